@@ -1,0 +1,37 @@
+#include "common/base/arena.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define ALIGNMENT 64u
+
+void sl_arena_init(struct sl_arena *arena, void *base, size_t size)
+{
+	*arena = (struct sl_arena){.base = base, .size = size};
+}
+
+void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
+{
+	size_t want;
+	if (__builtin_mul_overflow(count, bytes, &want))
+		return NULL;
+	size_t misaligned = ((uintptr_t)arena->base + arena->used) % ALIGNMENT;
+	size_t pad = misaligned == 0 ? 0 : ALIGNMENT - misaligned;
+	if (pad > arena->size - arena->used || want > arena->size - arena->used - pad)
+		return NULL;
+	void *piece = arena->base + arena->used + pad;
+	arena->used += pad + want;
+	memset(piece, 0, want);
+	return piece;
+}
+
+size_t sl_arena_mark(const struct sl_arena *arena)
+{
+	return arena->used;
+}
+
+void sl_arena_reset(struct sl_arena *arena, size_t mark)
+{
+	assert(mark <= arena->used);
+	arena->used = mark;
+}

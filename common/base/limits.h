@@ -1,0 +1,41 @@
+/* limits.h - every maximum of Starling, in one place, related by static_assert.
+ *
+ * A length that arrives from outside is checked against one of these before memory is asked for.
+ */
+#pragma once
+
+#include <assert.h>
+#include <stdint.h>
+
+#define SL_LEARNERS_MAX 2000u /* roster size; metropolis needs a dense eigensolver (protocol 7) */
+#define SL_NAME_BYTES 64u     /* a learner's or a run's name, with its terminating zero */
+#define SL_ADDRESS_BYTES 128u /* "host:port", with its terminating zero */
+
+#define SL_HASH_BYTES 32u  /* BLAKE2b-256: h, D, roster hash; SHA-256: pins */
+#define SL_KEY_BYTES 32u   /* Ed25519 public key; ChaCha20 coin key */
+#define SL_SIG_BYTES 64u   /* Ed25519 signature */
+#define SL_NONCE_BYTES 32u /* of a READY commitment */
+#define SL_RUN_BYTES 16u   /* run id: BLAKE2b-128 of the run's name */
+
+#define SL_ELEMENTS_MAX (1u << 28) /* field elements of one vector, n+1 */
+#define SL_CHUNK_ELEMENTS 32768u   /* elements of one chunk, the last may be shorter */
+#define SL_CHUNK_BYTES_MAX (256u << 10)
+#define SL_STATE_BYTES 8u /* one int64 mixing state on the wire */
+#define SL_LANES 4u       /* chunks per neighbour under way at a time, in each of SHARE and MIX */
+
+#define SL_FRAME_HEADER_BYTES 8u
+#define SL_CONTROL_BYTES_MAX (64u << 10)                  /* protobuf of a control message */
+#define SL_VECTOR_BYTES_MAX (SL_CHUNK_BYTES_MAX + 1024u)  /* protobuf of a vector chunk */
+#define SL_LINK_QUEUE_BYTES (1u << 20)                    /* ciphertext waiting in one link */
+
+#define SL_SIGMA_MAX 12u        /* 10^12 times a float is still an exact double */
+#define SL_MIXING_P_BITS_MAX 44 /* int64 states: p up to 2^44 */
+#define SL_ROUNDS_MAX 1000000u
+#define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 takes about 10^7 and is refused */
+
+#define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more goes on in the next */
+#define SL_ERROR_BYTES 512u
+
+static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk of states fits a message");
+static_assert(SL_LANES * 2 >= 2, "one chunk under way and one an iteration ahead");
+static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming everybody fits");

@@ -1,0 +1,55 @@
+/* field.h - Z_p for a prime 2 < p < 2^61 (protocol 2).
+ *
+ * Elements are uint64_t in [0, p). Reduction is a shift and an add for 2^31-1, a 128-bit product otherwise.
+ */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/base/types.h"
+
+#define SL_P_MERSENNE31 UINT64_C(2147483647)
+
+struct sl_field {
+	uint64_t p;
+	uint32_t bits;  /* bits of p: 2^(bits-1) < p < 2^bits */
+	uint32_t bytes; /* ceil(bits/8): an element's width on the wire */
+	bool mersenne31;
+};
+
+/* SL_ERR_RANGE unless 2 < p < 2^61, SL_ERR_INVALID unless prime. */
+int sl_field_init(struct sl_field *field, uint64_t p);
+
+/* Deterministic Miller-Rabin, right for every 64-bit n. */
+bool sl_is_prime(uint64_t n);
+
+static inline uint64_t sl_add(const struct sl_field *f, uint64_t a, uint64_t b)
+{
+	uint64_t s = a + b;
+	return s >= f->p ? s - f->p : s;
+}
+
+static inline uint64_t sl_sub(const struct sl_field *f, uint64_t a, uint64_t b)
+{
+	return a >= b ? a - b : a + f->p - b;
+}
+
+static inline uint64_t sl_mul31(uint64_t a, uint64_t b)
+{
+	uint64_t c = a * b;
+	c = (c & SL_P_MERSENNE31) + (c >> 31);
+	return c >= SL_P_MERSENNE31 ? c - SL_P_MERSENNE31 : c;
+}
+
+static inline uint64_t sl_mul(const struct sl_field *f, uint64_t a, uint64_t b)
+{
+	if (f->mersenne31)
+		return sl_mul31(a, b);
+	return (uint64_t)((unsigned __int128)a * b % f->p);
+}
+
+/* Inverse of a != 0 mod p. */
+uint64_t sl_inverse(const struct sl_field *field, uint64_t a);
+
+/* A signed integer into [0, p), |v| < p; and the centred representative: z if z <= (p-1)/2, else z - p. */
+uint64_t sl_residue(const struct sl_field *field, int64_t v);
+int64_t sl_centred(const struct sl_field *field, uint64_t z);
