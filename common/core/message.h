@@ -1,0 +1,139 @@
+/* message.h - what learners say to each other, as plain structs; wire turns bytes into these and back.
+ *
+ *   Hello      to each link, when it comes up and when the sender's standing changes
+ *   LinkState  signed, flooded: the sender's candidates and parameters for one attempt   (protocol 5, FREEZE)
+ *   Ready      signed, flooded: holds all shares, commits to its masked state            (protocol 6, READY)
+ *   Share      to one neighbour, in chunks                                               (protocol 6, SHARE)
+ *   State      to all neighbours, in chunks, one per iteration                           (protocol 7)
+ *   Digest     signed, to the neighbours: the result                                     (protocol 8)
+ *
+ * Pointers are borrowed: on receipt for the length of one step, in an action until the next step.
+ */
+#pragma once
+
+#include "common/base/limits.h"
+#include "common/base/types.h"
+
+enum sl_message_kind {
+	SL_MSG_HELLO = 1,
+	SL_MSG_LINK_STATE,
+	SL_MSG_READY,
+	SL_MSG_DIGEST,
+	SL_MSG_SHARE,
+	SL_MSG_STATE,
+};
+#define SL_MESSAGE_KINDS 7u
+
+enum sl_standing {
+	SL_STANDING_TRAINING = 1, /* the model of round t is not trained yet */
+	SL_STANDING_READY,        /* trained; discovering, or in an attempt */
+	SL_STANDING_DONE,         /* committed the last round */
+};
+
+struct sl_hello {
+	sl_id id;
+	uint32_t incarnation;
+	sl_round t;
+	sl_attempt a;
+	enum sl_standing standing;
+	uint8_t run[SL_RUN_BYTES];
+	uint8_t roster[SL_HASH_BYTES];
+};
+
+/* What must be equal at all learners of a view. One table: compared, named, hashed and sent in this order. */
+#define SL_PARAMETERS(X)                                                                                     \
+	X(n)                                                                                                 \
+	X(p)                                                                                                 \
+	X(rounds)                                                                                            \
+	X(quorum)                                                                                            \
+	X(sigma)                                                                                             \
+	X(clip)                                                                                              \
+	X(max_weight)                                                                                        \
+	X(encoding)                                                                                          \
+	X(sharing)                                                                                           \
+	X(k)
+
+struct sl_parameters {
+	uint64_t n;          /* floats of the model */
+	uint64_t p;          /* 0: auto */
+	uint64_t rounds;     /* T */
+	uint64_t quorum;
+	uint64_t sigma;
+	uint64_t clip;       /* the bits of a double */
+	uint64_t max_weight; /* 1: equal weights */
+	uint64_t encoding;   /* enum sl_encoding_kind */
+	uint64_t sharing;    /* enum sl_sharing_kind */
+	uint64_t k;          /* floor under K */
+};
+enum {
+#define X(name) SL_PARAMETER_##name,
+	SL_PARAMETERS(X)
+#undef X
+	SL_PARAMETER_COUNT
+};
+static_assert(sizeof(struct sl_parameters) == SL_PARAMETER_COUNT * sizeof(uint64_t), "the table names every one");
+
+struct sl_link_state {
+	sl_id id;
+	uint32_t incarnation;
+	sl_round t;
+	sl_attempt a;
+	uint8_t key[SL_KEY_BYTES]; /* the signer's public key; its hash is the roster's pin */
+	struct sl_parameters parameters;
+	uint8_t previous[SL_HASH_BYTES]; /* D of the last committed round; zeros before the first */
+	uint32_t count;
+	const sl_id *candidates; /* `count` ids, strictly ascending */
+	uint8_t signature[SL_SIG_BYTES];
+};
+
+struct sl_ready {
+	sl_id id;
+	sl_round t;
+	sl_attempt a;
+	uint8_t view[SL_HASH_BYTES]; /* h */
+	uint64_t k;                  /* K_i */
+	uint8_t commitment[SL_HASH_BYTES];
+	uint8_t signature[SL_SIG_BYTES];
+};
+
+struct sl_digest {
+	sl_id id;
+	sl_round t;
+	sl_attempt a;
+	uint8_t view[SL_HASH_BYTES];
+	uint8_t digest[SL_HASH_BYTES]; /* D */
+	uint8_t signature[SL_SIG_BYTES];
+};
+
+/* A piece of a vector as it came off the wire. Owned by the shell; the core may hold it between the step that
+ * received it and the one job (or drop) in which it goes back. */
+struct sl_buffer {
+	struct sl_buffer *next;
+	uint32_t from;      /* position of the sender among the view's neighbours (set by the core) */
+	uint32_t index;     /* chunk */
+	uint64_t iteration; /* k; 0 for shares */
+	uint8_t view[SL_HASH_BYTES];
+	size_t size;
+	uint8_t *bytes;
+};
+
+struct sl_chunk {
+	sl_round t;
+	sl_attempt a;
+	uint8_t view[SL_HASH_BYTES];
+	uint64_t iteration; /* k of a State; 0 in a Share */
+	uint32_t index;     /* chunk m: coordinates m*SL_CHUNK_ELEMENTS .. */
+	size_t size;        /* bytes of the vector piece, 1..SL_CHUNK_BYTES_MAX */
+	const uint8_t *bytes;
+};
+
+struct sl_message {
+	enum sl_message_kind kind;
+	union {
+		struct sl_hello hello;
+		struct sl_link_state link_state;
+		struct sl_ready ready;
+		struct sl_digest digest;
+		struct sl_chunk chunk; /* Share, State */
+	};
+};

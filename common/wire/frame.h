@@ -1,0 +1,39 @@
+/* frame.h - messages on a byte stream: an 8-byte header, then protobuf.
+ *
+ *    0        1        2                 4                                   8
+ *   +--------+--------+-----------------+-----------------------------------+----------
+ *   |   'S'  | version|  kind (le16)    |  payload bytes (le32)             | payload
+ *   +--------+--------+-----------------+-----------------------------------+----------
+ *
+ * The splitter owns one payload buffer; a length is checked against its kind's limit before memory is asked for.
+ */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/core/message.h"
+
+#define SL_FRAME_PING 64u /* a kind below the messages: no payload, only life */
+#define SL_FRAME_VERSION 1u
+
+/* Largest payload of a kind; 0 for an unknown kind. Ping: 0 payload, but known. */
+size_t sl_frame_limit(uint32_t kind);
+bool sl_frame_known(uint32_t kind);
+
+void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes);
+
+struct sl_splitter {
+	uint8_t header[SL_FRAME_HEADER_BYTES];
+	size_t have;      /* bytes of header and payload so far */
+	uint32_t kind;
+	size_t size;      /* payload bytes announced */
+	uint8_t *payload; /* size bytes, allocated once the header is complete and checked */
+};
+
+/* Takes bytes of the stream from *bytes / *count (advanced past what was used). SL_OK: one frame is complete in
+ * kind/size/payload; SL_PENDING: all bytes used, more needed; SL_ERR_FORMAT / SL_ERR_NOMEM: the link must be closed. After SL_OK, sl_splitter_next
+ * (payload wiped and freed) comes before the next call. */
+int sl_splitter_take(struct sl_splitter *splitter, const uint8_t **bytes, size_t *count);
+void sl_splitter_next(struct sl_splitter *splitter);
+/* Whether the stream may end here without truncation. */
+bool sl_splitter_between(const struct sl_splitter *splitter);
+void sl_splitter_close(struct sl_splitter *splitter);
