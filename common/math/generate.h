@@ -28,6 +28,9 @@ struct sl_topology {
  * to what divides 2n, regular 4, geometric sqrt(3 ln n / n)). *error names what is wrong. */
 int sl_topology_parse(const char *text, uint32_t n, struct sl_topology *topology, const char **error);
 
+/* What keeps the family from having a graph on n vertices, in words; NULL when it has one. */
+const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n);
+
 /* One line per family for help texts, ending in NULL: "regular:D   random D-regular ...". */
 const char *const *sl_topology_help(void);
 
