@@ -1,0 +1,118 @@
+#include "common/wire/check.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/math/encode.h" /* enum sl_encoding_kind */
+#include "common/math/share.h"  /* enum sl_sharing_kind */
+
+#define CHUNKS_MAX ((SL_ELEMENTS_MAX + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS)
+#define P_END (UINT64_C(1) << 61)
+
+static const char *moment_flaw(sl_round t, sl_attempt a)
+{
+	if (t < 1 || t > SL_ROUNDS_MAX + 1) /* who committed the last round may name the one after it */
+		return "round out of range";
+	return a < 1 ? "attempt is 0" : NULL;
+}
+
+static const char *who_flaw(sl_id id, sl_round t, sl_attempt a)
+{
+	return id < 1 ? "id is 0" : moment_flaw(t, a);
+}
+
+static const char *hello_flaw(const struct sl_hello *hello)
+{
+	if (hello->standing < SL_STANDING_TRAINING || hello->standing > SL_STANDING_DONE)
+		return "unknown standing";
+	return who_flaw(hello->id, hello->t, hello->a);
+}
+
+static bool clip_valid(uint64_t bits)
+{
+	double clip;
+	memcpy(&clip, &bits, sizeof clip);
+	return isfinite(clip) && clip > 0;
+}
+
+static const char *parameters_flaw(const struct sl_parameters *q)
+{
+	if (q->n < 1 || q->n >= SL_ELEMENTS_MAX) /* the weight is one element more */
+		return "n out of range";
+	if (q->p != 0 && (q->p <= 2 || q->p >= P_END))
+		return "p out of range";
+	if (q->rounds < 1 || q->rounds > SL_ROUNDS_MAX)
+		return "rounds out of range";
+	if (q->quorum < 1 || q->quorum > SL_LEARNERS_MAX)
+		return "quorum out of range";
+	if (q->sigma > SL_SIGMA_MAX)
+		return "sigma out of range";
+	if (!clip_valid(q->clip))
+		return "clip is not a positive number";
+	if (q->max_weight < 1)
+		return "max_weight is 0";
+	if (q->encoding > SL_ENCODING_LITERAL)
+		return "unknown encoding";
+	if (q->sharing > SL_SHARING_ADDITIVE)
+		return "unknown sharing";
+	return q->k > SL_ITERATIONS_MAX ? "k out of range" : NULL;
+}
+
+static const char *candidates_flaw(const sl_id *candidates, uint32_t count)
+{
+	if (count > SL_LEARNERS_MAX)
+		return "too many candidates";
+	sl_id last = 0; /* so that the first must be >= 1 */
+	for (uint32_t i = 0; i < count; i++) {
+		if (candidates[i] <= last)
+			return "candidates not strictly ascending from 1";
+		last = candidates[i];
+	}
+	return NULL;
+}
+
+static const char *link_state_flaw(const struct sl_link_state *ls)
+{
+	const char *flaw = who_flaw(ls->id, ls->t, ls->a);
+	if (flaw == NULL)
+		flaw = parameters_flaw(&ls->parameters);
+	return flaw != NULL ? flaw : candidates_flaw(ls->candidates, ls->count);
+}
+
+static const char *ready_flaw(const struct sl_ready *ready)
+{
+	if (ready->k < 1 || ready->k > SL_ITERATIONS_MAX)
+		return "K out of range";
+	return who_flaw(ready->id, ready->t, ready->a);
+}
+
+static const char *chunk_flaw(const struct sl_chunk *chunk, uint64_t iterations)
+{
+	if (chunk->iteration >= iterations)
+		return "iteration out of range";
+	if (chunk->index >= CHUNKS_MAX)
+		return "chunk index out of range";
+	if (chunk->size < 1 || chunk->size > SL_CHUNK_BYTES_MAX)
+		return "chunk size out of range";
+	return moment_flaw(chunk->t, chunk->a);
+}
+
+const char *sl_message_flaw(const struct sl_message *m)
+{
+	switch (m->kind) {
+	case SL_MSG_HELLO:
+		return hello_flaw(&m->hello);
+	case SL_MSG_LINK_STATE:
+		return link_state_flaw(&m->link_state);
+	case SL_MSG_READY:
+		return ready_flaw(&m->ready);
+	case SL_MSG_DIGEST:
+		return who_flaw(m->digest.id, m->digest.t, m->digest.a);
+	case SL_MSG_SHARE:
+		return chunk_flaw(&m->chunk, 1);
+	case SL_MSG_STATE:
+		return chunk_flaw(&m->chunk, SL_ITERATIONS_MAX);
+	default:
+		return "unknown kind";
+	}
+}

@@ -1,0 +1,109 @@
+#include "common/wire/frame.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAGIC 'S'
+
+bool sl_frame_known(uint32_t kind)
+{
+	return kind == SL_FRAME_PING || sl_frame_limit(kind) > 0;
+}
+
+size_t sl_frame_limit(uint32_t kind)
+{
+	switch (kind) {
+	case SL_MSG_HELLO:
+	case SL_MSG_LINK_STATE:
+	case SL_MSG_READY:
+	case SL_MSG_DIGEST:
+		return SL_CONTROL_BYTES_MAX;
+	case SL_MSG_SHARE:
+	case SL_MSG_STATE:
+		return SL_VECTOR_BYTES_MAX;
+	default: /* a ping too: it has no payload */
+		return 0;
+	}
+}
+
+void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes)
+{
+	assert(sl_frame_known(kind) && payload_bytes <= sl_frame_limit(kind));
+	header[0] = MAGIC;
+	header[1] = SL_FRAME_VERSION;
+	header[2] = (uint8_t)kind;
+	header[3] = (uint8_t)(kind >> 8);
+	for (unsigned i = 0; i < 4; i++)
+		header[4 + i] = (uint8_t)(payload_bytes >> (8 * i));
+}
+
+/* The whole header is here: what it announces is judged before memory is asked for. */
+static int open_frame(struct sl_splitter *s)
+{
+	const uint8_t *h = s->header;
+	if (h[0] != MAGIC || h[1] != SL_FRAME_VERSION)
+		return SL_ERR_FORMAT;
+	s->kind = (uint32_t)h[2] | (uint32_t)h[3] << 8;
+	s->size = (size_t)h[4] | (size_t)h[5] << 8 | (size_t)h[6] << 16 | (size_t)h[7] << 24;
+	if (!sl_frame_known(s->kind) || s->size > sl_frame_limit(s->kind)) {
+		s->size = 0; /* nothing is allocated for it, so nothing is to be wiped */
+		return SL_ERR_FORMAT;
+	}
+	if (s->size == 0)
+		return SL_OK;
+	s->payload = malloc(s->size);
+	if (s->payload == NULL) {
+		s->size = 0;
+		return SL_ERR_NOMEM;
+	}
+	return SL_OK;
+}
+
+/* Moves up to `want` bytes from the stream to `target`. */
+static void fill(struct sl_splitter *s, uint8_t *target, size_t want, const uint8_t **bytes, size_t *count)
+{
+	size_t n = want < *count ? want : *count;
+	if (n == 0)
+		return;
+	memcpy(target, *bytes, n);
+	s->have += n;
+	*bytes += n;
+	*count -= n;
+}
+
+int sl_splitter_take(struct sl_splitter *s, const uint8_t **bytes, size_t *count)
+{
+	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not continued. */
+	assert(s->have < SL_FRAME_HEADER_BYTES || s->have < SL_FRAME_HEADER_BYTES + s->size);
+	if (s->have < SL_FRAME_HEADER_BYTES) {
+		fill(s, s->header + s->have, SL_FRAME_HEADER_BYTES - s->have, bytes, count);
+		if (s->have < SL_FRAME_HEADER_BYTES)
+			return SL_PENDING;
+		int err = open_frame(s);
+		if (err != SL_OK)
+			return err;
+	}
+	size_t got = s->have - SL_FRAME_HEADER_BYTES;
+	if (got < s->size)
+		fill(s, s->payload + got, s->size - got, bytes, count);
+	return s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK : SL_PENDING;
+}
+
+void sl_splitter_next(struct sl_splitter *s)
+{
+	if (s->payload != NULL)
+		explicit_bzero(s->payload, s->size); /* it may hold a share */
+	free(s->payload);
+	*s = (struct sl_splitter){0};
+}
+
+bool sl_splitter_between(const struct sl_splitter *s)
+{
+	return s->have == 0;
+}
+
+void sl_splitter_close(struct sl_splitter *s)
+{
+	sl_splitter_next(s);
+}
