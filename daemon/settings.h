@@ -1,7 +1,7 @@
 /* settings.h - everything a learner is configured with: one struct, parsed once, const afterwards.
  *
- * The keys, their types, ranges, defaults and one-line descriptions stand in one X-macro table (settings.c uses it to
- * parse, to print the reference and to name a key in an error). YAML through libfyaml; unknown and duplicate keys are
+ * The keys, their types, ranges, defaults and one-line descriptions stand in one X-macro table, settings_keys.h (used
+ * to parse, to print the reference and to name a key in an error). YAML through libfyaml; unknown and duplicate keys are
  * refused; every error reads file:line:column.
  */
 #pragma once
@@ -73,6 +73,11 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 
 /* Checks one "KEY=VALUE" without a file: unknown key, bad value. */
 int sl_settings_check(const char *assignment, struct sl_error *error);
+
+/* The learners that a round needs: `quorum` of the settings against the roster's size R. SL_ERR_RANGE unless within
+ * [R/2+1, R]: two views of one round must share a learner. */
+int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size, uint32_t *quorum,
+		       struct sl_error *error);
 
 /* Prints the reference (key, type, default, description), one line each, for --help and the README. */
 void sl_settings_reference(void *file /* FILE * */);
