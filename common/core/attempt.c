@@ -1,0 +1,199 @@
+#include "common/core/state.h"
+
+#include <assert.h>
+
+struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind)
+{
+	assert(core->out->count < SL_ACTIONS_MAX);
+	struct sl_action *action = &core->out->items[core->out->count++];
+	memset(action, 0, sizeof *action);
+	action->kind = kind;
+	return action;
+}
+
+struct sl_report *sl_report(struct sl_core *core, enum sl_report_kind kind)
+{
+	struct sl_report *report = &sl_emit(core, SL_ACTION_REPORT)->report;
+	report->kind = kind;
+	report->phase = core->phase;
+	report->t = core->t;
+	report->a = core->a;
+	return report;
+}
+
+void sl_move(struct sl_core *core, enum sl_phase to)
+{
+	assert(sl_phase_allows(core->phase, to));
+	core->phase = to;
+	core->since = core->now;
+	core->report_at = core->now + SL_WAIT_REPORT_MS;
+	core->at.progress = core->now;
+	sl_report(core, SL_REPORT_PHASE);
+}
+
+void sl_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers)
+{
+	struct sl_action *action = sl_emit(core, SL_ACTION_COMPUTE);
+	action->job = (struct sl_job){
+		.kind = kind, .epoch = core->epoch, .chunk = chunk, .view = &core->view, .buffers = buffers};
+	core->jobs++;
+}
+
+void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own)
+{
+	struct sl_action *action = sl_emit(core, SL_ACTION_SEND);
+	action->send.to = to;
+	action->send.message = *message;
+	action->send.own = own;
+}
+
+void sl_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own)
+{
+	sl_send(core, core->fellows, message, own);
+}
+
+void sl_stop(struct sl_core *core, int code)
+{
+	sl_drop_held(core);
+	sl_emit(core, SL_ACTION_STOP)->code = code;
+	core->stopped = true;
+}
+
+void sl_reject(struct sl_core *core, uint32_t peer, const char *why)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_REJECTED);
+	report->peer = peer;
+	report->word = why;
+}
+
+static void splice(struct sl_buffer **list, struct sl_buffer **all)
+{
+	while (*list != NULL) {
+		struct sl_buffer *b = *list;
+		*list = b->next;
+		b->next = *all;
+		*all = b;
+	}
+}
+
+void sl_drop_held(struct sl_core *core)
+{
+	struct sl_buffer *all = NULL;
+	if (core->view_built)
+		for (uint32_t r = 0; r < core->view.degree; r++) {
+			splice(&core->exchange[r].held, &all);
+			core->exchange[r].held_count = 0;
+		}
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		splice(&core->peers[i].early, &all);
+		core->peers[i].early_count = 0;
+	}
+	if (all != NULL)
+		sl_emit(core, SL_ACTION_DROP)->buffers = all;
+}
+
+/* Everything of the attempt goes, and its late results will be known by their epoch. */
+static void end_attempt(struct sl_core *core)
+{
+	sl_drop_held(core);
+	sl_emit(core, SL_ACTION_WIPE);
+	core->epoch++;
+	core->view_built = false;
+	core->view_gated = false;
+}
+
+/* 0.5 s doubling to 30 s, and up to as much again: no two learners in step. The core has no coins, so the jitter is a
+ * hash of who, which round and which attempt. */
+static sl_ms pause_ms(const struct sl_core *core)
+{
+	uint32_t shift = core->refusals < 6 ? core->refusals : 6;
+	sl_ms base = UINT64_C(500) << shift;
+	uint64_t mix = (core->config.ids[core->config.self] * UINT64_C(0x9e3779b97f4a7c15)) ^
+		       ((uint64_t)core->t << 32 | core->a) * UINT64_C(0xbf58476d1ce4e5b9);
+	mix ^= mix >> 29;
+	sl_ms pause = base / 2 + mix % (base / 2 + 1);
+	return pause < 30000 ? pause : 30000;
+}
+
+static void next_attempt(struct sl_core *core, enum sl_reason reason)
+{
+	if (reason == SL_REASON_SUPERSEDED)
+		core->a = core->seen;
+	else
+		core->a = (core->seen > core->a ? core->seen : core->a) + 1;
+}
+
+struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	report->reason = reason;
+	memcpy(core->blamed, core->awaited, sl_set_bytes(core)); /* later moves of this step reuse awaited */
+	bool burned = core->released;
+	end_attempt(core);
+	next_attempt(core, reason);
+	core->not_before = 0;
+	if (refused) {
+		core->not_before = core->now + pause_ms(core);
+		core->refusals++;
+	}
+	if (burned) {
+		sl_report(core, SL_REPORT_BURNED);
+		sl_move(core, SL_PHASE_TRAIN);
+		sl_begin_training(core);
+	} else {
+		sl_move(core, SL_PHASE_DISCOVER);
+		sl_discover_enter(core);
+	}
+	return report;
+}
+
+void sl_say_hello(struct sl_core *core, const uint64_t *to)
+{
+	struct sl_message message = {.kind = SL_MSG_HELLO};
+	struct sl_hello *hello = &message.hello;
+	hello->id = core->config.ids[core->config.self];
+	hello->incarnation = core->config.incarnation;
+	hello->t = core->t;
+	hello->a = core->a;
+	hello->standing = core->phase == SL_PHASE_DONE	  ? SL_STANDING_DONE
+			  : core->phase == SL_PHASE_TRAIN ? SL_STANDING_TRAINING
+							  : SL_STANDING_READY;
+	memcpy(hello->run, core->config.scope.run, sizeof hello->run);
+	memcpy(hello->roster, core->config.scope.roster, sizeof hello->roster);
+	sl_send(core, to, &message, true);
+}
+
+void sl_begin_training(struct sl_core *core)
+{
+	core->trained = false;
+	core->released = false;
+	struct sl_action *action = sl_emit(core, SL_ACTION_TRAIN);
+	action->train.t = core->t;
+	action->train.draw = core->draws++;
+	sl_say_hello(core, core->linked);
+}
+
+/* After a commit, or at the start: the phase is TRAIN already. */
+void sl_begin_round(struct sl_core *core)
+{
+	core->t = core->committed + 1;
+	core->a = 1;
+	core->seen = 0;
+	core->refusals = 0;
+	core->not_before = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_state *ls = &core->links[i].state;
+		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
+			core->seen = ls->a;
+	}
+	sl_begin_training(core);
+}
+
+/* Says who is awaited, once in SL_WAIT_REPORT_MS. set NULL: the radio. */
+void sl_wait_report(struct sl_core *core, const uint64_t *set)
+{
+	if (core->now < core->report_at)
+		return;
+	core->report_at = core->now + SL_WAIT_REPORT_MS;
+	sl_report(core, SL_REPORT_WAITING)->set = set;
+}

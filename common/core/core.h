@@ -1,0 +1,127 @@
+/* core.h - the learner, as one pure state machine with one door.
+ *
+ * Events in, actions out; no clock, no allocation, no I/O, no randomness. The daemon is one shell around it, the simulator another.
+ *
+ * Ownership, once and for all:
+ *  - What an event points to is borrowed for the length of the step. Exception: `buffer` of a chunk message becomes
+ *    the core's, and comes back exactly once, in the job that uses it or in a drop action.
+ *  - What an action points to belongs to the core and is valid until the next step; job views until the job's result.
+ *  - The core lives in the arena handed to sl_core_init; nothing is to be freed.
+ */
+#pragma once
+
+#include "common/core/canon.h"
+#include "common/core/job.h"
+#include "common/core/message.h"
+#include "common/core/phase.h"
+#include "common/core/report.h"
+
+struct sl_core_config {
+	uint32_t self;        /* this learner's index in the roster */
+	uint32_t roster_size; /* R */
+	const sl_id *ids;     /* R ids, ascending; not owned */
+	struct sl_parameters parameters;
+	struct sl_scope scope;
+	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
+	uint32_t incarnation;
+	bool told; /* in range is whom the radio names, not the whole roster */
+	sl_round committed;                /* last committed round, 0: none */
+	uint8_t previous[SL_HASH_BYTES];   /* its D */
+	sl_ms straggler_ms, silent_ms, flood_ms, ready_ms, stall_ms, settle_ms, linger_ms;
+};
+
+enum sl_event_kind {
+	SL_EVENT_START,      /* the first, once */
+	SL_EVENT_LINK_UP,    /* peer: an authenticated link stands */
+	SL_EVENT_LINK_DOWN,  /* peer: it fell, or could not be dialled */
+	SL_EVENT_MESSAGE,    /* peer, message[, buffer]; signatures already checked against the signer's pin */
+	SL_EVENT_TRAINED,    /* the model of the round is in the vault */
+	SL_EVENT_COMPUTED,   /* result */
+	SL_EVENT_DURABLE,    /* what the persist action asked for is on disk */
+	SL_EVENT_RANGE,      /* range, step: the radio speaks */
+	SL_EVENT_DEADLINE,   /* sl_core_deadline() has passed */
+};
+
+struct sl_event {
+	enum sl_event_kind kind;
+	sl_ms now;
+	uint32_t peer; /* roster index */
+	const struct sl_message *message;
+	struct sl_buffer *buffer; /* Share, State: the piece (size, bytes) */
+	const struct sl_job_result *result;
+	const uint64_t *range; /* bit set over the roster */
+	uint32_t step;
+};
+
+enum sl_action_kind {
+	SL_ACTION_PERSIST, /* commit */
+	SL_ACTION_SEND,    /* message to the peers of `to` */
+	SL_ACTION_TRAIN,   /* a model for round t; `draw` makes its randomness fresh */
+	SL_ACTION_COMPUTE, /* job */
+	SL_ACTION_LINKS,   /* keep links to the peers of `to`, and to no others */
+	SL_ACTION_DROP,    /* buffers: give them back */
+	SL_ACTION_WIPE,    /* the attempt is over: wipe the vault (after the jobs already given) */
+	SL_ACTION_REPORT,
+	SL_ACTION_STOP,    /* the learner is done (code SL_OK) or cannot go on */
+};
+
+struct sl_commit {
+	sl_round t;
+	uint8_t digest[SL_HASH_BYTES];
+	uint32_t learners;
+	uint64_t total_weight;
+};
+
+struct sl_action {
+	enum sl_action_kind kind;
+	union {
+		struct sl_commit commit;
+		struct {
+			const uint64_t *to;        /* bit set over the roster */
+			struct sl_message message; /* signature left zero where the learner's own: the shell signs.
+			                            * Chunks have no bytes: the shell packs row r of the vault for
+			                            * neighbour r (Share), or the state (State). */
+			bool own;
+		} send;
+		struct {
+			sl_round t;
+			uint64_t draw;
+		} train;
+		struct sl_job job;
+		const uint64_t *to;
+		struct sl_buffer *buffers;
+		struct sl_report report;
+		int code;
+	};
+};
+
+/* Filled by a step, in the order in which the shell must carry them out. */
+struct sl_actions {
+	uint32_t count;
+	struct sl_action items[SL_ACTIONS_MAX];
+};
+
+struct sl_core;
+
+/* Bytes of arena that a core of this configuration needs. */
+size_t sl_core_bytes(const struct sl_core_config *config);
+/* NULL when the arena is too small. */
+struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena);
+
+/* The one door. SL_ERR_INVALID, with nothing changed and no action, for an event that its kind does not allow. */
+int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_actions *actions);
+
+/* When the next SL_EVENT_DEADLINE is due; SL_NEVER. */
+sl_ms sl_core_deadline(const struct sl_core *core);
+
+/* For status displays. */
+struct sl_core_status {
+	sl_round t, committed;
+	sl_attempt a;
+	enum sl_phase phase;
+	uint32_t permille; /* of the phase */
+	uint32_t learners; /* of the view, 0 before it is closed */
+	uint64_t k;
+	double mu;
+};
+void sl_core_status(const struct sl_core *core, struct sl_core_status *status);

@@ -1,0 +1,160 @@
+/* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more. */
+#include "common/core/state.h"
+
+static void use_told(struct sl_core *core)
+{
+	if (!core->have_told)
+		return;
+	memcpy(core->range, core->told, sl_set_bytes(core));
+	core->have_range = true;
+	core->have_told = false;
+	core->flood_dirty = true;
+	core->half_since = SL_NEVER;
+}
+
+/* Links to whoever is in range, or was within the last two rounds. */
+void sl_discover_links(struct sl_core *core)
+{
+	memset(core->keep, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		bool now = sl_bit(core->range, i) || (core->have_told && sl_bit(core->told, i));
+		if (now)
+			core->peers[i].in_range = core->t;
+		if (i != core->config.self &&
+		    (now || (core->peers[i].in_range != 0 && core->t - core->peers[i].in_range < 2)))
+			sl_bit_set(core->keep, i);
+	}
+	sl_emit(core, SL_ACTION_LINKS)->to = core->keep;
+}
+
+void sl_discover_range(struct sl_core *core, const uint64_t *range)
+{
+	memcpy(core->told, range, sl_set_bytes(core));
+	sl_bit_clear(core->told, core->config.self);
+	core->have_told = true;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_bit(core->told, i) && !sl_bit(core->range, i))
+			core->peers[i].tried = false;
+	if (core->phase == SL_PHASE_DISCOVER) {
+		use_told(core);
+		core->not_before = 0;
+	}
+	sl_discover_links(core);
+}
+
+void sl_discover_enter(struct sl_core *core)
+{
+	use_told(core);
+	core->half_since = SL_NEVER;
+	if (core->seen > core->a)
+		core->a = core->seen;
+	core->flood_dirty = true;
+	sl_discover_links(core);
+	sl_say_hello(core, core->linked);
+}
+
+struct census {
+	uint32_t expected, ready, training;
+};
+
+static struct census count_peers(struct sl_core *core, uint64_t *awaited)
+{
+	struct census c = {0};
+	memset(awaited, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		bool linked = sl_bit(core->linked, i);
+		if (i == core->config.self || !sl_bit(core->range, i))
+			continue;
+		if (!linked && core->peers[i].tried && !core->config.told)
+			continue; /* does not answer */
+		c.expected++;
+		if (sl_peer_ready(core, i)) {
+			c.ready++;
+			continue;
+		}
+		sl_bit_set(awaited, i);
+		c.training += linked && core->peers[i].hello;
+	}
+	return c;
+}
+
+static sl_ms window_end(const struct sl_core *core, const struct census *c)
+{
+	if (core->half_since == SL_NEVER)
+		return SL_NEVER;
+	return core->half_since + (c->training > 0 ? core->config.straggler_ms : core->config.silent_ms);
+}
+
+static void candidates(const struct sl_core *core, uint64_t *set)
+{
+	memset(set, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_bit(core->range, i) && sl_peer_ready(core, i))
+			sl_bit_set(set, i);
+}
+
+/* Somebody has committed this round: it went by without this learner. */
+static bool left_behind(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_peer *p = &core->peers[i];
+		if (i == core->config.self || !sl_bit(core->linked, i) || !p->hello || p->t <= core->t)
+			continue;
+		struct sl_report *report = sl_report(core, SL_REPORT_BEHIND);
+		report->peer = i;
+		report->n[0] = p->t;
+		sl_stop(core, SL_ERR_REFUSED);
+		return true;
+	}
+	return false;
+}
+
+static bool pausing(struct sl_core *core)
+{
+	if (core->now >= core->not_before)
+		return false;
+	candidates(core, core->ready_set);
+	return memcmp(core->ready_set, core->tried_candidates, sl_set_bytes(core)) == 0;
+}
+
+bool sl_discover_advance(struct sl_core *core)
+{
+	if (left_behind(core))
+		return false;
+	if (!core->have_range) {
+		sl_wait_report(core, NULL);
+		return false;
+	}
+	struct census c = count_peers(core, core->awaited);
+	if (2 * c.ready >= c.expected && c.ready > 0) {
+		if (core->half_since == SL_NEVER)
+			core->half_since = core->now;
+	} else {
+		core->half_since = SL_NEVER;
+	}
+	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
+	if (!close || pausing(core)) {
+		sl_wait_report(core, core->awaited);
+		return false;
+	}
+	candidates(core, core->tried_candidates);
+	sl_move(core, SL_PHASE_FREEZE);
+	sl_freeze_enter(core);
+	return true;
+}
+
+sl_ms sl_discover_deadline(const struct sl_core *core)
+{
+	sl_ms due = core->report_at;
+	if (core->half_since != SL_NEVER) {
+		sl_ms silent = core->half_since + core->config.silent_ms;
+		sl_ms straggler = core->half_since + core->config.straggler_ms;
+		if (silent > core->now && silent < due)
+			due = silent;
+		if (straggler > core->now && straggler < due)
+			due = straggler;
+	}
+	if (core->not_before > core->now && core->not_before < due)
+		due = core->not_before;
+	return due;
+}

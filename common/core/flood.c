@@ -1,0 +1,174 @@
+/* Every learner's latest record is kept, and goes once over each link in range that is not known to have it. */
+#include "common/core/state.h"
+
+/* Actions that a pump leaves to the rest of the step. */
+#define RESERVE 192u
+
+static int compare_age(sl_round t, sl_attempt a, uint32_t incarnation, const struct sl_link_state *other)
+{
+	if (t != other->t)
+		return t < other->t ? -1 : 1;
+	if (a != other->a)
+		return a < other->a ? -1 : 1;
+	if (incarnation != other->incarnation)
+		return incarnation < other->incarnation ? -1 : 1;
+	return 0;
+}
+
+static void fresh(struct sl_core *core, struct sl_record *record, uint32_t from)
+{
+	record->present = true;
+	memset(record->sent, 0, sl_set_bytes(core));
+	sl_bit_set(record->sent, from);
+	core->flood_dirty = true;
+}
+
+static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, const struct sl_link_state *state)
+{
+	for (uint32_t i = 0; i < state->count; i++)
+		if (sl_index(core, state->candidates[i]) == UINT32_MAX)
+			return false;
+	memset(lr->named, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < state->count; i++) {
+		lr->candidates[i] = state->candidates[i];
+		sl_bit_set(lr->named, sl_index(core, state->candidates[i]));
+	}
+	lr->state = *state;
+	lr->state.candidates = lr->candidates;
+	return true;
+}
+
+/* a = 1 + the highest seen signed: who hears a higher one moves to it, but not after release. */
+static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
+{
+	if (state->t != core->t || state->a <= core->seen)
+		return;
+	core->seen = state->a;
+	if (state->a <= core->a)
+		return;
+	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
+		core->a = state->a;
+	else if (core->phase <= SL_PHASE_READY) {
+		struct sl_report *report = sl_fail_attempt(core, SL_REASON_SUPERSEDED, false);
+		report->peer = signer;
+		report->n[0] = state->a;
+	}
+}
+
+void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state)
+{
+	uint32_t signer = sl_index(core, state->id);
+	if (signer == UINT32_MAX) {
+		sl_reject(core, from, "a link state of somebody outside the roster");
+		return;
+	}
+	if (state->t < core->t)
+		return;
+	if (signer != core->config.self) {
+		struct sl_link_record *lr = &core->links[signer];
+		int age = lr->record.present ? compare_age(state->t, state->a, state->incarnation, &lr->state) : 1;
+		if (age < 0)
+			return;
+		if (age == 0) {
+			sl_bit_set(lr->record.sent, from);
+			if (memcmp(state->signature, lr->state.signature, SL_SIG_BYTES) != 0 &&
+			    core->phase == SL_PHASE_FREEZE && state->t == core->t && state->a == core->a)
+				sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
+			return;
+		}
+		if (!store_candidates(core, lr, state)) {
+			sl_reject(core, from, "a link state naming somebody outside the roster");
+			return;
+		}
+		fresh(core, &lr->record, from);
+	}
+	heed_attempt(core, signer, state);
+}
+
+void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates)
+{
+	struct sl_link_record *lr = &core->links[core->config.self];
+	struct sl_link_state *state = &lr->state;
+	*state = (struct sl_link_state){.id = core->config.ids[core->config.self],
+					.incarnation = core->config.incarnation,
+					.t = core->t,
+					.a = core->a,
+					.parameters = core->config.parameters,
+					.candidates = lr->candidates};
+	memcpy(state->key, core->config.key, sizeof state->key);
+	memcpy(state->previous, core->previous, sizeof state->previous);
+	memset(lr->named, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_bit(candidates, i)) {
+			lr->candidates[state->count++] = core->config.ids[i];
+			sl_bit_set(lr->named, i);
+		}
+	fresh(core, &lr->record, core->config.self);
+}
+
+void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *ready)
+{
+	uint32_t signer = sl_index(core, ready->id);
+	if (signer == UINT32_MAX || ready->t < core->t || signer == core->config.self)
+		return;
+	struct sl_ready_record *rr = &core->readys[signer];
+	if (rr->record.present && (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
+		if (ready->t == rr->ready.t && ready->a == rr->ready.a)
+			sl_bit_set(rr->record.sent, from);
+		return;
+	}
+	rr->ready = *ready;
+	fresh(core, &rr->record, from);
+}
+
+void sl_flood_own_ready(struct sl_core *core, const uint8_t *commitment)
+{
+	struct sl_ready_record *rr = &core->readys[core->config.self];
+	rr->ready = (struct sl_ready){.id = core->config.ids[core->config.self],
+				      .t = core->t,
+				      .a = core->a,
+				      .k = core->view.k};
+	memcpy(rr->ready.view, core->view.h, SL_HASH_BYTES);
+	memcpy(rr->ready.commitment, commitment, SL_HASH_BYTES);
+	fresh(core, &rr->record, core->config.self);
+}
+
+/* A link that comes up knows nothing. */
+void sl_flood_forget(struct sl_core *core, uint32_t link)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		sl_bit_clear(core->links[i].record.sent, link);
+		sl_bit_clear(core->readys[i].record.sent, link);
+	}
+	core->flood_dirty = true;
+}
+
+static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record, const struct sl_message *message)
+{
+	uint64_t any = 0;
+	for (size_t w = 0; w < sl_words(core); w++) {
+		record->to[w] = core->linked[w] & core->range[w] & ~record->sent[w];
+		any |= record->to[w];
+		record->sent[w] |= record->to[w];
+	}
+	if (any != 0)
+		sl_send(core, record->to, message, origin == core->config.self);
+}
+
+void sl_flood_pump(struct sl_core *core)
+{
+	if (!core->flood_dirty)
+		return;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
+			return; /* still dirty: the deadline is now */
+		struct sl_link_record *lr = &core->links[i];
+		struct sl_ready_record *rr = &core->readys[i];
+		if (lr->record.present && lr->state.t >= core->t)
+			pump(core, i, &lr->record,
+			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
+		if (rr->record.present && rr->ready.t >= core->t)
+			pump(core, i, &rr->record, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
+	}
+	core->flood_dirty = false;
+}

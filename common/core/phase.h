@@ -1,0 +1,40 @@
+/* phase.h - where a learner is in its round: one diagram, one table, one function that moves.
+ *
+ *            trained        window closed      view passed the gate     all shares held
+ *   TRAIN ----------> DISCOVER ----------> FREEZE ------------> SHARE ----------------> READY
+ *     ^ ^                ^                   |                    |                       | all Readys
+ *     | |                +---- attempt failed before release -----+-----------------------+ v
+ *     | |                                                                              RELEASE
+ *     | +--------------- attempt failed after release: the model is burned ---------------+ | own state goes out
+ *     |                                                                                   | v
+ *     +------------------ COMMIT <---------------- SETTLE <------------------------------- MIX
+ *           next round      | durable     digests        K iterations
+ *                           v
+ *                          DONE   after round T
+ */
+#pragma once
+
+#include "common/base/types.h"
+
+#define SL_PHASES(X)                                                                                         \
+	X(TRAIN)                                                                                             \
+	X(DISCOVER)                                                                                          \
+	X(FREEZE)                                                                                            \
+	X(SHARE)                                                                                             \
+	X(READY)                                                                                             \
+	X(RELEASE)                                                                                           \
+	X(MIX)                                                                                               \
+	X(SETTLE)                                                                                            \
+	X(COMMIT)                                                                                            \
+	X(DONE)
+
+enum sl_phase {
+#define X(name) SL_PHASE_##name,
+	SL_PHASES(X)
+#undef X
+	SL_PHASE_COUNT
+};
+
+const char *sl_phase_name(enum sl_phase phase);
+/* Whether the diagram has the arrow. */
+bool sl_phase_allows(enum sl_phase from, enum sl_phase to);

@@ -1,0 +1,59 @@
+/* report.h - what the core has to say, as facts; the shell makes sentences of them (the core has no stdio).
+ *
+ * A failure reason is a kind of report: it says why an attempt ended. The comments give the fields each one fills.
+ */
+#pragma once
+
+#include "common/core/phase.h"
+
+enum sl_report_kind {
+	SL_REPORT_PHASE,     /* entered `phase` */
+	SL_REPORT_VIEW,      /* n: learners, edges, K_i, f; real: mu. The gate is passed */
+	SL_REPORT_CLAMPED,   /* n[0] coordinates clamped */
+	SL_REPORT_COMMITTED, /* n: learners, edges, K, total weight; real: margin; hash: D; aggregate_ms in n2 */
+	SL_REPORT_WAITING,   /* set: learners awaited in `phase` (NULL: the radio) */
+	SL_REPORT_FAILED,    /* the attempt ended; reason and its fields */
+	SL_REPORT_BURNED,    /* the model was released in a failed attempt and is trained again */
+	SL_REPORT_REJECTED,  /* peer's message was not acceptable; word says why */
+	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
+	SL_REPORT_DIVERGED,  /* peer's digest differs: hash is ours, hash2 the peer's */
+	SL_REPORT_MARGIN,    /* real: the margin, at 3/8 or more */
+};
+
+enum sl_reason {
+	SL_REASON_NONE,
+	SL_REASON_LINK,       /* peer: the link to it fell */
+	SL_REASON_FLOOD,      /* set: link states missing at the deadline */
+	SL_REASON_ALONE,      /* nobody lists this learner */
+	SL_REASON_QUORUM,     /* n: learners in the view, quorum */
+	SL_REASON_P_BOUND,    /* n: p (0: auto found none), least p, sigma, N; real: largest sigma or -1 */
+	SL_REASON_P_IDS,      /* n: p, the id that is too large, or N */
+	SL_REASON_WIDTH,      /* n: f, bits of the largest p; real: the need */
+	SL_REASON_ITERATIONS, /* n: K, the limit */
+	SL_REASON_PARAMETER,  /* peer; word: its name; n: own value, the peer's */
+	SL_REASON_HISTORY,    /* peer: its last committed model is another one */
+	SL_REASON_EQUIVOCATION, /* peer signed two link states for one attempt */
+	SL_REASON_STALLED,    /* set: who owes something */
+	SL_REASON_SUPERSEDED, /* peer started a later attempt; n[0]: which */
+	SL_REASON_BAD_SHARE,  /* peer sent a share that is not of the field */
+	SL_REASON_MODEL,      /* NaN or infinity: n[0] is the coordinate, real the value */
+	SL_REASON_CLIP,       /* |theta| > clip: n[0] is the coordinate, real the value */
+	SL_REASON_WEIGHT,     /* n: m_i, max_weight; or a total weight of 0 */
+	SL_REASON_MARGIN,     /* real: rounding margin of 3/8 or more */
+	SL_REASON_MEMORY,     /* the arena is too small for the view */
+};
+
+struct sl_report {
+	enum sl_report_kind kind;
+	enum sl_reason reason;
+	enum sl_phase phase;
+	sl_round t;
+	sl_attempt a;
+	uint32_t peer; /* roster index */
+	uint64_t n[4];
+	sl_ms elapsed; /* COMMITTED: since this learner's model was trained */
+	double real;
+	const char *word;     /* a constant */
+	const uint64_t *set;  /* bit set over the roster */
+	const uint8_t *hash, *hash2;
+};

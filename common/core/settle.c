@@ -1,0 +1,169 @@
+/* One result for everybody, or none (protocol 8): digests, the commit, the end. */
+#include "common/core/state.h"
+
+#define MARGIN_LIMIT 0.375
+
+static void digest_out(struct sl_core *core)
+{
+	struct sl_message message = {.kind = SL_MSG_DIGEST};
+	message.digest.id = core->config.ids[core->config.self];
+	message.digest.t = core->t;
+	message.digest.a = core->a;
+	memcpy(message.digest.view, core->view.h, SL_HASH_BYTES);
+	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
+	sl_send_neighbours(core, &message, true);
+}
+
+/* Rounding that came near the edge is outside what the width rule proves; without recovery there is no safe result. */
+static void refuse_result(struct sl_core *core, enum sl_reason reason, double margin)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	report->reason = reason;
+	report->real = margin;
+	sl_stop(core, SL_ERR_INVALID);
+}
+
+void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_attempt_state *at = &core->at;
+	if (result->kind != SL_JOB_CLOSE)
+		return;
+	if (result->code != SL_OK || result->real >= MARGIN_LIMIT) {
+		refuse_result(core, result->code != SL_OK ? SL_REASON_WEIGHT : SL_REASON_MARGIN, result->real);
+		return;
+	}
+	at->result_known = true;
+	memcpy(at->digest, result->hash, SL_HASH_BYTES);
+	at->total_weight = result->total;
+	at->margin = result->real;
+	digest_out(core);
+}
+
+static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, const uint8_t *theirs)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_DIVERGED);
+	report->peer = peer;
+	report->hash = ours;
+	report->hash2 = theirs;
+	sl_stop(core, SL_ERR_REFUSED);
+}
+
+void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
+{
+	if (digest->id != core->config.ids[peer]) {
+		sl_reject(core, peer, "a digest signed by somebody else");
+		return;
+	}
+	if (memcmp(digest->view, core->committed_view, SL_HASH_BYTES) == 0) {
+		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
+			diverged(core, peer, core->previous, digest->digest);
+		return;
+	}
+	if (core->phase < SL_PHASE_RELEASE || core->phase > SL_PHASE_COMMIT ||
+	    memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
+		return;
+	int r = sl_view_neighbour(&core->view, peer);
+	if (r < 0)
+		return;
+	core->exchange[r].digest_known = true;
+	core->exchange[r].digest = *digest;
+	if (core->phase == SL_PHASE_COMMIT && memcmp(digest->digest, core->at.digest, SL_HASH_BYTES) != 0)
+		diverged(core, peer, core->at.digest, core->exchange[r].digest.digest);
+}
+
+static bool settled(struct sl_core *core)
+{
+	bool all = true;
+	memset(core->awaited, 0, sl_set_bytes(core));
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		struct sl_exchange *exchange = &core->exchange[r];
+		uint32_t peer = sl_view_peer(&core->view, r);
+		if (!exchange->digest_known) {
+			if (sl_bit(core->linked, peer)) {
+				all = false;
+				sl_bit_set(core->awaited, peer);
+			}
+		} else if (memcmp(exchange->digest.digest, core->at.digest, SL_HASH_BYTES) != 0) {
+			diverged(core, peer, core->at.digest, exchange->digest.digest);
+			return false;
+		}
+	}
+	return all;
+}
+
+bool sl_settle_advance(struct sl_core *core)
+{
+	if (!core->at.result_known)
+		return false;
+	bool all = settled(core);
+	if (core->stopped)
+		return false;
+	if (!all && core->now < core->since + core->config.settle_ms)
+		return false;
+	if (!all)
+		sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
+	sl_move(core, SL_PHASE_COMMIT);
+	sl_job(core, SL_JOB_DECODE, 0, NULL);
+	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
+	commit->t = core->t;
+	memcpy(commit->digest, core->at.digest, SL_HASH_BYTES);
+	commit->learners = core->view.n;
+	commit->total_weight = core->at.total_weight;
+	return true;
+}
+
+static void report_commit(struct sl_core *core)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_COMMITTED);
+	report->n[0] = core->view.n;
+	report->n[1] = core->view.graph.edges;
+	report->n[2] = core->view.k;
+	report->n[3] = core->at.total_weight;
+	report->real = core->at.margin;
+	report->hash = core->previous;
+	report->elapsed = core->now - core->trained_at;
+}
+
+/* The radio's list is spent with the round: where everybody is next, it has to say anew. */
+static void spend_range(struct sl_core *core)
+{
+	if (!core->config.told)
+		return;
+	memset(core->range, 0, sl_set_bytes(core));
+	core->have_range = false;
+}
+
+void sl_commit_durable(struct sl_core *core)
+{
+	core->committed = core->t;
+	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
+	memcpy(core->committed_view, core->view.h, SL_HASH_BYTES);
+	report_commit(core);
+	sl_drop_held(core);
+	sl_emit(core, SL_ACTION_WIPE);
+	core->epoch++;
+	spend_range(core);
+	if (core->committed >= core->config.parameters.rounds) {
+		sl_move(core, SL_PHASE_DONE);
+		core->t = core->committed + 1;
+		sl_say_hello(core, core->linked);
+		return;
+	}
+	core->view_built = false;
+	sl_move(core, SL_PHASE_TRAIN);
+	sl_begin_round(core);
+}
+
+/* Stays until its last neighbours are done too, or for the linger time. */
+bool sl_done_advance(struct sl_core *core)
+{
+	bool waiting = false;
+	for (uint32_t r = 0; core->view_built && r < core->view.degree; r++) {
+		uint32_t peer = sl_view_peer(&core->view, r);
+		const struct sl_peer *p = &core->peers[peer];
+		waiting |= sl_bit(core->linked, peer) && (!p->hello || p->standing != SL_STANDING_DONE);
+	}
+	if (!waiting || core->now >= core->since + core->config.linger_ms)
+		sl_stop(core, SL_OK);
+	return false;
+}

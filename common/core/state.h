@@ -1,0 +1,213 @@
+/* state.h - the whole state of a learner, in one struct; private to core/.
+ *
+ * The files of core/ are named for what they handle: flood (records), discover, freeze, share, mix, settle; attempt.c
+ * holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; sl_advance then looks at the
+ * state and takes every move that is due, so that the order in which things arrive does not matter.
+ */
+#pragma once
+
+#include "common/base/bytes.h"
+#include "common/core/core.h"
+
+#define SL_WAIT_REPORT_MS 10000u
+
+struct sl_peer {
+	bool hello;                /* one has arrived on the present link */
+	bool tried;                /* a dial failed or a link fell since it came into range */
+	uint32_t incarnation;
+	sl_round t;
+	enum sl_standing standing;
+	sl_round in_range;         /* last round in which it was in range */
+	struct sl_buffer *early;   /* chunks of an attempt that is not frozen here yet */
+	uint32_t early_count;
+};
+
+/* A flooded record of one learner, and which links have it. */
+struct sl_record {
+	bool present;
+	uint64_t *sent; /* links that hold it */
+	uint64_t *to;   /* scratch of the action that sends it */
+};
+struct sl_link_record {
+	struct sl_record record;
+	struct sl_link_state state;
+	sl_id *candidates;
+	uint64_t *named; /* the candidates, as roster indices */
+};
+struct sl_ready_record {
+	struct sl_record record;
+	struct sl_ready ready;
+};
+
+/* One neighbour in an attempt. */
+struct sl_exchange {
+	uint32_t shares_in;     /* chunks of shares received, in order */
+	uint64_t *states_in;    /* per chunk, the next iteration expected */
+	struct sl_buffer *held; /* states that wait for their turn */
+	uint32_t held_count;
+	bool digest_known;
+	struct sl_digest digest;
+};
+
+struct sl_attempt_state {
+	uint32_t share_next;  /* chunks of shares generated and sent */
+	bool share_busy;
+	bool encoded;
+	bool sealed;          /* SEAL was asked for */
+	uint64_t *iteration;  /* per chunk: k of the own state */
+	uint32_t *have;       /* per chunk: neighbours whose state of that k is held */
+	bool *busy;           /* per chunk: a MIX job is out */
+	uint32_t started;     /* chunks whose k = 0 went out */
+	uint32_t finished;    /* chunks at k = K */
+	uint32_t base;        /* first chunk not at K */
+	uint64_t mixed;       /* chunk iterations done, for status */
+	bool closed;          /* CLOSE was asked for */
+	bool result_known;
+	uint8_t digest[SL_HASH_BYTES];
+	uint64_t total_weight;
+	double margin;
+	sl_ms progress;       /* last time anything of this attempt moved */
+};
+
+struct sl_core {
+	struct sl_core_config config;
+	struct sl_actions *out;
+	sl_ms now;
+
+	enum sl_phase phase;
+	sl_ms since;        /* when this phase began */
+	sl_ms report_at;    /* when to say again who is awaited */
+	sl_round t, committed;
+	sl_attempt a;
+	sl_attempt seen;    /* highest attempt of t seen signed */
+	uint8_t previous[SL_HASH_BYTES];
+	uint8_t committed_view[SL_HASH_BYTES];
+
+	bool trained, released, stopped;
+	uint64_t draws;
+	sl_ms trained_at;
+
+	uint64_t *linked;   /* bit sets over the roster */
+	uint64_t *range;    /* in range in this step; empty while have_range is false */
+	uint64_t *told;     /* the radio's next list */
+	uint64_t *keep;     /* scratch of the LINKS action */
+	uint64_t *awaited;  /* of the last wait or failure reported */
+	uint64_t *fellows;  /* the view's neighbours of this learner */
+	uint64_t *blamed;   /* of a failure reported */
+	uint64_t *single;   /* one peer */
+	uint64_t *ready_set; /* scratch */
+	uint64_t *tried_candidates;
+	bool have_range, have_told;
+
+	sl_ms not_before;   /* refused by the gate: no new attempt before */
+	sl_ms half_since;   /* when half of the expected peers were ready */
+	uint32_t refusals;
+
+	struct sl_peer *peers;
+	struct sl_link_record *links;
+	struct sl_ready_record *readys;
+	bool flood_dirty;
+
+	uint64_t flood_held; /* link states of this attempt, when last counted */
+	uint32_t epoch, jobs;
+	bool view_built, view_gated;
+	struct sl_view view;
+	struct sl_attempt_state at;
+	struct sl_exchange *exchange; /* by neighbour number */
+
+	struct sl_edge *edges; /* scratch: R(R-1)/2 */
+	struct sl_arena arena; /* of the view and the attempt, reset at each freeze */
+	size_t arena_mark;
+};
+
+/* attempt.c */
+struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind);
+struct sl_report *sl_report(struct sl_core *core, enum sl_report_kind kind);
+void sl_move(struct sl_core *core, enum sl_phase to);
+void sl_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers);
+void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
+void sl_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own);
+void sl_stop(struct sl_core *core, int code);
+void sl_reject(struct sl_core *core, uint32_t peer, const char *why);
+/* Ends the attempt. The returned report wants its fields filled; the next attempt starts at once, or after a pause when `refused`. */
+struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused);
+void sl_drop_held(struct sl_core *core);
+void sl_say_hello(struct sl_core *core, const uint64_t *to);
+void sl_begin_round(struct sl_core *core);
+void sl_begin_training(struct sl_core *core);
+void sl_wait_report(struct sl_core *core, const uint64_t *set);
+
+/* flood.c */
+void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state);
+void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *ready);
+void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates);
+void sl_flood_own_ready(struct sl_core *core, const uint8_t *commitment);
+void sl_flood_forget(struct sl_core *core, uint32_t link);
+void sl_flood_pump(struct sl_core *core);
+
+/* discover.c */
+void sl_discover_range(struct sl_core *core, const uint64_t *range);
+void sl_discover_links(struct sl_core *core);
+void sl_discover_enter(struct sl_core *core);
+bool sl_discover_advance(struct sl_core *core);
+sl_ms sl_discover_deadline(const struct sl_core *core);
+
+/* freeze.c */
+void sl_freeze_enter(struct sl_core *core);
+bool sl_freeze_advance(struct sl_core *core);
+void sl_freeze_spectrum(struct sl_core *core, double mu);
+
+/* view.c: SL_OK built; SL_PENDING: core->awaited names the link states still missing; SL_ERR_REFUSED: it has failed the attempt */
+int sl_view_build(struct sl_core *core);
+
+/* share.c */
+void sl_share_enter(struct sl_core *core);
+void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
+bool sl_share_advance(struct sl_core *core);
+void sl_share_result(struct sl_core *core, const struct sl_job_result *result);
+bool sl_ready_advance(struct sl_core *core);
+
+/* mix.c */
+void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
+bool sl_mix_advance(struct sl_core *core);
+void sl_mix_result(struct sl_core *core, const struct sl_job_result *result);
+
+/* settle.c */
+void sl_settle_result(struct sl_core *core, const struct sl_job_result *result);
+void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
+bool sl_settle_advance(struct sl_core *core);
+void sl_commit_durable(struct sl_core *core);
+bool sl_done_advance(struct sl_core *core);
+
+static inline uint32_t sl_index(const struct sl_core *core, sl_id id)
+{
+	uint32_t low = 0, high = core->config.roster_size;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (core->config.ids[middle] < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < core->config.roster_size && core->config.ids[low] == id ? low : UINT32_MAX;
+}
+
+static inline size_t sl_words(const struct sl_core *core)
+{
+	return sl_bits_words(core->config.roster_size);
+}
+static inline size_t sl_set_bytes(const struct sl_core *core)
+{
+	return sl_words(core) * sizeof(uint64_t);
+}
+/* Whether a peer stands ready for this learner's round. */
+static inline bool sl_peer_ready(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_peer *p = &core->peers[i];
+	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->standing == SL_STANDING_READY;
+}
+/* Between the first share and the result: a lost neighbour ends the attempt. */
+static inline bool sl_exchanging(const struct sl_core *core)
+{
+	return core->phase >= SL_PHASE_SHARE && core->phase <= SL_PHASE_MIX;
+}
