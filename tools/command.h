@@ -1,0 +1,27 @@
+/* command.h - what the `starling` program asks of its subcommands, and what it offers them.
+ *
+ * A subcommand parses its own arguments with argp; argv[0] reads "starling NAME". It returns the exit status: 0 done,
+ * 1 failed at run time, 2 usage or bad input (SL_EXIT_USAGE, which argp's own errors give too). Results go to
+ * standard output, everything else to standard error. SIGPIPE is ignored: a closed pipe is an EPIPE.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SL_EXIT_FAILED 1
+#define SL_EXIT_USAGE 2
+
+struct sl_command {
+	const char *name;
+	const char *summary;
+	int (*run)(int argc, char **argv);
+};
+
+int sl_cmd_init(int argc, char **argv);
+int sl_cmd_logs(int argc, char **argv);
+int sl_cmd_launch(int argc, char **argv);
+int sl_cmd_topology(int argc, char **argv);
+
+/* A whole number within [least, most] and nothing else in the text; false otherwise. */
+bool sl_tool_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);

@@ -1,0 +1,45 @@
+/* log_merge.h - the logs of a run folder as one stream in time.
+ *
+ * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and always gives out the earliest of their next
+ * records. Each file's own order is kept, whatever its clock did. Owns the files; knows nothing of filters or output.
+ */
+#pragma once
+
+#include <jansson.h>
+
+#include "common/base/err.h"
+#include "common/base/types.h"
+
+#define SL_LOG_RECORD_BYTES_MAX (1u << 20) /* a longer line is malformed */
+
+struct sl_log_source;
+
+struct sl_log_merge {
+	const char *folder; /* the caller's */
+	struct sl_log_source **sources;
+	size_t count, room;
+	size_t *heap; /* sources that have a record, the earliest on top */
+	size_t heap_size;
+	bool given_out; /* the record of source `last` is with the caller */
+	size_t last;
+	bool follow; /* a last line without its newline is waited for, not read */
+	size_t malformed;
+	char first_malformed[256]; /* "learner-03/log.jsonl:17" */
+};
+
+/* One record; valid until the next call. */
+struct sl_log_item {
+	const json_t *record;
+	const char *line; /* as it stands in the file, without newline */
+	size_t bytes;
+};
+
+/* SL_ERR_NOTFOUND when the folder or any log in it is missing. */
+int sl_log_merge_open(struct sl_log_merge *merge, const char *folder, bool follow, struct sl_error *error);
+void sl_log_merge_close(struct sl_log_merge *merge);
+
+/* Takes up what has been written since, and new files. For --follow. */
+int sl_log_merge_refresh(struct sl_log_merge *merge, struct sl_error *error);
+
+/* The next record in time; false when all files are read to their ends. */
+bool sl_log_merge_next(struct sl_log_merge *merge, struct sl_log_item *item);

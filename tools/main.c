@@ -1,0 +1,122 @@
+#include <argp.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/err.h"
+#include "daemon/nearest.h"
+#include "tools/command.h"
+
+/* Weak: a build that leaves a command's files out still links, and does not offer it. */
+#pragma weak sl_cmd_launch
+#pragma weak sl_cmd_topology
+
+static const struct sl_command commands[] = {
+	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
+	{"topology", "generate or show who is in range of whom, step by step", sl_cmd_topology},
+	{"logs", "show the learners' logs as one stream in time", sl_cmd_logs},
+	{"init", "make this learner's identity and print its roster line", sl_cmd_init},
+};
+
+#define COMMANDS (sizeof commands / sizeof commands[0])
+
+bool sl_tool_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+{
+	uint64_t n = 0;
+	if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
+		return false;
+	for (; *text != '\0'; text++)
+		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
+			return false;
+	*number = n;
+	return n >= least && n <= most;
+}
+
+static void print_help(FILE *out)
+{
+	fputs("Usage: starling COMMAND [OPTION...]\n"
+	      "Federated averaging with no server: learners that share no model with anyone.\n\n"
+	      "Commands:\n",
+	      out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (commands[i].run)
+			fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+	fputs("\nExamples:\n"
+	      "  starling launch -n 10 --rounds 10    ten learners on this machine, on digits it draws itself\n"
+	      "  starling logs --follow RUNFOLDER     what they do, in one stream\n"
+	      "  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n\n"
+	      "'starling COMMAND --help' describes a command, 'starlingd --help' every setting.\n",
+	      out);
+}
+
+static int unknown_command(const char *name)
+{
+	const char *best = NULL;
+	size_t distance = SIZE_MAX;
+	for (size_t i = 0; i < COMMANDS; i++)
+		sl_nearest(name, commands[i].name, &best, &distance);
+	if (best)
+		fprintf(stderr, "starling: unknown command '%s'; did you mean '%s'?\n", name, best);
+	else
+		fprintf(stderr, "starling: unknown command '%s'; see 'starling --help'\n", name);
+	return SL_EXIT_USAGE;
+}
+
+static int run(const struct sl_command *command, int argc, char **argv)
+{
+	static char name[64]; /* argp keeps it */
+	snprintf(name, sizeof name, "starling %s", command->name);
+	argv[0] = name;
+	program_invocation_name = program_invocation_short_name = name;
+	argp_err_exit_status = SL_EXIT_USAGE;
+	return command->run(argc, argv);
+}
+
+static int dispatch(int argc, char **argv)
+{
+	const char *word = argc > 1 ? argv[1] : NULL;
+	if (word == NULL) {
+		print_help(stderr);
+		return SL_EXIT_USAGE;
+	}
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
+		print_help(stdout);
+		return 0;
+	}
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) {
+		puts("starling " SL_VERSION);
+		return 0;
+	}
+	if (word[0] == '-') {
+		fprintf(stderr, "starling: unknown option '%s'; see 'starling --help'\n", word);
+		return SL_EXIT_USAGE;
+	}
+	for (size_t i = 0; i < COMMANDS; i++)
+		if (strcmp(word, commands[i].name) == 0 && commands[i].run)
+			return run(&commands[i], argc - 1, argv + 1);
+	return unknown_command(word);
+}
+
+/* A result that could not be written is no result; but a reader that has seen enough (head) is no failure. */
+static void close_output(void)
+{
+	bool lost = ferror(stdout) != 0;
+	errno = 0;
+	if (fclose(stdout) == 0 && !lost)
+		return;
+	if (errno == EPIPE)
+		return;
+	dprintf(STDERR_FILENO, "starling: cannot write standard output: %s\n",
+		errno ? strerror(errno) : sl_err_text(SL_ERR_IO));
+	_exit(SL_EXIT_FAILED);
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	atexit(close_output); /* also after argp's --help, which ends the program */
+	return dispatch(argc, argv);
+}
