@@ -1,9 +1,9 @@
 /* codec_parts.h - the parts of the codec, for codec.c alone.
  *
  * Control messages go through protobuf-c, which allocates; vector chunks are written and read by hand, so that a
- * piece of 256 KiB is neither copied nor allocated. Both accept exactly what a protobuf library writes for these
- * .proto files and nothing else: no unknown field, no field twice, no overlong varint, no default spelled out. So each
- * message has one encoding, and what we do not understand is never passed over in silence.
+ * piece of 256 KiB is neither copied nor allocated. Both accept exactly what protobuf libraries write for these
+ * .proto files and nothing else: no unknown field, no field twice or out of order, no overlong varint, no default
+ * spelled out. So each message has one encoding, and what we do not understand is never passed over in silence.
  *
  * Readers answer NULL in why, or why not; what they read is still to be checked by sl_message_flaw.
  */

@@ -60,8 +60,6 @@ static const char *read_link_state(const Starling__LinkState *m, struct sl_link_
 {
 	if (m->parameters == NULL)
 		return "no parameters";
-	if (m->n_candidates > SL_LEARNERS_MAX) /* before it is narrowed */
-		return "too many candidates";
 	ls->id = m->id;
 	ls->incarnation = m->incarnation;
 	ls->t = m->t;
@@ -69,7 +67,7 @@ static const char *read_link_state(const Starling__LinkState *m, struct sl_link_
 #define X(name) ls->parameters.name = m->parameters->name;
 	SL_PARAMETERS(X)
 #undef X
-	ls->count = (uint32_t)m->n_candidates;
+	ls->count = (uint32_t)m->n_candidates; /* fewer than the payload has bytes */
 	ls->candidates = m->candidates;
 	bool whole = COPY(ls->key, m->key) && COPY(ls->previous, m->previous) && COPY(ls->signature, m->signature);
 	return whole ? NULL : wrong_length;
@@ -142,6 +140,32 @@ static bool unknown_fields(const ProtobufCMessage *m)
 	return parameters != NULL && parameters->base.n_unknown_fields != 0;
 }
 
+/* Packs again, against the payload instead of into memory. */
+struct comparison {
+	ProtobufCBuffer base;
+	const uint8_t *at;
+	size_t left;
+	bool same;
+};
+
+static void compare(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
+{
+	struct comparison *c = (struct comparison *)buffer;
+	c->same = c->same && size <= c->left && (size == 0 || memcmp(c->at, bytes, size) == 0);
+	if (!c->same)
+		return;
+	c->at += size;
+	c->left -= size;
+}
+
+/* protobuf-c takes the last of two fields, drops what is over 32 bits and reads fields in any order; we do not. */
+static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t size)
+{
+	struct comparison c = {.base = {compare}, .at = payload, .left = size, .same = true};
+	protobuf_c_message_pack_to_buffer(m, &c.base);
+	return c.same && c.left == 0;
+}
+
 int sl_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
 		    const char **why)
 {
@@ -158,8 +182,8 @@ int sl_control_read(const uint8_t *payload, size_t size, struct sl_message *mess
 		*why = budget.spent ? "needs more memory than its size allows" : "not protobuf";
 	else if (unknown_fields(m))
 		*why = "unknown field";
-	else if (protobuf_c_message_get_packed_size(m) != size) /* a field twice, or more bytes than it needs */
-		*why = "not the shortest form";
+	else if (!canonical(m, payload, size))
+		*why = "not the canonical form";
 	else
 		*why = read_message(m, message);
 	return *why == NULL ? SL_OK : SL_ERR_FORMAT;

@@ -1,0 +1,268 @@
+#include "test/wire/sample.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t stream;
+
+void sample_seed(void)
+{
+	const char *text = getenv("SL_SEED");
+	uint64_t seed = text != NULL ? strtoull(text, NULL, 10) : 1;
+	printf("SL_SEED=%llu\n", (unsigned long long)seed);
+	stream = seed;
+}
+
+/* splitmix64 */
+uint64_t sample_random(void)
+{
+	uint64_t z = stream += UINT64_C(0x9e3779b97f4a7c15);
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+uint64_t sample_range(uint64_t least, uint64_t most)
+{
+	uint64_t span = most - least + 1;
+	return span == 0 ? sample_random() : least + sample_random() % span;
+}
+
+/* One of the ends, or between them with any number of bits. */
+static uint64_t edge(uint64_t least, uint64_t most)
+{
+	switch (sample_random() % 8) {
+	case 0:
+		return least;
+	case 1:
+		return most;
+	default:
+		return least + (sample_range(0, most - least) >> (sample_random() % 64));
+	}
+}
+
+static uint32_t edge32(uint32_t least, uint32_t most)
+{
+	return (uint32_t)edge(least, most);
+}
+
+static void noise(uint8_t *bytes, size_t size)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)sample_random();
+}
+
+static sl_round some_round(void)
+{
+	return edge32(1, SL_ROUNDS_MAX + 1);
+}
+
+static void make_hello(struct sl_hello *hello)
+{
+	hello->id = edge32(1, UINT32_MAX);
+	hello->incarnation = edge32(0, UINT32_MAX);
+	hello->t = some_round();
+	hello->a = edge32(1, UINT32_MAX);
+	hello->standing = (enum sl_standing)sample_range(SL_STANDING_TRAINING, SL_STANDING_DONE);
+	noise(hello->run, sizeof hello->run);
+	noise(hello->roster, sizeof hello->roster);
+}
+
+static void make_parameters(struct sl_parameters *q)
+{
+	double clip = ldexp(1 + (double)sample_range(0, 1000), (int)sample_range(0, 40) - 20);
+	q->n = edge(1, SL_ELEMENTS_MAX - 1);
+	q->p = sample_random() % 4 == 0 ? 0 : edge(3, (UINT64_C(1) << 61) - 1);
+	q->rounds = edge(1, SL_ROUNDS_MAX);
+	q->quorum = edge(1, SL_LEARNERS_MAX);
+	q->sigma = edge(0, SL_SIGMA_MAX);
+	memcpy(&q->clip, &clip, sizeof clip);
+	q->max_weight = edge(1, UINT64_MAX);
+	q->encoding = sample_range(0, 1);
+	q->sharing = sample_range(0, 1);
+	q->k = edge(0, SL_ITERATIONS_MAX);
+}
+
+static void make_link_state(struct sl_link_state *ls, sl_id *candidates)
+{
+	ls->id = edge32(1, UINT32_MAX);
+	ls->incarnation = edge32(0, UINT32_MAX);
+	ls->t = some_round();
+	ls->a = edge32(1, UINT32_MAX);
+	noise(ls->key, sizeof ls->key);
+	make_parameters(&ls->parameters);
+	noise(ls->previous, sizeof ls->previous);
+	ls->count = (uint32_t)sample_range(0, 20);
+	ls->candidates = candidates;
+	sl_id id = 0;
+	for (uint32_t i = 0; i < ls->count; i++)
+		candidates[i] = id += (sl_id)sample_range(1, sample_random() % 4 == 0 ? 200000000 : 3);
+	noise(ls->signature, sizeof ls->signature);
+}
+
+static void make_ready(struct sl_ready *ready)
+{
+	ready->id = edge32(1, UINT32_MAX);
+	ready->t = some_round();
+	ready->a = edge32(1, UINT32_MAX);
+	noise(ready->view, sizeof ready->view);
+	ready->k = edge(1, SL_ITERATIONS_MAX);
+	noise(ready->commitment, sizeof ready->commitment);
+	noise(ready->signature, sizeof ready->signature);
+}
+
+static void make_digest(struct sl_digest *digest)
+{
+	digest->id = edge32(1, UINT32_MAX);
+	digest->t = some_round();
+	digest->a = edge32(1, UINT32_MAX);
+	noise(digest->view, sizeof digest->view);
+	noise(digest->digest, sizeof digest->digest);
+	noise(digest->signature, sizeof digest->signature);
+}
+
+static void make_chunk(struct sl_chunk *chunk, uint8_t *piece, bool state)
+{
+	chunk->t = some_round();
+	chunk->a = edge32(1, UINT32_MAX);
+	noise(chunk->view, sizeof chunk->view);
+	chunk->iteration = state ? edge(0, SL_ITERATIONS_MAX - 1) : 0;
+	chunk->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
+	chunk->size = (size_t)sample_range(1, SAMPLE_PIECE_MAX);
+	noise(piece, chunk->size);
+	chunk->bytes = piece;
+}
+
+void sample_make(struct sample *sample, enum sl_message_kind kind)
+{
+	struct sl_message *m = &sample->message;
+	*m = (struct sl_message){.kind = kind};
+	switch (kind) {
+	case SL_MSG_HELLO:
+		make_hello(&m->hello);
+		break;
+	case SL_MSG_LINK_STATE:
+		make_link_state(&m->link_state, sample->candidates);
+		break;
+	case SL_MSG_READY:
+		make_ready(&m->ready);
+		break;
+	case SL_MSG_DIGEST:
+		make_digest(&m->digest);
+		break;
+	case SL_MSG_SHARE:
+	case SL_MSG_STATE:
+		make_chunk(&m->chunk, sample->piece, kind == SL_MSG_STATE);
+		break;
+	}
+}
+
+#define SAME(field) (a->field == b->field)
+#define SAME_BYTES(field) (memcmp(a->field, b->field, sizeof a->field) == 0)
+
+static bool equal_hello(const struct sl_hello *a, const struct sl_hello *b)
+{
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME(standing) && SAME_BYTES(run) &&
+	       SAME_BYTES(roster);
+}
+
+static bool equal_link_state(const struct sl_link_state *a, const struct sl_link_state *b)
+{
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) &&
+	       memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 && SAME_BYTES(previous) &&
+	       SAME(count) &&
+	       (a->count == 0 || memcmp(a->candidates, b->candidates, a->count * sizeof(sl_id)) == 0) &&
+	       SAME_BYTES(signature);
+}
+
+static bool equal_ready(const struct sl_ready *a, const struct sl_ready *b)
+{
+	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(view) && SAME(k) && SAME_BYTES(commitment) &&
+	       SAME_BYTES(signature);
+}
+
+static bool equal_digest(const struct sl_digest *a, const struct sl_digest *b)
+{
+	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(view) && SAME_BYTES(digest) && SAME_BYTES(signature);
+}
+
+static bool equal_chunk(const struct sl_chunk *a, const struct sl_chunk *b)
+{
+	return SAME(t) && SAME(a) && SAME_BYTES(view) && SAME(iteration) && SAME(index) && SAME(size) &&
+	       memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+bool sample_equal(const struct sl_message *a, const struct sl_message *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	switch (a->kind) {
+	case SL_MSG_HELLO:
+		return equal_hello(&a->hello, &b->hello);
+	case SL_MSG_LINK_STATE:
+		return equal_link_state(&a->link_state, &b->link_state);
+	case SL_MSG_READY:
+		return equal_ready(&a->ready, &b->ready);
+	case SL_MSG_DIGEST:
+		return equal_digest(&a->digest, &b->digest);
+	case SL_MSG_SHARE:
+	case SL_MSG_STATE:
+		return equal_chunk(&a->chunk, &b->chunk);
+	}
+	return false;
+}
+
+static bool between(uint64_t least, uint64_t value, uint64_t most)
+{
+	return least <= value && value <= most;
+}
+
+static bool when(uint64_t t, uint64_t a)
+{
+	return between(1, t, 1000001) && a >= 1;
+}
+
+static bool promises_parameters(const struct sl_parameters *q)
+{
+	double clip;
+	memcpy(&clip, &q->clip, sizeof clip);
+	return between(1, q->n, (1u << 28) - 1) && (q->p == 0 || between(3, q->p, (UINT64_C(1) << 61) - 1)) &&
+	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) && q->sigma <= 12 && clip > 0 &&
+	       clip < INFINITY && q->max_weight >= 1 && q->encoding <= 1 && q->sharing <= 1 && q->k <= 1000000;
+}
+
+static bool promises_link_state(const struct sl_link_state *ls)
+{
+	bool rising = ls->count == 0 || ls->candidates[0] >= 1;
+	for (uint32_t i = 1; i < ls->count; i++)
+		rising = rising && ls->candidates[i - 1] < ls->candidates[i];
+	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) &&
+	       promises_parameters(&ls->parameters);
+}
+
+static bool promises_chunk(const struct sl_chunk *chunk, uint64_t iteration_most)
+{
+	return when(chunk->t, chunk->a) && chunk->iteration <= iteration_most && chunk->index < 8192 &&
+	       between(1, chunk->size, 262144);
+}
+
+bool sample_promises(const struct sl_message *m)
+{
+	switch (m->kind) {
+	case SL_MSG_HELLO:
+		return m->hello.id >= 1 && when(m->hello.t, m->hello.a) && between(1, m->hello.standing, 3);
+	case SL_MSG_LINK_STATE:
+		return promises_link_state(&m->link_state);
+	case SL_MSG_READY:
+		return m->ready.id >= 1 && when(m->ready.t, m->ready.a) && between(1, m->ready.k, 1000000);
+	case SL_MSG_DIGEST:
+		return m->digest.id >= 1 && when(m->digest.t, m->digest.a);
+	case SL_MSG_SHARE:
+		return promises_chunk(&m->chunk, 0);
+	case SL_MSG_STATE:
+		return promises_chunk(&m->chunk, 999999);
+	}
+	return false;
+}

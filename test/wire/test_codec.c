@@ -1,0 +1,245 @@
+/* What goes out comes back, whole; what is cut short or damaged is refused or still keeps every promise. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/wire/codec.h"
+#include "common/wire/frame.h"
+#include "proto/vector.pb-c.h"
+#include "test/wire/sample.h"
+
+static struct sample sample;
+
+/* --- verbs --- */
+
+/* The sample as a frame on the heap, to be freed. */
+static uint8_t *encode(size_t *size)
+{
+	*size = sl_encode_bytes(&sample.message);
+	uint8_t *frame = malloc(*size);
+	assert_non_null(frame);
+	sl_encode_message(&sample.message, frame, *size, NULL);
+	return frame;
+}
+
+/* From a copy of exactly `size` bytes, so that a sanitizer sees a step beyond. Whether it was taken; if so, the
+ * promises are checked and, if same, that it is the sample. */
+static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same)
+{
+	struct sl_decoded decoded;
+	const char *why;
+	uint8_t *copy = malloc(size > 0 ? size : 1);
+	assert_non_null(copy);
+	if (size > 0)
+		memcpy(copy, payload, size);
+	int err = sl_decode_message(kind, copy, size, &decoded, &why);
+	if (err == SL_OK) {
+		assert_null(why);
+		assert_true(sample_promises(&decoded.message));
+		assert_true(!same || sample_equal(&decoded.message, &sample.message));
+	} else {
+		assert_int_equal(err, SL_ERR_FORMAT);
+		assert_non_null(why);
+		assert_null(decoded.memory);
+	}
+	sl_decoded_close(&decoded);
+	free(copy);
+	return err == SL_OK;
+}
+
+static void expect_back(void)
+{
+	size_t size;
+	uint8_t *frame = encode(&size);
+	uint8_t header[SL_FRAME_HEADER_BYTES];
+	sl_frame_header(header, sample.message.kind, size - sizeof header);
+	assert_memory_equal(frame, header, sizeof header);
+	assert_true(decode(sample.message.kind, frame + sizeof header, size - sizeof header, true));
+	free(frame);
+}
+
+#define EACH_KIND(kind) (uint32_t kind = SL_MSG_HELLO; kind < SL_MESSAGE_KINDS; kind++)
+
+/* --- tests --- */
+
+static void round_trip(void **state)
+{
+	(void)state;
+	for EACH_KIND (kind)
+		for (int i = 0; i < 3000; i++) {
+			sample_make(&sample, (enum sl_message_kind)kind);
+			assert_true(sample_promises(&sample.message));
+			expect_back();
+		}
+}
+
+static void everybody_is_a_candidate(void **state)
+{
+	(void)state;
+	sample_make(&sample, SL_MSG_LINK_STATE);
+	sample.message.link_state.count = SL_LEARNERS_MAX;
+	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++)
+		sample.candidates[i] = UINT32_MAX - SL_LEARNERS_MAX + 1 + i;
+	expect_back();
+}
+
+static void largest_chunk(void **state)
+{
+	(void)state;
+	sample_make(&sample, SL_MSG_STATE);
+	sample.message.chunk.size = SL_CHUNK_BYTES_MAX;
+	for (size_t i = 0; i < SL_CHUNK_BYTES_MAX; i++)
+		sample.piece[i] = (uint8_t)sample_random();
+	expect_back();
+}
+
+/* Our hand-written chunk is vector.proto's, to the byte. */
+static void protobuf_agrees(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 1000; i++) {
+		sample_make(&sample, i % 2 == 0 ? SL_MSG_SHARE : SL_MSG_STATE);
+		const struct sl_chunk *chunk = &sample.message.chunk;
+		size_t size;
+		uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
+		size -= SL_FRAME_HEADER_BYTES;
+		Starling__Vector *v = starling__vector__unpack(NULL, size, payload);
+		assert_non_null(v);
+		assert_int_equal(v->base.n_unknown_fields, 0);
+		assert_true(v->t == chunk->t && v->a == chunk->a && v->index == chunk->index);
+		assert_true(v->iteration == chunk->iteration);
+		assert_int_equal(v->view.len, SL_HASH_BYTES);
+		assert_memory_equal(v->view.data, chunk->view, SL_HASH_BYTES);
+		assert_int_equal(v->data.len, chunk->size);
+		assert_memory_equal(v->data.data, chunk->bytes, chunk->size);
+		assert_int_equal(starling__vector__get_packed_size(v), size);
+		uint8_t *theirs = malloc(size);
+		assert_non_null(theirs);
+		starling__vector__pack(v, theirs);
+		assert_memory_equal(theirs, payload, size);
+		starling__vector__free_unpacked(v, NULL);
+		free(theirs);
+		free(frame);
+	}
+}
+
+/* The caller fills the piece in afterwards, and finds it in place on receipt. */
+static void piece_is_not_copied(void **state)
+{
+	(void)state;
+	sample_make(&sample, SL_MSG_SHARE);
+	struct sl_message message = sample.message;
+	message.chunk.bytes = NULL;
+	size_t want, size = sl_encode_bytes(&message);
+	uint8_t *piece = NULL, *whole = encode(&want), *frame = malloc(size);
+	assert_non_null(frame);
+	assert_int_equal(size, want);
+	sl_encode_message(&message, frame, size, &piece);
+	assert_ptr_equal(piece, frame + size - message.chunk.size);
+	memcpy(piece, sample.piece, message.chunk.size);
+	assert_memory_equal(frame, whole, size);
+
+	struct sl_decoded decoded;
+	const char *why;
+	const uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
+	size -= SL_FRAME_HEADER_BYTES;
+	assert_int_equal(sl_decode_message(SL_MSG_SHARE, payload, size, &decoded, &why), SL_OK);
+	assert_ptr_equal(decoded.message.chunk.bytes, piece);
+	assert_null(decoded.memory);
+	sl_decoded_close(&decoded);
+	free(frame);
+	free(whole);
+}
+
+static void cut_short_anywhere(void **state)
+{
+	(void)state;
+	for EACH_KIND (kind)
+		for (int i = 0; i < 30; i++) {
+			size_t size;
+			sample_make(&sample, (enum sl_message_kind)kind);
+			uint8_t *frame = encode(&size);
+			for (size_t n = 0; n < size - SL_FRAME_HEADER_BYTES; n++)
+				assert_false(decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false));
+			free(frame);
+		}
+}
+
+/* Any bit: refused, or another message that keeps its promises (decode checks them) and is a different one. */
+static void any_bit_flipped(void **state)
+{
+	(void)state;
+	for EACH_KIND (kind)
+		for (int i = 0; i < 30; i++) {
+			size_t size, taken = 0;
+			sample_make(&sample, (enum sl_message_kind)kind);
+			uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
+			size -= SL_FRAME_HEADER_BYTES;
+			for (size_t bit = 0; bit < 8 * size; bit++) {
+				payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
+				taken += decode(kind, payload, size, false);
+				payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
+			}
+			assert_in_range(taken, 8, 8 * size - 8); /* hashes may differ, lengths may not */
+			free(frame);
+		}
+}
+
+/* One message, one encoding: what is taken is encoded to the very bytes it came from. */
+static void damage_is_taken_at_its_word(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 20000; i++) {
+		uint32_t kind = (uint32_t)sample_range(SL_MSG_HELLO, SL_MSG_STATE);
+		size_t size;
+		sample_make(&sample, (enum sl_message_kind)kind);
+		uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
+		for (uint64_t n = sample_range(1, 3); n > 0; n--)
+			payload[sample_range(0, size - SL_FRAME_HEADER_BYTES - 1)] = (uint8_t)sample_random();
+		struct sl_decoded decoded;
+		const char *why;
+		if (sl_decode_message(kind, payload, size - SL_FRAME_HEADER_BYTES, &decoded, &why) == SL_OK) {
+			uint8_t *again = malloc(size);
+			assert_non_null(again);
+			assert_int_equal(sl_encode_bytes(&decoded.message), size);
+			sl_encode_message(&decoded.message, again, size, NULL);
+			assert_memory_equal(again, frame, size);
+			free(again);
+		}
+		sl_decoded_close(&decoded);
+		free(frame);
+	}
+}
+
+static void noise_is_no_message(void **state)
+{
+	(void)state;
+	uint8_t bytes[200];
+	for (int i = 0; i < 50000; i++) {
+		size_t size = (size_t)sample_range(0, sizeof bytes);
+		for (size_t j = 0; j < size; j++)
+			bytes[j] = (uint8_t)(sample_random() >> (sample_random() % 8));
+		decode((uint32_t)sample_range(0, SL_MESSAGE_KINDS), bytes, size, false);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(round_trip),
+		cmocka_unit_test(everybody_is_a_candidate),
+		cmocka_unit_test(largest_chunk),
+		cmocka_unit_test(protobuf_agrees),
+		cmocka_unit_test(piece_is_not_copied),
+		cmocka_unit_test(cut_short_anywhere),
+		cmocka_unit_test(any_bit_flipped),
+		cmocka_unit_test(damage_is_taken_at_its_word),
+		cmocka_unit_test(noise_is_no_message),
+	};
+	sample_seed();
+	return cmocka_run_group_tests_name("codec", tests, NULL, NULL);
+}

@@ -1,0 +1,613 @@
+/* Each rule of the decoder, broken alone: the reason must be that rule's own, so that a rule taken away is missed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "common/wire/codec.h"
+#include "common/wire/frame.h"
+#include "proto/digest.pb-c.h"
+#include "proto/hello.pb-c.h"
+#include "proto/link_state.pb-c.h"
+#include "proto/ready.pb-c.h"
+#include "test/wire/sample.h"
+
+/* --- verbs --- */
+
+static uint8_t room[SL_VECTOR_BYTES_MAX + 64]; /* a payload under construction */
+static struct sl_writer w;
+
+static void expect(uint32_t kind, const uint8_t *payload, size_t size, const char *reason)
+{
+	struct sl_decoded decoded;
+	const char *why;
+	uint8_t *copy = malloc(size > 0 ? size : 1);
+	assert_non_null(copy);
+	if (size > 0)
+		memcpy(copy, payload, size);
+	int err = sl_decode_message(kind, copy, size, &decoded, &why);
+	if (reason == NULL) {
+		assert_int_equal(err, SL_OK);
+		assert_null(why);
+	} else {
+		assert_int_equal(err, SL_ERR_FORMAT);
+		assert_string_equal(why, reason);
+		assert_null(decoded.memory);
+	}
+	sl_decoded_close(&decoded);
+	free(copy);
+}
+
+static void expect_packed(uint32_t kind, const void *message, const char *reason)
+{
+	size_t size = protobuf_c_message_get_packed_size(message);
+	assert_true(size <= sizeof room);
+	protobuf_c_message_pack(message, room);
+	expect(kind, room, size, reason);
+}
+
+static void begin(void)
+{
+	w = (struct sl_writer){.bytes = room, .size = sizeof room};
+}
+
+static void put_byte(unsigned byte)
+{
+	sl_put(&w, &(uint8_t){(uint8_t)byte}, 1);
+}
+
+static void put_varint(uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		put_byte((unsigned)(value & 0x7f) | 0x80);
+	put_byte((unsigned)value);
+}
+
+static void put_span(unsigned tag, const void *bytes, size_t size)
+{
+	put_byte(tag);
+	put_varint(size);
+	sl_put(&w, bytes, size);
+}
+
+static void put_packed(const void *message)
+{
+	assert_true(w.used + protobuf_c_message_get_packed_size(message) <= w.size);
+	w.used += protobuf_c_message_pack(message, w.bytes + w.used);
+}
+
+static void expect_written(uint32_t kind, const char *reason)
+{
+	assert_true(w.used <= w.size);
+	expect(kind, room, w.used, reason);
+}
+
+/* --- valid messages in protobuf-c's structs, to be spoilt --- */
+
+static uint8_t bytes[SL_SIG_BYTES + 1];
+#define BYTES(n) ((ProtobufCBinaryData){.len = (n), .data = bytes})
+
+static uint32_t candidates[SL_LEARNERS_MAX + 1];
+
+static Starling__Hello hello(void)
+{
+	Starling__Hello m = STARLING__HELLO__INIT;
+	m.id = m.incarnation = m.t = m.a = 1;
+	m.standing = STARLING__STANDING__STANDING_READY;
+	m.run = BYTES(16);
+	m.roster = BYTES(32);
+	return m;
+}
+
+static uint64_t bits(double value)
+{
+	uint64_t out;
+	memcpy(&out, &value, sizeof out);
+	return out;
+}
+
+static Starling__Parameters parameters(void)
+{
+	Starling__Parameters q = STARLING__PARAMETERS__INIT;
+	q.n = q.rounds = q.quorum = q.max_weight = 1;
+	q.clip = bits(16);
+	return q;
+}
+
+static Starling__LinkState link_state(Starling__Parameters *q)
+{
+	Starling__LinkState m = STARLING__LINK_STATE__INIT;
+	m.id = m.incarnation = m.t = m.a = 1;
+	m.key = m.previous = BYTES(32);
+	m.parameters = q;
+	for (uint32_t i = 0; i <= SL_LEARNERS_MAX; i++)
+		candidates[i] = i + 1;
+	m.candidates = candidates;
+	m.n_candidates = 3;
+	m.signature = BYTES(64);
+	return m;
+}
+
+static Starling__Ready ready(void)
+{
+	Starling__Ready m = STARLING__READY__INIT;
+	m.id = m.t = m.a = 1;
+	m.k = 1;
+	m.view = m.commitment = BYTES(32);
+	m.signature = BYTES(64);
+	return m;
+}
+
+static Starling__Digest digest(void)
+{
+	Starling__Digest m = STARLING__DIGEST__INIT;
+	m.id = m.t = m.a = 1;
+	m.view = m.digest = BYTES(32);
+	m.signature = BYTES(64);
+	return m;
+}
+
+/* What each macro's message says once `spoil` was done to it: nothing, or the reason. */
+#define HELLO(spoil, reason)                                                                                 \
+	do {                                                                                                 \
+		Starling__Hello m = hello();                                                                 \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_HELLO, &m, reason);                                                     \
+	} while (0)
+#define LINK_STATE(spoil, reason)                                                                            \
+	do {                                                                                                 \
+		Starling__Parameters q = parameters();                                                       \
+		Starling__LinkState m = link_state(&q);                                                      \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_LINK_STATE, &m, reason);                                                \
+	} while (0)
+#define READY(spoil, reason)                                                                                 \
+	do {                                                                                                 \
+		Starling__Ready m = ready();                                                                 \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_READY, &m, reason);                                                     \
+	} while (0)
+#define DIGEST(spoil, reason)                                                                                \
+	do {                                                                                                 \
+		Starling__Digest m = digest();                                                               \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_DIGEST, &m, reason);                                                    \
+	} while (0)
+
+static const char length[] = "hash, key or signature of a wrong length";
+static const char when[] = "round out of range";
+
+/* --- control messages --- */
+
+static void ids_rounds_attempts(void **state)
+{
+	(void)state;
+#define WHO(KIND)                                                                                            \
+	KIND((void)m, NULL);                                                                                 \
+	KIND(m.id = 0, "id is 0");                                                                           \
+	KIND(m.t = 0, when);                                                                                 \
+	KIND(m.t = SL_ROUNDS_MAX + 1, NULL);                                                                 \
+	KIND(m.t = SL_ROUNDS_MAX + 2, when);                                                                 \
+	KIND(m.a = 0, "attempt is 0")
+	WHO(HELLO);
+	WHO(LINK_STATE);
+	WHO(READY);
+	WHO(DIGEST);
+#undef WHO
+}
+
+static void lengths_of_hashes(void **state)
+{
+	(void)state;
+#define LENGTH(KIND, field, size)                                                                            \
+	KIND(m.field = BYTES((size)-1), length);                                                             \
+	KIND(m.field = BYTES((size) + 1), length);                                                           \
+	KIND(m.field = BYTES(0), length)
+	LENGTH(HELLO, run, SL_RUN_BYTES);
+	LENGTH(HELLO, roster, SL_HASH_BYTES);
+	LENGTH(LINK_STATE, key, SL_KEY_BYTES);
+	LENGTH(LINK_STATE, previous, SL_HASH_BYTES);
+	LENGTH(LINK_STATE, signature, SL_SIG_BYTES);
+	LENGTH(READY, view, SL_HASH_BYTES);
+	LENGTH(READY, commitment, SL_HASH_BYTES);
+	LENGTH(READY, signature, SL_SIG_BYTES);
+	LENGTH(DIGEST, view, SL_HASH_BYTES);
+	LENGTH(DIGEST, digest, SL_HASH_BYTES);
+	LENGTH(DIGEST, signature, SL_SIG_BYTES);
+#undef LENGTH
+}
+
+static void standings(void **state)
+{
+	(void)state;
+	const char *reason = "unknown standing";
+	HELLO(m.standing = STARLING__STANDING__STANDING_DONE, NULL);
+	HELLO(m.standing = STARLING__STANDING__STANDING_UNSPECIFIED, reason);
+	HELLO(m.standing = (Starling__Standing)4, reason);
+	HELLO(m.standing = (Starling__Standing)-1, reason);
+}
+
+static void integer_parameters(void **state)
+{
+	(void)state;
+	LINK_STATE(m.parameters = NULL, "no parameters");
+	LINK_STATE(q.n = 0, "n out of range");
+	LINK_STATE(q.n = SL_ELEMENTS_MAX - 1, NULL);
+	LINK_STATE(q.n = SL_ELEMENTS_MAX, "n out of range");
+	LINK_STATE(q.p = 1, "p out of range");
+	LINK_STATE(q.p = 2, "p out of range");
+	LINK_STATE(q.p = 3, NULL);
+	LINK_STATE(q.p = (UINT64_C(1) << 61) - 1, NULL);
+	LINK_STATE(q.p = UINT64_C(1) << 61, "p out of range");
+	LINK_STATE(q.rounds = 0, "rounds out of range");
+	LINK_STATE(q.rounds = SL_ROUNDS_MAX, NULL);
+	LINK_STATE(q.rounds = SL_ROUNDS_MAX + 1, "rounds out of range");
+	LINK_STATE(q.quorum = 0, "quorum out of range");
+	LINK_STATE(q.quorum = SL_LEARNERS_MAX, NULL);
+	LINK_STATE(q.quorum = SL_LEARNERS_MAX + 1, "quorum out of range");
+	LINK_STATE(q.sigma = SL_SIGMA_MAX, NULL);
+	LINK_STATE(q.sigma = SL_SIGMA_MAX + 1, "sigma out of range");
+	LINK_STATE(q.max_weight = 0, "max_weight is 0");
+	LINK_STATE(q.encoding = 1, NULL);
+	LINK_STATE(q.encoding = 2, "unknown encoding");
+	LINK_STATE(q.sharing = 1, NULL);
+	LINK_STATE(q.sharing = 2, "unknown sharing");
+	LINK_STATE(q.k = SL_ITERATIONS_MAX, NULL);
+	LINK_STATE(q.k = SL_ITERATIONS_MAX + 1, "k out of range");
+}
+
+static void clip_is_a_number(void **state)
+{
+	(void)state;
+	const char *reason = "clip is not a positive number";
+	LINK_STATE(q.clip = bits(0.5), NULL);
+	LINK_STATE(q.clip = 0, reason);
+	LINK_STATE(q.clip = bits(-0.0), reason);
+	LINK_STATE(q.clip = bits(-1), reason);
+	LINK_STATE(q.clip = bits(INFINITY), reason);
+	LINK_STATE(q.clip = bits(NAN), reason);
+}
+
+static void candidates_ascend(void **state)
+{
+	(void)state;
+	const char *order = "candidates not strictly ascending from 1";
+	LINK_STATE(m.n_candidates = 0, NULL);
+	LINK_STATE(candidates[0] = 0, order);
+	LINK_STATE(candidates[1] = candidates[0], order);
+	LINK_STATE(candidates[2] = 1, order);
+	LINK_STATE(m.n_candidates = SL_LEARNERS_MAX, NULL);
+	LINK_STATE(m.n_candidates = SL_LEARNERS_MAX + 1, "too many candidates");
+}
+
+static void iterations_of_ready(void **state)
+{
+	(void)state;
+	READY(m.k = 0, "K out of range");
+	READY(m.k = SL_ITERATIONS_MAX, NULL);
+	READY(m.k = SL_ITERATIONS_MAX + 1, "K out of range");
+}
+
+/* --- the form of control messages --- */
+
+static void kinds_and_sizes(void **state)
+{
+	(void)state;
+	expect(0, NULL, 0, "not a message");
+	expect(SL_MESSAGE_KINDS, NULL, 0, "not a message");
+	expect(SL_FRAME_PING, NULL, 0, "not a message");
+	memset(room, 0, sizeof room);
+	for (uint32_t kind = SL_MSG_HELLO; kind < SL_MESSAGE_KINDS; kind++)
+		expect(kind, room, sl_frame_limit(kind) + 1, "payload too large");
+	expect(SL_MSG_DIGEST, room, SL_CONTROL_BYTES_MAX, "not protobuf"); /* a tag of field 0 */
+}
+
+static void unknown_fields(void **state)
+{
+	(void)state;
+	Starling__Digest m = digest();
+	begin();
+	put_packed(&m);
+	put_byte(7 << 3);
+	put_byte(1);
+	expect_written(SL_MSG_DIGEST, "unknown field");
+}
+
+/* Inside the parameters, where only a look into the nested message finds it. */
+static void unknown_parameters(void **state)
+{
+	(void)state;
+	Starling__Parameters q = parameters();
+	Starling__LinkState rest = link_state(NULL);
+	uint8_t nested[256];
+	size_t size = starling__parameters__pack(&q, nested);
+	nested[size++] = 11 << 3;
+	nested[size++] = 1;
+	begin();
+	put_span(6 << 3 | 2, nested, size);
+	put_packed(&rest);
+	expect_written(SL_MSG_LINK_STATE, "unknown field");
+}
+
+static void not_the_canonical_form(void **state)
+{
+	(void)state;
+	const char *reason = "not the canonical form";
+	Starling__Digest m = digest();
+	begin(); /* a field twice */
+	put_packed(&m);
+	put_byte(1 << 3);
+	put_byte(1);
+	expect_written(SL_MSG_DIGEST, reason);
+	begin(); /* an overlong varint */
+	m.id = 0;
+	put_byte(1 << 3);
+	put_byte(0x81);
+	put_byte(0);
+	put_packed(&m);
+	expect_written(SL_MSG_DIGEST, reason);
+	begin(); /* 2^32 + 1 into 32 bits */
+	put_byte(1 << 3);
+	put_varint((UINT64_C(1) << 32) + 1);
+	put_packed(&m);
+	expect_written(SL_MSG_DIGEST, reason);
+	begin(); /* 2^33 + 2^31, as long as the 2^31 that is left of it in 32 bits */
+	put_byte(1 << 3);
+	put_varint(UINT64_C(5) << 31);
+	put_packed(&m);
+	expect_written(SL_MSG_DIGEST, reason);
+	begin(); /* the id last */
+	put_packed(&m);
+	put_byte(1 << 3);
+	put_byte(1);
+	expect_written(SL_MSG_DIGEST, reason);
+}
+
+static void parameters_twice(void **state)
+{
+	(void)state;
+	Starling__Parameters q = parameters();
+	Starling__LinkState m = link_state(&q);
+	uint8_t nested[256];
+	size_t size = starling__parameters__pack(&q, nested);
+	begin();
+	put_packed(&m);
+	for (int i = 0; i < 200; i++) /* protobuf merges them; the copies come out of the budget */
+		put_span(6 << 3 | 2, nested, size);
+	struct sl_decoded decoded;
+	const char *why;
+	assert_int_equal(sl_decode_message(SL_MSG_LINK_STATE, room, w.used, &decoded, &why), SL_ERR_FORMAT);
+	assert_non_null(why);
+}
+
+/* --- attacks --- */
+
+static const char budget[] = "needs more memory than its size allows";
+
+/* 32,768 empty unknown fields: protobuf-c alone would take 2 MB for these 64 KiB. */
+static void many_empty_fields(void **state)
+{
+	(void)state;
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++) {
+		begin();
+		while (w.used < SL_CONTROL_BYTES_MAX) {
+			put_byte(15 << 3 | 2);
+			put_byte(0);
+		}
+		expect_written(kind, budget);
+	}
+}
+
+/* 65,000 one-byte candidates fit the budget, four bytes each, and are counted. */
+static void many_candidates(void **state)
+{
+	(void)state;
+	static uint8_t ones[65000];
+	Starling__Parameters q = parameters();
+	Starling__LinkState m = link_state(&q);
+	m.n_candidates = 0;
+	m.signature = BYTES(0); /* written by hand, after the candidates */
+	memset(ones, 1, sizeof ones);
+	begin();
+	put_packed(&m);
+	put_span(8 << 3 | 2, ones, sizeof ones);
+	put_span(9 << 3 | 2, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_LINK_STATE, "too many candidates");
+}
+
+/* A count that is announced but not there. */
+static void lengths_beyond_the_end(void **state)
+{
+	(void)state;
+	static const uint64_t sizes[] = {1, 100, 65536, UINT32_MAX, UINT64_C(1) << 40, INT64_MAX, UINT64_MAX};
+	for (unsigned field = 1; field <= 9; field++)
+		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+			begin();
+			put_byte(field << 3 | 2);
+			put_varint(sizes[i]);
+			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++)
+				expect_written(kind, "not protobuf");
+		}
+}
+
+/* Messages within messages, and groups within groups, as deep as 64 KiB allow. */
+static void nesting(void **state)
+{
+	(void)state;
+	static uint8_t deep[SL_CONTROL_BYTES_MAX];
+	size_t at = sizeof deep;
+	while (at > 8) { /* from the inside out, each the parameters of the one around it */
+		size_t inside = sizeof deep - at;
+		begin();
+		put_byte(6 << 3 | 2);
+		put_varint(inside);
+		at -= w.used;
+		memcpy(deep + at, room, w.used);
+	}
+	expect(SL_MSG_LINK_STATE, deep + at, sizeof deep - at, "not protobuf"); /* sigma is no message */
+	memset(deep, 6 << 3 | 3, sizeof deep);
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++)
+		expect(kind, deep, sizeof deep, "not protobuf");
+}
+
+/* --- chunks, written byte by byte --- */
+
+enum { T = 1 << 3, A = 2 << 3, VIEW = 3 << 3 | 2, ITERATION = 4 << 3, INDEX = 5 << 3, DATA = 6 << 3 | 2 };
+
+static void put_number(unsigned tag, uint64_t value)
+{
+	put_byte(tag);
+	put_varint(value);
+}
+
+/* A valid chunk with these four numbers, where 0 is left out. */
+static void put_chunk(uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size)
+{
+	static const uint8_t zeros[SL_CHUNK_BYTES_MAX + 1];
+	begin();
+	if (t != 0)
+		put_number(T, t);
+	if (a != 0)
+		put_number(A, a);
+	put_span(VIEW, zeros, SL_HASH_BYTES);
+	if (iteration != 0)
+		put_number(ITERATION, iteration);
+	if (index != 0)
+		put_number(INDEX, index);
+	if (size != 0)
+		put_span(DATA, zeros, size);
+}
+
+static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size,
+			 const char *reason)
+{
+	put_chunk(t, a, iteration, index, size);
+	expect_written(kind, reason);
+}
+
+static void numbers_of_a_chunk(void **state)
+{
+	(void)state;
+	const uint64_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1, most = SL_ITERATIONS_MAX - 1;
+	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_STATE; kind++) {
+		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
+		expect_chunk(kind, 0, 1, 0, 0, 1, when);
+		expect_chunk(kind, SL_ROUNDS_MAX + 2, 1, 0, 0, 1, when);
+		expect_chunk(kind, 1, 0, 0, 0, 1, "attempt is 0");
+		expect_chunk(kind, 1, 1, 0, last, 1, NULL);
+		expect_chunk(kind, 1, 1, 0, last + 1, 1, "chunk index out of range");
+		expect_chunk(kind, 1, 1, 0, 0, 0, "chunk size out of range");
+		expect_chunk(kind, 1, 1, 0, 0, SL_CHUNK_BYTES_MAX, NULL);
+		expect_chunk(kind, 1, 1, 0, 0, SL_CHUNK_BYTES_MAX + 1, "chunk size out of range");
+		expect_chunk(kind, UINT64_C(1) << 32 | 1, 1, 0, 0, 1, "number too large");
+		expect_chunk(kind, 1, UINT64_C(1) << 32 | 1, 0, 0, 1, "number too large");
+		expect_chunk(kind, 1, 1, 0, UINT64_C(1) << 32 | 1, 1, "number too large");
+	}
+	expect_chunk(SL_MSG_SHARE, 1, 1, 1, 0, 1, "iteration out of range");
+	expect_chunk(SL_MSG_STATE, 1, 1, most, 0, 1, NULL);
+	expect_chunk(SL_MSG_STATE, 1, 1, most + 1, 0, 1, "iteration out of range");
+	expect_chunk(SL_MSG_STATE, 1, 1, UINT64_MAX, 0, 1, "iteration out of range");
+}
+
+static void view_of_a_chunk(void **state)
+{
+	(void)state;
+	static const size_t sizes[] = {0, SL_HASH_BYTES - 1, SL_HASH_BYTES + 1};
+	begin();
+	put_number(T, 1);
+	put_number(A, 1);
+	put_span(DATA, bytes, 1);
+	expect_written(SL_MSG_SHARE, "no view");
+	for (size_t i = 0; i < 3; i++) {
+		begin();
+		put_number(T, 1);
+		put_number(A, 1);
+		put_span(VIEW, bytes, sizes[i]);
+		put_span(DATA, bytes, 1);
+		expect_written(SL_MSG_SHARE, "view of a wrong length");
+	}
+}
+
+static void fields_of_a_chunk(void **state)
+{
+	(void)state;
+	static const unsigned strangers[] = {7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 6 << 3 | 3, 7};
+	for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+		begin();
+		put_number(strangers[i], 1);
+		expect_written(SL_MSG_STATE, "unknown field");
+	}
+	static const unsigned twice[] = {T, A, ITERATION, INDEX};
+	for (size_t i = 0; i < 4; i++) {
+		begin();
+		put_number(twice[i], 1);
+		put_number(twice[i], 1);
+		expect_written(SL_MSG_STATE, "field twice or out of order");
+	}
+	put_chunk(1, 1, 0, 0, 1);
+	put_span(DATA, bytes, 1);
+	expect_written(SL_MSG_STATE, "field twice or out of order");
+	begin();
+	put_number(A, 1);
+	put_number(T, 1);
+	expect_written(SL_MSG_STATE, "field twice or out of order");
+}
+
+static void expect_number(const char *varint, size_t size, const char *reason)
+{
+	begin();
+	put_byte(ITERATION);
+	sl_put(&w, varint, size);
+	expect_written(SL_MSG_STATE, reason);
+}
+
+static void varints_of_a_chunk(void **state)
+{
+	(void)state;
+	const char *reason = "varint cut short or too long";
+	expect_number("", 0, reason);
+	expect_number("\x80", 1, reason);
+	expect_number("\x81\x00", 2, reason);
+	expect_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, reason);
+	expect_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x81\x01", 11, reason);
+	expect_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, "no view"); /* 2^64 - 1, read as such */
+	expect_number("\x00", 1, "a zero spelled out");
+	static const uint64_t sizes[] = {1, 100, UINT32_MAX, INT64_MAX, UINT64_MAX};
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+		begin();
+		put_number(DATA, sizes[i]);
+		expect_written(SL_MSG_SHARE, "field longer than the message");
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ids_rounds_attempts),
+		cmocka_unit_test(lengths_of_hashes),
+		cmocka_unit_test(standings),
+		cmocka_unit_test(integer_parameters),
+		cmocka_unit_test(clip_is_a_number),
+		cmocka_unit_test(candidates_ascend),
+		cmocka_unit_test(iterations_of_ready),
+		cmocka_unit_test(kinds_and_sizes),
+		cmocka_unit_test(unknown_fields),
+		cmocka_unit_test(unknown_parameters),
+		cmocka_unit_test(not_the_canonical_form),
+		cmocka_unit_test(parameters_twice),
+		cmocka_unit_test(many_empty_fields),
+		cmocka_unit_test(many_candidates),
+		cmocka_unit_test(lengths_beyond_the_end),
+		cmocka_unit_test(nesting),
+		cmocka_unit_test(numbers_of_a_chunk),
+		cmocka_unit_test(view_of_a_chunk),
+		cmocka_unit_test(fields_of_a_chunk),
+		cmocka_unit_test(varints_of_a_chunk),
+	};
+	return cmocka_run_group_tests_name("refuse", tests, NULL, NULL);
+}
