@@ -92,31 +92,36 @@ static bool wanted(const struct logs *logs, const json_t *record)
 	return logs->learner == NULL || (name && strcmp(name, logs->learner) == 0);
 }
 
-static void print(const struct logs *logs, const struct sl_log_item *item)
+static bool print(const struct logs *logs, const struct sl_log_item *item)
 {
 	char line[SL_LOG_LINE_BYTES];
-	if (logs->json) {
-		fwrite(item->line, 1, item->bytes, stdout);
-		putchar('\n');
-	} else {
-		fwrite(line, 1, sl_log_render(item->record, logs->colour, line, sizeof line), stdout);
+	if (!logs->json) {
+		size_t n = sl_log_render(item->record, logs->colour, line, sizeof line);
+		return fwrite(line, 1, n, stdout) == n;
 	}
+	return fwrite(item->line, 1, item->bytes, stdout) == item->bytes && putchar('\n') != EOF;
 }
 
-static void print_all(const struct logs *logs, struct sl_log_merge *merge)
+/* false when standard output takes no more */
+static bool print_all(const struct logs *logs, struct sl_log_merge *merge)
 {
 	struct sl_log_item item;
-	while (!interrupted && !ferror(stdout) && sl_log_merge_next(merge, &item))
-		if (wanted(logs, item.record))
-			print(logs, &item);
+	while (!interrupted && sl_log_merge_next(merge, &item))
+		if (wanted(logs, item.record) && !print(logs, &item)) {
+			sl_tool_output_failed();
+			return false;
+		}
+	return true;
 }
 
 /* Waits a poll's time; false when it is time to end: Ctrl-C, or nobody reads standard output any more. */
 static bool wait_for_more(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
-	if (fflush(stdout) != 0 || interrupted)
+	if (fflush(stdout) != 0) {
+		sl_tool_output_failed();
 		return false;
+	}
 	if (poll(&out, 1, POLL_MS) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)))
 		return false;
 	return !interrupted;
@@ -131,11 +136,9 @@ static int fail(const struct sl_error *error)
 static int follow(const struct logs *logs, struct sl_log_merge *merge)
 {
 	struct sl_error error = {0};
-	while (wait_for_more()) {
+	while (print_all(logs, merge) && wait_for_more())
 		if (sl_log_merge_refresh(merge, &error) != SL_OK)
 			return fail(&error);
-		print_all(logs, merge);
-	}
 	return 0;
 }
 
@@ -162,11 +165,12 @@ int sl_cmd_logs(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &logs);
 	if (sl_log_merge_open(&merge, logs.folder, logs.follow, &error) != SL_OK)
 		return fail(&error);
-	if (logs.follow)
+	if (logs.follow) {
 		catch_signals();
-	print_all(&logs, &merge);
-	if (logs.follow)
 		status = follow(&logs, &merge);
+	} else {
+		print_all(&logs, &merge);
+	}
 	if (merge.malformed > 0)
 		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n", merge.malformed,
 			merge.malformed == 1 ? "" : "s", merge.first_malformed);

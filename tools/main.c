@@ -1,12 +1,12 @@
 #include <argp.h>
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/err.h"
 #include "daemon/nearest.h"
 #include "tools/command.h"
 
@@ -100,17 +100,29 @@ static int dispatch(int argc, char **argv)
 	return unknown_command(word);
 }
 
+static int output_errno;
+
+void sl_tool_output_failed(void)
+{
+	output_errno = errno;
+}
+
+/* errno of a write that failed long ago is lost; the pipe itself still knows. */
+static bool reader_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
 /* A result that could not be written is no result; but a reader that has seen enough (head) is no failure. */
 static void close_output(void)
 {
-	bool lost = ferror(stdout) != 0;
-	errno = 0;
-	if (fclose(stdout) == 0 && !lost)
+	bool lost = ferror(stdout) != 0, gone = reader_gone();
+	errno = output_errno;
+	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
 		return;
-	if (errno == EPIPE)
-		return;
-	dprintf(STDERR_FILENO, "starling: cannot write standard output: %s\n",
-		errno ? strerror(errno) : sl_err_text(SL_ERR_IO));
+	dprintf(STDERR_FILENO, "starling: cannot write standard output%s%s\n", errno ? ": " : "",
+		errno ? strerror(errno) : "");
 	_exit(SL_EXIT_FAILED);
 }
 
