@@ -1,91 +1,19 @@
-/* Each rule of the decoder, broken alone: the reason must be that rule's own, so that a rule taken away is missed. */
+/* Each rule of the decoder for control messages, broken alone: the reason must be that rule's own, so that a rule
+ * taken away is missed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "common/base/bytes.h"
-#include "common/wire/codec.h"
 #include "common/wire/frame.h"
 #include "proto/digest.pb-c.h"
 #include "proto/hello.pb-c.h"
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
-#include "test/wire/sample.h"
-
-/* --- verbs --- */
-
-static uint8_t room[SL_VECTOR_BYTES_MAX + 64]; /* a payload under construction */
-static struct sl_writer w;
-
-static void expect(uint32_t kind, const uint8_t *payload, size_t size, const char *reason)
-{
-	struct sl_decoded decoded;
-	const char *why;
-	uint8_t *copy = malloc(size > 0 ? size : 1);
-	assert_non_null(copy);
-	if (size > 0)
-		memcpy(copy, payload, size);
-	int err = sl_decode_message(kind, copy, size, &decoded, &why);
-	if (reason == NULL) {
-		assert_int_equal(err, SL_OK);
-		assert_null(why);
-	} else {
-		assert_int_equal(err, SL_ERR_FORMAT);
-		assert_string_equal(why, reason);
-		assert_null(decoded.memory);
-	}
-	sl_decoded_close(&decoded);
-	free(copy);
-}
-
-static void expect_packed(uint32_t kind, const void *message, const char *reason)
-{
-	size_t size = protobuf_c_message_get_packed_size(message);
-	assert_true(size <= sizeof room);
-	protobuf_c_message_pack(message, room);
-	expect(kind, room, size, reason);
-}
-
-static void begin(void)
-{
-	w = (struct sl_writer){.bytes = room, .size = sizeof room};
-}
-
-static void put_byte(unsigned byte)
-{
-	sl_put(&w, &(uint8_t){(uint8_t)byte}, 1);
-}
-
-static void put_varint(uint64_t value)
-{
-	for (; value >= 0x80; value >>= 7)
-		put_byte((unsigned)(value & 0x7f) | 0x80);
-	put_byte((unsigned)value);
-}
-
-static void put_span(unsigned tag, const void *bytes, size_t size)
-{
-	put_byte(tag);
-	put_varint(size);
-	sl_put(&w, bytes, size);
-}
-
-static void put_packed(const void *message)
-{
-	assert_true(w.used + protobuf_c_message_get_packed_size(message) <= w.size);
-	w.used += protobuf_c_message_pack(message, w.bytes + w.used);
-}
-
-static void expect_written(uint32_t kind, const char *reason)
-{
-	assert_true(w.used <= w.size);
-	expect(kind, room, w.used, reason);
-}
+#include "test/wire/refuse.h"
 
 /* --- valid messages in protobuf-c's structs, to be spoilt --- */
 
@@ -301,10 +229,11 @@ static void kinds_and_sizes(void **state)
 	expect(0, NULL, 0, "not a message");
 	expect(SL_MESSAGE_KINDS, NULL, 0, "not a message");
 	expect(SL_FRAME_PING, NULL, 0, "not a message");
-	memset(room, 0, sizeof room);
+	begin();
+	memset(w.bytes, 0, w.size);
 	for (uint32_t kind = SL_MSG_HELLO; kind < SL_MESSAGE_KINDS; kind++)
-		expect(kind, room, sl_frame_limit(kind) + 1, "payload too large");
-	expect(SL_MSG_DIGEST, room, SL_CONTROL_BYTES_MAX, "not protobuf"); /* a tag of field 0 */
+		expect(kind, w.bytes, sl_frame_limit(kind) + 1, "payload too large");
+	expect(SL_MSG_DIGEST, w.bytes, SL_CONTROL_BYTES_MAX, "not protobuf"); /* a tag of field 0 */
 }
 
 static void unknown_fields(void **state)
@@ -381,7 +310,7 @@ static void parameters_twice(void **state)
 		put_span(6 << 3 | 2, nested, size);
 	struct sl_decoded decoded;
 	const char *why;
-	assert_int_equal(sl_decode_message(SL_MSG_LINK_STATE, room, w.used, &decoded, &why), SL_ERR_FORMAT);
+	assert_int_equal(sl_decode_message(SL_MSG_LINK_STATE, w.bytes, w.used, &decoded, &why), SL_ERR_FORMAT);
 	assert_non_null(why);
 }
 
@@ -447,142 +376,12 @@ static void nesting(void **state)
 		put_byte(6 << 3 | 2);
 		put_varint(inside);
 		at -= w.used;
-		memcpy(deep + at, room, w.used);
+		memcpy(deep + at, w.bytes, w.used);
 	}
 	expect(SL_MSG_LINK_STATE, deep + at, sizeof deep - at, "not protobuf"); /* sigma is no message */
 	memset(deep, 6 << 3 | 3, sizeof deep);
 	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++)
 		expect(kind, deep, sizeof deep, "not protobuf");
-}
-
-/* --- chunks, written byte by byte --- */
-
-enum { T = 1 << 3, A = 2 << 3, VIEW = 3 << 3 | 2, ITERATION = 4 << 3, INDEX = 5 << 3, DATA = 6 << 3 | 2 };
-
-static void put_number(unsigned tag, uint64_t value)
-{
-	put_byte(tag);
-	put_varint(value);
-}
-
-/* A valid chunk with these four numbers, where 0 is left out. */
-static void put_chunk(uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size)
-{
-	static const uint8_t zeros[SL_CHUNK_BYTES_MAX + 1];
-	begin();
-	if (t != 0)
-		put_number(T, t);
-	if (a != 0)
-		put_number(A, a);
-	put_span(VIEW, zeros, SL_HASH_BYTES);
-	if (iteration != 0)
-		put_number(ITERATION, iteration);
-	if (index != 0)
-		put_number(INDEX, index);
-	if (size != 0)
-		put_span(DATA, zeros, size);
-}
-
-static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size,
-			 const char *reason)
-{
-	put_chunk(t, a, iteration, index, size);
-	expect_written(kind, reason);
-}
-
-static void numbers_of_a_chunk(void **state)
-{
-	(void)state;
-	const uint64_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1, most = SL_ITERATIONS_MAX - 1;
-	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_STATE; kind++) {
-		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
-		expect_chunk(kind, 0, 1, 0, 0, 1, when);
-		expect_chunk(kind, SL_ROUNDS_MAX + 2, 1, 0, 0, 1, when);
-		expect_chunk(kind, 1, 0, 0, 0, 1, "attempt is 0");
-		expect_chunk(kind, 1, 1, 0, last, 1, NULL);
-		expect_chunk(kind, 1, 1, 0, last + 1, 1, "chunk index out of range");
-		expect_chunk(kind, 1, 1, 0, 0, 0, "chunk size out of range");
-		expect_chunk(kind, 1, 1, 0, 0, SL_CHUNK_BYTES_MAX, NULL);
-		expect_chunk(kind, 1, 1, 0, 0, SL_CHUNK_BYTES_MAX + 1, "chunk size out of range");
-		expect_chunk(kind, UINT64_C(1) << 32 | 1, 1, 0, 0, 1, "number too large");
-		expect_chunk(kind, 1, UINT64_C(1) << 32 | 1, 0, 0, 1, "number too large");
-		expect_chunk(kind, 1, 1, 0, UINT64_C(1) << 32 | 1, 1, "number too large");
-	}
-	expect_chunk(SL_MSG_SHARE, 1, 1, 1, 0, 1, "iteration out of range");
-	expect_chunk(SL_MSG_STATE, 1, 1, most, 0, 1, NULL);
-	expect_chunk(SL_MSG_STATE, 1, 1, most + 1, 0, 1, "iteration out of range");
-	expect_chunk(SL_MSG_STATE, 1, 1, UINT64_MAX, 0, 1, "iteration out of range");
-}
-
-static void view_of_a_chunk(void **state)
-{
-	(void)state;
-	static const size_t sizes[] = {0, SL_HASH_BYTES - 1, SL_HASH_BYTES + 1};
-	begin();
-	put_number(T, 1);
-	put_number(A, 1);
-	put_span(DATA, bytes, 1);
-	expect_written(SL_MSG_SHARE, "no view");
-	for (size_t i = 0; i < 3; i++) {
-		begin();
-		put_number(T, 1);
-		put_number(A, 1);
-		put_span(VIEW, bytes, sizes[i]);
-		put_span(DATA, bytes, 1);
-		expect_written(SL_MSG_SHARE, "view of a wrong length");
-	}
-}
-
-static void fields_of_a_chunk(void **state)
-{
-	(void)state;
-	static const unsigned strangers[] = {7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 6 << 3 | 3, 7};
-	for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
-		begin();
-		put_number(strangers[i], 1);
-		expect_written(SL_MSG_STATE, "unknown field");
-	}
-	static const unsigned twice[] = {T, A, ITERATION, INDEX};
-	for (size_t i = 0; i < 4; i++) {
-		begin();
-		put_number(twice[i], 1);
-		put_number(twice[i], 1);
-		expect_written(SL_MSG_STATE, "field twice or out of order");
-	}
-	put_chunk(1, 1, 0, 0, 1);
-	put_span(DATA, bytes, 1);
-	expect_written(SL_MSG_STATE, "field twice or out of order");
-	begin();
-	put_number(A, 1);
-	put_number(T, 1);
-	expect_written(SL_MSG_STATE, "field twice or out of order");
-}
-
-static void expect_number(const char *varint, size_t size, const char *reason)
-{
-	begin();
-	put_byte(ITERATION);
-	sl_put(&w, varint, size);
-	expect_written(SL_MSG_STATE, reason);
-}
-
-static void varints_of_a_chunk(void **state)
-{
-	(void)state;
-	const char *reason = "varint cut short or too long";
-	expect_number("", 0, reason);
-	expect_number("\x80", 1, reason);
-	expect_number("\x81\x00", 2, reason);
-	expect_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, reason);
-	expect_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x81\x01", 11, reason);
-	expect_number("\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, "no view"); /* 2^64 - 1, read as such */
-	expect_number("\x00", 1, "a zero spelled out");
-	static const uint64_t sizes[] = {1, 100, UINT32_MAX, INT64_MAX, UINT64_MAX};
-	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
-		begin();
-		put_number(DATA, sizes[i]);
-		expect_written(SL_MSG_SHARE, "field longer than the message");
-	}
 }
 
 int main(void)
@@ -604,10 +403,6 @@ int main(void)
 		cmocka_unit_test(many_candidates),
 		cmocka_unit_test(lengths_beyond_the_end),
 		cmocka_unit_test(nesting),
-		cmocka_unit_test(numbers_of_a_chunk),
-		cmocka_unit_test(view_of_a_chunk),
-		cmocka_unit_test(fields_of_a_chunk),
-		cmocka_unit_test(varints_of_a_chunk),
 	};
 	return cmocka_run_group_tests_name("refuse", tests, NULL, NULL);
 }
