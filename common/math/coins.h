@@ -19,7 +19,7 @@ struct sl_coins {
 	uint8_t buffer[4096];
 };
 
-/* ChaCha20 under a fresh 32-byte key, nonce 0. */
+/* ChaCha20 under a fresh 32-byte key, nonce 0. A program that called sodium_init() gets the fast one. */
 void sl_coins_open(struct sl_coins *coins, const uint8_t key[static SL_KEY_BYTES]);
 /* Every byte from `source`. */
 void sl_coins_open_source(struct sl_coins *coins, sl_coin_source source, void *context);

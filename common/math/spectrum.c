@@ -76,9 +76,8 @@ uint64_t sl_iterations(uint64_t p, uint32_t n, double mu)
 	double least = log(2 * (double)p * n * sqrt(n)) / -log(mu);
 	if (least >= 0x1p63)
 		return UINT64_MAX;
-	return least < 0 ? 1
-			 : (uint64_t)floor(least) +
-				   1; /* strictly less than 1: a whole quotient needs one more */
+	/* strictly less than 1: a whole quotient needs one more */
+	return least < 0 ? 1 : (uint64_t)floor(least) + 1;
 }
 
 double sl_width_need(const struct sl_graph *graph, double mu)

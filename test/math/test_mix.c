@@ -48,8 +48,8 @@ static void division_random(void **state)
 {
 	(void)state;
 	uint64_t seed = 3;
+	struct sl_divisor divisor;
 	for (int n = 0; n < 3000000; n++) {
-		struct sl_divisor divisor;
 		if (n % 16 == 0)
 			sl_divisor_init(&divisor,
 					2 + (uint32_t)(any64(&seed) >> (44 + any64(&seed) % 19)) % 1048574);
