@@ -50,6 +50,7 @@ struct sl_settings {
 	double straggler_wait; /* 60 */
 	double silent_wait;    /* 2 */
 	double flood_wait;     /* 10 */
+	double ready_wait;     /* 60 */
 	double stall_wait;     /* 10 */
 	double settle_wait;    /* 10 */
 	double linger;         /* 30 */

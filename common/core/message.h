@@ -115,6 +115,8 @@ struct sl_buffer {
 	uint8_t view[SL_HASH_BYTES];
 	size_t size;
 	uint8_t *bytes;
+	void *memory; /* the shell's: what `bytes` points into */
+	size_t memory_size;
 };
 
 struct sl_chunk {

@@ -1,0 +1,145 @@
+/* Carries out what a step asked for, in its order. */
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "common/wire/codec.h"
+#include "daemon/daemon.h"
+
+void sl_buffers_free(struct sl_buffer *buffer)
+{
+	while (buffer != NULL) {
+		struct sl_buffer *next = buffer->next;
+		sodium_memzero(buffer->memory, buffer->memory_size);
+		free(buffer->memory);
+		free(buffer);
+		buffer = next;
+	}
+}
+
+static void sign(const struct sl_daemon *daemon, struct sl_message *m)
+{
+	const struct sl_scope *scope = &daemon->core_config.scope;
+	uint8_t hash[SL_HASH_BYTES], *signature;
+	switch (m->kind) {
+	case SL_MSG_LINK_STATE:
+		sl_canon_link_state(scope, &m->link_state, hash);
+		signature = m->link_state.signature;
+		break;
+	case SL_MSG_READY:
+		sl_canon_ready(scope, &m->ready, hash);
+		signature = m->ready.signature;
+		break;
+	case SL_MSG_DIGEST:
+		sl_canon_digest(scope, &m->digest, hash);
+		signature = m->digest.signature;
+		break;
+	default:
+		return;
+	}
+	crypto_sign_detached(signature, NULL, hash, sizeof hash, daemon->identity.sign_key);
+}
+
+static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)
+{
+	size_t size = sl_encode_bytes(m);
+	struct sl_frame *frame = sl_frame_new(size, vector);
+	if (frame == NULL)
+		abort(); /* at most 257 KiB: nothing can go on */
+	sl_encode_message(m, frame->bytes, size, piece);
+	return frame;
+}
+
+static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame *frame)
+{
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		if (sl_bit(to, i))
+			sl_links_send(daemon->links, i, frame);
+	sl_frame_release(frame);
+}
+
+/* Row r of the vault for neighbour r: a frame each. */
+static void send_shares(struct sl_daemon *daemon, const struct sl_message *m)
+{
+	const struct sl_view *view = &daemon->vault_view;
+	size_t count = m->chunk.size / view->field.bytes;
+	for (uint32_t r = 0; r < view->degree; r++) {
+		uint8_t *piece = NULL;
+		struct sl_frame *frame = encode(m, true, &piece);
+		sl_pack(piece, daemon->vault.shares[r], count, view->field.bytes);
+		sl_links_send(daemon->links, sl_view_peer(view, r), frame);
+		sl_frame_release(frame);
+	}
+}
+
+/* The same state for every neighbour: one frame, shared. */
+static void send_state(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
+{
+	uint8_t *piece = NULL;
+	struct sl_frame *frame = encode(m, true, &piece);
+	memcpy(piece, daemon->vault.s + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS, m->chunk.size);
+	to_set(daemon, to, frame);
+}
+
+static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
+{
+	struct sl_message m = action->send.message;
+	if (m.kind == SL_MSG_SHARE) {
+		send_shares(daemon, &m);
+	} else if (m.kind == SL_MSG_STATE) {
+		send_state(daemon, action->send.to, &m);
+	} else {
+		if (action->send.own)
+			sign(daemon, &m);
+		to_set(daemon, action->send.to, encode(&m, false, NULL));
+	}
+}
+
+static void carry_stop(struct sl_daemon *daemon, int code)
+{
+	if (code == SL_OK)
+		sl_log(daemon->log, SL_INFO, "finished", "all rounds are committed", "{s:i}", "rounds",
+		       (int)daemon->settings->rounds);
+	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);
+}
+
+static void carry_one(struct sl_daemon *daemon, const struct sl_action *action)
+{
+	switch (action->kind) {
+	case SL_ACTION_PERSIST:
+		sl_task_persist(daemon, &action->commit);
+		break;
+	case SL_ACTION_SEND:
+		carry_send(daemon, action);
+		break;
+	case SL_ACTION_TRAIN:
+		sl_task_train(daemon, action->train.t, action->train.draw);
+		break;
+	case SL_ACTION_COMPUTE:
+		sl_task_compute(daemon, &action->job);
+		break;
+	case SL_ACTION_LINKS:
+		sl_links_want(daemon->links, action->to);
+		break;
+	case SL_ACTION_DROP:
+		sl_buffers_free(action->buffers);
+		break;
+	case SL_ACTION_WIPE:
+		sl_task_wipe(daemon);
+		break;
+	case SL_ACTION_REPORT:
+		sl_daemon_report(daemon, &action->report);
+		break;
+	case SL_ACTION_STOP:
+		carry_stop(daemon, action->code);
+		break;
+	}
+}
+
+void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions)
+{
+	for (uint32_t i = 0; i < actions->count; i++)
+		carry_one(daemon, &actions->items[i]);
+}

@@ -1,0 +1,114 @@
+/* daemon.h - one learner as a process: the shell around the core.
+ *
+ * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them out, steps
+ * the core, and carries out what it asks for, in order. Slow work is on two workers: one computes (and writes
+ * checkpoints), one trains.
+ *
+ *   socket -> links -> inbox -> core step -> carry -> links -> socket
+ *                        ^                    |
+ *                        +--- compute, train -+
+ */
+#pragma once
+
+#include <stdatomic.h>
+#include <uv.h>
+
+#include "common/core/core.h"
+#include "daemon/control.h"
+#include "daemon/identity.h"
+#include "daemon/links.h"
+#include "daemon/log.h"
+#include "daemon/roster.h"
+#include "daemon/settings.h"
+#include "daemon/state.h"
+#include "daemon/tls.h"
+#include "daemon/trainer.h"
+#include "daemon/worker.h"
+
+/* Something that happened, waiting for its turn. */
+struct sl_happening {
+	struct sl_happening *next;
+	struct sl_event event; /* its pointers point into this struct, or to what it owns */
+	bool frame;            /* a frame to decode: kind, payload, size */
+	uint32_t kind;
+	uint8_t *payload;
+	size_t size;
+	struct sl_job_result result;
+	uint64_t *range;
+};
+
+struct sl_figures_round {
+	uint64_t bytes_sent, bytes_received; /* at the last commit */
+	double train_s;
+	double loss;
+	uint64_t samples;
+};
+
+struct sl_daemon {
+	const struct sl_settings *settings;
+	struct sl_roster roster;
+	struct sl_identity identity;
+	struct sl_state_folder state;
+	uint32_t self;
+	struct sl_log *log;
+	struct sl_tls tls;
+	struct sl_trainer *trainer;
+
+	uv_loop_t loop;
+	uv_prepare_t before; /* a turn before the loop sleeps */
+	uv_check_t after;    /* and one after it woke */
+	uv_timer_t alarm;    /* the core's deadline */
+	uv_signal_t interrupt, terminate;
+	struct sl_links *links;
+	struct sl_control *control;
+	struct sl_worker compute, train;
+
+	struct sl_happening *inbox, **inbox_end;
+	struct sl_core_config core_config;
+	struct sl_core *core;
+	void *core_memory;
+	sl_id *ids;
+	struct sl_actions actions;
+
+	struct sl_vault vault;
+	struct sl_view vault_view;         /* the view that the vault was last opened for */
+	char checkpoint[64];               /* file name of the last one */
+	uint8_t (*keys)[SL_KEY_BYTES]; /* public keys seen and matched to their pin, by roster index */
+	bool *key_known;
+	uint8_t (*checked)[2][SL_SIG_BYTES]; /* last good signature of a link state, of a ready, by signer */
+	uint32_t step;                       /* the radio's, as told last */
+	atomic_bool stop_training;
+	atomic_uint training_permille;
+	struct sl_figures_round figures;
+	bool stopping, closed;
+	int status; /* exit status */
+};
+
+/* Everything up to the first event. On an error the text says what to do; nothing runs. */
+int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
+/* Runs until the learner is done or told to end; returns the exit status. */
+int sl_daemon_run(struct sl_daemon *daemon);
+void sl_daemon_close(struct sl_daemon *daemon);
+/* Ends in order: links say goodbye, workers finish. */
+void sl_daemon_stop(struct sl_daemon *daemon, int status);
+
+/* inbox.c */
+struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind);
+void sl_inbox_range(struct sl_daemon *daemon, uint32_t step, const uint64_t *range);
+void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
+/* Empties the inbox through the core. */
+void sl_turn(struct sl_daemon *daemon);
+void sl_inbox_close(struct sl_daemon *daemon);
+
+/* carry.c */
+void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions);
+void sl_buffers_free(struct sl_buffer *buffer);
+
+/* report.c */
+void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *report);
+
+/* tasks.c */
+void sl_task_compute(struct sl_daemon *daemon, const struct sl_job *job);
+void sl_task_persist(struct sl_daemon *daemon, const struct sl_commit *commit);
+void sl_task_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
+void sl_task_wipe(struct sl_daemon *daemon);

@@ -1,0 +1,243 @@
+/* From what happened to events: decode, check signatures, step the core. */
+#include <jansson.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "common/wire/codec.h"
+#include "daemon/daemon.h"
+
+struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind)
+{
+	struct sl_happening *h = calloc(1, sizeof *h);
+	if (h == NULL)
+		abort(); /* a few hundred bytes: nothing can go on */
+	h->event.kind = kind;
+	*daemon->inbox_end = h;
+	daemon->inbox_end = &h->next;
+	return h;
+}
+
+void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
+{
+	struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_MESSAGE);
+	h->frame = true;
+	h->event.peer = peer;
+	h->kind = kind;
+	h->payload = payload;
+	h->size = size;
+}
+
+void sl_inbox_range(struct sl_daemon *daemon, uint32_t step, const uint64_t *range)
+{
+	size_t bytes = sl_bits_words(daemon->roster.size) * sizeof *range;
+	struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_RANGE);
+	h->range = malloc(bytes);
+	if (h->range == NULL)
+		abort();
+	memcpy(h->range, range, bytes);
+	h->event.range = h->range;
+	h->event.step = step;
+}
+
+static void release(struct sl_happening *h)
+{
+	if (h->payload != NULL)
+		sodium_memzero(h->payload, h->size);
+	free(h->payload);
+	free(h->range);
+	free(h);
+}
+
+void sl_inbox_close(struct sl_daemon *daemon)
+{
+	while (daemon->inbox != NULL) {
+		struct sl_happening *h = daemon->inbox;
+		daemon->inbox = h->next;
+		release(h);
+	}
+	daemon->inbox_end = &daemon->inbox;
+}
+
+/* The signer's key, if it is the one that the roster pins. */
+static bool learn_key(struct sl_daemon *daemon, uint32_t signer, const uint8_t *key)
+{
+	uint8_t pin[SL_HASH_BYTES];
+	if (daemon->key_known[signer])
+		return memcmp(daemon->keys[signer], key, SL_KEY_BYTES) == 0;
+	sl_pin(key, pin);
+	if (memcmp(pin, daemon->roster.members[signer].pin, SL_HASH_BYTES) != 0)
+		return false;
+	memcpy(daemon->keys[signer], key, SL_KEY_BYTES);
+	daemon->key_known[signer] = true;
+	return true;
+}
+
+struct signed_part {
+	sl_id id;
+	uint8_t hash[SL_HASH_BYTES];
+	const uint8_t *signature;
+	const uint8_t *key;
+	int slot; /* which of `checked` remembers it; -1: none */
+};
+
+static bool signed_part(const struct sl_daemon *daemon, const struct sl_message *m, struct signed_part *part)
+{
+	const struct sl_scope *scope = &daemon->core_config.scope;
+	*part = (struct signed_part){.slot = -1};
+	switch (m->kind) {
+	case SL_MSG_LINK_STATE:
+		sl_canon_link_state(scope, &m->link_state, part->hash);
+		part->id = m->link_state.id;
+		part->signature = m->link_state.signature;
+		part->key = m->link_state.key;
+		part->slot = 0;
+		return true;
+	case SL_MSG_READY:
+		sl_canon_ready(scope, &m->ready, part->hash);
+		part->id = m->ready.id;
+		part->signature = m->ready.signature;
+		part->slot = 1;
+		return true;
+	case SL_MSG_DIGEST:
+		sl_canon_digest(scope, &m->digest, part->hash);
+		part->id = m->digest.id;
+		part->signature = m->digest.signature;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* NULL: in order. A flooded record arrives over several links: the signature checked last is remembered, with what it
+ * covers, so that copies cost a comparison. */
+static const char *check_signature(struct sl_daemon *daemon, const struct sl_message *m)
+{
+	struct signed_part part;
+	if (!signed_part(daemon, m, &part))
+		return NULL;
+	int signer = sl_roster_find(&daemon->roster, part.id);
+	if (signer < 0)
+		return "signed by somebody outside the roster";
+	if (part.key != NULL && !learn_key(daemon, (uint32_t)signer, part.key))
+		return "a key that the roster does not pin";
+	if (!daemon->key_known[signer])
+		return "signed with a key that is not known yet";
+	uint8_t remembered[SL_SIG_BYTES];
+	crypto_generichash(remembered, sizeof remembered, part.signature, SL_SIG_BYTES, part.hash, SL_HASH_BYTES);
+	uint8_t *slot = part.slot >= 0 ? daemon->checked[signer][part.slot] : NULL;
+	if (slot != NULL && memcmp(slot, remembered, sizeof remembered) == 0)
+		return NULL;
+	if (crypto_sign_verify_detached(part.signature, part.hash, sizeof part.hash, daemon->keys[signer]) != 0)
+		return "a signature that does not verify";
+	if (slot != NULL)
+		memcpy(slot, remembered, sizeof remembered);
+	return NULL;
+}
+
+/* A Hello is the first thing that can tell a foreign run or roster: it is said, and the peer is not heard. */
+static const char *check_hello(const struct sl_daemon *daemon, const struct sl_message *m)
+{
+	if (m->kind != SL_MSG_HELLO)
+		return NULL;
+	if (memcmp(m->hello.run, daemon->core_config.scope.run, SL_RUN_BYTES) != 0)
+		return "is in another run (the setting `run` differs)";
+	if (memcmp(m->hello.roster, daemon->core_config.scope.roster, SL_HASH_BYTES) != 0)
+		return "has another roster (compare the roster files)";
+	return NULL;
+}
+
+static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
+{
+	const struct sl_member *member = &daemon->roster.members[peer];
+	char text[256];
+	snprintf(text, sizeof text, "%s (learner %u): %s", member->name, member->id, why);
+	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
+}
+
+static struct sl_buffer *to_buffer(struct sl_happening *h, const struct sl_chunk *chunk)
+{
+	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
+	if (buffer == NULL)
+		return NULL;
+	/* The piece is the tail of the payload: the buffer takes over the whole of it. */
+	buffer->memory = h->payload;
+	buffer->memory_size = h->size;
+	buffer->bytes = h->payload + (chunk->bytes - h->payload);
+	buffer->size = chunk->size;
+	h->payload = NULL;
+	return buffer;
+}
+
+static void step(struct sl_daemon *daemon, struct sl_event *event)
+{
+	event->now = uv_hrtime() / 1000000u;
+	int rc = sl_core_step(daemon->core, event, &daemon->actions);
+	if (rc == SL_OK)
+		sl_carry(daemon, &daemon->actions);
+	else if (event->buffer != NULL)
+		sl_buffers_free(event->buffer);
+}
+
+static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
+{
+	struct sl_decoded decoded;
+	const char *why = NULL;
+	int rc = sl_decode_message(h->kind, h->payload, h->size, &decoded, &why);
+	if (rc != SL_OK) {
+		reject(daemon, h->event.peer, why);
+		return;
+	}
+	why = check_hello(daemon, &decoded.message);
+	if (why == NULL)
+		why = check_signature(daemon, &decoded.message);
+	if (why != NULL) {
+		reject(daemon, h->event.peer, why);
+	} else {
+		h->event.message = &decoded.message;
+		if (h->kind == SL_MSG_SHARE || h->kind == SL_MSG_STATE)
+			h->event.buffer = to_buffer(h, &decoded.message.chunk);
+		step(daemon, &h->event);
+	}
+	sl_decoded_close(&decoded);
+}
+
+static void arm(struct sl_daemon *daemon);
+
+static void on_alarm(uv_timer_t *timer)
+{
+	struct sl_daemon *daemon = timer->data;
+	sl_happening_new(daemon, SL_EVENT_DEADLINE);
+}
+
+static void arm(struct sl_daemon *daemon)
+{
+	sl_ms due = sl_core_deadline(daemon->core), now = uv_hrtime() / 1000000u;
+	if (due == SL_NEVER || daemon->stopping)
+		uv_timer_stop(&daemon->alarm);
+	else
+		uv_timer_start(&daemon->alarm, on_alarm, due > now ? due - now : 0, 0);
+}
+
+void sl_turn(struct sl_daemon *daemon)
+{
+	if (daemon->closed)
+		return;
+	bool any = daemon->inbox != NULL;
+	while (daemon->inbox != NULL && !daemon->stopping) {
+		struct sl_happening *h = daemon->inbox;
+		daemon->inbox = h->next;
+		if (daemon->inbox == NULL)
+			daemon->inbox_end = &daemon->inbox;
+		if (h->frame)
+			step_frame(daemon, h);
+		else
+			step(daemon, &h->event);
+		release(h);
+	}
+	if (!any)
+		return;
+	sl_links_flush(daemon->links);
+	arm(daemon);
+}

@@ -1,0 +1,68 @@
+/* links.h - the live, mutually authenticated connections of one learner.
+ *
+ * Owns every socket between learners. The learner with the smaller id dials, so that two learners never hold two
+ * links; who is to be dialled is told by sl_links_want. Each link: a TCP connection, TLS over it (tls.h), frames over that
+ * (frame.h), two queues out. Control frames go first, between the frames of vectors; about SL_LINK_QUEUE_BYTES of
+ * ciphertext wait in a link at most, the rest as frames shared between links.
+ *
+ *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s .. 15 s
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "common/base/err.h"
+#include "common/wire/frame.h"
+#include "daemon/roster.h"
+#include "daemon/tls.h"
+
+/* One encoded message, shared by the links that send it. */
+struct sl_frame {
+	uint32_t references;
+	bool vector; /* goes behind control frames */
+	size_t size;
+	uint8_t bytes[];
+};
+/* One reference, held by the caller. NULL: out of memory. */
+struct sl_frame *sl_frame_new(size_t size, bool vector);
+/* Wiped when the last reference goes: shares pass through here. */
+void sl_frame_release(struct sl_frame *frame);
+
+struct sl_links_handler {
+	void *context;
+	void (*up)(void *context, uint32_t peer);
+	/* why: a constant text, for the log. dialled: it never stood. */
+	void (*down)(void *context, uint32_t peer, bool dialled, const char *why);
+	/* The payload becomes the handler's (free it). */
+	void (*frame)(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
+	/* Somebody without a place in the roster, or with another's key; called once for each key or address. */
+	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
+};
+
+struct sl_links_config {
+	uv_loop_t *loop;
+	const struct sl_roster *roster;
+	uint32_t self;
+	const struct sl_tls *tls;
+	const char *listen;
+	struct sl_links_handler handler;
+};
+
+struct sl_links;
+
+/* Listens. SL_ERR_BUSY when the port is in use, SL_ERR_INVALID for an address that cannot be bound. */
+int sl_links_open(struct sl_links **links, const struct sl_links_config *config, struct sl_error *error);
+/* Keeps links to the peers of a bit set over the roster, dials those it has to, closes those it dialled and need not keep. */
+void sl_links_want(struct sl_links *links, const uint64_t *set);
+/* Queues a frame (takes a reference of its own); nothing for a peer without a link. */
+void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame);
+/* Writes what is queued: once per turn of the loop. */
+void sl_links_flush(struct sl_links *links);
+struct sl_links_figures {
+	uint32_t up;
+	uint64_t bytes_sent, bytes_received; /* of ciphertext, since the start */
+};
+void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures);
+/* Says goodbye on every link and closes; the loop must run until its handles are gone, then sl_links_free. */
+void sl_links_close(struct sl_links *links);
+void sl_links_free(struct sl_links *links);

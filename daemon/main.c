@@ -1,0 +1,120 @@
+/* starlingd - one learner. */
+#include <argp.h>
+#include <signal.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "daemon/daemon.h"
+
+#define OVERRIDES_MAX 64u
+
+const char *argp_program_version = "starlingd " SL_VERSION;
+
+struct arguments {
+	const char *config;
+	const char *overrides[OVERRIDES_MAX];
+	size_t override_count;
+	bool check, reference;
+	long parent;
+};
+
+enum { KEY_CHECK = 256, KEY_SETTINGS, KEY_PARENT };
+
+static const struct argp_option options[] = {
+	{"config", 'c', "FILE", 0, "Configuration of this learner (required)", 0},
+	{"set", 's', "KEY=VALUE", 0, "Override a setting; may be given several times", 0},
+	{"check", KEY_CHECK, NULL, 0, "Check the configuration, say so, and end", 0},
+	{"settings", KEY_SETTINGS, NULL, 0, "Print every setting with its default, and end", 0},
+	{"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End when this parent process does", 0},
+	{0}};
+
+static const char documentation[] =
+	"One Starling learner: trains on its own data and averages its model with whoever is in range, showing it to "
+	"nobody."
+	"\vExamples:\n"
+	"  starlingd --config /etc/starling/starlingd.yaml\n"
+	"  starlingd --config learner.yaml --set log_level=debug\n"
+	"  starlingd --config learner.yaml --check\n"
+	"\n"
+	"Exit status: 0 after the last round or when told to end, 1 when the run failed, 2 when the configuration, the "
+	"identity, the roster or the data cannot be used.";
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct arguments *a = state->input;
+	switch (key) {
+	case 'c':
+		a->config = value;
+		return 0;
+	case 's':
+		if (a->override_count == OVERRIDES_MAX)
+			argp_error(state, "more than %u --set", OVERRIDES_MAX);
+		a->overrides[a->override_count++] = value;
+		return 0;
+	case KEY_CHECK:
+		a->check = true;
+		return 0;
+	case KEY_SETTINGS:
+		a->reference = true;
+		return 0;
+	case KEY_PARENT:
+		a->parent = strtol(value, NULL, 10);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument '%s'", value);
+		return 0;
+	case ARGP_KEY_END:
+		if (a->config == NULL && !a->reference)
+			argp_error(state, "--config FILE is required");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* A launcher that dies takes its learners with it, however it dies. */
+static void follow_parent(long parent)
+{
+	if (parent <= 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != (pid_t)parent)
+		exit(1);
+}
+
+static int complain(const struct sl_error *error)
+{
+	fprintf(stderr, "starlingd: %s\n", error->text);
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	static struct sl_daemon daemon; /* large: the actions of a step are in it */
+	static struct sl_settings settings;
+	struct arguments arguments = {0};
+	struct sl_error error = {0};
+	argp_err_exit_status = 2;
+	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL, &arguments);
+	if (arguments.reference) {
+		sl_settings_reference(stdout);
+		return 0;
+	}
+	follow_parent(arguments.parent);
+	signal(SIGPIPE, SIG_IGN);
+	if (sodium_init() < 0)
+		return complain(&(struct sl_error){.text = "libsodium does not start"});
+	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings, &error) != SL_OK)
+		return complain(&error);
+	int status = sl_daemon_open(&daemon, &settings, &error) == SL_OK ? 0 : complain(&error);
+	if (status == 0 && arguments.check)
+		printf("%s: fine\n", arguments.config);
+	else if (status == 0)
+		status = sl_daemon_run(&daemon);
+	sl_daemon_close(&daemon);
+	return status;
+}
