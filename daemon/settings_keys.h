@@ -64,7 +64,7 @@ WORDS(words_data, {"digits", 0});
 	  "seconds to wait for more learners once a quorum is ready")                                         \
 	X("silent_wait", POSITIVE, silent_wait, 0, SECONDS_MAX, "2", NULL, "seconds to wait for silent peers") \
 	X("flood_wait", POSITIVE, flood_wait, 0, SECONDS_MAX, "10", NULL, "seconds that a flood may take")    \
-	X("ready_wait", POSITIVE, ready_wait, 0, SECONDS_MAX, "60", NULL, "seconds for all to hold their shares")  \
+	X("ready_wait", POSITIVE, ready_wait, 0, SECONDS_MAX, "60", NULL, "seconds for all to hold their shares") \
 	X("stall_wait", POSITIVE, stall_wait, 0, SECONDS_MAX, "10", NULL, "seconds without a byte that is owed") \
 	X("settle_wait", POSITIVE, settle_wait, 0, SECONDS_MAX, "10", NULL, "seconds to wait for digests")    \
 	X("linger", REAL, linger, 0, SECONDS_MAX, "30", NULL, "seconds to serve others after the last round") \

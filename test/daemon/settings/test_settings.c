@@ -50,7 +50,7 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.coins, SL_COINS_STREAM);
 	assert_int_equal(s.in_range, SL_RANGE_ROSTER);
 	assert_true(s.straggler_wait == 60 && s.silent_wait == 2 && s.flood_wait == 10 && s.stall_wait == 10);
-	assert_true(s.settle_wait == 10 && s.linger == 30);
+	assert_true(s.ready_wait == 60 && s.settle_wait == 10 && s.linger == 30);
 	assert_int_equal(s.split, SL_SPLIT_EVEN);
 	assert_int_equal(s.hidden, 32);
 	assert_true(s.learning_rate == 0.02);
