@@ -10,9 +10,8 @@
 #include "daemon/nearest.h"
 #include "tools/command.h"
 
-/* Weak: a build that leaves a command's files out still links, and does not offer it. */
+/* Weak: a build that leaves the launcher out still links, and does not offer it. */
 #pragma weak sl_cmd_launch
-#pragma weak sl_cmd_topology
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
