@@ -60,8 +60,10 @@ static int from_name(const struct sl_topology_request *request, struct sl_schedu
 		return sl_fail(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n, SL_LEARNERS_MAX);
 	if (sl_topology_parse(request->text, n, &topology, &why) != SL_OK)
 		return sl_fail(error, SL_ERR_INVALID, "%s: %s (n is %u)", request->text, why, n);
-	if (steps == 0)
-		steps = redrawn(topology.kind) ? SL_TOPOLOGY_STEPS : 1;
+	if (steps == 0 && redrawn(topology.kind))
+		steps = request->redraws != 0 ? request->redraws : SL_TOPOLOGY_STEPS;
+	else if (steps == 0)
+		steps = 1;
 	sl_schedule_init(schedule, n);
 	int rc = generate_steps(&topology, request, steps, schedule);
 	if (rc != SL_OK) {

@@ -7,6 +7,7 @@ struct sl_topology_request {
 	const char *text;  /* NAME[:PARAMETER] or FILE */
 	uint32_t learners; /* 0: not said; a file says it itself */
 	uint32_t steps;    /* 0: not said */
+	uint32_t redraws;  /* steps of a family that changes, when `steps` is not said; 0: SL_TOPOLOGY_STEPS */
 	uint64_t seed;
 };
 

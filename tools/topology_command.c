@@ -1,12 +1,10 @@
 /* `starling topology generate | show`. */
 #include <argp.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/math/field.h"
 #include "common/math/generate.h"
-#include "tools/command.h"
 #include "tools/number.h"
 #include "tools/topology.h"
 
@@ -109,16 +107,7 @@ static const struct argp show_argp = {
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starling topology: %s\n", error->text);
-	return error->code == SL_ERR_NOMEM ? 1 : 2;
-}
-
-/* Standard output may be a full disk or a closed pipe; a schedule cut short must not end with status 0. */
-static int close_output(void)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return 0;
-	fprintf(stderr, "starling topology: standard output: %s\n", strerror(errno));
-	return 1;
+	return error->code == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 }
 
 static int generate(const struct options *o, struct sl_error *error)
@@ -154,11 +143,10 @@ static int run(const struct argp *argp, int (*verb)(const struct options *, stru
 	char name[] = "starling topology generate"; /* argp's messages begin with it */
 	snprintf(name, sizeof name, "starling topology %s", verb == show ? "show" : "generate");
 	argv[0] = name;
-	argp_err_exit_status = 2;
 	argp_parse(argp, argc, argv, 0, NULL, &o);
 	if (verb(&o, &error) != SL_OK)
 		return complain(&error);
-	return close_output();
+	return 0; /* whether standard output took it all, main finds out */
 }
 
 static int usage(FILE *out)
@@ -171,7 +159,7 @@ static int usage(FILE *out)
 	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
 		fprintf(out, "  %s\n", *line);
 	fputs("\nEach has its own --help with examples.\n", out);
-	return out == stdout ? 0 : 2;
+	return out == stdout ? 0 : SL_EXIT_USAGE;
 }
 
 int sl_cmd_topology(int argc, char **argv)

@@ -1,0 +1,50 @@
+/* control_client.h - one connection to a daemon's control socket: JSON objects, one a line, both ways.
+ *
+ *	idle --connect--> connecting --> open --> (end of file, error, close) --> idle
+ *	                       `-- refused --> idle
+ *
+ * A libuv handle lives outside idle. What the daemon says is handed over object by object, replies and log records alike;
+ * a reply has "ok", a record has "event". Owns its handle and its buffer, not its context.
+ */
+#pragma once
+
+#include <jansson.h>
+#include <uv.h>
+
+#include "common/base/types.h"
+
+#define SL_CLIENT_LINE_BYTES_MAX (1u << 20)
+
+enum sl_client_state { SL_CLIENT_IDLE, SL_CLIENT_CONNECTING, SL_CLIENT_OPEN, SL_CLIENT_CLOSING };
+
+struct sl_client;
+
+struct sl_client_events {
+	void (*opened)(void *context);
+	void (*heard)(void *context, const json_t *object); /* borrowed for the call */
+	void (*ended)(void *context, const char *reason);   /* of an open connection, by the other side or an error */
+};
+
+struct sl_client {
+	enum sl_client_state state;
+	uv_loop_t *loop;
+	uv_pipe_t pipe;
+	uv_connect_t connect;
+	int folder; /* descriptor, while connecting */
+	char *bytes; /* what has arrived of a line */
+	size_t used, room;
+	const struct sl_client_events *events;
+	void *context;
+};
+
+void sl_client_init(struct sl_client *control, uv_loop_t *loop, const struct sl_client_events *events,
+		     void *context);
+
+/* Tries once to reach `folder`/control.sock; for an idle connection. The outcome is `opened`, or idle again. */
+void sl_client_connect(struct sl_client *control, const char *folder);
+
+/* Sends one request, whose reference it takes; dropped unless open. */
+void sl_client_send(struct sl_client *control, json_t *request);
+
+/* Lets go; idle when the loop has run. `ended` is not called. */
+void sl_client_close(struct sl_client *control);

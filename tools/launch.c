@@ -1,0 +1,287 @@
+#include "tools/launch.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "tools/command.h"
+#include "tools/verify.h"
+
+#define TICK_MS 100u
+#define POLL_TICKS 3u          /* the bar moves about three times a second */
+#define START_MS 20000u        /* until the control sockets must be there, and a little more for many learners */
+#define START_MS_A_LEARNER 300u
+#define LOST_MS 5000u          /* a daemon may outlive its control connection by this */
+#define TERM_MS 2000u          /* after `stop` */
+#define KILL_MS 5000u
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* ---- ending ---- */
+
+void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
+{
+	if (launch->failed || launch->ending)
+		return;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(launch->error, sizeof launch->error, format, args);
+	va_end(args);
+	launch->failed = true;
+	sl_launch_end(launch);
+}
+
+/* Asks each daemon to end: over its control socket, or by a signal if it is not to be reached. */
+static void ask_to_end(struct sl_learner *l)
+{
+	if (!l->spawned || l->exited)
+		return;
+	if (l->control.state == SL_CLIENT_OPEN)
+		sl_client_send(&l->control, json_pack("{s:s}", "op", "stop"));
+	else
+		uv_process_kill(&l->process, SIGTERM);
+}
+
+void sl_launch_end(struct sl_launch *launch)
+{
+	if (launch->ending)
+		return;
+	launch->ending = true;
+	launch->end_ms = uv_now(&launch->loop);
+	sl_progress_clear(launch->progress);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		ask_to_end(&launch->learners[i]);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct sl_launch *launch = handle->data;
+	bool again = launch->signal != 0;
+	launch->signal = number;
+	sl_launch_end(launch);
+	if (again) {
+		launch->end_stage = 2;
+		sl_child_kill_all(launch, SIGKILL);
+	}
+}
+
+/* Nothing holds the loop after this. */
+static void let_go(struct sl_launch *launch)
+{
+	uv_close((uv_handle_t *)&launch->tick, NULL);
+	for (size_t i = 0; i < 3; i++)
+		uv_close((uv_handle_t *)&launch->signals[i], NULL);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		sl_client_close(&launch->learners[i].control);
+}
+
+static void tick_ending(struct sl_launch *launch, uint64_t now)
+{
+	uint64_t waited = now - launch->end_ms;
+	if (launch->running == 0) {
+		let_go(launch);
+	} else if (waited >= KILL_MS && launch->end_stage < 2) {
+		launch->end_stage = 2;
+		sl_child_kill_all(launch, SIGKILL);
+	} else if (waited >= TERM_MS && launch->end_stage < 1) {
+		launch->end_stage = 1;
+		sl_child_kill_all(launch, SIGTERM);
+	}
+}
+
+/* ---- running ---- */
+
+void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
+{
+	const struct sl_verify verify = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, row->who};
+	struct sl_error error = {0};
+	row->exact = sl_round_agreed(row);
+	if (launch->plan->options.verify) {
+		row->verified = sl_verify_round(&verify, &error) == SL_OK;
+		row->exact = row->exact && row->verified;
+	}
+	sl_progress_round(launch->progress, row);
+	if (error.text[0] != '\0')
+		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
+	if (row->round == launch->rounds.most)
+		sl_launch_end(launch);
+}
+
+static void tick_starting(struct sl_launch *launch, uint64_t now)
+{
+	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners;
+	for (uint32_t i = 0; i < launch->plan->learners; i++) {
+		struct sl_learner *l = &launch->learners[i];
+		if (l->connected)
+			continue;
+		if (now - launch->started_ms > deadline)
+			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
+				       (unsigned long long)deadline / 1000);
+		if (!l->exited && !launch->ending)
+			sl_client_connect(&l->control, l->folder);
+	}
+}
+
+static void tick_lost(struct sl_launch *launch, uint64_t now)
+{
+	for (uint32_t i = 0; i < launch->plan->learners; i++) {
+		const struct sl_learner *l = &launch->learners[i];
+		if (l->lost_ms != 0 && !l->exited && now - l->lost_ms > LOST_MS)
+			sl_launch_fail(launch, "the control connection to %s ended (%s), and the daemon runs on", l->name,
+				       l->lost_why);
+	}
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct sl_launch *launch = timer->data;
+	uint64_t now = uv_now(&launch->loop);
+	double elapsed_s = (double)(now - launch->last_tick_ms) / 1000;
+	launch->last_tick_ms = now;
+	if (launch->ending) {
+		tick_ending(launch, now);
+		return;
+	}
+	if (launch->connected < launch->plan->learners)
+		tick_starting(launch, now);
+	tick_lost(launch, now);
+	if (launch->running == 0)
+		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
+			       launch->handed + 1);
+	if (!launch->ending)
+		sl_radio_tick(launch, elapsed_s);
+	if (!launch->ending && launch->ticks++ % POLL_TICKS == 0) {
+		sl_launch_poll(launch);
+		sl_launch_show(launch);
+	}
+}
+
+/* ---- beginning ---- */
+
+/* Each daemon is a connection here, and its links are descriptors there: take what the system allows. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void watch_signals(struct sl_launch *launch)
+{
+	for (size_t i = 0; i < 3; i++) {
+		uv_signal_init(&launch->loop, &launch->signals[i]);
+		launch->signals[i].data = launch;
+		uv_signal_start(&launch->signals[i], on_signal, signals[i]);
+	}
+	uv_timer_init(&launch->loop, &launch->tick);
+	launch->tick.data = launch;
+	uv_timer_start(&launch->tick, on_tick, TICK_MS, TICK_MS);
+}
+
+static void init_learner(struct sl_launch *launch, uint32_t index)
+{
+	struct sl_learner *l = &launch->learners[index];
+	l->launch = launch;
+	l->index = index;
+	sl_run_learner_name(&launch->plan->folder, index, l->name);
+	sl_run_path(&launch->plan->folder, index, "", l->folder);
+	sl_client_init(&l->control, &launch->loop, &sl_learner_events, l);
+}
+
+static void spawn_all(struct sl_launch *launch)
+{
+	char program[PATH_MAX];
+	struct sl_error error = {0};
+	sl_child_program(program);
+	launch->started_ms = launch->last_tick_ms = uv_now(&launch->loop);
+	launch->step = 1;
+	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++)
+		if (sl_child_spawn(&launch->learners[i], program, &error) != SL_OK)
+			sl_launch_fail(launch, "%s", error.text);
+}
+
+static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progress *progress)
+{
+	*launch = (struct sl_launch){.plan = plan, .progress = progress};
+	launch->learners = calloc(plan->learners, sizeof *launch->learners);
+	if (launch->learners == NULL)
+		return SL_ERR_NOMEM;
+	if (uv_loop_init(&launch->loop) != 0) {
+		free(launch->learners);
+		return SL_ERR_IO;
+	}
+	sl_rounds_init(&launch->rounds, plan->learners, plan->settings.rounds);
+	for (uint32_t i = 0; i < plan->learners; i++)
+		init_learner(launch, i);
+	return SL_OK;
+}
+
+/* ---- what it came to ---- */
+
+static void write_summary(struct sl_launch *launch)
+{
+	struct sl_error error = {0};
+	json_t *summary = sl_summary(launch);
+	char *text = summary != NULL ? json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL, *line = NULL;
+	if (text == NULL || asprintf(&line, "%s\n", text) < 0)
+		sl_fail(&error, SL_ERR_NOMEM, "summary.json: out of memory");
+	else
+		sl_run_write(&launch->plan->folder, "summary.json", line, strlen(line), &error);
+	if (line != NULL && launch->plan->options.json)
+		fputs(line, stdout);
+	if (error.code != SL_OK) {
+		fprintf(stderr, "starling launch: %s\n", error.text);
+		launch->failed = true;
+	}
+	free(line);
+	free(text);
+	json_decref(summary);
+}
+
+static void say_result(const struct sl_launch *launch)
+{
+	const struct sl_round_row *rows = launch->rounds.rows;
+	uint32_t n = launch->handed;
+	const char *exact = sl_all_exact(launch) ? "all exact" : n < launch->rounds.most ? "not complete" : "NOT ALL EXACT";
+	const char *verified = launch->plan->options.verify ? "" : " (not verified: run with --verify)";
+	if (launch->failed)
+		fprintf(stderr, "starling launch: %s\n", launch->error);
+	else if (launch->signal != 0)
+		fprintf(stderr, "starling launch: interrupted\n");
+	if (n > 0)
+		sl_progress_line(launch->progress, "%u of %u rounds, %s%s; MSE %.6f -> %.6f", n, launch->rounds.most, exact,
+				 verified, rows[0].mse, rows[n - 1].mse);
+	sl_progress_line(launch->progress, "next: starling logs %s", launch->plan->folder.path);
+}
+
+static int exit_status(const struct sl_launch *launch)
+{
+	if (launch->signal != 0)
+		return 128 + launch->signal;
+	return !launch->failed && sl_all_exact(launch) ? 0 : SL_EXIT_FAILED;
+}
+
+int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
+{
+	struct sl_launch launch;
+	if (init(&launch, plan, progress) != SL_OK) {
+		fprintf(stderr, "starling launch: out of memory\n");
+		return SL_EXIT_FAILED;
+	}
+	raise_descriptors();
+	watch_signals(&launch);
+	spawn_all(&launch);
+	uv_run(&launch.loop, UV_RUN_DEFAULT);
+	uv_loop_close(&launch.loop);
+	write_summary(&launch);
+	say_result(&launch);
+	int status = exit_status(&launch);
+	sl_rounds_close(&launch.rounds);
+	free(launch.learners);
+	return status;
+}

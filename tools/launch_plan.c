@@ -1,0 +1,238 @@
+/* Everything that can be said about a run before it runs. What is wrong is found here, in one line, with nothing left behind. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "tools/launch.h"
+#include "tools/topology.h"
+
+#define LEARNERS_USUAL 10u
+#define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
+
+/* These differ between learners, or the launcher cannot work without its own value. */
+static const char *const reserved[] = {"id",      "listen", "roster",     "identity", "state",
+				       "control", "log",    "log_format", "in_range"};
+
+static int check_override(const char *assignment, struct sl_error *error)
+{
+	size_t length = strcspn(assignment, "=");
+	int rc = sl_settings_check(assignment, error);
+	if (rc != SL_OK)
+		return rc;
+	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
+			return sl_fail(error, SL_ERR_INVALID, "--set %s: the launcher gives every learner its own %s",
+				       assignment, reserved[i]);
+	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
+		return sl_fail(error, SL_ERR_INVALID, "--set %s: the launcher lives on the records of level info",
+			       assignment);
+	return SL_OK;
+}
+
+/* ---- the schedule ---- */
+
+static int plan_schedule(struct sl_plan *plan, struct sl_error *error)
+{
+	const struct sl_launch_options *o = &plan->options;
+	struct sl_topology_request request = {.text = o->topology, .learners = o->learners, .seed = o->seed};
+	request.redraws = o->rounds < REDRAWS_MOST ? o->rounds : REDRAWS_MOST;
+	if (request.learners == 0 && (request.text == NULL || sl_topology_is_name(request.text)))
+		request.learners = LEARNERS_USUAL;
+	if (request.text == NULL)
+		request.text = request.learners <= 4 ? "complete" : "regular:4";
+	int rc = sl_topology_schedule(&request, &plan->schedule, error);
+	plan->learners = plan->schedule.learners;
+	plan->topology = request.text;
+	return rc;
+}
+
+static void warn_parts(void *context, uint32_t step, const struct sl_step_parts *parts)
+{
+	sl_progress_line(context, "warning: step %u of the schedule is disconnected: %u parts, the largest of %u learners",
+			 step + 1, parts->parts, parts->largest);
+}
+
+static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
+{
+	int rc = sl_settings_quorum(&plan->settings, plan->learners, &plan->quorum, error);
+	if (rc == SL_OK && sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
+		rc = sl_fail_wrap(error, "%s", plan->topology);
+	return rc;
+}
+
+/* ---- the field ---- */
+
+struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
+{
+	return (struct sl_encoding){.kind = plan->settings.encoding,
+				    .sigma = plan->settings.sigma,
+				    .clip = plan->settings.clip,
+				    .weight = 1,
+				    .weight_total = plan->learners};
+}
+
+static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int sigma_most, struct sl_error *error)
+{
+	const struct sl_settings *s = &plan->settings;
+	char would[96] = "", need[32] = "is beyond 2^64";
+	if (sigma_most >= 0)
+		snprintf(would, sizeof would, "; sigma %d would do", sigma_most);
+	if (least != UINT64_MAX)
+		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
+	return sl_fail(error, SL_ERR_INVALID,
+		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that would do %s%s", p,
+		       plan->learners, s->sigma, s->clip, (unsigned long long)s->max_weight, need, would);
+}
+
+static int check_field(struct sl_plan *plan, struct sl_error *error)
+{
+	const struct sl_settings *s = &plan->settings;
+	struct sl_encoding encoding = sl_plan_encoding(plan);
+	const uint64_t most = UINT64_C(1) << SL_MIXING_P_BITS_MAX;
+	uint64_t least = 0;
+	int sigma_most = -1;
+	char text[96];
+	plan->p = s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, SL_MIXING_P_BITS_MAX);
+	if (plan->p > most)
+		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing goes up to 2^%d",
+			       (unsigned long long)plan->p, SL_MIXING_P_BITS_MAX);
+	if (sl_p_bound(plan->p != 0 ? plan->p : most - 17, &encoding, plan->learners, s->max_weight, &least, &sigma_most) &&
+	    plan->p > plan->learners)
+		return SL_OK;
+	if (plan->p == 0)
+		snprintf(text, sizeof text, "no p up to 2^%d is large enough", SL_MIXING_P_BITS_MAX);
+	else
+		snprintf(text, sizeof text, "p = %llu is too small", (unsigned long long)plan->p);
+	return explain_bound(plan, text, least, sigma_most, error);
+}
+
+/* ---- the folder ---- */
+
+static int name_folder(struct sl_plan *plan, struct sl_error *error)
+{
+	char usual[64];
+	time_t now = time(NULL);
+	struct tm tm;
+	strftime(usual, sizeof usual, "run-%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+	const char *path = plan->options.run_dir != NULL ? plan->options.run_dir : usual;
+	return sl_run_folder_open(&plan->folder, path, plan->learners, error);
+}
+
+/* "digits", or where the folder is from everywhere: daemons run in folders of their own. Malloced. */
+static char *absolute_data(const char *data, struct sl_error *error)
+{
+	char *path = strcmp(data, "digits") == 0 ? strdup(data) : realpath(data, NULL);
+	if (path == NULL)
+		sl_fail(error, SL_ERR_IO, "data: %s: %m", data);
+	return path;
+}
+
+static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
+{
+	const struct sl_launch_options *o = &plan->options;
+	char rounds[16], seed[24];
+	snprintf(rounds, sizeof rounds, "%u", o->rounds);
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+	const struct sl_run_setting settings[] = {{"run", plan->folder.name}, {"rounds", rounds},
+						  {"data", data},	      {"seed", seed},
+						  {"unsafe_reveal", o->verify ? "true" : "false"}};
+	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set, o->sets, error);
+}
+
+/* A relative data folder in a --set is relative to where the launcher was started, like --data. */
+static int set_data(struct sl_plan *plan, char **data, struct sl_error *error)
+{
+	struct sl_launch_options *o = &plan->options;
+	const char *text = o->data;
+	size_t kept = 0;
+	for (size_t i = 0; i < o->sets; i++) {
+		if (strncmp(o->set[i], "data=", 5) == 0)
+			text = o->set[i] + 5;
+		else
+			o->set[kept++] = o->set[i];
+	}
+	o->sets = kept;
+	*data = absolute_data(text, error);
+	return *data != NULL ? SL_OK : error->code;
+}
+
+static int load_settings(struct sl_plan *plan, struct sl_error *error)
+{
+	char path[PATH_MAX], control[] = "control=/control.sock"; /* short, wherever the folder is: see spawn */
+	const struct sl_launch_options *o = &plan->options;
+	const char **set = calloc(o->sets + 1, sizeof *set);
+	if (set == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	/* given once more, so that an error names the --set and not a file that is about to vanish */
+	for (size_t i = 0; i < o->sets; i++)
+		set[i] = o->set[i];
+	set[o->sets] = control;
+	sl_run_path(&plan->folder, 0, "config.yaml", path);
+	int rc = sl_settings_load(path, set, o->sets + 1, &plan->settings, error);
+	free(set);
+	if (rc == SL_OK && o->verify && !plan->settings.unsafe_reveal)
+		rc = sl_fail(error, SL_ERR_INVALID, "--set unsafe_reveal=false: --verify needs the encodings");
+	return rc;
+}
+
+static int write_schedule(struct sl_plan *plan, struct sl_error *error)
+{
+	char *bytes = NULL;
+	size_t count = 0;
+	FILE *out = open_memstream(&bytes, &count);
+	if (out == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	fprintf(out, "# %s, seed %llu\n", plan->topology, (unsigned long long)plan->options.seed);
+	int rc = sl_schedule_write(&plan->schedule, out);
+	if (fclose(out) != 0 || rc != SL_OK)
+		rc = sl_fail(error, SL_ERR_NOMEM, "schedule.txt: out of memory");
+	else
+		rc = sl_run_write(&plan->folder, "schedule.txt", bytes, count, error);
+	free(bytes);
+	return rc;
+}
+
+static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress, struct sl_error *error)
+{
+	int rc = name_folder(plan, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = fill(plan, data, error);
+	if (rc == SL_OK)
+		rc = load_settings(plan, error);
+	if (rc == SL_OK)
+		rc = check_field(plan, error);
+	if (rc == SL_OK)
+		rc = check_schedule(plan, progress, error);
+	if (rc == SL_OK)
+		rc = write_schedule(plan, error);
+	if (rc != SL_OK)
+		sl_run_folder_remove(&plan->folder);
+	return rc;
+}
+
+int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
+		 struct sl_error *error)
+{
+	char *data = NULL;
+	*plan = (struct sl_plan){.options = *options};
+	int rc = SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < options->sets; i++)
+		rc = check_override(options->set[i], error);
+	if (rc == SL_OK)
+		rc = set_data(plan, &data, error);
+	if (rc == SL_OK)
+		rc = plan_schedule(plan, error);
+	if (rc == SL_OK)
+		rc = plan_folder(plan, data, progress, error);
+	free(data);
+	if (rc != SL_OK)
+		sl_plan_close(plan);
+	return rc;
+}
+
+void sl_plan_close(struct sl_plan *plan)
+{
+	sl_schedule_close(&plan->schedule);
+}

@@ -1,0 +1,46 @@
+/* run_folder.h - the folder of a local run: everything that its daemons read and write.
+ *
+ *	RUN/roster.yaml  RUN/schedule.txt  RUN/summary.json
+ *	RUN/learner-01/{config.yaml, identity/{key.pem,cert.pem}, state/, log.jsonl, control.sock, stderr.txt}
+ *
+ * Paths inside it are relative, so that it may be moved. It owns the folder until it is closed: one that could not be
+ * filled is taken away again.
+ */
+#pragma once
+
+#include <limits.h>
+
+#include "common/base/err.h"
+#include "common/base/types.h"
+
+struct sl_run_folder {
+	char path[PATH_MAX]; /* absolute */
+	char name[SL_NAME_BYTES];
+	uint32_t learners;
+	bool created; /* else it was there, and empty */
+};
+
+/* Makes it, or takes an empty one. SL_ERR_BUSY if there is something in it. */
+int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error);
+
+/* "learner-01": as wide as the number of learners asks for, two digits at least. */
+void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES]);
+
+/* RUN/learner-01/FILE, FILE may be "". SL_ERR_RANGE if it is too long for a path. */
+int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file, char path[static PATH_MAX]);
+
+/* One "key: value" line for every learner's configuration. */
+struct sl_run_setting {
+	const char *key, *value;
+};
+
+/* Identities, roster and configurations. `overrides` ("KEY=VALUE") come in place of what the launcher would write. */
+int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
+		       const char *const *overrides, size_t override_count, struct sl_error *error);
+
+/* Takes away what is in it, and itself if it was made by open. */
+void sl_run_folder_remove(const struct sl_run_folder *folder);
+
+/* Writes RUN/FILE whole or not at all: temporary, fsync, rename. */
+int sl_run_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
+		 struct sl_error *error);
