@@ -10,9 +10,6 @@
 #include "daemon/nearest.h"
 #include "tools/command.h"
 
-/* Weak: a build that leaves the launcher out still links, and does not offer it. */
-#pragma weak sl_cmd_launch
-
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
 	{"topology", "generate or show who is in range of whom, step by step", sl_cmd_topology},
@@ -41,8 +38,7 @@ static void print_help(FILE *out)
 	      "Commands:\n",
 	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (commands[i].run)
-			fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
 	fputs("\nExamples:\n"
 	      "  starling launch -n 10 --rounds 10    ten learners on this machine, on digits it draws itself\n"
 	      "  starling logs --follow RUNFOLDER     what they do, in one stream\n"
@@ -94,7 +90,7 @@ static int dispatch(int argc, char **argv)
 		return SL_EXIT_USAGE;
 	}
 	for (size_t i = 0; i < COMMANDS; i++)
-		if (strcmp(word, commands[i].name) == 0 && commands[i].run)
+		if (strcmp(word, commands[i].name) == 0)
 			return run(&commands[i], argc - 1, argv + 1);
 	return unknown_command(word);
 }
