@@ -195,6 +195,9 @@ bool sl_ready_advance(struct sl_core *core)
 		}
 	}
 	if (all && k <= SL_ITERATIONS_MAX) {
+		sl_flood_pump(core); /* the own Ready may be the one just made: it goes before the state that it announces */
+		if (core->flood_dirty)
+			return false; /* not all of it fitted: the deadline is now */
 		core->view.k = k;
 		core->released = true;
 		sl_move(core, SL_PHASE_RELEASE);
