@@ -92,9 +92,11 @@ void sl_drop_held(struct sl_core *core)
 		sl_emit(core, SL_ACTION_DROP)->buffers = all;
 }
 
-/* Everything of the attempt goes, and its late results will be known by their epoch. */
+/* Everything of the attempt goes, and its late results will be known by their epoch. Its Ready is not offered again to
+ * a link that comes up: who hears it late would release for nothing. */
 static void end_attempt(struct sl_core *core)
 {
+	core->readys[core->config.self].record.present = false;
 	sl_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
