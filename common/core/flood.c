@@ -33,6 +33,7 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, co
 		lr->candidates[i] = state->candidates[i];
 		sl_bit_set(lr->named, sl_index(core, state->candidates[i]));
 	}
+	lr->twice = false;
 	lr->state = *state;
 	lr->state.candidates = lr->candidates;
 	return true;
@@ -55,6 +56,16 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 	}
 }
 
+/* Heard before this learner freezes, it is remembered for the view; once the view may be built, it ends the attempt. */
+static void equivocated(struct sl_core *core, uint32_t signer)
+{
+	struct sl_link_record *lr = &core->links[signer];
+	lr->twice = true;
+	if (core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_READY && lr->state.t == core->t &&
+	    lr->state.a == core->a)
+		sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
+}
+
 void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state)
 {
 	uint32_t signer = sl_index(core, state->id);
@@ -71,9 +82,8 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 			return;
 		if (age == 0) {
 			sl_bit_set(lr->record.sent, from);
-			if (memcmp(state->signature, lr->state.signature, SL_SIG_BYTES) != 0 &&
-			    core->phase == SL_PHASE_FREEZE && state->t == core->t && state->a == core->a)
-				sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
+			if (memcmp(state->signature, lr->state.signature, SL_SIG_BYTES) != 0)
+				equivocated(core, signer);
 			return;
 		}
 		if (!store_candidates(core, lr, state)) {

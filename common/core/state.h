@@ -31,6 +31,7 @@ struct sl_record {
 struct sl_link_record {
 	struct sl_record record;
 	struct sl_link_state state;
+	bool twice; /* its signer signed another one for the same attempt */
 	sl_id *candidates;
 	uint64_t *named; /* the candidates, as roster indices */
 };

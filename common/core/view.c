@@ -101,7 +101,12 @@ static bool agree(struct sl_core *core, const struct sl_view *view)
 {
 	const uint64_t *own = (const uint64_t *)&core->config.parameters;
 	for (uint32_t i = 0; i < view->n; i++) {
-		const struct sl_link_state *state = &link_of(core, view->members[i])->state;
+		const struct sl_link_record *lr = link_of(core, view->members[i]);
+		const struct sl_link_state *state = &lr->state;
+		if (lr->twice) {
+			sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = view->members[i];
+			return false;
+		}
 		const uint64_t *theirs = (const uint64_t *)&state->parameters;
 		for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
 			if (own[k] == theirs[k])
