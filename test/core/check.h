@@ -1,0 +1,36 @@
+/* check.h - the rules that hold after every step of a simulation, kept by a bookkeeper outside the cores.
+ *
+ *  - Z is the plain sum mod p of the encodings of exactly the view's participants; two commits of one round are one.
+ *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt ended
+ *    there; a model released in an attempt that ended is never encoded again (protocol 6).
+ *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
+ *  - The gate held for every view; phases move along phase.h; actions and held buffers stay below their maxima.
+ */
+#pragma once
+
+#include "test/core/sim.h"
+
+struct sim_attempt {
+	struct sim_attempt *next;
+	uint8_t h[SL_HASH_BYTES];
+	sl_round t;
+	sl_attempt a;
+	uint32_t n, chunks;
+	uint64_t p, elements;
+	uint32_t *members; /* roster indices */
+	bool *edge;        /* roster x roster */
+	bool *ready, *ended;
+	uint64_t **x;    /* by roster index: its encoding */
+	float **theta;   /* its model */
+	uint64_t *weight;
+	int64_t *out;    /* roster x chunks: last iteration that left; -1 */
+};
+
+void check_view(struct sim *sim, const struct sl_view *view);                     /* at SPECTRUM */
+void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view);      /* after ENCODE */
+void check_closed(struct sim *sim, uint32_t i, const struct sl_view *view);       /* after CLOSE */
+void check_committed(struct sim *sim, uint32_t i, const struct sl_commit *commit); /* when it is durable */
+void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action);
+void check_report(struct sim *sim, uint32_t i, const struct sl_report *report);
+void check_step(struct sim *sim, uint32_t i, const struct sl_actions *actions);
+void check_free(struct sim *sim);

@@ -1,0 +1,185 @@
+/* Links and what travels on them: every directed link is a queue, in order, with its own delays. */
+#include <assert.h>
+#include <sodium.h>
+#include <stdlib.h>
+
+#include "common/base/bytes.h"
+#include "test/core/check.h"
+
+void sim_mail_free(struct sim_mail *mail)
+{
+	if (mail == NULL)
+		return;
+	free(mail->candidates);
+	free(mail->bytes);
+	free(mail);
+}
+
+/* Not a signature, but like Ed25519 the same for the same content and different for any other. */
+void sim_sign(const struct sim *sim, struct sl_message *m)
+{
+	const struct sl_scope *scope = &sim->learners[0].config.scope;
+	uint8_t hash[SL_HASH_BYTES], *signature = NULL;
+	sl_id id = 0;
+	if (m->kind == SL_MSG_LINK_STATE) {
+		sl_canon_link_state(scope, &m->link_state, hash);
+		signature = m->link_state.signature;
+		id = m->link_state.id;
+	} else if (m->kind == SL_MSG_READY) {
+		sl_canon_ready(scope, &m->ready, hash);
+		signature = m->ready.signature;
+		id = m->ready.id;
+	} else if (m->kind == SL_MSG_DIGEST) {
+		sl_canon_digest(scope, &m->digest, hash);
+		signature = m->digest.signature;
+		id = m->digest.id;
+	}
+	if (signature != NULL)
+		crypto_generichash(signature, SL_SIG_BYTES, hash, sizeof hash, (const uint8_t *)&id, sizeof id);
+}
+
+/* --- links: one stands when both ends want it, it is possible and not cut --- */
+
+static bool wants(const struct sim *sim, uint32_t i, uint32_t j)
+{
+	const struct sim_learner *l = &sim->learners[i];
+	return !l->stopped && l->core != NULL && sl_bit(l->wanted, j);
+}
+
+static void side_up(struct sim *sim, uint32_t i, uint32_t j)
+{
+	struct sim_link *in = sim_link(sim, j, i); /* what j says reaches i after i knows of the link */
+	uint64_t at = sim->now + sim_delay(sim, sim->options.delay_ms);
+	in->up = true;
+	in->refused = false;
+	in->generation++;
+	in->last = at;
+	sim_post(sim, at, (struct sim_event){.kind = SIM_LINK_UP, .learner = i, .peer = j});
+}
+
+static void side_down(struct sim *sim, uint32_t i, uint32_t j)
+{
+	uint64_t at = sim->now + sim_delay(sim, 5), up = sim_link(sim, j, i)->last;
+	sim_link(sim, i, j)->generation++; /* what is on its way is lost */
+	sim_link(sim, i, j)->up = false;
+	sim_post(sim, at > up ? at : up + 1, /* an up that has not been told yet comes first */
+		 (struct sim_event){.kind = SIM_LINK_DOWN, .learner = i, .peer = j});
+}
+
+void sim_fall(struct sim *sim, uint32_t i, uint32_t j)
+{
+	if (!sim_link(sim, i, j)->up)
+		return;
+	side_down(sim, i, j);
+	side_down(sim, j, i);
+}
+
+void sim_dial(struct sim *sim, uint32_t i, uint32_t j)
+{
+	struct sim_link *link = sim_link(sim, i, j);
+	if (!wants(sim, i, j) || link->up)
+		return;
+	if (!link->possible || link->cut || sim->learners[j].stopped) {
+		if (!link->refused) /* once is enough: it goes on dialling, and goes on failing */
+			sim_post(sim, sim->now, (struct sim_event){.kind = SIM_LINK_DOWN, .learner = i, .peer = j});
+		link->refused = true;
+		return;
+	}
+	if (!wants(sim, j, i))
+		return;
+	side_up(sim, i, j);
+	side_up(sim, j, i);
+}
+
+void sim_want(struct sim *sim, uint32_t i, const uint64_t *set)
+{
+	struct sim_learner *l = &sim->learners[i];
+	memcpy(l->wanted, set, sl_bits_words(sim->n) * sizeof *set);
+	for (uint32_t j = 0; j < sim->n; j++) {
+		struct sim_link *link = sim_link(sim, i, j);
+		if (sl_bit(set, j) && !link->up) {
+			sim_post(sim, sim->now + sim_delay(sim, 50),
+				 (struct sim_event){.kind = SIM_DIAL, .learner = i, .peer = j});
+		} else if (!sl_bit(set, j) && link->up) {
+			sim_fall(sim, i, j);
+		}
+	}
+}
+
+/* --- messages --- */
+
+static struct sim_mail *write_mail(struct sim *sim, uint32_t i, uint32_t j, const struct sl_action *action)
+{
+	struct sim_mail *mail = calloc(1, sizeof *mail);
+	struct sl_message *m = &mail->message;
+	const struct sim_learner *l = &sim->learners[i];
+	*m = action->send.message;
+	if (action->send.own)
+		sim_sign(sim, m);
+	if (m->kind == SL_MSG_LINK_STATE) {
+		mail->candidates = calloc(m->link_state.count + 1, sizeof(sl_id));
+		memcpy(mail->candidates, m->link_state.candidates, m->link_state.count * sizeof(sl_id));
+		m->link_state.candidates = mail->candidates;
+	}
+	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
+		return mail;
+	mail->bytes = malloc(m->chunk.size);
+	m->chunk.bytes = mail->bytes;
+	if (m->kind == SL_MSG_STATE) {
+		memcpy(mail->bytes, l->vault.s + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS, m->chunk.size);
+		return mail;
+	}
+	int r = sl_view_neighbour(l->view, j);
+	if (r < 0)
+		sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i], sim->ids[j]);
+	sl_pack(mail->bytes, l->vault.shares[r], m->chunk.size / l->view->field.bytes, l->view->field.bytes);
+	return mail;
+}
+
+static void keep(struct sim_link *link, struct sim_mail *mail)
+{
+	link->kept = realloc(link->kept, (link->kept_count + 1) * sizeof *link->kept);
+	link->kept[link->kept_count++] = mail;
+}
+
+static void post_mail(struct sim *sim, uint32_t i, uint32_t j, struct sim_mail *mail)
+{
+	struct sim_link *link = sim_link(sim, i, j);
+	if (!link->up || (sim->tap != NULL && !sim->tap(sim, i, j, &mail->message))) {
+		sim_mail_free(mail); /* the link has fallen and i does not know it yet */
+		return;
+	}
+	if (link->held) {
+		keep(link, mail);
+		return;
+	}
+	uint64_t at = sim->now + sim_delay(sim, sim->options.delay_ms);
+	link->last = at > link->last ? at : link->last + 1;
+	sim_post(sim, link->last,
+		 (struct sim_event){.kind = SIM_MAIL, .learner = j, .peer = i, .generation = link->generation, .mail = mail});
+}
+
+void sim_send(struct sim *sim, uint32_t i, const struct sl_action *action)
+{
+	check_sent(sim, i, action);
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (sl_bit(action->send.to, j))
+			post_mail(sim, i, j, write_mail(sim, i, j, action));
+}
+
+void sim_mail_arrives(struct sim *sim, const struct sim_event *event)
+{
+	const struct sl_message *m = &event->mail->message;
+	struct sl_event e = {.kind = SL_EVENT_MESSAGE, .peer = event->peer, .message = m};
+	if (event->generation != sim_link(sim, event->peer, event->learner)->generation ||
+	    sim->learners[event->learner].stopped)
+		return; /* fell with its link */
+	if (m->kind == SL_MSG_SHARE || m->kind == SL_MSG_STATE) {
+		e.buffer = calloc(1, sizeof *e.buffer);
+		e.buffer->size = m->chunk.size;
+		e.buffer->bytes = malloc(m->chunk.size);
+		memcpy(e.buffer->bytes, m->chunk.bytes, m->chunk.size);
+		sim_give(sim, event->learner, event->peer, m->kind, e.buffer);
+	}
+	sim_deliver(sim, event->learner, &e);
+}

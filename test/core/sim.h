@@ -1,0 +1,178 @@
+/* sim.h - N cores and their vaults in one process, under a virtual clock: the daemon's part, played from a seed.
+ *
+ * Everything that may happen in any order does: each directed link is a queue of its own with delays of its own, jobs
+ * come back late (and run as early or as late as the core allows), training, disk and dialling take random times. The
+ * same seed gives the same run. A checker that shares no code with the cores looks after every step (check.h).
+ *
+ *   sim.c    building, the clock      verbs.c  what tests say      link.c  links and messages
+ *   shell.c  what actions ask for     check.c  the rules           trace.c a step as a line
+ */
+#pragma once
+
+#include "common/core/core.h"
+#include "test/core/trace.h"
+
+#define SIM_BUFFERS_MAX 4096u
+
+struct sim_options {
+	uint64_t seed;
+	uint32_t learners;
+	const char *topology;            /* whom a learner can reach; with `radio`, of each step. NULL: complete */
+	bool radio;                      /* told mode: a graph a round, the links of everybody possible */
+	struct sl_parameters parameters; /* 0 where the default serves (see sim_new) */
+	double clip;                     /* 0: 16 */
+	uint32_t delay_ms;               /* of links, jobs and disk, at most; 0: 20 */
+};
+
+enum sim_kind { SIM_START, SIM_LINK_UP, SIM_LINK_DOWN, SIM_DIAL, SIM_MAIL, SIM_TRAINED, SIM_WORK, SIM_RANGE };
+
+struct sim_mail {
+	struct sl_message message;
+	sl_id *candidates;
+	uint8_t *bytes;
+};
+
+struct sim_event {
+	uint64_t at, seq; /* us */
+	enum sim_kind kind;
+	uint32_t learner, peer;
+	uint32_t generation; /* of the link, or of the training */
+	struct sim_mail *mail;
+	uint64_t *range;
+};
+
+/* What a learner's worker has to do, in order. */
+enum sim_work_kind { SIM_JOB, SIM_WIPE, SIM_PERSIST };
+struct sim_work {
+	struct sim_work *next;
+	enum sim_work_kind kind;
+	struct sl_job job;
+	struct sl_commit commit;
+	bool ran;
+	struct sl_job_result result;
+};
+
+/* A buffer that the core was given and has not given back. */
+struct sim_held {
+	struct sl_buffer *buffer;
+	uint32_t peer;
+	enum sl_message_kind kind;
+	bool working; /* in a job */
+};
+
+struct sim_learner {
+	struct sl_core_config config; /* may be changed before sim_start */
+	struct sl_core *core;
+	void *arena;
+	struct sl_vault vault;
+	void *scratch;
+	const struct sl_view *view; /* of the last ENCODE */
+	struct sim_work *work, **work_end;
+	uint64_t work_at, random;
+	uint32_t training;  /* generation */
+	uint64_t draw;      /* of the model in the vault */
+	uint64_t *wanted;   /* by the last LINKS */
+	struct sim_held held[SIM_BUFFERS_MAX];
+	uint32_t held_count;
+	uint64_t spin_at;
+	uint32_t spins;
+	enum sl_job_kind stuck; /* its jobs of this kind do not come back */
+	bool stopped, silent; /* silent: trains for ever; stopped before sim_start: was never there */
+	int code;
+	/* the checker's */
+	enum sl_phase phase;
+	sl_round committed;
+	bool released;            /* the present model's masked state has left */
+	uint64_t *burned;         /* draws of round t that were released in an attempt that ended */
+	uint32_t burned_count;
+};
+
+struct sim_link { /* i -> j; what is symmetric stands in both */
+	bool possible, cut, up, held, refused;
+	uint32_t generation;
+	uint64_t last; /* when the latest message arrives */
+	struct sim_mail **kept;
+	uint32_t kept_count;
+};
+
+struct sim_note {
+	uint64_t at;
+	uint32_t learner;
+	struct sl_report report; /* set and hashes are not kept */
+	uint64_t set;            /* its first 64 */
+};
+
+struct sim {
+	struct sim_options options;
+	uint32_t n;
+	sl_id *ids;
+	uint64_t random, now, seq;
+	struct sim_learner *learners;
+	struct sim_link *links; /* n * n */
+	struct sim_event *heap;
+	size_t heap_count, heap_room;
+	struct sim_note *notes;
+	size_t note_count, note_room;
+	struct sim_attempt *attempts; /* check.c */
+	uint8_t (*digests)[SL_HASH_BYTES];
+	float **models; /* by round */
+	uint32_t radio_step, most_actions;
+	uint64_t steps;
+	bool verbose;
+	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
+	bool (*tap)(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
+	/* Looks at or changes what a job of learner i found. */
+	void (*tap_result)(struct sim *sim, uint32_t i, struct sl_job_result *result);
+	void *context;
+	struct sl_actions actions;
+	struct trace trace;
+};
+
+/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, sigma 4, clip 16, equal weights, weighted, shamir. */
+struct sim *sim_new(const struct sim_options *options);
+void sim_start(struct sim *sim);
+/* Fails when a buffer was not given back. */
+void sim_free(struct sim *sim);
+/* Ends the test, with the seed. */
+void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
+
+bool sim_step(struct sim *sim); /* false: nothing will ever happen again */
+void sim_elapse(struct sim *sim, sl_ms ms);
+void sim_run_until_round(struct sim *sim, sl_round t); /* everybody has committed it */
+void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase);
+const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+void sim_run_until_done(struct sim *sim); /* everybody has stopped with SL_OK */
+void sim_run_until_stopped(struct sim *sim, uint32_t i, int code);
+
+void sim_cut(struct sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
+void sim_restore(struct sim *sim, uint32_t i, uint32_t j);
+void sim_hold(struct sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
+void sim_release(struct sim *sim, uint32_t i, uint32_t j);
+void sim_radio(struct sim *sim, const char *topology, uint32_t step); /* tells everybody its range */
+
+const struct sim_note *sim_find(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+const struct sim_note *sim_expect(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+void sim_expect_none(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+void sim_sign(const struct sim *sim, struct sl_message *message);
+
+/* Among the files. */
+uint64_t sim_random(uint64_t *state);
+uint64_t sim_delay(struct sim *sim, uint32_t ms_max); /* us */
+void sim_post(struct sim *sim, uint64_t at, struct sim_event event);
+void sim_event_free(struct sim_event *event);
+void sim_deliver(struct sim *sim, uint32_t i, struct sl_event *event); /* one step of core i */
+struct sim_link *sim_link(const struct sim *sim, uint32_t i, uint32_t j);
+/* link.c */
+void sim_want(struct sim *sim, uint32_t i, const uint64_t *set);
+void sim_dial(struct sim *sim, uint32_t i, uint32_t j);
+void sim_fall(struct sim *sim, uint32_t i, uint32_t j); /* both ways */
+void sim_send(struct sim *sim, uint32_t i, const struct sl_action *action);
+void sim_mail_arrives(struct sim *sim, const struct sim_event *event);
+void sim_mail_free(struct sim_mail *mail);
+/* shell.c */
+void sim_carry(struct sim *sim, uint32_t i, const struct sl_actions *actions);
+void sim_work_due(struct sim *sim, uint32_t i);
+void sim_train_done(struct sim *sim, uint32_t i, uint32_t generation);
+void sim_give(struct sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind, struct sl_buffer *buffer);
+void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list);
+void sim_halt(struct sim *sim, uint32_t i);
