@@ -1,7 +1,6 @@
 #include "daemon/control.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -228,24 +227,15 @@ static void on_record(void *context, const char *line, size_t bytes)
 
 /* Life. */
 
-/* A socket's path has room for 107 bytes: a longer one goes through the folder's descriptor. */
 static int bind_path(int fd, const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char folder[SL_PATH_BYTES];
-	if (strlen(path) < sizeof address.sun_path) {
-		strcpy(address.sun_path, path);
-		return bind(fd, (struct sockaddr *)&address, sizeof address);
-	}
-	const char *slash = strrchr(path, '/');
-	snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0)
+	if (strlen(path) >= sizeof address.sun_path) {
+		errno = ENAMETOOLONG;
 		return -1;
-	snprintf(address.sun_path, sizeof address.sun_path, "/proc/self/fd/%d/%.60s", dir, slash + 1);
-	int rc = bind(fd, (struct sockaddr *)&address, sizeof address);
-	close(dir);
-	return rc;
+	}
+	strcpy(address.sun_path, path);
+	return bind(fd, (struct sockaddr *)&address, sizeof address);
 }
 
 static int listen_on(struct sl_control *control, struct sl_error *error)

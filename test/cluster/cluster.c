@@ -1,0 +1,95 @@
+#include "test/cluster/cluster.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define ARGUMENTS_MAX 48
+
+void cluster_launch(struct cluster *cluster, double seconds, const char *arguments)
+{
+	const char *argv[ARGUMENTS_MAX + 8] = {process_starling(), "launch", "--run-dir", cluster->run};
+	char copy[1024], *save = NULL, path[256];
+	int n = 4;
+	process_folder(cluster->folder, sizeof cluster->folder);
+	snprintf(cluster->run, sizeof cluster->run, "%s/run", cluster->folder);
+	snprintf(copy, sizeof copy, "%s", arguments);
+	for (char *word = strtok_r(copy, " ", &save); word != NULL && n < ARGUMENTS_MAX; word = strtok_r(NULL, " ", &save))
+		argv[n++] = word;
+	process_run(&cluster->outcome, NULL, seconds, argv);
+	snprintf(path, sizeof path, "%s/summary.json", cluster->run);
+	cluster->summary = json_load_file(path, 0, NULL);
+}
+
+void cluster_close(struct cluster *cluster)
+{
+	json_decref(cluster->summary);
+	process_remove(cluster->folder);
+}
+
+static const json_t *round_of(const struct cluster *cluster, size_t round)
+{
+	return json_array_get(json_object_get(cluster->summary, "rounds"), round);
+}
+
+void cluster_expect_exact(const struct cluster *cluster, size_t rounds, bool verified)
+{
+	if (cluster->outcome.status != 0)
+		print_error("status %d\n%s%s\n", cluster->outcome.status, cluster->outcome.out, cluster->outcome.err);
+	assert_int_equal(cluster->outcome.status, 0);
+	assert_non_null(cluster->summary);
+	assert_int_equal(json_array_size(json_object_get(cluster->summary, "rounds")), rounds);
+	for (size_t r = 0; r < rounds; r++) {
+		const json_t *round = round_of(cluster, r);
+		assert_int_equal(json_integer_value(json_object_get(round, "round")), r + 1);
+		assert_true(json_is_true(json_object_get(round, "exact")));
+		assert_int_equal(json_is_true(json_object_get(round, "verified")), verified);
+	}
+	assert_false(process_alive(cluster->folder));
+}
+
+double cluster_real(const struct cluster *cluster, size_t round, const char *field)
+{
+	return json_number_value(json_object_get(round_of(cluster, round), field));
+}
+
+void cluster_path(const struct cluster *cluster, uint32_t n, uint32_t i, const char *file, char *path, size_t size)
+{
+	char digits[16];
+	int width = snprintf(digits, sizeof digits, "%u", n);
+	snprintf(path, size, "%s/learner-%0*u/%s", cluster->run, width < 2 ? 2 : width, i, file);
+}
+
+static bool same_file(const char *a, const char *b)
+{
+	FILE *fa = fopen(a, "re"), *fb = fopen(b, "re");
+	int ca = 0, cb = 0;
+	while (fa != NULL && fb != NULL && ca == cb && ca != EOF) {
+		ca = fgetc(fa);
+		cb = fgetc(fb);
+	}
+	bool same = fa != NULL && fb != NULL && ca == cb;
+	if (fa != NULL)
+		fclose(fa);
+	if (fb != NULL)
+		fclose(fb);
+	return same;
+}
+
+size_t cluster_checkpoints(const struct cluster *cluster, uint32_t learners, uint32_t round)
+{
+	char file[64], first[512], other[512];
+	size_t different = 1;
+	snprintf(file, sizeof file, "state/round-%06u.safetensors", round);
+	cluster_path(cluster, learners, 1, file, first, sizeof first);
+	for (uint32_t i = 2; i <= learners; i++) {
+		cluster_path(cluster, learners, i, file, other, sizeof other);
+		different += !same_file(first, other);
+	}
+	return different;
+}

@@ -1,0 +1,172 @@
+#include "test/cluster/process.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAUSE_NS 20000000L /* between two looks at a condition */
+
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static void look_again(void)
+{
+	nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
+}
+
+static pid_t spawn(const char *folder, int out, int err, const char *const *argv)
+{
+	pid_t pid = fork();
+	if (pid != 0)
+		return pid;
+	dup2(out, STDOUT_FILENO);
+	dup2(err, STDERR_FILENO);
+	if (folder != NULL && chdir(folder) < 0)
+		_exit(126);
+	execv(argv[0], (char *const *)argv);
+	_exit(127);
+}
+
+int process_wait(pid_t pid, double seconds)
+{
+	double end = now() + seconds;
+	int status;
+	while (waitpid(pid, &status, WNOHANG) == 0) {
+		if (now() > end) {
+			kill(pid, SIGKILL);
+			waitpid(pid, &status, 0);
+			return -1;
+		}
+		look_again();
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static void read_back(int fd, char *text, size_t size)
+{
+	ssize_t n = pread(fd, text, size - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	close(fd);
+}
+
+static int scratch(void)
+{
+	char name[] = "/tmp/starling-out-XXXXXX";
+	int fd = mkostemp(name, O_CLOEXEC);
+	unlink(name);
+	return fd;
+}
+
+void process_run(struct outcome *outcome, const char *folder, double seconds, const char *const *argv)
+{
+	int out = scratch(), err = scratch();
+	pid_t pid = spawn(folder, out, err, argv);
+	outcome->status = process_wait(pid, seconds);
+	read_back(out, outcome->out, sizeof outcome->out);
+	read_back(err, outcome->err, sizeof outcome->err);
+}
+
+pid_t process_start(const char *folder, const char *log, const char *const *argv)
+{
+	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	pid_t pid = spawn(folder, fd, fd, argv);
+	close(fd);
+	return pid;
+}
+
+int process_count(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	int count = 0;
+	if (file == NULL)
+		return -1;
+	while (getline(&line, &room, file) > 0)
+		count += strstr(line, text) != NULL;
+	free(line);
+	fclose(file);
+	return count;
+}
+
+bool process_expect(const char *path, const char *text, double seconds)
+{
+	double end = now() + seconds;
+	while (process_count(path, text) <= 0) {
+		if (now() > end)
+			return false;
+		look_again();
+	}
+	return true;
+}
+
+static bool command_line_has(const char *pid, const char *text)
+{
+	char path[300], line[8192];
+	snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	ssize_t n = read(fd, line, sizeof line - 1);
+	close(fd);
+	for (ssize_t i = 0; i < n; i++)
+		if (line[i] == '\0')
+			line[i] = ' ';
+	line[n > 0 ? n : 0] = '\0';
+	return strstr(line, text) != NULL;
+}
+
+bool process_alive(const char *text)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	char self[32];
+	bool found = false;
+	snprintf(self, sizeof self, "%d", (int)getpid());
+	while ((entry = readdir(proc)) != NULL)
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strcmp(entry->d_name, self) != 0)
+			found |= command_line_has(entry->d_name, text);
+	closedir(proc);
+	return found;
+}
+
+void process_folder(char *path, size_t size)
+{
+	snprintf(path, size, "/tmp/starling-test-XXXXXX");
+	if (mkdtemp(path) == NULL)
+		abort();
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *walk)
+{
+	(void)st;
+	(void)kind;
+	(void)walk;
+	return remove(path);
+}
+
+void process_remove(const char *path)
+{
+	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+const char *process_starling(void)
+{
+	return getenv("STARLING") != NULL ? getenv("STARLING") : STARLING_PATH;
+}
+
+const char *process_starlingd(void)
+{
+	return getenv("STARLINGD") != NULL ? getenv("STARLINGD") : STARLINGD_PATH;
+}

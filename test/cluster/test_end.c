@@ -1,0 +1,140 @@
+/* How a launched cluster ends: nobody is left behind, and what happened is said. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/cluster/cluster.h"
+
+struct running {
+	struct cluster c;
+	pid_t pid;
+	char log[192];
+};
+
+static void begin(struct running *r, const char *learners, const char *topology, const char *more)
+{
+	process_folder(r->c.folder, sizeof r->c.folder);
+	snprintf(r->c.run, sizeof r->c.run, "%s/run", r->c.folder);
+	snprintf(r->log, sizeof r->log, "%s/launch.txt", r->c.folder);
+	const char *argv[] = {process_starling(), "launch",	"-n",	  learners, "--rounds", "1000", "--run-dir", r->c.run,
+			      "--topology",	  topology, "--set", "hidden=1", more == NULL ? NULL : "--set", more,   NULL};
+	r->pid = process_start(NULL, r->log, argv);
+}
+
+static void wait_round(struct running *r, uint32_t n)
+{
+	char path[512];
+	cluster_path(&r->c, n, 1, "log.jsonl", path, sizeof path);
+	assert_true(process_expect(path, "\"event\":\"committed\"", 60));
+}
+
+static void interrupt_leaves_nobody(void **state)
+{
+	(void)state;
+	struct running r;
+	begin(&r, "4", "complete", NULL);
+	wait_round(&r, 4);
+	kill(r.pid, SIGINT);
+	assert_int_equal(process_wait(r.pid, 30), 130);
+	assert_false(process_alive(r.c.folder));
+	process_remove(r.c.folder);
+}
+
+static pid_t daemon_of(struct running *r, uint32_t n, uint32_t i)
+{
+	char path[512];
+	cluster_path(&r->c, n, i, "state/lock", path, sizeof path);
+	struct outcome o;
+	char command[700];
+	snprintf(command, sizeof command,
+		 "for p in /proc/[0-9]*; do for f in $p/fd/*; do [ \"$(readlink $f)\" = %s ] && echo ${p#/proc/}; done; done", path);
+	process_run(&o, NULL, 60, (const char *const[]){"/bin/sh", "-c", command, NULL});
+	return (pid_t)atoi(o.out);
+}
+
+static void killed_learner_is_named(void **state)
+{
+	(void)state;
+	struct running r;
+	begin(&r, "4", "complete", NULL);
+	wait_round(&r, 4);
+	pid_t victim = daemon_of(&r, 4, 3);
+	assert_true(victim > 1);
+	kill(victim, SIGKILL);
+	assert_int_equal(process_wait(r.pid, 60), 1);
+	assert_true(process_count(r.log, "learner-03") > 0);
+	assert_false(process_alive(r.c.folder));
+	process_remove(r.c.folder);
+}
+
+static void killed_launcher_takes_its_learners_along(void **state)
+{
+	(void)state;
+	struct running r;
+	char path[512];
+	begin(&r, "4", "complete", NULL);
+	wait_round(&r, 4);
+	kill(r.pid, SIGKILL);
+	process_wait(r.pid, 10);
+	for (uint32_t i = 1; i <= 4; i++) {
+		cluster_path(&r.c, 4, i, "log.jsonl", path, sizeof path);
+		assert_true(process_expect(path, "\"event\":\"stopping\"", 30));
+	}
+	for (int i = 0; i < 500 && process_alive(r.c.folder); i++)
+		usleep(20000);
+	assert_false(process_alive(r.c.folder));
+	process_remove(r.c.folder);
+}
+
+/* Steps 2 and 3 are disconnected: they pass, and the run goes on. */
+static void disconnected_steps_pass(void **state)
+{
+	(void)state;
+	struct cluster c;
+	char schedule[] = "/tmp/starling-schedule-XXXXXX", arguments[300];
+	int fd = mkstemp(schedule);
+	const char text[] = "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n";
+	assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+	close(fd);
+	snprintf(arguments, sizeof arguments,
+		 "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1 --topology %s", schedule);
+	cluster_launch(&c, 120, arguments);
+	unlink(schedule);
+	cluster_expect_exact(&c, 2, true);
+	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
+	assert_int_equal(cluster_real(&c, 1, "edges"), 3);
+	cluster_close(&c);
+}
+
+/* A model that outgrows its clip ends the run with the learner, the phase and the number. */
+static void model_above_clip_ends_the_run(void **state)
+{
+	(void)state;
+	struct cluster c;
+	cluster_launch(&c, 60, "-n 3 --rounds 3 --set hidden=1 --set clip=0.01");
+	assert_int_equal(c.outcome.status, 1);
+	assert_non_null(strstr(c.outcome.err, "clip"));
+	assert_non_null(strstr(c.outcome.err, "learner-0"));
+	assert_non_null(strstr(c.outcome.err, "SHARE"));
+	assert_false(process_alive(c.folder));
+	cluster_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(interrupt_leaves_nobody),
+		cmocka_unit_test(killed_learner_is_named),
+		cmocka_unit_test(killed_launcher_takes_its_learners_along),
+		cmocka_unit_test(disconnected_steps_pass),
+		cmocka_unit_test(model_above_clip_ends_the_run),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

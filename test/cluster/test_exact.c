@@ -1,0 +1,115 @@
+/* The main job in small, and every field on every graph: real daemons, the mean recomputed and compared bit for bit. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/cluster/cluster.h"
+
+static void main_job_is_exact_and_learns(void **state)
+{
+	(void)state;
+	struct cluster c;
+	cluster_launch(&c, 240, "-n 10 --rounds 3 --verify");
+	cluster_expect_exact(&c, 3, true);
+	assert_true(cluster_real(&c, 0, "mse") > cluster_real(&c, 1, "mse"));
+	assert_true(cluster_real(&c, 1, "mse") > cluster_real(&c, 2, "mse"));
+	assert_true(cluster_real(&c, 0, "bytes") > 10.0 * 4 * 50993 * 4); /* at least its shares */
+	for (uint32_t t = 1; t <= 3; t++)
+		assert_int_equal(cluster_checkpoints(&c, 10, t), 1);
+	cluster_close(&c);
+}
+
+/* Another graph in each step, as drawn: K follows the graph. */
+static void graph_changes_from_round_to_round(void **state)
+{
+	(void)state;
+	struct cluster c;
+	char schedule[] = "/tmp/starling-schedule-XXXXXX", arguments[256];
+	int fd = mkstemp(schedule);
+	const char text[] = "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n";
+	assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
+	close(fd);
+	snprintf(arguments, sizeof arguments, "-n 5 --rounds 3 --set hidden=1 --verify --topology %s", schedule);
+	cluster_launch(&c, 120, arguments);
+	unlink(schedule);
+	cluster_expect_exact(&c, 3, true);
+	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
+	assert_int_equal(cluster_real(&c, 1, "edges"), 4);
+	assert_int_equal(cluster_real(&c, 2, "edges"), 5);
+	assert_true(cluster_real(&c, 0, "k") != cluster_real(&c, 1, "k"));
+	cluster_close(&c);
+}
+
+static const char *const graphs[] = {"ring", "line", "star", "grid", "geometric:0.6"};
+static const char *const fields[] = {"p=1020431 --set sigma=2", "p=2147483647", "p=17592186044399"};
+
+static void every_field_on_every_graph(void **state)
+{
+	(void)state;
+	for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
+		for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+			struct cluster c;
+			char arguments[256];
+			snprintf(arguments, sizeof arguments,
+				 "-n 10 --rounds 1 --set hidden=1 --verify --topology %s --set %s", graphs[g], fields[f]);
+			print_message("%s\n", arguments);
+			cluster_launch(&c, 120, arguments);
+			cluster_expect_exact(&c, 1, true);
+			assert_int_equal(cluster_checkpoints(&c, 10, 1), 1);
+			cluster_close(&c);
+		}
+}
+
+static void other_settings_are_exact(void **state)
+{
+	(void)state;
+	static const char *const settings[] = {
+		"--set sharing=additive --set coins=os",
+		"--set encoding=literal --set p=1020431 --set sigma=3",
+		"--set weight=samples --set max_weight=5000 --set p=17592186044399",
+		"--set k=300",
+	};
+	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+		struct cluster c;
+		char arguments[256];
+		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden=1 --verify %s", settings[i]);
+		print_message("%s\n", arguments);
+		cluster_launch(&c, 120, arguments);
+		cluster_expect_exact(&c, 2, true);
+		cluster_close(&c);
+	}
+}
+
+static void mnist_reaches_its_target(void **state)
+{
+	(void)state;
+	const char *data = getenv("STARLING_MNIST") != NULL ? getenv("STARLING_MNIST") : SOURCE_ROOT "/../shared/data/mnist";
+	struct cluster c;
+	char arguments[600];
+	if (access(data, R_OK) != 0) {
+		print_message("no MNIST images at %s\n", data);
+		skip();
+	}
+	snprintf(arguments, sizeof arguments, "-n 10 --rounds 10 --verify --data %s", data);
+	cluster_launch(&c, 400, arguments);
+	cluster_expect_exact(&c, 10, true);
+	assert_true(cluster_real(&c, 9, "mse") < 0.02);
+	assert_int_equal(cluster_checkpoints(&c, 10, 10), 1);
+	cluster_close(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(main_job_is_exact_and_learns),	   cmocka_unit_test(graph_changes_from_round_to_round),
+		cmocka_unit_test(every_field_on_every_graph),	   cmocka_unit_test(other_settings_are_exact),
+		cmocka_unit_test(mnist_reaches_its_target),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
