@@ -63,7 +63,9 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 
 static int spawn(struct sl_learner *l, const char *program, int output)
 {
-	char *args[] = {(char *)"starlingd", (char *)"--config", (char *)"config.yaml", NULL};
+	char parent[16];
+	snprintf(parent, sizeof parent, "%d", (int)getpid());
+	char *args[] = {(char *)"starlingd", (char *)"--config", (char *)"config.yaml", (char *)"--parent", parent, NULL};
 	uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
 					 {.flags = UV_INHERIT_FD, .data.fd = output},
 					 {.flags = UV_INHERIT_FD, .data.fd = output}};

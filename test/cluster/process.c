@@ -111,23 +111,16 @@ bool process_expect(const char *path, const char *text, double seconds)
 	return true;
 }
 
-static bool command_line_has(const char *pid, const char *text)
+static bool works_in(const char *pid, const char *folder)
 {
-	char path[300], line[8192];
-	snprintf(path, sizeof path, "/proc/%s/cmdline", pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	ssize_t n = read(fd, line, sizeof line - 1);
-	close(fd);
-	for (ssize_t i = 0; i < n; i++)
-		if (line[i] == '\0')
-			line[i] = ' ';
-	line[n > 0 ? n : 0] = '\0';
-	return strstr(line, text) != NULL;
+	char path[300], cwd[1024];
+	snprintf(path, sizeof path, "/proc/%s/cwd", pid);
+	ssize_t n = readlink(path, cwd, sizeof cwd - 1);
+	cwd[n > 0 ? n : 0] = '\0';
+	return strncmp(cwd, folder, strlen(folder)) == 0;
 }
 
-bool process_alive(const char *text)
+bool process_alive(const char *folder)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -136,7 +129,7 @@ bool process_alive(const char *text)
 	snprintf(self, sizeof self, "%d", (int)getpid());
 	while ((entry = readdir(proc)) != NULL)
 		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strcmp(entry->d_name, self) != 0)
-			found |= command_line_has(entry->d_name, text);
+			found |= works_in(entry->d_name, folder);
 	closedir(proc);
 	return found;
 }

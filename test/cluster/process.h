@@ -24,8 +24,8 @@ bool process_expect(const char *path, const char *text, double seconds);
 /* Times that text stands in the file; -1 if there is no such file. */
 int process_count(const char *path, const char *text);
 
-/* Whether a process of this name still has `text` on its command line. */
-bool process_alive(const char *text);
+/* Whether a process still works in this folder or below it: a learner's working directory is its own. */
+bool process_alive(const char *folder);
 
 /* A new empty folder, removed by process_remove. */
 void process_folder(char *path, size_t size);
