@@ -134,9 +134,14 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 	char rounds[16], seed[24];
 	snprintf(rounds, sizeof rounds, "%u", o->rounds);
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
-	const struct sl_run_setting settings[] = {{"run", plan->folder.name}, {"rounds", rounds},
-						  {"data", data},	      {"seed", seed},
-						  {"unsafe_reveal", o->verify ? "true" : "false"}};
+	const struct sl_run_setting settings[] = {
+		{"run", plan->folder.name},
+		{"rounds", rounds},
+		{"data", data},
+		{"seed", seed},
+		{"silent_wait", "10"}, /* the radio names peers that a busy machine may take a while to link */
+		{"unsafe_reveal", o->verify ? "true" : "false"},
+	};
 	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set, o->sets, error);
 }
 

@@ -62,10 +62,11 @@ void sl_radio_tell(struct sl_launch *launch, uint32_t index)
 	send_range(&launch->learners[index], launch->step, peers);
 }
 
+/* Nobody trains or works in a view; who has committed the last round does neither. */
 static bool all_seek(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (launch->learners[i].activity != SL_SEEKING)
+		if (launch->learners[i].activity != SL_SEEKING && launch->learners[i].committed < launch->rounds.most)
 			return false;
 	return true;
 }
