@@ -281,6 +281,9 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->weight_samples && !given(parse, (size_t)(find_key("max_weight") - keys)))
 		return fail_at(parse, "weight", error,
 			       "weight: samples needs max_weight, a public bound on any learner's samples");
+	if (s->weight_samples && s->encoding == SL_ENCODING_LITERAL)
+		return fail_at(parse, "encoding", error,
+			       "encoding: literal needs every weight beforehand, and weight: samples keeps them secret");
 	if (s->p != 0 && s->id >= s->p) {
 		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id, (unsigned long long)s->p);
 		return fail_at(parse, "id", error, text);
