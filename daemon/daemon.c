@@ -319,15 +319,30 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	return rc;
 }
 
+#if defined(__has_feature)
+#define SANITIZED __has_feature(address_sanitizer)
+#elif defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must look. */
+static void forbid_core_files(void)
+{
+	struct rlimit none = {0, 0};
+	setrlimit(RLIMIT_CORE, &none);
+	if (!SANITIZED)
+		prctl(PR_SET_DUMPABLE, 0);
+}
+
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
 	daemon->state.lock = -1;
 	daemon->inbox_end = &daemon->inbox;
-	struct rlimit none = {0, 0};
-	setrlimit(RLIMIT_CORE, &none); /* models and keys do not go into core files */
-	prctl(PR_SET_DUMPABLE, 0);
+	forbid_core_files();
 	uv_loop_init(&daemon->loop);
 	return open_all(daemon, error);
 }
