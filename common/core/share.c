@@ -34,20 +34,29 @@ static const char *check(const struct sl_core *core, int r, const struct sl_buff
 	return NULL;
 }
 
-static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+/* NULL: it counts as received, and the caller has a GATHER job take it. */
+static const char *accept(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	int r = sl_view_neighbour(&core->view, peer);
 	const char *wrong = check(core, r, buffer);
-	if (wrong != NULL) {
-		sl_reject(core, peer, wrong);
-		drop(core, buffer);
-		return;
-	}
+	if (wrong != NULL)
+		return wrong;
 	buffer->from = (uint32_t)r;
 	buffer->next = NULL;
 	core->exchange[r].shares_in++;
 	core->at.progress = core->now;
-	sl_job(core, SL_JOB_GATHER, buffer->index, buffer);
+	return NULL;
+}
+
+static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+{
+	const char *wrong = accept(core, peer, buffer);
+	if (wrong == NULL) {
+		sl_job(core, SL_JOB_GATHER, buffer->index, buffer);
+		return;
+	}
+	sl_reject(core, peer, wrong);
+	drop(core, buffer);
 }
 
 /* A neighbour that froze first may send before this learner has its view: a few chunks are kept for it. */
@@ -67,21 +76,39 @@ static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *bu
 	p->early_count++;
 }
 
+static void push(struct sl_buffer **list, struct sl_buffer *buffer)
+{
+	buffer->next = *list;
+	*list = buffer;
+}
+
+static void early_of(struct sl_core *core, uint32_t peer, struct sl_buffer **good, struct sl_buffer **bad)
+{
+	struct sl_buffer *buffer = core->peers[peer].early;
+	core->peers[peer].early = NULL;
+	core->peers[peer].early_count = 0;
+	while (buffer != NULL) {
+		struct sl_buffer *next = buffer->next;
+		const char *wrong = NULL;
+		bool ours = memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
+		if (ours && (wrong = accept(core, peer, buffer)) != NULL && *bad == NULL)
+			sl_reject(core, peer, wrong);
+		push(ours && wrong == NULL ? good : bad, buffer);
+		buffer = next;
+	}
+}
+
+/* A hundred neighbours may each have sent eight: one job and one drop for all, and one complaint, since a step has room
+ * for SL_ACTIONS_MAX actions and not for what peers please to send. */
 static void early_chunks(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		struct sl_buffer *buffer = core->peers[i].early;
-		core->peers[i].early = NULL;
-		core->peers[i].early_count = 0;
-		while (buffer != NULL) {
-			struct sl_buffer *next = buffer->next;
-			if (memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0)
-				gather(core, i, buffer);
-			else
-				drop(core, buffer);
-			buffer = next;
-		}
-	}
+	struct sl_buffer *good = NULL, *bad = NULL;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		early_of(core, i, &good, &bad);
+	if (good != NULL)
+		sl_job(core, SL_JOB_GATHER, 0, good);
+	if (bad != NULL)
+		sl_emit(core, SL_ACTION_DROP)->buffers = bad;
 }
 
 void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
