@@ -118,7 +118,8 @@ struct sim {
 	float **models; /* by round */
 	uint32_t radio_step, most_actions;
 	uint64_t steps;
-	bool verbose;
+	bool verbose, count_forks; /* two commits of one round: counted instead of fatal */
+	uint32_t forks;
 	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
 	bool (*tap)(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 	/* Looks at or changes what a job of learner i found. */

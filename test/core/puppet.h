@@ -1,0 +1,45 @@
+/* puppet.h - one real core, alone: the test plays its peers, its worker and its disk, word by word.
+ *
+ * Learner 1 is the core; 2, 3, .. are the test's. Every step comes back as its trace ("cause -> effect, effect").
+ */
+#pragma once
+
+#include "test/core/trace.h"
+
+struct puppet {
+	struct sl_core_config config;
+	struct sl_core *core;
+	void *arena;
+	sl_id *ids;
+	sl_ms now;
+	const struct sl_view *view; /* of the last SPECTRUM */
+	uint32_t epoch;             /* of the last job */
+	uint32_t given, back;       /* buffers */
+	int code;                   /* of the last step */
+	struct sl_actions actions;
+	struct trace trace;
+};
+
+/* `learners` in the roster, n floats; started, with nobody linked. */
+struct puppet *puppet_new(uint32_t learners, uint64_t n);
+/* Every buffer must be back, unless the core was cut short: then pass what it still holds. */
+void puppet_free(struct puppet *p, uint32_t held);
+
+const char *tell(struct puppet *p, struct sl_event event);
+const char *tell_link(struct puppet *p, bool up, sl_id peer);
+const char *tell_message(struct puppet *p, sl_id from, const struct sl_message *message);
+const char *tell_hello(struct puppet *p, sl_id from, sl_round t, enum sl_standing standing);
+/* Link state of `id` in attempt a naming the learners of `candidates` (0 ends the list). */
+struct sl_message link_state_of(const struct puppet *p, sl_id id, sl_attempt a, const sl_id *candidates);
+const char *tell_link_state(struct puppet *p, sl_id from, sl_id id, sl_attempt a, const sl_id *candidates);
+const char *tell_ready(struct puppet *p, sl_id from, sl_id id, sl_attempt a);
+const char *tell_digest(struct puppet *p, sl_id from, uint8_t first);
+const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration);
+const char *tell_done(struct puppet *p, enum sl_job_kind kind, int code);
+const char *tell_time(struct puppet *p, sl_ms ms); /* later: a deadline */
+
+/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SPECTRUM. */
+void puppet_freeze(struct puppet *p);
+/* On to the first share out; every neighbour's first (of `chunks`) gathered. */
+void puppet_share(struct puppet *p);
+void puppet_ready(struct puppet *p);

@@ -1,0 +1,259 @@
+/* What is refused before the first share, and models that cannot be encoded: the reason, with its numbers. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "test/core/sim.h"
+
+static struct sim *build(uint64_t p, uint32_t sigma, double clip)
+{
+	struct sim_options o = {.seed = 21, .learners = 4, .clip = clip};
+	o.parameters.p = p;
+	o.parameters.sigma = sigma;
+	return sim_new(&o);
+}
+
+static const struct sl_report *refusal(struct sim *sim, enum sl_reason reason)
+{
+	const struct sl_report *report = &sim_run_until_report(sim, 0, SL_REPORT_FAILED, reason)->report;
+	assert_int_equal(report->phase, SL_PHASE_FREEZE);
+	assert_int_equal(sim->learners[0].committed, 0);
+	return report;
+}
+
+/* --- what must be equal --- */
+
+static void differs(uint32_t parameter, uint64_t own, uint64_t theirs, const char *name)
+{
+	struct sim *sim = build(0, 0, 0);
+	((uint64_t *)&sim->learners[2].config.parameters)[parameter] = theirs;
+	sim_start(sim);
+	const struct sl_report *report = refusal(sim, SL_REASON_PARAMETER);
+	assert_int_equal(report->peer, 2);
+	assert_string_equal(report->word, name);
+	assert_int_equal(report->n[0], own);
+	assert_int_equal(report->n[1], theirs);
+	sim_free(sim);
+}
+
+static void test_parameters_differ(void **state)
+{
+	(void)state;
+	differs(SL_PARAMETER_n, 8, 7, "n");
+	differs(SL_PARAMETER_p, 0, 1020431, "p");
+	differs(SL_PARAMETER_rounds, 1, 2, "rounds");
+	differs(SL_PARAMETER_quorum, 3, 4, "quorum");
+	differs(SL_PARAMETER_sigma, 4, 3, "sigma");
+	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clip");
+	differs(SL_PARAMETER_max_weight, 1, 9, "max_weight");
+	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_LITERAL, "encoding");
+	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
+	differs(SL_PARAMETER_k, 0, 5, "k");
+}
+
+static void test_history_differs(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	sim->learners[2].config.previous[31] = 1;
+	sim_start(sim);
+	assert_int_equal(refusal(sim, SL_REASON_HISTORY)->peer, 2);
+	sim_free(sim);
+}
+
+/* --- the prime --- */
+
+static void test_p_bound(void **state)
+{
+	(void)state;
+	struct sim *sim = build(1020431, 4, 16);
+	sim_start(sim);
+	const struct sl_report *report = refusal(sim, SL_REASON_P_BOUND);
+	assert_int_equal(report->n[0], 1020431);
+	assert_int_equal(report->n[1], 2 + 2 * 10000 * 16 * 4);
+	assert_int_equal(report->n[2], 4);
+	assert_int_equal(report->n[3], 4);
+	assert_int_equal((int)report->real, 3);
+	sim_free(sim);
+}
+
+static void test_p_auto_finds_none(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 12, 16);
+	sim_start(sim);
+	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+	sim_free(sim);
+}
+
+static void test_p_not_above_ids(void **state)
+{
+	(void)state;
+	struct sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
+	sim_start(sim);
+	const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
+	assert_int_equal(report->n[0], 7);
+	assert_int_equal(report->n[1], 11);
+	sim_free(sim);
+}
+
+static void test_p_not_prime(void **state)
+{
+	(void)state;
+	struct sim *sim = build(UINT64_C(2147483649), 4, 16);
+	sim_start(sim);
+	refusal(sim, SL_REASON_P_BOUND);
+	sim_free(sim);
+}
+
+/* --- the width rule and K --- */
+
+static void test_width(void **state)
+{
+	(void)state;
+	struct sim_options o = {.seed = 22, .learners = 60, .topology = "line"};
+	o.parameters.p = (UINT64_C(1) << 44) - 17;
+	struct sim *sim = sim_new(&o);
+	sim_start(sim);
+	const struct sl_report *report = refusal(sim, SL_REASON_WIDTH);
+	assert_int_equal(report->n[0], 62 - 44);
+	assert_true(report->real > ldexp(1, 18));
+	assert_true(report->n[1] < 44 && ldexp(1, 62 - (int)report->n[1]) >= report->real);
+	sim_free(sim);
+}
+
+static void test_width_on_short_line(void **state)
+{
+	(void)state;
+	struct sim_options o = {.seed = 23, .learners = 12, .topology = "line"};
+	o.parameters.p = (UINT64_C(1) << 44) - 17;
+	struct sim *sim = sim_new(&o);
+	sim_start(sim);
+	sim_run_until_done(sim);
+	sim_free(sim);
+}
+
+static void test_iterations(void **state)
+{
+	(void)state;
+	struct sim_options o = {.seed = 24, .learners = 3};
+	o.parameters.k = SL_ITERATIONS_MAX + 1;
+	struct sim *sim = sim_new(&o);
+	sim_start(sim);
+	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->n[1], SL_ITERATIONS_MAX);
+	sim_free(sim);
+}
+
+static void thin_margin(struct sim *sim, uint32_t i, struct sl_job_result *result)
+{
+	(void)sim;
+	if (i == 0 && result->kind == SL_JOB_CLOSE)
+		result->real = 0.375;
+}
+
+static void test_margin(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	sim->tap_result = thin_margin;
+	sim_start(sim);
+	sim_run_until_stopped(sim, 0, SL_ERR_INVALID);
+	assert_true(sim_expect(sim, 0, SL_REPORT_FAILED, SL_REASON_MARGIN)->report.real == 0.375);
+	assert_int_equal(sim->learners[0].committed, 0);
+	sim_free(sim);
+}
+
+/* --- models --- */
+
+static const struct sl_report *with_model(struct sim *sim, float value, enum sl_reason reason)
+{
+	sim_start(sim);
+	sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
+	sim->learners[1].vault.trained[3] = value;
+	sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	assert_int_equal(sim->learners[1].committed, 0);
+	return &sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
+}
+
+static void test_not_a_number(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	const struct sl_report *report = with_model(sim, NAN, SL_REASON_MODEL);
+	assert_int_equal(report->n[0], 3);
+	assert_true(isnan(report->real));
+	sim_run_until_round(sim, 0);
+	sim_free(sim);
+	sim = build(0, 0, 0);
+	assert_true(isinf(with_model(sim, -INFINITY, SL_REASON_MODEL)->real));
+	sim_free(sim);
+}
+
+static void test_above_clip(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	const struct sl_report *report = with_model(sim, -16.5f, SL_REASON_CLIP);
+	assert_int_equal(report->n[0], 3);
+	assert_true(report->real == -16.5);
+	sim_free(sim);
+}
+
+/* The others go on without the learner whose model is unfit. */
+static void test_others_go_on(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	with_model(sim, NAN, SL_REASON_MODEL);
+	sim->learners[1].silent = true;
+	sim_run_until_round(sim, 1);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 3);
+	sim_run_until_done(sim);
+	sim_free(sim);
+}
+
+static void test_clamped(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	sim->learners[1].vault.clamp = true;
+	sim_start(sim);
+	sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
+	sim->learners[1].vault.trained[3] = 16.00001f;
+	sim->learners[1].vault.trained[5] = -16.00001f;
+	sim_run_until_done(sim);
+	assert_int_equal(sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.n[0], 2);
+	sim_expect_none(sim, 0, SL_REPORT_CLAMPED, SL_REASON_NONE);
+	sim_free(sim);
+}
+
+static void test_weight_above_max(void **state)
+{
+	(void)state;
+	struct sim *sim = build(0, 0, 0);
+	sim->learners[1].vault.weight = 2;
+	sim_start(sim);
+	sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	const struct sl_report *report = &sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report;
+	assert_int_equal(report->n[0], 2);
+	assert_int_equal(report->n[1], 1);
+	sim_free(sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_parameters_differ), cmocka_unit_test(test_history_differs),
+		cmocka_unit_test(test_p_bound),		  cmocka_unit_test(test_p_auto_finds_none),
+		cmocka_unit_test(test_p_not_above_ids),	  cmocka_unit_test(test_p_not_prime),
+		cmocka_unit_test(test_width),		  cmocka_unit_test(test_width_on_short_line),
+		cmocka_unit_test(test_iterations),	  cmocka_unit_test(test_margin),
+		cmocka_unit_test(test_not_a_number),	  cmocka_unit_test(test_above_clip),
+		cmocka_unit_test(test_others_go_on),	  cmocka_unit_test(test_clamped),
+		cmocka_unit_test(test_weight_above_max),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

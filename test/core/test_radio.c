@@ -1,0 +1,172 @@
+/* Told mode: the radio names whom each learner reaches, step by step; and faults at random times. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/base/bytes.h"
+#include "test/core/sim.h"
+
+static struct sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
+{
+	struct sim_options o = {.seed = seed, .learners = learners, .topology = topology, .radio = true};
+	o.parameters.rounds = rounds;
+	struct sim *sim = sim_new(&o);
+	sim_start(sim);
+	return sim;
+}
+
+/* A step ends when its round has committed. */
+static void test_graph_changes_each_round(void **state)
+{
+	(void)state;
+	static const char *const families[] = {"ring", "regular:4", "star", "complete", "line"};
+	for (uint32_t seed = 0; seed < 10; seed++) {
+		struct sim *sim = begin(30 + seed, 6 + seed % 3, families[0], 5);
+		for (uint32_t t = 1; t < 5; t++) {
+			sim_run_until_round(sim, t);
+			sim_radio(sim, families[t], t);
+		}
+		sim_run_until_done(sim);
+		sim_free(sim);
+	}
+}
+
+static void test_same_family_redrawn(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < 5; seed++) {
+		struct sim *sim = begin(50 + seed, 9, "regular:4", 6);
+		for (uint32_t t = 1; t < 6; t++) {
+			sim_run_until_round(sim, t);
+			sim_radio(sim, "regular:4", t);
+		}
+		sim_run_until_done(sim);
+		sim_free(sim);
+	}
+}
+
+/* Nobody in reach of anybody: everybody waits, and says so; the next step commits. */
+static void test_disconnected_step_waits(void **state)
+{
+	(void)state;
+	struct sim *sim = begin(60, 5, "geometric:0.001", 1);
+	sim_elapse(sim, 60000);
+	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
+	sim_expect(sim, 0, SL_REPORT_WAITING, SL_REASON_NONE);
+	sim_expect_none(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE);
+	sim_radio(sim, "ring", 1);
+	sim_run_until_round(sim, 1);
+	sim_run_until_done(sim);
+	sim_free(sim);
+}
+
+/* Moving learners: most steps leave somebody alone or the graph in two; whoever is too few waits for the next. */
+static void test_moving_learners(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < 5; seed++) {
+		struct sim_options o = {.seed = 70 + seed, .learners = 6, .topology = "geometric:0.3", .radio = true};
+		o.parameters.quorum = 6;
+		struct sim *sim = sim_new(&o);
+		sim_start(sim);
+		for (uint32_t step = 1; step < 20 && sim->learners[0].committed == 0; step++) {
+			sim_elapse(sim, 20000);
+			sim_radio(sim, "geometric:0.3", step);
+		}
+		sim_elapse(sim, 20000);
+		sim_radio(sim, "complete", 20);
+		sim_run_until_round(sim, 1);
+		sim_free(sim);
+	}
+}
+
+static void test_round_waits_for_the_radio(void **state)
+{
+	(void)state;
+	struct sim *sim = begin(80, 4, "ring", 2);
+	sim_run_until_round(sim, 1);
+	sim_elapse(sim, 60000); /* trained for round 2, but told nothing */
+	assert_int_equal(sim->learners[0].committed, 1);
+	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
+	sim_radio(sim, "line", 1);
+	sim_run_until_done(sim);
+	sim_free(sim);
+}
+
+/* Links are kept for two rounds after their peer went out of range, then closed. */
+static void test_links_out_of_range_are_closed(void **state)
+{
+	(void)state;
+	struct sim *sim = begin(81, 6, "complete", 4);
+	sim_run_until_round(sim, 1);
+	assert_true(sl_bit(sim->learners[0].wanted, 3));
+	for (uint32_t t = 1; t < 4; t++) {
+		sim_radio(sim, "ring", t);
+		sim_run_until_round(sim, t + 1);
+	}
+	assert_false(sl_bit(sim->learners[0].wanted, 3));
+	assert_true(sl_bit(sim->learners[0].wanted, 1));
+	sim_free(sim);
+}
+
+/* --- faults at random times: safety always; the checker looks --- */
+
+static bool everybody_through(const struct sim *sim, sl_round t)
+{
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (sim->learners[i].committed < t)
+			return false;
+	return true;
+}
+
+/* A link that falls after release may leave somebody behind for want of catch-up: then it stops, and says why. */
+static void expect_behind_or_through(struct sim *sim, sl_round t)
+{
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (sim->learners[i].committed < t && sim->learners[i].stopped)
+			sim_expect(sim, i, SL_REPORT_BEHIND, SL_REASON_NONE);
+}
+
+static void test_random_cuts(void **state)
+{
+	(void)state;
+	static const char *const families[] = {"complete", "ring", "line"};
+	uint32_t through = 0, forks = 0;
+	for (uint32_t seed = 0; seed < 150; seed++) {
+		struct sim_options o = {.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
+		o.parameters.rounds = 2;
+		struct sim *sim = sim_new(&o);
+		uint64_t random = seed;
+		sim->count_forks = true; /* see test_no_fork_after_release */
+		sim_start(sim);
+		for (uint32_t faults = 0; faults < 6; faults++) {
+			sim_elapse(sim, sim_random(&random) % 500);
+			uint32_t i = (uint32_t)(sim_random(&random) % sim->n), j = (i + 1) % sim->n;
+			sim_cut(sim, i, j);
+			sim_elapse(sim, sim_random(&random) % 300);
+			sim_restore(sim, i, j);
+		}
+		sim_elapse(sim, 600000);
+		expect_behind_or_through(sim, 2);
+		forks += sim->forks;
+		through += everybody_through(sim, 2);
+		sim_free(sim);
+	}
+	assert_true(through > 75);
+	assert_int_equal(forks, 0); /* takes two cuts in one MIX: none of these seeds has them */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_graph_changes_each_round),  cmocka_unit_test(test_same_family_redrawn),
+		cmocka_unit_test(test_disconnected_step_waits),	  cmocka_unit_test(test_moving_learners),
+		cmocka_unit_test(test_round_waits_for_the_radio), cmocka_unit_test(test_links_out_of_range_are_closed),
+		cmocka_unit_test(test_random_cuts),
+	};
+	cmocka_set_test_filter(getenv("SIM_ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
