@@ -1,0 +1,202 @@
+#include "test/tools/launch/launcher.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define DEADLINE_S 60
+#define ARGUMENTS_MOST 40
+
+static void pause_ms(long ms)
+{
+	nanosleep(&(struct timespec){.tv_nsec = ms * 1000000}, NULL);
+}
+
+static void path_of(const struct launcher *l, const char *file, char path[static PATH_MAX])
+{
+	int n = snprintf(path, PATH_MAX, "%s/%s", l->folder, file);
+	assert_true(n > 0 && n < PATH_MAX);
+}
+
+static void copy(const struct launcher *l, const char *from, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	path_of(l, name, path);
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	assert_true(in >= 0 && out >= 0 && fstat(in, &st) == 0);
+	for (off_t left = st.st_size; left > 0;) {
+		ssize_t n = sendfile(out, in, NULL, (size_t)left);
+		assert_true(n > 0);
+		left -= n;
+	}
+	close(in);
+	assert_int_equal(close(out), 0);
+}
+
+void launcher_open(struct launcher *l, const char *starling, const char *fake)
+{
+	const char *base = getenv("TMPDIR");
+	*l = (struct launcher){0};
+	snprintf(l->folder, sizeof l->folder, "%s/launch-XXXXXX", base != NULL ? base : P_tmpdir);
+	assert_non_null(mkdtemp(l->folder));
+	copy(l, starling, "starling");
+	copy(l, fake, "starlingd");
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
+void launcher_close(struct launcher *l)
+{
+	nftw(l->folder, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
+	free(l->out);
+	free(l->err);
+}
+
+static void redirect(const char *file, int to)
+{
+	int fd = open(file, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+	if (fd < 0 || dup2(fd, to) < 0)
+		_exit(126);
+}
+
+static void become(const struct launcher *l, const char *fault, int terminal, char *arguments)
+{
+	char *argv[ARGUMENTS_MOST + 5] = {(char *)"./starling", (char *)"launch", (char *)"--run-dir", (char *)"run"};
+	int argc = 4;
+	for (char *word = strtok(arguments, " "); word != NULL && argc < ARGUMENTS_MOST; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	if (chdir(l->folder) != 0)
+		_exit(126);
+	redirect("out", STDOUT_FILENO);
+	redirect("err", STDERR_FILENO);
+	if (terminal >= 0)
+		dup2(terminal, STDOUT_FILENO);
+	setenv("TERM", "xterm", 1);
+	setenv("FAKE_FAULT", fault != NULL ? fault : "", 1);
+	execv(argv[0], argv);
+	_exit(127);
+}
+
+void launcher_start(struct launcher *l, const char *fault, int terminal, const char *arguments)
+{
+	char words[2048];
+	snprintf(words, sizeof words, "%s", arguments);
+	l->pid = fork();
+	assert_true(l->pid >= 0);
+	if (l->pid == 0)
+		become(l, fault, terminal, words);
+}
+
+static char *read_file(const struct launcher *l, const char *file)
+{
+	char path[PATH_MAX], *text = NULL;
+	size_t size = 0;
+	path_of(l, file, path);
+	FILE *in = fopen(path, "r");
+	if (in == NULL || getdelim(&text, &size, '\0', in) < 0) {
+		free(text);
+		text = strdup("");
+	}
+	if (in != NULL)
+		fclose(in);
+	return text;
+}
+
+void launcher_wait(struct launcher *l)
+{
+	int status = 0, waited_ms = 0;
+	while (waitpid(l->pid, &status, WNOHANG) == 0) {
+		pause_ms(20);
+		waited_ms += 20;
+		if (waited_ms == DEADLINE_S * 1000)
+			kill(l->pid, SIGKILL);
+	}
+	l->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	free(l->out);
+	free(l->err);
+	l->out = read_file(l, "out");
+	l->err = read_file(l, "err");
+}
+
+void launcher_run(struct launcher *l, const char *fault, const char *arguments)
+{
+	launcher_start(l, fault, -1, arguments);
+	launcher_wait(l);
+}
+
+void launcher_write(const struct launcher *l, const char *file, const char *text)
+{
+	char path[PATH_MAX];
+	path_of(l, file, path);
+	FILE *out = fopen(path, "w");
+	assert_non_null(out);
+	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fclose(out), 0);
+}
+
+bool launcher_has(const struct launcher *l, const char *file)
+{
+	char path[PATH_MAX];
+	path_of(l, file, path);
+	return access(path, F_OK) == 0;
+}
+
+void launcher_await(const struct launcher *l, const char *file, const char *text)
+{
+	for (int i = 0; i < DEADLINE_S * 50; i++) {
+		char *all = read_file(l, file);
+		bool found = strstr(all, text) != NULL;
+		free(all);
+		if (found)
+			return;
+		pause_ms(20);
+	}
+	kill(l->pid, SIGKILL);
+	fail_msg("\"%s\" never stood in %s", text, file);
+}
+
+json_t *launcher_summary(const struct launcher *l)
+{
+	char path[PATH_MAX];
+	json_error_t error;
+	path_of(l, "run/summary.json", path);
+	json_t *summary = json_load_file(path, 0, &error);
+	if (summary == NULL)
+		fail_msg("summary.json: %s", error.text);
+	return summary;
+}
+
+int launcher_alive(const struct launcher *l, int n)
+{
+	int alive = 0;
+	for (int i = 1; i <= n; i++) {
+		char file[64];
+		snprintf(file, sizeof file, "run/learner-%02d/pid", i);
+		char *text = read_file(l, file);
+		pid_t pid = (pid_t)atoi(text);
+		alive += pid > 0 && kill(pid, 0) == 0;
+		free(text);
+	}
+	return alive;
+}

@@ -1,0 +1,391 @@
+/* The launcher against fake daemons: what it reports, what it finds out, and that it leaves nobody behind. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/tools/launch/launcher.h"
+
+static const char *starling, *fake;
+
+static int setup(void **state)
+{
+	*state = calloc(1, sizeof(struct launcher));
+	launcher_open(*state, starling, fake);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	launcher_close(*state);
+	free(*state);
+	return 0;
+}
+
+static void expect_text(const char *text, const char *part)
+{
+	if (strstr(text, part) == NULL)
+		fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+static void expect_status(const struct launcher *l, int status)
+{
+	if (l->status != status)
+		fail_msg("status %d, expected %d\n%s\n%s", l->status, status, l->out, l->err);
+}
+
+/* rows[i].name of the summary as a number: true is 1. */
+static double figure(const json_t *summary, size_t i, const char *name)
+{
+	const json_t *value = json_object_get(json_array_get(json_object_get(summary, "rounds"), i), name);
+	if (json_is_boolean(value))
+		return json_is_true(value);
+	assert_true(json_is_number(value));
+	return json_number_value(value);
+}
+
+static void expect_exact(const struct launcher *l, const char *pattern)
+{
+	json_t *summary = launcher_summary(l);
+	assert_int_equal(json_array_size(json_object_get(summary, "rounds")), strlen(pattern));
+	for (size_t i = 0; pattern[i] != '\0'; i++)
+		assert_int_equal((int)figure(summary, i, "exact"), pattern[i] == '+');
+	assert_int_equal(json_is_true(json_object_get(summary, "all_exact")), strchr(pattern, '-') == NULL);
+	json_decref(summary);
+}
+
+/* ---- a good run ---- */
+
+static void test_three_rounds(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, NULL, "-n 4 --rounds 3 --verify --json");
+	expect_status(l, 0);
+	assert_int_equal(launcher_alive(l, 4), 0);
+	json_t *summary = launcher_summary(l), *printed = json_loads(l->out, 0, NULL);
+	assert_true(json_equal(summary, printed));
+	assert_int_equal(json_integer_value(json_object_get(summary, "learners")), 4);
+	assert_string_equal(json_string_value(json_object_get(summary, "topology")), "complete");
+	assert_true(json_is_true(json_object_get(summary, "verified")));
+	assert_true(json_number_value(json_object_get(summary, "mse_first")) == 0.5);
+	for (size_t i = 0; i < 3; i++) {
+		assert_int_equal((int)figure(summary, i, "round"), (int)i + 1);
+		assert_int_equal((int)figure(summary, i, "step"), (int)i + 1);
+		assert_int_equal((int)figure(summary, i, "k"), 33);
+		assert_int_equal((int)figure(summary, i, "bytes"), 4000);
+		assert_true(figure(summary, i, "train_s") == 0.25);
+	}
+	json_decref(summary);
+	json_decref(printed);
+	expect_exact(l, "+++");
+	assert_false(launcher_has(l, "run/learner-01/state/reveal-000001.u64"));
+	assert_true(launcher_has(l, "run/schedule.txt"));
+}
+
+static void test_plain_lines_in_a_pipe(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, NULL, "-n 2 --rounds 2");
+	expect_status(l, 0);
+	expect_text(l->out, "2 of 2 rounds, all exact (not verified: run with --verify); MSE 0.500000 -> 0.250000\n");
+	expect_text(l->out, "next: starling logs ");
+	assert_null(strpbrk(l->out, "\r\033"));
+	assert_string_equal(l->err, "");
+}
+
+static void test_settings_reach_the_daemons(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, NULL, "-n 2 --rounds 9 --set sigma=3 --set sigma=2 --set rounds=1 --set silent_wait=3");
+	expect_status(l, 0);
+	launcher_await(l, "run/learner-02/config.yaml", "sigma: 2\n");
+	launcher_await(l, "run/learner-02/config.yaml", "rounds: 1\n");
+	launcher_await(l, "run/learner-02/config.yaml", "silent_wait: 3\n");
+}
+
+static void test_deep_folder(void **state)
+{
+	struct launcher *l = *state;
+	char arguments[512], deep[400] = "run";
+	char path[PATH_MAX];
+	for (int i = 0; i < 3; i++) {
+		snprintf(path, sizeof path, "%.3000s/%s", l->folder, deep);
+		assert_int_equal(mkdir(path, 0755), 0);
+		size_t used = strlen(deep);
+		snprintf(deep + used, sizeof deep - used, "/%060d", i);
+	}
+	snprintf(arguments, sizeof arguments, "-n 2 --rounds 1 --run-dir %s", deep);
+	launcher_run(l, NULL, arguments);
+	expect_status(l, 0);
+}
+
+/* ---- ends ---- */
+
+static void test_interrupt(void **state)
+{
+	struct launcher *l = *state;
+	launcher_start(l, "1:stall:1", -1, "-n 3 --rounds 2");
+	launcher_await(l, "out", "learners are up");
+	assert_int_equal(launcher_alive(l, 3), 3);
+	kill(l->pid, SIGINT);
+	launcher_wait(l);
+	expect_status(l, 130);
+	assert_int_equal(launcher_alive(l, 3), 0);
+	json_t *summary = launcher_summary(l);
+	assert_string_equal(json_string_value(json_object_get(summary, "error")), "interrupted");
+	json_decref(summary);
+}
+
+static void test_second_interrupt_kills(void **state)
+{
+	struct launcher *l = *state;
+	launcher_start(l, "2:linger", -1, "-n 2 --rounds 100 --topology s.txt");
+	launcher_wait(l); /* no such file: status 2 */
+	expect_status(l, 2);
+	launcher_write(l, "s.txt", "learners 2\nstep\nstep 1-2\n");
+	launcher_start(l, "2:linger", -1, "--rounds 2 --topology s.txt");
+	launcher_await(l, "out", "learners are up");
+	kill(l->pid, SIGINT);
+	launcher_await(l, "run/learner-02/stderr.txt", "does not hear");
+	kill(l->pid, SIGINT);
+	launcher_wait(l);
+	expect_status(l, 130);
+	assert_int_equal(launcher_alive(l, 2), 0);
+}
+
+static void test_stubborn_child(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "2:linger", "-n 2 --rounds 1");
+	expect_status(l, 0);
+	assert_int_equal(launcher_alive(l, 2), 0);
+}
+
+static void test_dying_child(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "2:die:2", "-n 3 --rounds 3");
+	expect_status(l, 1);
+	expect_text(l->err, "learner-02 ended with status 3: the test wants this to end\nlast words of the fake\n");
+	assert_int_equal(launcher_alive(l, 3), 0);
+	json_t *summary = launcher_summary(l);
+	expect_text(json_string_value(json_object_get(summary, "error")), "learner-02 ended");
+	json_decref(summary);
+}
+
+static void test_killed_child(void **state)
+{
+	struct launcher *l = *state;
+	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2");
+	launcher_await(l, "out", "learners are up");
+	launcher_await(l, "run/learner-02/pid", "\n");
+	char path[PATH_MAX], line[32] = "";
+	snprintf(path, sizeof path, "%.3000s/run/learner-02/pid", l->folder);
+	FILE *in = fopen(path, "r");
+	assert_non_null(in);
+	assert_non_null(fgets(line, sizeof line, in));
+	fclose(in);
+	kill((pid_t)atoi(line), SIGKILL);
+	launcher_wait(l);
+	expect_status(l, 1);
+	expect_text(l->err, "learner-02 was ended by signal 9");
+	assert_int_equal(launcher_alive(l, 2), 0);
+}
+
+/* ---- wrong results are found ---- */
+
+static void test_other_digest(void **state)
+{
+	launcher_run(*state, "2:digest:2", "-n 4 --rounds 3");
+	expect_status(*state, 1);
+	expect_exact(*state, "+-+");
+	expect_text(((struct launcher *)*state)->out, "NOT EXACT");
+}
+
+static void test_wide_margin(void **state)
+{
+	launcher_run(*state, "3:margin:1", "-n 4 --rounds 2");
+	expect_status(*state, 1);
+	expect_exact(*state, "-+");
+}
+
+static void test_flipped_bit(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "3:flip:2", "-n 4 --rounds 3 --verify");
+	expect_status(l, 1);
+	expect_exact(l, "+-+");
+	expect_text(l->out, "learner-03/state/round-000002.safetensors: parameter 2 is ");
+	assert_true(launcher_has(l, "run/learner-01/state/reveal-000002.u64")); /* kept: it is evidence */
+	assert_false(launcher_has(l, "run/learner-01/state/reveal-000003.u64"));
+}
+
+static void test_flipped_bit_passes_unverified(void **state)
+{
+	launcher_run(*state, "3:flip:2", "-n 4 --rounds 3");
+	expect_status(*state, 0);
+}
+
+static void test_wrong_reveal(void **state)
+{
+	launcher_run(*state, "1:reveal:3", "-n 4 --rounds 3 --verify");
+	expect_status(*state, 1);
+	expect_exact(*state, "++-");
+	expect_text(((struct launcher *)*state)->out, "the exact mean is ");
+}
+
+/* ---- the radio ---- */
+
+static void test_step_that_leads_nowhere(void **state)
+{
+	struct launcher *l = *state;
+	launcher_write(l, "s.txt", "learners 3\nstep\nstep 1-2 2-3\n");
+	launcher_run(l, NULL, "--topology s.txt --rounds 1 --step-seconds 0.3");
+	expect_status(l, 0);
+	expect_text(l->out, "warning: step 1 of the schedule is disconnected: 3 parts");
+	expect_text(l->out, "step 1 (disconnected) passed after 0.3 s without a commit: learner-0");
+	json_t *summary = launcher_summary(l);
+	assert_int_equal((int)figure(summary, 0, "step"), 2);
+	json_decref(summary);
+}
+
+static void test_schedule_that_leads_nowhere(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "2:stall:2", "-n 3 --rounds 3 --step-seconds 0.2");
+	expect_status(l, 1);
+	expect_text(l->err, "no round committed in 3 steps, the whole schedule");
+	json_t *summary = launcher_summary(l);
+	assert_int_equal(json_array_size(json_object_get(summary, "rounds")), 1);
+	assert_true(json_is_false(json_object_get(summary, "all_exact")));
+	json_decref(summary);
+}
+
+/* ---- bad input: one line, status 2, nothing left behind ---- */
+
+static void test_bad_input(void **state)
+{
+	static const struct {
+		const char *arguments, *error;
+	} cases[] = {
+		{"--set nonsense=1", "unknown key 'nonsense'"},
+		{"--set p=1020432", "not a prime"},
+		{"--set p=101", "p = 101 is too small for 10 learners"},
+		{"--set sigma=12", "no p up to 2^44 is large enough"},
+		{"--set p=2305843009213693951", "too large: mixing goes up to 2^44"},
+		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
+		{"--set quorum=2", "majority"},
+		{"--set weight=samples", "max_weight"},
+		{"--data nowhere", "data: nowhere: No such file"},
+		{"--topology nowhere", "nowhere: neither a file nor a topology"},
+		{"--topology regular:11", "regular:11: "},
+		{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
+		{"--topology never.txt", "never.txt: no step can commit"},
+		{"--topology never.txt -n 4", "never.txt: the schedule is for 3 learners, not for 4"},
+		{"--verify --set unsafe_reveal=false", "--verify needs the encodings"},
+		{"-n 1", "-n 1: must be a whole number from 2 to 2000"},
+		{"--rounds x", "--rounds x: must be"},
+		{"--run-dir no/such/folder", "no/such/folder: cannot make the run folder"},
+	};
+	struct launcher *l = *state;
+	launcher_write(l, "bad.txt", "learners 3\nstep 1-2\nstep 2_3\n");
+	launcher_write(l, "never.txt", "learners 3\nstep 1-2\nstep 2-3\n");
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		launcher_run(l, NULL, cases[i].arguments);
+		expect_text(l->err, cases[i].error);
+		expect_status(l, 2);
+		assert_false(launcher_has(l, "run"));
+	}
+}
+
+static void test_folder_in_use(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, NULL, "-n 2 --rounds 1");
+	expect_status(l, 0);
+	launcher_run(l, NULL, "-n 2 --rounds 1");
+	expect_status(l, 2);
+	expect_text(l->err, "run: exists and is not an empty folder");
+	assert_true(launcher_has(l, "run/summary.json"));
+}
+
+/* ---- on a terminal ---- */
+
+/* The longest bar: what stands between a carriage return and the erasing of the rest of the line. */
+static size_t widest_bar(const char *text)
+{
+	size_t most = 0;
+	for (const char *at = text; (at = strchr(at, '\r')) != NULL; at++) {
+		size_t n = strcspn(at + 1, "\r\n\033");
+		if (at[1 + n] == '\033' && n > most)
+			most = n;
+	}
+	return most;
+}
+
+static void test_bar_on_a_terminal(void **state)
+{
+	struct launcher *l = *state;
+	char seen[65536] = "";
+	size_t used = 0;
+	struct winsize size = {.ws_row = 24, .ws_col = 50};
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
+		skip();
+	int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
+	assert_true(terminal >= 0);
+	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
+	launcher_start(l, "2:stall:2", terminal, "-n 3 --rounds 2 --step-seconds 0.5");
+	close(terminal);
+	for (ssize_t n; (n = read(master, seen + used, sizeof seen - 1 - used)) > 0;)
+		used += (size_t)n;
+	close(master);
+	launcher_wait(l);
+	expect_status(l, 1);
+	expect_text(seen, "\rround 2 of 2  DISCOVER  50% ");
+	expect_text(seen, "\r\033[K");
+	const char *bars = strstr(seen, "mean"); /* after the header; what is said before may be as long as it is */
+	assert_non_null(bars);
+	assert_true(widest_bar(bars) < 50);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 3)
+		return 99;
+	starling = argv[1];
+	fake = argv[2];
+#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_three_rounds),
+		T(test_plain_lines_in_a_pipe),
+		T(test_settings_reach_the_daemons),
+		T(test_deep_folder),
+		T(test_interrupt),
+		T(test_second_interrupt_kills),
+		T(test_stubborn_child),
+		T(test_dying_child),
+		T(test_killed_child),
+		T(test_other_digest),
+		T(test_wide_margin),
+		T(test_flipped_bit),
+		T(test_flipped_bit_passes_unverified),
+		T(test_wrong_reveal),
+		T(test_step_that_leads_nowhere),
+		T(test_schedule_that_leads_nowhere),
+		T(test_bad_input),
+		T(test_folder_in_use),
+		T(test_bar_on_a_terminal),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

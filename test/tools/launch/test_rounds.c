@@ -1,0 +1,124 @@
+/* Records into rows, and a bar that fits its terminal. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tools/progress.h"
+#include "tools/rounds.h"
+
+static json_t *commit(int round, double ms, double margin, const char *digest)
+{
+	return json_pack("{s:i, s:i, s:i, s:f, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "round", round, "learners", 2, "edges",
+			 1, "mu", 0.25, "k", 7, "margin", margin, "digest", digest, "mono_ms", ms, "train_s", 1.5,
+			 "aggregate_s", 9.0, "round_bytes_sent", 100);
+}
+
+static bool hear_commit(struct sl_rounds *rounds, uint32_t learner, json_t *record)
+{
+	struct sl_round_row *row = sl_rounds_row(rounds, record);
+	assert_non_null(row);
+	bool first = sl_round_committed(row, learner, record);
+	json_decref(record);
+	return first;
+}
+
+static struct sl_round_row *hear_evaluated(struct sl_rounds *rounds, int round)
+{
+	json_t *record = json_pack("{s:i, s:f}", "round", round, "mse", 0.125);
+	struct sl_round_row *row = sl_rounds_row(rounds, record);
+	sl_round_evaluated(row, record);
+	json_decref(record);
+	return row;
+}
+
+static void test_a_round_is_put_together(void **state)
+{
+	(void)state;
+	struct sl_rounds rounds;
+	sl_rounds_init(&rounds, 2, 3);
+	json_t *trained = json_pack("{s:i, s:f, s:f}", "round", 1, "mono_ms", 1000.0, "train_s", 2.5);
+	sl_round_trained(sl_rounds_row(&rounds, trained), trained);
+	json_decref(trained);
+	struct sl_round_row *row = hear_evaluated(&rounds, 1);
+	assert_false(sl_round_complete(row));
+	assert_true(hear_commit(&rounds, 1, commit(1, 1500, 0.01, "aa")));
+	assert_false(hear_commit(&rounds, 1, commit(1, 1700, 0.01, "aa"))); /* said twice, counted once */
+	assert_false(sl_round_complete(row));
+	assert_false(hear_commit(&rounds, 0, commit(1, 1250, 0.02, "aa")));
+	assert_true(sl_round_complete(row));
+	assert_true(sl_round_agreed(row));
+	assert_true(row->train_s == 2.5 && row->aggregate_s == 0.5 && row->mse == 0.125 && row->margin == 0.02);
+	assert_int_equal(row->bytes, 200);
+	assert_int_equal(row->k, 7);
+	sl_rounds_close(&rounds);
+}
+
+static void test_without_a_trained_record_the_learners_own_time_counts(void **state)
+{
+	(void)state;
+	struct sl_rounds rounds;
+	sl_rounds_init(&rounds, 2, 3);
+	hear_commit(&rounds, 0, commit(2, 1500, 0.01, "aa"));
+	assert_true(rounds.rows[1].aggregate_s == 9.0);
+	sl_rounds_close(&rounds);
+}
+
+static void test_disagreement(void **state)
+{
+	(void)state;
+	struct sl_rounds rounds;
+	sl_rounds_init(&rounds, 2, 3);
+	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
+	hear_commit(&rounds, 1, commit(1, 1, 0.01, "ab"));
+	hear_commit(&rounds, 0, commit(2, 1, 0.01, "aa"));
+	hear_commit(&rounds, 1, commit(2, 1, 0.375, "aa"));
+	hear_commit(&rounds, 0, commit(3, 1, 0.01, ""));
+	for (uint32_t i = 0; i < 3; i++)
+		assert_false(sl_round_agreed(&rounds.rows[i]));
+	sl_rounds_close(&rounds);
+}
+
+static void test_rounds_of_no_run(void **state)
+{
+	(void)state;
+	struct sl_rounds rounds;
+	sl_rounds_init(&rounds, 2, 3);
+	static const int wrong[] = {0, -1, 4};
+	for (size_t i = 0; i < 3; i++) {
+		json_t *record = json_pack("{s:i}", "round", wrong[i]);
+		assert_null(sl_rounds_row(&rounds, record));
+		json_decref(record);
+	}
+	sl_rounds_close(&rounds);
+}
+
+static void test_bar_fits(void **state)
+{
+	(void)state;
+	char text[512];
+	struct sl_bar bar = {.round = 3, .rounds = 10, .phase = "DISCOVER", .part = 0.5, .note = "8 of 10 past it"};
+	for (size_t width = 8; width < 200; width++) {
+		size_t n = sl_bar_format(&bar, width, text, sizeof text);
+		assert_true(n < width && n == strlen(text));
+	}
+	assert_non_null(strstr(text, "[####################--------------------] 8 of 10"));
+	bar.part = 7; /* nonsense in, a full bar out */
+	sl_bar_format(&bar, 100, text, sizeof text);
+	assert_null(strchr(text, '-'));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_a_round_is_put_together),
+		cmocka_unit_test(test_without_a_trained_record_the_learners_own_time_counts),
+		cmocka_unit_test(test_disagreement),
+		cmocka_unit_test(test_rounds_of_no_run),
+		cmocka_unit_test(test_bar_fits),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
