@@ -65,14 +65,15 @@ static struct census count_peers(struct sl_core *core, uint64_t *awaited)
 		bool linked = sl_bit(core->linked, i);
 		if (i == core->config.self || !sl_bit(core->range, i))
 			continue;
-		if (!linked && core->peers[i].tried && !core->config.told)
-			continue; /* does not answer */
-		c.expected++;
 		if (sl_peer_ready(core, i)) {
+			c.expected++;
 			c.ready++;
 			continue;
 		}
 		sl_bit_set(awaited, i);
+		if (!linked && core->peers[i].tried && !core->config.told)
+			continue; /* does not answer: nice to have, not worth waiting for */
+		c.expected++;
 		c.training += linked && core->peers[i].hello;
 	}
 	return c;
