@@ -195,6 +195,35 @@ static void test_another_view(void **state)
 	puppet_free(p, 0);
 }
 
+/* A neighbour that closed its view first may be early; one that closed another view is only wrong. */
+static void test_early_share(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_freeze(p);
+	EXPECT("share 0 from 2 ->", tell_of_another_view(p, SL_MSG_SHARE, 1));
+	EXPECT("share 0 from 3 ->", tell_piece(p, 3, SL_MSG_SHARE, 0, 0));
+	EXPECT("spectrum done -> VIEW, SHARE, compute encode, compute gather, drop", tell_done(p, SL_JOB_SPECTRUM, SL_OK));
+	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
+	puppet_free(p, 0);
+}
+
+/* The largest K announced counts, not the own. */
+static void test_largest_k(void **state)
+{
+	(void)state;
+	struct sl_core_status status;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_ready(p);
+	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = 1, .k = 5}};
+	memcpy(m.ready.view, p->view->h, SL_HASH_BYTES);
+	tell_message(p, 2, &m);
+	assert_non_null(strstr(tell_ready(p, 3, 3, 1), "RELEASE"));
+	sl_core_status(p->core, &status);
+	assert_int_equal(status.k, 5);
+	puppet_free(p, 0);
+}
+
 static void test_states_out_of_turn(void **state)
 {
 	(void)state;
@@ -319,6 +348,7 @@ int main(void)
 		cmocka_unit_test(test_hello_in_anothers_name), cmocka_unit_test(test_records_of_outsiders),
 		cmocka_unit_test(test_shares_out_of_order),  cmocka_unit_test(test_credit_of_shares),
 		cmocka_unit_test(test_lanes_of_shares),	     cmocka_unit_test(test_another_view),
+		cmocka_unit_test(test_early_share),	     cmocka_unit_test(test_largest_k),
 		cmocka_unit_test(test_states_out_of_turn),   cmocka_unit_test(test_a_higher_attempt),
 		cmocka_unit_test(test_equivocation),	     cmocka_unit_test(test_flood_stalls),
 		cmocka_unit_test(test_many_early_chunks),    cmocka_unit_test(test_many_wrong_early_chunks),

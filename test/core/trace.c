@@ -41,6 +41,12 @@ static void __attribute__((format(printf, 2, 3))) say(struct trace *t, const cha
 		t->used += (size_t)n < sizeof t->text - t->used ? (size_t)n : sizeof t->text - t->used - 1;
 }
 
+/* An event may name somebody who is not there: the core has to refuse it. */
+static sl_id who(const struct trace *t, uint32_t i)
+{
+	return i < t->count ? t->ids[i] : 0;
+}
+
 static void say_set(struct trace *t, const uint64_t *set)
 {
 	for (uint32_t i = 0; set != NULL && i < t->count; i++)
@@ -77,13 +83,13 @@ void trace_cause(struct trace *t, const struct sl_event *e)
 	t->used = 0;
 	if (e->kind == SL_EVENT_MESSAGE) {
 		say_message(t, e->message);
-		say(t, " from %u", t->ids[e->peer]);
+		say(t, " from %u", who(t, e->peer));
 	} else if (e->kind == SL_EVENT_COMPUTED) {
 		say(t, "%s done", trace_job(e->result->kind));
 	} else {
 		say(t, "%s", events[e->kind]);
 		if (e->kind == SL_EVENT_LINK_UP || e->kind == SL_EVENT_LINK_DOWN)
-			say(t, " %u", t->ids[e->peer]);
+			say(t, " %u", who(t, e->peer));
 	}
 }
 
@@ -97,19 +103,19 @@ static void say_report(struct trace *t, const struct sl_report *r)
 	if (r->kind == SL_REPORT_FAILED) {
 		say(t, " %s", trace_reason(r->reason));
 		if (r->reason == SL_REASON_PARAMETER)
-			say(t, " %s of %u: %u, not %u", r->word, t->ids[r->peer], (uint32_t)r->n[1], (uint32_t)r->n[0]);
+			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1], (uint32_t)r->n[0]);
 		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
 			say(t, " %u of %u", (uint32_t)r->n[0], (uint32_t)r->n[1]);
 		else if (r->set != NULL)
 			say_set(t, r->set);
 		else if (r->peer != 0)
-			say(t, " %u", t->ids[r->peer]);
+			say(t, " %u", who(t, r->peer));
 	} else if (r->kind == SL_REPORT_REJECTED) {
-		say(t, " %u: %s", t->ids[r->peer], r->word);
+		say(t, " %u: %s", who(t, r->peer), r->word);
 	} else if (r->kind == SL_REPORT_WAITING) {
 		say_set(t, r->set);
 	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED) {
-		say(t, " %u", t->ids[r->peer]);
+		say(t, " %u", who(t, r->peer));
 	}
 }
 
