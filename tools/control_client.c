@@ -13,7 +13,8 @@ struct request {
 	char *line;
 };
 
-void sl_client_init(struct sl_client *control, uv_loop_t *loop, const struct sl_client_events *events, void *context)
+void sl_client_init(struct sl_client *control, uv_loop_t *loop, const struct sl_client_events *events,
+		    void *context)
 {
 	*control = (struct sl_client){.loop = loop, .events = events, .context = context, .folder = -1};
 }
@@ -59,7 +60,8 @@ static void take_lines(struct sl_client *c)
 {
 	size_t from = 0;
 	char *newline;
-	while (c->state == SL_CLIENT_OPEN && (newline = memchr(c->bytes + from, '\n', c->used - from)) != NULL) {
+	while (c->state == SL_CLIENT_OPEN &&
+	       (newline = memchr(c->bytes + from, '\n', c->used - from)) != NULL) {
 		size_t to = (size_t)(newline - c->bytes);
 		take_line(c, c->bytes + from, to - from);
 		from = to + 1;

@@ -3,8 +3,8 @@
  *	idle --connect--> connecting --> open --> (end of file, error, close) --> idle
  *	                       `-- refused --> idle
  *
- * A libuv handle lives outside idle. What the daemon says is handed over object by object, replies and log records alike;
- * a reply has "ok", a record has "event". Owns its handle and its buffer, not its context.
+ * A libuv handle lives outside idle. What the daemon says is handed over object by object, replies and log
+ *records alike; a reply has "ok", a record has "event". Owns its handle and its buffer, not its context.
  */
 #pragma once
 
@@ -22,7 +22,8 @@ struct sl_client;
 struct sl_client_events {
 	void (*opened)(void *context);
 	void (*heard)(void *context, const json_t *object); /* borrowed for the call */
-	void (*ended)(void *context, const char *reason);   /* of an open connection, by the other side or an error */
+	void (*ended)(void *context,
+		      const char *reason); /* of an open connection, by the other side or an error */
 };
 
 struct sl_client {
@@ -30,7 +31,7 @@ struct sl_client {
 	uv_loop_t *loop;
 	uv_pipe_t pipe;
 	uv_connect_t connect;
-	int folder; /* descriptor, while connecting */
+	int folder;  /* descriptor, while connecting */
 	char *bytes; /* what has arrived of a line */
 	size_t used, room;
 	const struct sl_client_events *events;
@@ -38,9 +39,10 @@ struct sl_client {
 };
 
 void sl_client_init(struct sl_client *control, uv_loop_t *loop, const struct sl_client_events *events,
-		     void *context);
+		    void *context);
 
-/* Tries once to reach `folder`/control.sock; for an idle connection. The outcome is `opened`, or idle again. */
+/* Tries once to reach `folder`/control.sock; for an idle connection. The outcome is `opened`, or idle again.
+ */
 void sl_client_connect(struct sl_client *control, const char *folder);
 
 /* Sends one request, whose reference it takes; dropped unless open. */

@@ -11,11 +11,11 @@
 #include "tools/verify.h"
 
 #define TICK_MS 100u
-#define POLL_TICKS 3u          /* the bar moves about three times a second */
-#define START_MS 20000u        /* until the control sockets must be there, and a little more for many learners */
+#define POLL_TICKS 3u	/* the bar moves about three times a second */
+#define START_MS 20000u /* until the control sockets must be there, and a little more for many learners */
 #define START_MS_A_LEARNER 300u
-#define LOST_MS 5000u          /* a daemon may outlive its control connection by this */
-#define TERM_MS 2000u          /* after `stop` */
+#define LOST_MS 5000u /* a daemon may outlive its control connection by this */
+#define TERM_MS 2000u /* after `stop` */
 #define KILL_MS 5000u
 
 static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
@@ -96,7 +96,8 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 {
-	const struct sl_verify verify = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, row->who};
+	const struct sl_verify verify = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round,
+					 row->who};
 	struct sl_error error = {0};
 	row->exact = sl_round_agreed(row);
 	if (launch->plan->options.verify) {
@@ -130,8 +131,9 @@ static void tick_lost(struct sl_launch *launch, uint64_t now)
 	for (uint32_t i = 0; i < launch->plan->learners; i++) {
 		const struct sl_learner *l = &launch->learners[i];
 		if (l->lost_ms != 0 && !l->exited && now - l->lost_ms > LOST_MS)
-			sl_launch_fail(launch, "the control connection to %s ended (%s), and the daemon runs on", l->name,
-				       l->lost_why);
+			sl_launch_fail(launch,
+				       "the control connection to %s ended (%s), and the daemon runs on",
+				       l->name, l->lost_why);
 	}
 }
 
@@ -227,7 +229,8 @@ static void write_summary(struct sl_launch *launch)
 {
 	struct sl_error error = {0};
 	json_t *summary = sl_summary(launch);
-	char *text = summary != NULL ? json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL, *line = NULL;
+	char *text = summary != NULL ? json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL,
+	     *line = NULL;
 	if (text == NULL || asprintf(&line, "%s\n", text) < 0)
 		sl_fail(&error, SL_ERR_NOMEM, "summary.json: out of memory");
 	else
@@ -247,15 +250,17 @@ static void say_result(const struct sl_launch *launch)
 {
 	const struct sl_round_row *rows = launch->rounds.rows;
 	uint32_t n = launch->handed;
-	const char *exact = sl_all_exact(launch) ? "all exact" : n < launch->rounds.most ? "not complete" : "NOT ALL EXACT";
+	const char *exact = sl_all_exact(launch)      ? "all exact"
+			    : n < launch->rounds.most ? "not complete"
+						      : "NOT ALL EXACT";
 	const char *verified = launch->plan->options.verify ? "" : " (not verified: run with --verify)";
 	if (launch->failed)
 		fprintf(stderr, "starling launch: %s\n", launch->error);
 	else if (launch->signal != 0)
 		fprintf(stderr, "starling launch: interrupted\n");
 	if (n > 0)
-		sl_progress_line(launch->progress, "%u of %u rounds, %s%s; MSE %.6f -> %.6f", n, launch->rounds.most, exact,
-				 verified, rows[0].mse, rows[n - 1].mse);
+		sl_progress_line(launch->progress, "%u of %u rounds, %s%s; MSE %.6f -> %.6f", n,
+				 launch->rounds.most, exact, verified, rows[0].mse, rows[n - 1].mse);
 	sl_progress_line(launch->progress, "next: starling logs %s", launch->plan->folder.path);
 }
 

@@ -1,10 +1,12 @@
 /* launch.h - `starling launch`: N daemons on this machine, the radio between them, and what they make of it.
  *
- * One libuv loop. Records of the daemons come in over their control sockets (control_client), are put together into
- * rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run - the last round, a failure, a
- * signal - goes through sl_launch_end, after which the loop runs on until no child is left.
+ * One libuv loop. Records of the daemons come in over their control sockets (control_client), are put
+ *together into rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run -
+ *the last round, a failure, a signal - goes through sl_launch_end, after which the loop runs on until no
+ *child is left.
  *
- *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle--> over
+ *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
+ *over
  *
  * The launcher is no coordinator: it tells each learner who is in range, and otherwise only listens.
  */
@@ -44,8 +46,8 @@ struct sl_plan {
 	const char *topology;
 };
 
-/* Reads the schedule, makes and fills the run folder, and checks everything that can be checked now. After an error
- * nothing is left behind. warn: disconnected steps. */
+/* Reads the schedule, makes and fills the run folder, and checks everything that can be checked now. After an
+ * error nothing is left behind. warn: disconnected steps. */
 int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
 		 struct sl_error *error);
 void sl_plan_close(struct sl_plan *plan);
@@ -67,12 +69,12 @@ struct sl_learner {
 	int64_t exit_status;
 	int exit_signal;
 	struct sl_client control;
-	bool connected;        /* has been */
-	uint64_t lost_ms;      /* when the connection ended; 0: it has not */
+	bool connected;	  /* has been */
+	uint64_t lost_ms; /* when the connection ended; 0: it has not */
 	char lost_why[64];
 	enum sl_activity activity;
-	sl_round committed;    /* the last one */
-	sl_round round;        /* what `status` said, for the bar */
+	sl_round committed; /* the last one */
+	sl_round round;	    /* what `status` said, for the bar */
 	enum sl_phase phase;
 	double part;
 };
@@ -91,15 +93,15 @@ struct sl_launch {
 	struct sl_rounds rounds;
 	uint32_t handed; /* rounds that are complete and printed */
 
-	uint32_t step;        /* steps begun, from 1; 0: none yet */
-	uint32_t barren;      /* steps in a row that passed without a commit */
-	double idle_s;        /* under this step: nobody trained and nobody was in a view */
+	uint32_t step;		     /* steps begun, from 1; 0: none yet */
+	uint32_t barren;	     /* steps in a row that passed without a commit */
+	double idle_s;		     /* under this step: nobody trained and nobody was in a view */
 	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
 
 	bool ending;
 	uint64_t end_ms;
-	int end_stage;  /* 0 asked to stop, 1 SIGTERM, 2 SIGKILL */
-	int signal;     /* that interrupted the run; 0: none */
+	int end_stage; /* 0 asked to stop, 1 SIGTERM, 2 SIGKILL */
+	int signal;    /* that interrupted the run; 0: none */
 	char error[SL_ERROR_BYTES + PATH_MAX];
 	bool failed;
 };
@@ -120,8 +122,9 @@ void sl_child_kill_all(struct sl_launch *launch, int signal);
 extern const struct sl_client_events sl_learner_events;
 
 /* launch_radio.c: who is in range */
-void sl_radio_next(struct sl_launch *launch);                  /* the next step, to everybody */
-void sl_radio_tell(struct sl_launch *launch, uint32_t index);  /* the current step, to one that has just come */
+void sl_radio_next(struct sl_launch *launch); /* the next step, to everybody */
+void sl_radio_tell(struct sl_launch *launch,
+		   uint32_t index); /* the current step, to one that has just come */
 void sl_radio_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
 
 /* launch.c: how it ends */

@@ -43,7 +43,8 @@ static void learner_failed(struct sl_learner *l)
 void sl_child_judge(struct sl_learner *learner)
 {
 	const struct sl_launch *launch = learner->launch;
-	bool heard_out = learner->control.state != SL_CLIENT_OPEN; /* its last records may still be on their way */
+	bool heard_out =
+		learner->control.state != SL_CLIENT_OPEN; /* its last records may still be on their way */
 	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
 			learner->committed == launch->rounds.most;
 	if (learner->exited && heard_out && !in_order)
@@ -65,11 +66,17 @@ static int spawn(struct sl_learner *l, const char *program, int output)
 {
 	char parent[16];
 	snprintf(parent, sizeof parent, "%d", (int)getpid());
-	char *args[] = {(char *)"starlingd", (char *)"--config", (char *)"config.yaml", (char *)"--parent", parent, NULL};
+	char *args[] = {(char *)"starlingd",
+			(char *)"--config",
+			(char *)"config.yaml",
+			(char *)"--parent",
+			parent,
+			NULL};
 	uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
 					 {.flags = UV_INHERIT_FD, .data.fd = output},
 					 {.flags = UV_INHERIT_FD, .data.fd = output}};
-	/* started in its own folder, its control socket is "control.sock": a long path to the run folder does not hurt */
+	/* started in its own folder, its control socket is "control.sock": a long path to the run folder does
+	 * not hurt */
 	uv_process_options_t options = {.exit_cb = on_child_exit,
 					.file = program,
 					.args = args,
@@ -94,7 +101,8 @@ int sl_child_spawn(struct sl_learner *learner, const char *program, struct sl_er
 	int rc = spawn(learner, program, output);
 	close(output);
 	if (rc != 0)
-		return sl_fail(error, SL_ERR_IO, "cannot start %s for %s: %s", program, learner->name, uv_strerror(rc));
+		return sl_fail(error, SL_ERR_IO, "cannot start %s for %s: %s", program, learner->name,
+			       uv_strerror(rc));
 	learner->launch->running++;
 	return SL_OK;
 }
@@ -156,8 +164,8 @@ void sl_child_explain(const struct sl_learner *learner, char *text, size_t size)
 	char *error = log != NULL ? last_error(log) : NULL;
 	const char *lines = said != NULL ? last_lines(said) : "";
 	int n = learner->exit_signal != 0
-			? snprintf(text, size, "%s was ended by signal %d (%s)", learner->name, learner->exit_signal,
-				   strsignal(learner->exit_signal))
+			? snprintf(text, size, "%s was ended by signal %d (%s)", learner->name,
+				   learner->exit_signal, strsignal(learner->exit_signal))
 			: snprintf(text, size, "%s ended with status %lld", learner->name,
 				   (long long)learner->exit_status);
 	if (error != NULL && (size_t)n < size)

@@ -7,7 +7,17 @@
 #include "tools/launch.h"
 #include "tools/number.h"
 
-enum { KEY_ROUNDS = 256, KEY_TOPOLOGY, KEY_DATA, KEY_RUN_DIR, KEY_SEED, KEY_SET, KEY_VERIFY, KEY_JSON, KEY_STEP_SECONDS };
+enum {
+	KEY_ROUNDS = 256,
+	KEY_TOPOLOGY,
+	KEY_DATA,
+	KEY_RUN_DIR,
+	KEY_SEED,
+	KEY_SET,
+	KEY_VERIFY,
+	KEY_JSON,
+	KEY_STEP_SECONDS
+};
 
 #define STEP_SECONDS 30.0
 #define STEP_SECONDS_MAX 86400.0
@@ -15,12 +25,15 @@ enum { KEY_ROUNDS = 256, KEY_TOPOLOGY, KEY_DATA, KEY_RUN_DIR, KEY_SEED, KEY_SET,
 static const struct argp_option options[] = {
 	{"learners", 'n', "N", 0, "how many daemons (10, or what the schedule says)", 0},
 	{"rounds", KEY_ROUNDS, "T", 0, "rounds to commit (10)", 0},
-	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0, "who is in range of whom (regular:4, redrawn each step)", 0},
+	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0, "who is in range of whom (regular:4, redrawn each step)",
+	 0},
 	{"data", KEY_DATA, "DIR", 0, "folder of IDX files, or \"digits\", drawn by the program (digits)", 0},
-	{"run-dir", KEY_RUN_DIR, "DIR", 0, "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
+	{"run-dir", KEY_RUN_DIR, "DIR", 0,
+	 "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
 	{"seed", KEY_SEED, "S", 0, "of the initial model and of random topologies (1)", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0, "any daemon setting, as often as wanted", 0},
-	{"verify", KEY_VERIFY, NULL, 0, "gather every learner's secret encoding and check each model bit for bit", 0},
+	{"verify", KEY_VERIFY, NULL, 0,
+	 "gather every learner's secret encoding and check each model bit for bit", 0},
 	{"json", KEY_JSON, NULL, 0, "print the summary as JSON; progress goes to standard error", 0},
 	{"step-seconds", KEY_STEP_SECONDS, "S", 0,
 	 "give up a step of the schedule when all learners have looked for each other this long (30)", 0},
@@ -55,7 +68,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->run_dir = arg;
 		return 0;
 	case KEY_SEED:
-		o->seed = sl_number_or_usage(state, "--seed", arg, 0, INT64_MAX); /* JSON has no larger integers */
+		o->seed = sl_number_or_usage(state, "--seed", arg, 0,
+					     INT64_MAX); /* JSON has no larger integers */
 		return 0;
 	case KEY_SET:
 		o->set[o->sets++] = arg;
@@ -74,19 +88,23 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {
-	options, parse, NULL,
-	"Run N daemons on this machine: identities, roster and logs in a run folder, a radio that plays the topology "
-	"schedule, a line per round. Nothing is left running at the end.\v"
-	"Examples:\n"
-	"  starling launch\n"
-	"  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
-	"  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
-	"  starling launch --json >summary.json\n"
-	"\n"
-	"Exit status: 0 every round committed and exact, 1 failed or not exact,\n"
-	"2 bad input, 130 interrupted. See also: starling topology --help\n",
-	NULL, NULL, NULL};
+static const struct argp argp = {options,
+				 parse,
+				 NULL,
+				 "Run N daemons on this machine: identities, roster and logs in a run "
+				 "folder, a radio that plays the topology "
+				 "schedule, a line per round. Nothing is left running at the end.\v"
+				 "Examples:\n"
+				 "  starling launch\n"
+				 "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
+				 "  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
+				 "  starling launch --json >summary.json\n"
+				 "\n"
+				 "Exit status: 0 every round committed and exact, 1 failed or not exact,\n"
+				 "2 bad input, 130 interrupted. See also: starling topology --help\n",
+				 NULL,
+				 NULL,
+				 NULL};
 
 static int run(const struct sl_launch_options *o)
 {

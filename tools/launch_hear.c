@@ -88,8 +88,9 @@ static const struct {
 	const char *event;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const json_t *);
 } events[] = {
-	{"trained", hear_trained},     {"view", hear_view},	      {"committed", hear_committed},
-	{"evaluated", hear_evaluated}, {"attempt_failed", hear_failed}, {"waiting", hear_waiting},
+	{"trained", hear_trained},	 {"view", hear_view},
+	{"committed", hear_committed},	 {"evaluated", hear_evaluated},
+	{"attempt_failed", hear_failed}, {"waiting", hear_waiting},
 };
 
 /* Rounds are handed out in order, each once. */

@@ -1,4 +1,5 @@
-/* Everything that can be said about a run before it runs. What is wrong is found here, in one line, with nothing left behind. */
+/* Everything that can be said about a run before it runs. What is wrong is found here, in one line, with
+ * nothing left behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,11 @@
 #include "tools/topology.h"
 
 #define LEARNERS_USUAL 10u
+#define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
 #define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
 
 /* These differ between learners, or the launcher cannot work without its own value. */
-static const char *const reserved[] = {"id",      "listen", "roster",     "identity", "state",
+static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity", "state",
 				       "control", "log",    "log_format", "in_range"};
 
 static int check_override(const char *assignment, struct sl_error *error)
@@ -22,11 +24,12 @@ static int check_override(const char *assignment, struct sl_error *error)
 		return rc;
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
-			return sl_fail(error, SL_ERR_INVALID, "--set %s: the launcher gives every learner its own %s",
-				       assignment, reserved[i]);
+			return sl_fail(error, SL_ERR_INVALID,
+				       "--set %s: the launcher gives every learner its own %s", assignment,
+				       reserved[i]);
 	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
-		return sl_fail(error, SL_ERR_INVALID, "--set %s: the launcher lives on the records of level info",
-			       assignment);
+		return sl_fail(error, SL_ERR_INVALID,
+			       "--set %s: the launcher lives on the records of level info", assignment);
 	return SL_OK;
 }
 
@@ -36,7 +39,7 @@ static int plan_schedule(struct sl_plan *plan, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
 	struct sl_topology_request request = {.text = o->topology, .learners = o->learners, .seed = o->seed};
-	request.redraws = o->rounds < REDRAWS_MOST ? o->rounds : REDRAWS_MOST;
+	request.redraws = o->rounds + REDRAWS_SPARE < REDRAWS_MOST ? o->rounds + REDRAWS_SPARE : REDRAWS_MOST;
 	if (request.learners == 0 && (request.text == NULL || sl_topology_is_name(request.text)))
 		request.learners = LEARNERS_USUAL;
 	if (request.text == NULL)
@@ -49,14 +52,17 @@ static int plan_schedule(struct sl_plan *plan, struct sl_error *error)
 
 static void warn_parts(void *context, uint32_t step, const struct sl_step_parts *parts)
 {
-	sl_progress_line(context, "warning: step %u of the schedule is disconnected: %u parts, the largest of %u learners",
-			 step + 1, parts->parts, parts->largest);
+	sl_progress_line(
+		context,
+		"warning: step %u of the schedule is disconnected: %u parts, the largest of %u learners",
+		step + 1, parts->parts, parts->largest);
 }
 
 static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
 {
 	int rc = sl_settings_quorum(&plan->settings, plan->learners, &plan->quorum, error);
-	if (rc == SL_OK && sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
+	if (rc == SL_OK &&
+	    sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
 		rc = sl_fail_wrap(error, "%s", plan->topology);
 	return rc;
 }
@@ -72,7 +78,8 @@ struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
 				    .weight_total = plan->learners};
 }
 
-static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int sigma_most, struct sl_error *error)
+static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int sigma_most,
+			 struct sl_error *error)
 {
 	const struct sl_settings *s = &plan->settings;
 	char would[96] = "", need[32] = "is beyond 2^64";
@@ -81,8 +88,9 @@ static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t lea
 	if (least != UINT64_MAX)
 		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
 	return sl_fail(error, SL_ERR_INVALID,
-		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that would do %s%s", p,
-		       plan->learners, s->sigma, s->clip, (unsigned long long)s->max_weight, need, would);
+		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
+		       "would do %s%s",
+		       p, plan->learners, s->sigma, s->clip, (unsigned long long)s->max_weight, need, would);
 }
 
 static int check_field(struct sl_plan *plan, struct sl_error *error)
@@ -93,11 +101,13 @@ static int check_field(struct sl_plan *plan, struct sl_error *error)
 	uint64_t least = 0;
 	int sigma_most = -1;
 	char text[96];
-	plan->p = s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, SL_MIXING_P_BITS_MAX);
+	plan->p =
+		s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, SL_MIXING_P_BITS_MAX);
 	if (plan->p > most)
 		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing goes up to 2^%d",
 			       (unsigned long long)plan->p, SL_MIXING_P_BITS_MAX);
-	if (sl_p_bound(plan->p != 0 ? plan->p : most - 17, &encoding, plan->learners, s->max_weight, &least, &sigma_most) &&
+	if (sl_p_bound(plan->p != 0 ? plan->p : most - 17, &encoding, plan->learners, s->max_weight, &least,
+		       &sigma_most) &&
 	    plan->p > plan->learners)
 		return SL_OK;
 	if (plan->p == 0)
@@ -139,10 +149,12 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		{"rounds", rounds},
 		{"data", data},
 		{"seed", seed},
-		{"silent_wait", "10"}, /* the radio names peers that a busy machine may take a while to link */
+		{"silent_wait",
+		 "10"}, /* the radio names peers that a busy machine may take a while to link */
 		{"unsafe_reveal", o->verify ? "true" : "false"},
 	};
-	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set, o->sets, error);
+	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set,
+				  o->sets, error);
 }
 
 /* A relative data folder in a --set is relative to where the launcher was started, like --data. */
@@ -164,7 +176,8 @@ static int set_data(struct sl_plan *plan, char **data, struct sl_error *error)
 
 static int load_settings(struct sl_plan *plan, struct sl_error *error)
 {
-	char path[PATH_MAX], control[] = "control=/control.sock"; /* short, wherever the folder is: see spawn */
+	char path[PATH_MAX],
+		control[] = "control=/control.sock"; /* short, wherever the folder is: see spawn */
 	const struct sl_launch_options *o = &plan->options;
 	const char **set = calloc(o->sets + 1, sizeof *set);
 	if (set == NULL)
@@ -177,7 +190,8 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 	int rc = sl_settings_load(path, set, o->sets + 1, &plan->settings, error);
 	free(set);
 	if (rc == SL_OK && o->verify && !plan->settings.unsafe_reveal)
-		rc = sl_fail(error, SL_ERR_INVALID, "--set unsafe_reveal=false: --verify needs the encodings");
+		rc = sl_fail(error, SL_ERR_INVALID,
+			     "--set unsafe_reveal=false: --verify needs the encodings");
 	return rc;
 }
 
@@ -198,7 +212,8 @@ static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 	return rc;
 }
 
-static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress, struct sl_error *error)
+static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress,
+		       struct sl_error *error)
 {
 	int rc = name_folder(plan, error);
 	if (rc != SL_OK)

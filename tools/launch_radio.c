@@ -1,14 +1,16 @@
 /* The radio: plays the schedule, one step per committed round.
  *
- * A step that leads nowhere is replaced. Its clock runs only while every learner looks for a view: training takes as long as
- * it takes, and an attempt that has a view either commits or fails by the daemons' own deadlines.
+ * A step that leads nowhere is replaced. Its clock runs only while every learner looks for a view: training
+ * takes as long as it takes, and an attempt that has a view either commits or fails by the daemons' own
+ * deadlines.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/launch.h"
 
-#define BARREN_LEAST 3u /* a schedule of one step gets this many chances: an attempt may fail for passing reasons */
+#define BARREN_LEAST                                                                                         \
+	3u /* a schedule of one step gets this many chances: an attempt may fail for passing reasons */
 
 static uint32_t index_of(const struct sl_launch *launch, uint32_t step)
 {
@@ -32,7 +34,8 @@ static json_t **make_lists(const struct sl_schedule *schedule, uint32_t step)
 
 static void send_range(struct sl_learner *l, uint32_t step, json_t *peers)
 {
-	sl_client_send(&l->control, json_pack("{s:s, s:I, s:o}", "op", "range", "step", (json_int_t)step, "peers", peers));
+	sl_client_send(&l->control,
+		       json_pack("{s:s, s:I, s:o}", "op", "range", "step", (json_int_t)step, "peers", peers));
 }
 
 void sl_radio_next(struct sl_launch *launch)
@@ -58,7 +61,8 @@ void sl_radio_tell(struct sl_launch *launch, uint32_t index)
 	json_t *peers = json_array();
 	for (size_t e = 0; e < count; e++)
 		if (edges[e].a == index || edges[e].b == index)
-			json_array_append_new(peers, json_integer((edges[e].a == index ? edges[e].b : edges[e].a) + 1));
+			json_array_append_new(
+				peers, json_integer((edges[e].a == index ? edges[e].b : edges[e].a) + 1));
 	send_range(&launch->learners[index], launch->step, peers);
 }
 
@@ -66,7 +70,8 @@ void sl_radio_tell(struct sl_launch *launch, uint32_t index)
 static bool all_seek(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (launch->learners[i].activity != SL_SEEKING && launch->learners[i].committed < launch->rounds.most)
+		if (launch->learners[i].activity != SL_SEEKING &&
+		    launch->learners[i].committed < launch->rounds.most)
 			return false;
 	return true;
 }
@@ -94,7 +99,8 @@ void sl_radio_tick(struct sl_launch *launch, double elapsed_s)
 	sl_progress_line(launch->progress, "%s passed after %g s without a commit: %s", step,
 			 launch->plan->options.step_s, reason);
 	if (++launch->barren >= (steps > BARREN_LEAST ? steps : BARREN_LEAST))
-		sl_launch_fail(launch, "no round committed in %u steps, the whole schedule: %s", launch->barren, reason);
+		sl_launch_fail(launch, "no round committed in %u steps, the whole schedule: %s",
+			       launch->barren, reason);
 	else
 		sl_radio_next(launch);
 }

@@ -6,8 +6,8 @@
 #include "tools/command.h"
 
 /* `option` names the option in the error. */
-static inline uint64_t sl_number_or_usage(struct argp_state *state, const char *option, const char *text, uint64_t least,
-					  uint64_t most)
+static inline uint64_t sl_number_or_usage(struct argp_state *state, const char *option, const char *text,
+					  uint64_t least, uint64_t most)
 {
 	uint64_t value = least;
 	if (!sl_tool_number(text, least, most, &value))

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PORT_LEAST 1024u /* below it one must be root */
+#define PORT_LEAST 1024u  /* below it one must be root */
 #define PORT_USUAL 10000u /* well-known services mostly keep below it */
 #define PORT_MOST 65535u
 
@@ -28,7 +28,8 @@ static struct range ephemeral(void)
 	return r;
 }
 
-/* Where to look, with room for ten times the count: below the ephemeral range if possible, else above it, else anywhere. */
+/* Where to look, with room for ten times the count: below the ephemeral range if possible, else above it,
+ * else anywhere. */
 static struct range choose(uint32_t count)
 {
 	struct range taken = ephemeral();
@@ -67,6 +68,6 @@ int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error)
 	}
 	if (found == count)
 		return SL_OK;
-	return sl_fail(error, SL_ERR_BUSY, "only %u of %u ports between %u and %u are free", found, count, range.least,
-		       range.most);
+	return sl_fail(error, SL_ERR_BUSY, "only %u of %u ports between %u and %u are free", found, count,
+		       range.least, range.most);
 }

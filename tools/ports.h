@@ -4,6 +4,7 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 
-/* `count` distinct ports that are free now. They lie outside the range that the system hands out to connecting
- * sockets, because a daemon that connects could otherwise take the port on which another is about to listen. */
+/* `count` distinct ports that are free now. They lie outside the range that the system hands out to
+ * connecting sockets, because a daemon that connects could otherwise take the port on which another is about
+ * to listen. */
 int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error);

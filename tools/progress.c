@@ -48,15 +48,15 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 
 void sl_progress_header(struct sl_progress *progress)
 {
-	sl_progress_line(progress, "%5s %8s %7s %9s %7s %9s %8s %9s  %s", "round", "learners", "edges", "mu", "K",
-			 "MSE", "train s", "aggreg. s", "mean");
+	sl_progress_line(progress, "%5s %8s %7s %9s %7s %9s %8s %9s  %s", "round", "learners", "edges", "mu",
+			 "K", "MSE", "train s", "aggreg. s", "mean");
 }
 
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
 {
 	sl_progress_line(progress, "%5u %8u %7u %9.6f %7llu %9.6f %8.2f %9.2f  %s", row->round, row->learners,
-			 row->edges, row->mu, (unsigned long long)row->k, row->mse, row->train_s, row->aggregate_s,
-			 row->exact ? "exact" : "NOT EXACT");
+			 row->edges, row->mu, (unsigned long long)row->k, row->mse, row->train_s,
+			 row->aggregate_s, row->exact ? "exact" : "NOT EXACT");
 }
 
 /* "[#####-----] " of `cells` cells. */
@@ -76,9 +76,10 @@ static size_t gauge(double part, size_t cells, char *out)
 size_t sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
 	char left[96], cells[GAUGE_MOST + 4] = "";
-	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds, bar->phase,
-			    100 * bar->part);
-	size_t used = (size_t)head + strlen(bar->note) + 1, most = columns - 1 < size - 1 ? columns - 1 : size - 1;
+	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
+			    bar->phase, 100 * bar->part);
+	size_t used = (size_t)head + strlen(bar->note) + 1,
+	       most = columns - 1 < size - 1 ? columns - 1 : size - 1;
 	if (used + GAUGE_LEAST + 2 <= most) {
 		size_t room = most - used - 2;
 		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);

@@ -1,4 +1,5 @@
-/* progress.h - what a run shows while it goes on: a line per round, and on a terminal a bar below that is rewritten in place.
+/* progress.h - what a run shows while it goes on: a line per round, and on a terminal a bar below that is
+ * rewritten in place.
  *
  * In a pipe there is no bar and no control character: plain lines, each flushed. Borrows its stream.
  */
@@ -17,14 +18,15 @@ struct sl_progress {
 struct sl_bar {
 	uint32_t round, rounds;
 	const char *phase; /* "MIX" */
-	double part;       /* 0..1 of the phase */
-	char note[64];     /* "8 of 10 learners" */
+	double part;	   /* 0..1 of the phase */
+	char note[64];	   /* "8 of 10 learners" */
 };
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live);
 
 /* A line of text; a bar goes out of its way and comes back with the next sl_progress_bar. */
-void sl_progress_line(struct sl_progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sl_progress_line(struct sl_progress *progress, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 void sl_progress_header(struct sl_progress *progress);
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row);
@@ -33,5 +35,6 @@ void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar);
 void sl_progress_clear(struct sl_progress *progress);
 
-/* The bar as text of fewer than `width` characters (width >= 8); returns its length. For sl_progress_bar, and for tests. */
+/* The bar as text of fewer than `width` characters (width >= 8); returns its length. For sl_progress_bar, and
+ * for tests. */
 size_t sl_bar_format(const struct sl_bar *bar, size_t width, char *text, size_t size);

@@ -16,7 +16,8 @@ double sl_field_real(const json_t *record, const char *name, double otherwise)
 uint64_t sl_field_whole(const json_t *record, const char *name, uint64_t otherwise)
 {
 	const json_t *value = json_object_get(record, name);
-	return json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value) : otherwise;
+	return json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value)
+									: otherwise;
 }
 
 const char *sl_field_text(const json_t *record, const char *name, const char *otherwise)

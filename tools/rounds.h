@@ -11,17 +11,17 @@
 
 struct sl_round_row {
 	sl_round round;
-	uint32_t step;               /* of the schedule, counted from 1 as played; 0: not known yet */
+	uint32_t step;		     /* of the schedule, counted from 1 as played; 0: not known yet */
 	uint32_t learners, edges;    /* of the view */
-	uint32_t committed;          /* learners that have */
-	uint64_t *who;               /* bit set over the roster: those */
-	double mu, mse, margin;      /* margin: the largest */
-	uint64_t k, bytes;           /* bytes: sent by all of them in this round */
+	uint32_t committed;	     /* learners that have */
+	uint64_t *who;		     /* bit set over the roster: those */
+	double mu, mse, margin;	     /* margin: the largest */
+	uint64_t k, bytes;	     /* bytes: sent by all of them in this round */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
 	char digest[2 * SL_HASH_BYTES + 1]; /* of the first that committed */
-	bool mse_known, same;        /* same: all digests are equal */
-	bool done;                   /* handed out as complete */
+	bool mse_known, same;		    /* same: all digests are equal */
+	bool done;			    /* handed out as complete */
 	bool verified;
 	bool exact;
 };
@@ -30,7 +30,7 @@ struct sl_rounds {
 	struct sl_round_row *rows; /* rows[t - 1] */
 	uint32_t count, room;
 	uint32_t learners; /* of the roster */
-	sl_round most;     /* T */
+	sl_round most;	   /* T */
 };
 
 void sl_rounds_init(struct sl_rounds *rounds, uint32_t learners, sl_round most);

@@ -25,7 +25,8 @@ static int text_open(struct text *t)
 }
 
 /* Writes it to RUN/file and lets go of it. */
-static int text_write(struct text *t, const struct sl_run_folder *folder, const char *file, struct sl_error *error)
+static int text_write(struct text *t, const struct sl_run_folder *folder, const char *file,
+		      struct sl_error *error)
 {
 	bool bad = ferror(t->out) != 0;
 	bad |= fclose(t->out) != 0;
@@ -63,8 +64,8 @@ static const char *overridden(const char *key, size_t length, const char *const 
 	return NULL;
 }
 
-static void put_settings(FILE *out, const struct sl_run_setting *settings, size_t count, const char *const *overrides,
-			 size_t override_count)
+static void put_settings(FILE *out, const struct sl_run_setting *settings, size_t count,
+			 const char *const *overrides, size_t override_count)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t length = strlen(settings[i].key);
@@ -78,8 +79,9 @@ static void put_settings(FILE *out, const struct sl_run_setting *settings, size_
 	}
 }
 
-static int write_config(const struct sl_run_folder *folder, uint32_t index, const struct sl_run_setting *settings,
-			size_t count, const char *const *overrides, size_t override_count, struct sl_error *error)
+static int write_config(const struct sl_run_folder *folder, uint32_t index,
+			const struct sl_run_setting *settings, size_t count, const char *const *overrides,
+			size_t override_count, struct sl_error *error)
 {
 	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16];
 	struct text text;
@@ -88,7 +90,8 @@ static int write_config(const struct sl_run_folder *folder, uint32_t index, cons
 	if (text_open(&text) != SL_OK)
 		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", file);
 	fprintf(text.out, "# %s, written by starling launch\nid: %u\n", name, index + 1);
-	fputs("roster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: log.jsonl\n"
+	fputs("roster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: "
+	      "log.jsonl\n"
 	      "log_format: json\nin_range: told\n",
 	      text.out);
 	put_settings(text.out, settings, count, overrides, override_count);
@@ -148,8 +151,9 @@ static int write_roster(const struct sl_run_folder *folder, const uint16_t *port
 	return rc;
 }
 
-int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
-		       const char *const *overrides, size_t override_count, struct sl_error *error)
+int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
+		       size_t count, const char *const *overrides, size_t override_count,
+		       struct sl_error *error)
 {
 	uint16_t *ports = calloc(folder->learners, sizeof *ports);
 	if (ports == NULL)

@@ -26,7 +26,8 @@ static void name_run(struct sl_run_folder *folder)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	const char *last = strrchr(folder->path, '/') + 1;
-	snprintf(folder->name, sizeof folder->name, "%.*s", (int)sizeof folder->name - 1, *last != '\0' ? last : "run");
+	snprintf(folder->name, sizeof folder->name, "%.*s", (int)sizeof folder->name - 1,
+		 *last != '\0' ? last : "run");
 	for (char *c = folder->name; *c != '\0'; c++)
 		if (strchr(allowed, *c) == NULL)
 			*c = '-';
@@ -34,7 +35,8 @@ static void name_run(struct sl_run_folder *folder)
 		folder->name[0] = 'r';
 }
 
-int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error)
+int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		       struct sl_error *error)
 {
 	*folder = (struct sl_run_folder){.learners = learners};
 	folder->created = mkdir(path, 0755) == 0;
@@ -66,7 +68,8 @@ void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, cha
 	snprintf(name, SL_NAME_BYTES, "learner-%0*u", width, index + 1);
 }
 
-int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file, char path[static PATH_MAX])
+int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
+		char path[static PATH_MAX])
 {
 	char name[SL_NAME_BYTES];
 	sl_run_learner_name(folder, index, name);

@@ -3,8 +3,8 @@
  *	RUN/roster.yaml  RUN/schedule.txt  RUN/summary.json
  *	RUN/learner-01/{config.yaml, identity/{key.pem,cert.pem}, state/, log.jsonl, control.sock, stderr.txt}
  *
- * Paths inside it are relative, so that it may be moved. It owns the folder until it is closed: one that could not be
- * filled is taken away again.
+ * Paths inside it are relative, so that it may be moved. It owns the folder until it is closed: one that
+ *could not be filled is taken away again.
  */
 #pragma once
 
@@ -21,22 +21,26 @@ struct sl_run_folder {
 };
 
 /* Makes it, or takes an empty one. SL_ERR_BUSY if there is something in it. */
-int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error);
+int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		       struct sl_error *error);
 
 /* "learner-01": as wide as the number of learners asks for, two digits at least. */
 void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES]);
 
 /* RUN/learner-01/FILE, FILE may be "". SL_ERR_RANGE if it is too long for a path. */
-int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file, char path[static PATH_MAX]);
+int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
+		char path[static PATH_MAX]);
 
 /* One "key: value" line for every learner's configuration. */
 struct sl_run_setting {
 	const char *key, *value;
 };
 
-/* Identities, roster and configurations. `overrides` ("KEY=VALUE") come in place of what the launcher would write. */
-int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
-		       const char *const *overrides, size_t override_count, struct sl_error *error);
+/* Identities, roster and configurations. `overrides` ("KEY=VALUE") come in place of what the launcher would
+ * write. */
+int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
+		       size_t count, const char *const *overrides, size_t override_count,
+		       struct sl_error *error);
 
 /* Takes away what is in it, and itself if it was made by open. */
 void sl_run_folder_remove(const struct sl_run_folder *folder);

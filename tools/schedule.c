@@ -115,8 +115,8 @@ int sl_schedule_parts(const struct sl_schedule *schedule, uint32_t step, struct 
 	return rc;
 }
 
-int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_schedule_warn warn, void *context,
-		      struct sl_error *error)
+int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_schedule_warn warn,
+		      void *context, struct sl_error *error)
 {
 	struct sl_step_parts parts;
 	uint32_t best = 0;
@@ -131,10 +131,11 @@ int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_sc
 				warn(context, s, &parts);
 		}
 		if (best < quorum)
-			return sl_fail(error, SL_ERR_INVALID,
-				       "no step can commit: at most %u learners hang together in one, and a round "
-				       "needs %u",
-				       best, quorum);
+			return sl_fail(
+				error, SL_ERR_INVALID,
+				"no step can commit: at most %u learners hang together in one, and a round "
+				"needs %u",
+				best, quorum);
 	}
 	return SL_OK;
 }

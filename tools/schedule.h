@@ -18,7 +18,7 @@
 struct sl_schedule {
 	uint32_t learners;
 	uint32_t steps;
-	size_t *start;         /* steps+1; the edges of step s are edges[start[s]] .. edges[start[s+1]-1] */
+	size_t *start;	       /* steps+1; the edges of step s are edges[start[s]] .. edges[start[s+1]-1] */
 	struct sl_edge *edges; /* of all steps; within a step sorted, a < b, each once */
 	size_t edge_room, step_room;
 };
@@ -26,8 +26,8 @@ struct sl_schedule {
 void sl_schedule_init(struct sl_schedule *schedule, uint32_t learners);
 void sl_schedule_close(struct sl_schedule *schedule);
 
-/* Appends a step; takes the edges in any order and either direction, counts a repeated one once. The vertices must be
- * below `learners`. SL_ERR_NOMEM is the only error. */
+/* Appends a step; takes the edges in any order and either direction, counts a repeated one once. The vertices
+ * must be below `learners`. SL_ERR_NOMEM is the only error. */
 int sl_schedule_add(struct sl_schedule *schedule, const struct sl_edge *edges, size_t count);
 
 static inline size_t sl_schedule_count(const struct sl_schedule *s, uint32_t step)
@@ -48,7 +48,7 @@ int sl_schedule_write(const struct sl_schedule *schedule, FILE *out);
 
 /* The parts that one step falls into. */
 struct sl_step_parts {
-	uint32_t parts;   /* connected components; 1: connected */
+	uint32_t parts;	  /* connected components; 1: connected */
 	uint32_t largest; /* learners in the largest one */
 };
 int sl_schedule_parts(const struct sl_schedule *schedule, uint32_t step, struct sl_step_parts *parts);
@@ -56,7 +56,7 @@ int sl_schedule_parts(const struct sl_schedule *schedule, uint32_t step, struct 
 /* Called for every step that is not connected. */
 typedef void (*sl_schedule_warn)(void *context, uint32_t step, const struct sl_step_parts *parts);
 
-/* Whether a round can commit at all: in at least one step `quorum` learners or more hang together. SL_ERR_INVALID
- * otherwise. warn may be NULL; it is called only if the schedule is good. */
-int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_schedule_warn warn, void *context,
-		      struct sl_error *error);
+/* Whether a round can commit at all: in at least one step `quorum` learners or more hang together.
+ * SL_ERR_INVALID otherwise. warn may be NULL; it is called only if the schedule is good. */
+int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_schedule_warn warn,
+		      void *context, struct sl_error *error);

@@ -46,7 +46,8 @@ static int read_learners(struct parser *p, const char *rest)
 	if (rest == NULL || !number(&rest, &n) || *rest != '\0')
 		return fail(p, "\"learners\" needs a number, as in \"learners 10\"");
 	if (n < 2 || n > SL_LEARNERS_MAX)
-		return fail(p, "%llu learners; from 2 to %u are possible", (unsigned long long)n, SL_LEARNERS_MAX);
+		return fail(p, "%llu learners; from 2 to %u are possible", (unsigned long long)n,
+			    SL_LEARNERS_MAX);
 	p->schedule->learners = (uint32_t)n;
 	return SL_OK;
 }
@@ -123,7 +124,8 @@ static int read_lines(struct parser *p, FILE *in)
 	int rc = SL_OK;
 	while (rc == SL_OK && (got = getline(&line, &room, in)) >= 0) {
 		p->line++;
-		rc = strlen(line) == (size_t)got ? read_line(p, line) : fail(p, "a zero byte: not a text file");
+		rc = strlen(line) == (size_t)got ? read_line(p, line)
+						 : fail(p, "a zero byte: not a text file");
 	}
 	free(line);
 	if (rc == SL_OK && ferror(in))

@@ -29,8 +29,8 @@ static bool take_header(const json_t *header, uint64_t header_bytes, uint64_t fi
 {
 	const char *type;
 	json_int_t from, to, elements;
-	if (json_unpack((json_t *)header, "{s:{s:s, s:[I!], s:[I, I!]}}", "model", "dtype", &type, "shape", &elements,
-			"data_offsets", &from, &to) != 0)
+	if (json_unpack((json_t *)header, "{s:{s:s, s:[I!], s:[I, I!]}}", "model", "dtype", &type, "shape",
+			&elements, "data_offsets", &from, &to) != 0)
 		return false;
 	if (strcmp(type, "F32") != 0 || elements < 1 || elements > (json_int_t)SL_ELEMENTS_MAX)
 		return false;
@@ -55,5 +55,6 @@ int sl_tensor_open(const char *path, struct sl_tensor_file *tensor, struct sl_er
 	if (good)
 		return SL_OK;
 	fclose(tensor->file);
-	return sl_fail(error, SL_ERR_FORMAT, "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
+	return sl_fail(error, SL_ERR_FORMAT,
+		       "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
 }

@@ -1,4 +1,5 @@
-/* tensor_file.h - a second, independent reader of checkpoints: what is verified must not be read by the code that wrote it. */
+/* tensor_file.h - a second, independent reader of checkpoints: what is verified must not be read by the code
+ * that wrote it. */
 #pragma once
 
 #include <stdio.h>

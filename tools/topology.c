@@ -49,15 +49,18 @@ static int generate_steps(const struct sl_topology *topology, const struct sl_to
 	return rc;
 }
 
-static int from_name(const struct sl_topology_request *request, struct sl_schedule *schedule, struct sl_error *error)
+static int from_name(const struct sl_topology_request *request, struct sl_schedule *schedule,
+		     struct sl_error *error)
 {
 	struct sl_topology topology;
 	const char *why = NULL;
 	uint32_t n = request->learners, steps = request->steps;
 	if (n == 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s: say how many learners there are with -n", request->text);
+		return sl_fail(error, SL_ERR_INVALID, "%s: say how many learners there are with -n",
+			       request->text);
 	if (n < 2 || n > SL_LEARNERS_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n, SL_LEARNERS_MAX);
+		return sl_fail(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n,
+			       SL_LEARNERS_MAX);
 	if (sl_topology_parse(request->text, n, &topology, &why) != SL_OK)
 		return sl_fail(error, SL_ERR_INVALID, "%s: %s (n is %u)", request->text, why, n);
 	if (steps == 0 && redrawn(topology.kind))
@@ -73,14 +76,15 @@ static int from_name(const struct sl_topology_request *request, struct sl_schedu
 	return SL_OK;
 }
 
-static int from_file(const struct sl_topology_request *request, struct sl_schedule *schedule, struct sl_error *error)
+static int from_file(const struct sl_topology_request *request, struct sl_schedule *schedule,
+		     struct sl_error *error)
 {
 	int rc = sl_schedule_read(request->text, schedule, error);
 	if (rc != SL_OK)
 		return rc;
 	if (request->learners != 0 && request->learners != schedule->learners) {
-		rc = sl_fail(error, SL_ERR_INVALID, "%s: the schedule is for %u learners, not for %u", request->text,
-			     schedule->learners, request->learners);
+		rc = sl_fail(error, SL_ERR_INVALID, "%s: the schedule is for %u learners, not for %u",
+			     request->text, schedule->learners, request->learners);
 		sl_schedule_close(schedule);
 		return rc;
 	}
@@ -96,9 +100,10 @@ int sl_topology_schedule(const struct sl_topology_request *request, struct sl_sc
 	if (sl_topology_is_name(request->text))
 		return from_name(request, schedule, error);
 	if (access(request->text, F_OK) != 0 && strchr(request->text, '/') == NULL)
-		return sl_fail(error, SL_ERR_NOTFOUND,
-			       "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
-			       "neighbours:K, regular:D, geometric:R)",
-			       request->text);
+		return sl_fail(
+			error, SL_ERR_NOTFOUND,
+			"%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
+			"neighbours:K, regular:D, geometric:R)",
+			request->text);
 	return from_file(request, schedule, error);
 }

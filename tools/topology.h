@@ -6,19 +6,19 @@
 struct sl_topology_request {
 	const char *text;  /* NAME[:PARAMETER] or FILE */
 	uint32_t learners; /* 0: not said; a file says it itself */
-	uint32_t steps;    /* 0: not said */
-	uint32_t redraws;  /* steps of a family that changes, when `steps` is not said; 0: SL_TOPOLOGY_STEPS */
+	uint32_t steps;	   /* 0: not said */
+	uint32_t redraws; /* steps of a family that changes, when `steps` is not said; 0: SL_TOPOLOGY_STEPS */
 	uint64_t seed;
 };
 
-#define SL_TOPOLOGY_STEPS 10u      /* of a family that changes from step to step, when nobody says how many */
+#define SL_TOPOLOGY_STEPS 10u /* of a family that changes from step to step, when nobody says how many */
 #define SL_TOPOLOGY_STEPS_MAX 100000u
 
 /* Whether `text` begins with the name of a family (what follows may still be wrong). */
 bool sl_topology_is_name(const char *text);
 
-/* Draws or reads the schedule. A family that is the same in every step gets one step unless `steps` asks for more; a file
- * keeps its first `steps`. Errors name the text, or file and line. */
+/* Draws or reads the schedule. A family that is the same in every step gets one step unless `steps` asks for
+ * more; a file keeps its first `steps`. Errors name the text, or file and line. */
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,
 			 struct sl_error *error);
 
@@ -29,8 +29,10 @@ struct sl_step_figures {
 	double mu;  /* 1 unless connected */
 	uint64_t k; /* UINT64_MAX unless connected */
 };
-int sl_step_figures(const struct sl_schedule *schedule, uint32_t step, uint64_t p, struct sl_step_figures *figures);
+int sl_step_figures(const struct sl_schedule *schedule, uint32_t step, uint64_t p,
+		    struct sl_step_figures *figures);
 
 /* Prints every step: an aligned table, or a JSON array. */
-int sl_topology_print_table(const struct sl_schedule *schedule, uint64_t p, FILE *out, struct sl_error *error);
+int sl_topology_print_table(const struct sl_schedule *schedule, uint64_t p, FILE *out,
+			    struct sl_error *error);
 int sl_topology_print_json(const struct sl_schedule *schedule, uint64_t p, FILE *out, struct sl_error *error);

@@ -31,7 +31,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->request.learners = (uint32_t)sl_number_or_usage(state, "-n", arg, 2, SL_LEARNERS_MAX);
 		return 0;
 	case KEY_STEPS:
-		o->request.steps = (uint32_t)sl_number_or_usage(state, "--steps", arg, 1, SL_TOPOLOGY_STEPS_MAX);
+		o->request.steps =
+			(uint32_t)sl_number_or_usage(state, "--steps", arg, 1, SL_TOPOLOGY_STEPS_MAX);
 		return 0;
 	case KEY_SEED:
 		o->request.seed = sl_number_or_usage(state, "--seed", arg, 0, UINT64_MAX);
@@ -75,10 +76,12 @@ static char *with_families(int key, const char *text, void *input)
 	return all;
 }
 
-#define OPTIONS_BOTH                                                                                                   \
-	{"learners", 'n', "N", 0, "number of learners", 0},                                                            \
-		{"steps", KEY_STEPS, "S", 0, "how many steps (10; 1 if all are the same)", 0},                         \
-		{"seed", KEY_SEED, "S", 0, "of what is drawn at random (1)", 0}
+#define OPTIONS_BOTH                                                                                         \
+	{"learners", 'n', "N", 0, "number of learners", 0},                                                  \
+		{"steps", KEY_STEPS, "S", 0, "how many steps (10; 1 if all are the same)", 0},               \
+	{                                                                                                    \
+		"seed", KEY_SEED, "S", 0, "of what is drawn at random (1)", 0                                \
+	}
 
 static const struct argp_option generate_options[] = {OPTIONS_BOTH, {0}};
 static const struct argp_option show_options[] = {
@@ -88,21 +91,29 @@ static const struct argp_option show_options[] = {
 	{0}};
 
 static const struct argp generate_argp = {
-	generate_options, parse, "NAME[:PARAMETER]",
+	generate_options,
+	parse,
+	"NAME[:PARAMETER]",
 	"Write a topology schedule to standard output.\v"
 	"Examples:\n"
 	"  starling topology generate regular:4 -n 10 --steps 20 >moving.txt\n"
 	"  starling topology generate geometric:0.5 -n 12 --seed 7 >walk.txt\n"
 	"  starling launch --topology walk.txt\n",
-	NULL, with_families, NULL};
+	NULL,
+	with_families,
+	NULL};
 static const struct argp show_argp = {
-	show_options, parse, "NAME[:PARAMETER]|FILE",
+	show_options,
+	parse,
+	"NAME[:PARAMETER]|FILE",
 	"Show edges, degrees, mu and the number of mixing iterations K of each step.\v"
 	"Examples:\n"
 	"  starling topology show ring -n 10\n"
 	"  starling topology show neighbours:20 -n 100 --p 1020431\n"
 	"  starling topology show walk.txt --json\n",
-	NULL, with_families, NULL};
+	NULL,
+	with_families,
+	NULL};
 
 static int complain(const struct sl_error *error)
 {
@@ -114,7 +125,8 @@ static int generate(const struct options *o, struct sl_error *error)
 {
 	struct sl_schedule schedule;
 	if (!sl_topology_is_name(o->request.text))
-		return sl_fail(error, SL_ERR_INVALID, "%s: no such topology; see starling topology generate --help",
+		return sl_fail(error, SL_ERR_INVALID,
+			       "%s: no such topology; see starling topology generate --help",
 			       o->request.text);
 	int rc = sl_topology_schedule(&o->request, &schedule, error);
 	if (rc != SL_OK)
@@ -136,7 +148,8 @@ static int show(const struct options *o, struct sl_error *error)
 	return rc;
 }
 
-static int run(const struct argp *argp, int (*verb)(const struct options *, struct sl_error *), int argc, char **argv)
+static int run(const struct argp *argp, int (*verb)(const struct options *, struct sl_error *), int argc,
+	       char **argv)
 {
 	struct options o = {.request.seed = 1, .p = SL_P_MERSENNE31};
 	struct sl_error error = {0};

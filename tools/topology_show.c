@@ -11,7 +11,8 @@ static size_t figures_scratch(uint32_t n, size_t edges)
 	return 8192 + 64 * (size_t)n + 24 * edges + sl_mu_scratch(n);
 }
 
-static int figures_of(const struct sl_graph *graph, uint64_t p, struct sl_arena *scratch, struct sl_step_figures *f)
+static int figures_of(const struct sl_graph *graph, uint64_t p, struct sl_arena *scratch,
+		      struct sl_step_figures *f)
 {
 	*f = (struct sl_step_figures){.learners = graph->n,
 				      .edges = graph->edges,
@@ -31,7 +32,8 @@ static int figures_of(const struct sl_graph *graph, uint64_t p, struct sl_arena 
 	return rc;
 }
 
-int sl_step_figures(const struct sl_schedule *schedule, uint32_t step, uint64_t p, struct sl_step_figures *figures)
+int sl_step_figures(const struct sl_schedule *schedule, uint32_t step, uint64_t p,
+		    struct sl_step_figures *figures)
 {
 	size_t count = sl_schedule_count(schedule, step);
 	size_t bytes = figures_scratch(schedule->learners, count);
@@ -48,8 +50,8 @@ int sl_step_figures(const struct sl_schedule *schedule, uint32_t step, uint64_t 
 	return rc;
 }
 
-static int figures_or_fail(const struct sl_schedule *schedule, uint32_t step, uint64_t p, struct sl_step_figures *f,
-			   struct sl_error *error)
+static int figures_or_fail(const struct sl_schedule *schedule, uint32_t step, uint64_t p,
+			   struct sl_step_figures *f, struct sl_error *error)
 {
 	int rc = sl_step_figures(schedule, step, p, f);
 	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
@@ -62,16 +64,16 @@ static void print_row(uint32_t step, const struct sl_step_figures *f, FILE *out)
 		snprintf(parts, sizeof parts, "%u parts", f->parts);
 	if (f->k != UINT64_MAX)
 		snprintf(k, sizeof k, "%llu", (unsigned long long)f->k);
-	fprintf(out, "%6u %5u %8u %6u %8.2f %6u  %-10s %9.7f %9s\n", step + 1, f->learners, f->edges, f->degree_min,
-		f->degree_mean, f->degree_max, parts, f->mu, k);
+	fprintf(out, "%6u %5u %8u %6u %8.2f %6u  %-10s %9.7f %9s\n", step + 1, f->learners, f->edges,
+		f->degree_min, f->degree_mean, f->degree_max, parts, f->mu, k);
 }
 
 int sl_topology_print_table(const struct sl_schedule *schedule, uint64_t p, FILE *out, struct sl_error *error)
 {
 	struct sl_step_figures f;
 	fprintf(out, "%29s  degree\n", "");
-	fprintf(out, "%6s %5s %8s %6s %8s %6s  %-10s %9s %9s\n", "step", "N", "edges", "min", "mean", "max", "connected",
-		"mu", "K");
+	fprintf(out, "%6s %5s %8s %6s %8s %6s  %-10s %9s %9s\n", "step", "N", "edges", "min", "mean", "max",
+		"connected", "mu", "K");
 	for (uint32_t s = 0; s < schedule->steps; s++) {
 		int rc = figures_or_fail(schedule, s, p, &f, error);
 		if (rc != SL_OK)
@@ -84,11 +86,11 @@ int sl_topology_print_table(const struct sl_schedule *schedule, uint64_t p, FILE
 static json_t *row(uint32_t step, uint64_t p, const struct sl_step_figures *f)
 {
 	json_t *k = f->k == UINT64_MAX ? json_null() : json_integer((json_int_t)f->k);
-	return json_pack("{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:f, s:o, s:I}", "step", (json_int_t)step + 1,
-			 "learners", (json_int_t)f->learners, "edges", (json_int_t)f->edges, "degree", "min",
-			 (json_int_t)f->degree_min, "mean", f->degree_mean, "max", (json_int_t)f->degree_max,
-			 "connected", f->parts == 1, "components", (json_int_t)f->parts, "mu", f->mu, "k", k, "p",
-			 (json_int_t)p);
+	return json_pack("{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:f, s:o, s:I}", "step",
+			 (json_int_t)step + 1, "learners", (json_int_t)f->learners, "edges",
+			 (json_int_t)f->edges, "degree", "min", (json_int_t)f->degree_min, "mean",
+			 f->degree_mean, "max", (json_int_t)f->degree_max, "connected", f->parts == 1,
+			 "components", (json_int_t)f->parts, "mu", f->mu, "k", k, "p", (json_int_t)p);
 }
 
 int sl_topology_print_json(const struct sl_schedule *schedule, uint64_t p, FILE *out, struct sl_error *error)

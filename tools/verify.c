@@ -27,7 +27,8 @@ struct reveal {
 	size_t elements;
 };
 
-static void round_path(const struct sl_verify *v, uint32_t learner, const char *kind, const char *suffix, char *path)
+static void round_path(const struct sl_verify *v, uint32_t learner, const char *kind, const char *suffix,
+		       char *path)
 {
 	char file[64];
 	snprintf(file, sizeof file, "state/%s-%06u.%s", kind, v->round, suffix);
@@ -76,7 +77,8 @@ static int sum_add(struct sum *sum, const struct reveal *r, struct sl_error *err
 		sl_unpack(x, bytes, count, 8);
 		for (size_t i = 0; i < count; i++) {
 			if (x[i] >= sum->field.p)
-				return sl_fail(error, SL_ERR_FORMAT, "%s: element %zu is not below p", r->path, at + i);
+				return sl_fail(error, SL_ERR_FORMAT, "%s: element %zu is not below p",
+					       r->path, at + i);
 			sum->z[at + i] = sl_add(&sum->field, sum->z[at + i], x[i]);
 		}
 	}
@@ -92,7 +94,8 @@ static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t lear
 	if (sum->z == NULL)
 		rc = sum_begin(sum, &r, error);
 	if (rc == SL_OK && (r.p != sum->field.p || r.elements != sum->n + 1))
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: another p or another size than the other learners'", r.path);
+		rc = sl_fail(error, SL_ERR_FORMAT, "%s: another p or another size than the other learners'",
+			     r.path);
 	if (rc == SL_OK)
 		rc = sum_add(sum, &r, error);
 	fclose(r.file);
@@ -109,13 +112,14 @@ static int compare_model(const struct sum *sum, const char *path, FILE *file, st
 		for (size_t i = 0; i < count; i++)
 			if (memcmp(&read[i], &sum->model[at + i], sizeof *read) != 0)
 				return sl_fail(error, SL_ERR_INVALID,
-					       "%s: parameter %zu is %.9g, the exact mean is %.9g", path, at + i,
-					       (double)read[i], (double)sum->model[at + i]);
+					       "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
+					       at + i, (double)read[i], (double)sum->model[at + i]);
 	}
 	return SL_OK;
 }
 
-static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
+static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_t learner,
+		       struct sl_error *error)
 {
 	char path[PATH_MAX];
 	struct sl_tensor_file tensor;
@@ -124,7 +128,8 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 	if (rc != SL_OK)
 		return rc;
 	if (tensor.n != sum->n)
-		rc = sl_fail(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path, tensor.n, sum->n);
+		rc = sl_fail(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
+			     tensor.n, sum->n);
 	else
 		rc = compare_model(sum, path, tensor.file, error);
 	fclose(tensor.file);

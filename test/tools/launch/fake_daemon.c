@@ -1,7 +1,9 @@
-/* fake_daemon.c - a daemon for tests of the launcher: it speaks the control protocol and writes the files, and nothing else.
+/* fake_daemon.c - a daemon for tests of the launcher: it speaks the control protocol and writes the files,
+ *and nothing else.
  *
- * Every step in which it has a peer gives one commit, of a model that every fake can compute alone. It is built as
- * `starlingd` beside the launcher under test, which finds it there. FAKE_FAULT="learner:kind:round" makes one go wrong:
+ * Every step in which it has a peer gives one commit, of a model that every fake can compute alone. It is
+ *built as `starlingd` beside the launcher under test, which finds it there. FAKE_FAULT="learner:kind:round"
+ *makes one go wrong:
  *
  *	die      says why on standard error and in its log, ends with status 3
  *	digest   reports another digest          margin   reports a margin of 0.4
@@ -40,7 +42,8 @@ struct fake {
 };
 
 static struct sl_field field;
-static const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
+static const struct sl_encoding encoding = {
+	.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
 
 static void die(const char *what)
 {
@@ -160,10 +163,11 @@ static void write_checkpoint(const struct fake *f, unsigned round)
 	float model[PARAMETERS];
 	char path[64], header[128];
 	snprintf(path, sizeof path, "state/round-%06u.safetensors", round);
-	int n = snprintf(header, sizeof header,
-			 "{\"__metadata__\":{\"format\":\"test\"},\"model\":{\"dtype\":\"F32\",\"shape\":[%u],"
-			 "\"data_offsets\":[0,%u]}}",
-			 PARAMETERS, 4 * PARAMETERS);
+	int n = snprintf(
+		header, sizeof header,
+		"{\"__metadata__\":{\"format\":\"test\"},\"model\":{\"dtype\":\"F32\",\"shape\":[%u],"
+		"\"data_offsets\":[0,%u]}}",
+		PARAMETERS, 4 * PARAMETERS);
 	uint64_t length = (uint64_t)n;
 	mean(f, round, model);
 	if (faulty(f, "flip"))
@@ -176,7 +180,8 @@ static void write_checkpoint(const struct fake *f, unsigned round)
 
 static void fail_round(struct fake *f)
 {
-	record(f, "error", "fatal", json_pack("{s:s, s:s}", "reason", "test", "text", "the test wants this to end"));
+	record(f, "error", "fatal",
+	       json_pack("{s:s, s:s}", "reason", "test", "text", "the test wants this to end"));
 	fprintf(stderr, "last words of the fake\n");
 	_exit(3); /* a crash frees nothing */
 }
@@ -185,7 +190,8 @@ static void train(struct fake *f)
 {
 	if (f->round < f->rounds)
 		record(f, "info", "trained",
-		       json_pack("{s:I, s:i, s:f}", "round", (json_int_t)f->round + 1, "attempt", 1, "train_s", 0.25));
+		       json_pack("{s:I, s:i, s:f}", "round", (json_int_t)f->round + 1, "attempt", 1,
+				 "train_s", 0.25));
 }
 
 static void commit(struct fake *f)
@@ -204,9 +210,9 @@ static void commit(struct fake *f)
 	write_checkpoint(f, t);
 	record(f, "info", "committed",
 	       json_pack("{s:I, s:I, s:I, s:f, s:i, s:f, s:s, s:f, s:i}", "round", round, "learners",
-			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "k", 33, "margin",
-			 faulty(f, "margin") ? 0.4 : 0.001, "digest", faulty(f, "digest") ? "bad0" : "f00d", "train_s",
-			 0.25, "round_bytes_sent", 1000));
+			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "k", 33,
+			 "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
+			 faulty(f, "digest") ? "bad0" : "f00d", "train_s", 0.25, "round_bytes_sent", 1000));
 	f->round = t;
 	if (f->id == 1)
 		record(f, "info", "evaluated", json_pack("{s:I, s:f}", "round", round, "mse", 0.5 / t));
@@ -234,8 +240,8 @@ static void hear(struct fake *f, unsigned client, const char *line)
 	if (op == NULL)
 		die("request without op");
 	if (strcmp(op, "status") == 0)
-		json_object_update_new(reply, json_pack("{s:I, s:s, s:i}", "round", (json_int_t)f->round + 1, "phase",
-							"DISCOVER", "progress", 500));
+		json_object_update_new(reply, json_pack("{s:I, s:s, s:i}", "round", (json_int_t)f->round + 1,
+							"phase", "DISCOVER", "progress", 500));
 	say(f->clients[client], reply);
 	json_decref(reply);
 	f->watched[client] |= strcmp(op, "watch") == 0;
@@ -300,7 +306,8 @@ static void open_all(struct fake *f)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control.sock"};
 	f->listener = socket(AF_UNIX, SOCK_STREAM, 0);
-	if (bind(f->listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(f->listener, 4) != 0)
+	if (bind(f->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+	    listen(f->listener, 4) != 0)
 		die("control.sock");
 	f->log = fopen("log.jsonl", "a");
 	FILE *pid = fopen("pid", "w");

@@ -82,9 +82,11 @@ static void redirect(const char *file, int to)
 
 static void become(const struct launcher *l, const char *fault, int terminal, char *arguments)
 {
-	char *argv[ARGUMENTS_MOST + 5] = {(char *)"./starling", (char *)"launch", (char *)"--run-dir", (char *)"run"};
+	char *argv[ARGUMENTS_MOST + 5] = {(char *)"./starling", (char *)"launch", (char *)"--run-dir",
+					  (char *)"run"};
 	int argc = 4;
-	for (char *word = strtok(arguments, " "); word != NULL && argc < ARGUMENTS_MOST; word = strtok(NULL, " "))
+	for (char *word = strtok(arguments, " "); word != NULL && argc < ARGUMENTS_MOST;
+	     word = strtok(NULL, " "))
 		argv[argc++] = word;
 	if (chdir(l->folder) != 0)
 		_exit(126);

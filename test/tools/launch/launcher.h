@@ -17,8 +17,8 @@ struct launcher {
 void launcher_open(struct launcher *l, const char *starling, const char *fake);
 void launcher_close(struct launcher *l);
 
-/* Starts `starling launch --run-dir run ARGUMENTS` (split at spaces) in the folder; fault: see fake_daemon.c, or NULL.
- * terminal: the descriptor of a terminal for its output, or -1 for files. */
+/* Starts `starling launch --run-dir run ARGUMENTS` (split at spaces) in the folder; fault: see fake_daemon.c,
+ * or NULL. terminal: the descriptor of a terminal for its output, or -1 for files. */
 void launcher_start(struct launcher *l, const char *fault, int terminal, const char *arguments);
 /* Waits for its end, and reads what it said. */
 void launcher_wait(struct launcher *l);

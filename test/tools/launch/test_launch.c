@@ -97,7 +97,8 @@ static void test_plain_lines_in_a_pipe(void **state)
 	struct launcher *l = *state;
 	launcher_run(l, NULL, "-n 2 --rounds 2");
 	expect_status(l, 0);
-	expect_text(l->out, "2 of 2 rounds, all exact (not verified: run with --verify); MSE 0.500000 -> 0.250000\n");
+	expect_text(l->out,
+		    "2 of 2 rounds, all exact (not verified: run with --verify); MSE 0.500000 -> 0.250000\n");
 	expect_text(l->out, "next: starling logs ");
 	assert_null(strpbrk(l->out, "\r\033"));
 	assert_string_equal(l->err, "");
@@ -106,7 +107,8 @@ static void test_plain_lines_in_a_pipe(void **state)
 static void test_settings_reach_the_daemons(void **state)
 {
 	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 2 --rounds 9 --set sigma=3 --set sigma=2 --set rounds=1 --set silent_wait=3");
+	launcher_run(l, NULL,
+		     "-n 2 --rounds 9 --set sigma=3 --set sigma=2 --set rounds=1 --set silent_wait=3");
 	expect_status(l, 0);
 	launcher_await(l, "run/learner-02/config.yaml", "sigma: 2\n");
 	launcher_await(l, "run/learner-02/config.yaml", "rounds: 1\n");
@@ -176,7 +178,8 @@ static void test_dying_child(void **state)
 	struct launcher *l = *state;
 	launcher_run(l, "2:die:2", "-n 3 --rounds 3");
 	expect_status(l, 1);
-	expect_text(l->err, "learner-02 ended with status 3: the test wants this to end\nlast words of the fake\n");
+	expect_text(l->err,
+		    "learner-02 ended with status 3: the test wants this to end\nlast words of the fake\n");
 	assert_int_equal(launcher_alive(l, 3), 0);
 	json_t *summary = launcher_summary(l);
 	expect_text(json_string_value(json_object_get(summary, "error")), "learner-02 ended");
@@ -354,7 +357,8 @@ static void test_bar_on_a_terminal(void **state)
 	expect_status(l, 1);
 	expect_text(seen, "\rround 2 of 2  DISCOVER  50% ");
 	expect_text(seen, "\r\033[K");
-	const char *bars = strstr(seen, "mean"); /* after the header; what is said before may be as long as it is */
+	const char *bars =
+		strstr(seen, "mean"); /* after the header; what is said before may be as long as it is */
 	assert_non_null(bars);
 	assert_true(widest_bar(bars) < 50);
 }

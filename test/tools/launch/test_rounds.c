@@ -12,9 +12,9 @@
 
 static json_t *commit(int round, double ms, double margin, const char *digest)
 {
-	return json_pack("{s:i, s:i, s:i, s:f, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "round", round, "learners", 2, "edges",
-			 1, "mu", 0.25, "k", 7, "margin", margin, "digest", digest, "mono_ms", ms, "train_s", 1.5,
-			 "aggregate_s", 9.0, "round_bytes_sent", 100);
+	return json_pack("{s:i, s:i, s:i, s:f, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "round", round,
+			 "learners", 2, "edges", 1, "mu", 0.25, "k", 7, "margin", margin, "digest", digest,
+			 "mono_ms", ms, "train_s", 1.5, "aggregate_s", 9.0, "round_bytes_sent", 100);
 }
 
 static bool hear_commit(struct sl_rounds *rounds, uint32_t learner, json_t *record)
@@ -51,7 +51,8 @@ static void test_a_round_is_put_together(void **state)
 	assert_false(hear_commit(&rounds, 0, commit(1, 1250, 0.02, "aa")));
 	assert_true(sl_round_complete(row));
 	assert_true(sl_round_agreed(row));
-	assert_true(row->train_s == 2.5 && row->aggregate_s == 0.5 && row->mse == 0.125 && row->margin == 0.02);
+	assert_true(row->train_s == 2.5 && row->aggregate_s == 0.5 && row->mse == 0.125 &&
+		    row->margin == 0.02);
 	assert_int_equal(row->bytes, 200);
 	assert_int_equal(row->k, 7);
 	sl_rounds_close(&rounds);
@@ -100,7 +101,8 @@ static void test_bar_fits(void **state)
 {
 	(void)state;
 	char text[512];
-	struct sl_bar bar = {.round = 3, .rounds = 10, .phase = "DISCOVER", .part = 0.5, .note = "8 of 10 past it"};
+	struct sl_bar bar = {
+		.round = 3, .rounds = 10, .phase = "DISCOVER", .part = 0.5, .note = "8 of 10 past it"};
 	for (size_t width = 8; width < 200; width++) {
 		size_t n = sl_bar_format(&bar, width, text, sizeof text);
 		assert_true(n < width && n == strlen(text));

@@ -71,7 +71,8 @@ static void test_names_file_and_line(void **state)
 		{"learners 3\nstep 4294967297-1\n",
 		 "s.txt:2: edge 4294967297-1: unknown learner 4294967297 (learners are 1 to 3)"},
 		{"learners 3\nsteps 1-2\n", "s.txt:2: \"steps\" is neither \"learners\" nor \"step\""},
-		{"step 1-2\n", "s.txt:1: the first line must say how many learners there are, as in \"learners 10\""},
+		{"step 1-2\n",
+		 "s.txt:1: the first line must say how many learners there are, as in \"learners 10\""},
 		{"learners 3\nlearners 3\n", "s.txt:2: \"learners\" stands here for the second time"},
 		{"learners\n", "s.txt:1: \"learners\" needs a number, as in \"learners 10\""},
 		{"learners three\n", "s.txt:1: \"learners\" needs a number, as in \"learners 10\""},
@@ -128,8 +129,9 @@ static void test_no_step_can_commit(void **state)
 	char noted[64] = "";
 	parse_good("learners 5\nstep 1-2 2-3\nstep 4-5\n", &schedule);
 	assert_int_equal(sl_schedule_check(&schedule, 4, note, noted, &error), SL_ERR_INVALID);
-	assert_string_equal(error.text,
-			    "no step can commit: at most 3 learners hang together in one, and a round needs 4");
+	assert_string_equal(
+		error.text,
+		"no step can commit: at most 3 learners hang together in one, and a round needs 4");
 	assert_string_equal(noted, "");
 	assert_int_equal(sl_schedule_check(&schedule, 3, NULL, NULL, &error), SL_OK);
 	sl_schedule_close(&schedule);
@@ -148,9 +150,9 @@ static void draw(const char *text, uint32_t n, uint32_t steps, struct sl_schedul
 static void test_every_family_survives_the_file(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"complete",     "ring",	    "line",	"star",	       "grid",
-					    "nearest:6",    "neighbours:8", "regular:3", "geometric:0.4", "regular",
-					    "neighbours:4"};
+	static const char *const names[] = {"complete",	     "ring",	  "line",	  "star",
+					    "grid",	     "nearest:6", "neighbours:8", "regular:3",
+					    "geometric:0.4", "regular",	  "neighbours:4"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
 		struct sl_schedule drawn, read;
 		draw(names[i], 16, 3, &drawn);
