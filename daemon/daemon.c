@@ -281,8 +281,14 @@ static int open_network(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
-static void warn_reveal(struct sl_daemon *daemon)
+/* What a configuration allows and its operator should know. */
+static void warn(struct sl_daemon *daemon)
 {
+	if (daemon->core_config.parameters.quorum < daemon->roster.size)
+		sl_log(daemon->log, SL_WARN, "quorum",
+		       "quorum is less than the roster: until fences and catch-up exist, a learner that a round goes by without "
+		       "ends, and links lost while mixing can let two groups commit different models; quorum: all is safe",
+		       NULL);
 	if (daemon->settings->unsafe_reveal)
 		sl_log(daemon->log, SL_WARN, "unsafe_reveal",
 		       "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do this with "
@@ -315,7 +321,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = open_network(daemon, error);
 	if (rc == SL_OK)
-		warn_reveal(daemon);
+		warn(daemon);
 	return rc;
 }
 

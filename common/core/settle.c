@@ -33,6 +33,7 @@ void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	}
 	at->result_known = true;
+	core->since = core->now; /* the settle deadline is the neighbours', not our own arithmetic's */
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
 	at->total_weight = result->total;
 	at->margin = result->real;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # `starling topology` as a user starts it: argument 1 is the program.
 set -eu
-starling=$1
+starling=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
