@@ -132,17 +132,6 @@ static void check_masked_states(struct round *v)
 	}
 }
 
-static wide common_multiple(wide a, wide b)
-{
-	wide x = a, y = b;
-	while (y != 0) {
-		wide rest = x % y;
-		x = y;
-		y = rest;
-	}
-	return a / x * b;
-}
-
 /* Each row against 1/(max degree + 1) exactly; the diagonal by the row's sum, over the common denominator. */
 static void check_weights(struct round *v)
 {
@@ -294,6 +283,8 @@ static size_t run_case(json_t *json, struct sl_arena *arena)
 		check_masked_states(&v);
 		check_weights(&v);
 		check_spectrum(&v);
+		check_p_bound(&v);
+		check_rational_states(&v);
 		if (traced)
 			check_mixing(&v, trace);
 		check_decoding(&v);

@@ -39,3 +39,8 @@ uint32_t vertex_of(struct round *v, sl_id id);
 /* One check; a difference is printed with case, learner, coordinate and both values. */
 void same(struct round *v, const char *what, size_t learner, size_t coordinate, wide got, wide want);
 void holds(struct round *v, const char *what, size_t learner, bool truth);
+
+/* vectors_states.c: s_k and z_at_k for k = 1, 2, 3 as exact rationals; p_bound_holds. */
+void check_rational_states(struct round *v);
+void check_p_bound(struct round *v);
+wide common_multiple(wide a, wide b);
