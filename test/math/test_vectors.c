@@ -285,6 +285,7 @@ static size_t run_case(json_t *json, struct sl_arena *arena)
 		check_spectrum(&v);
 		check_p_bound(&v);
 		check_rational_states(&v);
+		check_field_mixing(&v);
 		if (traced)
 			check_mixing(&v, trace);
 		check_decoding(&v);

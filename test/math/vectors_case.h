@@ -42,5 +42,6 @@ void holds(struct round *v, const char *what, size_t learner, bool truth);
 
 /* vectors_states.c: s_k and z_at_k for k = 1, 2, 3 as exact rationals; p_bound_holds. */
 void check_rational_states(struct round *v);
+void check_field_mixing(struct round *v); /* zp: W and x(1..3) in Z_p */
 void check_p_bound(struct round *v);
 wide common_multiple(wide a, wide b);

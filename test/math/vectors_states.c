@@ -94,3 +94,48 @@ void check_p_bound(struct round *v)
 	holds(v, "p_bound_holds", 0,
 	      sl_p_bound(v->field.p, &encoding, v->learners, 1, NULL, NULL) == json_is_true(member(v, "p_bound_holds")));
 }
+
+/* The same weights as elements of Z_p (protocol 7, exact): the field's own arithmetic, on every prime of the file. */
+static uint64_t field_weight(struct round *v, uint32_t i, uint32_t j)
+{
+	uint64_t left = 1;
+	for (uint32_t r = 0; r < sl_degree(&v->graph, i); r++) {
+		uint32_t neighbour = sl_neighbours(&v->graph, i)[r];
+		uint64_t weight = sl_inverse(&v->field, sl_metropolis(&v->graph, i, neighbour) % v->field.p);
+		if (neighbour == j)
+			return weight;
+		left = sl_sub(&v->field, left, weight);
+	}
+	return i == j ? left : 0;
+}
+
+static void mix_in_field(struct round *v, uint64_t *x, const uint64_t *old)
+{
+	for (uint32_t i = 0; i < v->learners; i++)
+		for (size_t l = 0; l < v->n; l++) {
+			uint64_t sum = 0;
+			for (uint32_t j = 0; j < v->learners; j++)
+				sum = sl_add(&v->field, sum, sl_mul(&v->field, field_weight(v, i, j), old[j * v->n + l]));
+			x[i * v->n + l] = sum;
+		}
+}
+
+void check_field_mixing(struct round *v)
+{
+	size_t count = v->learners * v->n;
+	uint64_t *x = take(v, count, sizeof *x), *old = take(v, count, sizeof *old);
+	json_t *zp = member(v, "zp"), *W = vector_member(zp, "W");
+	for (uint32_t i = 0; i < v->learners; i++)
+		for (uint32_t j = 0; j < v->learners; j++)
+			same(v, "W mod p", i, j, field_weight(v, i, j), vector_integer(vector_at(vector_at(W, i), j)));
+	memcpy(x, v->s0, count * sizeof *x);
+	for (uint64_t k = 1; k <= 3; k++) {
+		char key[4] = {(char)('0' + k)};
+		json_t *want = vector_member(vector_member(zp, "x"), key);
+		memcpy(old, x, count * sizeof *x);
+		mix_in_field(v, x, old);
+		for (size_t e = 0; e < count; e++)
+			same(v, "x mod p", e / v->n, e % v->n, x[e],
+			     vector_integer(vector_at(vector_at(want, e / v->n), e % v->n)));
+	}
+}
