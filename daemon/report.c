@@ -66,6 +66,12 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 			 r->n[0], r->n[3], r->n[2], r->n[1], smaller);
 }
 
+/* What an operator calls it. */
+static const char *setting(const char *parameter)
+{
+	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden`) of size" : parameter;
+}
+
 static void reason_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
 {
 	char who[256];
@@ -85,7 +91,8 @@ static void reason_text(const struct sl_daemon *daemon, const struct sl_report *
 		snprintf(text, size, "nobody in range lists this learner (a round needs %" PRIu64 ")", r->n[1]);
 		break;
 	case SL_REASON_QUORUM:
-		snprintf(text, size, "%" PRIu64 " learners are connected and the quorum is %" PRIu64, r->n[0], r->n[1]);
+		snprintf(text, size, "%" PRIu64 " learners are connected and the quorum is %" PRIu64 "; missing: %s", r->n[0], r->n[1],
+			 who);
 		break;
 	case SL_REASON_P_BOUND:
 		p_bound_text(r, text, size);
@@ -103,7 +110,7 @@ static void reason_text(const struct sl_daemon *daemon, const struct sl_report *
 		snprintf(text, size, "this graph needs K = %" PRIu64 " iterations; the limit is %" PRIu64, r->n[0], r->n[1]);
 		break;
 	case SL_REASON_PARAMETER:
-		snprintf(text, size, "%s (%u) has %s %" PRIu64 ", this learner %" PRIu64, peer->name, peer->id, r->word,
+		snprintf(text, size, "%s (%u) has %s %" PRIu64 ", this learner %" PRIu64, peer->name, peer->id, setting(r->word),
 			 r->n[1], r->n[0]);
 		break;
 	case SL_REASON_HISTORY:
@@ -131,6 +138,11 @@ static void reason_text(const struct sl_daemon *daemon, const struct sl_report *
 	case SL_REASON_WEIGHT:
 		snprintf(text, size, "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64, r->n[0], r->n[1]);
 		break;
+	case SL_REASON_RESULT:
+		snprintf(text, size,
+			 "the sum is not one of %u models within clip: somebody did not follow the protocol; it is not taken",
+			 daemon->vault_view.n);
+		break;
 	case SL_REASON_MARGIN:
 		snprintf(text, size, "rounding came within %.3f of a half; the result is not taken", 0.5 - r->real);
 		break;
@@ -147,7 +159,7 @@ static void failed(struct sl_daemon *daemon, const struct sl_report *r)
 	snprintf(text, sizeof text, "round %u attempt %u ended in %s: %s", r->t, r->a, sl_phase_name(r->phase), reason);
 	enum sl_level level = r->reason == SL_REASON_SUPERSEDED ? SL_INFO : SL_WARN;
 	if (r->reason == SL_REASON_MODEL || r->reason == SL_REASON_CLIP || r->reason == SL_REASON_WEIGHT ||
-	    r->reason == SL_REASON_MARGIN) {
+	    r->reason == SL_REASON_MARGIN || r->reason == SL_REASON_RESULT) {
 		sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:i, s:s, s:s}", "round", (int)r->t, "phase",
 		       sl_phase_name(r->phase), "reason", reason);
 		return;
@@ -207,11 +219,10 @@ static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
 }
 
 static void about_peer(struct sl_daemon *daemon, const struct sl_report *r, enum sl_level level, const char *event,
-		       const char *format)
+		       const char *what)
 {
-	char text[TEXT_BYTES], what[256];
+	char text[TEXT_BYTES];
 	const struct sl_member *peer = member(daemon, r->peer);
-	snprintf(what, sizeof what, "%s", format);
 	snprintf(text, sizeof text, "%s (learner %u): %s", peer->name, peer->id, what);
 	sl_log(daemon->log, level, event, text, "{s:i, s:i, s:I, s:s}", "round", (int)r->t, "attempt", (int)r->a, "peer",
 	       (json_int_t)peer->id, "reason", what);
@@ -219,12 +230,13 @@ static void about_peer(struct sl_daemon *daemon, const struct sl_report *r, enum
 
 static void behind(struct sl_daemon *daemon, const struct sl_report *r)
 {
-	char what[160];
+	char what[400];
 	snprintf(what, sizeof what,
 		 "round %u was committed without this learner (it is in round %" PRIu64
-		 "); this version cannot catch up, so this learner ends",
-		 r->t, r->n[0]);
-	about_peer(daemon, r, SL_ERROR, "fatal", what);
+		 "). This version cannot catch up by itself: end this learner, copy state/round-%06" PRIu64
+		 ".safetensors from that one (the file is the same everywhere) into its state folder, and start it again",
+		 r->t, r->n[0], r->n[0] - 1);
+	about_peer(daemon, r, SL_WARN, "behind", what);
 }
 
 static void diverged(struct sl_daemon *daemon, const struct sl_report *r)

@@ -31,6 +31,7 @@
 #define SL_SIGMA_MAX 12u        /* 10^12 times a float is still an exact double */
 #define SL_MIXING_P_BITS_MAX 44 /* int64 states: p up to 2^44 */
 #define SL_ROUNDS_MAX 1000000u
+#define SL_ATTEMPTS_MAX (1u << 24) /* of one round: years, at one in 30 s */
 #define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 takes about 10^7 and is refused */
 
 #define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more goes on in the next */

@@ -117,12 +117,14 @@ static sl_ms pause_ms(const struct sl_core *core)
 	return pause < 30000 ? pause : 30000;
 }
 
+/* At SL_ATTEMPTS_MAX the number stays: it never wraps, and nothing above it is taken from the wire. */
 static void next_attempt(struct sl_core *core, enum sl_reason reason)
 {
+	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
 	if (reason == SL_REASON_SUPERSEDED)
 		core->a = core->seen;
 	else
-		core->a = (core->seen > core->a ? core->seen : core->a) + 1;
+		core->a = highest < SL_ATTEMPTS_MAX ? highest + 1 : SL_ATTEMPTS_MAX;
 }
 
 struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused)

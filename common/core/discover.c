@@ -94,9 +94,12 @@ static void candidates(const struct sl_core *core, uint64_t *set)
 			sl_bit_set(set, i);
 }
 
-/* Somebody has committed this round: it went by without this learner. */
-static bool left_behind(struct sl_core *core)
+/* Somebody says that it has committed this round, which went by without this learner. A Hello is only a word: it is
+ * told to the operator, and the learner goes on looking for others. */
+static void left_behind(struct sl_core *core)
 {
+	if (core->now < core->report_at)
+		return;
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
 		if (i == core->config.self || !sl_bit(core->linked, i) || !p->hello || p->t <= core->t)
@@ -104,10 +107,8 @@ static bool left_behind(struct sl_core *core)
 		struct sl_report *report = sl_report(core, SL_REPORT_BEHIND);
 		report->peer = i;
 		report->n[0] = p->t;
-		sl_stop(core, SL_ERR_REFUSED);
-		return true;
+		return;
 	}
-	return false;
 }
 
 static bool pausing(struct sl_core *core)
@@ -118,16 +119,30 @@ static bool pausing(struct sl_core *core)
 	return memcmp(core->ready_set, core->tried_candidates, sl_set_bytes(core)) == 0;
 }
 
+/* A link state shows that somebody in range, not linked here, is alive: worth a dial now, and a short wait. */
+void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named)
+{
+	bool news = false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		bool alive = i == signer || sl_bit(named, i);
+		if (!alive || !sl_bit(core->range, i) || sl_bit(core->linked, i) || !core->peers[i].tried)
+			continue;
+		core->peers[i].tried = false;
+		news = true;
+	}
+	if (news)
+		sl_discover_links(core);
+}
+
 bool sl_discover_advance(struct sl_core *core)
 {
-	if (left_behind(core))
-		return false;
+	left_behind(core);
 	if (!core->have_range) {
 		sl_wait_report(core, NULL);
 		return false;
 	}
 	struct census c = count_peers(core, core->awaited);
-	if (2 * c.ready >= c.expected && c.ready > 0) {
+	if (c.ready > 0 && c.ready >= c.training) {
 		if (core->half_since == SL_NEVER)
 			core->half_since = core->now;
 	} else {

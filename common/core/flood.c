@@ -91,6 +91,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 			return;
 		}
 		fresh(core, &lr->record, from);
+		sl_discover_notice(core, signer, lr->named);
 	}
 	heed_attempt(core, signer, state);
 }

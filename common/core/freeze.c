@@ -80,7 +80,6 @@ void sl_freeze_spectrum(struct sl_core *core, double mu)
 	report->n[3] = view->field.p;
 	report->real = mu;
 	core->view_gated = true;
-	core->refusals = 0;
 	sl_move(core, SL_PHASE_SHARE);
 	sl_share_enter(core);
 }

@@ -1,5 +1,6 @@
 #include "common/core/job.h"
 
+#include <math.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
@@ -155,12 +156,39 @@ static void run_mix(struct sl_vault *vault, const struct sl_view *view, const st
 	sl_mix_step(state, sl_chunk_elements(view, job->chunk), vault->states, vault->divisors, view->degree);
 }
 
+static double scale_of(const struct sl_encoding *encoding)
+{
+	double scale = 1;
+	for (uint32_t d = 0; d < encoding->sigma; d++)
+		scale *= 10;
+	return scale;
+}
+
+/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times it. All
+ * learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the bound is loose by an ulp. */
+static bool plausible(const struct sl_view *view, const uint64_t *z)
+{
+	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
+	uint64_t total = weighted ? z[view->elements - 1] : 1;
+	uint64_t least = weighted && view->max_weight == 1 ? view->n : 1;
+	uint64_t most = weighted ? view->n * view->max_weight : 1;
+	if (total < least || total > most)
+		return false;
+	double limit = (ceil(view->encoding.clip * scale_of(&view->encoding)) + 1) * (double)total;
+	for (size_t l = 0; l + 1 < view->elements; l++) {
+		int64_t sum = sl_centred(&view->field, z[l]);
+		if ((double)(sum < 0 ? -sum : sum) > limit)
+			return false;
+	}
+	return true;
+}
+
 static void run_close(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
 {
 	uint64_t *z = vault->s;
 	result->real = sl_mix_close(&view->field, view->n, view->fraction, (const int64_t *)z, view->elements, z);
 	result->total = z[view->elements - 1];
-	if (view->encoding.kind == SL_ENCODING_WEIGHTED && result->total == 0)
+	if (!plausible(view, z))
 		result->code = SL_ERR_INVALID;
 	sl_canon_result(&vault->scope, view->h, z, view->elements, result->hash);
 }

@@ -23,8 +23,8 @@ enum sl_reason {
 	SL_REASON_NONE,
 	SL_REASON_LINK,       /* peer: the link to it fell */
 	SL_REASON_FLOOD,      /* set: link states missing at the deadline */
-	SL_REASON_ALONE,      /* nobody lists this learner */
-	SL_REASON_QUORUM,     /* n: learners in the view, quorum */
+	SL_REASON_ALONE,      /* nobody lists this learner; n[1]: quorum */
+	SL_REASON_QUORUM,     /* n: learners in the view, quorum; set: who is missing */
 	SL_REASON_P_BOUND,    /* n: p (0: auto found none), least p, sigma, N; real: largest sigma or -1 */
 	SL_REASON_P_IDS,      /* n: p, the id that is too large, or N */
 	SL_REASON_WIDTH,      /* n: f, bits of the largest p; real: the need */
@@ -38,6 +38,7 @@ enum sl_reason {
 	SL_REASON_MODEL,      /* NaN or infinity: n[0] is the coordinate, real the value */
 	SL_REASON_CLIP,       /* |theta| > clip: n[0] is the coordinate, real the value */
 	SL_REASON_WEIGHT,     /* n: m_i, max_weight; or a total weight of 0 */
+	SL_REASON_RESULT,     /* the sum is not one of N models within clip */
 	SL_REASON_MARGIN,     /* real: rounding margin of 3/8 or more */
 	SL_REASON_MEMORY,     /* the arena is too small for the view */
 };

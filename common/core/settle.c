@@ -29,7 +29,7 @@ void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 	if (result->kind != SL_JOB_CLOSE)
 		return;
 	if (result->code != SL_OK || result->real >= MARGIN_LIMIT) {
-		refuse_result(core, result->code != SL_OK ? SL_REASON_WEIGHT : SL_REASON_MARGIN, result->real);
+		refuse_result(core, result->code != SL_OK ? SL_REASON_RESULT : SL_REASON_MARGIN, result->real);
 		return;
 	}
 	at->result_known = true;
@@ -55,7 +55,7 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 		sl_reject(core, peer, "a digest signed by somebody else");
 		return;
 	}
-	if (memcmp(digest->view, core->committed_view, SL_HASH_BYTES) == 0) {
+	if (core->committed_here && memcmp(digest->view, core->committed_view, SL_HASH_BYTES) == 0) {
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
 			diverged(core, peer, core->previous, digest->digest);
 		return;
@@ -139,6 +139,7 @@ void sl_commit_durable(struct sl_core *core)
 	core->committed = core->t;
 	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
 	memcpy(core->committed_view, core->view.h, SL_HASH_BYTES);
+	core->committed_here = true;
 	report_commit(core);
 	sl_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);

@@ -214,6 +214,14 @@ bool sl_ready_advance(struct sl_core *core)
 		const struct sl_ready_record *rr = &core->readys[core->view.members[i]];
 		bool here = rr->record.present && rr->ready.t == core->t && rr->ready.a == core->a &&
 			    memcmp(rr->ready.view, core->view.h, SL_HASH_BYTES) == 0;
+		if (here && rr->ready.k > 2 * core->view.k + 16) { /* from one view, K differs by a rounding at most */
+			struct sl_report *report = sl_fail_attempt(core, SL_REASON_PARAMETER, true);
+			report->peer = core->view.members[i];
+			report->word = "K";
+			report->n[0] = core->view.k;
+			report->n[1] = rr->ready.k;
+			return true;
+		}
 		if (here && rr->ready.k > k)
 			k = rr->ready.k;
 		if (!here) {

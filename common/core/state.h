@@ -83,6 +83,7 @@ struct sl_core {
 	sl_attempt seen;    /* highest attempt of t seen signed */
 	uint8_t previous[SL_HASH_BYTES];
 	uint8_t committed_view[SL_HASH_BYTES];
+	bool committed_here; /* since the start: committed_view is known */
 
 	bool trained, released, stopped;
 	uint64_t draws;
@@ -101,7 +102,7 @@ struct sl_core {
 	bool have_range, have_told;
 
 	sl_ms not_before;   /* refused by the gate: no new attempt before */
-	sl_ms half_since;   /* when half of the expected peers were ready */
+	sl_ms half_since;   /* when half of the peers that answer were ready: a sparse learner cannot count a quorum */
 	uint32_t refusals;
 
 	struct sl_peer *peers;
@@ -150,6 +151,7 @@ void sl_flood_pump(struct sl_core *core);
 void sl_discover_range(struct sl_core *core, const uint64_t *range);
 void sl_discover_links(struct sl_core *core);
 void sl_discover_enter(struct sl_core *core);
+void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named);
 bool sl_discover_advance(struct sl_core *core);
 sl_ms sl_discover_deadline(const struct sl_core *core);
 

@@ -131,7 +131,11 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	if (view->n >= 2 && view->n >= core->config.parameters.quorum)
 		return true;
 	enum sl_reason reason = view->n < 2 ? SL_REASON_ALONE : SL_REASON_QUORUM;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (view->position[i] == UINT32_MAX)
+			sl_bit_set(core->awaited, i);
 	struct sl_report *report = sl_fail_attempt(core, reason, true);
+	report->set = core->blamed;
 	report->n[0] = core->view.n;
 	report->n[1] = core->config.parameters.quorum;
 	return false;

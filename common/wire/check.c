@@ -13,7 +13,7 @@ static const char *moment_flaw(sl_round t, sl_attempt a)
 {
 	if (t < 1 || t > SL_ROUNDS_MAX + 1) /* who committed the last round may name the one after it */
 		return "round out of range";
-	return a < 1 ? "attempt is 0" : NULL;
+	return a < 1 || a > SL_ATTEMPTS_MAX ? "attempt out of range" : NULL;
 }
 
 static const char *who_flaw(sl_id id, sl_round t, sl_attempt a)

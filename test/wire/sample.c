@@ -64,7 +64,7 @@ static void make_hello(struct sl_hello *hello)
 	hello->id = edge32(1, UINT32_MAX);
 	hello->incarnation = edge32(0, UINT32_MAX);
 	hello->t = some_round();
-	hello->a = edge32(1, UINT32_MAX);
+	hello->a = edge32(1, SL_ATTEMPTS_MAX);
 	hello->standing = (enum sl_standing)sample_range(SL_STANDING_TRAINING, SL_STANDING_DONE);
 	noise(hello->run, sizeof hello->run);
 	noise(hello->roster, sizeof hello->roster);
@@ -90,7 +90,7 @@ static void make_link_state(struct sl_link_state *ls, sl_id *candidates)
 	ls->id = edge32(1, UINT32_MAX);
 	ls->incarnation = edge32(0, UINT32_MAX);
 	ls->t = some_round();
-	ls->a = edge32(1, UINT32_MAX);
+	ls->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(ls->key, sizeof ls->key);
 	make_parameters(&ls->parameters);
 	noise(ls->previous, sizeof ls->previous);
@@ -106,7 +106,7 @@ static void make_ready(struct sl_ready *ready)
 {
 	ready->id = edge32(1, UINT32_MAX);
 	ready->t = some_round();
-	ready->a = edge32(1, UINT32_MAX);
+	ready->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(ready->view, sizeof ready->view);
 	ready->k = edge(1, SL_ITERATIONS_MAX);
 	noise(ready->commitment, sizeof ready->commitment);
@@ -117,7 +117,7 @@ static void make_digest(struct sl_digest *digest)
 {
 	digest->id = edge32(1, UINT32_MAX);
 	digest->t = some_round();
-	digest->a = edge32(1, UINT32_MAX);
+	digest->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(digest->view, sizeof digest->view);
 	noise(digest->digest, sizeof digest->digest);
 	noise(digest->signature, sizeof digest->signature);
@@ -126,7 +126,7 @@ static void make_digest(struct sl_digest *digest)
 static void make_chunk(struct sl_chunk *chunk, uint8_t *piece, bool state)
 {
 	chunk->t = some_round();
-	chunk->a = edge32(1, UINT32_MAX);
+	chunk->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(chunk->view, sizeof chunk->view);
 	chunk->iteration = state ? edge(0, SL_ITERATIONS_MAX - 1) : 0;
 	chunk->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
@@ -221,7 +221,7 @@ static bool between(uint64_t least, uint64_t value, uint64_t most)
 
 static bool when(uint64_t t, uint64_t a)
 {
-	return between(1, t, 1000001) && a >= 1;
+	return between(1, t, 1000001) && between(1, a, 1u << 24);
 }
 
 static bool promises_parameters(const struct sl_parameters *q)

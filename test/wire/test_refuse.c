@@ -121,7 +121,7 @@ static void ids_rounds_attempts(void **state)
 	KIND(m.t = 0, when);                                                                                 \
 	KIND(m.t = SL_ROUNDS_MAX + 1, NULL);                                                                 \
 	KIND(m.t = SL_ROUNDS_MAX + 2, when);                                                                 \
-	KIND(m.a = 0, "attempt is 0")
+	KIND(m.a = 0, "attempt out of range")
 	WHO(HELLO);
 	WHO(LINK_STATE);
 	WHO(READY);

@@ -51,7 +51,7 @@ static void numbers_of_a_chunk(void **state)
 		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
 		expect_chunk(kind, 0, 1, 0, 0, 1, when);
 		expect_chunk(kind, SL_ROUNDS_MAX + 2, 1, 0, 0, 1, when);
-		expect_chunk(kind, 1, 0, 0, 0, 1, "attempt is 0");
+		expect_chunk(kind, 1, 0, 0, 0, 1, "attempt out of range");
 		expect_chunk(kind, 1, 1, 0, last, 1, NULL);
 		expect_chunk(kind, 1, 1, 0, last + 1, 1, "chunk index out of range");
 		expect_chunk(kind, 1, 1, 0, 0, 0, "chunk size out of range");
