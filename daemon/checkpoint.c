@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +44,11 @@ static void hex_of(const uint8_t digest[static SL_HASH_BYTES], char hex[static 2
 		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
 }
 
+static void sum_of(const float *model, size_t n, uint8_t checksum[static SL_HASH_BYTES])
+{
+	crypto_generichash(checksum, SL_HASH_BYTES, (const uint8_t *)model, n * sizeof *model, NULL, 0);
+}
+
 static void shapes_of(uint64_t n, char *text, size_t bytes)
 {
 	uint64_t h = n < SL_PIXELS ? 0 : (n - SL_PIXELS) / (2 * SL_PIXELS + 1);
@@ -56,16 +62,17 @@ static void shapes_of(uint64_t n, char *text, size_t bytes)
 /* The header's JSON, to free(); NULL when the run's name is not UTF-8 or memory is short. */
 static char *header_json(const struct sl_checkpoint *c)
 {
-	char digest[2 * SL_HASH_BYTES + 1], shapes[128], round[16], learners[16], weight[24];
+	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16], learners[16], weight[24];
 	hex_of(c->digest, digest);
+	hex_of(c->checksum, checksum);
 	shapes_of(c->n, shapes, sizeof shapes);
 	snprintf(round, sizeof round, "%" PRIu32, c->round);
 	snprintf(learners, sizeof learners, "%" PRIu32, c->learners);
 	snprintf(weight, sizeof weight, "%" PRIu64, c->total_weight);
 	json_t *root =
-		json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__", "format",
+		json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__", "format",
 			  FORMAT, "run", c->run, "round", round, "digest", digest, "learners", learners,
-			  "total_weight", weight, "shapes", shapes, "model", "dtype", "F32", "shape",
+			  "total_weight", weight, "checksum", checksum, "shapes", shapes, "model", "dtype", "F32", "shape",
 			  (json_int_t)c->n, "data_offsets", (json_int_t)0, (json_int_t)(4 * c->n));
 	char *text = root == NULL ? NULL : json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(root);
@@ -137,7 +144,9 @@ int sl_checkpoint_write(const char *folder, const struct sl_checkpoint *checkpoi
 	name_of(checkpoint->round, name);
 	if (path != NULL && (size_t)snprintf(path, path_bytes, "%s/%s", folder, name) >= path_bytes)
 		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
-	char *json = header_json(checkpoint);
+	struct sl_checkpoint summed = *checkpoint;
+	sum_of(model, checkpoint->n, summed.checksum);
+	char *json = header_json(&summed);
 	if (json == NULL)
 		return sl_fail(error, SL_ERR_INVALID, "%s/%s: the run's name is not UTF-8", folder, name);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -196,11 +205,11 @@ static bool digest_parse(const char *text, uint8_t digest[static SL_HASH_BYTES])
 /* Each returns what is wrong, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
 {
-	const char *format, *run, *round, *digest, *learners, *weight, *shapes;
+	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *shapes;
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
 			"round", &round, "digest", &digest, "learners", &learners, "total_weight", &weight,
-			"shapes", &shapes) != 0)
+			"checksum", &checksum, "shapes", &shapes) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
@@ -212,7 +221,9 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 		return "round, learners or total_weight is no number";
 	c->round = (sl_round)t;
 	c->learners = (uint32_t)count;
-	return digest_parse(digest, c->digest) ? NULL : "the digest is not 64 hexadecimal digits";
+	return digest_parse(digest, c->digest) && digest_parse(checksum, c->checksum)
+		       ? NULL
+		       : "digest or checksum is not 64 hexadecimal digits";
 }
 
 static const char *tensor_parse(const json_t *root, struct sl_checkpoint *c)
@@ -255,6 +266,18 @@ static const char *header_read(int fd, struct sl_checkpoint *c)
 	return wrong;
 }
 
+/* The floats, if they are those that were written. */
+static const char *model_read(int fd, const struct sl_checkpoint *c, float *model)
+{
+	uint8_t checksum[SL_HASH_BYTES];
+	if (read_all(fd, model, c->n * sizeof *model) < 0)
+		return "shorter than its header says";
+	sum_of(model, c->n, checksum);
+	return memcmp(checksum, c->checksum, sizeof checksum) == 0
+		       ? NULL
+		       : "damaged: the model does not match its checksum; remove the file to go on from the round before";
+}
+
 /* One file: SL_OK, SL_ERR_NOTFOUND when it is another run's (or gone), or an error with text. */
 static int file_read(const char *path, const char *run, sl_round round, size_t n, struct sl_checkpoint *c,
 		     float *model, struct sl_error *error)
@@ -274,8 +297,8 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	else if (model != NULL && c->n != n)
 		rc = sl_fail(error, SL_ERR_FORMAT, "%s: a model of %" PRIu64 " floats, expected %zu", path,
 			     c->n, n);
-	else if (model != NULL && read_all(fd, model, n * sizeof *model) < 0)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: shorter than its header says", path);
+	else if (model != NULL && (wrong = model_read(fd, c, model)) != NULL)
+		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	close(fd);
 	return rc;
 }

@@ -1,7 +1,7 @@
 /* checkpoint.h - a committed model on disk, as safetensors.
  *
  * state/round-000003.safetensors: one F32 tensor "model" of shape [n] and metadata {format, run, round, digest,
- * learners, total_weight, shapes}; nothing in it differs between learners. Written to a temporary file, fsync, rename, fsync of the
+ * learners, total_weight, checksum, shapes}; nothing in it differs between learners. Written to a temporary file, fsync, rename, fsync of the
  * folder: a file under its name is whole. An fsync error is fatal, never retried.
  */
 #pragma once
@@ -16,6 +16,7 @@ struct sl_checkpoint {
 	uint32_t learners;             /* N of the view */
 	uint64_t total_weight;         /* Z_n */
 	uint64_t n;                    /* floats of the model */
+	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the floats as they lie in the file; set by write and read */
 };
 
 int sl_checkpoint_write(const char *folder, const struct sl_checkpoint *checkpoint, const float *model,

@@ -173,8 +173,12 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	daemon->keys = calloc(R, sizeof *daemon->keys);
 	daemon->key_known = calloc(R, sizeof *daemon->key_known);
 	daemon->checked = calloc(R, sizeof *daemon->checked);
-	if (daemon->core_memory == NULL || daemon->keys == NULL || daemon->key_known == NULL || daemon->checked == NULL)
+	daemon->complaints = calloc(R, sizeof *daemon->complaints);
+	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
+	if (daemon->core_memory == NULL || daemon->complaints == NULL || daemon->link_faults == NULL || daemon->keys == NULL || daemon->key_known == NULL || daemon->checked == NULL)
 		return sl_fail(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
+	memcpy(daemon->keys[daemon->self], daemon->identity.public_key, SL_KEY_BYTES); /* own records come back */
+	daemon->key_known[daemon->self] = true;
 	sl_arena_init(&arena, daemon->core_memory, bytes);
 	daemon->core = sl_core_init(&daemon->core_config, &arena);
 	return daemon->core != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "the core does not fit its memory");
@@ -184,6 +188,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 
 static void on_up(void *context, uint32_t peer)
 {
+	((struct sl_daemon *)context)->link_faults[peer] = NULL;
 	sl_happening_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
 }
 
@@ -192,9 +197,13 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	struct sl_daemon *daemon = context;
 	const struct sl_member *member = &daemon->roster.members[peer];
 	char text[256];
-	snprintf(text, sizeof text, "link to %s (%u) %s: %s", member->name, member->id, dialled ? "failed" : "down", why);
+	snprintf(text, sizeof text, "link to %s (%u, %s) %s: %s", member->name, member->id, member->address,
+		 dialled ? "failed" : "down", why);
+	bool news = dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
+	if (dialled)
+		daemon->link_faults[peer] = why;
 	if (!daemon->stopping)
-		sl_log(daemon->log, SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
+		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
 	sl_happening_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
@@ -239,6 +248,7 @@ static int open_loop(struct sl_daemon *daemon, struct sl_error *error)
 	uv_prepare_init(loop, &daemon->before);
 	uv_check_init(loop, &daemon->after);
 	uv_timer_init(loop, &daemon->alarm);
+	uv_idle_init(loop, &daemon->busy);
 	uv_signal_init(loop, &daemon->interrupt);
 	uv_signal_init(loop, &daemon->terminate);
 	daemon->before.data = daemon->after.data = daemon->alarm.data = daemon;
@@ -333,6 +343,16 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 #define SANITIZED 0
 #endif
 
+/* A link is a descriptor; the soft limit is often 1,024. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 /* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must look. */
 static void forbid_core_files(void)
 {
@@ -342,14 +362,32 @@ static void forbid_core_files(void)
 		prctl(PR_SET_DUMPABLE, 0);
 }
 
-int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
 	daemon->state.lock = -1;
 	daemon->inbox_end = &daemon->inbox;
-	forbid_core_files();
 	uv_loop_init(&daemon->loop);
+}
+
+int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+{
+	uint32_t quorum;
+	begin(daemon, settings);
+	int rc = load_identity(daemon, error);
+	if (rc == SL_OK)
+		rc = check_p(daemon, error);
+	if (rc == SL_OK)
+		rc = sl_settings_quorum(settings, daemon->roster.size, &quorum, error);
+	return rc == SL_OK ? sl_autoencoder_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error) : rc;
+}
+
+int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+{
+	begin(daemon, settings);
+	forbid_core_files();
+	raise_descriptors();
 	return open_all(daemon, error);
 }
 
@@ -410,6 +448,8 @@ void sl_daemon_close(struct sl_daemon *daemon)
 	free(daemon->keys);
 	free(daemon->key_known);
 	free(daemon->checked);
+	free(daemon->complaints);
+	free(daemon->link_faults);
 	free(daemon->ids);
 	sodium_free(daemon->vault.trained);
 	sodium_free(daemon->vault.x);

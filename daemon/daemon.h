@@ -37,6 +37,12 @@ struct sl_happening {
 	uint64_t *range;
 };
 
+/* What a peer sent that was not acceptable: said at once, then at most once in ten seconds. */
+struct sl_complaint {
+	sl_ms quiet_until;
+	uint32_t unsaid;
+};
+
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
 	double train_s;
@@ -57,6 +63,7 @@ struct sl_daemon {
 	uv_loop_t loop;
 	uv_prepare_t before; /* a turn before the loop sleeps */
 	uv_check_t after;    /* and one after it woke */
+	uv_idle_t busy;      /* runs while the inbox is not empty, so that the loop does not sleep */
 	uv_timer_t alarm;    /* the core's deadline */
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
@@ -75,17 +82,23 @@ struct sl_daemon {
 	char checkpoint[64];               /* file name of the last one */
 	uint8_t (*keys)[SL_KEY_BYTES]; /* public keys seen and matched to their pin, by roster index */
 	bool *key_known;
+	struct sl_complaint *complaints;     /* by roster index */
 	uint8_t (*checked)[2][SL_SIG_BYTES]; /* last good signature of a link state, of a ready, by signer */
 	uint32_t step;                       /* the radio's, as told last */
 	atomic_bool stop_training;
 	atomic_uint training_permille;
 	struct sl_figures_round figures;
+	const char **link_faults; /* by roster index: why a dial failed last, said when it changes */
+	atomic_bool condemned;    /* stopped by a failure: what is queued to be made durable is not */
+	char blame[256];          /* of the record rejected last */
 	bool stopping, closed;
 	int status; /* exit status */
 };
 
 /* Everything up to the first event. On an error the text says what to do; nothing runs. */
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
+/* As much of it as touches nothing: identity, roster, p, data. Beside a running daemon too. */
+int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
 /* Runs until the learner is done or told to end; returns the exit status. */
 int sl_daemon_run(struct sl_daemon *daemon);
 void sl_daemon_close(struct sl_daemon *daemon);
@@ -99,6 +112,8 @@ void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint
 /* Empties the inbox through the core. */
 void sl_turn(struct sl_daemon *daemon);
 void sl_inbox_close(struct sl_daemon *daemon);
+/* Logs that a peer sent something unacceptable, within measure. */
+void sl_complain(struct sl_daemon *daemon, uint32_t peer, const char *why);
 
 /* carry.c */
 void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions);

@@ -8,6 +8,9 @@
 #include "common/wire/codec.h"
 #include "daemon/daemon.h"
 
+#define COMPLAINT_MS 10000u
+#define TURN_EVENTS 256u /* then the loop looks at its clocks and signals again */
+
 struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind)
 {
 	struct sl_happening *h = calloc(1, sizeof *h);
@@ -110,6 +113,14 @@ static bool signed_part(const struct sl_daemon *daemon, const struct sl_message 
 	}
 }
 
+/* A record travels: its signer is named beside whoever passed it on. */
+static const char *blame(struct sl_daemon *daemon, int signer, const char *what)
+{
+	const struct sl_member *member = &daemon->roster.members[signer];
+	snprintf(daemon->blame, sizeof daemon->blame, "passed on a record in which %s (%u) %s", member->name, member->id, what);
+	return daemon->blame;
+}
+
 /* NULL: in order. A flooded record arrives over several links: the signature checked last is remembered, with what it
  * covers, so that copies cost a comparison. */
 static const char *check_signature(struct sl_daemon *daemon, const struct sl_message *m)
@@ -121,16 +132,16 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_mes
 	if (signer < 0)
 		return "signed by somebody outside the roster";
 	if (part.key != NULL && !learn_key(daemon, (uint32_t)signer, part.key))
-		return "a key that the roster does not pin";
+		return blame(daemon, signer, "shows a key that the roster here does not pin");
 	if (!daemon->key_known[signer])
-		return "signed with a key that is not known yet";
+		return blame(daemon, signer, "has not shown its key yet");
 	uint8_t remembered[SL_SIG_BYTES];
 	crypto_generichash(remembered, sizeof remembered, part.signature, SL_SIG_BYTES, part.hash, SL_HASH_BYTES);
 	uint8_t *slot = part.slot >= 0 ? daemon->checked[signer][part.slot] : NULL;
 	if (slot != NULL && memcmp(slot, remembered, sizeof remembered) == 0)
 		return NULL;
 	if (crypto_sign_verify_detached(part.signature, part.hash, sizeof part.hash, daemon->keys[signer]) != 0)
-		return "a signature that does not verify";
+		return blame(daemon, signer, "signed what does not verify (another run or roster?)");
 	if (slot != NULL)
 		memcpy(slot, remembered, sizeof remembered);
 	return NULL;
@@ -148,12 +159,30 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 	return NULL;
 }
 
-static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
+void sl_complain(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
 	const struct sl_member *member = &daemon->roster.members[peer];
-	char text[256];
-	snprintf(text, sizeof text, "%s (learner %u): %s", member->name, member->id, why);
-	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
+	struct sl_complaint *complaint = &daemon->complaints[peer];
+	sl_ms now = uv_hrtime() / 1000000u;
+	char text[384], more[64] = "";
+	if (now < complaint->quiet_until) {
+		complaint->unsaid++;
+		return;
+	}
+	if (complaint->unsaid > 0)
+		snprintf(more, sizeof more, " (and %u more before)", complaint->unsaid);
+	snprintf(text, sizeof text, "%s (learner %u): %s%s", member->name, member->id, why, more);
+	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id, "reason", why,
+	       "unsaid", (json_int_t)complaint->unsaid);
+	complaint->quiet_until = now + COMPLAINT_MS;
+	complaint->unsaid = 0;
+}
+
+/* Bytes that no learner of this version sends: the link is not worth keeping. */
+static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
+{
+	sl_complain(daemon, peer, why);
+	sl_links_drop(daemon->links, peer, "it sent what cannot be accepted");
 }
 
 static struct sl_buffer *to_buffer(struct sl_happening *h, const struct sl_chunk *chunk)
@@ -193,7 +222,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
 	if (why == NULL)
 		why = check_signature(daemon, &decoded.message);
 	if (why != NULL) {
-		reject(daemon, h->event.peer, why);
+		sl_complain(daemon, h->event.peer, why); /* who relays a record is not to blame for it: the link stays */
 	} else {
 		h->event.message = &decoded.message;
 		if (h->kind == SL_MSG_SHARE || h->kind == SL_MSG_STATE)
@@ -202,8 +231,6 @@ static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
 	}
 	sl_decoded_close(&decoded);
 }
-
-static void arm(struct sl_daemon *daemon);
 
 static void on_alarm(uv_timer_t *timer)
 {
@@ -220,22 +247,34 @@ static void arm(struct sl_daemon *daemon)
 		uv_timer_start(&daemon->alarm, on_alarm, due > now ? due - now : 0, 0);
 }
 
+/* Only its being active matters: the loop does not sleep on a full inbox. */
+static void on_busy(uv_idle_t *idle)
+{
+	(void)idle;
+}
+
 void sl_turn(struct sl_daemon *daemon)
 {
 	if (daemon->closed)
 		return;
 	bool any = daemon->inbox != NULL;
-	while (daemon->inbox != NULL && !daemon->stopping) {
+	for (uint32_t n = 0; n < TURN_EVENTS && daemon->inbox != NULL && !daemon->stopping; n++) {
 		struct sl_happening *h = daemon->inbox;
 		daemon->inbox = h->next;
 		if (daemon->inbox == NULL)
 			daemon->inbox_end = &daemon->inbox;
-		if (h->frame)
+		if (h->frame) {
 			step_frame(daemon, h);
-		else
+			sl_links_consumed(daemon->links, h->event.peer);
+		} else {
 			step(daemon, &h->event);
+		}
 		release(h);
 	}
+	if (daemon->inbox != NULL)
+		uv_idle_start(&daemon->busy, on_busy);
+	else
+		uv_idle_stop(&daemon->busy);
 	if (!any)
 		return;
 	sl_links_flush(daemon->links);

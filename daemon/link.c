@@ -120,7 +120,9 @@ static bool next_frame(struct sl_link *link)
 {
 	if (link->current == NULL) {
 		link->current = pop(&link->control);
-		if (link->current == NULL)
+		if (link->current != NULL)
+			link->control_bytes -= link->current->size;
+		else
 			link->current = pop(&link->vectors);
 		link->current_at = 0;
 	}
@@ -155,11 +157,16 @@ void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
 	}
 	node->frame = frame;
 	frame->references++;
+	link->control_bytes += frame->vector ? 0 : frame->size;
 	push(frame->vector ? &link->vectors : &link->control, node);
 }
 
 void sl_link_ping(struct sl_link *link)
 {
+	if (link->control_bytes > SL_LINK_QUEUE_BYTES) {
+		sl_link_close(link, "it does not read what it is sent");
+		return;
+	}
 	struct sl_frame *frame = sl_frame_new(SL_FRAME_HEADER_BYTES, false);
 	if (frame == NULL)
 		return;
@@ -177,6 +184,7 @@ static bool hand_over(struct sl_link *link)
 	if (splitter->kind != SL_FRAME_PING) {
 		uint8_t *payload = splitter->payload;
 		splitter->payload = NULL;
+		link->unread++;
 		link->links->config.handler.frame(link->links->config.handler.context, link->peer, splitter->kind,
 						  payload, splitter->size);
 	}
@@ -255,8 +263,23 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		shake(link);
 	else
 		read_plaintext(link);
-	if (link->state != SL_LINK_CLOSED)
-		flush(link); /* a key update may want an answer */
+	if (link->state == SL_LINK_CLOSED)
+		return;
+	flush(link); /* a key update may want an answer */
+	if (link->state == SL_LINK_UP && link->unread > SL_UNREAD_MAX) {
+		link->paused = true;
+		uv_read_stop(stream);
+	}
+}
+
+void sl_link_resume(struct sl_link *link)
+{
+	if (!link->paused || link->unread > SL_UNREAD_MAX / 2 || link->state != SL_LINK_UP)
+		return;
+	link->paused = false;
+	link->heard = uv_now(link->links->config.loop); /* it was us who did not listen */
+	if (uv_read_start((uv_stream_t *)&link->tcp, on_allocate, on_read) < 0)
+		sl_link_close(link, "cannot read");
 }
 
 /* Life. */

@@ -33,6 +33,9 @@ struct sl_link {
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
 	size_t in_flight;         /* ciphertext handed to the kernel's queue */
+	size_t control_bytes;     /* waiting in `control` */
+	uint32_t unread;          /* frames handed over and not dealt with yet */
+	bool paused;              /* not read until fewer are */
 	uint64_t since, heard, sent; /* ms of the loop */
 	const char *why;          /* of closing */
 };
@@ -40,11 +43,13 @@ struct sl_link {
 struct sl_slot {
 	struct sl_link *up, *dialling;
 	bool wanted, refused;
-	uint64_t retry_at;
+	uint64_t retry_at, dialled_at;
 	uint32_t failures;
 };
 
 #define SL_STRANGERS_MAX 64u
+#define SL_UNSHAKEN_MAX 128u /* accepted connections that have not shown a pinned key yet */
+#define SL_UNREAD_MAX 64u
 
 struct sl_links {
 	struct sl_links_config config;
@@ -57,6 +62,7 @@ struct sl_links {
 	struct sl_links_figures figures;
 	uint8_t ciphertext[256 << 10]; /* where reads land; used up within the callback */
 	uint8_t plaintext[64 << 10];
+	uint32_t unshaken;
 	bool closing;
 };
 
@@ -67,6 +73,7 @@ void sl_link_accept(struct sl_link *link);
 void sl_link_pump(struct sl_link *link);
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
 void sl_link_ping(struct sl_link *link);
+void sl_link_resume(struct sl_link *link);
 /* Closes; the slot hears of it. Safe to call twice. */
 void sl_link_close(struct sl_link *link, const char *why);
 

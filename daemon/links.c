@@ -64,6 +64,7 @@ static void dial(struct sl_links *links, uint32_t peer)
 	if (link == NULL)
 		return;
 	links->slots[peer].dialling = link;
+	links->slots[peer].dialled_at = uv_now(links->config.loop);
 	split_address(links->config.roster->members[peer].address, host, port);
 	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
 		sl_link_connect(link, (const struct sockaddr *)&v4);
@@ -83,13 +84,12 @@ static bool dials(const struct sl_links *links, uint32_t peer)
 
 void sl_links_want(struct sl_links *links, const uint64_t *set)
 {
+	uint64_t now = uv_now(links->config.loop);
 	for (uint32_t i = 0; i < links->config.roster->size; i++) {
 		struct sl_slot *slot = &links->slots[i];
 		bool wanted = i != links->config.self && sl_bit(set, i);
-		if (wanted && !slot->wanted) {
+		if (wanted && !slot->wanted)
 			slot->failures = 0;
-			slot->retry_at = 0;
-		}
 		slot->wanted = wanted;
 		if (!dials(links, i))
 			continue;
@@ -97,8 +97,8 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 			sl_link_close(slot->up, "out of range");
 		if (!wanted && slot->dialling != NULL)
 			sl_link_close(slot->dialling, "out of range");
-		if (wanted && slot->up == NULL && slot->dialling == NULL && slot->retry_at == 0)
-			dial(links, i);
+		if (wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->dialled_at + RETRY_LEAST_MS)
+			dial(links, i); /* being asked is reason enough, however long the pause was to be */
 	}
 }
 
@@ -154,6 +154,7 @@ bool sl_links_established(struct sl_link *link)
 		sl_link_close(slot->up, "replaced by a newer link");
 	if (link->dialled)
 		slot->dialling = NULL;
+	links->unshaken -= !link->dialled;
 	slot->up = link;
 	slot->failures = 0;
 	link->peer = member;
@@ -166,8 +167,10 @@ bool sl_links_established(struct sl_link *link)
 void sl_links_lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
-	if (link->peer == UINT32_MAX)
+	if (link->peer == UINT32_MAX) {
+		links->unshaken--;
 		return;
+	}
 	struct sl_slot *slot = &links->slots[link->peer];
 	bool stood = slot->up == link;
 	if (!stood && slot->dialling != link)
@@ -185,20 +188,19 @@ void sl_links_lost(struct sl_link *link)
 
 /* The clock. */
 
-static void tend(struct sl_links *links, struct sl_link *link, uint64_t now)
+static void tend(struct sl_link *link, uint64_t now)
 {
 	if (link->state != SL_LINK_UP) {
 		if (now > link->since + HANDSHAKE_MS)
 			sl_link_close(link, "no answer");
 		return;
 	}
-	if (now > link->heard + DEAD_MS) {
+	if (!link->paused && now > link->heard + DEAD_MS) {
 		sl_link_close(link, "silent for 6 s");
 		return;
 	}
-	if (now > link->sent + PING_MS && link->in_flight == 0)
+	if (now > link->sent + PING_MS && (link->in_flight == 0 || link->control_bytes > SL_LINK_QUEUE_BYTES))
 		sl_link_ping(link);
-	(void)links;
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -207,7 +209,7 @@ static void on_tick(uv_timer_t *timer)
 	uint64_t now = uv_now(links->config.loop);
 	for (struct sl_link *link = links->all, *next; link != NULL; link = next) {
 		next = link->next;
-		tend(links, link, now);
+		tend(link, now);
 	}
 	for (uint32_t i = 0; i < links->config.roster->size; i++) {
 		struct sl_slot *slot = &links->slots[i];
@@ -217,14 +219,27 @@ static void on_tick(uv_timer_t *timer)
 	}
 }
 
+/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all descriptors. */
+static void make_room(struct sl_links *links)
+{
+	struct sl_link *oldest = NULL;
+	for (struct sl_link *link = links->all; link != NULL; link = link->next)
+		if (link->peer == UINT32_MAX)
+			oldest = link;
+	if (oldest != NULL && links->unshaken >= SL_UNSHAKEN_MAX)
+		sl_link_close(oldest, "too many unknown connections");
+}
+
 static void on_accept(uv_stream_t *listener, int status)
 {
 	struct sl_links *links = listener->data;
 	if (status < 0 || links->closing)
 		return;
+	make_room(links);
 	struct sl_link *link = sl_link_new(links, UINT32_MAX, false);
 	if (link == NULL)
 		return;
+	links->unshaken++;
 	if (uv_accept(listener, (uv_stream_t *)&link->tcp) < 0)
 		sl_link_close(link, "cannot accept");
 	else
@@ -238,6 +253,21 @@ void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame
 	struct sl_link *link = links->slots[peer].up;
 	if (link != NULL)
 		sl_link_queue(link, frame);
+}
+
+void sl_links_consumed(struct sl_links *links, uint32_t peer)
+{
+	struct sl_link *link = links->slots[peer].up;
+	if (link == NULL || link->unread == 0)
+		return; /* a frame of a link that is gone */
+	link->unread--;
+	sl_link_resume(link);
+}
+
+void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why)
+{
+	if (links->slots[peer].up != NULL)
+		sl_link_close(links->slots[peer].up, why);
 }
 
 void sl_links_flush(struct sl_links *links)

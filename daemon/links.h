@@ -56,6 +56,10 @@ int sl_links_open(struct sl_links **links, const struct sl_links_config *config,
 void sl_links_want(struct sl_links *links, const uint64_t *set);
 /* Queues a frame (takes a reference of its own); nothing for a peer without a link. */
 void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame);
+/* One frame of this peer was dealt with: a link is not read while too many wait. */
+void sl_links_consumed(struct sl_links *links, uint32_t peer);
+/* Closes the link to a peer, if there is one; it may be dialled again. */
+void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why);
 /* Writes what is queued: once per turn of the loop. */
 void sl_links_flush(struct sl_links *links);
 struct sl_links_figures {

@@ -40,8 +40,8 @@ static const char documentation[] =
 	"  starlingd --config learner.yaml --set log_level=debug\n"
 	"  starlingd --config learner.yaml --check\n"
 	"\n"
-	"Exit status: 0 after the last round or when told to end, 1 when the run failed, 2 when the configuration, the "
-	"identity, the roster or the data cannot be used.";
+	"Exit status: 0 after the last round or when told to end, 1 when the run failed or the port, the address or the "
+	"disk cannot be had now, 2 when the configuration, the identity, the roster or the data cannot be used.";
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -86,10 +86,11 @@ static void follow_parent(long parent)
 		exit(1);
 }
 
+/* 2 for what only the operator can mend; 1 for what may be well the next time (a port, an address, a disk). */
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
-	return 2;
+	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO ? 1 : 2;
 }
 
 int main(int argc, char **argv)
@@ -110,7 +111,8 @@ int main(int argc, char **argv)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
 	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings, &error) != SL_OK)
 		return complain(&error);
-	int status = sl_daemon_open(&daemon, &settings, &error) == SL_OK ? 0 : complain(&error);
+	int rc = arguments.check ? sl_daemon_check(&daemon, &settings, &error) : sl_daemon_open(&daemon, &settings, &error);
+	int status = rc == SL_OK ? 0 : complain(&error);
 	if (status == 0 && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (status == 0)

@@ -280,7 +280,7 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 		       "{s:i, s:i}", "round", (int)r->t, "attempt", (int)r->a);
 		break;
 	case SL_REPORT_REJECTED:
-		about_peer(daemon, r, SL_WARN, "rejected", r->word);
+		sl_complain(daemon, r->peer, r->word);
 		break;
 	case SL_REPORT_BEHIND:
 		behind(daemon, r);

@@ -59,28 +59,37 @@ static int ensure_scratch(struct sl_vault *vault, const struct sl_job *job)
 	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-static void run_job(struct sl_task *base)
-{
-	struct task *task = (struct task *)base;
-	task->code = ensure_scratch(&task->daemon->vault, &task->job);
-	if (task->code == SL_OK)
-		sl_job_run(&task->daemon->vault, &task->job, &task->result);
-}
-
 /* --verify: only where the configuration says unsafe_reveal. Before any share is made, since sharing wipes x. */
-static int reveal(struct sl_daemon *daemon, struct sl_error *error)
+static int reveal(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
 {
 	const struct sl_vault *vault = &daemon->vault;
 	char path[SL_PATH_BYTES + 64];
-	snprintf(path, sizeof path, "%s/reveal-%06u.u64", daemon->settings->state, daemon->vault_view.t);
+	snprintf(path, sizeof path, "%s/reveal-%06u.u64", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t bytes = (vault->n + 1) * sizeof *vault->x;
-	uint64_t p = daemon->vault_view.field.p;
-	bool good = fd >= 0 && write(fd, &p, sizeof p) == (ssize_t)sizeof p && write(fd, vault->x, bytes) == (ssize_t)bytes;
+	bool good = fd >= 0 && write(fd, &view->field.p, sizeof view->field.p) == (ssize_t)sizeof view->field.p &&
+		    write(fd, vault->x, bytes) == (ssize_t)bytes;
 	int saved = errno;
 	if (fd >= 0)
 		close(fd);
 	return good ? SL_OK : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
+}
+
+static void run_job(struct sl_task *base)
+{
+	struct task *task = (struct task *)base;
+	struct sl_daemon *daemon = task->daemon;
+	task->code = ensure_scratch(&daemon->vault, &task->job);
+	if (task->code != SL_OK) {
+		sl_fail(&task->error, task->code, "out of memory for the vectors of this view");
+		return;
+	}
+	sl_job_run(&daemon->vault, &task->job, &task->result);
+	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
+	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK)
+		task->code = sl_fail(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
+	else if (encoded && daemon->settings->unsafe_reveal)
+		task->code = reveal(daemon, task->job.view, &task->error);
 }
 
 static void job_done(struct sl_task *base)
@@ -89,13 +98,8 @@ static void job_done(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	sl_buffers_free(task->job.buffers);
 	if (task->code != SL_OK) {
-		fatal(daemon, "out of memory for the vectors of this view");
-	} else if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
-		fatal(daemon, "the committed model could not be decoded");
+		fatal(daemon, task->error.text);
 	} else {
-		if (task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK && daemon->settings->unsafe_reveal &&
-		    reveal(daemon, &task->error) != SL_OK)
-			fatal(daemon, task->error.text);
 		struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_COMPUTED);
 		h->result = task->result;
 		h->event.result = &h->result;
@@ -205,6 +209,10 @@ static void run_persist(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
+	if (atomic_load(&daemon->condemned)) {
+		task->code = sl_fail(&task->error, SL_ERR_REFUSED, "not written: the learner stopped");
+		return;
+	}
 	struct sl_checkpoint checkpoint = {.round = task->commit.t,
 					   .learners = task->commit.learners,
 					   .total_weight = task->commit.total_weight,
@@ -219,7 +227,9 @@ static void persist_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	if (task->code != SL_OK) {
+	if (atomic_load(&daemon->condemned)) {
+		; /* stopped meanwhile, and said why */
+	} else if (task->code != SL_OK) {
 		fatal(daemon, task->error.text);
 	} else {
 		const char *name = strrchr(task->path, '/');

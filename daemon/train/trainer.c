@@ -167,8 +167,11 @@ static int settings_check(const struct sl_settings *s, struct sl_error *error)
 /* What depends on the number of images, once they are read. */
 static int memory_take(struct builtin *t, struct sl_error *error)
 {
-	if (t->batch > t->set.mine.count)
-		t->batch = t->set.mine.count;
+	if (t->batch >= t->set.mine.count)
+		return sl_fail(error, SL_ERR_RANGE,
+			       "batch: %u must be less than the %u images of this learner, or a model that has to be trained "
+			       "again would come out the same",
+			       t->batch, t->set.mine.count);
 	t->order = calloc(t->set.mine.count, sizeof *t->order);
 	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
 	if (t->order == NULL || sl_autoencoder_init(&t->net, t->hidden, rows) != SL_OK)

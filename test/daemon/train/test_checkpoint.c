@@ -42,7 +42,8 @@ static int latest(const char *folder, size_t n, struct sl_checkpoint *c, struct 
 
 static void the_exact_bytes(void **state)
 {
-	static const char header[] = "{\"__metadata__\":{\"digest\":"
+	static const char header[] = "{\"__metadata__\":{\"checksum\":"
+				     "\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
 				     "\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
 				     "\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
 				     "\"a\",\"shapes\":\"3\","
@@ -183,11 +184,23 @@ static void header_contents_are_checked(void **state)
 		{"\"10\"", "\"-1\"", "round, learners or total_weight is no number"},
 		{"18446744073709551615", "18446744073709551616",
 		 "round, learners or total_weight is no number"},
-		{"0109", "010g", "the digest is not 64 hexadecimal digits"},
+		{"0109", "010g", "digest or checksum is not 64 hexadecimal digits"},
+		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5", "digest or checksum is not 64 hexadecimal digits"},
 		{"\"round\":\"1\"", "\"round\":\"2\"", "holds round 2"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		expect_replaced(*state, cases[i][0], cases[i][1], cases[i][2]);
+}
+
+static void damaged_floats_are_refused(void **state)
+{
+	size_t size;
+	write_round(*state, "a", 1);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	bytes[size - 1] ^= 1;
+	expect_damage(*state, bytes, size,
+		      "damaged: the model does not match its checksum; remove the file to go on from the round before");
+	free(bytes);
 }
 
 static void another_n_is_refused(void **state)
@@ -241,6 +254,7 @@ int main(void)
 		IN_FOLDER(cut_files_are_refused),
 		IN_FOLDER(header_lengths_are_bounded),
 		IN_FOLDER(header_contents_are_checked),
+		IN_FOLDER(damaged_floats_are_refused),
 		IN_FOLDER(another_n_is_refused),
 		IN_FOLDER(a_failed_write_leaves_nothing),
 		IN_FOLDER(bad_requests_are_errors),
