@@ -25,6 +25,33 @@ static void look_again(void)
 	nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 }
 
+/* Whoever is still running when the test program ends, however it ends, is ended with it. */
+#define STARTED_MAX 64
+static pid_t started[STARTED_MAX];
+static size_t started_count;
+
+static void end_started(void)
+{
+	for (size_t i = 0; i < started_count; i++)
+		if (started[i] > 0)
+			kill(started[i], SIGKILL);
+}
+
+static void remember(pid_t pid)
+{
+	if (started_count == 0)
+		atexit(end_started);
+	if (started_count < STARTED_MAX)
+		started[started_count++] = pid;
+}
+
+static void ended(pid_t pid)
+{
+	for (size_t i = 0; i < started_count; i++)
+		if (started[i] == pid)
+			started[i] = 0;
+}
+
 static pid_t spawn(const char *folder, int out, int err, const char *const *argv)
 {
 	pid_t pid = fork();
@@ -46,10 +73,12 @@ int process_wait(pid_t pid, double seconds)
 		if (now() > end) {
 			kill(pid, SIGKILL);
 			waitpid(pid, &status, 0);
+			ended(pid);
 			return -1;
 		}
 		look_again();
 	}
+	ended(pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
@@ -82,6 +111,7 @@ pid_t process_start(const char *folder, const char *log, const char *const *argv
 	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	pid_t pid = spawn(folder, fd, fd, argv);
 	close(fd);
+	remember(pid);
 	return pid;
 }
 

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "test/cluster/cluster.h"
+#include "tools/ports.h"
 
 static void expect_one_line(const char *text)
 {
@@ -90,15 +91,20 @@ static void schedules_are_checked(void **state)
 struct site {
 	char folder[64], config[128], roster[96];
 	char line[256];
+	uint16_t port;
 };
 
 static void open_site(struct site *s)
 {
 	struct outcome o;
+	char address[32];
+	struct sl_error error;
 	process_folder(s->folder, sizeof s->folder);
+	assert_int_equal(sl_ports_find(&s->port, 1, &error), SL_OK);
+	snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
 	snprintf(s->config, sizeof s->config, "%s/starlingd.yaml", s->folder);
 	snprintf(s->roster, sizeof s->roster, "%s/roster.yaml", s->folder);
-	const char *argv[] = {process_starling(), "init", "--id", "1", "--name", "one", "--address", "127.0.0.1:7999", NULL};
+	const char *argv[] = {process_starling(), "init", "--id", "1", "--name", "one", "--address", address, NULL};
 	process_run(&o, s->folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	snprintf(s->line, sizeof s->line, "%.255s", o.out);
