@@ -259,6 +259,32 @@ static void late_and_restarted_learners_join(void **state)
 	process_remove(h.folder);
 }
 
+/* A learner that lost its last commit says so; a copy of anybody's checkpoint brings it back. */
+static void left_behind_learner_is_helped_by_a_copy(void **state)
+{
+	(void)state;
+	struct hand h;
+	char log[256];
+	open_hand(&h);
+	for (int i = 1; i <= LEARNERS; i++)
+		configure(&h, i, 2, "roster.yaml", "");
+	run_all(&h);
+	shell(&h, "rm 3/state/round-000002.safetensors");
+	for (int i = 1; i <= LEARNERS; i++) {
+		configure(&h, i, 4, "roster.yaml", "");
+		h.pids[i - 1] = start(&h, i);
+	}
+	path_of(&h, 3, "log.jsonl", log, sizeof log);
+	assert_true(process_expect(log, "\"event\":\"behind\"", 40));
+	stop(h.pids[2]);
+	shell(&h, "cp 1/state/round-000002.safetensors 3/state/");
+	h.pids[2] = start(&h, 3);
+	for (int i = 1; i <= LEARNERS; i++)
+		assert_int_equal(process_wait(h.pids[i - 1], 120), 0);
+	compare_checkpoints(&h, "round-000004.safetensors");
+	process_remove(h.folder);
+}
+
 static void second_daemon_on_one_state_refuses(void **state)
 {
 	(void)state;
@@ -282,6 +308,7 @@ int main(void)
 		cmocka_unit_test(three_by_hand_commit_and_continue), cmocka_unit_test(staggered_start_misses_no_edge), cmocka_unit_test(stranger_is_refused_once),
 		cmocka_unit_test(wrong_key_is_refused_once),
 		cmocka_unit_test(differing_parameter_is_named),	     cmocka_unit_test(late_and_restarted_learners_join),
+		cmocka_unit_test(left_behind_learner_is_helped_by_a_copy),
 		cmocka_unit_test(second_daemon_on_one_state_refuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
