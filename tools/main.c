@@ -9,6 +9,7 @@
 
 #include "daemon/nearest.h"
 #include "tools/command.h"
+#include "tools/terminal.h"
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
@@ -31,20 +32,31 @@ bool sl_tool_number(const char *text, uint64_t least, uint64_t most, uint64_t *n
 	return n >= least && n <= most;
 }
 
+static const char help_end[] =
+	"\nExamples:\n"
+	"  starling launch -n 10 --rounds 10\n"
+	"      ten learners on this machine, on digits it draws itself\n"
+	"  starling logs --follow RUNFOLDER\n"
+	"      what they do, in one stream\n"
+	"  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+	"      a learner on a machine of its own\n"
+	"\n"
+	"'starling help COMMAND' describes a command, 'starlingd --settings' lists every setting.\n";
+
 static void print_help(FILE *out)
 {
-	fputs("Usage: starling COMMAND [OPTION...]\n"
-	      "Federated averaging with no server: learners that share no model with anyone.\n\n"
-	      "Commands:\n",
-	      out);
-	for (size_t i = 0; i < COMMANDS; i++)
-		fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-	fputs("\nExamples:\n"
-	      "  starling launch -n 10 --rounds 10    ten learners on this machine, on digits it draws itself\n"
-	      "  starling logs --follow RUNFOLDER     what they do, in one stream\n"
-	      "  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n\n"
-	      "'starling COMMAND --help' describes a command, 'starlingd --help' every setting.\n",
-	      out);
+	char line[128];
+	size_t width = sl_terminal_width(out);
+	sl_terminal_fill(out,
+			 "Usage: starling COMMAND [OPTION...]\n"
+			 "Federated averaging with no server: learners that share no model with anyone.\n\n"
+			 "Commands:\n",
+			 width);
+	for (size_t i = 0; i < COMMANDS; i++) {
+		snprintf(line, sizeof line, "  %-10s %s\n", commands[i].name, commands[i].summary);
+		sl_terminal_fill(out, line, width);
+	}
+	sl_terminal_fill(out, help_end, width);
 }
 
 static int unknown_command(const char *name)
@@ -60,6 +72,25 @@ static int unknown_command(const char *name)
 	return SL_EXIT_USAGE;
 }
 
+/* argp believes in 80 columns until it is told otherwise. */
+static void fit_help(void)
+{
+	char format[96];
+	size_t width = sl_terminal_width(stdout);
+	if (width < 24 || width >= SL_WIDTH_USUAL)
+		return;
+	snprintf(format, sizeof format, "usage-indent=4,long-opt-col=4,opt-doc-col=%zu,rmargin=%zu",
+		 width < 50 ? 10 : width - 36, width - 1);
+	setenv("ARGP_HELP_FMT", format, 0);
+}
+
+static const char *program = "starling";
+
+const char *sl_tool_program(void)
+{
+	return program;
+}
+
 static int run(const struct sl_command *command, int argc, char **argv)
 {
 	static char name[64]; /* argp keeps it */
@@ -67,11 +98,17 @@ static int run(const struct sl_command *command, int argc, char **argv)
 	argv[0] = name;
 	program_invocation_name = program_invocation_short_name = name;
 	argp_err_exit_status = SL_EXIT_USAGE;
+	fit_help();
 	return command->run(argc, argv);
 }
 
 static int dispatch(int argc, char **argv)
 {
+	char help[] = "--help";
+	if (argc > 2 && strcmp(argv[1], "help") == 0) { /* help COMMAND: COMMAND --help */
+		memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
+		argv[argc - 1] = help;
+	}
 	const char *word = argc > 1 ? argv[1] : NULL;
 	if (word == NULL) {
 		print_help(stderr);
@@ -124,6 +161,8 @@ static void close_output(void)
 int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
+	if (argc > 0)
+		program = argv[0];
 	atexit(close_output); /* also after argp's --help, which ends the program */
 	return dispatch(argc, argv);
 }

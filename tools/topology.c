@@ -1,11 +1,13 @@
 #include "tools/topology.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/math/generate.h"
+#include "daemon/nearest.h"
 
 bool sl_topology_is_name(const char *text)
 {
@@ -14,6 +16,23 @@ bool sl_topology_is_name(const char *text)
 		if (strcspn(*line, ": ") == length && strncmp(*line, text, length) == 0)
 			return true;
 	return false;
+}
+
+void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYTES])
+{
+	char word[SL_TOPOLOGY_NAME_BYTES], family[SL_TOPOLOGY_NAME_BYTES];
+	size_t distance = SIZE_MAX;
+	name[0] = '\0';
+	if (strcspn(text, ":") >= sizeof word)
+		return;
+	snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
+	for (const char *const *line = sl_topology_help(); *line != NULL; line++) {
+		const char *best = NULL;
+		snprintf(family, sizeof family, "%.*s", (int)strcspn(*line, ": "), *line);
+		sl_nearest(word, family, &best, &distance);
+		if (best != NULL)
+			memcpy(name, family, sizeof family);
+	}
 }
 
 static bool redrawn(enum sl_topology_kind kind)
@@ -93,6 +112,19 @@ static int from_file(const struct sl_topology_request *request, struct sl_schedu
 	return SL_OK;
 }
 
+static int unknown(const char *text, struct sl_error *error)
+{
+	char name[SL_TOPOLOGY_NAME_BYTES];
+	sl_topology_nearest(text, name);
+	if (name[0] != '\0')
+		return sl_fail(error, SL_ERR_NOTFOUND, "%s: neither a file nor a topology; did you mean '%s'?",
+			       text, name);
+	return sl_fail(error, SL_ERR_NOTFOUND,
+		       "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
+		       "neighbours:K, regular:D, geometric:R)",
+		       text);
+}
+
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,
 			 struct sl_error *error)
 {
@@ -100,10 +132,6 @@ int sl_topology_schedule(const struct sl_topology_request *request, struct sl_sc
 	if (sl_topology_is_name(request->text))
 		return from_name(request, schedule, error);
 	if (access(request->text, F_OK) != 0 && strchr(request->text, '/') == NULL)
-		return sl_fail(
-			error, SL_ERR_NOTFOUND,
-			"%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
-			"neighbours:K, regular:D, geometric:R)",
-			request->text);
+		return unknown(request->text, error);
 	return from_file(request, schedule, error);
 }

@@ -17,6 +17,10 @@ struct sl_topology_request {
 /* Whether `text` begins with the name of a family (what follows may still be wrong). */
 bool sl_topology_is_name(const char *text);
 
+/* The name of the family that a misspelt one may have meant, or "". */
+#define SL_TOPOLOGY_NAME_BYTES 32u
+void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYTES]);
+
 /* Draws or reads the schedule. A family that is the same in every step gets one step unless `steps` asks for
  * more; a file keeps its first `steps`. Errors name the text, or file and line. */
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,

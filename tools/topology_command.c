@@ -6,6 +6,7 @@
 #include "common/math/field.h"
 #include "common/math/generate.h"
 #include "tools/number.h"
+#include "tools/terminal.h"
 #include "tools/topology.h"
 
 enum { KEY_STEPS = 256, KEY_SEED, KEY_P, KEY_JSON };
@@ -20,7 +21,7 @@ static void take_prime(struct options *o, const char *text, struct argp_state *s
 {
 	o->p = sl_number_or_usage(state, "--p", text, 3, (UINT64_C(1) << 61) - 1);
 	if (!sl_is_prime(o->p))
-		argp_error(state, "--p %s: not a prime", text);
+		argp_failure(state, SL_EXIT_USAGE, 0, "--p %s: not a prime", text);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -45,12 +46,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (o->request.text != NULL)
-			argp_error(state, "\"%s\": one topology at a time", arg);
+			argp_failure(state, SL_EXIT_USAGE, 0, "\"%s\": one topology at a time", arg);
 		o->request.text = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (o->request.text == NULL)
-			argp_error(state, "which topology?");
+			argp_failure(state, SL_EXIT_USAGE, 0, "which topology?");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -124,6 +125,11 @@ static int complain(const struct sl_error *error)
 static int generate(const struct options *o, struct sl_error *error)
 {
 	struct sl_schedule schedule;
+	char name[SL_TOPOLOGY_NAME_BYTES];
+	sl_topology_nearest(o->request.text, name);
+	if (!sl_topology_is_name(o->request.text) && name[0] != '\0')
+		return sl_fail(error, SL_ERR_INVALID, "%s: no such topology; did you mean '%s'?", o->request.text,
+			       name);
 	if (!sl_topology_is_name(o->request.text))
 		return sl_fail(error, SL_ERR_INVALID,
 			       "%s: no such topology; see starling topology generate --help",
@@ -164,14 +170,22 @@ static int run(const struct argp *argp, int (*verb)(const struct options *, stru
 
 static int usage(FILE *out)
 {
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *memory = open_memstream(&text, &bytes);
+	if (memory == NULL)
+		return SL_EXIT_FAILED;
 	fputs("Usage: starling topology generate NAME[:PARAMETER] -n N [--steps S] [--seed S]\n"
 	      "       starling topology show NAME[:PARAMETER]|FILE [-n N] [--p PRIME] [--json]\n"
 	      "\n"
 	      "Who is in range of whom, step by step. Topologies:\n",
-	      out);
+	      memory);
 	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
-		fprintf(out, "  %s\n", *line);
-	fputs("\nEach has its own --help with examples.\n", out);
+		fprintf(memory, "  %s\n", *line);
+	fputs("\nEach has its own --help with examples.\n", memory);
+	if (fclose(memory) == 0)
+		sl_terminal_fill(out, text, sl_terminal_width(out));
+	free(text);
 	return out == stdout ? 0 : SL_EXIT_USAGE;
 }
 

@@ -3,7 +3,25 @@
 #include <stdlib.h>
 
 #include "common/math/spectrum.h"
+#include "tools/table.h"
+#include "tools/terminal.h"
 #include "tools/topology.h"
+
+enum { STEP, N, EDGES, LEAST, MEAN, MOST, CONNECTED, MU, K, COLUMNS };
+
+static const struct sl_column table[COLUMNS] = {
+	[STEP] = {"step", 6, 0, false},
+	[N] = {"N", 6, 3, false},
+	[EDGES] = {"edges", 9, 0, false},
+	[LEAST] = {"min", 7, 2, false},
+	[MEAN] = {"mean", 9, 2, false},
+	[MOST] = {"max", 7, 2, false},
+	[CONNECTED] = {"connected", 12, 0, true},
+	[MU] = {"mu", 10, 1, false},
+	[K] = {"K", 10, 0, false},
+};
+
+#define DEGREES (UINT32_C(1) << LEAST | UINT32_C(1) << MEAN | UINT32_C(1) << MOST)
 
 /* The graph, and what sl_mu works with. */
 static size_t figures_scratch(uint32_t n, size_t edges)
@@ -57,28 +75,44 @@ static int figures_or_fail(const struct sl_schedule *schedule, uint32_t step, ui
 	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
 }
 
-static void print_row(uint32_t step, const struct sl_step_figures *f, FILE *out)
+static void print_row(uint32_t step, const struct sl_step_figures *f, uint32_t columns, FILE *out)
 {
-	char parts[24] = "yes", k[24] = "-";
-	if (f->parts > 1)
-		snprintf(parts, sizeof parts, "%u parts", f->parts);
-	if (f->k != UINT64_MAX)
-		snprintf(k, sizeof k, "%llu", (unsigned long long)f->k);
-	fprintf(out, "%6u %5u %8u %6u %8.2f %6u  %-10s %9.7f %9s\n", step + 1, f->learners, f->edges,
-		f->degree_min, f->degree_mean, f->degree_max, parts, f->mu, k);
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES];
+	snprintf(cells[STEP], SL_CELL_BYTES, "%u", step + 1);
+	snprintf(cells[N], SL_CELL_BYTES, "%u", f->learners);
+	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", f->edges);
+	snprintf(cells[LEAST], SL_CELL_BYTES, "%u", f->degree_min);
+	snprintf(cells[MEAN], SL_CELL_BYTES, "%.2f", f->degree_mean);
+	snprintf(cells[MOST], SL_CELL_BYTES, "%u", f->degree_max);
+	snprintf(cells[CONNECTED], SL_CELL_BYTES, f->parts > 1 ? "%u parts" : "yes", f->parts);
+	snprintf(cells[MU], SL_CELL_BYTES, "%.7f", f->mu);
+	snprintf(cells[K], SL_CELL_BYTES, f->k != UINT64_MAX ? "%llu" : "-", (unsigned long long)f->k);
+	sl_table_line(table, COLUMNS, columns, cells, line);
+	fprintf(out, "%s\n", line);
+}
+
+/* What is said of degrees goes as a whole. */
+static uint32_t columns_for(FILE *out)
+{
+	uint32_t columns = sl_table_kept(table, COLUMNS, sl_terminal_width(out));
+	return (columns & DEGREES) == DEGREES ? columns : columns & ~DEGREES;
 }
 
 int sl_topology_print_table(const struct sl_schedule *schedule, uint64_t p, FILE *out, struct sl_error *error)
 {
 	struct sl_step_figures f;
-	fprintf(out, "%29s  degree\n", "");
-	fprintf(out, "%6s %5s %8s %6s %8s %6s  %-10s %9s %9s\n", "step", "N", "edges", "min", "mean", "max",
-		"connected", "mu", "K");
+	char line[SL_TABLE_LINE_BYTES];
+	uint32_t columns = columns_for(out);
+	size_t before = sl_table_width(table, COLUMNS, columns & ((UINT32_C(1) << MEAN) - 1));
+	if (columns & DEGREES)
+		fprintf(out, "%*s  degree\n", (int)before + 1, "");
+	sl_table_header(table, COLUMNS, columns, line);
+	fprintf(out, "%s\n", line);
 	for (uint32_t s = 0; s < schedule->steps; s++) {
 		int rc = figures_or_fail(schedule, s, p, &f, error);
 		if (rc != SL_OK)
 			return rc;
-		print_row(s, &f, out);
+		print_row(s, &f, columns, out);
 	}
 	return SL_OK;
 }

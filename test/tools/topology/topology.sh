@@ -54,6 +54,10 @@ refused show ring -n 1
 refused show ring -n 5 --p 10
 refused show nowhere.txt -n 5
 refused generate a.txt -n 12
+refused generate rign -n 12
+grep -q "rign: no such topology; did you mean 'ring'?" err.txt || fail "$(cat err.txt)"
+refused show stra -n 12
+grep -q "did you mean 'star'?" err.txt || fail "$(cat err.txt)"
 refused generate neighbours:7 -n 10
 refused draw ring
 refused
