@@ -22,6 +22,21 @@ struct logs {
 	bool follow, json, colour;
 };
 
+#define NAMED_MOST 8u /* learners in an error */
+
+struct known {
+	uint64_t id;
+	char name[SL_NAME_BYTES];
+};
+
+/* What there is, for whoever asks for what there is not. */
+struct seen {
+	struct known *learners;
+	size_t count, room;
+	bool learner, round;  /* those asked for, the round by that learner */
+	uint64_t first, last; /* rounds; 0: none */
+};
+
 static volatile sig_atomic_t interrupted;
 
 static const struct argp_option options[] = {
@@ -77,20 +92,116 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	}
 }
 
+static uint64_t whole(const json_t *record, const char *field)
+{
+	const json_t *value = json_object_get(record, field);
+	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+}
+
+static bool of_learner(const struct logs *logs, const json_t *record)
+{
+	const char *name = json_string_value(json_object_get(record, "name"));
+	if (logs->learner_id)
+		return whole(record, "learner") == logs->learner_id;
+	return logs->learner == NULL || (name && strcmp(name, logs->learner) == 0);
+}
+
 static bool wanted(const struct logs *logs, const json_t *record)
 {
 	const char *level = json_string_value(json_object_get(record, "level"));
-	const char *name = json_string_value(json_object_get(record, "name"));
-	const json_t *learner = json_object_get(record, "learner"), *round = json_object_get(record, "round");
 	int known_level = level ? sl_level_find(level) : -1;
 	if (known_level >= 0 && known_level < logs->level)
 		return false;
-	if (logs->round && (!json_is_integer(round) || (uint64_t)json_integer_value(round) != logs->round))
-		return false;
-	if (logs->learner_id)
-		return json_is_integer(learner) && (uint64_t)json_integer_value(learner) == logs->learner_id;
-	return logs->learner == NULL || (name && strcmp(name, logs->learner) == 0);
+	return (logs->round == 0 || whole(record, "round") == logs->round) && of_learner(logs, record);
 }
+
+/* ---- what there is ---- */
+
+static void see_learner(struct seen *seen, const json_t *record)
+{
+	const char *name = json_string_value(json_object_get(record, "name"));
+	uint64_t id = whole(record, "learner");
+	if (name == NULL || id == 0)
+		return;
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->learners[i].id == id && strcmp(seen->learners[i].name, name) == 0)
+			return;
+	if (seen->count == seen->room) {
+		size_t room = seen->room ? 2 * seen->room : 16;
+		struct known *more = reallocarray(seen->learners, room, sizeof *more);
+		if (more == NULL)
+			return;
+		seen->learners = more;
+		seen->room = room;
+	}
+	seen->learners[seen->count].id = id;
+	snprintf(seen->learners[seen->count++].name, SL_NAME_BYTES, "%s", name);
+}
+
+static void see(const struct logs *logs, struct seen *seen, const json_t *record)
+{
+	uint64_t round = whole(record, "round");
+	if (!seen->learner)
+		see_learner(seen, record);
+	if (!of_learner(logs, record))
+		return;
+	seen->learner = true;
+	seen->round |= round == logs->round;
+	if (round > 0 && (seen->first == 0 || round < seen->first))
+		seen->first = round;
+	if (round > seen->last)
+		seen->last = round;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void say_learners(const struct logs *logs, struct seen *seen)
+{
+	size_t n = seen->count;
+	fprintf(stderr, "starling logs: %s: no record of learner '%s'", logs->folder, logs->learner);
+	if (n > 0)
+		qsort(seen->learners, n, sizeof *seen->learners, by_id);
+	for (size_t i = 0; i < n && i < NAMED_MOST; i++)
+		fprintf(stderr, "%s%s (%llu)", i == 0 ? "; there are " : ", ", seen->learners[i].name,
+			(unsigned long long)seen->learners[i].id);
+	if (n > NAMED_MOST)
+		fprintf(stderr, " and %zu more", n - NAMED_MOST);
+	fputc('\n', stderr);
+}
+
+static void say_rounds(const struct logs *logs, const struct seen *seen)
+{
+	fprintf(stderr, "starling logs: %s: no record of round %llu%s%s; ", logs->folder,
+		(unsigned long long)logs->round, logs->learner ? " by learner " : "",
+		logs->learner ? logs->learner : "");
+	if (seen->first == 0)
+		fputs("there are none of any round\n", stderr);
+	else if (seen->first == seen->last)
+		fprintf(stderr, "there is round %llu\n", (unsigned long long)seen->first);
+	else
+		fprintf(stderr, "there are rounds %llu to %llu\n", (unsigned long long)seen->first,
+			(unsigned long long)seen->last);
+}
+
+/* Says what was asked for in vain: a status. */
+static int judge(const struct logs *logs, struct seen *seen)
+{
+	if (interrupted || ferror(stdout))
+		return 0;
+	if (logs->learner != NULL && !seen->learner) {
+		say_learners(logs, seen);
+		return SL_EXIT_USAGE;
+	}
+	if (logs->round != 0 && !seen->round)
+		say_rounds(logs, seen);
+	return 0;
+}
+
+/* ---- printing ---- */
 
 static bool print(const struct logs *logs, const struct sl_log_item *item)
 {
@@ -103,14 +214,16 @@ static bool print(const struct logs *logs, const struct sl_log_item *item)
 }
 
 /* false when standard output takes no more */
-static bool print_all(const struct logs *logs, struct sl_log_merge *merge)
+static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
 {
 	struct sl_log_item item;
-	while (!interrupted && sl_log_merge_next(merge, &item))
+	while (!interrupted && sl_log_merge_next(merge, &item)) {
+		see(logs, seen, item.record);
 		if (wanted(logs, item.record) && !print(logs, &item)) {
 			sl_tool_output_failed();
 			return false;
 		}
+	}
 	return true;
 }
 
@@ -133,10 +246,14 @@ static int fail(const struct sl_error *error)
 	return error->code == SL_ERR_NOTFOUND ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 }
 
-static int follow(const struct logs *logs, struct sl_log_merge *merge)
+/* Whoever has written nothing yet may still do so: that is said, and waited for. */
+static int follow(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
 {
 	struct sl_error error = {0};
-	while (print_all(logs, merge) && wait_for_more())
+	bool more = print_all(logs, merge, seen);
+	if (more && logs->learner != NULL && !seen->learner)
+		say_learners(logs, seen);
+	for (; more && wait_for_more(); more = print_all(logs, merge, seen))
 		if (sl_log_merge_refresh(merge, &error) != SL_OK)
 			return fail(&error);
 	return 0;
@@ -160,6 +277,7 @@ int sl_cmd_logs(int argc, char **argv)
 	static const struct argp argp = {options, parse, "RUNFOLDER", doc, NULL, NULL, NULL};
 	struct logs logs = {.level = SL_DEBUG, .colour = sl_log_colour(STDOUT_FILENO)};
 	struct sl_log_merge merge;
+	struct seen seen = {0};
 	struct sl_error error = {0};
 	int status = 0;
 	argp_parse(&argp, argc, argv, 0, NULL, &logs);
@@ -167,10 +285,11 @@ int sl_cmd_logs(int argc, char **argv)
 		return fail(&error);
 	if (logs.follow) {
 		catch_signals();
-		status = follow(&logs, &merge);
-	} else {
-		print_all(&logs, &merge);
+		status = follow(&logs, &merge, &seen);
+	} else if (print_all(&logs, &merge, &seen)) {
+		status = judge(&logs, &seen);
 	}
+	free(seen.learners);
 	if (merge.malformed > 0)
 		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n", merge.malformed,
 			merge.malformed == 1 ? "" : "s", merge.first_malformed);

@@ -61,6 +61,21 @@ static void filters(void **state)
 	expect_file("out", "");
 }
 
+static void says_what_there_is(void **state)
+{
+	(void)state;
+	make_run();
+	assert_int_equal(sh("\"$S\" logs run --learner 3 > out 2> err"), 2);
+	expect_file("out", "");
+	expect_file("err", "starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)\n");
+	assert_int_equal(sh("\"$S\" logs run --learner learner-2 2> err"), 2);
+	assert_int_equal(sh("\"$S\" logs run --round 9 > out 2> err"), 0);
+	expect_file("out", "");
+	expect_file("err", "starling logs: run: no record of round 9; there are rounds 1 to 2\n");
+	assert_int_equal(sh("\"$S\" logs run --round 2 --level error --learner 1 > out 2> err"), 0);
+	expect_file("err", "");
+}
+
 static void json_passes_through(void **state)
 {
 	(void)state;
@@ -197,6 +212,9 @@ static void names_its_commands(void **state)
 {
 	(void)state;
 	assert_int_equal(sh("\"$S\" --help > out && grep -q '^  logs ' out && grep -q '^  init ' out"), 0);
+	assert_int_equal(sh("\"$S\" help logs > out && \"$S\" logs --help | cmp - out"), 0);
+	assert_int_equal(sh("\"$S\" help lgos 2> err"), 2);
+	expect_file("err", "starling: unknown command 'lgos'; did you mean 'logs'?\n");
 	assert_int_equal(sh("\"$S\" --version | grep -q '^starling [0-9]'"), 0);
 	assert_int_equal(sh("\"$S\" lgos 2> err"), 2);
 	expect_file("err", "starling: unknown command 'lgos'; did you mean 'logs'?\n");
@@ -238,6 +256,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_IN_FOLDER(merges_in_time),		TEST_IN_FOLDER(filters),
+		TEST_IN_FOLDER(says_what_there_is),
 		TEST_IN_FOLDER(json_passes_through),	TEST_IN_FOLDER(a_files_order_is_kept),
 		TEST_IN_FOLDER(counts_malformed_lines), TEST_IN_FOLDER(many_files_make_one_stream),
 		TEST_IN_FOLDER(clear_errors),		TEST_IN_FOLDER(a_closed_pipe_is_quiet),
