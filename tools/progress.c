@@ -3,28 +3,31 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH_USUAL 80u
-#define WIDTH_MOST 512u
+#include "tools/table.h"
+#include "tools/terminal.h"
+
+#define BAR_BYTES 512u
 #define GAUGE_LEAST 8u
 #define GAUGE_MOST 40u
+
+enum { ROUND, LEARNERS, EDGES, MU, K, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, COLUMNS };
+
+/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together. */
+static const struct sl_column table[COLUMNS] = {
+	[ROUND] = {"round", 5, 0, false},	  [LEARNERS] = {"learners", 9, 3, false},
+	[EDGES] = {"edges", 8, 5, false},	  [MU] = {"mu", 10, 6, false},
+	[K] = {"K", 8, 2, false},		  [MSE] = {"MSE", 10, 0, false},
+	[TRAIN] = {"train s", 9, 4, false},	  [AGGREGATE] = {"aggreg. s", 10, 1, false},
+	[MEGABYTES] = {"MB", 10, 7, false}, [MEAN] = {"mean", 11, 0, true},
+};
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live)
 {
 	const char *term = getenv("TERM");
 	bool able = term != NULL && *term != '\0' && strcmp(term, "dumb") != 0;
 	*progress = (struct sl_progress){.out = out, .live = may_live && able && isatty(fileno(out))};
-}
-
-/* Asked each time: a window changes its width. */
-static size_t width(const struct sl_progress *p)
-{
-	struct winsize size;
-	if (ioctl(fileno(p->out), TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-		return WIDTH_USUAL;
-	return size.ws_col < WIDTH_MOST ? size.ws_col : WIDTH_MOST;
 }
 
 void sl_progress_clear(struct sl_progress *progress)
@@ -38,25 +41,61 @@ void sl_progress_clear(struct sl_progress *progress)
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 {
 	va_list args;
+	char *text = NULL;
 	sl_progress_clear(progress);
 	va_start(args, format);
-	vfprintf(progress->out, format, args);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
 	va_end(args);
-	fputc('\n', progress->out);
+	if (text != NULL)
+		sl_terminal_fill(progress->out, text, sl_terminal_width(progress->out));
+	free(text);
 	fflush(progress->out);
+}
+
+static void print_header(struct sl_progress *progress, uint32_t columns)
+{
+	char line[SL_TABLE_LINE_BYTES];
+	progress->columns = columns;
+	sl_table_header(table, COLUMNS, columns, line);
+	sl_progress_line(progress, "%s", line);
 }
 
 void sl_progress_header(struct sl_progress *progress)
 {
-	sl_progress_line(progress, "%5s %8s %7s %9s %7s %9s %8s %9s  %s", "round", "learners", "edges", "mu",
-			 "K", "MSE", "train s", "aggreg. s", "mean");
+	print_header(progress, sl_table_kept(table, COLUMNS, sl_terminal_width(progress->out)));
+}
+
+static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CELL_BYTES])
+{
+	const char *mean = !row->exact ? "NOT EXACT" : row->verified ? "exact" : "same";
+	snprintf(cells[ROUND], SL_CELL_BYTES, "%u", row->round);
+	snprintf(cells[LEARNERS], SL_CELL_BYTES, "%u", row->learners);
+	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", row->edges);
+	snprintf(cells[MU], SL_CELL_BYTES, "%.6f", row->mu);
+	snprintf(cells[K], SL_CELL_BYTES, "%llu", (unsigned long long)row->k);
+	snprintf(cells[MSE], SL_CELL_BYTES, "%.6f", row->mse);
+	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
+	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
+	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
+	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
 }
 
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
 {
-	sl_progress_line(progress, "%5u %8u %7u %9.6f %7llu %9.6f %8.2f %9.2f  %s", row->round, row->learners,
-			 row->edges, row->mu, (unsigned long long)row->k, row->mse, row->train_s,
-			 row->aggregate_s, row->exact ? "exact" : "NOT EXACT");
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], clamped[SL_THOUSANDS_BYTES];
+	size_t width = sl_terminal_width(progress->out);
+	uint32_t columns = sl_table_kept(table, COLUMNS, width);
+	if (columns != progress->columns)
+		print_header(progress, columns);
+	fill_cells(row, cells);
+	sl_table_line(table, COLUMNS, columns, cells, line);
+	sl_thousands(row->clamped, clamped);
+	bool fits = width == 0 || strlen(line) + strlen(", clamped ") + strlen(clamped) <= width;
+	if (row->clamped == 0)
+		sl_progress_line(progress, "%s", line);
+	else
+		sl_progress_line(progress, fits ? "%s, clamped %s" : "%s\n      clamped %s", line, clamped);
 }
 
 /* "[#####-----] " of `cells` cells. */
@@ -73,29 +112,27 @@ static size_t gauge(double part, size_t cells, char *out)
 	return (size_t)(at - out);
 }
 
-size_t sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
+void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
 	char left[96], cells[GAUGE_MOST + 4] = "";
 	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
 			    bar->phase, 100 * bar->part);
-	size_t used = (size_t)head + strlen(bar->note) + 1,
-	       most = columns - 1 < size - 1 ? columns - 1 : size - 1;
+	size_t used = (size_t)head + strlen(bar->note) + 1, most = columns - 1;
 	if (used + GAUGE_LEAST + 2 <= most) {
 		size_t room = most - used - 2;
 		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);
 	}
-	int n = snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
-	if ((size_t)n > most)
-		text[most] = '\0';
-	return strlen(text);
+	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
+	sl_text_cut(text, most);
 }
 
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
 {
-	char text[WIDTH_MOST];
+	char text[BAR_BYTES];
 	if (!progress->live)
 		return;
-	sl_bar_format(bar, width(progress), text, sizeof text);
+	size_t width = sl_terminal_width(progress->out);
+	sl_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
 	fprintf(progress->out, "\r%s\033[K", text);
 	fflush(progress->out);
 	progress->shown = true;

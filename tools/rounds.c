@@ -118,3 +118,8 @@ void sl_round_evaluated(struct sl_round_row *row, const json_t *record)
 	row->mse = sl_field_real(record, "mse", 0);
 	row->mse_known = true;
 }
+
+void sl_round_clamped(struct sl_round_row *row, uint64_t were, uint64_t are)
+{
+	row->clamped = row->clamped - were + are;
+}

@@ -17,12 +17,14 @@ struct sl_round_row {
 	uint64_t *who;		     /* bit set over the roster: those */
 	double mu, mse, margin;	     /* margin: the largest */
 	uint64_t k, bytes;	     /* bytes: sent by all of them in this round */
+	uint64_t clamped;	     /* parameters that were cut to `clip`, of all of them */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
 	char digest[2 * SL_HASH_BYTES + 1]; /* of the first that committed */
 	bool mse_known, same;		    /* same: all digests are equal */
 	bool done;			    /* handed out as complete */
-	bool verified;
+	bool verified;	   /* recomputed, and found the same bits */
+	bool check_failed; /* recomputed, and not found so */
 	bool exact;
 };
 
@@ -57,6 +59,9 @@ static inline bool sl_round_agreed(const struct sl_round_row *row)
 {
 	return row->same && row->margin < SL_MARGIN_MOST;
 }
+
+/* `were`: what the same learner had said before of this round, in an attempt that failed. */
+void sl_round_clamped(struct sl_round_row *row, uint64_t were, uint64_t are);
 
 /* Fields of a record, with a value for when they are not there. */
 double sl_field_real(const json_t *record, const char *name, double otherwise);

@@ -9,6 +9,7 @@
 
 #include "tools/progress.h"
 #include "tools/rounds.h"
+#include "tools/terminal.h"
 
 static json_t *commit(int round, double ms, double margin, const char *digest)
 {
@@ -104,13 +105,35 @@ static void test_bar_fits(void **state)
 	struct sl_bar bar = {
 		.round = 3, .rounds = 10, .phase = "DISCOVER", .part = 0.5, .note = "8 of 10 past it"};
 	for (size_t width = 8; width < 200; width++) {
-		size_t n = sl_bar_format(&bar, width, text, sizeof text);
-		assert_true(n < width && n == strlen(text));
+		sl_bar_format(&bar, width, text, sizeof text);
+		assert_true(strlen(text) - (strstr(text, "…") != NULL ? 2 : 0) < width);
 	}
 	assert_non_null(strstr(text, "[####################--------------------] 8 of 10"));
+	sl_bar_format(&bar, 40, text, sizeof text);
+	assert_string_equal(text, "round 3 of 10  DISCOVER  50% 8 of 10…");
+	sl_bar_format(&bar, 8, text, sizeof text);
+	assert_string_equal(text, "round…");
 	bar.part = 7; /* nonsense in, a full bar out */
 	sl_bar_format(&bar, 100, text, sizeof text);
 	assert_null(strchr(text, '-'));
+}
+
+static void test_words_of_a_shell(void **state)
+{
+	(void)state;
+	char word[64];
+	sl_shell_word("a/b-1.x", word, sizeof word);
+	assert_string_equal(word, "a/b-1.x");
+	sl_shell_word("a b", word, sizeof word);
+	assert_string_equal(word, "'a b'");
+	sl_shell_word("", word, sizeof word);
+	assert_string_equal(word, "''");
+	sl_thousands(47000, word);
+	assert_string_equal(word, "47,000");
+	sl_thousands(999, word);
+	assert_string_equal(word, "999");
+	sl_thousands(UINT64_MAX, word);
+	assert_string_equal(word, "18,446,744,073,709,551,615");
 }
 
 int main(void)
@@ -121,6 +144,7 @@ int main(void)
 		cmocka_unit_test(test_disagreement),
 		cmocka_unit_test(test_rounds_of_no_run),
 		cmocka_unit_test(test_bar_fits),
+		cmocka_unit_test(test_words_of_a_shell),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
