@@ -102,6 +102,7 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 	row->exact = sl_round_agreed(row);
 	if (launch->plan->options.verify) {
 		row->verified = sl_verify_round(&verify, &error) == SL_OK;
+		row->check_failed = !row->verified;
 		row->exact = row->exact && row->verified;
 	}
 	sl_progress_round(launch->progress, row);
@@ -137,6 +138,15 @@ static void tick_lost(struct sl_launch *launch, uint64_t now)
 	}
 }
 
+/* What a daemon said before it ended may still be on its way. */
+static bool any_talks(const struct sl_launch *launch)
+{
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (launch->learners[i].control.state == SL_CLIENT_OPEN)
+			return true;
+	return false;
+}
+
 static void on_tick(uv_timer_t *timer)
 {
 	struct sl_launch *launch = timer->data;
@@ -150,7 +160,7 @@ static void on_tick(uv_timer_t *timer)
 	if (launch->connected < launch->plan->learners)
 		tick_starting(launch, now);
 	tick_lost(launch, now);
-	if (launch->running == 0)
+	if (launch->running == 0 && !any_talks(launch))
 		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
 			       launch->handed + 1);
 	if (!launch->ending)
@@ -223,54 +233,6 @@ static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progre
 	return SL_OK;
 }
 
-/* ---- what it came to ---- */
-
-static void write_summary(struct sl_launch *launch)
-{
-	struct sl_error error = {0};
-	json_t *summary = sl_summary(launch);
-	char *text = summary != NULL ? json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL,
-	     *line = NULL;
-	if (text == NULL || asprintf(&line, "%s\n", text) < 0)
-		sl_fail(&error, SL_ERR_NOMEM, "summary.json: out of memory");
-	else
-		sl_run_write(&launch->plan->folder, "summary.json", line, strlen(line), &error);
-	if (line != NULL && launch->plan->options.json)
-		fputs(line, stdout);
-	if (error.code != SL_OK) {
-		fprintf(stderr, "starling launch: %s\n", error.text);
-		launch->failed = true;
-	}
-	free(line);
-	free(text);
-	json_decref(summary);
-}
-
-static void say_result(const struct sl_launch *launch)
-{
-	const struct sl_round_row *rows = launch->rounds.rows;
-	uint32_t n = launch->handed;
-	const char *exact = sl_all_exact(launch)      ? "all exact"
-			    : n < launch->rounds.most ? "not complete"
-						      : "NOT ALL EXACT";
-	const char *verified = launch->plan->options.verify ? "" : " (not verified: run with --verify)";
-	if (launch->failed)
-		fprintf(stderr, "starling launch: %s\n", launch->error);
-	else if (launch->signal != 0)
-		fprintf(stderr, "starling launch: interrupted\n");
-	if (n > 0)
-		sl_progress_line(launch->progress, "%u of %u rounds, %s%s; MSE %.6f -> %.6f", n,
-				 launch->rounds.most, exact, verified, rows[0].mse, rows[n - 1].mse);
-	sl_progress_line(launch->progress, "next: starling logs %s", launch->plan->folder.path);
-}
-
-static int exit_status(const struct sl_launch *launch)
-{
-	if (launch->signal != 0)
-		return 128 + launch->signal;
-	return !launch->failed && sl_all_exact(launch) ? 0 : SL_EXIT_FAILED;
-}
-
 int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 {
 	struct sl_launch launch;
@@ -283,9 +245,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	spawn_all(&launch);
 	uv_run(&launch.loop, UV_RUN_DEFAULT);
 	uv_loop_close(&launch.loop);
-	write_summary(&launch);
-	say_result(&launch);
-	int status = exit_status(&launch);
+	int status = sl_launch_result(&launch);
 	sl_rounds_close(&launch.rounds);
 	free(launch.learners);
 	return status;

@@ -1,12 +1,12 @@
 /* launch.h - `starling launch`: N daemons on this machine, the radio between them, and what they make of it.
  *
  * One libuv loop. Records of the daemons come in over their control sockets (control_client), are put
- *together into rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run -
- *the last round, a failure, a signal - goes through sl_launch_end, after which the loop runs on until no
- *child is left.
+ * together into rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run -
+ * the last round, a failure, a signal - goes through sl_launch_end, after which the loop runs on until no
+ * child is left.
  *
  *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
- *over
+ * over
  *
  * The launcher is no coordinator: it tells each learner who is in range, and otherwise only listens.
  */
@@ -23,12 +23,14 @@
 #include "tools/schedule.h"
 
 struct sl_launch_options {
-	uint32_t learners; /* 0: not said */
-	uint32_t rounds;
+	const char *program; /* as the user called it */
+	uint32_t learners;   /* 0: not said */
+	uint32_t rounds;     /* 0: not said */
 	const char *topology; /* NULL: not said */
-	const char *data;
+	const char *data;    /* NULL: not said */
 	const char *run_dir; /* NULL: ./run-YYYYmmdd-HHMMSS */
 	uint64_t seed;
+	bool seed_said;
 	double step_s;
 	bool verify, json;
 	const char **set; /* "KEY=VALUE" */
@@ -77,6 +79,8 @@ struct sl_learner {
 	sl_round round;	    /* what `status` said, for the bar */
 	enum sl_phase phase;
 	double part;
+	sl_round clamped_round; /* the last one in which it clamped, and how many parameters */
+	uint64_t clamped;
 };
 
 struct sl_launch {
@@ -104,6 +108,7 @@ struct sl_launch {
 	int signal;    /* that interrupted the run; 0: none */
 	char error[SL_ERROR_BYTES + PATH_MAX];
 	bool failed;
+	bool unwritten; /* summary.json */
 };
 
 /* Runs the plan to its end: the exit status. */
@@ -131,6 +136,9 @@ void sl_radio_tick(struct sl_launch *launch, double elapsed_s); /* replaces a st
 void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void sl_launch_end(struct sl_launch *launch);
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
+
+/* launch_result.c: after the last child has ended; the exit status */
+int sl_launch_result(struct sl_launch *launch);
 
 /* launch_show.c: the bar */
 void sl_launch_poll(struct sl_launch *launch);

@@ -31,9 +31,9 @@ static const struct argp_option options[] = {
 	{"run-dir", KEY_RUN_DIR, "DIR", 0,
 	 "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
 	{"seed", KEY_SEED, "S", 0, "of the initial model and of random topologies (1)", 0},
-	{"set", KEY_SET, "KEY=VALUE", 0, "any daemon setting, as often as wanted", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0, "any daemon setting, each at most once (starlingd --settings lists them)", 0},
 	{"verify", KEY_VERIFY, NULL, 0,
-	 "gather every learner's secret encoding and check each model bit for bit", 0},
+	 "gather every learner's secret encoding, check each model bit for bit, delete them", 0},
 	{"json", KEY_JSON, NULL, 0, "print the summary as JSON; progress goes to standard error", 0},
 	{"step-seconds", KEY_STEP_SECONDS, "S", 0,
 	 "give up a step of the schedule when all learners have looked for each other this long (30)", 0},
@@ -44,7 +44,7 @@ static double seconds_or_usage(struct argp_state *state, const char *text)
 	char *end = NULL;
 	double value = strtod(text, &end);
 	if (end == text || *end != '\0' || !(value > 0 && value <= STEP_SECONDS_MAX))
-		argp_error(state, "--step-seconds %s: must be above 0, at most %g", text, STEP_SECONDS_MAX);
+		argp_failure(state, SL_EXIT_USAGE, 0, "--step-seconds %s: must be above 0, at most %g", text, STEP_SECONDS_MAX);
 	return value;
 }
 
@@ -68,6 +68,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->run_dir = arg;
 		return 0;
 	case KEY_SEED:
+		o->seed_said = true;
 		o->seed = sl_number_or_usage(state, "--seed", arg, 0,
 					     INT64_MAX); /* JSON has no larger integers */
 		return 0;
@@ -82,6 +83,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_STEP_SECONDS:
 		o->step_s = seconds_or_usage(state, arg);
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "unexpected argument '%s'; see 'starling launch --help'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -100,8 +105,13 @@ static const struct argp argp = {options,
 				 "  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
 				 "  starling launch --json >summary.json\n"
 				 "\n"
-				 "Exit status: 0 every round committed and exact, 1 failed or not exact,\n"
-				 "2 bad input, 130 interrupted. See also: starling topology --help\n",
+				 "In the last column, \"same\" says that all learners committed the same model, "
+				 "which is the exact mean by the bound on K; \"exact\" that --verify has "
+				 "recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
+				 "gets fewer columns, a wide one or a pipe also the megabytes sent.\n"
+				 "\n"
+				 "Exit status: 0 every round committed, and the same or exact; 1 failed or not "
+				 "exact; 2 bad input; 130 interrupted. See also: starling topology --help\n",
 				 NULL,
 				 NULL,
 				 NULL};
@@ -123,7 +133,7 @@ static int run(const struct sl_launch_options *o)
 
 int sl_cmd_launch(int argc, char **argv)
 {
-	struct sl_launch_options o = {.rounds = 10, .data = "digits", .seed = 1, .step_s = STEP_SECONDS};
+	struct sl_launch_options o = {.program = sl_tool_program(), .seed = 1, .step_s = STEP_SECONDS};
 	o.set = calloc((size_t)argc + 1, sizeof *o.set);
 	if (o.set == NULL)
 		return SL_EXIT_FAILED;

@@ -19,7 +19,7 @@ static void opened(void *context)
 	ask(l, "status"); /* it may have trained before we listened */
 	if (++launch->connected == launch->plan->learners && !launch->ending) {
 		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->connected,
-				 launch->plan->folder.path);
+				 launch->plan->folder.shown);
 		sl_progress_header(launch->progress);
 	}
 }
@@ -34,9 +34,23 @@ static void ended(void *context, const char *reason)
 
 /* ---- records ---- */
 
+/* Each attempt encodes anew: the last one's count stands. */
+static void set_clamped(struct sl_learner *l, struct sl_round_row *row, uint64_t count)
+{
+	sl_round_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
+	l->clamped_round = row->round;
+	l->clamped = count;
+}
+
+static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+{
+	set_clamped(l, row, sl_field_whole(record, "count", 0));
+}
+
 static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	l->activity = SL_SEEKING;
+	set_clamped(l, row, 0); /* a burned model's are gone with it */
 	sl_round_trained(row, record);
 }
 
@@ -91,6 +105,7 @@ static const struct {
 	{"trained", hear_trained},	 {"view", hear_view},
 	{"committed", hear_committed},	 {"evaluated", hear_evaluated},
 	{"attempt_failed", hear_failed}, {"waiting", hear_waiting},
+	{"clamped", hear_clamped},
 };
 
 /* Rounds are handed out in order, each once. */

@@ -5,10 +5,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "daemon/trainer.h"
 #include "tools/launch.h"
 #include "tools/topology.h"
 
 #define LEARNERS_USUAL 10u
+#define ROUNDS_USUAL 10u
 #define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
 #define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
 
@@ -16,9 +18,17 @@
 static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity", "state",
 				       "control", "log",    "log_format", "in_range"};
 
+static bool is_of(const char *key, const char *assignment)
+{
+	size_t length = strlen(key);
+	return strncmp(assignment, key, length) == 0 && assignment[length] == '=';
+}
+
 static int check_override(const char *assignment, struct sl_error *error)
 {
 	size_t length = strcspn(assignment, "=");
+	if (is_of("unsafe_reveal", assignment)) /* whoever only sets it would have nobody to delete the secrets */
+		return sl_fail(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
 	int rc = sl_settings_check(assignment, error);
 	if (rc != SL_OK)
 		return rc;
@@ -31,6 +41,61 @@ static int check_override(const char *assignment, struct sl_error *error)
 		return sl_fail(error, SL_ERR_INVALID,
 			       "--set %s: the launcher lives on the records of level info", assignment);
 	return SL_OK;
+}
+
+/* Which of two values was meant, nobody knows. */
+static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_error *error)
+{
+	const struct {
+		const char *key;
+		bool said;
+	} options[] = {{"rounds", o->rounds != 0}, {"seed", o->seed_said}, {"data", o->data != NULL}};
+	size_t length = strcspn(o->set[i], "=") + 1;
+	for (size_t j = 0; j < i; j++)
+		if (strncmp(o->set[i], o->set[j], length) == 0)
+			return sl_fail(error, SL_ERR_INVALID, "--set %s: there is a --set %s too", o->set[i],
+				       o->set[j]);
+	for (size_t j = 0; j < sizeof options / sizeof *options; j++)
+		if (options[j].said && is_of(options[j].key, o->set[i]))
+			return sl_fail(error, SL_ERR_INVALID, "--set %s: there is a --%s too", o->set[i],
+				       options[j].key);
+	return SL_OK;
+}
+
+/* A --set that has an option of its own is that option; true if it was. */
+static bool take_set(struct sl_launch_options *o, const char *assignment)
+{
+	const char *value = strchr(assignment, '=') + 1;
+	if (is_of("rounds", assignment))
+		o->rounds = (uint32_t)strtoul(value, NULL, 10);
+	else if (is_of("seed", assignment))
+		o->seed = strtoull(value, NULL, 10);
+	else if (is_of("data", assignment))
+		o->data = value;
+	else
+		return false;
+	return true;
+}
+
+static int plan_options(struct sl_launch_options *o, struct sl_error *error)
+{
+	size_t kept = 0;
+	int rc = SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < o->sets; i++) {
+		rc = check_override(o->set[i], error);
+		if (rc == SL_OK)
+			rc = check_twice(o, i, error);
+	}
+	for (size_t i = 0; rc == SL_OK && i < o->sets; i++)
+		if (!take_set(o, o->set[i]))
+			o->set[kept++] = o->set[i];
+	if (rc == SL_OK && o->seed > INT64_MAX)
+		rc = sl_fail(error, SL_ERR_RANGE, "--set seed=%llu: at most %lld, the largest integer of JSON",
+			     (unsigned long long)o->seed, (long long)INT64_MAX);
+	o->sets = kept;
+	o->rounds = o->rounds != 0 ? o->rounds : ROUNDS_USUAL;
+	o->data = o->data != NULL ? o->data : "digits";
+	return rc;
 }
 
 /* ---- the schedule ---- */
@@ -54,8 +119,8 @@ static void warn_parts(void *context, uint32_t step, const struct sl_step_parts 
 {
 	sl_progress_line(
 		context,
-		"warning: step %u of the schedule is disconnected: %u parts, the largest of %u learners",
-		step + 1, parts->parts, parts->largest);
+		"warning: step %u of the schedule is disconnected: %u parts, the largest of %u learner%s",
+		step + 1, parts->parts, parts->largest, parts->largest == 1 ? "" : "s");
 }
 
 static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
@@ -125,8 +190,9 @@ static int name_folder(struct sl_plan *plan, struct sl_error *error)
 	time_t now = time(NULL);
 	struct tm tm;
 	strftime(usual, sizeof usual, "run-%Y%m%d-%H%M%S", localtime_r(&now, &tm));
-	const char *path = plan->options.run_dir != NULL ? plan->options.run_dir : usual;
-	return sl_run_folder_open(&plan->folder, path, plan->learners, error);
+	if (plan->options.run_dir == NULL)
+		return sl_run_folder_new(&plan->folder, usual, plan->learners, error);
+	return sl_run_folder_open(&plan->folder, plan->options.run_dir, plan->learners, error);
 }
 
 /* "digits", or where the folder is from everywhere: daemons run in folders of their own. Malloced. */
@@ -157,23 +223,6 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 				  o->sets, error);
 }
 
-/* A relative data folder in a --set is relative to where the launcher was started, like --data. */
-static int set_data(struct sl_plan *plan, char **data, struct sl_error *error)
-{
-	struct sl_launch_options *o = &plan->options;
-	const char *text = o->data;
-	size_t kept = 0;
-	for (size_t i = 0; i < o->sets; i++) {
-		if (strncmp(o->set[i], "data=", 5) == 0)
-			text = o->set[i] + 5;
-		else
-			o->set[kept++] = o->set[i];
-	}
-	o->sets = kept;
-	*data = absolute_data(text, error);
-	return *data != NULL ? SL_OK : error->code;
-}
-
 static int load_settings(struct sl_plan *plan, struct sl_error *error)
 {
 	char path[PATH_MAX],
@@ -189,9 +238,16 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 	sl_run_path(&plan->folder, 0, "config.yaml", path);
 	int rc = sl_settings_load(path, set, o->sets + 1, &plan->settings, error);
 	free(set);
-	if (rc == SL_OK && o->verify && !plan->settings.unsafe_reveal)
-		rc = sl_fail(error, SL_ERR_INVALID,
-			     "--set unsafe_reveal=false: --verify needs the encodings");
+	return rc;
+}
+
+/* What every learner would find out for itself: unusable images, or too few. */
+static int check_data(const struct sl_plan *plan, struct sl_error *error)
+{
+	struct sl_trainer *trainer;
+	int rc = sl_autoencoder_open(&plan->settings, 0, plan->learners, &trainer, error);
+	if (rc == SL_OK)
+		trainer->ops->close(trainer);
 	return rc;
 }
 
@@ -224,6 +280,8 @@ static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progres
 	if (rc == SL_OK)
 		rc = check_field(plan, error);
 	if (rc == SL_OK)
+		rc = check_data(plan, error);
+	if (rc == SL_OK)
 		rc = check_schedule(plan, progress, error);
 	if (rc == SL_OK)
 		rc = write_schedule(plan, error);
@@ -237,11 +295,9 @@ int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, 
 {
 	char *data = NULL;
 	*plan = (struct sl_plan){.options = *options};
-	int rc = SL_OK;
-	for (size_t i = 0; rc == SL_OK && i < options->sets; i++)
-		rc = check_override(options->set[i], error);
-	if (rc == SL_OK)
-		rc = set_data(plan, &data, error);
+	int rc = plan_options(&plan->options, error);
+	if (rc == SL_OK && (data = absolute_data(plan->options.data, error)) == NULL)
+		rc = error->code;
 	if (rc == SL_OK)
 		rc = plan_schedule(plan, error);
 	if (rc == SL_OK)

@@ -55,27 +55,24 @@ static void put_setting(FILE *out, const char *key, size_t key_length, const cha
 	fputs("\"\n", out);
 }
 
-/* The last of several "KEY=VALUE" for one key wins, as on the daemon's own command line. */
-static const char *overridden(const char *key, size_t length, const char *const *overrides, size_t count)
+static bool overridden(const char *key, const char *const *overrides, size_t count)
 {
-	for (size_t i = count; i > 0; i--)
-		if (strncmp(overrides[i - 1], key, length) == 0 && overrides[i - 1][length] == '=')
-			return overrides[i - 1];
-	return NULL;
+	size_t length = strlen(key);
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(overrides[i], key, length) == 0 && overrides[i][length] == '=')
+			return true;
+	return false;
 }
 
 static void put_settings(FILE *out, const struct sl_run_setting *settings, size_t count,
 			 const char *const *overrides, size_t override_count)
 {
-	for (size_t i = 0; i < count; i++) {
-		size_t length = strlen(settings[i].key);
-		if (overridden(settings[i].key, length, overrides, override_count) == NULL)
-			put_setting(out, settings[i].key, length, settings[i].value);
-	}
+	for (size_t i = 0; i < count; i++)
+		if (!overridden(settings[i].key, overrides, override_count))
+			put_setting(out, settings[i].key, strlen(settings[i].key), settings[i].value);
 	for (size_t i = 0; i < override_count; i++) {
 		size_t length = strcspn(overrides[i], "=");
-		if (overridden(overrides[i], length, overrides, override_count) == overrides[i])
-			put_setting(out, overrides[i], length, overrides[i] + length + 1);
+		put_setting(out, overrides[i], length, overrides[i] + length + 1);
 	}
 }
 

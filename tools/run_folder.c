@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NAMES_MOST 1000u /* tried for a new folder */
+
 static bool is_empty(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -35,19 +37,33 @@ static void name_run(struct sl_run_folder *folder)
 		folder->name[0] = 'r';
 }
 
-int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
-		       struct sl_error *error)
+/* Why mkdir did not. */
+static int cannot_make(const char *path, int reason, struct sl_error *error)
 {
-	*folder = (struct sl_run_folder){.learners = learners};
-	folder->created = mkdir(path, 0755) == 0;
-	if (!folder->created && errno != EEXIST)
-		return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(errno));
+	char parent[PATH_MAX];
+	struct stat st;
+	snprintf(parent, sizeof parent, "%s", path);
+	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
+		parent[n - 1] = '\0';
+	char *slash = strrchr(parent, '/');
+	if (slash != NULL && slash != parent)
+		*slash = '\0';
+	if (reason == ENOENT && slash != NULL && stat(parent, &st) != 0)
+		return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path, parent);
+	return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(reason));
+}
+
+/* The folder is there: what it is called from everywhere. */
+static int take(struct sl_run_folder *folder, const char *path, struct sl_error *error)
+{
 	char *absolute = realpath(path, NULL);
 	if (absolute == NULL)
 		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	bool fits = strlen(absolute) + 64 < sizeof folder->path;
-	if (fits)
+	bool fits = strlen(absolute) + 64 < sizeof folder->path && strlen(path) < sizeof folder->shown;
+	if (fits) {
 		strcpy(folder->path, absolute);
+		strcpy(folder->shown, path);
+	}
 	free(absolute);
 	if (!folder->created && !is_empty(path))
 		return sl_fail(error, SL_ERR_BUSY, "%s: exists and is not an empty folder", path);
@@ -58,6 +74,32 @@ int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t 
 	}
 	name_run(folder);
 	return SL_OK;
+}
+
+int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		       struct sl_error *error)
+{
+	*folder = (struct sl_run_folder){.learners = learners};
+	folder->created = mkdir(path, 0755) == 0;
+	if (!folder->created && errno != EEXIST)
+		return cannot_make(path, errno, error);
+	return take(folder, path, error);
+}
+
+int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error)
+{
+	char name[PATH_MAX];
+	*folder = (struct sl_run_folder){.learners = learners, .created = true};
+	for (unsigned i = 1; i <= NAMES_MOST; i++) {
+		int n = snprintf(name, sizeof name, i == 1 ? "%s" : "%s-%u", path, i);
+		if (n < 0 || (size_t)n >= sizeof name)
+			return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", path);
+		if (mkdir(name, 0755) == 0)
+			return take(folder, name, error);
+		if (errno != EEXIST)
+			return cannot_make(name, errno, error);
+	}
+	return sl_fail(error, SL_ERR_BUSY, "%s to %s: exist", path, name);
 }
 
 void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES])

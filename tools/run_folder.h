@@ -4,7 +4,7 @@
  *	RUN/learner-01/{config.yaml, identity/{key.pem,cert.pem}, state/, log.jsonl, control.sock, stderr.txt}
  *
  * Paths inside it are relative, so that it may be moved. It owns the folder until it is closed: one that
- *could not be filled is taken away again.
+ * could not be filled is taken away again.
  */
 #pragma once
 
@@ -14,7 +14,8 @@
 #include "common/base/types.h"
 
 struct sl_run_folder {
-	char path[PATH_MAX]; /* absolute */
+	char path[PATH_MAX];  /* absolute */
+	char shown[PATH_MAX]; /* as it was given, for messages */
 	char name[SL_NAME_BYTES];
 	uint32_t learners;
 	bool created; /* else it was there, and empty */
@@ -23,6 +24,9 @@ struct sl_run_folder {
 /* Makes it, or takes an empty one. SL_ERR_BUSY if there is something in it. */
 int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
 		       struct sl_error *error);
+
+/* Makes a new one, called `path` or, if that is there already, path-2, path-3, ... */
+int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error);
 
 /* "learner-01": as wide as the number of learners asks for, two digits at least. */
 void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES]);
@@ -36,8 +40,8 @@ struct sl_run_setting {
 	const char *key, *value;
 };
 
-/* Identities, roster and configurations. `overrides` ("KEY=VALUE") come in place of what the launcher would
- * write. */
+/* Identities, roster and configurations. `overrides` ("KEY=VALUE", each key once) come in place of what the launcher
+ * would write. */
 int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
 		       size_t count, const char *const *overrides, size_t override_count,
 		       struct sl_error *error);

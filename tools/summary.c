@@ -12,12 +12,13 @@ static json_t *real_or_null(bool known, double value)
 
 static json_t *row_json(const struct sl_round_row *row)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:o, s:f, s:f, s:b, s:b, s:f, s:I}", "round",
+	return json_pack("{s:I, s:I, s:I, s:I, s:f, s:I, s:o, s:f, s:f, s:b, s:b, s:f, s:I, s:I}", "round",
 			 (json_int_t)row->round, "step", (json_int_t)row->step, "learners",
 			 (json_int_t)row->learners, "edges", (json_int_t)row->edges, "mu", row->mu, "k",
 			 (json_int_t)row->k, "mse", real_or_null(row->mse_known, row->mse), "train_s",
 			 row->train_s, "aggregate_s", row->aggregate_s, "exact", row->exact, "verified",
-			 row->verified, "margin", row->margin, "bytes", (json_int_t)row->bytes);
+			 row->verified, "margin", row->margin, "bytes", (json_int_t)row->bytes,
+			 "clamped", (json_int_t)row->clamped);
 }
 
 bool sl_all_exact(const struct sl_launch *launch)

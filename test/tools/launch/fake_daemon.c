@@ -10,6 +10,7 @@
  *	flip     one bit of its checkpoint       reveal   another encoding
  *	linger   does not hear `stop` and SIGTERM (any round)
  *	stall    commits nothing from that round on
+ *	clamp    clamped 47,000 parameters         late     evaluates after it has finished, and ends
  */
 #include <errno.h>
 #include <jansson.h>
@@ -205,6 +206,9 @@ static void commit(struct fake *f)
 	record(f, "info", "view",
 	       json_pack("{s:I, s:i, s:I, s:I, s:f, s:i}", "round", round, "attempt", 1, "learners",
 			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "k", 33));
+	if (faulty(f, "clamp")) /* twice: of an attempt that failed, and of this one */
+		for (json_int_t count = 1; count <= 47000; count += 46999)
+			record(f, "warn", "clamped", json_pack("{s:I, s:I}", "round", round, "count", count));
 	if (f->reveal)
 		write_reveal(f, t);
 	write_checkpoint(f, t);
@@ -213,6 +217,11 @@ static void commit(struct fake *f)
 			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "k", 33,
 			 "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
 			 faulty(f, "digest") ? "bad0" : "f00d", "train_s", 0.25, "round_bytes_sent", 1000));
+	if (faulty(f, "late")) {
+		record(f, "info", "finished", json_pack("{s:I}", "rounds", round));
+		nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
+		f->stop = true;
+	}
 	f->round = t;
 	if (f->id == 1)
 		record(f, "info", "evaluated", json_pack("{s:I, s:f}", "round", round, "mse", 0.5 / t));

@@ -80,11 +80,11 @@ static void redirect(const char *file, int to)
 		_exit(126);
 }
 
-static void become(const struct launcher *l, const char *fault, int terminal, char *arguments)
+static void become(const struct launcher *l, const char *fault, int terminal, bool usual, char *arguments)
 {
 	char *argv[ARGUMENTS_MOST + 5] = {(char *)"./starling", (char *)"launch", (char *)"--run-dir",
 					  (char *)"run"};
-	int argc = 4;
+	int argc = usual ? 2 : 4;
 	for (char *word = strtok(arguments, " "); word != NULL && argc < ARGUMENTS_MOST;
 	     word = strtok(NULL, " "))
 		argv[argc++] = word;
@@ -100,14 +100,19 @@ static void become(const struct launcher *l, const char *fault, int terminal, ch
 	_exit(127);
 }
 
-void launcher_start(struct launcher *l, const char *fault, int terminal, const char *arguments)
+static void start(struct launcher *l, const char *fault, int terminal, bool usual, const char *arguments)
 {
 	char words[2048];
 	snprintf(words, sizeof words, "%s", arguments);
 	l->pid = fork();
 	assert_true(l->pid >= 0);
 	if (l->pid == 0)
-		become(l, fault, terminal, words);
+		become(l, fault, terminal, usual, words);
+}
+
+void launcher_start(struct launcher *l, const char *fault, int terminal, const char *arguments)
+{
+	start(l, fault, terminal, false, arguments);
 }
 
 static char *read_file(const struct launcher *l, const char *file)
@@ -147,14 +152,32 @@ void launcher_run(struct launcher *l, const char *fault, const char *arguments)
 	launcher_wait(l);
 }
 
-void launcher_write(const struct launcher *l, const char *file, const char *text)
+void launcher_run_usual(struct launcher *l, const char *arguments)
+{
+	start(l, NULL, -1, true, arguments);
+	launcher_wait(l);
+}
+
+void launcher_write_bytes(const struct launcher *l, const char *file, const char *bytes, size_t count)
 {
 	char path[PATH_MAX];
 	path_of(l, file, path);
 	FILE *out = fopen(path, "w");
 	assert_non_null(out);
-	assert_true(fputs(text, out) >= 0);
+	assert_int_equal(fwrite(bytes, 1, count, out), count);
 	assert_int_equal(fclose(out), 0);
+}
+
+void launcher_write(const struct launcher *l, const char *file, const char *text)
+{
+	launcher_write_bytes(l, file, text, strlen(text));
+}
+
+void launcher_folder(const struct launcher *l, const char *name)
+{
+	char path[PATH_MAX];
+	path_of(l, name, path);
+	assert_int_equal(mkdir(path, 0755), 0);
 }
 
 bool launcher_has(const struct launcher *l, const char *file)
@@ -187,6 +210,26 @@ json_t *launcher_summary(const struct launcher *l)
 	if (summary == NULL)
 		fail_msg("summary.json: %s", error.text);
 	return summary;
+}
+
+static int counted;
+static const char *counted_prefix;
+
+static int count_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	counted += type == FTW_F && strncmp(path + at->base, counted_prefix, strlen(counted_prefix)) == 0;
+	return 0;
+}
+
+int launcher_count(const struct launcher *l, const char *prefix)
+{
+	char path[PATH_MAX];
+	path_of(l, "run", path);
+	counted = 0;
+	counted_prefix = prefix;
+	assert_int_equal(nftw(path, count_entry, 32, FTW_PHYS), 0);
+	return counted;
 }
 
 int launcher_alive(const struct launcher *l, int n)

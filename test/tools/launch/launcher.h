@@ -25,9 +25,16 @@ void launcher_wait(struct launcher *l);
 /* Both. */
 void launcher_run(struct launcher *l, const char *fault, const char *arguments);
 
-/* Writes a file in the folder. */
+/* Without --run-dir. */
+void launcher_run_usual(struct launcher *l, const char *arguments);
+
+/* Writes a file in the folder, or makes a folder there. */
 void launcher_write(const struct launcher *l, const char *file, const char *text);
+void launcher_write_bytes(const struct launcher *l, const char *file, const char *bytes, size_t count);
+void launcher_folder(const struct launcher *l, const char *name);
 bool launcher_has(const struct launcher *l, const char *file);
+/* How many files in run/ have a name that begins so. */
+int launcher_count(const struct launcher *l, const char *prefix);
 /* Waits until the text stands in the file; fails the test after a minute. */
 void launcher_await(const struct launcher *l, const char *file, const char *text);
 /* run/summary.json; a new reference. */

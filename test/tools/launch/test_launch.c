@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -97,9 +98,10 @@ static void test_plain_lines_in_a_pipe(void **state)
 	struct launcher *l = *state;
 	launcher_run(l, NULL, "-n 2 --rounds 2");
 	expect_status(l, 0);
-	expect_text(l->out,
-		    "2 of 2 rounds, all exact (not verified: run with --verify); MSE 0.500000 -> 0.250000\n");
-	expect_text(l->out, "next: starling logs ");
+	expect_text(l->out, "  same\n");
+	expect_text(l->out, "2 of 2 rounds, all the same (exact by the bound on K; --verify recomputes it); MSE "
+			    "0.500000 -> 0.250000\nnext: ./starling logs run\n");
+	expect_text(l->out, "aggreg. s        MB  mean\n");
 	assert_null(strpbrk(l->out, "\r\033"));
 	assert_string_equal(l->err, "");
 }
@@ -108,11 +110,58 @@ static void test_settings_reach_the_daemons(void **state)
 {
 	struct launcher *l = *state;
 	launcher_run(l, NULL,
-		     "-n 2 --rounds 9 --set sigma=3 --set sigma=2 --set rounds=1 --set silent_wait=3");
+		     "-n 2 --set sigma=2 --set rounds=1 --set silent_wait=3");
 	expect_status(l, 0);
+	expect_text(l->out, "1 of 1 round, all the same (exact by the bound on K; --verify recomputes it); MSE "
+			    "0.500000\n");
 	launcher_await(l, "run/learner-02/config.yaml", "sigma: 2\n");
 	launcher_await(l, "run/learner-02/config.yaml", "rounds: 1\n");
 	launcher_await(l, "run/learner-02/config.yaml", "silent_wait: 3\n");
+}
+
+static void test_words_for_a_shell(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, NULL, "-n 2 --rounds 1 --run-dir it's");
+	expect_status(l, 0);
+	expect_text(l->out, "run folder it's\n");
+	expect_text(l->out, "next: ./starling logs 'it'\\''s'\n");
+}
+
+static void test_clamped_parameters_are_said(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "1:clamp:2", "-n 2 --rounds 2");
+	expect_status(l, 0);
+	expect_text(l->out, "  same, clamped 47,000\n");
+	expect_text(l->out, "\nclamped 47,000 parameters to 16 in 1 round\n");
+	json_t *summary = launcher_summary(l);
+	assert_true(figure(summary, 0, "clamped") == 0 && figure(summary, 1, "clamped") == 47000);
+	json_decref(summary);
+}
+
+static void test_evaluated_after_finished(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "1:late:2", "-n 2 --rounds 2");
+	expect_status(l, 0);
+	expect_text(l->out, "MSE 0.500000 -> 0.250000\n");
+}
+
+static void test_two_at_once_have_two_folders(void **state)
+{
+	struct launcher *l = *state;
+	/* the usual name, for this second and the next few */
+	for (time_t t = time(NULL), end = t + 20; t < end; t++) {
+		char path[PATH_MAX], name[64];
+		struct tm tm;
+		strftime(name, sizeof name, "run-%Y%m%d-%H%M%S", localtime_r(&t, &tm));
+		snprintf(path, sizeof path, "%.3000s/%s", l->folder, name);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	launcher_run_usual(l, "-n 2 --rounds 1");
+	expect_status(l, 0);
+	expect_text(l->out, "-2\n");
 }
 
 static void test_deep_folder(void **state)
@@ -146,6 +195,38 @@ static void test_interrupt(void **state)
 	json_t *summary = launcher_summary(l);
 	assert_string_equal(json_string_value(json_object_get(summary, "error")), "interrupted");
 	json_decref(summary);
+}
+
+static void test_interrupt_deletes_encodings(void **state)
+{
+	struct launcher *l = *state;
+	launcher_start(l, "1:stall:2", -1, "-n 3 --rounds 2 --verify");
+	launcher_await(l, "out", "  exact\n");
+	launcher_await(l, "run/learner-02/log.jsonl", "\"round\":2");
+	launcher_await(l, "run/learner-02/state/reveal-000002.u64", "");
+	kill(l->pid, SIGINT);
+	launcher_wait(l);
+	expect_status(l, 130);
+	assert_int_equal(launcher_count(l, "reveal-"), 0);
+}
+
+static void test_failure_deletes_encodings(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --verify");
+	expect_status(l, 1);
+	assert_int_equal(launcher_count(l, "reveal-"), 0);
+}
+
+static void test_encodings_that_cannot_be_deleted(void **state)
+{
+	struct launcher *l = *state;
+	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --verify");
+	launcher_await(l, "out", "learners are up");
+	launcher_folder(l, "run/learner-02/state/reveal-000007.u64"); /* a folder is no file to be unlinked */
+	kill(l->pid, SIGINT);
+	launcher_wait(l);
+	expect_text(l->err, "starling launch: 1 secret encoding could not be deleted: ");
 }
 
 static void test_second_interrupt_kills(void **state)
@@ -230,7 +311,9 @@ static void test_flipped_bit(void **state)
 	expect_exact(l, "+-+");
 	expect_text(l->out, "learner-03/state/round-000002.safetensors: parameter 2 is ");
 	assert_true(launcher_has(l, "run/learner-01/state/reveal-000002.u64")); /* kept: it is evidence */
-	assert_false(launcher_has(l, "run/learner-01/state/reveal-000003.u64"));
+	expect_text(l->err, "the check of round 2 failed; kept as evidence, and secret: "
+			    "run/learner-*/state/reveal-000002.u64\n");
+	assert_int_equal(launcher_count(l, "reveal-"), 4);
 }
 
 static void test_flipped_bit_passes_unverified(void **state)
@@ -295,13 +378,26 @@ static void test_bad_input(void **state)
 		{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
 		{"--topology never.txt", "never.txt: no step can commit"},
 		{"--topology never.txt -n 4", "never.txt: the schedule is for 3 learners, not for 4"},
-		{"--verify --set unsafe_reveal=false", "--verify needs the encodings"},
+		{"--set unsafe_reveal=true", "--set unsafe_reveal=true: use --verify\n"},
+		{"--verify --set unsafe_reveal=false", "--set unsafe_reveal=false: use --verify\n"},
+		{"--set sigma=3 --set sigma=2", "--set sigma=2: there is a --set sigma=3 too\n"},
+		{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
+		{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},
+		{"--data digits --set data=digits", "--set data=digits: there is a --data too\n"},
+		{"--topology regualr:4", "regualr:4: neither a file nor a topology; did you mean 'regular'?\n"},
+		{"--data .", ": no train-images-idx3-ubyte"},
+		{"--data few", "images are too few for 10 learners"},
+		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
+		{"--data few -n 2 --set split=label", "no train-labels-idx1-ubyte"},
+		{"extra", "starling launch: unexpected argument 'extra'"},
 		{"-n 1", "-n 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},
-		{"--run-dir no/such/folder", "no/such/folder: cannot make the run folder"},
+		{"--run-dir no/such/folder", "no/such/folder: cannot make the run folder: no/such does not exist\n"},
 	};
 	struct launcher *l = *state;
 	launcher_write(l, "bad.txt", "learners 3\nstep 1-2\nstep 2_3\n");
+	launcher_folder(l, "few"); /* five images, it says */
+	launcher_write_bytes(l, "few/train-images-idx3-ubyte", "\0\0\10\3\0\0\0\5\0\0\0\34\0\0\0\34", 16);
 	launcher_write(l, "never.txt", "learners 3\nstep 1-2\nstep 2-3\n");
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		launcher_run(l, NULL, cases[i].arguments);
@@ -324,43 +420,79 @@ static void test_folder_in_use(void **state)
 
 /* ---- on a terminal ---- */
 
-/* The longest bar: what stands between a carriage return and the erasing of the rest of the line. */
-static size_t widest_bar(const char *text)
+/* The widest line or bar of what a terminal got, in characters. */
+static size_t widest(const char *text)
 {
-	size_t most = 0;
-	for (const char *at = text; (at = strchr(at, '\r')) != NULL; at++) {
-		size_t n = strcspn(at + 1, "\r\n\033");
-		if (at[1 + n] == '\033' && n > most)
-			most = n;
+	size_t most = 0, n = 0;
+	for (const char *at = text; *at != '\0'; at++) {
+		if (*at == '\r' || *at == '\n' || *at == '\033')
+			n = 0;
+		else if ((*at & 0xc0) != 0x80)
+			n++;
+		most = n > most ? n : most;
 	}
 	return most;
 }
 
-static void test_bar_on_a_terminal(void **state)
+/* Runs it on a terminal that is so wide; what that got to see. */
+static void run_on_terminal(struct launcher *l, unsigned short columns, const char *fault, const char *arguments,
+			    char *seen, size_t size_seen)
 {
-	struct launcher *l = *state;
-	char seen[65536] = "";
 	size_t used = 0;
-	struct winsize size = {.ws_row = 24, .ws_col = 50};
+	struct winsize size = {.ws_row = 24, .ws_col = columns};
 	int master = posix_openpt(O_RDWR | O_NOCTTY);
 	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0)
 		skip();
 	int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
 	assert_true(terminal >= 0);
 	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
-	launcher_start(l, "2:stall:2", terminal, "-n 3 --rounds 2 --step-seconds 0.5");
+	launcher_start(l, fault, terminal, arguments);
 	close(terminal);
-	for (ssize_t n; (n = read(master, seen + used, sizeof seen - 1 - used)) > 0;)
+	for (ssize_t n; (n = read(master, seen + used, size_seen - 1 - used)) > 0;)
 		used += (size_t)n;
+	seen[used] = '\0';
 	close(master);
 	launcher_wait(l);
+}
+
+static void test_bar_on_a_terminal(void **state)
+{
+	struct launcher *l = *state;
+	char seen[65536];
+	run_on_terminal(l, 40, "2:stall:2", "-n 3 --rounds 2 --step-seconds 0.5", seen, sizeof seen);
 	expect_status(l, 1);
-	expect_text(seen, "\rround 2 of 2  DISCOVER  50% ");
+	expect_text(seen, "\rround 2 of 2  DISCOVER  50% 0 of 3…\033[K");
 	expect_text(seen, "\r\033[K");
-	const char *bars =
-		strstr(seen, "mean"); /* after the header; what is said before may be as long as it is */
-	assert_non_null(bars);
-	assert_true(widest_bar(bars) < 50);
+	const char *table = strstr(seen, "round       MSE");
+	assert_non_null(table);
+	char *passed = strstr(table, "step ");
+	assert_non_null(passed);
+	*passed = '\0'; /* a sentence may be as long as it is */
+	assert_true(widest(table) < 40);
+}
+
+static void test_columns_that_fit(void **state)
+{
+	static const struct {
+		unsigned short columns;
+		const char *header;
+	} cases[] = {
+		{90, "round learners   edges        mu       K       MSE  train s aggreg. s        MB  mean\r\n"},
+		{89, "round learners   edges        mu       K       MSE  train s aggreg. s  mean\r\n"},
+		{80, "round learners   edges        mu       K       MSE  train s aggreg. s  mean\r\n"},
+		{79, "round learners   edges       K       MSE  train s aggreg. s  mean\r\n"},
+		{60, "round learners       K       MSE aggreg. s  mean\r\n"},
+		{40, "round       MSE aggreg. s  mean\r\n"},
+	};
+	struct launcher *l = *state;
+	char seen[65536], arguments[64];
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		snprintf(arguments, sizeof arguments, "-n 2 --rounds 1 --run-dir run%zu", i);
+		run_on_terminal(l, cases[i].columns, "2:clamp:1", arguments, seen, sizeof seen);
+		expect_status(l, 0);
+		expect_text(seen, cases[i].header);
+		expect_text(seen, "  same\r\n      clamped 47,000\r\n");
+	}
 }
 
 int main(int argc, char **argv)
@@ -374,8 +506,15 @@ int main(int argc, char **argv)
 		T(test_three_rounds),
 		T(test_plain_lines_in_a_pipe),
 		T(test_settings_reach_the_daemons),
+		T(test_words_for_a_shell),
+		T(test_clamped_parameters_are_said),
+		T(test_evaluated_after_finished),
+		T(test_two_at_once_have_two_folders),
 		T(test_deep_folder),
 		T(test_interrupt),
+		T(test_interrupt_deletes_encodings),
+		T(test_failure_deletes_encodings),
+		T(test_encodings_that_cannot_be_deleted),
 		T(test_second_interrupt_kills),
 		T(test_stubborn_child),
 		T(test_dying_child),
@@ -390,6 +529,7 @@ int main(int argc, char **argv)
 		T(test_bad_input),
 		T(test_folder_in_use),
 		T(test_bar_on_a_terminal),
+		T(test_columns_that_fit),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
