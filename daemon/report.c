@@ -72,71 +72,90 @@ static const char *setting(const char *parameter)
 	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden`) of size" : parameter;
 }
 
-static void reason_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+/* Reasons that lie with somebody: the link, the record or the chunk of a peer. */
+static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+{
+	const char *name = member(daemon, r->peer)->name;
+	sl_id id = member(daemon, r->peer)->id;
+	switch (r->reason) {
+	case SL_REASON_LINK:
+		snprintf(text, size, "the link to %s (%u) was lost", name, id);
+		return true;
+	case SL_REASON_PARAMETER:
+		snprintf(text, size, "%s (%u) has %s %" PRIu64 ", this learner %" PRIu64, name, id, setting(r->word), r->n[1],
+			 r->n[0]);
+		return true;
+	case SL_REASON_HISTORY:
+		snprintf(text, size, "%s (%u) starts from another committed model", name, id);
+		return true;
+	case SL_REASON_EQUIVOCATION:
+		snprintf(text, size, "%s (%u) signed two link states for one attempt", name, id);
+		return true;
+	case SL_REASON_SUPERSEDED:
+		snprintf(text, size, "%s (%u) began attempt %" PRIu64, name, id, r->n[0]);
+		return true;
+	case SL_REASON_BAD_SHARE:
+		snprintf(text, size, "%s (%u) sent a share that is not of the field", name, id);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Reasons that lie with the view: who is missing, what the gate does not let pass. */
+static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
 {
 	char who[256];
-	const struct sl_member *peer = member(daemon, r->peer);
 	names(daemon, r->set, who, sizeof who);
 	switch (r->reason) {
-	case SL_REASON_NONE:
-		snprintf(text, size, "no reason");
-		break;
-	case SL_REASON_LINK:
-		snprintf(text, size, "the link to %s (%u) was lost", peer->name, peer->id);
-		break;
 	case SL_REASON_FLOOD:
 		snprintf(text, size, "no link state from %s", who);
-		break;
+		return true;
 	case SL_REASON_ALONE:
 		snprintf(text, size, "nobody in range lists this learner (a round needs %" PRIu64 ")", r->n[1]);
-		break;
+		return true;
 	case SL_REASON_QUORUM:
 		snprintf(text, size, "%" PRIu64 " learners are connected and the quorum is %" PRIu64 "; missing: %s", r->n[0], r->n[1],
 			 who);
-		break;
+		return true;
+	case SL_REASON_STALLED:
+		snprintf(text, size, "nothing came from %s, who owed something", who);
+		return true;
 	case SL_REASON_P_BOUND:
 		p_bound_text(r, text, size);
-		break;
+		return true;
 	case SL_REASON_P_IDS:
 		snprintf(text, size, "p = %" PRIu64 " must be larger than every id and than N: %" PRIu64, r->n[0], r->n[1]);
-		break;
+		return true;
 	case SL_REASON_WIDTH:
 		snprintf(text, size,
 			 "f = %" PRIu64 " fractional bits cannot hold this graph's rounding (2^f of at least %.3g is needed): "
 			 "p of at most %" PRIu64 " bits would do",
 			 r->n[0], r->real, r->n[1]);
-		break;
+		return true;
 	case SL_REASON_ITERATIONS:
 		snprintf(text, size, "this graph needs K = %" PRIu64 " iterations; the limit is %" PRIu64, r->n[0], r->n[1]);
-		break;
-	case SL_REASON_PARAMETER:
-		snprintf(text, size, "%s (%u) has %s %" PRIu64 ", this learner %" PRIu64, peer->name, peer->id, setting(r->word),
-			 r->n[1], r->n[0]);
-		break;
-	case SL_REASON_HISTORY:
-		snprintf(text, size, "%s (%u) starts from another committed model", peer->name, peer->id);
-		break;
-	case SL_REASON_EQUIVOCATION:
-		snprintf(text, size, "%s (%u) signed two link states for one attempt", peer->name, peer->id);
-		break;
-	case SL_REASON_STALLED:
-		snprintf(text, size, "nothing came from %s, who owed something", who);
-		break;
-	case SL_REASON_SUPERSEDED:
-		snprintf(text, size, "%s (%u) began attempt %" PRIu64, peer->name, peer->id, r->n[0]);
-		break;
-	case SL_REASON_BAD_SHARE:
-		snprintf(text, size, "%s (%u) sent a share that is not of the field", peer->name, peer->id);
-		break;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Reasons that lie with this learner's model, or with the result: they end it. */
+static void model_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+{
+	switch (r->reason) {
 	case SL_REASON_MODEL:
 		snprintf(text, size, "the trained model is not finite at parameter %" PRIu64 ": %g", r->n[0], r->real);
 		break;
 	case SL_REASON_CLIP:
-		snprintf(text, size, "the trained model exceeds clip %g at parameter %" PRIu64 ": %g (raise clip, or set clip_policy: clamp)",
+		snprintf(text, size,
+			 "the trained model exceeds clip %g at parameter %" PRIu64 ": %g (raise clip, or set clip_policy: clamp)",
 			 daemon->settings->clip, r->n[0], r->real);
 		break;
 	case SL_REASON_WEIGHT:
-		snprintf(text, size, "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64, r->n[0], r->n[1]);
+		snprintf(text, size, "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64 " (raise max_weight at every learner)",
+			 r->n[0], r->n[1]);
 		break;
 	case SL_REASON_RESULT:
 		snprintf(text, size,
@@ -146,10 +165,15 @@ static void reason_text(const struct sl_daemon *daemon, const struct sl_report *
 	case SL_REASON_MARGIN:
 		snprintf(text, size, "rounding came within %.3f of a half; the result is not taken", 0.5 - r->real);
 		break;
-	case SL_REASON_MEMORY:
+	default:
 		snprintf(text, size, "the view does not fit the memory set aside for it");
-		break;
 	}
+}
+
+static void reason_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+{
+	if (!peer_text(daemon, r, text, size) && !view_text(daemon, r, text, size))
+		model_text(daemon, r, text, size);
 }
 
 static void failed(struct sl_daemon *daemon, const struct sl_report *r)
