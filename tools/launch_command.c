@@ -44,7 +44,8 @@ static double seconds_or_usage(struct argp_state *state, const char *text)
 	char *end = NULL;
 	double value = strtod(text, &end);
 	if (end == text || *end != '\0' || !(value > 0 && value <= STEP_SECONDS_MAX))
-		argp_failure(state, SL_EXIT_USAGE, 0, "--step-seconds %s: must be above 0, at most %g", text, STEP_SECONDS_MAX);
+		argp_failure(state, SL_EXIT_USAGE, 0, "--step-seconds %s: must be above 0, at most %g", text,
+			     STEP_SECONDS_MAX);
 	return value;
 }
 

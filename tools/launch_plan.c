@@ -192,6 +192,8 @@ static int name_folder(struct sl_plan *plan, struct sl_error *error)
 	strftime(usual, sizeof usual, "run-%Y%m%d-%H%M%S", localtime_r(&now, &tm));
 	if (plan->options.run_dir == NULL)
 		return sl_run_folder_new(&plan->folder, usual, plan->learners, error);
+	if (plan->options.run_dir[0] == '\0')
+		return sl_fail(error, SL_ERR_INVALID, "--run-dir: an empty name");
 	return sl_run_folder_open(&plan->folder, plan->options.run_dir, plan->learners, error);
 }
 

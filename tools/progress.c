@@ -16,11 +16,16 @@ enum { ROUND, LEARNERS, EDGES, MU, K, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, CO
 
 /* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together. */
 static const struct sl_column table[COLUMNS] = {
-	[ROUND] = {"round", 5, 0, false},	  [LEARNERS] = {"learners", 9, 3, false},
-	[EDGES] = {"edges", 8, 5, false},	  [MU] = {"mu", 10, 6, false},
-	[K] = {"K", 8, 2, false},		  [MSE] = {"MSE", 10, 0, false},
-	[TRAIN] = {"train s", 9, 4, false},	  [AGGREGATE] = {"aggreg. s", 10, 1, false},
-	[MEGABYTES] = {"MB", 10, 7, false}, [MEAN] = {"mean", 11, 0, true},
+	[ROUND] = {"round", 5, 0, false},
+	[LEARNERS] = {"learners", 9, 3, false},
+	[EDGES] = {"edges", 8, 5, false},
+	[MU] = {"mu", 10, 6, false},
+	[K] = {"K", 8, 2, false},
+	[MSE] = {"MSE", 10, 0, false},
+	[TRAIN] = {"train s", 9, 4, false},
+	[AGGREGATE] = {"aggreg. s", 10, 1, false},
+	[MEGABYTES] = {"MB", 10, 7, false},
+	[MEAN] = {"mean", 11, 0, true},
 };
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live)

@@ -11,8 +11,8 @@
 
 struct sl_progress {
 	FILE *out;
-	bool live;  /* a terminal that can rewrite a line */
-	bool shown; /* a bar stands in the last line */
+	bool live;	  /* a terminal that can rewrite a line */
+	bool shown;	  /* a bar stands in the last line */
 	uint32_t columns; /* of the table, as its header was last printed */
 };
 
@@ -25,7 +25,8 @@ struct sl_bar {
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live);
 
-/* A line of text, broken between words where the terminal ends; a bar goes out of its way and comes back with the next sl_progress_bar. */
+/* A line of text, broken between words where the terminal ends; a bar goes out of its way and comes back with the next
+ * sl_progress_bar. */
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
