@@ -136,7 +136,7 @@ const char *tell_digest(struct puppet *p, sl_id from, uint8_t first)
 
 const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration)
 {
-	struct sl_message m = {.kind = kind, .chunk = {.t = 1, .a = 1, .index = index, .iteration = iteration}};
+	struct sl_message m = {.kind = kind, .chunk = {.t = 1, .a = p->view->a, .index = index, .iteration = iteration}};
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	size_t count = index < p->view->chunks ? sl_chunk_elements(p->view, index) : 1;
 	memcpy(m.chunk.view, p->view->h, SL_HASH_BYTES);

@@ -208,6 +208,7 @@ static void test_quorum(void **state)
 	const struct sim_note *note = sim_run_until_report(sim, 0, SL_REPORT_FAILED, SL_REASON_QUORUM);
 	assert_int_equal(note->report.n[0], 2);
 	assert_int_equal(note->report.n[1], 3);
+	assert_int_equal(note->set, 0x1c); /* who is missing */
 	sim_elapse(sim, 300000);
 	assert_int_equal(sim->learners[0].committed, 0);
 	assert_null(sim->attempts); /* not even a view */

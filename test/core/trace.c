@@ -12,9 +12,28 @@ static const char *const jobs[] = {"?", "spectrum", "encode", "share", "gather",
 static const char *const reports[] = {"PHASE",	 "VIEW",     "CLAMPED", "COMMITTED", "WAITING", "FAILED",
 				      "BURNED", "REJECTED", "BEHIND",  "DIVERGED",  "MARGIN"};
 static const char *const reasons[] = {
-	"none",	  "link",	  "flood",	  "alone",   "quorum",	   "p bound",  "p ids", "width",
-	"iterations", "parameter", "history", "equivocation", "stalled", "superseded", "bad share", "model",
-	"clip",	  "weight",	  "margin",	  "memory"};
+	[SL_REASON_NONE] = "none",
+	[SL_REASON_LINK] = "link",
+	[SL_REASON_FLOOD] = "flood",
+	[SL_REASON_ALONE] = "alone",
+	[SL_REASON_QUORUM] = "quorum",
+	[SL_REASON_P_BOUND] = "p bound",
+	[SL_REASON_P_IDS] = "p ids",
+	[SL_REASON_WIDTH] = "width",
+	[SL_REASON_ITERATIONS] = "iterations",
+	[SL_REASON_PARAMETER] = "parameter",
+	[SL_REASON_HISTORY] = "history",
+	[SL_REASON_EQUIVOCATION] = "equivocation",
+	[SL_REASON_STALLED] = "stalled",
+	[SL_REASON_SUPERSEDED] = "superseded",
+	[SL_REASON_BAD_SHARE] = "bad share",
+	[SL_REASON_MODEL] = "model",
+	[SL_REASON_CLIP] = "clip",
+	[SL_REASON_WEIGHT] = "weight",
+	[SL_REASON_RESULT] = "result",
+	[SL_REASON_MARGIN] = "margin",
+	[SL_REASON_MEMORY] = "memory",
+};
 
 const char *trace_reason(enum sl_reason reason)
 {
@@ -105,10 +124,10 @@ static void say_report(struct trace *t, const struct sl_report *r)
 		if (r->reason == SL_REASON_PARAMETER)
 			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1], (uint32_t)r->n[0]);
 		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
-			say(t, " %u of %u", (uint32_t)r->n[0], (uint32_t)r->n[1]);
-		else if (r->set != NULL)
+			say(t, " %u of %u, missing", (uint32_t)r->n[0], (uint32_t)r->n[1]);
+		if (r->set != NULL)
 			say_set(t, r->set);
-		else if (r->peer != 0)
+		else if (r->peer != 0 && r->reason != SL_REASON_PARAMETER)
 			say(t, " %u", who(t, r->peer));
 	} else if (r->kind == SL_REPORT_REJECTED) {
 		say(t, " %u: %s", who(t, r->peer), r->word);

@@ -1,0 +1,138 @@
+/* CLOSE takes no sum that N models within clip cannot have. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/math/spectrum.h"
+#include "test/core/sim.h"
+
+#define N 3u
+#define ELEMENTS 5u
+#define CLIP 16
+#define SCALE INT64_C(10000)
+#define P ((UINT64_C(1) << 36) - 5)
+#define EDGE (CLIP * SCALE)
+
+static struct sl_view view_of(enum sl_encoding_kind kind, uint64_t max_weight)
+{
+	struct sl_view view = {.n = N, .elements = ELEMENTS, .chunks = 1, .max_weight = max_weight};
+	view.encoding = (struct sl_encoding){.kind = kind, .sigma = 4, .clip = CLIP, .weight_total = N};
+	assert_int_equal(sl_field_init(&view.field, P), SL_OK);
+	view.fraction = sl_fraction_bits(view.field.bits);
+	return view;
+}
+
+/* Of masked states that have met at sums[l] / N. */
+static int close_code(const struct sl_view *view, const int64_t sums[ELEMENTS])
+{
+	uint64_t s[ELEMENTS], x[ELEMENTS];
+	struct sl_vault vault = {.n = ELEMENTS - 1, .x = x, .s = s};
+	struct sl_job_result result;
+	for (size_t l = 0; l < ELEMENTS; l++)
+		s[l] = (uint64_t)((sums[l] * (INT64_C(1) << view->fraction)) / (int64_t)N);
+	sl_job_run(&vault, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);
+	for (size_t l = 0; l < ELEMENTS; l++)
+		assert_int_equal(sl_centred(&view->field, s[l]), sums[l]);
+	assert_true(result.real < 0.375);
+	return result.code;
+}
+
+static int close_at(const struct sl_view *view, int64_t coordinate, int64_t total)
+{
+	int64_t sums[ELEMENTS] = {0, 1, -1, coordinate, total};
+	return close_code(view, sums);
+}
+
+static void test_equal_weights(void **state)
+{
+	(void)state;
+	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 1);
+	assert_int_equal(close_at(&view, 7, N), SL_OK);
+	for (int64_t total = -2; total <= 6; total++)
+		if (total != N)
+			assert_int_equal(close_at(&view, 7, total), SL_ERR_INVALID);
+}
+
+static void test_weights_by_samples(void **state)
+{
+	(void)state;
+	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
+	assert_int_equal(close_at(&view, 7, 0), SL_ERR_INVALID);
+	assert_int_equal(close_at(&view, 7, 1), SL_OK);
+	assert_int_equal(close_at(&view, 7, N * 50), SL_OK);
+	assert_int_equal(close_at(&view, 7, N * 50 + 1), SL_ERR_INVALID);
+	assert_int_equal(close_at(&view, 7, -1), SL_ERR_INVALID);
+}
+
+/* Every model at the clip, in every coordinate; and then a little beyond what rounding explains. */
+static void test_clip(void **state)
+{
+	(void)state;
+	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
+	for (int64_t total = N; total <= N * 50; total += 7) {
+		int64_t most = EDGE * total, sums[ELEMENTS] = {most, -most, most, -most, total};
+		assert_int_equal(close_code(&view, sums), SL_OK);
+		assert_int_equal(close_at(&view, most + total + 1, total), SL_ERR_INVALID);
+		assert_int_equal(close_at(&view, -most - total - 1, total), SL_ERR_INVALID);
+	}
+	view = view_of(SL_ENCODING_WEIGHTED, 1);
+	assert_int_equal(close_at(&view, EDGE * N, N), SL_OK);
+	assert_int_equal(close_at(&view, -EDGE * N, N), SL_OK);
+	assert_int_equal(close_at(&view, (EDGE + 1) * N + 1, N), SL_ERR_INVALID);
+}
+
+/* The first and the last coordinate count like any other. */
+static void test_every_coordinate(void **state)
+{
+	(void)state;
+	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 1);
+	for (size_t l = 0; l + 1 < ELEMENTS; l++) {
+		int64_t sums[ELEMENTS] = {0, 0, 0, 0, N};
+		sums[l] = -2 * EDGE * N;
+		assert_int_equal(close_code(&view, sums), SL_ERR_INVALID);
+	}
+}
+
+/* The paper's: each encodes its share of the mean, and no weight travels. */
+static void test_literal(void **state)
+{
+	(void)state;
+	struct sl_view view = view_of(SL_ENCODING_LITERAL, 1);
+	assert_int_equal(close_at(&view, EDGE, 0), SL_OK);
+	assert_int_equal(close_at(&view, -EDGE, 0), SL_OK);
+	assert_int_equal(close_at(&view, EDGE + 2, 0), SL_ERR_INVALID);
+}
+
+/* What the core makes of it. */
+static void tamper(struct sim *sim, uint32_t i, struct sl_job_result *result)
+{
+	(void)sim;
+	if (i == 1 && result->kind == SL_JOB_CLOSE)
+		result->code = SL_ERR_INVALID;
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	struct sim_options o = {.seed = 3, .learners = 3};
+	struct sim *sim = sim_new(&o);
+	sim->tap_result = tamper;
+	sim_start(sim);
+	sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_RESULT);
+	sim_expect_none(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE);
+	sim_free(sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_equal_weights),	 cmocka_unit_test(test_weights_by_samples),
+		cmocka_unit_test(test_clip),		 cmocka_unit_test(test_every_coordinate),
+		cmocka_unit_test(test_literal),		 cmocka_unit_test(test_refused),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

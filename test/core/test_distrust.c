@@ -1,0 +1,356 @@
+/* What one peer's word, or silence, cannot do. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/base/bytes.h"
+#include "test/core/puppet.h"
+#include "test/core/sim.h"
+
+#define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
+#define EXPECT(text, trace) assert_string_equal(trace, text)
+
+static const char *tell_trained(struct puppet *p)
+{
+	return tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
+}
+
+static bool says(const struct puppet *p, const char *text)
+{
+	return strstr(p->trace.text, text) != NULL;
+}
+
+/* --- attempts --- */
+
+static void test_the_last_attempt(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_share(p);
+	tell_link_state(p, 2, 2, SL_ATTEMPTS_MAX, LIST(1, 3));
+	assert_true(says(p, "FREEZE, link state of 1 a16777216 to 2 3"));
+	EXPECT("link down 3 -> FAILED link 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2, FREEZE, "
+	       "link state of 1 a16777216 to 2",
+	       tell_link(p, false, 3));
+	puppet_free(p, 0);
+}
+
+/* Until the next attempt begins. */
+static sl_ms pause_of(struct puppet *p)
+{
+	sl_ms since = p->now;
+	while (!says(p, "FREEZE")) {
+		assert_true(p->now < since + 60000);
+		tell_time(p, 10);
+	}
+	return p->now - since;
+}
+
+static void spoil_attempt(struct puppet *p, sl_attempt a)
+{
+	if (a == 1) {
+		puppet_freeze(p);
+	} else {
+		tell_link_state(p, 2, 2, a, LIST(1));
+		assert_true(says(p, "compute spectrum"));
+	}
+	tell_done(p, SL_JOB_SPECTRUM, SL_OK);
+	tell_done(p, SL_JOB_ENCODE, SL_OK);
+	tell_done(p, SL_JOB_SHARE, SL_OK);
+	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
+	assert_true(says(p, "compute gather"));
+	tell_done(p, SL_JOB_GATHER, SL_ERR_INVALID);
+	assert_true(says(p, "FAILED bad share 2"));
+	tell_done(p, SL_JOB_SEAL, SL_OK); /* late */
+}
+
+static void test_refusals_back_off(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(2, 4);
+	sl_ms last = 0;
+	for (sl_attempt a = 1; a <= 7; a++) {
+		spoil_attempt(p, a);
+		sl_ms pause = pause_of(p);
+		assert_true(pause + 10 >= last);
+		assert_true(pause >= UINT64_C(250) << (a - 1) && pause <= (UINT64_C(500) << (a - 1)) + 10);
+		last = pause;
+	}
+	puppet_free(p, 0);
+}
+
+/* Spoils what 0 sends to 1 in the first attempts of each round. */
+static bool spoil_shares(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	if (m->kind == SL_MSG_SHARE && i == 0 && j == 1 && m->chunk.a <= (m->chunk.t == 1 ? 5 : 1))
+		memset((uint8_t *)(uintptr_t)m->chunk.bytes, 0xff, m->chunk.size);
+	return true;
+}
+
+/* From a refusal of learner 1 to its next attempt. */
+static uint64_t pause_after(struct sim *sim, const struct sim_note *failed)
+{
+	for (const struct sim_note *note = failed; note < sim->notes + sim->note_count; note++)
+		if (note->learner == 1 && note->report.kind == SL_REPORT_PHASE && note->report.phase == SL_PHASE_FREEZE)
+			return note->at - failed->at;
+	sim_fail(sim, "no attempt after a refusal");
+}
+
+static void test_refusals_until_a_commit(void **state)
+{
+	(void)state;
+	struct sim_options o = {.seed = 1, .learners = 2, .parameters = {.rounds = 2}};
+	struct sim *sim = sim_new(&o);
+	sim->tap = spoil_shares;
+	sim_start(sim);
+	sim_run_until_round(sim, 2);
+	uint64_t longest[3] = {0};
+	for (size_t k = 0; k < sim->note_count; k++) {
+		const struct sim_note *note = &sim->notes[k];
+		if (note->learner != 1 || note->report.reason != SL_REASON_BAD_SHARE)
+			continue;
+		uint64_t pause = pause_after(sim, note);
+		longest[note->report.t] = pause > longest[note->report.t] ? pause : longest[note->report.t];
+	}
+	assert_true(longest[1] >= 1000000);
+	assert_true(longest[2] > 0 && longest[2] <= 501000);
+	sim_run_until_done(sim);
+	sim_free(sim);
+}
+
+/* --- a hello from ahead --- */
+
+static struct puppet *overtaken(void)
+{
+	struct puppet *p = puppet_new(3, 4);
+	tell_link(p, true, 2);
+	tell_link(p, true, 3);
+	tell_hello(p, 2, 1, SL_STANDING_READY);
+	EXPECT("hello t5 ready from 3 ->", tell_hello(p, 3, 5, SL_STANDING_READY));
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3", tell_trained(p));
+	EXPECT("deadline -> BEHIND 3, WAITING 3", tell_time(p, 10000));
+	return p;
+}
+
+static void test_ahead_and_not_needed(void **state)
+{
+	(void)state;
+	struct puppet *p = overtaken();
+	tell_time(p, 50000);
+	assert_true(says(p, "FREEZE, link state of 1 a1 to 2 3"));
+	EXPECT("link state of 2 a1 from 2 -> compute spectrum, link state of 2 a1 to 3", tell_link_state(p, 2, 2, 1, LIST(1)));
+	puppet_free(p, 0);
+}
+
+static void test_ahead_and_corrected(void **state)
+{
+	(void)state;
+	struct puppet *p = overtaken();
+	EXPECT("hello t1 ready from 3 -> FREEZE, link state of 1 a1 to 2 3", tell_hello(p, 3, 1, SL_STANDING_READY));
+	puppet_free(p, 0);
+}
+
+static bool boast(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	if (m->kind == SL_MSG_HELLO && i == sim->n - 1)
+		m->hello.t += 4;
+	return true;
+}
+
+static void test_ahead_of_a_cluster(void **state)
+{
+	(void)state;
+	struct sim_options o = {.seed = 2, .learners = 4};
+	struct sim *sim = sim_new(&o);
+	sim->learners[3].silent = true;
+	sim->tap = boast;
+	sim_start(sim);
+	sim_run_until_round(sim, 1);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 3);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_BEHIND, SL_REASON_NONE)->report.peer, 3);
+	sim_free(sim);
+}
+
+/* --- digests and Readys --- */
+
+static void test_digest_of_no_view(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	tell_link(p, true, 2);
+	EXPECT("digest from 2 ->",
+	       tell_message(p, 2, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 2, .t = 1, .a = 1, .digest = {8}}}));
+	assert_true(strstr(tell_trained(p), "DISCOVER") != NULL);
+	puppet_free(p, 0);
+}
+
+static const char *tell_ready_with(struct puppet *p, sl_id from, uint64_t k)
+{
+	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = from, .t = 1, .a = 1, .k = k}};
+	memcpy(m.ready.view, p->view->h, SL_HASH_BYTES);
+	return tell_message(p, from, &m);
+}
+
+static void test_k_out_of_proportion(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_ready(p);
+	tell_ready_with(p, 2, 2 * 3 + 16);
+	tell_ready(p, 3, 3, 1);
+	assert_true(says(p, "RELEASE"));
+	puppet_free(p, 0);
+	p = puppet_new(3, 4);
+	puppet_ready(p);
+	EXPECT("ready of 3 a1 from 3 -> FAILED parameter K of 3: 23, not 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
+	       "ready of 3 a1 to 2",
+	       tell_ready_with(p, 3, 2 * 3 + 17));
+	puppet_free(p, 0);
+}
+
+/* --- the settle deadline --- */
+
+static void test_slow_close(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_ready(p);
+	tell_ready(p, 2, 2, 1);
+	tell_ready(p, 3, 3, 1);
+	for (uint32_t k = 0; k < 3; k++) {
+		tell_piece(p, 2, SL_MSG_STATE, 0, k);
+		tell_piece(p, 3, SL_MSG_STATE, 0, k);
+		tell_done(p, SL_JOB_MIX, SL_OK);
+	}
+	assert_true(says(p, "compute close, SETTLE"));
+	p->now += 25000; /* the own arithmetic's */
+	EXPECT("close done -> digest to 2 3", tell_done(p, SL_JOB_CLOSE, SL_OK));
+	EXPECT("deadline ->", tell_time(p, 9999));
+	EXPECT("deadline -> WAITING 2 3, COMMIT, compute decode, persist t1", tell_time(p, 1));
+	puppet_free(p, 0);
+}
+
+/* --- who is missing, who is silent, who turns up --- */
+
+static void test_quorum_names_the_missing(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(5, 4);
+	tell_link(p, true, 2);
+	tell_hello(p, 2, 1, SL_STANDING_READY);
+	for (sl_id id = 3; id <= 5; id++)
+		tell_link(p, false, id);
+	tell_trained(p);
+	EXPECT("link state of 2 a1 from 2 -> FAILED quorum 2 of 3, missing 3 4 5, wipe, DISCOVER, links 2 3 4 5, "
+	       "hello t1 ready to 2",
+	       tell_link_state(p, 2, 2, 1, LIST(1)));
+	puppet_free(p, 0);
+}
+
+/* 3, 4 and 5 neither link nor refuse to: nobody can say whether they are there. */
+static void test_silence_holds_nobody(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(5, 4);
+	tell_link(p, true, 2);
+	tell_hello(p, 2, 1, SL_STANDING_READY);
+	EXPECT("trained -> DISCOVER, links 2 3 4 5, hello t1 ready to 2", tell_trained(p));
+	EXPECT("deadline ->", tell_time(p, 1999));
+	EXPECT("deadline -> FREEZE, link state of 1 a1 to 2", tell_time(p, 1));
+	puppet_free(p, 0);
+}
+
+/* A line; its last learner has the largest id, so that others dial it and it never learns that they cannot. */
+static void test_silence_at_the_end_of_a_line(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct sim_options o = {.seed = seed, .learners = 6, .topology = "line", .parameters = {.quorum = 6}};
+		struct sim *sim = sim_new(&o);
+		for (uint32_t i = 1; i < 6; i++)
+			for (uint32_t j = 0; j < i; j++)
+				sim_link(sim, i, j)->refused = !sim_link(sim, i, j)->possible; /* is not told */
+		sim_start(sim);
+		sim_run_until_round(sim, 1);
+		assert_int_equal(sim_expect(sim, 5, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 6);
+		sim_run_until_done(sim);
+		sim_free(sim);
+	}
+}
+
+static void test_somebody_is_alive(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	tell_link(p, true, 2);
+	tell_link(p, false, 3);
+	EXPECT("link state of 2 a1 from 2 -> links 2 3", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
+	EXPECT("link state of 2 a2 from 2 ->", tell_link_state(p, 2, 2, 2, LIST(1, 3))); /* is being dialled already */
+	tell_hello(p, 2, 1, SL_STANDING_READY);
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2", tell_trained(p));
+	EXPECT("deadline ->", tell_time(p, 1999));
+	assert_non_null(strstr(tell_link(p, true, 3), "hello t1 ready to 3"));
+	EXPECT("hello t1 ready from 3 -> FREEZE, link state of 1 a2 to 2 3", tell_hello(p, 3, 1, SL_STANDING_READY));
+	puppet_free(p, 0);
+	p = puppet_new(3, 4); /* nor for ever */
+	tell_link(p, true, 2);
+	tell_link(p, false, 3);
+	tell_link_state(p, 2, 2, 1, LIST(1, 3));
+	tell_hello(p, 2, 1, SL_STANDING_READY);
+	tell_trained(p);
+	EXPECT("deadline -> FREEZE, link state of 1 a1 to 2", tell_time(p, 2000));
+	puppet_free(p, 0);
+}
+
+/* From i to j, and only so; nobody is told. */
+static void make_diallable(struct sim *sim, uint32_t i, uint32_t j)
+{
+	sim_link(sim, i, j)->cut = sim_link(sim, i, j)->refused = false;
+}
+
+/* Three, started by hand one after the other: the last one's link to the second stands before that to
+ * the first, who has given up dialling. */
+static void test_three_by_hand(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		struct sim_options o = {.seed = 600 + seed, .learners = 3, .parameters = {.quorum = 3}};
+		struct sim *sim = sim_new(&o);
+		sim_cut(sim, 0, 2);
+		sim_cut(sim, 1, 2);
+		sim_start(sim);
+		for (uint32_t k = 0; k < 4; k++)
+			sim_run_until_report(sim, 0, SL_REPORT_FAILED, SL_REASON_QUORUM);
+		sim_restore(sim, 1, 2);
+		while (!sim_link(sim, 1, 2)->up)
+			sim_step(sim);
+		make_diallable(sim, 0, 2);
+		sim_run_until_round(sim, 1);
+		const struct sim_note *note = sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE);
+		if (note->report.n[1] != 3)
+			sim_fail(sim, "%u edges", (uint32_t)note->report.n[1]);
+		sim_run_until_done(sim);
+		sim_free(sim);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_the_last_attempt),	 cmocka_unit_test(test_refusals_back_off),
+		cmocka_unit_test(test_refusals_until_a_commit),	 cmocka_unit_test(test_ahead_and_not_needed),
+		cmocka_unit_test(test_ahead_and_corrected),	 cmocka_unit_test(test_ahead_of_a_cluster),
+		cmocka_unit_test(test_digest_of_no_view),	 cmocka_unit_test(test_k_out_of_proportion),
+		cmocka_unit_test(test_slow_close),		 cmocka_unit_test(test_quorum_names_the_missing),
+		cmocka_unit_test(test_silence_holds_nobody),	 cmocka_unit_test(test_silence_at_the_end_of_a_line),
+		cmocka_unit_test(test_somebody_is_alive),	 cmocka_unit_test(test_three_by_hand),
+	};
+	cmocka_set_test_filter(getenv("SIM_ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
