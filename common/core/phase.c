@@ -3,7 +3,7 @@
 #define TO(name) (1u << SL_PHASE_##name)
 
 static const uint32_t allowed[SL_PHASE_COUNT] = {
-	[SL_PHASE_TRAIN] = TO(DISCOVER),
+	[SL_PHASE_TRAIN] = TO(DISCOVER) | TO(DONE),
 	[SL_PHASE_DISCOVER] = TO(FREEZE),
 	[SL_PHASE_FREEZE] = TO(SHARE) | TO(DISCOVER),
 	[SL_PHASE_SHARE] = TO(READY) | TO(DISCOVER),

@@ -10,7 +10,7 @@
  *     +------------------ COMMIT <---------------- SETTLE <------------------------------- MIX
  *           next round      | durable     digests        K iterations
  *                           v
- *                          DONE   after round T
+ *                          DONE   after round T; from TRAIN at the start, when that is committed already
  */
 #pragma once
 

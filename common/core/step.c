@@ -96,8 +96,8 @@ static void start(struct sl_core *core)
 	}
 	sl_discover_links(core);
 	if (core->committed >= core->config.parameters.rounds) {
-		core->phase = SL_PHASE_DONE;
 		core->t = core->committed + 1;
+		sl_move(core, SL_PHASE_DONE);
 		return;
 	}
 	sl_begin_round(core);
