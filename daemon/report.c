@@ -312,5 +312,10 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 	case SL_REPORT_DIVERGED:
 		diverged(daemon, r);
 		break;
+	case SL_REPORT_EXHAUSTED:
+		snprintf(text, sizeof text, "round %u has had all its attempts (%u): this learner ends; start it again when the cause is mended",
+			 r->t, SL_ATTEMPTS_MAX);
+		sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:i, s:s}", "round", (int)r->t, "reason", text);
+		break;
 	}
 }

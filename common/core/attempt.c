@@ -117,14 +117,18 @@ static sl_ms pause_ms(const struct sl_core *core)
 	return pause < 30000 ? pause : 30000;
 }
 
-/* At SL_ATTEMPTS_MAX the number stays: it never wraps, and nothing above it is taken from the wire. */
-static void next_attempt(struct sl_core *core, enum sl_reason reason)
+/* No number is used twice: what was signed for an attempt must not count for another one of the same view. So after
+ * SL_ATTEMPTS_MAX, which years of failures or one liar reach, the learner ends. */
+static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 {
 	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
 	if (reason == SL_REASON_SUPERSEDED)
 		core->a = core->seen;
+	else if (highest < SL_ATTEMPTS_MAX)
+		core->a = highest + 1;
 	else
-		core->a = highest < SL_ATTEMPTS_MAX ? highest + 1 : SL_ATTEMPTS_MAX;
+		return false;
+	return true;
 }
 
 struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused)
@@ -134,7 +138,11 @@ struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, b
 	memcpy(core->blamed, core->awaited, sl_set_bytes(core)); /* later moves of this step reuse awaited */
 	bool burned = core->released;
 	end_attempt(core);
-	next_attempt(core, reason);
+	if (!next_attempt(core, reason)) {
+		sl_report(core, SL_REPORT_EXHAUSTED);
+		sl_stop(core, SL_ERR_FULL);
+		return report;
+	}
 	core->not_before = 0;
 	if (refused) {
 		core->not_before = core->now + pause_ms(core);

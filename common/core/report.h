@@ -17,6 +17,7 @@ enum sl_report_kind {
 	SL_REPORT_REJECTED,  /* peer's message was not acceptable; word says why */
 	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
 	SL_REPORT_DIVERGED,  /* peer's digest differs: hash is ours, hash2 the peer's */
+	SL_REPORT_EXHAUSTED, /* the attempts of this round are used up */
 };
 
 enum sl_reason {

@@ -10,7 +10,7 @@ static const char *const events[] = {"start",	 "link up", "link down", "message"
 static const char *const standings[] = {"?", "training", "ready", "done"};
 static const char *const jobs[] = {"?", "spectrum", "encode", "share", "gather", "seal", "mix", "close", "decode"};
 static const char *const reports[] = {"PHASE",	 "VIEW",     "CLAMPED", "COMMITTED", "WAITING", "FAILED",
-				      "BURNED", "REJECTED", "BEHIND",  "DIVERGED",  "MARGIN"};
+				      "BURNED", "REJECTED", "BEHIND",  "DIVERGED",  "EXHAUSTED"};
 static const char *const reasons[] = {
 	[SL_REASON_NONE] = "none",
 	[SL_REASON_LINK] = "link",
