@@ -39,6 +39,7 @@ static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_tas
 
 static void fatal(struct sl_daemon *daemon, const char *text)
 {
+	atomic_store(&daemon->condemned, true);
 	sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:s}", "reason", text);
 	sl_daemon_stop(daemon, 1);
 }
@@ -86,9 +87,10 @@ static void run_job(struct sl_task *base)
 	}
 	sl_job_run(&daemon->vault, &task->job, &task->result);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
-	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK)
+	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
+		atomic_store(&daemon->condemned, true); /* the checkpoint's task is next on this thread */
 		task->code = sl_fail(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
-	else if (encoded && daemon->settings->unsafe_reveal)
+	} else if (encoded && daemon->settings->unsafe_reveal)
 		task->code = reveal(daemon, task->job.view, &task->error);
 }
 
