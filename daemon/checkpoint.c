@@ -2,7 +2,8 @@
  *
  *      8 bytes   header length H, little-endian
  *      H bytes   JSON {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}
- * without spaces, keys sorted, then spaces up to a multiple of 8 4n bytes  the floats, little-endian
+ *      4n bytes  the floats, little-endian
+ * The JSON has no spaces and its keys are sorted; spaces behind it fill H up to a multiple of 8.
  *
  * All metadata are strings (the format demands it); "shapes" says how the n floats of a trainer are laid out,
  * as far as n tells it.

@@ -113,7 +113,7 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 		sl_bit_set(set, (size_t)i);
 	}
 	daemon->step = (uint32_t)json_integer_value(step);
-	sl_inbox_range(daemon, daemon->step, set);
+	sl_inbox_range(daemon, set);
 	return json_pack("{s:b}", "ok", 1);
 }
 

@@ -107,7 +107,7 @@ void sl_daemon_stop(struct sl_daemon *daemon, int status);
 
 /* inbox.c */
 struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind);
-void sl_inbox_range(struct sl_daemon *daemon, uint32_t step, const uint64_t *range);
+void sl_inbox_range(struct sl_daemon *daemon, const uint64_t *range);
 void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
 /* Empties the inbox through the core. */
 void sl_turn(struct sl_daemon *daemon);

@@ -32,7 +32,7 @@ void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint
 	h->size = size;
 }
 
-void sl_inbox_range(struct sl_daemon *daemon, uint32_t step, const uint64_t *range)
+void sl_inbox_range(struct sl_daemon *daemon, const uint64_t *range)
 {
 	size_t bytes = sl_bits_words(daemon->roster.size) * sizeof *range;
 	struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_RANGE);
@@ -41,7 +41,6 @@ void sl_inbox_range(struct sl_daemon *daemon, uint32_t step, const uint64_t *ran
 		abort();
 	memcpy(h->range, range, bytes);
 	h->event.range = h->range;
-	h->event.step = step;
 }
 
 static void release(struct sl_happening *h)

@@ -66,6 +66,12 @@ void sl_reject(struct sl_core *core, uint32_t peer, const char *why)
 	report->word = why;
 }
 
+void sl_drop(struct sl_core *core, struct sl_buffer *buffer)
+{
+	buffer->next = NULL;
+	sl_emit(core, SL_ACTION_DROP)->buffers = buffer;
+}
+
 static void splice(struct sl_buffer **list, struct sl_buffer **all)
 {
 	while (*list != NULL) {
@@ -104,7 +110,7 @@ static void end_attempt(struct sl_core *core)
 	core->view_gated = false;
 }
 
-/* 0.5 s doubling to 30 s, and up to as much again: no two learners in step. The core has no coins, so the jitter is a
+/* Between half and all of 0.5 s, doubling up to 30 s: no two learners in step. The core has no coins, so the jitter is a
  * hash of who, which round and which attempt. */
 static sl_ms pause_ms(const struct sl_core *core)
 {

@@ -38,7 +38,7 @@ enum sl_event_kind {
 	SL_EVENT_TRAINED,    /* the model of the round is in the vault */
 	SL_EVENT_COMPUTED,   /* result */
 	SL_EVENT_DURABLE,    /* what the persist action asked for is on disk */
-	SL_EVENT_RANGE,      /* range, step: the radio speaks */
+	SL_EVENT_RANGE,      /* range: the radio speaks */
 	SL_EVENT_DEADLINE,   /* sl_core_deadline() has passed */
 };
 
@@ -50,7 +50,6 @@ struct sl_event {
 	struct sl_buffer *buffer; /* Share, State: the piece (size, bytes) */
 	const struct sl_job_result *result;
 	const uint64_t *range; /* bit set over the roster */
-	uint32_t step;
 };
 
 enum sl_action_kind {

@@ -12,7 +12,7 @@ void sl_freeze_enter(struct sl_core *core)
 	sl_flood_own_link_state(core, core->tried_candidates);
 }
 
-static uint64_t flood_fingerprint(const struct sl_core *core)
+static uint64_t link_states_held(const struct sl_core *core)
 {
 	uint64_t held = 0;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
@@ -32,7 +32,7 @@ bool sl_freeze_advance(struct sl_core *core)
 	}
 	if (rc == SL_ERR_REFUSED)
 		return true;
-	uint64_t held = flood_fingerprint(core);
+	uint64_t held = link_states_held(core);
 	if (held != core->flood_held) { /* the deadline is about progress */
 		core->flood_held = held;
 		core->at.progress = core->now;

@@ -6,7 +6,7 @@
  *   GATHER    neighbours' shares             -> s += share
  *   SEAL      s                              -> commitment H(s(0) || nonce); X = s << f
  *   MIX m     X, neighbours' X of one k      -> X of k+1
- *   CLOSE     X of K                         -> Z, margin, D, total weight
+ *   CLOSE     X of K                         -> Z, margin, D, total weight; SL_ERR_INVALID if N models cannot sum to Z
  *   DECODE    Z                              -> committed model
  *
  * Jobs of one learner run one at a time, in the order given. x, shares and s are secret; s becomes X becomes Z in

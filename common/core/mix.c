@@ -41,8 +41,7 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 	if (!due || wrong != NULL) {
 		if (wrong != NULL)
 			sl_reject(core, peer, wrong);
-		buffer->next = NULL;
-		sl_emit(core, SL_ACTION_DROP)->buffers = buffer;
+		sl_drop(core, buffer);
 		return;
 	}
 	struct sl_exchange *exchange = &core->exchange[r];

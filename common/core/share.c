@@ -13,12 +13,6 @@ void sl_share_enter(struct sl_core *core)
 	early_chunks(core);
 }
 
-static void drop(struct sl_core *core, struct sl_buffer *buffer)
-{
-	buffer->next = NULL;
-	sl_emit(core, SL_ACTION_DROP)->buffers = buffer;
-}
-
 /* NULL: the chunk is in order; else why not. */
 static const char *check(const struct sl_core *core, int r, const struct sl_buffer *buffer)
 {
@@ -56,7 +50,7 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 		return;
 	}
 	sl_reject(core, peer, wrong);
-	drop(core, buffer);
+	sl_drop(core, buffer);
 }
 
 /* A neighbour that froze first may send before this learner has its view: a few chunks are kept for it. */
@@ -65,7 +59,7 @@ static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *bu
 	struct sl_peer *p = &core->peers[peer];
 	if (p->early_count >= 2 * SL_LANES) {
 		sl_reject(core, peer, "too many shares before the view is closed");
-		drop(core, buffer);
+		sl_drop(core, buffer);
 		return;
 	}
 	struct sl_buffer **end = &p->early;
@@ -118,7 +112,7 @@ void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffe
 	else if (core->phase == SL_PHASE_SHARE && memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0)
 		gather(core, peer, buffer);
 	else
-		drop(core, buffer); /* of another view, or late */
+		sl_drop(core, buffer); /* of another view, or late */
 }
 
 static uint32_t least_in(const struct sl_core *core)

@@ -1,7 +1,7 @@
 /* state.h - the whole state of a learner, in one struct; private to core/.
  *
  * The files of core/ are named for what they handle: flood (records), discover, freeze, share, mix, settle; attempt.c
- * holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; sl_advance then looks at the
+ * holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
  * state and takes every move that is due, so that the order in which things arrive does not matter.
  */
 #pragma once
@@ -14,7 +14,6 @@
 struct sl_peer {
 	bool hello;                /* one has arrived on the present link */
 	bool tried;                /* a dial failed or a link fell since it came into range */
-	uint32_t incarnation;
 	sl_round t;
 	enum sl_standing standing;
 	sl_round in_range;         /* last round in which it was in range */
@@ -54,7 +53,6 @@ struct sl_attempt_state {
 	uint32_t share_next;  /* chunks of shares generated and sent */
 	bool share_busy;
 	bool encoded;
-	bool sealed;          /* SEAL was asked for */
 	uint64_t *iteration;  /* per chunk: k of the own state */
 	uint32_t *have;       /* per chunk: neighbours whose state of that k is held */
 	bool *busy;           /* per chunk: a MIX job is out */
@@ -62,7 +60,6 @@ struct sl_attempt_state {
 	uint32_t finished;    /* chunks at k = K */
 	uint32_t base;        /* first chunk not at K */
 	uint64_t mixed;       /* chunk iterations done, for status */
-	bool closed;          /* CLOSE was asked for */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
 	uint64_t total_weight;
@@ -119,7 +116,6 @@ struct sl_core {
 
 	struct sl_edge *edges; /* scratch: R(R-1)/2 */
 	struct sl_arena arena; /* of the view and the attempt, reset at each freeze */
-	size_t arena_mark;
 };
 
 /* attempt.c */
@@ -133,6 +129,8 @@ void sl_stop(struct sl_core *core, int code);
 void sl_reject(struct sl_core *core, uint32_t peer, const char *why);
 /* Ends the attempt. The returned report wants its fields filled; the next attempt starts at once, or after a pause when `refused`. */
 struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused);
+/* Gives one chunk back unused; and everything that is held for the attempt. */
+void sl_drop(struct sl_core *core, struct sl_buffer *buffer);
 void sl_drop_held(struct sl_core *core);
 void sl_say_hello(struct sl_core *core, const uint64_t *to);
 void sl_begin_round(struct sl_core *core);

@@ -136,15 +136,8 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 		return;
 	}
 	p->hello = true;
-	p->incarnation = hello->incarnation;
 	p->t = hello->t;
 	p->standing = hello->standing;
-}
-
-static void drop_chunk(struct sl_core *core, struct sl_buffer *buffer)
-{
-	buffer->next = NULL;
-	sl_emit(core, SL_ACTION_DROP)->buffers = buffer;
 }
 
 /* The common prologue of chunks: which round, which attempt; then the view decides. */
@@ -155,7 +148,7 @@ static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *
 	buffer->iteration = c->iteration;
 	memcpy(buffer->view, c->view, SL_HASH_BYTES);
 	if (c->t != core->t || c->a < core->a)
-		drop_chunk(core, buffer); /* late: of an attempt that ended here */
+		sl_drop(core, buffer); /* late: of an attempt that ended here */
 	else if (message->kind == SL_MSG_SHARE)
 		sl_share_chunk(core, peer, buffer);
 	else

@@ -220,7 +220,7 @@ int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index)
 int sl_view_build(struct sl_core *core)
 {
 	struct sl_view *view = &core->view;
-	sl_arena_reset(&core->arena, core->arena_mark);
+	sl_arena_reset(&core->arena, 0);
 	view->t = core->t;
 	view->a = core->a;
 	view->n = component(core, view->members, view->position);
