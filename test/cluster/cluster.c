@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -24,6 +25,18 @@ void cluster_launch(struct cluster *cluster, double seconds, const char *argumen
 	process_run(&cluster->outcome, NULL, seconds, argv);
 	snprintf(path, sizeof path, "%s/summary.json", cluster->run);
 	cluster->summary = json_load_file(path, 0, NULL);
+}
+
+void cluster_launch_on(struct cluster *cluster, double seconds, const char *schedule, const char *arguments)
+{
+	char path[] = "/tmp/starling-schedule-XXXXXX", all[512];
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, schedule, strlen(schedule)), strlen(schedule));
+	close(fd);
+	snprintf(all, sizeof all, "%s --topology %s", arguments, path);
+	cluster_launch(cluster, seconds, all);
+	unlink(path);
 }
 
 void cluster_close(struct cluster *cluster)

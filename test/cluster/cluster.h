@@ -15,6 +15,8 @@ struct cluster {
 
 /* `starling launch ARGUMENTS --run-dir ...`, arguments split at blanks. */
 void cluster_launch(struct cluster *cluster, double seconds, const char *arguments);
+/* The same on a schedule given as text. */
+void cluster_launch_on(struct cluster *cluster, double seconds, const char *schedule, const char *arguments);
 void cluster_close(struct cluster *cluster);
 
 /* Every round committed, exact, and (verified) proved so; and as many rounds as that. */

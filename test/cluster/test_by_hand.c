@@ -100,6 +100,13 @@ static void open_hand(struct hand *h)
 		init(h, i, i, "roster.yaml");
 }
 
+static void open_configured(struct hand *h, int rounds)
+{
+	open_hand(h);
+	for (int i = 1; i <= LEARNERS; i++)
+		configure(h, i, rounds, "roster.yaml", "");
+}
+
 static void run_all(struct hand *h)
 {
 	for (int i = 1; i <= LEARNERS; i++)
@@ -132,9 +139,7 @@ static void three_by_hand_commit_and_continue(void **state)
 {
 	(void)state;
 	struct hand h;
-	open_hand(&h);
-	for (int i = 1; i <= LEARNERS; i++)
-		configure(&h, i, 2, "roster.yaml", "");
+	open_configured(&h, 2);
 	run_all(&h);
 	for (int i = 1; i <= LEARNERS; i++)
 		assert_int_equal(committed(&h, i), 2);
@@ -154,9 +159,7 @@ static void staggered_start_misses_no_edge(void **state)
 	(void)state;
 	struct hand h;
 	char log[256], refused[64];
-	open_hand(&h);
-	for (int i = 1; i <= LEARNERS; i++)
-		configure(&h, i, 1, "roster.yaml", "");
+	open_configured(&h, 1);
 	for (int i = 1; i <= LEARNERS; i++) {
 		h.pids[i - 1] = start(&h, i);
 		path_of(&h, 1, "log.jsonl", log, sizeof log);
@@ -242,9 +245,7 @@ static void late_and_restarted_learners_join(void **state)
 	(void)state;
 	struct hand h;
 	char log[256];
-	open_hand(&h);
-	for (int i = 1; i <= LEARNERS; i++)
-		configure(&h, i, 2, "roster.yaml", "");
+	open_configured(&h, 2);
 	h.pids[0] = start(&h, 1);
 	h.pids[1] = start(&h, 2);
 	path_of(&h, 1, "log.jsonl", log, sizeof log);
@@ -265,9 +266,7 @@ static void left_behind_learner_is_helped_by_a_copy(void **state)
 	(void)state;
 	struct hand h;
 	char log[256];
-	open_hand(&h);
-	for (int i = 1; i <= LEARNERS; i++)
-		configure(&h, i, 2, "roster.yaml", "");
+	open_configured(&h, 2);
 	run_all(&h);
 	shell(&h, "rm 3/state/round-000002.safetensors");
 	for (int i = 1; i <= LEARNERS; i++) {

@@ -98,15 +98,8 @@ static void disconnected_steps_pass(void **state)
 {
 	(void)state;
 	struct cluster c;
-	char schedule[] = "/tmp/starling-schedule-XXXXXX", arguments[300];
-	int fd = mkstemp(schedule);
-	const char text[] = "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n";
-	assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
-	close(fd);
-	snprintf(arguments, sizeof arguments,
-		 "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1 --topology %s", schedule);
-	cluster_launch(&c, 120, arguments);
-	unlink(schedule);
+	cluster_launch_on(&c, 120, "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n",
+			  "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1");
 	cluster_expect_exact(&c, 2, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 3);

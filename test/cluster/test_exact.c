@@ -30,14 +30,9 @@ static void graph_changes_from_round_to_round(void **state)
 {
 	(void)state;
 	struct cluster c;
-	char schedule[] = "/tmp/starling-schedule-XXXXXX", arguments[256];
-	int fd = mkstemp(schedule);
-	const char text[] = "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n";
-	assert_int_equal(write(fd, text, sizeof text - 1), sizeof text - 1);
-	close(fd);
-	snprintf(arguments, sizeof arguments, "-n 5 --rounds 3 --set hidden=1 --verify --topology %s", schedule);
-	cluster_launch(&c, 120, arguments);
-	unlink(schedule);
+	cluster_launch_on(&c, 120,
+			  "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
+			  "-n 5 --rounds 3 --set hidden=1 --verify");
 	cluster_expect_exact(&c, 3, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 4);
