@@ -21,6 +21,9 @@
 #define SL_CHUNK_ELEMENTS 32768u   /* elements of one chunk, the last may be shorter */
 #define SL_CHUNK_BYTES_MAX (256u << 10)
 #define SL_STATE_BYTES 8u /* one int64 mixing state on the wire */
+#define SL_SIGNERS_MAX 16u /* digests kept to prove a committed round */
+#define SL_ADVICE_MAX 32u  /* edges named in a refusal; the rest is a number */
+#define SL_DEGREE_LEAST 4u /* of the overlay */
 #define SL_LANES 4u       /* chunks per neighbour under way at a time, in each of SHARE and MIX */
 
 #define SL_FRAME_HEADER_BYTES 8u

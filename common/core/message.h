@@ -5,7 +5,9 @@
  *   Ready      signed, flooded: holds all shares, commits to its masked state            (protocol 6, READY)
  *   Share      to one neighbour, in chunks                                               (protocol 6, SHARE)
  *   State      to all neighbours, in chunks, one per iteration                           (protocol 7)
- *   Digest     signed, to the neighbours: the result                                     (protocol 8)
+ *   Digest     signed, to the neighbours, and to who catches up: the result              (protocol 8)
+ *   Ask        to one neighbour that is ahead: its last result, or a chunk of it          (protocol 8, catch-up)
+ *   Result     to who asked: a chunk of Z                                                (protocol 8, catch-up)
  *
  * Pointers are borrowed: on receipt for the length of one step, in an action until the next step.
  */
@@ -19,10 +21,12 @@ enum sl_message_kind {
 	SL_MSG_LINK_STATE,
 	SL_MSG_READY,
 	SL_MSG_DIGEST,
-	SL_MSG_SHARE,
+	SL_MSG_ASK,
+	SL_MSG_SHARE, /* from here on: chunks of vectors */
 	SL_MSG_STATE,
+	SL_MSG_RESULT,
 };
-#define SL_MESSAGE_KINDS 7u
+#define SL_MESSAGE_KINDS 9u
 
 enum sl_standing {
 	SL_STANDING_TRAINING = 1, /* the model of round t is not trained yet */
@@ -40,33 +44,40 @@ struct sl_hello {
 	uint8_t roster[SL_HASH_BYTES];
 };
 
-/* What must be equal at all learners of a view. One table: compared, named, hashed and sent in this order. */
+/* What the learners of a view agree on (protocol 5, AGREE). One table: compared, named, hashed and sent in this order.
+ * SAME: it must be equal, or the attempt ends. MOST: the largest counts (the paper's maximum consensus). */
 #define SL_PARAMETERS(X)                                                                                     \
-	X(n)                                                                                                 \
-	X(p)                                                                                                 \
-	X(rounds)                                                                                            \
-	X(quorum)                                                                                            \
-	X(sigma)                                                                                             \
-	X(clip)                                                                                              \
-	X(max_weight)                                                                                        \
-	X(encoding)                                                                                          \
-	X(sharing)                                                                                           \
-	X(k)
+	X(n, SAME)                                                                                           \
+	X(p, MOST)                                                                                           \
+	X(rounds, MOST)                                                                                      \
+	X(quorum, MOST)                                                                                      \
+	X(tolerance, SAME)                                                                                   \
+	X(sigma, SAME)                                                                                       \
+	X(clip, SAME)                                                                                        \
+	X(max_weight, MOST)                                                                                  \
+	X(encoding, SAME)                                                                                    \
+	X(sharing, SAME)                                                                                     \
+	X(k, MOST)                                                                                           \
+	X(k_fixed, SAME)                                                                                     \
+	X(degree_max, SAME)
 
 struct sl_parameters {
 	uint64_t n;          /* floats of the model */
 	uint64_t p;          /* 0: auto */
 	uint64_t rounds;     /* T */
 	uint64_t quorum;
+	uint64_t tolerance;  /* c */
 	uint64_t sigma;
 	uint64_t clip;       /* the bits of a double */
 	uint64_t max_weight; /* 1: equal weights */
 	uint64_t encoding;   /* enum sl_encoding_kind */
 	uint64_t sharing;    /* enum sl_sharing_kind */
-	uint64_t k;          /* floor under K */
+	uint64_t k;          /* floor under K; with k_fixed, K itself */
+	uint64_t k_fixed;    /* 0 or 1 */
+	uint64_t degree_max; /* with more peers in range, an overlay of this degree */
 };
 enum {
-#define X(name) SL_PARAMETER_##name,
+#define X(name, rule) SL_PARAMETER_##name,
 	SL_PARAMETERS(X)
 #undef X
 	SL_PARAMETER_COUNT
@@ -79,6 +90,8 @@ struct sl_link_state {
 	sl_round t;
 	sl_attempt a;
 	uint8_t key[SL_KEY_BYTES]; /* the signer's public key; its hash is the roster's pin */
+	uint8_t roster[SL_HASH_BYTES]; /* of the signer's roster, which its signature covers in place of ours */
+	uint32_t roster_size;
 	struct sl_parameters parameters;
 	uint8_t previous[SL_HASH_BYTES]; /* D of the last committed round; zeros before the first */
 	uint32_t count;
@@ -100,9 +113,29 @@ struct sl_digest {
 	sl_id id;
 	sl_round t;
 	sl_attempt a;
+	uint8_t key[SL_KEY_BYTES]; /* the signer's: who catches up may never have heard of it */
 	uint8_t view[SL_HASH_BYTES];
 	uint8_t digest[SL_HASH_BYTES]; /* D */
+	uint64_t p;                    /* of the view, with N: what it takes to decode Z */
+	uint32_t learners;
 	uint8_t signature[SL_SIG_BYTES];
+};
+
+/* What a committed round can be shown with: signed digests that agree with one another (protocol 8, catch-up). */
+struct sl_proof {
+	sl_round t; /* 0: none */
+	sl_attempt a;
+	uint8_t view[SL_HASH_BYTES];
+	uint8_t digest[SL_HASH_BYTES];
+	uint64_t p;
+	uint32_t learners;
+	uint32_t count;
+	struct sl_digest digests[SL_SIGNERS_MAX]; /* distinct signers; the first is the holder's own, if it took part */
+};
+
+struct sl_ask {
+	sl_round t;     /* of the result that the chunk is of; 0: the digests of the last one, whichever it is */
+	uint32_t index; /* chunk */
 };
 
 /* A piece of a vector as it came off the wire. Owned by the shell; the core may hold it between the step that
@@ -123,7 +156,7 @@ struct sl_chunk {
 	sl_round t;
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES];
-	uint64_t iteration; /* k of a State; 0 in a Share */
+	uint64_t iteration; /* k of a State; 0 in a Share or Result */
 	uint32_t index;     /* chunk m: coordinates m*SL_CHUNK_ELEMENTS .. */
 	size_t size;        /* bytes of the vector piece, 1..SL_CHUNK_BYTES_MAX */
 	const uint8_t *bytes;
@@ -136,6 +169,7 @@ struct sl_message {
 		struct sl_link_state link_state;
 		struct sl_ready ready;
 		struct sl_digest digest;
-		struct sl_chunk chunk; /* Share, State */
+		struct sl_ask ask;
+		struct sl_chunk chunk; /* Share, State, Result */
 	};
 };
