@@ -38,7 +38,7 @@ static void finish(struct sl_canon_view *v, uint8_t *hash)
 
 static void feed_parameters(struct sl_canon_view *v, const struct sl_parameters *p)
 {
-#define X(name) feed_u64(v, p->name);
+#define X(name, rule) feed_u64(v, p->name);
 	SL_PARAMETERS(X)
 #undef X
 }

@@ -91,7 +91,7 @@ static void hash_view(struct sl_core *core, struct sl_view *view)
 }
 
 static const char *const parameter_names[SL_PARAMETER_COUNT] = {
-#define X(name) #name,
+#define X(name, rule) #name,
 	SL_PARAMETERS(X)
 #undef X
 };

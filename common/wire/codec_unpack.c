@@ -64,7 +64,7 @@ static const char *read_link_state(const Starling__LinkState *m, struct sl_link_
 	ls->incarnation = m->incarnation;
 	ls->t = m->t;
 	ls->a = m->a;
-#define X(name) ls->parameters.name = m->parameters->name;
+#define X(name, rule) ls->parameters.name = m->parameters->name;
 	SL_PARAMETERS(X)
 #undef X
 	ls->count = (uint32_t)m->n_candidates; /* fewer than the payload has bytes */
