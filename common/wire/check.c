@@ -8,10 +8,11 @@
 
 #define CHUNKS_MAX ((SL_ELEMENTS_MAX + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS)
 #define P_END (UINT64_C(1) << 61)
+#define ROUND_LAST (SL_ROUNDS_MAX + 1) /* who committed the last round may name the one after it */
 
 static const char *moment_flaw(sl_round t, sl_attempt a)
 {
-	if (t < 1 || t > SL_ROUNDS_MAX + 1) /* who committed the last round may name the one after it */
+	if (t < 1 || t > ROUND_LAST)
 		return "round out of range";
 	return a < 1 || a > SL_ATTEMPTS_MAX ? "attempt out of range" : NULL;
 }
@@ -35,11 +36,29 @@ static bool clip_valid(uint64_t bits)
 	return isfinite(clip) && clip > 0;
 }
 
+static bool prime_range(uint64_t p)
+{
+	return p > 2 && p < P_END;
+}
+
+/* What shapes the graph and its mixing. */
+static const char *graph_flaw(const struct sl_parameters *q)
+{
+	if (q->tolerance < 1 || q->tolerance > SL_LEARNERS_MAX - 2) /* two that do not collude are left */
+		return "tolerance out of range";
+	if (q->k_fixed > 1)
+		return "k_fixed is neither 0 nor 1";
+	if (q->k < q->k_fixed || q->k > SL_ITERATIONS_MAX)
+		return "k out of range";
+	bool overlay = q->degree_max >= SL_DEGREE_LEAST && q->degree_max <= SL_LEARNERS_MAX;
+	return overlay ? NULL : "degree_max out of range";
+}
+
 static const char *parameters_flaw(const struct sl_parameters *q)
 {
 	if (q->n < 1 || q->n >= SL_ELEMENTS_MAX) /* the weight is one element more */
 		return "n out of range";
-	if (q->p != 0 && (q->p <= 2 || q->p >= P_END))
+	if (q->p != 0 && !prime_range(q->p))
 		return "p out of range";
 	if (q->rounds < 1 || q->rounds > SL_ROUNDS_MAX)
 		return "rounds out of range";
@@ -55,7 +74,7 @@ static const char *parameters_flaw(const struct sl_parameters *q)
 		return "unknown encoding";
 	if (q->sharing > SL_SHARING_ADDITIVE)
 		return "unknown sharing";
-	return q->k > SL_ITERATIONS_MAX ? "k out of range" : NULL;
+	return graph_flaw(q);
 }
 
 static const char *candidates_flaw(const sl_id *candidates, uint32_t count)
@@ -74,6 +93,8 @@ static const char *candidates_flaw(const sl_id *candidates, uint32_t count)
 static const char *link_state_flaw(const struct sl_link_state *ls)
 {
 	const char *flaw = who_flaw(ls->id, ls->t, ls->a);
+	if (flaw == NULL && (ls->roster_size < 1 || ls->roster_size > SL_LEARNERS_MAX))
+		flaw = "roster_size out of range";
 	if (flaw == NULL)
 		flaw = parameters_flaw(&ls->parameters);
 	return flaw != NULL ? flaw : candidates_flaw(ls->candidates, ls->count);
@@ -84,6 +105,22 @@ static const char *ready_flaw(const struct sl_ready *ready)
 	if (ready->k < 1 || ready->k > SL_ITERATIONS_MAX)
 		return "K out of range";
 	return who_flaw(ready->id, ready->t, ready->a);
+}
+
+static const char *digest_flaw(const struct sl_digest *digest)
+{
+	if (!prime_range(digest->p))
+		return "p out of range";
+	if (digest->learners < 2 || digest->learners > SL_LEARNERS_MAX)
+		return "learners out of range";
+	return who_flaw(digest->id, digest->t, digest->a);
+}
+
+static const char *ask_flaw(const struct sl_ask *ask)
+{
+	if (ask->t > ROUND_LAST) /* 0 asks for the last one */
+		return "round out of range";
+	return ask->index >= CHUNKS_MAX ? "chunk index out of range" : NULL;
 }
 
 static const char *chunk_flaw(const struct sl_chunk *chunk, uint64_t iterations)
@@ -107,8 +144,11 @@ const char *sl_message_flaw(const struct sl_message *m)
 	case SL_MSG_READY:
 		return ready_flaw(&m->ready);
 	case SL_MSG_DIGEST:
-		return who_flaw(m->digest.id, m->digest.t, m->digest.a);
+		return digest_flaw(&m->digest);
+	case SL_MSG_ASK:
+		return ask_flaw(&m->ask);
 	case SL_MSG_SHARE:
+	case SL_MSG_RESULT:
 		return chunk_flaw(&m->chunk, 1);
 	case SL_MSG_STATE:
 		return chunk_flaw(&m->chunk, SL_ITERATIONS_MAX);

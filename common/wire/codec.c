@@ -10,7 +10,7 @@
 
 static bool vector_kind(uint32_t kind)
 {
-	return kind == SL_MSG_SHARE || kind == SL_MSG_STATE;
+	return kind == SL_MSG_SHARE || kind == SL_MSG_STATE || kind == SL_MSG_RESULT;
 }
 
 size_t sl_encode_bytes(const struct sl_message *message)
@@ -23,7 +23,7 @@ size_t sl_encode_bytes(const struct sl_message *message)
 
 void sl_encode_message(const struct sl_message *message, uint8_t *frame, size_t size, uint8_t **piece)
 {
-	assert(size > SL_FRAME_HEADER_BYTES);
+	assert(size >= SL_FRAME_HEADER_BYTES); /* an Ask for the last result is no bytes at all */
 	uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size_t bytes = size - SL_FRAME_HEADER_BYTES;
 	sl_frame_header(frame, message->kind, bytes);

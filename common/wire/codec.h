@@ -1,8 +1,8 @@
 /* codec.h - message structs <-> protobuf payloads, every field checked.
  *
- * Decoding validates everything a struct promises: lengths of hashes, ids >= 1, t >= 1, a >= 1, enum ranges, strictly ascending candidates,
- * counts under limits.h, chunk sizes; unknown enum values and missing fields are refused. Memory use is bounded by a
- * small multiple of the payload (a budget allocator), whatever the bytes are.
+ * Decoding validates everything a struct promises: lengths of hashes, ids >= 1, t >= 1 (an Ask's may be 0), a >= 1, enum
+ * ranges, strictly ascending candidates, counts under limits.h, chunk sizes; unknown enum values and missing fields are
+ * refused. Memory use is bounded by a small multiple of the payload (a budget allocator), whatever the bytes are.
  */
 #pragma once
 

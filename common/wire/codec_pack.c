@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "common/wire/codec_parts.h"
+#include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"
 #include "proto/hello.pb-c.h"
 #include "proto/link_state.pb-c.h"
@@ -14,6 +15,7 @@ struct outgoing {
 		Starling__LinkState link_state;
 		Starling__Ready ready;
 		Starling__Digest digest;
+		Starling__Ask ask;
 	};
 	Starling__Parameters parameters;
 };
@@ -53,6 +55,8 @@ static Starling__LinkState lend_link_state(const struct sl_link_state *ls, Starl
 	m.t = ls->t;
 	m.a = ls->a;
 	m.key = lend(ls->key, sizeof ls->key);
+	m.roster = lend(ls->roster, sizeof ls->roster);
+	m.roster_size = ls->roster_size;
 	*parameters = lend_parameters(&ls->parameters);
 	m.parameters = parameters;
 	m.previous = lend(ls->previous, sizeof ls->previous);
@@ -81,9 +85,20 @@ static Starling__Digest lend_digest(const struct sl_digest *digest)
 	m.id = digest->id;
 	m.t = digest->t;
 	m.a = digest->a;
+	m.key = lend(digest->key, sizeof digest->key);
 	m.view = lend(digest->view, sizeof digest->view);
 	m.digest = lend(digest->digest, sizeof digest->digest);
+	m.p = digest->p;
+	m.learners = digest->learners;
 	m.signature = lend(digest->signature, sizeof digest->signature);
+	return m;
+}
+
+static Starling__Ask lend_ask(const struct sl_ask *ask)
+{
+	Starling__Ask m = STARLING__ASK__INIT;
+	m.t = ask->t;
+	m.index = ask->index;
 	return m;
 }
 
@@ -102,8 +117,12 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 	case SL_MSG_DIGEST:
 		out->digest = lend_digest(&message->digest);
 		break;
+	case SL_MSG_ASK:
+		out->ask = lend_ask(&message->ask);
+		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 	default:
 		assert(false && "not a control message");
 	}

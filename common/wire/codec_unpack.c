@@ -5,6 +5,7 @@
 
 #include "common/base/arena.h"
 #include "common/wire/codec_parts.h"
+#include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"
 #include "proto/hello.pb-c.h"
 #include "proto/link_state.pb-c.h"
@@ -67,9 +68,11 @@ static const char *read_link_state(const Starling__LinkState *m, struct sl_link_
 #define X(name, rule) ls->parameters.name = m->parameters->name;
 	SL_PARAMETERS(X)
 #undef X
+	ls->roster_size = m->roster_size;
 	ls->count = (uint32_t)m->n_candidates; /* fewer than the payload has bytes */
 	ls->candidates = m->candidates;
-	bool whole = COPY(ls->key, m->key) && COPY(ls->previous, m->previous) && COPY(ls->signature, m->signature);
+	bool whole = COPY(ls->key, m->key) && COPY(ls->roster, m->roster) &&
+		     COPY(ls->previous, m->previous) && COPY(ls->signature, m->signature);
 	return whole ? NULL : wrong_length;
 }
 
@@ -89,9 +92,18 @@ static const char *read_digest(const Starling__Digest *m, struct sl_digest *dige
 	digest->id = m->id;
 	digest->t = m->t;
 	digest->a = m->a;
-	bool whole = COPY(digest->view, m->view) && COPY(digest->digest, m->digest) &&
-		     COPY(digest->signature, m->signature);
+	digest->p = m->p;
+	digest->learners = m->learners;
+	bool whole = COPY(digest->key, m->key) && COPY(digest->view, m->view) &&
+		     COPY(digest->digest, m->digest) && COPY(digest->signature, m->signature);
 	return whole ? NULL : wrong_length;
+}
+
+static const char *read_ask(const Starling__Ask *m, struct sl_ask *ask)
+{
+	ask->t = m->t;
+	ask->index = m->index;
+	return NULL;
 }
 
 static const char *read_message(const ProtobufCMessage *m, struct sl_message *message)
@@ -105,8 +117,11 @@ static const char *read_message(const ProtobufCMessage *m, struct sl_message *me
 		return read_ready((const Starling__Ready *)m, &message->ready);
 	case SL_MSG_DIGEST:
 		return read_digest((const Starling__Digest *)m, &message->digest);
+	case SL_MSG_ASK:
+		return read_ask((const Starling__Ask *)m, &message->ask);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 	default:
 		return "not a control message";
 	}
@@ -123,8 +138,11 @@ static const ProtobufCMessageDescriptor *descriptor(enum sl_message_kind kind)
 		return &starling__ready__descriptor;
 	case SL_MSG_DIGEST:
 		return &starling__digest__descriptor;
+	case SL_MSG_ASK:
+		return &starling__ask__descriptor;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 	default:
 		return NULL;
 	}

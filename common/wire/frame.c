@@ -18,9 +18,11 @@ size_t sl_frame_limit(uint32_t kind)
 	case SL_MSG_LINK_STATE:
 	case SL_MSG_READY:
 	case SL_MSG_DIGEST:
+	case SL_MSG_ASK:
 		return SL_CONTROL_BYTES_MAX;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 		return SL_VECTOR_BYTES_MAX;
 	default: /* a ping too: it has no payload */
 		return 0;

@@ -13,7 +13,7 @@
 #include "common/core/message.h"
 
 #define SL_FRAME_PING 64u /* a kind below the messages: no payload, only life */
-#define SL_FRAME_VERSION 1u
+#define SL_FRAME_VERSION 2u
 
 /* Largest payload of a kind; 0 for an unknown kind. Ping: 0 payload, but known. */
 size_t sl_frame_limit(uint32_t kind);

@@ -77,12 +77,15 @@ static void make_parameters(struct sl_parameters *q)
 	q->p = sample_random() % 4 == 0 ? 0 : edge(3, (UINT64_C(1) << 61) - 1);
 	q->rounds = edge(1, SL_ROUNDS_MAX);
 	q->quorum = edge(1, SL_LEARNERS_MAX);
+	q->tolerance = edge(1, SL_LEARNERS_MAX - 2);
 	q->sigma = edge(0, SL_SIGMA_MAX);
 	memcpy(&q->clip, &clip, sizeof clip);
 	q->max_weight = edge(1, UINT64_MAX);
 	q->encoding = sample_range(0, 1);
 	q->sharing = sample_range(0, 1);
-	q->k = edge(0, SL_ITERATIONS_MAX);
+	q->k_fixed = sample_range(0, 1);
+	q->k = edge(q->k_fixed, SL_ITERATIONS_MAX);
+	q->degree_max = edge(SL_DEGREE_LEAST, SL_LEARNERS_MAX);
 }
 
 static void make_link_state(struct sl_link_state *ls, sl_id *candidates)
@@ -92,6 +95,8 @@ static void make_link_state(struct sl_link_state *ls, sl_id *candidates)
 	ls->t = some_round();
 	ls->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(ls->key, sizeof ls->key);
+	noise(ls->roster, sizeof ls->roster);
+	ls->roster_size = edge32(1, SL_LEARNERS_MAX);
 	make_parameters(&ls->parameters);
 	noise(ls->previous, sizeof ls->previous);
 	ls->count = (uint32_t)sample_range(0, 20);
@@ -118,9 +123,18 @@ static void make_digest(struct sl_digest *digest)
 	digest->id = edge32(1, UINT32_MAX);
 	digest->t = some_round();
 	digest->a = edge32(1, SL_ATTEMPTS_MAX);
+	noise(digest->key, sizeof digest->key);
 	noise(digest->view, sizeof digest->view);
 	noise(digest->digest, sizeof digest->digest);
+	digest->p = edge(3, (UINT64_C(1) << 61) - 1);
+	digest->learners = edge32(2, SL_LEARNERS_MAX);
 	noise(digest->signature, sizeof digest->signature);
+}
+
+static void make_ask(struct sl_ask *ask)
+{
+	ask->t = edge32(0, SL_ROUNDS_MAX + 1);
+	ask->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
 }
 
 static void make_chunk(struct sl_chunk *chunk, uint8_t *piece, bool state)
@@ -152,8 +166,12 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 	case SL_MSG_DIGEST:
 		make_digest(&m->digest);
 		break;
+	case SL_MSG_ASK:
+		make_ask(&m->ask);
+		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 		make_chunk(&m->chunk, sample->piece, kind == SL_MSG_STATE);
 		break;
 	}
@@ -171,8 +189,8 @@ static bool equal_hello(const struct sl_hello *a, const struct sl_hello *b)
 static bool equal_link_state(const struct sl_link_state *a, const struct sl_link_state *b)
 {
 	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) &&
-	       memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 && SAME_BYTES(previous) &&
-	       SAME(count) &&
+	       SAME_BYTES(roster) && SAME(roster_size) && memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 &&
+	       SAME_BYTES(previous) && SAME(count) &&
 	       (a->count == 0 || memcmp(a->candidates, b->candidates, a->count * sizeof(sl_id)) == 0) &&
 	       SAME_BYTES(signature);
 }
@@ -185,7 +203,13 @@ static bool equal_ready(const struct sl_ready *a, const struct sl_ready *b)
 
 static bool equal_digest(const struct sl_digest *a, const struct sl_digest *b)
 {
-	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(view) && SAME_BYTES(digest) && SAME_BYTES(signature);
+	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME_BYTES(view) && SAME_BYTES(digest) &&
+	       SAME(p) && SAME(learners) && SAME_BYTES(signature);
+}
+
+static bool equal_ask(const struct sl_ask *a, const struct sl_ask *b)
+{
+	return SAME(t) && SAME(index);
 }
 
 static bool equal_chunk(const struct sl_chunk *a, const struct sl_chunk *b)
@@ -207,8 +231,11 @@ bool sample_equal(const struct sl_message *a, const struct sl_message *b)
 		return equal_ready(&a->ready, &b->ready);
 	case SL_MSG_DIGEST:
 		return equal_digest(&a->digest, &b->digest);
+	case SL_MSG_ASK:
+		return equal_ask(&a->ask, &b->ask);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 		return equal_chunk(&a->chunk, &b->chunk);
 	}
 	return false;
@@ -229,8 +256,10 @@ static bool promises_parameters(const struct sl_parameters *q)
 	double clip;
 	memcpy(&clip, &q->clip, sizeof clip);
 	return between(1, q->n, (1u << 28) - 1) && (q->p == 0 || between(3, q->p, (UINT64_C(1) << 61) - 1)) &&
-	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) && q->sigma <= 12 && clip > 0 &&
-	       clip < INFINITY && q->max_weight >= 1 && q->encoding <= 1 && q->sharing <= 1 && q->k <= 1000000;
+	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) && between(1, q->tolerance, 1998) &&
+	       q->sigma <= 12 && clip > 0 && clip < INFINITY && q->max_weight >= 1 && q->encoding <= 1 &&
+	       q->sharing <= 1 && q->k <= 1000000 && q->k_fixed <= 1 && (q->k_fixed == 0 || q->k != 0) &&
+	       between(4, q->degree_max, 2000);
 }
 
 static bool promises_link_state(const struct sl_link_state *ls)
@@ -238,8 +267,14 @@ static bool promises_link_state(const struct sl_link_state *ls)
 	bool rising = ls->count == 0 || ls->candidates[0] >= 1;
 	for (uint32_t i = 1; i < ls->count; i++)
 		rising = rising && ls->candidates[i - 1] < ls->candidates[i];
-	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) &&
+	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) && between(1, ls->roster_size, 2000) &&
 	       promises_parameters(&ls->parameters);
+}
+
+static bool promises_digest(const struct sl_digest *digest)
+{
+	return digest->id >= 1 && when(digest->t, digest->a) && between(3, digest->p, (UINT64_C(1) << 61) - 1) &&
+	       between(2, digest->learners, 2000);
 }
 
 static bool promises_chunk(const struct sl_chunk *chunk, uint64_t iteration_most)
@@ -258,8 +293,11 @@ bool sample_promises(const struct sl_message *m)
 	case SL_MSG_READY:
 		return m->ready.id >= 1 && when(m->ready.t, m->ready.a) && between(1, m->ready.k, 1000000);
 	case SL_MSG_DIGEST:
-		return m->digest.id >= 1 && when(m->digest.t, m->digest.a);
+		return promises_digest(&m->digest);
+	case SL_MSG_ASK:
+		return m->ask.t <= 1000001 && m->ask.index < 8192;
 	case SL_MSG_SHARE:
+	case SL_MSG_RESULT:
 		return promises_chunk(&m->chunk, 0);
 	case SL_MSG_STATE:
 		return promises_chunk(&m->chunk, 999999);

@@ -47,8 +47,8 @@ static int setup(void **state)
 
 /* --- verbs --- */
 
-static const uint32_t kinds[] = {SL_MSG_HELLO, SL_MSG_LINK_STATE, SL_MSG_READY, SL_MSG_DIGEST,
-				 SL_MSG_SHARE, SL_MSG_STATE,      SL_FRAME_PING};
+static const uint32_t kinds[] = {SL_MSG_HELLO, SL_MSG_LINK_STATE, SL_MSG_READY,  SL_MSG_DIGEST, SL_MSG_ASK,
+				 SL_MSG_SHARE, SL_MSG_STATE,      SL_MSG_RESULT, SL_FRAME_PING};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 /* One take of all the bytes; the splitter is closed afterwards. */
@@ -87,7 +87,7 @@ static void header_is_the_picture(void **state)
 {
 	(void)state;
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	static const uint8_t want[] = {'S', 1, 6, 0, 0x21, 0x03, 0x02, 0x00};
+	static const uint8_t want[] = {'S', 2, 7, 0, 0x21, 0x03, 0x02, 0x00};
 	sl_frame_header(header, SL_MSG_STATE, 0x20321);
 	assert_memory_equal(header, want, sizeof want);
 }
@@ -96,8 +96,7 @@ static void limits_are_the_kinds(void **state)
 {
 	(void)state;
 	for (uint32_t kind = 0; kind < 70000; kind++) {
-		bool control = kind >= SL_MSG_HELLO && kind <= SL_MSG_DIGEST;
-		bool vector = kind == SL_MSG_SHARE || kind == SL_MSG_STATE;
+		bool control = kind >= 1 && kind <= 5, vector = kind >= 6 && kind <= 8;
 		size_t want = control ? SL_CONTROL_BYTES_MAX : vector ? SL_VECTOR_BYTES_MAX : 0;
 		assert_int_equal(sl_frame_limit(kind), want);
 		assert_int_equal(sl_frame_known(kind), control || vector || kind == SL_FRAME_PING);

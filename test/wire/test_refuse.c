@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "common/wire/frame.h"
+#include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"
 #include "proto/hello.pb-c.h"
 #include "proto/link_state.pb-c.h"
@@ -42,7 +43,8 @@ static uint64_t bits(double value)
 static Starling__Parameters parameters(void)
 {
 	Starling__Parameters q = STARLING__PARAMETERS__INIT;
-	q.n = q.rounds = q.quorum = q.max_weight = 1;
+	q.n = q.rounds = q.quorum = q.tolerance = q.max_weight = 1;
+	q.degree_max = 16;
 	q.clip = bits(16);
 	return q;
 }
@@ -51,7 +53,8 @@ static Starling__LinkState link_state(Starling__Parameters *q)
 {
 	Starling__LinkState m = STARLING__LINK_STATE__INIT;
 	m.id = m.incarnation = m.t = m.a = 1;
-	m.key = m.previous = BYTES(32);
+	m.key = m.roster = m.previous = BYTES(32);
+	m.roster_size = 3;
 	m.parameters = q;
 	for (uint32_t i = 0; i <= SL_LEARNERS_MAX; i++)
 		candidates[i] = i + 1;
@@ -75,8 +78,17 @@ static Starling__Digest digest(void)
 {
 	Starling__Digest m = STARLING__DIGEST__INIT;
 	m.id = m.t = m.a = 1;
-	m.view = m.digest = BYTES(32);
+	m.key = m.view = m.digest = BYTES(32);
+	m.p = 3;
+	m.learners = 2;
 	m.signature = BYTES(64);
+	return m;
+}
+
+static Starling__Ask ask(void)
+{
+	Starling__Ask m = STARLING__ASK__INIT;
+	m.t = m.index = 1;
 	return m;
 }
 
@@ -105,6 +117,12 @@ static Starling__Digest digest(void)
 		Starling__Digest m = digest();                                                               \
 		spoil;                                                                                       \
 		expect_packed(SL_MSG_DIGEST, &m, reason);                                                    \
+	} while (0)
+#define ASK(spoil, reason)                                                                                   \
+	do {                                                                                                 \
+		Starling__Ask m = ask();                                                                     \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_ASK, &m, reason);                                                       \
 	} while (0)
 
 static const char length[] = "hash, key or signature of a wrong length";
@@ -139,11 +157,13 @@ static void lengths_of_hashes(void **state)
 	LENGTH(HELLO, run, SL_RUN_BYTES);
 	LENGTH(HELLO, roster, SL_HASH_BYTES);
 	LENGTH(LINK_STATE, key, SL_KEY_BYTES);
+	LENGTH(LINK_STATE, roster, SL_HASH_BYTES);
 	LENGTH(LINK_STATE, previous, SL_HASH_BYTES);
 	LENGTH(LINK_STATE, signature, SL_SIG_BYTES);
 	LENGTH(READY, view, SL_HASH_BYTES);
 	LENGTH(READY, commitment, SL_HASH_BYTES);
 	LENGTH(READY, signature, SL_SIG_BYTES);
+	LENGTH(DIGEST, key, SL_KEY_BYTES);
 	LENGTH(DIGEST, view, SL_HASH_BYTES);
 	LENGTH(DIGEST, digest, SL_HASH_BYTES);
 	LENGTH(DIGEST, signature, SL_SIG_BYTES);
@@ -185,8 +205,59 @@ static void integer_parameters(void **state)
 	LINK_STATE(q.encoding = 2, "unknown encoding");
 	LINK_STATE(q.sharing = 1, NULL);
 	LINK_STATE(q.sharing = 2, "unknown sharing");
+}
+
+static void parameters_of_the_graph(void **state)
+{
+	(void)state;
+	LINK_STATE(q.tolerance = 0, "tolerance out of range");
+	LINK_STATE(q.tolerance = SL_LEARNERS_MAX - 2, NULL);
+	LINK_STATE(q.tolerance = SL_LEARNERS_MAX - 1, "tolerance out of range");
+	LINK_STATE(q.tolerance = (UINT64_C(1) << 32) + 1, "tolerance out of range");
 	LINK_STATE(q.k = SL_ITERATIONS_MAX, NULL);
 	LINK_STATE(q.k = SL_ITERATIONS_MAX + 1, "k out of range");
+	LINK_STATE(q.k_fixed = q.k = 1, NULL);
+	LINK_STATE(q.k_fixed = 1, "k out of range");
+	LINK_STATE(q.k_fixed = q.k = 2, "k_fixed is neither 0 nor 1");
+	LINK_STATE(q.degree_max = 0, "degree_max out of range");
+	LINK_STATE(q.degree_max = SL_DEGREE_LEAST - 1, "degree_max out of range");
+	LINK_STATE(q.degree_max = SL_DEGREE_LEAST, NULL);
+	LINK_STATE(q.degree_max = SL_LEARNERS_MAX, NULL);
+	LINK_STATE(q.degree_max = SL_LEARNERS_MAX + 1, "degree_max out of range");
+}
+
+static void sizes_of_rosters(void **state)
+{
+	(void)state;
+	LINK_STATE(m.roster_size = 0, "roster_size out of range");
+	LINK_STATE(m.roster_size = 1, NULL);
+	LINK_STATE(m.roster_size = SL_LEARNERS_MAX, NULL);
+	LINK_STATE(m.roster_size = SL_LEARNERS_MAX + 1, "roster_size out of range");
+}
+
+static void view_of_a_digest(void **state)
+{
+	(void)state;
+	DIGEST(m.p = 0, "p out of range"); /* never auto: it is decided */
+	DIGEST(m.p = 2, "p out of range");
+	DIGEST(m.p = (UINT64_C(1) << 61) - 1, NULL);
+	DIGEST(m.p = UINT64_C(1) << 61, "p out of range");
+	DIGEST(m.learners = 0, "learners out of range");
+	DIGEST(m.learners = 1, "learners out of range");
+	DIGEST(m.learners = SL_LEARNERS_MAX, NULL);
+	DIGEST(m.learners = SL_LEARNERS_MAX + 1, "learners out of range");
+}
+
+static void numbers_of_an_ask(void **state)
+{
+	(void)state;
+	const uint32_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1;
+	ASK((void)m, NULL);
+	ASK(m.t = 0, NULL);
+	ASK(m.t = SL_ROUNDS_MAX + 1, NULL);
+	ASK(m.t = SL_ROUNDS_MAX + 2, when);
+	ASK(m.index = last, NULL);
+	ASK(m.index = last + 1, "chunk index out of range");
 }
 
 static void clip_is_a_number(void **state)
@@ -223,6 +294,8 @@ static void iterations_of_ready(void **state)
 
 /* --- the form of control messages --- */
 
+enum { PARAMETERS = 8 << 3 | 2, CANDIDATES = 10 << 3 | 2, SIGNATURE = 11 << 3 | 2 }; /* of a link state */
+
 static void kinds_and_sizes(void **state)
 {
 	(void)state;
@@ -242,9 +315,15 @@ static void unknown_fields(void **state)
 	Starling__Digest m = digest();
 	begin();
 	put_packed(&m);
-	put_byte(7 << 3);
+	put_byte(10 << 3);
 	put_byte(1);
 	expect_written(SL_MSG_DIGEST, "unknown field");
+	Starling__Ask a = ask();
+	begin();
+	put_packed(&a);
+	put_byte(3 << 3);
+	put_byte(1);
+	expect_written(SL_MSG_ASK, "unknown field");
 }
 
 /* Inside the parameters, where only a look into the nested message finds it. */
@@ -255,10 +334,10 @@ static void unknown_parameters(void **state)
 	Starling__LinkState rest = link_state(NULL);
 	uint8_t nested[256];
 	size_t size = starling__parameters__pack(&q, nested);
-	nested[size++] = 11 << 3;
+	nested[size++] = 14 << 3;
 	nested[size++] = 1;
 	begin();
-	put_span(6 << 3 | 2, nested, size);
+	put_span(PARAMETERS, nested, size);
 	put_packed(&rest);
 	expect_written(SL_MSG_LINK_STATE, "unknown field");
 }
@@ -297,6 +376,30 @@ static void not_the_canonical_form(void **state)
 	expect_written(SL_MSG_DIGEST, reason);
 }
 
+/* Of all zeros or nearly: the shortest messages there are. */
+static void asks_of_another_form(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *bytes;
+		size_t size;
+		const char *reason;
+	} cases[] = {
+		{"", 0, NULL},
+		{"\x10\x01", 2, NULL},
+		{"\x08\x00", 2, "not the canonical form"}, /* a zero spelled out */
+		{"\x10\x00", 2, "not the canonical form"},
+		{"\x08\x81\x00", 3, "not the canonical form"},
+		{"\x10\x01\x08\x01", 4, "not the canonical form"},
+		{"\x10\x01\x10\x01", 4, "not the canonical form"},
+		{"\x10\x81\x80\x80\x80\x10", 6, "not the canonical form"}, /* 2^32 + 1 into 32 bits */
+		{"\x08", 1, "not protobuf"},
+		{"\x0a\x01\x01", 3, "not protobuf"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		expect(SL_MSG_ASK, (const uint8_t *)cases[i].bytes, cases[i].size, cases[i].reason);
+}
+
 static void parameters_twice(void **state)
 {
 	(void)state;
@@ -307,7 +410,7 @@ static void parameters_twice(void **state)
 	begin();
 	put_packed(&m);
 	for (int i = 0; i < 200; i++) /* protobuf merges them; the copies come out of the budget */
-		put_span(6 << 3 | 2, nested, size);
+		put_span(PARAMETERS, nested, size);
 	struct sl_decoded decoded;
 	const char *why;
 	assert_int_equal(sl_decode_message(SL_MSG_LINK_STATE, w.bytes, w.used, &decoded, &why), SL_ERR_FORMAT);
@@ -322,7 +425,7 @@ static const char budget[] = "needs more memory than its size allows";
 static void many_empty_fields(void **state)
 {
 	(void)state;
-	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++) {
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_ASK; kind++) {
 		begin();
 		while (w.used < SL_CONTROL_BYTES_MAX) {
 			put_byte(15 << 3 | 2);
@@ -344,8 +447,8 @@ static void many_candidates(void **state)
 	memset(ones, 1, sizeof ones);
 	begin();
 	put_packed(&m);
-	put_span(8 << 3 | 2, ones, sizeof ones);
-	put_span(9 << 3 | 2, bytes, SL_SIG_BYTES);
+	put_span(CANDIDATES, ones, sizeof ones);
+	put_span(SIGNATURE, bytes, SL_SIG_BYTES);
 	expect_written(SL_MSG_LINK_STATE, "too many candidates");
 }
 
@@ -354,12 +457,12 @@ static void lengths_beyond_the_end(void **state)
 {
 	(void)state;
 	static const uint64_t sizes[] = {1, 100, 65536, UINT32_MAX, UINT64_C(1) << 40, INT64_MAX, UINT64_MAX};
-	for (unsigned field = 1; field <= 9; field++)
+	for (unsigned field = 1; field <= 12; field++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
 			begin();
 			put_byte(field << 3 | 2);
 			put_varint(sizes[i]);
-			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++)
+			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_ASK; kind++)
 				expect_written(kind, "not protobuf");
 		}
 }
@@ -373,14 +476,14 @@ static void nesting(void **state)
 	while (at > 8) { /* from the inside out, each the parameters of the one around it */
 		size_t inside = sizeof deep - at;
 		begin();
-		put_byte(6 << 3 | 2);
+		put_byte(PARAMETERS);
 		put_varint(inside);
 		at -= w.used;
 		memcpy(deep + at, w.bytes, w.used);
 	}
-	expect(SL_MSG_LINK_STATE, deep + at, sizeof deep - at, "not protobuf"); /* sigma is no message */
-	memset(deep, 6 << 3 | 3, sizeof deep);
-	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_DIGEST; kind++)
+	expect(SL_MSG_LINK_STATE, deep + at, sizeof deep - at, "not protobuf"); /* max_weight is no message */
+	memset(deep, 8 << 3 | 3, sizeof deep);
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_ASK; kind++)
 		expect(kind, deep, sizeof deep, "not protobuf");
 }
 
@@ -391,6 +494,10 @@ int main(void)
 		cmocka_unit_test(lengths_of_hashes),
 		cmocka_unit_test(standings),
 		cmocka_unit_test(integer_parameters),
+		cmocka_unit_test(parameters_of_the_graph),
+		cmocka_unit_test(sizes_of_rosters),
+		cmocka_unit_test(view_of_a_digest),
+		cmocka_unit_test(numbers_of_an_ask),
 		cmocka_unit_test(clip_is_a_number),
 		cmocka_unit_test(candidates_ascend),
 		cmocka_unit_test(iterations_of_ready),
@@ -398,6 +505,7 @@ int main(void)
 		cmocka_unit_test(unknown_fields),
 		cmocka_unit_test(unknown_parameters),
 		cmocka_unit_test(not_the_canonical_form),
+		cmocka_unit_test(asks_of_another_form),
 		cmocka_unit_test(parameters_twice),
 		cmocka_unit_test(many_empty_fields),
 		cmocka_unit_test(many_candidates),

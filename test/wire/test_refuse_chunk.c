@@ -47,7 +47,7 @@ static void numbers_of_a_chunk(void **state)
 {
 	(void)state;
 	const uint64_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1, most = SL_ITERATIONS_MAX - 1;
-	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_STATE; kind++) {
+	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_RESULT; kind++) {
 		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
 		expect_chunk(kind, 0, 1, 0, 0, 1, when);
 		expect_chunk(kind, SL_ROUNDS_MAX + 2, 1, 0, 0, 1, when);
@@ -62,6 +62,7 @@ static void numbers_of_a_chunk(void **state)
 		expect_chunk(kind, 1, 1, 0, UINT64_C(1) << 32 | 1, 1, "number too large");
 	}
 	expect_chunk(SL_MSG_SHARE, 1, 1, 1, 0, 1, "iteration out of range");
+	expect_chunk(SL_MSG_RESULT, 1, 1, 1, 0, 1, "iteration out of range");
 	expect_chunk(SL_MSG_STATE, 1, 1, most, 0, 1, NULL);
 	expect_chunk(SL_MSG_STATE, 1, 1, most + 1, 0, 1, "iteration out of range");
 	expect_chunk(SL_MSG_STATE, 1, 1, UINT64_MAX, 0, 1, "iteration out of range");
