@@ -16,18 +16,18 @@
 
 struct sl_audit {
 	struct sl_field field;
-	uint32_t n;		/* vertices: the roster */
-	uint32_t rank;		/* of what the coalition knows about the others' models; n - |A|: everything */
-	uint32_t unled;		/* how many honest vertices lead no row */
-	uint32_t *unled_vertex; /* which, ascending: the only columns in which a row may differ from its unit vector */
-	bool *coalition;	/* n: whether a vertex is in A */
-	uint64_t **row;		/* n: the basis row that leads with the vertex, or NULL */
-	uint64_t *rows;		/* room for n rows of n */
-	uint64_t *rest;		/* n: a combination being reduced */
-	uint32_t *mark, *stack; /* n each: labels and a place to work */
+	uint32_t n;             /* vertices: the roster */
+	uint32_t rank;          /* of what A knows about the others' models; n - |A|: everything */
+	uint32_t unled;         /* how many honest vertices lead no row */
+	uint32_t *unled_vertex; /* which, ascending: the only ones at which a row may differ from its unit vector */
+	bool *coalition;        /* n: whether a vertex is in A */
+	uint64_t **row;         /* n: the basis row that leads with the vertex, or NULL */
+	uint64_t *rows;         /* room for n rows of n */
+	uint64_t *rest, *work;  /* n each, to work in */
+	uint32_t *label, *list;
 };
 
-/* A row a coalition knows about two learners, neither of whom it knows alone: x_a + factor x_b, a < b. */
+/* What A knows about two learners, neither of whose models it knows: x_a + factor x_b, a < b. */
 struct sl_audit_pair {
 	uint32_t a, b;
 	uint64_t factor; /* 1: their sum; p - 1: their difference */
@@ -55,7 +55,7 @@ uint32_t sl_audit_round(struct sl_audit *audit, const struct sl_graph *graph, co
 /* Whether the combination lies in the span. */
 bool sl_audit_knows(struct sl_audit *audit, const uint64_t *combination);
 
-/* Whether A knows the model of honest vertex v itself. */
+/* Whether A knows the model of v itself; false for its members, whose models are not revealed but its own. */
 bool sl_audit_reveals(const struct sl_audit *audit, uint32_t v);
 
 /* The basis row that leads with v (n coefficients, 1 at v, 0 before it), or NULL. Over v ascending: the basis. */
