@@ -1,12 +1,8 @@
-/* checkpoint.c - safetensors, the part of it that a model of one tensor needs, and strictly that part.
+/* checkpoint.c - a model as a file of one tensor (daemon/safetensors.h).
  *
- *      8 bytes   header length H, little-endian
- *      H bytes   JSON {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}
- *      4n bytes  the floats, little-endian
- * The JSON has no spaces and its keys are sorted; spaces behind it fill H up to a multiple of 8.
+ *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats, little-endian
  *
- * All metadata are strings (the format demands it); "shapes" says how the n floats of a trainer are laid out,
- * as far as n tells it.
+ * "shapes" says how the n floats of a trainer are laid out, as far as n tells it.
  */
 #include "daemon/checkpoint.h"
 
@@ -14,19 +10,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/safetensors.h"
 #include "daemon/train/autoencoder.h"
 
 #define FORMAT "starling-1"
-#define HEADER_BYTES_MAX (64u << 10)
-#define NAME_BYTES 64u
 #define PATH_BYTES 4096u
 
 static_assert(sizeof(float) == 4 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
@@ -34,15 +26,9 @@ static_assert(sizeof(float) == 4 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 /* ---- writing ---- */
 
-static void name_of(sl_round round, char name[static NAME_BYTES])
+static void name_of(sl_round round, char name[static SL_FILE_NAME_BYTES])
 {
-	snprintf(name, NAME_BYTES, "round-%06" PRIu32 ".safetensors", round);
-}
-
-static void hex_of(const uint8_t digest[static SL_HASH_BYTES], char hex[static 2 * SL_HASH_BYTES + 1])
-{
-	for (size_t i = 0; i < SL_HASH_BYTES; i++)
-		snprintf(hex + 2 * i, 3, "%02x", digest[i]);
+	snprintf(name, SL_FILE_NAME_BYTES, "round-%06" PRIu32 ".safetensors", round);
 }
 
 static void sum_of(const float *model, size_t n, uint8_t checksum[static SL_HASH_BYTES])
@@ -60,148 +46,35 @@ static void shapes_of(uint64_t n, char *text, size_t bytes)
 		snprintf(text, bytes, "%" PRIu64, n);
 }
 
-/* The header's JSON, to free(); NULL when the run's name is not UTF-8 or memory is short. */
-static char *header_json(const struct sl_checkpoint *c)
+/* NULL when the run's name is not UTF-8 or memory is short. */
+static json_t *header_of(const struct sl_checkpoint *c)
 {
 	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16], learners[16], weight[24];
-	hex_of(c->digest, digest);
-	hex_of(c->checksum, checksum);
+	sodium_bin2hex(digest, sizeof digest, c->digest, sizeof c->digest);
+	sodium_bin2hex(checksum, sizeof checksum, c->checksum, sizeof c->checksum);
 	shapes_of(c->n, shapes, sizeof shapes);
 	snprintf(round, sizeof round, "%" PRIu32, c->round);
 	snprintf(learners, sizeof learners, "%" PRIu32, c->learners);
 	snprintf(weight, sizeof weight, "%" PRIu64, c->total_weight);
-	json_t *root =
-		json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__", "format",
-			  FORMAT, "run", c->run, "round", round, "digest", digest, "learners", learners,
-			  "total_weight", weight, "checksum", checksum, "shapes", shapes, "model", "dtype", "F32", "shape",
-			  (json_int_t)c->n, "data_offsets", (json_int_t)0, (json_int_t)(4 * c->n));
-	char *text = root == NULL ? NULL : json_dumps(root, JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(root);
-	return text;
-}
-
-static int write_all(int fd, const void *bytes, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t wrote = write(fd, (const char *)bytes + done, size - done);
-		if (wrote < 0 && errno == EINTR)
-			continue;
-		if (wrote <= 0)
-			return -1;
-		done += (size_t)wrote;
-	}
-	return 0;
-}
-
-static int write_parts(int fd, const char *json, const float *model, size_t n)
-{
-	static const char spaces[8] = "        ";
-	size_t length = strlen(json), padding = (8 - length % 8) % 8;
-	uint64_t header = length + padding;
-	if (write_all(fd, &header, sizeof header) < 0 || write_all(fd, json, length) < 0 ||
-	    write_all(fd, spaces, padding) < 0 || write_all(fd, model, n * sizeof *model) < 0)
-		return -1;
-	return fsync(fd);
-}
-
-/* Writes `temporary` in the folder whole, or leaves nothing of it. */
-static int write_temporary(int folder, const char *temporary, const char *json, const float *model, size_t n)
-{
-	int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return -1;
-	int rc = write_parts(fd, json, model, n), why = errno;
-	if (close(fd) < 0 && rc == 0) {
-		rc = -1;
-		why = errno;
-	}
-	if (rc < 0) {
-		unlinkat(folder, temporary, 0);
-		errno = why;
-	}
-	return rc;
-}
-
-/* Temporary, then its name, then the folder's own entry to disk. */
-static int write_and_name(int folder, const char *name, const char *json, const float *model, size_t n)
-{
-	char temporary[NAME_BYTES + 8];
-	snprintf(temporary, sizeof temporary, "%s.tmp", name);
-	if (write_temporary(folder, temporary, json, model, n) < 0)
-		return -1;
-	if (renameat(folder, temporary, folder, name) < 0) {
-		int why = errno;
-		unlinkat(folder, temporary, 0);
-		errno = why;
-		return -1;
-	}
-	return fsync(folder);
+	return json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__", "format", FORMAT,
+			 "run", c->run, "round", round, "digest", digest, "learners", learners, "total_weight", weight,
+			 "checksum", checksum, "shapes", shapes, "model", "dtype", "F32", "shape", (json_int_t)c->n,
+			 "data_offsets", (json_int_t)0, (json_int_t)(4 * c->n));
 }
 
 int sl_checkpoint_write(const char *folder, const struct sl_checkpoint *checkpoint, const float *model,
 			char *path, size_t path_bytes, struct sl_error *error)
 {
-	char name[NAME_BYTES];
+	char name[SL_FILE_NAME_BYTES];
 	name_of(checkpoint->round, name);
 	if (path != NULL && (size_t)snprintf(path, path_bytes, "%s/%s", folder, name) >= path_bytes)
 		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
 	struct sl_checkpoint summed = *checkpoint;
 	sum_of(model, checkpoint->n, summed.checksum);
-	char *json = header_json(&summed);
-	if (json == NULL)
-		return sl_fail(error, SL_ERR_INVALID, "%s/%s: the run's name is not UTF-8", folder, name);
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int rc = fd < 0 ? -1 : write_and_name(fd, name, json, model, checkpoint->n), why = errno;
-	free(json);
-	if (fd >= 0)
-		close(fd);
-	if (rc < 0)
-		return sl_fail(error, SL_ERR_IO, "%s/%s: %s", folder, name, strerror(why));
-	return SL_OK;
+	return sl_safetensors_write(folder, name, header_of(&summed), model, summed.n * sizeof *model, error);
 }
 
 /* ---- reading ---- */
-
-static int read_all(int fd, void *bytes, size_t size)
-{
-	for (size_t done = 0; done < size;) {
-		ssize_t got = read(fd, (char *)bytes + done, size - done);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return -1;
-		done += (size_t)got;
-	}
-	return 0;
-}
-
-static bool number_parse(const char *text, uint64_t max, uint64_t *value)
-{
-	char *end;
-	if (text == NULL || text[0] < '0' || text[0] > '9' || (text[0] == '0' && text[1] != '\0'))
-		return false; /* one way only to write a number */
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0' && *value <= max;
-}
-
-static int nibble(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-static bool digest_parse(const char *text, uint8_t digest[static SL_HASH_BYTES])
-{
-	if (text == NULL || strlen(text) != 2 * SL_HASH_BYTES)
-		return false;
-	for (size_t i = 0; i < SL_HASH_BYTES; i++) {
-		int high = nibble(text[2 * i]), low = nibble(text[2 * i + 1]);
-		if (high < 0 || low < 0)
-			return false;
-		digest[i] = (uint8_t)(high << 4 | low);
-	}
-	return true;
-}
 
 /* Each returns what is wrong, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
@@ -217,12 +90,13 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 	if (strlen(run) >= sizeof c->run)
 		return "the run's name is too long";
 	strcpy(c->run, run);
-	if (!number_parse(round, SL_ROUNDS_MAX, &t) || !number_parse(learners, SL_LEARNERS_MAX, &count) ||
-	    !number_parse(weight, UINT64_MAX, &c->total_weight))
+	if (!sl_metadata_number(round, SL_ROUNDS_MAX, &t) || !sl_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
+	    !sl_metadata_number(weight, UINT64_MAX, &c->total_weight))
 		return "round, learners or total_weight is no number";
 	c->round = (sl_round)t;
 	c->learners = (uint32_t)count;
-	return digest_parse(digest, c->digest) && digest_parse(checksum, c->checksum)
+	return sl_metadata_bytes(digest, c->digest, sizeof c->digest) &&
+			       sl_metadata_bytes(checksum, c->checksum, sizeof c->checksum)
 		       ? NULL
 		       : "digest or checksum is not 64 hexadecimal digits";
 }
@@ -246,32 +120,20 @@ static const char *tensor_parse(const json_t *root, struct sl_checkpoint *c)
 /* Reads and checks all that comes before the data. */
 static const char *header_read(int fd, struct sl_checkpoint *c)
 {
-	static const char *const no_memory = "out of memory";
-	struct stat status;
-	uint64_t length;
-	if (fstat(fd, &status) < 0 || read_all(fd, &length, sizeof length) < 0)
-		return "shorter than a header";
-	if (length < 2 || length > HEADER_BYTES_MAX || length % 8 != 0)
-		return "the header's length is out of range";
-	char *text = malloc(length);
-	if (text == NULL)
-		return no_memory;
-	const char *wrong = read_all(fd, text, length) < 0 ? "shorter than its header" : NULL;
-	json_t *root = wrong != NULL ? NULL : json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
+	json_t *root;
+	uint64_t begin;
+	const char *wrong = sl_safetensors_header(fd, &root, &begin);
 	if (wrong == NULL)
-		wrong = root == NULL ? "the header is not JSON" : tensor_parse(root, c);
+		wrong = tensor_parse(root, c);
 	json_decref(root);
-	free(text);
-	if (wrong == NULL && (uint64_t)status.st_size != sizeof length + length + 4 * c->n)
-		wrong = "the file's size is not what its header says";
-	return wrong;
+	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, 4 * c->n);
 }
 
 /* The floats, if they are those that were written. */
 static const char *model_read(int fd, const struct sl_checkpoint *c, float *model)
 {
 	uint8_t checksum[SL_HASH_BYTES];
-	if (read_all(fd, model, c->n * sizeof *model) < 0)
+	if (sl_safetensors_read(fd, model, c->n * sizeof *model) < 0)
 		return "shorter than its header says";
 	sum_of(model, c->n, checksum);
 	return memcmp(checksum, c->checksum, sizeof checksum) == 0
@@ -307,7 +169,7 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 /* "round-NNNNNN.safetensors", exactly as we name it. */
 static bool name_parse(const char *name, sl_round *round)
 {
-	char again[NAME_BYTES];
+	char again[SL_FILE_NAME_BYTES];
 	if (sscanf(name, "round-%7" SCNu32, round) != 1)
 		return false;
 	name_of(*round, again);
@@ -330,7 +192,7 @@ static sl_round highest_below(DIR *entries, sl_round limit)
 static int latest_in(DIR *entries, const char *folder, const char *run, size_t n, struct sl_checkpoint *found,
 		     float *model, struct sl_error *error)
 {
-	char name[NAME_BYTES], path[PATH_BYTES];
+	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_round round = SL_ROUNDS_MAX + 1;
 	while ((round = highest_below(entries, round)) > 0) {
 		name_of(round, name);
