@@ -98,6 +98,14 @@ void sl_drop_held(struct sl_core *core)
 		sl_emit(core, SL_ACTION_DROP)->buffers = all;
 }
 
+/* Somebody may complete what was released, and commit without the others (protocol 6, rule A): until all its participants
+ * are known to have given it up, no other attempt of the round is shared in. See freeze.c. */
+static void leave_open(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n; i++)
+		core->peers[core->view.members[i]].open = core->a;
+}
+
 /* Everything of the attempt goes, and its late results will be known by their epoch. Its Ready is not offered again to
  * a link that comes up: who hears it late would release for nothing. */
 static void end_attempt(struct sl_core *core)
@@ -143,6 +151,8 @@ struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, b
 	report->reason = reason;
 	memcpy(core->blamed, core->awaited, sl_set_bytes(core)); /* later moves of this step reuse awaited */
 	bool burned = core->released;
+	if (burned)
+		leave_open(core);
 	end_attempt(core);
 	if (!next_attempt(core, reason)) {
 		sl_report(core, SL_REPORT_EXHAUSTED);
@@ -199,8 +209,12 @@ void sl_begin_round(struct sl_core *core)
 	core->seen = 0;
 	core->refusals = 0;
 	core->not_before = 0;
+	core->reach_stale = true; /* the overlay is another one */
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
+		core->peers[i].open = 0;
+		if (core->peers[i].quarantined < core->t)
+			core->peers[i].quarantined = 0;
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;
 	}

@@ -46,12 +46,15 @@ static void feed_parameters(struct sl_canon_view *v, const struct sl_parameters 
 void sl_canon_link_state(const struct sl_scope *scope, const struct sl_link_state *ls, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct sl_canon_view v;
-	begin(&v, "starling link state 1", scope);
+	struct sl_scope signers = *scope;
+	memcpy(signers.roster, ls->roster, sizeof signers.roster);
+	begin(&v, "starling link state 1", &signers);
 	feed_u64(&v, ls->t);
 	feed_u64(&v, ls->a);
 	feed_u64(&v, ls->incarnation);
 	feed_u64(&v, ls->id);
 	feed(&v, ls->key, sizeof ls->key);
+	feed_u64(&v, ls->roster_size);
 	feed_parameters(&v, &ls->parameters);
 	feed(&v, ls->previous, sizeof ls->previous);
 	feed_u64(&v, ls->count);
@@ -80,6 +83,9 @@ void sl_canon_digest(const struct sl_scope *scope, const struct sl_digest *diges
 	feed_u64(&v, digest->t);
 	feed_u64(&v, digest->a);
 	feed_u64(&v, digest->id);
+	feed(&v, digest->key, sizeof digest->key);
+	feed_u64(&v, digest->p);
+	feed_u64(&v, digest->learners);
 	feed(&v, digest->view, sizeof digest->view);
 	feed(&v, digest->digest, sizeof digest->digest);
 	finish(&v, hash);

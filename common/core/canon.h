@@ -13,7 +13,7 @@ struct sl_scope {
 	uint8_t roster[SL_HASH_BYTES];
 };
 
-/* What each signed record's signature covers. */
+/* What each signed record's signature covers; a link state speaks for its signer's own roster. */
 void sl_canon_link_state(const struct sl_scope *scope, const struct sl_link_state *ls, uint8_t hash[static SL_HASH_BYTES]);
 void sl_canon_ready(const struct sl_scope *scope, const struct sl_ready *ready, uint8_t hash[static SL_HASH_BYTES]);
 void sl_canon_digest(const struct sl_scope *scope, const struct sl_digest *digest, uint8_t hash[static SL_HASH_BYTES]);

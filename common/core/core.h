@@ -25,8 +25,10 @@ struct sl_core_config {
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
 	bool told; /* in range is whom the radio names, not the whole roster */
+	bool gate_warn; /* share where c colluders learn more than the mean, and say so */
 	sl_round committed;                /* last committed round, 0: none */
 	uint8_t previous[SL_HASH_BYTES];   /* its D */
+	const struct sl_proof *proof;      /* of it, for others that catch up; NULL: not at hand. Copied */
 	sl_ms straggler_ms, silent_ms, flood_ms, ready_ms, stall_ms, settle_ms, linger_ms;
 };
 
@@ -34,7 +36,7 @@ enum sl_event_kind {
 	SL_EVENT_START,      /* the first, once */
 	SL_EVENT_LINK_UP,    /* peer: an authenticated link stands */
 	SL_EVENT_LINK_DOWN,  /* peer: it fell, or could not be dialled */
-	SL_EVENT_MESSAGE,    /* peer, message[, buffer]; signatures already checked against the signer's pin */
+	SL_EVENT_MESSAGE,    /* peer, message[, buffer of a chunk]; signatures already checked against the signer's pin */
 	SL_EVENT_TRAINED,    /* the model of the round is in the vault */
 	SL_EVENT_COMPUTED,   /* result */
 	SL_EVENT_DURABLE,    /* what the persist action asked for is on disk */
@@ -47,7 +49,7 @@ struct sl_event {
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;
-	struct sl_buffer *buffer; /* Share, State: the piece (size, bytes) */
+	struct sl_buffer *buffer; /* Share, State, Result: the piece (size, bytes) */
 	const struct sl_job_result *result;
 	const uint64_t *range; /* bit set over the roster */
 };
@@ -64,10 +66,9 @@ enum sl_action_kind {
 	SL_ACTION_STOP,    /* the learner is done (code SL_OK) or cannot go on */
 };
 
+/* The committed model is in the vault, and Z, packed at the width of the proof's p. */
 struct sl_commit {
-	sl_round t;
-	uint8_t digest[SL_HASH_BYTES];
-	uint32_t learners;
+	const struct sl_proof *proof; /* the own digest without its signature */
 	uint64_t total_weight;
 };
 
@@ -79,7 +80,7 @@ struct sl_action {
 			const uint64_t *to;        /* bit set over the roster */
 			struct sl_message message; /* signature left zero where the learner's own: the shell signs.
 			                            * Chunks have no bytes: the shell packs row r of the vault for
-			                            * neighbour r (Share), or the state (State). */
+			                            * neighbour r (Share), the state (State), or the last committed Z (Result). */
 			bool own;
 		} send;
 		struct {

@@ -9,6 +9,7 @@ static void use_told(struct sl_core *core)
 	core->have_range = true;
 	core->have_told = false;
 	core->flood_dirty = true;
+	core->reach_stale = true;
 	core->half_since = SL_NEVER;
 }
 
@@ -65,6 +66,8 @@ static struct census count_peers(struct sl_core *core, uint64_t *awaited)
 		bool linked = sl_bit(core->linked, i);
 		if (i == core->config.self || !sl_bit(core->range, i))
 			continue;
+		if (core->peers[i].quarantined != 0)
+			continue;
 		if (sl_peer_ready(core, i)) {
 			c.expected++;
 			c.ready++;
@@ -86,16 +89,18 @@ static sl_ms window_end(const struct sl_core *core, const struct census *c)
 	return core->half_since + (c->training > 0 ? core->config.straggler_ms : core->config.silent_ms);
 }
 
-static void candidates(const struct sl_core *core, uint64_t *set)
+/* Those who are in range and ready; of many, those that the overlay gives this learner. */
+static void candidates(struct sl_core *core, uint64_t *set)
 {
-	memset(set, 0, sl_set_bytes(core));
+	memset(core->eligible, 0, sl_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(core->range, i) && sl_peer_ready(core, i))
-			sl_bit_set(set, i);
+			sl_bit_set(core->eligible, i);
+	sl_overlay(core, core->eligible, set);
 }
 
-/* Somebody says that it has committed this round, which went by without this learner. A Hello is only a word: it is
- * told to the operator, and the learner goes on looking for others. */
+/* Somebody says that it has committed this round, and has not shown it. A Hello is only a word: it is told to the
+ * operator, and the learner goes on looking for others. */
 static void left_behind(struct sl_core *core)
 {
 	if (core->now < core->report_at)
@@ -130,12 +135,17 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 		core->peers[i].tried = false;
 		news = true;
 	}
-	if (news)
-		sl_discover_links(core);
+	if (!news)
+		return;
+	sl_discover_links(core);
+	if (core->half_since != SL_NEVER)
+		core->half_since = core->now; /* the window is open for it again */
 }
 
 bool sl_discover_advance(struct sl_core *core)
 {
+	if (sl_catchup_begin(core))
+		return true;
 	left_behind(core);
 	if (!core->have_range) {
 		sl_wait_report(core, NULL);
@@ -154,6 +164,7 @@ bool sl_discover_advance(struct sl_core *core)
 		return false;
 	}
 	candidates(core, core->tried_candidates);
+	core->reach_stale = true;
 	sl_move(core, SL_PHASE_FREEZE);
 	sl_freeze_enter(core);
 	return true;

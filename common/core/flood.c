@@ -23,15 +23,26 @@ static void fresh(struct sl_core *core, struct sl_record *record, uint32_t from)
 	core->flood_dirty = true;
 }
 
+static bool our_roster(const struct sl_core *core, const struct sl_link_state *state)
+{
+	return memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0;
+}
+
+/* With another roster than ours it may name learners unknown here. It is kept all the same, since everybody has to say
+ * what is wrong; but it has to be passed on whole. */
 static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, const struct sl_link_state *state)
 {
+	if (state->count > core->config.roster_size)
+		return false;
 	for (uint32_t i = 0; i < state->count; i++)
-		if (sl_index(core, state->candidates[i]) == UINT32_MAX)
+		if (sl_index(core, state->candidates[i]) == UINT32_MAX && our_roster(core, state))
 			return false;
 	memset(lr->named, 0, sl_set_bytes(core));
 	for (uint32_t i = 0; i < state->count; i++) {
+		uint32_t named = sl_index(core, state->candidates[i]);
 		lr->candidates[i] = state->candidates[i];
-		sl_bit_set(lr->named, sl_index(core, state->candidates[i]));
+		if (named != UINT32_MAX)
+			sl_bit_set(lr->named, named);
 	}
 	lr->twice = false;
 	lr->state = *state;
@@ -57,13 +68,34 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 }
 
 /* Heard before this learner freezes, it is remembered for the view; once the view may be built, it ends the attempt. */
-static void equivocated(struct sl_core *core, uint32_t signer)
+static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
+	if (!lr->twice) {
+		struct sl_report *report = sl_report(core, SL_REPORT_EVIDENCE);
+		report->peer = signer;
+		report->evidence[0] = &lr->state;
+		report->evidence[1] = other;
+	}
 	lr->twice = true;
 	if (core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_READY && lr->state.t == core->t &&
 	    lr->state.a == core->a)
 		sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
+}
+
+/* Of a round that is over here: its signer has fallen behind, or comes with an old checkpoint. Everybody is to know. */
+static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_STALE);
+	report->peer = signer;
+	report->n[0] = state->t;
+	report->hash = core->links[signer].state.previous;
+}
+
+/* Whether a link state is passed on: of this round or a later one, or one that only says where its signer stands. */
+static bool of_interest(const struct sl_core *core, const struct sl_link_state *state)
+{
+	return state->t >= core->t || state->count == 0;
 }
 
 void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state)
@@ -73,7 +105,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 		sl_reject(core, from, "a link state of somebody outside the roster");
 		return;
 	}
-	if (state->t < core->t)
+	if (!of_interest(core, state))
 		return;
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];
@@ -83,7 +115,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 		if (age == 0) {
 			sl_bit_set(lr->record.sent, from);
 			if (memcmp(state->signature, lr->state.signature, SL_SIG_BYTES) != 0)
-				equivocated(core, signer);
+				equivocated(core, signer, state);
 			return;
 		}
 		if (!store_candidates(core, lr, state)) {
@@ -91,6 +123,8 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 			return;
 		}
 		fresh(core, &lr->record, from);
+		if (state->t < core->t)
+			stale(core, signer, state);
 		sl_discover_notice(core, signer, lr->named);
 	}
 	heed_attempt(core, signer, state);
@@ -107,6 +141,8 @@ void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates)
 					.parameters = core->config.parameters,
 					.candidates = lr->candidates};
 	memcpy(state->key, core->config.key, sizeof state->key);
+	memcpy(state->roster, core->config.scope.roster, sizeof state->roster);
+	state->roster_size = core->config.roster_size;
 	memcpy(state->previous, core->previous, sizeof state->previous);
 	memset(lr->named, 0, sl_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
@@ -158,7 +194,7 @@ static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record
 {
 	uint64_t any = 0;
 	for (size_t w = 0; w < sl_words(core); w++) {
-		record->to[w] = core->linked[w] & core->range[w] & ~record->sent[w];
+		record->to[w] = core->reach[w] & ~record->sent[w];
 		any |= record->to[w];
 		record->sent[w] |= record->to[w];
 	}
@@ -166,16 +202,30 @@ static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record
 		sl_send(core, record->to, message, origin == core->config.self);
 }
 
+/* Links in range; of many, those of the overlay, and those that this learner offered an edge. */
+static void find_reach(struct sl_core *core)
+{
+	if (!core->reach_stale)
+		return;
+	core->reach_stale = false;
+	for (size_t w = 0; w < sl_words(core); w++)
+		core->eligible[w] = core->linked[w] & core->range[w];
+	sl_overlay(core, core->eligible, core->reach);
+	for (size_t w = 0; w < sl_words(core); w++)
+		core->reach[w] |= core->eligible[w] & core->tried_candidates[w];
+}
+
 void sl_flood_pump(struct sl_core *core)
 {
 	if (!core->flood_dirty)
 		return;
+	find_reach(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return; /* still dirty: the deadline is now */
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
-		if (lr->record.present && lr->state.t >= core->t)
+		if (lr->record.present && of_interest(core, &lr->state))
 			pump(core, i, &lr->record,
 			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
 		if (rr->record.present && rr->ready.t >= core->t)

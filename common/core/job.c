@@ -4,6 +4,8 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/math/connect.h"
+#include "common/math/reinforce.h"
 #include "common/math/spectrum.h"
 
 #define BLOCK 1024u
@@ -13,19 +15,70 @@ static size_t row_elements(const struct sl_view *view)
 	return view->elements < SL_CHUNK_ELEMENTS ? (size_t)view->elements : SL_CHUNK_ELEMENTS;
 }
 
+static size_t survey_scratch(const struct sl_view *view)
+{
+	const struct sl_graph *g = &view->graph;
+	uint32_t target = (uint32_t)view->agreed.tolerance + 1;
+	size_t mu = sl_mu_scratch(view->n), kappa = sl_connectivity_scratch(g->n, g->edges);
+	size_t missing = (size_t)view->n * target * sizeof(struct sl_edge) + sl_reinforce_scratch(g->n, g->edges, target);
+	size_t most = mu > kappa ? mu : kappa;
+	return (most > missing ? most : missing) + 4096;
+}
+
 size_t sl_vault_scratch(const struct sl_view *view)
 {
 	size_t degree = view->degree;
 	size_t shares = (degree + 1) * (row_elements(view) * sizeof(uint64_t) + 64) + sl_share_scratch(view->degree) * 8;
 	size_t small = (degree + 1) * (sizeof(struct sl_coins) + sizeof(struct sl_divisor) + 256) + 8192;
-	size_t attempt = shares + small, spectrum = sl_mu_scratch(view->n) + 4096;
-	return attempt > spectrum ? attempt : spectrum;
+	size_t attempt = shares + small, survey = survey_scratch(view);
+	return attempt > survey ? attempt : survey;
 }
 
-static void run_spectrum(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+/* Whom c colluders cut off from the others: every cut vertex when one is enough, else the members of a smallest cut. */
+static int find_weak(const struct sl_graph *graph, struct sl_survey *survey, struct sl_arena *scratch)
 {
+	if (survey->kappa != 1)
+		return SL_OK; /* they are known already, or there are none */
+	return sl_articulation(graph, survey->weak, &survey->weak_count, scratch);
+}
+
+/* Edges that would make the graph tolerate c colluders. */
+static int find_missing(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
+{
+	size_t mark = sl_arena_mark(scratch), count = 0, room = (size_t)view->n * (view->agreed.tolerance + 1);
+	struct sl_edge *edges = SL_TAKE(scratch, room, struct sl_edge);
+	int rc = edges == NULL ? SL_ERR_NOMEM
+			       : sl_reinforce(&view->graph, (uint32_t)view->agreed.tolerance + 1, edges, room, &count, scratch);
+	if (rc == SL_OK) {
+		survey->missing_count = (uint32_t)count;
+		memcpy(survey->missing, edges, (count < SL_ADVICE_MAX ? count : SL_ADVICE_MAX) * sizeof *edges);
+	}
+	sl_arena_reset(scratch, mark);
+	return rc;
+}
+
+static int survey_connectivity(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
+{
+	uint32_t wanted = (uint32_t)view->agreed.tolerance + 1;
+	if (view->n <= wanted)
+		return SL_OK; /* no graph of so few would do: the gate says that */
+	int rc = sl_connectivity(&view->graph, wanted, &survey->kappa, survey->weak, scratch);
+	if (rc != SL_OK || survey->kappa >= wanted)
+		return rc;
+	survey->weak_count = survey->kappa;
+	rc = find_weak(&view->graph, survey, scratch);
+	return rc == SL_OK ? find_missing(view, survey, scratch) : rc;
+}
+
+static void run_survey(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+{
+	struct sl_survey *survey = &vault->survey;
+	*survey = (struct sl_survey){.mu = 1};
 	sl_arena_reset(&vault->scratch, 0);
-	result->code = sl_mu(&view->graph, &vault->scratch, &result->real);
+	result->survey = survey;
+	result->code = sl_mu(&view->graph, &vault->scratch, &survey->mu);
+	if (result->code == SL_OK)
+		result->code = survey_connectivity(view, survey, &vault->scratch);
 	sl_arena_reset(&vault->scratch, 0);
 }
 
@@ -111,22 +164,23 @@ static void run_share(struct sl_vault *vault, const struct sl_view *view, const 
 	sodium_memzero(x, count * sizeof *x); /* its shares are out: the encoding is not needed again */
 }
 
-static int gather_one(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *buffer)
+/* A share is added to s; a piece of Z is s. */
+static int gather_one(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *buffer, bool share)
 {
-	uint64_t share[BLOCK];
+	uint64_t element[BLOCK];
 	size_t count = sl_chunk_elements(view, buffer->index);
 	uint64_t *s = vault->s + (size_t)buffer->index * SL_CHUNK_ELEMENTS;
 	int rc = SL_OK;
 	for (size_t at = 0; at < count && rc == SL_OK; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_unpack(share, buffer->bytes + at * view->field.bytes, n, view->field.bytes);
+		sl_unpack(element, buffer->bytes + at * view->field.bytes, n, view->field.bytes);
 		for (size_t l = 0; l < n; l++) {
-			if (share[l] >= view->field.p)
+			if (element[l] >= view->field.p)
 				rc = SL_ERR_INVALID;
-			s[at + l] = sl_add(&view->field, s[at + l], share[l]);
+			s[at + l] = share ? sl_add(&view->field, s[at + l], element[l]) : element[l];
 		}
 	}
-	sodium_memzero(share, sizeof share);
+	sodium_memzero(element, sizeof element);
 	return rc;
 }
 
@@ -134,7 +188,7 @@ static void run_gather(struct sl_vault *vault, const struct sl_view *view, const
 		       struct sl_job_result *result)
 {
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		result->code = gather_one(vault, view, b);
+		result->code = gather_one(vault, view, b, job->kind == SL_JOB_GATHER);
 		result->from = b->from;
 	}
 }
@@ -193,13 +247,26 @@ static void run_close(struct sl_vault *vault, const struct sl_view *view, struct
 	sl_canon_result(&vault->scope, view->h, z, view->elements, result->hash);
 }
 
+/* The result of others: taken only if it is what they signed. */
+static void run_adopt(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
+		      struct sl_job_result *result)
+{
+	const uint64_t *z = vault->s;
+	result->total = z[view->elements - 1];
+	sl_canon_result(&vault->scope, view->h, z, view->elements, result->hash);
+	if (!plausible(view, z) || memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
+		result->code = SL_ERR_INVALID;
+	else
+		result->code = sl_decode(&view->field, &view->encoding, z, vault->n, vault->committed);
+}
+
 void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
 	*result = (struct sl_job_result){.kind = job->kind, .epoch = job->epoch, .chunk = job->chunk};
 	switch (job->kind) {
-	case SL_JOB_SPECTRUM:
-		run_spectrum(vault, view, result);
+	case SL_JOB_SURVEY:
+		run_survey(vault, view, result);
 		break;
 	case SL_JOB_ENCODE:
 		run_encode(vault, view, result);
@@ -208,6 +275,7 @@ void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_
 		run_share(vault, view, job);
 		break;
 	case SL_JOB_GATHER:
+	case SL_JOB_ABSORB:
 		run_gather(vault, view, job, result);
 		break;
 	case SL_JOB_SEAL:
@@ -221,6 +289,9 @@ void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_
 		break;
 	case SL_JOB_DECODE:
 		result->code = sl_decode(&view->field, &view->encoding, vault->s, vault->n, vault->committed);
+		break;
+	case SL_JOB_ADOPT:
+		run_adopt(vault, view, job, result);
 		break;
 	}
 }

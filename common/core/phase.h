@@ -11,6 +11,9 @@
  *           next round      | durable     digests        K iterations
  *                           v
  *                          DONE   after round T; from TRAIN at the start, when that is committed already
+ *
+ *   DISCOVER --a neighbour has committed this round--> CATCHUP --durable--> TRAIN, DONE
+ *        ^---------------- it cannot show it -------------'
  */
 #pragma once
 
@@ -26,6 +29,7 @@
 	X(MIX)                                                                                               \
 	X(SETTLE)                                                                                            \
 	X(COMMIT)                                                                                            \
+	X(CATCHUP)                                                                                           \
 	X(DONE)
 
 enum sl_phase {

@@ -4,11 +4,14 @@
  */
 #pragma once
 
+#include "common/core/message.h"
 #include "common/core/phase.h"
+#include "common/math/graph.h"
 
 enum sl_report_kind {
 	SL_REPORT_PHASE,     /* entered `phase` */
-	SL_REPORT_VIEW,      /* n: learners, edges, K_i, f; real: mu. The gate is passed */
+	SL_REPORT_VIEW,      /* n: learners, edges, K_i, p; real: mu; bytes: this learner will send. The gate is passed */
+	SL_REPORT_EXPOSED,   /* the gate is passed because it only warns: as FAILED with FEW or TOLERANCE */
 	SL_REPORT_CLAMPED,   /* n[0] coordinates clamped */
 	SL_REPORT_COMMITTED, /* n: learners, edges, K, total weight; real: margin; hash: D; aggregate_ms in n2 */
 	SL_REPORT_WAITING,   /* set: learners awaited in `phase` (NULL: the radio) */
@@ -16,6 +19,11 @@ enum sl_report_kind {
 	SL_REPORT_BURNED,    /* the model was released in a failed attempt and is trained again */
 	SL_REPORT_REJECTED,  /* peer's message was not acceptable; word says why */
 	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
+	SL_REPORT_STALE,     /* peer stands in round n[0] < t; hash: D of its last commit */
+	SL_REPORT_CAUGHT_UP, /* round n[0] is adopted from peer; n: its learners, signers, signers wanted; hash: D */
+	SL_REPORT_QUARANTINED, /* peer is kept out of round t; word: why; n: what it says, what was known */
+	SL_REPORT_EVIDENCE,  /* peer signed both of `evidence` */
+	SL_REPORT_PRIVACY,   /* set: so few came or went since the last commit that the two sums tell of them; n: came, went */
 	SL_REPORT_DIVERGED,  /* peer's digest differs: hash is ours, hash2 the peer's */
 	SL_REPORT_EXHAUSTED, /* the attempts of this round are used up */
 };
@@ -31,7 +39,12 @@ enum sl_reason {
 	SL_REASON_WIDTH,      /* n: f, bits of the largest p; real: the need */
 	SL_REASON_ITERATIONS, /* n: K, the limit */
 	SL_REASON_PARAMETER,  /* peer; word: its name; n: own value, the peer's */
-	SL_REASON_HISTORY,    /* peer: its last committed model is another one */
+	SL_REASON_ROSTER,     /* peer has another roster; hash: own, hash2: its; n: sizes */
+	SL_REASON_HISTORY,    /* peer: its last committed model is another one; hash: own D, hash2: its */
+	SL_REASON_FEW,        /* n: N, c: fewer than c+2 learners */
+	SL_REASON_TOLERANCE,  /* n: kappa, c, edges missing; set: who could be singled out by whom; edges: what would do */
+	SL_REASON_K_FIXED,    /* n: K as fixed, K needed */
+	SL_REASON_OPEN,       /* n[0]: a released attempt that may be complete at the learners of set */
 	SL_REASON_EQUIVOCATION, /* peer signed two link states for one attempt */
 	SL_REASON_STALLED,    /* set: who owes something */
 	SL_REASON_SUPERSEDED, /* peer started a later attempt; n[0]: which */
@@ -52,9 +65,13 @@ struct sl_report {
 	sl_attempt a;
 	uint32_t peer; /* roster index */
 	uint64_t n[4];
+	uint64_t bytes;
 	sl_ms elapsed; /* COMMITTED: since this learner's model was trained */
 	double real;
 	const char *word;     /* a constant */
 	const uint64_t *set;  /* bit set over the roster */
 	const uint8_t *hash, *hash2;
+	const struct sl_edge *edges;           /* roster indices; edge_count of them */
+	uint32_t edge_count;
+	const struct sl_link_state *evidence[2];
 };

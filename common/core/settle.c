@@ -9,9 +9,29 @@ static void digest_out(struct sl_core *core)
 	message.digest.id = core->config.ids[core->config.self];
 	message.digest.t = core->t;
 	message.digest.a = core->a;
+	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
 	memcpy(message.digest.view, core->view.h, SL_HASH_BYTES);
 	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
+	message.digest.p = core->view.field.p;
+	message.digest.learners = core->view.n;
 	sl_send_neighbours(core, &message, true);
+	core->proof = (struct sl_proof){.t = core->t,
+					.a = core->a,
+					.p = core->view.field.p,
+					.learners = core->view.n,
+					.count = 1,
+					.digests = {message.digest}};
+	memcpy(core->proof.view, core->view.h, SL_HASH_BYTES);
+	memcpy(core->proof.digest, core->at.digest, SL_HASH_BYTES);
+}
+
+/* The neighbours' word for it, as far as it is known, beside the own: what others will catch up with. */
+static void complete_proof(struct sl_core *core)
+{
+	struct sl_proof *proof = &core->proof;
+	for (uint32_t r = 0; r < core->view.degree && proof->count < SL_SIGNERS_MAX; r++)
+		if (core->exchange[r].digest_known)
+			proof->digests[proof->count++] = core->exchange[r].digest;
 }
 
 /* Rounding that came near the edge is outside what the width rule proves; without recovery there is no safe result. */
@@ -35,7 +55,7 @@ void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 	at->result_known = true;
 	core->since = core->now; /* the settle deadline is the neighbours', not our own arithmetic's */
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
-	at->total_weight = result->total;
+	core->total_weight = result->total;
 	at->margin = result->real;
 	digest_out(core);
 }
@@ -55,7 +75,7 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 		sl_reject(core, peer, "a digest signed by somebody else");
 		return;
 	}
-	if (core->committed_here && memcmp(digest->view, core->committed_view, SL_HASH_BYTES) == 0) {
+	if (core->proof.t != 0 && core->proof.t == core->committed && memcmp(digest->view, core->proof.view, SL_HASH_BYTES) == 0) {
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
 			diverged(core, peer, core->previous, digest->digest);
 		return;
@@ -105,11 +125,10 @@ bool sl_settle_advance(struct sl_core *core)
 		sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
 	sl_move(core, SL_PHASE_COMMIT);
 	sl_job(core, SL_JOB_DECODE, 0, NULL);
+	complete_proof(core);
 	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
-	commit->t = core->t;
-	memcpy(commit->digest, core->at.digest, SL_HASH_BYTES);
-	commit->learners = core->view.n;
-	commit->total_weight = core->at.total_weight;
+	commit->proof = &core->proof;
+	commit->total_weight = core->total_weight;
 	return true;
 }
 
@@ -119,7 +138,7 @@ static void report_commit(struct sl_core *core)
 	report->n[0] = core->view.n;
 	report->n[1] = core->view.graph.edges;
 	report->n[2] = core->view.k;
-	report->n[3] = core->at.total_weight;
+	report->n[3] = core->total_weight;
 	report->real = core->at.margin;
 	report->hash = core->previous;
 	report->elapsed = core->now - core->trained_at;
@@ -134,36 +153,72 @@ static void spend_range(struct sl_core *core)
 	core->have_range = false;
 }
 
-void sl_commit_durable(struct sl_core *core)
+/* Who is in this sum and not in the last, or the other way round, shows in their difference (protocol 6): inherent in
+ * aggregation, so it is said. */
+static void report_privacy(struct sl_core *core)
 {
-	core->committed = core->t;
-	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
-	memcpy(core->committed_view, core->view.h, SL_HASH_BYTES);
-	core->committed_here = true;
-	report_commit(core);
+	uint32_t came = 0, went = 0;
+	memset(core->awaited, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		bool now = core->view.position[i] != UINT32_MAX, then = sl_bit(core->members, i);
+		came += now && !then;
+		went += then && !now;
+		if (now != then)
+			sl_bit_set(core->awaited, i);
+	}
+	if (came + went == 0 || came + went >= core->view.agreed.tolerance + 2)
+		return;
+	struct sl_report *report = sl_report(core, SL_REPORT_PRIVACY);
+	report->set = core->awaited;
+	report->n[0] = came;
+	report->n[1] = went;
+}
+
+static void remember_members(struct sl_core *core)
+{
+	if (core->members_known)
+		report_privacy(core);
+	memset(core->members, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		sl_bit_set(core->members, core->view.members[i]);
+	core->members_known = true;
+}
+
+void sl_committed(struct sl_core *core)
+{
 	sl_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
 	spend_range(core);
-	if (core->committed >= core->config.parameters.rounds) {
+	core->view_built = false;
+	if (core->committed >= core->rounds) {
 		sl_move(core, SL_PHASE_DONE);
 		core->t = core->committed + 1;
 		sl_say_hello(core, core->linked);
 		return;
 	}
-	core->view_built = false;
 	sl_move(core, SL_PHASE_TRAIN);
 	sl_begin_round(core);
 }
 
-/* Stays until its last neighbours are done too, or for the linger time. */
+void sl_commit_durable(struct sl_core *core)
+{
+	core->committed = core->t;
+	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
+	if (core->view.agreed.rounds > core->rounds)
+		core->rounds = (sl_round)core->view.agreed.rounds;
+	report_commit(core);
+	remember_members(core);
+	sl_committed(core);
+}
+
+/* Stays for those who still have this round to commit or to catch up with, for the linger time at most. */
 bool sl_done_advance(struct sl_core *core)
 {
 	bool waiting = false;
-	for (uint32_t r = 0; core->view_built && r < core->view.degree; r++) {
-		uint32_t peer = sl_view_peer(&core->view, r);
-		const struct sl_peer *p = &core->peers[peer];
-		waiting |= sl_bit(core->linked, peer) && (!p->hello || p->standing != SL_STANDING_DONE);
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_peer *p = &core->peers[i];
+		waiting |= sl_bit(core->linked, i) && (!p->hello || p->standing != SL_STANDING_DONE);
 	}
 	if (!waiting || core->now >= core->since + core->config.linger_ms)
 		sl_stop(core, SL_OK);

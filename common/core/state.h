@@ -1,7 +1,7 @@
 /* state.h - the whole state of a learner, in one struct; private to core/.
  *
- * The files of core/ are named for what they handle: flood (records), discover, freeze, share, mix, settle; attempt.c
- * holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
+ * The files of core/ are named for what they handle: flood (records), discover, overlay, freeze, view, share, mix, settle,
+ * catchup; attempt.c holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
  * state and takes every move that is due, so that the order in which things arrive does not matter.
  */
 #pragma once
@@ -14,8 +14,13 @@
 struct sl_peer {
 	bool hello;                /* one has arrived on the present link */
 	bool tried;                /* a dial failed or a link fell since it came into range */
+	bool deaf;                 /* asked to show a result, it did not; until its next hello */
 	sl_round t;
 	enum sl_standing standing;
+	uint32_t incarnation;      /* highest heard of */
+	sl_round highest;          /* of the rounds it stood in */
+	sl_round quarantined;      /* the round that it is kept out of; 0: none */
+	sl_attempt open;           /* of t: released with it, and not known to be given up by it; 0: none */
 	sl_round in_range;         /* last round in which it was in range */
 	struct sl_buffer *early;   /* chunks of an attempt that is not frozen here yet */
 	uint32_t early_count;
@@ -62,9 +67,16 @@ struct sl_attempt_state {
 	uint64_t mixed;       /* chunk iterations done, for status */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
-	uint64_t total_weight;
 	double margin;
 	sl_ms progress;       /* last time anything of this attempt moved */
+};
+
+/* A result that somebody else has. */
+struct sl_catchup {
+	uint32_t from;
+	sl_ms progress;
+	struct sl_proof proof;
+	uint32_t chunks, asked, in;
 };
 
 struct sl_core {
@@ -79,8 +91,10 @@ struct sl_core {
 	sl_attempt a;
 	sl_attempt seen;    /* highest attempt of t seen signed */
 	uint8_t previous[SL_HASH_BYTES];
-	uint8_t committed_view[SL_HASH_BYTES];
-	bool committed_here; /* since the start: committed_view is known */
+	sl_round rounds;        /* T: the own, or the most that a view agreed on */
+	struct sl_proof proof;  /* of the last committed round; t = 0: there is none at hand */
+	uint64_t total_weight;  /* of the round being committed */
+	bool members_known;     /* members: of the last committed round, if this learner was in it */
 
 	bool trained, released, stopped;
 	uint64_t draws;
@@ -95,8 +109,12 @@ struct sl_core {
 	uint64_t *blamed;   /* of a failure reported */
 	uint64_t *single;   /* one peer */
 	uint64_t *ready_set; /* scratch */
+	uint64_t *eligible;  /* scratch */
+	uint64_t *source;    /* whom a result is asked of */
+	uint64_t *reach;     /* links that floods use: in range, or the overlay of them */
+	uint64_t *members;
 	uint64_t *tried_candidates;
-	bool have_range, have_told;
+	bool have_range, have_told, reach_stale;
 
 	sl_ms not_before;   /* refused by the gate: no new attempt before */
 	sl_ms half_since;   /* when half of the peers that answer were ready: a sparse learner cannot count a quorum */
@@ -113,6 +131,8 @@ struct sl_core {
 	struct sl_view view;
 	struct sl_attempt_state at;
 	struct sl_exchange *exchange; /* by neighbour number */
+	struct sl_catchup catchup;
+	struct sl_edge advice[SL_ADVICE_MAX]; /* of a refusal reported */
 
 	struct sl_edge *edges; /* scratch: R(R-1)/2 */
 	struct sl_arena arena; /* of the view and the attempt, reset at each freeze */
@@ -153,13 +173,18 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 bool sl_discover_advance(struct sl_core *core);
 sl_ms sl_discover_deadline(const struct sl_core *core);
 
+/* overlay.c: those of `from` to whom this learner offers an edge in round t (protocol 5, DISCOVER) */
+void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered);
+
 /* freeze.c */
 void sl_freeze_enter(struct sl_core *core);
 bool sl_freeze_advance(struct sl_core *core);
-void sl_freeze_spectrum(struct sl_core *core, double mu);
+void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result);
 
 /* view.c: SL_OK built; SL_PENDING: core->awaited names the link states still missing; SL_ERR_REFUSED: it has failed the attempt */
 int sl_view_build(struct sl_core *core);
+/* From view->agreed: encoding, sharing, length. */
+void sl_view_set_encoding(struct sl_view *view);
 
 /* share.c */
 void sl_share_enter(struct sl_core *core);
@@ -178,7 +203,19 @@ void sl_settle_result(struct sl_core *core, const struct sl_job_result *result);
 void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 bool sl_settle_advance(struct sl_core *core);
 void sl_commit_durable(struct sl_core *core);
+/* What follows once round t is committed, here or elsewhere: the next one, or the end. */
+void sl_committed(struct sl_core *core);
 bool sl_done_advance(struct sl_core *core);
+
+/* catchup.c */
+bool sl_catchup_begin(struct sl_core *core);
+void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask);
+void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
+void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer, sl_round t);
+void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result);
+void sl_catchup_durable(struct sl_core *core);
+void sl_catchup_lost(struct sl_core *core);
+bool sl_catchup_advance(struct sl_core *core);
 
 static inline uint32_t sl_index(const struct sl_core *core, sl_id id)
 {
@@ -205,7 +242,8 @@ static inline size_t sl_set_bytes(const struct sl_core *core)
 static inline bool sl_peer_ready(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_peer *p = &core->peers[i];
-	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->standing == SL_STANDING_READY;
+	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->standing == SL_STANDING_READY &&
+	       p->quarantined == 0;
 }
 /* Between the first share and the result: a lost neighbour ends the attempt. */
 static inline bool sl_exchanging(const struct sl_core *core)

@@ -22,7 +22,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	size_t R = config->roster_size, set = sl_bits_words(R) * 8 + 64;
 	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) + 5 * set + R * 4 + 64);
 	size_t view = R * 3 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + 10 * set + view + attempt_bytes(config) + 8192;
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + 14 * set + view + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -47,7 +47,8 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	uint32_t R = core->config.roster_size;
 	uint64_t **sets[] = {&core->linked,  &core->range,   &core->told,      &core->keep,
 			     &core->awaited, &core->blamed,  &core->fellows,   &core->single,
-			     &core->ready_set, &core->tried_candidates};
+			     &core->ready_set, &core->tried_candidates, &core->reach, &core->members,
+			     &core->eligible, &core->source};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;
@@ -79,6 +80,10 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	sl_arena_init(&core->arena, room, bytes);
 	core->committed = config->committed;
 	memcpy(core->previous, config->previous, SL_HASH_BYTES);
+	if (config->proof != NULL)
+		core->proof = *config->proof;
+	core->config.proof = NULL; /* copied */
+	core->rounds = (sl_round)config->parameters.rounds;
 	core->phase = SL_PHASE_TRAIN;
 	return core;
 }
@@ -95,7 +100,7 @@ static void start(struct sl_core *core)
 		core->have_range = true;
 	}
 	sl_discover_links(core);
-	if (core->committed >= core->config.parameters.rounds) {
+	if (core->committed >= core->rounds) {
 		core->t = core->committed + 1;
 		sl_move(core, SL_PHASE_DONE);
 		return;
@@ -108,6 +113,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_bit_set(core->linked, peer);
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = false;
+	core->reach_stale = true;
 	sl_flood_forget(core, peer);
 	memset(core->single, 0, sl_set_bytes(core));
 	sl_bit_set(core->single, peer);
@@ -118,6 +124,7 @@ static void link_down(struct sl_core *core, uint32_t peer)
 {
 	bool was = sl_bit(core->linked, peer);
 	sl_bit_clear(core->linked, peer);
+	core->reach_stale = true;
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = true;
 	if (!was)
@@ -126,6 +133,28 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	bool neighbour = sl_exchanging(core) && sl_bit(core->fellows, peer);
 	if (candidate || neighbour)
 		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
+	else if (core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
+		sl_catchup_lost(core);
+}
+
+/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this round it may
+ * have forgotten, so it is kept out of it (protocol 5, FREEZE). Where everybody has to take part, no two groups can
+ * promise different things, and nothing would ever commit without it. */
+static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
+{
+	struct sl_peer *p = &core->peers[peer];
+	bool restored = hello->incarnation < p->incarnation;
+	bool forgot = hello->t < p->highest;
+	if ((restored || forgot) && p->quarantined == 0 && core->config.parameters.quorum < core->config.roster_size) {
+		p->quarantined = core->t;
+		struct sl_report *report = sl_report(core, SL_REPORT_QUARANTINED);
+		report->peer = peer;
+		report->word = restored ? "incarnation" : "round";
+		report->n[0] = restored ? hello->incarnation : hello->t;
+		report->n[1] = restored ? p->incarnation : p->highest;
+	}
+	p->incarnation = restored ? p->incarnation : hello->incarnation;
+	p->highest = forgot ? p->highest : hello->t;
 }
 
 static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
@@ -135,7 +164,9 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 		sl_reject(core, peer, "a hello in another learner's name");
 		return;
 	}
+	look_back(core, peer, hello);
 	p->hello = true;
+	p->deaf = false;
 	p->t = hello->t;
 	p->standing = hello->standing;
 }
@@ -147,7 +178,9 @@ static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *
 	buffer->index = c->index;
 	buffer->iteration = c->iteration;
 	memcpy(buffer->view, c->view, SL_HASH_BYTES);
-	if (c->t != core->t || c->a < core->a)
+	if (message->kind == SL_MSG_RESULT)
+		sl_catchup_chunk(core, peer, buffer, c->t);
+	else if (c->t != core->t || c->a < core->a)
 		sl_drop(core, buffer); /* late: of an attempt that ended here */
 	else if (message->kind == SL_MSG_SHARE)
 		sl_share_chunk(core, peer, buffer);
@@ -168,10 +201,17 @@ static void message(struct sl_core *core, const struct sl_event *event)
 		sl_flood_ready(core, event->peer, &event->message->ready);
 		break;
 	case SL_MSG_DIGEST:
-		sl_settle_digest(core, event->peer, &event->message->digest);
+		if (core->phase == SL_PHASE_CATCHUP)
+			sl_catchup_digest(core, event->peer, &event->message->digest);
+		else
+			sl_settle_digest(core, event->peer, &event->message->digest);
+		break;
+	case SL_MSG_ASK:
+		sl_catchup_ask(core, event->peer, &event->message->ask);
 		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
+	case SL_MSG_RESULT:
 		chunk(core, event->peer, event->message, event->buffer);
 		break;
 	}
@@ -192,8 +232,8 @@ static void computed(struct sl_core *core, const struct sl_job_result *result)
 	if (result->epoch != core->epoch)
 		return;
 	switch (result->kind) {
-	case SL_JOB_SPECTRUM:
-		sl_freeze_spectrum(core, result->code == SL_OK ? result->real : 1.0);
+	case SL_JOB_SURVEY:
+		sl_freeze_survey(core, result);
 		break;
 	case SL_JOB_MIX:
 		sl_mix_result(core, result);
@@ -201,6 +241,10 @@ static void computed(struct sl_core *core, const struct sl_job_result *result)
 	case SL_JOB_CLOSE:
 	case SL_JOB_DECODE:
 		sl_settle_result(core, result);
+		break;
+	case SL_JOB_ABSORB:
+	case SL_JOB_ADOPT:
+		sl_catchup_result(core, result);
 		break;
 	default:
 		sl_share_result(core, result);
@@ -229,7 +273,10 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		computed(core, event->result);
 		break;
 	case SL_EVENT_DURABLE:
-		sl_commit_durable(core);
+		if (core->phase == SL_PHASE_CATCHUP)
+			sl_catchup_durable(core);
+		else
+			sl_commit_durable(core);
 		break;
 	case SL_EVENT_RANGE:
 		sl_discover_range(core, event->range);
@@ -263,6 +310,9 @@ static void advance(struct sl_core *core)
 		case SL_PHASE_SETTLE:
 			moved = sl_settle_advance(core);
 			break;
+		case SL_PHASE_CATCHUP:
+			moved = sl_catchup_advance(core);
+			break;
 		case SL_PHASE_DONE:
 			moved = sl_done_advance(core);
 			break;
@@ -293,7 +343,7 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_COMPUTED:
 		return started && event->result != NULL && core->jobs > 0;
 	case SL_EVENT_DURABLE:
-		return started && core->phase == SL_PHASE_COMMIT;
+		return started && (core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP);
 	case SL_EVENT_RANGE:
 		return started && event->range != NULL && core->config.told;
 	case SL_EVENT_DEADLINE:
@@ -334,6 +384,10 @@ sl_ms sl_core_deadline(const struct sl_core *core)
 									      : core->since + core->config.ready_ms;
 	case SL_PHASE_SETTLE:
 		return core->at.result_known ? core->since + core->config.settle_ms : SL_NEVER;
+	case SL_PHASE_CATCHUP:
+		return core->jobs > 0 || core->catchup.in == core->catchup.chunks
+			       ? SL_NEVER
+			       : core->catchup.progress + core->config.stall_ms;
 	case SL_PHASE_DONE:
 		return core->since + core->config.linger_ms;
 	default:

@@ -29,6 +29,8 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 		const struct sl_link_record *lr = link_of(core, queue[next]);
 		for (uint32_t c = 0; c < lr->state.count; c++) {
 			uint32_t j = sl_index(core, lr->candidates[c]);
+			if (j == UINT32_MAX)
+				continue; /* in its signer's roster only */
 			if (link_of(core, j) == NULL) {
 				sl_bit_set(core->awaited, j);
 			} else if (position[j] == UINT32_MAX && mutual(core, queue[next], j)) {
@@ -79,7 +81,7 @@ static int build_graph(struct sl_core *core, struct sl_view *view)
 static void hash_view(struct sl_core *core, struct sl_view *view)
 {
 	struct sl_canon_view v;
-	sl_canon_view_open(&v, &core->config.scope, view->t, view->a, view->field.p, &core->config.parameters,
+	sl_canon_view_open(&v, &core->config.scope, view->t, view->a, view->field.p, &view->agreed,
 			   core->previous, view->n);
 	for (uint32_t i = 0; i < view->n; i++)
 		sl_canon_view_member(&v, view->ids[i], link_of(core, view->members[i])->state.incarnation);
@@ -90,45 +92,82 @@ static void hash_view(struct sl_core *core, struct sl_view *view)
 	sl_canon_view_close(&v, view->h);
 }
 
-static const char *const parameter_names[SL_PARAMETER_COUNT] = {
-#define X(name, rule) #name,
+enum rule { SAME, MOST };
+static const struct {
+	const char *name;
+	enum rule rule;
+} parameters[SL_PARAMETER_COUNT] = {
+#define X(name, rule) {#name, rule},
 	SL_PARAMETERS(X)
 #undef X
 };
 
-/* Everybody in the view must run the same round from the same model. */
-static bool agree(struct sl_core *core, const struct sl_view *view)
+/* The own parameters, raised to the largest where that is the rule. False where it is not, and they differ. */
+static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint32_t member)
 {
-	const uint64_t *own = (const uint64_t *)&core->config.parameters;
-	for (uint32_t i = 0; i < view->n; i++) {
-		const struct sl_link_record *lr = link_of(core, view->members[i]);
-		const struct sl_link_state *state = &lr->state;
-		if (lr->twice) {
-			sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = view->members[i];
-			return false;
-		}
-		const uint64_t *theirs = (const uint64_t *)&state->parameters;
-		for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
-			if (own[k] == theirs[k])
-				continue;
+	const uint64_t *theirs = (const uint64_t *)&link_of(core, member)->state.parameters;
+	uint64_t *agreed = (uint64_t *)&view->agreed;
+	for (uint32_t k = 0; k < SL_PARAMETER_COUNT; k++) {
+		if (parameters[k].rule == MOST) {
+			agreed[k] = theirs[k] > agreed[k] ? theirs[k] : agreed[k];
+		} else if (agreed[k] != theirs[k]) {
 			struct sl_report *report = sl_fail_attempt(core, SL_REASON_PARAMETER, true);
-			report->peer = view->members[i];
-			report->word = parameter_names[k];
-			report->n[0] = own[k];
+			report->peer = member;
+			report->word = parameters[k].name;
+			report->n[0] = agreed[k];
 			report->n[1] = theirs[k];
-			return false;
-		}
-		if (memcmp(state->previous, core->previous, SL_HASH_BYTES) != 0) {
-			sl_fail_attempt(core, SL_REASON_HISTORY, true)->peer = view->members[i];
 			return false;
 		}
 	}
 	return true;
 }
 
+static bool agree_on_roster(struct sl_core *core, uint32_t member)
+{
+	const struct sl_link_state *state = &link_of(core, member)->state;
+	if (memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0)
+		return true;
+	struct sl_report *report = sl_fail_attempt(core, SL_REASON_ROSTER, true);
+	report->peer = member;
+	report->n[0] = core->config.roster_size;
+	report->n[1] = state->roster_size;
+	report->hash = core->config.scope.roster;
+	report->hash2 = state->roster;
+	return false;
+}
+
+static bool agree_on_history(struct sl_core *core, uint32_t member)
+{
+	const struct sl_link_state *state = &link_of(core, member)->state;
+	if (memcmp(state->previous, core->previous, SL_HASH_BYTES) == 0)
+		return true;
+	struct sl_report *report = sl_fail_attempt(core, SL_REASON_HISTORY, true);
+	report->peer = member;
+	report->hash = core->previous;
+	report->hash2 = state->previous;
+	return false;
+}
+
+/* Everybody in the view must run the same round from the same model. */
+static bool agree(struct sl_core *core, struct sl_view *view)
+{
+	view->agreed = core->config.parameters;
+	for (uint32_t i = 0; i < view->n; i++) {
+		uint32_t member = view->members[i];
+		if (link_of(core, member)->twice) {
+			sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = member;
+			return false;
+		}
+		if (!agree_on_roster(core, member) || !agree_on_parameters(core, view, member) ||
+		    !agree_on_history(core, member))
+			return false;
+	}
+	return true;
+}
+
 static bool quorate(struct sl_core *core, const struct sl_view *view)
 {
-	if (view->n >= 2 && view->n >= core->config.parameters.quorum)
+	if (view->n >= 2 && view->n >= view->agreed.quorum)
 		return true;
 	enum sl_reason reason = view->n < 2 ? SL_REASON_ALONE : SL_REASON_QUORUM;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
@@ -137,13 +176,13 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	struct sl_report *report = sl_fail_attempt(core, reason, true);
 	report->set = core->blamed;
 	report->n[0] = core->view.n;
-	report->n[1] = core->config.parameters.quorum;
+	report->n[1] = core->view.agreed.quorum;
 	return false;
 }
 
-static void set_encoding(const struct sl_core *core, struct sl_view *view)
+void sl_view_set_encoding(struct sl_view *view)
 {
-	const struct sl_parameters *p = &core->config.parameters;
+	const struct sl_parameters *p = &view->agreed;
 	view->encoding = (struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
 					      .sigma = (uint32_t)p->sigma,
 					      .weight_total = view->n};
@@ -157,17 +196,17 @@ static void set_encoding(const struct sl_core *core, struct sl_view *view)
 /* p: configured, or the smallest that meets the bound for this N (protocol 2). */
 static bool resolve_p(struct sl_core *core, struct sl_view *view)
 {
-	const struct sl_parameters *parameters = &core->config.parameters;
-	uint64_t least = 0, p = parameters->p;
+	const struct sl_parameters *agreed = &view->agreed;
+	uint64_t least = 0, p = agreed->p;
 	int sigma_most = -1;
 	if (p == 0)
-		p = sl_p_auto(&view->encoding, view->n, parameters->max_weight, SL_MIXING_P_BITS_MAX);
-	bool bound = sl_p_bound(p, &view->encoding, view->n, parameters->max_weight, &least, &sigma_most);
+		p = sl_p_auto(&view->encoding, view->n, agreed->max_weight, SL_MIXING_P_BITS_MAX);
+	bool bound = sl_p_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &sigma_most);
 	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > SL_MIXING_P_BITS_MAX) {
 		struct sl_report *report = sl_fail_attempt(core, SL_REASON_P_BOUND, true);
 		report->n[0] = p;
 		report->n[1] = least;
-		report->n[2] = parameters->sigma;
+		report->n[2] = agreed->sigma;
 		report->n[3] = view->n;
 		report->real = sigma_most;
 		return false;
@@ -229,7 +268,7 @@ int sl_view_build(struct sl_core *core)
 	number_members(core, view);
 	if (!agree(core, view) || !quorate(core, view))
 		return SL_ERR_REFUSED;
-	set_encoding(core, view);
+	sl_view_set_encoding(view);
 	if (!resolve_p(core, view))
 		return SL_ERR_REFUSED;
 	if (build_graph(core, view) != SL_OK) {

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "common/core/message.h"
 #include "common/math/encode.h"
 #include "common/math/graph.h"
 #include "common/math/share.h"
@@ -21,6 +22,7 @@ struct sl_view {
 	uint32_t self;              /* this learner's position */
 	uint32_t degree;            /* tau = |N_self| */
 	const uint32_t *neighbours; /* positions, ascending */
+	struct sl_parameters agreed; /* equal, or the largest, over the view (protocol 5, AGREE) */
 	struct sl_field field;      /* p resolved */
 	uint32_t fraction;          /* f */
 	struct sl_encoding encoding;

@@ -69,12 +69,15 @@ static bool *edge(const struct sim *sim, const struct sim_attempt *page, uint32_
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
-static uint32_t reach(const struct sim *sim, const struct sim_attempt *page)
+/* Members that hang together with the first, without the one that is taken out (or UINT32_MAX). */
+static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, uint32_t without)
 {
 	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 1;
 	bool *seen = calloc(sim->n, sizeof *seen);
-	queue[0] = page->members[0];
+	queue[0] = page->members[page->members[0] == without];
 	seen[queue[0]] = true;
+	if (without != UINT32_MAX)
+		seen[without] = true;
 	for (uint32_t next = 0; next < count; next++)
 		for (uint32_t j = 0; j < sim->n; j++)
 			if (*edge(sim, page, queue[next], j) && !seen[j]) {
@@ -102,9 +105,19 @@ void check_view(struct sim *sim, const struct sl_view *view)
 		for (uint32_t j = 0; j < sim->n; j++)
 			if (*edge(sim, page, i, j) && (!*edge(sim, page, j, i) || !sim_link(sim, i, j)->possible))
 				sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
-	if (view->n < sim->options.parameters.quorum || reach(sim, page) != view->n)
+	if (view->n < sim->options.parameters.quorum || reach(sim, page, UINT32_MAX) != view->n)
 		sim_fail(sim, "a view of %u learners, quorum %u, %u connected", view->n,
-			 (uint32_t)sim->options.parameters.quorum, reach(sim, page));
+			 (uint32_t)sim->options.parameters.quorum, reach(sim, page, UINT32_MAX));
+}
+
+/* c = 1, by trying every one: what the gate lets share. */
+static void check_gate(struct sim *sim, const struct sim_attempt *page)
+{
+	if (page->n < 3)
+		sim_fail(sim, "%u learners share", page->n);
+	for (uint32_t k = 0; k < page->n; k++)
+		if (reach(sim, page, page->members[k]) != page->n - 1)
+			sim_fail(sim, "they share, and %u alone can single out others", sim->ids[page->members[k]]);
 }
 
 /* --- what goes in, and what comes out --- */
@@ -126,6 +139,8 @@ void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view)
 			sim_fail(sim, "learner %u encodes a burned model", sim->ids[i]);
 	if (page == NULL || !member(page, i) || page->x[i] != NULL)
 		sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
+	if (!l->config.gate_warn && sim->options.parameters.tolerance == 1)
+		check_gate(sim, page);
 	page->x[i] = malloc(view->elements * sizeof(uint64_t));
 	memcpy(page->x[i], l->vault.x, view->elements * sizeof(uint64_t));
 	page->theta[i] = malloc(l->vault.n * sizeof(float));
@@ -180,17 +195,21 @@ static const struct sim_attempt *latest(const struct sim *sim, uint32_t i, sl_ro
 	return best;
 }
 
-void check_committed(struct sim *sim, uint32_t i, const struct sl_commit *commit)
+void check_committed(struct sim *sim, uint32_t i, const struct sl_proof *commit)
 {
 	struct sim_learner *l = &sim->learners[i];
 	size_t bytes = l->vault.n * sizeof(float);
 	const struct sim_attempt *page = latest(sim, i, commit->t);
-	if (commit->t != l->committed + 1)
+	bool caught_up = l->phase == SL_PHASE_CATCHUP;
+	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
 		sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
 	l->committed = commit->t;
-	if (page == NULL || commit->learners != page->n)
+	if (caught_up && sim->models[commit->t] == NULL)
+		sim_fail(sim, "learner %u catches up with round %u, which nobody committed", sim->ids[i], commit->t);
+	if (!caught_up && (page == NULL || commit->learners != page->n))
 		sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
-	check_mean(sim, i, page);
+	if (!caught_up)
+		check_mean(sim, i, page);
 	if (sim->models[commit->t] == NULL) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
 		sim->models[commit->t] = malloc(bytes);
@@ -235,7 +254,7 @@ void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action)
 		page->ready[i] = true;
 	}
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
-		return;
+		return; /* a Result is what everybody has */
 	struct sim_attempt *page = find(sim, m->chunk.view);
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
 		sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);

@@ -29,7 +29,7 @@ struct sim_attempt {
 void check_view(struct sim *sim, const struct sl_view *view);                     /* at SPECTRUM */
 void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view);      /* after ENCODE */
 void check_closed(struct sim *sim, uint32_t i, const struct sl_view *view);       /* after CLOSE */
-void check_committed(struct sim *sim, uint32_t i, const struct sl_commit *commit); /* when it is durable */
+void check_committed(struct sim *sim, uint32_t i, const struct sl_proof *commit); /* when it is durable */
 void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action);
 void check_report(struct sim *sim, uint32_t i, const struct sl_report *report);
 void check_step(struct sim *sim, uint32_t i, const struct sl_actions *actions);

@@ -121,10 +121,14 @@ static struct sim_mail *write_mail(struct sim *sim, uint32_t i, uint32_t j, cons
 		memcpy(mail->candidates, m->link_state.candidates, m->link_state.count * sizeof(sl_id));
 		m->link_state.candidates = mail->candidates;
 	}
-	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
+	if (m->kind < SL_MSG_SHARE)
 		return mail;
 	mail->bytes = malloc(m->chunk.size);
 	m->chunk.bytes = mail->bytes;
+	if (m->kind == SL_MSG_RESULT) {
+		memcpy(mail->bytes, l->result + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * l->result_bytes, m->chunk.size);
+		return mail;
+	}
 	if (m->kind == SL_MSG_STATE) {
 		memcpy(mail->bytes, l->vault.s + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS, m->chunk.size);
 		return mail;
@@ -174,7 +178,7 @@ void sim_mail_arrives(struct sim *sim, const struct sim_event *event)
 	if (event->generation != sim_link(sim, event->peer, event->learner)->generation ||
 	    sim->learners[event->learner].stopped)
 		return; /* fell with its link */
-	if (m->kind == SL_MSG_SHARE || m->kind == SL_MSG_STATE) {
+	if (m->kind >= SL_MSG_SHARE) {
 		e.buffer = calloc(1, sizeof *e.buffer);
 		e.buffer->size = m->chunk.size;
 		e.buffer->bytes = malloc(m->chunk.size);

@@ -58,6 +58,7 @@ struct puppet *puppet_new(uint32_t learners, uint64_t n)
 	p->config = (struct sl_core_config){.roster_size = learners,
 					    .ids = p->ids,
 					    .incarnation = 1,
+					    .gate_warn = true,
 					    .straggler_ms = 60000,
 					    .silent_ms = 2000,
 					    .flood_ms = 10000,
@@ -66,7 +67,7 @@ struct puppet *puppet_new(uint32_t learners, uint64_t n)
 					    .settle_ms = 10000,
 					    .linger_ms = 30000};
 	p->config.parameters =
-		(struct sl_parameters){.n = n, .rounds = 1, .quorum = learners / 2 + 1, .sigma = 4, .max_weight = 1, .k = 3};
+		(struct sl_parameters){.n = n, .rounds = 1, .quorum = learners / 2 + 1, .sigma = 4, .max_weight = 1, .k = 3, .tolerance = 1, .degree_max = 16};
 	memcpy(&p->config.parameters.clip, &clip, sizeof clip);
 	struct sl_arena arena;
 	size_t bytes = sl_core_bytes(&p->config);
@@ -147,7 +148,8 @@ const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, 
 
 const char *tell_done(struct puppet *p, enum sl_job_kind kind, int code)
 {
-	struct sl_job_result result = {.kind = kind, .code = code, 
+	static const struct sl_survey survey = {.kappa = 2};
+	struct sl_job_result result = {.kind = kind, .code = code, .survey = &survey,
 				       .epoch = p->epoch, .hash = {7}, .total = kind == SL_JOB_CLOSE ? 3 : 0};
 	return tell(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &result});
 }
@@ -181,7 +183,7 @@ void puppet_freeze(struct puppet *p)
 void puppet_share(struct puppet *p)
 {
 	puppet_freeze(p);
-	tell_done(p, SL_JOB_SPECTRUM, SL_OK);
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	tell_done(p, SL_JOB_SHARE, SL_OK);
 }

@@ -38,6 +38,19 @@ void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list)
 
 /* --- work: one thing at a time, in the order given --- */
 
+/* Z, as others may ask for it. */
+static void keep_result(struct sim *sim, uint32_t i, const struct sl_proof *proof)
+{
+	struct sim_learner *l = &sim->learners[i];
+	struct sl_field field;
+	if (sl_field_init(&field, proof->p) != SL_OK)
+		sim_fail(sim, "a result over no field");
+	free(l->result);
+	l->result = malloc((l->vault.n + 1) * field.bytes);
+	l->result_bytes = field.bytes;
+	sl_pack(l->result, l->vault.s, l->vault.n + 1, field.bytes);
+}
+
 /* A job runs between the moment it was asked for and the moment its result is told; which one is chance. */
 static void run(struct sim *sim, uint32_t i, struct sim_work *work)
 {
@@ -48,10 +61,12 @@ static void run(struct sim *sim, uint32_t i, struct sim_work *work)
 	work->ran = true;
 	if (work->kind == SIM_WIPE)
 		sl_vault_wipe(vault);
+	if (work->kind == SIM_PERSIST)
+		keep_result(sim, i, &work->proof);
 	if (work->kind != SIM_JOB)
 		return;
 	const struct sl_job *job = &work->job;
-	if (job->kind == SL_JOB_SPECTRUM || job->kind == SL_JOB_ENCODE) {
+	if (job->kind == SL_JOB_SURVEY || job->kind == SL_JOB_ENCODE) {
 		size_t need = sl_vault_scratch(job->view);
 		if (vault->scratch.size < need) {
 			free(l->scratch);
@@ -113,7 +128,7 @@ void sim_work_due(struct sim *sim, uint32_t i)
 	while (l->work != NULL && l->work->kind == SIM_WIPE && l->work->ran == false)
 		run(sim, i, l->work); /* before the core hears of the job that it waited for */
 	if (work->kind == SIM_PERSIST)
-		check_committed(sim, i, &work->commit);
+		check_committed(sim, i, &work->proof);
 	if (work->kind == SIM_JOB && sim->tap_result != NULL)
 		sim->tap_result(sim, i, &work->result);
 	if (work->kind == SIM_JOB)
@@ -192,7 +207,7 @@ static void compute(struct sim *sim, uint32_t i, const struct sl_job *job)
 			sim_fail(sim, "learner %u gave one buffer to two jobs", sim->ids[i]);
 		held->working = true;
 	}
-	if (job->kind == SL_JOB_SPECTRUM)
+	if (job->kind == SL_JOB_SURVEY)
 		check_view(sim, job->view);
 	give_work(sim, i, (struct sim_work){.kind = SIM_JOB, .job = *job});
 }
@@ -209,7 +224,7 @@ static void carry(struct sim *sim, uint32_t i, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
-		give_work(sim, i, (struct sim_work){.kind = SIM_PERSIST, .commit = action->commit});
+		give_work(sim, i, (struct sim_work){.kind = SIM_PERSIST, .proof = *action->commit.proof});
 		break;
 	case SL_ACTION_SEND:
 		sim_send(sim, i, action);

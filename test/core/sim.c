@@ -102,6 +102,8 @@ static void set_defaults(struct sim *sim)
 	p->quorum = p->quorum != 0 ? p->quorum : o->learners / 2 + 1;
 	p->sigma = p->sigma != 0 ? p->sigma : 4;
 	p->max_weight = p->max_weight != 0 ? p->max_weight : 1;
+	p->tolerance = p->tolerance != 0 ? p->tolerance : 1;
+	p->degree_max = p->degree_max != 0 ? p->degree_max : 16;
 	o->delay_ms = o->delay_ms != 0 ? o->delay_ms : 20;
 }
 
@@ -121,6 +123,7 @@ static void build_learner(struct sim *sim, uint32_t i)
 					    .parameters = *p,
 					    .incarnation = 1,
 					    .told = sim->options.radio,
+					    .gate_warn = true,
 					    .straggler_ms = 60000,
 					    .silent_ms = 2000,
 					    .flood_ms = 10000,
@@ -218,7 +221,7 @@ static void free_learner(struct sim *sim, uint32_t i)
 	l->stopped = true;
 	sim_halt(sim, i);
 	void *owned[] = {l->arena,   l->scratch,       l->vault.trained, l->vault.committed, l->vault.x,
-			 l->vault.s, l->wanted, l->burned};
+			 l->vault.s, l->wanted, l->burned,	  l->result};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }

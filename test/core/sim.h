@@ -47,7 +47,7 @@ struct sim_work {
 	struct sim_work *next;
 	enum sim_work_kind kind;
 	struct sl_job job;
-	struct sl_commit commit;
+	struct sl_proof proof;
 	bool ran;
 	struct sl_job_result result;
 };
@@ -72,6 +72,8 @@ struct sim_learner {
 	uint32_t training;  /* generation */
 	uint64_t draw;      /* of the model in the vault */
 	uint64_t *wanted;   /* by the last LINKS */
+	uint8_t *result;    /* Z of the last commit, packed */
+	uint32_t result_bytes; /* of an element of it */
 	struct sim_held held[SIM_BUFFERS_MAX];
 	uint32_t held_count;
 	uint64_t spin_at;
@@ -129,7 +131,8 @@ struct sim {
 	struct trace trace;
 };
 
-/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, sigma 4, clip 16, equal weights, weighted, shamir. */
+/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, c = 1, a gate that only warns, sigma 4, clip 16, equal weights,
+ * weighted, shamir. */
 struct sim *sim_new(const struct sim_options *options);
 void sim_start(struct sim *sim);
 /* Fails when a buffer was not given back. */

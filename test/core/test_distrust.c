@@ -54,9 +54,9 @@ static void spoil_attempt(struct puppet *p, sl_attempt a)
 		puppet_freeze(p);
 	} else {
 		tell_link_state(p, 2, 2, a, LIST(1));
-		assert_true(says(p, "compute spectrum"));
+		assert_true(says(p, "compute survey"));
 	}
-	tell_done(p, SL_JOB_SPECTRUM, SL_OK);
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	tell_done(p, SL_JOB_SHARE, SL_OK);
 	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
@@ -130,7 +130,9 @@ static struct puppet *overtaken(void)
 	tell_link(p, true, 3);
 	tell_hello(p, 2, 1, SL_STANDING_READY);
 	EXPECT("hello t5 ready from 3 ->", tell_hello(p, 3, 5, SL_STANDING_READY));
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3", tell_trained(p));
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, link state of 1 a1 to 2 3",
+	       tell_trained(p));
+	EXPECT("deadline -> WAITING 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3", tell_time(p, 10000));
 	EXPECT("deadline -> BEHIND 3, WAITING 3", tell_time(p, 10000));
 	return p;
 }
@@ -140,8 +142,8 @@ static void test_ahead_and_not_needed(void **state)
 	(void)state;
 	struct puppet *p = overtaken();
 	tell_time(p, 50000);
-	assert_true(says(p, "FREEZE, link state of 1 a1 to 2 3"));
-	EXPECT("link state of 2 a1 from 2 -> compute spectrum, link state of 2 a1 to 3", tell_link_state(p, 2, 2, 1, LIST(1)));
+	assert_true(says(p, "FREEZE, link state of 1 a2 to 2 3"));
+	EXPECT("link state of 2 a2 from 2 -> compute survey, link state of 2 a2 to 3", tell_link_state(p, 2, 2, 2, LIST(1)));
 	puppet_free(p, 0);
 }
 
@@ -149,7 +151,7 @@ static void test_ahead_and_corrected(void **state)
 {
 	(void)state;
 	struct puppet *p = overtaken();
-	EXPECT("hello t1 ready from 3 -> FREEZE, link state of 1 a1 to 2 3", tell_hello(p, 3, 1, SL_STANDING_READY));
+	EXPECT("hello t1 ready from 3 -> QUARANTINED 3, FREEZE, link state of 1 a2 to 2 3", tell_hello(p, 3, 1, SL_STANDING_READY));
 	puppet_free(p, 0);
 }
 

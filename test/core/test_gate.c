@@ -43,15 +43,13 @@ static void test_parameters_differ(void **state)
 {
 	(void)state;
 	differs(SL_PARAMETER_n, 8, 7, "n");
-	differs(SL_PARAMETER_p, 0, 1020431, "p");
-	differs(SL_PARAMETER_rounds, 1, 2, "rounds");
-	differs(SL_PARAMETER_quorum, 3, 4, "quorum");
+	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
 	differs(SL_PARAMETER_sigma, 4, 3, "sigma");
 	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clip");
-	differs(SL_PARAMETER_max_weight, 1, 9, "max_weight");
 	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_LITERAL, "encoding");
 	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
-	differs(SL_PARAMETER_k, 0, 5, "k");
+	differs(SL_PARAMETER_k_fixed, 0, 1, "k_fixed");
+	differs(SL_PARAMETER_degree_max, 16, 8, "degree_max");
 }
 
 static void test_history_differs(void **state)

@@ -22,8 +22,9 @@ static void test_a_round(void **state)
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* does not answer: is not waited for */
 	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2, FREEZE, link state of 1 a1 to 2",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
-	EXPECT("link state of 2 a1 from 2 -> compute spectrum", tell_link_state(p, 2, 2, 1, LIST(1)));
-	EXPECT("spectrum done -> VIEW, SHARE, compute encode", tell_done(p, SL_JOB_SPECTRUM, SL_OK));
+	EXPECT("link state of 2 a1 from 2 -> compute survey", tell_link_state(p, 2, 2, 1, LIST(1)));
+	/* two learners: the mean tells each the model of the other; this gate only warns */
+	EXPECT("survey done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_SURVEY, SL_OK));
 	EXPECT("encode done -> compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	EXPECT("share done -> share 0 to 2", tell_done(p, SL_JOB_SHARE, SL_OK));
 	EXPECT("share 0 from 2 -> compute gather, READY, compute seal", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
@@ -147,7 +148,7 @@ static void test_credit_of_shares(void **state)
 	(void)state;
 	struct puppet *p = puppet_new(2, 20 * SL_CHUNK_ELEMENTS);
 	puppet_freeze(p);
-	tell_done(p, SL_JOB_SPECTRUM, SL_OK);
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	for (uint32_t m = 0; m < 2 * SL_LANES; m++)
 		assert_non_null(strstr(tell_piece(p, 2, SL_MSG_SHARE, m, 0), "compute gather"));
@@ -203,7 +204,7 @@ static void test_early_share(void **state)
 	puppet_freeze(p);
 	EXPECT("share 0 from 2 ->", tell_of_another_view(p, SL_MSG_SHARE, 1));
 	EXPECT("share 0 from 3 ->", tell_piece(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("spectrum done -> VIEW, SHARE, compute encode, compute gather, drop", tell_done(p, SL_JOB_SPECTRUM, SL_OK));
+	EXPECT("survey done -> VIEW, SHARE, compute encode, compute gather, drop", tell_done(p, SL_JOB_SURVEY, SL_OK));
 	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
 	puppet_free(p, 0);
 }
@@ -299,7 +300,7 @@ static void test_many_early_chunks(void **state)
 		for (uint32_t m = 0; m < 2 * SL_LANES; m++)
 			tell_piece(p, id, SL_MSG_SHARE, m, 0);
 	assert_non_null(strstr(tell_piece(p, 2, SL_MSG_SHARE, 0, 0), "too many shares before the view is closed"));
-	tell_done(p, SL_JOB_SPECTRUM, SL_OK);
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
 	assert_true(p->actions.count < SL_ACTIONS_MAX);
 	puppet_free(p, 0);
 }
@@ -312,7 +313,7 @@ static void test_many_wrong_early_chunks(void **state)
 	for (sl_id id = 2; id <= 100; id++)
 		for (uint32_t m = 0; m < 2 * SL_LANES; m++)
 			tell_piece(p, id, SL_MSG_SHARE, 0, 0); /* the same one again and again */
-	tell_done(p, SL_JOB_SPECTRUM, SL_OK);
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
 	assert_true(p->actions.count < SL_ACTIONS_MAX);
 	puppet_free(p, 0);
 }

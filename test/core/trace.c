@@ -8,9 +8,10 @@
 static const char *const events[] = {"start",	 "link up", "link down", "message", "trained",
 				     "computed", "durable", "range",	 "deadline"};
 static const char *const standings[] = {"?", "training", "ready", "done"};
-static const char *const jobs[] = {"?", "spectrum", "encode", "share", "gather", "seal", "mix", "close", "decode"};
-static const char *const reports[] = {"PHASE",	 "VIEW",     "CLAMPED", "COMMITTED", "WAITING", "FAILED",
-				      "BURNED", "REJECTED", "BEHIND",  "DIVERGED",  "EXHAUSTED"};
+static const char *const jobs[] = {"?", "survey", "encode", "share", "gather", "seal", "mix", "close", "decode", "absorb", "adopt"};
+static const char *const reports[] = {"PHASE",	 "VIEW",      "EXPOSED",  "CLAMPED", "COMMITTED", "WAITING",
+				      "FAILED",	 "BURNED",    "REJECTED", "BEHIND",  "STALE",	  "CAUGHT UP",
+				      "QUARANTINED", "EVIDENCE", "PRIVACY",  "DIVERGED", "EXHAUSTED"};
 static const char *const reasons[] = {
 	[SL_REASON_NONE] = "none",
 	[SL_REASON_LINK] = "link",
@@ -24,6 +25,11 @@ static const char *const reasons[] = {
 	[SL_REASON_PARAMETER] = "parameter",
 	[SL_REASON_HISTORY] = "history",
 	[SL_REASON_EQUIVOCATION] = "equivocation",
+	[SL_REASON_ROSTER] = "roster",
+	[SL_REASON_FEW] = "few",
+	[SL_REASON_TOLERANCE] = "tolerance",
+	[SL_REASON_K_FIXED] = "k fixed",
+	[SL_REASON_OPEN] = "open",
 	[SL_REASON_STALLED] = "stalled",
 	[SL_REASON_SUPERSEDED] = "superseded",
 	[SL_REASON_BAD_SHARE] = "bad share",
@@ -88,6 +94,12 @@ static void say_message(struct trace *t, const struct sl_message *m)
 	case SL_MSG_DIGEST:
 		say(t, "digest");
 		break;
+	case SL_MSG_ASK:
+		say(t, "ask t%u %u", m->ask.t, m->ask.index);
+		break;
+	case SL_MSG_RESULT:
+		say(t, "result %u", m->chunk.index);
+		break;
 	case SL_MSG_SHARE:
 		say(t, "share %u", m->chunk.index);
 		break;
@@ -133,7 +145,8 @@ static void say_report(struct trace *t, const struct sl_report *r)
 		say(t, " %u: %s", who(t, r->peer), r->word);
 	} else if (r->kind == SL_REPORT_WAITING) {
 		say_set(t, r->set);
-	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED) {
+	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED || r->kind == SL_REPORT_STALE ||
+		   r->kind == SL_REPORT_CAUGHT_UP || r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
 		say(t, " %u", who(t, r->peer));
 	}
 }
@@ -142,7 +155,7 @@ static void say_action(struct trace *t, const struct sl_action *a)
 {
 	switch (a->kind) {
 	case SL_ACTION_PERSIST:
-		say(t, "persist t%u", a->commit.t);
+		say(t, "persist t%u", a->commit.proof->t);
 		break;
 	case SL_ACTION_SEND:
 		say_message(t, &a->send.message);

@@ -1,0 +1,256 @@
+/* A committed round that went by without this learner, from a neighbour that has it (protocol 8, catch-up).
+ *
+ *    who is behind                      who has it
+ *         | ---- Ask t = 0 --------------> |
+ *         | <--- Digest, Digest, ..------- |   signed by participants of the round: what Z must hash to, p and N
+ *         | <--- Result, chunk 0 --------- |
+ *         | ---- Ask t, chunk 1 .. ------> |   SL_LANES ahead
+ *         | <--- Result, chunk 1 .. ------ |
+ *
+ * One honest signer is enough, so c+1 of them are; with fewer the log says so. The view's own bytes are not needed: its
+ * participants sign h, D, p and N together. The model is decoded from Z, like everybody's. */
+#include "common/core/state.h"
+
+static uint32_t chunks_of(const struct sl_core *core)
+{
+	return (uint32_t)((core->config.parameters.n + SL_CHUNK_ELEMENTS) / SL_CHUNK_ELEMENTS);
+}
+
+/* --- who has it --- */
+
+static bool is_own(const struct sl_core *core, const struct sl_digest *digest)
+{
+	return digest->id == core->config.ids[core->config.self];
+}
+
+static void show_digests(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->proof.count; i++)
+		sl_send(core, core->single,
+			&(struct sl_message){.kind = SL_MSG_DIGEST, .digest = core->proof.digests[i]},
+			is_own(core, &core->proof.digests[i]));
+}
+
+static void show_chunk(struct sl_core *core, uint32_t index)
+{
+	struct sl_message message = {.kind = SL_MSG_RESULT};
+	struct sl_field field;
+	uint64_t elements = core->config.parameters.n + 1, first = (uint64_t)index * SL_CHUNK_ELEMENTS;
+	uint64_t count = elements - first < SL_CHUNK_ELEMENTS ? elements - first : SL_CHUNK_ELEMENTS;
+	if (index >= chunks_of(core) || sl_field_init(&field, core->proof.p) != SL_OK)
+		return;
+	message.chunk.t = core->proof.t;
+	message.chunk.a = core->proof.a;
+	memcpy(message.chunk.view, core->proof.view, SL_HASH_BYTES);
+	message.chunk.index = index;
+	message.chunk.size = (size_t)count * field.bytes;
+	sl_send(core, core->single, &message, true);
+}
+
+void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
+{
+	if (core->proof.t == 0 || core->proof.t != core->committed)
+		return; /* nothing to show, or a commit is on its way to the disk */
+	memset(core->single, 0, sl_set_bytes(core));
+	sl_bit_set(core->single, peer);
+	if (ask->t != core->proof.t)
+		show_digests(core);
+	show_chunk(core, ask->t == core->proof.t ? ask->index : 0);
+}
+
+/* --- who is behind --- */
+
+static void ask(struct sl_core *core, sl_round t, uint32_t index)
+{
+	sl_send(core, core->source, &(struct sl_message){.kind = SL_MSG_ASK, .ask = {.t = t, .index = index}}, true);
+}
+
+/* Where this learner stands, for everybody: a link state without candidates. The attempt's number is used up by it. */
+static void say_where(struct sl_core *core)
+{
+	memset(core->eligible, 0, sl_set_bytes(core));
+	sl_flood_own_link_state(core, core->eligible);
+	core->a += core->a < SL_ATTEMPTS_MAX;
+}
+
+bool sl_catchup_begin(struct sl_core *core)
+{
+	if (core->jobs > 0)
+		return false; /* they use the vault */
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_peer *p = &core->peers[i];
+		if (!sl_bit(core->linked, i) || !p->hello || p->deaf || p->t <= core->t)
+			continue;
+		core->catchup = (struct sl_catchup){.from = i, .progress = core->now, .chunks = chunks_of(core)};
+		memset(core->source, 0, sl_set_bytes(core));
+		sl_bit_set(core->source, i);
+		sl_move(core, SL_PHASE_CATCHUP);
+		say_where(core);
+		ask(core, 0, 0);
+		return true;
+	}
+	return false;
+}
+
+static void leave(struct sl_core *core)
+{
+	core->epoch++; /* what is being absorbed is of no use */
+	sl_emit(core, SL_ACTION_WIPE);
+	sl_move(core, SL_PHASE_DISCOVER);
+	sl_discover_enter(core);
+}
+
+/* Back to looking for others; this one is not asked again before its next word. */
+static void give_up(struct sl_core *core)
+{
+	core->peers[core->catchup.from].deaf = true;
+	leave(core);
+}
+
+/* All of it is here: it is adopted or turns out to be wrong, whatever becomes of the neighbour. */
+static bool whole(const struct sl_core *core)
+{
+	return core->catchup.in == core->catchup.chunks;
+}
+
+void sl_catchup_lost(struct sl_core *core)
+{
+	if (!whole(core))
+		leave(core);
+}
+
+static bool agrees(const struct sl_proof *proof, const struct sl_digest *d)
+{
+	return proof->t == d->t && proof->a == d->a && proof->p == d->p && proof->learners == d->learners &&
+	       memcmp(proof->view, d->view, SL_HASH_BYTES) == 0 && memcmp(proof->digest, d->digest, SL_HASH_BYTES) == 0;
+}
+
+static void begin_proof(struct sl_proof *proof, const struct sl_digest *d)
+{
+	*proof = (struct sl_proof){.t = d->t, .a = d->a, .p = d->p, .learners = d->learners};
+	memcpy(proof->view, d->view, SL_HASH_BYTES);
+	memcpy(proof->digest, d->digest, SL_HASH_BYTES);
+}
+
+void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
+{
+	struct sl_proof *proof = &core->catchup.proof;
+	if (peer != core->catchup.from || d->t < core->t || d->t < proof->t || whole(core))
+		return;
+	if (proof->count > 0 && d->t > proof->t) {
+		leave(core); /* it has committed a later one meanwhile: from the beginning */
+		return;
+	}
+	if (proof->count == 0)
+		begin_proof(proof, d);
+	if (!agrees(proof, d) || proof->count == SL_SIGNERS_MAX) {
+		if (proof->count < SL_SIGNERS_MAX)
+			sl_reject(core, peer, "digests of one round that differ");
+		return;
+	}
+	for (uint32_t i = 0; i < proof->count; i++)
+		if (proof->digests[i].id == d->id)
+			return;
+	proof->digests[proof->count++] = *d;
+}
+
+/* Enough of a view for the jobs: what the encoding takes, and how long the vector is. */
+static bool set_view(struct sl_core *core)
+{
+	const struct sl_proof *proof = &core->catchup.proof;
+	struct sl_view *view = &core->view;
+	view->t = proof->t;
+	view->a = proof->a;
+	memcpy(view->h, proof->view, SL_HASH_BYTES);
+	view->n = proof->learners;
+	view->agreed = core->config.parameters;
+	sl_view_set_encoding(view);
+	return sl_field_init(&view->field, proof->p) == SL_OK;
+}
+
+static const char *check(struct sl_core *core, const struct sl_buffer *buffer, sl_round t)
+{
+	const struct sl_catchup *c = &core->catchup;
+	if (c->proof.count == 0 || t != c->proof.t || memcmp(buffer->view, c->proof.view, SL_HASH_BYTES) != 0)
+		return "a result that nobody has signed for";
+	if (buffer->index != c->in || buffer->index >= c->chunks)
+		return "a chunk of a result out of order";
+	if (buffer->index == 0 && !set_view(core))
+		return "a result over no field";
+	if (buffer->size != sl_chunk_elements(&core->view, buffer->index) * core->view.field.bytes)
+		return "a chunk of a result of the wrong size";
+	return NULL;
+}
+
+void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer, sl_round t)
+{
+	struct sl_catchup *c = &core->catchup;
+	bool again = t == c->proof.t && buffer->index < c->in;
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again) {
+		sl_drop(core, buffer);
+		return;
+	}
+	const char *wrong = check(core, buffer, t);
+	if (wrong != NULL) {
+		sl_reject(core, peer, wrong);
+		sl_drop(core, buffer);
+		give_up(core);
+		return;
+	}
+	c->in++;
+	c->asked = c->asked > c->in ? c->asked : c->in;
+	c->progress = core->now;
+	buffer->from = 0;
+	buffer->next = NULL;
+	sl_job(core, SL_JOB_ABSORB, buffer->index, buffer);
+	for (; c->asked < c->chunks && c->asked < c->in + SL_LANES; c->asked++)
+		ask(core, t, c->asked);
+	if (whole(core)) {
+		sl_job(core, SL_JOB_ADOPT, 0, NULL);
+		core->out->items[core->out->count - 1].job.expected = c->proof.digest;
+	}
+}
+
+void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_catchup *c = &core->catchup;
+	c->progress = core->now;
+	if (result->kind == SL_JOB_ABSORB && result->code == SL_OK)
+		return;
+	if (result->code != SL_OK) {
+		sl_reject(core, c->from, "a result that is not what its signers signed");
+		give_up(core);
+		return;
+	}
+	core->proof = c->proof;
+	core->total_weight = result->total;
+	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
+	commit->proof = &core->proof;
+	commit->total_weight = core->total_weight;
+}
+
+void sl_catchup_durable(struct sl_core *core)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_CAUGHT_UP);
+	core->committed = core->proof.t;
+	memcpy(core->previous, core->proof.digest, SL_HASH_BYTES);
+	report->peer = core->catchup.from;
+	report->n[0] = core->proof.t;
+	report->n[1] = core->proof.learners;
+	report->n[2] = core->proof.count;
+	report->n[3] = core->config.parameters.tolerance + 1;
+	report->hash = core->previous;
+	core->members_known = false;
+	sl_committed(core);
+}
+
+bool sl_catchup_advance(struct sl_core *core)
+{
+	if (core->jobs > 0 || whole(core) || core->now < core->catchup.progress + core->config.stall_ms)
+		return false;
+	memset(core->awaited, 0, sl_set_bytes(core));
+	sl_bit_set(core->awaited, core->catchup.from);
+	sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
+	give_up(core);
+	return true;
+}
