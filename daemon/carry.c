@@ -19,7 +19,7 @@ void sl_buffers_free(struct sl_buffer *buffer)
 	}
 }
 
-static void sign(const struct sl_daemon *daemon, struct sl_message *m)
+void sl_sign(const struct sl_daemon *daemon, struct sl_message *m)
 {
 	const struct sl_scope *scope = &daemon->core_config.scope;
 	uint8_t hash[SL_HASH_BYTES], *signature;
@@ -83,6 +83,19 @@ static void send_state(struct sl_daemon *daemon, const uint64_t *to, const struc
 	to_set(daemon, to, frame);
 }
 
+/* A piece of the committed sum, as it lies in its file. */
+static void send_result(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
+{
+	const struct sl_result *result = &daemon->result;
+	uint8_t *piece = NULL;
+	size_t width = result->z_bytes / (daemon->vault.n + 1), first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
+	if (result->proof.t != m->chunk.t || first + m->chunk.size > result->z_bytes)
+		return; /* its file could not be opened: who asked will ask somebody else */
+	struct sl_frame *frame = encode(m, true, &piece);
+	memcpy(piece, result->z + first, m->chunk.size);
+	to_set(daemon, to, frame);
+}
+
 static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	struct sl_message m = action->send.message;
@@ -90,9 +103,11 @@ static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
 		send_shares(daemon, &m);
 	} else if (m.kind == SL_MSG_STATE) {
 		send_state(daemon, action->send.to, &m);
+	} else if (m.kind == SL_MSG_RESULT) {
+		send_result(daemon, action->send.to, &m);
 	} else {
 		if (action->send.own)
-			sign(daemon, &m);
+			sl_sign(daemon, &m);
 		to_set(daemon, action->send.to, encode(&m, false, NULL));
 	}
 }

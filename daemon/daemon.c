@@ -98,15 +98,19 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 					       .p = s->p,
 					       .rounds = s->rounds,
 					       .quorum = quorum,
+					       .tolerance = s->tolerance,
 					       .sigma = s->sigma,
 					       .max_weight = s->max_weight,
 					       .encoding = (uint64_t)s->encoding,
 					       .sharing = (uint64_t)s->sharing,
-					       .k = s->k};
+					       .k = s->k,
+					       .k_fixed = s->k_fixed,
+					       .degree_max = s->degree_max};
 	memcpy(&c->parameters.clip, &s->clip, sizeof s->clip);
 	memcpy(c->key, daemon->identity.public_key, SL_KEY_BYTES);
 	c->incarnation = daemon->state.incarnation;
 	c->told = s->in_range == SL_RANGE_TOLD;
+	c->gate_warn = s->gate_warn;
 	c->straggler_ms = ms(s->straggler_wait);
 	c->silent_ms = ms(s->silent_wait);
 	c->flood_ms = ms(s->flood_wait);
@@ -144,6 +148,17 @@ static int open_vault(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
+/* What others may ask for. Without it this learner goes on, and can show nothing before its next commit. */
+static void open_result(struct sl_daemon *daemon, sl_round t)
+{
+	struct sl_error error;
+	int rc = sl_result_open(daemon->settings->state, daemon->settings->run, daemon->vault.n, t, &daemon->result, &error);
+	if (rc == SL_OK)
+		daemon->core_config.proof = &daemon->result.proof;
+	else if (rc != SL_ERR_NOTFOUND)
+		sl_log(daemon->log, SL_WARN, "result", error.text, NULL);
+}
+
 /* Goes on from the newest checkpoint of this run, or from the initial model. */
 static int open_model(struct sl_daemon *daemon, struct sl_error *error)
 {
@@ -158,6 +173,7 @@ static int open_model(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	daemon->core_config.committed = checkpoint.round;
 	memcpy(daemon->core_config.previous, checkpoint.digest, SL_HASH_BYTES);
+	open_result(daemon, checkpoint.round);
 	char text[128];
 	snprintf(text, sizeof text, "continuing after round %u, from its checkpoint", checkpoint.round);
 	sl_log(daemon->log, SL_INFO, "resumed", text, "{s:i}", "round", (int)checkpoint.round);
@@ -296,8 +312,8 @@ static void warn(struct sl_daemon *daemon)
 {
 	if (daemon->core_config.parameters.quorum < daemon->roster.size)
 		sl_log(daemon->log, SL_WARN, "quorum",
-		       "quorum is less than the roster: until fences and catch-up exist, a learner that a round goes by without "
-		       "ends, and links lost while mixing can let two groups commit different models; quorum: all is safe",
+		       "quorum is less than the roster: until releases are made durable, a learner that crashes while mixing can "
+		       "let two groups commit different models (which they notice, and stop); quorum: all is safe",
 		       NULL);
 	if (daemon->settings->unsafe_reveal)
 		sl_log(daemon->log, SL_WARN, "unsafe_reveal",
@@ -443,6 +459,7 @@ void sl_daemon_close(struct sl_daemon *daemon)
 	sl_control_free(daemon->control);
 	sl_links_free(daemon->links);
 	sl_tls_close(&daemon->tls);
+	sl_result_close(&daemon->result);
 	sl_inbox_close(daemon);
 	free(daemon->core_memory);
 	free(daemon->keys);

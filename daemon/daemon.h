@@ -18,6 +18,7 @@
 #include "daemon/identity.h"
 #include "daemon/links.h"
 #include "daemon/log.h"
+#include "daemon/result.h"
 #include "daemon/roster.h"
 #include "daemon/settings.h"
 #include "daemon/state.h"
@@ -78,6 +79,7 @@ struct sl_daemon {
 	struct sl_actions actions;
 
 	struct sl_vault vault;
+	struct sl_result result;           /* the last committed one, for who asks */
 	struct sl_view vault_view;         /* the view that the vault was last opened for */
 	char checkpoint[64];               /* file name of the last one */
 	uint8_t (*keys)[SL_KEY_BYTES]; /* public keys seen and matched to their pin, by roster index */
@@ -117,10 +119,20 @@ void sl_complain(struct sl_daemon *daemon, uint32_t peer, const char *why);
 
 /* carry.c */
 void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions);
+void sl_sign(const struct sl_daemon *daemon, struct sl_message *message);
 void sl_buffers_free(struct sl_buffer *buffer);
 
 /* report.c */
 void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *report);
+
+/* reason.c */
+void sl_reason_text(const struct sl_daemon *daemon, const struct sl_report *report, char *text, size_t size);
+/* "ana (2), bo (5) and 3 more" */
+void sl_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size);
+
+/* evidence.c: SL_REPORT_EVIDENCE into the state folder; *name is the file's */
+int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name, size_t name_bytes,
+		      struct sl_error *error);
 
 /* tasks.c */
 void sl_task_compute(struct sl_daemon *daemon, const struct sl_job *job);

@@ -106,6 +106,7 @@ static bool signed_part(const struct sl_daemon *daemon, const struct sl_message 
 		sl_canon_digest(scope, &m->digest, part->hash);
 		part->id = m->digest.id;
 		part->signature = m->digest.signature;
+		part->key = m->digest.key;
 		return true;
 	default:
 		return false;
@@ -140,21 +141,20 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_mes
 	if (slot != NULL && memcmp(slot, remembered, sizeof remembered) == 0)
 		return NULL;
 	if (crypto_sign_verify_detached(part.signature, part.hash, sizeof part.hash, daemon->keys[signer]) != 0)
-		return blame(daemon, signer, "signed what does not verify (another run or roster?)");
+		return blame(daemon, signer, "signed what does not verify (another run?)");
 	if (slot != NULL)
 		memcpy(slot, remembered, sizeof remembered);
 	return NULL;
 }
 
-/* A Hello is the first thing that can tell a foreign run or roster: it is said, and the peer is not heard. */
+/* A Hello is the first thing that can tell a foreign run: it is said, and the peer is not heard. Another roster is left to
+ * the link states, so that everybody hears of it. */
 static const char *check_hello(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	if (m->kind != SL_MSG_HELLO)
 		return NULL;
 	if (memcmp(m->hello.run, daemon->core_config.scope.run, SL_RUN_BYTES) != 0)
 		return "is in another run (the setting `run` differs)";
-	if (memcmp(m->hello.roster, daemon->core_config.scope.roster, SL_HASH_BYTES) != 0)
-		return "has another roster (compare the roster files)";
 	return NULL;
 }
 
@@ -224,7 +224,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
 		sl_complain(daemon, h->event.peer, why); /* who relays a record is not to blame for it: the link stays */
 	} else {
 		h->event.message = &decoded.message;
-		if (h->kind == SL_MSG_SHARE || h->kind == SL_MSG_STATE)
+		if (h->kind >= SL_MSG_SHARE)
 			h->event.buffer = to_buffer(h, &decoded.message.chunk);
 		step(daemon, &h->event);
 	}

@@ -16,30 +16,6 @@ static const struct sl_member *member(const struct sl_daemon *daemon, uint32_t i
 	return &daemon->roster.members[index];
 }
 
-/* "ana (2), bo (5) and 3 more" */
-static void names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size)
-{
-	size_t used = 0;
-	uint32_t said = 0, left = 0;
-	text[0] = '\0';
-	for (uint32_t i = 0; i < daemon->roster.size; i++) {
-		if (set == NULL || !sl_bit(set, i))
-			continue;
-		if (said == 8) {
-			left++;
-			continue;
-		}
-		int n = snprintf(text + used, size - used, "%s%s (%u)", said > 0 ? ", " : "", member(daemon, i)->name,
-				 member(daemon, i)->id);
-		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
-		said++;
-	}
-	if (left > 0)
-		snprintf(text + used, size - used, " and %u more", left);
-	if (said == 0)
-		snprintf(text, size, "nobody");
-}
-
 static json_t *ids(const struct sl_daemon *daemon, const uint64_t *set)
 {
 	json_t *array = json_array();
@@ -49,137 +25,10 @@ static json_t *ids(const struct sl_daemon *daemon, const uint64_t *set)
 	return array;
 }
 
-static void p_bound_text(const struct sl_report *r, char *text, size_t size)
-{
-	char smaller[64] = "no sigma does";
-	if (r->real >= 0)
-		snprintf(smaller, sizeof smaller, "sigma at most %d would do", (int)r->real);
-	if (r->n[0] == 0)
-		snprintf(text, size,
-			 "no prime up to 2^44 holds the sum of %" PRIu64 " models at sigma %" PRIu64 ": p > %" PRIu64
-			 " is needed; lower sigma, clip or max_weight",
-			 r->n[3], r->n[2], r->n[1] - 1);
-	else
-		snprintf(text, size,
-			 "p = %" PRIu64 " is too small for %" PRIu64 " learners at sigma %" PRIu64 ": p of at least %" PRIu64
-			 " (and at most 2^44), or %s",
-			 r->n[0], r->n[3], r->n[2], r->n[1], smaller);
-}
-
-/* What an operator calls it. */
-static const char *setting(const char *parameter)
-{
-	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden`) of size" : parameter;
-}
-
-/* Reasons that lie with somebody: the link, the record or the chunk of a peer. */
-static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
-{
-	const char *name = member(daemon, r->peer)->name;
-	sl_id id = member(daemon, r->peer)->id;
-	switch (r->reason) {
-	case SL_REASON_LINK:
-		snprintf(text, size, "the link to %s (%u) was lost", name, id);
-		return true;
-	case SL_REASON_PARAMETER:
-		snprintf(text, size, "%s (%u) has %s %" PRIu64 ", this learner %" PRIu64, name, id, setting(r->word), r->n[1],
-			 r->n[0]);
-		return true;
-	case SL_REASON_HISTORY:
-		snprintf(text, size, "%s (%u) starts from another committed model", name, id);
-		return true;
-	case SL_REASON_EQUIVOCATION:
-		snprintf(text, size, "%s (%u) signed two link states for one attempt", name, id);
-		return true;
-	case SL_REASON_SUPERSEDED:
-		snprintf(text, size, "%s (%u) began attempt %" PRIu64, name, id, r->n[0]);
-		return true;
-	case SL_REASON_BAD_SHARE:
-		snprintf(text, size, "%s (%u) sent a share that is not of the field", name, id);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Reasons that lie with the view: who is missing, what the gate does not let pass. */
-static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
-{
-	char who[256];
-	names(daemon, r->set, who, sizeof who);
-	switch (r->reason) {
-	case SL_REASON_FLOOD:
-		snprintf(text, size, "no link state from %s", who);
-		return true;
-	case SL_REASON_ALONE:
-		snprintf(text, size, "nobody in range lists this learner (a round needs %" PRIu64 ")", r->n[1]);
-		return true;
-	case SL_REASON_QUORUM:
-		snprintf(text, size, "%" PRIu64 " learners are connected and the quorum is %" PRIu64 "; missing: %s", r->n[0], r->n[1],
-			 who);
-		return true;
-	case SL_REASON_STALLED:
-		snprintf(text, size, "nothing came from %s, who owed something", who);
-		return true;
-	case SL_REASON_P_BOUND:
-		p_bound_text(r, text, size);
-		return true;
-	case SL_REASON_P_IDS:
-		snprintf(text, size, "p = %" PRIu64 " must be larger than every id and than N: %" PRIu64, r->n[0], r->n[1]);
-		return true;
-	case SL_REASON_WIDTH:
-		snprintf(text, size,
-			 "f = %" PRIu64 " fractional bits cannot hold this graph's rounding (2^f of at least %.3g is needed): "
-			 "p of at most %" PRIu64 " bits would do",
-			 r->n[0], r->real, r->n[1]);
-		return true;
-	case SL_REASON_ITERATIONS:
-		snprintf(text, size, "this graph needs K = %" PRIu64 " iterations; the limit is %" PRIu64, r->n[0], r->n[1]);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Reasons that lie with this learner's model, or with the result: they end it. */
-static void model_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
-{
-	switch (r->reason) {
-	case SL_REASON_MODEL:
-		snprintf(text, size, "the trained model is not finite at parameter %" PRIu64 ": %g", r->n[0], r->real);
-		break;
-	case SL_REASON_CLIP:
-		snprintf(text, size,
-			 "the trained model exceeds clip %g at parameter %" PRIu64 ": %g (raise clip, or set clip_policy: clamp)",
-			 daemon->settings->clip, r->n[0], r->real);
-		break;
-	case SL_REASON_WEIGHT:
-		snprintf(text, size, "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64 " (raise max_weight at every learner)",
-			 r->n[0], r->n[1]);
-		break;
-	case SL_REASON_RESULT:
-		snprintf(text, size,
-			 "the sum is not one of %u models within clip: somebody did not follow the protocol; it is not taken",
-			 daemon->vault_view.n);
-		break;
-	case SL_REASON_MARGIN:
-		snprintf(text, size, "rounding came within %.3f of a half; the result is not taken", 0.5 - r->real);
-		break;
-	default:
-		snprintf(text, size, "the view does not fit the memory set aside for it");
-	}
-}
-
-static void reason_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
-{
-	if (!peer_text(daemon, r, text, size) && !view_text(daemon, r, text, size))
-		model_text(daemon, r, text, size);
-}
-
 static void failed(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char reason[TEXT_BYTES], text[TEXT_BYTES + 64];
-	reason_text(daemon, r, reason, sizeof reason);
+	sl_reason_text(daemon, r, reason, sizeof reason);
 	snprintf(text, sizeof text, "round %u attempt %u ended in %s: %s", r->t, r->a, sl_phase_name(r->phase), reason);
 	enum sl_level level = r->reason == SL_REASON_SUPERSEDED ? SL_INFO : SL_WARN;
 	if (r->reason == SL_REASON_MODEL || r->reason == SL_REASON_CLIP || r->reason == SL_REASON_WEIGHT ||
@@ -227,7 +76,7 @@ static void committed(struct sl_daemon *daemon, const struct sl_report *r)
 static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char who[256], text[TEXT_BYTES];
-	names(daemon, r->set, who, sizeof who);
+	sl_names(daemon, r->set, who, sizeof who);
 	const char *what = r->phase == SL_PHASE_DISCOVER ? "to be ready"
 			   : r->phase == SL_PHASE_READY	 ? "to hold its shares"
 			   : r->phase == SL_PHASE_SETTLE ? "to send its digest"
@@ -254,13 +103,82 @@ static void about_peer(struct sl_daemon *daemon, const struct sl_report *r, enum
 
 static void behind(struct sl_daemon *daemon, const struct sl_report *r)
 {
-	char what[400];
+	char what[256];
 	snprintf(what, sizeof what,
 		 "round %u was committed without this learner (it is in round %" PRIu64
-		 "). This version cannot catch up by itself: end this learner, copy state/round-%06" PRIu64
-		 ".safetensors from that one (the file is the same everywhere) into its state folder, and start it again",
-		 r->t, r->n[0], r->n[0] - 1);
+		 "), and nobody in range has shown its result yet; they are asked again when they are heard of",
+		 r->t, r->n[0]);
 	about_peer(daemon, r, SL_WARN, "behind", what);
+}
+
+static void stale(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char model[2 * SL_HASH_BYTES + 1], what[320];
+	sodium_bin2hex(model, sizeof model, r->hash, SL_HASH_BYTES);
+	snprintf(what, sizeof what,
+		 "it stands in round %" PRIu64 " (its last committed model is %.12s) and this learner in round %u: it has been away, "
+		 "or starts from an old checkpoint; its neighbours show it what it missed",
+		 r->n[0], sodium_is_zero(r->hash, SL_HASH_BYTES) ? "the initial one" : model, r->t);
+	about_peer(daemon, r, SL_WARN, "stale", what);
+}
+
+static void caught_up(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char model[2 * SL_HASH_BYTES + 1], text[TEXT_BYTES], doubt[128] = "";
+	bool few = r->n[2] < r->n[3];
+	sodium_bin2hex(model, sizeof model, r->hash, SL_HASH_BYTES);
+	if (few)
+		snprintf(doubt, sizeof doubt, ", fewer than the %" PRIu64 " (c+1) of whom one must be honest", r->n[3]);
+	snprintf(text, sizeof text,
+		 "caught up with round %" PRIu64 " from %s (%u): %" PRIu64 " learners, model %.12s, signed by %" PRIu64 "%s", r->n[0],
+		 member(daemon, r->peer)->name, member(daemon, r->peer)->id, r->n[1], model, r->n[2], doubt);
+	sl_log(daemon->log, few ? SL_WARN : SL_INFO, "caught_up", text, "{s:i, s:I, s:I, s:I, s:s, s:s}", "round", (int)r->n[0],
+	       "peer", (json_int_t)member(daemon, r->peer)->id, "learners", (json_int_t)r->n[1], "signers",
+	       (json_int_t)r->n[2], "digest", model, "checkpoint", daemon->checkpoint);
+}
+
+static void quarantined(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char what[256];
+	snprintf(what, sizeof what,
+		 "it shows %s %" PRIu64 " and has been seen with %" PRIu64
+		 ": its disk was set back; it takes no part before round %u is committed",
+		 r->word, r->n[0], r->n[1], r->t);
+	about_peer(daemon, r, SL_WARN, "quarantined", what);
+}
+
+static void evidence(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char name[64], what[256];
+	struct sl_error error;
+	if (sl_evidence_write(daemon, r, name, sizeof name, &error) == SL_OK)
+		snprintf(what, sizeof what, "it signed two link states for one attempt; both are kept in %s", name);
+	else
+		snprintf(what, sizeof what, "it signed two link states for one attempt; they cannot be kept: %.128s", error.text);
+	about_peer(daemon, r, SL_WARN, "equivocation", what);
+}
+
+static void privacy(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char who[256], text[TEXT_BYTES];
+	sl_names(daemon, r->set, who, sizeof who);
+	snprintf(text, sizeof text,
+		 "round %u: since the last one %" PRIu64 " came and %" PRIu64 " left (%s): fewer than c+2, so the difference of the two "
+		 "sums tells about them",
+		 r->t, r->n[0], r->n[1], who);
+	sl_log_fields(daemon->log, SL_WARN, "privacy", text,
+		      json_pack("{s:i, s:I, s:I, s:o}", "round", (int)r->t, "came", (json_int_t)r->n[0], "left",
+				(json_int_t)r->n[1], "learners", ids(daemon, r->set)));
+}
+
+/* The gate only warns: what it would have refused. */
+static void exposed(struct sl_daemon *daemon, const struct sl_report *r)
+{
+	char reason[TEXT_BYTES], text[TEXT_BYTES + 64];
+	sl_reason_text(daemon, r, reason, sizeof reason);
+	snprintf(text, sizeof text, "round %u attempt %u goes on, since gate: warn is set: %s", r->t, r->a, reason);
+	sl_log(daemon->log, SL_WARN, "exposed", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt", (int)r->a, "reason",
+	       reason);
 }
 
 static void diverged(struct sl_daemon *daemon, const struct sl_report *r)
@@ -308,6 +226,24 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 		break;
 	case SL_REPORT_BEHIND:
 		behind(daemon, r);
+		break;
+	case SL_REPORT_EXPOSED:
+		exposed(daemon, r);
+		break;
+	case SL_REPORT_STALE:
+		stale(daemon, r);
+		break;
+	case SL_REPORT_CAUGHT_UP:
+		caught_up(daemon, r);
+		break;
+	case SL_REPORT_QUARANTINED:
+		quarantined(daemon, r);
+		break;
+	case SL_REPORT_EVIDENCE:
+		evidence(daemon, r);
+		break;
+	case SL_REPORT_PRIVACY:
+		privacy(daemon, r);
 		break;
 	case SL_REPORT_DIVERGED:
 		diverged(daemon, r);

@@ -284,6 +284,8 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->weight_samples && s->encoding == SL_ENCODING_LITERAL)
 		return fail_at(parse, "encoding", error,
 			       "encoding: literal needs every weight beforehand, and weight: samples keeps them secret");
+	if (s->k_fixed && s->k == 0)
+		return fail_at(parse, "k_rule", error, "k_rule: fixed needs k, the number of iterations");
 	if (s->p != 0 && s->id >= s->p) {
 		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id, (unsigned long long)s->p);
 		return fail_at(parse, "id", error, text);

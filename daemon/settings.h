@@ -34,6 +34,8 @@ struct sl_settings {
 	/* the round: equal at all learners (protocol 5, AGREE) */
 	sl_round rounds;        /* rounds: T, default 10 */
 	uint32_t quorum;        /* quorum: all (default, 0 here) | majority (UINT32_MAX here) | a number */
+	uint32_t tolerance;     /* tolerance: c, default 1 */
+	bool gate_warn;         /* gate: refuse (default) | warn; not negotiated: who refuses, refuses */
 	uint64_t p;             /* p: auto (0, default) | a prime */
 	uint32_t sigma;         /* sigma, default 4 */
 	double clip;            /* clip, default 16 */
@@ -44,6 +46,8 @@ struct sl_settings {
 	enum sl_sharing_kind sharing;   /* sharing: shamir | additive */
 	enum sl_coins_kind coins;       /* coins: stream | os */
 	uint64_t k;             /* k: floor under the computed number of iterations, default 0 */
+	bool k_fixed;           /* k_rule: floor (default) | fixed */
+	uint32_t degree_max;    /* degree_max: 16 */
 
 	/* the radio and its deadlines, seconds */
 	enum sl_range_source in_range; /* in_range: roster (default) | told */

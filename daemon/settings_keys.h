@@ -16,6 +16,8 @@ struct sl_word {
 
 WORDS(words_bool, {"false", 0}, {"true", 1});
 WORDS(words_quorum, {"all", 0}, {"majority", UINT32_MAX});
+WORDS(words_gate, {"refuse", 0}, {"warn", 1});
+WORDS(words_k_rule, {"floor", 0}, {"fixed", 1});
 WORDS(words_p, {"auto", 0});
 WORDS(words_clip_policy, {"error", 0}, {"clamp", 1});
 WORDS(words_encoding, {"weighted", SL_ENCODING_WEIGHTED}, {"literal", SL_ENCODING_LITERAL});
@@ -48,6 +50,9 @@ WORDS(words_data, {"digits", 0});
 	X("rounds", WHOLE, rounds, 1, SL_ROUNDS_MAX, "10", NULL, "rounds to commit, then end")                \
 	X("quorum", WHOLE, quorum, 1, SL_LEARNERS_MAX, "all", words_quorum,                                   \
 	  "learners that a round needs; never less than a majority")                                          \
+	X("tolerance", WHOLE, tolerance, 1, SL_LEARNERS_MAX - 2, "1", NULL,                                   \
+	  "curious learners (c) that may pool what they see and learn the mean only")                         \
+	X("gate", WORD, gate_warn, 0, 0, "refuse", words_gate, "what a graph that bears fewer leads to")      \
 	X("p", PRIME, p, 3, P_MOST, "auto", words_p, "prime of the field; auto: the smallest that fits")      \
 	X("sigma", WHOLE, sigma, 0, SL_SIGMA_MAX, "4", NULL, "decimal digits kept of a parameter")            \
 	X("clip", POSITIVE, clip, 0, 1e9, "16", NULL, "bound on the size of a parameter")                     \
@@ -59,6 +64,9 @@ WORDS(words_data, {"digits", 0});
 	X("sharing", WORD, sharing, 0, 0, "shamir", words_sharing, "how secret shares are made")              \
 	X("coins", WORD, coins, 0, 0, "stream", words_coins, "of shares: ChaCha20 or the system's")           \
 	X("k", WHOLE, k, 0, SL_ITERATIONS_MAX, "0", NULL, "least number of mixing iterations")                \
+	X("k_rule", WORD, k_fixed, 0, 0, "floor", words_k_rule, "fixed: exactly k, an error if too few")      \
+	X("degree_max", WHOLE, degree_max, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "16", NULL,                      \
+	  "neighbours; of more in range, a random overlay is used")                                           \
 	X("in_range", WORD, in_range, 0, 0, "roster", words_in_range, "told: by the control socket")          \
 	X("straggler_wait", REAL, straggler_wait, 0, SECONDS_MAX, "60", NULL,                                 \
 	  "seconds to wait for more learners once a quorum is ready")                                         \

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/bytes.h"
 #include "daemon/checkpoint.h"
 #include "daemon/daemon.h"
 
@@ -16,7 +17,9 @@ struct task {
 	struct sl_daemon *daemon;
 	struct sl_job job;
 	struct sl_job_result result;
-	struct sl_commit commit;
+	struct sl_proof proof;
+	uint64_t total_weight;
+	struct sl_result opened;
 	sl_round t;
 	uint64_t draw;
 	struct sl_training training;
@@ -49,7 +52,7 @@ static void fatal(struct sl_daemon *daemon, const char *text)
 /* The vault's scratch grows to what the view needs, and stays. */
 static int ensure_scratch(struct sl_vault *vault, const struct sl_job *job)
 {
-	if (job->kind != SL_JOB_SPECTRUM && job->kind != SL_JOB_ENCODE)
+	if (job->kind != SL_JOB_SURVEY && job->kind != SL_JOB_ENCODE)
 		return SL_OK;
 	size_t need = sl_vault_scratch(job->view);
 	if (vault->scratch.size >= need)
@@ -207,6 +210,22 @@ void sl_task_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 
 /* Commit. */
 
+/* Z, out of the vault, with what proves it. */
+static int write_result(const struct sl_daemon *daemon, const struct sl_proof *proof, struct sl_error *error)
+{
+	struct sl_field field;
+	size_t count = daemon->vault.n + 1;
+	int rc = sl_field_init(&field, proof->p);
+	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
+	if (z == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory for the result of round %u", proof->t);
+	sl_pack(z, daemon->vault.s, count, field.bytes);
+	rc = sl_result_write(daemon->settings->state, daemon->settings->run, proof, daemon->vault.n, z, count * field.bytes,
+			     error);
+	free(z);
+	return rc;
+}
+
 static void run_persist(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
@@ -215,14 +234,19 @@ static void run_persist(struct sl_task *base)
 		task->code = sl_fail(&task->error, SL_ERR_REFUSED, "not written: the learner stopped");
 		return;
 	}
-	struct sl_checkpoint checkpoint = {.round = task->commit.t,
-					   .learners = task->commit.learners,
-					   .total_weight = task->commit.total_weight,
+	struct sl_checkpoint checkpoint = {.round = task->proof.t,
+					   .learners = task->proof.learners,
+					   .total_weight = task->total_weight,
 					   .n = daemon->vault.n};
 	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
-	memcpy(checkpoint.digest, task->commit.digest, SL_HASH_BYTES);
-	task->code = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, task->path,
-					 sizeof task->path, &task->error);
+	memcpy(checkpoint.digest, task->proof.digest, SL_HASH_BYTES);
+	task->code = write_result(daemon, &task->proof, &task->error);
+	if (task->code == SL_OK)
+		task->code = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, task->path,
+						 sizeof task->path, &task->error);
+	if (task->code == SL_OK && sl_result_open(daemon->settings->state, daemon->settings->run, daemon->vault.n, task->proof.t,
+						  &task->opened, &task->error) != SL_OK)
+		task->opened = (struct sl_result){0}; /* nothing to show to who asks; this learner goes on */
 }
 
 static void persist_done(struct sl_task *base)
@@ -236,15 +260,33 @@ static void persist_done(struct sl_task *base)
 	} else {
 		const char *name = strrchr(task->path, '/');
 		snprintf(daemon->checkpoint, sizeof daemon->checkpoint, "%.63s", name == NULL ? task->path : name + 1);
-		evaluate(daemon, task->commit.t);
+		sl_result_close(&daemon->result);
+		daemon->result = task->opened;
+		task->opened = (struct sl_result){0};
+		evaluate(daemon, task->proof.t);
 		sl_happening_new(daemon, SL_EVENT_DURABLE);
 	}
+	sl_result_close(&task->opened);
 	free(task);
+}
+
+/* The core leaves signing to the shell. */
+static void sign_own(const struct sl_daemon *daemon, struct sl_proof *proof)
+{
+	for (uint32_t i = 0; i < proof->count; i++) {
+		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = proof->digests[i]};
+		if (m.digest.id != daemon->settings->id)
+			continue;
+		sl_sign(daemon, &m);
+		proof->digests[i] = m.digest;
+	}
 }
 
 void sl_task_persist(struct sl_daemon *daemon, const struct sl_commit *commit)
 {
 	struct task *task = task_new(daemon, run_persist, persist_done);
-	task->commit = *commit;
+	task->proof = *commit->proof;
+	task->total_weight = commit->total_weight;
+	sign_own(daemon, &task->proof);
 	sl_worker_add(&daemon->compute, &task->base);
 }
