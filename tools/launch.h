@@ -54,6 +54,9 @@ int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, 
 		 struct sl_error *error);
 void sl_plan_close(struct sl_plan *plan);
 
+/* launch_gate.c: warns of the steps that the gate will refuse; SL_ERR_REFUSED when that is all of them. */
+int sl_plan_gate(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+
 /* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);
 

@@ -77,6 +77,15 @@ static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const
 		sl_radio_next(launch);
 }
 
+/* A round that went by without it, from a neighbour: the same model, or the run is not exact. */
+static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+{
+	l->activity = SL_TRAINING;
+	if (row->round > l->committed)
+		l->committed = row->round;
+	row->same = row->same && strcmp(row->digest, sl_field_text(record, "digest", "")) == 0;
+}
+
 static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	(void)l;
@@ -105,7 +114,7 @@ static const struct {
 	{"trained", hear_trained},	 {"view", hear_view},
 	{"committed", hear_committed},	 {"evaluated", hear_evaluated},
 	{"attempt_failed", hear_failed}, {"waiting", hear_waiting},
-	{"clamped", hear_clamped},
+	{"clamped", hear_clamped},	 {"caught_up", hear_caught_up},
 };
 
 /* Rounds are handed out in order, each once. */

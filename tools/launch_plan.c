@@ -11,6 +11,7 @@
 
 #define LEARNERS_USUAL 10u
 #define ROUNDS_USUAL 10u
+#define DEGREE_USUAL 16u
 #define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
 #define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
 
@@ -206,17 +207,36 @@ static char *absolute_data(const char *data, struct sl_error *error)
 	return path;
 }
 
+/* A topology that was asked for is played as it is, and not thinned by an overlay. */
+static uint32_t degree_most(const struct sl_plan *plan)
+{
+	const struct sl_schedule *schedule = &plan->schedule;
+	uint32_t most = DEGREE_USUAL, *degree = calloc(schedule->learners, sizeof *degree);
+	for (uint32_t step = 0; degree != NULL && step < schedule->steps; step++) {
+		const struct sl_edge *edges = sl_schedule_edges(schedule, step);
+		memset(degree, 0, schedule->learners * sizeof *degree);
+		for (size_t e = 0; e < sl_schedule_count(schedule, step); e++) {
+			most = ++degree[edges[e].a] > most ? degree[edges[e].a] : most;
+			most = ++degree[edges[e].b] > most ? degree[edges[e].b] : most;
+		}
+	}
+	free(degree);
+	return most;
+}
+
 static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
-	char rounds[16], seed[24];
+	char rounds[16], seed[24], degree[16];
 	snprintf(rounds, sizeof rounds, "%u", o->rounds);
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+	snprintf(degree, sizeof degree, "%u", degree_most(plan));
 	const struct sl_run_setting settings[] = {
 		{"run", plan->folder.name},
 		{"rounds", rounds},
 		{"data", data},
 		{"seed", seed},
+		{"degree_max", degree},
 		{"silent_wait",
 		 "10"}, /* the radio names peers that a busy machine may take a while to link */
 		{"unsafe_reveal", o->verify ? "true" : "false"},
@@ -285,6 +305,8 @@ static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progres
 		rc = check_data(plan, error);
 	if (rc == SL_OK)
 		rc = check_schedule(plan, progress, error);
+	if (rc == SL_OK)
+		rc = sl_plan_gate(plan, progress, error);
 	if (rc == SL_OK)
 		rc = write_schedule(plan, error);
 	if (rc != SL_OK)
