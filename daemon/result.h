@@ -1,0 +1,34 @@
+/* result.h - the last committed result on disk, to prove and to serve it after a restart (protocol 8, catch-up).
+ *
+ * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z as they go on the wire (little-endian, as
+ * many bytes each as p needs), and metadata {format, run, round, attempt, view, digest, p, learners, n, digests,
+ * checksum}. Nothing in it is secret from the participants: Z is the committed sum. Written like a checkpoint: a file
+ * under its name is whole.
+ *
+ * A result owns the map of its file, which outlives the file's name, but not its being cut: the folder is the learner's
+ * alone (daemon/state.h). Whether Z hashes to D and the signatures hold is not looked at here.
+ */
+#pragma once
+
+#include "common/base/err.h"
+#include "common/core/message.h"
+
+struct sl_result {
+	struct sl_proof proof;
+	const uint8_t *z; /* read-only, in the map, 8-byte aligned; NULL: none */
+	size_t z_bytes;   /* (n+1) elements */
+	void *map;
+	size_t map_bytes;
+};
+
+/* Of `n` floats. When it is durable, the files of earlier rounds of this run go, and what writes cut short have left.
+ * SL_ERR_INVALID when open would refuse it (nothing is written), SL_ERR_IO. */
+int sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
+		    size_t z_bytes, struct sl_error *error);
+
+/* The result of round t: reads all of it, for the checksum. SL_ERR_NOTFOUND when there is none, or another run's;
+ * SL_ERR_FORMAT names file and reason: damaged, or of another n. Unless SL_OK, the result is empty. */
+int sl_result_open(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
+		   struct sl_error *error);
+/* An empty one may be closed. */
+void sl_result_close(struct sl_result *result);
