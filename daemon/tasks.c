@@ -240,10 +240,10 @@ static void run_persist(struct sl_task *base)
 					   .n = daemon->vault.n};
 	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
 	memcpy(checkpoint.digest, task->proof.digest, SL_HASH_BYTES);
-	task->code = write_result(daemon, &task->proof, &task->error);
+	task->code = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, task->path,
+					 sizeof task->path, &task->error);
 	if (task->code == SL_OK)
-		task->code = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, task->path,
-						 sizeof task->path, &task->error);
+		task->code = write_result(daemon, &task->proof, &task->error);
 	if (task->code == SL_OK && sl_result_open(daemon->settings->state, daemon->settings->run, daemon->vault.n, task->proof.t,
 						  &task->opened, &task->error) != SL_OK)
 		task->opened = (struct sl_result){0}; /* nothing to show to who asks; this learner goes on */

@@ -260,12 +260,19 @@ static void late_and_restarted_learners_join(void **state)
 	process_remove(h.folder);
 }
 
-/* A learner that lost its last commit says so; a copy of anybody's checkpoint brings it back. */
-static void left_behind_learner_is_helped_by_a_copy(void **state)
+static void expect_log(struct hand *h, int i, const char *text, double seconds)
+{
+	char log[256];
+	path_of(h, i, "log.jsonl", log, sizeof log);
+	if (!process_expect(log, text, seconds))
+		fail_msg("learner %d never said \"%s\"", i, text);
+}
+
+/* A learner that comes with an old checkpoint is named by everybody, is shown what it missed, and goes on. */
+static void stale_checkpoint_is_named_and_mended(void **state)
 {
 	(void)state;
 	struct hand h;
-	char log[256];
 	open_configured(&h, 2);
 	run_all(&h);
 	shell(&h, "rm 3/state/round-000002.safetensors");
@@ -273,14 +280,83 @@ static void left_behind_learner_is_helped_by_a_copy(void **state)
 		configure(&h, i, 4, "roster.yaml", "");
 		h.pids[i - 1] = start(&h, i);
 	}
-	path_of(&h, 3, "log.jsonl", log, sizeof log);
-	assert_true(process_expect(log, "\"event\":\"behind\"", 40));
-	stop(h.pids[2]);
-	shell(&h, "cp 1/state/round-000002.safetensors 3/state/");
-	h.pids[2] = start(&h, 3);
+	expect_log(&h, 1, "site-3 (learner 3): it stands in round 2 (its last committed model is ", 40);
+	expect_log(&h, 2, "site-3 (learner 3): it stands in round 2 (its last committed model is ", 40);
+	expect_log(&h, 3, "caught up with round 2 from site-", 40);
 	for (int i = 1; i <= LEARNERS; i++)
 		assert_int_equal(process_wait(h.pids[i - 1], 120), 0);
+	compare_checkpoints(&h, "round-000002.safetensors");
 	compare_checkpoints(&h, "round-000004.safetensors");
+	process_remove(h.folder);
+}
+
+/* Another checkpoint of the same round: nobody shares, and everybody says which models differ. */
+static void other_history_is_named(void **state)
+{
+	(void)state;
+	struct hand h;
+	open_configured(&h, 1);
+	for (int i = 1; i <= LEARNERS; i++)
+		configure(&h, i, 1, "roster.yaml", "seed: 2\n");
+	run_all(&h);
+	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state");
+	for (int i = 1; i <= LEARNERS; i++)
+		configure(&h, i, 1, "roster.yaml", "seed: 3\n");
+	run_all(&h);
+	shell(&h, "rm -r 3/state && mv 3/kept 3/state");
+	for (int i = 1; i <= LEARNERS; i++) {
+		configure(&h, i, 3, "roster.yaml", "");
+		h.pids[i - 1] = start(&h, i);
+	}
+	expect_log(&h, 1, "site-3 (3) starts round 2 from another committed model: ", 40);
+	expect_log(&h, 2, "site-3 (3) starts round 2 from another committed model: ", 40);
+	expect_log(&h, 3, " starts round 2 from another committed model: ", 40);
+	for (int i = 1; i <= LEARNERS; i++) {
+		stop(h.pids[i - 1]);
+		assert_int_equal(committed(&h, i), 2); /* as before */
+	}
+	process_remove(h.folder);
+}
+
+/* A roster that names somebody more: everybody says whose it is, and how many learners it has. */
+static void other_roster_is_named(void **state)
+{
+	(void)state;
+	struct hand h;
+	open_hand(&h);
+	init(&h, 4, 4, "more.yaml");
+	shell(&h, "cat roster.yaml >> more.yaml");
+	for (int i = 1; i <= LEARNERS; i++)
+		configure(&h, i, 1, i == 3 ? "more.yaml" : "roster.yaml", i == 3 ? "quorum: 3\n" : "");
+	for (int i = 1; i <= LEARNERS; i++)
+		h.pids[i - 1] = start(&h, i);
+	expect_log(&h, 1, "site-3 (3) has another roster: 4 learners (", 40);
+	expect_log(&h, 2, "site-3 (3) has another roster: 4 learners (", 40);
+	expect_log(&h, 3, "has another roster: 3 learners (", 40);
+	for (int i = 1; i <= LEARNERS; i++) {
+		stop(h.pids[i - 1]);
+		assert_int_equal(committed(&h, i), 0);
+	}
+	process_remove(h.folder);
+}
+
+/* Two of three are enough: the third comes late, is shown what it missed, and is in a later round. */
+static void late_learner_catches_up(void **state)
+{
+	(void)state;
+	struct hand h;
+	open_hand(&h);
+	for (int i = 1; i <= LEARNERS; i++)
+		configure(&h, i, 40, "roster.yaml", "quorum: majority\ngate: warn\nepochs: 20\n");
+	h.pids[0] = start(&h, 1);
+	h.pids[1] = start(&h, 2);
+	expect_log(&h, 1, "round 3 committed: 2 learners", 60);
+	h.pids[2] = start(&h, 3);
+	expect_log(&h, 3, "caught up with round ", 60);
+	expect_log(&h, 1, "committed: 3 learners", 60);
+	for (int i = 1; i <= LEARNERS; i++)
+		assert_int_equal(process_wait(h.pids[i - 1], 120), 0);
+	compare_checkpoints(&h, "round-000040.safetensors");
 	process_remove(h.folder);
 }
 
@@ -307,7 +383,10 @@ int main(void)
 		cmocka_unit_test(three_by_hand_commit_and_continue), cmocka_unit_test(staggered_start_misses_no_edge), cmocka_unit_test(stranger_is_refused_once),
 		cmocka_unit_test(wrong_key_is_refused_once),
 		cmocka_unit_test(differing_parameter_is_named),	     cmocka_unit_test(late_and_restarted_learners_join),
-		cmocka_unit_test(left_behind_learner_is_helped_by_a_copy),
+		cmocka_unit_test(stale_checkpoint_is_named_and_mended),
+		cmocka_unit_test(other_history_is_named),
+		cmocka_unit_test(other_roster_is_named),
+		cmocka_unit_test(late_learner_catches_up),
 		cmocka_unit_test(second_daemon_on_one_state_refuses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -99,7 +99,7 @@ static void disconnected_steps_pass(void **state)
 	(void)state;
 	struct cluster c;
 	cluster_launch_on(&c, 120, "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n",
-			  "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1");
+			  "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1 --set gate=warn");
 	cluster_expect_exact(&c, 2, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 3);

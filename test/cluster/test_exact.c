@@ -32,7 +32,7 @@ static void graph_changes_from_round_to_round(void **state)
 	struct cluster c;
 	cluster_launch_on(&c, 120,
 			  "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
-			  "-n 5 --rounds 3 --set hidden=1 --verify");
+			  "-n 5 --rounds 3 --set hidden=1 --set gate=warn --verify");
 	cluster_expect_exact(&c, 3, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 4);
@@ -52,7 +52,7 @@ static void every_field_on_every_graph(void **state)
 			struct cluster c;
 			char arguments[256];
 			snprintf(arguments, sizeof arguments,
-				 "-n 10 --rounds 1 --set hidden=1 --verify --topology %s --set %s", graphs[g], fields[f]);
+				 "-n 10 --rounds 1 --set hidden=1 --set gate=warn --verify --topology %s --set %s", graphs[g], fields[f]);
 			print_message("%s\n", arguments);
 			cluster_launch(&c, 120, arguments);
 			cluster_expect_exact(&c, 1, true);
