@@ -52,6 +52,14 @@ static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t 
 	return frame;
 }
 
+static uint32_t receivers(const struct sl_daemon *daemon, const uint64_t *to)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		count += sl_bit(to, i);
+	return count;
+}
+
 static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame *frame)
 {
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
@@ -108,7 +116,10 @@ static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
 	} else {
 		if (action->send.own)
 			sl_sign(daemon, &m);
-		to_set(daemon, action->send.to, encode(&m, false, NULL));
+		struct sl_frame *frame = encode(&m, false, NULL);
+		if (m.kind == SL_MSG_LINK_STATE || m.kind == SL_MSG_READY)
+			daemon->figures.flood_bytes += frame->size * receivers(daemon, action->send.to);
+		to_set(daemon, action->send.to, frame);
 	}
 }
 

@@ -46,6 +46,7 @@ struct sl_complaint {
 
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
+	uint64_t flood_bytes;                /* of link states and Readys, since then */
 	double train_s;
 	double loss;
 	uint64_t samples;

@@ -117,14 +117,27 @@ static void edges_text(const struct sl_daemon *daemon, const struct sl_report *r
 		snprintf(text + used, size - used, " and %" PRIu64 " more", r->n[2] - most);
 }
 
+/* One cut vertex is enough (kappa 1): "ana (2) alone", "each of ana (2), bo (5)"; else they must act together. */
+static void weak_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *who, char *text, size_t size)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		count += sl_bit(r->set, i);
+	if (r->n[0] > 1)
+		snprintf(text, size, "%s together", who);
+	else
+		snprintf(text, size, count > 1 ? "each of %s" : "%s alone", who);
+}
+
 static void tolerance_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *who, char *text, size_t size)
 {
-	char edges[160] = "";
+	char edges[160] = "", weak[300];
+	weak_text(daemon, r, who, weak, sizeof weak);
 	edges_text(daemon, r, edges, sizeof edges);
 	snprintf(text, size,
-		 "this graph does not tolerate c = %" PRIu64 ": %s %s would learn sums of parts of the others; it needs %" PRIu64
+		 "this graph does not tolerate c = %" PRIu64 ": %s would learn sums of parts of the others; it needs %" PRIu64
 		 " more edge%s: %s",
-		 r->n[1], who, r->n[0] == 1 ? "alone" : "together", r->n[2], r->n[2] == 1 ? "" : "s", edges);
+		 r->n[1], weak, r->n[2], r->n[2] == 1 ? "" : "s", edges);
 }
 
 /* Reasons that lie with somebody: the link, the record or the chunk of a peer. */

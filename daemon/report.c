@@ -63,14 +63,15 @@ static void committed(struct sl_daemon *daemon, const struct sl_report *r)
 	snprintf(text, sizeof text, "round %u committed: %" PRIu64 " learners, K %" PRIu64 ", margin %.4f, %.2f s, model %.12s",
 		 r->t, r->n[0], r->n[2], r->real, (double)r->elapsed / 1000.0, digest);
 	sl_log(daemon->log, SL_INFO, "committed", text,
-	       "{s:i, s:i, s:I, s:I, s:f, s:I, s:f, s:I, s:s, s:s, s:f, s:f, s:I, s:I}", "round", (int)r->t, "attempt",
+	       "{s:i, s:i, s:I, s:I, s:f, s:I, s:f, s:I, s:s, s:s, s:f, s:f, s:I, s:I, s:I}", "round", (int)r->t, "attempt",
 	       (int)r->a, "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mu", daemon->vault_view.mu, "k",
 	       (json_int_t)r->n[2], "margin", r->real, "total_weight", (json_int_t)r->n[3], "digest", digest, "checkpoint",
 	       daemon->checkpoint, "aggregate_s", (double)r->elapsed / 1000.0, "train_s", last->train_s,
 	       "round_bytes_sent", (json_int_t)(now.bytes_sent - last->bytes_sent), "round_bytes_received",
-	       (json_int_t)(now.bytes_received - last->bytes_received));
+	       (json_int_t)(now.bytes_received - last->bytes_received), "round_flood_bytes", (json_int_t)last->flood_bytes);
 	last->bytes_sent = now.bytes_sent;
 	last->bytes_received = now.bytes_received;
+	last->flood_bytes = 0;
 }
 
 static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
