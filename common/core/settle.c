@@ -144,7 +144,8 @@ static void report_commit(struct sl_core *core)
 	report->elapsed = core->now - core->trained_at;
 }
 
-/* The radio's list is spent with the round: where everybody is next, it has to say anew. */
+/* The radio's list is spent with the round: where everybody is next, it has to say anew. Not by catching up, which takes
+ * place within a step. */
 static void spend_range(struct sl_core *core)
 {
 	if (!core->config.told)
@@ -189,7 +190,6 @@ void sl_committed(struct sl_core *core)
 	sl_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
-	spend_range(core);
 	core->view_built = false;
 	if (core->committed >= core->rounds) {
 		sl_move(core, SL_PHASE_DONE);
@@ -209,6 +209,7 @@ void sl_commit_durable(struct sl_core *core)
 		core->rounds = (sl_round)core->view.agreed.rounds;
 	report_commit(core);
 	remember_members(core);
+	spend_range(core);
 	sl_committed(core);
 }
 
