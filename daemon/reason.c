@@ -162,6 +162,9 @@ static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r,
 	case SL_REASON_SUPERSEDED:
 		snprintf(text, size, "%s (%u) began attempt %" PRIu64, name, id, r->n[0]);
 		return true;
+	case SL_REASON_COMMITTED:
+		snprintf(text, size, "%s has committed this round without this learner", who);
+		return true;
 	case SL_REASON_BAD_SHARE:
 		snprintf(text, size, "%s (%u) sent a share that is not of the field", name, id);
 		return true;

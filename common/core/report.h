@@ -48,6 +48,7 @@ enum sl_reason {
 	SL_REASON_EQUIVOCATION, /* peer signed two link states for one attempt */
 	SL_REASON_STALLED,    /* set: who owes something */
 	SL_REASON_SUPERSEDED, /* peer started a later attempt; n[0]: which */
+	SL_REASON_COMMITTED,  /* peer has committed this round without this learner */
 	SL_REASON_BAD_SHARE,  /* peer sent a share that is not of the field */
 	SL_REASON_MODEL,      /* NaN or infinity: n[0] is the coordinate, real the value */
 	SL_REASON_CLIP,       /* |theta| > clip: n[0] is the coordinate, real the value */

@@ -157,6 +157,16 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 	p->highest = forgot ? p->highest : hello->t;
 }
 
+/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release it may be
+ * this very attempt. */
+static bool went_on(const struct sl_core *core, uint32_t peer)
+{
+	bool counted_on = core->phase == SL_PHASE_FREEZE ? sl_bit(core->tried_candidates, peer)
+							 : (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY) &&
+								   sl_bit(core->fellows, peer);
+	return counted_on && core->peers[peer].t > core->t;
+}
+
 static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
@@ -169,6 +179,8 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 	p->deaf = false;
 	p->t = hello->t;
 	p->standing = hello->standing;
+	if (went_on(core, peer))
+		sl_fail_attempt(core, SL_REASON_COMMITTED, false)->peer = peer;
 }
 
 /* The common prologue of chunks: which round, which attempt; then the view decides. */

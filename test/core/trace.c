@@ -32,6 +32,7 @@ static const char *const reasons[] = {
 	[SL_REASON_OPEN] = "open",
 	[SL_REASON_STALLED] = "stalled",
 	[SL_REASON_SUPERSEDED] = "superseded",
+	[SL_REASON_COMMITTED] = "committed",
 	[SL_REASON_BAD_SHARE] = "bad share",
 	[SL_REASON_MODEL] = "model",
 	[SL_REASON_CLIP] = "clip",
