@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "common/math/blocks.h"
 #include "common/math/disjoint.h"
 
 size_t sl_connectivity_scratch(uint32_t n, uint32_t edges)
 {
-	return sl_skeleton_bytes(n, edges) + sl_disjoint_bytes(n);
+	size_t flow = sl_disjoint_bytes(n), blocks = sl_blocks_bytes(n);
+	return sl_skeleton_bytes(n, edges) + (flow > blocks ? flow : blocks);
 }
 
 /* What is known so far: kappa <= least, and `cut` says why. */
@@ -37,21 +39,13 @@ static uint32_t lonely(const struct sl_graph *graph, uint32_t degree, uint32_t *
 	return degree;
 }
 
-static uint32_t earlier(const struct sl_skeleton *skeleton, uint32_t v)
-{
-	uint32_t count = 0;
-	for (SL_ARCS(skeleton, arc, v))
-		count += skeleton->rank[skeleton->to[arc]] < skeleton->rank[v];
-	return count;
-}
-
 /* Even 1975: no cut below `least` parts the vertices of lower rank from each other. With as many disjoint
  * paths to them, v joins them; where they are still too few to take so many, v is compared with each. */
 static void join(struct bound *b, uint32_t v)
 {
 	struct sl_skeleton *s = &b->skeleton;
 	if (s->rank[v] >= b->least) {
-		if (earlier(s, v) < b->least)
+		if (sl_skeleton_earlier(s, v) < b->least)
 			lower(b, sl_disjoint_fan(&b->disjoint, s, v, b->least));
 		return;
 	}
@@ -81,6 +75,35 @@ int sl_connectivity(const struct sl_graph *graph, uint32_t limit, uint32_t *kapp
 	for (uint32_t i = 1; err == SL_OK && i < n && b.least > 0; i++)
 		join(&b, b.skeleton.order[i]);
 	*kappa = b.least;
+	sl_arena_reset(scratch, mark);
+	return err;
+}
+
+static uint32_t list_cuts(const struct sl_blocks *blocks, uint32_t n, uint32_t *vertices)
+{
+	uint32_t count = 0;
+	for (uint32_t v = 0; v < n; v++)
+		if (sl_blocks_cut(blocks, v))
+			vertices[count++] = v;
+	return count;
+}
+
+int sl_articulation(const struct sl_graph *graph, uint32_t *vertices, uint32_t *count,
+		    struct sl_arena *scratch)
+{
+	struct sl_skeleton skeleton;
+	struct sl_blocks blocks;
+	*count = 0;
+	if (graph->n == 0)
+		return SL_OK;
+	size_t mark = sl_arena_mark(scratch);
+	int err = sl_skeleton_init(&skeleton, graph, 2, 0, scratch);
+	if (err == SL_OK)
+		err = sl_blocks_init(&blocks, graph->n, scratch);
+	if (err == SL_OK) {
+		sl_blocks_find(&blocks, &skeleton, 0);
+		*count = list_cuts(&blocks, graph->n, vertices);
+	}
 	sl_arena_reset(scratch, mark);
 	return err;
 }

@@ -128,18 +128,48 @@ bool sl_skeleton_has(const struct sl_skeleton *skeleton, uint32_t a, uint32_t b)
 	return false;
 }
 
-static void add_arc(struct sl_skeleton *s, uint32_t from, uint32_t to)
+uint32_t sl_skeleton_earlier(const struct sl_skeleton *skeleton, uint32_t v)
 {
-	uint32_t arc = s->arcs++;
-	s->to[arc] = to;
+	uint32_t count = 0;
+	for (SL_ARCS(skeleton, arc, v))
+		count += skeleton->rank[skeleton->to[arc]] < skeleton->rank[v];
+	return count;
+}
+
+static void link_arc(struct sl_skeleton *s, uint32_t arc, uint32_t from)
+{
 	s->after[arc] = s->first[from];
 	s->first[from] = arc;
 	s->degree[from]++;
 }
 
+static void unlink_arc(struct sl_skeleton *s, uint32_t arc, uint32_t from)
+{
+	uint32_t *link = &s->first[from];
+	while (*link != arc)
+		link = &s->after[*link];
+	*link = s->after[arc];
+	s->degree[from]--;
+}
+
+void sl_skeleton_drop(struct sl_skeleton *skeleton, uint32_t edge)
+{
+	unlink_arc(skeleton, 2 * edge, sl_skeleton_a(skeleton, edge));
+	unlink_arc(skeleton, 2 * edge + 1, sl_skeleton_b(skeleton, edge));
+}
+
+void sl_skeleton_restore(struct sl_skeleton *skeleton, uint32_t edge)
+{
+	link_arc(skeleton, 2 * edge, sl_skeleton_a(skeleton, edge));
+	link_arc(skeleton, 2 * edge + 1, sl_skeleton_b(skeleton, edge));
+}
+
 void sl_skeleton_add(struct sl_skeleton *skeleton, uint32_t a, uint32_t b)
 {
-	assert(skeleton->arcs + 2 <= skeleton->arcs_max);
-	add_arc(skeleton, a, b);
-	add_arc(skeleton, b, a);
+	uint32_t arc = skeleton->arcs;
+	assert(arc + 2 <= skeleton->arcs_max);
+	skeleton->to[arc] = b;
+	skeleton->to[arc + 1] = a;
+	skeleton->arcs += 2;
+	sl_skeleton_restore(skeleton, arc / 2);
 }

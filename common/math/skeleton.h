@@ -35,5 +35,22 @@ int sl_skeleton_init(struct sl_skeleton *skeleton, const struct sl_graph *graph,
 size_t sl_skeleton_bytes(uint32_t n, size_t edges);
 
 bool sl_skeleton_has(const struct sl_skeleton *skeleton, uint32_t a, uint32_t b);
-/* a-b is not there yet. */
+/* Neighbours of lower rank. */
+uint32_t sl_skeleton_earlier(const struct sl_skeleton *skeleton, uint32_t v);
+
+/* a-b is not there yet. Edges are numbered as they come; a dropped one keeps its number and ends, for restoring it. */
 void sl_skeleton_add(struct sl_skeleton *skeleton, uint32_t a, uint32_t b);
+void sl_skeleton_drop(struct sl_skeleton *skeleton, uint32_t edge);
+void sl_skeleton_restore(struct sl_skeleton *skeleton, uint32_t edge);
+static inline uint32_t sl_skeleton_edges(const struct sl_skeleton *s)
+{
+	return s->arcs / 2;
+}
+static inline uint32_t sl_skeleton_a(const struct sl_skeleton *s, uint32_t edge)
+{
+	return s->to[2 * edge + 1];
+}
+static inline uint32_t sl_skeleton_b(const struct sl_skeleton *s, uint32_t edge)
+{
+	return s->to[2 * edge];
+}
