@@ -268,18 +268,24 @@ static size_t most_added(uint32_t n, uint32_t edges, uint32_t target)
 	return most < pairs ? most : pairs;
 }
 
+/* Blocks take a skeleton made for two at least. */
+static uint32_t decisive(uint32_t target)
+{
+	return target < 2 ? 2 : target;
+}
+
 size_t sl_reinforce_scratch(uint32_t n, uint32_t edges, uint32_t target)
 {
-	size_t added = most_added(n, edges, target);
+	size_t added = most_added(n, edges, target), kept = (size_t)decisive(target) * n;
+	kept = kept < edges ? kept : edges;
 	size_t own = 3 * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
 	size_t sorting = (2 * ((size_t)n + 1) + 4 * added) * sizeof(uint32_t) + 4 * ALIGNMENT_BYTES_MOST;
-	return sl_skeleton_bytes(n, edges + added) + sl_blocks_bytes(n) + sl_disjoint_bytes(n) + own +
-	       sorting;
+	return sl_skeleton_bytes(n, kept + added) + sl_blocks_bytes(n) + sl_disjoint_bytes(n) + own + sorting;
 }
 
 static int take(struct work *w, const struct sl_graph *graph, struct sl_arena *scratch)
 {
-	uint32_t n = graph->n, kept = w->target < 2 ? 2 : w->target; /* blocks take two */
+	uint32_t n = graph->n;
 	size_t added = most_added(n, graph->edges, w->target);
 	w->branch = SL_TAKE(scratch, n, uint32_t);
 	w->weight = SL_TAKE(scratch, n, uint32_t);
@@ -290,7 +296,7 @@ static int take(struct work *w, const struct sl_graph *graph, struct sl_arena *s
 	if (err == SL_OK)
 		err = sl_disjoint_init(&w->disjoint, n, scratch);
 	if (err == SL_OK)
-		err = sl_skeleton_init(&w->skeleton, graph, kept, added, scratch);
+		err = sl_skeleton_init(&w->skeleton, graph, decisive(w->target), added, scratch);
 	w->present = err == SL_OK ? sl_skeleton_edges(&w->skeleton) : 0;
 	return err;
 }

@@ -27,6 +27,7 @@ static void reinforce(const struct sl_graph *graph, uint32_t target)
 	size_t used = sl_arena_mark(&arena);
 	assert_int_equal(sl_reinforce(graph, target, added, EDGES_MOST, &count, &arena), SL_OK);
 	assert_int_equal(sl_arena_mark(&arena), used);
+	assert_true(count <= (size_t)target * graph->n);
 	expect_new(graph);
 }
 
@@ -333,6 +334,8 @@ static void needs_its_scratch(void **state)
 		struct sl_graph graph = graph_of("star", 40);
 		expect_scratch(&graph, target);
 		assert_int_equal(sl_graph_init(&graph, 120, NULL, 0, &arena), SL_OK);
+		expect_scratch(&graph, target);
+		graph = graph_of("complete", 60);
 		expect_scratch(&graph, target);
 	}
 }
