@@ -95,7 +95,10 @@ static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const
 static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	const char *why = sl_field_text(record, "reason", sl_field_text(record, "text", "no reason given"));
+	bool follows = strcmp(sl_field_text(record, "level", ""), "info") == 0; /* another's attempt failed first */
 	l->activity = SL_SEEKING;
+	if (follows && l->launch->reason[0] != '\0')
+		return;
 	snprintf(l->launch->reason, sizeof l->launch->reason, "%s, round %u: %s", l->name, row->round, why);
 }
 

@@ -42,6 +42,7 @@ void sl_radio_next(struct sl_launch *launch)
 {
 	launch->step++;
 	launch->idle_s = 0;
+	launch->reason[0] = '\0';
 	json_t **lists = make_lists(&launch->plan->schedule, index_of(launch, launch->step));
 	if (lists == NULL) {
 		sl_launch_fail(launch, "out of memory");
