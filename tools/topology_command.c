@@ -1,6 +1,7 @@
 /* `starling topology`: its verbs, and what they share. */
 #include "tools/topology_command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,7 +80,23 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 int sl_topology_complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starling topology: %s\n", error->text);
-	return error->code == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
+}
+
+int sl_topology_open(struct sl_topology_output *output, const char *path, struct sl_error *error)
+{
+	*output = (struct sl_topology_output){.path = path, .out = path != NULL ? fopen(path, "we") : stdout};
+	return output->out != NULL ? SL_OK : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+int sl_topology_close(struct sl_topology_output *output, struct sl_error *error)
+{
+	if (output->path == NULL)
+		return SL_OK;
+	bool lost = ferror(output->out) != 0;
+	if (fclose(output->out) == 0 && !lost)
+		return SL_OK;
+	return sl_fail(error, SL_ERR_FULL, "%s: cannot be written: %s", output->path, strerror(errno));
 }
 
 /* ---- verbs ---- */
@@ -90,6 +107,7 @@ static const struct verb {
 	const char *usage;
 } verbs[] = {
 	{"generate", sl_topology_generate, "NAME[:PARAMETER] -n N [--steps S] [--seed S]"},
+	{"import", sl_topology_import, "FILE... [--range METRES] [--every SECONDS] [-o FILE]"},
 	{"show", sl_topology_show, "NAME[:PARAMETER]|FILE [-n N] [--p PRIME] [--json]"},
 };
 

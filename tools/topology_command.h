@@ -19,5 +19,15 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 /* One line on standard error; the exit status. */
 int sl_topology_complain(const struct sl_error *error);
 
+/* Where a schedule is written: a file, or standard output for NULL. */
+struct sl_topology_output {
+	const char *path;
+	FILE *out;
+};
+int sl_topology_open(struct sl_topology_output *output, const char *path, struct sl_error *error);
+/* Errors name the file; those of standard output main finds out. */
+int sl_topology_close(struct sl_topology_output *output, struct sl_error *error);
+
 int sl_topology_generate(int argc, char **argv);
 int sl_topology_show(int argc, char **argv);
+int sl_topology_import(int argc, char **argv);
