@@ -98,7 +98,9 @@ static int from_name(const struct sl_topology_request *request, struct sl_schedu
 static int from_file(const struct sl_topology_request *request, struct sl_schedule *schedule,
 		     struct sl_error *error)
 {
-	int rc = sl_schedule_read(request->text, schedule, error);
+	bool piped = strcmp(request->text, "-") == 0;
+	int rc = piped ? sl_schedule_parse(stdin, "standard input", schedule, error)
+		       : sl_schedule_read(request->text, schedule, error);
 	if (rc != SL_OK)
 		return rc;
 	if (request->learners != 0 && request->learners != schedule->learners) {
@@ -117,8 +119,8 @@ static int unknown(const char *text, struct sl_error *error)
 	char name[SL_TOPOLOGY_NAME_BYTES];
 	sl_topology_nearest(text, name);
 	if (name[0] != '\0')
-		return sl_fail(error, SL_ERR_NOTFOUND, "%s: neither a file nor a topology; did you mean '%s'?",
-			       text, name);
+		return sl_fail(error, SL_ERR_NOTFOUND,
+			       "%s: neither a file nor a topology; did you mean '%s'?", text, name);
 	return sl_fail(error, SL_ERR_NOTFOUND,
 		       "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
 		       "neighbours:K, regular:D, geometric:R)",
@@ -131,6 +133,8 @@ int sl_topology_schedule(const struct sl_topology_request *request, struct sl_sc
 	sl_schedule_init(schedule, 0);
 	if (sl_topology_is_name(request->text))
 		return from_name(request, schedule, error);
+	if (strcmp(request->text, "-") == 0)
+		return from_file(request, schedule, error);
 	if (access(request->text, F_OK) != 0 && strchr(request->text, '/') == NULL)
 		return unknown(request->text, error);
 	return from_file(request, schedule, error);

@@ -2,9 +2,10 @@
 #pragma once
 
 #include "tools/schedule.h"
+#include "tools/topology_figures.h"
 
 struct sl_topology_request {
-	const char *text;  /* NAME[:PARAMETER] or FILE */
+	const char *text;  /* NAME[:PARAMETER], FILE, or "-": standard input */
 	uint32_t learners; /* 0: not said; a file says it itself */
 	uint32_t steps;	   /* 0: not said */
 	uint32_t redraws; /* steps of a family that changes, when `steps` is not said; 0: SL_TOPOLOGY_STEPS */
@@ -26,17 +27,14 @@ void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYT
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,
 			 struct sl_error *error);
 
-/* The figures of one step, as `starling topology show` prints them. */
-struct sl_step_figures {
-	uint32_t learners, edges, degree_min, degree_max, parts;
-	double degree_mean;
-	double mu;  /* 1 unless connected */
-	uint64_t k; /* UINT64_MAX unless connected */
+/* What `starling topology show` is asked. */
+struct sl_show_request {
+	struct sl_figures_request figures;
+	uint32_t tolerance; /* c: a step that the gate refuses at it is marked */
 };
-int sl_step_figures(const struct sl_schedule *schedule, uint32_t step, uint64_t p,
-		    struct sl_step_figures *figures);
 
-/* Prints every step: an aligned table, or a JSON array. */
-int sl_topology_print_table(const struct sl_schedule *schedule, uint64_t p, FILE *out,
-			    struct sl_error *error);
-int sl_topology_print_json(const struct sl_schedule *schedule, uint64_t p, FILE *out, struct sl_error *error);
+/* Prints every step: an aligned table and what is to be said of its steps, or a JSON array. */
+int sl_topology_print_table(const struct sl_schedule *schedule, const struct sl_show_request *request,
+			    FILE *out, struct sl_error *error);
+int sl_topology_print_json(const struct sl_schedule *schedule, const struct sl_show_request *request,
+			   FILE *out, struct sl_error *error);

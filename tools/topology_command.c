@@ -75,6 +75,11 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 	argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
+uint32_t sl_topology_tolerance(struct argp_state *state, const char *text)
+{
+	return (uint32_t)sl_number_or_usage(state, "--tolerance", text, 0, SL_LEARNERS_MAX - 2);
+}
+
 /* ---- what comes of it ---- */
 
 int sl_topology_complain(const struct sl_error *error)

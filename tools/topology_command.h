@@ -16,6 +16,9 @@ char *sl_topology_families(int key, const char *text, void *input);
 /* Parses as "starling topology VERB"; argv[0] is the verb. */
 void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void *input);
 
+/* c, how many learners may collude: 0 to all but two of the most there can be. */
+uint32_t sl_topology_tolerance(struct argp_state *state, const char *text);
+
 /* One line on standard error; the exit status. */
 int sl_topology_complain(const struct sl_error *error);
 

@@ -1,4 +1,4 @@
-/* The schedule's text form, its checks, and the figures of its steps. */
+/* The schedule's text form, its checks, and where one comes from. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,8 +9,6 @@
 #include <cmocka.h>
 
 #include "tools/topology.h"
-
-#define PAPER_P 1020431
 
 static int parse(const char *text, struct sl_schedule *schedule, struct sl_error *error)
 {
@@ -180,43 +178,6 @@ static void test_steps_of_a_family(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void expect_k(const char *text, uint32_t n, uint64_t p, uint64_t k)
-{
-	struct sl_schedule schedule;
-	struct sl_step_figures f;
-	draw(text, n, 1, &schedule);
-	assert_int_equal(sl_step_figures(&schedule, 0, p, &f), SL_OK);
-	assert_int_equal(f.k, k);
-	sl_schedule_close(&schedule);
-}
-
-static void test_k_of_the_papers_graphs(void **state)
-{
-	(void)state;
-	expect_k("neighbours:20", 100, PAPER_P, 215);
-	expect_k("neighbours:40", 100, PAPER_P, 80);
-	expect_k("star", 100, PAPER_P, 2133);
-	expect_k("line", 100, PAPER_P, 65155);
-}
-
-static void test_figures(void **state)
-{
-	(void)state;
-	struct sl_schedule schedule;
-	struct sl_step_figures f;
-	draw("star", 10, 1, &schedule);
-	assert_int_equal(sl_step_figures(&schedule, 0, PAPER_P, &f), SL_OK);
-	assert_int_equal(f.edges, 9);
-	assert_int_equal(f.degree_min, 1);
-	assert_int_equal(f.degree_max, 9);
-	assert_true(f.degree_mean == 1.8 && f.parts == 1 && f.mu > 0.89 && f.mu < 0.91);
-	sl_schedule_close(&schedule);
-	parse_good("learners 4\nstep 1-2\n", &schedule);
-	assert_int_equal(sl_step_figures(&schedule, 0, PAPER_P, &f), SL_OK);
-	assert_true(f.parts == 3 && f.mu == 1 && f.k == UINT64_MAX);
-	sl_schedule_close(&schedule);
-}
-
 static void test_neither_name_nor_file(void **state)
 {
 	(void)state;
@@ -237,8 +198,6 @@ int main(void)
 		cmocka_unit_test(test_no_step_can_commit),
 		cmocka_unit_test(test_every_family_survives_the_file),
 		cmocka_unit_test(test_steps_of_a_family),
-		cmocka_unit_test(test_k_of_the_papers_graphs),
-		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_neither_name_nor_file),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

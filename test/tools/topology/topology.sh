@@ -25,8 +25,59 @@ cmp shown.txt named.txt || fail "a file is shown otherwise than what it was made
 [ "$(grep -c '"edges": 24' json.txt)" = 3 ] || fail "json without the edges"
 
 # The paper's graphs: K from the eigenvalue of largest modulus.
-"$starling" topology show neighbours:20 -n 100 --p 1020431 | grep -q ' 215$' || fail "K of 20 neighbours is 215"
-"$starling" topology show neighbours:40 -n 100 --p 1020431 | grep -q ' 80$' || fail "K of 40 neighbours is 80"
+row() { # STEP: its row of the table on standard input, words only
+	sed -n "s/^ *\($1!\{0,1\}  *.*\)/\1/p" | tr -s ' '
+}
+expect() { # WANTED, then what show is asked
+	wanted=$1
+	shift
+	got=$("$starling" topology show "$@" | row 1)
+	[ "$got" = "$wanted" ] || fail "show $*: $got"
+}
+#       step edges min mean max mu kappa c K exact tree MB max
+expect "1 1000 20 20.0 20 0.9048 20 19 215 6 10 1757 1757" neighbours:20 -n 100 --p 1020431
+expect "1 2000 40 40.0 40 0.7649 40 39 80 3 4 1312 1312" neighbours:40 -n 100 --p 1020431
+expect "1! 99 1 2.0 99 0.9900 1 0 2133 2 2 1723 86159" star -n 100 --p 1020431
+expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 1.2 1.2" complete -n 3
+expect "1! 3 2 2.0 2 0.0000 2 1 1 1 2 1.2 1.2" complete -n 3 --tolerance 2
+expect "1 99 1 2.0 99 0.9900 1 0 2133 - 2 0.3 16.9" star -n 100 --p 1020431 --tolerance 0 --no-exact --floats 9
+
+# What is refused, and why; at most a dozen notes, and lists that are cut short.
+says() { # WANTED, then what show is asked
+	wanted=$1
+	shift
+	"$starling" topology show "$@" >out.txt
+	tr -s '\n ' ' ' <out.txt | grep -qF -e "$wanted" || fail "show $*: $(cat out.txt)"
+}
+says '100 learners; p = 2147483647; a model of 50,992 floats. ! is refused at c = 1.' star -n 100
+says 'step 1: refused at c = 1: without learner 1 it falls apart' star -n 100
+says 'step 1: refused at c = 1: without any one of learners 2, 3 and 4 it falls apart' line -n 5
+says 'without any one of learners 2, 3, 4, 5, 6, 7, 8, 9, ... and 12 more it falls apart' line -n 22
+says 'step 1: refused at c = 2: without learners 2 and 4 together it falls apart' grid -n 9 --tolerance 2
+says 'step 1: refused at c = 2: 3 learners, and it takes 4' complete -n 3 --tolerance 2
+says 'metropolis cannot run: p has 31 bits, and rounding leaves room for 29' line -n 400 --no-exact
+says 'metropolis cannot run: more than 1000000 iterations' line -n 400 --no-exact --p 1020431
+printf 'learners 4\nstep 1-2\nstep 1-2\nstep 1-2 1-3 1-4\nstep 3-4\n' >notes.txt
+says 'steps 1 to 2: refused at c = 1: 3 parts, the largest of 2 learners step 3: refused at c = 1: without learner 1 it falls apart step 4: refused at c = 1: 3 parts' notes.txt
+says 'step 3: without learner 1 it falls apart' notes.txt --tolerance 0
+"$starling" topology show nearest:4 -n 9 | grep -q 'step 1:' && fail "a good step has a note"
+{
+	echo learners 3
+	for i in 1 2 3 4 5 6 7; do printf 'step 1-2\nstep 1-2 2-3\n'; done
+} >many.txt
+says 'step 12: refused at c = 1: without learner 2 it falls apart ... and 2 more steps; --json says it of all' many.txt
+
+# JSON has it all.
+"$starling" topology show notes.txt --json >json.txt
+for line in '"kappa": 1' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"tree": 2' '"metropolis": true' \
+	'"note": "refused at c = 1: 3 parts, the largest of 2 learners"' '"floats": 50992' '"largest": 2'; do
+	grep -qF -e "$line" json.txt || fail "no $line in $(cat json.txt)"
+done
+"$starling" topology show line -n 100 --json | tr -d ' \n' | grep -qE '"articulation":\[2,3,4,[0-9,]*,98,99\]' ||
+	fail "JSON does not name every articulation point"
+"$starling" topology show ring -n 5 --json | grep -q '"note": null' || fail "a note of nothing"
+"$starling" topology generate regular:4 -n 12 --steps 3 --seed 5 | "$starling" topology show - >piped.txt
+cmp shown.txt piped.txt || fail "a schedule in a pipe is shown otherwise than in a file"
 
 # No line is wider than 80 columns.
 for name in complete ring line star grid nearest neighbours regular geometric; do
@@ -36,7 +87,7 @@ done
 
 # A disconnected step has no mu below 1 and no K.
 printf 'learners 4\nstep 1-2\nstep\n' >parts.txt
-"$starling" topology show parts.txt | grep -q '3 parts    1.0000000         -$' || fail "parts are not shown"
+[ "$("$starling" topology show parts.txt | row 1)" = "1! 1 0 0.5 1 1.0000 0 - - - - - -" ] || fail "parts have a cost"
 "$starling" topology show parts.txt --json | grep -q '"k": null' || fail "K without connection"
 
 # Bad input: one line, status 2.
@@ -60,4 +111,11 @@ refused show stra -n 12
 grep -q "did you mean 'star'?" err.txt || fail "$(cat err.txt)"
 refused generate neighbours:7 -n 10
 refused draw ring
+[ "$(cat err.txt)" = "starling topology: unknown verb 'draw'; see 'starling topology --help'" ] || fail "$(cat err.txt)"
+refused shwo ring
+grep -qx "starling topology: unknown verb 'shwo'; did you mean 'show'?" err.txt || fail "$(cat err.txt)"
+refused show ring -n 5 --tolerance 1999
+refused show ring -n 5 --tolerance -1
+refused show ring -n 5 --floats 0
+refused show -
 refused

@@ -1,0 +1,12 @@
+/* topology_ids.h - learners in a sentence, by their ids. */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* "3", "3 and 5", "3, 5 and 7"; of more than `most` ids the first ones, "1, 2, 3, ... and 12 more". A vertex
+ * v is the learner v + 1. */
+void sl_ids_write(FILE *out, const uint32_t *vertices, size_t count, size_t most);
+
+/* "learner 3", "learners 3 and 5". */
+void sl_ids_write_learners(FILE *out, const uint32_t *vertices, size_t count, size_t most);
