@@ -88,6 +88,12 @@ int sl_topology_complain(const struct sl_error *error)
 	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 }
 
+void sl_topology_needs_output(struct argp_state *state)
+{
+	argp_failure(state, SL_EXIT_USAGE, 0,
+		     "--json takes standard output; say with -o where the schedule goes");
+}
+
 int sl_topology_open(struct sl_topology_output *output, const char *path, struct sl_error *error)
 {
 	*output = (struct sl_topology_output){.path = path, .out = path != NULL ? fopen(path, "we") : stdout};
@@ -113,7 +119,8 @@ static const struct verb {
 } verbs[] = {
 	{"generate", sl_topology_generate, "NAME[:PARAMETER] -n N [--steps S] [--seed S]"},
 	{"import", sl_topology_import, "FILE... [--range METRES] [--every SECONDS] [-o FILE]"},
-	{"show", sl_topology_show, "NAME[:PARAMETER]|FILE [-n N] [--p PRIME] [--json]"},
+	{"show", sl_topology_show, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [--json]"},
+	{"repair", sl_topology_repair, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [-o FILE]"},
 };
 
 #define VERBS (sizeof verbs / sizeof *verbs)

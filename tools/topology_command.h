@@ -22,6 +22,9 @@ uint32_t sl_topology_tolerance(struct argp_state *state, const char *text);
 /* One line on standard error; the exit status. */
 int sl_topology_complain(const struct sl_error *error);
 
+/* The usage error of --json without -o. */
+void sl_topology_needs_output(struct argp_state *state);
+
 /* Where a schedule is written: a file, or standard output for NULL. */
 struct sl_topology_output {
 	const char *path;
@@ -34,3 +37,4 @@ int sl_topology_close(struct sl_topology_output *output, struct sl_error *error)
 int sl_topology_generate(int argc, char **argv);
 int sl_topology_show(int argc, char **argv);
 int sl_topology_import(int argc, char **argv);
+int sl_topology_repair(int argc, char **argv);

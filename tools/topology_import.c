@@ -56,8 +56,7 @@ static void check(const struct options *o, struct argp_state *state)
 	if (o->request.count == 0)
 		argp_failure(state, SL_EXIT_USAGE, 0, "which file? \"-\" is standard input");
 	if (o->json && o->output == NULL)
-		argp_failure(state, SL_EXIT_USAGE, 0,
-			     "--json takes standard output; say with -o where the schedule goes");
+		sl_topology_needs_output(state);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
