@@ -13,7 +13,7 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"topology", "generate, import, show or repair who is in range of whom, step by step", sl_cmd_topology},
+	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step", sl_cmd_topology},
 	{"logs", "show the learners' logs as one stream in time", sl_cmd_logs},
 	{"init", "make this learner's identity and print its roster line", sl_cmd_init},
 };

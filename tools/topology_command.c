@@ -120,6 +120,7 @@ static const struct verb {
 	{"generate", sl_topology_generate, "NAME[:PARAMETER] -n N [--steps S] [--seed S]"},
 	{"import", sl_topology_import, "FILE... [--range METRES] [--every SECONDS] [-o FILE]"},
 	{"show", sl_topology_show, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [--json]"},
+	{"audit", sl_topology_audit, "NAME[:PARAMETER]|FILE [-n N] [--suspects ID,ID...] [--json]"},
 	{"repair", sl_topology_repair, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [-o FILE]"},
 };
 

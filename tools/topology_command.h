@@ -37,4 +37,5 @@ int sl_topology_close(struct sl_topology_output *output, struct sl_error *error)
 int sl_topology_generate(int argc, char **argv);
 int sl_topology_show(int argc, char **argv);
 int sl_topology_import(int argc, char **argv);
+int sl_topology_audit(int argc, char **argv);
 int sl_topology_repair(int argc, char **argv);

@@ -1,7 +1,6 @@
 /* What one learns about a schedule before it is played: how much it bears, and how long mixing takes. */
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/math/field.h"
@@ -9,6 +8,7 @@
 #include "tools/terminal.h"
 #include "tools/topology.h"
 #include "tools/topology_ids.h"
+#include "tools/topology_notes.h"
 
 enum { STEP, EDGES, LEAST, MEAN, MOST, MU, KAPPA, C, K, EXACT, TREE, MB_MEAN, MB_MOST, COLUMNS };
 
@@ -23,8 +23,7 @@ static const struct sl_column table[COLUMNS] = {
 #define DEGREES (UINT32_C(1) << LEAST | UINT32_C(1) << MEAN | UINT32_C(1) << MOST)
 #define SENT (UINT32_C(1) << MB_MEAN | UINT32_C(1) << MB_MOST)
 
-#define NOTES_MOST 12u /* of a table; JSON has them all */
-#define IDS_MOST 8u    /* of a list; JSON has them all */
+#define IDS_MOST 8u /* of a list; JSON has them all */
 
 /* ---- what is to be said of a step ---- */
 
@@ -89,52 +88,6 @@ static char *note_of(const struct sl_step_figures *f, const struct sl_show_reque
 		return text;
 	free(text);
 	return NULL;
-}
-
-/* The notes of a table, which stand below it; steps in a row of which the same is said share one. */
-struct notes {
-	char *text[NOTES_MOST];
-	uint32_t first[NOTES_MOST], last[NOTES_MOST];
-	uint32_t count;
-	uint32_t left_out; /* steps */
-};
-
-static void keep_note(struct notes *notes, uint32_t step, char *text)
-{
-	uint32_t at = notes->count;
-	if (text == NULL || *text == '\0') {
-		free(text);
-		return;
-	}
-	if (at > 0 && notes->last[at - 1] + 1 == step && strcmp(notes->text[at - 1], text) == 0) {
-		notes->last[at - 1] = step;
-		free(text);
-		return;
-	}
-	if (at == NOTES_MOST) {
-		notes->left_out++;
-		free(text);
-		return;
-	}
-	notes->text[at] = text;
-	notes->first[at] = notes->last[at] = step;
-	notes->count++;
-}
-
-static void print_notes(struct notes *notes, FILE *out)
-{
-	char line[512], to[24] = "";
-	size_t width = sl_terminal_width(out);
-	for (uint32_t i = 0; i < notes->count; i++) {
-		bool one = notes->first[i] == notes->last[i];
-		snprintf(to, sizeof to, " to %u", notes->last[i] + 1);
-		snprintf(line, sizeof line, "step%s %u%s: %s\n", one ? "" : "s", notes->first[i] + 1,
-			 one ? "" : to, notes->text[i]);
-		sl_terminal_fill(out, line, width > 0 ? width : SL_WIDTH_USUAL);
-		free(notes->text[i]);
-	}
-	if (notes->left_out > 0)
-		fprintf(out, "... and %u more steps; --json says it of all\n", notes->left_out);
 }
 
 /* ---- the table ---- */
@@ -253,7 +206,7 @@ int sl_topology_print_table(const struct sl_schedule *schedule, const struct sl_
 {
 	struct sl_step_figures f;
 	struct sl_figures figures;
-	struct notes notes = {.count = 0};
+	struct sl_notes notes = {.count = 0};
 	uint32_t columns = columns_for(out);
 	int rc = open_figures(&figures, schedule, request, error);
 	if (rc == SL_OK)
@@ -264,10 +217,10 @@ int sl_topology_print_table(const struct sl_schedule *schedule, const struct sl_
 		if (rc != SL_OK)
 			break;
 		print_row(s, &f, request, columns, out);
-		keep_note(&notes, s, note_of(&f, request));
+		sl_notes_add(&notes, s, note_of(&f, request));
 	}
 	show_progress(schedule->steps, schedule->steps, out);
-	print_notes(&notes, out);
+	sl_notes_print(&notes, out);
 	sl_figures_close(&figures);
 	return rc;
 }

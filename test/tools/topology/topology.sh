@@ -55,7 +55,7 @@ says 'step 1: refused at c = 1: without any one of learners 2, 3 and 4 it falls 
 says 'without any one of learners 2, 3, 4, 5, 6, 7, 8, 9, ... and 12 more it falls apart' line -n 22
 says 'step 1: refused at c = 2: without learners 2 and 4 together it falls apart' grid -n 9 --tolerance 2
 says 'step 1: refused at c = 2: 3 learners, and it takes 4' complete -n 3 --tolerance 2
-says 'metropolis cannot run: p has 31 bits, and rounding leaves room for 29' line -n 400 --no-exact
+says 'metropolis cannot run: p has 31 bits, and rounding leaves room for 30' line -n 300 --no-exact
 says 'metropolis cannot run: more than 1000000 iterations' line -n 400 --no-exact --p 1020431
 printf 'learners 4\nstep 1-2\nstep 1-2\nstep 1-2 1-3 1-4\nstep 3-4\n' >notes.txt
 says 'steps 1 to 2: refused at c = 1: 3 parts, the largest of 2 learners step 3: refused at c = 1: without learner 1 it falls apart step 4: refused at c = 1: 3 parts' notes.txt
