@@ -218,6 +218,7 @@ void sl_begin_round(struct sl_core *core)
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;
 	}
+	sl_discover_ahead(core);
 	sl_begin_training(core);
 }
 

@@ -13,19 +13,52 @@ static void use_told(struct sl_core *core)
 	core->half_since = SL_NEVER;
 }
 
-/* Links to whoever is in range, or was within the last two rounds. */
+/* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not known to be silent. */
+static void choose_near(struct sl_core *core)
+{
+	for (size_t w = 0; w < sl_words(core); w++)
+		core->near[w] = core->range[w] | (core->have_told ? core->told[w] : 0);
+	sl_bit_clear(core->near, core->config.self);
+	if (!sl_overlay_thins(core, core->near))
+		return;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.told)
+			sl_bit_clear(core->near, i);
+	sl_overlay(core, core->near, core->eligible);
+	memcpy(core->near, core->eligible, sl_set_bytes(core));
+}
+
+/* Links to these, and those that still stand from the last two rounds. */
 void sl_discover_links(struct sl_core *core)
 {
+	choose_near(core);
 	memset(core->keep, 0, sl_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		bool now = sl_bit(core->range, i) || (core->have_told && sl_bit(core->told, i));
-		if (now)
-			core->peers[i].in_range = core->t;
-		if (i != core->config.self &&
-		    (now || (core->peers[i].in_range != 0 && core->t - core->peers[i].in_range < 2)))
+		sl_round *last = &core->peers[i].in_range;
+		if (sl_bit(core->near, i))
+			*last = core->t;
+		bool recent = *last != 0 && core->t - *last < 2;
+		if (sl_bit(core->near, i) || (recent && sl_bit(core->linked, i)))
 			sl_bit_set(core->keep, i);
 	}
 	sl_emit(core, SL_ACTION_LINKS)->to = core->keep;
+}
+
+/* Of an overlay, the links of the round to come are dialled while it trains, and who was silent is tried again. */
+void sl_discover_ahead(struct sl_core *core)
+{
+	if (!sl_overlay_thins(core, core->range))
+		return;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		core->peers[i].tried = false;
+	sl_discover_links(core);
+}
+
+/* Somebody does not answer: another one takes its place in the overlay. */
+void sl_discover_silent(struct sl_core *core)
+{
+	if (sl_overlay_thins(core, core->range))
+		sl_discover_links(core);
 }
 
 void sl_discover_range(struct sl_core *core, const uint64_t *range)
@@ -64,7 +97,7 @@ static struct census count_peers(struct sl_core *core, uint64_t *awaited)
 	memset(awaited, 0, sl_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		bool linked = sl_bit(core->linked, i);
-		if (i == core->config.self || !sl_bit(core->range, i))
+		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
 		if (core->peers[i].quarantined != 0)
 			continue;

@@ -51,16 +51,21 @@ static void offer_in_order(const struct sl_core *core, uint32_t order, const uin
 	sl_bit_set(offered, before);
 }
 
-void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered)
+bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from)
 {
-	uint64_t count = 0, most = core->config.parameters.degree_max;
+	uint64_t count = 0;
 	for (size_t w = 0; w < sl_words(core); w++)
 		count += (uint64_t)__builtin_popcountll(from[w]);
-	if (count <= most) {
+	return count > core->config.parameters.degree_max;
+}
+
+void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered)
+{
+	if (!sl_overlay_thins(core, from)) {
 		memcpy(offered, from, sl_set_bytes(core));
 		return;
 	}
 	memset(offered, 0, sl_set_bytes(core));
-	for (uint32_t order = 0; order < most / 2; order++)
+	for (uint32_t order = 0; order < core->config.parameters.degree_max / 2; order++)
 		offer_in_order(core, order, from, offered);
 }

@@ -103,6 +103,7 @@ struct sl_core {
 	uint64_t *linked;   /* bit sets over the roster */
 	uint64_t *range;    /* in range in this step; empty while have_range is false */
 	uint64_t *told;     /* the radio's next list */
+	uint64_t *near;     /* whom this learner has, or wants, a link to in this round */
 	uint64_t *keep;     /* scratch of the LINKS action */
 	uint64_t *awaited;  /* of the last wait or failure reported */
 	uint64_t *fellows;  /* the view's neighbours of this learner */
@@ -168,12 +169,15 @@ void sl_flood_pump(struct sl_core *core);
 /* discover.c */
 void sl_discover_range(struct sl_core *core, const uint64_t *range);
 void sl_discover_links(struct sl_core *core);
+void sl_discover_ahead(struct sl_core *core);
+void sl_discover_silent(struct sl_core *core);
 void sl_discover_enter(struct sl_core *core);
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named);
 bool sl_discover_advance(struct sl_core *core);
 sl_ms sl_discover_deadline(const struct sl_core *core);
 
-/* overlay.c: those of `from` to whom this learner offers an edge in round t (protocol 5, DISCOVER) */
+/* overlay.c: those of `from` to whom this learner offers an edge in round t (protocol 5, DISCOVER); whether that is fewer */
+bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from);
 void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered);
 
 /* freeze.c */

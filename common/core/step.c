@@ -22,7 +22,7 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 	size_t R = config->roster_size, set = sl_bits_words(R) * 8 + 64;
 	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) + 5 * set + R * 4 + 64);
 	size_t view = R * 3 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + 14 * set + view + attempt_bytes(config) + 8192;
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + 15 * set + view + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -48,7 +48,7 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	uint64_t **sets[] = {&core->linked,  &core->range,   &core->told,      &core->keep,
 			     &core->awaited, &core->blamed,  &core->fellows,   &core->single,
 			     &core->ready_set, &core->tried_candidates, &core->reach, &core->members,
-			     &core->eligible, &core->source};
+			     &core->eligible, &core->source, &core->near};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;
@@ -127,6 +127,7 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	core->reach_stale = true;
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = true;
+	sl_discover_silent(core);
 	if (!was)
 		return;
 	bool candidate = core->phase == SL_PHASE_FREEZE && sl_bit(core->tried_candidates, peer);

@@ -38,7 +38,7 @@ void sim_sign(const struct sim *sim, struct sl_message *m)
 		crypto_generichash(signature, SL_SIG_BYTES, hash, sizeof hash, (const uint8_t *)&id, sizeof id);
 }
 
-/* --- links: one stands when both ends want it, it is possible and not cut --- */
+/* --- links: one stands when an end wants it, it is possible and not cut --- */
 
 static bool wants(const struct sim *sim, uint32_t i, uint32_t j)
 {
@@ -85,8 +85,12 @@ void sim_dial(struct sim *sim, uint32_t i, uint32_t j)
 		link->refused = true;
 		return;
 	}
-	if (!wants(sim, j, i))
+	struct sl_core_status status;
+	sl_core_status(sim->learners[j].core, &status);
+	if (status.t == 0) { /* it is not up yet */
+		sim_post(sim, sim->now + 250000, (struct sim_event){.kind = SIM_DIAL, .learner = i, .peer = j});
 		return;
+	}
 	side_up(sim, i, j);
 	side_up(sim, j, i);
 }
@@ -94,13 +98,16 @@ void sim_dial(struct sim *sim, uint32_t i, uint32_t j)
 void sim_want(struct sim *sim, uint32_t i, const uint64_t *set)
 {
 	struct sim_learner *l = &sim->learners[i];
+	uint64_t was[SL_LEARNERS_MAX / 64 + 1];
+	memcpy(was, l->wanted, sl_bits_words(sim->n) * sizeof *set);
 	memcpy(l->wanted, set, sl_bits_words(sim->n) * sizeof *set);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		struct sim_link *link = sim_link(sim, i, j);
 		if (sl_bit(set, j) && !link->up) {
+			link->refused &= was[j / 64] >> (j % 64) & 1; /* asked anew, it says anew that it fails */
 			sim_post(sim, sim->now + sim_delay(sim, 50),
 				 (struct sim_event){.kind = SIM_DIAL, .learner = i, .peer = j});
-		} else if (!sl_bit(set, j) && link->up) {
+		} else if (!sl_bit(set, j) && link->up && !wants(sim, j, i)) {
 			sim_fall(sim, i, j);
 		}
 	}
