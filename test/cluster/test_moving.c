@@ -1,4 +1,5 @@
 /* A graph that moves: disconnected steps, graphs that the gate refuses, learners left out that come back. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -114,12 +115,80 @@ static void a_small_change_of_membership_is_said(void **state)
 	cluster_close(&c);
 }
 
+/* --- real movement: a trace, imported and played --- */
+
+#define WALKERS 20
+#define FIELD_M 500.0
+#define WALK_S 1200.0
+
+static uint64_t walk_state = 5;
+
+/* In [least, most). */
+static double drawn(double least, double most)
+{
+	walk_state = walk_state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return least + (most - least) * (double)(walk_state >> 11) * 0x1p-53;
+}
+
+/* Random waypoints as BonnMotion writes them: a line a node, "t x y t x y ...". */
+static void write_trace(const char *path)
+{
+	FILE *out = fopen(path, "w");
+	assert_non_null(out);
+	for (int i = 0; i < WALKERS; i++) {
+		double t = 0, x = drawn(0, FIELD_M), y = drawn(0, FIELD_M);
+		fprintf(out, "%.2f %.2f %.2f", t, x, y);
+		while (t < WALK_S) {
+			double to_x = drawn(0, FIELD_M), to_y = drawn(0, FIELD_M);
+			t += hypot(to_x - x, to_y - y) / drawn(0.5, 3);
+			x = to_x;
+			y = to_y;
+			fprintf(out, " %.2f %.2f %.2f", t, x, y);
+		}
+		fputc('\n', out);
+	}
+	fclose(out);
+}
+
+static void import_trace(const char *trace, const char *schedule)
+{
+	struct outcome o;
+	process_run(&o, NULL, 20,
+		    (const char *const[]){process_starling(), "topology", "import", trace, "--range", "175", "--every", "25",
+					  "--steps", "45", "-o", schedule, NULL});
+	assert_int_equal(o.status, 0);
+	assert_non_null(strstr(o.err, "20 learners, 45 steps, "));
+	assert_null(strstr(o.err, "45 of them connected")); /* some are to wait */
+}
+
+static void a_walk_is_exact_in_every_round(void **state)
+{
+	(void)state;
+	struct cluster c;
+	char folder[128], trace[256], schedule[256], arguments[640];
+	process_folder(folder, sizeof folder);
+	snprintf(trace, sizeof trace, "%s/walk.movements", folder);
+	snprintf(schedule, sizeof schedule, "%s/walk.txt", folder);
+	write_trace(trace);
+	import_trace(trace, schedule);
+	snprintf(arguments, sizeof arguments, "--rounds %d --verify --step-seconds 1 --set hidden=1 --topology %s", WALK_ROUNDS,
+		 schedule);
+	cluster_launch(&c, 600, arguments);
+	cluster_expect_exact(&c, WALK_ROUNDS, true);
+	for (size_t t = 0; t < WALK_ROUNDS; t++)
+		assert_int_equal(cluster_real(&c, t, "learners"), WALKERS);
+	if (WALK_ROUNDS >= 30) /* a shorter walk may not come that far */
+		expect_said(&c, " (disconnected) passed after 1 s without a commit: ");
+	cluster_close(&c);
+	process_remove(folder);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_gate_refuses_waits),	 cmocka_unit_test(a_gate_that_warns_shares),
 		cmocka_unit_test(a_schedule_for_nobody_is_refused), cmocka_unit_test(left_out_learners_come_back),
-		cmocka_unit_test(a_small_change_of_membership_is_said),
+		cmocka_unit_test(a_small_change_of_membership_is_said), cmocka_unit_test(a_walk_is_exact_in_every_round),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
