@@ -53,6 +53,7 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	link->links = links;
 	link->peer = peer;
 	link->dialled = dialled;
+	link->number = ++links->count;
 	link->control.end = &link->control.head;
 	link->vectors.end = &link->vectors.head;
 	link->since = link->heard = link->sent = uv_now(links->config.loop);
@@ -202,21 +203,38 @@ static void split(struct sl_link *link, const uint8_t *bytes, size_t count)
 		sl_link_close(link, "a malformed frame");
 }
 
+/* Application data may come. */
+static bool agreed(const struct sl_link *link)
+{
+	return link->state == SL_LINK_OFFERED || link->state == SL_LINK_UP;
+}
+
+static const char *ending(const struct sl_link *link, bool orderly)
+{
+	if (link->state == SL_LINK_OFFERED)
+		return orderly ? "turned away" : "refused by the other end (is this learner in its roster?)";
+	if (!orderly)
+		return "TLS error";
+	return sl_splitter_between(&link->splitter) ? "closed by the peer" : "truncated frame";
+}
+
 static void read_plaintext(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	size_t got;
 	int rc = SL_OK;
-	while (link->state == SL_LINK_UP) {
+	while (agreed(link)) {
 		rc = sl_secure_read(&link->secure, links->plaintext, sizeof links->plaintext, &got);
 		if (rc != SL_OK)
 			break;
+		if (link->state == SL_LINK_OFFERED && !sl_links_established(link))
+			return;
 		split(link, links->plaintext, got);
 	}
-	if (link->state != SL_LINK_UP || rc == SL_PENDING)
+	if (!agreed(link) || rc == SL_PENDING)
 		return;
-	bool whole = sl_splitter_between(&link->splitter);
-	sl_link_close(link, rc != SL_ERR_NOTFOUND ? "TLS error" : whole ? "closed by the peer" : "truncated frame");
+	link->turned_away = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;
+	sl_link_close(link, ending(link, rc == SL_ERR_NOTFOUND));
 }
 
 static void shake(struct sl_link *link)
@@ -231,9 +249,8 @@ static void shake(struct sl_link *link)
 		sl_link_close(link, "TLS handshake failed");
 		return;
 	}
-	if (!sl_links_established(link))
-		return;
-	read_plaintext(link);
+	if (sl_links_shaken(link))
+		read_plaintext(link);
 }
 
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
@@ -353,8 +370,7 @@ void sl_link_close(struct sl_link *link, const char *why)
 	if (link->state == SL_LINK_CLOSED)
 		return;
 	link->why = why;
-	enum sl_link_state_kind was = link->state;
-	if (was == SL_LINK_UP) {
+	if (link->state != SL_LINK_CONNECT) {
 		sl_secure_end(&link->secure);
 		flush(link);
 	}

@@ -1,13 +1,40 @@
 /* link.h - one connection; private to links.c and link.c.
  *
- *   CONNECT --connected--> HANDSHAKE --pinned--> UP
- *      \_____________________\____________________\--> CLOSED (handle closing; freed in its close callback)
+ *   dialled:   CONNECT --connected--> HANDSHAKE --pinned, Finished sent--> OFFERED --first byte--> UP
+ *   accepted:                         HANDSHAKE --pinned, Finished read, it does not lose--> UP, a ping says so
+ *   any of them --> CLOSED (handle closing; freed in its close callback)
+ *
+ * One link to a peer. S is the end with the smaller index, L the other one; s is a link that S dialled, l one that L dialled.
+ * With TLS 1.3 the dialler is done before the acceptor has seen its Finished. It does not take the link for standing yet:
+ * the acceptor has the last word, and its first byte is that word, so that what stands at the dialler stood at the acceptor
+ * before. The acceptor, when the peer has shown its key, decides by what it holds itself:
+ *
+ *   it holds                   L accepts s                   S accepts l
+ *   nothing                    takes s                       takes l
+ *   a dial before its Finished takes s, gives up its dial    takes l, gives up its dial: L cannot take what was not offered
+ *   a dial that is OFFERED     takes s, gives up its dial    turns l away: L takes s, or has taken it
+ *   its own link, UP           replaces it: S has lost l     turns l away, pings s: if L has lost s, that shows
+ *   the peer's link, UP        replaces it if the new one was accepted later: the peer dials only what it has lost
+ *
+ * A collision, all of it in flight at once:
+ *
+ *   S  dials s ... Finished: OFFERED ... reads l's Finished: l turned away ........ reads the ping: s is UP
+ *   L  dials l ... Finished: OFFERED ........ reads s's Finished: l given up, s is UP, ping
+ *
+ * In whatever order these happen, S does not take l while L may take s, so that neither end gives up what the other one
+ * keeps, and a collision tells each handler of one up and of nothing else. At most one of slot.up and slot.dialling is set.
+ * (One thing can come late: the Finished of a dial that S gave up after offering it, no longer wanted or without a word for
+ * 10 s. L takes it, reads its end behind it, and both dial again.)
+ *
+ * Who no longer wants a link closes it only if it dialled it. The other end, if it still wants the link, dials once and
+ * owns what comes of that, so that the two do not take turns; where radio lists only differ for a moment, the second
+ * that L waits saves the dial. A link that stood less than STEADY_MS counts as a failure in the backoff.
  */
 #pragma once
 
 #include "daemon/links.h"
 
-enum sl_link_state_kind { SL_LINK_CONNECT, SL_LINK_HANDSHAKE, SL_LINK_UP, SL_LINK_CLOSED };
+enum sl_link_state_kind { SL_LINK_CONNECT, SL_LINK_HANDSHAKE, SL_LINK_OFFERED, SL_LINK_UP, SL_LINK_CLOSED };
 
 struct sl_frame_node {
 	struct sl_frame_node *next;
@@ -23,6 +50,7 @@ struct sl_link {
 	enum sl_link_state_kind state;
 	uint32_t peer;    /* roster index; UINT32_MAX until an accepted peer has shown its key */
 	bool dialled;
+	uint64_t number;  /* counts links in the order in which they were dialled or accepted */
 	uv_tcp_t tcp;
 	uv_connect_t connect;
 	uv_getaddrinfo_t resolve;
@@ -36,7 +64,8 @@ struct sl_link {
 	size_t control_bytes;     /* waiting in `control` */
 	uint32_t unread;          /* frames handed over and not dealt with yet */
 	bool paused;              /* not read until fewer are */
-	uint64_t since, heard, sent; /* ms of the loop */
+	bool turned_away;         /* offered, and closed in order: the other end has another link, or ends */
+	uint64_t since, heard, sent; /* ms of the loop; since: begun, or up */
 	const char *why;          /* of closing */
 };
 
@@ -44,6 +73,7 @@ struct sl_slot {
 	struct sl_link *up, *dialling;
 	bool wanted, refused;
 	uint64_t retry_at, dialled_at;
+	uint64_t alone_since; /* wanted, or without a link, since */
 	uint32_t failures;
 };
 
@@ -56,6 +86,7 @@ struct sl_links {
 	uv_tcp_t listener;
 	uv_timer_t tick;
 	struct sl_link *all;
+	uint64_t count; /* of links so far */
 	struct sl_slot *slots; /* by roster index */
 	uint8_t strangers[SL_STRANGERS_MAX][SL_HASH_BYTES];
 	uint32_t stranger_count;
@@ -78,6 +109,8 @@ void sl_link_resume(struct sl_link *link);
 void sl_link_close(struct sl_link *link, const char *why);
 
 /* links.c: what a link tells its owner */
+/* The handshake is done at this end: the link is offered, or stands, or is turned away (false: closed). */
+bool sl_links_shaken(struct sl_link *link);
 bool sl_links_established(struct sl_link *link);
 void sl_links_lost(struct sl_link *link);
 void sl_links_stranger(struct sl_link *link);

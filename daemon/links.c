@@ -1,5 +1,6 @@
 #include "daemon/links.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,6 +13,8 @@
 #define HANDSHAKE_MS 10000u
 #define RETRY_LEAST_MS 250u
 #define RETRY_MOST_MS 15000u
+#define HEAD_START_MS 1000u
+#define STEADY_MS 2000u
 
 /* "host:port" or "[v6]:port" into its parts; the roster has checked the form. */
 static void split_address(const char *address, char host[static SL_ADDRESS_BYTES], char port[static 8])
@@ -77,9 +80,17 @@ static void dial(struct sl_links *links, uint32_t peer)
 		sl_link_close(link, uv_strerror(rc));
 }
 
-static bool dials(const struct sl_links *links, uint32_t peer)
+/* The rule of link.h: of two links, the one dialled by this end stays. */
+static bool goes_first(const struct sl_links *links, uint32_t peer)
 {
 	return links->config.self < peer;
+}
+
+static bool may_dial(const struct sl_links *links, uint32_t peer, uint64_t now)
+{
+	const struct sl_slot *slot = &links->slots[peer];
+	uint64_t wait = goes_first(links, peer) ? 0 : HEAD_START_MS;
+	return slot->wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->alone_since + wait;
 }
 
 void sl_links_want(struct sl_links *links, const uint64_t *set)
@@ -88,16 +99,17 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 	for (uint32_t i = 0; i < links->config.roster->size; i++) {
 		struct sl_slot *slot = &links->slots[i];
 		bool wanted = i != links->config.self && sl_bit(set, i);
-		if (wanted && !slot->wanted)
+		if (wanted && !slot->wanted) {
 			slot->failures = 0;
+			slot->alone_since = now;
+			slot->retry_at = slot->dialled_at + RETRY_LEAST_MS;
+		}
 		slot->wanted = wanted;
-		if (!dials(links, i))
-			continue;
-		if (!wanted && slot->up != NULL)
+		if (!wanted && slot->up != NULL && slot->up->dialled)
 			sl_link_close(slot->up, "out of range");
 		if (!wanted && slot->dialling != NULL)
 			sl_link_close(slot->dialling, "out of range");
-		if (wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->dialled_at + RETRY_LEAST_MS)
+		if (may_dial(links, i, now) && now >= slot->dialled_at + RETRY_LEAST_MS)
 			dial(links, i); /* being asked is reason enough, however long the pause was to be */
 	}
 }
@@ -135,32 +147,85 @@ void sl_links_stranger(struct sl_link *link)
 	refuse(link, -1, pin);
 }
 
-/* The id is what the pin says: it must be the dialled one, or one that dials us. */
-bool sl_links_established(struct sl_link *link)
+/* The id is what the pin says: it must be the dialled one, or another than one's own. */
+static bool rightful(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	uint32_t member = (uint32_t)link->secure.member;
-	bool right = link->dialled ? member == link->peer : member != links->config.self && !dials(links, member);
-	if (!right) {
-		uint32_t slot = link->dialled ? link->peer : member;
-		if (!links->slots[slot].refused)
-			refuse(link, link->dialled ? (int)link->peer : -1, link->secure.stranger);
-		links->slots[slot].refused = true;
+	if (link->dialled ? member == link->peer : member != links->config.self)
+		return true;
+	uint32_t slot = link->dialled ? link->peer : member;
+	if (!links->slots[slot].refused)
+		refuse(link, link->dialled ? (int)link->peer : -1, link->secure.stranger);
+	links->slots[slot].refused = true;
+	return false;
+}
+
+/* Whether a link that was accepted from a member has to go: the table of link.h. */
+static bool loses(const struct sl_link *link, uint32_t member)
+{
+	const struct sl_slot *slot = &link->links->slots[member];
+	if (slot->up != NULL && !slot->up->dialled)
+		return slot->up->number > link->number;
+	if (!goes_first(link->links, member))
+		return false;
+	return slot->up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
+}
+
+/* Nothing has failed: the handler does not hear of it. */
+static void give_up_dial(struct sl_slot *slot)
+{
+	struct sl_link *link = slot->dialling;
+	slot->dialling = NULL;
+	if (link != NULL)
+		sl_link_close(link, "the other end's link stands");
+}
+
+static void turn_away(struct sl_link *link, struct sl_slot *slot)
+{
+	sl_link_close(link, "a second link");
+	if (slot->up != NULL && slot->up->in_flight == 0)
+		sl_link_ping(slot->up); /* the peer thinks that it has none */
+}
+
+bool sl_links_shaken(struct sl_link *link)
+{
+	if (!rightful(link)) {
 		sl_link_close(link, "another learner's key");
 		return false;
 	}
-	struct sl_slot *slot = &links->slots[member];
+	if (link->dialled) {
+		link->state = SL_LINK_OFFERED;
+		return true;
+	}
+	uint32_t member = (uint32_t)link->secure.member;
+	struct sl_slot *slot = &link->links->slots[member];
+	if (loses(link, member)) {
+		turn_away(link, slot);
+		return false;
+	}
+	give_up_dial(slot);
+	link->peer = member;
+	link->links->unshaken--;
+	return sl_links_established(link);
+}
+
+bool sl_links_established(struct sl_link *link)
+{
+	struct sl_links *links = link->links;
+	struct sl_slot *slot = &links->slots[link->peer];
 	if (slot->up != NULL)
 		sl_link_close(slot->up, "replaced by a newer link");
 	if (link->dialled)
 		slot->dialling = NULL;
-	links->unshaken -= !link->dialled;
+	assert(slot->up == NULL && slot->dialling == NULL);
 	slot->up = link;
-	slot->failures = 0;
-	link->peer = member;
 	link->state = SL_LINK_UP;
+	link->since = uv_now(links->config.loop);
 	links->figures.up++;
-	links->config.handler.up(links->config.handler.context, member);
+	links->config.handler.up(links->config.handler.context, link->peer);
+	if (!link->dialled && link->state == SL_LINK_UP)
+		sl_link_ping(link); /* the word that the dialler waits for */
 	return link->state == SL_LINK_UP;
 }
 
@@ -172,18 +237,23 @@ void sl_links_lost(struct sl_link *link)
 		return;
 	}
 	struct sl_slot *slot = &links->slots[link->peer];
+	uint64_t now = uv_now(links->config.loop);
 	bool stood = slot->up == link;
 	if (!stood && slot->dialling != link)
 		return;
 	if (stood) {
 		slot->up = NULL;
+		slot->alone_since = now;
 		links->figures.up--;
+		if (now >= link->since + STEADY_MS)
+			slot->failures = 0;
 	} else {
 		slot->dialling = NULL;
 	}
-	slot->retry_at = uv_now(links->config.loop) + retry_pause(links, slot);
+	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
-	links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
+	if (!link->turned_away)
+		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
 }
 
 /* The clock. */
@@ -212,9 +282,7 @@ static void on_tick(uv_timer_t *timer)
 		tend(link, now);
 	}
 	for (uint32_t i = 0; i < links->config.roster->size; i++) {
-		struct sl_slot *slot = &links->slots[i];
-		if (slot->wanted && dials(links, i) && slot->up == NULL && slot->dialling == NULL &&
-		    now >= slot->retry_at)
+		if (may_dial(links, i, now) && now >= links->slots[i].retry_at)
 			dial(links, i);
 	}
 }

@@ -1,9 +1,12 @@
 /* links.h - the live, mutually authenticated connections of one learner.
  *
- * Owns every socket between learners. The learner with the smaller id dials, so that two learners never hold two
- * links; who is to be dialled is told by sl_links_want. Each link: a TCP connection, TLS over it (tls.h), frames over that
- * (frame.h), two queues out. Control frames go first, between the frames of vectors; about SL_LINK_QUEUE_BYTES of
- * ciphertext wait in a link at most, the rest as frames shared between links.
+ * Owns every socket between learners. Either end dials, so that a learner behind a one-way firewall has its links whatever
+ * its place in the roster; the end with the smaller index goes first, the other one after a second without a link. Two
+ * learners never hold two links: who accepts decides, by a rule that both know (link.h). Who is to be dialled is told by
+ * sl_links_want; who dialled a link closes it when it is no longer wanted here, and one that only the other end wants is kept.
+ * Each link: a TCP connection, TLS over it (tls.h), frames over that (frame.h), two queues out. Control frames go first,
+ * between the frames of vectors; about SL_LINK_QUEUE_BYTES of ciphertext wait in a link at most, the rest as frames
+ * shared between links.
  *
  *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s .. 15 s
  */
@@ -28,8 +31,11 @@ struct sl_frame *sl_frame_new(size_t size, bool vector);
 /* Wiped when the last reference goes: shares pass through here. */
 void sl_frame_release(struct sl_frame *frame);
 
+/* For each peer: up, down, up, down ..., and while no link stands any number of downs of dials that failed. A link that
+ * takes another's place is a down and an up, because what was sent on the first may be lost. */
 struct sl_links_handler {
 	void *context;
+	/* Both ends have checked the other's pin, and both hold this link. */
 	void (*up)(void *context, uint32_t peer);
 	/* why: a constant text, for the log. dialled: it never stood. */
 	void (*down)(void *context, uint32_t peer, bool dialled, const char *why);

@@ -1,0 +1,69 @@
+/* pair.h - two learners' links in one loop, each reached over a road; many pairs share a loop.
+ *
+ * The handlers check their contract as they are called: up and down by turns, and frames only while a link stands, in the
+ * order in which they were sent.
+ */
+#pragma once
+
+#include "daemon/link.h"
+#include "test/daemon/links/road.h"
+
+struct net {
+	char folder[32];
+	uv_loop_t loop;
+	struct roads roads;
+	struct sl_identity identities[2];
+	struct sl_member members[2]; /* keys; the addresses are each pair's own */
+	struct sl_roster roster;
+	struct sl_tls tls[2];
+	size_t descriptors; /* before the first pair */
+};
+
+struct end {
+	struct pair *pair;
+	struct sl_links *links;
+	bool up;
+	uint32_t ups, downs, failed; /* calls of the handler */
+	uint32_t sent, seen;         /* the last frame's number, 0: none */
+	uint32_t received;
+	const char *why;
+};
+
+/* The first end has the smaller index. Road i leads to end i. */
+struct pair {
+	struct net *net;
+	struct sl_member members[2];
+	struct sl_roster roster;
+	struct end ends[2];
+	struct road roads[2];
+};
+
+void net_open(struct net *net);
+/* Expects that every descriptor is closed. */
+void net_close(struct net *net);
+void net_turn(struct net *net);
+void net_elapse(struct net *net, uint64_t ms);
+/* Turns until the condition holds: false when it does not within so long. */
+bool net_until(struct net *net, uint64_t ms, bool (*condition)(void *), void *argument);
+size_t count_descriptors(void);
+
+void pair_open(struct pair *pair, struct net *net);
+/* With a TLS of its own for the second end, which may know other keys. */
+void pair_open_with(struct pair *pair, struct net *net, const struct sl_tls *second);
+void pair_close(struct pair *pair);
+void pair_want(struct pair *pair, int end, bool wanted);
+/* Queues a numbered frame of `size` payload bytes, at least 4; end_flush sends. */
+void end_send(struct end *end, size_t size, bool vector);
+void end_flush(struct end *end);
+/* What it holds, NULL: nothing. */
+const struct sl_link *end_link(const struct end *end);
+const struct sl_link *end_dial(const struct end *end);
+
+/* Exactly one link at each end, up, and the same one (an end dialled it, the other accepted it); nothing else open. */
+bool pair_settled(void *pair);
+/* pair_settled, and each end was told of one up and nothing else. */
+void pair_expect_clean(const struct pair *pair);
+/* Sends a frame each way; pair_heard: everything that was sent last has arrived. */
+void pair_say(struct pair *pair);
+bool pair_heard(void *pair);
+void pair_expect_frames(struct pair *pair);
