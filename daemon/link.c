@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SLICE (64u << 10)
 #define SOCKET_BUFFER (256 << 10) /* autotuned buffers of a hundred daemons fall into TCP memory pressure */
@@ -106,6 +107,7 @@ static void flush(struct sl_link *link)
 	secure->out_bytes = secure->out_room = 0;
 	link->in_flight += write->size;
 	link->links->figures.bytes_sent += write->size;
+	link->links->figures.writes++;
 	link->sent = uv_now(link->links->config.loop);
 	uv_buf_t buffer = uv_buf_init((char *)write->bytes, (unsigned)write->size);
 	int rc = uv_write(&write->request, (uv_stream_t *)&link->tcp, &buffer, 1, on_written);
@@ -117,36 +119,71 @@ static void flush(struct sl_link *link)
 	}
 }
 
+static struct sl_frame *pop_control(struct sl_link *link)
+{
+	struct sl_frame *frame = pop(&link->control);
+	if (frame != NULL)
+		link->control_bytes -= frame->size;
+	return frame;
+}
+
+/* As many waiting control frames as fit one record, whole; 0: there is none, or the next one is larger than that. */
+static size_t gather(struct sl_link *link, uint8_t batch[static SL_RECORD_BYTES])
+{
+	size_t size = 0;
+	while (link->control.head != NULL && link->control.head->frame->size <= SL_RECORD_BYTES - size) {
+		struct sl_frame *frame = pop_control(link);
+		memcpy(batch + size, frame->bytes, frame->size);
+		size += frame->size;
+		sl_frame_release(frame);
+	}
+	return size;
+}
+
 static bool next_frame(struct sl_link *link)
 {
 	if (link->current == NULL) {
-		link->current = pop(&link->control);
-		if (link->current != NULL)
-			link->control_bytes -= link->current->size;
-		else
+		link->current = pop_control(link);
+		if (link->current == NULL)
 			link->current = pop(&link->vectors);
 		link->current_at = 0;
 	}
 	return link->current != NULL;
 }
 
+static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
+{
+	link->links->figures.records_sent += (count + SL_RECORD_BYTES - 1) / SL_RECORD_BYTES;
+	if (sl_secure_write(&link->secure, bytes, count) != SL_OK)
+		sl_link_close(link, "TLS error while sending");
+}
+
+static void encrypt_slice(struct sl_link *link)
+{
+	struct sl_frame *frame = link->current;
+	size_t left = frame->size - link->current_at, count = left < SLICE ? left : SLICE;
+	encrypt(link, frame->bytes + link->current_at, count);
+	link->current_at += count;
+	if (link->current_at == frame->size) {
+		sl_frame_release(frame);
+		link->current = NULL;
+	}
+}
+
 void sl_link_pump(struct sl_link *link)
 {
-	while (link->state == SL_LINK_UP && link->in_flight + link->secure.out_bytes < SL_LINK_QUEUE_BYTES &&
-	       next_frame(link)) {
-		struct sl_frame *frame = link->current;
-		size_t left = frame->size - link->current_at, n = left < SLICE ? left : SLICE;
-		if (sl_secure_write(&link->secure, frame->bytes + link->current_at, n) != SL_OK) {
-			sl_link_close(link, "TLS error while sending");
-			return;
-		}
-		link->current_at += n;
-		if (link->current_at == frame->size) {
-			sl_frame_release(frame);
-			link->current = NULL;
-		}
+	uint8_t *batch = link->links->batch;
+	while (link->state == SL_LINK_UP && link->in_flight + link->secure.out_bytes < SL_LINK_QUEUE_BYTES) {
+		size_t size = link->current == NULL ? gather(link, batch) : 0;
+		if (size > 0)
+			encrypt(link, batch, size);
+		else if (next_frame(link))
+			encrypt_slice(link);
+		else
+			break;
 	}
-	flush(link);
+	if (link->state == SL_LINK_UP)
+		flush(link);
 }
 
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame)

@@ -77,6 +77,7 @@ struct sl_slot {
 	uint32_t failures;
 };
 
+#define SL_RECORD_BYTES (16u << 10) /* plaintext of a TLS record, at most */
 #define SL_STRANGERS_MAX 64u
 #define SL_UNSHAKEN_MAX 128u /* accepted connections that have not shown a pinned key yet */
 #define SL_UNREAD_MAX 64u
@@ -93,6 +94,7 @@ struct sl_links {
 	struct sl_links_figures figures;
 	uint8_t ciphertext[256 << 10]; /* where reads land; used up within the callback */
 	uint8_t plaintext[64 << 10];
+	uint8_t batch[SL_RECORD_BYTES]; /* control frames on their way into one record */
 	uint32_t unshaken;
 	bool closing;
 };

@@ -5,8 +5,8 @@
  * learners never hold two links: who accepts decides, by a rule that both know (link.h). Who is to be dialled is told by
  * sl_links_want; who dialled a link closes it when it is no longer wanted here, and one that only the other end wants is kept.
  * Each link: a TCP connection, TLS over it (tls.h), frames over that (frame.h), two queues out. Control frames go first,
- * between the frames of vectors; about SL_LINK_QUEUE_BYTES of ciphertext wait in a link at most, the rest as frames
- * shared between links.
+ * between the frames of vectors, and those that wait together share TLS records; about SL_LINK_QUEUE_BYTES of ciphertext
+ * wait in a link at most, the rest as frames shared between links.
  *
  *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s .. 15 s
  */
@@ -71,6 +71,7 @@ void sl_links_flush(struct sl_links *links);
 struct sl_links_figures {
 	uint32_t up;
 	uint64_t bytes_sent, bytes_received; /* of ciphertext, since the start */
+	uint64_t records_sent, writes;       /* TLS records of frames; system calls that were asked for */
 };
 void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures);
 /* Says goodbye on every link and closes; the loop must run until its handles are gone, then sl_links_free. */

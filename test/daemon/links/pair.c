@@ -51,6 +51,9 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 	if (kind == SL_MSG_HELLO) {
 		assert_true(number > end->seen);
 		end->seen = number;
+		end->controls++;
+	} else if (end->received == end->controls) {
+		end->ahead = end->controls;
 	}
 	for (size_t i = sizeof number; i < size; i++)
 		if (payload[i] != (uint8_t)(number + i))

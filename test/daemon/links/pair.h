@@ -26,6 +26,7 @@ struct end {
 	uint32_t ups, downs, failed; /* calls of the handler */
 	uint32_t sent, seen;         /* the last frame's number, 0: none */
 	uint32_t received;
+	uint32_t controls, ahead;    /* control frames received; those before the first vector */
 	const char *why;
 };
 
