@@ -90,6 +90,13 @@ static void on_written(uv_write_t *request, int status)
 		sl_link_pump(link);
 }
 
+int sl_link_descriptor(const struct sl_link *link)
+{
+	int descriptor = -1;
+	uv_fileno((const uv_handle_t *)&link->tcp, &descriptor);
+	return descriptor;
+}
+
 /* Hands what TLS has to say to the kernel. */
 static void flush(struct sl_link *link)
 {
@@ -105,6 +112,8 @@ static void flush(struct sl_link *link)
 	write->size = secure->out_bytes;
 	secure->out = NULL;
 	secure->out_bytes = secure->out_room = 0;
+	if (write->size >= SL_SPEED_WRITE_BYTES)
+		sl_speed_begin(&link->speed, sl_link_descriptor(link));
 	link->in_flight += write->size;
 	link->links->figures.bytes_sent += write->size;
 	link->links->figures.writes++;

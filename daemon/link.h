@@ -33,6 +33,7 @@
 #pragma once
 
 #include "daemon/links.h"
+#include "daemon/speed.h"
 
 enum sl_link_state_kind { SL_LINK_CONNECT, SL_LINK_HANDSHAKE, SL_LINK_OFFERED, SL_LINK_UP, SL_LINK_CLOSED };
 
@@ -61,6 +62,7 @@ struct sl_link {
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
 	size_t in_flight;         /* ciphertext handed to the kernel's queue */
+	struct sl_speed speed;
 	size_t control_bytes;     /* waiting in `control` */
 	uint32_t unread;          /* frames handed over and not dealt with yet */
 	bool paused;              /* not read until fewer are */
@@ -107,6 +109,8 @@ void sl_link_pump(struct sl_link *link);
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
 void sl_link_ping(struct sl_link *link);
 void sl_link_resume(struct sl_link *link);
+/* Of its socket; -1: closed. */
+int sl_link_descriptor(const struct sl_link *link);
 /* Closes; the slot hears of it. Safe to call twice. */
 void sl_link_close(struct sl_link *link, const char *why);
 

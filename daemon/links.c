@@ -265,6 +265,7 @@ static void tend(struct sl_link *link, uint64_t now)
 			sl_link_close(link, "no answer");
 		return;
 	}
+	sl_speed_look(&link->speed, sl_link_descriptor(link));
 	if (!link->paused && now > link->heard + DEAD_MS) {
 		sl_link_close(link, "silent for 6 s");
 		return;
@@ -351,6 +352,32 @@ void sl_links_flush(struct sl_links *links)
 void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures)
 {
 	*figures = links->figures;
+}
+
+static double speed(const struct sl_links *links, uint32_t peer, bool *floor)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	*floor = true;
+	return link == NULL ? 0 : sl_speed_of(&link->speed, sl_link_descriptor(link), floor);
+}
+
+double sl_links_speed(const struct sl_links *links, uint32_t peer)
+{
+	bool floor;
+	return speed(links, peer, &floor);
+}
+
+bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer)
+{
+	bool floor;
+	speed(links, peer, &floor);
+	return floor;
+}
+
+uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	return link == NULL ? 0 : sl_speed_rtt_us(sl_link_descriptor(link));
 }
 
 /* Life. */
