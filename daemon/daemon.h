@@ -47,6 +47,9 @@ struct sl_complaint {
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
 	uint64_t flood_bytes;                /* of link states and Readys, since then */
+	uint64_t view_bytes;                 /* sent when the present view was closed */
+	sl_ms view_ms;                       /* and when that was */
+	double rate;                         /* bytes per second from the last committed view to its commit; 0: none yet */
 	double train_s;
 	double loss;
 	uint64_t samples;

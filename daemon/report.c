@@ -41,16 +41,61 @@ static void failed(struct sl_daemon *daemon, const struct sl_report *r)
 	       "phase", sl_phase_name(r->phase), "reason", reason);
 }
 
+/* Seconds to send what the view asks for: at the rate of the last round, which has its waits and arithmetic in it; before
+ * there is one, as long as the slowest neighbour's link takes by its own measure. 0: nothing is measured. */
+static double forecast_s(const struct sl_daemon *daemon, const struct sl_report *r, bool *at_most)
+{
+	double slowest = 0, count = 0;
+	*at_most = false;
+	if (daemon->figures.rate > 0)
+		return (double)r->bytes / daemon->figures.rate;
+	for (uint32_t i = 0; i < daemon->roster.size; i++) {
+		double speed = sl_bit(r->set, i) ? sl_links_speed(daemon->links, i) : 0;
+		count += sl_bit(r->set, i);
+		if (speed <= 0)
+			continue;
+		slowest = slowest == 0 || speed < slowest ? speed : slowest;
+		*at_most = *at_most || sl_links_speed_is_floor(daemon->links, i);
+	}
+	return slowest > 0 ? (double)r->bytes / count / slowest : 0;
+}
+
+static void forecast_text(const struct sl_report *r, double seconds, bool at_most, char *text, size_t size)
+{
+	int n = snprintf(text, size, "%.1f MB to send", (double)r->bytes / 1e6);
+	if (seconds > 0)
+		snprintf(text + n, size - (size_t)n, ", %s %.3g s at the measured speed", at_most ? "at most" : "about", seconds);
+	else
+		snprintf(text + n, size - (size_t)n, "; no link is measured yet");
+}
+
 static void view(struct sl_daemon *daemon, const struct sl_report *r)
 {
-	char text[TEXT_BYTES];
+	char text[TEXT_BYTES], forecast[96];
+	struct sl_links_figures now;
+	bool at_most;
+	double seconds = forecast_s(daemon, r, &at_most);
 	uint32_t bits = 64u - (uint32_t)__builtin_clzll(r->n[3]);
+	sl_links_figures(daemon->links, &now);
+	daemon->figures.view_bytes = now.bytes_sent;
+	daemon->figures.view_ms = uv_hrtime() / 1000000u;
+	forecast_text(r, seconds, at_most, forecast, sizeof forecast);
 	snprintf(text, sizeof text,
-		 "round %u attempt %u: %" PRIu64 " learners, %" PRIu64 " edges, mu %.4f, K %" PRIu64 ", p %" PRIu64, r->t, r->a,
-		 r->n[0], r->n[1], r->real, r->n[2], r->n[3]);
-	sl_log(daemon->log, SL_INFO, "view", text, "{s:i, s:i, s:I, s:I, s:f, s:I, s:I, s:i}", "round", (int)r->t, "attempt",
-	       (int)r->a, "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mu", r->real, "k",
-	       (json_int_t)r->n[2], "p", (json_int_t)r->n[3], "f", (int)sl_fraction_bits(bits));
+		 "round %u attempt %u: %" PRIu64 " learners, %" PRIu64 " edges, mu %.4f, K %" PRIu64 ", p %" PRIu64 "; %s", r->t, r->a,
+		 r->n[0], r->n[1], r->real, r->n[2], r->n[3], forecast);
+	sl_log(daemon->log, SL_INFO, "view", text, "{s:i, s:i, s:I, s:I, s:f, s:I, s:I, s:i, s:I, s:f, s:b}", "round", (int)r->t,
+	       "attempt", (int)r->a, "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mu", r->real, "k",
+	       (json_int_t)r->n[2], "p", (json_int_t)r->n[3], "f", (int)sl_fraction_bits(bits), "forecast_bytes",
+	       (json_int_t)r->bytes, "forecast_s", seconds, "forecast_at_most", at_most);
+}
+
+static void measure_rate(struct sl_daemon *daemon, uint64_t bytes_sent)
+{
+	struct sl_figures_round *f = &daemon->figures;
+	sl_ms now = uv_hrtime() / 1000000u;
+	if (f->view_ms != 0 && now > f->view_ms && bytes_sent > f->view_bytes)
+		f->rate = (double)(bytes_sent - f->view_bytes) * 1000.0 / (double)(now - f->view_ms);
+	f->view_ms = 0;
 }
 
 static void committed(struct sl_daemon *daemon, const struct sl_report *r)
@@ -69,6 +114,7 @@ static void committed(struct sl_daemon *daemon, const struct sl_report *r)
 	       daemon->checkpoint, "aggregate_s", (double)r->elapsed / 1000.0, "train_s", last->train_s,
 	       "round_bytes_sent", (json_int_t)(now.bytes_sent - last->bytes_sent), "round_bytes_received",
 	       (json_int_t)(now.bytes_received - last->bytes_received), "round_flood_bytes", (json_int_t)last->flood_bytes);
+	measure_rate(daemon, now.bytes_sent);
 	last->bytes_sent = now.bytes_sent;
 	last->bytes_received = now.bytes_received;
 	last->flood_bytes = 0;

@@ -150,6 +150,7 @@ static void report_view(struct sl_core *core)
 	report->n[3] = view->field.p;
 	report->real = view->mu;
 	report->bytes = forecast_bytes(view);
+	report->set = core->fellows;
 }
 
 /* Quorum, connectedness and the p bound were met when the view was built. */

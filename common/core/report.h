@@ -10,7 +10,7 @@
 
 enum sl_report_kind {
 	SL_REPORT_PHASE,     /* entered `phase` */
-	SL_REPORT_VIEW,      /* n: learners, edges, K_i, p; real: mu; bytes: this learner will send. The gate is passed */
+	SL_REPORT_VIEW,      /* the gate is passed. n: learners, edges, K_i, p; real: mu; bytes: to be sent to the neighbours, set */
 	SL_REPORT_EXPOSED,   /* the gate is passed because it only warns: as FAILED with FEW or TOLERANCE */
 	SL_REPORT_CLAMPED,   /* n[0] coordinates clamped */
 	SL_REPORT_COMMITTED, /* n: learners, edges, K, total weight; real: margin; hash: D; aggregate_ms in n2 */
