@@ -91,13 +91,24 @@ static void send_state(struct sl_daemon *daemon, const uint64_t *to, const struc
 	to_set(daemon, to, frame);
 }
 
+#define RESULT_WAITING (8u * SL_CHUNK_BYTES_MAX)
+
+/* Whoever asks for more than it reads gets nothing: its asking must not fill our memory. */
+static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
+{
+	for (uint32_t i = 0; i < daemon->roster.size; i++)
+		if (sl_bit(to, i) && sl_links_waiting(daemon->links, i) > RESULT_WAITING)
+			return false;
+	return true;
+}
+
 /* A piece of the committed sum, as it lies in its file. */
 static void send_result(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
 {
 	const struct sl_result *result = &daemon->result;
 	uint8_t *piece = NULL;
 	size_t width = result->z_bytes / (daemon->vault.n + 1), first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
-	if (result->proof.t != m->chunk.t || first + m->chunk.size > result->z_bytes)
+	if (result->proof.t != m->chunk.t || first + m->chunk.size > result->z_bytes || !reads(daemon, to))
 		return; /* its file could not be opened: who asked will ask somebody else */
 	struct sl_frame *frame = encode(m, true, &piece);
 	memcpy(piece, result->z + first, m->chunk.size);

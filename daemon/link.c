@@ -153,8 +153,8 @@ static bool next_frame(struct sl_link *link)
 {
 	if (link->current == NULL) {
 		link->current = pop_control(link);
-		if (link->current == NULL)
-			link->current = pop(&link->vectors);
+		if (link->current == NULL && (link->current = pop(&link->vectors)) != NULL)
+			link->vector_bytes -= link->current->size;
 		link->current_at = 0;
 	}
 	return link->current != NULL;
@@ -204,7 +204,7 @@ void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
 	}
 	node->frame = frame;
 	frame->references++;
-	link->control_bytes += frame->vector ? 0 : frame->size;
+	*(frame->vector ? &link->vector_bytes : &link->control_bytes) += frame->size;
 	push(frame->vector ? &link->vectors : &link->control, node);
 }
 

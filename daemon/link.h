@@ -64,6 +64,7 @@ struct sl_link {
 	size_t in_flight;         /* ciphertext handed to the kernel's queue */
 	struct sl_speed speed;
 	size_t control_bytes;     /* waiting in `control` */
+	size_t vector_bytes;      /* waiting in `vectors` */
 	uint32_t unread;          /* frames handed over and not dealt with yet */
 	bool paused;              /* not read until fewer are */
 	bool turned_away;         /* offered, and closed in order: the other end has another link, or ends */

@@ -324,6 +324,12 @@ void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame
 		sl_link_queue(link, frame);
 }
 
+size_t sl_links_waiting(const struct sl_links *links, uint32_t peer)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	return link == NULL ? 0 : link->vector_bytes;
+}
+
 void sl_links_consumed(struct sl_links *links, uint32_t peer)
 {
 	struct sl_link *link = links->slots[peer].up;

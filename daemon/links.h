@@ -80,6 +80,8 @@ double sl_links_speed(const struct sl_links *links, uint32_t peer);
 bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer);
 /* The least round trip to a peer, microseconds; 0: not known, or no link. */
 uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer);
+/* Bytes of vectors that wait for a peer to read; 0 without a link. */
+size_t sl_links_waiting(const struct sl_links *links, uint32_t peer);
 /* Says goodbye on every link and closes; the loop must run until its handles are gone, then sl_links_free. */
 void sl_links_close(struct sl_links *links);
 void sl_links_free(struct sl_links *links);
