@@ -127,24 +127,32 @@ static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
 	links->config.handler.refused(links->config.handler.context, text, expected, pin);
 }
 
-/* A key that is in no roster line; said once for each key, and for each roster line that shows a foreign key. */
+/* false: it is known already, or there are too many. */
+static bool remember(struct sl_links *links, const uint8_t *pin)
+{
+	for (uint32_t i = 0; i < links->stranger_count; i++)
+		if (memcmp(links->strangers[i], pin, SL_HASH_BYTES) == 0)
+			return false;
+	if (links->stranger_count == SL_STRANGERS_MAX)
+		return false;
+	memcpy(links->strangers[links->stranger_count++], pin, SL_HASH_BYTES);
+	return true;
+}
+
+/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only connects. */
 void sl_links_stranger(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	const uint8_t *pin = link->secure.stranger;
-	if (link->dialled) {
-		if (!links->slots[link->peer].refused)
-			refuse(link, (int)link->peer, pin);
-		links->slots[link->peer].refused = true;
+	bool news = remember(links, pin);
+	if (!link->dialled) {
+		if (news)
+			refuse(link, -1, pin);
 		return;
 	}
-	for (uint32_t i = 0; i < links->stranger_count; i++)
-		if (memcmp(links->strangers[i], pin, SL_HASH_BYTES) == 0)
-			return;
-	if (links->stranger_count == SL_STRANGERS_MAX)
-		return;
-	memcpy(links->strangers[links->stranger_count++], pin, SL_HASH_BYTES);
-	refuse(link, -1, pin);
+	if (!links->slots[link->peer].refused)
+		refuse(link, (int)link->peer, pin);
+	links->slots[link->peer].refused = true;
 }
 
 /* The id is what the pin says: it must be the dialled one, or another than one's own. */

@@ -65,10 +65,11 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
 {
-	(void)context;
+	struct end *end = context;
 	(void)address;
-	(void)expected;
 	(void)pin;
+	end->refused++;
+	end->expected = expected;
 }
 
 size_t count_descriptors(void)
@@ -184,14 +185,14 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 	return ntohs(name.sin_port);
 }
 
-void pair_open_with(struct pair *pair, struct net *net, const struct sl_tls *second)
+void pair_open_with(struct pair *pair, struct net *net, uint32_t end, const struct sl_tls *tls)
 {
 	memset(pair, 0, sizeof *pair);
 	pair->net = net;
 	memcpy(pair->members, net->members, sizeof pair->members);
 	pair->roster = (struct sl_roster){.members = pair->members, .size = 2};
 	for (uint32_t i = 0; i < 2; i++) {
-		uint16_t port = listen_as(pair, i, i == 1 ? second : &net->tls[0]);
+		uint16_t port = listen_as(pair, i, i == end ? tls : &net->tls[i]);
 		road_open(&net->roads, &pair->roads[i], port);
 		snprintf(pair->members[i].address, sizeof pair->members[i].address, "127.0.0.1:%u",
 			 pair->roads[i].port);
@@ -200,7 +201,7 @@ void pair_open_with(struct pair *pair, struct net *net, const struct sl_tls *sec
 
 void pair_open(struct pair *pair, struct net *net)
 {
-	pair_open_with(pair, net, &net->tls[1]);
+	pair_open_with(pair, net, 1, &net->tls[1]);
 }
 
 static bool empty(void *argument)

@@ -28,6 +28,8 @@ struct end {
 	uint32_t received;
 	uint32_t controls, ahead;    /* control frames received; those before the first vector */
 	const char *why;
+	uint32_t refused; /* keys */
+	int expected;     /* whose place the last of them took */
 };
 
 /* The first end has the smaller index. Road i leads to end i. */
@@ -49,8 +51,8 @@ bool net_until(struct net *net, uint64_t ms, bool (*condition)(void *), void *ar
 size_t count_descriptors(void);
 
 void pair_open(struct pair *pair, struct net *net);
-/* With a TLS of its own for the second end, which may know other keys. */
-void pair_open_with(struct pair *pair, struct net *net, const struct sl_tls *second);
+/* With another TLS for one end, which may know other keys. */
+void pair_open_with(struct pair *pair, struct net *net, uint32_t end, const struct sl_tls *tls);
 void pair_close(struct pair *pair);
 void pair_want(struct pair *pair, int end, bool wanted);
 /* Queues a numbered frame of `size` payload bytes, at least 4; end_flush sends. */

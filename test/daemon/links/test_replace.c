@@ -169,28 +169,64 @@ static void the_second_no_longer_wants(void **state)
 	hand_over(1);
 }
 
-/* A key that the acceptor does not know: the dialler has done its part of the handshake, and yet no link ever stood. */
+/* Keys that do not match. */
+
+struct mismatch {
+	struct net net;
+	struct pair pair;
+	struct sl_member members[2];
+	struct sl_roster roster;
+	struct sl_tls tls;
+};
+
+/* The roster of one end has another key for the other end than that one has. */
+static void open_mismatch(struct mismatch *m, uint32_t end)
+{
+	struct sl_error error;
+	net_open(&m->net);
+	memcpy(m->members, m->net.members, sizeof m->members);
+	memset(m->members[1 - end].pin, 0, SL_HASH_BYTES);
+	m->roster = (struct sl_roster){.members = m->members, .size = 2};
+	assert_int_equal(sl_tls_open(&m->tls, &m->net.identities[end], &m->roster, &error), SL_OK);
+	pair_open_with(&m->pair, &m->net, end, &m->tls);
+}
+
+static void close_mismatch(struct mismatch *m)
+{
+	assert_int_equal(m->pair.ends[0].ups + m->pair.ends[1].ups, 0);
+	pair_close(&m->pair);
+	sl_tls_close(&m->tls);
+	net_close(&m->net);
+}
+
+/* The dialler has done its part of the handshake, and yet no link ever stood. */
 static void a_refused_key_is_never_up(void **state)
 {
 	(void)state;
-	struct net net;
-	struct pair pair;
-	struct sl_error error;
-	struct sl_tls tls;
-	net_open(&net);
-	struct sl_member members[2] = {net.members[0], net.members[1]};
-	struct sl_roster roster = {.members = members, .size = 2};
-	memset(members[0].pin, 0, sizeof members[0].pin);
-	assert_int_equal(sl_tls_open(&tls, &net.identities[1], &roster, &error), SL_OK);
-	pair_open_with(&pair, &net, &tls);
-	pair_want(&pair, 0, true);
-	net_elapse(&net, 500);
-	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 0);
-	assert_true(pair.ends[0].failed > 0);
-	assert_non_null(strstr(pair.ends[0].why, "refused by the other end"));
-	pair_close(&pair);
-	sl_tls_close(&tls);
-	net_close(&net);
+	struct mismatch m;
+	open_mismatch(&m, 1);
+	pair_want(&m.pair, 0, true);
+	net_elapse(&m.net, 500);
+	assert_true(m.pair.ends[0].failed > 0);
+	assert_non_null(strstr(m.pair.ends[0].why, "refused by the other end"));
+	assert_int_equal(m.pair.ends[1].refused, 1);
+	assert_int_equal(m.pair.ends[1].expected, -1);
+	close_mismatch(&m);
+}
+
+/* It answers for somebody, and it connects: that is one thing to say. */
+static void a_wrong_key_is_said_once(void **state)
+{
+	(void)state;
+	struct mismatch m;
+	open_mismatch(&m, 0);
+	pair_want(&m.pair, 0, true);
+	pair_want(&m.pair, 1, true);
+	net_elapse(&m.net, 2500);
+	assert_true(m.pair.roads[0].opened > 1 && m.pair.roads[1].opened > 1);
+	assert_int_equal(m.pair.ends[0].refused, 1);
+	assert_int_equal(m.pair.ends[0].expected, 1);
+	close_mismatch(&m);
 }
 
 /* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s. */
@@ -226,6 +262,7 @@ int main(void)
 		cmocka_unit_test(the_first_no_longer_wants),
 		cmocka_unit_test(the_second_no_longer_wants),
 		cmocka_unit_test(a_refused_key_is_never_up),
+		cmocka_unit_test(a_wrong_key_is_said_once),
 		cmocka_unit_test(who_is_dropped_backs_off),
 	};
 	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
