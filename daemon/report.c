@@ -153,7 +153,7 @@ static void behind(struct sl_daemon *daemon, const struct sl_report *r)
 	char what[256];
 	snprintf(what, sizeof what,
 		 "round %u was committed without this learner (it is in round %" PRIu64
-		 "), and nobody in range has shown its result yet; they are asked again when they are heard of",
+		 "), and nobody in range has shown its result; whoever is linked anew or a round further is asked again",
 		 r->t, r->n[0]);
 	about_peer(daemon, r, SL_WARN, "behind", what);
 }

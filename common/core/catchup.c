@@ -79,7 +79,7 @@ bool sl_catchup_begin(struct sl_core *core)
 		return false; /* they use the vault */
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
-		if (!sl_bit(core->linked, i) || !p->hello || p->deaf || p->t <= core->t)
+		if (!sl_bit(core->linked, i) || !p->hello || p->t <= core->t || p->t <= p->unshown)
 			continue;
 		core->catchup = (struct sl_catchup){.from = i, .progress = core->now, .chunks = chunks_of(core)};
 		memset(core->source, 0, sl_set_bytes(core));
@@ -100,10 +100,11 @@ static void leave(struct sl_core *core)
 	sl_discover_enter(core);
 }
 
-/* Back to looking for others; this one is not asked again before its next word. */
+/* Back to looking for others; this one is not asked again before it is a round further or linked anew. */
 static void give_up(struct sl_core *core)
 {
-	core->peers[core->catchup.from].deaf = true;
+	struct sl_peer *p = &core->peers[core->catchup.from];
+	p->unshown = p->t;
 	leave(core);
 }
 

@@ -14,7 +14,7 @@
 struct sl_peer {
 	bool hello;                /* one has arrived on the present link */
 	bool tried;                /* a dial failed or a link fell since it came into range */
-	bool deaf;                 /* asked to show a result, it did not; until its next hello */
+	sl_round unshown;          /* it claimed to be in this round, was asked for its result and did not show it; 0: none */
 	sl_round t;
 	enum sl_standing standing;
 	uint32_t incarnation;      /* highest heard of */

@@ -112,6 +112,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 {
 	sl_bit_set(core->linked, peer);
 	core->peers[peer].hello = false;
+	core->peers[peer].unshown = 0;
 	core->peers[peer].tried = false;
 	core->reach_stale = true;
 	sl_flood_forget(core, peer);
@@ -177,7 +178,6 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 	}
 	look_back(core, peer, hello);
 	p->hello = true;
-	p->deaf = false;
 	p->t = hello->t;
 	p->standing = hello->standing;
 	if (went_on(core, peer))
