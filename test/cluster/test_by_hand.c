@@ -39,7 +39,7 @@ static void write_text(const char *path, const char *mode, const char *text)
 static void init(struct hand *h, int i, int as_id, const char *roster)
 {
 	struct outcome o;
-	char folder[160], id[8], name[16], address[32], path[256];
+	char folder[160], id[12], name[32], address[32], path[256];
 	snprintf(folder, sizeof folder, "%s/%d", h->folder, i);
 	snprintf(id, sizeof id, "%d", as_id);
 	snprintf(name, sizeof name, "site-%d", i);
