@@ -7,7 +7,7 @@
 
 /* --- the ledger: one page an attempt, opened when the first learner closes its view --- */
 
-static struct sim_attempt *find(const struct sim *sim, const uint8_t *h)
+struct sim_attempt *check_find(const struct sim *sim, const uint8_t *h)
 {
 	struct sim_attempt *page = sim->attempts;
 	while (page != NULL && memcmp(page->h, h, SL_HASH_BYTES) != 0)
@@ -69,18 +69,22 @@ static bool *edge(const struct sim *sim, const struct sim_attempt *page, uint32_
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
-/* Members that hang together with the first, without the one that is taken out (or UINT32_MAX). */
-static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, uint32_t without)
+/* Members that hang together, without those whom `out` takes out; count of them, and of those that are left in all. */
+static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, const bool *out, uint32_t *left)
 {
-	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 1;
+	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 0;
 	bool *seen = calloc(sim->n, sizeof *seen);
-	queue[0] = page->members[page->members[0] == without];
+	*left = 0;
+	for (uint32_t k = page->n; k-- > 0;)
+		if (!out[page->members[k]]) {
+			queue[0] = page->members[k];
+			++*left;
+		}
 	seen[queue[0]] = true;
-	if (without != UINT32_MAX)
-		seen[without] = true;
+	count = *left > 0;
 	for (uint32_t next = 0; next < count; next++)
 		for (uint32_t j = 0; j < sim->n; j++)
-			if (*edge(sim, page, queue[next], j) && !seen[j]) {
+			if (*edge(sim, page, queue[next], j) && !seen[j] && !out[j]) {
 				seen[j] = true;
 				queue[count++] = j;
 			}
@@ -89,9 +93,15 @@ static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, uin
 	return count;
 }
 
+static bool in_one_piece(const struct sim *sim, const struct sim_attempt *page, const bool *out)
+{
+	uint32_t left;
+	return reach(sim, page, out, &left) == left;
+}
+
 void check_view(struct sim *sim, const struct sl_view *view)
 {
-	struct sim_attempt *page = find(sim, view->h);
+	struct sim_attempt *page = check_find(sim, view->h);
 	if (page != NULL) {
 		if (page->n != view->n || page->t != view->t || page->a != view->a || page->p != view->field.p)
 			sim_fail(sim, "two views, one hash");
@@ -105,19 +115,38 @@ void check_view(struct sim *sim, const struct sl_view *view)
 		for (uint32_t j = 0; j < sim->n; j++)
 			if (*edge(sim, page, i, j) && (!*edge(sim, page, j, i) || !sim_link(sim, i, j)->possible))
 				sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
-	if (view->n < sim->options.parameters.quorum || reach(sim, page, UINT32_MAX) != view->n)
-		sim_fail(sim, "a view of %u learners, quorum %u, %u connected", view->n,
-			 (uint32_t)sim->options.parameters.quorum, reach(sim, page, UINT32_MAX));
+	bool *nobody = calloc(sim->n, sizeof *nobody);
+	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, nobody))
+		sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
+			 (uint32_t)sim->options.parameters.quorum);
+	free(nobody);
+	check_edges(sim, page);
+	check_one_view(sim, page);
 }
 
-/* c = 1, by trying every one: what the gate lets share. */
-static void check_gate(struct sim *sim, const struct sim_attempt *page)
+/* Takes `more` of the members from k on out, in every way. */
+static void try_coalitions(struct sim *sim, const struct sim_attempt *page, bool *out, uint32_t k, uint64_t more)
 {
-	if (page->n < 3)
+	if (!in_one_piece(sim, page, out))
+		sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
+	for (; more > 0 && k < page->n; k++) {
+		out[page->members[k]] = true;
+		try_coalitions(sim, page, out, k + 1, more - 1);
+		out[page->members[k]] = false;
+	}
+}
+
+/* By trying all coalitions of c: what the gate lets share (protocol 4, F2). */
+static void check_gate(struct sim *sim, struct sim_attempt *page)
+{
+	bool *out = calloc(sim->n, sizeof *out);
+	uint64_t c = sim->options.parameters.tolerance;
+	if (page->n < c + 2)
 		sim_fail(sim, "%u learners share", page->n);
-	for (uint32_t k = 0; k < page->n; k++)
-		if (reach(sim, page, page->members[k]) != page->n - 1)
-			sim_fail(sim, "they share, and %u alone can single out others", sim->ids[page->members[k]]);
+	if (!page->gated)
+		try_coalitions(sim, page, out, 0, c);
+	page->gated = true;
+	free(out);
 }
 
 /* --- what goes in, and what comes out --- */
@@ -133,13 +162,13 @@ static bool member(const struct sim_attempt *page, uint32_t i)
 void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view)
 {
 	struct sim_learner *l = &sim->learners[i];
-	struct sim_attempt *page = find(sim, view->h);
+	struct sim_attempt *page = check_find(sim, view->h);
 	for (uint32_t k = 0; k < l->burned_count; k++)
 		if (l->burned[k] == l->draw)
 			sim_fail(sim, "learner %u encodes a burned model", sim->ids[i]);
 	if (page == NULL || !member(page, i) || page->x[i] != NULL)
 		sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
-	if (!l->config.gate_warn && sim->options.parameters.tolerance == 1)
+	if (!l->config.gate_warn)
 		check_gate(sim, page);
 	page->x[i] = malloc(view->elements * sizeof(uint64_t));
 	memcpy(page->x[i], l->vault.x, view->elements * sizeof(uint64_t));
@@ -150,7 +179,7 @@ void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view)
 
 void check_closed(struct sim *sim, uint32_t i, const struct sl_view *view)
 {
-	const struct sim_attempt *page = find(sim, view->h);
+	const struct sim_attempt *page = check_find(sim, view->h);
 	const uint64_t *z = sim->learners[i].vault.s;
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->x[page->members[k]] == NULL)
@@ -216,9 +245,7 @@ void check_committed(struct sim *sim, uint32_t i, const struct sl_proof *commit)
 		memcpy(sim->models[commit->t], l->vault.committed, bytes);
 	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
 		   memcmp(sim->models[commit->t], l->vault.committed, bytes) != 0) {
-		if (!sim->count_forks)
-			sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
-		sim->forks++;
+		sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
 	}
 	l->burned_count = 0;
 }
@@ -247,15 +274,10 @@ static void check_state(struct sim *sim, uint32_t i, struct sim_attempt *page, c
 void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action)
 {
 	const struct sl_message *m = &action->send.message;
-	if (m->kind == SL_MSG_READY && action->send.own) {
-		struct sim_attempt *page = find(sim, m->ready.view);
-		if (page == NULL || page->ended[i])
-			sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
-		page->ready[i] = true;
-	}
+	check_signed(sim, i, action);
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
 		return; /* a Result is what everybody has */
-	struct sim_attempt *page = find(sim, m->chunk.view);
+	struct sim_attempt *page = check_find(sim, m->chunk.view);
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
 		sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
 	for (uint32_t j = 0; j < sim->n; j++)
@@ -275,10 +297,24 @@ static void note(struct sim *sim, uint32_t i, const struct sl_report *report)
 		sim->note_room = sim->note_room * 2 + 256;
 		sim->notes = realloc(sim->notes, sim->note_room * sizeof *sim->notes);
 	}
-	sim->notes[sim->note_count++] = (struct sim_note){.at = sim->now,
-							  .learner = i,
-							  .report = *report,
-							  .set = report->set != NULL ? report->set[0] : 0};
+	struct sim_note *n = &sim->notes[sim->note_count++];
+	*n = (struct sim_note){.at = sim->now, .learner = i, .report = *report};
+	if (report->set != NULL)
+		n->set = report->set[0];
+	if (report->hash != NULL)
+		memcpy(n->hash, report->hash, SL_HASH_BYTES);
+	if (report->hash2 != NULL)
+		memcpy(n->hash2, report->hash2, SL_HASH_BYTES);
+	if (report->edge_count > 0)
+		memcpy(n->edges, report->edges, report->edge_count * sizeof *n->edges);
+	for (int k = 0; k < 2 && report->evidence[k] != NULL; k++) {
+		n->evidence[k] = *report->evidence[k];
+		n->evidence[k].candidates = NULL;
+	}
+	n->report.set = NULL;
+	n->report.hash = n->report.hash2 = NULL;
+	n->report.edges = NULL;
+	n->report.evidence[0] = n->report.evidence[1] = NULL;
 }
 
 static void ended(struct sim *sim, uint32_t i, const struct sl_report *report)
@@ -303,6 +339,8 @@ void check_report(struct sim *sim, uint32_t i, const struct sl_report *report)
 		sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
 			 sl_phase_name(report->phase));
 	l->phase = report->phase;
+	if (l->phase == SL_PHASE_FREEZE)
+		l->frozen_at = sim->now;
 }
 
 static void check_held(struct sim *sim, uint32_t i)

@@ -4,7 +4,9 @@
  *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt ended
  *    there; a model released in an attempt that ended is never encoded again (protocol 6).
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
- *  - The gate held for every view; phases move along phase.h; actions and held buffers stay below their maxima.
+ *  - An edge is what both ends listed; an attempt has one view; nobody signs two things for one attempt; and no Ready
+ *    while another attempt, released by this learner, can be completed by somebody who has not signed for a later one.
+ *  - The gate held for every view that shared, whichever c learners pool what they see; phases move along phase.h; actions and held buffers stay below their maxima.
  */
 #pragma once
 
@@ -19,7 +21,7 @@ struct sim_attempt {
 	uint64_t p, elements;
 	uint32_t *members; /* roster indices */
 	bool *edge;        /* roster x roster */
-	bool *ready, *ended;
+	bool *ready, *ended, gated;
 	uint64_t **x;    /* by roster index: its encoding */
 	float **theta;   /* its model */
 	uint64_t *weight;
@@ -33,4 +35,12 @@ void check_committed(struct sim *sim, uint32_t i, const struct sl_proof *commit)
 void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action);
 void check_report(struct sim *sim, uint32_t i, const struct sl_report *report);
 void check_step(struct sim *sim, uint32_t i, const struct sl_actions *actions);
+void check_crashed(struct sim *sim, uint32_t i);
 void check_free(struct sim *sim);
+
+/* Among the files. */
+struct sim_attempt *check_find(const struct sim *sim, const uint8_t *h);
+/* check_signed.c */
+void check_edges(struct sim *sim, const struct sim_attempt *page);
+void check_one_view(struct sim *sim, const struct sim_attempt *page);
+void check_signed(struct sim *sim, uint32_t i, const struct sl_action *action);

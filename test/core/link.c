@@ -50,20 +50,22 @@ static void side_up(struct sim *sim, uint32_t i, uint32_t j)
 {
 	struct sim_link *in = sim_link(sim, j, i); /* what j says reaches i after i knows of the link */
 	uint64_t at = sim->now + sim_delay(sim, sim->options.delay_ms);
+	at = at > in->last ? at : in->last + 1; /* after the end of the link before */
 	in->up = true;
 	in->refused = false;
 	in->generation++;
-	in->last = at;
+	in->last = in->up_at = at;
 	sim_post(sim, at, (struct sim_event){.kind = SIM_LINK_UP, .learner = i, .peer = j});
 }
 
 static void side_down(struct sim *sim, uint32_t i, uint32_t j)
 {
-	uint64_t at = sim->now + sim_delay(sim, 5), up = sim_link(sim, j, i)->last;
-	sim_link(sim, i, j)->generation++; /* what is on its way is lost */
-	sim_link(sim, i, j)->up = false;
-	sim_post(sim, at > up ? at : up + 1, /* an up that has not been told yet comes first */
-		 (struct sim_event){.kind = SIM_LINK_DOWN, .learner = i, .peer = j});
+	struct sim_link *out = sim_link(sim, i, j), *in = sim_link(sim, j, i);
+	uint64_t at = sim->now + sim_delay(sim, 5);
+	out->generation++; /* what is on its way is lost */
+	out->up = false;
+	in->last = at > in->last ? at : in->last + 1; /* an up that has not been told yet comes first */
+	sim_post(sim, in->last, (struct sim_event){.kind = SIM_LINK_DOWN, .learner = i, .peer = j});
 }
 
 void sim_fall(struct sim *sim, uint32_t i, uint32_t j)
@@ -115,6 +117,14 @@ void sim_want(struct sim *sim, uint32_t i, const uint64_t *set)
 
 /* --- messages --- */
 
+static void copy_candidates(struct sim_mail *mail)
+{
+	struct sl_link_state *state = &mail->message.link_state;
+	mail->candidates = calloc(state->count + 1, sizeof(sl_id));
+	memcpy(mail->candidates, state->candidates, state->count * sizeof(sl_id));
+	state->candidates = mail->candidates;
+}
+
 static struct sim_mail *write_mail(struct sim *sim, uint32_t i, uint32_t j, const struct sl_action *action)
 {
 	struct sim_mail *mail = calloc(1, sizeof *mail);
@@ -123,11 +133,8 @@ static struct sim_mail *write_mail(struct sim *sim, uint32_t i, uint32_t j, cons
 	*m = action->send.message;
 	if (action->send.own)
 		sim_sign(sim, m);
-	if (m->kind == SL_MSG_LINK_STATE) {
-		mail->candidates = calloc(m->link_state.count + 1, sizeof(sl_id));
-		memcpy(mail->candidates, m->link_state.candidates, m->link_state.count * sizeof(sl_id));
-		m->link_state.candidates = mail->candidates;
-	}
+	if (m->kind == SL_MSG_LINK_STATE)
+		copy_candidates(mail);
 	if (m->kind < SL_MSG_SHARE)
 		return mail;
 	mail->bytes = malloc(m->chunk.size);
@@ -168,6 +175,23 @@ static void post_mail(struct sim *sim, uint32_t i, uint32_t j, struct sim_mail *
 	link->last = at > link->last ? at : link->last + 1;
 	sim_post(sim, link->last,
 		 (struct sim_event){.kind = SIM_MAIL, .learner = j, .peer = i, .generation = link->generation, .mail = mail});
+}
+
+void sim_echo(struct sim *sim, uint32_t i, uint32_t j, const struct sl_message *message, uint32_t delay_ms)
+{
+	struct sim_mail *mail = calloc(1, sizeof *mail);
+	mail->message = *message;
+	if (message->kind == SL_MSG_LINK_STATE)
+		copy_candidates(mail);
+	if (message->kind >= SL_MSG_SHARE) {
+		mail->bytes = malloc(message->chunk.size);
+		memcpy(mail->bytes, message->chunk.bytes, message->chunk.size);
+		mail->message.chunk.bytes = mail->bytes;
+	}
+	uint64_t at = sim->now + sim_delay(sim, delay_ms), up = sim_link(sim, i, j)->up_at;
+	sim_post(sim, at > up ? at : up + 1,
+		 (struct sim_event){.kind = SIM_MAIL, .learner = j, .peer = i,
+				    .generation = sim_link(sim, i, j)->generation, .mail = mail});
 }
 
 void sim_send(struct sim *sim, uint32_t i, const struct sl_action *action)

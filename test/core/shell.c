@@ -39,16 +39,26 @@ void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list)
 /* --- work: one thing at a time, in the order given --- */
 
 /* Z, as others may ask for it. */
-static void keep_result(struct sim *sim, uint32_t i, const struct sl_proof *proof)
+static void pack_result(struct sim *sim, uint32_t i, struct sim_work *work)
 {
-	struct sim_learner *l = &sim->learners[i];
+	const struct sim_learner *l = &sim->learners[i];
 	struct sl_field field;
-	if (sl_field_init(&field, proof->p) != SL_OK)
+	if (sl_field_init(&field, work->proof.p) != SL_OK)
 		sim_fail(sim, "a result over no field");
+	work->packed = malloc((l->vault.n + 1) * field.bytes);
+	sl_pack(work->packed, l->vault.s, l->vault.n + 1, field.bytes);
+}
+
+/* From now on it survives a crash. */
+static void keep_result(struct sim_learner *l, struct sim_work *work)
+{
+	struct sl_field field;
+	sl_field_init(&field, work->proof.p);
 	free(l->result);
-	l->result = malloc((l->vault.n + 1) * field.bytes);
+	l->result = work->packed;
 	l->result_bytes = field.bytes;
-	sl_pack(l->result, l->vault.s, l->vault.n + 1, field.bytes);
+	l->proof = work->proof;
+	work->packed = NULL;
 }
 
 /* A job runs between the moment it was asked for and the moment its result is told; which one is chance. */
@@ -62,7 +72,7 @@ static void run(struct sim *sim, uint32_t i, struct sim_work *work)
 	if (work->kind == SIM_WIPE)
 		sl_vault_wipe(vault);
 	if (work->kind == SIM_PERSIST)
-		keep_result(sim, i, &work->proof);
+		pack_result(sim, i, work);
 	if (work->kind != SIM_JOB)
 		return;
 	const struct sl_job *job = &work->job;
@@ -127,8 +137,10 @@ void sim_work_due(struct sim *sim, uint32_t i)
 	struct sim_work *work = take_work(l);
 	while (l->work != NULL && l->work->kind == SIM_WIPE && l->work->ran == false)
 		run(sim, i, l->work); /* before the core hears of the job that it waited for */
-	if (work->kind == SIM_PERSIST)
+	if (work->kind == SIM_PERSIST) {
 		check_committed(sim, i, &work->proof);
+		keep_result(l, work);
+	}
 	if (work->kind == SIM_JOB && sim->tap_result != NULL)
 		sim->tap_result(sim, i, &work->result);
 	if (work->kind == SIM_JOB)
@@ -146,6 +158,7 @@ void sim_halt(struct sim *sim, uint32_t i)
 		struct sim_work *work = take_work(l);
 		if (work->kind == SIM_JOB && !work->ran)
 			sim_take_back(sim, i, work->job.buffers);
+		free(work->packed);
 		free(work);
 	}
 	while (l->held_count > 0) { /* a core that the end of the test cut short still has some */
@@ -165,11 +178,17 @@ static void stop(struct sim *sim, uint32_t i, int code)
 	if (working != l->held_count)
 		sim_fail(sim, "learner %u stopped with %u buffers in hand", sim->ids[i], l->held_count - working);
 	sim_halt(sim, i);
+	sim_unlink(sim, i);
+}
+
+void sim_unlink(struct sim *sim, uint32_t i)
+{
 	for (uint32_t j = 0; j < sim->n; j++) {
 		struct sim_link *link = sim_link(sim, i, j), *back = sim_link(sim, j, i);
-		if (link->up)
-			sim_post(sim, (link->last > sim->now ? link->last : sim->now) + 1,
-				 (struct sim_event){.kind = SIM_LINK_DOWN, .learner = j, .peer = i});
+		if (link->up) {
+			link->last = (link->last > sim->now ? link->last : sim->now) + 1;
+			sim_post(sim, link->last, (struct sim_event){.kind = SIM_LINK_DOWN, .learner = j, .peer = i});
+		}
 		link->up = back->up = false; /* what it said before still arrives */
 	}
 }
@@ -179,6 +198,7 @@ static void stop(struct sim *sim, uint32_t i, int code)
 static void train(struct sim *sim, uint32_t i, sl_round t, uint64_t draw)
 {
 	struct sim_learner *l = &sim->learners[i];
+	draw |= (uint64_t)l->life << 12;
 	uint64_t random = sim->options.seed ^ ((uint64_t)t << 40 | draw << 20 | i);
 	l->draw = draw;
 	l->released = false;
@@ -207,8 +227,10 @@ static void compute(struct sim *sim, uint32_t i, const struct sl_job *job)
 			sim_fail(sim, "learner %u gave one buffer to two jobs", sim->ids[i]);
 		held->working = true;
 	}
-	if (job->kind == SL_JOB_SURVEY)
+	if (job->kind == SL_JOB_SURVEY) {
 		check_view(sim, job->view);
+		sim->learners[i].viewed_at = sim->now;
+	}
 	give_work(sim, i, (struct sim_work){.kind = SIM_JOB, .job = *job});
 }
 

@@ -60,6 +60,7 @@ void sim_post(struct sim *sim, uint64_t at, struct sim_event event)
 	}
 	event.at = at;
 	event.seq = sim->seq++;
+	event.life = sim->learners[event.learner].life;
 	size_t k = sim->heap_count++;
 	for (; k > 0 && before(&event, &sim->heap[(k - 1) / 2]); k = (k - 1) / 2)
 		sim->heap[k] = sim->heap[(k - 1) / 2];
@@ -135,6 +136,10 @@ static void build_learner(struct sim *sim, uint32_t i)
 	l->work_end = &l->work;
 	l->wanted = calloc(sl_bits_words(sim->n), sizeof *l->wanted);
 	l->burned = calloc(1024, sizeof *l->burned);
+	l->listed = calloc(1, sizeof *l->listed);
+	l->named = calloc(sl_bits_words(sim->n), sizeof *l->named);
+	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
+	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
 	l->vault = (struct sl_vault){.n = p->n,
 				     .weight = 1 + sim_random(&sim->random) % p->max_weight,
 				     .source = random_bytes,
@@ -159,17 +164,25 @@ static size_t edges_of(struct sim *sim, const char *text, uint32_t step, struct 
 	return count;
 }
 
+static void make_possible(struct sim *sim, const struct sl_edge *edges, size_t count)
+{
+	for (size_t e = 0; e < count; e++) {
+		sim_link(sim, edges[e].a, edges[e].b)->possible = true;
+		sim_link(sim, edges[e].b, edges[e].a)->possible = true;
+	}
+}
+
 static void build_links(struct sim *sim)
 {
 	size_t room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
 	sim->links = calloc(room, sizeof *sim->links);
 	const char *text = sim->options.topology;
-	size_t count = edges_of(sim, text == NULL || sim->options.radio ? "complete" : text, 0, edges, room);
-	for (size_t e = 0; e < count; e++) {
-		sim_link(sim, edges[e].a, edges[e].b)->possible = true;
-		sim_link(sim, edges[e].b, edges[e].a)->possible = true;
-	}
+	if (sim->options.edges != NULL)
+		make_possible(sim, sim->options.edges, sim->options.edge_count);
+	else
+		make_possible(sim, edges,
+			      edges_of(sim, text == NULL || sim->options.radio ? "complete" : text, 0, edges, room));
 	free(edges);
 }
 
@@ -195,24 +208,53 @@ struct sim *sim_new(const struct sim_options *options)
 	return sim;
 }
 
+static void start_learner(struct sim *sim, uint32_t i)
+{
+	struct sim_learner *l = &sim->learners[i];
+	size_t bytes = sl_core_bytes(&l->config);
+	struct sl_arena arena;
+	l->arena = malloc(bytes);
+	sl_arena_init(&arena, l->arena, bytes);
+	l->core = sl_core_init(&l->config, &arena);
+	l->vault.scope = l->config.scope;
+	l->committed = l->config.committed;
+	if (l->core == NULL)
+		sim_fail(sim, "the arena is too small");
+	sim_post(sim, sim->now + sim_delay(sim, 100), (struct sim_event){.kind = SIM_START, .learner = i});
+}
+
 void sim_start(struct sim *sim)
 {
-	for (uint32_t i = 0; i < sim->n; i++) {
-		struct sim_learner *l = &sim->learners[i];
-		if (l->stopped)
-			continue;
-		size_t bytes = sl_core_bytes(&l->config);
-		struct sl_arena arena;
-		l->arena = malloc(bytes);
-		sl_arena_init(&arena, l->arena, bytes);
-		l->core = sl_core_init(&l->config, &arena);
-		l->vault.scope = l->config.scope;
-		if (l->core == NULL)
-			sim_fail(sim, "the arena is too small");
-		sim_post(sim, sim->now + sim_delay(sim, 100), (struct sim_event){.kind = SIM_START, .learner = i});
-	}
+	for (uint32_t i = 0; i < sim->n; i++)
+		if (!sim->learners[i].stopped)
+			start_learner(sim, i);
 	if (sim->options.radio)
 		sim_radio(sim, sim->options.topology != NULL ? sim->options.topology : "complete", 0);
+}
+
+void sim_crash(struct sim *sim, uint32_t i)
+{
+	struct sim_learner *l = &sim->learners[i];
+	l->stopped = true;
+	sim_halt(sim, i);
+	sim_unlink(sim, i);
+	check_crashed(sim, i);
+	l->life++;
+	l->view = NULL;
+	l->config.incarnation++;
+	l->config.committed = l->committed;
+	memcpy(l->config.previous, l->proof.digest, SL_HASH_BYTES);
+	l->config.proof = l->committed > 0 ? &l->proof : NULL;
+}
+
+void sim_restart(struct sim *sim, uint32_t i)
+{
+	struct sim_learner *l = &sim->learners[i];
+	free(l->arena);
+	l->stopped = false;
+	l->code = 0;
+	l->work_at = 0;
+	start_learner(sim, i);
 }
 
 static void free_learner(struct sim *sim, uint32_t i)
@@ -221,7 +263,8 @@ static void free_learner(struct sim *sim, uint32_t i)
 	l->stopped = true;
 	sim_halt(sim, i);
 	void *owned[] = {l->arena,   l->scratch,       l->vault.trained, l->vault.committed, l->vault.x,
-			 l->vault.s, l->wanted, l->burned,	  l->result};
+			 l->vault.s, l->wanted, l->burned,	  l->result, l->listed,	l->named,
+			 l->signed_a, l->ready_a};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -271,6 +314,8 @@ static void happen(struct sim *sim, struct sim_event *event)
 {
 	struct sim_learner *l = &sim->learners[event->learner];
 	struct sl_event e = {.peer = event->peer, .range = event->range};
+	if (event->life != l->life)
+		return;
 	switch (event->kind) {
 	case SIM_START:
 		e.kind = SL_EVENT_START;

@@ -18,6 +18,8 @@ struct sim_options {
 	uint64_t seed;
 	uint32_t learners;
 	const char *topology;            /* whom a learner can reach; with `radio`, of each step. NULL: complete */
+	const struct sl_edge *edges;     /* or these, edge_count of them */
+	uint32_t edge_count;
 	bool radio;                      /* told mode: a graph a round, the links of everybody possible */
 	struct sl_parameters parameters; /* 0 where the default serves (see sim_new) */
 	double clip;                     /* 0: 16 */
@@ -37,6 +39,7 @@ struct sim_event {
 	enum sim_kind kind;
 	uint32_t learner, peer;
 	uint32_t generation; /* of the link, or of the training */
+	uint32_t life;       /* of the learner: what was meant for one that crashed does not reach its successor */
 	struct sim_mail *mail;
 	uint64_t *range;
 };
@@ -48,6 +51,7 @@ struct sim_work {
 	enum sim_work_kind kind;
 	struct sl_job job;
 	struct sl_proof proof;
+	uint8_t *packed; /* PERSIST: Z, when it ran */
 	bool ran;
 	struct sl_job_result result;
 };
@@ -72,8 +76,10 @@ struct sim_learner {
 	uint32_t training;  /* generation */
 	uint64_t draw;      /* of the model in the vault */
 	uint64_t *wanted;   /* by the last LINKS */
-	uint8_t *result;    /* Z of the last commit, packed */
+	struct sl_proof proof; /* the disk: of the last commit, */
+	uint8_t *result;       /* and its Z, packed */
 	uint32_t result_bytes; /* of an element of it */
+	uint32_t life;         /* crashes so far */
 	struct sim_held held[SIM_BUFFERS_MAX];
 	uint32_t held_count;
 	uint64_t spin_at;
@@ -87,12 +93,17 @@ struct sim_learner {
 	bool released;            /* the present model's masked state has left */
 	uint64_t *burned;         /* draws of round t that were released in an attempt that ended */
 	uint32_t burned_count;
+	uint64_t frozen_at, viewed_at; /* us: its own link state of the present attempt went out; its view was closed */
+	struct sl_link_state *listed;  /* its last own link state, candidates without */
+	uint64_t *named;               /* by it */
+	sl_attempt *signed_a;          /* by round: the highest attempt that it signed a link state for */
+	sl_attempt *ready_a;           /* .. a Ready for, in this life */
 };
 
 struct sim_link { /* i -> j; what is symmetric stands in both */
 	bool possible, cut, up, held, refused;
 	uint32_t generation;
-	uint64_t last; /* when the latest message arrives */
+	uint64_t up_at, last; /* when its other end hears that it stands; when the latest message arrives */
 	struct sim_mail **kept;
 	uint32_t kept_count;
 };
@@ -100,8 +111,11 @@ struct sim_link { /* i -> j; what is symmetric stands in both */
 struct sim_note {
 	uint64_t at;
 	uint32_t learner;
-	struct sl_report report; /* set and hashes are not kept */
-	uint64_t set;            /* its first 64 */
+	struct sl_report report; /* its pointers are not kept, but what they led to: */
+	uint64_t set;            /* the first 64 */
+	uint8_t hash[SL_HASH_BYTES], hash2[SL_HASH_BYTES];
+	struct sl_edge edges[SL_ADVICE_MAX];
+	struct sl_link_state evidence[2]; /* candidates without */
 };
 
 struct sim {
@@ -120,8 +134,8 @@ struct sim {
 	float **models; /* by round */
 	uint32_t radio_step, most_actions;
 	uint64_t steps;
-	bool verbose, count_forks; /* two commits of one round: counted instead of fatal */
-	uint32_t forks;
+	bool verbose;
+	bool liars;                /* somebody signs two things for one attempt: no rule can hold on what it signed */
 	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
 	bool (*tap)(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 	/* Looks at or changes what a job of learner i found. */
@@ -152,7 +166,15 @@ void sim_cut(struct sim *sim, uint32_t i, uint32_t j); /* falls now and cannot b
 void sim_restore(struct sim *sim, uint32_t i, uint32_t j);
 void sim_hold(struct sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
 void sim_release(struct sim *sim, uint32_t i, uint32_t j);
+/* Posts a copy of what i said to j: late, in no order, and past the tap. */
+void sim_echo(struct sim *sim, uint32_t i, uint32_t j, const struct sl_message *message, uint32_t delay_ms);
 void sim_radio(struct sim *sim, const char *topology, uint32_t step); /* tells everybody its range */
+void sim_radio_edges(struct sim *sim, const struct sl_edge *edges, size_t count);
+/* Gone in the middle of whatever it did. Its config becomes what its disk would start it with, and may be changed. */
+void sim_crash(struct sim *sim, uint32_t i);
+void sim_restart(struct sim *sim, uint32_t i);
+/* How many seeds to try: `usual`, times the environment's SIM_MORE. */
+uint32_t sim_seeds(uint32_t usual);
 
 const struct sim_note *sim_find(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
 const struct sim_note *sim_expect(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
@@ -180,3 +202,4 @@ void sim_train_done(struct sim *sim, uint32_t i, uint32_t generation);
 void sim_give(struct sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind, struct sl_buffer *buffer);
 void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list);
 void sim_halt(struct sim *sim, uint32_t i);
+void sim_unlink(struct sim *sim, uint32_t i); /* stopped: its peers hear of it after what it said */

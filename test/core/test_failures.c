@@ -116,38 +116,6 @@ static void test_cut_in_settle(void **state)
 	end(sim);
 }
 
-/* Learner 0 has the result, and loses its link; the others lose theirs before they have it, burn, and are a quorum by
- * themselves. Protocol 6, rule A forbids what follows (no Ready while a released attempt is open): it needs Fences. */
-static void test_no_fork_after_release(void **state)
-{
-	(void)state;
-	uint32_t tried = 0, forks = 0;
-	for (uint64_t seed = 0; seed < 40; seed++) {
-		struct sim *sim = begin(500 + seed, 5, "line");
-		sim->count_forks = true;
-		sim_run_until_phase(sim, 0, SL_PHASE_SETTLE);
-		bool early = true;
-		for (uint32_t i = 1; i < 5; i++)
-			early &= sim->learners[i].phase == SL_PHASE_MIX;
-		if (early) {
-			tried++;
-			for (uint32_t i = 0; i < 4; i++)
-				sim_cut(sim, i, i + 1);
-			sim_elapse(sim, 500);
-			for (uint32_t i = 1; i < 4; i++)
-				sim_restore(sim, i, i + 1);
-			sim_elapse(sim, 100000);
-			forks += sim->forks;
-		}
-		sim_free(sim);
-	}
-	assert_true(tried > 0);
-	if (forks > 0) {
-		print_message("known: without Fences, two models of one round are committed (%u commits in %u runs)\n", forks, tried);
-		skip();
-	}
-}
-
 /* --- one who is late, or says nothing --- */
 
 static void test_straggler(void **state)
@@ -351,6 +319,7 @@ static void test_equivocation(void **state)
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sim *sim = begin(400 + seed, 4, "complete");
 		sim->tap = equivocate;
+		sim->liars = true;
 		sim_run_until_round(sim, 1);
 		uint32_t seen = 0;
 		for (uint32_t i = 0; i < 4; i++) {
@@ -369,7 +338,6 @@ int main(void)
 		cmocka_unit_test(test_cut_in_freeze),	cmocka_unit_test(test_cut_in_share),
 		cmocka_unit_test(test_cut_in_ready),	cmocka_unit_test(test_cut_until_restored),
 		cmocka_unit_test(test_cut_in_mix),	cmocka_unit_test(test_cut_in_settle),
-		cmocka_unit_test(test_no_fork_after_release),
 		cmocka_unit_test(test_straggler),	cmocka_unit_test(test_silent_peer),
 		cmocka_unit_test(test_absent_peer),	cmocka_unit_test(test_quorum),
 		cmocka_unit_test(test_ready_withheld),	cmocka_unit_test(test_ready_lost),

@@ -108,21 +108,10 @@ void sim_release(struct sim *sim, uint32_t i, uint32_t j)
 	link->kept_count = 0;
 }
 
-void sim_radio(struct sim *sim, const char *text, uint32_t step)
+void sim_radio_edges(struct sim *sim, const struct sl_edge *edges, size_t count)
 {
-	static uint8_t memory[1 << 20];
-	struct sl_arena arena;
-	struct sl_topology topology;
-	const char *error = NULL;
-	size_t count = 0, room = (size_t)sim->n * sim->n, words = sl_bits_words(sim->n);
-	struct sl_edge *edges = calloc(room, sizeof *edges);
-	sl_arena_init(&arena, memory, sizeof memory);
-	if (sl_topology_parse(text, sim->n, &topology, &error) != SL_OK ||
-	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
-		sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
-	sim->radio_step = step;
 	for (uint32_t i = 0; i < sim->n; i++) {
-		uint64_t *range = calloc(words, sizeof *range);
+		uint64_t *range = calloc(sl_bits_words(sim->n), sizeof *range);
 		for (size_t e = 0; e < count; e++) {
 			if (edges[e].a == i)
 				sl_bit_set(range, edges[e].b);
@@ -132,7 +121,30 @@ void sim_radio(struct sim *sim, const char *text, uint32_t step)
 		sim_post(sim, sim->now + 100000 + sim_delay(sim, 300),
 			 (struct sim_event){.kind = SIM_RANGE, .learner = i, .range = range});
 	}
+}
+
+void sim_radio(struct sim *sim, const char *text, uint32_t step)
+{
+	static uint8_t memory[1 << 20];
+	struct sl_arena arena;
+	struct sl_topology topology;
+	const char *error = NULL;
+	size_t count = 0, room = (size_t)sim->n * sim->n;
+	struct sl_edge *edges = calloc(room, sizeof *edges);
+	sl_arena_init(&arena, memory, sizeof memory);
+	if (sl_topology_parse(text, sim->n, &topology, &error) != SL_OK ||
+	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
+		sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
+	sim->radio_step = step;
+	sim_radio_edges(sim, edges, count);
 	free(edges);
+}
+
+uint32_t sim_seeds(uint32_t usual)
+{
+	const char *more = getenv("SIM_MORE");
+	int factor = more == NULL ? 1 : atoi(more);
+	return factor > 1 ? usual * (uint32_t)factor : usual;
 }
 
 const struct sim_note *sim_find(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
