@@ -159,6 +159,8 @@ void sim_elapse(struct sim *sim, sl_ms ms);
 void sim_run_until_round(struct sim *sim, sl_round t); /* everybody has committed it */
 void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase);
 const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+/* At every learner that is there, now or before. */
+void sim_run_until_all_say(struct sim *sim, enum sl_report_kind kind, enum sl_reason reason);
 void sim_run_until_done(struct sim *sim); /* everybody has stopped with SL_OK */
 void sim_run_until_stopped(struct sim *sim, uint32_t i, int code);
 

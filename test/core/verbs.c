@@ -58,6 +58,14 @@ const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl
 	}
 }
 
+void sim_run_until_all_say(struct sim *sim, enum sl_report_kind kind, enum sl_reason reason)
+{
+	uint64_t since = sim->now;
+	for (uint32_t i = 0; i < sim->n; i++)
+		while (!sim->learners[i].stopped && sim_find(sim, i, kind, reason) == NULL)
+			go_on(sim, since, kind == SL_REPORT_FAILED ? trace_reason(reason) : trace_report(kind));
+}
+
 void sim_run_until_stopped(struct sim *sim, uint32_t i, int code)
 {
 	uint64_t since = sim->now;
