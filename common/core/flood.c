@@ -32,7 +32,7 @@ static bool our_roster(const struct sl_core *core, const struct sl_link_state *s
  * what is wrong; but it has to be passed on whole. */
 static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, const struct sl_link_state *state)
 {
-	if (state->count > core->config.roster_size)
+	if (state->count > sl_candidates_max(core->config.roster_size))
 		return false;
 	for (uint32_t i = 0; i < state->count; i++)
 		if (sl_index(core, state->candidates[i]) == UINT32_MAX && our_roster(core, state))

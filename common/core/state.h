@@ -234,6 +234,13 @@ static inline uint32_t sl_index(const struct sl_core *core, sl_id id)
 	return low < core->config.roster_size && core->config.ids[low] == id ? low : UINT32_MAX;
 }
 
+/* A link state may be of a larger roster than this one: room enough for an edition of it to name what is wrong. */
+static inline uint32_t sl_candidates_max(uint32_t roster_size)
+{
+	uint32_t most = 2 * roster_size + 64;
+	return most < SL_LEARNERS_MAX ? most : SL_LEARNERS_MAX;
+}
+
 static inline size_t sl_words(const struct sl_core *core)
 {
 	return sl_bits_words(core->config.roster_size);

@@ -20,7 +20,8 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 size_t sl_core_bytes(const struct sl_core_config *config)
 {
 	size_t R = config->roster_size, set = sl_bits_words(R) * 8 + 64;
-	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) + 5 * set + R * 4 + 64);
+	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) + 5 * set + 64);
+	records += R * sl_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 3 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
 	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + 15 * set + view + attempt_bytes(config) + 8192;
 }
@@ -31,7 +32,7 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 	for (uint32_t i = 0; i < R; i++) {
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
-		lr->candidates = SL_TAKE(arena, R, sl_id);
+		lr->candidates = SL_TAKE(arena, sl_candidates_max(R), sl_id);
 		uint64_t **sets[] = {&lr->named, &lr->record.sent, &lr->record.to, &rr->record.sent, &rr->record.to};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 			if ((*sets[s] = take_set(core, arena)) == NULL)

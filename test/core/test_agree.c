@@ -254,6 +254,8 @@ static void test_a_larger_roster(void **state)
 {
 	(void)state;
 	larger_roster(5, 1);
+	larger_roster(4, 4);
+	larger_roster(3, 8); /* its link state names more than there are here */
 }
 
 /* --- K, when it is fixed --- */
