@@ -46,7 +46,7 @@ const char *tell(struct puppet *p, struct sl_event event)
 	return p->trace.text;
 }
 
-struct puppet *puppet_new(uint32_t learners, uint64_t n)
+struct puppet *puppet_build(uint32_t learners, uint64_t n)
 {
 	struct puppet *p = calloc(1, sizeof *p);
 	double clip = 16;
@@ -69,6 +69,12 @@ struct puppet *puppet_new(uint32_t learners, uint64_t n)
 	p->config.parameters =
 		(struct sl_parameters){.n = n, .rounds = 1, .quorum = learners / 2 + 1, .sigma = 4, .max_weight = 1, .k = 3, .tolerance = 1, .degree_max = 16};
 	memcpy(&p->config.parameters.clip, &clip, sizeof clip);
+	p->survey.kappa = 2;
+	return p;
+}
+
+void puppet_start(struct puppet *p)
+{
 	struct sl_arena arena;
 	size_t bytes = sl_core_bytes(&p->config);
 	p->arena = malloc(bytes);
@@ -76,6 +82,12 @@ struct puppet *puppet_new(uint32_t learners, uint64_t n)
 	p->core = sl_core_init(&p->config, &arena);
 	assert_non_null(p->core);
 	tell(p, (struct sl_event){.kind = SL_EVENT_START});
+}
+
+struct puppet *puppet_new(uint32_t learners, uint64_t n)
+{
+	struct puppet *p = puppet_build(learners, n);
+	puppet_start(p);
 	return p;
 }
 
@@ -148,8 +160,7 @@ const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, 
 
 const char *tell_done(struct puppet *p, enum sl_job_kind kind, int code)
 {
-	static const struct sl_survey survey = {.kappa = 2};
-	struct sl_job_result result = {.kind = kind, .code = code, .survey = &survey,
+	struct sl_job_result result = {.kind = kind, .code = code, .survey = &p->survey,
 				       .epoch = p->epoch, .hash = {7}, .total = kind == SL_JOB_CLOSE ? 3 : 0};
 	return tell(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &result});
 }

@@ -12,16 +12,19 @@ struct puppet {
 	void *arena;
 	sl_id *ids;
 	sl_ms now;
-	const struct sl_view *view; /* of the last SPECTRUM */
+	const struct sl_view *view; /* of the last job */
 	uint32_t epoch;             /* of the last job */
+	struct sl_survey survey;    /* what SURVEY finds; kappa 2 */
 	uint32_t given, back;       /* buffers */
 	int code;                   /* of the last step */
 	struct sl_actions actions;
 	struct trace trace;
 };
 
-/* `learners` in the roster, n floats; started, with nobody linked. */
+/* `learners` in the roster, n floats; started, with nobody linked. In two steps, to change its configuration between. */
 struct puppet *puppet_new(uint32_t learners, uint64_t n);
+struct puppet *puppet_build(uint32_t learners, uint64_t n);
+void puppet_start(struct puppet *p);
 /* Every buffer must be back, unless the core was cut short: then pass what it still holds. */
 void puppet_free(struct puppet *p, uint32_t held);
 
@@ -38,7 +41,7 @@ const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, 
 const char *tell_done(struct puppet *p, enum sl_job_kind kind, int code);
 const char *tell_time(struct puppet *p, sl_ms ms); /* later: a deadline */
 
-/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SPECTRUM. */
+/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SURVEY. */
 void puppet_freeze(struct puppet *p);
 /* On to the first share out; every neighbour's first (of `chunks`) gathered. */
 void puppet_share(struct puppet *p);

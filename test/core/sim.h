@@ -166,6 +166,7 @@ void sim_run_until_stopped(struct sim *sim, uint32_t i, int code);
 
 void sim_cut(struct sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
 void sim_restore(struct sim *sim, uint32_t i, uint32_t j);
+void sim_join(struct sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
 void sim_hold(struct sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
 void sim_release(struct sim *sim, uint32_t i, uint32_t j);
 /* Posts a copy of what i said to j: late, in no order, and past the tap. */

@@ -98,6 +98,12 @@ void sim_restore(struct sim *sim, uint32_t i, uint32_t j)
 	sim_post(sim, sim->now + sim_delay(sim, 200), (struct sim_event){.kind = SIM_DIAL, .learner = i, .peer = j});
 }
 
+void sim_join(struct sim *sim, uint32_t i, uint32_t j)
+{
+	sim_link(sim, i, j)->possible = sim_link(sim, j, i)->possible = true;
+	sim_restore(sim, i, j);
+}
+
 void sim_hold(struct sim *sim, uint32_t i, uint32_t j)
 {
 	sim_link(sim, i, j)->held = true;
