@@ -149,9 +149,11 @@ static void left_behind(struct sl_core *core)
 	}
 }
 
+/* After a refusal: until others are there, or its time has come, or somebody has begun the attempt and counts on this
+ * learner. */
 static bool pausing(struct sl_core *core)
 {
-	if (core->now >= core->not_before)
+	if (core->now >= core->not_before || core->seen >= core->a)
 		return false;
 	candidates(core, core->ready_set);
 	return memcmp(core->ready_set, core->tried_candidates, sl_set_bytes(core)) == 0;

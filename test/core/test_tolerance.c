@@ -228,6 +228,29 @@ static void test_or_for_others(void **state)
 	puppet_free(p, 0);
 }
 
+/* Nobody turns up for an hour: a try now and then, no more. When somebody does, nobody's pause stands in the way, and
+ * nobody who paused is said to be missing. */
+static void test_patience(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		uint32_t tries = 0;
+		struct sim *sim = build((struct sim_options){.seed = 41 + seed, .learners = 6, .topology = "line"}, false);
+		sim_elapse(sim, 3600000 + seed * 1700);
+		for (size_t k = 0; k < sim->note_count; k++)
+			tries += sim->notes[k].learner == 3 && sim->notes[k].report.reason == SL_REASON_TOLERANCE;
+		assert_in_range(tries, 3600 / 60, 3600 / 10);
+		uint64_t since = sim->now;
+		sim_join(sim, 0, 5);
+		sim_run_until_round(sim, 1);
+		for (uint32_t i = 0; i < 6; i++)
+			sim_expect_none(sim, i, SL_REPORT_FAILED, SL_REASON_FLOOD);
+		if (sim->now > since + 5000000)
+			sim_fail(sim, "committed after %llu ms", (unsigned long long)((sim->now - since) / 1000));
+		sim_free(sim);
+	}
+}
+
 /* --- every graph of up to five learners, against every coalition --- */
 
 /* c learners who pool what they see learn the sums of the components that they leave (protocol 4, F2). */
@@ -318,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_warn),
 		cmocka_unit_test(test_waits_for_its_time),
 		cmocka_unit_test(test_or_for_others),
+		cmocka_unit_test(test_patience),
 		cmocka_unit_test(test_all_small_graphs),
 	};
 	cmocka_set_test_filter(getenv("SIM_ONLY"));
