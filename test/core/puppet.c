@@ -143,6 +143,8 @@ const char *tell_ready(struct puppet *p, sl_id from, sl_id id, sl_attempt a)
 const char *tell_digest(struct puppet *p, sl_id from, uint8_t first)
 {
 	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = from, .t = 1, .a = 1, .digest = {first}}};
+	m.digest.p = p->view->field.p;
+	m.digest.learners = p->view->n;
 	memcpy(m.digest.view, p->view->h, SL_HASH_BYTES);
 	return tell_message(p, from, &m);
 }

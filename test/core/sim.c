@@ -254,6 +254,7 @@ void sim_restart(struct sim *sim, uint32_t i)
 	l->stopped = false;
 	l->code = 0;
 	l->work_at = 0;
+	memset(l->wanted, 0, sl_bits_words(sim->n) * sizeof *l->wanted);
 	start_learner(sim, i);
 }
 

@@ -157,6 +157,7 @@ void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(pr
 bool sim_step(struct sim *sim); /* false: nothing will ever happen again */
 void sim_elapse(struct sim *sim, sl_ms ms);
 void sim_run_until_round(struct sim *sim, sl_round t); /* everybody has committed it */
+void sim_run_until_commit(struct sim *sim, uint32_t i, sl_round t); /* i has */
 void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase);
 const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
 /* At every learner that is there, now or before. */
@@ -167,6 +168,8 @@ void sim_run_until_stopped(struct sim *sim, uint32_t i, int code);
 void sim_cut(struct sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
 void sim_restore(struct sim *sim, uint32_t i, uint32_t j);
 void sim_join(struct sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
+void sim_isolate(struct sim *sim, uint32_t i); /* from everybody */
+void sim_rejoin(struct sim *sim, uint32_t i);
 void sim_hold(struct sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
 void sim_release(struct sim *sim, uint32_t i, uint32_t j);
 /* Posts a copy of what i said to j: late, in no order, and past the tap. */
@@ -178,6 +181,8 @@ void sim_crash(struct sim *sim, uint32_t i);
 void sim_restart(struct sim *sim, uint32_t i);
 /* How many seeds to try: `usual`, times the environment's SIM_MORE. */
 uint32_t sim_seeds(uint32_t usual);
+/* How often i said it; the last one in *last, unless that is NULL or there is none. */
+uint32_t sim_count(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason, const struct sim_note **last);
 
 const struct sim_note *sim_find(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
 const struct sim_note *sim_expect(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);

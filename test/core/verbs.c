@@ -38,6 +38,13 @@ void sim_run_until_round(struct sim *sim, sl_round t)
 		}
 }
 
+void sim_run_until_commit(struct sim *sim, uint32_t i, sl_round t)
+{
+	uint64_t since = sim->now;
+	while (sim->learners[i].committed < t)
+		go_on(sim, since, "a commit");
+}
+
 void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase)
 {
 	uint64_t since = sim->now;
@@ -104,6 +111,20 @@ void sim_join(struct sim *sim, uint32_t i, uint32_t j)
 	sim_restore(sim, i, j);
 }
 
+void sim_isolate(struct sim *sim, uint32_t i)
+{
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (j != i)
+			sim_cut(sim, i, j);
+}
+
+void sim_rejoin(struct sim *sim, uint32_t i)
+{
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (j != i)
+			sim_restore(sim, i, j);
+}
+
 void sim_hold(struct sim *sim, uint32_t i, uint32_t j)
 {
 	sim_link(sim, i, j)->held = true;
@@ -167,6 +188,21 @@ const struct sim_note *sim_find(const struct sim *sim, uint32_t i, enum sl_repor
 		if (sim->notes[k].learner == i && sim->notes[k].report.kind == kind && sim->notes[k].report.reason == reason)
 			return &sim->notes[k];
 	return NULL;
+}
+
+uint32_t sim_count(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
+		   const struct sim_note **last)
+{
+	uint32_t count = 0;
+	for (size_t k = 0; k < sim->note_count; k++) {
+		const struct sim_note *note = &sim->notes[k];
+		if (note->learner != i || note->report.kind != kind || note->report.reason != reason)
+			continue;
+		count++;
+		if (last != NULL)
+			*last = note;
+	}
+	return count;
 }
 
 const struct sim_note *sim_expect(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
