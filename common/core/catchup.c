@@ -120,7 +120,7 @@ void sl_catchup_lost(struct sl_core *core)
 		leave(core);
 }
 
-static bool agrees(const struct sl_proof *proof, const struct sl_digest *d)
+bool sl_proof_agrees(const struct sl_proof *proof, const struct sl_digest *d)
 {
 	return proof->t == d->t && proof->a == d->a && proof->p == d->p && proof->learners == d->learners &&
 	       memcmp(proof->view, d->view, SL_HASH_BYTES) == 0 && memcmp(proof->digest, d->digest, SL_HASH_BYTES) == 0;
@@ -144,11 +144,13 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	}
 	if (proof->count == 0)
 		begin_proof(proof, d);
-	if (!agrees(proof, d) || proof->count == SL_SIGNERS_MAX) {
-		if (proof->count < SL_SIGNERS_MAX)
-			sl_reject(core, peer, "digests of one round that differ");
+	if (!sl_proof_agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
+		sl_reject(core, peer, "digests of one round that differ");
+		give_up(core);
 		return;
 	}
+	if (proof->count == SL_SIGNERS_MAX)
+		return;
 	for (uint32_t i = 0; i < proof->count; i++)
 		if (proof->digests[i].id == d->id)
 			return;

@@ -25,12 +25,12 @@ static void digest_out(struct sl_core *core)
 	memcpy(core->proof.digest, core->at.digest, SL_HASH_BYTES);
 }
 
-/* The neighbours' word for it, as far as it is known, beside the own: what others will catch up with. */
+/* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will catch up with. */
 static void complete_proof(struct sl_core *core)
 {
 	struct sl_proof *proof = &core->proof;
 	for (uint32_t r = 0; r < core->view.degree && proof->count < SL_SIGNERS_MAX; r++)
-		if (core->exchange[r].digest_known)
+		if (core->exchange[r].digest_known && sl_proof_agrees(proof, &core->exchange[r].digest))
 			proof->digests[proof->count++] = core->exchange[r].digest;
 }
 

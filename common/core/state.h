@@ -213,6 +213,8 @@ bool sl_done_advance(struct sl_core *core);
 
 /* catchup.c */
 bool sl_catchup_begin(struct sl_core *core);
+/* One round, one view, one result, over one field. */
+bool sl_proof_agrees(const struct sl_proof *proof, const struct sl_digest *d);
 void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask);
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer, sl_round t);
