@@ -168,7 +168,9 @@ static bool set_view(struct sl_core *core)
 	view->n = proof->learners;
 	view->agreed = core->config.parameters;
 	sl_view_set_encoding(view);
-	return sl_field_init(&view->field, proof->p) == SL_OK;
+	if (proof->learners > 0) /* they may have agreed on a larger one than is configured here; p is above its sum (protocol 2) */
+		view->max_weight = proof->p / proof->learners;
+	return proof->learners > 0 && sl_field_init(&view->field, proof->p) == SL_OK;
 }
 
 static const char *check(struct sl_core *core, const struct sl_buffer *buffer, sl_round t)

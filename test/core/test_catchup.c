@@ -226,6 +226,25 @@ static void test_another_commit_in_between(void **state)
 	}
 }
 
+/* --- parameters that were agreed on without it --- */
+
+static void test_agreed_without_it(void **state)
+{
+	(void)state;
+	struct sim *sim = build((struct sim_options){.seed = 450, .parameters.rounds = 4});
+	sim->learners[0].config.parameters.max_weight = 500;
+	sim->learners[0].vault.weight = 400;
+	sim->learners[1].config.parameters.p = (UINT64_C(1) << 44) - 17;
+	sim_start(sim);
+	leave_behind(sim, 1, 2);
+	sim_rejoin(sim, AWAY);
+	sim_run_until_round(sim, 4);
+	expect_together(sim, 4);
+	sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
+	sim_run_until_done(sim);
+	sim_free(sim);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -236,6 +255,7 @@ int main(void)
 		cmocka_unit_test(test_after_the_last_round),
 		cmocka_unit_test(test_a_restarted_server),
 		cmocka_unit_test(test_another_commit_in_between),
+		cmocka_unit_test(test_agreed_without_it),
 	};
 	cmocka_set_test_filter(getenv("SIM_ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
