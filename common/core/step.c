@@ -178,9 +178,12 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 		return;
 	}
 	look_back(core, peer, hello);
+	bool later = hello->t > p->t;
 	p->hello = true;
 	p->t = hello->t;
 	p->standing = hello->standing;
+	if (later && core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
+		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing while it lasted */
 	if (went_on(core, peer))
 		sl_fail_attempt(core, SL_REASON_COMMITTED, false)->peer = peer;
 }

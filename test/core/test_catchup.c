@@ -194,12 +194,41 @@ static void test_a_restarted_server(void **state)
 
 /* --- while its server is busy --- */
 
+static bool lose_digests(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)sim;
+	(void)i;
+	return m->kind != SL_MSG_DIGEST || j != 0;
+}
+
 /* The third chunk, and what follows it. */
 static bool hold_results(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (i == 0 && j == AWAY && m->kind == SL_MSG_RESULT && m->chunk.index == 2)
 		sim_hold(sim, 0, AWAY);
 	return true;
+}
+
+/* Digests that are held keep it in SETTLE, where it has nothing to show: it is asked again when it has. */
+static void test_asks_while_it_settles(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
+		struct sim *sim = begin(460 + seed, 4, 8);
+		leave_behind(sim, 1, 2);
+		sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+		sim->tap = lose_digests;
+		sim_run_until_phase(sim, 0, SL_PHASE_SETTLE);
+		sim_restore(sim, 0, AWAY);
+		sim_run_until_phase(sim, AWAY, SL_PHASE_CATCHUP);
+		sim->tap = NULL;
+		sim_run_until_commit(sim, 0, 3);
+		uint64_t since = sim->now;
+		sim_run_until_commit(sim, AWAY, 3);
+		assert_true(sim->now < since + 1000000);
+		sim_run_until_done(sim);
+		sim_free(sim);
+	}
 }
 
 /* Seven chunks; it has some of them when its server commits the next round. */
@@ -254,6 +283,7 @@ int main(void)
 		cmocka_unit_test(test_trains_slowly),
 		cmocka_unit_test(test_after_the_last_round),
 		cmocka_unit_test(test_a_restarted_server),
+		cmocka_unit_test(test_asks_while_it_settles),
 		cmocka_unit_test(test_another_commit_in_between),
 		cmocka_unit_test(test_agreed_without_it),
 	};
