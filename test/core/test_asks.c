@@ -133,8 +133,9 @@ static void rejects(const char *why, sl_round t, uint32_t index, size_t elements
 		tell_signed(p, 2, 2, 4);
 	EXPECT(expected, tell_result_of(p, 2, t, index, elements));
 	EXPECT("deadline -> BEHIND 2, WAITING 2 3", tell_time(p, 10000)); /* not asked again */
-	EXPECT("hello t5 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
-	       tell_hello(p, 2, 5, SL_STANDING_READY)); /* before its next word */
+	EXPECT("hello t5 done from 2 ->", tell_hello(p, 2, 5, SL_STANDING_DONE));
+	EXPECT("hello t6 training from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
+	       tell_hello(p, 2, 6, SL_STANDING_TRAINING)); /* before it is further, */
 	puppet_free(p, 0);
 }
 
@@ -147,6 +148,18 @@ static void test_rejected_chunks(void **state)
 	rejects("a chunk of a result out of order", 4, CHUNKS, SL_CHUNK_ELEMENTS, true);
 	rejects("a chunk of a result of the wrong size", 4, 0, SL_CHUNK_ELEMENTS - 1, true);
 	rejects("a chunk of a result of the wrong size", 4, 0, SL_CHUNK_ELEMENTS + 1, true);
+}
+
+static void test_linked_anew(void **state)
+{
+	(void)state;
+	struct puppet *p = behind(4);
+	tell_time(p, 10000);
+	tell_link(p, false, 2);
+	tell_link(p, true, 2);
+	EXPECT("hello t5 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
+	       tell_hello(p, 2, 5, SL_STANDING_READY)); /* or linked anew */
+	puppet_free(p, 0);
 }
 
 static void test_rejected_results(void **state)
@@ -276,6 +289,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_signers),		 cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_rejected_chunks),	 cmocka_unit_test(test_rejected_results),
+		cmocka_unit_test(test_linked_anew),
 		cmocka_unit_test(test_a_later_round),	 cmocka_unit_test(test_another_server),
 		cmocka_unit_test(test_answers),		 cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_not_before_it_is_durable),
