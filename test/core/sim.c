@@ -370,6 +370,13 @@ static void deadline(struct sim *sim, uint32_t i)
 	sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_DEADLINE});
 }
 
+uint64_t sim_next(struct sim *sim)
+{
+	uint32_t who = 0;
+	uint64_t due = next_deadline(sim, &who);
+	return sim->heap_count > 0 && sim->heap[0].at < due ? sim->heap[0].at : due;
+}
+
 bool sim_step(struct sim *sim)
 {
 	uint32_t who = 0;

@@ -155,6 +155,7 @@ void sim_free(struct sim *sim);
 void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
 bool sim_step(struct sim *sim); /* false: nothing will ever happen again */
+uint64_t sim_next(struct sim *sim); /* when it will (us); UINT64_MAX */
 void sim_elapse(struct sim *sim, sl_ms ms);
 void sim_run_until_round(struct sim *sim, sl_round t); /* everybody has committed it */
 void sim_run_until_commit(struct sim *sim, uint32_t i, sl_round t); /* i has */

@@ -23,8 +23,9 @@ static void go_on(struct sim *sim, uint64_t since, const char *what)
 void sim_elapse(struct sim *sim, sl_ms ms)
 {
 	uint64_t end = sim->now + ms * 1000;
-	while (sim->now < end && sim_step(sim))
+	while (sim_next(sim) <= end && sim_step(sim))
 		;
+	sim->now = end;
 }
 
 void sim_run_until_round(struct sim *sim, sl_round t)
