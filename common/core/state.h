@@ -17,8 +17,7 @@ struct sl_peer {
 	sl_round unshown;          /* it claimed to be in this round, was asked for its result and did not show it; 0: none */
 	sl_round t;
 	enum sl_standing standing;
-	uint32_t incarnation;      /* highest heard of */
-	sl_round highest;          /* of the rounds it stood in */
+	uint32_t incarnation;      /* last heard of */
 	sl_round quarantined;      /* the round that it is kept out of; 0: none */
 	sl_attempt open;           /* of t: released with it, and not known to be given up by it; 0: none */
 	sl_round in_range;         /* last round in which it was in range */

@@ -147,17 +147,16 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 {
 	struct sl_peer *p = &core->peers[peer];
 	bool restored = hello->incarnation < p->incarnation;
-	bool forgot = hello->t < p->highest;
+	bool forgot = hello->t < p->t;
 	if ((restored || forgot) && p->quarantined == 0 && core->config.parameters.quorum < core->config.roster_size) {
 		p->quarantined = core->t;
 		struct sl_report *report = sl_report(core, SL_REPORT_QUARANTINED);
 		report->peer = peer;
 		report->word = restored ? "incarnation" : "round";
 		report->n[0] = restored ? hello->incarnation : hello->t;
-		report->n[1] = restored ? p->incarnation : p->highest;
+		report->n[1] = restored ? p->incarnation : p->t;
 	}
-	p->incarnation = restored ? p->incarnation : hello->incarnation;
-	p->highest = forgot ? p->highest : hello->t;
+	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on from there */
 }
 
 /* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release it may be
