@@ -50,17 +50,23 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, co
 	return true;
 }
 
+/* Whoever is not in the view cannot end the attempt of those who are: left out, it would try again and again. */
+static bool outside(const struct sl_core *core, uint32_t signer)
+{
+	return core->view_built && core->view.position[signer] == UINT32_MAX;
+}
+
 /* a = 1 + the highest seen signed: who hears a higher one moves to it, but not after release. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (state->t != core->t || state->a <= core->seen)
+	if (state->t != core->t || core->peers[signer].quarantined != 0)
 		return;
-	core->seen = state->a;
+	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (state->a <= core->a)
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
-	else if (core->phase <= SL_PHASE_READY) {
+	else if (core->phase <= SL_PHASE_READY && !outside(core, signer)) {
 		struct sl_report *report = sl_fail_attempt(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
 		report->n[0] = state->a;

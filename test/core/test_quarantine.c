@@ -169,12 +169,97 @@ static void test_until_the_next_commit(void **state)
 	}
 }
 
+/* --- those who are left out try again and again: in vain, but in nobody's way --- */
+
+static uint32_t superseded(const struct sim *sim, sl_round t)
+{
+	uint32_t count = 0;
+	for (size_t k = 0; k < sim->note_count; k++)
+		count += sim->notes[k].learner != OLD && sim->notes[k].report.t == t &&
+			 sim->notes[k].report.reason == SL_REASON_SUPERSEDED;
+	return count;
+}
+
+/* Everything takes seconds, so that the one left out has time to try. */
+static struct sim *slow(uint64_t seed)
+{
+	struct sim_options o = {.seed = seed, .learners = 4, .delay_ms = 4000, .parameters.rounds = 3};
+	struct sim *sim = sim_new(&o);
+	for (uint32_t i = 0; i < 4; i++) {
+		sim->learners[i].config.stall_ms = 60000;
+		sim->learners[i].config.straggler_ms = 5000;
+		sim->learners[i].config.incarnation = 9;
+	}
+	return sim;
+}
+
+static void test_quarantined_tries(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
+		struct sim *sim = slow(1700 + seed);
+		sim_start(sim);
+		sim_run_until_round(sim, 1);
+		come_back_old(sim, 8, 1);
+		sim_run_until_commit(sim, 0, 2);
+		assert_true(superseded(sim, 2) <= 3); /* once each, by who has not heard yet that it is kept out */
+		assert_int_equal(learners_of(sim, 0, 2), 3);
+		sim_run_until_round(sim, 3);
+		sim_free(sim);
+	}
+}
+
+static void test_late_one_tries(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
+		struct sim *sim = slow(1720 + seed);
+		sim->learners[OLD].silent = true;
+		sim_start(sim);
+		for (uint32_t i = 0; i < OLD; i++)
+			sim_run_until_phase(sim, i, SL_PHASE_SHARE);
+		sim->learners[OLD].silent = false;
+		sim_post(sim, sim->now, (struct sim_event){.kind = SIM_TRAINED, .learner = OLD, .generation = 1});
+		sim->learners[OLD].training = 1;
+		sim_run_until_round(sim, 1);
+		assert_int_equal(superseded(sim, 1), 0);
+		assert_int_equal(learners_of(sim, 0, 1), 3);
+		sim_run_until_round(sim, 3);
+		sim_free(sim);
+	}
+}
+
+/* 4 is outside, whatever it counts to; 3 is not, though it counts to less. */
+static void test_who_ends_an_attempt(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(4, 4);
+	for (sl_id id = 2; id <= 3; id++) {
+		tell_link(p, true, id);
+		tell_hello(p, id, 1, SL_STANDING_READY);
+	}
+	tell_link(p, false, 4);
+	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
+	tell_link_state(p, 2, 2, 1, LIST(1, 3));
+	tell_link_state(p, 3, 3, 1, LIST(1, 2));
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
+	tell_link_state(p, 2, 4, 7, LIST(2));
+	assert_false(says(p, "FAILED"));
+	tell_link_state(p, 2, 3, 5, LIST(1, 2));
+	assert_true(says(p, "FAILED superseded 3"));
+	tell_time(p, 2000); /* 4 is given time to answer: it is alive */
+	assert_true(says(p, "FREEZE, link state of 1 a7 to 2 3"));
+	puppet_free(p, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rolled_back),	   cmocka_unit_test(test_everybody_is_needed),
 		cmocka_unit_test(test_a_higher_incarnation), cmocka_unit_test(test_an_earlier_round),
 		cmocka_unit_test(test_until_the_next_commit), 
+		cmocka_unit_test(test_quarantined_tries),  cmocka_unit_test(test_late_one_tries),
+		cmocka_unit_test(test_who_ends_an_attempt),
 	};
 	cmocka_set_test_filter(getenv("SIM_ONLY"));
 	return cmocka_run_group_tests(tests, NULL, NULL);
