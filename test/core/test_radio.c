@@ -114,28 +114,11 @@ static void test_links_out_of_range_are_closed(void **state)
 
 /* --- faults at random times: safety always; the checker looks --- */
 
-static bool everybody_through(const struct sim *sim, sl_round t)
-{
-	for (uint32_t i = 0; i < sim->n; i++)
-		if (sim->learners[i].committed < t)
-			return false;
-	return true;
-}
-
-/* A link that falls after release may leave somebody behind for want of catch-up: then it stops, and says why. */
-static void expect_behind_or_through(struct sim *sim, sl_round t)
-{
-	for (uint32_t i = 0; i < sim->n; i++)
-		if (sim->learners[i].committed < t && sim->learners[i].stopped)
-			sim_expect(sim, i, SL_REPORT_BEHIND, SL_REASON_NONE);
-}
-
 static void test_random_cuts(void **state)
 {
 	(void)state;
 	static const char *const families[] = {"complete", "ring", "line"};
-	uint32_t through = 0;
-	for (uint32_t seed = 0; seed < 150; seed++) {
+	for (uint32_t seed = 0; seed < sim_seeds(150); seed++) {
 		struct sim_options o = {.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
 		o.parameters.rounds = 2;
 		struct sim *sim = sim_new(&o);
@@ -148,12 +131,9 @@ static void test_random_cuts(void **state)
 			sim_elapse(sim, sim_random(&random) % 300);
 			sim_restore(sim, i, j);
 		}
-		sim_elapse(sim, 600000);
-		expect_behind_or_through(sim, 2);
-		through += everybody_through(sim, 2);
+		sim_run_until_round(sim, 2);
 		sim_free(sim);
 	}
-	assert_true(through > 75);
 }
 
 int main(void)
