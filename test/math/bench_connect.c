@@ -1,49 +1,28 @@
 /* Time to know how many colluders a view bears, c <= 3, and to say which edges it lacks. */
 #include "common/math/connect.h"
-#include "common/math/generate.h"
 #include "common/math/reinforce.h"
 #include "test/math/bench.h"
+#include "test/math/graphs.h"
 
 #define TARGET_MOST 4u
-#define NETWORK_BYTES ((size_t)192 << 20)
-
-static struct sl_arena arena;
-static struct sl_edge *edges;
-
-static size_t generate(const char *text, uint32_t n)
-{
-	struct sl_topology topology;
-	const char *error;
-	size_t count, room = (size_t)n * (n - 1) / 2;
-	sl_arena_reset(&arena, 0);
-	edges = SL_TAKE(&arena, room, struct sl_edge);
-	if (edges == NULL || sl_topology_parse(text, n, &topology, &error) != SL_OK ||
-	    sl_generate(&topology, n, 1, 0, edges, room, &count, &arena) != SL_OK)
-		abort();
-	return count;
-}
 
 /* Every second edge of a ring, as a path that was cut everywhere. */
-static size_t pairs(uint32_t n)
+static struct sl_graph pairs(void)
 {
-	sl_arena_reset(&arena, 0);
-	edges = SL_TAKE(&arena, n, struct sl_edge);
-	for (uint32_t i = 0; i < n / 2; i++)
+	struct sl_edge edges[SL_LEARNERS_MAX / 2];
+	for (uint32_t i = 0; i < SL_LEARNERS_MAX / 2; i++)
 		edges[i] = (struct sl_edge){2 * i, 2 * i + 1};
-	return n / 2;
+	return graph_of_edges(SL_LEARNERS_MAX, edges, SL_LEARNERS_MAX / 2);
 }
 
-static void measure(const char *name, uint32_t n, size_t m)
+static void measure(const char *name, struct sl_graph graph)
 {
 	static struct sl_edge missing[1 << 16];
 	static uint32_t cuts[SL_LEARNERS_MAX];
-	struct sl_graph graph;
 	uint32_t kappa, count;
 	size_t lacking;
 	double best;
-	if (sl_graph_init(&graph, n, edges, m, &arena) != SL_OK)
-		abort();
-	printf("%-16s %6u %8u", name, n, graph.edges);
+	printf("%-16s %6u %8u", name, graph.n, graph.edges);
 	BENCH(best, if (sl_articulation(&graph, cuts, &count, &arena) != SL_OK) abort());
 	printf(" %8.3f", best / 1e6);
 	BENCH(best, if (sl_connectivity(&graph, TARGET_MOST, &kappa, NULL, &arena) != SL_OK) abort());
@@ -59,8 +38,7 @@ static void measure(const char *name, uint32_t n, size_t m)
 
 int main(void)
 {
-	void *memory = bench_memory(NETWORK_BYTES, 1);
-	sl_arena_init(&arena, memory, NETWORK_BYTES);
+	open_arena(NULL);
 	printf("kappa up to 4, then edges to reach 2, 3, 4; ms\n");
 	printf("%-16s %6s %8s %8s %8s %5s %9s %5s %9s %5s %9s %5s\n", "graph", "N", "edges", "cut v.",
 	       "kappa", "", "to 2", "", "to 3", "", "to 4", "");
@@ -76,8 +54,7 @@ int main(void)
 		{"nearest:6", 2000},	  {"complete", 2000},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		measure(cases[i].topology, cases[i].n, generate(cases[i].topology, cases[i].n));
-	measure("pairs", 2000, pairs(2000));
-	free(memory);
-	return 0;
+		measure(cases[i].topology, graph_of(cases[i].topology, cases[i].n));
+	measure("pairs", pairs());
+	return close_arena(NULL);
 }

@@ -5,7 +5,7 @@
  * state. Its own models and coins it can subtract. Eliminating the honest coins leaves what it knows about
  * the honest models: the span that the audit reports, no more and no less.
  */
-#include "test/math/unit.h"
+#include "test/math/graphs.h"
 
 #include "common/math/audit.h"
 #include "common/math/share.h"
@@ -27,15 +27,6 @@ struct knowledge {
 	uint32_t rank;
 	uint64_t row[LEARNERS][LEARNERS];
 };
-
-static struct sl_arena arena;
-
-static struct sl_field field_of(uint64_t p)
-{
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, p), SL_OK);
-	return field;
-}
 
 /* Word l of the stream is 1, every other 0: the l-th coordinate's coin. */
 static void unit_coin(void *context, uint8_t *bytes, size_t n)
@@ -248,25 +239,6 @@ static void expect_span(struct sl_audit *audit, const struct knowledge *known)
 	}
 }
 
-static struct sl_graph graph_of(uint32_t n, uint32_t set)
-{
-	struct sl_edge edges[COINS / 2];
-	struct sl_graph g;
-	size_t count = 0;
-	uint32_t e = 0;
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = a + 1; b < n; b++, e++)
-			if (set >> e & 1)
-				edges[count++] = (struct sl_edge){a, b};
-	assert_int_equal(sl_graph_init(&g, n, edges, count, &arena), SL_OK);
-	return g;
-}
-
-static uint32_t graphs_on(uint32_t n)
-{
-	return 1u << n * (n - 1) / 2;
-}
-
 /* Whether the graph is connected once the vertices of degree 0 are left out; participants are the others. */
 static bool completes(const struct sl_graph *g, bool *participants)
 {
@@ -322,13 +294,12 @@ static void every_round(void **state)
 	(void)state;
 	static const uint64_t primes[] = {7, 11, 31};
 	for (uint32_t n = 2; n <= LEARNERS; n++)
-		for (uint32_t set = 0; set < graphs_on(n); set++)
+		for (uint64_t number = 0; number < graphs_on(n); number++)
 			for (uint32_t i = 0; i < 6; i++) {
 				struct sl_field field = field_of(primes[i / 2]);
 				struct sl_audit audit;
 				bool participants[LEARNERS];
-				sl_arena_reset(&arena, 0);
-				struct sl_graph g = graph_of(n, set);
+				struct sl_graph g = graph_of_number(n, number);
 				if (!completes(&g, participants))
 					break;
 				assert_int_equal(sl_audit_init(&audit, n, &field, &arena), SL_OK);
@@ -370,9 +341,12 @@ static void world_init(struct world *world, uint32_t n, uint64_t p)
 {
 	sl_arena_reset(&arena, 0);
 	*world = (struct world){.field = field_of(p)};
-	for (uint32_t set = 0; set < graphs_on(n); set++) {
-		world->graph[world->count] = graph_of(n, set);
-		world->count += completes(&world->graph[world->count], world->participants[world->count]);
+	for (uint64_t number = 0; number < graphs_on(n); number++) {
+		struct sl_edge edges[COINS / 2];
+		struct brute b = brute_numbered(n, number);
+		struct sl_graph *g = &world->graph[world->count];
+		assert_int_equal(sl_graph_init(g, n, edges, brute_edges(&b, edges), &arena), SL_OK);
+		world->count += completes(g, world->participants[world->count]);
 	}
 	assert_int_equal(sl_audit_init(&world->audit, n, &world->field, &arena), SL_OK);
 }
@@ -542,10 +516,8 @@ static void rows_for_people(void **state)
 	(void)state;
 	struct sl_field field = field_of(1020431);
 	struct sl_audit audit;
-	struct sl_graph g;
+	struct sl_graph g = graph_of("complete", 4);
 	int32_t coefficients[5];
-	sl_arena_reset(&arena, 0);
-	g = graph_of(4, graphs_on(4) - 1);
 	assert_int_equal(sl_audit_init(&audit, 4, &field, &arena), SL_OK);
 	sl_audit_round(&audit, &g, (const bool[]){true, true, false, false}, NULL);
 	expect_integers(&audit, 0, 1, (const int32_t[]){1, 1, 0, 0});
@@ -598,8 +570,5 @@ int main(void)
 		cmocka_unit_test(rows_for_people),
 		cmocka_unit_test(refusals),
 	};
-	arena = arena_of((size_t)8 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -22,13 +22,6 @@ static void count_up(void *context, uint8_t *bytes, size_t n)
 	}
 }
 
-static struct sl_field field_of(uint64_t p)
-{
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, p), SL_OK);
-	return field;
-}
-
 /* 2^bits words that differ in their low bits give each element once; a modulus would give the small ones
  * twice. */
 static void every_word_once(void **state)

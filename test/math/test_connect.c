@@ -1,10 +1,7 @@
-#include "test/math/brute.h"
+#include "test/math/graphs.h"
 
 #include "common/math/connect.h"
 #include "common/math/disjoint.h"
-#include "common/math/generate.h"
-
-static struct sl_arena arena;
 
 static uint32_t mask_of(const uint32_t *vertices, uint32_t count)
 {
@@ -44,8 +41,7 @@ static void expect_cut_vertices(const struct brute *b, const struct sl_graph *gr
 static void check(const struct brute *b, uint32_t limits)
 {
 	uint32_t kappa = brute_kappa(b);
-	sl_arena_reset(&arena, 0);
-	struct sl_graph graph = brute_graph(b, &arena);
+	struct sl_graph graph = graph_of_brute(b);
 	size_t used = sl_arena_mark(&arena);
 	for (uint32_t limit = 0; limit <= limits; limit++)
 		expect_kappa(b, &graph, limit, kappa);
@@ -57,7 +53,7 @@ static void every_graph_up_to_six(void **state)
 {
 	(void)state;
 	for (uint32_t n = 0; n <= 6; n++) {
-		for (uint64_t g = 0; n < 2 ? g == 0 : g >> pairs_of(n) == 0; g++) {
+		for (uint64_t g = 0; g < graphs_on(n); g++) {
 			struct brute b = brute_numbered(n, g);
 			check(&b, n + 1);
 		}
@@ -102,8 +98,7 @@ static void expect_paths(const struct brute *b, uint32_t to)
 	uint32_t cut[BRUTE_MOST], n = b->n;
 	struct sl_skeleton skeleton;
 	struct sl_disjoint disjoint;
-	sl_arena_reset(&arena, 0);
-	struct sl_graph graph = brute_graph(b, &arena);
+	struct sl_graph graph = graph_of_brute(b);
 	assert_int_equal(sl_skeleton_init(&skeleton, &graph, n, 0, &arena), SL_OK);
 	assert_int_equal(sl_disjoint_init(&disjoint, n, &arena), SL_OK);
 	uint32_t paths = sl_disjoint_pair(&disjoint, &skeleton, 0, to, n);
@@ -137,20 +132,6 @@ static void a_vertex_given_up_is_free(void **state)
 	for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
 		brute_join(&b, edges[e].a, edges[e].b);
 	expect_paths(&b, 17);
-}
-
-static struct sl_graph graph_of(const char *text, uint32_t n)
-{
-	struct sl_topology topology;
-	struct sl_graph graph;
-	const char *error;
-	size_t count, room = (size_t)n * (n - 1) / 2;
-	sl_arena_reset(&arena, 0);
-	struct sl_edge *edges = SL_TAKE(&arena, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(text, n, &topology, &error), SL_OK);
-	assert_int_equal(sl_generate(&topology, n, 1, 0, edges, room, &count, &arena), SL_OK);
-	assert_int_equal(sl_graph_init(&graph, n, edges, count, &arena), SL_OK);
-	return graph;
 }
 
 static uint32_t kappa_of(const struct sl_graph *graph, uint32_t limit)
@@ -208,10 +189,8 @@ static void names_who_holds_it_together(void **state)
 		for (uint32_t a = half; a < half + 20; a++)
 			for (uint32_t b = a + 1; b < half + 20; b++)
 				edges[m++] = (struct sl_edge){a, b};
-	struct sl_graph graph;
+	struct sl_graph graph = graph_of_edges(37, edges, m);
 	uint32_t kappa, cut[10];
-	sl_arena_reset(&arena, 0);
-	assert_int_equal(sl_graph_init(&graph, 37, edges, m, &arena), SL_OK);
 	assert_int_equal(sl_connectivity(&graph, 10, &kappa, cut, &arena), SL_OK);
 	assert_int_equal(kappa, 3);
 	assert_true(cut[0] == 17 && cut[1] == 18 && cut[2] == 19);
@@ -251,8 +230,5 @@ int main(void)
 		cmocka_unit_test(names_who_holds_it_together),
 		cmocka_unit_test(needs_its_scratch),
 	};
-	arena = arena_of((size_t)128 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

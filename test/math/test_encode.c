@@ -4,13 +4,6 @@
 
 #include "common/math/encode.h"
 
-static struct sl_field field_of(uint64_t p)
-{
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, p), SL_OK);
-	return field;
-}
-
 /* One value through the encoder, centred. */
 static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding, float theta)
 {

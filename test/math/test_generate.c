@@ -1,4 +1,4 @@
-#include "test/math/unit.h"
+#include "test/math/graphs.h"
 
 #include <stdio.h>
 
@@ -8,7 +8,6 @@
 
 static struct sl_edge edges[EDGES_MOST], again[EDGES_MOST];
 static size_t count;
-static struct sl_arena arena;
 static struct sl_graph graph;
 
 /* The graph of step `step`, sorted edges a < b checked. */
@@ -217,8 +216,5 @@ int main(void)
 		cmocka_unit_test(steps_and_seeds), cmocka_unit_test(geometric_moves_a_little),
 		cmocka_unit_test(refusals),
 	};
-	arena = arena_of((size_t)64 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,6 +1,5 @@
-#include "test/math/unit.h"
+#include "test/math/graphs.h"
 
-#include "common/math/generate.h"
 #include "common/math/mix.h"
 #include "common/math/spectrum.h"
 
@@ -71,13 +70,7 @@ struct swarm {
 static struct swarm swarm_open(const char *text, uint32_t learners, size_t n, uint32_t f, uint64_t p)
 {
 	struct swarm s = {.n = n, .arena = arena_of((size_t)64 << 20)};
-	struct sl_topology topology;
-	const char *error;
-	size_t count, room = (size_t)learners * (learners - 1) / 2;
-	struct sl_edge *edges = SL_TAKE(&s.arena, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(text, learners, &topology, &error), SL_OK);
-	assert_int_equal(sl_generate(&topology, learners, 1, 0, edges, room, &count, &s.arena), SL_OK);
-	assert_int_equal(sl_graph_init(&s.graph, learners, edges, count, &s.arena), SL_OK);
+	s.graph = graph_in(&s.arena, text, learners);
 	s.X = SL_TAKE(&s.arena, learners * n, int64_t);
 	s.old = SL_TAKE(&s.arena, learners * n, int64_t);
 	uint64_t seed = 4;
@@ -181,8 +174,7 @@ static void enough_iterations(void **state)
 {
 	(void)state;
 	static const char *const shapes[] = {"complete", "ring", "star", "regular:4", "line"};
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, 1020431), SL_OK);
+	struct sl_field field = field_of(1020431);
 	for (size_t g = 0; g < 5; g++) {
 		struct swarm s = swarm_open(shapes[g], 10, 40, 42, field.p);
 		uint64_t want[40], z[40];
@@ -211,8 +203,7 @@ static void enough_iterations(void **state)
 static void closing(void **state)
 {
 	(void)state;
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, 101), SL_OK);
+	struct sl_field field = field_of(101);
 	int64_t one = INT64_C(1) << 40;
 	union {
 		int64_t X[8];

@@ -1,33 +1,9 @@
 /* The polynomial of the exact engine, against dense matrices and elimination. */
-#include "test/math/unit.h"
+#include "test/math/graphs.h"
 
-#include "common/math/generate.h"
 #include "common/math/recurrence.h"
 
 #define DENSE_MOST 40u
-
-static struct sl_arena arena;
-
-static struct sl_field field_of(uint64_t p)
-{
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, p), SL_OK);
-	return field;
-}
-
-static struct sl_graph graph_of(const char *text, uint32_t n)
-{
-	struct sl_topology topology;
-	struct sl_graph graph;
-	const char *error;
-	size_t count, room = (size_t)n * (n - 1) / 2;
-	sl_arena_reset(&arena, 0);
-	struct sl_edge *edges = SL_TAKE(&arena, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(text, n, &topology, &error), SL_OK);
-	assert_int_equal(sl_generate(&topology, n, 1, 0, edges, room, &count, &arena), SL_OK);
-	assert_int_equal(sl_graph_init(&graph, n, edges, count, &arena), SL_OK);
-	return graph;
-}
 
 /* Whether the a-b edge is in the graph, from the lists. */
 static bool linked(const struct sl_graph *g, uint32_t a, uint32_t b)
@@ -187,20 +163,9 @@ static void all_small_graphs(void **state)
 {
 	(void)state;
 	for (uint32_t n = 2; n <= 5; n++) {
-		struct sl_edge pair[10], edges[10];
-		uint32_t pairs = 0;
-		for (uint32_t a = 0; a < n; a++)
-			for (uint32_t b = a + 1; b < n; b++)
-				pair[pairs++] = (struct sl_edge){a, b};
-		for (uint32_t i = 0; i < 6 * (1u << pairs); i++) {
+		for (uint64_t i = 0; i < 6 * graphs_on(n); i++) {
 			struct sl_field field = field_of(primes[i % 6]);
-			struct sl_graph g;
-			size_t count = 0;
-			for (uint32_t e = 0; e < pairs; e++)
-				if (i / 6 >> e & 1)
-					edges[count++] = pair[e];
-			sl_arena_reset(&arena, 0);
-			assert_int_equal(sl_graph_init(&g, n, edges, count, &arena), SL_OK);
+			struct sl_graph g = graph_of_number(n, i / 6);
 			bool usable = expect_recurrence(&g, &field, i);
 			assert_false(usable && sl_components(&g, NULL, &arena) > 1);
 		}
@@ -217,19 +182,15 @@ static void small_primes(void **state)
 		size_t count = n - 1;
 		uint64_t p = n + 1;
 		struct sl_edge edges[3 * DENSE_MOST];
-		struct sl_graph g;
 		while (!sl_is_prime(p))
 			p++;
 		for (uint32_t v = 1; v < n; v++)
 			edges[v - 1] =
 				(struct sl_edge){v, round % 3 == 0 ? v - 1 : (uint32_t)(any64(&seed) % v)};
-		for (size_t more = any64(&seed) % (2 * n); more > 0; more--) {
-			uint32_t a = (uint32_t)(any64(&seed) % n), b = (uint32_t)(any64(&seed) % (n - 1));
-			edges[count++] = (struct sl_edge){a, b < a ? b : b + 1};
-		}
+		for (size_t more = any64(&seed) % (2 * n); more > 0; more--)
+			edges[count++] = any_edge(n, &seed);
 		struct sl_field field = field_of(p);
-		sl_arena_reset(&arena, 0);
-		assert_int_equal(sl_graph_init(&g, n, edges, count, &arena), SL_OK);
+		struct sl_graph g = graph_of_edges(n, edges, count);
 		expect_recurrence(&g, &field, round);
 	}
 }
@@ -275,9 +236,7 @@ static void double_eigenvalue(void **state)
 	(void)state;
 	const struct sl_edge edges[] = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};
 	struct sl_field seven = field_of(7), eleven = field_of(11);
-	struct sl_graph g;
-	sl_arena_reset(&arena, 0);
-	assert_int_equal(sl_graph_init(&g, 5, edges, 5, &arena), SL_OK);
+	struct sl_graph g = graph_of_edges(5, edges, 5);
 	for (uint64_t seed = 0; seed < 200; seed++) {
 		size_t used = sl_arena_mark(&arena);
 		assert_false(expect_recurrence(&g, &seven, seed));
@@ -300,7 +259,7 @@ static void refusals(void **state)
 		assert_int_equal(sl_recurrence(&g, &field, seed, r, &degree, &arena), SL_ERR_INVALID);
 	}
 	assert_true(r[0] == 9 && degree == 9);
-	assert_int_equal(sl_graph_init(&g, 1, NULL, 0, &arena), SL_OK);
+	g = graph_of_edges(1, NULL, 0);
 	assert_int_equal(sl_recurrence(&g, &field, seed, r, &degree, &arena), SL_OK);
 	assert_true(r[0] == 1 && degree == 0 && sl_recurrence_scale(&field, r, degree, 1) == 1);
 	g = graph_of("ring", 50);
@@ -321,8 +280,5 @@ int main(void)
 		cmocka_unit_test(known_graphs),	    cmocka_unit_test(double_eigenvalue),
 		cmocka_unit_test(refusals),
 	};
-	arena = arena_of((size_t)16 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

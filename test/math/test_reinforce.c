@@ -1,12 +1,10 @@
-#include "test/math/brute.h"
+#include "test/math/graphs.h"
 
 #include "common/math/connect.h"
-#include "common/math/generate.h"
 #include "common/math/reinforce.h"
 
 #define EDGES_MOST 8192
 
-static struct sl_arena arena;
 static struct sl_edge added[EDGES_MOST];
 static size_t count;
 
@@ -42,8 +40,7 @@ static struct brute with(const struct brute *b, size_t without)
 
 static void reinforce_brute(const struct brute *b, uint32_t target)
 {
-	sl_arena_reset(&arena, 0);
-	struct sl_graph graph = brute_graph(b, &arena);
+	struct sl_graph graph = graph_of_brute(b);
 	reinforce(&graph, target);
 }
 
@@ -59,7 +56,7 @@ static void expect_lean(const struct brute *b, uint32_t target)
 /* least[g]: how many edges g lacks, from the graphs that have one more. */
 static void lacks(uint32_t n, uint32_t target, uint8_t *least)
 {
-	for (uint64_t g = UINT64_C(1) << pairs_of(n); g-- > 0;) {
+	for (uint64_t g = graphs_on(n); g-- > 0;) {
 		struct brute b = brute_numbered(n, g);
 		least[g] = brute_kappa(&b) >= target ? 0 : UINT8_MAX;
 		for (uint32_t e = 0; least[g] > 0 && e < pairs_of(n); e++)
@@ -75,7 +72,7 @@ static void every_graph_up_to_six(void **state)
 	for (uint32_t n = 2; n <= 6; n++) {
 		for (uint32_t target = 1; target < n; target++) {
 			lacks(n, target, least);
-			for (uint64_t g = 0; g >> pairs_of(n) == 0; g++) {
+			for (uint64_t g = 0; g < graphs_on(n); g++) {
 				struct brute b = brute_numbered(n, g);
 				reinforce_brute(&b, target);
 				struct brute more = with(&b, SIZE_MAX);
@@ -192,20 +189,6 @@ static void more_colluders(void **state)
 
 /* ---- as large as rounds are ---- */
 
-static struct sl_graph graph_of(const char *text, uint32_t n)
-{
-	struct sl_topology topology;
-	struct sl_graph graph;
-	const char *error;
-	size_t m, room = (size_t)n * (n - 1) / 2;
-	sl_arena_reset(&arena, 0);
-	struct sl_edge *edges = SL_TAKE(&arena, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(text, n, &topology, &error), SL_OK);
-	assert_int_equal(sl_generate(&topology, n, 1, 0, edges, room, &m, &arena), SL_OK);
-	assert_int_equal(sl_graph_init(&graph, n, edges, m, &arena), SL_OK);
-	return graph;
-}
-
 static struct sl_graph enlarged(const struct sl_graph *graph)
 {
 	struct sl_graph more;
@@ -262,9 +245,7 @@ static void isolated_pairs(void **state)
 	for (uint32_t i = 0; i < 150; i++)
 		edges[i] = (struct sl_edge){2 * i, 2 * i + 1};
 	for (size_t m = 0; m <= 150; m += 150) { /* nothing at all, then every second edge of a ring */
-		struct sl_graph graph;
-		sl_arena_reset(&arena, 0);
-		assert_int_equal(sl_graph_init(&graph, 300, edges, m, &arena), SL_OK);
+		struct sl_graph graph = graph_of_edges(300, edges, m);
 		expect_reinforced(&graph, 1, 299 - m);
 		expect_reinforced(&graph, 2, 300 - m);
 		expect_reinforced(&graph, 3, 450 - m);
@@ -303,7 +284,7 @@ static void refusals(void **state)
 		assert_int_equal(added[need - 1].a, 77);
 		assert_int_equal(sl_reinforce(&graph, target, added, need, &count, &arena), SL_OK);
 	}
-	assert_int_equal(sl_graph_init(&graph, 0, NULL, 0, &arena), SL_OK);
+	graph = graph_of_edges(0, NULL, 0);
 	assert_int_equal(sl_reinforce(&graph, 0, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
 }
 
@@ -333,7 +314,7 @@ static void needs_its_scratch(void **state)
 	for (uint32_t target = 1; target <= 4; target++) {
 		struct sl_graph graph = graph_of("star", 40);
 		expect_scratch(&graph, target);
-		assert_int_equal(sl_graph_init(&graph, 120, NULL, 0, &arena), SL_OK);
+		graph = graph_of_edges(120, NULL, 0);
 		expect_scratch(&graph, target);
 		graph = graph_of("complete", 60);
 		expect_scratch(&graph, target);
@@ -352,8 +333,5 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(needs_its_scratch),
 	};
-	arena = arena_of((size_t)16 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -6,13 +6,6 @@
 
 #define DEGREE_MOST 3
 
-static struct sl_field field_of(uint64_t p)
-{
-	struct sl_field field;
-	assert_int_equal(sl_field_init(&field, p), SL_OK);
-	return field;
-}
-
 static void constant(void *context, uint8_t *bytes, size_t n)
 {
 	uint32_t value = *(const uint32_t *)context;

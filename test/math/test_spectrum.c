@@ -1,25 +1,8 @@
-#include "test/math/unit.h"
+#include "test/math/graphs.h"
 
 #include <math.h>
 
-#include "common/math/generate.h"
 #include "common/math/spectrum.h"
-
-static struct sl_arena arena;
-
-static struct sl_graph graph_of(const char *text, uint32_t n)
-{
-	struct sl_topology topology;
-	struct sl_graph graph;
-	const char *error;
-	size_t count, room = (size_t)n * (n - 1) / 2;
-	sl_arena_reset(&arena, 0);
-	struct sl_edge *edges = SL_TAKE(&arena, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(text, n, &topology, &error), SL_OK);
-	assert_int_equal(sl_generate(&topology, n, 1, 0, edges, room, &count, &arena), SL_OK);
-	assert_int_equal(sl_graph_init(&graph, n, edges, count, &arena), SL_OK);
-	return graph;
-}
 
 static double mu_of(const struct sl_graph *graph)
 {
@@ -74,23 +57,21 @@ static void papers_graphs(void **state)
 static void slow_graphs(void **state)
 {
 	(void)state;
-	struct sl_graph star = graph_of("star", 100), line;
-	assert_int_equal(sl_iterations(1020431, 100, mu_of(&star)), 2133);
-	line = graph_of("line", 100);
-	assert_int_equal(sl_iterations(1020431, 100, mu_of(&line)), 65155);
+	struct sl_graph g = graph_of("star", 100);
+	assert_int_equal(sl_iterations(1020431, 100, mu_of(&g)), 2133);
+	g = graph_of("line", 100);
+	assert_int_equal(sl_iterations(1020431, 100, mu_of(&g)), 65155);
 }
 
 static void special_graphs(void **state)
 {
 	(void)state;
-	struct sl_graph g;
+	struct sl_graph g = graph_of_edges(1, NULL, 0);
 	double mu;
-	sl_arena_reset(&arena, 0);
-	assert_int_equal(sl_graph_init(&g, 1, NULL, 0, &arena), SL_OK);
 	assert_true(mu_of(&g) == 0);
-	assert_int_equal(sl_graph_init(&g, 3, &(struct sl_edge){0, 1}, 1, &arena), SL_OK);
+	g = graph_of_edges(3, &(struct sl_edge){0, 1}, 1);
 	assert_true(mu_of(&g) == 1);
-	assert_int_equal(sl_graph_init(&g, SL_LEARNERS_MAX + 1, NULL, 0, &arena), SL_OK);
+	g = graph_of_edges(SL_LEARNERS_MAX + 1, NULL, 0);
 	assert_int_equal(sl_mu(&g, &arena, &mu), SL_ERR_RANGE);
 	g = graph_of("ring", 50);
 	struct sl_arena tiny = {.base = arena.base + arena.used, .size = sl_mu_scratch(50) / 2};
@@ -141,8 +122,5 @@ int main(void)
 		cmocka_unit_test(slow_graphs),		cmocka_unit_test(special_graphs),
 		cmocka_unit_test(iterations_are_least), cmocka_unit_test(width),
 	};
-	arena = arena_of((size_t)16 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

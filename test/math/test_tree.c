@@ -1,27 +1,10 @@
 /* The tree of the tree engine, against distances by Floyd and Warshall. */
-#include "test/math/unit.h"
+#include "test/math/graphs.h"
 
-#include "common/math/generate.h"
 #include "common/math/tree.h"
 
 #define SMALL 40u
 #define FAR 1000u
-
-static struct sl_arena arena;
-
-static struct sl_graph graph_of(const char *text, uint32_t n)
-{
-	struct sl_topology topology;
-	struct sl_graph graph;
-	const char *error;
-	size_t count, room = (size_t)n * (n - 1) / 2;
-	sl_arena_reset(&arena, 0);
-	struct sl_edge *edges = SL_TAKE(&arena, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(text, n, &topology, &error), SL_OK);
-	assert_int_equal(sl_generate(&topology, n, 1, 0, edges, room, &count, &arena), SL_OK);
-	assert_int_equal(sl_graph_init(&graph, n, edges, count, &arena), SL_OK);
-	return graph;
-}
 
 static void distances(const struct sl_graph *g, uint32_t d[SMALL][SMALL])
 {
@@ -82,19 +65,8 @@ static void all_small_graphs(void **state)
 {
 	(void)state;
 	for (uint32_t n = 1; n <= 6; n++) {
-		struct sl_edge pair[15], edges[15];
-		uint32_t pairs = 0;
-		for (uint32_t a = 0; a < n; a++)
-			for (uint32_t b = a + 1; b < n; b++)
-				pair[pairs++] = (struct sl_edge){a, b};
-		for (uint32_t set = 0; set < 1u << pairs; set++) {
-			struct sl_graph g;
-			size_t count = 0;
-			for (uint32_t e = 0; e < pairs; e++)
-				if (set >> e & 1)
-					edges[count++] = pair[e];
-			sl_arena_reset(&arena, 0);
-			assert_int_equal(sl_graph_init(&g, n, edges, count, &arena), SL_OK);
+		for (uint64_t number = 0; number < graphs_on(n); number++) {
+			struct sl_graph g = graph_of_number(n, number);
 			expect_tree(&g);
 		}
 	}
@@ -108,13 +80,9 @@ static void random_graphs(void **state)
 		uint32_t n = 2 + (uint32_t)(any64(&seed) % (SMALL - 1));
 		size_t count = any64(&seed) % (3 * n);
 		struct sl_edge edges[3 * SMALL];
-		struct sl_graph g;
-		for (size_t e = 0; e < count; e++) {
-			uint32_t a = (uint32_t)(any64(&seed) % n), b = (uint32_t)(any64(&seed) % (n - 1));
-			edges[e] = (struct sl_edge){a, b < a ? b : b + 1};
-		}
-		sl_arena_reset(&arena, 0);
-		assert_int_equal(sl_graph_init(&g, n, edges, count, &arena), SL_OK);
+		for (size_t e = 0; e < count; e++)
+			edges[e] = any_edge(n, &seed);
+		struct sl_graph g = graph_of_edges(n, edges, count);
 		expect_tree(&g);
 	}
 }
@@ -155,7 +123,7 @@ static void refusals(void **state)
 	assert_int_equal(tiny.used, 0);
 	assert_int_equal(sl_tree_init(&tree, &g, &enough), SL_OK);
 	assert_true(sl_arena_mark(&enough) <= 2 * 70 * sizeof(uint32_t) + 128); /* the rest is given back */
-	assert_int_equal(sl_graph_init(&g, 3, &(struct sl_edge){0, 1}, 1, &arena), SL_OK);
+	g = graph_of_edges(3, &(struct sl_edge){0, 1}, 1);
 	used = sl_arena_mark(&arena);
 	assert_int_equal(sl_tree_init(&tree, &g, &arena), SL_ERR_INVALID);
 	assert_int_equal(sl_arena_mark(&arena), used);
@@ -169,8 +137,5 @@ int main(void)
 		cmocka_unit_test(known_graphs),
 		cmocka_unit_test(refusals),
 	};
-	arena = arena_of((size_t)80 << 20);
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
-	arena_free(&arena);
-	return failed;
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

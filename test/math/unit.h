@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/base/arena.h"
+#include "common/math/field.h"
 
 /* splitmix64; a suite that fails prints its seed by failing the same way again. */
 static inline uint64_t any64(uint64_t *state)
@@ -33,4 +34,11 @@ static inline struct sl_arena arena_of(size_t bytes)
 static inline void arena_free(struct sl_arena *arena)
 {
 	free(arena->base);
+}
+
+static inline struct sl_field field_of(uint64_t p)
+{
+	struct sl_field field;
+	assert_int_equal(sl_field_init(&field, p), SL_OK);
+	return field;
 }
