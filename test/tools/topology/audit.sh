@@ -1,15 +1,6 @@
 #!/bin/sh
 # `starling topology audit` as a user starts it: argument 1 is the program.
-set -eu
-starling=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-	echo "audit.sh: $*" >&2
-	exit 1
-}
+. "${0%/*}/starling.sh"
 
 # What the audit answers: its exit status, and a line of the report, however it is broken.
 answers() { # STATUS LINE, then what audit is asked
@@ -64,44 +55,32 @@ answers 0 'PRIVATE: no coalition as small as that learns more' complete -n 8 --t
 # JSON has every list in full.
 "$starling" topology audit star -n 100 --suspects 1 --json >json.txt && fail "JSON hides a leak"
 tr -d ' \n' <json.txt >flat.txt
-for part in '"suspects":[1]' '"sums":[[2],[3],[4]' ',[99],[100]],"beyond_mean":true' '"rank":99,"models":[2,3,' \
-	'"rounds":1,"rounds_beyond_mean":1,"private":false' '"quorum":51'; do
-	grep -qF -e "$part" flat.txt || fail "no $part in $(cat flat.txt)"
-done
+has flat.txt '"suspects":[1]' '"sums":[[2],[3],[4]' ',[99],[100]],"beyond_mean":true' '"rank":99,"models":[2,3,' \
+	'"rounds":1,"rounds_beyond_mean":1,"private":false' '"quorum":51'
 "$starling" topology audit absent.txt --suspects 1 --json >json.txt || fail "JSON leaks"
 tr -d ' \n' <json.txt >flat.txt
-for part in '"absent":[5],"sums":[[2,3,4]],"beyond_mean":false' '"rank":2,"models":[5],"basis":[{"2":1,"3":1,"4":1},{"5":1}],"beyond_each_step":true' '"private":true'; do
-	grep -qF -e "$part" flat.txt || fail "no $part in $(cat flat.txt)"
-done
+has flat.txt '"absent":[5],"sums":[[2,3,4]],"beyond_mean":false' '"private":true' \
+	'"rank":2,"models":[5],"basis":[{"2":1,"3":1,"4":1},{"5":1}],"beyond_each_step":true'
 "$starling" topology audit pairs.txt --json >json.txt && fail "JSON hides weak points"
-tr -d ' \n' <json.txt | grep -qF '"weak":[{"suspects":[5],"steps":[1,2,3]}],"private":false' || fail "$(cat json.txt)"
+tr -d ' \n' <json.txt >flat.txt
+has flat.txt '"weak":[{"suspects":[5],"steps":[1,2,3]}],"private":false'
 
-# Bad input: one line, status 2.
-refused() {
-	wanted=$1
-	shift
-	status=0
-	"$starling" topology audit "$@" >out.txt 2>err.txt || status=$?
-	[ $status = 2 ] || fail "$* ended with $status"
-	[ ! -s out.txt ] || fail "$* reports nevertheless"
-	[ "$(wc -l <err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
-	grep -qF -e "$wanted" err.txt || fail "$* says: $(cat err.txt)"
-}
-refused 'which topology?' --suspects 1
+# Bad input.
+refused 'which topology?' audit --suspects 1
 for list in '' , 3, ,3 a 1-3 '3 5' 3,,5 +3; do
-	refused "--suspects $list: ids and commas, as in 3,5" ring -n 6 --suspects "$list"
+	refused "--suspects $list: ids and commas, as in 3,5" audit ring -n 6 --suspects "$list"
 done
-refused '--suspects 7: unknown learner 7 (learners are 1 to 6)' ring -n 6 --suspects 7
-refused '--suspects 1,0: unknown learner 0 (learners are 1 to 6)' ring -n 6 --suspects 1,0
-refused 'unknown learner 4294967297 (learners are 1 to 6)' ring -n 6 --suspects 4294967297
-refused '--suspects 1,2,3: these are all; nobody is left to learn about' ring -n 3 --suspects 1,2,3
-refused '--tolerance 5: must be a whole number from 1 to 4' ring -n 6 --tolerance 5
-refused '--tolerance 0: must be a whole number from 1 to 4' ring -n 6 --tolerance 0
-refused '--suspects names a coalition, --tolerance looks for some: one of them' ring -n 6 --tolerance 2 --suspects 1
-refused '--unchanged is about a coalition; name one with --suspects' ring -n 6 --unchanged
-refused '--quorum 3: must be 4 to 6 of 6 learners' ring -n 6 --suspects 1 --quorum 3
-refused '--quorum 7: must be 4 to 6 of 6 learners' ring -n 6 --suspects 1 --quorum 7
-refused 'too many coalitions of up to 4 learners' line -n 300 --tolerance 4
-refused 'nowhere.txt: neither a file nor a topology' nowhere.txt --suspects 1
+refused '--suspects 7: unknown learner 7 (learners are 1 to 6)' audit ring -n 6 --suspects 7
+refused '--suspects 1,0: unknown learner 0 (learners are 1 to 6)' audit ring -n 6 --suspects 1,0
+refused 'unknown learner 4294967297 (learners are 1 to 6)' audit ring -n 6 --suspects 4294967297
+refused '--suspects 1,2,3: these are all; nobody is left to learn about' audit ring -n 3 --suspects 1,2,3
+refused '--tolerance 5: must be a whole number from 1 to 4' audit ring -n 6 --tolerance 5
+refused '--tolerance 0: must be a whole number from 1 to 4' audit ring -n 6 --tolerance 0
+refused '--suspects names a coalition, --tolerance looks for some: one of them' audit ring -n 6 --tolerance 2 --suspects 1
+refused '--unchanged is about a coalition; name one with --suspects' audit ring -n 6 --unchanged
+refused '--quorum 3: must be 4 to 6 of 6 learners' audit ring -n 6 --suspects 1 --quorum 3
+refused '--quorum 7: must be 4 to 6 of 6 learners' audit ring -n 6 --suspects 1 --quorum 7
+refused 'too many coalitions of up to 4 learners' audit line -n 300 --tolerance 4
+refused 'nowhere.txt: neither a file nor a topology' audit nowhere.txt --suspects 1
 printf 'learners 3\nsteps\n' >bad.txt
-refused 'bad.txt:2: "steps" is neither "learners" nor "step"' bad.txt --suspects 1
+refused 'bad.txt:2: "steps" is neither "learners" nor "step"' audit bad.txt --suspects 1

@@ -1,15 +1,6 @@
 #!/bin/sh
 # `starling topology import` as a user starts it: argument 1 is the program.
-set -eu
-starling=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-	echo "import.sh: $*" >&2
-	exit 1
-}
+. "${0%/*}/starling.sh"
 
 # A file is a step, in the order given; the numbers of NetworkX begin at 0.
 printf '0 1 {}\n1 2 {"weight": 3}\n3 3\n' >a.edges
@@ -30,6 +21,7 @@ END
 cmp out.txt want.txt || fail "three files are not three steps"
 [ "$(cat err.txt)" = "4 learners, 3 steps, 0 of them connected; mean degree 0.5 (read as edges)" ] || fail "$(cat err.txt)"
 "$starling" topology show out.txt >/dev/null || fail "what import writes, show does not read"
+"$starling" topology import a.edges b.edges 2>/dev/null | tail -1 | grep -qx step || fail "the last file is no step"
 "$starling" topology import c.edges a.edges --steps 1 2>err.txt | tail -1 | grep -qx 'step 1-4' || fail "--steps"
 [ "$(cat err.txt)" = "4 learners, 1 step, 0 of them connected; mean degree 0.5 (read as edges)" ] || fail "$(cat err.txt)"
 
@@ -63,9 +55,9 @@ $ns_ at 0.0 "$node_(1) setdest 50.0 0.0 1.0"
 $ns_ at 0.0 "$node_(2) setdest 20.0 -50.0 2.0"
 END
 "$starling" topology import walk.movements --range 14 2>err.txt | grep -v '^#' >bonn.txt
-grep -q 'read as bonnmotion' err.txt || fail "$(cat err.txt)"
+has err.txt 'read as bonnmotion'
 "$starling" topology import walk.tcl --range 14 2>err.txt | grep -v '^#' >ns2.txt
-grep -q 'read as ns2' err.txt || fail "$(cat err.txt)"
+has err.txt 'read as ns2'
 cmp bonn.txt ns2.txt || fail "one walk, two schedules"
 # After 10 s they are at (10,0) (20,0) (20,10): 10, 10 and 14.1 m apart.
 [ "$(cat bonn.txt)" = "learners 3
@@ -84,55 +76,43 @@ gzip -c walk.movements | "$starling" topology import - --format bonnmotion --ran
 
 "$starling" topology import walk.tcl --range 14 --json -o ns2.txt >json.txt 2>err.txt
 [ ! -s err.txt ] || fail "--json says more: $(cat err.txt)"
-for line in '"format": "ns2"' '"learners": 3' '"steps": 5' '"connected": 2' '"degree": 0.93333'; do
-	grep -q "$line" json.txt || fail "no $line in $(cat json.txt)"
-done
+has json.txt '"format": "ns2"' '"learners": 3' '"steps": 5' '"connected": 2' '"degree": 0.93333'
 
-# Bad input: one line, status 2.
-refused() {
-	wanted=$1
-	shift
-	status=0
-	"$starling" topology import "$@" >out.txt 2>err.txt || status=$?
-	[ $status = 2 ] || fail "$* ended with $status"
-	[ ! -s out.txt ] || fail "$* writes nevertheless"
-	[ "$(wc -l <err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
-	grep -qF -e "$wanted" err.txt || fail "$* says: $(cat err.txt)"
-}
-refused 'which file?'
-refused 'nowhere: No such file or directory' nowhere
-refused '.: cannot be read' .
-refused 'more-than-one-node.edges: No such file' a.edges more-than-one-node.edges
+# Bad input.
+refused 'which file?' import
+refused 'nowhere: No such file or directory' import nowhere
+refused '.: cannot be read' import .
+refused 'more-than-one-node.edges: No such file' import a.edges more-than-one-node.edges
 printf '1 2\n3\n' >bad.edges
-refused 'bad.edges:2: "3" is half an edge' a.edges bad.edges
+refused 'bad.edges:2: "3" is half an edge' import a.edges bad.edges
 printf '0 1\n\000\n' >zero.edges
-refused 'zero.edges:2: a byte 0x00: not a text file' zero.edges
-refused 'a.edges: an edge list has no use for --range (if it is something else, say --format)' a.edges --range 5
-refused 'a.edges: an edge list has no use for --every' a.edges --every 5 --format edges
-refused 'b.edges: no node; a schedule needs two or more' b.edges
+refused 'zero.edges:2: a byte 0x00: not a text file' import zero.edges
+refused 'a.edges: an edge list has no use for --range (if it is something else, say --format)' import a.edges --range 5
+refused 'a.edges: an edge list has no use for --every' import a.edges --every 5 --format edges
+refused 'b.edges: no node; a schedule needs two or more' import b.edges
 printf '1 1\n' >one.edges
-refused 'one.edges: one node; a schedule needs two or more' one.edges
-refused "walk.movements: a movement (bonnmotion) needs the radio's --range in metres" walk.movements
-refused 'walk.tcl: a movement (ns2) has no use for --by' walk.tcl --by t --range 5
-refused 'walk.tcl: a movement (ns2) is one file, not 2' walk.tcl walk.tcl --range 5
-refused 'walk.tcl:1: "$node_(0)" is no time' walk.tcl --range 5 --format bonnmotion
-refused '40 s of movement are more than 100000 steps of 0.0001 s; say --every or --steps' walk.tcl --range 5 --every 0.0001
-refused 'all.txt: a schedule already' all.txt
-refused '--range 0: must be above 0' walk.tcl --range 0
-refused '--range nan: must be above 0' walk.tcl --range nan
-refused '--every -1: must be above 0' walk.tcl --every=-1
-refused '--format gml: must be edges, bonnmotion or ns2' a.edges --format gml
-refused '--by 2: columns 1 and 2 are the nodes' a.edges --by 2
-refused '--steps 0: must be a whole number from 1 to 100000' a.edges --steps 0
-refused '--json takes standard output' a.edges --json
-refused 'no/folder: No such file or directory' a.edges -o no/folder
+refused 'one.edges: one node; a schedule needs two or more' import one.edges
+refused "walk.movements: a movement (bonnmotion) needs the radio's --range in metres" import walk.movements
+refused 'walk.tcl: a movement (ns2) has no use for --by' import walk.tcl --by t --range 5
+refused 'walk.tcl: a movement (ns2) is one file, not 2' import walk.tcl walk.tcl --range 5
+refused 'walk.tcl:1: "$node_(0)" is no time' import walk.tcl --range 5 --format bonnmotion
+refused '40 s of movement are more than 100000 steps of 0.0001 s; say --every or --steps' import walk.tcl --range 5 --every 0.0001
+refused 'all.txt: a schedule already' import all.txt
+refused '--range 0: must be above 0' import walk.tcl --range 0
+refused '--range nan: must be above 0' import walk.tcl --range nan
+refused '--every -1: must be above 0' import walk.tcl --every=-1
+refused '--format gml: must be edges, bonnmotion or ns2' import a.edges --format gml
+refused '--by 2: columns 1 and 2 are the nodes' import a.edges --by 2
+refused '--steps 0: must be a whole number from 1 to 100000' import a.edges --steps 0
+refused '--json takes standard output' import a.edges --json
+refused 'no/folder: No such file or directory' import a.edges -o no/folder
 head -c 40 all.csv.gz >cut.gz
-refused 'cut.gz: ends within the compressed data' cut.gz
+refused 'cut.gz: ends within the compressed data' import cut.gz
 
 # A disk that is full is no bad input.
 if [ -c /dev/full ]; then
 	status=0
 	"$starling" topology import a.edges -o /dev/full 2>err.txt || status=$?
 	[ $status = 1 ] || fail "a full disk ended with $status"
-	grep -q '/dev/full: cannot be written: No space left on device' err.txt || fail "$(cat err.txt)"
+	has err.txt '/dev/full: cannot be written: No space left on device'
 fi

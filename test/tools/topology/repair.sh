@@ -1,15 +1,6 @@
 #!/bin/sh
 # `starling topology repair` as a user starts it: argument 1 is the program.
-set -eu
-starling=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-	echo "repair.sh: $*" >&2
-	exit 1
-}
+. "${0%/*}/starling.sh"
 
 # A line becomes a ring; a ring stays one; what is cut off is taken in.
 printf '# mine\nlearners 4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 1-3\n' >a.txt
@@ -45,24 +36,14 @@ cmp d.txt e.txt || fail "--json writes another schedule"
 [ "$(tr -d ' \n' <json.txt | grep -o '"added":\[\[1,4\]\]' | wc -l)" = 20 ] || fail "$(cat json.txt)"
 tr -d ' \n' <json.txt | grep -q '{"learners":4,"tolerance":1,"added":20,"steps":\[{"step":1,' || fail "$(cat json.txt)"
 
-# Bad input: one line, status 2.
-refused() {
-	wanted=$1
-	shift
-	status=0
-	"$starling" topology repair "$@" >out.txt 2>err.txt || status=$?
-	[ $status = 2 ] || fail "$* ended with $status"
-	[ ! -s out.txt ] || fail "$* writes nevertheless"
-	[ "$(wc -l <err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
-	grep -qF -e "$wanted" err.txt || fail "$* says: $(cat err.txt)"
-}
-refused 'which topology?'
-refused '3 learners can never bear 2 that collude; it takes 4' ring -n 3 --tolerance 2
-refused '--tolerance 1999: must be a whole number from 0 to 1998' a.txt --tolerance 1999
-refused '--tolerance one: must be a whole number' a.txt --tolerance one
-refused 'nowhere.txt: neither a file nor a topology' nowhere.txt
-refused "rign: neither a file nor a topology; did you mean 'ring'?" rign
-refused 'ring: say how many learners there are with -n' ring
-refused '--json takes standard output' a.txt --json
-refused 'no/folder: No such file or directory' a.txt -o no/folder
-printf 'learners 3\nstep 1-4\n' | refused 'standard input:2: edge 1-4: unknown learner 4' -
+# Bad input.
+refused 'which topology?' repair
+refused '3 learners can never bear 2 that collude; it takes 4' repair ring -n 3 --tolerance 2
+refused '--tolerance 1999: must be a whole number from 0 to 1998' repair a.txt --tolerance 1999
+refused '--tolerance one: must be a whole number' repair a.txt --tolerance one
+refused 'nowhere.txt: neither a file nor a topology' repair nowhere.txt
+refused "rign: neither a file nor a topology; did you mean 'ring'?" repair rign
+refused 'ring: say how many learners there are with -n' repair ring
+refused '--json takes standard output' repair a.txt --json
+refused 'no/folder: No such file or directory' repair a.txt -o no/folder
+printf 'learners 3\nstep 1-4\n' | refused 'standard input:2: edge 1-4: unknown learner 4' repair -

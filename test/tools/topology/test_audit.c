@@ -1,84 +1,53 @@
 /* Who learns what, against a search by other means on all small graphs; and in words. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test/tools/topology/schedules.h"
 
-#include <cmocka.h>
-
-#include "tools/topology.h"
+#include "test/math/brute.h"
 #include "tools/topology_audit.h"
 #include "tools/topology_learned.h"
 #include "tools/topology_weak.h"
 
-static void parse(const char *text, struct sl_schedule *schedule)
-{
-	struct sl_error error = {0};
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-	if (sl_schedule_parse(in, "s.txt", schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
-	fclose(in);
-}
+/* ---- all graphs of a size; bit v of a set is vertex v ---- */
 
-/* ---- all graphs of a size: bit k of a graph is its k-th edge, bit v of a set is vertex v ---- */
-
-static uint32_t edges_of(uint32_t graph, uint32_t n, struct sl_edge *edges)
+static struct sl_schedule played(const struct brute *b, uint32_t steps)
 {
-	uint32_t count = 0, bit = 0;
-	for (uint32_t a = 0; a < n; a++)
-		for (uint32_t b = a + 1; b < n; b++, bit++)
-			if (graph >> bit & 1)
-				edges[count++] = (struct sl_edge){a, b};
-	return count;
-}
-
-/* Whom v reaches within `within`. */
-static uint32_t reach(const struct sl_edge *edges, uint32_t count, uint32_t within, uint32_t v)
-{
-	uint32_t reached = 1u << v, before = 0;
-	while (reached != before) {
-		before = reached;
-		for (uint32_t e = 0; e < count; e++) {
-			uint32_t ends = 1u << edges[e].a | 1u << edges[e].b;
-			if ((ends & within) == ends && (ends & reached) != 0)
-				reached |= ends;
-		}
-	}
-	return reached;
+	struct sl_edge edges[10];
+	struct sl_schedule schedule;
+	size_t count = brute_edges(b, edges);
+	sl_schedule_init(&schedule, b->n);
+	while (schedule.steps < steps)
+		assert_int_equal(sl_schedule_add(&schedule, edges, count), SL_OK);
+	return schedule;
 }
 
 /* The part that has a majority, or nobody. */
-static uint32_t majority_of(const struct sl_edge *edges, uint32_t count, uint32_t n)
+static uint32_t majority_of(const struct brute *b)
 {
-	uint32_t all = (1u << n) - 1;
-	for (uint32_t v = 0; v < n; v++)
-		if ((uint32_t)__builtin_popcount(reach(edges, count, all, v)) > n / 2)
-			return reach(edges, count, all, v);
+	for (uint32_t v = 0; v < b->n; v++)
+		if ((uint32_t)__builtin_popcount(brute_reach(b, v, 0)) > b->n / 2)
+			return brute_reach(b, v, 0);
 	return 0;
 }
 
-static uint32_t next_vertex(uint32_t set)
+/* Whom the first of `set` reaches within `within`. */
+static uint32_t part_of(const struct brute *b, uint32_t set, uint32_t within)
 {
-	return (uint32_t)__builtin_ctz(set);
+	return brute_reach(b, (uint32_t)__builtin_ctz(set), ~within);
 }
 
 /* The paper's Theorem: more than the mean iff the others, if two or more, do not hang together. */
-static bool beyond(const struct sl_edge *edges, uint32_t count, uint32_t present, uint32_t suspects)
+static bool beyond(const struct brute *b, uint32_t present, uint32_t suspects)
 {
 	uint32_t others = present & ~suspects;
 	if (others == 0)
 		return false;
-	return __builtin_popcount(others) == 1 || reach(edges, count, others, next_vertex(others)) != others;
+	return __builtin_popcount(others) == 1 || part_of(b, others, others) != others;
 }
 
-static void groups_are(const struct sl_meeting *m, const struct sl_edge *edges, uint32_t count,
-		       uint32_t others)
+static void groups_are(const struct sl_meeting *m, const struct brute *b, uint32_t others)
 {
 	uint32_t g = 0;
 	for (uint32_t left = others; left != 0; g++) {
-		uint32_t group = 0, expected = reach(edges, count, others, next_vertex(left));
+		uint32_t group = 0, expected = part_of(b, left, others);
 		assert_true(g < m->groups);
 		for (uint32_t i = m->start[g]; i < m->start[g + 1]; i++) {
 			assert_true(i == m->start[g] || m->member[i - 1] < m->member[i]);
@@ -90,24 +59,21 @@ static void groups_are(const struct sl_meeting *m, const struct sl_edge *edges, 
 	assert_int_equal(g, m->groups);
 }
 
-static void check_graph(uint32_t graph, uint32_t n)
+static void check_graph(const struct brute *b)
 {
-	struct sl_edge edges[10];
-	struct sl_schedule schedule;
+	struct sl_schedule schedule = played(b, 1);
 	struct sl_meeting m;
-	bool out[5];
-	uint32_t count = edges_of(graph, n, edges), present = majority_of(edges, count, n);
-	sl_schedule_init(&schedule, n);
-	assert_int_equal(sl_schedule_add(&schedule, edges, count), SL_OK);
-	assert_int_equal(sl_meeting_open(&m, &schedule, sl_meeting_majority(n)), SL_OK);
+	uint32_t present = majority_of(b);
+	assert_int_equal(sl_meeting_open(&m, &schedule, sl_meeting_majority(b->n)), SL_OK);
 	assert_int_equal(sl_meeting_at(&m, 0), SL_OK);
 	assert_int_equal(m.present_count, __builtin_popcount(present));
-	for (uint32_t suspects = 0; suspects < 1u << n; suspects++) {
-		for (uint32_t v = 0; v < n; v++)
+	for (uint32_t suspects = 0; suspects < 1u << b->n; suspects++) {
+		bool out[5];
+		for (uint32_t v = 0; v < b->n; v++)
 			out[v] = suspects >> v & 1;
 		sl_meeting_without(&m, out);
-		groups_are(&m, edges, count, present & ~suspects);
-		assert_int_equal(sl_meeting_beyond(&m), beyond(edges, count, present, suspects));
+		groups_are(&m, b, present & ~suspects);
+		assert_int_equal(sl_meeting_beyond(&m), beyond(b, present, suspects));
 	}
 	sl_meeting_close(&m);
 	sl_schedule_close(&schedule);
@@ -117,33 +83,31 @@ static void test_the_theorem_on_all_small_graphs(void **state)
 {
 	(void)state;
 	for (uint32_t n = 2; n <= 5; n++)
-		for (uint32_t graph = 0; graph < 1u << n * (n - 1) / 2; graph++)
-			check_graph(graph, n);
+		for (uint64_t number = 0; number < graphs_on(n); number++) {
+			struct brute b = brute_numbered(n, number);
+			check_graph(&b);
+		}
 }
 
 /* Coalitions within the present part; that contain no smaller weak one. */
-static bool least(const struct sl_edge *edges, uint32_t count, uint32_t present, uint32_t suspects)
+static bool least(const struct brute *b, uint32_t present, uint32_t suspects)
 {
-	if ((suspects & ~present) != 0 || !beyond(edges, count, present, suspects))
+	if ((suspects & ~present) != 0 || !beyond(b, present, suspects))
 		return false;
 	for (uint32_t part = (suspects - 1) & suspects; part != 0; part = (part - 1) & suspects)
-		if (beyond(edges, count, present, part))
+		if (beyond(b, present, part))
 			return false;
 	return true;
 }
 
-static void check_weak(uint32_t graph, uint32_t n, uint32_t c)
+static void check_weak(const struct brute *b, uint32_t c)
 {
-	struct sl_edge edges[10];
-	struct sl_schedule schedule;
+	struct sl_schedule schedule = played(b, 3);
 	struct sl_weak weak;
 	struct sl_error error = {0};
-	uint32_t count = edges_of(graph, n, edges), present = majority_of(edges, count, n);
+	uint32_t present = majority_of(b);
 	bool found[32] = {false};
-	sl_schedule_init(&schedule, n);
-	for (int step = 0; step < 3; step++)
-		sl_schedule_add(&schedule, edges, count);
-	assert_int_equal(sl_weak_find(&weak, &schedule, sl_meeting_majority(n), c, &error), SL_OK);
+	assert_int_equal(sl_weak_find(&weak, &schedule, sl_meeting_majority(b->n), c, &error), SL_OK);
 	assert_int_equal(weak.rounds, present != 0 ? 3 : 0);
 	for (size_t at = 0; at < weak.count; at = sl_weak_next(&weak, at)) {
 		uint32_t set = 0;
@@ -153,9 +117,9 @@ static void check_weak(uint32_t graph, uint32_t n, uint32_t c)
 		assert_false(found[set]);
 		found[set] = true;
 	}
-	for (uint32_t set = 1; set < 1u << n; set++)
+	for (uint32_t set = 1; set < 1u << b->n; set++)
 		assert_int_equal(found[set],
-				 (uint32_t)__builtin_popcount(set) <= c && least(edges, count, present, set));
+				 (uint32_t)__builtin_popcount(set) <= c && least(b, present, set));
 	sl_weak_close(&weak);
 	sl_schedule_close(&schedule);
 }
@@ -165,18 +129,18 @@ static void test_weak_points_of_all_small_graphs(void **state)
 	(void)state;
 	for (uint32_t c = 1; c <= 3; c++)
 		for (uint32_t n = 2; n <= 5; n++)
-			for (uint32_t graph = 0; graph < 1u << n * (n - 1) / 2; graph++)
-				check_weak(graph, n, c);
+			for (uint64_t number = 0; number < graphs_on(n); number++) {
+				struct brute b = brute_numbered(n, number);
+				check_weak(&b, c);
+			}
 }
 
 static void test_too_many_coalitions(void **state)
 {
 	(void)state;
-	const struct sl_topology_request request = {.text = "line", .learners = 300, .steps = 1};
-	struct sl_schedule schedule;
+	struct sl_schedule schedule = draw_schedule("line", 300, 1);
 	struct sl_weak weak;
 	struct sl_error error = {0};
-	assert_int_equal(sl_topology_schedule(&request, &schedule, &error), SL_OK);
 	assert_int_equal(sl_weak_find(&weak, &schedule, 151, 4, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text,
 			    "too many coalitions of up to 4 learners: ask for fewer with --tolerance, or "
@@ -189,12 +153,11 @@ static void test_too_many_coalitions(void **state)
 
 static char *report(const char *text, const char *suspects, bool unchanged, bool *beyond_mean)
 {
-	struct sl_schedule schedule;
+	struct sl_schedule schedule = schedule_of(text);
 	struct sl_error error = {0};
 	uint32_t ids[8];
 	char *got = NULL;
 	size_t bytes = 0, count = 0;
-	parse(text, &schedule);
 	for (const char *at = suspects; *at != '\0'; at++)
 		if (*at != ',')
 			ids[count++] = (uint32_t)(*at - '1');
@@ -362,7 +325,8 @@ static void test_nobody_is_named(void **state)
 static void test_nobody_is_weak(void **state)
 {
 	(void)state;
-	says("learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n", "", false, /* 6 holds those together who take no part */
+	/* 6 holds those together who take no part */
+	says("learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n", "", false,
 	     "PRIVATE: no learner learns more than the mean, which everybody gets.\n");
 	says("learners 4\nstep 1-2 2-3 3-4 1-4\n", "", false,
 	     "PRIVATE: no learner learns more than the mean, which everybody gets.\n");

@@ -1,14 +1,6 @@
 /* What a step bears and costs, against what is known of small graphs and of the paper's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "test/tools/topology/schedules.h"
 
-#include <cmocka.h>
-
-#include "tools/topology.h"
 #include "tools/topology_ids.h"
 
 #define PAPER_P 1020431
@@ -24,27 +16,19 @@ static void ask(struct world *w, uint64_t p, bool exact)
 {
 	const struct sl_figures_request request = {.p = p, .floats = FLOATS, .exact = exact};
 	assert_int_equal(sl_figures_open(&w->figures, &w->schedule, &request), SL_OK);
+	assert_int_equal(sl_figures_step(&w->figures, 0, &w->f), SL_OK);
 }
 
-static void draw(struct world *w, const char *text, uint32_t n)
+static void draw(struct world *w, const char *family, uint32_t n)
 {
-	const struct sl_topology_request request = {.text = text, .learners = n, .steps = 1, .seed = 1};
-	struct sl_error error = {0};
-	if (sl_topology_schedule(&request, &w->schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	w->schedule = draw_schedule(family, n, 1);
 	ask(w, PAPER_P, true);
-	assert_int_equal(sl_figures_step(&w->figures, 0, &w->f), SL_OK);
 }
 
 static void write(struct world *w, const char *text)
 {
-	struct sl_error error = {0};
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-	if (sl_schedule_parse(in, "s.txt", &w->schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
-	fclose(in);
+	w->schedule = schedule_of(text);
 	ask(w, PAPER_P, true);
-	assert_int_equal(sl_figures_step(&w->figures, 0, &w->f), SL_OK);
 }
 
 static void close_world(struct world *w)
@@ -175,7 +159,6 @@ static void test_the_exact_engine_may_be_skipped(void **state)
 	draw(&w, "star", 10);
 	sl_figures_close(&w.figures);
 	ask(&w, PAPER_P, false);
-	assert_int_equal(sl_figures_step(&w.figures, 0, &w.f), SL_OK);
 	assert_true(w.f.exact == SL_FIGURE_NONE && w.f.tree == 2 && w.f.k < UINT64_MAX);
 	close_world(&w);
 }
@@ -189,7 +172,6 @@ static void test_the_field(void **state)
 	assert_true(w.f.p_bits > 20 && w.f.p_bits < 31);
 	sl_figures_close(&w.figures);
 	ask(&w, 397, true);
-	assert_int_equal(sl_figures_step(&w.figures, 0, &w.f), SL_OK);
 	assert_true(w.f.exact == SL_FIGURE_NONE);
 	close_world(&w);
 }

@@ -1,14 +1,8 @@
 /* What others recorded, as schedules: the readers of edge lists and movements, and where nodes are when. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include "test/tools/topology/schedules.h"
 
-#include <cmocka.h>
+#include <math.h>
+#include <unistd.h>
 
 #include "tools/import_parts.h"
 
@@ -479,16 +473,6 @@ static void test_ns2_with_faults(void **state)
 
 /* ---- who is in range ---- */
 
-static char *print(const struct sl_schedule *schedule)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	assert_int_equal(sl_schedule_write(schedule, out), SL_OK);
-	fclose(out);
-	return text;
-}
-
 static void links_are(struct world *w, double range_m, double every_s, uint32_t steps, const char *expected)
 {
 	static const uint32_t vertex[] = {2, 0, 1};
@@ -496,7 +480,7 @@ static void links_are(struct world *w, double range_m, double every_s, uint32_t 
 	sl_schedule_init(&schedule, w->tracks->count);
 	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule),
 			 SL_OK);
-	char *text = print(&schedule);
+	char *text = print_schedule(&schedule);
 	assert_string_equal(text, expected);
 	free(text);
 	sl_schedule_close(&schedule);

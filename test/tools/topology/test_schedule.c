@@ -1,52 +1,16 @@
 /* The schedule's text form, its checks, and where one comes from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-#include "tools/topology.h"
-
-static int parse(const char *text, struct sl_schedule *schedule, struct sl_error *error)
-{
-	FILE *in = fmemopen((void *)(uintptr_t)text, strlen(text), "r");
-	assert_non_null(in);
-	int rc = sl_schedule_parse(in, "s.txt", schedule, error);
-	fclose(in);
-	return rc;
-}
-
-static void parse_good(const char *text, struct sl_schedule *schedule)
-{
-	struct sl_error error = {0};
-	if (parse(text, schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
-}
-
-static char *print(const struct sl_schedule *schedule)
-{
-	char *text = NULL;
-	size_t size = 0;
-	FILE *out = open_memstream(&text, &size);
-	assert_non_null(out);
-	assert_int_equal(sl_schedule_write(schedule, out), SL_OK);
-	fclose(out);
-	return text;
-}
+#include "test/tools/topology/schedules.h"
 
 static void test_reads_and_writes(void **state)
 {
 	(void)state;
-	struct sl_schedule schedule;
-	parse_good("# a walk\n\nlearners 4 # so many\n step 3-1 2-1\t1-3\r\nstep\nstep 4-3", &schedule);
+	struct sl_schedule schedule =
+		schedule_of("# a walk\n\nlearners 4 # so many\n step 3-1 2-1\t1-3\r\nstep\nstep 4-3");
 	assert_int_equal(schedule.learners, 4);
 	assert_int_equal(schedule.steps, 3);
 	assert_int_equal(sl_schedule_count(&schedule, 0), 2); /* sorted, and 1-3 counts once */
 	assert_int_equal(sl_schedule_edges(&schedule, 0)[1].b, 2);
-	char *text = print(&schedule);
+	char *text = print_schedule(&schedule);
 	assert_string_equal(text, "learners 4\nstep 1-2 1-3\nstep\nstep 3-4\n");
 	free(text);
 	sl_schedule_close(&schedule);
@@ -83,7 +47,7 @@ static void test_names_file_and_line(void **state)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct sl_schedule schedule;
 		struct sl_error error = {0};
-		assert_int_equal(parse(cases[i].text, &schedule, &error), SL_ERR_FORMAT);
+		assert_int_equal(parse_schedule(cases[i].text, &schedule, &error), SL_ERR_FORMAT);
 		assert_string_equal(error.text, cases[i].error);
 		assert_null(schedule.edges);
 	}
@@ -110,10 +74,9 @@ static void note(void *context, uint32_t step, const struct sl_step_parts *parts
 static void test_disconnected_steps_are_named(void **state)
 {
 	(void)state;
-	struct sl_schedule schedule;
+	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\nstep 1-2 2-3 3-4\nstep 1-2 3-4\n");
 	struct sl_error error = {0};
 	char noted[64] = "";
-	parse_good("learners 4\nstep 1-2\nstep 1-2 2-3 3-4\nstep 1-2 3-4\n", &schedule);
 	assert_int_equal(sl_schedule_check(&schedule, 4, note, noted, &error), SL_OK);
 	assert_string_equal(noted, "0:3/2 2:2/2 ");
 	sl_schedule_close(&schedule);
@@ -122,10 +85,9 @@ static void test_disconnected_steps_are_named(void **state)
 static void test_no_step_can_commit(void **state)
 {
 	(void)state;
-	struct sl_schedule schedule;
+	struct sl_schedule schedule = schedule_of("learners 5\nstep 1-2 2-3\nstep 4-5\n");
 	struct sl_error error = {0};
 	char noted[64] = "";
-	parse_good("learners 5\nstep 1-2 2-3\nstep 4-5\n", &schedule);
 	assert_int_equal(sl_schedule_check(&schedule, 4, note, noted, &error), SL_ERR_INVALID);
 	assert_string_equal(
 		error.text,
@@ -137,14 +99,6 @@ static void test_no_step_can_commit(void **state)
 
 /* ---- families ---- */
 
-static void draw(const char *text, uint32_t n, uint32_t steps, struct sl_schedule *schedule)
-{
-	const struct sl_topology_request request = {.text = text, .learners = n, .steps = steps, .seed = 1};
-	struct sl_error error = {0};
-	if (sl_topology_schedule(&request, schedule, &error) != SL_OK)
-		fail_msg("%s", error.text);
-}
-
 static void test_every_family_survives_the_file(void **state)
 {
 	(void)state;
@@ -152,12 +106,11 @@ static void test_every_family_survives_the_file(void **state)
 					    "grid",	     "nearest:6", "neighbours:8", "regular:3",
 					    "geometric:0.4", "regular",	  "neighbours:4"};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-		struct sl_schedule drawn, read;
-		draw(names[i], 16, 3, &drawn);
-		char *text = print(&drawn);
-		parse_good(text, &read);
+		struct sl_schedule drawn = draw_schedule(names[i], 16, 3);
+		char *text = print_schedule(&drawn);
+		struct sl_schedule read = schedule_of(text);
 		assert_int_equal(read.steps, 3);
-		char *again = print(&read);
+		char *again = print_schedule(&read);
 		assert_string_equal(text, again);
 		free(text);
 		free(again);
@@ -169,11 +122,10 @@ static void test_every_family_survives_the_file(void **state)
 static void test_steps_of_a_family(void **state)
 {
 	(void)state;
-	struct sl_schedule schedule;
-	draw("ring", 5, 0, &schedule);
+	struct sl_schedule schedule = draw_schedule("ring", 5, 0);
 	assert_int_equal(schedule.steps, 1);
 	sl_schedule_close(&schedule);
-	draw("regular:4", 10, 0, &schedule);
+	schedule = draw_schedule("regular:4", 10, 0);
 	assert_int_equal(schedule.steps, SL_TOPOLOGY_STEPS);
 	sl_schedule_close(&schedule);
 }

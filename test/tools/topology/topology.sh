@@ -1,15 +1,6 @@
 #!/bin/sh
 # `starling topology` as a user starts it: argument 1 is the program.
-set -eu
-starling=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-cd "$folder"
-
-fail() {
-	echo "topology.sh: $*" >&2
-	exit 1
-}
+. "${0%/*}/starling.sh"
 
 # What generate writes, show shows; and it is the same for the same seed, another for another.
 "$starling" topology generate regular:4 -n 12 --steps 3 --seed 5 >a.txt
@@ -69,10 +60,8 @@ says 'step 12: refused at c = 1: without learner 2 it falls apart ... and 2 more
 
 # JSON has it all.
 "$starling" topology show notes.txt --json >json.txt
-for line in '"kappa": 1' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"tree": 2' '"metropolis": true' \
-	'"note": "refused at c = 1: 3 parts, the largest of 2 learners"' '"floats": 50992' '"largest": 2'; do
-	grep -qF -e "$line" json.txt || fail "no $line in $(cat json.txt)"
-done
+has json.txt '"kappa": 1' '"tolerance": null' '"tolerance": 0' '"refused": true' '"exact": 2' '"tree": 2' '"metropolis": true' \
+	'"note": "refused at c = 1: 3 parts, the largest of 2 learners"' '"floats": 50992' '"largest": 2'
 "$starling" topology show line -n 100 --json | tr -d ' \n' | grep -qE '"articulation":\[2,3,4,[0-9,]*,98,99\]' ||
 	fail "JSON does not name every articulation point"
 "$starling" topology show ring -n 5 --json | grep -q '"note": null' || fail "a note of nothing"
@@ -90,32 +79,24 @@ printf 'learners 4\nstep 1-2\nstep\n' >parts.txt
 [ "$("$starling" topology show parts.txt | row 1)" = "1! 1 0 0.5 1 1.0000 0 - - - - - -" ] || fail "parts have a cost"
 "$starling" topology show parts.txt --json | grep -q '"k": null' || fail "K without connection"
 
-# Bad input: one line, status 2.
-refused() {
-	status=0
-	"$starling" topology "$@" >out.txt 2>err.txt || status=$?
-	[ $status = 2 ] || fail "$* ended with $status"
-	[ -s err.txt ] || fail "$* says nothing"
-}
+# Bad input.
 printf 'learners 4\nstep 1-5\n' >bad.txt
-refused show bad.txt
-grep -q 'bad.txt:2: edge 1-5: unknown learner 5' err.txt || fail "$(cat err.txt)"
-refused show ring
-refused show ring -n 1
-refused show ring -n 5 --p 10
-refused show nowhere.txt -n 5
-refused generate a.txt -n 12
-refused generate rign -n 12
-grep -q "rign: no such topology; did you mean 'ring'?" err.txt || fail "$(cat err.txt)"
-refused show stra -n 12
-grep -q "did you mean 'star'?" err.txt || fail "$(cat err.txt)"
-refused generate neighbours:7 -n 10
-refused draw ring
-[ "$(cat err.txt)" = "starling topology: unknown verb 'draw'; see 'starling topology --help'" ] || fail "$(cat err.txt)"
-refused shwo ring
-grep -qx "starling topology: unknown verb 'shwo'; did you mean 'show'?" err.txt || fail "$(cat err.txt)"
-refused show ring -n 5 --tolerance 1999
-refused show ring -n 5 --tolerance -1
-refused show ring -n 5 --floats 0
-refused show -
-refused
+refused 'bad.txt:2: edge 1-5: unknown learner 5' show bad.txt
+refused 'ring: say how many learners there are with -n' show ring
+refused '-n 1: must be a whole number from 2 to 2000' show ring -n 1
+refused '--p 10: not a prime' show ring -n 5 --p 10
+refused 'nowhere.txt: neither a file nor a topology (complete, ring,' show nowhere.txt -n 5
+refused 'a.txt: no such topology; see starling topology generate --help' generate a.txt -n 12
+refused "rign: no such topology; did you mean 'ring'?" generate rign -n 12
+refused "stra: neither a file nor a topology; did you mean 'star'?" show stra -n 12
+refused 'neighbours:7: neighbours:K needs a K that' generate neighbours:7 -n 10
+refused "starling topology: unknown verb 'draw'; see 'starling topology --help'" draw ring
+refused "starling topology: unknown verb 'shwo'; did you mean 'show'?" shwo ring
+refused '--tolerance 1999: must be a whole number from 0 to 1998' show ring -n 5 --tolerance 1999
+refused '--tolerance -1: must be a whole number' show ring -n 5 --tolerance -1
+refused '--floats 0: must be a whole number' show ring -n 5 --floats 0
+refused 'standard input:1: the file ends without a step' show - </dev/null
+status=0
+"$starling" topology 2>err.txt || status=$?
+[ $status = 2 ] || fail "no verb ended with $status"
+has err.txt 'Usage: starling topology generate'
