@@ -2,10 +2,11 @@
 #include "tools/topology_audit.h"
 
 #include <assert.h>
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "tools/terminal.h"
+#include "tools/topology_ids.h"
+#include "tools/topology_json.h"
 #include "tools/topology_learned.h"
 #include "tools/topology_notes.h"
 
@@ -14,7 +15,6 @@ struct inquiry {
 	struct sl_meeting meeting;
 	struct sl_audit audit;	 /* over all steps so far */
 	void *memory;		 /* of the audit */
-	bool *out;		 /* n: the suspects */
 	uint32_t rounds, beyond; /* steps: with a quorum; in which they learn more than the mean */
 	uint32_t groups_most;	 /* of a step: what it tells without the others */
 };
@@ -25,12 +25,10 @@ static int open_inquiry(struct inquiry *q, const struct sl_audit_request *reques
 	struct sl_arena arena;
 	uint32_t n = request->schedule->learners;
 	size_t bytes = sl_audit_bytes(n);
-	*q = (struct inquiry){.request = request, .memory = malloc(bytes), .out = calloc(n, sizeof *q->out)};
+	*q = (struct inquiry){.request = request, .memory = malloc(bytes)};
 	int rc = sl_meeting_open(&q->meeting, request->schedule, request->quorum);
-	if (q->memory == NULL || q->out == NULL || rc != SL_OK)
+	if (q->memory == NULL || rc != SL_OK)
 		return SL_ERR_NOMEM;
-	for (size_t i = 0; i < request->count; i++)
-		q->out[request->suspects[i]] = true;
 	sl_arena_init(&arena, q->memory, bytes);
 	rc = sl_field_init(&field, SL_P_MERSENNE31);
 	if (rc == SL_OK)
@@ -42,7 +40,6 @@ static void close_inquiry(struct inquiry *q)
 {
 	sl_meeting_close(&q->meeting);
 	free(q->memory);
-	free(q->out);
 }
 
 static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
@@ -51,7 +48,7 @@ static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
 	int rc = sl_meeting_at(m, step);
 	if (rc != SL_OK)
 		return sl_fail(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
-	sl_meeting_without(m, q->out);
+	sl_meeting_without(m, q->request->suspects, q->request->count);
 	if (m->present_count == 0)
 		return SL_OK;
 	uint32_t groups = sl_audit_round(&q->audit, &m->graph, m->present, NULL);
@@ -104,7 +101,7 @@ static void write_heading(FILE *out, const struct inquiry *q)
 {
 	const struct sl_audit_request *r = q->request;
 	fputs("What ", out);
-	sl_write_learners(out, r->suspects, r->count);
+	sl_ids_write_learners(out, r->suspects, r->count);
 	fprintf(out, " of %u %s from the rounds. ", r->schedule->learners,
 		r->count == 1 ? "learns" : "learn together");
 	fputs(SL_LEARNED_LEGEND "\n", out);
@@ -142,8 +139,7 @@ static void write_verdict(FILE *out, const struct inquiry *q)
 	else if (together(q))
 		fprintf(out,
 			"%s: %s no more than the mean in each round, but more from all of them if models do "
-			"not "
-			"change in between.\n",
+			"not change in between.\n",
 			r->unchanged ? "NOT PRIVATE" : "PRIVATE while models change", who);
 	else
 		fprintf(out, "PRIVATE: %s no more than the mean, which everybody gets.\n", who);
@@ -169,20 +165,12 @@ static int print_text(struct inquiry *q, FILE *out, struct sl_error *error)
 
 /* ---- JSON ---- */
 
-static json_t *ids(const uint32_t *vertices, size_t count)
-{
-	json_t *list = json_array();
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, json_integer((json_int_t)vertices[i] + 1));
-	return list;
-}
-
 static json_t *step_json(const struct inquiry *q, uint32_t step)
 {
 	const struct sl_meeting *m = &q->meeting;
 	json_t *groups = json_array(), *absent = json_array();
 	for (uint32_t g = 0; g < m->groups; g++)
-		json_array_append_new(groups, ids(m->member + m->start[g], sl_meeting_size(m, g)));
+		json_array_append_new(groups, sl_json_ids(m->member + m->start[g], sl_meeting_size(m, g)));
 	for (uint32_t v = 0; v < m->graph.n; v++)
 		if (!m->present[v])
 			json_array_append_new(absent, json_integer((json_int_t)v + 1));
@@ -233,19 +221,16 @@ static int print_json(struct inquiry *q, FILE *out, struct sl_error *error)
 		if (rc == SL_OK)
 			json_array_append_new(steps, step_json(q, s));
 	}
+	if (rc != SL_OK) {
+		json_decref(steps);
+		return rc;
+	}
 	json_t *all = json_pack("{s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:b}", "learners",
 				(json_int_t)r->schedule->learners, "quorum", (json_int_t)r->quorum,
-				"suspects", ids(r->suspects, r->count), "steps", steps, "unchanged_models",
-				span_json(q), "rounds", (json_int_t)q->rounds, "rounds_beyond_mean",
-				(json_int_t)q->beyond, "private", !verdict(q));
-	if (all == NULL && rc == SL_OK)
-		rc = sl_fail(error, SL_ERR_NOMEM, "out of memory");
-	if (rc == SL_OK) {
-		json_dumpf(all, out, JSON_INDENT(2));
-		fputc('\n', out);
-	}
-	json_decref(all);
-	return rc;
+				"suspects", sl_json_ids(r->suspects, r->count), "steps", steps,
+				"unchanged_models", span_json(q), "rounds", (json_int_t)q->rounds,
+				"rounds_beyond_mean", (json_int_t)q->beyond, "private", !verdict(q));
+	return sl_json_print(all, out, error);
 }
 
 int sl_audit_suspects(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error)

@@ -8,21 +8,20 @@
 #include "tools/topology_meeting.h"
 #include "tools/topology_weak.h"
 
-enum { KEY_SUSPECTS = 256, KEY_TOLERANCE, KEY_QUORUM, KEY_UNCHANGED, KEY_JSON };
+enum { KEY_SUSPECTS = 256, KEY_TOLERANCE, KEY_QUORUM, KEY_UNCHANGED };
 
 #define EXIT_NOT_PRIVATE 3
 
 struct options {
-	struct sl_topology_request request;
-	const char *suspects; /* NULL: not said */
-	uint32_t tolerance;   /* 0: not said */
-	uint32_t quorum;      /* 0: not said */
-	bool unchanged, json;
+	struct sl_topology_options common; /* tolerance 0: not said */
+	const char *suspects;		   /* NULL: not said */
+	uint32_t quorum;		   /* 0: not said */
+	bool unchanged;
 };
 
 static void check(const struct options *o, struct argp_state *state)
 {
-	if (o->suspects != NULL && o->tolerance != 0)
+	if (o->suspects != NULL && o->common.tolerance != 0)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--suspects names a coalition, --tolerance looks for some: one of them");
 	if (o->suspects == NULL && o->unchanged)
@@ -34,14 +33,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->request;
-		return 0;
 	case KEY_SUSPECTS:
 		o->suspects = arg;
 		return 0;
 	case KEY_TOLERANCE:
-		o->tolerance = (uint32_t)sl_number_or_usage(state, "--tolerance", arg, 1, SL_WEAK_MOST);
+		o->common.tolerance =
+			(uint32_t)sl_number_or_usage(state, "--tolerance", arg, 1, SL_WEAK_MOST);
 		return 0;
 	case KEY_QUORUM:
 		o->quorum = (uint32_t)sl_number_or_usage(state, "--quorum", arg, 2, SL_LEARNERS_MAX);
@@ -49,14 +46,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_UNCHANGED:
 		o->unchanged = true;
 		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
 	case ARGP_KEY_END:
 		check(o, state);
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return sl_topology_option(key, arg, state);
 	}
 }
 
@@ -67,21 +61,19 @@ static const struct argp_option options[] = {
 	{"quorum", KEY_QUORUM, "Q", 0, "learners that a round takes (more than half)", 0},
 	{"unchanged", KEY_UNCHANGED, NULL, 0,
 	 "with --suspects: what the steps tell together, if no model changes, counts too", 0},
-	{"json", KEY_JSON, NULL, 0, "print the report as JSON, with all lists in full", 0},
+	{"json", SL_KEY_JSON, NULL, 0, "print the report as JSON, with all lists in full", 0},
 	{0}};
-static const struct argp_child children[] = {{&sl_topology_source, 0, NULL, 0}, {0}};
 static const struct argp argp = {
 	options,
 	parse,
 	"NAME[:PARAMETER]|FILE",
 	"Tell what learners who pool all they see learn about the others' models, step by step: exactly "
-	"which sums, "
-	"if the step is played as it is. \"-\" reads the schedule from standard input.\v"
+	"which sums, if the step is played as it is. \"-\" reads the schedule from standard input.\v"
 	"Without them the others fall into groups that reach each other only through them. Of each group "
-	"they "
-	"learn the sum of its models, and nothing else. One group is no more than the mean, which everybody "
-	"gets; a group of one is that learner's model. If no model changed between the steps, the sums "
-	"of all steps could be combined; training changes them. Who is not with the majority takes no part.\n"
+	"they learn the sum of its models, and nothing else. One group is no more than the mean, which "
+	"everybody gets; a group of one is that learner's model. If no model changed between the steps, the "
+	"sums of all steps could be combined; training changes them. Who is not with the majority takes no "
+	"part.\n"
 	"\n"
 	"Examples:\n"
 	"  starling topology audit walk.txt --suspects 3,5\n"
@@ -90,12 +82,11 @@ static const struct argp argp = {
 	"\n"
 	"Exit status: 0 nobody asked about learns more than the mean; 3 somebody does; 1 failed; 2 bad "
 	"input.\n",
-	children,
+	sl_topology_source,
 	sl_topology_families,
 	NULL};
 
-/* Reads "3,5" into marks; how many, or an error. */
-static int read_suspects(const char *text, uint32_t n, bool *mark, uint32_t *count, struct sl_error *error)
+static int mark_suspects(const char *text, uint32_t n, bool *mark, struct sl_error *error)
 {
 	for (const char *at = text;; at++) {
 		size_t digits = strspn(at, "0123456789");
@@ -107,32 +98,25 @@ static int read_suspects(const char *text, uint32_t n, bool *mark, uint32_t *cou
 			return sl_fail(error, SL_ERR_INVALID,
 				       "--suspects %s: unknown learner %.*s (learners are 1 to %u)", text,
 				       (int)digits, at, n);
-		*count += !mark[id - 1];
 		mark[id - 1] = true;
 		at += digits;
 		if (*at == '\0')
-			break;
+			return SL_OK;
 	}
-	if (*count == n)
-		return sl_fail(error, SL_ERR_INVALID,
-			       "--suspects %s: these are all; nobody is left to learn about", text);
-	return SL_OK;
 }
 
-/* The suspects in order; to free(). */
-static int take_suspects(const char *text, uint32_t n, uint32_t **suspects, size_t *count,
+/* Reads "3,5"; the suspects come out in order. */
+static int read_suspects(const char *text, uint32_t n, uint32_t *suspects, size_t *count,
 			 struct sl_error *error)
 {
-	uint32_t found = 0;
-	bool *mark = calloc(n, sizeof *mark);
-	*suspects = calloc(n, sizeof **suspects);
-	int rc = mark == NULL || *suspects == NULL ? sl_fail(error, SL_ERR_NOMEM, "out of memory")
-						   : read_suspects(text, n, mark, &found, error);
-	*count = 0;
-	for (uint32_t v = 0; rc == SL_OK && v < n; v++)
+	bool mark[SL_LEARNERS_MAX] = {false};
+	int rc = mark_suspects(text, n, mark, error);
+	for (uint32_t v = 0; v < n; v++)
 		if (mark[v])
-			(*suspects)[(*count)++] = v;
-	free(mark);
+			suspects[(*count)++] = v;
+	if (rc == SL_OK && *count == n)
+		rc = sl_fail(error, SL_ERR_INVALID,
+			     "--suspects %s: these are all; nobody is left to learn about", text);
 	return rc;
 }
 
@@ -147,35 +131,31 @@ static int check_quorum(uint32_t quorum, uint32_t n, struct sl_error *error)
 static int audit(const struct options *o, const struct sl_schedule *schedule, bool *beyond,
 		 struct sl_error *error)
 {
-	uint32_t *suspects = NULL, n = schedule->learners;
+	uint32_t suspects[SL_LEARNERS_MAX], n = schedule->learners, c = o->common.tolerance;
 	struct sl_audit_request r = {.schedule = schedule,
 				     .quorum = o->quorum != 0 ? o->quorum : sl_meeting_majority(n),
-				     .tolerance = o->tolerance != 0 ? o->tolerance : 1,
+				     .suspects = suspects,
+				     .tolerance = c != 0 ? c : 1,
 				     .unchanged = o->unchanged,
-				     .json = o->json};
+				     .json = o->common.json};
 	int rc = check_quorum(o->quorum, n, error);
 	if (rc == SL_OK && o->suspects != NULL)
-		rc = take_suspects(o->suspects, n, &suspects, &r.count, error);
-	r.suspects = suspects;
-	if (rc == SL_OK)
-		rc = (o->suspects != NULL ? sl_audit_suspects : sl_audit_weak)(&r, stdout, beyond, error);
-	free(suspects);
-	return rc;
+		rc = read_suspects(o->suspects, n, suspects, &r.count, error);
+	if (rc != SL_OK)
+		return rc;
+	return (o->suspects != NULL ? sl_audit_suspects : sl_audit_weak)(&r, stdout, beyond, error);
 }
 
 int sl_topology_audit(int argc, char **argv)
 {
-	struct options o = {.request.seed = 1};
+	struct options o = {.common.request.seed = 1};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	bool beyond = false;
 	sl_topology_parse_args(&argp, argc, argv, &o);
-	int rc = sl_topology_schedule(&o.request, &schedule, &error);
-	if (rc == SL_OK) {
+	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
+	if (rc == SL_OK)
 		rc = audit(&o, &schedule, &beyond, &error);
-		sl_schedule_close(&schedule);
-	}
-	if (rc != SL_OK)
-		return sl_topology_complain(&error);
-	return beyond ? EXIT_NOT_PRIVATE : 0;
+	sl_schedule_close(&schedule);
+	return rc == SL_OK && beyond ? EXIT_NOT_PRIVATE : sl_topology_status(rc, &error);
 }

@@ -1,9 +1,10 @@
 /* Nobody is named: which coalitions learn more than the mean. */
-#include <jansson.h>
 #include <stdlib.h>
 
 #include "tools/terminal.h"
 #include "tools/topology_audit.h"
+#include "tools/topology_ids.h"
+#include "tools/topology_json.h"
 #include "tools/topology_learned.h"
 #include "tools/topology_weak.h"
 
@@ -15,7 +16,6 @@ struct report {
 	const struct sl_audit_request *request;
 	const struct sl_weak *weak;
 	struct sl_meeting meeting;
-	bool *out; /* n, all false in between */
 };
 
 /* "learner 4, step 3 (and 2 more): learns x1+x2 and x3+x5" */
@@ -26,12 +26,8 @@ static int write_coalition(struct report *r, size_t at, FILE *out)
 	int rc = sl_meeting_at(&r->meeting, p->step);
 	if (rc != SL_OK)
 		return rc;
-	for (uint32_t i = 0; i < p->size; i++)
-		r->out[p->member[i]] = true;
-	sl_meeting_without(&r->meeting, r->out);
-	for (uint32_t i = 0; i < p->size; i++)
-		r->out[p->member[i]] = false;
-	sl_write_learners(out, p->member, p->size);
+	sl_meeting_without(&r->meeting, p->member, p->size);
+	sl_ids_write_learners(out, p->member, p->size);
 	fprintf(out, ", step %u", p->step + 1);
 	if (steps > 1)
 		fprintf(out, " (and %zu more)", steps - 1);
@@ -98,20 +94,14 @@ static int write_report(struct report *r, FILE *out)
 	return SL_OK;
 }
 
-static int open_report(struct report *r)
-{
-	r->out = calloc(r->request->schedule->learners, sizeof *r->out);
-	int rc = sl_meeting_open(&r->meeting, r->request->schedule, r->request->quorum);
-	return r->out == NULL ? SL_ERR_NOMEM : rc;
-}
-
-static int print_text(const struct sl_audit_request *request, const struct sl_weak *weak, FILE *out)
+static int print_text(const struct sl_audit_request *request, const struct sl_weak *weak, FILE *out,
+		      struct sl_error *error)
 {
 	struct report r = {.request = request, .weak = weak};
 	char *text = NULL;
 	size_t bytes = 0, width = sl_terminal_width(out);
 	FILE *memory = open_memstream(&text, &bytes);
-	int rc = open_report(&r);
+	int rc = sl_meeting_open(&r.meeting, request->schedule, request->quorum);
 	if (memory == NULL)
 		rc = SL_ERR_NOMEM;
 	if (rc == SL_OK)
@@ -119,9 +109,8 @@ static int print_text(const struct sl_audit_request *request, const struct sl_we
 	if (memory != NULL && fclose(memory) == 0 && rc == SL_OK)
 		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
 	free(text);
-	free(r.out);
 	sl_meeting_close(&r.meeting);
-	return rc;
+	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
 }
 
 /* ---- JSON ---- */
@@ -129,15 +118,14 @@ static int print_text(const struct sl_audit_request *request, const struct sl_we
 static json_t *coalition_json(const struct sl_weak *weak, size_t at)
 {
 	const struct sl_weak_point *p = &weak->point[at];
-	json_t *suspects = json_array(), *steps = json_array();
-	for (uint32_t i = 0; i < p->size; i++)
-		json_array_append_new(suspects, json_integer((json_int_t)p->member[i] + 1));
+	json_t *steps = json_array();
 	for (size_t i = at; i < sl_weak_next(weak, at); i++)
 		json_array_append_new(steps, json_integer((json_int_t)weak->point[i].step + 1));
-	return json_pack("{s:o, s:o}", "suspects", suspects, "steps", steps);
+	return json_pack("{s:o, s:o}", "suspects", sl_json_ids(p->member, p->size), "steps", steps);
 }
 
-static int print_json(const struct sl_audit_request *request, const struct sl_weak *weak, FILE *out)
+static int print_json(const struct sl_audit_request *request, const struct sl_weak *weak, FILE *out,
+		      struct sl_error *error)
 {
 	json_t *coalitions = json_array();
 	for (size_t at = 0; at < weak->count; at = sl_weak_next(weak, at))
@@ -146,12 +134,7 @@ static int print_json(const struct sl_audit_request *request, const struct sl_we
 		"{s:I, s:I, s:I, s:I, s:o, s:b}", "learners", (json_int_t)request->schedule->learners,
 		"quorum", (json_int_t)request->quorum, "tolerance", (json_int_t)request->tolerance, "rounds",
 		(json_int_t)weak->rounds, "weak", coalitions, "private", weak->count == 0);
-	if (all == NULL)
-		return SL_ERR_NOMEM;
-	json_dumpf(all, out, JSON_INDENT(2));
-	fputc('\n', out);
-	json_decref(all);
-	return SL_OK;
+	return sl_json_print(all, out, error);
 }
 
 int sl_audit_weak(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error)
@@ -160,8 +143,8 @@ int sl_audit_weak(const struct sl_audit_request *request, FILE *out, bool *beyon
 	int rc = sl_weak_find(&weak, request->schedule, request->quorum, request->tolerance, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = (request->json ? print_json : print_text)(request, &weak, out);
+	rc = (request->json ? print_json : print_text)(request, &weak, out, error);
 	*beyond = weak.count > 0;
 	sl_weak_close(&weak);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
+	return rc;
 }

@@ -47,7 +47,36 @@ static error_t parse_source(int key, char *arg, struct argp_state *state)
 	}
 }
 
-const struct argp sl_topology_source = {source_options, parse_source, NULL, NULL, NULL, NULL, NULL};
+static const struct argp source = {source_options, parse_source, NULL, NULL, NULL, NULL, NULL};
+const struct argp_child sl_topology_source[] = {{&source, 0, NULL, 0}, {0}};
+
+error_t sl_topology_option(int key, char *arg, struct argp_state *state)
+{
+	struct sl_topology_options *o = state->input;
+	switch (key) {
+	case ARGP_KEY_INIT:
+		if (state->child_inputs != NULL)
+			state->child_inputs[0] = &o->request;
+		return 0;
+	case SL_KEY_TOLERANCE:
+		o->tolerance =
+			(uint32_t)sl_number_or_usage(state, "--tolerance", arg, 0, SL_LEARNERS_MAX - 2);
+		return 0;
+	case SL_KEY_JSON:
+		o->json = true;
+		return 0;
+	case 'o':
+		o->output = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->writes && o->json && o->output == NULL)
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--json takes standard output; say with -o where the schedule goes");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
 
 char *sl_topology_families(int key, const char *text, void *input)
 {
@@ -75,39 +104,30 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 	argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
-uint32_t sl_topology_tolerance(struct argp_state *state, const char *text)
-{
-	return (uint32_t)sl_number_or_usage(state, "--tolerance", text, 0, SL_LEARNERS_MAX - 2);
-}
-
 /* ---- what comes of it ---- */
 
-int sl_topology_complain(const struct sl_error *error)
+int sl_topology_status(int rc, const struct sl_error *error)
 {
+	if (rc == SL_OK)
+		return 0;
 	fprintf(stderr, "starling topology: %s\n", error->text);
 	return error->code == SL_ERR_NOMEM || error->code == SL_ERR_FULL ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 }
 
-void sl_topology_needs_output(struct argp_state *state)
+FILE *sl_topology_open(const char *path, struct sl_error *error)
 {
-	argp_failure(state, SL_EXIT_USAGE, 0,
-		     "--json takes standard output; say with -o where the schedule goes");
+	FILE *out = path != NULL ? fopen(path, "we") : stdout;
+	if (out == NULL)
+		sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	return out;
 }
 
-int sl_topology_open(struct sl_topology_output *output, const char *path, struct sl_error *error)
+int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *schedule, struct sl_error *error)
 {
-	*output = (struct sl_topology_output){.path = path, .out = path != NULL ? fopen(path, "we") : stdout};
-	return output->out != NULL ? SL_OK : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-}
-
-int sl_topology_close(struct sl_topology_output *output, struct sl_error *error)
-{
-	if (output->path == NULL)
+	bool lost = sl_schedule_write(schedule, out) != SL_OK;
+	if (path == NULL || (fclose(out) == 0 && !lost))
 		return SL_OK;
-	bool lost = ferror(output->out) != 0;
-	if (fclose(output->out) == 0 && !lost)
-		return SL_OK;
-	return sl_fail(error, SL_ERR_FULL, "%s: cannot be written: %s", output->path, strerror(errno));
+	return sl_fail(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* ---- verbs ---- */

@@ -6,32 +6,25 @@
 #include "common/math/recurrence.h"
 #include "common/math/spectrum.h"
 #include "common/math/tree.h"
+#include "tools/topology_step.h"
 
 static size_t max(size_t a, size_t b)
 {
 	return a > b ? a : b;
 }
 
-static size_t edges_most(const struct sl_schedule *schedule)
-{
-	size_t most = 0;
-	for (uint32_t s = 0; s < schedule->steps; s++)
-		most = max(most, sl_schedule_count(schedule, s));
-	return most;
-}
-
-/* The graph, two lists of vertices, and whatever the hungriest of the questions works with. */
+/* The graph, and whatever the hungriest of the questions works with. */
 static size_t room(uint32_t n, uint32_t edges)
 {
 	size_t scratch = max(sl_mu_scratch(n), sl_connectivity_scratch(n, edges));
 	scratch = max(scratch, max(sl_recurrence_scratch(n, edges) + 8 * (size_t)n, sl_tree_bytes(n)));
-	return 8192 + 64 * (size_t)n + 24 * (size_t)edges + scratch;
+	return sl_step_bytes(n, edges) + scratch;
 }
 
 int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedule,
 		    const struct sl_figures_request *request)
 {
-	size_t bytes = room(schedule->learners, (uint32_t)edges_most(schedule));
+	size_t bytes = room(schedule->learners, sl_step_edges_most(schedule));
 	*figures = (struct sl_figures){schedule, *request, malloc(bytes), bytes};
 	return figures->memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
@@ -147,10 +140,8 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step, struct sl_step_fi
 {
 	struct sl_arena arena;
 	struct sl_graph graph;
-	const struct sl_schedule *s = figures->schedule;
 	sl_arena_init(&arena, figures->memory, figures->bytes);
-	int rc = sl_graph_init(&graph, s->learners, sl_schedule_edges(s, step), sl_schedule_count(s, step),
-			       &arena);
+	int rc = sl_step_graph(figures->schedule, step, &graph, &arena);
 	return rc == SL_OK ? figures_of(&graph, &figures->request, &arena, f) : rc;
 }
 

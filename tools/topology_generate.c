@@ -1,27 +1,15 @@
 /* `starling topology generate`. */
-#include <string.h>
-
 #include "tools/topology_command.h"
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	(void)arg;
-	if (key != ARGP_KEY_INIT)
-		return ARGP_ERR_UNKNOWN;
-	state->child_inputs[0] = state->input;
-	return 0;
-}
-
-static const struct argp_child children[] = {{&sl_topology_source, 0, NULL, 0}, {0}};
 static const struct argp argp = {NULL,
-				 parse,
+				 NULL, /* its input goes to the first child */
 				 "NAME[:PARAMETER]",
 				 "Write a topology schedule to standard output.\v"
 				 "Examples:\n"
 				 "  starling topology generate regular:4 -n 10 --steps 20 >moving.txt\n"
 				 "  starling topology generate geometric:0.5 -n 12 --seed 7 >walk.txt\n"
 				 "  starling launch --topology walk.txt\n",
-				 children,
+				 sl_topology_source,
 				 sl_topology_families,
 				 NULL};
 
@@ -43,9 +31,11 @@ int sl_topology_generate(int argc, char **argv)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	sl_topology_parse_args(&argp, argc, argv, &request);
-	if (check_name(request.text, &error) != SL_OK ||
-	    sl_topology_schedule(&request, &schedule, &error) != SL_OK)
-		return sl_topology_complain(&error);
+	int rc = check_name(request.text, &error);
+	if (rc == SL_OK)
+		rc = sl_topology_schedule(&request, &schedule, &error);
+	if (rc != SL_OK)
+		return sl_topology_status(rc, &error);
 	printf("# %s, seed %llu\n", request.text, (unsigned long long)request.seed);
 	sl_schedule_write(&schedule, stdout);
 	sl_schedule_close(&schedule);

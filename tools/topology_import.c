@@ -1,6 +1,4 @@
 /* `starling topology import`. */
-#include <jansson.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,14 +6,14 @@
 #include "tools/number.h"
 #include "tools/terminal.h"
 #include "tools/topology_command.h"
+#include "tools/topology_json.h"
 
-enum { KEY_FORMAT = 256, KEY_RANGE, KEY_EVERY, KEY_STEPS, KEY_BY, KEY_JSON };
+enum { KEY_FORMAT = 256, KEY_RANGE, KEY_EVERY, KEY_STEPS, KEY_BY };
 
 struct options {
+	struct sl_topology_options common;
 	struct sl_import_request request;
 	const char **files;
-	const char *output;
-	bool json;
 };
 
 static double positive_or_usage(struct argp_state *state, const char *option, const char *text, double most)
@@ -51,14 +49,6 @@ static void take_format(struct options *o, const char *text, struct argp_state *
 		argp_failure(state, SL_EXIT_USAGE, 0, "--format %s: must be edges, bonnmotion or ns2", text);
 }
 
-static void check(const struct options *o, struct argp_state *state)
-{
-	if (o->request.count == 0)
-		argp_failure(state, SL_EXIT_USAGE, 0, "which file? \"-\" is standard input");
-	if (o->json && o->output == NULL)
-		sl_topology_needs_output(state);
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
@@ -79,20 +69,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_BY:
 		take_by(o, arg, state);
 		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		o->files[q->count++] = arg;
 		return 0;
-	case ARGP_KEY_END:
-		check(o, state);
+	case ARGP_KEY_NO_ARGS:
+		argp_failure(state, SL_EXIT_USAGE, 0, "which file? \"-\" is standard input");
 		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return sl_topology_option(key, arg, state);
 	}
 }
 
@@ -104,7 +88,7 @@ static const struct argp_option options[] = {
 	 0},
 	{"steps", KEY_STEPS, "S", 0, "no more than the first S steps", 0},
 	{"output", 'o', "FILE", 0, "write the schedule there (standard output)", 0},
-	{"json", KEY_JSON, NULL, 0, "print the summary as JSON on standard output; needs -o", 0},
+	{"json", SL_KEY_JSON, NULL, 0, "print the summary as JSON on standard output; needs -o", 0},
 	{0}};
 static const struct argp argp = {
 	options,
@@ -112,18 +96,14 @@ static const struct argp argp = {
 	"FILE...",
 	"Make a schedule of what others recorded: NetworkX edge lists, movements of BonnMotion and ns-2.\v"
 	"edges: two names a line, as NetworkX writes them; data behind them is skipped, # starts a comment, "
-	"and a "
-	"loop says that a node is there. Each file is a step, in the order given. With --by all edges say "
-	"their "
-	"step or time themselves, and the times that occur become the steps.\n"
+	"and a loop says that a node is there. Each file is a step, in the order given. With --by all edges "
+	"say their step or time themselves, and the times that occur become the steps.\n"
 	"\n"
 	"bonnmotion, ns2: one file, .gz too. A step every few seconds from 0 to the end of the last "
-	"movement; two "
-	"nodes are in range if they are within METRES at that instant. Heights are not used.\n"
+	"movement; two nodes are in range if they are within METRES at that instant. Heights are not used.\n"
 	"\n"
 	"Nodes that are not called 1 to N become learners in numeric order, or alphabetically; comments in "
-	"the "
-	"schedule say who is who.\n"
+	"the schedule say who is who.\n"
 	"\n"
 	"Examples:\n"
 	"  starling topology import monday.edges tuesday.edges >week.txt\n"
@@ -181,27 +161,19 @@ static int print_json(const struct sl_import *import, const struct summary *summ
 		json_pack("{s:s, s:I, s:I, s:I, s:f, s:o}", "format", sl_import_format_name(import->format),
 			  "learners", (json_int_t)s->learners, "steps", (json_int_t)s->steps, "connected",
 			  (json_int_t)summary->connected, "degree", summary->degree, "nodes", names);
-	int rc = all == NULL ? sl_fail(error, SL_ERR_NOMEM, "out of memory") : SL_OK;
-	if (rc == SL_OK) {
-		json_dumpf(all, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
-	json_decref(all);
-	return rc;
+	return sl_json_print(all, stdout, error);
 }
 
-static int write_schedule(const struct options *o, const struct sl_import *import, struct sl_error *error)
+static int write_schedule(const char *path, const struct sl_import *import, struct sl_error *error)
 {
-	struct sl_topology_output output;
-	int rc = sl_topology_open(&output, o->output, error);
-	if (rc != SL_OK)
-		return rc;
-	fprintf(output.out, "# imported, %s\n", sl_import_format_name(import->format));
+	FILE *out = sl_topology_open(path, error);
+	if (out == NULL)
+		return error->code;
+	fprintf(out, "# imported, %s\n", sl_import_format_name(import->format));
 	if (!sl_names_same(import->names))
 		for (uint32_t i = 0; i < import->names->count; i++)
-			fprintf(output.out, "# learner %u: %s\n", i + 1, import->names->name[i]);
-	sl_schedule_write(&import->schedule, output.out);
-	return sl_topology_close(&output, error);
+			fprintf(out, "# learner %u: %s\n", i + 1, import->names->name[i]);
+	return sl_topology_close(out, path, &import->schedule, error);
 }
 
 static int run(const struct options *o, struct sl_error *error)
@@ -213,8 +185,8 @@ static int run(const struct options *o, struct sl_error *error)
 		return rc;
 	rc = summarise(&import.schedule, &summary, error);
 	if (rc == SL_OK)
-		rc = write_schedule(o, &import, error);
-	if (rc == SL_OK && o->json)
+		rc = write_schedule(o->common.output, &import, error);
+	if (rc == SL_OK && o->common.json)
 		rc = print_json(&import, &summary, error);
 	else if (rc == SL_OK)
 		print_text(&import, &summary);
@@ -224,7 +196,7 @@ static int run(const struct options *o, struct sl_error *error)
 
 int sl_topology_import(int argc, char **argv)
 {
-	struct options o = {0};
+	struct options o = {.common.writes = true};
 	struct sl_error error = {0};
 	o.files = calloc((size_t)argc + 1, sizeof *o.files);
 	if (o.files == NULL)
@@ -233,5 +205,5 @@ int sl_topology_import(int argc, char **argv)
 	sl_topology_parse_args(&argp, argc, argv, &o);
 	int rc = run(&o, &error);
 	free(o.files);
-	return rc == SL_OK ? 0 : sl_topology_complain(&error);
+	return sl_topology_status(rc, &error);
 }

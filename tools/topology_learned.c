@@ -4,20 +4,14 @@
 
 #include "tools/topology_ids.h"
 
-#define IDS_MOST 8u   /* of a list of learners */
 #define TERMS_MOST 8u /* of a sum; of a longer one three stand for it */
 #define TERMS_SAID 3u
 #define SUMS_MOST 4u
 
-void sl_write_learners(FILE *out, const uint32_t *vertices, size_t count)
-{
-	sl_ids_write_learners(out, vertices, count, IDS_MOST);
-}
-
 static void write_models(FILE *out, const uint32_t *vertices, size_t count)
 {
 	fputs(count == 1 ? "the model of " : "the models of ", out);
-	sl_write_learners(out, vertices, count);
+	sl_ids_write_learners(out, vertices, count);
 }
 
 static void write_sum(FILE *out, const uint32_t *vertices, size_t count)
@@ -79,7 +73,7 @@ static void write_left_out(FILE *out, const struct sl_meeting *m)
 			left[count++] = v;
 	if (count > 0) {
 		fputs("; ", out);
-		sl_write_learners(out, left, count);
+		sl_ids_write_learners(out, left, count);
 		fputs(count == 1 ? " takes no part" : " take no part", out);
 	}
 	free(left);
@@ -105,7 +99,7 @@ void sl_write_learned(FILE *out, const struct sl_meeting *m, const uint32_t *sus
 	}
 	if (m->groups > 1 && why) {
 		fputs(" (", out);
-		sl_ids_write(out, suspects, count, IDS_MOST);
+		sl_ids_write(out, suspects, count);
 		fputs(count == 1 ? " cuts them apart)" : " cut them apart)", out);
 	}
 	write_left_out(out, m);

@@ -5,9 +5,6 @@
 #include "common/math/audit.h"
 #include "tools/topology_meeting.h"
 
-/* "learner 3", "learners 3 and 5"; cut short, as all lists are. */
-void sl_write_learners(FILE *out, const uint32_t *vertices, size_t count);
-
 /* What the suspects learn in a step, after sl_meeting_without; `why` says once more who they are. */
 void sl_write_learned(FILE *out, const struct sl_meeting *meeting, const uint32_t *suspects, size_t count,
 		      bool why);

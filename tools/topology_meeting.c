@@ -3,19 +3,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/topology_step.h"
+
 int sl_meeting_open(struct sl_meeting *meeting, const struct sl_schedule *schedule, uint32_t quorum)
 {
-	size_t n = schedule->learners, most = 0;
-	for (uint32_t s = 0; s < schedule->steps; s++)
-		if (sl_schedule_count(schedule, s) > most)
-			most = sl_schedule_count(schedule, s);
-	size_t bytes = 8192 + 64 * n + 24 * most;
+	uint32_t n = schedule->learners;
+	size_t bytes = sl_step_bytes(n, sl_step_edges_most(schedule));
 	*meeting = (struct sl_meeting){.schedule = schedule, .quorum = quorum, .memory = malloc(bytes)};
 	if (meeting->memory == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&meeting->arena, meeting->memory, bytes);
 	meeting->present = SL_TAKE(&meeting->arena, n, bool);
-	meeting->start = SL_TAKE(&meeting->arena, n + 1, uint32_t);
+	meeting->out = SL_TAKE(&meeting->arena, n, bool);
+	meeting->start = SL_TAKE(&meeting->arena, (size_t)n + 1, uint32_t);
 	meeting->member = SL_TAKE(&meeting->arena, n, uint32_t);
 	meeting->label = SL_TAKE(&meeting->arena, n, uint32_t);
 	meeting->stack = SL_TAKE(&meeting->arena, n, uint32_t);
@@ -29,8 +29,8 @@ void sl_meeting_close(struct sl_meeting *meeting)
 	meeting->memory = NULL;
 }
 
-/* Labels whom v reaches by way of those who are not `out` (NULL: nobody is), v with them; how many. */
-static uint32_t flood(struct sl_meeting *m, uint32_t v, uint32_t label, const bool *out)
+/* Labels whom v reaches by way of those who are not out, v with them; how many. */
+static uint32_t flood(struct sl_meeting *m, uint32_t v, uint32_t label)
 {
 	uint32_t depth = 0, count = 1;
 	m->stack[depth++] = v;
@@ -40,7 +40,7 @@ static uint32_t flood(struct sl_meeting *m, uint32_t v, uint32_t label, const bo
 		const uint32_t *neighbours = sl_neighbours(&m->graph, u);
 		for (uint32_t k = 0; k < sl_degree(&m->graph, u); k++) {
 			uint32_t w = neighbours[k];
-			if (m->label[w] != UINT32_MAX || (out != NULL && out[w]))
+			if (m->label[w] != UINT32_MAX || m->out[w])
 				continue;
 			m->label[w] = label;
 			m->stack[depth++] = w;
@@ -59,7 +59,7 @@ static void gather(struct sl_meeting *m)
 	for (uint32_t v = 0; v < n; v++) {
 		if (m->label[v] != UINT32_MAX)
 			continue;
-		uint32_t count = flood(m, v, v, NULL);
+		uint32_t count = flood(m, v, v);
 		if (count > m->largest)
 			m->largest = count;
 		if (count >= m->quorum) {
@@ -73,10 +73,8 @@ static void gather(struct sl_meeting *m)
 
 int sl_meeting_at(struct sl_meeting *meeting, uint32_t step)
 {
-	const struct sl_schedule *s = meeting->schedule;
 	sl_arena_reset(&meeting->arena, meeting->mark);
-	int rc = sl_graph_init(&meeting->graph, s->learners, sl_schedule_edges(s, step),
-			       sl_schedule_count(s, step), &meeting->arena);
+	int rc = sl_step_graph(meeting->schedule, step, &meeting->graph, &meeting->arena);
 	if (rc == SL_OK)
 		gather(meeting);
 	return rc;
@@ -98,16 +96,20 @@ static void list_members(struct sl_meeting *m)
 			m->member[m->stack[m->label[v]]++] = v;
 }
 
-void sl_meeting_without(struct sl_meeting *meeting, const bool *out)
+void sl_meeting_without(struct sl_meeting *meeting, const uint32_t *learners, size_t count)
 {
 	uint32_t n = meeting->graph.n;
 	meeting->groups = 0;
 	memset(meeting->label, 0xff, n * sizeof *meeting->label);
+	for (size_t i = 0; i < count; i++)
+		meeting->out[learners[i]] = true;
 	for (uint32_t v = 0; v < n; v++)
-		if (meeting->present[v] && !out[v] && meeting->label[v] == UINT32_MAX) {
-			meeting->start[meeting->groups] = flood(meeting, v, meeting->groups, out);
+		if (meeting->present[v] && !meeting->out[v] && meeting->label[v] == UINT32_MAX) {
+			meeting->start[meeting->groups] = flood(meeting, v, meeting->groups);
 			meeting->groups++;
 		}
+	for (size_t i = 0; i < count; i++)
+		meeting->out[learners[i]] = false;
 	list_members(meeting);
 }
 

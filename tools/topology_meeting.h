@@ -17,10 +17,10 @@ struct sl_meeting {
 	uint32_t present_count; /* 0: no round */
 	bool *present;		/* n */
 	uint32_t groups;
-	uint32_t *start; /* groups + 1 */
-	uint32_t *
-		member; /* ascending in each group; group g is member[start[g]] .. member[start[g + 1] - 1] */
+	/* Group g is member[start[g]] .. member[start[g + 1] - 1], ascending. */
+	uint32_t *start, *member;
 	uint32_t *label, *stack;
+	bool *out; /* n, all false in between: those taken away */
 	struct sl_arena arena;
 	size_t mark;
 	void *memory;
@@ -38,9 +38,8 @@ void sl_meeting_close(struct sl_meeting *meeting);
 
 int sl_meeting_at(struct sl_meeting *meeting, uint32_t step);
 
-/* The groups of those present when the learners in `out` (n entries) are taken away, by their least member.
- */
-void sl_meeting_without(struct sl_meeting *meeting, const bool *out);
+/* The groups of those present when `count` learners are taken away, by their least member. */
+void sl_meeting_without(struct sl_meeting *meeting, const uint32_t *learners, size_t count);
 
 static inline uint32_t sl_meeting_size(const struct sl_meeting *m, uint32_t group)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/math/reinforce.h"
+#include "tools/topology_step.h"
 
 struct repair {
 	const struct sl_schedule *from;
@@ -14,20 +15,11 @@ struct repair {
 	size_t capacity;
 };
 
-static size_t room(uint32_t n, size_t edges, uint32_t target)
-{
-	return 8192 + 16 * (size_t)n + 24 * edges + sl_reinforce_scratch(n, (uint32_t)edges, target);
-}
-
 static int open_repair(struct repair *r, const struct sl_schedule *schedule, uint32_t c)
 {
-	uint32_t n = schedule->learners;
-	size_t most = 0;
-	for (uint32_t s = 0; s < schedule->steps; s++)
-		if (sl_schedule_count(schedule, s) > most)
-			most = sl_schedule_count(schedule, s);
-	*r = (struct repair){.from = schedule, .target = c + 1, .bytes = room(n, most, c + 1)};
-	r->capacity = (size_t)n * (n - 1) / 2;
+	uint32_t n = schedule->learners, most = sl_step_edges_most(schedule);
+	*r = (struct repair){.from = schedule, .target = c + 1, .capacity = (size_t)n * (n - 1) / 2};
+	r->bytes = sl_step_bytes(n, most) + sl_reinforce_scratch(n, most, r->target);
 	r->memory = malloc(r->bytes);
 	r->edges = reallocarray(NULL, r->capacity + 1, sizeof *r->edges);
 	return r->memory == NULL || r->edges == NULL ? SL_ERR_NOMEM : SL_OK;
@@ -39,16 +31,15 @@ static int repair_step(struct repair *r, uint32_t step, struct sl_schedule *repa
 	struct sl_arena arena;
 	struct sl_graph graph;
 	size_t had = sl_schedule_count(r->from, step), lacks = 0;
-	const struct sl_edge *edges = sl_schedule_edges(r->from, step);
 	sl_arena_init(&arena, r->memory, r->bytes);
-	int rc = sl_graph_init(&graph, r->from->learners, edges, had, &arena);
+	int rc = sl_step_graph(r->from, step, &graph, &arena);
 	if (rc == SL_OK)
 		rc = sl_reinforce(&graph, r->target, r->edges + had, r->capacity - had, &lacks, &arena);
 	if (rc == SL_OK)
 		rc = sl_schedule_add(added, r->edges + had, lacks);
 	if (rc != SL_OK)
 		return rc;
-	memcpy(r->edges, edges, had * sizeof *edges);
+	memcpy(r->edges, sl_schedule_edges(r->from, step), had * sizeof *r->edges);
 	return sl_schedule_add(repaired, r->edges, had + lacks);
 }
 

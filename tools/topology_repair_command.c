@@ -1,74 +1,33 @@
 /* `starling topology repair`. */
-#include <jansson.h>
-#include <stdlib.h>
-
-#include "tools/number.h"
-#include "tools/terminal.h"
 #include "tools/topology_command.h"
+#include "tools/topology_json.h"
 #include "tools/topology_repair.h"
-
-enum { KEY_TOLERANCE = 256, KEY_JSON };
 
 #define STEPS_SAID 12u /* of those with new links; JSON has them all */
 #define LINKS_SAID 8u  /* of a step */
 
-struct options {
-	struct sl_topology_request request;
-	uint32_t tolerance;
-	const char *output;
-	bool json;
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *o = state->input;
-	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->request;
-		return 0;
-	case KEY_TOLERANCE:
-		o->tolerance = sl_topology_tolerance(state, arg);
-		return 0;
-	case 'o':
-		o->output = arg;
-		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
-	case ARGP_KEY_END:
-		if (o->json && o->output == NULL)
-			sl_topology_needs_output(state);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static const struct argp_option options[] = {
-	{"tolerance", KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
+	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
 	{"output", 'o', "FILE", 0, "write the schedule there (standard output)", 0},
-	{"json", KEY_JSON, NULL, 0, "print what was added as JSON on standard output; needs -o", 0},
+	{"json", SL_KEY_JSON, NULL, 0, "print what was added as JSON on standard output; needs -o", 0},
 	{0}};
-static const struct argp_child children[] = {{&sl_topology_source, 0, NULL, 0}, {0}};
 static const struct argp argp = {
 	options,
-	parse,
+	sl_topology_option,
 	"NAME[:PARAMETER]|FILE",
 	"Add links to a schedule until every step bears C learners that collude: until any C of them may go "
-	"and the "
-	"others still hang together.\v"
+	"and the others still hang together.\v"
 	"A step that bears as much is left as it is. For C of 0 and 1 there is no way with fewer links; for "
-	"more, "
-	"none of those added can be left out. What was added goes to standard error: who has to come within "
-	"whose "
-	"range. \"-\" reads the schedule from standard input. Comments of a schedule are not kept.\n"
+	"more, none of those added can be left out. What was added goes to standard error: who has to come "
+	"within whose range. \"-\" reads the schedule from standard input. Comments of a schedule are not "
+	"kept.\n"
 	"\n"
 	"Examples:\n"
 	"  starling topology repair walk.txt -o safe.txt\n"
 	"  starling topology repair star -n 10 --tolerance 2 | starling topology show -\n"
 	"\n"
 	"Exit status: 0 done, whether there was something to add or not; 1 failed; 2 bad input.\n",
-	children,
+	sl_topology_source,
 	sl_topology_families,
 	NULL};
 
@@ -121,26 +80,22 @@ static int print_json(const struct sl_schedule *added, uint32_t tolerance, struc
 	json_t *all = json_pack("{s:I, s:I, s:I, s:o}", "learners", (json_int_t)added->learners, "tolerance",
 				(json_int_t)tolerance, "added", (json_int_t)added->start[added->steps],
 				"steps", steps);
-	if (all == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
-	json_dumpf(all, stdout, JSON_INDENT(2));
-	putchar('\n');
-	json_decref(all);
-	return SL_OK;
+	return sl_json_print(all, stdout, error);
 }
 
-static int write_schedule(const struct options *o, const struct sl_schedule *schedule, struct sl_error *error)
+/* ---- the schedule ---- */
+
+static int write_schedule(const struct sl_topology_options *o, const struct sl_schedule *schedule,
+			  struct sl_error *error)
 {
-	struct sl_topology_output output;
-	int rc = sl_topology_open(&output, o->output, error);
-	if (rc != SL_OK)
-		return rc;
-	fprintf(output.out, "# repaired for c = %u\n", o->tolerance);
-	sl_schedule_write(schedule, output.out);
-	return sl_topology_close(&output, error);
+	FILE *out = sl_topology_open(o->output, error);
+	if (out == NULL)
+		return error->code;
+	fprintf(out, "# repaired for c = %u\n", o->tolerance);
+	return sl_topology_close(out, o->output, schedule, error);
 }
 
-static int run(const struct options *o, struct sl_error *error)
+static int run(const struct sl_topology_options *o, struct sl_error *error)
 {
 	struct sl_schedule schedule, repaired, added;
 	int rc = sl_topology_schedule(&o->request, &schedule, error);
@@ -162,8 +117,8 @@ static int run(const struct options *o, struct sl_error *error)
 
 int sl_topology_repair(int argc, char **argv)
 {
-	struct options o = {.request.seed = 1, .tolerance = 1};
+	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1, .writes = true};
 	struct sl_error error = {0};
 	sl_topology_parse_args(&argp, argc, argv, &o);
-	return run(&o, &error) == SL_OK ? 0 : sl_topology_complain(&error);
+	return sl_topology_status(run(&o, &error), &error);
 }

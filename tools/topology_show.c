@@ -1,5 +1,4 @@
 /* What one learns about a schedule before it is played: how much it bears, and how long mixing takes. */
-#include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include "tools/terminal.h"
 #include "tools/topology.h"
 #include "tools/topology_ids.h"
+#include "tools/topology_json.h"
 #include "tools/topology_notes.h"
 
 enum { STEP, EDGES, LEAST, MEAN, MOST, MU, KAPPA, C, K, EXACT, TREE, MB_MEAN, MB_MOST, COLUMNS };
@@ -23,8 +23,6 @@ static const struct sl_column table[COLUMNS] = {
 #define DEGREES (UINT32_C(1) << LEAST | UINT32_C(1) << MEAN | UINT32_C(1) << MOST)
 #define SENT (UINT32_C(1) << MB_MEAN | UINT32_C(1) << MB_MOST)
 
-#define IDS_MOST 8u /* of a list; JSON has them all */
-
 /* ---- what is to be said of a step ---- */
 
 static void say_cut(FILE *out, const struct sl_step_figures *f)
@@ -33,7 +31,7 @@ static void say_cut(FILE *out, const struct sl_step_figures *f)
 	const uint32_t *cut = together ? f->cut : f->articulation;
 	uint32_t count = together ? f->cut_count : f->articulation_count;
 	fprintf(out, "without %s", !together && count > 1 ? "any one of " : "");
-	sl_ids_write_learners(out, cut, count, IDS_MOST);
+	sl_ids_write_learners(out, cut, count);
 	fprintf(out, "%s it falls apart", together ? " together" : "");
 }
 
@@ -225,14 +223,6 @@ int sl_topology_print_table(const struct sl_schedule *schedule, const struct sl_
 	return rc;
 }
 
-static json_t *ids(const uint32_t *vertices, uint32_t count)
-{
-	json_t *list = json_array();
-	for (uint32_t i = 0; i < count; i++)
-		json_array_append_new(list, json_integer((json_int_t)vertices[i] + 1));
-	return list;
-}
-
 static json_t *count_json(uint64_t count, uint64_t none)
 {
 	return count == none ? json_null() : json_integer((json_int_t)count);
@@ -255,14 +245,15 @@ static json_t *row(uint32_t step, const struct sl_show_request *request, const s
 			  f->degree_mean, "max", (json_int_t)f->degree_max, "connected", f->parts == 1,
 			  "components", (json_int_t)f->parts, "largest", (json_int_t)f->largest, "mu", f->mu,
 			  "k", count_json(f->k, UINT64_MAX), "p", (json_int_t)request->figures.p);
-	json_t *more = json_pack(
-		"{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:b, s:s?}", "kappa", (json_int_t)f->kappa,
-		"tolerance", count_json((uint64_t)f->kappa - 1, UINT64_MAX), "cut", ids(f->cut, f->cut_count),
-		"articulation", ids(f->articulation, f->articulation_count), "exact",
-		count_json(f->exact, SL_FIGURE_NONE), "tree", count_json(f->tree, SL_FIGURE_NONE),
-		"metropolis", f->parts == 1 && metropolis_runs(f, bits_of(request->figures.p)), "floats",
-		(json_int_t)request->figures.floats, "bytes", bytes_json(f), "refused", refused, "note",
-		note != NULL && *note != '\0' ? note : NULL);
+	json_t *more =
+		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:o, s:b, s:s?}", "kappa",
+			  (json_int_t)f->kappa, "tolerance", count_json((uint64_t)f->kappa - 1, UINT64_MAX),
+			  "cut", sl_json_ids(f->cut, f->cut_count), "articulation",
+			  sl_json_ids(f->articulation, f->articulation_count), "exact",
+			  count_json(f->exact, SL_FIGURE_NONE), "tree", count_json(f->tree, SL_FIGURE_NONE),
+			  "metropolis", f->parts == 1 && metropolis_runs(f, bits_of(request->figures.p)),
+			  "floats", (json_int_t)request->figures.floats, "bytes", bytes_json(f), "refused",
+			  refused, "note", note != NULL && *note != '\0' ? note : NULL);
 	free(note);
 	if (all != NULL && more != NULL)
 		json_object_update(all, more);
@@ -284,9 +275,9 @@ int sl_topology_print_json(const struct sl_schedule *schedule, const struct sl_s
 			rc = sl_fail(error, SL_ERR_NOMEM, "out of memory");
 	}
 	show_progress(schedule->steps, schedule->steps, out);
-	if (rc == SL_OK && (json_dumpf(rows, out, JSON_INDENT(2)) != 0 || fputc('\n', out) == EOF))
-		rc = sl_fail(error, SL_ERR_IO, "cannot write");
-	json_decref(rows);
 	sl_figures_close(&figures);
+	if (rc == SL_OK)
+		return sl_json_print(rows, out, error);
+	json_decref(rows);
 	return rc;
 }

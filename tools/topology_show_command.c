@@ -1,20 +1,16 @@
 /* `starling topology show`: its command line. */
-#include <string.h>
-
 #include "common/math/field.h"
 #include "tools/number.h"
 #include "tools/topology_command.h"
 
-enum { KEY_P = 256, KEY_FLOATS, KEY_TOLERANCE, KEY_NO_EXACT, KEY_JSON };
+enum { KEY_P = 256, KEY_FLOATS, KEY_NO_EXACT };
 
-#define FLOATS_USUAL                                                                                         \
-	50992u /* of the autoencoder that is trained unless `hidden` says otherwise: 28 x 28 to 32 and back  \
-		*/
+/* Of the autoencoder that is trained unless `hidden` says otherwise: 28 x 28 to 32 and back. */
+#define FLOATS_USUAL 50992u
 
 struct options {
-	struct sl_topology_request request;
+	struct sl_topology_options common;
 	struct sl_show_request show;
-	bool json;
 };
 
 static void take_prime(struct options *o, const char *text, struct argp_state *state)
@@ -29,9 +25,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
 	switch (key) {
-	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &o->request;
-		return 0;
 	case KEY_P:
 		take_prime(o, arg, state);
 		return 0;
@@ -39,29 +32,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->show.figures.floats =
 			(uint32_t)sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
 		return 0;
-	case KEY_TOLERANCE:
-		o->show.tolerance = sl_topology_tolerance(state, arg);
-		return 0;
 	case KEY_NO_EXACT:
 		o->show.figures.exact = false;
 		return 0;
-	case KEY_JSON:
-		o->json = true;
-		return 0;
 	default:
-		return ARGP_ERR_UNKNOWN;
+		return sl_topology_option(key, arg, state);
 	}
 }
 
 static const struct argp_option options[] = {
 	{"p", KEY_P, "PRIME", 0, "the field, on which K depends (2147483647)", 0},
 	{"floats", KEY_FLOATS, "N", 0, "numbers in a model (50992)", 0},
-	{"tolerance", KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
+	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
 	{"no-exact", KEY_NO_EXACT, NULL, 0,
 	 "skip the exact engine: with a thousand learners it takes longest", 0},
-	{"json", KEY_JSON, NULL, 0, "print a JSON array, with all lists in full", 0},
+	{"json", SL_KEY_JSON, NULL, 0, "print a JSON array, with all lists in full", 0},
 	{0}};
-static const struct argp_child children[] = {{&sl_topology_source, 0, NULL, 0}, {0}};
 static const struct argp argp = {
 	options,
 	parse,
@@ -73,28 +59,26 @@ static const struct argp argp = {
 	"  starling topology show walk.txt --tolerance 2 --json\n"
 	"\n"
 	"kappa is the least number of learners without which the others fall apart; c = kappa - 1 of them "
-	"may "
-	"collude and learn no more than the mean. mu is the second largest eigenvalue's modulus of the "
-	"mixing "
-	"matrix. K, exact and tree are the iterations of the engines metropolis, exact and tree; MB what a "
-	"learner "
-	"sends in a round with metropolis, in the mean and at most. A - stands where an engine cannot run.\n",
-	children,
+	"may collude and learn no more than the mean. mu is the second largest eigenvalue's modulus of the "
+	"mixing matrix. K, exact and tree are the iterations of the engines metropolis, exact and tree; MB "
+	"what a learner sends in a round with metropolis, in the mean and at most. A - stands where an "
+	"engine cannot run.\n",
+	sl_topology_source,
 	sl_topology_families,
 	NULL};
 
 int sl_topology_show(int argc, char **argv)
 {
-	struct options o = {.request.seed = 1,
-			    .show = {.figures = {SL_P_MERSENNE31, FLOATS_USUAL, true}, .tolerance = 1}};
+	struct options o = {.common = {.request.seed = 1, .tolerance = 1},
+			    .show.figures = {SL_P_MERSENNE31, FLOATS_USUAL, true}};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	sl_topology_parse_args(&argp, argc, argv, &o);
-	int rc = sl_topology_schedule(&o.request, &schedule, &error);
-	if (rc == SL_OK) {
-		rc = (o.json ? sl_topology_print_json : sl_topology_print_table)(&schedule, &o.show, stdout,
-										 &error);
-		sl_schedule_close(&schedule);
-	}
-	return rc == SL_OK ? 0 : sl_topology_complain(&error);
+	o.show.tolerance = o.common.tolerance;
+	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
+	if (rc == SL_OK)
+		rc = (o.common.json ? sl_topology_print_json : sl_topology_print_table)(&schedule, &o.show,
+											stdout, &error);
+	sl_schedule_close(&schedule);
+	return sl_topology_status(rc, &error);
 }

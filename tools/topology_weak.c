@@ -5,6 +5,7 @@
 
 #include "common/math/connect.h"
 #include "tools/topology_meeting.h"
+#include "tools/topology_step.h"
 
 struct search {
 	struct sl_weak *weak;
@@ -12,7 +13,6 @@ struct search {
 	uint32_t c, step;
 	size_t from; /* the step's first point */
 	double work;
-	bool *out;	   /* n: the coalition that is tried */
 	uint32_t *present; /* those of the step */
 	struct sl_arena scratch;
 	void *memory;
@@ -73,11 +73,7 @@ static int try(struct search *s, const uint32_t *member, uint32_t size, size_t k
 {
 	if (no_news(s, member, size, known))
 		return SL_OK;
-	for (uint32_t i = 0; i < size; i++)
-		s->out[member[i]] = true;
-	sl_meeting_without(&s->meeting, s->out);
-	for (uint32_t i = 0; i < size; i++)
-		s->out[member[i]] = false;
+	sl_meeting_without(&s->meeting, member, size);
 	return sl_meeting_beyond(&s->meeting) ? keep(s, member, size) : SL_OK;
 }
 
@@ -187,16 +183,11 @@ static int search_step(struct search *s)
 static int open_search(struct search *s, const struct sl_schedule *schedule, uint32_t quorum)
 {
 	uint32_t n = schedule->learners;
-	size_t most = 0;
-	for (uint32_t i = 0; i < schedule->steps; i++)
-		if (sl_schedule_count(schedule, i) > most)
-			most = sl_schedule_count(schedule, i);
-	size_t bytes = 4096 + 4 * (size_t)n + sl_connectivity_scratch(n, (uint32_t)most);
+	size_t bytes = 4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_step_edges_most(schedule));
 	s->memory = malloc(bytes);
-	s->out = calloc(n, sizeof *s->out);
 	s->present = calloc(n, sizeof *s->present);
 	int rc = sl_meeting_open(&s->meeting, schedule, quorum);
-	if (s->memory == NULL || s->out == NULL || s->present == NULL)
+	if (s->memory == NULL || s->present == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&s->scratch, s->memory, bytes);
 	return rc;
@@ -209,8 +200,7 @@ static int search_all(struct search *s, struct sl_error *error)
 		if (rc == SL_ERR_RANGE)
 			return sl_fail(error, rc,
 				       "too many coalitions of up to %u learners: ask for fewer with "
-				       "--tolerance, or "
-				       "name some with --suspects",
+				       "--tolerance, or name some with --suspects",
 				       s->c);
 		if (rc != SL_OK)
 			return sl_fail(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));
@@ -227,7 +217,6 @@ int sl_weak_find(struct sl_weak *weak, const struct sl_schedule *schedule, uint3
 	rc = rc == SL_OK ? search_all(&s, error) : sl_fail(error, rc, "%s", sl_err_text(rc));
 	sl_meeting_close(&s.meeting);
 	free(s.memory);
-	free(s.out);
 	free(s.present);
 	if (rc != SL_OK)
 		sl_weak_close(weak);

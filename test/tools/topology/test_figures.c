@@ -41,7 +41,7 @@ static void ids_are(const uint32_t *vertices, uint32_t count, const char *expect
 {
 	char text[256] = "";
 	FILE *out = fmemopen(text, sizeof text, "w");
-	sl_ids_write(out, vertices, count, 8);
+	sl_ids_write(out, vertices, count);
 	fclose(out);
 	assert_string_equal(text, expected);
 }
