@@ -26,9 +26,10 @@ enum sl_import_format sl_import_format_find(const char *name)
 	return SL_IMPORT_FORMATS;
 }
 
-static const char *called(const char *file)
+/* What is wrong with all files together is said of the first. */
+static int blame_first(const struct sl_import_request *q, struct sl_error *error)
 {
-	return strcmp(file, "-") == 0 ? "standard input" : file;
+	return sl_fail_wrap(error, "%s", strcmp(q->files[0], "-") == 0 ? "standard input" : q->files[0]);
 }
 
 int sl_import_name(const struct sl_text *text, struct sl_names *names, const char *name, size_t length,
@@ -83,7 +84,7 @@ enum sl_import_format sl_import_guess(struct sl_text *text)
 /* ---- edge lists ---- */
 
 /* Whether the edges say when they are; else each file is a step, also one without an edge. */
-static bool named(const struct sl_import_request *q)
+static bool timed(const struct sl_import_request *q)
 {
 	return q->by != NULL || q->by_column != 0;
 }
@@ -94,53 +95,47 @@ static int in_time(const void *left, const void *right)
 	return (a->when > b->when) - (a->when < b->when);
 }
 
-/* The contacts of one step, all of one time, from `from` on; returns where those of the next begin. */
-static size_t add_step(const struct sl_contacts *c, size_t from, double when, const uint32_t *vertex,
-		       struct sl_edge *edges, struct sl_schedule *schedule, int *rc)
+/* The contacts of one step, all of one time, from *at on. */
+static int add_step(const struct sl_contacts *c, size_t *at, double when, const uint32_t *vertex,
+		    struct sl_edge *edges, struct sl_schedule *schedule)
 {
-	size_t count = 0, i = from;
-	for (; i < c->count && c->contact[i].when == when; i++) {
-		struct sl_edge e = {vertex[c->contact[i].edge.a], vertex[c->contact[i].edge.b]};
+	size_t count = 0;
+	for (; *at < c->count && c->contact[*at].when == when; ++*at) {
+		const struct sl_edge *named = &c->contact[*at].edge;
+		struct sl_edge e = {vertex[named->a], vertex[named->b]};
 		if (e.a != e.b)
 			edges[count++] = e;
 	}
-	*rc = sl_schedule_add(schedule, edges, count);
-	return i;
+	return sl_schedule_add(schedule, edges, count);
 }
 
-static int schedule_of(const struct sl_import_request *request, struct sl_contacts *c, const uint32_t *vertex,
-		       struct sl_schedule *schedule)
+static int add_steps(const struct sl_import_request *request, const struct sl_contacts *c,
+		     const uint32_t *vertex, struct sl_schedule *schedule)
 {
-	uint32_t most = request->steps != 0 ? request->steps : UINT32_MAX;
+	bool by_time = timed(request);
+	size_t at = 0, most = request->steps != 0 ? request->steps : SIZE_MAX;
 	struct sl_edge *edges = calloc(c->count + 1, sizeof *edges);
 	int rc = edges == NULL ? SL_ERR_NOMEM : SL_OK;
-	qsort(c->contact, c->count, sizeof *c->contact, in_time);
-	for (size_t at = 0; rc == SL_OK && schedule->steps < most;) {
-		if (named(request) ? at == c->count : schedule->steps == request->count)
-			break;
-		if (schedule->steps == SL_IMPORT_STEPS_MAX)
-			rc = SL_ERR_RANGE;
-		else
-			at = add_step(c, at, named(request) ? c->contact[at].when : schedule->steps, vertex,
-				      edges, schedule, &rc);
+	if (!by_time && request->count < most)
+		most = request->count;
+	while (rc == SL_OK && schedule->steps < most && (at < c->count || !by_time)) {
+		double when = by_time ? c->contact[at].when : schedule->steps;
+		rc = schedule->steps == SL_IMPORT_STEPS_MAX ? SL_ERR_RANGE
+							    : add_step(c, &at, when, vertex, edges, schedule);
 	}
 	free(edges);
 	return rc;
 }
 
 static int contacts_schedule(const struct sl_import_request *request, struct sl_contacts *contacts,
-			     struct sl_import *import, struct sl_error *error)
+			     const uint32_t *vertex, struct sl_schedule *schedule, struct sl_error *error)
 {
-	uint32_t vertex[SL_LEARNERS_MAX];
-	int rc = sl_names_sort(import->names, vertex);
-	sl_schedule_init(&import->schedule, import->names->count);
-	if (rc == SL_OK)
-		rc = schedule_of(request, contacts, vertex, &import->schedule);
+	qsort(contacts->contact, contacts->count, sizeof *contacts->contact, in_time);
+	int rc = add_steps(request, contacts, vertex, schedule);
 	if (rc == SL_ERR_RANGE)
-		return sl_fail(error, SL_ERR_FORMAT,
-			       "%s: more than %u steps; --steps keeps the first of them",
-			       called(request->files[0]), SL_IMPORT_STEPS_MAX);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s: %s", called(request->files[0]), sl_err_text(rc));
+		return sl_fail(error, SL_ERR_FORMAT, "more than %u steps; --steps keeps the first of them",
+			       SL_IMPORT_STEPS_MAX);
+	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
 }
 
 /* ---- movements ---- */
@@ -153,29 +148,26 @@ static int count_steps(const struct sl_import_request *request, double every_s, 
 		count = request->steps;
 	if (count > SL_IMPORT_STEPS_MAX)
 		return sl_fail(error, SL_ERR_FORMAT,
-			       "%s: %g s of movement are more than %u steps of %g s; say --every or --steps",
-			       called(request->files[0]), end_s, SL_IMPORT_STEPS_MAX, every_s);
+			       "%g s of movement are more than %u steps of %g s; say --every or --steps",
+			       end_s, SL_IMPORT_STEPS_MAX, every_s);
 	*steps = (uint32_t)count;
 	return SL_OK;
 }
 
 static int tracks_schedule(const struct sl_import_request *request, const struct sl_tracks *tracks,
-			   struct sl_import *import, struct sl_error *error)
+			   const uint32_t *vertex, struct sl_schedule *schedule, struct sl_error *error)
 {
-	uint32_t vertex[SL_LEARNERS_MAX], steps = 0;
+	uint32_t steps = 0;
 	double every_s = request->every_s > 0 ? request->every_s : SL_IMPORT_EVERY_S;
 	int rc = count_steps(request, every_s, sl_tracks_end(tracks), &steps, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_names_sort(import->names, vertex);
-	sl_schedule_init(&import->schedule, import->names->count);
-	if (rc == SL_OK)
-		rc = sl_tracks_schedule(tracks, vertex, request->range_m, every_s, steps, SL_IMPORT_LINKS_MAX,
-					&import->schedule);
+	rc = sl_tracks_schedule(tracks, vertex, request->range_m, every_s, steps, SL_IMPORT_LINKS_MAX,
+				schedule);
 	if (rc == SL_ERR_RANGE)
-		return sl_fail(error, SL_ERR_FORMAT, "%s: more than %u links in all; say --every or --steps",
-			       called(request->files[0]), SL_IMPORT_LINKS_MAX);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s: %s", called(request->files[0]), sl_err_text(rc));
+		return sl_fail(error, SL_ERR_FORMAT, "more than %u links in all; say --every or --steps",
+			       SL_IMPORT_LINKS_MAX);
+	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
 }
 
 /* ---- files ---- */
@@ -192,23 +184,22 @@ static int check_options(const struct sl_import_request *q, enum sl_import_forma
 			 struct sl_error *error)
 {
 	const char *force = q->format != SL_IMPORT_GUESS ? "" : " (if it is something else, say --format)";
-	char what[64] = "an edge list";
-	if (format == SL_IMPORT_EDGES && (q->range_m > 0 || q->every_s > 0))
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s has no use for --%s%s", called(q->files[0]),
-			       what, q->range_m > 0 ? "range" : "every", force);
-	if (format == SL_IMPORT_EDGES)
+	const char *name = format_names[format];
+	bool edges = format == SL_IMPORT_EDGES;
+	if (edges && (q->range_m > 0 || q->every_s > 0))
+		sl_fail(error, SL_ERR_INVALID, "an edge list has no use for --%s%s",
+			q->range_m > 0 ? "range" : "every", force);
+	else if (!edges && timed(q))
+		sl_fail(error, SL_ERR_INVALID, "a movement (%s) has no use for --by%s", name, force);
+	else if (!edges && q->count > 1)
+		sl_fail(error, SL_ERR_INVALID, "a movement (%s) is one file, not %zu%s", name, q->count,
+			force);
+	else if (!edges && !(q->range_m > 0))
+		sl_fail(error, SL_ERR_INVALID, "a movement (%s) needs the radio's --range in metres%s", name,
+			force);
+	else
 		return SL_OK;
-	snprintf(what, sizeof what, "a movement (%s)", format_names[format]);
-	if (named(q))
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s has no use for --by%s", called(q->files[0]),
-			       what, force);
-	if (q->count > 1)
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s is one file, not %zu%s", called(q->files[0]),
-			       what, q->count, force);
-	if (!(q->range_m > 0))
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s needs the radio's --range in metres%s",
-			       called(q->files[0]), what, force);
-	return SL_OK;
+	return blame_first(q, error);
 }
 
 static bool is_schedule(struct sl_text text)
@@ -259,13 +250,24 @@ static int read_files(struct reading *r, struct sl_error *error)
 	int rc = q->format != SL_IMPORT_GUESS ? check_options(q, q->format, error) : SL_OK;
 	for (size_t i = 0; rc == SL_OK && i < q->count; i++)
 		rc = read_file(r, i, error);
+	return rc;
+}
+
+static int make_schedule(struct reading *r, struct sl_error *error)
+{
+	uint32_t vertex[SL_LEARNERS_MAX];
+	struct sl_names *names = r->import->names;
+	struct sl_schedule *schedule = &r->import->schedule;
+	if (names->count < 2)
+		return sl_fail(error, SL_ERR_FORMAT, "%s; a schedule needs two or more",
+			       names->count == 0 ? "no node" : "one node");
+	int rc = sl_names_sort(names, vertex);
 	if (rc != SL_OK)
-		return rc;
-	if (r->import->names->count < 2)
-		return sl_fail(error, SL_ERR_FORMAT, "%s: %s; a schedule needs two or more",
-			       called(q->files[0]), r->import->names->count == 0 ? "no node" : "one node");
-	return r->import->format == SL_IMPORT_EDGES ? contacts_schedule(q, &r->contacts, r->import, error)
-						    : tracks_schedule(q, r->tracks, r->import, error);
+		return sl_fail(error, rc, "%s", sl_err_text(rc));
+	sl_schedule_init(schedule, names->count);
+	if (r->import->format == SL_IMPORT_EDGES)
+		return contacts_schedule(r->request, &r->contacts, vertex, schedule, error);
+	return tracks_schedule(r->request, r->tracks, vertex, schedule, error);
 }
 
 int sl_import(const struct sl_import_request *request, struct sl_import *import, struct sl_error *error)
@@ -275,6 +277,8 @@ int sl_import(const struct sl_import_request *request, struct sl_import *import,
 	r.tracks = calloc(1, sizeof *r.tracks);
 	int rc = import->names == NULL || r.tracks == NULL ? sl_fail(error, SL_ERR_NOMEM, "out of memory")
 							   : read_files(&r, error);
+	if (rc == SL_OK && make_schedule(&r, error) != SL_OK)
+		rc = blame_first(request, error);
 	if (r.tracks != NULL)
 		sl_tracks_close(r.tracks);
 	free(r.tracks);

@@ -1,11 +1,13 @@
 /* import.h - a schedule from what others recorded: NetworkX edge lists, BonnMotion and ns-2 movements.
  *
- * edges	"u v", then data that is skipped; '#' starts a comment; commas may stand for the blanks. A
- *loop "u u" only says that u is there. A file is a step; or each edge names its step or time, and those are
- *put in order. bonnmotion	a node a line, "t x y t x y ..."; a file of three dimensions begins with "#3D"
- *and z is skipped.
- * ns2		"$node_(0) set X_ 1.0", "$ns_ at 2.0 "$node_(0) setdest 10.0 20.0 1.5"", "$god_ ..." is
- *skipped.
+ * edges: "u v", then data that is skipped; '#' starts a comment; commas may stand for the blanks. A loop
+ * "u u" only says that u is there. A file is a step; or each edge names its step or time, and those are put
+ * in order.
+ *
+ * bonnmotion: a node a line, "t x y t x y ..."; a file of three dimensions begins with "#3D" and z is
+ * skipped.
+ *
+ * ns2: "$node_(0) set X_ 1.0", "$ns_ at 2.0 "$node_(0) setdest 10.0 20.0 1.5""; "$god_ ..." is skipped.
  *
  * Nodes of a movement are in range of each other in a step if they are within `range_m` at its instant.
  */
@@ -32,9 +34,8 @@ struct sl_import_request {
 	const char *const *files; /* one or more; "-": standard input */
 	size_t count;
 	enum sl_import_format format;
-	const char *by;	    /* edges: the key of their data that says the step, a number; NULL: none */
-	uint32_t by_column; /* edges: the column that says it, from 3 on; 0: none. With neither, a file is a
-			       step */
+	const char *by;	    /* edges: the key of their data that says the step, a number; NULL */
+	uint32_t by_column; /* edges: the column that says it, from 3 on; 0: none */
 	double range_m;	    /* movements; 0: not said */
 	double every_s;	    /* movements; 0: SL_IMPORT_EVERY_S */
 	uint32_t steps;	    /* no more than these; 0: all */

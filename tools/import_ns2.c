@@ -54,46 +54,54 @@ static int keep(struct reader *r, const struct event *event)
 	return SL_OK;
 }
 
-static int read_number(const struct reader *r, const char *what, const char *word, double least, double most,
+/* The next word of an order; NULL after the last. */
+static const char *word(char **rest)
+{
+	return strtok_r(NULL, " \t\";", rest);
+}
+
+static int read_number(const struct reader *r, const char *what, const char *text, double least, double most,
 		       double *number)
 {
-	if (word == NULL)
+	if (text == NULL)
 		return sl_text_fail(r->text, "the %s is missing", what);
-	if (!sl_text_number(word, most, number) || *number < least)
-		return sl_text_fail(r->text, "\"%.40s\" is no %s from %g to %g", word, what, least, most);
+	if (!sl_text_number(text, most, number) || *number < least)
+		return sl_text_fail(r->text, "\"%.40s\" is no %s from %g to %g", text, what, least, most);
 	return SL_OK;
+}
+
+static int read_metres(const struct reader *r, char **rest, double *metres)
+{
+	return read_number(r, "coordinate", word(rest), -SL_PLACE_MAX, SL_PLACE_MAX, metres);
 }
 
 static int read_end(const struct reader *r, char **rest)
 {
-	const char *word = strtok_r(NULL, " \t\";", rest);
-	return word == NULL || *word == '#' ? SL_OK : sl_text_fail(r->text, "\"%.40s\" is too much", word);
+	const char *more = word(rest);
+	return more == NULL || *more == '#' ? SL_OK : sl_text_fail(r->text, "\"%.40s\" is too much", more);
 }
 
 /* "X_ 1.5"; *axis 2 is the height, which is not used. */
 static int read_coordinate(const struct reader *r, char **rest, int *axis, double *value)
 {
 	static const char *const axes[] = {"X_", "Y_", "Z_"};
-	const char *word = strtok_r(NULL, " \t\";", rest);
+	const char *name = word(rest);
 	for (*axis = 0; *axis < 3; ++*axis)
-		if (word != NULL && strcmp(word, axes[*axis]) == 0)
+		if (name != NULL && strcmp(name, axes[*axis]) == 0)
 			break;
 	if (*axis == 3)
 		return sl_text_fail(r->text, "\"set\" needs X_, Y_ or Z_ and a number");
-	int rc = read_number(r, "coordinate", strtok_r(NULL, " \t\";", rest), -SL_PLACE_MAX, SL_PLACE_MAX,
-			     value);
+	int rc = read_metres(r, rest, value);
 	return rc == SL_OK ? read_end(r, rest) : rc;
 }
 
 static int read_go(struct reader *r, char **rest, struct event *event)
 {
-	int rc = read_number(r, "coordinate", strtok_r(NULL, " \t\";", rest), -SL_PLACE_MAX, SL_PLACE_MAX,
-			     &event->x);
+	int rc = read_metres(r, rest, &event->x);
 	if (rc == SL_OK)
-		rc = read_number(r, "coordinate", strtok_r(NULL, " \t\";", rest), -SL_PLACE_MAX, SL_PLACE_MAX,
-				 &event->y);
+		rc = read_metres(r, rest, &event->y);
 	if (rc == SL_OK)
-		rc = read_number(r, "speed", strtok_r(NULL, " \t\";", rest), 0, SL_PLACE_MAX, &event->speed);
+		rc = read_number(r, "speed", word(rest), 0, SL_PLACE_MAX, &event->speed);
 	if (rc == SL_OK)
 		rc = read_end(r, rest);
 	return rc == SL_OK ? keep(r, event) : rc;
@@ -116,19 +124,19 @@ static int read_order(struct reader *r, char **rest)
 	int rc = read_number(r, "time", strtok_r(NULL, " \t\"", rest), 0, SL_TIME_MAX, &event.t);
 	if (rc != SL_OK)
 		return rc;
-	const char *word = strtok_r(NULL, " \t\";", rest);
-	if (word != NULL && strncmp(word, "$god_", 5) == 0)
+	const char *object = word(rest);
+	if (object != NULL && strncmp(object, "$god_", 5) == 0)
 		return SL_OK;
-	rc = read_node(r, word != NULL ? word : "", &event.node);
+	rc = read_node(r, object != NULL ? object : "", &event.node);
 	if (rc != SL_OK)
 		return rc;
-	word = strtok_r(NULL, " \t\";", rest);
-	if (word != NULL && strcmp(word, "setdest") == 0)
+	const char *verb = word(rest);
+	if (verb != NULL && strcmp(verb, "setdest") == 0)
 		return read_go(r, rest, &event);
-	if (word != NULL && strcmp(word, "set") == 0)
+	if (verb != NULL && strcmp(verb, "set") == 0)
 		return read_jump(r, rest, &event);
 	return sl_text_fail(r->text, "\"%.40s\" is neither \"setdest\" nor \"set\"",
-			    word != NULL ? word : "");
+			    verb != NULL ? verb : "");
 }
 
 /* What is left of: $node_(0) set X_ 1.0 */
@@ -194,9 +202,8 @@ static int play(struct sl_track *track, const struct event *event)
 	double way = hypot(event->x - here.x, event->y - here.y);
 	if (rc != SL_OK || way == 0 || event->speed == 0)
 		return rc;
-	struct sl_place there = {event->t + way / event->speed, event->x,
-				 event->y}; /* in the end, or never */
-	return sl_track_add(track, there);
+	/* In the end, or never. */
+	return sl_track_add(track, (struct sl_place){event->t + way / event->speed, event->x, event->y});
 }
 
 static int play_all(struct reader *r, struct sl_tracks *tracks)
