@@ -82,7 +82,7 @@ static void splice(struct sl_buffer **list, struct sl_buffer **all)
 	}
 }
 
-void sl_drop_held(struct sl_core *core)
+struct sl_buffer *sl_core_held(struct sl_core *core)
 {
 	struct sl_buffer *all = NULL;
 	if (core->view_built)
@@ -94,6 +94,12 @@ void sl_drop_held(struct sl_core *core)
 		splice(&core->peers[i].early, &all);
 		core->peers[i].early_count = 0;
 	}
+	return all;
+}
+
+void sl_drop_held(struct sl_core *core)
+{
+	struct sl_buffer *all = sl_core_held(core);
 	if (all != NULL)
 		sl_emit(core, SL_ACTION_DROP)->buffers = all;
 }
@@ -104,6 +110,7 @@ static void leave_open(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
 		core->peers[core->view.members[i]].open = core->a;
+	memcpy(core->open_view, core->view.h, SL_HASH_BYTES);
 }
 
 /* Everything of the attempt goes, and its late results will be known by their epoch. Its Ready is not offered again to
@@ -210,6 +217,7 @@ void sl_begin_round(struct sl_core *core)
 	core->refusals = 0;
 	core->not_before = 0;
 	core->reach_stale = true; /* the overlay is another one */
+	memset(core->open_view, 0, SL_HASH_BYTES);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
 		core->peers[i].open = 0;

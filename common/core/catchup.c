@@ -7,9 +7,13 @@
  *         | ---- Ask t, chunk 1 .. ------> |   SL_LANES ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * One honest signer is enough, so c+1 of them are; with fewer the log says so. The view's own bytes are not needed: its
+ * One honest signer is enough, so c+1 of them are asked for; with fewer, one liar could have made it all up, and the
+ * learner stays where it is. Except for a view in which it released its own masked state: there it knows of a result that
+ * somebody may hold alone, and sends its digest to all, so that two results would be noticed. The view's own bytes are not needed: its
  * participants sign h, D, p and N together. The model is decoded from Z, like everybody's. */
 #include "common/core/state.h"
+
+#define FRUITLESS_MOST 8u /* the pause is at most 2^7 times the stall deadline */
 
 static uint32_t chunks_of(const struct sl_core *core)
 {
@@ -31,6 +35,15 @@ static void show_digests(struct sl_core *core)
 			is_own(core, &core->proof.digests[i]));
 }
 
+/* To a link that comes up: a digest that was lost with the last one is missing in what its peer can show. */
+void sl_catchup_greet(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->proof.count; i++)
+		if (is_own(core, &core->proof.digests[i]))
+			sl_send(core, core->single,
+				&(struct sl_message){.kind = SL_MSG_DIGEST, .digest = core->proof.digests[i]}, true);
+}
+
 static void show_chunk(struct sl_core *core, uint32_t index)
 {
 	struct sl_message message = {.kind = SL_MSG_RESULT};
@@ -49,8 +62,8 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 
 void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
 {
-	if (core->proof.t == 0 || core->proof.t != core->committed)
-		return; /* nothing to show, or a commit is on its way to the disk */
+	if (core->proof.t == 0)
+		return; /* nothing to show */
 	memset(core->single, 0, sl_set_bytes(core));
 	sl_bit_set(core->single, peer);
 	if (ask->t != core->proof.t)
@@ -79,7 +92,7 @@ bool sl_catchup_begin(struct sl_core *core)
 		return false; /* they use the vault */
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
-		if (!sl_bit(core->linked, i) || !p->hello || p->t <= core->t || p->t <= p->unshown)
+		if (!sl_bit(core->linked, i) || !p->hello || p->t <= core->t || p->t <= p->unshown || core->now < p->ask_after)
 			continue;
 		core->catchup = (struct sl_catchup){.from = i, .progress = core->now, .chunks = chunks_of(core)};
 		memset(core->source, 0, sl_set_bytes(core));
@@ -100,11 +113,15 @@ static void leave(struct sl_core *core)
 	sl_discover_enter(core);
 }
 
-/* Back to looking for others; this one is not asked again before it is a round further or linked anew. */
+/* Back to looking for others; this one is not asked again before it is a round further or linked anew, and, since its word
+ * is all that says so, after ever longer pauses. */
 static void give_up(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
 	p->unshown = p->t;
+	if (p->fruitless > 0)
+		p->ask_after = core->now + (core->config.stall_ms << (p->fruitless - 1));
+	p->fruitless += p->fruitless < FRUITLESS_MOST;
 	leave(core);
 }
 
@@ -120,10 +137,20 @@ void sl_catchup_lost(struct sl_core *core)
 		leave(core);
 }
 
-bool sl_proof_agrees(const struct sl_proof *proof, const struct sl_digest *d)
+static bool agrees(const struct sl_proof *proof, const struct sl_digest *d)
 {
 	return proof->t == d->t && proof->a == d->a && proof->p == d->p && proof->learners == d->learners &&
 	       memcmp(proof->view, d->view, SL_HASH_BYTES) == 0 && memcmp(proof->digest, d->digest, SL_HASH_BYTES) == 0;
+}
+
+void sl_proof_add(struct sl_proof *proof, const struct sl_digest *d)
+{
+	if (!agrees(proof, d) || proof->count == SL_SIGNERS_MAX)
+		return;
+	for (uint32_t i = 0; i < proof->count; i++)
+		if (proof->digests[i].id == d->id)
+			return;
+	proof->digests[proof->count++] = *d;
 }
 
 static void begin_proof(struct sl_proof *proof, const struct sl_digest *d)
@@ -138,23 +165,19 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	struct sl_proof *proof = &core->catchup.proof;
 	if (peer != core->catchup.from || d->t < core->t || d->t < proof->t || whole(core))
 		return;
-	if (proof->count > 0 && d->t > proof->t) {
-		leave(core); /* it has committed a later one meanwhile: from the beginning */
+	if (proof->count > 0 && d->t > proof->t) { /* if it has committed a later one, its hello has said so before */
+		sl_reject(core, peer, "digests of a later round than it stands in");
+		give_up(core);
 		return;
 	}
 	if (proof->count == 0)
 		begin_proof(proof, d);
-	if (!sl_proof_agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
+	if (!agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
 		sl_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
 	}
-	if (proof->count == SL_SIGNERS_MAX)
-		return;
-	for (uint32_t i = 0; i < proof->count; i++)
-		if (proof->digests[i].id == d->id)
-			return;
-	proof->digests[proof->count++] = *d;
+	sl_proof_add(proof, d);
 }
 
 /* Enough of a view for the jobs: what the encoding takes, and how long the vector is. */
@@ -178,6 +201,8 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer, s
 	const struct sl_catchup *c = &core->catchup;
 	if (c->proof.count == 0 || t != c->proof.t || memcmp(buffer->view, c->proof.view, SL_HASH_BYTES) != 0)
 		return "a result that nobody has signed for";
+	if (c->proof.count <= core->config.parameters.tolerance && memcmp(c->proof.view, core->open_view, SL_HASH_BYTES) != 0)
+		return "a result that too few have signed for: c+1 must, so that one of them is honest";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
 	if (buffer->index == 0 && !set_view(core))
@@ -227,24 +252,35 @@ void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result)
 		give_up(core);
 		return;
 	}
-	core->proof = c->proof;
+	core->making = c->proof;
 	core->total_weight = result->total;
 	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
-	commit->proof = &core->proof;
+	commit->proof = &core->making;
 	commit->total_weight = core->total_weight;
+}
+
+static void tell_result(struct sl_core *core)
+{
+	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->proof.digests[0]};
+	message.digest.id = core->config.ids[core->config.self];
+	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
+	sl_send(core, core->linked, &message, true);
 }
 
 void sl_catchup_durable(struct sl_core *core)
 {
 	struct sl_report *report = sl_report(core, SL_REPORT_CAUGHT_UP);
+	core->proof = core->making;
 	core->committed = core->proof.t;
 	memcpy(core->previous, core->proof.digest, SL_HASH_BYTES);
 	report->peer = core->catchup.from;
 	report->n[0] = core->proof.t;
 	report->n[1] = core->proof.learners;
 	report->n[2] = core->proof.count;
-	report->n[3] = core->config.parameters.tolerance + 1;
+	core->peers[core->catchup.from].fruitless = 0;
 	report->hash = core->previous;
+	if (memcmp(core->proof.view, core->open_view, SL_HASH_BYTES) == 0)
+		tell_result(core);
 	core->members_known = false;
 	sl_committed(core);
 }

@@ -111,6 +111,9 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 /* The one door. SL_ERR_INVALID, with nothing changed and no action, for an event that its kind does not allow. */
 int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_actions *actions);
 
+/* At the end, for a core that has not stopped by itself: every chunk that it still holds, given back. */
+struct sl_buffer *sl_core_held(struct sl_core *core);
+
 /* When the next SL_EVENT_DEADLINE is due; SL_NEVER. */
 sl_ms sl_core_deadline(const struct sl_core *core);
 

@@ -3,6 +3,8 @@
 
 /* Actions that a pump leaves to the rest of the step. */
 #define RESERVE 192u
+/* What a round may have failed while a learner was away: some hours. */
+#define LEAP 1000u
 
 static int compare_age(sl_round t, sl_attempt a, uint32_t incarnation, const struct sl_link_state *other)
 {
@@ -56,10 +58,24 @@ static bool outside(const struct sl_core *core, uint32_t signer)
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
+/* Attempt numbers rise by ones, and are used up in the end: a leap is believed when c others show it too. */
+static bool leap(const struct sl_core *core, const struct sl_link_state *state)
+{
+	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
+	uint64_t showing = 0, enough = core->config.parameters.tolerance + 1;
+	if (state->a <= highest + LEAP)
+		return false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_record *lr = &core->links[i];
+		showing += lr->record.present && lr->state.t == state->t && lr->state.a + LEAP >= state->a;
+	}
+	return showing < enough && showing + 1 < core->config.roster_size;
+}
+
 /* a = 1 + the highest seen signed: who hears a higher one moves to it, but not after release. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (state->t != core->t || core->peers[signer].quarantined != 0)
+	if (state->t != core->t || core->peers[signer].quarantined != 0 || leap(core, state))
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (state->a <= core->a)
@@ -77,7 +93,8 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
-	if (!lr->twice) {
+	if (!lr->twice && lr->state.t == core->t && core->peers[signer].accused != core->t) { /* once a round is enough */
+		core->peers[signer].accused = core->t;
 		struct sl_report *report = sl_report(core, SL_REPORT_EVIDENCE);
 		report->peer = signer;
 		report->evidence[0] = &lr->state;
@@ -124,10 +141,13 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 				equivocated(core, signer, state);
 			return;
 		}
+		bool news = !lr->record.present || lr->state.t != state->t || state->t >= core->t;
 		if (!store_candidates(core, lr, state)) {
 			sl_reject(core, from, "a link state naming somebody outside the roster");
 			return;
 		}
+		if (!news)
+			return; /* that it stands there is known to everybody */
 		fresh(core, &lr->record, from);
 		if (state->t < core->t)
 			stale(core, signer, state);

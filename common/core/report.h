@@ -20,7 +20,7 @@ enum sl_report_kind {
 	SL_REPORT_REJECTED,  /* peer's message was not acceptable; word says why */
 	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
 	SL_REPORT_STALE,     /* peer stands in round n[0] < t; hash: D of its last commit */
-	SL_REPORT_CAUGHT_UP, /* round n[0] is adopted from peer; n: its learners, signers, signers wanted; hash: D */
+	SL_REPORT_CAUGHT_UP, /* round n[0] is adopted from peer; n[1]: its learners, n[2]: signers; hash: D */
 	SL_REPORT_QUARANTINED, /* peer is kept out of round t; word: why; n: what it says, what was known */
 	SL_REPORT_EVIDENCE,  /* peer signed both of `evidence` */
 	SL_REPORT_PRIVACY,   /* set: so few came or went since the last commit that the two sums tell of them; n: came, went */

@@ -15,23 +15,23 @@ static void digest_out(struct sl_core *core)
 	message.digest.p = core->view.field.p;
 	message.digest.learners = core->view.n;
 	sl_send_neighbours(core, &message, true);
-	core->proof = (struct sl_proof){.t = core->t,
+	core->making = (struct sl_proof){.t = core->t,
 					.a = core->a,
 					.p = core->view.field.p,
 					.learners = core->view.n,
 					.count = 1,
 					.digests = {message.digest}};
-	memcpy(core->proof.view, core->view.h, SL_HASH_BYTES);
-	memcpy(core->proof.digest, core->at.digest, SL_HASH_BYTES);
+	memcpy(core->making.view, core->view.h, SL_HASH_BYTES);
+	memcpy(core->making.digest, core->at.digest, SL_HASH_BYTES);
 }
 
 /* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will catch up with. */
 static void complete_proof(struct sl_core *core)
 {
-	struct sl_proof *proof = &core->proof;
-	for (uint32_t r = 0; r < core->view.degree && proof->count < SL_SIGNERS_MAX; r++)
-		if (core->exchange[r].digest_known && sl_proof_agrees(proof, &core->exchange[r].digest))
-			proof->digests[proof->count++] = core->exchange[r].digest;
+	struct sl_proof *proof = &core->making;
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		if (core->exchange[r].digest_known)
+			sl_proof_add(proof, &core->exchange[r].digest);
 }
 
 /* Rounding that came near the edge is outside what the width rule proves; without recovery there is no safe result. */
@@ -78,6 +78,8 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 	if (core->proof.t != 0 && core->proof.t == core->committed && memcmp(digest->view, core->proof.view, SL_HASH_BYTES) == 0) {
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
 			diverged(core, peer, core->previous, digest->digest);
+		else
+			sl_proof_add(&core->proof, digest);
 		return;
 	}
 	if (core->phase < SL_PHASE_RELEASE || core->phase > SL_PHASE_COMMIT ||
@@ -127,7 +129,7 @@ bool sl_settle_advance(struct sl_core *core)
 	sl_job(core, SL_JOB_DECODE, 0, NULL);
 	complete_proof(core);
 	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
-	commit->proof = &core->proof;
+	commit->proof = &core->making;
 	commit->total_weight = core->total_weight;
 	return true;
 }
@@ -204,6 +206,7 @@ void sl_committed(struct sl_core *core)
 void sl_commit_durable(struct sl_core *core)
 {
 	core->committed = core->t;
+	core->proof = core->making;
 	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
 	if (core->view.agreed.rounds > core->rounds)
 		core->rounds = (sl_round)core->view.agreed.rounds;

@@ -14,6 +14,9 @@
 struct sl_peer {
 	bool hello;                /* one has arrived on the present link */
 	bool tried;                /* a dial failed or a link fell since it came into range */
+	sl_round accused;          /* the round in which evidence against it was handed over */
+	uint32_t fruitless;        /* askings in a row that came to nothing */
+	sl_ms ask_after;
 	sl_round unshown;          /* it claimed to be in this round, was asked for its result and did not show it; 0: none */
 	sl_round t;
 	enum sl_standing standing;
@@ -92,7 +95,9 @@ struct sl_core {
 	uint8_t previous[SL_HASH_BYTES];
 	sl_round rounds;        /* T: the own, or the most that a view agreed on */
 	struct sl_proof proof;  /* of the last committed round; t = 0: there is none at hand */
+	struct sl_proof making; /* of the round that is being committed */
 	uint64_t total_weight;  /* of the round being committed */
+	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t that failed after release; zeros: none */
 	bool members_known;     /* members: of the last committed round, if this learner was in it */
 
 	bool trained, released, stopped;
@@ -212,8 +217,9 @@ bool sl_done_advance(struct sl_core *core);
 
 /* catchup.c */
 bool sl_catchup_begin(struct sl_core *core);
-/* One round, one view, one result, over one field. */
-bool sl_proof_agrees(const struct sl_proof *proof, const struct sl_digest *d);
+void sl_catchup_greet(struct sl_core *core);
+/* Another signer of the same round, view and result over the same field; any other digest is left out. */
+void sl_proof_add(struct sl_proof *proof, const struct sl_digest *d);
 void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask);
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer, sl_round t);

@@ -120,6 +120,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	memset(core->single, 0, sl_set_bytes(core));
 	sl_bit_set(core->single, peer);
 	sl_say_hello(core, core->single);
+	sl_catchup_greet(core);
 }
 
 static void link_down(struct sl_core *core, uint32_t peer)

@@ -69,7 +69,7 @@ static const struct sl_report *report_of(const struct puppet *p, enum sl_report_
 	return NULL;
 }
 
-/* From the first chunk; then `signers`, of two wanted. */
+/* From the first chunk; then `signers`. */
 static void take_all(struct puppet *p, uint64_t signers)
 {
 	EXPECT("result 0 from 2 -> compute absorb, compute adopt", tell_result_of(p, 2, 4, 0, 5));
@@ -81,7 +81,7 @@ static void take_all(struct puppet *p, uint64_t signers)
 	EXPECT("durable -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE}));
 	const struct sl_report *report = report_of(p, SL_REPORT_CAUGHT_UP);
-	const uint64_t expected[4] = {4, 3, signers, 2};
+	const uint64_t expected[3] = {4, 3, signers};
 	assert_memory_equal(report->n, expected, sizeof expected);
 	assert_int_equal(report->hash[0], 7);
 }
@@ -97,8 +97,17 @@ static void test_signers(void **state)
 	puppet_free(p, 0);
 	p = behind(4);
 	tell_signed(p, 2, 2, 4);
-	take_all(p, 1);
+	EXPECT("result 0 from 2 -> REJECTED 2: a result that too few have signed for: c+1 must, so that one of them is honest, drop, "
+	       "wipe, DISCOVER, links 2 3, hello t1 ready to 2 3",
+	       tell_result_of(p, 2, 4, 0, 5));
 	puppet_free(p, 0);
+}
+
+/* Signed by two of three: enough for c = 1. */
+static void tell_signed_by_two(struct puppet *p)
+{
+	tell_signed(p, 2, 2, 4);
+	tell_signed(p, 2, 3, 4);
 }
 
 /* SL_LANES chunks ahead, each when one has come. */
@@ -106,7 +115,7 @@ static void test_lanes(void **state)
 {
 	(void)state;
 	struct puppet *p = behind(MANY);
-	tell_signed(p, 2, 2, 4);
+	tell_signed_by_two(p);
 	EXPECT("result 0 from 2 -> compute absorb, ask t4 1 to 2, ask t4 2 to 2, ask t4 3 to 2, ask t4 4 to 2",
 	       tell_result(p, 2, 4, 0));
 	EXPECT("result 1 from 2 -> compute absorb, ask t4 5 to 2", tell_result(p, 2, 4, 1));
@@ -130,7 +139,7 @@ static void rejects(const char *why, sl_round t, uint32_t index, size_t elements
 	snprintf(expected, sizeof expected,
 		 "result %u from 2 -> REJECTED 2: %s, drop, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3", index, why);
 	if (signed_for)
-		tell_signed(p, 2, 2, 4);
+		tell_signed_by_two(p);
 	EXPECT(expected, tell_result_of(p, 2, t, index, elements));
 	EXPECT("deadline -> BEHIND 2, WAITING 2 3", tell_time(p, 10000)); /* not asked again */
 	EXPECT("hello t5 done from 2 ->", tell_hello(p, 2, 5, SL_STANDING_DONE));
@@ -167,7 +176,7 @@ static void test_rejected_results(void **state)
 	(void)state;
 	for (int wrong = 0; wrong < 2; wrong++) {
 		struct puppet *p = behind(4);
-		tell_signed(p, 2, 2, 4);
+		tell_signed_by_two(p);
 		tell_result_of(p, 2, 4, 0, 5);
 		if (wrong == 1)
 			tell_done(p, SL_JOB_ABSORB, SL_OK);
@@ -180,21 +189,39 @@ static void test_rejected_results(void **state)
 	}
 }
 
-/* What an earlier round was signed for, or has come of it, does not count for the next one. */
+/* Its hello comes before the digests of a later round; without one, they are no better than its word. */
 static void test_a_later_round(void **state)
 {
 	(void)state;
 	struct puppet *p = behind(MANY);
-	tell_signed(p, 2, 2, 4);
-	tell_signed(p, 2, 3, 4);
+	tell_signed_by_two(p);
 	tell_result(p, 2, 4, 0);
 	tell_done(p, SL_JOB_ABSORB, SL_OK);
-	EXPECT("digest from 2 -> wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 2, "
-	       "link state of 1 a2 to 2 3",
+	EXPECT("digest from 2 -> REJECTED 2: digests of a later round than it stands in, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3",
 	       tell_signed(p, 2, 2, 5));
-	EXPECT("digest from 2 ->", tell_signed(p, 2, 2, 5));
+	EXPECT("hello t6 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3", tell_hello(p, 2, 6, SL_STANDING_READY));
+	tell_signed(p, 2, 2, 5);
+	tell_signed(p, 2, 3, 5);
 	EXPECT("result 0 from 2 -> compute absorb, ask t5 1 to 2, ask t5 2 to 2, ask t5 3 to 2, ask t5 4 to 2",
-	       tell_result(p, 2, 5, 0));
+	       tell_result(p, 2, 5, 0)); /* what the earlier round was signed for does not count */
+	puppet_free(p, 0);
+}
+
+/* Whoever makes a learner ask for nothing is asked after ever longer pauses. */
+static void test_fruitless(void **state)
+{
+	(void)state;
+	struct puppet *p = behind(4);
+	tell_time(p, 10000); /* nothing came */
+	assert_non_null(strstr(tell_hello(p, 2, 6, SL_STANDING_READY), "CATCHUP"));
+	tell_time(p, 10000);
+	assert_null(strstr(tell_hello(p, 2, 7, SL_STANDING_READY), "CATCHUP"));
+	assert_null(strstr(tell_time(p, 9999), "CATCHUP"));
+	assert_non_null(strstr(tell_time(p, 1), "CATCHUP"));
+	tell_time(p, 10000);
+	tell_hello(p, 2, 8, SL_STANDING_READY);
+	assert_null(strstr(tell_time(p, 19999), "CATCHUP"));
+	assert_non_null(strstr(tell_time(p, 1), "CATCHUP"));
 	puppet_free(p, 0);
 }
 
@@ -290,7 +317,7 @@ int main(void)
 		cmocka_unit_test(test_signers),		 cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_rejected_chunks),	 cmocka_unit_test(test_rejected_results),
 		cmocka_unit_test(test_linked_anew),
-		cmocka_unit_test(test_a_later_round),	 cmocka_unit_test(test_another_server),
+		cmocka_unit_test(test_a_later_round), cmocka_unit_test(test_fruitless),	 cmocka_unit_test(test_another_server),
 		cmocka_unit_test(test_answers),		 cmocka_unit_test(test_nothing_to_show),
 		cmocka_unit_test(test_not_before_it_is_durable),
 	};

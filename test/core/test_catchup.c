@@ -70,7 +70,6 @@ static void away_for(uint64_t seed, sl_round rounds)
 	assert_true(note->report.n[0] >= 1 + rounds); /* in one go */
 	assert_int_equal(note->report.n[1], 3);
 	assert_int_equal(note->report.n[2], 3); /* each has the others' digests */
-	assert_int_equal(note->report.n[3], 2);
 	assert_memory_equal(note->hash, sim->digests[note->report.n[0]], SL_HASH_BYTES);
 	sim_run_until_round(sim, rounds + 6);
 	assert_in_range(sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1, 2);
@@ -197,8 +196,7 @@ static void test_a_restarted_server(void **state)
 static bool lose_digests(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)sim;
-	(void)i;
-	return m->kind != SL_MSG_DIGEST || j != 0;
+	return m->kind != SL_MSG_DIGEST || j != 0 || i != 1;
 }
 
 /* The third chunk, and what follows it. */
@@ -209,7 +207,7 @@ static bool hold_results(struct sim *sim, uint32_t i, uint32_t j, struct sl_mess
 	return true;
 }
 
-/* Digests that are held keep it in SETTLE, where it has nothing to show: it is asked again when it has. */
+/* Digests that are held keep it in SETTLE: it shows the round before, and is asked again when it has committed. */
 static void test_asks_while_it_settles(void **state)
 {
 	(void)state;
@@ -225,7 +223,7 @@ static void test_asks_while_it_settles(void **state)
 		sim_run_until_commit(sim, 0, 3);
 		uint64_t since = sim->now;
 		sim_run_until_commit(sim, AWAY, 3);
-		assert_true(sim->now < since + 1000000);
+		assert_true(sim->now < since + 3000000);
 		sim_run_until_done(sim);
 		sim_free(sim);
 	}
