@@ -148,13 +148,30 @@ static int open_vault(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
+/* Digests are bound to the run and to the roster. */
+static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_proof *proof)
+{
+	for (uint32_t i = 0; i < proof->count; i++) {
+		const struct sl_digest *d = &proof->digests[i];
+		uint8_t hash[SL_HASH_BYTES];
+		sl_canon_digest(&daemon->core_config.scope, d, hash);
+		if (crypto_sign_verify_detached(d->signature, hash, sizeof hash, d->key) != 0)
+			return false;
+	}
+	return true;
+}
+
 /* What others may ask for. Without it this learner goes on, and can show nothing before its next commit. */
 static void open_result(struct sl_daemon *daemon, sl_round t)
 {
 	struct sl_error error;
 	int rc = sl_result_open(daemon->settings->state, daemon->settings->run, daemon->vault.n, t, &daemon->result, &error);
-	if (rc == SL_OK)
+	if (rc == SL_OK && signatures_hold(daemon, &daemon->result.proof))
 		daemon->core_config.proof = &daemon->result.proof;
+	else if (rc == SL_OK)
+		sl_log(daemon->log, SL_WARN, "result",
+		       "the last result was signed under another roster: before the next commit, this learner cannot show it to others",
+		       NULL);
 	else if (rc != SL_ERR_NOTFOUND)
 		sl_log(daemon->log, SL_WARN, "result", error.text, NULL);
 }
@@ -438,10 +455,10 @@ static void close_loop(struct sl_daemon *daemon)
 {
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
-	if (daemon->train.back.loop != NULL)
-		sl_worker_close(&daemon->train); /* a last evaluation is still said */
 	if (daemon->compute.back.loop != NULL)
-		sl_worker_close(&daemon->compute);
+		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is still said */
+	if (daemon->train.back.loop != NULL)
+		sl_worker_close(&daemon->train);
 	daemon->closed = true;
 	if (daemon->control != NULL)
 		sl_control_close(daemon->control);
@@ -460,7 +477,10 @@ void sl_daemon_close(struct sl_daemon *daemon)
 	sl_links_free(daemon->links);
 	sl_tls_close(&daemon->tls);
 	sl_result_close(&daemon->result);
+	sl_result_close(&daemon->next_result);
 	sl_inbox_close(daemon);
+	if (daemon->core != NULL)
+		sl_buffers_free(sl_core_held(daemon->core)); /* shares of others: wiped */
 	free(daemon->core_memory);
 	free(daemon->keys);
 	free(daemon->key_known);

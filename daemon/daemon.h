@@ -84,6 +84,7 @@ struct sl_daemon {
 
 	struct sl_vault vault;
 	struct sl_result result;           /* the last committed one, for who asks */
+	struct sl_result next_result;      /* durable, and not told to the core yet */
 	struct sl_view vault_view;         /* the view that the vault was last opened for */
 	char checkpoint[64];               /* file name of the last one */
 	uint8_t (*keys)[SL_KEY_BYTES]; /* public keys seen and matched to their pin, by roster index */

@@ -202,6 +202,11 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 {
 	event->now = uv_hrtime() / 1000000u;
 	int rc = sl_core_step(daemon->core, event, &daemon->actions);
+	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE) {
+		sl_result_close(&daemon->result);
+		daemon->result = daemon->next_result;
+		daemon->next_result = (struct sl_result){0};
+	}
 	if (rc == SL_OK)
 		sl_carry(daemon, &daemon->actions);
 	else if (event->buffer != NULL)

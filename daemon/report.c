@@ -127,6 +127,7 @@ static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
 	const char *what = r->phase == SL_PHASE_DISCOVER ? "to be ready"
 			   : r->phase == SL_PHASE_READY	 ? "to hold its shares"
 			   : r->phase == SL_PHASE_SETTLE ? "to send its digest"
+			   : r->phase == SL_PHASE_CATCHUP ? "to show the round that went by"
 							 : "";
 	if (r->set == NULL)
 		snprintf(text, sizeof text, "round %u: waiting to be told who is in range", r->t);
@@ -171,15 +172,12 @@ static void stale(struct sl_daemon *daemon, const struct sl_report *r)
 
 static void caught_up(struct sl_daemon *daemon, const struct sl_report *r)
 {
-	char model[2 * SL_HASH_BYTES + 1], text[TEXT_BYTES], doubt[128] = "";
-	bool few = r->n[2] < r->n[3];
+	char model[2 * SL_HASH_BYTES + 1], text[TEXT_BYTES];
 	sodium_bin2hex(model, sizeof model, r->hash, SL_HASH_BYTES);
-	if (few)
-		snprintf(doubt, sizeof doubt, ", fewer than the %" PRIu64 " (c+1) of whom one must be honest", r->n[3]);
 	snprintf(text, sizeof text,
-		 "caught up with round %" PRIu64 " from %s (%u): %" PRIu64 " learners, model %.12s, signed by %" PRIu64 "%s", r->n[0],
-		 member(daemon, r->peer)->name, member(daemon, r->peer)->id, r->n[1], model, r->n[2], doubt);
-	sl_log(daemon->log, few ? SL_WARN : SL_INFO, "caught_up", text, "{s:i, s:I, s:I, s:I, s:s, s:s}", "round", (int)r->n[0],
+		 "caught up with round %" PRIu64 " from %s (%u): %" PRIu64 " learners, model %.12s, signed by %" PRIu64, r->n[0],
+		 member(daemon, r->peer)->name, member(daemon, r->peer)->id, r->n[1], model, r->n[2]);
+	sl_log(daemon->log, SL_INFO, "caught_up", text, "{s:i, s:I, s:I, s:I, s:s, s:s}", "round", (int)r->n[0],
 	       "peer", (json_int_t)member(daemon, r->peer)->id, "learners", (json_int_t)r->n[1], "signers",
 	       (json_int_t)r->n[2], "digest", model, "checkpoint", daemon->checkpoint);
 }

@@ -260,8 +260,8 @@ static void persist_done(struct sl_task *base)
 	} else {
 		const char *name = strrchr(task->path, '/');
 		snprintf(daemon->checkpoint, sizeof daemon->checkpoint, "%.63s", name == NULL ? task->path : name + 1);
-		sl_result_close(&daemon->result);
-		daemon->result = task->opened;
+		sl_result_close(&daemon->next_result);
+		daemon->next_result = task->opened; /* shown once the core knows that it is durable */
 		task->opened = (struct sl_result){0};
 		evaluate(daemon, task->proof.t);
 		sl_happening_new(daemon, SL_EVENT_DURABLE);
