@@ -1,0 +1,181 @@
+/* With more learners in range than degree_max, a regular graph that all compute alike (protocol 5, DISCOVER): sparse, but
+ * never so that one learner holds it together. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "common/base/bytes.h"
+#include "common/math/connect.h"
+#include "test/core/check.h"
+
+#define MOST 100u
+
+static struct sim *build(uint64_t seed, uint32_t learners, uint64_t degree_max, uint64_t rounds)
+{
+	struct sim_options o = {.seed = seed, .learners = learners, .delay_ms = 5};
+	o.parameters.rounds = rounds;
+	o.parameters.degree_max = degree_max;
+	o.parameters.n = 1;
+	return sim_new(&o);
+}
+
+static uint32_t degree_of(const struct sim *sim, const struct sim_attempt *page, uint32_t i)
+{
+	uint32_t degree = 0;
+	for (uint32_t j = 0; j < sim->n; j++)
+		degree += page->edge[(size_t)i * sim->n + j];
+	return degree;
+}
+
+static uint32_t kappa_of(const struct sim *sim, const struct sim_attempt *page)
+{
+	static uint8_t memory[4 << 20];
+	static struct sl_edge edges[MOST * MOST / 2];
+	struct sl_arena arena;
+	struct sl_graph graph;
+	uint32_t kappa = 0;
+	size_t count = 0;
+	sl_arena_init(&arena, memory, sizeof memory);
+	for (uint32_t a = 0; a < page->n; a++)
+		for (uint32_t b = a + 1; b < page->n; b++)
+			if (page->edge[(size_t)page->members[a] * sim->n + page->members[b]])
+				edges[count++] = (struct sl_edge){a, b};
+	assert_int_equal(sl_graph_init(&graph, page->n, edges, count, &arena), SL_OK);
+	assert_int_equal(sl_connectivity(&graph, 3, &kappa, NULL, &arena), SL_OK);
+	return kappa;
+}
+
+static void expect_overlay(struct sim *sim, uint64_t degree_max)
+{
+	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+		assert_int_equal(page->n, sim->n);
+		for (uint32_t i = 0; i < sim->n; i++)
+			assert_in_range(degree_of(sim, page, i), 2, degree_max);
+		if (kappa_of(sim, page) < 2)
+			sim_fail(sim, "one learner holds t%u a%u together", page->t, page->a);
+	}
+}
+
+static void in_range_of_all(uint64_t seed, uint32_t learners, uint64_t degree_max)
+{
+	struct sim *sim = build(seed, learners, degree_max, learners < MOST ? 2 : 1);
+	sim_start(sim);
+	sim_run_until_done(sim);
+	expect_overlay(sim, degree_max);
+	for (uint32_t i = 0; i < learners; i++) {
+		const struct sl_report *report = &sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
+		assert_int_equal(report->n[0], learners);
+		assert_int_equal(report->a, 1);
+	}
+	sim_free(sim);
+}
+
+static void test_in_range_of_all(void **state)
+{
+	(void)state;
+	for (uint64_t degree_max = 4; degree_max <= 8; degree_max++)
+		in_range_of_all(4000 + degree_max, 40, degree_max);
+	in_range_of_all(4016, 40, 16);
+	in_range_of_all(4017, 17, 16);
+	in_range_of_all(4018, 18, 16);
+	in_range_of_all(4100, 100, 4);
+	in_range_of_all(4116, 100, 16);
+}
+
+/* --- in range of some --- */
+
+/* Each pair is in range of each other with probability percent / 100. */
+static struct sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_t degree_max, uint32_t percent)
+{
+	static struct sl_edge edges[MOST * MOST / 2];
+	struct sim *sim = build(seed, learners, degree_max, 1);
+	uint64_t random = seed;
+	size_t count = 0;
+	for (uint32_t i = 0; i < learners; i++) {
+		sim->learners[i].config.told = true;
+		sim->learners[i].config.gate_warn = false;
+		for (uint32_t j = i + 1; j < learners; j++)
+			if (sim_random(&random) % 100 < percent)
+				edges[count++] = (struct sl_edge){i, j};
+	}
+	sim_start(sim);
+	sim_radio_edges(sim, edges, count);
+	return sim;
+}
+
+static uint32_t times_refused(const struct sim *sim)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < sim->n; i++)
+		count += sim_find(sim, i, SL_REPORT_FAILED, SL_REASON_TOLERANCE) != NULL;
+	return count;
+}
+
+static void test_in_range_of_half(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < sim_seeds(4); seed++) {
+		struct sim *sim = in_range_of_some(4200 + seed, 40, 16, 50);
+		sim_run_until_done(sim);
+		expect_overlay(sim, 16);
+		assert_int_equal(times_refused(sim), 0);
+		sim_free(sim);
+	}
+	struct sim *sim = in_range_of_some(4299, 100, 16, 50);
+	sim_run_until_done(sim);
+	expect_overlay(sim, 16);
+	sim_free(sim);
+}
+
+/* --- the same for all, and another one each round --- */
+
+static void edges_of(struct sim *sim, sl_round t, bool edge[MOST * MOST])
+{
+	const struct sim_attempt *page = sim->attempts;
+	while (page != NULL && page->t != t)
+		page = page->next;
+	assert_non_null(page);
+	memcpy(edge, page->edge, (size_t)sim->n * sim->n * sizeof *edge);
+}
+
+static struct sim *with_roster(uint64_t seed, uint8_t roster)
+{
+	struct sim *sim = build(seed, 40, 8, 2);
+	for (uint32_t i = 0; i < 40; i++)
+		sim->learners[i].config.scope.roster[0] = roster;
+	sim_start(sim);
+	sim_run_until_done(sim);
+	return sim;
+}
+
+static void test_computed_alike(void **state)
+{
+	(void)state;
+	static bool edge[2][3][2][MOST * MOST];
+	for (uint8_t roster = 0; roster < 2; roster++)
+		for (uint64_t run = 0; run < 3; run++) {
+			struct sim *sim = with_roster(4400 + run, roster);
+			for (sl_round t = 1; t <= 2; t++)
+				edges_of(sim, t, edge[roster][run][t - 1]);
+			sim_free(sim);
+		}
+	for (uint64_t run = 1; run < 3; run++) /* whatever came in which order */
+		for (int t = 0; t < 2; t++)
+			assert_memory_equal(edge[0][run][t], edge[0][0][t], sizeof edge[0][0][t]);
+	assert_memory_not_equal(edge[0][0][0], edge[0][0][1], sizeof edge[0][0][0]);
+	assert_memory_not_equal(edge[0][0][0], edge[1][0][0], sizeof edge[0][0][0]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_in_range_of_all),
+		cmocka_unit_test(test_in_range_of_half),
+		cmocka_unit_test(test_computed_alike),
+	};
+	cmocka_set_test_filter(getenv("SIM_ONLY"));
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
