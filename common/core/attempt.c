@@ -216,6 +216,7 @@ void sl_begin_round(struct sl_core *core)
 	core->seen = 0;
 	core->refusals = 0;
 	core->not_before = 0;
+	core->unthinned = false;
 	core->reach_stale = true; /* the overlay is another one */
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {

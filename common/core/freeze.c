@@ -89,6 +89,7 @@ static bool tolerant(struct sl_core *core, const struct sl_survey *survey)
 		return true;
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
 	bool pass = core->config.gate_warn;
+	core->unthinned |= !pass && !few;
 	struct sl_report *report = pass ? sl_report(core, SL_REPORT_EXPOSED) : sl_fail_attempt(core, reason, true);
 	report->reason = reason;
 	report->n[0] = few ? core->view.n : survey->kappa;

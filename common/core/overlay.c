@@ -2,7 +2,9 @@
  *
  * degree_max / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner offers the
  * one before it and the one after it in each. Where everybody is in range that is a random regular graph, a union of
- * Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over those who are. */
+ * Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over those who are, and whom a
+ * learner offers an edge may not offer it one. Should the gate refuse what comes of that, it would refuse it again:
+ * for the rest of the round everybody in range is offered one. */
 #include <sodium.h>
 
 #include "common/core/state.h"
@@ -56,7 +58,7 @@ bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from)
 	uint64_t count = 0;
 	for (size_t w = 0; w < sl_words(core); w++)
 		count += (uint64_t)__builtin_popcountll(from[w]);
-	return count > core->config.parameters.degree_max;
+	return !core->unthinned && count > core->config.parameters.degree_max;
 }
 
 void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered)

@@ -120,6 +120,7 @@ struct sl_core {
 	uint64_t *members;
 	uint64_t *tried_candidates;
 	bool have_range, have_told, reach_stale;
+	bool unthinned; /* the gate refused what the overlay of this round gave: everybody in range is offered an edge */
 
 	sl_ms not_before;   /* refused by the gate: no new attempt before */
 	sl_ms half_since;   /* when half of the peers that answer were ready: a sparse learner cannot count a quorum */

@@ -130,6 +130,22 @@ static void test_in_range_of_half(void **state)
 	sim_free(sim);
 }
 
+/* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it would be the
+ * same at every attempt of the round. Then everybody in range is offered one. */
+static void test_too_thin(void **state)
+{
+	(void)state;
+	uint32_t refused = 0;
+	for (uint64_t seed = 0; seed < sim_seeds(6); seed++) {
+		struct sim *sim = in_range_of_some(4300 + seed, 40, 4 + seed % 3, 50);
+		sim_run_until_round(sim, 1);
+		assert_true(sim->now < 20000000);
+		refused += times_refused(sim) > 0;
+		sim_free(sim);
+	}
+	assert_true(refused > 0);
+}
+
 /* --- the same for all, and another one each round --- */
 
 static void edges_of(struct sim *sim, sl_round t, bool edge[MOST * MOST])
@@ -174,6 +190,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_range_of_all),
 		cmocka_unit_test(test_in_range_of_half),
+		cmocka_unit_test(test_too_thin),
 		cmocka_unit_test(test_computed_alike),
 	};
 	cmocka_set_test_filter(getenv("SIM_ONLY"));
