@@ -13,7 +13,7 @@
  * participants sign h, D, p and N together. The model is decoded from Z, like everybody's. */
 #include "common/core/state.h"
 
-#define FRUITLESS_MOST 8u /* the pause is at most 2^7 times the stall deadline */
+#define FRUITLESS_MOST 4u /* the pause is at most 2^3 times the stall deadline */
 
 static uint32_t chunks_of(const struct sl_core *core)
 {
@@ -92,7 +92,8 @@ bool sl_catchup_begin(struct sl_core *core)
 		return false; /* they use the vault */
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
-		if (!sl_bit(core->linked, i) || !p->hello || p->t <= core->t || p->t <= p->unshown || core->now < p->ask_after)
+		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t && p->quarantined == 0;
+		if (!ahead || p->t <= p->unshown || core->now < p->ask_after)
 			continue;
 		core->catchup = (struct sl_catchup){.from = i, .progress = core->now, .chunks = chunks_of(core)};
 		memset(core->source, 0, sl_set_bytes(core));
@@ -113,16 +114,22 @@ static void leave(struct sl_core *core)
 	sl_discover_enter(core);
 }
 
-/* Back to looking for others; this one is not asked again before it is a round further or linked anew, and, since its word
- * is all that says so, after ever longer pauses. */
-static void give_up(struct sl_core *core)
+/* What made a learner ask is one peer's word: where nothing comes of it, that peer is asked after ever longer pauses. */
+static void in_vain(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
-	p->unshown = p->t;
 	if (p->fruitless > 0)
 		p->ask_after = core->now + (core->config.stall_ms << (p->fruitless - 1));
 	p->fruitless += p->fruitless < FRUITLESS_MOST;
 	leave(core);
+}
+
+/* Back to looking for others; this one is not asked again before it is a round further or linked anew. */
+static void give_up(struct sl_core *core)
+{
+	struct sl_peer *p = &core->peers[core->catchup.from];
+	p->unshown = p->t;
+	in_vain(core);
 }
 
 /* All of it is here: it is adopted or turns out to be wrong, whatever becomes of the neighbour. */
@@ -134,7 +141,7 @@ static bool whole(const struct sl_core *core)
 void sl_catchup_lost(struct sl_core *core)
 {
 	if (!whole(core))
-		leave(core);
+		in_vain(core);
 }
 
 static bool agrees(const struct sl_proof *proof, const struct sl_digest *d)
