@@ -221,9 +221,11 @@ void sl_begin_round(struct sl_core *core)
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		core->peers[i].open = 0;
+		core->peers[i].open = core->peers[i].leapt = 0;
 		if (core->peers[i].quarantined < core->t)
 			core->peers[i].quarantined = 0;
+		if (core->links[i].record.present && sl_flood_leap(core, i, ls))
+			core->links[i].record.present = false;
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;
 	}

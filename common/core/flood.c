@@ -58,24 +58,24 @@ static bool outside(const struct sl_core *core, uint32_t signer)
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
-/* Attempt numbers rise by ones, and are used up in the end: a leap is believed when c others show it too. */
-static bool leap(const struct sl_core *core, const struct sl_link_state *state)
+/* Attempt numbers rise by ones, and are used up in the end: a leap is believed when c others make it too. Until then it is
+ * neither kept nor passed on. */
+bool sl_flood_leap(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
-	uint64_t showing = 0, enough = core->config.parameters.tolerance + 1;
-	if (state->a <= highest + LEAP)
+	uint64_t leapt = 0;
+	if (state->t != core->t || state->a <= highest + LEAP)
 		return false;
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		const struct sl_link_record *lr = &core->links[i];
-		showing += lr->record.present && lr->state.t == state->t && lr->state.a + LEAP >= state->a;
-	}
-	return showing < enough && showing + 1 < core->config.roster_size;
+	core->peers[signer].leapt = state->a;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		leapt += core->peers[i].leapt + LEAP >= state->a;
+	return leapt <= core->config.parameters.tolerance && leapt + 1 < core->config.roster_size;
 }
 
 /* a = 1 + the highest seen signed: who hears a higher one moves to it, but not after release. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	if (state->t != core->t || core->peers[signer].quarantined != 0 || leap(core, state))
+	if (state->t != core->t || core->peers[signer].quarantined != 0)
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (state->a <= core->a)
@@ -128,7 +128,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 		sl_reject(core, from, "a link state of somebody outside the roster");
 		return;
 	}
-	if (!of_interest(core, state))
+	if (!of_interest(core, state) || sl_flood_leap(core, signer, state))
 		return;
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];

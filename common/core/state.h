@@ -14,6 +14,7 @@
 struct sl_peer {
 	bool hello;                /* one has arrived on the present link */
 	bool tried;                /* a dial failed or a link fell since it came into range */
+	sl_attempt leapt;          /* of t: an attempt far off that it has signed for; 0: none */
 	sl_round accused;          /* the round in which evidence against it was handed over */
 	uint32_t fruitless;        /* askings in a row that came to nothing */
 	sl_ms ask_after;
@@ -166,6 +167,8 @@ void sl_wait_report(struct sl_core *core, const uint64_t *set);
 /* flood.c */
 void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state);
 void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *ready);
+/* Whether the attempt that a link state of this round is for is too far off to be believed yet. */
+bool sl_flood_leap(struct sl_core *core, uint32_t signer, const struct sl_link_state *state);
 void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates);
 void sl_flood_own_ready(struct sl_core *core, const uint8_t *commitment);
 void sl_flood_forget(struct sl_core *core, uint32_t link);

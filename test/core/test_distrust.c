@@ -39,6 +39,36 @@ static void test_the_last_attempt(void **state)
 	puppet_free(p, 0);
 }
 
+static bool boast_attempts(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+{
+	(void)j;
+	if (m->kind == SL_MSG_LINK_STATE && i == sim->n - 1 && m->link_state.id == sim->ids[i]) {
+		m->link_state.a = SL_ATTEMPTS_MAX;
+		sim_sign(sim, m);
+	}
+	return true;
+}
+
+/* One signer who names the last attempt can hold up a round, as any liar can, but ends nobody. */
+static void test_a_leap_ends_nobody(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < 10; seed++) {
+		struct sim_options o = {.seed = 900 + seed, .learners = 5};
+		o.parameters.rounds = 4;
+		struct sim *sim = sim_new(&o);
+		sim->tap = boast_attempts;
+		sim->liars = true;
+		sim_start(sim);
+		sim_elapse(sim, 300000);
+		for (uint32_t i = 0; i < 4; i++)
+			sim_expect_none(sim, i, SL_REPORT_EXHAUSTED, SL_REASON_NONE);
+		sim->tap = NULL;
+		sim_run_until_commit(sim, 0, 4);
+		sim_free(sim);
+	}
+}
+
 /* Until the next attempt begins. */
 static sl_ms pause_of(struct puppet *p)
 {
@@ -346,7 +376,7 @@ static void test_three_by_hand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_last_attempt),	 cmocka_unit_test(test_refusals_back_off),
+		cmocka_unit_test(test_the_last_attempt), cmocka_unit_test(test_a_leap_ends_nobody),	 cmocka_unit_test(test_refusals_back_off),
 		cmocka_unit_test(test_refusals_until_a_commit),	 cmocka_unit_test(test_ahead_and_not_needed),
 		cmocka_unit_test(test_ahead_and_corrected),	 cmocka_unit_test(test_ahead_of_a_cluster),
 		cmocka_unit_test(test_digest_of_no_view),	 cmocka_unit_test(test_k_out_of_proportion),
