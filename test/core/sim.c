@@ -218,6 +218,7 @@ static void start_learner(struct sim *sim, uint32_t i)
 	l->core = sl_core_init(&l->config, &arena);
 	l->vault.scope = l->config.scope;
 	l->committed = l->config.committed;
+	l->due = SL_NEVER;
 	if (l->core == NULL)
 		sim_fail(sim, "the arena is too small");
 	sim_post(sim, sim->now + sim_delay(sim, 100), (struct sim_event){.kind = SIM_START, .learner = i});
@@ -291,11 +292,20 @@ void sim_free(struct sim *sim)
 
 /* --- the clock --- */
 
+/* States are most of what happens, and least of what is worth a line. */
+static bool dull(const struct sl_event *event)
+{
+	return (event->kind == SL_EVENT_MESSAGE && event->message->kind == SL_MSG_STATE) ||
+	       (event->kind == SL_EVENT_COMPUTED && event->result->kind == SL_JOB_MIX);
+}
+
 void sim_deliver(struct sim *sim, uint32_t i, struct sl_event *event)
 {
 	struct sim_learner *l = &sim->learners[i];
+	bool traced = sim->verbose || !dull(event);
 	event->now = sim->now / 1000;
-	trace_cause(&sim->trace, event);
+	if (traced)
+		trace_cause(&sim->trace, event);
 	int rc = sl_core_step(l->core, event, &sim->actions);
 	if (rc != SL_OK) {
 		if (sim->actions.count != 0)
@@ -303,8 +313,10 @@ void sim_deliver(struct sim *sim, uint32_t i, struct sl_event *event)
 		sim_take_back(sim, i, event->buffer);
 		return;
 	}
+	l->due = sl_core_deadline(l->core);
 	sim->steps++;
-	trace_effects(&sim->trace, &sim->actions);
+	if (traced)
+		trace_effects(&sim->trace, &sim->actions);
 	if (sim->verbose)
 		fprintf(stderr, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i], sim->trace.text);
 	sim_carry(sim, i, &sim->actions);
@@ -351,10 +363,9 @@ static uint64_t next_deadline(struct sim *sim, uint32_t *who)
 	uint64_t least = UINT64_MAX;
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sim_learner *l = &sim->learners[i];
-		sl_ms due = l->core == NULL || l->stopped ? SL_NEVER : sl_core_deadline(l->core);
-		if (due == SL_NEVER || due * 1000 >= least)
+		if (l->core == NULL || l->stopped || l->due == SL_NEVER || l->due * 1000 >= least)
 			continue;
-		least = due * 1000;
+		least = l->due * 1000;
 		*who = i;
 	}
 	return least != UINT64_MAX && least < sim->now ? sim->now : least;

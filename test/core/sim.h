@@ -82,6 +82,7 @@ struct sim_learner {
 	uint32_t life;         /* crashes so far */
 	struct sim_held held[SIM_BUFFERS_MAX];
 	uint32_t held_count;
+	sl_ms due; /* its deadline, as of its last step */
 	uint64_t spin_at;
 	uint32_t spins;
 	enum sl_job_kind stuck; /* its jobs of this kind do not come back */
