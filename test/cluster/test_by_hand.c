@@ -299,7 +299,7 @@ static void other_history_is_named(void **state)
 	for (int i = 1; i <= LEARNERS; i++)
 		configure(&h, i, 1, "roster.yaml", "seed: 2\n");
 	run_all(&h);
-	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state");
+	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state && mkdir -m 700 1/state && echo 7 > 1/state/incarnation"); /* another view */
 	for (int i = 1; i <= LEARNERS; i++)
 		configure(&h, i, 1, "roster.yaml", "seed: 3\n");
 	run_all(&h);
