@@ -214,7 +214,7 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 		tolerance_text(daemon, r, who, text, size);
 		return true;
 	case SL_REASON_K_FIXED:
-		snprintf(text, size, "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64, r->n[0], r->n[1]);
+		snprintf(text, size, "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64 ": raise k, or set k_rule: floor", r->n[0], r->n[1]);
 		return true;
 	case SL_REASON_OPEN:
 		snprintf(text, size,

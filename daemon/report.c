@@ -131,6 +131,9 @@ static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
 							 : "";
 	if (r->set == NULL)
 		snprintf(text, sizeof text, "round %u: waiting to be told who is in range", r->t);
+	else if (strcmp(who, "nobody") == 0)
+		snprintf(text, sizeof text, "round %u attempt %u: waiting before the next attempt, since the last was refused", r->t,
+			 r->a);
 	else
 		snprintf(text, sizeof text, "round %u attempt %u: waiting for %s %s", r->t, r->a, who, what);
 	sl_log_fields(daemon->log, SL_WARN, "waiting", text,
@@ -163,8 +166,9 @@ static void stale(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char model[2 * SL_HASH_BYTES + 1], what[320];
 	sodium_bin2hex(model, sizeof model, r->hash, SL_HASH_BYTES);
+	model[12] = '\0';
 	snprintf(what, sizeof what,
-		 "it stands in round %" PRIu64 " (its last committed model is %.12s) and this learner in round %u: it has been away, "
+		 "it stands in round %" PRIu64 " (its last committed model is %s) and this learner in round %u: it has been away, "
 		 "or starts from an old checkpoint; its neighbours show it what it missed",
 		 r->n[0], sodium_is_zero(r->hash, SL_HASH_BYTES) ? "the initial one" : model, r->t);
 	about_peer(daemon, r, SL_WARN, "stale", what);

@@ -216,14 +216,22 @@ void sl_commit_durable(struct sl_core *core)
 	sl_committed(core);
 }
 
-/* Stays for those who still have this round to commit or to catch up with, for the linger time at most. */
+/* Whether somebody may still come for the last round: linked and not done, or left out of it and never heard to be done. */
+static bool awaits_result(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_peer *p = &core->peers[i];
+	if (sl_bit(core->linked, i))
+		return !p->hello || p->standing != SL_STANDING_DONE;
+	bool had_it = core->members_known && sl_bit(core->members, i);
+	return i != core->config.self && !had_it && p->standing != SL_STANDING_DONE;
+}
+
+/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most. */
 bool sl_done_advance(struct sl_core *core)
 {
 	bool waiting = false;
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		const struct sl_peer *p = &core->peers[i];
-		waiting |= sl_bit(core->linked, i) && (!p->hello || p->standing != SL_STANDING_DONE);
-	}
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		waiting |= awaits_result(core, i);
 	if (!waiting || core->now >= core->since + core->config.linger_ms)
 		sl_stop(core, SL_OK);
 	return false;

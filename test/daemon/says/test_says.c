@@ -72,7 +72,7 @@ static void test_gate(void **state)
 	       "edges: 2-5, 5-9 and 7 more");
 	expect((struct sl_report){.reason = SL_REASON_FEW, .n = {2, 1}},
 	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about the others");
-	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .n = {10, 80}}, "k is fixed at 10, and this graph needs K = 80");
+	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .n = {10, 80}}, "k is fixed at 10, and this graph needs K = 80: raise k, or set k_rule: floor");
 	expect((struct sl_report){.reason = SL_REASON_OPEN, .n = {3}, .set = &two},
 	       "attempt 3 was released and may be complete at ana (2), bo (5): until they are heard of, no other attempt may share");
 }
