@@ -18,7 +18,7 @@
 
 /* What is the matter with the first one asked. */
 static struct {
-	enum { NOTHING, LOSE, LOSE_ASK, FALL_SILENT, CUT, CHANGE } fault;
+	enum fault { NOTHING, LOSE, LOSE_ASK, FALL_SILENT, CUT, CHANGE } fault;
 	uint32_t at; /* which of its messages, from 0 */
 	void (*change)(const struct sim *sim, struct sl_message *m);
 	enum sl_message_kind kind; /* CHANGE: only of these */
@@ -99,7 +99,7 @@ static void expect_caught_up(struct sim *sim, const struct sim_note *note)
 /* --- at every message --- */
 
 /* Until the transfer is over before the fault is due. */
-static void at_every_message(int fault, uint32_t least, bool another)
+static void at_every_message(enum fault fault, uint32_t least, bool another)
 {
 	uint32_t at = 0;
 	for (bool hit = true; hit; at++) {
