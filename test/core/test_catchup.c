@@ -234,9 +234,11 @@ static void test_another_commit_in_between(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(4); seed++) {
-		struct sim *sim = begin(480 + seed, 4, 7 * SL_CHUNK_ELEMENTS - 1);
+		struct sim *sim = build((struct sim_options){
+			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
 		for (uint32_t i = 0; i < AWAY; i++)
 			sim->learners[i].config.straggler_ms = 500;
+		sim_start(sim);
 		leave_behind(sim, 1, 2);
 		sim->tap = hold_results;
 		sim_restore(sim, 0, AWAY);

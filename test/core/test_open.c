@@ -69,6 +69,8 @@ static void test_the_fork(void **state)
 			sim_run_until_round(sim, 2);
 			for (uint32_t i = 1; i < 5; i++)
 				assert_int_equal(sim_expect(sim, i, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0], 1);
+			for (size_t k = 0; k < sim->note_count; k++) /* with the round it is closed */
+				assert_true(sim->notes[k].report.reason != SL_REASON_OPEN || sim->notes[k].report.t == 1);
 		}
 		sim_free(sim);
 	}

@@ -64,6 +64,7 @@ static void test_rolled_back(void **state)
 	assert_int_equal(report->n[0], 4);
 	assert_int_equal(report->n[1], 5);
 	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 4, 1)); /* said once */
+	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 3, 1)); /* a round */
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	assert_true(says(p, "FREEZE, link state of 1 a1 to 2 3 4"));
 	tell_link_state(p, 2, 2, 1, LIST(1, 3, 4));

@@ -96,6 +96,31 @@ static void test_round_waits_for_the_radio(void **state)
 	sim_free(sim);
 }
 
+/* A step is not spent by catching up: whoever was out of range in the last one takes part in this one's round. */
+static void test_catching_up_within_a_step(void **state)
+{
+	(void)state;
+	static const struct sl_edge without_3[] = {{0, 1}, {0, 2}, {1, 2}};
+	for (uint32_t seed = 0; seed < 10; seed++) {
+		struct sim_options o = {.seed = 85 + seed, .learners = 4, .radio = true, .parameters.rounds = 4};
+		const struct sim_note *note = NULL;
+		struct sim *sim = sim_new(&o);
+		sim_start(sim);
+		sim_run_until_round(sim, 1);
+		sim_isolate(sim, 3);
+		sim_radio_edges(sim, without_3, 3);
+		for (uint32_t i = 0; i < 3; i++)
+			sim_run_until_commit(sim, i, 2);
+		assert_int_equal(sim->learners[3].phase, SL_PHASE_DISCOVER);
+		sim_rejoin(sim, 3);
+		sim_radio(sim, "complete", 2); /* once */
+		sim_run_until_round(sim, 3);
+		assert_int_equal(sim_count(sim, 3, SL_REPORT_COMMITTED, SL_REASON_NONE, &note), 2);
+		assert_int_equal(note->report.n[0], 4);
+		sim_free(sim);
+	}
+}
+
 /* Links are kept for two rounds after their peer went out of range, then closed. */
 static void test_links_out_of_range_are_closed(void **state)
 {
@@ -142,6 +167,7 @@ int main(void)
 		cmocka_unit_test(test_graph_changes_each_round),  cmocka_unit_test(test_same_family_redrawn),
 		cmocka_unit_test(test_disconnected_step_waits),	  cmocka_unit_test(test_moving_learners),
 		cmocka_unit_test(test_round_waits_for_the_radio), cmocka_unit_test(test_links_out_of_range_are_closed),
+		cmocka_unit_test(test_catching_up_within_a_step),
 		cmocka_unit_test(test_random_cuts),
 	};
 	cmocka_set_test_filter(getenv("SIM_ONLY"));

@@ -291,6 +291,24 @@ static void test_flood_stalls(void **state)
 	puppet_free(p, 0);
 }
 
+/* What it was told over its last link may never have arrived. */
+static void test_a_new_link_knows_nothing(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(4, 4);
+	for (sl_id id = 2; id <= 4; id++) {
+		tell_link(p, true, id);
+		tell_hello(p, id, 1, SL_STANDING_READY);
+	}
+	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
+	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 3 4", tell_link_state(p, 2, 2, 1, LIST(1, 3, 4)));
+	EXPECT("link state of 2 a1 from 3 ->", tell_link_state(p, 3, 2, 1, LIST(1, 3, 4)));
+	EXPECT("link down 4 -> FAILED link 4, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3, FREEZE, link state of 1 a2 to 2 3",
+	       tell_link(p, false, 4));
+	EXPECT("link up 4 -> hello t1 ready to 4, link state of 1 a2 to 4, link state of 2 a1 to 4", tell_link(p, true, 4));
+	puppet_free(p, 0);
+}
+
 /* What waits for the view comes back when the attempt ends; and a flood of it does not overflow a step. */
 static void test_many_early_chunks(void **state)
 {
@@ -353,6 +371,7 @@ int main(void)
 		cmocka_unit_test(test_early_share),	     cmocka_unit_test(test_largest_k),
 		cmocka_unit_test(test_states_out_of_turn),   cmocka_unit_test(test_a_higher_attempt),
 		cmocka_unit_test(test_equivocation),	     cmocka_unit_test(test_flood_stalls),
+		cmocka_unit_test(test_a_new_link_knows_nothing),
 		cmocka_unit_test(test_many_early_chunks),    cmocka_unit_test(test_many_wrong_early_chunks),
 		cmocka_unit_test(test_events_out_of_place),
 	};

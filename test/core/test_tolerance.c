@@ -89,6 +89,27 @@ static void test_line(void **state)
 	sim_free(sim);
 }
 
+/* Who is weak and what is missing is said of the roster, not of those who are there: 0 is not. */
+static void test_names(void **state)
+{
+	(void)state;
+	static const struct sl_edge line[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
+	struct sim *sim = sim_new(&(struct sim_options){.seed = 41, .learners = 6, .edges = line, .edge_count = 5});
+	for (uint32_t i = 0; i < 6; i++)
+		sim->learners[i].config.gate_warn = false;
+	sim->learners[0].stopped = sim->learners[0].silent = true;
+	sim_start(sim);
+	sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
+	for (uint32_t i = 1; i < 6; i++) {
+		const struct sim_note *note = refusal(sim, i, SL_REASON_TOLERANCE);
+		assert_int_equal(note->set, 0x1c);
+		assert_int_equal(note->report.edge_count, 1);
+		assert_int_equal(note->edges[0].a, 1);
+		assert_int_equal(note->edges[0].b, 5);
+	}
+	sim_free(sim);
+}
+
 static void test_ring(void **state)
 {
 	(void)state;
@@ -336,6 +357,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_star),
 		cmocka_unit_test(test_line),
+		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_ring),
 		cmocka_unit_test(test_few),
 		cmocka_unit_test(test_warn),
