@@ -1,33 +1,69 @@
 #include "common/base/bytes.h"
 
-static void pack4(uint8_t *out, const uint64_t *in, size_t count)
+#include <endian.h>
+
+/* Each loop has one width, so that the compiler makes plain loads and stores of it, or vectors of them. */
+
+static void pack4(uint8_t *restrict out, const uint64_t *restrict in, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint32_t v = (uint32_t)in[i];
-		uint8_t b[4] = {(uint8_t)v, (uint8_t)(v >> 8), (uint8_t)(v >> 16), (uint8_t)(v >> 24)};
-		memcpy(out + 4 * i, b, 4);
+		uint32_t v = htole32((uint32_t)in[i]);
+		memcpy(out + 4 * i, &v, sizeof v);
+	}
+}
+
+static void unpack4(uint64_t *restrict out, const uint8_t *restrict in, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t v;
+		memcpy(&v, in + 4 * i, sizeof v);
+		out[i] = le32toh(v);
+	}
+}
+
+/* Eight bytes a time, of which the next overwrites what is too much; the last few byte by byte. */
+static void pack_any(uint8_t *restrict out, const uint64_t *restrict in, size_t count, uint32_t width)
+{
+	size_t i = 0;
+	for (; (count - i) * width >= 8; i++) {
+		uint64_t v = htole64(in[i]);
+		memcpy(out + i * width, &v, sizeof v);
+	}
+	for (; i < count; i++)
+		for (uint32_t b = 0; b < width; b++)
+			out[i * width + b] = (uint8_t)(in[i] >> (8 * b));
+}
+
+static void unpack_any(uint64_t *restrict out, const uint8_t *restrict in, size_t count, uint32_t width)
+{
+	uint64_t mask = UINT64_MAX >> (64 - 8 * width);
+	size_t i = 0;
+	for (; (count - i) * width >= 8; i++) {
+		uint64_t v;
+		memcpy(&v, in + i * width, sizeof v);
+		out[i] = le64toh(v) & mask;
+	}
+	for (; i < count; i++) {
+		out[i] = 0;
+		for (uint32_t b = 0; b < width; b++)
+			out[i] |= (uint64_t)in[i * width + b] << (8 * b);
 	}
 }
 
 void sl_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
 {
 	assert(width >= 1 && width <= 8);
-	if (width == 4) { /* the usual field, 2^31-1: a loop the compiler turns into plain stores */
+	if (width == 4) /* the usual field, 2^31-1 */
 		pack4(out, in, count);
-		return;
-	}
-	for (size_t i = 0; i < count; i++)
-		for (uint32_t b = 0; b < width; b++)
-			out[i * width + b] = (uint8_t)(in[i] >> (8 * b));
+	else
+		pack_any(out, in, count, width);
 }
 
 void sl_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width)
 {
 	assert(width >= 1 && width <= 8);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t v = 0;
-		for (uint32_t b = 0; b < width; b++)
-			v |= (uint64_t)in[i * width + b] << (8 * b);
-		out[i] = v;
-	}
+	if (width == 4)
+		unpack4(out, in, count);
+	else
+		unpack_any(out, in, count, width);
 }

@@ -1,13 +1,16 @@
 #include "common/math/coins.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <sodium.h>
 #include <string.h>
 
-#define CHACHA_BLOCK_BYTES 64u
+#include "common/math/kernels/table.h"
 
-static_assert(sizeof((struct sl_coins *)0)->buffer % CHACHA_BLOCK_BYTES == 0, "refills take whole blocks");
+#define CHACHA_BLOCK_BYTES 64u
+#define BLOCK 256u /* elements drawn at a time to be added */
+
+static_assert((sizeof((struct sl_coins *)0)->buffer - SL_COINS_CARRY) % CHACHA_BLOCK_BYTES == 0,
+	      "refills take whole blocks");
 static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a coin key is a ChaCha20 key");
 
 void sl_coins_open(struct sl_coins *coins, const uint8_t key[static SL_KEY_BYTES])
@@ -25,60 +28,52 @@ void sl_coins_open_source(struct sl_coins *coins, sl_coin_source source, void *c
 	coins->next = sizeof coins->buffer;
 }
 
+/* The rest of the last filling, less than a candidate, stands before the new one. */
 static void refill(struct sl_coins *coins)
 {
-	static const uint8_t
-		nonce[crypto_stream_chacha20_NONCEBYTES]; /* 0: every key is used for one stream */
-	coins->next = 0;
+	uint8_t *fresh = coins->buffer + SL_COINS_CARRY;
+	size_t rest = sizeof coins->buffer - coins->next, bytes = sizeof coins->buffer - SL_COINS_CARRY;
+	memcpy(fresh - rest, coins->buffer + coins->next, rest);
+	coins->next = SL_COINS_CARRY - rest;
 	if (coins->source != NULL) {
-		coins->source(coins->context, coins->buffer, sizeof coins->buffer);
+		coins->source(coins->context, fresh, bytes);
 		return;
 	}
-	memset(coins->buffer, 0, sizeof coins->buffer);
-	crypto_stream_chacha20_xor_ic(coins->buffer, coins->buffer, sizeof coins->buffer, nonce, coins->block,
-				      coins->key);
-	coins->block += sizeof coins->buffer / CHACHA_BLOCK_BYTES;
-}
-
-/* Takes what the buffer holds, up to `count` accepted elements. Every word is stored; a rejected one is
- * overwritten by the next, which spares a branch that p just above a power of two would make unpredictable.
- */
-static size_t take4(struct sl_coins *coins, uint64_t p, uint64_t mask, uint64_t *out, size_t count)
-{
-	size_t done = 0, next = coins->next;
-	for (; done < count && next + 4 <= sizeof coins->buffer; next += 4) {
-		uint32_t word;
-		memcpy(&word, coins->buffer + next, sizeof word);
-		out[done] = le32toh(word) & mask;
-		done += out[done] < p;
-	}
-	coins->next = next;
-	return done;
-}
-
-static size_t take8(struct sl_coins *coins, uint64_t p, uint64_t mask, uint64_t *out, size_t count)
-{
-	size_t done = 0, next = coins->next;
-	for (; done < count && next + 8 <= sizeof coins->buffer; next += 8) {
-		uint64_t word;
-		memcpy(&word, coins->buffer + next, sizeof word);
-		out[done] = le64toh(word) & mask;
-		done += out[done] < p;
-	}
-	coins->next = next;
-	return done;
+	sl_kernels()->stream(coins->key, coins->block, fresh, bytes / CHACHA_BLOCK_BYTES);
+	coins->block += bytes / CHACHA_BLOCK_BYTES;
 }
 
 void sl_coins_draw(struct sl_coins *coins, const struct sl_field *field, uint64_t *out, size_t count)
 {
-	uint64_t mask = UINT64_MAX >> (64 - field->bits);
-	size_t word_bytes = field->bits <= 32 ? 4 : 8;
 	for (size_t done = 0; done < count;) {
-		if (coins->next + word_bytes > sizeof coins->buffer)
+		if (sizeof coins->buffer - coins->next < field->bytes)
 			refill(coins);
-		done += word_bytes == 4 ? take4(coins, field->p, mask, out + done, count - done)
-					: take8(coins, field->p, mask, out + done, count - done);
+		size_t held = (sizeof coins->buffer - coins->next) / field->bytes;
+		size_t n = held < count - done ? held : count - done; /* no more than can be accepted */
+		done += sl_kernels()->sift(field, coins->buffer + coins->next, n, out + done);
+		coins->next += n * field->bytes;
 	}
+}
+
+static void draw_into(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count, bool subtract)
+{
+	uint64_t coin[BLOCK];
+	for (size_t at = 0; at < count; at += BLOCK) {
+		size_t n = count - at < BLOCK ? count - at : BLOCK;
+		sl_coins_draw(coins, field, coin, n);
+		(subtract ? sl_kernels()->subtract : sl_kernels()->add)(field, s + at, coin, n);
+	}
+	sodium_memzero(coin, sizeof coin);
+}
+
+void sl_coins_add(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count)
+{
+	draw_into(coins, field, s, count, false);
+}
+
+void sl_coins_subtract(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count)
+{
+	draw_into(coins, field, s, count, true);
 }
 
 void sl_coins_close(struct sl_coins *coins)

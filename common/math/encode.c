@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
 #define MAGNITUDE_END (UINT64_C(1) << 60) /* (p-1)/2 is below it */
 
@@ -78,34 +79,99 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 	return SL_OK;
 }
 
+/* ---- one element ---- */
+
+struct encoder {
+	const struct sl_field *field;
+	const struct sl_encoding *encoding;
+	uint64_t scale, most; /* 10^sigma; the largest magnitude that p tells from a smaller one of the other sign */
+	float edge;
+};
+
+static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *x, struct sl_encode_note *note)
+{
+	double value = (double)theta;
+	if (!isfinite(value))
+		return refuse(note, l, value, SL_ERR_INVALID);
+	if (!(fabs(value) <= e->encoding->clip)) {
+		if (!e->encoding->clamp)
+			return refuse(note, l, value, SL_ERR_RANGE);
+		note->clamped++;
+		value = copysign((double)e->edge, value);
+	}
+	uint64_t magnitude = e->encoding->kind == SL_ENCODING_LITERAL ? literal(e->encoding, e->scale, value)
+								      : weighted(e->encoding, e->scale, value);
+	if (magnitude > e->most)
+		return refuse(note, l, value, SL_ERR_RANGE);
+	*x = signbit(value) && magnitude != 0 ? e->field->p - magnitude : magnitude;
+	return SL_OK;
+}
+
+/* ---- a block, all of it weighted and within the clip, which is what a bound on p is for ---- */
+
+#define BLOCK 512u
+#define WHOLE 0x1p52 /* from here to twice as much, doubles are the integers: adding it rounds, ties to even */
+
+static bool bounded(const struct encoder *e)
+{
+	double most = e->encoding->clip * (double)e->scale;
+	uint64_t magnitude;
+	return e->encoding->kind == SL_ENCODING_WEIGHTED && most >= 0 && most < WHOLE / 2 &&
+	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) && magnitude <= e->most;
+}
+
+static bool within(const float *theta, size_t n, double clip)
+{
+	bool all = true;
+	for (size_t l = 0; l < n; l++)
+		all &= fabs((double)theta[l]) <= clip; /* no NaN is */
+	return all;
+}
+
+/* Without a branch: signs are as good as chance. */
+static void encode_block(const struct encoder *e, const float *restrict theta, size_t n, uint64_t *restrict x)
+{
+	double scale = (double)e->scale;
+	uint64_t weight = e->encoding->weight;
+	for (size_t l = 0; l < n; l++) {
+		double whole = fabs((double)theta[l]) * scale + WHOLE;
+		uint64_t bits, minus = signbit(theta[l]) ? UINT64_MAX : 0;
+		memcpy(&bits, &whole, sizeof bits);
+		uint64_t magnitude = (bits & ((UINT64_C(1) << 52) - 1)) * weight;
+		x[l] = sl_lift(e->field, (magnitude ^ minus) - minus);
+	}
+}
+
+static int encode_any(const struct encoder *e, const float *theta, size_t at, size_t n, uint64_t *x,
+		      struct sl_encode_note *note)
+{
+	int err = SL_OK;
+	for (size_t l = at; l < at + n && err == SL_OK; l++)
+		err = encode_one(e, theta[l], l, &x[l], note);
+	return err;
+}
+
 int sl_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta, size_t n,
 	      uint64_t *x, struct sl_encode_note *note)
 {
-	uint64_t scale = power_of_ten(encoding->sigma), most = (field->p - 1) / 2;
-	bool paper = encoding->kind == SL_ENCODING_LITERAL;
-	float edge = clip_float(encoding->clip);
+	struct encoder e = {.field = field,
+			    .encoding = encoding,
+			    .scale = power_of_ten(encoding->sigma),
+			    .most = (field->p - 1) / 2,
+			    .edge = clip_float(encoding->clip)};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
-	if (err != SL_OK)
-		return err;
-	for (size_t l = 0; l < n; l++) {
-		double value = (double)theta[l];
-		if (!isfinite(value))
-			return refuse(note, l, value, SL_ERR_INVALID);
-		if (!(fabs(value) <= encoding->clip)) {
-			if (!encoding->clamp)
-				return refuse(note, l, value, SL_ERR_RANGE);
-			note->clamped++;
-			value = copysign((double)edge, value);
-		}
-		uint64_t magnitude =
-			paper ? literal(encoding, scale, value) : weighted(encoding, scale, value);
-		if (magnitude > most)
-			return refuse(note, l, value, SL_ERR_RANGE);
-		x[l] = signbit(value) && magnitude != 0 ? field->p - magnitude : magnitude;
+	bool quick = bounded(&e);
+	for (size_t at = 0; at < n && err == SL_OK; at += BLOCK) {
+		size_t count = n - at < BLOCK ? n - at : BLOCK;
+		if (quick && within(theta + at, count, encoding->clip))
+			encode_block(&e, theta + at, count, x + at);
+		else
+			err = encode_any(&e, theta, at, count, x, note);
 	}
-	x[n] = paper ? 0 : encoding->weight;
-	return SL_OK;
+	if (err == SL_OK)
+		x[n] = encoding->kind == SL_ENCODING_LITERAL ? 0 : encoding->weight;
+	return err;
 }
 
 /* One rounding to double for the numerator, one each for the denominator and the quotient, one to float: no

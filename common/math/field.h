@@ -22,15 +22,20 @@ int sl_field_init(struct sl_field *field, uint64_t p);
 /* Deterministic Miller-Rabin, right for every 64-bit n. */
 bool sl_is_prime(uint64_t n);
 
+/* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make slow. */
+static inline uint64_t sl_lift(const struct sl_field *f, uint64_t difference)
+{
+	return difference + (f->p & (uint64_t)((int64_t)difference >> 63));
+}
+
 static inline uint64_t sl_add(const struct sl_field *f, uint64_t a, uint64_t b)
 {
-	uint64_t s = a + b;
-	return s >= f->p ? s - f->p : s;
+	return sl_lift(f, a + b - f->p);
 }
 
 static inline uint64_t sl_sub(const struct sl_field *f, uint64_t a, uint64_t b)
 {
-	return a >= b ? a - b : a + f->p - b;
+	return sl_lift(f, a - b);
 }
 
 static inline uint64_t sl_mul31(uint64_t a, uint64_t b)
@@ -50,6 +55,11 @@ static inline uint64_t sl_mul(const struct sl_field *f, uint64_t a, uint64_t b)
 /* Inverse of a != 0 mod p. */
 uint64_t sl_inverse(const struct sl_field *field, uint64_t a);
 
-/* A signed integer into [0, p), |v| < p; and the centred representative: z if z <= (p-1)/2, else z - p. */
+/* A signed integer into [0, p), |v| < p. */
 uint64_t sl_residue(const struct sl_field *field, int64_t v);
-int64_t sl_centred(const struct sl_field *field, uint64_t z);
+
+/* The centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are as good as chance. */
+static inline int64_t sl_centred(const struct sl_field *f, uint64_t z)
+{
+	return (int64_t)(z - (f->p & (uint64_t)((int64_t)(f->p / 2 - z) >> 63)));
+}

@@ -27,6 +27,8 @@ struct sl_topology {
 /* Reads "ring", "regular:4", ...; a missing parameter takes the family's default (nearest 4, neighbours n/5 rounded
  * to what divides 2n, regular 4, geometric sqrt(3 ln n / n)). *error names what is wrong. */
 int sl_topology_parse(const char *text, uint32_t n, struct sl_topology *topology, const char **error);
+/* The same for more vertices than a graph may have here; n >= 2. */
+int sl_topology_read(const char *text, uint32_t n, struct sl_topology *topology, const char **error);
 
 /* What keeps the family from having a graph on n vertices, in words; NULL when it has one. */
 const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n);

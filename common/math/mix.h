@@ -14,7 +14,13 @@ struct sl_divisor {
 	uint32_t d;
 };
 void sl_divisor_init(struct sl_divisor *divisor, uint32_t d);
-int64_t sl_divide(const struct sl_divisor *divisor, int64_t x);
+
+/* trunc(x / d). In unsigned words, so that a peer's nonsense (|x| >= 2^62) wraps instead of being undefined. */
+static inline uint64_t sl_quotient(const struct sl_divisor *divisor, uint64_t x)
+{
+	int64_t high = (int64_t)(((__int128)(int64_t)(x << 1) * (int64_t)divisor->magic) >> 64); /* floor(m x / 2^63) */
+	return (uint64_t)(high >> divisor->shift) + (x >> 63);
+}
 
 /* X = s << f over `count` elements; in place when state == (int64_t *)s. */
 void sl_mix_open(const uint64_t *s, uint32_t f, size_t count, int64_t *state);

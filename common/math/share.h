@@ -1,6 +1,6 @@
 /* share.h - secret shares to the neighbours, and one's own (protocol 3; the paper's Algorithm 1 and eq. share generation).
  *
- * Both generators give the same distribution: tau uniform weighted shares and x minus their sum. A sharing owns
+ * All generators give the same distribution: tau uniform weighted shares and x minus their sum. A sharing owns
  * nothing; its arrays live in the arena it was made in. Shares are secrets: callers wipe them.
  */
 #pragma once
@@ -8,7 +8,7 @@
 #include "common/base/arena.h"
 #include "common/math/coins.h"
 
-enum sl_sharing_kind { SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE };
+enum sl_sharing_kind { SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED };
 
 struct sl_sharing {
 	struct sl_field field;
@@ -31,6 +31,8 @@ size_t sl_share_scratch(uint32_t degree);
 
 /* Shares of `count` coordinates: shares[r][l], r < degree for the neighbours, r = degree for the learner itself.
  * coins: `degree` streams; shamir draws c_k from coins[k-1], additive draws neighbour r's share from coins[r];
- * continuing with the next coordinates continues the streams. */
+ * continuing with the next coordinates continues the streams. seeded makes the numbers of additive, but only the
+ * learner's own row: shares[r] and scratch are not touched. What neighbour r gets is the key of coins[r], which then
+ * must not be reused, and it adds what sl_coins_add draws from it. */
 void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_coins *coins, const uint64_t *x,
 	      size_t count, uint64_t *const *shares, uint64_t *scratch);

@@ -84,13 +84,11 @@ static double default_parameter(enum sl_topology_kind kind, uint32_t n)
 	}
 }
 
-/* What keeps the family from having a graph on n vertices, or NULL. */
-const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n)
+/* The same for any n that is not too small. */
+static const char *shape_fault(const struct sl_topology *topology, uint32_t n)
 {
 	double k = topology->parameter;
 	bool whole = k == floor(k);
-	if (n < 2 || n > SL_LEARNERS_MAX)
-		return "the number of learners must be 2 to 2000";
 	switch (topology->kind) {
 	case SL_TOPOLOGY_NEAREST:
 		return whole && k >= 2 && k < n && fmod(k, 2) == 0
@@ -113,7 +111,16 @@ const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n)
 	}
 }
 
-int sl_topology_parse(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
+/* What keeps the family from having a graph on n vertices, or NULL. */
+const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n)
+{
+	if (n < 2 || n > SL_LEARNERS_MAX)
+		return "the number of learners must be 2 to 2000";
+	return shape_fault(topology, n);
+}
+
+/* The family and its parameter, fit or not. */
+static int read_text(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
 {
 	const char *colon = strchr(text, ':');
 	size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text), kind = 0;
@@ -128,6 +135,22 @@ int sl_topology_parse(const char *text, uint32_t n, struct sl_topology *topology
 		return SL_ERR_INVALID;
 	topology->kind = (enum sl_topology_kind)kind;
 	topology->parameter = colon != NULL ? number(colon + 1) : default_parameter(topology->kind, n);
-	*error = sl_topology_fault(topology, n);
+	*error = NULL;
+	return SL_OK;
+}
+
+int sl_topology_read(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
+{
+	int rc = read_text(text, n, topology, error);
+	if (rc == SL_OK)
+		*error = shape_fault(topology, n);
+	return *error == NULL ? SL_OK : SL_ERR_INVALID;
+}
+
+int sl_topology_parse(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
+{
+	int rc = read_text(text, n, topology, error);
+	if (rc == SL_OK)
+		*error = sl_topology_fault(topology, n);
 	return *error == NULL ? SL_OK : SL_ERR_INVALID;
 }

@@ -131,3 +131,17 @@ int sl_tree_init(struct sl_tree *tree, const struct sl_graph *graph, struct sl_a
 	sl_arena_reset(arena, err == SL_OK ? kept : before);
 	return err;
 }
+
+uint32_t sl_tree_keeper(const uint32_t *parent, const struct sl_graph *graph, uint32_t v)
+{
+	const uint32_t *neighbours = sl_neighbours(graph, v);
+	uint32_t degree = sl_degree(graph, v), after = 0;
+	while (after < degree && neighbours[after] < v)
+		after++;
+	for (uint32_t k = 0; k < degree; k++) {
+		uint32_t u = neighbours[(after + k) % degree];
+		if (u != parent[v])
+			return u;
+	}
+	return v;
+}

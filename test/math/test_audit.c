@@ -28,12 +28,11 @@ struct knowledge {
 	uint64_t row[LEARNERS][LEARNERS];
 };
 
-/* Word l of the stream is 1, every other 0: the l-th coordinate's coin. */
+/* Byte l of the stream, a small field's word, is 1, every other 0: the l-th coordinate's coin. */
 static void unit_coin(void *context, uint8_t *bytes, size_t n)
 {
-	uint32_t one = 1;
 	memset(bytes, 0, n);
-	memcpy(bytes + 4 * *(const uint32_t *)context, &one, sizeof one);
+	bytes[*(const uint32_t *)context] = 1;
 }
 
 /* share[r][0]: what neighbour r (degree: oneself) gets of model 1 with coins 0; share[r][k], of model 0 with

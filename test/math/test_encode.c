@@ -161,6 +161,34 @@ static void mean_comes_back(void **state)
 	assert_true(mean[0] == -1.2345f);
 }
 
+/* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs included; one
+ * value beyond the clip takes its whole block along the other way. */
+static void blocks_against_elements(void **state)
+{
+	(void)state;
+	enum { N = 1500 };
+	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
+	static float theta[N];
+	static uint64_t x[N + 1], want[N + 1];
+	struct sl_encode_note note;
+	uint64_t seed = 7;
+	for (uint32_t sigma = 0; sigma <= SL_SIGMA_MAX; sigma++) {
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED, sigma, 16, true, 1 + any64(&seed) % 1000, 0}, free = e;
+		free.clip = HUGE_VAL;
+		for (size_t l = 0; l < N; l++)
+			theta[l] = (float)((int64_t)any64(&seed) >> 32) * (l % 2 == 0 ? 0x1p-27f : 0x1p-28f);
+		for (size_t l = 0; l < N; l += 7)
+			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f ; /* halves */
+		theta[700] = -0.0f;
+		theta[1400] = sigma % 2 == 0 ? 16 : -16;
+		assert_int_equal(sl_encode(&field, &free, theta, N, want, &note), SL_OK);
+		theta[1400] *= 2;
+		assert_int_equal(sl_encode(&field, &e, theta, N, x, &note), SL_OK);
+		assert_int_equal(note.clamped, 1);
+		assert_memory_equal(x, want, sizeof x);
+	}
+}
+
 static void p_bounds(void **state)
 {
 	(void)state;
@@ -220,6 +248,7 @@ int main(void)
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(never_wraps),
 		cmocka_unit_test(mean_comes_back),
+		cmocka_unit_test(blocks_against_elements),
 		cmocka_unit_test(p_bounds),
 		cmocka_unit_test(p_automatic),
 	};

@@ -9,7 +9,7 @@ static void check_division(const struct sl_divisor *divisor, int64_t x)
 {
 	if (x <= -EDGE || x >= EDGE)
 		return;
-	if (sl_divide(divisor, x) != x / (int64_t)divisor->d)
+	if ((int64_t)sl_quotient(divisor, (uint64_t)x) != x / (int64_t)divisor->d)
 		fail_msg("%lld / %u", (long long)x, divisor->d);
 }
 

@@ -8,9 +8,7 @@
 
 static void constant(void *context, uint8_t *bytes, size_t n)
 {
-	uint32_t value = *(const uint32_t *)context;
-	for (size_t at = 0; at < n; at += 4)
-		memcpy(bytes + at, &value, 4);
+	memset(bytes, (int)*(const uint32_t *)context, n); /* a small field's candidates are bytes */
 }
 
 static uint64_t power(uint64_t base, uint32_t exponent)
@@ -176,45 +174,78 @@ static void blocks_agree(void **state)
 			compare_with_evaluate(primes[i], degree, degree == 4 ? 1000 : 37);
 }
 
-/* Chunk by chunk equals all at once; the shares sum to the secret; both generators. */
+/* A sharing of five neighbours, and streams that a key begins anew. */
+struct five {
+	struct sl_arena arena;
+	struct sl_sharing sharing;
+	struct sl_coins coins[5];
+	uint64_t x[1500];
+};
+
+static void five_open(struct five *f, uint64_t p)
+{
+	const sl_id ids[] = {9, 2, 7, 4, 5};
+	struct sl_field field = field_of(p);
+	uint64_t seed = 7;
+	f->arena = arena_of(4096);
+	assert_int_equal(sl_sharing_init(&f->sharing, &field, 1, ids, 5, &f->arena), SL_OK);
+	for (size_t l = 0; l < 1500; l++)
+		f->x[l] = l % 4 == 0 ? p - 1 : any64(&seed) % p;
+}
+
+static void five_rewind(struct five *f)
+{
+	for (uint8_t k = 0; k < 5; k++) {
+		uint8_t key[SL_KEY_BYTES] = {k, 2};
+		sl_coins_open(&f->coins[k], key);
+	}
+}
+
+/* Shares of all coordinates, at most `step` at a time; seeded rows are filled as the neighbours would. */
+static void five_share(struct five *f, enum sl_sharing_kind kind, size_t step, uint64_t shares[6][1500])
+{
+	static uint64_t scratch[2048];
+	uint64_t *out[6] = {NULL};
+	five_rewind(f);
+	for (size_t at = 0; at < 1500; at += step) {
+		for (size_t r = kind == SL_SHARING_SEEDED ? 5 : 0; r <= 5; r++)
+			out[r] = shares[r] + at;
+		sl_share(&f->sharing, kind, f->coins, f->x + at, step < 1500 - at ? step : 1500 - at, out, scratch);
+	}
+	if (kind != SL_SHARING_SEEDED)
+		return;
+	five_rewind(f);
+	for (size_t r = 0; r < 5; r++) {
+		memset(shares[r], 0, sizeof shares[r]);
+		sl_coins_add(&f->coins[r], &f->sharing.field, shares[r], 1500);
+	}
+}
+
+/* Chunk by chunk equals all at once; the shares sum to the secret; seeded shares are the additive ones. */
 static void chunks_continue(void **state)
 {
 	(void)state;
-	enum { COUNT = 1500, DEGREE = 5 };
-	static uint64_t x[COUNT], whole[DEGREE + 1][COUNT], parts[DEGREE + 1][COUNT], scratch[2048];
-	static struct sl_coins a[DEGREE], b[DEGREE];
-	struct sl_arena arena = arena_of(4096);
-	struct sl_field field = field_of((UINT64_C(1) << 36) - 5);
-	struct sl_sharing sharing;
-	const sl_id ids[] = {9, 2, 7, 4, 5};
-	uint64_t seed = 7, *out[DEGREE + 1];
-	assert_int_equal(sl_sharing_init(&sharing, &field, 1, ids, DEGREE, &arena), SL_OK);
-	for (size_t l = 0; l < COUNT; l++)
-		x[l] = any64(&seed) % field.p;
-	for (int kind = 0; kind < 2; kind++) {
-		for (uint8_t k = 0; k < DEGREE; k++) {
-			uint8_t key[SL_KEY_BYTES] = {k, 2};
-			sl_coins_open(&a[k], key);
-			sl_coins_open(&b[k], key);
-			out[k] = whole[k];
+	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 61) - 1};
+	static uint64_t whole[6][1500], parts[6][1500], additive[6][1500];
+	static struct five f;
+	for (size_t i = 0; i < 4; i++) {
+		five_open(&f, primes[i]);
+		for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++) {
+			five_share(&f, kind, 1500, whole);
+			five_share(&f, kind, 311, parts);
+			assert_memory_equal(whole, parts, sizeof whole);
+			for (size_t l = 0; l < 1500; l++) {
+				uint64_t sum = 0;
+				for (size_t r = 0; r <= 5; r++)
+					sum = sl_add(&f.sharing.field, sum, whole[r][l]);
+				assert_int_equal(sum, f.x[l]);
+			}
+			if (kind == SL_SHARING_ADDITIVE)
+				memcpy(additive, whole, sizeof whole);
 		}
-		out[DEGREE] = whole[DEGREE];
-		sl_share(&sharing, (enum sl_sharing_kind)kind, a, x, COUNT, out, scratch);
-		for (size_t at = 0, n = 311; at < COUNT; at += n) {
-			n = n < COUNT - at ? n : COUNT - at;
-			for (size_t r = 0; r <= DEGREE; r++)
-				out[r] = parts[r] + at;
-			sl_share(&sharing, (enum sl_sharing_kind)kind, b, x + at, n, out, scratch);
-		}
-		assert_memory_equal(whole, parts, sizeof whole);
-		for (size_t l = 0; l < COUNT; l++) {
-			uint64_t sum = 0;
-			for (size_t r = 0; r <= DEGREE; r++)
-				sum = sl_add(&field, sum, whole[r][l]);
-			assert_int_equal(sum, x[l]);
-		}
+		assert_memory_equal(additive, whole, sizeof whole); /* the last kind is seeded */
+		arena_free(&f.arena);
 	}
-	arena_free(&arena);
 }
 
 static void bad_points(void **state)

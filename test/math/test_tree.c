@@ -87,6 +87,52 @@ static void random_graphs(void **state)
 	}
 }
 
+/* Every learner is kept by one neighbour that is not its parent, if it has one; nobody keeps more than it must. */
+static void expect_keepers(const struct sl_graph *g)
+{
+	struct sl_tree tree;
+	if (sl_tree_init(&tree, g, &arena) != SL_OK)
+		return;
+	for (uint32_t v = 0; v < g->n; v++) {
+		const uint32_t *neighbours = sl_neighbours(g, v);
+		uint32_t keeper = sl_tree_keeper(tree.parent, g, v), others = 0, first = v, after = v;
+		for (uint32_t k = sl_degree(g, v); k-- > 0;) {
+			if (v != tree.root && neighbours[k] == tree.parent[v])
+				continue;
+			others++;
+			first = neighbours[k];
+			after = neighbours[k] > v ? neighbours[k] : after;
+		}
+		assert_int_equal(keeper, others == 0 ? v : after != v ? after : first);
+	}
+}
+
+static void keepers(void **state)
+{
+	(void)state;
+	uint64_t seed = 5;
+	static const char *const texts[] = {"complete", "ring", "line", "star"};
+	for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+		for (uint32_t n = 3; n < 20; n++) {
+			struct sl_graph g = graph_of(texts[k], n);
+			expect_keepers(&g);
+		}
+	for (int time = 0; time < 500; time++) {
+		struct sl_edge edges[3 * SMALL];
+		uint32_t n = 2 + (uint32_t)(any64(&seed) % (SMALL - 1));
+		size_t count = n + any64(&seed) % n;
+		for (size_t e = 0; e < count; e++)
+			edges[e] = any_edge(n, &seed);
+		struct sl_graph g = graph_of_edges(n, edges, count);
+		expect_keepers(&g);
+	}
+	struct sl_graph ring = graph_of("ring", 10);
+	struct sl_tree tree;
+	assert_int_equal(sl_tree_init(&tree, &ring, &arena), SL_OK);
+	for (uint32_t v = 0; v < 10; v++) /* on a ring all but who hangs on the next one are kept by it */
+		assert_int_equal(sl_tree_keeper(tree.parent, &ring, v), v != tree.root && tree.parent[v] == (v + 1) % 10 ? (v + 9) % 10 : (v + 1) % 10);
+}
+
 static void expect_centre(const char *text, uint32_t n, uint32_t root, uint32_t depth)
 {
 	struct sl_graph g = graph_of(text, n);
@@ -134,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_small_graphs),
 		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(keepers),
 		cmocka_unit_test(known_graphs),
 		cmocka_unit_test(refusals),
 	};

@@ -77,7 +77,7 @@ static void share_by_coins(struct round *v, const struct sl_sharing *sharing, co
 	struct scripted *scripts = take(v, sharing->degree, sizeof *scripts);
 	uint64_t *scratch = take(v, sl_share_scratch(sharing->degree), sizeof *scratch);
 	for (size_t k = 0; k < sharing->degree; k++) {
-		scripts[k] = (struct scripted){rows + k * v->n, v->n, 0, v->field.bits <= 32 ? 4 : 8};
+		scripts[k] = (struct scripted){rows + k * v->n, v->n, 0, v->field.bytes};
 		sl_coins_open_source(&coins[k], play, &scripts[k]);
 	}
 	sl_share(sharing, SL_SHARING_SHAMIR, coins, x, v->n, shares, scratch);
