@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/core/engine.h"
 #include "common/math/encode.h" /* enum sl_encoding_kind */
 #include "common/math/share.h"  /* enum sl_sharing_kind */
 
@@ -24,7 +25,7 @@ static const char *who_flaw(sl_id id, sl_round t, sl_attempt a)
 
 static const char *hello_flaw(const struct sl_hello *hello)
 {
-	if (hello->standing < SL_STANDING_TRAINING || hello->standing > SL_STANDING_DONE)
+	if (hello->standing < SL_STANDING_TRAINING || hello->standing > SL_STANDING_OPEN)
 		return "unknown standing";
 	return who_flaw(hello->id, hello->t, hello->a);
 }
@@ -46,6 +47,8 @@ static const char *graph_flaw(const struct sl_parameters *q)
 {
 	if (q->tolerance < 1 || q->tolerance > SL_LEARNERS_MAX - 2) /* two that do not collude are left */
 		return "tolerance out of range";
+	if (q->mixing > SL_ENGINE_AUTO)
+		return "unknown mixing";
 	if (q->k_fixed > 1)
 		return "k_fixed is neither 0 nor 1";
 	if (q->k < q->k_fixed || q->k > SL_ITERATIONS_MAX)
@@ -72,7 +75,7 @@ static const char *parameters_flaw(const struct sl_parameters *q)
 		return "max_weight is 0";
 	if (q->encoding > SL_ENCODING_LITERAL)
 		return "unknown encoding";
-	if (q->sharing > SL_SHARING_ADDITIVE)
+	if (q->sharing > SL_SHARING_SEEDED)
 		return "unknown sharing";
 	return graph_flaw(q);
 }
@@ -102,7 +105,7 @@ static const char *link_state_flaw(const struct sl_link_state *ls)
 
 static const char *ready_flaw(const struct sl_ready *ready)
 {
-	if (ready->k < 1 || ready->k > SL_ITERATIONS_MAX)
+	if (ready->k > SL_ITERATIONS_NONE)
 		return "K out of range";
 	return who_flaw(ready->id, ready->t, ready->a);
 }
@@ -113,6 +116,12 @@ static const char *digest_flaw(const struct sl_digest *digest)
 		return "p out of range";
 	if (digest->learners < 2 || digest->learners > SL_LEARNERS_MAX)
 		return "learners out of range";
+	if (digest->sigma > SL_SIGMA_MAX)
+		return "sigma out of range";
+	if (digest->encoding > SL_ENCODING_LITERAL)
+		return "unknown encoding";
+	if (!clip_valid(digest->clip))
+		return "clip is not a positive number";
 	return who_flaw(digest->id, digest->t, digest->a);
 }
 
@@ -120,13 +129,46 @@ static const char *ask_flaw(const struct sl_ask *ask)
 {
 	if (ask->t > ROUND_LAST) /* 0 asks for the last one */
 		return "round out of range";
+	bool masked = ask->origin != 0;
+	if (masked != (ask->a != 0) || ask->a > SL_ATTEMPTS_MAX || (masked && ask->t == 0))
+		return "neither for a result nor for a masked state";
 	return ask->index >= CHUNKS_MAX ? "chunk index out of range" : NULL;
 }
 
-static const char *chunk_flaw(const struct sl_chunk *chunk, uint64_t iterations)
+static const char *fence_flaw(const struct sl_fence *fence)
 {
-	if (chunk->iteration >= iterations)
+	sl_attempt last = 0; /* so that the first must be >= 1 */
+	for (uint32_t i = 0; i < fence->count; i++) {
+		if (fence->released[i] <= last || fence->released[i] > fence->a)
+			return "released attempts not strictly ascending from 1 to a";
+		last = fence->released[i];
+	}
+	if (fence->dead > fence->a)
+		return "dead attempt above a";
+	return who_flaw(fence->id, fence->t, fence->a);
+}
+
+static const char *hold_flaw(const struct sl_hold *hold)
+{
+	if (hold->size < 1 || hold->size > SL_LEARNERS_MAX / 8)
+		return "set of members out of range";
+	return moment_flaw(hold->t, hold->a);
+}
+
+static bool nonce_shown(const struct sl_chunk *chunk)
+{
+	static const uint8_t none[SL_NONCE_BYTES];
+	return memcmp(chunk->nonce, none, sizeof none) != 0;
+}
+
+static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *chunk)
+{
+	if (chunk->iteration >= (kind == SL_MSG_STATE ? SL_ITERATIONS_MAX : 1))
 		return "iteration out of range";
+	if ((chunk->origin != 0) != (kind == SL_MSG_MASKED))
+		return "origin of what has none, or none";
+	if (nonce_shown(chunk) != sl_nonce_due(kind, chunk))
+		return "nonce missing, or where none belongs";
 	if (chunk->index >= CHUNKS_MAX)
 		return "chunk index out of range";
 	if (chunk->size < 1 || chunk->size > SL_CHUNK_BYTES_MAX)
@@ -147,11 +189,15 @@ const char *sl_message_flaw(const struct sl_message *m)
 		return digest_flaw(&m->digest);
 	case SL_MSG_ASK:
 		return ask_flaw(&m->ask);
+	case SL_MSG_FENCE:
+		return fence_flaw(&m->fence);
+	case SL_MSG_HOLD:
+		return hold_flaw(&m->hold);
 	case SL_MSG_SHARE:
-	case SL_MSG_RESULT:
-		return chunk_flaw(&m->chunk, 1);
 	case SL_MSG_STATE:
-		return chunk_flaw(&m->chunk, SL_ITERATIONS_MAX);
+	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
+		return chunk_flaw(m->kind, &m->chunk);
 	default:
 		return "unknown kind";
 	}

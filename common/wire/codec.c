@@ -10,7 +10,7 @@
 
 static bool vector_kind(uint32_t kind)
 {
-	return kind == SL_MSG_SHARE || kind == SL_MSG_STATE || kind == SL_MSG_RESULT;
+	return kind >= SL_MSG_SHARE && kind <= SL_MSG_MASKED;
 }
 
 size_t sl_encode_bytes(const struct sl_message *message)

@@ -4,7 +4,9 @@
 #include "common/wire/codec_parts.h"
 #include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"
+#include "proto/fence.pb-c.h"
 #include "proto/hello.pb-c.h"
+#include "proto/hold.pb-c.h"
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
 
@@ -16,6 +18,8 @@ struct outgoing {
 		Starling__Ready ready;
 		Starling__Digest digest;
 		Starling__Ask ask;
+		Starling__Fence fence;
+		Starling__Hold hold;
 	};
 	Starling__Parameters parameters;
 };
@@ -90,6 +94,9 @@ static Starling__Digest lend_digest(const struct sl_digest *digest)
 	m.digest = lend(digest->digest, sizeof digest->digest);
 	m.p = digest->p;
 	m.learners = digest->learners;
+	m.sigma = digest->sigma;
+	m.encoding = digest->encoding;
+	m.clip = digest->clip;
 	m.signature = lend(digest->signature, sizeof digest->signature);
 	return m;
 }
@@ -99,6 +106,33 @@ static Starling__Ask lend_ask(const struct sl_ask *ask)
 	Starling__Ask m = STARLING__ASK__INIT;
 	m.t = ask->t;
 	m.index = ask->index;
+	m.a = ask->a;
+	m.origin = ask->origin;
+	return m;
+}
+
+static Starling__Fence lend_fence(const struct sl_fence *fence)
+{
+	Starling__Fence m = STARLING__FENCE__INIT;
+	m.id = fence->id;
+	m.incarnation = fence->incarnation;
+	m.t = fence->t;
+	m.a = fence->a;
+	m.dead = fence->dead;
+	m.n_released = fence->count;
+	m.released = (uint32_t *)fence->released;
+	m.key = lend(fence->key, sizeof fence->key);
+	m.signature = lend(fence->signature, sizeof fence->signature);
+	return m;
+}
+
+static Starling__Hold lend_hold(const struct sl_hold *hold)
+{
+	Starling__Hold m = STARLING__HOLD__INIT;
+	m.t = hold->t;
+	m.a = hold->a;
+	m.view = lend(hold->view, sizeof hold->view);
+	m.held = lend(hold->held, hold->size);
 	return m;
 }
 
@@ -120,9 +154,16 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 	case SL_MSG_ASK:
 		out->ask = lend_ask(&message->ask);
 		break;
+	case SL_MSG_FENCE:
+		out->fence = lend_fence(&message->fence);
+		break;
+	case SL_MSG_HOLD:
+		out->hold = lend_hold(&message->hold);
+		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
 	default:
 		assert(false && "not a control message");
 	}

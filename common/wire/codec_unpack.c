@@ -7,7 +7,9 @@
 #include "common/wire/codec_parts.h"
 #include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"
+#include "proto/fence.pb-c.h"
 #include "proto/hello.pb-c.h"
+#include "proto/hold.pb-c.h"
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
 
@@ -94,6 +96,9 @@ static const char *read_digest(const Starling__Digest *m, struct sl_digest *dige
 	digest->a = m->a;
 	digest->p = m->p;
 	digest->learners = m->learners;
+	digest->sigma = m->sigma;
+	digest->encoding = m->encoding;
+	digest->clip = m->clip;
 	bool whole = COPY(digest->key, m->key) && COPY(digest->view, m->view) &&
 		     COPY(digest->digest, m->digest) && COPY(digest->signature, m->signature);
 	return whole ? NULL : wrong_length;
@@ -103,7 +108,33 @@ static const char *read_ask(const Starling__Ask *m, struct sl_ask *ask)
 {
 	ask->t = m->t;
 	ask->index = m->index;
+	ask->a = m->a;
+	ask->origin = m->origin;
 	return NULL;
+}
+
+static const char *read_fence(const Starling__Fence *m, struct sl_fence *fence)
+{
+	if (m->n_released > SL_RELEASED_MAX)
+		return "too many released attempts";
+	fence->id = m->id;
+	fence->incarnation = m->incarnation;
+	fence->t = m->t;
+	fence->a = m->a;
+	fence->dead = m->dead;
+	fence->count = (uint32_t)m->n_released;
+	for (uint32_t i = 0; i < fence->count; i++)
+		fence->released[i] = m->released[i];
+	return COPY(fence->key, m->key) && COPY(fence->signature, m->signature) ? NULL : wrong_length;
+}
+
+static const char *read_hold(const Starling__Hold *m, struct sl_hold *hold)
+{
+	hold->t = m->t;
+	hold->a = m->a;
+	hold->size = (uint32_t)m->held.len; /* no more than the payload */
+	hold->held = m->held.data;
+	return COPY(hold->view, m->view) ? NULL : wrong_length;
 }
 
 static const char *read_message(const ProtobufCMessage *m, struct sl_message *message)
@@ -119,9 +150,14 @@ static const char *read_message(const ProtobufCMessage *m, struct sl_message *me
 		return read_digest((const Starling__Digest *)m, &message->digest);
 	case SL_MSG_ASK:
 		return read_ask((const Starling__Ask *)m, &message->ask);
+	case SL_MSG_FENCE:
+		return read_fence((const Starling__Fence *)m, &message->fence);
+	case SL_MSG_HOLD:
+		return read_hold((const Starling__Hold *)m, &message->hold);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
 	default:
 		return "not a control message";
 	}
@@ -140,9 +176,14 @@ static const ProtobufCMessageDescriptor *descriptor(enum sl_message_kind kind)
 		return &starling__digest__descriptor;
 	case SL_MSG_ASK:
 		return &starling__ask__descriptor;
+	case SL_MSG_FENCE:
+		return &starling__fence__descriptor;
+	case SL_MSG_HOLD:
+		return &starling__hold__descriptor;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
 	default:
 		return NULL;
 	}

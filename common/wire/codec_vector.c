@@ -1,6 +1,6 @@
 /* The bytes of a chunk, as vector.proto has them; the piece stands last.
  *
- *   08 t | 10 a | 1a 20 view[32] | 20 iteration | 28 index | 32 length data[length]
+ *   08 t | 10 a | 1a 20 view[32] | 20 iteration | 28 index | 30 origin | 3a 20 nonce[32] | 42 length data[length]
  *
  * An integer that is 0 is left out with its tag, as proto3 does.
  */
@@ -16,7 +16,9 @@ enum tag { /* field number * 8 + wire type: 0 varint, 2 length-delimited */
 	TAG_VIEW = 3 << 3 | 2,
 	TAG_ITERATION = 4 << 3,
 	TAG_INDEX = 5 << 3,
-	TAG_DATA = 6 << 3 | 2,
+	TAG_ORIGIN = 6 << 3,
+	TAG_NONCE = 7 << 3 | 2,
+	TAG_DATA = 8 << 3 | 2,
 };
 
 static size_t varint_bytes(uint64_t value)
@@ -35,6 +37,14 @@ static uint8_t *put_varint(uint8_t *out, uint64_t value)
 	return out;
 }
 
+static bool has_nonce(const struct sl_chunk *chunk)
+{
+	uint8_t any = 0;
+	for (size_t i = 0; i < SL_NONCE_BYTES; i++)
+		any |= chunk->nonce[i];
+	return any != 0;
+}
+
 /* The chunk without its piece, for protobuf-c. */
 static Starling__Vector prefix(const struct sl_chunk *chunk)
 {
@@ -44,6 +54,9 @@ static Starling__Vector prefix(const struct sl_chunk *chunk)
 	v.view = (ProtobufCBinaryData){.len = SL_HASH_BYTES, .data = (uint8_t *)chunk->view};
 	v.iteration = chunk->iteration;
 	v.index = chunk->index;
+	v.origin = chunk->origin;
+	if (has_nonce(chunk))
+		v.nonce = (ProtobufCBinaryData){.len = SL_NONCE_BYTES, .data = (uint8_t *)chunk->nonce};
 	return v;
 }
 
@@ -114,7 +127,9 @@ static const char *take_span(struct reader *r, const uint8_t **bytes, size_t *si
 	return NULL;
 }
 
-static const char *take_view(struct reader *r, uint8_t view[static SL_HASH_BYTES])
+static_assert(SL_HASH_BYTES == SL_NONCE_BYTES, "take_32 takes both");
+
+static const char *take_32(struct reader *r, uint8_t out[static SL_HASH_BYTES])
 {
 	const uint8_t *bytes = NULL;
 	size_t size = 0;
@@ -122,8 +137,8 @@ static const char *take_view(struct reader *r, uint8_t view[static SL_HASH_BYTES
 	if (why != NULL)
 		return why;
 	if (size != SL_HASH_BYTES)
-		return "view of a wrong length";
-	memcpy(view, bytes, SL_HASH_BYTES);
+		return "view or nonce of a wrong length";
+	memcpy(out, bytes, SL_HASH_BYTES);
 	return NULL;
 }
 
@@ -135,11 +150,15 @@ static const char *take_field(struct reader *r, uint64_t tag, struct sl_chunk *c
 	case TAG_A:
 		return take_u32(r, &chunk->a);
 	case TAG_VIEW:
-		return take_view(r, chunk->view);
+		return take_32(r, chunk->view);
 	case TAG_ITERATION:
 		return take_u64(r, &chunk->iteration);
 	case TAG_INDEX:
 		return take_u32(r, &chunk->index);
+	case TAG_ORIGIN:
+		return take_u32(r, &chunk->origin);
+	case TAG_NONCE:
+		return take_32(r, chunk->nonce);
 	case TAG_DATA:
 		return take_span(r, &chunk->bytes, &chunk->size);
 	default:
@@ -151,7 +170,7 @@ const char *sl_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *
 {
 	struct reader r = {.at = payload, .end = payload + size};
 	uint64_t last = 0;
-	bool viewed = false; /* the one field whose absence its value does not show */
+	bool viewed = false, nonced = false; /* whose absence their value does not show */
 	*chunk = (struct sl_chunk){0};
 	while (r.at < r.end) {
 		uint64_t tag = 0;
@@ -163,7 +182,10 @@ const char *sl_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *
 		if (why != NULL)
 			return why;
 		viewed = viewed || tag == TAG_VIEW;
+		nonced = nonced || tag == TAG_NONCE;
 		last = tag;
 	}
+	if (nonced && !has_nonce(chunk))
+		return "a nonce of zeros";
 	return viewed ? NULL : "no view";
 }

@@ -19,10 +19,13 @@ size_t sl_frame_limit(uint32_t kind)
 	case SL_MSG_READY:
 	case SL_MSG_DIGEST:
 	case SL_MSG_ASK:
+	case SL_MSG_FENCE:
+	case SL_MSG_HOLD:
 		return SL_CONTROL_BYTES_MAX;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
 		return SL_VECTOR_BYTES_MAX;
 	default: /* a ping too: it has no payload */
 		return 0;
@@ -62,34 +65,26 @@ static int open_frame(struct sl_splitter *s)
 	return SL_OK;
 }
 
-/* Moves up to `want` bytes from the stream to `target`. */
-static void fill(struct sl_splitter *s, uint8_t *target, size_t want, const uint8_t **bytes, size_t *count)
-{
-	size_t n = want < *count ? want : *count;
-	if (n == 0)
-		return;
-	memcpy(target, *bytes, n);
-	s->have += n;
-	*bytes += n;
-	*count -= n;
-}
-
-int sl_splitter_take(struct sl_splitter *s, const uint8_t **bytes, size_t *count)
+uint8_t *sl_splitter_room(struct sl_splitter *s, size_t *size)
 {
 	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not continued. */
 	assert(s->have < SL_FRAME_HEADER_BYTES || s->have < SL_FRAME_HEADER_BYTES + s->size);
-	if (s->have < SL_FRAME_HEADER_BYTES) {
-		fill(s, s->header + s->have, SL_FRAME_HEADER_BYTES - s->have, bytes, count);
-		if (s->have < SL_FRAME_HEADER_BYTES)
-			return SL_PENDING;
+	bool header = s->have < SL_FRAME_HEADER_BYTES;
+	size_t at = header ? s->have : s->have - SL_FRAME_HEADER_BYTES;
+	*size = (header ? SL_FRAME_HEADER_BYTES : s->size) - at;
+	return (header ? s->header : s->payload) + at;
+}
+
+int sl_splitter_took(struct sl_splitter *s, size_t count)
+{
+	assert(count > 0);
+	s->have += count;
+	if (s->have == SL_FRAME_HEADER_BYTES) {
 		int err = open_frame(s);
 		if (err != SL_OK)
 			return err;
 	}
-	size_t got = s->have - SL_FRAME_HEADER_BYTES;
-	if (got < s->size)
-		fill(s, s->payload + got, s->size - got, bytes, count);
-	return s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK : SL_PENDING;
+	return s->have >= SL_FRAME_HEADER_BYTES && s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK : SL_PENDING;
 }
 
 void sl_splitter_next(struct sl_splitter *s)

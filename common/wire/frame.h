@@ -5,7 +5,8 @@
  *   |   'S'  | version|  kind (le16)    |  payload bytes (le32)             | payload
  *   +--------+--------+-----------------+-----------------------------------+----------
  *
- * The splitter owns one payload buffer; a length is checked against its kind's limit before memory is asked for.
+ * The splitter owns one payload buffer, into which the stream is read without a copy between; a length is checked against
+ * its kind's limit before memory is asked for.
  */
 #pragma once
 
@@ -13,7 +14,7 @@
 #include "common/core/message.h"
 
 #define SL_FRAME_PING 64u /* a kind below the messages: no payload, only life */
-#define SL_FRAME_VERSION 2u
+#define SL_FRAME_VERSION 4u
 
 /* Largest payload of a kind; 0 for an unknown kind. Ping: 0 payload, but known. */
 size_t sl_frame_limit(uint32_t kind);
@@ -29,10 +30,13 @@ struct sl_splitter {
 	uint8_t *payload; /* size bytes, allocated once the header is complete and checked */
 };
 
-/* Takes bytes of the stream from *bytes / *count (advanced past what was used). SL_OK: one frame is complete in
- * kind/size/payload; SL_PENDING: all bytes used, more needed; SL_ERR_FORMAT / SL_ERR_NOMEM: the link must be closed. After SL_OK, sl_splitter_next
- * (payload wiped and freed) comes before the next call. */
-int sl_splitter_take(struct sl_splitter *splitter, const uint8_t **bytes, size_t *count);
+/* Where the next bytes of the stream belong, and how many of them at most; never none. After SL_OK, sl_splitter_next comes
+ * first. */
+uint8_t *sl_splitter_room(struct sl_splitter *splitter, size_t *size);
+/* So many bytes were put there. SL_OK: one frame is complete in kind/size/payload; SL_PENDING: more needed; SL_ERR_FORMAT /
+ * SL_ERR_NOMEM: the link must be closed. */
+int sl_splitter_took(struct sl_splitter *splitter, size_t count);
+/* For the next frame; the payload, if it is still here, is wiped and freed. */
 void sl_splitter_next(struct sl_splitter *splitter);
 /* Whether the stream may end here without truncation. */
 bool sl_splitter_between(const struct sl_splitter *splitter);

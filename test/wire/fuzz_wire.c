@@ -7,6 +7,7 @@
 #include "common/wire/codec.h"
 #include "common/wire/frame.h"
 #include "test/wire/sample.h"
+#include "test/wire/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
@@ -25,7 +26,7 @@ static void expect_same(const struct sl_message *message, const struct sl_splitt
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
 	struct sl_splitter s = {0};
-	while (sl_splitter_take(&s, &bytes, &count) == SL_OK) {
+	while (stream_take(&s, &bytes, &count) == SL_OK) {
 		struct sl_decoded decoded;
 		const char *why;
 		if (sl_decode_message(s.kind, s.payload, s.size, &decoded, &why) == SL_OK) {

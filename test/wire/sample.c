@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/core/engine.h"
+
 static uint64_t stream;
 
 void sample_seed(void)
@@ -65,7 +67,7 @@ static void make_hello(struct sl_hello *hello)
 	hello->incarnation = edge32(0, UINT32_MAX);
 	hello->t = some_round();
 	hello->a = edge32(1, SL_ATTEMPTS_MAX);
-	hello->standing = (enum sl_standing)sample_range(SL_STANDING_TRAINING, SL_STANDING_DONE);
+	hello->standing = (enum sl_standing)sample_range(SL_STANDING_TRAINING, SL_STANDING_OPEN);
 	noise(hello->run, sizeof hello->run);
 	noise(hello->roster, sizeof hello->roster);
 }
@@ -82,7 +84,8 @@ static void make_parameters(struct sl_parameters *q)
 	memcpy(&q->clip, &clip, sizeof clip);
 	q->max_weight = edge(1, UINT64_MAX);
 	q->encoding = sample_range(0, 1);
-	q->sharing = sample_range(0, 1);
+	q->sharing = sample_range(0, 2);
+	q->mixing = sample_range(0, 3);
 	q->k_fixed = sample_range(0, 1);
 	q->k = edge(q->k_fixed, SL_ITERATIONS_MAX);
 	q->degree_max = edge(SL_DEGREE_LEAST, SL_LEARNERS_MAX);
@@ -113,7 +116,7 @@ static void make_ready(struct sl_ready *ready)
 	ready->t = some_round();
 	ready->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(ready->view, sizeof ready->view);
-	ready->k = edge(1, SL_ITERATIONS_MAX);
+	ready->k = edge(0, SL_ITERATIONS_NONE);
 	noise(ready->commitment, sizeof ready->commitment);
 	noise(ready->signature, sizeof ready->signature);
 }
@@ -128,6 +131,10 @@ static void make_digest(struct sl_digest *digest)
 	noise(digest->digest, sizeof digest->digest);
 	digest->p = edge(3, (UINT64_C(1) << 61) - 1);
 	digest->learners = edge32(2, SL_LEARNERS_MAX);
+	digest->sigma = edge32(0, SL_SIGMA_MAX);
+	digest->encoding = (uint32_t)sample_range(0, 1);
+	double clip = (double)edge(1, UINT32_MAX);
+	memcpy(&digest->clip, &clip, sizeof clip);
 	noise(digest->signature, sizeof digest->signature);
 }
 
@@ -135,15 +142,48 @@ static void make_ask(struct sl_ask *ask)
 {
 	ask->t = edge32(0, SL_ROUNDS_MAX + 1);
 	ask->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
+	if (sample_random() % 2 == 0)
+		return;
+	ask->t = some_round();
+	ask->a = edge32(1, SL_ATTEMPTS_MAX);
+	ask->origin = edge32(1, UINT32_MAX);
 }
 
-static void make_chunk(struct sl_chunk *chunk, uint8_t *piece, bool state)
+static void make_fence(struct sl_fence *fence)
+{
+	fence->id = edge32(1, UINT32_MAX);
+	fence->incarnation = edge32(0, UINT32_MAX);
+	fence->t = some_round();
+	fence->count = (uint32_t)sample_range(0, SL_RELEASED_MAX);
+	for (uint32_t i = 0; i < fence->count; i++)
+		fence->released[i] = (i == 0 ? 0 : fence->released[i - 1]) + (sl_attempt)sample_range(1, 1000000);
+	fence->a = edge32(fence->count == 0 ? 1 : fence->released[fence->count - 1], SL_ATTEMPTS_MAX);
+	fence->dead = edge32(0, fence->a);
+	noise(fence->key, sizeof fence->key);
+	noise(fence->signature, sizeof fence->signature);
+}
+
+static void make_hold(struct sl_hold *hold, uint8_t *piece)
+{
+	hold->t = some_round();
+	hold->a = edge32(1, SL_ATTEMPTS_MAX);
+	noise(hold->view, sizeof hold->view);
+	hold->size = edge32(1, SL_LEARNERS_MAX / 8);
+	noise(piece, hold->size);
+	hold->held = piece;
+}
+
+static void make_chunk(enum sl_message_kind kind, struct sl_chunk *chunk, uint8_t *piece)
 {
 	chunk->t = some_round();
 	chunk->a = edge32(1, SL_ATTEMPTS_MAX);
 	noise(chunk->view, sizeof chunk->view);
-	chunk->iteration = state ? edge(0, SL_ITERATIONS_MAX - 1) : 0;
+	chunk->iteration = kind == SL_MSG_STATE ? edge(0, SL_ITERATIONS_MAX - 1) : 0;
 	chunk->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
+	chunk->origin = kind == SL_MSG_MASKED ? edge32(1, UINT32_MAX) : 0;
+	memset(chunk->nonce, 0, sizeof chunk->nonce);
+	if (sl_nonce_due(kind, chunk))
+		noise(chunk->nonce, sizeof chunk->nonce);
 	chunk->size = (size_t)sample_range(1, SAMPLE_PIECE_MAX);
 	noise(piece, chunk->size);
 	chunk->bytes = piece;
@@ -169,10 +209,17 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 	case SL_MSG_ASK:
 		make_ask(&m->ask);
 		break;
+	case SL_MSG_FENCE:
+		make_fence(&m->fence);
+		break;
+	case SL_MSG_HOLD:
+		make_hold(&m->hold, sample->piece);
+		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
-		make_chunk(&m->chunk, sample->piece, kind == SL_MSG_STATE);
+	case SL_MSG_MASKED:
+		make_chunk(kind, &m->chunk, sample->piece);
 		break;
 	}
 }
@@ -204,18 +251,29 @@ static bool equal_ready(const struct sl_ready *a, const struct sl_ready *b)
 static bool equal_digest(const struct sl_digest *a, const struct sl_digest *b)
 {
 	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME_BYTES(view) && SAME_BYTES(digest) &&
-	       SAME(p) && SAME(learners) && SAME_BYTES(signature);
+	       SAME(p) && SAME(learners) && SAME(sigma) && SAME(encoding) && SAME(clip) && SAME_BYTES(signature);
 }
 
 static bool equal_ask(const struct sl_ask *a, const struct sl_ask *b)
 {
-	return SAME(t) && SAME(index);
+	return SAME(t) && SAME(index) && SAME(a) && SAME(origin);
+}
+
+static bool equal_fence(const struct sl_fence *a, const struct sl_fence *b)
+{
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME(count) && SAME(dead) &&
+	       memcmp(a->released, b->released, a->count * sizeof *a->released) == 0 && SAME_BYTES(signature);
+}
+
+static bool equal_hold(const struct sl_hold *a, const struct sl_hold *b)
+{
+	return SAME(t) && SAME(a) && SAME_BYTES(view) && SAME(size) && memcmp(a->held, b->held, a->size) == 0;
 }
 
 static bool equal_chunk(const struct sl_chunk *a, const struct sl_chunk *b)
 {
-	return SAME(t) && SAME(a) && SAME_BYTES(view) && SAME(iteration) && SAME(index) && SAME(size) &&
-	       memcmp(a->bytes, b->bytes, a->size) == 0;
+	return SAME(t) && SAME(a) && SAME_BYTES(view) && SAME(iteration) && SAME(index) && SAME(origin) &&
+	       SAME_BYTES(nonce) && SAME(size) && memcmp(a->bytes, b->bytes, a->size) == 0;
 }
 
 bool sample_equal(const struct sl_message *a, const struct sl_message *b)
@@ -233,9 +291,14 @@ bool sample_equal(const struct sl_message *a, const struct sl_message *b)
 		return equal_digest(&a->digest, &b->digest);
 	case SL_MSG_ASK:
 		return equal_ask(&a->ask, &b->ask);
+	case SL_MSG_FENCE:
+		return equal_fence(&a->fence, &b->fence);
+	case SL_MSG_HOLD:
+		return equal_hold(&a->hold, &b->hold);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
 		return equal_chunk(&a->chunk, &b->chunk);
 	}
 	return false;
@@ -258,7 +321,7 @@ static bool promises_parameters(const struct sl_parameters *q)
 	return between(1, q->n, (1u << 28) - 1) && (q->p == 0 || between(3, q->p, (UINT64_C(1) << 61) - 1)) &&
 	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) && between(1, q->tolerance, 1998) &&
 	       q->sigma <= 12 && clip > 0 && clip < INFINITY && q->max_weight >= 1 && q->encoding <= 1 &&
-	       q->sharing <= 1 && q->k <= 1000000 && q->k_fixed <= 1 && (q->k_fixed == 0 || q->k != 0) &&
+	       q->sharing <= 2 && q->mixing <= 3 && q->k <= 1000000 && q->k_fixed <= 1 && (q->k_fixed == 0 || q->k != 0) &&
 	       between(4, q->degree_max, 2000);
 }
 
@@ -273,13 +336,37 @@ static bool promises_link_state(const struct sl_link_state *ls)
 
 static bool promises_digest(const struct sl_digest *digest)
 {
-	return digest->id >= 1 && when(digest->t, digest->a) && between(3, digest->p, (UINT64_C(1) << 61) - 1) &&
+	double clip;
+	memcpy(&clip, &digest->clip, sizeof clip);
+	return digest->id >= 1 && digest->sigma <= 12 && digest->encoding <= 1 && clip > 0 && clip < INFINITY &&
+	       when(digest->t, digest->a) && between(3, digest->p, (UINT64_C(1) << 61) - 1) &&
 	       between(2, digest->learners, 2000);
 }
 
-static bool promises_chunk(const struct sl_chunk *chunk, uint64_t iteration_most)
+static bool promises_ask(const struct sl_ask *ask)
 {
-	return when(chunk->t, chunk->a) && chunk->iteration <= iteration_most && chunk->index < 8192 &&
+	bool result = ask->a == 0 && ask->origin == 0 && ask->t <= 1000001;
+	bool masked = ask->origin >= 1 && when(ask->t, ask->a);
+	return (result || masked) && ask->index < 8192;
+}
+
+static bool promises_fence(const struct sl_fence *fence)
+{
+	bool rising = fence->count == 0 || (fence->released[0] >= 1 && fence->released[fence->count - 1] <= fence->a);
+	for (uint32_t i = 1; i < fence->count; i++)
+		rising = rising && fence->released[i - 1] < fence->released[i];
+	return rising && fence->count <= 16 && fence->dead <= fence->a && fence->id >= 1 && when(fence->t, fence->a);
+}
+
+/* A nonce stands where a masked state begins, and nowhere else. */
+static bool promises_chunk(enum sl_message_kind kind, const struct sl_chunk *chunk, uint64_t iteration_most)
+{
+	uint8_t any = 0;
+	for (size_t i = 0; i < sizeof chunk->nonce; i++)
+		any |= chunk->nonce[i];
+	bool masked = kind == SL_MSG_MASKED, begins = chunk->index == 0 && chunk->iteration == 0;
+	return (any != 0) == (begins && (masked || kind == SL_MSG_STATE)) && (chunk->origin != 0) == masked &&
+	       when(chunk->t, chunk->a) && chunk->iteration <= iteration_most && chunk->index < 8192 &&
 	       between(1, chunk->size, 262144);
 }
 
@@ -287,20 +374,25 @@ bool sample_promises(const struct sl_message *m)
 {
 	switch (m->kind) {
 	case SL_MSG_HELLO:
-		return m->hello.id >= 1 && when(m->hello.t, m->hello.a) && between(1, m->hello.standing, 3);
+		return m->hello.id >= 1 && when(m->hello.t, m->hello.a) && between(1, m->hello.standing, 4);
 	case SL_MSG_LINK_STATE:
 		return promises_link_state(&m->link_state);
 	case SL_MSG_READY:
-		return m->ready.id >= 1 && when(m->ready.t, m->ready.a) && between(1, m->ready.k, 1000000);
+		return m->ready.id >= 1 && when(m->ready.t, m->ready.a) && m->ready.k <= 1000001;
 	case SL_MSG_DIGEST:
 		return promises_digest(&m->digest);
 	case SL_MSG_ASK:
-		return m->ask.t <= 1000001 && m->ask.index < 8192;
+		return promises_ask(&m->ask);
+	case SL_MSG_FENCE:
+		return promises_fence(&m->fence);
+	case SL_MSG_HOLD:
+		return when(m->hold.t, m->hold.a) && between(1, m->hold.size, 250);
 	case SL_MSG_SHARE:
 	case SL_MSG_RESULT:
-		return promises_chunk(&m->chunk, 0);
+	case SL_MSG_MASKED:
+		return promises_chunk(m->kind, &m->chunk, 0);
 	case SL_MSG_STATE:
-		return promises_chunk(&m->chunk, 999999);
+		return promises_chunk(m->kind, &m->chunk, 999999);
 	}
 	return false;
 }

@@ -90,7 +90,7 @@ static void everybody_is_a_candidate(void **state)
 	ls->parameters = (struct sl_parameters){.n = SL_ELEMENTS_MAX - 1, .p = (UINT64_C(1) << 61) - 1,
 						.rounds = SL_ROUNDS_MAX, .quorum = SL_LEARNERS_MAX,
 						.tolerance = SL_LEARNERS_MAX - 2, .sigma = SL_SIGMA_MAX,
-						.clip = 1, .max_weight = UINT64_MAX, .encoding = 1, .sharing = 1,
+						.clip = 1, .max_weight = UINT64_MAX, .encoding = 1, .sharing = 1, .mixing = 1,
 						.k = SL_ITERATIONS_MAX, .k_fixed = 1, .degree_max = SL_LEARNERS_MAX};
 	ls->count = SL_LEARNERS_MAX;
 	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++)
@@ -122,13 +122,46 @@ static void asking_for_the_last_result(void **state)
 	sl_decoded_close(&decoded);
 }
 
+/* With every number at its largest; and a frame holds it. */
 static void largest_chunk(void **state)
 {
 	(void)state;
-	sample_make(&sample, SL_MSG_STATE);
-	sample.message.chunk.size = SL_CHUNK_BYTES_MAX;
-	for (size_t i = 0; i < SL_CHUNK_BYTES_MAX; i++)
-		sample.piece[i] = (uint8_t)sample_random();
+	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_MASKED; kind++)
+		for (uint32_t index = 0; index < SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS; index += 8191) {
+			sample_make(&sample, (enum sl_message_kind)kind);
+			struct sl_chunk *chunk = &sample.message.chunk;
+			chunk->t = SL_ROUNDS_MAX + 1;
+			chunk->a = SL_ATTEMPTS_MAX;
+			chunk->index = index;
+			chunk->origin = kind == SL_MSG_MASKED ? UINT32_MAX : 0;
+			chunk->iteration = kind == SL_MSG_STATE && index != 0 ? SL_ITERATIONS_MAX - 1 : 0;
+			memset(chunk->nonce, sl_nonce_due(sample.message.kind, chunk) ? 0xff : 0, sizeof chunk->nonce);
+			chunk->size = SL_CHUNK_BYTES_MAX;
+			for (size_t i = 0; i < SL_CHUNK_BYTES_MAX; i++)
+				sample.piece[i] = (uint8_t)sample_random();
+			assert_true(sl_encode_bytes(&sample.message) <= SL_FRAME_HEADER_BYTES + sl_frame_limit(kind));
+			expect_back();
+		}
+}
+
+static void everybody_is_held(void **state)
+{
+	(void)state;
+	sample_make(&sample, SL_MSG_HOLD);
+	sample.message.hold.size = SL_LEARNERS_MAX / 8;
+	memset(sample.piece, 0xff, SL_LEARNERS_MAX / 8);
+	expect_back();
+}
+
+static void everything_was_released(void **state)
+{
+	(void)state;
+	sample_make(&sample, SL_MSG_FENCE);
+	struct sl_fence *fence = &sample.message.fence;
+	fence->count = SL_RELEASED_MAX;
+	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
+		fence->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
+	fence->a = SL_ATTEMPTS_MAX;
 	expect_back();
 }
 
@@ -137,7 +170,7 @@ static void protobuf_agrees(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 1000; i++) {
-		sample_make(&sample, (enum sl_message_kind)(SL_MSG_SHARE + i % 3));
+		sample_make(&sample, (enum sl_message_kind)(SL_MSG_SHARE + i % 4));
 		const struct sl_chunk *chunk = &sample.message.chunk;
 		size_t size;
 		uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
@@ -146,7 +179,10 @@ static void protobuf_agrees(void **state)
 		assert_non_null(v);
 		assert_int_equal(v->base.n_unknown_fields, 0);
 		assert_true(v->t == chunk->t && v->a == chunk->a && v->index == chunk->index);
-		assert_true(v->iteration == chunk->iteration);
+		assert_true(v->iteration == chunk->iteration && v->origin == chunk->origin);
+		assert_int_equal(v->nonce.len, sl_nonce_due(sample.message.kind, chunk) ? SL_NONCE_BYTES : 0);
+		if (v->nonce.len > 0)
+			assert_memory_equal(v->nonce.data, chunk->nonce, SL_NONCE_BYTES);
 		assert_int_equal(v->view.len, SL_HASH_BYTES);
 		assert_memory_equal(v->view.data, chunk->view, SL_HASH_BYTES);
 		assert_int_equal(v->data.len, chunk->size);
@@ -234,7 +270,7 @@ static void damage_is_taken_at_its_word(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
-		uint32_t kind = (uint32_t)sample_range(SL_MSG_HELLO, SL_MSG_RESULT);
+		uint32_t kind = (uint32_t)sample_range(SL_MSG_HELLO, SL_MSG_MASKED);
 		size_t size;
 		sample_make(&sample, (enum sl_message_kind)kind);
 		uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
@@ -275,6 +311,8 @@ int main(void)
 		cmocka_unit_test(nobody_is_a_candidate),
 		cmocka_unit_test(asking_for_the_last_result),
 		cmocka_unit_test(largest_chunk),
+		cmocka_unit_test(everybody_is_held),
+		cmocka_unit_test(everything_was_released),
 		cmocka_unit_test(protobuf_agrees),
 		cmocka_unit_test(piece_is_not_copied),
 		cmocka_unit_test(cut_short_anywhere),

@@ -8,10 +8,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/core/engine.h"
 #include "common/wire/frame.h"
 #include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"
+#include "proto/fence.pb-c.h"
 #include "proto/hello.pb-c.h"
+#include "proto/hold.pb-c.h"
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
 #include "test/wire/refuse.h"
@@ -81,6 +84,8 @@ static Starling__Digest digest(void)
 	m.key = m.view = m.digest = BYTES(32);
 	m.p = 3;
 	m.learners = 2;
+	double clip = 16;
+	memcpy(&m.clip, &clip, sizeof clip);
 	m.signature = BYTES(64);
 	return m;
 }
@@ -89,6 +94,39 @@ static Starling__Ask ask(void)
 {
 	Starling__Ask m = STARLING__ASK__INIT;
 	m.t = m.index = 1;
+	return m;
+}
+
+/* For a chunk of a masked state. */
+static Starling__Ask ask_masked(void)
+{
+	Starling__Ask m = ask();
+	m.a = m.origin = 1;
+	return m;
+}
+
+static uint32_t released[SL_RELEASED_MAX + 1];
+
+static Starling__Fence fence(void)
+{
+	Starling__Fence m = STARLING__FENCE__INIT;
+	m.id = m.incarnation = m.t = 1;
+	m.a = 100;
+	for (uint32_t i = 0; i <= SL_RELEASED_MAX; i++)
+		released[i] = i + 1;
+	m.released = released;
+	m.n_released = 3;
+	m.key = BYTES(32);
+	m.signature = BYTES(64);
+	return m;
+}
+
+static Starling__Hold hold(void)
+{
+	Starling__Hold m = STARLING__HOLD__INIT;
+	m.t = m.a = 1;
+	m.view = BYTES(32);
+	m.held = BYTES(1);
 	return m;
 }
 
@@ -124,6 +162,24 @@ static Starling__Ask ask(void)
 		spoil;                                                                                       \
 		expect_packed(SL_MSG_ASK, &m, reason);                                                       \
 	} while (0)
+#define ASK_MASKED(spoil, reason)                                                                            \
+	do {                                                                                                 \
+		Starling__Ask m = ask_masked();                                                              \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_ASK, &m, reason);                                                       \
+	} while (0)
+#define FENCE(spoil, reason)                                                                                 \
+	do {                                                                                                 \
+		Starling__Fence m = fence();                                                                 \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_FENCE, &m, reason);                                                     \
+	} while (0)
+#define HOLD(spoil, reason)                                                                                  \
+	do {                                                                                                 \
+		Starling__Hold m = hold();                                                                   \
+		spoil;                                                                                       \
+		expect_packed(SL_MSG_HOLD, &m, reason);                                                      \
+	} while (0)
 
 static const char length[] = "hash, key or signature of a wrong length";
 static const char when[] = "round out of range";
@@ -133,18 +189,32 @@ static const char when[] = "round out of range";
 static void ids_rounds_attempts(void **state)
 {
 	(void)state;
-#define WHO(KIND)                                                                                            \
+#define WHEN(KIND)                                                                                           \
 	KIND((void)m, NULL);                                                                                 \
-	KIND(m.id = 0, "id is 0");                                                                           \
 	KIND(m.t = 0, when);                                                                                 \
 	KIND(m.t = SL_ROUNDS_MAX + 1, NULL);                                                                 \
 	KIND(m.t = SL_ROUNDS_MAX + 2, when);                                                                 \
-	KIND(m.a = 0, "attempt out of range")
+	KIND(m.a = SL_ATTEMPTS_MAX, NULL);                                                                   \
+	KIND(m.a = SL_ATTEMPTS_MAX + 1, "attempt out of range")
+#define WHO(KIND)                                                                                            \
+	WHEN(KIND);                                                                                          \
+	KIND(m.id = 0, "id is 0")
 	WHO(HELLO);
 	WHO(LINK_STATE);
 	WHO(READY);
 	WHO(DIGEST);
+	WHO(FENCE);
+	WHEN(HOLD);
 #undef WHO
+#undef WHEN
+#define FIRST(KIND) KIND(m.a = 0, "attempt out of range")
+	FIRST(HELLO);
+	FIRST(LINK_STATE);
+	FIRST(READY);
+	FIRST(DIGEST);
+	FIRST(HOLD);
+	FENCE((m.a = 0, m.n_released = 0), "attempt out of range");
+#undef FIRST
 }
 
 static void lengths_of_hashes(void **state)
@@ -167,6 +237,9 @@ static void lengths_of_hashes(void **state)
 	LENGTH(DIGEST, view, SL_HASH_BYTES);
 	LENGTH(DIGEST, digest, SL_HASH_BYTES);
 	LENGTH(DIGEST, signature, SL_SIG_BYTES);
+	LENGTH(FENCE, key, SL_KEY_BYTES);
+	LENGTH(FENCE, signature, SL_SIG_BYTES);
+	LENGTH(HOLD, view, SL_HASH_BYTES);
 #undef LENGTH
 }
 
@@ -174,9 +247,10 @@ static void standings(void **state)
 {
 	(void)state;
 	const char *reason = "unknown standing";
-	HELLO(m.standing = STARLING__STANDING__STANDING_DONE, NULL);
+	HELLO(m.standing = STARLING__STANDING__STANDING_TRAINING, NULL);
+	HELLO(m.standing = STARLING__STANDING__STANDING_OPEN, NULL);
 	HELLO(m.standing = STARLING__STANDING__STANDING_UNSPECIFIED, reason);
-	HELLO(m.standing = (Starling__Standing)4, reason);
+	HELLO(m.standing = (Starling__Standing)5, reason);
 	HELLO(m.standing = (Starling__Standing)-1, reason);
 }
 
@@ -203,8 +277,10 @@ static void integer_parameters(void **state)
 	LINK_STATE(q.max_weight = 0, "max_weight is 0");
 	LINK_STATE(q.encoding = 1, NULL);
 	LINK_STATE(q.encoding = 2, "unknown encoding");
-	LINK_STATE(q.sharing = 1, NULL);
-	LINK_STATE(q.sharing = 2, "unknown sharing");
+	LINK_STATE(q.sharing = 2, NULL);
+	LINK_STATE(q.sharing = 3, "unknown sharing");
+	LINK_STATE(q.mixing = SL_ENGINE_AUTO, NULL);
+	LINK_STATE(q.mixing = SL_ENGINE_AUTO + 1, "unknown mixing");
 }
 
 static void parameters_of_the_graph(void **state)
@@ -246,6 +322,11 @@ static void view_of_a_digest(void **state)
 	DIGEST(m.learners = 1, "learners out of range");
 	DIGEST(m.learners = SL_LEARNERS_MAX, NULL);
 	DIGEST(m.learners = SL_LEARNERS_MAX + 1, "learners out of range");
+	DIGEST(m.sigma = SL_SIGMA_MAX, NULL);
+	DIGEST(m.sigma = SL_SIGMA_MAX + 1, "sigma out of range");
+	DIGEST(m.encoding = 1, NULL);
+	DIGEST(m.encoding = 2, "unknown encoding");
+	DIGEST(m.clip = 0, "clip is not a positive number");
 }
 
 static void numbers_of_an_ask(void **state)
@@ -258,6 +339,49 @@ static void numbers_of_an_ask(void **state)
 	ASK(m.t = SL_ROUNDS_MAX + 2, when);
 	ASK(m.index = last, NULL);
 	ASK(m.index = last + 1, "chunk index out of range");
+}
+
+/* For a result, or for a masked state: of which attempt, and whose. */
+static void what_is_asked_for(void **state)
+{
+	(void)state;
+	const char *reason = "neither for a result nor for a masked state";
+	ASK_MASKED((void)m, NULL);
+	ASK_MASKED(m.origin = UINT32_MAX, NULL);
+	ASK_MASKED(m.origin = 0, reason);
+	ASK_MASKED(m.a = 0, reason);
+	ASK_MASKED(m.a = SL_ATTEMPTS_MAX, NULL);
+	ASK_MASKED(m.a = SL_ATTEMPTS_MAX + 1, reason);
+	ASK_MASKED(m.t = 0, reason);
+	ASK_MASKED(m.t = SL_ROUNDS_MAX + 2, when);
+	ASK_MASKED(m.index = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS, "chunk index out of range");
+}
+
+static void attempts_of_a_fence(void **state)
+{
+	(void)state;
+	const char *order = "released attempts not strictly ascending from 1 to a";
+	FENCE(m.n_released = 0, NULL);
+	FENCE(m.a = 3, NULL);
+	FENCE(m.a = 2, order);
+	FENCE((m.n_released = 1, released[0] = 101), order);
+	FENCE((m.n_released = 1, released[0] = 0), order);
+	FENCE(released[1] = released[0], order);
+	FENCE(released[2] = 1, order);
+	FENCE(m.dead = m.a, NULL);
+	FENCE(m.dead = m.a + 1, "dead attempt above a");
+	FENCE(m.n_released = SL_RELEASED_MAX, NULL);
+	FENCE(m.n_released = SL_RELEASED_MAX + 1, "too many released attempts");
+}
+
+static void members_of_a_hold(void **state)
+{
+	(void)state;
+	static uint8_t most[SL_LEARNERS_MAX / 8 + 1];
+	const char *reason = "set of members out of range";
+	HOLD(m.held = BYTES(0), reason);
+	HOLD((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8), NULL);
+	HOLD((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8 + 1), reason);
 }
 
 static void clip_is_a_number(void **state)
@@ -287,9 +411,10 @@ static void candidates_ascend(void **state)
 static void iterations_of_ready(void **state)
 {
 	(void)state;
-	READY(m.k = 0, "K out of range");
+	READY(m.k = 0, NULL);
 	READY(m.k = SL_ITERATIONS_MAX, NULL);
-	READY(m.k = SL_ITERATIONS_MAX + 1, "K out of range");
+	READY(m.k = SL_ITERATIONS_NONE, NULL);
+	READY(m.k = SL_ITERATIONS_NONE + 1, "K out of range");
 }
 
 /* --- the form of control messages --- */
@@ -315,15 +440,27 @@ static void unknown_fields(void **state)
 	Starling__Digest m = digest();
 	begin();
 	put_packed(&m);
-	put_byte(10 << 3);
+	put_byte(13 << 3);
 	put_byte(1);
 	expect_written(SL_MSG_DIGEST, "unknown field");
 	Starling__Ask a = ask();
 	begin();
 	put_packed(&a);
-	put_byte(3 << 3);
+	put_byte(5 << 3);
 	put_byte(1);
 	expect_written(SL_MSG_ASK, "unknown field");
+	Starling__Fence f = fence();
+	begin();
+	put_packed(&f);
+	put_byte(9 << 3);
+	put_byte(1);
+	expect_written(SL_MSG_FENCE, "unknown field");
+	Starling__Hold h = hold();
+	begin();
+	put_packed(&h);
+	put_byte(5 << 3);
+	put_byte(1);
+	expect_written(SL_MSG_HOLD, "unknown field");
 }
 
 /* Inside the parameters, where only a look into the nested message finds it. */
@@ -334,7 +471,7 @@ static void unknown_parameters(void **state)
 	Starling__LinkState rest = link_state(NULL);
 	uint8_t nested[256];
 	size_t size = starling__parameters__pack(&q, nested);
-	nested[size++] = 14 << 3;
+	nested[size++] = 15 << 3;
 	nested[size++] = 1;
 	begin();
 	put_span(PARAMETERS, nested, size);
@@ -392,6 +529,10 @@ static void asks_of_another_form(void **state)
 		{"\x08\x81\x00", 3, "not the canonical form"},
 		{"\x10\x01\x08\x01", 4, "not the canonical form"},
 		{"\x10\x01\x10\x01", 4, "not the canonical form"},
+		{"\x08\x01\x18\x01\x20\x01", 6, NULL}, /* a masked state's first chunk */
+		{"\x08\x01\x18\x00", 4, "not the canonical form"},
+		{"\x08\x01\x20\x00", 4, "not the canonical form"},
+		{"\x08\x01\x20\x01\x18\x01", 6, "not the canonical form"},
 		{"\x10\x81\x80\x80\x80\x10", 6, "not the canonical form"}, /* 2^32 + 1 into 32 bits */
 		{"\x08", 1, "not protobuf"},
 		{"\x0a\x01\x01", 3, "not protobuf"},
@@ -425,7 +566,7 @@ static const char budget[] = "needs more memory than its size allows";
 static void many_empty_fields(void **state)
 {
 	(void)state;
-	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_ASK; kind++) {
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++) {
 		begin();
 		while (w.used < SL_CONTROL_BYTES_MAX) {
 			put_byte(15 << 3 | 2);
@@ -452,6 +593,31 @@ static void many_candidates(void **state)
 	expect_written(SL_MSG_LINK_STATE, "too many candidates");
 }
 
+/* 65,000 one-byte attempts, likewise; written one by one they are another form of the same fence. */
+static void many_released(void **state)
+{
+	(void)state;
+	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, FENCE_SIGNATURE = 8 << 3 | 2 };
+	static uint8_t ones[65000];
+	Starling__Fence m = fence();
+	m.n_released = 0;
+	m.key = m.signature = BYTES(0); /* written by hand, after the attempts */
+	memset(ones, 1, sizeof ones);
+	begin();
+	put_packed(&m);
+	put_span(RELEASED, ones, sizeof ones);
+	put_span(KEY, bytes, SL_KEY_BYTES);
+	put_span(FENCE_SIGNATURE, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_FENCE, "too many released attempts");
+	begin();
+	put_packed(&m);
+	put_byte(ONE_RELEASED);
+	put_byte(1);
+	put_span(KEY, bytes, SL_KEY_BYTES);
+	put_span(FENCE_SIGNATURE, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_FENCE, "not the canonical form");
+}
+
 /* A count that is announced but not there. */
 static void lengths_beyond_the_end(void **state)
 {
@@ -462,7 +628,7 @@ static void lengths_beyond_the_end(void **state)
 			begin();
 			put_byte(field << 3 | 2);
 			put_varint(sizes[i]);
-			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_ASK; kind++)
+			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++)
 				expect_written(kind, "not protobuf");
 		}
 }
@@ -483,7 +649,7 @@ static void nesting(void **state)
 	}
 	expect(SL_MSG_LINK_STATE, deep + at, sizeof deep - at, "not protobuf"); /* max_weight is no message */
 	memset(deep, 8 << 3 | 3, sizeof deep);
-	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_ASK; kind++)
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++)
 		expect(kind, deep, sizeof deep, "not protobuf");
 }
 
@@ -498,6 +664,9 @@ int main(void)
 		cmocka_unit_test(sizes_of_rosters),
 		cmocka_unit_test(view_of_a_digest),
 		cmocka_unit_test(numbers_of_an_ask),
+		cmocka_unit_test(what_is_asked_for),
+		cmocka_unit_test(attempts_of_a_fence),
+		cmocka_unit_test(members_of_a_hold),
 		cmocka_unit_test(clip_is_a_number),
 		cmocka_unit_test(candidates_ascend),
 		cmocka_unit_test(iterations_of_ready),
@@ -509,6 +678,7 @@ int main(void)
 		cmocka_unit_test(parameters_twice),
 		cmocka_unit_test(many_empty_fields),
 		cmocka_unit_test(many_candidates),
+		cmocka_unit_test(many_released),
 		cmocka_unit_test(lengths_beyond_the_end),
 		cmocka_unit_test(nesting),
 	};

@@ -10,7 +10,8 @@
 static const char when[] = "round out of range";
 static uint8_t bytes[SL_HASH_BYTES + 1];
 
-enum { T = 1 << 3, A = 2 << 3, VIEW = 3 << 3 | 2, ITERATION = 4 << 3, INDEX = 5 << 3, DATA = 6 << 3 | 2 };
+enum { T = 1 << 3, A = 2 << 3, VIEW = 3 << 3 | 2, ITERATION = 4 << 3, INDEX = 5 << 3, ORIGIN = 6 << 3, NONCE = 7 << 3 | 2,
+       DATA = 8 << 3 | 2 };
 
 static void put_number(unsigned tag, uint64_t value)
 {
@@ -18,28 +19,48 @@ static void put_number(unsigned tag, uint64_t value)
 	put_varint(value);
 }
 
-/* A valid chunk with these four numbers, where 0 is left out. */
-static void put_chunk(uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size)
+/* A chunk with these numbers, where 0 is left out. */
+struct parts {
+	uint64_t t, a, iteration, index, origin;
+	const uint8_t *nonce;
+	size_t size;
+};
+
+static const uint8_t nonce[SL_NONCE_BYTES] = {1};
+
+static void put_parts(struct parts parts)
 {
 	static const uint8_t zeros[SL_CHUNK_BYTES_MAX + 1];
 	begin();
-	if (t != 0)
-		put_number(T, t);
-	if (a != 0)
-		put_number(A, a);
+	if (parts.t != 0)
+		put_number(T, parts.t);
+	if (parts.a != 0)
+		put_number(A, parts.a);
 	put_span(VIEW, zeros, SL_HASH_BYTES);
-	if (iteration != 0)
-		put_number(ITERATION, iteration);
-	if (index != 0)
-		put_number(INDEX, index);
-	if (size != 0)
-		put_span(DATA, zeros, size);
+	if (parts.iteration != 0)
+		put_number(ITERATION, parts.iteration);
+	if (parts.index != 0)
+		put_number(INDEX, parts.index);
+	if (parts.origin != 0)
+		put_number(ORIGIN, parts.origin);
+	if (parts.nonce != NULL)
+		put_span(NONCE, parts.nonce, SL_NONCE_BYTES);
+	if (parts.size != 0)
+		put_span(DATA, zeros, parts.size);
+}
+
+/* As the kind has it apart from the numbers given: of a masked state, with its owner; where one begins, with its nonce. */
+static void put_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size)
+{
+	bool masked = kind == SL_MSG_MASKED, begins = (masked || kind == SL_MSG_STATE) && iteration == 0 && index == 0;
+	put_parts((struct parts){.t = t, .a = a, .iteration = iteration, .index = index, .origin = masked ? 9 : 0,
+				 .nonce = begins ? nonce : NULL, .size = size});
 }
 
 static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size,
 			 const char *reason)
 {
-	put_chunk(t, a, iteration, index, size);
+	put_chunk(kind, t, a, iteration, index, size);
 	expect_written(kind, reason);
 }
 
@@ -47,7 +68,7 @@ static void numbers_of_a_chunk(void **state)
 {
 	(void)state;
 	const uint64_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1, most = SL_ITERATIONS_MAX - 1;
-	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_RESULT; kind++) {
+	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_MASKED; kind++) {
 		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
 		expect_chunk(kind, 0, 1, 0, 0, 1, when);
 		expect_chunk(kind, SL_ROUNDS_MAX + 2, 1, 0, 0, 1, when);
@@ -63,9 +84,65 @@ static void numbers_of_a_chunk(void **state)
 	}
 	expect_chunk(SL_MSG_SHARE, 1, 1, 1, 0, 1, "iteration out of range");
 	expect_chunk(SL_MSG_RESULT, 1, 1, 1, 0, 1, "iteration out of range");
+	expect_chunk(SL_MSG_MASKED, 1, 1, 1, 0, 1, "iteration out of range");
 	expect_chunk(SL_MSG_STATE, 1, 1, most, 0, 1, NULL);
 	expect_chunk(SL_MSG_STATE, 1, 1, most + 1, 0, 1, "iteration out of range");
 	expect_chunk(SL_MSG_STATE, 1, 1, UINT64_MAX, 0, 1, "iteration out of range");
+}
+
+static void expect_parts(uint32_t kind, uint64_t iteration, uint64_t index, uint64_t origin, const uint8_t *with,
+			 const char *reason)
+{
+	put_parts((struct parts){.t = 1, .a = 1, .iteration = iteration, .index = index, .origin = origin, .nonce = with, .size = 1});
+	expect_written(kind, reason);
+}
+
+/* Only what is asked for of anybody says whose it is. */
+static void origin_of_a_chunk(void **state)
+{
+	(void)state;
+	const char *reason = "origin of what has none, or none";
+	expect_parts(SL_MSG_MASKED, 0, 0, 0, nonce, reason);
+	expect_parts(SL_MSG_MASKED, 0, 1, 0, NULL, reason);
+	expect_parts(SL_MSG_MASKED, 0, 1, 1, NULL, NULL);
+	expect_parts(SL_MSG_MASKED, 0, 1, UINT32_MAX, NULL, NULL);
+	expect_parts(SL_MSG_MASKED, 0, 1, UINT64_C(1) << 32, NULL, "number too large");
+	expect_parts(SL_MSG_SHARE, 0, 0, 1, NULL, reason);
+	expect_parts(SL_MSG_STATE, 0, 0, 1, nonce, reason);
+	expect_parts(SL_MSG_RESULT, 0, 0, 1, NULL, reason);
+}
+
+/* Chunk 0 of a masked state brings the nonce of its commitment, and nothing else does. */
+static void nonce_of_a_chunk(void **state)
+{
+	(void)state;
+	const char *reason = "nonce missing, or where none belongs";
+	expect_parts(SL_MSG_MASKED, 0, 0, 1, nonce, NULL);
+	expect_parts(SL_MSG_MASKED, 0, 0, 1, NULL, reason);
+	expect_parts(SL_MSG_MASKED, 0, 1, 1, nonce, reason);
+	expect_parts(SL_MSG_STATE, 0, 0, 0, nonce, NULL);
+	expect_parts(SL_MSG_STATE, 0, 0, 0, NULL, reason);
+	expect_parts(SL_MSG_STATE, 0, 1, 0, nonce, reason);
+	expect_parts(SL_MSG_STATE, 1, 0, 0, nonce, reason);
+	expect_parts(SL_MSG_STATE, 1, 0, 0, NULL, NULL);
+	expect_parts(SL_MSG_SHARE, 0, 0, 0, nonce, reason);
+	expect_parts(SL_MSG_RESULT, 0, 0, 0, nonce, reason);
+}
+
+static void form_of_a_nonce(void **state)
+{
+	(void)state;
+	static const uint8_t last[SL_NONCE_BYTES] = {[SL_NONCE_BYTES - 1] = 1}, none[SL_NONCE_BYTES];
+	static const size_t sizes[] = {0, SL_NONCE_BYTES - 1, SL_NONCE_BYTES + 1};
+	expect_parts(SL_MSG_STATE, 0, 0, 0, last, NULL); /* one bit is enough */
+	expect_parts(SL_MSG_STATE, 0, 0, 0, none, "a nonce of zeros");
+	expect_parts(SL_MSG_SHARE, 0, 0, 0, none, "a nonce of zeros"); /* one more way to write the same chunk */
+	for (size_t i = 0; i < 3; i++) {
+		put_parts((struct parts){.t = 1, .a = 1});
+		put_span(NONCE, bytes, sizes[i]);
+		put_span(DATA, bytes, 1);
+		expect_written(SL_MSG_STATE, "view or nonce of a wrong length");
+	}
 }
 
 static void view_of_a_chunk(void **state)
@@ -83,28 +160,31 @@ static void view_of_a_chunk(void **state)
 		put_number(A, 1);
 		put_span(VIEW, bytes, sizes[i]);
 		put_span(DATA, bytes, 1);
-		expect_written(SL_MSG_SHARE, "view of a wrong length");
+		expect_written(SL_MSG_SHARE, "view or nonce of a wrong length");
 	}
 }
 
 static void fields_of_a_chunk(void **state)
 {
 	(void)state;
-	static const unsigned strangers[] = {7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 6 << 3 | 3, 7};
+	static const unsigned strangers[] = {9 << 3, 6 << 3 | 2, 7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 8 << 3 | 3, 7};
 	for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
 		begin();
 		put_number(strangers[i], 1);
 		expect_written(SL_MSG_STATE, "unknown field");
 	}
-	static const unsigned twice[] = {T, A, ITERATION, INDEX};
-	for (size_t i = 0; i < 4; i++) {
+	static const unsigned twice[] = {T, A, ITERATION, INDEX, ORIGIN};
+	for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
 		begin();
 		put_number(twice[i], 1);
 		put_number(twice[i], 1);
 		expect_written(SL_MSG_STATE, "field twice or out of order");
 	}
-	put_chunk(1, 1, 0, 0, 1);
+	put_chunk(SL_MSG_STATE, 1, 1, 0, 0, 1);
 	put_span(DATA, bytes, 1);
+	expect_written(SL_MSG_STATE, "field twice or out of order");
+	put_chunk(SL_MSG_STATE, 1, 1, 0, 0, 0);
+	put_span(NONCE, nonce, SL_NONCE_BYTES);
 	expect_written(SL_MSG_STATE, "field twice or out of order");
 	begin();
 	put_number(A, 1);
@@ -143,6 +223,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_of_a_chunk),
+		cmocka_unit_test(origin_of_a_chunk),
+		cmocka_unit_test(nonce_of_a_chunk),
+		cmocka_unit_test(form_of_a_nonce),
 		cmocka_unit_test(view_of_a_chunk),
 		cmocka_unit_test(fields_of_a_chunk),
 		cmocka_unit_test(varints_of_a_chunk),
