@@ -31,12 +31,24 @@ void sl_move(struct sl_core *core, enum sl_phase to)
 	sl_report(core, SL_REPORT_PHASE);
 }
 
-void sl_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers)
+struct sl_job *sl_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, const struct sl_view *view)
 {
 	struct sl_action *action = sl_emit(core, SL_ACTION_COMPUTE);
-	action->job = (struct sl_job){
-		.kind = kind, .epoch = core->epoch, .chunk = chunk, .view = &core->view, .buffers = buffers};
+	action->job = (struct sl_job){.kind = kind, .epoch = core->epoch, .chunk = chunk, .view = view};
 	core->jobs++;
+	return &action->job;
+}
+
+void sl_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers)
+{
+	sl_job_on(core, kind, chunk, &core->view)->buffers = buffers;
+}
+
+struct sl_persist *sl_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a)
+{
+	struct sl_persist *persist = &sl_emit(core, SL_ACTION_PERSIST)->persist;
+	persist->what = (struct sl_durable){.kind = kind, .t = core->t, .a = a};
+	return persist;
 }
 
 void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own)
@@ -104,15 +116,6 @@ void sl_drop_held(struct sl_core *core)
 		sl_emit(core, SL_ACTION_DROP)->buffers = all;
 }
 
-/* Somebody may complete what was released, and commit without the others (protocol 6, rule A): until all its participants
- * are known to have given it up, no other attempt of the round is shared in. See freeze.c. */
-static void leave_open(struct sl_core *core)
-{
-	for (uint32_t i = 0; i < core->view.n; i++)
-		core->peers[core->view.members[i]].open = core->a;
-	memcpy(core->open_view, core->view.h, SL_HASH_BYTES);
-}
-
 /* Everything of the attempt goes, and its late results will be known by their epoch. Its Ready is not offered again to
  * a link that comes up: who hears it late would release for nothing. */
 static void end_attempt(struct sl_core *core)
@@ -152,34 +155,59 @@ static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 	return true;
 }
 
-struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused)
+/* With the model that is there, or for another one. */
+static void go_on(struct sl_core *core)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
-	report->reason = reason;
-	memcpy(core->blamed, core->awaited, sl_set_bytes(core)); /* later moves of this step reuse awaited */
-	bool burned = core->released;
-	if (burned)
-		leave_open(core);
+	if (core->trained) {
+		sl_move(core, SL_PHASE_DISCOVER);
+		sl_discover_enter(core);
+	} else {
+		sl_move(core, SL_PHASE_TRAIN);
+		sl_begin_training(core);
+	}
+}
+
+void sl_leave_attempt(struct sl_core *core, enum sl_reason reason, bool burned)
+{
 	end_attempt(core);
 	if (!next_attempt(core, reason)) {
 		sl_report(core, SL_REPORT_EXHAUSTED);
 		sl_stop(core, SL_ERR_FULL);
-		return report;
+		return;
 	}
 	core->not_before = 0;
-	if (refused) {
-		core->not_before = core->now + pause_ms(core);
+	if (burned)
+		sl_report(core, SL_REPORT_BURNED);
+	core->trained &= !burned;
+	go_on(core);
+}
+
+struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused)
+{
+	if (sl_released(core))
+		return sl_recover_enter(core, reason);
+	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	report->reason = reason;
+	memcpy(core->blamed, core->awaited, sl_set_bytes(core)); /* later moves of this step reuse awaited */
+	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
+		sl_fence_own(core, core->a);
+	sl_ms pause = refused ? pause_ms(core) : 0;
+	sl_leave_attempt(core, reason, false);
+	if (refused && !core->stopped) {
+		core->not_before = core->now + pause;
 		core->refusals++;
 	}
-	if (burned) {
-		sl_report(core, SL_REPORT_BURNED);
-		sl_move(core, SL_PHASE_TRAIN);
-		sl_begin_training(core);
-	} else {
-		sl_move(core, SL_PHASE_DISCOVER);
-		sl_discover_enter(core);
-	}
 	return report;
+}
+
+static enum sl_standing standing(const struct sl_core *core)
+{
+	enum sl_phase phase = core->phase == SL_PHASE_CATCHUP ? core->catchup.back : core->phase;
+	if (phase == SL_PHASE_DONE)
+		return SL_STANDING_DONE;
+	if (phase == SL_PHASE_TRAIN)
+		return SL_STANDING_TRAINING;
+	return phase >= SL_PHASE_RELEASE && phase <= SL_PHASE_RECOVER ? SL_STANDING_OPEN : SL_STANDING_READY;
 }
 
 void sl_say_hello(struct sl_core *core, const uint64_t *to)
@@ -190,9 +218,7 @@ void sl_say_hello(struct sl_core *core, const uint64_t *to)
 	hello->incarnation = core->config.incarnation;
 	hello->t = core->t;
 	hello->a = core->a;
-	hello->standing = core->phase == SL_PHASE_DONE	  ? SL_STANDING_DONE
-			  : core->phase == SL_PHASE_TRAIN ? SL_STANDING_TRAINING
-							  : SL_STANDING_READY;
+	hello->standing = standing(core);
 	memcpy(hello->run, core->config.scope.run, sizeof hello->run);
 	memcpy(hello->roster, core->config.scope.roster, sizeof hello->roster);
 	sl_send(core, to, &message, true);
@@ -201,27 +227,27 @@ void sl_say_hello(struct sl_core *core, const uint64_t *to)
 void sl_begin_training(struct sl_core *core)
 {
 	core->trained = false;
-	core->released = false;
 	struct sl_action *action = sl_emit(core, SL_ACTION_TRAIN);
 	action->train.t = core->t;
 	action->train.draw = core->draws++;
 	sl_say_hello(core, core->linked);
 }
 
-/* After a commit, or at the start: the phase is TRAIN already. */
-void sl_begin_round(struct sl_core *core)
+void sl_enter_round(struct sl_core *core)
 {
 	core->t = core->committed + 1;
 	core->a = 1;
 	core->seen = 0;
+	core->owed = 0;
 	core->refusals = 0;
 	core->not_before = 0;
 	core->unthinned = false;
 	core->reach_stale = true; /* the overlay is another one */
 	memset(core->open_view, 0, SL_HASH_BYTES);
+	sl_ledger_forget(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		core->peers[i].open = core->peers[i].leapt = 0;
+		core->peers[i].leapt = 0;
 		if (core->peers[i].quarantined < core->t)
 			core->peers[i].quarantined = 0;
 		if (core->links[i].record.present && sl_flood_leap(core, i, ls))
@@ -229,6 +255,12 @@ void sl_begin_round(struct sl_core *core)
 		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
 			core->seen = ls->a;
 	}
+}
+
+/* After a commit: the phase is TRAIN already. */
+void sl_begin_round(struct sl_core *core)
+{
+	sl_enter_round(core);
 	sl_discover_ahead(core);
 	sl_begin_training(core);
 }

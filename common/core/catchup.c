@@ -9,8 +9,9 @@
  *
  * One honest signer is enough, so c+1 of them are asked for; with fewer, one liar could have made it all up, and the
  * learner stays where it is. Except for a view in which it released its own masked state: there it knows of a result that
- * somebody may hold alone, and sends its digest to all, so that two results would be noticed. The view's own bytes are not needed: its
- * participants sign h, D, p and N together. The model is decoded from Z, like everybody's. */
+ * somebody may hold alone, and sends its digest to all, so that two results would be noticed. (Its word then rests on that
+ * one holder's.) The view's own bytes are not needed: its participants sign h, D, p and N together. The model is decoded
+ * from Z, like everybody's. */
 #include "common/core/state.h"
 
 #define FRUITLESS_MOST 4u /* the pause is at most 2^3 times the stall deadline */
@@ -27,21 +28,31 @@ static bool is_own(const struct sl_core *core, const struct sl_digest *digest)
 	return digest->id == core->config.ids[core->config.self];
 }
 
-static void show_digests(struct sl_core *core)
+static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 {
-	for (uint32_t i = 0; i < core->proof.count; i++)
-		sl_send(core, core->single,
-			&(struct sl_message){.kind = SL_MSG_DIGEST, .digest = core->proof.digests[i]},
-			is_own(core, &core->proof.digests[i]));
+	for (uint32_t i = 0; i < core->proof.count; i++) {
+		const struct sl_digest *digest = &core->proof.digests[i];
+		bool own = is_own(core, digest);
+		if (all || own)
+			sl_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest}, own);
+	}
+}
+
+/* A participant's word for a result that it has from another: it is not among those who prove it, since it rests on them. */
+static void vouch(struct sl_core *core, const uint64_t *to)
+{
+	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->proof.digests[0]};
+	message.digest.id = core->config.ids[core->config.self];
+	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
+	sl_send(core, to, &message, true);
 }
 
 /* To a link that comes up: a digest that was lost with the last one is missing in what its peer can show. */
 void sl_catchup_greet(struct sl_core *core)
 {
-	for (uint32_t i = 0; i < core->proof.count; i++)
-		if (is_own(core, &core->proof.digests[i]))
-			sl_send(core, core->single,
-				&(struct sl_message){.kind = SL_MSG_DIGEST, .digest = core->proof.digests[i]}, true);
+	show_digests(core, core->single, false);
+	if (core->vouched)
+		vouch(core, core->single);
 }
 
 static void show_chunk(struct sl_core *core, uint32_t index)
@@ -60,14 +71,32 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 	sl_send(core, core->single, &message, true);
 }
 
+void sl_catchup_signed(struct sl_core *core)
+{
+	if (core->proof.count <= core->config.parameters.tolerance)
+		return;
+	bool any = false;
+	memset(core->signed_to, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		if (core->peers[i].few_shown)
+			sl_bit_set(core->signed_to, i);
+		any |= core->peers[i].few_shown;
+		core->peers[i].few_shown = false;
+	}
+	if (any)
+		show_digests(core, core->signed_to, true);
+}
+
 void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
 {
 	if (core->proof.t == 0)
 		return; /* nothing to show */
 	memset(core->single, 0, sl_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	if (ask->t != core->proof.t)
-		show_digests(core);
+	if (ask->t != core->proof.t) {
+		show_digests(core, core->single, true);
+		core->peers[peer].few_shown = core->proof.count <= core->config.parameters.tolerance;
+	}
 	show_chunk(core, ask->t == core->proof.t ? ask->index : 0);
 }
 
@@ -86,31 +115,42 @@ static void say_where(struct sl_core *core)
 	core->a += core->a < SL_ATTEMPTS_MAX;
 }
 
-bool sl_catchup_begin(struct sl_core *core)
+uint32_t sl_catchup_source(const struct sl_core *core)
 {
-	if (core->jobs > 0)
-		return false; /* they use the vault */
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_peer *p = &core->peers[i];
 		bool ahead = sl_bit(core->linked, i) && p->hello && p->t > core->t && p->quarantined == 0;
-		if (!ahead || p->t <= p->unshown || core->now < p->ask_after)
-			continue;
-		core->catchup = (struct sl_catchup){.from = i, .progress = core->now, .chunks = chunks_of(core)};
-		memset(core->source, 0, sl_set_bytes(core));
-		sl_bit_set(core->source, i);
-		sl_move(core, SL_PHASE_CATCHUP);
-		say_where(core);
-		ask(core, 0, 0);
-		return true;
+		if (ahead && p->t > p->unshown && core->now >= p->ask_after)
+			return i;
 	}
-	return false;
+	return SL_NOBODY;
 }
 
+bool sl_catchup_begin(struct sl_core *core)
+{
+	uint32_t from = core->jobs > 0 ? SL_NOBODY : sl_catchup_source(core); /* jobs use the vault */
+	if (from == SL_NOBODY)
+		return false;
+	core->catchup = (struct sl_catchup){
+		.from = from, .progress = core->now, .chunks = chunks_of(core), .back = core->phase};
+	memset(core->source, 0, sl_set_bytes(core));
+	sl_bit_set(core->source, from);
+	sl_move(core, SL_PHASE_CATCHUP);
+	if (core->catchup.back == SL_PHASE_DISCOVER)
+		say_where(core); /* in an attempt, its link state has said so */
+	ask(core, 0, 0);
+	return true;
+}
+
+/* An attempt that was left for this goes on. */
 static void leave(struct sl_core *core)
 {
 	core->epoch++; /* what is being absorbed is of no use */
+	sl_move(core, core->catchup.back);
+	core->at.edition += core->phase == SL_PHASE_RECOVER; /* who asked meanwhile got no answer */
+	if (core->phase != SL_PHASE_DISCOVER)
+		return;
 	sl_emit(core, SL_ACTION_WIPE);
-	sl_move(core, SL_PHASE_DISCOVER);
 	sl_discover_enter(core);
 }
 
@@ -147,6 +187,7 @@ void sl_catchup_lost(struct sl_core *core)
 static bool agrees(const struct sl_proof *proof, const struct sl_digest *d)
 {
 	return proof->t == d->t && proof->a == d->a && proof->p == d->p && proof->learners == d->learners &&
+	       proof->sigma == d->sigma && proof->encoding == d->encoding && proof->clip == d->clip &&
 	       memcmp(proof->view, d->view, SL_HASH_BYTES) == 0 && memcmp(proof->digest, d->digest, SL_HASH_BYTES) == 0;
 }
 
@@ -160,9 +201,15 @@ void sl_proof_add(struct sl_proof *proof, const struct sl_digest *d)
 	proof->digests[proof->count++] = *d;
 }
 
-static void begin_proof(struct sl_proof *proof, const struct sl_digest *d)
+void sl_proof_begin(struct sl_proof *proof, const struct sl_digest *d)
 {
-	*proof = (struct sl_proof){.t = d->t, .a = d->a, .p = d->p, .learners = d->learners};
+	*proof = (struct sl_proof){.t = d->t,
+				   .a = d->a,
+				   .p = d->p,
+				   .learners = d->learners,
+				   .sigma = d->sigma,
+				   .encoding = d->encoding,
+				   .clip = d->clip};
 	memcpy(proof->view, d->view, SL_HASH_BYTES);
 	memcpy(proof->digest, d->digest, SL_HASH_BYTES);
 }
@@ -178,7 +225,7 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 		return;
 	}
 	if (proof->count == 0)
-		begin_proof(proof, d);
+		sl_proof_begin(proof, d);
 	if (!agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
 		sl_reject(core, peer, "digests of one round that differ");
 		give_up(core);
@@ -191,12 +238,15 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 static bool set_view(struct sl_core *core)
 {
 	const struct sl_proof *proof = &core->catchup.proof;
-	struct sl_view *view = &core->view;
+	struct sl_view *view = &core->catchup.view;
 	view->t = proof->t;
 	view->a = proof->a;
 	memcpy(view->h, proof->view, SL_HASH_BYTES);
 	view->n = proof->learners;
 	view->agreed = core->config.parameters;
+	view->agreed.sigma = proof->sigma; /* it is their result, whatever is configured here */
+	view->agreed.encoding = proof->encoding;
+	view->agreed.clip = proof->clip;
 	sl_view_set_encoding(view);
 	if (proof->learners > 0) /* they may have agreed on a larger one than is configured here; p is above its sum (protocol 2) */
 		view->max_weight = proof->p / proof->learners;
@@ -214,7 +264,8 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer, s
 		return "a chunk of a result out of order";
 	if (buffer->index == 0 && !set_view(core))
 		return "a result over no field";
-	if (buffer->size != sl_chunk_elements(&core->view, buffer->index) * core->view.field.bytes)
+	const struct sl_view *view = &core->catchup.view;
+	if (buffer->size != sl_chunk_elements(view, buffer->index) * view->field.bytes)
 		return "a chunk of a result of the wrong size";
 	return NULL;
 }
@@ -239,13 +290,11 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	c->progress = core->now;
 	buffer->from = 0;
 	buffer->next = NULL;
-	sl_job(core, SL_JOB_ABSORB, buffer->index, buffer);
+	sl_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
 	for (; c->asked < c->chunks && c->asked < c->in + SL_LANES; c->asked++)
 		ask(core, t, c->asked);
-	if (whole(core)) {
-		sl_job(core, SL_JOB_ADOPT, 0, NULL);
-		core->out->items[core->out->count - 1].job.expected = c->proof.digest;
-	}
+	if (whole(core))
+		sl_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = c->proof.digest;
 }
 
 void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result)
@@ -261,17 +310,7 @@ void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result)
 	}
 	core->making = c->proof;
 	core->total_weight = result->total;
-	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
-	commit->proof = &core->making;
-	commit->total_weight = core->total_weight;
-}
-
-static void tell_result(struct sl_core *core)
-{
-	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->proof.digests[0]};
-	message.digest.id = core->config.ids[core->config.self];
-	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
-	sl_send(core, core->linked, &message, true);
+	sl_persist_commit(core);
 }
 
 void sl_catchup_durable(struct sl_core *core)
@@ -284,11 +323,13 @@ void sl_catchup_durable(struct sl_core *core)
 	report->n[0] = core->proof.t;
 	report->n[1] = core->proof.learners;
 	report->n[2] = core->proof.count;
-	core->peers[core->catchup.from].fruitless = 0;
 	report->hash = core->previous;
-	if (memcmp(core->proof.view, core->open_view, SL_HASH_BYTES) == 0)
-		tell_result(core);
+	core->peers[core->catchup.from].fruitless = 0;
+	core->vouched = memcmp(core->proof.view, core->open_view, SL_HASH_BYTES) == 0;
+	if (core->vouched)
+		vouch(core, core->linked);
 	core->members_known = false;
+	memset(core->fellows, 0, sl_set_bytes(core));
 	sl_committed(core);
 }
 

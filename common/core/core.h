@@ -16,6 +16,16 @@
 #include "common/core/phase.h"
 #include "common/core/report.h"
 
+/* An attempt that was cut short (protocol 6, restart). */
+struct sl_open {
+	bool released;
+	sl_attempt a;
+	const uint8_t *view; /* as it was in SL_PERSIST_PREPARED */
+	size_t view_bytes;
+	const struct sl_ready *readys; /* as in SL_PERSIST_PREPARED or, if released, SL_PERSIST_RELEASED */
+	uint32_t ready_count;
+};
+
 struct sl_core_config {
 	uint32_t self;        /* this learner's index in the roster */
 	uint32_t roster_size; /* R */
@@ -29,7 +39,15 @@ struct sl_core_config {
 	sl_round committed;                /* last committed round, 0: none */
 	uint8_t previous[SL_HASH_BYTES];   /* its D */
 	const struct sl_proof *proof;      /* of it, for others that catch up; NULL: not at hand. Copied */
+	/* Of round committed + 1, as the disk remembers it (protocol 6, restart): */
+	sl_attempt fenced;                 /* the highest attempt that was given up; 0: none */
+	sl_attempt dead;                   /* the highest released one that is not finished any more; 0: none */
+	uint32_t released_count;
+	sl_attempt released[SL_RELEASED_MAX]; /* those in which the masked state may have left, ascending */
+	const struct sl_open *open;        /* prepared or released, and neither given up nor settled; NULL: none. Used in
+	                                    * SL_EVENT_START for the last time; its spool is in the vault by then */
 	sl_ms straggler_ms, silent_ms, flood_ms, ready_ms, stall_ms, settle_ms, linger_ms;
+	sl_ms relay_ms; /* how long a record is left to its signer to send to those that it named */
 };
 
 enum sl_event_kind {
@@ -39,9 +57,25 @@ enum sl_event_kind {
 	SL_EVENT_MESSAGE,    /* peer, message[, buffer of a chunk]; signatures already checked against the signer's pin */
 	SL_EVENT_TRAINED,    /* the model of the round is in the vault */
 	SL_EVENT_COMPUTED,   /* result */
-	SL_EVENT_DURABLE,    /* what the persist action asked for is on disk */
+	SL_EVENT_DURABLE,    /* durable: what that persist action asked for is on disk */
 	SL_EVENT_RANGE,      /* range: the radio speaks */
+	SL_EVENT_ABANDON,    /* round: the operator gives up its open attempt; SL_ERR_INVALID where there is none */
 	SL_EVENT_DEADLINE,   /* sl_core_deadline() has passed */
+};
+
+/* What must not be forgotten (protocol 6 and 8). */
+enum sl_persist_kind {
+	SL_PERSIST_FENCED = 1, /* no attempt up to a is ever released any more, but those that were */
+	SL_PERSIST_PREPARED,   /* the own slot of the spool, and the attempt with view and own Ready */
+	SL_PERSIST_RELEASED,   /* with the Readys of all; before the first masked state leaves */
+	SL_PERSIST_DEAD,       /* a released attempt that nobody can complete, or that the operator has given up */
+	SL_PERSIST_COMMIT,     /* the committed model and Z, packed at the width of the proof's p, are in the vault */
+};
+
+struct sl_durable {
+	enum sl_persist_kind kind;
+	sl_round t;
+	sl_attempt a;
 };
 
 struct sl_event {
@@ -49,38 +83,46 @@ struct sl_event {
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;
-	struct sl_buffer *buffer; /* Share, State, Result: the piece (size, bytes) */
+	struct sl_buffer *buffer; /* Share, State, Result, Masked: the piece (size, bytes) */
 	const struct sl_job_result *result;
 	const uint64_t *range; /* bit set over the roster */
+	struct sl_durable durable;
+	sl_round round;
 };
 
 enum sl_action_kind {
-	SL_ACTION_PERSIST, /* commit */
+	SL_ACTION_PERSIST, /* persist: behind the jobs given before it, and one after the other */
 	SL_ACTION_SEND,    /* message to the peers of `to` */
 	SL_ACTION_TRAIN,   /* a model for round t; `draw` makes its randomness fresh */
 	SL_ACTION_COMPUTE, /* job */
 	SL_ACTION_LINKS,   /* keep links to the peers of `to`, and to no others */
 	SL_ACTION_DROP,    /* buffers: give them back */
-	SL_ACTION_WIPE,    /* the attempt is over: wipe the vault (after the jobs already given) */
+	SL_ACTION_WIPE,    /* the attempt is over: wipe the vault and end the spool (after the jobs already given) */
 	SL_ACTION_REPORT,
 	SL_ACTION_STOP,    /* the learner is done (code SL_OK) or cannot go on */
 };
 
-/* The committed model is in the vault, and Z, packed at the width of the proof's p. */
-struct sl_commit {
-	const struct sl_proof *proof; /* the own digest without its signature */
-	uint64_t total_weight;
+struct sl_persist {
+	struct sl_durable what;
+	const uint8_t *view; /* PREPARED: its bytes (view_bytes.h) */
+	size_t view_bytes;
+	const struct sl_ready *readys; /* PREPARED: the own; RELEASED: of all, by position. The own is unsigned */
+	uint32_t ready_count;
+	uint64_t draw;                /* PREPARED: of the model */
+	const struct sl_proof *proof; /* COMMIT: the own digest is unsigned */
+	uint64_t total_weight;        /* COMMIT */
 };
 
 struct sl_action {
 	enum sl_action_kind kind;
 	union {
-		struct sl_commit commit;
+		struct sl_persist persist;
 		struct {
 			const uint64_t *to;        /* bit set over the roster */
 			struct sl_message message; /* signature left zero where the learner's own: the shell signs.
-			                            * Chunks have no bytes: the shell packs row r of the vault for
-			                            * neighbour r (Share), the state (State), or the last committed Z (Result). */
+			                            * Chunks have no bytes: the shell packs row r of the vault for neighbour r
+			                            * (Share), the state (State), the last committed Z (Result), or the slot of
+			                            * `origin` (Masked); and it adds the nonce where one is due. */
 			bool own;
 		} send;
 		struct {
@@ -124,7 +166,7 @@ struct sl_core_status {
 	enum sl_phase phase;
 	uint32_t permille; /* of the phase */
 	uint32_t learners; /* of the view, 0 before it is closed */
-	uint64_t k;
-	double mu;
+	enum sl_engine engine; /* of the view, and */
+	uint64_t steps;        /* its exchanges */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);

@@ -13,6 +13,22 @@ static void use_told(struct sl_core *core)
 	core->half_since = SL_NEVER;
 }
 
+static bool is_silent(const struct sl_core *core, uint32_t i)
+{
+	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.told;
+}
+
+/* Those who are not known to be silent; where all are, as for who starts first, everybody: one of them will answer. */
+static void leave_out_silent(struct sl_core *core)
+{
+	bool answered = false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		answered |= sl_bit(core->near, i) && !is_silent(core, i);
+	for (uint32_t i = 0; answered && i < core->config.roster_size; i++)
+		if (is_silent(core, i))
+			sl_bit_clear(core->near, i);
+}
+
 /* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not known to be silent. */
 static void choose_near(struct sl_core *core)
 {
@@ -21,9 +37,7 @@ static void choose_near(struct sl_core *core)
 	sl_bit_clear(core->near, core->config.self);
 	if (!sl_overlay_thins(core, core->near))
 		return;
-	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.told)
-			sl_bit_clear(core->near, i);
+	leave_out_silent(core);
 	sl_overlay(core, core->near, core->eligible);
 	memcpy(core->near, core->eligible, sl_set_bytes(core));
 }
@@ -54,8 +68,8 @@ void sl_discover_ahead(struct sl_core *core)
 	sl_discover_links(core);
 }
 
-/* Somebody does not answer: another one takes its place in the overlay. */
-void sl_discover_silent(struct sl_core *core)
+/* Somebody does not answer, or does again: the overlay is another one. */
+void sl_discover_anew(struct sl_core *core)
 {
 	if (sl_overlay_thins(core, core->range))
 		sl_discover_links(core);
@@ -69,7 +83,7 @@ void sl_discover_range(struct sl_core *core, const uint64_t *range)
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(core->told, i) && !sl_bit(core->range, i))
 			core->peers[i].tried = false;
-	if (core->phase == SL_PHASE_DISCOVER) {
+	if (core->phase == SL_PHASE_DISCOVER || (core->at.resumed && !core->have_range)) { /* which goes on without one */
 		use_told(core);
 		core->not_before = 0;
 	}
@@ -110,7 +124,7 @@ static struct census count_peers(struct sl_core *core, uint64_t *awaited)
 		if (!linked && core->peers[i].tried && !core->config.told)
 			continue; /* does not answer: nice to have, not worth waiting for */
 		c.expected++;
-		c.training += linked && core->peers[i].hello;
+		c.training += linked && core->peers[i].hello && core->peers[i].standing != SL_STANDING_OPEN;
 	}
 	return c;
 }

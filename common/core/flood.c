@@ -20,6 +20,7 @@ static int compare_age(sl_round t, sl_attempt a, uint32_t incarnation, const str
 static void fresh(struct sl_core *core, struct sl_record *record, uint32_t from)
 {
 	record->present = true;
+	record->since = core->now;
 	memset(record->sent, 0, sl_set_bytes(core));
 	sl_bit_set(record->sent, from);
 	core->flood_dirty = true;
@@ -46,6 +47,7 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, co
 		if (named != UINT32_MAX)
 			sl_bit_set(lr->named, named);
 	}
+	core->flood_news = true;
 	lr->twice = false;
 	lr->state = *state;
 	lr->state.candidates = lr->candidates;
@@ -58,13 +60,17 @@ static bool outside(const struct sl_core *core, uint32_t signer)
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
+bool sl_flood_far(const struct sl_core *core, sl_attempt a)
+{
+	return a > (core->seen > core->a ? core->seen : core->a) + LEAP;
+}
+
 /* Attempt numbers rise by ones, and are used up in the end: a leap is believed when c others make it too. Until then it is
  * neither kept nor passed on. */
 bool sl_flood_leap(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
 	uint64_t leapt = 0;
-	if (state->t != core->t || state->a <= highest + LEAP)
+	if (state->t != core->t || !sl_flood_far(core, state->a))
 		return false;
 	core->peers[signer].leapt = state->a;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
@@ -82,7 +88,7 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
-	else if (core->phase <= SL_PHASE_READY && !outside(core, signer)) {
+	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* a Ready is not taken back for this */
 		struct sl_report *report = sl_fail_attempt(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
 		report->n[0] = state->a;
@@ -101,7 +107,7 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 		report->evidence[1] = other;
 	}
 	lr->twice = true;
-	if (core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_READY && lr->state.t == core->t &&
+	if (core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_SHARE && lr->state.t == core->t &&
 	    lr->state.a == core->a)
 		sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
 }
@@ -176,13 +182,17 @@ void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates)
 			lr->candidates[state->count++] = core->config.ids[i];
 			sl_bit_set(lr->named, i);
 		}
+	core->flood_news = true;
 	fresh(core, &lr->record, core->config.self);
 }
 
 void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *ready)
 {
 	uint32_t signer = sl_index(core, ready->id);
-	if (signer == UINT32_MAX || ready->t < core->t || signer == core->config.self)
+	if (signer == UINT32_MAX || ready->t < core->t)
+		return;
+	sl_fence_unknown(core, ready);
+	if (signer == core->config.self)
 		return;
 	struct sl_ready_record *rr = &core->readys[signer];
 	if (rr->record.present && (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
@@ -194,16 +204,42 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *
 	fresh(core, &rr->record, from);
 }
 
-void sl_flood_own_ready(struct sl_core *core, const uint8_t *commitment)
+void sl_flood_own_ready(struct sl_core *core)
 {
-	struct sl_ready_record *rr = &core->readys[core->config.self];
-	rr->ready = (struct sl_ready){.id = core->config.ids[core->config.self],
-				      .t = core->t,
-				      .a = core->a,
-				      .k = core->view.k};
-	memcpy(rr->ready.view, core->view.h, SL_HASH_BYTES);
-	memcpy(rr->ready.commitment, commitment, SL_HASH_BYTES);
-	fresh(core, &rr->record, core->config.self);
+	fresh(core, &core->readys[core->config.self].record, core->config.self);
+}
+
+void sl_flood_own_fence(struct sl_core *core)
+{
+	fresh(core, &core->fences[core->config.self].record, core->config.self);
+}
+
+static int compare_fences(const struct sl_fence *a, const struct sl_fence *b)
+{
+	if (a->t != b->t)
+		return a->t < b->t ? -1 : 1;
+	if (a->a != b->a)
+		return a->a < b->a ? -1 : 1;
+	if (a->dead != b->dead)
+		return a->dead < b->dead ? -1 : 1;
+	return a->incarnation < b->incarnation ? -1 : a->incarnation > b->incarnation;
+}
+
+void sl_flood_fence(struct sl_core *core, uint32_t from, const struct sl_fence *fence)
+{
+	uint32_t signer = sl_index(core, fence->id);
+	if (signer == UINT32_MAX || fence->t < core->t || signer == core->config.self)
+		return;
+	struct sl_fence_record *fr = &core->fences[signer];
+	int age = fr->record.present ? compare_fences(fence, &fr->fence) : 1;
+	if (age == 0)
+		sl_bit_set(fr->record.sent, from);
+	if (age <= 0)
+		return;
+	fr->fence = *fence;
+	fresh(core, &fr->record, from);
+	if (fence->t == core->t)
+		sl_fence_heard(core, signer);
 }
 
 /* A link that comes up knows nothing. */
@@ -212,18 +248,32 @@ void sl_flood_forget(struct sl_core *core, uint32_t link)
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_bit_clear(core->links[i].record.sent, link);
 		sl_bit_clear(core->readys[i].record.sent, link);
+		sl_bit_clear(core->fences[i].record.sent, link);
 	}
 	core->flood_dirty = true;
 }
 
+/* Whether those whom its signer named are left to it: it has a link to each, or had one. A fence does not wait for that. */
+static bool left_to_signer(const struct sl_core *core, uint32_t origin, const struct sl_record *record)
+{
+	const struct sl_link_record *lr = &core->links[origin];
+	return origin != core->config.self && core->now < record->since + core->config.relay_ms && lr->record.present &&
+	       lr->state.t == core->t && record != &core->fences[origin].record;
+}
+
 static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record, const struct sl_message *message)
 {
-	uint64_t any = 0;
+	uint64_t any = 0, left = 0;
+	bool spare = left_to_signer(core, origin, record);
 	for (size_t w = 0; w < sl_words(core); w++) {
-		record->to[w] = core->reach[w] & ~record->sent[w];
+		uint64_t open = core->reach[w] & ~record->sent[w], signers = spare ? open & core->links[origin].named[w] : 0;
+		record->to[w] = open & ~signers;
+		left |= signers;
 		any |= record->to[w];
 		record->sent[w] |= record->to[w];
 	}
+	if (left != 0 && record->since + core->config.relay_ms < core->flood_again)
+		core->flood_again = record->since + core->config.relay_ms;
 	if (any != 0)
 		sl_send(core, record->to, message, origin == core->config.self);
 }
@@ -241,11 +291,28 @@ static void find_reach(struct sl_core *core)
 		core->reach[w] |= core->eligible[w] & core->tried_candidates[w];
 }
 
+/* Before the Readys: whoever comes back hears what is over before it finds that all are Ready. */
+static bool pump_fences(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		struct sl_fence_record *fr = &core->fences[i];
+		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
+			return false;
+		if (fr->record.present && fr->fence.t >= core->t)
+			pump(core, i, &fr->record, &(struct sl_message){.kind = SL_MSG_FENCE, .fence = fr->fence});
+	}
+	return true;
+}
+
 void sl_flood_pump(struct sl_core *core)
 {
-	if (!core->flood_dirty)
+	if (!core->flood_dirty && core->now < core->flood_again)
 		return;
+	core->flood_dirty = true;
+	core->flood_again = SL_NEVER;
 	find_reach(core);
+	if (!pump_fences(core))
+		return; /* still dirty: the deadline is now */
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return; /* still dirty: the deadline is now */

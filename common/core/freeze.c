@@ -25,6 +25,10 @@ bool sl_freeze_advance(struct sl_core *core)
 {
 	if (core->view_built || core->jobs > 0)
 		return false; /* jobs of an earlier attempt may still read the view */
+	bool late = core->now >= core->at.progress + core->config.flood_ms;
+	if (!core->flood_news && !late)
+		return false; /* it would come out as before, and most of a flood is heard twice */
+	core->flood_news = false;
 	int rc = sl_view_build(core);
 	if (rc == SL_OK) {
 		sl_job(core, SL_JOB_SURVEY, 0, NULL);
@@ -43,28 +47,20 @@ bool sl_freeze_advance(struct sl_core *core)
 	return true;
 }
 
-/* A round that was released to others may be complete at one of them: only when all have signed for a later attempt is
- * it certain that none can commit it (protocol 6, rule A, without Fences). */
-static bool closed(struct sl_core *core)
+/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it could not be
+ * told from those before it. */
+static bool worth_it(struct sl_core *core)
 {
-	bool all = true;
-	sl_attempt open = 0;
-	memset(core->awaited, 0, sl_set_bytes(core));
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		const struct sl_link_record *lr = &core->links[i];
-		sl_attempt a = core->peers[i].open;
-		if (a == 0 || (lr->record.present && lr->state.t == core->t && lr->state.a > a))
-			continue;
-		sl_bit_set(core->awaited, i);
-		open = a > open ? a : open;
-		all = false;
+	uint32_t who = sl_fence_of_view(core);
+	if (who != SL_NOBODY) {
+		sl_fail_attempt(core, SL_REASON_FENCED, true)->peer = who;
+		return false;
 	}
-	if (!all) {
-		struct sl_report *report = sl_fail_attempt(core, SL_REASON_OPEN, true);
-		report->set = core->blamed;
-		report->n[0] = open;
+	if (core->ledger.count == SL_RELEASED_MAX) {
+		sl_fail_attempt(core, SL_REASON_USED_UP, true)->n[0] = core->ledger.count;
+		return false;
 	}
-	return all;
+	return true;
 }
 
 static void name_weak(struct sl_core *core, struct sl_report *report, const struct sl_survey *survey)
@@ -100,45 +96,71 @@ static bool tolerant(struct sl_core *core, const struct sl_survey *survey)
 	return pass;
 }
 
-/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). */
-static bool set_iterations(struct sl_core *core)
+/* Why metropolis cannot mix this view, or NONE. */
+static enum sl_reason metropolis_flaw(const struct sl_view *view, uint64_t need, double width)
+{
+	if (ldexp(1.0, (int)view->fraction) < width)
+		return SL_REASON_WIDTH;
+	if (view->costs.k > SL_ITERATIONS_MAX)
+		return SL_REASON_ITERATIONS;
+	return view->agreed.k_fixed && view->agreed.k < need ? SL_REASON_K_FIXED : SL_REASON_NONE;
+}
+
+static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint64_t need, double width)
+{
+	const struct sl_view *view = &core->view;
+	struct sl_report *report = sl_fail_attempt(core, reason, true);
+	report->n[0] = reason == SL_REASON_WIDTH ? view->fraction : reason == SL_REASON_ITERATIONS ? view->costs.k : view->agreed.k;
+	report->n[1] = reason == SL_REASON_WIDTH ? sl_width_p_bits(width) : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX : need;
+	report->real = reason == SL_REASON_WIDTH ? width : 0;
+}
+
+/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way the gate refuses
+ * what cannot be; else that is said with the Ready. */
+static bool set_metropolis(struct sl_core *core, double mu)
 {
 	struct sl_view *view = &core->view;
 	const struct sl_parameters *agreed = &view->agreed;
-	uint64_t need = sl_iterations(view->field.p, view->n, view->mu);
-	view->k = need > agreed->k ? need : agreed->k;
-	if (view->k > SL_ITERATIONS_MAX) {
-		struct sl_report *report = sl_fail_attempt(core, SL_REASON_ITERATIONS, true);
-		report->n[0] = view->k;
-		report->n[1] = SL_ITERATIONS_MAX;
+	uint64_t need = sl_iterations(view->field.p, view->n, mu), k = need > agreed->k ? need : agreed->k;
+	double width = sl_width_need(&view->graph, mu);
+	view->mu = mu;
+	view->costs.k = k;
+	enum sl_reason flaw = metropolis_flaw(view, need, width);
+	if (flaw != SL_REASON_NONE && agreed->mixing == SL_ENGINE_METROPOLIS) {
+		refuse_metropolis(core, flaw, need, width);
 		return false;
 	}
-	if (agreed->k_fixed && agreed->k < need) {
-		struct sl_report *report = sl_fail_attempt(core, SL_REASON_K_FIXED, true);
-		report->n[0] = agreed->k;
-		report->n[1] = need;
-		return false;
-	}
+	if (flaw != SL_REASON_NONE)
+		view->costs.k = SL_ITERATIONS_NONE;
 	return true;
 }
 
-static bool wide_enough(struct sl_core *core)
+/* What it takes to mix. */
+static bool set_engine(struct sl_core *core, const struct sl_survey *survey)
 {
 	struct sl_view *view = &core->view;
-	double need = sl_width_need(&view->graph, view->mu);
-	if (ldexp(1.0, (int)view->fraction) >= need)
-		return true;
-	struct sl_report *report = sl_fail_attempt(core, SL_REASON_WIDTH, true);
-	report->n[0] = view->fraction;
-	report->n[1] = sl_width_p_bits(need);
-	report->real = need;
-	return false;
+	sl_survey_apply(survey, view);
+	if (survey->mu < 1 && !set_metropolis(core, survey->mu))
+		return false;
+	sl_view_set_engine(view);
+	return true;
 }
 
-/* What this learner will send: shares at the width of p, and K states of 8 bytes, to each neighbour. */
+/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf, to its parent;
+ * a sum to its parent; Z to its children. */
+static uint64_t states_out(const struct sl_view *view)
+{
+	uint64_t count = 0;
+	for (uint32_t r = 0; r < view->degree; r++)
+		count += (uint32_t)__builtin_popcount(view->roles[r] & (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_KEEPER));
+	return view->engine == SL_ENGINE_TREE ? count : view->degree * view->steps;
+}
+
+/* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
-	return view->degree * view->elements * (view->field.bytes + view->k * SL_STATE_BYTES);
+	uint64_t shares = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
+	return view->degree * shares + states_out(view) * view->elements * sl_mixing_width(view);
 }
 
 static void report_view(struct sl_core *core)
@@ -147,8 +169,9 @@ static void report_view(struct sl_core *core)
 	struct sl_report *report = sl_report(core, SL_REPORT_VIEW);
 	report->n[0] = view->n;
 	report->n[1] = view->graph.edges;
-	report->n[2] = view->k;
+	report->n[2] = view->steps;
 	report->n[3] = view->field.p;
+	report->engine = view->engine;
 	report->real = view->mu;
 	report->bytes = forecast_bytes(view);
 	report->set = core->fellows;
@@ -161,8 +184,7 @@ void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result)
 		sl_fail_attempt(core, SL_REASON_MEMORY, true);
 		return;
 	}
-	core->view.mu = result->survey->mu;
-	if (!closed(core) || !tolerant(core, result->survey) || !wide_enough(core) || !set_iterations(core))
+	if (!worth_it(core) || !tolerant(core, result->survey) || !set_engine(core, result->survey))
 		return;
 	report_view(core);
 	core->view_gated = true;

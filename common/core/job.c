@@ -1,136 +1,27 @@
-#include "common/core/job.h"
+#include "common/core/job_share.h"
 
 #include <math.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
-#include "common/math/connect.h"
-#include "common/math/reinforce.h"
-#include "common/math/spectrum.h"
+#include "common/core/mixing.h"
+#include "common/math/blend.h"
 
 #define BLOCK 1024u
 
-static size_t row_elements(const struct sl_view *view)
-{
-	return view->elements < SL_CHUNK_ELEMENTS ? (size_t)view->elements : SL_CHUNK_ELEMENTS;
-}
-
-static size_t survey_scratch(const struct sl_view *view)
-{
-	const struct sl_graph *g = &view->graph;
-	uint32_t target = (uint32_t)view->agreed.tolerance + 1;
-	size_t mu = sl_mu_scratch(view->n), kappa = sl_connectivity_scratch(g->n, g->edges);
-	size_t missing = (size_t)view->n * target * sizeof(struct sl_edge) + sl_reinforce_scratch(g->n, g->edges, target);
-	size_t most = mu > kappa ? mu : kappa;
-	return (most > missing ? most : missing) + 4096;
-}
-
 size_t sl_vault_scratch(const struct sl_view *view)
 {
-	size_t degree = view->degree;
-	size_t shares = (degree + 1) * (row_elements(view) * sizeof(uint64_t) + 64) + sl_share_scratch(view->degree) * 8;
-	size_t small = (degree + 1) * (sizeof(struct sl_coins) + sizeof(struct sl_divisor) + 256) + 8192;
-	size_t attempt = shares + small, survey = survey_scratch(view);
+	size_t mixing = (view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint8_t *)) + 64;
+	size_t attempt = sl_job_share_bytes(view) + mixing, survey = sl_survey_scratch(view);
 	return attempt > survey ? attempt : survey;
-}
-
-/* Whom c colluders cut off from the others: every cut vertex when one is enough, else the members of a smallest cut. */
-static int find_weak(const struct sl_graph *graph, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	if (survey->kappa != 1)
-		return SL_OK; /* they are known already, or there are none */
-	return sl_articulation(graph, survey->weak, &survey->weak_count, scratch);
-}
-
-/* Edges that would make the graph tolerate c colluders. */
-static int find_missing(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	size_t mark = sl_arena_mark(scratch), count = 0, room = (size_t)view->n * (view->agreed.tolerance + 1);
-	struct sl_edge *edges = SL_TAKE(scratch, room, struct sl_edge);
-	int rc = edges == NULL ? SL_ERR_NOMEM
-			       : sl_reinforce(&view->graph, (uint32_t)view->agreed.tolerance + 1, edges, room, &count, scratch);
-	if (rc == SL_OK) {
-		survey->missing_count = (uint32_t)count;
-		memcpy(survey->missing, edges, (count < SL_ADVICE_MAX ? count : SL_ADVICE_MAX) * sizeof *edges);
-	}
-	sl_arena_reset(scratch, mark);
-	return rc;
-}
-
-static int survey_connectivity(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	uint32_t wanted = (uint32_t)view->agreed.tolerance + 1;
-	if (view->n <= wanted)
-		return SL_OK; /* no graph of so few would do: the gate says that */
-	int rc = sl_connectivity(&view->graph, wanted, &survey->kappa, survey->weak, scratch);
-	if (rc != SL_OK || survey->kappa >= wanted)
-		return rc;
-	survey->weak_count = survey->kappa;
-	rc = find_weak(&view->graph, survey, scratch);
-	return rc == SL_OK ? find_missing(view, survey, scratch) : rc;
 }
 
 static void run_survey(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
 {
-	struct sl_survey *survey = &vault->survey;
-	*survey = (struct sl_survey){.mu = 1};
 	sl_arena_reset(&vault->scratch, 0);
-	result->survey = survey;
-	result->code = sl_mu(&view->graph, &vault->scratch, &survey->mu);
-	if (result->code == SL_OK)
-		result->code = survey_connectivity(view, survey, &vault->scratch);
+	result->survey = &vault->survey;
+	result->code = sl_survey_run(view, &vault->survey, &vault->scratch);
 	sl_arena_reset(&vault->scratch, 0);
-}
-
-/* One fresh 32-byte key per (attempt, neighbour), or every coin from the operating system. */
-static void open_coins(struct sl_vault *vault, uint32_t degree)
-{
-	uint8_t key[SL_KEY_BYTES];
-	for (uint32_t r = 0; r < degree; r++) {
-		if (vault->coins_from_os) {
-			sl_coins_open_source(&vault->coins[r], vault->source, vault->source_context);
-			continue;
-		}
-		vault->source(vault->source_context, key, sizeof key);
-		sl_coins_open(&vault->coins[r], key);
-	}
-	sodium_memzero(key, sizeof key);
-}
-
-static int take_rows(struct sl_vault *vault, const struct sl_view *view)
-{
-	struct sl_arena *arena = &vault->scratch;
-	vault->coins = SL_TAKE(arena, view->degree, struct sl_coins);
-	vault->shares = SL_TAKE(arena, view->degree + 1, uint64_t *);
-	vault->share_scratch = SL_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
-	vault->divisors = SL_TAKE(arena, view->degree, struct sl_divisor);
-	vault->states = SL_TAKE(arena, view->degree, const uint8_t *);
-	if (!vault->coins || !vault->shares || !vault->share_scratch || !vault->divisors || !vault->states)
-		return SL_ERR_NOMEM;
-	for (uint32_t r = 0; r <= view->degree; r++)
-		if ((vault->shares[r] = SL_TAKE(arena, row_elements(view), uint64_t)) == NULL)
-			return SL_ERR_NOMEM;
-	return SL_OK;
-}
-
-static int open_sharing(struct sl_vault *vault, const struct sl_view *view)
-{
-	sl_arena_reset(&vault->scratch, 0);
-	sl_id *neighbours = SL_TAKE(&vault->scratch, view->degree, sl_id);
-	if (neighbours == NULL)
-		return SL_ERR_NOMEM;
-	for (uint32_t r = 0; r < view->degree; r++)
-		neighbours[r] = view->ids[view->neighbours[r]];
-	int rc = sl_sharing_init(&vault->sharing, &view->field, view->ids[view->self], neighbours, view->degree,
-				 &vault->scratch);
-	if (rc == SL_OK)
-		rc = take_rows(vault, view);
-	if (rc != SL_OK)
-		return rc;
-	for (uint32_t r = 0; r < view->degree; r++)
-		sl_divisor_init(&vault->divisors[r], sl_metropolis(&view->graph, view->self, view->neighbours[r]));
-	open_coins(vault, view->degree);
-	return SL_OK;
 }
 
 static void run_encode(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
@@ -138,12 +29,16 @@ static void run_encode(struct sl_vault *vault, const struct sl_view *view, struc
 	struct sl_encoding encoding = view->encoding;
 	encoding.weight = vault->weight;
 	encoding.clamp = vault->clamp;
+	vault->theirs = NULL; /* a seed may have come before what fails here */
 	if (vault->weight == 0 || vault->weight > view->max_weight) {
 		result->total = vault->weight;
 		result->code = SL_ERR_REFUSED;
 		return;
 	}
-	result->code = open_sharing(vault, view);
+	sl_arena_reset(&vault->scratch, 0);
+	result->code = sl_job_share_open(vault, view);
+	if (result->code == SL_OK)
+		result->code = sl_mixing_open(vault, view);
 	if (result->code == SL_OK)
 		result->code = sl_encode(&view->field, &encoding, vault->trained, vault->n, vault->x, &result->note);
 	if (result->code == SL_OK)
@@ -151,63 +46,30 @@ static void run_encode(struct sl_vault *vault, const struct sl_view *view, struc
 	memset(vault->s, 0, (vault->n + 1) * sizeof *vault->s);
 }
 
-static void run_share(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job)
-{
-	size_t count = sl_chunk_elements(view, job->chunk);
-	uint64_t *x = vault->x + (size_t)job->chunk * SL_CHUNK_ELEMENTS;
-	uint64_t *s = vault->s + (size_t)job->chunk * SL_CHUNK_ELEMENTS;
-	sl_share(&vault->sharing, view->sharing, vault->coins, x, count, vault->shares, vault->share_scratch);
-	const uint64_t *own = vault->shares[view->degree];
-	for (size_t l = 0; l < count; l++)
-		s[l] = sl_add(&view->field, s[l], own[l]);
-	sodium_memzero(vault->shares[view->degree], count * sizeof *own);
-	sodium_memzero(x, count * sizeof *x); /* its shares are out: the encoding is not needed again */
-}
-
-/* A share is added to s; a piece of Z is s. */
-static int gather_one(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *buffer, bool share)
-{
-	uint64_t element[BLOCK];
-	size_t count = sl_chunk_elements(view, buffer->index);
-	uint64_t *s = vault->s + (size_t)buffer->index * SL_CHUNK_ELEMENTS;
-	int rc = SL_OK;
-	for (size_t at = 0; at < count && rc == SL_OK; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_unpack(element, buffer->bytes + at * view->field.bytes, n, view->field.bytes);
-		for (size_t l = 0; l < n; l++) {
-			if (element[l] >= view->field.p)
-				rc = SL_ERR_INVALID;
-			s[at + l] = share ? sl_add(&view->field, s[at + l], element[l]) : element[l];
-		}
-	}
-	sodium_memzero(element, sizeof element);
-	return rc;
-}
-
 static void run_gather(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
 		       struct sl_job_result *result)
 {
+	if (job->kind == SL_JOB_GATHER && view->sharing == SL_SHARING_SEEDED) {
+		sl_job_share_take(vault, job->buffers);
+		return;
+	}
+	bool share = job->kind == SL_JOB_GATHER; /* is added to s; a piece of Z is s */
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		result->code = gather_one(vault, view, b, job->kind == SL_JOB_GATHER);
+		uint64_t *s = vault->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
+		result->code = sl_take_packed(&view->field, s, b->bytes, sl_chunk_elements(view, b->index), share);
 		result->from = b->from;
 	}
 }
 
 static void run_seal(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
 {
-	uint8_t nonce[SL_NONCE_BYTES];
-	vault->source(vault->source_context, nonce, sizeof nonce);
-	sl_canon_commitment(&vault->scope, vault->s, view->elements, nonce, result->hash);
-	sl_mix_open(vault->s, view->fraction, view->elements, (int64_t *)vault->s);
-	sodium_memzero(nonce, sizeof nonce);
-}
-
-static void run_mix(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job)
-{
-	int64_t *state = (int64_t *)vault->s + (size_t)job->chunk * SL_CHUNK_ELEMENTS;
-	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-		vault->states[b->from] = b->bytes;
-	sl_mix_step(state, sl_chunk_elements(view, job->chunk), vault->states, vault->divisors, view->degree);
+	uint8_t *nonce = sl_slot_nonce(&vault->spool, view->self), *state = sl_slot_state(&vault->spool, view->self);
+	sl_job_share_close(vault, view);
+	do
+		vault->source(vault->source_context, nonce, SL_NONCE_BYTES);
+	while (sodium_is_zero(nonce, SL_NONCE_BYTES));
+	sl_pack(state, vault->s, view->elements, view->field.bytes);
+	sl_canon_commitment(&vault->scope, state, sl_state_bytes(view), nonce, result->hash);
 }
 
 static double scale_of(const struct sl_encoding *encoding)
@@ -218,8 +80,19 @@ static double scale_of(const struct sl_encoding *encoding)
 	return scale;
 }
 
+/* The greatest |centred(z_l)|. */
+static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t count)
+{
+	uint64_t most = 0;
+	for (size_t l = 0; l < count; l++) {
+		uint64_t magnitude = z[l] < field->p - z[l] ? z[l] : field->p - z[l];
+		most = magnitude > most ? magnitude : most;
+	}
+	return most;
+}
+
 /* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times it. All
- * learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the bound is loose by an ulp. */
+ * learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off by an ulp. */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
@@ -229,22 +102,70 @@ static bool plausible(const struct sl_view *view, const uint64_t *z)
 	if (total < least || total > most)
 		return false;
 	double limit = (ceil(view->encoding.clip * scale_of(&view->encoding)) + 1) * (double)total;
-	for (size_t l = 0; l + 1 < view->elements; l++) {
-		int64_t sum = sl_centred(&view->field, z[l]);
-		if ((double)(sum < 0 ? -sum : sum) > limit)
-			return false;
-	}
-	return true;
+	return limit >= (double)view->field.p || greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
+}
+
+static void judge(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+{
+	const uint64_t *z = vault->s;
+	result->total = z[view->elements - 1];
+	if (!plausible(view, z))
+		result->code = SL_ERR_INVALID;
+	sl_canon_result(&vault->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 }
 
 static void run_close(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
 {
-	uint64_t *z = vault->s;
-	result->real = sl_mix_close(&view->field, view->n, view->fraction, (const int64_t *)z, view->elements, z);
-	result->total = z[view->elements - 1];
-	if (!plausible(view, z))
-		result->code = SL_ERR_INVALID;
-	sl_canon_result(&vault->scope, view->h, z, view->elements, result->hash);
+	result->real = sl_mixing_close(vault, view);
+	judge(vault, view, result);
+}
+
+static void run_fetch(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
+{
+	memcpy(sl_slot_chunk(&vault->spool, view, b->from, b->index), b->bytes, b->size);
+	if (b->index == 0)
+		memcpy(sl_slot_nonce(&vault->spool, b->from), b->nonce, SL_NONCE_BYTES);
+}
+
+/* Adds a slot to s. SL_ERR_INVALID: it has elements that are not of the field. */
+static int add_slot(struct sl_vault *vault, const struct sl_view *view, uint32_t position, bool add)
+{
+	uint64_t element[BLOCK], worst = 0;
+	const uint8_t *state = sl_slot_state(&vault->spool, position);
+	for (size_t at = 0; at < view->elements; at += BLOCK) {
+		size_t n = view->elements - at < BLOCK ? (size_t)view->elements - at : BLOCK;
+		sl_unpack(element, state + at * view->field.bytes, n, view->field.bytes);
+		for (size_t l = 0; l < n; l++)
+			worst = element[l] > worst ? element[l] : worst;
+		if (worst >= view->field.p)
+			return SL_ERR_INVALID;
+		for (size_t l = 0; add && l < n; l++)
+			vault->s[at + l] = sl_add(&view->field, vault->s[at + l], element[l]);
+	}
+	return SL_OK;
+}
+
+/* Whether slot `chunk` holds what its owner has committed to: all of it has come, and nothing else. */
+static void run_check(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
+		      struct sl_job_result *result)
+{
+	const uint8_t *nonce = sl_slot_nonce(&vault->spool, job->chunk);
+	result->code = SL_ERR_NOTFOUND;
+	if (sodium_is_zero(nonce, SL_NONCE_BYTES))
+		return;
+	sl_canon_commitment(&vault->scope, sl_slot_state(&vault->spool, job->chunk), sl_state_bytes(view), nonce, result->hash);
+	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) == 0)
+		result->code = add_slot(vault, view, job->chunk, false);
+}
+
+/* What mixing would have come to (protocol 4, F1). */
+static void run_sum(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+{
+	memset(vault->s, 0, (size_t)view->elements * sizeof *vault->s);
+	for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++)
+		result->code = add_slot(vault, view, i, true);
+	if (result->code == SL_OK)
+		judge(vault, view, result);
 }
 
 /* The result of others: taken only if it is what they signed. */
@@ -253,7 +174,7 @@ static void run_adopt(struct sl_vault *vault, const struct sl_view *view, const 
 {
 	const uint64_t *z = vault->s;
 	result->total = z[view->elements - 1];
-	sl_canon_result(&vault->scope, view->h, z, view->elements, result->hash);
+	sl_canon_result(&vault->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 	if (!plausible(view, z) || memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
 		result->code = SL_ERR_INVALID;
 	else
@@ -272,7 +193,10 @@ void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_
 		run_encode(vault, view, result);
 		break;
 	case SL_JOB_SHARE:
-		run_share(vault, view, job);
+		sl_job_share_make(vault, view, job->chunk);
+		break;
+	case SL_JOB_EXPAND:
+		sl_job_share_expand(vault, view, job->chunk);
 		break;
 	case SL_JOB_GATHER:
 	case SL_JOB_ABSORB:
@@ -282,13 +206,26 @@ void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_
 		run_seal(vault, view, result);
 		break;
 	case SL_JOB_MIX:
-		run_mix(vault, view, job);
+		sl_mixing_step(vault, view, job, result);
 		break;
 	case SL_JOB_CLOSE:
 		run_close(vault, view, result);
 		break;
 	case SL_JOB_DECODE:
 		result->code = sl_decode(&view->field, &view->encoding, vault->s, vault->n, vault->committed);
+		break;
+	case SL_JOB_KEEP:
+		for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
+			sl_mixing_keep(vault, view, b); /* what is not of the field will not match its commitment */
+		break;
+	case SL_JOB_FETCH:
+		run_fetch(vault, view, job->buffers);
+		break;
+	case SL_JOB_CHECK:
+		run_check(vault, view, job, result);
+		break;
+	case SL_JOB_SUM:
+		run_sum(vault, view, result);
 		break;
 	case SL_JOB_ADOPT:
 		run_adopt(vault, view, job, result);

@@ -4,10 +4,13 @@
  *   LinkState  signed, flooded: the sender's candidates and parameters for one attempt   (protocol 5, FREEZE)
  *   Ready      signed, flooded: holds all shares, commits to its masked state            (protocol 6, READY)
  *   Share      to one neighbour, in chunks                                               (protocol 6, SHARE)
- *   State      to all neighbours, in chunks, one per iteration                           (protocol 7)
+ *   State      to all neighbours, in chunks, one per iteration; by tree to some of them  (protocol 7)
  *   Digest     signed, to the neighbours, and to who catches up: the result              (protocol 8)
- *   Ask        to one neighbour that is ahead: its last result, or a chunk of it          (protocol 8, catch-up)
+ *   Ask        to one neighbour: its last result, a chunk of it, or one of a masked state (protocol 8; 6, finish)
  *   Result     to who asked: a chunk of Z                                                (protocol 8, catch-up)
+ *   Fence      signed, flooded: attempts that the sender will never release              (protocol 6, Fence)
+ *   Hold       to the members of a released view: whose masked states the sender has     (protocol 6, finish)
+ *   Masked     to who asked: a chunk of a masked state                                   (protocol 6, finish)
  *
  * Pointers are borrowed: on receipt for the length of one step, in an action until the next step.
  */
@@ -22,16 +25,20 @@ enum sl_message_kind {
 	SL_MSG_READY,
 	SL_MSG_DIGEST,
 	SL_MSG_ASK,
+	SL_MSG_FENCE,
+	SL_MSG_HOLD,
 	SL_MSG_SHARE, /* from here on: chunks of vectors */
 	SL_MSG_STATE,
 	SL_MSG_RESULT,
+	SL_MSG_MASKED,
 };
-#define SL_MESSAGE_KINDS 9u
+#define SL_MESSAGE_KINDS 12u
 
 enum sl_standing {
 	SL_STANDING_TRAINING = 1, /* the model of round t is not trained yet */
 	SL_STANDING_READY,        /* trained; discovering, or in an attempt */
 	SL_STANDING_DONE,         /* committed the last round */
+	SL_STANDING_OPEN,         /* has released its masked state in an attempt of t, and finishes that one before any other */
 };
 
 struct sl_hello {
@@ -57,6 +64,7 @@ struct sl_hello {
 	X(max_weight, MOST)                                                                                  \
 	X(encoding, SAME)                                                                                    \
 	X(sharing, SAME)                                                                                     \
+	X(mixing, SAME)                                                                                      \
 	X(k, MOST)                                                                                           \
 	X(k_fixed, SAME)                                                                                     \
 	X(degree_max, SAME)
@@ -72,6 +80,7 @@ struct sl_parameters {
 	uint64_t max_weight; /* 1: equal weights */
 	uint64_t encoding;   /* enum sl_encoding_kind */
 	uint64_t sharing;    /* enum sl_sharing_kind */
+	uint64_t mixing;     /* enum sl_engine */
 	uint64_t k;          /* floor under K; with k_fixed, K itself */
 	uint64_t k_fixed;    /* 0 or 1 */
 	uint64_t degree_max; /* with more peers in range, an overlay of this degree */
@@ -104,7 +113,7 @@ struct sl_ready {
 	sl_round t;
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES]; /* h */
-	uint64_t k;                  /* K_i */
+	uint64_t k;                  /* K_i; SL_ITERATIONS_NONE: no metropolis; 0: it is not asked in this view */
 	uint8_t commitment[SL_HASH_BYTES];
 	uint8_t signature[SL_SIG_BYTES];
 };
@@ -118,6 +127,8 @@ struct sl_digest {
 	uint8_t digest[SL_HASH_BYTES]; /* D */
 	uint64_t p;                    /* of the view, with N: what it takes to decode Z */
 	uint32_t learners;
+	uint32_t sigma, encoding;      /* what Z stands for */
+	uint64_t clip;                 /* the bits of a double */
 	uint8_t signature[SL_SIG_BYTES];
 };
 
@@ -129,13 +140,39 @@ struct sl_proof {
 	uint8_t digest[SL_HASH_BYTES];
 	uint64_t p;
 	uint32_t learners;
+	uint32_t sigma, encoding;
+	uint64_t clip;
 	uint32_t count;
 	struct sl_digest digests[SL_SIGNERS_MAX]; /* distinct signers; the first is the holder's own, if it took part */
 };
 
 struct sl_ask {
 	sl_round t;     /* of the result that the chunk is of; 0: the digests of the last one, whichever it is */
+	sl_attempt a;   /* of the masked state; 0: of a result */
+	sl_id origin;   /* whose masked state; 0: of a result */
 	uint32_t index; /* chunk */
+};
+
+/* Of round t the signer has released, and will ever release, no attempt up to a but these. Cumulative, so that the latest
+ * one of a learner says all. */
+struct sl_fence {
+	sl_id id;
+	uint32_t incarnation;
+	sl_round t;
+	sl_attempt a;
+	uint8_t key[SL_KEY_BYTES];
+	uint32_t count;
+	sl_attempt released[SL_RELEASED_MAX]; /* `count`, strictly ascending, at most a */
+	sl_attempt dead; /* of those, none up to this one will be finished by the signer; 0: none */
+	uint8_t signature[SL_SIG_BYTES];
+};
+
+struct sl_hold {
+	sl_round t;
+	sl_attempt a;
+	uint8_t view[SL_HASH_BYTES];
+	uint32_t size;       /* bytes of `held` */
+	const uint8_t *held; /* bit set over the view's positions, the lowest bit of a byte first */
 };
 
 /* A piece of a vector as it came off the wire. Owned by the shell; the core may hold it between the step that
@@ -146,18 +183,22 @@ struct sl_buffer {
 	uint32_t index;     /* chunk */
 	uint64_t iteration; /* k; 0 for shares */
 	uint8_t view[SL_HASH_BYTES];
+	sl_id origin;       /* of a Masked */
+	uint8_t nonce[SL_NONCE_BYTES]; /* with chunk 0 of a masked state: what its commitment was made with */
 	size_t size;
 	uint8_t *bytes;
 	void *memory; /* the shell's: what `bytes` points into */
-	size_t memory_size;
+	size_t secret_size; /* how much of it the shell wipes; 0 but for shares */
 };
 
 struct sl_chunk {
 	sl_round t;
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES];
-	uint64_t iteration; /* k of a State; 0 in a Share or Result */
+	uint64_t iteration; /* k of a State; 0 in the others */
 	uint32_t index;     /* chunk m: coordinates m*SL_CHUNK_ELEMENTS .. */
+	sl_id origin;       /* of a Masked: whose masked state; 0 in the others */
+	uint8_t nonce[SL_NONCE_BYTES]; /* with chunk 0 of a masked state (State of k = 0, Masked); zeros in the others */
 	size_t size;        /* bytes of the vector piece, 1..SL_CHUNK_BYTES_MAX */
 	const uint8_t *bytes;
 };
@@ -170,6 +211,14 @@ struct sl_message {
 		struct sl_ready ready;
 		struct sl_digest digest;
 		struct sl_ask ask;
-		struct sl_chunk chunk; /* Share, State, Result */
+		struct sl_fence fence;
+		struct sl_hold hold;
+		struct sl_chunk chunk; /* Share, State, Result, Masked */
 	};
 };
+
+/* Whether a chunk is the first of a masked state, and brings the nonce of its commitment. */
+static inline bool sl_nonce_due(enum sl_message_kind kind, const struct sl_chunk *chunk)
+{
+	return chunk->index == 0 && (kind == SL_MSG_MASKED || (kind == SL_MSG_STATE && chunk->iteration == 0));
+}

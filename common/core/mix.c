@@ -1,70 +1,153 @@
-/* The consensus iterations (protocol 7), chunk by chunk: a chunk's k+1 is computed when every neighbour's k is here.
+/* The iterations of metropolis and exact (protocol 7), chunk by chunk: a chunk's k+1 is computed when every neighbour's k
+ * is here.
  *
  * SL_LANES chunks are under way at a time. A neighbour can be at most one iteration ahead in a chunk, because its next
  * one needs this learner's present one; and it can have begun the next SL_LANES chunks at most. So it never has more than
  * 2 * SL_LANES states waiting here, and no other credit is needed. */
 #include "common/core/state.h"
 
-static struct sl_buffer **find_held(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
+struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
 {
-	struct sl_buffer **p = &exchange->held;
-	while (*p != NULL && ((*p)->index != chunk || (*p)->iteration != iteration))
-		p = &(*p)->next;
-	return p;
+	struct sl_buffer **p = &exchange->held, *found;
+	while ((found = *p) != NULL && (found->index != chunk || found->iteration != iteration))
+		p = &found->next;
+	if (found == NULL)
+		return NULL;
+	*p = found->next;
+	exchange->held_count--;
+	return found;
 }
 
-static const char *check(const struct sl_core *core, int r, const struct sl_buffer *b)
+static bool is_held(const struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
 {
-	if (r < 0)
-		return "a state from somebody who is not a neighbour in this view";
-	const struct sl_exchange *exchange = &core->exchange[r];
-	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * SL_LANES)
-		return "a state of a chunk that is not due";
+	const struct sl_buffer *b = exchange->held;
+	while (b != NULL && (b->index != chunk || b->iteration != iteration))
+		b = b->next;
+	return b != NULL;
+}
+
+static bool by_tree(const struct sl_core *core)
+{
+	return core->view.engine == SL_ENGINE_TREE;
+}
+
+static bool of_its_size(const struct sl_core *core, const struct sl_buffer *b)
+{
+	return b->size == sl_chunk_elements(&core->view, b->index) * sl_mixing_width(&core->view);
+}
+
+bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
+{
+	return b->iteration == 0 && b->index < core->view.chunks && of_its_size(core, b);
+}
+
+static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange, const struct sl_buffer *b)
+{
 	if (b->iteration != exchange->states_in[b->index] || b->iteration > core->at.iteration[b->index] + 1)
 		return "a state out of turn";
-	if (core->phase == SL_PHASE_MIX && b->iteration >= core->view.k)
-		return "a state after the last iteration";
-	if (exchange->held_count >= 2 * SL_LANES)
-		return "too many states at once";
-	if (b->size != sl_chunk_elements(&core->view, b->index) * SL_STATE_BYTES)
-		return "a state of the wrong size";
-	return NULL;
+	return b->iteration >= core->view.steps ? "a state after the last iteration" : NULL;
 }
 
-/* Holds the chunk until its turn; before this learner's own release (READY) too. */
-void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+void sl_mix_hold(struct sl_core *core, struct sl_exchange *exchange, struct sl_buffer *buffer)
 {
-	bool due = (core->phase == SL_PHASE_READY || core->phase == SL_PHASE_MIX) &&
-		   memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
-	int r = due ? sl_view_neighbour(&core->view, peer) : -1;
-	const char *wrong = due ? check(core, r, buffer) : NULL;
-	if (!due || wrong != NULL) {
-		if (wrong != NULL)
-			sl_reject(core, peer, wrong);
-		sl_drop(core, buffer);
-		return;
-	}
-	struct sl_exchange *exchange = &core->exchange[r];
-	buffer->from = (uint32_t)r;
 	buffer->next = exchange->held;
 	exchange->held = buffer;
 	exchange->held_count++;
-	exchange->states_in[buffer->index]++;
-	if (buffer->iteration == core->at.iteration[buffer->index])
-		core->at.have[buffer->index]++;
 	core->at.progress = core->now;
 }
 
-static void state_out(struct sl_core *core, uint32_t chunk)
+static const char *take_turn(struct sl_core *core, struct sl_exchange *exchange, struct sl_buffer *buffer)
+{
+	const char *wrong = check_turn(core, exchange, buffer);
+	if (wrong != NULL)
+		return wrong;
+	sl_mix_hold(core, exchange, buffer);
+	exchange->states_in[buffer->index]++;
+	if (buffer->iteration == core->at.iteration[buffer->index])
+		core->at.have[buffer->index]++;
+	return NULL;
+}
+
+/* Of neighbour r. */
+static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
+{
+	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_mixing_lanes(&core->view))
+		return "a state of a chunk that is not due";
+	if (!of_its_size(core, b))
+		return "a state of the wrong size";
+	return by_tree(core) ? sl_mix_tree_take(core, r, b) : take_turn(core, &core->exchange[r], b);
+}
+
+/* Holds the chunk until its turn. Before this learner's own release it is held unread: the engine may not be known. */
+void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+{
+	bool due = core->phase >= SL_PHASE_READY && core->phase <= SL_PHASE_MIX &&
+		   memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
+	int r = due ? sl_view_neighbour(&core->view, peer) : -1;
+	bool full = r >= 0 && core->exchange[r].held_count >= 2 * sl_tree_lanes(core->view.costs.depth);
+	const char *wrong = NULL;
+	buffer->from = (uint32_t)r;
+	due &= !(full && core->at.resumed); /* there has been no survey: more than is expected here may be in order */
+	if (due && r < 0)
+		wrong = "a state from somebody who is not a neighbour in this view";
+	else if (due && full)
+		wrong = "too many states at once";
+	else if (due && core->phase == SL_PHASE_MIX)
+		wrong = take(core, (uint32_t)r, buffer);
+	else if (due)
+		sl_mix_hold(core, &core->exchange[r], buffer);
+	if (wrong != NULL)
+		sl_reject(core, peer, wrong);
+	if (!due || wrong != NULL)
+		sl_drop(core, buffer);
+	sl_mix_tree_keep(core);
+}
+
+/* What one neighbour sent before this learner's release. What is wrong goes to `bad`. */
+static void take_early(struct sl_core *core, uint32_t r, struct sl_buffer **bad)
+{
+	struct sl_buffer *buffer = core->exchange[r].held, *next;
+	core->exchange[r].held = NULL;
+	core->exchange[r].held_count = 0;
+	for (; buffer != NULL; buffer = next) {
+		next = buffer->next;
+		const char *wrong = take(core, r, buffer);
+		if (wrong == NULL)
+			continue;
+		if (*bad == NULL) /* one complaint is enough: a step has room for SL_ACTIONS_MAX actions */
+			sl_reject(core, sl_view_peer(&core->view, r), wrong);
+		buffer->next = *bad;
+		*bad = buffer;
+	}
+}
+
+void sl_mix_enter(struct sl_core *core)
+{
+	struct sl_buffer *bad = NULL;
+	if (by_tree(core))
+		sl_mix_tree_enter(core);
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		take_early(core, r, &bad);
+	sl_mix_tree_keep(core);
+	if (bad != NULL)
+		sl_emit(core, SL_ACTION_DROP)->buffers = bad;
+}
+
+void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
 {
 	struct sl_message message = {.kind = SL_MSG_STATE};
 	message.chunk.t = core->t;
 	message.chunk.a = core->a;
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.iteration = core->at.iteration[chunk];
+	message.chunk.iteration = iteration;
 	message.chunk.index = chunk;
-	message.chunk.size = sl_chunk_elements(&core->view, chunk) * SL_STATE_BYTES;
-	sl_send_neighbours(core, &message, true);
+	message.chunk.size = sl_chunk_elements(&core->view, chunk) * sl_mixing_width(&core->view);
+	sl_send(core, to, &message, true);
+}
+
+static void state_out(struct sl_core *core, uint32_t chunk)
+{
+	sl_mix_send(core, core->fellows, chunk, core->at.iteration[chunk]);
 }
 
 static void start_chunks(struct sl_core *core)
@@ -79,15 +162,43 @@ static void mix_chunk(struct sl_core *core, uint32_t chunk)
 {
 	struct sl_buffer *list = NULL;
 	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_buffer **p = find_held(&core->exchange[r], chunk, core->at.iteration[chunk]);
-		struct sl_buffer *buffer = *p;
-		*p = buffer->next;
-		core->exchange[r].held_count--;
+		struct sl_buffer *buffer = sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
 		buffer->next = list;
 		list = buffer;
 	}
 	core->at.busy[chunk] = true;
 	sl_job(core, SL_JOB_MIX, chunk, list);
+}
+
+static void iterate(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	start_chunks(core);
+	for (uint32_t m = at->base; m < at->started; m++)
+		if (!at->busy[m] && at->iteration[m] < core->view.steps && at->have[m] == core->view.degree)
+			mix_chunk(core, m);
+}
+
+static void iterated(struct sl_core *core, uint32_t m)
+{
+	struct sl_attempt_state *at = &core->at;
+	at->iteration[m]++;
+	at->mixed++;
+	at->have[m] = 0;
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		at->have[m] += is_held(&core->exchange[r], m, at->iteration[m]);
+	if (at->iteration[m] < core->view.steps) {
+		state_out(core, m);
+		return;
+	}
+	at->finished++;
+	while (at->base < core->view.chunks && at->iteration[at->base] == core->view.steps)
+		at->base++;
+}
+
+static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
+{
+	return by_tree(core) ? sl_mix_tree_awaits(core, m, r) : core->exchange[r].states_in[m] <= core->at.iteration[m];
 }
 
 static bool stalled(struct sl_core *core)
@@ -97,20 +208,19 @@ static bool stalled(struct sl_core *core)
 	memset(core->awaited, 0, sl_set_bytes(core));
 	for (uint32_t m = core->at.base; m < core->at.started; m++)
 		for (uint32_t r = 0; r < core->view.degree; r++)
-			if (core->exchange[r].states_in[m] <= core->at.iteration[m])
+			if (awaits(core, m, r))
 				sl_bit_set(core->awaited, sl_view_peer(&core->view, r));
-	sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->blamed;
+	sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->awaited;
 	return true;
 }
 
 bool sl_mix_advance(struct sl_core *core)
 {
-	struct sl_attempt_state *at = &core->at;
-	start_chunks(core);
-	for (uint32_t m = at->base; m < at->started; m++)
-		if (!at->busy[m] && at->iteration[m] < core->view.k && at->have[m] == core->view.degree)
-			mix_chunk(core, m);
-	if (at->finished == core->view.chunks) {
+	if (by_tree(core))
+		sl_mix_tree_advance(core);
+	else
+		iterate(core);
+	if (core->at.finished == core->view.chunks) {
 		sl_job(core, SL_JOB_CLOSE, 0, NULL);
 		sl_move(core, SL_PHASE_SETTLE);
 		return true;
@@ -120,20 +230,14 @@ bool sl_mix_advance(struct sl_core *core)
 
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 {
-	struct sl_attempt_state *at = &core->at;
-	uint32_t m = result->chunk;
-	at->busy[m] = false;
-	at->iteration[m]++;
-	at->mixed++;
-	at->progress = core->now;
-	at->have[m] = 0;
-	for (uint32_t r = 0; r < core->view.degree; r++)
-		at->have[m] += *find_held(&core->exchange[r], m, at->iteration[m]) != NULL;
-	if (at->iteration[m] < core->view.k) {
-		state_out(core, m);
+	if (result->code != SL_OK) {
+		sl_fail_attempt(core, SL_REASON_BAD_STATE, true)->peer = sl_view_peer(&core->view, result->from);
 		return;
 	}
-	at->finished++;
-	while (at->base < core->view.chunks && at->iteration[at->base] == core->view.k)
-		at->base++;
+	core->at.busy[result->chunk] = false;
+	core->at.progress = core->now;
+	if (by_tree(core))
+		sl_mix_tree_result(core, result->chunk);
+	else
+		iterated(core, result->chunk);
 }

@@ -3,17 +3,23 @@
  *            trained        window closed      view passed the gate     all shares held
  *   TRAIN ----------> DISCOVER ----------> FREEZE ------------> SHARE ----------------> READY
  *     ^ ^                ^                   |                    |                       | all Readys
- *     | |                +---- attempt failed before release -----+-----------------------+ v
+ *     | |                +------------- given up ----------------+-----------------------+ v
  *     | |                                                                              RELEASE
- *     | +--------------- attempt failed after release: the model is burned ---------------+ | own state goes out
- *     |                                                                                   | v
- *     +------------------ COMMIT <---------------- SETTLE <------------------------------- MIX
+ *     | |                                                                                 | durable: own state goes out
+ *     | |                                                                                 v
+ *     +-+---------------- COMMIT <---------------- SETTLE <------------------------------- MIX
  *           next round      | durable     digests        K iterations
  *                           v
- *                          DONE   after round T; from TRAIN at the start, when that is committed already
+ *                          DONE   after round T; from TRAIN at the start, when that is committed already. Back to TRAIN
+ *                                 when others turn out to have agreed on more rounds
  *
- *   DISCOVER --a neighbour has committed this round--> CATCHUP --durable--> TRAIN, DONE
- *        ^---------------- it cannot show it -------------'
+ *   RELEASE, MIX, SETTLE --a neighbour is lost--> RECOVER --all masked states are here--> SETTLE
+ *                        the attempt can never complete: '--> DISCOVER, or TRAIN where the model is burned
+ *
+ *   DISCOVER, READY, RECOVER --a neighbour has committed this round--> CATCHUP --durable--> TRAIN, DONE
+ *        ^------------------------ it cannot show it ---------------------'
+ *
+ *   After a restart in the middle of an attempt: TRAIN --> READY or RECOVER.
  */
 #pragma once
 
@@ -29,6 +35,7 @@
 	X(MIX)                                                                                               \
 	X(SETTLE)                                                                                            \
 	X(COMMIT)                                                                                            \
+	X(RECOVER)                                                                                           \
 	X(CATCHUP)                                                                                           \
 	X(DONE)
 

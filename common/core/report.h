@@ -4,18 +4,23 @@
  */
 #pragma once
 
+#include "common/core/engine.h"
 #include "common/core/message.h"
 #include "common/core/phase.h"
 #include "common/math/graph.h"
 
 enum sl_report_kind {
 	SL_REPORT_PHASE,     /* entered `phase` */
-	SL_REPORT_VIEW,      /* the gate is passed. n: learners, edges, K_i, p; real: mu; bytes: to be sent to the neighbours, set */
+	SL_REPORT_VIEW,      /* the gate is passed. n: learners, edges, exchanges, p; engine; real: mu; bytes: to be sent to the neighbours, set */
 	SL_REPORT_EXPOSED,   /* the gate is passed because it only warns: as FAILED with FEW or TOLERANCE */
 	SL_REPORT_CLAMPED,   /* n[0] coordinates clamped */
-	SL_REPORT_COMMITTED, /* n: learners, edges, K, total weight; real: margin; hash: D; aggregate_ms in n2 */
-	SL_REPORT_WAITING,   /* set: learners awaited in `phase` (NULL: the radio) */
+	SL_REPORT_COMMITTED, /* n: learners, edges, exchanges, total weight; engine; real: margin; hash: D; aggregate_ms in n2 */
+	SL_REPORT_WAITING,   /* set: learners awaited in `phase` (NULL: the radio); in RECOVER: whose masked states nobody in reach has */
 	SL_REPORT_FAILED,    /* the attempt ended; reason and its fields */
+	SL_REPORT_RECOVERING, /* the attempt is released, and goes on without mixing: as FAILED, why; n[2]: learners; or at a restart */
+	SL_REPORT_RECOVERED, /* all masked states are here; n[0]: learners, n[1]: how many were got from others */
+	SL_REPORT_RESUMED,   /* an attempt that a restart cut short goes on; n[0]: whether it was released */
+	SL_REPORT_GIVEN_UP,  /* nobody can complete the released attempt: peer has signed so (or the operator: peer = SL_NOBODY) */
 	SL_REPORT_BURNED,    /* the model was released in a failed attempt and is trained again */
 	SL_REPORT_REJECTED,  /* peer's message was not acceptable; word says why */
 	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
@@ -44,7 +49,13 @@ enum sl_reason {
 	SL_REASON_FEW,        /* n: N, c: fewer than c+2 learners */
 	SL_REASON_TOLERANCE,  /* n: kappa, c, edges missing; set: who could be singled out by whom; edges: what would do */
 	SL_REASON_K_FIXED,    /* n: K as fixed, K needed */
-	SL_REASON_OPEN,       /* n[0]: a released attempt that may be complete at the learners of set */
+	SL_REASON_FENCED,     /* peer has given the attempt up */
+	SL_REASON_USED_UP,    /* n[0]: released attempts of this round: no more fit on record */
+	SL_REASON_ABANDONED,  /* the operator gives it up */
+	SL_REASON_RESTARTED,  /* this learner was, in the middle of the attempt */
+	SL_REASON_RECORD,     /* n[0]: a released attempt whose record is not of this roster or model, or damaged */
+	SL_REASON_JOINED,     /* peer recovers the attempt already */
+	SL_REASON_BAD_STATE,  /* peer sent a masked state that is not of the field */
 	SL_REASON_EQUIVOCATION, /* peer signed two link states for one attempt */
 	SL_REASON_STALLED,    /* set: who owes something */
 	SL_REASON_SUPERSEDED, /* peer started a later attempt; n[0]: which */
@@ -58,6 +69,8 @@ enum sl_reason {
 	SL_REASON_MEMORY,     /* the arena is too small for the view */
 };
 
+#define SL_NOBODY UINT32_MAX /* as a peer */
+
 struct sl_report {
 	enum sl_report_kind kind;
 	enum sl_reason reason;
@@ -66,6 +79,7 @@ struct sl_report {
 	sl_attempt a;
 	uint32_t peer; /* roster index */
 	uint64_t n[4];
+	enum sl_engine engine;
 	uint64_t bytes;
 	sl_ms elapsed; /* COMMITTED: since this learner's model was trained */
 	double real;

@@ -14,15 +14,12 @@ static void digest_out(struct sl_core *core)
 	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
 	message.digest.p = core->view.field.p;
 	message.digest.learners = core->view.n;
+	message.digest.sigma = (uint32_t)core->view.agreed.sigma;
+	message.digest.encoding = (uint32_t)core->view.agreed.encoding;
+	message.digest.clip = core->view.agreed.clip;
 	sl_send_neighbours(core, &message, true);
-	core->making = (struct sl_proof){.t = core->t,
-					.a = core->a,
-					.p = core->view.field.p,
-					.learners = core->view.n,
-					.count = 1,
-					.digests = {message.digest}};
-	memcpy(core->making.view, core->view.h, SL_HASH_BYTES);
-	memcpy(core->making.digest, core->at.digest, SL_HASH_BYTES);
+	sl_proof_begin(&core->making, &message.digest);
+	sl_proof_add(&core->making, &message.digest);
 }
 
 /* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will catch up with. */
@@ -34,22 +31,24 @@ static void complete_proof(struct sl_core *core)
 			sl_proof_add(proof, &core->exchange[r].digest);
 }
 
-/* Rounding that came near the edge is outside what the width rule proves; without recovery there is no safe result. */
-static void refuse_result(struct sl_core *core, enum sl_reason reason, double margin)
+/* Not the sum of N models: a bug or a lie, and summing it up again would not make it another one. */
+static void refuse_result(struct sl_core *core)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
-	report->reason = reason;
-	report->real = margin;
+	sl_report(core, SL_REPORT_FAILED)->reason = SL_REASON_RESULT;
 	sl_stop(core, SL_ERR_INVALID);
 }
 
 void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind != SL_JOB_CLOSE)
+	if (result->kind == SL_JOB_DECODE)
 		return;
-	if (result->code != SL_OK || result->real >= MARGIN_LIMIT) {
-		refuse_result(core, result->code != SL_OK ? SL_REASON_RESULT : SL_REASON_MARGIN, result->real);
+	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
+		sl_fail_attempt(core, SL_REASON_MARGIN, false)->real = result->real;
+		return;
+	}
+	if (result->code != SL_OK) {
+		refuse_result(core);
 		return;
 	}
 	at->result_known = true;
@@ -71,18 +70,22 @@ static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, c
 
 void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
-	if (digest->id != core->config.ids[peer]) {
-		sl_reject(core, peer, "a digest signed by somebody else");
-		return;
-	}
 	if (core->proof.t != 0 && core->proof.t == core->committed && memcmp(digest->view, core->proof.view, SL_HASH_BYTES) == 0) {
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
-			diverged(core, peer, core->previous, digest->digest);
-		else
-			sl_proof_add(&core->proof, digest);
+			diverged(core, sl_index(core, digest->id), core->previous, digest->digest);
+		sl_proof_add(&core->proof, digest);
+		if (!core->stopped)
+			sl_catchup_signed(core);
 		return;
 	}
-	if (core->phase < SL_PHASE_RELEASE || core->phase > SL_PHASE_COMMIT ||
+	if (digest->t >= core->t && core->peers[peer].t > core->t)
+		core->peers[peer].unshown = 0; /* it has more to show than when it was asked */
+	if (digest->id != core->config.ids[peer]) {
+		if (digest->t == core->t)
+			sl_reject(core, peer, "a digest signed by somebody else");
+		return;
+	}
+	if (!sl_released(core) ||
 	    memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
 		return;
 	int r = sl_view_neighbour(&core->view, peer);
@@ -128,10 +131,16 @@ bool sl_settle_advance(struct sl_core *core)
 	sl_move(core, SL_PHASE_COMMIT);
 	sl_job(core, SL_JOB_DECODE, 0, NULL);
 	complete_proof(core);
-	struct sl_commit *commit = &sl_emit(core, SL_ACTION_PERSIST)->commit;
-	commit->proof = &core->making;
-	commit->total_weight = core->total_weight;
+	sl_persist_commit(core);
 	return true;
+}
+
+void sl_persist_commit(struct sl_core *core)
+{
+	struct sl_persist *persist = sl_persist(core, SL_PERSIST_COMMIT, core->making.a);
+	persist->what.t = core->making.t; /* by catching up, it may be a later one */
+	persist->proof = &core->making;
+	persist->total_weight = core->total_weight;
 }
 
 static void report_commit(struct sl_core *core)
@@ -139,7 +148,8 @@ static void report_commit(struct sl_core *core)
 	struct sl_report *report = sl_report(core, SL_REPORT_COMMITTED);
 	report->n[0] = core->view.n;
 	report->n[1] = core->view.graph.edges;
-	report->n[2] = core->view.k;
+	report->n[2] = core->view.steps;
+	report->engine = core->view.engine;
 	report->n[3] = core->total_weight;
 	report->real = core->at.margin;
 	report->hash = core->previous;
@@ -207,6 +217,7 @@ void sl_commit_durable(struct sl_core *core)
 {
 	core->committed = core->t;
 	core->proof = core->making;
+	core->vouched = false;
 	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
 	if (core->view.agreed.rounds > core->rounds)
 		core->rounds = (sl_round)core->view.agreed.rounds;
@@ -216,13 +227,14 @@ void sl_commit_durable(struct sl_core *core)
 	sl_committed(core);
 }
 
-/* Whether somebody may still come for the last round: linked and not done, or left out of it and never heard to be done. */
+/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not heard to be
+ * done. (Who was in it and no neighbour has neighbours of its own.) */
 static bool awaits_result(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_peer *p = &core->peers[i];
 	if (sl_bit(core->linked, i))
 		return !p->hello || p->standing != SL_STANDING_DONE;
-	bool had_it = core->members_known && sl_bit(core->members, i);
+	bool had_it = core->members_known && sl_bit(core->members, i) && !sl_bit(core->fellows, i);
 	return i != core->config.self && !had_it && p->standing != SL_STANDING_DONE;
 }
 

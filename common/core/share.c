@@ -1,7 +1,10 @@
-/* Shares to the neighbours, theirs gathered; then Ready, and nothing more until everybody is (protocol 6).
+/* Shares to the neighbours, theirs gathered (protocol 6, SHARE).
  *
  * Credit is what comes back: chunk m goes out when every neighbour's chunk m - SL_LANES has come in, so that at most
- * 2 * SL_LANES chunks of a neighbour are ever under way here. */
+ * 2 * SL_LANES chunks of a neighbour are ever under way here.
+ *
+ * Of `seeded`, one message is all: the seeds go out before anything is made of them, what they stand for is subtracted
+ * here while theirs are on the way, and theirs are expanded as soon as all of them are here. */
 #include "common/core/state.h"
 
 static void early_chunks(struct sl_core *core);
@@ -19,11 +22,11 @@ static const char *check(const struct sl_core *core, int r, const struct sl_buff
 	if (r < 0)
 		return "a share from somebody who is not a neighbour in this view";
 	const struct sl_exchange *exchange = &core->exchange[r];
-	if (buffer->index >= core->view.chunks || buffer->index != exchange->shares_in)
+	if (buffer->index >= sl_share_count(&core->view) || buffer->index != exchange->shares_in)
 		return "a share out of order";
 	if (buffer->index >= core->at.share_next + 2 * SL_LANES)
 		return "a share beyond its credit";
-	if (buffer->size != sl_chunk_elements(&core->view, buffer->index) * core->view.field.bytes)
+	if (buffer->size != sl_share_bytes(&core->view, buffer->index))
 		return "a share of the wrong size";
 	return NULL;
 }
@@ -130,21 +133,38 @@ static bool stalled(struct sl_core *core)
 		return false;
 	memset(core->awaited, 0, sl_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++)
-		if (core->exchange[r].shares_in < core->view.chunks)
+		if (core->exchange[r].shares_in < sl_share_count(&core->view))
 			sl_bit_set(core->awaited, sl_view_peer(&core->view, r));
 	sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->blamed;
 	return true;
 }
 
+static bool seeded(const struct sl_core *core)
+{
+	return core->view.sharing == SL_SHARING_SEEDED;
+}
+
+/* One job at a time: what a job makes is sent before the next one takes its place. */
+static void next_job(struct sl_core *core, uint32_t in)
+{
+	struct sl_attempt_state *at = &core->at;
+	if (seeded(core) && in == 1 && at->expanded < at->share_next)
+		sl_job(core, SL_JOB_EXPAND, at->expanded, NULL);
+	else if (at->share_next < core->view.chunks && (seeded(core) || at->share_next < in + SL_LANES))
+		sl_job(core, SL_JOB_SHARE, at->share_next, NULL);
+	else
+		return;
+	at->share_busy = true;
+}
+
 bool sl_share_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	uint32_t in = least_in(core);
-	if (at->encoded && !at->share_busy && at->share_next < core->view.chunks && at->share_next < in + SL_LANES) {
-		at->share_busy = true;
-		sl_job(core, SL_JOB_SHARE, at->share_next, NULL);
-	}
-	if (at->share_next == core->view.chunks && in == core->view.chunks) {
+	uint32_t in = least_in(core), chunks = core->view.chunks;
+	if (at->encoded && !at->share_busy)
+		next_job(core, in);
+	bool made = at->share_next == chunks && (!seeded(core) || at->expanded == chunks);
+	if (made && in == sl_share_count(&core->view)) {
 		sl_move(core, SL_PHASE_READY);
 		sl_job(core, SL_JOB_SEAL, 0, NULL);
 		return true;
@@ -152,17 +172,26 @@ bool sl_share_advance(struct sl_core *core)
 	return core->jobs == 0 && stalled(core);
 }
 
-static void shares_out(struct sl_core *core, uint32_t chunk)
+static void shares_out(struct sl_core *core, uint32_t m)
 {
 	struct sl_message message = {.kind = SL_MSG_SHARE};
 	message.chunk.t = core->t;
 	message.chunk.a = core->a;
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.index = chunk;
-	message.chunk.size = sl_chunk_elements(&core->view, chunk) * core->view.field.bytes;
+	message.chunk.index = m;
+	message.chunk.size = sl_share_bytes(&core->view, m);
 	sl_send_neighbours(core, &message, true);
-	core->at.share_next++;
-	core->at.share_busy = false;
+}
+
+/* A part of the vector is shared, or has the neighbours' seeds expanded over it. */
+static void made(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_attempt_state *at = &core->at;
+	uint32_t *done = result->kind == SL_JOB_SHARE ? &at->share_next : &at->expanded;
+	at->share_busy = false;
+	*done = sl_share_end(&core->view, result->chunk);
+	if (!seeded(core))
+		shares_out(core, result->chunk);
 }
 
 /* A model that cannot be encoded is this learner's own fault and will not mend by itself. */
@@ -186,57 +215,16 @@ void sl_share_result(struct sl_core *core, const struct sl_job_result *result)
 		unfit_model(core, result);
 	} else if (result->kind == SL_JOB_ENCODE) {
 		core->at.encoded = true;
+		if (seeded(core))
+			shares_out(core, 0);
 		if (result->total > 0)
 			sl_report(core, SL_REPORT_CLAMPED)->n[0] = result->total;
-	} else if (result->kind == SL_JOB_SHARE) {
-		shares_out(core, result->chunk);
+	} else if (result->kind == SL_JOB_SHARE || result->kind == SL_JOB_EXPAND) {
+		made(core, result);
 	} else if (result->kind == SL_JOB_GATHER && result->code != SL_OK) {
 		uint32_t peer = sl_view_peer(&core->view, result->from);
 		sl_fail_attempt(core, SL_REASON_BAD_SHARE, true)->peer = peer;
 	} else if (result->kind == SL_JOB_SEAL) {
-		sl_flood_own_ready(core, result->hash);
+		sl_ready_sealed(core, result->hash);
 	}
-}
-
-/* The barrier: nobody's masked state leaves before everybody is Ready. The largest K announced counts. */
-bool sl_ready_advance(struct sl_core *core)
-{
-	uint64_t k = 0;
-	bool all = true;
-	memset(core->awaited, 0, sl_set_bytes(core));
-	for (uint32_t i = 0; i < core->view.n; i++) {
-		const struct sl_ready_record *rr = &core->readys[core->view.members[i]];
-		bool here = rr->record.present && rr->ready.t == core->t && rr->ready.a == core->a &&
-			    memcmp(rr->ready.view, core->view.h, SL_HASH_BYTES) == 0;
-		if (here && rr->ready.k > 2 * core->view.k + 16) { /* from one view, K differs by a rounding at most */
-			struct sl_report *report = sl_fail_attempt(core, SL_REASON_PARAMETER, true);
-			report->peer = core->view.members[i];
-			report->word = "K";
-			report->n[0] = core->view.k;
-			report->n[1] = rr->ready.k;
-			return true;
-		}
-		if (here && rr->ready.k > k)
-			k = rr->ready.k;
-		if (!here) {
-			all = false;
-			sl_bit_set(core->awaited, core->view.members[i]);
-		}
-	}
-	if (all && k <= SL_ITERATIONS_MAX) {
-		sl_flood_pump(core); /* the own Ready may be the one just made: it goes before the state that it announces */
-		if (core->flood_dirty)
-			return false; /* not all of it fitted: the deadline is now */
-		core->view.k = k;
-		core->released = true;
-		sl_move(core, SL_PHASE_RELEASE);
-		sl_move(core, SL_PHASE_MIX);
-		return true;
-	}
-	if (all || core->now >= core->since + core->config.ready_ms) {
-		sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->blamed;
-		return true;
-	}
-	sl_wait_report(core, core->awaited);
-	return false;
 }

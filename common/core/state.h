@@ -1,13 +1,14 @@
 /* state.h - the whole state of a learner, in one struct; private to core/.
  *
- * The files of core/ are named for what they handle: flood (records), discover, overlay, freeze, view, share, mix, settle,
- * catchup; attempt.c holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
+ * The files of core/ are named for what they handle: flood (records), discover, overlay, freeze, view, share, ready, mix, mix_tree, recover,
+ * settle, fence, restore, catchup; attempt.c holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
  * state and takes every move that is due, so that the order in which things arrive does not matter.
  */
 #pragma once
 
 #include "common/base/bytes.h"
 #include "common/core/core.h"
+#include "common/core/ledger.h"
 
 #define SL_WAIT_REPORT_MS 10000u
 
@@ -16,6 +17,7 @@ struct sl_peer {
 	bool tried;                /* a dial failed or a link fell since it came into range */
 	sl_attempt leapt;          /* of t: an attempt far off that it has signed for; 0: none */
 	sl_round accused;          /* the round in which evidence against it was handed over */
+	bool few_shown;            /* it asked for the last result, and was shown too few signers */
 	uint32_t fruitless;        /* askings in a row that came to nothing */
 	sl_ms ask_after;
 	sl_round unshown;          /* it claimed to be in this round, was asked for its result and did not show it; 0: none */
@@ -23,7 +25,6 @@ struct sl_peer {
 	enum sl_standing standing;
 	uint32_t incarnation;      /* last heard of */
 	sl_round quarantined;      /* the round that it is kept out of; 0: none */
-	sl_attempt open;           /* of t: released with it, and not known to be given up by it; 0: none */
 	sl_round in_range;         /* last round in which it was in range */
 	struct sl_buffer *early;   /* chunks of an attempt that is not frozen here yet */
 	uint32_t early_count;
@@ -32,6 +33,7 @@ struct sl_peer {
 /* A flooded record of one learner, and which links have it. */
 struct sl_record {
 	bool present;
+	sl_ms since;    /* when it came */
 	uint64_t *sent; /* links that hold it */
 	uint64_t *to;   /* scratch of the action that sends it */
 };
@@ -47,10 +49,36 @@ struct sl_ready_record {
 	struct sl_ready ready;
 };
 
+struct sl_fence_record {
+	struct sl_record record;
+	struct sl_fence fence;
+};
+
+/* What is known of a member's masked state in the spool. */
+enum sl_slot {
+	SL_SLOT_UNSEEN = 0, /* some of it may be here: to be checked */
+	SL_SLOT_CHECKING,
+	SL_SLOT_MISSING,
+	SL_SLOT_FETCHING,
+	SL_SLOT_HELD,
+};
+
+/* One member of the view, as one that has masked states. */
+struct sl_holder {
+	uint8_t *held;    /* bit set over positions */
+	uint64_t *to;     /* scratch of the actions that ask it */
+	uint32_t told;    /* the edition of this learner's own set that it was told last; 0: none on this link */
+	uint32_t origin;  /* whose masked state is asked of it, while fetching */
+	bool fetching;
+	uint32_t asked, in; /* chunks */
+	sl_ms progress;
+	sl_ms ask_after;    /* it did not answer */
+};
+
 /* One neighbour in an attempt. */
 struct sl_exchange {
 	uint32_t shares_in;     /* chunks of shares received, in order */
-	uint64_t *states_in;    /* per chunk, the next iteration expected */
+	uint64_t *states_in;    /* per chunk, the next iteration expected; of tree: bit set over those that have come */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
 	bool digest_known;
@@ -58,20 +86,36 @@ struct sl_exchange {
 };
 
 struct sl_attempt_state {
-	uint32_t share_next;  /* chunks of shares generated and sent */
+	uint32_t share_next;  /* chunks of shares generated and, but for seeds, sent */
+	uint32_t expanded;    /* chunks that the neighbours' seeds are expanded over */
 	bool share_busy;
 	bool encoded;
-	uint64_t *iteration;  /* per chunk: k of the own state */
+	uint64_t *iteration;  /* per chunk: k of the own state; of tree: what is waited for (mix_tree.c) */
 	uint32_t *have;       /* per chunk: neighbours whose state of that k is held */
 	bool *busy;           /* per chunk: a MIX job is out */
 	uint32_t started;     /* chunks whose k = 0 went out */
-	uint32_t finished;    /* chunks at k = K */
-	uint32_t base;        /* first chunk not at K */
+	uint32_t finished;    /* chunks that are through */
+	uint32_t base;        /* first chunk that is not */
 	uint64_t mixed;       /* chunk iterations done, for status */
+	struct sl_buffer *given; /* of tree: masked states to keep, within a step */
+	bool prepared;        /* the own Ready may leave */
+	bool resumed;         /* from disk: there is nothing to mix with */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
 	double margin;
 	sl_ms progress;       /* last time anything of this attempt moved */
+	uint8_t *view_bytes;  /* view_size of them */
+	size_t view_size;
+	struct sl_ready *readys; /* by position, from the release on */
+	/* of RECOVER, by position: */
+	enum sl_slot *slots;
+	struct sl_holder *holders;
+	uint8_t *held;        /* the slots that are HELD, as a bit set */
+	uint32_t edition;     /* of it */
+	uint32_t held_count, fetched;
+	uint32_t joined;      /* somebody who recovers already, before this learner could; SL_NOBODY */
+	bool checking, summing, abandoned;
+	sl_ms hopeless_at;    /* when the first participant's fence was held; SL_NEVER */
 };
 
 /* A result that somebody else has. */
@@ -80,6 +124,8 @@ struct sl_catchup {
 	sl_ms progress;
 	struct sl_proof proof;
 	uint32_t chunks, asked, in;
+	enum sl_phase back; /* where to go on when nothing comes of it */
+	struct sl_view view; /* as much of it as jobs need */
 };
 
 struct sl_core {
@@ -97,11 +143,16 @@ struct sl_core {
 	sl_round rounds;        /* T: the own, or the most that a view agreed on */
 	struct sl_proof proof;  /* of the last committed round; t = 0: there is none at hand */
 	struct sl_proof making; /* of the round that is being committed */
+	bool vouched;           /* the last result is another's, of a view that this learner released in: it has signed for it */
 	uint64_t total_weight;  /* of the round being committed */
 	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t that failed after release; zeros: none */
 	bool members_known;     /* members: of the last committed round, if this learner was in it */
 
-	bool trained, released, stopped;
+	struct sl_ledger ledger;
+	sl_attempt owed; /* the highest attempt of t heard of that an earlier life may have been in; 0: none */
+	sl_round started; /* the round in which this life began */
+
+	bool trained, stopped;
 	uint64_t draws;
 	sl_ms trained_at;
 
@@ -114,9 +165,12 @@ struct sl_core {
 	uint64_t *fellows;  /* the view's neighbours of this learner */
 	uint64_t *blamed;   /* of a failure reported */
 	uint64_t *single;   /* one peer */
+	uint64_t *hold_to;  /* scratch of the action that tells what is held */
+	uint64_t *signed_to; /* .. who else has signed the last result */
 	uint64_t *ready_set; /* scratch */
 	uint64_t *eligible;  /* scratch */
 	uint64_t *source;    /* whom a result is asked of */
+	uint64_t *tree_own, *tree_up, *tree_down; /* of tree: who gets the own masked state, a sum, Z */
 	uint64_t *reach;     /* links that floods use: in range, or the overlay of them */
 	uint64_t *members;
 	uint64_t *tried_candidates;
@@ -130,9 +184,12 @@ struct sl_core {
 	struct sl_peer *peers;
 	struct sl_link_record *links;
 	struct sl_ready_record *readys;
+	struct sl_fence_record *fences;
 	bool flood_dirty;
+	sl_ms flood_again; /* when records go where their signers were left to send them */
 
 	uint64_t flood_held; /* link states of this attempt, when last counted */
+	bool flood_news;     /* since the view was tried last, a link state has come */
 	uint32_t epoch, jobs;
 	bool view_built, view_gated;
 	struct sl_view view;
@@ -150,27 +207,38 @@ struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind);
 struct sl_report *sl_report(struct sl_core *core, enum sl_report_kind kind);
 void sl_move(struct sl_core *core, enum sl_phase to);
 void sl_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers);
+struct sl_job *sl_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, const struct sl_view *view);
+struct sl_persist *sl_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a);
 void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
 void sl_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own);
 void sl_stop(struct sl_core *core, int code);
 void sl_reject(struct sl_core *core, uint32_t peer, const char *why);
-/* Ends the attempt. The returned report wants its fields filled; the next attempt starts at once, or after a pause when `refused`. */
+/* The attempt cannot go on as it is: before release it ends, and the next one starts at once, or after a pause when
+ * `refused`; after it, it is recovered. The returned report wants its fields filled. */
 struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused);
 /* Gives one chunk back unused; and everything that is held for the attempt. */
 void sl_drop(struct sl_core *core, struct sl_buffer *buffer);
 void sl_drop_held(struct sl_core *core);
+/* Ends an attempt, however far it got, and goes on to the next: with the same model, or with another one. */
+void sl_leave_attempt(struct sl_core *core, enum sl_reason reason, bool burned);
 void sl_say_hello(struct sl_core *core, const uint64_t *to);
 void sl_begin_round(struct sl_core *core);
 void sl_begin_training(struct sl_core *core);
+/* The state of a round of which nothing has happened yet. */
+void sl_enter_round(struct sl_core *core);
 void sl_wait_report(struct sl_core *core, const uint64_t *set);
 
 /* flood.c */
 void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state);
 void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *ready);
+/* Whether an attempt's number is too far off for one learner's word. */
+bool sl_flood_far(const struct sl_core *core, sl_attempt a);
 /* Whether the attempt that a link state of this round is for is too far off to be believed yet. */
 bool sl_flood_leap(struct sl_core *core, uint32_t signer, const struct sl_link_state *state);
 void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates);
-void sl_flood_own_ready(struct sl_core *core, const uint8_t *commitment);
+void sl_flood_own_ready(struct sl_core *core); /* as it stands in readys */
+void sl_flood_fence(struct sl_core *core, uint32_t from, const struct sl_fence *fence);
+void sl_flood_own_fence(struct sl_core *core);
 void sl_flood_forget(struct sl_core *core, uint32_t link);
 void sl_flood_pump(struct sl_core *core);
 
@@ -178,7 +246,7 @@ void sl_flood_pump(struct sl_core *core);
 void sl_discover_range(struct sl_core *core, const uint64_t *range);
 void sl_discover_links(struct sl_core *core);
 void sl_discover_ahead(struct sl_core *core);
-void sl_discover_silent(struct sl_core *core);
+void sl_discover_anew(struct sl_core *core);
 void sl_discover_enter(struct sl_core *core);
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named);
 bool sl_discover_advance(struct sl_core *core);
@@ -197,23 +265,84 @@ void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result);
 int sl_view_build(struct sl_core *core);
 /* From view->agreed: encoding, sharing, length. */
 void sl_view_set_encoding(struct sl_view *view);
+/* The view that these bytes were written of (view_bytes.h), built and gated. False: they are not of this learner, or damaged. */
+bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size);
 
 /* share.c */
 void sl_share_enter(struct sl_core *core);
 void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 bool sl_share_advance(struct sl_core *core);
 void sl_share_result(struct sl_core *core, const struct sl_job_result *result);
+
+/* ready.c */
+void sl_ready_sealed(struct sl_core *core, const uint8_t *commitment);
 bool sl_ready_advance(struct sl_core *core);
+void sl_ready_prepared(struct sl_core *core);
+void sl_ready_released(struct sl_core *core);
 
 /* mix.c */
+void sl_mix_enter(struct sl_core *core); /* what has come early */
+/* Whether it is, by its form, a chunk of its sender's masked state. */
+bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *buffer);
 void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 bool sl_mix_advance(struct sl_core *core);
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result);
+/* Holds a state until its turn; gives back the one of this chunk and iteration, or NULL. */
+void sl_mix_hold(struct sl_core *core, struct sl_exchange *exchange, struct sl_buffer *buffer);
+struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration);
+void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration);
+
+/* mix_tree.c: what of this is another thing with tree */
+void sl_mix_tree_enter(struct sl_core *core);
+/* A state of neighbour r. NULL: taken; else why not. What it gave to keep waits for the end of the step. */
+const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer);
+void sl_mix_tree_keep(struct sl_core *core);
+void sl_mix_tree_advance(struct sl_core *core);
+void sl_mix_tree_result(struct sl_core *core, uint32_t m);
+/* Whether neighbour r is waited for, of chunk m. */
+bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r);
+
+/* recover.c */
+struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason);
+/* Once the attempt's arrays are there: nothing is known of anybody's slot. */
+void sl_recover_begin(struct sl_core *core);
+void sl_recover_hold(struct sl_core *core, uint32_t peer, const struct sl_hold *hold);
+void sl_recover_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask);
+void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
+void sl_recover_result(struct sl_core *core, const struct sl_job_result *result);
+void sl_recover_link(struct sl_core *core, uint32_t peer); /* it came up, or fell */
+bool sl_recover_advance(struct sl_core *core);
+sl_ms sl_recover_deadline(const struct sl_core *core);
+
+/* fence.c */
+/* Gives up the present attempt for good: durable, then told to all. */
+void sl_fence_own(struct sl_core *core, sl_attempt a);
+void sl_fence_durable(struct sl_core *core, sl_attempt a);
+/* A fence of somebody's is known. */
+void sl_fence_heard(struct sl_core *core, uint32_t signer);
+/* A member of the view that has given it up, or will not finish it; SL_NOBODY. */
+uint32_t sl_fence_of_view(const struct sl_core *core);
+/* Everybody else in the view has, and will not: if this learner does not finish it either, nobody does. */
+bool sl_fence_by_all(const struct sl_core *core);
+/* The present attempt is released: on the ledger, with what is known of its members' fences. */
+void sl_ledger_use(struct sl_core *core);
+/* An attempt of which no more is known than that this learner's masked state may have left. False: no room. */
+bool sl_ledger_note(struct sl_core *core, sl_attempt a);
+struct sl_used *sl_ledger_find(struct sl_core *core, sl_attempt a);
+void sl_ledger_forget(struct sl_core *core);
+/* A Ready of an attempt of this round that this life knows nothing of. */
+void sl_fence_unknown(struct sl_core *core, const struct sl_ready *ready);
+/* What an earlier life may have been in is given up, as soon as this one is in a later attempt or in none. */
+void sl_fence_owed(struct sl_core *core);
+
+/* restore.c: goes on with config.open; false: it is of no use */
+bool sl_restore(struct sl_core *core);
 
 /* settle.c */
 void sl_settle_result(struct sl_core *core, const struct sl_job_result *result);
 void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 bool sl_settle_advance(struct sl_core *core);
+void sl_persist_commit(struct sl_core *core);
 void sl_commit_durable(struct sl_core *core);
 /* What follows once round t is committed, here or elsewhere: the next one, or the end. */
 void sl_committed(struct sl_core *core);
@@ -221,7 +350,13 @@ bool sl_done_advance(struct sl_core *core);
 
 /* catchup.c */
 bool sl_catchup_begin(struct sl_core *core);
+/* Whom to ask for the committed round; SL_NOBODY. */
+uint32_t sl_catchup_source(const struct sl_core *core);
 void sl_catchup_greet(struct sl_core *core);
+/* There is another signer of the last result: whoever was shown too few may want to know. */
+void sl_catchup_signed(struct sl_core *core);
+/* What a digest is of; without it, or any other signer, yet. */
+void sl_proof_begin(struct sl_proof *proof, const struct sl_digest *d);
 /* Another signer of the same round, view and result over the same field; any other digest is left out. */
 void sl_proof_add(struct sl_proof *proof, const struct sl_digest *d);
 void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask);
@@ -267,8 +402,17 @@ static inline bool sl_peer_ready(const struct sl_core *core, uint32_t i)
 	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->standing == SL_STANDING_READY &&
 	       p->quarantined == 0;
 }
-/* Between the first share and the result: a lost neighbour ends the attempt. */
+/* Shares or states are on their way: a lost neighbour ends this. Between the two it does not matter. */
 static inline bool sl_exchanging(const struct sl_core *core)
 {
-	return core->phase >= SL_PHASE_SHARE && core->phase <= SL_PHASE_MIX;
+	return core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_MIX;
+}
+/* The masked state of this learner may have left in the present attempt. */
+static inline bool sl_released(const struct sl_core *core)
+{
+	return core->phase >= SL_PHASE_RELEASE && core->phase <= SL_PHASE_RECOVER;
+}
+static inline size_t sl_held_bytes(const struct sl_view *view)
+{
+	return (view->n + 7) / 8;
 }

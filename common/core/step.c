@@ -3,90 +3,40 @@
 
 #include <assert.h>
 
-static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
+/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on without. */
+static bool give_up_record(struct sl_core *core, const struct sl_open *open)
 {
-	return SL_TAKE(arena, sl_words(core), uint64_t);
-}
-
-static size_t attempt_bytes(const struct sl_core_config *config)
-{
-	size_t R = config->roster_size;
-	size_t chunks = (size_t)(config->parameters.n / SL_CHUNK_ELEMENTS) + 1;
-	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
-	size_t attempt = chunks * 16 + R * (sizeof(struct sl_exchange) + chunks * 8 + 128) + 4096;
-	return graph + attempt;
-}
-
-size_t sl_core_bytes(const struct sl_core_config *config)
-{
-	size_t R = config->roster_size, set = sl_bits_words(R) * 8 + 64;
-	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) + 5 * set + 64);
-	records += R * sl_candidates_max(config->roster_size) * sizeof(sl_id);
-	size_t view = R * 3 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + 15 * set + view + attempt_bytes(config) + 8192;
-}
-
-static bool take_records(struct sl_core *core, struct sl_arena *arena)
-{
-	uint32_t R = core->config.roster_size;
-	for (uint32_t i = 0; i < R; i++) {
-		struct sl_link_record *lr = &core->links[i];
-		struct sl_ready_record *rr = &core->readys[i];
-		lr->candidates = SL_TAKE(arena, sl_candidates_max(R), sl_id);
-		uint64_t **sets[] = {&lr->named, &lr->record.sent, &lr->record.to, &rr->record.sent, &rr->record.to};
-		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-			if ((*sets[s] = take_set(core, arena)) == NULL)
-				return false;
-		if (lr->candidates == NULL)
-			return false;
+	if (!open->released) {
+		core->a = core->a > open->a ? core->a : open->a + 1;
+		sl_fence_own(core, open->a);
+		return true;
 	}
-	return true;
+	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	report->reason = SL_REASON_RECORD;
+	report->n[0] = open->a;
+	sl_stop(core, SL_ERR_FORMAT);
+	return false;
 }
 
-static bool take_all(struct sl_core *core, struct sl_arena *arena)
+/* What was promised before this start still holds. */
+static void resume(struct sl_core *core)
 {
-	uint32_t R = core->config.roster_size;
-	uint64_t **sets[] = {&core->linked,  &core->range,   &core->told,      &core->keep,
-			     &core->awaited, &core->blamed,  &core->fellows,   &core->single,
-			     &core->ready_set, &core->tried_candidates, &core->reach, &core->members,
-			     &core->eligible, &core->source, &core->near};
-	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-		if ((*sets[s] = take_set(core, arena)) == NULL)
-			return false;
-	core->peers = SL_TAKE(arena, R, struct sl_peer);
-	core->links = SL_TAKE(arena, R, struct sl_link_record);
-	core->readys = SL_TAKE(arena, R, struct sl_ready_record);
-	core->edges = SL_TAKE(arena, (size_t)R * (R + 1) / 2, struct sl_edge);
-	core->view.members = SL_TAKE(arena, R, uint32_t);
-	core->view.ids = SL_TAKE(arena, R, sl_id);
-	core->view.position = SL_TAKE(arena, R, uint32_t);
-	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->edges == NULL ||
-	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
-		return false;
-	return take_records(core, arena);
-}
-
-struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena)
-{
-	struct sl_core *core = SL_TAKE(arena, 1, struct sl_core);
-	if (core == NULL)
-		return NULL;
-	core->config = *config;
-	if (!take_all(core, arena))
-		return NULL;
-	size_t bytes = attempt_bytes(config);
-	void *room = sl_arena_take(arena, 1, bytes);
-	if (room == NULL)
-		return NULL;
-	sl_arena_init(&core->arena, room, bytes);
-	core->committed = config->committed;
-	memcpy(core->previous, config->previous, SL_HASH_BYTES);
-	if (config->proof != NULL)
-		core->proof = *config->proof;
-	core->config.proof = NULL; /* copied */
-	core->rounds = (sl_round)config->parameters.rounds;
-	core->phase = SL_PHASE_TRAIN;
-	return core;
+	const struct sl_core_config *config = &core->config;
+	for (uint32_t i = 0; i < config->released_count; i++) {
+		sl_ledger_note(core, config->released[i]);
+		core->a = config->released[i] + 1;
+	}
+	core->ledger.dead = config->dead;
+	core->ledger.fenced = config->fenced;
+	core->a = config->fenced >= core->a ? config->fenced + 1 : core->a;
+	if (config->fenced > 0)
+		sl_fence_durable(core, config->fenced);
+	if (config->open != NULL && sl_restore(core))
+		return;
+	if (config->open != NULL && !give_up_record(core, config->open))
+		return;
+	sl_discover_ahead(core);
+	sl_begin_training(core);
 }
 
 /* In range without a radio: the whole roster. */
@@ -100,13 +50,13 @@ static void start(struct sl_core *core)
 				sl_bit_set(core->range, i);
 		core->have_range = true;
 	}
+	sl_enter_round(core);
+	core->started = core->t;
 	sl_discover_links(core);
-	if (core->committed >= core->rounds) {
-		core->t = core->committed + 1;
+	if (core->committed >= core->rounds && core->config.open == NULL)
 		sl_move(core, SL_PHASE_DONE);
-		return;
-	}
-	sl_begin_round(core);
+	else
+		resume(core);
 }
 
 static void link_up(struct sl_core *core, uint32_t peer)
@@ -114,9 +64,13 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	sl_bit_set(core->linked, peer);
 	core->peers[peer].hello = false;
 	core->peers[peer].unshown = 0;
-	core->peers[peer].tried = false;
 	core->reach_stale = true;
+	if (core->peers[peer].tried) {
+		core->peers[peer].tried = false;
+		sl_discover_anew(core);
+	}
 	sl_flood_forget(core, peer);
+	sl_recover_link(core, peer);
 	memset(core->single, 0, sl_set_bytes(core));
 	sl_bit_set(core->single, peer);
 	sl_say_hello(core, core->single);
@@ -130,9 +84,10 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	core->reach_stale = true;
 	core->peers[peer].hello = false;
 	core->peers[peer].tried = true;
-	sl_discover_silent(core);
+	sl_discover_anew(core);
 	if (!was)
 		return;
+	sl_recover_link(core, peer);
 	bool candidate = core->phase == SL_PHASE_FREEZE && sl_bit(core->tried_candidates, peer);
 	bool neighbour = sl_exchanging(core) && sl_bit(core->fellows, peer);
 	if (candidate || neighbour)
@@ -165,8 +120,7 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 static bool went_on(const struct sl_core *core, uint32_t peer)
 {
 	bool counted_on = core->phase == SL_PHASE_FREEZE ? sl_bit(core->tried_candidates, peer)
-							 : (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY) &&
-								   sl_bit(core->fellows, peer);
+							 : core->phase == SL_PHASE_SHARE && sl_bit(core->fellows, peer);
 	return counted_on && core->peers[peer].t > core->t;
 }
 
@@ -184,6 +138,11 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 	p->standing = hello->standing;
 	if (later && core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
 		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing while it lasted */
+	if (core->phase == SL_PHASE_DONE && hello->standing != SL_STANDING_DONE && hello->t >= core->t) {
+		core->rounds = hello->t; /* the others have agreed on more rounds than are configured here */
+		sl_move(core, SL_PHASE_TRAIN);
+		sl_begin_round(core);
+	}
 	if (went_on(core, peer))
 		sl_fail_attempt(core, SL_REASON_COMMITTED, false)->peer = peer;
 }
@@ -195,12 +154,16 @@ static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *
 	buffer->index = c->index;
 	buffer->iteration = c->iteration;
 	memcpy(buffer->view, c->view, SL_HASH_BYTES);
+	buffer->origin = c->origin;
+	memcpy(buffer->nonce, c->nonce, SL_NONCE_BYTES);
 	if (message->kind == SL_MSG_RESULT)
 		sl_catchup_chunk(core, peer, buffer, c->t);
 	else if (c->t != core->t || c->a < core->a)
 		sl_drop(core, buffer); /* late: of an attempt that ended here */
 	else if (message->kind == SL_MSG_SHARE)
 		sl_share_chunk(core, peer, buffer);
+	else if (message->kind == SL_MSG_MASKED)
+		sl_recover_chunk(core, peer, buffer);
 	else
 		sl_mix_chunk(core, peer, buffer);
 }
@@ -224,11 +187,21 @@ static void message(struct sl_core *core, const struct sl_event *event)
 			sl_settle_digest(core, event->peer, &event->message->digest);
 		break;
 	case SL_MSG_ASK:
-		sl_catchup_ask(core, event->peer, &event->message->ask);
+		if (event->message->ask.origin != 0)
+			sl_recover_ask(core, event->peer, &event->message->ask);
+		else
+			sl_catchup_ask(core, event->peer, &event->message->ask);
+		break;
+	case SL_MSG_FENCE:
+		sl_flood_fence(core, event->peer, &event->message->fence);
+		break;
+	case SL_MSG_HOLD:
+		sl_recover_hold(core, event->peer, &event->message->hold);
 		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
+	case SL_MSG_MASKED:
 		chunk(core, event->peer, event->message, event->buffer);
 		break;
 	}
@@ -259,6 +232,12 @@ static void computed(struct sl_core *core, const struct sl_job_result *result)
 	case SL_JOB_DECODE:
 		sl_settle_result(core, result);
 		break;
+	case SL_JOB_KEEP:
+	case SL_JOB_FETCH:
+	case SL_JOB_CHECK:
+	case SL_JOB_SUM:
+		sl_recover_result(core, result);
+		break;
 	case SL_JOB_ABSORB:
 	case SL_JOB_ADOPT:
 		sl_catchup_result(core, result);
@@ -266,6 +245,31 @@ static void computed(struct sl_core *core, const struct sl_job_result *result)
 	default:
 		sl_share_result(core, result);
 	}
+}
+
+/* What it was asked for may be over by now. */
+static void durable(struct sl_core *core, const struct sl_durable *what)
+{
+	bool present = what->t == core->t && what->a == core->a;
+	if (what->kind == SL_PERSIST_FENCED && what->t == core->t)
+		sl_fence_durable(core, what->a);
+	else if (what->kind == SL_PERSIST_PREPARED && present && core->phase == SL_PHASE_READY)
+		sl_ready_prepared(core);
+	else if (what->kind == SL_PERSIST_RELEASED && present && core->phase == SL_PHASE_RELEASE)
+		sl_ready_released(core);
+	else if (what->kind == SL_PERSIST_COMMIT && core->phase == SL_PHASE_CATCHUP)
+		sl_catchup_durable(core);
+	else if (what->kind == SL_PERSIST_COMMIT && core->phase == SL_PHASE_COMMIT)
+		sl_commit_durable(core);
+}
+
+/* An operator's word for what cannot be proved (protocol 6). */
+static void abandon(struct sl_core *core)
+{
+	if (core->phase == SL_PHASE_READY)
+		sl_fail_attempt(core, SL_REASON_ABANDONED, false);
+	else
+		core->at.abandoned = true;
 }
 
 static void handle(struct sl_core *core, const struct sl_event *event)
@@ -290,10 +294,10 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		computed(core, event->result);
 		break;
 	case SL_EVENT_DURABLE:
-		if (core->phase == SL_PHASE_CATCHUP)
-			sl_catchup_durable(core);
-		else
-			sl_commit_durable(core);
+		durable(core, &event->durable);
+		break;
+	case SL_EVENT_ABANDON:
+		abandon(core);
 		break;
 	case SL_EVENT_RANGE:
 		sl_discover_range(core, event->range);
@@ -308,6 +312,7 @@ static void advance(struct sl_core *core)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
+		sl_fence_owed(core);
 		switch (core->phase) {
 		case SL_PHASE_DISCOVER:
 			moved = sl_discover_advance(core);
@@ -326,6 +331,9 @@ static void advance(struct sl_core *core)
 			break;
 		case SL_PHASE_SETTLE:
 			moved = sl_settle_advance(core);
+			break;
+		case SL_PHASE_RECOVER:
+			moved = sl_recover_advance(core);
 			break;
 		case SL_PHASE_CATCHUP:
 			moved = sl_catchup_advance(core);
@@ -360,7 +368,10 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_COMPUTED:
 		return started && event->result != NULL && core->jobs > 0;
 	case SL_EVENT_DURABLE:
-		return started && (core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP);
+		return started;
+	case SL_EVENT_ABANDON:
+		return started && event->round == core->t &&
+		       ((core->phase == SL_PHASE_READY && core->at.prepared) || core->phase == SL_PHASE_RECOVER);
 	case SL_EVENT_RANGE:
 		return started && event->range != NULL && core->config.told;
 	case SL_EVENT_DEADLINE:
@@ -382,12 +393,8 @@ int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_a
 	return SL_OK;
 }
 
-sl_ms sl_core_deadline(const struct sl_core *core)
+static sl_ms phase_deadline(const struct sl_core *core)
 {
-	if (core->stopped)
-		return SL_NEVER;
-	if (core->flood_dirty)
-		return core->now;
 	switch (core->phase) {
 	case SL_PHASE_DISCOVER:
 		return sl_discover_deadline(core);
@@ -397,10 +404,14 @@ sl_ms sl_core_deadline(const struct sl_core *core)
 	case SL_PHASE_MIX:
 		return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_ms;
 	case SL_PHASE_READY:
+		if (!core->at.prepared)
+			return SL_NEVER; /* the disk is awaited */
 		return core->report_at < core->since + core->config.ready_ms ? core->report_at
 									      : core->since + core->config.ready_ms;
 	case SL_PHASE_SETTLE:
 		return core->at.result_known ? core->since + core->config.settle_ms : SL_NEVER;
+	case SL_PHASE_RECOVER:
+		return sl_recover_deadline(core);
 	case SL_PHASE_CATCHUP:
 		return core->jobs > 0 || core->catchup.in == core->catchup.chunks
 			       ? SL_NEVER
@@ -410,6 +421,16 @@ sl_ms sl_core_deadline(const struct sl_core *core)
 	default:
 		return SL_NEVER;
 	}
+}
+
+sl_ms sl_core_deadline(const struct sl_core *core)
+{
+	if (core->stopped)
+		return SL_NEVER;
+	if (core->flood_dirty)
+		return core->now;
+	sl_ms due = phase_deadline(core);
+	return due < core->flood_again ? due : core->flood_again;
 }
 
 static uint32_t permille(uint64_t done, uint64_t all)
@@ -424,10 +445,14 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 	if (!core->view_gated)
 		return;
 	status->learners = core->view.n;
-	status->k = core->view.k;
-	status->mu = core->view.mu;
+	status->engine = core->view.engine;
+	status->steps = core->view.steps;
 	if (core->phase == SL_PHASE_SHARE)
 		status->permille = permille(core->at.share_next, core->view.chunks);
+	else if (core->phase == SL_PHASE_RECOVER)
+		status->permille = permille(core->at.held_count, core->view.n);
+	else if (core->phase == SL_PHASE_MIX && core->view.engine == SL_ENGINE_TREE)
+		status->permille = permille(core->at.finished, core->view.chunks);
 	else if (core->phase == SL_PHASE_MIX)
-		status->permille = permille(core->at.mixed, core->view.k * core->view.chunks);
+		status->permille = permille(core->at.mixed, core->view.steps * core->view.chunks);
 }

@@ -1,5 +1,6 @@
 /* From link states to a view: the component of mutual edges that contains this learner (protocol 5, FREEZE). */
 #include "common/core/state.h"
+#include "common/core/view_bytes.h"
 
 #include "common/math/spectrum.h"
 
@@ -15,6 +16,16 @@ static bool mutual(const struct sl_core *core, uint32_t i, uint32_t j)
 	return a != NULL && b != NULL && sl_bit(a->named, j) && sl_bit(b->named, i);
 }
 
+static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count, uint32_t *position)
+{
+	if (link_of(core, to) == NULL) {
+		sl_bit_set(core->awaited, to);
+	} else if (position[to] == UINT32_MAX && mutual(core, from, to)) {
+		position[to] = 0;
+		queue[(*count)++] = to;
+	}
+}
+
 /* Breadth first from this learner. Returns how many members; queue holds them; awaited names the ids whose link state
  * would have to be known to be sure. */
 static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *position)
@@ -26,18 +37,10 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 	queue[count++] = core->config.self;
 	position[core->config.self] = 0;
 	for (uint32_t next = 0; next < count; next++) {
-		const struct sl_link_record *lr = link_of(core, queue[next]);
-		for (uint32_t c = 0; c < lr->state.count; c++) {
-			uint32_t j = sl_index(core, lr->candidates[c]);
-			if (j == UINT32_MAX)
-				continue; /* in its signer's roster only */
-			if (link_of(core, j) == NULL) {
-				sl_bit_set(core->awaited, j);
-			} else if (position[j] == UINT32_MAX && mutual(core, queue[next], j)) {
-				position[j] = 0;
-				queue[count++] = j;
-			}
-		}
+		const uint64_t *named = link_of(core, queue[next])->named; /* those of this roster */
+		for (size_t w = 0; w < sl_words(core); w++)
+			for (uint64_t left = named[w]; left != 0; left &= left - 1)
+				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left), queue, &count, position);
 	}
 	return count;
 }
@@ -58,9 +61,11 @@ static void number_members(struct sl_core *core, struct sl_view *view)
 			continue;
 		view->members[n] = i;
 		view->ids[n] = core->config.ids[i];
+		view->incarnations[n] = link_of(core, i)->state.incarnation;
 		view->position[i] = n++;
 	}
 	view->n = n;
+	memcpy(view->previous, core->previous, sizeof view->previous);
 	view->self = view->position[core->config.self];
 }
 
@@ -78,18 +83,15 @@ static int build_graph(struct sl_core *core, struct sl_view *view)
 	return sl_graph_init(&view->graph, view->n, core->edges, count, &core->arena);
 }
 
-static void hash_view(struct sl_core *core, struct sl_view *view)
+static bool hash_view(struct sl_core *core, struct sl_view *view)
 {
-	struct sl_canon_view v;
-	sl_canon_view_open(&v, &core->config.scope, view->t, view->a, view->field.p, &view->agreed,
-			   core->previous, view->n);
-	for (uint32_t i = 0; i < view->n; i++)
-		sl_canon_view_member(&v, view->ids[i], link_of(core, view->members[i])->state.incarnation);
-	for (uint32_t i = 0; i < view->n; i++)
-		for (uint32_t e = view->graph.start[i]; e < view->graph.start[i + 1]; e++)
-			if (i < view->graph.adjacent[e])
-				sl_canon_view_edge(&v, view->ids[i], view->ids[view->graph.adjacent[e]]);
-	sl_canon_view_close(&v, view->h);
+	core->at.view_size = sl_view_bytes(view->n, view->graph.edges);
+	core->at.view_bytes = sl_arena_take(&core->arena, 1, core->at.view_size);
+	if (core->at.view_bytes == NULL)
+		return false;
+	sl_view_write(view, core->at.view_bytes);
+	sl_canon_view(&core->config.scope, core->at.view_bytes, core->at.view_size, view->h);
+	return true;
 }
 
 enum rule { SAME, MOST };
@@ -198,11 +200,12 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 {
 	const struct sl_parameters *agreed = &view->agreed;
 	uint64_t least = 0, p = agreed->p;
+	uint32_t bits_most = sl_engine_p_bits((enum sl_engine)agreed->mixing);
 	int sigma_most = -1;
 	if (p == 0)
-		p = sl_p_auto(&view->encoding, view->n, agreed->max_weight, SL_MIXING_P_BITS_MAX);
+		p = sl_p_auto(&view->encoding, view->n, agreed->max_weight, bits_most);
 	bool bound = sl_p_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &sigma_most);
-	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > SL_MIXING_P_BITS_MAX) {
+	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > bits_most) {
 		struct sl_report *report = sl_fail_attempt(core, SL_REASON_P_BOUND, true);
 		report->n[0] = p;
 		report->n[1] = least;
@@ -218,24 +221,42 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 		report->n[1] = largest > view->n ? largest : view->n;
 		return false;
 	}
-	view->fraction = sl_fraction_bits(view->field.bits);
 	return true;
+}
+
+static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
+{
+	struct sl_arena *arena = &core->arena;
+	core->at.readys = SL_TAKE(arena, view->n, struct sl_ready);
+	core->at.holders = SL_TAKE(arena, view->n, struct sl_holder);
+	core->at.slots = SL_TAKE(arena, view->n, enum sl_slot);
+	core->at.held = SL_TAKE(arena, sl_held_bytes(view), uint8_t);
+	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL && core->at.held != NULL;
+	for (uint32_t i = 0; room && i < view->n; i++) {
+		struct sl_holder *holder = &core->at.holders[i];
+		holder->held = SL_TAKE(arena, sl_held_bytes(view), uint8_t);
+		holder->to = SL_TAKE(arena, sl_words(core), uint64_t);
+		room = holder->held != NULL && holder->to != NULL;
+	}
+	return room;
 }
 
 static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
-	core->at = (struct sl_attempt_state){.progress = core->now};
+	core->at = (struct sl_attempt_state){.progress = core->now, .joined = SL_NOBODY};
 	core->at.iteration = SL_TAKE(arena, view->chunks, uint64_t);
 	core->at.have = SL_TAKE(arena, view->chunks, uint32_t);
 	core->at.busy = SL_TAKE(arena, view->chunks, bool);
 	core->exchange = SL_TAKE(arena, view->degree, struct sl_exchange);
-	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL && core->exchange != NULL;
+	view->roles = SL_TAKE(arena, view->degree, uint8_t);
+	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL && core->exchange != NULL &&
+		    view->roles != NULL;
 	for (uint32_t r = 0; room && r < view->degree; r++) {
 		core->exchange[r].states_in = SL_TAKE(arena, view->chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;
 	}
-	return room;
+	return room && room_for_recovery(core, view);
 }
 
 static void find_neighbours(struct sl_core *core, struct sl_view *view)
@@ -247,13 +268,35 @@ static void find_neighbours(struct sl_core *core, struct sl_view *view)
 		sl_bit_set(core->fellows, sl_view_peer(view, r));
 }
 
+void sl_view_set_engine(struct sl_view *view)
+{
+	view->engine = sl_engine_choose((enum sl_engine)view->agreed.mixing, &view->costs, &view->steps);
+}
+
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index)
 {
-	uint32_t position = view->position[roster_index];
-	for (uint32_t r = 0; position != UINT32_MAX && r < view->degree; r++)
-		if (view->neighbours[r] == position)
-			return (int)r;
-	return -1;
+	uint32_t position = view->position[roster_index], low = 0, high = view->degree;
+	while (low < high) {
+		uint32_t middle = (low + high) / 2;
+		if (view->neighbours[middle] < position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < view->degree && view->neighbours[low] == position ? (int)low : -1;
+}
+
+/* What follows from members, graph, field and agreed. */
+static bool finish_view(struct sl_core *core, struct sl_view *view)
+{
+	view->fraction = sl_fraction_bits(view->field.bits);
+	view->mu = 0;
+	view->costs = (struct sl_engine_costs){0};
+	view->children = 0;
+	view->engine = (enum sl_engine)view->agreed.mixing;
+	view->steps = 0; /* until the survey is back: never, where this is from disk */
+	find_neighbours(core, view);
+	return room_for_attempt(core, view) && hash_view(core, view);
 }
 
 int sl_view_build(struct sl_core *core)
@@ -271,16 +314,60 @@ int sl_view_build(struct sl_core *core)
 	sl_view_set_encoding(view);
 	if (!resolve_p(core, view))
 		return SL_ERR_REFUSED;
-	if (build_graph(core, view) != SL_OK) {
+	if (build_graph(core, view) != SL_OK || !finish_view(core, view)) {
 		sl_fail_attempt(core, SL_REASON_MEMORY, true);
 		return SL_ERR_REFUSED;
 	}
-	find_neighbours(core, view);
-	if (!room_for_attempt(core, view)) {
-		sl_fail_attempt(core, SL_REASON_MEMORY, true);
-		return SL_ERR_REFUSED;
-	}
-	hash_view(core, view);
 	core->view_built = true;
 	return SL_OK;
+}
+
+/* --- from disk, at a restart (protocol 6) --- */
+
+static bool read_members(struct sl_core *core, struct sl_view *view, const uint8_t *bytes)
+{
+	sl_id last = 0;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		view->position[i] = UINT32_MAX;
+	for (uint32_t i = 0; i < view->n; i++) {
+		sl_view_read_member(bytes, i, &view->ids[i], &view->incarnations[i]);
+		view->members[i] = sl_index(core, view->ids[i]);
+		if (view->ids[i] <= last || view->members[i] == UINT32_MAX)
+			return false;
+		last = view->ids[i];
+		view->position[view->members[i]] = i;
+	}
+	view->self = view->position[core->config.self];
+	return view->self != UINT32_MAX;
+}
+
+static bool read_edges(struct sl_core *core, struct sl_view *view, const uint8_t *bytes, size_t count)
+{
+	if (count > (size_t)core->config.roster_size * core->config.roster_size / 2)
+		return false;
+	for (size_t e = 0; e < count; e++) {
+		sl_id a, b;
+		sl_view_read_edge(bytes, view->n, e, &a, &b);
+		uint32_t i = sl_index(core, a), j = sl_index(core, b);
+		if (i == UINT32_MAX || j == UINT32_MAX || view->position[i] == UINT32_MAX || view->position[j] == UINT32_MAX)
+			return false;
+		core->edges[e] = (struct sl_edge){view->position[i], view->position[j]};
+	}
+	return sl_graph_init(&view->graph, view->n, core->edges, count, &core->arena) == SL_OK;
+}
+
+bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
+{
+	struct sl_view *view = &core->view;
+	uint64_t p = 0;
+	size_t edges = 0;
+	sl_arena_reset(&core->arena, 0);
+	if (sl_view_read_head(bytes, size, view, &p, &edges) != SL_OK || view->n > core->config.roster_size)
+		return false;
+	sl_view_set_encoding(view);
+	bool whole = view->agreed.n == core->config.parameters.n && sl_field_init(&view->field, p) == SL_OK &&
+		     memcmp(view->previous, core->previous, SL_HASH_BYTES) == 0 && read_members(core, view, bytes) &&
+		     read_edges(core, view, bytes, edges) && finish_view(core, view);
+	core->view_built = core->view_gated = whole && memcmp(bytes, core->at.view_bytes, size) == 0;
+	return core->view_built;
 }

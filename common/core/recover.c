@@ -1,0 +1,377 @@
+/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol 6, finish).
+ *
+ *    who recovers                       who recovers, too
+ *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in reach
+ *         | <--- Hold ---------------------------------- |
+ *         | ---- Ask origin, chunk 0 .. ---------------> |   SL_LANES ahead, one origin at a time of each holder
+ *         | <--- Masked origin, chunk 0 .. ------------- |
+ *         | ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
+ *
+ * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt of the round
+ * (rule A); it ends when all are here, when somebody shows the committed result, or when a participant's fence proves that
+ * nobody can complete it. */
+#include "common/core/state.h"
+
+/* Actions of a step that asking may fill. */
+#define ASKING_MAX 128u
+
+/* --- beginning --- */
+
+void sl_recover_begin(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	memset(at->held, 0, sl_held_bytes(&core->view));
+	for (uint32_t i = 0; i < core->view.n; i++)
+		at->slots[i] = SL_SLOT_UNSEEN;
+	at->edition = 1;
+	at->held_count = at->fetched = 0;
+	at->checking = at->summing = at->abandoned = false;
+	at->hopeless_at = SL_NEVER;
+	for (uint32_t i = 0; i < core->view.n; i++)
+		at->holders[i].told = 0;
+}
+
+/* The neighbours' first states that were not mixed yet are kept; the rest of what is held is of no use. */
+static void keep_first_states(struct sl_core *core)
+{
+	struct sl_buffer *keep = NULL;
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		struct sl_buffer **p = &core->exchange[r].held;
+		while (*p != NULL) {
+			struct sl_buffer *b = *p;
+			if (!sl_mix_first(core, b)) {
+				p = &b->next;
+				continue;
+			}
+			*p = b->next;
+			b->next = keep;
+			keep = b;
+		}
+	}
+	if (keep != NULL)
+		sl_job(core, SL_JOB_KEEP, 0, keep);
+	sl_drop_held(core);
+}
+
+struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason)
+{
+	struct sl_report *report = sl_report(core, SL_REPORT_RECOVERING);
+	report->reason = reason;
+	report->n[2] = core->view.n;
+	memcpy(core->blamed, core->awaited, sl_set_bytes(core));
+	core->epoch++; /* what is being mixed is of no use */
+	keep_first_states(core);
+	sl_recover_begin(core);
+	sl_move(core, SL_PHASE_RECOVER);
+	sl_say_hello(core, core->linked);
+	return report;
+}
+
+/* --- who holds what --- */
+
+static bool has(const uint8_t *set, uint32_t i)
+{
+	return (set[i / 8] >> (i % 8)) & 1;
+}
+
+static bool of_this_view(const struct sl_core *core, sl_round t, const uint8_t *view)
+{
+	return core->view_gated && t == core->t && memcmp(view, core->view.h, SL_HASH_BYTES) == 0;
+}
+
+void sl_recover_hold(struct sl_core *core, uint32_t peer, const struct sl_hold *hold)
+{
+	if (!of_this_view(core, hold->t, hold->view) || core->phase < SL_PHASE_READY)
+		return;
+	uint32_t position = core->view.position[peer];
+	if (position == UINT32_MAX || hold->size != sl_held_bytes(&core->view)) {
+		sl_reject(core, peer, "says that it holds masked states of a view that it is not in");
+		return;
+	}
+	memcpy(core->at.holders[position].held, hold->held, hold->size);
+	core->at.joined = peer;
+	if (core->phase == SL_PHASE_MIX)
+		sl_fail_attempt(core, SL_REASON_JOINED, false)->peer = peer;
+}
+
+void sl_recover_link(struct sl_core *core, uint32_t peer)
+{
+	uint32_t position = core->view_gated ? core->view.position[peer] : UINT32_MAX;
+	if (position == UINT32_MAX)
+		return;
+	struct sl_holder *holder = &core->at.holders[position];
+	holder->told = 0;
+	memset(holder->held, 0, sl_held_bytes(&core->view));
+	if (holder->fetching)
+		core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
+	holder->fetching = false;
+}
+
+static void tell_held(struct sl_core *core)
+{
+	uint64_t any = 0;
+	memset(core->hold_to, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		uint32_t peer = core->view.members[i];
+		if (!sl_bit(core->linked, peer) || core->at.holders[i].told == core->at.edition)
+			continue;
+		core->at.holders[i].told = core->at.edition;
+		sl_bit_set(core->hold_to, peer);
+		any = 1;
+	}
+	if (any == 0)
+		return;
+	struct sl_message message = {.kind = SL_MSG_HOLD};
+	message.hold.t = core->t;
+	message.hold.a = core->a;
+	memcpy(message.hold.view, core->view.h, SL_HASH_BYTES);
+	message.hold.size = (uint32_t)sl_held_bytes(&core->view);
+	message.hold.held = core->at.held;
+	sl_send(core, core->hold_to, &message, true);
+}
+
+/* --- asking, and being asked --- */
+
+static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
+{
+	return sl_chunk_elements(&core->view, index) * core->view.field.bytes;
+}
+
+void sl_recover_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
+{
+	uint32_t origin = sl_index(core, ask->origin), position = origin;
+	bool open = core->view_gated && sl_released(core) && core->phase != SL_PHASE_RELEASE && ask->t == core->t && ask->a == core->view.a;
+	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX || ask->index >= core->view.chunks)
+		return;
+	position = core->view.position[origin];
+	if (position == UINT32_MAX || !has(core->at.held, position))
+		return;
+	struct sl_message message = {.kind = SL_MSG_MASKED};
+	message.chunk.t = core->t;
+	message.chunk.a = core->view.a;
+	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
+	message.chunk.origin = ask->origin;
+	message.chunk.index = ask->index;
+	message.chunk.size = chunk_bytes(core, ask->index);
+	memset(core->single, 0, sl_set_bytes(core));
+	sl_bit_set(core->single, peer);
+	sl_send(core, core->single, &message, true);
+}
+
+static void ask_more(struct sl_core *core, uint32_t position)
+{
+	struct sl_holder *holder = &core->at.holders[position];
+	struct sl_message message = {.kind = SL_MSG_ASK};
+	message.ask.t = core->t;
+	message.ask.a = core->view.a;
+	message.ask.origin = core->view.ids[holder->origin];
+	memset(holder->to, 0, sl_set_bytes(core));
+	sl_bit_set(holder->to, core->view.members[position]);
+	for (; holder->asked < core->view.chunks && holder->asked < holder->in + SL_LANES; holder->asked++) {
+		message.ask.index = holder->asked;
+		sl_send(core, holder->to, &message, true);
+	}
+}
+
+/* Everybody begins with another one, so that not all ask the same holder for the same. */
+static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder)
+{
+	for (uint32_t k = 1; k < core->view.n; k++) {
+		uint32_t origin = (core->view.self + k) % core->view.n;
+		if (core->at.slots[origin] == SL_SLOT_MISSING && has(holder->held, origin))
+			return origin;
+	}
+	return SL_NOBODY;
+}
+
+static void ask_holders(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		struct sl_holder *holder = &core->at.holders[i];
+		if (holder->fetching || core->now < holder->ask_after || !sl_bit(core->linked, core->view.members[i]))
+			continue;
+		uint32_t origin = choose_origin(core, holder);
+		if (origin == SL_NOBODY)
+			continue;
+		core->at.slots[origin] = SL_SLOT_FETCHING;
+		holder->fetching = true;
+		holder->origin = origin;
+		holder->asked = holder->in = 0;
+		holder->progress = core->now;
+		ask_more(core, i);
+		if (core->out->count > ASKING_MAX)
+			return; /* the others in the next step */
+	}
+}
+
+static void stop_fetching(struct sl_core *core, struct sl_holder *holder)
+{
+	core->at.slots[holder->origin] = SL_SLOT_MISSING;
+	holder->fetching = false;
+}
+
+static const char *check(const struct sl_core *core, const struct sl_holder *holder, const struct sl_buffer *b)
+{
+	if (b->index != holder->in)
+		return "a masked state out of order";
+	return b->size == chunk_bytes(core, b->index) ? NULL : "a masked state of the wrong size";
+}
+
+void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
+{
+	uint32_t position = core->phase == SL_PHASE_RECOVER ? core->view.position[peer] : UINT32_MAX;
+	struct sl_holder *holder = position == UINT32_MAX ? NULL : &core->at.holders[position];
+	if (holder == NULL || !holder->fetching || memcmp(buffer->view, core->view.h, SL_HASH_BYTES) != 0 ||
+	    buffer->origin != core->view.ids[holder->origin]) {
+		sl_drop(core, buffer);
+		return;
+	}
+	const char *wrong = check(core, holder, buffer);
+	if (wrong != NULL) {
+		sl_reject(core, peer, wrong);
+		sl_drop(core, buffer);
+		stop_fetching(core, holder);
+		memset(holder->held, 0, sl_held_bytes(&core->view)); /* it is asked when it offers anew */
+		return;
+	}
+	holder->in++;
+	holder->progress = core->now;
+	buffer->from = holder->origin;
+	buffer->next = NULL;
+	sl_job(core, SL_JOB_FETCH, buffer->index, buffer);
+	ask_more(core, position);
+	if (holder->in < core->view.chunks)
+		return;
+	stop_fetching(core, holder);
+	core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
+	holder->held[holder->origin / 8] &= (uint8_t)~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
+	core->at.fetched++;
+}
+
+/* --- what is here --- */
+
+static void check_next(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n && !core->at.checking; i++) {
+		if (core->at.slots[i] != SL_SLOT_UNSEEN)
+			continue;
+		core->at.slots[i] = SL_SLOT_CHECKING;
+		core->at.checking = true;
+		sl_job(core, SL_JOB_CHECK, i, NULL);
+		core->out->items[core->out->count - 1].job.expected = core->at.readys[i].commitment;
+	}
+}
+
+static void checked(struct sl_core *core, const struct sl_job_result *result)
+{
+	struct sl_attempt_state *at = &core->at;
+	at->checking = false;
+	if (result->code != SL_OK) {
+		at->slots[result->chunk] = SL_SLOT_MISSING;
+		return;
+	}
+	at->slots[result->chunk] = SL_SLOT_HELD;
+	at->held[result->chunk / 8] |= (uint8_t)(1u << (result->chunk % 8));
+	at->held_count++;
+	at->edition++;
+}
+
+void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
+{
+	if (result->kind == SL_JOB_CHECK)
+		checked(core, result);
+	if (result->kind != SL_JOB_SUM)
+		return;
+	struct sl_report *report = sl_report(core, SL_REPORT_RECOVERED);
+	report->n[0] = core->view.n;
+	report->n[1] = core->at.fetched;
+	sl_move(core, SL_PHASE_SETTLE);
+	sl_settle_result(core, result);
+}
+
+/* --- ending --- */
+
+/* A participant has signed that it never released, or all others that they will not finish it: nobody can complete the
+ * attempt (rule A). Whether the model may be used
+ * again depends on how many have (rule B); they are given a moment to say so. */
+static bool give_up_attempt(struct sl_core *core)
+{
+	struct sl_used *used = sl_ledger_find(core, core->view.a);
+	struct sl_attempt_state *at = &core->at;
+	if (used == NULL || (!sl_may_go_on(used, sl_words(core)) && !at->abandoned && !sl_fence_by_all(core)))
+		return false;
+	bool reusable = sl_may_reuse(&core->ledger, core->draws, core->view.agreed.tolerance, sl_words(core));
+	if (at->hopeless_at == SL_NEVER)
+		at->hopeless_at = core->now;
+	if (core->trained && !reusable && !at->abandoned && core->now < at->hopeless_at + core->config.silent_ms)
+		return false;
+	uint32_t who = sl_fence_of_view(core);
+	sl_report(core, SL_REPORT_GIVEN_UP)->peer = at->abandoned ? SL_NOBODY : who;
+	sl_persist(core, SL_PERSIST_DEAD, core->view.a);
+	core->ledger.dead = core->view.a;
+	sl_fence_own(core, core->view.a); /* who comes back to it hears that it is over here */
+	memset(core->open_view, 0, SL_HASH_BYTES);
+	sl_leave_attempt(core, SL_REASON_FENCED, core->trained && !reusable);
+	return true;
+}
+
+/* Whose masked states nobody in reach has. */
+static void report_missing(struct sl_core *core)
+{
+	if (core->now < core->report_at)
+		return;
+	memset(core->awaited, 0, sl_set_bytes(core));
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		bool offered = core->at.slots[i] != SL_SLOT_MISSING;
+		for (uint32_t j = 0; j < core->view.n && !offered; j++)
+			offered = sl_bit(core->linked, core->view.members[j]) && has(core->at.holders[j].held, i);
+		if (!offered)
+			sl_bit_set(core->awaited, core->view.members[i]);
+	}
+	sl_wait_report(core, core->awaited);
+}
+
+static void drop_stalled(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		struct sl_holder *holder = &core->at.holders[i];
+		if (!holder->fetching || core->now < holder->progress + core->config.stall_ms)
+			continue;
+		stop_fetching(core, holder);
+		holder->ask_after = core->now + core->config.stall_ms; /* others first */
+	}
+}
+
+bool sl_recover_advance(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	if (give_up_attempt(core) || sl_catchup_begin(core))
+		return true;
+	if (at->summing || at->hopeless_at != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
+		return false; /* nothing more is shown of what is hopeless; who has the result is asked as soon as the jobs are back */
+	drop_stalled(core);
+	check_next(core);
+	ask_holders(core);
+	if (at->held_count == core->view.n) {
+		at->summing = true;
+		sl_job(core, SL_JOB_SUM, 0, NULL);
+	}
+	tell_held(core);
+	report_missing(core);
+	return false;
+}
+
+sl_ms sl_recover_deadline(const struct sl_core *core)
+{
+	sl_ms due = core->report_at;
+	if (core->at.hopeless_at != SL_NEVER && core->at.hopeless_at + core->config.silent_ms < due)
+		due = core->at.hopeless_at + core->config.silent_ms;
+	for (uint32_t i = 0; i < core->view.n; i++) {
+		const struct sl_holder *holder = &core->at.holders[i];
+		if (holder->fetching && holder->progress + core->config.stall_ms < due)
+			due = holder->progress + core->config.stall_ms;
+		if (holder->ask_after > core->now && holder->ask_after < due)
+			due = holder->ask_after;
+	}
+	return due > core->now ? due : core->now + 1;
+}
