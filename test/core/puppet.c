@@ -25,11 +25,14 @@ static void carry(struct puppet *p)
 		struct sl_action *a = &p->actions.items[i];
 		if (a->kind == SL_ACTION_DROP)
 			take_back(p, a->buffers);
+		if (a->kind == SL_ACTION_PERSIST)
+			p->asked[a->persist.what.kind] = a->persist.what;
 		if (a->kind != SL_ACTION_COMPUTE)
 			continue;
 		take_back(p, a->job.buffers);
 		p->view = a->job.view;
 		p->epoch = a->job.epoch;
+		p->chunk[a->job.kind] = a->job.chunk;
 	}
 }
 
@@ -70,6 +73,7 @@ struct puppet *puppet_build(uint32_t learners, uint64_t n)
 		(struct sl_parameters){.n = n, .rounds = 1, .quorum = learners / 2 + 1, .sigma = 4, .max_weight = 1, .k = 3, .tolerance = 1, .degree_max = 16};
 	memcpy(&p->config.parameters.clip, &clip, sizeof clip);
 	p->survey.kappa = 2;
+	p->survey.degree = 3;
 	return p;
 }
 
@@ -94,6 +98,8 @@ struct puppet *puppet_new(uint32_t learners, uint64_t n)
 void puppet_free(struct puppet *p, uint32_t held)
 {
 	assert_int_equal(p->given, p->back + held);
+	take_back(p, sl_core_held(p->core));
+	assert_int_equal(p->given, p->back);
 	free(p->arena);
 	free(p->ids);
 	free(p);
@@ -140,31 +146,69 @@ const char *tell_ready(struct puppet *p, sl_id from, sl_id id, sl_attempt a)
 	return tell_message(p, from, &m);
 }
 
+const char *tell_fence(struct puppet *p, sl_id from, sl_id id, sl_attempt a, const sl_attempt *released)
+{
+	struct sl_message m = {.kind = SL_MSG_FENCE, .fence = {.id = id, .incarnation = 1, .t = 1, .a = a}};
+	for (; released[m.fence.count] != 0; m.fence.count++)
+		m.fence.released[m.fence.count] = released[m.fence.count];
+	return tell_message(p, from, &m);
+}
+
+const char *tell_hold(struct puppet *p, sl_id from, uint8_t held)
+{
+	struct sl_message m = {.kind = SL_MSG_HOLD, .hold = {.t = 1, .a = p->view->a, .size = 1, .held = &held}};
+	memcpy(m.hold.view, p->view->h, SL_HASH_BYTES);
+	return tell_message(p, from, &m);
+}
+
 const char *tell_digest(struct puppet *p, sl_id from, uint8_t first)
 {
 	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = from, .t = 1, .a = 1, .digest = {first}}};
 	m.digest.p = p->view->field.p;
 	m.digest.learners = p->view->n;
+	m.digest.sigma = (uint32_t)p->view->agreed.sigma;
+	m.digest.encoding = (uint32_t)p->view->agreed.encoding;
+	m.digest.clip = p->view->agreed.clip;
 	memcpy(m.digest.view, p->view->h, SL_HASH_BYTES);
 	return tell_message(p, from, &m);
 }
 
-const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration)
+static const char *tell_chunk(struct puppet *p, sl_id from, enum sl_message_kind kind, struct sl_chunk chunk)
 {
-	struct sl_message m = {.kind = kind, .chunk = {.t = 1, .a = p->view->a, .index = index, .iteration = iteration}};
+	struct sl_message m = {.kind = kind, .chunk = chunk};
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
-	size_t count = index < p->view->chunks ? sl_chunk_elements(p->view, index) : 1;
+	size_t count = chunk.index < p->view->chunks ? sl_chunk_elements(p->view, chunk.index) : 1;
+	m.chunk.t = 1;
+	m.chunk.a = p->view->a;
 	memcpy(m.chunk.view, p->view->h, SL_HASH_BYTES);
-	buffer->size = count * (kind == SL_MSG_SHARE ? p->view->field.bytes : SL_STATE_BYTES);
+	bool seed = kind == SL_MSG_SHARE && p->view->sharing == SL_SHARING_SEEDED;
+	buffer->size = seed ? SL_KEY_BYTES : count * (kind == SL_MSG_STATE ? sl_mixing_width(p->view) : p->view->field.bytes);
 	buffer->bytes = calloc(1, buffer->size);
 	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = from - 1, .message = &m, .buffer = buffer});
 }
 
+const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration)
+{
+	return tell_chunk(p, from, kind, (struct sl_chunk){.index = index, .iteration = iteration});
+}
+
+const char *tell_masked(struct puppet *p, sl_id from, sl_id origin, uint32_t index)
+{
+	return tell_chunk(p, from, SL_MSG_MASKED, (struct sl_chunk){.index = index, .origin = origin});
+}
+
 const char *tell_done(struct puppet *p, enum sl_job_kind kind, int code)
 {
-	struct sl_job_result result = {.kind = kind, .code = code, .survey = &p->survey,
-				       .epoch = p->epoch, .hash = {7}, .total = kind == SL_JOB_CLOSE ? 3 : 0};
+	bool summed = kind == SL_JOB_CLOSE || kind == SL_JOB_SUM, told = kind == SL_JOB_SHARE || kind == SL_JOB_EXPAND || kind == SL_JOB_CHECK;
+	struct sl_job_result result = {.kind = kind, .code = code, .survey = &p->survey, .epoch = p->epoch, .hash = {7},
+				       .chunk = told ? p->chunk[kind] : 0, .total = summed ? 3 : 0};
 	return tell(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &result});
+}
+
+const char *tell_durable(struct puppet *p, enum sl_persist_kind kind)
+{
+	assert_int_equal(p->asked[kind].kind, kind);
+	return tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = p->asked[kind]});
 }
 
 const char *tell_time(struct puppet *p, sl_ms ms)
@@ -204,9 +248,22 @@ void puppet_share(struct puppet *p)
 void puppet_ready(struct puppet *p)
 {
 	puppet_share(p);
-	for (sl_id id = 2; id <= p->config.roster_size; id++) {
-		tell_piece(p, id, SL_MSG_SHARE, 0, 0);
-		tell_done(p, SL_JOB_GATHER, SL_OK);
+	for (uint32_t m = 0; m < p->view->chunks; m++) {
+		if (m > 0)
+			tell_done(p, SL_JOB_SHARE, SL_OK);
+		for (sl_id id = 2; id <= p->config.roster_size; id++) {
+			tell_piece(p, id, SL_MSG_SHARE, m, 0);
+			tell_done(p, SL_JOB_GATHER, SL_OK);
+		}
 	}
 	tell_done(p, SL_JOB_SEAL, SL_OK);
+	tell_durable(p, SL_PERSIST_PREPARED);
+}
+
+void puppet_release(struct puppet *p)
+{
+	puppet_ready(p);
+	for (sl_id id = 2; id <= p->config.roster_size; id++)
+		tell_ready(p, id, id, 1);
+	tell_durable(p, SL_PERSIST_RELEASED);
 }

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "test/core/trace.h"
+#include "tools/sim/trace.h"
 
 struct puppet {
 	struct sl_core_config config;
@@ -14,7 +14,9 @@ struct puppet {
 	sl_ms now;
 	const struct sl_view *view; /* of the last job */
 	uint32_t epoch;             /* of the last job */
-	struct sl_survey survey;    /* what SURVEY finds; kappa 2 */
+	uint32_t chunk[SL_JOB_ADOPT + 1];               /* of the last job of each kind */
+	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the disk, the last of each kind */
+	struct sl_survey survey;    /* what SURVEY finds; kappa 2, degree of r 3 */
 	uint32_t given, back;       /* buffers */
 	int code;                   /* of the last step */
 	struct sl_actions actions;
@@ -36,13 +38,21 @@ const char *tell_hello(struct puppet *p, sl_id from, sl_round t, enum sl_standin
 struct sl_message link_state_of(const struct puppet *p, sl_id id, sl_attempt a, const sl_id *candidates);
 const char *tell_link_state(struct puppet *p, sl_id from, sl_id id, sl_attempt a, const sl_id *candidates);
 const char *tell_ready(struct puppet *p, sl_id from, sl_id id, sl_attempt a);
+/* That of attempts up to a it released those in `released` (0 ends the list) and no others. */
+const char *tell_fence(struct puppet *p, sl_id from, sl_id id, sl_attempt a, const sl_attempt *released);
+/* That it holds the masked states of these positions (bit 0: learner 1). */
+const char *tell_hold(struct puppet *p, sl_id from, uint8_t held);
 const char *tell_digest(struct puppet *p, sl_id from, uint8_t first);
 const char *tell_piece(struct puppet *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration);
+const char *tell_masked(struct puppet *p, sl_id from, sl_id origin, uint32_t index);
 const char *tell_done(struct puppet *p, enum sl_job_kind kind, int code);
+/* What the last action of that kind asked for is on disk. */
+const char *tell_durable(struct puppet *p, enum sl_persist_kind kind);
 const char *tell_time(struct puppet *p, sl_ms ms); /* later: a deadline */
 
 /* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SURVEY. */
 void puppet_freeze(struct puppet *p);
-/* On to the first share out; every neighbour's first (of `chunks`) gathered. */
+/* On to the first share out; to the own Ready out; to (the first chunks of) the own masked state out. */
 void puppet_share(struct puppet *p);
 void puppet_ready(struct puppet *p);
+void puppet_release(struct puppet *p);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define P_31 UINT64_C(2147483647)
 #define P_44 ((UINT64_C(1) << 44) - 17)
@@ -18,6 +18,14 @@ static const char *const topologies[] = {"complete", "ring", "line"};
 static struct sim *build(uint32_t learners, const char *topology)
 {
 	struct sim_options o = {.seed = 31, .learners = learners, .topology = topology};
+	return sim_new(&o);
+}
+
+/* Where K counts. */
+static struct sim *build_metropolis(const char *topology, uint64_t k, bool fixed)
+{
+	struct sim_options o = {.seed = 35, .learners = 5, .topology = topology};
+	o.parameters = (struct sl_parameters){.mixing = SL_ENGINE_METROPOLIS, .k = k, .k_fixed = fixed};
 	return sim_new(&o);
 }
 
@@ -38,7 +46,7 @@ static const struct sl_report *said(struct sim *sim, uint32_t i, enum sl_report_
 static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, uint64_t weight)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
-		struct sim *sim = build(5, topologies[t]);
+		struct sim *sim = k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
 		*parameter(sim, 2, which) = most;
 		sim->learners[2].vault.weight = weight - 4;
 		sim_start(sim);
@@ -165,6 +173,7 @@ static void test_same(void **state)
 	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clip");
 	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_LITERAL, "encoding");
 	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
+	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
 	differs(SL_PARAMETER_k_fixed, 0, 1, "k_fixed");
 	differs(SL_PARAMETER_degree_max, 16, 8, "degree_max");
 }
@@ -262,15 +271,14 @@ static void test_a_larger_roster(void **state)
 
 static struct sim *with_fixed_k(const char *topology, uint64_t k)
 {
-	struct sim_options o = {.seed = 35, .learners = 5, .topology = topology, .parameters = {.k = k, .k_fixed = 1}};
-	struct sim *sim = sim_new(&o);
+	struct sim *sim = build_metropolis(topology, k, true);
 	sim_start(sim);
 	return sim;
 }
 
 static uint64_t need_of(const char *topology)
 {
-	struct sim *sim = build(5, topology);
+	struct sim *sim = build_metropolis(topology, 0, false);
 	sim_start(sim);
 	sim_run_until_done(sim);
 	uint64_t need = said(sim, 0, SL_REPORT_COMMITTED)->n[2];

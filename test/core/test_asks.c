@@ -74,12 +74,12 @@ static void take_all(struct puppet *p, uint64_t signers)
 {
 	EXPECT("result 0 from 2 -> compute absorb, compute adopt", tell_result_of(p, 2, 4, 0, 5));
 	EXPECT("absorb done ->", tell_done(p, SL_JOB_ABSORB, SL_OK));
-	EXPECT("adopt done -> persist t4", tell_done(p, SL_JOB_ADOPT, SL_OK));
-	const struct sl_proof *proof = p->actions.items[0].commit.proof;
+	EXPECT("adopt done -> persist commit t4 a1", tell_done(p, SL_JOB_ADOPT, SL_OK));
+	const struct sl_proof *proof = p->actions.items[0].persist.proof;
 	assert_int_equal(proof->count, signers);
 	assert_int_equal(proof->learners, 3);
 	EXPECT("durable -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3",
-	       tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE}));
+	       tell_durable(p, SL_PERSIST_COMMIT));
 	const struct sl_report *report = report_of(p, SL_REPORT_CAUGHT_UP);
 	const uint64_t expected[3] = {4, 3, signers};
 	assert_memory_equal(report->n, expected, sizeof expected);
@@ -98,7 +98,7 @@ static void test_signers(void **state)
 	p = behind(4);
 	tell_signed(p, 2, 2, 4);
 	EXPECT("result 0 from 2 -> REJECTED 2: a result that too few have signed for: c+1 must, so that one of them is honest, drop, "
-	       "wipe, DISCOVER, links 2 3, hello t1 ready to 2 3",
+	       "DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
 	       tell_result_of(p, 2, 4, 0, 5));
 	puppet_free(p, 0);
 }
@@ -108,6 +108,36 @@ static void tell_signed_by_two(struct puppet *p)
 {
 	tell_signed(p, 2, 2, 4);
 	tell_signed(p, 2, 3, 4);
+}
+
+/* An earlier life that left no record was in a view, whose Readys come when the round's result is on its way to the disk:
+ * that takes no word about a round that is over. */
+static void test_a_ready_behind_the_result(void **state)
+{
+	(void)state;
+	struct puppet *p = behind(4);
+	tell_signed_by_two(p);
+	tell_result_of(p, 2, 4, 0, 5);
+	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2", tell_ready(p, 3, 3, 1));
+	tell_done(p, SL_JOB_ABSORB, SL_OK);
+	EXPECT("adopt done -> persist commit t4 a1", tell_done(p, SL_JOB_ADOPT, SL_OK));
+	EXPECT("ready of 2 a1 from 2 -> ready of 2 a1 to 3", tell_ready(p, 2, 2, 1));
+	EXPECT("durable -> CAUGHT UP 2, wipe, TRAIN, train t5 draw 1, hello t5 training to 2 3",
+	       tell_durable(p, SL_PERSIST_COMMIT));
+	puppet_free(p, 0);
+}
+
+/* Where nothing comes of the result, it is still said. */
+static void test_a_ready_before_a_false_result(void **state)
+{
+	(void)state;
+	struct puppet *p = behind(4);
+	tell_signed_by_two(p);
+	tell_result_of(p, 2, 4, 0, 5);
+	tell_ready(p, 3, 3, 1);
+	tell_done(p, SL_JOB_ABSORB, SL_OK);
+	assert_non_null(strstr(tell_done(p, SL_JOB_ADOPT, SL_ERR_INVALID), "persist fenced t1 a1"));
+	puppet_free(p, 0);
 }
 
 /* SL_LANES chunks ahead, each when one has come. */
@@ -128,7 +158,7 @@ static void test_lanes(void **state)
 	EXPECT("link down 2 ->", tell_link(p, false, 2)); /* is not needed any more */
 	for (uint32_t m = 0; m < CHUNKS; m++)
 		tell_done(p, SL_JOB_ABSORB, SL_OK);
-	EXPECT("adopt done -> persist t4", tell_done(p, SL_JOB_ADOPT, SL_OK));
+	EXPECT("adopt done -> persist commit t4 a1", tell_done(p, SL_JOB_ADOPT, SL_OK));
 	puppet_free(p, 0);
 }
 
@@ -137,7 +167,7 @@ static void rejects(const char *why, sl_round t, uint32_t index, size_t elements
 	char expected[256];
 	struct puppet *p = behind(MANY);
 	snprintf(expected, sizeof expected,
-		 "result %u from 2 -> REJECTED 2: %s, drop, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3", index, why);
+		 "result %u from 2 -> REJECTED 2: %s, drop, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3", index, why);
 	if (signed_for)
 		tell_signed_by_two(p);
 	EXPECT(expected, tell_result_of(p, 2, t, index, elements));
@@ -181,7 +211,7 @@ static void test_rejected_results(void **state)
 		if (wrong == 1)
 			tell_done(p, SL_JOB_ABSORB, SL_OK);
 		const char *told = tell_done(p, wrong == 0 ? SL_JOB_ABSORB : SL_JOB_ADOPT, SL_ERR_INVALID);
-		assert_non_null(strstr(told, "REJECTED 2: a result that is not what its signers signed, wipe, DISCOVER"));
+		assert_non_null(strstr(told, "REJECTED 2: a result that is not what its signers signed, DISCOVER, wipe"));
 		assert_null(strstr(told, "persist"));
 		if (wrong == 0) /* of the attempt given up: late, and of no use */
 			EXPECT("adopt done ->", tell_done(p, SL_JOB_ADOPT, SL_OK));
@@ -197,7 +227,7 @@ static void test_a_later_round(void **state)
 	tell_signed_by_two(p);
 	tell_result(p, 2, 4, 0);
 	tell_done(p, SL_JOB_ABSORB, SL_OK);
-	EXPECT("digest from 2 -> REJECTED 2: digests of a later round than it stands in, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3",
+	EXPECT("digest from 2 -> REJECTED 2: digests of a later round than it stands in, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
 	       tell_signed(p, 2, 2, 5));
 	EXPECT("hello t6 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3", tell_hello(p, 2, 6, SL_STANDING_READY));
 	tell_signed(p, 2, 2, 5);
@@ -232,10 +262,10 @@ static void test_another_server(void **state)
 	struct puppet *p = behind(4);
 	tell_hello(p, 3, 5, SL_STANDING_READY);
 	EXPECT("deadline ->", tell_time(p, 9999));
-	EXPECT("deadline -> WAITING 2, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, "
+	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));
-	EXPECT("link down 3 -> wipe, DISCOVER, links 2 3, hello t1 ready to 2", tell_link(p, false, 3));
+	EXPECT("link down 3 -> DISCOVER, wipe, links 2 3, hello t1 ready to 2", tell_link(p, false, 3));
 	puppet_free(p, 0);
 }
 
@@ -295,8 +325,7 @@ static void test_not_before_it_is_durable(void **state)
 {
 	(void)state;
 	struct puppet *p = puppet_new(2, 4);
-	puppet_ready(p);
-	tell_ready(p, 2, 2, 1);
+	puppet_release(p);
 	for (uint32_t k = 0; k < 3; k++) {
 		tell_piece(p, 2, SL_MSG_STATE, 0, k);
 		tell_done(p, SL_JOB_MIX, SL_OK);
@@ -306,7 +335,7 @@ static void test_not_before_it_is_durable(void **state)
 	tell_digest(p, 2, 7);
 	tell_done(p, SL_JOB_DECODE, SL_OK);
 	EXPECT("ask t0 0 from 2 ->", tell_ask(p, 2, 0, 0));
-	tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE});
+	tell_durable(p, SL_PERSIST_COMMIT);
 	EXPECT("ask t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_ask(p, 2, 0, 0));
 	puppet_free(p, 0);
 }
@@ -314,7 +343,10 @@ static void test_not_before_it_is_durable(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_signers),		 cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_signers),
+		cmocka_unit_test(test_a_ready_behind_the_result),
+		cmocka_unit_test(test_a_ready_before_a_false_result),
+		cmocka_unit_test(test_lanes),
 		cmocka_unit_test(test_rejected_chunks),	 cmocka_unit_test(test_rejected_results),
 		cmocka_unit_test(test_linked_anew),
 		cmocka_unit_test(test_a_later_round), cmocka_unit_test(test_fruitless),	 cmocka_unit_test(test_another_server),

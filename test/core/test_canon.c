@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "common/core/canon.h"
+#include "common/core/view_bytes.h"
 
 /* Everything that a hash may depend on, so that a field is an address in here. */
 static struct sl_scope scope;
@@ -14,16 +15,10 @@ static struct sl_link_state link_state;
 static sl_id candidates[3];
 static struct sl_ready ready;
 static struct sl_digest digest;
-static struct {
-	sl_round t;
-	sl_attempt a;
-	uint64_t p;
-	struct sl_parameters parameters;
-	uint8_t previous[SL_HASH_BYTES];
-	uint32_t n;
-	sl_id ids[2], ends[2];
-	uint32_t incarnations[2];
-} view;
+static struct sl_view view;
+static sl_id ids[2];
+static uint32_t incarnations[2], start[3], adjacent[2];
+static struct sl_fence fence;
 static uint64_t vector[5];
 static uint8_t nonce[SL_NONCE_BYTES], h[SL_HASH_BYTES];
 
@@ -36,7 +31,14 @@ static int set_up(void **state)
 	link_state = (struct sl_link_state){.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates};
 	ready = (struct sl_ready){.id = 3, .t = 2, .a = 1, .k = 9};
 	digest = (struct sl_digest){.id = 3, .t = 2, .a = 1, .key = {4}, .p = 1020431, .learners = 6};
-	view.n = 2;
+	start[1] = 1;
+	start[2] = 2;
+	adjacent[0] = 1;
+	ids[0] = 7;
+	ids[1] = 9;
+	view = (struct sl_view){.n = 2, .ids = ids, .incarnations = incarnations};
+	view.graph = (struct sl_graph){.n = 2, .edges = 1, .start = start, .adjacent = adjacent};
+	fence = (struct sl_fence){.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}};
 	return 0;
 }
 
@@ -57,22 +59,33 @@ static void hash_digest(uint8_t *out)
 
 static void hash_view(uint8_t *out)
 {
-	struct sl_canon_view v;
-	sl_canon_view_open(&v, &scope, view.t, view.a, view.p, &view.parameters, view.previous, view.n);
-	for (int i = 0; i < 2; i++)
-		sl_canon_view_member(&v, view.ids[i], view.incarnations[i]);
-	sl_canon_view_edge(&v, view.ends[0], view.ends[1]);
-	sl_canon_view_close(&v, out);
+	uint8_t bytes[sizeof(struct sl_parameters) + 200];
+	size_t size = sl_view_bytes(view.n, view.graph.edges);
+	assert_true(size <= sizeof bytes);
+	sl_view_write(&view, bytes);
+	sl_canon_view(&scope, bytes, size, out);
+}
+
+static void hash_fence(uint8_t *out)
+{
+	sl_canon_fence(&scope, &fence, out);
 }
 
 static void hash_commitment(uint8_t *out)
 {
-	sl_canon_commitment(&scope, vector, 5, nonce, out);
+	sl_canon_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
 }
 
 static void hash_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, vector, 5, out);
+	sl_canon_result(&scope, h, vector, 5, 8, out);
+}
+
+static uint64_t long_vector[2500]; /* hashed in several parts */
+
+static void hash_long_result(uint8_t *out)
+{
+	sl_canon_result(&scope, h, long_vector, 2500, 4, out);
 }
 
 typedef void (*hasher)(uint8_t *out);
@@ -149,6 +162,9 @@ static void test_digest(void **state)
 	COUNTS(hash_digest, digest.learners);
 	COUNTS(hash_digest, digest.view);
 	COUNTS(hash_digest, digest.digest);
+	COUNTS(hash_digest, digest.sigma);
+	COUNTS(hash_digest, digest.encoding);
+	COUNTS(hash_digest, digest.clip);
 }
 
 static void test_view(void **state)
@@ -157,13 +173,66 @@ static void test_view(void **state)
 	scope_counts(hash_view);
 	COUNTS(hash_view, view.t);
 	COUNTS(hash_view, view.a);
-	COUNTS(hash_view, view.p);
-	COUNTS(hash_view, view.parameters);
+	COUNTS(hash_view, view.field.p);
+	COUNTS(hash_view, view.agreed);
 	COUNTS(hash_view, view.previous);
-	COUNTS(hash_view, view.n);
-	COUNTS(hash_view, view.ids);
-	COUNTS(hash_view, view.incarnations);
-	COUNTS(hash_view, view.ends);
+	COUNTS(hash_view, ids);
+	COUNTS(hash_view, incarnations);
+	uint8_t with[SL_HASH_BYTES], without[SL_HASH_BYTES];
+	hash_view(with);
+	view.graph.edges = 0;
+	start[1] = start[2] = 0;
+	hash_view(without);
+	assert_memory_not_equal(with, without, sizeof with);
+}
+
+static void test_fence(void **state)
+{
+	(void)state;
+	scope_counts(hash_fence);
+	COUNTS(hash_fence, fence.id);
+	COUNTS(hash_fence, fence.incarnation);
+	COUNTS(hash_fence, fence.t);
+	COUNTS(hash_fence, fence.a);
+	COUNTS(hash_fence, fence.key);
+	COUNTS(hash_fence, fence.dead);
+	counts(hash_fence, fence.released, 2 * sizeof *fence.released);
+	uint8_t two[SL_HASH_BYTES], one[SL_HASH_BYTES];
+	hash_fence(two);
+	fence.count = 1;
+	hash_fence(one);
+	assert_memory_not_equal(two, one, sizeof two);
+}
+
+/* What is read is what was written. */
+static void test_view_bytes(void **state)
+{
+	(void)state;
+	uint8_t bytes[1024];
+	struct sl_view back = {0};
+	uint64_t p;
+	size_t edges;
+	sl_id a, b;
+	uint32_t incarnation;
+	incarnations[1] = 6;
+	view.t = 3;
+	view.a = 4;
+	view.field.p = 1020431;
+	view.agreed.quorum = 5;
+	view.previous[3] = 8;
+	size_t size = sl_view_bytes(view.n, view.graph.edges);
+	sl_view_write(&view, bytes);
+	assert_int_equal(sl_view_read_head(bytes, size, &back, &p, &edges), SL_OK);
+	assert_true(back.t == 3 && back.a == 4 && p == 1020431 && back.n == 2 && edges == 1);
+	assert_memory_equal(&back.agreed, &view.agreed, sizeof view.agreed);
+	assert_memory_equal(back.previous, view.previous, sizeof view.previous);
+	sl_view_read_member(bytes, 1, &a, &incarnation);
+	assert_true(a == 9 && incarnation == 6);
+	sl_view_read_edge(bytes, 2, 0, &a, &b);
+	assert_true(a == 7 && b == 9);
+	for (size_t cut = 1; cut < size; cut++)
+		if (cut % SL_VIEW_EDGE_BYTES != 0)
+			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges), SL_ERR_FORMAT);
 }
 
 static void test_vectors(void **state)
@@ -175,15 +244,18 @@ static void test_vectors(void **state)
 	scope_counts(hash_result);
 	COUNTS(hash_result, h);
 	COUNTS(hash_result, vector);
+	for (size_t l = 0; l < 2500; l += 833)
+		counts(hash_long_result, &long_vector[l], 4);
+	counts(hash_long_result, &long_vector[2499], 4);
 }
 
 /* Records of different kinds never hash alike, whatever they hold. */
 static void test_domains(void **state)
 {
 	(void)state;
-	static const hasher all[] = {hash_link_state, hash_ready, hash_digest, hash_view, hash_commitment, hash_result};
-	uint8_t hashes[6][SL_HASH_BYTES];
-	for (size_t i = 0; i < 6; i++) {
+	static const hasher all[] = {hash_link_state, hash_ready, hash_digest, hash_view, hash_commitment, hash_result, hash_fence};
+	uint8_t hashes[7][SL_HASH_BYTES];
+	for (size_t i = 0; i < 7; i++) {
 		all[i](hashes[i]);
 		for (size_t j = 0; j < i; j++)
 			assert_memory_not_equal(hashes[i], hashes[j], SL_HASH_BYTES);
@@ -199,9 +271,9 @@ static void test_literal_digest(void **state)
 {
 	(void)state;
 	static const uint8_t expected[SL_HASH_BYTES] = {
-		0xc3, 0x26, 0x1a, 0x2b, 0x31, 0x35, 0xbe, 0x86, 0x7b, 0xb9, 0x98, 0x1b,
-		0xf6, 0x10, 0x3c, 0x47, 0xcf, 0x8c, 0x9f, 0x25, 0x00, 0xb2, 0x7a, 0xc1,
-		0xe3, 0x33, 0x89, 0x2a, 0xbc, 0x5c, 0xce, 0x77,
+		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5, 0x52,
+		0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2, 0xac, 0x19,
+		0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
 	};
 	uint8_t hash[SL_HASH_BYTES];
 	hash_digest(hash);
@@ -213,6 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_link_state, set_up), cmocka_unit_test_setup(test_ready, set_up),
 		cmocka_unit_test_setup(test_digest, set_up),	 cmocka_unit_test_setup(test_view, set_up),
+		cmocka_unit_test_setup(test_fence, set_up),	 cmocka_unit_test_setup(test_view_bytes, set_up),
 		cmocka_unit_test_setup(test_vectors, set_up),	 cmocka_unit_test_setup(test_domains, set_up),
 		cmocka_unit_test_setup(test_literal_digest, set_up),
 	};

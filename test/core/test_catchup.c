@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define AWAY 3u /* who is */
 
@@ -157,6 +157,39 @@ static bool hide_that_it_is_done(struct sim *sim, uint32_t i, uint32_t j, struct
 	return m->kind != SL_MSG_HELLO || m->hello.standing != SL_STANDING_DONE || i == AWAY || j == AWAY;
 }
 
+/* Whatever is configured here: the result is theirs, and is read as they meant it. */
+static void test_other_settings(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
+		struct sim *sim = begin(440 + seed, 3, 8);
+		sim->tap = hide_that_it_is_done;
+		leave_behind(sim, 1, 3);
+		sim_crash(sim, AWAY);
+		sim->learners[AWAY].config.parameters.sigma = 5;
+		sim_restart(sim, AWAY);
+		sim_rejoin(sim, AWAY);
+		sim_run_until_commit(sim, AWAY, 3); /* the checker compares the models */
+		sim_free(sim);
+	}
+}
+
+/* The others agreed on more rounds than it is configured for, and it has forgotten that by starting again. */
+static void test_fewer_rounds(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
+		struct sim *sim = begin(460 + seed, 6, 8);
+		sim_run_until_commit(sim, AWAY, 3);
+		sim_crash(sim, AWAY);
+		sim->learners[AWAY].config.parameters.rounds = 2;
+		sim_restart(sim, AWAY);
+		sim_run_until_round(sim, 6);
+		sim_run_until_done(sim);
+		sim_free(sim);
+	}
+}
+
 /* The run is over, and the others linger. */
 static void test_after_the_last_round(void **state)
 {
@@ -281,6 +314,8 @@ int main(void)
 		cmocka_unit_test(test_the_next_round),
 		cmocka_unit_test(test_starts_late),
 		cmocka_unit_test(test_trains_slowly),
+		cmocka_unit_test(test_other_settings),
+		cmocka_unit_test(test_fewer_rounds),
 		cmocka_unit_test(test_after_the_last_round),
 		cmocka_unit_test(test_a_restarted_server),
 		cmocka_unit_test(test_asks_while_it_settles),

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/math/spectrum.h"
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define N 3u
 #define ELEMENTS 5u
@@ -22,21 +22,44 @@ static struct sl_view view_of(enum sl_encoding_kind kind, uint64_t max_weight)
 	view.encoding = (struct sl_encoding){.kind = kind, .sigma = 4, .clip = CLIP, .weight_total = N};
 	assert_int_equal(sl_field_init(&view.field, P), SL_OK);
 	view.fraction = sl_fraction_bits(view.field.bits);
+	view.engine = SL_ENGINE_METROPOLIS;
 	return view;
+}
+
+static struct sl_job_result run_close(const struct sl_view *view, uint64_t *s)
+{
+	struct sl_vault vault = {.n = ELEMENTS - 1, .s = s};
+	struct sl_job_result result;
+	sl_job_run(&vault, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);
+	return result;
+}
+
+/* With exact it is the sum already. */
+static int close_exact(const struct sl_view *view, const int64_t sums[ELEMENTS])
+{
+	struct sl_view other = *view;
+	uint64_t s[ELEMENTS];
+	other.engine = SL_ENGINE_EXACT;
+	for (size_t l = 0; l < ELEMENTS; l++)
+		s[l] = sl_residue(&view->field, sums[l]);
+	struct sl_job_result result = run_close(&other, s);
+	for (size_t l = 0; l < ELEMENTS; l++)
+		assert_int_equal(sl_centred(&view->field, s[l]), sums[l]);
+	assert_true(result.real == 0);
+	return result.code;
 }
 
 /* Of masked states that have met at sums[l] / N. */
 static int close_code(const struct sl_view *view, const int64_t sums[ELEMENTS])
 {
-	uint64_t s[ELEMENTS], x[ELEMENTS];
-	struct sl_vault vault = {.n = ELEMENTS - 1, .x = x, .s = s};
-	struct sl_job_result result;
+	uint64_t s[ELEMENTS];
 	for (size_t l = 0; l < ELEMENTS; l++)
 		s[l] = (uint64_t)((sums[l] * (INT64_C(1) << view->fraction)) / (int64_t)N);
-	sl_job_run(&vault, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);
+	struct sl_job_result result = run_close(view, s);
 	for (size_t l = 0; l < ELEMENTS; l++)
 		assert_int_equal(sl_centred(&view->field, s[l]), sums[l]);
 	assert_true(result.real < 0.375);
+	assert_int_equal(close_exact(view, sums), result.code);
 	return result.code;
 }
 

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "test/core/check.h"
+#include "tools/sim/check.h"
 
 static struct sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
 {

@@ -8,7 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "test/core/puppet.h"
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 #define EXPECT(text, trace) assert_string_equal(trace, text)
@@ -36,6 +36,36 @@ static void test_the_last_attempt(void **state)
 	assert_true(says(p, "link state of 1 a16777216 to 2 3"));
 	/* not once more under the same number: what was signed for it would count again */
 	EXPECT("link down 3 -> FAILED link 3, wipe, EXHAUSTED, stop -10", tell_link(p, false, 3));
+	puppet_free(p, 0);
+}
+
+/* A Ready of an attempt that nobody else knows of is one signer's word, too. */
+static void test_a_leap_of_a_ready(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	tell_link(p, true, 2);
+	tell_link(p, true, 3);
+	tell_hello(p, 2, 1, SL_STANDING_READY);
+	tell_hello(p, 3, 1, SL_STANDING_READY);
+	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = SL_ATTEMPTS_MAX - 1, .k = 3, .view = {9}}};
+	tell_message(p, 2, &m);
+	tell_trained(p);
+	assert_true(says(p, "FREEZE"));
+	assert_false(says(p, "link state of 1 a16777216"));
+	puppet_free(p, 0);
+}
+
+/* A member that claims to have given up whatever may come can hold up the round, but is not asked again and again. */
+static void test_a_fence_of_everything(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_freeze(p);
+	tell_fence(p, 2, 2, SL_ATTEMPTS_MAX, (const sl_attempt[]){0});
+	tell_done(p, SL_JOB_SURVEY, SL_OK);
+	assert_true(says(p, "FAILED fenced 2"));
+	assert_false(says(p, "FREEZE"));
 	puppet_free(p, 0);
 }
 
@@ -164,7 +194,7 @@ static struct puppet *overtaken(void)
 	EXPECT("hello t5 ready from 3 ->", tell_hello(p, 3, 5, SL_STANDING_READY));
 	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, link state of 1 a1 to 2 3",
 	       tell_trained(p));
-	EXPECT("deadline -> WAITING 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3", tell_time(p, 10000));
+	EXPECT("deadline -> WAITING 3, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3", tell_time(p, 10000));
 	EXPECT("deadline -> BEHIND 3, WAITING 3", tell_time(p, 10000));
 	return p;
 }
@@ -230,20 +260,31 @@ static const char *tell_ready_with(struct puppet *p, sl_id from, uint64_t k)
 	return tell_message(p, from, &m);
 }
 
+static struct puppet *puppet_of_metropolis(void)
+{
+	struct puppet *p = puppet_build(3, 4);
+	p->config.parameters.mixing = SL_ENGINE_METROPOLIS;
+	puppet_start(p);
+	return p;
+}
+
 static void test_k_out_of_proportion(void **state)
 {
 	(void)state;
-	struct puppet *p = puppet_new(3, 4);
+	struct puppet *p = puppet_of_metropolis();
 	puppet_ready(p);
 	tell_ready_with(p, 2, 2 * 3 + 16);
 	tell_ready(p, 3, 3, 1);
 	assert_true(says(p, "RELEASE"));
 	puppet_free(p, 0);
-	p = puppet_new(3, 4);
+	p = puppet_of_metropolis();
 	puppet_ready(p);
-	EXPECT("ready of 3 a1 from 3 -> FAILED parameter K of 3: 23, not 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
-	       "ready of 3 a1 to 2",
-	       tell_ready_with(p, 3, 2 * 3 + 17));
+	tell_ready(p, 2, 2, 1);
+	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2", tell_ready_with(p, 3, 2 * 3 + 17)); /* as good as none */
+	EXPECT("deadline -> WAITING 3", tell_time(p, 59999));
+	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, FREEZE, "
+	       "link state of 1 a2 to 2 3",
+	       tell_time(p, 1));
 	puppet_free(p, 0);
 }
 
@@ -253,9 +294,7 @@ static void test_slow_close(void **state)
 {
 	(void)state;
 	struct puppet *p = puppet_new(3, 4);
-	puppet_ready(p);
-	tell_ready(p, 2, 2, 1);
-	tell_ready(p, 3, 3, 1);
+	puppet_release(p);
 	for (uint32_t k = 0; k < 3; k++) {
 		tell_piece(p, 2, SL_MSG_STATE, 0, k);
 		tell_piece(p, 3, SL_MSG_STATE, 0, k);
@@ -265,7 +304,7 @@ static void test_slow_close(void **state)
 	p->now += 25000; /* the own arithmetic's */
 	EXPECT("close done -> digest to 2 3", tell_done(p, SL_JOB_CLOSE, SL_OK));
 	EXPECT("deadline ->", tell_time(p, 9999));
-	EXPECT("deadline -> WAITING 2 3, COMMIT, compute decode, persist t1", tell_time(p, 1));
+	EXPECT("deadline -> WAITING 2 3, COMMIT, compute decode, persist commit t1 a1", tell_time(p, 1));
 	puppet_free(p, 0);
 }
 
@@ -376,7 +415,9 @@ static void test_three_by_hand(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_last_attempt), cmocka_unit_test(test_a_leap_ends_nobody),	 cmocka_unit_test(test_refusals_back_off),
+		cmocka_unit_test(test_the_last_attempt), cmocka_unit_test(test_a_leap_ends_nobody),
+		cmocka_unit_test(test_a_leap_of_a_ready),	 cmocka_unit_test(test_a_fence_of_everything),
+		cmocka_unit_test(test_refusals_back_off),
 		cmocka_unit_test(test_refusals_until_a_commit),	 cmocka_unit_test(test_ahead_and_not_needed),
 		cmocka_unit_test(test_ahead_and_corrected),	 cmocka_unit_test(test_ahead_of_a_cluster),
 		cmocka_unit_test(test_digest_of_no_view),	 cmocka_unit_test(test_k_out_of_proportion),

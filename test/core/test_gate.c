@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 static struct sim *build(uint64_t p, uint32_t sigma, double clip)
 {
@@ -24,42 +24,10 @@ static const struct sl_report *refusal(struct sim *sim, enum sl_reason reason)
 	return report;
 }
 
-/* --- what must be equal --- */
-
-static void differs(uint32_t parameter, uint64_t own, uint64_t theirs, const char *name)
+static void mix_by(struct sim *sim, uint64_t mixing)
 {
-	struct sim *sim = build(0, 0, 0);
-	((uint64_t *)&sim->learners[2].config.parameters)[parameter] = theirs;
-	sim_start(sim);
-	const struct sl_report *report = refusal(sim, SL_REASON_PARAMETER);
-	assert_int_equal(report->peer, 2);
-	assert_string_equal(report->word, name);
-	assert_int_equal(report->n[0], own);
-	assert_int_equal(report->n[1], theirs);
-	sim_free(sim);
-}
-
-static void test_parameters_differ(void **state)
-{
-	(void)state;
-	differs(SL_PARAMETER_n, 8, 7, "n");
-	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
-	differs(SL_PARAMETER_sigma, 4, 3, "sigma");
-	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clip");
-	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_LITERAL, "encoding");
-	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
-	differs(SL_PARAMETER_k_fixed, 0, 1, "k_fixed");
-	differs(SL_PARAMETER_degree_max, 16, 8, "degree_max");
-}
-
-static void test_history_differs(void **state)
-{
-	(void)state;
-	struct sim *sim = build(0, 0, 0);
-	sim->learners[2].config.previous[31] = 1;
-	sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_HISTORY)->peer, 2);
-	sim_free(sim);
+	for (uint32_t i = 0; i < sim->n; i++)
+		sim->learners[i].config.parameters.mixing = mixing;
 }
 
 /* --- the prime --- */
@@ -81,9 +49,28 @@ static void test_p_bound(void **state)
 static void test_p_auto_finds_none(void **state)
 {
 	(void)state;
+	for (uint64_t mixing = SL_ENGINE_EXACT; mixing <= SL_ENGINE_AUTO; mixing++) {
+		struct sim *sim = build(0, 12, 1e9);
+		mix_by(sim, mixing);
+		sim_start(sim);
+		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+		sim_free(sim);
+	}
+}
+
+/* Between 2^44 and 2^61, metropolis has none. */
+static void test_p_auto_of_an_engine(void **state)
+{
+	(void)state;
 	struct sim *sim = build(0, 12, 16);
+	mix_by(sim, SL_ENGINE_METROPOLIS);
 	sim_start(sim);
 	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+	sim_free(sim);
+	sim = build(0, 12, 16);
+	sim_start(sim);
+	sim_run_until_done(sim);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.n[3], (UINT64_C(1) << 61) - 1);
 	sim_free(sim);
 }
 
@@ -112,7 +99,7 @@ static void test_p_not_prime(void **state)
 static void test_width(void **state)
 {
 	(void)state;
-	struct sim_options o = {.seed = 22, .learners = 60, .topology = "line"};
+	struct sim_options o = {.seed = 22, .learners = 60, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.p = (UINT64_C(1) << 44) - 17;
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
@@ -126,7 +113,7 @@ static void test_width(void **state)
 static void test_width_on_short_line(void **state)
 {
 	(void)state;
-	struct sim_options o = {.seed = 23, .learners = 12, .topology = "line"};
+	struct sim_options o = {.seed = 23, .learners = 12, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.p = (UINT64_C(1) << 44) - 17;
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
@@ -137,7 +124,7 @@ static void test_width_on_short_line(void **state)
 static void test_iterations(void **state)
 {
 	(void)state;
-	struct sim_options o = {.seed = 24, .learners = 3};
+	struct sim_options o = {.seed = 24, .learners = 3, .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.k = SL_ITERATIONS_MAX + 1;
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
@@ -156,11 +143,13 @@ static void test_margin(void **state)
 {
 	(void)state;
 	struct sim *sim = build(0, 0, 0);
+	mix_by(sim, SL_ENGINE_METROPOLIS);
 	sim->tap_result = thin_margin;
 	sim_start(sim);
-	sim_run_until_stopped(sim, 0, SL_ERR_INVALID);
-	assert_true(sim_expect(sim, 0, SL_REPORT_FAILED, SL_REASON_MARGIN)->report.real == 0.375);
-	assert_int_equal(sim->learners[0].committed, 0);
+	sim_run_until_round(sim, 1);
+	assert_true(sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.real == 0.375);
+	if (sim_find(sim, 0, SL_REPORT_CAUGHT_UP, SL_REASON_NONE) == NULL)
+		sim_expect(sim, 0, SL_REPORT_RECOVERED, SL_REASON_NONE);
 	sim_free(sim);
 }
 
@@ -243,8 +232,8 @@ static void test_weight_above_max(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_parameters_differ), cmocka_unit_test(test_history_differs),
 		cmocka_unit_test(test_p_bound),		  cmocka_unit_test(test_p_auto_finds_none),
+		cmocka_unit_test(test_p_auto_of_an_engine),
 		cmocka_unit_test(test_p_not_above_ids),	  cmocka_unit_test(test_p_not_prime),
 		cmocka_unit_test(test_width),		  cmocka_unit_test(test_width_on_short_line),
 		cmocka_unit_test(test_iterations),	  cmocka_unit_test(test_margin),

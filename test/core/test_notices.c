@@ -9,7 +9,7 @@
 
 #include "common/base/bytes.h"
 #include "test/core/puppet.h"
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 

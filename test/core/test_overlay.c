@@ -3,13 +3,16 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
 
+#include "test/core/puppet.h"
+
 #include "common/base/bytes.h"
 #include "common/math/connect.h"
-#include "test/core/check.h"
+#include "tools/sim/check.h"
 
 #define MOST 100u
 
@@ -185,9 +188,29 @@ static void test_computed_alike(void **state)
 	assert_memory_not_equal(edge[0][0][0], edge[1][0][0], sizeof edge[0][0][0]);
 }
 
+/* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them are not forgotten. */
+static void first_of_all(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_build(6, 4);
+	p->config.parameters.degree_max = SL_DEGREE_LEAST;
+	puppet_start(p);
+	for (sl_id id = 2; id <= 6; id++)
+		tell_link(p, false, id);
+	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
+	bool begun = false;
+	for (sl_id id = 2; id <= 6; id++) {
+		tell_link(p, true, id);
+		begun |= strstr(tell_hello(p, id, 1, SL_STANDING_READY), "FREEZE") != NULL;
+	}
+	assert_true(begun);
+	puppet_free(p, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(first_of_all),
 		cmocka_unit_test(test_in_range_of_all),
 		cmocka_unit_test(test_in_range_of_half),
 		cmocka_unit_test(test_too_thin),

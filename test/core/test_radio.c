@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 static struct sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
 {

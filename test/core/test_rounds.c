@@ -5,7 +5,7 @@
 
 #include <cmocka.h>
 
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define P_PAPER UINT64_C(1020431)
 #define P_31 UINT64_C(2147483647)
@@ -31,8 +31,8 @@ static struct sim_options variant(uint32_t learners, const char *topology)
 	o.parameters.rounds = 3;
 	o.parameters.p = primes[v % 4];
 	o.parameters.sigma = o.parameters.p == P_PAPER ? 2 : 4;
-	o.parameters.sharing = v / 4 % 2 ? SL_SHARING_ADDITIVE : SL_SHARING_SHAMIR;
-	o.parameters.encoding = v / 8 % 2 ? SL_ENCODING_LITERAL : SL_ENCODING_WEIGHTED;
+	o.parameters.sharing = v / 4 % 3;
+	o.parameters.encoding = v / 12 % 2 ? SL_ENCODING_LITERAL : SL_ENCODING_WEIGHTED;
 	return o;
 }
 
@@ -54,7 +54,7 @@ static void test_families(void **state)
 static void test_combinations(void **state)
 {
 	(void)state;
-	for (uint32_t v = 0; v < 16; v++) {
+	for (uint32_t v = 0; v < 24; v++) {
 		struct sim_options o = variant(5, "ring");
 		play(&o);
 	}
@@ -72,16 +72,18 @@ static void test_weights_by_samples(void **state)
 	}
 }
 
-/* Nine full chunks and five elements over: more than two windows of SL_LANES. */
+/* Nine full chunks and five elements over: more than two windows of SL_LANES, and than one job's seeds. */
 static void test_chunks(void **state)
 {
 	(void)state;
 	struct sim_options o = {.seed = 3, .learners = 3, .topology = "line"};
 	o.parameters.n = 9 * SL_CHUNK_ELEMENTS + 4;
-	play(&o);
+	for (o.parameters.sharing = SL_SHARING_SHAMIR; o.parameters.sharing <= SL_SHARING_SEEDED; o.parameters.sharing++)
+		play(&o);
 	o.parameters.n = SL_LANES * SL_CHUNK_ELEMENTS - 1; /* the last chunk is full */
 	o.topology = "complete";
 	o.parameters.p = P_44;
+	o.parameters.sharing = SL_SHARING_SHAMIR;
 	play(&o);
 	o.parameters.n = 1;
 	play(&o);
@@ -98,7 +100,7 @@ static void test_random_orders(void **state)
 					.delay_ms = 1 + seed % 5 * 60};
 		o.parameters.rounds = 2;
 		o.parameters.n = 1 + seed % 7;
-		o.parameters.sharing = seed % 2;
+		o.parameters.sharing = seed % 3;
 		play(&o);
 	}
 }
@@ -127,6 +129,7 @@ static void test_k_floor(void **state)
 	(void)state;
 	struct sim_options o = {.seed = 12, .learners = 4};
 	o.parameters.k = 77;
+	o.parameters.mixing = SL_ENGINE_METROPOLIS;
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
 	sim_run_until_done(sim);

@@ -3,7 +3,7 @@
 #include "test/math/brute.h"
 
 #include "common/base/bytes.h"
-#include "test/core/check.h"
+#include "tools/sim/check.h"
 #include "test/core/puppet.h"
 
 static struct sim *build(struct sim_options options, bool warn)

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "test/core/sim.h"
+#include "tools/sim/sim.h"
 
 #define WALKERS 20u
 #define TOPOLOGY "geometric:0.3"

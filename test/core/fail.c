@@ -1,0 +1,15 @@
+/* A run that fails is a test that fails. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "tools/sim/sim.h"
+
+void sim_failed(struct sim *sim, const char *text)
+{
+	(void)sim;
+	fail_msg("%s", text);
+	abort(); /* not reached: fail_msg jumps */
+}
