@@ -12,7 +12,7 @@ void sl_buffers_free(struct sl_buffer *buffer)
 {
 	while (buffer != NULL) {
 		struct sl_buffer *next = buffer->next;
-		sodium_memzero(buffer->memory, buffer->memory_size);
+		sodium_memzero(buffer->memory, buffer->secret_size);
 		free(buffer->memory);
 		free(buffer);
 		buffer = next;
@@ -36,6 +36,10 @@ void sl_sign(const struct sl_daemon *daemon, struct sl_message *m)
 		sl_canon_digest(scope, &m->digest, hash);
 		signature = m->digest.signature;
 		break;
+	case SL_MSG_FENCE:
+		sl_canon_fence(scope, &m->fence, hash);
+		signature = m->fence.signature;
+		break;
 	default:
 		return;
 	}
@@ -48,6 +52,7 @@ static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t 
 	struct sl_frame *frame = sl_frame_new(size, vector);
 	if (frame == NULL)
 		abort(); /* at most 257 KiB: nothing can go on */
+	frame->secret = m->kind == SL_MSG_SHARE;
 	sl_encode_message(m, frame->bytes, size, piece);
 	return frame;
 }
@@ -71,12 +76,11 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
 /* Row r of the vault for neighbour r: a frame each. */
 static void send_shares(struct sl_daemon *daemon, const struct sl_message *m)
 {
-	const struct sl_view *view = &daemon->vault_view;
-	size_t count = m->chunk.size / view->field.bytes;
+	const struct sl_view *view = daemon->vault_view;
 	for (uint32_t r = 0; r < view->degree; r++) {
 		uint8_t *piece = NULL;
 		struct sl_frame *frame = encode(m, true, &piece);
-		sl_pack(piece, daemon->vault.shares[r], count, view->field.bytes);
+		memcpy(piece, daemon->vault.shares[r], m->chunk.size);
 		sl_links_send(daemon->links, sl_view_peer(view, r), frame);
 		sl_frame_release(frame);
 	}
@@ -87,7 +91,7 @@ static void send_state(struct sl_daemon *daemon, const uint64_t *to, const struc
 {
 	uint8_t *piece = NULL;
 	struct sl_frame *frame = encode(m, true, &piece);
-	memcpy(piece, daemon->vault.s + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS, m->chunk.size);
+	sl_vault_state(&daemon->vault, daemon->vault_view, &m->chunk, piece);
 	to_set(daemon, to, frame);
 }
 
@@ -115,23 +119,74 @@ static void send_result(struct sl_daemon *daemon, const uint64_t *to, const stru
 	to_set(daemon, to, frame);
 }
 
+/* A piece of a masked state, as it lies in the spool. */
+static void send_masked(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
+{
+	uint8_t *piece = NULL;
+	if (!reads(daemon, to))
+		return;
+	struct sl_frame *frame = encode(m, true, &piece);
+	memcpy(piece, sl_masked_piece(daemon, m), m->chunk.size);
+	to_set(daemon, to, frame);
+}
+
+static void send_control(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
+{
+	struct sl_frame *frame = encode(m, false, NULL);
+	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_FENCE)
+		daemon->figures.flood_bytes += frame->size * receivers(daemon, to);
+	to_set(daemon, to, frame);
+}
+
+/* For tests: which point is passed by sending this. */
+static enum sl_crash_point point_of(const struct sl_daemon *daemon, const struct sl_message *m)
+{
+	bool own = m->kind == SL_MSG_LINK_STATE ? m->link_state.id == daemon->settings->id
+		   : m->kind == SL_MSG_READY	? m->ready.id == daemon->settings->id
+						: true;
+	switch (m->kind) {
+	case SL_MSG_LINK_STATE:
+		return own ? SL_CRASH_LINK_STATE_SENT : SL_CRASH_COUNT;
+	case SL_MSG_READY:
+		return own ? SL_CRASH_READY_SENT : SL_CRASH_COUNT;
+	case SL_MSG_DIGEST:
+		return SL_CRASH_DIGEST_SENT;
+	case SL_MSG_SHARE:
+		return m->chunk.index + 1 == sl_share_count(daemon->vault_view) ? SL_CRASH_SHARES_SENT : SL_CRASH_COUNT;
+	case SL_MSG_STATE:
+		return m->chunk.iteration > 0 ? SL_CRASH_MIXING : SL_CRASH_FIRST_STATE_SENT;
+	default:
+		return SL_CRASH_COUNT;
+	}
+}
+
 static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	struct sl_message m = action->send.message;
-	if (m.kind == SL_MSG_SHARE) {
+	const uint64_t *to = action->send.to;
+	switch (m.kind) {
+	case SL_MSG_SHARE:
 		send_shares(daemon, &m);
-	} else if (m.kind == SL_MSG_STATE) {
-		send_state(daemon, action->send.to, &m);
-	} else if (m.kind == SL_MSG_RESULT) {
-		send_result(daemon, action->send.to, &m);
-	} else {
+		break;
+	case SL_MSG_STATE:
+		sl_masked_nonce(daemon, &m);
+		send_state(daemon, to, &m);
+		break;
+	case SL_MSG_RESULT:
+		send_result(daemon, to, &m);
+		break;
+	case SL_MSG_MASKED:
+		sl_masked_nonce(daemon, &m);
+		send_masked(daemon, to, &m);
+		break;
+	default:
 		if (action->send.own)
 			sl_sign(daemon, &m);
-		struct sl_frame *frame = encode(&m, false, NULL);
-		if (m.kind == SL_MSG_LINK_STATE || m.kind == SL_MSG_READY)
-			daemon->figures.flood_bytes += frame->size * receivers(daemon, action->send.to);
-		to_set(daemon, action->send.to, frame);
+		send_control(daemon, to, &m);
 	}
+	enum sl_crash_point point = point_of(daemon, &m);
+	if (point != SL_CRASH_COUNT)
+		daemon->passed |= 1u << point;
 }
 
 static void carry_stop(struct sl_daemon *daemon, int code)
@@ -148,7 +203,7 @@ static void carry_one(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
-		sl_task_persist(daemon, &action->commit);
+		sl_persist_add(daemon, &action->persist);
 		break;
 	case SL_ACTION_SEND:
 		carry_send(daemon, action);

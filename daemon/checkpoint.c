@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/safetensors.h"
 #include "daemon/train/autoencoder.h"
 
 #define FORMAT "starling-1"
@@ -26,7 +25,7 @@ static_assert(sizeof(float) == 4 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
 
 /* ---- writing ---- */
 
-static void name_of(sl_round round, char name[static SL_FILE_NAME_BYTES])
+void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES])
 {
 	snprintf(name, SL_FILE_NAME_BYTES, "round-%06" PRIu32 ".safetensors", round);
 }
@@ -62,16 +61,12 @@ static json_t *header_of(const struct sl_checkpoint *c)
 			 "data_offsets", (json_int_t)0, (json_int_t)(4 * c->n));
 }
 
-int sl_checkpoint_write(const char *folder, const struct sl_checkpoint *checkpoint, const float *model,
-			char *path, size_t path_bytes, struct sl_error *error)
+int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
-	name_of(checkpoint->round, name);
-	if (path != NULL && (size_t)snprintf(path, path_bytes, "%s/%s", folder, name) >= path_bytes)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
-	struct sl_checkpoint summed = *checkpoint;
-	sum_of(model, checkpoint->n, summed.checksum);
-	return sl_safetensors_write(folder, name, header_of(&summed), model, summed.n * sizeof *model, error);
+	sl_checkpoint_name(checkpoint->round, name);
+	sum_of(model, checkpoint->n, checkpoint->checksum);
+	return sl_safetensors_write(folder, name, header_of(checkpoint), model, checkpoint->n * sizeof *model, error);
 }
 
 /* ---- reading ---- */
@@ -138,7 +133,7 @@ static const char *model_read(int fd, const struct sl_checkpoint *c, float *mode
 	sum_of(model, c->n, checksum);
 	return memcmp(checksum, c->checksum, sizeof checksum) == 0
 		       ? NULL
-		       : "damaged: the model does not match its checksum; remove the file to go on from the round before";
+		       : "damaged: the model does not match its checksum";
 }
 
 /* One file: SL_OK, SL_ERR_NOTFOUND when it is another run's (or gone), or an error with text. */
@@ -158,7 +153,7 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	else if (c->round != round)
 		rc = sl_fail(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
 	else if (model != NULL && c->n != n)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: a model of %" PRIu64 " floats, expected %zu", path,
+		rc = sl_fail(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu", path,
 			     c->n, n);
 	else if (model != NULL && (wrong = model_read(fd, c, model)) != NULL)
 		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
@@ -172,7 +167,7 @@ static bool name_parse(const char *name, sl_round *round)
 	char again[SL_FILE_NAME_BYTES];
 	if (sscanf(name, "round-%7" SCNu32, round) != 1)
 		return false;
-	name_of(*round, again);
+	sl_checkpoint_name(*round, again);
 	return strcmp(name, again) == 0;
 }
 
@@ -188,17 +183,38 @@ static sl_round highest_below(DIR *entries, sl_round limit)
 	return highest;
 }
 
+/* The folder's, of that round. */
+static int round_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *found,
+		      float *model, struct sl_error *error)
+{
+	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
+	sl_checkpoint_name(round, name);
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
+	return file_read(path, run, round, n, found, model, error);
+}
+
+int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *checkpoint,
+		       float *model, struct sl_error *error)
+{
+	struct sl_checkpoint found = {0};
+	char name[SL_FILE_NAME_BYTES];
+	sl_checkpoint_name(round, name);
+	int rc = round_read(folder, run, round, n, &found, model, error);
+	if (rc == SL_ERR_NOTFOUND)
+		return sl_fail(error, rc, "%s/%s: is gone, or of another run", folder, name);
+	if (rc == SL_OK)
+		*checkpoint = found;
+	return rc;
+}
+
 /* Downwards, past the files of other runs. */
 static int latest_in(DIR *entries, const char *folder, const char *run, size_t n, struct sl_checkpoint *found,
 		     float *model, struct sl_error *error)
 {
-	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_round round = SL_ROUNDS_MAX + 1;
 	while ((round = highest_below(entries, round)) > 0) {
-		name_of(round, name);
-		if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-			return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
-		int rc = file_read(path, run, round, n, found, model, error);
+		int rc = round_read(folder, run, round, n, found, model, error);
 		if (rc != SL_ERR_NOTFOUND)
 			return rc;
 	}

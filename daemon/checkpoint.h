@@ -8,6 +8,7 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
+#include "daemon/safetensors.h"
 
 struct sl_checkpoint {
 	char run[SL_NAME_BYTES];
@@ -19,10 +20,16 @@ struct sl_checkpoint {
 	uint8_t checksum[SL_HASH_BYTES]; /* BLAKE2b-256 of the floats as they lie in the file; set by write and read */
 };
 
-int sl_checkpoint_write(const char *folder, const struct sl_checkpoint *checkpoint, const float *model,
-			char *path, size_t path_bytes, struct sl_error *error);
+/* Of a round: its name in the state folder. */
+void sl_checkpoint_name(sl_round round, char name[static SL_FILE_NAME_BYTES]);
 
-/* Newest whole checkpoint of `run` in folder: fills *checkpoint; SL_ERR_NOTFOUND if there is none. With model != NULL
- * reads `n` floats too; SL_ERR_FORMAT names file and reason when another n, a short file or a damaged header is met. */
+/* Sets the checksum. */
+int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error);
+
+/* The checkpoint of one round: SL_ERR_NOTFOUND if there is none of `run`. With model != NULL reads `n` floats too:
+ * SL_ERR_INVALID when it has another n, SL_ERR_FORMAT when it is damaged; both name the file. */
+int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *checkpoint,
+		       float *model, struct sl_error *error);
+/* The newest of `run`, as a folder holds them that has no records of rounds; else the same. */
 int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct sl_checkpoint *checkpoint, float *model,
 			 struct sl_error *error);

@@ -129,13 +129,40 @@ static json_t *op_status(struct sl_daemon *daemon)
 	const struct sl_member *self = &daemon->roster.members[daemon->self];
 	sl_core_status(daemon->core, &status);
 	sl_links_figures(daemon->links, &figures);
-	return json_pack("{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:I, s:i, s:I, s:I, s:I, s:i, s:i}", "ok", 1, "id",
+	return json_pack("{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s}", "ok", 1, "id",
 			 (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt", (int)status.a,
 			 "phase", sl_phase_name(status.phase), "progress", (int)progress(daemon, &status), "learners",
-			 (int)status.learners, "k", (json_int_t)status.k, "links", (int)figures.up, "bytes_sent",
+			 (int)status.learners, "mixing", sl_engine_name(status.engine), "steps",
+			 (json_int_t)status.steps, "links", (int)figures.up, "bytes_sent",
 			 (json_int_t)figures.bytes_sent, "bytes_received", (json_int_t)figures.bytes_received,
 			 "round_bytes_sent", (json_int_t)(figures.bytes_sent - daemon->figures.bytes_sent), "committed",
-			 (int)status.committed, "step", (int)daemon->step);
+			 (int)status.committed, "step", (int)daemon->step, "awaits", daemon->awaited);
+}
+
+static const char *cannot_abandon(const struct sl_core_status *status, json_int_t round)
+{
+	if (round <= status->committed)
+		return "that round is committed";
+	if (round != status->t)
+		return "this learner is in another round";
+	if (status->phase != SL_PHASE_RECOVER && status->phase != SL_PHASE_READY)
+		return "no attempt of that round is open here: there is nothing to abandon";
+	return NULL;
+}
+
+/* Carried out in the loop's next turn; the log says what became of it. */
+static json_t *op_abandon(struct sl_daemon *daemon, json_t *request)
+{
+	struct sl_core_status status;
+	json_t *round = json_object_get(request, "round");
+	sl_core_status(daemon->core, &status);
+	if (!json_is_integer(round))
+		return refuse("abandon wants \"round\": a number");
+	const char *why = cannot_abandon(&status, json_integer_value(round));
+	if (why != NULL)
+		return refuse(why);
+	sl_happening_new(daemon, SL_EVENT_ABANDON)->event.round = status.t;
+	return json_pack("{s:b, s:i, s:i}", "ok", 1, "round", (int)status.t, "attempt", (int)status.a);
 }
 
 static json_t *serve(struct client *client, const char *line, size_t bytes)
@@ -146,15 +173,18 @@ static json_t *serve(struct client *client, const char *line, size_t bytes)
 	const char *op = json_string_value(json_object_get(request, "op"));
 	json_t *answer;
 	if (op == NULL)
-		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | \"stop\", ...}");
+		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | \"abandon\" | \"stop\", "
+				"...}");
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
 	else if (strcmp(op, "status") == 0)
 		answer = op_status(daemon);
+	else if (strcmp(op, "abandon") == 0)
+		answer = op_abandon(daemon, request);
 	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
 		answer = json_pack("{s:b}", "ok", 1);
 	else
-		answer = refuse("unknown op; there are range, status, watch and stop");
+		answer = refuse("unknown op; there are range, status, watch, abandon and stop");
 	if (op != NULL && strcmp(op, "watch") == 0)
 		client->watching = true;
 	if (op != NULL && strcmp(op, "stop") == 0)

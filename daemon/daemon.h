@@ -15,13 +15,16 @@
 
 #include "common/core/core.h"
 #include "daemon/control.h"
+#include "daemon/crash.h"
 #include "daemon/identity.h"
+#include "daemon/keys.h"
 #include "daemon/links.h"
 #include "daemon/log.h"
 #include "daemon/result.h"
 #include "daemon/roster.h"
 #include "daemon/settings.h"
-#include "daemon/state.h"
+#include "daemon/spool.h"
+#include "daemon/store.h"
 #include "daemon/tls.h"
 #include "daemon/trainer.h"
 #include "daemon/worker.h"
@@ -50,6 +53,8 @@ struct sl_figures_round {
 	uint64_t view_bytes;                 /* sent when the present view was closed */
 	sl_ms view_ms;                       /* and when that was */
 	double rate;                         /* bytes per second from the last committed view to its commit; 0: none yet */
+	double entered_ms[SL_PHASE_COUNT];   /* monotonic: when this attempt came to a phase; 0: it has not */
+	double cpu_s;                        /* at the last commit */
 	double train_s;
 	double loss;
 	uint64_t samples;
@@ -59,7 +64,7 @@ struct sl_daemon {
 	const struct sl_settings *settings;
 	struct sl_roster roster;
 	struct sl_identity identity;
-	struct sl_state_folder state;
+	struct sl_store *store; /* opened and closed here; between, the compute worker's */
 	uint32_t self;
 	struct sl_log *log;
 	struct sl_tls tls;
@@ -83,14 +88,18 @@ struct sl_daemon {
 	struct sl_actions actions;
 
 	struct sl_vault vault;
+	struct sl_spool_file spool;        /* what vault.spool lies in; the compute worker's, as are */
+	struct sl_spool_file kept, spare;  /* that of the last committed round, and one of which nothing is needed any more */
+	struct sl_promises promises;       /* of the round it starts in, until it has started */
 	struct sl_result result;           /* the last committed one, for who asks */
 	struct sl_result next_result;      /* durable, and not told to the core yet */
-	struct sl_view vault_view;         /* the view that the vault was last opened for */
-	char checkpoint[64];               /* file name of the last one */
-	uint8_t (*keys)[SL_KEY_BYTES]; /* public keys seen and matched to their pin, by roster index */
-	bool *key_known;
+	const struct sl_view *vault_view;  /* the core's view that the vault was last opened for */
+	char checkpoint[SL_FILE_NAME_BYTES]; /* file name of the last one */
+	bool again;        /* once it has ended, it starts again by itself */
+	sl_round promised; /* committed, and the model cannot be read: no other attempt up to there. 0: none */
+	struct sl_keys keys; /* of the roster */
 	struct sl_complaint *complaints;     /* by roster index */
-	uint8_t (*checked)[2][SL_SIG_BYTES]; /* last good signature of a link state, of a ready, by signer */
+	uint8_t (*checked)[3][SL_HASH_BYTES]; /* of the last link state, ready, fence that was in order, by signer */
 	uint32_t step;                       /* the radio's, as told last */
 	atomic_bool stop_training;
 	atomic_uint training_permille;
@@ -98,6 +107,8 @@ struct sl_daemon {
 	const char **link_faults; /* by roster index: why a dial failed last, said when it changes */
 	atomic_bool condemned;    /* stopped by a failure: what is queued to be made durable is not */
 	char blame[256];          /* of the record rejected last */
+	char awaited[256];        /* in RECOVER: whose masked states nobody in reach has; "": nobody's */
+	uint32_t passed;          /* crash points, as bits, to be at when all is flushed */
 	bool stopping, closed;
 	int status; /* exit status */
 };
@@ -111,6 +122,20 @@ int sl_daemon_run(struct sl_daemon *daemon);
 void sl_daemon_close(struct sl_daemon *daemon);
 /* Ends in order: links say goodbye, workers finish. */
 void sl_daemon_stop(struct sl_daemon *daemon, int status);
+
+/* restore.c, in this order; the log is opened in between */
+int sl_restore_store(struct sl_daemon *daemon, struct sl_error *error);
+int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error);
+/* The committed model into the vault, its round into the core's configuration. */
+int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error);
+/* What is promised in the round after it, and the attempt that was cut short. */
+int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error);
+
+/* loop.c */
+int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error);
+int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
+/* Whatever open reached; the workers have ended then. */
+void sl_loop_close(struct sl_daemon *daemon);
 
 /* inbox.c */
 struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind);
@@ -135,12 +160,31 @@ void sl_reason_text(const struct sl_daemon *daemon, const struct sl_report *repo
 /* "ana (2), bo (5) and 3 more" */
 void sl_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size);
 
+/* The first digits of a hash, or `none` where it is all zeros. */
+const char *sl_hash_text(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1]);
+
 /* evidence.c: SL_REPORT_EVIDENCE into the state folder; *name is the file's */
 int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name, size_t name_bytes,
 		      struct sl_error *error);
 
 /* tasks.c */
 void sl_task_compute(struct sl_daemon *daemon, const struct sl_job *job);
-void sl_task_persist(struct sl_daemon *daemon, const struct sl_commit *commit);
 void sl_task_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
 void sl_task_wipe(struct sl_daemon *daemon);
+void sl_task_evaluate(struct sl_daemon *daemon, sl_round t);
+/* Says why, and ends the learner with status 1; nothing queued is made durable any more. */
+void sl_fatal(struct sl_daemon *daemon, const char *text);
+
+/* persist.c */
+void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist);
+
+/* masked.c: all but the last two on the compute worker, or before it runs */
+int sl_masked_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots, size_t slot_bytes,
+		   struct sl_error *error);
+int sl_masked_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error);
+void sl_masked_end(struct sl_daemon *daemon);
+/* Whether a spool stays when this round is committed. */
+bool sl_masked_wanted(const struct sl_daemon *daemon, sl_round committed, sl_round t, sl_attempt a);
+/* The nonce that a chunk of a masked state brings, where one is due; the chunk itself, of a Masked. */
+void sl_masked_nonce(const struct sl_daemon *daemon, struct sl_message *m);
+const uint8_t *sl_masked_piece(const struct sl_daemon *daemon, const struct sl_message *m);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -322,8 +323,31 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 	return code;
 }
 
+/* Where the file system knows no locks, the state folder's must do. */
+int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	path_in(path, folder, KEY_FILE);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		identity->held = true;
+		identity->lock = fd;
+		return SL_OK;
+	}
+	int why = errno;
+	close(fd);
+	if (why != EWOULDBLOCK)
+		return SL_OK;
+	return sl_fail(error, SL_ERR_BUSY,
+		       "%s: another starlingd is running as this learner, on another state folder; end it first", path);
+}
+
 void sl_identity_close(struct sl_identity *identity)
 {
+	if (identity->held)
+		close(identity->lock);
 	sodium_free(identity->sign_key); /* wipes */
 	EVP_PKEY_free(identity->key);
 	X509_free(identity->certificate);

@@ -17,11 +17,15 @@ struct sl_identity {
 	uint8_t public_key[SL_KEY_BYTES];
 	uint8_t *sign_key; /* libsodium secret key, crypto_sign_SECRETKEYBYTES on guarded pages */
 	uint8_t pin[SL_HASH_BYTES];
+	bool held; /* by a learner that runs */
+	int lock;  /* descriptor of key.pem while it is */
 };
 
 /* Makes a new identity in `folder` (created 0700). SL_ERR_BUSY if it holds one already; nothing half-written. */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
+/* For a learner that runs: SL_ERR_BUSY when another one, on any state folder of this machine, holds it. */
+int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error);
 void sl_identity_close(struct sl_identity *identity);
 
 /* SHA-256 of the DER SubjectPublicKeyInfo of an Ed25519 public key. */

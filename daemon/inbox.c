@@ -62,54 +62,48 @@ void sl_inbox_close(struct sl_daemon *daemon)
 	daemon->inbox_end = &daemon->inbox;
 }
 
-/* The signer's key, if it is the one that the roster pins. */
-static bool learn_key(struct sl_daemon *daemon, uint32_t signer, const uint8_t *key)
-{
-	uint8_t pin[SL_HASH_BYTES];
-	if (daemon->key_known[signer])
-		return memcmp(daemon->keys[signer], key, SL_KEY_BYTES) == 0;
-	sl_pin(key, pin);
-	if (memcmp(pin, daemon->roster.members[signer].pin, SL_HASH_BYTES) != 0)
-		return false;
-	memcpy(daemon->keys[signer], key, SL_KEY_BYTES);
-	daemon->key_known[signer] = true;
-	return true;
-}
-
 struct signed_part {
 	sl_id id;
-	uint8_t hash[SL_HASH_BYTES];
 	const uint8_t *signature;
 	const uint8_t *key;
 	int slot; /* which of `checked` remembers it; -1: none */
 };
 
-static bool signed_part(const struct sl_daemon *daemon, const struct sl_message *m, struct signed_part *part)
+static bool signed_part(const struct sl_message *m, struct signed_part *part)
 {
-	const struct sl_scope *scope = &daemon->core_config.scope;
-	*part = (struct signed_part){.slot = -1};
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		sl_canon_link_state(scope, &m->link_state, part->hash);
-		part->id = m->link_state.id;
-		part->signature = m->link_state.signature;
-		part->key = m->link_state.key;
-		part->slot = 0;
+		*part = (struct signed_part){m->link_state.id, m->link_state.signature, m->link_state.key, 0};
 		return true;
 	case SL_MSG_READY:
-		sl_canon_ready(scope, &m->ready, part->hash);
-		part->id = m->ready.id;
-		part->signature = m->ready.signature;
-		part->slot = 1;
+		*part = (struct signed_part){m->ready.id, m->ready.signature, NULL, 1};
+		return true;
+	case SL_MSG_FENCE:
+		*part = (struct signed_part){m->fence.id, m->fence.signature, m->fence.key, 2};
 		return true;
 	case SL_MSG_DIGEST:
-		sl_canon_digest(scope, &m->digest, part->hash);
-		part->id = m->digest.id;
-		part->signature = m->digest.signature;
-		part->key = m->digest.key;
+		*part = (struct signed_part){m->digest.id, m->digest.signature, m->digest.key, -1};
 		return true;
 	default:
 		return false;
+	}
+}
+
+static void signed_hash(const struct sl_daemon *daemon, const struct sl_message *m, uint8_t hash[static SL_HASH_BYTES])
+{
+	const struct sl_scope *scope = &daemon->core_config.scope;
+	switch (m->kind) {
+	case SL_MSG_LINK_STATE:
+		sl_canon_link_state(scope, &m->link_state, hash);
+		break;
+	case SL_MSG_READY:
+		sl_canon_ready(scope, &m->ready, hash);
+		break;
+	case SL_MSG_FENCE:
+		sl_canon_fence(scope, &m->fence, hash);
+		break;
+	default:
+		sl_canon_digest(scope, &m->digest, hash);
 	}
 }
 
@@ -121,29 +115,31 @@ static const char *blame(struct sl_daemon *daemon, int signer, const char *what)
 	return daemon->blame;
 }
 
-/* NULL: in order. A flooded record arrives over several links: the signature checked last is remembered, with what it
- * covers, so that copies cost a comparison. */
-static const char *check_signature(struct sl_daemon *daemon, const struct sl_message *m)
+/* NULL: in order. A flooded record arrives over several links: of the one checked last its bytes are remembered, all of them,
+ * so that copies cost one hash. */
+static const char *check_signature(struct sl_daemon *daemon, const struct sl_happening *h, const struct sl_message *m)
 {
 	struct signed_part part;
-	if (!signed_part(daemon, m, &part))
+	uint8_t bytes[SL_HASH_BYTES], hash[SL_HASH_BYTES];
+	if (!signed_part(m, &part))
 		return NULL;
 	int signer = sl_roster_find(&daemon->roster, part.id);
 	if (signer < 0)
 		return "signed by somebody outside the roster";
-	if (part.key != NULL && !learn_key(daemon, (uint32_t)signer, part.key))
-		return blame(daemon, signer, "shows a key that the roster here does not pin");
-	if (!daemon->key_known[signer])
-		return blame(daemon, signer, "has not shown its key yet");
-	uint8_t remembered[SL_SIG_BYTES];
-	crypto_generichash(remembered, sizeof remembered, part.signature, SL_SIG_BYTES, part.hash, SL_HASH_BYTES);
 	uint8_t *slot = part.slot >= 0 ? daemon->checked[signer][part.slot] : NULL;
-	if (slot != NULL && memcmp(slot, remembered, sizeof remembered) == 0)
+	crypto_generichash(bytes, sizeof bytes, h->payload, h->size, NULL, 0);
+	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
 		return NULL;
-	if (crypto_sign_verify_detached(part.signature, part.hash, sizeof part.hash, daemon->keys[signer]) != 0)
+	if (part.key != NULL && !sl_keys_learn(&daemon->keys, (uint32_t)signer, part.key))
+		return blame(daemon, signer, "shows a key that the roster here does not pin");
+	const uint8_t *key = sl_keys_of(&daemon->keys, (uint32_t)signer);
+	if (key == NULL)
+		return blame(daemon, signer, "has not shown its key yet");
+	signed_hash(daemon, m, hash);
+	if (crypto_sign_verify_detached(part.signature, hash, sizeof hash, key) != 0)
 		return blame(daemon, signer, "signed what does not verify (another run?)");
 	if (slot != NULL)
-		memcpy(slot, remembered, sizeof remembered);
+		memcpy(slot, bytes, sizeof bytes);
 	return NULL;
 }
 
@@ -191,18 +187,29 @@ static struct sl_buffer *to_buffer(struct sl_happening *h, const struct sl_chunk
 		return NULL;
 	/* The piece is the tail of the payload: the buffer takes over the whole of it. */
 	buffer->memory = h->payload;
-	buffer->memory_size = h->size;
+	buffer->secret_size = h->kind == SL_MSG_SHARE ? h->size : 0;
 	buffer->bytes = h->payload + (chunk->bytes - h->payload);
 	buffer->size = chunk->size;
 	h->payload = NULL;
 	return buffer;
 }
 
+/* The model of the last round on record could not be read, and is here again: what was promised in the round after it binds
+ * this learner from now on, and only a start takes promises up. */
+static void start_again(struct sl_daemon *daemon)
+{
+	sl_log(daemon->log, SL_INFO, "again", "the damaged round is here again: this learner starts anew, with all that it has promised",
+	       "{s:i}", "round", (int)daemon->promised);
+	daemon->again = true;
+	sl_daemon_stop(daemon, 0);
+}
+
 static void step(struct sl_daemon *daemon, struct sl_event *event)
 {
 	event->now = uv_hrtime() / 1000000u;
 	int rc = sl_core_step(daemon->core, event, &daemon->actions);
-	if (rc == SL_OK && event->kind == SL_EVENT_DURABLE) {
+	bool committed = rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
+	if (committed) {
 		sl_result_close(&daemon->result);
 		daemon->result = daemon->next_result;
 		daemon->next_result = (struct sl_result){0};
@@ -211,6 +218,8 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 		sl_carry(daemon, &daemon->actions);
 	else if (event->buffer != NULL)
 		sl_buffers_free(event->buffer);
+	if (committed && event->durable.t == daemon->promised)
+		start_again(daemon);
 }
 
 static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
@@ -224,7 +233,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
 	}
 	why = check_hello(daemon, &decoded.message);
 	if (why == NULL)
-		why = check_signature(daemon, &decoded.message);
+		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {
 		sl_complain(daemon, h->event.peer, why); /* who relays a record is not to blame for it: the link stays */
 	} else {
@@ -249,6 +258,15 @@ static void arm(struct sl_daemon *daemon)
 		uv_timer_stop(&daemon->alarm);
 	else
 		uv_timer_start(&daemon->alarm, on_alarm, due > now ? due - now : 0, 0);
+}
+
+/* What was sent has left: for tests, that is the place to die at. */
+static void crash(struct sl_daemon *daemon)
+{
+	for (int point = 0; point < SL_CRASH_COUNT && daemon->passed != 0; point++)
+		if (daemon->passed >> point & 1)
+			sl_crash_at((enum sl_crash_point)point);
+	daemon->passed = 0;
 }
 
 /* Only its being active matters: the loop does not sleep on a full inbox. */
@@ -282,5 +300,6 @@ void sl_turn(struct sl_daemon *daemon)
 	if (!any)
 		return;
 	sl_links_flush(daemon->links);
+	crash(daemon);
 	arm(daemon);
 }

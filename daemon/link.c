@@ -14,6 +14,7 @@ struct sl_frame *sl_frame_new(size_t size, bool vector)
 		return NULL;
 	frame->references = 1;
 	frame->vector = vector;
+	frame->secret = false;
 	frame->size = size;
 	return frame;
 }
@@ -22,7 +23,8 @@ void sl_frame_release(struct sl_frame *frame)
 {
 	if (frame == NULL || --frame->references > 0)
 		return;
-	sodium_memzero(frame->bytes, frame->size);
+	if (frame->secret)
+		sodium_memzero(frame->bytes, frame->size);
 	free(frame);
 }
 
@@ -71,6 +73,7 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 
 /* Out. */
 
+/* What the kernel did not take at once. */
 struct write {
 	uv_write_t request;
 	size_t size;
@@ -97,35 +100,51 @@ int sl_link_descriptor(const struct sl_link *link)
 	return descriptor;
 }
 
-/* Hands what TLS has to say to the kernel. */
-static void flush(struct sl_link *link)
+static void count_write(struct sl_link *link, size_t size)
 {
-	struct sl_secure *secure = &link->secure;
-	if (secure->out_bytes == 0 || uv_is_closing((uv_handle_t *)&link->tcp))
-		return;
-	struct write *write = malloc(sizeof *write);
-	if (write == NULL) {
-		sl_link_close(link, "out of memory");
-		return;
-	}
-	write->bytes = secure->out;
-	write->size = secure->out_bytes;
-	secure->out = NULL;
-	secure->out_bytes = secure->out_room = 0;
-	if (write->size >= SL_SPEED_WRITE_BYTES)
+	if (size >= SL_SPEED_WRITE_BYTES)
 		sl_speed_begin(&link->speed, sl_link_descriptor(link));
-	link->in_flight += write->size;
-	link->links->figures.bytes_sent += write->size;
+	link->links->figures.bytes_sent += size;
 	link->links->figures.writes++;
 	link->sent = uv_now(link->links->config.loop);
-	uv_buf_t buffer = uv_buf_init((char *)write->bytes, (unsigned)write->size);
+}
+
+/* The rest waits in libuv, behind what waits there already. */
+static int write_later(struct sl_link *link, uint8_t *bytes, size_t done, size_t size)
+{
+	struct write *write = malloc(sizeof *write);
+	if (write == NULL) {
+		free(bytes);
+		return UV_ENOMEM;
+	}
+	*write = (struct write){.size = size - done, .bytes = bytes};
+	link->in_flight += write->size;
+	uv_buf_t buffer = uv_buf_init((char *)bytes + done, (unsigned)write->size);
 	int rc = uv_write(&write->request, (uv_stream_t *)&link->tcp, &buffer, 1, on_written);
 	if (rc < 0) {
 		link->in_flight -= write->size;
-		free(write->bytes);
+		free(bytes);
 		free(write);
-		sl_link_close(link, uv_strerror(rc));
 	}
+	return rc;
+}
+
+/* Hands what TLS has to say to the kernel. */
+static void flush(struct sl_link *link)
+{
+	size_t size = link->secure.out_bytes;
+	if (size == 0 || uv_is_closing((uv_handle_t *)&link->tcp))
+		return;
+	count_write(link, size);
+	uint8_t *bytes = sl_secure_take(&link->secure);
+	uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)size);
+	int rc = uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1);
+	if (rc == (int)size)
+		free(bytes);
+	else
+		rc = write_later(link, bytes, rc < 0 ? 0 : (size_t)rc, size);
+	if (rc < 0)
+		sl_link_close(link, uv_strerror(rc));
 }
 
 static struct sl_frame *pop_control(struct sl_link *link)
@@ -179,10 +198,11 @@ static void encrypt_slice(struct sl_link *link)
 	}
 }
 
-void sl_link_pump(struct sl_link *link)
+/* What waits, as far as one write goes: control frames first. */
+static void fill(struct sl_link *link)
 {
 	uint8_t *batch = link->links->batch;
-	while (link->state == SL_LINK_UP && link->in_flight + link->secure.out_bytes < SL_LINK_QUEUE_BYTES) {
+	while (link->state == SL_LINK_UP && link->secure.out_bytes + SLICE <= SL_SECURE_WRITE_BYTES) {
 		size_t size = link->current == NULL ? gather(link, batch) : 0;
 		if (size > 0)
 			encrypt(link, batch, size);
@@ -191,8 +211,17 @@ void sl_link_pump(struct sl_link *link)
 		else
 			break;
 	}
-	if (link->state == SL_LINK_UP)
+}
+
+/* Nothing is encrypted that the kernel would not take: it waits as frames, which links share. */
+void sl_link_pump(struct sl_link *link)
+{
+	while (link->state == SL_LINK_UP && link->in_flight == 0) {
+		fill(link);
+		if (link->state != SL_LINK_UP || link->secure.out_bytes == 0)
+			return;
 		flush(link);
+	}
 }
 
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
@@ -225,7 +254,7 @@ void sl_link_ping(struct sl_link *link)
 
 /* In. */
 
-static bool hand_over(struct sl_link *link)
+static void hand_over(struct sl_link *link)
 {
 	struct sl_splitter *splitter = &link->splitter;
 	if (splitter->kind != SL_FRAME_PING) {
@@ -236,17 +265,6 @@ static bool hand_over(struct sl_link *link)
 						  payload, splitter->size);
 	}
 	sl_splitter_next(splitter);
-	return link->state == SL_LINK_UP;
-}
-
-static void split(struct sl_link *link, const uint8_t *bytes, size_t count)
-{
-	int rc;
-	while ((rc = sl_splitter_take(&link->splitter, &bytes, &count)) == SL_OK)
-		if (!hand_over(link))
-			return;
-	if (rc != SL_PENDING)
-		sl_link_close(link, "a malformed frame");
 }
 
 /* Application data may come. */
@@ -264,19 +282,27 @@ static const char *ending(const struct sl_link *link, bool orderly)
 	return sl_splitter_between(&link->splitter) ? "closed by the peer" : "truncated frame";
 }
 
+/* Into the frame that is coming in. */
+static int read_some(struct sl_link *link)
+{
+	size_t size, got;
+	uint8_t *room = sl_splitter_room(&link->splitter, &size);
+	int rc = sl_secure_read(&link->secure, room, size, &got);
+	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !sl_links_established(link)))
+		return rc;
+	rc = sl_splitter_took(&link->splitter, got);
+	if (rc == SL_OK)
+		hand_over(link);
+	else if (rc != SL_PENDING)
+		sl_link_close(link, "a malformed frame");
+	return SL_OK;
+}
+
 static void read_plaintext(struct sl_link *link)
 {
-	struct sl_links *links = link->links;
-	size_t got;
 	int rc = SL_OK;
-	while (agreed(link)) {
-		rc = sl_secure_read(&link->secure, links->plaintext, sizeof links->plaintext, &got);
-		if (rc != SL_OK)
-			break;
-		if (link->state == SL_LINK_OFFERED && !sl_links_established(link))
-			return;
-		split(link, links->plaintext, got);
-	}
+	while (agreed(link) && rc == SL_OK)
+		rc = read_some(link);
 	if (!agreed(link) || rc == SL_PENDING)
 		return;
 	link->turned_away = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;

@@ -61,7 +61,7 @@ struct sl_link {
 	struct sl_frame_queue control, vectors;
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
-	size_t in_flight;         /* ciphertext handed to the kernel's queue */
+	size_t in_flight;         /* ciphertext that the kernel has not taken yet */
 	struct sl_speed speed;
 	size_t control_bytes;     /* waiting in `control` */
 	size_t vector_bytes;      /* waiting in `vectors` */
@@ -96,7 +96,6 @@ struct sl_links {
 	uint32_t stranger_count;
 	struct sl_links_figures figures;
 	uint8_t ciphertext[256 << 10]; /* where reads land; used up within the callback */
-	uint8_t plaintext[64 << 10];
 	uint8_t batch[SL_RECORD_BYTES]; /* control frames on their way into one record */
 	uint32_t unshaken;
 	bool closing;

@@ -23,12 +23,12 @@
 struct sl_frame {
 	uint32_t references;
 	bool vector; /* goes behind control frames */
+	bool secret; /* wiped when the last reference goes */
 	size_t size;
 	uint8_t bytes[];
 };
-/* One reference, held by the caller. NULL: out of memory. */
+/* Not secret; one reference, held by the caller. NULL: out of memory. */
 struct sl_frame *sl_frame_new(size_t size, bool vector);
-/* Wiped when the last reference goes: shares pass through here. */
 void sl_frame_release(struct sl_frame *frame);
 
 /* For each peer: up, down, up, down ..., and while no link stands any number of downs of dials that failed. A link that

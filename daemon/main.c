@@ -1,5 +1,7 @@
 /* starlingd - one learner. */
 #include <argp.h>
+#include <cblas.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -93,6 +95,19 @@ static int complain(const struct sl_error *error)
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO ? 1 : 2;
 }
 
+/* Chunks come and go: their memory stays here. Given back to the kernel, it would be zeroed anew for each. */
+static void keep_memory(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+}
+
+/* A daemon's arithmetic is on threads of its own; ten of them share the machine. OpenBLAS's others would spin beside it. */
+static void compute_alone(void)
+{
+	openblas_set_num_threads(1);
+}
+
 int main(int argc, char **argv)
 {
 	static struct sl_daemon daemon; /* large: the actions of a step are in it */
@@ -106,6 +121,8 @@ int main(int argc, char **argv)
 		return 0;
 	}
 	follow_parent(arguments.parent);
+	keep_memory();
+	compute_alone();
 	signal(SIGPIPE, SIG_IGN);
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
@@ -118,5 +135,7 @@ int main(int argc, char **argv)
 	else if (status == 0)
 		status = sl_daemon_run(&daemon);
 	sl_daemon_close(&daemon);
+	if (daemon.again)
+		execv("/proc/self/exe", argv);
 	return status;
 }

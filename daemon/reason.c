@@ -36,21 +36,22 @@ void sl_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, s
 		snprintf(text, size, "nobody");
 }
 
-static void p_bound_text(const struct sl_report *r, char *text, size_t size)
+static void p_bound_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
 {
+	uint32_t bits = sl_engine_p_bits((enum sl_engine)daemon->core_config.parameters.mixing);
 	char smaller[64] = "no sigma does";
 	if (r->real >= 0)
 		snprintf(smaller, sizeof smaller, "sigma at most %d would do", (int)r->real);
 	if (r->n[0] == 0)
 		snprintf(text, size,
-			 "no prime up to 2^44 holds the sum of %" PRIu64 " models at sigma %" PRIu64 ": p > %" PRIu64
+			 "no prime up to 2^%u holds the sum of %" PRIu64 " models at sigma %" PRIu64 ": p > %" PRIu64
 			 " is needed; lower sigma, clip or max_weight",
-			 r->n[3], r->n[2], r->n[1] - 1);
+			 bits, r->n[3], r->n[2], r->n[1] - 1);
 	else
 		snprintf(text, size,
 			 "p = %" PRIu64 " is too small for %" PRIu64 " learners at sigma %" PRIu64 ": p of at least %" PRIu64
-			 " (and at most 2^44), or %s",
-			 r->n[0], r->n[3], r->n[2], r->n[1], smaller);
+			 " (and at most 2^%u), or %s",
+			 r->n[0], r->n[3], r->n[2], r->n[1], bits, smaller);
 }
 
 /* What an operator calls it. */
@@ -64,15 +65,17 @@ static const char *setting(const char *parameter)
 /* A parameter as it stands in a configuration. */
 static const char *value_text(const char *parameter, uint64_t value, char text[static 32])
 {
-	static const char *const words[][2] = {{"weighted", "literal"}, {"shamir", "additive"}, {"floor", "fixed"}};
+	static const char *const words[][3] = {{"weighted", "literal"}, {"shamir", "additive", "seeded"}, {"floor", "fixed"}};
 	int kind = strcmp(parameter, "encoding") == 0  ? 0
 		   : strcmp(parameter, "sharing") == 0 ? 1
 		   : strcmp(parameter, "k_fixed") == 0 ? 2
 						       : -1;
 	double clip;
 	memcpy(&clip, &value, sizeof clip);
-	if (kind >= 0 && value < 2)
+	if (kind >= 0 && value < 3 && words[kind][value] != NULL)
 		snprintf(text, 32, "%s", words[kind][value]);
+	else if (strcmp(parameter, "mixing") == 0)
+		snprintf(text, 32, "%s", sl_engine_name((enum sl_engine)value));
 	else if (strcmp(parameter, "clip") == 0)
 		snprintf(text, 32, "%.15g", clip);
 	else
@@ -80,8 +83,7 @@ static const char *value_text(const char *parameter, uint64_t value, char text[s
 	return text;
 }
 
-/* The first digits of a hash; of no hash, what that means. */
-static const char *hash_text(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1])
+const char *sl_hash_text(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1])
 {
 	if (sodium_is_zero(hash, SL_HASH_BYTES))
 		return none;
@@ -99,10 +101,10 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 	else if (r->reason == SL_REASON_ROSTER)
 		snprintf(text, size,
 			 "%s has another roster: %" PRIu64 " learners (%s), here %" PRIu64 " (%s); compare the roster files", who,
-			 r->n[1], hash_text(r->hash2, "?", its), r->n[0], hash_text(r->hash, "?", own));
+			 r->n[1], sl_hash_text(r->hash2, "?", its), r->n[0], sl_hash_text(r->hash, "?", own));
 	else
 		snprintf(text, size, "%s starts round %u from another committed model: %s, here %s", who, r->t,
-			 hash_text(r->hash2, "the initial one", its), hash_text(r->hash, "the initial one", own));
+			 sl_hash_text(r->hash2, "the initial one", its), sl_hash_text(r->hash, "the initial one", own));
 }
 
 /* "3-7, 5-9 and 4 more" */
@@ -143,13 +145,11 @@ static void tolerance_text(const struct sl_daemon *daemon, const struct sl_repor
 /* Reasons that lie with somebody: the link, the record or the chunk of a peer. */
 static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
 {
-	const char *name = member(daemon, r->peer)->name;
-	sl_id id = member(daemon, r->peer)->id;
 	char who[SL_NAME_BYTES + 16];
-	snprintf(who, sizeof who, "%s (%u)", name, id);
+	snprintf(who, sizeof who, "%s (%u)", member(daemon, r->peer)->name, member(daemon, r->peer)->id);
 	switch (r->reason) {
 	case SL_REASON_LINK:
-		snprintf(text, size, "the link to %s (%u) was lost", name, id);
+		snprintf(text, size, "the link to %s was lost", who);
 		return true;
 	case SL_REASON_PARAMETER:
 	case SL_REASON_ROSTER:
@@ -157,16 +157,25 @@ static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r,
 		difference_text(r, who, text, size);
 		return true;
 	case SL_REASON_EQUIVOCATION:
-		snprintf(text, size, "%s (%u) signed two link states for one attempt", name, id);
+		snprintf(text, size, "%s signed two link states for one attempt", who);
 		return true;
 	case SL_REASON_SUPERSEDED:
-		snprintf(text, size, "%s (%u) began attempt %" PRIu64, name, id, r->n[0]);
+		snprintf(text, size, "%s began attempt %" PRIu64, who, r->n[0]);
 		return true;
 	case SL_REASON_COMMITTED:
 		snprintf(text, size, "%s has committed this round without this learner", who);
 		return true;
+	case SL_REASON_FENCED:
+		snprintf(text, size, "%s has given it up", who);
+		return true;
+	case SL_REASON_JOINED:
+		snprintf(text, size, "%s brings the masked states together", who);
+		return true;
+	case SL_REASON_BAD_STATE:
+		snprintf(text, size, "%s sent a masked state that is not of the field", who);
+		return true;
 	case SL_REASON_BAD_SHARE:
-		snprintf(text, size, "%s (%u) sent a share that is not of the field", name, id);
+		snprintf(text, size, "%s sent a share that is not of the field", who);
 		return true;
 	default:
 		return false;
@@ -193,7 +202,7 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 		snprintf(text, size, "nothing came from %s, who owed something", who);
 		return true;
 	case SL_REASON_P_BOUND:
-		p_bound_text(r, text, size);
+		p_bound_text(daemon, r, text, size);
 		return true;
 	case SL_REASON_P_IDS:
 		snprintf(text, size, "p = %" PRIu64 " must be larger than every id and than N: %" PRIu64, r->n[0], r->n[1]);
@@ -216,11 +225,26 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 	case SL_REASON_K_FIXED:
 		snprintf(text, size, "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64 ": raise k, or set k_rule: floor", r->n[0], r->n[1]);
 		return true;
-	case SL_REASON_OPEN:
+	case SL_REASON_USED_UP:
 		snprintf(text, size,
-			 "attempt %" PRIu64 " was released and may be complete at %s: until they are heard of, no other attempt may "
-			 "share",
-			 r->n[0], who);
+			 "this learner's masked state has left in %" PRIu64
+			 " attempts of this round, and no more fit on record: it takes part again when the round is committed",
+			 r->n[0]);
+		return true;
+	case SL_REASON_MARGIN:
+		snprintf(text, size, "rounding came within %.3f of a half; mixing's result is not taken", 0.5 - r->real);
+		return true;
+	case SL_REASON_RECORD:
+		snprintf(text, size,
+			 "attempt %" PRIu64 " was released, and its record is not of this roster and model: put back what was there until "
+			 "the round has committed",
+			 r->n[0]);
+		return true;
+	case SL_REASON_RESTARTED:
+		snprintf(text, size, "this learner was started again in the middle of it");
+		return true;
+	case SL_REASON_ABANDONED:
+		snprintf(text, size, "the operator has abandoned it");
 		return true;
 	case SL_REASON_ITERATIONS:
 		snprintf(text, size, "this graph needs K = %" PRIu64 " iterations; the limit is %" PRIu64, r->n[0], r->n[1]);
@@ -249,10 +273,7 @@ static void model_text(const struct sl_daemon *daemon, const struct sl_report *r
 	case SL_REASON_RESULT:
 		snprintf(text, size,
 			 "the sum is not one of %u models within clip: somebody did not follow the protocol; it is not taken",
-			 daemon->vault_view.n);
-		break;
-	case SL_REASON_MARGIN:
-		snprintf(text, size, "rounding came within %.3f of a half; the result is not taken", 0.5 - r->real);
+			 daemon->vault_view->n);
 		break;
 	default:
 		snprintf(text, size, "the view does not fit the memory set aside for it");
@@ -264,4 +285,3 @@ void sl_reason_text(const struct sl_daemon *daemon, const struct sl_report *r, c
 	if (!peer_text(daemon, r, text, size) && !view_text(daemon, r, text, size))
 		model_text(daemon, r, text, size);
 }
-

@@ -20,9 +20,8 @@
 
 #include "common/math/field.h"
 #include "common/wire/check.h"
-#include "daemon/safetensors.h"
 
-#define FORMAT "starling-result-1"
+#define FORMAT "starling-result-2"
 #define PATH_BYTES 4096u
 /* A pipe of that name must not hold us up. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -30,7 +29,7 @@
 #define SIGNER_BYTES (10 + 1 + 2 * SL_KEY_BYTES + 1 + 2 * SL_SIG_BYTES + 2) /* with ", " */
 #define SIGNERS_BYTES (SL_SIGNERS_MAX * SIGNER_BYTES + 1)
 
-static void name_of(sl_round t, char name[static SL_FILE_NAME_BYTES])
+void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES])
 {
 	snprintf(name, SL_FILE_NAME_BYTES, "result-%06" PRIu32 ".safetensors", t);
 }
@@ -41,7 +40,7 @@ static bool name_parse(const char *name, sl_round *t, bool *temporary)
 	char again[SL_FILE_NAME_BYTES];
 	if (sscanf(name, "result-%7" SCNu32, t) != 1)
 		return false;
-	name_of(*t, again);
+	sl_result_name(*t, again);
 	size_t length = strlen(again);
 	if (strncmp(name, again, length) != 0)
 		return false;
@@ -54,7 +53,8 @@ static bool name_parse(const char *name, sl_round *t, bool *temporary)
 static bool agrees(const struct sl_digest *digest, const struct sl_proof *proof)
 {
 	return digest->t == proof->t && digest->a == proof->a && digest->p == proof->p &&
-	       digest->learners == proof->learners &&
+	       digest->learners == proof->learners && digest->sigma == proof->sigma &&
+	       digest->encoding == proof->encoding && digest->clip == proof->clip &&
 	       memcmp(digest->view, proof->view, sizeof proof->view) == 0 &&
 	       memcmp(digest->digest, proof->digest, sizeof proof->digest) == 0;
 }
@@ -102,8 +102,8 @@ static const char *result_flaw(const struct sl_proof *proof, uint64_t n, uint64_
 static void checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
 			uint8_t sum[static SL_HASH_BYTES])
 {
-	static const char *const keys[] = {"attempt", "digest", "digests", "format", "learners",
-					   "n", "p", "round", "run", "view"};
+	static const char *const keys[] = {"attempt", "clip", "digest", "digests", "encoding", "format", "learners",
+					   "n", "p", "round", "run", "sigma", "view"};
 	crypto_generichash_state state;
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, z, z_bytes);
@@ -145,16 +145,17 @@ static json_t *hash_text(const uint8_t hash[static SL_HASH_BYTES])
 
 /* NULL when the run's name is not UTF-8 or memory is short. */
 static json_t *header_of(const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
-			 size_t z_bytes)
+			 size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
 {
 	char signers[SIGNERS_BYTES];
-	uint8_t sum[SL_HASH_BYTES];
 	signers_text(proof, signers);
-	json_t *metadata = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
+	json_t *metadata = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
 				     run, "digests", signers, "round", number_text(proof->t), "attempt",
 				     number_text(proof->a), "p", number_text(proof->p), "learners",
 				     number_text(proof->learners), "n", number_text(n), "view",
-				     hash_text(proof->view), "digest", hash_text(proof->digest));
+				     hash_text(proof->view), "digest", hash_text(proof->digest), "sigma",
+				     number_text(proof->sigma), "encoding", number_text(proof->encoding), "clip",
+				     number_text(proof->clip));
 	if (metadata == NULL)
 		return NULL;
 	checksum_of(metadata, z, z_bytes, sum);
@@ -180,7 +181,7 @@ static bool file_of_run(int folder, const char *name, const char *run)
 
 /* What stays for some reason goes after the next round; nobody waits for it. Temporary files have no owner: who
  * writes into the folder holds its lock. */
-static void remove_older(const char *folder, const char *run, sl_round limit)
+void sl_result_forget(const char *folder, const char *run, sl_round limit)
 {
 	DIR *entries = opendir(folder);
 	const struct dirent *entry;
@@ -195,17 +196,16 @@ static void remove_older(const char *folder, const char *run, sl_round limit)
 }
 
 int sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n,
-		    const uint8_t *z, size_t z_bytes, struct sl_error *error)
+		    const uint8_t *z, size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES],
+		    struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
-	name_of(proof->t, name);
+	sl_result_name(proof->t, name);
 	const char *flaw = result_flaw(proof, n, z_bytes);
 	if (flaw != NULL)
 		return sl_fail(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	int rc = sl_safetensors_write(folder, name, header_of(run, proof, n, z, z_bytes), z, z_bytes, error);
-	if (rc == SL_OK)
-		remove_older(folder, run, proof->t);
-	return rc;
+	return sl_safetensors_write(folder, name, header_of(run, proof, n, z, z_bytes, checksum), z, z_bytes,
+				    error);
 }
 
 /* ---- reading ---- */
@@ -249,7 +249,8 @@ static const char *signers_parse(const char *text, struct sl_proof *proof)
 			return "too many digests";
 		struct sl_digest *digest = &proof->digests[proof->count];
 		*digest = (struct sl_digest){
-			.t = proof->t, .a = proof->a, .p = proof->p, .learners = proof->learners};
+			.t = proof->t, .a = proof->a, .p = proof->p, .learners = proof->learners,
+			.sigma = proof->sigma, .encoding = proof->encoding, .clip = proof->clip};
 		memcpy(digest->view, proof->view, sizeof digest->view);
 		memcpy(digest->digest, proof->digest, sizeof digest->digest);
 		at = signer_parse(at, digest);
@@ -263,18 +264,21 @@ static const char *signers_parse(const char *text, struct sl_proof *proof)
 static const char *metadata_parse(struct file *f)
 {
 	const char *format, *round, *attempt, *view, *digest, *p, *learners, *n, *digests, *checksum;
-	uint64_t t, a, count;
-	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format",
+	const char *sigma, *encoding, *clip;
+	uint64_t t, a, count, digits, kind;
+	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format",
 			&format, "run", &f->run, "round", &round, "attempt", &attempt, "view", &view,
 			"digest", &digest, "p", &p, "learners", &learners, "n", &n, "digests", &digests,
-			"checksum", &checksum) != 0)
+			"checksum", &checksum, "sigma", &sigma, "encoding", &encoding, "clip", &clip) != 0)
 		return "the metadata are not those of a result";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
 	if (!sl_metadata_number(round, UINT32_MAX, &t) || !sl_metadata_number(attempt, UINT32_MAX, &a) ||
 	    !sl_metadata_number(p, UINT64_MAX, &f->proof.p) ||
-	    !sl_metadata_number(learners, UINT32_MAX, &count) || !sl_metadata_number(n, UINT64_MAX, &f->n))
-		return "round, attempt, p, learners or n is no number";
+	    !sl_metadata_number(learners, UINT32_MAX, &count) || !sl_metadata_number(n, UINT64_MAX, &f->n) ||
+	    !sl_metadata_number(sigma, UINT32_MAX, &digits) || !sl_metadata_number(encoding, UINT32_MAX, &kind) ||
+	    !sl_metadata_number(clip, UINT64_MAX, &f->proof.clip))
+		return "round, attempt, p, learners, n, sigma, encoding or clip is no number";
 	if (!sl_metadata_bytes(view, f->proof.view, sizeof f->proof.view) ||
 	    !sl_metadata_bytes(digest, f->proof.digest, sizeof f->proof.digest) ||
 	    !sl_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
@@ -282,6 +286,8 @@ static const char *metadata_parse(struct file *f)
 	f->proof.t = (sl_round)t;
 	f->proof.a = (sl_attempt)a;
 	f->proof.learners = (uint32_t)count;
+	f->proof.sigma = (uint32_t)digits;
+	f->proof.encoding = (uint32_t)kind;
 	return signers_parse(digests, &f->proof);
 }
 
@@ -314,10 +320,9 @@ static const char *content_flaw(int fd, const struct file *f, uint64_t n, sl_rou
 	return flaw != NULL ? flaw : sl_safetensors_extent(fd, f->begin, f->z_bytes);
 }
 
-/* Maps the file into the result; SL_ERR_FORMAT when it does not match its checksum. */
+/* Maps the file into the result. */
 static int map(int fd, const struct file *f, struct sl_result *result)
 {
-	uint8_t sum[SL_HASH_BYTES];
 	size_t size = f->begin + f->z_bytes;
 	void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (base == MAP_FAILED)
@@ -327,8 +332,15 @@ static int map(int fd, const struct file *f, struct sl_result *result)
 				     .z_bytes = f->z_bytes,
 				     .map = base,
 				     .map_bytes = size};
+	memcpy(result->checksum, f->checksum, sizeof f->checksum);
+	return SL_OK;
+}
+
+static bool undamaged(const struct file *f, const struct sl_result *result)
+{
+	uint8_t sum[SL_HASH_BYTES];
 	checksum_of(f->metadata, result->z, result->z_bytes, sum);
-	return memcmp(sum, f->checksum, sizeof sum) == 0 ? SL_OK : SL_ERR_FORMAT;
+	return memcmp(sum, f->checksum, sizeof sum) == 0;
 }
 
 static int no_result(const char *folder, const char *run, sl_round t, struct sl_error *error)
@@ -337,27 +349,26 @@ static int no_result(const char *folder, const char *run, sl_round t, struct sl_
 		       run);
 }
 
-static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_round t,
+static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_round t, bool check,
 		     struct sl_result *result, struct sl_error *error)
 {
 	const char *wrong = content_flaw(fd, f, n, t);
 	if (wrong != NULL)
 		return sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
-	int rc = map(fd, f, result);
-	if (rc == SL_ERR_IO)
-		return sl_fail(error, rc, "%s: %s", path, strerror(errno));
-	if (rc == SL_ERR_FORMAT)
-		return sl_fail(error, rc, "%s: damaged: it does not match its checksum", path);
+	if (map(fd, f, result) != SL_OK)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	if (check && !undamaged(f, result))
+		return sl_fail(error, SL_ERR_FORMAT, "%s: damaged: it does not match its checksum", path);
 	return SL_OK;
 }
 
-int sl_result_open(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
-		   struct sl_error *error)
+static int open_result(const char *folder, const char *run, uint64_t n, sl_round t, bool check, struct sl_result *result,
+		       struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	struct file file = {0};
 	*result = (struct sl_result){0};
-	name_of(t, name);
+	sl_result_name(t, name);
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
 		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
 	int fd = open(path, OPEN_FLAGS);
@@ -371,12 +382,24 @@ int sl_result_open(const char *folder, const char *run, uint64_t n, sl_round t, 
 	else if (strcmp(file.run, run) != 0)
 		rc = no_result(folder, run, t, error);
 	else
-		rc = file_read(fd, path, &file, n, t, result, error);
+		rc = file_read(fd, path, &file, n, t, check, result, error);
 	if (rc != SL_OK)
 		sl_result_close(result);
 	json_decref(file.header);
 	close(fd);
 	return rc;
+}
+
+int sl_result_open(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
+		   struct sl_error *error)
+{
+	return open_result(folder, run, n, t, true, result, error);
+}
+
+int sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
+		   struct sl_error *error)
+{
+	return open_result(folder, run, n, t, false, result, error);
 }
 
 void sl_result_close(struct sl_result *result)

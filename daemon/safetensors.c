@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/disk.h"
+#include "daemon/settings.h"
+
 #define HEADER_BYTES_MAX (64u << 10)
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header's length goes to disk as it is");
@@ -92,9 +95,11 @@ int sl_safetensors_write(const char *folder, const char *name, json_t *header, c
 	free(json);
 	if (fd >= 0)
 		close(fd);
-	if (rc < 0)
-		return sl_fail(error, SL_ERR_IO, "%s/%s: %s", folder, name, strerror(why));
-	return SL_OK;
+	if (rc == 0)
+		return SL_OK;
+	char path[SL_PATH_BYTES + SL_FILE_NAME_BYTES];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	return sl_disk_fail(error, path, why);
 }
 
 /* ---- reading ---- */

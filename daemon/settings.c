@@ -284,6 +284,9 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->weight_samples && s->encoding == SL_ENCODING_LITERAL)
 		return fail_at(parse, "encoding", error,
 			       "encoding: literal needs every weight beforehand, and weight: samples keeps them secret");
+	if (s->sharing == SL_SHARING_SEEDED && s->coins == SL_COINS_OS)
+		return fail_at(parse, "coins", error,
+			       "sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
 	if (s->k_fixed && s->k == 0)
 		return fail_at(parse, "k_rule", error, "k_rule: fixed needs k, the number of iterations");
 	if (s->p != 0 && s->id >= s->p) {
@@ -352,6 +355,17 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 	return code;
 }
 
+int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings, struct sl_error *error)
+{
+	struct parse parse = {.settings = settings, .path = ""};
+	int code = SL_OK;
+	*settings = (struct sl_settings){0};
+	take_defaults(&parse);
+	for (size_t i = 0; code == SL_OK && i < count; i++)
+		code = override(&parse, overrides[i], error);
+	return code == SL_OK ? check_together(&parse, error) : code;
+}
+
 int sl_settings_check(const char *assignment, struct sl_error *error)
 {
 	struct sl_settings scratch = {0};
@@ -397,7 +411,7 @@ void sl_settings_reference(void *file)
 		char type[160];
 		const char *fallback = keys[i].fallback;
 		type_text(&keys[i], type, sizeof type);
-		fprintf(file, "  %-15s %-21s %-9s %s\n", keys[i].name, type,
+		fprintf(file, "  %-15s %-26s %-11s %s\n", keys[i].name, type,
 			fallback == NULL ? "required" : fallback[0] == '\0' ? "" : fallback, keys[i].text);
 	}
 }

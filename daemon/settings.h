@@ -8,11 +8,14 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
+#include "common/core/engine.h"
 #include "common/math/encode.h"
 #include "common/math/share.h"
 
 #define SL_PATH_BYTES 1024u
+#define SL_ACCEPT_DIGITS 8u
 
+enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE };
 enum sl_split { SL_SPLIT_EVEN, SL_SPLIT_LABEL };
 enum sl_range_source { SL_RANGE_ROSTER, SL_RANGE_TOLD }; /* in_range: everybody in the roster | as told by control */
 enum sl_coins_kind { SL_COINS_STREAM, SL_COINS_OS };
@@ -24,6 +27,7 @@ struct sl_settings {
 	sl_id id;                       /* id */
 	char listen[SL_ADDRESS_BYTES];  /* listen: host:port; default: the own address in the roster */
 	char roster[SL_PATH_BYTES];     /* roster: file */
+	char accept_roster[SL_NAME_BYTES]; /* accept_roster: at least SL_ACCEPT_DIGITS of its hash; "": none */
 	char identity[SL_PATH_BYTES];   /* identity: folder with key.pem (0600) and cert.pem */
 	char state[SL_PATH_BYTES];      /* state: folder for checkpoints and the incarnation */
 	char control[SL_PATH_BYTES];    /* control: path of the control socket; default state/control.sock */
@@ -43,8 +47,9 @@ struct sl_settings {
 	enum sl_encoding_kind encoding; /* encoding: weighted | literal */
 	bool weight_samples;    /* weight: equal (default) | samples */
 	uint64_t max_weight;    /* max_weight: public bound on m_i, needed for weight: samples; default 1 */
-	enum sl_sharing_kind sharing;   /* sharing: shamir | additive */
+	enum sl_sharing_kind sharing;   /* sharing: shamir | additive | seeded */
 	enum sl_coins_kind coins;       /* coins: stream | os */
+	enum sl_engine mixing;  /* mixing: exact (default) | metropolis | tree | auto */
 	uint64_t k;             /* k: floor under the computed number of iterations, default 0 */
 	bool k_fixed;           /* k_rule: floor (default) | fixed */
 	uint32_t degree_max;    /* degree_max: 16 */
@@ -60,6 +65,8 @@ struct sl_settings {
 	double linger;         /* 30 */
 
 	/* training (protocol 5, TRAIN) */
+	enum sl_trainer_kind trainer; /* trainer: autoencoder (default) | noise, for measuring */
+	uint32_t size;            /* size: n of noise, default 100000 */
 	char data[SL_PATH_BYTES]; /* data: "digits" (embedded, default) or a folder of IDX files */
 	enum sl_split split;      /* split: even | label */
 	uint32_t hidden;          /* hidden: h, default 32 */
@@ -75,6 +82,9 @@ struct sl_settings {
  * checked by the daemon once the roster is read. `overrides` are "KEY=VALUE" strings applied on top (--set), may be NULL. */
 int sl_settings_load(const char *path, const char *const *overrides, size_t count, struct sl_settings *settings,
 		     struct sl_error *error);
+
+/* The defaults, and these on top, with no file: what a required key would say stays empty. */
+int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings, struct sl_error *error);
 
 /* Checks one "KEY=VALUE" without a file: unknown key, bad value. */
 int sl_settings_check(const char *assignment, struct sl_error *error);

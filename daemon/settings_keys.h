@@ -22,9 +22,12 @@ WORDS(words_p, {"auto", 0});
 WORDS(words_clip_policy, {"error", 0}, {"clamp", 1});
 WORDS(words_encoding, {"weighted", SL_ENCODING_WEIGHTED}, {"literal", SL_ENCODING_LITERAL});
 WORDS(words_weight, {"equal", 0}, {"samples", 1});
-WORDS(words_sharing, {"shamir", SL_SHARING_SHAMIR}, {"additive", SL_SHARING_ADDITIVE});
+WORDS(words_sharing, {"shamir", SL_SHARING_SHAMIR}, {"additive", SL_SHARING_ADDITIVE}, {"seeded", SL_SHARING_SEEDED});
+WORDS(words_mixing, {"exact", SL_ENGINE_EXACT}, {"metropolis", SL_ENGINE_METROPOLIS},
+      {"tree", SL_ENGINE_TREE}, {"auto", SL_ENGINE_AUTO});
 WORDS(words_coins, {"stream", SL_COINS_STREAM}, {"os", SL_COINS_OS});
 WORDS(words_in_range, {"roster", SL_RANGE_ROSTER}, {"told", SL_RANGE_TOLD});
+WORDS(words_trainer, {"autoencoder", SL_TRAINER_AUTOENCODER}, {"noise", SL_TRAINER_NOISE});
 WORDS(words_split, {"even", SL_SPLIT_EVEN}, {"label", SL_SPLIT_LABEL});
 WORDS(words_log_format, {"auto", SL_LOG_AUTO}, {"json", SL_LOG_JSON}, {"text", SL_LOG_TEXT});
 WORDS(words_log_level, {"debug", 0}, {"info", 1}, {"warn", 2}, {"error", 3});
@@ -41,6 +44,8 @@ WORDS(words_data, {"digits", 0});
 	X("id", WHOLE, id, 1, UINT32_MAX, NULL, NULL, "this learner's id in the roster")                      \
 	X("listen", ADDRESS, listen, 0, 0, "", NULL, "HOST:PORT to listen on; default: its roster address")   \
 	X("roster", PATH, roster, 0, 0, NULL, NULL, "file that lists the learners")                           \
+	X("accept_roster", NAME, accept_roster, 0, 0, "", NULL,                                               \
+	  "8 digits: take this roster, of which more than one member changed")          \
 	X("identity", PATH, identity, 0, 0, NULL, NULL, "folder with key.pem (mode 0600) and cert.pem")       \
 	X("state", PATH, state, 0, 0, NULL, NULL, "folder for checkpoints and what must survive a restart")   \
 	X("control", PATH, control, 0, 0, "", NULL, "control socket; default: control.sock in state")         \
@@ -63,7 +68,8 @@ WORDS(words_data, {"digits", 0});
 	  "public bound on a weight, needed for weight: samples")                                             \
 	X("sharing", WORD, sharing, 0, 0, "shamir", words_sharing, "how secret shares are made")              \
 	X("coins", WORD, coins, 0, 0, "stream", words_coins, "of shares: ChaCha20 or the system's")           \
-	X("k", WHOLE, k, 0, SL_ITERATIONS_MAX, "0", NULL, "least number of mixing iterations")                \
+	X("mixing", WORD, mixing, 0, 0, "exact", words_mixing, "how masked states are added up")              \
+	X("k", WHOLE, k, 0, SL_ITERATIONS_MAX, "0", NULL, "metropolis: least number of iterations")           \
 	X("k_rule", WORD, k_fixed, 0, 0, "floor", words_k_rule, "fixed: exactly k, an error if too few")      \
 	X("degree_max", WHOLE, degree_max, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "16", NULL,                      \
 	  "neighbours; of more in range, a random overlay is used")                                           \
@@ -76,6 +82,8 @@ WORDS(words_data, {"digits", 0});
 	X("stall_wait", POSITIVE, stall_wait, 0, SECONDS_MAX, "10", NULL, "seconds without a byte that is owed") \
 	X("settle_wait", POSITIVE, settle_wait, 0, SECONDS_MAX, "10", NULL, "seconds to wait for digests")    \
 	X("linger", REAL, linger, 0, SECONDS_MAX, "30", NULL, "seconds to serve others after the last round") \
+	X("trainer", WORD, trainer, 0, 0, "autoencoder", words_trainer, "noise: no data, no training; for measuring") \
+	X("size", WHOLE, size, 1, SL_ELEMENTS_MAX - 1, "100000", NULL, "parameters of a model of noise")      \
 	X("data", PATH, data, 0, 0, "digits", words_data, "folder of IDX files; digits: drawn by the program") \
 	X("split", WORD, split, 0, 0, "even", words_split, "how the images are dealt to the learners")        \
 	X("hidden", WHOLE, hidden, 1, HIDDEN_MAX, "32", NULL, "hidden units h of the autoencoder")            \

@@ -1,15 +1,15 @@
-/* The slow work: jobs and checkpoints on the compute worker, training and evaluation on the train worker. */
+/* The slow work: jobs on the compute worker, training and evaluation on the train worker. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/bytes.h"
-#include "daemon/checkpoint.h"
 #include "daemon/daemon.h"
 
 struct task {
@@ -17,16 +17,12 @@ struct task {
 	struct sl_daemon *daemon;
 	struct sl_job job;
 	struct sl_job_result result;
-	struct sl_proof proof;
-	uint64_t total_weight;
-	struct sl_result opened;
 	sl_round t;
 	uint64_t draw;
 	struct sl_training training;
 	double mse;
 	int code;
 	struct sl_error error;
-	char path[SL_PATH_BYTES + 64];
 };
 
 static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_task *), void (*done)(struct sl_task *))
@@ -40,7 +36,7 @@ static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_tas
 	return task;
 }
 
-static void fatal(struct sl_daemon *daemon, const char *text)
+void sl_fatal(struct sl_daemon *daemon, const char *text)
 {
 	atomic_store(&daemon->condemned, true);
 	sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:s}", "reason", text);
@@ -79,15 +75,32 @@ static int reveal(const struct sl_daemon *daemon, const struct sl_view *view, st
 	return good ? SL_OK : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
 }
 
+/* Another attempt of a round that is on record would be another history of it. */
+static int check_promise(const struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
+{
+	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->promised)
+		return SL_OK;
+	return sl_fail(error, SL_ERR_REFUSED,
+		       "this learner has committed round %" PRIu32 ", its model cannot be read, and nobody in reach has it: "
+		       "start the learner again where somebody does",
+		       daemon->promised);
+}
+
 static void run_job(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
+	task->code = check_promise(daemon, &task->job, &task->error);
+	if (task->code != SL_OK)
+		return;
 	task->code = ensure_scratch(&daemon->vault, &task->job);
 	if (task->code != SL_OK) {
 		sl_fail(&task->error, task->code, "out of memory for the vectors of this view");
 		return;
 	}
+	task->code = sl_masked_room(daemon, &task->job, &task->error);
+	if (task->code != SL_OK)
+		return;
 	sl_job_run(&daemon->vault, &task->job, &task->result);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
 	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
@@ -103,7 +116,7 @@ static void job_done(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	sl_buffers_free(task->job.buffers);
 	if (task->code != SL_OK) {
-		fatal(daemon, task->error.text);
+		sl_fatal(daemon, task->error.text);
 	} else {
 		struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_COMPUTED);
 		h->result = task->result;
@@ -116,14 +129,16 @@ void sl_task_compute(struct sl_daemon *daemon, const struct sl_job *job)
 {
 	struct task *task = task_new(daemon, run_job, job_done);
 	task->job = *job;
-	if (job->kind == SL_JOB_ENCODE)
-		daemon->vault_view = *job->view;
+	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
+		daemon->vault_view = job->view;
 	sl_worker_add(&daemon->compute, &task->base);
 }
 
 static void run_wipe(struct sl_task *base)
 {
-	sl_vault_wipe(&((struct task *)base)->daemon->vault);
+	struct sl_daemon *daemon = ((struct task *)base)->daemon;
+	sl_vault_wipe(&daemon->vault);
+	sl_masked_end(daemon);
 }
 
 static void free_task(struct sl_task *base)
@@ -150,7 +165,10 @@ static void evaluate_done(struct sl_task *base)
 	struct task *task = (struct task *)base;
 	char text[128];
 	snprintf(text, sizeof text, "round %u: held-out MSE %.4f", task->t, task->mse);
-	if (task->code == SL_OK)
+	if (task->code == SL_OK && isnan(task->mse))
+		sl_log(task->daemon->log, SL_INFO, "evaluated", "this trainer has no held-out error", "{s:i, s:n}", "round",
+		       (int)task->t, "mse");
+	else if (task->code == SL_OK)
 		sl_log(task->daemon->log, SL_INFO, "evaluated", text, "{s:i, s:f}", "round", (int)task->t, "mse",
 		       task->mse);
 	else
@@ -158,7 +176,7 @@ static void evaluate_done(struct sl_task *base)
 	free(task);
 }
 
-static void evaluate(struct sl_daemon *daemon, sl_round t)
+void sl_task_evaluate(struct sl_daemon *daemon, sl_round t)
 {
 	struct task *task = task_new(daemon, run_evaluate, evaluate_done);
 	task->t = t;
@@ -186,7 +204,7 @@ static void train_done(struct sl_task *base)
 		return;
 	}
 	if (task->code != SL_OK) {
-		fatal(daemon, task->error.text);
+		sl_fatal(daemon, task->error.text);
 		free(task);
 		return;
 	}
@@ -204,89 +222,6 @@ void sl_task_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);
 	task->t = t;
-	task->draw = ((uint64_t)daemon->state.incarnation << 40) + draw;
+	task->draw = ((uint64_t)sl_store_incarnation(daemon->store) << 40) + draw;
 	sl_worker_add(&daemon->train, &task->base);
-}
-
-/* Commit. */
-
-/* Z, out of the vault, with what proves it. */
-static int write_result(const struct sl_daemon *daemon, const struct sl_proof *proof, struct sl_error *error)
-{
-	struct sl_field field;
-	size_t count = daemon->vault.n + 1;
-	int rc = sl_field_init(&field, proof->p);
-	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
-	if (z == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for the result of round %u", proof->t);
-	sl_pack(z, daemon->vault.s, count, field.bytes);
-	rc = sl_result_write(daemon->settings->state, daemon->settings->run, proof, daemon->vault.n, z, count * field.bytes,
-			     error);
-	free(z);
-	return rc;
-}
-
-static void run_persist(struct sl_task *base)
-{
-	struct task *task = (struct task *)base;
-	struct sl_daemon *daemon = task->daemon;
-	if (atomic_load(&daemon->condemned)) {
-		task->code = sl_fail(&task->error, SL_ERR_REFUSED, "not written: the learner stopped");
-		return;
-	}
-	struct sl_checkpoint checkpoint = {.round = task->proof.t,
-					   .learners = task->proof.learners,
-					   .total_weight = task->total_weight,
-					   .n = daemon->vault.n};
-	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
-	memcpy(checkpoint.digest, task->proof.digest, SL_HASH_BYTES);
-	task->code = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, task->path,
-					 sizeof task->path, &task->error);
-	if (task->code == SL_OK)
-		task->code = write_result(daemon, &task->proof, &task->error);
-	if (task->code == SL_OK && sl_result_open(daemon->settings->state, daemon->settings->run, daemon->vault.n, task->proof.t,
-						  &task->opened, &task->error) != SL_OK)
-		task->opened = (struct sl_result){0}; /* nothing to show to who asks; this learner goes on */
-}
-
-static void persist_done(struct sl_task *base)
-{
-	struct task *task = (struct task *)base;
-	struct sl_daemon *daemon = task->daemon;
-	if (atomic_load(&daemon->condemned)) {
-		; /* stopped meanwhile, and said why */
-	} else if (task->code != SL_OK) {
-		fatal(daemon, task->error.text);
-	} else {
-		const char *name = strrchr(task->path, '/');
-		snprintf(daemon->checkpoint, sizeof daemon->checkpoint, "%.63s", name == NULL ? task->path : name + 1);
-		sl_result_close(&daemon->next_result);
-		daemon->next_result = task->opened; /* shown once the core knows that it is durable */
-		task->opened = (struct sl_result){0};
-		evaluate(daemon, task->proof.t);
-		sl_happening_new(daemon, SL_EVENT_DURABLE);
-	}
-	sl_result_close(&task->opened);
-	free(task);
-}
-
-/* The core leaves signing to the shell. */
-static void sign_own(const struct sl_daemon *daemon, struct sl_proof *proof)
-{
-	for (uint32_t i = 0; i < proof->count; i++) {
-		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = proof->digests[i]};
-		if (m.digest.id != daemon->settings->id)
-			continue;
-		sl_sign(daemon, &m);
-		proof->digests[i] = m.digest;
-	}
-}
-
-void sl_task_persist(struct sl_daemon *daemon, const struct sl_commit *commit)
-{
-	struct task *task = task_new(daemon, run_persist, persist_done);
-	task->proof = *commit->proof;
-	task->total_weight = commit->total_weight;
-	sign_own(daemon, &task->proof);
-	sl_worker_add(&daemon->compute, &task->base);
 }

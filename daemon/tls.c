@@ -7,6 +7,10 @@
 /* AES-GCM keys are good for about 380 GB (RFC 8446, 5.5). */
 #define KEY_UPDATE_BYTES (UINT64_C(64) << 30)
 
+/* Room for what is written: a flight of the handshake, a few control frames; or a write of vectors. */
+#define OUT_SMALL 4096u
+#define OUT_LARGE (SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64)
+
 /* The BIO: reads from secure->in, appends to secure->out. */
 
 static int bio_read(BIO *bio, char *bytes, int size)
@@ -29,9 +33,7 @@ static bool make_room(struct sl_secure *secure, size_t more)
 	size_t need = secure->out_bytes + more;
 	if (need <= secure->out_room)
 		return true;
-	size_t room = secure->out_room < 4096 ? 4096 : secure->out_room;
-	while (room < need)
-		room *= 2;
+	size_t room = need <= OUT_SMALL ? OUT_SMALL : need < OUT_LARGE ? OUT_LARGE : need;
 	uint8_t *out = realloc(secure->out, room);
 	if (out == NULL)
 		return false;
@@ -132,6 +134,14 @@ void sl_tls_close(struct sl_tls *tls)
 {
 	SSL_CTX_free(tls->context);
 	tls->context = NULL;
+}
+
+uint8_t *sl_secure_take(struct sl_secure *secure)
+{
+	uint8_t *out = secure->out;
+	secure->out = NULL;
+	secure->out_bytes = secure->out_room = 0;
+	return out;
 }
 
 int sl_secure_open(struct sl_secure *secure, const struct sl_tls *tls, bool server)

@@ -21,6 +21,8 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 		struct sl_error *error);
 void sl_tls_close(struct sl_tls *tls);
 
+#define SL_SECURE_WRITE_BYTES (192u << 10) /* room is made for so much at once; more is possible, and slower */
+
 /* One connection. `in` is what arrived and is not used yet (borrowed), `out` what has to be sent (owned). */
 struct sl_secure {
 	SSL *ssl;
@@ -46,5 +48,7 @@ int sl_secure_handshake(struct sl_secure *secure);
 int sl_secure_read(struct sl_secure *secure, uint8_t *bytes, size_t size, size_t *got);
 /* Encrypts all of `bytes` into `out`. */
 int sl_secure_write(struct sl_secure *secure, const uint8_t *bytes, size_t count);
+/* What has to be sent is the caller's, who frees it. */
+uint8_t *sl_secure_take(struct sl_secure *secure);
 /* Says goodbye (close_notify) into `out`. */
 void sl_secure_end(struct sl_secure *secure);

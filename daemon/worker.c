@@ -1,5 +1,11 @@
 #include "daemon/worker.h"
 
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
 static struct sl_task *take(struct sl_worker *worker)
 {
 	uv_mutex_lock(&worker->mutex);
@@ -15,14 +21,18 @@ static struct sl_task *take(struct sl_worker *worker)
 	return task;
 }
 
+/* Rings where nothing was waiting: else the loop has been rung for already. */
 static void give_back(struct sl_worker *worker, struct sl_task *task)
 {
 	task->next = NULL;
 	uv_mutex_lock(&worker->mutex);
+	bool first = worker->finished == NULL;
 	*worker->finished_end = task;
 	worker->finished_end = &task->next;
 	uv_mutex_unlock(&worker->mutex);
-	uv_async_send(&worker->back);
+	int rc = first ? eventfd_write(worker->bell, 1) : 0;
+	assert(rc == 0);
+	(void)rc;
 }
 
 static void work(void *argument)
@@ -48,9 +58,24 @@ static void deliver(struct sl_worker *worker)
 	}
 }
 
-static void on_back(uv_async_t *async)
+static void on_back(uv_poll_t *poll, int status, int events)
 {
-	deliver(async->data);
+	struct sl_worker *worker = poll->data;
+	eventfd_t rings;
+	(void)status;
+	(void)events;
+	eventfd_read(worker->bell, &rings); /* first: what is given back from here on rings again */
+	deliver(worker);
+}
+
+static int open_bell(struct sl_worker *worker, uv_loop_t *loop)
+{
+	worker->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (worker->bell < 0)
+		return uv_translate_sys_error(errno);
+	int rc = uv_poll_init(loop, &worker->back, worker->bell);
+	worker->back.data = worker;
+	return rc == 0 ? uv_poll_start(&worker->back, UV_READABLE, on_back) : rc;
 }
 
 int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop)
@@ -62,8 +87,7 @@ int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop)
 	if (rc == 0)
 		rc = uv_cond_init(&worker->wake);
 	if (rc == 0)
-		rc = uv_async_init(loop, &worker->back, on_back);
-	worker->back.data = worker;
+		rc = open_bell(worker, loop);
 	if (rc == 0)
 		rc = uv_thread_create(&worker->thread, work, worker);
 	return rc;
@@ -88,6 +112,7 @@ void sl_worker_close(struct sl_worker *worker)
 	uv_thread_join(&worker->thread);
 	deliver(worker);
 	uv_close((uv_handle_t *)&worker->back, NULL);
+	close(worker->bell);
 	uv_mutex_destroy(&worker->mutex);
 	uv_cond_destroy(&worker->wake);
 }

@@ -17,7 +17,8 @@ struct sl_worker {
 	uv_thread_t thread;
 	uv_mutex_t mutex;
 	uv_cond_t wake;
-	uv_async_t back;
+	uv_poll_t back; /* of `bell`, an eventfd. Not uv_async: its receiver spins while the sender is off its processor */
+	int bell;
 	struct sl_task *todo, **todo_end;
 	struct sl_task *finished, **finished_end;
 	bool closing;
