@@ -17,6 +17,7 @@ struct net {
 	struct sl_roster roster;
 	struct sl_tls tls[2];
 	size_t descriptors; /* before the first pair */
+	uint64_t attended_ms; /* that this process has had: a turn counts for a few, however long it waited for a processor */
 };
 
 struct end {
@@ -45,8 +46,9 @@ void net_open(struct net *net);
 /* Expects that every descriptor is closed. */
 void net_close(struct net *net);
 void net_turn(struct net *net);
+/* In which something may happen, or is not to: so long, and some turns at least. */
 void net_elapse(struct net *net, uint64_t ms);
-/* Turns until the condition holds: false when it does not within so long. */
+/* Turns until the condition holds: false when it does not within so long, of which what others took of the machine is no part. */
 bool net_until(struct net *net, uint64_t ms, bool (*condition)(void *), void *argument);
 size_t count_descriptors(void);
 

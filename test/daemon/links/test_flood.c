@@ -16,7 +16,7 @@
 #include "tools/ports.h"
 
 #define STRANGERS 300
-#define WAIT_MS 15000u
+#define WAIT_MS 60000u
 
 struct end {
 	struct sl_identity identity;

@@ -13,12 +13,12 @@ static void fill(uint8_t *bytes, size_t size, unsigned first)
 
 struct sl_proof proof_of(sl_round t, uint32_t signers)
 {
-	struct sl_proof proof = {.t = t, .a = 5, .p = P31, .learners = 20, .count = signers};
+	struct sl_proof proof = {.t = t, .a = 5, .p = P31, .learners = 20, .sigma = 4, .clip = CLIP_16, .count = signers};
 	fill(proof.view, sizeof proof.view, 1);
 	fill(proof.digest, sizeof proof.digest, 2);
 	for (uint32_t i = 0; i < signers; i++) {
 		struct sl_digest *d = &proof.digests[i];
-		*d = (struct sl_digest){.id = 70 - i, .t = t, .a = 5, .p = P31, .learners = 20};
+		*d = (struct sl_digest){.id = 70 - i, .t = t, .a = 5, .p = P31, .learners = 20, .sigma = 4, .clip = CLIP_16};
 		memcpy(d->view, proof.view, sizeof d->view);
 		memcpy(d->digest, proof.digest, sizeof d->digest);
 		fill(d->key, sizeof d->key, 10 + 2 * i);
@@ -31,7 +31,8 @@ void write_made(const char *folder, const char *run, sl_round t)
 {
 	struct sl_proof proof = proof_of(t, 2);
 	struct sl_error error = {0};
-	if (sl_result_write(folder, run, &proof, FLOATS, made_z, sizeof made_z, &error) != SL_OK)
+	uint8_t sum[SL_HASH_BYTES];
+	if (sl_result_write(folder, run, &proof, FLOATS, made_z, sizeof made_z, sum, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 

@@ -6,6 +6,7 @@
 
 #define RUN "a"
 #define P31 UINT64_C(2147483647) /* 4 bytes an element */
+#define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
 #define FLOATS 3
 #define Z_BYTES (4 * (FLOATS + 1))
 #define THIRD "result-000003.safetensors"

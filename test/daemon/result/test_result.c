@@ -62,6 +62,8 @@ static int setup(void **state)
 
 /* --- tests --- */
 
+static uint8_t no_matter[SL_HASH_BYTES];
+
 static bool there(const char *folder, const char *name)
 {
 	return access(folder_path(folder, name), F_OK) == 0;
@@ -72,7 +74,7 @@ static void the_exact_bytes(void **state)
 {
 	static const char header[] =
 		"{\"__metadata__\":{\"attempt\":\"5\",\"checksum\":"
-		"\"1e38ed71ed49f3d98cdf28971b16ded4fbb2aa854d80b0b8281f9fe3afe95f6e\",\"digest\":"
+		"\"8cae38078adc9b8e2d27c4bdc2f1e5b08f7cddb9a2299f26a9e916b6eadb4ad6\",\"clip\":\"4625196817309499392\",\"digest\":"
 		"\"0205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f\",\"digests\":"
 		"\"70 0a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e616467 "
 		"0b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d80"
@@ -80,9 +82,9 @@ static void the_exact_bytes(void **state)
 		"69 0c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d60636669 "
 		"0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f82"
 		"85888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7ca\","
-		"\"format\":\"starling-result-1\",\"learners\":\"20\",\"n\":\"3\",\"p\":\"2147483647\","
+		"\"encoding\":\"0\",\"format\":\"starling-result-2\",\"learners\":\"20\",\"n\":\"3\",\"p\":\"2147483647\","
 		"\"round\":\"3\","
-		"\"run\":\"a\",\"view\":\"0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e\"}"
+		"\"run\":\"a\",\"sigma\":\"4\",\"view\":\"0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e\"}"
 		","
 		"\"z\":{\"data_offsets\":[0,16],\"dtype\":\"U8\",\"shape\":[16]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
@@ -115,12 +117,14 @@ static void expect_back(const char *folder, const char *run, const struct sl_pro
 	struct sl_result result;
 	struct sl_error error = {0};
 	size_t z_bytes = width * (n + 1);
+	uint8_t sum[SL_HASH_BYTES];
 	uint8_t *z = malloc(z_bytes);
 	assert_non_null(z);
 	for (size_t i = 0; i < z_bytes; i++)
 		z[i] = (uint8_t)(i * i + i / 256);
-	assert_int_equal(sl_result_write(folder, run, proof, n, z, z_bytes, &error), SL_OK);
+	assert_int_equal(sl_result_write(folder, run, proof, n, z, z_bytes, sum, &error), SL_OK);
 	assert_int_equal(sl_result_open(folder, run, n, proof->t, &result, &error), SL_OK);
+	assert_memory_equal(result.checksum, sum, sizeof sum);
 	assert_int_equal(result.z_bytes, z_bytes);
 	assert_int_equal((uintptr_t)result.z % 8, 0);
 	assert_memory_equal(result.z, z, z_bytes);
@@ -188,9 +192,9 @@ static void what_is_not_there(void **state)
 static void another_run_and_n(void **state)
 {
 	struct sl_proof proof = proof_of(3, 1);
-	assert_int_equal(sl_result_write(*state, "b", &proof, 1, made_z, 8, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, "b", &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
-	assert_int_equal(sl_result_write(*state, RUN, &proof, 1, made_z, 8, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, RUN, &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_FORMAT, "a result of another n");
 }
 
@@ -210,6 +214,8 @@ static void older_ones_go(void **state)
 	folder_put(*state, "result-1", "", 0);
 	folder_put(*state, "round-000001.safetensors", "a checkpoint", 12);
 	write_made(*state, RUN, 7);
+	assert_int_equal(folder_count(*state), 11);
+	sl_result_forget(*state, RUN, 7);
 	assert_false(there(*state, "result-000001.safetensors"));
 	assert_false(there(*state, "result-000005.safetensors.tmp"));
 	assert_true(there(*state, "result-000002.safetensors"));
@@ -219,13 +225,14 @@ static void older_ones_go(void **state)
 	assert_int_equal(folder_count(*state), 9);
 }
 
-static void gone_after_the_new_one_is_there_to_stay(void **state)
+static void there_to_stay_before_it_has_its_name(void **state)
 {
 	write_made(*state, RUN, 2);
 	asked[0] = '\0';
 	write_made(*state, RUN, 3);
-	assert_string_equal(asked,
-			    "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
+	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;");
+	sl_result_forget(*state, RUN, 3);
+	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
 }
 
 static void a_failed_fsync_removes_nothing(void **state)
@@ -235,9 +242,9 @@ static void a_failed_fsync_removes_nothing(void **state)
 	write_made(*state, RUN, 2);
 	for (int file_then_folder = 0; file_then_folder < 2; file_then_folder++) {
 		fsyncs_left = file_then_folder;
-		assert_int_equal(sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, &error),
+		assert_int_equal(sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error),
 				 SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, THIRD ": Input/output error"));
+		assert_string_equal(error.text, folder_path(*state, THIRD ": Input/output error; see to the disk, then start the learner again"));
 		assert_true(there(*state, "result-000002.safetensors"));
 		assert_false(there(*state, THIRD ".tmp"));
 		assert_int_equal(there(*state, THIRD), file_then_folder);
@@ -254,10 +261,10 @@ static void a_full_disk_leaves_the_old_one(void **state)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
 	small.rlim_max = kept.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int rc = sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, &error);
+	int rc = sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, THIRD ": File too large"));
+	assert_string_equal(error.text, folder_path(*state, THIRD ": File too large; see to the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 	assert_true(there(*state, "result-000002.safetensors"));
 }
@@ -270,6 +277,7 @@ static void the_map_outlives_the_file(void **state)
 	assert_int_equal(sl_result_open(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
 	write_made(*state, RUN, 3); /* another of its name */
 	write_made(*state, RUN, 4);
+	sl_result_forget(*state, RUN, 4);
 	assert_false(there(*state, THIRD));
 	assert_memory_equal(result.z, made_z, sizeof made_z);
 	sl_result_close(&result);
@@ -280,7 +288,7 @@ static void expect_not_written(const char *folder, const struct sl_proof *proof,
 {
 	struct sl_error error = {0};
 	char text[128];
-	assert_int_equal(sl_result_write(folder, RUN, proof, n, made_z, z_bytes, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_result_write(folder, RUN, proof, n, made_z, z_bytes, no_matter, &error), SL_ERR_INVALID);
 	snprintf(text, sizeof text, "result-%06u.safetensors: %s", proof->t, reason);
 	assert_string_equal(error.text, folder_path(folder, text));
 	assert_int_equal(folder_count(folder), 0);
@@ -318,10 +326,10 @@ static void only_what_can_be_read_is_written(void **state)
 			   "n out of range");
 	expect_not_written(*state, &good, UINT64_MAX, 0, "n out of range");
 #undef REFUSED
-	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, NULL),
+	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
 			 SL_ERR_INVALID);
 	assert_int_equal(
-		sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, NULL),
+		sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
 		SL_ERR_IO);
 }
 
@@ -336,7 +344,7 @@ int main(void)
 		IN_FOLDER(what_is_not_there),
 		IN_FOLDER(another_run_and_n),
 		IN_FOLDER(older_ones_go),
-		IN_FOLDER(gone_after_the_new_one_is_there_to_stay),
+		IN_FOLDER(there_to_stay_before_it_has_its_name),
 		IN_FOLDER(a_failed_fsync_removes_nothing),
 		IN_FOLDER(a_full_disk_leaves_the_old_one),
 		IN_FOLDER(the_map_outlives_the_file),

@@ -40,8 +40,8 @@ static void seal(json_t *metadata, const uint8_t *z)
 	crypto_generichash_state state;
 	uint8_t sum[SL_HASH_BYTES];
 	char text[2 * SL_HASH_BYTES + 1];
-	static const char *const names[] = {"attempt", "digest", "digests", "format", "learners",
-					   "n", "p", "round", "run", "view"};
+	static const char *const names[] = {"attempt", "clip", "digest", "digests", "encoding", "format", "learners",
+					   "n", "p", "round", "run", "sigma", "view"};
 	crypto_generichash_init(&state, NULL, 0, sizeof sum);
 	crypto_generichash_update(&state, z, Z_BYTES);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -117,6 +117,24 @@ static void cut_anywhere(void **state)
 		}
 		free(copy);
 	}
+	free(bytes);
+}
+
+/* What was written a moment ago is shown unread: all but the data is looked at. */
+static void just_written_is_believed(void **state)
+{
+	size_t size;
+	struct sl_result result;
+	uint8_t *bytes = third(*state, &size);
+	bytes[size - 1] ^= 1;
+	folder_put(*state, THIRD, bytes, size);
+	assert_int_equal(sl_result_show(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
+	assert_memory_equal(result.z, bytes + size - Z_BYTES, Z_BYTES);
+	assert_int_equal(result.proof.t, 3);
+	sl_result_close(&result);
+	expect_third(*state, SL_ERR_FORMAT, "damaged: it does not match its checksum");
+	folder_put(*state, THIRD, bytes, size - 1);
+	assert_int_equal(sl_result_show(*state, RUN, FLOATS, 3, &result, NULL), SL_ERR_FORMAT);
 	free(bytes);
 }
 
@@ -230,12 +248,12 @@ static void metadata_are_complete(void **state)
 /* Each with a right checksum, so that it is this rule which speaks. */
 static void metadata_are_checked(void **state)
 {
-	const char *number = "round, attempt, p, learners or n is no number",
+	const char *number = "round, attempt, p, learners, n, sigma, encoding or clip is no number",
 		   *prime = "p is not a prime between 2 and 2^61";
 	const char *hash = "view, digest or checksum is not 64 hexadecimal digits";
 	const char *const cases[][3] = {
 		{"attempt", "6", NULL}, /* a right checksum makes it another result */
-		{"format", "starling-result-2", "the format is not starling-result-1"},
+		{"format", "starling-result-1", "the format is not starling-result-2"},
 		{"round", "4", "holds another round"},
 		{"round", "03", number},
 		{"round", "4294967299", number},
@@ -334,6 +352,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		IN_FOLDER(cut_anywhere),
+		IN_FOLDER(just_written_is_believed),
 		IN_FOLDER(any_bit_flipped),
 		IN_FOLDER(damaged_elements),
 		IN_FOLDER(header_lengths_are_bounded),

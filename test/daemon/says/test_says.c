@@ -46,6 +46,11 @@ static void test_differences(void **state)
 	       "bo (5) has clip 0.5, this learner 16");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "sharing", .n = {0, 1}},
 	       "ana (2) has sharing additive, this learner shamir");
+	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "sharing", .n = {2, 0}},
+	       "ana (2) has sharing shamir, this learner seeded");
+	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "mixing",
+				  .n = {SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS}},
+	       "ana (2) has mixing metropolis, this learner exact");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "k_fixed", .n = {0, 1}},
 	       "ana (2) has k_rule fixed, this learner floor");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 2, .word = "n", .n = {8, 7}},
@@ -54,6 +59,16 @@ static void test_differences(void **state)
 	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the roster files");
 	expect((struct sl_report){.reason = SL_REASON_HISTORY, .peer = 2, .t = 7, .hash = own, .hash2 = none},
 	       "cy (9) starts round 7 from another committed model: the initial one, here abcd00000000");
+}
+
+/* metropolis goes up to 2^44, and nobody else is held to it. */
+static void test_field(void **state)
+{
+	(void)state;
+	expect((struct sl_report){.reason = SL_REASON_P_BOUND, .n = {7, 3200002, 4, 10}, .real = -1},
+	       "p = 7 is too small for 10 learners at sigma 4: p of at least 3200002 (and at most 2^61), or no sigma does");
+	expect((struct sl_report){.reason = SL_REASON_P_BOUND, .n = {0, 3200002, 4, 10}},
+	       "no prime up to 2^61 holds the sum of 10 models at sigma 4: p > 3200001 is needed; lower sigma, clip or max_weight");
 }
 
 static void test_gate(void **state)
@@ -73,8 +88,22 @@ static void test_gate(void **state)
 	expect((struct sl_report){.reason = SL_REASON_FEW, .n = {2, 1}},
 	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about the others");
 	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .n = {10, 80}}, "k is fixed at 10, and this graph needs K = 80: raise k, or set k_rule: floor");
-	expect((struct sl_report){.reason = SL_REASON_OPEN, .n = {3}, .set = &two},
-	       "attempt 3 was released and may be complete at ana (2), bo (5): until they are heard of, no other attempt may share");
+}
+
+/* Why a released attempt goes on without mixing, or a prepared one ends. */
+static void test_recovery(void **state)
+{
+	(void)state;
+	expect((struct sl_report){.reason = SL_REASON_FENCED, .peer = 1}, "bo (5) has given it up");
+	expect((struct sl_report){.reason = SL_REASON_JOINED, .peer = 2}, "cy (9) brings the masked states together");
+	expect((struct sl_report){.reason = SL_REASON_BAD_STATE, .peer = 0}, "ana (2) sent a masked state that is not of the field");
+	expect((struct sl_report){.reason = SL_REASON_RESTARTED}, "this learner was started again in the middle of it");
+	expect((struct sl_report){.reason = SL_REASON_ABANDONED}, "the operator has abandoned it");
+	expect((struct sl_report){.reason = SL_REASON_MARGIN, .real = 0.4},
+	       "rounding came within 0.100 of a half; mixing's result is not taken");
+	expect((struct sl_report){.reason = SL_REASON_USED_UP, .n = {16}},
+	       "this learner's masked state has left in 16 attempts of this round, and no more fit on record: it takes part again "
+	       "when the round is committed");
 }
 
 static const char *hex_of(const json_t *statement, const char *field)
@@ -117,7 +146,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_differences),
+		cmocka_unit_test(test_field),
 		cmocka_unit_test(test_gate),
+		cmocka_unit_test(test_recovery),
 		cmocka_unit_test_setup_teardown(test_evidence, folder_setup, folder_teardown),
 	};
 	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,13 +136,34 @@ static void refuses_other_keys(void **state)
 	expect_load_error(SL_ERR_FORMAT, "id/key.pem: holds no unencrypted Ed25519 key");
 }
 
+/* One learner at a time, whatever folders it is given. */
+static void held_by_one(void **state)
+{
+	struct sl_identity first, second;
+	struct sl_error error = {0};
+	(void)state;
+	make("id");
+	assert_int_equal(sl_identity_load("id", &first, NULL), SL_OK);
+	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &first, &error), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);
+	assert_string_equal(error.text,
+			    "id/key.pem: another starlingd is running as this learner, on another state folder; end it first");
+	sl_identity_close(&second);
+	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);
+	sl_identity_close(&first);
+	assert_int_equal(sl_identity_hold("id", &second, &error), SL_OK);
+	sl_identity_close(&second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST_IN_FOLDER(modes_keep_the_key_secret),   TEST_IN_FOLDER(signs_with_the_key_of_its_certificate),
 		TEST_IN_FOLDER(never_overwrites),	     TEST_IN_FOLDER(leaves_nothing_half_written),
 		TEST_IN_FOLDER(refuses_open_modes),	     TEST_IN_FOLDER(refuses_what_does_not_match),
-		TEST_IN_FOLDER(refuses_other_keys),
+		TEST_IN_FOLDER(refuses_other_keys),	     TEST_IN_FOLDER(held_by_one),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

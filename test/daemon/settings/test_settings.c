@@ -51,6 +51,8 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.in_range, SL_RANGE_ROSTER);
 	assert_true(s.straggler_wait == 60 && s.silent_wait == 2 && s.flood_wait == 10 && s.stall_wait == 10);
 	assert_true(s.ready_wait == 60 && s.settle_wait == 10 && s.linger == 30);
+	assert_int_equal(s.trainer, SL_TRAINER_AUTOENCODER);
+	assert_int_equal(s.size, 100000);
 	assert_int_equal(s.split, SL_SPLIT_EVEN);
 	assert_int_equal(s.hidden, 32);
 	assert_true(s.learning_rate == 0.02);
@@ -158,6 +160,9 @@ static void refuses_words(void **state)
 				       "not 'most'");
 	expect_error(HEAD "weight: samples\n",
 		     "c.yaml:6:9: weight: samples needs max_weight, a public bound on any learner's samples");
+	expect_error("sharing: shared\n", "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
+	expect_error(HEAD "coins: os\nsharing: seeded\n",
+		     "c.yaml:6:8: sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n", "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
