@@ -1,0 +1,282 @@
+#include "test/leak/run.h"
+
+#include <sodium.h>
+
+#include "common/base/bytes.h"
+#include "common/math/spectrum.h"
+#include "tools/sim/check.h"
+
+#define FAULTS_US (UINT64_C(120) * 1000 * 1000)
+#define END_US (UINT64_C(1800) * 1000 * 1000)
+#define SIGMA 4u
+#define UNIT 1e-4 /* a model of one unit is encoded as 1 */
+
+static struct run *run_of(struct sim *sim)
+{
+	return (struct run *)sim->context;
+}
+
+/* --- inputs --- */
+
+static uint64_t take_input(struct run *run, struct input input)
+{
+	size_t k = run->input_count++;
+	if (k >= run->input_room) {
+		run->input_room = 2 * run->input_room + 64;
+		run->inputs = realloc(run->inputs, run->input_room * sizeof *run->inputs);
+		assert_non_null(run->inputs);
+	}
+	run->inputs[k] = input;
+	return k < run->given_count ? run->given[k] : 0;
+}
+
+static void open_attempt(struct run *run, const struct sim_attempt *page)
+{
+	assert_true(run->history.count < HISTORY_ATTEMPTS && page->p == RUN_FIELD);
+	struct attempt *attempt = &run->history.attempts[run->history.count];
+	memcpy(run->h[run->history.count++], page->h, SL_HASH_BYTES);
+	attempt->graph.n = run->options.learners;
+	for (uint32_t k = 0; k < page->n; k++)
+		attempt->present |= 1u << page->members[k];
+	for (uint32_t i = 0; i < run->options.learners; i++)
+		for (uint32_t j = 0; j < run->options.learners; j++)
+			if (page->edge[i * run->options.learners + j])
+				brute_join(&attempt->graph, i, j);
+}
+
+static uint32_t attempt_number(struct run *run, const uint8_t *h)
+{
+	uint32_t k = 0;
+	while (k < run->history.count && memcmp(run->h[k], h, SL_HASH_BYTES) != 0)
+		k++;
+	if (k == run->history.count)
+		open_attempt(run, check_find(run->faults.sim, h));
+	return k;
+}
+
+/* The coins of one neighbour, in the attempt that the learner is in. */
+static void draw_coins(struct drawer *drawer)
+{
+	struct run *run = drawer->run;
+	uint32_t k = attempt_number(run, run->faults.sim->learners[drawer->learner].view->h);
+	run->history.attempts[k].draw[drawer->learner] = drawer->draws - 1;
+	for (size_t e = 0; e < drawer->tape.elements; e++)
+		drawer->coins[e] = take_input(
+			run, (struct input){.coin = true, .learner = drawer->learner, .attempt = k, .element = e});
+}
+
+/* An sl_key_source, of keys, nonces and streams. A filling of a stream gives the coins of one neighbour. */
+static void draw(void *context, uint8_t *bytes, size_t n)
+{
+	struct drawer *drawer = context;
+	if (n != SL_NONCE_BYTES) {
+		draw_coins(drawer);
+		drawer->tape.next = 0;
+	}
+	tape_read(&drawer->tape, bytes, n);
+}
+
+static void own_seed(struct run *run, struct drawer *drawer, struct sl_coins *stream)
+{
+	draw_coins(drawer);
+	seeds_own(&run->seeds, stream, &run->field, drawer->coins, drawer->tape.elements);
+}
+
+static void hold_seed(const struct run *run, struct sl_coins *stream)
+{
+	if (stream->source == NULL && !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has come, and only now */
+		seeds_hold(&run->seeds, stream);
+}
+
+/* Every stream is replaced as soon as it is open, and has given nothing yet. */
+static void replace_coins(struct sim *sim, uint32_t i, struct sl_job_result *result)
+{
+	struct run *run = run_of(sim);
+	struct sl_vault *vault = &sim->learners[i].vault;
+	bool opened = result->kind == SL_JOB_ENCODE && result->code == SL_OK;
+	bool seeded = run->options.kind == SL_SHARING_SEEDED;
+	for (uint32_t r = 0; opened && r < vault->sharing.degree; r++) {
+		if (seeded)
+			own_seed(run, &run->drawers[i], &vault->coins[r]);
+		else
+			sl_coins_open_source(&vault->coins[r], draw, &run->drawers[i]);
+	}
+	for (uint32_t r = 0; seeded && result->kind == SL_JOB_GATHER && r < vault->sharing.degree; r++)
+		hold_seed(run, &vault->theirs[r]);
+}
+
+/* Every model that a trainer gave is replaced, long before it is encoded. */
+static void replace_models(struct run *run)
+{
+	for (uint32_t i = 0; i < run->options.learners; i++) {
+		struct sim_learner *l = &run->faults.sim->learners[i];
+		struct drawer *drawer = &run->drawers[i];
+		if (l->training == drawer->draws)
+			continue;
+		drawer->draws = l->training;
+		for (uint32_t e = 0; e < run->options.floats; e++) {
+			struct input input = {.learner = i, .draw = drawer->draws - 1, .element = e};
+			l->vault.trained[e] = (float)((double)take_input(run, input) * UNIT);
+		}
+		if (drawer->draws > run->history.draws)
+			run->history.draws = drawer->draws;
+	}
+}
+
+/* --- outputs --- */
+
+static void put_output(struct run *run, struct row row, uint64_t value)
+{
+	size_t k = run->output_count++;
+	if (k >= run->output_room) {
+		run->output_room = 2 * run->output_room + 64;
+		run->rows = realloc(run->rows, run->output_room * sizeof *run->rows);
+		run->outputs = realloc(run->outputs, run->output_room * sizeof *run->outputs);
+		assert_true(run->rows != NULL && run->outputs != NULL);
+	}
+	run->rows[k] = row;
+	run->outputs[k] = value;
+}
+
+static void hear_share(struct run *run, uint32_t i, uint32_t j, const struct sl_chunk *chunk)
+{
+	uint64_t unpacked[16];
+	const uint64_t *elements = unpacked;
+	uint32_t k = attempt_number(run, chunk->view);
+	bool seeded = run->options.kind == SL_SHARING_SEEDED;
+	assert_int_equal(chunk->size, seeded ? SL_KEY_BYTES : (run->options.floats + 1) * run->field.bytes);
+	if (seeded)
+		elements = seeds_coins(&run->seeds, chunk->bytes);
+	else
+		sl_unpack(unpacked, chunk->bytes, run->options.floats + 1, run->field.bytes);
+	for (size_t e = 0; e <= run->options.floats; e++)
+		put_output(run, (struct row){ROW_SHARE, k, i, j, e}, elements[e]);
+}
+
+/* The first time that the masked state of learner i leaves, its own process or another that has it. */
+static void put_state(struct run *run, uint32_t k, uint32_t i, const uint64_t *elements)
+{
+	struct attempt *attempt = &run->history.attempts[k];
+	if (attempt->shown >> i & 1)
+		return;
+	attempt->released = attempt->shown |= 1u << i;
+	for (size_t e = 0; e <= run->options.floats; e++)
+		put_output(run, (struct row){ROW_STATE, k, i, i, e}, elements[e]);
+}
+
+/* What mixing starts from; of metropolis, it is s << f. What comes later is a function of these (test_leak_replay.c). */
+static void hear_state(struct run *run, uint32_t i, const struct sl_chunk *chunk)
+{
+	uint64_t elements[16];
+	bool shifted = run->options.mixing == SL_ENGINE_METROPOLIS;
+	sl_unpack(elements, chunk->bytes, run->options.floats + 1, shifted ? SL_STATE_BYTES : run->field.bytes);
+	for (size_t e = 0; e <= run->options.floats; e++)
+		elements[e] >>= shifted ? sl_fraction_bits(run->field.bits) : 0;
+	if (chunk->iteration == 0)
+		put_state(run, attempt_number(run, chunk->view), i, elements);
+}
+
+static void hear_masked(struct run *run, const struct sl_chunk *chunk)
+{
+	uint64_t elements[16];
+	uint32_t owner = 0;
+	while (run->faults.sim->ids[owner] != chunk->origin)
+		owner++;
+	sl_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bytes);
+	put_state(run, attempt_number(run, chunk->view), owner, elements);
+}
+
+static bool hear(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message)
+{
+	if (message->kind == SL_MSG_SHARE)
+		hear_share(run_of(sim), i, j, &message->chunk);
+	if (message->kind == SL_MSG_STATE)
+		hear_state(run_of(sim), i, &message->chunk);
+	if (message->kind == SL_MSG_MASKED)
+		hear_masked(run_of(sim), &message->chunk);
+	return true;
+}
+
+/* --- the run --- */
+
+static struct sim *build(struct run *run)
+{
+	struct sim_options o = {.seed = run->options.seed, .learners = run->options.learners, .delay_ms = 100};
+	o.parameters = (struct sl_parameters){.n = run->options.floats,
+					      .rounds = run->options.rounds,
+					      .p = RUN_FIELD,
+					      .sigma = SIGMA,
+					      .sharing = run->options.kind,
+					      .mixing = run->options.mixing};
+	struct sim *sim = sim_new(&o);
+	for (uint32_t i = 0; i < sim->n; i++) {
+		struct drawer *drawer = &run->drawers[i];
+		*drawer = (struct drawer){.run = run, .learner = i};
+		drawer->tape = (struct tape){.field = &run->field,
+					     .coins = drawer->coins,
+					     .count = run->options.floats + 1,
+					     .elements = run->options.floats + 1,
+					     .junk = i};
+		sim->learners[i].vault.source = draw;
+		sim->learners[i].vault.source_context = drawer;
+		sim->learners[i].config.gate_warn = false;
+		sim->learners[i].config.ready_ms = 200u << run->options.seed % 3; /* some give up while others release */
+	}
+	sim->tap = hear;
+	sim->tap_result = replace_coins;
+	return sim;
+}
+
+static struct sim_mix any_mix(const struct run *run)
+{
+	uint64_t random = run->options.seed;
+	struct sim_mix mix = {.gap_ms = 40, .most = 400, .down_most = run->options.learners / 2};
+	mix.gap_ms <<= sim_random(&random) % 4;
+	mix.kinds = (uint32_t)(sim_random(&random) % (1u << SIM_FAULT_COUNT));
+	return mix;
+}
+
+static bool over(const struct run *run, const struct sim *sim)
+{
+	bool all = true;
+	for (uint32_t i = 0; i < sim->n; i++)
+		all &= sim->learners[i].stopped && sim->learners[i].committed == run->options.rounds;
+	return all || sim->now > END_US || run->history.count == HISTORY_ATTEMPTS;
+}
+
+static void play(struct run *run, struct sim *sim)
+{
+	bool calm = false;
+	sim_start(sim);
+	while (!over(run, sim) && sim_step(sim)) {
+		replace_models(run);
+		if (!calm && sim->now > FAULTS_US) {
+			sim_calm(&run->faults);
+			calm = true;
+		}
+	}
+	for (uint32_t i = 0; i < sim->n; i++)
+		run->commits += sim->learners[i].committed;
+}
+
+void run_play(struct run *run, const struct run_options *options, const uint64_t *given, size_t given_count)
+{
+	*run = (struct run){.options = *options, .given = given, .given_count = given_count};
+	run->field = field_of(RUN_FIELD);
+	run->history = history_of(options->learners, options->floats);
+	assert_true(options->learners <= HISTORY_LEARNERS && options->floats < 16);
+	struct sim *sim = build(run);
+	struct sim_mix mix = any_mix(run);
+	sim_faults_begin(&run->faults, sim, &mix);
+	play(run, sim);
+	run->digest = sim->digest;
+	sim_free(sim);
+	seeds_free(&run->seeds);
+}
+
+void run_free(struct run *run)
+{
+	free(run->inputs);
+	free(run->rows);
+	free(run->outputs);
+}

@@ -1,0 +1,91 @@
+/* What learners say while they mix by tree. */
+#include "test/leak/stage_parts.h"
+
+struct climb {
+	struct stage *stage;
+	uint32_t attempt;
+	uint8_t states[HISTORY_LEARNERS][STATE_ROOM]; /* what each said last */
+	uint32_t through; /* bit set: whose turn is over */
+};
+
+static const struct sl_view *view_of(const struct climb *climb, uint32_t i)
+{
+	return &climb->stage->desks[i].views[climb->attempt];
+}
+
+/* Those of i's neighbours who are that to it. */
+static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
+{
+	const struct sl_view *view = view_of(climb, i);
+	uint32_t set = 0;
+	for (uint32_t r = 0; r < view->degree; r++)
+		if (view->roles[r] & role)
+			set |= 1u << sl_view_peer(view, r);
+	return set;
+}
+
+static void say(struct climb *climb, uint32_t i, uint64_t iteration)
+{
+	sl_vault_state(&climb->stage->desks[i].vault, view_of(climb, i), &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
+	stage_say(climb->stage, climb->states[i], STATE_ROOM);
+}
+
+static void hear(struct climb *climb, uint32_t i, uint32_t from, bool down)
+{
+	const struct sl_view *view = view_of(climb, i);
+	struct sl_buffer buffers[HISTORY_LEARNERS], *list = NULL;
+	struct sl_job_result result;
+	for (uint32_t r = 0; r < view->degree; r++) {
+		uint32_t peer = sl_view_peer(view, r);
+		if (!(from >> peer & 1))
+			continue;
+		bool leaf = view->roles[r] & SL_ROLE_LEAF;
+		buffers[r] = (struct sl_buffer){.next = list, .from = r, .bytes = climb->states[peer]};
+		buffers[r].iteration = down ? SL_TREE_DOWN : leaf ? SL_TREE_OWN : SL_TREE_UP;
+		memcpy(buffers[r].nonce, climb->stage->desks[peer].tape.nonce, SL_NONCE_BYTES);
+		list = &buffers[r];
+	}
+	stage_work(&climb->stage->desks[i], climb->attempt, SL_JOB_MIX, list, &result);
+}
+
+static void go_up(struct climb *climb, uint32_t i)
+{
+	uint32_t children = who(climb, i, SL_ROLE_CHILD);
+	if ((children & ~climb->through) != 0)
+		return;
+	say(climb, i, SL_TREE_OWN); /* to its keeper, and of a leaf to its parent */
+	if (children != 0)
+		hear(climb, i, children, false);
+	if (children != 0 && who(climb, i, SL_ROLE_PARENT) != 0)
+		say(climb, i, SL_TREE_UP);
+	climb->through |= 1u << i;
+}
+
+static void go_down(struct climb *climb, uint32_t i)
+{
+	uint32_t parent = who(climb, i, SL_ROLE_PARENT);
+	if ((parent & ~climb->through) != 0)
+		return;
+	if (parent != 0)
+		hear(climb, i, parent, true);
+	say(climb, i, SL_TREE_DOWN);
+	climb->through |= 1u << i;
+}
+
+static void everybody_once(struct climb *climb, void (*go)(struct climb *, uint32_t))
+{
+	uint32_t learners = climb->stage->history->learners, present = climb->stage->history->attempts[climb->attempt].present;
+	climb->through = 0;
+	for (uint32_t time = 0; time < learners && climb->through != present; time++)
+		for (uint32_t i = 0; i < learners; i++)
+			if ((present & ~climb->through) >> i & 1)
+				go(climb, i);
+	assert_int_equal(climb->through, present);
+}
+
+void stage_mix_tree(struct stage *stage, uint32_t attempt)
+{
+	struct climb climb = {.stage = stage, .attempt = attempt};
+	everybody_once(&climb, go_up);
+	everybody_once(&climb, go_down);
+}

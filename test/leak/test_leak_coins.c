@@ -1,0 +1,275 @@
+/* Coins are uniform, and used once: from all words that bytes can make, and over a vector of more than one chunk. */
+#include <sodium.h>
+
+#include "common/base/bytes.h"
+#include "test/leak/probe.h"
+
+#define TRIANGLE 7
+#define ELEMENTS (SL_CHUNK_ELEMENTS + 300)
+#define DEGREE 2
+
+/* --- each word of few bits --- */
+
+struct words {
+	uint32_t first, second, shift;
+};
+
+/* Two words that are looked at, then only rejected ones. Bits above those of p are noise. */
+static void two_words(void *context, uint8_t *bytes, size_t n)
+{
+	const struct words *words = context;
+	uint32_t noise = 0xa5a5a5a5u << words->shift;
+	memset(bytes, n == SL_NONCE_BYTES ? 1 : 0xff, n);
+	if (n == SL_NONCE_BYTES)
+		return;
+	bytes[0] = (uint8_t)(words->first | noise);
+	bytes[1] = (uint8_t)(words->second | ~noise << words->shift);
+}
+
+/* Of all pairs of words in which one is taken, each share to the neighbour comes from equally many. */
+static void count_words(uint64_t p, enum sl_sharing_kind kind)
+{
+	struct sl_field field = field_of(p);
+	struct brute pair = brute_numbered(2, 1);
+	struct history history = history_of(2, 1);
+	struct attempt attempt = attempt_of(&pair, 3);
+	struct stage stage;
+	uint32_t words = 1u << field.bits, seen[8] = {0};
+	history_add(&history, &attempt);
+	stage_open(&stage, &history, &field, kind);
+	uint64_t *inputs = calloc(stage.inputs, sizeof *inputs), *outputs = calloc(stage.outputs, sizeof *outputs);
+	struct words given = {.shift = field.bits};
+	stage.desks[0].vault.source = stage.desks[1].vault.source = two_words;
+	stage.desks[0].vault.source_context = stage.desks[1].vault.source_context = &given;
+	for (given.first = 0; given.first < words; given.first++)
+		for (given.second = 0; given.second < words; given.second++) {
+			if (given.first >= p && given.second >= p)
+				continue;
+			stage_run(&stage, inputs, outputs);
+			assert_true(stage.rows[0].kind == ROW_SHARE && stage.rows[0].from == 0);
+			seen[outputs[0]]++;
+		}
+	for (uint64_t v = 0; v < p; v++)
+		assert_int_equal(seen[v], words + (words - p));
+	free(inputs);
+	free(outputs);
+	stage_close(&stage);
+}
+
+static void uniform(void **state)
+{
+	(void)state;
+	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
+		count_words(5, kind);
+		count_words(7, kind);
+	}
+}
+
+/* --- a long vector --- */
+
+/* Never the same word twice; keys are kept. */
+struct counter {
+	uint32_t words, keys;
+	uint8_t key[DEGREE][SL_KEY_BYTES];
+};
+
+static void count_up(void *context, uint8_t *bytes, size_t n)
+{
+	struct counter *counter = context;
+	if (n == SL_KEY_BYTES) {
+		assert_true(counter->keys < DEGREE);
+		randombytes_buf(bytes, n);
+		memcpy(counter->key[counter->keys++], bytes, n);
+		return;
+	}
+	for (size_t at = 0; at + 4 <= n; at += 4, counter->words++)
+		for (uint32_t b = 0; b < 4; b++)
+			bytes[at + b] = (uint8_t)(counter->words >> (8 * b));
+}
+
+struct long_vector {
+	struct stage stage;
+	struct history history;
+	struct counter counter;
+	uint64_t *shares[DEGREE + 1]; /* all coordinates; the own share is the last */
+	uint64_t *coins[DEGREE];
+};
+
+static void open_long(struct long_vector *v, enum sl_sharing_kind kind)
+{
+	struct sl_field field = field_of(SL_P_MERSENNE31);
+	struct brute triangle = brute_numbered(3, TRIANGLE);
+	struct attempt attempt = attempt_of(&triangle, 0);
+	*v = (struct long_vector){.history = history_of(3, ELEMENTS)};
+	history_add(&v->history, &attempt);
+	stage_open(&v->stage, &v->history, &field, kind);
+	for (uint32_t r = 0; r <= DEGREE; r++)
+		v->shares[r] = calloc(ELEMENTS, sizeof **v->shares);
+	for (uint32_t r = 0; r < DEGREE; r++)
+		v->coins[r] = calloc(ELEMENTS, sizeof **v->coins);
+	v->stage.desks[0].views[0].chunks = 2;
+	v->stage.desks[0].vault.source = count_up;
+	v->stage.desks[0].vault.source_context = &v->counter;
+}
+
+static void close_long(struct long_vector *v)
+{
+	for (uint32_t r = 0; r <= DEGREE; r++)
+		free(v->shares[r]);
+	for (uint32_t r = 0; r < DEGREE; r++)
+		free(v->coins[r]);
+	stage_close(&v->stage);
+}
+
+/* What neighbour r makes of the rows that it is sent: of a seed, all of it. */
+static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_t m)
+{
+	const struct sl_vault *vault = &v->stage.desks[0].vault;
+	for (uint32_t r = 0; r < DEGREE; r++) {
+		struct sl_coins coins;
+		if (view->sharing != SL_SHARING_SEEDED) {
+			sl_unpack(v->shares[r] + m * SL_CHUNK_ELEMENTS, vault->shares[r], sl_chunk_elements(view, m), view->field.bytes);
+			continue;
+		}
+		memset(v->shares[r], 0, ELEMENTS * sizeof **v->shares);
+		sl_coins_open(&coins, vault->shares[r]);
+		sl_coins_add(&coins, &view->field, v->shares[r], ELEMENTS);
+	}
+}
+
+/* The encoding: of a model of zeros, of weight 1. */
+static void expect_total(const struct long_vector *v)
+{
+	for (size_t l = 0; l < ELEMENTS; l++) {
+		uint64_t sum = 0;
+		for (uint32_t r = 0; r <= DEGREE; r++)
+			sum = sl_add(&v->stage.field, sum, v->shares[r][l]);
+		assert_int_equal(sum, l == ELEMENTS - 1);
+	}
+}
+
+static void share_long(struct long_vector *v, bool from_os)
+{
+	struct sl_vault *vault = &v->stage.desks[0].vault;
+	struct sl_job job = {.kind = SL_JOB_ENCODE, .view = &v->stage.desks[0].views[0]};
+	struct sl_job_result result;
+	vault->coins_from_os = from_os;
+	v->counter.keys = 0;
+	sl_job_run(vault, &job, &result);
+	assert_int_equal(result.code, SL_OK);
+	job.kind = SL_JOB_SHARE;
+	for (; job.chunk < job.view->chunks; job.chunk = sl_share_end(job.view, job.chunk)) {
+		sl_job_run(vault, &job, &result);
+		take_rows(v, job.view, job.chunk);
+	}
+	memcpy(v->shares[DEGREE], vault->s, ELEMENTS * sizeof *vault->s);
+	expect_total(v);
+	sl_vault_wipe(vault);
+}
+
+/* The shares of one coordinate as a map of coins and model, and its inverse: a row for each coin, then the model. */
+static struct matrix invert_sharing(enum sl_sharing_kind kind)
+{
+	struct sl_field field = field_of(SL_P_MERSENNE31);
+	struct brute triangle = brute_numbered(3, TRIANGLE);
+	struct history history = history_of(3, 1);
+	struct attempt attempt = attempt_of(&triangle, 0);
+	struct probe probe;
+	history_add(&history, &attempt);
+	probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
+	size_t model = probe.stage.coin_start[3];
+	struct matrix both = matrix_of(&field, 2 * (DEGREE + 1));
+	for (uint32_t r = 0; r <= DEGREE; r++) { /* the first rows are learner 0's: shares to 1 and 2, then its own */
+		uint64_t *row = matrix_add(&both);
+		for (uint32_t c = 0; c <= DEGREE; c++)
+			row[c] = matrix_row(&probe.map.cells, r)[c < DEGREE ? c : model];
+		row[DEGREE + 1 + r] = 1;
+	}
+	matrix_reduce(&both);
+	assert_int_equal(both.rows, DEGREE + 1);
+	probe_close(&probe);
+	return both;
+}
+
+/* From the shares back to the coins. */
+static void recover_coins(struct long_vector *v, const struct matrix *inverse)
+{
+	const struct sl_field *field = &v->stage.field;
+	for (size_t l = 0; l < ELEMENTS; l++)
+		for (uint32_t c = 0; c < DEGREE; c++) {
+			uint64_t coin = 0;
+			for (uint32_t r = 0; r <= DEGREE; r++)
+				coin = sl_add(field, coin,
+					      sl_mul(field, matrix_row(inverse, c)[DEGREE + 1 + r], v->shares[r][l]));
+			v->coins[c][l] = coin;
+		}
+}
+
+static void expect_once(const struct long_vector *v)
+{
+	uint8_t *used = calloc(v->counter.words, 1);
+	for (uint32_t c = 0; c < DEGREE; c++)
+		for (size_t l = 0; l < ELEMENTS; l++) {
+			uint64_t coin = v->coins[c][l];
+			assert_true(coin < v->counter.words && !used[coin]);
+			used[coin] = 1;
+		}
+	free(used);
+}
+
+/* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second attempt. */
+static void from_the_system(void **state)
+{
+	(void)state;
+	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
+		struct matrix inverse = invert_sharing(kind);
+		struct long_vector v;
+		open_long(&v, kind);
+		for (int attempt = 0; attempt < 2; attempt++) {
+			uint32_t before = v.counter.words;
+			share_long(&v, true);
+			recover_coins(&v, &inverse);
+			expect_once(&v);
+			for (size_t l = 0; l < ELEMENTS; l++)
+				assert_true(v.coins[0][l] >= before && v.coins[1][l] >= before);
+		}
+		close_long(&v);
+		matrix_free(&inverse);
+	}
+}
+
+/* Usually: a key for each attempt and neighbour, and of its stream each element once, in order. */
+static void from_keys(void **state)
+{
+	(void)state;
+	uint64_t *stream = calloc(ELEMENTS, sizeof *stream);
+	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++) {
+		struct matrix inverse = invert_sharing(kind);
+		struct long_vector v;
+		open_long(&v, kind);
+		for (int attempt = 0; attempt < 2; attempt++) {
+			share_long(&v, false);
+			recover_coins(&v, &inverse);
+			assert_int_equal(v.counter.keys, DEGREE);
+			for (uint32_t c = 0; c < DEGREE; c++) {
+				struct sl_coins coins;
+				sl_coins_open(&coins, v.counter.key[c]);
+				sl_coins_draw(&coins, &v.stage.field, stream, ELEMENTS);
+				assert_memory_equal(stream, v.coins[c], ELEMENTS * sizeof *stream);
+			}
+		}
+		close_long(&v);
+		matrix_free(&inverse);
+	}
+	free(stream);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(uniform),
+		cmocka_unit_test(from_the_system),
+		cmocka_unit_test(from_keys),
+	};
+	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* What a coalition learns in one attempt, on every graph: exactly the sums over the components of the others (F2), and
+ * nothing of a component in which somebody has not released (F3). */
+#include "test/leak/probe.h"
+
+#define LEARNERS 5
+#define ELEMENTS 2
+#define EACH_KIND(kind) enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++
+
+static void expect_allowed(const struct probe *probe, uint64_t number, uint32_t coalition)
+{
+	const struct attempt *attempt = &probe->stage.history->attempts[0];
+	if (!map_as_allowed(&probe->map, coalition))
+		fail_msg("p %lu, graph %lu on %u: not what coalition %x may learn when %x have released", probe->stage.field.p,
+			 number, attempt->graph.n, coalition, attempt->released);
+}
+
+/* Every coalition, and every set of the others that have released; or only all of them. */
+static void ask_graph(uint64_t p, enum sl_sharing_kind kind, uint32_t n, uint64_t number, bool parts)
+{
+	struct brute graph = brute_numbered(n, number);
+	struct sl_field field = field_of(p);
+	struct history history = history_of(n, ELEMENTS);
+	struct attempt attempt = attempt_of(&graph, 0), *asked = &history.attempts[0];
+	struct probe probe;
+	history_add(&history, &attempt);
+	probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
+	for (uint32_t coalition = 0; coalition <= everybody(n); coalition++) {
+		uint32_t others = everybody(n) & ~coalition, released = others;
+		do {
+			asked->released = asked->shown = released | coalition;
+			expect_allowed(&probe, number, coalition);
+			released = (released - 1) & others;
+		} while (parts && released != others);
+	}
+	probe_close(&probe);
+}
+
+static void ask_graphs(uint64_t p, enum sl_sharing_kind kind, uint32_t n_most, bool parts)
+{
+	for (uint32_t n = 2; n <= n_most; n++)
+		for (uint64_t number = 0; number < graphs_on(n); number++) {
+			struct brute graph = brute_numbered(n, number);
+			if (brute_components(&graph, 0) == 1)
+				ask_graph(p, kind, n, number, parts);
+		}
+}
+
+static void small_fields(void **state)
+{
+	(void)state;
+	for (EACH_KIND(kind)) {
+		ask_graphs(5, kind, 4, true); /* ids are below p */
+		ask_graphs(7, kind, LEARNERS, true);
+	}
+}
+
+static void large_fields(void **state)
+{
+	(void)state;
+	for (EACH_KIND(kind)) {
+		ask_graphs(11, kind, LEARNERS, false);
+		ask_graphs(SL_P_MERSENNE31, kind, LEARNERS, false);
+		ask_graphs((UINT64_C(1) << 44) - 17, kind, LEARNERS, false);
+	}
+}
+
+/* The check can fail: with own shares, one colluder in a triangle learns both models. */
+static void own_share_sent(void **state)
+{
+	(void)state;
+	struct brute triangle = brute_numbered(3, graphs_on(3) - 1);
+	struct sl_field field = field_of(7);
+	struct history history = history_of(3, ELEMENTS);
+	struct attempt attempt = attempt_of(&triangle, everybody(3));
+	struct probe probe;
+	history_add(&history, &attempt);
+	for (EACH_KIND(kind)) {
+		probe_open(&probe, &history, &field, kind, MISTAKE_OWN_SENT);
+		struct matrix learned = map_learned(&probe.map, 1);
+		assert_int_equal(learned.rows, 2 * ELEMENTS);
+		assert_false(map_as_allowed(&probe.map, 1));
+		assert_true(map_as_allowed(&probe.map, 0)); /* whom nobody sends anything */
+		matrix_free(&learned);
+		probe_close(&probe);
+	}
+}
+
+/* .. and a state that is shown by mistake is found out, where it is the last one missing. */
+static void shown_early(void **state)
+{
+	(void)state;
+	struct brute ring = brute_numbered(4, 0x2d); /* 0-1 0-3 1-2 2-3 */
+	struct sl_field field = field_of(7);
+	struct history history = history_of(4, ELEMENTS);
+	struct attempt attempt = attempt_of(&ring, everybody(4) & ~2u), *asked = &history.attempts[0];
+	struct probe probe;
+	history_add(&history, &attempt);
+	for (EACH_KIND(kind)) {
+		probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
+		asked->shown = asked->released;
+		assert_true(map_as_allowed(&probe.map, 1));
+		asked->shown |= 2;
+		assert_false(map_as_allowed(&probe.map, 1));
+		asked->shown &= ~4u;
+		assert_true(map_as_allowed(&probe.map, 1)); /* another one is still missing */
+		probe_close(&probe);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_fields),
+		cmocka_unit_test(large_fields),
+		cmocka_unit_test(own_share_sent),
+		cmocka_unit_test(shown_early),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+/* Every seed that failed once goes on being played. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#include "tools/sim/play.h"
+
+static void replay(const char *line)
+{
+	unsigned long long seed;
+	unsigned learners, rounds;
+	struct sim_outcome outcome;
+	if (sscanf(line, "%llu %u %u", &seed, &learners, &rounds) != 3)
+		fail_msg("not a seed: %s", line);
+	sim_play(&(struct sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
+	if (outcome.failed)
+		fail_msg("%s\n  starling sim --seed %llu --learners %u --rounds %u --trace", outcome.why, seed, learners, rounds);
+}
+
+static void test_kept(void **state)
+{
+	(void)state;
+	char line[256];
+	FILE *file = fopen(KEPT_SEEDS, "r");
+	assert_non_null(file);
+	while (fgets(line, sizeof line, file) != NULL)
+		if (line[0] != '#' && line[0] != '\n')
+			replay(line);
+	fclose(file);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_kept),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

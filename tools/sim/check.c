@@ -1,0 +1,541 @@
+#include "tools/sim/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/base/bytes.h"
+
+/* --- the ledger: one page an attempt, opened when the first learner closes its view --- */
+
+struct sim_attempt *check_find(const struct sim *sim, const uint8_t *h)
+{
+	struct sim_attempt *page = sim->attempts;
+	while (page != NULL && memcmp(page->h, h, SL_HASH_BYTES) != 0)
+		page = page->next;
+	return page;
+}
+
+static struct sim_attempt *open_page(struct sim *sim, const struct sl_view *view)
+{
+	struct sim_attempt *page = calloc(1, sizeof *page);
+	*page = (struct sim_attempt){.next = sim->attempts,
+				     .t = view->t,
+				     .a = view->a,
+				     .n = view->n,
+				     .chunks = view->chunks,
+				     .p = view->field.p,
+				     .elements = view->elements};
+	sim->attempts = page;
+	memcpy(page->h, view->h, SL_HASH_BYTES);
+	page->members = calloc(view->n, sizeof *page->members);
+	page->edge = calloc((size_t)sim->n * sim->n, sizeof *page->edge);
+	page->ready = calloc(sim->n, sizeof *page->ready);
+	page->ended = calloc(sim->n, sizeof *page->ended);
+	page->released = calloc(sim->n, sizeof *page->released);
+	page->fenced = calloc(sim->n, sizeof *page->fenced);
+	page->draw = calloc(sim->n, sizeof *page->draw);
+	page->x = calloc(sim->n, sizeof *page->x);
+	page->theta = calloc(sim->n, sizeof *page->theta);
+	page->weight = calloc(sim->n, sizeof *page->weight);
+	page->out = malloc((size_t)sim->n * view->chunks * sizeof *page->out);
+	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
+		page->out[k] = -1;
+	memcpy(page->members, view->members, view->n * sizeof *page->members);
+	return page;
+}
+
+static void close_page(struct sim *sim, struct sim_attempt *page)
+{
+	for (uint32_t i = 0; i < sim->n; i++) {
+		free(page->x[i]);
+		free(page->theta[i]);
+	}
+	void *owned[] = {page->members, page->edge, page->ready,  page->ended, page->x,
+			 page->theta,	page->out,  page->weight, page->released, page->fenced, page->draw, page->mixed, page};
+	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
+		free(owned[k]);
+}
+
+void check_free(struct sim *sim)
+{
+	while (sim->attempts != NULL) {
+		struct sim_attempt *page = sim->attempts;
+		sim->attempts = page->next;
+		close_page(sim, page);
+	}
+}
+
+/* --- the gate --- */
+
+static bool *edge(const struct sim *sim, const struct sim_attempt *page, uint32_t i, uint32_t j)
+{
+	return &page->edge[(size_t)i * sim->n + j];
+}
+
+/* Members that hang together, without those whom `out` takes out; count of them, and of those that are left in all. */
+static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, const bool *out, uint32_t *left)
+{
+	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 0;
+	bool *seen = calloc(sim->n, sizeof *seen);
+	*left = 0;
+	for (uint32_t k = page->n; k-- > 0;)
+		if (!out[page->members[k]]) {
+			queue[0] = page->members[k];
+			++*left;
+		}
+	seen[queue[0]] = true;
+	count = *left > 0;
+	for (uint32_t next = 0; next < count; next++)
+		for (uint32_t j = 0; j < sim->n; j++)
+			if (*edge(sim, page, queue[next], j) && !seen[j] && !out[j]) {
+				seen[j] = true;
+				queue[count++] = j;
+			}
+	free(queue);
+	free(seen);
+	return count;
+}
+
+static bool in_one_piece(const struct sim *sim, const struct sim_attempt *page, const bool *out)
+{
+	uint32_t left;
+	return reach(sim, page, out, &left) == left;
+}
+
+void check_view(struct sim *sim, const struct sl_view *view)
+{
+	struct sim_attempt *page = check_find(sim, view->h);
+	if (page != NULL) {
+		if (page->n != view->n || page->t != view->t || page->a != view->a || page->p != view->field.p)
+			sim_fail(sim, "two views, one hash");
+		return;
+	}
+	page = open_page(sim, view);
+	for (uint32_t i = 0; i < view->n; i++)
+		for (uint32_t e = view->graph.start[i]; e < view->graph.start[i + 1]; e++)
+			*edge(sim, page, view->members[i], view->members[view->graph.adjacent[e]]) = true;
+	for (uint32_t i = 0; i < sim->n; i++)
+		for (uint32_t j = 0; j < sim->n; j++)
+			if (*edge(sim, page, i, j) && (!*edge(sim, page, j, i) || !sim_link(sim, i, j)->possible))
+				sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
+	bool *nobody = calloc(sim->n, sizeof *nobody);
+	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, nobody))
+		sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
+			 (uint32_t)sim->options.parameters.quorum);
+	free(nobody);
+	sim->fresh = page; /* for when what this step signs has been seen */
+	check_one_view(sim, page);
+}
+
+/* Takes `more` of the members from k on out, in every way. */
+static void try_coalitions(struct sim *sim, const struct sim_attempt *page, bool *out, uint32_t k, uint64_t more)
+{
+	if (!in_one_piece(sim, page, out))
+		sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
+	for (; more > 0 && k < page->n; k++) {
+		out[page->members[k]] = true;
+		try_coalitions(sim, page, out, k + 1, more - 1);
+		out[page->members[k]] = false;
+	}
+}
+
+/* By trying all coalitions of c: what the gate lets share (protocol 4, F2). */
+static void check_gate(struct sim *sim, struct sim_attempt *page)
+{
+	bool *out = calloc(sim->n, sizeof *out);
+	uint64_t c = sim->options.parameters.tolerance;
+	if (page->n < c + 2)
+		sim_fail(sim, "%u learners share", page->n);
+	if (!page->gated)
+		try_coalitions(sim, page, out, 0, c);
+	page->gated = true;
+	free(out);
+}
+
+/* --- what goes in, and what comes out --- */
+
+static bool member(const struct sim_attempt *page, uint32_t i)
+{
+	for (uint32_t k = 0; k < page->n; k++)
+		if (page->members[k] == i)
+			return true;
+	return false;
+}
+
+static uint32_t fences(const struct sim *sim, const struct sim_attempt *page)
+{
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < sim->n; i++)
+		count += page->fenced[i];
+	return count;
+}
+
+/* The model of learner i may be used again. */
+static void check_rule_b(struct sim *sim, uint32_t i, sl_round t)
+{
+	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw && page->released[i] &&
+		    fences(sim, page) < sim->options.parameters.tolerance + 1)
+			sim_fail(sim, "learner %u encodes a model that it released in a%u, which %u fenced", sim->ids[i],
+				 page->a, fences(sim, page));
+}
+
+void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view)
+{
+	struct sim_learner *l = &sim->learners[i];
+	struct sim_attempt *page = check_find(sim, view->h);
+	check_rule_b(sim, i, view->t);
+	if (page == NULL || !member(page, i) || page->x[i] != NULL)
+		sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
+	if (!l->config.gate_warn)
+		check_gate(sim, page);
+	page->x[i] = malloc(view->elements * sizeof(uint64_t));
+	memcpy(page->x[i], l->vault.x, view->elements * sizeof(uint64_t));
+	page->theta[i] = malloc(l->vault.n * sizeof(float));
+	memcpy(page->theta[i], l->vault.trained, l->vault.n * sizeof(float));
+	page->weight[i] = l->vault.weight;
+	page->draw[i] = l->draw;
+}
+
+void check_closed(struct sim *sim, uint32_t i, const struct sl_view *view)
+{
+	const struct sim_attempt *page = check_find(sim, view->h);
+	const uint64_t *z = sim->learners[i].vault.s;
+	for (uint32_t k = 0; k < page->n; k++)
+		if (page->x[page->members[k]] == NULL)
+			sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
+	for (uint64_t e = 0; e < page->elements; e++) {
+		unsigned __int128 sum = 0;
+		for (uint32_t k = 0; k < page->n; k++)
+			sum += page->x[page->members[k]][e];
+		if (z[e] != (uint64_t)(sum % page->p))
+			sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu", sim->ids[i], page->t,
+				 page->a, (unsigned long long)e, (unsigned long long)z[e],
+				 (unsigned long long)(uint64_t)(sum % page->p));
+	}
+}
+
+/* The committed model against the plain mean of the models, in doubles: sigma digits are kept of each. */
+static void check_mean(struct sim *sim, uint32_t i, const struct sim_attempt *page)
+{
+	const struct sl_vault *vault = &sim->learners[i].vault;
+	bool literal = sim->options.parameters.encoding == SL_ENCODING_LITERAL;
+	double unit = pow(10, -(double)sim->options.parameters.sigma), weights = 0;
+	for (uint32_t k = 0; k < page->n; k++)
+		weights += literal ? 1 : (double)page->weight[page->members[k]];
+	for (size_t e = 0; e < vault->n; e++) {
+		double sum = 0;
+		for (uint32_t k = 0; k < page->n; k++) {
+			uint32_t j = page->members[k];
+			sum += (literal ? 1 : (double)page->weight[j]) * (double)page->theta[j][e];
+		}
+		double off = fabs((double)vault->committed[e] - sum / weights);
+		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
+			sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i], e, off);
+	}
+}
+
+static const struct sim_attempt *latest(const struct sim *sim, uint32_t i, sl_round t)
+{
+	const struct sim_attempt *best = NULL;
+	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == t && page->x[i] != NULL && (best == NULL || page->a > best->a))
+			best = page;
+	return best;
+}
+
+static void check_committed(struct sim *sim, uint32_t i, const struct sl_proof *commit)
+{
+	struct sim_learner *l = &sim->learners[i];
+	size_t bytes = l->vault.n * sizeof(float);
+	const struct sim_attempt *page = latest(sim, i, commit->t);
+	bool caught_up = l->phase == SL_PHASE_CATCHUP;
+	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
+		sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
+	if (caught_up && sim->models[commit->t] == NULL)
+		sim_fail(sim, "learner %u catches up with round %u, which nobody committed", sim->ids[i], commit->t);
+	if (!caught_up && (page == NULL || commit->learners != page->n))
+		sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
+	if (!caught_up)
+		check_mean(sim, i, page);
+	if (sim->models[commit->t] == NULL) {
+		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
+		sim->models[commit->t] = malloc(bytes);
+		memcpy(sim->models[commit->t], l->vault.committed, bytes);
+	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
+		   memcmp(sim->models[commit->t], l->vault.committed, bytes) != 0) {
+		sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
+	}
+}
+
+/* What a fence on disk says: never released, and never will be. */
+static void check_fenced(struct sim *sim, uint32_t i, const struct sl_durable *what)
+{
+	sl_attempt *highest = &sim->learners[i].fenced_a[what->t];
+	*highest = what->a > *highest ? what->a : *highest;
+	for (struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == what->t && page->a <= what->a && member(page, i) && !page->released[i])
+			page->fenced[i] = page->ended[i] = true;
+}
+
+static void check_released(struct sim *sim, uint32_t i, const struct sim_record *record)
+{
+	struct sim_attempt *page = check_find(sim, record->readys[0].view);
+	if (page == NULL || !member(page, i) || page->a != record->what.a || record->ready_count != page->n)
+		sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i], record->what.a);
+	if (page->fenced[i] || page->ended[i])
+		sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
+	page->released[i] = true;
+}
+
+void check_durable(struct sim *sim, uint32_t i, const struct sim_record *record)
+{
+	if (record->what.kind == SL_PERSIST_FENCED)
+		check_fenced(sim, i, &record->what);
+	else if (record->what.kind == SL_PERSIST_RELEASED)
+		check_released(sim, i, record);
+	else if (record->what.kind == SL_PERSIST_COMMIT)
+		check_committed(sim, i, record->proof);
+}
+
+/* --- who may be lost --- */
+
+static uint32_t position(const struct sim_attempt *page, uint32_t i)
+{
+	uint32_t k = 0;
+	while (page->members[k] != i)
+		k++;
+	return k;
+}
+
+static bool lives(const struct sim *sim, uint32_t j)
+{
+	return !sim->learners[j].lost && sim->learners[j].core != NULL;
+}
+
+static bool holds(const struct sim *sim, const struct sim_attempt *page, uint32_t j, uint32_t i)
+{
+	const struct sim_disk *disk = &sim->learners[j].disk;
+	const struct sl_spool *spool = &sim->learners[j].vault.spool, *own = &sim->learners[i].vault.spool;
+	size_t at = position(page, i) * own->slot_bytes;
+	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 && spool->base != NULL &&
+	       own->base != NULL && memcmp(spool->base + at, own->base + at, own->slot_bytes) == 0;
+}
+
+static bool needed_in(const struct sim *sim, const struct sim_attempt *page, uint32_t i)
+{
+	bool waits = false;
+	for (uint32_t k = 0; k < page->n; k++) {
+		uint32_t j = page->members[k];
+		if (j == i || !lives(sim, j))
+			continue;
+		if (sim->learners[j].disk.proof.t >= page->t || page->fenced[j] || holds(sim, page, j, i))
+			return false;
+		waits = true;
+	}
+	return waits;
+}
+
+bool check_needed(const struct sim *sim, uint32_t i)
+{
+	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (member(page, i) && page->ready[i] && !page->fenced[i] && needed_in(sim, page, i))
+			return true;
+	return false;
+}
+
+void check_coins(struct sim *sim, uint32_t i, const struct sl_view *view)
+{
+	for (uint32_t r = 0; r < view->degree; r++)
+		if (!sim_seen_add(&sim->coins, sim->learners[i].vault.coins[r].key))
+			sim_fail(sim, "learner %u draws coins from a key that was used before", sim->ids[i]);
+}
+
+/* --- what leaves --- */
+
+#define CONSERVED_MOST 64u /* coordinates */
+
+static struct sim_mixed *mixed_of(struct sim_attempt *page, uint64_t iteration)
+{
+	if (iteration >= page->mixed_room) {
+		size_t room = iteration * 2 + 16;
+		page->mixed = realloc(page->mixed, room * sizeof *page->mixed);
+		memset(page->mixed + page->mixed_room, 0, (room - page->mixed_room) * sizeof *page->mixed);
+		page->mixed_room = room;
+	}
+	return &page->mixed[iteration];
+}
+
+/* A weighted sum of what i is about to send: of integers for metropolis, mod p for the others. */
+static unsigned __int128 weigh_state(const struct sim_learner *l, uint64_t elements, uint64_t iteration)
+{
+	const struct sl_view *view = l->view;
+	uint32_t shift = view->engine == SL_ENGINE_METROPOLIS && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
+	unsigned __int128 total = 0;
+	uint64_t weight = 1;
+	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST; e++, weight = weight * 6364136223846793005u + 2)
+		total += view->engine == SL_ENGINE_METROPOLIS
+				 ? (unsigned __int128)(__int128)(int64_t)(l->vault.s[e] << shift) * weight
+				 : (unsigned __int128)l->vault.s[e] * (weight % view->field.p) % view->field.p;
+	return total;
+}
+
+/* By tree: what comes down is the sum of what was released. */
+static void check_sum(struct sim *sim, uint32_t i, struct sim_attempt *page)
+{
+	const struct sim_mixed *own = mixed_of(page, SL_TREE_OWN);
+	if (own->count != page->n || weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
+		sim_fail(sim, "a%u: what learner %u sends down is not the sum", page->a, sim->ids[i]);
+}
+
+static void check_conserved(struct sim *sim, uint32_t i, struct sim_attempt *page, uint64_t iteration)
+{
+	const struct sim_learner *l = &sim->learners[i];
+	struct sim_mixed *mixed = mixed_of(page, iteration);
+	mixed->total += weigh_state(l, page->elements, iteration);
+	if (l->view->engine != SL_ENGINE_METROPOLIS)
+		mixed->total %= page->p;
+	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
+		sim_fail(sim, "a%u: iteration %llu changes the total", page->a, (unsigned long long)iteration);
+}
+
+static void check_state(struct sim *sim, uint32_t i, struct sim_attempt *page, const struct sl_chunk *chunk)
+{
+	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
+	for (uint32_t k = 0; k < page->n; k++)
+		if (!page->ready[page->members[k]])
+			sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
+				 sim->ids[page->members[k]]);
+	if (page->ended[i] || !page->released[i])
+		sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
+			 page->ended[i] ? "gave up" : "has not released on its disk");
+	bool tree = sim->learners[i].view->engine == SL_ENGINE_TREE;
+	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
+		sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
+			 (uint32_t)chunk->iteration, (long long)*out);
+	*out = (int64_t)chunk->iteration;
+	if (chunk->index == 0 && tree && chunk->iteration == SL_TREE_DOWN)
+		check_sum(sim, i, page);
+	else if (chunk->index == 0 && !(tree && chunk->iteration == SL_TREE_UP))
+		check_conserved(sim, i, page, chunk->iteration);
+	for (uint32_t j = 0; j < sim->n && !tree; j++)
+		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
+			sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i], sim->ids[j]);
+}
+
+static void check_masked(struct sim *sim, uint32_t i, const struct sl_action *action)
+{
+	const struct sl_chunk *chunk = &action->send.message.chunk;
+	const struct sim_attempt *page = check_find(sim, chunk->view);
+	for (uint32_t j = 0; j < sim->n; j++) {
+		if (sl_bit(action->send.to, j) && !member(page, j))
+			sim_fail(sim, "learner %u shows a masked state to %u, who is not in the view", sim->ids[i], sim->ids[j]);
+		if (sim->ids[j] == chunk->origin && !page->released[j])
+			sim_fail(sim, "learner %u shows the masked state of %u, who has not released it", sim->ids[i], sim->ids[j]);
+	}
+}
+
+void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action)
+{
+	const struct sl_message *m = &action->send.message;
+	check_signed(sim, i, action);
+	if (m->kind == SL_MSG_MASKED)
+		check_masked(sim, i, action);
+	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
+		return; /* a Result is what everybody has */
+	struct sim_attempt *page = check_find(sim, m->chunk.view);
+	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
+		sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
+	bool some = m->kind == SL_MSG_STATE && sim->learners[i].view->engine == SL_ENGINE_TREE; /* of them */
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
+			sim_fail(sim, "learner %u sends a vector to others than its neighbours", sim->ids[i]);
+	if (m->kind == SL_MSG_STATE)
+		check_state(sim, i, page, &m->chunk);
+	else if (page->ended[i])
+		sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
+}
+
+/* --- what is said --- */
+
+static void note(struct sim *sim, uint32_t i, const struct sl_report *report)
+{
+	if (sim->note_count == sim->note_room) {
+		sim->note_room = sim->note_room * 2 + 256;
+		sim->notes = realloc(sim->notes, sim->note_room * sizeof *sim->notes);
+	}
+	struct sim_note *n = &sim->notes[sim->note_count++];
+	*n = (struct sim_note){.at = sim->now, .learner = i, .report = *report};
+	if (report->set != NULL)
+		n->set = report->set[0];
+	if (report->hash != NULL)
+		memcpy(n->hash, report->hash, SL_HASH_BYTES);
+	if (report->hash2 != NULL)
+		memcpy(n->hash2, report->hash2, SL_HASH_BYTES);
+	if (report->edge_count > 0)
+		memcpy(n->edges, report->edges, report->edge_count * sizeof *n->edges);
+	for (int k = 0; k < 2 && report->evidence[k] != NULL; k++) {
+		n->evidence[k] = *report->evidence[k];
+		n->evidence[k].candidates = NULL;
+	}
+	n->report.set = NULL;
+	n->report.hash = n->report.hash2 = NULL;
+	n->report.edges = NULL;
+	n->report.evidence[0] = n->report.evidence[1] = NULL;
+}
+
+static void ended(struct sim *sim, uint32_t i, const struct sl_report *report)
+{
+	for (struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == report->t && page->a == report->a && member(page, i))
+			page->ended[i] = true;
+}
+
+void check_report(struct sim *sim, uint32_t i, const struct sl_report *report)
+{
+	struct sim_learner *l = &sim->learners[i];
+	note(sim, i, report);
+	if (report->kind == SL_REPORT_FAILED || report->kind == SL_REPORT_GIVEN_UP)
+		ended(sim, i, report);
+	if (report->kind != SL_REPORT_PHASE)
+		return;
+	if (!sl_phase_allows(l->phase, report->phase))
+		sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
+			 sl_phase_name(report->phase));
+	l->phase = report->phase;
+	if (l->phase == SL_PHASE_FREEZE)
+		l->frozen_at = sim->now;
+}
+
+static void check_held(struct sim *sim, uint32_t i)
+{
+	const struct sim_learner *l = &sim->learners[i];
+	uint32_t most = 2 * (l->view != NULL ? sl_tree_lanes(l->view->costs.depth) : SL_LANES);
+	for (uint32_t j = 0; j < sim->n; j++) {
+		uint32_t count = 0;
+		for (uint32_t k = 0; k < l->held_count; k++)
+			count += !l->held[k].working && l->held[k].peer == j;
+		if (count > most)
+			sim_fail(sim, "learner %u holds %u chunks of %u", sim->ids[i], count, sim->ids[j]);
+	}
+}
+
+void check_step(struct sim *sim, uint32_t i, const struct sl_actions *actions)
+{
+	const struct sim_learner *l = &sim->learners[i];
+	struct sl_core_status status;
+	if (sim->fresh != NULL)
+		check_edges(sim, sim->fresh);
+	sim->fresh = NULL;
+	sl_core_status(l->core, &status);
+	if (status.phase != l->phase && status.t <= sim->options.parameters.rounds)
+		sim_fail(sim, "learner %u is in %s and said %s", sim->ids[i], sl_phase_name(status.phase),
+			 sl_phase_name(l->phase));
+	if (status.permille > 1000)
+		sim_fail(sim, "learner %u is at %u permille", sim->ids[i], status.permille);
+	if (actions->count > sim->most_actions)
+		sim->most_actions = actions->count;
+	if (actions->count >= SL_ACTIONS_MAX)
+		sim_fail(sim, "learner %u: %u actions in one step", sim->ids[i], actions->count);
+	check_held(sim, i);
+}

@@ -1,0 +1,235 @@
+#include "tools/sim/trace.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "common/base/bytes.h"
+
+static const char *const events[] = {"start",	 "link up", "link down", "message", "trained",
+				     "computed", "durable", "range",	 "abandon",  "deadline"};
+static const char *const standings[] = {"?", "training", "ready", "done", "open"};
+static const char *const jobs[] = {"?", "survey", "encode", "share", "gather", "expand", "seal", "mix", "close", "decode",
+				   "keep", "fetch", "check", "sum", "absorb", "adopt"};
+static const char *const records[] = {"?", "fenced", "prepared", "released", "dead", "commit"};
+static const char *const reports[] = {"PHASE",	 "VIEW",      "EXPOSED",  "CLAMPED", "COMMITTED", "WAITING",
+				      "FAILED",	 "RECOVERING", "RECOVERED", "RESUMED", "GIVEN UP", "BURNED",    "REJECTED", "BEHIND",  "STALE",	  "CAUGHT UP",
+				      "QUARANTINED", "EVIDENCE", "PRIVACY",  "DIVERGED", "EXHAUSTED"};
+static const char *const reasons[] = {
+	[SL_REASON_NONE] = "none",
+	[SL_REASON_LINK] = "link",
+	[SL_REASON_FLOOD] = "flood",
+	[SL_REASON_ALONE] = "alone",
+	[SL_REASON_QUORUM] = "quorum",
+	[SL_REASON_P_BOUND] = "p bound",
+	[SL_REASON_P_IDS] = "p ids",
+	[SL_REASON_WIDTH] = "width",
+	[SL_REASON_ITERATIONS] = "iterations",
+	[SL_REASON_PARAMETER] = "parameter",
+	[SL_REASON_HISTORY] = "history",
+	[SL_REASON_EQUIVOCATION] = "equivocation",
+	[SL_REASON_ROSTER] = "roster",
+	[SL_REASON_FEW] = "few",
+	[SL_REASON_TOLERANCE] = "tolerance",
+	[SL_REASON_K_FIXED] = "k fixed",
+	[SL_REASON_FENCED] = "fenced",
+	[SL_REASON_USED_UP] = "used up",
+	[SL_REASON_ABANDONED] = "abandoned",
+	[SL_REASON_RESTARTED] = "restarted",
+	[SL_REASON_RECORD] = "record",
+	[SL_REASON_JOINED] = "joined",
+	[SL_REASON_BAD_STATE] = "bad state",
+	[SL_REASON_STALLED] = "stalled",
+	[SL_REASON_SUPERSEDED] = "superseded",
+	[SL_REASON_COMMITTED] = "committed",
+	[SL_REASON_BAD_SHARE] = "bad share",
+	[SL_REASON_MODEL] = "model",
+	[SL_REASON_CLIP] = "clip",
+	[SL_REASON_WEIGHT] = "weight",
+	[SL_REASON_RESULT] = "result",
+	[SL_REASON_MARGIN] = "margin",
+	[SL_REASON_MEMORY] = "memory",
+};
+
+const char *trace_reason(enum sl_reason reason)
+{
+	return reasons[reason];
+}
+
+const char *trace_report(enum sl_report_kind kind)
+{
+	return reports[kind];
+}
+
+const char *trace_job(enum sl_job_kind kind)
+{
+	return jobs[kind];
+}
+
+static void __attribute__((format(printf, 2, 3))) say(struct trace *t, const char *format, ...)
+{
+	va_list list;
+	va_start(list, format);
+	int n = vsnprintf(t->text + t->used, sizeof t->text - t->used, format, list);
+	va_end(list);
+	if (n > 0)
+		t->used += (size_t)n < sizeof t->text - t->used ? (size_t)n : sizeof t->text - t->used - 1;
+}
+
+/* An event may name somebody who is not there: the core has to refuse it. */
+static sl_id who(const struct trace *t, uint32_t i)
+{
+	return i < t->count ? t->ids[i] : 0;
+}
+
+static void say_set(struct trace *t, const uint64_t *set)
+{
+	for (uint32_t i = 0; set != NULL && i < t->count; i++)
+		if (sl_bit(set, i))
+			say(t, " %u", t->ids[i]);
+}
+
+static void say_message(struct trace *t, const struct sl_message *m)
+{
+	switch (m->kind) {
+	case SL_MSG_HELLO:
+		say(t, "hello t%u %s", m->hello.t, standings[m->hello.standing]);
+		break;
+	case SL_MSG_LINK_STATE:
+		say(t, "link state of %u a%u", m->link_state.id, m->link_state.a);
+		break;
+	case SL_MSG_READY:
+		say(t, "ready of %u a%u", m->ready.id, m->ready.a);
+		break;
+	case SL_MSG_DIGEST:
+		say(t, "digest");
+		break;
+	case SL_MSG_ASK:
+		say(t, "ask t%u %u", m->ask.t, m->ask.index);
+		if (m->ask.origin != 0)
+			say(t, " of %u", m->ask.origin);
+		break;
+	case SL_MSG_FENCE:
+		say(t, "fence of %u a%u", m->fence.id, m->fence.a);
+		break;
+	case SL_MSG_HOLD:
+		say(t, "hold");
+		for (uint32_t i = 0; i < 8 * m->hold.size; i++)
+			if (m->hold.held[i / 8] >> (i % 8) & 1)
+				say(t, " %u", i);
+		break;
+	case SL_MSG_MASKED:
+		say(t, "masked of %u %u", m->chunk.origin, m->chunk.index);
+		break;
+	case SL_MSG_RESULT:
+		say(t, "result %u", m->chunk.index);
+		break;
+	case SL_MSG_SHARE:
+		say(t, "share %u", m->chunk.index);
+		break;
+	case SL_MSG_STATE:
+		say(t, "state %u k%u", m->chunk.index, (uint32_t)m->chunk.iteration);
+		break;
+	}
+}
+
+void trace_cause(struct trace *t, const struct sl_event *e)
+{
+	t->used = 0;
+	if (e->kind == SL_EVENT_MESSAGE) {
+		say_message(t, e->message);
+		say(t, " from %u", who(t, e->peer));
+	} else if (e->kind == SL_EVENT_COMPUTED) {
+		say(t, "%s done", trace_job(e->result->kind));
+	} else {
+		say(t, "%s", events[e->kind]);
+		if (e->kind == SL_EVENT_LINK_UP || e->kind == SL_EVENT_LINK_DOWN)
+			say(t, " %u", who(t, e->peer));
+	}
+}
+
+static void say_report(struct trace *t, const struct sl_report *r)
+{
+	if (r->kind == SL_REPORT_PHASE) {
+		say(t, "%s", sl_phase_name(r->phase));
+		return;
+	}
+	say(t, "%s", trace_report(r->kind));
+	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_RECOVERING) {
+		say(t, " %s", trace_reason(r->reason));
+		if (r->reason == SL_REASON_PARAMETER)
+			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1], (uint32_t)r->n[0]);
+		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
+			say(t, " %u of %u, missing", (uint32_t)r->n[0], (uint32_t)r->n[1]);
+		if (r->set != NULL)
+			say_set(t, r->set);
+		else if (r->peer != 0 && r->reason != SL_REASON_PARAMETER)
+			say(t, " %u", who(t, r->peer));
+	} else if (r->kind == SL_REPORT_REJECTED) {
+		say(t, " %u: %s", who(t, r->peer), r->word);
+	} else if (r->kind == SL_REPORT_WAITING) {
+		say_set(t, r->set);
+	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED || r->kind == SL_REPORT_STALE ||
+		   r->kind == SL_REPORT_CAUGHT_UP || r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
+		say(t, " %u", who(t, r->peer));
+	}
+}
+
+static void say_action(struct trace *t, const struct sl_action *a)
+{
+	switch (a->kind) {
+	case SL_ACTION_PERSIST:
+		say(t, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t, a->persist.what.a);
+		break;
+	case SL_ACTION_SEND:
+		say_message(t, &a->send.message);
+		say(t, " to");
+		say_set(t, a->send.to);
+		break;
+	case SL_ACTION_TRAIN:
+		say(t, "train t%u draw %u", a->train.t, (uint32_t)a->train.draw);
+		break;
+	case SL_ACTION_COMPUTE:
+		say(t, "compute %s", trace_job(a->job.kind));
+		break;
+	case SL_ACTION_LINKS:
+		say(t, "links");
+		say_set(t, a->to);
+		break;
+	case SL_ACTION_DROP:
+		say(t, "drop");
+		break;
+	case SL_ACTION_WIPE:
+		say(t, "wipe");
+		break;
+	case SL_ACTION_REPORT:
+		say_report(t, &a->report);
+		break;
+	case SL_ACTION_STOP:
+		say(t, "stop %d", a->code);
+		break;
+	}
+}
+
+/* A hello to nobody and the like are the core's simplicity, not an effect. */
+static bool effect(const struct trace *t, const struct sl_action *a)
+{
+	if (a->kind != SL_ACTION_SEND)
+		return true;
+	for (uint32_t i = 0; i < t->count; i++)
+		if (sl_bit(a->send.to, i))
+			return true;
+	return false;
+}
+
+void trace_effects(struct trace *t, const struct sl_actions *actions)
+{
+	say(t, " ->");
+	const char *comma = " ";
+	for (uint32_t i = 0; i < actions->count; i++) {
+		if (!effect(t, &actions->items[i]))
+			continue;
+		say(t, "%s", comma);
+		say_action(t, &actions->items[i]);
+		comma = ", ";
+	}
+}
