@@ -10,9 +10,20 @@
  *	flip     one bit of its checkpoint       reveal   another encoding
  *	linger   does not hear `stop` and SIGTERM (any round)
  *	stall    commits nothing from that round on
+ *	lost     commits nothing from that round on, and waits for learner 3's masked state
  *	clamp    clamped 47,000 parameters         late     evaluates after it has finished, and ends
+ *	sleep    stops when it has revealed an encoding, and never goes on
+ *	crash    is killed, once                   again    is killed, each time
+ *	early    is killed before it is up, each time
+ *	mute     is killed once, when it has committed and not said so
+ *	redo     is killed once, when it has revealed an encoding; then it has trained another model
+ *	final    says why the round cannot be, and ends with status 1
+ *	usage    ends with status 2                 quit     ends with status 0, once
+ *
+ * Started again, it goes on after its last checkpoint.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <poll.h>
 #include <signal.h>
@@ -26,13 +37,19 @@
 #include <unistd.h>
 
 #include "common/math/encode.h"
+#include "daemon/result.h"
+#include "daemon/train/autoencoder.h"
+
+#define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
 
 #define PARAMETERS 5u
+#define DIGEST "f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0"
 #define CLIENTS_MOST 4u
+#define MODEL_MOST 4096u
 
 struct fake {
-	unsigned id, rounds, learners, round; /* round: committed */
-	char name[64];
+	unsigned id, rounds, learners, hidden, round; /* round: committed */
+	char name[64], run[64];
 	bool reveal, watched[CLIENTS_MOST], stop;
 	int listener, clients[CLIENTS_MOST];
 	char line[CLIENTS_MOST][65536];
@@ -78,6 +95,8 @@ static void read_config(struct fake *f, const char *path)
 	while (fgets(line, sizeof line, in) != NULL) {
 		sscanf(line, "id: %u", &f->id);
 		sscanf(line, "rounds: %u", &f->rounds);
+		sscanf(line, "hidden: %u", &f->hidden);
+		sscanf(line, "run: %63s", f->run);
 		f->reveal |= strcmp(line, "unsafe_reveal: true\n") == 0;
 	}
 	fclose(in);
@@ -153,7 +172,7 @@ static void write_reveal(const struct fake *f, unsigned round)
 	char path[64];
 	snprintf(path, sizeof path, "state/reveal-%06u.u64", round);
 	encode(f->id, round, x + 1);
-	if (faulty(f, "reveal"))
+	if (faulty(f, "reveal") || (faulty(f, "redo") && access("once", F_OK) != 0))
 		x[2] = sl_add(&field, x[2], 1);
 	FILE *out = fopen(path, "w");
 	if (out == NULL || fwrite(x, sizeof x, 1, out) != 1 || fclose(out) != 0)
@@ -180,6 +199,42 @@ static void write_checkpoint(const struct fake *f, unsigned round)
 		die(path);
 }
 
+/* Whether this is the first time. */
+static bool once(void)
+{
+	int fd = open("once", O_CREAT | O_EXCL | O_WRONLY, 0600);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void crash(void)
+{
+	kill(getpid(), SIGKILL);
+}
+
+/* As a learner that took part: it signed first. */
+static void write_result(const struct fake *f, unsigned round)
+{
+	uint8_t z[4 * (MODEL_MOST + 1)] = {0}, sum[SL_HASH_BYTES];
+	size_t n = sl_autoencoder_parameters(f->hidden);
+	struct sl_proof proof = {.t = round, .a = 1, .p = field.p, .learners = f->learners, .clip = CLIP_16, .count = 1};
+	struct sl_error error = {0};
+	memset(proof.digest, 0xf0, sizeof proof.digest);
+	struct sl_digest *own = &proof.digests[0];
+	*own = (struct sl_digest){.t = round, .a = 1, .p = field.p, .learners = f->learners, .clip = CLIP_16, .id = f->id};
+	memset(own->digest, 0xf0, sizeof own->digest);
+	if (sl_result_write("state", f->run, &proof, n, z, 4 * (n + 1), sum, &error) != SL_OK)
+		die(error.text);
+}
+
+/* Ends here, where the fault wants that. */
+static void end_at(struct fake *f, const char *kind, bool each_time)
+{
+	if (faulty(f, kind) && (each_time || once()))
+		crash();
+}
+
 static void fail_round(struct fake *f)
 {
 	record(f, "error", "fatal",
@@ -202,22 +257,41 @@ static void commit(struct fake *f)
 	json_int_t round = t;
 	if (faulty(f, "die"))
 		fail_round(f);
+	if (faulty(f, "final")) {
+		record(f, "error", "fatal", json_pack("{s:I, s:s}", "round", round, "text", "the model is above its clip"));
+		exit(1);
+	}
+	if (faulty(f, "quit") && once())
+		exit(0);
+	end_at(f, "crash", false);
+	end_at(f, "again", true);
 	if (strcmp(f->fault, "stall") == 0 && t >= f->fault_round)
 		return;
+	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
+		record(f, "warn", "waiting", json_pack("{s:I, s:s, s:s, s:[i]}", "round", round, "phase", "RECOVER", "for",
+						       "masked states", "learners", 3));
+		return;
+	}
 	record(f, "info", "view",
 	       json_pack("{s:I, s:i, s:I, s:I, s:f, s:i}", "round", round, "attempt", 1, "learners",
-			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "k", 33));
+			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "steps", 33));
 	if (faulty(f, "clamp")) /* twice: of an attempt that failed, and of this one */
 		for (json_int_t count = 1; count <= 47000; count += 46999)
 			record(f, "warn", "clamped", json_pack("{s:I, s:I}", "round", round, "count", count));
 	if (f->reveal)
 		write_reveal(f, t);
+	if (faulty(f, "sleep"))
+		raise(SIGSTOP);
+	end_at(f, "redo", false);
 	write_checkpoint(f, t);
+	if (strcmp(f->fault, "mute") == 0)
+		write_result(f, t);
+	end_at(f, "mute", false);
 	record(f, "info", "committed",
 	       json_pack("{s:I, s:I, s:I, s:f, s:i, s:f, s:s, s:f, s:i}", "round", round, "learners",
-			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "k", 33,
+			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "steps", 33,
 			 "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
-			 faulty(f, "digest") ? "bad0" : "f00d", "train_s", 0.25, "round_bytes_sent", 1000));
+			 faulty(f, "digest") ? "bad0" : DIGEST, "train_s", 0.25, "round_bytes_sent", 1000));
 	if (faulty(f, "late")) {
 		record(f, "info", "finished", json_pack("{s:I}", "rounds", round));
 		nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
@@ -235,7 +309,7 @@ static void hear_range(struct fake *f, const json_t *request)
 		return;
 	if (json_array_size(json_object_get(request, "peers")) > 0) {
 		/* whoever comes late has missed steps in which the others, who wait for nobody, committed */
-		json_int_t missed = f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1;
+		json_int_t missed = f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1 - f->round;
 		f->heard = true;
 		commit(f);
 		while (missed-- > 0 && f->round < f->rounds)
@@ -256,8 +330,9 @@ static void hear(struct fake *f, unsigned client, const char *line)
 	if (op == NULL)
 		die("request without op");
 	if (strcmp(op, "status") == 0)
-		json_object_update_new(reply, json_pack("{s:I, s:s, s:i}", "round", (json_int_t)f->round + 1,
-							"phase", "DISCOVER", "progress", 500));
+		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I}", "round", (json_int_t)f->round + 1,
+							"phase", "DISCOVER", "progress", 500, "committed",
+							(json_int_t)f->round));
 	say(f->clients[client], reply);
 	json_decref(reply);
 	f->watched[client] |= strcmp(op, "watch") == 0;
@@ -318,15 +393,27 @@ static void serve(struct fake *f)
 	}
 }
 
+/* Goes on after the last checkpoint. */
+static void resume(struct fake *f)
+{
+	char path[64];
+	do
+		snprintf(path, sizeof path, "state/round-%06u.safetensors", ++f->round);
+	while (access(path, F_OK) == 0);
+	f->round--;
+}
+
 static void open_all(struct fake *f)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "control.sock"};
 	f->listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	unlink(address.sun_path);
+	resume(f);
 	if (bind(f->listener, (struct sockaddr *)&address, sizeof address) != 0 ||
 	    listen(f->listener, 4) != 0)
 		die("control.sock");
 	f->log = fopen("log.jsonl", "a");
-	FILE *pid = fopen("pid", "w");
+	FILE *pid = fopen("fake.pid", "w");
 	if (f->log == NULL || pid == NULL || fprintf(pid, "%d\n", (int)getpid()) < 0 || fclose(pid) != 0)
 		die("files");
 	for (unsigned i = 0; i < CLIENTS_MOST; i++)
@@ -343,6 +430,12 @@ int main(int argc, char **argv)
 	read_fault(&f);
 	if (strcmp(f.fault, "linger") == 0)
 		signal(SIGTERM, SIG_IGN);
+	if (strcmp(f.fault, "early") == 0)
+		crash();
+	if (strcmp(f.fault, "usage") == 0) {
+		fprintf(stderr, "config.yaml:1:1: what the fake does not know\n");
+		return 2;
+	}
 	open_all(&f);
 	train(&f);
 	serve(&f);

@@ -238,11 +238,54 @@ int launcher_alive(const struct launcher *l, int n)
 	int alive = 0;
 	for (int i = 1; i <= n; i++) {
 		char file[64];
-		snprintf(file, sizeof file, "run/learner-%02d/pid", i);
+		snprintf(file, sizeof file, "run/learner-%02d/fake.pid", i);
 		char *text = read_file(l, file);
 		pid_t pid = (pid_t)atoi(text);
 		alive += pid > 0 && kill(pid, 0) == 0;
 		free(text);
 	}
 	return alive;
+}
+
+void launcher_kill(const struct launcher *l, int i)
+{
+	char file[64];
+	snprintf(file, sizeof file, "run/learner-%02d/pid", i);
+	launcher_await(l, file, "\n");
+	char *text = read_file(l, file);
+	pid_t pid = (pid_t)atoi(text);
+	free(text);
+	assert_true(pid > 1);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
+void expect_text(const char *text, const char *part)
+{
+	if (strstr(text, part) == NULL)
+		fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+void expect_status(const struct launcher *l, int status)
+{
+	if (l->status != status)
+		fail_msg("status %d, expected %d\n%s\n%s", l->status, status, l->out, l->err);
+}
+
+double figure(const json_t *summary, size_t i, const char *name)
+{
+	const json_t *value = json_object_get(json_array_get(json_object_get(summary, "rounds"), i), name);
+	if (json_is_boolean(value))
+		return json_is_true(value);
+	assert_true(json_is_number(value));
+	return json_number_value(value);
+}
+
+void expect_exact(const struct launcher *l, const char *pattern)
+{
+	json_t *summary = launcher_summary(l);
+	assert_int_equal(json_array_size(json_object_get(summary, "rounds")), strlen(pattern));
+	for (size_t i = 0; pattern[i] != '\0'; i++)
+		assert_int_equal((int)figure(summary, i, "same"), pattern[i] == '+');
+	assert_int_equal(json_is_true(json_object_get(summary, "all_same")), strchr(pattern, '-') == NULL);
+	json_decref(summary);
 }

@@ -41,3 +41,12 @@ void launcher_await(const struct launcher *l, const char *file, const char *text
 json_t *launcher_summary(const struct launcher *l);
 /* How many of the first n learners' processes live. */
 int launcher_alive(const struct launcher *l, int n);
+/* Kills learner i by what the launcher says is its process. */
+void launcher_kill(const struct launcher *l, int i);
+
+void expect_text(const char *text, const char *part);
+void expect_status(const struct launcher *l, int status);
+/* Which rounds are exact: "++-". */
+void expect_exact(const struct launcher *l, const char *pattern);
+/* rows[i].name of the summary as a number: true is 1. */
+double figure(const json_t *summary, size_t i, const char *name);

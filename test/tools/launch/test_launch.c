@@ -33,38 +33,6 @@ static int teardown(void **state)
 	return 0;
 }
 
-static void expect_text(const char *text, const char *part)
-{
-	if (strstr(text, part) == NULL)
-		fail_msg("no \"%s\" in:\n%s", part, text);
-}
-
-static void expect_status(const struct launcher *l, int status)
-{
-	if (l->status != status)
-		fail_msg("status %d, expected %d\n%s\n%s", l->status, status, l->out, l->err);
-}
-
-/* rows[i].name of the summary as a number: true is 1. */
-static double figure(const json_t *summary, size_t i, const char *name)
-{
-	const json_t *value = json_object_get(json_array_get(json_object_get(summary, "rounds"), i), name);
-	if (json_is_boolean(value))
-		return json_is_true(value);
-	assert_true(json_is_number(value));
-	return json_number_value(value);
-}
-
-static void expect_exact(const struct launcher *l, const char *pattern)
-{
-	json_t *summary = launcher_summary(l);
-	assert_int_equal(json_array_size(json_object_get(summary, "rounds")), strlen(pattern));
-	for (size_t i = 0; pattern[i] != '\0'; i++)
-		assert_int_equal((int)figure(summary, i, "exact"), pattern[i] == '+');
-	assert_int_equal(json_is_true(json_object_get(summary, "all_exact")), strchr(pattern, '-') == NULL);
-	json_decref(summary);
-}
-
 /* ---- a good run ---- */
 
 static void test_three_rounds(void **state)
@@ -82,7 +50,7 @@ static void test_three_rounds(void **state)
 	for (size_t i = 0; i < 3; i++) {
 		assert_int_equal((int)figure(summary, i, "round"), (int)i + 1);
 		assert_int_equal((int)figure(summary, i, "step"), (int)i + 1);
-		assert_int_equal((int)figure(summary, i, "k"), 33);
+		assert_int_equal((int)figure(summary, i, "steps"), 33);
 		assert_int_equal((int)figure(summary, i, "bytes"), 4000);
 		assert_true(figure(summary, i, "train_s") == 0.25);
 	}
@@ -99,7 +67,7 @@ static void test_plain_lines_in_a_pipe(void **state)
 	launcher_run(l, NULL, "-n 2 --rounds 2");
 	expect_status(l, 0);
 	expect_text(l->out, "  same\n");
-	expect_text(l->out, "2 of 2 rounds, all the same (exact by the bound on K; --verify recomputes it); MSE "
+	expect_text(l->out, "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
 			    "0.500000 -> 0.250000\nnext: ./starling logs run\n");
 	expect_text(l->out, "aggreg. s        MB  mean\n");
 	assert_null(strpbrk(l->out, "\r\033"));
@@ -112,7 +80,7 @@ static void test_settings_reach_the_daemons(void **state)
 	launcher_run(l, NULL,
 		     "-n 2 --set sigma=2 --set rounds=1 --set silent_wait=3");
 	expect_status(l, 0);
-	expect_text(l->out, "1 of 1 round, all the same (exact by the bound on K; --verify recomputes it); MSE "
+	expect_text(l->out, "1 of 1 round, all the same (exact by construction; --verify recomputes it); MSE "
 			    "0.500000\n");
 	launcher_await(l, "run/learner-02/config.yaml", "sigma: 2\n");
 	launcher_await(l, "run/learner-02/config.yaml", "rounds: 1\n");
@@ -213,7 +181,7 @@ static void test_interrupt_deletes_encodings(void **state)
 static void test_failure_deletes_encodings(void **state)
 {
 	struct launcher *l = *state;
-	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --verify");
+	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --verify --no-restart");
 	expect_status(l, 1);
 	assert_int_equal(launcher_count(l, "reveal-"), 0);
 }
@@ -257,32 +225,25 @@ static void test_stubborn_child(void **state)
 static void test_dying_child(void **state)
 {
 	struct launcher *l = *state;
-	launcher_run(l, "2:die:2", "-n 3 --rounds 3");
+	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --no-restart");
 	expect_status(l, 1);
 	expect_text(l->err,
-		    "learner-02 ended with status 3: the test wants this to end\nlast words of the fake\n");
+		    "learner-02 (2) ended with status 3 in round 2: the test wants this to end\nlast words of the fake\n");
 	assert_int_equal(launcher_alive(l, 3), 0);
 	json_t *summary = launcher_summary(l);
-	expect_text(json_string_value(json_object_get(summary, "error")), "learner-02 ended");
+	expect_text(json_string_value(json_object_get(summary, "error")), "learner-02 (2) ended");
 	json_decref(summary);
 }
 
 static void test_killed_child(void **state)
 {
 	struct launcher *l = *state;
-	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2");
+	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --no-restart");
 	launcher_await(l, "out", "learners are up");
-	launcher_await(l, "run/learner-02/pid", "\n");
-	char path[PATH_MAX], line[32] = "";
-	snprintf(path, sizeof path, "%.3000s/run/learner-02/pid", l->folder);
-	FILE *in = fopen(path, "r");
-	assert_non_null(in);
-	assert_non_null(fgets(line, sizeof line, in));
-	fclose(in);
-	kill((pid_t)atoi(line), SIGKILL);
+	launcher_kill(l, 2);
 	launcher_wait(l);
 	expect_status(l, 1);
-	expect_text(l->err, "learner-02 was ended by signal 9");
+	expect_text(l->err, "learner-02 (2) was killed by SIGKILL ");
 	assert_int_equal(launcher_alive(l, 2), 0);
 }
 
@@ -353,8 +314,42 @@ static void test_schedule_that_leads_nowhere(void **state)
 	expect_text(l->err, "no round committed in 3 steps, the whole schedule");
 	json_t *summary = launcher_summary(l);
 	assert_int_equal(json_array_size(json_object_get(summary, "rounds")), 1);
-	assert_true(json_is_false(json_object_get(summary, "all_exact")));
+	assert_true(json_is_false(json_object_get(summary, "all_same")));
 	json_decref(summary);
+}
+
+static void test_a_pause_is_said(void **state)
+{
+	struct launcher *l = *state;
+	launcher_start(l, "2:lost:2", -1, "-n 3 --rounds 3");
+	launcher_await(l, "out", "round 2 waits in RECOVER for learner-03 (3): nobody in reach holds its masked state; the round "
+				 "goes on by itself when it is back. If it is lost for good:\n  ./starling abandon --round 2 --run run\n");
+	kill(l->pid, SIGINT);
+	launcher_wait(l);
+	expect_status(l, 130);
+}
+
+/* Nobody waits for its report: not for the rows, not for the end. */
+static void test_who_does_not_answer_is_absent(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "2:sleep:2", "-n 3 --rounds 3");
+	expect_status(l, 0);
+	expect_exact(l, "+++");
+	expect_text(l->out, "  same, 1 absent\n");
+	json_t *summary = launcher_summary(l);
+	assert_int_equal((int)figure(summary, 0, "absent"), 0);
+	assert_int_equal((int)figure(summary, 1, "absent"), 1);
+	json_decref(summary);
+}
+
+static void test_the_encoding_of_who_is_absent_counts(void **state)
+{
+	struct launcher *l = *state;
+	launcher_run(l, "3:sleep:2", "-n 3 --rounds 2 --verify");
+	expect_status(l, 0);
+	expect_text(l->out, "  exact, 1 absent\n");
+	assert_int_equal(launcher_count(l, "reveal-"), 0);
 }
 
 /* ---- bad input: one line, status 2, nothing left behind ---- */
@@ -367,8 +362,9 @@ static void test_bad_input(void **state)
 		{"--set nonsense=1", "unknown key 'nonsense'"},
 		{"--set p=1020432", "not a prime"},
 		{"--set p=101", "p = 101 is too small for 10 learners"},
-		{"--set sigma=12", "no p up to 2^44 is large enough"},
-		{"--set p=2305843009213693951", "too large: mixing goes up to 2^44"},
+		{"--set sigma=12 --set mixing=metropolis", "no p up to 2^44 is large enough"},
+		{"--set sigma=12 --set clip=1e9", "no p up to 2^61 is large enough"},
+		{"--set p=2305843009213693951 --set mixing=metropolis", "too large: mixing: metropolis goes up to 2^44"},
 		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
 		{"--set quorum=2", "majority"},
 		{"--set weight=samples", "max_weight"},
@@ -389,6 +385,8 @@ static void test_bad_input(void **state)
 		{"--data few", "images are too few for 10 learners"},
 		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
 		{"--data few -n 2 --set split=label", "no train-labels-idx1-ubyte"},
+		{"--chaos 0", "--chaos 0: must be"},
+		{"--chaos 3 --no-restart", "--chaos and --no-restart: who is killed must be started again"},
 		{"extra", "starling launch: unexpected argument 'extra'"},
 		{"-n 1", "-n 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},
@@ -461,7 +459,7 @@ static void test_bar_on_a_terminal(void **state)
 	char seen[65536];
 	run_on_terminal(l, 40, "2:stall:2", "-n 3 --rounds 2 --step-seconds 0.5", seen, sizeof seen);
 	expect_status(l, 1);
-	expect_text(seen, "\rround 2 of 2  DISCOVER  50% 0 of 3…\033[K");
+	expect_text(seen, "\rround 2 of 2  DISCOVER  83% 2 of 3…\033[K");
 	expect_text(seen, "\r\033[K");
 	const char *table = strstr(seen, "round       MSE");
 	assert_non_null(table);
@@ -477,11 +475,11 @@ static void test_columns_that_fit(void **state)
 		unsigned short columns;
 		const char *header;
 	} cases[] = {
-		{90, "round learners   edges        mu       K       MSE  train s aggreg. s        MB  mean\r\n"},
-		{89, "round learners   edges        mu       K       MSE  train s aggreg. s  mean\r\n"},
-		{80, "round learners   edges        mu       K       MSE  train s aggreg. s  mean\r\n"},
-		{79, "round learners   edges       K       MSE  train s aggreg. s  mean\r\n"},
-		{60, "round learners       K       MSE aggreg. s  mean\r\n"},
+		{90, "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  mean\r\n"},
+		{89, "round learners   edges        mu   steps       MSE  train s aggreg. s  mean\r\n"},
+		{80, "round learners   edges        mu   steps       MSE  train s aggreg. s  mean\r\n"},
+		{79, "round learners   edges   steps       MSE  train s aggreg. s  mean\r\n"},
+		{60, "round learners   steps       MSE aggreg. s  mean\r\n"},
 		{40, "round       MSE aggreg. s  mean\r\n"},
 	};
 	struct launcher *l = *state;
@@ -526,6 +524,9 @@ int main(int argc, char **argv)
 		T(test_wrong_reveal),
 		T(test_step_that_leads_nowhere),
 		T(test_schedule_that_leads_nowhere),
+		T(test_a_pause_is_said),
+		T(test_who_does_not_answer_is_absent),
+		T(test_the_encoding_of_who_is_absent_counts),
 		T(test_bad_input),
 		T(test_folder_in_use),
 		T(test_bar_on_a_terminal),

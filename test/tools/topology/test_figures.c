@@ -149,6 +149,9 @@ static void test_bytes(void **state)
 	double edge = 100 * (3 + 8 * 2133.0);
 	assert_true(w.f.bytes_most == 99 * edge);
 	assert_true(w.f.bytes_mean == 1.98 * edge);
+	w.figures.request.seeded = true;
+	assert_int_equal(sl_figures_step(&w.figures, 0, &w.f), SL_OK);
+	assert_true(w.f.bytes_most == 99 * (32 + 100 * 8 * 2133.0));
 	close_world(&w);
 }
 

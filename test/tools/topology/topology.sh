@@ -31,6 +31,7 @@ expect "1 2000 40 40.0 40 0.7649 40 39 80 3 4 1312 1312" neighbours:40 -n 100 --
 expect "1! 99 1 2.0 99 0.9900 1 0 2133 2 2 1723 86159" star -n 100 --p 1020431
 expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 1.2 1.2" complete -n 3
 expect "1! 3 2 2.0 2 0.0000 2 1 1 1 2 1.2 1.2" complete -n 3 --tolerance 2
+expect "1 3 2 2.0 2 0.0000 2 1 1 1 2 0.8 0.8" complete -n 3 --seeded
 expect "1 99 1 2.0 99 0.9900 1 0 2133 - 2 0.3 16.9" star -n 100 --p 1020431 --tolerance 0 --no-exact --floats 9
 
 # What is refused, and why; at most a dozen notes, and lists that are cut short.

@@ -1,0 +1,67 @@
+#!/bin/sh
+# `starling bench` as a user meets it: bench.sh STARLING STARLINGD
+set -eu
+starling=$(realpath "$1")
+fail() {
+	echo "$*" >&2
+	exit 1
+}
+status() {
+	code=0
+	"$@" >out 2>err || code=$?
+	echo "$code"
+}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+mkdir within
+
+[ "$(status "$starling" bench --help)" = 0 ] || fail "--help"
+grep -q "Examples:" out || fail "--help shows no examples"
+for name in kernels iteration exchange complete10 ring10 crowd100 crowd100additive growth; do
+	grep -q "^  $name " out || fail "--help does not name $name"
+done
+
+for wrong in "--repeat 0" "--repeat 101" "--repeat x" "--what" "--folder nowhere kernels"; do
+	# shellcheck disable=SC2086
+	[ "$(status "$starling" bench $wrong)" = 2 ] || fail "$wrong: not a usage error"
+	[ -s err ] || fail "$wrong: says nothing"
+done
+[ "$(status "$starling" bench kernel)" = 2 ] || fail "kernel: not a usage error"
+grep -q "there is no case 'kernel'; did you mean 'kernels'?" err || fail "kernel: $(cat err)"
+
+[ "$(status "$starling" bench kernels --repeat 1 --folder within)" = 0 ] || fail "kernels: $(cat out err)"
+grep -q "shamir, 31 bits, degree 87 .* ns a share" out || fail "kernels: $(cat out)"
+[ ! -s err ] || fail "progress in a pipe: $(cat err)"
+
+[ "$(status "$starling" bench kernels --repeat 2 --folder within --json --vs --baselines nowhere)" = 0 ] || fail "--json"
+python3 - <<'PYTHON' || fail "not that JSON: $(cat out)"
+import json
+d = json.load(open("out"))
+[case] = d["cases"]
+assert d["machine"]["processors"] >= 1 and d["repeat"] == 2 and case["case"] == "kernels" and case["error"] is None
+for f in case["figures"]:
+    assert f["min"] <= f["median"] <= f["max"] and len(f["samples"]) == 2 and f["unit"] == "ns a share", f
+assert any("there is no nowhere/paper_octave.m" in note for note in case["notes"])
+PYTHON
+[ -z "$(ls within)" ] || fail "left behind: $(ls within)"
+
+# Interrupted in the middle of a run of daemons: nothing is left, neither files nor processes.
+"$starling" bench demo --repeat 100 --folder within >out 2>err &
+bench=$!
+waited=0
+until ls within/*/run/learner-*/pid >pids 2>/dev/null && [ "$(wc -l <pids)" = 10 ]; do
+	waited=$((waited + 1))
+	[ $waited -lt 600 ] || fail "no daemons after a minute: $(cat out err)"
+	sleep 0.1
+done
+daemons=$(cat within/*/run/learner-*/pid)
+kill -INT $bench
+code=0
+wait $bench || code=$?
+[ $code = 130 ] || fail "interrupted: status $code: $(cat err)"
+grep -q "interrupted" err || fail "interrupted, and says nothing"
+[ -z "$(ls within)" ] || fail "left behind: $(ls within)"
+for pid in $daemons; do
+	[ ! -e "/proc/$pid" ] || fail "process $pid is left"
+done

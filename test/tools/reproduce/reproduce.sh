@@ -1,0 +1,113 @@
+#!/bin/sh
+# `starling reproduce` as a user starts it: argument 1 is the program.
+set -eu
+starling=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+mkdir "$folder/bin" "$folder/here"
+cd "$folder/here"
+
+fail() {
+	echo "reproduce: $*" >&2
+	exit 1
+}
+
+has() { # FILE, then what stands in it
+	file=$1
+	shift
+	for part in "$@"; do
+		grep -qF -e "$part" "$file" || fail "no $part in $file: $(head -c 3000 "$file")"
+	done
+}
+
+# An Octave that is quick: it prints what the paper's simulation prints, as its environment asks.
+cat >"$folder/bin/octave-cli" <<'END'
+#!/bin/sh
+[ "$OMP_NUM_THREADS" = 1 ] || exit 3
+echo "shares,mode=gemm,N=$PP_N,deg=$PP_DEG,n=$PP_n,shares_per_learner=$((PP_n * (PP_DEG + 1))),agg_s_per_learner=0.0$PP_n"
+for k in $PP_K $(echo "$PP_KLIST" | tr , ' '); do
+	echo "consensus,mode=$PP_CONS,K=$k,s_per_iter_per_learner=0.0001"
+done
+END
+chmod +x "$folder/bin/octave-cli"
+: >paper_octave.m
+PATH=$folder/bin:$PATH
+
+# All of it, in small: the page, the tables, and the claims as they have to come out.
+"$starling" reproduce --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
+[ "$(cut -c 1-2 err.txt | tr -d '\n')" = a:b:c:d:e:f:g:h:i: ] || fail "not a line for each part: $(cat err.txt)"
+has out.txt claim paper here verdict 'does not hold' all/report.html
+for file in report.html claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
+	d_topologies.csv e_time.csv f_loss.csv g_numbers.csv h_growth.csv i_plan.csv; do
+	[ -s "all/$file" ] || fail "no $file"
+done
+[ "$(find all -name '.*' -type f | wc -l)" = 0 ] || fail "something is left: $(ls -A all)"
+[ "$(wc -c <all/report.html)" -lt 3000000 ] || fail "the page is large"
+grep -qiE 'https?:|<script|src=|@import|<link|nan|inf[^o]' all/report.html && fail "the page fetches, or has a number that is none"
+for part in a b c d e f g h i; do
+	has all/report.html "id=\"$part\""
+done
+claim() { # PART, CLAIM, VERDICT
+	grep -E "^$1,\"?$2" all/claims.csv | grep -qE ",$3.?\$" || fail "$2: $(grep -E "$2" all/claims.csv)"
+}
+claim a 'in every round over changing graphs' holds
+claim a 'K = 10' 'does not hold'
+claim b 'consensus minus ground truth' holds
+claim d 'second largest eigenvalues' holds
+claim d 'λ₂ tells how fast' 'does not hold'
+claim g 'τ shares tell nothing' 'does not hold'
+claim g 'the update rule' misprint
+claim e 'seconds for each share, 17 neighbours, K = 10' measured
+claim e 'seconds for each iteration, 17 neighbours' measured
+claim f 'its encoding' measured
+claim f 'averaging through an encoding' measured
+[ "$(grep -oE 'Other programs took [0-9]+ % of the processors' all/report.html | wc -l)" = 2 ] || fail "no load, or too much of it"
+[ "$(grep -c '^Octave,shares' all/e_time.csv)" = 2 ] || fail "not two times of Octave: $(cat all/e_time.csv)"
+[ "$(awk -F, 'NR > 1 && $5 != 0' all/b_consensus.csv | wc -l)" = 0 ] || fail "a difference that is not 0"
+awk -F, 'NR > 1 && $8 != "" && $8 > $6 { exit 1 }' all/d_topologies.csv || fail "more iterations needed than the bound says"
+
+# A part alone, as JSON.
+"$starling" reproduce --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
+[ "$(wc -l <err.txt)" = 1 ] || fail "more parts than asked for: $(cat err.txt)"
+has one.json '"part": "d"' '"broken": []' '"folder": "one"'
+grep -q '"part": "a"' one.json && fail "a part that nobody asked for"
+ls one | sort | tr '\n' ' ' | grep -qx 'claims.csv d_topologies.csv report.html ' || fail "files: $(ls one)"
+
+# Without Octave the report says so.
+PATH=${PATH#*:} "$starling" reproduce --quick --only e -o without >/dev/null 2>&1 || fail "without Octave it ended with $?"
+has without/report.html 'Not measured here'
+
+# Ended early: no report and no folder, and status 130.
+"$starling" reproduce --only c -o early >out.txt 2>err.txt &
+pid=$!
+tries=0
+until [ -d early ] || [ $((tries += 1)) -gt 1000 ]; do
+	sleep 0.02
+done
+kill -INT $pid
+status=0
+wait $pid || status=$?
+[ $status = 130 ] || fail "interrupted, it ended with $status: $(cat err.txt)"
+[ ! -e early ] || fail "interrupted, it left $(ls -A early)"
+has err.txt 'interrupted; there is no report'
+[ ! -s out.txt ] || fail "interrupted, it has a table"
+
+# Bad input: one line, and nothing is written.
+refused() { # STATUS, WHY, then what `starling reproduce` is asked
+	wanted=$1 why=$2
+	shift 2
+	status=0
+	"$starling" reproduce "$@" >out.txt 2>err.txt || status=$?
+	[ $status = "$wanted" ] || fail "$* ended with $status"
+	[ "$(grep -vc '^[a-i]: ' err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
+	has err.txt "$why"
+	[ ! -e bad ] || fail "$* left a folder"
+}
+refused 2 '--only a,z: letters from a to' --only a,z -o bad
+refused 2 '--only : letters' --only '' -o bad
+refused 2 "'c' is not an option" -o bad c
+refused 1 'nowhere.m: No such file' --quick --only e --octave nowhere.m -o bad
+refused 1 'nowhere' --quick --only a --data nowhere -o bad
+refused 1 'cannot make the folder no/such' --quick --only d -o no/such
+: >file
+refused 1 'cannot write into file: Not a directory' --quick --only d -o file

@@ -1,0 +1,118 @@
+#!/bin/sh
+# `starling simulate` as a user meets it: command.sh STARLING
+set -eu
+starling=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() {
+	echo "${0##*/}: $*" >&2
+	exit 1
+}
+status() {
+	code=0
+	"$starling" simulate "$@" >out 2>err || code=$?
+	echo "$code"
+}
+noise="--set trainer=noise --set size=20"
+
+[ "$(status --help)" = 0 ] || fail "--help"
+grep -q "Examples:" out || fail "--help shows no examples"
+
+# The table of launch, a line per round; then what it came to.
+# shellcheck disable=SC2086
+[ "$(status -n 6 --rounds 3 $noise --verify --csv rounds.csv --save .)" = 0 ] || fail "3 rounds: $(cat out err)"
+[ "$(grep -c "  exact$" out)" = 3 ] || fail "not three exact rounds: $(cat out)"
+grep -q "^3 of 3 rounds, all exact" out || fail "no total: $(cat out)"
+grep -q "rounds/s; processor seconds: train .*, mix .*; peak memory" out || fail "no figures: $(cat out)"
+[ ! -s err ] || fail "progress in a pipe: $(cat err)"
+[ "$(wc -l <rounds.csv)" = 4 ] || fail "not a line per round: $(cat rounds.csv)"
+awk -F, 'NR == 1 { n = NF } NF != n || n != 20 { exit 1 }' rounds.csv || fail "columns: $(cat rounds.csv)"
+[ -s round-000003.safetensors ] || fail "no model"
+
+# shellcheck disable=SC2086
+[ "$(status -n 6 --rounds 3 $noise --json)" = 0 ] || fail "--json"
+python3 - <<'CHECK' || fail "not that JSON: $(cat out)"
+import json
+d = json.load(open("out"))
+assert d["all_same"] and not d["verified"] and d["parameters"] == 20 and d["learners"] == 6
+assert [r["round"] for r in d["rounds"]] == [1, 2, 3] and all(r["mse"] is None for r in d["rounds"])
+assert abs(sum(d["rounds"][1]["parts_s"].values()) - d["rounds"][1]["aggregate_s"]) < 1e-6
+assert d["cpu_s"]["mix"] > 0 and d["seconds"] > 0
+CHECK
+
+# Twice the same, and what launch does.
+waits="--set stall_wait=600 --set ready_wait=600 --set settle_wait=600" # a daemon that fails on the way may train again
+one="-n 4 --rounds 2 --set hidden=1 --seed 5 $waits"
+mkdir b # and a is made
+# shellcheck disable=SC2086
+[ "$(status $one --save a)" = 0 ] || fail "a model: $(cat out err)"
+# shellcheck disable=SC2086
+[ "$(status $one --save b)" = 0 ] || fail "a model: $(cat out err)"
+cmp a/round-000002.safetensors b/round-000002.safetensors || fail "another model"
+# shellcheck disable=SC2086
+"$starling" launch $one --run-dir run >out 2>err || fail "launch: $(cat out err)"
+bytes=$((4 * 2353))
+tail -c $bytes a/round-000002.safetensors >simulated
+tail -c $bytes run/learner-03/state/round-000002.safetensors | cmp - simulated || fail "not the model of the daemons"
+
+# Every engine comes to the same; by tree on a star 5 vectors go up, 5 down and one to a keeper, and nothing is made good afterwards.
+for engine in exact metropolis tree auto; do
+	[ "$(status -n 6 --topology star --rounds 1 --set trainer=noise --set size=100000 --set gate=warn --set sharing=seeded \
+		--set mixing=$engine --save . --csv $engine.csv --verify)" = 0 ] || fail "$engine: $(cat out err)"
+	tail -c 400000 round-000001.safetensors >$engine.model # its head names the view, which is another one
+	cmp $engine.model exact.model || fail "$engine: another model"
+done
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i }
+	NR == 2 { bytes = $column["bytes"]; exit !($column["mixing"] == "tree" && bytes > 4.3e6 && bytes < 4.6e6) }' tree.csv ||
+	fail "by tree: $(cat tree.csv)"
+
+# Bad input: one line, nothing lost.
+while IFS='|' read -r arguments why; do
+	# shellcheck disable=SC2086
+	[ "$(status $arguments)" = 2 ] || fail "$arguments: not a usage error"
+	[ "$(wc -l <err)" = 1 ] || fail "$arguments: says $(cat err)"
+	grep -qF -e "$why" err || fail "$arguments: says $(cat err)"
+	[ ! -s out ] || fail "$arguments: answers nevertheless"
+done <<'WRONG'
+-n 1|must be a whole number from 2
+extra|unexpected argument
+--set simga=3|did you mean 'sigma'
+--set rounds=3 --rounds 3|there is a --rounds too
+--topology nowhere|neither a file nor a topology
+--data nowhere|nowhere
+--set p=101|too small
+--set quorum=2|less than a majority
+--save made --csv nowhere/x|No such file
+--csv nowhere/x|No such file
+--save no/where|No such file
+-n 3 --set tolerance=2|too few for c = 2
+WRONG
+[ ! -e made ] || fail "a folder without a model is left"
+cp rounds.csv kept
+[ "$(status --csv rounds.csv --set simga=3)" = 2 ] || fail "bad setting"
+cmp rounds.csv kept || fail "a bad setting costs the last file"
+
+# A run that cannot commit ends, and says why.
+[ "$(status -n 6 --rounds 2 --set hidden=1 --set clip=0.0001)" = 1 ] || fail "a model beyond clip is taken"
+grep -q "exceeds clip 0.0001" err || fail "no reason: $(cat err)"
+[ "$(status -n 60 --topology line --set gate=warn --rounds 1 --set sigma=8 --set mixing=metropolis --set trainer=noise --set size=3)" = 1 ] || fail "no width"
+grep -q "no round committed in 3 steps.*fractional bits" err || fail "no reason: $(cat err)"
+
+# Interrupted: what was done is shown.
+# shellcheck disable=SC2086
+"$starling" simulate -n 6 --rounds 1000000 $noise >out 2>err &
+pid=$!
+tries=0
+until grep -q "same" out; do
+	tries=$((tries + 1))
+	[ $tries -lt 600 ] || fail "no round in a minute"
+	sleep 0.1
+done
+kill -INT $pid
+code=0
+wait $pid || code=$?
+[ $code = 130 ] || fail "interrupted, it ends with $code"
+grep -q "interrupted" err || fail "says nothing: $(cat err)"
+grep -q "of 1000000 rounds, not complete" out || fail "no total"
