@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "common/base/bytes.h"
 #include "tools/command.h"
 #include "tools/verify.h"
 
@@ -72,6 +73,7 @@ static void on_signal(uv_signal_t *handle, int number)
 static void let_go(struct sl_launch *launch)
 {
 	uv_close((uv_handle_t *)&launch->tick, NULL);
+	sl_chaos_close(launch);
 	for (size_t i = 0; i < 3; i++)
 		uv_close((uv_handle_t *)&launch->signals[i], NULL);
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
@@ -94,14 +96,25 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 
 /* ---- running ---- */
 
+/* Who is absent took part, and needs no model. */
+static int verify(const struct sl_launch *launch, const struct sl_round_row *row, struct sl_error *error)
+{
+	uint64_t who[(SL_LEARNERS_MAX + 63) / 64] = {0}, excused[(SL_LEARNERS_MAX + 63) / 64] = {0};
+	sl_round_absent(row, excused);
+	for (size_t w = 0; w < sl_bits_words(row->roster); w++) {
+		who[w] = row->who[w] | excused[w];
+		excused[w] |= row->passed[w];
+	}
+	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, who, excused};
+	return sl_verify_round(&v, error);
+}
+
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 {
-	const struct sl_verify verify = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round,
-					 row->who};
 	struct sl_error error = {0};
 	row->exact = sl_round_agreed(row);
 	if (launch->plan->options.verify) {
-		row->verified = sl_verify_round(&verify, &error) == SL_OK;
+		row->verified = verify(launch, row, &error) == SL_OK;
 		row->check_failed = !row->verified;
 		row->exact = row->exact && row->verified;
 	}
@@ -117,12 +130,12 @@ static void tick_starting(struct sl_launch *launch, uint64_t now)
 	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners;
 	for (uint32_t i = 0; i < launch->plan->learners; i++) {
 		struct sl_learner *l = &launch->learners[i];
-		if (l->connected)
+		if (l->connected || l->exited)
 			continue;
-		if (now - launch->started_ms > deadline)
+		if (now - l->started_ms > deadline)
 			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
 				       (unsigned long long)deadline / 1000);
-		if (!l->exited && !launch->ending)
+		if (!launch->ending)
 			sl_client_connect(&l->control, l->folder);
 	}
 }
@@ -157,14 +170,18 @@ static void on_tick(uv_timer_t *timer)
 		tick_ending(launch, now);
 		return;
 	}
-	if (launch->connected < launch->plan->learners)
-		tick_starting(launch, now);
+	sl_revive_tick(launch, now);
+	tick_starting(launch, now);
 	tick_lost(launch, now);
-	if (launch->running == 0 && !any_talks(launch))
+	if (launch->running == 0 && !any_talks(launch) && !sl_revive_pending(launch))
 		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
 			       launch->handed + 1);
 	if (!launch->ending)
 		sl_radio_tick(launch, elapsed_s);
+	if (!launch->ending)
+		sl_rows_tick(launch);
+	if (!launch->ending)
+		sl_wait_tick(launch, now);
 	if (!launch->ending && launch->ticks++ % POLL_TICKS == 0) {
 		sl_launch_poll(launch);
 		sl_launch_show(launch);
@@ -193,6 +210,7 @@ static void watch_signals(struct sl_launch *launch)
 	uv_timer_init(&launch->loop, &launch->tick);
 	launch->tick.data = launch;
 	uv_timer_start(&launch->tick, on_tick, TICK_MS, TICK_MS);
+	sl_chaos_open(launch);
 }
 
 static void init_learner(struct sl_launch *launch, uint32_t index)
@@ -207,13 +225,13 @@ static void init_learner(struct sl_launch *launch, uint32_t index)
 
 static void spawn_all(struct sl_launch *launch)
 {
-	char program[PATH_MAX];
 	struct sl_error error = {0};
-	sl_child_program(program);
-	launch->started_ms = launch->last_tick_ms = uv_now(&launch->loop);
+	sl_child_program(launch->program);
+	launch->last_tick_ms = uv_now(&launch->loop);
+	launch->moved_ms = launch->last_tick_ms;
 	launch->step = 1;
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++)
-		if (sl_child_spawn(&launch->learners[i], program, &error) != SL_OK)
+		if (sl_child_spawn(&launch->learners[i], &error) != SL_OK)
 			sl_launch_fail(launch, "%s", error.text);
 }
 
@@ -247,6 +265,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	uv_loop_close(&launch.loop);
 	int status = sl_launch_result(&launch);
 	sl_rounds_close(&launch.rounds);
+	sl_wait_close(&launch);
 	free(launch.learners);
 	return status;
 }

@@ -1,4 +1,5 @@
-/* The daemons as processes: where the program is, how one is started, why one has died. */
+/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid holds the
+ * process of a learner that runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -6,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tools/launch.h"
@@ -30,39 +32,78 @@ void sl_child_program(char program[static PATH_MAX])
 	strcpy(program, "starlingd");
 }
 
-static void learner_failed(struct sl_learner *l)
-{
-	char text[SL_ERROR_BYTES + 1024];
-	if (l->launch->ending || l->reported)
-		return;
-	l->reported = true;
-	sl_child_explain(l, text, sizeof text);
-	sl_launch_fail(l->launch, "%s", text);
-}
-
 void sl_child_judge(struct sl_learner *learner)
 {
-	const struct sl_launch *launch = learner->launch;
+	struct sl_launch *launch = learner->launch;
+	char text[SL_ERROR_BYTES + 1024], why[64];
 	bool heard_out =
 		learner->control.state != SL_CLIENT_OPEN; /* its last records may still be on their way */
 	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
 			learner->committed == launch->rounds.most;
-	if (learner->exited && heard_out && !in_order)
-		learner_failed(learner);
+	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
+		return;
+	learner->judged = true;
+	if (sl_revive(learner, why, sizeof why))
+		return;
+	sl_child_explain(learner, true, text, sizeof text);
+	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "", text);
+}
+
+static void on_child_closed(uv_handle_t *handle)
+{
+	((struct sl_learner *)handle->data)->closed = true;
 }
 
 static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 {
 	struct sl_learner *l = process->data;
+	char path[PATH_MAX];
+	sl_run_path(&l->launch->plan->folder, l->index, "pid", path);
+	unlink(path);
 	l->exited = true;
 	l->exit_status = status;
 	l->exit_signal = signal;
 	l->launch->running--;
-	uv_close((uv_handle_t *)process, NULL);
+	uv_close((uv_handle_t *)process, on_child_closed);
 	sl_child_judge(l);
 }
 
-static int spawn(struct sl_learner *l, const char *program, int output)
+/* For whoever wants to end one learner. A run goes on without. */
+static void write_pid(const struct sl_learner *l)
+{
+	char path[PATH_MAX];
+	sl_run_path(&l->launch->plan->folder, l->index, "pid", path);
+	FILE *file = fopen(path, "we");
+	if (file == NULL)
+		return;
+	fprintf(file, "%d\n", uv_process_get_pid(&l->process));
+	fclose(file);
+}
+
+static size_t size_of(const struct sl_learner *l, const char *file)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	sl_run_path(&l->launch->plan->folder, l->index, file, path);
+	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+/* What is said of a learner's last start begins anew. */
+static void begin(struct sl_learner *l)
+{
+	l->starts++;
+	l->started_ms = uv_now(&l->launch->loop);
+	l->log_from = size_of(l, "log.jsonl");
+	l->stderr_from = size_of(l, "stderr.txt");
+	l->spawned = l->exited = l->closed = l->judged = l->final = l->connected = false;
+	l->killed = 0;
+	l->lost_ms = 0;
+	l->activity = SL_TRAINING;
+	l->phase = SL_PHASE_TRAIN;
+	l->part = 0;
+}
+
+static int spawn(struct sl_learner *l, int output)
 {
 	char parent[16];
 	snprintf(parent, sizeof parent, "%d", (int)getpid());
@@ -78,7 +119,7 @@ static int spawn(struct sl_learner *l, const char *program, int output)
 	/* started in its own folder, its control socket is "control.sock": a long path to the run folder does
 	 * not hurt */
 	uv_process_options_t options = {.exit_cb = on_child_exit,
-					.file = program,
+					.file = l->launch->program,
 					.args = args,
 					.cwd = l->folder,
 					.stdio = stdio,
@@ -88,21 +129,24 @@ static int spawn(struct sl_learner *l, const char *program, int output)
 	l->spawned = rc == 0;
 	if (rc != 0)
 		uv_close((uv_handle_t *)&l->process, NULL);
+	else
+		write_pid(l);
 	return rc;
 }
 
-int sl_child_spawn(struct sl_learner *learner, const char *program, struct sl_error *error)
+int sl_child_spawn(struct sl_learner *learner, struct sl_error *error)
 {
 	char path[PATH_MAX];
+	begin(learner);
 	sl_run_path(&learner->launch->plan->folder, learner->index, "stderr.txt", path);
 	int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (output < 0)
 		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	int rc = spawn(learner, program, output);
+	int rc = spawn(learner, output);
 	close(output);
 	if (rc != 0)
-		return sl_fail(error, SL_ERR_IO, "cannot start %s for %s: %s", program, learner->name,
-			       uv_strerror(rc));
+		return sl_fail(error, SL_ERR_IO, "cannot start %s for %s: %s", learner->launch->program,
+			       learner->name, uv_strerror(rc));
 	learner->launch->running++;
 	return SL_OK;
 }
@@ -114,8 +158,8 @@ void sl_child_kill_all(struct sl_launch *launch, int signal)
 			uv_process_kill(&launch->learners[i].process, signal);
 }
 
-/* The end of a file, as text; malloced, "" if there is none. */
-static char *tail(const struct sl_learner *l, const char *file)
+/* The end of a file, from `least` on, as text; malloced, "" if there is none. */
+static char *tail(const struct sl_learner *l, const char *file, size_t least)
 {
 	char path[PATH_MAX], *text = calloc(1, TAIL_BYTES + 1);
 	sl_run_path(&l->launch->plan->folder, l->index, file, path);
@@ -123,7 +167,7 @@ static char *tail(const struct sl_learner *l, const char *file)
 	if (text != NULL && fd >= 0) {
 		off_t size = lseek(fd, 0, SEEK_END);
 		off_t from = size > (off_t)TAIL_BYTES ? size - (off_t)TAIL_BYTES : 0;
-		if (pread(fd, text, TAIL_BYTES, from) < 0)
+		if (pread(fd, text, TAIL_BYTES, from > (off_t)least ? from : (off_t)least) < 0)
 			text[0] = '\0';
 	}
 	if (fd >= 0)
@@ -158,20 +202,33 @@ static char *last_error(const char *log)
 	return found;
 }
 
-void sl_child_explain(const struct sl_learner *learner, char *text, size_t size)
+/* "learner-03 (3) was killed by SIGKILL in round 4" */
+static int describe(const struct sl_learner *l, char *text, size_t size)
 {
-	char *log = tail(learner, "log.jsonl"), *said = tail(learner, "stderr.txt");
+	const char *abbreviation = sigabbrev_np(l->exit_signal);
+	char how[48], when[32] = "after the last round";
+	if (l->exit_signal != 0)
+		snprintf(how, sizeof how, "was killed by SIG%s", abbreviation != NULL ? abbreviation : "NAL");
+	else
+		snprintf(how, sizeof how, "ended with status %lld", (long long)l->exit_status);
+	if (!l->connected)
+		strcpy(when, "before it was up");
+	else if (l->committed < l->launch->rounds.most)
+		snprintf(when, sizeof when, "in round %u", l->committed + 1);
+	return snprintf(text, size, "%s (%u) %s %s", l->name, l->index + 1, how, when);
+}
+
+void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size)
+{
+	char *log = tail(learner, "log.jsonl", learner->log_from);
+	char *said = tail(learner, "stderr.txt", learner->stderr_from);
 	char *error = log != NULL ? last_error(log) : NULL;
-	const char *lines = said != NULL ? last_lines(said) : "";
-	int n = learner->exit_signal != 0
-			? snprintf(text, size, "%s was ended by signal %d (%s)", learner->name,
-				   learner->exit_signal, strsignal(learner->exit_signal))
-			: snprintf(text, size, "%s ended with status %lld", learner->name,
-				   (long long)learner->exit_status);
+	const char *last = lines && said != NULL ? last_lines(said) : "";
+	int n = describe(learner, text, size);
 	if (error != NULL && (size_t)n < size)
 		n += snprintf(text + n, size - (size_t)n, ": %s", error);
-	if (*lines != '\0' && (size_t)n < size)
-		n += snprintf(text + n, size - (size_t)n, "\n%s", lines);
+	if (*last != '\0' && (size_t)n < size)
+		snprintf(text + n, size - (size_t)n, "\n%s", last);
 	for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n'; end--)
 		text[end - 1] = '\0';
 	free(error);

@@ -16,11 +16,14 @@ enum {
 	KEY_SET,
 	KEY_VERIFY,
 	KEY_JSON,
-	KEY_STEP_SECONDS
+	KEY_STEP_SECONDS,
+	KEY_NO_RESTART,
+	KEY_CHAOS
 };
 
 #define STEP_SECONDS 30.0
 #define STEP_SECONDS_MAX 86400.0
+#define KILLS_MAX 1000000u
 
 static const struct argp_option options[] = {
 	{"learners", 'n', "N", 0, "how many daemons (10, or what the schedule says)", 0},
@@ -37,6 +40,9 @@ static const struct argp_option options[] = {
 	{"json", KEY_JSON, NULL, 0, "print the summary as JSON; progress goes to standard error", 0},
 	{"step-seconds", KEY_STEP_SECONDS, "S", 0,
 	 "give up a step of the schedule when all learners have looked for each other this long (30)", 0},
+	{"chaos", KEY_CHAOS, "KILLS", 0,
+	 "kill a learner with SIGKILL, whichever and whenever --seed says, so many times; each is started again", 0},
+	{"no-restart", KEY_NO_RESTART, NULL, 0, "a learner that dies ends the run", 0},
 	{0}};
 
 static double seconds_or_usage(struct argp_state *state, const char *text)
@@ -85,6 +91,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_STEP_SECONDS:
 		o->step_s = seconds_or_usage(state, arg);
 		return 0;
+	case KEY_CHAOS:
+		o->chaos = (uint32_t)sl_number_or_usage(state, "--chaos", arg, 1, KILLS_MAX);
+		return 0;
+	case KEY_NO_RESTART:
+		o->no_restart = true;
+		return 0;
+	case ARGP_KEY_END:
+		if (o->no_restart && o->chaos > 0)
+			argp_failure(state, SL_EXIT_USAGE, 0, "--chaos and --no-restart: who is killed must be started again");
+		return 0;
 	case ARGP_KEY_ARG:
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "unexpected argument '%s'; see 'starling launch --help'", arg);
@@ -104,10 +120,14 @@ static const struct argp argp = {options,
 				 "  starling launch\n"
 				 "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
 				 "  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
+				 "  starling launch --verify --chaos 10\n"
 				 "  starling launch --json >summary.json\n"
 				 "\n"
+				 "A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
+				 "deaths within a minute, or three in a row before it was up, end the run.\n"
+				 "\n"
 				 "In the last column, \"same\" says that all learners committed the same model, "
-				 "which is the exact mean by the bound on K; \"exact\" that --verify has "
+				 "which is the exact mean by construction; \"exact\" that --verify has "
 				 "recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
 				 "gets fewer columns, a wide one or a pipe also the megabytes sent.\n"
 				 "\n"

@@ -4,6 +4,7 @@
 
 #include "common/math/connect.h"
 #include "tools/launch.h"
+#include "tools/topology_step.h"
 
 #define WARNINGS_MOST 5u
 
@@ -15,11 +16,9 @@ struct gate {
 
 static int survey(struct gate *gate, uint32_t step, uint32_t *kappa, uint32_t *cut)
 {
-	const struct sl_schedule *schedule = &gate->plan->schedule;
 	struct sl_graph graph;
 	sl_arena_reset(&gate->scratch, 0);
-	int rc = sl_graph_init(&graph, schedule->learners, sl_schedule_edges(schedule, step),
-			       sl_schedule_count(schedule, step), &gate->scratch);
+	int rc = sl_step_graph(&gate->plan->schedule, step, &graph, &gate->scratch);
 	return rc == SL_OK ? sl_connectivity(&graph, gate->c + 1, kappa, cut, &gate->scratch) : rc;
 }
 
@@ -78,9 +77,8 @@ static int check_few(const struct gate *gate, struct sl_error *error)
 
 int sl_plan_gate(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
 {
-	uint32_t n = plan->learners;
-	size_t edges = (size_t)n * (n - 1) / 2;
-	size_t bytes = (n + 4 * edges) * sizeof(uint64_t) + 4096 + sl_connectivity_scratch(n, (uint32_t)edges);
+	uint32_t n = plan->learners, edges = sl_step_edges_most(&plan->schedule);
+	size_t bytes = sl_step_bytes(n, edges) + sl_connectivity_scratch(n, edges);
 	struct gate gate = {.plan = plan, .c = plan->settings.tolerance};
 	int rc = check_few(&gate, error);
 	if (rc != SL_OK || n < gate.c + 2)

@@ -13,14 +13,19 @@ static void opened(void *context)
 {
 	struct sl_learner *l = context;
 	struct sl_launch *launch = l->launch;
-	l->connected = true;
+	bool first = !l->greeted;
+	l->connected = l->greeted = true;
+	l->early = 0;
+	l->heard_ms = uv_now(&launch->loop);
+	sl_wait_moved(l);
 	ask(l, "watch");
+	ask(l, "status"); /* it may have trained, or committed, before we listened */
 	sl_radio_tell(launch, l->index);
-	ask(l, "status"); /* it may have trained before we listened */
-	if (++launch->connected == launch->plan->learners && !launch->ending) {
-		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->connected,
+	if (first && ++launch->greeted == launch->plan->learners && !launch->ending) {
+		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->greeted,
 				 launch->plan->folder.shown);
 		sl_progress_header(launch->progress);
+		sl_chaos_begin(launch);
 	}
 }
 
@@ -50,6 +55,7 @@ static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const j
 static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	l->activity = SL_SEEKING;
+	sl_wait_moved(l);
 	set_clamped(l, row, 0); /* a burned model's are gone with it */
 	sl_round_trained(row, record);
 }
@@ -57,33 +63,47 @@ static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const j
 static void hear_view(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	l->activity = SL_WORKING;
+	sl_wait_moved(l);
 	sl_round_view(row, record);
+	sl_round_member(row, l->index, (sl_attempt)sl_field_whole(record, "attempt", 0));
 	if (row->committed == 0)
 		row->step = l->launch->step;
 }
 
-static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 {
-	struct sl_launch *launch = l->launch;
-	l->activity = SL_TRAINING;
-	if (row->round > l->committed)
-		l->committed = row->round;
-	if (!sl_round_committed(row, l->index, record))
-		return;
 	if (row->step == 0)
 		row->step = launch->step;
+	row->first_ms = uv_now(&launch->loop);
 	launch->barren = 0;
+	sl_chaos_committed(launch);
 	if (row->round < launch->rounds.most)
 		sl_radio_next(launch);
 }
 
-/* A round that went by without it, from a neighbour: the same model, or the run is not exact. */
-static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+/* Rounds before this one that it did not come to say are committed too. */
+static void set_committed(struct sl_learner *l, const struct sl_round_row *row)
 {
 	l->activity = SL_TRAINING;
+	sl_wait_moved(l);
+	if (row->round > l->committed + 1)
+		sl_adopt(l, row->round - 1);
 	if (row->round > l->committed)
 		l->committed = row->round;
-	row->same = row->same && strcmp(row->digest, sl_field_text(record, "digest", "")) == 0;
+}
+
+static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+{
+	set_committed(l, row);
+	if (sl_round_committed(row, l->index, record))
+		sl_hear_first_commit(l->launch, row);
+}
+
+/* A round that it did not finish, from a neighbour: the same model, or the run is not exact. */
+static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+{
+	set_committed(l, row);
+	sl_round_shown(row, l->index, sl_field_text(record, "digest", ""));
 }
 
 static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
@@ -105,9 +125,24 @@ static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const js
 static void hear_waiting(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	(void)row;
-	(void)record;
+	sl_wait_heard(l, record);
 	if (l->activity == SL_TRAINING) /* its `trained` was written before we listened */
 		l->activity = SL_SEEKING;
+}
+
+static void hear_moved(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+{
+	(void)row;
+	(void)record;
+	sl_wait_moved(l);
+}
+
+/* A model above its clip, another's result that differs: it would be so again after a new start. */
+static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+{
+	(void)row;
+	(void)record;
+	l->final = true;
 }
 
 static const struct {
@@ -118,15 +153,9 @@ static const struct {
 	{"committed", hear_committed},	 {"evaluated", hear_evaluated},
 	{"attempt_failed", hear_failed}, {"waiting", hear_waiting},
 	{"clamped", hear_clamped},	 {"caught_up", hear_caught_up},
+	{"recovering", hear_moved},	 {"recovered", hear_moved},
+	{"fatal", hear_fatal}, /* of a round; others name none */
 };
-
-/* Rounds are handed out in order, each once. */
-static void hand_out(struct sl_launch *launch)
-{
-	struct sl_rounds *r = &launch->rounds;
-	while (launch->handed < r->count && sl_round_complete(&r->rows[launch->handed]))
-		sl_launch_round_done(launch, &r->rows[launch->handed++]);
-}
 
 static void hear_record(struct sl_learner *l, const char *event, const json_t *record)
 {
@@ -134,9 +163,11 @@ static void hear_record(struct sl_learner *l, const char *event, const json_t *r
 		if (strcmp(events[i].event, event) != 0)
 			continue;
 		struct sl_round_row *row = sl_rounds_row(&l->launch->rounds, record);
-		if (row != NULL)
+		if (row != NULL) {
 			events[i].hear(l, row, record);
-		hand_out(l->launch);
+			sl_rows_late(l, row);
+		}
+		sl_rows_tick(l->launch);
 		return;
 	}
 }
@@ -145,6 +176,11 @@ static void hear_record(struct sl_learner *l, const char *event, const json_t *r
 
 static void hear_status(struct sl_learner *l, const json_t *reply)
 {
+	sl_round committed = (sl_round)sl_field_whole(reply, "committed", 0);
+	if (committed > l->committed) {
+		sl_adopt(l, committed);
+		sl_rows_tick(l->launch);
+	}
 	l->round = (sl_round)sl_field_whole(reply, "round", l->round);
 	l->phase = sl_phase_find(sl_field_text(reply, "phase", ""));
 	l->part = sl_field_real(reply, "progress", 0) / 1000;
@@ -165,6 +201,7 @@ static void heard(void *context, const json_t *object)
 {
 	struct sl_learner *l = context;
 	const char *event = sl_field_text(object, "event", NULL);
+	l->heard_ms = uv_now(&l->launch->loop);
 	if (l->launch->ending)
 		return;
 	if (event != NULL)

@@ -11,7 +11,6 @@
 
 #define LEARNERS_USUAL 10u
 #define ROUNDS_USUAL 10u
-#define DEGREE_USUAL 16u
 #define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
 #define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
 
@@ -163,21 +162,21 @@ static int check_field(struct sl_plan *plan, struct sl_error *error)
 {
 	const struct sl_settings *s = &plan->settings;
 	struct sl_encoding encoding = sl_plan_encoding(plan);
-	const uint64_t most = UINT64_C(1) << SL_MIXING_P_BITS_MAX;
+	const uint32_t bits = sl_engine_p_bits(s->mixing);
+	const uint64_t most = UINT64_C(1) << bits;
 	uint64_t least = 0;
 	int sigma_most = -1;
 	char text[96];
-	plan->p =
-		s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, SL_MIXING_P_BITS_MAX);
+	plan->p = s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, bits);
 	if (plan->p > most)
-		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing goes up to 2^%d",
-			       (unsigned long long)plan->p, SL_MIXING_P_BITS_MAX);
-	if (sl_p_bound(plan->p != 0 ? plan->p : most - 17, &encoding, plan->learners, s->max_weight, &least,
+		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
+			       (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
+	if (sl_p_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight, &least,
 		       &sigma_most) &&
 	    plan->p > plan->learners)
 		return SL_OK;
 	if (plan->p == 0)
-		snprintf(text, sizeof text, "no p up to 2^%d is large enough", SL_MIXING_P_BITS_MAX);
+		snprintf(text, sizeof text, "no p up to 2^%u is large enough", bits);
 	else
 		snprintf(text, sizeof text, "p = %llu is too small", (unsigned long long)plan->p);
 	return explain_bound(plan, text, least, sigma_most, error);
@@ -207,30 +206,13 @@ static char *absolute_data(const char *data, struct sl_error *error)
 	return path;
 }
 
-/* A topology that was asked for is played as it is, and not thinned by an overlay. */
-static uint32_t degree_most(const struct sl_plan *plan)
-{
-	const struct sl_schedule *schedule = &plan->schedule;
-	uint32_t most = DEGREE_USUAL, *degree = calloc(schedule->learners, sizeof *degree);
-	for (uint32_t step = 0; degree != NULL && step < schedule->steps; step++) {
-		const struct sl_edge *edges = sl_schedule_edges(schedule, step);
-		memset(degree, 0, schedule->learners * sizeof *degree);
-		for (size_t e = 0; e < sl_schedule_count(schedule, step); e++) {
-			most = ++degree[edges[e].a] > most ? degree[edges[e].a] : most;
-			most = ++degree[edges[e].b] > most ? degree[edges[e].b] : most;
-		}
-	}
-	free(degree);
-	return most;
-}
-
 static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 {
 	const struct sl_launch_options *o = &plan->options;
 	char rounds[16], seed[24], degree[16];
 	snprintf(rounds, sizeof rounds, "%u", o->rounds);
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
-	snprintf(degree, sizeof degree, "%u", degree_most(plan));
+	snprintf(degree, sizeof degree, "%u", sl_schedule_degree_max(&plan->schedule));
 	const struct sl_run_setting settings[] = {
 		{"run", plan->folder.name},
 		{"rounds", rounds},
@@ -264,13 +246,15 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 }
 
 /* What every learner would find out for itself: unusable images, or too few. */
-static int check_data(const struct sl_plan *plan, struct sl_error *error)
+static int check_data(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_trainer *trainer;
-	int rc = sl_autoencoder_open(&plan->settings, 0, plan->learners, &trainer, error);
-	if (rc == SL_OK)
-		trainer->ops->close(trainer);
-	return rc;
+	int rc = sl_trainer_open(&plan->settings, 0, plan->learners, &trainer, error);
+	if (rc != SL_OK)
+		return rc;
+	plan->n = trainer->ops->parameters(trainer);
+	trainer->ops->close(trainer);
+	return SL_OK;
 }
 
 static int write_schedule(struct sl_plan *plan, struct sl_error *error)
@@ -290,6 +274,16 @@ static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 	return rc;
 }
 
+int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
+{
+	int rc = check_field(plan, error);
+	if (rc == SL_OK)
+		rc = check_data(plan, error);
+	if (rc == SL_OK)
+		rc = check_schedule(plan, progress, error);
+	return rc == SL_OK ? sl_plan_gate(plan, progress, error) : rc;
+}
+
 static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress,
 		       struct sl_error *error)
 {
@@ -300,13 +294,7 @@ static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progres
 	if (rc == SL_OK)
 		rc = load_settings(plan, error);
 	if (rc == SL_OK)
-		rc = check_field(plan, error);
-	if (rc == SL_OK)
-		rc = check_data(plan, error);
-	if (rc == SL_OK)
-		rc = check_schedule(plan, progress, error);
-	if (rc == SL_OK)
-		rc = sl_plan_gate(plan, progress, error);
+		rc = sl_plan_check(plan, progress, error);
 	if (rc == SL_OK)
 		rc = write_schedule(plan, error);
 	if (rc != SL_OK)
@@ -314,16 +302,20 @@ static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progres
 	return rc;
 }
 
+int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error)
+{
+	*plan = (struct sl_plan){.options = *options};
+	int rc = plan_options(&plan->options, error);
+	return rc == SL_OK ? plan_schedule(plan, error) : rc;
+}
+
 int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
 		 struct sl_error *error)
 {
 	char *data = NULL;
-	*plan = (struct sl_plan){.options = *options};
-	int rc = plan_options(&plan->options, error);
+	int rc = sl_plan_begin(plan, options, error);
 	if (rc == SL_OK && (data = absolute_data(plan->options.data, error)) == NULL)
 		rc = error->code;
-	if (rc == SL_OK)
-		rc = plan_schedule(plan, error);
 	if (rc == SL_OK)
 		rc = plan_folder(plan, data, progress, error);
 	free(data);

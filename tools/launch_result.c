@@ -59,49 +59,6 @@ static void write_summary(struct sl_launch *launch)
 
 /* ---- the last lines ---- */
 
-/* What can be said of the models of all rounds together; without --verify no more than was looked at. */
-static const char *verdict(const struct sl_launch *launch)
-{
-	bool complete = launch->handed == launch->rounds.most;
-	for (uint32_t i = 0; i < launch->handed; i++)
-		if (!launch->rounds.rows[i].exact)
-			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
-	return !complete ? "not complete"
-	       : launch->plan->options.verify
-		       ? "all exact"
-		       : "all the same (exact by the bound on K; --verify recomputes it)";
-}
-
-static void say_clamped(struct sl_launch *launch)
-{
-	char text[SL_THOUSANDS_BYTES];
-	uint64_t clamped = 0;
-	uint32_t rounds = 0;
-	for (uint32_t i = 0; i < launch->handed; i++) {
-		clamped += launch->rounds.rows[i].clamped;
-		rounds += launch->rounds.rows[i].clamped > 0;
-	}
-	sl_thousands(clamped, text);
-	if (clamped > 0)
-		sl_progress_line(launch->progress, "clamped %s parameter%s to %g in %u round%s", text,
-				 clamped == 1 ? "" : "s", launch->plan->settings.clip, rounds,
-				 rounds == 1 ? "" : "s");
-}
-
-static void say_rounds(struct sl_launch *launch)
-{
-	const struct sl_round_row *rows = launch->rounds.rows;
-	uint32_t n = launch->handed, most = launch->rounds.most;
-	char from[32] = "";
-	if (n == 0)
-		return;
-	if (n > 1)
-		snprintf(from, sizeof from, "%.6f -> ", rows[0].mse);
-	sl_progress_line(launch->progress, "%u of %u round%s, %s; MSE %s%.6f", n, most, most == 1 ? "" : "s",
-			 verdict(launch), from, rows[n - 1].mse);
-	say_clamped(launch);
-}
-
 static bool any_log(const struct sl_launch *launch)
 {
 	char path[PATH_MAX];
@@ -111,17 +68,14 @@ static bool any_log(const struct sl_launch *launch)
 	return false;
 }
 
-/* A command is to be copied: no line of it is broken. */
-static void say_next(struct sl_launch *launch)
+void sl_launch_command(struct sl_launch *launch, const char *lead, const char *command)
 {
 	char program[PATH_MAX + 64], folder[PATH_MAX + 64];
 	const char *shown = launch->plan->folder.shown;
 	sl_shell_word(launch->plan->options.program, program, sizeof program);
 	sl_shell_word(shown, folder, sizeof folder);
-	if (!any_log(launch))
-		return;
 	sl_progress_clear(launch->progress);
-	fprintf(launch->progress->out, "next: %s logs %s%s\n", program, *shown == '-' ? "./" : "", folder);
+	fprintf(launch->progress->out, "%s%s %s %s%s\n", lead, program, command, *shown == '-' ? "./" : "", folder);
 	fflush(launch->progress->out);
 }
 
@@ -140,7 +94,10 @@ int sl_launch_result(struct sl_launch *launch)
 	else if (launch->signal != 0)
 		fprintf(stderr, "starling launch: interrupted\n");
 	delete_reveals(launch);
-	say_rounds(launch);
-	say_next(launch);
+	sl_chaos_say(launch);
+	sl_progress_total(launch->progress, &launch->rounds, launch->handed, launch->plan->settings.clip,
+			  launch->plan->options.verify);
+	if (any_log(launch))
+		sl_launch_command(launch, "next: ", "logs");
 	return exit_status(launch);
 }

@@ -18,7 +18,7 @@ enum sl_phase sl_phase_find(const char *name)
 void sl_launch_poll(struct sl_launch *launch)
 {
 	uint32_t n = launch->plan->learners, count = n < POLLED_MOST ? n : POLLED_MOST;
-	if (!launch->progress->live || launch->connected < n)
+	if ((!launch->progress->live && !sl_rows_pending(launch)) || launch->greeted < n)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_learner *l = &launch->learners[(launch->polled + i) % n];
@@ -57,8 +57,8 @@ static void show_start(struct sl_launch *launch)
 {
 	uint32_t n = launch->plan->learners;
 	struct sl_bar bar = {.round = 1, .rounds = launch->rounds.most, .phase = "START"};
-	bar.part = (double)launch->connected / n;
-	snprintf(bar.note, sizeof bar.note, "%u of %u are up", launch->connected, n);
+	bar.part = (double)launch->greeted / n;
+	snprintf(bar.note, sizeof bar.note, "%u of %u are up", launch->greeted, n);
 	sl_progress_bar(launch->progress, &bar);
 }
 
@@ -66,7 +66,7 @@ void sl_launch_show(struct sl_launch *launch)
 {
 	if (!launch->progress->live || launch->ending)
 		return;
-	if (launch->connected < launch->plan->learners)
+	if (launch->greeted < launch->plan->learners)
 		show_start(launch);
 	else
 		show_run(launch);

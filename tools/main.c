@@ -14,7 +14,13 @@
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
 	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step", sl_cmd_topology},
+	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
+	{"sim", "play the protocol from seeds, with faults, and check every step", sl_cmd_sim},
+	{"bench", "measure what a round costs on this machine", sl_cmd_bench},
+	{"plan", "forecast what a round will cost, for each way to share and to mix", sl_cmd_plan},
+	{"reproduce", "measure the paper's figures with this code, and write a report", sl_cmd_reproduce},
 	{"logs", "show the learners' logs as one stream in time", sl_cmd_logs},
+	{"abandon", "give up an attempt that a learner lost for good holds up", sl_cmd_abandon},
 	{"init", "make this learner's identity and print its roster line", sl_cmd_init},
 };
 

@@ -55,16 +55,24 @@ static bool is_free(uint32_t port)
 	return bound;
 }
 
+static uint32_t start_anywhere(void)
+{
+	uint32_t start;
+	return getrandom(&start, sizeof start, 0) == sizeof start ? start : (uint32_t)getpid();
+}
+
 int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error)
 {
+	static bool begun;
+	static uint32_t next; /* where nobody in this program has looked yet */
 	struct range range = choose(count);
-	uint32_t size = range.most - range.least + 1, found = 0, start = 0;
-	if (getrandom(&start, sizeof start, 0) != sizeof start)
-		start = (uint32_t)getpid();
+	uint32_t size = range.most - range.least + 1, found = 0;
+	next = begun ? next : start_anywhere();
+	begun = true;
 	for (uint32_t i = 0; i < size && found < count; i++) {
-		uint32_t port = range.least + (start % size + i) % size;
-		if (is_free(port))
-			ports[found++] = (uint16_t)port;
+		next = (next + 1) % size;
+		if (is_free(range.least + next))
+			ports[found++] = (uint16_t)(range.least + next);
 	}
 	if (found == count)
 		return SL_OK;

@@ -6,5 +6,5 @@
 
 /* `count` distinct ports that are free now. They lie outside the range that the system hands out to
  * connecting sockets, because a daemon that connects could otherwise take the port on which another is about
- * to listen. */
+ * to listen. Whoever asks again is given others: nobody may listen on the first ones yet. */
 int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error);

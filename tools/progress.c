@@ -1,5 +1,6 @@
 #include "tools/progress.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #define GAUGE_LEAST 8u
 #define GAUGE_MOST 40u
 
-enum { ROUND, LEARNERS, EDGES, MU, K, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, COLUMNS };
+enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, COLUMNS };
 
 /* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together. */
 static const struct sl_column table[COLUMNS] = {
@@ -20,7 +21,7 @@ static const struct sl_column table[COLUMNS] = {
 	[LEARNERS] = {"learners", 9, 3, false},
 	[EDGES] = {"edges", 8, 5, false},
 	[MU] = {"mu", 10, 6, false},
-	[K] = {"K", 8, 2, false},
+	[STEPS] = {"steps", 8, 2, false},
 	[MSE] = {"MSE", 10, 0, false},
 	[TRAIN] = {"train s", 9, 4, false},
 	[AGGREGATE] = {"aggreg. s", 10, 1, false},
@@ -77,30 +78,87 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 	snprintf(cells[ROUND], SL_CELL_BYTES, "%u", row->round);
 	snprintf(cells[LEARNERS], SL_CELL_BYTES, "%u", row->learners);
 	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", row->edges);
-	snprintf(cells[MU], SL_CELL_BYTES, "%.6f", row->mu);
-	snprintf(cells[K], SL_CELL_BYTES, "%llu", (unsigned long long)row->k);
-	snprintf(cells[MSE], SL_CELL_BYTES, "%.6f", row->mse);
+	snprintf(cells[MU], SL_CELL_BYTES, isnan(row->mu) ? "-" : "%.6f", row->mu);
+	snprintf(cells[STEPS], SL_CELL_BYTES, "%llu", (unsigned long long)row->steps);
+	snprintf(cells[MSE], SL_CELL_BYTES, isnan(row->mse) ? "-" : "%.6f", row->mse);
 	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
 	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
 	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
 	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
 }
 
+/* "clamped 47,000, 1 absent"; "" where there is nothing to note */
+static void note(const struct sl_round_row *row, char *text, size_t size)
+{
+	char clamped[SL_THOUSANDS_BYTES];
+	uint32_t missing = sl_round_missing(row);
+	size_t used = 0;
+	sl_thousands(row->clamped, clamped);
+	*text = '\0';
+	if (row->clamped > 0)
+		used = (size_t)snprintf(text, size, "clamped %s", clamped);
+	if (missing > 0)
+		snprintf(text + used, size - used, "%s%u absent", used > 0 ? ", " : "", missing);
+}
+
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
 {
-	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], clamped[SL_THOUSANDS_BYTES];
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], noted[SL_THOUSANDS_BYTES + 32];
 	size_t width = sl_terminal_width(progress->out);
 	uint32_t columns = sl_table_kept(table, COLUMNS, width);
 	if (columns != progress->columns)
 		print_header(progress, columns);
 	fill_cells(row, cells);
 	sl_table_line(table, COLUMNS, columns, cells, line);
-	sl_thousands(row->clamped, clamped);
-	bool fits = width == 0 || strlen(line) + strlen(", clamped ") + strlen(clamped) <= width;
-	if (row->clamped == 0)
+	note(row, noted, sizeof noted);
+	bool fits = width == 0 || strlen(line) + strlen(", ") + strlen(noted) <= width;
+	if (*noted == '\0')
 		sl_progress_line(progress, "%s", line);
 	else
-		sl_progress_line(progress, fits ? "%s, clamped %s" : "%s\n      clamped %s", line, clamped);
+		sl_progress_line(progress, fits ? "%s, %s" : "%s\n      %s", line, noted);
+}
+
+/* What can be said of the models of all rounds together; not verified, no more than was looked at. */
+static const char *verdict(const struct sl_rounds *rounds, uint32_t shown, bool verified)
+{
+	bool complete = shown == rounds->most;
+	for (uint32_t i = 0; i < shown; i++)
+		if (!rounds->rows[i].exact)
+			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
+	return !complete	? "not complete"
+	       : verified	? "all exact"
+				: "all the same (exact by construction; --verify recomputes it)";
+}
+
+static void say_clamped(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip)
+{
+	char text[SL_THOUSANDS_BYTES];
+	uint64_t clamped = 0;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < shown; i++) {
+		clamped += rounds->rows[i].clamped;
+		count += rounds->rows[i].clamped > 0;
+	}
+	sl_thousands(clamped, text);
+	if (clamped > 0)
+		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clip, count,
+				 count == 1 ? "" : "s");
+}
+
+void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
+		       bool verified)
+{
+	const struct sl_round_row *rows = rounds->rows;
+	char mse[64] = "";
+	if (shown == 0)
+		return;
+	if (shown > 1 && !isnan(rows[0].mse))
+		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", rows[0].mse, rows[shown - 1].mse);
+	else if (!isnan(rows[0].mse))
+		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
+	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most, rounds->most == 1 ? "" : "s",
+			 verdict(rounds, shown, verified), mse);
+	say_clamped(progress, rounds, shown, clip);
 }
 
 /* "[#####-----] " of `cells` cells. */

@@ -36,6 +36,10 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 void sl_progress_header(struct sl_progress *progress);
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row);
 
+/* The last lines: what the first `shown` rounds came to, and what was cut to `clip`. */
+void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
+		       bool verified);
+
 /* Draws the bar, cut between words where the terminal ends; nothing in a pipe. */
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar);
 void sl_progress_clear(struct sl_progress *progress);

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define DEGREE_USUAL 16u /* of the setting degree_max */
+
 void sl_schedule_init(struct sl_schedule *schedule, uint32_t learners)
 {
 	*schedule = (struct sl_schedule){.learners = learners};
@@ -138,4 +140,19 @@ int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_sc
 				best, quorum);
 	}
 	return SL_OK;
+}
+
+uint32_t sl_schedule_degree_max(const struct sl_schedule *schedule)
+{
+	uint32_t most = DEGREE_USUAL, *degree = calloc(schedule->learners, sizeof *degree);
+	for (uint32_t step = 0; degree != NULL && step < schedule->steps; step++) {
+		const struct sl_edge *edges = sl_schedule_edges(schedule, step);
+		memset(degree, 0, schedule->learners * sizeof *degree);
+		for (size_t e = 0; e < sl_schedule_count(schedule, step); e++) {
+			most = ++degree[edges[e].a] > most ? degree[edges[e].a] : most;
+			most = ++degree[edges[e].b] > most ? degree[edges[e].b] : most;
+		}
+	}
+	free(degree);
+	return most;
 }

@@ -39,6 +39,9 @@ static inline const struct sl_edge *sl_schedule_edges(const struct sl_schedule *
 	return s->edges + s->start[step];
 }
 
+/* The setting degree_max with which it is played as it is, and not thinned by an overlay. */
+uint32_t sl_schedule_degree_max(const struct sl_schedule *schedule);
+
 /* Reads the text form. An error reads name:line: what; *schedule is closed after one. */
 int sl_schedule_parse(FILE *in, const char *name, struct sl_schedule *schedule, struct sl_error *error);
 int sl_schedule_read(const char *path, struct sl_schedule *schedule, struct sl_error *error);

@@ -63,15 +63,16 @@ static int connectivity_of(const struct sl_graph *graph, struct sl_arena *arena,
 }
 
 /* Shares, one to each neighbour, and a state an iteration to each of them. */
-static void bytes_of(const struct sl_field *field, uint32_t floats, struct sl_step_figures *f)
+static void bytes_of(const struct sl_field *field, const struct sl_figures_request *request, struct sl_step_figures *f)
 {
-	double edge = ((double)field->bytes + (double)SL_STATE_BYTES * (double)f->k) * ((double)floats + 1);
+	double elements = (double)request->floats + 1, share = request->seeded ? SL_KEY_BYTES : field->bytes * elements;
+	double edge = share + SL_STATE_BYTES * (double)f->k * elements;
 	f->bytes_mean = f->degree_mean * edge;
 	f->bytes_most = f->degree_max * edge;
 }
 
-static int metropolis_of(const struct sl_graph *graph, const struct sl_field *field, uint32_t floats,
-			 struct sl_arena *arena, struct sl_step_figures *f)
+static int metropolis_of(const struct sl_graph *graph, const struct sl_field *field,
+			 const struct sl_figures_request *request, struct sl_arena *arena, struct sl_step_figures *f)
 {
 	size_t mark = sl_arena_mark(arena);
 	int rc = sl_mu(graph, arena, &f->mu);
@@ -81,7 +82,7 @@ static int metropolis_of(const struct sl_graph *graph, const struct sl_field *fi
 	f->p_bits = sl_width_p_bits(sl_width_need(graph, f->mu));
 	f->k = sl_iterations(field->p, graph->n, f->mu);
 	if (f->k < UINT64_MAX)
-		bytes_of(field, floats, f);
+		bytes_of(field, request, f);
 	return SL_OK;
 }
 
@@ -130,7 +131,7 @@ static int figures_of(const struct sl_graph *graph, const struct sl_figures_requ
 		rc = connectivity_of(graph, arena, f);
 	if (rc != SL_OK || f->parts > 1)
 		return rc;
-	rc = metropolis_of(graph, &field, request->floats, arena, f);
+	rc = metropolis_of(graph, &field, request, arena, f);
 	if (rc == SL_OK && request->exact)
 		rc = exact_of(graph, &field, arena, f);
 	return rc == SL_OK ? tree_of(graph, arena, f) : rc;

@@ -11,6 +11,7 @@
 struct sl_figures_request {
 	uint64_t p;	 /* a prime, 2 < p < 2^61 */
 	uint32_t floats; /* of a model: n of the protocol */
+	bool seeded;	 /* a share is a seed */
 	bool exact;	 /* whether the exchanges of the exact engine are wanted: they take longest */
 };
 

@@ -3,7 +3,7 @@
 #include "tools/number.h"
 #include "tools/topology_command.h"
 
-enum { KEY_P = 256, KEY_FLOATS, KEY_NO_EXACT };
+enum { KEY_P = 256, KEY_FLOATS, KEY_SEEDED, KEY_NO_EXACT };
 
 /* Of the autoencoder that is trained unless `hidden` says otherwise: 28 x 28 to 32 and back. */
 #define FLOATS_USUAL 50992u
@@ -32,6 +32,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->show.figures.floats =
 			(uint32_t)sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
 		return 0;
+	case KEY_SEEDED:
+		o->show.figures.seeded = true;
+		return 0;
 	case KEY_NO_EXACT:
 		o->show.figures.exact = false;
 		return 0;
@@ -44,6 +47,7 @@ static const struct argp_option options[] = {
 	{"p", KEY_P, "PRIME", 0, "the field, on which K depends (2147483647)", 0},
 	{"floats", KEY_FLOATS, "N", 0, "numbers in a model (50992)", 0},
 	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
+	{"seeded", KEY_SEEDED, NULL, 0, "a share is a seed, as the setting sharing: seeded has it", 0},
 	{"no-exact", KEY_NO_EXACT, NULL, 0,
 	 "skip the exact engine: with a thousand learners it takes longest", 0},
 	{"json", SL_KEY_JSON, NULL, 0, "print a JSON array, with all lists in full", 0},
@@ -70,7 +74,7 @@ static const struct argp argp = {
 int sl_topology_show(int argc, char **argv)
 {
 	struct options o = {.common = {.request.seed = 1, .tolerance = 1},
-			    .show.figures = {SL_P_MERSENNE31, FLOATS_USUAL, true}};
+			    .show.figures = {.p = SL_P_MERSENNE31, .floats = FLOATS_USUAL, .exact = true}};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	sl_topology_parse_args(&argp, argc, argv, &o);

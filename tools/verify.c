@@ -164,12 +164,19 @@ static int check_same(const struct sl_verify *v, uint32_t first, uint32_t learne
 	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s: not the same bytes as %s", other, path);
 }
 
+static bool has_model(const struct sl_verify *v, uint32_t learner)
+{
+	char path[PATH_MAX];
+	round_path(v, learner, "round", "safetensors", path);
+	return access(path, F_OK) == 0;
+}
+
 static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, struct sl_error *error)
 {
 	uint32_t first = UINT32_MAX;
 	int rc = SL_OK;
 	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++) {
-		if (!sl_bit(v->who, i))
+		if (!sl_bit(v->who, i) || (sl_bit(v->passed, i) && !has_model(v, i)))
 			continue;
 		rc = check_model(sum, v, i, error);
 		if (rc == SL_OK && first != UINT32_MAX)
@@ -177,6 +184,8 @@ static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, s
 		if (first == UINT32_MAX)
 			first = i;
 	}
+	if (rc == SL_OK && first == UINT32_MAX)
+		rc = sl_fail(error, SL_ERR_NOTFOUND, "nobody has the model of round %u", v->round);
 	return rc;
 }
 
