@@ -1,6 +1,7 @@
 #include "test/cluster/cluster.h"
 
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,19 +13,76 @@
 
 #define ARGUMENTS_MAX 48
 
-void cluster_launch(struct cluster *cluster, double seconds, const char *arguments)
+struct command {
+	char words[1024];
+	const char *argv[ARGUMENTS_MAX + 1];
+};
+
+static void prepare(struct cluster *cluster, struct command *command, const char *arguments)
 {
-	const char *argv[ARGUMENTS_MAX + 8] = {process_starling(), "launch", "--run-dir", cluster->run};
-	char copy[1024], *save = NULL, path[256];
 	int n = 4;
+	char *save = NULL;
 	process_folder(cluster->folder, sizeof cluster->folder);
 	snprintf(cluster->run, sizeof cluster->run, "%s/run", cluster->folder);
-	snprintf(copy, sizeof copy, "%s", arguments);
-	for (char *word = strtok_r(copy, " ", &save); word != NULL && n < ARGUMENTS_MAX; word = strtok_r(NULL, " ", &save))
-		argv[n++] = word;
-	process_run(&cluster->outcome, NULL, seconds, argv);
+	snprintf(command->words, sizeof command->words, "%s", arguments);
+	*command->argv = process_starling();
+	memcpy(command->argv + 1, (const char *const[]){"launch", "--run-dir", cluster->run}, 3 * sizeof *command->argv);
+	for (char *word = strtok_r(command->words, " ", &save); word != NULL && n < ARGUMENTS_MAX;
+	     word = strtok_r(NULL, " ", &save))
+		command->argv[n++] = word;
+	command->argv[n] = NULL;
+}
+
+static void load_summary(struct cluster *cluster)
+{
+	char path[256];
 	snprintf(path, sizeof path, "%s/summary.json", cluster->run);
 	cluster->summary = json_load_file(path, 0, NULL);
+}
+
+void cluster_launch(struct cluster *cluster, double seconds, const char *arguments)
+{
+	struct command command;
+	prepare(cluster, &command, arguments);
+	process_run(&cluster->outcome, NULL, seconds, command.argv);
+	load_summary(cluster);
+}
+
+void cluster_start(struct cluster *cluster, const char *arguments)
+{
+	struct command command;
+	char log[256];
+	prepare(cluster, &command, arguments);
+	snprintf(log, sizeof log, "%s/launch.txt", cluster->folder);
+	cluster->launcher = process_start(NULL, log, command.argv);
+}
+
+void cluster_wait(struct cluster *cluster, double seconds)
+{
+	char log[256];
+	struct outcome *outcome = &cluster->outcome;
+	snprintf(log, sizeof log, "%s/launch.txt", cluster->folder);
+	outcome->status = process_wait(cluster->launcher, seconds);
+	FILE *file = fopen(log, "re");
+	outcome->out[file != NULL ? fread(outcome->out, 1, sizeof outcome->out - 1, file) : 0] = '\0';
+	outcome->err[0] = '\0';
+	if (file != NULL)
+		fclose(file);
+	load_summary(cluster);
+}
+
+void cluster_kill(const struct cluster *cluster, uint32_t n, uint32_t i, int signal)
+{
+	char path[512];
+	int pid = 0;
+	cluster_path(cluster, n, i, "pid", path, sizeof path);
+	assert_true(process_expect(path, "\n", 20));
+	FILE *file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%d", &pid), 1);
+	fclose(file);
+	assert_true(pid > 1);
+	assert_int_equal(kill(pid, signal), 0);
 }
 
 void cluster_launch_on(struct cluster *cluster, double seconds, const char *schedule, const char *arguments)
@@ -60,7 +118,7 @@ void cluster_expect_exact(const struct cluster *cluster, size_t rounds, bool ver
 	for (size_t r = 0; r < rounds; r++) {
 		const json_t *round = round_of(cluster, r);
 		assert_int_equal(json_integer_value(json_object_get(round, "round")), r + 1);
-		assert_true(json_is_true(json_object_get(round, "exact")));
+		assert_true(json_is_true(json_object_get(round, "same")));
 		assert_int_equal(json_is_true(json_object_get(round, "verified")), verified);
 	}
 	assert_false(process_alive(cluster->folder));

@@ -10,11 +10,15 @@ struct cluster {
 	char folder[128]; /* holds the run folder "run" */
 	char run[160];
 	struct outcome outcome;
+	pid_t launcher;  /* of cluster_start */
 	json_t *summary; /* run/summary.json, NULL when there is none */
 };
 
 /* `starling launch ARGUMENTS --run-dir ...`, arguments split at blanks. */
 void cluster_launch(struct cluster *cluster, double seconds, const char *arguments);
+/* The same in two parts, between which things may happen to it; what it says goes to folder/launch.txt. */
+void cluster_start(struct cluster *cluster, const char *arguments);
+void cluster_wait(struct cluster *cluster, double seconds);
 /* The same on a schedule given as text. */
 void cluster_launch_on(struct cluster *cluster, double seconds, const char *schedule, const char *arguments);
 void cluster_close(struct cluster *cluster);
@@ -24,5 +28,7 @@ void cluster_expect_exact(const struct cluster *cluster, size_t rounds, bool ver
 double cluster_real(const struct cluster *cluster, size_t round, const char *field);
 /* How many different files the learners' checkpoints of a round are (1: all equal). */
 size_t cluster_checkpoints(const struct cluster *cluster, uint32_t learners, uint32_t round);
+/* A signal to learner i of n, by what the launcher says is its process. */
+void cluster_kill(const struct cluster *cluster, uint32_t n, uint32_t i, int signal);
 /* Path of a file of learner number i (from 1) of n. */
 void cluster_path(const struct cluster *cluster, uint32_t n, uint32_t i, const char *file, char *path, size_t size);

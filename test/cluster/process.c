@@ -13,14 +13,14 @@
 
 #define PAUSE_NS 20000000L /* between two looks at a condition */
 
-static double now(void)
+double process_now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-static void look_again(void)
+void process_look_again(void)
 {
 	nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 }
@@ -39,10 +39,14 @@ static void end_started(void)
 
 static void remember(pid_t pid)
 {
+	size_t i = 0;
 	if (started_count == 0)
 		atexit(end_started);
-	if (started_count < STARTED_MAX)
-		started[started_count++] = pid;
+	while (i < started_count && started[i] != 0)
+		i++;
+	if (i < STARTED_MAX)
+		started[i] = pid;
+	started_count += i == started_count && i < STARTED_MAX;
 }
 
 static void ended(pid_t pid)
@@ -50,6 +54,11 @@ static void ended(pid_t pid)
 	for (size_t i = 0; i < started_count; i++)
 		if (started[i] == pid)
 			started[i] = 0;
+}
+
+void process_forget(pid_t pid)
+{
+	ended(pid);
 }
 
 static pid_t spawn(const char *folder, int out, int err, const char *const *argv)
@@ -67,16 +76,16 @@ static pid_t spawn(const char *folder, int out, int err, const char *const *argv
 
 int process_wait(pid_t pid, double seconds)
 {
-	double end = now() + seconds;
+	double end = process_now() + seconds;
 	int status;
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		if (now() > end) {
+		if (process_now() > end) {
 			kill(pid, SIGKILL);
 			waitpid(pid, &status, 0);
 			ended(pid);
 			return -1;
 		}
-		look_again();
+		process_look_again();
 	}
 	ended(pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -132,11 +141,11 @@ int process_count(const char *path, const char *text)
 
 bool process_expect(const char *path, const char *text, double seconds)
 {
-	double end = now() + seconds;
+	double end = process_now() + seconds;
 	while (process_count(path, text) <= 0) {
-		if (now() > end)
+		if (process_now() > end)
 			return false;
-		look_again();
+		process_look_again();
 	}
 	return true;
 }

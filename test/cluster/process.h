@@ -18,6 +18,11 @@ void process_run(struct outcome *outcome, const char *folder, double seconds, co
 pid_t process_start(const char *folder, const char *log, const char *const *argv);
 /* Waits at most `seconds`; kills it then. Returns as outcome.status. */
 int process_wait(pid_t pid, double seconds);
+/* It was waited for in another way. */
+void process_forget(pid_t pid);
+/* Seconds of the monotonic clock; a pause between two looks at a condition. */
+double process_now(void);
+void process_look_again(void);
 
 /* Waits until `text` stands in the file, at most `seconds`. */
 bool process_expect(const char *path, const char *text, double seconds);

@@ -45,8 +45,8 @@ static void launch_refuses(void **state)
 		{"--set sigma=3x", "sigma"},
 		{"--set p=2147483646", "prime"},
 		{"--set p=1020431", "1020431"},               /* too small at sigma 4 */
-		{"--set p=1152921504606846883", "2^44"},      /* a prime of 60 bits */
-		{"--set sigma=12", "sigma"},
+		{"--set mixing=metropolis --set p=1152921504606846883", "2^44"}, /* a prime of 60 bits */
+		{"--set mixing=metropolis --set sigma=12", "sigma"},
 		{"--set quorum=4", "quorum"},
 		{"--set weight=samples", "max_weight"},
 		{"--set encoding=literal --set weight=samples --set max_weight=9000", "literal"},

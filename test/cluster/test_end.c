@@ -18,13 +18,13 @@ struct running {
 	char log[192];
 };
 
-static void begin(struct running *r, const char *learners, const char *topology, const char *more)
+static void begin(struct running *r, const char *learners, const char *topology, const char *option)
 {
 	process_folder(r->c.folder, sizeof r->c.folder);
 	snprintf(r->c.run, sizeof r->c.run, "%s/run", r->c.folder);
 	snprintf(r->log, sizeof r->log, "%s/launch.txt", r->c.folder);
 	const char *argv[] = {process_starling(), "launch",	"-n",	  learners, "--rounds", "1000", "--run-dir", r->c.run,
-			      "--topology",	  topology, "--set", "hidden=1", more == NULL ? NULL : "--set", more,   NULL};
+			      "--topology",	  topology, "--set", "hidden=1", option, NULL};
 	r->pid = process_start(NULL, r->log, argv);
 }
 
@@ -47,27 +47,13 @@ static void interrupt_leaves_nobody(void **state)
 	process_remove(r.c.folder);
 }
 
-static pid_t daemon_of(struct running *r, uint32_t n, uint32_t i)
-{
-	char path[512];
-	cluster_path(&r->c, n, i, "state/lock", path, sizeof path);
-	struct outcome o;
-	char command[700];
-	snprintf(command, sizeof command,
-		 "for p in /proc/[0-9]*; do for f in $p/fd/*; do [ \"$(readlink $f)\" = %s ] && echo ${p#/proc/}; done; done", path);
-	process_run(&o, NULL, 60, (const char *const[]){"/bin/sh", "-c", command, NULL});
-	return (pid_t)atoi(o.out);
-}
-
 static void killed_learner_is_named(void **state)
 {
 	(void)state;
 	struct running r;
-	begin(&r, "4", "complete", NULL);
+	begin(&r, "4", "complete", "--no-restart");
 	wait_round(&r, 4);
-	pid_t victim = daemon_of(&r, 4, 3);
-	assert_true(victim > 1);
-	kill(victim, SIGKILL);
+	cluster_kill(&r.c, 4, 3, SIGKILL);
 	assert_int_equal(process_wait(r.pid, 60), 1);
 	assert_true(process_count(r.log, "learner-03") > 0);
 	assert_false(process_alive(r.c.folder));
