@@ -2,7 +2,8 @@
  * children, each by its own process.
  *
  * The kills are spread over the rounds. Those of a round come at random within a time as long as the shortest round so
- * far took, so that every phase has its share; what a round is too short for comes in the next.
+ * far took, so that every phase has its share; what a round is too short for comes in the next, and in the last one all
+ * that are owed come at once.
  */
 #include <jansson.h>
 #include <signal.h>
@@ -53,6 +54,11 @@ static uint32_t due(const struct sl_launch *launch)
 	return (uint32_t)(launch->plan->options.chaos * round / of);
 }
 
+static bool is_last(const struct sl_launch *launch)
+{
+	return launch->rounds.most > 1 && launch->chaos.rounds + 1 >= launch->rounds.most;
+}
+
 static void on_moment(uv_timer_t *timer);
 
 static void draw_next(struct sl_launch *launch)
@@ -61,7 +67,8 @@ static void draw_next(struct sl_launch *launch)
 	uint32_t owed = due(launch) - chaos->kills;
 	if (owed == 0)
 		return;
-	double most = 2.0 * (double)chaos->span_ms / (owed + 1); /* half of it in the mean, so many times */
+	double span = is_last(launch) ? 0 : (double)chaos->span_ms;
+	double most = 2.0 * span / (owed + 1); /* half of it in the mean, so many times */
 	uv_timer_start(&chaos->timer, on_moment, (uint64_t)sl_random_in(&chaos->random, 0, most), 0);
 }
 
@@ -104,13 +111,13 @@ void sl_chaos_committed(struct sl_launch *launch)
 {
 	struct sl_chaos *chaos = &launch->chaos;
 	uint64_t now = uv_now(&launch->loop), took = now - chaos->round_ms;
-	if (took < chaos->span_ms && chaos->rounds > 0)
+	if (took < chaos->span_ms)
 		chaos->span_ms = took > SPAN_LEAST_MS ? took : SPAN_LEAST_MS;
 	chaos->round_ms = now;
 	chaos->rounds++;
 	answer(chaos, now);
-	if (!uv_is_active((uv_handle_t *)&chaos->timer) && !launch->ending)
-		draw_next(launch);
+	if (!launch->ending)
+		draw_next(launch); /* anew: a moment that was drawn for a longer round would miss many short ones */
 }
 
 void sl_chaos_say(struct sl_launch *launch)
