@@ -77,6 +77,7 @@ static int map_file(struct sl_spool_file *spool)
 	if (base == MAP_FAILED)
 		return -1;
 	spool->base = base;
+	madvise(base, bytes_of(spool), MADV_RANDOM); /* the slots around one are holes, and reading them ahead is for nothing */
 	return 0;
 }
 
