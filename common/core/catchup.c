@@ -274,7 +274,7 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 {
 	struct sl_catchup *c = &core->catchup;
 	bool again = t == c->proof.t && buffer->index < c->in;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again) {
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) { /* or it was asked twice */
 		sl_drop(core, buffer);
 		return;
 	}

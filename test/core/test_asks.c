@@ -162,6 +162,24 @@ static void test_lanes(void **state)
 	puppet_free(p, 0);
 }
 
+/* An ask that was given up is answered all the same, maybe with the round that its peer has committed meanwhile: what comes
+ * when all is here is not looked at, and the commit that is on its way to the disk counts. */
+static void test_two_answers(void **state)
+{
+	(void)state;
+	struct puppet *p = behind(4);
+	tell_signed_by_two(p);
+	EXPECT("result 0 from 2 -> compute absorb, compute adopt", tell_result_of(p, 2, 4, 0, 5));
+	EXPECT("hello t6 training from 2 ->", tell_hello(p, 2, 6, SL_STANDING_TRAINING));
+	EXPECT("digest from 2 ->", tell_signed(p, 2, 2, 5));
+	EXPECT("result 0 from 2 -> drop", tell_result_of(p, 2, 5, 0, 5));
+	tell_done(p, SL_JOB_ABSORB, SL_OK);
+	EXPECT("adopt done -> persist commit t4 a1", tell_done(p, SL_JOB_ADOPT, SL_OK));
+	EXPECT("result 0 from 2 -> drop", tell_result_of(p, 2, 5, 0, 5));
+	assert_non_null(strstr(tell_durable(p, SL_PERSIST_COMMIT), "CAUGHT UP"));
+	puppet_free(p, 0);
+}
+
 static void rejects(const char *why, sl_round t, uint32_t index, size_t elements, bool signed_for)
 {
 	char expected[256];
@@ -347,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_a_ready_behind_the_result),
 		cmocka_unit_test(test_a_ready_before_a_false_result),
 		cmocka_unit_test(test_lanes),
+		cmocka_unit_test(test_two_answers),
 		cmocka_unit_test(test_rejected_chunks),	 cmocka_unit_test(test_rejected_results),
 		cmocka_unit_test(test_linked_anew),
 		cmocka_unit_test(test_a_later_round), cmocka_unit_test(test_fruitless),	 cmocka_unit_test(test_another_server),
