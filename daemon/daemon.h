@@ -1,8 +1,9 @@
 /* daemon.h - one learner as a process: the shell around the core.
  *
  * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them out, steps
- * the core, and carries out what it asks for, in order. Slow work is on two workers: one computes (and writes
- * checkpoints), one trains.
+ * the core, and carries out what it asks for, in order. Slow work is on three workers: one computes (and writes
+ * checkpoints), one trains; where models are large, one has TLS's
+ * bulk.
  *
  *   socket -> links -> inbox -> core step -> carry -> links -> socket
  *                        ^                    |
@@ -78,7 +79,7 @@ struct sl_daemon {
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
 	struct sl_control *control;
-	struct sl_worker compute, train;
+	struct sl_worker compute, train, crypto;
 
 	struct sl_happening *inbox, **inbox_end;
 	struct sl_core_config core_config;

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLICE (64u << 10)
 #define SOCKET_BUFFER (256 << 10) /* autotuned buffers of a hundred daemons fall into TCP memory pressure */
 
 struct sl_frame *sl_frame_new(size_t size, bool vector)
@@ -68,6 +67,7 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	uv_tcp_init(links->config.loop, &link->tcp);
 	link->next = links->all;
 	links->all = link;
+	links->open++;
 	return link;
 }
 
@@ -179,48 +179,71 @@ static bool next_frame(struct sl_link *link)
 	return link->current != NULL;
 }
 
+bool sl_link_slice(struct sl_link *link, struct sl_slice *slice)
+{
+	if (!next_frame(link))
+		return false;
+	struct sl_frame *frame = link->current;
+	size_t left = frame->size - link->current_at, count = left < SL_SLICE_BYTES ? left : SL_SLICE_BYTES;
+	*slice = (struct sl_slice){.frame = frame, .at = link->current_at, .count = count, .last = count == left};
+	link->links->figures.records_sent += (count + SL_RECORD_BYTES - 1) / SL_RECORD_BYTES;
+	link->current_at += count;
+	if (slice->last)
+		link->current = NULL;
+	return true;
+}
+
+bool sl_link_slice_is_vector(const struct sl_link *link)
+{
+	const struct sl_frame *frame = link->current;
+	return frame != NULL ? frame->vector : link->control.head == NULL && link->vectors.head != NULL;
+}
+
 static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
 {
-	link->links->figures.records_sent += (count + SL_RECORD_BYTES - 1) / SL_RECORD_BYTES;
 	if (sl_secure_write(&link->secure, bytes, count) != SL_OK)
 		sl_link_close(link, "TLS error while sending");
 }
 
-static void encrypt_slice(struct sl_link *link)
+static bool is_bulk(const struct sl_link *link)
 {
-	struct sl_frame *frame = link->current;
-	size_t left = frame->size - link->current_at, count = left < SLICE ? left : SLICE;
-	encrypt(link, frame->bytes + link->current_at, count);
-	link->current_at += count;
-	if (link->current_at == frame->size) {
-		sl_frame_release(frame);
-		link->current = NULL;
-	}
+	size_t rest = link->current == NULL ? 0 : link->current->size - link->current_at;
+	return sl_link_slice_is_vector(link) && sl_bulk_is(link->links, rest + link->vector_bytes);
 }
 
-/* What waits, as far as one write goes: control frames first. */
+/* What waits, as far as one write goes: control frames first, and vectors at once if they are few. */
 static void fill(struct sl_link *link)
 {
 	uint8_t *batch = link->links->batch;
-	while (link->state == SL_LINK_UP && link->secure.out_bytes + SLICE <= SL_SECURE_WRITE_BYTES) {
+	struct sl_slice slice;
+	while (link->state == SL_LINK_UP && link->secure.out_bytes + SL_SLICE_BYTES <= SL_SECURE_WRITE_BYTES) {
 		size_t size = link->current == NULL ? gather(link, batch) : 0;
-		if (size > 0)
+		if (size > 0) {
+			link->links->figures.records_sent++;
 			encrypt(link, batch, size);
-		else if (next_frame(link))
-			encrypt_slice(link);
-		else
+		} else if (!is_bulk(link) && sl_link_slice(link, &slice)) {
+			encrypt(link, slice.frame->bytes + slice.at, slice.count);
+			if (slice.last)
+				sl_frame_release(slice.frame);
+		} else {
 			break;
+		}
 	}
+	if (link->state == SL_LINK_UP && is_bulk(link))
+		sl_bulk_fill(link);
 }
 
 /* Nothing is encrypted that the kernel would not take: it waits as frames, which links share. */
 void sl_link_pump(struct sl_link *link)
 {
-	while (link->state == SL_LINK_UP && link->in_flight == 0) {
+	while (link->state == SL_LINK_UP && link->in_flight == 0 && !link->bulk.away) {
 		fill(link);
-		if (link->state != SL_LINK_UP || link->secure.out_bytes == 0)
+		if (link->bulk.slice_count > 0)
+			sl_bulk_send(link);
+		else if (link->state != SL_LINK_UP || link->secure.out_bytes == 0)
 			return;
-		flush(link);
+		else
+			flush(link);
 	}
 }
 
@@ -254,17 +277,12 @@ void sl_link_ping(struct sl_link *link)
 
 /* In. */
 
-static void hand_over(struct sl_link *link)
+static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, size_t size)
 {
-	struct sl_splitter *splitter = &link->splitter;
-	if (splitter->kind != SL_FRAME_PING) {
-		uint8_t *payload = splitter->payload;
-		splitter->payload = NULL;
-		link->unread++;
-		link->links->config.handler.frame(link->links->config.handler.context, link->peer, splitter->kind,
-						  payload, splitter->size);
-	}
-	sl_splitter_next(splitter);
+	if (kind == SL_FRAME_PING)
+		return;
+	link->unread++;
+	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload, size);
 }
 
 /* Application data may come. */
@@ -273,8 +291,13 @@ static bool agreed(const struct sl_link *link)
 	return link->state == SL_LINK_OFFERED || link->state == SL_LINK_UP;
 }
 
-static const char *ending(const struct sl_link *link, bool orderly)
+static const char *ending(const struct sl_link *link, int rc)
 {
+	bool orderly = rc == SL_ERR_NOTFOUND;
+	if (rc == SL_ERR_FORMAT)
+		return "a malformed frame";
+	if (rc == SL_ERR_NOMEM)
+		return "out of memory";
 	if (link->state == SL_LINK_OFFERED)
 		return orderly ? "turned away" : "refused by the other end (is this learner in its roster?)";
 	if (!orderly)
@@ -282,19 +305,40 @@ static const char *ending(const struct sl_link *link, bool orderly)
 	return sl_splitter_between(&link->splitter) ? "closed by the peer" : "truncated frame";
 }
 
-/* Into the frame that is coming in. */
-static int read_some(struct sl_link *link)
+/* Nothing is left to decrypt, or nothing more comes. */
+static void look_at_end(struct sl_link *link, int rc)
+{
+	if (!agreed(link) || rc == SL_PENDING)
+		return;
+	link->turned_away = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;
+	sl_link_close(link, ending(link, rc));
+}
+
+int sl_link_decrypt(struct sl_link *link, bool *whole)
 {
 	size_t size, got;
 	uint8_t *room = sl_splitter_room(&link->splitter, &size);
+	*whole = false;
 	int rc = sl_secure_read(&link->secure, room, size, &got);
-	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !sl_links_established(link)))
+	if (rc != SL_OK)
 		return rc;
 	rc = sl_splitter_took(&link->splitter, got);
-	if (rc == SL_OK)
-		hand_over(link);
-	else if (rc != SL_PENDING)
-		sl_link_close(link, "a malformed frame");
+	*whole = rc == SL_OK;
+	return rc == SL_PENDING ? SL_OK : rc;
+}
+
+/* Into the frame that is coming in; the first byte of a link that is OFFERED makes it stand. */
+static int read_some(struct sl_link *link)
+{
+	struct sl_splitter *splitter = &link->splitter;
+	bool whole;
+	int rc = sl_link_decrypt(link, &whole);
+	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !sl_links_established(link)) || !whole)
+		return rc;
+	uint8_t *payload = splitter->payload;
+	splitter->payload = NULL;
+	hand_over(link, splitter->kind, payload, splitter->size);
+	sl_splitter_next(splitter);
 	return SL_OK;
 }
 
@@ -303,10 +347,7 @@ static void read_plaintext(struct sl_link *link)
 	int rc = SL_OK;
 	while (agreed(link) && rc == SL_OK)
 		rc = read_some(link);
-	if (!agreed(link) || rc == SL_PENDING)
-		return;
-	link->turned_away = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;
-	sl_link_close(link, ending(link, rc == SL_ERR_NOTFOUND));
+	look_at_end(link, rc);
 }
 
 static void shake(struct sl_link *link)
@@ -325,40 +366,97 @@ static void shake(struct sl_link *link)
 		read_plaintext(link);
 }
 
+/* The buffer of a read that was used up; NULL: there is none. */
+static void give_back(struct sl_links *links, uint8_t *ciphertext)
+{
+	if (links->ciphertext == NULL)
+		links->ciphertext = ciphertext;
+	else
+		free(ciphertext);
+}
+
+static void mind_unread(struct sl_link *link)
+{
+	if (link->state != SL_LINK_UP || link->unread <= SL_UNREAD_MAX)
+		return;
+	link->paused = true;
+	uv_read_stop((uv_stream_t *)&link->tcp);
+}
+
+static void take_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count)
+{
+	link->secure.in = ciphertext;
+	link->secure.in_bytes = count;
+	if (link->state == SL_LINK_HANDSHAKE)
+		shake(link);
+	else
+		read_plaintext(link);
+	give_back(link->links, ciphertext);
+	if (link->state != SL_LINK_CLOSED)
+		flush(link); /* a key update may want an answer */
+	mind_unread(link);
+}
+
+static void take_as_bulk(struct sl_link *link, uint8_t *ciphertext, size_t count)
+{
+	link->bulk.ciphertext = ciphertext;
+	link->bulk.bytes = count;
+	if (link->in_flight == 0)
+		fill(link); /* both ways in one */
+	if (link->state == SL_LINK_UP)
+		sl_bulk_send(link);
+}
+
+/* What was read, whose buffer is this one's now; or, count < 0, why nothing more is. */
+static void take_in(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
+{
+	bool whole = sl_splitter_between(&link->splitter);
+	if (count < 0)
+		sl_link_close(link, count != UV_EOF ? uv_strerror((int)count)
+				    : whole	     ? "closed by the peer without goodbye"
+						     : "truncated frame");
+	else if (link->state == SL_LINK_UP && sl_bulk_is(link->links, (size_t)count))
+		take_as_bulk(link, ciphertext, (size_t)count);
+	else
+		take_at_once(link, ciphertext, (size_t)count);
+}
+
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 {
 	(void)suggested;
 	struct sl_links *links = ((struct sl_link *)handle->data)->links;
-	*buffer = uv_buf_init((char *)links->ciphertext, sizeof links->ciphertext);
+	if (links->ciphertext == NULL)
+		links->ciphertext = malloc(SL_READ_BYTES);
+	*buffer = uv_buf_init((char *)links->ciphertext, links->ciphertext == NULL ? 0 : SL_READ_BYTES);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
 	struct sl_link *link = stream->data;
+	struct sl_links *links = link->links;
+	(void)buffer;
 	if (count == 0 || link->state == SL_LINK_CLOSED)
 		return;
-	if (count < 0) {
-		bool whole = sl_splitter_between(&link->splitter);
-		sl_link_close(link, count != UV_EOF ? uv_strerror((int)count)
-				    : whole	     ? "closed by the peer without goodbye"
-						     : "truncated frame");
+	uint8_t *ciphertext = NULL;
+	if (count > 0) {
+		link->heard = uv_now(links->config.loop);
+		links->figures.bytes_received += (uint64_t)count;
+		ciphertext = links->ciphertext;
+		links->ciphertext = NULL;
+	}
+	if (!link->bulk.away) {
+		take_in(link, ciphertext, count);
 		return;
 	}
-	link->heard = uv_now(link->links->config.loop);
-	link->links->figures.bytes_received += (uint64_t)count;
-	link->secure.in = (const uint8_t *)buffer->base;
-	link->secure.in_bytes = (size_t)count;
-	if (link->state == SL_LINK_HANDSHAKE)
-		shake(link);
-	else
-		read_plaintext(link);
-	if (link->state == SL_LINK_CLOSED)
-		return;
-	flush(link); /* a key update may want an answer */
-	if (link->state == SL_LINK_UP && link->unread > SL_UNREAD_MAX) {
-		link->paused = true;
-		uv_read_stop(stream);
-	}
+	link->bulk.kept = ciphertext;
+	link->bulk.kept_bytes = count;
+	uv_read_stop(stream);
+}
+
+static void start_reading(struct sl_link *link)
+{
+	if (uv_read_start((uv_stream_t *)&link->tcp, on_allocate, on_read) < 0)
+		sl_link_close(link, "cannot read");
 }
 
 void sl_link_resume(struct sl_link *link)
@@ -367,8 +465,47 @@ void sl_link_resume(struct sl_link *link)
 		return;
 	link->paused = false;
 	link->heard = uv_now(link->links->config.loop); /* it was us who did not listen */
-	if (uv_read_start((uv_stream_t *)&link->tcp, on_allocate, on_read) < 0)
-		sl_link_close(link, "cannot read");
+	start_reading(link);
+}
+
+/* What was read while the bulk was away. */
+static void take_kept(struct sl_link *link)
+{
+	struct sl_bulk *bulk = &link->bulk;
+	uint8_t *ciphertext = bulk->kept;
+	ssize_t count = bulk->kept_bytes;
+	if (count == 0)
+		return;
+	bulk->kept = NULL;
+	bulk->kept_bytes = 0;
+	take_in(link, ciphertext, count);
+	if (link->state == SL_LINK_UP && !link->paused)
+		start_reading(link);
+}
+
+static void shut(struct sl_link *link);
+
+void sl_link_returned(struct sl_link *link)
+{
+	struct sl_bulk *bulk = &link->bulk;
+	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_bulk_next(bulk)) != NULL; free(a))
+		hand_over(link, a->kind, a->payload, a->size);
+	give_back(link->links, bulk->ciphertext);
+	bulk->ciphertext = NULL;
+	sl_bulk_clear(link);
+	if (link->state == SL_LINK_CLOSED) {
+		shut(link);
+		return;
+	}
+	if (bulk->written != SL_OK)
+		sl_link_close(link, "TLS error while sending");
+	else
+		look_at_end(link, bulk->read);
+	flush(link);
+	mind_unread(link);
+	if (link->state == SL_LINK_UP)
+		take_kept(link);
+	sl_link_pump(link);
 }
 
 /* Life. */
@@ -381,11 +518,8 @@ static void begin(struct sl_link *link)
 	uv_recv_buffer_size((uv_handle_t *)&link->tcp, &size);
 	uv_tcp_nodelay(&link->tcp, 1);
 	link->state = SL_LINK_HANDSHAKE;
-	if (uv_read_start((uv_stream_t *)&link->tcp, on_allocate, on_read) < 0) {
-		sl_link_close(link, "cannot read");
-		return;
-	}
-	if (link->dialled)
+	start_reading(link);
+	if (link->state == SL_LINK_HANDSHAKE && link->dialled)
 		shake(link);
 }
 
@@ -429,12 +563,24 @@ static void on_closed(uv_handle_t *handle)
 	while ((frame = pop(&link->control)) != NULL || (frame = pop(&link->vectors)) != NULL)
 		sl_frame_release(frame);
 	sl_frame_release(link->current);
+	sl_bulk_clear(link);
+	free(link->bulk.kept);
 	sl_splitter_close(&link->splitter);
 	sl_secure_close(&link->secure);
+	link->links->open--;
 	if (link->resolving)
 		link->links = NULL; /* the look-up's callback frees it */
 	else
 		free(link);
+}
+
+/* Says goodbye, if there is somebody to say it to. */
+static void shut(struct sl_link *link)
+{
+	sl_secure_end(&link->secure);
+	flush(link);
+	if (!uv_is_closing((uv_handle_t *)&link->tcp))
+		uv_close((uv_handle_t *)&link->tcp, on_closed);
 }
 
 void sl_link_close(struct sl_link *link, const char *why)
@@ -442,15 +588,9 @@ void sl_link_close(struct sl_link *link, const char *why)
 	if (link->state == SL_LINK_CLOSED)
 		return;
 	link->why = why;
-	if (link->state != SL_LINK_CONNECT) {
-		sl_secure_end(&link->secure);
-		flush(link);
-	}
-	if (link->state == SL_LINK_CLOSED)
-		return; /* the flush failed and closed it */
 	link->state = SL_LINK_CLOSED;
 	forget(link->links, link);
 	sl_links_lost(link);
-	if (!uv_is_closing((uv_handle_t *)&link->tcp))
-		uv_close((uv_handle_t *)&link->tcp, on_closed);
+	if (!link->bulk.away)
+		shut(link); /* else when it is back */
 }

@@ -45,6 +45,39 @@ struct sl_frame_queue {
 	struct sl_frame_node *head, **end;
 };
 
+#define SL_SLICE_BYTES (64u << 10) /* of a frame that are encrypted at once */
+#define SL_BULK_SLICES (SL_SECURE_WRITE_BYTES / SL_SLICE_BYTES)
+
+/* Part of a frame. `last`: with it, the reference that the queue held. */
+struct sl_slice {
+	struct sl_frame *frame;
+	size_t at, count;
+	bool last;
+};
+/* A whole frame that came in and was not handed over yet. */
+struct sl_arrived {
+	struct sl_arrived *next;
+	uint32_t kind;
+	uint8_t *payload;
+	size_t size;
+};
+
+/* What TLS has to do on the crypto worker, because it is much: decrypt what came, encrypt slices of vectors (bulk.c). One
+ * a link at a time. While it is away the worker owns the link's `secure` and `splitter`: the loop's thread leaves them
+ * alone, keeps one more read, and puts off the goodbye. */
+struct sl_bulk {
+	struct sl_task task;
+	bool away;
+	uint8_t *ciphertext; /* NULL: nothing came */
+	size_t bytes;
+	struct sl_slice slices[SL_BULK_SLICES];
+	uint32_t slice_count;
+	struct sl_arrived *first, **end; /* in order */
+	int read, written;               /* how it ended */
+	uint8_t *kept;                   /* what was read meanwhile; NULL: nothing */
+	ssize_t kept_bytes;              /* or why nothing more is read, < 0; 0: neither */
+};
+
 struct sl_link {
 	struct sl_links *links;
 	struct sl_link *next;
@@ -58,6 +91,7 @@ struct sl_link {
 	bool resolving;
 	struct sl_secure secure;
 	struct sl_splitter splitter;
+	struct sl_bulk bulk;
 	struct sl_frame_queue control, vectors;
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
@@ -84,6 +118,7 @@ struct sl_slot {
 #define SL_STRANGERS_MAX 64u
 #define SL_UNSHAKEN_MAX 128u /* accepted connections that have not shown a pinned key yet */
 #define SL_UNREAD_MAX 64u
+#define SL_READ_BYTES (256u << 10)
 
 struct sl_links {
 	struct sl_links_config config;
@@ -95,9 +130,10 @@ struct sl_links {
 	uint8_t strangers[SL_STRANGERS_MAX][SL_HASH_BYTES];
 	uint32_t stranger_count;
 	struct sl_links_figures figures;
-	uint8_t ciphertext[256 << 10]; /* where reads land; used up within the callback */
+	uint8_t *ciphertext; /* where the next read lands, SL_READ_BYTES; NULL: the last one is in a bulk */
 	uint8_t batch[SL_RECORD_BYTES]; /* control frames on their way into one record */
 	uint32_t unshaken;
+	uint32_t open; /* links that are not freed yet */
 	bool closing;
 };
 
@@ -109,10 +145,32 @@ void sl_link_pump(struct sl_link *link);
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
 void sl_link_ping(struct sl_link *link);
 void sl_link_resume(struct sl_link *link);
+/* The next part of what waits, at most SL_SLICE_BYTES; false: nothing waits. */
+bool sl_link_slice(struct sl_link *link, struct sl_slice *slice);
+/* Part of a vector, whatever else waits: between frames, control goes first. */
+bool sl_link_slice_is_vector(const struct sl_link *link);
+/* Decrypts into the frame that is coming in; *whole: that was the last of it. SL_PENDING: nothing is left to decrypt;
+ * SL_ERR_NOTFOUND: the peer's orderly end; SL_ERR_CRYPTO; SL_ERR_FORMAT: of a frame; SL_ERR_NOMEM. */
+int sl_link_decrypt(struct sl_link *link, bool *whole);
 /* Of its socket; -1: closed. */
 int sl_link_descriptor(const struct sl_link *link);
 /* Closes; the slot hears of it. Safe to call twice. */
 void sl_link_close(struct sl_link *link, const char *why);
+
+/* The bulk is back: what it brought is handed over, and sent. */
+void sl_link_returned(struct sl_link *link);
+
+/* bulk.c */
+/* Whether so many bytes are for the crypto worker. */
+bool sl_bulk_is(const struct sl_links *links, size_t bytes);
+/* Takes slices of the vectors that wait, as much as a write takes. */
+void sl_bulk_fill(struct sl_link *link);
+/* Away, with the slices and the ciphertext; sl_link_returned says when it is back. */
+void sl_bulk_send(struct sl_link *link);
+/* What came in, in order; NULL: that was all. The caller frees it, and owns the payload. */
+struct sl_arrived *sl_bulk_next(struct sl_bulk *bulk);
+/* No longer away, and empty: slices, ciphertext, and frames that nobody took. */
+void sl_bulk_clear(struct sl_link *link);
 
 /* links.c: what a link tells its owner */
 /* The handshake is done at this end: the link is offered, or stands, or is turned away (false: closed). */

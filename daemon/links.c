@@ -274,7 +274,7 @@ static void tend(struct sl_link *link, uint64_t now)
 		return;
 	}
 	sl_speed_look(&link->speed, sl_link_descriptor(link));
-	if (!link->paused && now > link->heard + DEAD_MS) {
+	if (!link->paused && !link->bulk.away && now > link->heard + DEAD_MS) {
 		sl_link_close(link, "silent for 6 s");
 		return;
 	}
@@ -445,7 +445,9 @@ void sl_links_close(struct sl_links *links)
 
 void sl_links_free(struct sl_links *links)
 {
-	if (links != NULL)
-		free(links->slots);
+	if (links == NULL)
+		return;
+	free(links->ciphertext);
+	free(links->slots);
 	free(links);
 }

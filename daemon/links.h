@@ -6,7 +6,8 @@
  * sl_links_want; who dialled a link closes it when it is no longer wanted here, and one that only the other end wants is kept.
  * Each link: a TCP connection, TLS over it (tls.h), frames over that (frame.h), two queues out. Control frames go first,
  * between the frames of vectors, and those that wait together share TLS records; about SL_LINK_QUEUE_BYTES of ciphertext
- * wait in a link at most, the rest as frames shared between links.
+ * wait in a link at most, the rest as frames shared between links. What TLS has much to do with, vectors, it does on a crypto
+ * worker (bulk.c); a little is done at once.
  *
  *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s .. 15 s
  */
@@ -18,6 +19,7 @@
 #include "common/wire/frame.h"
 #include "daemon/roster.h"
 #include "daemon/tls.h"
+#include "daemon/worker.h"
 
 /* One encoded message, shared by the links that send it. */
 struct sl_frame {
@@ -51,6 +53,7 @@ struct sl_links_config {
 	uint32_t self;
 	const struct sl_tls *tls;
 	const char *listen;
+	struct sl_worker *crypto; /* for what TLS has much to do with; it ends after sl_links_close. NULL: nothing is much */
 	struct sl_links_handler handler;
 };
 

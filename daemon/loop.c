@@ -1,10 +1,12 @@
-/* The loop of one learner: its handles, its two workers, its links and its control socket, and what they say. */
+/* The loop of one learner: its handles, its workers, its links and its control socket, and what they say. */
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "daemon/daemon.h"
+
+#define LARGE_FLOATS (4u << 20)
 
 static void on_up(void *context, uint32_t peer)
 {
@@ -62,6 +64,12 @@ static void on_signal(uv_signal_t *handle, int number)
 	sl_daemon_stop(daemon, 0);
 }
 
+/* Whether TLS gets a thread of its own: for less, waking it up costs more than the loop's time is worth. */
+static bool is_large(const struct sl_daemon *daemon)
+{
+	return daemon->vault.n >= LARGE_FLOATS;
+}
+
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 {
 	uv_loop_t *loop = &daemon->loop;
@@ -80,6 +88,8 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_worker_open(&daemon->compute, loop);
 	if (rc == 0)
 		rc = sl_worker_open(&daemon->train, loop);
+	if (rc == 0 && is_large(daemon))
+		rc = sl_worker_open(&daemon->crypto, loop);
 	return rc == 0 ? SL_OK : sl_fail(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
 }
 
@@ -92,6 +102,7 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 					 .self = daemon->self,
 					 .tls = &daemon->tls,
 					 .listen = address,
+					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
 					 .handler = {.context = daemon,
 						     .up = on_up,
 						     .down = on_down,
@@ -134,6 +145,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 		sl_control_close(daemon->control);
 	if (daemon->links != NULL)
 		sl_links_close(daemon->links);
+	if (daemon->crypto.back.loop != NULL)
+		sl_worker_close(&daemon->crypto); /* last: what is away comes back, and says goodbye */
 	uv_run(&daemon->loop, UV_RUN_NOWAIT);
 	uv_walk(&daemon->loop, close_handle, NULL);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);

@@ -13,6 +13,8 @@
 #define TURN_MOST_MS 3u
 #define TURNS_LEAST 20u
 
+bool pair_bulks = true;
+
 static uint32_t other(uint32_t i)
 {
 	return 1 - i;
@@ -63,7 +65,16 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 			fail_msg("byte %zu of frame %u is wrong", i, number);
 	end->received++;
 	free(payload);
-	sl_links_consumed(end->links, peer);
+	if (end->lazy)
+		end->left++;
+	else
+		sl_links_consumed(end->links, peer);
+}
+
+void end_consume(struct end *end)
+{
+	for (; end->left > 0; end->left--)
+		sl_links_consumed(end->links, other(self(end)));
 }
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
@@ -121,6 +132,7 @@ void net_open(struct net *net)
 	for (uint32_t i = 0; i < 2; i++)
 		assert_int_equal(sl_tls_open(&net->tls[i], &net->identities[i], &net->roster, &error), SL_OK);
 	uv_loop_init(&net->loop);
+	assert_int_equal(sl_worker_open(&net->crypto, &net->loop), 0);
 	roads_open(&net->roads, &net->loop);
 	open_spare(&net->loop);
 	net->descriptors = count_descriptors();
@@ -137,6 +149,7 @@ void net_close(struct net *net)
 	char command[64];
 	assert_true(net_until(net, 5000, all_closed, net)); /* handles close, and roads free what is closed */
 	roads_close(&net->roads);
+	sl_worker_close(&net->crypto);
 	uv_run(&net->loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&net->loop), 0);
 	for (uint32_t i = 0; i < 2; i++) {
@@ -185,6 +198,7 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 					 .self = i,
 					 .tls = tls,
 					 .listen = "127.0.0.1:0",
+					 .crypto = pair_bulks ? &pair->net->crypto : NULL,
 					 .handler = {end, on_up, on_down, on_frame, on_refused}};
 	if (sl_links_open(&end->links, &config, &error) != SL_OK)
 		fail_msg("%s", error.text);
@@ -217,6 +231,12 @@ static bool empty(void *argument)
 	return pair->roads[0].trips == NULL && pair->roads[1].trips == NULL;
 }
 
+static bool all_freed(void *argument)
+{
+	const struct pair *pair = argument;
+	return pair->ends[0].links->open + pair->ends[1].links->open == 0;
+}
+
 void pair_close(struct pair *pair)
 {
 	for (uint32_t i = 0; i < 2; i++) {
@@ -224,6 +244,7 @@ void pair_close(struct pair *pair)
 		road_close(&pair->roads[i]);
 	}
 	assert_true(net_until(pair->net, 1000, empty, pair));
+	assert_true(net_until(pair->net, 5000, all_freed, pair));
 	net_elapse(pair->net, 5); /* the other handles */
 	for (uint32_t i = 0; i < 2; i++) {
 		road_leave(&pair->net->roads, &pair->roads[i]);

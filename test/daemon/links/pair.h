@@ -11,6 +11,7 @@
 struct net {
 	char folder[32];
 	uv_loop_t loop;
+	struct sl_worker crypto; /* of both ends */
 	struct roads roads;
 	struct sl_identity identities[2];
 	struct sl_member members[2]; /* keys; the addresses are each pair's own */
@@ -20,10 +21,15 @@ struct net {
 	uint64_t attended_ms; /* that this process has had: a turn counts for a few, however long it waited for a processor */
 };
 
+/* Ends have a crypto worker: true at first. Else everything is done at once. */
+extern bool pair_bulks;
+
 struct end {
 	struct pair *pair;
 	struct sl_links *links;
 	bool up;
+	bool lazy;     /* leaves what it receives for end_consume */
+	uint32_t left; /* of that */
 	uint32_t ups, downs, failed; /* calls of the handler */
 	uint32_t sent, seen;         /* the last frame's number, 0: none */
 	uint32_t received;
@@ -60,6 +66,7 @@ void pair_want(struct pair *pair, int end, bool wanted);
 /* Queues a numbered frame of `size` payload bytes, at least 4; end_flush sends. */
 void end_send(struct end *end, size_t size, bool vector);
 void end_flush(struct end *end);
+void end_consume(struct end *end);
 /* What it holds, NULL: nothing. */
 const struct sl_link *end_link(const struct end *end);
 const struct sl_link *end_dial(const struct end *end);
