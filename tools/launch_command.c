@@ -129,7 +129,7 @@ static const struct argp argp = {options,
 				 "In the last column, \"same\" says that all learners committed the same model, "
 				 "which is the exact mean by construction; \"exact\" that --verify has "
 				 "recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
-				 "gets fewer columns, a wide one or a pipe also the megabytes sent.\n"
+				 "gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
 				 "\n"
 				 "Exit status: 0 every round committed, and the same or exact; 1 failed or not "
 				 "exact; 2 bad input; 130 interrupted. See also: starling topology --help\n",

@@ -13,9 +13,10 @@
 #define GAUGE_LEAST 8u
 #define GAUGE_MOST 40u
 
-enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, COLUMNS };
+enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MIXING, MEAN, COLUMNS };
 
-/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together. */
+/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from 102 on the
+ * engine that mixed. */
 static const struct sl_column table[COLUMNS] = {
 	[ROUND] = {"round", 5, 0, false},
 	[LEARNERS] = {"learners", 9, 3, false},
@@ -26,6 +27,7 @@ static const struct sl_column table[COLUMNS] = {
 	[TRAIN] = {"train s", 9, 4, false},
 	[AGGREGATE] = {"aggreg. s", 10, 1, false},
 	[MEGABYTES] = {"MB", 10, 7, false},
+	[MIXING] = {"mixing", 12, 8, true},
 	[MEAN] = {"mean", 11, 0, true},
 };
 
@@ -84,6 +86,7 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
 	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
 	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
+	snprintf(cells[MIXING], SL_CELL_BYTES, "%s", row->mixing);
 	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
 }
 

@@ -69,7 +69,7 @@ static void test_plain_lines_in_a_pipe(void **state)
 	expect_text(l->out, "  same\n");
 	expect_text(l->out, "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
 			    "0.500000 -> 0.250000\nnext: ./starling logs run\n");
-	expect_text(l->out, "aggreg. s        MB  mean\n");
+	expect_text(l->out, "aggreg. s        MB  mixing      mean\n");
 	assert_null(strpbrk(l->out, "\r\033"));
 	assert_string_equal(l->err, "");
 }
@@ -475,6 +475,7 @@ static void test_columns_that_fit(void **state)
 		unsigned short columns;
 		const char *header;
 	} cases[] = {
+		{102, "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  mixing      mean\r\n"},
 		{90, "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  mean\r\n"},
 		{89, "round learners   edges        mu   steps       MSE  train s aggreg. s  mean\r\n"},
 		{80, "round learners   edges        mu   steps       MSE  train s aggreg. s  mean\r\n"},
