@@ -105,8 +105,8 @@ int sl_bench_iteration(struct sl_bench *bench, const struct sl_bench_case *self,
 	bool octave = bench->options.vs;
 	struct iteration_figures f;
 	int rc = SL_OK;
-	f.alone = sl_bench_figure(bench, "us", "a learner's iteration, arithmetic alone");
-	f.whole = sl_bench_figure(bench, "us", "a learner's iteration, in a round");
+	f.alone = sl_bench_figure(bench, "us", "an iteration, arithmetic alone");
+	f.whole = sl_bench_figure(bench, "us", "an iteration, in a round");
 	f.octave = sl_bench_figure(bench, "us", "Octave, a learner at a time");
 	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
 		rc = sl_bench_at(bench, "rounds of 100 learners", i, bench->options.repeat);

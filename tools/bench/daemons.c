@@ -119,7 +119,7 @@ static int rounds(struct sl_bench *bench, const struct sl_bench_daemons *what, s
 		figures_of(bench, rows);
 	}
 	if (rc == SL_OK && what->floor) {
-		struct sl_figure *least = sl_bench_figure(bench, "s", "its floor: bytes through TLS, and arithmetic");
+		struct sl_figure *least = sl_bench_figure(bench, "s", "its floor: bytes and arithmetic");
 		rc = floor_of(bench, what, json_array_get(rows, 1), least);
 		sl_bench_ratio(bench, round, least, "over its floor");
 	}

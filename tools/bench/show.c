@@ -1,17 +1,47 @@
 /* A case as it ends: a few lines of text, or a JSON object. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/bench/bench.h"
 #include "tools/terminal.h"
+
+#define WIDE 80u /* columns of a whole row */
+#define WIDE_NAME 37u
+#define BESIDE_NAME 24u /* of a narrow row: the median and its unit */
+
+/* A narrow terminal gets the median alone; a name that is too long gets a line of its own. */
+static void show_row(const char *name, const char *least, const char *median, const char *most, const char *unit)
+{
+	size_t width = sl_terminal_width(stdout);
+	bool wide = width == 0 || width >= WIDE;
+	size_t room = wide ? WIDE_NAME : width > BESIDE_NAME ? width - BESIDE_NAME : 0;
+	if (strlen(name) > room) {
+		printf("  %s\n", name);
+		name = "";
+	}
+	if (wide)
+		printf("  %-*s %9s %9s %9s %s\n", (int)room, name, least, median, most, unit);
+	else
+		printf("  %-*s %9s %s\n", (int)room, name, median, unit);
+}
+
+static void show_line(const char *lead, const char *text)
+{
+	char line[SL_ERROR_BYTES + 32];
+	snprintf(line, sizeof line, "%s%s\n", lead, text);
+	sl_terminal_fill(stdout, line, sl_terminal_width(stdout));
+}
 
 void sl_bench_show_machine(const struct sl_bench *bench)
 {
 	const struct sl_machine *m = &bench->machine;
 	if (bench->options.json)
 		return;
-	printf("%ld processor%s, %s; load %.1f; medians of %u\n", m->processors, m->processors == 1 ? "" : "s", m->model, m->load,
-	       bench->options.repeat);
-	printf("%-42s %9s %9s %9s\n", "", "min", "median", "max");
+	char line[SL_ERROR_BYTES];
+	snprintf(line, sizeof line, "%ld processor%s, %s; load %.1f; medians of %u", m->processors, m->processors == 1 ? "" : "s",
+		 m->model, m->load, bench->options.repeat);
+	show_line("", line);
+	show_row("", "min", "median", "max", "");
 	fflush(stdout);
 }
 
@@ -33,14 +63,7 @@ static void show_figure(const struct sl_figure *figure)
 		number(s.least, least);
 		number(s.most, most);
 	}
-	printf("  %-40s %9s %9s %9s %s\n", figure->name, least, median, most, figure->unit);
-}
-
-static void show_line(const char *lead, const char *text)
-{
-	char line[SL_ERROR_BYTES + 32];
-	snprintf(line, sizeof line, "  %s%s\n", lead, text);
-	sl_terminal_fill(stdout, line, sl_terminal_width(stdout));
+	show_row(figure->name, least, median, most, figure->unit);
 }
 
 void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error)
@@ -48,13 +71,15 @@ void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case
 	const struct sl_bench_result *r = &bench->result;
 	if (bench->options.json)
 		return;
-	printf("%s: %s\n", c->name, c->text);
+	char line[SL_ERROR_BYTES];
+	snprintf(line, sizeof line, "%s: %s", c->name, c->text);
+	show_line("", line);
 	for (uint32_t i = 0; i < r->figure_count; i++)
 		show_figure(&r->figures[i]);
 	for (uint32_t i = 0; i < r->note_count; i++)
-		show_line("note: ", r->notes[i]);
+		show_line("  note: ", r->notes[i]);
 	if (error->text[0] != '\0')
-		show_line("FAILED: ", error->text);
+		show_line("  FAILED: ", error->text);
 	fflush(stdout);
 }
 

@@ -1,6 +1,7 @@
 #include "tools/plan/show.h"
 
 #include <math.h>
+#include <stdarg.h>
 
 #include "tools/table.h"
 #include "tools/terminal.h"
@@ -8,8 +9,8 @@
 enum { ENGINE, SHARING, EXCHANGES, EACH, MOST, ALL, CPU, SECONDS, MEMORY, COLUMNS };
 
 static const struct sl_column table[COLUMNS] = {
-	[ENGINE] = {"engine", 12, 0, true},    [SHARING] = {"sharing", 10, 0, true}, [EXCHANGES] = {"exchanges", 11, 0, false},
-	[EACH] = {"MB each", 10, 0, false},    [MOST] = {"MB most", 10, 3, false},  [ALL] = {"MB all", 10, 2, false},
+	[ENGINE] = {"engine", 12, 0, true},    [SHARING] = {"sharing", 10, 0, true}, [EXCHANGES] = {"exchanges", 11, 6, false},
+	[EACH] = {"MB each", 9, 0, false},     [MOST] = {"MB most", 9, 3, false},   [ALL] = {"MB all", 10, 2, false},
 	[CPU] = {"CPU s", 9, 4, false},	       [SECONDS] = {"seconds", 9, 0, false}, [MEMORY] = {"MB memory", 10, 1, false},
 };
 
@@ -55,40 +56,51 @@ static void show_mu(double mu, char text[static SL_CELL_BYTES])
 		snprintf(text, SL_CELL_BYTES, "%.6f", mu);
 }
 
+/* One line, filled. */
+__attribute__((format(printf, 2, 3))) static void say(FILE *out, const char *format, ...)
+{
+	char line[512];
+	va_list arguments;
+	va_start(arguments, format);
+	vsnprintf(line, sizeof line, format, arguments);
+	va_end(arguments);
+	sl_terminal_fill(out, line, sl_terminal_width(out));
+}
+
 static void show_graph(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
 {
 	const struct sl_graph_figures *g = &input->graph;
-	char learners[SL_THOUSANDS_BYTES], edges[SL_THOUSANDS_BYTES], floats[SL_THOUSANDS_BYTES], mu[SL_CELL_BYTES], records[SL_CELL_BYTES], line[512];
+	char learners[SL_THOUSANDS_BYTES], edges[SL_THOUSANDS_BYTES], floats[SL_THOUSANDS_BYTES];
+	char mu[SL_CELL_BYTES], records[SL_CELL_BYTES], where[128];
 	sl_thousands(g->learners, learners);
 	sl_thousands((uint64_t)g->edges, edges);
 	sl_thousands(input->floats, floats);
-	snprintf(line, sizeof line, "%s learners, %s edges, %.3g neighbours, %.3g at most; a model of %s floats; p = %llu\n", learners,
-		 edges, g->degree_mean, g->degree_most, floats, (unsigned long long)input->p);
-	sl_terminal_fill(out, line, sl_terminal_width(out));
+	say(out, "%s learners, %s edges, %.3g neighbours, %.3g at most; a model of %s floats; p = %llu\n", learners, edges,
+	    g->degree_mean, g->degree_most, floats, (unsigned long long)input->p);
 	show_mu(g->mu, mu);
-	snprintf(line, sizeof line, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu,
-		 certainty[g->degree_r_is], (unsigned long long)g->degree_r, certainty[g->depth_is], (unsigned long long)g->depth);
-	fputs(line, out);
+	say(out, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu, certainty[g->degree_r_is],
+	    (unsigned long long)g->degree_r, certainty[g->depth_is], (unsigned long long)g->depth);
 	if (input->speed > 0)
-		fprintf(out, "a machine each, %g Mbit/s each way, %g ms under way", input->speed * 8e-6, input->delay * 1e3);
+		snprintf(where, sizeof where, "a machine each, %g Mbit/s each way, %g ms under way", input->speed * 8e-6,
+			 input->delay * 1e3);
 	else
-		fprintf(out, "all on one machine of %u processors", input->machine.processors);
+		snprintf(where, sizeof where, "all on one machine of %u processors", input->machine.processors);
 	amount(planned->flood_bytes / (double)g->learners / 1e6, records);
-	fprintf(out, "; of a learner's MB about %s are signed records\n", records);
+	say(out, "%s; of a learner's MB about %s are signed records\n", where, records);
 }
 
 static void show_impossible(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
 {
 	uint32_t bits = 64 - (uint32_t)__builtin_clzll(input->p);
 	if (!planned->costs[SL_PLAN_METROPOLIS][0].possible && planned->k > SL_ITERATIONS_MAX)
-		fprintf(out, "metropolis cannot run: more than %u iterations\n", SL_ITERATIONS_MAX);
+		say(out, "metropolis cannot run: more than %u iterations\n", SL_ITERATIONS_MAX);
 	else if (!planned->costs[SL_PLAN_METROPOLIS][0].possible)
-		fprintf(out, "metropolis cannot run: p has %u bits, and there is room for %u\n", bits,
-			planned->p_bits_most < SL_MIXING_P_BITS_MAX ? planned->p_bits_most : SL_MIXING_P_BITS_MAX);
+		say(out, "metropolis cannot run: p has %u bits, and there is room for %u\n", bits,
+		    planned->p_bits_most < SL_MIXING_P_BITS_MAX ? planned->p_bits_most : SL_MIXING_P_BITS_MAX);
 	if (!planned->costs[SL_PLAN_EXACT][0].possible)
-		fputs("exact cannot run: r(1) = 0 mod p\n", out);
+		say(out, "exact cannot run: r(1) = 0 mod p\n");
 	if (input->graph.learners > SL_LEARNERS_MAX)
-		fprintf(out, "this version takes up to %u learners: so many are on paper\n", SL_LEARNERS_MAX);
+		say(out, "this version takes up to %u learners: so many are on paper\n", SL_LEARNERS_MAX);
 }
 
 void sl_plan_show(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
