@@ -32,7 +32,7 @@ static const char doc[] =
 	"  starling reproduce --quick --only d -o table\n"
 	"\n"
 	"Exit status: 0 the report is written, whatever it finds of the paper; 1 failed, or this code does not hold what it has "
-	"to; 2 bad usage; 130 interrupted, and there is no report.\n";
+	"to; 2 bad usage, or input that is missing or damaged; 130 interrupted, and there is no report.\n";
 
 static void parse_parts(struct sl_reproduce_options *o, const char *text, struct argp_state *state)
 {
@@ -98,6 +98,12 @@ static char *filter(int key, const char *text, void *input)
 
 static const struct argp argp = {options, parse, NULL, doc, NULL, filter, NULL};
 
+/* What was named is not there, or is not what it should be. */
+static bool is_bad_input(int rc)
+{
+	return rc == SL_ERR_NOTFOUND || rc == SL_ERR_FORMAT || rc == SL_ERR_RANGE;
+}
+
 int sl_cmd_reproduce(int argc, char **argv)
 {
 	struct sl_reproduce r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX}, .stopped = sl_bench_stopped};
@@ -113,7 +119,7 @@ int sl_cmd_reproduce(int argc, char **argv)
 	}
 	if (rc != SL_OK) {
 		fprintf(stderr, "starling reproduce: %s\n", error.text);
-		return SL_EXIT_FAILED;
+		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
 	sl_reproduce_show(&r, stdout);
 	return sl_reproduce_status(&r);

@@ -72,7 +72,7 @@ int sl_memory_of_learners(struct sl_reproduce *r, uint32_t floats, double *bytes
 	if (rc != SL_OK)
 		return rc;
 	if (!forgotten || before < 0 || peak < before)
-		return sl_fail(error, SL_ERR_NOTFOUND, "this system does not say how much memory a process takes");
+		return sl_fail(error, SL_ERR_IO, "this system does not say how much memory a process takes");
 	*bytes = (peak - before) / LEARNERS;
 	return SL_OK;
 }
