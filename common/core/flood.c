@@ -78,12 +78,23 @@ bool sl_flood_leap(struct sl_core *core, uint32_t signer, const struct sl_link_s
 	return leapt <= core->config.parameters.tolerance && leapt + 1 < core->config.roster_size;
 }
 
+/* Whether the view counts on what its signer was before it started again: that one has forgotten the attempt, and what the
+ * others agree on with it now is another view of the same number. */
+static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
+{
+	return core->view_built && core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_SHARE && state->t == core->view.t &&
+	       state->a == core->view.a && !outside(core, signer) &&
+	       state->incarnation > core->view.incarnations[core->view.position[signer]];
+}
+
 /* a = 1 + the highest seen signed: who hears a higher one moves to it, but not after release. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	if (state->t != core->t || core->peers[signer].quarantined != 0)
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
+	if (started_again(core, signer, state))
+		sl_fail_attempt(core, SL_REASON_FENCED, false)->peer = signer;
 	if (state->a <= core->a)
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)

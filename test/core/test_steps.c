@@ -458,6 +458,20 @@ static void test_a_higher_attempt(void **state)
 	puppet_free(p, 0);
 }
 
+/* Learner 2 had said that it is in and started again: what the others agree on with it is not this view. */
+static void test_started_again(void **state)
+{
+	(void)state;
+	struct puppet *p = puppet_new(3, 4);
+	puppet_share(p);
+	struct sl_message m = link_state_of(p, 2, 1, LIST(1, 3));
+	m.link_state.incarnation = 2;
+	EXPECT("link state of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
+	       "FREEZE, link state of 1 a2 to 2 3, link state of 2 a1 to 2",
+	       tell_message(p, 3, &m));
+	puppet_free(p, 0);
+}
+
 static void test_equivocation(void **state)
 {
 	(void)state;
@@ -645,6 +659,7 @@ int main(void)
 		cmocka_unit_test(test_states_out_of_turn), cmocka_unit_test(test_no_k),
 		cmocka_unit_test(test_no_metropolis),	cmocka_unit_test(test_tree_turns),
 		cmocka_unit_test(test_tree_leaf), cmocka_unit_test(test_tree_root), cmocka_unit_test(test_early_states), cmocka_unit_test(test_fenced_while_ready),   cmocka_unit_test(test_a_higher_attempt),
+		cmocka_unit_test(test_started_again),
 		cmocka_unit_test(test_equivocation),	     cmocka_unit_test(test_flood_stalls),
 		cmocka_unit_test(test_a_new_link_knows_nothing),
 		cmocka_unit_test(test_many_early_chunks),    cmocka_unit_test(test_many_wrong_early_chunks),
