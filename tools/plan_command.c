@@ -111,7 +111,7 @@ static const char doc[] =
 	"What a round will cost: exchanges, bytes, seconds and memory, for each way to share and to mix. Up to 2,000 learners the "
 	"graph itself is looked at; above that, formulas of its family: <= is a bound, ~ an estimate.\v"
 	"Topologies are those of `starling topology`; of one that changes from step to step, the first step. A round is timed from "
-	"the last trained model to the last commit; a plan is the least of what is to be expected.\n"
+	"the last trained model to the last commit; a plan counts the work, and no waiting.\n"
 	"MB each and CPU s are means of one learner, MB most and MB memory are of the busiest; all MB but memory are sent, signed "
 	"records included. Exchanges are with all neighbours; those of tree are steps, up and down again.\n"
 	"\n"

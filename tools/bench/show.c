@@ -19,10 +19,11 @@ static void show_row(const char *name, const char *least, const char *median, co
 		printf("  %s\n", name);
 		name = "";
 	}
+	const char *gap = *unit == '\0' ? "" : " ";
 	if (wide)
-		printf("  %-*s %9s %9s %9s %s\n", (int)room, name, least, median, most, unit);
+		printf("  %-*s %9s %9s %9s%s%s\n", (int)room, name, least, median, most, gap, unit);
 	else
-		printf("  %-*s %9s %s\n", (int)room, name, median, unit);
+		printf("  %-*s %9s%s%s\n", (int)room, name, median, gap, unit);
 }
 
 static void show_line(const char *lead, const char *text)

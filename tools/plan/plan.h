@@ -26,7 +26,7 @@
  *   settle  delay + 3 records                           (tree: a learner with c children receives c vectors)
  *
  * and where all share one machine of C processors, CPU of all / C + 2 depth turns + 3 records: no delay, no speed. Overheads
- * that are neither, such as waiting for the slowest, are not in it: a plan is the least of what is to be expected, and the
+ * that are neither, such as waiting for the slowest, are not in it, and the
  * report that compares it with measured rounds says by how much it is off.
  *
  * Memory of a learner: bytes a float (16 of models and encoding, 8 of the state; chunks under way a neighbour) + what a process

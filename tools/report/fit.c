@@ -26,6 +26,15 @@ struct sl_line sl_fit_line(const double *x, const double *y, size_t count)
 	return fit(x, y, count, same);
 }
 
+double sl_fit_off(const double *x, const double *y, size_t count)
+{
+	struct sl_line line = sl_fit_line(x, y, count);
+	double most = 0;
+	for (size_t i = 0; i < count; i++)
+		most = fmax(most, fabs(line.intercept + line.slope * x[i] - y[i]) / y[i]);
+	return most;
+}
+
 double sl_fit_exponent(const double *x, const double *y, size_t count)
 {
 	return fit(x, y, count, log).slope;

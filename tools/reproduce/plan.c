@@ -152,8 +152,8 @@ static int write_part(struct plans *w, struct sl_error *error)
 	sl_page_heading(w->r->page, "i", "i. Plan against measured");
 	sl_page_text(w->r->page,
 		     "What `starling plan` says beforehand, with the speed of this machine's arithmetic and disk measured first, and the "
-		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and durable records. A plan is the "
-		     "least of what is to be expected: it waits for nobody, and nothing else wants the processors.",
+		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and durable records. A plan "
+		     "counts the work: it waits for nobody, and nothing else wants the processors.",
 		     ROUNDS - 1);
 	sl_page_table_open(w->r->page, heads, 5);
 	for (uint32_t i = 0; i < w->count; i++)

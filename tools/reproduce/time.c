@@ -15,7 +15,7 @@
 #define PAPER_SHARE_S 2.315e-6
 #define PAPER_ITERATION_S 6.155e-6
 #define POINTS_MOST 4u
-#define LINEAR 0.1 /* how far from 1 an exponent may be */
+#define STRAIGHT 0.1 /* how far from its line a point may be, as a part of itself */
 
 /* Seconds of one learner and round. */
 struct curve {
@@ -219,11 +219,13 @@ static void say_octave(const struct times *w, double nanoseconds_or_microseconds
 		snprintf(text, size, "not measured");
 }
 
+/* A round has a part that does not grow: what is linear is the rest, and a power would take that part for a bend. */
 static void claim_linear(struct times *w, const struct curve *c, const char *claim, const char *paper)
 {
-	double exponent = sl_fit_exponent(c->x, c->y, c->count);
-	sl_reproduce_claim(w->r, 'e', sl_power_verdict(w->r, exponent, LINEAR), claim, paper,
-			   "fitted power %.3f over %.3g to %.3g", exponent, c->x[0], c->x[c->count - 1]);
+	double off = sl_fit_off(c->x, c->y, c->count);
+	sl_reproduce_claim(w->r, 'e', sl_full_verdict(w->r, off <= STRAIGHT), claim, paper,
+			   "no point is off a straight line by more than %.1f %%, over %.3g to %.3g", 100 * off, c->x[0],
+			   c->x[c->count - 1]);
 }
 
 static void claims(struct times *w)

@@ -37,6 +37,8 @@ static void test_fit(void **state)
 	struct sl_line line = sl_fit_line(x, y, 4);
 	assert_true(fabs(line.slope - 2) < 1e-12 && fabs(line.intercept - 3) < 1e-12);
 	assert_true(fabs(sl_fit_exponent(x, power, 4) - 2) < 1e-12);
+	assert_true(sl_fit_off(x, y, 4) < 1e-12);
+	assert_true(sl_fit_off(x, power, 4) > 1); /* a parabola is no line: at its foot it is off by more than its height */
 }
 
 static void test_grid(void **state)
