@@ -1,4 +1,4 @@
-/* What TLS has much to do with, off the loop's thread. */
+/* What TLS has much to do with, off the loop's thread: struct sl_bulk in link.h. */
 #include <assert.h>
 #include <stdlib.h>
 #include <strings.h>

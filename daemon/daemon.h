@@ -1,9 +1,8 @@
 /* daemon.h - one learner as a process: the shell around the core.
  *
  * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them out, steps
- * the core, and carries out what it asks for, in order. Slow work is on three workers: one computes (and writes
- * checkpoints), one trains; where models are large, one has TLS's
- * bulk.
+ * the core, and carries out what it asks for, in order. Slow work is on workers: one computes (and writes
+ * checkpoints), one trains, and where models are large one has TLS's bulk.
  *
  *   socket -> links -> inbox -> core step -> carry -> links -> socket
  *                        ^                    |

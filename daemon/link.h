@@ -1,4 +1,4 @@
-/* link.h - one connection; private to links.c and link.c.
+/* link.h - one connection; private to links.c, link.c and bulk.c.
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pinned, Finished sent--> OFFERED --first byte--> UP
  *   accepted:                         HANDSHAKE --pinned, Finished read, it does not lose--> UP, a ping says so

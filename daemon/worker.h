@@ -1,6 +1,7 @@
 /* worker.h - one thread that runs tasks in order, and gives each back to the loop when it is done.
  *
- * The daemon has two or three: one computes, one trains, and for large models one has TLS's bulk (bulk.c). The loop's thread adds tasks and gets their `done`; it never waits.
+ * The daemon has two or three: one computes, one trains, and for large models one has TLS's bulk (bulk.c). The loop's
+ * thread adds tasks and gets their `done`; it never waits.
  */
 #pragma once
 
