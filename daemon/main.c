@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "daemon/daemon.h"
+#include "daemon/learner/daemon.h"
 
 #define OVERRIDES_MAX 64u
 

@@ -10,11 +10,11 @@
  */
 #pragma once
 
-#include "common/core/canon.h"
-#include "common/core/job.h"
-#include "common/core/message.h"
-#include "common/core/phase.h"
-#include "common/core/report.h"
+#include "common/protocol/canonical.h"
+#include "common/compute/job.h"
+#include "common/protocol/message.h"
+#include "common/protocol/phase.h"
+#include "common/protocol/report.h"
 
 /* An attempt that was cut short (protocol 6, restart). */
 struct sl_open {

@@ -1,6 +1,6 @@
 /* The arena: what a learner needs, and where everything lies in it. Nothing is asked for after this. */
 #include "common/core/state.h"
-#include "common/core/view_bytes.h"
+#include "common/protocol/view_codec.h"
 
 static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
 {

@@ -8,7 +8,7 @@
 
 #include "common/base/bytes.h"
 #include "common/core/core.h"
-#include "common/core/ledger.h"
+#include "common/protocol/release_log.h"
 
 #define SL_WAIT_REPORT_MS 10000u
 
@@ -263,8 +263,7 @@ void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result);
 
 /* view.c: SL_OK built; SL_PENDING: core->awaited names the link states still missing; SL_ERR_REFUSED: it has failed the attempt */
 int sl_view_build(struct sl_core *core);
-/* From view->agreed: encoding, sharing, length. */
-void sl_view_set_encoding(struct sl_view *view);
+
 /* The view that these bytes were written of (view_bytes.h), built and gated. False: they are not of this learner, or damaged. */
 bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size);
 

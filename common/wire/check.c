@@ -3,9 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/core/engine.h"
-#include "common/math/encode.h" /* enum sl_encoding_kind */
-#include "common/math/share.h"  /* enum sl_sharing_kind */
+#include "common/mixing/engine.h"
+#include "common/field/encode.h" /* enum sl_encoding_kind */
+#include "common/field/share.h"  /* enum sl_sharing_kind */
 
 #define CHUNKS_MAX ((SL_ELEMENTS_MAX + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS)
 #define P_END (UINT64_C(1) << 61)

@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "common/core/message.h"
+#include "common/protocol/message.h"
 
 /* NULL, or what is wrong, as a constant string. Does not look at chunk.bytes. */
 const char *sl_message_flaw(const struct sl_message *message);

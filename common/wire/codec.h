@@ -7,7 +7,7 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "common/core/message.h"
+#include "common/protocol/message.h"
 
 /* Bytes of frame header plus payload that `message` needs. */
 size_t sl_encode_bytes(const struct sl_message *message);

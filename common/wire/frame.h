@@ -11,7 +11,7 @@
 #pragma once
 
 #include "common/base/err.h"
-#include "common/core/message.h"
+#include "common/protocol/message.h"
 
 #define SL_FRAME_PING 64u /* a kind below the messages: no payload, only life */
 #define SL_FRAME_VERSION 4u

@@ -14,7 +14,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
-#include "tools/verify.h"
+#include "tools/launch/verify.h"
 
 #define SETTINGS_MAX 32u
 #define ARGUMENTS_MAX 16u

@@ -9,7 +9,7 @@
 
 #include "test/chaos/proxy.h"
 #include "test/cluster/process.h"
-#include "tools/run_folder.h"
+#include "tools/lib/run_folder.h"
 
 struct group {
 	struct sl_run_folder run;

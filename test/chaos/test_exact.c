@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "daemon/crash.h"
+#include "daemon/runtime/failpoint.h"
 #include "test/chaos/group.h"
 
 #define LEARNERS 6u

@@ -13,7 +13,7 @@
 
 #include "test/chaos/proxy.h"
 #include "test/cluster/process.h"
-#include "tools/ports.h"
+#include "tools/lib/ports.h"
 
 #define LONG 3000000u /* bytes: more than all the buffers between hold at once */
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "test/cluster/cluster.h"
-#include "tools/ports.h"
+#include "tools/lib/ports.h"
 
 static void expect_one_line(const char *text)
 {

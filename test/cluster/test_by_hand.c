@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "test/cluster/process.h"
-#include "tools/ports.h"
+#include "tools/lib/ports.h"
 
 #define LEARNERS 3
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "common/math/spectrum.h"
+#include "common/mixing/spectrum.h"
 #include "tools/sim/sim.h"
 
 #define N 3u

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 #include "tools/sim/sim.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})

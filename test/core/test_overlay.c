@@ -8,10 +8,10 @@
 
 #include <cmocka.h>
 
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 
 #include "common/base/bytes.h"
-#include "common/math/connect.h"
+#include "common/graph/connectivity.h"
 #include "tools/sim/check.h"
 
 #define MOST 100u

@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "common/core/view_bytes.h"
-#include "test/core/puppet.h"
+#include "common/protocol/view_codec.h"
+#include "test/core/driver.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 #define RELEASED(...) ((const sl_attempt[]){__VA_ARGS__, 0})

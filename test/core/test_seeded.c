@@ -7,7 +7,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 #include "tools/sim/sim.h"
 
 #define EXPECT(text, trace) assert_string_equal(trace, text)

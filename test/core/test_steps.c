@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base/bytes.h"
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 #define LIST_OF_NONE ((const sl_attempt[]){0})

@@ -1,10 +1,10 @@
 /* The gate (protocol 5, GATE; 4, F2): shares only where no c learners can single out others, says who could, and which
  * edges are missing. */
-#include "test/math/brute.h"
+#include "test/graph/brute.h"
 
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 
 static struct sim *build(struct sim_options options, bool warn)
 {

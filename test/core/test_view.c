@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "test/core/puppet.h"
+#include "test/core/driver.h"
 
 /* What learner 3, of four that all know each other, says otherwise than the rest. */
 struct said {

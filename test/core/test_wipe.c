@@ -8,8 +8,8 @@
 #include <cmocka.h>
 #include <sodium.h>
 
-#include "common/core/job.h"
-#include "common/math/spectrum.h"
+#include "common/compute/job.h"
+#include "common/mixing/spectrum.h"
 
 #define MODEL 6u
 #define ARENA_BYTES 4096u

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "test/leak/matrix.h"
-#include "test/math/brute.h"
+#include "test/graph/brute.h"
 
 #define HISTORY_LEARNERS 12
 #define HISTORY_ATTEMPTS 48

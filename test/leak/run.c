@@ -3,7 +3,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
-#include "common/math/spectrum.h"
+#include "common/mixing/spectrum.h"
 #include "tools/sim/check.h"
 
 #define FAULTS_US (UINT64_C(120) * 1000 * 1000)

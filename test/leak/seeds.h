@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "common/math/coins.h"
+#include "common/field/prg.h"
 #include "test/leak/tape.h"
 
 struct seeds {

@@ -1,7 +1,7 @@
 /* Views and vaults of the learners of a history. */
 #include "test/leak/stage.h"
 
-#include "common/math/spectrum.h"
+#include "common/mixing/spectrum.h"
 
 #define ARENA_BYTES ((size_t)8 << 20)
 #define ROOM_AN_ELEMENT 512u

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "common/core/job.h"
+#include "common/compute/job.h"
 #include "test/leak/map.h"
 #include "test/leak/seeds.h"
 

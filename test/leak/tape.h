@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "test/math/unit.h"
+#include "test/graph/unit.h"
 
 struct tape {
 	const struct sl_field *field;

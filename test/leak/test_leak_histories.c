@@ -1,6 +1,6 @@
 /* What a coalition learns in several attempts of one round: what each of them allows, and, where rule B decides on the models
  * (protocol 6), nothing but sums over everybody else, each of models of its own. */
-#include "common/core/ledger.h"
+#include "common/protocol/release_log.h"
 #include "test/leak/probe.h"
 
 #define EACH_KIND(kind) enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++

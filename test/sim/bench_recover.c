@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "common/wire/codec.h"
-#include "test/math/bench.h"
+#include "test/graph/bench.h"
 #include "tools/sim/sim.h"
 
 #define SEEDS 5u

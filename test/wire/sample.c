@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/core/engine.h"
+#include "common/mixing/engine.h"
 
 static uint64_t stream;
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "common/core/message.h"
+#include "common/protocol/message.h"
 
 #define SAMPLE_PIECE_MAX 300u /* bytes of a random chunk's piece */
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/core/engine.h"
+#include "common/mixing/engine.h"
 #include "common/wire/frame.h"
 #include "proto/ask.pb-c.h"
 #include "proto/digest.pb-c.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
-#include "common/math/generate.h"
+#include "common/graph/generate.h"
 #include "tools/sim/sim.h"
 
 #define WAIT_US (UINT64_C(3600) * 1000 * 1000)

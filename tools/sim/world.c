@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
-#include "common/math/generate.h"
+#include "common/graph/generate.h"
 #include "tools/sim/check.h"
 
 #define SPINS_MAX 1000u

@@ -1,0 +1,151 @@
+#include "common/compute/job_share.h"
+
+#include <assert.h>
+#include <sodium.h>
+
+#include "common/base/bytes.h"
+
+#define BLOCK 2048u /* elements shared at a time: a hundred rows of them are 1.6 MB */
+#define ALIGN 64u   /* what an arena may leave out before an array */
+
+static size_t min(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool seeded(const struct sl_view *view)
+{
+	return view->sharing == SL_SHARING_SEEDED;
+}
+
+static size_t block_elements(const struct sl_view *view)
+{
+	return min(view->elements, BLOCK);
+}
+
+size_t sl_job_share_bytes(const struct sl_view *view)
+{
+	size_t points = view->degree + 1, block = block_elements(view) * sizeof(uint64_t);
+	size_t rows = points * (block + sl_share_bytes(view, 0) + 2 * (ALIGN + sizeof(void *)));
+	size_t coins = points * (2 * sizeof(struct sl_coins) + 2 * sizeof(sl_id) + sizeof(uint64_t));
+	return rows + coins + sl_share_scratch(view->degree) * sizeof(uint64_t) + 16 * ALIGN;
+}
+
+/* One fresh 32-byte key per (attempt, neighbour), or every coin from the operating system. */
+static void open_coins(struct sl_vault *vault, uint32_t degree)
+{
+	uint8_t key[SL_KEY_BYTES];
+	for (uint32_t r = 0; r < degree; r++) {
+		if (vault->coins_from_os) {
+			sl_coins_open_source(&vault->coins[r], vault->source, vault->source_context);
+			continue;
+		}
+		vault->source(vault->source_context, key, sizeof key);
+		sl_coins_open(&vault->coins[r], key);
+	}
+	sodium_memzero(key, sizeof key);
+}
+
+/* The rows that are made: all, or the own one. */
+static uint32_t first_row(const struct sl_view *view)
+{
+	return seeded(view) ? view->degree : 0;
+}
+
+static bool take_rows(struct sl_vault *vault, const struct sl_view *view)
+{
+	struct sl_arena *arena = &vault->scratch;
+	bool room = true;
+	for (uint32_t r = 0; room && r < view->degree; r++)
+		room = (vault->shares[r] = SL_TAKE(arena, sl_share_bytes(view, 0), uint8_t)) != NULL;
+	for (uint32_t r = first_row(view); room && r <= view->degree; r++)
+		room = (vault->rows[r] = SL_TAKE(arena, block_elements(view), uint64_t)) != NULL;
+	return room;
+}
+
+static int take_room(struct sl_vault *vault, const struct sl_view *view)
+{
+	struct sl_arena *arena = &vault->scratch;
+	vault->coins = SL_TAKE(arena, view->degree, struct sl_coins);
+	vault->theirs = SL_TAKE(arena, view->degree, struct sl_coins);
+	vault->shares = SL_TAKE(arena, view->degree, uint8_t *);
+	vault->rows = SL_TAKE(arena, view->degree + 1, uint64_t *);
+	vault->share_scratch = SL_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
+	bool room = vault->coins && vault->theirs && vault->shares && vault->rows && vault->share_scratch;
+	return room && take_rows(vault, view) ? SL_OK : SL_ERR_NOMEM;
+}
+
+int sl_job_share_open(struct sl_vault *vault, const struct sl_view *view)
+{
+	sl_id *neighbours = SL_TAKE(&vault->scratch, view->degree, sl_id);
+	if (neighbours == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t r = 0; r < view->degree; r++)
+		neighbours[r] = view->ids[view->neighbours[r]];
+	int rc = sl_sharing_init(&vault->sharing, &view->field, view->ids[view->self], neighbours, view->degree,
+				 &vault->scratch);
+	if (rc == SL_OK)
+		rc = take_room(vault, view);
+	if (rc != SL_OK)
+		return rc;
+	assert(!seeded(view) || !vault->coins_from_os); /* there would be no keys */
+	open_coins(vault, view->degree);
+	for (uint32_t r = 0; seeded(view) && r < view->degree; r++)
+		memcpy(vault->shares[r], vault->coins[r].key, SL_KEY_BYTES);
+	return SL_OK;
+}
+
+/* The shares of a block that begins `at` elements into the chunk. */
+static void make_block(struct sl_vault *vault, const struct sl_view *view, const uint64_t *x, uint64_t *s, size_t at,
+		       size_t count)
+{
+	uint32_t width = view->field.bytes;
+	const uint64_t *own = vault->rows[view->degree];
+	sl_share(&vault->sharing, view->sharing, vault->coins, x, count, vault->rows, vault->share_scratch);
+	for (size_t l = 0; l < count; l++)
+		s[l] = sl_add(&view->field, s[l], own[l]);
+	for (uint32_t r = first_row(view); r < view->degree; r++)
+		sl_pack(vault->shares[r] + at * width, vault->rows[r], count, width);
+}
+
+/* Elements from chunk m on that a job deals with. */
+static size_t span(const struct sl_view *view, uint32_t m, size_t *first)
+{
+	*first = (size_t)m * SL_CHUNK_ELEMENTS;
+	return min((size_t)sl_share_end(view, m) * SL_CHUNK_ELEMENTS, view->elements) - *first;
+}
+
+void sl_job_share_make(struct sl_vault *vault, const struct sl_view *view, uint32_t m)
+{
+	size_t first, count = span(view, m, &first);
+	uint64_t *x = vault->x + first, *s = vault->s + first;
+	for (size_t at = 0; at < count; at += BLOCK)
+		make_block(vault, view, x + at, s + at, at, min(count - at, BLOCK));
+	for (uint32_t r = first_row(view); r <= view->degree; r++)
+		sodium_memzero(vault->rows[r], block_elements(view) * sizeof *vault->rows[r]);
+	sodium_memzero(x, count * sizeof *x); /* its shares are out: the encoding is not needed again */
+}
+
+void sl_job_share_take(struct sl_vault *vault, const struct sl_buffer *buffers)
+{
+	for (const struct sl_buffer *b = buffers; b != NULL && vault->theirs != NULL; b = b->next)
+		sl_coins_open(&vault->theirs[b->from], b->bytes);
+}
+
+void sl_job_share_expand(struct sl_vault *vault, const struct sl_view *view, uint32_t m)
+{
+	size_t first, count = span(view, m, &first);
+	uint64_t *s = vault->s + first;
+	for (size_t at = 0; at < count; at += BLOCK)
+		for (uint32_t r = 0; r < view->degree; r++)
+			sl_coins_add(&vault->theirs[r], &view->field, s + at, min(count - at, BLOCK));
+}
+
+void sl_job_share_close(struct sl_vault *vault, const struct sl_view *view)
+{
+	for (uint32_t r = 0; r < view->degree; r++) {
+		sl_coins_close(&vault->coins[r]);
+		sl_coins_close(&vault->theirs[r]);
+		sodium_memzero(vault->shares[r], sl_share_bytes(view, 0));
+	}
+}

@@ -1,0 +1,45 @@
+#include "common/field/vector.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "common/field/kernels/group.h"
+#include "common/field/kernels/table.h"
+
+void sl_blend_step(const struct sl_field *field, uint64_t *x, uint64_t *sum, uint64_t c, size_t count,
+		   const uint8_t *const *states, const uint64_t *weights, uint32_t degree)
+{
+	const struct sl_kernels *kernels = sl_kernels();
+	uint64_t fresh[SL_KERNEL_BLOCK], total[SL_KERNEL_BLOCK];
+	struct sl_group group = {.count = degree};
+	assert(degree <= SL_LEARNERS_MAX);
+	memcpy(group.states, states, degree * sizeof *states);
+	memcpy(group.keys, weights, degree * sizeof *weights);
+	sl_group_sort(&group); /* those of one weight are added up before they are multiplied */
+	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
+		size_t n = count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
+		kernels->multiply(field, fresh, x + at, n, weights[degree], false);
+		for (uint32_t r = 0, run; r < degree; r += run) {
+			run = sl_group_run(&group, r, sl_rows_lazy(field));
+			kernels->gather(field, total, group.states + r, run, at, n);
+			kernels->multiply(field, fresh, total, n, group.keys[r], true);
+		}
+		memcpy(x + at, fresh, n * sizeof *fresh);
+		kernels->multiply(field, sum + at, fresh, n, c, true);
+	}
+}
+
+void sl_scale(const struct sl_field *field, uint64_t *v, size_t count, uint64_t c)
+{
+	sl_kernels()->multiply(field, v, v, count, c, false);
+}
+
+int sl_take_packed(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
+{
+	return sl_kernels()->take(field, s, packed, count, add) < field->p ? SL_OK : SL_ERR_INVALID;
+}
+
+bool sl_packed_valid(const struct sl_field *field, const uint8_t *packed, size_t count)
+{
+	return sl_kernels()->greatest(field, packed, count) < field->p;
+}

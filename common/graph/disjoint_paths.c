@@ -1,0 +1,127 @@
+#include "common/graph/disjoint_paths.h"
+
+#include <string.h>
+
+#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define PIECES 6u
+
+int sl_disjoint_init(struct sl_disjoint *disjoint, uint32_t n, struct sl_arena *arena)
+{
+	uint32_t **piece[PIECES] = {&disjoint->previous, &disjoint->entered,  &disjoint->left,
+				    &disjoint->in_from,	 &disjoint->out_from, &disjoint->queue};
+	size_t mark = sl_arena_mark(arena);
+	for (uint32_t i = 0; i < PIECES; i++) {
+		*piece[i] = SL_TAKE(arena, n, uint32_t);
+		if (*piece[i] == NULL) {
+			sl_arena_reset(arena, mark);
+			return SL_ERR_NOMEM;
+		}
+	}
+	disjoint->search = 0;
+	return SL_OK;
+}
+
+size_t sl_disjoint_bytes(uint32_t n)
+{
+	return PIECES * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
+}
+
+/* What is looked for: one vertex, or any of a rank below. */
+struct goal {
+	uint32_t from, to, below;
+};
+
+static bool reaches(const struct goal *goal, const struct sl_skeleton *skeleton, uint32_t v)
+{
+	return v == goal->to || skeleton->rank[v] < goal->below;
+}
+
+/* The door in of `v` is passed and taken: back along its path, and through the doors that this sets free. */
+static void go_back(struct sl_disjoint *d, uint32_t v, uint32_t *tail)
+{
+	for (uint32_t u = d->previous[v]; d->left[u] != d->search; u = d->previous[v]) {
+		d->left[u] = d->search;
+		d->out_from[u] = v;
+		d->queue[(*tail)++] = u;
+		if (d->entered[u] == d->search)
+			break;
+		d->entered[u] = d->search;
+		d->in_from[u] = u;
+		v = u;
+	}
+}
+
+/* From the vertex reached back to the start, turning what the search undid. */
+static void turn(struct sl_disjoint *d, const struct goal *goal, uint32_t reached)
+{
+	for (uint32_t v = reached;;) {
+		uint32_t u = d->in_from[v], w;
+		if (v != goal->to)
+			d->previous[v] = u;
+		if (u == goal->from)
+			return;
+		for (w = d->out_from[u]; w != u && d->in_from[w] == w; w = d->out_from[w])
+			d->previous[w] = SL_NONE;
+		v = w;
+	}
+}
+
+static bool find_path(struct sl_disjoint *d, const struct sl_skeleton *skeleton, const struct goal *goal)
+{
+	uint32_t tail = 1;
+	d->search++;
+	d->left[goal->from] = d->search;
+	d->queue[0] = goal->from;
+	for (uint32_t i = 0; i < tail; i++) {
+		uint32_t u = d->queue[i];
+		for (SL_ARCS(skeleton, arc, u)) {
+			uint32_t v = skeleton->to[arc];
+			if (v == goal->from || d->entered[v] == d->search)
+				continue;
+			d->entered[v] = d->search;
+			d->in_from[v] = u;
+			if (sl_disjoint_used(d, v)) {
+				go_back(d, v, &tail);
+			} else if (reaches(goal, skeleton, v)) {
+				turn(d, goal, v);
+				return true;
+			} else {
+				d->left[v] = d->search;
+				d->out_from[v] = v;
+				d->queue[tail++] = v;
+			}
+		}
+	}
+	return false;
+}
+
+static uint32_t count_paths(struct sl_disjoint *d, const struct sl_skeleton *skeleton,
+			    const struct goal *goal, uint32_t most)
+{
+	uint32_t paths = 0;
+	memset(d->previous, 0xff, skeleton->n * sizeof *d->previous);
+	while (paths < most && find_path(d, skeleton, goal))
+		paths++;
+	return paths;
+}
+
+uint32_t sl_disjoint_pair(struct sl_disjoint *disjoint, const struct sl_skeleton *skeleton, uint32_t from,
+			  uint32_t to, uint32_t most)
+{
+	const struct goal goal = {.from = from, .to = to, .below = 0};
+	return count_paths(disjoint, skeleton, &goal, most);
+}
+
+uint32_t sl_disjoint_fan(struct sl_disjoint *disjoint, const struct sl_skeleton *skeleton, uint32_t from,
+			 uint32_t most)
+{
+	const struct goal goal = {.from = from, .to = SL_NONE, .below = skeleton->rank[from]};
+	return count_paths(disjoint, skeleton, &goal, most);
+}
+
+void sl_disjoint_cut(const struct sl_disjoint *disjoint, const struct sl_skeleton *skeleton, uint32_t *cut)
+{
+	for (uint32_t v = 0; v < skeleton->n; v++)
+		if (disjoint->entered[v] == disjoint->search && disjoint->left[v] != disjoint->search)
+			*cut++ = v;
+}

@@ -1,0 +1,101 @@
+#include "common/mixing/spectrum.h"
+
+#include <math.h>
+
+#define ROUND_UP 1e-12		 /* above dsyev's error for every n we allow; K may only grow by it */
+#define WORK_PER_VERTEX 66u	 /* dsyev's optimum for blocks of 64: (64+2) n */
+#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+
+/* LAPACK, from OpenBLAS; eigenvalues w ascending, the upper triangle of a is destroyed. */
+extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
+		   double *work, const int *lwork, int *info);
+
+size_t sl_mu_scratch(uint32_t n)
+{
+	return ((size_t)n * n + n + (size_t)WORK_PER_VERTEX * n) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
+}
+
+/* W of paper eq. Metropolis-Hastings, dense; `w` arrives zeroed. */
+static void metropolis_matrix(const struct sl_graph *graph, double *w)
+{
+	size_t n = graph->n;
+	for (uint32_t i = 0; i < graph->n; i++) {
+		double rest = 1;
+		const uint32_t *neighbours = sl_neighbours(graph, i);
+		for (uint32_t k = 0; k < sl_degree(graph, i); k++) {
+			double weight = 1.0 / sl_metropolis(graph, i, neighbours[k]);
+			w[i * n + neighbours[k]] = weight;
+			rest -= weight;
+		}
+		w[i * n + i] = rest;
+	}
+}
+
+static int eigenvalues(const struct sl_graph *graph, struct sl_arena *scratch, double **values)
+{
+	int n = (int)graph->n, lwork = (int)(WORK_PER_VERTEX * graph->n), info;
+	double *matrix = SL_TAKE(scratch, (size_t)graph->n * graph->n, double);
+	double *work = SL_TAKE(scratch, (size_t)lwork, double);
+	*values = SL_TAKE(scratch, graph->n, double);
+	if (matrix == NULL || work == NULL || *values == NULL)
+		return SL_ERR_NOMEM;
+	metropolis_matrix(graph, matrix);
+	dsyev_("N", "U", &n, matrix, &n, *values, work, &lwork, &info);
+	return info == 0 ? SL_OK : SL_ERR_INVALID;
+}
+
+int sl_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu)
+{
+	uint32_t n = graph->n;
+	if (n == 0 || n > SL_LEARNERS_MAX)
+		return SL_ERR_RANGE;
+	*mu = 0;
+	if (n == 1)
+		return SL_OK;
+	uint32_t components = sl_components(graph, NULL, scratch);
+	if (components == 0)
+		return SL_ERR_NOMEM;
+	*mu = 1;
+	if (components > 1)
+		return SL_OK;
+	size_t mark = sl_arena_mark(scratch);
+	double *values;
+	int err = eigenvalues(graph, scratch, &values);
+	if (err == SL_OK)
+		*mu = fmin(1, fmax(fabs(values[0]), fabs(values[n - 2])) + ROUND_UP);
+	sl_arena_reset(scratch, mark);
+	return err;
+}
+
+uint64_t sl_iterations(uint64_t p, uint32_t n, double mu)
+{
+	if (!(mu < 1))
+		return UINT64_MAX;
+	if (mu <= 0)
+		return 1;
+	double least = log(2 * (double)p * n * sqrt(n)) / -log(mu);
+	if (least >= 0x1p63)
+		return UINT64_MAX;
+	/* strictly less than 1: a whole quotient needs one more */
+	return least < 0 ? 1 : (uint64_t)floor(least) + 1;
+}
+
+double sl_width_need(const struct sl_graph *graph, double mu)
+{
+	if (!(mu < 1))
+		return INFINITY;
+	double spread = sqrt(2.0 * sl_degree_max(graph) * graph->edges);
+	return 8.0 * graph->n * spread / (1 - mu);
+}
+
+uint32_t sl_width_p_bits(double need)
+{
+	int exponent;
+	if (!(need < 0x1p62))
+		return 0;
+	if (need <= 1)
+		return 62;
+	double fraction = frexp(need, &exponent); /* need = fraction 2^exponent, fraction in [1/2, 1) */
+	int log2_up = fraction > 0.5 ? exponent : exponent - 1;
+	return (uint32_t)(62 - log2_up);
+}

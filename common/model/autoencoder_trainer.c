@@ -1,0 +1,209 @@
+/* trainer.c - the built-in trainer: the autoencoder, plain SGD, this learner's images. */
+#include "common/model/trainer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "common/model/autoencoder.h"
+#include "common/model/images.h"
+#include "common/base/random.h"
+
+#define EVALUATE_ROWS 50u
+
+struct builtin {
+	struct sl_trainer base; /* first: an sl_trainer of ours is a builtin */
+	struct sl_dataset set;
+	struct sl_autoencoder net;
+	uint32_t *order; /* of the images of an epoch */
+	uint32_t hidden, batch, epochs, rank;
+	float learning_rate;
+	uint64_t seed;
+};
+
+static const struct builtin *viewed(const struct sl_trainer *trainer)
+{
+	return (const struct builtin *)trainer;
+}
+
+static struct builtin *owned(struct sl_trainer *trainer)
+{
+	return (struct builtin *)trainer;
+}
+
+static size_t parameters(const struct sl_trainer *trainer)
+{
+	return sl_autoencoder_parameters(viewed(trainer)->hidden);
+}
+
+static void initial(const struct sl_trainer *trainer, float *model)
+{
+	sl_autoencoder_initial(viewed(trainer)->hidden, viewed(trainer)->seed, model);
+}
+
+/* Fisher and Yates, from whatever order the last epoch left. */
+static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
+{
+	for (uint32_t i = count; i > 1; i--) {
+		uint32_t j = sl_random_below(random, i), kept = order[i - 1];
+		order[i - 1] = order[j];
+		order[j] = kept;
+	}
+}
+
+/* One step of descent on the images order[first..first+count-1]; returns their summed loss if it is wanted.
+ */
+static double batch_train(struct builtin *t, float *model, uint32_t first, uint32_t count, bool want_loss)
+{
+	for (uint32_t r = 0; r < count; r++)
+		sl_autoencoder_place(&t->net, r,
+				     t->set.mine.pixels + (size_t)t->order[first + r] * SL_PIXELS);
+	sl_autoencoder_forward(&t->net, model, count);
+	double loss = want_loss ? sl_autoencoder_loss(&t->net, count) * count : 0;
+	sl_autoencoder_backward(&t->net, model, count, -t->learning_rate, model);
+	return loss;
+}
+
+/* One pass over the slice; *loss is its mean over the images if it is wanted. SL_PENDING when told to stop.
+ */
+static int epoch_train(struct builtin *t, float *model, uint32_t epoch, const atomic_bool *stop,
+		       atomic_uint *progress, double *loss)
+{
+	uint32_t images = t->set.mine.count;
+	bool last = epoch + 1 == t->epochs;
+	double sum = 0;
+	for (uint32_t first = 0; first < images; first += t->batch) {
+		if (stop != NULL && atomic_load_explicit(stop, memory_order_relaxed))
+			return SL_PENDING;
+		uint32_t count = images - first < t->batch ? images - first : t->batch;
+		sum += batch_train(t, model, first, count, last);
+		uint64_t done = (uint64_t)epoch * images + first + count;
+		if (progress != NULL)
+			atomic_store_explicit(progress,
+					      (unsigned)(done * 1000 / ((uint64_t)t->epochs * images)),
+					      memory_order_relaxed);
+	}
+	*loss = sum / images;
+	return SL_OK;
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop,
+		 atomic_uint *progress, struct sl_training *result, struct sl_error *error)
+{
+	struct builtin *t = owned(trainer);
+	double begun = seconds_now(), loss = 0;
+	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
+	/* From the natural order each time, so that a training depends on its draw and not on those before
+	 * it. */
+	for (uint32_t i = 0; i < t->set.mine.count; i++)
+		t->order[i] = i;
+	for (uint32_t epoch = 0; epoch < t->epochs; epoch++) {
+		shuffle(t->order, t->set.mine.count, &random);
+		int rc = epoch_train(t, model, epoch, stop, progress, &loss);
+		if (rc != SL_OK)
+			return rc;
+	}
+	if (!isfinite(loss))
+		return sl_fail(error, SL_ERR_RANGE,
+			       "training diverged (its loss is no number) at learning_rate %g",
+			       (double)t->learning_rate);
+	*result = (struct sl_training){loss, t->set.mine.count, seconds_now() - begun};
+	return SL_OK;
+}
+
+static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+{
+	struct builtin *t = owned(trainer);
+	uint32_t images = t->set.held.count;
+	double sum = 0;
+	for (uint32_t first = 0; first < images; first += t->net.rows) {
+		uint32_t count = images - first < t->net.rows ? images - first : t->net.rows;
+		for (uint32_t r = 0; r < count; r++)
+			sl_autoencoder_place(&t->net, r,
+					     t->set.held.pixels + (size_t)(first + r) * SL_PIXELS);
+		sl_autoencoder_forward(&t->net, model, count);
+		sum += sl_autoencoder_squared_error(&t->net, count);
+	}
+	*mse = sum / ((double)images * SL_PIXELS);
+	if (!isfinite(*mse))
+		return sl_fail(error, SL_ERR_RANGE, "the held-out error of the model is no number");
+	return SL_OK;
+}
+
+static void trainer_close(struct sl_trainer *trainer)
+{
+	if (trainer == NULL)
+		return;
+	struct builtin *t = owned(trainer);
+	sl_dataset_free(&t->set);
+	sl_autoencoder_free(&t->net);
+	free(t->order);
+	free(t);
+}
+
+static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, trainer_close};
+
+static int settings_check(const struct sl_settings *s, struct sl_error *error)
+{
+	if (s->hidden < 1 || sl_autoencoder_parameters(s->hidden) >= SL_ELEMENTS_MAX)
+		return sl_fail(error, SL_ERR_RANGE,
+			       "hidden: %" PRIu32 ": a model of 1 to %u elements is possible", s->hidden,
+			       SL_ELEMENTS_MAX - 1);
+	if (s->batch < 1 || s->epochs < 1)
+		return sl_fail(error, SL_ERR_RANGE, "batch and epochs are at least 1");
+	if (!(s->learning_rate > 0) || !isfinite(s->learning_rate))
+		return sl_fail(error, SL_ERR_RANGE, "learning_rate: %g: must be above 0", s->learning_rate);
+	return SL_OK;
+}
+
+/* What depends on the number of images, once they are read. */
+static int memory_take(struct builtin *t, struct sl_error *error)
+{
+	if (t->batch >= t->set.mine.count)
+		return sl_fail(error, SL_ERR_RANGE,
+			       "batch: %u must be less than the %u images of this learner, or a model that has to be trained "
+			       "again would come out the same",
+			       t->batch, t->set.mine.count);
+	t->order = calloc(t->set.mine.count, sizeof *t->order);
+	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
+	if (t->order == NULL || sl_autoencoder_init(&t->net, t->hidden, rows) != SL_OK)
+		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+	return SL_OK;
+}
+
+int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
+			struct sl_trainer **trainer, struct sl_error *error)
+{
+	struct sl_deal deal = {s->split, rank, learners};
+	*trainer = NULL;
+	int rc = settings_check(s, error);
+	if (rc != SL_OK)
+		return rc;
+	struct builtin *t = calloc(1, sizeof *t);
+	if (t == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+	t->base.ops = &ops;
+	t->hidden = s->hidden;
+	t->batch = s->batch;
+	t->epochs = s->epochs;
+	t->rank = rank;
+	t->learning_rate = (float)s->learning_rate;
+	t->seed = s->seed;
+	rc = sl_dataset_load(s->data, &deal, &t->set, error);
+	if (rc == SL_OK)
+		rc = memory_take(t, error);
+	if (rc != SL_OK) {
+		trainer_close(&t->base);
+		return rc;
+	}
+	*trainer = &t->base;
+	return SL_OK;
+}

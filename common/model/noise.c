@@ -1,0 +1,80 @@
+/* noise.c - a trainer without data: `size` numbers within the clip, others for each draw. It takes no time, and so shows
+ * what a round costs beside training.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/random.h"
+#include "common/model/trainer.h"
+
+struct noise {
+	struct sl_trainer base; /* first: an sl_trainer of ours is a noise */
+	size_t size;
+	uint32_t rank;
+	uint64_t seed;
+	float bound; /* the largest float that is not above the clip */
+};
+
+static const struct noise *viewed(const struct sl_trainer *trainer)
+{
+	return (const struct noise *)trainer;
+}
+
+static size_t parameters(const struct sl_trainer *trainer)
+{
+	return viewed(trainer)->size;
+}
+
+static void initial(const struct sl_trainer *trainer, float *model)
+{
+	memset(model, 0, viewed(trainer)->size * sizeof *model);
+}
+
+static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop, atomic_uint *progress,
+		 struct sl_training *result, struct sl_error *error)
+{
+	const struct noise *t = viewed(trainer);
+	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
+	(void)stop;
+	(void)error;
+	for (size_t i = 0; i < t->size; i++)
+		model[i] = (float)sl_random_in(&random, -(double)t->bound, (double)t->bound);
+	if (progress != NULL)
+		atomic_store_explicit(progress, 1000, memory_order_relaxed);
+	*result = (struct sl_training){.samples = 1};
+	return SL_OK;
+}
+
+static int evaluate(struct sl_trainer *trainer, const float *model, double *mse, struct sl_error *error)
+{
+	(void)trainer;
+	(void)model;
+	(void)error;
+	*mse = NAN;
+	return SL_OK;
+}
+
+static void noise_close(struct sl_trainer *trainer)
+{
+	free(trainer);
+}
+
+static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, noise_close};
+
+int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer, struct sl_error *error)
+{
+	struct noise *t = calloc(1, sizeof *t);
+	*trainer = NULL;
+	if (t == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+	t->base.ops = &ops;
+	t->size = s->size;
+	t->rank = rank;
+	t->seed = s->seed;
+	t->bound = (float)s->clip;
+	if ((double)t->bound > s->clip)
+		t->bound = nextafterf(t->bound, 0);
+	*trainer = &t->base;
+	return SL_OK;
+}

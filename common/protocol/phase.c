@@ -1,0 +1,34 @@
+#include "common/protocol/phase.h"
+
+#define TO(name) (1u << SL_PHASE_##name)
+
+static const uint32_t allowed[SL_PHASE_COUNT] = {
+	[SL_PHASE_TRAIN] = TO(DISCOVER) | TO(DONE) | TO(READY) | TO(RECOVER),
+	[SL_PHASE_DISCOVER] = TO(FREEZE) | TO(CATCHUP),
+	[SL_PHASE_FREEZE] = TO(SHARE) | TO(DISCOVER),
+	[SL_PHASE_SHARE] = TO(READY) | TO(DISCOVER),
+	[SL_PHASE_READY] = TO(RELEASE) | TO(DISCOVER) | TO(TRAIN) | TO(CATCHUP),
+	[SL_PHASE_RELEASE] = TO(MIX) | TO(RECOVER),
+	[SL_PHASE_MIX] = TO(SETTLE) | TO(RECOVER),
+	[SL_PHASE_SETTLE] = TO(COMMIT) | TO(RECOVER),
+	[SL_PHASE_COMMIT] = TO(TRAIN) | TO(DONE),
+	[SL_PHASE_RECOVER] = TO(SETTLE) | TO(DISCOVER) | TO(TRAIN) | TO(CATCHUP),
+	[SL_PHASE_DONE] = TO(TRAIN),
+	[SL_PHASE_CATCHUP] = TO(TRAIN) | TO(DONE) | TO(DISCOVER) | TO(READY) | TO(RECOVER),
+};
+
+static const char *const names[SL_PHASE_COUNT] = {
+#define X(name) [SL_PHASE_##name] = #name,
+	SL_PHASES(X)
+#undef X
+};
+
+const char *sl_phase_name(enum sl_phase phase)
+{
+	return phase < SL_PHASE_COUNT ? names[phase] : "?";
+}
+
+bool sl_phase_allows(enum sl_phase from, enum sl_phase to)
+{
+	return (allowed[from] >> to) & 1;
+}

@@ -1,0 +1,72 @@
+#include "common/protocol/view_codec.h"
+
+static uint64_t get(const uint8_t *bytes)
+{
+	uint64_t value;
+	sl_unpack(&value, bytes, 1, 8);
+	return value;
+}
+
+static void put_head(struct sl_writer *w, const struct sl_view *view)
+{
+	sl_put_u64(w, view->t);
+	sl_put_u64(w, view->a);
+	sl_put_u64(w, view->field.p);
+#define X(name, rule) sl_put_u64(w, view->agreed.name);
+	SL_PARAMETERS(X)
+#undef X
+	sl_put(w, view->previous, sizeof view->previous);
+	sl_put_u64(w, view->n);
+}
+
+void sl_view_write(const struct sl_view *view, uint8_t *bytes)
+{
+	struct sl_writer w = {.bytes = bytes, .size = sl_view_bytes(view->n, view->graph.edges)};
+	put_head(&w, view);
+	for (uint32_t i = 0; i < view->n; i++) {
+		sl_put_u64(&w, view->ids[i]);
+		sl_put_u64(&w, view->incarnations[i]);
+	}
+	for (uint32_t i = 0; i < view->n; i++)
+		for (uint32_t e = view->graph.start[i]; e < view->graph.start[i + 1]; e++)
+			if (i < view->graph.adjacent[e]) {
+				sl_put_u64(&w, view->ids[i]);
+				sl_put_u64(&w, view->ids[view->graph.adjacent[e]]);
+			}
+}
+
+int sl_view_read_head(const uint8_t *bytes, size_t size, struct sl_view *view, uint64_t *p, size_t *edges)
+{
+	if (size < SL_VIEW_HEAD_BYTES)
+		return SL_ERR_FORMAT;
+	view->t = (sl_round)get(bytes);
+	view->a = (sl_attempt)get(bytes + 8);
+	*p = get(bytes + 16);
+	const uint8_t *at = bytes + 24;
+#define X(name, rule) view->agreed.name = get(at), at += 8;
+	SL_PARAMETERS(X)
+#undef X
+	memcpy(view->previous, at, sizeof view->previous);
+	uint64_t n = get(at + SL_HASH_BYTES);
+	size_t rest = size - SL_VIEW_HEAD_BYTES;
+	if (n < 2 || n > SL_LEARNERS_MAX || rest < n * SL_VIEW_MEMBER_BYTES)
+		return SL_ERR_FORMAT;
+	rest -= (size_t)n * SL_VIEW_MEMBER_BYTES;
+	view->n = (uint32_t)n;
+	*edges = rest / SL_VIEW_EDGE_BYTES;
+	return rest % SL_VIEW_EDGE_BYTES == 0 ? SL_OK : SL_ERR_FORMAT;
+}
+
+void sl_view_read_member(const uint8_t *bytes, uint32_t i, sl_id *id, uint32_t *incarnation)
+{
+	const uint8_t *at = bytes + SL_VIEW_HEAD_BYTES + (size_t)i * SL_VIEW_MEMBER_BYTES;
+	*id = (sl_id)get(at);
+	*incarnation = (uint32_t)get(at + 8);
+}
+
+void sl_view_read_edge(const uint8_t *bytes, uint32_t n, size_t e, sl_id *a, sl_id *b)
+{
+	const uint8_t *at = bytes + sl_view_bytes(n, e);
+	*a = (sl_id)get(at);
+	*b = (sl_id)get(at + 8);
+}

@@ -1,7 +1,0 @@
-/* What starlingd does at a crash point. A program that links a file with this function of its own does that. */
-#include "daemon/crash.h"
-
-void sl_crash_at(enum sl_crash_point point)
-{
-	(void)point;
-}

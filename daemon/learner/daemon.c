@@ -1,0 +1,58 @@
+/* A learner's life between its opening and its end. */
+#include "daemon/learner/daemon.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+
+void sl_daemon_stop(struct sl_daemon *daemon, int status)
+{
+	if (daemon->stopping)
+		return;
+	daemon->stopping = true;
+	daemon->status = status;
+	atomic_store(&daemon->stop_training, true);
+	uv_stop(&daemon->loop);
+}
+
+int sl_daemon_run(struct sl_daemon *daemon)
+{
+	sl_happening_new(daemon, SL_EVENT_START);
+	if (!daemon->stopping)
+		uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	return daemon->status;
+}
+
+void sl_daemon_close(struct sl_daemon *daemon)
+{
+	sl_loop_close(daemon);
+	sl_control_free(daemon->control);
+	sl_links_free(daemon->links);
+	sl_tls_close(&daemon->tls);
+	sl_result_close(&daemon->result);
+	sl_result_close(&daemon->next_result);
+	sl_inbox_close(daemon);
+	if (daemon->core != NULL)
+		sl_buffers_free(sl_core_held(daemon->core)); /* shares of others: wiped */
+	free(daemon->core_memory);
+	sl_keys_close(&daemon->keys);
+	free(daemon->checked);
+	free(daemon->complaints);
+	free(daemon->link_faults);
+	free(daemon->ids);
+	sodium_free(daemon->vault.trained);
+	sodium_free(daemon->vault.x);
+	sodium_free(daemon->vault.s);
+	sodium_free(daemon->vault.scratch.base);
+	free(daemon->vault.committed);
+	if (daemon->trainer != NULL)
+		daemon->trainer->ops->close(daemon->trainer);
+	if (daemon->log != NULL)
+		sl_log_close(daemon->log);
+	sl_spool_close(&daemon->spool);
+	sl_spool_close(&daemon->kept);
+	sl_spool_remove(&daemon->spare);
+	sl_promises_close(&daemon->promises);
+	sl_store_close(daemon->store);
+	sl_identity_close(&daemon->identity);
+	sl_roster_close(&daemon->roster);
+}

@@ -1,0 +1,154 @@
+/* The loop of one learner: its handles, its workers, its links and its control socket, and what they say. */
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/learner/daemon.h"
+
+#define LARGE_FLOATS (4u << 20)
+
+static void on_up(void *context, uint32_t peer)
+{
+	((struct sl_daemon *)context)->link_faults[peer] = NULL;
+	sl_happening_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
+}
+
+static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
+{
+	struct sl_daemon *daemon = context;
+	const struct sl_member *member = &daemon->roster.members[peer];
+	char text[256];
+	snprintf(text, sizeof text, "link to %s (%u, %s) %s: %s", member->name, member->id, member->address,
+		 dialled ? "failed" : "down", why);
+	bool news = dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
+	if (dialled)
+		daemon->link_faults[peer] = why;
+	if (!daemon->stopping)
+		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
+	sl_happening_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
+}
+
+static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
+{
+	sl_inbox_frame(context, peer, kind, payload, size);
+}
+
+static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
+{
+	struct sl_daemon *daemon = context;
+	char shown[SL_PIN_TEXT_BYTES], text[512];
+	sl_pin_text(pin, shown);
+	if (expected >= 0)
+		snprintf(text, sizeof text, "%s answered for %s (%u) with another key, %s: refused", address,
+			 daemon->roster.members[expected].name, daemon->roster.members[expected].id, shown);
+	else
+		snprintf(text, sizeof text, "%s connected with a key that has no place here, %s: refused", address, shown);
+	sl_log(daemon->log, SL_WARN, "refused", text, "{s:s, s:s}", "address", address, "key", shown);
+}
+
+static void on_prepare(uv_prepare_t *handle)
+{
+	sl_turn(handle->data);
+}
+
+static void on_check(uv_check_t *handle)
+{
+	sl_turn(handle->data);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct sl_daemon *daemon = handle->data;
+	sl_log(daemon->log, SL_INFO, "stopping", number == SIGINT ? "interrupted" : "terminated", NULL);
+	sl_daemon_stop(daemon, 0);
+}
+
+/* Whether TLS gets a thread of its own: for less, waking it up costs more than the loop's time is worth. */
+static bool is_large(const struct sl_daemon *daemon)
+{
+	return daemon->vault.n >= LARGE_FLOATS;
+}
+
+int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
+{
+	uv_loop_t *loop = &daemon->loop;
+	uv_prepare_init(loop, &daemon->before);
+	uv_check_init(loop, &daemon->after);
+	uv_timer_init(loop, &daemon->alarm);
+	uv_idle_init(loop, &daemon->busy);
+	uv_signal_init(loop, &daemon->interrupt);
+	uv_signal_init(loop, &daemon->terminate);
+	daemon->before.data = daemon->after.data = daemon->alarm.data = daemon;
+	daemon->interrupt.data = daemon->terminate.data = daemon;
+	uv_prepare_start(&daemon->before, on_prepare);
+	uv_check_start(&daemon->after, on_check);
+	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
+	int rc = sl_worker_open(&daemon->compute, loop);
+	if (rc == 0)
+		rc = sl_worker_open(&daemon->train, loop);
+	if (rc == 0 && is_large(daemon))
+		rc = sl_worker_open(&daemon->crypto, loop);
+	return rc == 0 ? SL_OK : sl_fail(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
+}
+
+int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	const char *address = s->listen[0] != '\0' ? s->listen : daemon->roster.members[daemon->self].address;
+	struct sl_links_config config = {.loop = &daemon->loop,
+					 .roster = &daemon->roster,
+					 .self = daemon->self,
+					 .tls = &daemon->tls,
+					 .listen = address,
+					 .crypto = is_large(daemon) ? &daemon->crypto : NULL,
+					 .handler = {.context = daemon,
+						     .up = on_up,
+						     .down = on_down,
+						     .frame = on_frame,
+						     .refused = on_refused}};
+	int rc = sl_tls_open(&daemon->tls, &daemon->identity, &daemon->roster, error);
+	if (rc == SL_OK)
+		rc = sl_links_open(&daemon->links, &config, error);
+	if (rc == SL_OK)
+		rc = sl_control_open(&daemon->control, daemon, s->control, error);
+	if (rc != SL_OK)
+		return rc;
+	char text[SL_ADDRESS_BYTES + 64];
+	snprintf(text, sizeof text, "listening on %s; start number %u of this learner", address,
+		 sl_store_incarnation(daemon->store));
+	sl_log(daemon->log, SL_INFO, "listening", text, "{s:s, s:i}", "address", address, "incarnation",
+	       (int)sl_store_incarnation(daemon->store));
+	return SL_OK;
+}
+
+/* Closing: whatever open reached. */
+
+static void close_handle(uv_handle_t *handle, void *argument)
+{
+	(void)argument;
+	if (!uv_is_closing(handle))
+		uv_close(handle, NULL);
+}
+
+void sl_loop_close(struct sl_daemon *daemon)
+{
+	daemon->stopping = true;
+	atomic_store(&daemon->stop_training, true);
+	if (daemon->compute.back.loop != NULL)
+		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is still said */
+	if (daemon->train.back.loop != NULL)
+		sl_worker_close(&daemon->train);
+	daemon->closed = true;
+	if (daemon->control != NULL)
+		sl_control_close(daemon->control);
+	if (daemon->links != NULL)
+		sl_links_close(daemon->links);
+	if (daemon->crypto.back.loop != NULL)
+		sl_worker_close(&daemon->crypto); /* last: what is away comes back, and says goodbye */
+	uv_run(&daemon->loop, UV_RUN_NOWAIT);
+	uv_walk(&daemon->loop, close_handle, NULL);
+	uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	uv_loop_close(&daemon->loop);
+}

@@ -1,0 +1,251 @@
+/* What must not be forgotten, carried out on the compute worker in the order in which the core asked (protocol 6, 8). */
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+#include "common/model/checkpoint.h"
+#include "daemon/runtime/failpoint.h"
+#include "daemon/learner/daemon.h"
+
+/* A persist action with copies of all that it points to. */
+struct record {
+	struct sl_task base;
+	struct sl_daemon *daemon;
+	struct sl_persist persist;
+	uint8_t *view;
+	struct sl_ready *readys;
+	struct sl_proof proof;
+	uint32_t own_slot;       /* PREPARED: position in the view */
+	struct sl_result opened; /* COMMIT: what was written */
+	int code;
+	struct sl_error error;
+};
+
+static void free_record(struct record *record)
+{
+	sl_result_close(&record->opened);
+	free(record->view);
+	free(record->readys);
+	free(record);
+}
+
+/* ---- a commit ---- */
+
+/* Z, out of the vault, with what proves it. */
+static int write_result(const struct sl_daemon *daemon, const struct sl_proof *proof,
+			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+{
+	struct sl_field field;
+	size_t count = daemon->vault.n + 1;
+	int rc = sl_field_init(&field, proof->p);
+	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
+	if (z == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory for the result of round %u", proof->t);
+	sl_pack(z, daemon->vault.s, count, field.bytes);
+	rc = sl_result_write(daemon->settings->state, daemon->settings->run, proof, daemon->vault.n, z, count * field.bytes,
+			     checksum, error);
+	free(z);
+	return rc;
+}
+
+static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_store_round *round,
+			    uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+{
+	struct sl_checkpoint checkpoint = {.round = round->t,
+					   .learners = round->learners,
+					   .total_weight = round->total_weight,
+					   .n = daemon->vault.n};
+	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
+	memcpy(checkpoint.digest, round->digest, SL_HASH_BYTES);
+	int rc = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, error);
+	memcpy(checksum, checkpoint.checksum, SL_HASH_BYTES);
+	return rc;
+}
+
+/* The files, then the row that makes them count. */
+static int commit(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
+{
+	struct sl_store_round round;
+	sl_store_round_fill(&round, &record->proof, record->persist.total_weight);
+	sl_crash_at(SL_CRASH_BEFORE_COMMIT_FILES);
+	int rc = write_checkpoint(daemon, &round, round.checkpoint_sum, error);
+	if (rc == SL_OK)
+		rc = write_result(daemon, &record->proof, round.result_sum, error);
+	sl_crash_at(SL_CRASH_BETWEEN_FILES_AND_ROW);
+	if (rc == SL_OK)
+		rc = sl_store_commit_round(daemon->store, &round, error);
+	if (rc != SL_OK)
+		return rc;
+	sl_crash_at(SL_CRASH_AFTER_COMMIT_ROW);
+	return SL_OK;
+}
+
+/* Without its result this learner goes on, and has nothing to show to who asks. */
+static void open_result(struct record *record)
+{
+	const struct sl_daemon *daemon = record->daemon;
+	if (sl_result_show(daemon->settings->state, daemon->settings->run, daemon->vault.n, record->proof.t, &record->opened,
+			   NULL) != SL_OK)
+		record->opened = (struct sl_result){0};
+}
+
+/* ---- what the rounds before needed goes once the commit has been told: nobody waits for that ---- */
+
+struct forgetting {
+	struct sl_task base;
+	const struct sl_daemon *daemon;
+	sl_round committed;
+};
+
+static bool is_wanted(const void *context, sl_round t, sl_attempt a)
+{
+	const struct forgetting *forgetting = context;
+	return sl_masked_wanted(forgetting->daemon, forgetting->committed, t, a);
+}
+
+static void run_forgetting(struct sl_task *base)
+{
+	const struct forgetting *forgetting = (struct forgetting *)base;
+	const struct sl_settings *settings = forgetting->daemon->settings;
+	if (atomic_load(&forgetting->daemon->condemned))
+		return; /* it may be the commit that failed */
+	sl_result_forget(settings->state, settings->run, forgetting->committed);
+	sl_spool_sweep(settings->state, is_wanted, forgetting);
+}
+
+static void free_forgetting(struct sl_task *base)
+{
+	free(base);
+}
+
+static void forget_before(struct sl_daemon *daemon, sl_round t)
+{
+	struct forgetting *forgetting = calloc(1, sizeof *forgetting);
+	if (forgetting == NULL)
+		abort();
+	*forgetting = (struct forgetting){{.run = run_forgetting, .done = free_forgetting}, daemon, t};
+	sl_worker_add(&daemon->compute, &forgetting->base);
+}
+
+/* ---- promises ---- */
+
+/* Its own masked state is there before it commits to it. */
+static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
+{
+	int rc = sl_spool_sync(&daemon->spool, record->own_slot, error);
+	sl_crash_at(SL_CRASH_BEFORE_PREPARED);
+	if (rc == SL_OK)
+		rc = sl_store_record(daemon->store, &record->persist, error);
+	sl_crash_at(SL_CRASH_AFTER_PREPARED);
+	return rc;
+}
+
+static int release(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
+{
+	sl_crash_at(SL_CRASH_BEFORE_RELEASED);
+	int rc = sl_store_record(daemon->store, &record->persist, error);
+	sl_crash_at(SL_CRASH_AFTER_RELEASED);
+	return rc;
+}
+
+static int carry_out(struct record *record)
+{
+	struct sl_daemon *daemon = record->daemon;
+	switch (record->persist.what.kind) {
+	case SL_PERSIST_COMMIT:
+		return commit(daemon, record, &record->error);
+	case SL_PERSIST_PREPARED:
+		return prepare(daemon, record, &record->error);
+	case SL_PERSIST_RELEASED:
+		return release(daemon, record, &record->error);
+	default:
+		return sl_store_record(daemon->store, &record->persist, &record->error);
+	}
+}
+
+/* ---- the task ---- */
+
+static void run(struct sl_task *base)
+{
+	struct record *record = (struct record *)base;
+	if (atomic_load(&record->daemon->condemned)) {
+		record->code = sl_fail(&record->error, SL_ERR_REFUSED, "not written: the learner stopped");
+		return;
+	}
+	record->code = carry_out(record);
+	if (record->code != SL_OK)
+		atomic_store(&record->daemon->condemned, true); /* what is queued behind it rests on it */
+	else if (record->persist.what.kind == SL_PERSIST_COMMIT)
+		open_result(record);
+}
+
+static void committed(struct record *record)
+{
+	struct sl_daemon *daemon = record->daemon;
+	sl_checkpoint_name(record->proof.t, daemon->checkpoint);
+	sl_result_close(&daemon->next_result);
+	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
+	record->opened = (struct sl_result){0};
+	sl_task_evaluate(daemon, record->proof.t);
+}
+
+static void done(struct sl_task *base)
+{
+	struct record *record = (struct record *)base;
+	struct sl_daemon *daemon = record->daemon;
+	if (record->code == SL_OK) {
+		if (record->persist.what.kind == SL_PERSIST_COMMIT)
+			committed(record);
+		sl_happening_new(daemon, SL_EVENT_DURABLE)->event.durable = record->persist.what;
+	} else if (!daemon->stopping) { /* else it said why it stopped */
+		sl_fatal(daemon, record->error.text);
+	}
+	free_record(record);
+}
+
+/* The core leaves signing to the shell. */
+static void sign_own(const struct sl_daemon *daemon, struct sl_proof *proof)
+{
+	for (uint32_t i = 0; i < proof->count; i++) {
+		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = proof->digests[i]};
+		if (m.digest.id != daemon->settings->id)
+			continue;
+		sl_sign(daemon, &m);
+		proof->digests[i] = m.digest;
+	}
+}
+
+static void *copy(const void *bytes, size_t size)
+{
+	void *to = size == 0 ? NULL : malloc(size);
+	if (to == NULL && size > 0)
+		abort();
+	if (to != NULL)
+		memcpy(to, bytes, size);
+	return to;
+}
+
+void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
+{
+	struct record *record = calloc(1, sizeof *record);
+	if (record == NULL)
+		abort();
+	record->base.run = run;
+	record->base.done = done;
+	record->daemon = daemon;
+	record->persist = *persist;
+	record->persist.view = record->view = copy(persist->view, persist->view_bytes);
+	record->persist.readys = record->readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys);
+	record->persist.proof = &record->proof;
+	if (persist->proof != NULL) {
+		record->proof = *persist->proof;
+		sign_own(daemon, &record->proof);
+	}
+	if (persist->what.kind == SL_PERSIST_PREPARED)
+		record->own_slot = daemon->vault_view->self;
+	sl_worker_add(&daemon->compute, &record->base);
+	if (persist->what.kind == SL_PERSIST_COMMIT)
+		forget_before(daemon, persist->what.t);
+}

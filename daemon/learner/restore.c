@@ -1,0 +1,358 @@
+/* What a learner goes on from: its records, the model that committed last, and what it can show of it. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/protocol/view_codec.h"
+#include "common/model/checkpoint.h"
+#include "daemon/learner/daemon.h"
+
+int sl_restore_store(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_store_owner owner = {.run = daemon->settings->run, .roster = &daemon->roster};
+	memcpy(owner.pin, daemon->identity.pin, sizeof owner.pin);
+	return sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
+}
+
+/* ---- another roster ---- */
+
+/* "bo (2), 7 (gone) and 3 more" */
+static void changed_text(const struct sl_daemon *daemon, const sl_id *ids, uint32_t count, char *text, size_t size)
+{
+	size_t used = 0;
+	text[0] = '\0';
+	for (uint32_t i = 0; i < count && i < SL_STORE_CHANGES_NAMED && used < size; i++) {
+		int at = sl_roster_find(&daemon->roster, ids[i]);
+		const char *before = i > 0 ? ", " : "";
+		used += (size_t)(at < 0 ? snprintf(text + used, size - used, "%s%" PRIu32 " (gone)", before, ids[i])
+					: snprintf(text + used, size - used, "%s%s (%" PRIu32 ")", before,
+						   daemon->roster.members[at].name, ids[i]));
+	}
+	if (count > SL_STORE_CHANGES_NAMED && used < size)
+		snprintf(text + used, size - used, " and %" PRIu32 " more", count - SL_STORE_CHANGES_NAMED);
+}
+
+static bool accepted(const struct sl_daemon *daemon, const char *hash)
+{
+	const char *given = daemon->settings->accept_roster;
+	return strlen(given) >= SL_ACCEPT_DIGITS && strncmp(given, hash, strlen(given)) == 0;
+}
+
+/* More than one member at once is what a mistake looks like, and a way to single somebody out (protocol 6). */
+int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
+{
+	sl_id ids[SL_STORE_CHANGES_NAMED];
+	struct sl_store_round last;
+	char who[320], text[512], hash[2 * SL_HASH_BYTES + 1];
+	uint32_t changes = sl_store_roster_changes(daemon->store, ids);
+	int rc = changes == 0 ? SL_ERR_NOTFOUND : sl_store_last_round(daemon->store, &last, error);
+	if (rc != SL_OK)
+		return rc == SL_ERR_NOTFOUND ? SL_OK : rc; /* nothing is committed that it could differ from */
+	changed_text(daemon, ids, changes, who, sizeof who);
+	sodium_bin2hex(hash, sizeof hash, daemon->roster.hash, sizeof daemon->roster.hash);
+	if (changes > 1 && !accepted(daemon, hash))
+		return sl_fail(error, SL_ERR_REFUSED,
+			       "%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
+			       " committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
+			       daemon->settings->roster, changes, last.t, who, (int)SL_ACCEPT_DIGITS, hash);
+	snprintf(text, sizeof text, "the roster is not that of round %" PRIu32 ", which committed last: %s", last.t, who);
+	sl_log(daemon->log, SL_WARN, "roster", text, "{s:I, s:s}", "changes", (json_int_t)changes, "roster", hash);
+	return SL_OK;
+}
+
+/* ---- the last result ---- */
+
+/* Digests are bound to the run and to the roster. */
+static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_proof *proof)
+{
+	for (uint32_t i = 0; i < proof->count; i++) {
+		const struct sl_digest *d = &proof->digests[i];
+		uint8_t hash[SL_HASH_BYTES];
+		sl_canon_digest(&daemon->core_config.scope, d, hash);
+		if (crypto_sign_verify_detached(d->signature, hash, sizeof hash, d->key) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* NULL when others may be shown it. */
+static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store_round *round)
+{
+	const struct sl_result *result = &daemon->result;
+	if (memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0 ||
+	    memcmp(result->proof.digest, round->digest, SL_HASH_BYTES) != 0)
+		return "its file is not the one that was committed";
+	return signatures_hold(daemon, &result->proof) ? NULL : "it was signed under another roster";
+}
+
+/* What others may ask for. Without it this learner goes on, and can show nothing before its next commit. */
+static void open_result(struct sl_daemon *daemon, const struct sl_store_round *round)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_error error;
+	char text[SL_ERROR_BYTES + 96];
+	int rc = sl_result_open(s->state, s->run, daemon->vault.n, round->t, &daemon->result, &error);
+	const char *flaw = rc == SL_OK ? flaw_of(daemon, round) : error.text;
+	if (flaw == NULL) {
+		daemon->core_config.proof = &daemon->result.proof;
+		return;
+	}
+	sl_result_close(&daemon->result);
+	snprintf(text, sizeof text, "the result of round %" PRIu32 " cannot be shown to others before the next commit: %s",
+		 round->t, flaw);
+	sl_log(daemon->log, SL_WARN, "result", text, "{s:I}", "round", (json_int_t)round->t);
+}
+
+/* ---- the last model ---- */
+
+static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t digest[static SL_HASH_BYTES])
+{
+	char text[128];
+	daemon->core_config.committed = t;
+	memcpy(daemon->core_config.previous, digest, SL_HASH_BYTES);
+	snprintf(text, sizeof text, "continuing after round %" PRIu32 ", from its checkpoint", t);
+	sl_log(daemon->log, SL_INFO, "resumed", text, "{s:I}", "round", (json_int_t)t);
+}
+
+static void begin_anew(struct sl_daemon *daemon)
+{
+	daemon->trainer->ops->initial(daemon->trainer, daemon->vault.committed);
+}
+
+/* Into the vault, if it is what was committed: else SL_ERR_FORMAT or SL_ERR_NOTFOUND. */
+static int read_model(struct sl_daemon *daemon, const struct sl_store_round *round, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_checkpoint found;
+	int rc = sl_checkpoint_read(s->state, s->run, round->t, daemon->vault.n, &found, daemon->vault.committed, error);
+	if (rc != SL_OK)
+		return rc;
+	if (memcmp(found.checksum, round->checkpoint_sum, SL_HASH_BYTES) != 0 ||
+	    memcmp(found.digest, round->digest, SL_HASH_BYTES) != 0)
+		return sl_fail(error, SL_ERR_FORMAT, "%s/%s: is not the checkpoint that was committed", s->state,
+			       round->checkpoint);
+	return SL_OK;
+}
+
+/* What it has promised stays promised: no other attempt of a round that is on record (tasks.c, store.h). */
+static void lament(struct sl_daemon *daemon, const char *why, sl_round after)
+{
+	char text[SL_ERROR_BYTES + 128], from[64];
+	if (after == 0)
+		snprintf(from, sizeof from, "the initial model");
+	else
+		snprintf(from, sizeof from, "the checkpoint of round %" PRIu32, after);
+	snprintf(text, sizeof text, "%s; going on from %s until somebody shows round %" PRIu32 " or a later one", why, from,
+		 daemon->promised);
+	sl_log(daemon->log, SL_ERROR, "damaged", text, "{s:I, s:I}", "committed", (json_int_t)daemon->promised, "round",
+	       (json_int_t)after);
+}
+
+/* The newest on record that can be read. */
+static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *last, struct sl_error *error)
+{
+	struct sl_store_round round = *last;
+	struct sl_error first = {0};
+	int rc;
+	while ((rc = read_model(daemon, &round, error)) == SL_ERR_FORMAT || rc == SL_ERR_NOTFOUND) {
+		if (daemon->promised == 0)
+			first = *error;
+		daemon->promised = last->t;
+		rc = sl_store_round_before(daemon->store, round.t, &round, error);
+		if (rc != SL_OK)
+			break;
+	}
+	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
+		return rc;
+	if (daemon->promised > 0)
+		lament(daemon, first.text, rc == SL_OK ? round.t : 0);
+	if (rc == SL_ERR_NOTFOUND) {
+		begin_anew(daemon);
+		return SL_OK;
+	}
+	begin_after(daemon, round.t, round.digest);
+	if (daemon->promised == 0)
+		open_result(daemon, &round);
+	return SL_OK;
+}
+
+/* ---- a folder of the time before there were records ---- */
+
+/* What the files say of it; false where they do not agree, or there is no result. */
+static bool round_of_files(const struct sl_daemon *daemon, const struct sl_checkpoint *c, struct sl_store_round *round)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_result result;
+	if (sl_result_open(s->state, s->run, daemon->vault.n, c->round, &result, NULL) != SL_OK)
+		return false;
+	sl_store_round_fill(round, &result.proof, c->total_weight);
+	memcpy(round->checkpoint_sum, c->checksum, SL_HASH_BYTES);
+	memcpy(round->result_sum, result.checksum, SL_HASH_BYTES);
+	bool agree = memcmp(c->digest, round->digest, SL_HASH_BYTES) == 0;
+	sl_result_close(&result);
+	return agree;
+}
+
+/* Its newest checkpoint is believed without a row, once; its row follows, as far as the files tell it. */
+static int take_over(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	struct sl_checkpoint checkpoint;
+	struct sl_store_round round;
+	int rc = sl_checkpoint_latest(s->state, s->run, daemon->vault.n, &checkpoint, daemon->vault.committed, error);
+	if (rc == SL_ERR_NOTFOUND) {
+		begin_anew(daemon);
+		return SL_OK;
+	}
+	if (rc == SL_ERR_FORMAT && error != NULL) {
+		size_t used = strlen(error->text);
+		snprintf(error->text + used, sizeof error->text - used, "; remove the file to go on from the round before");
+	}
+	if (rc != SL_OK)
+		return rc;
+	begin_after(daemon, checkpoint.round, checkpoint.digest);
+	if (!round_of_files(daemon, &checkpoint, &round))
+		return SL_OK;
+	open_result(daemon, &round);
+	return sl_store_commit_round(daemon->store, &round, error);
+}
+
+/* ---- an attempt that was cut short ---- */
+
+/* Which files of masked states are still needed. */
+struct wanted {
+	struct sl_store_round last;
+	sl_round t;
+	sl_attempt a; /* the open one */
+};
+
+static bool is_wanted(const void *context, sl_round t, sl_attempt a)
+{
+	const struct wanted *w = context;
+	return (t == w->last.t && a == w->last.a) || (t == w->t && a == w->a);
+}
+
+static void sweep(const struct sl_daemon *daemon)
+{
+	struct wanted wanted = {.t = daemon->core_config.committed + 1, .a = daemon->promises.a};
+	sl_store_last_round(daemon->store, &wanted.last, NULL);
+	sl_spool_sweep(daemon->settings->state, is_wanted, &wanted);
+}
+
+/* The view, as far as its spool depends on it. SL_ERR_REFUSED: it is of another roster or run than h is. */
+static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
+{
+	const struct sl_open *open = &daemon->promises.open;
+	uint8_t h[SL_HASH_BYTES];
+	uint64_t p;
+	size_t edges;
+	*view = (struct sl_view){0};
+	sl_canon_view(&daemon->core_config.scope, open->view, open->view_bytes, h);
+	if (memcmp(h, open->readys[0].view, SL_HASH_BYTES) != 0 ||
+	    sl_view_read_head(open->view, open->view_bytes, view, &p, &edges) != SL_OK ||
+	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != daemon->vault.n ||
+	    view->t != daemon->core_config.committed + 1)
+		return SL_ERR_REFUSED;
+	view->elements = view->agreed.n + 1;
+	for (*own = 0; *own < view->n; (*own)++) {
+		sl_id id;
+		uint32_t incarnation;
+		sl_view_read_member(open->view, *own, &id, &incarnation);
+		if (id == daemon->settings->id)
+			return SL_OK;
+	}
+	return SL_ERR_REFUSED;
+}
+
+/* Whether the own masked state is as it was committed to. */
+static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *view, uint32_t own)
+{
+	const struct sl_open *open = &daemon->promises.open;
+	const struct sl_spool *spool = &daemon->vault.spool;
+	uint8_t commitment[SL_HASH_BYTES];
+	sl_canon_commitment(&daemon->core_config.scope, sl_slot_state(spool, own), sl_state_bytes(view),
+			    sl_slot_nonce(spool, own), commitment);
+	for (uint32_t i = 0; i < open->ready_count; i++)
+		if (open->readys[i].id == daemon->settings->id)
+			return memcmp(open->readys[i].commitment, commitment, SL_HASH_BYTES) == 0;
+	return false;
+}
+
+/* Nothing of it was released here, nor will be: that may be said at any time. */
+static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *error)
+{
+	struct sl_persist fenced = {
+		.what = {.kind = SL_PERSIST_FENCED, .t = daemon->core_config.committed + 1, .a = daemon->promises.a}};
+	char text[192];
+	snprintf(text, sizeof text, "round %" PRIu32 " attempt %" PRIu32 ", which was cut short, is given up: %s", fenced.what.t,
+		 fenced.what.a, why);
+	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:I, s:I}", "round", (json_int_t)fenced.what.t, "attempt",
+	       (json_int_t)fenced.what.a);
+	int rc = sl_store_record(daemon->store, &fenced, error);
+	daemon->core_config.fenced = fenced.what.a;
+	daemon->promises.a = 0;
+	return rc;
+}
+
+/* Another roster's members are not known here, and who released must finish (protocol 6, rule A). */
+static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
+{
+	if (!daemon->promises.open.released)
+		return give_up(daemon, "its roster, or its model's size, was another one", error);
+	return sl_fail(error, SL_ERR_REFUSED,
+		       "round %" PRIu32 " attempt %" PRIu32 " was released under another roster or model size (setting hidden), and "
+		       "must be finished first: put back what was there until round %" PRIu32 " has committed",
+		       daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
+}
+
+/* Its spool into the vault, and it into the core's configuration. What others hold of a lost one they will show. */
+static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_view view;
+	uint32_t own;
+	if (open_view(daemon, &view, &own) != SL_OK)
+		return refuse_view(daemon, error);
+	int rc = sl_masked_open(daemon, view.t, daemon->promises.a, view.n, sl_slot_bytes(&view), error);
+	if (rc != SL_OK)
+		return rc;
+	daemon->core_config.open = &daemon->promises.open;
+	if (daemon->promises.open.released || own_is_whole(daemon, &view, own))
+		return SL_OK;
+	daemon->core_config.open = NULL;
+	sl_masked_end(daemon);
+	return give_up(daemon, "its own masked state is gone or damaged", error);
+}
+
+int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_core_config *config = &daemon->core_config;
+	if (daemon->promised > 0)
+		return SL_OK; /* what is promised after that round binds it once that is here again: persist.c */
+	int rc = sl_store_promises(daemon->store, config->committed + 1, &daemon->promises, error);
+	if (rc != SL_OK)
+		return rc;
+	config->fenced = daemon->promises.fenced;
+	config->dead = daemon->promises.dead;
+	config->released_count = daemon->promises.released_count;
+	memcpy(config->released, daemon->promises.released, sizeof config->released);
+	if (daemon->promises.a != 0)
+		rc = open_attempt(daemon, error);
+	sweep(daemon);
+	return rc;
+}
+
+int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct sl_store_round last;
+	int rc = sl_store_last_round(daemon->store, &last, error);
+	if (rc == SL_OK)
+		return read_rounds(daemon, &last, error);
+	if (rc != SL_ERR_NOTFOUND)
+		return rc;
+	if (sl_store_taken_over(daemon->store))
+		return take_over(daemon, error);
+	begin_anew(daemon); /* files without a row are not looked at */
+	return SL_OK;
+}

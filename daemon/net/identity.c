@@ -1,0 +1,355 @@
+#include "daemon/net/identity.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_FILE "key.pem"
+#define CERTIFICATE_FILE "cert.pem"
+#define FILE_BYTES_MAX 16384
+#define VALID_DAYS (20 * 365 + 5)
+#define SERIAL_BYTES 16
+
+static int crypto_failure(struct sl_error *error, const char *what)
+{
+	char reason[160] = "no reason given";
+	unsigned long code = ERR_peek_last_error();
+	if (code != 0)
+		ERR_error_string_n(code, reason, sizeof reason);
+	ERR_clear_error();
+	return sl_fail(error, SL_ERR_CRYPTO, "%s: %s", what, reason);
+}
+
+void sl_pin(const uint8_t public_key[static SL_KEY_BYTES], uint8_t pin[static SL_HASH_BYTES])
+{
+	/* SEQUENCE { SEQUENCE { OID 1.3.101.112 } BIT STRING } of RFC 8410: fixed but for the key itself */
+	static const uint8_t head[] = {0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00};
+	uint8_t der[sizeof head + SL_KEY_BYTES];
+	memcpy(der, head, sizeof head);
+	memcpy(der + sizeof head, public_key, SL_KEY_BYTES);
+	crypto_hash_sha256(pin, der, sizeof der);
+}
+
+static int raw_public(const EVP_PKEY *key, uint8_t public_key[static SL_KEY_BYTES])
+{
+	size_t n = SL_KEY_BYTES;
+	if (key == NULL || EVP_PKEY_get_id(key) != EVP_PKEY_ED25519)
+		return SL_ERR_CRYPTO;
+	if (EVP_PKEY_get_raw_public_key(key, public_key, &n) != 1 || n != SL_KEY_BYTES)
+		return SL_ERR_CRYPTO;
+	return SL_OK;
+}
+
+int sl_certificate_key(X509 *certificate, uint8_t public_key[static SL_KEY_BYTES])
+{
+	return raw_public(X509_get0_pubkey(certificate), public_key);
+}
+
+/* ---- making one ---- */
+
+static int set_serial(X509 *certificate)
+{
+	uint8_t serial[SERIAL_BYTES];
+	randombytes_buf(serial, sizeof serial);
+	serial[0] = (uint8_t)((serial[0] & 0x7f) | 0x40); /* positive, and of full length */
+	BIGNUM *number = BN_bin2bn(serial, sizeof serial, NULL);
+	bool done = number && BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != NULL;
+	BN_free(number);
+	return done;
+}
+
+static int set_subject(X509 *certificate, const char *name)
+{
+	X509_NAME *subject = X509_get_subject_name(certificate);
+	return X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_UTF8, (const unsigned char *)name, -1, -1, 0) == 1 &&
+	       X509_set_issuer_name(certificate, subject) == 1;
+}
+
+static X509 *self_signed(EVP_PKEY *key, const char *name)
+{
+	X509 *c = X509_new();
+	/* from a day ago, because clocks differ; for 20 years, because the pin and not the date is what is trusted */
+	if (c && X509_set_version(c, X509_VERSION_3) == 1 && set_serial(c) && set_subject(c, name) &&
+	    X509_gmtime_adj(X509_getm_notBefore(c), -86400L) &&
+	    X509_time_adj_ex(X509_getm_notAfter(c), VALID_DAYS, 0, NULL) && X509_set_pubkey(c, key) == 1 &&
+	    X509_sign(c, key, NULL) > 0)
+		return c;
+	X509_free(c);
+	return NULL;
+}
+
+static void path_in(char *out, const char *folder, const char *name)
+{
+	snprintf(out, PATH_MAX, "%s/%s", folder, name);
+}
+
+static int write_whole(int fd, const char *bytes, size_t n)
+{
+	while (n > 0) {
+		ssize_t written = write(fd, bytes, n);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return -1;
+		bytes += written;
+		n -= (size_t)written;
+	}
+	return fsync(fd);
+}
+
+/* Writes folder/name whole or not at all, and never over another file. */
+static int write_file(const char *folder, const char *name, BIO *pem, mode_t mode, struct sl_error *error)
+{
+	char path[PATH_MAX], temporary[PATH_MAX], *bytes = NULL;
+	long n = BIO_get_mem_data(pem, &bytes);
+	path_in(path, folder, name);
+	snprintf(temporary, sizeof temporary, "%s/.%s.XXXXXX", folder, name);
+	int fd = mkostemp(temporary, O_CLOEXEC);
+	if (fd < 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	bool bad = fchmod(fd, mode) != 0 || write_whole(fd, bytes, (size_t)n) != 0;
+	int reason = errno;
+	if (close(fd) != 0 && !bad) {
+		bad = true;
+		reason = errno;
+	}
+	if (!bad && renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+		return SL_OK;
+	reason = bad ? reason : errno;
+	unlink(temporary);
+	return sl_fail(error, reason == EEXIST ? SL_ERR_BUSY : SL_ERR_IO, "%s: %s", path, strerror(reason));
+}
+
+static int sync_folder(const char *folder, struct sl_error *error)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int code = SL_OK;
+	if (fd < 0 || fsync(fd) != 0)
+		code = sl_fail(error, SL_ERR_IO, "%s: %s", folder, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return code;
+}
+
+static int write_both(const char *folder, EVP_PKEY *key, X509 *certificate, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	BIO *secret = BIO_new(BIO_s_secmem()), *public = BIO_new(BIO_s_mem());
+	int code = SL_OK;
+	if (!secret || !public || PEM_write_bio_PrivateKey(secret, key, NULL, NULL, 0, NULL, NULL) != 1 ||
+	    PEM_write_bio_X509(public, certificate) != 1)
+		code = crypto_failure(error, "cannot write the identity");
+	if (code == SL_OK)
+		code = write_file(folder, KEY_FILE, secret, 0600, error);
+	if (code == SL_OK && (code = write_file(folder, CERTIFICATE_FILE, public, 0644, error)) != SL_OK) {
+		path_in(path, folder, KEY_FILE);
+		unlink(path); /* ours: it was not there before */
+	}
+	BIO_free(secret);
+	BIO_free(public);
+	return code == SL_OK ? sync_folder(folder, error) : code;
+}
+
+static int refuse_existing(const char *folder, struct sl_error *error)
+{
+	static const char *const names[] = {KEY_FILE, CERTIFICATE_FILE};
+	char path[PATH_MAX];
+	struct stat st;
+	for (size_t i = 0; i < 2; i++) {
+		path_in(path, folder, names[i]);
+		if (lstat(path, &st) == 0)
+			return sl_fail(error, SL_ERR_BUSY, "%s: exists; an identity is never overwritten", path);
+	}
+	return SL_OK;
+}
+
+static int make_folder(const char *folder, bool *made, struct sl_error *error)
+{
+	if (strlen(folder) + 32 > PATH_MAX)
+		return sl_fail(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
+	*made = mkdir(folder, 0700) == 0;
+	if (!*made && errno != EEXIST)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", folder, strerror(errno));
+	return *made ? SL_OK : refuse_existing(folder, error);
+}
+
+int sl_identity_create(const char *folder, const char *name, struct sl_error *error)
+{
+	bool made = false;
+	if (sodium_init() < 0)
+		return sl_fail(error, SL_ERR_CRYPTO, "libsodium does not start");
+	int code = make_folder(folder, &made, error);
+	if (code != SL_OK)
+		return code;
+	ERR_clear_error();
+	EVP_PKEY *key = EVP_PKEY_Q_keygen(NULL, NULL, "ED25519");
+	X509 *certificate = key ? self_signed(key, name) : NULL;
+	if (certificate == NULL)
+		code = crypto_failure(error, "cannot make an identity");
+	else
+		code = write_both(folder, key, certificate, error);
+	X509_free(certificate);
+	EVP_PKEY_free(key);
+	if (code != SL_OK && made)
+		rmdir(folder);
+	return code;
+}
+
+/* ---- reading one ---- */
+
+static int check_mode(int fd, const char *path, struct sl_error *error)
+{
+	struct stat st;
+	if (fstat(fd, &st) != 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return sl_fail(error, SL_ERR_FORMAT, "%s: is not a file", path);
+	if (st.st_mode & (S_IRWXG | S_IRWXO))
+		return sl_fail(error, SL_ERR_REFUSED,
+			       "%s: mode %04o lets others read the secret key; run chmod 600 %s", path,
+			       (unsigned)(st.st_mode & 07777), path);
+	return SL_OK;
+}
+
+/* Reads a small file into guarded pages; *bytes is to be freed with sodium_free. */
+static int read_file(const char *path, bool secret, char **bytes, int *n, struct sl_error *error)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe under this name must not hold us up */
+	if (fd < 0)
+		return sl_fail(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", path, strerror(errno));
+	int code = secret ? check_mode(fd, path, error) : SL_OK;
+	*bytes = code == SL_OK ? sodium_malloc(FILE_BYTES_MAX) : NULL;
+	ssize_t got = *bytes ? read(fd, *bytes, FILE_BYTES_MAX) : -1;
+	if (code == SL_OK && got < 0)
+		code = sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	close(fd);
+	*n = (int)got;
+	return code;
+}
+
+/* An encrypted key would make OpenSSL ask on the terminal. */
+static int no_password(char *buffer, int size, int writing, void *context)
+{
+	(void)buffer, (void)size, (void)writing, (void)context;
+	return -1;
+}
+
+static int load_key(const char *path, struct sl_identity *identity, struct sl_error *error)
+{
+	char *bytes = NULL;
+	int n = 0;
+	int code = read_file(path, true, &bytes, &n, error);
+	BIO *pem = code == SL_OK ? BIO_new_mem_buf(bytes, n) : NULL;
+	if (pem)
+		identity->key = PEM_read_bio_PrivateKey(pem, NULL, no_password, NULL);
+	BIO_free(pem);
+	sodium_free(bytes);
+	if (code == SL_OK && raw_public(identity->key, identity->public_key) != SL_OK)
+		code = sl_fail(error, SL_ERR_FORMAT, "%s: holds no unencrypted Ed25519 key", path);
+	ERR_clear_error();
+	return code;
+}
+
+static int load_certificate(const char *path, struct sl_identity *identity, struct sl_error *error)
+{
+	char *bytes = NULL;
+	uint8_t key[SL_KEY_BYTES];
+	int n = 0;
+	int code = read_file(path, false, &bytes, &n, error);
+	BIO *pem = code == SL_OK ? BIO_new_mem_buf(bytes, n) : NULL;
+	if (pem)
+		identity->certificate = PEM_read_bio_X509(pem, NULL, no_password, NULL);
+	BIO_free(pem);
+	sodium_free(bytes);
+	if (code == SL_OK && (!identity->certificate || sl_certificate_key(identity->certificate, key) != SL_OK))
+		code = sl_fail(error, SL_ERR_FORMAT, "%s: holds no Ed25519 certificate", path);
+	else if (code == SL_OK && sodium_memcmp(key, identity->public_key, sizeof key) != 0)
+		code = sl_fail(error, SL_ERR_CRYPTO, "%s: belongs to another key than %s", path, KEY_FILE);
+	ERR_clear_error();
+	return code;
+}
+
+/* The same secret key once more for libsodium, which signs the flooded records. */
+static int derive_sign_key(struct sl_identity *identity, struct sl_error *error)
+{
+	uint8_t public_key[SL_KEY_BYTES];
+	size_t n = crypto_sign_SEEDBYTES;
+	uint8_t *seed = sodium_malloc(n);
+	identity->sign_key = sodium_malloc(crypto_sign_SECRETKEYBYTES);
+	int code = SL_OK;
+	if (seed == NULL || identity->sign_key == NULL)
+		code = sl_fail(error, SL_ERR_NOMEM, "no guarded memory for the secret key: %s", strerror(errno));
+	else if (EVP_PKEY_get_raw_private_key(identity->key, seed, &n) != 1 || n != crypto_sign_SEEDBYTES)
+		code = crypto_failure(error, "cannot read the secret key");
+	else
+		crypto_sign_seed_keypair(public_key, identity->sign_key, seed);
+	if (code == SL_OK && sodium_memcmp(public_key, identity->public_key, sizeof public_key) != 0)
+		code = sl_fail(error, SL_ERR_CRYPTO, "%s: its two halves do not belong together", KEY_FILE);
+	if (code == SL_OK)
+		sodium_mprotect_readonly(identity->sign_key);
+	sodium_free(seed);
+	return code;
+}
+
+int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	*identity = (struct sl_identity){0};
+	if (strlen(folder) + 32 > sizeof path)
+		return sl_fail(error, SL_ERR_RANGE, "%.64s...: the path is too long", folder);
+	if (sodium_init() < 0)
+		return sl_fail(error, SL_ERR_CRYPTO, "libsodium does not start");
+	path_in(path, folder, KEY_FILE);
+	int code = load_key(path, identity, error);
+	path_in(path, folder, CERTIFICATE_FILE);
+	if (code == SL_OK)
+		code = load_certificate(path, identity, error);
+	if (code == SL_OK)
+		code = derive_sign_key(identity, error);
+	if (code != SL_OK)
+		sl_identity_close(identity);
+	else
+		sl_pin(identity->public_key, identity->pin);
+	return code;
+}
+
+/* Where the file system knows no locks, the state folder's must do. */
+int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	path_in(path, folder, KEY_FILE);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+		identity->held = true;
+		identity->lock = fd;
+		return SL_OK;
+	}
+	int why = errno;
+	close(fd);
+	if (why != EWOULDBLOCK)
+		return SL_OK;
+	return sl_fail(error, SL_ERR_BUSY,
+		       "%s: another starlingd is running as this learner, on another state folder; end it first", path);
+}
+
+void sl_identity_close(struct sl_identity *identity)
+{
+	if (identity->held)
+		close(identity->lock);
+	sodium_free(identity->sign_key); /* wipes */
+	EVP_PKEY_free(identity->key);
+	X509_free(identity->certificate);
+	*identity = (struct sl_identity){0};
+}

@@ -1,0 +1,453 @@
+#include "daemon/net/links.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/base/bytes.h"
+#include "daemon/net/link.h"
+
+#define TICK_MS 100u
+#define PING_MS 2000u
+#define DEAD_MS 6000u
+#define HANDSHAKE_MS 10000u
+#define RETRY_LEAST_MS 250u
+#define RETRY_MOST_MS 15000u
+#define HEAD_START_MS 1000u
+#define STEADY_MS 2000u
+
+/* "host:port" or "[v6]:port" into its parts; the roster has checked the form. */
+static void split_address(const char *address, char host[static SL_ADDRESS_BYTES], char port[static 8])
+{
+	const char *colon = strrchr(address, ':');
+	size_t n = colon == NULL ? strlen(address) : (size_t)(colon - address);
+	const char *from = address;
+	if (n >= 2 && from[0] == '[' && from[n - 1] == ']') {
+		from++;
+		n -= 2;
+	}
+	snprintf(host, SL_ADDRESS_BYTES, "%.*s", (int)n, from);
+	snprintf(port, 8, "%s", colon == NULL ? "0" : colon + 1);
+}
+
+/* Dialling. */
+
+static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *slot)
+{
+	uint32_t shift = slot->failures < 7 ? slot->failures : 7;
+	uint64_t pause = (uint64_t)RETRY_LEAST_MS << shift;
+	if (pause > RETRY_MOST_MS)
+		pause = RETRY_MOST_MS;
+	uint64_t jitter = (uv_hrtime() / 1000 + links->config.self * 7919u) % (pause / 4 + 1);
+	return pause - jitter;
+}
+
+static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *found)
+{
+	struct sl_link *link = request->data;
+	link->resolving = false;
+	if (link->links == NULL) { /* closed meanwhile, and only waiting for this */
+		uv_freeaddrinfo(found);
+		free(link);
+		return;
+	}
+	if (status < 0)
+		sl_link_close(link, uv_strerror(status));
+	else if (link->state == SL_LINK_CONNECT)
+		sl_link_connect(link, found->ai_addr);
+	uv_freeaddrinfo(found);
+}
+
+static void dial(struct sl_links *links, uint32_t peer)
+{
+	char host[SL_ADDRESS_BYTES], port[8];
+	struct sockaddr_in v4;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+	struct sl_link *link = sl_link_new(links, peer, true);
+	if (link == NULL)
+		return;
+	links->slots[peer].dialling = link;
+	links->slots[peer].dialled_at = uv_now(links->config.loop);
+	split_address(links->config.roster->members[peer].address, host, port);
+	if (uv_ip4_addr(host, atoi(port), &v4) == 0) {
+		sl_link_connect(link, (const struct sockaddr *)&v4);
+		return;
+	}
+	link->resolve.data = link;
+	int rc = uv_getaddrinfo(links->config.loop, &link->resolve, on_resolved, host, port, &hints);
+	link->resolving = rc == 0;
+	if (rc < 0)
+		sl_link_close(link, uv_strerror(rc));
+}
+
+/* The rule of link.h: of two links, the one dialled by this end stays. */
+static bool goes_first(const struct sl_links *links, uint32_t peer)
+{
+	return links->config.self < peer;
+}
+
+static bool may_dial(const struct sl_links *links, uint32_t peer, uint64_t now)
+{
+	const struct sl_slot *slot = &links->slots[peer];
+	uint64_t wait = goes_first(links, peer) ? 0 : HEAD_START_MS;
+	return slot->wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->alone_since + wait;
+}
+
+void sl_links_want(struct sl_links *links, const uint64_t *set)
+{
+	uint64_t now = uv_now(links->config.loop);
+	for (uint32_t i = 0; i < links->config.roster->size; i++) {
+		struct sl_slot *slot = &links->slots[i];
+		bool wanted = i != links->config.self && sl_bit(set, i);
+		if (wanted && !slot->wanted) {
+			slot->failures = 0;
+			slot->alone_since = now;
+			slot->retry_at = slot->dialled_at + RETRY_LEAST_MS;
+		}
+		slot->wanted = wanted;
+		if (!wanted && slot->up != NULL && slot->up->dialled)
+			sl_link_close(slot->up, "out of range");
+		if (!wanted && slot->dialling != NULL)
+			sl_link_close(slot->dialling, "out of range");
+		if (may_dial(links, i, now) && now >= slot->dialled_at + RETRY_LEAST_MS)
+			dial(links, i); /* being asked is reason enough, however long the pause was to be */
+	}
+}
+
+/* What links tell. */
+
+static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
+{
+	struct sl_links *links = link->links;
+	char text[SL_ADDRESS_BYTES] = "?";
+	struct sockaddr_storage name;
+	int size = sizeof name;
+	if (uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&name, &size) == 0)
+		uv_ip_name((struct sockaddr *)&name, text, sizeof text);
+	links->config.handler.refused(links->config.handler.context, text, expected, pin);
+}
+
+/* false: it is known already, or there are too many. */
+static bool remember(struct sl_links *links, const uint8_t *pin)
+{
+	for (uint32_t i = 0; i < links->stranger_count; i++)
+		if (memcmp(links->strangers[i], pin, SL_HASH_BYTES) == 0)
+			return false;
+	if (links->stranger_count == SL_STRANGERS_MAX)
+		return false;
+	memcpy(links->strangers[links->stranger_count++], pin, SL_HASH_BYTES);
+	return true;
+}
+
+/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only connects. */
+void sl_links_stranger(struct sl_link *link)
+{
+	struct sl_links *links = link->links;
+	const uint8_t *pin = link->secure.stranger;
+	bool news = remember(links, pin);
+	if (!link->dialled) {
+		if (news)
+			refuse(link, -1, pin);
+		return;
+	}
+	if (!links->slots[link->peer].refused)
+		refuse(link, (int)link->peer, pin);
+	links->slots[link->peer].refused = true;
+}
+
+/* The id is what the pin says: it must be the dialled one, or another than one's own. */
+static bool rightful(struct sl_link *link)
+{
+	struct sl_links *links = link->links;
+	uint32_t member = (uint32_t)link->secure.member;
+	if (link->dialled ? member == link->peer : member != links->config.self)
+		return true;
+	uint32_t slot = link->dialled ? link->peer : member;
+	if (!links->slots[slot].refused)
+		refuse(link, link->dialled ? (int)link->peer : -1, link->secure.stranger);
+	links->slots[slot].refused = true;
+	return false;
+}
+
+/* Whether a link that was accepted from a member has to go: the table of link.h. */
+static bool loses(const struct sl_link *link, uint32_t member)
+{
+	const struct sl_slot *slot = &link->links->slots[member];
+	if (slot->up != NULL && !slot->up->dialled)
+		return slot->up->number > link->number;
+	if (!goes_first(link->links, member))
+		return false;
+	return slot->up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
+}
+
+/* Nothing has failed: the handler does not hear of it. */
+static void give_up_dial(struct sl_slot *slot)
+{
+	struct sl_link *link = slot->dialling;
+	slot->dialling = NULL;
+	if (link != NULL)
+		sl_link_close(link, "the other end's link stands");
+}
+
+static void turn_away(struct sl_link *link, struct sl_slot *slot)
+{
+	sl_link_close(link, "a second link");
+	if (slot->up != NULL && slot->up->in_flight == 0)
+		sl_link_ping(slot->up); /* the peer thinks that it has none */
+}
+
+bool sl_links_shaken(struct sl_link *link)
+{
+	if (!rightful(link)) {
+		sl_link_close(link, "another learner's key");
+		return false;
+	}
+	if (link->dialled) {
+		link->state = SL_LINK_OFFERED;
+		return true;
+	}
+	uint32_t member = (uint32_t)link->secure.member;
+	struct sl_slot *slot = &link->links->slots[member];
+	if (loses(link, member)) {
+		turn_away(link, slot);
+		return false;
+	}
+	give_up_dial(slot);
+	link->peer = member;
+	link->links->unshaken--;
+	return sl_links_established(link);
+}
+
+bool sl_links_established(struct sl_link *link)
+{
+	struct sl_links *links = link->links;
+	struct sl_slot *slot = &links->slots[link->peer];
+	if (slot->up != NULL)
+		sl_link_close(slot->up, "replaced by a newer link");
+	if (link->dialled)
+		slot->dialling = NULL;
+	assert(slot->up == NULL && slot->dialling == NULL);
+	slot->up = link;
+	link->state = SL_LINK_UP;
+	link->since = uv_now(links->config.loop);
+	links->figures.up++;
+	links->config.handler.up(links->config.handler.context, link->peer);
+	if (!link->dialled && link->state == SL_LINK_UP)
+		sl_link_ping(link); /* the word that the dialler waits for */
+	return link->state == SL_LINK_UP;
+}
+
+void sl_links_lost(struct sl_link *link)
+{
+	struct sl_links *links = link->links;
+	if (link->peer == UINT32_MAX) {
+		links->unshaken--;
+		return;
+	}
+	struct sl_slot *slot = &links->slots[link->peer];
+	uint64_t now = uv_now(links->config.loop);
+	bool stood = slot->up == link;
+	if (!stood && slot->dialling != link)
+		return;
+	if (stood) {
+		slot->up = NULL;
+		slot->alone_since = now;
+		links->figures.up--;
+		if (now >= link->since + STEADY_MS)
+			slot->failures = 0;
+	} else {
+		slot->dialling = NULL;
+	}
+	slot->retry_at = now + retry_pause(links, slot);
+	slot->failures++;
+	if (!link->turned_away)
+		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
+}
+
+/* The clock. */
+
+static void tend(struct sl_link *link, uint64_t now)
+{
+	if (link->state != SL_LINK_UP) {
+		if (now > link->since + HANDSHAKE_MS)
+			sl_link_close(link, "no answer");
+		return;
+	}
+	sl_speed_look(&link->speed, sl_link_descriptor(link));
+	if (!link->paused && !link->bulk.away && now > link->heard + DEAD_MS) {
+		sl_link_close(link, "silent for 6 s");
+		return;
+	}
+	if (now > link->sent + PING_MS && (link->in_flight == 0 || link->control_bytes > SL_LINK_QUEUE_BYTES))
+		sl_link_ping(link);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct sl_links *links = timer->data;
+	uint64_t now = uv_now(links->config.loop);
+	for (struct sl_link *link = links->all, *next; link != NULL; link = next) {
+		next = link->next;
+		tend(link, now);
+	}
+	for (uint32_t i = 0; i < links->config.roster->size; i++) {
+		if (may_dial(links, i, now) && now >= links->slots[i].retry_at)
+			dial(links, i);
+	}
+}
+
+/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all descriptors. */
+static void make_room(struct sl_links *links)
+{
+	struct sl_link *oldest = NULL;
+	for (struct sl_link *link = links->all; link != NULL; link = link->next)
+		if (link->peer == UINT32_MAX)
+			oldest = link;
+	if (oldest != NULL && links->unshaken >= SL_UNSHAKEN_MAX)
+		sl_link_close(oldest, "too many unknown connections");
+}
+
+static void on_accept(uv_stream_t *listener, int status)
+{
+	struct sl_links *links = listener->data;
+	if (status < 0 || links->closing)
+		return;
+	make_room(links);
+	struct sl_link *link = sl_link_new(links, UINT32_MAX, false);
+	if (link == NULL)
+		return;
+	links->unshaken++;
+	if (uv_accept(listener, (uv_stream_t *)&link->tcp) < 0)
+		sl_link_close(link, "cannot accept");
+	else
+		sl_link_accept(link);
+}
+
+/* Out. */
+
+void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame)
+{
+	struct sl_link *link = links->slots[peer].up;
+	if (link != NULL)
+		sl_link_queue(link, frame);
+}
+
+size_t sl_links_waiting(const struct sl_links *links, uint32_t peer)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	return link == NULL ? 0 : link->vector_bytes;
+}
+
+void sl_links_consumed(struct sl_links *links, uint32_t peer)
+{
+	struct sl_link *link = links->slots[peer].up;
+	if (link == NULL || link->unread == 0)
+		return; /* a frame of a link that is gone */
+	link->unread--;
+	sl_link_resume(link);
+}
+
+void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why)
+{
+	if (links->slots[peer].up != NULL)
+		sl_link_close(links->slots[peer].up, why);
+}
+
+void sl_links_flush(struct sl_links *links)
+{
+	for (struct sl_link *link = links->all, *next; link != NULL; link = next) {
+		next = link->next;
+		if (link->state == SL_LINK_UP &&
+		    (link->control.head != NULL || link->vectors.head != NULL || link->current != NULL))
+			sl_link_pump(link);
+	}
+}
+
+void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures)
+{
+	*figures = links->figures;
+}
+
+static double speed(const struct sl_links *links, uint32_t peer, bool *floor)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	*floor = true;
+	return link == NULL ? 0 : sl_speed_of(&link->speed, sl_link_descriptor(link), floor);
+}
+
+double sl_links_speed(const struct sl_links *links, uint32_t peer)
+{
+	bool floor;
+	return speed(links, peer, &floor);
+}
+
+bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer)
+{
+	bool floor;
+	speed(links, peer, &floor);
+	return floor;
+}
+
+uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
+{
+	const struct sl_link *link = links->slots[peer].up;
+	return link == NULL ? 0 : sl_speed_rtt_us(sl_link_descriptor(link));
+}
+
+/* Life. */
+
+static int bind_listener(struct sl_links *links, struct sl_error *error)
+{
+	char host[SL_ADDRESS_BYTES], port[8];
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+	split_address(links->config.listen, host, port);
+	int rc = getaddrinfo(host, port, &hints, &found);
+	if (rc != 0)
+		return sl_fail(error, SL_ERR_INVALID, "cannot listen on %s: %s", links->config.listen, gai_strerror(rc));
+	rc = uv_tcp_bind(&links->listener, found->ai_addr, 0);
+	freeaddrinfo(found);
+	if (rc == 0)
+		rc = uv_listen((uv_stream_t *)&links->listener, 512, on_accept);
+	if (rc == UV_EADDRINUSE)
+		return sl_fail(error, SL_ERR_BUSY, "cannot listen on %s: the port is in use by another program",
+			       links->config.listen);
+	return rc == 0 ? SL_OK
+		       : sl_fail(error, SL_ERR_IO, "cannot listen on %s: %s", links->config.listen, uv_strerror(rc));
+}
+
+int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)
+{
+	struct sl_links *links = calloc(1, sizeof *links);
+	*out = links;
+	if (links == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	links->config = *config;
+	links->slots = calloc(config->roster->size, sizeof *links->slots);
+	uv_tcp_init(config->loop, &links->listener);
+	uv_timer_init(config->loop, &links->tick);
+	links->listener.data = links->tick.data = links;
+	if (links->slots == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	int rc = bind_listener(links, error);
+	if (rc == SL_OK)
+		uv_timer_start(&links->tick, on_tick, TICK_MS, TICK_MS);
+	return rc;
+}
+
+void sl_links_close(struct sl_links *links)
+{
+	links->closing = true;
+	while (links->all != NULL)
+		sl_link_close(links->all, "closing");
+	uv_close((uv_handle_t *)&links->listener, NULL);
+	uv_close((uv_handle_t *)&links->tick, NULL);
+}
+
+void sl_links_free(struct sl_links *links)
+{
+	if (links == NULL)
+		return;
+	free(links->ciphertext);
+	free(links->slots);
+	free(links);
+}

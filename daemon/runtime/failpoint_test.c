@@ -1,0 +1,47 @@
+/* What starlingd-test does at a crash point. */
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/runtime/failpoint.h"
+
+static const char *const names[] = {
+#define X(name, text) [SL_CRASH_##name] = text,
+	SL_CRASH_POINTS(X)
+#undef X
+};
+
+static _Noreturn void misnamed(const char *wanted)
+{
+	fprintf(stderr, "starlingd-test: STARLING_CRASH=%s: no such point; there are", wanted);
+	for (int i = 0; i < SL_CRASH_COUNT; i++)
+		fprintf(stderr, " %s", names[i]);
+	fprintf(stderr, "\n");
+	_Exit(2);
+}
+
+/* The point that is wanted, or SL_CRASH_COUNT; the coming-by at which. */
+static enum sl_crash_point wanted(long *count)
+{
+	const char *text = getenv("STARLING_CRASH");
+	*count = 1;
+	if (text == NULL || *text == '\0')
+		return SL_CRASH_COUNT;
+	size_t length = strcspn(text, ":");
+	if (text[length] == ':')
+		*count = strtol(text + length + 1, NULL, 10);
+	for (int i = 0; i < SL_CRASH_COUNT; i++)
+		if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0 && *count > 0)
+			return (enum sl_crash_point)i;
+	misnamed(text);
+}
+
+void sl_crash_at(enum sl_crash_point point)
+{
+	static atomic_long passed;
+	long count;
+	if (point == wanted(&count) && atomic_fetch_add(&passed, 1) + 1 == count)
+		raise(SIGKILL);
+}

@@ -1,0 +1,228 @@
+#include "daemon/runtime/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define JSON_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(15)) /* 17 digits would print 0.1 as 0.10000000000000001 */
+
+struct sl_log {
+	int fd;
+	bool owned, text, colour, failed;
+	int level;
+	sl_id id;
+	char name[SL_NAME_BYTES];
+	char path[SL_PATH_BYTES];
+	sl_log_watch watch;
+	void *context;
+};
+
+static const char *const level_names[] = {[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn",
+					  [SL_ERROR] = "error"};
+
+const char *sl_level_name(enum sl_level level)
+{
+	return level_names[level];
+}
+
+int sl_level_find(const char *name)
+{
+	for (int i = SL_DEBUG; i <= SL_ERROR; i++)
+		if (strcmp(level_names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+bool sl_log_colour(int fd)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+	if (no_color && no_color[0] != '\0')
+		return false;
+	return isatty(fd) && !(term && strcmp(term, "dumb") == 0);
+}
+
+int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name, struct sl_error *error)
+{
+	bool standard = strcmp(settings->log, "-") == 0;
+	struct sl_log *l = calloc(1, sizeof *l);
+	*log = NULL;
+	if (l == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "log: out of memory");
+	l->fd = standard ? STDERR_FILENO : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+	if (l->fd < 0) {
+		free(l);
+		return sl_fail(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
+	}
+	l->owned = !standard;
+	l->text = settings->log_format == SL_LOG_TEXT || (settings->log_format == SL_LOG_AUTO && isatty(l->fd));
+	l->colour = sl_log_colour(l->fd);
+	l->level = settings->log_level;
+	l->id = settings->id;
+	snprintf(l->name, sizeof l->name, "%s", name);
+	snprintf(l->path, sizeof l->path, "%s", standard ? "standard error" : settings->log);
+	*log = l;
+	return SL_OK;
+}
+
+void sl_log_watch_set(struct sl_log *log, sl_log_watch watch, void *context)
+{
+	log->watch = watch;
+	log->context = context;
+}
+
+void sl_log_close(struct sl_log *log)
+{
+	if (log == NULL)
+		return;
+	if (log->owned)
+		close(log->fd);
+	free(log);
+}
+
+/* The first failed write is told on standard error; the learner goes on without a log. */
+static void report_failure(struct sl_log *log)
+{
+	if (log->failed)
+		return;
+	log->failed = true;
+	dprintf(STDERR_FILENO, "starlingd: cannot write the log (%s): %s; records are lost\n", log->path,
+		strerror(errno));
+}
+
+/* One write a line, so that lines of several processes on one file do not mix. */
+static void write_line(struct sl_log *log, const char *bytes, size_t n)
+{
+	ssize_t written;
+	do
+		written = write(log->fd, bytes, n);
+	while (written < 0 && errno == EINTR);
+	if (written >= 0 && (size_t)written < n)
+		errno = ENOSPC; /* a short write to a file has this reason */
+	if (written < 0 || (size_t)written < n)
+		report_failure(log);
+}
+
+static double monotonic_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e3 + (double)(t.tv_nsec / 1000) / 1e3;
+}
+
+static void utc(char *out, size_t size)
+{
+	struct timespec t;
+	struct tm tm;
+	clock_gettime(CLOCK_REALTIME, &t);
+	gmtime_r(&t.tv_sec, &tm);
+	size_t n = strftime(out, size, "%Y-%m-%dT%H:%M:%S", &tm);
+	snprintf(out + n, size - n, ".%03ldZ", t.tv_nsec / 1000000);
+}
+
+/* Text may quote what came from outside; what is not UTF-8 must not cost the record. */
+static json_t *json_text(const char *text)
+{
+	json_t *s = json_string(text);
+	return s ? s : json_string("(not UTF-8)");
+}
+
+static json_t *make_record(const struct sl_log *log, enum sl_level level, const char *event, const char *text,
+			   json_t *fields)
+{
+	char time[40];
+	utc(time, sizeof time);
+	json_t *record = json_pack("{s:s, s:f, s:s, s:I, s:o, s:o, s:o}", "time", time, "mono_ms", monotonic_ms(),
+				   "level", level_names[level], "learner", (json_int_t)log->id, "name",
+				   json_text(log->name), "event", json_text(event), "text", json_text(text));
+	if (record && fields)
+		json_object_update_missing(record, fields); /* a field never hides one of these */
+	return record;
+}
+
+void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, const char *text, struct json_t *fields)
+{
+	json_t *record = (int)level >= log->level ? make_record(log, level, event, text, fields) : NULL;
+	char *json = record ? json_dumps(record, JSON_STYLE) : NULL;
+	if (json) {
+		char line[SL_LOG_LINE_BYTES];
+		size_t n = strlen(json);
+		if (log->text) {
+			size_t used = sl_log_render(record, log->colour, line, sizeof line);
+			write_line(log, line, used);
+		} else {
+			json[n] = '\n'; /* in the place of its zero, for one write */
+			write_line(log, json, n + 1);
+			json[n] = '\0';
+		}
+		if (log->watch)
+			log->watch(log->context, json, n);
+	}
+	free(json);
+	json_decref(record);
+	json_decref(fields);
+}
+
+void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text, const char *format, ...)
+{
+	json_t *fields = NULL;
+	if ((int)level < log->level)
+		return;
+	if (format) {
+		json_error_t why;
+		va_list args;
+		va_start(args, format);
+		fields = json_vpack_ex(&why, 0, format, args);
+		va_end(args);
+		if (fields == NULL)
+			fields = json_pack("{s:s}", "fields_error", why.text);
+	}
+	sl_log_fields(log, level, event, text, fields);
+}
+
+/* ---- the text form ---- */
+
+static const char *get(const json_t *record, const char *key)
+{
+	const char *s = json_string_value(json_object_get(record, key));
+	return s ? s : "";
+}
+
+/* Copies what a terminal may see: no control characters, neither ASCII's nor those at U+0080..U+009F. */
+static void clean(const char *text, char *out, size_t size)
+{
+	size_t used = 0;
+	for (const unsigned char *c = (const unsigned char *)text; *c != '\0' && used + 1 < size; c++) {
+		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+		out[used++] = *c < 0x20 || *c == 0x7f || c1 ? '?' : (char)*c;
+		c += c1;
+	}
+	out[used] = '\0';
+}
+
+static const char *level_colour(int level)
+{
+	static const char *const colours[] = {[SL_DEBUG] = "\033[2m", [SL_INFO] = "\033[32m", [SL_WARN] = "\033[33m",
+					      [SL_ERROR] = "\033[31m"};
+	return level >= SL_DEBUG && level <= SL_ERROR ? colours[level] : "";
+}
+
+size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_t size)
+{
+	char time[16], name[SL_NAME_BYTES], level[8], event[32], text[SL_LOG_LINE_BYTES / 2];
+	const char *stamp = get(record, "time");
+	clean(strlen(stamp) >= 23 ? stamp + 11 : "", time, 13);
+	clean(get(record, "name"), name, sizeof name);
+	clean(get(record, "level"), level, sizeof level);
+	clean(get(record, "event"), event, sizeof event);
+	clean(get(record, "text"), text, sizeof text);
+	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
+			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "", event, text);
+	assert(n > 0 && size >= SL_LOG_LINE_BYTES);
+	return (size_t)n;
+}

@@ -1,0 +1,118 @@
+#include "daemon/runtime/worker.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static struct sl_task *take(struct sl_worker *worker)
+{
+	uv_mutex_lock(&worker->mutex);
+	while (worker->todo == NULL && !worker->closing)
+		uv_cond_wait(&worker->wake, &worker->mutex);
+	struct sl_task *task = worker->todo;
+	if (task != NULL) {
+		worker->todo = task->next;
+		if (worker->todo == NULL)
+			worker->todo_end = &worker->todo;
+	}
+	uv_mutex_unlock(&worker->mutex);
+	return task;
+}
+
+/* Rings where nothing was waiting: else the loop has been rung for already. */
+static void give_back(struct sl_worker *worker, struct sl_task *task)
+{
+	task->next = NULL;
+	uv_mutex_lock(&worker->mutex);
+	bool first = worker->finished == NULL;
+	*worker->finished_end = task;
+	worker->finished_end = &task->next;
+	uv_mutex_unlock(&worker->mutex);
+	int rc = first ? eventfd_write(worker->bell, 1) : 0;
+	assert(rc == 0);
+	(void)rc;
+}
+
+static void work(void *argument)
+{
+	struct sl_worker *worker = argument;
+	for (struct sl_task *task = take(worker); task != NULL; task = take(worker)) {
+		task->run(task);
+		give_back(worker, task);
+	}
+}
+
+static void deliver(struct sl_worker *worker)
+{
+	uv_mutex_lock(&worker->mutex);
+	struct sl_task *task = worker->finished;
+	worker->finished = NULL;
+	worker->finished_end = &worker->finished;
+	uv_mutex_unlock(&worker->mutex);
+	while (task != NULL) {
+		struct sl_task *next = task->next;
+		task->done(task);
+		task = next;
+	}
+}
+
+static void on_back(uv_poll_t *poll, int status, int events)
+{
+	struct sl_worker *worker = poll->data;
+	eventfd_t rings;
+	(void)status;
+	(void)events;
+	eventfd_read(worker->bell, &rings); /* first: what is given back from here on rings again */
+	deliver(worker);
+}
+
+static int open_bell(struct sl_worker *worker, uv_loop_t *loop)
+{
+	worker->bell = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+	if (worker->bell < 0)
+		return uv_translate_sys_error(errno);
+	int rc = uv_poll_init(loop, &worker->back, worker->bell);
+	worker->back.data = worker;
+	return rc == 0 ? uv_poll_start(&worker->back, UV_READABLE, on_back) : rc;
+}
+
+int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop)
+{
+	*worker = (struct sl_worker){.closing = false};
+	worker->todo_end = &worker->todo;
+	worker->finished_end = &worker->finished;
+	int rc = uv_mutex_init(&worker->mutex);
+	if (rc == 0)
+		rc = uv_cond_init(&worker->wake);
+	if (rc == 0)
+		rc = open_bell(worker, loop);
+	if (rc == 0)
+		rc = uv_thread_create(&worker->thread, work, worker);
+	return rc;
+}
+
+void sl_worker_add(struct sl_worker *worker, struct sl_task *task)
+{
+	task->next = NULL;
+	uv_mutex_lock(&worker->mutex);
+	*worker->todo_end = task;
+	worker->todo_end = &task->next;
+	uv_cond_signal(&worker->wake);
+	uv_mutex_unlock(&worker->mutex);
+}
+
+void sl_worker_close(struct sl_worker *worker)
+{
+	uv_mutex_lock(&worker->mutex);
+	worker->closing = true;
+	uv_cond_signal(&worker->wake);
+	uv_mutex_unlock(&worker->mutex);
+	uv_thread_join(&worker->thread);
+	deliver(worker);
+	uv_close((uv_handle_t *)&worker->back, NULL);
+	close(worker->bell);
+	uv_mutex_destroy(&worker->mutex);
+	uv_cond_destroy(&worker->wake);
+}

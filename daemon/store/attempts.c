@@ -1,0 +1,420 @@
+/* What a store holds of the attempts of a round that is not committed: those in which this learner is bound, and up to
+ * which one it has given all up. */
+#include "daemon/store/store_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/bytes.h"
+
+static const char *const names[] = {
+	[SL_PERSIST_FENCED] = "given up",
+	[SL_PERSIST_PREPARED] = "prepared",
+	[SL_PERSIST_RELEASED] = "released",
+	[SL_PERSIST_DEAD] = "dead",
+};
+static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED && SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
+		      SL_ATTEMPT_DEAD == (int)SL_PERSIST_DEAD,
+	      "a record makes the state of its name");
+static_assert(SL_ATTEMPT_PREPARED == 2, "as DROP_PREPARED has it");
+
+/* A row; its bytes are SQLite's, and go when the statement is reset. */
+struct attempt {
+	sl_round t;
+	sl_attempt a;
+	enum sl_attempt_state state;
+	uint8_t h[SL_HASH_BYTES];
+	const uint8_t *view, *readys;
+	size_t view_bytes, ready_bytes;
+};
+
+/* Asked before an attempt is written and after it was read. */
+static const char *flaw_of(const struct attempt *attempt)
+{
+	if (attempt->t < 1 || attempt->t > SL_ROUNDS_MAX)
+		return "round out of range";
+	if (attempt->a < 1 || attempt->a > SL_ATTEMPTS_MAX)
+		return "attempt out of range";
+	if (attempt->state < SL_ATTEMPT_PREPARED || attempt->state > SL_ATTEMPT_DEAD)
+		return "unknown state";
+	if (attempt->view == NULL || attempt->view_bytes < 1 || attempt->view_bytes > SL_STORE_VIEW_BYTES_MAX)
+		return "the view is too long, or none";
+	size_t count = attempt->ready_bytes / SL_STORE_READY_BYTES;
+	if (attempt->readys == NULL || attempt->ready_bytes % SL_STORE_READY_BYTES != 0 || count > SL_LEARNERS_MAX)
+		return "the Readys are not a list";
+	if (attempt->state == SL_ATTEMPT_PREPARED ? count != 1 : count < 2)
+		return "the Readys are too few or too many";
+	return NULL;
+}
+
+/* ---- Readys, as bytes: id, K, commitment, signature; the rest is the attempt's ---- */
+
+static void pack_ready(struct sl_writer *writer, const struct sl_ready *ready)
+{
+	sl_put_u32(writer, ready->id);
+	sl_put_u64(writer, ready->k);
+	sl_put(writer, ready->commitment, SL_HASH_BYTES);
+	sl_put(writer, ready->signature, SL_SIG_BYTES);
+}
+
+static uint64_t number_at(const uint8_t *bytes, size_t size)
+{
+	uint64_t number = 0;
+	for (size_t i = size; i > 0; i--)
+		number = number << 8 | bytes[i - 1];
+	return number;
+}
+
+static void unpack_ready(const struct attempt *attempt, uint32_t i, struct sl_ready *ready)
+{
+	const uint8_t *bytes = attempt->readys + i * SL_STORE_READY_BYTES;
+	*ready = (struct sl_ready){.t = attempt->t, .a = attempt->a};
+	ready->id = (sl_id)number_at(bytes, 4);
+	ready->k = number_at(bytes + 4, 8);
+	memcpy(ready->view, attempt->h, SL_HASH_BYTES);
+	memcpy(ready->commitment, bytes + 12, SL_HASH_BYTES);
+	memcpy(ready->signature, bytes + 12 + SL_HASH_BYTES, SL_SIG_BYTES);
+}
+
+/* Of the attempt, and of one view. */
+static bool of_one_view(const struct sl_persist *persist)
+{
+	for (uint32_t i = 0; i < persist->ready_count; i++) {
+		const struct sl_ready *ready = &persist->readys[i];
+		if (ready->t != persist->what.t || ready->a != persist->what.a ||
+		    memcmp(ready->view, persist->readys[0].view, SL_HASH_BYTES) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* The Readys of a record, to free(). */
+static uint8_t *pack_readys(const struct sl_persist *persist)
+{
+	size_t size = persist->ready_count * SL_STORE_READY_BYTES;
+	struct sl_writer writer = {.bytes = malloc(size), .size = size};
+	for (uint32_t i = 0; i < persist->ready_count && writer.bytes != NULL; i++)
+		pack_ready(&writer, &persist->readys[i]);
+	return writer.bytes;
+}
+
+/* ---- rows ---- */
+
+static int write_attempt(struct sl_store *store, const struct attempt *attempt)
+{
+	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ATTEMPT, "attempts");
+	sl_row_put_number(&row, attempt->t);
+	sl_row_put_number(&row, attempt->a);
+	sl_row_put_number(&row, (uint64_t)attempt->state);
+	sl_row_put_bytes(&row, attempt->h, SL_HASH_BYTES);
+	sl_row_put_bytes(&row, attempt->view, attempt->view_bytes);
+	sl_row_put_bytes(&row, attempt->readys, attempt->ready_bytes);
+	return sl_row_write(&row);
+}
+
+static int read_attempt(struct sl_store *store, enum sl_statement which, struct attempt *attempt)
+{
+	struct sl_row row = sl_row_begin(store, which, "attempts");
+	attempt->t = (sl_round)sl_row_number(&row, UINT32_MAX);
+	attempt->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
+	attempt->state = (enum sl_attempt_state)sl_row_number(&row, SL_ATTEMPT_DEAD);
+	sl_row_bytes(&row, attempt->h, SL_HASH_BYTES);
+	attempt->view = sl_row_blob(&row, SL_STORE_VIEW_BYTES_MAX, &attempt->view_bytes);
+	attempt->readys = sl_row_blob(&row, SL_LEARNERS_MAX * SL_STORE_READY_BYTES, &attempt->ready_bytes);
+	int rc = sl_row_end(&row);
+	const char *flaw = rc == SL_OK ? flaw_of(attempt) : NULL;
+	return flaw == NULL ? rc : sl_store_damaged(store, "attempts", flaw);
+}
+
+static int write_fence(struct sl_store *store, sl_round t, sl_attempt a)
+{
+	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_FENCE, "fences");
+	sl_row_put_number(&row, t);
+	sl_row_put_number(&row, a);
+	return sl_row_write(&row);
+}
+
+static int read_fence(struct sl_store *store, enum sl_statement which, sl_attempt *a)
+{
+	struct sl_row row = sl_row_begin(store, which, "fences");
+	sl_round t = (sl_round)sl_row_number(&row, UINT32_MAX);
+	*a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
+	int rc = sl_row_end(&row);
+	if (rc == SL_OK && (t < 1 || t > SL_ROUNDS_MAX || *a < 1 || *a > SL_ATTEMPTS_MAX))
+		return sl_store_damaged(store, "fences", "round or attempt out of range");
+	return rc;
+}
+
+/* 0: none was given up. */
+static int find_fence(struct sl_store *store, sl_round t, sl_attempt *a)
+{
+	*a = 0;
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_FENCE], 1, t);
+	int rc = sl_store_next(store, SL_STATEMENT_FENCE);
+	if (rc == SL_OK)
+		rc = read_fence(store, SL_STATEMENT_FENCE, a);
+	sl_store_reset(store, SL_STATEMENT_FENCE);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+}
+
+/* Calls `each` for every attempt of round t, ascending; SL_OK, or the first other code. */
+static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *), void *context)
+{
+	struct attempt attempt;
+	int rc;
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_ATTEMPTS], 1, t);
+	while ((rc = sl_store_next(store, SL_STATEMENT_ATTEMPTS)) == SL_OK) {
+		rc = read_attempt(store, SL_STATEMENT_ATTEMPTS, &attempt);
+		if (rc == SL_OK)
+			rc = each(context, &attempt);
+		if (rc != SL_OK)
+			break;
+	}
+	sl_store_reset(store, SL_STATEMENT_ATTEMPTS);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+}
+
+/* ---- what is on record of a round ---- */
+
+struct standing {
+	sl_attempt wanted;
+	struct attempt found;       /* of that number; state 0: there is none. Its bytes are copies, owned */
+	uint8_t *view, *readys;     /* they */
+	sl_attempt open;            /* the prepared or released one; 0: none */
+	uint32_t released;          /* attempts released or dead */
+	sl_attempt fenced;
+};
+
+static uint8_t *copy(const uint8_t *bytes, size_t size)
+{
+	uint8_t *to = malloc(size);
+	if (to != NULL)
+		memcpy(to, bytes, size);
+	return to;
+}
+
+static int look_at(void *context, const struct attempt *attempt)
+{
+	struct standing *s = context;
+	if (attempt->state != SL_ATTEMPT_DEAD)
+		s->open = attempt->a;
+	s->released += attempt->state != SL_ATTEMPT_PREPARED;
+	if (attempt->a != s->wanted)
+		return SL_OK;
+	s->found = *attempt;
+	s->found.view = s->view = copy(attempt->view, attempt->view_bytes);
+	s->found.readys = s->readys = copy(attempt->readys, attempt->ready_bytes);
+	return s->view == NULL || s->readys == NULL ? SL_ERR_NOMEM : SL_OK;
+}
+
+static int look(struct sl_store *store, const struct sl_durable *what, struct standing *standing)
+{
+	*standing = (struct standing){.wanted = what->a};
+	int rc = for_each(store, what->t, look_at, standing);
+	return rc == SL_OK ? find_fence(store, what->t, &standing->fenced) : rc;
+}
+
+/* ---- record ---- */
+
+static int refuse(struct sl_store *store, const struct sl_durable *what, const char *why)
+{
+	return sl_fail(&store->error, SL_ERR_REFUSED,
+		       "%s: attempt %" PRIu32 " of round %" PRIu32 " is not recorded as %s: %s", store->path, what->a,
+		       what->t, names[what->kind], why);
+}
+
+/* The move that the diagram of store.h does not have, or NULL. */
+static const char *breach_of(const struct sl_durable *what, const struct standing *standing)
+{
+	enum sl_attempt_state from = standing->found.state; /* 0: nothing */
+	bool same = (int)from == (int)what->kind;
+	switch (what->kind) {
+	case SL_PERSIST_PREPARED:
+		if (what->a <= standing->fenced)
+			return "it was given up";
+		if (standing->open != 0 && standing->open != what->a)
+			return "another one is open";
+		return from == 0 || same ? NULL : "it went further";
+	case SL_PERSIST_RELEASED:
+		if (!same && standing->released >= SL_RELEASED_MAX)
+			return "too many were";
+		return from == SL_ATTEMPT_PREPARED || same ? NULL : "it is not prepared";
+	case SL_PERSIST_DEAD:
+		return from == SL_ATTEMPT_RELEASED || same ? NULL : "it is not released";
+	default:
+		return NULL;
+	}
+}
+
+/* The Readys that a record brings, and with PREPARED the view. */
+static int take(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
+{
+	struct attempt *attempt = &standing->found;
+	if (persist->ready_count == 0 || !of_one_view(persist))
+		return sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: the Readys are not of one view", store->path);
+	if (attempt->state != 0 && memcmp(attempt->h, persist->readys[0].view, SL_HASH_BYTES) != 0)
+		return refuse(store, &persist->what, "it has another view");
+	memcpy(attempt->h, persist->readys[0].view, SL_HASH_BYTES);
+	free(standing->readys);
+	attempt->readys = standing->readys = pack_readys(persist);
+	attempt->ready_bytes = persist->ready_count * SL_STORE_READY_BYTES;
+	if (persist->what.kind == SL_PERSIST_PREPARED) {
+		attempt->view = persist->view;
+		attempt->view_bytes = persist->view_bytes;
+	}
+	return standing->readys != NULL ? SL_OK : sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+}
+
+/* What is there already is not written again. */
+static int move(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
+{
+	struct attempt *attempt = &standing->found;
+	const char *breach = breach_of(&persist->what, standing);
+	if (breach != NULL)
+		return refuse(store, &persist->what, breach);
+	bool there = (int)attempt->state == (int)persist->what.kind;
+	int rc = persist->what.kind == SL_PERSIST_DEAD ? SL_OK : take(store, persist, standing);
+	if (rc != SL_OK || there)
+		return rc;
+	attempt->t = persist->what.t;
+	attempt->a = persist->what.a;
+	attempt->state = (enum sl_attempt_state)persist->what.kind;
+	const char *flaw = flaw_of(attempt);
+	return flaw == NULL ? write_attempt(store, attempt)
+			    : sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+}
+
+static int record_attempt(struct sl_store *store, const struct sl_persist *persist)
+{
+	struct standing standing;
+	int rc = look(store, &persist->what, &standing);
+	if (rc == SL_ERR_NOMEM)
+		sl_fail(&store->error, rc, "%s: out of memory", store->path);
+	if (rc == SL_OK)
+		rc = move(store, persist, &standing);
+	free(standing.view);
+	free(standing.readys);
+	return rc;
+}
+
+/* One transaction: the fence, and what was only prepared goes. */
+static int fence(struct sl_store *store, const struct sl_durable *what)
+{
+	sl_attempt fenced;
+	int rc = find_fence(store, what->t, &fenced);
+	if (rc != SL_OK || fenced >= what->a)
+		return rc;
+	rc = sl_store_run(store, SL_STATEMENT_BEGIN);
+	if (rc == SL_OK)
+		rc = write_fence(store, what->t, what->a);
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_DROP_PREPARED], 1, what->t);
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_DROP_PREPARED], 2, what->a);
+	if (rc == SL_OK)
+		rc = sl_store_run(store, SL_STATEMENT_DROP_PREPARED);
+	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_COMMIT) : rc;
+}
+
+static int record(struct sl_store *store, const struct sl_persist *persist)
+{
+	const struct sl_durable *what = &persist->what;
+	bool ranged = what->t >= 1 && what->t <= SL_ROUNDS_MAX && what->a >= 1 && what->a <= SL_ATTEMPTS_MAX;
+	if (!ranged || what->kind < SL_PERSIST_FENCED || what->kind > SL_PERSIST_DEAD)
+		return sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: kind, round or attempt out of range",
+			       store->path);
+	if (what->t <= store->last.t)
+		return refuse(store, what, "the round is committed");
+	return what->kind == SL_PERSIST_FENCED ? fence(store, what) : record_attempt(store, persist);
+}
+
+int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	return sl_store_leave(store, rc == SL_OK ? record(store, persist) : rc, error);
+}
+
+/* ---- back ---- */
+
+static int check_fences(struct sl_store *store)
+{
+	sl_attempt a;
+	int rc;
+	while ((rc = sl_store_next(store, SL_STATEMENT_ALL_FENCES)) == SL_OK)
+		if ((rc = read_fence(store, SL_STATEMENT_ALL_FENCES, &a)) != SL_OK)
+			break;
+	sl_store_reset(store, SL_STATEMENT_ALL_FENCES);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+}
+
+int sl_store_check_attempts(struct sl_store *store)
+{
+	struct attempt attempt;
+	int rc;
+	while ((rc = sl_store_next(store, SL_STATEMENT_ALL_ATTEMPTS)) == SL_OK)
+		if ((rc = read_attempt(store, SL_STATEMENT_ALL_ATTEMPTS, &attempt)) != SL_OK)
+			break;
+	sl_store_reset(store, SL_STATEMENT_ALL_ATTEMPTS);
+	return rc == SL_ERR_NOTFOUND ? check_fences(store) : rc;
+}
+
+static int recall_open(const struct attempt *attempt, struct sl_promises *promises)
+{
+	uint32_t count = (uint32_t)(attempt->ready_bytes / SL_STORE_READY_BYTES);
+	promises->view = copy(attempt->view, attempt->view_bytes);
+	promises->readys = calloc(count, sizeof *promises->readys);
+	if (promises->view == NULL || promises->readys == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		unpack_ready(attempt, i, &promises->readys[i]);
+	promises->a = attempt->a;
+	promises->open = (struct sl_open){.a = attempt->a,
+					  .released = attempt->state == SL_ATTEMPT_RELEASED,
+					  .view = promises->view,
+					  .view_bytes = attempt->view_bytes,
+					  .readys = promises->readys,
+					  .ready_count = count};
+	return SL_OK;
+}
+
+/* More than can have been recorded is what two rows too many come to. */
+static int recall(void *context, const struct attempt *attempt)
+{
+	struct sl_promises *promises = context;
+	bool open = attempt->state != SL_ATTEMPT_DEAD, released = attempt->state != SL_ATTEMPT_PREPARED;
+	if ((open && promises->a != 0) || (released && promises->released_count == SL_RELEASED_MAX))
+		return SL_ERR_FORMAT;
+	if (released)
+		promises->released[promises->released_count++] = attempt->a;
+	if (!open)
+		promises->dead = attempt->a;
+	return open ? recall_open(attempt, promises) : SL_OK;
+}
+
+static int read_promises(struct sl_store *store, sl_round t, struct sl_promises *promises)
+{
+	store->error.code = SL_OK;
+	int rc = for_each(store, t, recall, promises);
+	if (rc == SL_ERR_NOMEM)
+		sl_fail(&store->error, rc, "%s: out of memory", store->path);
+	if (rc == SL_ERR_FORMAT && store->error.code == SL_OK)
+		rc = sl_store_damaged(store, "attempts", "more than one is open, or too many were released");
+	return rc == SL_OK ? find_fence(store, t, &promises->fenced) : rc;
+}
+
+int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises, struct sl_error *error)
+{
+	*promises = (struct sl_promises){0};
+	int rc = sl_store_enter(store);
+	if (rc == SL_OK)
+		rc = read_promises(store, t, promises);
+	if (rc != SL_OK)
+		sl_promises_close(promises);
+	return sl_store_leave(store, rc, error);
+}
+
+void sl_promises_close(struct sl_promises *promises)
+{
+	free(promises->view);
+	free(promises->readys);
+	*promises = (struct sl_promises){0};
+}

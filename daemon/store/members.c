@@ -1,0 +1,69 @@
+/* The members of a roster, as a store keeps them to tell who came and who went. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/store/store_internal.h"
+
+static_assert(sizeof(struct sl_store_member) == 4 + SL_HASH_BYTES, "members go to disk as they are");
+
+int sl_store_roster_of(struct sl_store_roster *list, const struct sl_roster *roster)
+{
+	*list = (struct sl_store_roster){.size = roster->size, .members = calloc(roster->size, sizeof *list->members)};
+	if (list->members == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t i = 0; i < roster->size; i++) {
+		list->members[i].id = roster->members[i].id;
+		memcpy(list->members[i].pin, roster->members[i].pin, SL_HASH_BYTES);
+	}
+	return SL_OK;
+}
+
+int sl_store_roster_copy(struct sl_store_roster *list, const struct sl_store_roster *from)
+{
+	struct sl_store_member *members = calloc(from->size, sizeof *members);
+	if (members == NULL)
+		return SL_ERR_NOMEM;
+	memcpy(members, from->members, from->size * sizeof *members);
+	sl_store_roster_close(list);
+	*list = (struct sl_store_roster){.size = from->size, .members = members};
+	return SL_OK;
+}
+
+void sl_store_roster_close(struct sl_store_roster *list)
+{
+	free(list->members);
+	*list = (struct sl_store_roster){0};
+}
+
+const char *sl_store_roster_flaw(const struct sl_store_roster *list)
+{
+	if (list->size < 2)
+		return "the roster is too short";
+	for (uint32_t i = 0; i < list->size; i++)
+		if (list->members[i].id == 0 || (i > 0 && list->members[i].id <= list->members[i - 1].id))
+			return "the roster's ids are not ascending";
+	return NULL;
+}
+
+/* Where neither list has more, UINT32_MAX; no learner has that id and is in both at that place. */
+static sl_id id_at(const struct sl_store_roster *list, uint32_t i)
+{
+	return i < list->size ? list->members[i].id : UINT32_MAX;
+}
+
+uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
+{
+	const struct sl_store_roster *old = &store->recorded, *new = &store->mine;
+	uint32_t count = 0;
+	for (uint32_t i = 0, j = 0; i < old->size || j < new->size;) {
+		sl_id was = id_at(old, i), is = id_at(new, j), id = was < is ? was : is;
+		bool here = j < new->size && is == id, there = i < old->size && was == id;
+		bool same = here && there && memcmp(old->members[i].pin, new->members[j].pin, SL_HASH_BYTES) == 0;
+		if (!same && count < SL_STORE_CHANGES_NAMED)
+			ids[count] = id;
+		count += !same;
+		i += there;
+		j += here;
+	}
+	return count;
+}

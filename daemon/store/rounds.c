@@ -1,0 +1,215 @@
+/* The rounds that a store holds: one row each, the last one at hand. */
+#include "daemon/store/store_internal.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/model/checkpoint.h"
+#include "daemon/store/result.h"
+
+#define P_END (UINT64_C(1) << 61)
+
+/* A name in the state folder, and in no other. */
+static bool named(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	size_t length = strnlen(name, SL_FILE_NAME_BYTES);
+	return length > 0 && length < SL_FILE_NAME_BYTES && name[0] != '.' && strspn(name, letters) == length;
+}
+
+/* Asked before a round is written and after it was read. */
+static const char *flaw_of(const struct sl_store_round *round)
+{
+	if (round->t < 1 || round->t > SL_ROUNDS_MAX)
+		return "round out of range";
+	if (round->a < 1 || round->a > SL_ATTEMPTS_MAX)
+		return "attempt out of range";
+	if (round->p <= 2 || round->p >= P_END)
+		return "p out of range";
+	if (round->learners < 2 || round->learners > SL_LEARNERS_MAX)
+		return "learners out of range";
+	if (round->total_weight > INT64_MAX)
+		return "total_weight out of range";
+	return named(round->checkpoint) && named(round->result) ? NULL : "a file's name is not one";
+}
+
+void sl_store_round_fill(struct sl_store_round *round, const struct sl_proof *proof, uint64_t total_weight)
+{
+	*round = (struct sl_store_round){.t = proof->t,
+					 .a = proof->a,
+					 .p = proof->p,
+					 .learners = proof->learners,
+					 .total_weight = total_weight};
+	memcpy(round->view, proof->view, SL_HASH_BYTES);
+	memcpy(round->digest, proof->digest, SL_HASH_BYTES);
+	sl_checkpoint_name(proof->t, round->checkpoint);
+	sl_result_name(proof->t, round->result);
+}
+
+static int write_round(struct sl_store *store, const struct sl_store_round *round)
+{
+	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ROUND, "rounds");
+	sl_row_put_number(&row, round->t);
+	sl_row_put_number(&row, round->a);
+	sl_row_put_bytes(&row, round->view, SL_HASH_BYTES);
+	sl_row_put_bytes(&row, round->digest, SL_HASH_BYTES);
+	sl_row_put_number(&row, round->p);
+	sl_row_put_number(&row, round->learners);
+	sl_row_put_number(&row, round->total_weight);
+	sl_row_put_text(&row, round->checkpoint);
+	sl_row_put_bytes(&row, round->checkpoint_sum, SL_HASH_BYTES);
+	sl_row_put_text(&row, round->result);
+	sl_row_put_bytes(&row, round->result_sum, SL_HASH_BYTES);
+	sl_row_put_number(&row, (uint64_t)round->committed_at);
+	return sl_row_write(&row);
+}
+
+static int read_round(struct sl_store *store, struct sl_store_round *round)
+{
+	struct sl_row row = sl_row_begin(store, SL_STATEMENT_ROUND, "rounds");
+	round->t = (sl_round)sl_row_number(&row, UINT32_MAX);
+	round->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
+	sl_row_bytes(&row, round->view, SL_HASH_BYTES);
+	sl_row_bytes(&row, round->digest, SL_HASH_BYTES);
+	round->p = sl_row_number(&row, P_END);
+	round->learners = (uint32_t)sl_row_number(&row, UINT32_MAX);
+	round->total_weight = sl_row_number(&row, INT64_MAX);
+	sl_row_text(&row, round->checkpoint, SL_FILE_NAME_BYTES);
+	sl_row_bytes(&row, round->checkpoint_sum, SL_HASH_BYTES);
+	sl_row_text(&row, round->result, SL_FILE_NAME_BYTES);
+	sl_row_bytes(&row, round->result_sum, SL_HASH_BYTES);
+	round->committed_at = (int64_t)sl_row_number(&row, UINT64_MAX);
+	int rc = sl_row_end(&row);
+	const char *flaw = rc == SL_OK ? flaw_of(round) : NULL;
+	return flaw == NULL ? rc : sl_store_damaged(store, "rounds", flaw);
+}
+
+/* The last one before `limit`; SL_ERR_NOTFOUND. */
+static int find_before(struct sl_store *store, int64_t limit, struct sl_store_round *round)
+{
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_ROUND], 1, limit);
+	int rc = sl_store_next(store, SL_STATEMENT_ROUND);
+	if (rc == SL_OK)
+		rc = read_round(store, round);
+	sl_store_reset(store, SL_STATEMENT_ROUND);
+	return rc;
+}
+
+int sl_store_read_last(struct sl_store *store)
+{
+	struct sl_store_round last;
+	int rc = find_before(store, INT64_MAX, &last);
+	if (rc == SL_OK)
+		store->last = last;
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+}
+
+/* The same result of the same view; who signed it, and when, may differ. */
+static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
+{
+	return a->t == b->t && a->a == b->a && a->p == b->p && a->learners == b->learners &&
+	       a->total_weight == b->total_weight && memcmp(a->view, b->view, SL_HASH_BYTES) == 0 &&
+	       memcmp(a->digest, b->digest, SL_HASH_BYTES) == 0 &&
+	       memcmp(a->checkpoint_sum, b->checkpoint_sum, SL_HASH_BYTES) == 0;
+}
+
+static int forget_before(struct sl_store *store, sl_round t)
+{
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_ATTEMPTS], 1, t);
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_FENCES], 1, t);
+	int rc = sl_store_run(store, SL_STATEMENT_FORGET_ATTEMPTS);
+	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_FORGET_FENCES) : rc;
+}
+
+/* The one that commits is the one on record. */
+static int put_roster(struct sl_store *store)
+{
+	sl_id changed[SL_STORE_CHANGES_NAMED];
+	if (sl_store_roster_changes(store, changed) == 0)
+		return SL_OK;
+	if (sl_store_roster_copy(&store->recorded, &store->mine) != SL_OK)
+		return sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+	return sl_store_put_learner(store, &store->recorded, store->incarnation);
+}
+
+/* One transaction. What fails in it ends the store, and is undone when the file is closed or opened again. */
+static int add(struct sl_store *store, const struct sl_store_round *round)
+{
+	int rc = sl_store_run(store, SL_STATEMENT_BEGIN);
+	if (rc == SL_OK)
+		rc = write_round(store, round);
+	if (rc == SL_OK)
+		rc = forget_before(store, round->t);
+	if (rc == SL_OK)
+		rc = put_roster(store);
+	if (rc == SL_OK)
+		rc = sl_store_run(store, SL_STATEMENT_COMMIT);
+	if (rc == SL_OK)
+		store->last = *round;
+	return rc;
+}
+
+static bool same_files(const struct sl_store_round *a, const struct sl_store_round *b)
+{
+	return memcmp(a->result_sum, b->result_sum, SL_HASH_BYTES) == 0 && strcmp(a->checkpoint, b->checkpoint) == 0 &&
+	       strcmp(a->result, b->result) == 0;
+}
+
+/* With the files of now. */
+static int again(struct sl_store *store, const struct sl_store_round *round, const struct sl_store_round *found)
+{
+	int rc = same_files(round, found) ? SL_OK : write_round(store, round);
+	if (rc == SL_OK && round->t == store->last.t)
+		store->last = *round;
+	return rc;
+}
+
+static int commit(struct sl_store *store, const struct sl_store_round *given)
+{
+	struct sl_store_round round = *given;
+	const char *flaw = flaw_of(&round);
+	round.committed_at = time(NULL);
+	if (flaw != NULL)
+		return sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+	if (round.t > store->last.t)
+		return add(store, &round);
+	struct sl_store_round found;
+	int rc = find_before(store, (int64_t)round.t + 1, &found);
+	if (rc == SL_OK && same(&round, &found))
+		return again(store, &round, &found);
+	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
+		return rc;
+	return sl_fail(&store->error, SL_ERR_REFUSED,
+		       "%s: round %" PRIu32 " is not recorded: round %" PRIu32 " is committed already", store->path,
+		       round.t, store->last.t);
+}
+
+int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	return sl_store_leave(store, rc == SL_OK ? commit(store, round) : rc, error);
+}
+
+int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round, struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	struct sl_store_round found;
+	if (rc == SL_OK)
+		rc = find_before(store, t, &found);
+	if (rc == SL_ERR_NOTFOUND)
+		sl_fail(&store->error, rc, "%s: no round before %" PRIu32 " is committed", store->path, t);
+	if (rc == SL_OK)
+		*round = found;
+	return sl_store_leave(store, rc, error);
+}
+
+int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error)
+{
+	int rc = sl_store_enter(store);
+	if (rc == SL_OK && store->last.t == 0)
+		rc = sl_fail(&store->error, SL_ERR_NOTFOUND, "%s: no round is committed", store->path);
+	if (rc == SL_OK)
+		*round = store->last;
+	return sl_store_leave(store, rc, error);
+}

@@ -1,0 +1,145 @@
+/* What a fence says, and the two rules that follow from fences (protocol 6), case by case. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "common/protocol/release_log.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static void fence_covers(void **state)
+{
+	(void)state;
+	static const struct {
+		sl_attempt up_to, released[3];
+		uint32_t count;
+		sl_attempt a;
+		bool covers;
+	} cases[] = {
+		{1, {0}, 0, 1, true},
+		{1, {0}, 0, 2, false}, /* nothing is said of later ones */
+		{2, {0}, 0, 1, true},  /* cumulative */
+		{7, {0}, 0, 7, true},
+		{7, {0}, 0, 8, false},
+		{1, {1}, 1, 1, false}, /* it did release that one */
+		{2, {1}, 1, 1, false},
+		{2, {1}, 1, 2, true},
+		{2, {2}, 1, 1, true},
+		{2, {2}, 1, 2, false},
+		{3, {1, 3}, 2, 1, false}, /* the first .. */
+		{3, {1, 3}, 2, 2, true},
+		{3, {1, 3}, 2, 3, false}, /* .. and the last of them */
+		{3, {1, 3}, 2, 4, false},
+		{5, {2, 3, 4}, 3, 3, false},
+		{5, {2, 3, 4}, 3, 5, true},
+		{5, {2, 3, 4}, 2, 4, true}, /* no more than `count` */
+		{SL_ATTEMPTS_MAX, {0}, 0, SL_ATTEMPTS_MAX, true},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct sl_fence fence = {.a = cases[i].up_to, .count = cases[i].count};
+		memcpy(fence.released, cases[i].released, sizeof cases[i].released);
+		if (sl_fence_covers(&fence, cases[i].a) != cases[i].covers)
+			fail_msg("case %zu", i);
+	}
+}
+
+static void all_of_the_list_counts(void **state)
+{
+	(void)state;
+	struct sl_fence fence = {.a = 2 * SL_RELEASED_MAX, .count = SL_RELEASED_MAX};
+	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
+		fence.released[i] = 2 * (i + 1);
+	for (sl_attempt a = 1; a <= fence.a; a++)
+		assert_int_equal(sl_fence_covers(&fence, a), a % 2 == 1);
+}
+
+/* Who of a roster of up to 128 has fenced, as a bit set of two words. */
+struct fenced {
+	uint64_t set[2];
+};
+
+static void rule_a(void **state)
+{
+	(void)state;
+	static const struct {
+		struct fenced fenced;
+		size_t words;
+		bool may;
+	} cases[] = {
+		{{{0, 0}}, 1, false}, /* nobody: it may complete yet */
+		{{{1, 0}}, 1, true},  /* one is proof enough */
+		{{{UINT64_C(1) << 63, 0}}, 1, true},
+		{{{6, 0}}, 1, true},
+		{{{0, 0}}, 2, false},
+		{{{0, 1}}, 2, true},
+		{{{0, UINT64_C(1) << 63}}, 2, true},
+		{{{0, 1}}, 1, false}, /* not of this roster */
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fenced fenced = cases[i].fenced;
+		if (sl_may_go_on(&(struct sl_used){.a = 1, .fenced = fenced.set}, cases[i].words) != cases[i].may)
+			fail_msg("case %zu", i);
+	}
+}
+
+/* The models of two draws, 4 and 5: whether 4 may be used again. */
+static void rule_b(void **state)
+{
+	(void)state;
+	static const struct {
+		uint32_t count;
+		struct {
+			uint64_t draw;
+			struct fenced fenced;
+		} used[3];
+		uint64_t c;
+		bool may;
+	} cases[] = {
+		{0, {{0}}, 1, true}, /* never released: always */
+		{0, {{4, {{0}}}}, 1, true}, /* what stands beyond the count is of no attempt */
+		{1, {{4, {{0}}}}, 1, false},
+		{1, {{4, {{1}}}}, 1, false}, /* c: all of them may be colluders */
+		{1, {{4, {{3}}}}, 1, true},  /* c + 1: one of them is honest */
+		{1, {{4, {{7}}}}, 1, true},
+		{1, {{4, {{3}}}}, 2, false},
+		{1, {{4, {{7}}}}, 2, true},
+		{1, {{4, {{0}}}}, 0, false},
+		{1, {{4, {{1}}}}, 0, true},
+		{1, {{4, {{1, 1}}}}, 1, true}, /* counted over the whole roster */
+		{1, {{4, {{0, 1}}}}, 1, false},
+		{1, {{4, {{3}}}}, SL_LEARNERS_MAX - 2, false},
+		{1, {{5, {{0}}}}, 1, true}, /* another model */
+		{1, {{3, {{0}}}}, 1, true},
+		{2, {{4, {{3}}}, {4, {{3}}}}, 1, true},
+		{2, {{4, {{3}}}, {4, {{1}}}}, 1, false}, /* in every one of its attempts */
+		{2, {{4, {{1}}}, {4, {{3}}}}, 1, false},
+		{2, {{4, {{1}}}, {4, {{2}}}}, 1, false}, /* two in all are not two of one attempt */
+		{2, {{5, {{0}}}, {4, {{3}}}}, 1, true},
+		{2, {{5, {{3}}}, {4, {{1}}}}, 1, false},
+		{3, {{4, {{3}}}, {5, {{0}}}, {4, {{0}}}}, 1, false},
+		{3, {{3, {{0}}}, {5, {{0}}}, {4, {{3}}}}, 1, true},
+	};
+	for (size_t i = 0; i < COUNT(cases); i++) {
+		struct fenced fenced[3];
+		struct sl_ledger ledger = {.count = cases[i].count};
+		for (uint32_t k = 0; k < 3; k++) {
+			fenced[k] = cases[i].used[k].fenced;
+			ledger.used[k] = (struct sl_used){.a = k + 1, .draw = cases[i].used[k].draw, .fenced = fenced[k].set};
+		}
+		if (sl_may_reuse(&ledger, 4, cases[i].c, 2) != cases[i].may)
+			fail_msg("case %zu", i);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(fence_covers),
+		cmocka_unit_test(all_of_the_list_counts),
+		cmocka_unit_test(rule_a),
+		cmocka_unit_test(rule_b),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,125 @@
+#include "test/graph/unit.h"
+
+#include "common/field/field.h"
+
+static const uint64_t primes[] = {3,
+				  5,
+				  7,
+				  101,
+				  1020431,
+				  SL_P_MERSENNE31,
+				  (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87,
+				  (UINT64_C(1) << 44) - 17,
+				  (UINT64_C(1) << 61) - 1};
+
+#define PRIMES (sizeof primes / sizeof *primes)
+
+static bool prime_by_division(uint64_t n)
+{
+	if (n < 2)
+		return false;
+	for (uint64_t d = 2; d * d <= n; d++)
+		if (n % d == 0)
+			return false;
+	return true;
+}
+
+static void primality(void **state)
+{
+	(void)state;
+	for (uint64_t n = 0; n < 20000; n++)
+		assert_int_equal(sl_is_prime(n), prime_by_division(n));
+	for (size_t i = 0; i < PRIMES; i++)
+		assert_true(sl_is_prime(primes[i]));
+	/* strong pseudoprimes to the first bases, a Carmichael number, squares, and the ends of the range */
+	assert_false(sl_is_prime(UINT64_C(3215031751)));
+	assert_false(sl_is_prime(UINT64_C(3825123056546413051)));
+	assert_false(sl_is_prime(UINT64_C(341550071728321)));
+	assert_false(sl_is_prime(1729));
+	assert_false(sl_is_prime(UINT64_C(4294967291) * 4294967291));
+	assert_true(sl_is_prime(UINT64_C(18446744073709551557)));
+	assert_false(sl_is_prime(UINT64_MAX));
+}
+
+static void opening(void **state)
+{
+	(void)state;
+	struct sl_field f;
+	assert_int_equal(sl_field_init(&f, 0), SL_ERR_RANGE);
+	assert_int_equal(sl_field_init(&f, 2), SL_ERR_RANGE);
+	assert_int_equal(sl_field_init(&f, UINT64_C(1) << 61), SL_ERR_RANGE);
+	assert_int_equal(sl_field_init(&f, 1020433), SL_ERR_INVALID);
+	assert_int_equal(sl_field_init(&f, SL_P_MERSENNE31), SL_OK);
+	assert_true(f.mersenne31 && f.bits == 31 && f.bytes == 4);
+	assert_int_equal(sl_field_init(&f, (UINT64_C(1) << 40) - 87), SL_OK);
+	assert_true(!f.mersenne31 && f.bits == 40 && f.bytes == 5);
+	assert_int_equal(sl_field_init(&f, (UINT64_C(1) << 61) - 1), SL_OK);
+	assert_true(f.bits == 61 && f.bytes == 8);
+	assert_int_equal(sl_field_init(&f, 3), SL_OK);
+	assert_true(f.bits == 2 && f.bytes == 1);
+}
+
+static void compare(const struct sl_field *f, uint64_t a, uint64_t b)
+{
+	unsigned __int128 p = f->p;
+	assert_int_equal(sl_add(f, a, b), (uint64_t)(((unsigned __int128)a + b) % p));
+	assert_int_equal(sl_sub(f, a, b), (uint64_t)((a + p - b) % p));
+	assert_int_equal(sl_mul(f, a, b), (uint64_t)((unsigned __int128)a * b % p));
+}
+
+static void arithmetic(void **state)
+{
+	(void)state;
+	uint64_t seed = 1;
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct sl_field f;
+		assert_int_equal(sl_field_init(&f, primes[i]), SL_OK);
+		uint64_t edges[] = {0, 1, 2, f.p / 2, (f.p - 1) / 2, f.p - 2, f.p - 1};
+		for (size_t a = 0; a < 7; a++)
+			for (size_t b = 0; b < 7; b++)
+				compare(&f, edges[a] % f.p, edges[b] % f.p);
+		for (int n = 0; n < 20000; n++)
+			compare(&f, any64(&seed) % f.p, any64(&seed) % f.p);
+	}
+}
+
+static void inverses(void **state)
+{
+	(void)state;
+	uint64_t seed = 2;
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct sl_field f;
+		assert_int_equal(sl_field_init(&f, primes[i]), SL_OK);
+		for (int n = 0; n < 200; n++) {
+			uint64_t a = 1 + any64(&seed) % (f.p - 1);
+			assert_int_equal(sl_mul(&f, a, sl_inverse(&f, a)), 1);
+		}
+	}
+}
+
+static void signs(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct sl_field f;
+		assert_int_equal(sl_field_init(&f, primes[i]), SL_OK);
+		int64_t half = (int64_t)(f.p - 1) / 2, p = (int64_t)f.p;
+		int64_t values[] = {0, 1, -1, half, -half};
+		for (size_t v = 0; v < 5; v++)
+			assert_int_equal(sl_centred(&f, sl_residue(&f, values[v])), values[v]);
+		assert_int_equal(sl_residue(&f, p - 1), p - 1);
+		assert_int_equal(sl_residue(&f, 1 - p), 1);
+		assert_int_equal(sl_centred(&f, (uint64_t)half + 1), -half);
+		assert_int_equal(sl_centred(&f, f.p - 1), -1);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(primality), cmocka_unit_test(opening), cmocka_unit_test(arithmetic),
+		cmocka_unit_test(inverses),  cmocka_unit_test(signs),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

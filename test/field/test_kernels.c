@@ -1,0 +1,483 @@
+/* Every kernel of every instruction set that this machine has, against plain C: the same bits, and nothing written or read
+ * beyond the vectors (the sanitizers see the reads).
+ */
+#include "test/graph/unit.h"
+
+#include <sodium.h>
+
+#include "common/base/bytes.h"
+#include "common/field/kernels.h"
+#include "common/field/kernels/table.h"
+
+#define MOST 600u   /* elements */
+#define SHORT 67u   /* every length up to this */
+#define ROWS 101u   /* terms of a dot, neighbours */
+#define GUARD 16u   /* elements behind a vector that stay as they are */
+
+static const uint64_t primes[] = {3,
+				  5,
+				  251,
+				  257,
+				  65537,
+				  1020431,
+				  (UINT64_C(1) << 24) - 3,
+				  SL_P_MERSENNE31,
+				  (UINT64_C(1) << 32) - 5,
+				  (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87,
+				  (UINT64_C(1) << 41) - 21,
+				  (UINT64_C(1) << 42) - 11,
+				  (UINT64_C(1) << 44) - 17,
+				  (UINT64_C(1) << 48) - 59,
+				  (UINT64_C(1) << 49) - 81,
+				  (UINT64_C(1) << 56) - 5,
+				  (UINT64_C(3) << 59) + 17,
+				  (UINT64_C(1) << 61) - 1};
+#define PRIMES (sizeof primes / sizeof *primes)
+
+static const struct sl_kernels *const plain = &sl_kernels_portable;
+static const struct sl_kernels *tried; /* against plain */
+
+/* Elements that are 0 and p - 1 more often than chance has it. */
+static void any_elements(uint64_t *v, size_t count, uint64_t p, uint64_t *seed)
+{
+	for (size_t l = 0; l < count; l++) {
+		uint64_t die = any64(seed) % 4;
+		v[l] = die == 0 ? p - 1 : die == 1 ? 0 : any64(seed) % p;
+	}
+}
+
+/* 0, 1, .. SHORT, and some that are longer. */
+static size_t next_length(size_t n)
+{
+	return n < SHORT ? n + 1 : 2 * n - 11;
+}
+#define EACH_LENGTH(n) size_t n = 0; n <= MOST; n = next_length(n)
+
+static void fail_at(const char *kernel, uint64_t p, size_t n)
+{
+	fail_msg("%s of %s differs at p = %llu, n = %zu", kernel, tried->name, (unsigned long long)p, n);
+}
+
+/* --- coins --- */
+
+static void stream(void **state)
+{
+	(void)state;
+	static uint8_t want[64 * 71], got[64 * 71 + 8];
+	uint8_t key[SL_KEY_BYTES];
+	uint64_t seed = 1;
+	for (size_t i = 0; i < sizeof key; i++)
+		key[i] = (uint8_t)any64(&seed);
+	static const uint64_t firsts[] = {0, 1, UINT32_MAX - 40, UINT32_MAX, UINT64_C(7) << 32, UINT64_MAX - 200};
+	for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
+		for (size_t blocks = 0; blocks <= 70; blocks++) {
+			size_t skew = blocks % 8;
+			memset(got, 0x33, sizeof got);
+			plain->stream(key, firsts[f], want, blocks);
+			tried->stream(key, firsts[f], got + skew, blocks);
+			if (memcmp(got + skew, want, 64 * blocks) != 0)
+				fail_at("stream", 0, blocks);
+			for (size_t b = skew + 64 * blocks; b < sizeof got; b++)
+				assert_int_equal(got[b], 0x33);
+		}
+}
+
+/* Chance, and candidates around p. */
+static void any_candidates(uint8_t *packed, size_t count, const struct sl_field *field, uint64_t *seed)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint64_t die = any64(seed) % 8, v = die < 3 ? field->p - 1 + die : any64(seed);
+		for (uint32_t b = 0; b < field->bytes; b++)
+			packed[i * field->bytes + b] = (uint8_t)(v >> (8 * b));
+	}
+}
+
+static void sift(void **state)
+{
+	(void)state;
+	uint64_t want[MOST], got[MOST + GUARD], seed = 2;
+	for (size_t i = 0; i < PRIMES; i++)
+		for (EACH_LENGTH(n)) {
+			struct sl_field field = field_of(primes[i]);
+			uint8_t *packed = malloc(n * field.bytes + 1); /* of that size, so that reading on is seen */
+			any_candidates(packed + 1, n, &field, &seed);
+			memset(got, 0x33, sizeof got);
+			size_t kept = plain->sift(&field, packed + 1, n, want);
+			if (tried->sift(&field, packed + 1, n, got) != kept || memcmp(got, want, kept * sizeof *got) != 0)
+				fail_at("sift", primes[i], n);
+			for (size_t l = n; l < n + GUARD; l++)
+				assert_true(got[l] == UINT64_C(0x3333333333333333));
+			free(packed);
+		}
+}
+
+/* --- vectors --- */
+
+typedef void (*pairwise)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
+
+static void compare_pairwise(const char *name, pairwise want_of, pairwise got_of)
+{
+	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], seed = 3;
+	for (size_t i = 0; i < PRIMES; i++)
+		for (EACH_LENGTH(n)) {
+			struct sl_field field = field_of(primes[i]);
+			any_elements(want, MOST + GUARD, primes[i], &seed);
+			any_elements(v, MOST, primes[i], &seed);
+			memcpy(got, want, sizeof got);
+			want_of(&field, want + 1, v + MOST - n, n);
+			got_of(&field, got + 1, v + MOST - n, n);
+			if (memcmp(got, want, sizeof got) != 0)
+				fail_at(name, primes[i], n);
+		}
+}
+
+static void add_and_subtract(void **state)
+{
+	(void)state;
+	compare_pairwise("add", plain->add, tried->add);
+	compare_pairwise("subtract", plain->subtract, tried->subtract);
+}
+
+/* Sums that are not reduced, up to the greatest. */
+static void any_sums(uint64_t *v, size_t count, const struct sl_field *field, uint64_t *seed)
+{
+	uint64_t most = sl_rows_lazy(field) * (field->p - 1);
+	for (size_t l = 0; l < count; l++)
+		v[l] = any64(seed) % 3 == 0 ? most : any64(seed) % most;
+}
+
+static void multiply(void **state)
+{
+	(void)state;
+	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], w, seed = 4;
+	for (size_t i = 0; i < PRIMES; i++)
+		for (EACH_LENGTH(n))
+			for (int add = 0; add < 2; add++) {
+				struct sl_field field = field_of(primes[i]);
+				any_elements(want, MOST + GUARD, primes[i], &seed);
+				any_elements(&w, 1, primes[i], &seed);
+				any_sums(v, MOST, &field, &seed);
+				memcpy(got, want, sizeof got);
+				plain->multiply(&field, want + 1, v, n, w, add);
+				tried->multiply(&field, got + 1, v, n, w, add);
+				if (memcmp(got, want, sizeof got) != 0)
+					fail_at("multiply", primes[i], n);
+			}
+}
+
+static void multiply_in_place(void **state)
+{
+	(void)state;
+	uint64_t want[MOST], got[MOST], seed = 5;
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct sl_field field = field_of(primes[i]);
+		any_elements(got, MOST, primes[i], &seed);
+		plain->multiply(&field, want, got, MOST, primes[i] / 2, false);
+		tried->multiply(&field, got, got, MOST, primes[i] / 2, false);
+		assert_memory_equal(got, want, sizeof got);
+	}
+}
+
+/* --- sums of products --- */
+
+struct products {
+	struct sl_field field;
+	uint64_t *first, *rows, *weights, *prepared, *want[SL_DOT_POINTS], *got[SL_DOT_POINTS];
+	size_t stride;
+	uint32_t terms;
+};
+
+static struct products products_of(uint64_t p, uint32_t terms, size_t stride, uint64_t *seed)
+{
+	struct products d = {.field = field_of(p), .stride = stride, .terms = terms};
+	d.first = malloc(stride * sizeof *d.first);
+	d.rows = malloc(terms * stride * sizeof *d.rows);
+	d.weights = malloc(SL_DOT_POINTS * terms * sizeof *d.weights);
+	d.prepared = malloc(SL_DOT_POINTS * SL_DOT_WORDS * terms * sizeof *d.prepared);
+	for (uint32_t r = 0; r < SL_DOT_POINTS; r++) {
+		d.want[r] = calloc(stride, sizeof *d.want[r]);
+		d.got[r] = calloc(stride, sizeof *d.got[r]);
+	}
+	any_elements(d.first, stride, p, seed);
+	any_elements(d.rows, terms * stride, p, seed);
+	any_elements(d.weights, SL_DOT_POINTS * terms, p, seed);
+	return d;
+}
+
+static void products_free(struct products *d)
+{
+	for (uint32_t r = 0; r < SL_DOT_POINTS; r++) {
+		free(d->want[r]);
+		free(d->got[r]);
+	}
+	free(d->first);
+	free(d->rows);
+	free(d->weights);
+	free(d->prepared);
+}
+
+static void run_dot(const struct sl_kernels *kernels, struct products *d, uint32_t points, size_t n, uint64_t *const *out)
+{
+	struct sl_dot dot = {&d->field, points, d->terms, d->prepared, d->first, d->rows, d->stride, n};
+	for (uint32_t r = 0; r < points; r++)
+		kernels->prepare(&d->field, d->weights + r * d->terms, d->terms, d->prepared + r * SL_DOT_WORDS * d->terms);
+	kernels->dot(&dot, out);
+}
+
+static void compare_dot(struct products *d, uint32_t points, size_t n)
+{
+	for (uint32_t r = 0; r < SL_DOT_POINTS; r++)
+		memset(d->got[r], 0, d->stride * sizeof *d->got[r]);
+	run_dot(plain, d, points, n, d->want);
+	run_dot(tried, d, points, n, d->got);
+	for (uint32_t r = 0; r < points; r++) {
+		if (memcmp(d->want[r], d->got[r], n * sizeof *d->got[r]) != 0)
+			fail_at("dot", d->field.p, n);
+		for (size_t l = n; l < d->stride; l++)
+			assert_int_equal(d->got[r][l], 0);
+	}
+}
+
+static void dot(void **state)
+{
+	(void)state;
+	uint64_t seed = 6;
+	for (size_t i = 0; i < PRIMES; i++) {
+		for (uint32_t terms = 2; terms <= ROWS; terms++) {
+			struct products d = products_of(primes[i], terms, SHORT + 5, &seed);
+			compare_dot(&d, 1 + terms % SL_DOT_POINTS, any64(&seed) % (SHORT + 1));
+			products_free(&d);
+		}
+		struct products d = products_of(primes[i], 12, MOST + 8, &seed);
+		for (EACH_LENGTH(n))
+			compare_dot(&d, 1 + (uint32_t)n % SL_DOT_POINTS, n);
+		products_free(&d);
+	}
+}
+
+/* As many of the greatest products as there can be. */
+static void dot_of_the_greatest(void **state)
+{
+	(void)state;
+	uint64_t seed = 7;
+	for (size_t i = 0; i < PRIMES; i++) {
+		struct products d = products_of(primes[i], SL_LEARNERS_MAX, 9, &seed);
+		for (size_t l = 0; l < 9; l++)
+			d.first[l] = primes[i] - 1;
+		for (size_t l = 0; l < 9 * SL_LEARNERS_MAX; l++)
+			d.rows[l] = primes[i] - 1;
+		for (size_t k = 0; k < SL_LEARNERS_MAX; k++)
+			d.weights[k] = primes[i] - 1;
+		compare_dot(&d, SL_DOT_POINTS, 9);
+		products_free(&d);
+	}
+}
+
+/* --- packed vectors --- */
+
+/* Rows of packed elements, each in memory of its own size and at an odd address. */
+struct rows {
+	uint8_t *memory[ROWS];
+	const uint8_t *row[ROWS];
+};
+
+static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t count, size_t n, uint64_t *seed)
+{
+	uint64_t v[MOST];
+	for (uint32_t r = 0; r < count; r++) {
+		rows->memory[r] = malloc(n * field->bytes + 1);
+		rows->row[r] = rows->memory[r] + 1;
+		any_elements(v, n, field->p, seed);
+		sl_pack(rows->memory[r] + 1, v, n, field->bytes);
+	}
+}
+
+static void rows_close(struct rows *rows, uint32_t count)
+{
+	for (uint32_t r = 0; r < count; r++)
+		free(rows->memory[r]);
+}
+
+static void gather(void **state)
+{
+	(void)state;
+	uint64_t want[MOST], got[MOST + GUARD], seed = 8;
+	struct rows rows;
+	for (size_t i = 0; i < PRIMES; i++)
+		for (size_t n = 0; n <= 200; n = next_length(n)) {
+			struct sl_field field = field_of(primes[i]);
+			uint32_t most = sl_rows_lazy(&field) < ROWS ? sl_rows_lazy(&field) : ROWS;
+			uint32_t count = 1 + (uint32_t)(any64(&seed) % most);
+			size_t at = n / 3;
+			rows_open(&rows, &field, count, n, &seed);
+			memset(got, 0x33, sizeof got);
+			plain->gather(&field, want, rows.row, count, at, n - at);
+			tried->gather(&field, got, rows.row, count, at, n - at);
+			if (memcmp(got, want, (n - at) * sizeof *got) != 0)
+				fail_at("gather", primes[i], n);
+			for (size_t l = n - at; l < n - at + GUARD; l++)
+				assert_true(got[l] == UINT64_C(0x3333333333333333));
+			rows_close(&rows, count);
+		}
+}
+
+/* With elements and without, one that is too large included. */
+static void take_and_greatest(void **state)
+{
+	(void)state;
+	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], seed = 9;
+	for (size_t i = 0; i < PRIMES; i++)
+		for (EACH_LENGTH(n)) {
+			struct sl_field field = field_of(primes[i]);
+			uint8_t *packed = malloc(n * field.bytes + 1);
+			bool add = any64(&seed) % 2, wrong = n > 0 && any64(&seed) % 4 == 0;
+			any_elements(want, MOST + GUARD, primes[i], &seed);
+			any_elements(v, n, primes[i], &seed);
+			if (wrong)
+				v[any64(&seed) % n] = UINT64_MAX >> (64 - 8 * field.bytes);
+			sl_pack(packed + 1, v, n, field.bytes);
+			memcpy(got, want, sizeof got);
+			uint64_t most = plain->greatest(&field, packed + 1, n);
+			assert_true(tried->greatest(&field, packed + 1, n) == most);
+			assert_true(plain->take(&field, want + 1, packed + 1, n, add) == most);
+			assert_true(tried->take(&field, got + 1, packed + 1, n, add) == most);
+			if (!wrong && memcmp(got, want, sizeof got) != 0)
+				fail_at("take", primes[i], n);
+			assert_memory_equal(got + 1 + n, want + 1 + n, (MOST + GUARD - 1 - n) * sizeof *got);
+			free(packed);
+		}
+}
+
+/* --- mixing --- */
+
+/* States up to the greatest; or multiples of a divisor apart, where a wrong quotient shows. */
+static int64_t any_state(uint32_t d, uint64_t *seed)
+{
+	int64_t most = (INT64_C(1) << 62) - 1;
+	switch (any64(seed) % 6) {
+	case 0:
+		return 0;
+	case 1:
+		return most;
+	case 2:
+		return most / d * d;
+	case 3:
+		return (int64_t)(any64(seed) % 4096) * d;
+	case 4:
+		return (int64_t)(any64(seed) >> (2 + any64(seed) % 60)) / d * d;
+	}
+	return (int64_t)(any64(seed) >> 2);
+}
+
+static void compare_mix(uint32_t degree, size_t n, uint32_t divisor_most, uint64_t *seed)
+{
+	int64_t want[MOST + GUARD], got[MOST + GUARD];
+	uint8_t *memory[ROWS];
+	const uint8_t *states[ROWS];
+	struct sl_divisor divisors[ROWS];
+	uint32_t d[3];
+	for (size_t i = 0; i < 3; i++)
+		d[i] = 2 + (uint32_t)(any64(seed) % (divisor_most - 1));
+	for (size_t l = 0; l < MOST + GUARD; l++)
+		want[l] = any_state(d[0], seed);
+	memcpy(got, want, sizeof got);
+	for (uint32_t r = 0; r < degree; r++) {
+		uint32_t mine = d[any64(seed) % 3];
+		memory[r] = malloc(8 * n + 1);
+		states[r] = memory[r] + 1;
+		sl_divisor_init(&divisors[r], mine);
+		for (size_t l = 0; l < n; l++) {
+			int64_t x = any64(seed) % 2 ? any_state(mine, seed) : want[l] / mine * mine;
+			memcpy(memory[r] + 1 + 8 * l, &x, sizeof x);
+		}
+	}
+	plain->mix(want, n, states, divisors, degree);
+	tried->mix(got, n, states, divisors, degree);
+	if (memcmp(got, want, sizeof got) != 0)
+		fail_at("mix", d[0], n);
+	for (uint32_t r = 0; r < degree; r++)
+		free(memory[r]);
+}
+
+static void mix(void **state)
+{
+	(void)state;
+	uint64_t seed = 10;
+	static const uint32_t most[] = {5, 101, 1023, 2000, (1u << 20) - 1};
+	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
+		for (uint32_t degree = 1; degree <= 100; degree++)
+			compare_mix(degree, any64(&seed) % SHORT, most[i], &seed);
+		for (EACH_LENGTH(n))
+			compare_mix(1 + (uint32_t)(any64(&seed) % 9), n, most[i], &seed);
+	}
+}
+
+/* Every divisor, around its multiples, at both ends. */
+static void mix_divisors(void **state)
+{
+	(void)state;
+	enum { STATES = 24 };
+	for (uint32_t d = 2; d <= 2100; d++) {
+		struct sl_divisor divisor;
+		int64_t top = (INT64_C(1) << 62) - 1, x[STATES], want[STATES] = {0}, got[STATES] = {0};
+		int64_t around[] = {0, d, top / d * d, top - top % d - d, (INT64_C(1) << 31) / d * d, (INT64_C(1) << 52) / d * d};
+		sl_divisor_init(&divisor, d);
+		for (size_t l = 0; l < STATES; l++) {
+			int64_t y = around[l / 4] + (int64_t)(l % 4) - 1; /* one below to two above */
+			x[l] = y < 0 ? 0 : y > top ? top : y;
+		}
+		const uint8_t *up = (const uint8_t *)x, *zero = (const uint8_t[8 * STATES]){0};
+		plain->mix(want, STATES, &up, &divisor, 1);
+		tried->mix(got, STATES, &up, &divisor, 1);
+		assert_memory_equal(got, want, sizeof got);
+		int64_t down[STATES];
+		memcpy(want, x, sizeof x);
+		memcpy(down, x, sizeof x);
+		plain->mix(want, STATES, &zero, &divisor, 1);
+		tried->mix(down, STATES, &zero, &divisor, 1);
+		assert_memory_equal(down, want, sizeof down);
+	}
+}
+
+/* --- choosing --- */
+
+static void choosing(void **state)
+{
+	(void)state;
+	assert_int_equal(sl_kernels_choose("avx1024"), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_kernels_choose(""), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_kernels_choose("portable"), SL_OK);
+	assert_string_equal(sl_kernels_name(), "portable");
+	assert_true(sl_kernels() == &sl_kernels_portable);
+	assert_int_equal(sl_kernels_choose(NULL), SL_OK);
+	const char *best = sl_kernels_name();
+	assert_int_equal(sl_kernels_choose(best), SL_OK);
+	assert_string_equal(sl_kernels_name(), best);
+}
+
+static int run_set(const char *name)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stream),	 cmocka_unit_test(sift),
+		cmocka_unit_test(add_and_subtract), cmocka_unit_test(multiply),
+		cmocka_unit_test(multiply_in_place), cmocka_unit_test(dot),
+		cmocka_unit_test(dot_of_the_greatest), cmocka_unit_test(gather),
+		cmocka_unit_test(take_and_greatest), cmocka_unit_test(mix),
+		cmocka_unit_test(mix_divisors),
+	};
+	if (sl_kernels_choose(name) != SL_OK) {
+		print_message("this machine has no %s\n", name);
+		return 0;
+	}
+	tried = sl_kernels();
+	return _cmocka_run_group_tests(name, tests, sizeof tests / sizeof *tests, NULL, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(choosing)};
+	if (sodium_init() < 0)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL) + run_set("avx2") + run_set("avx512");
+}

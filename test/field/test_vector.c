@@ -1,0 +1,158 @@
+/* The exact engine's vectors, against 128-bit arithmetic one element at a time. */
+#include "test/graph/unit.h"
+
+#include "common/base/bytes.h"
+#include "common/field/vector.h"
+
+#define COUNT 1100u
+#define DEGREE_MOST 40u
+
+static const uint64_t primes[] = {3, 5, 7, 101, 257, 65537, 1020431, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
+
+/* Elements that are 0 and p - 1 more often than chance has it. */
+static void any_elements(uint64_t *v, size_t count, uint64_t p, uint64_t *seed)
+{
+	for (size_t l = 0; l < count; l++) {
+		uint64_t die = any64(seed) % 4;
+		v[l] = die == 0 ? p - 1 : die == 1 ? 0 : any64(seed) % p;
+	}
+}
+
+static uint64_t product(uint64_t a, uint64_t b, uint64_t p)
+{
+	return (uint64_t)((unsigned __int128)a * b % p);
+}
+
+struct blend {
+	struct sl_field field;
+	uint32_t degree;
+	size_t count;
+	uint64_t x[COUNT], sum[COUNT], c, weights[DEGREE_MOST + 1], neighbour[DEGREE_MOST][COUNT];
+	uint8_t wire[DEGREE_MOST][8 * COUNT + 8];
+	const uint8_t *states[DEGREE_MOST];
+};
+
+static void blend_open(struct blend *b, uint64_t p, uint32_t degree, size_t count)
+{
+	uint64_t seed = p + degree + count;
+	b->field = field_of(p);
+	b->degree = degree;
+	b->count = count;
+	any_elements(b->x, count, p, &seed);
+	any_elements(b->sum, count, p, &seed);
+	any_elements(b->weights, degree + 1, p, &seed);
+	any_elements(&b->c, 1, p, &seed);
+	for (uint32_t r = 0; r < degree; r++) {
+		any_elements(b->neighbour[r], count, p, &seed);
+		b->states[r] = b->wire[r] + r % 8; /* any alignment */
+		sl_pack(b->wire[r] + r % 8, b->neighbour[r], count, b->field.bytes);
+	}
+}
+
+/* x_i(k+1) of protocol 7, and the sum's new value. */
+static void plain_step(const struct blend *b, size_t l, uint64_t *x, uint64_t *sum)
+{
+	uint64_t p = b->field.p;
+	*x = product(b->weights[b->degree], b->x[l], p);
+	for (uint32_t r = 0; r < b->degree; r++)
+		*x = (*x + product(b->weights[r], b->neighbour[r][l], p)) % p;
+	*sum = (b->sum[l] + product(b->c, *x, p)) % p;
+}
+
+static void compare_step(struct blend *b)
+{
+	static uint64_t x[COUNT], sum[COUNT];
+	for (size_t l = 0; l < b->count; l++)
+		plain_step(b, l, &x[l], &sum[l]);
+	sl_blend_step(&b->field, b->x, b->sum, b->c, b->count, b->states, b->weights, b->degree);
+	assert_memory_equal(b->x, x, b->count * sizeof *x);
+	assert_memory_equal(b->sum, sum, b->count * sizeof *sum);
+}
+
+static void steps_follow_the_rule(void **state)
+{
+	(void)state;
+	static const size_t counts[] = {0, 1, 7, 64, COUNT};
+	static struct blend b;
+	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
+		for (uint32_t degree = 0; degree <= DEGREE_MOST; degree += degree < 5 ? 1 : 7)
+			for (size_t c = 0; c < 5; c++) {
+				blend_open(&b, primes[i], degree, counts[c]);
+				compare_step(&b);
+				compare_step(&b); /* x is the old x of the next */
+			}
+}
+
+static void scaling(void **state)
+{
+	(void)state;
+	static uint64_t v[COUNT], was[COUNT];
+	uint64_t seed = 5;
+	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
+		struct sl_field field = field_of(primes[i]);
+		uint64_t factors[] = {0, 1, field.p - 1, any64(&seed) % field.p};
+		for (size_t f = 0; f < 4; f++) {
+			any_elements(v, COUNT, field.p, &seed);
+			memcpy(was, v, sizeof v);
+			sl_scale(&field, v, COUNT, factors[f]);
+			for (size_t l = 0; l < COUNT; l++)
+				assert_int_equal(v[l], product(was[l], factors[f], field.p));
+		}
+	}
+}
+
+static void taking(void **state)
+{
+	(void)state;
+	static uint64_t s[COUNT], was[COUNT], v[COUNT];
+	static uint8_t packed[8 * COUNT + 1];
+	uint64_t seed = 6;
+	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
+		struct sl_field field = field_of(primes[i]);
+		any_elements(s, COUNT, field.p, &seed);
+		any_elements(v, COUNT, field.p, &seed);
+		memcpy(was, s, sizeof s);
+		sl_pack(packed + 1, v, COUNT, field.bytes);
+		assert_int_equal(sl_take_packed(&field, s, packed + 1, COUNT, true), SL_OK);
+		for (size_t l = 0; l < COUNT; l++)
+			assert_int_equal(s[l], (was[l] + v[l]) % field.p);
+		assert_int_equal(sl_take_packed(&field, s, packed + 1, COUNT, false), SL_OK);
+		assert_memory_equal(s, v, sizeof s);
+	}
+}
+
+/* One element too large, anywhere, is found; p itself is the least that is. */
+static void refusing(void **state)
+{
+	(void)state;
+	static uint64_t s[COUNT], v[COUNT];
+	static uint8_t packed[8 * COUNT];
+	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
+		struct sl_field field = field_of(primes[i]);
+		uint64_t worst[] = {field.p, UINT64_MAX >> (64 - 8 * field.bytes)};
+		for (size_t at = 0; at < COUNT; at += at < 70 ? 1 : 99)
+			for (size_t w = 0; w < 2; w++) {
+				memset(v, 0, sizeof v);
+				v[at] = worst[w];
+				sl_pack(packed, v, COUNT, field.bytes);
+				assert_false(sl_packed_valid(&field, packed, COUNT));
+				assert_true(sl_packed_valid(&field, packed, at));
+				memset(s, 0, sizeof s);
+				assert_int_equal(sl_take_packed(&field, s, packed, COUNT, true), SL_ERR_INVALID);
+				assert_int_equal(sl_take_packed(&field, s, packed, COUNT, false), SL_ERR_INVALID);
+				assert_int_equal(sl_take_packed(&field, s, packed, at, true), SL_OK);
+			}
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steps_follow_the_rule),
+		cmocka_unit_test(scaling),
+		cmocka_unit_test(taking),
+		cmocka_unit_test(refusing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,234 @@
+#include "test/graph/graphs.h"
+
+#include "common/graph/connectivity.h"
+#include "common/graph/disjoint_paths.h"
+
+static uint32_t mask_of(const uint32_t *vertices, uint32_t count)
+{
+	uint32_t mask = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		assert_true(i == 0 || vertices[i] > vertices[i - 1]);
+		mask |= 1u << vertices[i];
+	}
+	return mask;
+}
+
+/* The answer for one limit, and that the cut parts the graph. */
+static void expect_kappa(const struct brute *b, const struct sl_graph *graph, uint32_t limit, uint32_t want)
+{
+	uint32_t cut[BRUTE_MOST + 1], kappa = SL_LEARNERS_MAX;
+	memset(cut, 0xee, sizeof cut);
+	assert_int_equal(sl_connectivity(graph, limit, &kappa, cut, &arena), SL_OK);
+	assert_int_equal(kappa, want < limit ? want : limit);
+	assert_int_equal(cut[limit], 0xeeeeeeee); /* no more than was asked for */
+	if (kappa < limit && graph->n > 1 && graph->edges < pairs_of(graph->n))
+		assert_true(brute_components(b, mask_of(cut, kappa)) > 1);
+	kappa = SL_LEARNERS_MAX;
+	assert_int_equal(sl_connectivity(graph, limit, &kappa, NULL, &arena), SL_OK);
+	assert_int_equal(kappa, want < limit ? want : limit);
+}
+
+static void expect_cut_vertices(const struct brute *b, const struct sl_graph *graph)
+{
+	uint32_t vertices[BRUTE_MOST], count, want = 0, whole = brute_components(b, 0);
+	for (uint32_t v = 0; v < b->n; v++)
+		want |= (uint32_t)(brute_components(b, 1u << v) > whole) << v;
+	assert_int_equal(sl_articulation(graph, vertices, &count, &arena), SL_OK);
+	assert_int_equal(mask_of(vertices, count), want);
+	assert_int_equal(count, __builtin_popcount(want));
+}
+
+static void check(const struct brute *b, uint32_t limits)
+{
+	uint32_t kappa = brute_kappa(b);
+	struct sl_graph graph = graph_of_brute(b);
+	size_t used = sl_arena_mark(&arena);
+	for (uint32_t limit = 0; limit <= limits; limit++)
+		expect_kappa(b, &graph, limit, kappa);
+	expect_cut_vertices(b, &graph);
+	assert_int_equal(sl_arena_mark(&arena), used);
+}
+
+static void every_graph_up_to_six(void **state)
+{
+	(void)state;
+	for (uint32_t n = 0; n <= 6; n++) {
+		for (uint64_t g = 0; g < graphs_on(n); g++) {
+			struct brute b = brute_numbered(n, g);
+			check(&b, n + 1);
+		}
+	}
+}
+
+static void random_graphs(void **state)
+{
+	(void)state;
+	uint64_t seed = 10;
+	for (int round = 0; round < 600; round++) {
+		uint32_t n = 7 + (uint32_t)(any64(&seed) % 5);
+		struct brute b = brute_random(n, 15 + (uint32_t)(any64(&seed) % 80), &seed);
+		check(&b, n);
+	}
+}
+
+static void hinged_graphs(void **state)
+{
+	(void)state;
+	uint64_t seed = 13;
+	for (int round = 0; round < 600; round++) {
+		uint32_t n = 10 + (uint32_t)(any64(&seed) % 9), hinge = (uint32_t)(any64(&seed) % 5);
+		struct brute b = brute_hinged(n, hinge, 60 + (uint32_t)(any64(&seed) % 41), &seed);
+		check(&b, 6);
+	}
+}
+
+/* The fewest vertices without which `from` does not reach `to`. */
+static uint32_t least_between(const struct brute *b, uint32_t from, uint32_t to)
+{
+	for (uint32_t size = 1; brute_reach(b, from, 0) >> to & 1; size++)
+		for (uint32_t gone = (1u << size) - 1; gone >> b->n == 0; gone = brute_next(gone))
+			if (!(gone >> from & 1) && !(gone >> to & 1) &&
+			    !(brute_reach(b, from, gone) >> to & 1))
+				return size;
+	return 0;
+}
+
+static void expect_paths(const struct brute *b, uint32_t to)
+{
+	uint32_t cut[BRUTE_MOST], n = b->n;
+	struct sl_skeleton skeleton;
+	struct sl_disjoint disjoint;
+	struct sl_graph graph = graph_of_brute(b);
+	assert_int_equal(sl_skeleton_init(&skeleton, &graph, n, 0, &arena), SL_OK);
+	assert_int_equal(sl_disjoint_init(&disjoint, n, &arena), SL_OK);
+	uint32_t paths = sl_disjoint_pair(&disjoint, &skeleton, 0, to, n);
+	assert_int_equal(paths, least_between(b, 0, to));
+	sl_disjoint_cut(&disjoint, &skeleton, cut);
+	assert_false(brute_reach(b, 0, mask_of(cut, paths)) >> to & 1);
+	assert_int_equal(sl_disjoint_pair(&disjoint, &skeleton, 0, to, 2), paths < 2 ? paths : 2);
+}
+
+static void paths_are_as_many_as_their_cut(void **state)
+{
+	(void)state;
+	uint64_t seed = 14;
+	for (int round = 0; round < 400; round++) {
+		uint32_t n = 8 + (uint32_t)(any64(&seed) % 7);
+		struct brute b = brute_hinged(n, n / 2, 30 + (uint32_t)(any64(&seed) % 60), &seed);
+		for (uint32_t to = 1; to < n; to++)
+			if (!brute_has(&b, 0, to))
+				expect_paths(&b, to);
+	}
+}
+
+/* The smallest found, among millions, in which a vertex that a path gave up must serve another. */
+static void a_vertex_given_up_is_free(void **state)
+{
+	(void)state;
+	const struct sl_edge edges[] = {{0, 11}, {0, 12}, {0, 16},  {1, 6},   {1, 14},	{1, 17},
+					{3, 9},	 {3, 12}, {5, 14},  {5, 15},  {6, 11},	{7, 12},
+					{7, 13}, {9, 17}, {12, 14}, {12, 15}, {13, 17}, {15, 16}};
+	struct brute b = {.n = 18};
+	for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
+		brute_join(&b, edges[e].a, edges[e].b);
+	expect_paths(&b, 17);
+}
+
+static uint32_t kappa_of(const struct sl_graph *graph, uint32_t limit)
+{
+	uint32_t kappa = SL_LEARNERS_MAX;
+	assert_int_equal(sl_connectivity(graph, limit, &kappa, NULL, &arena), SL_OK);
+	return kappa;
+}
+
+static void closed_forms(void **state)
+{
+	(void)state;
+	const struct {
+		const char *topology;
+		uint32_t n, kappa;
+	} cases[] = {
+		{"star", 100, 1},     {"line", 100, 1},		  {"ring", 100, 2},
+		{"nearest:6", 60, 6}, {"neighbours:20", 100, 20}, {"neighbours:40", 100, 40},
+		{"grid", 100, 2},     {"complete", 40, 39},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_graph graph = graph_of(cases[i].topology, cases[i].n);
+		for (uint32_t limit = 0; limit <= 5; limit++)
+			assert_int_equal(kappa_of(&graph, limit),
+					 limit < cases[i].kappa ? limit : cases[i].kappa);
+		assert_int_equal(kappa_of(&graph, cases[i].n), cases[i].kappa);
+	}
+}
+
+static void as_many_as_may_be(void **state)
+{
+	(void)state;
+	uint32_t vertices[SL_LEARNERS_MAX], count;
+	struct sl_graph graph = graph_of("complete", SL_LEARNERS_MAX);
+	assert_int_equal(kappa_of(&graph, SL_LEARNERS_MAX), SL_LEARNERS_MAX - 1);
+	graph = graph_of("nearest:1000", SL_LEARNERS_MAX);
+	assert_int_equal(kappa_of(&graph, 4), 4);
+	graph = graph_of("ring", SL_LEARNERS_MAX);
+	assert_int_equal(kappa_of(&graph, 4), 2);
+	graph = graph_of("line", SL_LEARNERS_MAX);
+	assert_int_equal(kappa_of(&graph, 4), 1);
+	assert_int_equal(sl_articulation(&graph, vertices, &count, &arena), SL_OK);
+	assert_int_equal(count, SL_LEARNERS_MAX - 2);
+	for (uint32_t i = 0; i < count; i++)
+		assert_int_equal(vertices[i], i + 1);
+}
+
+/* Two halves of a view that three learners hold together: the message must name these three. */
+static void names_who_holds_it_together(void **state)
+{
+	(void)state;
+	struct sl_edge edges[2 * 20 * 19 / 2 + 20];
+	size_t m = 0;
+	for (uint32_t half = 0; half <= 17; half += 17) /* 0..19 and 17..36: they share 17, 18, 19 */
+		for (uint32_t a = half; a < half + 20; a++)
+			for (uint32_t b = a + 1; b < half + 20; b++)
+				edges[m++] = (struct sl_edge){a, b};
+	struct sl_graph graph = graph_of_edges(37, edges, m);
+	uint32_t kappa, cut[10];
+	assert_int_equal(sl_connectivity(&graph, 10, &kappa, cut, &arena), SL_OK);
+	assert_int_equal(kappa, 3);
+	assert_true(cut[0] == 17 && cut[1] == 18 && cut[2] == 19);
+}
+
+static void needs_its_scratch(void **state)
+{
+	(void)state;
+	struct sl_graph graph = graph_of("grid", 60);
+	size_t enough = sl_connectivity_scratch(60, graph.edges);
+	uint8_t *base = arena.base + arena.used + 1; /* out of line on purpose */
+	uint32_t kappa, count, vertices[60], refused = 0;
+	for (size_t size = 0; size <= enough; size += 16) {
+		struct sl_arena tight = {.base = base, .size = size};
+		int err = sl_connectivity(&graph, 4, &kappa, NULL, &tight);
+		assert_int_equal(tight.used, 0);
+		assert_true(err == SL_ERR_NOMEM || (err == SL_OK && kappa == 2));
+		refused += err == SL_ERR_NOMEM;
+		int again = sl_articulation(&graph, vertices, &count, &tight);
+		assert_int_equal(tight.used, 0);
+		assert_true(again == SL_ERR_NOMEM || (again == SL_OK && count == 0));
+		assert_true(size + 16 <= enough || (err == SL_OK && again == SL_OK));
+	}
+	assert_true(refused > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_graph_up_to_six),
+		cmocka_unit_test(random_graphs),
+		cmocka_unit_test(hinged_graphs),
+		cmocka_unit_test(paths_are_as_many_as_their_cut),
+		cmocka_unit_test(a_vertex_given_up_is_free),
+		cmocka_unit_test(closed_forms),
+		cmocka_unit_test(as_many_as_may_be),
+		cmocka_unit_test(names_who_holds_it_together),
+		cmocka_unit_test(needs_its_scratch),
+	};
+	return cmocka_run_group_tests(tests, open_arena, close_arena);
+}

@@ -1,0 +1,253 @@
+/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A kill cannot tell
+ * that: the system keeps what a process has written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/model/checkpoint.h"
+#include "daemon/learner/daemon.h"
+
+static char trace[512];
+static const char *broken; /* what fails */
+
+static int said(const char *what)
+{
+	size_t used = strlen(trace);
+	snprintf(trace + used, sizeof trace - used, "%s%s", used > 0 ? ", " : "", what);
+	return broken != NULL && strcmp(what, broken) == 0 ? SL_ERR_IO : SL_OK;
+}
+
+/* --- in place of the disk --- */
+
+int __wrap_sl_spool_sync(struct sl_spool_file *spool, uint32_t slot, struct sl_error *error);
+int __wrap_sl_spool_sync(struct sl_spool_file *spool, uint32_t slot, struct sl_error *error)
+{
+	char text[32];
+	(void)spool;
+	(void)error;
+	snprintf(text, sizeof text, "slot %u", slot);
+	return said(text);
+}
+
+int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
+int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
+{
+	static const char *const names[] = {"?", "fenced", "prepared", "released", "dead"};
+	(void)store;
+	(void)error;
+	return said(names[persist->what.kind]);
+}
+
+int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
+int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
+{
+	(void)store;
+	(void)error;
+	assert_true(round->checkpoint_sum[0] == 1 && round->result_sum[0] == 2); /* of the files, whole */
+	return said("row");
+}
+
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error);
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error)
+{
+	(void)folder;
+	(void)model;
+	(void)error;
+	checkpoint->checksum[0] = 1;
+	return said("checkpoint");
+}
+
+int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
+			   size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
+int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
+			   size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+{
+	(void)folder;
+	(void)run;
+	(void)proof;
+	(void)n;
+	(void)z;
+	(void)z_bytes;
+	(void)error;
+	checksum[0] = 2;
+	return said("result");
+}
+
+void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t);
+void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
+{
+	(void)folder;
+	(void)run;
+	(void)t;
+	said("forget results");
+}
+
+void __wrap_sl_spool_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt), const void *context);
+void __wrap_sl_spool_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt), const void *context)
+{
+	(void)folder;
+	said("forget spools");
+	assert_true(keep(context, 4, 1)); /* others may still ask for it */
+	assert_true(keep(context, 2, 1)); /* as they may for the one before, and who was shown a result has no other */
+	assert_true(keep(context, 1, 2)); /* becomes the next attempt's */
+	assert_false(keep(context, 3, 1));
+	assert_false(keep(context, 1, 1));
+}
+
+int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
+			  struct sl_error *error);
+int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
+			  struct sl_error *error)
+{
+	(void)folder;
+	(void)run;
+	(void)n;
+	(void)t;
+	(void)result;
+	(void)error;
+	return SL_ERR_NOTFOUND;
+}
+
+void __wrap_sl_task_evaluate(struct sl_daemon *daemon, sl_round t);
+void __wrap_sl_task_evaluate(struct sl_daemon *daemon, sl_round t)
+{
+	(void)daemon;
+	(void)t;
+}
+
+void __wrap_sl_fatal(struct sl_daemon *daemon, const char *text);
+void __wrap_sl_fatal(struct sl_daemon *daemon, const char *text)
+{
+	(void)text;
+	daemon->stopping = true;
+	said("fatal");
+}
+
+/* --- a learner that writes --- */
+
+static struct sl_daemon *learner_;
+
+static int setup(void **state)
+{
+	static const struct sl_settings settings = {.id = 1};
+	static const struct sl_view view = {.self = 2};
+	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
+	(void)state;
+	daemon->settings = &settings;
+	daemon->kept = (struct sl_spool_file){.t = 2, .a = 1};
+	daemon->spare = (struct sl_spool_file){.t = 1, .a = 2};
+	daemon->vault.n = 3;
+	daemon->vault.s = calloc(4, sizeof *daemon->vault.s);
+	daemon->vault_view = &view;
+	daemon->inbox_end = &daemon->inbox;
+	uv_loop_init(&daemon->loop);
+	sl_worker_open(&daemon->compute, &daemon->loop);
+	trace[0] = '\0';
+	broken = NULL;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct sl_daemon *daemon = learner_;
+	(void)state;
+	sl_inbox_close(daemon);
+	free(daemon->vault.s);
+	free(daemon);
+	return 0;
+}
+
+static void persist(enum sl_persist_kind kind)
+{
+	struct sl_proof proof = {.t = 4, .a = 1, .p = 2147483647, .learners = 3};
+	struct sl_ready ready = {.id = 1};
+	uint8_t view = 0;
+	struct sl_persist p = {.what = {.kind = kind, .t = 4, .a = 1}};
+	if (kind == SL_PERSIST_COMMIT)
+		p.proof = &proof;
+	if (kind == SL_PERSIST_PREPARED) {
+		p.view = &view;
+		p.view_bytes = 1;
+		p.readys = &ready;
+		p.ready_count = 1;
+	}
+	sl_persist_add(learner_, &p);
+}
+
+/* What was written, and what the core hears of: as many as succeeded. */
+static void expect(const char *text, uint32_t durable)
+{
+	sl_worker_close(&learner_->compute);
+	uv_run(&learner_->loop, UV_RUN_DEFAULT);
+	assert_int_equal(uv_loop_close(&learner_->loop), 0);
+	assert_string_equal(trace, text);
+	uint32_t heard = 0;
+	for (const struct sl_happening *h = learner_->inbox; h != NULL; h = h->next)
+		heard += h->event.kind == SL_EVENT_DURABLE;
+	assert_int_equal(heard, durable);
+}
+
+static void own_state_before_its_record(void **state)
+{
+	(void)state;
+	persist(SL_PERSIST_PREPARED);
+	persist(SL_PERSIST_RELEASED);
+	expect("slot 2, prepared, released", 2);
+}
+
+static void files_before_their_row(void **state)
+{
+	(void)state;
+	persist(SL_PERSIST_COMMIT);
+	expect("checkpoint, result, row, forget results, forget spools", 1);
+}
+
+static void in_the_order_asked_for(void **state)
+{
+	(void)state;
+	persist(SL_PERSIST_FENCED);
+	persist(SL_PERSIST_DEAD);
+	persist(SL_PERSIST_FENCED);
+	expect("fenced, dead, fenced", 3);
+}
+
+static void no_record_of_what_is_not_there(void **state)
+{
+	(void)state;
+	broken = "slot 2";
+	persist(SL_PERSIST_PREPARED);
+	persist(SL_PERSIST_FENCED);
+	expect("slot 2, fatal", 0);
+}
+
+static void no_row_without_its_files(void **state)
+{
+	(void)state;
+	broken = "result";
+	persist(SL_PERSIST_COMMIT);
+	persist(SL_PERSIST_FENCED);
+	expect("checkpoint, result, fatal", 0);
+}
+
+static void nothing_is_forgotten_without_its_successor(void **state)
+{
+	(void)state;
+	broken = "row";
+	persist(SL_PERSIST_COMMIT);
+	expect("checkpoint, result, row, fatal", 0);
+}
+
+int main(void)
+{
+#define WRITING(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		WRITING(own_state_before_its_record), WRITING(files_before_their_row),
+		WRITING(in_the_order_asked_for),      WRITING(no_record_of_what_is_not_there),
+		WRITING(no_row_without_its_files),    WRITING(nothing_is_forgotten_without_its_successor),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

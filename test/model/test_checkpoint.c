@@ -1,0 +1,282 @@
+/* Checkpoints: the exact bytes, the round trip, and every kind of damage. */
+#include "test/lib/folder.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common/model/checkpoint.h"
+
+#define N 3
+#define FIRST "round-000001.safetensors"
+
+static const float floats[N] = {0.5f, -2.0f, 1e-30f};
+
+static struct sl_checkpoint checkpoint_of(const char *run, sl_round round)
+{
+	struct sl_checkpoint c = {.round = round, .learners = 10, .total_weight = UINT64_MAX, .n = N};
+	strcpy(c.run, run);
+	for (size_t i = 0; i < SL_HASH_BYTES; i++)
+		c.digest[i] = (uint8_t)(i * 8 + 1);
+	return c;
+}
+
+static void write_round(const char *folder, const char *run, sl_round round)
+{
+	struct sl_checkpoint c = checkpoint_of(run, round);
+	struct sl_error error = {0};
+	int rc = sl_checkpoint_write(folder, &c, floats, &error);
+	if (rc != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+static int latest(const char *folder, size_t n, struct sl_checkpoint *c, struct sl_error *error)
+{
+	float model[N + 1];
+	*error = (struct sl_error){0};
+	return sl_checkpoint_latest(folder, "a", n, c, model, error);
+}
+
+static void the_exact_bytes(void **state)
+{
+	static const char header[] = "{\"__metadata__\":{\"checksum\":"
+				     "\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
+				     "\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
+				     "\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
+				     "\"a\",\"shapes\":\"3\","
+				     "\"total_weight\":\"18446744073709551615\"},"
+				     "\"model\":{\"data_offsets\":[0,12],\"dtype\":\"F32\",\"shape\":[3]}}";
+	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
+	write_round(*state, "a", 1);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	assert_int_equal(size, 8 + length + sizeof floats);
+	assert_int_equal(bytes[0] + 256 * bytes[1], length);
+	assert_memory_equal(bytes + 2, "\0\0\0\0\0", 6);
+	assert_memory_equal(bytes + 8, header, sizeof header - 1);
+	for (size_t i = 8 + sizeof header - 1; i < 8 + length; i++)
+		assert_int_equal(bytes[i], ' ');
+	assert_memory_equal(bytes + 8 + length, floats, sizeof floats);
+	free(bytes);
+	assert_int_equal(folder_count(*state), 1);
+}
+
+static void round_trip(void **state)
+{
+	struct sl_checkpoint wrote = checkpoint_of("a run \"with\" \xc3\xa9", 1000000), read;
+	struct sl_error error = {0};
+	float model[N] = {0};
+	char name[SL_FILE_NAME_BYTES];
+	assert_int_equal(sl_checkpoint_write(*state, &wrote, floats, &error), SL_OK);
+	sl_checkpoint_name(wrote.round, name);
+	assert_string_equal(name, "round-1000000.safetensors");
+	assert_int_equal(sl_checkpoint_latest(*state, wrote.run, N, &read, model, &error), SL_OK);
+	assert_string_equal(read.run, wrote.run);
+	assert_int_equal(read.round, wrote.round);
+	assert_int_equal(read.learners, wrote.learners);
+	assert_true(read.total_weight == wrote.total_weight && read.n == N);
+	assert_memory_equal(read.digest, wrote.digest, SL_HASH_BYTES);
+	assert_memory_equal(read.checksum, wrote.checksum, SL_HASH_BYTES);
+	assert_memory_equal(model, floats, sizeof floats);
+	assert_int_equal(sl_checkpoint_latest(*state, wrote.run, 0, &read, NULL, &error), SL_OK);
+}
+
+static void shapes_of_an_autoencoder(void **state)
+{
+	struct sl_checkpoint c = checkpoint_of("a", 1);
+	struct sl_error error = {0};
+	size_t size;
+	c.n = 1569 * 2 + 784;
+	float *model = calloc(c.n, sizeof *model);
+	assert_int_equal(sl_checkpoint_write(*state, &c, model, &error), SL_OK);
+	free(model);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	bytes[size] = 0;
+	assert_non_null(strstr((char *)bytes + 8, "\"shapes\":\"W1 2x784, b1 2, W2 784x2, b2 784\""));
+	free(bytes);
+}
+
+static void the_newest_of_the_own_run(void **state)
+{
+	struct sl_checkpoint c;
+	struct sl_error error;
+	assert_int_equal(latest(*state, N, &c, &error), SL_ERR_NOTFOUND);
+	write_round(*state, "a", 1);
+	write_round(*state, "a", 12);
+	write_round(*state, "a", 9);
+	write_round(*state, "b", 13);
+	folder_put(*state, "round-000014.safetensors.tmp", "half", 4);
+	folder_put(*state, "round-15.safetensors", "not our name", 12);
+	folder_put(*state, "notes.txt", "", 0);
+	assert_int_equal(latest(*state, N, &c, &error), SL_OK);
+	assert_int_equal(c.round, 12);
+	assert_int_equal(sl_checkpoint_latest(*state, "c", 0, &c, NULL, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_checkpoint_latest(folder_path(*state, "no"), "a", 0, &c, NULL, &error),
+			 SL_ERR_NOTFOUND);
+}
+
+/* Whatever else is there. */
+static void one_round_of_the_own_run(void **state)
+{
+	struct sl_checkpoint c = {.round = 77};
+	struct sl_error error;
+	float model[N];
+	write_round(*state, "a", 9);
+	write_round(*state, "b", 10);
+	folder_put(*state, "round-000012.safetensors", "damaged", 7);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 10, N, &c, model, &error), SL_ERR_NOTFOUND);
+	assert_string_equal(error.text, folder_path(*state, "round-000010.safetensors: is gone, or of another run"));
+	assert_int_equal(sl_checkpoint_read(*state, "a", 11, N, &c, model, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 12, N, &c, model, &error), SL_ERR_FORMAT);
+	assert_int_equal(c.round, 77);
+	assert_int_equal(sl_checkpoint_read(*state, "a", 9, N, &c, model, &error), SL_OK);
+	assert_int_equal(c.round, 9);
+	assert_memory_equal(model, floats, sizeof floats);
+}
+
+/* The newest file's bytes are `size` of `bytes`: SL_ERR_FORMAT with exactly this reason. */
+static void expect_damage(const char *folder, const void *bytes, size_t size, const char *reason)
+{
+	struct sl_checkpoint c = {.round = 77};
+	struct sl_error error;
+	char text[256];
+	snprintf(text, sizeof text, FIRST ": %s", reason);
+	folder_put(folder, FIRST, bytes, size);
+	assert_int_equal(latest(folder, N, &c, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text, folder_path(folder, text));
+	assert_int_equal(c.round, 77); /* untouched */
+}
+
+static void cut_files_are_refused(void **state)
+{
+	size_t size;
+	write_round(*state, "a", 1);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	expect_damage(*state, bytes, 0, "shorter than a header");
+	expect_damage(*state, bytes, 7, "shorter than a header");
+	expect_damage(*state, bytes, 100, "shorter than its header");
+	expect_damage(*state, bytes, size - 1, "the file's size is not what its header says");
+	expect_damage(*state, bytes, size + 1, "the file's size is not what its header says");
+	free(bytes);
+}
+
+static void header_lengths_are_bounded(void **state)
+{
+	size_t size;
+	write_round(*state, "a", 1);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	static const uint8_t lengths[][8] = {{0}, {13}, {8, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 0x80}};
+	for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+		memcpy(bytes, lengths[i], 8);
+		expect_damage(*state, bytes, size, "the header's length is out of range");
+	}
+	free(bytes);
+}
+
+/* Puts `with` (of the same length) where `what` stands in the header. */
+static void expect_replaced(const char *folder, const char *what, const char *with, const char *reason)
+{
+	size_t size;
+	write_round(folder, "a", 1);
+	uint8_t *bytes = folder_get(folder, FIRST, &size);
+	uint8_t *at = memmem(bytes, size, what, strlen(what));
+	assert_non_null(at);
+	assert_int_equal(strlen(what), strlen(with));
+	memcpy(at, with, strlen(with));
+	expect_damage(folder, bytes, size, reason);
+	free(bytes);
+}
+
+static void header_contents_are_checked(void **state)
+{
+	static const char *const cases[][3] = {
+		{"{\"__m", "[\"__m", "the header is not JSON"},
+		{"\"model\":", "\"nodel\":", "the header is not that of a model"},
+		{"\"dtype\"", "\"shape\"", "the header is not JSON"}, /* a key twice */
+		{"\"F32\"", "\"F64\"", "the model is not F32"},
+		{"\"shape\":[3]", "\"shape\":[2]", "shape and data_offsets do not agree"},
+		{"[0,12]", "[1,13]", "shape and data_offsets do not agree"},
+		{"[0,12]", "[0, 8]", "shape and data_offsets do not agree"},
+		{"\"digest\":", "\"dygest\":", "the metadata are not those of a checkpoint"},
+		{"\"10\",\"round\"", "1234,\"round\"", "the metadata are not those of a checkpoint"},
+		{"starling-1", "starling-2", "the format is not starling-1"},
+		{"\"10\"", "\"-1\"", "round, learners or total_weight is no number"},
+		{"18446744073709551615", "18446744073709551616",
+		 "round, learners or total_weight is no number"},
+		{"0109", "010g", "digest or checksum is not 64 hexadecimal digits"},
+		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5", "digest or checksum is not 64 hexadecimal digits"},
+		{"\"round\":\"1\"", "\"round\":\"2\"", "holds round 2"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		expect_replaced(*state, cases[i][0], cases[i][1], cases[i][2]);
+}
+
+static void damaged_floats_are_refused(void **state)
+{
+	size_t size;
+	write_round(*state, "a", 1);
+	uint8_t *bytes = folder_get(*state, FIRST, &size);
+	bytes[size - 1] ^= 1;
+	expect_damage(*state, bytes, size,
+		      "damaged: the model does not match its checksum");
+	free(bytes);
+}
+
+static void another_n_is_refused(void **state)
+{
+	struct sl_checkpoint c;
+	struct sl_error error;
+	write_round(*state, "a", 1);
+	assert_int_equal(latest(*state, N + 1, &c, &error), SL_ERR_INVALID);
+	assert_string_equal(error.text, folder_path(*state, FIRST ": a model of 3 floats, expected 4"));
+}
+
+static void a_failed_write_leaves_nothing(void **state)
+{
+	struct sl_checkpoint c = checkpoint_of("a", 2);
+	struct sl_error error = {0};
+	struct rlimit kept, small = {64, 64};
+	write_round(*state, "a", 1);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
+	small.rlim_max = kept.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int rc = sl_checkpoint_write(*state, &c, floats, &error);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
+	assert_int_equal(rc, SL_ERR_IO);
+	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; see to the disk, then start the learner again"));
+	assert_int_equal(folder_count(*state), 1);
+}
+
+static void bad_requests_are_errors(void **state)
+{
+	struct sl_checkpoint c = checkpoint_of("\xff", 1);
+	struct sl_error error = {0};
+	assert_int_equal(sl_checkpoint_write(*state, &c, floats, &error), SL_ERR_INVALID);
+	strcpy(c.run, "a");
+	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, floats, &error),
+			 SL_ERR_IO);
+	assert_int_equal(folder_count(*state), 0);
+}
+
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(the_exact_bytes),
+		IN_FOLDER(round_trip),
+		IN_FOLDER(shapes_of_an_autoencoder),
+		IN_FOLDER(the_newest_of_the_own_run),
+		IN_FOLDER(one_round_of_the_own_run),
+		IN_FOLDER(cut_files_are_refused),
+		IN_FOLDER(header_lengths_are_bounded),
+		IN_FOLDER(header_contents_are_checked),
+		IN_FOLDER(damaged_floats_are_refused),
+		IN_FOLDER(another_n_is_refused),
+		IN_FOLDER(a_failed_write_leaves_nothing),
+		IN_FOLDER(bad_requests_are_errors),
+	};
+	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
+}

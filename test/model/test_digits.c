@@ -1,0 +1,108 @@
+/* The drawn digits: one pool for all, dealt without overlap, and they look like something. */
+#include "test/lib/folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/model/digits.h"
+
+static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learners)
+{
+	struct sl_deal deal = {split, rank, learners};
+	struct sl_dataset set;
+	struct sl_error error = {0};
+	int rc = sl_dataset_load("digits", &deal, &set, &error);
+	if (rc != SL_OK)
+		fail_msg("%s", error.text);
+	return set;
+}
+
+static void each_learner_draws_its_part_of_one_pool(void **state)
+{
+	(void)state;
+	struct sl_dataset first = load(SL_SPLIT_EVEN, 0, 10), last = load(SL_SPLIT_EVEN, 9, 10);
+	uint8_t image[SL_PIXELS];
+	assert_int_equal(first.mine.count, 900);
+	assert_int_equal(last.mine.count, 900);
+	assert_int_equal(first.held.count, 1000);
+	assert_memory_equal(first.held.pixels, last.held.pixels, 1000 * SL_PIXELS);
+	sl_digits_draw(10 * 37 + 9, image);
+	assert_memory_equal(last.mine.pixels + 37 * SL_PIXELS, image, SL_PIXELS);
+	sl_digits_draw(9123, image);
+	assert_memory_equal(last.held.pixels + 123 * SL_PIXELS, image, SL_PIXELS);
+	sl_dataset_free(&first);
+	sl_dataset_free(&last);
+}
+
+static void every_image_has_ink_and_its_own_hand(void **state)
+{
+	(void)state;
+	uint8_t image[SL_PIXELS], before[SL_PIXELS] = {0};
+	for (uint32_t i = 0; i < 1000; i++) {
+		unsigned long ink = 0;
+		sl_digits_draw(i, image);
+		for (size_t p = 0; p < SL_PIXELS; p++)
+			ink += image[p];
+		assert_in_range(ink, 255 * 15, 255 * 350);
+		assert_memory_not_equal(image, before, SL_PIXELS);
+		memcpy(before, image, SL_PIXELS);
+	}
+}
+
+static void ten_classes_about_equally(void **state)
+{
+	(void)state;
+	unsigned count[10] = {0};
+	for (uint32_t i = 0; i < SL_DIGITS; i++) {
+		assert_in_range(sl_digits_label(i), 0, 9);
+		count[sl_digits_label(i)]++;
+	}
+	for (size_t l = 0; l < 10; l++)
+		assert_in_range(count[l], 900, 1100);
+}
+
+/* The slices of all learners by label: disjoint, covering, and of few labels each. */
+static void label_skew(void **state)
+{
+	(void)state;
+	uint8_t labels[9000], seen[9000] = {0};
+	for (uint32_t i = 0; i < 9000; i++)
+		labels[i] = sl_digits_label(i);
+	for (uint32_t r = 0; r < 10; r++) {
+		struct sl_deal deal = {SL_SPLIT_LABEL, r, 10};
+		uint64_t *slice = sl_deal_slice(&deal, labels, 9000);
+		unsigned kinds = 0;
+		for (uint32_t i = 0; i < 9000; i++) {
+			if (((slice[i / 64] >> (i % 64)) & 1) == 0)
+				continue;
+			seen[i]++;
+			kinds |= 1u << labels[i];
+		}
+		free(slice);
+		assert_in_range(__builtin_popcount(kinds), 1, 3);
+	}
+	for (uint32_t i = 0; i < 9000; i++)
+		assert_int_equal(seen[i], 1);
+}
+
+static void more_learners_than_images(void **state)
+{
+	(void)state;
+	struct sl_deal deal = {SL_SPLIT_EVEN, 0, 9001};
+	struct sl_dataset set;
+	struct sl_error error = {0};
+	assert_int_equal(sl_dataset_load("digits", &deal, &set, &error), SL_ERR_RANGE);
+	assert_string_equal(error.text, "data: digits: 9000 images are too few for 9001 learners");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_learner_draws_its_part_of_one_pool),
+		cmocka_unit_test(every_image_has_ink_and_its_own_hand),
+		cmocka_unit_test(ten_classes_about_equally),
+		cmocka_unit_test(label_skew),
+		cmocka_unit_test(more_learners_than_images),
+	};
+	return cmocka_run_group_tests_name("digits", tests, NULL, NULL);
+}

@@ -1,0 +1,49 @@
+/* network_emulator.h - a TCP relay within the test's loop, between a learner that dials and the one it reaches.
+ *
+ * What it reads is a piece (a flight of the handshake, a write of frames); pieces of a connection stay in order. It
+ * delays them, holds them back, loses them together with the connection's end, and counts TLS records. One clock of 1 ms
+ * serves all roads of a test.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <uv.h>
+
+enum { THERE, BACK }; /* from the dialler; to the dialler */
+
+struct trip; /* one connection */
+
+struct road {
+	struct road *next;
+	uv_tcp_t listener;
+	uint16_t port, target;
+	struct trip *trips;
+	uint32_t opened;     /* connections so far */
+	bool deaf;           /* new connections are taken and never answered */
+	bool closed;         /* refuses new connections */
+	uint32_t pass[2];    /* pieces of a connection that may pass; UINT32_MAX at first */
+	uint32_t held;       /* of the first so many connections; all at first */
+	uint32_t jitter_ms;  /* a piece waits 0 .. this */
+	uint64_t bytes_per_s; /* 0: no limit */
+	uint64_t random;
+	uint64_t records[2]; /* of application data that passed */
+};
+
+struct roads {
+	uv_loop_t *loop;
+	uv_timer_t clock;
+	struct road *first;
+};
+
+void roads_open(struct roads *roads, uv_loop_t *loop);
+void roads_close(struct roads *roads);
+
+void road_open(struct roads *roads, struct road *road, uint16_t target);
+/* Closes; the clock frees the connections. When there are none, road_leave. */
+void road_close(struct road *road);
+void road_leave(struct roads *roads, struct road *road);
+/* From now on nothing of the present connections passes, and neither end hears that the other one closed. With `tell`, who
+ * still sends is answered with a reset, as by a host that does not know the connection. */
+void road_lose(struct road *road, bool tell);
+void road_let_pass(struct road *road);

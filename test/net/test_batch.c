@@ -1,0 +1,248 @@
+/* Control frames that wait together leave together: in one TLS record where they fit, in one write. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/net/pair.h"
+
+#define RECORD (16u << 10)
+
+struct sending {
+	struct net net;
+	struct pair pair;
+	struct end *end;
+	struct sl_links_figures before;
+	uint64_t records; /* that the road had seen */
+};
+
+static void open_sending(struct sending *s)
+{
+	net_open(&s->net);
+	pair_open(&s->pair, &s->net);
+	pair_want(&s->pair, 0, true);
+	assert_true(net_until(&s->net, 2000, pair_settled, &s->pair));
+	net_elapse(&s->net, 20);
+	s->end = &s->pair.ends[0];
+	sl_links_figures(s->end->links, &s->before);
+	s->records = s->pair.roads[1].records[THERE];
+}
+
+static bool arrived(void *argument)
+{
+	const struct sending *s = argument;
+	return s->pair.ends[1].received == s->end->sent;
+}
+
+/* A ping may have followed. */
+static bool road_has_seen_all(void *argument)
+{
+	const struct sending *s = argument;
+	struct sl_links_figures now;
+	sl_links_figures(s->end->links, &now);
+	return s->pair.roads[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
+}
+
+/* What went out since the opening, by the figures and by what the road saw; all of it arrives. */
+static void expect(struct sending *s, uint64_t records, uint64_t writes)
+{
+	struct sl_links_figures now;
+	end_flush(s->end);
+	assert_true(net_until(&s->net, 2000, arrived, s));
+	sl_links_figures(s->end->links, &now);
+	assert_int_equal(now.records_sent - s->before.records_sent, records);
+	assert_int_equal(now.writes - s->before.writes, writes);
+	assert_true(net_until(&s->net, 2000, road_has_seen_all, s));
+	pair_close(&s->pair);
+	net_close(&s->net);
+}
+
+static void small_frames_share_a_record(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	for (int k = 0; k < 100; k++)
+		end_send(s.end, 150, false);
+	expect(&s, 1, 1);
+}
+
+static void a_full_record_is_one(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
+	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
+	expect(&s, 1, 1);
+}
+
+static void a_byte_more_is_two(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
+	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES + 1, false);
+	expect(&s, 2, 1);
+}
+
+/* 2 small ones together, the large one in its 3, 1 small one. */
+static void large_control_frames_keep_their_place(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	end_send(s.end, 100, false);
+	end_send(s.end, 100, false);
+	end_send(s.end, 40u << 10, false);
+	end_send(s.end, 100, false);
+	expect(&s, 5, 1);
+}
+
+/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7 records. */
+static void vectors_go_behind(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	end_send(s.end, 100u << 10, true);
+	for (int k = 0; k < 10; k++)
+		end_send(s.end, 100, false);
+	end_send(s.end, 20u << 10, false);
+	expect(&s, 10, 1);
+	assert_int_equal(s.pair.ends[1].ahead, 11);
+}
+
+/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not for the rest. */
+static void control_frames_pass_between_vectors(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	for (int k = 0; k < 32; k++)
+		end_send(s.end, 200u << 10, true);
+	end_flush(s.end);
+	for (int k = 0; k < 10; k++)
+		end_send(s.end, 100, false);
+	end_flush(s.end);
+	assert_true(net_until(&s.net, 2000, pair_heard, &s.pair));
+	assert_true(s.pair.ends[1].received < 32);
+	assert_true(net_until(&s.net, 5000, arrived, &s));
+	pair_close(&s.pair);
+	net_close(&s.net);
+}
+
+/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere else. */
+static void frames_of_all_sizes_arrive(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	for (size_t size = 4; size < 250000; size = size * 5 / 4 + 1) {
+		end_send(s.end, size, true);
+		if (size < SL_CONTROL_BYTES_MAX)
+			end_send(s.end, size, false);
+		end_flush(s.end);
+	}
+	assert_true(net_until(&s.net, 5000, arrived, &s));
+	pair_close(&s.pair);
+	net_close(&s.net);
+}
+
+static bool fallen(void *argument)
+{
+	const struct sending *s = argument;
+	return s->pair.ends[1].downs > 0;
+}
+
+/* What is no frame ends the link, and with it whatever comes behind. */
+static void what_is_no_frame_ends_the_link(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	struct sl_frame *frame = sl_frame_new(100, false);
+	memset(frame->bytes, 'x', frame->size);
+	sl_links_send(s.end->links, 1, frame);
+	sl_frame_release(frame);
+	end_send(s.end, 100, false);
+	end_flush(s.end);
+	assert_true(net_until(&s.net, 2000, fallen, &s));
+	assert_string_equal(s.pair.ends[1].why, "a malformed frame");
+	assert_int_equal(s.pair.ends[1].received, 0);
+	pair_close(&s.pair);
+	net_close(&s.net);
+}
+
+static bool blocked(void *argument)
+{
+	const struct sending *s = argument;
+	return end_link(s->end)->in_flight > 0;
+}
+
+/* What the kernel does not take is encrypted for one write at most, however often there is something to send; the rest waits
+ * as frames, which links share, and control frames pass them. */
+static void little_is_encrypted_ahead(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	s.pair.roads[1].pass[THERE] = 0;
+	for (int k = 0; k < 64; k++)
+		end_send(s.end, 200u << 10, true);
+	end_flush(s.end);
+	assert_true(net_until(&s.net, 2000, blocked, &s));
+	for (int k = 0; k < 20; k++) {
+		end_send(s.end, 100, false);
+		end_flush(s.end);
+	}
+	assert_true(end_link(s.end)->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+	assert_true(sl_links_waiting(s.end->links, 1) > 32u * (200u << 10));
+	road_let_pass(&s.pair.roads[1]);
+	assert_true(net_until(&s.net, 10000, arrived, &s));
+	pair_close(&s.pair);
+	net_close(&s.net);
+}
+
+/* A link closes when much waits that the other end does not read; what has left does not wait. */
+static void much_is_not_too_much(void **state)
+{
+	(void)state;
+	struct sending s;
+	open_sending(&s);
+	for (int k = 0; k < 80; k++) {
+		end_send(s.end, 30u << 10, false);
+		end_send(s.end, 1u << 10, false);
+		end_flush(s.end);
+		assert_true(net_until(&s.net, 2000, arrived, &s));
+	}
+	net_elapse(&s.net, 2300); /* a ping was due */
+	assert_true(pair_settled(&s.pair));
+	pair_close(&s.pair);
+	net_close(&s.net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(small_frames_share_a_record),
+		cmocka_unit_test(a_full_record_is_one),
+		cmocka_unit_test(a_byte_more_is_two),
+		cmocka_unit_test(large_control_frames_keep_their_place),
+		cmocka_unit_test(vectors_go_behind),
+		cmocka_unit_test(much_is_not_too_much),
+		cmocka_unit_test(little_is_encrypted_ahead),
+		cmocka_unit_test(frames_of_all_sizes_arrive),
+		cmocka_unit_test(what_is_no_frame_ends_the_link),
+		cmocka_unit_test(control_frames_pass_between_vectors),
+	};
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	pair_bulks = false;
+	int failed = cmocka_run_group_tests_name("at once", tests, NULL, NULL);
+	pair_bulks = true;
+	return failed + cmocka_run_group_tests_name("with a crypto worker", tests, NULL, NULL);
+}

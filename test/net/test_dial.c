@@ -1,0 +1,317 @@
+/* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different times. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include <cmocka.h>
+
+#include "test/net/pair.h"
+
+#define PAIRS 240
+#define HEAD_START_MS 1000
+#define WAIT_MS 15000
+#define QUIET_MS 4000 /* no longer than the second's wait and a pause: who flaps is seen */
+
+struct crowd {
+	struct pair *pairs;
+	size_t count;
+};
+
+static bool all_settled(void *argument)
+{
+	const struct crowd *crowd = argument;
+	for (size_t i = 0; i < crowd->count; i++)
+		if (!pair_settled(&crowd->pairs[i]))
+			return false;
+	return true;
+}
+
+static bool all_heard(void *argument)
+{
+	const struct crowd *crowd = argument;
+	for (size_t i = 0; i < crowd->count; i++)
+		if (!pair_heard(&crowd->pairs[i]))
+			return false;
+	return true;
+}
+
+/* The delays of a road differ with the seed. */
+static void open_all(struct net *net, struct pair *pairs)
+{
+	static const uint32_t jitters[] = {0, 3, 15, 60};
+	for (uint32_t i = 0; i < PAIRS; i++) {
+		pair_open(&pairs[i], net);
+		for (uint32_t k = 0; k < 2; k++) {
+			pairs[i].roads[k].jitter_ms = jitters[(k == 0 ? i : i / 4) % 4];
+			pairs[i].roads[k].random = i * 2 + k;
+		}
+	}
+}
+
+/* Each pair has its instant, at which the second end has waited its second; the first end dials up to 20 ms before or after
+ * it. A few pairs at a time: the handshakes of all would take longer than the roads. */
+static void start_all(struct net *net, struct pair *pairs)
+{
+	uint64_t start = uv_now(&net->loop);
+	bool told[PAIRS][3] = {0};
+	while (!told[PAIRS - 1][1] || !told[PAIRS - 1][2]) {
+		uint64_t ms = uv_now(&net->loop) - start;
+		for (uint32_t i = 0; i < PAIRS; i++) {
+			uint64_t begin = i / 8 * 50;
+			const struct {
+				int end;
+				uint64_t at;
+			} wants[3] = {{1, begin}, {0, begin + 980 + i * 7 % 41}, {1, begin + HEAD_START_MS}};
+			for (int k = 0; k < 3; k++)
+				if (!told[i][k] && ms >= wants[k].at) {
+					told[i][k] = true;
+					pair_want(&pairs[i], wants[k].end, true);
+				}
+		}
+		net_turn(net);
+	}
+}
+
+static void at_the_same_instant(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair *pairs = calloc(PAIRS, sizeof *pairs);
+	struct crowd crowd = {pairs, PAIRS};
+	size_t collisions = 0, by_first = 0, again = 0;
+	net_open(&net);
+	open_all(&net, pairs);
+	start_all(&net, pairs);
+	assert_true(net_until(&net, WAIT_MS, all_settled, &crowd));
+	net_elapse(&net, QUIET_MS);
+	for (size_t i = 0; i < PAIRS; i++) {
+		collisions += pairs[i].roads[0].opened > 0 && pairs[i].roads[1].opened > 0;
+		by_first += end_link(&pairs[i].ends[0])->dialled;
+		uint32_t opened = pairs[i].roads[0].opened + pairs[i].roads[1].opened;
+		again += opened > 2 ? opened - 2 : 0;
+		pair_expect_clean(&pairs[i]);
+		pair_say(&pairs[i]);
+	}
+	assert_true(net_until(&net, WAIT_MS, all_heard, &crowd));
+	print_message("%zu of %d collided; %zu links dialled by the first\n", collisions, PAIRS, by_first);
+	assert_true(again <= PAIRS / 20); /* of so many handshakes at once a slow machine may not finish one in time */
+	assert_true(collisions > 0 && by_first > 0); /* how many, is the machine's affair: where it is slow, all of them */
+	for (size_t i = 0; i < PAIRS; i++)
+		pair_close(&pairs[i]);
+	net_close(&net);
+	free(pairs);
+}
+
+/* Interleavings, step by step. Held: what a road lets pass of each connection, in pieces. */
+
+static bool both_offered(void *argument)
+{
+	const struct pair *pair = argument;
+	const struct sl_link *a = end_dial(&pair->ends[0]), *b = end_dial(&pair->ends[1]);
+	return a != NULL && b != NULL && a->state == SL_LINK_OFFERED && b->state == SL_LINK_OFFERED;
+}
+
+/* Both ends have dialled and believe that the other one accepts: neither Finished has arrived. */
+static void offer_both(struct pair *pair, struct net *net)
+{
+	net_open(net);
+	pair_open(pair, net);
+	pair->roads[0].pass[THERE] = pair->roads[1].pass[THERE] = 1;
+	pair_want(pair, 1, true);
+	net_elapse(net, HEAD_START_MS - 20);
+	pair_want(pair, 0, true);
+	assert_true(net_until(net, WAIT_MS, both_offered, pair));
+	assert_int_equal(pair->ends[0].ups + pair->ends[1].ups, 0);
+}
+
+/* One link, the first's if `by_first`, and nothing else ever happened. */
+static void expect_one(struct pair *pair, struct net *net, bool by_first)
+{
+	assert_true(net_until(net, WAIT_MS, pair_settled, pair));
+	net_elapse(net, 1500);
+	pair_expect_clean(pair);
+	assert_int_equal(end_link(&pair->ends[0])->dialled, by_first);
+	assert_int_equal(pair->roads[0].opened, 1);
+	assert_int_equal(pair->roads[1].opened, 1);
+	pair_expect_frames(pair);
+	pair_close(pair);
+	net_close(net);
+}
+
+static bool second_is_free(void *argument)
+{
+	return end_dial(&((struct pair *)argument)->ends[1]) == NULL;
+}
+
+static void the_losers_offer_first(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	offer_both(&pair, &net);
+	road_let_pass(&pair.roads[0]);
+	assert_true(net_until(&net, 200, second_is_free, &pair)); /* turned away, while the first's own is only offered */
+	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 0);
+	road_let_pass(&pair.roads[1]);
+	expect_one(&pair, &net, true);
+}
+
+static bool first_is_up(void *argument)
+{
+	return ((struct pair *)argument)->ends[0].up;
+}
+
+static bool second_is_up(void *argument)
+{
+	return ((struct pair *)argument)->ends[1].up;
+}
+
+static void the_winners_offer_first(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	offer_both(&pair, &net);
+	road_let_pass(&pair.roads[1]);
+	assert_true(net_until(&net, WAIT_MS, first_is_up, &pair));
+	road_let_pass(&pair.roads[0]); /* a Finished of a link that is given up */
+	expect_one(&pair, &net, true);
+}
+
+static void the_losers_offer_while_the_word_is_under_way(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	offer_both(&pair, &net);
+	pair.roads[1].pass[BACK] = 1;
+	pair.roads[1].pass[THERE] = UINT32_MAX;
+	assert_true(net_until(&net, WAIT_MS, second_is_up, &pair));
+	assert_false(pair.ends[0].up);
+	road_let_pass(&pair.roads[0]);
+	net_elapse(&net, 50);
+	assert_false(pair.ends[0].up);
+	road_let_pass(&pair.roads[1]);
+	expect_one(&pair, &net, true);
+}
+
+static bool first_dialled(void *argument)
+{
+	return ((struct pair *)argument)->roads[1].opened > 0;
+}
+
+static bool second_dialled(void *argument)
+{
+	return ((struct pair *)argument)->roads[0].opened > 0;
+}
+
+static bool both_dialled(void *argument)
+{
+	return first_dialled(argument) && second_dialled(argument);
+}
+
+/* The dial of end `slow` gets no answer to its first flight; the other end's, begun later, gets through. */
+static void one_is_slow(int slow)
+{
+	struct net net;
+	struct pair pair;
+	net_open(&net);
+	pair_open(&pair, &net);
+	pair.roads[1 - slow].pass[BACK] = 0;
+	pair_want(&pair, slow, true);
+	assert_true(net_until(&net, HEAD_START_MS + 200, slow == 1 ? second_dialled : first_dialled, &pair));
+	net_elapse(&net, 50);
+	pair_want(&pair, 1 - slow, true);
+	assert_true(net_until(&net, 1500, both_dialled, &pair));
+	assert_true(net_until(&net, 500, second_is_up, &pair));
+	road_let_pass(&pair.roads[1 - slow]);
+	expect_one(&pair, &net, slow == 1);
+}
+
+static void the_first_is_slow(void **state)
+{
+	(void)state;
+	one_is_slow(0);
+}
+
+static void the_second_is_slow(void **state)
+{
+	(void)state;
+	one_is_slow(1);
+}
+
+/* One-way roads. */
+
+static void open_one_way(struct net *net, struct pair pairs[4])
+{
+	for (int i = 0; i < 4; i++) {
+		pair_open(&pairs[i], net);
+		pairs[i].roads[i / 2].closed = i % 2 == 0;
+		pairs[i].roads[i / 2].deaf = i % 2 == 1;
+	}
+}
+
+static void one_way_roads(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pairs[4];
+	struct crowd crowd = {pairs, 4};
+	net_open(&net);
+	open_one_way(&net, pairs);
+	for (int i = 0; i < 4; i++) {
+		pair_want(&pairs[i], 0, true);
+		pair_want(&pairs[i], 1, true);
+	}
+	assert_true(net_until(&net, 2500, all_settled, &crowd));
+	net_elapse(&net, QUIET_MS);
+	for (int i = 0; i < 4; i++) {
+		assert_true(pair_settled(&pairs[i]));
+		assert_int_equal(end_link(&pairs[i].ends[0])->dialled, i < 2);
+		assert_int_equal(pairs[i].ends[0].ups + pairs[i].ends[1].ups, 2);
+		pair_expect_frames(&pairs[i]);
+		pair_close(&pairs[i]);
+	}
+	net_close(&net);
+}
+
+static void the_second_waits(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	net_open(&net);
+	pair_open(&pair, &net);
+	uint64_t from = uv_now(&net.loop);
+	pair_want(&pair, 1, true);
+	assert_true(net_until(&net, HEAD_START_MS + 200, second_dialled, &pair));
+	assert_true(uv_now(&net.loop) >= from + HEAD_START_MS);
+	assert_true(net_until(&net, 300, pair_settled, &pair));
+	pair_expect_clean(&pair);
+	pair_close(&pair);
+	net_close(&net);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(at_the_same_instant),
+		cmocka_unit_test(the_losers_offer_first),
+		cmocka_unit_test(the_winners_offer_first),
+		cmocka_unit_test(the_losers_offer_while_the_word_is_under_way),
+		cmocka_unit_test(the_first_is_slow),
+		cmocka_unit_test(the_second_is_slow),
+		cmocka_unit_test(one_way_roads),
+		cmocka_unit_test(the_second_waits),
+	};
+	struct rlimit limit;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,169 @@
+/* An identity is made whole or not at all, and is not loaded when others may read it. */
+#include "test/config/settings_folder.h"
+
+#include <openssl/pem.h>
+#include <sodium.h>
+
+#include "daemon/net/identity.h"
+
+static void make(const char *folder)
+{
+	struct sl_error error = {0};
+	if (sl_identity_create(folder, "clinic-c", &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+static void expect_load_error(int code, const char *message)
+{
+	struct sl_identity identity;
+	struct sl_error error = {0};
+	assert_int_equal(sl_identity_load("id", &identity, &error), code);
+	assert_string_equal(error.text, message);
+	assert_null(identity.key);
+	assert_null(identity.sign_key);
+}
+
+static void modes_keep_the_key_secret(void **state)
+{
+	struct stat st;
+	(void)state;
+	make("id");
+	assert_int_equal(stat("id", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(stat("id/key.pem", &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+}
+
+static void signs_with_the_key_of_its_certificate(void **state)
+{
+	struct sl_identity id;
+	uint8_t signature[SL_SIG_BYTES], public_key[SL_KEY_BYTES], pin[SL_HASH_BYTES], *der = NULL;
+	const uint8_t message[] = "link state";
+	(void)state;
+	make("id");
+	assert_int_equal(sl_identity_load("id", &id, NULL), SL_OK);
+	assert_int_equal(sl_certificate_key(id.certificate, public_key), SL_OK);
+	assert_memory_equal(public_key, id.public_key, sizeof public_key);
+	crypto_sign_detached(signature, NULL, message, sizeof message, id.sign_key);
+	assert_int_equal(crypto_sign_verify_detached(signature, message, sizeof message, public_key), 0);
+
+	/* the pin, against OpenSSL's own encoding of the public key */
+	int n = i2d_PUBKEY(id.key, &der);
+	assert_true(n > 0);
+	crypto_hash_sha256(pin, der, (unsigned long long)n);
+	OPENSSL_free(der);
+	assert_memory_equal(pin, id.pin, sizeof pin);
+	assert_int_equal(X509_verify(id.certificate, id.key), 1);
+	sl_identity_close(&id);
+	assert_null(id.sign_key);
+}
+
+static void never_overwrites(void **state)
+{
+	struct sl_error error = {0};
+	char before[1024], after[1024];
+	(void)state;
+	make("id");
+	folder_get("id/key.pem", before, sizeof before);
+	assert_int_equal(sl_identity_create("id", "other", &error), SL_ERR_BUSY);
+	assert_string_equal(error.text, "id/key.pem: exists; an identity is never overwritten");
+	assert_string_equal(folder_get("id/key.pem", after, sizeof after), before);
+}
+
+static void leaves_nothing_half_written(void **state)
+{
+	struct sl_error error = {0};
+	struct stat st;
+	(void)state;
+	mkdir("id", 0700);
+	folder_put("id/cert.pem", "mine");
+	assert_int_equal(sl_identity_create("id", "x", &error), SL_ERR_BUSY);
+	assert_int_equal(stat("id/key.pem", &st), -1);
+	assert_int_equal(sl_identity_create("no/such", "x", &error), SL_ERR_IO);
+	assert_string_equal(error.text, "no/such: No such file or directory");
+}
+
+static void refuses_open_modes(void **state)
+{
+	(void)state;
+	make("id");
+	assert_int_equal(chmod("id/key.pem", 0644), 0);
+	expect_load_error(SL_ERR_REFUSED,
+			  "id/key.pem: mode 0644 lets others read the secret key; run chmod 600 id/key.pem");
+	assert_int_equal(chmod("id/key.pem", 0640), 0);
+	expect_load_error(SL_ERR_REFUSED,
+			  "id/key.pem: mode 0640 lets others read the secret key; run chmod 600 id/key.pem");
+	assert_int_equal(chmod("id/key.pem", 0400), 0);
+	struct sl_identity id;
+	assert_int_equal(sl_identity_load("id", &id, NULL), SL_OK);
+	sl_identity_close(&id);
+}
+
+static void refuses_what_does_not_match(void **state)
+{
+	(void)state;
+	make("id");
+	make("other");
+	assert_int_equal(rename("other/cert.pem", "id/cert.pem"), 0);
+	expect_load_error(SL_ERR_CRYPTO, "id/cert.pem: belongs to another key than key.pem");
+	folder_put("id/cert.pem", "nonsense");
+	expect_load_error(SL_ERR_FORMAT, "id/cert.pem: holds no Ed25519 certificate");
+	assert_int_equal(unlink("id/cert.pem"), 0);
+	expect_load_error(SL_ERR_NOTFOUND, "id/cert.pem: No such file or directory");
+}
+
+static void write_key(EVP_PKEY *key, const char *password)
+{
+	FILE *file = fopen("id/key.pem", "we");
+	assert_non_null(file);
+	assert_non_null(key);
+	assert_int_equal(PEM_write_PrivateKey(file, key, password ? EVP_aes_128_cbc() : NULL, NULL, 0, NULL,
+					      (void *)(uintptr_t)password),
+			 1);
+	fclose(file);
+	EVP_PKEY_free(key);
+}
+
+static void refuses_other_keys(void **state)
+{
+	(void)state;
+	make("id");
+	write_key(EVP_PKEY_Q_keygen(NULL, NULL, "ED448"), NULL);
+	expect_load_error(SL_ERR_FORMAT, "id/key.pem: holds no unencrypted Ed25519 key");
+	write_key(EVP_PKEY_Q_keygen(NULL, NULL, "ED25519"), "secret");
+	expect_load_error(SL_ERR_FORMAT, "id/key.pem: holds no unencrypted Ed25519 key");
+	folder_put("id/key.pem", "");
+	expect_load_error(SL_ERR_FORMAT, "id/key.pem: holds no unencrypted Ed25519 key");
+}
+
+/* One learner at a time, whatever folders it is given. */
+static void held_by_one(void **state)
+{
+	struct sl_identity first, second;
+	struct sl_error error = {0};
+	(void)state;
+	make("id");
+	assert_int_equal(sl_identity_load("id", &first, NULL), SL_OK);
+	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &first, &error), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);
+	assert_string_equal(error.text,
+			    "id/key.pem: another starlingd is running as this learner, on another state folder; end it first");
+	sl_identity_close(&second);
+	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
+	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);
+	sl_identity_close(&first);
+	assert_int_equal(sl_identity_hold("id", &second, &error), SL_OK);
+	sl_identity_close(&second);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST_IN_FOLDER(modes_keep_the_key_secret),   TEST_IN_FOLDER(signs_with_the_key_of_its_certificate),
+		TEST_IN_FOLDER(never_overwrites),	     TEST_IN_FOLDER(leaves_nothing_half_written),
+		TEST_IN_FOLDER(refuses_open_modes),	     TEST_IN_FOLDER(refuses_what_does_not_match),
+		TEST_IN_FOLDER(refuses_other_keys),	     TEST_IN_FOLDER(held_by_one),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

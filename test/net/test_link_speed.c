@@ -1,0 +1,159 @@
+/* What a link knows of its speed: nothing, a floor, and what a road of known speed lets through. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "test/net/pair.h"
+
+#define VECTOR (256u << 10)
+
+static double speed_of(struct pair *pair, int end)
+{
+	return sl_links_speed(pair->ends[end].links, (uint32_t)(1 - end));
+}
+
+static bool is_floor(struct pair *pair, int end)
+{
+	return sl_links_speed_is_floor(pair->ends[end].links, (uint32_t)(1 - end));
+}
+
+static uint32_t rtt_of(struct pair *pair, int end)
+{
+	return sl_links_rtt_us(pair->ends[end].links, (uint32_t)(1 - end));
+}
+
+static void open_linked(struct net *net, struct pair *pair)
+{
+	net_open(net);
+	pair_open(pair, net);
+	for (int end = 0; end < 2; end++) {
+		assert_true(speed_of(pair, end) == 0 && is_floor(pair, end));
+		assert_int_equal(rtt_of(pair, end), 0);
+	}
+	pair_want(pair, 0, true);
+	assert_true(net_until(net, 2000, pair_settled, pair));
+}
+
+static void close_linked(struct net *net, struct pair *pair)
+{
+	sl_links_drop(pair->ends[0].links, 1, "ended");
+	assert_true(speed_of(pair, 0) == 0);
+	assert_int_equal(rtt_of(pair, 0), 0);
+	pair_close(pair);
+	net_close(net);
+}
+
+static bool arrived(void *argument)
+{
+	const struct pair *pair = argument;
+	return pair->ends[1].received == pair->ends[0].sent;
+}
+
+/* How long they took, s. */
+static double send_vectors(struct net *net, struct pair *pair, uint32_t count)
+{
+	uint64_t start = uv_hrtime();
+	for (uint32_t k = 0; k < count; k++)
+		end_send(&pair->ends[0], VECTOR, true);
+	end_flush(&pair->ends[0]);
+	assert_true(net_until(net, 20000, arrived, pair));
+	double took = (double)(uv_hrtime() - start) / 1e9;
+	net_elapse(net, 150); /* a tick has looked */
+	return took;
+}
+
+static void a_link_has_a_floor_and_then_a_speed(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	open_linked(&net, &pair);
+	pair_expect_frames(&pair);
+	for (int end = 0; end < 2; end++) {
+		assert_true(speed_of(&pair, end) > 0 && is_floor(&pair, end));
+		assert_in_range(rtt_of(&pair, end), 1, 100000);
+	}
+	send_vectors(&net, &pair, 8);
+	assert_true(speed_of(&pair, 0) > 1e6 && !is_floor(&pair, 0));
+	assert_true(is_floor(&pair, 1));
+	close_linked(&net, &pair);
+}
+
+static void expect_about(struct pair *pair, double vectors, double seconds)
+{
+	double speed = speed_of(pair, 0), known = vectors * VECTOR / seconds;
+	print_message("%.2f MB/s where vectors pass at %.2f MB/s\n", speed / 1e6, known / 1e6);
+	assert_true(speed > known * 0.7 && speed < known * 1.5);
+}
+
+/* Control frames that take their time. */
+static void dawdle(struct net *net, struct pair *pair)
+{
+	uint64_t before = pair->roads[1].bytes_per_s;
+	pair->roads[1].bytes_per_s = 50000;
+	for (int k = 0; k < 100; k++) {
+		end_send(&pair->ends[0], 1000, false);
+		end_flush(&pair->ends[0]);
+		net_elapse(net, 1);
+	}
+	assert_true(net_until(net, 5000, arrived, pair));
+	pair->roads[1].bytes_per_s = before;
+}
+
+/* Neither idle time nor control frames count, before and between the vectors. */
+static void the_speed_is_the_roads(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	open_linked(&net, &pair);
+	pair.roads[1].bytes_per_s = 8000000;
+	dawdle(&net, &pair);
+	double took = send_vectors(&net, &pair, 8);
+	expect_about(&pair, 8, took);
+	net_elapse(&net, 500);
+	dawdle(&net, &pair);
+	took += send_vectors(&net, &pair, 1);
+	expect_about(&pair, 9, took);
+	for (int k = 0; k < 20; k++)
+		took += send_vectors(&net, &pair, 1);
+	expect_about(&pair, 29, took);
+	close_linked(&net, &pair);
+}
+
+static bool has_a_speed(void *argument)
+{
+	return !is_floor(argument, 0);
+}
+
+/* While they are still on their way, too. */
+static void a_look_during_the_first_exchange(void **state)
+{
+	(void)state;
+	struct net net;
+	struct pair pair;
+	open_linked(&net, &pair);
+	pair.roads[1].bytes_per_s = 4000000;
+	uint64_t start = uv_hrtime();
+	for (uint32_t k = 0; k < 24; k++)
+		end_send(&pair.ends[0], VECTOR, true);
+	end_flush(&pair.ends[0]);
+	net_elapse(&net, 800);
+	assert_true(net_until(&net, 5000, has_a_speed, &pair));
+	expect_about(&pair, pair.ends[1].received, (double)(uv_hrtime() - start) / 1e9);
+	close_linked(&net, &pair);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_link_has_a_floor_and_then_a_speed),
+		cmocka_unit_test(the_speed_is_the_roads),
+		cmocka_unit_test(a_look_during_the_first_exchange),
+	};
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

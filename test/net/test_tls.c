@@ -1,0 +1,184 @@
+/* A handshake without sockets: who gets through, and that nothing of one gets another one through. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <openssl/err.h>
+
+#include "test/net/pair.h"
+
+/* Somebody with another program: OpenSSL as it comes, beside learner 1 of a net. */
+struct stranger {
+	SSL_CTX *context;
+	SSL *ssl;
+	BIO *in, *out;
+};
+
+static int sessions; /* that it was offered */
+
+static int on_session(SSL *ssl, SSL_SESSION *session)
+{
+	(void)ssl;
+	(void)session;
+	sessions++;
+	return 0;
+}
+
+/* identity NULL: it has no certificate to show. */
+static void stranger_open(struct stranger *s, const struct sl_identity *identity)
+{
+	s->context = SSL_CTX_new(TLS_client_method());
+	SSL_CTX_set_verify(s->context, SSL_VERIFY_NONE, NULL);
+	SSL_CTX_set_session_cache_mode(s->context, SSL_SESS_CACHE_CLIENT);
+	SSL_CTX_sess_set_new_cb(s->context, on_session);
+	if (identity != NULL) {
+		assert_int_equal(SSL_CTX_use_certificate(s->context, identity->certificate), 1);
+		assert_int_equal(SSL_CTX_use_PrivateKey(s->context, identity->key), 1);
+	}
+	s->ssl = NULL;
+}
+
+static void stranger_connect(struct stranger *s)
+{
+	SSL_free(s->ssl);
+	s->ssl = SSL_new(s->context);
+	s->in = BIO_new(BIO_s_mem());
+	s->out = BIO_new(BIO_s_mem());
+	BIO_set_mem_eof_return(s->in, -1);
+	SSL_set_bio(s->ssl, s->in, s->out);
+	SSL_set_connect_state(s->ssl);
+}
+
+static void stranger_close(struct stranger *s)
+{
+	SSL_free(s->ssl);
+	SSL_CTX_free(s->context);
+	ERR_clear_error();
+}
+
+/* What the learner makes of it. */
+static int shake(struct stranger *s, struct sl_secure *learner)
+{
+	uint8_t byte;
+	int rc = SL_PENDING;
+	for (int turn = 0; turn < 8; turn++) {
+		char *bytes;
+		SSL_read(s->ssl, &byte, 1); /* the handshake, and what comes after it */
+		long count = BIO_get_mem_data(s->out, &bytes);
+		learner->in = (const uint8_t *)bytes;
+		learner->in_bytes = (size_t)count;
+		if (rc == SL_PENDING)
+			rc = sl_secure_handshake(learner);
+		BIO_reset(s->out);
+		BIO_write(s->in, learner->out, (int)learner->out_bytes);
+		learner->out_bytes = 0;
+	}
+	return rc;
+}
+
+static int meet(struct stranger *s, const struct sl_tls *tls, struct sl_secure *learner)
+{
+	stranger_connect(s);
+	assert_int_equal(sl_secure_open(learner, tls, true), SL_OK);
+	return shake(s, learner);
+}
+
+static void who_is_in_the_roster(void **state)
+{
+	const struct net *net = *state;
+	struct sl_secure learner;
+	struct stranger s;
+	stranger_open(&s, &net->identities[0]);
+	assert_int_equal(meet(&s, &net->tls[1], &learner), SL_OK);
+	assert_int_equal(learner.member, 0);
+	sl_secure_close(&learner);
+	stranger_close(&s);
+}
+
+/* A resumed session would be somebody whose key nobody looked at. */
+static void no_session_comes_back(void **state)
+{
+	const struct net *net = *state;
+	struct sl_secure learner;
+	struct stranger s;
+	stranger_open(&s, &net->identities[0]);
+	sessions = 0;
+	assert_int_equal(meet(&s, &net->tls[1], &learner), SL_OK);
+	assert_int_equal(sessions, 0);
+	SSL_SESSION *session = SSL_get1_session(s.ssl);
+	sl_secure_close(&learner);
+	stranger_connect(&s);
+	assert_int_equal(SSL_set_session(s.ssl, session), 1);
+	assert_int_equal(sl_secure_open(&learner, &net->tls[1], true), SL_OK);
+	assert_int_equal(shake(&s, &learner), SL_OK);
+	assert_int_equal(SSL_session_reused(s.ssl), 0);
+	assert_int_equal(learner.member, 0);
+	SSL_SESSION_free(session);
+	sl_secure_close(&learner);
+	stranger_close(&s);
+}
+
+static void refuse(const struct sl_identity *identity, const struct sl_tls *tls, int version, bool pinned)
+{
+	struct sl_secure learner;
+	struct stranger s;
+	stranger_open(&s, identity);
+	SSL_CTX_set_max_proto_version(s.context, version);
+	assert_int_equal(meet(&s, tls, &learner), SL_ERR_CRYPTO);
+	assert_int_equal(learner.member, -1);
+	assert_int_equal(learner.pinned, pinned);
+	sl_secure_close(&learner);
+	stranger_close(&s);
+}
+
+static void nobody_without_a_key(void **state)
+{
+	const struct net *net = *state;
+	refuse(NULL, &net->tls[1], TLS1_3_VERSION, false);
+}
+
+static void nobody_with_a_key_of_his_own(void **state)
+{
+	const struct net *net = *state;
+	struct sl_member members[2];
+	struct sl_roster roster = {.members = members, .size = 2};
+	struct sl_error error;
+	struct sl_tls tls;
+	memcpy(members, net->members, sizeof members);
+	memset(members[0].pin, 0, sizeof members[0].pin);
+	assert_int_equal(sl_tls_open(&tls, &net->identities[1], &roster, &error), SL_OK);
+	refuse(&net->identities[0], &tls, TLS1_3_VERSION, true);
+	sl_tls_close(&tls);
+}
+
+static void nobody_of_an_older_version(void **state)
+{
+	const struct net *net = *state;
+	refuse(&net->identities[0], &net->tls[1], TLS1_2_VERSION, false);
+}
+
+static int open_net(void **state)
+{
+	struct net *net = *state = malloc(sizeof *net);
+	net_open(net);
+	return 0;
+}
+
+static int close_net(void **state)
+{
+	net_close(*state);
+	free(*state);
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(who_is_in_the_roster),	   cmocka_unit_test(no_session_comes_back),
+		cmocka_unit_test(nobody_without_a_key),	   cmocka_unit_test(nobody_with_a_key_of_his_own),
+		cmocka_unit_test(nobody_of_an_older_version),
+	};
+	return cmocka_run_group_tests(tests, open_net, close_net);
+}

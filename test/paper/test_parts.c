@@ -1,0 +1,255 @@
+/* What the parts of the report compute, against what is known; and that a wrong number is noticed. */
+#include "test/paper/written.h"
+
+#include <math.h>
+
+#include "common/mixing/spectrum.h"
+#include "tools/paper/octave.h"
+#include "tools/paper/printed.h"
+#include "tools/paper/run.h"
+#include "tools/paper/spectrum.h"
+#include "tools/paper/step.h"
+#include "tools/paper/ways.h"
+
+#define NEAR(a, b, by) assert_true(fabs((a) - (b)) <= (by))
+
+static struct sl_step_graph graph_named(const char *name, uint32_t learners)
+{
+	struct sl_step_graph graph;
+	struct sl_error error = {0};
+	if (sl_step_graph_named(&graph, name, learners, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	return graph;
+}
+
+/* ---- eigenvalues and powers ---- */
+
+static void eigen_are(const char *name, double lambda_2, double lambda_min)
+{
+	struct sl_step_graph graph = graph_named(name, 100);
+	struct sl_eigen e;
+	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
+	NEAR(e.lambda_2, lambda_2, 5.1e-5);
+	NEAR(e.lambda_min, lambda_min, 5.1e-5);
+	NEAR(e.mu, fmax(fabs(e.lambda_2), fabs(e.lambda_min)), 1e-15);
+	sl_step_graph_close(&graph);
+}
+
+/* The paper's, to its four digits; and what it does not print. */
+static void test_eigenvalues(void **state)
+{
+	(void)state;
+	eigen_are("complete", 0, 0);
+	eigen_are("neighbours:40", 0.3259, -0.7649);
+	eigen_are("neighbours:20", 0.8181, -0.9048);
+	eigen_are("neighbours:10", 0.9555, -0.8182);
+	eigen_are("star", 0.9900, 0);
+	eigen_are("line", 0.9997, -0.3330);
+}
+
+static void test_norms(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"star", "ring", "regular:4"};
+	const double k[] = {1, 2, 3, 17, 200};
+	for (int i = 0; i < 3; i++) {
+		struct sl_step_graph graph = graph_named(names[i], 20);
+		struct sl_eigen e;
+		double norm[5];
+		assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
+		assert_int_equal(sl_power_norms(&graph.graph, k, 5, norm), SL_OK);
+		for (int j = 0; j < 5; j++)
+			NEAR(norm[j] / (20 * pow(e.mu, k[j])), 1, 1e-9);
+		sl_step_graph_close(&graph);
+	}
+}
+
+/* ---- what is printed ---- */
+
+static void test_shares(void **state)
+{
+	(void)state;
+	double distance;
+	assert_int_equal(sl_share_distance(true, &distance), SL_OK);
+	assert_true(distance == 0);
+	assert_int_equal(sl_share_distance(false, &distance), SL_OK);
+	NEAR(distance, 1.0 / 6, 1e-12);
+}
+
+static void test_update(void **state)
+{
+	(void)state;
+	struct sl_step_graph graph = graph_named("regular:4", 20);
+	struct sl_eigen e;
+	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
+	uint64_t k = sl_iterations(SL_PAPER_P, 20, e.mu);
+	assert_int_equal(sl_update_right(&graph.graph, false, SL_PAPER_P, k), 20 * 16);
+	assert_int_equal(sl_update_right(&graph.graph, true, SL_PAPER_P, k), 0);
+	sl_step_graph_close(&graph);
+}
+
+static void ways_are(const char *name, uint64_t p, bool reals, bool fixed)
+{
+	struct sl_step_graph graph = graph_named(name, 100);
+	struct sl_trial trial;
+	struct sl_eigen e;
+	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
+	assert_int_equal(sl_trial_open(&trial, &graph.graph, e.mu, p), SL_OK);
+	assert_int_equal(sl_way_wrong(&trial, SL_WAY_PRODUCT) == 0, reals);
+	assert_int_equal(sl_way_wrong(&trial, SL_WAY_DIFFERENCE) == 0, reals);
+	assert_int_equal(sl_way_wrong(&trial, SL_WAY_FIXED), fixed ? 0 : SL_WAY_REFUSED);
+	assert_int_equal(sl_way_wrong(&trial, SL_WAY_FIELD), 0);
+	if (trial.k > 1) { /* K is needed */
+		trial.k /= 2;
+		assert_true(sl_way_wrong(&trial, SL_WAY_PRODUCT) > 0);
+	}
+	sl_trial_close(&trial);
+	sl_step_graph_close(&graph);
+}
+
+static void test_ways(void **state)
+{
+	(void)state;
+	ways_are("neighbours:40", SL_PAPER_P, true, true);
+	ways_are("star", SL_PAPER_P, true, true);
+	ways_are("neighbours:10", (UINT64_C(1) << 44) - 17, false, false);
+	ways_are("star", (UINT64_C(1) << 40) - 87, false, false);
+}
+
+/* ---- rounds ---- */
+
+#define LEARNERS 6u
+#define FLOATS 40u
+static const uint32_t coordinates[] = {0, 7, 39};
+static const char *const set[] = {"rounds=2", "sigma=3", "clip=5", "p=1020431", NULL};
+static const struct sl_run_plan plan = {.what = "a run",
+					.learners = LEARNERS,
+					.parameters = FLOATS,
+					.mixing = "metropolis",
+					.set = set,
+					.coordinates = coordinates,
+					.coordinate_count = 3,
+					.shown = 1};
+
+static void play(struct sl_run *run, struct sl_reproduce *r)
+{
+	struct sl_error error = {0};
+	assert_int_equal(sl_run_open(run, &plan, &error), SL_OK);
+	if (sl_run_play(run, r, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+static void test_run(void **state)
+{
+	(void)state;
+	struct sl_reproduce r = {.part = 'a'};
+	struct sl_run run;
+	play(&run, &r);
+	assert_int_equal(r.broken_count, 0);
+	assert_int_equal(sl_reproduce_status(&r), 0);
+	for (int t = 0; t < 2; t++) {
+		const struct sl_run_round *round = &run.rounds[t];
+		assert_int_equal(round->commits, LEARNERS);
+		for (uint32_t l = 0; l < FLOATS; l++)
+			NEAR((double)round->model[l], round->mean[l], 0.0005 + 1e-6);
+		assert_true(sl_trace_whole(&round->trace));
+		assert_true(sl_trace_settled(&round->trace) <= round->trace.k);
+		double last = round->trace.values[round->trace.kept - 1];
+		NEAR(last, (double)round->model[7], 1e-6);
+	}
+	sl_run_close(&run);
+}
+
+/* One element of one commit, a state of one iteration, a learner that is missing: each is told, and ends in status 1. */
+static void test_wrong_result(void **state)
+{
+	(void)state;
+	struct sl_reproduce r = {.part = 'a'};
+	struct sl_run run;
+	play(&run, &r);
+	uint64_t z[FLOATS + 1];
+	memcpy(z, run.rounds[1].sum, sizeof z);
+	z[FLOATS] ^= 1;
+	run.rounds[1].commits = LEARNERS - 1;
+	sl_run_committed(&run, &(struct swarm_commit){.t = 2, .z = z, .model = run.rounds[1].model});
+	sl_run_check(&run, &r);
+	assert_int_equal(r.broken_count, 1);
+	has(r.broken[0], "a run, round 2: 1 committed elements are not the plain sum");
+	assert_int_equal(sl_reproduce_status(&r), 1);
+	sl_run_close(&run);
+}
+
+static void test_wrong_mixing(void **state)
+{
+	(void)state;
+	struct sl_reproduce r = {.part = 'a'};
+	struct sl_run run;
+	play(&run, &r);
+	struct sl_trace *trace = &run.rounds[0].trace;
+	trace->wrong[trace->k] = 1;
+	sl_run_check(&run, &r);
+	assert_int_equal(r.broken_count, 1);
+	has(r.broken[0], "a run, round 1: wrong after all");
+	trace->wrong[trace->k] = 0;
+	trace->seen[1]--;
+	sl_run_check(&run, &r);
+	has(r.broken[1], "not every state was seen");
+	run.rounds[1].commits--;
+	sl_run_check(&run, &r);
+	has(r.broken[3], "a run, round 2: 5 of 6 learners committed");
+	assert_int_equal(sl_reproduce_status(&r), 1);
+	sl_run_close(&run);
+}
+
+/* Right, wrong again, right: it settles the second time. */
+static void test_settled(void **state)
+{
+	(void)state;
+	uint64_t wrong[] = {9, 4, 0, 2, 0, 0};
+	struct sl_trace trace = {.k = 5, .wrong = wrong};
+	assert_int_equal(sl_trace_settled(&trace), 4);
+	assert_int_equal(sl_trace_wrong(&trace, 1), 4);
+	assert_int_equal(sl_trace_wrong(&trace, 100), 0);
+	wrong[5] = 1;
+	assert_int_equal(sl_trace_settled(&trace), 6);
+	memset(wrong, 0, sizeof wrong);
+	assert_int_equal(sl_trace_settled(&trace), 0);
+}
+
+static bool at_once(void)
+{
+	return true;
+}
+
+static void test_stopped(void **state)
+{
+	(void)state;
+	struct sl_reproduce r = {.part = 'a', .stopped = at_once};
+	struct sl_error error = {0};
+	struct sl_run run;
+	assert_int_equal(sl_run_open(&run, &plan, &error), SL_OK);
+	assert_int_equal(sl_run_play(&run, &r, &error), SL_PENDING);
+	sl_run_close(&run);
+}
+
+/* ---- Octave's output ---- */
+
+static void test_octave_number(void **state)
+{
+	(void)state;
+	const char *line = "shares,mode=gemm,N=100,deg=87,n=2353,agg_s_per_learner=0.062";
+	assert_true(sl_octave_number(line, "n") == 2353 && sl_octave_number(line, "N") == 100);
+	assert_true(sl_octave_number(line, "agg_s_per_learner") == 0.062);
+	assert_true(isnan(sl_octave_number(line, "s_per_learner")));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_eigenvalues),   cmocka_unit_test(test_norms),   cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_update),	      cmocka_unit_test(test_ways),    cmocka_unit_test(test_run),
+		cmocka_unit_test(test_wrong_result),  cmocka_unit_test(test_settled), cmocka_unit_test(test_stopped),
+		cmocka_unit_test(test_octave_number), cmocka_unit_test(test_wrong_mixing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

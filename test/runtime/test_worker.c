@@ -1,0 +1,92 @@
+/* A worker's tasks run in the order in which they were added, and each comes back to the loop once, in that order. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "daemon/runtime/worker.h"
+
+#define TASKS 20000u
+
+struct counted {
+	struct sl_task base;
+	uint32_t ran, back; /* its place among those that ran, and among those that came back */
+};
+
+static uv_loop_t loop;
+static struct sl_worker worker;
+static struct counted tasks[TASKS];
+static uint32_t added, ran, back;
+
+static void run(struct sl_task *base)
+{
+	((struct counted *)base)->ran = ran++; /* only the worker's */
+}
+
+static void done(struct sl_task *base)
+{
+	((struct counted *)base)->back = back++;
+	for (int more = 0; more < 2 && added < TASKS; more++) /* while others come back */
+		sl_worker_add(&worker, &tasks[added++].base);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	added = ran = back = 0;
+	for (uint32_t i = 0; i < TASKS; i++)
+		tasks[i] = (struct counted){.base = {.run = run, .done = done}};
+	assert_int_equal(uv_loop_init(&loop), 0);
+	assert_int_equal(sl_worker_open(&worker, &loop), 0);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	uv_run(&loop, UV_RUN_DEFAULT);
+	return uv_loop_close(&loop);
+}
+
+static void expect_order(void)
+{
+	assert_int_equal(back, added);
+	for (uint32_t i = 0; i < added; i++) {
+		assert_int_equal(tasks[i].ran, i);
+		assert_int_equal(tasks[i].back, i);
+	}
+}
+
+/* Nothing else wakes the loop: a task that is not rung for hangs here. */
+static void each_comes_back(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		sl_worker_add(&worker, &tasks[added++].base);
+	while (back < TASKS)
+		uv_run(&loop, UV_RUN_ONCE);
+	sl_worker_close(&worker);
+	expect_order();
+}
+
+static void closing_gives_back_the_rest(void **state)
+{
+	(void)state;
+	while (added < 1000)
+		sl_worker_add(&worker, &tasks[added++].base);
+	added = TASKS; /* `done` adds none */
+	sl_worker_close(&worker);
+	added = 1000;
+	expect_order();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests_[] = {
+		cmocka_unit_test_setup_teardown(each_comes_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(closing_gives_back_the_rest, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests_, NULL, NULL);
+}

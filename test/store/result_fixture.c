@@ -1,0 +1,59 @@
+#include "test/store/result_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const uint8_t made_z[Z_BYTES] = {1, 0, 0, 0, 0xfe, 0xff, 0xff, 0x7f, 7, 6, 5, 4, 0x10, 0x27, 0, 0};
+
+static void fill(uint8_t *bytes, size_t size, unsigned first)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(first + 3 * i);
+}
+
+struct sl_proof proof_of(sl_round t, uint32_t signers)
+{
+	struct sl_proof proof = {.t = t, .a = 5, .p = P31, .learners = 20, .sigma = 4, .clip = CLIP_16, .count = signers};
+	fill(proof.view, sizeof proof.view, 1);
+	fill(proof.digest, sizeof proof.digest, 2);
+	for (uint32_t i = 0; i < signers; i++) {
+		struct sl_digest *d = &proof.digests[i];
+		*d = (struct sl_digest){.id = 70 - i, .t = t, .a = 5, .p = P31, .learners = 20, .sigma = 4, .clip = CLIP_16};
+		memcpy(d->view, proof.view, sizeof d->view);
+		memcpy(d->digest, proof.digest, sizeof d->digest);
+		fill(d->key, sizeof d->key, 10 + 2 * i);
+		fill(d->signature, sizeof d->signature, 11 + 2 * i);
+	}
+	return proof;
+}
+
+void write_made(const char *folder, const char *run, sl_round t)
+{
+	struct sl_proof proof = proof_of(t, 2);
+	struct sl_error error = {0};
+	uint8_t sum[SL_HASH_BYTES];
+	if (sl_result_write(folder, run, &proof, FLOATS, made_z, sizeof made_z, sum, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+void expect_third(const char *folder, int code, const char *reason)
+{
+	struct sl_result result;
+	struct sl_error error = {0};
+	char text[256];
+	memset(&result, 0xa5, sizeof result);
+	assert_int_equal(sl_result_open(folder, RUN, FLOATS, 3, &result, &error), code);
+	if (reason != NULL) {
+		snprintf(text, sizeof text, THIRD ": %s", reason);
+		assert_string_equal(error.text, folder_path(folder, text));
+	}
+	if (code != SL_OK) {
+		assert_int_equal(error.code, code);
+		assert_null(result.map);
+		assert_null(result.z);
+		assert_int_equal(result.z_bytes, 0);
+		assert_int_equal(result.proof.count, 0);
+	}
+	sl_result_close(&result);
+	assert_null(result.z);
+}

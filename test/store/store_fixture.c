@@ -1,0 +1,173 @@
+#include "test/store/store_fixture.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static void fill(uint8_t *bytes, size_t size, unsigned first)
+{
+	for (size_t i = 0; i < size; i++)
+		bytes[i] = (uint8_t)(first + 3 * i);
+}
+
+const struct sl_roster *made_roster(uint32_t size, sl_id shift)
+{
+	static struct sl_member members[SL_LEARNERS_MAX];
+	static struct sl_roster roster = {.members = members};
+	roster.size = size;
+	for (uint32_t i = 0; i < size; i++) {
+		members[i].id = 10 * (i + 1) + shift;
+		fill(members[i].pin, sizeof members[i].pin, 2 + i);
+	}
+	return &roster;
+}
+
+struct sl_store_owner made_owner(void)
+{
+	struct sl_store_owner owner = {.run = RUN, .roster = made_roster(3, 0)};
+	fill(owner.pin, sizeof owner.pin, 1);
+	return owner;
+}
+
+struct sl_store_round made_round(sl_round t)
+{
+	struct sl_store_round round = {
+		.t = t, .a = 5, .p = (UINT64_C(1) << 61) - 1, .learners = 20, .total_weight = 1000 + t};
+	fill(round.view, sizeof round.view, 3 + 10 * t);
+	fill(round.digest, sizeof round.digest, 4 + 10 * t);
+	fill(round.checkpoint_sum, sizeof round.checkpoint_sum, 5 + 10 * t);
+	fill(round.result_sum, sizeof round.result_sum, 6 + 10 * t);
+	snprintf(round.checkpoint, sizeof round.checkpoint, "round-%06u.safetensors", t);
+	snprintf(round.result, sizeof round.result, "result-%06u.safetensors", t);
+	return round;
+}
+
+static size_t view_bytes(uint32_t count)
+{
+	return 100 + 16 * (size_t)count;
+}
+
+static struct sl_ready made_ready(sl_round t, sl_attempt a, uint32_t i)
+{
+	struct sl_ready ready = {.id = a + 1000 * i, .t = t, .a = a, .k = UINT64_MAX - i};
+	fill(ready.view, sizeof ready.view, 7 + 10 * t + 100 * a);
+	fill(ready.commitment, sizeof ready.commitment, 8 + 10 * t + 100 * a + i);
+	fill(ready.signature, sizeof ready.signature, 9 + 10 * t + 100 * a + i);
+	return ready;
+}
+
+struct sl_persist made_persist(enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count)
+{
+	static uint8_t views[4][100 + 16 * SL_LEARNERS_MAX];
+	static struct sl_ready readys[4][SL_LEARNERS_MAX + 1];
+	static unsigned turns;
+	unsigned turn = turns++ % 4;
+	struct sl_persist persist = {.what = {.kind = kind, .t = t, .a = a}};
+	fill(views[turn], sizeof views[turn], 11 + 10 * t + 100 * a);
+	for (uint32_t i = 0; i < count; i++)
+		readys[turn][i] = made_ready(t, a, i);
+	if (kind == SL_PERSIST_PREPARED) {
+		persist.view = views[turn];
+		persist.view_bytes = view_bytes(count);
+	}
+	if (kind == SL_PERSIST_PREPARED || kind == SL_PERSIST_RELEASED) {
+		persist.readys = readys[turn];
+		persist.ready_count = kind == SL_PERSIST_PREPARED ? 1 : count;
+	}
+	return persist;
+}
+
+struct sl_store *open_made(const char *folder)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	struct sl_error error = {0};
+	if (sl_store_open(&store, folder, &owner, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	return store;
+}
+
+void expect_open(const char *folder, int code, const char *what)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store = (struct sl_store *)&owner;
+	struct sl_error error = {0};
+	int rc = sl_store_open(&store, folder, &owner, &error);
+	if (rc != code)
+		fail_msg("%d instead of %d: %s", rc, code, error.text);
+	if (what != NULL)
+		assert_string_equal(error.text, folder_path(folder, what));
+	if (code != SL_OK) {
+		assert_int_equal(error.code, code);
+		assert_null(store);
+	}
+	sl_store_close(store);
+}
+
+void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count)
+{
+	struct sl_persist persist = made_persist(kind, t, a, count);
+	struct sl_error error = {0};
+	if (sl_store_record(store, &persist, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+void expect_committed(struct sl_store *store, sl_round t)
+{
+	struct sl_store_round round = made_round(t);
+	struct sl_error error = {0};
+	if (sl_store_commit_round(store, &round, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
+void expect_last(struct sl_store *store, sl_round t)
+{
+	struct sl_store_round found, want = made_round(t);
+	struct sl_error error = {0};
+	memset(&found, 0xa5, sizeof found);
+	int rc = sl_store_last_round(store, &found, &error);
+	assert_int_equal(rc, t == 0 ? SL_ERR_NOTFOUND : SL_OK);
+	if (t == 0)
+		return;
+	assert_true(found.t == want.t && found.a == want.a && found.p == want.p);
+	assert_true(found.learners == want.learners && found.total_weight == want.total_weight);
+	assert_memory_equal(found.view, want.view, sizeof want.view);
+	assert_memory_equal(found.digest, want.digest, sizeof want.digest);
+	assert_memory_equal(found.checkpoint_sum, want.checkpoint_sum, sizeof want.checkpoint_sum);
+	assert_memory_equal(found.result_sum, want.result_sum, sizeof want.result_sum);
+	assert_string_equal(found.checkpoint, want.checkpoint);
+	assert_string_equal(found.result, want.result);
+	assert_in_range(found.committed_at, time(NULL) - 600, time(NULL));
+}
+
+/* The bytes of the open one; returns how many learners its view has. */
+static size_t expect_open_as_made(sl_round t, const struct sl_promises *promises)
+{
+	const struct sl_open *open = &promises->open;
+	size_t count = (open->view_bytes - 100) / 16;
+	struct sl_persist made = made_persist(SL_PERSIST_PREPARED, t, promises->a, (uint32_t)count);
+	assert_int_equal(open->view_bytes, made.view_bytes);
+	assert_memory_equal(open->view, made.view, made.view_bytes);
+	assert_int_equal(open->ready_count, open->released ? count : 1);
+	for (uint32_t i = 0; i < open->ready_count; i++)
+		assert_memory_equal(&open->readys[i], &made.readys[i], sizeof made.readys[i]);
+	return count;
+}
+
+void expect_promises(struct sl_store *store, sl_round t, const char *text)
+{
+	char found[256];
+	struct sl_promises promises;
+	struct sl_error error = {0};
+	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	int used = snprintf(found, sizeof found, "fenced %u, released", promises.fenced);
+	for (uint32_t i = 0; i < promises.released_count; i++)
+		used += snprintf(found + used, sizeof found - (size_t)used, " %u", promises.released[i]);
+	used += snprintf(found + used, sizeof found - (size_t)used, ", open %u", promises.a);
+	if (promises.a != 0)
+		snprintf(found + used, sizeof found - (size_t)used, " %s by %zu", promises.open.released ? "released" : "prepared",
+			 expect_open_as_made(t, &promises));
+	sl_promises_close(&promises);
+	assert_string_equal(found, text);
+}

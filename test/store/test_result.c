@@ -1,0 +1,354 @@
+/* Results on disk: the exact bytes, what comes back, and that nothing goes before its successor is there to stay. */
+#include "test/store/result_fixture.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- what the writer asks of the system, in order --- */
+
+static char asked[256];
+static int fsyncs_left; /* until one fails; below 0: none does */
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_renameat(int from, const char *old, int to, const char *new);
+int __wrap_renameat(int from, const char *old, int to, const char *new);
+int __real_unlinkat(int folder, const char *name, int flags);
+int __wrap_unlinkat(int folder, const char *name, int flags);
+
+static void note(const char *what, const char *name)
+{
+	size_t used = strlen(asked);
+	snprintf(asked + used, sizeof asked - used, "%s%s%s;", what, name[0] != '\0' ? " " : "", name);
+}
+
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	note(S_ISDIR(st.st_mode) ? "fsync folder" : "fsync file", "");
+	if (fsyncs_left == 0) {
+		errno = EIO;
+		return -1;
+	}
+	fsyncs_left--;
+	return __real_fsync(fd);
+}
+
+int __wrap_renameat(int from, const char *old, int to, const char *new)
+{
+	note("name", new);
+	return __real_renameat(from, old, to, new);
+}
+
+int __wrap_unlinkat(int folder, const char *name, int flags)
+{
+	note("remove", name);
+	return __real_unlinkat(folder, name, flags);
+}
+
+static int setup(void **state)
+{
+	asked[0] = '\0';
+	fsyncs_left = -1;
+	return folder_setup(state);
+}
+
+/* --- tests --- */
+
+static uint8_t no_matter[SL_HASH_BYTES];
+
+static bool there(const char *folder, const char *name)
+{
+	return access(folder_path(folder, name), F_OK) == 0;
+}
+
+/* Counted by hand and hashed by another program. */
+static void the_exact_bytes(void **state)
+{
+	static const char header[] =
+		"{\"__metadata__\":{\"attempt\":\"5\",\"checksum\":"
+		"\"8cae38078adc9b8e2d27c4bdc2f1e5b08f7cddb9a2299f26a9e916b6eadb4ad6\",\"clip\":\"4625196817309499392\",\"digest\":"
+		"\"0205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f\",\"digests\":"
+		"\"70 0a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e616467 "
+		"0b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d80"
+		"8386898c8f9295989b9ea1a4a7aaadb0b3b6b9bcbfc2c5c8, "
+		"69 0c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d60636669 "
+		"0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f82"
+		"85888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7ca\","
+		"\"encoding\":\"0\",\"format\":\"starling-result-2\",\"learners\":\"20\",\"n\":\"3\",\"p\":\"2147483647\","
+		"\"round\":\"3\","
+		"\"run\":\"a\",\"sigma\":\"4\",\"view\":\"0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e\"}"
+		","
+		"\"z\":{\"data_offsets\":[0,16],\"dtype\":\"U8\",\"shape\":[16]}}";
+	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
+	write_made(*state, RUN, 3);
+	uint8_t *bytes = folder_get(*state, THIRD, &size);
+	assert_int_equal(size, 8 + length + sizeof made_z);
+	assert_int_equal(bytes[0] + 256 * bytes[1], length);
+	assert_memory_equal(bytes + 2, "\0\0\0\0\0", 6);
+	assert_memory_equal(bytes + 8, header, sizeof header - 1);
+	for (size_t i = 8 + sizeof header - 1; i < 8 + length; i++)
+		assert_int_equal(bytes[i], ' ');
+	assert_memory_equal(bytes + 8 + length, made_z, sizeof made_z);
+	free(bytes);
+	assert_int_equal(folder_count(*state), 1);
+}
+
+static void expect_digest(const struct sl_digest *got, const struct sl_digest *want)
+{
+	assert_true(got->id == want->id && got->t == want->t && got->a == want->a);
+	assert_true(got->p == want->p && got->learners == want->learners);
+	assert_memory_equal(got->key, want->key, sizeof got->key);
+	assert_memory_equal(got->view, want->view, sizeof got->view);
+	assert_memory_equal(got->digest, want->digest, sizeof got->digest);
+	assert_memory_equal(got->signature, want->signature, sizeof got->signature);
+}
+
+static void expect_back(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n,
+			size_t width)
+{
+	struct sl_result result;
+	struct sl_error error = {0};
+	size_t z_bytes = width * (n + 1);
+	uint8_t sum[SL_HASH_BYTES];
+	uint8_t *z = malloc(z_bytes);
+	assert_non_null(z);
+	for (size_t i = 0; i < z_bytes; i++)
+		z[i] = (uint8_t)(i * i + i / 256);
+	assert_int_equal(sl_result_write(folder, run, proof, n, z, z_bytes, sum, &error), SL_OK);
+	assert_int_equal(sl_result_open(folder, run, n, proof->t, &result, &error), SL_OK);
+	assert_memory_equal(result.checksum, sum, sizeof sum);
+	assert_int_equal(result.z_bytes, z_bytes);
+	assert_int_equal((uintptr_t)result.z % 8, 0);
+	assert_memory_equal(result.z, z, z_bytes);
+	assert_true(result.proof.t == proof->t && result.proof.a == proof->a && result.proof.p == proof->p);
+	assert_true(result.proof.learners == proof->learners && result.proof.count == proof->count);
+	assert_memory_equal(result.proof.view, proof->view, sizeof proof->view);
+	assert_memory_equal(result.proof.digest, proof->digest, sizeof proof->digest);
+	for (uint32_t i = 0; i < proof->count; i++)
+		expect_digest(&result.proof.digests[i], &proof->digests[i]);
+	sl_result_close(&result);
+	assert_null(result.z);
+	sl_result_close(&result);
+	free(z);
+}
+
+static void round_trip(void **state)
+{
+	static const struct {
+		uint64_t p, n;
+		size_t width;
+	} cases[] = {{3, 1, 1},
+		     {1020431, 1000, 3},
+		     {P31, 100000, 4},
+		     {(UINT64_C(1) << 44) - 17, 2, 6},
+		     {(UINT64_C(1) << 61) - 1, 70000, 8}};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct sl_proof proof = proof_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_SIGNERS_MAX);
+		proof.p = cases[i].p;
+		for (uint32_t j = 0; j < proof.count; j++)
+			proof.digests[j].p = cases[i].p;
+		expect_back(*state, RUN, &proof, cases[i].n, cases[i].width);
+	}
+}
+
+static void the_largest_numbers(void **state)
+{
+	struct sl_proof proof = proof_of(SL_ROUNDS_MAX, SL_SIGNERS_MAX);
+	proof.a = SL_ATTEMPTS_MAX;
+	proof.learners = SL_LEARNERS_MAX;
+	for (uint32_t i = 0; i < proof.count; i++) {
+		proof.digests[i].id = UINT32_MAX - i;
+		proof.digests[i].a = SL_ATTEMPTS_MAX;
+		proof.digests[i].learners = SL_LEARNERS_MAX;
+	}
+	expect_back(*state, "a run \"with\" \xc3\xa9", &proof, FLOATS, 4);
+	assert_true(there(*state, "result-1000000.safetensors"));
+}
+
+static void what_is_not_there(void **state)
+{
+	struct sl_result result;
+	struct sl_error error;
+	expect_third(*state, SL_ERR_NOTFOUND, NULL);
+	write_made(*state, RUN, 2);
+	write_made(*state, "b", 3);
+	expect_third(*state, SL_ERR_NOTFOUND, NULL);
+	assert_int_equal(sl_result_open(*state, "b", FLOATS, 2, &result, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_result_open(*state, "b", FLOATS + 1, 2, &result, NULL), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_result_open(folder_path(*state, "no"), RUN, FLOATS, 3, &result, &error),
+			 SL_ERR_NOTFOUND);
+	sl_result_close(&result);
+}
+
+/* Of another run, with another n: no fault of that file. */
+static void another_run_and_n(void **state)
+{
+	struct sl_proof proof = proof_of(3, 1);
+	assert_int_equal(sl_result_write(*state, "b", &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
+	expect_third(*state, SL_ERR_NOTFOUND, NULL);
+	assert_int_equal(sl_result_write(*state, RUN, &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
+	expect_third(*state, SL_ERR_FORMAT, "a result of another n");
+}
+
+static void older_ones_go(void **state)
+{
+	write_made(*state, "b", 2);
+	write_made(*state, RUN, 9);
+	write_made(*state, RUN, 1); /* which leaves 9 */
+	size_t size;
+	uint8_t *first = folder_get(*state, "result-000001.safetensors", &size);
+	folder_put(*state, "result-000001.safetensors.kept", first, size);
+	free(first);
+	folder_put(*state, "result-000004.safetensors", "damaged", 7);
+	folder_put(*state, "result-000005.safetensors.tmp", "half", 4);
+	folder_put(*state, "result-5.safetensors", "not our name", 12);
+	folder_put(*state, "result-000001.safetensors.tmp2", "", 0);
+	folder_put(*state, "result-1", "", 0);
+	folder_put(*state, "round-000001.safetensors", "a checkpoint", 12);
+	write_made(*state, RUN, 7);
+	assert_int_equal(folder_count(*state), 11);
+	sl_result_forget(*state, RUN, 7);
+	assert_false(there(*state, "result-000001.safetensors"));
+	assert_false(there(*state, "result-000005.safetensors.tmp"));
+	assert_true(there(*state, "result-000002.safetensors"));
+	assert_true(there(*state, "result-000004.safetensors"));
+	assert_true(there(*state, "result-000007.safetensors"));
+	assert_true(there(*state, "result-000009.safetensors"));
+	assert_int_equal(folder_count(*state), 9);
+}
+
+static void there_to_stay_before_it_has_its_name(void **state)
+{
+	write_made(*state, RUN, 2);
+	asked[0] = '\0';
+	write_made(*state, RUN, 3);
+	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;");
+	sl_result_forget(*state, RUN, 3);
+	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
+}
+
+static void a_failed_fsync_removes_nothing(void **state)
+{
+	struct sl_proof proof = proof_of(3, 1);
+	struct sl_error error = {0};
+	write_made(*state, RUN, 2);
+	for (int file_then_folder = 0; file_then_folder < 2; file_then_folder++) {
+		fsyncs_left = file_then_folder;
+		assert_int_equal(sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error),
+				 SL_ERR_IO);
+		assert_string_equal(error.text, folder_path(*state, THIRD ": Input/output error; see to the disk, then start the learner again"));
+		assert_true(there(*state, "result-000002.safetensors"));
+		assert_false(there(*state, THIRD ".tmp"));
+		assert_int_equal(there(*state, THIRD), file_then_folder);
+	}
+}
+
+static void a_full_disk_leaves_the_old_one(void **state)
+{
+	struct sl_proof proof = proof_of(3, 1);
+	struct sl_error error = {0};
+	struct rlimit kept, small = {64, 64};
+	write_made(*state, RUN, 2);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
+	small.rlim_max = kept.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	int rc = sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
+	assert_int_equal(rc, SL_ERR_IO);
+	assert_string_equal(error.text, folder_path(*state, THIRD ": File too large; see to the disk, then start the learner again"));
+	assert_int_equal(folder_count(*state), 1);
+	assert_true(there(*state, "result-000002.safetensors"));
+}
+
+/* Who catches up may still be fetching it. */
+static void the_map_outlives_the_file(void **state)
+{
+	struct sl_result result;
+	write_made(*state, RUN, 3);
+	assert_int_equal(sl_result_open(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
+	write_made(*state, RUN, 3); /* another of its name */
+	write_made(*state, RUN, 4);
+	sl_result_forget(*state, RUN, 4);
+	assert_false(there(*state, THIRD));
+	assert_memory_equal(result.z, made_z, sizeof made_z);
+	sl_result_close(&result);
+}
+
+static void expect_not_written(const char *folder, const struct sl_proof *proof, uint64_t n, size_t z_bytes,
+			       const char *reason)
+{
+	struct sl_error error = {0};
+	char text[128];
+	assert_int_equal(sl_result_write(folder, RUN, proof, n, made_z, z_bytes, no_matter, &error), SL_ERR_INVALID);
+	snprintf(text, sizeof text, "result-%06u.safetensors: %s", proof->t, reason);
+	assert_string_equal(error.text, folder_path(folder, text));
+	assert_int_equal(folder_count(folder), 0);
+}
+
+/* Each thing that open would refuse. */
+static void only_what_can_be_read_is_written(void **state)
+{
+	struct sl_proof good = proof_of(3, 3), bad;
+#define REFUSED(spoil, reason)                                                                               \
+	do {                                                                                                 \
+		bad = good;                                                                                  \
+		spoil;                                                                                       \
+		expect_not_written(*state, &bad, FLOATS, Z_BYTES, reason);                                   \
+	} while (0)
+	REFUSED(bad.p = 4, "p is not a prime between 2 and 2^61");
+	REFUSED(bad.p = 0, "p is not a prime between 2 and 2^61");
+	REFUSED(bad.p = (UINT64_C(1) << 61) - 1, "z is not n+1 elements");
+	REFUSED(bad.count = 0, "no digest, or too many");
+	REFUSED(bad.count = SL_SIGNERS_MAX + 1, "no digest, or too many");
+	REFUSED(bad.digests[2].id = bad.digests[0].id, "two digests of one signer");
+	REFUSED(bad.digests[2].id = 0, "id is 0");
+	REFUSED(bad.digests[2].t = 4, "digests that do not agree");
+	REFUSED(bad.digests[2].a = 4, "digests that do not agree");
+	REFUSED(bad.digests[2].p = 5, "digests that do not agree");
+	REFUSED(bad.digests[2].learners = 21, "digests that do not agree");
+	REFUSED(bad.digests[2].view[31] ^= 1, "digests that do not agree");
+	REFUSED(bad.digests[2].digest[31] ^= 1, "digests that do not agree");
+	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = SL_ROUNDS_MAX + 1, "round out of range");
+	REFUSED(bad.count = 1; bad.t = bad.digests[0].t = 0, "round out of range");
+	expect_not_written(*state, &good, FLOATS, Z_BYTES - 1, "z is not n+1 elements");
+	expect_not_written(*state, &good, FLOATS, 0, "z is not n+1 elements");
+	expect_not_written(*state, &good, 0, 4, "n out of range");
+	expect_not_written(*state, &good, SL_ELEMENTS_MAX, 4 * ((size_t)SL_ELEMENTS_MAX + 1),
+			   "n out of range");
+	expect_not_written(*state, &good, UINT64_MAX, 0, "n out of range");
+#undef REFUSED
+	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
+			 SL_ERR_INVALID);
+	assert_int_equal(
+		sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
+		SL_ERR_IO);
+}
+
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(the_exact_bytes),
+		IN_FOLDER(round_trip),
+		IN_FOLDER(the_largest_numbers),
+		IN_FOLDER(what_is_not_there),
+		IN_FOLDER(another_run_and_n),
+		IN_FOLDER(older_ones_go),
+		IN_FOLDER(there_to_stay_before_it_has_its_name),
+		IN_FOLDER(a_failed_fsync_removes_nothing),
+		IN_FOLDER(a_full_disk_leaves_the_old_one),
+		IN_FOLDER(the_map_outlives_the_file),
+		IN_FOLDER(only_what_can_be_read_is_written),
+	};
+	return cmocka_run_group_tests_name("result", tests, NULL, NULL);
+}

@@ -1,0 +1,272 @@
+/* The file of an attempt's masked states: what comes back, what is durable when, and a disk that is full. */
+#include "test/lib/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/store/state_file.h"
+
+#define FILE_7_2 "attempt-000007-000002.spool"
+#define SLOT 8192u
+
+/* --- what is asked of the system, in order --- */
+
+static char asked[256];
+static int fails; /* the call that many from now fails with ENOSPC or EIO; below 0: none */
+
+static void note(const char *what)
+{
+	size_t used = strlen(asked);
+	snprintf(asked + used, sizeof asked - used, "%s;", what);
+}
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_msync(void *address, size_t size, int flags);
+int __wrap_msync(void *address, size_t size, int flags);
+int __real_posix_fallocate64(int fd, off_t at, off_t size);
+int __wrap_posix_fallocate64(int fd, off_t at, off_t size);
+
+static bool failing(void)
+{
+	errno = EIO;
+	return fails-- == 0;
+}
+
+int __wrap_fsync(int fd)
+{
+	note("folder");
+	return failing() ? -1 : __real_fsync(fd);
+}
+
+int __wrap_msync(void *address, size_t size, int flags)
+{
+	note("slot");
+	assert_int_equal(flags, MS_SYNC);
+	return failing() ? -1 : __real_msync(address, size, flags);
+}
+
+int __wrap_posix_fallocate64(int fd, off_t at, off_t size)
+{
+	char text[64];
+	snprintf(text, sizeof text, "room %lld+%lld", (long long)at, (long long)size);
+	note(text);
+	return failing() ? ENOSPC : __real_posix_fallocate64(fd, at, size);
+}
+
+static int setup(void **state)
+{
+	asked[0] = '\0';
+	fails = -1;
+	return folder_setup(state);
+}
+
+/* --- verbs --- */
+
+static struct sl_spool_file open_spool(const char *folder, sl_round t, sl_attempt a, uint32_t slots)
+{
+	struct sl_spool_file spool;
+	struct sl_error error = {0};
+	if (sl_spool_open(&spool, folder, t, a, slots, SLOT, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	return spool;
+}
+
+static void write_slot(struct sl_spool_file *spool, uint32_t slot, int byte)
+{
+	struct sl_error error = {0};
+	if (sl_spool_reserve(spool, slot, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	memset(spool->base + slot * SLOT, byte, SLOT);
+}
+
+static void expect_slot(const struct sl_spool_file *spool, uint32_t slot, int byte)
+{
+	for (size_t i = 0; i < SLOT; i++)
+		assert_int_equal(spool->base[slot * SLOT + i], byte);
+}
+
+static bool there(const char *folder, const char *name)
+{
+	return access(folder_path(folder, name), F_OK) == 0;
+}
+
+/* --- tests --- */
+
+static void what_was_written_is_found(void **state)
+{
+	struct stat status;
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	expect_slot(&spool, 0, 0);
+	write_slot(&spool, 1, 0xa5);
+	sl_spool_close(&spool);
+	assert_int_equal(stat(folder_path(*state, FILE_7_2), &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(status.st_size, 3 * SLOT);
+	spool = open_spool(*state, 7, 2, 3);
+	expect_slot(&spool, 0, 0);
+	expect_slot(&spool, 1, 0xa5);
+	expect_slot(&spool, 2, 0);
+	sl_spool_remove(&spool);
+	assert_int_equal(folder_count(*state), 0);
+	sl_spool_remove(&spool);
+	sl_spool_close(&spool);
+}
+
+/* Holes for those who have not sent anything. */
+static void it_takes_as_much_room_as_was_written(void **state)
+{
+	struct stat status;
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 1000);
+	write_slot(&spool, 500, 1);
+	sl_spool_close(&spool);
+	assert_int_equal(stat(folder_path(*state, FILE_7_2), &status), 0);
+	assert_in_range(status.st_blocks * 512, SLOT, 3 * SLOT);
+}
+
+/* Of another view, or cut: nothing of it is believed. */
+static void another_size_is_begun_again(void **state)
+{
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	write_slot(&spool, 0, 0xa5);
+	sl_spool_close(&spool);
+	spool = open_spool(*state, 7, 2, 4);
+	expect_slot(&spool, 0, 0);
+	write_slot(&spool, 0, 0xa5);
+	sl_spool_close(&spool);
+	assert_int_equal(truncate(folder_path(*state, FILE_7_2), 4 * SLOT - 1), 0);
+	spool = open_spool(*state, 7, 2, 4);
+	expect_slot(&spool, 0, 0);
+	sl_spool_close(&spool);
+}
+
+static void room_is_made_once_and_a_slot_is_synchronised_with_its_name(void **state)
+{
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	assert_string_equal(asked, "");
+	write_slot(&spool, 2, 1);
+	write_slot(&spool, 2, 2);
+	write_slot(&spool, 0, 3);
+	assert_string_equal(asked, "room 16384+8192;room 0+8192;");
+	asked[0] = '\0';
+	assert_int_equal(sl_spool_sync(&spool, 2, NULL), SL_OK);
+	assert_string_equal(asked, "slot;folder;");
+	sl_spool_close(&spool);
+}
+
+/* The same room under another name, and no slot that holds anything. */
+static void a_file_is_used_again(void **state)
+{
+	static const uint8_t nothing[SL_NONCE_BYTES];
+	struct stat before, after;
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	write_slot(&spool, 0, 0xa5);
+	write_slot(&spool, 2, 0xa5);
+	assert_int_equal(stat(folder_path(*state, FILE_7_2), &before), 0);
+	asked[0] = '\0';
+	assert_int_equal(sl_spool_reuse(&spool, 9, 1, NULL), SL_OK);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_memory_equal(spool.base + i * SLOT, nothing, sizeof nothing);
+	write_slot(&spool, 2, 1);
+	assert_string_equal(asked, "");
+	assert_int_equal(folder_count(*state), 1);
+	assert_int_equal(stat(folder_path(*state, "attempt-000009-000001.spool"), &after), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	assert_int_equal(sl_spool_sync(&spool, 2, NULL), SL_OK);
+	assert_string_equal(asked, "slot;folder;"); /* its new name, too */
+	sl_spool_close(&spool);
+	spool = open_spool(*state, 9, 1, 3);
+	expect_slot(&spool, 2, 1);
+	sl_spool_remove(&spool);
+}
+
+static void a_file_that_is_gone_is_not_used_again(void **state)
+{
+	struct sl_error error;
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	assert_int_equal(unlink(folder_path(*state, FILE_7_2)), 0);
+	assert_int_equal(sl_spool_reuse(&spool, 9, 1, &error), SL_ERR_IO);
+	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
+								     "start the learner again"));
+	sl_spool_close(&spool);
+}
+
+static void a_full_disk_is_an_error(void **state)
+{
+	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	struct sl_error error;
+	fails = 0;
+	assert_int_equal(sl_spool_reserve(&spool, 1, &error), SL_ERR_IO);
+	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No space left on device; make room, then start the "
+									 "learner again"));
+	for (int call = 0; call < 2; call++) {
+		fails = call;
+		assert_int_equal(sl_spool_sync(&spool, 1, &error), SL_ERR_IO);
+		assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": Input/output error; see to the disk, then "
+									     "start the learner again"));
+	}
+	sl_spool_close(&spool);
+}
+
+static void no_folder(void **state)
+{
+	struct sl_spool_file spool;
+	struct sl_error error;
+	char folder[256];
+	snprintf(folder, sizeof folder, "%s", folder_path(*state, "no"));
+	assert_int_equal(sl_spool_open(&spool, folder, 7, 2, 3, SLOT, &error), SL_ERR_IO);
+	assert_string_equal(error.text, folder_path(*state, "no/" FILE_7_2 ": No such file or directory; see to the disk, then "
+								"start the learner again"));
+	assert_int_equal(spool.t, 0);
+}
+
+static bool of_7_or_9(const void *context, sl_round t, sl_attempt a)
+{
+	assert_ptr_equal(context, &fails);
+	return t == 7 || (t == 9 && a == 1);
+}
+
+static void leftovers_are_swept(void **state)
+{
+	static const char *const names[] = {FILE_7_2, "attempt-000009-000001.spool", "attempt-000009-000002.spool",
+					    "attempt-000001-000001.spool", "attempt-1-1.spool", "attempt-000001-000001.spool.x"};
+	for (int i = 0; i < 6; i++)
+		folder_put(*state, names[i], "x", 1);
+	sl_spool_sweep(*state, of_7_or_9, &fails);
+	for (int i = 0; i < 6; i++)
+		assert_int_equal(there(*state, names[i]), i < 2 || i > 3);
+}
+
+static void the_largest_numbers(void **state)
+{
+	struct sl_spool_file spool = open_spool(*state, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 2);
+	sl_spool_close(&spool);
+	assert_true(there(*state, "attempt-1000000-16777216.spool"));
+	sl_spool_sweep(*state, of_7_or_9, &fails);
+	assert_int_equal(folder_count(*state), 0);
+}
+
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(what_was_written_is_found),
+		IN_FOLDER(it_takes_as_much_room_as_was_written),
+		IN_FOLDER(another_size_is_begun_again),
+		IN_FOLDER(room_is_made_once_and_a_slot_is_synchronised_with_its_name),
+		IN_FOLDER(a_file_is_used_again),
+		IN_FOLDER(a_file_that_is_gone_is_not_used_again),
+		IN_FOLDER(a_full_disk_is_an_error),
+		IN_FOLDER(no_folder),
+		IN_FOLDER(leftovers_are_swept),
+		IN_FOLDER(the_largest_numbers),
+	};
+	return cmocka_run_group_tests_name("spool", tests, NULL, NULL);
+}

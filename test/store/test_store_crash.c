@@ -1,0 +1,503 @@
+/* Crashes, losses of power, failing and full disks: what was acknowledged is there, and nothing half. */
+#include "test/store/disk.h"
+#include "test/store/store_fixture.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- one history, in steps; each is acknowledged when its call returns --- */
+
+#define CALLS 5u   /* to a round: given up, prepared, released, dead, committed */
+#define MANY 1200u /* learners: more than a page of them */
+
+static uint32_t learners_of(sl_round t)
+{
+	return t % 2 == 0 ? MANY : 3;
+}
+
+/* Step s of the history: 0 gives up attempt 1 of round 1, 1 prepares attempt 2. */
+static int step(struct sl_store *store, unsigned s, struct sl_error *error)
+{
+	static const enum sl_persist_kind kinds[] = {SL_PERSIST_FENCED, SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
+						     SL_PERSIST_DEAD};
+	sl_round t = s / CALLS + 1;
+	unsigned call = s % CALLS;
+	struct sl_store_round round = made_round(t);
+	if (call == CALLS - 1)
+		return sl_store_commit_round(store, &round, error);
+	struct sl_persist persist = made_persist(kinds[call], t, call == 0 ? 1 : 2, learners_of(t));
+	return sl_store_record(store, &persist, error);
+}
+
+/* Of round t, which must be whole. */
+static unsigned steps_of_round(struct sl_store *store, sl_round t)
+{
+	char prepared[64], released[64];
+	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared, released,
+				     "fenced 1, released 2, open 0"};
+	struct sl_promises promises;
+	struct sl_error error;
+	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
+		fail_msg("%s", error.text);
+	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4 : promises.a != 0 ? 2 : promises.fenced;
+	sl_promises_close(&promises);
+	snprintf(prepared, sizeof prepared, "fenced 1, released, open 2 prepared by %u", learners_of(t));
+	snprintf(released, sizeof released, "fenced 1, released 2, open 2 released by %u", learners_of(t));
+	expect_promises(store, t, texts[steps]);
+	return steps;
+}
+
+/* How many steps the store knows of, which must be whole. */
+static unsigned steps_of(struct sl_store *store)
+{
+	struct sl_store_round last = {0};
+	struct sl_error error = {0};
+	int rc = sl_store_last_round(store, &last, &error);
+	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
+		fail_msg("%s", error.text);
+	expect_last(store, last.t);
+	unsigned open = steps_of_round(store, last.t + 1);
+	assert_int_equal(steps_of_round(store, last.t + 2), 0);
+	if (last.t > 1)
+		assert_int_equal(steps_of_round(store, last.t - 1), 0);
+	return CALLS * last.t + open;
+}
+
+static void begin(const char *folder, unsigned steps)
+{
+	struct sl_store *store = open_made(folder);
+	for (unsigned s = 0; s < steps; s++)
+		assert_int_equal(step(store, s, NULL), SL_OK);
+	sl_store_close(store);
+}
+
+/* --- kill -9 --- */
+
+struct mark {
+	uint32_t incarnation, steps; /* acknowledged */
+};
+
+static void run_and_tell(const char *folder, int fd)
+{
+	struct sl_store *store = open_made(folder);
+	struct mark mark = {.incarnation = sl_store_incarnation(store), .steps = steps_of(store)};
+	while (write(fd, &mark, sizeof mark) == (ssize_t)sizeof mark && step(store, mark.steps, NULL) == SL_OK)
+		mark.steps++;
+	_exit(1);
+}
+
+static void spin(unsigned us)
+{
+	struct timespec from, now;
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	do
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	while ((now.tv_sec - from.tv_sec) * 1000000 + (now.tv_nsec - from.tv_nsec) / 1000 < us);
+}
+
+/* Kills a learner a while after it has acknowledged `steps` more; returns the last that it said. */
+static struct mark kill_after(const char *folder, unsigned steps, unsigned us)
+{
+	int ends[2];
+	struct mark last = {0}, next;
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		close(ends[0]);
+		run_and_tell(folder, ends[1]);
+	}
+	close(ends[1]);
+	for (unsigned i = 0; i <= steps && read(ends[0], &next, sizeof next) == (ssize_t)sizeof next; i++)
+		last = next;
+	spin(us);
+	kill(child, SIGKILL);
+	while (read(ends[0], &next, sizeof next) == (ssize_t)sizeof next)
+		last = next;
+	close(ends[0]);
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	return last;
+}
+
+static void killed_in_the_middle(void **state)
+{
+	uint64_t seed = (uint64_t)time(NULL);
+	print_message("seed %llu\n", (unsigned long long)seed);
+	srand48((long)seed);
+	uint32_t incarnation = 0;
+	for (int i = 0; i < 60; i++) {
+		struct mark mark = kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
+		struct sl_store *store = open_made(*state);
+		unsigned steps = steps_of(store);
+		assert_true(mark.incarnation > incarnation);
+		assert_true(sl_store_incarnation(store) > mark.incarnation);
+		assert_in_range(steps, mark.steps, mark.steps + 1); /* one was under way */
+		incarnation = sl_store_incarnation(store);
+		sl_store_close(store);
+	}
+}
+
+/* --- loss of power --- */
+
+/* Opens, and goes on from `steps` as far as it gets, two rounds at most; what was acknowledged. */
+static struct mark go_on(const char *folder, unsigned steps)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	struct mark mark = {.steps = steps};
+	if (sl_store_open(&store, folder, &owner, NULL) != SL_OK)
+		return mark;
+	mark.incarnation = sl_store_incarnation(store);
+	while (mark.steps < steps + 2 * CALLS && step(store, mark.steps, NULL) == SL_OK)
+		mark.steps++;
+	sl_store_close(store);
+	return mark;
+}
+
+/* The files as they were; a journal need not be there. */
+struct image {
+	uint8_t *bytes[2];
+	size_t sizes[2];
+};
+static const char *const names[] = {DATABASE, DATABASE "-journal"};
+
+static struct image take_image(const char *folder)
+{
+	struct image image = {0};
+	for (int i = 0; i < 2; i++)
+		if (access(folder_path(folder, names[i]), F_OK) == 0)
+			image.bytes[i] = folder_get(folder, names[i], &image.sizes[i]);
+	return image;
+}
+
+static void put_image(const char *folder, const struct image *image)
+{
+	for (int i = 0; i < 2; i++) {
+		remove(folder_path(folder, names[i]));
+		if (image->bytes[i] != NULL)
+			folder_put(folder, names[i], image->bytes[i], image->sizes[i]);
+	}
+}
+
+static void free_image(const struct image *image)
+{
+	free(image->bytes[0]);
+	free(image->bytes[1]);
+}
+
+/* After a crash at the history's change `at`. On a disk that only counts: it is quicker. */
+static void expect_kept(const char *folder, const struct mark *mark, unsigned begun, unsigned at)
+{
+	disk_on(at);
+	struct sl_store *store = open_made(folder);
+	unsigned steps = steps_of(store);
+	if (steps < mark->steps || steps > mark->steps + 1 || (mark->incarnation == 0 && steps != begun))
+		fail_msg("change %u: %u steps acknowledged, %u found", at, mark->steps, steps);
+	assert_true(sl_store_incarnation(store) > mark->incarnation);
+	assert_in_range(sl_store_incarnation(store), 2, 3);
+	sl_store_close(store);
+	disk_off();
+	disk_restart(DISK_ALL);
+}
+
+static void power_is_lost(void **state)
+{
+	const unsigned begun = 4;
+	begin(*state, begun);
+	struct image image = take_image(*state);
+	disk_on(1);
+	struct mark whole = go_on(*state, begun);
+	disk_off();
+	assert_int_equal(whole.steps, begun + 2 * CALLS);
+	unsigned all = disk_changes();
+	disk_restart(DISK_NOTHING); /* all of it was there to stay */
+	expect_kept(*state, &whole, begun, 0);
+	assert_true(all > 50);
+	for (unsigned at = 1; at <= all; at++)
+		for (unsigned seed = 0; seed < 6; seed++) {
+			put_image(*state, &image);
+			disk_on(1000 * at + seed);
+			disk_cut_at(at);
+			struct mark mark = go_on(*state, begun);
+			disk_off();
+			disk_restart(seed > 2 ? DISK_SOME : (enum disk_loss)seed);
+			expect_kept(*state, &mark, begun, at);
+		}
+	free_image(&image);
+}
+
+/* Of a store that was taken away. */
+static void an_old_journal_is_not_played_back(void **state)
+{
+	for (unsigned at = 1; at < 20; at++) {
+		begin(*state, 4);
+		disk_on(at);
+		disk_cut_at(at);
+		go_on(*state, 4);
+		disk_off();
+		disk_restart(DISK_ALL);
+		remove(folder_path(*state, DATABASE));
+		remove(folder_path(*state, "incarnation"));
+		struct sl_store *store = open_made(*state);
+		assert_int_equal(sl_store_incarnation(store), 1);
+		assert_int_equal(steps_of(store), 0);
+		sl_store_close(store);
+		remove(folder_path(*state, DATABASE));
+		remove(folder_path(*state, "incarnation"));
+	}
+}
+
+/* The journal, its header, the database, the header's end. */
+static void four_synchronisations_to_a_commit(void **state)
+{
+	begin(*state, CALLS);
+	disk_on(1);
+	struct sl_store *store = open_made(*state);
+	for (unsigned s = CALLS; s < 3 * CALLS; s++) {
+		unsigned before = disk_synchronisations();
+		assert_int_equal(step(store, s, NULL), SL_OK);
+		assert_int_equal(disk_synchronisations() - before, 4);
+		assert_int_equal(step(store, s, NULL), SL_OK); /* again: nothing to do */
+		assert_int_equal(disk_synchronisations() - before, 4);
+	}
+	sl_store_close(store);
+	disk_off();
+	disk_restart(DISK_NOTHING);
+}
+
+/* --- failures --- */
+
+/* Says no more than it said, and does nothing. */
+static void expect_ended(struct sl_store *store, const struct sl_error *first)
+{
+	struct sl_error error;
+	struct sl_store_round round;
+	unsigned before = disk_changes();
+	for (unsigned s = 0; s < CALLS; s++) {
+		assert_int_equal(step(store, s, &error), first->code);
+		assert_string_equal(error.text, first->text);
+	}
+	assert_int_equal(sl_store_last_round(store, &round, &error), first->code);
+	assert_string_equal(error.text, first->text);
+	struct sl_promises promises;
+	assert_int_equal(sl_store_promises(store, 1, &promises, &error), first->code);
+	assert_string_equal(error.text, first->text);
+	assert_int_equal(disk_changes(), before);
+}
+
+static void expect_one_line(const char *folder, const struct sl_error *error)
+{
+	static const char *const ends[] = {
+		"the disk is full; make room, then start the learner again",
+		"disk I/O error; see to the disk, then start the learner again",
+	};
+	char text[128];
+	assert_int_equal(error->code, SL_ERR_IO);
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+		snprintf(text, sizeof text, DATABASE ": %s", ends[i]);
+		if (strcmp(error->text, folder_path(folder, text)) == 0)
+			return;
+	}
+	fail_msg("%s", error->text);
+}
+
+/* As go_on, with the one failure told to somebody. */
+static struct mark go_on_to_failure(const char *folder, unsigned steps)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	struct sl_error error = {0};
+	struct mark mark = {.steps = steps};
+	if (sl_store_open(&store, folder, &owner, &error) == SL_OK) {
+		mark.incarnation = sl_store_incarnation(store);
+		assert_false(disk_failed());
+		while (step(store, mark.steps, &error) == SL_OK) {
+			assert_false(disk_failed());
+			mark.steps++;
+		}
+		expect_ended(store, &error);
+		sl_store_close(store);
+	}
+	assert_true(disk_failed());
+	expect_one_line(folder, &error);
+	return mark;
+}
+
+/* Each write, each synchronisation, once: the learner stops, and starts again. */
+static void the_disk_fails(void **state)
+{
+	const unsigned begun = 4;
+	begin(*state, begun);
+	struct image image = take_image(*state);
+	disk_on(1);
+	go_on(*state, begun);
+	disk_off();
+	unsigned all = disk_changes();
+	disk_restart(DISK_ALL);
+	for (unsigned at = 1; at <= all; at++) {
+		put_image(*state, &image);
+		disk_on(at);
+		disk_fail_at(at);
+		struct mark mark = go_on_to_failure(*state, begun);
+		disk_off();
+		disk_restart(DISK_ALL);
+		expect_kept(*state, &mark, begun, at);
+	}
+	free_image(&image);
+}
+
+static void no_file_may_grow(void **state)
+{
+	struct rlimit kept, small;
+	struct stat status;
+	struct sl_error error = {0};
+	begin(*state, 2);
+	struct sl_store *store = open_made(*state);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(stat(folder_path(*state, DATABASE), &status), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
+	small = kept;
+	small.rlim_cur = (rlim_t)status.st_size;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	unsigned steps = 2;
+	int rc;
+	while ((rc = step(store, steps, &error)) == SL_OK)
+		steps++;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
+	assert_int_equal(rc, SL_ERR_IO);
+	assert_string_equal(error.text,
+			    folder_path(*state, DATABASE ": File too large; see to the disk, then start the "
+							 "learner again"));
+	sl_store_close(store);
+	store = open_made(*state);
+	assert_int_equal(steps_of(store), steps);
+	sl_store_close(store);
+}
+
+/* --- a small disk of its own --- */
+
+/* In a child: 0 when all is well, 77 when nothing may be mounted here. */
+static int fill_disk(const char *folder)
+{
+	struct sl_error error = {0};
+	unsigned steps = 0;
+	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", folder, "tmpfs", 0, "size=2m") < 0)
+		return 77;
+	static uint8_t ballast[1 << 20];
+	folder_put(folder, "ballast", ballast, sizeof ballast);
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	if (sl_store_open(&store, folder, &owner, &error) != SL_OK)
+		return 1;
+	while (step(store, steps, &error) == SL_OK)
+		steps++;
+	sl_store_close(store);
+	if (error.code != SL_ERR_IO || strstr(error.text, DATABASE ": the disk is full; make room") == NULL)
+		return 2;
+	remove(folder_path(folder, "ballast"));
+	if (sl_store_open(&store, folder, &owner, &error) != SL_OK || steps_of(store) != steps)
+		return 3;
+	if (step(store, steps, &error) != SL_OK)
+		return 4;
+	sl_store_close(store);
+	return 0;
+}
+
+static void the_disk_is_full(void **state)
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0)
+		_exit(fill_disk(*state));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77) {
+		print_message("no tmpfs may be mounted here\n");
+		skip();
+	}
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* --- a folder that may not be written --- */
+
+#define NOBODY 65534
+
+/* Permissions do not hold for root. */
+static void as_nobody(const char *folder, bool on)
+{
+	if (geteuid() != 0 && on)
+		return;
+	if (on) {
+		static const char *const files[] = {"", DATABASE, DATABASE "-journal", "lock", "incarnation"};
+		for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+			if (chown(folder_path(folder, files[i]), NOBODY, NOBODY) < 0)
+				assert_true(i > 0);
+	}
+	assert_int_equal(seteuid(on ? NOBODY : getuid()), 0);
+}
+
+static void expect_unwritable(const char *folder, const char *name, mode_t mode, const char *what)
+{
+	struct stat status;
+	assert_int_equal(stat(folder_path(folder, name), &status), 0);
+	assert_int_equal(chmod(folder_path(folder, name), mode), 0);
+	expect_open(folder, SL_ERR_IO, what);
+	assert_int_equal(chmod(folder_path(folder, name), status.st_mode & 0777), 0);
+}
+
+static void it_may_not_be_written(void **state)
+{
+	begin(*state, 4);
+	as_nobody(*state, true);
+	expect_unwritable(*state, "lock", 0400,
+			  "lock: Permission denied; the learner must be able to write here");
+	expect_unwritable(*state, DATABASE, 0400,
+			  DATABASE ": attempt to write a readonly database; the learner must be able to write here");
+	expect_unwritable(*state, DATABASE, 0, DATABASE ": Permission denied; the learner must be able to write here");
+	expect_unwritable(*state, DATABASE "-journal", 0400, NULL);
+	remove(folder_path(*state, DATABASE "-journal"));
+	expect_unwritable(*state, "", 0500, NULL);
+	struct sl_store *store = open_made(*state);
+	assert_int_equal(steps_of(store), 4);
+	sl_store_close(store);
+	as_nobody(*state, false);
+}
+
+static void nor_be_made(void **state)
+{
+	as_nobody(*state, true);
+	expect_unwritable(*state, "", 0500, "lock: Permission denied; the learner must be able to write here");
+	assert_int_equal(folder_count(*state), 0);
+	as_nobody(*state, false);
+}
+
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(killed_in_the_middle),
+		IN_FOLDER(power_is_lost),
+		IN_FOLDER(an_old_journal_is_not_played_back),
+		IN_FOLDER(four_synchronisations_to_a_commit),
+		IN_FOLDER(the_disk_fails),
+		IN_FOLDER(no_file_may_grow),
+		IN_FOLDER(the_disk_is_full),
+		IN_FOLDER(it_may_not_be_written),
+		IN_FOLDER(nor_be_made),
+	};
+	return cmocka_run_group_tests_name("store_crash", tests, NULL, NULL);
+}

@@ -1,0 +1,515 @@
+/* Databases as a broken disk, another program or a stranger would leave them: refused with a reason, never believed. */
+#include "test/store/disk.h"
+#include "test/store/store_fixture.h"
+
+#include <sodium.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ADVICE "; move the state folder away, and start again when the others have committed another round: they have the result"
+#define DAMAGED(why) DATABASE ": file is damaged: " why ADVICE
+
+/* --- verbs --- */
+
+/* Two rounds, and of the third a fence, a dead attempt and one that is prepared; opened once. */
+static void make(const char *folder)
+{
+	struct sl_store *store = open_made(folder);
+	expect_committed(store, 1);
+	expect_committed(store, 2);
+	expect_recorded(store, SL_PERSIST_FENCED, 3, 1, 0);
+	expect_recorded(store, SL_PERSIST_PREPARED, 3, 2, 3);
+	expect_recorded(store, SL_PERSIST_RELEASED, 3, 2, 3);
+	expect_recorded(store, SL_PERSIST_DEAD, 3, 2, 3);
+	expect_recorded(store, SL_PERSIST_PREPARED, 3, 3, 4);
+	sl_store_close(store);
+}
+
+static int make_in_folder(void **state)
+{
+	int rc = folder_setup(state);
+	if (rc == 0)
+		make(*state);
+	return rc;
+}
+
+/* A file over an old one is written through to the disk; one in its place is not. */
+static void put(const char *folder, const void *bytes, size_t size)
+{
+	remove(folder_path(folder, DATABASE));
+	folder_put(folder, DATABASE, bytes, size);
+}
+
+/* Another program's hand in it. */
+static void change(const char *folder, const char *sql)
+{
+	sqlite3 *db;
+	char *why = NULL;
+	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s: %s", sql, why);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void hash_number(crypto_generichash_state *hash, uint64_t number)
+{
+	crypto_generichash_update(hash, (const uint8_t *)&number, sizeof number);
+}
+
+static void hash_value(crypto_generichash_state *hash, sqlite3_value *value)
+{
+	if (sqlite3_value_type(value) == SQLITE_INTEGER) {
+		hash_number(hash, (uint64_t)sqlite3_value_int64(value));
+		return;
+	}
+	const void *bytes = sqlite3_value_blob(value);
+	size_t size = (size_t)sqlite3_value_bytes(value);
+	hash_number(hash, size);
+	crypto_generichash_update(hash, bytes, size);
+}
+
+/* seal(table, column...): the hash that a row has to have. */
+static void seal(sqlite3_context *context, int count, sqlite3_value **values)
+{
+	crypto_generichash_state hash;
+	uint8_t sum[SL_HASH_BYTES];
+	crypto_generichash_init(&hash, NULL, 0, sizeof sum);
+	for (int i = 0; i < count; i++)
+		hash_value(&hash, values[i]);
+	crypto_generichash_final(&hash, sum, sizeof sum);
+	sqlite3_result_blob(context, sum, sizeof sum, SQLITE_TRANSIENT);
+}
+
+/* A change by somebody who knows how rows are hashed. */
+static void tamper(const char *folder, const char *sql)
+{
+	static const char seals[] =
+		"UPDATE learner SET sum = seal('learner', run, pin, members, incarnation, before);"
+		"UPDATE rounds SET sum = seal('rounds', t, a, view, digest, p, learners, total_weight, checkpoint, "
+		"checkpoint_sum, result, result_sum, committed_at);"
+		"UPDATE attempts SET sum = seal('attempts', t, a, state, h, view, readys);"
+		"UPDATE fences SET sum = seal('fences', t, a)";
+	sqlite3 *db;
+	char *why = NULL;
+	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
+	sqlite3_create_function(db, "seal", -1, SQLITE_UTF8, NULL, seal, NULL, NULL);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK ||
+	    sqlite3_exec(db, seals, NULL, NULL, &why) != SQLITE_OK)
+		fail_msg("%s: %s", sql, why);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void expect_damaged(const char *folder, const char *table, const char *reason)
+{
+	char text[256];
+	snprintf(text, sizeof text, DAMAGED("%s: %s"), table, reason);
+	expect_open(folder, SL_ERR_FORMAT, text);
+}
+
+/* Each case is a change of the made one. */
+static void expect_each(const char *folder, void (*hand)(const char *, const char *), const char *table,
+			const char *const (*cases)[2], size_t count)
+{
+	char sql[160];
+	size_t size;
+	uint8_t *bytes = folder_get(folder, DATABASE, &size);
+	for (size_t i = 0; i < count; i++) {
+		snprintf(sql, sizeof sql, "UPDATE %s SET %s", table, cases[i][0]);
+		hand(folder, sql);
+		expect_damaged(folder, table, cases[i][1]);
+		put(folder, bytes, size);
+	}
+	free(bytes);
+}
+#define EXPECT_EACH(hand, table, cases) expect_each(*state, hand, table, cases, sizeof(cases) / sizeof(cases)[0])
+
+/* --- cut, flipped, of somebody else --- */
+
+static void an_empty_one_is_not_a_new_one(void **state)
+{
+	put(*state, "", 0);
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is empty"));
+}
+
+/* What was recorded, or refused. */
+static bool opens_as_made(const char *folder)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	struct sl_error error = {0};
+	int rc = sl_store_open(&store, folder, &owner, &error);
+	if (rc == SL_OK) {
+		assert_int_equal(sl_store_incarnation(store), 2);
+		sl_id changed[SL_STORE_CHANGES_NAMED];
+		assert_int_equal(sl_store_roster_changes(store, changed), 0);
+		expect_last(store, 2);
+		struct sl_promises promises;
+		rc = sl_store_promises(store, 3, &promises, &error);
+		sl_promises_close(&promises);
+		if (rc == SL_OK)
+			expect_promises(store, 3, "fenced 1, released 2, open 3 prepared by 4");
+	}
+	sl_store_close(store);
+	if ((rc != SL_OK && rc != SL_ERR_FORMAT && rc != SL_ERR_IO) || strchr(error.text, '\n') != NULL)
+		fail_msg("%d: %s", rc, error.text);
+	return rc == SL_OK;
+}
+
+static void cut_anywhere(void **state)
+{
+	size_t size;
+	uint8_t *bytes = folder_get(*state, DATABASE, &size);
+	for (size_t n = 1; n < size; n += n % 512 < 2 ? 1 : 509) {
+		put(*state, bytes, n);
+		disk_on(n);
+		assert_false(opens_as_made(*state));
+		disk_off();
+		disk_restart(DISK_ALL);
+	}
+	free(bytes);
+}
+
+/* A bit of every byte that is written, and of some in the room between; another one each time. Few do not matter:
+ * counters and reserved bytes. */
+static void any_bit_flipped(void **state)
+{
+	size_t size, flips = 0, harmless = 0;
+	uint8_t *bytes = folder_get(*state, DATABASE, &size);
+	long seed = (long)time(NULL);
+	print_message("seed %ld\n", seed);
+	srand48(seed);
+	for (size_t i = 0; i < size; i++) {
+		uint8_t kept = bytes[i];
+		long bit = lrand48();
+		if (kept == 0 && i % 4096 >= 100 && bit % 16 != 0)
+			continue;
+		bytes[i] = (uint8_t)(kept ^ 1u << bit % 8);
+		put(*state, bytes, size);
+		disk_on(i);
+		harmless += opens_as_made(*state);
+		flips++;
+		disk_off();
+		disk_restart(DISK_ALL);
+		bytes[i] = kept;
+	}
+	print_message("%zu of %zu do not matter\n", harmless, flips);
+	free(bytes);
+}
+
+static void not_a_database(void **state)
+{
+	char bytes[8192];
+	memset(bytes, 'x', sizeof bytes);
+	put(*state, bytes, sizeof bytes);
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("file is not a database"));
+	put(*state, bytes, 1);
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
+}
+
+static void another_programs_database(void **state)
+{
+	remove(folder_path(*state, DATABASE));
+	change(*state, "CREATE TABLE learner (x)");
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
+	change(*state, "PRAGMA journal_mode = WAL");
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
+}
+
+static void another_format(void **state)
+{
+	change(*state, "PRAGMA user_version = 2");
+	expect_open(*state, SL_ERR_FORMAT, DATABASE ": written by another version of starlingd (format 2, not 1)");
+}
+
+static void no_file_at_all(void **state)
+{
+	const char *path = folder_path(*state, DATABASE);
+	remove(path);
+	assert_int_equal(mkdir(path, 0700), 0);
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is not a regular file"));
+	remove(path);
+	assert_int_equal(mkfifo(path, 0600), 0); /* and nobody writes */
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is not a regular file"));
+}
+
+static void other_tables(void **state)
+{
+	static const char *const changes[] = {
+		"CREATE TABLE more (x)",
+		"CREATE INDEX more ON rounds (a)",
+		"CREATE VIEW more AS SELECT * FROM rounds",
+		"CREATE TRIGGER more AFTER INSERT ON attempts BEGIN DELETE FROM attempts; END",
+		"DROP TABLE attempts",
+		"ALTER TABLE attempts ADD COLUMN more ANY",
+		"ALTER TABLE rounds RENAME COLUMN a TO b",
+	};
+	for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+		remove(folder_path(*state, "incarnation"));
+		remove(folder_path(*state, DATABASE));
+		make(*state);
+		change(*state, changes[i]);
+		expect_open(*state, SL_ERR_FORMAT, DAMAGED("its tables are not those of a learner"));
+	}
+}
+
+/* --- rows --- */
+
+static void expect_first(const char *folder, const char *sql, const char *want)
+{
+	sqlite3 *db;
+	sqlite3_stmt *statement;
+	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+	assert_string_equal((const char *)sqlite3_column_text(statement, 0), want);
+	assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* The sums computed by another program. */
+static void the_exact_file(void **state)
+{
+	expect_first(*state, "PRAGMA application_id", "1397515362");
+	expect_first(*state, "PRAGMA user_version", "1");
+	expect_first(*state, "SELECT lower(hex(sum)) FROM learner",
+		     "fbdfbf8ddcc8159f292f9a0c96e5e18cf52896237eb04f51862b504df3cb9ee2");
+	expect_first(*state, "SELECT lower(hex(sum)) FROM attempts WHERE a = 3",
+		     "9145bf6578ab0ff9662a2c73bbc97e1b9280ed6242cba7f7c206c9a3a2d98101");
+	expect_first(*state, "SELECT lower(hex(sum)) FROM fences",
+		     "88c9facb764f632bb8e5bd1f9c55a3998b9ca5f9f860f8a781d4b25cdea909f2");
+	expect_first(*state, "SELECT hex(readys) FROM attempts WHERE a = 3",
+		     "03000000FFFFFFFFFFFFFFFF5255585B5E6164676A6D707376797C7F8285888B8E9194979A9DA0A3A6A9ACAF5356595C5F6265686B6E71"
+		     "74777A7D808386898C8F9295989B9EA1A4A7AAADB0B3B6B9BCBFC2C5C8CBCED1D4D7DADDE0E3E6E9ECEFF2F5F8FBFE0104070A0D10");
+	tamper(*state, "UPDATE rounds SET committed_at = 1700000000");
+	expect_first(*state, "SELECT lower(hex(sum)) FROM rounds WHERE t = 2",
+		     "7f32216e4220864720ddfad5615083edad7ea4cb0165ec2f2d266c828d554e29");
+	expect_open(*state, SL_OK, NULL); /* our seal is the store's */
+}
+
+/* Each column counts, of each table. */
+static void rows_match_their_sums(void **state)
+{
+#define UNSEALED "a row does not match its checksum"
+	const char *const learner[][2] = {
+		{"run = 'a rum'", UNSEALED},   {"pin = zeroblob(32)", UNSEALED}, {"members = zeroblob(72)", UNSEALED},
+		{"incarnation = 0", UNSEALED}, {"before = 7", UNSEALED}, {"sum = zeroblob(32)", UNSEALED},
+	};
+	const char *const rounds[][2] = {
+		{"t = t + 7", UNSEALED},
+		{"a = 6", UNSEALED},
+		{"view = zeroblob(32)", UNSEALED},
+		{"digest = zeroblob(32)", UNSEALED},
+		{"p = 7", UNSEALED},
+		{"learners = 7", UNSEALED},
+		{"total_weight = 7", UNSEALED},
+		{"checkpoint = 'x'", UNSEALED},
+		{"checkpoint_sum = zeroblob(32)", UNSEALED},
+		{"result = 'x'", UNSEALED},
+		{"result_sum = zeroblob(32)", UNSEALED},
+		{"committed_at = 7", UNSEALED},
+	};
+	const char *const attempts[][2] = {
+		{"t = 7", UNSEALED},
+		{"a = a + 9", UNSEALED},
+		{"state = 3 WHERE a = 2", UNSEALED},
+		{"h = zeroblob(32)", UNSEALED},
+		{"view = x'00'", UNSEALED},
+		{"readys = zeroblob(108)", UNSEALED},
+	};
+	const char *const fences[][2] = {{"t = 7", UNSEALED}, {"a = 7", UNSEALED}};
+	EXPECT_EACH(change, "learner", learner);
+	EXPECT_EACH(change, "rounds", rounds);
+	EXPECT_EACH(change, "attempts", attempts);
+	EXPECT_EACH(change, "fences", fences);
+}
+
+#define AT_A_TIME 60u /* rounds with attempts of all learners are more than SQLite keeps in memory */
+
+/* Met while the learner runs: that is the end. */
+static void damage_on_the_way(void **state)
+{
+	struct sl_error error, again;
+	disk_on(1);
+	struct sl_store *store = open_made(*state);
+	for (sl_round t = 7; t < 7 + AT_A_TIME; t++) {
+		expect_recorded(store, SL_PERSIST_PREPARED, t, 1, SL_LEARNERS_MAX);
+		expect_recorded(store, SL_PERSIST_RELEASED, t, 1, SL_LEARNERS_MAX);
+	}
+	size_t size;
+	uint8_t *bytes = folder_get(*state, DATABASE, &size);
+	for (uint8_t *at = bytes; (at = memmem(at, (size_t)(bytes + size - at), "\x81\x4f\x12\x00", 4)) != NULL; at++)
+		*at ^= 1; /* the id 1200001 */
+	folder_put(*state, DATABASE, bytes, size);
+	free(bytes);
+	struct sl_persist persist = made_persist(SL_PERSIST_DEAD, 7, 1, SL_LEARNERS_MAX);
+	assert_int_equal(sl_store_record(store, &persist, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text, folder_path(*state, DAMAGED("attempts: " UNSEALED)));
+	persist = made_persist(SL_PERSIST_PREPARED, 100, 1, 2);
+	assert_int_equal(sl_store_record(store, &persist, &again), SL_ERR_FORMAT);
+	assert_string_equal(again.text, error.text);
+	sl_store_close(store);
+	disk_off();
+	disk_restart(DISK_ALL);
+}
+
+static void the_learner_is_there(void **state)
+{
+	change(*state, "DELETE FROM learner");
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("learner: the row is missing"));
+}
+
+static const char *const number = "a number is out of range", *const many = "bytes are too many, or none",
+			 *const length = "a hash has another length", *const text = "a text is too long, or none";
+
+/* Each with a right checksum, so that it is this rule which speaks. */
+static void hostile_attempts(void **state)
+{
+	const char *const cases[][2] = {
+		{"t = 0", "round out of range"},
+		{"t = 1000001", "round out of range"},
+		{"t = 4294967299", number},
+		{"a = 16777217 WHERE a = 2", "attempt out of range"},
+		{"a = 0 WHERE a = 2", "attempt out of range"},
+		{"a = -1 WHERE a = 2", number},
+		{"a = 4294967297 WHERE a = 2", number},
+		{"state = 0", "unknown state"},
+		{"state = 1", "unknown state"},
+		{"state = 5", number},
+		{"state = -1", number},
+		{"h = zeroblob(31)", length},
+		{"h = zeroblob(33)", many},
+		{"h = x''", many},
+		{"view = x''", many},
+		{"readys = x''", many},
+		{"readys = zeroblob(107)", "the Readys are not a list"},
+		{"readys = zeroblob(216) WHERE a = 3", "the Readys are too few or too many"},
+		{"readys = zeroblob(108) WHERE a = 2", "the Readys are too few or too many"},
+		{"readys = zeroblob(216108)", many},
+		{"view = zeroblob(32100000)", many},
+	};
+	EXPECT_EACH(tamper, "attempts", cases);
+}
+
+/* More than SQLite itself is told to take. */
+static void a_huge_one(void **state)
+{
+	change(*state, "UPDATE attempts SET view = zeroblob(50000000) WHERE a = 2");
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("string or blob too big"));
+}
+
+static void hostile_fences(void **state)
+{
+	const char *const cases[][2] = {
+		{"t = 0", "round or attempt out of range"},
+		{"t = 1000001", "round or attempt out of range"},
+		{"t = 4294967299", number},
+		{"a = 0", "round or attempt out of range"},
+		{"a = 16777217", "round or attempt out of range"},
+		{"a = -1", number},
+	};
+	EXPECT_EACH(tamper, "fences", cases);
+}
+
+/* Rows that nobody can have recorded together. */
+static void two_that_are_open(void **state)
+{
+	struct sl_promises promises;
+	struct sl_error error;
+	tamper(*state, "UPDATE attempts SET state = 3 WHERE a = 2");
+	struct sl_store *store = open_made(*state);
+	assert_int_equal(sl_store_promises(store, 3, &promises, &error), SL_ERR_FORMAT);
+	assert_string_equal(error.text,
+			    folder_path(*state, DAMAGED("attempts: more than one is open, or too many were released")));
+	assert_null(promises.view);
+	sl_store_close(store);
+}
+
+static void hostile_rounds(void **state)
+{
+	static const char *const name = "a file's name is not one";
+	const char *const cases[][2] = {
+		{"t = 1000001 WHERE t = 2", "round out of range"},
+		{"t = 4294967298 WHERE t = 2", number},
+		{"t = t - 2", "round out of range"},
+		{"a = 0", "attempt out of range"},
+		{"a = 16777217", "attempt out of range"},
+		{"a = -5", number},
+		{"view = zeroblob(31)", length},
+		{"digest = zeroblob(33)", many},
+		{"p = 2", "p out of range"},
+		{"p = 2305843009213693952", "p out of range"},
+		{"p = -7", number},
+		{"learners = 1", "learners out of range"},
+		{"learners = 2001", "learners out of range"},
+		{"learners = 4294967298", number},
+		{"total_weight = -1", number},
+		{"checkpoint = ''", name},
+		{"checkpoint = '../round'", name},
+		{"result = '/etc/passwd'", name},
+		{"result = 'a' || char(0) || 'b'", text},
+		{"result = printf('%.64c', 'x')", text},
+	};
+	EXPECT_EACH(tamper, "rounds", cases);
+}
+
+static void hostile_learners(void **state)
+{
+	const char *const cases[][2] = {
+		{"run = printf('%.64c', 'x')", text},
+		{"pin = zeroblob(16)", length},
+		{"incarnation = -1", number},
+		{"incarnation = 4294967296", number},
+		{"incarnation = 4294967295", "no start can be counted any more"},
+		{"before = 4294967296", number},
+		{"members = x''", many},
+		{"members = zeroblob(36)", "the roster is too short"},
+		{"members = zeroblob(37)", "the roster is no list of members"},
+		{"members = zeroblob(72)", "the roster's ids are not ascending"},
+		{"members = zeroblob(72036)", many},
+	};
+	EXPECT_EACH(tamper, "learner", cases);
+}
+
+/* STRICT tables take no other type; who writes the pages himself meets the check of the whole file. */
+static void other_types(void **state)
+{
+	change(*state, "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT,', '')");
+	change(*state, "UPDATE attempts SET state = 'x'");
+	change(*state,
+	       "PRAGMA writable_schema = 1; "
+	       "UPDATE sqlite_schema SET sql = replace(sql, 'WITHOUT', 'STRICT, WITHOUT') WHERE name = 'attempts'");
+	expect_open(*state, SL_ERR_FORMAT, DAMAGED("non-INTEGER value in attempts.state"));
+}
+
+#define MADE(f) cmocka_unit_test_setup_teardown(f, make_in_folder, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		MADE(an_empty_one_is_not_a_new_one),
+		MADE(cut_anywhere),
+		MADE(any_bit_flipped),
+		MADE(not_a_database),
+		MADE(another_programs_database),
+		MADE(another_format),
+		MADE(no_file_at_all),
+		MADE(other_tables),
+		MADE(the_exact_file),
+		MADE(rows_match_their_sums),
+		MADE(damage_on_the_way),
+		MADE(the_learner_is_there),
+		MADE(hostile_attempts),
+		MADE(a_huge_one),
+		MADE(hostile_fences),
+		MADE(two_that_are_open),
+		MADE(hostile_rounds),
+		MADE(hostile_learners),
+		MADE(other_types),
+	};
+	return cmocka_run_group_tests_name("store_damage", tests, NULL, NULL);
+}

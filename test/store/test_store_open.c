@@ -1,0 +1,341 @@
+/* How a store comes to be, whose it is, and who else is kept out of it. */
+#include "test/store/store_fixture.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+
+/* --- what is asked of the system in the folder, in order --- */
+
+static char asked[256];
+static int fsyncs_left; /* until one fails; below 0: none does */
+
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *old, const char *new);
+int __wrap_rename(const char *old, const char *new);
+
+static void note(const char *what, const char *name)
+{
+	size_t used = strlen(asked);
+	snprintf(asked + used, sizeof asked - used, "%s%s;", what, name);
+}
+
+int __wrap_fsync(int fd)
+{
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	note(S_ISDIR(st.st_mode) ? "fsync folder" : "fsync file", "");
+	if (fsyncs_left-- == 0) {
+		errno = EIO;
+		return -1;
+	}
+	return __real_fsync(fd);
+}
+
+int __wrap_rename(const char *old, const char *new)
+{
+	note("name ", strrchr(new, '/') + 1);
+	return __real_rename(old, new);
+}
+
+static int setup(void **state)
+{
+	asked[0] = '\0';
+	fsyncs_left = -1;
+	return folder_setup(state);
+}
+
+/* --- verbs --- */
+
+static bool there(const char *folder, const char *name)
+{
+	return access(folder_path(folder, name), F_OK) == 0;
+}
+
+static void put_count(const char *folder, const char *text)
+{
+	folder_put(folder, "incarnation", text, strlen(text));
+}
+
+static void expect_incarnation(const char *folder, uint32_t count)
+{
+	struct sl_store *store = open_made(folder);
+	assert_int_equal(sl_store_incarnation(store), count);
+	sl_store_close(store);
+}
+
+/* "2: 10 40": so many members differ, and the first of them. */
+static void expect_changes(struct sl_store *store, const char *text)
+{
+	sl_id ids[SL_STORE_CHANGES_NAMED];
+	char found[64];
+	uint32_t count = sl_store_roster_changes(store, ids);
+	int used = snprintf(found, sizeof found, "%u:", count);
+	for (uint32_t i = 0; i < count && i < SL_STORE_CHANGES_NAMED; i++)
+		used += snprintf(found + used, sizeof found - (size_t)used, " %u", ids[i]);
+	assert_string_equal(found, text);
+}
+
+/* --- whose it is --- */
+
+static void only_its_user_may_read(void **state)
+{
+	struct stat status;
+	char folder[1024];
+	snprintf(folder, sizeof folder, "%s/state", (const char *)*state);
+	struct sl_store *store = open_made(folder);
+	assert_memory_equal(asked, "fsync folder;fsync file;", 24); /* the one that holds it */
+	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 3);
+	assert_int_equal(stat(folder, &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0700);
+	assert_int_equal(stat(folder_path(folder, DATABASE), &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	assert_int_equal(stat(folder_path(folder, DATABASE "-journal"), &status), 0);
+	assert_int_equal(status.st_mode & 0777, 0600);
+	sl_store_close(store);
+	void *inner = strdup(folder);
+	folder_teardown(&inner);
+}
+
+static void another_run_is_refused(void **state)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	struct sl_error error;
+	expect_incarnation(*state, 1);
+	owner.run = "another";
+	assert_int_equal(sl_store_open(&store, *state, &owner, &error), SL_ERR_REFUSED);
+	assert_string_equal(error.text,
+			    folder_path(*state, DATABASE ": holds the records of run " RUN ", not of another; "
+							 "give each run a state folder of its own"));
+	expect_incarnation(*state, 2); /* the lock is given back, no start was counted */
+}
+
+static void another_identity_is_refused(void **state)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	struct sl_error error;
+	char text[512], pin[SL_PIN_TEXT_BYTES];
+	expect_incarnation(*state, 1);
+	sl_pin_text(owner.pin, pin);
+	owner.pin[31]++;
+	assert_int_equal(sl_store_open(&store, *state, &owner, &error), SL_ERR_REFUSED);
+	snprintf(text, sizeof text,
+		 DATABASE ": holds the records of another identity, %s; give each learner a state folder of its own",
+		 pin);
+	assert_string_equal(error.text, folder_path(*state, text));
+	expect_incarnation(*state, 2);
+}
+
+static void another_roster_is_told_until_a_commit(void **state)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	expect_incarnation(*state, 1);
+	for (int again = 0; again < 2; again++) {
+		owner.roster = made_roster(4, 0);
+		assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+		expect_changes(store, "1: 40");
+		expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 2);
+		if (again == 0)
+			sl_store_close(store);
+	}
+	expect_committed(store, 1);
+	expect_changes(store, "0:");
+	sl_store_close(store);
+	owner.roster = made_roster(4, 0);
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	expect_changes(store, "0:");
+	assert_int_equal(sl_store_incarnation(store), 4);
+	sl_store_close(store);
+	store = open_made(*state);
+	expect_changes(store, "1: 40");
+	sl_store_close(store);
+}
+
+/* Who came, who went, who shows another key. */
+static void changed_members_are_named(void **state)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store = open_made(*state); /* 10, 20, 30 */
+	sl_store_close(store);
+	owner.roster = made_roster(2, 0);
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	expect_changes(store, "1: 30");
+	sl_store_close(store);
+	owner.roster = made_roster(3, 0);
+	owner.roster->members[1].pin[31]++;
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	expect_changes(store, "1: 20");
+	sl_store_close(store);
+	owner.roster = made_roster(3, 10); /* 20, 30, 40, with the keys of 10, 20, 30 */
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	expect_changes(store, "4: 10 20 30 40");
+	sl_store_close(store);
+	owner.roster = made_roster(SL_LEARNERS_MAX, 5);
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	expect_changes(store, "2003: 10 15 20 25");
+	expect_committed(store, 1);
+	sl_store_close(store);
+	owner.roster = made_roster(SL_LEARNERS_MAX, 5);
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	expect_changes(store, "0:");
+	sl_store_close(store);
+}
+
+static void the_second_is_told_who_was_first(void **state)
+{
+	char text[256];
+	struct sl_store *store = open_made(*state);
+	snprintf(text, sizeof text,
+		 "lock: another starlingd is running on this state folder, as process %ld; end it first",
+		 (long)getpid());
+	expect_open(*state, SL_ERR_BUSY, text);
+	assert_int_equal(truncate(folder_path(*state, "lock"), 0), 0);
+	expect_open(*state, SL_ERR_BUSY, "lock: another starlingd is running on this state folder; end it first");
+	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 2);
+	sl_store_close(store);
+	expect_incarnation(*state, 2);
+}
+
+/* Somebody looks with another program: at the start it is in the way, later it waits. */
+static void another_program(void **state)
+{
+	sqlite3 *other;
+	expect_incarnation(*state, 1);
+	assert_int_equal(sqlite3_open(folder_path(*state, DATABASE), &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN; SELECT * FROM learner", NULL, NULL, NULL), SQLITE_OK);
+	expect_open(*state, SL_ERR_BUSY, DATABASE ": another program has it open; end it first");
+	assert_int_equal(sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK);
+	struct sl_store *store = open_made(*state);
+	assert_int_equal(sqlite3_exec(other, "SELECT * FROM learner", NULL, NULL, NULL), SQLITE_BUSY);
+	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 2);
+	sl_store_close(store);
+	assert_int_equal(sqlite3_close(other), SQLITE_OK);
+}
+
+/* --- how it comes to be --- */
+
+static void made_whole_then_named(void **state)
+{
+	struct sl_store *store = open_made(*state);
+	assert_string_equal(asked,
+			    "fsync file;name " DATABASE ";fsync folder;fsync file;name incarnation;fsync folder;");
+	asked[0] = '\0';
+	sl_store_close(store);
+	store = open_made(*state);
+	assert_string_equal(asked, "");
+	sl_store_close(store);
+}
+
+static void a_failed_fsync_names_nothing(void **state)
+{
+	fsyncs_left = 0;
+	expect_open(*state, SL_ERR_IO, DATABASE ": Input/output error; see to the disk, then start the learner again");
+	assert_false(there(*state, DATABASE));
+	fsyncs_left = 1;
+	expect_open(*state, SL_ERR_IO, DATABASE ": Input/output error; see to the disk, then start the learner again");
+	put_count(*state, "41\n");
+	fsyncs_left = 0;
+	expect_open(*state, SL_ERR_IO,
+		    "incarnation: Input/output error; see to the disk, then start the learner again");
+	expect_incarnation(*state, 43); /* that start was counted */
+}
+
+/* What an earlier store or a crash left is no part of the new one. */
+static void leftovers_go(void **state)
+{
+	folder_put(*state, DATABASE ".tmp", "half", 4);
+	folder_put(*state, DATABASE "-journal", "of another", 10);
+	expect_incarnation(*state, 1);
+	assert_false(there(*state, DATABASE ".tmp"));
+	expect_incarnation(*state, 2);
+}
+
+static void the_count_is_taken_over(void **state)
+{
+	put_count(*state, "41\n");
+	for (uint32_t count = 42; count <= 43; count++) {
+		struct sl_store *store = open_made(*state);
+		assert_int_equal(sl_store_incarnation(store), count);
+		assert_true(sl_store_taken_over(store));
+		sl_store_close(store);
+	}
+	put_count(*state, "60\n"); /* an older daemon ran, somehow */
+	expect_incarnation(*state, 61);
+	put_count(*state, "9\n");
+	expect_incarnation(*state, 62);
+	remove(folder_path(*state, "incarnation"));
+	expect_incarnation(*state, 63);
+}
+
+static void counts_are_checked(void **state)
+{
+	static const char *const bad[] = {
+		"", "\n", "x\n", "-1\n", "4294967295\n", "7 8\n", "in learner.d\n", "in learner.db"};
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		put_count(*state, bad[i]);
+		expect_open(*state, SL_ERR_FORMAT, "incarnation: line 1: not a count of starts");
+		assert_false(there(*state, DATABASE));
+	}
+	put_count(*state, "4294967294\n");
+	expect_incarnation(*state, UINT32_MAX);
+	expect_open(*state, SL_ERR_FORMAT, NULL);
+}
+
+static void one_that_is_gone_is_missed(void **state)
+{
+	expect_incarnation(*state, 1);
+	remove(folder_path(*state, DATABASE));
+	expect_open(*state, SL_ERR_NOTFOUND,
+		    DATABASE
+		    ": is gone, and with it what this learner has promised to others; put it back, or move the "
+		    "state folder away and start again when the others have committed another round");
+	assert_false(there(*state, DATABASE));
+}
+
+static void names_have_a_length(void **state)
+{
+	struct sl_store_owner owner = made_owner();
+	struct sl_store *store;
+	char folder[SL_PATH_BYTES + 1], run[SL_NAME_BYTES + 1];
+	memset(folder, 'x', sizeof folder - 1);
+	memset(run, 'x', sizeof run - 1);
+	folder[SL_PATH_BYTES] = run[SL_NAME_BYTES] = '\0';
+	expect_open(folder, SL_ERR_RANGE, NULL);
+	owner.run = run;
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_ERR_RANGE);
+	run[SL_NAME_BYTES - 1] = '\0';
+	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
+	sl_store_close(store);
+}
+
+#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		IN_FOLDER(only_its_user_may_read),
+		IN_FOLDER(another_run_is_refused),
+		IN_FOLDER(another_identity_is_refused),
+		IN_FOLDER(another_roster_is_told_until_a_commit),
+		IN_FOLDER(changed_members_are_named),
+		IN_FOLDER(the_second_is_told_who_was_first),
+		IN_FOLDER(another_program),
+		IN_FOLDER(made_whole_then_named),
+		IN_FOLDER(a_failed_fsync_names_nothing),
+		IN_FOLDER(leftovers_go),
+		IN_FOLDER(the_count_is_taken_over),
+		IN_FOLDER(counts_are_checked),
+		IN_FOLDER(one_that_is_gone_is_missed),
+		IN_FOLDER(names_have_a_length),
+	};
+	return cmocka_run_group_tests_name("store_open", tests, NULL, NULL);
+}

@@ -1,0 +1,575 @@
+/* What others recorded, as schedules: the readers of edge lists and movements, and where nodes are when. */
+#include "test/topology/schedules.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "tools/topology/import_parts.h"
+
+struct world { /* what a test reads into */
+	struct sl_text text;
+	struct sl_error error;
+	struct sl_names *names;
+	struct sl_tracks *tracks;
+	struct sl_contacts contacts;
+};
+
+static int setup(void **state)
+{
+	struct world *w = calloc(1, sizeof *w);
+	w->names = calloc(1, sizeof *w->names);
+	w->tracks = calloc(1, sizeof *w->tracks);
+	*state = w;
+	return 0;
+}
+
+static void empty(struct world *w)
+{
+	sl_text_close(&w->text);
+	sl_tracks_close(w->tracks);
+	free(w->contacts.contact);
+	memset(w->names, 0, sizeof *w->names);
+	memset(w->tracks, 0, sizeof *w->tracks);
+	w->contacts = (struct sl_contacts){0};
+	w->error = (struct sl_error){0};
+}
+
+static int teardown(void **state)
+{
+	struct world *w = *state;
+	empty(w);
+	free(w->names);
+	free(w->tracks);
+	free(w);
+	return 0;
+}
+
+/* Starts anew with a text of its own. */
+static void say(struct world *w, const char *text)
+{
+	empty(w);
+	if (sl_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
+		fail_msg("%s", w->error.text);
+}
+
+#define SUCCEEDS(w, call)                                                                                    \
+	do {                                                                                                 \
+		if ((call) != SL_OK)                                                                         \
+			fail_msg("%s", (w)->error.text);                                                     \
+	} while (0)
+
+/* ---- text ---- */
+
+static void test_lines(void **state)
+{
+	struct world *w = *state;
+	say(w, "\xef\xbb\xbf"
+	       "a\r\n\nb\tc\nlast");
+	assert_string_equal(sl_text_line(&w->text), "   a ");
+	assert_string_equal(sl_text_line(&w->text), "");
+	assert_string_equal(sl_text_line(&w->text), "b\tc");
+	assert_int_equal(w->text.line, 3);
+	assert_string_equal(sl_text_line(&w->text), "last");
+	assert_null(sl_text_line(&w->text));
+	say(w, "");
+	assert_null(sl_text_line(&w->text));
+}
+
+static void test_a_copy_reads_the_same_lines(void **state)
+{
+	struct world *w = *state;
+	say(w, "a\r\n\nb\n");
+	struct sl_text copy = w->text;
+	while (sl_text_line(&copy) != NULL)
+		;
+	assert_string_equal(sl_text_line(&w->text), "a ");
+	assert_string_equal(sl_text_line(&w->text), "");
+	assert_string_equal(sl_text_line(&w->text), "b");
+	assert_null(sl_text_line(&w->text));
+}
+
+static void test_what_is_no_text(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *bytes;
+		size_t count;
+		const char *error;
+	} cases[] = {
+		{"a\nb\0c", 5, "f:2: a byte 0x00: not a text file"},
+		{"\x1b[2J", 4, "f:1: a byte 0x1b: not a text file"},
+		{"a\n\n\x7f", 4, "f:3: a byte 0x7f: not a text file"},
+		{"caf\xc3\xa9 \xc2\x9b", 8, "f:1: a byte 0xc2: not a text file"},
+		{"\x1f\x8b\x08", 3, "f:1: a byte 0x1f: not a text file"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		empty(w);
+		assert_int_equal(sl_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
+				 SL_ERR_FORMAT);
+		assert_string_equal(w->error.text, cases[i].error);
+		assert_null(w->text.bytes);
+	}
+	SUCCEEDS(w, sl_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
+}
+
+static void test_a_file_has_a_limit(void **state)
+{
+	struct world *w = *state;
+	char path[] = P_tmpdir "/import-XXXXXX";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0 && write(fd, "0123456789", 10) == 10);
+	close(fd);
+	assert_int_equal(sl_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
+	assert_non_null(strstr(w->error.text, ": more than 0 MB of text"));
+	SUCCEEDS(w, sl_text_read(&w->text, path, 10, &w->error));
+	assert_string_equal(sl_text_line(&w->text), "0123456789");
+	unlink(path);
+}
+
+static void test_numbers(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"",	  "nan",   "NaN",  "inf",   "-inf", "infinity",
+					  "0x10", "1e400", "1e10", "-1e10", "1,5",  "1.2.3",
+					  "--1",  "1e",	   "e",	   ".",	    "+",    "1 "};
+	double value;
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+		if (sl_text_number(bad[i], 1e9, &value))
+			fail_msg("\"%s\" is a number", bad[i]);
+	assert_true(sl_text_number("-1e9", 1e9, &value) && value == -1e9);
+	assert_true(sl_text_number("+.5E-1", 1e9, &value) && value == 0.05);
+	assert_true(sl_text_number("007", 1e9, &value) && value == 7);
+	assert_true(sl_text_number("1e-400", 1e9, &value) && value >= 0);
+}
+
+/* ---- names ---- */
+
+static void sorted_are(struct world *w, const char *given, const char *expected)
+{
+	char got[256] = "", copy[256];
+	uint32_t index, vertex[SL_LEARNERS_MAX];
+	empty(w);
+	snprintf(copy, sizeof copy, "%s", given);
+	for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+		assert_int_equal(sl_names_index(w->names, word, strlen(word), &index), SL_OK);
+	assert_int_equal(sl_names_sort(w->names, vertex), SL_OK);
+	for (uint32_t i = 0; i < w->names->count; i++)
+		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i == 0 ? "" : " ",
+			 w->names->name[i]);
+	assert_string_equal(got, expected);
+}
+
+static void test_names_in_order(void **state)
+{
+	struct world *w = *state;
+	sorted_are(w, "10 9 0 100 2 10", "0 2 9 10 100");
+	sorted_are(w, "10 -9 0 -100 2", "-100 -9 0 2 10");
+	sorted_are(w, "99999999999999999999999 100000000000000000000000 007 7 8",
+		   "007 7 8 99999999999999999999999 100000000000000000000000");
+	sorted_are(w, "b 10 9 a Z", "10 9 Z a b"); /* one word among them: bytes */
+	sorted_are(w, "1.5 10 9", "1.5 10 9");
+}
+
+static void test_a_name_finds_its_learner(void **state)
+{
+	struct world *w = *state;
+	uint32_t index, vertex[SL_LEARNERS_MAX];
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(sl_names_index(w->names, &"c a b"[2 * i], 1, &index), SL_OK);
+	assert_int_equal(sl_names_index(w->names, "a", 1, &index), SL_OK);
+	assert_int_equal(index, 1);
+	sl_names_sort(w->names, vertex);
+	assert_true(vertex[0] == 2 && vertex[1] == 0 && vertex[2] == 1);
+	assert_false(sl_names_same(w->names));
+	sorted_are(w, "3 1 2", "1 2 3");
+	assert_true(sl_names_same(w->names));
+}
+
+static void test_as_many_names_as_learners(void **state)
+{
+	struct world *w = *state;
+	char name[SL_NAME_BYTES + 1];
+	uint32_t index;
+	for (uint32_t i = 0; i < 2 * SL_LEARNERS_MAX; i++) { /* each twice */
+		int n = snprintf(name, sizeof name, "node-%u", i % SL_LEARNERS_MAX);
+		assert_int_equal(sl_names_index(w->names, name, (size_t)n, &index), SL_OK);
+		assert_int_equal(index, i % SL_LEARNERS_MAX);
+	}
+	assert_int_equal(sl_names_index(w->names, "more", 4, &index), SL_ERR_FULL);
+	memset(name, 'x', sizeof name);
+	empty(w);
+	assert_int_equal(sl_names_index(w->names, name, SL_NAME_BYTES, &index), SL_ERR_RANGE);
+	assert_int_equal(sl_names_index(w->names, name, SL_NAME_BYTES - 1, &index), SL_OK);
+}
+
+/* ---- edge lists ---- */
+
+/* "a-b@when ..." */
+static void contacts_are(struct world *w, const char *expected)
+{
+	char got[512] = "";
+	for (size_t i = 0; i < w->contacts.count; i++) {
+		const struct sl_contact *c = &w->contacts.contact[i];
+		size_t used = strlen(got);
+		snprintf(got + used, sizeof got - used, "%s%s-%s@%g", i == 0 ? "" : " ",
+			 w->names->name[c->edge.a], w->names->name[c->edge.b], c->when);
+	}
+	assert_string_equal(got, expected);
+}
+
+static void edges_are(struct world *w, const char *text, const struct sl_import_request *request,
+		      const char *expected)
+{
+	say(w, text);
+	SUCCEEDS(w, sl_import_edges(&w->text, request, 4, w->names, &w->contacts));
+	contacts_are(w, expected);
+}
+
+static void test_edge_lists(void **state)
+{
+	struct world *w = *state;
+	static const struct sl_import_request plain = {0}, key = {.by = "t"}, column = {.by_column = 4};
+	edges_are(w, "# a graph\n\n0 1\n1 2 {}\n2\t3 {'weight': 7, 'colour': 'green'}\n 3  0 7 green # red\n",
+		  &plain, "0-1@4 1-2@4 2-3@4 3-0@4");
+	edges_are(w,
+		  "a,b\nb, c,{'x': 1}\r\nnord,s\xc3\xbc"
+		  "d 1",
+		  &plain,
+		  "a-b@4 b-c@4 nord-s\xc3\xbc"
+		  "d 1@4");
+	edges_are(w, "5 5", &plain, "5-5@4");
+	edges_are(w, "", &plain, "");
+	edges_are(w, "a b {'at': 3, 't': 2}\nb c {\"t\" : \"7.5\"}\nc a {'t':-1e3}", &key,
+		  "a-b@2 b-c@7.5 c-a@-1000");
+	edges_are(w, "a b x 2 y\nb c  -  3", &column, "a-b@2 b-c@3");
+	edges_are(w, "a,b,x,2", &column, "a-b@2");
+}
+
+static void test_edge_lists_with_faults(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *text;
+		struct sl_import_request request;
+		const char *error;
+	} cases[] = {
+		{"1 2\n3\n", {0}, "f:2: \"3\" is half an edge; one reads \"u v\""},
+		{"1 2\n3 # 4\n", {0}, "f:2: \"3\" is half an edge; one reads \"u v\""},
+		{",b\n", {0}, "f:1: \"b\" is half an edge; one reads \"u v\""},
+		{"north side,south side",
+		 {0},
+		 "f:1: \"side,south\" has a comma: are blanks part of the names? They "
+		 "cannot be here"},
+		{"a b\na b {'s': 1}", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
+		{"a b {'t': 1}\na b {'xt': 1}", {.by = "t"}, "f:2: the edge has no 't' that says its step"},
+		{"a b {'t': }", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
+		{"a b t", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
+		{"a b {'t'", {.by = "t"}, "f:1: the edge has no 't' that says its step"},
+		{"a b {'t': nan}", {.by = "t"}, "f:1: 't', \"nan\", is no step or time up to 1e+15"},
+		{"a b {'t': 'x'}", {.by = "t"}, "f:1: 't', \"x\", is no step or time up to 1e+15"},
+		{"a b 1e16", {.by_column = 3}, "f:1: column 3, \"1e16\", is no step or time up to 1e+15"},
+		{"a b 1", {.by_column = 4}, "f:1: the edge has no column 4 that says its step"},
+		{"a 0123456789012345678901234567890123456789012345678901234567890123",
+		 {0},
+		 "f:1: \"0123456789012345678901234567890123456789...\": a name of more than 63 bytes"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		say(w, cases[i].text);
+		assert_int_equal(sl_import_edges(&w->text, &cases[i].request, 0, w->names, &w->contacts),
+				 SL_ERR_FORMAT);
+		assert_string_equal(w->error.text, cases[i].error);
+	}
+}
+
+static void test_one_node_too_many(void **state)
+{
+	struct world *w = *state;
+	char *text = malloc(SL_LEARNERS_MAX * 8), *at = text;
+	const struct sl_import_request plain = {0};
+	for (uint32_t i = 0; i <= SL_LEARNERS_MAX; i++)
+		at += sprintf(at, "0 %u\n", i);
+	say(w, text);
+	free(text);
+	assert_int_equal(sl_import_edges(&w->text, &plain, 0, w->names, &w->contacts), SL_ERR_FORMAT);
+	assert_string_equal(w->error.text, "f:2001: node 2001, \"2000\", is one too many");
+}
+
+/* ---- where nodes are ---- */
+
+static void is_at(const struct world *w, uint32_t node, double t, double x, double y)
+{
+	struct sl_place at = sl_track_at(&w->tracks->track[node], t);
+	if (fabs(at.x - x) > 1e-9 || fabs(at.y - y) > 1e-9)
+		fail_msg("node %u is at %g, %g after %g s, not at %g, %g", node, at.x, at.y, t, x, y);
+}
+
+static void test_bonnmotion(void **state)
+{
+	struct world *w = *state;
+	say(w, "# by hand\n0.0 10 20 5.0 10 20 15.0 30.0 60.0\r\n\n2 -1 -2\n0 0 0 1e1 1e1 0");
+	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	assert_int_equal(w->tracks->count, 3);
+	is_at(w, 0, 0, 10, 20);
+	is_at(w, 0, 5, 10, 20);
+	is_at(w, 0, 7.5, 15, 30);
+	is_at(w, 0, 15, 30, 60);
+	is_at(w, 0, 1e9, 30, 60);
+	is_at(w, 1, 0, -1, -2); /* before its first place */
+	is_at(w, 2, 2.5, 2.5, 0);
+	assert_true(sl_tracks_end(w->tracks) == 15);
+}
+
+static void test_bonnmotion_with_heights(void **state)
+{
+	struct world *w = *state;
+	say(w, "#3D\n0 1 2 100 10 11 22 300\n0 5 6 7\n");
+	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	is_at(w, 0, 5, 6, 12);
+	is_at(w, 1, 5, 5, 6);
+}
+
+static void test_bonnmotion_with_faults(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{"0 1 2\n0 1 2 3 4\n", "f:2: 5 numbers, which are no places \"t x y\""},
+		{"0 1 2 3 4 5 6 7",
+		 "f:1: 8 numbers, which are no places \"t x y\" (a file with heights must begin with "
+		 "\"#3D\")"},
+		{"0 1 2 0", "f:1: 4 numbers, which are no places \"t x y\" (a file with heights must begin "
+			    "with \"#3D\")"},
+		{"0 1 2 9 1 5 6 9 2 3 4 9",
+		 "f:1: time goes back from 9 to 6 (a file with heights must begin with \"#3D\")"},
+		{"#3D\n0 1 2 3 4", "f:2: 5 numbers, which are no places \"t x y z\""},
+		{"#3D\n5 1 2 3 4 5 6 7", "f:2: time goes back from 5 to 4"},
+		{"-1 0 0", "f:1: a time before 0: -1"},
+		{"0 nan 0", "f:1: \"nan\" is no coordinate up to 1e+09"},
+		{"0 1e10 0", "f:1: \"1e10\" is no coordinate up to 1e+09"},
+		{"0 0 -inf", "f:1: \"-inf\" is no coordinate up to 1e+09"},
+		{"1e300 0 0", "f:1: \"1e300\" is no time up to 1e+09"},
+		{"0 0 0 1 2 x", "f:1: \"x\" is no coordinate up to 1e+09"},
+		{"1 0 0 1 0 1", "f:1: two places at the time 1"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		say(w, cases[i].text);
+		assert_int_equal(sl_import_bonnmotion(&w->text, w->names, w->tracks), SL_ERR_FORMAT);
+		assert_string_equal(w->error.text, cases[i].error);
+	}
+	say(w, "1 0 0 1 0 0"); /* said twice */
+	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+}
+
+static void test_ns2(void **state)
+{
+	struct world *w = *state;
+	say(w, "#\n# nodes: 3\n#\nset val(nn) 3\n"
+	       "$node_(0) set X_ 0\n$node_(0) set Y_ 0.0\n$node_(0) set Z_ 7\r\n"
+	       "$god_ set-dist 0 1 2\n"
+	       "$ns_ at 10.0 \"$node_(0) setdest 30.0 40.0 5.0\"\n"
+	       "$ns_ at 12 \"$god_ set-dist 1 2 1\"\n"
+	       "$ns at 4 \"$node_(2) setdest 8 0 1\" ; # comment\n"
+	       "$ns_ at 2 \"$node_(2) setdest 4 0 0\"\n"
+	       "  $ns_ at 15 \"$node_(1) set X_ 100\"\n"
+	       "$ns_ at 15 \"$node_(1) set Y_ 200\"\n"
+	       "$node_(1) set Y_ 2\n$node_(1) set X_ 1\n$node_(02) set X_ 0\n$node_(2) set Y_ 0");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	assert_int_equal(w->tracks->count, 3);
+	assert_string_equal(w->names->name[1], "2"); /* in the order met */
+	is_at(w, 0, 0, 0, 0);
+	is_at(w, 0, 10, 0, 0);
+	is_at(w, 0, 15, 15, 20); /* 25 m of 50, at 5 m/s */
+	is_at(w, 0, 20, 30, 40);
+	is_at(w, 0, 99, 30, 40);
+	is_at(w, 2, 14.999, 1, 2);
+	is_at(w, 2, 15, 100, 200);
+	is_at(w, 1, 4, 0, 0); /* speed 0: stays */
+	is_at(w, 1, 8, 4, 0);
+	assert_true(sl_tracks_end(w->tracks) == 20);
+}
+
+static void test_ns2_changes_its_mind(void **state)
+{
+	struct world *w = *state;
+	say(w, "$node_(7) set X_ 0\n$node_(7) set Y_ 0\n"
+	       "$ns_ at 5 \"$node_(7) setdest 5 100 10\"\n" /* later in time, earlier in the file */
+	       "$ns_ at 0 \"$node_(7) setdest 10 0 1\"\n"   /* at 5 it is half way there */
+	       "$ns_ at 20 \"$node_(7) setdest 6 100 1e-30\"\n");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	is_at(w, 0, 2, 2, 0);
+	is_at(w, 0, 5, 5, 0);
+	is_at(w, 0, 10, 5, 50);
+	is_at(w, 0, 15, 5, 100);
+	is_at(w, 0, 1e9, 5, 100); /* creeps */
+}
+
+static void test_ns2_jumps_on_its_way(void **state)
+{
+	struct world *w = *state;
+	say(w, "$n(0) set X_ 0\n$n(0) set Y_ 0\n$ns_ at 0 \"$n(0) setdest 10 0 1\"\n"
+	       "$ns_ at 4 \"$n(0) set Y_ 50\"");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	is_at(w, 0, 3, 3, 0);
+	is_at(w, 0, 4, 4, 50);
+	is_at(w, 0, 100, 4, 50);
+}
+
+static void test_ns2_without_orders(void **state)
+{
+	struct world *w = *state;
+	say(w, "# nothing\nset val(nn) 0");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	assert_int_equal(w->tracks->count, 0);
+	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	is_at(w, 0, 5, 1, 2);
+	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 0\"");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	is_at(w, 0, 8, 1, 2);
+	assert_true(sl_tracks_end(w->tracks) == 7);
+	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 1e-320\"");
+	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
+	is_at(w, 0, 8, 1, 2);
+}
+
+static void test_ns2_with_faults(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{"$node_(0) set X_ 1", "f: node 0 is never given its X_ and Y_"},
+		{"$ns_ at 1 \"$node_(3) setdest 1 2 3\"", "f: node 3 is never given its X_ and Y_"},
+		{"$node_(0) set X_ 1\nhello", "f:2: \"hello\" begins no line of an ns-2 movement"},
+		{"$node_(0)", "f:1: \"$node_(0)\" begins no line of an ns-2 movement"},
+		{"$node_(0) get X_ 1", "f:1: \"get\" is neither \"set\" nor \"at\""},
+		{"$node_(x) set X_ 1", "f:1: \"$node_(x)\" is no node, as in $node_(0)"},
+		{"$node_(-1) set X_ 1", "f:1: \"$node_(-1)\" is no node, as in $node_(0)"},
+		{"$node_(1 set X_ 1", "f:1: \"$node_(1\" is no node, as in $node_(0)"},
+		{"$node_(0) set", "f:1: \"set\" needs X_, Y_ or Z_ and a number"},
+		{"$node_(0) set W_ 1", "f:1: \"set\" needs X_, Y_ or Z_ and a number"},
+		{"$node_(0) set X_", "f:1: the coordinate is missing"},
+		{"$node_(0) set X_ NaN", "f:1: \"NaN\" is no coordinate from -1e+09 to 1e+09"},
+		{"$node_(0) set X_ 1 2", "f:1: \"2\" is too much"},
+		{"$ns_ at", "f:1: the time is missing"},
+		{"$ns_ at -1 \"$node_(0) setdest 1 2 3\"", "f:1: \"-1\" is no time from 0 to 1e+09"},
+		{"$ns_ at 1e99 \"$node_(0) setdest 1 2 3\"", "f:1: \"1e99\" is no time from 0 to 1e+09"},
+		{"$ns_ at 1", "f:1: \"\" is no node, as in $node_(0)"},
+		{"$ns_ at 1 \"finish\"", "f:1: \"finish\" is no node, as in $node_(0)"},
+		{"$ns_ at 1 \"$node_(0)\"", "f:1: \"\" is neither \"setdest\" nor \"set\""},
+		{"$ns_ at 1 \"$node_(0) reset\"", "f:1: \"reset\" is neither \"setdest\" nor \"set\""},
+		{"$ns_ at 1 \"$node_(0) setdest 1 2\"", "f:1: the speed is missing"},
+		{"$ns_ at 1 \"$node_(0) setdest 1\"", "f:1: the coordinate is missing"},
+		{"$ns_ at 1 \"$node_(0) setdest 1 2 -3\"", "f:1: \"-3\" is no speed from 0 to 1e+09"},
+		{"$ns_ at 1 \"$node_(0) setdest 1 2 3 4\"", "f:1: \"4\" is too much"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		say(w, cases[i].text);
+		assert_int_equal(sl_import_ns2(&w->text, w->names, w->tracks), SL_ERR_FORMAT);
+		assert_string_equal(w->error.text, cases[i].error);
+	}
+}
+
+/* ---- who is in range ---- */
+
+static void links_are(struct world *w, double range_m, double every_s, uint32_t steps, const char *expected)
+{
+	static const uint32_t vertex[] = {2, 0, 1};
+	struct sl_schedule schedule;
+	sl_schedule_init(&schedule, w->tracks->count);
+	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule),
+			 SL_OK);
+	char *text = print_schedule(&schedule);
+	assert_string_equal(text, expected);
+	free(text);
+	sl_schedule_close(&schedule);
+}
+
+static void test_in_range_at_the_instant(void **state)
+{
+	struct world *w = *state;
+	say(w, "0 0 0\n0 3 4 10 6 8\n0 -300 0 10 300 0\n"); /* track 2 passes 0 at 5 s */
+	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	links_are(w, 5, 5, 3, "learners 3\nstep 1-3\nstep 2-3\nstep\n");
+	links_are(w, 4.999999, 5, 3, "learners 3\nstep\nstep 2-3\nstep\n");
+	links_are(w, 10, 5, 3, "learners 3\nstep 1-3\nstep 1-2 1-3 2-3\nstep 1-3\n");
+	links_are(w, 5, 2.5, 4, "learners 3\nstep 1-3\nstep\nstep 2-3\nstep\n");
+}
+
+static void test_links_have_a_limit(void **state)
+{
+	struct world *w = *state;
+	static const uint32_t vertex[] = {0, 1, 2};
+	struct sl_schedule schedule;
+	say(w, "0 0 0\n0 0 0\n0 0 0\n");
+	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
+	sl_schedule_init(&schedule, 3);
+	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, 1, 1, 3, 8, &schedule), SL_ERR_RANGE);
+	sl_schedule_close(&schedule);
+	sl_schedule_init(&schedule, 3);
+	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, 1, 1, 3, 9, &schedule), SL_OK);
+	sl_schedule_close(&schedule);
+}
+
+/* ---- which format ---- */
+
+static void test_guess(void **state)
+{
+	struct world *w = *state;
+	static const struct {
+		const char *text;
+		enum sl_import_format format;
+	} cases[] = {
+		{"", SL_IMPORT_GUESS},
+		{"# nothing\n\n  \n", SL_IMPORT_GUESS},
+		{"# edges\n0 1\n", SL_IMPORT_EDGES},
+		{"0 1 2.5\n", SL_IMPORT_EDGES}, /* a weight */
+		{"0 1 {'weight': 1}\n", SL_IMPORT_EDGES},
+		{"a b\n", SL_IMPORT_EDGES},
+		{"1.5 a b\n", SL_IMPORT_EDGES},
+		{"0.0 1.5 2.5\n", SL_IMPORT_BONNMOTION},
+		{"0 1 2 3 4 5\n", SL_IMPORT_BONNMOTION},
+		{"#3D\n0 1 2 3\n", SL_IMPORT_BONNMOTION},
+		{"# by ns\n $node_(0) set X_ 1\n", SL_IMPORT_NS2},
+		{"$god_ set-dist 0 1 2\n", SL_IMPORT_NS2},
+		{"set val(nn) 2\n", SL_IMPORT_NS2},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		say(w, cases[i].text);
+		if (sl_import_guess(&w->text) != cases[i].format)
+			fail_msg("\"%s\" is taken for %s", cases[i].text,
+				 sl_import_format_name(sl_import_guess(&w->text)));
+		assert_int_equal(w->text.line, 0);
+	}
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		TEST(test_lines),
+		TEST(test_a_copy_reads_the_same_lines),
+		TEST(test_what_is_no_text),
+		TEST(test_a_file_has_a_limit),
+		TEST(test_numbers),
+		TEST(test_names_in_order),
+		TEST(test_a_name_finds_its_learner),
+		TEST(test_as_many_names_as_learners),
+		TEST(test_edge_lists),
+		TEST(test_edge_lists_with_faults),
+		TEST(test_one_node_too_many),
+		TEST(test_bonnmotion),
+		TEST(test_bonnmotion_with_heights),
+		TEST(test_bonnmotion_with_faults),
+		TEST(test_ns2),
+		TEST(test_ns2_changes_its_mind),
+		TEST(test_ns2_jumps_on_its_way),
+		TEST(test_ns2_without_orders),
+		TEST(test_ns2_with_faults),
+		TEST(test_in_range_at_the_instant),
+		TEST(test_links_have_a_limit),
+		TEST(test_guess),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

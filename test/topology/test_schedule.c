@@ -1,0 +1,156 @@
+/* The schedule's text form, its checks, and where one comes from. */
+#include "test/topology/schedules.h"
+
+static void test_reads_and_writes(void **state)
+{
+	(void)state;
+	struct sl_schedule schedule =
+		schedule_of("# a walk\n\nlearners 4 # so many\n step 3-1 2-1\t1-3\r\nstep\nstep 4-3");
+	assert_int_equal(schedule.learners, 4);
+	assert_int_equal(schedule.steps, 3);
+	assert_int_equal(sl_schedule_count(&schedule, 0), 2); /* sorted, and 1-3 counts once */
+	assert_int_equal(sl_schedule_edges(&schedule, 0)[1].b, 2);
+	char *text = print_schedule(&schedule);
+	assert_string_equal(text, "learners 4\nstep 1-2 1-3\nstep\nstep 3-4\n");
+	free(text);
+	sl_schedule_close(&schedule);
+}
+
+static void test_names_file_and_line(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *error;
+	} cases[] = {
+		{"learners 3\nstep 1-4\n", "s.txt:2: edge 1-4: unknown learner 4 (learners are 1 to 3)"},
+		{"learners 3\nstep 0-1\n", "s.txt:2: edge 0-1: unknown learner 0 (learners are 1 to 3)"},
+		{"learners 3\n#\nstep 1-2 2-2\n", "s.txt:3: edge 2-2 is a loop"},
+		{"learners 3\nstep 1-2-3\n", "s.txt:2: malformed edge \"1-2-3\", expected ID-ID, as in 3-7"},
+		{"learners 3\nstep 1-\n", "s.txt:2: malformed edge \"1-\", expected ID-ID, as in 3-7"},
+		{"learners 3\nstep -1\n", "s.txt:2: malformed edge \"-1\", expected ID-ID, as in 3-7"},
+		{"learners 3\nstep 12345678901-1\n",
+		 "s.txt:2: malformed edge \"12345678901-1\", expected ID-ID, as in 3-7"},
+		{"learners 3\nstep 4294967297-1\n",
+		 "s.txt:2: edge 4294967297-1: unknown learner 4294967297 (learners are 1 to 3)"},
+		{"learners 3\nsteps 1-2\n", "s.txt:2: \"steps\" is neither \"learners\" nor \"step\""},
+		{"step 1-2\n",
+		 "s.txt:1: the first line must say how many learners there are, as in \"learners 10\""},
+		{"learners 3\nlearners 3\n", "s.txt:2: \"learners\" stands here for the second time"},
+		{"learners\n", "s.txt:1: \"learners\" needs a number, as in \"learners 10\""},
+		{"learners three\n", "s.txt:1: \"learners\" needs a number, as in \"learners 10\""},
+		{"learners 3 4\n", "s.txt:1: \"4\" is too much after \"learners 3\""},
+		{"learners 1\n", "s.txt:1: 1 learners; from 2 to 2000 are possible"},
+		{"learners 2001\n", "s.txt:1: 2001 learners; from 2 to 2000 are possible"},
+		{"learners 3\n\n", "s.txt:2: the file ends without a step"},
+		{"#", "s.txt:1: the file ends without a step"},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sl_schedule schedule;
+		struct sl_error error = {0};
+		assert_int_equal(parse_schedule(cases[i].text, &schedule, &error), SL_ERR_FORMAT);
+		assert_string_equal(error.text, cases[i].error);
+		assert_null(schedule.edges);
+	}
+}
+
+static void test_missing_file(void **state)
+{
+	(void)state;
+	struct sl_schedule schedule;
+	struct sl_error error = {0};
+	assert_int_equal(sl_schedule_read("no/such/file", &schedule, &error), SL_ERR_IO);
+	assert_string_equal(error.text, "no/such/file: No such file or directory");
+}
+
+/* ---- which steps can commit ---- */
+
+static void note(void *context, uint32_t step, const struct sl_step_parts *parts)
+{
+	char *text = context;
+	size_t used = strlen(text);
+	snprintf(text + used, 64 - used, "%u:%u/%u ", step, parts->parts, parts->largest);
+}
+
+static void test_disconnected_steps_are_named(void **state)
+{
+	(void)state;
+	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\nstep 1-2 2-3 3-4\nstep 1-2 3-4\n");
+	struct sl_error error = {0};
+	char noted[64] = "";
+	assert_int_equal(sl_schedule_check(&schedule, 4, note, noted, &error), SL_OK);
+	assert_string_equal(noted, "0:3/2 2:2/2 ");
+	sl_schedule_close(&schedule);
+}
+
+static void test_no_step_can_commit(void **state)
+{
+	(void)state;
+	struct sl_schedule schedule = schedule_of("learners 5\nstep 1-2 2-3\nstep 4-5\n");
+	struct sl_error error = {0};
+	char noted[64] = "";
+	assert_int_equal(sl_schedule_check(&schedule, 4, note, noted, &error), SL_ERR_INVALID);
+	assert_string_equal(
+		error.text,
+		"no step can commit: at most 3 learners hang together in one, and a round needs 4");
+	assert_string_equal(noted, "");
+	assert_int_equal(sl_schedule_check(&schedule, 3, NULL, NULL, &error), SL_OK);
+	sl_schedule_close(&schedule);
+}
+
+/* ---- families ---- */
+
+static void test_every_family_survives_the_file(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"complete",	     "ring",	  "line",	  "star",
+					    "grid",	     "nearest:6", "neighbours:8", "regular:3",
+					    "geometric:0.4", "regular",	  "neighbours:4"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		struct sl_schedule drawn = draw_schedule(names[i], 16, 3);
+		char *text = print_schedule(&drawn);
+		struct sl_schedule read = schedule_of(text);
+		assert_int_equal(read.steps, 3);
+		char *again = print_schedule(&read);
+		assert_string_equal(text, again);
+		free(text);
+		free(again);
+		sl_schedule_close(&drawn);
+		sl_schedule_close(&read);
+	}
+}
+
+static void test_steps_of_a_family(void **state)
+{
+	(void)state;
+	struct sl_schedule schedule = draw_schedule("ring", 5, 0);
+	assert_int_equal(schedule.steps, 1);
+	sl_schedule_close(&schedule);
+	schedule = draw_schedule("regular:4", 10, 0);
+	assert_int_equal(schedule.steps, SL_TOPOLOGY_STEPS);
+	sl_schedule_close(&schedule);
+}
+
+static void test_neither_name_nor_file(void **state)
+{
+	(void)state;
+	const struct sl_topology_request request = {.text = "rings", .learners = 4};
+	struct sl_schedule schedule;
+	struct sl_error error = {0};
+	assert_int_equal(sl_topology_schedule(&request, &schedule, &error), SL_ERR_NOTFOUND);
+	assert_non_null(strstr(error.text, "rings: neither a file nor a topology"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_reads_and_writes),
+		cmocka_unit_test(test_names_file_and_line),
+		cmocka_unit_test(test_missing_file),
+		cmocka_unit_test(test_disconnected_steps_are_named),
+		cmocka_unit_test(test_no_step_can_commit),
+		cmocka_unit_test(test_every_family_survives_the_file),
+		cmocka_unit_test(test_steps_of_a_family),
+		cmocka_unit_test(test_neither_name_nor_file),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

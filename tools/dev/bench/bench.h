@@ -1,0 +1,114 @@
+/* bench.h - `starling bench`: what a round costs on this machine, in named cases.
+ *
+ *   bench_command.c (tools/)  its command line       bench.c      the cases in turn
+ *   cases.c     the table of them                    show.c       as text while they run, as JSON at the end
+ *   kernels.c   arithmetic alone, in this process    crowd.c      many learners in this process (a swarm)
+ *   daemons.c   real daemons, over loopback          growth.c     how costs grow, as exponents
+ *   baseline.c  what others take for the like        child.c      programs that are run for their output
+ *
+ * A case gives figures, each of several samples. No targets stand here: what was measured is printed, with its spread, and
+ * what may have disturbed it. Everything that is written lies in one folder, which is removed at the end.
+ */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "common/base/err.h"
+#include "tools/dev/bench/figure.h"
+#include "tools/dev/bench/machine.h"
+
+#define SL_REPEAT_MOST 100u
+static_assert(SL_REPEAT_MOST <= SL_SAMPLES_MOST, "every sample is kept");
+
+struct sl_bench_options {
+	const char *program;	  /* starling, to launch daemons with */
+	const char *const *names; /* of the cases to run; count 0: all */
+	size_t count;
+	uint32_t repeat;
+	bool json, vs;
+	const char *baselines; /* folder, or NULL: where it is usually found */
+	const char *folder;    /* where the bench makes its own in */
+};
+
+#define SL_FIGURES_MOST 32u
+#define SL_NOTES_MOST 8u
+#define SL_NOTE_BYTES 256u
+
+/* What the case that runs has come to so far. */
+struct sl_bench_result {
+	struct sl_figure figures[SL_FIGURES_MOST];
+	uint32_t figure_count;
+	char notes[SL_NOTES_MOST][SL_NOTE_BYTES];
+	uint32_t note_count;
+	double others; /* part of the machine that others took */
+	double seconds;
+};
+
+struct sl_bench;
+
+struct sl_bench_case {
+	const char *name;
+	const char *text; /* one line */
+	/* SL_PENDING: interrupted. An error ends the case, not the bench. */
+	int (*run)(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+	const void *details; /* of the run function's own kind */
+};
+
+extern const struct sl_bench_case sl_bench_cases[];
+extern const size_t sl_bench_case_count;
+const struct sl_bench_case *sl_bench_case_find(const char *name);
+
+struct sl_bench {
+	struct sl_bench_options options;
+	struct sl_machine machine;
+	char folder[PATH_MAX]; /* its own */
+	bool live;	       /* progress is shown */
+	const char *name;      /* of the case that runs */
+	struct sl_bench_result result;
+	json_t *report; /* of the cases that have ended */
+	bool failed;
+};
+
+/* Runs the cases asked for: the exit status. */
+int sl_bench_run(struct sl_bench *bench);
+/* From now on signals that ask for an end are noticed, and passed on to a child that runs. */
+void sl_bench_watch_signals(void);
+/* Whether the user wants an end; asked often. */
+bool sl_bench_stopped(void);
+
+/* ---- for the cases ---- */
+
+/* A new figure; name and unit are copied. */
+struct sl_figure *sl_bench_figure(struct sl_bench *bench, const char *unit, const char *name, ...)
+	__attribute__((format(printf, 3, 4)));
+/* One of one sample: median over median. */
+void sl_bench_ratio(struct sl_bench *bench, const struct sl_figure *above, const struct sl_figure *below, const char *name);
+/* A line below the figures. */
+void sl_bench_note(struct sl_bench *bench, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What is being done now, on a terminal; SL_PENDING when the user wants an end. */
+int sl_bench_at(struct sl_bench *bench, const char *what, uint32_t done, uint32_t of);
+
+/* Deletes a folder and all that is in it. */
+void sl_bench_take_away(const char *folder);
+
+int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_iteration(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_growth(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+
+/* ---- child.c ---- */
+
+/* Runs argv[0] (found on PATH) with "KEY=VALUE" more in its environment, to its end; *output is all that it printed,
+ * malloced. SL_ERR_NOTFOUND: there is no such program. Its last words on standard error are in the error. */
+int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment, char **output,
+		   struct sl_error *error);
+/* Interrupts the one that runs; for a signal handler. */
+void sl_bench_child_stop(void);
+
+/* ---- show.c ---- */
+
+void sl_bench_show_machine(const struct sl_bench *bench);
+void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error);
+json_t *sl_bench_case_json(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error);

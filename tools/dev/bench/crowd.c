@@ -1,0 +1,120 @@
+#include "tools/dev/bench/crowd.h"
+
+#include "common/base/random.h"
+#include "tools/dev/bench/baseline.h"
+#include "tools/dev/bench/kernels.h"
+#include "tools/sim/runner.h"
+#include "tools/topology/topology.h"
+
+struct crowd_run {
+	const struct sl_crowd *crowd;
+	struct sl_crowd_costs *costs;
+};
+
+static int train(void *context, struct swarm_training *training, struct sl_error *error)
+{
+	const struct crowd_run *run = context;
+	uint64_t random = sl_random_seed(1, training->learner, training->draw);
+	(void)error;
+	for (size_t i = 0; i < run->crowd->parameters; i++)
+		training->model[i] = (float)sl_random_in(&random, -1, 1);
+	return SL_OK;
+}
+
+static void reported(void *context, uint32_t learner, const struct sl_report *report)
+{
+	struct crowd_run *run = context;
+	(void)learner;
+	if (report->kind == SL_REPORT_COMMITTED)
+		run->costs->exchanges = report->n[2];
+}
+
+static int play(const struct swarm_options *options, struct sl_crowd_costs *costs, struct sl_error *error)
+{
+	struct swarm_figures figures;
+	struct swarm *swarm;
+	int rc = swarm_open(options, &swarm, error);
+	if (rc != SL_OK)
+		return rc;
+	do
+		rc = swarm_step(swarm, error);
+	while (rc == SL_PENDING && !sl_bench_stopped());
+	swarm_figures(swarm, &figures);
+	costs->share_s = figures.seconds[SL_PHASE_SHARE];
+	costs->mix_s = figures.seconds[SL_PHASE_MIX];
+	swarm_close(swarm);
+	return rc;
+}
+
+static int settings_of(const struct sl_crowd *crowd, const struct sl_schedule *schedule, struct sl_settings *settings,
+		       struct sl_error *error)
+{
+	const char *set[SL_CROWD_SETS + 2] = {"rounds=1", "gate=warn"};
+	size_t count = 2;
+	for (size_t i = 0; i < SL_CROWD_SETS && crowd->set[i] != NULL; i++)
+		set[count++] = crowd->set[i];
+	return swarm_settings(set, count, schedule, settings, error);
+}
+
+int sl_crowd_round(const struct sl_crowd *crowd, struct sl_crowd_costs *costs, struct sl_error *error)
+{
+	struct crowd_run run = {crowd, costs};
+	struct sl_settings settings;
+	struct sl_schedule schedule;
+	struct sl_topology_request request = {.text = crowd->topology, .learners = crowd->learners, .steps = 1, .seed = 1};
+	struct swarm_options options = {.learners = crowd->learners,
+					.settings = &settings,
+					.schedule = &schedule,
+					.parameters = crowd->parameters,
+					.seed = 1,
+					.train = train,
+					.reported = reported,
+					.context = &run};
+	int rc = sl_topology_schedule(&request, &schedule, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = settings_of(crowd, &schedule, &settings, error);
+	if (rc == SL_OK)
+		rc = play(&options, costs, error);
+	sl_schedule_close(&schedule);
+	return rc;
+}
+
+struct iteration_figures {
+	struct sl_figure *alone, *whole, *octave;
+};
+
+/* One sample of each. SL_ERR_NOTFOUND: but for Octave, which is not here. */
+static int iteration_pass(struct sl_bench *bench, const struct sl_crowd *crowd, const struct iteration_figures *f, bool octave,
+			  struct sl_error *error)
+{
+	struct sl_crowd_costs costs;
+	int rc = sl_kernel_iteration(100, 87, 2354, 10, 1, f->alone);
+	if (rc != SL_OK)
+		return sl_fail(error, rc, "%s", sl_err_text(rc));
+	rc = sl_crowd_round(crowd, &costs, error);
+	if (rc != SL_OK)
+		return rc;
+	sl_figure_add(f->whole, 1e6 * costs.mix_s / (double)(costs.exchanges * crowd->learners));
+	return octave ? sl_baseline_octave(bench, 87, NULL, f->octave) : SL_OK;
+}
+
+int sl_bench_iteration(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+{
+	const struct sl_crowd *crowd = self->details;
+	bool octave = bench->options.vs;
+	struct iteration_figures f;
+	int rc = SL_OK;
+	f.alone = sl_bench_figure(bench, "us", "an iteration, arithmetic alone");
+	f.whole = sl_bench_figure(bench, "us", "an iteration, in a round");
+	f.octave = sl_bench_figure(bench, "us", "Octave, a learner at a time");
+	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
+		rc = sl_bench_at(bench, "rounds of 100 learners", i, bench->options.repeat);
+		if (rc == SL_OK)
+			rc = iteration_pass(bench, crowd, &f, octave, error);
+		if (rc == SL_ERR_NOTFOUND)
+			rc = octave = SL_OK;
+	}
+	sl_bench_ratio(bench, f.octave, f.whole, "Octave over a round");
+	return rc;
+}

@@ -1,0 +1,276 @@
+/* Arithmetic alone, in one thread of this process: making shares, with their randomness, and an iteration of mixing. */
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/field/vector.h"
+#include "common/graph/generate.h"
+#include "common/field/metropolis.h"
+#include "common/field/share.h"
+#include "tools/dev/bench/baseline.h"
+#include "tools/dev/bench/kernels.h"
+
+#define BLOCK 2048u	/* coordinates at a time, as a learner makes them */
+#define SHARES 2000000u /* a sample */
+#define PASSES 5u
+
+double sl_thread_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* ---- shares ---- */
+
+struct maker {
+	struct sl_sharing sharing;
+	struct sl_arena arena;
+	struct sl_coins *coins;
+	uint64_t *x, **rows, *scratch;
+};
+
+static int maker_take(struct maker *m, uint32_t degree)
+{
+	m->coins = SL_TAKE(&m->arena, degree, struct sl_coins);
+	m->x = SL_TAKE(&m->arena, BLOCK, uint64_t);
+	m->rows = SL_TAKE(&m->arena, degree + 1, uint64_t *);
+	m->scratch = SL_TAKE(&m->arena, sl_share_scratch(degree), uint64_t);
+	if (m->coins == NULL || m->x == NULL || m->rows == NULL || m->scratch == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t r = 0; r <= degree; r++)
+		if ((m->rows[r] = SL_TAKE(&m->arena, BLOCK, uint64_t)) == NULL)
+			return SL_ERR_NOMEM;
+	return SL_OK;
+}
+
+static int maker_open(struct maker *m, uint64_t p, uint32_t degree)
+{
+	sl_id ids[SL_LEARNERS_MAX];
+	uint8_t key[SL_KEY_BYTES];
+	struct sl_field field;
+	size_t bytes = (degree + 4) * (BLOCK * sizeof(uint64_t) + sizeof(struct sl_coins) + 256) + 8 * sl_share_scratch(degree) + 65536;
+	*m = (struct maker){.arena.base = NULL};
+	sl_arena_init(&m->arena, malloc(bytes), bytes);
+	if (m->arena.base == NULL)
+		return SL_ERR_NOMEM;
+	for (uint32_t r = 0; r < degree; r++)
+		ids[r] = r + 2;
+	int rc = sl_field_init(&field, p);
+	if (rc == SL_OK)
+		rc = sl_sharing_init(&m->sharing, &field, 1, ids, degree, &m->arena);
+	if (rc == SL_OK)
+		rc = maker_take(m, degree);
+	for (uint32_t r = 0; rc == SL_OK && r < degree; r++) {
+		randombytes_buf(key, sizeof key);
+		sl_coins_open(&m->coins[r], key);
+	}
+	return rc;
+}
+
+int sl_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples, struct sl_figure *figure)
+{
+	struct maker m;
+	size_t blocks = 1 + SHARES / ((size_t)BLOCK * (degree + 1));
+	int rc = maker_open(&m, p, degree);
+	for (uint32_t i = 0; rc == SL_OK && i <= samples; i++) {
+		double begun = sl_thread_ns();
+		for (size_t b = 0; b < blocks; b++)
+			sl_share(&m.sharing, kind, m.coins, m.x, BLOCK, m.rows, m.scratch);
+		double spent = sl_thread_ns() - begun;
+		if (i > 0) /* the first warms up */
+			sl_figure_add(figure, spent / ((double)blocks * BLOCK * (degree + 1)));
+	}
+	free(m.arena.base);
+	return rc;
+}
+
+static const struct {
+	enum sl_sharing_kind kind;
+	const char *name;
+} kinds[] = {{SL_SHARING_SHAMIR, "shamir"}, {SL_SHARING_ADDITIVE, "additive"}, {SL_SHARING_SEEDED, "seeded"}};
+static const struct {
+	uint64_t p;
+	uint32_t bits;
+} primes[] = {{SL_P_MERSENNE31, 31}, {(UINT64_C(1) << 61) - 1, 61}};
+static const uint32_t degrees[] = {10, 87};
+#define KINDS (sizeof kinds / sizeof *kinds)
+#define PRIMES (sizeof primes / sizeof *primes)
+#define DEGREES (sizeof degrees / sizeof *degrees)
+
+struct share_figures {
+	struct sl_figure *ours[KINDS][PRIMES][DEGREES], *octave[DEGREES];
+};
+
+static void share_figures_open(struct sl_bench *bench, struct share_figures *f)
+{
+	for (size_t k = 0; k < KINDS; k++)
+		for (size_t p = 0; p < PRIMES; p++)
+			for (size_t d = 0; d < DEGREES; d++)
+				f->ours[k][p][d] = sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u", kinds[k].name,
+								   primes[p].bits, degrees[d]);
+	for (size_t d = 0; bench->options.vs && d < DEGREES; d++)
+		f->octave[d] = sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
+}
+
+/* One sample of each. */
+static int share_pass(const struct share_figures *f)
+{
+	int rc = SL_OK;
+	for (size_t k = 0; k < KINDS; k++)
+		for (size_t p = 0; p < PRIMES; p++)
+			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
+				rc = sl_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1, f->ours[k][p][d]);
+	return rc;
+}
+
+/* SL_ERR_NOTFOUND: there is none. */
+static int octave_pass(struct sl_bench *bench, const struct share_figures *f)
+{
+	int rc = SL_OK;
+	for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
+		rc = sl_baseline_octave(bench, degrees[d], f->octave[d], NULL);
+	return rc;
+}
+
+static void share_ratios(struct sl_bench *bench, const struct share_figures *f)
+{
+	char name[64];
+	for (size_t d = 0; d < DEGREES; d++) {
+		snprintf(name, sizeof name, "Octave over shamir, degree %u", degrees[d]);
+		sl_bench_ratio(bench, f->octave[d], f->ours[0][0][d], name);
+	}
+}
+
+int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+{
+	struct share_figures f;
+	uint32_t repeat = bench->options.repeat;
+	bool octave = bench->options.vs;
+	int rc = SL_OK;
+	(void)self;
+	share_figures_open(bench, &f);
+	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++) {
+		rc = sl_bench_at(bench, "shares", i, repeat);
+		if (rc == SL_OK)
+			rc = share_pass(&f);
+		if (rc < 0)
+			return sl_fail(error, rc, "%s", sl_err_text(rc));
+		if (rc == SL_OK && octave && octave_pass(bench, &f) != SL_OK)
+			octave = false;
+	}
+	if (octave)
+		share_ratios(bench, &f);
+	return rc;
+}
+
+/* ---- one iteration of exact, of a chunk ---- */
+
+double sl_kernel_exact(uint32_t degree)
+{
+	struct sl_field field;
+	uint64_t *x = calloc(SL_CHUNK_ELEMENTS, sizeof *x), *sum = calloc(SL_CHUNK_ELEMENTS, sizeof *sum);
+	uint64_t *weights = calloc(degree + 1, sizeof *weights);
+	uint8_t *packed = calloc(SL_CHUNK_ELEMENTS, sizeof(uint32_t));
+	const uint8_t **states = calloc(degree, sizeof *states);
+	double least = -1;
+	bool good = x != NULL && sum != NULL && weights != NULL && packed != NULL && states != NULL;
+	for (uint32_t r = 0; good && r <= degree; r++) {
+		weights[r] = 12345 + r;
+		if (r < degree)
+			states[r] = packed;
+	}
+	for (uint32_t i = 0; good && sl_field_init(&field, SL_P_MERSENNE31) == SL_OK && i < PASSES; i++) {
+		double begun = sl_thread_ns();
+		sl_blend_step(&field, x, sum, 7, SL_CHUNK_ELEMENTS, states, weights, degree);
+		double spent = (sl_thread_ns() - begun) / ((double)SL_CHUNK_ELEMENTS * degree);
+		least = least < 0 || spent < least ? spent : least;
+	}
+	free(x);
+	free(sum);
+	free(weights);
+	free(packed);
+	free(states);
+	return least;
+}
+
+/* ---- one iteration of metropolis, of N learners with one another's states ---- */
+
+struct field_of_states {
+	uint32_t learners, degree;
+	size_t elements;
+	struct sl_graph graph;
+	uint8_t *now, *next; /* N rows as they are on the wire */
+	struct sl_divisor *divisors;
+	const uint8_t **states;
+};
+
+static void step_one(struct field_of_states *f, uint32_t i)
+{
+	size_t row = f->elements * sizeof(int64_t);
+	const uint32_t *neighbours = sl_neighbours(&f->graph, i);
+	int64_t *state = (int64_t *)(f->next + i * row);
+	for (uint32_t r = 0; r < f->degree; r++)
+		f->states[r] = f->now + neighbours[r] * row;
+	memcpy(state, f->now + i * row, row);
+	sl_mix_step(state, f->elements, f->states, f->divisors, f->degree);
+}
+
+static void step_all(struct field_of_states *f)
+{
+	for (uint32_t i = 0; i < f->learners; i++)
+		step_one(f, i);
+	uint8_t *old = f->now;
+	f->now = f->next;
+	f->next = old;
+}
+
+static int graph_of(struct field_of_states *f, struct sl_arena *arena)
+{
+	const struct sl_topology topology = {SL_TOPOLOGY_REGULAR, f->degree};
+	size_t count, room = (size_t)f->learners * (f->learners - 1) / 2;
+	struct sl_edge *edges = SL_TAKE(arena, room, struct sl_edge);
+	if (edges == NULL)
+		return SL_ERR_NOMEM;
+	int rc = sl_generate(&topology, f->learners, 1, 0, edges, room, &count, arena);
+	return rc == SL_OK ? sl_graph_init(&f->graph, f->learners, edges, count, arena) : rc;
+}
+
+static int states_of(struct field_of_states *f, struct sl_arena *arena)
+{
+	size_t row = f->elements * sizeof(int64_t);
+	f->now = sl_arena_take(arena, f->learners, row);
+	f->next = sl_arena_take(arena, f->learners, row);
+	f->divisors = SL_TAKE(arena, f->degree, struct sl_divisor);
+	f->states = SL_TAKE(arena, f->degree, const uint8_t *);
+	if (f->now == NULL || f->next == NULL || f->divisors == NULL || f->states == NULL)
+		return SL_ERR_NOMEM;
+	randombytes_buf(f->now, f->learners * row);
+	for (size_t at = 7; at < f->learners * row; at += 8)
+		f->now[at] &= 0x3f; /* below 2^62 */
+	for (uint32_t r = 0; r < f->degree; r++)
+		sl_divisor_init(&f->divisors[r], f->degree + 1);
+	return SL_OK;
+}
+
+int sl_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations, uint32_t samples,
+			struct sl_figure *figure)
+{
+	struct field_of_states f = {.learners = learners, .degree = degree, .elements = elements};
+	struct sl_arena arena;
+	size_t bytes = 16 * elements * learners + 64 * (size_t)learners * learners + (8 << 20);
+	sl_arena_init(&arena, malloc(bytes), bytes);
+	int rc = arena.base == NULL ? SL_ERR_NOMEM : graph_of(&f, &arena);
+	if (rc == SL_OK)
+		rc = states_of(&f, &arena);
+	for (uint32_t i = 0; rc == SL_OK && i <= samples; i++) {
+		double begun = sl_thread_ns();
+		for (uint32_t k = 0; k < iterations; k++)
+			step_all(&f);
+		if (i > 0)
+			sl_figure_add(figure, (sl_thread_ns() - begun) / 1e3 / iterations / learners);
+	}
+	free(arena.base);
+	return rc;
+}

@@ -1,0 +1,59 @@
+/* What a learner committed and did not come to say, because it died in between: looked up in its folder.
+ *
+ * Its last result says how it came by it: the first signer is the learner itself, or the round was shown to it by others.
+ * Of rounds before that there is no result any more, and maybe no model: it may have been shown a later round.
+ */
+#include <sodium.h>
+#include <stdio.h>
+
+#include "common/base/bytes.h"
+#include "daemon/store/result.h"
+#include "tools/launch/launch.h"
+
+static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result *result)
+{
+	const struct sl_plan *plan = l->launch->plan;
+	char state[PATH_MAX];
+	struct sl_error error;
+	sl_run_path(&plan->folder, l->index, "state", state);
+	return sl_result_open(state, plan->folder.name, plan->n, t, result,
+			      &error) == SL_OK;
+}
+
+static void adopt_proof(struct sl_learner *l, struct sl_round_row *row, const struct sl_proof *proof)
+{
+	char digest[2 * SL_HASH_BYTES + 1];
+	sodium_bin2hex(digest, sizeof digest, proof->digest, SL_HASH_BYTES);
+	if (row->committed == 0) {
+		row->learners = proof->learners;
+		row->attempt = proof->a;
+	}
+	if (proof->digests[0].id != l->index + 1) {
+		sl_round_shown(row, l->index, digest);
+		return;
+	}
+	if (sl_round_adopted(row, l->index, digest))
+		sl_hear_first_commit(l->launch, row);
+}
+
+static void adopt_round(struct sl_learner *l, sl_round t)
+{
+	struct sl_result result;
+	struct sl_round_row *row = sl_rounds_at(&l->launch->rounds, t);
+	if (row == NULL || sl_bit(row->who, l->index))
+		return;
+	if (open_result(l, t, &result)) {
+		adopt_proof(l, row, &result.proof);
+		sl_rows_late(l, row);
+		sl_result_close(&result);
+	} else {
+		sl_round_passed(row, l->index);
+	}
+}
+
+void sl_adopt(struct sl_learner *learner, sl_round t)
+{
+	for (sl_round round = learner->committed + 1; round <= t; round++)
+		adopt_round(learner, round);
+	learner->committed = t;
+}

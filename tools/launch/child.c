@@ -1,0 +1,237 @@
+/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid holds the
+ * process of a learner that runs. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/launch/launch.h"
+
+#define TAIL_BYTES 65536u
+#define TAIL_LINES 5u
+
+/* Beside this program as it was built, beside it as it is installed, or wherever PATH says. */
+void sl_child_program(char program[static PATH_MAX])
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	if (n > 0) {
+		self[n] = '\0';
+		const char *folder = dirname(self), *const places[] = {"../daemon/starlingd", "starlingd"};
+		for (size_t i = 0; i < 2; i++) {
+			int m = snprintf(program, PATH_MAX, "%s/%s", folder, places[i]);
+			if (m < PATH_MAX && access(program, X_OK) == 0)
+				return;
+		}
+	}
+	strcpy(program, "starlingd");
+}
+
+void sl_child_judge(struct sl_learner *learner)
+{
+	struct sl_launch *launch = learner->launch;
+	char text[SL_ERROR_BYTES + 1024], why[64];
+	bool heard_out =
+		learner->control.state != SL_CLIENT_OPEN; /* its last records may still be on their way */
+	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
+			learner->committed == launch->rounds.most;
+	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
+		return;
+	learner->judged = true;
+	if (sl_revive(learner, why, sizeof why))
+		return;
+	sl_child_explain(learner, true, text, sizeof text);
+	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "", text);
+}
+
+static void on_child_closed(uv_handle_t *handle)
+{
+	((struct sl_learner *)handle->data)->closed = true;
+}
+
+static void on_child_exit(uv_process_t *process, int64_t status, int signal)
+{
+	struct sl_learner *l = process->data;
+	char path[PATH_MAX];
+	sl_run_path(&l->launch->plan->folder, l->index, "pid", path);
+	unlink(path);
+	l->exited = true;
+	l->exit_status = status;
+	l->exit_signal = signal;
+	l->launch->running--;
+	uv_close((uv_handle_t *)process, on_child_closed);
+	sl_child_judge(l);
+}
+
+/* For whoever wants to end one learner. A run goes on without. */
+static void write_pid(const struct sl_learner *l)
+{
+	char path[PATH_MAX];
+	sl_run_path(&l->launch->plan->folder, l->index, "pid", path);
+	FILE *file = fopen(path, "we");
+	if (file == NULL)
+		return;
+	fprintf(file, "%d\n", uv_process_get_pid(&l->process));
+	fclose(file);
+}
+
+static size_t size_of(const struct sl_learner *l, const char *file)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	sl_run_path(&l->launch->plan->folder, l->index, file, path);
+	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+/* What is said of a learner's last start begins anew. */
+static void begin(struct sl_learner *l)
+{
+	l->starts++;
+	l->started_ms = uv_now(&l->launch->loop);
+	l->log_from = size_of(l, "log.jsonl");
+	l->stderr_from = size_of(l, "stderr.txt");
+	l->spawned = l->exited = l->closed = l->judged = l->final = l->connected = false;
+	l->killed = 0;
+	l->lost_ms = 0;
+	l->activity = SL_TRAINING;
+	l->phase = SL_PHASE_TRAIN;
+	l->part = 0;
+}
+
+static int spawn(struct sl_learner *l, int output)
+{
+	char parent[16];
+	snprintf(parent, sizeof parent, "%d", (int)getpid());
+	char *args[] = {(char *)"starlingd",
+			(char *)"--config",
+			(char *)"config.yaml",
+			(char *)"--parent",
+			parent,
+			NULL};
+	uv_stdio_container_t stdio[3] = {{.flags = UV_IGNORE},
+					 {.flags = UV_INHERIT_FD, .data.fd = output},
+					 {.flags = UV_INHERIT_FD, .data.fd = output}};
+	/* started in its own folder, its control socket is "control.sock": a long path to the run folder does
+	 * not hurt */
+	uv_process_options_t options = {.exit_cb = on_child_exit,
+					.file = l->launch->program,
+					.args = args,
+					.cwd = l->folder,
+					.stdio = stdio,
+					.stdio_count = 3};
+	l->process.data = l;
+	int rc = uv_spawn(&l->launch->loop, &l->process, &options);
+	l->spawned = rc == 0;
+	if (rc != 0)
+		uv_close((uv_handle_t *)&l->process, NULL);
+	else
+		write_pid(l);
+	return rc;
+}
+
+int sl_child_spawn(struct sl_learner *learner, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	begin(learner);
+	sl_run_path(&learner->launch->plan->folder, learner->index, "stderr.txt", path);
+	int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	if (output < 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	int rc = spawn(learner, output);
+	close(output);
+	if (rc != 0)
+		return sl_fail(error, SL_ERR_IO, "cannot start %s for %s: %s", learner->launch->program,
+			       learner->name, uv_strerror(rc));
+	learner->launch->running++;
+	return SL_OK;
+}
+
+void sl_child_kill_all(struct sl_launch *launch, int signal)
+{
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (launch->learners[i].spawned && !launch->learners[i].exited)
+			uv_process_kill(&launch->learners[i].process, signal);
+}
+
+/* The end of a file, from `least` on, as text; malloced, "" if there is none. */
+static char *tail(const struct sl_learner *l, const char *file, size_t least)
+{
+	char path[PATH_MAX], *text = calloc(1, TAIL_BYTES + 1);
+	sl_run_path(&l->launch->plan->folder, l->index, file, path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (text != NULL && fd >= 0) {
+		off_t size = lseek(fd, 0, SEEK_END);
+		off_t from = size > (off_t)TAIL_BYTES ? size - (off_t)TAIL_BYTES : 0;
+		if (pread(fd, text, TAIL_BYTES, from > (off_t)least ? from : (off_t)least) < 0)
+			text[0] = '\0';
+	}
+	if (fd >= 0)
+		close(fd);
+	return text;
+}
+
+/* Where the last few lines of a text begin. */
+static const char *last_lines(const char *text)
+{
+	const char *at = text + strlen(text);
+	for (unsigned lines = 0; at > text; at--)
+		if (at[-1] == '\n' && at[0] != '\0' && ++lines == TAIL_LINES)
+			break;
+	return at;
+}
+
+/* The sentence of the last error record in a log; malloced or NULL. */
+static char *last_error(const char *log)
+{
+	char *found = NULL;
+	for (const char *line = log; line != NULL && *line != '\0';) {
+		const char *end = strchrnul(line, '\n');
+		json_t *record = json_loadb(line, (size_t)(end - line), 0, NULL);
+		if (strcmp(sl_field_text(record, "level", ""), "error") == 0) {
+			free(found);
+			found = strdup(sl_field_text(record, "text", "(without a text)"));
+		}
+		json_decref(record);
+		line = *end != '\0' ? end + 1 : NULL;
+	}
+	return found;
+}
+
+/* "learner-03 (3) was killed by SIGKILL in round 4" */
+static int describe(const struct sl_learner *l, char *text, size_t size)
+{
+	const char *abbreviation = sigabbrev_np(l->exit_signal);
+	char how[48], when[32] = "after the last round";
+	if (l->exit_signal != 0)
+		snprintf(how, sizeof how, "was killed by SIG%s", abbreviation != NULL ? abbreviation : "NAL");
+	else
+		snprintf(how, sizeof how, "ended with status %lld", (long long)l->exit_status);
+	if (!l->connected)
+		strcpy(when, "before it was up");
+	else if (l->committed < l->launch->rounds.most)
+		snprintf(when, sizeof when, "in round %u", l->committed + 1);
+	return snprintf(text, size, "%s (%u) %s %s", l->name, l->index + 1, how, when);
+}
+
+void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size)
+{
+	char *log = tail(learner, "log.jsonl", learner->log_from);
+	char *said = tail(learner, "stderr.txt", learner->stderr_from);
+	char *error = log != NULL ? last_error(log) : NULL;
+	const char *last = lines && said != NULL ? last_lines(said) : "";
+	int n = describe(learner, text, size);
+	if (error != NULL && (size_t)n < size)
+		n += snprintf(text + n, size - (size_t)n, ": %s", error);
+	if (*last != '\0' && (size_t)n < size)
+		snprintf(text + n, size - (size_t)n, "\n%s", last);
+	for (size_t end = strlen(text); end > 0 && text[end - 1] == '\n'; end--)
+		text[end - 1] = '\0';
+	free(error);
+	free(said);
+	free(log);
+}

@@ -1,0 +1,271 @@
+#include "tools/launch/launch.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "common/base/bytes.h"
+#include "tools/lib/command.h"
+#include "tools/launch/verify.h"
+
+#define TICK_MS 100u
+#define POLL_TICKS 3u	/* the bar moves about three times a second */
+#define START_MS 20000u /* until the control sockets must be there, and a little more for many learners */
+#define START_MS_A_LEARNER 300u
+#define LOST_MS 5000u /* a daemon may outlive its control connection by this */
+#define TERM_MS 2000u /* after `stop` */
+#define KILL_MS 5000u
+
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+/* ---- ending ---- */
+
+void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
+{
+	if (launch->failed || launch->ending)
+		return;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(launch->error, sizeof launch->error, format, args);
+	va_end(args);
+	launch->failed = true;
+	sl_launch_end(launch);
+}
+
+/* Asks each daemon to end: over its control socket, or by a signal if it is not to be reached. */
+static void ask_to_end(struct sl_learner *l)
+{
+	if (!l->spawned || l->exited)
+		return;
+	if (l->control.state == SL_CLIENT_OPEN)
+		sl_client_send(&l->control, json_pack("{s:s}", "op", "stop"));
+	else
+		uv_process_kill(&l->process, SIGTERM);
+}
+
+void sl_launch_end(struct sl_launch *launch)
+{
+	if (launch->ending)
+		return;
+	launch->ending = true;
+	launch->end_ms = uv_now(&launch->loop);
+	sl_progress_clear(launch->progress);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		ask_to_end(&launch->learners[i]);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+	struct sl_launch *launch = handle->data;
+	bool again = launch->signal != 0;
+	launch->signal = number;
+	sl_launch_end(launch);
+	if (again) {
+		launch->end_stage = 2;
+		sl_child_kill_all(launch, SIGKILL);
+	}
+}
+
+/* Nothing holds the loop after this. */
+static void let_go(struct sl_launch *launch)
+{
+	uv_close((uv_handle_t *)&launch->tick, NULL);
+	sl_chaos_close(launch);
+	for (size_t i = 0; i < 3; i++)
+		uv_close((uv_handle_t *)&launch->signals[i], NULL);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		sl_client_close(&launch->learners[i].control);
+}
+
+static void tick_ending(struct sl_launch *launch, uint64_t now)
+{
+	uint64_t waited = now - launch->end_ms;
+	if (launch->running == 0) {
+		let_go(launch);
+	} else if (waited >= KILL_MS && launch->end_stage < 2) {
+		launch->end_stage = 2;
+		sl_child_kill_all(launch, SIGKILL);
+	} else if (waited >= TERM_MS && launch->end_stage < 1) {
+		launch->end_stage = 1;
+		sl_child_kill_all(launch, SIGTERM);
+	}
+}
+
+/* ---- running ---- */
+
+/* Who is absent took part, and needs no model. */
+static int verify(const struct sl_launch *launch, const struct sl_round_row *row, struct sl_error *error)
+{
+	uint64_t who[(SL_LEARNERS_MAX + 63) / 64] = {0}, excused[(SL_LEARNERS_MAX + 63) / 64] = {0};
+	sl_round_absent(row, excused);
+	for (size_t w = 0; w < sl_bits_words(row->roster); w++) {
+		who[w] = row->who[w] | excused[w];
+		excused[w] |= row->passed[w];
+	}
+	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, who, excused};
+	return sl_verify_round(&v, error);
+}
+
+void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
+{
+	struct sl_error error = {0};
+	row->exact = sl_round_agreed(row);
+	if (launch->plan->options.verify) {
+		row->verified = verify(launch, row, &error) == SL_OK;
+		row->check_failed = !row->verified;
+		row->exact = row->exact && row->verified;
+	}
+	sl_progress_round(launch->progress, row);
+	if (error.text[0] != '\0')
+		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
+	if (row->round == launch->rounds.most)
+		sl_launch_end(launch);
+}
+
+static void tick_starting(struct sl_launch *launch, uint64_t now)
+{
+	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners;
+	for (uint32_t i = 0; i < launch->plan->learners; i++) {
+		struct sl_learner *l = &launch->learners[i];
+		if (l->connected || l->exited)
+			continue;
+		if (now - l->started_ms > deadline)
+			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
+				       (unsigned long long)deadline / 1000);
+		if (!launch->ending)
+			sl_client_connect(&l->control, l->folder);
+	}
+}
+
+static void tick_lost(struct sl_launch *launch, uint64_t now)
+{
+	for (uint32_t i = 0; i < launch->plan->learners; i++) {
+		const struct sl_learner *l = &launch->learners[i];
+		if (l->lost_ms != 0 && !l->exited && now - l->lost_ms > LOST_MS)
+			sl_launch_fail(launch,
+				       "the control connection to %s ended (%s), and the daemon runs on",
+				       l->name, l->lost_why);
+	}
+}
+
+/* What a daemon said before it ended may still be on its way. */
+static bool any_talks(const struct sl_launch *launch)
+{
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (launch->learners[i].control.state == SL_CLIENT_OPEN)
+			return true;
+	return false;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+	struct sl_launch *launch = timer->data;
+	uint64_t now = uv_now(&launch->loop);
+	double elapsed_s = (double)(now - launch->last_tick_ms) / 1000;
+	launch->last_tick_ms = now;
+	if (launch->ending) {
+		tick_ending(launch, now);
+		return;
+	}
+	sl_revive_tick(launch, now);
+	tick_starting(launch, now);
+	tick_lost(launch, now);
+	if (launch->running == 0 && !any_talks(launch) && !sl_revive_pending(launch))
+		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
+			       launch->handed + 1);
+	if (!launch->ending)
+		sl_radio_tick(launch, elapsed_s);
+	if (!launch->ending)
+		sl_rows_tick(launch);
+	if (!launch->ending)
+		sl_wait_tick(launch, now);
+	if (!launch->ending && launch->ticks++ % POLL_TICKS == 0) {
+		sl_launch_poll(launch);
+		sl_launch_show(launch);
+	}
+}
+
+/* ---- beginning ---- */
+
+/* Each daemon is a connection here, and its links are descriptors there: take what the system allows. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void watch_signals(struct sl_launch *launch)
+{
+	for (size_t i = 0; i < 3; i++) {
+		uv_signal_init(&launch->loop, &launch->signals[i]);
+		launch->signals[i].data = launch;
+		uv_signal_start(&launch->signals[i], on_signal, signals[i]);
+	}
+	uv_timer_init(&launch->loop, &launch->tick);
+	launch->tick.data = launch;
+	uv_timer_start(&launch->tick, on_tick, TICK_MS, TICK_MS);
+	sl_chaos_open(launch);
+}
+
+static void init_learner(struct sl_launch *launch, uint32_t index)
+{
+	struct sl_learner *l = &launch->learners[index];
+	l->launch = launch;
+	l->index = index;
+	sl_run_learner_name(&launch->plan->folder, index, l->name);
+	sl_run_path(&launch->plan->folder, index, "", l->folder);
+	sl_client_init(&l->control, &launch->loop, &sl_learner_events, l);
+}
+
+static void spawn_all(struct sl_launch *launch)
+{
+	struct sl_error error = {0};
+	sl_child_program(launch->program);
+	launch->last_tick_ms = uv_now(&launch->loop);
+	launch->moved_ms = launch->last_tick_ms;
+	launch->step = 1;
+	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++)
+		if (sl_child_spawn(&launch->learners[i], &error) != SL_OK)
+			sl_launch_fail(launch, "%s", error.text);
+}
+
+static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progress *progress)
+{
+	*launch = (struct sl_launch){.plan = plan, .progress = progress};
+	launch->learners = calloc(plan->learners, sizeof *launch->learners);
+	if (launch->learners == NULL)
+		return SL_ERR_NOMEM;
+	if (uv_loop_init(&launch->loop) != 0) {
+		free(launch->learners);
+		return SL_ERR_IO;
+	}
+	sl_rounds_init(&launch->rounds, plan->learners, plan->settings.rounds);
+	for (uint32_t i = 0; i < plan->learners; i++)
+		init_learner(launch, i);
+	return SL_OK;
+}
+
+int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
+{
+	struct sl_launch launch;
+	if (init(&launch, plan, progress) != SL_OK) {
+		fprintf(stderr, "starling launch: out of memory\n");
+		return SL_EXIT_FAILED;
+	}
+	raise_descriptors();
+	watch_signals(&launch);
+	spawn_all(&launch);
+	uv_run(&launch.loop, UV_RUN_DEFAULT);
+	uv_loop_close(&launch.loop);
+	int status = sl_launch_result(&launch);
+	sl_rounds_close(&launch.rounds);
+	sl_wait_close(&launch);
+	free(launch.learners);
+	return status;
+}

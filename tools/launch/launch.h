@@ -1,0 +1,229 @@
+/* launch.h - `starling launch`: N daemons on this machine, the radio between them, and what they make of it.
+ *
+ * One libuv loop. Records of the daemons come in over their control sockets (control_client), are put
+ * together into rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run -
+ * the last round, a failure, a signal - goes through sl_launch_end, after which the loop runs on until no
+ * child is left.
+ *
+ *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
+ * over
+ *
+ * A learner that dies is started again (launch_revive), and told anew who is in range; what it committed and could not
+ * say is looked up in its folder (launch_adopt).
+ *
+ * The launcher is no coordinator: it tells each learner who is in range, and otherwise only listens.
+ */
+#pragma once
+
+#include <uv.h>
+
+#include "common/protocol/phase.h"
+#include "common/config/settings.h"
+#include "tools/lib/control_client.h"
+#include "tools/lib/progress.h"
+#include "tools/lib/round_table.h"
+#include "tools/lib/run_folder.h"
+#include "tools/lib/schedule.h"
+
+struct sl_launch_options {
+	const char *program; /* as the user called it */
+	uint32_t learners;   /* 0: not said */
+	uint32_t rounds;     /* 0: not said */
+	const char *topology; /* NULL: not said */
+	const char *data;    /* NULL: not said */
+	const char *run_dir; /* NULL: ./run-YYYYmmdd-HHMMSS */
+	uint64_t seed;
+	bool seed_said;
+	double step_s;
+	bool verify, json, no_restart;
+	uint32_t chaos; /* how often to kill a learner */
+	const char **set; /* "KEY=VALUE" */
+	size_t sets;
+};
+
+/* What is known before the first daemon starts. */
+struct sl_plan {
+	struct sl_launch_options options;
+	struct sl_schedule schedule;
+	struct sl_run_folder folder;
+	struct sl_settings settings; /* of the first learner */
+	uint32_t learners, quorum;
+	uint64_t p;
+	size_t n; /* parameters of a model */
+	const char *topology;
+};
+
+/* Reads the schedule, makes and fills the run folder, and checks everything that can be checked now. After an
+ * error nothing is left behind. warn: disconnected steps. */
+int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
+		 struct sl_error *error);
+void sl_plan_close(struct sl_plan *plan);
+/* For a run without daemons, and without a folder: the options and the schedule; then, with settings and learners set, the
+ * checks. */
+int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error);
+int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+
+/* launch_gate.c: warns of the steps that the gate will refuse; SL_ERR_REFUSED when that is all of them. */
+int sl_plan_gate(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+
+/* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
+struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);
+
+#define SL_DEATHS_MOST 10u /* within a minute: then the run ends */
+
+enum sl_activity { SL_TRAINING, SL_SEEKING, SL_WORKING }; /* training | looking for a view | in one */
+
+struct sl_launch;
+
+struct sl_learner {
+	struct sl_launch *launch;
+	uint32_t index; /* in the roster: id - 1 */
+	char name[SL_NAME_BYTES];
+	char folder[PATH_MAX];
+	uv_process_t process;
+	uint32_t starts;
+	/* of its last start */
+	uint64_t started_ms;
+	size_t log_from, stderr_from; /* what it says begins there */
+	bool spawned, exited, closed; /* closed: the handle is free for another process */
+	bool judged, final;	      /* final: it has said of a round why it cannot go on */
+	uint32_t killed;	      /* which kill of --chaos that was; 0: none */
+	int64_t exit_status;
+	int exit_signal;
+	bool connected;	  /* the control socket was reached */
+	uint64_t lost_ms; /* when the connection ended; 0: it has not */
+	char lost_why[64];
+
+	uint64_t died_ms[SL_DEATHS_MOST]; /* its last deaths, the latest first */
+	uint32_t deaths, early;		  /* early: in a row, before it was up */
+	uint64_t again_ms;		  /* when it starts again; 0: it need not */
+	struct sl_client control;
+	bool greeted; /* has been connected once */
+	uint64_t heard_ms;
+	enum sl_activity activity;
+	sl_round committed; /* the last one */
+	sl_round round;	    /* what `status` said, for the bar */
+	enum sl_phase phase;
+	double part;
+	sl_round clamped_round; /* the last one in which it clamped, and how many parameters */
+	uint64_t clamped;
+	json_t *waiting; /* the last record in which it said whom it awaits; NULL: it has moved since */
+	uint64_t waiting_ms;
+};
+
+/* The kills of --chaos; a round's commit is the first one that is heard. */
+struct sl_chaos {
+	uv_timer_t timer;
+	uint64_t random;	    /* state of the generator */
+	uint64_t span_ms, round_ms; /* the shortest round so far; when this one began */
+	uint32_t rounds;	    /* committed */
+	uint32_t kills, unanswered; /* unanswered: since the last commit */
+	uint64_t first_ms, last_ms; /* the first of the unanswered; the last of all */
+	uint64_t after_ms;	    /* from the last kill to the next commit */
+	uint64_t longest_ms;	    /* from the first of some kills to the next commit */
+};
+
+struct sl_launch {
+	struct sl_plan *plan;
+	struct sl_progress *progress;
+	uv_loop_t loop;
+	uv_timer_t tick;
+	uv_signal_t signals[3];
+	struct sl_learner *learners;
+	uint32_t greeted, running; /* learners that have been up; children that are not reaped */
+	char program[PATH_MAX];	   /* of a learner */
+	uint32_t restarts;
+	struct sl_chaos chaos;
+	uint64_t last_tick_ms;
+	uint32_t ticks, polled;
+
+	struct sl_rounds rounds;
+	uint32_t handed; /* rounds that are printed */
+
+	uint32_t step;		     /* steps begun, from 1; 0: none yet */
+	uint32_t barren;	     /* steps in a row that passed without a commit */
+	double idle_s;		     /* under this step: nobody trained and nobody was in a view */
+	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
+	uint64_t moved_ms, wait_said_ms; /* the last step of anybody; the last word of a wait, 0: none */
+
+	bool ending;
+	uint64_t end_ms;
+	int end_stage; /* 0 asked to stop, 1 SIGTERM, 2 SIGKILL */
+	int signal;    /* that interrupted the run; 0: none */
+	char error[SL_ERROR_BYTES + PATH_MAX];
+	bool failed;
+	bool unwritten; /* summary.json */
+};
+
+/* Runs the plan to its end: the exit status. */
+int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress);
+
+/* launch_child.c: processes */
+/* If it has ended before its time, and all that it said is heard: it is started again, or fails the run. */
+void sl_child_judge(struct sl_learner *learner);
+int sl_child_spawn(struct sl_learner *learner, struct sl_error *error);
+void sl_child_program(char program[static PATH_MAX]);
+/* "learner-03 (3) ended with status 1 in round 4: " and what it last said; `lines`: the last lines of its standard error
+ * below that. */
+void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
+void sl_child_kill_all(struct sl_launch *launch, int signal);
+
+/* launch_revive.c: deaths and new starts */
+/* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the learner
+ * died, is in `why` ("" where that is all). */
+bool sl_revive(struct sl_learner *learner, char *why, size_t size);
+void sl_revive_tick(struct sl_launch *launch, uint64_t now);
+bool sl_revive_pending(const struct sl_launch *launch);
+
+/* launch_chaos.c: the kills of --chaos */
+void sl_chaos_open(struct sl_launch *launch);
+void sl_chaos_close(struct sl_launch *launch);
+void sl_chaos_begin(struct sl_launch *launch); /* all are up */
+void sl_chaos_committed(struct sl_launch *launch);
+void sl_chaos_say(struct sl_launch *launch);
+json_t *sl_chaos_json(const struct sl_launch *launch);
+
+/* launch_hear.c: records and replies of the daemons */
+extern const struct sl_client_events sl_learner_events;
+void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row);
+
+/* launch_rows.c: which rounds are shown */
+bool sl_rows_pending(const struct sl_launch *launch); /* the next one is committed by some */
+void sl_rows_tick(struct sl_launch *launch);
+/* It has said something of the round, which may be shown already. */
+void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
+
+/* launch_adopt.c: its rounds up to t are committed, and it did not come to say so */
+void sl_adopt(struct sl_learner *learner, sl_round t);
+
+/* launch_radio.c: who is in range */
+void sl_radio_next(struct sl_launch *launch); /* the next step, to everybody */
+void sl_radio_tell(struct sl_launch *launch,
+		   uint32_t index); /* the current step, to one that has just come */
+void sl_radio_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
+
+/* launch.c: how it ends */
+void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void sl_launch_end(struct sl_launch *launch);
+void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
+
+/* launch_wait.c: why nothing moves */
+void sl_wait_heard(struct sl_learner *learner, const json_t *record);
+void sl_wait_moved(struct sl_learner *learner);
+void sl_wait_tick(struct sl_launch *launch, uint64_t now);
+void sl_wait_close(struct sl_launch *launch);
+
+/* launch_result.c: after the last child has ended; the exit status */
+int sl_launch_result(struct sl_launch *launch);
+/* A line to be copied, never broken: this program with `command` and the run folder. */
+void sl_launch_command(struct sl_launch *launch, const char *lead, const char *command);
+
+/* launch_show.c: the bar */
+void sl_launch_poll(struct sl_launch *launch);
+void sl_launch_show(struct sl_launch *launch);
+enum sl_phase sl_phase_find(const char *name); /* TRAIN for what is none */
+
+/* summary.c */
+json_t *sl_summary_row(const struct sl_round_row *row);
+json_t *sl_summary(const struct sl_launch *launch);
+bool sl_all_exact(const struct sl_launch *launch);

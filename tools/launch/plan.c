@@ -1,0 +1,330 @@
+/* Everything that can be said about a run before it runs. What is wrong is found here, in one line, with
+ * nothing left behind. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/model/trainer.h"
+#include "tools/launch/launch.h"
+#include "tools/topology/topology.h"
+
+#define LEARNERS_USUAL 10u
+#define ROUNDS_USUAL 10u
+#define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
+#define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
+
+/* These differ between learners, or the launcher cannot work without its own value. */
+static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity", "state",
+				       "control", "log",    "log_format", "in_range"};
+
+static bool is_of(const char *key, const char *assignment)
+{
+	size_t length = strlen(key);
+	return strncmp(assignment, key, length) == 0 && assignment[length] == '=';
+}
+
+static int check_override(const char *assignment, struct sl_error *error)
+{
+	size_t length = strcspn(assignment, "=");
+	if (is_of("unsafe_reveal", assignment)) /* whoever only sets it would have nobody to delete the secrets */
+		return sl_fail(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
+	int rc = sl_settings_check(assignment, error);
+	if (rc != SL_OK)
+		return rc;
+	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
+		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
+			return sl_fail(error, SL_ERR_INVALID,
+				       "--set %s: the launcher gives every learner its own %s", assignment,
+				       reserved[i]);
+	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
+		return sl_fail(error, SL_ERR_INVALID,
+			       "--set %s: the launcher lives on the records of level info", assignment);
+	return SL_OK;
+}
+
+/* Which of two values was meant, nobody knows. */
+static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_error *error)
+{
+	const struct {
+		const char *key;
+		bool said;
+	} options[] = {{"rounds", o->rounds != 0}, {"seed", o->seed_said}, {"data", o->data != NULL}};
+	size_t length = strcspn(o->set[i], "=") + 1;
+	for (size_t j = 0; j < i; j++)
+		if (strncmp(o->set[i], o->set[j], length) == 0)
+			return sl_fail(error, SL_ERR_INVALID, "--set %s: there is a --set %s too", o->set[i],
+				       o->set[j]);
+	for (size_t j = 0; j < sizeof options / sizeof *options; j++)
+		if (options[j].said && is_of(options[j].key, o->set[i]))
+			return sl_fail(error, SL_ERR_INVALID, "--set %s: there is a --%s too", o->set[i],
+				       options[j].key);
+	return SL_OK;
+}
+
+/* A --set that has an option of its own is that option; true if it was. */
+static bool take_set(struct sl_launch_options *o, const char *assignment)
+{
+	const char *value = strchr(assignment, '=') + 1;
+	if (is_of("rounds", assignment))
+		o->rounds = (uint32_t)strtoul(value, NULL, 10);
+	else if (is_of("seed", assignment))
+		o->seed = strtoull(value, NULL, 10);
+	else if (is_of("data", assignment))
+		o->data = value;
+	else
+		return false;
+	return true;
+}
+
+static int plan_options(struct sl_launch_options *o, struct sl_error *error)
+{
+	size_t kept = 0;
+	int rc = SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < o->sets; i++) {
+		rc = check_override(o->set[i], error);
+		if (rc == SL_OK)
+			rc = check_twice(o, i, error);
+	}
+	for (size_t i = 0; rc == SL_OK && i < o->sets; i++)
+		if (!take_set(o, o->set[i]))
+			o->set[kept++] = o->set[i];
+	if (rc == SL_OK && o->seed > INT64_MAX)
+		rc = sl_fail(error, SL_ERR_RANGE, "--set seed=%llu: at most %lld, the largest integer of JSON",
+			     (unsigned long long)o->seed, (long long)INT64_MAX);
+	o->sets = kept;
+	o->rounds = o->rounds != 0 ? o->rounds : ROUNDS_USUAL;
+	o->data = o->data != NULL ? o->data : "digits";
+	return rc;
+}
+
+/* ---- the schedule ---- */
+
+static int plan_schedule(struct sl_plan *plan, struct sl_error *error)
+{
+	const struct sl_launch_options *o = &plan->options;
+	struct sl_topology_request request = {.text = o->topology, .learners = o->learners, .seed = o->seed};
+	request.redraws = o->rounds + REDRAWS_SPARE < REDRAWS_MOST ? o->rounds + REDRAWS_SPARE : REDRAWS_MOST;
+	if (request.learners == 0 && (request.text == NULL || sl_topology_is_name(request.text)))
+		request.learners = LEARNERS_USUAL;
+	if (request.text == NULL)
+		request.text = request.learners <= 4 ? "complete" : "regular:4";
+	int rc = sl_topology_schedule(&request, &plan->schedule, error);
+	plan->learners = plan->schedule.learners;
+	plan->topology = request.text;
+	return rc;
+}
+
+static void warn_parts(void *context, uint32_t step, const struct sl_step_parts *parts)
+{
+	sl_progress_line(
+		context,
+		"warning: step %u of the schedule is disconnected: %u parts, the largest of %u learner%s",
+		step + 1, parts->parts, parts->largest, parts->largest == 1 ? "" : "s");
+}
+
+static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
+{
+	int rc = sl_settings_quorum(&plan->settings, plan->learners, &plan->quorum, error);
+	if (rc == SL_OK &&
+	    sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
+		rc = sl_fail_wrap(error, "%s", plan->topology);
+	return rc;
+}
+
+/* ---- the field ---- */
+
+struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
+{
+	return (struct sl_encoding){.kind = plan->settings.encoding,
+				    .sigma = plan->settings.sigma,
+				    .clip = plan->settings.clip,
+				    .weight = 1,
+				    .weight_total = plan->learners};
+}
+
+static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int sigma_most,
+			 struct sl_error *error)
+{
+	const struct sl_settings *s = &plan->settings;
+	char would[96] = "", need[32] = "is beyond 2^64";
+	if (sigma_most >= 0)
+		snprintf(would, sizeof would, "; sigma %d would do", sigma_most);
+	if (least != UINT64_MAX)
+		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
+	return sl_fail(error, SL_ERR_INVALID,
+		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
+		       "would do %s%s",
+		       p, plan->learners, s->sigma, s->clip, (unsigned long long)s->max_weight, need, would);
+}
+
+static int check_field(struct sl_plan *plan, struct sl_error *error)
+{
+	const struct sl_settings *s = &plan->settings;
+	struct sl_encoding encoding = sl_plan_encoding(plan);
+	const uint32_t bits = sl_engine_p_bits(s->mixing);
+	const uint64_t most = UINT64_C(1) << bits;
+	uint64_t least = 0;
+	int sigma_most = -1;
+	char text[96];
+	plan->p = s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, bits);
+	if (plan->p > most)
+		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
+			       (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
+	if (sl_p_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight, &least,
+		       &sigma_most) &&
+	    plan->p > plan->learners)
+		return SL_OK;
+	if (plan->p == 0)
+		snprintf(text, sizeof text, "no p up to 2^%u is large enough", bits);
+	else
+		snprintf(text, sizeof text, "p = %llu is too small", (unsigned long long)plan->p);
+	return explain_bound(plan, text, least, sigma_most, error);
+}
+
+/* ---- the folder ---- */
+
+static int name_folder(struct sl_plan *plan, struct sl_error *error)
+{
+	char usual[64];
+	time_t now = time(NULL);
+	struct tm tm;
+	strftime(usual, sizeof usual, "run-%Y%m%d-%H%M%S", localtime_r(&now, &tm));
+	if (plan->options.run_dir == NULL)
+		return sl_run_folder_new(&plan->folder, usual, plan->learners, error);
+	if (plan->options.run_dir[0] == '\0')
+		return sl_fail(error, SL_ERR_INVALID, "--run-dir: an empty name");
+	return sl_run_folder_open(&plan->folder, plan->options.run_dir, plan->learners, error);
+}
+
+/* "digits", or where the folder is from everywhere: daemons run in folders of their own. Malloced. */
+static char *absolute_data(const char *data, struct sl_error *error)
+{
+	char *path = strcmp(data, "digits") == 0 ? strdup(data) : realpath(data, NULL);
+	if (path == NULL)
+		sl_fail(error, SL_ERR_IO, "data: %s: %m", data);
+	return path;
+}
+
+static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
+{
+	const struct sl_launch_options *o = &plan->options;
+	char rounds[16], seed[24], degree[16];
+	snprintf(rounds, sizeof rounds, "%u", o->rounds);
+	snprintf(seed, sizeof seed, "%llu", (unsigned long long)o->seed);
+	snprintf(degree, sizeof degree, "%u", sl_schedule_degree_max(&plan->schedule));
+	const struct sl_run_setting settings[] = {
+		{"run", plan->folder.name},
+		{"rounds", rounds},
+		{"data", data},
+		{"seed", seed},
+		{"degree_max", degree},
+		{"silent_wait",
+		 "10"}, /* the radio names peers that a busy machine may take a while to link */
+		{"unsafe_reveal", o->verify ? "true" : "false"},
+	};
+	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set,
+				  o->sets, error);
+}
+
+static int load_settings(struct sl_plan *plan, struct sl_error *error)
+{
+	char path[PATH_MAX],
+		control[] = "control=/control.sock"; /* short, wherever the folder is: see spawn */
+	const struct sl_launch_options *o = &plan->options;
+	const char **set = calloc(o->sets + 1, sizeof *set);
+	if (set == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	/* given once more, so that an error names the --set and not a file that is about to vanish */
+	for (size_t i = 0; i < o->sets; i++)
+		set[i] = o->set[i];
+	set[o->sets] = control;
+	sl_run_path(&plan->folder, 0, "config.yaml", path);
+	int rc = sl_settings_load(path, set, o->sets + 1, &plan->settings, error);
+	free(set);
+	return rc;
+}
+
+/* What every learner would find out for itself: unusable images, or too few. */
+static int check_data(struct sl_plan *plan, struct sl_error *error)
+{
+	struct sl_trainer *trainer;
+	int rc = sl_trainer_open(&plan->settings, 0, plan->learners, &trainer, error);
+	if (rc != SL_OK)
+		return rc;
+	plan->n = trainer->ops->parameters(trainer);
+	trainer->ops->close(trainer);
+	return SL_OK;
+}
+
+static int write_schedule(struct sl_plan *plan, struct sl_error *error)
+{
+	char *bytes = NULL;
+	size_t count = 0;
+	FILE *out = open_memstream(&bytes, &count);
+	if (out == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	fprintf(out, "# %s, seed %llu\n", plan->topology, (unsigned long long)plan->options.seed);
+	int rc = sl_schedule_write(&plan->schedule, out);
+	if (fclose(out) != 0 || rc != SL_OK)
+		rc = sl_fail(error, SL_ERR_NOMEM, "schedule.txt: out of memory");
+	else
+		rc = sl_run_write(&plan->folder, "schedule.txt", bytes, count, error);
+	free(bytes);
+	return rc;
+}
+
+int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
+{
+	int rc = check_field(plan, error);
+	if (rc == SL_OK)
+		rc = check_data(plan, error);
+	if (rc == SL_OK)
+		rc = check_schedule(plan, progress, error);
+	return rc == SL_OK ? sl_plan_gate(plan, progress, error) : rc;
+}
+
+static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress,
+		       struct sl_error *error)
+{
+	int rc = name_folder(plan, error);
+	if (rc != SL_OK)
+		return rc;
+	rc = fill(plan, data, error);
+	if (rc == SL_OK)
+		rc = load_settings(plan, error);
+	if (rc == SL_OK)
+		rc = sl_plan_check(plan, progress, error);
+	if (rc == SL_OK)
+		rc = write_schedule(plan, error);
+	if (rc != SL_OK)
+		sl_run_folder_remove(&plan->folder);
+	return rc;
+}
+
+int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error)
+{
+	*plan = (struct sl_plan){.options = *options};
+	int rc = plan_options(&plan->options, error);
+	return rc == SL_OK ? plan_schedule(plan, error) : rc;
+}
+
+int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
+		 struct sl_error *error)
+{
+	char *data = NULL;
+	int rc = sl_plan_begin(plan, options, error);
+	if (rc == SL_OK && (data = absolute_data(plan->options.data, error)) == NULL)
+		rc = error->code;
+	if (rc == SL_OK)
+		rc = plan_folder(plan, data, progress, error);
+	free(data);
+	if (rc != SL_OK)
+		sl_plan_close(plan);
+	return rc;
+}
+
+void sl_plan_close(struct sl_plan *plan)
+{
+	sl_schedule_close(&plan->schedule);
+}

@@ -1,0 +1,104 @@
+/* Deaths and new starts. The first death of a minute is answered at once, later ones after pauses that grow; who dies
+ * again and again, or never comes up, ends the run. What --chaos has killed is not held against a learner. */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/launch/launch.h"
+
+#define MINUTE_MS 60000u
+#define PAUSE_MS 250u
+#define PAUSE_MOST_MS 5000u
+#define EARLY_MOST 3u	 /* deaths in a row before it was up */
+#define STATUS_UNUSABLE 2 /* of starlingd: a configuration, a roster or data that only people can mend */
+
+static void remember(struct sl_learner *l, uint64_t now)
+{
+	memmove(&l->died_ms[1], &l->died_ms[0], sizeof l->died_ms - sizeof l->died_ms[0]);
+	l->died_ms[0] = now;
+	l->deaths += l->deaths < SL_DEATHS_MOST;
+	l->early = l->connected ? 0 : l->early + 1;
+}
+
+static uint32_t deaths_of_this_minute(const struct sl_learner *l)
+{
+	uint32_t count = 0;
+	while (count < l->deaths && l->died_ms[0] - l->died_ms[count] < MINUTE_MS)
+		count++;
+	return count;
+}
+
+/* 0, then 0.25 s doubling to 5 s. */
+static uint64_t pause_after(uint32_t deaths)
+{
+	uint64_t pause = deaths < 2 ? 0 : PAUSE_MS;
+	for (uint32_t i = 2; i < deaths && pause < PAUSE_MOST_MS; i++)
+		pause *= 2;
+	return pause < PAUSE_MOST_MS ? pause : PAUSE_MOST_MS;
+}
+
+static const char *ordinal(uint32_t n)
+{
+	static const char *const ends[] = {"th", "st", "nd", "rd"};
+	return n % 10 > 3 || (n % 100 >= 11 && n % 100 <= 13) ? ends[0] : ends[n % 10];
+}
+
+static void say(const struct sl_learner *l, uint64_t pause_ms)
+{
+	char death[SL_ERROR_BYTES + 256], when[48] = "started again", by[48] = "";
+	uint32_t start = l->starts + 1;
+	sl_child_explain(l, false, death, sizeof death);
+	if (pause_ms > 0)
+		snprintf(when, sizeof when, "starts again in %g s", (double)pause_ms / 1000);
+	if (l->killed > 0)
+		snprintf(by, sizeof by, "chaos %u of %u: ", l->killed, l->launch->plan->options.chaos);
+	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start, ordinal(start));
+}
+
+bool sl_revive(struct sl_learner *learner, char *why, size_t size)
+{
+	struct sl_launch *launch = learner->launch;
+	uint64_t now = uv_now(&launch->loop);
+	*why = '\0';
+	if (launch->plan->options.no_restart || learner->final ||
+	    (learner->exit_signal == 0 && learner->exit_status == STATUS_UNUSABLE))
+		return false;
+	if (learner->killed == 0)
+		remember(learner, now);
+	uint32_t deaths = learner->killed > 0 ? 1 : deaths_of_this_minute(learner);
+	if (learner->early >= EARLY_MOST)
+		snprintf(why, size, " died %u times before it was up", learner->early);
+	else if (deaths >= SL_DEATHS_MOST)
+		snprintf(why, size, " died %u times within a minute", deaths);
+	if (*why != '\0')
+		return false;
+	learner->again_ms = now + pause_after(deaths);
+	say(learner, learner->again_ms - now);
+	return true;
+}
+
+static bool is_due(const struct sl_learner *l, uint64_t now)
+{
+	return l->again_ms != 0 && now >= l->again_ms && l->closed && l->control.state == SL_CLIENT_IDLE;
+}
+
+void sl_revive_tick(struct sl_launch *launch, uint64_t now)
+{
+	struct sl_error error = {0};
+	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
+		struct sl_learner *l = &launch->learners[i];
+		if (!is_due(l, now))
+			continue;
+		l->again_ms = 0;
+		launch->restarts++;
+		if (sl_child_spawn(l, &error) != SL_OK)
+			sl_launch_fail(launch, "%s", error.text);
+	}
+}
+
+bool sl_revive_pending(const struct sl_launch *launch)
+{
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (launch->learners[i].again_ms != 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,222 @@
+#include "tools/launch/verify.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/bytes.h"
+#include "tools/lib/checkpoint_check.h"
+
+#define CHUNK 8192u /* elements read at a time: memory stays at Z and one model */
+
+/* What is being put together: Z, then the model it decodes to. */
+struct sum {
+	struct sl_field field;
+	uint64_t *z; /* n+1 */
+	float *model;
+	size_t n;
+};
+
+struct reveal {
+	FILE *file;
+	char path[PATH_MAX];
+	uint64_t p;
+	size_t elements;
+};
+
+static void round_path(const struct sl_verify *v, uint32_t learner, const char *kind, const char *suffix,
+		       char *path)
+{
+	char file[64];
+	snprintf(file, sizeof file, "state/%s-%06u.%s", kind, v->round, suffix);
+	sl_run_path(v->folder, learner, file, path);
+}
+
+static int reveal_open(struct reveal *r, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
+{
+	uint8_t bytes[8];
+	struct stat st;
+	round_path(v, learner, "reveal", "u64", r->path);
+	r->file = fopen(r->path, "re");
+	if (r->file == NULL)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", r->path, strerror(errno));
+	if (fstat(fileno(r->file), &st) == 0 && st.st_size >= 24 && st.st_size % 8 == 0 &&
+	    fread(bytes, sizeof bytes, 1, r->file) == 1) {
+		sl_unpack(&r->p, bytes, 1, 8);
+		r->elements = (size_t)st.st_size / 8 - 1;
+		return SL_OK;
+	}
+	fclose(r->file);
+	return sl_fail(error, SL_ERR_FORMAT, "%s: not an encoding", r->path);
+}
+
+/* The first encoding says what p and n are. */
+static int sum_begin(struct sum *sum, const struct reveal *r, struct sl_error *error)
+{
+	if (sl_field_init(&sum->field, r->p) != SL_OK || r->elements - 1 > SL_ELEMENTS_MAX)
+		return sl_fail(error, SL_ERR_FORMAT, "%s: p is %llu, with %zu elements", r->path,
+			       (unsigned long long)r->p, r->elements);
+	sum->n = r->elements - 1;
+	sum->z = calloc(r->elements, sizeof *sum->z);
+	sum->model = calloc(sum->n, sizeof *sum->model);
+	return sum->z != NULL && sum->model != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "out of memory");
+}
+
+static int sum_add(struct sum *sum, const struct reveal *r, struct sl_error *error)
+{
+	static_assert(CHUNK * 8 <= 65536, "on the stack");
+	uint8_t bytes[CHUNK * 8];
+	uint64_t x[CHUNK];
+	for (size_t at = 0; at <= sum->n; at += CHUNK) {
+		size_t count = sum->n + 1 - at < CHUNK ? sum->n + 1 - at : CHUNK;
+		if (fread(bytes, 8, count, r->file) != count)
+			return sl_fail(error, SL_ERR_IO, "%s: ends early", r->path);
+		sl_unpack(x, bytes, count, 8);
+		for (size_t i = 0; i < count; i++) {
+			if (x[i] >= sum->field.p)
+				return sl_fail(error, SL_ERR_FORMAT, "%s: element %zu is not below p",
+					       r->path, at + i);
+			sum->z[at + i] = sl_add(&sum->field, sum->z[at + i], x[i]);
+		}
+	}
+	return SL_OK;
+}
+
+static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
+{
+	struct reveal r;
+	int rc = reveal_open(&r, v, learner, error);
+	if (rc != SL_OK)
+		return rc;
+	if (sum->z == NULL)
+		rc = sum_begin(sum, &r, error);
+	if (rc == SL_OK && (r.p != sum->field.p || r.elements != sum->n + 1))
+		rc = sl_fail(error, SL_ERR_FORMAT, "%s: another p or another size than the other learners'",
+			     r.path);
+	if (rc == SL_OK)
+		rc = sum_add(sum, &r, error);
+	fclose(r.file);
+	return rc;
+}
+
+static int compare_model(const struct sum *sum, const char *path, FILE *file, struct sl_error *error)
+{
+	float read[CHUNK];
+	for (size_t at = 0; at < sum->n; at += CHUNK) {
+		size_t count = sum->n - at < CHUNK ? sum->n - at : CHUNK;
+		if (fread(read, sizeof *read, count, file) != count)
+			return sl_fail(error, SL_ERR_IO, "%s: ends early", path);
+		for (size_t i = 0; i < count; i++)
+			if (memcmp(&read[i], &sum->model[at + i], sizeof *read) != 0)
+				return sl_fail(error, SL_ERR_INVALID,
+					       "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
+					       at + i, (double)read[i], (double)sum->model[at + i]);
+	}
+	return SL_OK;
+}
+
+static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_t learner,
+		       struct sl_error *error)
+{
+	char path[PATH_MAX];
+	struct sl_tensor_file tensor;
+	round_path(v, learner, "round", "safetensors", path);
+	int rc = sl_tensor_open(path, &tensor, error);
+	if (rc != SL_OK)
+		return rc;
+	if (tensor.n != sum->n)
+		rc = sl_fail(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
+			     tensor.n, sum->n);
+	else
+		rc = compare_model(sum, path, tensor.file, error);
+	fclose(tensor.file);
+	return rc;
+}
+
+/* Whole files, byte for byte: nothing in a checkpoint may differ between learners. */
+static int same_bytes(FILE *a, FILE *b)
+{
+	uint8_t x[CHUNK], y[CHUNK];
+	size_t n, m;
+	do {
+		n = fread(x, 1, sizeof x, a);
+		m = fread(y, 1, sizeof y, b);
+		if (n != m || memcmp(x, y, n) != 0)
+			return SL_ERR_INVALID;
+	} while (n > 0);
+	return ferror(a) || ferror(b) ? SL_ERR_IO : SL_OK;
+}
+
+static int check_same(const struct sl_verify *v, uint32_t first, uint32_t learner, struct sl_error *error)
+{
+	char path[PATH_MAX], other[PATH_MAX];
+	round_path(v, first, "round", "safetensors", path);
+	round_path(v, learner, "round", "safetensors", other);
+	FILE *a = fopen(path, "re"), *b = fopen(other, "re");
+	int rc = a != NULL && b != NULL ? same_bytes(a, b) : SL_ERR_IO;
+	if (a != NULL)
+		fclose(a);
+	if (b != NULL)
+		fclose(b);
+	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s: not the same bytes as %s", other, path);
+}
+
+static bool has_model(const struct sl_verify *v, uint32_t learner)
+{
+	char path[PATH_MAX];
+	round_path(v, learner, "round", "safetensors", path);
+	return access(path, F_OK) == 0;
+}
+
+static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, struct sl_error *error)
+{
+	uint32_t first = UINT32_MAX;
+	int rc = SL_OK;
+	for (uint32_t i = 0; rc == SL_OK && i < v->folder->learners; i++) {
+		if (!sl_bit(v->who, i) || (sl_bit(v->passed, i) && !has_model(v, i)))
+			continue;
+		rc = check_model(sum, v, i, error);
+		if (rc == SL_OK && first != UINT32_MAX)
+			rc = check_same(v, first, i, error);
+		if (first == UINT32_MAX)
+			first = i;
+	}
+	if (rc == SL_OK && first == UINT32_MAX)
+		rc = sl_fail(error, SL_ERR_NOTFOUND, "nobody has the model of round %u", v->round);
+	return rc;
+}
+
+static void delete_reveals(const struct sl_verify *v)
+{
+	char path[PATH_MAX];
+	for (uint32_t i = 0; i < v->folder->learners; i++) {
+		round_path(v, i, "reveal", "u64", path);
+		unlink(path);
+	}
+}
+
+int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
+{
+	struct sum sum = {0};
+	int rc = SL_OK;
+	for (uint32_t i = 0; rc == SL_OK && i < verify->folder->learners; i++)
+		if (sl_bit(verify->who, i))
+			rc = add_learner(&sum, verify, i, error);
+	if (rc == SL_OK && sum.z == NULL)
+		rc = sl_fail(error, SL_ERR_INVALID, "nobody has committed");
+	if (rc == SL_OK) {
+		rc = sl_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model);
+		if (rc != SL_OK)
+			sl_fail(error, rc, "the sum of the encodings does not decode: the total weight is 0");
+	}
+	if (rc == SL_OK)
+		rc = check_checkpoints(&sum, verify, error);
+	if (rc == SL_OK)
+		delete_reveals(verify);
+	free(sum.z);
+	free(sum.model);
+	return rc;
+}

@@ -1,0 +1,205 @@
+#include "tools/lib/progress.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/lib/table.h"
+#include "tools/lib/terminal.h"
+
+#define BAR_BYTES 512u
+#define GAUGE_LEAST 8u
+#define GAUGE_MOST 40u
+
+enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MIXING, MEAN, COLUMNS };
+
+/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from 102 on the
+ * engine that mixed. */
+static const struct sl_column table[COLUMNS] = {
+	[ROUND] = {"round", 5, 0, false},
+	[LEARNERS] = {"learners", 9, 3, false},
+	[EDGES] = {"edges", 8, 5, false},
+	[MU] = {"mu", 10, 6, false},
+	[STEPS] = {"steps", 8, 2, false},
+	[MSE] = {"MSE", 10, 0, false},
+	[TRAIN] = {"train s", 9, 4, false},
+	[AGGREGATE] = {"aggreg. s", 10, 1, false},
+	[MEGABYTES] = {"MB", 10, 7, false},
+	[MIXING] = {"mixing", 12, 8, true},
+	[MEAN] = {"mean", 11, 0, true},
+};
+
+void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live)
+{
+	const char *term = getenv("TERM");
+	bool able = term != NULL && *term != '\0' && strcmp(term, "dumb") != 0;
+	*progress = (struct sl_progress){.out = out, .live = may_live && able && isatty(fileno(out))};
+}
+
+void sl_progress_clear(struct sl_progress *progress)
+{
+	if (progress->shown)
+		fputs("\r\033[K", progress->out);
+	progress->shown = false;
+	fflush(progress->out);
+}
+
+void sl_progress_line(struct sl_progress *progress, const char *format, ...)
+{
+	va_list args;
+	char *text = NULL;
+	sl_progress_clear(progress);
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text != NULL)
+		sl_terminal_fill(progress->out, text, sl_terminal_width(progress->out));
+	free(text);
+	fflush(progress->out);
+}
+
+static void print_header(struct sl_progress *progress, uint32_t columns)
+{
+	char line[SL_TABLE_LINE_BYTES];
+	progress->columns = columns;
+	sl_table_header(table, COLUMNS, columns, line);
+	sl_progress_line(progress, "%s", line);
+}
+
+void sl_progress_header(struct sl_progress *progress)
+{
+	print_header(progress, sl_table_kept(table, COLUMNS, sl_terminal_width(progress->out)));
+}
+
+static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CELL_BYTES])
+{
+	const char *mean = !row->exact ? "NOT EXACT" : row->verified ? "exact" : "same";
+	snprintf(cells[ROUND], SL_CELL_BYTES, "%u", row->round);
+	snprintf(cells[LEARNERS], SL_CELL_BYTES, "%u", row->learners);
+	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", row->edges);
+	snprintf(cells[MU], SL_CELL_BYTES, isnan(row->mu) ? "-" : "%.6f", row->mu);
+	snprintf(cells[STEPS], SL_CELL_BYTES, "%llu", (unsigned long long)row->steps);
+	snprintf(cells[MSE], SL_CELL_BYTES, isnan(row->mse) ? "-" : "%.6f", row->mse);
+	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
+	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
+	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
+	snprintf(cells[MIXING], SL_CELL_BYTES, "%s", row->mixing);
+	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
+}
+
+/* "clamped 47,000, 1 absent"; "" where there is nothing to note */
+static void note(const struct sl_round_row *row, char *text, size_t size)
+{
+	char clamped[SL_THOUSANDS_BYTES];
+	uint32_t missing = sl_round_missing(row);
+	size_t used = 0;
+	sl_thousands(row->clamped, clamped);
+	*text = '\0';
+	if (row->clamped > 0)
+		used = (size_t)snprintf(text, size, "clamped %s", clamped);
+	if (missing > 0)
+		snprintf(text + used, size - used, "%s%u absent", used > 0 ? ", " : "", missing);
+}
+
+void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
+{
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], noted[SL_THOUSANDS_BYTES + 32];
+	size_t width = sl_terminal_width(progress->out);
+	uint32_t columns = sl_table_kept(table, COLUMNS, width);
+	if (columns != progress->columns)
+		print_header(progress, columns);
+	fill_cells(row, cells);
+	sl_table_line(table, COLUMNS, columns, cells, line);
+	note(row, noted, sizeof noted);
+	bool fits = width == 0 || strlen(line) + strlen(", ") + strlen(noted) <= width;
+	if (*noted == '\0')
+		sl_progress_line(progress, "%s", line);
+	else
+		sl_progress_line(progress, fits ? "%s, %s" : "%s\n      %s", line, noted);
+}
+
+/* What can be said of the models of all rounds together; not verified, no more than was looked at. */
+static const char *verdict(const struct sl_rounds *rounds, uint32_t shown, bool verified)
+{
+	bool complete = shown == rounds->most;
+	for (uint32_t i = 0; i < shown; i++)
+		if (!rounds->rows[i].exact)
+			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
+	return !complete	? "not complete"
+	       : verified	? "all exact"
+				: "all the same (exact by construction; --verify recomputes it)";
+}
+
+static void say_clamped(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip)
+{
+	char text[SL_THOUSANDS_BYTES];
+	uint64_t clamped = 0;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < shown; i++) {
+		clamped += rounds->rows[i].clamped;
+		count += rounds->rows[i].clamped > 0;
+	}
+	sl_thousands(clamped, text);
+	if (clamped > 0)
+		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clip, count,
+				 count == 1 ? "" : "s");
+}
+
+void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
+		       bool verified)
+{
+	const struct sl_round_row *rows = rounds->rows;
+	char mse[64] = "";
+	if (shown == 0)
+		return;
+	if (shown > 1 && !isnan(rows[0].mse))
+		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", rows[0].mse, rows[shown - 1].mse);
+	else if (!isnan(rows[0].mse))
+		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
+	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most, rounds->most == 1 ? "" : "s",
+			 verdict(rounds, shown, verified), mse);
+	say_clamped(progress, rounds, shown, clip);
+}
+
+/* "[#####-----] " of `cells` cells. */
+static size_t gauge(double part, size_t cells, char *out)
+{
+	size_t full = (size_t)((part < 0 ? 0 : part > 1 ? 1 : part) * (double)cells);
+	char *at = out;
+	*at++ = '[';
+	memset(at, '#', full);
+	memset(at + full, '-', cells - full);
+	at += cells;
+	*at++ = ']';
+	*at = '\0';
+	return (size_t)(at - out);
+}
+
+void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
+{
+	char left[96], cells[GAUGE_MOST + 4] = "";
+	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
+			    bar->phase, 100 * bar->part);
+	size_t used = (size_t)head + strlen(bar->note) + 1, most = columns - 1;
+	if (used + GAUGE_LEAST + 2 <= most) {
+		size_t room = most - used - 2;
+		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);
+	}
+	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
+	sl_text_cut(text, most);
+}
+
+void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
+{
+	char text[BAR_BYTES];
+	if (!progress->live)
+		return;
+	size_t width = sl_terminal_width(progress->out);
+	sl_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
+	fprintf(progress->out, "\r%s\033[K", text);
+	fflush(progress->out);
+	progress->shown = true;
+}

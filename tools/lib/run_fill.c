@@ -1,0 +1,165 @@
+/* Filling the run folder: identities, the roster, one configuration a learner. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "daemon/net/identity.h"
+#include "tools/lib/ports.h"
+#include "tools/lib/run_folder.h"
+
+/* Text that grows; a failure shows when it is taken. */
+struct text {
+	FILE *out;
+	char *bytes;
+	size_t count;
+};
+
+static int text_open(struct text *t)
+{
+	*t = (struct text){0};
+	t->out = open_memstream(&t->bytes, &t->count);
+	return t->out == NULL ? SL_ERR_NOMEM : SL_OK;
+}
+
+/* Writes it to RUN/file and lets go of it. */
+static int text_write(struct text *t, const struct sl_run_folder *folder, const char *file,
+		      struct sl_error *error)
+{
+	bool bad = ferror(t->out) != 0;
+	bad |= fclose(t->out) != 0;
+	int rc = bad ? sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", file)
+		     : sl_run_write(folder, file, t->bytes, t->count, error);
+	free(t->bytes);
+	return rc;
+}
+
+/* Plain where YAML cannot misread it, else in double quotes. */
+static void put_setting(FILE *out, const char *key, size_t key_length, const char *value)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_+";
+	fprintf(out, "%.*s: ", (int)key_length, key);
+	if (*value != '\0' && (value[strspn(value, plain)] == '\0')) {
+		fprintf(out, "%s\n", value);
+		return;
+	}
+	fputc('"', out);
+	for (const char *c = value; *c != '\0'; c++) {
+		if ((unsigned char)*c < 0x20)
+			fprintf(out, "\\x%02x", (unsigned)(unsigned char)*c);
+		else
+			fprintf(out, strchr("\"\\", *c) != NULL ? "\\%c" : "%c", *c);
+	}
+	fputs("\"\n", out);
+}
+
+static bool overridden(const char *key, const char *const *overrides, size_t count)
+{
+	size_t length = strlen(key);
+	for (size_t i = 0; i < count; i++)
+		if (strncmp(overrides[i], key, length) == 0 && overrides[i][length] == '=')
+			return true;
+	return false;
+}
+
+static void put_settings(FILE *out, const struct sl_run_setting *settings, size_t count,
+			 const char *const *overrides, size_t override_count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!overridden(settings[i].key, overrides, override_count))
+			put_setting(out, settings[i].key, strlen(settings[i].key), settings[i].value);
+	for (size_t i = 0; i < override_count; i++) {
+		size_t length = strcspn(overrides[i], "=");
+		put_setting(out, overrides[i], length, overrides[i] + length + 1);
+	}
+}
+
+static int write_config(const struct sl_run_folder *folder, uint32_t index,
+			const struct sl_run_setting *settings, size_t count, const char *const *overrides,
+			size_t override_count, struct sl_error *error)
+{
+	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16];
+	struct text text;
+	sl_run_learner_name(folder, index, name);
+	snprintf(file, sizeof file, "%s/config.yaml", name);
+	if (text_open(&text) != SL_OK)
+		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", file);
+	fprintf(text.out, "# %s, written by starling launch\nid: %u\n", name, index + 1);
+	fputs("roster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: "
+	      "log.jsonl\n"
+	      "log_format: json\nin_range: told\n",
+	      text.out);
+	put_settings(text.out, settings, count, overrides, override_count);
+	return text_write(&text, folder, file, error);
+}
+
+static int make_learner(const struct sl_run_folder *folder, uint32_t index, uint8_t pin[static SL_HASH_BYTES],
+			struct sl_error *error)
+{
+	char path[PATH_MAX], name[SL_NAME_BYTES];
+	struct sl_identity identity = {0};
+	sl_run_learner_name(folder, index, name);
+	sl_run_path(folder, index, "", path);
+	if (mkdir(path, 0755) != 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	sl_run_path(folder, index, "state", path);
+	if (mkdir(path, 0700) != 0)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	sl_run_path(folder, index, "identity", path);
+	int rc = sl_identity_create(path, name, error);
+	if (rc == SL_OK)
+		rc = sl_identity_load(path, &identity, error);
+	if (rc != SL_OK)
+		return rc;
+	memcpy(pin, identity.pin, SL_HASH_BYTES);
+	sl_identity_close(&identity);
+	return SL_OK;
+}
+
+static void put_member(FILE *out, const struct sl_run_folder *folder, uint32_t index, uint16_t port,
+		       const uint8_t pin[static SL_HASH_BYTES])
+{
+	char name[SL_NAME_BYTES];
+	sl_run_learner_name(folder, index, name);
+	fprintf(out, "- {id: %u, name: %s, address: \"127.0.0.1:%u\", key: \"sha256:", index + 1, name, port);
+	for (size_t i = 0; i < SL_HASH_BYTES; i++)
+		fprintf(out, "%02x", pin[i]);
+	fputs("\"}\n", out);
+}
+
+static int write_roster(const struct sl_run_folder *folder, const uint16_t *ports, struct sl_error *error)
+{
+	struct text text;
+	uint8_t pin[SL_HASH_BYTES];
+	int rc = SL_OK;
+	if (text_open(&text) != SL_OK)
+		return sl_fail(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
+	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++) {
+		rc = make_learner(folder, i, pin, error);
+		if (rc == SL_OK)
+			put_member(text.out, folder, i, ports[i], pin);
+	}
+	if (rc == SL_OK)
+		return text_write(&text, folder, "roster.yaml", error);
+	fclose(text.out);
+	free(text.bytes);
+	return rc;
+}
+
+int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
+		       size_t count, const char *const *overrides, size_t override_count,
+		       struct sl_error *error)
+{
+	uint16_t *ports = calloc(folder->learners, sizeof *ports);
+	if (ports == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	int rc = sl_ports_find(ports, folder->learners, error);
+	if (rc == SL_OK)
+		rc = write_roster(folder, ports, error);
+	free(ports);
+	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
+		rc = write_config(folder, i, settings, count, overrides, override_count, error);
+	return rc;
+}

@@ -1,0 +1,172 @@
+#include "tools/lib/run_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NAMES_MOST 1000u /* tried for a new folder */
+
+static bool is_empty(const char *path)
+{
+	DIR *dir = opendir(path);
+	int entries = 0;
+	while (dir != NULL && readdir(dir) != NULL)
+		entries++;
+	if (dir != NULL)
+		closedir(dir);
+	return entries == 2; /* . and .. */
+}
+
+/* The last part of the path, made a name: it tells runs apart in handshakes and logs. */
+static void name_run(struct sl_run_folder *folder)
+{
+	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	const char *last = strrchr(folder->path, '/') + 1;
+	snprintf(folder->name, sizeof folder->name, "%.*s", (int)sizeof folder->name - 1,
+		 *last != '\0' ? last : "run");
+	for (char *c = folder->name; *c != '\0'; c++)
+		if (strchr(allowed, *c) == NULL)
+			*c = '-';
+	if (folder->name[0] == '.' || folder->name[0] == '-')
+		folder->name[0] = 'r';
+}
+
+/* Why mkdir did not. */
+static int cannot_make(const char *path, int reason, struct sl_error *error)
+{
+	char parent[PATH_MAX];
+	struct stat st;
+	snprintf(parent, sizeof parent, "%s", path);
+	for (size_t n = strlen(parent); n > 1 && parent[n - 1] == '/'; n--)
+		parent[n - 1] = '\0';
+	char *slash = strrchr(parent, '/');
+	if (slash != NULL && slash != parent)
+		*slash = '\0';
+	if (reason == ENOENT && slash != NULL && stat(parent, &st) != 0)
+		return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path, parent);
+	return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(reason));
+}
+
+/* The folder is there: what it is called from everywhere. */
+static int take(struct sl_run_folder *folder, const char *path, struct sl_error *error)
+{
+	char *absolute = realpath(path, NULL);
+	if (absolute == NULL)
+		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	bool fits = strlen(absolute) + 64 < sizeof folder->path && strlen(path) < sizeof folder->shown;
+	if (fits) {
+		strcpy(folder->path, absolute);
+		strcpy(folder->shown, path);
+	}
+	free(absolute);
+	if (!folder->created && !is_empty(path))
+		return sl_fail(error, SL_ERR_BUSY, "%s: exists and is not an empty folder", path);
+	if (!fits) {
+		if (folder->created)
+			rmdir(path);
+		return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", path);
+	}
+	name_run(folder);
+	return SL_OK;
+}
+
+int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		       struct sl_error *error)
+{
+	*folder = (struct sl_run_folder){.learners = learners};
+	folder->created = mkdir(path, 0755) == 0;
+	if (!folder->created && errno != EEXIST)
+		return cannot_make(path, errno, error);
+	return take(folder, path, error);
+}
+
+int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error)
+{
+	char name[PATH_MAX];
+	*folder = (struct sl_run_folder){.learners = learners, .created = true};
+	for (unsigned i = 1; i <= NAMES_MOST; i++) {
+		int n = snprintf(name, sizeof name, i == 1 ? "%s" : "%s-%u", path, i);
+		if (n < 0 || (size_t)n >= sizeof name)
+			return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", path);
+		if (mkdir(name, 0755) == 0)
+			return take(folder, name, error);
+		if (errno != EEXIST)
+			return cannot_make(name, errno, error);
+	}
+	return sl_fail(error, SL_ERR_BUSY, "%s to %s: exist", path, name);
+}
+
+void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES])
+{
+	int width = 2;
+	for (uint32_t n = folder->learners; n >= 100; n /= 10)
+		width++;
+	snprintf(name, SL_NAME_BYTES, "learner-%0*u", width, index + 1);
+}
+
+int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
+		char path[static PATH_MAX])
+{
+	char name[SL_NAME_BYTES];
+	sl_run_learner_name(folder, index, name);
+	int n = snprintf(path, PATH_MAX, "%s/%s%s%s", folder->path, name, *file != '\0' ? "/" : "", file);
+	return n < 0 || n >= PATH_MAX ? SL_ERR_RANGE : SL_OK;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
+{
+	(void)st;
+	(void)type;
+	if (at->level > 0)
+		remove(path);
+	return 0;
+}
+
+void sl_run_folder_remove(const struct sl_run_folder *folder)
+{
+	nftw(folder->path, remove_entry, 32, FTW_DEPTH | FTW_PHYS);
+	if (folder->created)
+		rmdir(folder->path);
+}
+
+static int write_all(int fd, const char *bytes, size_t count)
+{
+	while (count > 0) {
+		ssize_t n = write(fd, bytes, count);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		bytes += n;
+		count -= (size_t)n;
+	}
+	return fsync(fd);
+}
+
+int sl_run_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
+		 struct sl_error *error)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	int n = snprintf(path, sizeof path, "%s/%s", folder->path, file);
+	int m = snprintf(temporary, sizeof temporary, "%s/%s.new", folder->path, file);
+	if (n >= PATH_MAX || m >= PATH_MAX)
+		return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", file);
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	bool bad = fd < 0 || write_all(fd, bytes, count) != 0;
+	int reason = errno;
+	if (fd >= 0 && close(fd) != 0 && !bad) {
+		bad = true;
+		reason = errno;
+	}
+	if (!bad && rename(temporary, path) == 0)
+		return SL_OK;
+	reason = bad ? reason : errno;
+	unlink(temporary);
+	return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
+}

@@ -1,0 +1,126 @@
+/* `starling reproduce`: its command line, and how it ends. */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tools/lib/command.h"
+#include "tools/paper/reproduce.h"
+
+enum { KEY_DATA = 256, KEY_QUICK, KEY_ONLY, KEY_OCTAVE, KEY_JSON };
+
+#define FOLDER_USUAL "reproduced"
+#define EXIT_INTERRUPTED 130
+
+static const struct argp_option options[] = {
+	{"output", 'o', "FOLDER", 0, "where the report goes (" FOLDER_USUAL ")", 0},
+	{"data", KEY_DATA, "DIR", 0, "folder of IDX images, as MNIST's (digits that the program draws)", 0},
+	{"only", KEY_ONLY, "PARTS", 0, "these parts only, as in d,e", 0},
+	{"quick", KEY_QUICK, NULL, 0, "smaller, and not all of it: seconds instead of minutes", 0},
+	{"octave", KEY_OCTAVE, "FILE", 0, "the paper's simulation, for octave-cli (../shared/baselines/paper_octave.m)", 0},
+	{"json", KEY_JSON, NULL, 0, "print the table as JSON", 0},
+	{0}};
+
+static const char doc[] =
+	"Measure the figures and tables of the paper's evaluation with this code, and write a report of them: one page with "
+	"pictures, and the numbers as CSV.\v"
+	"It ends with a table: what the paper claims, its number, the one found here, and whether the claim holds.\n"
+	"\n"
+	"Examples:\n"
+	"  starling reproduce --data DIR\n"
+	"      all of it, in some minutes; then open reproduced/report.html\n"
+	"  starling reproduce --quick --only d -o table\n"
+	"\n"
+	"Exit status: 0 the report is written, whatever it finds of the paper; 1 failed, or this code does not hold what it has "
+	"to; 2 bad usage, or input that is missing or damaged; 130 interrupted, and there is no report.\n";
+
+static void parse_parts(struct sl_reproduce_options *o, const char *text, struct argp_state *state)
+{
+	o->parts = 0;
+	for (const char *at = text;; at += 2) {
+		if (*at < 'a' || *at > SL_PART_LAST || (at[1] != ',' && at[1] != '\0'))
+			argp_failure(state, SL_EXIT_USAGE, 0, "--only %s: letters from a to %c and commas, as in d,e", text,
+				     SL_PART_LAST);
+		o->parts |= 1u << (*at - 'a');
+		if (at[1] == '\0')
+			return;
+	}
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct sl_reproduce_options *o = state->input;
+	switch (key) {
+	case 'o':
+		o->folder = arg;
+		return 0;
+	case KEY_DATA:
+		o->data = arg;
+		return 0;
+	case KEY_ONLY:
+		parse_parts(o, arg, state);
+		return 0;
+	case KEY_QUICK:
+		o->quick = true;
+		return 0;
+	case KEY_OCTAVE:
+		o->octave = arg;
+		return 0;
+	case KEY_JSON:
+		o->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* The parts, behind the options. */
+static char *filter(int key, const char *text, void *input)
+{
+	(void)input;
+	char *whole = NULL;
+	size_t bytes = 0;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	FILE *out = open_memstream(&whole, &bytes);
+	if (out == NULL)
+		return (char *)text;
+	fputs("Parts:\n", out);
+	for (char part = 'a'; part <= SL_PART_LAST; part++)
+		fprintf(out, "  %c  %s\n", part, sl_part_title(part));
+	fprintf(out, "\n%s", text);
+	fclose(out);
+	return whole;
+}
+
+static const struct argp argp = {options, parse, NULL, doc, NULL, filter, NULL};
+
+/* What was named is not there, or is not what it should be. */
+static bool is_bad_input(int rc)
+{
+	return rc == SL_ERR_NOTFOUND || rc == SL_ERR_FORMAT || rc == SL_ERR_RANGE;
+}
+
+int sl_cmd_reproduce(int argc, char **argv)
+{
+	struct sl_reproduce r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX}, .stopped = sl_bench_stopped};
+	struct sl_error error = {0};
+	if (argp_parse(&argp, argc, argv, 0, NULL, &r.options) != 0)
+		return SL_EXIT_USAGE;
+	r.live = isatty(STDERR_FILENO);
+	sl_bench_watch_signals();
+	int rc = sl_reproduce_write(&r, &error);
+	if (rc == SL_PENDING) {
+		fputs("starling reproduce: interrupted; there is no report\n", stderr);
+		return EXIT_INTERRUPTED;
+	}
+	if (rc != SL_OK) {
+		fprintf(stderr, "starling reproduce: %s\n", error.text);
+		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+	}
+	sl_reproduce_show(&r, stdout);
+	return sl_reproduce_status(&r);
+}

@@ -1,0 +1,78 @@
+#include "tools/paper/memory.h"
+
+#include <malloc.h>
+#include <string.h>
+
+#include "common/base/random.h"
+#include "tools/sim/runner.h"
+
+#define LEARNERS 3u
+
+/* "VmHWM" of this process, in bytes; negative: not said. */
+static double status_of(const char *key)
+{
+	char line[256];
+	double kilobytes = -1;
+	FILE *in = fopen("/proc/self/status", "r");
+	if (in == NULL)
+		return -1;
+	while (fgets(line, sizeof line, in) != NULL)
+		if (strncmp(line, key, strlen(key)) == 0 && line[strlen(key)] == ':')
+			sscanf(line + strlen(key) + 1, "%lf", &kilobytes);
+	fclose(in);
+	return kilobytes * 1024;
+}
+
+/* From now on the peak is that of what follows. */
+static bool forget_peak(void)
+{
+	malloc_trim(0);
+	FILE *out = fopen("/proc/self/clear_refs", "w");
+	return out != NULL && (fputs("5", out) >= 0) & (fclose(out) == 0);
+}
+
+static int train(void *context, struct swarm_training *training, struct sl_error *error)
+{
+	uint64_t random = sl_random_seed(1, training->learner, training->t);
+	(void)error;
+	for (uint32_t l = 0; l < *(const uint32_t *)context; l++)
+		training->model[l] = (float)sl_random_in(&random, -1, 1);
+	return SL_OK;
+}
+
+static int play(struct sl_reproduce *r, uint32_t floats, struct sl_error *error)
+{
+	static const char *const set[] = {"rounds=1", "sharing=additive"};
+	struct sl_settings settings;
+	struct swarm *swarm;
+	struct swarm_options options = {.learners = LEARNERS,
+					.settings = &settings,
+					.parameters = floats,
+					.seed = 1,
+					.train = train,
+					.context = &floats};
+	int rc = swarm_settings(set, 2, NULL, &settings, error);
+	if (rc == SL_OK)
+		rc = swarm_open(&options, &swarm, error);
+	if (rc != SL_OK)
+		return rc;
+	do
+		rc = swarm_step(swarm, error);
+	while (rc == SL_PENDING && sl_reproduce_at(r, "memory", 0) == SL_OK);
+	swarm_close(swarm);
+	return rc;
+}
+
+int sl_memory_of_learners(struct sl_reproduce *r, uint32_t floats, double *bytes, struct sl_error *error)
+{
+	bool forgotten = forget_peak();
+	double before = status_of("VmRSS");
+	int rc = play(r, floats, error);
+	double peak = status_of("VmHWM");
+	if (rc != SL_OK)
+		return rc;
+	if (!forgotten || before < 0 || peak < before)
+		return sl_fail(error, SL_ERR_IO, "this system does not say how much memory a process takes");
+	*bytes = (peak - before) / LEARNERS;
+	return SL_OK;
+}

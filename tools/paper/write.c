@@ -1,0 +1,251 @@
+/* The parts in order, and the page around them. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "tools/lib/csv.h"
+#include "tools/paper/page/page.h"
+#include "tools/paper/reproduce.h"
+
+struct part {
+	const char *letters; /* that it writes */
+	int (*run)(struct sl_reproduce *r, struct sl_error *error);
+	bool timed; /* what others want of the machine matters */
+};
+static const struct part parts[] = {{"ab", sl_reproduce_rounds, false}, {"cd", sl_reproduce_graphs, false},
+				    {"e", sl_reproduce_time, true},	{"f", sl_reproduce_loss, false},
+				    {"g", sl_reproduce_printed, false}, {"h", sl_reproduce_growth, false},
+				    {"i", sl_reproduce_plan, true}};
+#define PARTS (sizeof parts / sizeof *parts)
+
+static const char *const titles[] = {"trajectories of a coordinate over six rounds of changing graphs",
+				     "consensus against ground truth at three coordinates",
+				     "six topologies: trajectories, and how fast the powers of A converge",
+				     "eigenvalues and iterations of the six topologies",
+				     "time against the number of shares, and against K",
+				     "loss against rounds: floats, weighted and literal encodings",
+				     "what the paper prints: c_τ ≠ 0, the update rule, real numbers",
+				     "growth of time and memory",
+				     "what starling plan says, against rounds of daemons",
+				     NULL};
+
+const char *sl_part_title(char part)
+{
+	return titles[part - 'a'];
+}
+
+/* ---- progress ---- */
+
+#define SHOW_MS 200
+
+static long ms_since(const struct timespec *then, const struct timespec *now)
+{
+	return (now->tv_sec - then->tv_sec) * 1000 + (now->tv_nsec - then->tv_nsec) / 1000000;
+}
+
+static void show_progress(const struct sl_reproduce *r, const char *what, double done, long ms)
+{
+	fprintf(stderr, "\r\033[K%c: %s, %.0f %%; ", r->part, what, 100 * done);
+	bool last = true;
+	for (char part = (char)(r->part + 1); part <= SL_PART_LAST; part++)
+		if (sl_wanted(r, part)) {
+			fprintf(stderr, last ? "to come: %c" : " %c", part);
+			last = false;
+		}
+	fprintf(stderr, "%s%ld:%02ld so far", last ? "" : "; ", ms / 60000, ms / 1000 % 60);
+	fflush(stderr);
+}
+
+int sl_reproduce_at(struct sl_reproduce *r, const char *what, double done)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (r->live && ms_since(&r->shown, &now) >= SHOW_MS) {
+		r->shown = now;
+		show_progress(r, what, done, ms_since(&r->begun, &now));
+	}
+	return r->stopped != NULL && r->stopped() ? SL_PENDING : SL_OK;
+}
+
+/* ---- the page ---- */
+
+static void write_table(const struct sl_reproduce *r, FILE *out)
+{
+	static const char *const heads[] = {"", "claim", "paper", "here", "verdict"};
+	static const enum sl_cell kinds[] = {SL_CELL_GOOD, SL_CELL_BAD, SL_CELL_TEXT, SL_CELL_TEXT};
+	sl_page_table_open(out, heads, 5);
+	for (uint32_t i = 0; i < r->claim_count; i++) {
+		const struct sl_claim *c = &r->claims[i];
+		sl_page_row(out);
+		sl_page_cell(out, SL_CELL_TEXT, "%c", c->part);
+		sl_page_cell(out, SL_CELL_TEXT, "%s", c->claim);
+		sl_page_cell(out, SL_CELL_TEXT, "%s", c->paper);
+		sl_page_cell(out, SL_CELL_TEXT, "%s", c->here);
+		sl_page_cell(out, kinds[c->verdict], "%s", sl_verdict_text(c->verdict));
+	}
+	sl_page_table_close(out, "claims.csv");
+}
+
+static void write_broken(const struct sl_reproduce *r, FILE *out)
+{
+	if (r->broken_count == 0)
+		return;
+	sl_page_heading(out, "broken", "This run is broken");
+	sl_page_text(out, "%u of the things that this code has to hold did not hold; believe nothing below.", r->broken_count);
+	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
+		sl_page_text(out, "%s", r->broken[i]);
+}
+
+static void write_top(const struct sl_reproduce *r, FILE *out)
+{
+	char day[32];
+	time_t now = time(NULL);
+	struct utsname machine = {.machine = ""};
+	uname(&machine);
+	strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
+	sl_page_open(out, "The paper's evaluation, reproduced");
+	sl_page_text(out,
+		     "Lu, Yu and Suri, Privacy-preserving Decentralized Federated Learning over Time-varying Communication Graph, "
+		     "section Performance Evaluation. Numbers under \"paper\" are the paper's. All others were computed by "
+		     "Starling " SL_VERSION " on %s, on a machine of %ld processors (%s)%s.",
+		     day, sysconf(_SC_NPROCESSORS_ONLN), machine.machine,
+		     r->options.quick ? ", with --quick: smaller, and not all of it" : "");
+	write_broken(r, out);
+	sl_page_heading(out, "claims", "What holds, and what does not");
+	write_table(r, out);
+}
+
+static int write_claims_csv(struct sl_reproduce *r, struct sl_error *error)
+{
+	struct sl_csv csv;
+	FILE *out = sl_report_folder_file(&r->folder, "claims.csv", error);
+	if (out == NULL)
+		return error->code;
+	sl_csv_open(&csv, out, "part,claim,paper,here,verdict");
+	for (uint32_t i = 0; i < r->claim_count; i++) {
+		const struct sl_claim *c = &r->claims[i];
+		char part[2] = {c->part, '\0'};
+		sl_csv_text(&csv, part);
+		sl_csv_text(&csv, c->claim);
+		sl_csv_text(&csv, c->paper);
+		sl_csv_text(&csv, c->here);
+		sl_csv_text(&csv, sl_verdict_text(c->verdict));
+		sl_csv_end(&csv);
+	}
+	return SL_OK;
+}
+
+static int write_page(struct sl_reproduce *r, const char *body, struct sl_error *error)
+{
+	int rc = write_claims_csv(r, error);
+	FILE *out = rc == SL_OK ? sl_report_folder_file(&r->folder, "report.html", error) : NULL;
+	if (out == NULL)
+		return error->code;
+	write_top(r, out);
+	fputs(body, out);
+	sl_page_close(out);
+	return SL_OK;
+}
+
+/* ---- the parts ---- */
+
+/* Where nobody watches, a line for each part that begins. */
+static void say_begun(const struct sl_reproduce *r, const char *letters)
+{
+	for (; !r->live && *letters != '\0'; letters++)
+		if (sl_wanted(r, *letters))
+			fprintf(stderr, "%c: %s\n", *letters, sl_part_title(*letters));
+}
+
+static int run_part(struct sl_reproduce *r, const struct part *part, struct sl_error *error)
+{
+	struct sl_cpu_clock from, to;
+	say_begun(r, part->letters);
+	sl_cpu_clock_read(&from);
+	int rc = part->run(r, error);
+	sl_cpu_clock_read(&to);
+	if (rc == SL_OK && part->timed)
+		sl_page_text(r->page, "Other programs took %.0f %% of the processors while this was measured: the more, the longer the times.",
+			     100 * sl_cpu_others(&from, &to));
+	return rc;
+}
+
+static int run_parts(struct sl_reproduce *r, struct sl_error *error)
+{
+	int rc = SL_OK;
+	for (size_t i = 0; rc == SL_OK && i < PARTS; i++) {
+		const char *first = parts[i].letters;
+		while (*first != '\0' && !sl_wanted(r, *first))
+			first++;
+		if (*first == '\0')
+			continue;
+		r->part = *first;
+		rc = run_part(r, &parts[i], error);
+	}
+	return rc;
+}
+
+static int write_all(struct sl_reproduce *r, struct sl_error *error)
+{
+	char *body = NULL;
+	size_t bytes = 0;
+	r->page = open_memstream(&body, &bytes);
+	if (r->page == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	int rc = run_parts(r, error);
+	fclose(r->page);
+	if (rc == SL_OK)
+		rc = write_page(r, body, error);
+	if (rc == SL_OK)
+		rc = sl_report_folder_commit(&r->folder, error);
+	free(body);
+	return rc;
+}
+
+static int open_bench(struct sl_reproduce *r, char program[static PATH_MAX], struct sl_error *error)
+{
+	const char *temporary = getenv("TMPDIR");
+	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
+	program[n > 0 ? n : 0] = '\0';
+	r->bench = calloc(1, sizeof *r->bench);
+	if (r->bench == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	r->bench->options.program = program;
+	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-reproduce-XXXXXX",
+		 temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+	if (mkdtemp(r->bench->folder) != NULL)
+		return SL_OK;
+	sl_fail(error, SL_ERR_IO, "cannot make a folder like %s: %s", r->bench->folder, strerror(errno));
+	free(r->bench);
+	r->bench = NULL;
+	return SL_ERR_IO;
+}
+
+static void close_bench(struct sl_reproduce *r)
+{
+	if (r->bench == NULL)
+		return;
+	sl_bench_take_away(r->bench->folder);
+	free(r->bench);
+	r->bench = NULL;
+}
+
+int sl_reproduce_write(struct sl_reproduce *r, struct sl_error *error)
+{
+	char program[PATH_MAX];
+	clock_gettime(CLOCK_MONOTONIC, &r->begun);
+	int rc = sl_report_folder_open(&r->folder, r->options.folder, error);
+	if (rc == SL_OK)
+		rc = open_bench(r, program, error);
+	if (rc == SL_OK)
+		rc = write_all(r, error);
+	close_bench(r);
+	if (rc != SL_OK)
+		sl_report_folder_drop(&r->folder);
+	if (r->live)
+		fputs("\r\033[K", stderr);
+	return rc;
+}

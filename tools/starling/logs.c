@@ -1,0 +1,298 @@
+#include <argp.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/runtime/log.h"
+#include "tools/lib/command.h"
+#include "tools/lib/log_merge.h"
+
+#define POLL_MS 200
+
+struct logs {
+	const char *folder;
+	const char *learner; /* id or name; NULL: all */
+	uint64_t learner_id; /* 0: by name */
+	uint64_t round;      /* 0: all */
+	int level;
+	bool follow, json, colour;
+};
+
+#define NAMED_MOST 8u /* learners in an error */
+
+struct known {
+	uint64_t id;
+	char name[SL_NAME_BYTES];
+};
+
+/* What there is, for whoever asks for what there is not. */
+struct seen {
+	struct known *learners;
+	size_t count, room;
+	bool learner, round;  /* those asked for, the round by that learner */
+	uint64_t first, last; /* rounds; 0: none */
+};
+
+static volatile sig_atomic_t interrupted;
+
+static const struct argp_option options[] = {
+	{"round", 'r', "N", 0, "Only records of round N", 0},
+	{"learner", 'l', "ID", 0, "Only records of this learner, by id or name", 0},
+	{"level", 'L', "LEVEL", 0, "Only debug, info, warn or error and what is worse (default: debug)", 0},
+	{"follow", 'f', NULL, 0, "Go on with what is written from now on, until Ctrl-C", 0},
+	{"json", 'j', NULL, 0, "Print the records as they stand in the files", 0},
+	{0},
+};
+
+static const char doc[] = "Prints the logs of all learners of a run as one, in the order of time (UTC).\v"
+			  "Examples:\n"
+			  "  starling logs RUNFOLDER --follow\n"
+			  "  starling logs RUNFOLDER --round 3 --level warn\n"
+			  "  starling logs RUNFOLDER --learner 7 --json | jq .event\n";
+
+static error_t parse(int key, char *value, struct argp_state *state)
+{
+	struct logs *logs = state->input;
+	switch (key) {
+	case 'r':
+		if (!sl_tool_number(value, 1, UINT32_MAX, &logs->round))
+			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
+		return 0;
+	case 'l':
+		logs->learner = value;
+		if (!sl_tool_number(value, 1, UINT32_MAX, &logs->learner_id))
+			logs->learner_id = 0;
+		return 0;
+	case 'L':
+		logs->level = sl_level_find(value);
+		if (logs->level < 0)
+			argp_failure(state, SL_EXIT_USAGE, 0, "--level: '%s' is not one of debug, info, warn, error", value);
+		return 0;
+	case 'f':
+		logs->follow = true;
+		return 0;
+	case 'j':
+		logs->json = true;
+		return 0;
+	case ARGP_KEY_ARG:
+		if (logs->folder)
+			argp_failure(state, SL_EXIT_USAGE, 0, "one run folder at a time; '%s' is a second", value);
+		logs->folder = value;
+		return 0;
+	case ARGP_KEY_END:
+		if (logs->folder == NULL)
+			argp_failure(state, SL_EXIT_USAGE, 0, "which run folder? see 'starling logs --help'");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static uint64_t whole(const json_t *record, const char *field)
+{
+	const json_t *value = json_object_get(record, field);
+	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+}
+
+static bool of_learner(const struct logs *logs, const json_t *record)
+{
+	const char *name = json_string_value(json_object_get(record, "name"));
+	if (logs->learner_id)
+		return whole(record, "learner") == logs->learner_id;
+	return logs->learner == NULL || (name && strcmp(name, logs->learner) == 0);
+}
+
+static bool wanted(const struct logs *logs, const json_t *record)
+{
+	const char *level = json_string_value(json_object_get(record, "level"));
+	int known_level = level ? sl_level_find(level) : -1;
+	if (known_level >= 0 && known_level < logs->level)
+		return false;
+	return (logs->round == 0 || whole(record, "round") == logs->round) && of_learner(logs, record);
+}
+
+/* ---- what there is ---- */
+
+static void see_learner(struct seen *seen, const json_t *record)
+{
+	const char *name = json_string_value(json_object_get(record, "name"));
+	uint64_t id = whole(record, "learner");
+	if (name == NULL || id == 0)
+		return;
+	for (size_t i = 0; i < seen->count; i++)
+		if (seen->learners[i].id == id && strcmp(seen->learners[i].name, name) == 0)
+			return;
+	if (seen->count == seen->room) {
+		size_t room = seen->room ? 2 * seen->room : 16;
+		struct known *more = reallocarray(seen->learners, room, sizeof *more);
+		if (more == NULL)
+			return;
+		seen->learners = more;
+		seen->room = room;
+	}
+	seen->learners[seen->count].id = id;
+	snprintf(seen->learners[seen->count++].name, SL_NAME_BYTES, "%s", name);
+}
+
+static void see(const struct logs *logs, struct seen *seen, const json_t *record)
+{
+	uint64_t round = whole(record, "round");
+	if (!seen->learner)
+		see_learner(seen, record);
+	if (!of_learner(logs, record))
+		return;
+	seen->learner = true;
+	seen->round |= round == logs->round;
+	if (round > 0 && (seen->first == 0 || round < seen->first))
+		seen->first = round;
+	if (round > seen->last)
+		seen->last = round;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct known *x = a, *y = b;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static void say_learners(const struct logs *logs, struct seen *seen)
+{
+	size_t n = seen->count;
+	fprintf(stderr, "starling logs: %s: no record of learner '%s'", logs->folder, logs->learner);
+	if (n > 0)
+		qsort(seen->learners, n, sizeof *seen->learners, by_id);
+	for (size_t i = 0; i < n && i < NAMED_MOST; i++)
+		fprintf(stderr, "%s%s (%llu)", i == 0 ? "; there are " : ", ", seen->learners[i].name,
+			(unsigned long long)seen->learners[i].id);
+	if (n > NAMED_MOST)
+		fprintf(stderr, " and %zu more", n - NAMED_MOST);
+	fputc('\n', stderr);
+}
+
+static void say_rounds(const struct logs *logs, const struct seen *seen)
+{
+	fprintf(stderr, "starling logs: %s: no record of round %llu%s%s; ", logs->folder,
+		(unsigned long long)logs->round, logs->learner ? " by learner " : "",
+		logs->learner ? logs->learner : "");
+	if (seen->first == 0)
+		fputs("there are none of any round\n", stderr);
+	else if (seen->first == seen->last)
+		fprintf(stderr, "there is round %llu\n", (unsigned long long)seen->first);
+	else
+		fprintf(stderr, "there are rounds %llu to %llu\n", (unsigned long long)seen->first,
+			(unsigned long long)seen->last);
+}
+
+/* Says what was asked for in vain: a status. */
+static int judge(const struct logs *logs, struct seen *seen)
+{
+	if (interrupted || ferror(stdout))
+		return 0;
+	if (logs->learner != NULL && !seen->learner) {
+		say_learners(logs, seen);
+		return SL_EXIT_USAGE;
+	}
+	if (logs->round != 0 && !seen->round)
+		say_rounds(logs, seen);
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static bool print(const struct logs *logs, const struct sl_log_item *item)
+{
+	char line[SL_LOG_LINE_BYTES];
+	if (!logs->json) {
+		size_t n = sl_log_render(item->record, logs->colour, line, sizeof line);
+		return fwrite(line, 1, n, stdout) == n;
+	}
+	return fwrite(item->line, 1, item->bytes, stdout) == item->bytes && putchar('\n') != EOF;
+}
+
+/* false when standard output takes no more */
+static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
+{
+	struct sl_log_item item;
+	while (!interrupted && sl_log_merge_next(merge, &item)) {
+		see(logs, seen, item.record);
+		if (wanted(logs, item.record) && !print(logs, &item)) {
+			sl_tool_output_failed();
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Waits a poll's time; false when it is time to end: Ctrl-C, or nobody reads standard output any more. */
+static bool wait_for_more(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	if (fflush(stdout) != 0) {
+		sl_tool_output_failed();
+		return false;
+	}
+	if (poll(&out, 1, POLL_MS) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)))
+		return false;
+	return !interrupted;
+}
+
+static int fail(const struct sl_error *error)
+{
+	fprintf(stderr, "starling logs: %s\n", error->text);
+	return error->code == SL_ERR_NOTFOUND ? SL_EXIT_USAGE : SL_EXIT_FAILED;
+}
+
+/* Whoever has written nothing yet may still do so: that is said, and waited for. */
+static int follow(const struct logs *logs, struct sl_log_merge *merge, struct seen *seen)
+{
+	struct sl_error error = {0};
+	bool more = print_all(logs, merge, seen);
+	if (more && logs->learner != NULL && !seen->learner)
+		say_learners(logs, seen);
+	for (; more && wait_for_more(); more = print_all(logs, merge, seen))
+		if (sl_log_merge_refresh(merge, &error) != SL_OK)
+			return fail(&error);
+	return 0;
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal};
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+int sl_cmd_logs(int argc, char **argv)
+{
+	static const struct argp argp = {options, parse, "RUNFOLDER", doc, NULL, NULL, NULL};
+	struct logs logs = {.level = SL_DEBUG, .colour = sl_log_colour(STDOUT_FILENO)};
+	struct sl_log_merge merge;
+	struct seen seen = {0};
+	struct sl_error error = {0};
+	int status = 0;
+	argp_parse(&argp, argc, argv, 0, NULL, &logs);
+	if (sl_log_merge_open(&merge, logs.folder, logs.follow, &error) != SL_OK)
+		return fail(&error);
+	if (logs.follow) {
+		catch_signals();
+		status = follow(&logs, &merge, &seen);
+	} else if (print_all(&logs, &merge, &seen)) {
+		status = judge(&logs, &seen);
+	}
+	free(seen.learners);
+	if (merge.malformed > 0)
+		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n", merge.malformed,
+			merge.malformed == 1 ? "" : "s", merge.first_malformed);
+	sl_log_merge_close(&merge);
+	return status;
+}

@@ -1,0 +1,218 @@
+#include "tools/starling/simulate_run.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/model/trainer.h"
+#include "daemon/runtime/process_usage.h"
+#include "tools/lib/command.h"
+
+#define SHOW_S 0.3 /* the bar moves about three times a second */
+
+static double now_s(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* --- training: each learner has its own images, as a daemon would --- */
+
+static int train(void *context, struct swarm_training *training, struct sl_error *error)
+{
+	struct sl_simulation *s = context;
+	struct sl_trainer *trainer = s->trainers[training->learner];
+	struct sl_training result;
+	uint64_t draw = (UINT64_C(1) << 40) + training->draw; /* that of a daemon in its first life */
+	memcpy(training->model, training->committed, s->plan.n * sizeof *training->model);
+	int rc = trainer->ops->train(trainer, training->model, draw, NULL, NULL, &result, error);
+	if (rc != SL_OK)
+		return sl_fail_wrap(error, "%s", s->roster.members[training->learner].name);
+	training->weight = s->plan.settings.weight_samples ? result.samples : 1;
+	s->learners[training->learner].train_s = result.seconds;
+	return SL_OK;
+}
+
+static int open_trainers(struct sl_simulation *s, struct sl_error *error)
+{
+	uint32_t n = s->plan.learners;
+	s->trainers = calloc(n, sizeof *s->trainers);
+	s->initial = calloc(s->plan.n, sizeof *s->initial);
+	if (s->trainers == NULL || s->initial == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	for (uint32_t i = 0; i < n; i++) {
+		int rc = sl_trainer_open(&s->plan.settings, i, n, &s->trainers[i], error);
+		if (rc != SL_OK)
+			return rc;
+	}
+	s->trainers[0]->ops->initial(s->trainers[0], s->initial);
+	return SL_OK;
+}
+
+/* --- before it runs --- */
+
+static int load_settings(struct sl_simulation *s, struct sl_error *error)
+{
+	const struct sl_launch_options *o = &s->plan.options;
+	char rounds[32], seed[40], data[SL_PATH_BYTES + 8];
+	const char **set = calloc(o->sets + 3, sizeof *set);
+	if (set == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	snprintf(rounds, sizeof rounds, "rounds=%u", o->rounds);
+	snprintf(seed, sizeof seed, "seed=%llu", (unsigned long long)o->seed);
+	snprintf(data, sizeof data, "data=%.*s", (int)SL_PATH_BYTES, o->data);
+	set[0] = rounds;
+	set[1] = seed;
+	set[2] = data;
+	for (size_t i = 0; i < o->sets; i++)
+		set[3 + i] = o->set[i];
+	int rc = swarm_settings(set, o->sets + 3, &s->plan.schedule, &s->plan.settings, error);
+	free(set);
+	return rc;
+}
+
+/* Names as a run folder has them. */
+static int name_learners(struct sl_simulation *s, struct sl_error *error)
+{
+	uint32_t n = s->plan.learners;
+	struct sl_run_folder folder = {.learners = n};
+	s->learners = calloc(n, sizeof *s->learners);
+	s->roster = (struct sl_roster){.members = calloc(n, sizeof *s->roster.members), .size = n};
+	if (s->learners == NULL || s->roster.members == NULL)
+		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	for (uint32_t i = 0; i < n; i++) {
+		s->roster.members[i].id = i + 1;
+		sl_run_learner_name(&folder, i, s->roster.members[i].name);
+	}
+	return SL_OK;
+}
+
+static int open_swarm(struct sl_simulation *s, struct sl_error *error)
+{
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct swarm_options options = {.learners = s->plan.learners,
+					.settings = &s->plan.settings,
+					.schedule = &s->plan.schedule,
+					.parameters = s->plan.n,
+					.initial = s->initial,
+					.seed = s->plan.options.seed,
+					.verify = s->plan.options.verify,
+					.workers = processors > 1 ? (uint32_t)processors : 1,
+					.train = train,
+					.committed = sl_simulation_committed,
+					.reported = sl_simulation_reported,
+					.context = s};
+	return swarm_open(&options, &s->swarm, error);
+}
+
+/* Last of all: what stood in the file is gone then. */
+static int open_outputs(struct sl_simulation *s, const struct sl_simulation_options *o, struct sl_error *error)
+{
+	s->save = o->save;
+	s->save_made = o->save != NULL && mkdir(o->save, 0777) == 0;
+	if (o->save != NULL && access(o->save, W_OK | X_OK) != 0)
+		return sl_fail(error, SL_ERR_IO, "--save %s: %s", o->save, strerror(errno));
+	if (o->csv == NULL)
+		return SL_OK;
+	s->csv = fopen(o->csv, "we");
+	return s->csv != NULL ? SL_OK : sl_fail(error, SL_ERR_IO, "--csv %s: %s", o->csv, strerror(errno));
+}
+
+int sl_simulation_open(struct sl_simulation *s, const struct sl_simulation_options *options, struct sl_progress *progress,
+		       struct sl_error *error)
+{
+	*s = (struct sl_simulation){.progress = progress};
+	int rc = sl_plan_begin(&s->plan, &options->plan, error);
+	if (rc == SL_OK)
+		rc = load_settings(s, error);
+	if (rc == SL_OK)
+		rc = sl_plan_check(&s->plan, progress, error);
+	if (rc == SL_OK)
+		rc = name_learners(s, error);
+	if (rc == SL_OK)
+		rc = open_trainers(s, error);
+	if (rc == SL_OK)
+		rc = open_swarm(s, error);
+	if (rc == SL_OK)
+		rc = open_outputs(s, options, error);
+	if (rc != SL_OK)
+		sl_simulation_close(s);
+	else
+		sl_rounds_init(&s->rounds, s->plan.learners, s->plan.settings.rounds);
+	return rc;
+}
+
+void sl_simulation_close(struct sl_simulation *s)
+{
+	swarm_close(s->swarm);
+	for (uint32_t i = 0; s->trainers != NULL && i < s->plan.learners; i++)
+		if (s->trainers[i] != NULL)
+			s->trainers[i]->ops->close(s->trainers[i]);
+	if (s->csv != NULL)
+		fclose(s->csv);
+	if (s->save_made && s->save != NULL)
+		rmdir(s->save);
+	sl_rounds_close(&s->rounds);
+	free(s->trainers);
+	free(s->initial);
+	free(s->learners);
+	free(s->roster.members);
+	sl_plan_close(&s->plan);
+}
+
+/* --- while it runs --- */
+
+static volatile sig_atomic_t caught;
+
+static void on_signal(int number)
+{
+	caught = number;
+}
+
+/* A second one ends the program at once. */
+static void watch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+static void show(struct sl_simulation *s)
+{
+	struct swarm_figures figures;
+	swarm_figures(s->swarm, &figures);
+	struct sl_bar bar = {.round = figures.t < s->rounds.most ? figures.t : s->rounds.most,
+			     .rounds = s->rounds.most,
+			     .phase = sl_phase_name(figures.phase),
+			     .part = figures.permille / 1000.0};
+	snprintf(bar.note, sizeof bar.note, "%u learners", s->plan.learners);
+	sl_progress_bar(s->progress, &bar);
+}
+
+int sl_simulation_run(struct sl_simulation *s)
+{
+	double shown = 0;
+	int rc = SL_PENDING;
+	watch_signals();
+	s->begun_s = now_s();
+	s->cpu_s = sl_usage_cpu_s();
+	sl_progress_header(s->progress);
+	while (rc == SL_PENDING && caught == 0) {
+		rc = swarm_step(s->swarm, &s->error);
+		sl_simulation_rows(s, false);
+		if (!s->progress->live || now_s() - shown < SHOW_S)
+			continue;
+		show(s);
+		shown = now_s();
+	}
+	s->signal = rc == SL_PENDING ? caught : 0;
+	s->seconds = now_s() - s->begun_s;
+	sl_simulation_rows(s, true);
+	return sl_simulation_result(s);
+}

@@ -1,0 +1,61 @@
+/* simulate_run.h - `starling simulate`: what `starling launch` does in daemons, done by a swarm in this process.
+ *
+ * What the cores report becomes the records that daemons would log, and those the same rounds: one table for both.
+ */
+#pragma once
+
+#include "common/config/roster.h"
+#include "tools/launch/launch.h"
+#include "tools/sim/runner.h"
+
+struct sl_simulation_options {
+	struct sl_launch_options plan; /* learners, rounds, topology, data, seed, verify, json, set */
+	const char *csv, *save;        /* file, folder; NULL: none */
+};
+
+/* What a learner has come to in this round. */
+struct sl_simulated {
+	double train_s;
+	uint64_t bytes; /* sent until its last commit */
+	double mu;
+	sl_round clamped_round;
+	uint64_t clamped;
+};
+
+struct sl_simulation {
+	struct sl_plan plan;
+	struct sl_progress *progress;
+	struct sl_trainer **trainers;
+	float *initial;
+	struct swarm *swarm;
+	struct sl_roster roster; /* for names */
+	struct sl_simulated *learners;
+	struct sl_rounds rounds;
+	uint32_t handed; /* rounds that are shown */
+	double begun_s, seconds;
+	double cpu_s;               /* of the process, when the last round was shown */
+	struct swarm_figures spent; /* .. and of the learners */
+	char reason[SL_ERROR_BYTES];    /* why the last attempt failed */
+	struct sl_error error;          /* that ended the run */
+	int signal;                     /* that did; 0: none */
+	FILE *csv;
+	const char *save; /* NULL: nothing more to save */
+	bool save_made;	  /* its folder, here and now: goes again when nothing is saved */
+};
+
+/* Checks everything that can be checked, and reads the data. Nothing is left behind after an error. */
+int sl_simulation_open(struct sl_simulation *simulation, const struct sl_simulation_options *options,
+		       struct sl_progress *progress, struct sl_error *error);
+/* Runs to the end, and says what came of it: the exit status. */
+int sl_simulation_run(struct sl_simulation *simulation);
+void sl_simulation_close(struct sl_simulation *simulation);
+
+/* simulate_hear.c: what the swarm tells */
+void sl_simulation_committed(void *context, const struct swarm_commit *commit);
+void sl_simulation_reported(void *context, uint32_t learner, const struct sl_report *report);
+/* Shows the rounds that are complete; at the end, the others too. */
+void sl_simulation_rows(struct sl_simulation *simulation, bool end);
+
+/* simulate_result.c */
+void sl_simulation_csv_row(const struct sl_simulation *simulation, const struct sl_round_row *row);
+int sl_simulation_result(struct sl_simulation *simulation);

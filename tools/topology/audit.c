@@ -1,0 +1,247 @@
+/* What named suspects learn. */
+#include "tools/topology/audit.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "tools/lib/terminal.h"
+#include "tools/topology/ids.h"
+#include "tools/topology/json.h"
+#include "tools/topology/leakage_text.h"
+#include "tools/topology/notes.h"
+
+struct inquiry {
+	const struct sl_audit_request *request;
+	struct sl_meeting meeting;
+	struct sl_audit audit;	 /* over all steps so far */
+	void *memory;		 /* of the audit */
+	uint32_t rounds, beyond; /* steps: with a quorum; in which they learn more than the mean */
+	uint32_t groups_most;	 /* of a step: what it tells without the others */
+};
+
+static int open_inquiry(struct inquiry *q, const struct sl_audit_request *request)
+{
+	struct sl_field field;
+	struct sl_arena arena;
+	uint32_t n = request->schedule->learners;
+	size_t bytes = sl_audit_bytes(n);
+	*q = (struct inquiry){.request = request, .memory = malloc(bytes)};
+	int rc = sl_meeting_open(&q->meeting, request->schedule, request->quorum);
+	if (q->memory == NULL || rc != SL_OK)
+		return SL_ERR_NOMEM;
+	sl_arena_init(&arena, q->memory, bytes);
+	rc = sl_field_init(&field, SL_P_MERSENNE31);
+	if (rc == SL_OK)
+		rc = sl_audit_init(&q->audit, n, &field, &arena);
+	return rc == SL_OK ? sl_audit_coalition(&q->audit, request->suspects, request->count) : rc;
+}
+
+static void close_inquiry(struct inquiry *q)
+{
+	sl_meeting_close(&q->meeting);
+	free(q->memory);
+}
+
+static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
+{
+	struct sl_meeting *m = &q->meeting;
+	int rc = sl_meeting_at(m, step);
+	if (rc != SL_OK)
+		return sl_fail(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
+	sl_meeting_without(m, q->request->suspects, q->request->count);
+	if (m->present_count == 0)
+		return SL_OK;
+	uint32_t groups = sl_audit_round(&q->audit, &m->graph, m->present, NULL);
+	assert(groups == m->groups);
+	q->rounds++;
+	q->beyond += sl_meeting_beyond(m);
+	if (groups > q->groups_most)
+		q->groups_most = groups;
+	return SL_OK;
+}
+
+/* Whether the steps tell more together than one of them alone. */
+static bool together(const struct inquiry *q)
+{
+	return q->audit.rank > q->groups_most;
+}
+
+static bool verdict(const struct inquiry *q)
+{
+	return q->beyond > 0 || (q->request->unchanged && together(q));
+}
+
+/* ---- text ---- */
+
+typedef void (*writer)(FILE *out, const struct inquiry *q);
+
+/* To free(); NULL when memory is short. */
+static char *text_of(writer write, const struct inquiry *q)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+	if (out == NULL)
+		return NULL;
+	write(out, q);
+	fclose(out);
+	return text;
+}
+
+static void print(writer write, const struct inquiry *q, FILE *out)
+{
+	char *text = text_of(write, q);
+	size_t width = sl_terminal_width(out);
+	if (text != NULL)
+		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
+	free(text);
+}
+
+static void write_heading(FILE *out, const struct inquiry *q)
+{
+	const struct sl_audit_request *r = q->request;
+	fputs("What ", out);
+	sl_ids_write_learners(out, r->suspects, r->count);
+	fprintf(out, " of %u %s from the rounds. ", r->schedule->learners,
+		r->count == 1 ? "learns" : "learn together");
+	fputs(SL_LEARNED_LEGEND "\n", out);
+}
+
+static void write_step(FILE *out, const struct inquiry *q)
+{
+	sl_write_learned(out, &q->meeting, q->request->suspects, q->request->count, true);
+}
+
+static void write_together(FILE *out, const struct inquiry *q)
+{
+	if (q->rounds < 2)
+		return;
+	fputs("all steps: ", out);
+	if (!together(q)) {
+		fputs("no more than that, even if no model changes from step to step\n", out);
+		return;
+	}
+	fprintf(out, "if no model changes from step to step, %s ",
+		q->request->count == 1 ? "learns" : "learn");
+	sl_write_span(out, &q->audit);
+	fputc('\n', out);
+}
+
+static void write_verdict(FILE *out, const struct inquiry *q)
+{
+	const struct sl_audit_request *r = q->request;
+	const char *who = r->count == 1 ? "it learns" : "together they learn";
+	if (q->rounds == 0)
+		fputs("PRIVATE: there is no round, and nothing to learn.\n", out);
+	else if (q->beyond > 0)
+		sl_write_not_private(out, who, q->beyond, q->rounds, (uint32_t)r->count,
+				     r->schedule->learners);
+	else if (together(q))
+		fprintf(out,
+			"%s: %s no more than the mean in each round, but more from all of them if models do "
+			"not change in between.\n",
+			r->unchanged ? "NOT PRIVATE" : "PRIVATE while models change", who);
+	else
+		fprintf(out, "PRIVATE: %s no more than the mean, which everybody gets.\n", who);
+}
+
+static int print_text(struct inquiry *q, FILE *out, struct sl_error *error)
+{
+	struct sl_notes notes = {.count = 0};
+	int rc = SL_OK;
+	print(write_heading, q, out);
+	for (uint32_t s = 0; rc == SL_OK && s < q->request->schedule->steps; s++) {
+		rc = ask_step(q, s, error);
+		if (rc == SL_OK)
+			sl_notes_add(&notes, s, text_of(write_step, q));
+	}
+	sl_notes_print(&notes, out);
+	if (rc == SL_OK) {
+		print(write_together, q, out);
+		print(write_verdict, q, out);
+	}
+	return rc;
+}
+
+/* ---- JSON ---- */
+
+static json_t *step_json(const struct inquiry *q, uint32_t step)
+{
+	const struct sl_meeting *m = &q->meeting;
+	json_t *groups = json_array(), *absent = json_array();
+	for (uint32_t g = 0; g < m->groups; g++)
+		json_array_append_new(groups, sl_json_ids(m->member + m->start[g], sl_meeting_size(m, g)));
+	for (uint32_t v = 0; v < m->graph.n; v++)
+		if (!m->present[v])
+			json_array_append_new(absent, json_integer((json_int_t)v + 1));
+	return json_pack("{s:I, s:b, s:o, s:o, s:b}", "step", (json_int_t)step + 1, "round",
+			 m->present_count > 0, "absent", absent, "sums", groups, "beyond_mean",
+			 sl_meeting_beyond(m));
+}
+
+/* {"1": 1, "4": -2}: x1 - 2 x4. */
+static json_t *combination(const int32_t *coefficients, uint32_t n)
+{
+	char id[16];
+	json_t *all = json_object();
+	for (uint32_t v = 0; v < n; v++) {
+		snprintf(id, sizeof id, "%u", v + 1);
+		if (coefficients[v] != 0)
+			json_object_set_new(all, id, json_integer(coefficients[v]));
+	}
+	return all;
+}
+
+static json_t *span_json(const struct inquiry *q)
+{
+	const struct sl_audit *a = &q->audit;
+	json_t *revealed = json_array(), *basis = json_array();
+	int32_t *coefficients = calloc(a->n, sizeof *coefficients);
+	for (uint32_t v = 0; coefficients != NULL && v < a->n; v++) {
+		if (sl_audit_reveals(a, v))
+			json_array_append_new(revealed, json_integer((json_int_t)v + 1));
+		if (sl_audit_row(a, v) != NULL)
+			json_array_append_new(basis,
+					      sl_audit_integers(a, v, SL_COEFFICIENT_MOST, coefficients)
+						      ? combination(coefficients, a->n)
+						      : json_null());
+	}
+	free(coefficients);
+	return json_pack("{s:I, s:o, s:o, s:b}", "rank", (json_int_t)a->rank, "models", revealed, "basis",
+			 basis, "beyond_each_step", together(q));
+}
+
+static int print_json(struct inquiry *q, FILE *out, struct sl_error *error)
+{
+	const struct sl_audit_request *r = q->request;
+	json_t *steps = json_array();
+	int rc = SL_OK;
+	for (uint32_t s = 0; rc == SL_OK && s < r->schedule->steps; s++) {
+		rc = ask_step(q, s, error);
+		if (rc == SL_OK)
+			json_array_append_new(steps, step_json(q, s));
+	}
+	if (rc != SL_OK) {
+		json_decref(steps);
+		return rc;
+	}
+	json_t *all = json_pack("{s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:b}", "learners",
+				(json_int_t)r->schedule->learners, "quorum", (json_int_t)r->quorum,
+				"suspects", sl_json_ids(r->suspects, r->count), "steps", steps,
+				"unchanged_models", span_json(q), "rounds", (json_int_t)q->rounds,
+				"rounds_beyond_mean", (json_int_t)q->beyond, "private", !verdict(q));
+	return sl_json_print(all, out, error);
+}
+
+int sl_audit_suspects(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error)
+{
+	struct inquiry q;
+	int rc = open_inquiry(&q, request);
+	if (rc != SL_OK)
+		sl_fail(error, rc, "%s", sl_err_text(rc));
+	else
+		rc = (request->json ? print_json : print_text)(&q, out, error);
+	*beyond = rc == SL_OK && verdict(&q);
+	close_inquiry(&q);
+	return rc;
+}

@@ -1,0 +1,240 @@
+#include "tools/topology/weak.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/graph/connectivity.h"
+#include "tools/topology/participants.h"
+#include "tools/lib/schedule_graph.h"
+
+struct search {
+	struct sl_weak *weak;
+	struct sl_meeting meeting;
+	uint32_t c, step;
+	size_t from; /* the step's first point */
+	double work;
+	uint32_t *present; /* those of the step */
+	struct sl_arena scratch;
+	void *memory;
+};
+
+static int keep(struct search *s, const uint32_t *member, uint32_t size)
+{
+	struct sl_weak *w = s->weak;
+	if (w->count == SL_WEAK_POINTS_MOST)
+		return SL_ERR_RANGE;
+	if (w->count == w->room) {
+		size_t room = w->room * 2 + 64;
+		struct sl_weak_point *point = reallocarray(w->point, room, sizeof *point);
+		if (point == NULL)
+			return SL_ERR_NOMEM;
+		w->point = point;
+		w->room = room;
+	}
+	struct sl_weak_point *p = &w->point[w->count++];
+	*p = (struct sl_weak_point){.size = size, .step = s->step};
+	memcpy(p->member, member, size * sizeof *member);
+	return SL_OK;
+}
+
+static int by_coalition(const struct sl_weak_point *a, const struct sl_weak_point *b)
+{
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	for (uint32_t i = 0; i < a->size; i++)
+		if (a->member[i] != b->member[i])
+			return a->member[i] < b->member[i] ? -1 : 1;
+	return 0;
+}
+
+static int in_order(const void *left, const void *right)
+{
+	const struct sl_weak_point *a = left, *b = right;
+	int order = by_coalition(a, b);
+	return order != 0 ? order : (a->step > b->step) - (a->step < b->step);
+}
+
+/* Whether a part of the coalition is weak in this step; its points are in order, as they were found. */
+static bool no_news(const struct search *s, const uint32_t *member, uint32_t size, size_t known)
+{
+	for (uint32_t some = 1; some + 1 < 1u << size; some++) {
+		struct sl_weak_point part = {.step = s->step};
+		for (uint32_t i = 0; i < size; i++)
+			if (some >> i & 1)
+				part.member[part.size++] = member[i];
+		if (known > 0 &&
+		    bsearch(&part, s->weak->point + s->from, known, sizeof part, in_order) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static int try(struct search *s, const uint32_t *member, uint32_t size, size_t known)
+{
+	if (no_news(s, member, size, known))
+		return SL_OK;
+	sl_meeting_without(&s->meeting, member, size);
+	return sl_meeting_beyond(&s->meeting) ? keep(s, member, size) : SL_OK;
+}
+
+/* Every coalition of `size` of those present, in lexicographic order. */
+static int try_all(struct search *s, uint32_t size)
+{
+	uint32_t n = s->meeting.present_count, at[SL_WEAK_MOST], member[SL_WEAK_MOST];
+	size_t known = s->weak->count - s->from;
+	for (uint32_t i = 0; i < size; i++)
+		at[i] = i;
+	for (;;) {
+		for (uint32_t i = 0; i < size; i++)
+			member[i] = s->present[at[i]];
+		int rc = try(s, member, size, known);
+		if (rc != SL_OK)
+			return rc;
+		uint32_t turn = size;
+		while (turn > 0 && at[turn - 1] == n - size + turn - 1)
+			turn--;
+		if (turn == 0)
+			return SL_OK;
+		at[turn - 1]++;
+		for (uint32_t i = turn; i < size; i++)
+			at[i] = at[i - 1] + 1;
+	}
+}
+
+/* One alone: without a search, whoever holds the part together; in a pair, each of the two. */
+static int find_alone(struct search *s)
+{
+	uint32_t count = 0, *vertices = SL_TAKE(&s->scratch, s->meeting.graph.n, uint32_t);
+	int rc = vertices == NULL ? SL_ERR_NOMEM
+				  : sl_articulation(&s->meeting.graph, vertices, &count, &s->scratch);
+	if (s->meeting.present_count == 2)
+		return try_all(s, 1);
+	for (uint32_t i = 0; rc == SL_OK && i < count; i++)
+		if (s->meeting.present[vertices[i]])
+			rc = keep(s, &vertices[i], 1);
+	return rc;
+}
+
+/* Whether everybody is present and no c of them can be enough. */
+static int bears(struct search *s, bool *safe)
+{
+	uint32_t kappa = 0;
+	int rc = sl_connectivity(&s->meeting.graph, s->c + 1, &kappa, NULL, &s->scratch);
+	*safe = kappa > s->c;
+	return rc;
+}
+
+static int find_together(struct search *s)
+{
+	bool safe = false;
+	uint32_t n = s->meeting.present_count;
+	int rc = s->c > 1 ? bears(s, &safe) : SL_OK;
+	if (rc != SL_OK || s->c == 1 || safe)
+		return rc;
+	double coalitions = n;
+	for (uint32_t size = 2; rc == SL_OK && size <= s->c && size <= n; size++) {
+		coalitions *= (double)(n - size + 1) / size;
+		s->work += coalitions * (n + 2.0 * s->meeting.graph.edges);
+		rc = s->work > SL_WEAK_WORK_MOST ? SL_ERR_RANGE : try_all(s, size);
+	}
+	return rc;
+}
+
+static bool same_links(const struct sl_schedule *schedule, uint32_t step)
+{
+	size_t count = sl_schedule_count(schedule, step);
+	return step > 0 && sl_schedule_count(schedule, step - 1) == count &&
+	       (count == 0 || memcmp(sl_schedule_edges(schedule, step), sl_schedule_edges(schedule, step - 1),
+				     count * sizeof(struct sl_edge)) == 0);
+}
+
+/* The step before had the same links, and so the same points. */
+static int repeat(struct search *s)
+{
+	size_t to = s->weak->count;
+	int rc = SL_OK;
+	for (size_t i = s->from; rc == SL_OK && i < to; i++) {
+		struct sl_weak_point p = s->weak->point[i];
+		rc = keep(s, p.member, p.size);
+	}
+	s->from = to;
+	return rc;
+}
+
+static int search_step(struct search *s)
+{
+	if (same_links(s->meeting.schedule, s->step)) {
+		s->weak->rounds += s->meeting.present_count > 0;
+		return repeat(s);
+	}
+	s->from = s->weak->count;
+	int rc = sl_meeting_at(&s->meeting, s->step);
+	if (rc != SL_OK || s->meeting.present_count == 0)
+		return rc;
+	s->weak->rounds++;
+	for (uint32_t v = 0, i = 0; v < s->meeting.graph.n; v++)
+		if (s->meeting.present[v])
+			s->present[i++] = v;
+	sl_arena_reset(&s->scratch, 0);
+	rc = find_alone(s);
+	return rc == SL_OK ? find_together(s) : rc;
+}
+
+static int open_search(struct search *s, const struct sl_schedule *schedule, uint32_t quorum)
+{
+	uint32_t n = schedule->learners;
+	size_t bytes = 4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_step_edges_most(schedule));
+	s->memory = malloc(bytes);
+	s->present = calloc(n, sizeof *s->present);
+	int rc = sl_meeting_open(&s->meeting, schedule, quorum);
+	if (s->memory == NULL || s->present == NULL)
+		return SL_ERR_NOMEM;
+	sl_arena_init(&s->scratch, s->memory, bytes);
+	return rc;
+}
+
+static int search_all(struct search *s, struct sl_error *error)
+{
+	for (s->step = 0; s->step < s->meeting.schedule->steps; s->step++) {
+		int rc = search_step(s);
+		if (rc == SL_ERR_RANGE)
+			return sl_fail(error, rc,
+				       "too many coalitions of up to %u learners: ask for fewer with "
+				       "--tolerance, or name some with --suspects",
+				       s->c);
+		if (rc != SL_OK)
+			return sl_fail(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));
+	}
+	return SL_OK;
+}
+
+int sl_weak_find(struct sl_weak *weak, const struct sl_schedule *schedule, uint32_t quorum, uint32_t c,
+		 struct sl_error *error)
+{
+	struct search s = {.weak = weak, .c = c};
+	*weak = (struct sl_weak){.rounds = 0};
+	int rc = open_search(&s, schedule, quorum);
+	rc = rc == SL_OK ? search_all(&s, error) : sl_fail(error, rc, "%s", sl_err_text(rc));
+	sl_meeting_close(&s.meeting);
+	free(s.memory);
+	free(s.present);
+	if (rc != SL_OK)
+		sl_weak_close(weak);
+	else if (weak->count > 0)
+		qsort(weak->point, weak->count, sizeof *weak->point, in_order);
+	return rc;
+}
+
+void sl_weak_close(struct sl_weak *weak)
+{
+	free(weak->point);
+	*weak = (struct sl_weak){.rounds = 0};
+}
+
+size_t sl_weak_next(const struct sl_weak *weak, size_t at)
+{
+	size_t next = at + 1;
+	while (next < weak->count && by_coalition(&weak->point[at], &weak->point[next]) == 0)
+		next++;
+	return next;
+}
