@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	else if (status == 0)
 		status = sl_daemon_run(&daemon);
 	sl_daemon_close(&daemon);
-	if (daemon.again)
+	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);
 	return status;
 }

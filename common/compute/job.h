@@ -28,16 +28,16 @@
 #include "common/field/metropolis.h"
 
 enum sl_job_kind {
-	SL_JOB_SURVEY = 1,
+	SL_JOB_ANALYSE = 1,
 	SL_JOB_ENCODE,
 	SL_JOB_SHARE,
 	SL_JOB_GATHER,
 	SL_JOB_EXPAND,
-	SL_JOB_SEAL,
+	SL_JOB_COMMITMENT,
 	SL_JOB_MIX,
 	SL_JOB_CLOSE,
 	SL_JOB_DECODE,
-	SL_JOB_KEEP,
+	SL_JOB_BACKUP,
 	SL_JOB_FETCH,
 	SL_JOB_CHECK,
 	SL_JOB_SUM,
@@ -60,7 +60,7 @@ struct sl_job_result {
 	uint32_t chunk;
 	int code; /* SL_OK, or why the job could not be done */
 	uint32_t from;               /* GATHER, MIX: with SL_ERR_INVALID, the neighbour whose elements are not of the field */
-	const struct sl_survey *survey; /* SURVEY: in the vault, until the next one */
+	const struct sl_analysis *analysis; /* SURVEY: in the vault, until the next one */
 	double real;                 /* CLOSE: margin; SUM: 0 */
 	uint8_t hash[SL_HASH_BYTES]; /* SEAL: commitment; CLOSE, SUM, ADOPT: D */
 	uint64_t total;              /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
@@ -71,26 +71,26 @@ struct sl_job_result {
 typedef void (*sl_key_source)(void *context, uint8_t *bytes, size_t n);
 
 /* One learner's vectors. The shell owns the memory; jobs use it. */
-struct sl_vault {
+struct sl_workspace {
 	struct sl_scope scope;
 	size_t n;            /* floats of the model */
 	float *trained;      /* n: theta_i, from the trainer; secret */
 	float *committed;    /* n: the committed model, out of DECODE */
 	uint64_t weight;     /* m_i */
 	bool clamp;          /* clip_policy */
-	bool coins_from_os;  /* `coins: os` */
+	bool randomness_from_os;  /* `coins: os` */
 	sl_key_source source;
 	void *source_context;
 
 	uint64_t *x;         /* n+1: encoding; wiped when the shares are out; then exact adds up Z there */
 	uint64_t *s;         /* n+1: masked state, then what mixing makes of it, then Z */
-	struct sl_spool spool;   /* of the view; open from ENCODE on, or before the start where one was cut short */
-	struct sl_arena scratch; /* at least sl_vault_scratch(view) when SURVEY and ENCODE run */
-	struct sl_survey survey;
+	struct sl_slots state_file;   /* of the view; open from ENCODE on, or before the start where one was cut short */
+	struct sl_arena scratch; /* at least sl_job_scratch(view) when SURVEY and ENCODE run */
+	struct sl_analysis analysis;
 
 	struct sl_sharing sharing;
-	struct sl_coins *coins;        /* degree streams */
-	struct sl_coins *theirs;       /* seeded: of the neighbours' seeds */
+	struct sl_prg *randomness;        /* degree streams */
+	struct sl_prg *theirs;       /* seeded: of the neighbours' seeds */
 	uint8_t **shares;              /* degree rows as they go out: of one chunk, from SHARE m to the next SHARE; or seeds */
 	uint64_t **rows;               /* degree + 1 rows of a block */
 	uint64_t *share_scratch;
@@ -100,11 +100,11 @@ struct sl_vault {
 };
 
 /* Bytes of scratch for an attempt on this view. */
-size_t sl_vault_scratch(const struct sl_view *view);
+size_t sl_job_scratch(const struct sl_view *view);
 
-/* The bytes of a State that the core sends: sl_mixing_width(view) for each element of its chunk. Between jobs of the chunk. */
-void sl_vault_state(const struct sl_vault *vault, const struct sl_view *view, const struct sl_chunk *chunk, uint8_t *out);
+/* The bytes of a State that the core sends: sl_view_mixing_width(view) for each element of its chunk. Between jobs of the chunk. */
+void sl_job_mix_state(const struct sl_workspace *workspace, const struct sl_view *view, const struct sl_chunk *chunk, uint8_t *out);
 
-void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result);
+void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result);
 /* Wipes x, s, shares and coins: at the end of every attempt. The spool is the shell's to end. */
-void sl_vault_wipe(struct sl_vault *vault);
+void sl_job_wipe(struct sl_workspace *workspace);

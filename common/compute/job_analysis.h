@@ -6,7 +6,7 @@
 #include "common/base/arena.h"
 #include "common/protocol/view.h"
 
-struct sl_survey {
+struct sl_analysis {
 	double mu;           /* where metropolis may be used; else 1 */
 	uint32_t degree;     /* of r, where exact may be used; 0: else, or r(1) = 0 */
 	uint64_t part[SL_LEARNERS_MAX]; /* exact: Z = sum of part[k] x(k), k = 0..degree */
@@ -20,9 +20,9 @@ struct sl_survey {
 	struct sl_edge missing[SL_ADVICE_MAX];
 };
 
-/* Bytes of arena that sl_survey_run needs. */
-size_t sl_survey_scratch(const struct sl_view *view);
+/* Bytes of arena that sl_job_analysis_run needs. */
+size_t sl_job_analysis_scratch(const struct sl_view *view);
 /* SL_ERR_NOMEM. */
-int sl_survey_run(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch);
+int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch);
 /* What it found of mixing, but K, into view->costs, roles and children. */
-void sl_survey_apply(const struct sl_survey *survey, struct sl_view *view);
+void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *view);

@@ -14,12 +14,12 @@
 /* Bytes of scratch. */
 size_t sl_job_share_bytes(const struct sl_view *view);
 /* Fresh coins, and room. The scratch is empty. */
-int sl_job_share_open(struct sl_vault *vault, const struct sl_view *view);
+int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view);
 /* From chunk m of x on: the own shares, added to s, and the neighbours' rows. */
-void sl_job_share_make(struct sl_vault *vault, const struct sl_view *view, uint32_t m);
+void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* The neighbours' seeds. */
-void sl_job_share_take(struct sl_vault *vault, const struct sl_buffer *buffers);
+void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers);
 /* From chunk m on: what they stand for, added to s. */
-void sl_job_share_expand(struct sl_vault *vault, const struct sl_view *view, uint32_t m);
+void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* All shares are made: wipes coins, seeds and rows. */
-void sl_job_share_close(struct sl_vault *vault, const struct sl_view *view);
+void sl_job_share_close(struct sl_workspace *workspace, const struct sl_view *view);

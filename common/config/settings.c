@@ -108,7 +108,7 @@ static int misfit(const struct key *key, const char *value, int code, struct sl_
 {
 	char wanted[256];
 	describe(key, wanted, sizeof wanted);
-	return sl_fail(error, code, "%s must be %s, not '%.64s'", key->name, wanted, value);
+	return sl_err_set(error, code, "%s must be %s, not '%.64s'", key->name, wanted, value);
 }
 
 static int take_whole(const struct key *key, struct sl_settings *settings, const char *value,
@@ -122,8 +122,8 @@ static int take_whole(const struct key *key, struct sl_settings *settings, const
 			return misfit(key, value, SL_ERR_RANGE, error);
 	if (n < key->least || n > key->most)
 		return misfit(key, value, SL_ERR_RANGE, error);
-	if (key->type == PRIME && !sl_is_prime(n))
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s is not a prime", key->name, value);
+	if (key->type == PRIME && !sl_field_is_prime(n))
+		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", key->name, value);
 	store(key, settings, n);
 	return SL_OK;
 }
@@ -148,15 +148,15 @@ static int take_path(const struct key *key, struct parse *parse, const char *val
 	bool as_is = value[0] == '/' || parse->folder[0] == '\0' || find_word(key, value);
 	int n = snprintf(field, key->size, "%s%s", as_is ? "" : parse->folder, value);
 	if (n < 0 || (size_t)n >= key->size)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", key->name, key->size - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", key->name, key->size - 1);
 	return SL_OK;
 }
 
 static int take_text(const struct key *key, struct sl_settings *settings, const char *value, struct sl_error *error)
 {
-	int code = key->type == NAME ? sl_name_check(value, error) : sl_address_check(value, error);
+	int code = key->type == NAME ? sl_roster_name_check(value, error) : sl_roster_address_check(value, error);
 	if (code != SL_OK && error)
-		return sl_fail_wrap(error, "%s", key->name);
+		return sl_err_wrap(error, "%s", key->name);
 	if (code == SL_OK)
 		strcpy((char *)settings + key->offset, value); /* the check saw that it fits */
 	return code;
@@ -193,10 +193,10 @@ static int unknown_key(const char *name, struct sl_error *error)
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
 	for (size_t i = 0; i < KEYS; i++)
-		sl_nearest(name, keys[i].name, &best, &distance);
+		sl_suggest(name, keys[i].name, &best, &distance);
 	if (best)
-		return sl_fail(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name, best);
-	return sl_fail(error, SL_ERR_INVALID, "unknown key '%.64s'", name);
+		return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name, best);
+	return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'", name);
 }
 
 static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
@@ -221,7 +221,7 @@ static int assign(struct parse *parse, const char *assignment, struct sl_error *
 	const char *equals = strchr(assignment, '=');
 	size_t n = equals ? (size_t)(equals - assignment) : 0;
 	if (n == 0 || n >= sizeof name || equals[1] == '\0')
-		return sl_fail(error, SL_ERR_INVALID, "expected KEY=VALUE");
+		return sl_err_set(error, SL_ERR_INVALID, "expected KEY=VALUE");
 	memcpy(name, assignment, n);
 	name[n] = '\0';
 	const struct key *key = find_key(name);
@@ -236,7 +236,7 @@ static int override(struct parse *parse, const char *assignment, struct sl_error
 	struct sl_error inner = {0};
 	if (assign(parse, assignment, &inner) == SL_OK)
 		return SL_OK;
-	return sl_fail(error, inner.code, "--set %.128s: %s", assignment, inner.text);
+	return sl_err_set(error, inner.code, "--set %.128s: %s", assignment, inner.text);
 }
 
 static void take_defaults(struct parse *parse)
@@ -259,17 +259,17 @@ static int fail_at(const struct parse *parse, const char *name, struct sl_error 
 {
 	const struct place *place = &parse->places[find_key(name) - keys];
 	if (place->assignment)
-		return sl_fail(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
+		return sl_err_set(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
 	if (place->line > 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line, place->column, text);
-	return sl_fail(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
+		return sl_err_set(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line, place->column, text);
+	return sl_err_set(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
 }
 
 static int check_required(const struct parse *parse, struct sl_error *error)
 {
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].fallback == NULL && !given(parse, i))
-			return sl_fail(error, SL_ERR_INVALID, "%s: missing key '%s' (%s)", parse->path, keys[i].name,
+			return sl_err_set(error, SL_ERR_INVALID, "%s: missing key '%s' (%s)", parse->path, keys[i].name,
 				       keys[i].text);
 	return SL_OK;
 }
@@ -281,13 +281,13 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->weight_samples && !given(parse, (size_t)(find_key("max_weight") - keys)))
 		return fail_at(parse, "weight", error,
 			       "weight: samples needs max_weight, a public bound on any learner's samples");
-	if (s->weight_samples && s->encoding == SL_ENCODING_LITERAL)
+	if (s->weight_samples && s->encoding == SL_ENCODING_PAPER)
 		return fail_at(parse, "encoding", error,
 			       "encoding: literal needs every weight beforehand, and weight: samples keeps them secret");
-	if (s->sharing == SL_SHARING_SEEDED && s->coins == SL_COINS_OS)
+	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
 		return fail_at(parse, "coins", error,
 			       "sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
-	if (s->k_fixed && s->k == 0)
+	if (s->iterations_rule && s->k == 0)
 		return fail_at(parse, "k_rule", error, "k_rule: fixed needs k, the number of iterations");
 	if (s->p != 0 && s->id >= s->p) {
 		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id, (unsigned long long)s->p);
@@ -329,7 +329,7 @@ static int set_folder(struct parse *parse, struct sl_error *error)
 	const char *slash = strrchr(parse->path, '/');
 	size_t n = slash ? (size_t)(slash - parse->path) + 1 : 0;
 	if (n >= sizeof parse->folder)
-		return sl_fail(error, SL_ERR_RANGE, "%.64s...: the path is too long", parse->path);
+		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", parse->path);
 	memcpy(parse->folder, parse->path, n);
 	parse->folder[n] = '\0';
 	return SL_OK;
@@ -382,11 +382,11 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 	else if (settings->quorum == UINT32_MAX)
 		*quorum = majority;
 	else if (settings->quorum < majority)
-		return sl_fail(error, SL_ERR_RANGE,
+		return sl_err_set(error, SL_ERR_RANGE,
 			       "quorum: %u is less than a majority of the %u learners in the roster, which is %u",
 			       settings->quorum, roster_size, majority);
 	else if (settings->quorum > roster_size)
-		return sl_fail(error, SL_ERR_RANGE, "quorum: %u is more than the %u learners in the roster",
+		return sl_err_set(error, SL_ERR_RANGE, "quorum: %u is more than the %u learners in the roster",
 			       settings->quorum, roster_size);
 	else
 		*quorum = settings->quorum;

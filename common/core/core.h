@@ -34,19 +34,19 @@ struct sl_core_config {
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
-	bool told; /* in range is whom the radio names, not the whole roster */
-	bool gate_warn; /* share where c colluders learn more than the mean, and say so */
+	bool range_by_control; /* in range is whom the radio names, not the whole roster */
+	bool privacy_check_warns; /* share where c colluders learn more than the mean, and say so */
 	sl_round committed;                /* last committed round, 0: none */
 	uint8_t previous[SL_HASH_BYTES];   /* its D */
-	const struct sl_proof *proof;      /* of it, for others that catch up; NULL: not at hand. Copied */
+	const struct sl_certificate *certificate;      /* of it, for others that catch up; NULL: not at hand. Copied */
 	/* Of round committed + 1, as the disk remembers it (protocol 6, restart): */
-	sl_attempt fenced;                 /* the highest attempt that was given up; 0: none */
-	sl_attempt dead;                   /* the highest released one that is not finished any more; 0: none */
+	sl_attempt aborted;                 /* the highest attempt that was given up; 0: none */
+	sl_attempt closed;                   /* the highest released one that is not finished any more; 0: none */
 	uint32_t released_count;
 	sl_attempt released[SL_RELEASED_MAX]; /* those in which the masked state may have left, ascending */
 	const struct sl_open *open;        /* prepared or released, and neither given up nor settled; NULL: none. Used in
 	                                    * SL_EVENT_START for the last time; its spool is in the vault by then */
-	sl_ms straggler_ms, silent_ms, flood_ms, ready_ms, stall_ms, settle_ms, linger_ms;
+	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms, stall_timeout_ms, confirm_timeout_ms, serve_after_end_ms;
 	sl_ms relay_ms; /* how long a record is left to its signer to send to those that it named */
 };
 
@@ -59,16 +59,16 @@ enum sl_event_kind {
 	SL_EVENT_COMPUTED,   /* result */
 	SL_EVENT_DURABLE,    /* durable: what that persist action asked for is on disk */
 	SL_EVENT_RANGE,      /* range: the radio speaks */
-	SL_EVENT_ABANDON,    /* round: the operator gives up its open attempt; SL_ERR_INVALID where there is none */
+	SL_EVENT_OPERATOR_ABORT,    /* round: the operator gives up its open attempt; SL_ERR_INVALID where there is none */
 	SL_EVENT_DEADLINE,   /* sl_core_deadline() has passed */
 };
 
 /* What must not be forgotten (protocol 6 and 8). */
 enum sl_persist_kind {
-	SL_PERSIST_FENCED = 1, /* no attempt up to a is ever released any more, but those that were */
+	SL_PERSIST_ABORTED = 1, /* no attempt up to a is ever released any more, but those that were */
 	SL_PERSIST_PREPARED,   /* the own slot of the spool, and the attempt with view and own Ready */
 	SL_PERSIST_RELEASED,   /* with the Readys of all; before the first masked state leaves */
-	SL_PERSIST_DEAD,       /* a released attempt that nobody can complete, or that the operator has given up */
+	SL_PERSIST_CLOSED,       /* a released attempt that nobody can complete, or that the operator has given up */
 	SL_PERSIST_COMMIT,     /* the committed model and Z, packed at the width of the proof's p, are in the vault */
 };
 
@@ -109,7 +109,7 @@ struct sl_persist {
 	const struct sl_ready *readys; /* PREPARED: the own; RELEASED: of all, by position. The own is unsigned */
 	uint32_t ready_count;
 	uint64_t draw;                /* PREPARED: of the model */
-	const struct sl_proof *proof; /* COMMIT: the own digest is unsigned */
+	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */
 	uint64_t total_weight;        /* COMMIT */
 };
 

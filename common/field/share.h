@@ -18,7 +18,7 @@ struct sl_sharing {
 };
 
 /* Ids must be distinct and 1 <= id < p, degree >= 1: else SL_ERR_INVALID. SL_ERR_NOMEM if the arena is too small. */
-int sl_sharing_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self, const sl_id *neighbours,
+int sl_share_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self, const sl_id *neighbours,
 		    uint32_t degree, struct sl_arena *arena);
 
 /* H(point_r) = x + c_1 point_r + .. + c_tau point_r^tau mod p, for one r over `count` coordinates.
@@ -33,6 +33,6 @@ size_t sl_share_scratch(uint32_t degree);
  * coins: `degree` streams; shamir draws c_k from coins[k-1], additive draws neighbour r's share from coins[r];
  * continuing with the next coordinates continues the streams. seeded makes the numbers of additive, but only the
  * learner's own row: shares[r] and scratch are not touched. What neighbour r gets is the key of coins[r], which then
- * must not be reused, and it adds what sl_coins_add draws from it. */
-void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_coins *coins, const uint64_t *x,
+ * must not be reused, and it adds what sl_prg_add draws from it. */
+void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_prg *randomness, const uint64_t *x,
 	      size_t count, uint64_t *const *shares, uint64_t *scratch);

@@ -29,7 +29,7 @@ int sl_blocks_init(struct sl_blocks *blocks, uint32_t n, struct sl_arena *arena)
 size_t sl_blocks_bytes(uint32_t n);
 
 /* Finds the blocks of a skeleton made for k >= 2 (edges may have been added); `root` is the first root, n >= 1. */
-void sl_blocks_find(struct sl_blocks *blocks, const struct sl_skeleton *skeleton, uint32_t root);
+void sl_blocks_find(struct sl_blocks *blocks, const struct sl_sparse_certificate *sparse, uint32_t root);
 
 static inline bool sl_blocks_cut(const struct sl_blocks *b, uint32_t v)
 {

@@ -9,8 +9,8 @@
  * For the few colluders of a gate: tens of ms at most for n = SL_LEARNERS_MAX and limit 4, but minutes for 200. */
 int sl_connectivity(const struct sl_graph *graph, uint32_t limit, uint32_t *kappa, uint32_t *cut,
 		    struct sl_arena *scratch);
-/* Bytes of scratch for either function here. min(edges, limit * n) will do as edges, 2 n for sl_articulation. */
+/* Bytes of scratch for either function here. min(edges, limit * n) will do as edges, 2 n for sl_connectivity_articulation. */
 size_t sl_connectivity_scratch(uint32_t n, uint32_t edges);
 
 /* Cut vertices (articulation points) of every component, ascending, into `vertices` (room for n); *count of them. */
-int sl_articulation(const struct sl_graph *graph, uint32_t *vertices, uint32_t *count, struct sl_arena *scratch);
+int sl_connectivity_articulation(const struct sl_graph *graph, uint32_t *vertices, uint32_t *count, struct sl_arena *scratch);

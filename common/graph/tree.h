@@ -23,7 +23,7 @@ int sl_tree_init(struct sl_tree *tree, const struct sl_graph *graph, struct sl_a
 
 /* Who keeps v's masked state beside v: the first neighbour after v, by number and round to the least, that is not v's parent;
  * v where it has no other. parent: as in a tree. */
-uint32_t sl_tree_keeper(const uint32_t *parent, const struct sl_graph *graph, uint32_t v);
+uint32_t sl_tree_backup(const uint32_t *parent, const struct sl_graph *graph, uint32_t v);
 
 static inline uint32_t sl_tree_steps(const struct sl_tree *tree)
 {

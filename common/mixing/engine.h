@@ -24,10 +24,10 @@ static inline uint32_t sl_engine_p_bits(enum sl_engine wanted)
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot, or not here */
 
 /* Chunks of a neighbour that tree has under way at a time: so many that who sent one up need not wait for it to come down. */
-static inline uint32_t sl_tree_lanes(uint32_t depth)
+static inline uint32_t sl_engine_tree_window(uint32_t depth)
 {
-	uint32_t lanes = SL_LANES + 2 * depth;
-	return lanes < SL_TREE_LANES_MAX ? lanes : SL_TREE_LANES_MAX;
+	uint32_t window = SL_WINDOW + 2 * depth;
+	return window < SL_TREE_WINDOW_MAX ? window : SL_TREE_WINDOW_MAX;
 }
 
 /* What each engine would take on one graph. */

@@ -85,13 +85,13 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 	if (strlen(run) >= sizeof c->run)
 		return "the run's name is too long";
 	strcpy(c->run, run);
-	if (!sl_metadata_number(round, SL_ROUNDS_MAX, &t) || !sl_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
-	    !sl_metadata_number(weight, UINT64_MAX, &c->total_weight))
+	if (!sl_safetensors_metadata_number(round, SL_ROUNDS_MAX, &t) || !sl_safetensors_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
+	    !sl_safetensors_metadata_number(weight, UINT64_MAX, &c->total_weight))
 		return "round, learners or total_weight is no number";
 	c->round = (sl_round)t;
 	c->learners = (uint32_t)count;
-	return sl_metadata_bytes(digest, c->digest, sizeof c->digest) &&
-			       sl_metadata_bytes(checksum, c->checksum, sizeof c->checksum)
+	return sl_safetensors_metadata_bytes(digest, c->digest, sizeof c->digest) &&
+			       sl_safetensors_metadata_bytes(checksum, c->checksum, sizeof c->checksum)
 		       ? NULL
 		       : "digest or checksum is not 64 hexadecimal digits";
 }
@@ -143,20 +143,20 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? SL_ERR_NOTFOUND
-				       : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	const char *wrong = header_read(fd, c);
 	int rc = SL_OK;
 	if (wrong != NULL)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	else if (strcmp(c->run, run) != 0)
 		rc = SL_ERR_NOTFOUND;
 	else if (c->round != round)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
 	else if (model != NULL && c->n != n)
-		rc = sl_fail(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu", path,
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu", path,
 			     c->n, n);
 	else if (model != NULL && (wrong = model_read(fd, c, model)) != NULL)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	close(fd);
 	return rc;
 }
@@ -190,7 +190,7 @@ static int round_read(const char *folder, const char *run, sl_round round, size_
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_checkpoint_name(round, name);
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
 	return file_read(path, run, round, n, found, model, error);
 }
 
@@ -202,7 +202,7 @@ int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size
 	sl_checkpoint_name(round, name);
 	int rc = round_read(folder, run, round, n, &found, model, error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_fail(error, rc, "%s/%s: is gone, or of another run", folder, name);
+		return sl_err_set(error, rc, "%s/%s: is gone, or of another run", folder, name);
 	if (rc == SL_OK)
 		*checkpoint = found;
 	return rc;
@@ -218,7 +218,7 @@ static int latest_in(DIR *entries, const char *folder, const char *run, size_t n
 		if (rc != SL_ERR_NOTFOUND)
 			return rc;
 	}
-	return sl_fail(error, SL_ERR_NOTFOUND, "%s: no checkpoint of run %s", folder, run);
+	return sl_err_set(error, SL_ERR_NOTFOUND, "%s: no checkpoint of run %s", folder, run);
 }
 
 int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct sl_checkpoint *checkpoint,
@@ -227,7 +227,7 @@ int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct s
 	struct sl_checkpoint found = {0};
 	DIR *entries = opendir(folder);
 	if (entries == NULL)
-		return sl_fail(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", folder,
+		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", folder,
 			       strerror(errno));
 	int rc = latest_in(entries, folder, run, n, &found, model, error);
 	closedir(entries);

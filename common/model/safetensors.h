@@ -34,5 +34,5 @@ const char *sl_safetensors_extent(int fd, uint64_t begin, uint64_t size);
 /* Reads on; -1 when there are not so many bytes. */
 int sl_safetensors_read(int fd, void *bytes, size_t size);
 
-bool sl_metadata_number(const char *text, uint64_t max, uint64_t *value);
-bool sl_metadata_bytes(const char *text, uint8_t *bytes, size_t size);
+bool sl_safetensors_metadata_number(const char *text, uint64_t max, uint64_t *value);
+bool sl_safetensors_metadata_bytes(const char *text, uint8_t *bytes, size_t size);

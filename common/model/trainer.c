@@ -6,5 +6,5 @@ int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t 
 {
 	if (settings->trainer == SL_TRAINER_NOISE)
 		return sl_noise_open(settings, rank, trainer, error);
-	return sl_autoencoder_open(settings, rank, learners, trainer, error);
+	return sl_autoencoder_trainer_open(settings, rank, learners, trainer, error);
 }

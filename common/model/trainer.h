@@ -41,7 +41,7 @@ int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t 
 
 /* The autoencoder of `settings` on the slice of learner number `rank` of `learners` (0-based, roster order). Reads only
  * that slice and the held-out images. */
-int sl_autoencoder_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners, struct sl_trainer **trainer,
+int sl_autoencoder_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners, struct sl_trainer **trainer,
 			struct sl_error *error);
 
 /* `size` pseudo-random numbers within the clip, others for each rank and draw; no data, no time, no error to tell. */

@@ -1,7 +1,7 @@
 /* message.h - what learners say to each other, as plain structs; wire turns bytes into these and back.
  *
  *   Hello      to each link, when it comes up and when the sender's standing changes
- *   LinkState  signed, flooded: the sender's candidates and parameters for one attempt   (protocol 5, FREEZE)
+ *   LinkState  signed, flooded: the sender's candidates and parameters for one attempt   (protocol 5, AGREE)
  *   Ready      signed, flooded: holds all shares, commits to its masked state            (protocol 6, READY)
  *   Share      to one neighbour, in chunks                                               (protocol 6, SHARE)
  *   State      to all neighbours, in chunks, one per iteration; by tree to some of them  (protocol 7)
@@ -24,9 +24,9 @@ enum sl_message_kind {
 	SL_MSG_LINK_STATE,
 	SL_MSG_READY,
 	SL_MSG_DIGEST,
-	SL_MSG_ASK,
-	SL_MSG_FENCE,
-	SL_MSG_HOLD,
+	SL_MSG_REQUEST,
+	SL_MSG_ABORT,
+	SL_MSG_HAVE,
 	SL_MSG_SHARE, /* from here on: chunks of vectors */
 	SL_MSG_STATE,
 	SL_MSG_RESULT,
@@ -34,11 +34,11 @@ enum sl_message_kind {
 };
 #define SL_MESSAGE_KINDS 12u
 
-enum sl_standing {
-	SL_STANDING_TRAINING = 1, /* the model of round t is not trained yet */
-	SL_STANDING_READY,        /* trained; discovering, or in an attempt */
-	SL_STANDING_DONE,         /* committed the last round */
-	SL_STANDING_OPEN,         /* has released its masked state in an attempt of t, and finishes that one before any other */
+enum sl_peer_status {
+	SL_PEER_STATUS_TRAINING = 1, /* the model of round t is not trained yet */
+	SL_PEER_STATUS_READY,        /* trained; discovering, or in an attempt */
+	SL_PEER_STATUS_DONE,         /* committed the last round */
+	SL_PEER_STATUS_OPEN,         /* has released its masked state in an attempt of t, and finishes that one before any other */
 };
 
 struct sl_hello {
@@ -46,7 +46,7 @@ struct sl_hello {
 	uint32_t incarnation;
 	sl_round t;
 	sl_attempt a;
-	enum sl_standing standing;
+	enum sl_peer_status status;
 	uint8_t run[SL_RUN_BYTES];
 	uint8_t roster[SL_HASH_BYTES];
 };
@@ -59,15 +59,15 @@ struct sl_hello {
 	X(rounds, MOST)                                                                                      \
 	X(quorum, MOST)                                                                                      \
 	X(tolerance, SAME)                                                                                   \
-	X(sigma, SAME)                                                                                       \
-	X(clip, SAME)                                                                                        \
+	X(decimals, SAME)                                                                                       \
+	X(clipping_range, SAME)                                                                                        \
 	X(max_weight, MOST)                                                                                  \
 	X(encoding, SAME)                                                                                    \
 	X(sharing, SAME)                                                                                     \
 	X(mixing, SAME)                                                                                      \
 	X(k, MOST)                                                                                           \
-	X(k_fixed, SAME)                                                                                     \
-	X(degree_max, SAME)
+	X(iterations_rule, SAME)                                                                                     \
+	X(max_degree, SAME)
 
 struct sl_parameters {
 	uint64_t n;          /* floats of the model */
@@ -75,15 +75,15 @@ struct sl_parameters {
 	uint64_t rounds;     /* T */
 	uint64_t quorum;
 	uint64_t tolerance;  /* c */
-	uint64_t sigma;
-	uint64_t clip;       /* the bits of a double */
+	uint64_t decimals;
+	uint64_t clipping_range;       /* the bits of a double */
 	uint64_t max_weight; /* 1: equal weights */
 	uint64_t encoding;   /* enum sl_encoding_kind */
 	uint64_t sharing;    /* enum sl_sharing_kind */
 	uint64_t mixing;     /* enum sl_engine */
-	uint64_t k;          /* floor under K; with k_fixed, K itself */
-	uint64_t k_fixed;    /* 0 or 1 */
-	uint64_t degree_max; /* with more peers in range, an overlay of this degree */
+	uint64_t k;          /* floor under K; with iterations_rule, K itself */
+	uint64_t iterations_rule;    /* 0 or 1 */
+	uint64_t max_degree; /* with more peers in range, an overlay of this degree */
 };
 enum {
 #define X(name, rule) SL_PARAMETER_##name,
@@ -127,26 +127,26 @@ struct sl_digest {
 	uint8_t digest[SL_HASH_BYTES]; /* D */
 	uint64_t p;                    /* of the view, with N: what it takes to decode Z */
 	uint32_t learners;
-	uint32_t sigma, encoding;      /* what Z stands for */
-	uint64_t clip;                 /* the bits of a double */
+	uint32_t decimals, encoding;      /* what Z stands for */
+	uint64_t clipping_range;                 /* the bits of a double */
 	uint8_t signature[SL_SIG_BYTES];
 };
 
 /* What a committed round can be shown with: signed digests that agree with one another (protocol 8, catch-up). */
-struct sl_proof {
+struct sl_certificate {
 	sl_round t; /* 0: none */
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES];
 	uint8_t digest[SL_HASH_BYTES];
 	uint64_t p;
 	uint32_t learners;
-	uint32_t sigma, encoding;
-	uint64_t clip;
+	uint32_t decimals, encoding;
+	uint64_t clipping_range;
 	uint32_t count;
 	struct sl_digest digests[SL_SIGNERS_MAX]; /* distinct signers; the first is the holder's own, if it took part */
 };
 
-struct sl_ask {
+struct sl_request {
 	sl_round t;     /* of the result that the chunk is of; 0: the digests of the last one, whichever it is */
 	sl_attempt a;   /* of the masked state; 0: of a result */
 	sl_id origin;   /* whose masked state; 0: of a result */
@@ -155,7 +155,7 @@ struct sl_ask {
 
 /* Of round t the signer has released, and will ever release, no attempt up to a but these. Cumulative, so that the latest
  * one of a learner says all. */
-struct sl_fence {
+struct sl_abort {
 	sl_id id;
 	uint32_t incarnation;
 	sl_round t;
@@ -163,11 +163,11 @@ struct sl_fence {
 	uint8_t key[SL_KEY_BYTES];
 	uint32_t count;
 	sl_attempt released[SL_RELEASED_MAX]; /* `count`, strictly ascending, at most a */
-	sl_attempt dead; /* of those, none up to this one will be finished by the signer; 0: none */
+	sl_attempt closed; /* of those, none up to this one will be finished by the signer; 0: none */
 	uint8_t signature[SL_SIG_BYTES];
 };
 
-struct sl_hold {
+struct sl_have {
 	sl_round t;
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES];
@@ -210,15 +210,15 @@ struct sl_message {
 		struct sl_link_state link_state;
 		struct sl_ready ready;
 		struct sl_digest digest;
-		struct sl_ask ask;
-		struct sl_fence fence;
-		struct sl_hold hold;
+		struct sl_request request;
+		struct sl_abort abort_record;
+		struct sl_have have;
 		struct sl_chunk chunk; /* Share, State, Result, Masked */
 	};
 };
 
 /* Whether a chunk is the first of a masked state, and brings the nonce of its commitment. */
-static inline bool sl_nonce_due(enum sl_message_kind kind, const struct sl_chunk *chunk)
+static inline bool sl_message_nonce_due(enum sl_message_kind kind, const struct sl_chunk *chunk)
 {
 	return chunk->index == 0 && (kind == SL_MSG_MASKED || (kind == SL_MSG_STATE && chunk->iteration == 0));
 }

@@ -20,8 +20,8 @@ enum sl_report_kind {
 	SL_REPORT_RECOVERING, /* the attempt is released, and goes on without mixing: as FAILED, why; n[2]: learners; or at a restart */
 	SL_REPORT_RECOVERED, /* all masked states are here; n[0]: learners, n[1]: how many were got from others */
 	SL_REPORT_RESUMED,   /* an attempt that a restart cut short goes on; n[0]: whether it was released */
-	SL_REPORT_GIVEN_UP,  /* nobody can complete the released attempt: peer has signed so (or the operator: peer = SL_NOBODY) */
-	SL_REPORT_BURNED,    /* the model was released in a failed attempt and is trained again */
+	SL_REPORT_CLOSED,  /* nobody can complete the released attempt: peer has signed so (or the operator: peer = SL_NOBODY) */
+	SL_REPORT_MODEL_INVALIDATED,    /* the model was released in a failed attempt and is trained again */
 	SL_REPORT_REJECTED,  /* peer's message was not acceptable; word says why */
 	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
 	SL_REPORT_STALE,     /* peer stands in round n[0] < t; hash: D of its last commit */
@@ -48,10 +48,10 @@ enum sl_reason {
 	SL_REASON_HISTORY,    /* peer: its last committed model is another one; hash: own D, hash2: its */
 	SL_REASON_FEW,        /* n: N, c: fewer than c+2 learners */
 	SL_REASON_TOLERANCE,  /* n: kappa, c, edges missing; set: who could be singled out by whom; edges: what would do */
-	SL_REASON_K_FIXED,    /* n: K as fixed, K needed */
-	SL_REASON_FENCED,     /* peer has given the attempt up */
+	SL_REASON_ITERATIONS_RULE,    /* n: K as fixed, K needed */
+	SL_REASON_ABORTED,     /* peer has given the attempt up */
 	SL_REASON_USED_UP,    /* n[0]: released attempts of this round: no more fit on record */
-	SL_REASON_ABANDONED,  /* the operator gives it up */
+	SL_REASON_OPERATOR_ABORT,  /* the operator gives it up */
 	SL_REASON_RESTARTED,  /* this learner was, in the middle of the attempt */
 	SL_REASON_RECORD,     /* n[0]: a released attempt whose record is not of this roster or model, or damaged */
 	SL_REASON_JOINED,     /* peer recovers the attempt already */

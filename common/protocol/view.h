@@ -1,4 +1,4 @@
-/* view.h - the frozen graph of an attempt (protocol 5, FREEZE): participants, mutual edges, resolved parameters, h.
+/* view.h - the frozen graph of an attempt (protocol 5, AGREE): participants, mutual edges, resolved parameters, h.
  *
  * Built from the link states alone, so that every learner that holds the same ones builds the same view. Lives in the
  * core's arena and is const from the freeze to the end of the attempt; jobs read it.
@@ -16,8 +16,8 @@ enum {
 	SL_ROLE_PARENT = 1,
 	SL_ROLE_CHILD = 2,
 	SL_ROLE_LEAF = 4,   /* .. without children: what it sends up is its masked state */
-	SL_ROLE_KEEPER = 8, /* keeps this learner's masked state */
-	SL_ROLE_GIVER = 16, /* gives its own to keep */
+	SL_ROLE_BACKUP = 8, /* keeps this learner's masked state */
+	SL_ROLE_BACKED_UP = 16, /* gives its own to keep */
 };
 
 /* What a State brings, as its iteration: by tree, */
@@ -57,39 +57,39 @@ struct sl_view {
 	uint64_t steps;               /* its exchanges */
 };
 
-static inline size_t sl_chunk_elements(const struct sl_view *view, uint32_t chunk)
+static inline size_t sl_view_chunk_elements(const struct sl_view *view, uint32_t chunk)
 {
 	uint64_t left = view->elements - (uint64_t)chunk * SL_CHUNK_ELEMENTS;
 	return left < SL_CHUNK_ELEMENTS ? (size_t)left : SL_CHUNK_ELEMENTS;
 }
 
 /* Shares to a neighbour: of every chunk, or one seed (protocol 3). */
-static inline uint32_t sl_share_count(const struct sl_view *view)
+static inline uint32_t sl_view_share_count(const struct sl_view *view)
 {
 	return view->sharing == SL_SHARING_SEEDED ? 1 : view->chunks;
 }
 /* Bytes of share m. */
-static inline size_t sl_share_bytes(const struct sl_view *view, uint32_t m)
+static inline size_t sl_view_share_bytes(const struct sl_view *view, uint32_t m)
 {
-	return view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : sl_chunk_elements(view, m) * view->field.bytes;
+	return view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : sl_view_chunk_elements(view, m) * view->field.bytes;
 }
 /* The chunk after the last that a SHARE or EXPAND job of chunk m does. */
-static inline uint32_t sl_share_end(const struct sl_view *view, uint32_t m)
+static inline uint32_t sl_view_share_end(const struct sl_view *view, uint32_t m)
 {
 	uint32_t count = view->sharing == SL_SHARING_SEEDED ? SL_SEED_CHUNKS : 1;
 	return view->chunks - m > count ? m + count : view->chunks;
 }
 
 /* Bytes of an element while it is mixed. */
-static inline size_t sl_mixing_width(const struct sl_view *view)
+static inline size_t sl_view_mixing_width(const struct sl_view *view)
 {
 	return view->engine == SL_ENGINE_METROPOLIS ? SL_STATE_BYTES : view->field.bytes;
 }
 
 /* Chunks of a neighbour that are mixed at a time. */
-static inline uint32_t sl_mixing_lanes(const struct sl_view *view)
+static inline uint32_t sl_view_window(const struct sl_view *view)
 {
-	return view->engine == SL_ENGINE_TREE ? sl_tree_lanes(view->costs.depth) : SL_LANES;
+	return view->engine == SL_ENGINE_TREE ? sl_engine_tree_window(view->costs.depth) : SL_WINDOW;
 }
 
 /* From view->agreed. */

@@ -13,7 +13,7 @@ static const struct sl_member *member(const struct sl_daemon *daemon, uint32_t i
 }
 
 /* "ana (2), bo (5) and 3 more" */
-void sl_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size)
+void sl_reason_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size)
 {
 	size_t used = 0;
 	uint32_t said = 0, left = 0;
@@ -58,7 +58,7 @@ static void p_bound_text(const struct sl_daemon *daemon, const struct sl_report 
 static const char *setting(const char *parameter)
 {
 	return strcmp(parameter, "n") == 0	   ? "a model (setting `hidden`) of size"
-	       : strcmp(parameter, "k_fixed") == 0 ? "k_rule"
+	       : strcmp(parameter, "iterations_rule") == 0 ? "k_rule"
 						   : parameter;
 }
 
@@ -68,22 +68,22 @@ static const char *value_text(const char *parameter, uint64_t value, char text[s
 	static const char *const words[][3] = {{"weighted", "literal"}, {"shamir", "additive", "seeded"}, {"floor", "fixed"}};
 	int kind = strcmp(parameter, "encoding") == 0  ? 0
 		   : strcmp(parameter, "sharing") == 0 ? 1
-		   : strcmp(parameter, "k_fixed") == 0 ? 2
+		   : strcmp(parameter, "iterations_rule") == 0 ? 2
 						       : -1;
-	double clip;
-	memcpy(&clip, &value, sizeof clip);
+	double clipping_range;
+	memcpy(&clipping_range, &value, sizeof clipping_range);
 	if (kind >= 0 && value < 3 && words[kind][value] != NULL)
 		snprintf(text, 32, "%s", words[kind][value]);
 	else if (strcmp(parameter, "mixing") == 0)
 		snprintf(text, 32, "%s", sl_engine_name((enum sl_engine)value));
-	else if (strcmp(parameter, "clip") == 0)
-		snprintf(text, 32, "%.15g", clip);
+	else if (strcmp(parameter, "clipping_range") == 0)
+		snprintf(text, 32, "%.15g", clipping_range);
 	else
 		snprintf(text, 32, "%" PRIu64, value);
 	return text;
 }
 
-const char *sl_hash_text(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1])
+const char *sl_reason_hash(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1])
 {
 	if (sodium_is_zero(hash, SL_HASH_BYTES))
 		return none;
@@ -101,10 +101,10 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 	else if (r->reason == SL_REASON_ROSTER)
 		snprintf(text, size,
 			 "%s has another roster: %" PRIu64 " learners (%s), here %" PRIu64 " (%s); compare the roster files", who,
-			 r->n[1], sl_hash_text(r->hash2, "?", its), r->n[0], sl_hash_text(r->hash, "?", own));
+			 r->n[1], sl_reason_hash(r->hash2, "?", its), r->n[0], sl_reason_hash(r->hash, "?", own));
 	else
 		snprintf(text, size, "%s starts round %u from another committed model: %s, here %s", who, r->t,
-			 sl_hash_text(r->hash2, "the initial one", its), sl_hash_text(r->hash, "the initial one", own));
+			 sl_reason_hash(r->hash2, "the initial one", its), sl_reason_hash(r->hash, "the initial one", own));
 }
 
 /* "3-7, 5-9 and 4 more" */
@@ -165,7 +165,7 @@ static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r,
 	case SL_REASON_COMMITTED:
 		snprintf(text, size, "%s has committed this round without this learner", who);
 		return true;
-	case SL_REASON_FENCED:
+	case SL_REASON_ABORTED:
 		snprintf(text, size, "%s has given it up", who);
 		return true;
 	case SL_REASON_JOINED:
@@ -186,7 +186,7 @@ static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r,
 static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
 {
 	char who[256];
-	sl_names(daemon, r->set, who, sizeof who);
+	sl_reason_names(daemon, r->set, who, sizeof who);
 	switch (r->reason) {
 	case SL_REASON_FLOOD:
 		snprintf(text, size, "no link state from %s", who);
@@ -222,7 +222,7 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 	case SL_REASON_TOLERANCE:
 		tolerance_text(daemon, r, who, text, size);
 		return true;
-	case SL_REASON_K_FIXED:
+	case SL_REASON_ITERATIONS_RULE:
 		snprintf(text, size, "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64 ": raise k, or set k_rule: floor", r->n[0], r->n[1]);
 		return true;
 	case SL_REASON_USED_UP:
@@ -243,7 +243,7 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 	case SL_REASON_RESTARTED:
 		snprintf(text, size, "this learner was started again in the middle of it");
 		return true;
-	case SL_REASON_ABANDONED:
+	case SL_REASON_OPERATOR_ABORT:
 		snprintf(text, size, "the operator has abandoned it");
 		return true;
 	case SL_REASON_ITERATIONS:
@@ -264,7 +264,7 @@ static void model_text(const struct sl_daemon *daemon, const struct sl_report *r
 	case SL_REASON_CLIP:
 		snprintf(text, size,
 			 "the trained model exceeds clip %g at parameter %" PRIu64 ": %g (raise clip, or set clip_policy: clamp)",
-			 daemon->settings->clip, r->n[0], r->real);
+			 daemon->settings->clipping_range, r->n[0], r->real);
 		break;
 	case SL_REASON_WEIGHT:
 		snprintf(text, size, "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64 " (raise max_weight at every learner)",
@@ -273,7 +273,7 @@ static void model_text(const struct sl_daemon *daemon, const struct sl_report *r
 	case SL_REASON_RESULT:
 		snprintf(text, size,
 			 "the sum is not one of %u models within clip: somebody did not follow the protocol; it is not taken",
-			 daemon->vault_view->n);
+			 daemon->workspace_view->n);
 		break;
 	default:
 		snprintf(text, size, "the view does not fit the memory set aside for it");

@@ -60,16 +60,16 @@ static Starling__Vector prefix(const struct sl_chunk *chunk)
 	return v;
 }
 
-size_t sl_chunk_bytes(const struct sl_chunk *chunk)
+size_t sl_codec_chunk_bytes(const struct sl_chunk *chunk)
 {
 	Starling__Vector v = prefix(chunk);
 	return starling__vector__get_packed_size(&v) + 1 + varint_bytes(chunk->size) + chunk->size;
 }
 
-uint8_t *sl_chunk_write(const struct sl_chunk *chunk, uint8_t *payload, size_t size)
+uint8_t *sl_codec_chunk_write(const struct sl_chunk *chunk, uint8_t *payload, size_t size)
 {
 	Starling__Vector v = prefix(chunk);
-	assert(size == sl_chunk_bytes(chunk));
+	assert(size == sl_codec_chunk_bytes(chunk));
 	uint8_t *out = payload + starling__vector__pack(&v, payload);
 	*out++ = TAG_DATA;
 	out = put_varint(out, chunk->size);
@@ -166,7 +166,7 @@ static const char *take_field(struct reader *r, uint64_t tag, struct sl_chunk *c
 	}
 }
 
-const char *sl_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *chunk)
+const char *sl_codec_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *chunk)
 {
 	struct reader r = {.at = payload, .end = payload + size};
 	uint64_t last = 0;

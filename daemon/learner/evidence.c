@@ -29,7 +29,7 @@ static json_t *statement(const struct sl_daemon *daemon, const struct sl_link_st
 	json_t *candidates = json_array();
 	for (uint32_t i = 0; i < ls->count; i++)
 		json_array_append_new(candidates, json_integer(ls->candidates[i]));
-	sl_canon_link_state(&daemon->core_config.scope, ls, hash);
+	sl_canonical_link_state(&daemon->core_config.scope, ls, hash);
 	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "id", (json_int_t)ls->id,
 			 "incarnation", (json_int_t)ls->incarnation, "round", (json_int_t)ls->t, "attempt", (json_int_t)ls->a,
 			 "key", hex(ls->key, sizeof ls->key), "roster", hex(ls->roster, sizeof ls->roster), "roster_size",
@@ -50,5 +50,5 @@ int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *re
 	snprintf(path, sizeof path, "%s/%s", daemon->settings->state, name);
 	int rc = json_dump_file(file, path, JSON_INDENT(1));
 	json_decref(file);
-	return rc == 0 ? SL_OK : sl_fail(error, SL_ERR_IO, "%s: cannot be written", path);
+	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: cannot be written", path);
 }

@@ -138,11 +138,11 @@ static json_t *when(const struct sl_daemon *daemon, enum sl_phase phase)
 static json_t *costs(struct sl_daemon *daemon)
 {
 	double before = daemon->figures.cpu_s;
-	daemon->figures.cpu_s = sl_usage_cpu_s();
+	daemon->figures.cpu_s = sl_process_usage_cpu_s();
 	return json_pack("{s:o, s:o, s:o, s:o, s:f, s:I}", "share_ms", when(daemon, SL_PHASE_SHARE), "ready_ms",
 			 when(daemon, SL_PHASE_READY), "mix_ms", when(daemon, SL_PHASE_MIX), "settle_ms",
-			 when(daemon, SL_PHASE_SETTLE), "round_cpu_s", daemon->figures.cpu_s - before, "peak_bytes",
-			 (json_int_t)sl_usage_peak_bytes());
+			 when(daemon, SL_PHASE_CONFIRM), "round_cpu_s", daemon->figures.cpu_s - before, "peak_bytes",
+			 (json_int_t)sl_process_usage_peak_bytes());
 }
 
 static void committed(struct sl_daemon *daemon, const struct sl_report *r)
@@ -150,7 +150,7 @@ static void committed(struct sl_daemon *daemon, const struct sl_report *r)
 	char text[TEXT_BYTES], digest[2 * SL_HASH_BYTES + 1], mixing[96];
 	struct sl_links_figures now;
 	struct sl_figures_round *last = &daemon->figures;
-	double mu = daemon->vault_view->mu;
+	double mu = daemon->workspace_view->mu;
 	sl_links_figures(daemon->links, &now);
 	sodium_bin2hex(digest, sizeof digest, r->hash, SL_HASH_BYTES);
 	snprintf(text, sizeof text, "round %u committed: %" PRIu64 " learners, %s, margin %.4f, %.2f s, model %.12s", r->t,
@@ -194,15 +194,15 @@ static void waiting_for_states(struct sl_daemon *daemon, const struct sl_report 
 {
 	char socket[PATH_MAX + SL_PATH_BYTES + 2], text[2 * TEXT_BYTES + sizeof socket];
 	if (nobody(daemon, r->set)) {
-		daemon->awaited[0] = '\0';
+		daemon->missing[0] = '\0';
 		snprintf(text, sizeof text, "round %u attempt %u: bringing the masked states together", r->t, r->a);
 	} else {
-		sl_names(daemon, r->set, daemon->awaited, sizeof daemon->awaited);
+		sl_reason_names(daemon, r->set, daemon->missing, sizeof daemon->missing);
 		own_socket(daemon, socket, sizeof socket);
 		snprintf(text, sizeof text,
 			 "round %u attempt %u: nobody in reach holds the masked state of %s; the attempt goes on when a learner that "
 			 "does comes into reach. If none ever will: starling abandon --round %u --control %s",
-			 r->t, r->a, daemon->awaited, r->t, socket);
+			 r->t, r->a, daemon->missing, r->t, socket);
 	}
 	sl_log_fields(daemon->log, SL_WARN, "waiting", text,
 		      json_pack("{s:i, s:i, s:s, s:s, s:o}", "round", (int)r->t, "attempt", (int)r->a, "phase",
@@ -216,10 +216,10 @@ static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
 		waiting_for_states(daemon, r);
 		return;
 	}
-	sl_names(daemon, r->set, who, sizeof who);
+	sl_reason_names(daemon, r->set, who, sizeof who);
 	const char *what = r->phase == SL_PHASE_DISCOVER ? "to be ready"
 			   : r->phase == SL_PHASE_READY	 ? "to hold its shares"
-			   : r->phase == SL_PHASE_SETTLE ? "to send its digest"
+			   : r->phase == SL_PHASE_CONFIRM ? "to send its digest"
 			   : r->phase == SL_PHASE_CATCHUP ? "to show the round that went by"
 							 : "";
 	if (r->set == NULL)
@@ -261,7 +261,7 @@ static void stale(struct sl_daemon *daemon, const struct sl_report *r)
 	snprintf(what, sizeof what,
 		 "it stands in round %" PRIu64 " (its last committed model is %s) and this learner in round %u: it has been away, "
 		 "or starts from an old checkpoint; its neighbours show it what it missed",
-		 r->n[0], sl_hash_text(r->hash, "the initial one", model), r->t);
+		 r->n[0], sl_reason_hash(r->hash, "the initial one", model), r->t);
 	about_peer(daemon, r, SL_WARN, "stale", what);
 }
 
@@ -301,7 +301,7 @@ static void evidence(struct sl_daemon *daemon, const struct sl_report *r)
 static void privacy(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char who[256], text[TEXT_BYTES];
-	sl_names(daemon, r->set, who, sizeof who);
+	sl_reason_names(daemon, r->set, who, sizeof who);
 	snprintf(text, sizeof text,
 		 "round %u: since the last one %" PRIu64 " came and %" PRIu64 " left (%s): fewer than %llu, so the difference of the two "
 		 "sums tells about them",
@@ -345,16 +345,16 @@ static void resumed(struct sl_daemon *daemon, const struct sl_report *r)
 static void given_up(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES], who[SL_NAME_BYTES + 32] = "the operator has abandoned it";
-	bool proved = r->peer != SL_NOBODY;
-	if (proved)
+	bool certified = r->peer != SL_NOBODY;
+	if (certified)
 		snprintf(who, sizeof who, "%s (%u) has given it up", member(daemon, r->peer)->name, member(daemon, r->peer)->id);
 	snprintf(text, sizeof text, "round %u attempt %u is over: %s%s", r->t, r->a, who,
-		 proved ? ", so nobody can complete it" : "");
+		 certified ? ", so nobody can complete it" : "");
 	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:i, s:i, s:b}", "round", (int)r->t, "attempt", (int)r->a, "abandoned",
-	       !proved);
+	       !certified);
 }
 
-static void burned(struct sl_daemon *daemon, const struct sl_report *r)
+static void model_invalidated(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES];
 	snprintf(text, sizeof text,
@@ -386,19 +386,19 @@ static void diverged(struct sl_daemon *daemon, const struct sl_report *r)
 static void crash_in(enum sl_phase phase)
 {
 	if (phase == SL_PHASE_RECOVER)
-		sl_crash_at(SL_CRASH_RECOVERING);
+		sl_failpoint_reach(SL_FAILPOINT_RECOVERING);
 	if (phase == SL_PHASE_CATCHUP)
-		sl_crash_at(SL_CRASH_CATCHING_UP);
+		sl_failpoint_reach(SL_FAILPOINT_CATCHING_UP);
 }
 
-void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
+void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES];
 	switch (r->kind) {
 	case SL_REPORT_PHASE:
 		crash_in(r->phase);
 		entered(daemon, r->phase);
-		daemon->awaited[0] = '\0';
+		daemon->missing[0] = '\0';
 		snprintf(text, sizeof text, "round %u attempt %u: %s", r->t, r->a, sl_phase_name(r->phase));
 		sl_log(daemon->log, SL_DEBUG, "phase", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt", (int)r->a,
 		       "phase", sl_phase_name(r->phase));
@@ -407,7 +407,7 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 		view(daemon, r);
 		break;
 	case SL_REPORT_CLAMPED:
-		snprintf(text, sizeof text, "%" PRIu64 " parameters were clamped to clip %g", r->n[0], daemon->settings->clip);
+		snprintf(text, sizeof text, "%" PRIu64 " parameters were clamped to clip %g", r->n[0], daemon->settings->clipping_range);
 		sl_log(daemon->log, SL_WARN, "clamped", text, "{s:i, s:I}", "round", (int)r->t, "count", (json_int_t)r->n[0]);
 		break;
 	case SL_REPORT_COMMITTED:
@@ -428,14 +428,14 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 	case SL_REPORT_RESUMED:
 		resumed(daemon, r);
 		break;
-	case SL_REPORT_GIVEN_UP:
+	case SL_REPORT_CLOSED:
 		given_up(daemon, r);
 		break;
-	case SL_REPORT_BURNED:
-		burned(daemon, r);
+	case SL_REPORT_MODEL_INVALIDATED:
+		model_invalidated(daemon, r);
 		break;
 	case SL_REPORT_REJECTED:
-		sl_complain(daemon, r->peer, r->word);
+		sl_events_warn(daemon, r->peer, r->word);
 		break;
 	case SL_REPORT_BEHIND:
 		behind(daemon, r);

@@ -45,11 +45,11 @@ struct sl_frame_queue {
 	struct sl_frame_node *head, **end;
 };
 
-#define SL_SLICE_BYTES (64u << 10) /* of a frame that are encrypted at once */
-#define SL_BULK_SLICES (SL_SECURE_WRITE_BYTES / SL_SLICE_BYTES)
+#define SL_SEGMENT_BYTES (64u << 10) /* of a frame that are encrypted at once */
+#define SL_TLS_OFFLOAD_SEGMENTS (SL_TLS_WRITE_BYTES / SL_SEGMENT_BYTES)
 
 /* Part of a frame. `last`: with it, the reference that the queue held. */
-struct sl_slice {
+struct sl_write_segment {
 	struct sl_frame *frame;
 	size_t at, count;
 	bool last;
@@ -65,13 +65,13 @@ struct sl_arrived {
 /* What TLS has to do on the crypto worker, because it is much: decrypt what came, encrypt slices of vectors (bulk.c). One
  * a link at a time. While it is away the worker owns the link's `secure` and `splitter`: the loop's thread leaves them
  * alone, keeps one more read, and puts off the goodbye. */
-struct sl_bulk {
+struct sl_tls_offload {
 	struct sl_task task;
 	bool away;
 	uint8_t *ciphertext; /* NULL: nothing came */
 	size_t bytes;
-	struct sl_slice slices[SL_BULK_SLICES];
-	uint32_t slice_count;
+	struct sl_write_segment segments[SL_TLS_OFFLOAD_SEGMENTS];
+	uint32_t segment_count;
 	struct sl_arrived *first, **end; /* in order */
 	int read, written;               /* how it ended */
 	uint8_t *kept;                   /* what was read meanwhile; NULL: nothing */
@@ -89,19 +89,19 @@ struct sl_link {
 	uv_connect_t connect;
 	uv_getaddrinfo_t resolve;
 	bool resolving;
-	struct sl_secure secure;
-	struct sl_splitter splitter;
-	struct sl_bulk bulk;
+	struct sl_tls_session session;
+	struct sl_deframer deframer;
+	struct sl_tls_offload offload;
 	struct sl_frame_queue control, vectors;
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
 	size_t in_flight;         /* ciphertext that the kernel has not taken yet */
-	struct sl_speed speed;
+	struct sl_link_speed speed;
 	size_t control_bytes;     /* waiting in `control` */
 	size_t vector_bytes;      /* waiting in `vectors` */
 	uint32_t unread;          /* frames handed over and not dealt with yet */
 	bool paused;              /* not read until fewer are */
-	bool turned_away;         /* offered, and closed in order: the other end has another link, or ends */
+	bool rejected;         /* offered, and closed in order: the other end has another link, or ends */
 	uint64_t since, heard, sent; /* ms of the loop; since: begun, or up */
 	const char *why;          /* of closing */
 };
@@ -115,8 +115,8 @@ struct sl_slot {
 };
 
 #define SL_RECORD_BYTES (16u << 10) /* plaintext of a TLS record, at most */
-#define SL_STRANGERS_MAX 64u
-#define SL_UNSHAKEN_MAX 128u /* accepted connections that have not shown a pinned key yet */
+#define SL_UNKNOWN_PEERS_MAX 64u
+#define SL_HANDSHAKING_MAX 128u /* accepted connections that have not shown a pinned key yet */
 #define SL_UNREAD_MAX 64u
 #define SL_READ_BYTES (256u << 10)
 
@@ -127,12 +127,12 @@ struct sl_links {
 	struct sl_link *all;
 	uint64_t count; /* of links so far */
 	struct sl_slot *slots; /* by roster index */
-	uint8_t strangers[SL_STRANGERS_MAX][SL_HASH_BYTES];
-	uint32_t stranger_count;
+	uint8_t unknown_peers[SL_UNKNOWN_PEERS_MAX][SL_HASH_BYTES];
+	uint32_t unknown_peer_count;
 	struct sl_links_figures figures;
 	uint8_t *ciphertext; /* where the next read lands, SL_READ_BYTES; NULL: the last one is in a bulk */
 	uint8_t batch[SL_RECORD_BYTES]; /* control frames on their way into one record */
-	uint32_t unshaken;
+	uint32_t handshaking;
 	uint32_t open; /* links that are not freed yet */
 	bool closing;
 };
@@ -145,10 +145,10 @@ void sl_link_pump(struct sl_link *link);
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
 void sl_link_ping(struct sl_link *link);
 void sl_link_resume(struct sl_link *link);
-/* The next part of what waits, at most SL_SLICE_BYTES; false: nothing waits. */
-bool sl_link_slice(struct sl_link *link, struct sl_slice *slice);
+/* The next part of what waits, at most SL_SEGMENT_BYTES; false: nothing waits. */
+bool sl_link_segment(struct sl_link *link, struct sl_write_segment *segment);
 /* Part of a vector, whatever else waits: between frames, control goes first. */
-bool sl_link_slice_is_vector(const struct sl_link *link);
+bool sl_link_segment_is_vector(const struct sl_link *link);
 /* Decrypts into the frame that is coming in; *whole: that was the last of it. SL_PENDING: nothing is left to decrypt;
  * SL_ERR_NOTFOUND: the peer's orderly end; SL_ERR_CRYPTO; SL_ERR_FORMAT: of a frame; SL_ERR_NOMEM. */
 int sl_link_decrypt(struct sl_link *link, bool *whole);
@@ -162,19 +162,19 @@ void sl_link_returned(struct sl_link *link);
 
 /* bulk.c */
 /* Whether so many bytes are for the crypto worker. */
-bool sl_bulk_is(const struct sl_links *links, size_t bytes);
+bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes);
 /* Takes slices of the vectors that wait, as much as a write takes. */
-void sl_bulk_fill(struct sl_link *link);
+void sl_tls_offload_fill(struct sl_link *link);
 /* Away, with the slices and the ciphertext; sl_link_returned says when it is back. */
-void sl_bulk_send(struct sl_link *link);
+void sl_tls_offload_send(struct sl_link *link);
 /* What came in, in order; NULL: that was all. The caller frees it, and owns the payload. */
-struct sl_arrived *sl_bulk_next(struct sl_bulk *bulk);
+struct sl_arrived *sl_tls_offload_next(struct sl_tls_offload *offload);
 /* No longer away, and empty: slices, ciphertext, and frames that nobody took. */
-void sl_bulk_clear(struct sl_link *link);
+void sl_tls_offload_clear(struct sl_link *link);
 
 /* links.c: what a link tells its owner */
 /* The handshake is done at this end: the link is offered, or stands, or is turned away (false: closed). */
-bool sl_links_shaken(struct sl_link *link);
+bool sl_links_handshake_done(struct sl_link *link);
 bool sl_links_established(struct sl_link *link);
 void sl_links_lost(struct sl_link *link);
-void sl_links_stranger(struct sl_link *link);
+void sl_links_unknown_peer(struct sl_link *link);

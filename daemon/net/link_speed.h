@@ -19,18 +19,18 @@
 #define SL_SPEED_WRITE_BYTES (64u << 10) /* a large write; of so much, too, the speed is known */
 
 /* Zeroed: nothing is known yet. */
-struct sl_speed {
+struct sl_link_speed {
 	bool marked;                /* a large write is on its way */
 	uint64_t acked, busy_us;    /* the marks */
 	double bytes, us;           /* since the start, older ones counting less and less */
 };
 
 /* A large write is about to be handed to the kernel. */
-void sl_speed_begin(struct sl_speed *speed, int descriptor);
+void sl_link_speed_begin(struct sl_link_speed *speed, int descriptor);
 /* Now and then while one is on its way. */
-void sl_speed_look(struct sl_speed *speed, int descriptor);
+void sl_link_speed_look(struct sl_link_speed *speed, int descriptor);
 
 /* Bytes per second; 0: not known. *floor: nothing large was sent yet, it may be far more. */
-double sl_speed_of(const struct sl_speed *speed, int descriptor, bool *floor);
+double sl_link_speed_of(const struct sl_link_speed *speed, int descriptor, bool *floor);
 /* The least round trip of the last minutes, as the kernel keeps it: the line's, without what waits before it. 0: not known. */
-uint32_t sl_speed_rtt_us(int descriptor);
+uint32_t sl_link_speed_rtt_us(int descriptor);

@@ -30,8 +30,8 @@ struct sl_frame {
 	uint8_t bytes[];
 };
 /* Not secret; one reference, held by the caller. NULL: out of memory. */
-struct sl_frame *sl_frame_new(size_t size, bool vector);
-void sl_frame_release(struct sl_frame *frame);
+struct sl_frame *sl_link_frame_new(size_t size, bool vector);
+void sl_link_frame_release(struct sl_frame *frame);
 
 /* For each peer: up, down, up, down ..., and while no link stands any number of downs of dials that failed. A link that
  * takes another's place is a down and an up, because what was sent on the first may be lost. */

@@ -26,12 +26,12 @@ struct sl_log {
 static const char *const level_names[] = {[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn",
 					  [SL_ERROR] = "error"};
 
-const char *sl_level_name(enum sl_level level)
+const char *sl_log_level_name(enum sl_level level)
 {
 	return level_names[level];
 }
 
-int sl_level_find(const char *name)
+int sl_log_level_find(const char *name)
 {
 	for (int i = SL_DEBUG; i <= SL_ERROR; i++)
 		if (strcmp(level_names[i], name) == 0)
@@ -53,11 +53,11 @@ int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const c
 	struct sl_log *l = calloc(1, sizeof *l);
 	*log = NULL;
 	if (l == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "log: out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "log: out of memory");
 	l->fd = standard ? STDERR_FILENO : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
 	if (l->fd < 0) {
 		free(l);
-		return sl_fail(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
 	}
 	l->owned = !standard;
 	l->text = settings->log_format == SL_LOG_TEXT || (settings->log_format == SL_LOG_AUTO && isatty(l->fd));
@@ -222,7 +222,7 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 	clean(get(record, "event"), event, sizeof event);
 	clean(get(record, "text"), text, sizeof text);
 	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
-			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "", event, text);
+			 colour ? level_colour(sl_log_level_find(level)) : "", level, colour ? "\033[0m" : "", event, text);
 	assert(n > 0 && size >= SL_LOG_LINE_BYTES);
 	return (size_t)n;
 }

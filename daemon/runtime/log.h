@@ -34,8 +34,8 @@ struct json_t;
 void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, const char *text, struct json_t *fields);
 
 /* "info" and back; -1 for what is no level. */
-const char *sl_level_name(enum sl_level level);
-int sl_level_find(const char *name);
+const char *sl_log_level_name(enum sl_level level);
+int sl_log_level_find(const char *name);
 
 /* Colour is for terminals whose user has not set NO_COLOR. */
 bool sl_log_colour(int fd);

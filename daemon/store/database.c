@@ -42,7 +42,7 @@ static const char *const statements[SL_STATEMENT_COUNT] = {
 
 int sl_store_damaged(struct sl_store *store, const char *table, const char *why)
 {
-	return sl_fail(&store->error, SL_ERR_FORMAT,
+	return sl_err_set(&store->error, SL_ERR_FORMAT,
 		       "%s: file is damaged: %s%s%s; move the state folder away, and start again when the others have "
 		       "committed another round: they have the result",
 		       store->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
@@ -53,7 +53,7 @@ static int fail_system(struct sl_store *store, int code, const char *advice)
 	int why = sqlite3_system_errno(store->db);
 	if (why == 0) /* a failed commit tells it elsewhere */
 		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
-	return sl_fail(&store->error, SL_ERR_IO, "%s: %s; %s", store->path,
+	return sl_err_set(&store->error, SL_ERR_IO, "%s: %s; %s", store->path,
 		       why != 0 ? strerror(why) : sqlite3_errstr(code), advice);
 }
 
@@ -63,17 +63,17 @@ static int fail(struct sl_store *store)
 	int code = store->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(store->db);
 	switch (code & 0xff) {
 	case SQLITE_NOMEM:
-		return sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+		return sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return sl_fail(&store->error, SL_ERR_BUSY, "%s: another program has it open; end it first",
+		return sl_err_set(&store->error, SL_ERR_BUSY, "%s: another program has it open; end it first",
 			       store->path);
 	case SQLITE_FULL:
-		return sl_fail(&store->error, SL_ERR_IO,
+		return sl_err_set(&store->error, SL_ERR_IO,
 			       "%s: the disk is full; make room, then start the learner again", store->path);
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_NOMEM
-			       ? sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
+			       ? sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
 			       : fail_system(store, code, "see to the disk, then start the learner again");
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
@@ -172,7 +172,7 @@ static int check_header(struct sl_store *store)
 	if (strcmp(application, TEXT(APPLICATION)) != 0)
 		return sl_store_damaged(store, NULL, "not a learner's records");
 	if (strcmp(format, TEXT(FORMAT)) != 0)
-		return sl_fail(&store->error, SL_ERR_FORMAT,
+		return sl_err_set(&store->error, SL_ERR_FORMAT,
 			       "%s: written by another version of starlingd (format %s, not %s)", store->path, format,
 			       TEXT(FORMAT));
 	return SL_OK;
@@ -209,7 +209,7 @@ static int settle(struct sl_store *store)
 	if (rc == SL_OK)
 		rc = ask(store, "PRAGMA journal_mode = PERSIST", mode, sizeof mode);
 	if (rc == SL_OK && strcmp(mode, "persist") != 0)
-		rc = sl_fail(&store->error, SL_ERR_IO, "%s: its journal cannot be kept", store->path);
+		rc = sl_err_set(&store->error, SL_ERR_IO, "%s: its journal cannot be kept", store->path);
 	return rc;
 }
 

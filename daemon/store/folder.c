@@ -22,7 +22,7 @@ void sl_store_path(const struct sl_store *store, const char *name, char path[sta
 
 int sl_store_fail_file(struct sl_store *store, const char *path)
 {
-	return sl_disk_fail(&store->error, path, errno);
+	return sl_disk_error(&store->error, path, errno);
 }
 
 static int sync_path(const char *path, int flags)
@@ -53,7 +53,7 @@ static int fail_held(struct sl_store *store, const char *path, int fd)
 	char which[48] = "";
 	if (pid > 0)
 		snprintf(which, sizeof which, ", as process %ld", pid);
-	return sl_fail(&store->error, SL_ERR_BUSY,
+	return sl_err_set(&store->error, SL_ERR_BUSY,
 		       "%s: another starlingd is running on this state folder%s; end it first", path, which);
 }
 
@@ -115,7 +115,7 @@ int sl_store_read_count(struct sl_store *store, uint32_t *count, bool *moved)
 	unsigned long value = strtoul(text, &end, 10);
 	bool number = read && end != text && (*end == '\n' || *end == '\0') && value < UINT32_MAX;
 	if (!number && !*moved)
-		return sl_fail(&store->error, SL_ERR_FORMAT, "%s: line 1: not a count of starts", path);
+		return sl_err_set(&store->error, SL_ERR_FORMAT, "%s: line 1: not a count of starts", path);
 	*count = (uint32_t)value;
 	return SL_OK;
 }

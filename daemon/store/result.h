@@ -16,7 +16,7 @@
 #include "common/model/safetensors.h"
 
 struct sl_result {
-	struct sl_proof proof;
+	struct sl_certificate certificate;
 	const uint8_t *z; /* read-only, in the map, 8-byte aligned; NULL: none */
 	size_t z_bytes;   /* (n+1) elements */
 	uint8_t checksum[SL_HASH_BYTES];
@@ -28,7 +28,7 @@ struct sl_result {
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES]);
 
 /* Of `n` floats. SL_ERR_INVALID when open would refuse it (nothing is written), SL_ERR_IO. */
-int sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
+int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n, const uint8_t *z,
 		    size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
 /* Once a round is on record: the files of earlier rounds of this run go, and what writes cut short have left. */
 void sl_result_forget(const char *folder, const char *run, sl_round t);

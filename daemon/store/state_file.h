@@ -17,7 +17,7 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 
-struct sl_spool_file {
+struct sl_state_file {
 	sl_round t; /* 0: none is open */
 	sl_attempt a;
 	uint32_t slots;
@@ -28,19 +28,19 @@ struct sl_spool_file {
 };
 
 /* Makes the file, or finds it as it was left; what has another size is begun again. SL_ERR_IO, SL_ERR_NOMEM. */
-int sl_spool_open(struct sl_spool_file *spool, const char *folder, sl_round t, sl_attempt a, uint32_t slots,
+int sl_state_file_open(struct sl_state_file *state_file, const char *folder, sl_round t, sl_attempt a, uint32_t slots,
 		  size_t slot_bytes, struct sl_error *error);
 /* The file of an attempt that is over becomes another one's, which has as many slots, as large ones; they hold nothing. */
-int sl_spool_reuse(struct sl_spool_file *spool, sl_round t, sl_attempt a, struct sl_error *error);
+int sl_state_file_reuse(struct sl_state_file *state_file, sl_round t, sl_attempt a, struct sl_error *error);
 /* The file stays. One that is not open may be closed. */
-void sl_spool_close(struct sl_spool_file *spool);
+void sl_state_file_close(struct sl_state_file *state_file);
 /* The file goes. */
-void sl_spool_remove(struct sl_spool_file *spool);
+void sl_state_file_remove(struct sl_state_file *state_file);
 
 /* Room for a slot, before it is written for the first time. */
-int sl_spool_reserve(struct sl_spool_file *spool, uint32_t slot, struct sl_error *error);
+int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
 /* The slot, and the file's name, to the disk; an error is not to be tried again. */
-int sl_spool_sync(struct sl_spool_file *spool, uint32_t slot, struct sl_error *error);
+int sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
 
 /* Removes every spool in the folder that `keep` does not want. */
-void sl_spool_sweep(const char *folder, bool (*keep)(const void *context, sl_round t, sl_attempt a), const void *context);
+void sl_state_file_sweep(const char *folder, bool (*keep)(const void *context, sl_round t, sl_attempt a), const void *context);

@@ -65,13 +65,13 @@ struct sl_store_round {
 enum sl_attempt_state {
 	SL_ATTEMPT_PREPARED = SL_PERSIST_PREPARED, /* before the own Ready leaves */
 	SL_ATTEMPT_RELEASED = SL_PERSIST_RELEASED, /* before the first masked state leaves */
-	SL_ATTEMPT_DEAD = SL_PERSIST_DEAD,
+	SL_ATTEMPT_CLOSED = SL_PERSIST_CLOSED,
 };
 
 /* What this learner is bound by in a round that is not committed; as the core wants it at a start. */
 struct sl_promises {
-	sl_attempt fenced; /* the highest that was given up; 0: none */
-	sl_attempt dead;   /* the highest that is dead; 0: none */
+	sl_attempt aborted; /* the highest that was given up; 0: none */
+	sl_attempt closed;   /* the highest that is dead; 0: none */
 	uint32_t released_count;
 	sl_attempt released[SL_RELEASED_MAX]; /* released or dead, ascending */
 	sl_attempt a;                         /* the open one; 0: none */
@@ -103,7 +103,7 @@ bool sl_store_taken_over(const struct sl_store *store);
  * that is not. */
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
 /* Of a committed view, with the names of its files and without their checksums. */
-void sl_store_round_fill(struct sl_store_round *round, const struct sl_proof *proof, uint64_t total_weight);
+void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate, uint64_t total_weight);
 /* SL_ERR_NOTFOUND before the first commit. */
 int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error);
 /* The last one before round t; SL_ERR_NOTFOUND when there is none. */
@@ -114,4 +114,4 @@ int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_ro
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 /* Of round t; to be closed. An empty one may be closed. */
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises, struct sl_error *error);
-void sl_promises_close(struct sl_promises *promises);
+void sl_store_promises_close(struct sl_promises *promises);

@@ -24,7 +24,7 @@
 void group_path(const struct group *group, uint32_t i, const char *file, char *path, size_t size)
 {
 	char whole[PATH_MAX];
-	sl_run_path(&group->run, i - 1, file, whole);
+	sl_run_folder_path(&group->run, i - 1, file, whole);
 	snprintf(path, size, "%s", whole);
 }
 
@@ -308,7 +308,7 @@ static void expect_exact(const struct group *group, uint32_t t)
 	c.passed[0] = ~c.has[0];
 	const struct sl_verify verify = {
 		.folder = &group->run,
-		.encoding = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1},
+		.encoding = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1},
 		.round = t,
 		.who = c.who,
 		.passed = c.passed,

@@ -15,21 +15,21 @@
 #define NAPS 2u
 
 static const char *const names[] = {
-#define X(name, text) [SL_CRASH_##name] = text,
-	SL_CRASH_POINTS(X)
+#define X(name, text) [SL_FAILPOINT_##name] = text,
+	SL_FAILPOINTS(X)
 #undef X
 };
 
 /* ---- kill -9, and a new start ---- */
 
 /* Those that a round without faults comes by. */
-static bool is_usual(enum sl_crash_point point)
+static bool is_usual(enum sl_failpoint point)
 {
-	return point != SL_CRASH_RECOVERING && point != SL_CRASH_CATCHING_UP;
+	return point != SL_FAILPOINT_RECOVERING && point != SL_FAILPOINT_CATCHING_UP;
 }
 
-/* ready_wait is longer than the test: nobody may be waited for in vain. */
-static void start(struct group *g, enum sl_crash_point point, bool all)
+/* prepare_timeout is longer than the test: nobody may be waited for in vain. */
+static void start(struct group *g, enum sl_failpoint point, bool all)
 {
 	static const char *const settings[] = {"mixing=exact",	"degree_max=4", "sharing=seeded", "trainer=noise", "size=70000",
 					       "ready_wait=600", "rounds=3",	"linger=2",	  NULL};
@@ -40,7 +40,7 @@ static void start(struct group *g, enum sl_crash_point point, bool all)
 		group_start(g, i, all || i == 2 ? moment : NULL);
 }
 
-static void end(struct group *g, enum sl_crash_point point)
+static void end(struct group *g, enum sl_failpoint point)
 {
 	double from = process_now();
 	int deaths = group_tend(g, SECONDS);
@@ -54,10 +54,10 @@ static void end(struct group *g, enum sl_crash_point point)
 static void die_everywhere(bool all)
 {
 	struct group groups[TOGETHER];
-	enum sl_crash_point points[TOGETHER];
-	for (enum sl_crash_point point = 0; point < SL_CRASH_COUNT;) {
+	enum sl_failpoint points[TOGETHER];
+	for (enum sl_failpoint point = 0; point < SL_FAILPOINT_COUNT;) {
 		uint32_t count = 0;
-		for (; point < SL_CRASH_COUNT && count < TOGETHER; point++) {
+		for (; point < SL_FAILPOINT_COUNT && count < TOGETHER; point++) {
 			if (!is_usual(point))
 				continue;
 			points[count] = point;

@@ -7,7 +7,7 @@
 #include "test/cluster/cluster.h"
 #include "test/lib/test.h"
 
-TEST(crowd_is_exact)
+TEST(runner_is_exact)
 {
 	struct cluster c;
 	char arguments[256];

@@ -117,10 +117,10 @@ TEST_WITH(prints_what_it_reads, folder_enter, folder_leave)
 	struct sl_member member;
 	char text[SL_MEMBER_TEXT_BYTES];
 	load(A B, &roster);
-	sl_member_text(&roster.members[1], text);
+	sl_roster_member_text(&roster.members[1], text);
 	assert_string_equal(text, "- {id: 2, name: b, address: \"[2001:db8::2]:7400\", key: \"" KEY_B "\"}");
 	folder_put("one.yaml", text);
-	assert_int_equal(sl_member_load("one.yaml", &member, NULL), SL_OK);
+	assert_int_equal(sl_roster_member_load("one.yaml", &member, NULL), SL_OK);
 	assert_memory_equal(&member, &roster.members[1], sizeof member);
 	sl_roster_close(&roster);
 }

@@ -41,20 +41,20 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 	assert_int_equal(s.rounds, 10);
 	assert_int_equal(s.quorum, 0);
 	assert_int_equal(s.p, 0);
-	assert_int_equal(s.sigma, 4);
-	assert_true(s.clip == 16.0);
-	assert_false(s.clamp || s.weight_samples || s.unsafe_reveal);
+	assert_int_equal(s.decimals, 4);
+	assert_true(s.clipping_range == 16.0);
+	assert_false(s.clamp || s.weight_samples || s.unsafe_dump_encoding);
 	assert_int_equal(s.max_weight, 1);
 	assert_int_equal(s.encoding, SL_ENCODING_WEIGHTED);
 	assert_int_equal(s.sharing, SL_SHARING_SHAMIR);
-	assert_int_equal(s.coins, SL_COINS_STREAM);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_PRG);
 	assert_int_equal(s.in_range, SL_RANGE_ROSTER);
-	assert_true(s.straggler_wait == 60 && s.silent_wait == 2 && s.flood_wait == 10 && s.stall_wait == 10);
-	assert_true(s.ready_wait == 60 && s.settle_wait == 10 && s.linger == 30);
+	assert_true(s.straggler_timeout == 60 && s.hello_timeout == 2 && s.agreement_timeout == 10 && s.stall_timeout == 10);
+	assert_true(s.prepare_timeout == 60 && s.confirm_timeout == 10 && s.serve_after_end == 30);
 	assert_int_equal(s.trainer, SL_TRAINER_AUTOENCODER);
 	assert_int_equal(s.size, 100000);
-	assert_int_equal(s.split, SL_SPLIT_EVEN);
-	assert_int_equal(s.hidden, 32);
+	assert_int_equal(s.split, SL_SPLIT_IID);
+	assert_int_equal(s.hidden_units, 32);
 	assert_true(s.learning_rate == 0.02);
 	assert_int_equal(s.batch, 10);
 	assert_int_equal(s.epochs, 5);
@@ -70,13 +70,13 @@ TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 			      &s, NULL),
 			 SL_OK);
 	assert_true(s.p == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
-	assert_true(s.quorum == UINT32_MAX && s.clip == 25.0 && s.max_weight == 6000);
-	assert_true(s.clamp && s.weight_samples && s.unsafe_reveal);
+	assert_true(s.quorum == UINT32_MAX && s.clipping_range == 25.0 && s.max_weight == 6000);
+	assert_true(s.clamp && s.weight_samples && s.unsafe_dump_encoding);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
 	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
-	assert_int_equal(s.coins, SL_COINS_OS);
-	assert_int_equal(s.in_range, SL_RANGE_TOLD);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_OS);
+	assert_int_equal(s.in_range, SL_RANGE_CONTROL);
 }
 
 TEST_WITH(paths_follow_the_file, folder_enter, folder_leave)

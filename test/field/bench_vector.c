@@ -26,7 +26,7 @@ static double step_ns(const void *what)
 		weights[r] = load->p / (load->alike ? 2 : r + 2);
 	for (uint32_t r = 0; r < load->degree; r++)
 		states[r] = wire + r * (size_t)field.bytes * COUNT;
-	BENCH(best, sl_blend_step(&field, x, sum, weights[0], COUNT, states, weights, load->degree));
+	BENCH(best, sl_vector_update(&field, x, sum, weights[0], COUNT, states, weights, load->degree));
 	free(wire);
 	return best / ((double)COUNT * load->degree);
 }

@@ -172,7 +172,7 @@ TEST_EACH_SET(add_and_subtract)
 /* Sums that are not reduced, up to the greatest. */
 static void any_sums(uint64_t *v, size_t count, const struct sl_field *field, uint64_t *seed)
 {
-	uint64_t most = sl_rows_lazy(field) * (field->p - 1);
+	uint64_t most = sl_kernels_rows_lazy(field) * (field->p - 1);
 	for (size_t l = 0; l < count; l++)
 		v[l] = any64(seed) % 3 == 0 ? most : any64(seed) % most;
 }
@@ -315,7 +315,7 @@ static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t 
 		rows->memory[r] = malloc(n * field->bytes + 1);
 		rows->row[r] = rows->memory[r] + 1;
 		any_elements(v, n, field->p, seed);
-		sl_pack(rows->memory[r] + 1, v, n, field->bytes);
+		sl_bytes_pack(rows->memory[r] + 1, v, n, field->bytes);
 	}
 }
 
@@ -332,7 +332,7 @@ TEST_EACH_SET(gather)
 	for (size_t i = 0; i < PRIMES; i++)
 		for (size_t n = 0; n <= 200; n = next_length(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint32_t most = sl_rows_lazy(&field) < ROWS ? sl_rows_lazy(&field) : ROWS;
+			uint32_t most = sl_kernels_rows_lazy(&field) < ROWS ? sl_kernels_rows_lazy(&field) : ROWS;
 			uint32_t count = 1 + (uint32_t)(any64(&seed) % most);
 			size_t at = n / 3;
 			rows_open(&rows, &field, count, n, &seed);
@@ -360,7 +360,7 @@ TEST_EACH_SET(take_and_greatest)
 			any_elements(v, n, primes[i], &seed);
 			if (wrong)
 				v[any64(&seed) % n] = UINT64_MAX >> (64 - 8 * field.bytes);
-			sl_pack(packed + 1, v, n, field.bytes);
+			sl_bytes_pack(packed + 1, v, n, field.bytes);
 			memcpy(got, want, sizeof got);
 			uint64_t most = plain->greatest(&field, packed + 1, n);
 			assert_true(tried->greatest(&field, packed + 1, n) == most);
@@ -410,7 +410,7 @@ static void compare_mix(uint32_t degree, size_t n, uint32_t divisor_most, uint64
 		uint32_t mine = d[any64(seed) % 3];
 		memory[r] = malloc(8 * n + 1);
 		states[r] = memory[r] + 1;
-		sl_divisor_init(&divisors[r], mine);
+		sl_metropolis_divisor_init(&divisors[r], mine);
 		for (size_t l = 0; l < n; l++) {
 			int64_t x = any64(seed) % 2 ? any_state(mine, seed) : want[l] / mine * mine;
 			memcpy(memory[r] + 1 + 8 * l, &x, sizeof x);
@@ -444,7 +444,7 @@ TEST_EACH_SET(mix_divisors)
 		struct sl_divisor divisor;
 		int64_t top = (INT64_C(1) << 62) - 1, x[STATES], want[STATES] = {0}, got[STATES] = {0};
 		int64_t around[] = {0, d, top / d * d, top - top % d - d, (INT64_C(1) << 31) / d * d, (INT64_C(1) << 52) / d * d};
-		sl_divisor_init(&divisor, d);
+		sl_metropolis_divisor_init(&divisor, d);
 		for (size_t l = 0; l < STATES; l++) {
 			int64_t y = around[l / 4] + (int64_t)(l % 4) - 1; /* one below to two above */
 			x[l] = y < 0 ? 0 : y > top ? top : y;

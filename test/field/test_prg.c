@@ -30,12 +30,12 @@ TEST(every_word_once)
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
 		struct sl_field field = field_of(primes[i]);
 		struct counter counter = {0, 1, field.bytes};
-		struct sl_coins coins;
+		struct sl_prg randomness;
 		uint64_t x;
 		memset(seen, 0, sizeof seen);
-		sl_coins_open_source(&coins, count_up, &counter);
+		sl_prg_open_source(&randomness, count_up, &counter);
 		for (uint64_t drawn = 0; drawn < 8 * field.p; drawn++) {
-			sl_coins_draw(&coins, &field, &x, 1);
+			sl_prg_fill(&randomness, &field, &x, 1);
 			assert_true(x < field.p);
 			seen[x]++;
 		}
@@ -54,11 +54,11 @@ TEST(wide_words_even)
 		struct sl_field field = field_of(primes[i]);
 		size_t words = 1 << 17, accepted = 8 * (words / 4 * 3), bins[16] = {0};
 		struct counter counter = {0, UINT64_C(1) << (field.bits - 17), field.bytes};
-		struct sl_coins coins;
+		struct sl_prg randomness;
 		uint64_t x;
-		sl_coins_open_source(&coins, count_up, &counter);
+		sl_prg_open_source(&randomness, count_up, &counter);
 		for (size_t n = 0; n < accepted; n++) {
-			sl_coins_draw(&coins, &field, &x, 1);
+			sl_prg_fill(&randomness, &field, &x, 1);
 			assert_true(x < field.p);
 			bins[(size_t)((unsigned __int128)x * 16 / field.p)]++;
 		}
@@ -86,16 +86,16 @@ TEST(chacha_stream)
 	crypto_stream_chacha20(stream, sizeof stream, nonce, key);
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
-		struct sl_coins coins;
+		struct sl_prg randomness;
 		uint64_t x;
-		sl_coins_open(&coins, key);
+		sl_prg_open(&randomness, key);
 		for (size_t at = 0; at + field.bytes <= sizeof stream; at += field.bytes) {
 			uint64_t word = 0;
 			memcpy(&word, stream + at, field.bytes);
 			word = le64toh(word) & (UINT64_MAX >> (64 - field.bits));
 			if (word >= field.p)
 				continue;
-			sl_coins_draw(&coins, &field, &x, 1);
+			sl_prg_fill(&randomness, &field, &x, 1);
 			assert_int_equal(x, word);
 		}
 	}
@@ -124,9 +124,9 @@ TEST(pinned_stream)
 	key_of(key);
 	for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
 		struct sl_field field = field_of(pinned[i].p);
-		struct sl_coins coins;
-		sl_coins_open(&coins, key);
-		sl_coins_draw(&coins, &field, x, 3001);
+		struct sl_prg randomness;
+		sl_prg_open(&randomness, key);
+		sl_prg_fill(&randomness, &field, x, 3001);
 		for (size_t e = 0; e < 6; e++)
 			assert_int_equal(x[at[e]], pinned[i].element[e]);
 	}
@@ -139,13 +139,13 @@ TEST(split_draws)
 	uint8_t key[SL_KEY_BYTES] = {3};
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
-		struct sl_coins coins;
-		sl_coins_open(&coins, key);
-		sl_coins_draw(&coins, &field, whole, 5000);
-		sl_coins_open(&coins, key);
+		struct sl_prg randomness;
+		sl_prg_open(&randomness, key);
+		sl_prg_fill(&randomness, &field, whole, 5000);
+		sl_prg_open(&randomness, key);
 		for (size_t at = 0, n = 1; at < 5000; at += n, n = n * 3 % 701 + 1) {
 			n = n < 5000 - at ? n : 5000 - at;
-			sl_coins_draw(&coins, &field, parts + at, n);
+			sl_prg_fill(&randomness, &field, parts + at, n);
 		}
 		assert_memory_equal(whole, parts, sizeof whole);
 	}
@@ -159,32 +159,32 @@ TEST(added_draws)
 	uint64_t seed = 8;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
-		struct sl_coins coins;
-		sl_coins_open(&coins, key);
-		sl_coins_draw(&coins, &field, drawn, 3000);
+		struct sl_prg randomness;
+		sl_prg_open(&randomness, key);
+		sl_prg_fill(&randomness, &field, drawn, 3000);
 		for (size_t l = 0; l < 3000; l++)
 			was[l] = s[l] = l % 3 == 0 ? field.p - 1 : any64(&seed) % field.p;
-		sl_coins_open(&coins, key);
-		sl_coins_add(&coins, &field, s, 1001);
-		sl_coins_subtract(&coins, &field, s + 1001, 999);
-		sl_coins_add(&coins, &field, s + 2000, 1000);
+		sl_prg_open(&randomness, key);
+		sl_prg_add(&randomness, &field, s, 1001);
+		sl_prg_subtract(&randomness, &field, s + 1001, 999);
+		sl_prg_add(&randomness, &field, s + 2000, 1000);
 		for (size_t l = 0; l < 3000; l++)
-			assert_int_equal(s[l], l < 1001 || l >= 2000 ? sl_add(&field, was[l], drawn[l])
-								       : sl_sub(&field, was[l], drawn[l]));
+			assert_int_equal(s[l], l < 1001 || l >= 2000 ? sl_field_add(&field, was[l], drawn[l])
+								       : sl_field_sub(&field, was[l], drawn[l]));
 	}
 }
 
 TEST(closing_wipes)
 {
-	uint8_t key[SL_KEY_BYTES], zeros[sizeof(struct sl_coins)] = {0};
+	uint8_t key[SL_KEY_BYTES], zeros[sizeof(struct sl_prg)] = {0};
 	memset(key, 0xa5, sizeof key);
 	struct sl_field field = field_of(5);
-	struct sl_coins coins;
+	struct sl_prg randomness;
 	uint64_t x;
-	sl_coins_open(&coins, key);
-	sl_coins_draw(&coins, &field, &x, 1);
-	assert_memory_not_equal(coins.buffer, zeros, sizeof coins.buffer);
-	sl_coins_close(&coins);
-	assert_memory_equal(coins.key, zeros, sizeof coins.key);
-	assert_memory_equal(coins.buffer, zeros, sizeof coins.buffer);
+	sl_prg_open(&randomness, key);
+	sl_prg_fill(&randomness, &field, &x, 1);
+	assert_memory_not_equal(randomness.buffer, zeros, sizeof randomness.buffer);
+	sl_prg_close(&randomness);
+	assert_memory_equal(randomness.key, zeros, sizeof randomness.key);
+	assert_memory_equal(randomness.buffer, zeros, sizeof randomness.buffer);
 }

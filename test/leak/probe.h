@@ -6,12 +6,12 @@
 /* What a shell could do wrong, so that a test sees that it would be seen. */
 enum mistake {
 	MISTAKE_NONE,
-	MISTAKE_COINS_TWICE, /* an attempt takes the coins of the one before */
+	MISTAKE_RANDOMNESS_TWICE, /* an attempt takes the coins of the one before */
 	MISTAKE_OWN_SENT,    /* the own share goes out with the others */
 };
 
 struct probe {
-	struct stage stage;
+	struct replay replay;
 	struct map map;
 	uint64_t *base; /* outputs of inputs 0 */
 };

@@ -28,7 +28,7 @@ struct input {
 };
 
 struct run {
-	struct sim_faults faults; /* first: the context of the sim */
+	struct sl_sim_faults faults; /* first: the context of the sim */
 	struct run_options options;
 	struct sl_field field;
 	const uint64_t *given; /* values of the first given_count inputs; the others are 0 */
@@ -43,8 +43,8 @@ struct run {
 	struct drawer {
 		struct run *run;
 		uint32_t learner, draws; /* models so far */
-		struct tape tape;
-		uint64_t coins[16];
+		struct random_script random_script;
+		uint64_t randomness[16];
 	} drawers[HISTORY_LEARNERS];
 	struct seeds seeds;
 	uint64_t digest; /* of everything that happened, values aside */

@@ -7,9 +7,9 @@
 
 #include "test/graph/unit.h"
 
-struct tape {
+struct random_script {
 	const struct sl_field *field;
-	const uint64_t *coins;   /* count of them, the wanted values */
+	const uint64_t *randomness;   /* count of them, the wanted values */
 	size_t count, next;
 	size_t elements;         /* coins in one filling of a stream */
 	uint64_t junk;           /* state of the bits that do not matter */
@@ -18,4 +18,4 @@ struct tape {
 };
 
 /* An sl_key_source; fails the test when asked for more coins than there are. */
-void tape_read(void *tape, uint8_t *bytes, size_t n);
+void random_script_read(void *random_script, uint8_t *bytes, size_t n);

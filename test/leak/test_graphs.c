@@ -9,9 +9,9 @@
 
 static void expect_allowed(const struct probe *probe, uint64_t number, uint32_t coalition)
 {
-	const struct attempt *attempt = &probe->stage.history->attempts[0];
+	const struct attempt *attempt = &probe->replay.history->attempts[0];
 	if (!map_as_allowed(&probe->map, coalition))
-		fail_msg("p %lu, graph %lu on %u: not what coalition %x may learn when %x have released", probe->stage.field.p,
+		fail_msg("p %lu, graph %lu on %u: not what coalition %x may learn when %x have released", probe->replay.field.p,
 			 number, attempt->graph.n, coalition, attempt->released);
 }
 

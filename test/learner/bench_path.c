@@ -39,13 +39,13 @@ static void send_chunk(struct side *side)
 				    .iteration = side->sent / CHUNKS + 1,
 				    .index = side->sent % CHUNKS,
 				    .size = SL_CHUNK_BYTES_MAX};
-	size_t size = sl_encode_bytes(&m);
+	size_t size = sl_codec_bytes(&m);
 	uint8_t *piece = NULL;
-	struct sl_frame *frame = sl_frame_new(size, true);
-	sl_encode_message(&m, frame->bytes, size, &piece);
+	struct sl_frame *frame = sl_link_frame_new(size, true);
+	sl_codec_encode(&m, frame->bytes, size, &piece);
 	memcpy(piece, side->bench->vector + (size_t)m.chunk.index * SL_CHUNK_BYTES_MAX, SL_CHUNK_BYTES_MAX);
 	sl_links_send(side->links, side->peer, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	side->sent++;
 }
 
@@ -54,8 +54,8 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 	struct side *side = context;
 	struct sl_decoded decoded;
 	const char *why;
-	sl_bare_insist(sl_decode_message(kind, payload, size, &decoded, &why) == SL_OK, "not a message");
-	sl_decoded_close(&decoded);
+	sl_bare_insist(sl_codec_decode(kind, payload, size, &decoded, &why) == SL_OK, "not a message");
+	sl_codec_close(&decoded);
 	free(payload);
 	sl_links_consumed(side->links, peer);
 	side->got++;
@@ -84,7 +84,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 static void on_prepare(uv_prepare_t *handle)
 {
 	struct side *side = handle->data;
-	while (side->up && side->sent < ITERATIONS * CHUNKS && side->sent < side->got + SL_LANES)
+	while (side->up && side->sent < ITERATIONS * CHUNKS && side->sent < side->got + SL_WINDOW)
 		send_chunk(side);
 	sl_links_flush(side->links);
 }

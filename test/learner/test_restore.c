@@ -63,15 +63,15 @@ static void configure(struct learner *l, const char *folder)
 	l->daemon.settings = &l->settings;
 	l->daemon.trainer = &l->trainer;
 	l->daemon.roster = (struct sl_roster){.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
-	l->daemon.vault.n = N;
-	l->daemon.vault.committed = l->model;
+	l->daemon.workspace.n = N;
+	l->daemon.workspace.committed = l->model;
 }
 
 static void finish(struct learner *l)
 {
 	sl_result_close(&l->daemon.result);
-	sl_spool_close(&l->daemon.spool);
-	sl_promises_close(&l->daemon.promises);
+	sl_state_file_close(&l->daemon.state_file);
+	sl_store_promises_close(&l->daemon.promises);
 	if (l->daemon.log != NULL)
 		sl_log_close(l->daemon.log);
 	sl_store_close(l->daemon.store);
@@ -105,7 +105,7 @@ static void expect_said(const struct learner *l, const char *text, bool said)
 }
 
 /* Starts, goes on after round t (0: anew), refuses other attempts up to `promised`, has something to show or not. */
-static void expect_start(const char *folder, sl_round t, sl_round promised, bool shows, const char *said)
+static void expect_start(const char *folder, sl_round t, sl_round committed_through, bool shows, const char *said)
 {
 	struct learner l;
 	struct sl_error error;
@@ -113,14 +113,14 @@ static void expect_start(const char *folder, sl_round t, sl_round promised, bool
 	if (start(&l, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	assert_int_equal(l.daemon.core_config.committed, t);
-	assert_int_equal(l.daemon.promised, promised);
-	assert_int_equal(l.daemon.core_config.proof != NULL, shows);
+	assert_int_equal(l.daemon.committed_through, committed_through);
+	assert_int_equal(l.daemon.core_config.certificate != NULL, shows);
 	for (int i = 0; i < N; i++)
 		assert_true(l.model[i] == (t == 0 ? -1.0f : (float)t));
 	assert_int_equal(l.daemon.core_config.previous[0], t);
 	if (said != NULL)
 		expect_said(&l, said, true);
-	expect_said(&l, "\"level\":\"error\"", promised > 0);
+	expect_said(&l, "\"level\":\"error\"", committed_through > 0);
 	finish(&l);
 }
 
@@ -136,31 +136,31 @@ static void expect_refused(const char *folder, int code, const char *text)
 
 /* --- rounds --- */
 
-static struct sl_proof proof_of(sl_round t)
+static struct sl_certificate certificate_of(sl_round t)
 {
-	struct sl_proof proof = {.t = t, .a = 2, .p = P, .learners = 3, .sigma = 4, .clip = CLIP_16, .count = 1, .digest = {(uint8_t)t}};
-	struct sl_digest *d = &proof.digests[0];
+	struct sl_certificate certificate = {.t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16, .count = 1, .digest = {(uint8_t)t}};
+	struct sl_digest *d = &certificate.digests[0];
 	uint8_t secret[crypto_sign_SECRETKEYBYTES], hash[SL_HASH_BYTES], seed[crypto_sign_SEEDBYTES] = {0};
 	struct sl_scope scope = {0};
-	*d = (struct sl_digest){.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .sigma = 4, .clip = CLIP_16};
-	memcpy(d->digest, proof.digest, sizeof d->digest);
+	*d = (struct sl_digest){.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16};
+	memcpy(d->digest, certificate.digest, sizeof d->digest);
 	crypto_sign_seed_keypair(d->key, secret, seed);
-	sl_canon_digest(&scope, d, hash);
+	sl_canonical_digest(&scope, d, hash);
 	crypto_sign_detached(d->signature, NULL, hash, sizeof hash, secret);
-	return proof;
+	return certificate;
 }
 
 /* The files of round t: N times t. */
 static void write_files(const char *folder, sl_round t, struct sl_store_round *round)
 {
-	struct sl_proof proof = proof_of(t);
+	struct sl_certificate certificate = certificate_of(t);
 	struct sl_checkpoint c = {.run = RUN, .round = t, .learners = 3, .total_weight = 3, .n = N, .digest = {(uint8_t)t}};
 	float model[N] = {(float)t, (float)t, (float)t};
 	uint8_t z[4 * (N + 1)] = {(uint8_t)t};
-	sl_store_round_fill(round, &proof, 3);
+	sl_store_round_fill(round, &certificate, 3);
 	assert_int_equal(sl_checkpoint_write(folder, &c, model, NULL), SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
-	assert_int_equal(sl_result_write(folder, RUN, &proof, N, z, sizeof z, round->result_sum, NULL), SL_OK);
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, N, z, sizeof z, round->result_sum, NULL), SL_OK);
 }
 
 static void commit(const char *folder, sl_round t)
@@ -254,7 +254,7 @@ TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
 	struct sl_error error;
 	commit(*state, 1);
 	configure(&l, *state);
-	l.daemon.vault.n = N - 1;
+	l.daemon.workspace.n = N - 1;
 	assert_int_equal(start(&l, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, folder_path(*state, "round-000001.safetensors: a model of 3 floats, expected 2"));
 	finish(&l);
@@ -269,9 +269,9 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 	expect_start(*state, 2, 0, false, "the result of round 2 cannot be shown to others before the next commit: ");
 	write_files(*state, 2, &other);
 	expect_start(*state, 2, 0, true, NULL);
-	struct sl_proof proof = proof_of(2);
+	struct sl_certificate certificate = certificate_of(2);
 	uint8_t z[4 * (N + 1)] = {9}, sum[SL_HASH_BYTES];
-	assert_int_equal(sl_result_write(*state, RUN, &proof, N, z, sizeof z, sum, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, RUN, &certificate, N, z, sizeof z, sum, NULL), SL_OK);
 	expect_start(*state, 2, 0, false, "its file is not the one that was committed");
 	remove(folder_path(*state, "result-000002.safetensors"));
 	expect_start(*state, 2, 0, false, "no result of round 2");
@@ -288,17 +288,17 @@ static size_t write_view(uint8_t *bytes, size_t size)
 	struct sl_writer w = {.bytes = bytes, .size = size};
 	struct sl_parameters parameters = {.n = N};
 	static const uint8_t previous[SL_HASH_BYTES] = {1};
-	sl_put_u64(&w, 2);
-	sl_put_u64(&w, 3);
-	sl_put_u64(&w, P);
-#define X(name, rule) sl_put_u64(&w, parameters.name);
+	sl_bytes_put_u64(&w, 2);
+	sl_bytes_put_u64(&w, 3);
+	sl_bytes_put_u64(&w, P);
+#define X(name, rule) sl_bytes_put_u64(&w, parameters.name);
 	SL_PARAMETERS(X)
 #undef X
-	sl_put(&w, previous, sizeof previous);
-	sl_put_u64(&w, 3);
+	sl_bytes_put(&w, previous, sizeof previous);
+	sl_bytes_put_u64(&w, 3);
 	for (uint64_t id = 1; id <= 3; id++) {
-		sl_put_u64(&w, id);
-		sl_put_u64(&w, 1);
+		sl_bytes_put_u64(&w, id);
+		sl_bytes_put_u64(&w, 1);
 	}
 	return w.used;
 }
@@ -317,23 +317,23 @@ static void leave_open(const char *folder, bool released)
 {
 	struct learner l;
 	struct sl_error error;
-	struct sl_spool_file spool;
+	struct sl_state_file state_file;
 	struct sl_scope scope = {0};
 	uint8_t bytes[1024], *slot;
 	struct sl_ready readys[3] = {{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	commit(folder, 1);
 	configure(&l, folder);
 	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(sl_spool_open(&spool, folder, 2, 3, 3, SLOT, &error), SL_OK);
-	assert_int_equal(sl_spool_reserve(&spool, 0, &error), SL_OK);
-	slot = spool.base;
+	assert_int_equal(sl_state_file_open(&state_file, folder, 2, 3, 3, SLOT, &error), SL_OK);
+	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
+	slot = state_file.base;
 	memset(slot, 5, SL_NONCE_BYTES + 4 * (N + 1));
-	sl_canon_commitment(&scope, slot + SL_NONCE_BYTES, 4 * (N + 1), slot, readys[0].commitment);
-	sl_spool_close(&spool);
+	sl_canonical_commitment(&scope, slot + SL_NONCE_BYTES, 4 * (N + 1), slot, readys[0].commitment);
+	sl_state_file_close(&state_file);
 	struct sl_persist persist = {
 		.view = bytes, .view_bytes = write_view(bytes, sizeof bytes), .readys = readys, .ready_count = 1};
 	for (int i = 0; i < 3; i++)
-		sl_canon_view(&scope, bytes, persist.view_bytes, readys[i].view);
+		sl_canonical_view(&scope, bytes, persist.view_bytes, readys[i].view);
 	record(l.daemon.store, SL_PERSIST_PREPARED, &persist);
 	persist.ready_count = 3;
 	if (released)
@@ -342,7 +342,7 @@ static void leave_open(const char *folder, bool released)
 }
 
 /* Starts; the core is told of an attempt that is open (and released) or given up, or of nothing. */
-static void expect_open(const char *folder, sl_attempt fenced, uint32_t released, bool open, const char *said)
+static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open, const char *said)
 {
 	struct learner l;
 	struct sl_error error;
@@ -350,16 +350,16 @@ static void expect_open(const char *folder, sl_attempt fenced, uint32_t released
 	if (start(&l, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	const struct sl_core_config *config = &l.daemon.core_config;
-	assert_int_equal(config->fenced, fenced);
+	assert_int_equal(config->aborted, aborted);
 	assert_int_equal(config->released_count, released);
 	if (released > 0)
 		assert_int_equal(config->released[0], 3);
 	assert_int_equal(config->open != NULL, open);
-	assert_int_equal(l.daemon.vault.spool.base != NULL, open);
+	assert_int_equal(l.daemon.workspace.state_file.base != NULL, open);
 	if (open) {
 		assert_int_equal(config->open->released, released > 0);
 		assert_int_equal(config->open->ready_count, released > 0 ? 3 : 1);
-		assert_int_equal(l.daemon.vault.spool.slot_bytes, SLOT);
+		assert_int_equal(l.daemon.workspace.state_file.slot_bytes, SLOT);
 	}
 	assert_int_equal(access(folder_path(folder, file_2_3), F_OK) == 0, open);
 	if (said != NULL)
@@ -419,7 +419,7 @@ TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
 	configure(&l, *state);
 	l.daemon.core_config.scope.roster[0] = 1;
 	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(l.daemon.core_config.fenced, 3);
+	assert_int_equal(l.daemon.core_config.aborted, 3);
 	assert_null(l.daemon.core_config.open);
 	finish(&l);
 	expect_open(*state, 3, 0, false, NULL);
@@ -445,7 +445,7 @@ TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 	struct sl_error error;
 	configure(&l, *state);
 	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(l.daemon.promised, 1);
+	assert_int_equal(l.daemon.committed_through, 1);
 	assert_int_equal(l.daemon.core_config.released_count, 0);
 	finish(&l);
 	commit(*state, 1);

@@ -12,7 +12,7 @@ struct net {
 	char folder[32];
 	uv_loop_t loop;
 	struct sl_worker crypto; /* of both ends */
-	struct roads roads;
+	struct emulators emulators;
 	struct sl_identity identities[2];
 	struct sl_member members[2]; /* keys; the addresses are each pair's own */
 	struct sl_roster roster;
@@ -22,7 +22,7 @@ struct net {
 };
 
 /* Ends have a crypto worker: true at first. Else everything is done at once. */
-extern bool pair_bulks;
+extern bool pair_offloads;
 
 struct end {
 	struct pair *pair;
@@ -45,7 +45,7 @@ struct pair {
 	struct sl_member members[2];
 	struct sl_roster roster;
 	struct end ends[2];
-	struct road roads[2];
+	struct emulator emulators[2];
 };
 
 void net_open(struct net *net);

@@ -25,7 +25,7 @@ static void open_sending(struct sending *s)
 	net_elapse(&s->net, 20);
 	s->end = &s->pair.ends[0];
 	sl_links_figures(s->end->links, &s->before);
-	s->records = s->pair.roads[1].records[THERE];
+	s->records = s->pair.emulators[1].records[THERE];
 }
 
 static bool arrived(void *argument)
@@ -35,12 +35,12 @@ static bool arrived(void *argument)
 }
 
 /* A ping may have followed. */
-static bool road_has_seen_all(void *argument)
+static bool emulator_has_seen_all(void *argument)
 {
 	const struct sending *s = argument;
 	struct sl_links_figures now;
 	sl_links_figures(s->end->links, &now);
-	return s->pair.roads[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
+	return s->pair.emulators[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
 }
 
 /* What went out since the opening, by the figures and by what the road saw; all of it arrives. */
@@ -52,7 +52,7 @@ static void expect(struct sending *s, uint64_t records, uint64_t writes)
 	sl_links_figures(s->end->links, &now);
 	assert_int_equal(now.records_sent - s->before.records_sent, records);
 	assert_int_equal(now.writes - s->before.writes, writes);
-	assert_true(net_until(&s->net, 2000, road_has_seen_all, s));
+	assert_true(net_until(&s->net, 2000, emulator_has_seen_all, s));
 	pair_close(&s->pair);
 	net_close(&s->net);
 }
@@ -62,12 +62,12 @@ static void expect(struct sending *s, uint64_t records, uint64_t writes)
 	static void name(void);                                                                                        \
 	TEST(name##_at_once)                                                                                           \
 	{                                                                                                              \
-		pair_bulks = false;                                                                                    \
+		pair_offloads = false;                                                                                    \
 		name();                                                                                                \
 	}                                                                                                              \
 	TEST(name##_with_a_worker)                                                                                     \
 	{                                                                                                              \
-		pair_bulks = true;                                                                                     \
+		pair_offloads = true;                                                                                     \
 		name();                                                                                                \
 	}                                                                                                              \
 	static void name(void)
@@ -177,10 +177,10 @@ TEST_BOTH(what_is_no_frame_ends_the_link)
 {
 	struct sending s;
 	open_sending(&s);
-	struct sl_frame *frame = sl_frame_new(100, false);
+	struct sl_frame *frame = sl_link_frame_new(100, false);
 	memset(frame->bytes, 'x', frame->size);
 	sl_links_send(s.end->links, 1, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	end_send(s.end, 100, false);
 	end_flush(s.end);
 	assert_true(net_until(&s.net, 2000, fallen, &s));
@@ -202,7 +202,7 @@ TEST_BOTH(little_is_encrypted_ahead)
 {
 	struct sending s;
 	open_sending(&s);
-	s.pair.roads[1].pass[THERE] = 0;
+	s.pair.emulators[1].pass[THERE] = 0;
 	for (int k = 0; k < 64; k++)
 		end_send(s.end, 200u << 10, true);
 	end_flush(s.end);
@@ -211,9 +211,9 @@ TEST_BOTH(little_is_encrypted_ahead)
 		end_send(s.end, 100, false);
 		end_flush(s.end);
 	}
-	assert_true(end_link(s.end)->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+	assert_true(end_link(s.end)->in_flight <= SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	assert_true(sl_links_waiting(s.end->links, 1) > 32u * (200u << 10));
-	road_let_pass(&s.pair.roads[1]);
+	emulator_let_pass(&s.pair.emulators[1]);
 	assert_true(net_until(&s.net, 10000, arrived, &s));
 	pair_close(&s.pair);
 	net_close(&s.net);

@@ -41,7 +41,7 @@ TEST_WITH(signs_with_the_key_of_its_certificate, folder_enter, folder_leave)
 	const uint8_t message[] = "link state";
 	make("id");
 	assert_int_equal(sl_identity_load("id", &id, NULL), SL_OK);
-	assert_int_equal(sl_certificate_key(id.certificate, public_key), SL_OK);
+	assert_int_equal(sl_identity_certificate_key(id.certificate, public_key), SL_OK);
 	assert_memory_equal(public_key, id.public_key, sizeof public_key);
 	crypto_sign_detached(signature, NULL, message, sizeof message, id.sign_key);
 	assert_int_equal(crypto_sign_verify_detached(signature, message, sizeof message, public_key), 0);

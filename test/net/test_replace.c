@@ -47,7 +47,7 @@ static void replace(int dialler, int knows, uint64_t within_ms)
 	struct pair pair;
 	settle_by(&net, &pair, dialler);
 	send_some(&pair, 1 - knows, 10);
-	road_lose(&pair.roads[1 - dialler], false);
+	emulator_lose(&pair.emulators[1 - dialler], false);
 	send_some(&pair, 1 - knows, 10);
 	sl_links_drop(pair.ends[knows].links, (uint32_t)(1 - knows), "lost");
 	assert_true(net_until(&net, within_ms, replaced, &pair));
@@ -100,7 +100,7 @@ TEST(the_second_lost_the_firsts_and_says_so)
 	settle_by(&net, &pair, 0);
 	send_some(&pair, 0, 10);
 	net_elapse(&net, 50);
-	road_lose(&pair.roads[1], true);
+	emulator_lose(&pair.emulators[1], true);
 	sl_links_drop(pair.ends[1].links, 0, "lost");
 	assert_true(net_until(&net, 1900, replaced, &pair));
 	pair_close(&pair);
@@ -120,17 +120,17 @@ TEST(an_older_link_does_not_come_back)
 	struct pair pair;
 	net_open(&net);
 	pair_open(&pair, &net);
-	pair.roads[1].pass[THERE] = pair.roads[1].held = 1;
+	pair.emulators[1].pass[THERE] = pair.emulators[1].held = 1;
 	pair_want(&pair, 0, true);
 	assert_true(net_until(&net, WAIT_MS, first_offered, &pair));
 	net_elapse(&net, 300);
 	pair_want(&pair, 0, false);
 	pair_want(&pair, 0, true);
 	assert_true(net_until(&net, WAIT_MS, second_is_up, &pair));
-	road_let_pass(&pair.roads[1]);
+	emulator_let_pass(&pair.emulators[1]);
 	net_elapse(&net, 500);
 	assert_true(pair_settled(&pair));
-	assert_int_equal(pair.roads[1].opened, 2);
+	assert_int_equal(pair.emulators[1].opened, 2);
 	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 2);
 	assert_int_equal(pair.ends[0].downs + pair.ends[1].downs, 0);
 	pair_expect_frames(&pair);
@@ -158,8 +158,8 @@ static void hand_over(int dialler)
 	net_elapse(&net, QUIET_MS);
 	assert_true(replaced(&pair));
 	assert_true(end_link(&pair.ends[1 - dialler])->dialled);
-	assert_int_equal(pair.roads[0].opened, 1);
-	assert_int_equal(pair.roads[1].opened, 1);
+	assert_int_equal(pair.emulators[0].opened, 1);
+	assert_int_equal(pair.emulators[1].opened, 1);
 	pair_want(&pair, 1 - dialler, false);
 	assert_true(net_until(&net, 1500, none_left, &pair));
 	pair_close(&pair);
@@ -219,7 +219,7 @@ static bool second_was_refused(void *argument)
 static bool both_came_again(void *argument)
 {
 	const struct pair *pair = argument;
-	return pair->roads[0].opened > 1 && pair->roads[1].opened > 1;
+	return pair->emulators[0].opened > 1 && pair->emulators[1].opened > 1;
 }
 
 /* The dialler has done its part of the handshake, and yet no link ever stood. */

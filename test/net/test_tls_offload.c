@@ -37,7 +37,7 @@ static void close_both(struct both *b)
 static bool is_away(const struct end *end)
 {
 	const struct sl_link *link = end_link(end);
-	return link != NULL && link->bulk.away;
+	return link != NULL && link->offload.away;
 }
 
 static void send_vectors(struct end *end, int count)
@@ -60,7 +60,7 @@ static bool all_arrived_evenly(void *argument)
 {
 	const struct both *b = argument;
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(end_link(&b->pair.ends[i])->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+		assert_true(end_link(&b->pair.ends[i])->in_flight <= SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	return all_arrived(argument);
 }
 
@@ -77,7 +77,7 @@ TEST(both_ways_at_once)
 	struct both b;
 	open_both(&b);
 	uint32_t away = 0;
-	b.pair.roads[0].bytes_per_s = b.pair.roads[1].bytes_per_s = 20u << 20;
+	b.pair.emulators[0].bytes_per_s = b.pair.emulators[1].bytes_per_s = 20u << 20;
 	for (int k = 0; k < 10; k++) {
 		send_vectors(&b.pair.ends[0], 10);
 		send_vectors(&b.pair.ends[1], 10);
@@ -147,10 +147,10 @@ TEST(what_is_no_frame_ends_the_link)
 {
 	struct both b;
 	open_both(&b);
-	struct sl_frame *frame = sl_frame_new(VECTOR, true);
+	struct sl_frame *frame = sl_link_frame_new(VECTOR, true);
 	memset(frame->bytes, 'x', frame->size);
 	sl_links_send(b.pair.ends[0].links, 1, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	end_send(&b.pair.ends[0], 100, true);
 	end_flush(&b.pair.ends[0]);
 	assert_true(is_away(&b.pair.ends[0]));

@@ -38,7 +38,7 @@ struct bill {
 
 static struct bill *bill; /* of the present run */
 
-void sim_failed(struct sim *sim, const char *text)
+void sl_sim_failed(struct sl_sim *sim, const char *text)
 {
 	(void)sim;
 	fprintf(stderr, "%s\n", text);
@@ -49,16 +49,16 @@ void sim_failed(struct sim *sim, const char *text)
 
 static enum part part_of_job(enum sl_job_kind kind)
 {
-	if (kind == SL_JOB_SEAL || kind == SL_JOB_MIX || kind == SL_JOB_CLOSE)
+	if (kind == SL_JOB_COMMITMENT || kind == SL_JOB_MIX || kind == SL_JOB_CLOSE)
 		return MIXING;
-	return kind >= SL_JOB_KEEP ? RECOVERY : ELSE;
+	return kind >= SL_JOB_BACKUP ? RECOVERY : ELSE;
 }
 
 static enum part part_of_message(enum sl_message_kind kind)
 {
 	if (kind == SL_MSG_STATE)
 		return MIXING;
-	bool recovers = kind == SL_MSG_HOLD || kind == SL_MSG_ASK || kind == SL_MSG_MASKED || kind == SL_MSG_RESULT;
+	bool recovers = kind == SL_MSG_HAVE || kind == SL_MSG_REQUEST || kind == SL_MSG_MASKED || kind == SL_MSG_RESULT;
 	return recovers ? RECOVERY : ELSE;
 }
 
@@ -69,89 +69,89 @@ static double spent_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-void __real_sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result);
-void __wrap_sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result);
-void __wrap_sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+void __real_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result);
+void __wrap_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result);
+void __wrap_sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	double start = spent_ns();
-	__real_sl_job_run(vault, job, result);
+	__real_sl_job_run(workspace, job, result);
 	bill->ns[part_of_job(job->kind)] += spent_ns() - start;
 }
 
-static bool weigh(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message)
+static bool weigh(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message)
 {
 	(void)sim, (void)i, (void)j;
-	bill->bytes[part_of_message(message->kind)] += (double)sl_encode_bytes(message);
+	bill->bytes[part_of_message(message->kind)] += (double)sl_codec_bytes(message);
 	return true;
 }
 
 /* --- a run --- */
 
-static struct sim *begin(const struct course *course, uint64_t seed)
+static struct sl_sim *begin(const struct course *course, uint64_t seed)
 {
-	struct sim_options o = {
+	struct sl_sim_options o = {
 		.seed = seed, .learners = course->learners, .topology = course->topology, .parameters = {.n = course->n}};
-	struct sim *sim = sim_new(&o);
+	struct sl_sim *sim = sl_sim_new(&o);
 	sim->tap = weigh;
-	sim_start(sim);
+	sl_sim_start(sim);
 	return sim;
 }
 
-static void let_die(struct sim *sim, uint32_t victim, enum fate fate)
+static void let_die(struct sl_sim *sim, uint32_t victim, enum fate fate)
 {
-	sim_run_until_phase(sim, victim, SL_PHASE_MIX);
-	sim_crash(sim, victim);
+	sl_sim_run_until_phase(sim, victim, SL_PHASE_MIX);
+	sl_sim_crash(sim, victim);
 	if (fate == RETURNS)
-		sim_restart(sim, victim);
+		sl_sim_restart(sim, victim);
 }
 
 /* The death costs time, and nothing else: everybody's model counts, in the first attempt, and the mean is what it was. */
-static void judge(struct sim *sim, uint32_t i, const float *model)
+static void judge(struct sl_sim *sim, uint32_t i, const float *model)
 {
-	const struct sim_note *note = sim_find(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
+	const struct sl_sim_note *note = sl_sim_find(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
 	bool first = note == NULL || (note->report.n[0] == sim->n && note->report.a == 1); /* NULL: it caught up */
-	if (!first || memcmp(sim->learners[i].vault.committed, model, sim->learners[i].vault.n * sizeof *model) != 0)
-		sim_fail(sim, "learner %u has another result than mixing has", sim->ids[i]);
+	if (!first || memcmp(sim->learners[i].workspace.committed, model, sim->learners[i].workspace.n * sizeof *model) != 0)
+		sl_sim_fail(sim, "learner %u has another result than mixing has", sim->ids[i]);
 }
 
 /* What mixing came to, and on which graph. */
-static void remember(struct sim *sim)
+static void remember(struct sl_sim *sim)
 {
-	const struct sl_report *report = &sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
-	const struct sl_vault *vault = &sim->learners[0].vault;
+	const struct sl_report *report = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
+	const struct sl_workspace *workspace = &sim->learners[0].workspace;
 	bill->degree = 2.0 * (double)report->n[1] / (double)report->n[0];
 	bill->iterations = (double)report->n[2];
-	bill->model = bench_memory(vault->n, sizeof *bill->model);
-	memcpy(bill->model, vault->committed, vault->n * sizeof *bill->model);
+	bill->model = bench_memory(workspace->n, sizeof *bill->model);
+	memcpy(bill->model, workspace->committed, workspace->n * sizeof *bill->model);
 }
 
-static void settle_bill(struct sim *sim, uint32_t dead, const float *model)
+static void settle_bill(struct sl_sim *sim, uint32_t dead, const float *model)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
 		if (i == dead)
 			continue;
 		judge(sim, i, model);
 		bill->learners++;
-		bill->recovered += sim_find(sim, i, SL_REPORT_RECOVERED, SL_REASON_NONE) != NULL;
+		bill->recovered += sl_sim_find(sim, i, SL_REPORT_RECOVERED, SL_REASON_NONE) != NULL;
 	}
 }
 
 static void run(const struct course *course, uint64_t seed, enum fate fate, struct bill *bills)
 {
 	bill = &bills[fate];
-	struct sim *sim = begin(course, seed);
+	struct sl_sim *sim = begin(course, seed);
 	uint32_t victim = (uint32_t)seed % sim->n, dead = fate == DIES ? victim : UINT32_MAX;
 	if (fate != LIVES)
 		let_die(sim, victim, fate);
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (i != dead)
-			sim_run_until_commit(sim, i, 1);
+			sl_sim_run_until_commit(sim, i, 1);
 	if (fate == LIVES)
 		remember(sim);
 	settle_bill(sim, dead, bills[LIVES].model);
 	if (fate != LIVES && bill->recovered == 0)
-		sim_fail(sim, "nobody recovered");
-	sim_free(sim);
+		sl_sim_fail(sim, "nobody recovered");
+	sl_sim_free(sim);
 }
 
 /* --- the table --- */

@@ -20,7 +20,7 @@ static void fail(const char *text)
 	exit(1);
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	(void)context;
 	(void)error;
@@ -43,7 +43,7 @@ static void all_step(struct states *s)
 	for (uint32_t i = 0; i < N; i++) {
 		for (uint32_t r = 0; r < DEGREE; r++)
 			neighbours[r] = s->wire[(i + 1 + r) % N];
-		sl_mix_step(s->state, PARAMETERS + 1, neighbours, s->divisors, DEGREE);
+		sl_metropolis_step(s->state, PARAMETERS + 1, neighbours, s->divisors, DEGREE);
 	}
 }
 
@@ -65,7 +65,7 @@ static double kernel_us(void)
 			s.wire[i][b] = b % 8 == 7 ? (uint8_t)(b / 8 % 60) : (uint8_t)(b * (i + 3));
 	}
 	for (uint32_t r = 0; r < DEGREE; r++)
-		sl_divisor_init(&s.divisors[r], DEGREE + 1);
+		sl_metropolis_divisor_init(&s.divisors[r], DEGREE + 1);
 	for (int pass = 0; pass < 40; pass++) {
 		double start = cpu_s();
 		all_step(&s);
@@ -85,15 +85,15 @@ static void quickest(const struct sl_schedule *schedule, double seconds[static S
 	static const char *const set[] = {"rounds=7", "k=200", "mixing=metropolis"};
 	struct sl_settings settings;
 	struct sl_error error = {0};
-	struct swarm *swarm;
-	struct swarm_figures last = {0}, now;
-	struct swarm_options options = {.learners = N, .settings = &settings, .schedule = schedule, .parameters = PARAMETERS, .train = train};
-	if (swarm_settings(set, 3, schedule, &settings, &error) != SL_OK || swarm_open(&options, &swarm, &error) != SL_OK)
+	struct sl_runner *runner;
+	struct sl_runner_figures last = {0}, now;
+	struct sl_runner_options options = {.learners = N, .settings = &settings, .schedule = schedule, .parameters = PARAMETERS, .train = train};
+	if (sl_runner_settings(set, 3, schedule, &settings, &error) != SL_OK || sl_runner_open(&options, &runner, &error) != SL_OK)
 		fail(error.text);
 	int rc = SL_PENDING;
 	while (rc == SL_PENDING) {
-		rc = swarm_step(swarm, &error);
-		swarm_figures(swarm, &now);
+		rc = sl_runner_step(runner, &error);
+		sl_runner_figures(runner, &now);
 		if (now.committed == last.committed)
 			continue;
 		for (int p = 0; p < SL_PHASE_COUNT; p++)
@@ -101,7 +101,7 @@ static void quickest(const struct sl_schedule *schedule, double seconds[static S
 		*deliver_s = now.deliver_s - last.deliver_s < *deliver_s ? now.deliver_s - last.deliver_s : *deliver_s;
 		last = now;
 	}
-	swarm_close(swarm);
+	sl_runner_close(runner);
 	if (rc != SL_OK)
 		fail(error.text);
 }

@@ -33,17 +33,17 @@ static double unit(uint32_t learner, sl_round t, size_t l)
 	return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	const struct course *c = context;
 	if (training->t == c->burst)
-		return sl_fail(error, SL_ERR_RANGE, "no model");
+		return sl_err_set(error, SL_ERR_RANGE, "no model");
 	for (size_t l = 0; l < PARAMETERS; l++)
 		training->model[l] = (float)(c->most * unit(training->learner, training->t, l));
 	return SL_OK;
 }
 
-static void committed(void *context, const struct swarm_commit *commit)
+static void committed(void *context, const struct sl_runner_commit *commit)
 {
 	struct course *c = context;
 	static const uint8_t none[SL_HASH_BYTES];
@@ -57,7 +57,7 @@ static void committed(void *context, const struct swarm_commit *commit)
 	memcpy(c->model, commit->model, sizeof c->model);
 }
 
-static void sampled(void *context, const struct swarm_sample *sample)
+static void sampled(void *context, const struct sl_runner_sample *sample)
 {
 	struct course *c = context;
 	c->samples++;
@@ -65,7 +65,7 @@ static void sampled(void *context, const struct swarm_sample *sample)
 		c->seen += (sample->raw[i] + sample->learner * UINT64_C(0x9e3779b97f4a7c15)) * (2 * sample->k + 1);
 	assert_int_equal(sample->coordinates[0], 0);
 	if (sample->learner == 0)
-		c->estimate = swarm_estimate(sample, 0);
+		c->estimate = sl_runner_estimate(sample, 0);
 }
 
 static void reported(void *context, uint32_t learner, const struct sl_report *report)
@@ -95,13 +95,13 @@ static int run(const struct sl_schedule *schedule, const char *settings_text, ui
 	char text[256];
 	size_t count = 2;
 	struct sl_settings settings;
-	struct swarm *swarm;
+	struct sl_runner *runner;
 	snprintf(text, sizeof text, "%s", settings_text);
 	for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
 		set[count++] = word;
-	assert_int_equal(swarm_settings(set, count, schedule, &settings, error), SL_OK);
+	assert_int_equal(sl_runner_settings(set, count, schedule, &settings, error), SL_OK);
 	course->most = course->most != 0 ? course->most : 2;
-	struct swarm_options options = {.learners = N,
+	struct sl_runner_options options = {.learners = N,
 					.settings = &settings,
 					.schedule = schedule,
 					.parameters = PARAMETERS,
@@ -115,9 +115,9 @@ static int run(const struct sl_schedule *schedule, const char *settings_text, ui
 					.sampled = sampled,
 					.reported = reported,
 					.context = course};
-	assert_int_equal(swarm_open(&options, &swarm, error), SL_OK);
-	int rc = swarm_run(swarm, error);
-	swarm_close(swarm);
+	assert_int_equal(sl_runner_open(&options, &runner, error), SL_OK);
+	int rc = sl_runner_run(runner, error);
+	sl_runner_close(runner);
 	return rc;
 }
 
@@ -239,13 +239,13 @@ TEST(test_unfit_models)
 	sl_schedule_close(&schedule);
 }
 
-static void expect_refusal(struct swarm_options *options, const char *text)
+static void expect_refusal(struct sl_runner_options *options, const char *text)
 {
 	struct sl_error error = {0};
-	struct swarm *swarm = (struct swarm *)options;
-	assert_int_not_equal(swarm_open(options, &swarm, &error), SL_OK);
+	struct sl_runner *runner = (struct sl_runner *)options;
+	assert_int_not_equal(sl_runner_open(options, &runner, &error), SL_OK);
 	assert_string_equal(error.text, text);
-	assert_null(swarm);
+	assert_null(runner);
 }
 
 TEST(test_bad_options)
@@ -256,10 +256,10 @@ TEST(test_bad_options)
 	static const char *const wrong[] = {"simga=3"};
 	struct sl_schedule schedule;
 	schedule_of("ring", 1, &schedule);
-	assert_int_equal(swarm_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_runner_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "--set simga=3: unknown key 'simga'; did you mean 'sigma'?");
-	assert_int_equal(swarm_settings(set, 1, &schedule, &settings, &error), SL_OK);
-	struct swarm_options options = {.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
+	assert_int_equal(sl_runner_settings(set, 1, &schedule, &settings, &error), SL_OK);
+	struct sl_runner_options options = {.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
 	expect_refusal(&options, "quorum: 20 is more than the 12 learners in the roster");
 	options.parameters = 0;
 	expect_refusal(&options, "0 parameters: from 1 to 268435455 are possible");

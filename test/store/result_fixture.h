@@ -12,7 +12,7 @@
 #define THIRD "result-000003.safetensors"
 
 /* A proof of round t by `signers`; no two of its fields hold the same bytes. */
-struct sl_proof proof_of(sl_round t, uint32_t signers);
+struct sl_certificate certificate_of(sl_round t, uint32_t signers);
 
 extern const uint8_t made_z[Z_BYTES];
 

@@ -161,13 +161,13 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	struct sl_error error = {0};
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	int used = snprintf(found, sizeof found, "fenced %u, released", promises.fenced);
+	int used = snprintf(found, sizeof found, "fenced %u, released", promises.aborted);
 	for (uint32_t i = 0; i < promises.released_count; i++)
 		used += snprintf(found + used, sizeof found - (size_t)used, " %u", promises.released[i]);
 	used += snprintf(found + used, sizeof found - (size_t)used, ", open %u", promises.a);
 	if (promises.a != 0)
 		snprintf(found + used, sizeof found - (size_t)used, " %s by %zu", promises.open.released ? "released" : "prepared",
 			 expect_open_as_made(t, &promises));
-	sl_promises_close(&promises);
+	sl_store_promises_close(&promises);
 	assert_string_equal(found, text);
 }

@@ -131,7 +131,7 @@ TEST_WITH(just_written_is_believed, folder_setup, folder_teardown)
 	folder_put(*state, THIRD, bytes, size);
 	assert_int_equal(sl_result_show(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
 	assert_memory_equal(result.z, bytes + size - Z_BYTES, Z_BYTES);
-	assert_int_equal(result.proof.t, 3);
+	assert_int_equal(result.certificate.t, 3);
 	sl_result_close(&result);
 	expect_third(*state, SL_ERR_FORMAT, "damaged: it does not match its checksum");
 	folder_put(*state, THIRD, bytes, size - 1);

@@ -57,7 +57,7 @@ static void expect_released(struct sl_store *store, sl_round t, sl_attempt a, ui
 TEST_WITH(round_trip, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 1, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 2, 3);
 	expect_released(store, 2, 1, SL_LEARNERS_MAX);
 	expect_released(store, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 3);
@@ -100,7 +100,7 @@ TEST_WITH(the_largest_numbers, folder_setup, folder_teardown)
 TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED, SL_PERSIST_DEAD};
+	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED, SL_PERSIST_CLOSED};
 	static const char *const texts[] = {"fenced 0, released, open 4 prepared by 5",
 					    "fenced 0, released 4, open 4 released by 5", "fenced 0, released 4, open 0"};
 	for (int i = 0; i < 3; i++)
@@ -116,23 +116,23 @@ TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 }
 
 /* All up to the one that is given up; what was released stays. */
-TEST_WITH(a_fence_covers_what_was_before, folder_setup, folder_teardown)
+TEST_WITH(an_abort_covers_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	expect_released(store, 1, 2, 3);
-	expect_recorded(store, SL_PERSIST_DEAD, 1, 2, 0);
+	expect_recorded(store, SL_PERSIST_CLOSED, 1, 2, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 4, 3);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 3, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 3, 0);
 	expect_promises(store, 1, "fenced 3, released 2, open 4 prepared by 3");
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 4, 0);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 4, 0);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 1, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	for (int again = 0; again < 2; again++) {
 		expect_promises(store, 1, "fenced 4, released 2, open 0");
 		store = reopen(store, *state);
 	}
 	expect_released(store, 1, 5, 3);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 5, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 5, 0);
 	expect_promises(store, 1, "fenced 5, released 2 5, open 5 released by 3");
 	sl_store_close(store);
 }
@@ -145,16 +145,16 @@ TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
 	persist = made_persist(kind, 7, a, 4);                                                                         \
 	expect_refused(*state, store, &persist, SL_ERR_REFUSED, reason)
 	REFUSED(SL_PERSIST_RELEASED, 1, "attempt 1 of round 7 is not recorded as released: it is not prepared");
-	REFUSED(SL_PERSIST_DEAD, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
-	REFUSED(SL_PERSIST_DEAD, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
 	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: another one is open");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
 	REFUSED(SL_PERSIST_PREPARED, 1, "attempt 1 of round 7 is not recorded as prepared: it went further");
 	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: another one is open");
-	expect_recorded(store, SL_PERSIST_DEAD, 7, 1, 4);
+	expect_recorded(store, SL_PERSIST_CLOSED, 7, 1, 4);
 	REFUSED(SL_PERSIST_RELEASED, 1, "attempt 1 of round 7 is not recorded as released: it is not prepared");
-	expect_recorded(store, SL_PERSIST_FENCED, 7, 3, 4);
+	expect_recorded(store, SL_PERSIST_ABORTED, 7, 3, 4);
 	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was given up");
 	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was given up");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 4, 4); /* a refusal is not the end */
@@ -184,7 +184,7 @@ TEST_WITH(no_more_are_released_than_fit, folder_setup, folder_teardown)
 	struct sl_store *store = open_made(*state);
 	for (sl_attempt a = 1; a <= SL_RELEASED_MAX; a++) {
 		expect_released(store, 7, a, 2);
-		expect_recorded(store, SL_PERSIST_DEAD, 7, a, 0);
+		expect_recorded(store, SL_PERSIST_CLOSED, 7, a, 0);
 	}
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 17, 2);
 	struct sl_persist one_more = made_persist(SL_PERSIST_RELEASED, 7, 17, 2);
@@ -198,13 +198,13 @@ TEST_WITH(rounds_only_go_up, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(4);
-	struct sl_persist prepared = made_persist(SL_PERSIST_PREPARED, 4, 9, 4), fenced = made_persist(SL_PERSIST_FENCED, 3, 9, 4);
+	struct sl_persist prepared = made_persist(SL_PERSIST_PREPARED, 4, 9, 4), aborted = made_persist(SL_PERSIST_ABORTED, 3, 9, 4);
 	struct sl_error error;
 	expect_committed(store, 4);
 	expect_committed(store, 4);
 	expect_refused(*state, store, &prepared, SL_ERR_REFUSED,
 		       "attempt 9 of round 4 is not recorded as prepared: the round is committed");
-	expect_refused(*state, store, &fenced, SL_ERR_REFUSED,
+	expect_refused(*state, store, &aborted, SL_ERR_REFUSED,
 		       "attempt 9 of round 3 is not recorded as given up: the round is committed");
 	round.digest[0]++;
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
@@ -298,7 +298,7 @@ TEST_WITH(a_commit_forgets_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	for (sl_round t = 1; t <= 4; t++) {
-		expect_recorded(store, SL_PERSIST_FENCED, t, 1, 0);
+		expect_recorded(store, SL_PERSIST_ABORTED, t, 1, 0);
 		expect_released(store, t, 2, 3);
 	}
 	expect_committed(store, 3);
@@ -325,7 +325,7 @@ TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 		change;                                                                                                \
 		expect_refused(*state, store, &bad, SL_ERR_INVALID, "not recorded: " reason);                          \
 	} while (0)
-	for (int kind = SL_PERSIST_FENCED; kind <= SL_PERSIST_DEAD; kind++) {
+	for (int kind = SL_PERSIST_ABORTED; kind <= SL_PERSIST_CLOSED; kind++) {
 		static const char out[] = "not recorded: kind, round or attempt out of range";
 		bad = made_persist((enum sl_persist_kind)kind, 7, 1, 2);
 		for (int i = 0; i < 4; i++) {

@@ -30,8 +30,8 @@ static uint32_t learners_of(sl_round t)
 /* Step s of the history: 0 gives up attempt 1 of round 1, 1 prepares attempt 2. */
 static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 {
-	static const enum sl_persist_kind kinds[] = {SL_PERSIST_FENCED, SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
-						     SL_PERSIST_DEAD};
+	static const enum sl_persist_kind kinds[] = {SL_PERSIST_ABORTED, SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
+						     SL_PERSIST_CLOSED};
 	sl_round t = s / CALLS + 1;
 	unsigned call = s % CALLS;
 	struct sl_store_round round = made_round(t);
@@ -51,8 +51,8 @@ static unsigned steps_of_round(struct sl_store *store, sl_round t)
 	struct sl_error error;
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4 : promises.a != 0 ? 2 : promises.fenced;
-	sl_promises_close(&promises);
+	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4 : promises.a != 0 ? 2 : promises.aborted;
+	sl_store_promises_close(&promises);
 	snprintf(prepared, sizeof prepared, "fenced 1, released, open 2 prepared by %u", learners_of(t));
 	snprintf(released, sizeof released, "fenced 1, released 2, open 2 released by %u", learners_of(t));
 	expect_promises(store, t, texts[steps]);

@@ -23,10 +23,10 @@ static void make(const char *folder)
 	struct sl_store *store = open_made(folder);
 	expect_committed(store, 1);
 	expect_committed(store, 2);
-	expect_recorded(store, SL_PERSIST_FENCED, 3, 1, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 3, 1, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 2, 3);
 	expect_recorded(store, SL_PERSIST_RELEASED, 3, 2, 3);
-	expect_recorded(store, SL_PERSIST_DEAD, 3, 2, 3);
+	expect_recorded(store, SL_PERSIST_CLOSED, 3, 2, 3);
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 3, 4);
 	sl_store_close(store);
 }
@@ -151,7 +151,7 @@ static bool opens_as_made(const char *folder)
 		expect_last(store, 2);
 		struct sl_promises promises;
 		rc = sl_store_promises(store, 3, &promises, &error);
-		sl_promises_close(&promises);
+		sl_store_promises_close(&promises);
 		if (rc == SL_OK)
 			expect_promises(store, 3, "fenced 1, released 2, open 3 prepared by 4");
 	}
@@ -322,11 +322,11 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 		{"view = x'00'", UNSEALED},
 		{"readys = zeroblob(108)", UNSEALED},
 	};
-	const char *const fences[][2] = {{"t = 7", UNSEALED}, {"a = 7", UNSEALED}};
+	const char *const aborts[][2] = {{"t = 7", UNSEALED}, {"a = 7", UNSEALED}};
 	EXPECT_EACH(change, "learner", learner);
 	EXPECT_EACH(change, "rounds", rounds);
 	EXPECT_EACH(change, "attempts", attempts);
-	EXPECT_EACH(change, "fences", fences);
+	EXPECT_EACH(change, "fences", aborts);
 }
 
 #define AT_A_TIME 60u /* rounds with attempts of all learners are more than SQLite keeps in memory */
@@ -347,7 +347,7 @@ TEST_WITH(damage_on_the_way, make_in_folder, folder_teardown)
 		*at ^= 1; /* the id 1200001 */
 	folder_put(*state, DATABASE, bytes, size);
 	free(bytes);
-	struct sl_persist persist = made_persist(SL_PERSIST_DEAD, 7, 1, SL_LEARNERS_MAX);
+	struct sl_persist persist = made_persist(SL_PERSIST_CLOSED, 7, 1, SL_LEARNERS_MAX);
 	assert_int_equal(sl_store_record(store, &persist, &error), SL_ERR_FORMAT);
 	assert_string_equal(error.text, folder_path(*state, DAMAGED("attempts: " UNSEALED)));
 	persist = made_persist(SL_PERSIST_PREPARED, 100, 1, 2);
@@ -403,7 +403,7 @@ TEST_WITH(a_huge_one, make_in_folder, folder_teardown)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("string or blob too big"));
 }
 
-TEST_WITH(hostile_fences, make_in_folder, folder_teardown)
+TEST_WITH(hostile_aborts, make_in_folder, folder_teardown)
 {
 	const char *const cases[][2] = {
 		{"t = 0", "round or attempt out of range"},

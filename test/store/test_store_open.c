@@ -124,7 +124,7 @@ TEST_WITH(another_identity_is_refused, setup, folder_teardown)
 	struct sl_error error;
 	char text[512], pin[SL_PIN_TEXT_BYTES];
 	expect_incarnation(*state, 1);
-	sl_pin_text(owner.pin, pin);
+	sl_roster_pin_text(owner.pin, pin);
 	owner.pin[31]++;
 	assert_int_equal(sl_store_open(&store, *state, &owner, &error), SL_ERR_REFUSED);
 	snprintf(text, sizeof text,

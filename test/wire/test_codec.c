@@ -17,10 +17,10 @@ static struct sample sample;
 /* The sample as a frame on the heap, to be freed. */
 static uint8_t *encode(size_t *size)
 {
-	*size = sl_encode_bytes(&sample.message);
+	*size = sl_codec_bytes(&sample.message);
 	uint8_t *frame = malloc(*size);
 	assert_non_null(frame);
-	sl_encode_message(&sample.message, frame, *size, NULL);
+	sl_codec_encode(&sample.message, frame, *size, NULL);
 	return frame;
 }
 
@@ -34,7 +34,7 @@ static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same
 	assert_non_null(copy);
 	if (size > 0)
 		memcpy(copy, payload, size);
-	int err = sl_decode_message(kind, copy, size, &decoded, &why);
+	int err = sl_codec_decode(kind, copy, size, &decoded, &why);
 	if (err == SL_OK) {
 		assert_null(why);
 		assert_true(sample_promises(&decoded.message));
@@ -44,7 +44,7 @@ static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same
 		assert_non_null(why);
 		assert_null(decoded.memory);
 	}
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 	free(copy);
 	return err == SL_OK;
 }
@@ -93,13 +93,13 @@ TEST(everybody_is_a_candidate)
 	ls->roster_size = SL_LEARNERS_MAX;
 	ls->parameters = (struct sl_parameters){.n = SL_ELEMENTS_MAX - 1, .p = (UINT64_C(1) << 61) - 1,
 						.rounds = SL_ROUNDS_MAX, .quorum = SL_LEARNERS_MAX,
-						.tolerance = SL_LEARNERS_MAX - 2, .sigma = SL_SIGMA_MAX,
-						.clip = 1, .max_weight = UINT64_MAX, .encoding = 1, .sharing = 1, .mixing = 1,
-						.k = SL_ITERATIONS_MAX, .k_fixed = 1, .degree_max = SL_LEARNERS_MAX};
+						.tolerance = SL_LEARNERS_MAX - 2, .decimals = SL_DECIMALS_MAX,
+						.clipping_range = 1, .max_weight = UINT64_MAX, .encoding = 1, .sharing = 1, .mixing = 1,
+						.k = SL_ITERATIONS_MAX, .iterations_rule = 1, .max_degree = SL_LEARNERS_MAX};
 	ls->count = SL_LEARNERS_MAX;
 	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++)
 		sample.candidates[i] = UINT32_MAX - SL_LEARNERS_MAX + 1 + i;
-	assert_in_range(sl_encode_bytes(&sample.message), SL_LEARNERS_MAX * 5,
+	assert_in_range(sl_codec_bytes(&sample.message), SL_LEARNERS_MAX * 5,
 			SL_FRAME_HEADER_BYTES + SL_LEARNERS_MAX * 5 + 1024);
 	expect_back();
 }
@@ -114,14 +114,14 @@ TEST(nobody_is_a_candidate)
 /* Two zeros are no bytes: a header is the whole frame. */
 TEST(asking_for_the_last_result)
 {
-	sample.message = (struct sl_message){.kind = SL_MSG_ASK};
-	assert_int_equal(sl_encode_bytes(&sample.message), SL_FRAME_HEADER_BYTES);
+	sample.message = (struct sl_message){.kind = SL_MSG_REQUEST};
+	assert_int_equal(sl_codec_bytes(&sample.message), SL_FRAME_HEADER_BYTES);
 	expect_back();
 	struct sl_decoded decoded;
 	const char *why;
-	assert_int_equal(sl_decode_message(SL_MSG_ASK, NULL, 0, &decoded, &why), SL_OK); /* as the splitter has it */
+	assert_int_equal(sl_codec_decode(SL_MSG_REQUEST, NULL, 0, &decoded, &why), SL_OK); /* as the splitter has it */
 	assert_true(sample_equal(&decoded.message, &sample.message));
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 }
 
 /* With every number at its largest; and a frame holds it. */
@@ -136,31 +136,31 @@ TEST(largest_chunk)
 			chunk->index = index;
 			chunk->origin = kind == SL_MSG_MASKED ? UINT32_MAX : 0;
 			chunk->iteration = kind == SL_MSG_STATE && index != 0 ? SL_ITERATIONS_MAX - 1 : 0;
-			memset(chunk->nonce, sl_nonce_due(sample.message.kind, chunk) ? 0xff : 0, sizeof chunk->nonce);
+			memset(chunk->nonce, sl_message_nonce_due(sample.message.kind, chunk) ? 0xff : 0, sizeof chunk->nonce);
 			chunk->size = SL_CHUNK_BYTES_MAX;
 			for (size_t i = 0; i < SL_CHUNK_BYTES_MAX; i++)
 				sample.piece[i] = (uint8_t)sample_random();
-			assert_true(sl_encode_bytes(&sample.message) <= SL_FRAME_HEADER_BYTES + sl_frame_limit(kind));
+			assert_true(sl_codec_bytes(&sample.message) <= SL_FRAME_HEADER_BYTES + sl_frame_limit(kind));
 			expect_back();
 		}
 }
 
 TEST(everybody_is_held)
 {
-	sample_make(&sample, SL_MSG_HOLD);
-	sample.message.hold.size = SL_LEARNERS_MAX / 8;
+	sample_make(&sample, SL_MSG_HAVE);
+	sample.message.have.size = SL_LEARNERS_MAX / 8;
 	memset(sample.piece, 0xff, SL_LEARNERS_MAX / 8);
 	expect_back();
 }
 
 TEST(everything_was_released)
 {
-	sample_make(&sample, SL_MSG_FENCE);
-	struct sl_fence *fence = &sample.message.fence;
-	fence->count = SL_RELEASED_MAX;
+	sample_make(&sample, SL_MSG_ABORT);
+	struct sl_abort *abort_record = &sample.message.abort_record;
+	abort_record->count = SL_RELEASED_MAX;
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
-		fence->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
-	fence->a = SL_ATTEMPTS_MAX;
+		abort_record->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
+	abort_record->a = SL_ATTEMPTS_MAX;
 	expect_back();
 }
 
@@ -178,7 +178,7 @@ TEST(protobuf_agrees)
 		assert_int_equal(v->base.n_unknown_fields, 0);
 		assert_true(v->t == chunk->t && v->a == chunk->a && v->index == chunk->index);
 		assert_true(v->iteration == chunk->iteration && v->origin == chunk->origin);
-		assert_int_equal(v->nonce.len, sl_nonce_due(sample.message.kind, chunk) ? SL_NONCE_BYTES : 0);
+		assert_int_equal(v->nonce.len, sl_message_nonce_due(sample.message.kind, chunk) ? SL_NONCE_BYTES : 0);
 		if (v->nonce.len > 0)
 			assert_memory_equal(v->nonce.data, chunk->nonce, SL_NONCE_BYTES);
 		assert_int_equal(v->view.len, SL_HASH_BYTES);
@@ -202,11 +202,11 @@ TEST(piece_is_not_copied)
 	sample_make(&sample, SL_MSG_SHARE);
 	struct sl_message message = sample.message;
 	message.chunk.bytes = NULL;
-	size_t want, size = sl_encode_bytes(&message);
+	size_t want, size = sl_codec_bytes(&message);
 	uint8_t *piece = NULL, *whole = encode(&want), *frame = malloc(size);
 	assert_non_null(frame);
 	assert_int_equal(size, want);
-	sl_encode_message(&message, frame, size, &piece);
+	sl_codec_encode(&message, frame, size, &piece);
 	assert_ptr_equal(piece, frame + size - message.chunk.size);
 	memcpy(piece, sample.piece, message.chunk.size);
 	assert_memory_equal(frame, whole, size);
@@ -215,10 +215,10 @@ TEST(piece_is_not_copied)
 	const char *why;
 	const uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size -= SL_FRAME_HEADER_BYTES;
-	assert_int_equal(sl_decode_message(SL_MSG_SHARE, payload, size, &decoded, &why), SL_OK);
+	assert_int_equal(sl_codec_decode(SL_MSG_SHARE, payload, size, &decoded, &why), SL_OK);
 	assert_ptr_equal(decoded.message.chunk.bytes, piece);
 	assert_null(decoded.memory);
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 	free(frame);
 	free(whole);
 }
@@ -233,7 +233,7 @@ TEST(cut_short_anywhere)
 			uint8_t *frame = encode(&size);
 			for (size_t n = 0; n < size - SL_FRAME_HEADER_BYTES; n++)
 				assert_true(!decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false) ||
-					    kind == SL_MSG_ASK); /* without its last number: an Ask for 0 */
+					    kind == SL_MSG_REQUEST); /* without its last number: an Ask for 0 */
 			free(frame);
 		}
 }
@@ -252,7 +252,7 @@ TEST(any_bit_flipped)
 				taken += decode(kind, payload, size, false);
 				payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
 			}
-			if (kind != SL_MSG_ASK)
+			if (kind != SL_MSG_REQUEST)
 				assert_in_range(taken, 8, 8 * size - 8); /* hashes may differ, lengths may not */
 			else if (size > 0)
 				assert_in_range(taken, 1, 8 * size - 8); /* numbers may, tags may not */
@@ -272,15 +272,15 @@ TEST(damage_is_taken_at_its_word)
 			payload[sample_range(0, size - SL_FRAME_HEADER_BYTES - 1)] = (uint8_t)sample_random();
 		struct sl_decoded decoded;
 		const char *why;
-		if (sl_decode_message(kind, payload, size - SL_FRAME_HEADER_BYTES, &decoded, &why) == SL_OK) {
+		if (sl_codec_decode(kind, payload, size - SL_FRAME_HEADER_BYTES, &decoded, &why) == SL_OK) {
 			uint8_t *again = malloc(size);
 			assert_non_null(again);
-			assert_int_equal(sl_encode_bytes(&decoded.message), size);
-			sl_encode_message(&decoded.message, again, size, NULL);
+			assert_int_equal(sl_codec_bytes(&decoded.message), size);
+			sl_codec_encode(&decoded.message, again, size, NULL);
 			assert_memory_equal(again, frame, size);
 			free(again);
 		}
-		sl_decoded_close(&decoded);
+		sl_codec_close(&decoded);
 		free(frame);
 	}
 }

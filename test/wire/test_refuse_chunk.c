@@ -188,7 +188,7 @@ static void expect_number(const char *varint, size_t size, const char *reason)
 {
 	begin();
 	put_byte(ITERATION);
-	sl_put(&w, varint, size);
+	sl_bytes_put(&w, varint, size);
 	expect_written(SL_MSG_STATE, reason);
 }
 

@@ -17,10 +17,10 @@
 enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_JSON, KEY_TRACE };
 
 struct command {
-	struct sim_range range;
+	struct sl_sim_range range;
 	bool seed_said, json, trace, live;
-	struct sim_totals totals;
-	struct sim_outcome last;
+	struct sl_sim_totals totals;
+	struct sl_sim_outcome last;
 	json_t *failures;
 	time_t shown;
 };
@@ -68,7 +68,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->range.rounds = (sl_round)sl_number_or_usage(state, "--rounds", arg, 1, 10000);
 		return 0;
 	case 'j':
-		c->range.jobs = (uint32_t)sl_number_or_usage(state, "--jobs", arg, 1, SIM_JOBS_MOST);
+		c->range.jobs = (uint32_t)sl_number_or_usage(state, "--jobs", arg, 1, SL_SIM_JOBS_MOST);
 		return 0;
 	case KEY_TRACE:
 		c->trace = true;
@@ -113,12 +113,12 @@ static void show_progress(struct command *c)
 static void replay_command(const struct command *c, uint64_t seed, char *text, size_t size)
 {
 	char word[256];
-	sl_shell_word(sl_tool_program(), word, sizeof word);
+	sl_terminal_shell_word(sl_command_program(), word, sizeof word);
 	snprintf(text, size, "%s sim --seed %llu --learners %u --rounds %u --trace", word, (unsigned long long)seed,
 		 c->range.learners, c->range.rounds);
 }
 
-static void tell_failure(struct command *c, const struct sim_outcome *outcome)
+static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome)
 {
 	char replay[512];
 	replay_command(c, outcome->seed, replay, sizeof replay);
@@ -133,10 +133,10 @@ static void tell_failure(struct command *c, const struct sim_outcome *outcome)
 	fflush(stdout);
 }
 
-static bool each(void *context, const struct sim_outcome *outcome)
+static bool each(void *context, const struct sl_sim_outcome *outcome)
 {
 	struct command *c = context;
-	sim_totals_add(&c->totals, outcome);
+	sl_sim_totals_add(&c->totals, outcome);
 	c->last = *outcome;
 	if (outcome->failed)
 		tell_failure(c, outcome);
@@ -148,7 +148,7 @@ static bool each(void *context, const struct sim_outcome *outcome)
 
 static void show_json(struct command *c)
 {
-	json_t *report = sl_sim_json(&c->totals);
+	json_t *report = sl_simtest_json(&c->totals);
 	json_object_set(report, "failures", c->failures);
 	json_dumpf(report, stdout, JSON_INDENT(2));
 	putchar('\n');
@@ -157,7 +157,7 @@ static void show_json(struct command *c)
 
 static void show_one(const struct command *c)
 {
-	const struct sim_outcome *o = &c->last;
+	const struct sl_sim_outcome *o = &c->last;
 	printf("seed %llu: %s after %llu steps, %llu ms, %u faults; digest %016llx\n", (unsigned long long)o->seed,
 	       o->failed ? "FAILED" : "ok", (unsigned long long)o->steps, (unsigned long long)o->virtual_ms, o->faults,
 	       (unsigned long long)o->digest);
@@ -165,17 +165,17 @@ static void show_one(const struct command *c)
 
 static void show_all(const struct command *c)
 {
-	const struct sim_totals *t = &c->totals;
+	const struct sl_sim_totals *t = &c->totals;
 	char seeds[SL_THOUSANDS_BYTES], faults[SL_THOUSANDS_BYTES], commits[SL_THOUSANDS_BYTES];
-	sl_thousands(t->seeds, seeds);
-	sl_thousands(t->faults, faults);
-	sl_thousands(t->commits, commits);
-	sl_sim_show(t, stdout, sl_terminal_width(stdout));
+	sl_terminal_thousands(t->seeds, seeds);
+	sl_terminal_thousands(t->faults, faults);
+	sl_terminal_thousands(t->commits, commits);
+	sl_simtest_show(t, stdout, sl_terminal_width(stdout));
 	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners, c->range.rounds,
 	       (unsigned long long)t->failed);
 	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu burned models.\n", faults,
 	       (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered, (unsigned long long)t->caught_up,
-	       (unsigned long long)t->burned);
+	       (unsigned long long)t->model_invalidated);
 	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n", (double)t->steps / 1e6,
 	       (double)t->virtual_ms / 3.6e6, t->seconds > 0 ? (double)t->seeds / t->seconds : 0);
 }
@@ -196,19 +196,19 @@ static int report(struct command *c, int rc, const struct sl_error *error)
 	return c->totals.failed > 0 ? EXIT_VIOLATION : 0;
 }
 
-int sl_cmd_sim(int argc, char **argv)
+int sl_cmd_simtest(int argc, char **argv)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct command c = {.shown = time(NULL), .range = {.seed = 1, .learners = 7, .rounds = 20}};
 	struct sl_error error = {0};
-	c.range.jobs = processors < 1 ? 1 : processors > (long)SIM_JOBS_MOST ? SIM_JOBS_MOST : (uint32_t)processors;
+	c.range.jobs = processors < 1 ? 1 : processors > (long)SL_SIM_JOBS_MOST ? SL_SIM_JOBS_MOST : (uint32_t)processors;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &c) != 0)
 		return SL_EXIT_USAGE;
 	c.failures = json_array();
 	c.live = isatty(STDERR_FILENO) && !c.json && !c.trace;
 	if (c.trace)
 		c.range.lines = stdout;
-	int status = report(&c, sim_range_run(&c.range, each, &c, &error), &error);
+	int status = report(&c, sl_sim_range_run(&c.range, each, &c, &error), &error);
 	json_decref(c.failures);
 	return status;
 }

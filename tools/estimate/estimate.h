@@ -38,22 +38,22 @@
 #include "tools/estimate/graph.h"
 #include "tools/estimate/machine.h"
 
-enum sl_plan_engine { SL_PLAN_METROPOLIS, SL_PLAN_EXACT, SL_PLAN_TREE, SL_PLAN_ENGINES };
-extern const char *const sl_plan_engine_names[SL_PLAN_ENGINES];
-enum sl_plan_sharing { SL_PLAN_SHAMIR, SL_PLAN_ADDITIVE, SL_PLAN_SEEDED, SL_PLAN_SHARINGS };
-extern const char *const sl_plan_sharing_names[SL_PLAN_SHARINGS];
+enum sl_estimate_engine { SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_EXACT, SL_ESTIMATE_TREE, SL_ESTIMATE_ENGINES };
+extern const char *const sl_estimate_engine_names[SL_ESTIMATE_ENGINES];
+enum sl_estimate_sharing { SL_ESTIMATE_SHAMIR, SL_ESTIMATE_ADDITIVE, SL_ESTIMATE_SEEDED, SL_ESTIMATE_SHARINGS };
+extern const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS];
 
-struct sl_plan_input {
-	struct sl_graph_figures graph;
+struct sl_estimate_input {
+	struct sl_estimate_figures graph;
 	uint64_t floats;	 /* n */
 	uint64_t p;
 	double speed;		 /* bytes a second that a learner's link carries each way; 0: all on one machine */
 	double delay;		 /* seconds one way; of one machine: 0 */
-	struct sl_plan_machine machine;
+	struct sl_estimate_machine machine;
 };
 
 /* Of an engine with a sharing. */
-struct sl_plan_cost {
+struct sl_estimate_cost {
 	bool possible;
 	uint64_t exchanges;
 	double bytes_mean, bytes_most; /* that a learner sends, its part of what is flooded included */
@@ -63,15 +63,15 @@ struct sl_plan_cost {
 	double memory;		       /* bytes of a learner, most */
 };
 
-struct sl_planned {
+struct sl_estimated {
 	uint64_t k;	       /* of metropolis; UINT64_MAX: mu is 1 */
 	uint32_t p_bits_most;  /* that rounding leaves room for, metropolis */
 	double flood_bytes;    /* of all learners, about */
 	enum sl_engine automatic; /* what `mixing: auto` takes */
-	struct sl_plan_cost costs[SL_PLAN_ENGINES][SL_PLAN_SHARINGS];
+	struct sl_estimate_cost costs[SL_ESTIMATE_ENGINES][SL_ESTIMATE_SHARINGS];
 };
 
-void sl_plan_cost_all(const struct sl_plan_input *input, struct sl_planned *planned);
+void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estimated *planned);
 
 /* The frames of one vector in bytes on the wire: its chunks, each in a frame, cut into TLS records. */
-double sl_plan_vector_bytes(uint64_t elements, uint32_t width);
+double sl_estimate_vector_bytes(uint64_t elements, uint32_t width);

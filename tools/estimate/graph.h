@@ -27,21 +27,21 @@
 
 enum sl_certainty { SL_EXACTLY, SL_AT_MOST, SL_ABOUT };
 
-struct sl_graph_figures {
+struct sl_estimate_figures {
 	uint64_t learners;
 	double degree_mean, degree_most, edges;
 	double mu;
 	uint64_t degree_r; /* exchanges of `exact`; 0: it cannot run */
 	uint64_t depth;	   /* of the tree: 2 depth steps of `tree` */
 	double children_most; /* of a learner in the tree */
-	double givers;	   /* learners that have a neighbour beside their parent */
+	double backed_up;	   /* learners that have a neighbour beside their parent */
 	enum sl_certainty mu_is, degree_r_is, depth_is;
 };
 
 /* Of a connected graph: SL_ERR_INVALID if it is not, SL_ERR_RANGE above SL_LEARNERS_MAX, SL_ERR_NOMEM. */
-int sl_graph_figures_of(const struct sl_graph *graph, const struct sl_field *field, struct sl_graph_figures *figures);
+int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field, struct sl_estimate_figures *figures);
 
-/* Of a family, for any number of learners that it exists for (sl_topology_fault). SL_ERR_INVALID: a geometric graph that is
+/* Of a family, for any number of learners that it exists for (sl_family_fault). SL_ERR_INVALID: a geometric graph that is
  * hardly ever connected, of a radius below sqrt(ln N / (pi N)). */
-int sl_family_figures(const struct sl_topology *topology, uint64_t learners, struct sl_graph_figures *figures,
+int sl_estimate_family_figures(const struct sl_family *topology, uint64_t learners, struct sl_estimate_figures *figures,
 		      struct sl_error *error);

@@ -64,7 +64,7 @@ int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options,
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
 /* launch_gate.c: warns of the steps that the gate will refuse; SL_ERR_REFUSED when that is all of them. */
-int sl_plan_gate(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+int sl_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
 /* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);
@@ -97,7 +97,7 @@ struct sl_learner {
 	uint64_t died_ms[SL_DEATHS_MOST]; /* its last deaths, the latest first */
 	uint32_t deaths, early;		  /* early: in a row, before it was up */
 	uint64_t again_ms;		  /* when it starts again; 0: it need not */
-	struct sl_client control;
+	struct sl_control_client control;
 	bool greeted; /* has been connected once */
 	uint64_t heard_ms;
 	enum sl_activity activity;
@@ -137,7 +137,7 @@ struct sl_launch {
 	uint64_t last_tick_ms;
 	uint32_t ticks, polled;
 
-	struct sl_rounds rounds;
+	struct sl_round_table rounds;
 	uint32_t handed; /* rounds that are printed */
 
 	uint32_t step;		     /* steps begun, from 1; 0: none yet */
@@ -171,9 +171,9 @@ void sl_child_kill_all(struct sl_launch *launch, int signal);
 /* launch_revive.c: deaths and new starts */
 /* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the learner
  * died, is in `why` ("" where that is all). */
-bool sl_revive(struct sl_learner *learner, char *why, size_t size);
-void sl_revive_tick(struct sl_launch *launch, uint64_t now);
-bool sl_revive_pending(const struct sl_launch *launch);
+bool sl_restart(struct sl_learner *learner, char *why, size_t size);
+void sl_restart_tick(struct sl_launch *launch, uint64_t now);
+bool sl_restart_pending(const struct sl_launch *launch);
 
 /* launch_chaos.c: the kills of --chaos */
 void sl_chaos_open(struct sl_launch *launch);
@@ -184,8 +184,8 @@ void sl_chaos_say(struct sl_launch *launch);
 json_t *sl_chaos_json(const struct sl_launch *launch);
 
 /* launch_hear.c: records and replies of the daemons */
-extern const struct sl_client_events sl_learner_events;
-void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row);
+extern const struct sl_control_client_events sl_records_events;
+void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row);
 
 /* launch_rows.c: which rounds are shown */
 bool sl_rows_pending(const struct sl_launch *launch); /* the next one is committed by some */
@@ -197,10 +197,10 @@ void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
 void sl_adopt(struct sl_learner *learner, sl_round t);
 
 /* launch_radio.c: who is in range */
-void sl_radio_next(struct sl_launch *launch); /* the next step, to everybody */
-void sl_radio_tell(struct sl_launch *launch,
+void sl_playback_next(struct sl_launch *launch); /* the next step, to everybody */
+void sl_playback_tell(struct sl_launch *launch,
 		   uint32_t index); /* the current step, to one that has just come */
-void sl_radio_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
+void sl_playback_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
 
 /* launch.c: how it ends */
 void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -221,9 +221,9 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 /* launch_show.c: the bar */
 void sl_launch_poll(struct sl_launch *launch);
 void sl_launch_show(struct sl_launch *launch);
-enum sl_phase sl_phase_find(const char *name); /* TRAIN for what is none */
+enum sl_phase sl_launch_phase_find(const char *name); /* TRAIN for what is none */
 
 /* summary.c */
 json_t *sl_summary_row(const struct sl_round_row *row);
 json_t *sl_summary(const struct sl_launch *launch);
-bool sl_all_exact(const struct sl_launch *launch);
+bool sl_summary_all_exact(const struct sl_launch *launch);

@@ -54,7 +54,7 @@ static void say(const struct sl_learner *l, uint64_t pause_ms)
 	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start, ordinal(start));
 }
 
-bool sl_revive(struct sl_learner *learner, char *why, size_t size)
+bool sl_restart(struct sl_learner *learner, char *why, size_t size)
 {
 	struct sl_launch *launch = learner->launch;
 	uint64_t now = uv_now(&launch->loop);
@@ -78,10 +78,10 @@ bool sl_revive(struct sl_learner *learner, char *why, size_t size)
 
 static bool is_due(const struct sl_learner *l, uint64_t now)
 {
-	return l->again_ms != 0 && now >= l->again_ms && l->closed && l->control.state == SL_CLIENT_IDLE;
+	return l->again_ms != 0 && now >= l->again_ms && l->closed && l->control.state == SL_CONTROL_CLIENT_IDLE;
 }
 
-void sl_revive_tick(struct sl_launch *launch, uint64_t now)
+void sl_restart_tick(struct sl_launch *launch, uint64_t now)
 {
 	struct sl_error error = {0};
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
@@ -95,7 +95,7 @@ void sl_revive_tick(struct sl_launch *launch, uint64_t now)
 	}
 }
 
-bool sl_revive_pending(const struct sl_launch *launch)
+bool sl_restart_pending(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
 		if (launch->learners[i].again_ms != 0)

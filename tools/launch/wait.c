@@ -25,12 +25,12 @@ void sl_wait_moved(struct sl_learner *learner)
 
 static sl_round round_of(const json_t *waiting)
 {
-	return (sl_round)sl_field_whole(waiting, "round", 0);
+	return (sl_round)sl_round_table_field_whole(waiting, "round", 0);
 }
 
 static enum sl_phase phase_of(const json_t *waiting)
 {
-	return sl_phase_find(sl_field_text(waiting, "phase", ""));
+	return sl_launch_phase_find(sl_round_table_field_text(waiting, "phase", ""));
 }
 
 static bool names_any(const json_t *waiting)
@@ -63,7 +63,7 @@ static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t
 }
 
 /* Whom all await that wait in the same phase of the same round; how many those are. */
-static uint32_t awaited(const struct sl_launch *launch, const json_t *as, uint64_t now, uint64_t *set)
+static uint32_t missing(const struct sl_launch *launch, const json_t *as, uint64_t now, uint64_t *set)
 {
 	const json_t *ids, *id;
 	uint32_t n = launch->plan->learners, count = 0;
@@ -115,16 +115,16 @@ static void say(struct sl_launch *launch, const struct sl_learner *l, uint64_t n
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	char who[NAMED_MOST * (SL_NAME_BYTES + 16) + 32];
-	uint32_t count = awaited(launch, l->waiting, now, set);
+	uint32_t count = missing(launch, l->waiting, now, set);
 	enum sl_phase phase = phase_of(l->waiting);
 	name_all(launch, set, count, who, sizeof who);
 	if (count == 0)
-		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, sl_field_text(l->waiting, "text", "waits"));
+		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, sl_round_table_field_text(l->waiting, "text", "waits"));
 	else if (phase == SL_PHASE_RECOVER)
 		say_lost(launch, l->waiting, who, count == 1);
 	else
 		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", round_of(l->waiting), sl_phase_name(phase), who,
-				 sl_field_text(l->waiting, "for", ""));
+				 sl_round_table_field_text(l->waiting, "for", ""));
 }
 
 void sl_wait_tick(struct sl_launch *launch, uint64_t now)

@@ -13,4 +13,4 @@ struct sl_tensor_file {
 };
 
 /* Opens a safetensors file that holds one F32 tensor "model" of shape [n], and nothing after it. */
-int sl_tensor_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error);
+int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error);

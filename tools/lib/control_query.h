@@ -6,7 +6,7 @@
 
 #include "common/base/types.h"
 
-struct sl_asked {
+struct sl_control_query {
 	char shown[PATH_MAX];  /* for people; the caller's */
 	char folder[PATH_MAX]; /* that the socket is in; the caller's */
 	char socket[NAME_MAX + 1];
@@ -16,4 +16,4 @@ struct sl_asked {
 };
 
 /* Fills in error and reply of all that are not to be skipped; what was there before is let go. SL_ERR_NOMEM. */
-int sl_ask_all(struct sl_asked *asked, size_t count, const json_t *request, int wait_ms);
+int sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms);

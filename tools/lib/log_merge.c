@@ -220,7 +220,7 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return SL_OK;
 	if (fd < 0)
-		return sl_fail(error, SL_ERR_IO, "%s/%s: %s", merge->folder, name, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s/%s: %s", merge->folder, name, strerror(errno));
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return SL_OK;
@@ -231,7 +231,7 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 		free(s);
 		free(copy);
 		close(fd);
-		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", merge->folder);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", merge->folder);
 	}
 	s->name = copy;
 	s->fd = fd;
@@ -258,7 +258,7 @@ static int scan(struct sl_log_merge *merge, struct sl_error *error)
 	int folder = open(merge->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = folder < 0 ? -1 : scandir(merge->folder, &entries, NULL, alphasort);
 	if (n < 0) {
-		sl_fail(error, SL_ERR_NOTFOUND, "%s: %s", merge->folder, strerror(errno));
+		sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", merge->folder, strerror(errno));
 		if (folder >= 0)
 			close(folder);
 		return SL_ERR_NOTFOUND;
@@ -296,7 +296,7 @@ int sl_log_merge_open(struct sl_log_merge *merge, const char *folder, bool follo
 	raise_file_limit();
 	int code = sl_log_merge_refresh(merge, error);
 	if (code == SL_OK && merge->count == 0)
-		code = sl_fail(error, SL_ERR_NOTFOUND, "%s: holds no logs (no NAME/" LOG_FILE ")", folder);
+		code = sl_err_set(error, SL_ERR_NOTFOUND, "%s: holds no logs (no NAME/" LOG_FILE ")", folder);
 	if (code != SL_OK)
 		sl_log_merge_close(merge);
 	return code;

@@ -94,9 +94,9 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 static void note(const struct sl_round_row *row, char *text, size_t size)
 {
 	char clamped[SL_THOUSANDS_BYTES];
-	uint32_t missing = sl_round_missing(row);
+	uint32_t missing = sl_round_table_missing(row);
 	size_t used = 0;
-	sl_thousands(row->clamped, clamped);
+	sl_terminal_thousands(row->clamped, clamped);
 	*text = '\0';
 	if (row->clamped > 0)
 		used = (size_t)snprintf(text, size, "clamped %s", clamped);
@@ -122,7 +122,7 @@ void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *
 }
 
 /* What can be said of the models of all rounds together; not verified, no more than was looked at. */
-static const char *verdict(const struct sl_rounds *rounds, uint32_t shown, bool verified)
+static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, bool verified)
 {
 	bool complete = shown == rounds->most;
 	for (uint32_t i = 0; i < shown; i++)
@@ -133,7 +133,7 @@ static const char *verdict(const struct sl_rounds *rounds, uint32_t shown, bool 
 				: "all the same (exact by construction; --verify recomputes it)";
 }
 
-static void say_clamped(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip)
+static void say_clamped(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown, double clipping_range)
 {
 	char text[SL_THOUSANDS_BYTES];
 	uint64_t clamped = 0;
@@ -142,13 +142,13 @@ static void say_clamped(struct sl_progress *progress, const struct sl_rounds *ro
 		clamped += rounds->rows[i].clamped;
 		count += rounds->rows[i].clamped > 0;
 	}
-	sl_thousands(clamped, text);
+	sl_terminal_thousands(clamped, text);
 	if (clamped > 0)
-		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clip, count,
+		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clipping_range, count,
 				 count == 1 ? "" : "s");
 }
 
-void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
+void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown, double clipping_range,
 		       bool verified)
 {
 	const struct sl_round_row *rows = rounds->rows;
@@ -161,7 +161,7 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rou
 		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
 	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most, rounds->most == 1 ? "" : "s",
 			 verdict(rounds, shown, verified), mse);
-	say_clamped(progress, rounds, shown, clip);
+	say_clamped(progress, rounds, shown, clipping_range);
 }
 
 /* "[#####-----] " of `cells` cells. */
@@ -178,7 +178,7 @@ static size_t gauge(double part, size_t cells, char *out)
 	return (size_t)(at - out);
 }
 
-void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
+void sl_progress_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
 	char left[96], cells[GAUGE_MOST + 4] = "";
 	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
@@ -189,7 +189,7 @@ void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t 
 		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);
 	}
 	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
-	sl_text_cut(text, most);
+	sl_terminal_cut(text, most);
 }
 
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
@@ -198,7 +198,7 @@ void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
 	if (!progress->live)
 		return;
 	size_t width = sl_terminal_width(progress->out);
-	sl_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
+	sl_progress_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
 	fprintf(progress->out, "\r%s\033[K", text);
 	fflush(progress->out);
 	progress->shown = true;

@@ -37,7 +37,7 @@ void sl_progress_header(struct sl_progress *progress);
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row);
 
 /* The last lines: what the first `shown` rounds came to, and what was cut to `clip`. */
-void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
+void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown, double clipping_range,
 		       bool verified);
 
 /* Draws the bar, cut between words where the terminal ends; nothing in a pipe. */
@@ -45,4 +45,4 @@ void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar);
 void sl_progress_clear(struct sl_progress *progress);
 
 /* The bar as text of fewer than `width` characters (width >= 8). For sl_progress_bar, and for tests. */
-void sl_bar_format(const struct sl_bar *bar, size_t width, char *text, size_t size);
+void sl_progress_bar_format(const struct sl_bar *bar, size_t width, char *text, size_t size);

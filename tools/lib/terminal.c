@@ -47,7 +47,7 @@ void sl_terminal_fill(FILE *out, const char *text, size_t width)
 	}
 }
 
-void sl_text_cut(char *text, size_t columns)
+void sl_terminal_cut(char *text, size_t columns)
 {
 	if (strlen(text) <= columns)
 		return;
@@ -70,7 +70,7 @@ static void put(char *word, size_t size, size_t *used, const char *text)
 	}
 }
 
-void sl_shell_word(const char *text, char *word, size_t size)
+void sl_terminal_shell_word(const char *text, char *word, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-+:,@%";
 	size_t used = 0;
@@ -85,7 +85,7 @@ void sl_shell_word(const char *text, char *word, size_t size)
 	put(word, size, &used, "'");
 }
 
-void sl_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES])
+void sl_terminal_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES])
 {
 	char digits[24];
 	int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);

@@ -37,7 +37,7 @@ static const struct point quick_points[] = {{1000, 4, 20}, {4000, 4, 20}};
 static const uint32_t memory_floats[] = {30000, 100000, 300000, 1000000, 3000000};
 static const uint32_t quick_floats[] = {30000, 100000};
 
-static int run_once(struct sl_reproduce *r, const struct growth *g, const struct point *p, struct sl_run *run,
+static int run_once(struct sl_paper *r, const struct growth *g, const struct point *p, struct sl_run *run,
 		    struct sl_error *error)
 {
 	char topology[32], k[32];
@@ -64,7 +64,7 @@ static int run_once(struct sl_reproduce *r, const struct growth *g, const struct
 }
 
 /* The least of some runs: what others do to the machine only adds. */
-static int measure_point(struct sl_reproduce *r, struct growth *g, uint32_t i, struct sl_error *error)
+static int measure_point(struct sl_paper *r, struct growth *g, uint32_t i, struct sl_error *error)
 {
 	const struct point *p = &g->points[i];
 	g->y_of[i] = INFINITY;
@@ -79,7 +79,7 @@ static int measure_point(struct sl_reproduce *r, struct growth *g, uint32_t i, s
 	return SL_OK;
 }
 
-static int measure_memory(struct sl_reproduce *r, struct growth *g, struct sl_error *error)
+static int measure_memory(struct sl_paper *r, struct growth *g, struct sl_error *error)
 {
 	const uint32_t *floats = r->options.quick ? quick_floats : memory_floats;
 	double none;
@@ -92,7 +92,7 @@ static int measure_memory(struct sl_reproduce *r, struct growth *g, struct sl_er
 	return rc;
 }
 
-static void draw(struct sl_reproduce *r, const struct growth *g)
+static void draw(struct sl_paper *r, const struct growth *g)
 {
 	double power = sl_fit_exponent(g->x_of, g->y_of, g->count), line[POINTS_MOST], middle = 0;
 	char label[32];
@@ -109,20 +109,20 @@ static void draw(struct sl_reproduce *r, const struct growth *g)
 				 .y = {.label = g->y, .log = true},
 				 .series = series,
 				 .series_count = 2};
-	sl_chart_write(&chart, r->page);
+	sl_page_chart_write(&chart, r->page);
 }
 
-static void claim(struct sl_reproduce *r, const struct growth *g, const char *claim)
+static void claim(struct sl_paper *r, const struct growth *g, const char *claim)
 {
 	double power = sl_fit_exponent(g->x_of, g->y_of, g->count);
-	sl_reproduce_claim(r, 'h', sl_power_verdict(r, power, EXACT_POWER), claim, "linear",
+	sl_paper_claim(r, 'h', sl_paper_power_verdict(r, power, EXACT_POWER), claim, "linear",
 			   "fitted power %.3f over %.3g to %.3g", power, g->x_of[0], g->x_of[g->count - 1]);
 }
 
-static int write_csv(struct sl_reproduce *r, const struct growth *growths, uint32_t count, struct sl_error *error)
+static int write_csv(struct sl_paper *r, const struct growth *growths, uint32_t count, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&r->folder, "h_growth.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "h_growth.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "what,over,x,y,y_is");
@@ -140,7 +140,7 @@ static int write_csv(struct sl_reproduce *r, const struct growth *growths, uint3
 
 #define GROWTHS 4u
 
-static int write_part(struct sl_reproduce *r, const struct growth *growths, struct sl_error *error)
+static int write_part(struct sl_paper *r, const struct growth *growths, struct sl_error *error)
 {
 	static const char *const claims[GROWTHS] = {
 		"shares: time grows linearly with n and neighbours (additive)", "shares: time grows linearly with n (shamir)",
@@ -161,7 +161,7 @@ static int write_part(struct sl_reproduce *r, const struct growth *growths, stru
 
 #define COUNT(array) ((uint32_t)(sizeof(array) / sizeof *(array)))
 
-int sl_reproduce_growth(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_growth(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
 	const struct point *shares = quick ? quick_points : share_points, *mixing = quick ? quick_points : mix_points;

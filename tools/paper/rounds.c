@@ -29,7 +29,7 @@ static const char *const quick_names[SL_PAPER_ROUNDS] = {"10 neighbours", "8 nei
 							 "5 neighbours",  "4 neighbours", "in range of each other"};
 
 struct rounds {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	const char *const *names;
 	uint32_t learners;
 	uint32_t coordinates[WATCHED], picked_at[PICKED]; /* where in them */
@@ -58,7 +58,7 @@ static void choose_coordinates(struct rounds *w)
 
 static double decoded(const struct rounds *w, const uint64_t *z, uint32_t l)
 {
-	return (double)sl_centred(&w->run.field, z[l]) * w->run.rounds[0].trace.unit;
+	return (double)sl_field_centred(&w->run.field, z[l]) * w->run.rounds[0].trace.unit;
 }
 
 static void draw_rounds(struct rounds *w)
@@ -81,7 +81,7 @@ static void draw_rounds(struct rounds *w)
 static int tell_rounds(struct rounds *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "a_trajectories.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "a_trajectories.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_trace_csv_open(&csv, out, w->learners);
@@ -95,11 +95,11 @@ static int tell_rounds(struct rounds *w, struct sl_error *error)
 		ended += sl_trace_wrong(trace, trace->k) == 0;
 		at_ten += sl_trace_wrong(trace, SL_PAPER_K) == 0;
 	}
-	sl_reproduce_claim(w->r, 'a', ended == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
+	sl_paper_claim(w->r, 'a', ended == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
 			   "in every round over changing graphs all trajectories end at the true mean", "6 of 6 rounds",
 			   "%u of %u rounds, with K = %" PRIu64 " to %" PRIu64 " from each graph", ended, SL_PAPER_ROUNDS, least,
 			   most);
-	sl_reproduce_claim(w->r, 'a', at_ten == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
+	sl_paper_claim(w->r, 'a', at_ten == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
 			   "K = 10 iterations are enough on changing graphs", "6 of 6 rounds",
 			   "%u of %u rounds are right at k = 10", at_ten, SL_PAPER_ROUNDS);
 	return SL_OK;
@@ -138,7 +138,7 @@ static void draw_coordinate(struct rounds *w, uint32_t l)
 				 .y = {.label = "value"},
 				 .series = series,
 				 .series_count = 2};
-	sl_chart_write(&chart, w->r->page);
+	sl_page_chart_write(&chart, w->r->page);
 }
 
 /* The largest distance of a decoded coordinate from the mean of the floats. */
@@ -174,7 +174,7 @@ static uint32_t write_points(const struct rounds *w, struct sl_csv *csv)
 static int part_b(struct rounds *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "b_consensus.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "b_consensus.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "coordinate,round,consensus,truth,difference,mean_of_floats");
@@ -191,7 +191,7 @@ static int part_b(struct rounds *w, struct sl_error *error)
 			     "which is summed up here without shares or mixing. Against the mean of the floats it is at most %.2g: "
 			     "half of the last digit that the encoding keeps.",
 			     furthest(w));
-	sl_reproduce_claim(w->r, 'b', differ + wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT,
+	sl_paper_claim(w->r, 'b', differ + wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT,
 			   "consensus minus ground truth is 0 at three coordinates", "0 in every round",
 			   "0 at %u of %u points; of all coordinates, rounds and learners %" PRIu64 " differ",
 			   PICKED * SL_PAPER_ROUNDS - differ, PICKED * SL_PAPER_ROUNDS, wrong);
@@ -217,9 +217,9 @@ static int play(struct rounds *w, struct sl_schedule *schedule, struct sl_traine
 	if (rc != SL_OK)
 		return rc;
 	rc = sl_run_play(&w->run, w->r, error);
-	if (rc == SL_OK && sl_wanted(w->r, 'a'))
+	if (rc == SL_OK && sl_paper_wanted(w->r, 'a'))
 		rc = part_a(w, error);
-	if (rc == SL_OK && sl_wanted(w->r, 'b'))
+	if (rc == SL_OK && sl_paper_wanted(w->r, 'b'))
 		rc = part_b(w, error);
 	sl_run_close(&w->run);
 	return rc;
@@ -234,7 +234,7 @@ static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct 
 	struct sl_trainer **trainers;
 	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
 	snprintf(data, sizeof data, "data=%s", w->r->options.data);
-	int rc = swarm_settings(set, sl_set_count(set), schedule, &settings, error);
+	int rc = sl_runner_settings(set, sl_run_set_count(set), schedule, &settings, error);
 	if (rc == SL_OK)
 		rc = sl_trainers_open(&settings, w->learners, &trainers, error);
 	if (rc != SL_OK)
@@ -244,7 +244,7 @@ static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct 
 	return rc;
 }
 
-int sl_reproduce_rounds(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_rounds(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
 	struct rounds w = {

@@ -46,15 +46,15 @@ struct sl_run {
 };
 
 /* How many strings there are up to NULL. */
-size_t sl_set_count(const char *const *set);
+size_t sl_run_set_count(const char *const *set);
 
 int sl_run_open(struct sl_run *run, const struct sl_run_plan *plan, struct sl_error *error);
 void sl_run_close(struct sl_run *run);
 
-/* Plays the rounds. What is not right then is told to the report (sl_reproduce_broken). SL_PENDING: ended by the user. */
-int sl_run_play(struct sl_run *run, struct sl_reproduce *r, struct sl_error *error);
+/* Plays the rounds. What is not right then is told to the report (sl_paper_broken). SL_PENDING: ended by the user. */
+int sl_run_play(struct sl_run *run, struct sl_paper *r, struct sl_error *error);
 
 /* A commit against the plain sum of its round: for sl_run_play, and for tests. */
-void sl_run_committed(struct sl_run *run, const struct swarm_commit *commit);
+void sl_run_committed(struct sl_run *run, const struct sl_runner_commit *commit);
 /* What of all rounds is not as it has to be is told to the report. */
-void sl_run_check(const struct sl_run *run, struct sl_reproduce *r);
+void sl_run_check(const struct sl_run *run, struct sl_paper *r);

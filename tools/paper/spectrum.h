@@ -12,7 +12,7 @@ struct sl_eigen {
 };
 
 /* SL_ERR_NOMEM. */
-int sl_eigen_of(const struct sl_graph *graph, struct sl_eigen *eigen);
+int sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen);
 
 /* norm[i] = || N A^k[i] - 11' ||, the spectral norm, from the powers themselves (k[i] >= 1, whole). SL_ERR_NOMEM. */
-int sl_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm);
+int sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm);

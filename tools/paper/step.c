@@ -13,7 +13,7 @@ int sl_step_add(struct sl_schedule *schedule, const char *topology, uint64_t see
 		return rc;
 	rc = sl_schedule_add(schedule, sl_schedule_edges(&one, 0), sl_schedule_count(&one, 0));
 	sl_schedule_close(&one);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
 int sl_step_graph_open(struct sl_step_graph *graph, const struct sl_schedule *schedule, uint32_t step)
@@ -34,7 +34,7 @@ int sl_step_graph_named(struct sl_step_graph *graph, const char *topology, uint3
 	sl_schedule_init(&schedule, learners);
 	int rc = sl_step_add(&schedule, topology, 1, error);
 	if (rc == SL_OK && (rc = sl_step_graph_open(graph, &schedule, 0)) != SL_OK)
-		sl_fail(error, rc, "%s: %s", topology, sl_err_text(rc));
+		sl_err_set(error, rc, "%s: %s", topology, sl_err_text(rc));
 	sl_schedule_close(&schedule);
 	return rc;
 }

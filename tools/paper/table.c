@@ -82,18 +82,18 @@ static void write_row(FILE *page, const struct sl_six *one)
 	write_verdict(page, one);
 }
 
-static void claim_eigenvalues(struct sl_reproduce *r, const struct sl_six *six)
+static void claim_eigenvalues(struct sl_paper *r, const struct sl_six *six)
 {
 	uint32_t same = 0;
 	for (uint32_t i = 0; i < SL_SIX; i++)
 		same += as_printed(&six[i]);
-	sl_reproduce_claim(r, 'd', same == SL_SIX ? SL_HOLDS : SL_HOLDS_NOT, "second largest eigenvalues of the six topologies",
+	sl_paper_claim(r, 'd', same == SL_SIX ? SL_HOLDS : SL_HOLDS_NOT, "second largest eigenvalues of the six topologies",
 			   "0, 0.3259, 0.8181, 0.9555, 0.9900, 0.9997", "%.4f, %.4f, %.4f, %.4f, %.4f, %.4f",
 			   tidy(six[0].eigen.lambda_2), six[1].eigen.lambda_2, six[2].eigen.lambda_2, six[3].eigen.lambda_2,
 			   six[4].eigen.lambda_2, six[5].eigen.lambda_2);
 }
 
-static void claim_lambda(struct sl_reproduce *r, const struct sl_six *six)
+static void claim_lambda(struct sl_paper *r, const struct sl_six *six)
 {
 	char where[160] = "";
 	size_t used = 0;
@@ -107,11 +107,11 @@ static void claim_lambda(struct sl_reproduce *r, const struct sl_six *six)
 		used += (size_t)snprintf(where + used, sizeof where - used, "; %s: K = %" PRIu64 " from λ₂, %" PRIu64 " needed",
 					 six[i].name, six[i].k_lambda, sl_trace_settled(trace));
 	}
-	sl_reproduce_claim(r, 'd', wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT, "λ₂ tells how fast mixing converges", "λ₂ alone",
+	sl_paper_claim(r, 'd', wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT, "λ₂ tells how fast mixing converges", "λ₂ alone",
 			   "K from λ₂ is wrong on %u of %u graphs%s", wrong, measured, where);
 }
 
-static void claim_ten(struct sl_reproduce *r, const struct sl_six *six)
+static void claim_ten(struct sl_paper *r, const struct sl_six *six)
 {
 	uint32_t right = 0, measured = 0;
 	for (uint32_t i = 0; i < SL_SIX; i++) {
@@ -119,16 +119,16 @@ static void claim_ten(struct sl_reproduce *r, const struct sl_six *six)
 		measured += trace != NULL;
 		right += trace != NULL && sl_trace_wrong(trace, SL_PAPER_K) == 0;
 	}
-	sl_reproduce_claim(r, 'd', right == measured ? SL_HOLDS : SL_HOLDS_NOT, "K = 10 decodes right on its six topologies",
+	sl_paper_claim(r, 'd', right == measured ? SL_HOLDS : SL_HOLDS_NOT, "K = 10 decodes right on its six topologies",
 			   "K = 10", "on %u of %u measured", right, measured);
 }
 
-int sl_graphs_table(struct sl_reproduce *r, struct sl_six *six, struct sl_error *error)
+int sl_table_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	static const char *const heads[] = {"topology", "λ₂ (paper)",	"λ₂",	      "λmin",	       "μ",
 					    "K from λ₂", "K by the bound", "K observed", "wrong at K = 10", "verdict"};
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&r->folder, "d_topologies.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "d_topologies.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out,

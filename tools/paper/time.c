@@ -25,7 +25,7 @@ struct curve {
 };
 
 struct times {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	uint32_t learners, neighbours;
 	const uint32_t *hidden, *iterations; /* POINTS_MOST each */
 	uint32_t points;
@@ -208,7 +208,7 @@ static void draw(struct times *w, const char *title, const char *what, const str
 				 .y = {.label = "seconds of a learner in a round", .log = true},
 				 .series = series,
 				 .series_count = used};
-	sl_chart_write(&chart, w->r->page);
+	sl_page_chart_write(&chart, w->r->page);
 }
 
 static void say_octave(const struct times *w, double nanoseconds_or_microseconds, const char *unit, char *text, size_t size)
@@ -223,7 +223,7 @@ static void say_octave(const struct times *w, double nanoseconds_or_microseconds
 static void claim_linear(struct times *w, const struct curve *c, const char *claim, const char *paper)
 {
 	double off = sl_fit_off(c->x, c->y, c->count);
-	sl_reproduce_claim(w->r, 'e', sl_full_verdict(w->r, off <= STRAIGHT), claim, paper,
+	sl_paper_claim(w->r, 'e', sl_paper_full_verdict(w->r, off <= STRAIGHT), claim, paper,
 			   "no point is off a straight line by more than %.1f %%, over %.3g to %.3g", 100 * off, c->x[0],
 			   c->x[c->count - 1]);
 }
@@ -237,11 +237,11 @@ static void claims(struct times *w)
 	snprintf(share, sizeof share, "seconds for each share, %u neighbours, K = %u", w->neighbours, SL_PAPER_K);
 	snprintf(iteration, sizeof iteration, "seconds for each iteration, %u neighbours", w->neighbours);
 	claim_linear(w, &w->shamir, "time of a round grows linearly with the number of shares", "linear");
-	sl_reproduce_claim(w->r, 'e', SL_MEASURED, share, "2.315e-6 s (laptop, MATLAB)",
+	sl_paper_claim(w->r, 'e', SL_MEASURED, share, "2.315e-6 s (laptop, MATLAB)",
 			   "shamir %.3g ns, additive %.3g ns, seeded %.3g ns; the paper's simulation in Octave here: %s",
 			   1e9 * slope(&w->shamir), 1e9 * slope(&w->additive), 1e9 * slope(&w->seeded), octave_share);
 	claim_linear(w, &w->mixing, "time of mixing grows linearly with K", "linear");
-	sl_reproduce_claim(w->r, 'e', SL_MEASURED, iteration, "6.155e-6 s (n not said)",
+	sl_paper_claim(w->r, 'e', SL_MEASURED, iteration, "6.155e-6 s (n not said)",
 			   "%.3g µs at n = %u; Octave here, a learner at a time: %s; all learners as one matrix product: %s",
 			   1e6 * slope(&w->mixing), floats_of(w->hidden[0]), octave_loop, octave_product);
 }
@@ -251,7 +251,7 @@ static int write_table(struct times *w, struct sl_error *error)
 	const struct curve *shares[] = {&w->shamir, &w->additive, &w->seeded, &w->octave};
 	const struct curve *mixing[] = {&w->mixing, &w->octave_loop, &w->octave_product};
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "e_time.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "e_time.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "what,over,x,seconds");
@@ -295,7 +295,7 @@ static int measure_all(struct times *w, struct sl_error *error)
 	return rc == SL_OK ? write_table(w, error) : rc;
 }
 
-int sl_reproduce_time(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_time(struct sl_paper *r, struct sl_error *error)
 {
 	static const uint32_t hidden[POINTS_MOST] = {1, 2, 4, 8}, iterations[POINTS_MOST] = {10, 30, 100, 300};
 	bool quick = r->options.quick;

@@ -29,7 +29,7 @@ void sl_trace_init(struct sl_trace *trace, uint32_t learners, const uint64_t *tr
 void sl_trace_close(struct sl_trace *trace);
 
 /* SL_ERR_NOMEM. */
-int sl_trace_sample(struct sl_trace *trace, const struct swarm_sample *sample);
+int sl_trace_sample(struct sl_trace *trace, const struct sl_runner_sample *sample);
 
 /* Whether every learner was seen in every iteration: what else is said of the trace means nothing. */
 bool sl_trace_whole(const struct sl_trace *trace);

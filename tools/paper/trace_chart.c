@@ -41,7 +41,7 @@ void sl_trace_chart(const struct sl_trace *trace, const char *title, const char 
 				 .series_count = trace->learners + 1,
 				 .marks = marks,
 				 .mark_count = fill_marks(trace, text, marks)};
-	sl_chart_write(&chart, out);
+	sl_page_chart_write(&chart, out);
 	free(series);
 }
 

@@ -20,7 +20,7 @@
 #include "tools/lib/schedule.h"
 
 /* A model is wanted of a learner: start from `committed`. */
-struct swarm_training {
+struct sl_runner_training {
 	uint32_t learner;
 	sl_round t;
 	uint64_t draw; /* another draw, another training */
@@ -30,7 +30,7 @@ struct swarm_training {
 };
 
 /* A learner has committed round t: after this it is durable. */
-struct swarm_commit {
+struct sl_runner_commit {
 	uint32_t learner;
 	sl_round t;
 	uint32_t step;              /* of the schedule, counted from 1 as played */
@@ -43,7 +43,7 @@ struct swarm_commit {
 };
 
 /* A learner's state at some coordinates after iteration k of mixing: k = 0 is its masked state, k = K the last. */
-struct swarm_sample {
+struct sl_runner_sample {
 	uint32_t learner;
 	uint64_t k;
 	const struct sl_view *view;
@@ -52,9 +52,9 @@ struct swarm_sample {
 	const uint64_t *raw; /* metropolis: X = s 2^f, as int64 */
 };
 
-#define SWARM_COORDINATES_MAX 64u
+#define SL_RUNNER_COORDINATES_MAX 64u
 
-struct swarm_options {
+struct sl_runner_options {
 	uint32_t learners;                   /* N, at least 2 */
 	const sl_id *ids;                    /* N, ascending; NULL: 1..N */
 	const struct sl_settings *settings;  /* of all learners: the round, the radio; not who and where */
@@ -69,15 +69,15 @@ struct swarm_options {
 	uint32_t coordinate_count;
 
 	/* SL_OK, or an error that ends the run. With several workers, called by them at once, for different learners. */
-	int (*train)(void *context, struct swarm_training *training, struct sl_error *error);
+	int (*train)(void *context, struct sl_runner_training *training, struct sl_error *error);
 	/* One at a time; with several workers, in no order within a sweep. All of these may be NULL. */
-	void (*committed)(void *context, const struct swarm_commit *commit);
-	void (*sampled)(void *context, const struct swarm_sample *sample);
+	void (*committed)(void *context, const struct sl_runner_commit *commit);
+	void (*sampled)(void *context, const struct sl_runner_sample *sample);
 	void (*reported)(void *context, uint32_t learner, const struct sl_report *report);
 	void *context;
 };
 
-struct swarm_figures {
+struct sl_runner_figures {
 	sl_round committed;  /* by all */
 	uint32_t steps;      /* of the schedule that have begun, as they are played */
 	uint64_t sweeps;
@@ -88,24 +88,24 @@ struct swarm_figures {
 	double deliver_s;               /* .. and between their turns */
 };
 
-struct swarm;
+struct sl_runner;
 
-/* What starlingd takes when nothing is said, with in_range: told and degree_max as the schedule needs; then the
+/* What starlingd takes when nothing is said, with in_range: told and max_degree as the schedule needs; then the
  * "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
-int swarm_settings(const char *const *set, size_t count, const struct sl_schedule *schedule, struct sl_settings *settings,
+int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule, struct sl_settings *settings,
 		   struct sl_error *error);
 
 /* The options are borrowed, and so is what they point to. After an error nothing is left behind. */
-int swarm_open(const struct swarm_options *options, struct swarm **swarm, struct sl_error *error);
+int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **runner, struct sl_error *error);
 /* A sweep. SL_PENDING: there is more to do; SL_OK: every learner has committed all rounds; else it has failed. */
-int swarm_step(struct swarm *swarm, struct sl_error *error);
+int sl_runner_step(struct sl_runner *runner, struct sl_error *error);
 /* Sweeps until the end. */
-int swarm_run(struct swarm *swarm, struct sl_error *error);
-void swarm_figures(const struct swarm *swarm, struct swarm_figures *figures);
+int sl_runner_run(struct sl_runner *runner, struct sl_error *error);
+void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures);
 /* Bytes of frames that learner i has sent since the start: what TLS adds to them is not counted. */
-uint64_t swarm_bytes(const struct swarm *swarm, uint32_t i);
-void swarm_close(struct swarm *swarm);
+uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i);
+void sl_runner_close(struct sl_runner *runner);
 
 /* What the learner would take the mean for at coordinates[c], if this iteration were the last, but not rounded to the field
  * (protocol 7): for weights of 1, and literal encodings. */
-double swarm_estimate(const struct swarm_sample *sample, uint32_t c);
+double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c);

@@ -17,13 +17,13 @@
 #define LEARNERS_MOST 64u /* named with --learner */
 #define ANSWER_MS 10000
 
-struct abandon {
+struct operator_abort {
 	uint64_t round; /* 0: not given */
 	const char *run, *control;
 	const char *learners[LEARNERS_MOST]; /* ids or names; none: all of the run */
 	size_t learner_count;
 	bool yes;
-	struct sl_asked *asked;
+	struct sl_control_query *asked;
 	size_t count;
 };
 
@@ -53,10 +53,10 @@ static const char doc[] =
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-	struct abandon *a = state->input;
+	struct operator_abort *a = state->input;
 	switch (key) {
 	case 'r':
-		if (!sl_tool_number(value, 1, UINT32_MAX, &a->round))
+		if (!sl_command_number(value, 1, UINT32_MAX, &a->round))
 			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
 		return 0;
 	case 'd':
@@ -90,7 +90,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 /* ---- which learners ---- */
 
 /* FOLDER/NAME is a learner's if it has a control socket, or had one: of `starling launch`, or set up by hand. */
-static bool find_socket(const struct abandon *a, const char *name, struct sl_asked *one)
+static bool find_socket(const struct operator_abort *a, const char *name, struct sl_control_query *one)
 {
 	static const char *const places[] = {"/control.sock", "/state/control.sock", "/state/lock"};
 	char path[PATH_MAX];
@@ -111,7 +111,7 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static int find_run(struct abandon *a)
+static int find_run(struct operator_abort *a)
 {
 	struct dirent **entries;
 	int count = scandir(a->run, &entries, visible, alphasort);
@@ -135,7 +135,7 @@ static int find_run(struct abandon *a)
 	return SL_EXIT_USAGE;
 }
 
-static int find_one(struct abandon *a)
+static int find_one(struct operator_abort *a)
 {
 	const char *slash = strrchr(a->control, '/');
 	a->asked = calloc(1, sizeof *a->asked);
@@ -161,18 +161,18 @@ static long long number_of(const json_t *object, const char *key)
 }
 
 /* As its folder is called, as it calls itself, or by its id, which the number in learner-03 is. */
-static bool is_called(const struct sl_asked *one, const char *name)
+static bool is_called(const struct sl_control_query *one, const char *name)
 {
 	uint64_t id;
 	if (strcmp(one->shown, name) == 0 || strcmp(text_of(one->reply, "name"), name) == 0)
 		return true;
-	if (!sl_tool_number(name, 1, UINT32_MAX, &id))
+	if (!sl_command_number(name, 1, UINT32_MAX, &id))
 		return false;
 	return id == (uint64_t)number_of(one->reply, "id") ||
 	       (strncmp(one->shown, "learner-", 8) == 0 && id == strtoull(one->shown + 8, NULL, 10));
 }
 
-static bool wanted(const struct abandon *a, const struct sl_asked *one)
+static bool wanted(const struct operator_abort *a, const struct sl_control_query *one)
 {
 	for (size_t i = 0; i < a->learner_count; i++)
 		if (is_called(one, a->learners[i]))
@@ -183,7 +183,7 @@ static bool wanted(const struct abandon *a, const struct sl_asked *one)
 /* ---- what they say ---- */
 
 /* What the operator should know before he answers; who does not answer is not asked again. */
-static void show(const struct sl_asked *one)
+static void show(const struct sl_control_query *one)
 {
 	const char *awaits = text_of(one->reply, "awaits");
 	if (one->error != 0)
@@ -197,11 +197,11 @@ static void show(const struct sl_asked *one)
 }
 
 /* 0: somebody can be told. */
-static int show_all(struct abandon *a)
+static int show_all(struct operator_abort *a)
 {
 	size_t named = 0, answering = 0;
 	for (size_t i = 0; i < a->count; i++) {
-		struct sl_asked *one = &a->asked[i];
+		struct sl_control_query *one = &a->asked[i];
 		one->skip = !wanted(a, one);
 		if (one->skip)
 			continue;
@@ -216,7 +216,7 @@ static int show_all(struct abandon *a)
 	return SL_EXIT_USAGE;
 }
 
-static bool tell(const struct abandon *a, const struct sl_asked *one)
+static bool tell(const struct operator_abort *a, const struct sl_control_query *one)
 {
 	if (json_is_true(json_object_get(one->reply, "ok"))) {
 		printf("%s: attempt %lld of round %llu is abandoned\n", one->shown, number_of(one->reply, "attempt"),
@@ -229,7 +229,7 @@ static bool tell(const struct abandon *a, const struct sl_asked *one)
 }
 
 /* Who has nothing to abandon is no failure, if anybody had. */
-static int tell_all(const struct abandon *a)
+static int tell_all(const struct operator_abort *a)
 {
 	size_t done = 0, silent = 0;
 	for (size_t i = 0; i < a->count; i++) {
@@ -241,9 +241,9 @@ static int tell_all(const struct abandon *a)
 	return done > 0 && silent == 0 ? 0 : SL_EXIT_FAILED;
 }
 
-static int ask(struct abandon *a, json_t *request)
+static int ask(struct operator_abort *a, json_t *request)
 {
-	int rc = request == NULL ? SL_ERR_NOMEM : sl_ask_all(a->asked, a->count, request, ANSWER_MS);
+	int rc = request == NULL ? SL_ERR_NOMEM : sl_control_query_all(a->asked, a->count, request, ANSWER_MS);
 	json_decref(request);
 	if (rc != SL_OK)
 		fprintf(stderr, "starling abandon: out of memory\n");
@@ -252,7 +252,7 @@ static int ask(struct abandon *a, json_t *request)
 
 /* ---- asking the operator ---- */
 
-static bool confirmed(const struct abandon *a)
+static bool confirmed(const struct operator_abort *a)
 {
 	char line[32] = "";
 	uint64_t typed;
@@ -263,10 +263,10 @@ static bool confirmed(const struct abandon *a)
 	if (fgets(line, sizeof line, stdin) == NULL)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
-	return sl_tool_number(line, a->round, a->round, &typed);
+	return sl_command_number(line, a->round, a->round, &typed);
 }
 
-static int carry_out(struct abandon *a)
+static int execute_out(struct operator_abort *a)
 {
 	if (ask(a, json_pack("{s:s}", "op", "status")) != SL_OK)
 		return SL_EXIT_FAILED;
@@ -282,9 +282,9 @@ static int carry_out(struct abandon *a)
 	return tell_all(a);
 }
 
-int sl_cmd_abandon(int argc, char **argv)
+int sl_cmd_abort(int argc, char **argv)
 {
-	struct abandon a = {0};
+	struct operator_abort a = {0};
 	argp_parse(&(struct argp){options, parse, NULL, doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &a);
 	if (!a.yes && !isatty(STDIN_FILENO)) {
 		fprintf(stderr, "starling abandon: standard input is no terminal: say --yes if it is meant\n");
@@ -292,7 +292,7 @@ int sl_cmd_abandon(int argc, char **argv)
 	}
 	int status = a.run != NULL ? find_run(&a) : find_one(&a);
 	if (status == 0)
-		status = carry_out(&a);
+		status = execute_out(&a);
 	for (size_t i = 0; i < a.count; i++)
 		json_decref(a.asked[i].reply);
 	free(a.asked);

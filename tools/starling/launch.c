@@ -154,7 +154,7 @@ static int run(const struct sl_launch_options *o)
 
 int sl_cmd_launch(int argc, char **argv)
 {
-	struct sl_launch_options o = {.program = sl_tool_program(), .seed = 1, .step_s = STEP_SECONDS};
+	struct sl_launch_options o = {.program = sl_command_program(), .seed = 1, .step_s = STEP_SECONDS};
 	o.set = calloc((size_t)argc + 1, sizeof *o.set);
 	if (o.set == NULL)
 		return SL_EXIT_FAILED;

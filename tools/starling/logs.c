@@ -59,16 +59,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	struct logs *logs = state->input;
 	switch (key) {
 	case 'r':
-		if (!sl_tool_number(value, 1, UINT32_MAX, &logs->round))
+		if (!sl_command_number(value, 1, UINT32_MAX, &logs->round))
 			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
 		return 0;
 	case 'l':
 		logs->learner = value;
-		if (!sl_tool_number(value, 1, UINT32_MAX, &logs->learner_id))
+		if (!sl_command_number(value, 1, UINT32_MAX, &logs->learner_id))
 			logs->learner_id = 0;
 		return 0;
 	case 'L':
-		logs->level = sl_level_find(value);
+		logs->level = sl_log_level_find(value);
 		if (logs->level < 0)
 			argp_failure(state, SL_EXIT_USAGE, 0, "--level: '%s' is not one of debug, info, warn, error", value);
 		return 0;
@@ -109,7 +109,7 @@ static bool of_learner(const struct logs *logs, const json_t *record)
 static bool wanted(const struct logs *logs, const json_t *record)
 {
 	const char *level = json_string_value(json_object_get(record, "level"));
-	int known_level = level ? sl_level_find(level) : -1;
+	int known_level = level ? sl_log_level_find(level) : -1;
 	if (known_level >= 0 && known_level < logs->level)
 		return false;
 	return (logs->round == 0 || whole(record, "round") == logs->round) && of_learner(logs, record);
@@ -220,7 +220,7 @@ static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struc
 	while (!interrupted && sl_log_merge_next(merge, &item)) {
 		see(logs, seen, item.record);
 		if (wanted(logs, item.record) && !print(logs, &item)) {
-			sl_tool_output_failed();
+			sl_command_output_failed();
 			return false;
 		}
 	}
@@ -232,7 +232,7 @@ static bool wait_for_more(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
 	if (fflush(stdout) != 0) {
-		sl_tool_output_failed();
+		sl_command_output_failed();
 		return false;
 	}
 	if (poll(&out, 1, POLL_MS) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)))

@@ -87,18 +87,18 @@ static int run(const struct sl_simulation_options *o)
 	struct sl_progress progress;
 	struct sl_error error = {0};
 	sl_progress_open(&progress, o->plan.json ? stderr : stdout, !o->plan.json);
-	if (sl_simulation_open(&simulation, o, &progress, &error) != SL_OK) {
+	if (sl_simulate_open(&simulation, o, &progress, &error) != SL_OK) {
 		fprintf(stderr, "starling simulate: %s\n", error.text);
 		return error.code == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 	}
-	int status = sl_simulation_run(&simulation);
-	sl_simulation_close(&simulation);
+	int status = sl_simulate_run(&simulation);
+	sl_simulate_close(&simulation);
 	return status;
 }
 
 int sl_cmd_simulate(int argc, char **argv)
 {
-	struct sl_simulation_options o = {.plan = {.program = sl_tool_program(), .seed = 1}};
+	struct sl_simulation_options o = {.plan = {.program = sl_command_program(), .seed = 1}};
 	o.plan.set = calloc((size_t)argc + 1, sizeof *o.plan.set);
 	if (o.plan.set == NULL)
 		return SL_EXIT_FAILED;

@@ -128,15 +128,15 @@ static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *p
 
 const struct sl_kernels sl_kernels_avx512 = {
 	.name = "avx512",
-	.stream = sl_avx512_stream,
+	.stream = sl_kernels_avx512_stream,
 	.sift = sift,
 	.add = add,
 	.subtract = subtract,
-	.multiply = sl_avx512_multiply,
-	.prepare = sl_avx512_prepare,
-	.dot = sl_avx512_dot,
+	.multiply = sl_kernels_avx512_multiply,
+	.prepare = sl_kernels_avx512_prepare,
+	.dot = sl_kernels_avx512_dot,
 	.gather = gather,
 	.greatest = greatest,
 	.take = take,
-	.mix = sl_avx512_mix,
+	.mix = sl_kernels_avx512_mix,
 };

@@ -157,7 +157,7 @@ INLINE void dot_points(const struct sl_dot *dot, const struct modulus *m, uint32
 			tile_wide(dot, m, points, 1, l, lanes(dot->count - l), out);
 }
 
-void sl_avx512_dot(const struct sl_dot *dot, uint64_t *const *out)
+void sl_kernels_avx512_dot(const struct sl_dot *dot, uint64_t *const *out)
 {
 	struct modulus m = modulus_of(dot->field);
 	if (dot->points == 1)
@@ -193,7 +193,7 @@ static uint64_t scale_of(const struct sl_field *field)
 
 static struct pieces pieces_of(const struct sl_field *field, uint64_t w)
 {
-	uint64_t u = sl_mul(field, w, UINT64_C(1) << SPLIT);
+	uint64_t u = sl_field_mul(field, w, UINT64_C(1) << SPLIT);
 	return (struct pieces){all(w), all(w >> LIMB), all(u & ((UINT64_C(1) << HALF) - 1)), all(u >> HALF)};
 }
 
@@ -201,7 +201,7 @@ INLINE void multiply(const struct sl_field *field, uint64_t *s, const uint64_t *
 		     bool narrow)
 {
 	struct modulus m = modulus_of(field);
-	struct pieces pieces = narrow ? (struct pieces){.w = all(w)} : pieces_of(field, sl_mul(field, w, scale_of(field)));
+	struct pieces pieces = narrow ? (struct pieces){.w = all(w)} : pieces_of(field, sl_field_mul(field, w, scale_of(field)));
 	__m512i scaled = all((uint64_t)(((unsigned __int128)w << LIMB) / field->p));
 	for (size_t l = 0; l < count; l += LANES) {
 		__mmask8 mask = lanes(count - l);
@@ -213,7 +213,7 @@ INLINE void multiply(const struct sl_field *field, uint64_t *s, const uint64_t *
 	}
 }
 
-void sl_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w, bool add)
+void sl_kernels_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w, bool add)
 {
 	if (is_narrow(field))
 		multiply(field, s, v, count, w, add, true);
@@ -222,13 +222,13 @@ void sl_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_
 }
 
 /* Weights that carry what dot divides by; for a wide p the other three pieces of each follow, n by n. */
-void sl_avx512_prepare(const struct sl_field *field, const uint64_t *weights, size_t n, uint64_t *prepared)
+void sl_kernels_avx512_prepare(const struct sl_field *field, const uint64_t *weights, size_t n, uint64_t *prepared)
 {
 	uint64_t *w1 = prepared + n, *u0 = w1 + n, *u1 = u0 + n;
-	sl_avx512_multiply(field, prepared, weights, n, scale_of(field), false);
+	sl_kernels_avx512_multiply(field, prepared, weights, n, scale_of(field), false);
 	if (is_narrow(field))
 		return;
-	sl_avx512_multiply(field, u0, prepared, n, UINT64_C(1) << SPLIT, false);
+	sl_kernels_avx512_multiply(field, u0, prepared, n, UINT64_C(1) << SPLIT, false);
 	for (size_t k = 0; k < n; k++) {
 		w1[k] = prepared[k] >> LIMB;
 		u1[k] = u0[k] >> HALF;

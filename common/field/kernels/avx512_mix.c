@@ -73,7 +73,7 @@ INLINE void mix_columns(int64_t *state, const struct sl_group *group, const stru
 		_mm512_mask_storeu_epi64(state + at + v * LANES, mask, sum[v]);
 }
 
-void sl_avx512_mix(int64_t *state, size_t count, const uint8_t *const *states, const struct sl_divisor *divisors,
+void sl_kernels_avx512_mix(int64_t *state, size_t count, const uint8_t *const *states, const struct sl_divisor *divisors,
 		uint32_t degree)
 {
 	struct run runs[SL_LEARNERS_MAX];
@@ -87,7 +87,7 @@ void sl_avx512_mix(int64_t *state, size_t count, const uint8_t *const *states, c
 		fits = divisors[r].d <= DIVISOR_MOST;
 	}
 	if (!fits) {
-		plain_mix(state, count, states, divisors, degree);
+		sl_plain_mix(state, count, states, divisors, degree);
 		return;
 	}
 	sl_group_sort(&group);

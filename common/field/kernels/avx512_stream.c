@@ -86,7 +86,7 @@ static void end(__m512i *x, const uint32_t *key, uint64_t first, uint8_t *out)
 	store_set(x, out);
 }
 
-void sl_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out, size_t blocks)
+void sl_kernels_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out, size_t blocks)
 {
 	uint32_t words[8];
 	memcpy(words, key, sizeof words);
@@ -100,5 +100,5 @@ void sl_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, ui
 	}
 	sodium_memzero(words, sizeof words);
 	if (blocks > 0)
-		plain_stream(key, first, out, blocks);
+		sl_plain_stream(key, first, out, blocks);
 }

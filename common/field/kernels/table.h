@@ -33,14 +33,14 @@ struct sl_kernels {
 	/* s += v, s -= v. */
 	void (*add)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
 	void (*subtract)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count);
-	/* s = w v, where v may be s, or s += w v (add). v may be sums of up to sl_rows_lazy elements, not reduced. */
+	/* s = w v, where v may be s, or s += w v (add). v may be sums of up to sl_kernels_rows_lazy elements, not reduced. */
 	void (*multiply)(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w, bool add);
 
 	/* The n weights of a point as the table's dot wants them: SL_DOT_WORDS n words, of which it may leave some alone. */
 	void (*prepare)(const struct sl_field *field, const uint64_t *weights, size_t n, uint64_t *prepared);
 	void (*dot)(const struct sl_dot *dot, uint64_t *const *out);
 
-	/* total = sum of `rows` <= sl_rows_lazy packed vectors, not reduced: of their elements at .. at + count - 1,
+	/* total = sum of `rows` <= sl_kernels_rows_lazy packed vectors, not reduced: of their elements at .. at + count - 1,
 	 * count <= SL_KERNEL_BLOCK. */
 	void (*gather)(const struct sl_field *field, uint64_t *total, const uint8_t *const *packed, uint32_t rows,
 		       size_t at, size_t count);
@@ -48,7 +48,7 @@ struct sl_kernels {
 	uint64_t (*greatest)(const struct sl_field *field, const uint8_t *packed, size_t count);
 	uint64_t (*take)(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add);
 
-	/* sl_mix_step. */
+	/* sl_metropolis_step. */
 	void (*mix)(int64_t *state, size_t count, const uint8_t *const *states, const struct sl_divisor *divisors,
 		    uint32_t degree);
 };
@@ -59,7 +59,7 @@ extern const struct sl_kernels sl_kernels_portable, sl_kernels_avx2, sl_kernels_
 const struct sl_kernels *sl_kernels(void);
 
 /* How many elements may be added up before they are multiplied: below 2^52 where p allows a few, else below 2^64. */
-static inline uint32_t sl_rows_lazy(const struct sl_field *field)
+static inline uint32_t sl_kernels_rows_lazy(const struct sl_field *field)
 {
 	uint64_t rows = (field->bits <= 48 ? (UINT64_C(1) << 52) : UINT64_MAX) / field->p;
 	return rows < SL_LEARNERS_MAX ? (uint32_t)rows : SL_LEARNERS_MAX;

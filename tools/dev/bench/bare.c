@@ -105,10 +105,10 @@ static void tcp_in(int socket, void *argument)
 		;
 }
 
-static SSL *shake(int socket, const struct sl_tls *tls, bool server)
+static SSL *handshake(int socket, const struct sl_tls *tls, bool server)
 {
 	SSL *ssl = SSL_new(tls->context);
-	struct sl_secure shown = {.member = -1};
+	struct sl_tls_session shown = {.member = -1};
 	SSL_set_app_data(ssl, &shown);
 	SSL_set_fd(ssl, socket);
 	sl_bare_insist((server ? SSL_accept(ssl) : SSL_connect(ssl)) == 1, "handshake");
@@ -118,7 +118,7 @@ static SSL *shake(int socket, const struct sl_tls *tls, bool server)
 static void tls_out(int socket, void *argument)
 {
 	struct load *load = argument;
-	SSL *ssl = shake(socket, load->dialler, false);
+	SSL *ssl = handshake(socket, load->dialler, false);
 	for (size_t at = 0; at < load->bytes; at += sizeof load->piece)
 		sl_bare_insist(SSL_write(ssl, load->piece, sizeof load->piece) == (int)sizeof load->piece, "SSL_write");
 	SSL_shutdown(ssl);
@@ -128,7 +128,7 @@ static void tls_out(int socket, void *argument)
 static void tls_in(int socket, void *argument)
 {
 	struct load *load = argument;
-	SSL *ssl = shake(socket, load->acceptor, true);
+	SSL *ssl = handshake(socket, load->acceptor, true);
 	while (SSL_read(ssl, load->piece, sizeof load->piece) > 0)
 		;
 	SSL_free(ssl);

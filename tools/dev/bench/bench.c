@@ -126,14 +126,14 @@ static bool run_case(struct sl_bench *bench, const struct sl_bench_case *c)
 	struct sl_cpu_clock from, to;
 	bench->name = c->name;
 	bench->result = (struct sl_bench_result){.figure_count = 0};
-	sl_cpu_clock_read(&from);
+	sl_machine_cpu_clock_read(&from);
 	int rc = c->run(bench, c, &error);
-	sl_cpu_clock_read(&to);
+	sl_machine_cpu_clock_read(&to);
 	if (bench->live)
 		fputs("\r\033[K", stderr);
 	if (rc == SL_PENDING || stopped != 0)
 		return false;
-	bench->result.others = sl_cpu_others(&from, &to);
+	bench->result.others = sl_machine_cpu_others(&from, &to);
 	bench->result.seconds = to.wall_s - from.wall_s;
 	note_load(bench);
 	bench->failed |= rc != SL_OK;

@@ -70,7 +70,7 @@ static int judge(const char *program, int status, int err, struct sl_error *erro
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return SL_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXEC_FAILED)
-		return sl_fail(error, SL_ERR_NOTFOUND, "%s is not installed", program);
+		return sl_err_set(error, SL_ERR_NOTFOUND, "%s is not installed", program);
 	char *said = text_of(err);
 	size_t length = said != NULL ? strlen(said) : 0;
 	while (length > 0 && said[length - 1] == '\n')
@@ -78,7 +78,7 @@ static int judge(const char *program, int status, int err, struct sl_error *erro
 	const char *last = length > LAST_WORDS ? said + length - LAST_WORDS : length > 0 ? said : "no word of why";
 	if (strrchr(last, '\n') != NULL)
 		last = strrchr(last, '\n') + 1;
-	sl_fail(error, SL_ERR_IO, "%s ended with status %d: %s", strrchr(program, '/') != NULL ? strrchr(program, '/') + 1 : program,
+	sl_err_set(error, SL_ERR_IO, "%s ended with status %d: %s", strrchr(program, '/') != NULL ? strrchr(program, '/') + 1 : program,
 		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), last);
 	free(said);
 	return SL_ERR_IO;
@@ -94,11 +94,11 @@ int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *
 	if (child == 0)
 		become(bench, argv, environment, out, err);
 	if (child < 0)
-		rc = sl_fail(error, SL_ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
+		rc = sl_err_set(error, SL_ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
 	else
 		rc = judge(argv[0], await(child), err, error);
 	if (rc == SL_OK && (*output = text_of(out)) == NULL)
-		rc = sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (out >= 0)
 		close(out);
 	if (err >= 0)

@@ -30,8 +30,8 @@ static void figures_of(struct sl_bench *bench, const json_t *rows)
 	char path[32];
 	add_samples(sl_bench_figure(bench, "s", "  train"), rows, "train_s", 1);
 	for (int i = 0; i < SL_PARTS; i++) {
-		snprintf(path, sizeof path, "parts_s.%s", sl_part_names[i]);
-		add_samples(sl_bench_figure(bench, "s", "  %s", sl_part_names[i]), rows, path, 1);
+		snprintf(path, sizeof path, "parts_s.%s", sl_round_table_part_names[i]);
+		add_samples(sl_bench_figure(bench, "s", "  %s", sl_round_table_part_names[i]), rows, path, 1);
 	}
 	add_samples(sl_bench_figure(bench, "s", "CPU of all learners"), rows, "cpu_s", 1);
 	add_samples(sl_bench_figure(bench, "MB", "sent by all learners"), rows, "bytes", 1e-6);
@@ -100,12 +100,12 @@ static int floor_of(struct sl_bench *bench, const struct sl_bench_daemons *what,
 	double exchanges = json_number_value(json_object_get(row, "steps")), elements = (double)what->size + 1;
 	int rc = sl_baseline_tls(bench, bench->options.repeat, tls);
 	if (rc == SL_OK)
-		rc = sl_kernel_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree, bench->options.repeat, &share);
+		rc = sl_bench_kernel_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree, bench->options.repeat, &share);
 	if (rc != SL_OK)
 		return rc;
 	double bytes_ns = json_number_value(json_object_get(row, "bytes")) * sl_figure_spread(tls).median;
 	double made_ns = elements * (degree + 1) * sl_figure_spread(&share).median;
-	double mixed_ns = elements * degree * exchanges * sl_kernel_exact((uint32_t)degree);
+	double mixed_ns = elements * degree * exchanges * sl_bench_kernel_exact((uint32_t)degree);
 	sl_figure_add(figure, 1e-9 * (bytes_ns + what->learners * (made_ns + mixed_ns)) / (double)bench->machine.processors);
 	return SL_OK;
 }

@@ -54,7 +54,7 @@ static int read_rows(const char *output, json_t **rows, struct sl_error *error)
 		return SL_OK;
 	json_decref(*rows);
 	*rows = NULL;
-	return sl_fail(error, SL_ERR_FORMAT, "the launcher's summary does not say that all rounds were the same");
+	return sl_err_set(error, SL_ERR_FORMAT, "the launcher's summary does not say that all rounds were the same");
 }
 
 int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds, const char *folder,

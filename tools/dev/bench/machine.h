@@ -16,6 +16,6 @@ json_t *sl_machine_json(const struct sl_machine *machine);
 struct sl_cpu_clock {
 	double wall_s, all_s, own_s;
 };
-void sl_cpu_clock_read(struct sl_cpu_clock *clock);
+void sl_machine_cpu_clock_read(struct sl_cpu_clock *clock);
 /* The part of the machine, 0 to 1, that programs not ours took between the two. */
-double sl_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to);
+double sl_machine_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to);

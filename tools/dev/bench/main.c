@@ -28,7 +28,7 @@ static error_t take_name(struct argp_state *state, char *name)
 		return 0;
 	}
 	for (size_t i = 0; i < sl_bench_case_count; i++)
-		sl_nearest(name, sl_bench_cases[i].name, &best, &distance);
+		sl_suggest(name, sl_bench_cases[i].name, &best, &distance);
 	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name, best != NULL ? "; did you mean '" : "",
 		     best != NULL ? best : "", best != NULL ? "'?" : "; see 'starling bench --help'");
 	return 0;

@@ -61,4 +61,4 @@ struct sl_chart {
 	uint32_t mark_count;
 };
 
-void sl_chart_write(const struct sl_chart *chart, FILE *out);
+void sl_page_chart_write(const struct sl_chart *chart, FILE *out);

@@ -45,7 +45,7 @@ static void write_formatted(FILE *out, const char *format, va_list arguments)
 {
 	char text[TEXT_BYTES];
 	vsnprintf(text, sizeof text, format, arguments);
-	sl_markup_text(out, text);
+	sl_page_text_markup(out, text);
 }
 
 void sl_page_open(FILE *out, const char *title)
@@ -53,9 +53,9 @@ void sl_page_open(FILE *out, const char *title)
 	fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"><title>",
 	      out);
-	sl_markup_text(out, title);
+	sl_page_text_markup(out, title);
 	fprintf(out, "</title><style>\n%s</style></head><body>\n<h1>", style);
-	sl_markup_text(out, title);
+	sl_page_text_markup(out, title);
 	fputs("</h1>\n", out);
 }
 
@@ -67,7 +67,7 @@ void sl_page_close(FILE *out)
 void sl_page_heading(FILE *out, const char *id, const char *text)
 {
 	fprintf(out, "<h2 id=\"%s\">", id);
-	sl_markup_text(out, text);
+	sl_page_text_markup(out, text);
 	fputs("</h2>\n", out);
 }
 
@@ -108,7 +108,7 @@ void sl_page_table_open(FILE *out, const char *const *heads, uint32_t columns)
 	fputs("<div class=\"wide\"><table><thead><tr>", out);
 	for (uint32_t c = 0; c < columns; c++) {
 		fputs("<th>", out);
-		sl_markup_text(out, heads[c]);
+		sl_page_text_markup(out, heads[c]);
 		fputs("</th>", out);
 	}
 	fputs("</tr></thead><tbody>", out);

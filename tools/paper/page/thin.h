@@ -10,4 +10,4 @@ struct sl_point {
 
 /* Leaves those of `count` points without which the line would move by more than `tolerance`; they come first, in
  * order. The first and the last stay. Returns how many are left. */
-uint32_t sl_thin(struct sl_point *points, uint32_t count, double tolerance);
+uint32_t sl_page_thin(struct sl_point *points, uint32_t count, double tolerance);
