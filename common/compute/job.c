@@ -16,7 +16,8 @@ size_t sl_job_scratch(const struct sl_view *view)
 	return attempt > analysis ? attempt : analysis;
 }
 
-static void run_analysis(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
+static void run_analysis(struct sl_workspace *workspace, const struct sl_view *view,
+			 struct sl_job_result *result)
 {
 	sl_arena_reset(&workspace->scratch, 0);
 	result->analysis = &workspace->analysis;
@@ -24,7 +25,8 @@ static void run_analysis(struct sl_workspace *workspace, const struct sl_view *v
 	sl_arena_reset(&workspace->scratch, 0);
 }
 
-static void run_encode(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
+static void run_encode(struct sl_workspace *workspace, const struct sl_view *view,
+		       struct sl_job_result *result)
 {
 	struct sl_encoding encoding = view->encoding;
 	encoding.weight = workspace->weight;
@@ -40,7 +42,8 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_view *vie
 	if (result->code == SL_OK)
 		result->code = sl_job_mix_open(workspace, view);
 	if (result->code == SL_OK)
-		result->code = sl_encoding_encode(&view->field, &encoding, workspace->trained, workspace->n, workspace->x, &result->note);
+		result->code = sl_encoding_encode(&view->field, &encoding, workspace->trained, workspace->n,
+						  workspace->x, &result->note);
 	if (result->code == SL_OK)
 		result->total = result->note.clamped;
 	memset(workspace->s, 0, (workspace->n + 1) * sizeof *workspace->s);
@@ -56,14 +59,17 @@ static void run_gather(struct sl_workspace *workspace, const struct sl_view *vie
 	bool share = job->kind == SL_JOB_GATHER; /* is added to s; a piece of Z is s */
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
 		uint64_t *s = workspace->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
-		result->code = sl_vector_take(&view->field, s, b->bytes, sl_view_chunk_elements(view, b->index), share);
+		result->code = sl_vector_take(&view->field, s, b->bytes,
+					      sl_view_chunk_elements(view, b->index), share);
 		result->from = b->from;
 	}
 }
 
-static void run_commitment(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
+static void run_commitment(struct sl_workspace *workspace, const struct sl_view *view,
+			   struct sl_job_result *result)
 {
-	uint8_t *nonce = sl_slot_nonce(&workspace->state_file, view->self), *state = sl_slot_state(&workspace->state_file, view->self);
+	uint8_t *nonce = sl_slot_nonce(&workspace->state_file, view->self),
+		*state = sl_slot_state(&workspace->state_file, view->self);
 	sl_job_share_close(workspace, view);
 	do
 		workspace->source(workspace->source_context, nonce, SL_NONCE_BYTES);
@@ -91,8 +97,9 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
-/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times it. All
- * learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off by an ulp. */
+/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times
+ * it. All learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off
+ * by an ulp. */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
@@ -102,7 +109,8 @@ static bool plausible(const struct sl_view *view, const uint64_t *z)
 	if (total < least || total > most)
 		return false;
 	double limit = (ceil(view->encoding.clipping_range * scale_of(&view->encoding)) + 1) * (double)total;
-	return limit >= (double)view->field.p || greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
+	return limit >= (double)view->field.p ||
+	       greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
 }
 
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
@@ -114,7 +122,8 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 }
 
-static void run_close(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
+static void run_close(struct sl_workspace *workspace, const struct sl_view *view,
+		      struct sl_job_result *result)
 {
 	result->real = sl_job_mix_close(workspace, view);
 	judge(workspace, view, result);
@@ -153,7 +162,8 @@ static void run_check(struct sl_workspace *workspace, const struct sl_view *view
 	result->code = SL_ERR_NOTFOUND;
 	if (sodium_is_zero(nonce, SL_NONCE_BYTES))
 		return;
-	sl_canonical_commitment(&workspace->scope, sl_slot_state(&workspace->state_file, job->chunk), sl_slot_state_bytes(view), nonce, result->hash);
+	sl_canonical_commitment(&workspace->scope, sl_slot_state(&workspace->state_file, job->chunk),
+				sl_slot_state_bytes(view), nonce, result->hash);
 	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) == 0)
 		result->code = add_slot(workspace, view, job->chunk, false);
 }
@@ -178,7 +188,8 @@ static void run_adopt(struct sl_workspace *workspace, const struct sl_view *view
 	if (!plausible(view, z) || memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
 		result->code = SL_ERR_INVALID;
 	else
-		result->code = sl_encoding_decode(&view->field, &view->encoding, z, workspace->n, workspace->committed);
+		result->code = sl_encoding_decode(&view->field, &view->encoding, z, workspace->n,
+						  workspace->committed);
 }
 
 void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -212,11 +223,13 @@ void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct
 		run_close(workspace, view, result);
 		break;
 	case SL_JOB_DECODE:
-		result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n, workspace->committed);
+		result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
+						  workspace->committed);
 		break;
 	case SL_JOB_BACKUP:
 		for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-			sl_job_mix_backup(workspace, view, b); /* what is not of the field will not match its commitment */
+			sl_job_mix_backup(workspace, view,
+					  b); /* what is not of the field will not match its commitment */
 		break;
 	case SL_JOB_FETCH:
 		run_fetch(workspace, view, job->buffers);

@@ -19,15 +19,19 @@ size_t sl_job_analysis_scratch(const struct sl_view *view)
 {
 	const struct sl_graph *g = &view->graph;
 	uint32_t target = (uint32_t)view->agreed.tolerance + 1;
-	size_t missing = (size_t)view->n * target * sizeof(struct sl_edge) + sl_augment_scratch(g->n, g->edges, target);
+	size_t missing = (size_t)view->n * target * sizeof(struct sl_edge) +
+			 sl_augment_scratch(g->n, g->edges, target);
 	size_t privacy_check = larger(sl_connectivity_scratch(g->n, g->edges), missing);
 	size_t tree = sl_tree_bytes(g->n) + 12 * (size_t)g->n + 64;
-	return larger(larger(privacy_check, tree), larger(sl_spectrum_scratch(view->n), sl_minimal_polynomial_scratch(g->n, g->edges))) + 4096;
+	return larger(larger(privacy_check, tree),
+		      larger(sl_spectrum_scratch(view->n), sl_minimal_polynomial_scratch(g->n, g->edges))) +
+	       4096;
 }
 
 /* --- the gate --- */
 
-/* Whom c colluders cut off from the others: every cut vertex when one is enough, else the members of a smallest cut. */
+/* Whom c colluders cut off from the others: every cut vertex when one is enough, else the members of a
+ * smallest cut. */
 static int find_weak(const struct sl_graph *graph, struct sl_analysis *analysis, struct sl_arena *scratch)
 {
 	if (analysis->kappa != 1)
@@ -38,19 +42,23 @@ static int find_weak(const struct sl_graph *graph, struct sl_analysis *analysis,
 /* Edges that would make the graph tolerate c colluders. */
 static int find_missing(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch)
 {
-	size_t mark = sl_arena_mark(scratch), count = 0, room = (size_t)view->n * (view->agreed.tolerance + 1);
+	size_t mark = sl_arena_mark(scratch), count = 0,
+	       room = (size_t)view->n * (view->agreed.tolerance + 1);
 	struct sl_edge *edges = SL_ARENA_TAKE(scratch, room, struct sl_edge);
 	int rc = edges == NULL ? SL_ERR_NOMEM
-			       : sl_augment(&view->graph, (uint32_t)view->agreed.tolerance + 1, edges, room, &count, scratch);
+			       : sl_augment(&view->graph, (uint32_t)view->agreed.tolerance + 1, edges, room,
+					    &count, scratch);
 	if (rc == SL_OK) {
 		analysis->missing_count = (uint32_t)count;
-		memcpy(analysis->missing, edges, (count < SL_ADVICE_MAX ? count : SL_ADVICE_MAX) * sizeof *edges);
+		memcpy(analysis->missing, edges,
+		       (count < SL_ADVICE_MAX ? count : SL_ADVICE_MAX) * sizeof *edges);
 	}
 	sl_arena_reset(scratch, mark);
 	return rc;
 }
 
-static int analyse_connectivity(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch)
+static int analyse_connectivity(const struct sl_view *view, struct sl_analysis *analysis,
+				struct sl_arena *scratch)
 {
 	uint32_t wanted = (uint32_t)view->agreed.tolerance + 1;
 	if (view->n <= wanted)
@@ -75,11 +83,13 @@ static int analyse_exact(const struct sl_view *view, struct sl_analysis *analysi
 		return rc == SL_ERR_INVALID ? SL_OK : rc; /* r(1) = 0 mod p: another engine has to do */
 	assert(degree > 0); /* two vertices, and a vector that sums to 0 is not always 0 */
 	analysis->degree = degree;
-	sl_vector_scale(field, analysis->part, degree + 1, sl_minimal_polynomial_scale(field, analysis->part, degree, view->n));
+	sl_vector_scale(field, analysis->part, degree + 1,
+			sl_minimal_polynomial_scale(field, analysis->part, degree, view->n));
 	return SL_OK;
 }
 
-static int analyse_metropolis(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch)
+static int analyse_metropolis(const struct sl_view *view, struct sl_analysis *analysis,
+			      struct sl_arena *scratch)
 {
 	if (view->field.bits > SL_MIXING_P_BITS_MAX)
 		return SL_OK;
@@ -161,7 +171,8 @@ void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *v
 					       .width = view->field.bytes};
 	view->children = 0;
 	for (uint32_t r = 0; r < view->degree; r++) {
-		view->roles[r] = analysis->depth > 0 ? role_of(view, analysis->parent, view->neighbours[r]) : 0;
+		view->roles[r] =
+			analysis->depth > 0 ? role_of(view, analysis->parent, view->neighbours[r]) : 0;
 		view->children += (view->roles[r] & SL_ROLE_CHILD) != 0;
 	}
 }

@@ -18,12 +18,14 @@ static void shift(const struct sl_view *view, const uint64_t *s, size_t count, u
 	}
 }
 
-void sl_job_mix_state(const struct sl_workspace *workspace, const struct sl_view *view, const struct sl_chunk *chunk, uint8_t *out)
+void sl_job_mix_state(const struct sl_workspace *workspace, const struct sl_view *view,
+		      const struct sl_chunk *chunk, uint8_t *out)
 {
 	const uint64_t *s = workspace->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS;
 	size_t count = sl_view_chunk_elements(view, chunk->index);
 	if (view->engine != SL_ENGINE_METROPOLIS && chunk->iteration == 0)
-		memcpy(out, sl_slot_chunk(&workspace->state_file, view, view->self, chunk->index), count * view->field.bytes);
+		memcpy(out, sl_slot_chunk(&workspace->state_file, view, view->self, chunk->index),
+		       count * view->field.bytes);
 	else if (view->engine != SL_ENGINE_METROPOLIS)
 		sl_bytes_pack(out, s, count, view->field.bytes);
 	else if (chunk->iteration != 0)
@@ -92,7 +94,8 @@ int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view)
 	return SL_OK;
 }
 
-/* By tree; and one exchange of exact is enough where W is 1/N everywhere, on a complete graph and on no other: Z = N W x. */
+/* By tree; and one exchange of exact is enough where W is 1/N everywhere, on a complete graph and on no
+ * other: Z = N W x. */
 static bool plain_sum(const struct sl_view *view)
 {
 	return view->engine == SL_ENGINE_TREE || (view->engine == SL_ENGINE_EXACT && view->steps == 1);
@@ -119,7 +122,8 @@ static int take(struct sl_workspace *workspace, const struct sl_view *view, cons
 	return sl_vector_valid(&view->field, b->bytes, count) ? SL_OK : SL_ERR_INVALID;
 }
 
-static void step_metropolis(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count, uint64_t k)
+static void step_metropolis(struct sl_workspace *workspace, const struct sl_view *view, size_t at,
+			    size_t count, uint64_t k)
 {
 	int64_t *state = (int64_t *)workspace->s + at;
 	if (k == 0)
@@ -127,7 +131,8 @@ static void step_metropolis(struct sl_workspace *workspace, const struct sl_view
 	sl_metropolis_step(state, count, workspace->states, workspace->divisors, view->degree);
 }
 
-static void step_exact(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count, uint64_t k)
+static void step_exact(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
+		       uint64_t k)
 {
 	const uint64_t *part = workspace->analysis.part;
 	uint64_t *state = workspace->s + at, *sum = workspace->x + at;
@@ -135,12 +140,14 @@ static void step_exact(struct sl_workspace *workspace, const struct sl_view *vie
 		memcpy(sum, state, count * sizeof *sum);
 		sl_vector_scale(&view->field, sum, count, part[0]);
 	}
-	sl_vector_update(&view->field, state, sum, part[k + 1], count, workspace->states, workspace->weights, view->degree);
+	sl_vector_update(&view->field, state, sum, part[k + 1], count, workspace->states, workspace->weights,
+			 view->degree);
 	if (k + 1 == view->steps)
 		memcpy(state, sum, count * sizeof *sum);
 }
 
-void sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job, struct sl_job_result *result)
+void sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
+		     struct sl_job_result *result)
 {
 	size_t at = (size_t)job->chunk * SL_CHUNK_ELEMENTS, count = sl_view_chunk_elements(view, job->chunk);
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
@@ -159,5 +166,6 @@ double sl_job_mix_close(struct sl_workspace *workspace, const struct sl_view *vi
 {
 	if (view->engine != SL_ENGINE_METROPOLIS)
 		return 0; /* it is Z already */
-	return sl_metropolis_close(&view->field, view->n, view->fraction, (const int64_t *)workspace->s, view->elements, workspace->s);
+	return sl_metropolis_close(&view->field, view->n, view->fraction, (const int64_t *)workspace->s,
+				   view->elements, workspace->s);
 }

@@ -37,7 +37,8 @@ static void open_prg(struct sl_workspace *workspace, uint32_t degree)
 	uint8_t key[SL_KEY_BYTES];
 	for (uint32_t r = 0; r < degree; r++) {
 		if (workspace->randomness_from_os) {
-			sl_prg_open_source(&workspace->randomness[r], workspace->source, workspace->source_context);
+			sl_prg_open_source(&workspace->randomness[r], workspace->source,
+					   workspace->source_context);
 			continue;
 		}
 		workspace->source(workspace->source_context, key, sizeof key);
@@ -57,7 +58,8 @@ static bool take_rows(struct sl_workspace *workspace, const struct sl_view *view
 	struct sl_arena *arena = &workspace->scratch;
 	bool room = true;
 	for (uint32_t r = 0; room && r < view->degree; r++)
-		room = (workspace->shares[r] = SL_ARENA_TAKE(arena, sl_view_share_bytes(view, 0), uint8_t)) != NULL;
+		room = (workspace->shares[r] = SL_ARENA_TAKE(arena, sl_view_share_bytes(view, 0), uint8_t)) !=
+		       NULL;
 	for (uint32_t r = first_row(view); room && r <= view->degree; r++)
 		room = (workspace->rows[r] = SL_ARENA_TAKE(arena, block_elements(view), uint64_t)) != NULL;
 	return room;
@@ -71,7 +73,8 @@ static int take_room(struct sl_workspace *workspace, const struct sl_view *view)
 	workspace->shares = SL_ARENA_TAKE(arena, view->degree, uint8_t *);
 	workspace->rows = SL_ARENA_TAKE(arena, view->degree + 1, uint64_t *);
 	workspace->share_scratch = SL_ARENA_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
-	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rows && workspace->share_scratch;
+	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rows &&
+		    workspace->share_scratch;
 	return room && take_rows(workspace, view) ? SL_OK : SL_ERR_NOMEM;
 }
 
@@ -82,8 +85,8 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 		return SL_ERR_NOMEM;
 	for (uint32_t r = 0; r < view->degree; r++)
 		neighbours[r] = view->ids[view->neighbours[r]];
-	int rc = sl_share_init(&workspace->sharing, &view->field, view->ids[view->self], neighbours, view->degree,
-				 &workspace->scratch);
+	int rc = sl_share_init(&workspace->sharing, &view->field, view->ids[view->self], neighbours,
+			       view->degree, &workspace->scratch);
 	if (rc == SL_OK)
 		rc = take_room(workspace, view);
 	if (rc != SL_OK)
@@ -96,12 +99,13 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 }
 
 /* The shares of a block that begins `at` elements into the chunk. */
-static void make_block(struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *x, uint64_t *s, size_t at,
-		       size_t count)
+static void make_block(struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *x,
+		       uint64_t *s, size_t at, size_t count)
 {
 	uint32_t width = view->field.bytes;
 	const uint64_t *own = workspace->rows[view->degree];
-	sl_share(&workspace->sharing, view->sharing, workspace->randomness, x, count, workspace->rows, workspace->share_scratch);
+	sl_share(&workspace->sharing, view->sharing, workspace->randomness, x, count, workspace->rows,
+		 workspace->share_scratch);
 	for (size_t l = 0; l < count; l++)
 		s[l] = sl_field_add(&view->field, s[l], own[l]);
 	for (uint32_t r = first_row(view); r < view->degree; r++)

@@ -1,9 +1,9 @@
-/* job_share.h - the jobs' part in shares (protocol 3): made for the neighbours, and of `seeded` theirs made from their seeds.
- * Private to the jobs.
+/* job_share.h - the jobs' part in shares (protocol 3): made for the neighbours, and of `seeded` theirs made
+ * from their seeds. Private to the jobs.
  *
- *    shamir, additive   SHARE m: row r of a chunk, packed, goes to neighbour r      GATHER: its row is added to s
- *    seeded             ENCODE: row r is the key of coins r                         GATHER: its key opens theirs r
- *                       SHARE m: what they expand to is subtracted from s           EXPAND m: .. is added to s
+ *    shamir, additive   SHARE m: row r of a chunk, packed, goes to neighbour r      GATHER: its row is added
+ * to s seeded             ENCODE: row r is the key of coins r                         GATHER: its key opens
+ * theirs r SHARE m: what they expand to is subtracted from s           EXPAND m: .. is added to s
  *
  * All of it lives in the vault's scratch, from ENCODE to SEAL.
  */

@@ -10,7 +10,8 @@ static sl_ms ms(double seconds)
 	return (sl_ms)llround(seconds * 1000.0);
 }
 
-void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n, uint32_t quorum)
+void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
+			uint32_t quorum)
 {
 	config->parameters = (struct sl_parameters){.n = n,
 						    .p = s->p,

@@ -30,10 +30,11 @@ int sl_roster_name_check(const char *name, struct sl_error *error)
 	if (n == 0 || n >= SL_NAME_BYTES)
 		return sl_err_set(error, SL_ERR_RANGE, "a name has 1 to %u characters", SL_NAME_BYTES - 1);
 	if (name[strspn(name, allowed)] != '\0')
-		return sl_err_set(error, SL_ERR_INVALID, "'%s' is not a name; letters, digits, '.', '_' and '-' are allowed",
-			       name);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not a name; letters, digits, '.', '_' and '-' are allowed", name);
 	if (name[0] == '.' || name[0] == '-') /* it also names folders */
-		return sl_err_set(error, SL_ERR_INVALID, "'%s' is not a name; it begins with '%c'", name, name[0]);
+		return sl_err_set(error, SL_ERR_INVALID, "'%s' is not a name; it begins with '%c'", name,
+				  name[0]);
 	return SL_OK;
 }
 
@@ -63,12 +64,14 @@ int sl_roster_address_check(const char *address, struct sl_error *error)
 {
 	const char *colon = strrchr(address, ':');
 	if (strlen(address) >= SL_ADDRESS_BYTES)
-		return sl_err_set(error, SL_ERR_RANGE, "an address has at most %u characters", SL_ADDRESS_BYTES - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "an address has at most %u characters",
+				  SL_ADDRESS_BYTES - 1);
 	if (colon == NULL || !host_fits(address, (size_t)(colon - address)))
-		return sl_err_set(error, SL_ERR_INVALID, "'%s' is not an address; expected HOST:PORT or [IPV6]:PORT",
-			       address);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not an address; expected HOST:PORT or [IPV6]:PORT", address);
 	if (!port_fits(colon + 1))
-		return sl_err_set(error, SL_ERR_INVALID, "'%s' is not an address; the port must be 1 to 65535", address);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not an address; the port must be 1 to 65535", address);
 	return SL_OK;
 }
 
@@ -78,8 +81,8 @@ static int parse_id(const char *text, sl_id *id, struct sl_error *error)
 	if (strlen(text) <= 10 && text[strspn(text, "0123456789")] == '\0')
 		n = strtoull(text, NULL, 10);
 	if (n < 1 || n > UINT32_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "id must be a whole number from 1 to %u, not '%.64s'", UINT32_MAX,
-			       text);
+		return sl_err_set(error, SL_ERR_RANGE, "id must be a whole number from 1 to %u, not '%.64s'",
+				  UINT32_MAX, text);
 	*id = (sl_id)n;
 	return SL_OK;
 }
@@ -90,7 +93,8 @@ static int parse_pin(const char *text, uint8_t pin[static SL_HASH_BYTES], struct
 	const char *hex = text + prefix;
 	if (strncmp(text, PIN_PREFIX, prefix) != 0 || strlen(hex) != 2 * SL_HASH_BYTES ||
 	    hex[strspn(hex, "0123456789abcdef")] != '\0')
-		return sl_err_set(error, SL_ERR_INVALID, "key must be sha256: and 64 hexadecimal digits in lower case");
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "key must be sha256: and 64 hexadecimal digits in lower case");
 	sodium_hex2bin(pin, SL_HASH_BYTES, hex, 2 * SL_HASH_BYTES, NULL, NULL, NULL);
 	return SL_OK;
 }
@@ -124,8 +128,8 @@ static int unknown_key(const struct sl_yaml *yaml, const struct sl_yaml_pair *pa
 	size_t distance = SIZE_MAX;
 	for (size_t f = 0; f < FIELDS; f++)
 		sl_suggest(pair->key, field_names[f], &best, &distance);
-	return sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_INVALID, "unknown key '%.64s'%s%s%s", pair->key,
-			    best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+	return sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_INVALID, "unknown key '%.64s'%s%s%s",
+			    pair->key, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
 static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
@@ -143,13 +147,15 @@ static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error
 	return SL_OK;
 }
 
-static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct entry *entry, struct sl_error *error)
+static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct entry *entry,
+		       struct sl_error *error)
 {
 	entry->yaml = yaml;
 	int code = sl_yaml_each(yaml, node, visit, entry, error);
 	for (size_t f = 0; code == SL_OK && f < FIELDS; f++)
 		if (entry->nodes[f] == NULL)
-			code = sl_yaml_fail(yaml, node, error, SL_ERR_INVALID, "missing key '%s'", field_names[f]);
+			code = sl_yaml_fail(yaml, node, error, SL_ERR_INVALID, "missing key '%s'",
+					    field_names[f]);
 	return code;
 }
 
@@ -180,8 +186,8 @@ static int read_members(const struct sl_yaml *yaml, struct sl_roster *roster, ui
 		return sl_yaml_fail(yaml, list, error, SL_ERR_FORMAT,
 				    "expected a list of learners, one '- {id, name, address, key}' a line");
 	if ((uint32_t)size < least || (uint32_t)size > most)
-		return sl_yaml_fail(yaml, list, error, SL_ERR_RANGE, "lists %d learners; %u to %u are possible", size,
-				    least, most);
+		return sl_yaml_fail(yaml, list, error, SL_ERR_RANGE,
+				    "lists %d learners; %u to %u are possible", size, least, most);
 	roster->members = calloc((size_t)size, sizeof *roster->members);
 	if (roster->members == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", yaml->path);
@@ -221,7 +227,8 @@ static void hash(struct sl_roster *roster)
 	crypto_generichash_final(&state, roster->hash, sizeof roster->hash);
 }
 
-static int load(const char *path, struct sl_roster *roster, uint32_t least, uint32_t most, struct sl_error *error)
+static int load(const char *path, struct sl_roster *roster, uint32_t least, uint32_t most,
+		struct sl_error *error)
 {
 	struct sl_yaml yaml;
 	*roster = (struct sl_roster){0};

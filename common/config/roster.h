@@ -22,8 +22,8 @@ struct sl_roster {
 	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256("starling roster 1" | u32 size | (u32 id | pin)...), LE */
 };
 
-/* Refuses ids that are 0 or repeated, repeated names or pins, fewer than 2 or more than SL_LEARNERS_MAX members,
- * malformed pins and addresses, unknown and duplicate keys. */
+/* Refuses ids that are 0 or repeated, repeated names or pins, fewer than 2 or more than SL_LEARNERS_MAX
+ * members, malformed pins and addresses, unknown and duplicate keys. */
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
 void sl_roster_close(struct sl_roster *roster);
 

@@ -1,5 +1,5 @@
-/* Attempts given up, by this learner and by others (protocol 6, Fence), and what that means for those in which this
- * learner's masked state may have left. */
+/* Attempts given up, by this learner and by others (protocol 6, Fence), and what that means for those in
+ * which this learner's masked state may have left. */
 #include "common/core/state.h"
 
 /* --- the ledger --- */
@@ -46,7 +46,8 @@ static bool covers(const struct sl_core *core, uint32_t signer, sl_attempt a)
 	const struct sl_abort_record *fr = &core->aborts[signer];
 	if (core->peers[signer].quarantined != 0)
 		return false; /* it may have forgotten what it released */
-	return fr->record.present && fr->abort_record.t == core->t && sl_release_log_covers(&fr->abort_record, a);
+	return fr->record.present && fr->abort_record.t == core->t &&
+	       sl_release_log_covers(&fr->abort_record, a);
 }
 
 void sl_release_log_use(struct sl_core *core)
@@ -75,13 +76,16 @@ void sl_abort_durable(struct sl_core *core, sl_attempt a)
 {
 	struct sl_abort_record *fr = &core->aborts[core->config.self];
 	struct sl_abort *abort_record = &fr->abort_record;
-	if (fr->record.present && abort_record->t == core->t && (abort_record->a > a || (abort_record->a == a && abort_record->closed >= core->release_log.closed)))
+	if (fr->record.present && abort_record->t == core->t &&
+	    (abort_record->a > a ||
+	     (abort_record->a == a && abort_record->closed >= core->release_log.closed)))
 		return;
-	*abort_record = (struct sl_abort){.id = core->config.ids[core->config.self],
-				   .incarnation = core->config.incarnation,
-				   .t = core->t,
-				   .a = a,
-				   .closed = core->release_log.closed < a ? core->release_log.closed : a};
+	*abort_record =
+		(struct sl_abort){.id = core->config.ids[core->config.self],
+				  .incarnation = core->config.incarnation,
+				  .t = core->t,
+				  .a = a,
+				  .closed = core->release_log.closed < a ? core->release_log.closed : a};
 	memcpy(abort_record->key, core->config.key, SL_KEY_BYTES);
 	for (uint32_t i = 0; i < core->release_log.count && core->release_log.used[i].a <= a; i++)
 		abort_record->released[abort_record->count++] = core->release_log.used[i].a;
@@ -94,14 +98,16 @@ void sl_abort_durable(struct sl_core *core, sl_attempt a)
 static bool gave_up(const struct sl_core *core, uint32_t signer, sl_attempt a)
 {
 	const struct sl_abort_record *fr = &core->aborts[signer];
-	bool known = fr->record.present && fr->abort_record.t == core->t && core->peers[signer].quarantined == 0;
+	bool known =
+		fr->record.present && fr->abort_record.t == core->t && core->peers[signer].quarantined == 0;
 	return covers(core, signer, a) || (known && a <= fr->abort_record.closed);
 }
 
 uint32_t sl_abort_of_view(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (core->view.members[i] != core->config.self && gave_up(core, core->view.members[i], core->view.a))
+		if (core->view.members[i] != core->config.self &&
+		    gave_up(core, core->view.members[i], core->view.a))
 			return core->view.members[i];
 	return SL_NOBODY;
 }
@@ -109,7 +115,8 @@ uint32_t sl_abort_of_view(const struct sl_core *core)
 bool sl_abort_by_all(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
-		if (core->view.members[i] != core->config.self && !gave_up(core, core->view.members[i], core->view.a))
+		if (core->view.members[i] != core->config.self &&
+		    !gave_up(core, core->view.members[i], core->view.a))
 			return false;
 	return true;
 }
@@ -123,30 +130,34 @@ void sl_abort_heard(struct sl_core *core, uint32_t signer)
 	}
 	bool sharing = core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY;
 	if (sharing && core->view.position[signer] != UINT32_MAX && gave_up(core, signer, core->view.a))
-		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = signer; /* whoever failed first knows whether to wait */
+		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer =
+			signer; /* whoever failed first knows whether to wait */
 }
 
 /* --- what an earlier life of this learner may have been in --- */
 
-/* A view may count this learner as it was before a crash. Had it sent its Ready there, it would have been on record: so it
- * never released, and says so (protocol 6, restart). Unless its own Ready comes back to it: then it is the record that was
- * lost, and it must not deny what it may have shown. */
+/* A view may count this learner as it was before a crash. Had it sent its Ready there, it would have been on
+ * record: so it never released, and says so (protocol 6, restart). Unless its own Ready comes back to it:
+ * then it is the record that was lost, and it must not deny what it may have shown. */
 void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 {
-	bool known = (core->view_checked && core->view.a == ready->a) || ready->a <= core->release_log.aborted;
-	if (core->t != core->started || ready->t != core->t || known || sl_release_log_find(core, ready->a) != NULL ||
-	    sl_flood_far(core, ready->a))
+	bool known =
+		(core->view_checked && core->view.a == ready->a) || ready->a <= core->release_log.aborted;
+	if (core->t != core->started || ready->t != core->t || known ||
+	    sl_release_log_find(core, ready->a) != NULL || sl_flood_far(core, ready->a))
 		return;
 	if (ready->id == core->config.ids[core->config.self] && !sl_release_log_note(core, ready->a))
 		return;
 	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;
 	bool busy = core->phase == SL_PHASE_AGREE || core->phase == SL_PHASE_SHARE;
-	if (busy && core->a < core->pending_abort) /* of the same number, it may be of the view that is about to be closed here */
+	if (busy && core->a < core->pending_abort) /* of the same number, it may be of the view that is about
+						      to be closed here */
 		sl_attempt_fail(core, SL_REASON_SUPERSEDED, false)->n[0] = core->pending_abort;
 }
 
-/* Here or elsewhere: then nobody needs a word about the round any more, and behind the commit the disk takes none. */
+/* Here or elsewhere: then nobody needs a word about the round any more, and behind the commit the disk takes
+ * none. */
 static bool is_committed(const struct sl_core *core)
 {
 	return core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP;
@@ -155,7 +166,8 @@ static bool is_committed(const struct sl_core *core)
 void sl_abort_pending(struct sl_core *core)
 {
 	bool free = core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER;
-	if (core->pending_abort <= core->release_log.aborted || core->pending_abort >= SL_ATTEMPTS_MAX || is_committed(core))
+	if (core->pending_abort <= core->release_log.aborted || core->pending_abort >= SL_ATTEMPTS_MAX ||
+	    is_committed(core))
 		return;
 	if (free && core->a <= core->pending_abort)
 		core->a = core->pending_abort + 1;

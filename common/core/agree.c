@@ -1,4 +1,5 @@
-/* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, AGREE and GATE). */
+/* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, AGREE and
+ * GATE). */
 #include "common/core/state.h"
 
 #include <math.h>
@@ -47,8 +48,8 @@ bool sl_agree_advance(struct sl_core *core)
 	return true;
 }
 
-/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it could not be
- * told from those before it. */
+/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it
+ * could not be told from those before it. */
 static bool worth_it(struct sl_core *core)
 {
 	uint32_t who = sl_abort_of_view(core);
@@ -70,13 +71,16 @@ static void name_weak(struct sl_core *core, struct sl_report *report, const stru
 	for (uint32_t i = 0; i < analysis->weak_count; i++)
 		sl_bit_set(core->failed, view->members[analysis->weak[i]]);
 	report->set = core->failed;
-	report->edge_count = analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
+	report->edge_count =
+		analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
 	for (uint32_t e = 0; e < report->edge_count; e++)
-		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a], view->members[analysis->missing[e].b]};
+		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a],
+						   view->members[analysis->missing[e].b]};
 	report->edges = core->advice;
 }
 
-/* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4, F2). */
+/* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4,
+ * F2). */
 static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	uint64_t c = core->view.agreed.tolerance;
@@ -86,7 +90,8 @@ static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
 	bool pass = core->config.privacy_check_warns;
 	core->full_graph |= !pass && !few;
-	struct sl_report *report = pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
+	struct sl_report *report =
+		pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
 	report->reason = reason;
 	report->n[0] = few ? core->view.n : analysis->kappa;
 	report->n[1] = c;
@@ -103,25 +108,31 @@ static enum sl_reason metropolis_flaw(const struct sl_view *view, uint64_t need,
 		return SL_REASON_WIDTH;
 	if (view->costs.k > SL_ITERATIONS_MAX)
 		return SL_REASON_ITERATIONS;
-	return view->agreed.iterations_rule && view->agreed.k < need ? SL_REASON_ITERATIONS_RULE : SL_REASON_NONE;
+	return view->agreed.iterations_rule && view->agreed.k < need ? SL_REASON_ITERATIONS_RULE
+								     : SL_REASON_NONE;
 }
 
 static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint64_t need, double width)
 {
 	const struct sl_view *view = &core->view;
 	struct sl_report *report = sl_attempt_fail(core, reason, true);
-	report->n[0] = reason == SL_REASON_WIDTH ? view->fraction : reason == SL_REASON_ITERATIONS ? view->costs.k : view->agreed.k;
-	report->n[1] = reason == SL_REASON_WIDTH ? sl_spectrum_p_bits(width) : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX : need;
+	report->n[0] = reason == SL_REASON_WIDTH	? view->fraction
+		       : reason == SL_REASON_ITERATIONS ? view->costs.k
+							: view->agreed.k;
+	report->n[1] = reason == SL_REASON_WIDTH	? sl_spectrum_p_bits(width)
+		       : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX
+							: need;
 	report->real = reason == SL_REASON_WIDTH ? width : 0;
 }
 
-/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way the gate refuses
- * what cannot be; else that is said with the Ready. */
+/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way
+ * the gate refuses what cannot be; else that is said with the Ready. */
 static bool set_metropolis(struct sl_core *core, double mu)
 {
 	struct sl_view *view = &core->view;
 	const struct sl_parameters *agreed = &view->agreed;
-	uint64_t need = sl_spectrum_iterations(view->field.p, view->n, mu), k = need > agreed->k ? need : agreed->k;
+	uint64_t need = sl_spectrum_iterations(view->field.p, view->n, mu),
+		 k = need > agreed->k ? need : agreed->k;
 	double width = sl_spectrum_width_need(&view->graph, mu);
 	view->mu = mu;
 	view->costs.k = k;
@@ -146,20 +157,22 @@ static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 	return true;
 }
 
-/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf, to its parent;
- * a sum to its parent; Z to its children. */
+/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf,
+ * to its parent; a sum to its parent; Z to its children. */
 static uint64_t states_out(const struct sl_view *view)
 {
 	uint64_t count = 0;
 	for (uint32_t r = 0; r < view->degree; r++)
-		count += (uint32_t)__builtin_popcount(view->roles[r] & (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_BACKUP));
+		count += (uint32_t)__builtin_popcount(view->roles[r] &
+						      (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_BACKUP));
 	return view->engine == SL_ENGINE_TREE ? count : view->degree * view->steps;
 }
 
 /* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
-	uint64_t shares = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
+	uint64_t shares =
+		view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
 	return view->degree * shares + states_out(view) * view->elements * sl_view_mixing_width(view);
 }
 

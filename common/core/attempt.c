@@ -31,7 +31,8 @@ void sl_attempt_move(struct sl_core *core, enum sl_phase to)
 	sl_emit_report(core, SL_REPORT_PHASE);
 }
 
-struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, const struct sl_view *view)
+struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk,
+			      const struct sl_view *view)
 {
 	struct sl_action *action = sl_emit(core, SL_ACTION_COMPUTE);
 	action->job = (struct sl_job){.kind = kind, .epoch = core->epoch, .chunk = chunk, .view = view};
@@ -116,8 +117,8 @@ void sl_emit_drop_held(struct sl_core *core)
 		sl_emit(core, SL_ACTION_DROP)->buffers = all;
 }
 
-/* Everything of the attempt goes, and its late results will be known by their epoch. Its Ready is not offered again to
- * a link that comes up: who hears it late would release for nothing. */
+/* Everything of the attempt goes, and its late results will be known by their epoch. Its Ready is not offered
+ * again to a link that comes up: who hears it late would release for nothing. */
 static void end_attempt(struct sl_core *core)
 {
 	core->readys[core->config.self].record.present = false;
@@ -128,8 +129,8 @@ static void end_attempt(struct sl_core *core)
 	core->view_checked = false;
 }
 
-/* Between half and all of 0.5 s, doubling up to 30 s: no two learners in step. The core has no coins, so the jitter is a
- * hash of who, which round and which attempt. */
+/* Between half and all of 0.5 s, doubling up to 30 s: no two learners in step. The core has no coins, so the
+ * jitter is a hash of who, which round and which attempt. */
 static sl_ms pause_ms(const struct sl_core *core)
 {
 	uint32_t shift = core->refusals < 6 ? core->refusals : 6;
@@ -141,8 +142,8 @@ static sl_ms pause_ms(const struct sl_core *core)
 	return pause < 30000 ? pause : 30000;
 }
 
-/* No number is used twice: what was signed for an attempt must not count for another one of the same view. So after
- * SL_ATTEMPTS_MAX, which years of failures or one liar reach, the learner ends. */
+/* No number is used twice: what was signed for an attempt must not count for another one of the same view. So
+ * after SL_ATTEMPTS_MAX, which years of failures or one liar reach, the learner ends. */
 static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 {
 	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
@@ -188,7 +189,8 @@ struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, b
 		return sl_recover_enter(core, reason);
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = reason;
-	memcpy(core->failed, core->missing, sl_core_set_bytes(core)); /* later moves of this step reuse awaited */
+	memcpy(core->failed, core->missing,
+	       sl_core_set_bytes(core)); /* later moves of this step reuse awaited */
 	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
 		sl_abort_own(core, core->a);
 	sl_ms pause = refused ? pause_ms(core) : 0;
@@ -207,7 +209,8 @@ static enum sl_peer_status status(const struct sl_core *core)
 		return SL_PEER_STATUS_DONE;
 	if (phase == SL_PHASE_TRAIN)
 		return SL_PEER_STATUS_TRAINING;
-	return phase >= SL_PHASE_RELEASE && phase <= SL_PHASE_RECOVER ? SL_PEER_STATUS_OPEN : SL_PEER_STATUS_READY;
+	return phase >= SL_PHASE_RELEASE && phase <= SL_PHASE_RECOVER ? SL_PEER_STATUS_OPEN
+								      : SL_PEER_STATUS_READY;
 }
 
 void sl_emit_hello(struct sl_core *core, const uint64_t *to)

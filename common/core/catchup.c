@@ -2,16 +2,15 @@
  *
  *    who is behind                      who has it
  *         | ---- Ask t = 0 --------------> |
- *         | <--- Digest, Digest, ..------- |   signed by participants of the round: what Z must hash to, p and N
- *         | <--- Result, chunk 0 --------- |
- *         | ---- Ask t, chunk 1 .. ------> |   SL_WINDOW ahead
- *         | <--- Result, chunk 1 .. ------ |
+ *         | <--- Digest, Digest, ..------- |   signed by participants of the round: what Z must hash to, p
+ * and N | <--- Result, chunk 0 --------- | | ---- Ask t, chunk 1 .. ------> |   SL_WINDOW ahead | <---
+ * Result, chunk 1 .. ------ |
  *
- * One honest signer is enough, so c+1 of them are asked for; with fewer, one liar could have made it all up, and the
- * learner stays where it is. Except for a view in which it released its own masked state: there it knows of a result that
- * somebody may hold alone, and sends its digest to all, so that two results would be noticed. (Its word then rests on that
- * one holder's.) The view's own bytes are not needed: its participants sign h, D, p and N together. The model is decoded
- * from Z, like everybody's. */
+ * One honest signer is enough, so c+1 of them are asked for; with fewer, one liar could have made it all up,
+ * and the learner stays where it is. Except for a view in which it released its own masked state: there it
+ * knows of a result that somebody may hold alone, and sends its digest to all, so that two results would be
+ * noticed. (Its word then rests on that one holder's.) The view's own bytes are not needed: its participants
+ * sign h, D, p and N together. The model is decoded from Z, like everybody's. */
 #include "common/core/state.h"
 
 #define FRUITLESS_MOST 4u /* the pause is at most 2^3 times the stall deadline */
@@ -34,11 +33,13 @@ static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 		const struct sl_digest *digest = &core->certificate.digests[i];
 		bool own = is_own(core, digest);
 		if (all || own)
-			sl_emit_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest}, own);
+			sl_emit_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest},
+				     own);
 	}
 }
 
-/* A participant's word for a result that it has from another: it is not among those who prove it, since it rests on them. */
+/* A participant's word for a result that it has from another: it is not among those who prove it, since it
+ * rests on them. */
 static void attest(struct sl_core *core, const uint64_t *to)
 {
 	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->certificate.digests[0]};
@@ -104,10 +105,12 @@ void sl_catchup_request(struct sl_core *core, uint32_t peer, const struct sl_req
 
 static void request(struct sl_core *core, sl_round t, uint32_t index)
 {
-	sl_emit_send(core, core->source, &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
+	sl_emit_send(core, core->source,
+		     &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
 }
 
-/* Where this learner stands, for everybody: a link state without candidates. The attempt's number is used up by it. */
+/* Where this learner stands, for everybody: a link state without candidates. The attempt's number is used up
+ * by it. */
 static void say_where(struct sl_core *core)
 {
 	memset(core->eligible, 0, sl_core_set_bytes(core));
@@ -154,7 +157,8 @@ static void leave(struct sl_core *core)
 	sl_discover_enter(core);
 }
 
-/* What made a learner ask is one peer's word: where nothing comes of it, that peer is asked after ever longer pauses. */
+/* What made a learner ask is one peer's word: where nothing comes of it, that peer is asked after ever longer
+ * pauses. */
 static void in_vain(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
@@ -186,9 +190,11 @@ void sl_catchup_lost(struct sl_core *core)
 
 static bool agrees(const struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	return certificate->t == d->t && certificate->a == d->a && certificate->p == d->p && certificate->learners == d->learners &&
-	       certificate->decimals == d->decimals && certificate->encoding == d->encoding && certificate->clipping_range == d->clipping_range &&
-	       memcmp(certificate->view, d->view, SL_HASH_BYTES) == 0 && memcmp(certificate->digest, d->digest, SL_HASH_BYTES) == 0;
+	return certificate->t == d->t && certificate->a == d->a && certificate->p == d->p &&
+	       certificate->learners == d->learners && certificate->decimals == d->decimals &&
+	       certificate->encoding == d->encoding && certificate->clipping_range == d->clipping_range &&
+	       memcmp(certificate->view, d->view, SL_HASH_BYTES) == 0 &&
+	       memcmp(certificate->digest, d->digest, SL_HASH_BYTES) == 0;
 }
 
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d)
@@ -204,12 +210,12 @@ void sl_certificate_add(struct sl_certificate *certificate, const struct sl_dige
 void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d)
 {
 	*certificate = (struct sl_certificate){.t = d->t,
-				   .a = d->a,
-				   .p = d->p,
-				   .learners = d->learners,
-				   .decimals = d->decimals,
-				   .encoding = d->encoding,
-				   .clipping_range = d->clipping_range};
+					       .a = d->a,
+					       .p = d->p,
+					       .learners = d->learners,
+					       .decimals = d->decimals,
+					       .encoding = d->encoding,
+					       .clipping_range = d->clipping_range};
 	memcpy(certificate->view, d->view, SL_HASH_BYTES);
 	memcpy(certificate->digest, d->digest, SL_HASH_BYTES);
 }
@@ -219,7 +225,8 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	struct sl_certificate *certificate = &core->catchup.certificate;
 	if (peer != core->catchup.from || d->t < core->t || d->t < certificate->t || whole(core))
 		return;
-	if (certificate->count > 0 && d->t > certificate->t) { /* if it has committed a later one, its hello has said so before */
+	if (certificate->count > 0 &&
+	    d->t > certificate->t) { /* if it has committed a later one, its hello has said so before */
 		sl_emit_reject(core, peer, "digests of a later round than it stands in");
 		give_up(core);
 		return;
@@ -248,7 +255,8 @@ static bool set_view(struct sl_core *core)
 	view->agreed.encoding = certificate->encoding;
 	view->agreed.clipping_range = certificate->clipping_range;
 	sl_view_set_encoding(view);
-	if (certificate->learners > 0) /* they may have agreed on a larger one than is configured here; p is above its sum (protocol 2) */
+	if (certificate->learners > 0) /* they may have agreed on a larger one than is configured here; p is
+					  above its sum (protocol 2) */
 		view->max_weight = certificate->p / certificate->learners;
 	return certificate->learners > 0 && sl_field_init(&view->field, certificate->p) == SL_OK;
 }
@@ -256,9 +264,11 @@ static bool set_view(struct sl_core *core)
 static const char *check(struct sl_core *core, const struct sl_buffer *buffer, sl_round t)
 {
 	const struct sl_catchup *c = &core->catchup;
-	if (c->certificate.count == 0 || t != c->certificate.t || memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
+	if (c->certificate.count == 0 || t != c->certificate.t ||
+	    memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
 		return "a result that nobody has signed for";
-	if (c->certificate.count <= core->config.parameters.tolerance && memcmp(c->certificate.view, core->open_view, SL_HASH_BYTES) != 0)
+	if (c->certificate.count <= core->config.parameters.tolerance &&
+	    memcmp(c->certificate.view, core->open_view, SL_HASH_BYTES) != 0)
 		return "a result that too few have signed for: c+1 must, so that one of them is honest";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
@@ -274,7 +284,8 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 {
 	struct sl_catchup *c = &core->catchup;
 	bool again = t == c->certificate.t && buffer->index < c->in;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) { /* or it was asked twice */
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again ||
+	    whole(core)) { /* or it was asked twice */
 		sl_emit_drop(core, buffer);
 		return;
 	}
@@ -335,7 +346,8 @@ void sl_catchup_durable(struct sl_core *core)
 
 bool sl_catchup_advance(struct sl_core *core)
 {
-	if (core->jobs > 0 || whole(core) || core->now < core->catchup.progress + core->config.stall_timeout_ms)
+	if (core->jobs > 0 || whole(core) ||
+	    core->now < core->catchup.progress + core->config.stall_timeout_ms)
 		return false;
 	memset(core->missing, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->missing, core->catchup.from);

@@ -22,7 +22,8 @@ static void digest_out(struct sl_core *core)
 	sl_certificate_add(&core->making, &message.digest);
 }
 
-/* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will catch up with. */
+/* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will
+ * catch up with. */
 static void complete_certificate(struct sl_core *core)
 {
 	struct sl_certificate *certificate = &core->making;
@@ -43,7 +44,8 @@ void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 	struct sl_attempt_state *at = &core->at;
 	if (result->kind == SL_JOB_DECODE)
 		return;
-	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
+	if (result->kind == SL_JOB_CLOSE &&
+	    result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
 		sl_attempt_fail(core, SL_REASON_MARGIN, false)->real = result->real;
 		return;
 	}
@@ -70,7 +72,8 @@ static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, c
 
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
-	if (core->certificate.t != 0 && core->certificate.t == core->committed && memcmp(digest->view, core->certificate.view, SL_HASH_BYTES) == 0) {
+	if (core->certificate.t != 0 && core->certificate.t == core->committed &&
+	    memcmp(digest->view, core->certificate.view, SL_HASH_BYTES) == 0) {
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
 			diverged(core, sl_core_index(core, digest->id), core->previous, digest->digest);
 		sl_certificate_add(&core->certificate, digest);
@@ -85,8 +88,7 @@ void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 			sl_emit_reject(core, peer, "a digest signed by somebody else");
 		return;
 	}
-	if (!sl_core_released(core) ||
-	    memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
+	if (!sl_core_released(core) || memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
 		return;
 	int r = sl_view_neighbour(&core->view, peer);
 	if (r < 0)
@@ -156,8 +158,8 @@ static void report_commit(struct sl_core *core)
 	report->elapsed = core->now - core->trained_at;
 }
 
-/* The radio's list is spent with the round: where everybody is next, it has to say anew. Not by catching up, which takes
- * place within a step. */
+/* The radio's list is spent with the round: where everybody is next, it has to say anew. Not by catching up,
+ * which takes place within a step. */
 static void spend_range(struct sl_core *core)
 {
 	if (!core->config.range_by_control)
@@ -166,8 +168,8 @@ static void spend_range(struct sl_core *core)
 	core->have_range = false;
 }
 
-/* Who is in this sum and not in the last, or the other way round, shows in their difference (protocol 6): inherent in
- * aggregation, so it is said. */
+/* Who is in this sum and not in the last, or the other way round, shows in their difference (protocol 6):
+ * inherent in aggregation, so it is said. */
 static void report_privacy(struct sl_core *core)
 {
 	uint32_t came = 0, went = 0;
@@ -227,8 +229,8 @@ void sl_confirm_durable(struct sl_core *core)
 	sl_confirm_committed(core);
 }
 
-/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not heard to be
- * done. (Who was in it and no neighbour has neighbours of its own.) */
+/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not
+ * heard to be done. (Who was in it and no neighbour has neighbours of its own.) */
 static bool awaits_result(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_peer *p = &core->peers[i];
@@ -238,7 +240,8 @@ static bool awaits_result(const struct sl_core *core, uint32_t i)
 	return i != core->config.self && !had_it && p->status != SL_PEER_STATUS_DONE;
 }
 
-/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most. */
+/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most.
+ */
 bool sl_confirm_done_advance(struct sl_core *core)
 {
 	bool waiting = false;

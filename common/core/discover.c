@@ -1,4 +1,5 @@
-/* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more. */
+/* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more.
+ */
 #include "common/core/state.h"
 
 static void use_told(struct sl_core *core)
@@ -18,7 +19,8 @@ static bool is_silent(const struct sl_core *core, uint32_t i)
 	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.range_by_control;
 }
 
-/* Those who are not known to be silent; where all are, as for who starts first, everybody: one of them will answer. */
+/* Those who are not known to be silent; where all are, as for who starts first, everybody: one of them will
+ * answer. */
 static void leave_out_silent(struct sl_core *core)
 {
 	bool answered = false;
@@ -29,7 +31,8 @@ static void leave_out_silent(struct sl_core *core)
 			sl_bit_clear(core->near, i);
 }
 
-/* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not known to be silent. */
+/* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not
+ * known to be silent. */
 static void choose_near(struct sl_core *core)
 {
 	for (size_t w = 0; w < sl_core_words(core); w++)
@@ -58,7 +61,8 @@ void sl_discover_links(struct sl_core *core)
 	sl_emit(core, SL_ACTION_LINKS)->to = core->keep;
 }
 
-/* Of an overlay, the links of the round to come are dialled while it trains, and who was silent is tried again. */
+/* Of an overlay, the links of the round to come are dialled while it trains, and who was silent is tried
+ * again. */
 void sl_discover_ahead(struct sl_core *core)
 {
 	if (!sl_overlay_thins(core, core->range))
@@ -83,7 +87,8 @@ void sl_discover_range(struct sl_core *core, const uint64_t *range)
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(core->next_range, i) && !sl_bit(core->range, i))
 			core->peers[i].tried = false;
-	if (core->phase == SL_PHASE_DISCOVER || (core->at.resumed && !core->have_range)) { /* which goes on without one */
+	if (core->phase == SL_PHASE_DISCOVER ||
+	    (core->at.resumed && !core->have_range)) { /* which goes on without one */
 		use_told(core);
 		core->not_before = 0;
 	}
@@ -133,7 +138,8 @@ static sl_ms window_end(const struct sl_core *core, const struct census *c)
 {
 	if (core->half_since == SL_NEVER)
 		return SL_NEVER;
-	return core->half_since + (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
+	return core->half_since +
+	       (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
 }
 
 /* Those who are in range and ready; of many, those that the overlay gives this learner. */
@@ -146,8 +152,8 @@ static void candidates(struct sl_core *core, uint64_t *set)
 	sl_overlay(core, core->eligible, set);
 }
 
-/* Somebody says that it has committed this round, and has not shown it. A Hello is only a word: it is told to the
- * operator, and the learner goes on looking for others. */
+/* Somebody says that it has committed this round, and has not shown it. A Hello is only a word: it is told to
+ * the operator, and the learner goes on looking for others. */
 static void left_behind(struct sl_core *core)
 {
 	if (core->now < core->report_at)
@@ -163,8 +169,8 @@ static void left_behind(struct sl_core *core)
 	}
 }
 
-/* After a refusal: until others are there, or its time has come, or somebody has begun the attempt and counts on this
- * learner. */
+/* After a refusal: until others are there, or its time has come, or somebody has begun the attempt and counts
+ * on this learner. */
 static bool pausing(struct sl_core *core)
 {
 	if (core->now >= core->not_before || core->seen >= core->a)
@@ -173,7 +179,8 @@ static bool pausing(struct sl_core *core)
 	return memcmp(core->ready_set, core->tried_candidates, sl_core_set_bytes(core)) == 0;
 }
 
-/* A link state shows that somebody in range, not linked here, is alive: worth a dial now, and a short wait. */
+/* A link state shows that somebody in range, not linked here, is alive: worth a dial now, and a short wait.
+ */
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named)
 {
 	bool news = false;

@@ -1,4 +1,5 @@
-/* Every learner's latest record is kept, and goes once over each link in range that is not known to have it. */
+/* Every learner's latest record is kept, and goes once over each link in range that is not known to have it.
+ */
 #include "common/core/state.h"
 
 /* Actions that a pump leaves to the rest of the step. */
@@ -31,9 +32,10 @@ static bool our_roster(const struct sl_core *core, const struct sl_link_state *s
 	return memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0;
 }
 
-/* With another roster than ours it may name learners unknown here. It is kept all the same, since everybody has to say
- * what is wrong; but it has to be passed on whole. */
-static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, const struct sl_link_state *state)
+/* With another roster than ours it may name learners unknown here. It is kept all the same, since everybody
+ * has to say what is wrong; but it has to be passed on whole. */
+static bool store_candidates(struct sl_core *core, struct sl_link_record *lr,
+			     const struct sl_link_state *state)
 {
 	if (state->count > sl_core_candidates_max(core->config.roster_size))
 		return false;
@@ -54,7 +56,8 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, co
 	return true;
 }
 
-/* Whoever is not in the view cannot end the attempt of those who are: left out, it would try again and again. */
+/* Whoever is not in the view cannot end the attempt of those who are: left out, it would try again and again.
+ */
 static bool outside(const struct sl_core *core, uint32_t signer)
 {
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
@@ -65,8 +68,8 @@ bool sl_flood_far(const struct sl_core *core, sl_attempt a)
 	return a > (core->seen > core->a ? core->seen : core->a) + LEAP;
 }
 
-/* Attempt numbers rise by ones, and are used up in the end: a leap is believed when c others make it too. Until then it is
- * neither kept nor passed on. */
+/* Attempt numbers rise by ones, and are used up in the end: a leap is believed when c others make it too.
+ * Until then it is neither kept nor passed on. */
 bool sl_flood_jump(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	uint64_t jumped_to = 0;
@@ -78,12 +81,12 @@ bool sl_flood_jump(struct sl_core *core, uint32_t signer, const struct sl_link_s
 	return jumped_to <= core->config.parameters.tolerance && jumped_to + 1 < core->config.roster_size;
 }
 
-/* Whether the view counts on what its signer was before it started again: that one has forgotten the attempt, and what the
- * others agree on with it now is another view of the same number. */
+/* Whether the view counts on what its signer was before it started again: that one has forgotten the attempt,
+ * and what the others agree on with it now is another view of the same number. */
 static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	return core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && state->t == core->view.t &&
-	       state->a == core->view.a && !outside(core, signer) &&
+	return core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE &&
+	       state->t == core->view.t && state->a == core->view.a && !outside(core, signer) &&
 	       state->incarnation > core->view.incarnations[core->view.position[signer]];
 }
 
@@ -99,18 +102,21 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
-	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* a Ready is not taken back for this */
+	else if (core->phase <= SL_PHASE_SHARE &&
+		 !outside(core, signer)) { /* a Ready is not taken back for this */
 		struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
 		report->n[0] = state->a;
 	}
 }
 
-/* Heard before this learner freezes, it is remembered for the view; once the view may be built, it ends the attempt. */
+/* Heard before this learner freezes, it is remembered for the view; once the view may be built, it ends the
+ * attempt. */
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
-	if (!lr->twice && lr->state.t == core->t && core->peers[signer].accused != core->t) { /* once a round is enough */
+	if (!lr->twice && lr->state.t == core->t &&
+	    core->peers[signer].accused != core->t) { /* once a round is enough */
 		core->peers[signer].accused = core->t;
 		struct sl_report *report = sl_emit_report(core, SL_REPORT_EVIDENCE);
 		report->peer = signer;
@@ -123,7 +129,8 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 		sl_attempt_fail(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
 }
 
-/* Of a round that is over here: its signer has fallen behind, or comes with an old checkpoint. Everybody is to know. */
+/* Of a round that is over here: its signer has fallen behind, or comes with an old checkpoint. Everybody is
+ * to know. */
 static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_STALE);
@@ -132,7 +139,8 @@ static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_st
 	report->hash = core->links[signer].state.previous;
 }
 
-/* Whether a link state is passed on: of this round or a later one, or one that only says where its signer stands. */
+/* Whether a link state is passed on: of this round or a later one, or one that only says where its signer
+ * stands. */
 static bool of_interest(const struct sl_core *core, const struct sl_link_state *state)
 {
 	return state->t >= core->t || state->count == 0;
@@ -149,7 +157,8 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_li
 		return;
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];
-		int age = lr->record.present ? compare_age(state->t, state->a, state->incarnation, &lr->state) : 1;
+		int age = lr->record.present ? compare_age(state->t, state->a, state->incarnation, &lr->state)
+					     : 1;
 		if (age < 0)
 			return;
 		if (age == 0) {
@@ -206,7 +215,8 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *
 	if (signer == core->config.self)
 		return;
 	struct sl_ready_record *rr = &core->readys[signer];
-	if (rr->record.present && (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
+	if (rr->record.present &&
+	    (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
 		if (ready->t == rr->ready.t && ready->a == rr->ready.a)
 			sl_bit_set(rr->record.sent, from);
 		return;
@@ -264,20 +274,23 @@ void sl_flood_forget(struct sl_core *core, uint32_t link)
 	core->flood_dirty = true;
 }
 
-/* Whether those whom its signer named are left to it: it has a link to each, or had one. A fence does not wait for that. */
+/* Whether those whom its signer named are left to it: it has a link to each, or had one. A fence does not
+ * wait for that. */
 static bool left_to_signer(const struct sl_core *core, uint32_t origin, const struct sl_record *record)
 {
 	const struct sl_link_record *lr = &core->links[origin];
-	return origin != core->config.self && core->now < record->since + core->config.relay_ms && lr->record.present &&
-	       lr->state.t == core->t && record != &core->aborts[origin].record;
+	return origin != core->config.self && core->now < record->since + core->config.relay_ms &&
+	       lr->record.present && lr->state.t == core->t && record != &core->aborts[origin].record;
 }
 
-static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record, const struct sl_message *message)
+static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record,
+		 const struct sl_message *message)
 {
 	uint64_t any = 0, left = 0;
 	bool spare = left_to_signer(core, origin, record);
 	for (size_t w = 0; w < sl_core_words(core); w++) {
-		uint64_t open = core->reach[w] & ~record->sent[w], signers = spare ? open & core->links[origin].named[w] : 0;
+		uint64_t open = core->reach[w] & ~record->sent[w],
+			 signers = spare ? open & core->links[origin].named[w] : 0;
 		record->to[w] = open & ~signers;
 		left |= signers;
 		any |= record->to[w];
@@ -310,7 +323,8 @@ static bool pump_aborts(struct sl_core *core)
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
 		if (fr->record.present && fr->abort_record.t >= core->t)
-			pump(core, i, &fr->record, &(struct sl_message){.kind = SL_MSG_ABORT, .abort_record = fr->abort_record});
+			pump(core, i, &fr->record,
+			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort_record = fr->abort_record});
 	}
 	return true;
 }
@@ -333,7 +347,8 @@ void sl_flood_pump(struct sl_core *core)
 			pump(core, i, &lr->record,
 			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
 		if (rr->record.present && rr->ready.t >= core->t)
-			pump(core, i, &rr->record, &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
+			pump(core, i, &rr->record,
+			     &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
 	}
 	core->flood_dirty = false;
 }

@@ -14,7 +14,9 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
 	size_t attempt = chunks * 16 + R * (sizeof(struct sl_exchange) + chunks * 8 + 128) + 4096;
 	size_t view = sl_view_bytes(config->roster_size, R * R / 2);
-	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) + R / 4 + 192) + 4096;
+	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) +
+			       R / 4 + 192) +
+			  4096;
 	return graph + attempt + view + recovery;
 }
 
@@ -25,7 +27,8 @@ size_t sl_core_bytes(const struct sl_core_config *config)
 			      sizeof(struct sl_abort_record) + 7 * set + 64);
 	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + (20 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records +
+	       (20 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -36,7 +39,7 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 		struct sl_ready_record *rr = &core->readys[i];
 		lr->candidates = SL_ARENA_TAKE(arena, sl_core_candidates_max(R), sl_id);
 		struct sl_abort_record *fr = &core->aborts[i];
-		uint64_t **sets[] = {&lr->named,       &lr->record.sent, &lr->record.to,  &rr->record.sent,
+		uint64_t **sets[] = {&lr->named,     &lr->record.sent, &lr->record.to, &rr->record.sent,
 				     &rr->record.to, &fr->record.sent, &fr->record.to};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 			if ((*sets[s] = take_set(core, arena)) == NULL)
@@ -61,11 +64,26 @@ static bool take_release_log(struct sl_core *core, struct sl_arena *arena)
 static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
-	uint64_t **sets[] = {&core->linked,  &core->range,   &core->next_range,      &core->keep,
-			     &core->missing, &core->failed,  &core->view_neighbours,   &core->single,
-			     &core->ready_set, &core->tried_candidates, &core->reach, &core->members,
-			     &core->eligible, &core->source, &core->near,   &core->have_targets, &core->signed_to,
-			     &core->tree_own, &core->tree_up, &core->tree_down};
+	uint64_t **sets[] = {&core->linked,
+			     &core->range,
+			     &core->next_range,
+			     &core->keep,
+			     &core->missing,
+			     &core->failed,
+			     &core->view_neighbours,
+			     &core->single,
+			     &core->ready_set,
+			     &core->tried_candidates,
+			     &core->reach,
+			     &core->members,
+			     &core->eligible,
+			     &core->source,
+			     &core->near,
+			     &core->have_targets,
+			     &core->signed_to,
+			     &core->tree_own,
+			     &core->tree_up,
+			     &core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;
@@ -79,8 +97,8 @@ static bool take_all(struct sl_core *core, struct sl_arena *arena)
 	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
 	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
 	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->aborts == NULL ||
-	    core->edges == NULL || core->view.incarnations == NULL ||
-	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
+	    core->edges == NULL || core->view.incarnations == NULL || core->view.members == NULL ||
+	    core->view.ids == NULL || core->view.position == NULL)
 		return false;
 	return take_release_log(core, arena) && take_records(core, arena);
 }

@@ -1,9 +1,9 @@
-/* The iterations of metropolis and exact (protocol 7), chunk by chunk: a chunk's k+1 is computed when every neighbour's k
- * is here.
+/* The iterations of metropolis and exact (protocol 7), chunk by chunk: a chunk's k+1 is computed when every
+ * neighbour's k is here.
  *
- * SL_WINDOW chunks are under way at a time. A neighbour can be at most one iteration ahead in a chunk, because its next
- * one needs this learner's present one; and it can have begun the next SL_WINDOW chunks at most. So it never has more than
- * 2 * SL_WINDOW states waiting here, and no other credit is needed. */
+ * SL_WINDOW chunks are under way at a time. A neighbour can be at most one iteration ahead in a chunk,
+ * because its next one needs this learner's present one; and it can have begun the next SL_WINDOW chunks at
+ * most. So it never has more than 2 * SL_WINDOW states waiting here, and no other credit is needed. */
 #include "common/core/state.h"
 
 struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
@@ -41,7 +41,8 @@ bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
 	return b->iteration == 0 && b->index < core->view.chunks && of_its_size(core, b);
 }
 
-static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange, const struct sl_buffer *b)
+static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange,
+			      const struct sl_buffer *b)
 {
 	if (b->iteration != exchange->states_in[b->index] || b->iteration > core->at.iteration[b->index] + 1)
 		return "a state out of turn";
@@ -78,16 +79,19 @@ static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
 	return by_tree(core) ? sl_mix_tree_take(core, r, b) : take_turn(core, &core->exchange[r], b);
 }
 
-/* Holds the chunk until its turn. Before this learner's own release it is held unread: the engine may not be known. */
+/* Holds the chunk until its turn. Before this learner's own release it is held unread: the engine may not be
+ * known. */
 void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	bool due = core->phase >= SL_PHASE_READY && core->phase <= SL_PHASE_MIX &&
 		   memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
 	int r = due ? sl_view_neighbour(&core->view, peer) : -1;
-	bool full = r >= 0 && core->exchange[r].held_count >= 2 * sl_engine_tree_window(core->view.costs.depth);
+	bool full =
+		r >= 0 && core->exchange[r].held_count >= 2 * sl_engine_tree_window(core->view.costs.depth);
 	const char *wrong = NULL;
 	buffer->from = (uint32_t)r;
-	due &= !(full && core->at.resumed); /* there has been no survey: more than is expected here may be in order */
+	due &= !(full &&
+		 core->at.resumed); /* there has been no survey: more than is expected here may be in order */
 	if (due && r < 0)
 		wrong = "a state from somebody who is not a neighbour in this view";
 	else if (due && full)
@@ -162,7 +166,8 @@ static void mix_chunk(struct sl_core *core, uint32_t chunk)
 {
 	struct sl_buffer *list = NULL;
 	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_buffer *buffer = sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
+		struct sl_buffer *buffer =
+			sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
 		buffer->next = list;
 		list = buffer;
 	}
@@ -198,7 +203,8 @@ static void iterated(struct sl_core *core, uint32_t m)
 
 static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 {
-	return by_tree(core) ? sl_mix_tree_awaits(core, m, r) : core->exchange[r].states_in[m] <= core->at.iteration[m];
+	return by_tree(core) ? sl_mix_tree_awaits(core, m, r)
+			     : core->exchange[r].states_in[m] <= core->at.iteration[m];
 }
 
 static bool stalled(struct sl_core *core)
@@ -231,7 +237,8 @@ bool sl_mix_advance(struct sl_core *core)
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
-		sl_attempt_fail(core, SL_REASON_BAD_STATE, true)->peer = sl_view_peer(&core->view, result->from);
+		sl_attempt_fail(core, SL_REASON_BAD_STATE, true)->peer =
+			sl_view_peer(&core->view, result->from);
 		return;
 	}
 	core->at.busy[result->chunk] = false;

@@ -1,10 +1,10 @@
 /* With more than `max_degree` peers in range, whom to offer an edge (protocol 5, DISCOVER).
  *
- * max_degree / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner offers the
- * one before it and the one after it in each. Where everybody is in range that is a random regular graph, a union of
- * Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over those who are, and whom a
- * learner offers an edge may not offer it one. Should the gate refuse what comes of that, it would refuse it again:
- * for the rest of the round everybody in range is offered one. */
+ * max_degree / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner
+ * offers the one before it and the one after it in each. Where everybody is in range that is a random regular
+ * graph, a union of Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over
+ * those who are, and whom a learner offers an edge may not offer it one. Should the gate refuse what comes of
+ * that, it would refuse it again: for the rest of the round everybody in range is offered one. */
 #include <sodium.h>
 
 #include "common/core/state.h"
@@ -31,7 +31,8 @@ static uint64_t order_seed(const struct sl_core *core, uint32_t order)
 }
 
 /* The next and the last on the circle, seen from this learner: distances are taken mod 2^64. */
-static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from, uint64_t *offered)
+static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from,
+			   uint64_t *offered)
 {
 	uint64_t seed = order_seed(core, order), own = place(seed, core->config.ids[core->config.self]);
 	uint64_t nearest = UINT64_MAX, farthest = 0;

@@ -1,6 +1,8 @@
-/* Between the shares and the first states: Ready, and nothing more until everybody is; then the release (protocol 6).
+/* Between the shares and the first states: Ready, and nothing more until everybody is; then the release
+ * (protocol 6).
  *
- *    sealed --PREPARED durable--> own Ready out --all Readys here--> RELEASED durable --> the masked state may leave
+ *    sealed --PREPARED durable--> own Ready out --all Readys here--> RELEASED durable --> the masked state
+ * may leave
  */
 #include "common/core/state.h"
 
@@ -8,9 +10,12 @@
 void sl_ready_commitment(struct sl_core *core, const uint8_t *commitment)
 {
 	struct sl_ready *own = &core->readys[core->config.self].ready;
-	core->readys[core->config.self].record.present = false; /* the last round's may still be on its way to a link */
-	*own = (struct sl_ready){
-		.id = core->config.ids[core->config.self], .t = core->t, .a = core->a, .k = core->view.costs.k};
+	core->readys[core->config.self].record.present =
+		false; /* the last round's may still be on its way to a link */
+	*own = (struct sl_ready){.id = core->config.ids[core->config.self],
+				 .t = core->t,
+				 .a = core->a,
+				 .k = core->view.costs.k};
 	memcpy(own->view, core->view.h, SL_HASH_BYTES);
 	memcpy(own->commitment, commitment, SL_HASH_BYTES);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_PREPARED, core->a);
@@ -27,8 +32,8 @@ void sl_ready_prepared(struct sl_core *core)
 	sl_flood_own_ready(core);
 }
 
-/* Of one view, K differs by a rounding at most; where there is another way, metropolis may be just possible for one and not
- * for the other. */
+/* Of one view, K differs by a rounding at most; where there is another way, metropolis may be just possible
+ * for one and not for the other. */
 static bool likely(const struct sl_view *view, uint64_t k)
 {
 	bool none = k == SL_ITERATIONS_NONE && view->agreed.mixing != SL_ENGINE_METROPOLIS;
@@ -72,8 +77,9 @@ static void release(struct sl_core *core)
 	sl_attempt_move(core, SL_PHASE_RELEASE);
 }
 
-/* The barrier: nobody's masked state leaves before everybody is Ready. The largest K announced counts. Once the own
- * Ready is out, somebody else may pass it: then only a fence, or waiting in vain, allows to give up. */
+/* The barrier: nobody's masked state leaves before everybody is Ready. The largest K announced counts. Once
+ * the own Ready is out, somebody else may pass it: then only a fence, or waiting in vain, allows to give up.
+ */
 bool sl_ready_advance(struct sl_core *core)
 {
 	uint64_t k = 0;
@@ -104,10 +110,11 @@ bool sl_ready_advance(struct sl_core *core)
 void sl_ready_released(struct sl_core *core)
 {
 	uint32_t aborted = sl_abort_of_view(core), joined = core->at.joined;
-	if (core->at.resumed || aborted != SL_NOBODY || joined != SL_NOBODY) { /* there is nothing, or nobody, to mix with */
-		enum sl_reason reason = core->at.resumed ? SL_REASON_RESTARTED
+	if (core->at.resumed || aborted != SL_NOBODY ||
+	    joined != SL_NOBODY) { /* there is nothing, or nobody, to mix with */
+		enum sl_reason reason = core->at.resumed       ? SL_REASON_RESTARTED
 					: aborted != SL_NOBODY ? SL_REASON_ABORTED
-							      : SL_REASON_JOINED;
+							       : SL_REASON_JOINED;
 		struct sl_report *report = sl_recover_enter(core, reason);
 		if (reason != SL_REASON_RESTARTED)
 			report->peer = aborted != SL_NOBODY ? aborted : joined;

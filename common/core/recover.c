@@ -1,15 +1,15 @@
-/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol 6, finish).
+/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol
+ * 6, finish).
  *
  *    who recovers                       who recovers, too
- *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in reach
- *         | <--- Hold ---------------------------------- |
- *         | ---- Ask origin, chunk 0 .. ---------------> |   SL_WINDOW ahead, one origin at a time of each holder
- *         | <--- Masked origin, chunk 0 .. ------------- |
- *         | ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
+ *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in
+ * reach | <--- Hold ---------------------------------- | | ---- Ask origin, chunk 0 .. ---------------> |
+ * SL_WINDOW ahead, one origin at a time of each holder | <--- Masked origin, chunk 0 .. ------------- | |
+ * ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
  *
- * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt of the round
- * (rule A); it ends when all are here, when somebody shows the committed result, or when a participant's fence proves that
- * nobody can complete it. */
+ * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt
+ * of the round (rule A); it ends when all are here, when somebody shows the committed result, or when a
+ * participant's fence proves that nobody can complete it. */
 #include "common/core/state.h"
 
 /* Actions of a step that asking may fill. */
@@ -140,8 +140,10 @@ static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
 void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
 	uint32_t origin = sl_core_index(core, request->origin), position = origin;
-	bool open = core->view_checked && sl_core_released(core) && core->phase != SL_PHASE_RELEASE && request->t == core->t && request->a == core->view.a;
-	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX || request->index >= core->view.chunks)
+	bool open = core->view_checked && sl_core_released(core) && core->phase != SL_PHASE_RELEASE &&
+		    request->t == core->t && request->a == core->view.a;
+	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX ||
+	    request->index >= core->view.chunks)
 		return;
 	position = core->view.position[origin];
 	if (position == UINT32_MAX || !has(core->at.held, position))
@@ -188,7 +190,8 @@ static void ask_holders(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
-		if (holder->fetching || core->now < holder->ask_after || !sl_bit(core->linked, core->view.members[i]))
+		if (holder->fetching || core->now < holder->ask_after ||
+		    !sl_bit(core->linked, core->view.members[i]))
 			continue;
 		uint32_t origin = choose_origin(core, holder);
 		if (origin == SL_NOBODY)
@@ -210,7 +213,8 @@ static void stop_fetching(struct sl_core *core, struct sl_holder *holder)
 	holder->fetching = false;
 }
 
-static const char *check(const struct sl_core *core, const struct sl_holder *holder, const struct sl_buffer *b)
+static const char *check(const struct sl_core *core, const struct sl_holder *holder,
+			 const struct sl_buffer *b)
 {
 	if (b->index != holder->in)
 		return "a masked state out of order";
@@ -231,7 +235,8 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		sl_emit_reject(core, peer, wrong);
 		sl_emit_drop(core, buffer);
 		stop_fetching(core, holder);
-		memset(holder->held, 0, sl_core_held_bytes(&core->view)); /* it is asked when it offers anew */
+		memset(holder->held, 0,
+		       sl_core_held_bytes(&core->view)); /* it is asked when it offers anew */
 		return;
 	}
 	holder->in++;
@@ -244,7 +249,8 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		return;
 	stop_fetching(core, holder);
 	core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
-	holder->held[holder->origin / 8] &= (uint8_t)~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
+	holder->held[holder->origin / 8] &=
+		(uint8_t) ~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
 	core->at.fetched++;
 }
 
@@ -291,19 +297,22 @@ void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
 
 /* --- ending --- */
 
-/* A participant has signed that it never released, or all others that they will not finish it: nobody can complete the
- * attempt (rule A). Whether the model may be used
- * again depends on how many have (rule B); they are given a moment to say so. */
+/* A participant has signed that it never released, or all others that they will not finish it: nobody can
+ * complete the attempt (rule A). Whether the model may be used again depends on how many have (rule B); they
+ * are given a moment to say so. */
 static bool abort_attempt(struct sl_core *core)
 {
 	struct sl_used *used = sl_release_log_find(core, core->view.a);
 	struct sl_attempt_state *at = &core->at;
-	if (used == NULL || (!sl_release_log_may_proceed(used, sl_core_words(core)) && !at->operator_aborted && !sl_abort_by_all(core)))
+	if (used == NULL || (!sl_release_log_may_proceed(used, sl_core_words(core)) &&
+			     !at->operator_aborted && !sl_abort_by_all(core)))
 		return false;
-	bool reusable = sl_release_log_may_reuse(&core->release_log, core->draws, core->view.agreed.tolerance, sl_core_words(core));
+	bool reusable = sl_release_log_may_reuse(&core->release_log, core->draws, core->view.agreed.tolerance,
+						 sl_core_words(core));
 	if (at->hopeless_at == SL_NEVER)
 		at->hopeless_at = core->now;
-	if (core->trained && !reusable && !at->operator_aborted && core->now < at->hopeless_at + core->config.hello_timeout_ms)
+	if (core->trained && !reusable && !at->operator_aborted &&
+	    core->now < at->hopeless_at + core->config.hello_timeout_ms)
 		return false;
 	uint32_t who = sl_abort_of_view(core);
 	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : who;
@@ -324,7 +333,8 @@ static void report_missing(struct sl_core *core)
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		bool offered = core->at.slots[i] != SL_SLOT_MISSING;
 		for (uint32_t j = 0; j < core->view.n && !offered; j++)
-			offered = sl_bit(core->linked, core->view.members[j]) && has(core->at.holders[j].held, i);
+			offered = sl_bit(core->linked, core->view.members[j]) &&
+				  has(core->at.holders[j].held, i);
 		if (!offered)
 			sl_bit_set(core->missing, core->view.members[i]);
 	}
@@ -348,7 +358,8 @@ bool sl_recover_advance(struct sl_core *core)
 	if (abort_attempt(core) || sl_catchup_begin(core))
 		return true;
 	if (at->summing || at->hopeless_at != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
-		return false; /* nothing more is shown of what is hopeless; who has the result is asked as soon as the jobs are back */
+		return false; /* nothing more is shown of what is hopeless; who has the result is asked as
+				 soon as the jobs are back */
 	drop_stalled(core);
 	check_next(core);
 	ask_holders(core);

@@ -1,5 +1,5 @@
-/* An attempt that a crash cut short goes on where the disk says (protocol 6, restart): who had prepared waits for the
- * others' Readys, who had released offers its masked state again. */
+/* An attempt that a crash cut short goes on where the disk says (protocol 6, restart): who had prepared waits
+ * for the others' Readys, who had released offers its masked state again. */
 #include "common/core/state.h"
 
 /* What was signed stays signed: the same words, with the signatures that the others gave. */
@@ -25,7 +25,8 @@ static bool take_readys(struct sl_core *core, const struct sl_open *open)
 bool sl_restore(struct sl_core *core)
 {
 	const struct sl_open *open = core->config.open;
-	if (!sl_view_restore(core, open->view, open->view_bytes) || core->view.t != core->t || !take_readys(core, open)) {
+	if (!sl_view_restore(core, open->view, open->view_bytes) || core->view.t != core->t ||
+	    !take_readys(core, open)) {
 		core->view_built = core->view_checked = false;
 		return false;
 	}

@@ -1,10 +1,10 @@
 /* Shares to the neighbours, theirs gathered (protocol 6, SHARE).
  *
- * Credit is what comes back: chunk m goes out when every neighbour's chunk m - SL_WINDOW has come in, so that at most
- * 2 * SL_WINDOW chunks of a neighbour are ever under way here.
+ * Credit is what comes back: chunk m goes out when every neighbour's chunk m - SL_WINDOW has come in, so that
+ * at most 2 * SL_WINDOW chunks of a neighbour are ever under way here.
  *
- * Of `seeded`, one message is all: the seeds go out before anything is made of them, what they stand for is subtracted
- * here while theirs are on the way, and theirs are expanded as soon as all of them are here. */
+ * Of `seeded`, one message is all: the seeds go out before anything is made of them, what they stand for is
+ * subtracted here while theirs are on the way, and theirs are expanded as soon as all of them are here. */
 #include "common/core/state.h"
 
 static void early_chunks(struct sl_core *core);
@@ -95,8 +95,8 @@ static void early_of(struct sl_core *core, uint32_t peer, struct sl_buffer **goo
 	}
 }
 
-/* A hundred neighbours may each have sent eight: one job and one drop for all, and one complaint, since a step has room
- * for SL_ACTIONS_MAX actions and not for what peers please to send. */
+/* A hundred neighbours may each have sent eight: one job and one drop for all, and one complaint, since a
+ * step has room for SL_ACTIONS_MAX actions and not for what peers please to send. */
 static void early_chunks(struct sl_core *core)
 {
 	struct sl_buffer *good = NULL, *bad = NULL;

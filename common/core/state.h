@@ -1,7 +1,8 @@
 /* state.h - the whole state of a learner, in one struct; private to core/.
  *
- * The files of core/ are named for what they handle: flood (records), discover, overlay, freeze, view, share, ready, mix, mix_tree, recover,
- * settle, fence, restore, catchup; attempt.c holds what every phase uses (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
+ * The files of core/ are named for what they handle: flood (records), discover, overlay, freeze, view, share,
+ * ready, mix, mix_tree, recover, settle, fence, restore, catchup; attempt.c holds what every phase uses
+ * (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
  * state and takes every move that is due, so that the order in which things arrive does not matter.
  */
 #pragma once
@@ -13,29 +14,30 @@
 #define SL_WAIT_REPORT_MS 10000u
 
 struct sl_peer {
-	bool hello;                /* one has arrived on the present link */
-	bool tried;                /* a dial failed or a link fell since it came into range */
-	sl_attempt jumped_to;          /* of t: an attempt far off that it has signed for; 0: none */
-	sl_round accused;          /* the round in which evidence against it was handed over */
-	bool few_shown;            /* it asked for the last result, and was shown too few signers */
-	uint32_t fruitless;        /* askings in a row that came to nothing */
+	bool hello;	      /* one has arrived on the present link */
+	bool tried;	      /* a dial failed or a link fell since it came into range */
+	sl_attempt jumped_to; /* of t: an attempt far off that it has signed for; 0: none */
+	sl_round accused;     /* the round in which evidence against it was handed over */
+	bool few_shown;	      /* it asked for the last result, and was shown too few signers */
+	uint32_t fruitless;   /* askings in a row that came to nothing */
 	sl_ms ask_after;
-	sl_round unshown;          /* it claimed to be in this round, was asked for its result and did not show it; 0: none */
+	sl_round unshown; /* it claimed to be in this round, was asked for its result and did not show it; 0:
+			     none */
 	sl_round t;
 	enum sl_peer_status status;
-	uint32_t incarnation;      /* last heard of */
-	sl_round quarantined;      /* the round that it is kept out of; 0: none */
-	sl_round in_range;         /* last round in which it was in range */
-	struct sl_buffer *early;   /* chunks of an attempt that is not frozen here yet */
+	uint32_t incarnation;	 /* last heard of */
+	sl_round quarantined;	 /* the round that it is kept out of; 0: none */
+	sl_round in_range;	 /* last round in which it was in range */
+	struct sl_buffer *early; /* chunks of an attempt that is not frozen here yet */
 	uint32_t early_count;
 };
 
 /* A flooded record of one learner, and which links have it. */
 struct sl_record {
 	bool present;
-	sl_ms since;    /* when it came */
+	sl_ms since;	/* when it came */
 	uint64_t *sent; /* links that hold it */
-	uint64_t *to;   /* scratch of the action that sends it */
+	uint64_t *to;	/* scratch of the action that sends it */
 };
 struct sl_link_record {
 	struct sl_record record;
@@ -65,20 +67,21 @@ enum sl_slot {
 
 /* One member of the view, as one that has masked states. */
 struct sl_holder {
-	uint8_t *held;    /* bit set over positions */
-	uint64_t *to;     /* scratch of the actions that ask it */
-	uint32_t told;    /* the edition of this learner's own set that it was told last; 0: none on this link */
-	uint32_t origin;  /* whose masked state is asked of it, while fetching */
+	uint8_t *held; /* bit set over positions */
+	uint64_t *to;  /* scratch of the actions that ask it */
+	uint32_t told; /* the edition of this learner's own set that it was told last; 0: none on this link */
+	uint32_t origin; /* whose masked state is asked of it, while fetching */
 	bool fetching;
 	uint32_t asked, in; /* chunks */
 	sl_ms progress;
-	sl_ms ask_after;    /* it did not answer */
+	sl_ms ask_after; /* it did not answer */
 };
 
 /* One neighbour in an attempt. */
 struct sl_exchange {
-	uint32_t shares_in;     /* chunks of shares received, in order */
-	uint64_t *states_in;    /* per chunk, the next iteration expected; of tree: bit set over those that have come */
+	uint32_t shares_in;  /* chunks of shares received, in order */
+	uint64_t *states_in; /* per chunk, the next iteration expected; of tree: bit set over those that have
+				come */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
 	bool digest_known;
@@ -86,36 +89,36 @@ struct sl_exchange {
 };
 
 struct sl_attempt_state {
-	uint32_t share_next;  /* chunks of shares generated and, but for seeds, sent */
-	uint32_t expanded;    /* chunks that the neighbours' seeds are expanded over */
+	uint32_t share_next; /* chunks of shares generated and, but for seeds, sent */
+	uint32_t expanded;   /* chunks that the neighbours' seeds are expanded over */
 	bool share_busy;
 	bool encoded;
-	uint64_t *iteration;  /* per chunk: k of the own state; of tree: what is waited for (mix_tree.c) */
-	uint32_t *have;       /* per chunk: neighbours whose state of that k is held */
-	bool *busy;           /* per chunk: a MIX job is out */
-	uint32_t started;     /* chunks whose k = 0 went out */
-	uint32_t finished;    /* chunks that are through */
-	uint32_t base;        /* first chunk that is not */
-	uint64_t mixed;       /* chunk iterations done, for status */
+	uint64_t *iteration;	 /* per chunk: k of the own state; of tree: what is waited for (mix_tree.c) */
+	uint32_t *have;		 /* per chunk: neighbours whose state of that k is held */
+	bool *busy;		 /* per chunk: a MIX job is out */
+	uint32_t started;	 /* chunks whose k = 0 went out */
+	uint32_t finished;	 /* chunks that are through */
+	uint32_t base;		 /* first chunk that is not */
+	uint64_t mixed;		 /* chunk iterations done, for status */
 	struct sl_buffer *given; /* of tree: masked states to keep, within a step */
-	bool prepared;        /* the own Ready may leave */
-	bool resumed;         /* from disk: there is nothing to mix with */
+	bool prepared;		 /* the own Ready may leave */
+	bool resumed;		 /* from disk: there is nothing to mix with */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
 	double margin;
-	sl_ms progress;       /* last time anything of this attempt moved */
-	uint8_t *view_bytes;  /* view_size of them */
+	sl_ms progress;	     /* last time anything of this attempt moved */
+	uint8_t *view_bytes; /* view_size of them */
 	size_t view_size;
 	struct sl_ready *readys; /* by position, from the release on */
 	/* of RECOVER, by position: */
 	enum sl_slot *slots;
 	struct sl_holder *holders;
-	uint8_t *held;        /* the slots that are HELD, as a bit set */
-	uint32_t edition;     /* of it */
+	uint8_t *held;	  /* the slots that are HELD, as a bit set */
+	uint32_t edition; /* of it */
 	uint32_t held_count, fetched;
-	uint32_t joined;      /* somebody who recovers already, before this learner could; SL_NOBODY */
+	uint32_t joined; /* somebody who recovers already, before this learner could; SL_NOBODY */
 	bool checking, summing, operator_aborted;
-	sl_ms hopeless_at;    /* when the first participant's fence was held; SL_NEVER */
+	sl_ms hopeless_at; /* when the first participant's fence was held; SL_NEVER */
 };
 
 /* A result that somebody else has. */
@@ -124,7 +127,7 @@ struct sl_catchup {
 	sl_ms progress;
 	struct sl_certificate certificate;
 	uint32_t chunks, asked, in;
-	enum sl_phase back; /* where to go on when nothing comes of it */
+	enum sl_phase back;  /* where to go on when nothing comes of it */
 	struct sl_view view; /* as much of it as jobs need */
 };
 
@@ -134,51 +137,56 @@ struct sl_core {
 	sl_ms now;
 
 	enum sl_phase phase;
-	sl_ms since;        /* when this phase began */
-	sl_ms report_at;    /* when to say again who is awaited */
+	sl_ms since;	 /* when this phase began */
+	sl_ms report_at; /* when to say again who is awaited */
 	sl_round t, committed;
 	sl_attempt a;
-	sl_attempt seen;    /* highest attempt of t seen signed */
+	sl_attempt seen; /* highest attempt of t seen signed */
 	uint8_t previous[SL_HASH_BYTES];
-	sl_round rounds;        /* T: the own, or the most that a view agreed on */
-	struct sl_certificate certificate;  /* of the last committed round; t = 0: there is none at hand */
-	struct sl_certificate making; /* of the round that is being committed */
-	bool attested;           /* the last result is another's, of a view that this learner released in: it has signed for it */
-	uint64_t total_weight;  /* of the round being committed */
-	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t that failed after release; zeros: none */
-	bool members_known;     /* members: of the last committed round, if this learner was in it */
+	sl_round rounds;		   /* T: the own, or the most that a view agreed on */
+	struct sl_certificate certificate; /* of the last committed round; t = 0: there is none at hand */
+	struct sl_certificate making;	   /* of the round that is being committed */
+	bool attested; /* the last result is another's, of a view that this learner released in: it has signed
+			  for it */
+	uint64_t total_weight;		  /* of the round being committed */
+	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t that failed after release; zeros: none
+					   */
+	bool members_known; /* members: of the last committed round, if this learner was in it */
 
 	struct sl_release_log release_log;
-	sl_attempt pending_abort; /* the highest attempt of t heard of that an earlier life may have been in; 0: none */
-	sl_round started; /* the round in which this life began */
+	sl_attempt pending_abort; /* the highest attempt of t heard of that an earlier life may have been in;
+				     0: none */
+	sl_round started;	  /* the round in which this life began */
 
 	bool trained, stopped;
 	uint64_t draws;
 	sl_ms trained_at;
 
-	uint64_t *linked;   /* bit sets over the roster */
-	uint64_t *range;    /* in range in this step; empty while have_range is false */
-	uint64_t *next_range;     /* the radio's next list */
-	uint64_t *near;     /* whom this learner has, or wants, a link to in this round */
-	uint64_t *keep;     /* scratch of the LINKS action */
-	uint64_t *missing;  /* of the last wait or failure reported */
-	uint64_t *view_neighbours;  /* the view's neighbours of this learner */
-	uint64_t *failed;   /* of a failure reported */
-	uint64_t *single;   /* one peer */
-	uint64_t *have_targets;  /* scratch of the action that tells what is held */
-	uint64_t *signed_to; /* .. who else has signed the last result */
-	uint64_t *ready_set; /* scratch */
-	uint64_t *eligible;  /* scratch */
-	uint64_t *source;    /* whom a result is asked of */
+	uint64_t *linked;	   /* bit sets over the roster */
+	uint64_t *range;	   /* in range in this step; empty while have_range is false */
+	uint64_t *next_range;	   /* the radio's next list */
+	uint64_t *near;		   /* whom this learner has, or wants, a link to in this round */
+	uint64_t *keep;		   /* scratch of the LINKS action */
+	uint64_t *missing;	   /* of the last wait or failure reported */
+	uint64_t *view_neighbours; /* the view's neighbours of this learner */
+	uint64_t *failed;	   /* of a failure reported */
+	uint64_t *single;	   /* one peer */
+	uint64_t *have_targets;	   /* scratch of the action that tells what is held */
+	uint64_t *signed_to;	   /* .. who else has signed the last result */
+	uint64_t *ready_set;	   /* scratch */
+	uint64_t *eligible;	   /* scratch */
+	uint64_t *source;	   /* whom a result is asked of */
 	uint64_t *tree_own, *tree_up, *tree_down; /* of tree: who gets the own masked state, a sum, Z */
-	uint64_t *reach;     /* links that floods use: in range, or the overlay of them */
+	uint64_t *reach; /* links that floods use: in range, or the overlay of them */
 	uint64_t *members;
 	uint64_t *tried_candidates;
 	bool have_range, have_next_range, reach_stale;
-	bool full_graph; /* the gate refused what the overlay of this round gave: everybody in range is offered an edge */
+	bool full_graph; /* the gate refused what the overlay of this round gave: everybody in range is
+			    offered an edge */
 
-	sl_ms not_before;   /* refused by the gate: no new attempt before */
-	sl_ms half_since;   /* when half of the peers that answer were ready: a sparse learner cannot count a quorum */
+	sl_ms not_before; /* refused by the gate: no new attempt before */
+	sl_ms half_since; /* when half of the peers that answer were ready: a sparse learner cannot count a
+			     quorum */
 	uint32_t refusals;
 
 	struct sl_peer *peers;
@@ -207,14 +215,15 @@ struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind);
 struct sl_report *sl_emit_report(struct sl_core *core, enum sl_report_kind kind);
 void sl_attempt_move(struct sl_core *core, enum sl_phase to);
 void sl_emit_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers);
-struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, const struct sl_view *view);
+struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk,
+			      const struct sl_view *view);
 struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a);
 void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
 void sl_emit_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own);
 void sl_emit_stop(struct sl_core *core, int code);
 void sl_emit_reject(struct sl_core *core, uint32_t peer, const char *why);
-/* The attempt cannot go on as it is: before release it ends, and the next one starts at once, or after a pause when
- * `refused`; after it, it is recovered. The returned report wants its fields filled. */
+/* The attempt cannot go on as it is: before release it ends, and the next one starts at once, or after a
+ * pause when `refused`; after it, it is recovered. The returned report wants its fields filled. */
 struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused);
 /* Gives one chunk back unused; and everything that is held for the attempt. */
 void sl_emit_drop(struct sl_core *core, struct sl_buffer *buffer);
@@ -252,7 +261,8 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 bool sl_discover_advance(struct sl_core *core);
 sl_ms sl_discover_deadline(const struct sl_core *core);
 
-/* overlay.c: those of `from` to whom this learner offers an edge in round t (protocol 5, DISCOVER); whether that is fewer */
+/* overlay.c: those of `from` to whom this learner offers an edge in round t (protocol 5, DISCOVER); whether
+ * that is fewer */
 bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from);
 void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered);
 
@@ -261,10 +271,12 @@ void sl_agree_enter(struct sl_core *core);
 bool sl_agree_advance(struct sl_core *core);
 void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result);
 
-/* view.c: SL_OK built; SL_PENDING: core->awaited names the link states still missing; SL_ERR_REFUSED: it has failed the attempt */
+/* view.c: SL_OK built; SL_PENDING: core->awaited names the link states still missing; SL_ERR_REFUSED: it has
+ * failed the attempt */
 int sl_view_build(struct sl_core *core);
 
-/* The view that these bytes were written of (view_bytes.h), built and gated. False: they are not of this learner, or damaged. */
+/* The view that these bytes were written of (view_bytes.h), built and gated. False: they are not of this
+ * learner, or damaged. */
 bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size);
 
 /* share.c */
@@ -325,7 +337,8 @@ uint32_t sl_abort_of_view(const struct sl_core *core);
 bool sl_abort_by_all(const struct sl_core *core);
 /* The present attempt is released: on the ledger, with what is known of its members' fences. */
 void sl_release_log_use(struct sl_core *core);
-/* An attempt of which no more is known than that this learner's masked state may have left. False: no room. */
+/* An attempt of which no more is known than that this learner's masked state may have left. False: no room.
+ */
 bool sl_release_log_note(struct sl_core *core, sl_attempt a);
 struct sl_used *sl_release_log_find(struct sl_core *core, sl_attempt a);
 void sl_release_log_forget(struct sl_core *core);
@@ -379,7 +392,8 @@ static inline uint32_t sl_core_index(const struct sl_core *core, sl_id id)
 	return low < core->config.roster_size && core->config.ids[low] == id ? low : UINT32_MAX;
 }
 
-/* A link state may be of a larger roster than this one: room enough for an edition of it to name what is wrong. */
+/* A link state may be of a larger roster than this one: room enough for an edition of it to name what is
+ * wrong. */
 static inline uint32_t sl_core_candidates_max(uint32_t roster_size)
 {
 	uint32_t most = 2 * roster_size + 64;

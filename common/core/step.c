@@ -3,7 +3,8 @@
 
 #include <assert.h>
 
-/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on without. */
+/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on
+ * without. */
 static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
 	if (!open->released) {
@@ -96,15 +97,16 @@ static void link_down(struct sl_core *core, uint32_t peer)
 		sl_catchup_lost(core);
 }
 
-/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this round it may
- * have forgotten, so it is kept out of it (protocol 5, AGREE). Where everybody has to take part, no two groups can
- * promise different things, and nothing would ever commit without it. */
+/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this
+ * round it may have forgotten, so it is kept out of it (protocol 5, AGREE). Where everybody has to take part,
+ * no two groups can promise different things, and nothing would ever commit without it. */
 static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
 	bool restored = hello->incarnation < p->incarnation;
 	bool forgot = hello->t < p->t;
-	if ((restored || forgot) && p->quarantined == 0 && core->config.parameters.quorum < core->config.roster_size) {
+	if ((restored || forgot) && p->quarantined == 0 &&
+	    core->config.parameters.quorum < core->config.roster_size) {
 		p->quarantined = core->t;
 		struct sl_report *report = sl_emit_report(core, SL_REPORT_QUARANTINED);
 		report->peer = peer;
@@ -112,15 +114,17 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 		report->n[0] = restored ? hello->incarnation : hello->t;
 		report->n[1] = restored ? p->incarnation : p->t;
 	}
-	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on from there */
+	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on
+						from there */
 }
 
-/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release it may be
- * this very attempt. */
+/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release
+ * it may be this very attempt. */
 static bool went_on(const struct sl_core *core, uint32_t peer)
 {
-	bool counted_on = core->phase == SL_PHASE_AGREE ? sl_bit(core->tried_candidates, peer)
-							 : core->phase == SL_PHASE_SHARE && sl_bit(core->view_neighbours, peer);
+	bool counted_on = core->phase == SL_PHASE_AGREE
+				  ? sl_bit(core->tried_candidates, peer)
+				  : core->phase == SL_PHASE_SHARE && sl_bit(core->view_neighbours, peer);
 	return counted_on && core->peers[peer].t > core->t;
 }
 
@@ -137,7 +141,8 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 	p->t = hello->t;
 	p->status = hello->status;
 	if (later && core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
-		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing while it lasted */
+		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing
+					  while it lasted */
 	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
 		core->rounds = hello->t; /* the others have agreed on more rounds than are configured here */
 		sl_attempt_move(core, SL_PHASE_TRAIN);
@@ -148,7 +153,8 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 }
 
 /* The common prologue of chunks: which round, which attempt; then the view decides. */
-static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message, struct sl_buffer *buffer)
+static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message,
+		  struct sl_buffer *buffer)
 {
 	const struct sl_chunk *c = &message->chunk;
 	buffer->index = c->index;
@@ -371,7 +377,8 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 		return started;
 	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&
-		       ((core->phase == SL_PHASE_READY && core->at.prepared) || core->phase == SL_PHASE_RECOVER);
+		       ((core->phase == SL_PHASE_READY && core->at.prepared) ||
+			core->phase == SL_PHASE_RECOVER);
 	case SL_EVENT_RANGE:
 		return started && event->range != NULL && core->config.range_by_control;
 	case SL_EVENT_DEADLINE:
@@ -399,15 +406,18 @@ static sl_ms phase_deadline(const struct sl_core *core)
 	case SL_PHASE_DISCOVER:
 		return sl_discover_deadline(core);
 	case SL_PHASE_AGREE:
-		return core->view_built || core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.agreement_timeout_ms;
+		return core->view_built || core->jobs > 0
+			       ? SL_NEVER
+			       : core->at.progress + core->config.agreement_timeout_ms;
 	case SL_PHASE_SHARE:
 	case SL_PHASE_MIX:
 		return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
 	case SL_PHASE_READY:
 		if (!core->at.prepared)
 			return SL_NEVER; /* the disk is awaited */
-		return core->report_at < core->since + core->config.prepare_timeout_ms ? core->report_at
-									      : core->since + core->config.prepare_timeout_ms;
+		return core->report_at < core->since + core->config.prepare_timeout_ms
+			       ? core->report_at
+			       : core->since + core->config.prepare_timeout_ms;
 	case SL_PHASE_CONFIRM:
 		return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
 	case SL_PHASE_RECOVER:

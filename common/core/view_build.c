@@ -1,4 +1,5 @@
-/* From link states to a view: the component of mutual edges that contains this learner (protocol 5, AGREE). */
+/* From link states to a view: the component of mutual edges that contains this learner (protocol 5, AGREE).
+ */
 #include "common/core/state.h"
 #include "common/protocol/view_codec.h"
 
@@ -16,7 +17,8 @@ static bool mutual(const struct sl_core *core, uint32_t i, uint32_t j)
 	return a != NULL && b != NULL && sl_bit(a->named, j) && sl_bit(b->named, i);
 }
 
-static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count, uint32_t *position)
+static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count,
+		  uint32_t *position)
 {
 	if (link_of(core, to) == NULL) {
 		sl_bit_set(core->missing, to);
@@ -26,8 +28,8 @@ static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *qu
 	}
 }
 
-/* Breadth first from this learner. Returns how many members; queue holds them; awaited names the ids whose link state
- * would have to be known to be sure. */
+/* Breadth first from this learner. Returns how many members; queue holds them; awaited names the ids whose
+ * link state would have to be known to be sure. */
 static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *position)
 {
 	uint32_t count = 0, R = core->config.roster_size;
@@ -40,7 +42,8 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 		const uint64_t *named = link_of(core, queue[next])->named; /* those of this roster */
 		for (size_t w = 0; w < sl_core_words(core); w++)
 			for (uint64_t left = named[w]; left != 0; left &= left - 1)
-				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left), queue, &count, position);
+				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left),
+				      queue, &count, position);
 	}
 	return count;
 }
@@ -104,7 +107,8 @@ static const struct {
 #undef X
 };
 
-/* The own parameters, raised to the largest where that is the rule. False where it is not, and they differ. */
+/* The own parameters, raised to the largest where that is the rule. False where it is not, and they differ.
+ */
 static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint32_t member)
 {
 	const uint64_t *theirs = (const uint64_t *)&link_of(core, member)->state.parameters;
@@ -191,7 +195,8 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 	int decimals_most = -1;
 	if (p == 0)
 		p = sl_encoding_modulus(&view->encoding, view->n, agreed->max_weight, bits_most);
-	bool bound = sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
+	bool bound =
+		sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
 	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > bits_most) {
 		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_BOUND, true);
 		report->n[0] = p;
@@ -218,7 +223,8 @@ static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
 	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
 	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
 	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
-	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL && core->at.held != NULL;
+	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL &&
+		    core->at.held != NULL;
 	for (uint32_t i = 0; room && i < view->n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
 		holder->held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
@@ -237,8 +243,8 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 	core->at.busy = SL_ARENA_TAKE(arena, view->chunks, bool);
 	core->exchange = SL_ARENA_TAKE(arena, view->degree, struct sl_exchange);
 	view->roles = SL_ARENA_TAKE(arena, view->degree, uint8_t);
-	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL && core->exchange != NULL &&
-		    view->roles != NULL;
+	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL &&
+		    core->exchange != NULL && view->roles != NULL;
 	for (uint32_t r = 0; room && r < view->degree; r++) {
 		core->exchange[r].states_in = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;
@@ -318,7 +324,8 @@ static bool read_edges(struct sl_core *core, struct sl_view *view, const uint8_t
 		sl_id a, b;
 		sl_view_read_edge(bytes, view->n, e, &a, &b);
 		uint32_t i = sl_core_index(core, a), j = sl_core_index(core, b);
-		if (i == UINT32_MAX || j == UINT32_MAX || view->position[i] == UINT32_MAX || view->position[j] == UINT32_MAX)
+		if (i == UINT32_MAX || j == UINT32_MAX || view->position[i] == UINT32_MAX ||
+		    view->position[j] == UINT32_MAX)
 			return false;
 		core->edges[e] = (struct sl_edge){view->position[i], view->position[j]};
 	}
@@ -335,8 +342,9 @@ bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
 		return false;
 	sl_view_set_encoding(view);
 	bool whole = view->agreed.n == core->config.parameters.n && sl_field_init(&view->field, p) == SL_OK &&
-		     memcmp(view->previous, core->previous, SL_HASH_BYTES) == 0 && read_members(core, view, bytes) &&
-		     read_edges(core, view, bytes, edges) && finish_view(core, view);
+		     memcmp(view->previous, core->previous, SL_HASH_BYTES) == 0 &&
+		     read_members(core, view, bytes) && read_edges(core, view, bytes, edges) &&
+		     finish_view(core, view);
 	core->view_built = core->view_checked = whole && memcmp(bytes, core->at.view_bytes, size) == 0;
 	return core->view_built;
 }

@@ -84,11 +84,13 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 struct encoder {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;
-	uint64_t scale, most; /* 10^sigma; the largest magnitude that p tells from a smaller one of the other sign */
+	uint64_t scale,
+		most; /* 10^sigma; the largest magnitude that p tells from a smaller one of the other sign */
 	float edge;
 };
 
-static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *x, struct sl_encode_note *note)
+static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *x,
+		      struct sl_encode_note *note)
 {
 	double value = (double)theta;
 	if (!isfinite(value))
@@ -100,7 +102,7 @@ static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *
 		value = copysign((double)e->edge, value);
 	}
 	uint64_t magnitude = e->encoding->kind == SL_ENCODING_PAPER ? literal(e->encoding, e->scale, value)
-								      : weighted(e->encoding, e->scale, value);
+								    : weighted(e->encoding, e->scale, value);
 	if (magnitude > e->most)
 		return refuse(note, l, value, SL_ERR_RANGE);
 	*x = signbit(value) && magnitude != 0 ? e->field->p - magnitude : magnitude;
@@ -110,14 +112,16 @@ static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *
 /* ---- a block, all of it weighted and within the clip, which is what a bound on p is for ---- */
 
 #define BLOCK 512u
-#define WHOLE 0x1p52 /* from here to twice as much, doubles are the integers: adding it rounds, ties to even */
+#define WHOLE                                                                                                \
+	0x1p52 /* from here to twice as much, doubles are the integers: adding it rounds, ties to even */
 
 static bool bounded(const struct encoder *e)
 {
 	double most = e->encoding->clipping_range * (double)e->scale;
 	uint64_t magnitude;
 	return e->encoding->kind == SL_ENCODING_WEIGHTED && most >= 0 && most < WHOLE / 2 &&
-	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) && magnitude <= e->most;
+	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) &&
+	       magnitude <= e->most;
 }
 
 static bool within(const float *theta, size_t n, double clipping_range)
@@ -151,8 +155,8 @@ static int encode_any(const struct encoder *e, const float *theta, size_t at, si
 	return err;
 }
 
-int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta, size_t n,
-	      uint64_t *x, struct sl_encode_note *note)
+int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta,
+		       size_t n, uint64_t *x, struct sl_encode_note *note)
 {
 	struct encoder e = {.field = field,
 			    .encoding = encoding,
@@ -176,8 +180,8 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 
 /* One rounding to double for the numerator, one each for the denominator and the quotient, one to float: no
  * sums, so no machine can fuse any of them, and all get the same bits. */
-int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z, size_t n,
-	      float *theta)
+int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z,
+		       size_t n, float *theta)
 {
 	bool paper = encoding->kind == SL_ENCODING_PAPER;
 	if (!paper && z[n] == 0)
@@ -225,7 +229,7 @@ static uint64_t least_p(const struct sl_encoding *encoding, uint32_t decimals, u
 }
 
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
-		uint64_t *least, int *decimals_most)
+		       uint64_t *least, int *decimals_most)
 {
 	uint64_t total;
 	if (__builtin_mul_overflow(learners, max_weight, &total))
@@ -242,7 +246,7 @@ bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t 
 }
 
 uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
-		   uint32_t bits_max)
+			     uint32_t bits_max)
 {
 	static const struct {
 		uint64_t p;

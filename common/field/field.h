@@ -11,7 +11,7 @@
 
 struct sl_field {
 	uint64_t p;
-	uint32_t bits;  /* bits of p: 2^(bits-1) < p < 2^bits */
+	uint32_t bits;	/* bits of p: 2^(bits-1) < p < 2^bits */
 	uint32_t bytes; /* ceil(bits/8): an element's width on the wire */
 	bool mersenne31;
 };
@@ -22,7 +22,8 @@ int sl_field_init(struct sl_field *field, uint64_t p);
 /* Deterministic Miller-Rabin, right for every 64-bit n. */
 bool sl_field_is_prime(uint64_t n);
 
-/* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make slow. */
+/* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make
+ * slow. */
 static inline uint64_t sl_field_lift(const struct sl_field *f, uint64_t difference)
 {
 	return difference + (f->p & (uint64_t)((int64_t)difference >> 63));
@@ -58,7 +59,8 @@ uint64_t sl_field_inverse(const struct sl_field *field, uint64_t a);
 /* A signed integer into [0, p), |v| < p. */
 uint64_t sl_field_residue(const struct sl_field *field, int64_t v);
 
-/* The centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are as good as chance. */
+/* The centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are as good as chance.
+ */
 static inline int64_t sl_field_centred(const struct sl_field *f, uint64_t z)
 {
 	return (int64_t)(z - (f->p & (uint64_t)((int64_t)(f->p / 2 - z) >> 63)));

@@ -23,13 +23,13 @@ void sl_metropolis_open(const uint64_t *s, uint32_t f, size_t count, int64_t *st
 }
 
 void sl_metropolis_step(int64_t *state, size_t count, const uint8_t *const *states,
-		 const struct sl_divisor *divisors, uint32_t degree)
+			const struct sl_divisor *divisors, uint32_t degree)
 {
 	sl_kernels()->mix(state, count, states, divisors, degree);
 }
 
 double sl_metropolis_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state,
-		    size_t count, uint64_t *z)
+			   size_t count, uint64_t *z)
 {
 	assert(f >= 1 && f < 63);
 	uint64_t one = UINT64_C(1) << f, worst = 0;

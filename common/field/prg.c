@@ -55,7 +55,8 @@ void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out
 	}
 }
 
-static void draw_into(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count, bool subtract)
+static void draw_into(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count,
+		      bool subtract)
 {
 	uint64_t coin[BLOCK];
 	for (size_t at = 0; at < count; at += BLOCK) {

@@ -20,7 +20,8 @@ static uint64_t lagrange(const struct sl_sharing *sharing, uint32_t r)
 		if (j == r)
 			continue;
 		top = sl_field_mul(field, top, sharing->points[j]);
-		bottom = sl_field_mul(field, bottom, sl_field_sub(field, sharing->points[j], sharing->points[r]));
+		bottom = sl_field_mul(field, bottom,
+				      sl_field_sub(field, sharing->points[j], sharing->points[r]));
 	}
 	return sl_field_mul(field, top, sl_field_inverse(field, bottom));
 }
@@ -38,7 +39,7 @@ static bool points_valid(const struct sl_sharing *sharing)
 }
 
 int sl_share_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self,
-		    const sl_id *neighbours, uint32_t degree, struct sl_arena *arena)
+		  const sl_id *neighbours, uint32_t degree, struct sl_arena *arena)
 {
 	if (degree == 0)
 		return SL_ERR_INVALID;
@@ -78,8 +79,8 @@ void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint6
 
 /* --- shamir: a block of coordinates at a time --- */
 
-/* How many points' weights are kept: those of all where that is not too much; else every block weighs them again, some at
- * a time, which costs it a tenth. */
+/* How many points' weights are kept: those of all where that is not too much; else every block weighs them
+ * again, some at a time, which costs it a tenth. */
 static uint32_t group_of(uint32_t degree)
 {
 	uint32_t most = WEIGHTS_MOST / (SL_DOT_WORDS * (degree + 1)) / SL_DOT_POINTS * SL_DOT_POINTS;
@@ -102,7 +103,8 @@ static void weigh(const struct sl_sharing *sharing, uint32_t r, uint64_t *weight
 		weights[k] = sl_factor_times(&point, weights[k - 1]);
 }
 
-static void weigh_group(const struct sl_sharing *sharing, uint32_t r, uint32_t end, uint64_t *prepared, uint64_t *weights)
+static void weigh_group(const struct sl_sharing *sharing, uint32_t r, uint32_t end, uint64_t *prepared,
+			uint64_t *weights)
 {
 	size_t terms = (size_t)sharing->degree + 1;
 	for (; r < end; r++, prepared += SL_DOT_WORDS * terms) {
@@ -127,8 +129,8 @@ static void evaluate_group(const struct sl_sharing *sharing, struct sl_dot *dot,
 	}
 }
 
-/* Algorithm 1 and its Lagrange weights in one product; the same numbers as delta_r * sl_share_evaluate. All shares of a
- * coordinate sum to x: the learner's own is what the others leave of it. */
+/* Algorithm 1 and its Lagrange weights in one product; the same numbers as delta_r * sl_share_evaluate. All
+ * shares of a coordinate sum to x: the learner's own is what the others leave of it. */
 static void shamir(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
 		   size_t count, uint64_t *const *shares, uint64_t *scratch)
 {
@@ -140,8 +142,13 @@ static void shamir(const struct sl_sharing *sharing, struct sl_prg *randomness, 
 	memcpy(shares[degree] + at, x + at, count * sizeof *x);
 	for (uint32_t r = 0; r < degree; r += group) {
 		uint32_t end = degree - r < group ? degree : r + group;
-		struct sl_dot dot = {.field = &sharing->field, .terms = degree + 1, .weights = prepared,
-				     .first = x + at, .rows = scratch, .stride = STRIDE, .count = count};
+		struct sl_dot dot = {.field = &sharing->field,
+				     .terms = degree + 1,
+				     .weights = prepared,
+				     .first = x + at,
+				     .rows = scratch,
+				     .stride = STRIDE,
+				     .count = count};
 		if (at == 0 || group < degree)
 			weigh_group(sharing, r, end, prepared, weights);
 		evaluate_group(sharing, &dot, r, end, shares, at);
@@ -150,8 +157,8 @@ static void shamir(const struct sl_sharing *sharing, struct sl_prg *randomness, 
 
 /* --- all kinds --- */
 
-static void additive(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
-		     size_t count, uint64_t *const *shares)
+static void additive(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x,
+		     size_t at, size_t count, uint64_t *const *shares)
 {
 	uint64_t *own = shares[sharing->degree] + at;
 	memcpy(own, x + at, count * sizeof *own);

@@ -7,7 +7,7 @@
 #include "common/field/kernels/table.h"
 
 void sl_vector_update(const struct sl_field *field, uint64_t *x, uint64_t *sum, uint64_t c, size_t count,
-		   const uint8_t *const *states, const uint64_t *weights, uint32_t degree)
+		      const uint8_t *const *states, const uint64_t *weights, uint32_t degree)
 {
 	const struct sl_kernels *kernels = sl_kernels();
 	uint64_t fresh[SL_KERNEL_BLOCK], total[SL_KERNEL_BLOCK];

@@ -231,7 +231,8 @@ static int emit(struct work *w, bool prune, struct sl_edge *edges, size_t capaci
 			continue;
 		if (*count == capacity)
 			return SL_ERR_FULL;
-		edges[(*count)++] = (struct sl_edge){sl_sparse_certificate_a(s, edge), sl_sparse_certificate_b(s, edge)};
+		edges[(*count)++] =
+			(struct sl_edge){sl_sparse_certificate_a(s, edge), sl_sparse_certificate_b(s, edge)};
 	}
 	return SL_OK;
 }
@@ -280,7 +281,8 @@ size_t sl_augment_scratch(uint32_t n, uint32_t edges, uint32_t target)
 	kept = kept < edges ? kept : edges;
 	size_t own = 3 * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
 	size_t sorting = (2 * ((size_t)n + 1) + 4 * added) * sizeof(uint32_t) + 4 * ALIGNMENT_BYTES_MOST;
-	return sl_sparse_certificate_bytes(n, kept + added) + sl_blocks_bytes(n) + sl_disjoint_paths_bytes(n) + own + sorting;
+	return sl_sparse_certificate_bytes(n, kept + added) + sl_blocks_bytes(n) +
+	       sl_disjoint_paths_bytes(n) + own + sorting;
 }
 
 static int take(struct work *w, const struct sl_graph *graph, struct sl_arena *scratch)
@@ -302,7 +304,7 @@ static int take(struct work *w, const struct sl_graph *graph, struct sl_arena *s
 }
 
 int sl_augment(const struct sl_graph *graph, uint32_t target, struct sl_edge *edges, size_t capacity,
-		 size_t *count, struct sl_arena *scratch)
+	       size_t *count, struct sl_arena *scratch)
 {
 	struct work w = {.target = target};
 	*count = 0;

@@ -89,7 +89,7 @@ static uint32_t list_cuts(const struct sl_blocks *blocks, uint32_t n, uint32_t *
 }
 
 int sl_connectivity_articulation(const struct sl_graph *graph, uint32_t *vertices, uint32_t *count,
-		    struct sl_arena *scratch)
+				 struct sl_arena *scratch)
 {
 	struct sl_sparse_certificate sparse;
 	struct sl_blocks blocks;

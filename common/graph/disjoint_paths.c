@@ -66,7 +66,8 @@ static void turn(struct sl_disjoint_paths *d, const struct goal *goal, uint32_t 
 	}
 }
 
-static bool find_path(struct sl_disjoint_paths *d, const struct sl_sparse_certificate *sparse, const struct goal *goal)
+static bool find_path(struct sl_disjoint_paths *d, const struct sl_sparse_certificate *sparse,
+		      const struct goal *goal)
 {
 	uint32_t tail = 1;
 	d->search++;
@@ -105,21 +106,23 @@ static uint32_t count_paths(struct sl_disjoint_paths *d, const struct sl_sparse_
 	return paths;
 }
 
-uint32_t sl_disjoint_paths_pair(struct sl_disjoint_paths *disjoint, const struct sl_sparse_certificate *sparse, uint32_t from,
-			  uint32_t to, uint32_t most)
+uint32_t sl_disjoint_paths_pair(struct sl_disjoint_paths *disjoint,
+				const struct sl_sparse_certificate *sparse, uint32_t from, uint32_t to,
+				uint32_t most)
 {
 	const struct goal goal = {.from = from, .to = to, .below = 0};
 	return count_paths(disjoint, sparse, &goal, most);
 }
 
-uint32_t sl_disjoint_paths_fan(struct sl_disjoint_paths *disjoint, const struct sl_sparse_certificate *sparse, uint32_t from,
-			 uint32_t most)
+uint32_t sl_disjoint_paths_fan(struct sl_disjoint_paths *disjoint, const struct sl_sparse_certificate *sparse,
+			       uint32_t from, uint32_t most)
 {
 	const struct goal goal = {.from = from, .to = SL_NONE, .below = sparse->rank[from]};
 	return count_paths(disjoint, sparse, &goal, most);
 }
 
-void sl_disjoint_paths_cut(const struct sl_disjoint_paths *disjoint, const struct sl_sparse_certificate *sparse, uint32_t *cut)
+void sl_disjoint_paths_cut(const struct sl_disjoint_paths *disjoint,
+			   const struct sl_sparse_certificate *sparse, uint32_t *cut)
 {
 	for (uint32_t v = 0; v < sparse->n; v++)
 		if (disjoint->entered[v] == disjoint->search && disjoint->left[v] != disjoint->search)

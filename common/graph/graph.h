@@ -11,7 +11,8 @@ struct sl_edge {
 struct sl_graph {
 	uint32_t n;
 	uint32_t edges;
-	uint32_t *start; /* n+1; neighbours of v are adjacent[start[v]] .. adjacent[start[v+1]-1], ascending */
+	uint32_t
+		*start; /* n+1; neighbours of v are adjacent[start[v]] .. adjacent[start[v+1]-1], ascending */
 	uint32_t *adjacent;
 };
 
@@ -30,8 +31,8 @@ static inline const uint32_t *sl_graph_neighbours(const struct sl_graph *g, uint
 uint32_t sl_graph_degree_min(const struct sl_graph *graph);
 uint32_t sl_graph_degree_max(const struct sl_graph *graph);
 
-/* Number of components; component[v] in 0.. if component is not NULL (n entries). Scratch: n words of the arena,
- * given back. 0 if the arena is too small. */
+/* Number of components; component[v] in 0.. if component is not NULL (n entries). Scratch: n words of the
+ * arena, given back. 0 if the arena is too small. */
 uint32_t sl_graph_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch);
 
 /* The divisor max(|N_i|, |N_j|) + 1 of the Metropolis-Hastings weight (paper eq. Metropolis-Hastings). */

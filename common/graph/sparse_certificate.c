@@ -97,8 +97,8 @@ static int take(struct sl_sparse_certificate *s, uint32_t n, size_t edges, struc
 	return SL_OK;
 }
 
-int sl_sparse_certificate_init(struct sl_sparse_certificate *sparse, const struct sl_graph *graph, uint32_t k, size_t more,
-		     struct sl_arena *arena)
+int sl_sparse_certificate_init(struct sl_sparse_certificate *sparse, const struct sl_graph *graph, uint32_t k,
+			       size_t more, struct sl_arena *arena)
 {
 	struct waiting waiting;
 	size_t before = sl_arena_mark(arena), kept = (size_t)k * graph->n;

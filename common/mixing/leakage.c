@@ -13,7 +13,8 @@ size_t sl_leakage_bytes(uint32_t n)
 	return n * per_vertex + PIECES * ALIGNMENT_BYTES_MOST;
 }
 
-int sl_leakage_init(struct sl_leakage *leakage, uint32_t n, const struct sl_field *field, struct sl_arena *arena)
+int sl_leakage_init(struct sl_leakage *leakage, uint32_t n, const struct sl_field *field,
+		    struct sl_arena *arena)
 {
 	size_t before = sl_arena_mark(arena);
 	*leakage = (struct sl_leakage){.field = *field, .n = n};
@@ -26,8 +27,8 @@ int sl_leakage_init(struct sl_leakage *leakage, uint32_t n, const struct sl_fiel
 	leakage->label = SL_ARENA_TAKE(arena, n, uint32_t);
 	leakage->list = SL_ARENA_TAKE(arena, n, uint32_t);
 	if (leakage->unled_vertex == NULL || leakage->coalition == NULL || leakage->row == NULL ||
-	    leakage->rows == NULL || leakage->rest == NULL || leakage->work == NULL || leakage->label == NULL ||
-	    leakage->list == NULL) {
+	    leakage->rows == NULL || leakage->rest == NULL || leakage->work == NULL ||
+	    leakage->label == NULL || leakage->list == NULL) {
 		sl_arena_reset(arena, before);
 		return SL_ERR_NOMEM;
 	}
@@ -149,7 +150,7 @@ static uint32_t collect(struct sl_leakage *leakage, const struct sl_graph *graph
 }
 
 uint32_t sl_leakage_round(struct sl_leakage *leakage, const struct sl_graph *graph, const bool *participants,
-			uint32_t *group)
+			  uint32_t *group)
 {
 	uint32_t groups = 0;
 	assert(graph->n == leakage->n);
@@ -192,8 +193,9 @@ static bool scale_row(const struct sl_leakage *leakage, const uint64_t *row, int
 {
 	uint64_t factor = (uint64_t)scale % leakage->field.p;
 	for (uint32_t u = 0; u < leakage->n; u++) {
-		int64_t c =
-			row[u] == 0 ? 0 : sl_field_centred(&leakage->field, sl_field_mul(&leakage->field, factor, row[u]));
+		int64_t c = row[u] == 0 ? 0
+					: sl_field_centred(&leakage->field,
+							   sl_field_mul(&leakage->field, factor, row[u]));
 		if (c < -most || c > most)
 			return false;
 		coefficients[u] = (int32_t)c;
@@ -248,7 +250,8 @@ static uint64_t image_hash(const struct sl_leakage *leakage, uint32_t v)
 	uint64_t hash = 0;
 	for (uint32_t k = 0; k < leakage->unled; k++)
 		hash = hash * UINT64_C(0x9e3779b97f4a7c15) +
-		       sl_field_mul(&leakage->field, image(leakage, v, leakage->unled_vertex[k]), leakage->work[v]);
+		       sl_field_mul(&leakage->field, image(leakage, v, leakage->unled_vertex[k]),
+				    leakage->work[v]);
 	return hash;
 }
 

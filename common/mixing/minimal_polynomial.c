@@ -63,8 +63,8 @@ static void weigh_edges(struct walk *walk, const struct sl_graph *graph)
 		for (uint32_t k = 0; k < sl_graph_degree(graph, v); k++) {
 			uint32_t u = sl_graph_neighbours(graph, v)[k];
 			if (u > v)
-				walk->edge[walk->edges++] =
-					(struct weighted){v, u, walk->inverse[sl_graph_metropolis(graph, v, u)]};
+				walk->edge[walk->edges++] = (struct weighted){
+					v, u, walk->inverse[sl_graph_metropolis(graph, v, u)]};
 		}
 }
 
@@ -174,7 +174,8 @@ static uint64_t discrepancy_of(const struct massey *massey)
 	const uint64_t *last = massey->sequence + massey->read - 1;
 	uint64_t sum = 0;
 	for (uint32_t k = 0; k <= massey->length; k++)
-		sum = sl_field_add(massey->field, sum, sl_field_mul(massey->field, massey->c[k], *(last - k)));
+		sum = sl_field_add(massey->field, sum,
+				   sl_field_mul(massey->field, massey->c[k], *(last - k)));
 	return sum;
 }
 
@@ -272,8 +273,8 @@ static void find(struct walk *walk, struct sl_prg *randomness, struct massey *ma
 }
 
 int sl_minimal_polynomial(const struct sl_graph *graph, const struct sl_field *field,
-		  const uint8_t seed[static SL_HASH_BYTES], uint64_t *r, uint32_t *degree,
-		  struct sl_arena *scratch)
+			  const uint8_t seed[static SL_HASH_BYTES], uint64_t *r, uint32_t *degree,
+			  struct sl_arena *scratch)
 {
 	if (graph->n == 0 || field->p <= graph->n)
 		return SL_ERR_INVALID;
@@ -303,7 +304,8 @@ uint64_t sl_minimal_polynomial_at_one(const struct sl_field *field, const uint64
 }
 
 uint64_t sl_minimal_polynomial_scale(const struct sl_field *field, const uint64_t *r, uint32_t degree,
-			     uint32_t learners)
+				     uint32_t learners)
 {
-	return sl_field_mul(field, learners % field->p, sl_field_inverse(field, sl_minimal_polynomial_at_one(field, r, degree)));
+	return sl_field_mul(field, learners % field->p,
+			    sl_field_inverse(field, sl_minimal_polynomial_at_one(field, r, degree)));
 }

@@ -10,7 +10,8 @@ size_t sl_spectrum_scratch(uint32_t n);
  * (1: not connected). Dense and exact to rounding: n <= SL_LEARNERS_MAX, else SL_ERR_RANGE; n = 1 gives 0. */
 int sl_spectrum_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu);
 
-/* The smallest K >= 1 with 2 p n^1.5 mu^K < 1 (paper eq. K bound through the spectral norm); UINT64_MAX if mu >= 1. */
+/* The smallest K >= 1 with 2 p n^1.5 mu^K < 1 (paper eq. K bound through the spectral norm); UINT64_MAX if mu
+ * >= 1. */
 uint64_t sl_spectrum_iterations(uint64_t p, uint32_t n, double mu);
 
 /* f = 62 - bits(p): fractional bits of an int64 mixing state. */

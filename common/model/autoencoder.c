@@ -56,8 +56,9 @@ void sl_autoencoder_initial(uint32_t hidden_units, uint64_t seed, float *model)
 {
 	struct parts p = parts_of(model, hidden_units);
 	size_t weights = (size_t)hidden_units * SL_PIXELS;
-	double bound = sqrt(
-		6.0 / (SL_PIXELS + (double)hidden_units)); /* sqrt is exact everywhere, unlike exp and friends */
+	double bound =
+		sqrt(6.0 / (SL_PIXELS +
+			    (double)hidden_units)); /* sqrt is exact everywhere, unlike exp and friends */
 	uint64_t random = sl_random_seed(seed, hidden_units, 0);
 	memset(model, 0, sl_autoencoder_parameters(hidden_units) * sizeof *model);
 	for (size_t i = 0; i < weights; i++)
@@ -80,7 +81,18 @@ static void affine(const float *in, const float *w, const float *b, float *out, 
 {
 	for (uint32_t r = 0; r < count; r++)
 		memcpy(out + (size_t)r * outs, b, outs * sizeof *b);
-	sl_blas_multiply(&(struct sl_blas_product){.turn_b = true, .m = count, .n = outs, .k = ins, .alpha = 1.0f, .beta = 1.0f, .a = in, .lda = ins, .b = w, .ldb = ins, .ldc = outs}, out);
+	sl_blas_multiply(&(struct sl_blas_product){.turn_b = true,
+						   .m = count,
+						   .n = outs,
+						   .k = ins,
+						   .alpha = 1.0f,
+						   .beta = 1.0f,
+						   .a = in,
+						   .lda = ins,
+						   .b = w,
+						   .ldb = ins,
+						   .ldc = outs},
+			 out);
 }
 
 void sl_autoencoder_forward(struct sl_autoencoder *net, const float *model, uint32_t count)
@@ -120,8 +132,8 @@ static double cross_entropy(const struct sl_autoencoder *net, uint32_t count)
 
 double sl_autoencoder_loss(const struct sl_autoencoder *net, uint32_t count)
 {
-	double sum =
-		net->hidden_units == 1 ? sl_autoencoder_squared_error(net, count) / 2 : cross_entropy(net, count);
+	double sum = net->hidden_units == 1 ? sl_autoencoder_squared_error(net, count) / 2
+					    : cross_entropy(net, count);
 	return sum / count;
 }
 
@@ -129,7 +141,16 @@ double sl_autoencoder_loss(const struct sl_autoencoder *net, uint32_t count)
 static void hidden_delta(struct sl_autoencoder *net, const float *w2, uint32_t count)
 {
 	size_t narrow = (size_t)count * net->hidden_units;
-	sl_blas_multiply(&(struct sl_blas_product){.m = count, .n = net->hidden_units, .k = SL_PIXELS, .alpha = 1.0f, .a = net->output, .lda = SL_PIXELS, .b = w2, .ldb = net->hidden_units, .ldc = net->hidden_units}, net->delta);
+	sl_blas_multiply(&(struct sl_blas_product){.m = count,
+						   .n = net->hidden_units,
+						   .k = SL_PIXELS,
+						   .alpha = 1.0f,
+						   .a = net->output,
+						   .lda = SL_PIXELS,
+						   .b = w2,
+						   .ldb = net->hidden_units,
+						   .ldc = net->hidden_units},
+			 net->delta);
 	for (size_t i = 0; i < narrow; i++) {
 		float a = net->active[i];
 		net->delta[i] *= net->hidden_units == 1 ? 1.0f - a * a : (a > 0.0f ? 1.0f : 0.0f);
@@ -140,7 +161,18 @@ static void hidden_delta(struct sl_autoencoder *net, const float *w2, uint32_t c
 static void descend(const float *delta, const float *in, uint32_t count, uint32_t outs, uint32_t ins,
 		    float scale, float *w, float *b)
 {
-	sl_blas_multiply(&(struct sl_blas_product){.turn_a = true, .m = outs, .n = ins, .k = count, .alpha = scale, .beta = 1.0f, .a = delta, .lda = outs, .b = in, .ldb = ins, .ldc = ins}, w);
+	sl_blas_multiply(&(struct sl_blas_product){.turn_a = true,
+						   .m = outs,
+						   .n = ins,
+						   .k = count,
+						   .alpha = scale,
+						   .beta = 1.0f,
+						   .a = delta,
+						   .lda = outs,
+						   .b = in,
+						   .ldb = ins,
+						   .ldc = ins},
+			 w);
 	for (uint32_t r = 0; r < count; r++)
 		for (uint32_t i = 0; i < outs; i++)
 			b[i] += scale * delta[(size_t)r * outs + i];
@@ -154,8 +186,8 @@ void sl_autoencoder_backward(struct sl_autoencoder *net, const float *model, uin
 	for (size_t i = 0; i < (size_t)count * SL_PIXELS; i++)
 		net->output[i] -= net->input[i];
 	hidden_delta(net, p.w2, count); /* before `into`, which may be the model, changes */
-	descend(net->delta, net->input, count, net->hidden_units, SL_PIXELS, mean, same_place(into, model, p.w1),
-		same_place(into, model, p.b1));
-	descend(net->output, net->active, count, SL_PIXELS, net->hidden_units, mean, same_place(into, model, p.w2),
-		same_place(into, model, p.b2));
+	descend(net->delta, net->input, count, net->hidden_units, SL_PIXELS, mean,
+		same_place(into, model, p.w1), same_place(into, model, p.b1));
+	descend(net->output, net->active, count, SL_PIXELS, net->hidden_units, mean,
+		same_place(into, model, p.w2), same_place(into, model, p.b2));
 }

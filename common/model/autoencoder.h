@@ -18,11 +18,11 @@
 
 struct sl_autoencoder {
 	uint32_t hidden_units, rows; /* h; images of a batch at most */
-	float *input;	       /* rows x 784: x */
-	float *active;	       /* rows x h: a */
-	float *output;	       /* rows x 784: y, then its delta */
-	float *delta;	       /* rows x h */
-	float *memory;	       /* all of the above */
+	float *input;		     /* rows x 784: x */
+	float *active;		     /* rows x h: a */
+	float *output;		     /* rows x 784: y, then its delta */
+	float *delta;		     /* rows x h */
+	float *memory;		     /* all of the above */
 };
 
 static inline size_t sl_autoencoder_parameters(uint32_t hidden_units)

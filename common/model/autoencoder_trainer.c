@@ -113,8 +113,8 @@ static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const 
 	}
 	if (!isfinite(loss))
 		return sl_err_set(error, SL_ERR_RANGE,
-			       "training diverged (its loss is no number) at learning_rate %g",
-			       (double)t->learning_rate);
+				  "training diverged (its loss is no number) at learning_rate %g",
+				  (double)t->learning_rate);
 	*result = (struct sl_training){loss, t->set.mine.count, seconds_now() - begun};
 	return SL_OK;
 }
@@ -155,12 +155,13 @@ static int settings_check(const struct sl_settings *s, struct sl_error *error)
 {
 	if (s->hidden_units < 1 || sl_autoencoder_parameters(s->hidden_units) >= SL_ELEMENTS_MAX)
 		return sl_err_set(error, SL_ERR_RANGE,
-			       "hidden: %" PRIu32 ": a model of 1 to %u elements is possible", s->hidden_units,
-			       SL_ELEMENTS_MAX - 1);
+				  "hidden: %" PRIu32 ": a model of 1 to %u elements is possible",
+				  s->hidden_units, SL_ELEMENTS_MAX - 1);
 	if (s->batch < 1 || s->epochs < 1)
 		return sl_err_set(error, SL_ERR_RANGE, "batch and epochs are at least 1");
 	if (!(s->learning_rate > 0) || !isfinite(s->learning_rate))
-		return sl_err_set(error, SL_ERR_RANGE, "learning_rate: %g: must be above 0", s->learning_rate);
+		return sl_err_set(error, SL_ERR_RANGE, "learning_rate: %g: must be above 0",
+				  s->learning_rate);
 	return SL_OK;
 }
 
@@ -169,19 +170,21 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 {
 	if (t->batch >= t->set.mine.count)
 		return sl_err_set(error, SL_ERR_RANGE,
-			       "batch: %u must be less than the %u images of this learner, or a model that has to be trained "
-			       "again would come out the same",
-			       t->batch, t->set.mine.count);
+				  "batch: %u must be less than the %u images of this learner, or a model "
+				  "that has to be trained "
+				  "again would come out the same",
+				  t->batch, t->set.mine.count);
 	t->order = calloc(t->set.mine.count, sizeof *t->order);
 	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
 	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden_units, rows);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_err_set(error, rc, "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
+		return sl_err_set(error, rc,
+				  "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "trainer: out of memory");
 }
 
 int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
-			struct sl_trainer **trainer, struct sl_error *error)
+				struct sl_trainer **trainer, struct sl_error *error)
 {
 	struct sl_deal deal = {s->split, rank, learners};
 	*trainer = NULL;

@@ -1,6 +1,7 @@
 /* checkpoint.c - a model as a file of one tensor (daemon/safetensors.h).
  *
- *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats, little-endian
+ *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats,
+ * little-endian
  *
  * "shapes" says how the n floats of a trainer are laid out, as far as n tells it.
  */
@@ -48,25 +49,29 @@ static void shapes_of(uint64_t n, char *text, size_t bytes)
 /* NULL when the run's name is not UTF-8 or memory is short. */
 static json_t *header_of(const struct sl_checkpoint *c)
 {
-	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16], learners[16], weight[24];
+	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16],
+		learners[16], weight[24];
 	sodium_bin2hex(digest, sizeof digest, c->digest, sizeof c->digest);
 	sodium_bin2hex(checksum, sizeof checksum, c->checksum, sizeof c->checksum);
 	shapes_of(c->n, shapes, sizeof shapes);
 	snprintf(round, sizeof round, "%" PRIu32, c->round);
 	snprintf(learners, sizeof learners, "%" PRIu32, c->learners);
 	snprintf(weight, sizeof weight, "%" PRIu64, c->total_weight);
-	return json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__", "format", FORMAT,
-			 "run", c->run, "round", round, "digest", digest, "learners", learners, "total_weight", weight,
-			 "checksum", checksum, "shapes", shapes, "model", "dtype", "F32", "shape", (json_int_t)c->n,
-			 "data_offsets", (json_int_t)0, (json_int_t)(4 * c->n));
+	return json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__",
+			 "format", FORMAT, "run", c->run, "round", round, "digest", digest, "learners",
+			 learners, "total_weight", weight, "checksum", checksum, "shapes", shapes, "model",
+			 "dtype", "F32", "shape", (json_int_t)c->n, "data_offsets", (json_int_t)0,
+			 (json_int_t)(4 * c->n));
 }
 
-int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error)
+int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
+			struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
 	sl_checkpoint_name(checkpoint->round, name);
 	sum_of(model, checkpoint->n, checkpoint->checksum);
-	return sl_safetensors_write(folder, name, header_of(checkpoint), model, checkpoint->n * sizeof *model, error);
+	return sl_safetensors_write(folder, name, header_of(checkpoint), model, checkpoint->n * sizeof *model,
+				    error);
 }
 
 /* ---- reading ---- */
@@ -76,16 +81,17 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 {
 	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *shapes;
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
-			"round", &round, "digest", &digest, "learners", &learners, "total_weight", &weight,
-			"checksum", &checksum, "shapes", &shapes) != 0)
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
+			&run, "round", &round, "digest", &digest, "learners", &learners, "total_weight",
+			&weight, "checksum", &checksum, "shapes", &shapes) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
 	if (strlen(run) >= sizeof c->run)
 		return "the run's name is too long";
 	strcpy(c->run, run);
-	if (!sl_safetensors_metadata_number(round, SL_ROUNDS_MAX, &t) || !sl_safetensors_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
+	if (!sl_safetensors_metadata_number(round, SL_ROUNDS_MAX, &t) ||
+	    !sl_safetensors_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
 	    !sl_safetensors_metadata_number(weight, UINT64_MAX, &c->total_weight))
 		return "round, learners or total_weight is no number";
 	c->round = (sl_round)t;
@@ -153,8 +159,8 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	else if (c->round != round)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
 	else if (model != NULL && c->n != n)
-		rc = sl_err_set(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu", path,
-			     c->n, n);
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu",
+				path, c->n, n);
 	else if (model != NULL && (wrong = model_read(fd, c, model)) != NULL)
 		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	close(fd);
@@ -184,8 +190,8 @@ static sl_round highest_below(DIR *entries, sl_round limit)
 }
 
 /* The folder's, of that round. */
-static int round_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *found,
-		      float *model, struct sl_error *error)
+static int round_read(const char *folder, const char *run, sl_round round, size_t n,
+		      struct sl_checkpoint *found, float *model, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_checkpoint_name(round, name);
@@ -194,8 +200,8 @@ static int round_read(const char *folder, const char *run, sl_round round, size_
 	return file_read(path, run, round, n, found, model, error);
 }
 
-int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *checkpoint,
-		       float *model, struct sl_error *error)
+int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n,
+		       struct sl_checkpoint *checkpoint, float *model, struct sl_error *error)
 {
 	struct sl_checkpoint found = {0};
 	char name[SL_FILE_NAME_BYTES];
@@ -228,7 +234,7 @@ int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct s
 	DIR *entries = opendir(folder);
 	if (entries == NULL)
 		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", folder,
-			       strerror(errno));
+				  strerror(errno));
 	int rc = latest_in(entries, folder, run, n, &found, model, error);
 	closedir(entries);
 	if (rc == SL_OK)

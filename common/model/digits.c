@@ -161,7 +161,7 @@ int sl_digits_load(const struct sl_deal *deal, struct sl_dataset *set, struct sl
 	uint32_t pool = SL_DIGITS - sl_images_held_out(SL_DIGITS);
 	if (deal->learners > pool)
 		return sl_err_set(error, SL_ERR_RANGE, "data: digits: %u images are too few for %u learners",
-			       pool, deal->learners);
+				  pool, deal->learners);
 	uint8_t labels[SL_DIGITS];
 	for (uint32_t i = 0; i < SL_DIGITS; i++)
 		labels[i] = sl_digits_label(i);

@@ -1,4 +1,5 @@
-/* disk_error.h - what is said when a disk is full, fails, or does not let this user write: the file, why, and what to do.
+/* disk_error.h - what is said when a disk is full, fails, or does not let this user write: the file, why, and
+ * what to do.
  *
  * Nothing that a disk refused is tried again: after a failed fsync nobody knows what of the file is there.
  */

@@ -79,7 +79,7 @@ static void trim(struct sl_images *images)
 }
 
 int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
-		    struct sl_error *error)
+			   struct sl_error *error)
 {
 	*set = (struct sl_dataset){0};
 	int rc = strcmp(data, "digits") == 0 ? sl_digits_load(deal, set, error)

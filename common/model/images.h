@@ -39,7 +39,7 @@ struct sl_dataset {
 
 /* Reads `data`: "digits" or a folder of IDX files. On failure nothing is left to free. */
 int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
-		    struct sl_error *error);
+			   struct sl_error *error);
 void sl_images_dataset_free(struct sl_dataset *set);
 
 /* For the sources (idx.c, digits.c). */

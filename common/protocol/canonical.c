@@ -43,7 +43,8 @@ static void feed_parameters(struct hasher *v, const struct sl_parameters *p)
 #undef X
 }
 
-void sl_canonical_link_state(const struct sl_scope *scope, const struct sl_link_state *ls, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_link_state(const struct sl_scope *scope, const struct sl_link_state *ls,
+			     uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	struct sl_scope signers = *scope;
@@ -63,7 +64,8 @@ void sl_canonical_link_state(const struct sl_scope *scope, const struct sl_link_
 	finish(&v, hash);
 }
 
-void sl_canonical_ready(const struct sl_scope *scope, const struct sl_ready *ready, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_ready(const struct sl_scope *scope, const struct sl_ready *ready,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling ready 1", scope);
@@ -76,7 +78,8 @@ void sl_canonical_ready(const struct sl_scope *scope, const struct sl_ready *rea
 	finish(&v, hash);
 }
 
-void sl_canonical_digest(const struct sl_scope *scope, const struct sl_digest *digest, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_digest(const struct sl_scope *scope, const struct sl_digest *digest,
+			 uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling digest 2", scope);
@@ -94,7 +97,8 @@ void sl_canonical_digest(const struct sl_scope *scope, const struct sl_digest *d
 	finish(&v, hash);
 }
 
-void sl_canonical_abort(const struct sl_scope *scope, const struct sl_abort *abort_record, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_abort(const struct sl_scope *scope, const struct sl_abort *abort_record,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling fence 1", scope);
@@ -111,7 +115,7 @@ void sl_canonical_abort(const struct sl_scope *scope, const struct sl_abort *abo
 }
 
 void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
-			 const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
+			     const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling masked state 2", scope);
@@ -121,8 +125,8 @@ void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state,
 	finish(&v, hash);
 }
 
-void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES], const uint64_t *z,
-		     size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	uint8_t packed[BLOCK * sizeof *z];
@@ -137,7 +141,8 @@ void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static
 	finish(&v, hash);
 }
 
-void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size,
+		       uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling view 2", scope);

@@ -5,13 +5,13 @@
  *     ^ ^                ^                   |                    |                       | all Readys
  *     | |                +------------- given up ----------------+-----------------------+ v
  *     | |                                                                              RELEASE
- *     | |                                                                                 | durable: own state goes out
- *     | |                                                                                 v
+ *     | |                                                                                 | durable: own
+ * state goes out | |                                                                                 v
  *     +-+---------------- COMMIT <---------------- CONFIRM <------------------------------- MIX
  *           next round      | durable     digests        K iterations
  *                           v
- *                          DONE   after round T; from TRAIN at the start, when that is committed already. Back to TRAIN
- *                                 when others turn out to have agreed on more rounds
+ *                          DONE   after round T; from TRAIN at the start, when that is committed already.
+ * Back to TRAIN when others turn out to have agreed on more rounds
  *
  *   RELEASE, MIX, CONFIRM --a neighbour is lost--> RECOVER --all masked states are here--> CONFIRM
  *                        the attempt can never complete: '--> DISCOVER, or TRAIN where the model is burned
@@ -28,12 +28,12 @@
 #define SL_PHASES(X)                                                                                         \
 	X(TRAIN)                                                                                             \
 	X(DISCOVER)                                                                                          \
-	X(AGREE)                                                                                            \
+	X(AGREE)                                                                                             \
 	X(SHARE)                                                                                             \
 	X(READY)                                                                                             \
 	X(RELEASE)                                                                                           \
 	X(MIX)                                                                                               \
-	X(CONFIRM)                                                                                            \
+	X(CONFIRM)                                                                                           \
 	X(COMMIT)                                                                                            \
 	X(RECOVER)                                                                                           \
 	X(CATCHUP)                                                                                           \
@@ -43,7 +43,7 @@ enum sl_phase {
 #define X(name) SL_PHASE_##name,
 	SL_PHASES(X)
 #undef X
-	SL_PHASE_COUNT
+		SL_PHASE_COUNT
 };
 
 const char *sl_phase_name(enum sl_phase phase);

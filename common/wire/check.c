@@ -5,7 +5,7 @@
 
 #include "common/mixing/engine.h"
 #include "common/field/encode.h" /* enum sl_encoding_kind */
-#include "common/field/share.h"  /* enum sl_sharing_kind */
+#include "common/field/share.h"	 /* enum sl_sharing_kind */
 
 #define CHUNKS_MAX ((SL_ELEMENTS_MAX + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS)
 #define P_END (UINT64_C(1) << 61)

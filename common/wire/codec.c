@@ -16,7 +16,8 @@ static bool vector_kind(uint32_t kind)
 size_t sl_codec_bytes(const struct sl_message *message)
 {
 	assert(sl_check_message(message) == NULL); /* ours: a peer would refuse it */
-	size_t payload = vector_kind(message->kind) ? sl_codec_chunk_bytes(&message->chunk) : sl_codec_control_bytes(message);
+	size_t payload = vector_kind(message->kind) ? sl_codec_chunk_bytes(&message->chunk)
+						    : sl_codec_control_bytes(message);
 	assert(payload <= sl_frame_limit(message->kind));
 	return SL_FRAME_HEADER_BYTES + payload;
 }
@@ -56,7 +57,7 @@ static int refuse(struct sl_decoded *decoded, int err)
 }
 
 int sl_codec_decode(uint32_t kind, const uint8_t *payload, size_t size, struct sl_decoded *decoded,
-		      const char **why)
+		    const char **why)
 {
 	*decoded = (struct sl_decoded){0};
 	*why = NULL;

@@ -1,5 +1,5 @@
-/* Control messages: bytes -> protobuf-c's struct -> ours. All memory is one block, sized from the payload before
- * protobuf-c sees it, so that no payload is amplified. */
+/* Control messages: bytes -> protobuf-c's struct -> ours. All memory is one block, sized from the payload
+ * before protobuf-c sees it, so that no payload is amplified. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
 
-/* Honest messages need about 4 times their size (a packed id of one byte becomes four) and a few structs. Thousands of
- * empty unknown fields would need 30 times theirs; they are cut off here. */
+/* Honest messages need about 4 times their size (a packed id of one byte becomes four) and a few structs.
+ * Thousands of empty unknown fields would need 30 times theirs; they are cut off here. */
 #define BUDGET_FACTOR 8u
 #define BUDGET_FLOOR 4096u
 
@@ -125,7 +125,8 @@ static const char *read_abort(const Starling__Abort *m, struct sl_abort *abort_r
 	abort_record->count = (uint32_t)m->n_released;
 	for (uint32_t i = 0; i < abort_record->count; i++)
 		abort_record->released[i] = m->released[i];
-	return COPY(abort_record->key, m->key) && COPY(abort_record->signature, m->signature) ? NULL : wrong_length;
+	return COPY(abort_record->key, m->key) && COPY(abort_record->signature, m->signature) ? NULL
+											      : wrong_length;
 }
 
 static const char *read_have(const Starling__Have *m, struct sl_have *have)
@@ -217,7 +218,8 @@ static void compare(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
 	c->left -= size;
 }
 
-/* protobuf-c takes the last of two fields, drops what is over 32 bits and reads fields in any order; we do not. */
+/* protobuf-c takes the last of two fields, drops what is over 32 bits and reads fields in any order; we do
+ * not. */
 static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t size)
 {
 	struct comparison c = {.base = {compare}, .at = payload, .left = size, .same = true};
@@ -226,7 +228,7 @@ static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t 
 }
 
 int sl_codec_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
-		    const char **why)
+			  const char **why)
 {
 	size_t room = BUDGET_FACTOR * size + BUDGET_FLOOR;
 	struct budget budget = {.spent = false};

@@ -1,6 +1,7 @@
 /* The bytes of a chunk, as vector.proto has them; the piece stands last.
  *
- *   08 t | 10 a | 1a 20 view[32] | 20 iteration | 28 index | 30 origin | 3a 20 nonce[32] | 42 length data[length]
+ *   08 t | 10 a | 1a 20 view[32] | 20 iteration | 28 index | 30 origin | 3a 20 nonce[32] | 42 length
+ * data[length]
  *
  * An integer that is 0 is left out with its tag, as proto3 does.
  */
@@ -11,14 +12,14 @@
 #include "proto/vector.pb-c.h"
 
 enum tag { /* field number * 8 + wire type: 0 varint, 2 length-delimited */
-	TAG_T = 1 << 3,
-	TAG_A = 2 << 3,
-	TAG_VIEW = 3 << 3 | 2,
-	TAG_ITERATION = 4 << 3,
-	TAG_INDEX = 5 << 3,
-	TAG_ORIGIN = 6 << 3,
-	TAG_NONCE = 7 << 3 | 2,
-	TAG_DATA = 8 << 3 | 2,
+	   TAG_T = 1 << 3,
+	   TAG_A = 2 << 3,
+	   TAG_VIEW = 3 << 3 | 2,
+	   TAG_ITERATION = 4 << 3,
+	   TAG_INDEX = 5 << 3,
+	   TAG_ORIGIN = 6 << 3,
+	   TAG_NONCE = 7 << 3 | 2,
+	   TAG_DATA = 8 << 3 | 2,
 };
 
 static size_t varint_bytes(uint64_t value)

@@ -67,7 +67,8 @@ static int open_frame(struct sl_deframer *s)
 
 uint8_t *sl_deframer_room(struct sl_deframer *s, size_t *size)
 {
-	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not continued. */
+	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not
+	 * continued. */
 	assert(s->have < SL_FRAME_HEADER_BYTES || s->have < SL_FRAME_HEADER_BYTES + s->size);
 	bool header = s->have < SL_FRAME_HEADER_BYTES;
 	size_t at = header ? s->have : s->have - SL_FRAME_HEADER_BYTES;
@@ -84,7 +85,8 @@ int sl_deframer_took(struct sl_deframer *s, size_t count)
 		if (err != SL_OK)
 			return err;
 	}
-	return s->have >= SL_FRAME_HEADER_BYTES && s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK : SL_PENDING;
+	return s->have >= SL_FRAME_HEADER_BYTES && s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK
+											      : SL_PENDING;
 }
 
 void sl_deframer_next(struct sl_deframer *s)

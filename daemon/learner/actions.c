@@ -111,8 +111,10 @@ static void send_result(struct sl_daemon *daemon, const uint64_t *to, const stru
 {
 	const struct sl_result *result = &daemon->result;
 	uint8_t *piece = NULL;
-	size_t width = result->z_bytes / (daemon->workspace.n + 1), first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
-	if (result->certificate.t != m->chunk.t || first + m->chunk.size > result->z_bytes || !reads(daemon, to))
+	size_t width = result->z_bytes / (daemon->workspace.n + 1),
+	       first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
+	if (result->certificate.t != m->chunk.t || first + m->chunk.size > result->z_bytes ||
+	    !reads(daemon, to))
 		return; /* its file could not be opened: who asked will ask somebody else */
 	struct sl_frame *frame = encode(m, true, &piece);
 	memcpy(piece, result->z + first, m->chunk.size);
@@ -152,7 +154,9 @@ static enum sl_failpoint point_of(const struct sl_daemon *daemon, const struct s
 	case SL_MSG_DIGEST:
 		return SL_FAILPOINT_DIGEST_SENT;
 	case SL_MSG_SHARE:
-		return m->chunk.index + 1 == sl_view_share_count(daemon->workspace_view) ? SL_FAILPOINT_SHARES_SENT : SL_FAILPOINT_COUNT;
+		return m->chunk.index + 1 == sl_view_share_count(daemon->workspace_view)
+			       ? SL_FAILPOINT_SHARES_SENT
+			       : SL_FAILPOINT_COUNT;
 	case SL_MSG_STATE:
 		return m->chunk.iteration > 0 ? SL_FAILPOINT_MIXING : SL_FAILPOINT_FIRST_STATE_SENT;
 	default:

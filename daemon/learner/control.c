@@ -107,7 +107,9 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 	json_array_foreach(peers, index, peer)
 	{
 		json_int_t id = json_integer_value(peer);
-		int i = json_is_integer(peer) && id > 0 && id <= UINT32_MAX ? sl_roster_find(&daemon->roster, (sl_id)id) : -1;
+		int i = json_is_integer(peer) && id > 0 && id <= UINT32_MAX
+				? sl_roster_find(&daemon->roster, (sl_id)id)
+				: -1;
 		if (i < 0)
 			return refuse("range names a learner that is not in the roster");
 		sl_bit_set(set, (size_t)i);
@@ -129,14 +131,16 @@ static json_t *op_status(struct sl_daemon *daemon)
 	const struct sl_member *self = &daemon->roster.members[daemon->self];
 	sl_core_status(daemon->core, &status);
 	sl_links_figures(daemon->links, &figures);
-	return json_pack("{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s}", "ok", 1, "id",
-			 (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt", (int)status.a,
-			 "phase", sl_phase_name(status.phase), "progress", (int)progress(daemon, &status), "learners",
-			 (int)status.learners, "mixing", sl_engine_name(status.engine), "steps",
-			 (json_int_t)status.steps, "links", (int)figures.up, "bytes_sent",
-			 (json_int_t)figures.bytes_sent, "bytes_received", (json_int_t)figures.bytes_received,
-			 "round_bytes_sent", (json_int_t)(figures.bytes_sent - daemon->figures.bytes_sent), "committed",
-			 (int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing);
+	return json_pack(
+		"{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s}", "ok",
+		1, "id", (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt",
+		(int)status.a, "phase", sl_phase_name(status.phase), "progress",
+		(int)progress(daemon, &status), "learners", (int)status.learners, "mixing",
+		sl_engine_name(status.engine), "steps", (json_int_t)status.steps, "links", (int)figures.up,
+		"bytes_sent", (json_int_t)figures.bytes_sent, "bytes_received",
+		(json_int_t)figures.bytes_received, "round_bytes_sent",
+		(json_int_t)(figures.bytes_sent - daemon->figures.bytes_sent), "committed",
+		(int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing);
 }
 
 static const char *cannot_abort(const struct sl_core_status *status, json_int_t round)
@@ -173,7 +177,8 @@ static json_t *serve(struct client *client, const char *line, size_t bytes)
 	const char *op = json_string_value(json_object_get(request, "op"));
 	json_t *answer;
 	if (op == NULL)
-		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | \"abandon\" | \"stop\", "
+		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
+				"\"abandon\" | \"stop\", "
 				"...}");
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
@@ -272,7 +277,7 @@ static int listen_on(struct sl_control *control, struct sl_error *error)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0177); /* 0600 from the first moment */
-	unlink(control->path);     /* ours: the state folder's lock is held */
+	unlink(control->path);	   /* ours: the state folder's lock is held */
 	int rc = fd < 0 ? -1 : bind_path(fd, control->path);
 	umask(mask);
 	if (rc < 0 || listen(fd, 16) < 0) {
@@ -283,10 +288,13 @@ static int listen_on(struct sl_control *control, struct sl_error *error)
 	}
 	uv_pipe_open(&control->listener, fd);
 	rc = uv_listen((uv_stream_t *)&control->listener, 16, on_connection);
-	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "control socket %s: %s", control->path, uv_strerror(rc));
+	return rc == 0 ? SL_OK
+		       : sl_err_set(error, SL_ERR_IO, "control socket %s: %s", control->path,
+				    uv_strerror(rc));
 }
 
-int sl_control_open(struct sl_control **out, struct sl_daemon *daemon, const char *path, struct sl_error *error)
+int sl_control_open(struct sl_control **out, struct sl_daemon *daemon, const char *path,
+		    struct sl_error *error)
 {
 	struct sl_control *control = calloc(1, sizeof *control);
 	*out = control;

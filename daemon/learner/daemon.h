@@ -1,8 +1,8 @@
 /* daemon.h - one learner as a process: the shell around the core.
  *
- * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them out, steps
- * the core, and carries out what it asks for, in order. Slow work is on workers: one computes (and writes
- * checkpoints), one trains, and where models are large one has TLS's bulk.
+ * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them
+ * out, steps the core, and carries out what it asks for, in order. Slow work is on workers: one computes (and
+ * writes checkpoints), one trains, and where models are large one has TLS's bulk.
  *
  *   socket -> links -> inbox -> core step -> carry -> links -> socket
  *                        ^                    |
@@ -33,7 +33,7 @@
 struct sl_queued_event {
 	struct sl_queued_event *next;
 	struct sl_event event; /* its pointers point into this struct, or to what it owns */
-	bool frame;            /* a frame to decode: kind, payload, size */
+	bool frame;	       /* a frame to decode: kind, payload, size */
 	uint32_t kind;
 	uint8_t *payload;
 	size_t size;
@@ -49,12 +49,12 @@ struct sl_peer_warning {
 
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
-	uint64_t flood_bytes;                /* of link states and Readys, since then */
-	uint64_t view_bytes;                 /* sent when the present view was closed */
-	sl_ms view_ms;                       /* and when that was */
-	double rate;                         /* bytes per second from the last committed view to its commit; 0: none yet */
-	double entered_ms[SL_PHASE_COUNT];   /* monotonic: when this attempt came to a phase; 0: it has not */
-	double cpu_s;                        /* at the last commit */
+	uint64_t flood_bytes;		     /* of link states and Readys, since then */
+	uint64_t view_bytes;		     /* sent when the present view was closed */
+	sl_ms view_ms;			     /* and when that was */
+	double rate; /* bytes per second from the last committed view to its commit; 0: none yet */
+	double entered_ms[SL_PHASE_COUNT]; /* monotonic: when this attempt came to a phase; 0: it has not */
+	double cpu_s;			   /* at the last commit */
 	double train_s;
 	double loss;
 	uint64_t samples;
@@ -73,7 +73,7 @@ struct sl_daemon {
 	uv_loop_t loop;
 	uv_prepare_t before; /* a turn before the loop sleeps */
 	uv_check_t after;    /* and one after it woke */
-	uv_idle_t busy;      /* runs while the inbox is not empty, so that the loop does not sleep */
+	uv_idle_t busy;	     /* runs while the inbox is not empty, so that the loop does not sleep */
 	uv_timer_t alarm;    /* the core's deadline */
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
@@ -88,27 +88,30 @@ struct sl_daemon {
 	struct sl_actions actions;
 
 	struct sl_workspace workspace;
-	struct sl_state_file state_file;        /* what vault.spool lies in; the compute worker's, as are */
-	struct sl_state_file kept, spare;  /* that of the last committed round, and one of which nothing is needed any more */
-	struct sl_promises promises;       /* of the round it starts in, until it has started */
-	struct sl_result result;           /* the last committed one, for who asks */
-	struct sl_result next_result;      /* durable, and not told to the core yet */
-	const struct sl_view *workspace_view;  /* the core's view that the vault was last opened for */
-	char checkpoint[SL_FILE_NAME_BYTES]; /* file name of the last one */
-	bool restart_requested;        /* once it has ended, it starts again by itself */
-	sl_round committed_through; /* committed, and the model cannot be read: no other attempt up to there. 0: none */
-	struct sl_keys keys; /* of the roster */
-	struct sl_peer_warning *peer_warnings;     /* by roster index */
-	uint8_t (*checked)[3][SL_HASH_BYTES]; /* of the last link state, ready, fence that was in order, by signer */
-	uint32_t step;                       /* the radio's, as told last */
+	struct sl_state_file state_file; /* what vault.spool lies in; the compute worker's, as are */
+	struct sl_state_file kept,
+		spare; /* that of the last committed round, and one of which nothing is needed any more */
+	struct sl_promises promises;	      /* of the round it starts in, until it has started */
+	struct sl_result result;	      /* the last committed one, for who asks */
+	struct sl_result next_result;	      /* durable, and not told to the core yet */
+	const struct sl_view *workspace_view; /* the core's view that the vault was last opened for */
+	char checkpoint[SL_FILE_NAME_BYTES];  /* file name of the last one */
+	bool restart_requested;		      /* once it has ended, it starts again by itself */
+	sl_round committed_through; /* committed, and the model cannot be read: no other attempt up to there.
+				       0: none */
+	struct sl_keys keys;	    /* of the roster */
+	struct sl_peer_warning *peer_warnings; /* by roster index */
+	uint8_t (*checked)[3][SL_HASH_BYTES];  /* of the last link state, ready, fence that was in order, by
+						  signer */
+	uint32_t step;			       /* the radio's, as told last */
 	atomic_bool stop_training;
 	atomic_uint training_permille;
 	struct sl_figures_round figures;
 	const char **link_faults; /* by roster index: why a dial failed last, said when it changes */
-	atomic_bool failed;    /* stopped by a failure: what is queued to be made durable is not */
-	char rejection[256];          /* of the record rejected last */
-	char missing[256];        /* in RECOVER: whose masked states nobody in reach has; "": nobody's */
-	uint32_t passed;          /* crash points, as bits, to be at when all is flushed */
+	atomic_bool failed;	  /* stopped by a failure: what is queued to be made durable is not */
+	char rejection[256];	  /* of the record rejected last */
+	char missing[256];	  /* in RECOVER: whose masked states nobody in reach has; "": nobody's */
+	uint32_t passed;	  /* crash points, as bits, to be at when all is flushed */
 	bool stopping, closed;
 	int status; /* exit status */
 };
@@ -164,8 +167,8 @@ void sl_reason_names(const struct sl_daemon *daemon, const uint64_t *set, char *
 const char *sl_reason_hash(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1]);
 
 /* evidence.c: SL_REPORT_EVIDENCE into the state folder; *name is the file's */
-int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name, size_t name_bytes,
-		      struct sl_error *error);
+int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name,
+		      size_t name_bytes, struct sl_error *error);
 
 /* tasks.c */
 void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job);
@@ -179,8 +182,8 @@ void sl_tasks_fatal(struct sl_daemon *daemon, const char *text);
 void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist);
 
 /* masked.c: all but the last two on the compute worker, or before it runs */
-int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots, size_t slot_bytes,
-		   struct sl_error *error);
+int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots,
+			  size_t slot_bytes, struct sl_error *error);
 int sl_masked_states_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error);
 void sl_masked_states_end(struct sl_daemon *daemon);
 /* Whether a spool stays when this round is committed. */

@@ -79,7 +79,8 @@ static bool signed_part(const struct sl_message *m, struct signed_part *part)
 		*part = (struct signed_part){m->ready.id, m->ready.signature, NULL, 1};
 		return true;
 	case SL_MSG_ABORT:
-		*part = (struct signed_part){m->abort_record.id, m->abort_record.signature, m->abort_record.key, 2};
+		*part = (struct signed_part){m->abort_record.id, m->abort_record.signature,
+					     m->abort_record.key, 2};
 		return true;
 	case SL_MSG_DIGEST:
 		*part = (struct signed_part){m->digest.id, m->digest.signature, m->digest.key, -1};
@@ -89,7 +90,8 @@ static bool signed_part(const struct sl_message *m, struct signed_part *part)
 	}
 }
 
-static void signed_hash(const struct sl_daemon *daemon, const struct sl_message *m, uint8_t hash[static SL_HASH_BYTES])
+static void signed_hash(const struct sl_daemon *daemon, const struct sl_message *m,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	const struct sl_scope *scope = &daemon->core_config.scope;
 	switch (m->kind) {
@@ -111,13 +113,15 @@ static void signed_hash(const struct sl_daemon *daemon, const struct sl_message 
 static const char *rejection(struct sl_daemon *daemon, int signer, const char *what)
 {
 	const struct sl_member *member = &daemon->roster.members[signer];
-	snprintf(daemon->rejection, sizeof daemon->rejection, "passed on a record in which %s (%u) %s", member->name, member->id, what);
+	snprintf(daemon->rejection, sizeof daemon->rejection, "passed on a record in which %s (%u) %s",
+		 member->name, member->id, what);
 	return daemon->rejection;
 }
 
-/* NULL: in order. A flooded record arrives over several links: of the one checked last its bytes are remembered, all of them,
- * so that copies cost one hash. */
-static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h, const struct sl_message *m)
+/* NULL: in order. A flooded record arrives over several links: of the one checked last its bytes are
+ * remembered, all of them, so that copies cost one hash. */
+static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h,
+				   const struct sl_message *m)
 {
 	struct signed_part part;
 	uint8_t bytes[SL_HASH_BYTES], hash[SL_HASH_BYTES];
@@ -143,8 +147,8 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 	return NULL;
 }
 
-/* A Hello is the first thing that can tell a foreign run: it is said, and the peer is not heard. Another roster is left to
- * the link states, so that everybody hears of it. */
+/* A Hello is the first thing that can tell a foreign run: it is said, and the peer is not heard. Another
+ * roster is left to the link states, so that everybody hears of it. */
 static const char *check_hello(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	if (m->kind != SL_MSG_HELLO)
@@ -167,8 +171,8 @@ void sl_events_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
 	if (peer_warning->unsaid > 0)
 		snprintf(more, sizeof more, " (and %u more before)", peer_warning->unsaid);
 	snprintf(text, sizeof text, "%s (learner %u): %s%s", member->name, member->id, why, more);
-	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id, "reason", why,
-	       "unsaid", (json_int_t)peer_warning->unsaid);
+	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id,
+	       "reason", why, "unsaid", (json_int_t)peer_warning->unsaid);
 	peer_warning->quiet_until = now + PEER_WARNING_MS;
 	peer_warning->unsaid = 0;
 }
@@ -194,11 +198,12 @@ static struct sl_buffer *to_buffer(struct sl_queued_event *h, const struct sl_ch
 	return buffer;
 }
 
-/* The model of the last round on record could not be read, and is here again: what was promised in the round after it binds
- * this learner from now on, and only a start takes promises up. */
+/* The model of the last round on record could not be read, and is here again: what was promised in the round
+ * after it binds this learner from now on, and only a start takes promises up. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_log(daemon->log, SL_INFO, "again", "the damaged round is here again: this learner starts anew, with all that it has promised",
+	sl_log(daemon->log, SL_INFO, "again",
+	       "the damaged round is here again: this learner starts anew, with all that it has promised",
 	       "{s:i}", "round", (int)daemon->committed_through);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
@@ -208,7 +213,8 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 {
 	event->now = uv_hrtime() / 1000000u;
 	int rc = sl_core_step(daemon->core, event, &daemon->actions);
-	bool committed = rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
+	bool committed =
+		rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
 	if (committed) {
 		sl_result_close(&daemon->result);
 		daemon->result = daemon->next_result;
@@ -235,7 +241,8 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	if (why == NULL)
 		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {
-		sl_events_warn(daemon, h->event.peer, why); /* who relays a record is not to blame for it: the link stays */
+		sl_events_warn(daemon, h->event.peer,
+			       why); /* who relays a record is not to blame for it: the link stays */
 	} else {
 		h->event.message = &decoded.message;
 		if (h->kind >= SL_MSG_SHARE)

@@ -21,11 +21,13 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	char text[256];
 	snprintf(text, sizeof text, "link to %s (%u, %s) %s: %s", member->name, member->id, member->address,
 		 dialled ? "failed" : "down", why);
-	bool news = dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
+	bool news =
+		dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
 	if (dialled)
 		daemon->link_faults[peer] = why;
 	if (!daemon->stopping)
-		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
+		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer",
+		       (json_int_t)member->id, "reason", why);
 	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
@@ -43,7 +45,8 @@ static void on_refused(void *context, const char *address, int expected, const u
 		snprintf(text, sizeof text, "%s answered for %s (%u) with another key, %s: refused", address,
 			 daemon->roster.members[expected].name, daemon->roster.members[expected].id, shown);
 	else
-		snprintf(text, sizeof text, "%s connected with a key that has no place here, %s: refused", address, shown);
+		snprintf(text, sizeof text, "%s connected with a key that has no place here, %s: refused",
+			 address, shown);
 	sl_log(daemon->log, SL_WARN, "refused", text, "{s:s, s:s}", "address", address, "key", shown);
 }
 
@@ -137,7 +140,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (daemon->compute.back.loop != NULL)
-		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is still said */
+		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is
+						      still said */
 	if (daemon->train.back.loop != NULL)
 		sl_worker_close(&daemon->train);
 	daemon->closed = true;

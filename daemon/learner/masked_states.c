@@ -1,29 +1,31 @@
-/* The masked states of the attempt under way (protocol 6): their spool opened, room made before a job writes into it, and
- * what of them is sent. */
+/* The masked states of the attempt under way (protocol 6): their spool opened, room made before a job writes
+ * into it, and what of them is sent. */
 #include <string.h>
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 
 /* Out of the spare one, if that is alike. */
-static int open_state_file(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots, size_t slot_bytes,
-		      struct sl_error *error)
+static int open_state_file(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots,
+			   size_t slot_bytes, struct sl_error *error)
 {
 	if (daemon->spare.slots != slots || daemon->spare.slot_bytes != slot_bytes) {
 		sl_state_file_remove(&daemon->spare);
-		return sl_state_file_open(&daemon->state_file, daemon->settings->state, t, a, slots, slot_bytes, error);
+		return sl_state_file_open(&daemon->state_file, daemon->settings->state, t, a, slots,
+					  slot_bytes, error);
 	}
 	daemon->state_file = daemon->spare;
 	daemon->spare = (struct sl_state_file){0};
 	return sl_state_file_reuse(&daemon->state_file, t, a, error);
 }
 
-int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots, size_t slot_bytes,
-		   struct sl_error *error)
+int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots,
+			  size_t slot_bytes, struct sl_error *error)
 {
 	sl_state_file_remove(&daemon->state_file); /* of an attempt that came to nothing */
 	int rc = open_state_file(daemon, t, a, slots, slot_bytes, error);
-	daemon->workspace.state_file = (struct sl_slots){.base = daemon->state_file.base, .slot_bytes = slot_bytes};
+	daemon->workspace.state_file =
+		(struct sl_slots){.base = daemon->state_file.base, .slot_bytes = slot_bytes};
 	return rc;
 }
 
@@ -32,7 +34,8 @@ static int room_for_neighbours(struct sl_daemon *daemon, const struct sl_job *jo
 	int rc = SL_OK;
 	for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
 		if (b->iteration == 0)
-			rc = sl_state_file_reserve(&daemon->state_file, job->view->neighbours[b->from], error);
+			rc = sl_state_file_reserve(&daemon->state_file, job->view->neighbours[b->from],
+						   error);
 	return rc;
 }
 
@@ -87,9 +90,11 @@ void sl_masked_states_end(struct sl_daemon *daemon)
 void sl_masked_states_nonce(const struct sl_daemon *daemon, struct sl_message *m)
 {
 	const struct sl_view *view = daemon->workspace_view;
-	int origin = m->kind == SL_MSG_MASKED ? sl_roster_find(&daemon->roster, m->chunk.origin) : (int)daemon->self;
+	int origin = m->kind == SL_MSG_MASKED ? sl_roster_find(&daemon->roster, m->chunk.origin)
+					      : (int)daemon->self;
 	if (sl_message_nonce_due(m->kind, &m->chunk))
-		memcpy(m->chunk.nonce, sl_slot_nonce(&daemon->workspace.state_file, view->position[origin]), SL_NONCE_BYTES);
+		memcpy(m->chunk.nonce, sl_slot_nonce(&daemon->workspace.state_file, view->position[origin]),
+		       SL_NONCE_BYTES);
 }
 
 const uint8_t *sl_masked_states_payload(const struct sl_daemon *daemon, const struct sl_message *m)

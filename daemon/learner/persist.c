@@ -1,4 +1,5 @@
-/* What must not be forgotten, carried out on the compute worker in the order in which the core asked (protocol 6, 8). */
+/* What must not be forgotten, carried out on the compute worker in the order in which the core asked
+ * (protocol 6, 8). */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ struct record {
 	uint8_t *view;
 	struct sl_ready *readys;
 	struct sl_certificate certificate;
-	uint32_t own_slot;       /* PREPARED: position in the view */
+	uint32_t own_slot;	 /* PREPARED: position in the view */
 	struct sl_result opened; /* COMMIT: what was written */
 	int code;
 	struct sl_error error;
@@ -42,10 +43,11 @@ static int write_result(const struct sl_daemon *daemon, const struct sl_certific
 	int rc = sl_field_init(&field, certificate->p);
 	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
 	if (z == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the result of round %u", certificate->t);
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the result of round %u",
+				  certificate->t);
 	sl_bytes_pack(z, daemon->workspace.s, count, field.bytes);
-	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n, z, count * field.bytes,
-			     checksum, error);
+	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n,
+			     z, count * field.bytes, checksum, error);
 	free(z);
 	return rc;
 }
@@ -59,7 +61,8 @@ static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_stor
 					   .n = daemon->workspace.n};
 	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
 	memcpy(checkpoint.digest, round->digest, SL_HASH_BYTES);
-	int rc = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->workspace.committed, error);
+	int rc =
+		sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->workspace.committed, error);
 	memcpy(checksum, checkpoint.checksum, SL_HASH_BYTES);
 	return rc;
 }
@@ -86,8 +89,8 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 static void open_result(struct record *record)
 {
 	const struct sl_daemon *daemon = record->daemon;
-	if (sl_result_show(daemon->settings->state, daemon->settings->run, daemon->workspace.n, record->certificate.t, &record->opened,
-			   NULL) != SL_OK)
+	if (sl_result_show(daemon->settings->state, daemon->settings->run, daemon->workspace.n,
+			   record->certificate.t, &record->opened, NULL) != SL_OK)
 		record->opened = (struct sl_result){0};
 }
 
@@ -237,7 +240,8 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 	record->daemon = daemon;
 	record->persist = *persist;
 	record->persist.view = record->view = copy(persist->view, persist->view_bytes);
-	record->persist.readys = record->readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys);
+	record->persist.readys = record->readys =
+		copy(persist->readys, persist->ready_count * sizeof *persist->readys);
 	record->persist.certificate = &record->certificate;
 	if (persist->certificate != NULL) {
 		record->certificate = *persist->certificate;

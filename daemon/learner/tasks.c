@@ -25,7 +25,8 @@ struct task {
 	struct sl_error error;
 };
 
-static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_task *), void (*done)(struct sl_task *))
+static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_task *),
+			     void (*done)(struct sl_task *))
 {
 	struct task *task = calloc(1, sizeof *task);
 	if (task == NULL)
@@ -59,7 +60,8 @@ static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *j
 	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-/* --verify: only where the configuration says unsafe_dump_encoding. Before any share is made, since sharing wipes x. */
+/* --verify: only where the configuration says unsafe_dump_encoding. Before any share is made, since sharing
+ * wipes x. */
 static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
@@ -67,7 +69,8 @@ static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *v
 	snprintf(path, sizeof path, "%s/reveal-%06u.u64", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t bytes = (workspace->n + 1) * sizeof *workspace->x;
-	bool good = fd >= 0 && write(fd, &view->field.p, sizeof view->field.p) == (ssize_t)sizeof view->field.p &&
+	bool good = fd >= 0 &&
+		    write(fd, &view->field.p, sizeof view->field.p) == (ssize_t)sizeof view->field.p &&
 		    write(fd, workspace->x, bytes) == (ssize_t)bytes;
 	int saved = errno;
 	if (fd >= 0)
@@ -81,9 +84,10 @@ static int check_promise(const struct sl_daemon *daemon, const struct sl_job *jo
 	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->committed_through)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
-		       "this learner has committed round %" PRIu32 ", its model cannot be read, and nobody in reach has it: "
-		       "start the learner again where somebody does",
-		       daemon->committed_through);
+			  "this learner has committed round %" PRIu32
+			  ", its model cannot be read, and nobody in reach has it: "
+			  "start the learner again where somebody does",
+			  daemon->committed_through);
 }
 
 static void run_job(struct sl_task *base)
@@ -105,7 +109,8 @@ static void run_job(struct sl_task *base)
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
 	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
 		atomic_store(&daemon->failed, true); /* the checkpoint's task is next on this thread */
-		task->code = sl_err_set(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
+		task->code =
+			sl_err_set(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
 	} else if (encoded && daemon->settings->unsafe_dump_encoding)
 		task->code = encoding_dump(daemon, task->job.view, &task->error);
 }
@@ -157,7 +162,8 @@ static void run_evaluate(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_trainer *trainer = task->daemon->trainer;
-	task->code = trainer->ops->evaluate(trainer, task->daemon->workspace.committed, &task->mse, &task->error);
+	task->code =
+		trainer->ops->evaluate(trainer, task->daemon->workspace.committed, &task->mse, &task->error);
 }
 
 static void evaluate_done(struct sl_task *base)
@@ -166,13 +172,14 @@ static void evaluate_done(struct sl_task *base)
 	char text[128];
 	snprintf(text, sizeof text, "round %u: held-out MSE %.4f", task->t, task->mse);
 	if (task->code == SL_OK && isnan(task->mse))
-		sl_log(task->daemon->log, SL_INFO, "evaluated", "this trainer has no held-out error", "{s:i, s:n}", "round",
-		       (int)task->t, "mse");
+		sl_log(task->daemon->log, SL_INFO, "evaluated", "this trainer has no held-out error",
+		       "{s:i, s:n}", "round", (int)task->t, "mse");
 	else if (task->code == SL_OK)
-		sl_log(task->daemon->log, SL_INFO, "evaluated", text, "{s:i, s:f}", "round", (int)task->t, "mse",
-		       task->mse);
+		sl_log(task->daemon->log, SL_INFO, "evaluated", text, "{s:i, s:f}", "round", (int)task->t,
+		       "mse", task->mse);
 	else
-		sl_log(task->daemon->log, SL_WARN, "evaluated", task->error.text, "{s:i}", "round", (int)task->t);
+		sl_log(task->daemon->log, SL_WARN, "evaluated", task->error.text, "{s:i}", "round",
+		       (int)task->t);
 	free(task);
 }
 
@@ -189,8 +196,9 @@ static void run_train(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	memcpy(daemon->workspace.trained, daemon->workspace.committed, daemon->workspace.n * sizeof(float));
 	atomic_store(&daemon->training_permille, 0);
-	task->code = daemon->trainer->ops->train(daemon->trainer, daemon->workspace.trained, task->draw, &daemon->stop_training,
-						 &daemon->training_permille, &task->training, &task->error);
+	task->code = daemon->trainer->ops->train(daemon->trainer, daemon->workspace.trained, task->draw,
+						 &daemon->stop_training, &daemon->training_permille,
+						 &task->training, &task->error);
 }
 
 static void train_done(struct sl_task *base)
@@ -210,9 +218,11 @@ static void train_done(struct sl_task *base)
 	}
 	daemon->workspace.weight = daemon->settings->weight_samples ? training->samples : 1;
 	daemon->figures.train_s = training->seconds;
-	snprintf(text, sizeof text, "round %u: trained in %.2f s, loss %.4f", task->t, training->seconds, training->loss);
-	sl_log(daemon->log, SL_INFO, "trained", text, "{s:i, s:f, s:f, s:I}", "round", (int)task->t, "train_s",
-	       training->seconds, "loss", training->loss, "samples", (json_int_t)training->samples);
+	snprintf(text, sizeof text, "round %u: trained in %.2f s, loss %.4f", task->t, training->seconds,
+		 training->loss);
+	sl_log(daemon->log, SL_INFO, "trained", text, "{s:i, s:f, s:f, s:I}", "round", (int)task->t,
+	       "train_s", training->seconds, "loss", training->loss, "samples",
+	       (json_int_t)training->samples);
 	sl_events_new(daemon, SL_EVENT_TRAINED);
 	free(task);
 }

@@ -21,7 +21,8 @@ struct sl_identity {
 	int lock;  /* descriptor of key.pem while it is */
 };
 
-/* Makes a new identity in `folder` (created 0700). SL_ERR_BUSY if it holds one already; nothing half-written. */
+/* Makes a new identity in `folder` (created 0700). SL_ERR_BUSY if it holds one already; nothing half-written.
+ */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
 /* For a learner that runs: SL_ERR_BUSY when another one, on any state folder of this machine, holds it. */

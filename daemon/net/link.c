@@ -155,7 +155,8 @@ static struct sl_frame *pop_control(struct sl_link *link)
 	return frame;
 }
 
-/* As many waiting control frames as fit one record, whole; 0: there is none, or the next one is larger than that. */
+/* As many waiting control frames as fit one record, whole; 0: there is none, or the next one is larger than
+ * that. */
 static size_t gather(struct sl_link *link, uint8_t batch[static SL_RECORD_BYTES])
 {
 	size_t size = 0;
@@ -184,8 +185,10 @@ bool sl_link_segment(struct sl_link *link, struct sl_write_segment *segment)
 	if (!next_frame(link))
 		return false;
 	struct sl_frame *frame = link->current;
-	size_t left = frame->size - link->current_at, count = left < SL_SEGMENT_BYTES ? left : SL_SEGMENT_BYTES;
-	*segment = (struct sl_write_segment){.frame = frame, .at = link->current_at, .count = count, .last = count == left};
+	size_t left = frame->size - link->current_at,
+	       count = left < SL_SEGMENT_BYTES ? left : SL_SEGMENT_BYTES;
+	*segment = (struct sl_write_segment){
+		.frame = frame, .at = link->current_at, .count = count, .last = count == left};
 	link->links->figures.records_sent += (count + SL_RECORD_BYTES - 1) / SL_RECORD_BYTES;
 	link->current_at += count;
 	if (segment->last)
@@ -208,7 +211,8 @@ static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
 static bool is_offloaded(const struct sl_link *link)
 {
 	size_t rest = link->current == NULL ? 0 : link->current->size - link->current_at;
-	return sl_link_segment_is_vector(link) && sl_tls_offload_wanted(link->links, rest + link->vector_bytes);
+	return sl_link_segment_is_vector(link) &&
+	       sl_tls_offload_wanted(link->links, rest + link->vector_bytes);
 }
 
 /* What waits, as far as one write goes: control frames first, and vectors at once if they are few. */
@@ -216,7 +220,8 @@ static void fill(struct sl_link *link)
 {
 	uint8_t *batch = link->links->batch;
 	struct sl_write_segment segment;
-	while (link->state == SL_LINK_UP && link->session.out_bytes + SL_SEGMENT_BYTES <= SL_TLS_WRITE_BYTES) {
+	while (link->state == SL_LINK_UP &&
+	       link->session.out_bytes + SL_SEGMENT_BYTES <= SL_TLS_WRITE_BYTES) {
 		size_t size = link->current == NULL ? gather(link, batch) : 0;
 		if (size > 0) {
 			link->links->figures.records_sent++;
@@ -282,7 +287,8 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 	if (kind == SL_FRAME_PING)
 		return;
 	link->unread++;
-	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload, size);
+	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload,
+					  size);
 }
 
 /* Application data may come. */
@@ -413,8 +419,8 @@ static void take_in(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 	bool whole = sl_deframer_between(&link->deframer);
 	if (count < 0)
 		sl_link_close(link, count != UV_EOF ? uv_strerror((int)count)
-				    : whole	     ? "closed by the peer without goodbye"
-						     : "truncated frame");
+				    : whole	    ? "closed by the peer without goodbye"
+						    : "truncated frame");
 	else if (link->state == SL_LINK_UP && sl_tls_offload_wanted(link->links, (size_t)count))
 		take_as_offload(link, ciphertext, (size_t)count);
 	else
@@ -488,7 +494,8 @@ static void shut(struct sl_link *link);
 void sl_link_returned(struct sl_link *link)
 {
 	struct sl_tls_offload *offload = &link->offload;
-	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_tls_offload_next(offload)) != NULL; free(a))
+	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_tls_offload_next(offload)) != NULL;
+	     free(a))
 		hand_over(link, a->kind, a->payload, a->size);
 	give_back(link->links, offload->ciphertext);
 	offload->ciphertext = NULL;

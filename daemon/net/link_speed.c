@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define RESOLUTION_US 10000 /* busy time is counted in ticks of up to 10 ms: short ones are taken for no shorter */
-#define MEMORY_US 8000000   /* of busy time, then all counts half */
+#define RESOLUTION_US                                                                                        \
+	10000 /* busy time is counted in ticks of up to 10 ms: short ones are taken for no shorter */
+#define MEMORY_US 8000000 /* of busy time, then all counts half */
 
 static bool ask(int descriptor, struct tcp_info *info)
 {

@@ -139,7 +139,8 @@ static bool remember(struct sl_links *links, const uint8_t *pin)
 	return true;
 }
 
-/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only connects. */
+/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only
+ * connects. */
 void sl_links_unknown_peer(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
@@ -296,7 +297,8 @@ static void on_tick(uv_timer_t *timer)
 	}
 }
 
-/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all descriptors. */
+/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all
+ * descriptors. */
 static void make_room(struct sl_links *links)
 {
 	struct sl_link *oldest = NULL;
@@ -403,16 +405,19 @@ static int bind_listener(struct sl_links *links, struct sl_error *error)
 	split_address(links->config.listen, host, port);
 	int rc = getaddrinfo(host, port, &hints, &found);
 	if (rc != 0)
-		return sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", links->config.listen, gai_strerror(rc));
+		return sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", links->config.listen,
+				  gai_strerror(rc));
 	rc = uv_tcp_bind(&links->listener, found->ai_addr, 0);
 	freeaddrinfo(found);
 	if (rc == 0)
 		rc = uv_listen((uv_stream_t *)&links->listener, 512, on_accept);
 	if (rc == UV_EADDRINUSE)
-		return sl_err_set(error, SL_ERR_BUSY, "cannot listen on %s: the port is in use by another program",
-			       links->config.listen);
+		return sl_err_set(error, SL_ERR_BUSY,
+				  "cannot listen on %s: the port is in use by another program",
+				  links->config.listen);
 	return rc == 0 ? SL_OK
-		       : sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", links->config.listen, uv_strerror(rc));
+		       : sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", links->config.listen,
+				    uv_strerror(rc));
 }
 
 int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)

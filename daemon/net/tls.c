@@ -112,7 +112,8 @@ static bool configure(SSL_CTX *context, const struct sl_identity *identity, stru
 	SSL_CTX_set_read_ahead(context, 1);
 	return SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1 &&
-	       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1 &&
+	       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ==
+		       1 &&
 	       SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_max_early_data(context, 0) == 1 &&
 	       SSL_CTX_use_certificate(context, identity->certificate) == 1 &&
 	       SSL_CTX_use_PrivateKey(context, identity->key) == 1 && SSL_CTX_check_private_key(context) == 1;
@@ -125,7 +126,8 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 	tls->context = SSL_CTX_new(TLS_method());
 	if (tls->context == NULL || bio_method() == NULL || !configure(tls->context, identity, tls)) {
 		sl_tls_close(tls);
-		return sl_err_set(error, SL_ERR_CRYPTO, "cannot set up TLS: %s", ERR_reason_error_string(ERR_get_error()));
+		return sl_err_set(error, SL_ERR_CRYPTO, "cannot set up TLS: %s",
+				  ERR_reason_error_string(ERR_get_error()));
 	}
 	return SL_OK;
 }

@@ -27,7 +27,8 @@ static int keep(struct sl_tls_offload *offload, struct sl_deframer *deframer)
 	struct sl_arrived *a = malloc(sizeof *a);
 	if (a == NULL)
 		return SL_ERR_NOMEM;
-	*a = (struct sl_arrived){.kind = deframer->kind, .payload = deframer->payload, .size = deframer->size};
+	*a = (struct sl_arrived){
+		.kind = deframer->kind, .payload = deframer->payload, .size = deframer->size};
 	deframer->payload = NULL;
 	sl_deframer_next(deframer);
 	*offload->end = a;
@@ -56,7 +57,8 @@ static int encrypt_all(struct sl_link *link)
 	int rc = SL_OK;
 	for (uint32_t i = 0; i < offload->segment_count && rc == SL_OK; i++) {
 		const struct sl_write_segment *segment = &offload->segments[i];
-		rc = sl_tls_session_write(&link->session, segment->frame->bytes + segment->at, segment->count);
+		rc = sl_tls_session_write(&link->session, segment->frame->bytes + segment->at,
+					  segment->count);
 	}
 	return rc;
 }

@@ -1,5 +1,5 @@
-/* What a store holds of the attempts of a round that is not committed: those in which this learner is bound, and up to
- * which one it has given all up. */
+/* What a store holds of the attempts of a round that is not committed: those in which this learner is bound,
+ * and up to which one it has given all up. */
 #include "daemon/store/store_internal.h"
 
 #include <inttypes.h>
@@ -14,7 +14,8 @@ static const char *const names[] = {
 	[SL_PERSIST_RELEASED] = "released",
 	[SL_PERSIST_CLOSED] = "dead",
 };
-static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED && SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
+static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED &&
+		      SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
 		      SL_ATTEMPT_CLOSED == (int)SL_PERSIST_CLOSED,
 	      "a record makes the state of its name");
 static_assert(SL_ATTEMPT_PREPARED == 2, "as DROP_PREPARED has it");
@@ -41,7 +42,8 @@ static const char *flaw_of(const struct attempt *attempt)
 	if (attempt->view == NULL || attempt->view_bytes < 1 || attempt->view_bytes > SL_STORE_VIEW_BYTES_MAX)
 		return "the view is too long, or none";
 	size_t count = attempt->ready_bytes / SL_STORE_READY_BYTES;
-	if (attempt->readys == NULL || attempt->ready_bytes % SL_STORE_READY_BYTES != 0 || count > SL_LEARNERS_MAX)
+	if (attempt->readys == NULL || attempt->ready_bytes % SL_STORE_READY_BYTES != 0 ||
+	    count > SL_LEARNERS_MAX)
 		return "the Readys are not a list";
 	if (attempt->state == SL_ATTEMPT_PREPARED ? count != 1 : count < 2)
 		return "the Readys are too few or too many";
@@ -159,7 +161,8 @@ static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 }
 
 /* Calls `each` for every attempt of round t, ascending; SL_OK, or the first other code. */
-static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *), void *context)
+static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *),
+		    void *context)
 {
 	struct attempt attempt;
 	int rc;
@@ -179,10 +182,10 @@ static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, cons
 
 struct standing {
 	sl_attempt wanted;
-	struct attempt found;       /* of that number; state 0: there is none. Its bytes are copies, owned */
-	uint8_t *view, *readys;     /* they */
-	sl_attempt open;            /* the prepared or released one; 0: none */
-	uint32_t released;          /* attempts released or dead */
+	struct attempt found;	/* of that number; state 0: there is none. Its bytes are copies, owned */
+	uint8_t *view, *readys; /* they */
+	sl_attempt open;	/* the prepared or released one; 0: none */
+	uint32_t released;	/* attempts released or dead */
 	sl_attempt aborted;
 };
 
@@ -220,8 +223,8 @@ static int look(struct sl_store *store, const struct sl_durable *what, struct st
 static int refuse(struct sl_store *store, const struct sl_durable *what, const char *why)
 {
 	return sl_err_set(&store->error, SL_ERR_REFUSED,
-		       "%s: attempt %" PRIu32 " of round %" PRIu32 " is not recorded as %s: %s", store->path, what->a,
-		       what->t, names[what->kind], why);
+			  "%s: attempt %" PRIu32 " of round %" PRIu32 " is not recorded as %s: %s",
+			  store->path, what->a, what->t, names[what->kind], why);
 }
 
 /* The move that the diagram of store.h does not have, or NULL. */
@@ -252,7 +255,8 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 {
 	struct attempt *attempt = &standing->found;
 	if (persist->ready_count == 0 || !of_one_view(persist))
-		return sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: the Readys are not of one view", store->path);
+		return sl_err_set(&store->error, SL_ERR_INVALID,
+				  "%s: not recorded: the Readys are not of one view", store->path);
 	if (attempt->state != 0 && memcmp(attempt->h, persist->readys[0].view, SL_HASH_BYTES) != 0)
 		return refuse(store, &persist->what, "it has another view");
 	memcpy(attempt->h, persist->readys[0].view, SL_HASH_BYTES);
@@ -263,7 +267,9 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 		attempt->view = persist->view;
 		attempt->view_bytes = persist->view_bytes;
 	}
-	return standing->readys != NULL ? SL_OK : sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+	return standing->readys != NULL
+		       ? SL_OK
+		       : sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
 }
 
 /* What is there already is not written again. */
@@ -281,8 +287,9 @@ static int move(struct sl_store *store, const struct sl_persist *persist, struct
 	attempt->a = persist->what.a;
 	attempt->state = (enum sl_attempt_state)persist->what.kind;
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL ? write_attempt(store, attempt)
-			    : sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+	return flaw == NULL
+		       ? write_attempt(store, attempt)
+		       : sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
 }
 
 static int record_attempt(struct sl_store *store, const struct sl_persist *persist)
@@ -320,8 +327,8 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 	const struct sl_durable *what = &persist->what;
 	bool ranged = what->t >= 1 && what->t <= SL_ROUNDS_MAX && what->a >= 1 && what->a <= SL_ATTEMPTS_MAX;
 	if (!ranged || what->kind < SL_PERSIST_ABORTED || what->kind > SL_PERSIST_CLOSED)
-		return sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: kind, round or attempt out of range",
-			       store->path);
+		return sl_err_set(&store->error, SL_ERR_INVALID,
+				  "%s: not recorded: kind, round or attempt out of range", store->path);
 	if (what->t <= store->last.t)
 		return refuse(store, what, "the round is committed");
 	return what->kind == SL_PERSIST_ABORTED ? abort_record(store, what) : record_attempt(store, persist);
@@ -401,7 +408,8 @@ static int read_promises(struct sl_store *store, sl_round t, struct sl_promises 
 	return rc == SL_OK ? find_abort(store, t, &promises->aborted) : rc;
 }
 
-int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises, struct sl_error *error)
+int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,
+		      struct sl_error *error)
 {
 	*promises = (struct sl_promises){0};
 	int rc = sl_store_enter(store);

@@ -1,4 +1,5 @@
-/* The store's folder: who holds it, how often a learner without a store had started, and names given to whole files. */
+/* The store's folder: who holds it, how often a learner without a store had started, and names given to whole
+ * files. */
 #include "daemon/store/store_internal.h"
 
 #include <errno.h>
@@ -54,7 +55,8 @@ static int fail_held(struct sl_store *store, const char *path, int fd)
 	if (pid > 0)
 		snprintf(which, sizeof which, ", as process %ld", pid);
 	return sl_err_set(&store->error, SL_ERR_BUSY,
-		       "%s: another starlingd is running on this state folder%s; end it first", path, which);
+			  "%s: another starlingd is running on this state folder%s; end it first", path,
+			  which);
 }
 
 /* Its own entry to disk, too. */
@@ -93,7 +95,8 @@ int sl_store_name_file(struct sl_store *store, const char *from, const char *nam
 	char old[SL_STORE_PATH_BYTES], path[SL_STORE_PATH_BYTES];
 	sl_store_path(store, from, old);
 	sl_store_path(store, name, path);
-	if (sync_path(old, O_RDWR) < 0 || rename(old, path) < 0 || sync_path(store->folder, O_RDONLY | O_DIRECTORY) < 0)
+	if (sync_path(old, O_RDWR) < 0 || rename(old, path) < 0 ||
+	    sync_path(store->folder, O_RDONLY | O_DIRECTORY) < 0)
 		return sl_store_fail_file(store, path);
 	return SL_OK;
 }

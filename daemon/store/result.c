@@ -1,10 +1,11 @@
 /* result.c - Z and its proof as a file of one tensor (daemon/safetensors.h).
  *
- *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an element
+ *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an
+ * element
  *
- * "digests" is "ID KEY SIGNATURE" of each signer, separated by ", "; the rest of a signed digest is the same for all.
- * The checksum is BLAKE2b-256 of Z and then of every other metadata text with its terminating zero, in alphabetical
- * order: nothing in the file can change unseen.
+ * "digests" is "ID KEY SIGNATURE" of each signer, separated by ", "; the rest of a signed digest is the same
+ * for all. The checksum is BLAKE2b-256 of Z and then of every other metadata text with its terminating zero,
+ * in alphabetical order: nothing in the file can change unseen.
  */
 #include "daemon/store/result.h"
 
@@ -54,7 +55,8 @@ static bool agrees(const struct sl_digest *digest, const struct sl_certificate *
 {
 	return digest->t == certificate->t && digest->a == certificate->a && digest->p == certificate->p &&
 	       digest->learners == certificate->learners && digest->decimals == certificate->decimals &&
-	       digest->encoding == certificate->encoding && digest->clipping_range == certificate->clipping_range &&
+	       digest->encoding == certificate->encoding &&
+	       digest->clipping_range == certificate->clipping_range &&
 	       memcmp(digest->view, certificate->view, sizeof certificate->view) == 0 &&
 	       memcmp(digest->digest, certificate->digest, sizeof certificate->digest) == 0;
 }
@@ -102,8 +104,9 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 static void checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
 			uint8_t sum[static SL_HASH_BYTES])
 {
-	static const char *const keys[] = {"attempt", "clip", "digest", "digests", "encoding", "format", "learners",
-					   "n", "p", "round", "run", "sigma", "view"};
+	static const char *const keys[] = {"attempt", "clip",	  "digest", "digests", "encoding",
+					   "format",  "learners", "n",	    "p",       "round",
+					   "run",     "sigma",	  "view"};
 	crypto_generichash_state state;
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, z, z_bytes);
@@ -144,18 +147,19 @@ static json_t *hash_text(const uint8_t hash[static SL_HASH_BYTES])
 }
 
 /* NULL when the run's name is not UTF-8 or memory is short. */
-static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n, const uint8_t *z,
-			 size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
+static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
+			 const uint8_t *z, size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
 {
 	char signers[SIGNERS_BYTES];
 	signers_text(certificate, signers);
-	json_t *metadata = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
-				     run, "digests", signers, "round", number_text(certificate->t), "attempt",
-				     number_text(certificate->a), "p", number_text(certificate->p), "learners",
-				     number_text(certificate->learners), "n", number_text(n), "view",
-				     hash_text(certificate->view), "digest", hash_text(certificate->digest), "sigma",
-				     number_text(certificate->decimals), "encoding", number_text(certificate->encoding), "clip",
-				     number_text(certificate->clipping_range));
+	json_t *metadata =
+		json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
+			  run, "digests", signers, "round", number_text(certificate->t), "attempt",
+			  number_text(certificate->a), "p", number_text(certificate->p), "learners",
+			  number_text(certificate->learners), "n", number_text(n), "view",
+			  hash_text(certificate->view), "digest", hash_text(certificate->digest), "sigma",
+			  number_text(certificate->decimals), "encoding", number_text(certificate->encoding),
+			  "clip", number_text(certificate->clipping_range));
 	if (metadata == NULL)
 		return NULL;
 	checksum_of(metadata, z, z_bytes, sum);
@@ -179,8 +183,8 @@ static bool file_of_run(int folder, const char *name, const char *run)
 	return same;
 }
 
-/* What stays for some reason goes after the next round; nobody waits for it. Temporary files have no owner: who
- * writes into the folder holds its lock. */
+/* What stays for some reason goes after the next round; nobody waits for it. Temporary files have no owner:
+ * who writes into the folder holds its lock. */
 void sl_result_forget(const char *folder, const char *run, sl_round limit)
 {
 	DIR *entries = opendir(folder);
@@ -204,8 +208,8 @@ int sl_result_write(const char *folder, const char *run, const struct sl_certifi
 	const char *flaw = result_flaw(certificate, n, z_bytes);
 	if (flaw != NULL)
 		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	return sl_safetensors_write(folder, name, header_of(run, certificate, n, z, z_bytes, checksum), z, z_bytes,
-				    error);
+	return sl_safetensors_write(folder, name, header_of(run, certificate, n, z, z_bytes, checksum), z,
+				    z_bytes, error);
 }
 
 /* ---- reading ---- */
@@ -222,7 +226,8 @@ struct file {
 
 static_assert(SL_KEY_BYTES == 32 && SL_SIG_BYTES == 64, "as signer_parse has them");
 
-/* The signer; returns where the next may stand, or NULL. Lenient: signers_parse compares with its own text. */
+/* The signer; returns where the next may stand, or NULL. Lenient: signers_parse compares with its own text.
+ */
 static const char *signer_parse(const char *text, struct sl_digest *digest)
 {
 	char id[11], key[HEX(SL_KEY_BYTES)], signature[HEX(SL_SIG_BYTES)];
@@ -248,9 +253,13 @@ static const char *signers_parse(const char *text, struct sl_certificate *certif
 		if (certificate->count == SL_SIGNERS_MAX)
 			return "too many digests";
 		struct sl_digest *digest = &certificate->digests[certificate->count];
-		*digest = (struct sl_digest){
-			.t = certificate->t, .a = certificate->a, .p = certificate->p, .learners = certificate->learners,
-			.decimals = certificate->decimals, .encoding = certificate->encoding, .clipping_range = certificate->clipping_range};
+		*digest = (struct sl_digest){.t = certificate->t,
+					     .a = certificate->a,
+					     .p = certificate->p,
+					     .learners = certificate->learners,
+					     .decimals = certificate->decimals,
+					     .encoding = certificate->encoding,
+					     .clipping_range = certificate->clipping_range};
 		memcpy(digest->view, certificate->view, sizeof digest->view);
 		memcpy(digest->digest, certificate->digest, sizeof digest->digest);
 		at = signer_parse(at, digest);
@@ -266,17 +275,21 @@ static const char *metadata_parse(struct file *f)
 	const char *format, *round, *attempt, *view, *digest, *p, *learners, *n, *digests, *checksum;
 	const char *decimals, *encoding, *clipping_range;
 	uint64_t t, a, count, digits, kind;
-	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format",
-			&format, "run", &f->run, "round", &round, "attempt", &attempt, "view", &view,
-			"digest", &digest, "p", &p, "learners", &learners, "n", &n, "digests", &digests,
-			"checksum", &checksum, "sigma", &decimals, "encoding", &encoding, "clip", &clipping_range) != 0)
+	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}",
+			"format", &format, "run", &f->run, "round", &round, "attempt", &attempt, "view",
+			&view, "digest", &digest, "p", &p, "learners", &learners, "n", &n, "digests",
+			&digests, "checksum", &checksum, "sigma", &decimals, "encoding", &encoding, "clip",
+			&clipping_range) != 0)
 		return "the metadata are not those of a result";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
-	if (!sl_safetensors_metadata_number(round, UINT32_MAX, &t) || !sl_safetensors_metadata_number(attempt, UINT32_MAX, &a) ||
+	if (!sl_safetensors_metadata_number(round, UINT32_MAX, &t) ||
+	    !sl_safetensors_metadata_number(attempt, UINT32_MAX, &a) ||
 	    !sl_safetensors_metadata_number(p, UINT64_MAX, &f->certificate.p) ||
-	    !sl_safetensors_metadata_number(learners, UINT32_MAX, &count) || !sl_safetensors_metadata_number(n, UINT64_MAX, &f->n) ||
-	    !sl_safetensors_metadata_number(decimals, UINT32_MAX, &digits) || !sl_safetensors_metadata_number(encoding, UINT32_MAX, &kind) ||
+	    !sl_safetensors_metadata_number(learners, UINT32_MAX, &count) ||
+	    !sl_safetensors_metadata_number(n, UINT64_MAX, &f->n) ||
+	    !sl_safetensors_metadata_number(decimals, UINT32_MAX, &digits) ||
+	    !sl_safetensors_metadata_number(encoding, UINT32_MAX, &kind) ||
 	    !sl_safetensors_metadata_number(clipping_range, UINT64_MAX, &f->certificate.clipping_range))
 		return "round, attempt, p, learners, n, sigma, encoding or clip is no number";
 	if (!sl_safetensors_metadata_bytes(view, f->certificate.view, sizeof f->certificate.view) ||
@@ -346,7 +359,7 @@ static bool undamaged(const struct file *f, const struct sl_result *result)
 static int no_result(const char *folder, const char *run, sl_round t, struct sl_error *error)
 {
 	return sl_err_set(error, SL_ERR_NOTFOUND, "%s: no result of round %" PRIu32 " of run %s", folder, t,
-		       run);
+			  run);
 }
 
 static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_round t, bool check,
@@ -362,8 +375,8 @@ static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_ro
 	return SL_OK;
 }
 
-static int open_result(const char *folder, const char *run, uint64_t n, sl_round t, bool check, struct sl_result *result,
-		       struct sl_error *error)
+static int open_result(const char *folder, const char *run, uint64_t n, sl_round t, bool check,
+		       struct sl_result *result, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	struct file file = {0};

@@ -34,7 +34,8 @@ static const char *flaw_of(const struct sl_store_round *round)
 	return named(round->checkpoint) && named(round->result) ? NULL : "a file's name is not one";
 }
 
-void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate, uint64_t total_weight)
+void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
+			 uint64_t total_weight)
 {
 	*round = (struct sl_store_round){.t = certificate->t,
 					 .a = certificate->a,
@@ -152,12 +153,13 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 
 static bool same_files(const struct sl_store_round *a, const struct sl_store_round *b)
 {
-	return memcmp(a->result_sum, b->result_sum, SL_HASH_BYTES) == 0 && strcmp(a->checkpoint, b->checkpoint) == 0 &&
-	       strcmp(a->result, b->result) == 0;
+	return memcmp(a->result_sum, b->result_sum, SL_HASH_BYTES) == 0 &&
+	       strcmp(a->checkpoint, b->checkpoint) == 0 && strcmp(a->result, b->result) == 0;
 }
 
 /* With the files of now. */
-static int again(struct sl_store *store, const struct sl_store_round *round, const struct sl_store_round *found)
+static int again(struct sl_store *store, const struct sl_store_round *round,
+		 const struct sl_store_round *found)
 {
 	int rc = same_files(round, found) ? SL_OK : write_round(store, round);
 	if (rc == SL_OK && round->t == store->last.t)
@@ -181,8 +183,8 @@ static int commit(struct sl_store *store, const struct sl_store_round *given)
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;
 	return sl_err_set(&store->error, SL_ERR_REFUSED,
-		       "%s: round %" PRIu32 " is not recorded: round %" PRIu32 " is committed already", store->path,
-		       round.t, store->last.t);
+			  "%s: round %" PRIu32 " is not recorded: round %" PRIu32 " is committed already",
+			  store->path, round.t, store->last.t);
 }
 
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
@@ -191,7 +193,8 @@ int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *r
 	return sl_store_leave(store, rc == SL_OK ? commit(store, round) : rc, error);
 }
 
-int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round, struct sl_error *error)
+int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
+			  struct sl_error *error)
 {
 	int rc = sl_store_enter(store);
 	struct sl_store_round found;

@@ -68,7 +68,10 @@ static int open_file(struct sl_state_file *state_file, const char *folder)
 	if (state_file->fd < 0 || fstat(state_file->fd, &status) < 0)
 		return -1;
 	bool as_left = status.st_size == (off_t)bytes_of(state_file);
-	return as_left || (ftruncate(state_file->fd, 0) == 0 && ftruncate(state_file->fd, (off_t)bytes_of(state_file)) == 0) ? 0 : -1;
+	return as_left || (ftruncate(state_file->fd, 0) == 0 &&
+			   ftruncate(state_file->fd, (off_t)bytes_of(state_file)) == 0)
+		       ? 0
+		       : -1;
 }
 
 static int map_file(struct sl_state_file *state_file)
@@ -77,19 +80,21 @@ static int map_file(struct sl_state_file *state_file)
 	if (base == MAP_FAILED)
 		return -1;
 	state_file->base = base;
-	madvise(base, bytes_of(state_file), MADV_RANDOM); /* the slots around one are holes, and reading them ahead is for nothing */
+	madvise(base, bytes_of(state_file),
+		MADV_RANDOM); /* the slots around one are holes, and reading them ahead is for nothing */
 	return 0;
 }
 
-int sl_state_file_open(struct sl_state_file *state_file, const char *folder, sl_round t, sl_attempt a, uint32_t slots,
-		  size_t slot_bytes, struct sl_error *error)
+int sl_state_file_open(struct sl_state_file *state_file, const char *folder, sl_round t, sl_attempt a,
+		       uint32_t slots, size_t slot_bytes, struct sl_error *error)
 {
 	*state_file = (struct sl_state_file){
 		.t = t, .a = a, .slots = slots, .slot_bytes = slot_bytes, .folder = -1, .fd = -1};
 	state_file->reserved = calloc(sl_bit_words(slots), sizeof *state_file->reserved);
 	int rc = SL_OK;
 	if (state_file->reserved == NULL)
-		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory for the masked states of %" PRIu32 " learners", slots);
+		rc = sl_err_set(error, SL_ERR_NOMEM,
+				"out of memory for the masked states of %" PRIu32 " learners", slots);
 	else if (open_file(state_file, folder) < 0 || map_file(state_file) < 0)
 		rc = fail(state_file, folder, errno, error);
 	if (rc != SL_OK)
@@ -142,7 +147,8 @@ int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struc
 	if (sl_bit(state_file->reserved, slot))
 		return SL_OK;
 	do
-		why = posix_fallocate(state_file->fd, (off_t)(slot * state_file->slot_bytes), (off_t)state_file->slot_bytes);
+		why = posix_fallocate(state_file->fd, (off_t)(slot * state_file->slot_bytes),
+				      (off_t)state_file->slot_bytes);
 	while (why == EINTR);
 	if (why != 0)
 		return fail_open(state_file, why, error);
@@ -152,13 +158,16 @@ int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struc
 
 int sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
-	/* msync is an fsync of that part of the file, with what it takes to read it back; the other slots may be dirty. */
-	if (msync(state_file->base + slot * state_file->slot_bytes, state_file->slot_bytes, MS_SYNC) < 0 || fsync(state_file->folder) < 0)
+	/* msync is an fsync of that part of the file, with what it takes to read it back; the other slots may
+	 * be dirty. */
+	if (msync(state_file->base + slot * state_file->slot_bytes, state_file->slot_bytes, MS_SYNC) < 0 ||
+	    fsync(state_file->folder) < 0)
 		return fail_open(state_file, errno, error);
 	return SL_OK;
 }
 
-void sl_state_file_sweep(const char *folder, bool (*keep)(const void *context, sl_round t, sl_attempt a), const void *context)
+void sl_state_file_sweep(const char *folder, bool (*keep)(const void *context, sl_round t, sl_attempt a),
+			 const void *context)
 {
 	DIR *entries = opendir(folder);
 	const struct dirent *entry;

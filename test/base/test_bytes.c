@@ -1,4 +1,5 @@
-/* Packed integers, byte by byte: nothing but their own bytes is touched, whatever the width and the length. */
+/* Packed integers, byte by byte: nothing but their own bytes is touched, whatever the width and the length.
+ */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -69,8 +69,14 @@ struct driver *driver_build(uint32_t learners, uint64_t n)
 					    .stall_timeout_ms = 10000,
 					    .confirm_timeout_ms = 10000,
 					    .serve_after_end_ms = 30000};
-	p->config.parameters =
-		(struct sl_parameters){.n = n, .rounds = 1, .quorum = learners / 2 + 1, .decimals = 4, .max_weight = 1, .k = 3, .tolerance = 1, .max_degree = 16};
+	p->config.parameters = (struct sl_parameters){.n = n,
+						      .rounds = 1,
+						      .quorum = learners / 2 + 1,
+						      .decimals = 4,
+						      .max_weight = 1,
+						      .k = 3,
+						      .tolerance = 1,
+						      .max_degree = 16};
 	memcpy(&p->config.parameters.clipping_range, &clipping_range, sizeof clipping_range);
 	p->analysis.kappa = 2;
 	p->analysis.degree = 3;
@@ -107,7 +113,8 @@ void driver_free(struct driver *p, uint32_t held)
 
 const char *tell_link(struct driver *p, bool up, sl_id peer)
 {
-	return tell(p, (struct sl_event){.kind = up ? SL_EVENT_LINK_UP : SL_EVENT_LINK_DOWN, .peer = peer - 1});
+	return tell(p,
+		    (struct sl_event){.kind = up ? SL_EVENT_LINK_UP : SL_EVENT_LINK_DOWN, .peer = peer - 1});
 }
 
 const char *tell_message(struct driver *p, sl_id from, const struct sl_message *message)
@@ -117,16 +124,22 @@ const char *tell_message(struct driver *p, sl_id from, const struct sl_message *
 
 const char *tell_hello(struct driver *p, sl_id from, sl_round t, enum sl_peer_status status)
 {
-	return tell_message(p, from,
-			    &(struct sl_message){.kind = SL_MSG_HELLO,
-						 .hello = {.id = from, .incarnation = 1, .t = t, .a = 1, .status = status}});
+	return tell_message(
+		p, from,
+		&(struct sl_message){
+			.kind = SL_MSG_HELLO,
+			.hello = {.id = from, .incarnation = 1, .t = t, .a = 1, .status = status}});
 }
 
 struct sl_message link_state_of(const struct driver *p, sl_id id, sl_attempt a, const sl_id *candidates)
 {
 	struct sl_message m = {.kind = SL_MSG_LINK_STATE};
-	m.link_state = (struct sl_link_state){
-		.id = id, .incarnation = 1, .t = 1, .a = a, .parameters = p->config.parameters, .candidates = candidates};
+	m.link_state = (struct sl_link_state){.id = id,
+					      .incarnation = 1,
+					      .t = 1,
+					      .a = a,
+					      .parameters = p->config.parameters,
+					      .candidates = candidates};
 	while (candidates[m.link_state.count] != 0)
 		m.link_state.count++;
 	m.link_state.signature[0] = (uint8_t)m.link_state.count; /* as different as what it covers */
@@ -148,7 +161,8 @@ const char *tell_ready(struct driver *p, sl_id from, sl_id id, sl_attempt a)
 
 const char *tell_abort(struct driver *p, sl_id from, sl_id id, sl_attempt a, const sl_attempt *released)
 {
-	struct sl_message m = {.kind = SL_MSG_ABORT, .abort_record = {.id = id, .incarnation = 1, .t = 1, .a = a}};
+	struct sl_message m = {.kind = SL_MSG_ABORT,
+			       .abort_record = {.id = id, .incarnation = 1, .t = 1, .a = a}};
 	for (; released[m.abort_record.count] != 0; m.abort_record.count++)
 		m.abort_record.released[m.abort_record.count] = released[m.abort_record.count];
 	return tell_message(p, from, &m);
@@ -156,14 +170,16 @@ const char *tell_abort(struct driver *p, sl_id from, sl_id id, sl_attempt a, con
 
 const char *tell_have(struct driver *p, sl_id from, uint8_t held)
 {
-	struct sl_message m = {.kind = SL_MSG_HAVE, .have = {.t = 1, .a = p->view->a, .size = 1, .held = &held}};
+	struct sl_message m = {.kind = SL_MSG_HAVE,
+			       .have = {.t = 1, .a = p->view->a, .size = 1, .held = &held}};
 	memcpy(m.have.view, p->view->h, SL_HASH_BYTES);
 	return tell_message(p, from, &m);
 }
 
 const char *tell_digest(struct driver *p, sl_id from, uint8_t first)
 {
-	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = from, .t = 1, .a = 1, .digest = {first}}};
+	struct sl_message m = {.kind = SL_MSG_DIGEST,
+			       .digest = {.id = from, .t = 1, .a = 1, .digest = {first}}};
 	m.digest.p = p->view->field.p;
 	m.digest.learners = p->view->n;
 	m.digest.decimals = (uint32_t)p->view->agreed.decimals;
@@ -182,12 +198,16 @@ static const char *tell_chunk(struct driver *p, sl_id from, enum sl_message_kind
 	m.chunk.a = p->view->a;
 	memcpy(m.chunk.view, p->view->h, SL_HASH_BYTES);
 	bool seed = kind == SL_MSG_SHARE && p->view->sharing == SL_SHARING_SEEDED;
-	buffer->size = seed ? SL_KEY_BYTES : count * (kind == SL_MSG_STATE ? sl_view_mixing_width(p->view) : p->view->field.bytes);
+	buffer->size =
+		seed ? SL_KEY_BYTES
+		     : count * (kind == SL_MSG_STATE ? sl_view_mixing_width(p->view) : p->view->field.bytes);
 	buffer->bytes = calloc(1, buffer->size);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = from - 1, .message = &m, .buffer = buffer});
+	return tell(p, (struct sl_event){
+			       .kind = SL_EVENT_MESSAGE, .peer = from - 1, .message = &m, .buffer = buffer});
 }
 
-const char *tell_payload(struct driver *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration)
+const char *tell_payload(struct driver *p, sl_id from, enum sl_message_kind kind, uint32_t index,
+			 uint64_t iteration)
 {
 	return tell_chunk(p, from, kind, (struct sl_chunk){.index = index, .iteration = iteration});
 }
@@ -199,9 +219,15 @@ const char *tell_masked(struct driver *p, sl_id from, sl_id origin, uint32_t ind
 
 const char *tell_done(struct driver *p, enum sl_job_kind kind, int code)
 {
-	bool summed = kind == SL_JOB_CLOSE || kind == SL_JOB_SUM, told = kind == SL_JOB_SHARE || kind == SL_JOB_EXPAND || kind == SL_JOB_CHECK;
-	struct sl_job_result result = {.kind = kind, .code = code, .analysis = &p->analysis, .epoch = p->epoch, .hash = {7},
-				       .chunk = told ? p->chunk[kind] : 0, .total = summed ? 3 : 0};
+	bool summed = kind == SL_JOB_CLOSE || kind == SL_JOB_SUM,
+	     told = kind == SL_JOB_SHARE || kind == SL_JOB_EXPAND || kind == SL_JOB_CHECK;
+	struct sl_job_result result = {.kind = kind,
+				       .code = code,
+				       .analysis = &p->analysis,
+				       .epoch = p->epoch,
+				       .hash = {7},
+				       .chunk = told ? p->chunk[kind] : 0,
+				       .total = summed ? 3 : 0};
 	return tell(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &result});
 }
 

@@ -1,6 +1,7 @@
 /* driver.h - one real core, alone: the test plays its peers, its worker and its disk, word by word.
  *
- * Learner 1 is the core; 2, 3, .. are the test's. Every step comes back as its trace ("cause -> effect, effect").
+ * Learner 1 is the core; 2, 3, .. are the test's. Every step comes back as its trace ("cause -> effect,
+ * effect").
  */
 #pragma once
 
@@ -12,18 +13,19 @@ struct driver {
 	void *arena;
 	sl_id *ids;
 	sl_ms now;
-	const struct sl_view *view; /* of the last job */
-	uint32_t epoch;             /* of the last job */
-	uint32_t chunk[SL_JOB_ADOPT + 1];               /* of the last job of each kind */
+	const struct sl_view *view;			/* of the last job */
+	uint32_t epoch;					/* of the last job */
+	uint32_t chunk[SL_JOB_ADOPT + 1];		/* of the last job of each kind */
 	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the disk, the last of each kind */
-	struct sl_analysis analysis;    /* what SURVEY finds; kappa 2, degree of r 3 */
-	uint32_t given, back;       /* buffers */
-	int code;                   /* of the last step */
+	struct sl_analysis analysis;			/* what SURVEY finds; kappa 2, degree of r 3 */
+	uint32_t given, back;				/* buffers */
+	int code;					/* of the last step */
 	struct sl_actions actions;
 	struct sl_sim_trace trace;
 };
 
-/* `learners` in the roster, n floats; started, with nobody linked. In two steps, to change its configuration between. */
+/* `learners` in the roster, n floats; started, with nobody linked. In two steps, to change its configuration
+ * between. */
 struct driver *driver_new(uint32_t learners, uint64_t n);
 struct driver *driver_build(uint32_t learners, uint64_t n);
 void driver_start(struct driver *p);
@@ -43,14 +45,16 @@ const char *tell_abort(struct driver *p, sl_id from, sl_id id, sl_attempt a, con
 /* That it holds the masked states of these positions (bit 0: learner 1). */
 const char *tell_have(struct driver *p, sl_id from, uint8_t held);
 const char *tell_digest(struct driver *p, sl_id from, uint8_t first);
-const char *tell_payload(struct driver *p, sl_id from, enum sl_message_kind kind, uint32_t index, uint64_t iteration);
+const char *tell_payload(struct driver *p, sl_id from, enum sl_message_kind kind, uint32_t index,
+			 uint64_t iteration);
 const char *tell_masked(struct driver *p, sl_id from, sl_id origin, uint32_t index);
 const char *tell_done(struct driver *p, enum sl_job_kind kind, int code);
 /* What the last action of that kind asked for is on disk. */
 const char *tell_durable(struct driver *p, enum sl_persist_kind kind);
 const char *tell_time(struct driver *p, sl_ms ms); /* later: a deadline */
 
-/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SURVEY. */
+/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SURVEY.
+ */
 void driver_agree(struct driver *p);
 /* On to the first share out; to the own Ready out; to (the first chunks of) the own masked state out. */
 void driver_share(struct driver *p);

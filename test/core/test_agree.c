@@ -1,5 +1,5 @@
-/* AGREE (protocol 5): the larger value counts where that is the rule; where it is not, everybody says who is odd, in
- * what, and by how much, however far away it is. */
+/* AGREE (protocol 5): the larger value counts where that is the rule; where it is not, everybody says who is
+ * odd, in what, and by how much, however far away it is. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,8 @@ static struct sl_sim *build(uint32_t learners, const char *topology)
 static struct sl_sim *build_metropolis(const char *topology, uint64_t k, bool fixed)
 {
 	struct sl_sim_options o = {.seed = 35, .learners = 5, .topology = topology};
-	o.parameters = (struct sl_parameters){.mixing = SL_ENGINE_METROPOLIS, .k = k, .iterations_rule = fixed};
+	o.parameters =
+		(struct sl_parameters){.mixing = SL_ENGINE_METROPOLIS, .k = k, .iterations_rule = fixed};
 	return sl_sim_new(&o);
 }
 
@@ -43,7 +44,8 @@ static const struct sl_report *said(struct sl_sim *sim, uint32_t i, enum sl_repo
 static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, uint64_t weight)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
-		struct sl_sim *sim = k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
+		struct sl_sim *sim =
+			k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
 		*parameter(sim, 2, which) = most;
 		sim->learners[2].workspace.weight = weight - 4;
 		sl_sim_start(sim);
@@ -93,7 +95,8 @@ TEST(test_weight_moves_the_prime)
 TEST(test_rounds)
 {
 	for (uint32_t few = 0; few < 4; few++) {
-		struct sl_sim_options o = {.seed = 32 + few, .learners = 4, .topology = "line", .parameters.rounds = 3};
+		struct sl_sim_options o = {
+			.seed = 32 + few, .learners = 4, .topology = "line", .parameters.rounds = 3};
 		struct sl_sim *sim = sl_sim_new(&o);
 		*parameter(sim, few, SL_PARAMETER_rounds) = 1;
 		sl_sim_start(sim);
@@ -132,7 +135,8 @@ static void expect_odd(struct sl_sim *sim, uint32_t i, uint32_t odd, enum sl_rea
 		assert_int_not_equal(note->report.peer, odd);
 }
 
-static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint64_t own, uint64_t theirs, const char *name)
+static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint64_t own, uint64_t theirs,
+		       const char *name)
 {
 	struct sl_sim *sim = build(6, topology);
 	*parameter(sim, odd, which) = theirs;
@@ -140,7 +144,8 @@ static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint6
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_PARAMETER);
 	for (uint32_t i = 0; i < 6; i++) {
 		expect_odd(sim, i, odd, SL_REASON_PARAMETER);
-		const struct sl_report *report = &sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_PARAMETER)->report;
+		const struct sl_report *report =
+			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_PARAMETER)->report;
 		assert_string_equal(report->word, name);
 		assert_int_equal(report->n[0], i == odd ? theirs : own);
 		assert_int_equal(report->n[1], i == odd ? own : theirs);
@@ -161,7 +166,8 @@ TEST(test_same)
 	differs(SL_PARAMETER_n, 8, 7, "n");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
 	differs(SL_PARAMETER_decimals, 4, 3, "decimals");
-	differs(SL_PARAMETER_clipping_range, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clipping_range");
+	differs(SL_PARAMETER_clipping_range, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001),
+		"clipping_range");
 	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER, "encoding");
 	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
 	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
@@ -169,12 +175,14 @@ TEST(test_same)
 	differs(SL_PARAMETER_max_degree, 16, 8, "max_degree");
 }
 
-static void expect_hashes(struct sl_sim *sim, enum sl_reason reason, const uint8_t *(*hash)(const struct sl_core_config *))
+static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,
+			  const uint8_t *(*hash)(const struct sl_core_config *))
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, reason);
 		assert_memory_equal(note->hash, hash(&sim->learners[i].config), SL_HASH_BYTES);
-		assert_memory_equal(note->hash2, hash(&sim->learners[note->report.peer].config), SL_HASH_BYTES);
+		assert_memory_equal(note->hash2, hash(&sim->learners[note->report.peer].config),
+				    SL_HASH_BYTES);
 	}
 }
 
@@ -218,7 +226,8 @@ TEST(test_roster)
 	}
 }
 
-/* Learners 0 .. few-1 on a line; `odd` is the first, and its roster names `more`, who have links to it alone. */
+/* Learners 0 .. few-1 on a line; `odd` is the first, and its roster names `more`, who have links to it alone.
+ */
 static void larger_roster(uint32_t few, uint32_t more)
 {
 	struct sl_edge edges[64];
@@ -237,7 +246,8 @@ static void larger_roster(uint32_t few, uint32_t more)
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
 	for (uint32_t i = 1; i < few; i++) {
-		const struct sl_report *report = &sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report;
+		const struct sl_report *report =
+			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report;
 		assert_int_equal(report->peer, 0);
 		assert_int_equal(report->n[0], few);
 		assert_int_equal(report->n[1], few + more);
@@ -281,7 +291,8 @@ TEST(test_fixed_k)
 		struct sl_sim *sim = with_fixed_k(topologies[t], need - 1);
 		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE);
 		for (uint32_t i = 0; i < 5; i++) {
-			const struct sl_report *report = &sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE)->report;
+			const struct sl_report *report =
+				&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE)->report;
 			assert_int_equal(report->n[0], need - 1);
 			assert_int_equal(report->n[1], need);
 			assert_int_equal(sim->learners[i].committed, 0);

@@ -1,5 +1,5 @@
-/* Who has released stays bound until somebody in the view has signed that it never did (protocol 6, rule A): not by time,
- * not by an outsider's word, and not by one who has lost some of its disk. */
+/* Who has released stays bound until somebody in the view has signed that it never did (protocol 6, rule A):
+ * not by time, not by an outsider's word, and not by one who has lost some of its disk. */
 #include <string.h>
 
 #include "test/core/driver.h"
@@ -75,7 +75,8 @@ TEST(test_by_no_outsider)
 TEST(test_by_nobody_rolled_back)
 {
 	struct driver *p = bound();
-	struct sl_message hello = {.kind = SL_MSG_HELLO, .hello = {.id = 3, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY}};
+	struct sl_message hello = {.kind = SL_MSG_HELLO,
+				   .hello = {.id = 3, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY}};
 	tell_link(p, true, 3);
 	assert_non_null(strstr(tell_message(p, 3, &hello), "QUARANTINED 3"));
 	tell_abort(p, 3, 3, 1, nothing);

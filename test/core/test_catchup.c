@@ -1,5 +1,6 @@
-/* Catch-up (protocol 8): who was away while the others went on has their last result in one go, and is with them again;
- * and whatever befalls its server on the way, it never has a wrong one. The checker compares every model adopted. */
+/* Catch-up (protocol 8): who was away while the others went on has their last result in one go, and is with
+ * them again; and whatever befalls its server on the way, it never has a wrong one. The checker compares
+ * every model adopted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -17,7 +18,8 @@ static struct sl_sim *build(struct sl_sim_options options)
 
 static struct sl_sim *begin(uint64_t seed, uint64_t rounds, uint64_t n)
 {
-	struct sl_sim *sim = build((struct sl_sim_options){.seed = seed, .parameters = {.rounds = rounds, .n = n}});
+	struct sl_sim *sim =
+		build((struct sl_sim_options){.seed = seed, .parameters = {.rounds = rounds, .n = n}});
 	sl_sim_start(sim);
 	return sim;
 }
@@ -38,7 +40,8 @@ static const struct sl_sim_note *caught_up(struct sl_sim *sim)
 	return note;
 }
 
-static const struct sl_sim_note *next_note(struct sl_sim *sim, const struct sl_sim_note *from, enum sl_report_kind kind)
+static const struct sl_sim_note *next_note(struct sl_sim *sim, const struct sl_sim_note *from,
+					   enum sl_report_kind kind)
 {
 	for (; from < sim->notes + sim->note_count; from++)
 		if (from->learner == AWAY && from->report.kind == kind)
@@ -53,7 +56,7 @@ static void expect_together(struct sl_sim *sim, sl_round latest)
 	sl_round caught = (sl_round)caught_up(sim)->report.n[0];
 	if (note->report.t != caught + 1 || note->report.t > latest || note->report.n[0] != sim->n)
 		sl_sim_fail(sim, "after round %u it commits round %u of %u learners", caught, note->report.t,
-			 (uint32_t)note->report.n[0]);
+			    (uint32_t)note->report.n[0]);
 }
 
 /* --- who was away --- */
@@ -63,7 +66,8 @@ static void away_for(uint64_t seed, sl_round rounds)
 	struct sl_sim *sim = begin(seed, rounds + 6, 8);
 	leave_behind(sim, 1, 1 + rounds);
 	sl_sim_rejoin(sim, AWAY);
-	const struct sl_sim_note *note = sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+	const struct sl_sim_note *note =
+		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	assert_true(note->report.n[0] >= 1 + rounds); /* in one go */
 	assert_int_equal(note->report.n[1], 3);
 	assert_int_equal(note->report.n[2], 3); /* each has the others' digests */
@@ -88,7 +92,8 @@ static void finish_training(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	l->silent = false;
-	sl_sim_post(sim, sim->now, (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = i, .generation = l->training});
+	sl_sim_post(sim, sim->now,
+		    (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = i, .generation = l->training});
 }
 
 /* Back while the others train: it is in their very next round. */
@@ -102,7 +107,9 @@ TEST(test_the_next_round)
 		for (uint32_t i = 0; i < AWAY; i++)
 			sl_sim_run_until_commit(sim, i, 3);
 		sl_sim_rejoin(sim, AWAY);
-		assert_int_equal(sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0], 3);
+		assert_int_equal(
+			sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0],
+			3);
 		for (uint32_t i = 0; i < AWAY; i++)
 			finish_training(sim, i);
 		sl_sim_run_until_round(sim, 6);
@@ -116,7 +123,8 @@ TEST(test_the_next_round)
 TEST(test_starts_late)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
-		struct sl_sim *sim = build((struct sl_sim_options){.seed = 400 + seed, .parameters.rounds = 6});
+		struct sl_sim *sim =
+			build((struct sl_sim_options){.seed = 400 + seed, .parameters.rounds = 6});
 		sim->learners[AWAY].stopped = true;
 		sl_sim_start(sim);
 		sl_sim_run_until_commit(sim, 0, 2);
@@ -229,7 +237,8 @@ static bool hold_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 	return true;
 }
 
-/* Digests that are held keep it in CONFIRM: it shows the round before, and is asked again when it has committed. */
+/* Digests that are held keep it in CONFIRM: it shows the round before, and is asked again when it has
+ * committed. */
 TEST(test_requests_while_it_confirms)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
@@ -267,7 +276,8 @@ TEST(test_another_commit_in_between)
 		uint64_t since = sim->now;
 		sim->tap = NULL;
 		sl_sim_release(sim, 0, AWAY);
-		const struct sl_sim_note *note = sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+		const struct sl_sim_note *note =
+			sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 		assert_int_equal(note->report.n[0], 3);
 		assert_true(sim->now < since + 1000000);
 		sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);

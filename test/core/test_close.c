@@ -16,7 +16,8 @@
 static struct sl_view view_of(enum sl_encoding_kind kind, uint64_t max_weight)
 {
 	struct sl_view view = {.n = N, .elements = ELEMENTS, .chunks = 1, .max_weight = max_weight};
-	view.encoding = (struct sl_encoding){.kind = kind, .decimals = 4, .clipping_range = CLIP, .weight_total = N};
+	view.encoding =
+		(struct sl_encoding){.kind = kind, .decimals = 4, .clipping_range = CLIP, .weight_total = N};
 	assert_int_equal(sl_field_init(&view.field, P), SL_OK);
 	view.fraction = sl_spectrum_fraction_bits(view.field.bits);
 	view.engine = SL_ENGINE_METROPOLIS;

@@ -8,7 +8,8 @@
 
 static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
 {
-	struct sl_sim_options o = {.seed = seed, .learners = learners, .topology = topology, .playback = true};
+	struct sl_sim_options o = {
+		.seed = seed, .learners = learners, .topology = topology, .playback = true};
 	o.parameters.rounds = rounds;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
@@ -57,11 +58,13 @@ TEST(test_disconnected_step_waits)
 	sl_sim_free(sim);
 }
 
-/* Moving learners: most steps leave somebody alone or the graph in two; whoever is too few waits for the next. */
+/* Moving learners: most steps leave somebody alone or the graph in two; whoever is too few waits for the
+ * next. */
 TEST(test_moving_learners)
 {
 	for (uint32_t seed = 0; seed < 5; seed++) {
-		struct sl_sim_options o = {.seed = 70 + seed, .learners = 6, .topology = "geometric:0.3", .playback = true};
+		struct sl_sim_options o = {
+			.seed = 70 + seed, .learners = 6, .topology = "geometric:0.3", .playback = true};
 		o.parameters.quorum = 6;
 		struct sl_sim *sim = sl_sim_new(&o);
 		sl_sim_start(sim);
@@ -88,12 +91,14 @@ TEST(test_round_waits_for_the_radio)
 	sl_sim_free(sim);
 }
 
-/* A step is not spent by catching up: whoever was out of range in the last one takes part in this one's round. */
+/* A step is not spent by catching up: whoever was out of range in the last one takes part in this one's
+ * round. */
 TEST(test_catching_up_within_a_step)
 {
 	static const struct sl_edge without_3[] = {{0, 1}, {0, 2}, {1, 2}};
 	for (uint32_t seed = 0; seed < 10; seed++) {
-		struct sl_sim_options o = {.seed = 85 + seed, .learners = 4, .playback = true, .parameters.rounds = 4};
+		struct sl_sim_options o = {
+			.seed = 85 + seed, .learners = 4, .playback = true, .parameters.rounds = 4};
 		const struct sl_sim_note *note = NULL;
 		struct sl_sim *sim = sl_sim_new(&o);
 		sl_sim_start(sim);
@@ -133,7 +138,8 @@ TEST(test_random_cuts)
 {
 	static const char *const families[] = {"complete", "ring", "line"};
 	for (uint32_t seed = 0; seed < sl_sim_seeds(150); seed++) {
-		struct sl_sim_options o = {.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
+		struct sl_sim_options o = {
+			.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
 		o.parameters.rounds = 2;
 		struct sl_sim *sim = sl_sim_new(&o);
 		uint64_t random = seed;

@@ -1,4 +1,5 @@
-/* From silence to one view (protocol 5), whatever becomes of hellos and link states on the way; and how fast. */
+/* From silence to one view (protocol 5), whatever becomes of hellos and link states on the way; and how fast.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +9,8 @@
 
 static struct sl_sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
 {
-	struct sl_sim_options o = {.seed = seed, .learners = learners, .topology = topology, .parameters.rounds = rounds};
+	struct sl_sim_options o = {
+		.seed = seed, .learners = learners, .topology = topology, .parameters.rounds = rounds};
 	return sl_sim_new(&o);
 }
 
@@ -42,7 +44,8 @@ static bool disorder_all(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 	return what < 2;
 }
 
-static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t, struct sl_message *), bool all)
+static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t, struct sl_message *),
+		 bool all)
 {
 	static const char *const topologies[] = {"complete", "ring", "line"};
 	struct sl_sim *sim = build(700 + seed, 4 + (uint32_t)(seed % 4), topologies[seed % 3], 2);
@@ -78,7 +81,8 @@ static const struct sl_sim_attempt *committed_page(const struct sl_sim *sim)
 
 static bool has_edge(const struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	return committed_page(sim)->edge[(size_t)i * sim->n + j] || committed_page(sim)->edge[(size_t)j * sim->n + i];
+	return committed_page(sim)->edge[(size_t)i * sim->n + j] ||
+	       committed_page(sim)->edge[(size_t)j * sim->n + i];
 }
 
 /* 1 hears 3, 3 does not hear 1; and the same from 4 to 0. */
@@ -97,7 +101,8 @@ TEST(test_heard_one_way)
 		sl_sim_run_until_round(sim, 1);
 		assert_false(has_edge(sim, 1, 3) || has_edge(sim, 0, 4));
 		for (uint32_t i = 0; i < 5; i++) {
-			const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
+			const struct sl_sim_note *note =
+				sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
 			assert_int_equal(note->report.n[0], 5);
 			assert_int_equal(note->report.n[1], 10 - 2);
 		}
@@ -286,11 +291,13 @@ static uint32_t diameter(const struct sl_sim *sim)
 	return most;
 }
 
-/* Everybody has closed its view within twice the diameter times the largest delay, once the last window is closed. */
+/* Everybody has closed its view within twice the diameter times the largest delay, once the last window is
+ * closed. */
 static void closes_in_time(uint64_t seed, uint32_t learners, const char *topology)
 {
 	struct sl_sim *sim = build(seed, learners, topology, 1);
-	uint64_t last = 0, hop = sim->options.delay_ms * 1000 + 1 + learners; /* what queues is a microsecond apart */
+	uint64_t last = 0,
+		 hop = sim->options.delay_ms * 1000 + 1 + learners; /* what queues is a microsecond apart */
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_VIEW, SL_REASON_NONE);
 	for (uint32_t i = 0; i < learners; i++)
@@ -298,8 +305,10 @@ static void closes_in_time(uint64_t seed, uint32_t learners, const char *topolog
 	for (uint32_t i = 0; i < learners; i++) {
 		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_VIEW, SL_REASON_NONE)->report.a, 1);
 		if (sim->learners[i].viewed_at > last + 2 * diameter(sim) * hop)
-			sl_sim_fail(sim, "learner %u of a %s of %u closes its view after %llu us, diameter %u", sim->ids[i], topology,
-				 learners, (unsigned long long)(sim->learners[i].viewed_at - last), diameter(sim));
+			sl_sim_fail(sim,
+				    "learner %u of a %s of %u closes its view after %llu us, diameter %u",
+				    sim->ids[i], topology, learners,
+				    (unsigned long long)(sim->learners[i].viewed_at - last), diameter(sim));
 	}
 	sl_sim_free(sim);
 }

@@ -43,7 +43,8 @@ TEST(test_a_jump_of_a_ready)
 	tell_link(p, true, 3);
 	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
 	tell_hello(p, 3, 1, SL_PEER_STATUS_READY);
-	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = SL_ATTEMPTS_MAX - 1, .k = 3, .view = {9}}};
+	struct sl_message m = {.kind = SL_MSG_READY,
+			       .ready = {.id = 2, .t = 1, .a = SL_ATTEMPTS_MAX - 1, .k = 3, .view = {9}}};
 	tell_message(p, 2, &m);
 	tell_trained(p);
 	assert_true(says(p, "AGREE"));
@@ -51,7 +52,8 @@ TEST(test_a_jump_of_a_ready)
 	driver_free(p, 0);
 }
 
-/* A member that claims to have given up whatever may come can hold up the round, but is not asked again and again. */
+/* A member that claims to have given up whatever may come can hold up the round, but is not asked again and
+ * again. */
 TEST(test_an_abort_of_everything)
 {
 	struct driver *p = driver_new(3, 4);
@@ -148,7 +150,8 @@ static bool spoil_shares(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 static uint64_t pause_after(struct sl_sim *sim, const struct sl_sim_note *failed)
 {
 	for (const struct sl_sim_note *note = failed; note < sim->notes + sim->note_count; note++)
-		if (note->learner == 1 && note->report.kind == SL_REPORT_PHASE && note->report.phase == SL_PHASE_AGREE)
+		if (note->learner == 1 && note->report.kind == SL_REPORT_PHASE &&
+		    note->report.phase == SL_PHASE_AGREE)
 			return note->at - failed->at;
 	sl_sim_fail(sim, "no attempt after a refusal");
 }
@@ -183,9 +186,11 @@ static struct driver *overtaken(void)
 	tell_link(p, true, 3);
 	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
 	EXPECT("hello t5 ready from 3 ->", tell_hello(p, 3, 5, SL_PEER_STATUS_READY));
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, link state of 1 a1 to 2 3",
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, link state of "
+	       "1 a1 to 2 3",
 	       tell_trained(p));
-	EXPECT("deadline -> WAITING 3, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3", tell_time(p, 10000));
+	EXPECT("deadline -> WAITING 3, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
+	       tell_time(p, 10000));
 	EXPECT("deadline -> BEHIND 3, WAITING 3", tell_time(p, 10000));
 	return p;
 }
@@ -195,14 +200,16 @@ TEST(test_ahead_and_not_needed)
 	struct driver *p = overtaken();
 	tell_time(p, 50000);
 	assert_true(says(p, "AGREE, link state of 1 a2 to 2 3"));
-	EXPECT("link state of 2 a2 from 2 -> compute survey, link state of 2 a2 to 3", tell_link_state(p, 2, 2, 2, LIST(1)));
+	EXPECT("link state of 2 a2 from 2 -> compute survey, link state of 2 a2 to 3",
+	       tell_link_state(p, 2, 2, 2, LIST(1)));
 	driver_free(p, 0);
 }
 
 TEST(test_ahead_and_corrected)
 {
 	struct driver *p = overtaken();
-	EXPECT("hello t1 ready from 3 -> QUARANTINED 3, AGREE, link state of 1 a2 to 2 3", tell_hello(p, 3, 1, SL_PEER_STATUS_READY));
+	EXPECT("hello t1 ready from 3 -> QUARANTINED 3, AGREE, link state of 1 a2 to 2 3",
+	       tell_hello(p, 3, 1, SL_PEER_STATUS_READY));
 	driver_free(p, 0);
 }
 
@@ -235,7 +242,9 @@ TEST(test_digest_of_no_view)
 	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
 	EXPECT("digest from 2 ->",
-	       tell_message(p, 2, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 2, .t = 1, .a = 1, .digest = {8}}}));
+	       tell_message(p, 2,
+			    &(struct sl_message){.kind = SL_MSG_DIGEST,
+						 .digest = {.id = 2, .t = 1, .a = 1, .digest = {8}}}));
 	assert_true(strstr(tell_trained(p), "DISCOVER") != NULL);
 	driver_free(p, 0);
 }
@@ -266,9 +275,11 @@ TEST(test_k_out_of_proportion)
 	p = driver_of_metropolis();
 	driver_ready(p);
 	tell_ready(p, 2, 2, 1);
-	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2", tell_ready_with(p, 3, 2 * 3 + 17)); /* as good as none */
+	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2",
+	       tell_ready_with(p, 3, 2 * 3 + 17)); /* as good as none */
 	EXPECT("deadline -> WAITING 3", tell_time(p, 59999));
-	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, AGREE, "
+	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 "
+	       "ready to 2 3, AGREE, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));
 	driver_free(p, 0);
@@ -303,7 +314,8 @@ TEST(test_quorum_names_the_missing)
 	for (sl_id id = 3; id <= 5; id++)
 		tell_link(p, false, id);
 	tell_trained(p);
-	EXPECT("link state of 2 a1 from 2 -> FAILED quorum 2 of 3, missing 3 4 5, wipe, DISCOVER, links 2 3 4 5, "
+	EXPECT("link state of 2 a1 from 2 -> FAILED quorum 2 of 3, missing 3 4 5, wipe, DISCOVER, links 2 3 "
+	       "4 5, "
 	       "hello t1 ready to 2",
 	       tell_link_state(p, 2, 2, 1, LIST(1)));
 	driver_free(p, 0);
@@ -321,15 +333,18 @@ TEST(test_silence_holds_nobody)
 	driver_free(p, 0);
 }
 
-/* A line; its last learner has the largest id, so that others dial it and it never learns that they cannot. */
+/* A line; its last learner has the largest id, so that others dial it and it never learns that they cannot.
+ */
 TEST(test_silence_at_the_end_of_a_line)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
-		struct sl_sim_options o = {.seed = seed, .learners = 6, .topology = "line", .parameters = {.quorum = 6}};
+		struct sl_sim_options o = {
+			.seed = seed, .learners = 6, .topology = "line", .parameters = {.quorum = 6}};
 		struct sl_sim *sim = sl_sim_new(&o);
 		for (uint32_t i = 1; i < 6; i++)
 			for (uint32_t j = 0; j < i; j++)
-				sl_sim_link(sim, i, j)->refused = !sl_sim_link(sim, i, j)->possible; /* is not told */
+				sl_sim_link(sim, i, j)->refused =
+					!sl_sim_link(sim, i, j)->possible; /* is not told */
 		sl_sim_start(sim);
 		sl_sim_run_until_round(sim, 1);
 		assert_int_equal(sl_sim_expect(sim, 5, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 6);
@@ -344,12 +359,14 @@ TEST(test_somebody_is_alive)
 	tell_link(p, true, 2);
 	tell_link(p, false, 3);
 	EXPECT("link state of 2 a1 from 2 -> links 2 3", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
-	EXPECT("link state of 2 a2 from 2 ->", tell_link_state(p, 2, 2, 2, LIST(1, 3))); /* is being dialled already */
+	EXPECT("link state of 2 a2 from 2 ->",
+	       tell_link_state(p, 2, 2, 2, LIST(1, 3))); /* is being dialled already */
 	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
 	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2", tell_trained(p));
 	EXPECT("deadline ->", tell_time(p, 1999));
 	assert_non_null(strstr(tell_link(p, true, 3), "hello t1 ready to 3"));
-	EXPECT("hello t1 ready from 3 -> AGREE, link state of 1 a2 to 2 3", tell_hello(p, 3, 1, SL_PEER_STATUS_READY));
+	EXPECT("hello t1 ready from 3 -> AGREE, link state of 1 a2 to 2 3",
+	       tell_hello(p, 3, 1, SL_PEER_STATUS_READY));
 	driver_free(p, 0);
 	p = driver_new(3, 4); /* nor for ever */
 	tell_link(p, true, 2);

@@ -17,7 +17,8 @@ static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs
 
 TEST(what_is_wished_for)
 {
-	struct sl_engine_costs all = {.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
+	struct sl_engine_costs all = {
+		.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
 	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
 	assert_int_equal(choice(SL_ENGINE_TREE, all, 4), SL_ENGINE_TREE);
@@ -29,18 +30,28 @@ TEST(what_is_wished_for)
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
 }
 
-/* A learner of ten sends its vector nine times, once each; the root of the tree nine times Z, after nine have come. */
+/* A learner of ten sends its vector nine times, once each; the root of the tree nine times Z, after nine have
+ * come. */
 TEST(cheapest)
 {
-	struct sl_engine_costs complete = {.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
+	struct sl_engine_costs complete = {
+		.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	complete.elements = 10000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT); /* 9 vectors instead of 11 */
-	struct sl_engine_costs ring = {.k = 150, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
-	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5), SL_ENGINE_EXACT); /* half the steps, and little to send */
+	struct sl_engine_costs ring = {
+		.k = 150, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
+	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5),
+			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_TREE); /* 4 vectors instead of 10 */
-	struct sl_engine_costs random = {.k = 32, .degree = 99, .depth = 20, .children = 60, .busiest = 20, .elements = 10, .width = 4};
+	struct sl_engine_costs random = {.k = 32,
+					 .degree = 99,
+					 .depth = 20,
+					 .children = 60,
+					 .busiest = 20,
+					 .elements = 10,
+					 .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 32), SL_ENGINE_METROPOLIS);
 	random.k = SL_ITERATIONS_NONE;
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_TREE);
@@ -77,7 +88,8 @@ static struct graph random_graph(uint64_t *seed)
 	bool has[16][16] = {0};
 	uint64_t more = sl_sim_random(seed) % (2 * g.n);
 	for (uint32_t v = 1; v < g.n + more; v++) {
-		uint32_t a = v < g.n ? v : (uint32_t)(sl_sim_random(seed) % g.n), b = (uint32_t)(sl_sim_random(seed) % (v < g.n ? v : g.n));
+		uint32_t a = v < g.n ? v : (uint32_t)(sl_sim_random(seed) % g.n),
+			 b = (uint32_t)(sl_sim_random(seed) % (v < g.n ? v : g.n));
 		if (a == b || has[a][b])
 			continue;
 		has[a][b] = has[b][a] = true;
@@ -88,12 +100,16 @@ static struct graph random_graph(uint64_t *seed)
 
 static struct sl_sim_options options_of(const struct graph *g, uint64_t number)
 {
-	static const uint64_t primes[] = {31, 37, 1020431, 2147483647, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
-	struct sl_sim_options o = {.seed = number + 1, .learners = g->n, .edges = g->edges, .edge_count = g->count};
+	static const uint64_t primes[] = {
+		31, 37, 1020431, 2147483647, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
+	struct sl_sim_options o = {
+		.seed = number + 1, .learners = g->n, .edges = g->edges, .edge_count = g->count};
 	o.parameters = (struct sl_parameters){.p = primes[number % 6],
 					      .n = 1 + number % 5,
 					      .rounds = 1,
-					      .decimals = number % 6 < 2 ? 1 : number % 6 == 2 ? 2 : 4,
+					      .decimals = number % 6 < 2    ? 1
+							  : number % 6 == 2 ? 2
+									    : 4,
 					      .max_weight = 1,
 					      .sharing = number / 6 % 3};
 	o.clipping_range = number % 6 < 2 ? 0.1 : 16;
@@ -109,7 +125,8 @@ static void expect_smooth(const struct sl_sim *sim)
 {
 	for (size_t k = 0; k < sim->note_count; k++) {
 		enum sl_report_kind kind = sim->notes[k].report.kind;
-		assert_true(kind != SL_REPORT_REJECTED && kind != SL_REPORT_RECOVERING && kind != SL_REPORT_FAILED);
+		assert_true(kind != SL_REPORT_REJECTED && kind != SL_REPORT_RECOVERING &&
+			    kind != SL_REPORT_FAILED);
 	}
 }
 
@@ -160,8 +177,8 @@ TEST(same_on_random_graphs)
 	}
 	print_message("exact %u, metropolis %u (%u of them where r(1) = 0), tree %u\n", took[SL_ENGINE_EXACT],
 		      took[SL_ENGINE_METROPOLIS], instead[SL_ENGINE_METROPOLIS], took[SL_ENGINE_TREE]);
-	assert_true(took[SL_ENGINE_EXACT] > 800 && took[SL_ENGINE_METROPOLIS] > 700 && took[SL_ENGINE_TREE] > 1000 &&
-		    instead[SL_ENGINE_METROPOLIS] > 0);
+	assert_true(took[SL_ENGINE_EXACT] > 800 && took[SL_ENGINE_METROPOLIS] > 700 &&
+		    took[SL_ENGINE_TREE] > 1000 && instead[SL_ENGINE_METROPOLIS] > 0);
 }
 
 /* Chunk after chunk up and down, more of them than may be under way. */
@@ -179,7 +196,8 @@ TEST(chunks_by_tree)
 			sim->learners[i].config.privacy_check_warns = true;
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
-		assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.engine, SL_ENGINE_TREE);
+		assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.engine,
+				 SL_ENGINE_TREE);
 		expect_smooth(sim);
 		sl_sim_free(sim);
 	}

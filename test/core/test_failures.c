@@ -34,7 +34,8 @@ static void cut_in(enum sl_phase phase, const char *topology)
 		struct sl_sim *sim = begin(100 + seed, 5, topology);
 		sl_sim_run_until_phase(sim, 1, phase);
 		sl_sim_cut(sim, 1, 2);
-		const struct sl_sim_note *note = sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_LINK);
+		const struct sl_sim_note *note =
+			sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_LINK);
 		assert_int_equal(note->report.peer, 2);
 		assert_int_equal(note->report.phase, phase);
 		sl_sim_expect_none(sim, 1, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
@@ -56,7 +57,8 @@ TEST(test_cut_in_share)
 	cut_in(SL_PHASE_SHARE, "ring");
 }
 
-/* Between the shares and the first states a link is not needed; if its other end still shared, that one fences. */
+/* Between the shares and the first states a link is not needed; if its other end still shared, that one
+ * fences. */
 TEST(test_cut_in_ready)
 {
 	uint32_t first = 0;
@@ -84,7 +86,8 @@ TEST(test_cut_until_restored)
 		struct sl_sim *sim = begin(200 + k, 4, "line");
 		sl_sim_run_until_phase(sim, 1, phases[k]);
 		sl_sim_cut(sim, 1, 2);
-		const struct sl_sim_note *note = sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_QUORUM);
+		const struct sl_sim_note *note =
+			sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_QUORUM);
 		assert_int_equal(note->report.n[0], 2);
 		assert_int_equal(note->report.n[1], 3);
 		sl_sim_elapse(sim, 40000);
@@ -181,7 +184,7 @@ TEST(test_quorum)
 	assert_int_equal(note->set, 0x1c); /* who is missing */
 	sl_sim_elapse(sim, 300000);
 	assert_int_equal(sim->learners[0].committed, 0);
-	assert_null(sim->attempts); /* not even a view */
+	assert_null(sim->attempts);	/* not even a view */
 	assert_true(sim->steps < 2000); /* it pauses between its tries */
 	sl_sim_free(sim);
 }
@@ -230,7 +233,8 @@ static bool lose_ready(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mes
 	return !(m->kind == SL_MSG_READY && i == 2 && m->ready.id == sim->ids[2] && m->ready.a == 1);
 }
 
-/* Its Ready is lost on the way: it alone releases. The others give the attempt up, and there are enough of them. */
+/* Its Ready is lost on the way: it alone releases. The others give the attempt up, and there are enough of
+ * them. */
 TEST(test_ready_lost)
 {
 	struct sl_sim *sim = begin(10, 4, "complete");
@@ -248,7 +252,8 @@ TEST(test_silence_in_mix)
 	struct sl_sim *sim = begin(11, 4, "ring");
 	sl_sim_run_until_phase(sim, 1, SL_PHASE_MIX);
 	sl_sim_hold(sim, 1, 2);
-	const struct sl_sim_note *note = sl_sim_run_until_report(sim, 2, SL_REPORT_RECOVERING, SL_REASON_STALLED);
+	const struct sl_sim_note *note =
+		sl_sim_run_until_report(sim, 2, SL_REPORT_RECOVERING, SL_REASON_STALLED);
 	assert_true(note->set & 1 << 1);
 	sl_sim_release(sim, 1, 2); /* late: it is added up otherwise by now */
 	sl_sim_run_until_round(sim, 1);
@@ -274,7 +279,8 @@ TEST(test_bad_share)
 	once = false;
 	struct sl_sim *sim = begin(12, 4, "ring");
 	sim->tap = spoil_share;
-	const struct sl_sim_note *note = sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_BAD_SHARE);
+	const struct sl_sim_note *note =
+		sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_BAD_SHARE);
 	assert_int_equal(note->report.peer, 0);
 	sl_sim_run_until_round(sim, 1);
 	assert_true(sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.a >= 2);
@@ -304,7 +310,8 @@ TEST(test_diverged)
 /* To 1 it names one candidate fewer than to the others; 1 hears of both. */
 static bool equivocate(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
-	if (m->kind == SL_MSG_LINK_STATE && i == 0 && j == 1 && m->link_state.a == 1 && m->link_state.id == sim->ids[0]) {
+	if (m->kind == SL_MSG_LINK_STATE && i == 0 && j == 1 && m->link_state.a == 1 &&
+	    m->link_state.id == sim->ids[0]) {
 		m->link_state.count--;
 		sl_sim_sign(sim, m);
 	}
@@ -320,7 +327,8 @@ TEST(test_equivocation)
 		sl_sim_run_until_round(sim, 1);
 		uint32_t seen = 0;
 		for (uint32_t i = 0; i < 4; i++) {
-			const struct sl_sim_note *note = sl_sim_find(sim, i, SL_REPORT_FAILED, SL_REASON_EQUIVOCATION);
+			const struct sl_sim_note *note =
+				sl_sim_find(sim, i, SL_REPORT_FAILED, SL_REASON_EQUIVOCATION);
 			seen += note != NULL && note->report.peer == 0;
 		}
 		if (seen == 0)

@@ -1,5 +1,5 @@
-/* What a learner says of others, once: that somebody was left behind, that somebody signed two things, and that the
- * difference of two sums tells of few (protocol 5, 6). */
+/* What a learner says of others, once: that somebody was left behind, that somebody signed two things, and
+ * that the difference of two sums tells of few (protocol 5, 6). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +12,8 @@
 
 static struct sl_sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
 {
-	struct sl_sim_options o = {.seed = seed, .learners = learners, .topology = topology, .parameters.rounds = rounds};
+	struct sl_sim_options o = {
+		.seed = seed, .learners = learners, .topology = topology, .parameters.rounds = rounds};
 	return sl_sim_new(&o);
 }
 
@@ -25,8 +26,8 @@ static void restore_all(struct sl_sim *sim, uint32_t i)
 
 /* --- left behind --- */
 
-/* The last one on a line or a ring is away for two rounds; when it is back, everybody hears where it stands, and with
- * what, though few of them have a link to it. */
+/* The last one on a line or a ring is away for two rounds; when it is back, everybody hears where it stands,
+ * and with what, though few of them have a link to it. */
 static void left_behind(uint64_t seed, const char *topology)
 {
 	struct sl_sim *sim = build(seed, 6, topology, 7);
@@ -135,7 +136,8 @@ TEST(test_evidence_after_freezing)
 /* To 1 it names one candidate fewer than to the others. */
 static bool equivocate(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
-	if (m->kind == SL_MSG_LINK_STATE && i == 0 && j == 1 && m->link_state.a == 1 && m->link_state.id == sim->ids[0]) {
+	if (m->kind == SL_MSG_LINK_STATE && i == 0 && j == 1 && m->link_state.a == 1 &&
+	    m->link_state.id == sim->ids[0]) {
 		m->link_state.count--;
 		sl_sim_sign(sim, m);
 	}
@@ -161,7 +163,8 @@ TEST(test_evidence_in_a_crowd)
 			assert_int_equal(note->report.peer, 0);
 			assert_int_equal(note->evidence[0].id, sim->ids[0]);
 			assert_int_equal(note->evidence[0].count + note->evidence[1].count, 3 + 2);
-			assert_memory_not_equal(note->evidence[0].signature, note->evidence[1].signature, SL_SIG_BYTES);
+			assert_memory_not_equal(note->evidence[0].signature, note->evidence[1].signature,
+						SL_SIG_BYTES);
 		}
 		assert_true(seen > 0);
 		sl_sim_free(sim);
@@ -204,8 +207,9 @@ static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64
 	for (uint32_t i = 0; i < PEOPLE; i++) {
 		const struct sl_sim_note *note = privacy_note(sim, i, t);
 		if ((note != NULL) != (few && sl_bit(&then, i) && sl_bit(&now, i)))
-			sl_sim_fail(sim, "learner %u, round %u, %llx to %llx: it should say %s", sim->ids[i], t,
-				 (unsigned long long)then, (unsigned long long)now, note == NULL ? "so" : "nothing");
+			sl_sim_fail(sim, "learner %u, round %u, %llx to %llx: it should say %s", sim->ids[i],
+				    t, (unsigned long long)then, (unsigned long long)now,
+				    note == NULL ? "so" : "nothing");
 		if (note == NULL)
 			continue;
 		assert_int_equal(note->set, changed);

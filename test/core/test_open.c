@@ -1,6 +1,6 @@
-/* A released attempt is finished, or stays open until it is known that nobody can complete it (protocol 6): wherever links
- * fall after release, two models of one round are never committed, and once everybody is back they all go on. The checker
- * looks at every Ready and at every commit. */
+/* A released attempt is finished, or stays open until it is known that nobody can complete it (protocol 6):
+ * wherever links fall after release, two models of one round are never committed, and once everybody is back
+ * they all go on. The checker looks at every Ready and at every commit. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,8 +41,8 @@ static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topolo
 
 /* --- the fork that would be --- */
 
-/* Learner 0 has the result, and loses its link; the others lose theirs before they have it, and are a quorum by
- * themselves. False: with this seed somebody else had it too. */
+/* Learner 0 has the result, and loses its link; the others lose theirs before they have it, and are a quorum
+ * by themselves. False: with this seed somebody else had it too. */
 static bool tempt(struct sl_sim *sim)
 {
 	sl_sim_run_until_phase(sim, 0, SL_PHASE_CONFIRM);
@@ -69,7 +69,8 @@ TEST(test_the_fork)
 			assert_true(committed_by(sim, 0, 4, 1));
 			for (uint32_t i = 0; i < 5; i++)
 				sl_sim_expect_none(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
-			assert_int_equal(sl_sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.a, 1);
+			assert_int_equal(sl_sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.a,
+					 1);
 			sl_sim_restore(sim, 0, 1);
 			sl_sim_run_until_round(sim, 3);
 		}
@@ -114,11 +115,14 @@ TEST(test_operator_abort)
 {
 	struct sl_sim *sim = lose_for_good(2501, 0);
 	for (uint32_t i = 0; i < 4; i++) {
-		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 2}); /* not this one */
+		sl_sim_deliver(
+			sim, i,
+			&(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 2}); /* not this one */
 		assert_int_equal(sim->learners[i].phase, SL_PHASE_RECOVER);
 		sim->learners[i].aborted_by_operator = true;
 		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
-		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE)->report.peer, SL_NOBODY);
+		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE)->report.peer,
+				 SL_NOBODY);
 		sl_sim_expect(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
 	}
 	for (uint32_t i = 0; i < 4; i++)
@@ -129,14 +133,16 @@ TEST(test_operator_abort)
 	sl_sim_free(sim);
 }
 
-/* Everybody has to take part: the one that was lost comes back to an attempt that the others have given up, and hears it. */
+/* Everybody has to take part: the one that was lost comes back to an attempt that the others have given up,
+ * and hears it. */
 TEST(test_back_after_operator_abort)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		struct sl_sim *sim = lose_for_good(2520 + seed, 5);
 		for (uint32_t i = 0; i < 4; i++) {
 			sim->learners[i].aborted_by_operator = true;
-			sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
+			sl_sim_deliver(sim, i,
+				       &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
 		}
 		sl_sim_elapse(sim, 5000);
 		sl_sim_restart(sim, 4);
@@ -191,7 +197,8 @@ TEST(test_random_cuts)
 		sl_sim_run_until_round(sim, furthest(sim) + 2);
 		longest = sim->now - since > longest ? sim->now - since : longest;
 		for (uint32_t i = 0; i < sim->n; i++) {
-			model_invalidated += sl_sim_count(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE, NULL);
+			model_invalidated +=
+				sl_sim_count(sim, i, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE, NULL);
 			recovered += sl_sim_count(sim, i, SL_REPORT_RECOVERED, SL_REASON_NONE, NULL);
 		}
 		sl_sim_free(sim);

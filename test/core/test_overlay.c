@@ -1,5 +1,5 @@
-/* With more learners in range than max_degree, a regular graph that all compute alike (protocol 5, DISCOVER): sparse, but
- * never so that one learner holds it together. */
+/* With more learners in range than max_degree, a regular graph that all compute alike (protocol 5, DISCOVER):
+ * sparse, but never so that one learner holds it together. */
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -66,7 +66,8 @@ static void in_range_of_all(uint64_t seed, uint32_t learners, uint64_t max_degre
 	sl_sim_run_until_done(sim);
 	expect_overlay(sim, max_degree);
 	for (uint32_t i = 0; i < learners; i++) {
-		const struct sl_report *report = &sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
+		const struct sl_report *report =
+			&sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
 		assert_int_equal(report->n[0], learners);
 		assert_int_equal(report->a, 1);
 	}
@@ -87,7 +88,8 @@ TEST(test_in_range_of_all)
 /* --- in range of some --- */
 
 /* Each pair is in range of each other with probability percent / 100. */
-static struct sl_sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_t max_degree, uint32_t percent)
+static struct sl_sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_t max_degree,
+				       uint32_t percent)
 {
 	static struct sl_edge edges[MOST * MOST / 2];
 	struct sl_sim *sim = build(seed, learners, max_degree, 1);
@@ -128,8 +130,8 @@ TEST(test_in_range_of_half)
 	sl_sim_free(sim);
 }
 
-/* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it would be the
- * same at every attempt of the round. Then everybody in range is offered one. */
+/* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it
+ * would be the same at every attempt of the round. Then everybody in range is offered one. */
 TEST(test_too_thin)
 {
 	uint32_t refused = 0;
@@ -181,7 +183,8 @@ TEST(test_computed_alike)
 	assert_memory_not_equal(edge[0][0][0], edge[1][0][0], sizeof edge[0][0][0]);
 }
 
-/* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them are not forgotten. */
+/* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them
+ * are not forgotten. */
 TEST(first_of_all)
 {
 	struct driver *p = driver_build(6, 4);

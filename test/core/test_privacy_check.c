@@ -64,7 +64,8 @@ TEST(test_p_auto_of_an_engine)
 	sim = build(0, 12, 16);
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.n[3], (UINT64_C(1) << 61) - 1);
+	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.n[3],
+			 (UINT64_C(1) << 61) - 1);
 	sl_sim_free(sim);
 }
 
@@ -90,7 +91,8 @@ TEST(test_p_not_prime)
 
 TEST(test_width)
 {
-	struct sl_sim_options o = {.seed = 22, .learners = 60, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
+	struct sl_sim_options o = {
+		.seed = 22, .learners = 60, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.p = (UINT64_C(1) << 44) - 17;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
@@ -103,7 +105,8 @@ TEST(test_width)
 
 TEST(test_width_on_short_line)
 {
-	struct sl_sim_options o = {.seed = 23, .learners = 12, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
+	struct sl_sim_options o = {
+		.seed = 23, .learners = 12, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.p = (UINT64_C(1) << 44) - 17;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);

@@ -1,5 +1,5 @@
-/* Who comes back with less than it had is kept out of one round (protocol 5, AGREE); and whoever is left out, for this
- * or for being late, cannot keep the others from going on. */
+/* Who comes back with less than it had is kept out of one round (protocol 5, AGREE); and whoever is left out,
+ * for this or for being late, cannot keep the others from going on. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -31,7 +31,10 @@ static const char *tell_hello_of(struct driver *p, sl_id from, uint32_t incarnat
 {
 	return tell_message(p, from,
 			    &(struct sl_message){.kind = SL_MSG_HELLO,
-						 .hello = {.id = from, .incarnation = incarnation, .t = t, .a = 1,
+						 .hello = {.id = from,
+							   .incarnation = incarnation,
+							   .t = t,
+							   .a = 1,
 							   .status = SL_PEER_STATUS_READY}});
 }
 
@@ -138,17 +141,22 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 		sl_sim_run_until_commit(sim, i, 3);
 	sl_sim_run_until_commit(sim, OLD, 3);
 	for (uint32_t i = 0; i < OLD; i++) {
-		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_QUARANTINED, SL_REASON_NONE)->report.peer, OLD);
+		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_QUARANTINED, SL_REASON_NONE)->report.peer,
+				 OLD);
 		assert_int_equal(learners_of(sim, i, 3), 3);
 		sim->learners[i].silent = false;
-		sl_sim_post(sim, sim->now, (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = i, .generation = sim->learners[i].training});
+		sl_sim_post(sim, sim->now,
+			    (struct sl_sim_event){.kind = SL_SIM_TRAINED,
+						  .learner = i,
+						  .generation = sim->learners[i].training});
 	}
 	sl_sim_run_until_round(sim, 6);
 	for (uint32_t i = 0; i < 4; i++) {
 		assert_int_equal(learners_of(sim, i, 4), 4);
 		assert_int_equal(learners_of(sim, i, 6), 4);
 		if (i != OLD)
-			assert_int_equal(sl_sim_count(sim, i, SL_REPORT_QUARANTINED, SL_REASON_NONE, NULL), 1);
+			assert_int_equal(sl_sim_count(sim, i, SL_REPORT_QUARANTINED, SL_REASON_NONE, NULL),
+					 1);
 	}
 	sl_sim_run_until_done(sim);
 	sl_sim_free(sim);
@@ -194,7 +202,8 @@ TEST(test_quarantined_tries)
 		sl_sim_run_until_round(sim, 1);
 		come_back_old(sim, 8, 1);
 		sl_sim_run_until_commit(sim, 0, 2);
-		assert_true(superseded(sim, 2) <= 6); /* by who has not heard yet that it is kept out, and not again and again */
+		assert_true(superseded(sim, 2) <=
+			    6); /* by who has not heard yet that it is kept out, and not again and again */
 		assert_int_equal(learners_of(sim, 0, 2), 3);
 		sl_sim_run_until_round(sim, 3);
 		sl_sim_free(sim);
@@ -210,7 +219,8 @@ TEST(test_late_one_tries)
 		for (uint32_t i = 0; i < OLD; i++)
 			sl_sim_run_until_phase(sim, i, SL_PHASE_SHARE);
 		sim->learners[OLD].silent = false;
-		sl_sim_post(sim, sim->now, (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = OLD, .generation = 1});
+		sl_sim_post(sim, sim->now,
+			    (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = OLD, .generation = 1});
 		sim->learners[OLD].training = 1;
 		sl_sim_run_until_round(sim, 1);
 		assert_int_equal(superseded(sim, 1), 0);

@@ -1,5 +1,5 @@
-/* From the own Ready to the end of an attempt, when not all goes well: what the disk has to know first, how a released attempt
- * is finished without mixing, and when it is given up (protocol 6). */
+/* From the own Ready to the end of an attempt, when not all goes well: what the disk has to know first, how a
+ * released attempt is finished without mixing, and when it is given up (protocol 6). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,10 @@ static const char *tell_checked(struct driver *p, bool good)
 
 static const char *tell_request(struct driver *p, sl_id from, sl_attempt a, sl_id origin, uint32_t index)
 {
-	return tell_message(p, from, &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = 1, .a = a, .origin = origin, .index = index}});
+	return tell_message(
+		p, from,
+		&(struct sl_message){.kind = SL_MSG_REQUEST,
+				     .request = {.t = 1, .a = a, .origin = origin, .index = index}});
 }
 
 static const char *tell_operator_abort(struct driver *p)
@@ -52,9 +55,11 @@ TEST(test_ready_is_durable)
 	assert_int_equal(persist->readys[0].commitment[0], 7);
 	assert_int_equal(persist->view_bytes, sl_view_bytes(3, 3));
 	EXPECT("ready of 2 a1 from 2 -> ready of 2 a1 to 3", tell_ready(p, 2, 2, 1));
-	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2", tell_ready(p, 3, 3, 1)); /* everybody but the own disk */
+	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2",
+	       tell_ready(p, 3, 3, 1));		    /* everybody but the own disk */
 	EXPECT("deadline ->", tell_time(p, 60000)); /* the others' time has not begun */
-	EXPECT("durable -> persist released t1 a1, RELEASE, ready of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_PREPARED));
+	EXPECT("durable -> persist released t1 a1, RELEASE, ready of 1 a1 to 2 3",
+	       tell_durable(p, SL_PERSIST_PREPARED));
 	driver_free(p, 0);
 }
 
@@ -63,7 +68,8 @@ TEST(test_state_is_durable)
 	struct driver *p = driver_new(3, 4);
 	driver_ready(p);
 	tell_ready(p, 2, 2, 1);
-	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2", tell_ready(p, 3, 3, 1));
+	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2",
+	       tell_ready(p, 3, 3, 1));
 	const struct sl_persist *persist = &p->actions.items[0].persist;
 	assert_int_equal(persist->ready_count, 3);
 	for (uint32_t i = 0; i < 3; i++)
@@ -81,7 +87,8 @@ TEST(test_link_lost_in_ready)
 	struct driver *p = driver_new(3, 4);
 	driver_ready(p);
 	EXPECT("link down 3 ->", tell_link(p, false, 3));
-	EXPECT("link up 3 -> hello t1 ready to 3, link state of 1 a1 to 3, ready of 1 a1 to 3, link state of 2 a1 to 3, "
+	EXPECT("link up 3 -> hello t1 ready to 3, link state of 1 a1 to 3, ready of 1 a1 to 3, link state of "
+	       "2 a1 to 3, "
 	       "link state of 3 a1 to 3",
 	       tell_link(p, true, 3));
 	tell_ready(p, 2, 2, 1);
@@ -111,7 +118,8 @@ static struct driver *recovering(void)
 	struct driver *p = driver_new(3, 4);
 	driver_release(p);
 	tell_payload(p, 3, SL_MSG_STATE, 0, 0);
-	EXPECT("link down 3 -> RECOVERING link 3, compute keep, RECOVER, hello t1 open to 2, compute check, hold to 2",
+	EXPECT("link down 3 -> RECOVERING link 3, compute keep, RECOVER, hello t1 open to 2, compute check, "
+	       "hold to 2",
 	       tell_link(p, false, 3));
 	EXPECT("keep done ->", tell_done(p, SL_JOB_BACKUP, SL_OK));
 	return p;
@@ -122,8 +130,8 @@ TEST(test_recovery)
 	struct sl_core_status status;
 	struct driver *p = recovering();
 	EXPECT("check done -> compute check, hold 0 to 2", tell_checked(p, true)); /* the own */
-	EXPECT("check done -> compute check", tell_checked(p, false));		    /* 2's has not come */
-	EXPECT("check done -> hold 0 2 to 2", tell_checked(p, true));		    /* 3's is whole */
+	EXPECT("check done -> compute check", tell_checked(p, false));		   /* 2's has not come */
+	EXPECT("check done -> hold 0 2 to 2", tell_checked(p, true));		   /* 3's is whole */
 	sl_core_status(p->core, &status);
 	assert_int_equal(status.permille, 666);
 	EXPECT("hold 1 from 2 -> ask t1 0 of 2 to 2", tell_have(p, 2, 2));
@@ -131,7 +139,8 @@ TEST(test_recovery)
 	EXPECT("fetch done ->", tell_done(p, SL_JOB_FETCH, SL_OK));
 	EXPECT("check done -> compute sum, hold 0 1 2 to 2", tell_checked(p, true));
 	EXPECT("sum done -> RECOVERED, CONFIRM, digest to 2 3", tell_done(p, SL_JOB_SUM, SL_OK));
-	EXPECT("ask t1 0 of 3 from 2 -> masked of 3 0 to 2", tell_request(p, 2, 1, 3, 0)); /* whoever still needs it */
+	EXPECT("ask t1 0 of 3 from 2 -> masked of 3 0 to 2",
+	       tell_request(p, 2, 1, 3, 0)); /* whoever still needs it */
 	EXPECT("digest from 2 -> COMMIT, compute decode, persist commit t1 a1", tell_digest(p, 2, 7));
 	EXPECT("ask t1 0 of 1 from 2 -> masked of 1 0 to 2", tell_request(p, 2, 1, 1, 0));
 	EXPECT("decode done ->", tell_done(p, SL_JOB_DECODE, SL_OK));
@@ -148,7 +157,8 @@ TEST(test_late_mix)
 	EXPECT("state 0 k0 from 3 -> compute mix", tell_payload(p, 3, SL_MSG_STATE, 0, 0));
 	EXPECT("state 0 k1 from 3 ->", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
 	uint32_t epoch = p->epoch;
-	EXPECT("link down 3 -> RECOVERING link 3, drop, RECOVER, hello t1 open to 2, compute check, hold to 2",
+	EXPECT("link down 3 -> RECOVERING link 3, drop, RECOVER, hello t1 open to 2, compute check, hold to "
+	       "2",
 	       tell_link(p, false, 3)); /* of k = 1 there is nothing to keep */
 	p->epoch = epoch;
 	EXPECT("mix done ->", tell_done(p, SL_JOB_MIX, SL_OK));
@@ -160,7 +170,9 @@ TEST(test_another_recovers)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_release(p);
-	EXPECT("hold 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3", tell_have(p, 2, 3));
+	EXPECT("hold 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, compute check, hold "
+	       "to 2 3",
+	       tell_have(p, 2, 3));
 	EXPECT("hold 0 from 3 ->", tell_have(p, 3, 1));
 	tell_checked(p, true);
 	EXPECT("check done -> compute check, ask t1 0 of 2 to 2", tell_checked(p, false));
@@ -174,7 +186,8 @@ TEST(test_stall_in_mix)
 	driver_release(p);
 	tell_payload(p, 2, SL_MSG_STATE, 0, 0);
 	EXPECT("deadline ->", tell_time(p, 9999));
-	EXPECT("deadline -> RECOVERING stalled 3, compute keep, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3",
+	EXPECT("deadline -> RECOVERING stalled 3, compute keep, RECOVER, hello t1 open to 2 3, compute "
+	       "check, hold to 2 3",
 	       tell_time(p, 1));
 	driver_free(p, 0);
 }
@@ -196,7 +209,8 @@ TEST(test_what_mixing_cannot_use)
 		tell_payload(p, 3, SL_MSG_STATE, 0, k);
 		tell_done(p, SL_JOB_MIX, SL_OK);
 	}
-	struct sl_job_result rough = {.kind = SL_JOB_CLOSE, .epoch = p->epoch, .hash = {7}, .total = 3, .real = 0.375};
+	struct sl_job_result rough = {
+		.kind = SL_JOB_CLOSE, .epoch = p->epoch, .hash = {7}, .total = 3, .real = 0.375};
 	EXPECT("close done -> RECOVERING margin, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &rough}));
 	driver_free(p, 0);
@@ -223,7 +237,8 @@ TEST(test_two_holders)
 	struct driver *p = alone_with_its_own(4);
 	EXPECT("hold 1 2 3 from 2 -> ask t1 0 of 2 to 2", tell_have(p, 2, 14));
 	EXPECT("hold 1 2 3 from 3 -> ask t1 0 of 3 to 3", tell_have(p, 3, 14));
-	EXPECT("masked of 3 0 from 3 -> compute fetch, compute check, ask t1 0 of 4 to 3", tell_masked(p, 3, 3, 0));
+	EXPECT("masked of 3 0 from 3 -> compute fetch, compute check, ask t1 0 of 4 to 3",
+	       tell_masked(p, 3, 3, 0));
 	tell_done(p, SL_JOB_FETCH, SL_OK);
 	EXPECT("check done -> hold 0 2 to 2 3", tell_checked(p, true));
 	EXPECT("masked of 2 0 from 2 -> compute fetch, compute check", tell_masked(p, 2, 2, 0));
@@ -266,7 +281,8 @@ TEST(test_a_holder_is_lost)
 	tell_have(p, 3, 8);
 	EXPECT("link down 2 -> compute check", tell_link(p, false, 2));
 	EXPECT("check done -> ask t1 0 of 4 to 3", tell_checked(p, false));
-	assert_non_null(strstr(tell_link(p, true, 2), "link up 2 -> hello t1 open to 2, hold 0 to 2, ")); /* all anew */
+	assert_non_null(strstr(tell_link(p, true, 2),
+			       "link up 2 -> hello t1 open to 2, hold 0 to 2, ")); /* all anew */
 	driver_free(p, 0);
 }
 
@@ -274,7 +290,9 @@ TEST(test_a_holder_is_lost)
 TEST(test_window)
 {
 	struct driver *p = alone_with_its_own(MANY);
-	EXPECT("hold 1 from 2 -> ask t1 0 of 2 to 2, ask t1 1 of 2 to 2, ask t1 2 of 2 to 2, ask t1 3 of 2 to 2", tell_have(p, 2, 2));
+	EXPECT("hold 1 from 2 -> ask t1 0 of 2 to 2, ask t1 1 of 2 to 2, ask t1 2 of 2 to 2, ask t1 3 of 2 "
+	       "to 2",
+	       tell_have(p, 2, 2));
 	EXPECT("masked of 2 0 from 2 -> compute fetch, ask t1 4 of 2 to 2", tell_masked(p, 2, 2, 0));
 	EXPECT("masked of 2 1 from 2 -> compute fetch, ask t1 5 of 2 to 2", tell_masked(p, 2, 2, 1));
 	for (uint32_t m = 2; m < CHUNKS - 1; m++)
@@ -290,7 +308,8 @@ TEST(test_rejected_chunks)
 	tell_have(p, 2, 2);
 	EXPECT("masked of 3 0 from 2 -> drop", tell_masked(p, 2, 3, 0)); /* nor this */
 	EXPECT("masked of 2 0 from 3 -> drop", tell_masked(p, 3, 2, 0)); /* nor of it */
-	EXPECT("masked of 2 1 from 2 -> REJECTED 2: a masked state out of order, drop", tell_masked(p, 2, 2, 1));
+	EXPECT("masked of 2 1 from 2 -> REJECTED 2: a masked state out of order, drop",
+	       tell_masked(p, 2, 2, 1));
 	EXPECT("masked of 2 0 from 2 -> drop", tell_masked(p, 2, 2, 0)); /* before it offers it anew */
 	assert_non_null(strstr(tell_have(p, 2, 2), "ask t1 0 of 2 to 2"));
 	driver_free(p, 0);
@@ -307,7 +326,9 @@ TEST(test_size_of_a_chunk)
 		buffer->size = (size_t)((int)(5 * p->view->field.bytes) + more);
 		buffer->bytes = calloc(1, buffer->size);
 		EXPECT("masked of 2 0 from 2 -> REJECTED 2: a masked state of the wrong size, drop",
-		       tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer}));
+		       tell(p,
+			    (struct sl_event){
+				    .kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer}));
 		driver_free(p, 0);
 	}
 }
@@ -361,8 +382,10 @@ TEST(test_who_is_answered)
 	tell_ready(p, 3, 3, 1);
 	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* nor before it is durable */
 	tell_durable(p, SL_PERSIST_RELEASED);
-	EXPECT("hold 0 from 4 -> REJECTED 4: says that it holds masked states of a view that it is not in", tell_have(p, 4, 1));
-	EXPECT("link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2 4, compute check, hold to 2", tell_link(p, false, 3));
+	EXPECT("hold 0 from 4 -> REJECTED 4: says that it holds masked states of a view that it is not in",
+	       tell_have(p, 4, 1));
+	EXPECT("link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2 4, compute check, hold to 2",
+	       tell_link(p, false, 3));
 	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* not checked yet */
 	EXPECT("check done -> compute check, hold 0 to 2", tell_checked(p, true));
 	EXPECT("ask t1 0 of 1 from 2 -> masked of 1 0 to 2", tell_request(p, 2, 1, 1, 0));
@@ -375,7 +398,9 @@ TEST(test_who_is_answered)
 	EXPECT("ask t1 1 of 1 from 2 ->", tell_request(p, 2, 1, 1, 1));
 	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 2, 1, 0)); /* another attempt */
 	EXPECT("ask t2 0 of 1 from 2 ->",
-	       tell_message(p, 2, &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = 2, .a = 1, .origin = 1}}));
+	       tell_message(p, 2,
+			    &(struct sl_message){.kind = SL_MSG_REQUEST,
+						 .request = {.t = 2, .a = 1, .origin = 1}}));
 	driver_free(p, 0);
 }
 
@@ -384,14 +409,17 @@ TEST(test_haves_that_do_not_count)
 	struct driver *p = driver_new(3, 4);
 	const uint8_t held[2] = {7, 0};
 	driver_release(p);
-	struct sl_message m = {.kind = SL_MSG_HAVE, .have = {.t = 1, .a = 1, .view = {0xee}, .size = 1, .held = held}};
+	struct sl_message m = {.kind = SL_MSG_HAVE,
+			       .have = {.t = 1, .a = 1, .view = {0xee}, .size = 1, .held = held}};
 	EXPECT("hold 0 1 2 from 2 ->", tell_message(p, 2, &m)); /* another view */
 	memcpy(m.have.view, p->view->h, SL_HASH_BYTES);
 	m.have.t = 2;
 	EXPECT("hold 0 1 2 from 2 ->", tell_message(p, 2, &m)); /* another round */
 	m.have.t = 1;
 	m.have.size = 2;
-	EXPECT("hold 0 1 2 from 2 -> REJECTED 2: says that it holds masked states of a view that it is not in", tell_message(p, 2, &m));
+	EXPECT("hold 0 1 2 from 2 -> REJECTED 2: says that it holds masked states of a view that it is not "
+	       "in",
+	       tell_message(p, 2, &m));
 	driver_free(p, 0);
 }
 
@@ -400,9 +428,12 @@ TEST(test_haves_that_do_not_count)
 TEST(test_abort_in_ready)
 {
 	struct driver *p = without_4();
-	EXPECT("fence of 4 a1 from 4 -> fence of 4 a1 to 2 3", tell_abort(p, 4, 4, 1, NOTHING)); /* is not in it */
-	EXPECT("fence of 3 a1 from 3 -> fence of 3 a1 to 2 4", tell_abort(p, 3, 3, 1, RELEASED(1))); /* says that it did release */
-	EXPECT("fence of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3 4, "
+	EXPECT("fence of 4 a1 from 4 -> fence of 4 a1 to 2 3",
+	       tell_abort(p, 4, 4, 1, NOTHING)); /* is not in it */
+	EXPECT("fence of 3 a1 from 3 -> fence of 3 a1 to 2 4",
+	       tell_abort(p, 3, 3, 1, RELEASED(1))); /* says that it did release */
+	EXPECT("fence of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3 4, "
+	       "hello t1 ready to 2 3 4, "
 	       "fence of 2 a1 to 2 4",
 	       tell_abort(p, 3, 2, 1, NOTHING));
 	EXPECT("durable -> fence of 1 a1 to 2 3 4", tell_durable(p, SL_PERSIST_ABORTED));
@@ -415,7 +446,8 @@ TEST(test_aborts_that_do_not_count)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_agree(p);
-	struct sl_message m = {.kind = SL_MSG_ABORT, .abort_record = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
+	struct sl_message m = {.kind = SL_MSG_ABORT,
+			       .abort_record = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
 	EXPECT("fence of 2 a5 from 2 -> fence of 2 a5 to 3", tell_message(p, 2, &m)); /* it will matter */
 	m.abort_record.t = 0;
 	m.abort_record.id = 3;
@@ -433,7 +465,8 @@ TEST(test_waiting_in_vain)
 	tell_ready(p, 2, 2, 1);
 	EXPECT("deadline -> WAITING 3", tell_time(p, 10000));
 	EXPECT("deadline -> WAITING 3", tell_time(p, 49999));
-	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, AGREE, "
+	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 "
+	       "ready to 2 3, AGREE, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));
 	EXPECT("durable -> fence of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
@@ -447,9 +480,11 @@ TEST(test_given_up)
 	struct driver *p = recovering();
 	while (!says(p, "hold 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
-	EXPECT("fence of 2 a1 from 2 ->", tell_abort(p, 2, 2, 1, NOTHING)); /* it is dead; others have a moment to say so */
+	EXPECT("fence of 2 a1 from 2 ->",
+	       tell_abort(p, 2, 2, 1, NOTHING)); /* it is dead; others have a moment to say so */
 	assert_int_equal(sl_core_deadline(p->core), p->now + 2000);
-	EXPECT("fence of 3 a1 from 2 -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2, AGREE, "
+	EXPECT("fence of 3 a1 from 2 -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, DISCOVER, "
+	       "links 2 3, hello t1 ready to 2, AGREE, "
 	       "link state of 1 a2 to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
 	assert_int_equal(p->actions.items[0].report.peer, 1);
@@ -466,9 +501,11 @@ TEST(test_model_invalidated)
 	EXPECT("fence of 2 a1 from 2 ->", tell_abort(p, 2, 2, 1, RELEASED(1))); /* no proof of anything */
 	EXPECT("deadline ->", tell_time(p, 5000));
 	EXPECT("fence of 2 a2 from 2 ->", tell_abort(p, 2, 2, 2, RELEASED(2)));
-	EXPECT("fence of 2 a3 from 2 ->", tell_abort(p, 2, 2, 3, RELEASED(2))); /* again: two words of one are not two */
+	EXPECT("fence of 2 a3 from 2 ->",
+	       tell_abort(p, 2, 2, 3, RELEASED(2))); /* again: two words of one are not two */
 	EXPECT("deadline ->", tell_time(p, 1999));
-	EXPECT("deadline -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, BURNED, TRAIN, train t1 draw 1, hello t1 training to 2",
+	EXPECT("deadline -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, BURNED, TRAIN, train "
+	       "t1 draw 1, hello t1 training to 2",
 	       tell_time(p, 1));
 	driver_free(p, 0);
 }
@@ -495,7 +532,8 @@ TEST(test_released_is_listed)
 	tell_link_state(p, 2, 2, 2, LIST(1));
 	assert_true(says(p, "compute survey"));
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	EXPECT("link down 2 -> FAILED link 2, persist fenced t1 a2, wipe, DISCOVER, links 2 3", tell_link(p, false, 2));
+	EXPECT("link down 2 -> FAILED link 2, persist fenced t1 a2, wipe, DISCOVER, links 2 3",
+	       tell_link(p, false, 2));
 	EXPECT("durable ->", tell_durable(p, SL_PERSIST_ABORTED));
 	assert_non_null(strstr(tell_link(p, true, 2), "fence of 1 a2 to 2"));
 	const struct sl_abort *abort_record = abort_out(p);
@@ -504,11 +542,18 @@ TEST(test_released_is_listed)
 	driver_free(p, 0);
 }
 
-/* A participant that released it will not finish it: who has not released may stop too, who has waits for all. */
+/* A participant that released it will not finish it: who has not released may stop too, who has waits for
+ * all. */
 static const char *tell_closed(struct driver *p, sl_id from, sl_id id, sl_attempt a)
 {
 	struct sl_message m = {.kind = SL_MSG_ABORT,
-			       .abort_record = {.id = id, .incarnation = 1, .t = 1, .a = a, .count = 1, .released = {a}, .closed = a}};
+			       .abort_record = {.id = id,
+						.incarnation = 1,
+						.t = 1,
+						.a = a,
+						.count = 1,
+						.released = {a},
+						.closed = a}};
 	return tell_message(p, from, &m);
 }
 
@@ -545,7 +590,9 @@ TEST(test_operator_abort)
 	while (!says(p, "hold 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
 	tell_abort(p, 2, 2, 1, NOTHING); /* the others' moment is not waited for */
-	EXPECT("abandon -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, BURNED, TRAIN, train t1 draw 1, hello t1 training to 2", tell_operator_abort(p));
+	EXPECT("abandon -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, BURNED, TRAIN, train t1 "
+	       "draw 1, hello t1 training to 2",
+	       tell_operator_abort(p));
 	const struct sl_report *report = &p->actions.items[0].report;
 	assert_int_equal(report->kind, SL_REPORT_CLOSED);
 	assert_int_equal(report->peer, SL_NOBODY);
@@ -625,10 +672,12 @@ TEST(test_restart_prepared)
 	struct driver *p = live_again(&kept);
 	EXPECT("start -> links 2 3, RESUMED, READY", p->trace.text);
 	EXPECT("link up 2 -> hello t1 ready to 2, ready of 1 a1 to 2", tell_link(p, true, 2));
-	assert_memory_equal(&p->actions.items[1].send.message.ready, &kept.readys[0], sizeof kept.readys[0]); /* the same words */
+	assert_memory_equal(&p->actions.items[1].send.message.ready, &kept.readys[0],
+			    sizeof kept.readys[0]); /* the same words */
 	tell_link(p, true, 3);
 	tell_ready_again(p, &kept, 2);
-	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2", tell_ready_again(p, &kept, 3));
+	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2",
+	       tell_ready_again(p, &kept, 3));
 	EXPECT("durable -> RECOVERING restarted, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3",
 	       tell_durable(p, SL_PERSIST_RELEASED)); /* there is nothing to mix with: the shares are gone */
 	EXPECT("check done -> compute check, hold 0 to 2 3", tell_checked(p, true));
@@ -641,7 +690,8 @@ TEST(test_restart_prepared_and_aborted)
 	live_once(&kept, false);
 	struct driver *p = live_again(&kept);
 	tell_link(p, true, 2);
-	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, wipe, TRAIN, train t1 draw 0, hello t1 training to 2",
+	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, wipe, TRAIN, train t1 draw 0, "
+	       "hello t1 training to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
 	EXPECT("durable -> fence of 1 a1 to 2", tell_durable(p, SL_PERSIST_ABORTED));
 	assert_int_equal(abort_out(p)->incarnation, 2);
@@ -654,10 +704,12 @@ TEST(test_restart_released)
 	live_once(&kept, true);
 	struct driver *p = live_again(&kept);
 	EXPECT("start -> links 2 3, RESUMED, RECOVER, compute check", p->trace.text);
-	EXPECT("link up 2 -> hello t1 open to 2, hold to 2, ready of 1 a1 to 2, ready of 2 a1 to 2, ready of 3 a1 to 2",
+	EXPECT("link up 2 -> hello t1 open to 2, hold to 2, ready of 1 a1 to 2, ready of 2 a1 to 2, ready of "
+	       "3 a1 to 2",
 	       tell_link(p, true, 2));
 	assert_int_equal(p->actions.items[2].send.message.ready.id, 1);
-	EXPECT("check done -> compute check, hold 0 to 2", tell_checked(p, true)); /* the own, from the spool */
+	EXPECT("check done -> compute check, hold 0 to 2",
+	       tell_checked(p, true)); /* the own, from the spool */
 	EXPECT("check done -> compute check, hold 0 1 to 2", tell_checked(p, true));
 	EXPECT("check done ->", tell_checked(p, false));
 	EXPECT("hold 0 1 2 from 2 -> ask t1 0 of 3 to 2", tell_have(p, 2, 7));
@@ -675,7 +727,8 @@ TEST(test_restart_released_and_closed)
 	live_once(&kept, true);
 	struct driver *p = live_again(&kept);
 	tell_link(p, true, 2);
-	EXPECT("fence of 3 a1 from 2 -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, TRAIN, train t1 draw 0, hello t1 training to 2",
+	EXPECT("fence of 3 a1 from 2 -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, TRAIN, "
+	       "train t1 draw 0, hello t1 training to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
 	driver_free(p, 0);
 }
@@ -698,7 +751,8 @@ TEST(test_restart_with_a_damaged_view)
 	live_once(&kept, false);
 	kept.view[SL_VIEW_HEAD_BYTES] ^= 2; /* another member */
 	struct driver *p = live_again(&kept);
-	EXPECT("start -> links 2 3, persist fenced t1 a1, train t1 draw 0", p->trace.text); /* it is in no attempt that it cannot finish */
+	EXPECT("start -> links 2 3, persist fenced t1 a1, train t1 draw 0",
+	       p->trace.text); /* it is in no attempt that it cannot finish */
 	driver_free(p, 0);
 }
 
@@ -736,7 +790,9 @@ TEST(test_restart_with_promises)
 
 static const char *tell_unknown_ready(struct driver *p, sl_id id, sl_round t, sl_attempt a)
 {
-	return tell_message(p, 2, &(struct sl_message){.kind = SL_MSG_READY, .ready = {.id = id, .t = t, .a = a, .view = {9}, .k = 3}});
+	return tell_message(p, 2,
+			    &(struct sl_message){.kind = SL_MSG_READY,
+						 .ready = {.id = id, .t = t, .a = a, .view = {9}, .k = 3}});
 }
 
 /* Others count on the learner as it was before a crash that left no record: it had not sent its Ready. */
@@ -750,7 +806,8 @@ TEST(test_abort_pending)
 	EXPECT("ready of 2 a1 from 2 ->", tell_unknown_ready(p, 2, 1, 1)); /* that says it all */
 	EXPECT("ready of 2 a2 from 2 ->", tell_unknown_ready(p, 2, 1, 2));
 	EXPECT("ready of 1 a1 from 2 ->", tell_unknown_ready(p, 1, 1, 1)); /* what is signed is signed */
-	EXPECT("ready of 2 a1 from 2 ->", tell_unknown_ready(p, 2, 2, 1)); /* another round is another matter */
+	EXPECT("ready of 2 a1 from 2 ->",
+	       tell_unknown_ready(p, 2, 2, 1)); /* another round is another matter */
 	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
 	tell_link(p, false, 3);
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
@@ -770,7 +827,8 @@ TEST(test_abort_pending_of_the_busy)
 	struct sl_core_status status;
 	struct driver *p = driver_new(3, 4);
 	driver_ready(p);
-	EXPECT("ready of 2 a3 from 2 -> ready of 2 a3 to 3", tell_unknown_ready(p, 2, 1, 3)); /* its own Ready stands */
+	EXPECT("ready of 2 a3 from 2 -> ready of 2 a3 to 3",
+	       tell_unknown_ready(p, 2, 1, 3)); /* its own Ready stands */
 	tell_abort(p, 2, 2, 1, NOTHING);
 	assert_true(says(p, "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
 	assert_true(says(p, "persist fenced t1 a3"));
@@ -823,12 +881,14 @@ TEST(test_nothing_owed_behind_a_commit)
 	driver_free(p, 0);
 }
 
-/* The own Ready comes back to one who knows nothing of it: the record was lost, and it must not deny what it may have shown. */
+/* The own Ready comes back to one who knows nothing of it: the record was lost, and it must not deny what it
+ * may have shown. */
 TEST(test_own_ready_comes_back)
 {
 	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	EXPECT("ready of 1 a2 from 2 -> persist fenced t1 a2", tell_unknown_ready(p, 1, 1, 2)); /* all up to it, but not it */
+	EXPECT("ready of 1 a2 from 2 -> persist fenced t1 a2",
+	       tell_unknown_ready(p, 1, 1, 2)); /* all up to it, but not it */
 	EXPECT("ready of 3 a2 from 2 ->", tell_unknown_ready(p, 3, 1, 2));
 	EXPECT("ready of 3 a3 from 2 -> persist fenced t1 a3", tell_unknown_ready(p, 3, 1, 3));
 	EXPECT("durable -> fence of 1 a3 to 2", tell_durable(p, SL_PERSIST_ABORTED));

@@ -25,7 +25,8 @@ static struct driver *four(void)
 TEST(test_left_to_its_signer)
 {
 	struct driver *p = four();
-	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
+	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4",
+	       tell_link_state(p, 2, 2, 1, LIST(1, 3)));
 	assert_int_equal(sl_core_deadline(p->core), p->now + 500);
 	EXPECT("deadline ->", tell_time(p, 499));
 	EXPECT("deadline -> link state of 2 a1 to 3", tell_time(p, 1));
@@ -36,7 +37,8 @@ TEST(test_left_to_its_signer)
 TEST(test_not_in_vain)
 {
 	struct driver *p = four();
-	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
+	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4",
+	       tell_link_state(p, 2, 2, 1, LIST(1, 3)));
 	EXPECT("link state of 2 a1 from 3 ->", tell_link_state(p, 3, 2, 1, LIST(1, 3)));
 	EXPECT("deadline ->", tell_time(p, 500));
 	driver_free(p, 0);
@@ -46,7 +48,8 @@ TEST(test_not_in_vain)
 TEST(test_one_after_the_other)
 {
 	struct driver *p = four();
-	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
+	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4",
+	       tell_link_state(p, 2, 2, 1, LIST(1, 3)));
 	EXPECT("deadline ->", tell_time(p, 200));
 	EXPECT("link state of 3 a1 from 3 ->", tell_link_state(p, 3, 3, 1, LIST(1, 2, 4)));
 	EXPECT("deadline -> link state of 2 a1 to 3", tell_time(p, 300));
@@ -62,7 +65,8 @@ TEST(test_readys_too)
 	driver_start(p);
 	driver_agree(p);
 	EXPECT("ready of 2 a1 from 2 ->", tell_ready(p, 2, 2, 1));
-	EXPECT("deadline -> link state of 2 a1 to 3, ready of 2 a1 to 3, link state of 3 a1 to 2", tell_time(p, 500));
+	EXPECT("deadline -> link state of 2 a1 to 3, ready of 2 a1 to 3, link state of 3 a1 to 2",
+	       tell_time(p, 500));
 	driver_free(p, 0);
 }
 
@@ -71,6 +75,7 @@ TEST(test_an_abort_does_not_wait)
 {
 	struct driver *p = four();
 	tell_link_state(p, 2, 2, 1, LIST(1, 3));
-	EXPECT("fence of 2 a1 from 2 -> fence of 2 a1 to 3 4", tell_abort(p, 2, 2, 1, (const sl_attempt[]){0}));
+	EXPECT("fence of 2 a1 from 2 -> fence of 2 a1 to 3 4",
+	       tell_abort(p, 2, 2, 1, (const sl_attempt[]){0}));
 	driver_free(p, 0);
 }

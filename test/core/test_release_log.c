@@ -74,7 +74,8 @@ TEST(rule_a)
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
 		struct aborted aborted = cases[i].aborted;
-		if (sl_release_log_may_proceed(&(struct sl_used){.a = 1, .aborted = aborted.set}, cases[i].words) != cases[i].may)
+		if (sl_release_log_may_proceed(&(struct sl_used){.a = 1, .aborted = aborted.set},
+					       cases[i].words) != cases[i].may)
 			fail_msg("case %zu", i);
 	}
 }
@@ -91,7 +92,7 @@ TEST(rule_b)
 		uint64_t c;
 		bool may;
 	} cases[] = {
-		{0, {{0}}, 1, true}, /* never released: always */
+		{0, {{0}}, 1, true},	    /* never released: always */
 		{0, {{4, {{0}}}}, 1, true}, /* what stands beyond the count is of no attempt */
 		{1, {{4, {{0}}}}, 1, false},
 		{1, {{4, {{1}}}}, 1, false}, /* c: all of them may be colluders */
@@ -120,7 +121,8 @@ TEST(rule_b)
 		struct sl_release_log release_log = {.count = cases[i].count};
 		for (uint32_t k = 0; k < 3; k++) {
 			aborted[k] = cases[i].used[k].aborted;
-			release_log.used[k] = (struct sl_used){.a = k + 1, .draw = cases[i].used[k].draw, .aborted = aborted[k].set};
+			release_log.used[k] = (struct sl_used){
+				.a = k + 1, .draw = cases[i].used[k].draw, .aborted = aborted[k].set};
 		}
 		if (sl_release_log_may_reuse(&release_log, 4, cases[i].c, 2) != cases[i].may)
 			fail_msg("case %zu", i);

@@ -1,4 +1,5 @@
-/* Catch-up, word by word: what a learner asks, and what it answers from what it has on its disk (protocol 8). */
+/* Catch-up, word by word: what a learner asks, and what it answers from what it has on its disk (protocol 8).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,12 +14,14 @@
 
 static struct sl_digest digest_of(sl_id signer, sl_round t)
 {
-	return (struct sl_digest){.id = signer, .t = t, .a = 1, .p = P_31, .learners = 3, .view = {9}, .digest = {7}};
+	return (struct sl_digest){
+		.id = signer, .t = t, .a = 1, .p = P_31, .learners = 3, .view = {9}, .digest = {7}};
 }
 
 static const char *tell_signed(struct driver *p, sl_id from, sl_id signer, sl_round t)
 {
-	return tell_message(p, from, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = digest_of(signer, t)});
+	return tell_message(p, from,
+			    &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = digest_of(signer, t)});
 }
 
 static const char *tell_result_of(struct driver *p, sl_id from, sl_round t, uint32_t index, size_t elements)
@@ -27,7 +30,8 @@ static const char *tell_result_of(struct driver *p, sl_id from, sl_round t, uint
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	m.chunk.size = buffer->size = elements * 4;
 	buffer->bytes = calloc(1, buffer->size);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = from - 1, .message = &m, .buffer = buffer});
+	return tell(p, (struct sl_event){
+			       .kind = SL_EVENT_MESSAGE, .peer = from - 1, .message = &m, .buffer = buffer});
 }
 
 static const char *tell_result(struct driver *p, sl_id from, sl_round t, uint32_t index)
@@ -51,8 +55,10 @@ static struct driver *behind(uint64_t n)
 	tell_link(p, true, 2);
 	tell_link(p, true, 3);
 	tell_hello(p, 3, 1, SL_PEER_STATUS_TRAINING);
-	EXPECT("hello t5 ready from 2 ->", tell_hello(p, 2, 5, SL_PEER_STATUS_READY)); /* first it has to finish training */
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 2, link state of 1 a1 to 2 3",
+	EXPECT("hello t5 ready from 2 ->",
+	       tell_hello(p, 2, 5, SL_PEER_STATUS_READY)); /* first it has to finish training */
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 2, link state of "
+	       "1 a1 to 2 3",
 	       tell_trained(p));
 	return p;
 }
@@ -93,7 +99,8 @@ TEST(test_signers)
 	driver_free(p, 0);
 	p = behind(4);
 	tell_signed(p, 2, 2, 4);
-	EXPECT("result 0 from 2 -> REJECTED 2: a result that too few have signed for: c+1 must, so that one of them is honest, drop, "
+	EXPECT("result 0 from 2 -> REJECTED 2: a result that too few have signed for: c+1 must, so that one "
+	       "of them is honest, drop, "
 	       "DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
 	       tell_result_of(p, 2, 4, 0, 5));
 	driver_free(p, 0);
@@ -106,8 +113,8 @@ static void tell_signed_by_two(struct driver *p)
 	tell_signed(p, 2, 3, 4);
 }
 
-/* An earlier life that left no record was in a view, whose Readys come when the round's result is on its way to the disk:
- * that takes no word about a round that is over. */
+/* An earlier life that left no record was in a view, whose Readys come when the round's result is on its way
+ * to the disk: that takes no word about a round that is over. */
 TEST(test_a_ready_behind_the_result)
 {
 	struct driver *p = behind(4);
@@ -139,7 +146,8 @@ TEST(test_window)
 {
 	struct driver *p = behind(MANY);
 	tell_signed_by_two(p);
-	EXPECT("result 0 from 2 -> compute absorb, ask t4 1 to 2, ask t4 2 to 2, ask t4 3 to 2, ask t4 4 to 2",
+	EXPECT("result 0 from 2 -> compute absorb, ask t4 1 to 2, ask t4 2 to 2, ask t4 3 to 2, ask t4 4 to "
+	       "2",
 	       tell_result(p, 2, 4, 0));
 	EXPECT("result 1 from 2 -> compute absorb, ask t4 5 to 2", tell_result(p, 2, 4, 1));
 	EXPECT("result 1 from 2 -> drop", tell_result(p, 2, 4, 1)); /* again */
@@ -155,8 +163,9 @@ TEST(test_window)
 	driver_free(p, 0);
 }
 
-/* An ask that was given up is answered all the same, maybe with the round that its peer has committed meanwhile: what comes
- * when all is here is not looked at, and the commit that is on its way to the disk counts. */
+/* An ask that was given up is answered all the same, maybe with the round that its peer has committed
+ * meanwhile: what comes when all is here is not looked at, and the commit that is on its way to the disk
+ * counts. */
 TEST(test_two_answers)
 {
 	struct driver *p = behind(4);
@@ -177,7 +186,8 @@ static void rejects(const char *why, sl_round t, uint32_t index, size_t elements
 	char expected[256];
 	struct driver *p = behind(MANY);
 	snprintf(expected, sizeof expected,
-		 "result %u from 2 -> REJECTED 2: %s, drop, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3", index, why);
+		 "result %u from 2 -> REJECTED 2: %s, drop, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
+		 index, why);
 	if (signed_for)
 		tell_signed_by_two(p);
 	EXPECT(expected, tell_result_of(p, 2, t, index, elements));
@@ -218,7 +228,8 @@ TEST(test_rejected_results)
 		if (wrong == 1)
 			tell_done(p, SL_JOB_ABSORB, SL_OK);
 		const char *told = tell_done(p, wrong == 0 ? SL_JOB_ABSORB : SL_JOB_ADOPT, SL_ERR_INVALID);
-		assert_non_null(strstr(told, "REJECTED 2: a result that is not what its signers signed, DISCOVER, wipe"));
+		assert_non_null(strstr(
+			told, "REJECTED 2: a result that is not what its signers signed, DISCOVER, wipe"));
 		assert_null(strstr(told, "persist"));
 		if (wrong == 0) /* of the attempt given up: late, and of no use */
 			EXPECT("adopt done ->", tell_done(p, SL_JOB_ADOPT, SL_OK));
@@ -233,12 +244,15 @@ TEST(test_a_later_round)
 	tell_signed_by_two(p);
 	tell_result(p, 2, 4, 0);
 	tell_done(p, SL_JOB_ABSORB, SL_OK);
-	EXPECT("digest from 2 -> REJECTED 2: digests of a later round than it stands in, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
+	EXPECT("digest from 2 -> REJECTED 2: digests of a later round than it stands in, DISCOVER, wipe, "
+	       "links 2 3, hello t1 ready to 2 3",
 	       tell_signed(p, 2, 2, 5));
-	EXPECT("hello t6 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3", tell_hello(p, 2, 6, SL_PEER_STATUS_READY));
+	EXPECT("hello t6 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
+	       tell_hello(p, 2, 6, SL_PEER_STATUS_READY));
 	tell_signed(p, 2, 2, 5);
 	tell_signed(p, 2, 3, 5);
-	EXPECT("result 0 from 2 -> compute absorb, ask t5 1 to 2, ask t5 2 to 2, ask t5 3 to 2, ask t5 4 to 2",
+	EXPECT("result 0 from 2 -> compute absorb, ask t5 1 to 2, ask t5 2 to 2, ask t5 3 to 2, ask t5 4 to "
+	       "2",
 	       tell_result(p, 2, 5, 0)); /* what the earlier round was signed for does not count */
 	driver_free(p, 0);
 }
@@ -266,7 +280,8 @@ TEST(test_another_server)
 	struct driver *p = behind(4);
 	tell_hello(p, 3, 5, SL_PEER_STATUS_READY);
 	EXPECT("deadline ->", tell_time(p, 9999));
-	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, "
+	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 "
+	       "to 3, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));
 	EXPECT("link down 3 -> DISCOVER, wipe, links 2 3, hello t1 ready to 2", tell_link(p, false, 3));
@@ -277,7 +292,8 @@ TEST(test_another_server)
 
 static const char *tell_request(struct driver *p, sl_id from, sl_round t, uint32_t index)
 {
-	return tell_message(p, from, &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}});
+	return tell_message(
+		p, from, &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}});
 }
 
 /* Fresh from a restart, after round 4. */
@@ -294,7 +310,8 @@ static struct driver *ahead(const struct sl_certificate *certificate)
 
 TEST(test_answers)
 {
-	struct sl_certificate certificate = {.t = 4, .a = 1, .view = {9}, .digest = {7}, .p = P_31, .learners = 3, .count = 2};
+	struct sl_certificate certificate = {
+		.t = 4, .a = 1, .view = {9}, .digest = {7}, .p = P_31, .learners = 3, .count = 2};
 	certificate.digests[0] = digest_of(1, 4);
 	certificate.digests[1] = digest_of(3, 4);
 	struct driver *p = ahead(&certificate);
@@ -307,7 +324,8 @@ TEST(test_answers)
 	EXPECT("ask t4 5 from 2 -> result 5 to 2", tell_request(p, 2, 4, CHUNKS - 1));
 	EXPECT("ask t4 6 from 2 ->", tell_request(p, 2, 4, CHUNKS)); /* there is none */
 	EXPECT("ask t4 4294967295 from 2 ->", tell_request(p, 2, 4, UINT32_MAX));
-	EXPECT("ask t3 2 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_request(p, 2, 3, 2)); /* from the beginning */
+	EXPECT("ask t3 2 from 2 -> digest to 2, digest to 2, result 0 to 2",
+	       tell_request(p, 2, 3, 2)); /* from the beginning */
 	driver_free(p, 0);
 }
 

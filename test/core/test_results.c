@@ -1,5 +1,5 @@
-/* What a server of catch-up may fail to do, or do wrong (protocol 8): at whichever message, the learner ends up with the
- * right model, from somebody else. */
+/* What a server of catch-up may fail to do, or do wrong (protocol 8): at whichever message, the learner ends
+ * up with the right model, from somebody else. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,11 +58,13 @@ static bool tap(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m
 		trouble.done |= lost;
 		return !lost;
 	}
-	bool answer = i == trouble.server && j == AWAY && (m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_RESULT);
+	bool answer =
+		i == trouble.server && j == AWAY && (m->kind == SL_MSG_DIGEST || m->kind == SL_MSG_RESULT);
 	return !answer || meddle(sim, i, j, m);
 }
 
-/* Round 2 is over, and AWAY comes back to it; the others stay where they are. Returns what it says in the end. */
+/* Round 2 is over, and AWAY comes back to it; the others stay where they are. Returns what it says in the
+ * end. */
 static const struct sl_sim_note *come_back(struct sl_sim **made, uint64_t seed, uint64_t n)
 {
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .delay_ms = 5};
@@ -132,7 +134,8 @@ TEST(test_its_link_falls)
 /* --- wrong ones --- */
 
 /* Of `kind`, the one that comes `at`-th. */
-static void wrong(enum sl_message_kind kind, uint32_t at, void (*change)(const struct sl_sim *, struct sl_message *))
+static void wrong(enum sl_message_kind kind, uint32_t at,
+		  void (*change)(const struct sl_sim *, struct sl_message *))
 {
 	struct sl_sim *sim;
 	trouble.fault = CHANGE;
@@ -144,7 +147,8 @@ static void wrong(enum sl_message_kind kind, uint32_t at, void (*change)(const s
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);
 	assert_int_equal(note->report.n[2], 3);
-	assert_int_equal(sl_sim_expect(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE)->report.peer, trouble.server);
+	assert_int_equal(sl_sim_expect(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE)->report.peer,
+			 trouble.server);
 	sl_sim_free(sim);
 }
 
@@ -204,7 +208,8 @@ static void of_another_round(const struct sl_sim *sim, struct sl_message *m)
 TEST(test_wrong_results)
 {
 	static void (*const changes[])(const struct sl_sim *, struct sl_message *) = {
-		flip_first, flip_last, off_the_field, next_index, far_index, shorter, of_another_view, of_another_round};
+		flip_first, flip_last, off_the_field,	next_index,
+		far_index,  shorter,   of_another_view, of_another_round};
 	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
 		for (uint32_t at = 0; at < CHUNKS; at += CHUNKS - 1)
 			wrong(SL_MSG_RESULT, at, changes[k]);
@@ -213,7 +218,8 @@ TEST(test_wrong_results)
 
 static void other_prime(const struct sl_sim *sim, struct sl_message *m)
 {
-	m->digest.p = UINT64_C(2147483629); /* as wide, and close: a model that it decodes is wrong by little */
+	m->digest.p =
+		UINT64_C(2147483629); /* as wide, and close: a model that it decodes is wrong by little */
 	sl_sim_sign(sim, m);
 }
 
@@ -285,7 +291,8 @@ TEST(test_a_neighbour_lied)
 	for (uint32_t i = 0; i < AWAY; i++)
 		sl_sim_run_until_commit(sim, i, 2);
 	sl_sim_restore(sim, 0, AWAY);
-	const struct sl_sim_note *note = sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+	const struct sl_sim_note *note =
+		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	assert_int_equal(note->report.peer, 0);
 	assert_int_equal(note->report.n[2], 2);
 	sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);

@@ -1,4 +1,5 @@
-/* Whole rounds, nothing going wrong: every family of graphs, prime, sharing and encoding; chunks; weights; orders. */
+/* Whole rounds, nothing going wrong: every family of graphs, prime, sharing and encoding; chunks; weights;
+ * orders. */
 #include <stdio.h>
 
 #include "test/lib/test.h"
@@ -38,7 +39,7 @@ TEST(test_families)
 	static const struct {
 		const char *topology;
 		uint32_t least;
-	} families[] = {{"complete", 2}, {"ring", 3}, {"line", 2},	 {"star", 2},
+	} families[] = {{"complete", 2}, {"ring", 3},	   {"line", 2},	     {"star", 2},
 			{"grid", 4},	 {"regular:2", 4}, {"regular:4", 6}, {"geometric:0.9", 3}};
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++)
 		for (uint32_t n = families[f].least; n <= 10; n++) {
@@ -71,7 +72,8 @@ TEST(test_chunks)
 {
 	struct sl_sim_options o = {.seed = 3, .learners = 3, .topology = "line"};
 	o.parameters.n = 9 * SL_CHUNK_ELEMENTS + 4;
-	for (o.parameters.sharing = SL_SHARING_SHAMIR; o.parameters.sharing <= SL_SHARING_SEEDED; o.parameters.sharing++)
+	for (o.parameters.sharing = SL_SHARING_SHAMIR; o.parameters.sharing <= SL_SHARING_SEEDED;
+	     o.parameters.sharing++)
 		play(&o);
 	o.parameters.n = SL_WINDOW * SL_CHUNK_ELEMENTS - 1; /* the last chunk is full */
 	o.topology = "complete";
@@ -87,9 +89,9 @@ TEST(test_random_orders)
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
 	for (uint32_t seed = 0; seed < 200; seed++) {
 		struct sl_sim_options o = {.seed = 7000 + seed,
-					.learners = 4 + seed % 4,
-					.topology = topologies[seed / 4 % 4],
-					.delay_ms = 1 + seed % 5 * 60};
+					   .learners = 4 + seed % 4,
+					   .topology = topologies[seed / 4 % 4],
+					   .delay_ms = 1 + seed % 5 * 60};
 		o.parameters.rounds = 2;
 		o.parameters.n = 1 + seed % 7;
 		o.parameters.sharing = seed % 3;

@@ -72,10 +72,13 @@ TEST(seeds_come_once)
 {
 	struct driver *p = driver_analysed(3, MANY);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
+	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
 	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
 	driver_free(p, 0);
 }
 
@@ -87,16 +90,19 @@ static const char *tell_seed(struct driver *p, size_t size, uint8_t view)
 	m.chunk.view[0] ^= view;
 	buffer->size = size;
 	buffer->bytes = calloc(1, size);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
+	return tell(p,
+		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
 TEST(seeds_have_one_size)
 {
 	struct driver *p = driver_analysed(3, MANY);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	const size_t wrong[] = {1, SL_KEY_BYTES - 1, SL_KEY_BYTES + 1, SL_CHUNK_ELEMENTS * p->view->field.bytes};
+	const size_t wrong[] = {1, SL_KEY_BYTES - 1, SL_KEY_BYTES + 1,
+				SL_CHUNK_ELEMENTS * p->view->field.bytes};
 	for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
-		EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop", tell_seed(p, wrong[k], 0));
+		EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
+		       tell_seed(p, wrong[k], 0));
 	EXPECT("share 0 from 2 -> drop", tell_seed(p, SL_KEY_BYTES, 1)); /* of another view */
 	EXPECT("share 0 from 2 -> compute gather", tell_seed(p, SL_KEY_BYTES, 0));
 	driver_free(p, 0);
@@ -112,7 +118,8 @@ TEST(seeds_come_early)
 			EXPECT("share 0 from 2 ->", tell_seed(p, SL_KEY_BYTES, view));
 	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
 	EXPECT("share 0 from 4 ->", tell_payload(p, 4, SL_MSG_SHARE, 0, 0));
-	EXPECT("survey done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute gather, drop",
+	EXPECT("survey done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute "
+	       "gather, drop",
 	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK)); /* nothing to add them to yet */
 	EXPECT("encode done -> share 0 to 2 3 4, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
@@ -173,7 +180,8 @@ static void play(uint64_t p, const char *topology, uint64_t n, enum sl_sharing_k
 /* The same models, and Z is the same whatever the shares are. */
 TEST(one_sum)
 {
-	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 44) - 17};
+	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
+					  (UINT64_C(1) << 44) - 17};
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
 	uint64_t z[CAPTURED];
 	for (uint32_t k = 0; k < 16; k++)
@@ -226,6 +234,7 @@ TEST(n_does_not_matter)
 	for (uint64_t n = 1; n <= MANY; n *= 10) {
 		uint64_t bytes = forecast(n, SL_SHARING_SEEDED);
 		assert_int_equal(sent.count, LEARNERS * (LEARNERS - 1));
-		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes, (LEARNERS - 1) * (4 * (n + 1) - SL_KEY_BYTES));
+		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes,
+				 (LEARNERS - 1) * (4 * (n + 1) - SL_KEY_BYTES));
 	}
 }

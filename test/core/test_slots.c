@@ -11,7 +11,8 @@
 #define ELEMENTS (SL_CHUNK_ELEMENTS + 3u) /* two chunks */
 #define P ((UINT64_C(1) << 36) - 5)
 
-/* Learner 0 of three that all know each other, whose masked states come to 0 in every coordinate, and to the weight N. */
+/* Learner 0 of three that all know each other, whose masked states come to 0 in every coordinate, and to the
+ * weight N. */
 struct attempt {
 	struct sl_view view;
 	struct sl_workspace workspace;
@@ -41,7 +42,8 @@ static void draw_states(struct attempt *a)
 		uint64_t first = draw(a) % P, second = draw(a) % P, total = l + 1 < ELEMENTS ? 0 : N;
 		a->state[0][l] = first;
 		a->state[1][l] = second;
-		a->state[2][l] = sl_field_sub(&a->view.field, total, sl_field_add(&a->view.field, first, second));
+		a->state[2][l] =
+			sl_field_sub(&a->view.field, total, sl_field_add(&a->view.field, first, second));
 	}
 }
 
@@ -49,8 +51,14 @@ static int setup(void **state)
 {
 	static const uint32_t neighbours[] = {1, 2};
 	struct attempt *a = *state = calloc(1, sizeof *a);
-	a->view = (struct sl_view){.n = N, .elements = ELEMENTS, .chunks = 2, .max_weight = 1, .degree = 2, .neighbours = neighbours};
-	a->view.encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = N};
+	a->view = (struct sl_view){.n = N,
+				   .elements = ELEMENTS,
+				   .chunks = 2,
+				   .max_weight = 1,
+				   .degree = 2,
+				   .neighbours = neighbours};
+	a->view.encoding = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = N};
 	a->view.engine = SL_ENGINE_METROPOLIS;
 	assert_int_equal(sl_field_init(&a->view.field, P), SL_OK);
 	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
@@ -157,7 +165,8 @@ static struct sl_job_result mix_first(struct attempt *a, uint32_t chunk, uint64_
 	struct sl_buffer one = first_state(a, 1, chunk), two = first_state(a, 2, chunk);
 	memcpy(two.bytes, &wrong, wrong == 0 ? 0 : sizeof wrong);
 	one.next = &two;
-	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_MIX, .chunk = chunk, .buffers = &one});
+	struct sl_job_result result =
+		run(a, (struct sl_job){.kind = SL_JOB_MIX, .chunk = chunk, .buffers = &one});
 	free(one.bytes);
 	free(two.bytes);
 	return result;
@@ -167,7 +176,7 @@ TEST_WITH(sealed_is_what_is_committed_to, setup, teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES];
-	a->zeros = 2; /* zeros are no nonce: they stand for a slot that is not there */
+	a->zeros = 2;	    /* zeros are no nonce: they stand for a slot that is not there */
 	a->view.degree = 0; /* no shares were made */
 	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
 	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_COMMITMENT});

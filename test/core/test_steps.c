@@ -24,7 +24,8 @@ TEST(test_a_round)
 	EXPECT("survey done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("encode done -> compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	EXPECT("share done -> share 0 to 2", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("share 0 from 2 -> compute gather, READY, compute seal", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 2 -> compute gather, READY, compute seal",
+	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
 	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	EXPECT("durable -> ready of 1 a1 to 2", tell_durable(p, SL_PERSIST_PREPARED));
@@ -40,7 +41,8 @@ TEST(test_a_round)
 	EXPECT("digest from 2 -> COMMIT, compute decode, persist commit t1 a1", tell_digest(p, 2, 7));
 	EXPECT("decode done ->", tell_done(p, SL_JOB_DECODE, SL_OK));
 	EXPECT("durable -> COMMITTED, wipe, DONE, hello t2 done to 2", tell_durable(p, SL_PERSIST_COMMIT));
-	EXPECT("hello t2 done from 2 ->", tell_hello(p, 2, 2, SL_PEER_STATUS_DONE)); /* 3 was left out, and may come */
+	EXPECT("hello t2 done from 2 ->",
+	       tell_hello(p, 2, 2, SL_PEER_STATUS_DONE)); /* 3 was left out, and may come */
 	EXPECT("deadline -> stop 0", tell_time(p, 30000));
 	EXPECT("deadline ->", tell_time(p, 1));
 	assert_int_equal(p->code, SL_ERR_INVALID); /* nothing after a stop */
@@ -53,7 +55,8 @@ static struct driver *settling(void)
 	struct driver *p = driver_new(3, 4);
 	driver_ready(p);
 	tell_ready(p, 2, 2, 1);
-	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2", tell_ready(p, 3, 3, 1));
+	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2",
+	       tell_ready(p, 3, 3, 1));
 	EXPECT("durable -> MIX, state 0 k0 to 2 3", tell_durable(p, SL_PERSIST_RELEASED));
 	for (uint32_t k = 0; k < 3; k++) {
 		tell_payload(p, 2, SL_MSG_STATE, 0, k);
@@ -92,7 +95,8 @@ TEST(test_digest_differs)
 TEST(test_digest_of_another_view)
 {
 	struct driver *p = settling();
-	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = 2, .t = 1, .a = 2, .view = {0xee}, .digest = {8}}};
+	struct sl_message m = {.kind = SL_MSG_DIGEST,
+			       .digest = {.id = 2, .t = 1, .a = 2, .view = {0xee}, .digest = {8}}};
 	EXPECT("digest from 2 ->", tell_message(p, 2, &m));
 	tell_digest(p, 2, 7);
 	EXPECT("digest from 3 -> COMMIT, compute decode, persist commit t1 a1", tell_digest(p, 3, 7));
@@ -119,9 +123,12 @@ TEST(test_hello_in_anothers_name)
 {
 	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	struct sl_message m = {.kind = SL_MSG_HELLO, .hello = {.id = 3, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY}};
-	EXPECT("hello t1 ready from 2 -> REJECTED 2: a hello in another learner's name", tell_message(p, 2, &m));
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2", tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
+	struct sl_message m = {.kind = SL_MSG_HELLO,
+			       .hello = {.id = 3, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY}};
+	EXPECT("hello t1 ready from 2 -> REJECTED 2: a hello in another learner's name",
+	       tell_message(p, 2, &m));
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2",
+	       tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
 	driver_free(p, 0);
 }
 
@@ -134,7 +141,9 @@ TEST(test_records_of_outsiders)
 	EXPECT("link state of 2 a1 from 2 -> REJECTED 2: a link state naming somebody outside the roster",
 	       tell_link_state(p, 2, 2, 1, LIST(1, 9)));
 	EXPECT("digest from 2 -> REJECTED 2: a digest signed by somebody else",
-	       tell_message(p, 2, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 3, .t = 1, .a = 1}}));
+	       tell_message(
+		       p, 2,
+		       &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 3, .t = 1, .a = 1}}));
 	driver_free(p, 0);
 }
 
@@ -142,11 +151,15 @@ TEST(test_shares_out_of_order)
 {
 	struct driver *p = driver_new(3, 3 * SL_CHUNK_ELEMENTS);
 	driver_share(p);
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
+	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
 	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 7 from 2 -> REJECTED 2: a share out of order, drop", tell_payload(p, 2, SL_MSG_SHARE, 7, 0));
-	EXPECT("state 0 k0 from 2 -> drop", tell_payload(p, 2, SL_MSG_STATE, 0, 0)); /* before anybody can be ready */
+	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 7 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 7, 0));
+	EXPECT("state 0 k0 from 2 -> drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0)); /* before anybody can be ready */
 	driver_free(p, 0);
 }
 
@@ -158,7 +171,8 @@ TEST(test_credit_of_shares)
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	for (uint32_t m = 0; m < 2 * SL_WINDOW; m++)
 		assert_non_null(strstr(tell_payload(p, 2, SL_MSG_SHARE, m, 0), "compute gather"));
-	assert_non_null(strstr(tell_payload(p, 2, SL_MSG_SHARE, 2 * SL_WINDOW, 0), "a share beyond its credit"));
+	assert_non_null(
+		strstr(tell_payload(p, 2, SL_MSG_SHARE, 2 * SL_WINDOW, 0), "a share beyond its credit"));
 	driver_free(p, 0);
 }
 
@@ -180,7 +194,8 @@ static const char *tell_of_another_view(struct driver *p, enum sl_message_kind k
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	buffer->size = 8;
 	buffer->bytes = calloc(1, 8);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
+	return tell(p,
+		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
 TEST(test_another_view)
@@ -194,7 +209,8 @@ TEST(test_another_view)
 	driver_ready(p);
 	EXPECT("state 0 k0 from 2 -> drop", tell_of_another_view(p, SL_MSG_STATE, 1));
 	EXPECT("state 0 k0 from 2 -> drop", tell_of_another_view(p, SL_MSG_STATE, 0));
-	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = 1, .k = 3, .view = {0xee}}};
+	struct sl_message m = {.kind = SL_MSG_READY,
+			       .ready = {.id = 2, .t = 1, .a = 1, .k = 3, .view = {0xee}}};
 	tell_message(p, 2, &m);
 	assert_null(strstr(tell_ready(p, 3, 3, 1), "RELEASE")); /* 2 was ready for something else */
 	driver_free(p, 0);
@@ -207,7 +223,8 @@ static const char *tell_of_size(struct driver *p, enum sl_message_kind kind, siz
 	memcpy(m.chunk.view, p->view->h, SL_HASH_BYTES);
 	buffer->size = size;
 	buffer->bytes = calloc(1, size);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
+	return tell(p,
+		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
 /* A job reads as many elements as the view has. */
@@ -216,8 +233,10 @@ TEST(test_wrong_sizes)
 	struct driver *p = driver_new(3, 4);
 	driver_share(p);
 	size_t share = 5 * p->view->field.bytes;
-	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop", tell_of_size(p, SL_MSG_SHARE, share - 1));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop", tell_of_size(p, SL_MSG_SHARE, share + 1));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
+	       tell_of_size(p, SL_MSG_SHARE, share - 1));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
+	       tell_of_size(p, SL_MSG_SHARE, share + 1));
 	EXPECT("share 0 from 2 -> compute gather", tell_of_size(p, SL_MSG_SHARE, share));
 	tell_done(p, SL_JOB_GATHER, SL_OK);
 	driver_free(p, 0);
@@ -243,7 +262,8 @@ TEST(test_early_share)
 	driver_agree(p);
 	EXPECT("share 0 from 2 ->", tell_of_another_view(p, SL_MSG_SHARE, 1));
 	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("survey done -> VIEW, SHARE, compute encode, compute gather, drop", tell_done(p, SL_JOB_ANALYSE, SL_OK));
+	EXPECT("survey done -> VIEW, SHARE, compute encode, compute gather, drop",
+	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	driver_free(p, 0);
 }
@@ -269,17 +289,21 @@ TEST(test_states_out_of_turn)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_release(p);
-	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 1));
 	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	EXPECT("state 0 k1 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 1)); /* one ahead */
-	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
+	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 2));
 	EXPECT("state 3 k0 from 2 -> REJECTED 2: a state of a chunk that is not due, drop",
 	       tell_payload(p, 2, SL_MSG_STATE, 3, 0));
 	driver_free(p, 2);
 }
 
-/* Metropolis is just possible for one learner, and not for another: where there is another way that is taken. */
+/* Metropolis is just possible for one learner, and not for another: where there is another way that is taken.
+ */
 TEST(test_no_k)
 {
 	for (enum sl_engine wanted = SL_ENGINE_METROPOLIS; wanted <= SL_ENGINE_AUTO; wanted++) {
@@ -288,7 +312,8 @@ TEST(test_no_k)
 		p->analysis.depth = 1;
 		driver_start(p);
 		driver_ready(p);
-		struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = 1, .k = SL_ITERATIONS_NONE}};
+		struct sl_message m = {.kind = SL_MSG_READY,
+				       .ready = {.id = 2, .t = 1, .a = 1, .k = SL_ITERATIONS_NONE}};
 		memcpy(m.ready.view, p->view->h, SL_HASH_BYTES);
 		tell_message(p, 2, &m);
 		bool released = strstr(tell_ready(p, 3, 3, 1), "RELEASE") != NULL;
@@ -314,8 +339,8 @@ static enum sl_engine auto_with(uint64_t p_of_field, double mu, uint64_t fixed)
 	return status.engine;
 }
 
-/* A fixed K that is too small, or a field too wide for the states, is an error where nothing else is wished for; else metropolis
- * is no way. */
+/* A fixed K that is too small, or a field too wide for the states, is an error where nothing else is wished
+ * for; else metropolis is no way. */
 TEST(test_no_metropolis)
 {
 	uint64_t wide = (UINT64_C(1) << 44) - 17;
@@ -345,18 +370,26 @@ TEST(test_tree_turns)
 {
 	struct driver *p = by_tree(4, (const uint32_t[]){1, 1, 0, 2});
 	EXPECT("durable -> MIX, state 0 k0 to 3", tell_durable(p, SL_PERSIST_RELEASED));
-	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 1));
-	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 2)); /* yet */
-	EXPECT("state 0 k3 from 2 -> REJECTED 2: a state after the last iteration, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 3));
+	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 2)); /* yet */
+	EXPECT("state 0 k3 from 2 -> REJECTED 2: a state after the last iteration, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 3));
 	EXPECT("state 0 k0 from 4 -> compute keep", tell_payload(p, 4, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 4 -> REJECTED 4: a state out of turn, drop", tell_payload(p, 4, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop", tell_payload(p, 3, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k2 from 3 -> REJECTED 3: a state out of turn, drop", tell_payload(p, 3, SL_MSG_STATE, 0, 2));
+	EXPECT("state 0 k0 from 4 -> REJECTED 4: a state out of turn, drop",
+	       tell_payload(p, 4, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k2 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 2));
 	EXPECT("state 0 k1 from 3 -> compute mix", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
 	EXPECT("mix done -> state 0 k1 to 2", tell_done(p, SL_JOB_MIX, SL_OK));
 	EXPECT("state 0 k2 from 2 -> compute mix", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
-	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
+	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 2));
 	EXPECT("mix done -> state 0 k2 to 3, compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
 	driver_free(p, 0);
 }
@@ -367,7 +400,8 @@ TEST(test_tree_leaf)
 	struct driver *p = by_tree(3, (const uint32_t[]){1, 1, 1});
 	EXPECT("state 0 k0 from 3 ->", tell_payload(p, 3, SL_MSG_STATE, 0, 0)); /* released first: held */
 	EXPECT("durable -> MIX, compute keep, state 0 k0 to 2 3", tell_durable(p, SL_PERSIST_RELEASED));
-	EXPECT("state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 1));
 	EXPECT("state 0 k2 from 2 -> compute mix", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
 	EXPECT("mix done -> compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
 	driver_free(p, 0);
@@ -378,15 +412,18 @@ TEST(test_tree_root)
 {
 	struct driver *p = by_tree(4, (const uint32_t[]){0, 0, 0, 2});
 	EXPECT("durable -> MIX, state 0 k0 to 2", tell_durable(p, SL_PERSIST_RELEASED));
-	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 1));
-	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop", tell_payload(p, 3, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 0));
 	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	EXPECT("state 0 k1 from 3 -> compute mix", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
 	EXPECT("mix done -> state 0 k2 to 2 3, compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
 	driver_free(p, 0);
 }
 
-/* Who releases first may show its state before this learner releases: it is held, and looked at when the engine is known. */
+/* Who releases first may show its state before this learner releases: it is held, and looked at when the
+ * engine is known. */
 TEST(test_early_states)
 {
 	struct driver *p = driver_new(3, 4);
@@ -397,14 +434,16 @@ TEST(test_early_states)
 	EXPECT("state 0 k0 from 3 ->", tell_payload(p, 3, SL_MSG_STATE, 0, 0));
 	tell_ready(p, 2, 2, 1);
 	tell_ready(p, 3, 3, 1);
-	EXPECT("durable -> MIX, REJECTED 2: a state of a chunk that is not due, drop, state 0 k0 to 2 3, compute mix",
+	EXPECT("durable -> MIX, REJECTED 2: a state of a chunk that is not due, drop, state 0 k0 to 2 3, "
+	       "compute mix",
 	       tell_durable(p, SL_PERSIST_RELEASED));
 	driver_free(p, 0);
 	p = driver_new(3, 4);
 	driver_ready(p);
 	for (uint32_t k = 0; k < 2 * SL_WINDOW; k++)
 		EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 2 -> REJECTED 2: too many states at once, drop", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 2 -> REJECTED 2: too many states at once, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	driver_free(p, 2 * SL_WINDOW);
 }
 
@@ -414,7 +453,8 @@ TEST(test_aborted_while_ready)
 	driver_ready(p);
 	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* waiting for Readys, it does not matter */
-	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, drop, wipe, DISCOVER, links 2 3, hello t1 ready to 2, "
+	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, drop, wipe, DISCOVER, links 2 "
+	       "3, hello t1 ready to 2, "
 	       "AGREE, link state of 1 a2 to 2",
 	       tell_abort(p, 2, 3, 1, LIST_OF_NONE));
 	driver_free(p, 0);
@@ -424,10 +464,12 @@ TEST(test_a_higher_attempt)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_share(p);
-	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
+	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist fenced t1 a1, wipe, DISCOVER, "
+	       "links 2 3, hello t1 ready to 2 3, "
 	       "AGREE, link state of 1 a4 to 2 3, link state of 2 a4 to 3",
 	       tell_link_state(p, 2, 2, 4, LIST(1, 3)));
-	EXPECT("share 0 from 2 -> drop", tell_of_another_view(p, SL_MSG_SHARE, 1)); /* of an attempt that ended */
+	EXPECT("share 0 from 2 -> drop",
+	       tell_of_another_view(p, SL_MSG_SHARE, 1)); /* of an attempt that ended */
 	EXPECT("durable -> fence of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
 	driver_free(p, 0);
 }
@@ -439,7 +481,8 @@ TEST(test_started_again)
 	driver_share(p);
 	struct sl_message m = link_state_of(p, 2, 1, LIST(1, 3));
 	m.link_state.incarnation = 2;
-	EXPECT("link state of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
+	EXPECT("link state of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 "
+	       "3, hello t1 ready to 2 3, "
 	       "AGREE, link state of 1 a2 to 2 3, link state of 2 a1 to 2",
 	       tell_message(p, 3, &m));
 	driver_free(p, 0);
@@ -472,7 +515,8 @@ TEST(test_flood_stalls)
 	}
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	tell_link_state(p, 2, 2, 1, LIST(1, 3));
-	EXPECT("deadline -> FAILED flood 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3", tell_time(p, 10000));
+	EXPECT("deadline -> FAILED flood 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3",
+	       tell_time(p, 10000));
 	assert_true(sl_core_deadline(p->core) <= p->now + 1000); /* a pause, then attempt 2 */
 	EXPECT("deadline -> AGREE, link state of 1 a2 to 2 3", tell_time(p, 1000));
 	driver_free(p, 0);
@@ -487,11 +531,14 @@ TEST(test_a_new_link_knows_nothing)
 		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
 	}
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
-	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 3 4", tell_link_state(p, 2, 2, 1, LIST(1, 3, 4)));
+	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 3 4",
+	       tell_link_state(p, 2, 2, 1, LIST(1, 3, 4)));
 	EXPECT("link state of 2 a1 from 3 ->", tell_link_state(p, 3, 2, 1, LIST(1, 3, 4)));
-	EXPECT("link down 4 -> FAILED link 4, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3, AGREE, link state of 1 a2 to 2 3",
+	EXPECT("link down 4 -> FAILED link 4, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3, AGREE, "
+	       "link state of 1 a2 to 2 3",
 	       tell_link(p, false, 4));
-	EXPECT("link up 4 -> hello t1 ready to 4, link state of 1 a2 to 4, link state of 2 a1 to 4", tell_link(p, true, 4));
+	EXPECT("link up 4 -> hello t1 ready to 4, link state of 1 a2 to 4, link state of 2 a1 to 4",
+	       tell_link(p, true, 4));
 	driver_free(p, 0);
 }
 
@@ -503,7 +550,8 @@ TEST(test_many_early_chunks)
 	for (sl_id id = 2; id <= 100; id++)
 		for (uint32_t m = 0; m < 2 * SL_WINDOW; m++)
 			tell_payload(p, id, SL_MSG_SHARE, m, 0);
-	assert_non_null(strstr(tell_payload(p, 2, SL_MSG_SHARE, 0, 0), "too many shares before the view is closed"));
+	assert_non_null(
+		strstr(tell_payload(p, 2, SL_MSG_SHARE, 0, 0), "too many shares before the view is closed"));
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	assert_true(p->actions.count < SL_ACTIONS_MAX);
 	driver_free(p, 0);
@@ -557,12 +605,13 @@ TEST(test_nobody_asked)
 	struct driver *p = driver_new(3, 4);
 	driver_share(p);
 	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-		EXPECT("durable ->", tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = said[i]}));
+		EXPECT("durable ->",
+		       tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = said[i]}));
 	driver_free(p, 0);
 }
 
-/* Of an attempt that was given up while the disk was busy with it: the own Ready stays here, even when the next attempt has
- * come as far. */
+/* Of an attempt that was given up while the disk was busy with it: the own Ready stays here, even when the
+ * next attempt has come as far. */
 TEST(test_prepared_too_late)
 {
 	struct driver *p = driver_new(2, 4);
@@ -571,7 +620,8 @@ TEST(test_prepared_too_late)
 	tell_done(p, SL_JOB_GATHER, SL_OK);
 	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	assert_int_equal(sl_core_deadline(p->core), SL_NEVER); /* it is the own disk that is awaited */
-	assert_non_null(strstr(tell_abort(p, 2, 2, 1, LIST_OF_NONE), "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
+	assert_non_null(strstr(tell_abort(p, 2, 2, 1, LIST_OF_NONE),
+			       "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
 	struct sl_durable late = p->asked[SL_PERSIST_PREPARED];
 	EXPECT("durable ->", tell_durable(p, SL_PERSIST_PREPARED));
 	tell_link_state(p, 2, 2, 2, LIST(1));
@@ -589,7 +639,8 @@ TEST(test_prepared_too_late)
 TEST(test_operator_abort_out_of_place)
 {
 	struct driver *p = driver_new(2, 4);
-	const struct sl_event operator_abort = {.kind = SL_EVENT_OPERATOR_ABORT, .round = 1}, other = {.kind = SL_EVENT_OPERATOR_ABORT, .round = 2};
+	const struct sl_event operator_abort = {.kind = SL_EVENT_OPERATOR_ABORT, .round = 1},
+			      other = {.kind = SL_EVENT_OPERATOR_ABORT, .round = 2};
 	tell(p, operator_abort); /* in TRAIN there is nothing to give up */
 	assert_int_equal(p->code, SL_ERR_INVALID);
 	driver_share(p);
@@ -603,7 +654,8 @@ TEST(test_operator_abort_out_of_place)
 	tell_durable(p, SL_PERSIST_PREPARED);
 	tell(p, other);
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	EXPECT("abandon -> FAILED abandoned, persist fenced t1 a1, wipe, DISCOVER, links 2, hello t1 ready to 2, AGREE, "
+	EXPECT("abandon -> FAILED abandoned, persist fenced t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
+	       "to 2, AGREE, "
 	       "link state of 1 a2 to 2",
 	       tell(p, operator_abort));
 	driver_free(p, 0);

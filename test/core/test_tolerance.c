@@ -1,5 +1,5 @@
-/* The gate (protocol 5, GATE; 4, F2): shares only where no c learners can single out others, says who could, and which
- * edges are missing. */
+/* The gate (protocol 5, GATE; 4, F2): shares only where no c learners can single out others, says who could,
+ * and which edges are missing. */
 #include "test/graph/brute.h"
 
 #include "common/base/bytes.h"
@@ -18,8 +18,10 @@ static struct sl_sim *build(struct sl_sim_options options, bool warn)
 
 static struct sl_sim *begin(uint32_t learners, const char *topology, uint64_t c)
 {
-	return build((struct sl_sim_options){.seed = 41, .learners = learners, .topology = topology, .parameters.tolerance = c},
-		     false);
+	return build(
+		(struct sl_sim_options){
+			.seed = 41, .learners = learners, .topology = topology, .parameters.tolerance = c},
+		false);
 }
 
 static const struct sl_sim_note *refusal(struct sl_sim *sim, uint32_t i, enum sl_reason reason)
@@ -41,7 +43,8 @@ static bool nobody_shared(const struct sl_sim *sim)
 }
 
 /* What everybody says of it: the same. */
-static const struct sl_sim_note *refused(struct sl_sim *sim, uint64_t kappa, uint64_t c, uint64_t weak, uint64_t missing)
+static const struct sl_sim_note *refused(struct sl_sim *sim, uint64_t kappa, uint64_t c, uint64_t weak,
+					 uint64_t missing)
 {
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
 	for (uint32_t i = 0; i < sim->n; i++) {
@@ -70,7 +73,8 @@ static void mend(struct sl_sim *sim, const struct sl_sim_note *note)
 		sl_sim_join(sim, missed[e].a, missed[e].b);
 	}
 	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[1], edges + missing);
+	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[1],
+			 edges + missing);
 	sl_sim_run_until_done(sim);
 }
 
@@ -92,7 +96,8 @@ TEST(test_line)
 TEST(test_names)
 {
 	static const struct sl_edge line[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
-	struct sl_sim *sim = sl_sim_new(&(struct sl_sim_options){.seed = 41, .learners = 6, .edges = line, .edge_count = 5});
+	struct sl_sim *sim = sl_sim_new(
+		&(struct sl_sim_options){.seed = 41, .learners = 6, .edges = line, .edge_count = 5});
 	for (uint32_t i = 0; i < 6; i++)
 		sim->learners[i].config.privacy_check_warns = false;
 	sim->learners[0].stopped = sim->learners[0].silent = true;
@@ -163,8 +168,10 @@ static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_r
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, reason);
 	const struct sl_sim_note no = *refusal(sim, learners - 1, reason);
 	sl_sim_free(sim);
-	sim = build((struct sl_sim_options){.seed = 41, .learners = learners, .topology = topology, .parameters.tolerance = c},
-		    true);
+	sim = build(
+		(struct sl_sim_options){
+			.seed = 41, .learners = learners, .topology = topology, .parameters.tolerance = c},
+		true);
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < learners; i++) {
 		const struct sl_sim_note *yes = sl_sim_expect(sim, i, SL_REPORT_EXPOSED, reason);
@@ -242,16 +249,18 @@ TEST(test_or_for_others)
 	driver_free(p, 0);
 }
 
-/* Nobody turns up for an hour: a try now and then, no more. When somebody does, nobody's pause stands in the way, and
- * nobody who paused is said to be missing. */
+/* Nobody turns up for an hour: a try now and then, no more. When somebody does, nobody's pause stands in the
+ * way, and nobody who paused is said to be missing. */
 TEST(test_patience)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		uint32_t tries = 0;
-		struct sl_sim *sim = build((struct sl_sim_options){.seed = 41 + seed, .learners = 6, .topology = "line"}, false);
+		struct sl_sim *sim = build(
+			(struct sl_sim_options){.seed = 41 + seed, .learners = 6, .topology = "line"}, false);
 		sl_sim_elapse(sim, 3600000 + seed * 1700);
 		for (size_t k = 0; k < sim->note_count; k++)
-			tries += sim->notes[k].learner == 3 && sim->notes[k].report.reason == SL_REASON_TOLERANCE;
+			tries += sim->notes[k].learner == 3 &&
+				 sim->notes[k].report.reason == SL_REASON_TOLERANCE;
 		assert_in_range(tries, 3600 / 60, 3600 / 10);
 		uint64_t since = sim->now;
 		sl_sim_join(sim, 0, 5);
@@ -259,7 +268,8 @@ TEST(test_patience)
 		for (uint32_t i = 0; i < 6; i++)
 			sl_sim_expect_none(sim, i, SL_REPORT_FAILED, SL_REASON_FLOOD);
 		if (sim->now > since + 5000000)
-			sl_sim_fail(sim, "committed after %llu ms", (unsigned long long)((sim->now - since) / 1000));
+			sl_sim_fail(sim, "committed after %llu ms",
+				    (unsigned long long)((sim->now - since) / 1000));
 		sl_sim_free(sim);
 	}
 }

@@ -1,4 +1,5 @@
-/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5, AGREE). */
+/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5,
+ * AGREE). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,10 @@ struct said {
 
 static void tell_state(struct driver *p, sl_id id, const struct said *said)
 {
-	static const sl_id others[5][4] = {[2] = {1, 3, 4}, [3] = {1, 2, 4}, [4] = {1, 2, 3}}, less[5][3] = {[2] = {1, 4}, [4] = {1, 2}};
-	struct sl_message m = link_state_of(p, id, said->a, id == 3 && said->without != 0 ? less[said->without] : others[id]);
+	static const sl_id others[5][4] = {[2] = {1, 3, 4}, [3] = {1, 2, 4}, [4] = {1, 2, 3}},
+			   less[5][3] = {[2] = {1, 4}, [4] = {1, 2}};
+	struct sl_message m = link_state_of(p, id, said->a,
+					    id == 3 && said->without != 0 ? less[said->without] : others[id]);
 	m.link_state.incarnation = id == 3 ? said->incarnation : 1;
 	m.link_state.parameters.k = id == 3 ? said->k : m.link_state.parameters.k;
 	tell_message(p, 4, &m);

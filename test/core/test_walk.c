@@ -1,5 +1,6 @@
-/* Learners that walk about (random waypoint): a graph a step, whose pieces may be too small to go on, and whoever missed
- * rounds catches up when it meets somebody. Every committed round is exact: the checker sees to that. */
+/* Learners that walk about (random waypoint): a graph a step, whose pieces may be too small to go on, and
+ * whoever missed rounds catches up when it meets somebody. Every committed round is exact: the checker sees
+ * to that. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,9 +24,14 @@ static sl_round least(const struct sl_sim *sim)
 /* A small prime keeps K small: it is the walk that is of interest. The run never comes to its end. */
 static struct sl_sim *begin(uint64_t seed, sl_round rounds, uint64_t quorum)
 {
-	struct sl_sim_options o = {
-		.seed = seed, .learners = WALKERS, .topology = TOPOLOGY, .playback = true, .clipping_range = 1, .delay_ms = 5};
-	o.parameters = (struct sl_parameters){.n = 2, .p = 1009, .decimals = 1, .rounds = rounds + STEPS_MOST, .quorum = quorum};
+	struct sl_sim_options o = {.seed = seed,
+				   .learners = WALKERS,
+				   .topology = TOPOLOGY,
+				   .playback = true,
+				   .clipping_range = 1,
+				   .delay_ms = 5};
+	o.parameters = (struct sl_parameters){
+		.n = 2, .p = 1009, .decimals = 1, .rounds = rounds + STEPS_MOST, .quorum = quorum};
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
 	return sim;

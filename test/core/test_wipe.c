@@ -1,5 +1,6 @@
-/* What is secret for ever does not outlive its use (protocol 4): encodings, own shares and coefficients go with the job
- * that uses them, coins, seeds and the last rows when all shares are made, the rest with the attempt. */
+/* What is secret for ever does not outlive its use (protocol 4): encodings, own shares and coefficients go
+ * with the job that uses them, coins, seeds and the last rows when all shares are made, the rest with the
+ * attempt. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,8 +34,10 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 	struct sl_arena arena;
 	a->graph = malloc(ARENA_BYTES);
 	sl_arena_init(&arena, a->graph, ARENA_BYTES);
-	a->view = (struct sl_view){.n = 3, .ids = ids, .degree = 2, .elements = MODEL + 1, .chunks = 1, .max_weight = 1};
-	a->view.encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = 3};
+	a->view = (struct sl_view){
+		.n = 3, .ids = ids, .degree = 2, .elements = MODEL + 1, .chunks = 1, .max_weight = 1};
+	a->view.encoding = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = 3};
 	a->view.agreed.tolerance = 1;
 	assert_int_equal(sl_graph_init(&a->view.graph, 3, edges, 3, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&a->view.field, SL_P_MERSENNE31), SL_OK);
@@ -126,13 +129,15 @@ static void gather(struct attempt *a)
 	struct sl_buffer first = {.next = &second, .from = 0, .size = SL_KEY_BYTES, .bytes = seed[0]};
 	struct sl_job_result result;
 	memset(seed, 0x17, sizeof seed);
-	sl_job_run(&a->workspace, &(struct sl_job){.kind = SL_JOB_GATHER, .view = &a->view, .buffers = &first}, &result);
+	sl_job_run(&a->workspace,
+		   &(struct sl_job){.kind = SL_JOB_GATHER, .view = &a->view, .buffers = &first}, &result);
 	assert_int_equal(result.code, SL_OK);
 }
 
 static bool prg_wiped(const struct attempt *a, const struct sl_prg *randomness)
 {
-	return wiped(a, randomness->key, sizeof randomness->key) && wiped(a, randomness->buffer, sizeof randomness->buffer);
+	return wiped(a, randomness->key, sizeof randomness->key) &&
+	       wiped(a, randomness->buffer, sizeof randomness->buffer);
 }
 
 TEST_WITH(when_all_shares_are_made, setup_seeded, teardown)
@@ -145,10 +150,12 @@ TEST_WITH(when_all_shares_are_made, setup_seeded, teardown)
 	gather(a);
 	run(a, SL_JOB_EXPAND);
 	for (uint32_t r = 0; r < 2; r++)
-		assert_false(prg_wiped(a, &a->workspace.randomness[r]) || prg_wiped(a, &a->workspace.theirs[r]));
+		assert_false(prg_wiped(a, &a->workspace.randomness[r]) ||
+			     prg_wiped(a, &a->workspace.theirs[r]));
 	run(a, SL_JOB_COMMITMENT);
 	for (uint32_t r = 0; r < 2; r++) {
-		assert_true(prg_wiped(a, &a->workspace.randomness[r]) && prg_wiped(a, &a->workspace.theirs[r]));
+		assert_true(prg_wiped(a, &a->workspace.randomness[r]) &&
+			    prg_wiped(a, &a->workspace.theirs[r]));
 		assert_true(wiped(a, a->workspace.shares[r], SL_KEY_BYTES));
 	}
 }

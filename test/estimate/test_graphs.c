@@ -1,4 +1,5 @@
-/* The formulas of families against the graphs themselves: what is exact is equal, a bound holds, an estimate is near. */
+/* The formulas of families against the graphs themselves: what is exact is equal, a bound holds, an estimate
+ * is near. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,9 +27,10 @@ static bool look_at(const struct sl_family *topology, uint32_t n, struct sl_esti
 	return rc == SL_OK;
 }
 
-static void expect_whole(enum sl_certainty certainty, double formula, double real, double estimate_off, const char *what)
+static void expect_whole(enum sl_certainty certainty, double formula, double real, double estimate_off,
+			 const char *what)
 {
-	bool good = certainty == SL_EXACTLY ? formula == real
+	bool good = certainty == SL_EXACTLY   ? formula == real
 		    : certainty == SL_AT_MOST ? formula >= real
 					      : fabs(formula - real) <= estimate_off;
 	if (!good)
@@ -38,7 +40,7 @@ static void expect_whole(enum sl_certainty certainty, double formula, double rea
 static void expect_mu(const struct sl_estimate_figures *formula, const struct sl_estimate_figures *real)
 {
 	double off = formula->mu - real->mu, gap = (1 - formula->mu) / (1 - real->mu);
-	bool good = formula->mu_is == SL_EXACTLY ? fabs(off) < 1e-9
+	bool good = formula->mu_is == SL_EXACTLY   ? fabs(off) < 1e-9
 		    : formula->mu_is == SL_AT_MOST ? off > -1e-9
 						   : gap > 0.5 && gap < 2;
 	if (!good)
@@ -58,7 +60,8 @@ static void expect_family(const char *text, uint32_t n)
 		fail_msg("not connected");
 	expect_mu(&formula, &real);
 	expect_whole(formula.degree_r_is, (double)formula.degree_r, (double)real.degree_r, 0, "deg r");
-	expect_whole(formula.depth_is, (double)formula.depth, (double)real.depth, fmax(1, 0.2 * (double)real.depth), "depth");
+	expect_whole(formula.depth_is, (double)formula.depth, (double)real.depth,
+		     fmax(1, 0.2 * (double)real.depth), "depth");
 	if (topology.kind == SL_FAMILY_GEOMETRIC) {
 		assert_true(fabs(formula.degree_mean - real.degree_mean) < 0.15 * real.degree_mean);
 		return;
@@ -113,7 +116,8 @@ TEST(random_ones)
 	expect_family("geometric:0.15", 500);
 }
 
-/* Who gives its masked state to somebody beside its parent, and the most children: 3N - 2 vectors are for all that. */
+/* Who gives its masked state to somebody beside its parent, and the most children: 3N - 2 vectors are for all
+ * that. */
 TEST(what_the_tree_asks)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};
@@ -125,7 +129,8 @@ TEST(what_the_tree_asks)
 			assert_int_equal(sl_family_parse(any[i], n, &topology, &why), SL_OK);
 			assert_int_equal(sl_estimate_family_figures(&topology, n, &formula, NULL), SL_OK);
 			assert_true(look_at(&topology, n, &real));
-			assert_true(formula.backed_up == real.backed_up && formula.children_most == real.children_most);
+			assert_true(formula.backed_up == real.backed_up &&
+				    formula.children_most == real.children_most);
 			assert_true(2 * (n - 1) + real.backed_up <= 3 * n - 2);
 		}
 }

@@ -18,7 +18,8 @@
 static const char starling[] = STARLING_PATH;
 
 /* The graph that the launcher plays first; all of these stay as they are. */
-static double planned_bytes(const char *topology, uint32_t learners, enum sl_estimate_engine engine, enum sl_estimate_sharing sharing)
+static double planned_bytes(const char *topology, uint32_t learners, enum sl_estimate_engine engine,
+			    enum sl_estimate_sharing sharing)
 {
 	struct sl_estimate_input in = {.floats = FLOATS, .p = SL_P_MERSENNE31};
 	struct sl_topology_request request = {.text = topology, .learners = learners, .steps = 1, .seed = 1};
@@ -64,15 +65,19 @@ static double measured_bytes(const struct sl_bench_daemons *what, double planned
 	return nearest;
 }
 
-static void expect_bytes(const char *topology, uint32_t learners, enum sl_estimate_engine engine, enum sl_estimate_sharing sharing)
+static void expect_bytes(const char *topology, uint32_t learners, enum sl_estimate_engine engine,
+			 enum sl_estimate_sharing sharing)
 {
 	char with[32], mixing[32];
 	snprintf(with, sizeof with, "sharing=%s", sl_estimate_sharing_names[sharing]);
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_estimate_engine_names[engine]);
-	const struct sl_bench_daemons what = {learners, FLOATS, topology, {with, mixing, "gate=warn"}, false, false, 0};
-	double planned = planned_bytes(topology, learners, engine, sharing), measured = measured_bytes(&what, planned);
-	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners, sl_estimate_engine_names[engine],
-		      sl_estimate_sharing_names[sharing], planned, measured);
+	const struct sl_bench_daemons what = {learners, FLOATS, topology, {with, mixing, "gate=warn"},
+					      false,	false,	0};
+	double planned = planned_bytes(topology, learners, engine, sharing),
+	       measured = measured_bytes(&what, planned);
+	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners,
+		      sl_estimate_engine_names[engine], sl_estimate_sharing_names[sharing], planned,
+		      measured);
 	assert_true(fabs(planned - measured) < 0.02 * measured);
 }
 

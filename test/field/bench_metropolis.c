@@ -1,4 +1,5 @@
-/* A metropolis iteration: ns for each element and edge, and us for the paper's graph of 87 neighbours, n = 2353. */
+/* A metropolis iteration: ns for each element and edge, and us for the paper's graph of 87 neighbours, n =
+ * 2353. */
 #include "common/field/metropolis.h"
 #include "test/field/bench_kernels.h"
 

@@ -19,7 +19,8 @@ static double share_ns(const void *what)
 	static struct sl_prg randomness[DEGREE_MOST];
 	static uint8_t memory[8192];
 	const struct load *load = what;
-	uint64_t *scratch = bench_memory(sl_share_scratch(load->degree), sizeof *scratch), *shares[DEGREE_MOST + 1];
+	uint64_t *scratch = bench_memory(sl_share_scratch(load->degree), sizeof *scratch),
+		 *shares[DEGREE_MOST + 1];
 	struct sl_arena arena;
 	struct sl_field field;
 	struct sl_sharing sharing;

@@ -42,7 +42,8 @@ int main(void)
 		for (size_t d = 0; d < 3; d++)
 			for (int alike = 1; alike >= 0; alike--) {
 				struct load load = {primes[i], degrees[d], alike};
-				printf("%20llu %8u %8s", (unsigned long long)load.p, load.degree, alike ? "alike" : "each");
+				printf("%20llu %8u %8s", (unsigned long long)load.p, load.degree,
+				       alike ? "alike" : "each");
 				bench_columns(step_ns, &load);
 			}
 	return 0;

@@ -19,7 +19,8 @@ static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding
 TEST(weighted_rounds_to_even)
 {
 	struct sl_field field = field_of((UINT64_C(1) << 44) - 17);
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 0, .clipping_range = 16, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 0, .clipping_range = 16, .weight = 1};
 	assert_int_equal(encode1(&field, e, 0.5f), 0);
 	assert_int_equal(encode1(&field, e, 1.5f), 2);
 	assert_int_equal(encode1(&field, e, -2.5f), -2);
@@ -36,8 +37,11 @@ TEST(weighted_rounds_to_even)
 TEST(literal_truncates_exactly)
 {
 	struct sl_field field = field_of(1020431);
-	struct sl_encoding e = {
-		.kind = SL_ENCODING_PAPER, .decimals = 2, .clipping_range = 1e6, .weight = 1, .weight_total = 100};
+	struct sl_encoding e = {.kind = SL_ENCODING_PAPER,
+				.decimals = 2,
+				.clipping_range = 1e6,
+				.weight = 1,
+				.weight_total = 100};
 	assert_int_equal(encode1(&field, e, 29), 29); /* (long)(100 * (0.01 * 29)) is 28 */
 	assert_int_equal(encode1(&field, e, -0.99f), 0);
 	assert_int_equal(encode1(&field, e, -1.99f), -1);
@@ -75,7 +79,8 @@ TEST(literal_against_integers)
 TEST(refusals)
 {
 	struct sl_field field = field_of(SL_P_MERSENNE31);
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
 	struct sl_encode_note note;
 	uint64_t x[4];
 	for (int kind = 0; kind < 2; kind++, e.kind = SL_ENCODING_PAPER, e.weight_total = 1) {
@@ -84,7 +89,8 @@ TEST(refusals)
 			for (int clamp = 0; clamp < 2; clamp++) {
 				e.clamp = clamp;
 				float theta[] = {0, 1, bad[b]};
-				assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note), SL_ERR_INVALID);
+				assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note),
+						 SL_ERR_INVALID);
 				assert_int_equal(note.index, 2);
 			}
 		}
@@ -110,7 +116,8 @@ TEST(never_wraps)
 	struct sl_field field = field_of(10007);
 	struct sl_encode_note note;
 	uint64_t x[2];
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 2, .clipping_range = HUGE_VAL, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 2, .clipping_range = HUGE_VAL, .weight = 1};
 	assert_int_equal(encode1(&field, e, 50.03f), 5003);
 	assert_int_equal(encode1(&field, e, -50.03f), -5003);
 	const float large[] = {50.04f, 1e6f, 1e30f, -3e38f};
@@ -156,8 +163,8 @@ TEST(mean_comes_back)
 	assert_true(mean[0] == -1.2345f);
 }
 
-/* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs included; one
- * value beyond the clip takes its whole block along the other way. */
+/* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs
+ * included; one value beyond the clip takes its whole block along the other way. */
 TEST(blocks_against_elements)
 {
 	enum { N = 1500 };
@@ -167,12 +174,13 @@ TEST(blocks_against_elements)
 	struct sl_encode_note note;
 	uint64_t seed = 7;
 	for (uint32_t decimals = 0; decimals <= SL_DECIMALS_MAX; decimals++) {
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED, decimals, 16, true, 1 + any64(&seed) % 1000, 0}, free = e;
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED, decimals, 16, true, 1 + any64(&seed) % 1000, 0},
+				   free = e;
 		free.clipping_range = HUGE_VAL;
 		for (size_t l = 0; l < N; l++)
 			theta[l] = (float)((int64_t)any64(&seed) >> 32) * (l % 2 == 0 ? 0x1p-27f : 0x1p-28f);
 		for (size_t l = 0; l < N; l += 7)
-			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f ; /* halves */
+			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f; /* halves */
 		theta[700] = -0.0f;
 		theta[1400] = decimals % 2 == 0 ? 16 : -16;
 		assert_int_equal(sl_encoding_encode(&field, &free, theta, N, want, &note), SL_OK);
@@ -185,11 +193,12 @@ TEST(blocks_against_elements)
 
 TEST(p_bounds)
 {
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
 	uint64_t least;
 	int decimals;
-	assert_true(
-		sl_encoding_bound(SL_P_MERSENNE31, &e, 6710, 1, &least, &decimals)); /* protocol 2 names this number */
+	assert_true(sl_encoding_bound(SL_P_MERSENNE31, &e, 6710, 1, &least,
+				      &decimals)); /* protocol 2 names this number */
 	assert_int_equal(least, 1 + 320000u * 6710 + 1);
 	assert_int_equal(decimals, 4);
 	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, 6711, 1, &least, &decimals));

@@ -49,8 +49,8 @@ TEST(division_random)
 	struct sl_divisor divisor;
 	for (int n = 0; n < 3000000; n++) {
 		if (n % 16 == 0)
-			sl_metropolis_divisor_init(&divisor,
-					2 + (uint32_t)(any64(&seed) >> (44 + any64(&seed) % 19)) % 1048574);
+			sl_metropolis_divisor_init(
+				&divisor, 2 + (uint32_t)(any64(&seed) >> (44 + any64(&seed) % 19)) % 1048574);
 		int64_t x = (int64_t)any64(&seed) >> (any64(&seed) % 62);
 		check_division(&divisor, x);
 		check_division(&divisor, x / divisor.d * divisor.d);

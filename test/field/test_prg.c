@@ -67,8 +67,16 @@ TEST(wide_words_even)
 	}
 }
 
-static const uint64_t primes[] = {3, 5, 257, 1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 40) - 87,
-				  (UINT64_C(1) << 44) - 17, (UINT64_C(3) << 46) + 55, (UINT64_C(1) << 61) - 1};
+static const uint64_t primes[] = {3,
+				  5,
+				  257,
+				  1020431,
+				  SL_P_MERSENNE31,
+				  (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87,
+				  (UINT64_C(1) << 44) - 17,
+				  (UINT64_C(3) << 46) + 55,
+				  (UINT64_C(1) << 61) - 1};
 #define PRIMES (sizeof primes / sizeof *primes)
 
 static void key_of(uint8_t key[static SL_KEY_BYTES])
@@ -101,8 +109,8 @@ TEST(chacha_stream)
 	}
 }
 
-/* Elements 0, 1, 2, 11, 1000 and 3000 of the stream of the key 00 01 .. 1f, from a program that shares nothing with this
- * one: `seeded` learners of any version must agree on them. */
+/* Elements 0, 1, 2, 11, 1000 and 3000 of the stream of the key 00 01 .. 1f, from a program that shares
+ * nothing with this one: `seeded` learners of any version must agree on them. */
 static const struct {
 	uint64_t p, element[6];
 } pinned[] = {
@@ -110,10 +118,18 @@ static const struct {
 	{257, {25, 184, 188, 127, 88, 124}},
 	{1020431, {785721, 383357, 879129, 511011, 61154, 960128}},
 	{SL_P_MERSENNE31, {2100034873, 1780073945, 1996733837, 1686095930, 987577194, 1654309584}},
-	{(UINT64_C(1) << 36) - 5, {UINT64_C(40754740537), UINT64_C(58207115717), UINT64_C(46652749571), 1646772781, UINT64_C(9773358743), UINT64_C(19872729065)}},
-	{(UINT64_C(1) << 40) - 87, {UINT64_C(934107938105), UINT64_C(814121359813), UINT64_C(321530656515), UINT64_C(688841540141), UINT64_C(147212312215), UINT64_C(226031159273)}},
-	{(UINT64_C(1) << 44) - 17, {UINT64_C(6431666076985), UINT64_C(7712646457881), UINT64_C(6091493268664), UINT64_C(1816346308930), UINT64_C(7235273237127), UINT64_C(16210859237155)}},
-	{(UINT64_C(1) << 61) - 1, {UINT64_C(727830352695655737), UINT64_C(669590179446766989), UINT64_C(894772376898123146), UINT64_C(2050603660160596204), UINT64_C(35426770057100058), UINT64_C(1452966496846821294)}},
+	{(UINT64_C(1) << 36) - 5,
+	 {UINT64_C(40754740537), UINT64_C(58207115717), UINT64_C(46652749571), 1646772781,
+	  UINT64_C(9773358743), UINT64_C(19872729065)}},
+	{(UINT64_C(1) << 40) - 87,
+	 {UINT64_C(934107938105), UINT64_C(814121359813), UINT64_C(321530656515), UINT64_C(688841540141),
+	  UINT64_C(147212312215), UINT64_C(226031159273)}},
+	{(UINT64_C(1) << 44) - 17,
+	 {UINT64_C(6431666076985), UINT64_C(7712646457881), UINT64_C(6091493268664), UINT64_C(1816346308930),
+	  UINT64_C(7235273237127), UINT64_C(16210859237155)}},
+	{(UINT64_C(1) << 61) - 1,
+	 {UINT64_C(727830352695655737), UINT64_C(669590179446766989), UINT64_C(894772376898123146),
+	  UINT64_C(2050603660160596204), UINT64_C(35426770057100058), UINT64_C(1452966496846821294)}},
 };
 
 TEST(pinned_stream)
@@ -169,8 +185,9 @@ TEST(added_draws)
 		sl_prg_subtract(&randomness, &field, s + 1001, 999);
 		sl_prg_add(&randomness, &field, s + 2000, 1000);
 		for (size_t l = 0; l < 3000; l++)
-			assert_int_equal(s[l], l < 1001 || l >= 2000 ? sl_field_add(&field, was[l], drawn[l])
-								       : sl_field_sub(&field, was[l], drawn[l]));
+			assert_int_equal(s[l], l < 1001 || l >= 2000
+						       ? sl_field_add(&field, was[l], drawn[l])
+						       : sl_field_sub(&field, was[l], drawn[l]));
 	}
 }
 

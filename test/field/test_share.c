@@ -131,8 +131,10 @@ static void compare_with_evaluate(uint64_t p, uint32_t degree, size_t count)
 	for (uint32_t r = 0; r <= degree; r++) /* distinct, some large */
 		ids[r] = (sl_id)(p > UINT32_MAX ? UINT32_MAX - 3 * r : p - 1 - 2 * r);
 	assert_int_equal(sl_share_init(&sharing, &field, ids[degree], ids, degree, &arena), SL_OK);
-	uint64_t *x = SL_ARENA_TAKE(&arena, count, uint64_t), *c = SL_ARENA_TAKE(&arena, count * degree, uint64_t);
-	uint64_t *h = SL_ARENA_TAKE(&arena, count, uint64_t), **shares = SL_ARENA_TAKE(&arena, degree + 1, uint64_t *);
+	uint64_t *x = SL_ARENA_TAKE(&arena, count, uint64_t),
+		 *c = SL_ARENA_TAKE(&arena, count * degree, uint64_t);
+	uint64_t *h = SL_ARENA_TAKE(&arena, count, uint64_t),
+		 **shares = SL_ARENA_TAKE(&arena, degree + 1, uint64_t *);
 	uint64_t *scratch = SL_ARENA_TAKE(&arena, sl_share_scratch(degree), uint64_t);
 	struct sl_prg *randomness = SL_ARENA_TAKE(&arena, degree, struct sl_prg);
 	for (size_t l = 0; l < count; l++)
@@ -152,7 +154,8 @@ static void compare_with_evaluate(uint64_t p, uint32_t degree, size_t count)
 			uint64_t want = x[l], point = 1;
 			for (uint32_t k = 0; k < degree; k++) {
 				point = sl_field_mul(&field, point, sharing.points[r]);
-				want = sl_field_add(&field, want, sl_field_mul(&field, point, c[k * count + l]));
+				want = sl_field_add(&field, want,
+						    sl_field_mul(&field, point, c[k * count + l]));
 			}
 			assert_int_equal(h[l], want);
 			assert_int_equal(shares[r][l], sl_field_mul(&field, sharing.delta[r], want));
@@ -208,7 +211,8 @@ static void five_share(struct five *f, enum sl_sharing_kind kind, size_t step, u
 	for (size_t at = 0; at < 1500; at += step) {
 		for (size_t r = kind == SL_SHARING_SEEDED ? 5 : 0; r <= 5; r++)
 			out[r] = shares[r] + at;
-		sl_share(&f->sharing, kind, f->randomness, f->x + at, step < 1500 - at ? step : 1500 - at, out, scratch);
+		sl_share(&f->sharing, kind, f->randomness, f->x + at, step < 1500 - at ? step : 1500 - at,
+			 out, scratch);
 	}
 	if (kind != SL_SHARING_SEEDED)
 		return;
@@ -222,7 +226,8 @@ static void five_share(struct five *f, enum sl_sharing_kind kind, size_t step, u
 /* Chunk by chunk equals all at once; the shares sum to the secret; seeded shares are the additive ones. */
 TEST(chunks_continue)
 {
-	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 61) - 1};
+	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
+					  (UINT64_C(1) << 61) - 1};
 	static uint64_t whole[6][1500], parts[6][1500], additive[6][1500];
 	static struct five f;
 	for (size_t i = 0; i < 4; i++) {

@@ -8,8 +8,18 @@
 #define COUNT 1100u
 #define DEGREE_MOST 40u
 
-static const uint64_t primes[] = {3, 5, 7, 101, 257, 65537, 1020431, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 36) - 5,
-				  (UINT64_C(1) << 40) - 87, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
+static const uint64_t primes[] = {3,
+				  5,
+				  7,
+				  101,
+				  257,
+				  65537,
+				  1020431,
+				  (UINT64_C(1) << 31) - 1,
+				  (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87,
+				  (UINT64_C(1) << 44) - 17,
+				  (UINT64_C(1) << 61) - 1};
 
 /* Elements that are 0 and p - 1 more often than chance has it. */
 static void any_elements(uint64_t *v, size_t count, uint64_t p, uint64_t *seed)
@@ -136,8 +146,10 @@ TEST(refusing)
 				assert_false(sl_vector_valid(&field, packed, COUNT));
 				assert_true(sl_vector_valid(&field, packed, at));
 				memset(s, 0, sizeof s);
-				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, true), SL_ERR_INVALID);
-				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, false), SL_ERR_INVALID);
+				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, true),
+						 SL_ERR_INVALID);
+				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, false),
+						 SL_ERR_INVALID);
 				assert_int_equal(sl_vector_take(&field, s, packed, at, true), SL_OK);
 			}
 	}

@@ -48,7 +48,8 @@ static void check_encoding(struct round *v)
 			v->x[i * v->n + l] = (uint64_t)entry(v, "enc_mod_p", i, l);
 			if (literal) {
 				same(v, "enc_mod_p", i, l, x[l], v->x[i * v->n + l]);
-				same(v, "enc", i, l, sl_field_centred(&v->field, x[l]), entry(v, "enc", i, l));
+				same(v, "enc", i, l, sl_field_centred(&v->field, x[l]),
+				     entry(v, "enc", i, l));
 			}
 			same(v, "residue", i, l, sl_field_residue(&v->field, (int64_t)entry(v, "enc", i, l)),
 			     v->x[i * v->n + l]);
@@ -139,12 +140,14 @@ static void check_weights(struct round *v)
 	for (uint32_t i = 0; i < v->learners; i++) {
 		wide common = 1, sum = 0;
 		for (uint32_t r = 0; r < sl_graph_degree(&v->graph, i); r++)
-			common = common_multiple(common,
-						 sl_graph_metropolis(&v->graph, i, sl_graph_neighbours(&v->graph, i)[r]));
+			common = common_multiple(
+				common,
+				sl_graph_metropolis(&v->graph, i, sl_graph_neighbours(&v->graph, i)[r]));
 		for (uint32_t j = 0, r = 0; j < v->learners; j++) {
 			wide num, den;
 			vector_ratio(vector_at(vector_at(member(v, "mh"), i), j), &num, &den);
-			bool linked = r < sl_graph_degree(&v->graph, i) && sl_graph_neighbours(&v->graph, i)[r] == j;
+			bool linked = r < sl_graph_degree(&v->graph, i) &&
+				      sl_graph_neighbours(&v->graph, i)[r] == j;
 			if (linked)
 				same(v, "mh", i, j, num * sl_graph_metropolis(&v->graph, i, j), den);
 			else if (j != i)

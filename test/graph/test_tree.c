@@ -88,7 +88,8 @@ TEST(random_graphs)
 	}
 }
 
-/* Every learner is kept by one neighbour that is not its parent, if it has one; nobody keeps more than it must. */
+/* Every learner is kept by one neighbour that is not its parent, if it has one; nobody keeps more than it
+ * must. */
 static void expect_backups(const struct sl_graph *g)
 {
 	struct sl_tree tree;
@@ -130,7 +131,9 @@ TEST(backups)
 	struct sl_tree tree;
 	assert_int_equal(sl_tree_init(&tree, &ring, &arena), SL_OK);
 	for (uint32_t v = 0; v < 10; v++) /* on a ring all but who hangs on the next one are kept by it */
-		assert_int_equal(sl_tree_backup(tree.parent, &ring, v), v != tree.root && tree.parent[v] == (v + 1) % 10 ? (v + 9) % 10 : (v + 1) % 10);
+		assert_int_equal(sl_tree_backup(tree.parent, &ring, v),
+				 v != tree.root && tree.parent[v] == (v + 1) % 10 ? (v + 9) % 10
+										  : (v + 1) % 10);
 }
 
 static void expect_centre(const char *text, uint32_t n, uint32_t root, uint32_t depth)

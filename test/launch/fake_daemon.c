@@ -218,11 +218,21 @@ static void write_result(const struct fake *f, unsigned round)
 {
 	uint8_t z[4 * (MODEL_MOST + 1)] = {0}, sum[SL_HASH_BYTES];
 	size_t n = sl_autoencoder_parameters(f->hidden_units);
-	struct sl_certificate certificate = {.t = round, .a = 1, .p = field.p, .learners = f->learners, .clipping_range = CLIP_16, .count = 1};
+	struct sl_certificate certificate = {.t = round,
+					     .a = 1,
+					     .p = field.p,
+					     .learners = f->learners,
+					     .clipping_range = CLIP_16,
+					     .count = 1};
 	struct sl_error error = {0};
 	memset(certificate.digest, 0xf0, sizeof certificate.digest);
 	struct sl_digest *own = &certificate.digests[0];
-	*own = (struct sl_digest){.t = round, .a = 1, .p = field.p, .learners = f->learners, .clipping_range = CLIP_16, .id = f->id};
+	*own = (struct sl_digest){.t = round,
+				  .a = 1,
+				  .p = field.p,
+				  .learners = f->learners,
+				  .clipping_range = CLIP_16,
+				  .id = f->id};
 	memset(own->digest, 0xf0, sizeof own->digest);
 	if (sl_result_write("state", f->run, &certificate, n, z, 4 * (n + 1), sum, &error) != SL_OK)
 		die(error.text);
@@ -258,7 +268,8 @@ static void commit(struct fake *f)
 	if (faulty(f, "die"))
 		fail_round(f);
 	if (faulty(f, "final")) {
-		record(f, "error", "fatal", json_pack("{s:I, s:s}", "round", round, "text", "the model is above its clip"));
+		record(f, "error", "fatal",
+		       json_pack("{s:I, s:s}", "round", round, "text", "the model is above its clip"));
 		exit(1);
 	}
 	if (faulty(f, "quit") && once())
@@ -268,8 +279,9 @@ static void commit(struct fake *f)
 	if (strcmp(f->fault, "stall") == 0 && t >= f->fault_round)
 		return;
 	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
-		record(f, "warn", "waiting", json_pack("{s:I, s:s, s:s, s:[i]}", "round", round, "phase", "RECOVER", "for",
-						       "masked states", "learners", 3));
+		record(f, "warn", "waiting",
+		       json_pack("{s:I, s:s, s:s, s:[i]}", "round", round, "phase", "RECOVER", "for",
+				 "masked states", "learners", 3));
 		return;
 	}
 	record(f, "info", "view",
@@ -309,7 +321,8 @@ static void hear_range(struct fake *f, const json_t *request)
 		return;
 	if (json_array_size(json_object_get(request, "peers")) > 0) {
 		/* whoever comes late has missed steps in which the others, who wait for nobody, committed */
-		json_int_t missed = f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1 - f->round;
+		json_int_t missed =
+			f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1 - f->round;
 		f->heard = true;
 		commit(f);
 		while (missed-- > 0 && f->round < f->rounds)
@@ -330,9 +343,9 @@ static void hear(struct fake *f, unsigned client, const char *line)
 	if (op == NULL)
 		die("request without op");
 	if (strcmp(op, "status") == 0)
-		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I}", "round", (json_int_t)f->round + 1,
-							"phase", "DISCOVER", "progress", 500, "committed",
-							(json_int_t)f->round));
+		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I}", "round",
+							(json_int_t)f->round + 1, "phase", "DISCOVER",
+							"progress", 500, "committed", (json_int_t)f->round));
 	say(f->clients[client], reply);
 	json_decref(reply);
 	f->watched[client] |= strcmp(op, "watch") == 0;

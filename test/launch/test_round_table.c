@@ -12,8 +12,8 @@
 static json_t *commit(int round, double ms, double margin, const char *digest)
 {
 	return json_pack("{s:i, s:i, s:i, s:f, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "round", round,
-			 "learners", 2, "edges", 1, "mu", 0.25, "steps", 7, "margin", margin, "digest", digest,
-			 "mono_ms", ms, "train_s", 1.5, "aggregate_s", 9.0, "round_bytes_sent", 100);
+			 "learners", 2, "edges", 1, "mu", 0.25, "steps", 7, "margin", margin, "digest",
+			 digest, "mono_ms", ms, "train_s", 1.5, "aggregate_s", 9.0, "round_bytes_sent", 100);
 }
 
 static bool hear_commit(struct sl_round_table *rounds, uint32_t learner, json_t *record)
@@ -60,8 +60,9 @@ static json_t *commit_with_costs(double ms, double share, double ready, double m
 {
 	json_t *record = commit(1, ms, 0.01, "aa");
 	json_object_set_new(record, "costs",
-			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:i}", "share_ms", share, "ready_ms", ready, "mix_ms", mix,
-				      "settle_ms", settle, "round_cpu_s", 0.5, "peak_bytes", peak));
+			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:i}", "share_ms", share, "ready_ms", ready,
+				      "mix_ms", mix, "settle_ms", settle, "round_cpu_s", 0.5, "peak_bytes",
+				      peak));
 	return record;
 }
 

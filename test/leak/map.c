@@ -40,7 +40,8 @@ struct matrix map_seen(const struct map *map, uint32_t coalition)
 	struct matrix seen = matrix_of(&map->field, map->inputs);
 	for (size_t o = 0; o < map->outputs; o++)
 		if (map_sees(map, coalition, &map->rows[o]))
-			memcpy(matrix_add(&seen), matrix_row(&map->cells, o), seen.columns * sizeof *seen.cells);
+			memcpy(matrix_add(&seen), matrix_row(&map->cells, o),
+			       seen.columns * sizeof *seen.cells);
 	for (size_t c = 0; c < seen.columns; c++) {
 		if (!(coalition >> map_owner(map, c) & 1))
 			continue;

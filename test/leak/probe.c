@@ -6,7 +6,8 @@ static void recover(struct probe *probe)
 {
 	struct replay *replay = &probe->replay;
 	struct matrix *cells = &probe->map.cells;
-	uint64_t *inputs = calloc(replay->inputs, sizeof *inputs), *outputs = calloc(replay->outputs, sizeof *outputs);
+	uint64_t *inputs = calloc(replay->inputs, sizeof *inputs),
+		 *outputs = calloc(replay->outputs, sizeof *outputs);
 	replay_run(replay, inputs, probe->base);
 	for (size_t o = 0; o < replay->outputs; o++)
 		matrix_add(cells);
@@ -25,7 +26,8 @@ static void recover(struct probe *probe)
 static void confirm(struct probe *probe)
 {
 	struct replay *replay = &probe->replay;
-	uint64_t *inputs = calloc(replay->inputs, sizeof *inputs), *outputs = calloc(replay->outputs, sizeof *outputs);
+	uint64_t *inputs = calloc(replay->inputs, sizeof *inputs),
+		 *outputs = calloc(replay->outputs, sizeof *outputs);
 	uint64_t seed = replay->inputs;
 	for (int time = 0; time < PREDICTIONS; time++) {
 		for (size_t c = 0; c < replay->inputs; c++)
@@ -38,8 +40,8 @@ static void confirm(struct probe *probe)
 	free(outputs);
 }
 
-void probe_open(struct probe *probe, const struct history *history, const struct sl_field *field, enum sl_sharing_kind kind,
-		enum mistake mistake)
+void probe_open(struct probe *probe, const struct history *history, const struct sl_field *field,
+		enum sl_sharing_kind kind, enum mistake mistake)
 {
 	struct replay *replay = &probe->replay;
 	replay_open(replay, history, field, kind);

@@ -62,7 +62,8 @@ static void draw_randomness(struct drawer *drawer)
 	run->history.attempts[k].draw[drawer->learner] = drawer->draws - 1;
 	for (size_t e = 0; e < drawer->random_script.elements; e++)
 		drawer->randomness[e] = take_input(
-			run, (struct input){.coin = true, .learner = drawer->learner, .attempt = k, .element = e});
+			run,
+			(struct input){.coin = true, .learner = drawer->learner, .attempt = k, .element = e});
 }
 
 /* An sl_key_source, of keys, nonces and streams. A filling of a stream gives the coins of one neighbour. */
@@ -84,7 +85,8 @@ static void own_seed(struct run *run, struct drawer *drawer, struct sl_prg *stre
 
 static void hold_seed(const struct run *run, struct sl_prg *stream)
 {
-	if (stream->source == NULL && !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has come, and only now */
+	if (stream->source == NULL &&
+	    !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has come, and only now */
 		seeds_hold(&run->seeds, stream);
 }
 
@@ -164,12 +166,14 @@ static void put_state(struct run *run, uint32_t k, uint32_t i, const uint64_t *e
 		put_output(run, (struct row){ROW_STATE, k, i, i, e}, elements[e]);
 }
 
-/* What mixing starts from; of metropolis, it is s << f. What comes later is a function of these (test_leak_replay.c). */
+/* What mixing starts from; of metropolis, it is s << f. What comes later is a function of these
+ * (test_leak_replay.c). */
 static void hear_state(struct run *run, uint32_t i, const struct sl_chunk *chunk)
 {
 	uint64_t elements[16];
 	bool shifted = run->options.mixing == SL_ENGINE_METROPOLIS;
-	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1, shifted ? SL_STATE_BYTES : run->field.bytes);
+	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1,
+			shifted ? SL_STATE_BYTES : run->field.bytes);
 	for (size_t e = 0; e <= run->options.floats; e++)
 		elements[e] >>= shifted ? sl_spectrum_fraction_bits(run->field.bits) : 0;
 	if (chunk->iteration == 0)
@@ -201,7 +205,8 @@ static bool hear(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *
 
 static struct sl_sim *build(struct run *run)
 {
-	struct sl_sim_options o = {.seed = run->options.seed, .learners = run->options.learners, .delay_ms = 100};
+	struct sl_sim_options o = {
+		.seed = run->options.seed, .learners = run->options.learners, .delay_ms = 100};
 	o.parameters = (struct sl_parameters){.n = run->options.floats,
 					      .rounds = run->options.rounds,
 					      .p = RUN_FIELD,
@@ -213,14 +218,15 @@ static struct sl_sim *build(struct run *run)
 		struct drawer *drawer = &run->drawers[i];
 		*drawer = (struct drawer){.run = run, .learner = i};
 		drawer->random_script = (struct random_script){.field = &run->field,
-					     .randomness = drawer->randomness,
-					     .count = run->options.floats + 1,
-					     .elements = run->options.floats + 1,
-					     .junk = i};
+							       .randomness = drawer->randomness,
+							       .count = run->options.floats + 1,
+							       .elements = run->options.floats + 1,
+							       .junk = i};
 		sim->learners[i].workspace.source = draw;
 		sim->learners[i].workspace.source_context = drawer;
 		sim->learners[i].config.privacy_check_warns = false;
-		sim->learners[i].config.prepare_timeout_ms = 200u << run->options.seed % 3; /* some give up while others release */
+		sim->learners[i].config.prepare_timeout_ms =
+			200u << run->options.seed % 3; /* some give up while others release */
 	}
 	sim->tap = hear;
 	sim->tap_result = replace_randomness;

@@ -1,7 +1,8 @@
-/* run.h - one simulated run under faults, with coins and models that are handed in, and what learners said in it.
+/* run.h - one simulated run under faults, with coins and models that are handed in, and what learners said in
+ * it.
  *
- * Inputs and outputs are numbered as they come up. Which ones do depends on the seed alone: the same seed gives the same lists,
- * whatever the inputs are.
+ * Inputs and outputs are numbered as they come up. Which ones do depends on the seed alone: the same seed
+ * gives the same lists, whatever the inputs are.
  */
 #pragma once
 
@@ -23,7 +24,7 @@ struct input {
 	bool coin;
 	uint32_t learner;
 	uint32_t attempt; /* of a coin: it is drawn for the shares of that one */
-	uint32_t draw;    /* of a model */
+	uint32_t draw;	  /* of a model */
 	size_t element;
 };
 
@@ -35,7 +36,7 @@ struct run {
 	size_t given_count;
 	struct input *inputs;
 	size_t input_count, input_room;
-	struct row *rows; /* outputs, */
+	struct row *rows;  /* outputs, */
 	uint64_t *outputs; /* and their values */
 	size_t output_count, output_room;
 	struct history history;

@@ -22,14 +22,16 @@ static struct seed *expect(const struct seeds *seeds, const uint8_t *key)
 	return seed;
 }
 
-void seeds_own(struct seeds *seeds, struct sl_prg *stream, const struct sl_field *field, const uint64_t *randomness, size_t count)
+void seeds_own(struct seeds *seeds, struct sl_prg *stream, const struct sl_field *field,
+	       const uint64_t *randomness, size_t count)
 {
 	struct seed *seed = malloc(sizeof *seed + count * sizeof *randomness);
 	assert_true(seed != NULL && find(seeds, stream->key) == NULL);
 	*seed = (struct seed){.next = seeds->first};
 	memcpy(seed->key, stream->key, SL_KEY_BYTES);
 	memcpy(seed->randomness, randomness, count * sizeof *randomness);
-	seed->owner = (struct random_script){.field = field, .randomness = seed->randomness, .count = count, .elements = count};
+	seed->owner = (struct random_script){
+		.field = field, .randomness = seed->randomness, .count = count, .elements = count};
 	seed->holder = seed->owner;
 	seeds->first = seed;
 	sl_prg_open_source(stream, random_script_read, &seed->owner);

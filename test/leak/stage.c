@@ -17,11 +17,13 @@ static void make_graph(struct replay *replay, const struct attempt *attempt, str
 	assert_int_equal(sl_graph_init(&view->graph, view->n, edges, count, &replay->arena), SL_OK);
 }
 
-static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_sharing_kind kind, struct sl_view *view)
+static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_sharing_kind kind,
+		      struct sl_view *view)
 {
 	const struct history *history = replay->history;
 	const struct attempt *attempt = &history->attempts[k];
-	*view = (struct sl_view){.t = 1, .a = k + 1, .h = {(uint8_t)k}, .field = replay->field, .sharing = kind};
+	*view = (struct sl_view){
+		.t = 1, .a = k + 1, .h = {(uint8_t)k}, .field = replay->field, .sharing = kind};
 	view->members = SL_ARENA_TAKE(&replay->arena, history->learners, uint32_t);
 	view->ids = SL_ARENA_TAKE(&replay->arena, history->learners, sl_id);
 	view->position = SL_ARENA_TAKE(&replay->arena, history->learners, uint32_t);
@@ -45,7 +47,8 @@ static void make_view(struct replay *replay, uint32_t k, uint32_t self, enum sl_
 	view->chunks = 1;
 }
 
-static void make_workspace(struct replay *replay, struct fixture *fixture, enum sl_sharing_kind kind, size_t scratch)
+static void make_workspace(struct replay *replay, struct fixture *fixture, enum sl_sharing_kind kind,
+			   size_t scratch)
 {
 	struct sl_workspace *workspace = &fixture->workspace;
 	size_t elements = replay->history->elements;
@@ -83,12 +86,15 @@ static void open_fixture(struct replay *replay, uint32_t i, enum sl_sharing_kind
 		make_view(replay, k, i, kind, &fixture->views[k]);
 		size_t need = sl_job_scratch(&fixture->views[k]);
 		scratch = need > scratch ? need : scratch;
-		state_file = replay_state_file_bytes(&fixture->views[k]) > state_file ? replay_state_file_bytes(&fixture->views[k]) : state_file;
+		state_file = replay_state_file_bytes(&fixture->views[k]) > state_file
+				     ? replay_state_file_bytes(&fixture->views[k])
+				     : state_file;
 	}
 	fixture->slots = SL_ARENA_TAKE(&replay->arena, state_file, uint8_t);
 	assert_non_null(fixture->slots);
 	make_workspace(replay, fixture, kind, scratch + 64);
-	fixture->random_script = (struct random_script){.field = &replay->field, .elements = replay->history->elements, .junk = i};
+	fixture->random_script = (struct random_script){
+		.field = &replay->field, .elements = replay->history->elements, .junk = i};
 	replay->coin_start[i + 1] = replay->coin_start[i] + count_randomness(replay, i);
 }
 
@@ -98,11 +104,13 @@ static size_t count_rows(const struct history *history)
 	for (uint32_t k = 0; k < history->count; k++)
 		for (uint32_t i = 0; i < history->learners; i++)
 			if (history->attempts[k].present >> i & 1)
-				rows += (size_t)__builtin_popcount(history->attempts[k].graph.adjacent[i]) + 2;
+				rows += (size_t)__builtin_popcount(history->attempts[k].graph.adjacent[i]) +
+					2;
 	return rows * history->elements;
 }
 
-void replay_open(struct replay *replay, const struct history *history, const struct sl_field *field, enum sl_sharing_kind kind)
+void replay_open(struct replay *replay, const struct history *history, const struct sl_field *field,
+		 enum sl_sharing_kind kind)
 {
 	*replay = (struct replay){.history = history, .field = *field};
 	replay->arena = arena_of(ARENA_BYTES + history->learners * history->elements * ROOM_AN_ELEMENT);
@@ -112,7 +120,8 @@ void replay_open(struct replay *replay, const struct history *history, const str
 		open_fixture(replay, i, kind);
 	for (uint32_t i = 0; i < history->learners; i++)
 		for (uint32_t j = 0; j < history->learners; j++)
-			replay->mail[i][j] = SL_ARENA_TAKE(&replay->arena, history->elements * 8 + SL_KEY_BYTES, uint8_t);
+			replay->mail[i][j] =
+				SL_ARENA_TAKE(&replay->arena, history->elements * 8 + SL_KEY_BYTES, uint8_t);
 	replay->inputs = replay->coin_start[history->learners] + history_models(history);
 	replay->outputs = count_rows(history);
 	replay->rows = SL_ARENA_TAKE(&replay->arena, replay->outputs, struct row);
@@ -135,7 +144,8 @@ void replay_speak(struct replay *replay, enum sl_engine engine)
 {
 	replay->spoken_room = 1u << 16;
 	replay->spoken = malloc(replay->spoken_room);
-	assert_true(replay->spoken != NULL && replay->history->count == 1); /* a vault keeps what it surveyed last */
+	assert_true(replay->spoken != NULL &&
+		    replay->history->count == 1); /* a vault keeps what it surveyed last */
 	for (uint32_t i = 0; i < replay->history->learners; i++)
 		set_engine(&replay->fixtures[i], &replay->fixtures[i].views[0], engine);
 }

@@ -9,7 +9,8 @@ struct writing {
 	size_t count;
 };
 
-static void emit(struct writing *writing, enum row_kind kind, uint32_t from, uint32_t to, const uint64_t *elements)
+static void emit(struct writing *writing, enum row_kind kind, uint32_t from, uint32_t to,
+		 const uint64_t *elements)
 {
 	for (size_t l = 0; l < writing->replay->history->elements; l++) {
 		assert_true(writing->count < writing->replay->outputs);
@@ -18,7 +19,8 @@ static void emit(struct writing *writing, enum row_kind kind, uint32_t from, uin
 	}
 }
 
-void replay_work(struct fixture *fixture, uint32_t attempt, enum sl_job_kind kind, struct sl_buffer *buffers, struct sl_job_result *result)
+void replay_work(struct fixture *fixture, uint32_t attempt, enum sl_job_kind kind, struct sl_buffer *buffers,
+		 struct sl_job_result *result)
 {
 	struct sl_job job = {.kind = kind, .view = &fixture->views[attempt], .buffers = buffers};
 	sl_job_run(&fixture->workspace, &job, result);
@@ -39,12 +41,14 @@ static void own_seeds(struct replay *replay, struct fixture *fixture, const stru
 	struct random_script *random_script = &fixture->random_script;
 	for (uint32_t r = 0; r < view->degree; r++, random_script->next += view->elements) {
 		assert_true(random_script->next + view->elements <= random_script->count);
-		seeds_own(&replay->seeds, &fixture->workspace.randomness[r], &replay->field, random_script->randomness + random_script->next, view->elements);
+		seeds_own(&replay->seeds, &fixture->workspace.randomness[r], &replay->field,
+			  random_script->randomness + random_script->next, view->elements);
 	}
 }
 
 /* What a neighbour gets: its elements, or what stands for them. */
-static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t *bytes, const struct sl_view *view)
+static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t *bytes,
+		 const struct sl_view *view)
 {
 	struct replay *replay = writing->replay;
 	uint64_t *elements = calloc(view->elements, sizeof *elements);
@@ -75,7 +79,8 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 	if (view->sharing == SL_SHARING_SEEDED)
 		own_seeds(replay, fixture, view);
 	replay_work(fixture, writing->attempt, SL_JOB_SHARE, NULL, &result);
-	assert_true(all_zero(workspace->x, elements) && all_zero(workspace->rows[view->degree], elements)); /* no longer needed */
+	assert_true(all_zero(workspace->x, elements) &&
+		    all_zero(workspace->rows[view->degree], elements)); /* no longer needed */
 	for (uint32_t r = 0; r < view->degree; r++)
 		send(writing, i, sl_view_peer(view, r), workspace->shares[r], view);
 	emit(writing, ROW_OWN, i, i, workspace->s);
@@ -101,8 +106,8 @@ static void gather(struct writing *writing, uint32_t i)
 	emit(writing, ROW_STATE, i, i, fixture->workspace.s);
 }
 
-/* What is announced before the release is a commitment under a nonce of its own; what mixing starts from, and what others may
- * fetch, is the state alone. */
+/* What is announced before the release is a commitment under a nonce of its own; what mixing starts from, and
+ * what others may fetch, is the state alone. */
 static void seal(struct writing *writing, uint32_t i, const uint64_t *state)
 {
 	struct fixture *fixture = &writing->replay->fixtures[i];
@@ -116,13 +121,17 @@ static void seal(struct writing *writing, uint32_t i, const uint64_t *state)
 		assert_true(workspace->s[l] == state[l]);
 	if (workspace->source != random_script_read)
 		return;
-	uint8_t packed[64], commitment[SL_HASH_BYTES], *slot = sl_slot_state(&workspace->state_file, view->self);
-	assert_true(sl_slot_state_bytes(view) <= sizeof packed && fixture->random_script.nonces == nonces + 1);
+	uint8_t packed[64], commitment[SL_HASH_BYTES],
+		*slot = sl_slot_state(&workspace->state_file, view->self);
+	assert_true(sl_slot_state_bytes(view) <= sizeof packed &&
+		    fixture->random_script.nonces == nonces + 1);
 	sl_bytes_pack(packed, state, view->elements, view->field.bytes);
-	sl_canonical_commitment(&workspace->scope, packed, sl_slot_state_bytes(view), fixture->random_script.nonce, commitment);
+	sl_canonical_commitment(&workspace->scope, packed, sl_slot_state_bytes(view),
+				fixture->random_script.nonce, commitment);
 	assert_memory_equal(result.hash, commitment, sizeof commitment);
 	assert_memory_equal(slot, packed, sl_slot_state_bytes(view));
-	assert_memory_equal(sl_slot_nonce(&workspace->state_file, view->self), fixture->random_script.nonce, SL_NONCE_BYTES);
+	assert_memory_equal(sl_slot_nonce(&workspace->state_file, view->self), fixture->random_script.nonce,
+			    SL_NONCE_BYTES);
 }
 
 /* --- after the release --- */
@@ -159,8 +168,8 @@ static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *state
 {
 	for (uint32_t i = 0; i < replay->history->learners; i++)
 		if (replay->history->attempts[attempt].present >> i & 1)
-			sl_job_mix_state(&replay->fixtures[i].workspace, &replay->fixtures[i].views[attempt], &(struct sl_chunk){.iteration = k},
-				       states + i * STATE_ROOM);
+			sl_job_mix_state(&replay->fixtures[i].workspace, &replay->fixtures[i].views[attempt],
+					 &(struct sl_chunk){.iteration = k}, states + i * STATE_ROOM);
 	replay_say(replay, states, replay->history->learners * STATE_ROOM);
 }
 
@@ -209,7 +218,8 @@ static void fetch_all(struct replay *replay, uint32_t attempt, uint32_t i)
 	for (uint32_t from = 0; from < view->n; from++) {
 		const struct fixture *owner = &replay->fixtures[view->members[from]];
 		struct sl_buffer buffer = {.from = from, .size = sl_slot_state_bytes(view)};
-		struct sl_job job = {.kind = SL_JOB_CHECK, .view = view, .chunk = from, .expected = owner->commitment};
+		struct sl_job job = {
+			.kind = SL_JOB_CHECK, .view = view, .chunk = from, .expected = owner->commitment};
 		struct sl_job_result result;
 		buffer.bytes = sl_slot_state(&owner->workspace.state_file, from);
 		memcpy(buffer.nonce, sl_slot_nonce(&owner->workspace.state_file, from), SL_NONCE_BYTES);

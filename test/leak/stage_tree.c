@@ -5,7 +5,7 @@ struct climb {
 	struct replay *replay;
 	uint32_t attempt;
 	uint8_t states[HISTORY_LEARNERS][STATE_ROOM]; /* what each said last */
-	uint32_t through; /* bit set: whose turn is over */
+	uint32_t through;			      /* bit set: whose turn is over */
 };
 
 static const struct sl_view *view_of(const struct climb *climb, uint32_t i)
@@ -26,7 +26,8 @@ static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
 
 static void say(struct climb *climb, uint32_t i, uint64_t iteration)
 {
-	sl_job_mix_state(&climb->replay->fixtures[i].workspace, view_of(climb, i), &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
+	sl_job_mix_state(&climb->replay->fixtures[i].workspace, view_of(climb, i),
+			 &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
 	replay_say(climb->replay, climb->states[i], STATE_ROOM);
 }
 
@@ -74,7 +75,8 @@ static void go_down(struct climb *climb, uint32_t i)
 
 static void everybody_once(struct climb *climb, void (*go)(struct climb *, uint32_t))
 {
-	uint32_t learners = climb->replay->history->learners, present = climb->replay->history->attempts[climb->attempt].present;
+	uint32_t learners = climb->replay->history->learners,
+		 present = climb->replay->history->attempts[climb->attempt].present;
 	climb->through = 0;
 	for (uint32_t time = 0; time < learners && climb->through != present; time++)
 		for (uint32_t i = 0; i < learners; i++)

@@ -17,7 +17,8 @@ static void fill(struct random_script *random_script, uint8_t *bytes, size_t n)
 		fail_msg("more coins are drawn than neighbours get elements");
 	for (size_t l = 0; l < random_script->elements; l++) {
 		put_word(random_script, bytes + 2 * l * width, width, rejected);
-		put_word(random_script, bytes + (2 * l + 1) * width, width, random_script->randomness[random_script->next++]);
+		put_word(random_script, bytes + (2 * l + 1) * width, width,
+			 random_script->randomness[random_script->next++]);
 	}
 }
 

@@ -1,7 +1,9 @@
-/* tape.h - the operating system's generator, as a list of coins: bytes that make each coin what it is wanted to be.
+/* tape.h - the operating system's generator, as a list of coins: bytes that make each coin what it is wanted
+ * to be.
  *
- * Every coin comes behind a word that has to be rejected, and under bits that have to be masked away; what follows the coins of
- * one filling is rejected too. A reader that does anything else with the bytes does not get the coins.
+ * Every coin comes behind a word that has to be rejected, and under bits that have to be masked away; what
+ * follows the coins of one filling is rejected too. A reader that does anything else with the bytes does not
+ * get the coins.
  */
 #pragma once
 
@@ -9,11 +11,11 @@
 
 struct random_script {
 	const struct sl_field *field;
-	const uint64_t *randomness;   /* count of them, the wanted values */
+	const uint64_t *randomness; /* count of them, the wanted values */
 	size_t count, next;
-	size_t elements;         /* coins in one filling of a stream */
-	uint64_t junk;           /* state of the bits that do not matter */
-	uint32_t nonces;         /* asked for so far */
+	size_t elements;	       /* coins in one filling of a stream */
+	uint64_t junk;		       /* state of the bits that do not matter */
+	uint32_t nonces;	       /* asked for so far */
 	uint8_t nonce[SL_NONCE_BYTES]; /* the last */
 };
 

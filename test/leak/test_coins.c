@@ -1,4 +1,5 @@
-/* Coins are uniform, and used once: from all words that bytes can make, and over a vector of more than one chunk. */
+/* Coins are uniform, and used once: from all words that bytes can make, and over a vector of more than one
+ * chunk. */
 #include <sodium.h>
 
 #include "common/base/bytes.h"
@@ -38,7 +39,8 @@ static void count_words(uint64_t p, enum sl_sharing_kind kind)
 	uint32_t words = 1u << field.bits, seen[8] = {0};
 	history_add(&history, &attempt);
 	replay_open(&replay, &history, &field, kind);
-	uint64_t *inputs = calloc(replay.inputs, sizeof *inputs), *outputs = calloc(replay.outputs, sizeof *outputs);
+	uint64_t *inputs = calloc(replay.inputs, sizeof *inputs),
+		 *outputs = calloc(replay.outputs, sizeof *outputs);
 	struct words given = {.shift = field.bits};
 	replay.fixtures[0].workspace.source = replay.fixtures[1].workspace.source = two_words;
 	replay.fixtures[0].workspace.source_context = replay.fixtures[1].workspace.source_context = &given;
@@ -135,7 +137,8 @@ static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_
 	for (uint32_t r = 0; r < DEGREE; r++) {
 		struct sl_prg randomness;
 		if (view->sharing != SL_SHARING_SEEDED) {
-			sl_bytes_unpack(v->shares[r] + m * SL_CHUNK_ELEMENTS, workspace->shares[r], sl_view_chunk_elements(view, m), view->field.bytes);
+			sl_bytes_unpack(v->shares[r] + m * SL_CHUNK_ELEMENTS, workspace->shares[r],
+					sl_view_chunk_elements(view, m), view->field.bytes);
 			continue;
 		}
 		memset(v->shares[r], 0, ELEMENTS * sizeof **v->shares);
@@ -174,7 +177,8 @@ static void share_long(struct long_vector *v, bool from_os)
 	sl_job_wipe(workspace);
 }
 
-/* The shares of one coordinate as a map of coins and model, and its inverse: a row for each coin, then the model. */
+/* The shares of one coordinate as a map of coins and model, and its inverse: a row for each coin, then the
+ * model. */
 static struct matrix invert_sharing(enum sl_sharing_kind kind)
 {
 	struct sl_field field = field_of(SL_P_MERSENNE31);
@@ -186,7 +190,8 @@ static struct matrix invert_sharing(enum sl_sharing_kind kind)
 	probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
 	size_t model = probe.replay.coin_start[3];
 	struct matrix both = matrix_of(&field, 2 * (DEGREE + 1));
-	for (uint32_t r = 0; r <= DEGREE; r++) { /* the first rows are learner 0's: shares to 1 and 2, then its own */
+	for (uint32_t r = 0; r <= DEGREE;
+	     r++) { /* the first rows are learner 0's: shares to 1 and 2, then its own */
 		uint64_t *row = matrix_add(&both);
 		for (uint32_t c = 0; c <= DEGREE; c++)
 			row[c] = matrix_row(&probe.map.cells, r)[c < DEGREE ? c : model];
@@ -207,7 +212,9 @@ static void recover_randomness(struct long_vector *v, const struct matrix *inver
 			uint64_t coin = 0;
 			for (uint32_t r = 0; r <= DEGREE; r++)
 				coin = sl_field_add(field, coin,
-					      sl_field_mul(field, matrix_row(inverse, c)[DEGREE + 1 + r], v->shares[r][l]));
+						    sl_field_mul(field,
+								 matrix_row(inverse, c)[DEGREE + 1 + r],
+								 v->shares[r][l]));
 			v->randomness[c][l] = coin;
 		}
 }
@@ -224,7 +231,8 @@ static void expect_once(const struct long_vector *v)
 	free(used);
 }
 
-/* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second attempt. */
+/* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second
+ * attempt. */
 TEST(from_the_system)
 {
 	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {

@@ -1,10 +1,13 @@
-/* What a coalition learns in several attempts of one round: what each of them allows, and, where rule B decides on the models
- * (protocol 6), nothing but sums over everybody else, each of models of its own. */
+/* What a coalition learns in several attempts of one round: what each of them allows, and, where rule B
+ * decides on the models (protocol 6), nothing but sums over everybody else, each of models of its own. */
 #include "common/protocol/release_log.h"
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
-#define EACH_KIND(kind) enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++
+#define EACH_KIND(kind)                                                                                      \
+	enum sl_sharing_kind kind = SL_SHARING_SHAMIR;                                                       \
+	kind <= SL_SHARING_SEEDED;                                                                           \
+	kind++
 
 static void expect_allowed(const struct probe *probe, uint32_t coalition)
 {
@@ -15,7 +18,8 @@ static void expect_allowed(const struct probe *probe, uint32_t coalition)
 
 /* --- any models, anybody released --- */
 
-/* Two attempts that both go as far as they can be asked about: each has released who is in `released`, of every coalition. */
+/* Two attempts that both go as far as they can be asked about: each has released who is in `released`, of
+ * every coalition. */
 static void ask_pair(struct history *history, const struct sl_field *field, enum sl_sharing_kind kind)
 {
 	struct attempt *first = &history->attempts[0], *second = &history->attempts[1];
@@ -71,7 +75,8 @@ TEST(any_histories)
 		struct probe probe;
 		for (int k = 0; k < 3; k++) {
 			struct attempt attempt = any_attempt(n, 0, &seed);
-			attempt.released = attempt.shown = attempt.present & (uint32_t)(any64(&seed) | any64(&seed));
+			attempt.released = attempt.shown =
+				attempt.present & (uint32_t)(any64(&seed) | any64(&seed));
 			for (uint32_t i = 0; i < n; i++)
 				attempt.draw[i] = (uint32_t)(any64(&seed) % 2);
 			history_add(&history, &attempt);
@@ -86,7 +91,8 @@ TEST(any_histories)
 /* --- rule B --- */
 
 /* What a learner would have in its ledger by now, and what that says of a model. */
-static bool reusable(const struct history *history, uint32_t learner, uint32_t draw, const uint32_t *aborts, uint32_t c)
+static bool reusable(const struct history *history, uint32_t learner, uint32_t draw, const uint32_t *aborts,
+		     uint32_t c)
 {
 	uint64_t members[HISTORY_ATTEMPTS], aborted[HISTORY_ATTEMPTS];
 	struct sl_release_log release_log = {0};
@@ -95,14 +101,15 @@ static bool reusable(const struct history *history, uint32_t learner, uint32_t d
 		members[k] = attempt->present;
 		aborted[k] = aborts[k] & attempt->present;
 		if ((attempt->released & attempt->present) >> learner & 1)
-			release_log.used[release_log.count++] = (struct sl_used){k + 1, attempt->draw[learner], &members[k], &aborted[k]};
+			release_log.used[release_log.count++] =
+				(struct sl_used){k + 1, attempt->draw[learner], &members[k], &aborted[k]};
 	}
 	return sl_release_log_may_reuse(&release_log, draw, c, 1);
 }
 
 /* Each takes its model of before, or the next one, as rule B says for c colluders. */
-static void choose_models(const struct history *history, struct attempt *attempt, uint32_t *draws, const uint32_t *aborts,
-			  uint32_t c)
+static void choose_models(const struct history *history, struct attempt *attempt, uint32_t *draws,
+			  const uint32_t *aborts, uint32_t c)
 {
 	for (uint32_t i = 0; i < history->learners; i++) {
 		if (!reusable(history, i, draws[i], aborts, c))
@@ -130,8 +137,10 @@ static bool knows(const struct probe *probe, uint32_t coalition, uint32_t learne
 	return known;
 }
 
-/* Two attempts, the second without `gone`: the first released by `released` of the others, the second by all. */
-static struct history retried(const struct attempt *attempt, uint32_t released, uint32_t gone, uint32_t coalition, uint32_t c)
+/* Two attempts, the second without `gone`: the first released by `released` of the others, the second by all.
+ */
+static struct history retried(const struct attempt *attempt, uint32_t released, uint32_t gone,
+			      uint32_t coalition, uint32_t c)
 {
 	struct history history = history_of(attempt->graph.n, 1);
 	struct attempt first = *attempt, second = attempt_without(attempt, gone);
@@ -146,7 +155,8 @@ static struct history retried(const struct attempt *attempt, uint32_t released, 
 }
 
 /* Every graph that bears c, retried without nobody or one: who may have released, which c colluders. */
-static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone, const struct sl_field *field)
+static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone,
+			const struct sl_field *field)
 {
 	struct attempt second = attempt_without(attempt, gone);
 	if (!attempt_bears(attempt, c) || !attempt_bears(&second, c))
@@ -160,8 +170,9 @@ static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone
 			struct probe probe;
 			probe_open(&probe, &history, field, SL_SHARING_ADDITIVE, MISTAKE_NONE);
 			if (!map_only_results(&probe.map, coalition))
-				fail_msg("c %u: retried without %x after %x had released, %x learn more than sums", c, gone,
-					 released, coalition);
+				fail_msg("c %u: retried without %x after %x had released, %x learn more than "
+					 "sums",
+					 c, gone, released, coalition);
 			probe_close(&probe);
 			released = (released - 1) & others;
 		} while (released != others);
@@ -216,7 +227,8 @@ TEST(long_rounds)
 		for (uint32_t k = 0; k < 5; k++) {
 			struct attempt attempt = any_attempt(n, c, &seed);
 			choose_models(&history, &attempt, draws, aborts, c);
-			attempt.released = attempt.present & (uint32_t)(any64(&seed) % 2 ? ~0u : any64(&seed) | coalition);
+			attempt.released = attempt.present &
+					   (uint32_t)(any64(&seed) % 2 ? ~0u : any64(&seed) | coalition);
 			attempt.shown = attempt.released;
 			aborts[k] = aborts_of(&attempt, coalition);
 			history_add(&history, &attempt);
@@ -229,7 +241,8 @@ TEST(long_rounds)
 
 /* --- each check can fail --- */
 
-/* All have released; one colluder fences. With one Fence too few the model of whoever is missing then is given away. */
+/* All have released; one colluder fences. With one Fence too few the model of whoever is missing then is
+ * given away. */
 TEST(one_abort_too_few)
 {
 	struct sl_field field = field_of(7);

@@ -1,5 +1,5 @@
-/* What elimination concludes from uniform coins, by trying every coin there is: what a coalition sees has one distribution
- * for all models with the same component sums, and shares nothing with that of others. */
+/* What elimination concludes from uniform coins, by trying every coin there is: what a coalition sees has one
+ * distribution for all models with the same component sums, and shares nothing with that of others. */
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
@@ -13,8 +13,8 @@ struct trial {
 	size_t free_inputs[16], free_count; /* coins of the others */
 };
 
-static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_t coalition, uint32_t released, uint64_t p,
-		       enum sl_sharing_kind kind)
+static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_t coalition,
+		       uint32_t released, uint64_t p, enum sl_sharing_kind kind)
 {
 	struct sl_field field = field_of(p);
 	struct brute graph = brute_numbered(n, number);
@@ -60,7 +60,8 @@ static uint64_t look(struct trial *trial)
 	uint64_t seen = 0;
 	replay_run(replay, trial->inputs, trial->outputs);
 	for (size_t o = 0; o < replay->outputs; o++)
-		if (!(trial->coalition >> replay->rows[o].from & 1) && map_sees(&trial->probe.map, trial->coalition, &replay->rows[o]))
+		if (!(trial->coalition >> replay->rows[o].from & 1) &&
+		    map_sees(&trial->probe.map, trial->coalition, &replay->rows[o]))
 			seen = seen * replay->field.p + trial->outputs[o];
 	return seen;
 }
@@ -86,7 +87,8 @@ static uint64_t sums_of(const struct trial *trial, const struct matrix *allowed)
 	for (size_t r = 0; r < allowed->rows; r++) {
 		uint64_t sum = 0;
 		for (size_t c = 0; c < allowed->columns; c++)
-			sum = sl_field_add(field, sum, sl_field_mul(field, matrix_row(allowed, r)[c], models[c]));
+			sum = sl_field_add(field, sum,
+					   sl_field_mul(field, matrix_row(allowed, r)[c], models[c]));
 		sums = sums * field->p + sum;
 	}
 	return sums;
@@ -136,9 +138,9 @@ static void ask(uint32_t n, uint64_t number, uint32_t coalition, uint32_t releas
 	}
 }
 
-#define PAIR 1     /* 0-1 */
+#define PAIR 1	   /* 0-1 */
 #define TRIANGLE 7 /* 0-1 0-2 1-2 */
-#define LINE 5     /* 0-1 1-2 */
+#define LINE 5	   /* 0-1 1-2 */
 
 TEST(completed)
 {

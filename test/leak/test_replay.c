@@ -1,5 +1,6 @@
-/* F1: what comes after the release, mixing, recovery and result, tells nothing that the masked states do not. Two worlds
- * that the coalition cannot tell apart up to there are played to the end, and stay the same to the byte. */
+/* F1: what comes after the release, mixing, recovery and result, tells nothing that the masked states do not.
+ * Two worlds that the coalition cannot tell apart up to there are played to the end, and stay the same to the
+ * byte. */
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
@@ -11,8 +12,8 @@ struct worlds {
 	uint64_t *one, *other, *outputs, *outputs_other;
 };
 
-static void open_worlds(struct worlds *worlds, const struct brute *graph, uint64_t p, enum sl_sharing_kind kind,
-			enum sl_engine engine)
+static void open_worlds(struct worlds *worlds, const struct brute *graph, uint64_t p,
+			enum sl_sharing_kind kind, enum sl_engine engine)
 {
 	struct sl_field field = field_of(p);
 	struct attempt attempt = attempt_of(graph, everybody(graph->n));
@@ -36,7 +37,8 @@ static void close_worlds(struct worlds *worlds)
 	free(worlds->outputs_other);
 }
 
-/* Another world: other models and coins of the others, and everything that the coalition sees up to the release as it was. */
+/* Another world: other models and coins of the others, and everything that the coalition sees up to the
+ * release as it was. */
 static void choose(struct worlds *worlds, uint32_t coalition, uint64_t *seed)
 {
 	const struct replay *replay = &worlds->probe.replay;
@@ -67,8 +69,9 @@ static void expect_sum(const struct worlds *worlds)
 	for (size_t l = 0; l < ELEMENTS; l++) {
 		uint64_t sum = 0;
 		for (uint32_t i = 0; i < worlds->history.learners; i++)
-			sum = sl_field_add(&replay->field, sum,
-				     worlds->one[replay->coin_start[worlds->history.learners] + i * ELEMENTS + l]);
+			sum = sl_field_add(
+				&replay->field, sum,
+				worlds->one[replay->coin_start[worlds->history.learners] + i * ELEMENTS + l]);
 		assert_int_equal(z[l], sum);
 	}
 }
@@ -93,7 +96,8 @@ static void ask(const struct brute *graph, uint64_t p, enum sl_sharing_kind kind
 	struct worlds worlds;
 	uint64_t seed = p;
 	open_worlds(&worlds, graph, p, kind, engine);
-	size_t models = worlds.probe.replay.coin_start[graph->n], bytes = graph->n * ELEMENTS * sizeof *worlds.one;
+	size_t models = worlds.probe.replay.coin_start[graph->n],
+	       bytes = graph->n * ELEMENTS * sizeof *worlds.one;
 	for (uint32_t coalition = 0; coalition < everybody(graph->n); coalition++) {
 		bool differ = false;
 		for (int time = 0; time < 4; time++) {
@@ -124,7 +128,8 @@ TEST(indistinguishable_to_the_end)
 		}
 }
 
-/* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (protocol 7). */
+/* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (protocol 7).
+ */
 TEST(double_eigenvalue)
 {
 	static const uint32_t edges[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};

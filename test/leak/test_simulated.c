@@ -1,5 +1,5 @@
-/* What coalitions learn of simulated rounds under faults, from all that the cores said: of each attempt what F2 and F3
- * allow, and c of them nothing but sums over everybody else, each of models of its own. */
+/* What coalitions learn of simulated rounds under faults, from all that the cores said: of each attempt what
+ * F2 and F3 allow, and c of them nothing but sums over everybody else, each of models of its own. */
 #include "test/leak/watch.h"
 #include "test/lib/test.h"
 
@@ -51,7 +51,8 @@ TEST(seeds)
 		ask(&watch);
 		watch_close(&watch);
 	}
-	assert_true(attempts > released_by_all + released_in_part && released_by_all >= most && released_in_part > most / 10);
+	assert_true(attempts > released_by_all + released_in_part && released_by_all >= most &&
+		    released_in_part > most / 10);
 }
 
 /* The check can fail: a state left of which the records know nothing. */

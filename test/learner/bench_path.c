@@ -1,6 +1,6 @@
-/* CPU of a neighbour exchange, both ends, per byte of state: two processes send each other chunks of their vectors through
- * codec, frames, TLS and links over loopback, a few at a time as learners do; beside the same bytes over TLS with nothing
- * around it, over a plain socket, and through memcpy, by turns in one run. */
+/* CPU of a neighbour exchange, both ends, per byte of state: two processes send each other chunks of their
+ * vectors through codec, frames, TLS and links over loopback, a few at a time as learners do; beside the same
+ * bytes over TLS with nothing around it, over a plain socket, and through memcpy, by turns in one run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +96,9 @@ static void find_each_other(struct side *side, int socket)
 	int size = sizeof name;
 	struct sl_member *peer = &side->bench->pair.roster.members[side->peer];
 	uv_tcp_getsockname(&side->links->listener, (struct sockaddr *)&name, &size);
-	sl_bare_insist(write(socket, &name, sizeof name) == sizeof name && read(socket, &name, sizeof name) == sizeof name, "no peer");
+	sl_bare_insist(write(socket, &name, sizeof name) == sizeof name &&
+			       read(socket, &name, sizeof name) == sizeof name,
+		       "no peer");
 	snprintf(peer->address, sizeof peer->address, "127.0.0.1:%u", ntohs(name.sin_port));
 }
 
@@ -205,7 +207,8 @@ int main(void)
 		path = least(path, sl_bare_both(here, there, &bench) / both_ways);
 	}
 	bench_close(&bench);
-	printf("CPU of both ends, ns per byte\n%8s %8s %8s %10s %16s\n", "memcpy", "tcp", "tls", "exchange", "times that of tls");
+	printf("CPU of both ends, ns per byte\n%8s %8s %8s %10s %16s\n", "memcpy", "tcp", "tls", "exchange",
+	       "times that of tls");
 	printf("%8.3f %8.3f %8.3f %10.3f %16.2f\n", c, tcp, tls, path, path / tls);
 	return 0;
 }

@@ -1,5 +1,5 @@
-/* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox, before a core that
- * has not started. */
+/* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox,
+ * before a core that has not started. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,13 @@ void __wrap_sodium_memzero(void *bytes, size_t size)
 
 static uint32_t verified;
 
-int __real_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m, unsigned long long size,
-				       const unsigned char *key);
-int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m, unsigned long long size,
-				       const unsigned char *key);
+int __real_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
+				       unsigned long long size, const unsigned char *key);
+int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
+				       unsigned long long size, const unsigned char *key);
 
-int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m, unsigned long long size,
-				       const unsigned char *key)
+int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
+				       unsigned long long size, const unsigned char *key)
 {
 	verified++;
 	return __real_crypto_sign_verify_detached(signature, m, size, key);
@@ -68,7 +68,8 @@ static void make_core(struct sl_daemon *daemon)
 	static const sl_id ids[LEARNERS] = {1, 2, 3};
 	struct sl_arena arena;
 	struct sl_core_config *config = &daemon->core_config;
-	*config = (struct sl_core_config){.roster_size = LEARNERS, .ids = ids, .scope.run = {7}, .parameters.n = 4};
+	*config = (struct sl_core_config){
+		.roster_size = LEARNERS, .ids = ids, .scope.run = {7}, .parameters.n = 4};
 	daemon->core_memory = malloc(sl_core_bytes(config));
 	sl_arena_init(&arena, daemon->core_memory, sl_core_bytes(config));
 	daemon->core = sl_core_init(config, &arena);
@@ -77,7 +78,8 @@ static void make_core(struct sl_daemon *daemon)
 static void make_links(struct sl_daemon *daemon)
 {
 	struct sl_error error;
-	struct sl_links_config config = {.loop = &daemon->loop, .roster = &daemon->roster, .listen = "127.0.0.1:0"};
+	struct sl_links_config config = {
+		.loop = &daemon->loop, .roster = &daemon->roster, .listen = "127.0.0.1:0"};
 	uv_loop_init(&daemon->loop);
 	uv_timer_init(&daemon->loop, &daemon->alarm);
 	uv_idle_init(&daemon->loop, &daemon->busy);
@@ -250,7 +252,9 @@ TEST_WITH(outsiders_are_not_heard, setup, teardown)
 
 TEST_WITH(another_run_is_not_heard, setup, teardown)
 {
-	struct sl_message m = {.kind = SL_MSG_HELLO, .hello = {.id = 2, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY, .run = {7}}};
+	struct sl_message m = {
+		.kind = SL_MSG_HELLO,
+		.hello = {.id = 2, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY, .run = {7}}};
 	assert_true(heard(&m));
 	m.hello.run[0] = 8;
 	assert_false(heard(&m));
@@ -290,7 +294,8 @@ TEST_WITH(a_share_that_went_is_wiped, setup, teardown)
 	actions->count = 1;
 	actions->items[0] = (struct sl_action){
 		.kind = SL_ACTION_SEND,
-		.send = {.message = {.kind = SL_MSG_SHARE, .chunk = {.t = 1, .a = 1, .view = {7}, .size = sizeof row}}}};
+		.send = {.message = {.kind = SL_MSG_SHARE,
+				     .chunk = {.t = 1, .a = 1, .view = {7}, .size = sizeof row}}}};
 	wiped = 0;
 	sl_actions_execute(daemon_, actions);
 	assert_true(wiped >= sizeof row);

@@ -1,4 +1,5 @@
-/* Which slots of the spool are given room before which job, what ends with an attempt, and what of a slot is sent. */
+/* Which slots of the spool are given room before which job, what ends with an attempt, and what of a slot is
+ * sent. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -44,7 +45,8 @@ static void begin(struct learner *l, const char *folder)
 	snprintf(l->settings.run, sizeof l->settings.run, "a");
 	for (uint32_t i = 0; i < 5; i++)
 		l->members[i].id = 10 * (i + 1);
-	l->view = (struct sl_view){.t = 7, .a = 2, .n = 4, .self = 1, .degree = 2, .elements = ELEMENTS, .chunks = 1};
+	l->view = (struct sl_view){
+		.t = 7, .a = 2, .n = 4, .self = 1, .degree = 2, .elements = ELEMENTS, .chunks = 1};
 	l->view.neighbours = l->neighbours;
 	l->view.position = l->position;
 	assert_int_equal(sl_field_init(&l->view.field, 2147483647), SL_OK);
@@ -78,7 +80,8 @@ static void finish(struct learner *l)
 TEST_WITH(room_before_each_job_that_writes, folder_setup, folder_teardown)
 {
 	struct learner l;
-	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second}, later = {.from = 0, .iteration = 1};
+	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second},
+			 later = {.from = 0, .iteration = 1};
 	struct sl_buffer fetched = {.from = 2};
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
@@ -151,7 +154,8 @@ TEST_WITH(a_file_serves_every_other_round, folder_setup, folder_teardown)
 		assert_true(files[t % 2] == 0 || files[t % 2] == status.st_ino);
 		files[t % 2] = status.st_ino;
 		commit(&l, t, 2);
-		assert_int_equal(sl_masked_states_wanted(&l.daemon, t, t - 1, 2), t > 8); /* it is the next one's */
+		assert_int_equal(sl_masked_states_wanted(&l.daemon, t, t - 1, 2),
+				 t > 8); /* it is the next one's */
 		assert_false(sl_masked_states_wanted(&l.daemon, t, t - 1, 1));
 		assert_false(sl_masked_states_wanted(&l.daemon, t, t - 2, 2));
 		sl_masked_states_end(&l.daemon);
@@ -205,4 +209,3 @@ TEST_WITH(nonces_go_with_first_chunks, folder_setup, folder_teardown)
 	assert_int_equal(m.chunk.nonce[31], 0);
 	finish(&l);
 }
-

@@ -1,5 +1,5 @@
-/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A kill cannot tell
- * that: the system keeps what a process has written. */
+/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A
+ * kill cannot tell that: the system keeps what a process has written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +39,10 @@ int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *pers
 	return said(names[persist->what.kind]);
 }
 
-int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
-int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
+int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
+				 struct sl_error *error);
+int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
+				 struct sl_error *error)
 {
 	(void)store;
 	(void)error;
@@ -48,8 +50,10 @@ int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_r
 	return said("row");
 }
 
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error);
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error)
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
+			       struct sl_error *error);
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
+			       struct sl_error *error)
 {
 	(void)folder;
 	(void)model;
@@ -58,10 +62,12 @@ int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpo
 	return said("checkpoint");
 }
 
-int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n, const uint8_t *z,
-			   size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
-int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n, const uint8_t *z,
-			   size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
+			   uint64_t n, const uint8_t *z, size_t z_bytes,
+			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
+int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
+			   uint64_t n, const uint8_t *z, size_t z_bytes,
+			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
 	(void)folder;
 	(void)run;
@@ -83,22 +89,25 @@ void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 	said("forget results");
 }
 
-void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt), const void *context);
-void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt), const void *context)
+void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
+				const void *context);
+void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
+				const void *context)
 {
 	(void)folder;
 	said("forget spools");
 	assert_true(keep(context, 4, 1)); /* others may still ask for it */
-	assert_true(keep(context, 2, 1)); /* as they may for the one before, and who was shown a result has no other */
+	assert_true(keep(context, 2,
+			 1)); /* as they may for the one before, and who was shown a result has no other */
 	assert_true(keep(context, 1, 2)); /* becomes the next attempt's */
 	assert_false(keep(context, 3, 1));
 	assert_false(keep(context, 1, 1));
 }
 
-int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
-			  struct sl_error *error);
-int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
-			  struct sl_error *error)
+int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
+			  struct sl_result *result, struct sl_error *error);
+int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
+			  struct sl_result *result, struct sl_error *error)
 {
 	(void)folder;
 	(void)run;

@@ -62,7 +62,8 @@ static void configure(struct learner *l, const char *folder)
 	l->settings.id = 1;
 	l->daemon.settings = &l->settings;
 	l->daemon.trainer = &l->trainer;
-	l->daemon.roster = (struct sl_roster){.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
+	l->daemon.roster = (struct sl_roster){
+		.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
 	l->daemon.workspace.n = N;
 	l->daemon.workspace.committed = l->model;
 }
@@ -104,8 +105,10 @@ static void expect_said(const struct learner *l, const char *text, bool said)
 		fail_msg("%s '%s' in: %s", said ? "no" : "there is", text, bytes);
 }
 
-/* Starts, goes on after round t (0: anew), refuses other attempts up to `promised`, has something to show or not. */
-static void expect_start(const char *folder, sl_round t, sl_round committed_through, bool shows, const char *said)
+/* Starts, goes on after round t (0: anew), refuses other attempts up to `promised`, has something to show or
+ * not. */
+static void expect_start(const char *folder, sl_round t, sl_round committed_through, bool shows,
+			 const char *said)
 {
 	struct learner l;
 	struct sl_error error;
@@ -138,11 +141,19 @@ static void expect_refused(const char *folder, int code, const char *text)
 
 static struct sl_certificate certificate_of(sl_round t)
 {
-	struct sl_certificate certificate = {.t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16, .count = 1, .digest = {(uint8_t)t}};
+	struct sl_certificate certificate = {.t = t,
+					     .a = 2,
+					     .p = P,
+					     .learners = 3,
+					     .decimals = 4,
+					     .clipping_range = CLIP_16,
+					     .count = 1,
+					     .digest = {(uint8_t)t}};
 	struct sl_digest *d = &certificate.digests[0];
 	uint8_t secret[crypto_sign_SECRETKEYBYTES], hash[SL_HASH_BYTES], seed[crypto_sign_SEEDBYTES] = {0};
 	struct sl_scope scope = {0};
-	*d = (struct sl_digest){.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16};
+	*d = (struct sl_digest){
+		.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16};
 	memcpy(d->digest, certificate.digest, sizeof d->digest);
 	crypto_sign_seed_keypair(d->key, secret, seed);
 	sl_canonical_digest(&scope, d, hash);
@@ -154,13 +165,15 @@ static struct sl_certificate certificate_of(sl_round t)
 static void write_files(const char *folder, sl_round t, struct sl_store_round *round)
 {
 	struct sl_certificate certificate = certificate_of(t);
-	struct sl_checkpoint c = {.run = RUN, .round = t, .learners = 3, .total_weight = 3, .n = N, .digest = {(uint8_t)t}};
+	struct sl_checkpoint c = {
+		.run = RUN, .round = t, .learners = 3, .total_weight = 3, .n = N, .digest = {(uint8_t)t}};
 	float model[N] = {(float)t, (float)t, (float)t};
 	uint8_t z[4 * (N + 1)] = {(uint8_t)t};
 	sl_store_round_fill(round, &certificate, 3);
 	assert_int_equal(sl_checkpoint_write(folder, &c, model, NULL), SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
-	assert_int_equal(sl_result_write(folder, RUN, &certificate, N, z, sizeof z, round->result_sum, NULL), SL_OK);
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, N, z, sizeof z, round->result_sum, NULL),
+			 SL_OK);
 }
 
 static void commit(const char *folder, sl_round t)
@@ -221,7 +234,8 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 		commit(*state, t);
 	damage(*state, "round-000003.safetensors");
 	expect_start(*state, 2, 3, false,
-		     "round-000003.safetensors: damaged: the model does not match its checksum; going on from the checkpoint of "
+		     "round-000003.safetensors: damaged: the model does not match its checksum; going on "
+		     "from the checkpoint of "
 		     "round 2 until somebody shows round 3 or a later one");
 	remove(folder_path(*state, "round-000002.safetensors"));
 	expect_start(*state, 1, 3, false, "going on from the checkpoint of round 1");
@@ -234,18 +248,21 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 /* Whole, of that round, and of another history. */
 TEST_WITH(another_checkpoint_is_not_believed, setup, folder_teardown)
 {
-	struct sl_checkpoint other = {.run = RUN, .round = 2, .learners = 3, .total_weight = 3, .n = N, .digest = {2}};
+	struct sl_checkpoint other = {
+		.run = RUN, .round = 2, .learners = 3, .total_weight = 3, .n = N, .digest = {2}};
 	float model[N] = {7, 7, 7};
 	commit(*state, 1);
 	commit(*state, 2);
 	assert_int_equal(sl_checkpoint_write(*state, &other, model, NULL), SL_OK);
-	expect_start(*state, 1, 2, false, "round-000002.safetensors: is not the checkpoint that was committed");
+	expect_start(*state, 1, 2, false,
+		     "round-000002.safetensors: is not the checkpoint that was committed");
 	commit(*state, 2);
 	expect_start(*state, 2, 0, true, NULL);
 	other.digest[0] = 9;
 	model[0] = model[1] = model[2] = 2;
 	assert_int_equal(sl_checkpoint_write(*state, &other, model, NULL), SL_OK);
-	expect_start(*state, 1, 2, false, "round-000002.safetensors: is not the checkpoint that was committed");
+	expect_start(*state, 1, 2, false,
+		     "round-000002.safetensors: is not the checkpoint that was committed");
 }
 
 TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
@@ -256,7 +273,8 @@ TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
 	configure(&l, *state);
 	l.daemon.workspace.n = N - 1;
 	assert_int_equal(start(&l, &error), SL_ERR_INVALID);
-	assert_string_equal(error.text, folder_path(*state, "round-000001.safetensors: a model of 3 floats, expected 2"));
+	assert_string_equal(error.text,
+			    folder_path(*state, "round-000001.safetensors: a model of 3 floats, expected 2"));
 	finish(&l);
 }
 
@@ -266,7 +284,8 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 	commit(*state, 1);
 	commit(*state, 2);
 	damage(*state, "result-000002.safetensors");
-	expect_start(*state, 2, 0, false, "the result of round 2 cannot be shown to others before the next commit: ");
+	expect_start(*state, 2, 0, false,
+		     "the result of round 2 cannot be shown to others before the next commit: ");
 	write_files(*state, 2, &other);
 	expect_start(*state, 2, 0, true, NULL);
 	struct sl_certificate certificate = certificate_of(2);
@@ -320,7 +339,8 @@ static void leave_open(const char *folder, bool released)
 	struct sl_state_file state_file;
 	struct sl_scope scope = {0};
 	uint8_t bytes[1024], *slot;
-	struct sl_ready readys[3] = {{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
+	struct sl_ready readys[3] = {
+		{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	commit(folder, 1);
 	configure(&l, folder);
 	assert_int_equal(start(&l, &error), SL_OK);
@@ -330,8 +350,10 @@ static void leave_open(const char *folder, bool released)
 	memset(slot, 5, SL_NONCE_BYTES + 4 * (N + 1));
 	sl_canonical_commitment(&scope, slot + SL_NONCE_BYTES, 4 * (N + 1), slot, readys[0].commitment);
 	sl_state_file_close(&state_file);
-	struct sl_persist persist = {
-		.view = bytes, .view_bytes = write_view(bytes, sizeof bytes), .readys = readys, .ready_count = 1};
+	struct sl_persist persist = {.view = bytes,
+				     .view_bytes = write_view(bytes, sizeof bytes),
+				     .readys = readys,
+				     .ready_count = 1};
 	for (int i = 0; i < 3; i++)
 		sl_canonical_view(&scope, bytes, persist.view_bytes, readys[i].view);
 	record(l.daemon.store, SL_PERSIST_PREPARED, &persist);
@@ -342,7 +364,8 @@ static void leave_open(const char *folder, bool released)
 }
 
 /* Starts; the core is told of an attempt that is open (and released) or given up, or of nothing. */
-static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open, const char *said)
+static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open,
+			const char *said)
 {
 	struct learner l;
 	struct sl_error error;
@@ -392,7 +415,8 @@ TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 	expect_open(*state, 0, 0, true, NULL);
 	remove(folder_path(*state, file_2_3));
 	expect_open(*state, 3, 0, false,
-		    "round 2 attempt 3, which was cut short, is given up: its own masked state is gone or damaged");
+		    "round 2 attempt 3, which was cut short, is given up: its own masked state is gone or "
+		    "damaged");
 	expect_open(*state, 3, 0, false, NULL);
 }
 
@@ -405,8 +429,10 @@ TEST_WITH(another_roster_does_not_forget_what_was_released, setup, folder_teardo
 	configure(&l, *state);
 	l.daemon.core_config.scope.roster[0] = 1;
 	assert_int_equal(start(&l, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text, "round 2 attempt 3 was released under another roster or model size (setting hidden), and "
-					"must be finished first: put back what was there until round 2 has committed");
+	assert_string_equal(
+		error.text,
+		"round 2 attempt 3 was released under another roster or model size (setting hidden), and "
+		"must be finished first: put back what was there until round 2 has committed");
 	finish(&l);
 	expect_open(*state, 0, 1, true, NULL);
 }
@@ -436,7 +462,8 @@ TEST_WITH(the_masked_states_of_the_last_round_stay, setup, folder_teardown)
 	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.spool"), F_OK), 0);
 }
 
-/* A model that cannot be read goes back behind what was promised: that waits until the model is there again. */
+/* A model that cannot be read goes back behind what was promised: that waits until the model is there again.
+ */
 TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 {
 	leave_open(*state, true);
@@ -488,7 +515,9 @@ TEST_WITH(an_older_folder_with_damage, setup, folder_teardown)
 	write_files(*state, 1, &round);
 	write_files(*state, 2, &round);
 	damage(*state, "round-000002.safetensors");
-	snprintf(text, sizeof text, "%s: damaged: the model does not match its checksum; remove the file to go on from the round before",
+	snprintf(text, sizeof text,
+		 "%s: damaged: the model does not match its checksum; remove the file to go on from the "
+		 "round before",
 		 folder_path(*state, "round-000002.safetensors"));
 	expect_refused(*state, SL_ERR_FORMAT, text);
 	remove(folder_path(*state, "round-000002.safetensors"));
@@ -506,7 +535,8 @@ TEST_WITH(one_change_is_said, setup, folder_teardown)
 	commit(*state, 1);
 	expect_start(*state, 1, 0, true, NULL);
 	member_count = 4;
-	expect_start(*state, 1, 0, true, "the roster is not that of round 1, which committed last: site-4 (4)");
+	expect_start(*state, 1, 0, true,
+		     "the roster is not that of round 1, which committed last: site-4 (4)");
 	member_count = 2;
 	expect_start(*state, 1, 0, true, "which committed last: 3 (gone)");
 }
@@ -519,7 +549,8 @@ TEST_WITH(two_changes_are_confirmed, setup, folder_teardown)
 	member_count = 4;
 	members[1].pin[5] ^= 1;
 	expect_refused(*state, SL_ERR_REFUSED,
-		       "roster.yaml: 2 members came, went or have another key since round 1 committed: site-2 (2), site-4 (4); if "
+		       "roster.yaml: 2 members came, went or have another key since round 1 committed: "
+		       "site-2 (2), site-4 (4); if "
 		       "that is meant, start once with --set accept_roster=12345678");
 	static const char *const given[] = {"12345678", "123456789a", "1234567", "12345679"};
 	for (int i = 0; i < 4; i++) {
@@ -529,4 +560,3 @@ TEST_WITH(two_changes_are_confirmed, setup, folder_teardown)
 		finish(&l);
 	}
 }
-

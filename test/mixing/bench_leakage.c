@@ -60,7 +60,8 @@ static void measure(const struct course *course)
 	double pairing = now_ns() - start;
 	printf("%6u %6u %12s %20llu %10s %8.1f %6u %10.3f %10.3f %10.3f %8zu\n", course->n, course->members,
 	       course->topology, (unsigned long long)course->p, course->unchanged ? "unchanged" : "changed",
-	       groups / (double)ROUNDS, leakage.rank, spent / ROUNDS / 1e6, worst / 1e6, pairing / 1e6, pairs);
+	       groups / (double)ROUNDS, leakage.rank, spent / ROUNDS / 1e6, worst / 1e6, pairing / 1e6,
+	       pairs);
 	free(memory);
 }
 

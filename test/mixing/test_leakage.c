@@ -126,8 +126,8 @@ static bool eliminate(struct view *view, const struct sl_field *field, uint32_t 
 	for (uint32_t r = at + 1; r < view->rows; r++) {
 		uint64_t factor = sl_field_mul(field, view->entry[r][c], scale);
 		for (uint32_t k = c; k < view->columns && factor != 0; k++)
-			view->entry[r][k] =
-				sl_field_sub(field, view->entry[r][k], sl_field_mul(field, factor, view->entry[at][k]));
+			view->entry[r][k] = sl_field_sub(field, view->entry[r][k],
+							 sl_field_mul(field, factor, view->entry[at][k]));
 	}
 	return true;
 }
@@ -187,8 +187,8 @@ static void expect_echelon(const struct sl_leakage *leakage)
 			continue;
 		rows++;
 		for (uint32_t u = 0; u < leakage->n; u++) {
-			bool zero =
-				u < v || (u != v && sl_leakage_row(leakage, u) != NULL) || leakage->coalition[u];
+			bool zero = u < v || (u != v && sl_leakage_row(leakage, u) != NULL) ||
+				    leakage->coalition[u];
 			assert_true(row[u] < leakage->field.p);
 			assert_true(u == v ? row[u] == 1 : !zero || row[u] == 0);
 		}
@@ -203,8 +203,8 @@ static void expect_pairs(struct sl_leakage *leakage, const struct knowledge *kno
 	size_t found = sl_leakage_pairs(leakage, pairs, LEARNERS * LEARNERS), at = 0;
 	for (uint32_t a = 0; a < leakage->n; a++)
 		for (uint32_t b = a + 1; b < leakage->n; b++) {
-			if (sl_leakage_reveals(leakage, a) || sl_leakage_reveals(leakage, b) || leakage->coalition[a] ||
-			    leakage->coalition[b])
+			if (sl_leakage_reveals(leakage, a) || sl_leakage_reveals(leakage, b) ||
+			    leakage->coalition[a] || leakage->coalition[b])
 				continue;
 			for (uint64_t factor = 1; factor < leakage->field.p; factor++) {
 				uint64_t x[LEARNERS] = {0};
@@ -271,8 +271,9 @@ static void expect_round(const struct round *round, struct sl_leakage *leakage)
 		struct knowledge known;
 		struct round watched = *round;
 		watched.coalition = coalition;
-		assert_int_equal(sl_leakage_coalition(leakage, members, members_of(set, n, members, coalition)),
-				 SL_OK);
+		assert_int_equal(
+			sl_leakage_coalition(leakage, members, members_of(set, n, members, coalition)),
+			SL_OK);
 		uint32_t groups = sl_leakage_round(leakage, round->graph, round->participants, group);
 		truth(&watched, 1, n, &known);
 		assert_int_equal(groups, known.rank);
@@ -284,7 +285,8 @@ static void expect_round(const struct round *round, struct sl_leakage *leakage)
 			assert_true(in_span(&known, round->field, n, sum));
 		}
 		for (uint32_t v = 0; v < n; v++)
-			assert_int_equal(group[v] == SL_LEAKAGE_NONE, coalition[v] || !round->participants[v]);
+			assert_int_equal(group[v] == SL_LEAKAGE_NONE,
+					 coalition[v] || !round->participants[v]);
 	}
 }
 
@@ -318,7 +320,8 @@ static void expect_rounds(struct round *rounds, uint32_t count, uint32_t set, st
 	uint32_t n = rounds[0].graph->n, members[LEARNERS];
 	bool coalition[LEARNERS];
 	struct knowledge known;
-	assert_int_equal(sl_leakage_coalition(leakage, members, members_of(set, n, members, coalition)), SL_OK);
+	assert_int_equal(sl_leakage_coalition(leakage, members, members_of(set, n, members, coalition)),
+			 SL_OK);
 	for (uint32_t t = 0; t < count; t++) {
 		rounds[t].coalition = coalition;
 		sl_leakage_round(leakage, rounds[t].graph, rounds[t].participants, NULL);
@@ -477,7 +480,8 @@ TEST(pairings)
 	assert_int_equal(leakage.rank, 2);
 	sl_leakage_round(&leakage, &second, NULL, NULL);
 	assert_int_equal(leakage.rank, 3);
-	assert_int_equal(sl_leakage_pairs(&leakage, pairs, 6), 6); /* 12 13 24 34 as sums, 14 23 as differences */
+	assert_int_equal(sl_leakage_pairs(&leakage, pairs, 6),
+			 6); /* 12 13 24 34 as sums, 14 23 as differences */
 	expect_pair(&pairs[1], 1, 3, 1);
 	expect_pair(&pairs[2], 1, 4, field.p - 1);
 	expect_pair(&pairs[3], 2, 3, field.p - 1);
@@ -545,10 +549,11 @@ TEST(refusals)
 	assert_int_equal(sl_leakage_coalition(&leakage, (const uint32_t[]){1}, 1), SL_OK);
 	assert_int_equal(sl_leakage_coalition(&leakage, (const uint32_t[]){2, 5}, 2), SL_ERR_RANGE);
 	assert_int_equal(sl_graph_init(&g, 5, &(struct sl_edge){0, 4}, 1, &arena), SL_OK);
-	assert_int_equal(sl_leakage_round(&leakage, &g, NULL, group), 3); /* not connected: each part by itself */
+	assert_int_equal(sl_leakage_round(&leakage, &g, NULL, group),
+			 3); /* not connected: each part by itself */
 	assert_memory_equal(group, ((const uint32_t[]){0, SL_LEAKAGE_NONE, 1, 2, 0}), sizeof group);
-	assert_int_equal(sl_leakage_round(&leakage, &g, (const bool[]){false, true, false, false, false}, group),
-			 0);
+	assert_int_equal(
+		sl_leakage_round(&leakage, &g, (const bool[]){false, true, false, false, false}, group), 0);
 	assert_int_equal(leakage.rank, 3);
 	assert_true(sl_leakage_reveals(&leakage, 2) && !sl_leakage_reveals(&leakage, 0) &&
 		    !sl_leakage_reveals(&leakage, 1));

@@ -24,8 +24,9 @@ static uint64_t *matrix_of(const struct sl_graph *g, const struct sl_field *fiel
 		for (uint32_t j = 0; j < g->n; j++) {
 			if (!linked(g, i, j))
 				continue;
-			uint32_t larger =
-				sl_graph_degree(g, i) > sl_graph_degree(g, j) ? sl_graph_degree(g, i) : sl_graph_degree(g, j);
+			uint32_t larger = sl_graph_degree(g, i) > sl_graph_degree(g, j)
+						  ? sl_graph_degree(g, i)
+						  : sl_graph_degree(g, j);
 			uint64_t weight = sl_field_inverse(field, larger + 1);
 			w[i * g->n + j] = weight;
 			rest = sl_field_sub(field, rest, weight);
@@ -43,7 +44,8 @@ static void times(const struct sl_field *field, const uint64_t *w, const uint64_
 		for (uint32_t c = 0; c < columns; c++) {
 			uint64_t sum = 0;
 			for (uint32_t j = 0; j < n; j++)
-				sum = sl_field_add(field, sum, sl_field_mul(field, w[i * n + j], x[j * columns + c]));
+				sum = sl_field_add(field, sum,
+						   sl_field_mul(field, w[i * n + j], x[j * columns + c]));
 			next[i * columns + c] = sum;
 		}
 }
@@ -64,7 +66,7 @@ static bool depends(struct powers *powers, const struct sl_field *field, uint64_
 			row[c] = sl_field_sub(field, row[c], sl_field_mul(field, factor, powers->row[b][c]));
 		for (uint32_t k = 0; k <= DENSE_MOST; k++)
 			combination[k] = sl_field_sub(field, combination[k],
-						sl_field_mul(field, factor, powers->combination[b][k]));
+						      sl_field_mul(field, factor, powers->combination[b][k]));
 	}
 	for (size_t c = 0; c < powers->width; c++)
 		if (row[c] != 0) {
@@ -98,7 +100,8 @@ static uint32_t least_polynomial(const struct sl_graph *g, const struct sl_field
 		power[(n - 1) * columns + c] = field->p - 1;
 	}
 	for (uint32_t k = 0;; k++) {
-		uint64_t *row = SL_ARENA_TAKE(&arena, powers.width, uint64_t), combination[DENSE_MOST + 1] = {0};
+		uint64_t *row = SL_ARENA_TAKE(&arena, powers.width, uint64_t),
+			 combination[DENSE_MOST + 1] = {0};
 		uint64_t *next = SL_ARENA_TAKE(&arena, powers.width, uint64_t);
 		assert_true(row != NULL && next != NULL && k < n);
 		memcpy(row, power, powers.width * sizeof *row);

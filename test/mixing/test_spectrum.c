@@ -51,7 +51,8 @@ TEST(papers_graphs)
 	mu = mu_of(&twenty);
 	assert_true(fabs(mu - 0.9048) < 5e-5);
 	assert_int_equal(sl_spectrum_iterations(1020431, 100, mu), 215);
-	assert_int_equal(sl_spectrum_iterations(1020431, 100, 0.3259), 20); /* lambda_2 as the paper prints it */
+	assert_int_equal(sl_spectrum_iterations(1020431, 100, 0.3259),
+			 20); /* lambda_2 as the paper prints it */
 }
 
 /* star 2,133 and line 65,155 are the numbers of protocol 7. */

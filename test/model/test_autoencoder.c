@@ -116,7 +116,8 @@ TEST(gradient_of_tanh_and_squared_error)
 
 static struct sl_settings settings_small(const char *data)
 {
-	struct sl_settings s = {.hidden_units = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
+	struct sl_settings s = {
+		.hidden_units = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
 	strcpy(s.data, data);
 	return s;
 }

@@ -258,4 +258,3 @@ TEST(real_mnist)
 		sl_images_dataset_free(&set);
 	}
 }
-

@@ -1,4 +1,5 @@
-/* The trainer without data: as many numbers as asked for, within the clip, and others for each rank, draw and seed. */
+/* The trainer without data: as many numbers as asked for, within the clip, and others for each rank, draw and
+ * seed. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -11,7 +12,8 @@
 
 static float *trained(double clipping_range, uint64_t seed, uint32_t rank, uint64_t draw)
 {
-	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = SIZE, .clipping_range = clipping_range, .seed = seed};
+	struct sl_settings s = {
+		.trainer = SL_TRAINER_NOISE, .size = SIZE, .clipping_range = clipping_range, .seed = seed};
 	struct sl_trainer *t;
 	struct sl_training result = {0};
 	atomic_uint progress = 0;

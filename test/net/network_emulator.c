@@ -6,7 +6,7 @@
 
 #define PIECE (64u << 10)
 #define WAITING_MAX (128u << 10) /* then the road is not read; less where it is slow, */
-#define SLOW_WAITING_MAX 1u      /* so that who sends feels its speed */
+#define SLOW_WAITING_MAX 1u	 /* so that who sends feels its speed */
 #define SOCKET_BUFFER (32 << 10)
 
 struct piece {
@@ -23,9 +23,9 @@ struct lane {
 	size_t waiting;
 	uint32_t passed;
 	uint64_t last_due;
-	double credit; /* bytes that the limit allows now */
+	double credit;		/* bytes that the limit allows now */
 	bool full, over, ended; /* not read for now; read to its end; the end passed on */
-	uint8_t header[5]; /* of the TLS record that passes */
+	uint8_t header[5];	/* of the TLS record that passes */
 	size_t header_bytes, record_left;
 };
 
@@ -36,7 +36,7 @@ struct trip {
 	uv_connect_t connect;
 	bool connected, lost, tell;
 	uint32_t number; /* on its road, from 1 */
-	uint32_t open;   /* handles */
+	uint32_t open;	 /* handles */
 	struct lane lanes[2];
 };
 
@@ -63,7 +63,8 @@ static void append(struct lane *lane, const uint8_t *bytes, size_t size)
 	struct emulator *emulator = lane->trip->emulator;
 	struct piece *piece = malloc(sizeof *piece + size);
 	assert(piece != NULL);
-	uint64_t due = uv_now(lane->from->loop) + (emulator->jitter_ms > 0 ? chance(emulator, emulator->jitter_ms + 1) : 0);
+	uint64_t due = uv_now(lane->from->loop) +
+		       (emulator->jitter_ms > 0 ? chance(emulator, emulator->jitter_ms + 1) : 0);
 	piece->next = NULL;
 	piece->due = lane->last_due = due > lane->last_due ? due : lane->last_due;
 	piece->size = size;
@@ -224,7 +225,9 @@ static void set_out(struct trip *trip)
 	uv_ip4_addr("127.0.0.1", trip->emulator->target, &name);
 	trip->connect.data = trip;
 	for (int way = THERE; way <= BACK; way++)
-		trip->lanes[way] = (struct lane){.trip = trip, .from = &trip->ends[way], .to = &trip->ends[1 - way],
+		trip->lanes[way] = (struct lane){.trip = trip,
+						 .from = &trip->ends[way],
+						 .to = &trip->ends[1 - way],
 						 .end = &trip->lanes[way].head};
 	uv_tcp_nodelay(&trip->ends[0], 1);
 	uv_tcp_nodelay(&trip->ends[1], 1);
@@ -315,7 +318,10 @@ void emulator_open(struct emulators *emulators, struct emulator *emulator, uint1
 {
 	struct sockaddr_in name;
 	int size = sizeof name, buffer = SOCKET_BUFFER;
-	*emulator = (struct emulator){.target = target, .pass = {UINT32_MAX, UINT32_MAX}, .held = UINT32_MAX, .next = emulators->first};
+	*emulator = (struct emulator){.target = target,
+				      .pass = {UINT32_MAX, UINT32_MAX},
+				      .held = UINT32_MAX,
+				      .next = emulators->first};
 	emulators->first = emulator;
 	uv_tcp_init(emulators->loop, &emulator->listener);
 	emulator->listener.data = emulator;

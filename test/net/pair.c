@@ -305,8 +305,8 @@ void pair_expect_clean(const struct pair *pair)
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct end *end = &pair->ends[i];
 		if (end->ups != 1 || end->downs != 0 || end->failed != 0)
-			fail_msg("end %u: %u ups, %u downs, %u failed (%s)", i, end->ups, end->downs, end->failed,
-				 end->why == NULL ? "" : end->why);
+			fail_msg("end %u: %u ups, %u downs, %u failed (%s)", i, end->ups, end->downs,
+				 end->failed, end->why == NULL ? "" : end->why);
 		assert_int_equal(end->links->figures.up, 1);
 		assert_int_equal(end->links->handshaking, 0);
 	}

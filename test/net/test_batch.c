@@ -58,18 +58,18 @@ static void expect(struct sending *s, uint64_t records, uint64_t writes)
 }
 
 /* Define a case that runs with TLS on the loop thread, and again with a worker thread. */
-#define TEST_BOTH(name)                                                                                                \
-	static void name(void);                                                                                        \
-	TEST(name##_at_once)                                                                                           \
-	{                                                                                                              \
-		pair_offloads = false;                                                                                    \
-		name();                                                                                                \
-	}                                                                                                              \
-	TEST(name##_with_a_worker)                                                                                     \
-	{                                                                                                              \
-		pair_offloads = true;                                                                                     \
-		name();                                                                                                \
-	}                                                                                                              \
+#define TEST_BOTH(name)                                                                                      \
+	static void name(void);                                                                              \
+	TEST(name##_at_once)                                                                                 \
+	{                                                                                                    \
+		pair_offloads = false;                                                                       \
+		name();                                                                                      \
+	}                                                                                                    \
+	TEST(name##_with_a_worker)                                                                           \
+	{                                                                                                    \
+		pair_offloads = true;                                                                        \
+		name();                                                                                      \
+	}                                                                                                    \
 	static void name(void)
 
 static int prepare(void **state)
@@ -119,7 +119,8 @@ TEST_BOTH(large_control_frames_keep_their_place)
 	expect(&s, 5, 1);
 }
 
-/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7 records. */
+/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7
+ * records. */
 TEST_BOTH(vectors_go_behind)
 {
 	struct sending s;
@@ -132,7 +133,8 @@ TEST_BOTH(vectors_go_behind)
 	assert_int_equal(s.pair.ends[1].ahead, 11);
 }
 
-/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not for the rest. */
+/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not
+ * for the rest. */
 TEST_BOTH(control_frames_pass_between_vectors)
 {
 	struct sending s;
@@ -150,7 +152,8 @@ TEST_BOTH(control_frames_pass_between_vectors)
 	net_close(&s.net);
 }
 
-/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere else. */
+/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere
+ * else. */
 TEST_BOTH(frames_of_all_sizes_arrive)
 {
 	struct sending s;
@@ -196,8 +199,8 @@ static bool blocked(void *argument)
 	return end_link(s->end)->in_flight > 0;
 }
 
-/* What the kernel does not take is encrypted for one write at most, however often there is something to send; the rest waits
- * as frames, which links share, and control frames pass them. */
+/* What the kernel does not take is encrypted for one write at most, however often there is something to send;
+ * the rest waits as frames, which links share, and control frames pass them. */
 TEST_BOTH(little_is_encrypted_ahead)
 {
 	struct sending s;

@@ -1,4 +1,5 @@
-/* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different times. */
+/* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different
+ * times. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -49,8 +50,8 @@ static void open_all(struct net *net, struct pair *pairs)
 	}
 }
 
-/* Each pair has its instant, at which the second end has waited its second; the first end dials up to 20 ms before or after
- * it. A few pairs at a time: the handshakes of all would take longer than the roads. */
+/* Each pair has its instant, at which the second end has waited its second; the first end dials up to 20 ms
+ * before or after it. A few pairs at a time: the handshakes of all would take longer than the roads. */
 static void start_all(struct net *net, struct pair *pairs)
 {
 	uint64_t start = uv_now(&net->loop);
@@ -106,8 +107,10 @@ TEST(at_the_same_instant)
 	}
 	assert_true(net_until(&net, WAIT_MS, all_heard, &crowd));
 	print_message("%zu of %d collided; %zu links dialled by the first\n", collisions, PAIRS, by_first);
-	assert_true(again <= PAIRS / 20); /* of so many handshakes at once a slow machine may not finish one in time */
-	assert_true(collisions > 0 && by_first > 0); /* how many, is the machine's affair: where it is slow, all of them */
+	assert_true(again <=
+		    PAIRS / 20); /* of so many handshakes at once a slow machine may not finish one in time */
+	assert_true(collisions > 0 &&
+		    by_first > 0); /* how many, is the machine's affair: where it is slow, all of them */
 	for (size_t i = 0; i < PAIRS; i++)
 		pair_close(&pairs[i]);
 	net_close(&net);
@@ -161,7 +164,8 @@ TEST(the_losers_offer_first)
 	struct pair pair;
 	offer_both(&pair, &net);
 	emulator_let_pass(&pair.emulators[0]);
-	assert_true(net_until(&net, 200, second_is_free, &pair)); /* turned away, while the first's own is only offered */
+	assert_true(net_until(&net, 200, second_is_free,
+			      &pair)); /* turned away, while the first's own is only offered */
 	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 0);
 	emulator_let_pass(&pair.emulators[1]);
 	expect_one(&pair, &net, true);

@@ -140,8 +140,8 @@ TEST_WITH(held_by_one, folder_enter, folder_leave)
 	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
 	assert_int_equal(sl_identity_hold("id", &first, &error), SL_OK);
 	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);
-	assert_string_equal(error.text,
-			    "id/key.pem: another starlingd is running as this learner, on another state folder; end it first");
+	assert_string_equal(error.text, "id/key.pem: another starlingd is running as this learner, on "
+					"another state folder; end it first");
 	sl_identity_close(&second);
 	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
 	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);

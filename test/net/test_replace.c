@@ -40,7 +40,8 @@ static bool replaced(void *argument)
 	return pair_settled(argument) && pair->ends[0].ups == 2 && pair->ends[1].ups == 2;
 }
 
-/* The end `knows` has lost the link; the other one goes on sending into it until the next link takes its place. */
+/* The end `knows` has lost the link; the other one goes on sending into it until the next link takes its
+ * place. */
 static void replace(int dialler, int knows, uint64_t within_ms)
 {
 	struct net net;
@@ -85,14 +86,15 @@ TEST(the_second_lost_its_own)
 	replace(1, 1, 2000);
 }
 
-/* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps until then. */
+/* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps
+ * until then. */
 TEST(the_second_lost_the_firsts)
 {
 	replace(0, 1, 8000);
 }
 
-/* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping that is due
- * after 2 s. */
+/* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping
+ * that is due after 2 s. */
 TEST(the_second_lost_the_firsts_and_says_so)
 {
 	struct net net;
@@ -266,7 +268,8 @@ TEST(another_learners_key_is_never_up)
 	close_mismatch(&m);
 }
 
-/* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less a quarter. */
+/* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less
+ * a quarter. */
 TEST(who_is_dropped_backs_off)
 {
 	struct net net;

@@ -1,4 +1,5 @@
-/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at any moment. */
+/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at
+ * any moment. */
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -52,7 +53,8 @@ static void send_vectors(struct end *end, int count)
 static bool all_arrived(void *argument)
 {
 	const struct both *b = argument;
-	return b->pair.ends[0].received == b->pair.ends[1].sent && b->pair.ends[1].received == b->pair.ends[0].sent;
+	return b->pair.ends[0].received == b->pair.ends[1].sent &&
+	       b->pair.ends[1].received == b->pair.ends[0].sent;
 }
 
 /* However slow the way is: no more is encrypted ahead than one write. */
@@ -60,7 +62,8 @@ static bool all_arrived_evenly(void *argument)
 {
 	const struct both *b = argument;
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(end_link(&b->pair.ends[i])->in_flight <= SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
+		assert_true(end_link(&b->pair.ends[i])->in_flight <=
+			    SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	return all_arrived(argument);
 }
 
@@ -101,7 +104,8 @@ TEST(a_little_is_done_at_once)
 	close_both(&b);
 }
 
-/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next link is whole. */
+/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next
+ * link is whole. */
 TEST(a_link_ends_while_it_is_away)
 {
 	struct both b;
@@ -123,7 +127,8 @@ TEST(a_link_ends_while_it_is_away)
 	close_both(&b);
 }
 
-/* All of it at once: pair_close waits until the last of them is back and freed, net_close for the descriptors. */
+/* All of it at once: pair_close waits until the last of them is back and freed, net_close for the
+ * descriptors. */
 TEST(all_end_while_it_is_away)
 {
 	for (int k = 0; k < 20; k++) {
@@ -166,7 +171,8 @@ static bool paused(void *argument)
 	return end_link(&b->pair.ends[1])->paused;
 }
 
-/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it has. */
+/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it
+ * has. */
 TEST(a_reader_that_lags_is_waited_for)
 {
 	struct both b;
@@ -178,7 +184,8 @@ TEST(a_reader_that_lags_is_waited_for)
 	end_flush(&b.pair.ends[0]);
 	assert_true(net_until(&b.net, 5000, paused, &b));
 	net_elapse(&b.net, 200);
-	uint32_t most = SL_UNREAD_MAX + 3 * SL_READ_BYTES / 30000; /* a bulk, what was kept, and the read before */
+	uint32_t most =
+		SL_UNREAD_MAX + 3 * SL_READ_BYTES / 30000; /* a bulk, what was kept, and the read before */
 	assert_true(lazy->received <= most);
 	while (!all_arrived(&b)) {
 		uint32_t before = lazy->received;

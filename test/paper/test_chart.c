@@ -63,8 +63,8 @@ static double distance_from(struct sl_point a, struct sl_point b, struct sl_poin
 }
 
 /* Every point lies near a stretch of the thinned line. */
-static void near_line(const struct sl_point *all, uint32_t count, const struct sl_point *kept, uint32_t kept_count,
-		      double tolerance)
+static void near_line(const struct sl_point *all, uint32_t count, const struct sl_point *kept,
+		      uint32_t kept_count, double tolerance)
 {
 	for (uint32_t i = 0, s = 0; i < count; i++) {
 		while (s + 2 < kept_count && kept[s + 1].x < all[i].x)
@@ -112,7 +112,8 @@ static void ends_of(const char *text, int *x1, int *y1, int *x2, int *y2)
 	assert_int_equal(sscanf(path, "d=\"M%d %d%n", x1, y1, &used), 2);
 	*x2 = *x1;
 	*y2 = *y1;
-	for (path += used; sscanf(path, "%*[l ]%d %d%n", &dx, &dy, &used) == 2 || sscanf(path, "%d %d%n", &dx, &dy, &used) == 2;
+	for (path += used; sscanf(path, "%*[l ]%d %d%n", &dx, &dy, &used) == 2 ||
+			   sscanf(path, "%d %d%n", &dx, &dy, &used) == 2;
 	     path += used) {
 		*x2 += dx;
 		*y2 += dy;
@@ -143,8 +144,11 @@ TEST(test_interrupted)
 {
 	const double x[] = {1, 2, 3, 4, 5}, y[] = {1, 10, 0, 10, 100};
 	const struct sl_series series = {.x = x, .y = y, .count = 5, .pen = SL_PEN_2};
-	struct sl_chart chart = {
-		.title = "", .x = {.label = ""}, .y = {.label = "", .log = true}, .series = &series, .series_count = 1};
+	struct sl_chart chart = {.title = "",
+				 .x = {.label = ""},
+				 .y = {.label = "", .log = true},
+				 .series = &series,
+				 .series_count = 1};
 	char *text = text_of(&chart), *path = strstr(text, "class=\"pen pen1\" d=\"");
 	assert_non_null(path);
 	*strstr(path, "/>") = '\0';
@@ -169,10 +173,12 @@ static double height_of(const char *text, const char *label)
 TEST(test_labels)
 {
 	const double low[] = {0, 0, 0};
-	const struct sl_series series[] = {{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
-					   {.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
-					   {.label = "far", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_3}};
-	struct sl_chart chart = {.title = "", .x = {.label = ""}, .y = {.label = ""}, .series = series, .series_count = 3};
+	const struct sl_series series[] = {
+		{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
+		{.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
+		{.label = "far", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_3}};
+	struct sl_chart chart = {
+		.title = "", .x = {.label = ""}, .y = {.label = ""}, .series = series, .series_count = 3};
 	char *text = text_of(&chart);
 	double one = height_of(text, "one"), two = height_of(text, "two"), far = height_of(text, "far");
 	assert_true(fabs(one - two) >= 12 && one <= 240 - 30 && two <= 240 - 30 && far < 60);
@@ -231,8 +237,10 @@ static void nested(const char *text)
 static void write_page(FILE *out)
 {
 	static const char *const heads[] = {"a", "b"};
-	const struct sl_series series = {.label = "l", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1, .dots = true};
-	struct sl_chart chart = {.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .series_count = 1};
+	const struct sl_series series = {
+		.label = "l", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1, .dots = true};
+	struct sl_chart chart = {
+		.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .series_count = 1};
 	sl_page_open(out, "Title & more");
 	sl_page_heading(out, "one", "1 < 2");
 	sl_page_text(out, "%d %s", 7, "<script>");

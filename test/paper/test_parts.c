@@ -155,7 +155,8 @@ TEST(test_run)
 	sl_run_close(&run);
 }
 
-/* One element of one commit, a state of one iteration, a learner that is missing: each is told, and ends in status 1. */
+/* One element of one commit, a state of one iteration, a learner that is missing: each is told, and ends in
+ * status 1. */
 TEST(test_wrong_result)
 {
 	struct sl_paper r = {.part = 'a'};

@@ -26,7 +26,8 @@ TEST(test_csv)
 	sl_csv_real(&csv, 1.0 / 3);
 	sl_csv_end(&csv);
 	char *text = write_close(&w);
-	assert_string_equal(text, "a,b,c\r\nplain,\"with \"\"quotes\"\", and commas\",-7\r\n0.1,,0.3333333333333333\r\n");
+	assert_string_equal(
+		text, "a,b,c\r\nplain,\"with \"\"quotes\"\", and commas\",-7\r\n0.1,,0.3333333333333333\r\n");
 	free(text);
 }
 
@@ -37,7 +38,8 @@ TEST(test_fit)
 	assert_true(fabs(line.slope - 2) < 1e-12 && fabs(line.intercept - 3) < 1e-12);
 	assert_true(fabs(sl_fit_exponent(x, power, 4) - 2) < 1e-12);
 	assert_true(sl_fit_off(x, y, 4) < 1e-12);
-	assert_true(sl_fit_off(x, power, 4) > 1); /* a parabola is no line: at its foot it is off by more than its height */
+	assert_true(sl_fit_off(x, power, 4) >
+		    1); /* a parabola is no line: at its foot it is off by more than its height */
 }
 
 TEST(test_grid)
@@ -158,6 +160,7 @@ TEST(test_no_folder)
 	struct sl_error error = {0};
 	assert_int_equal(sl_page_folder_open(&folder, "/dev/null/report", &error), SL_ERR_IO);
 	has(error.text, "/dev/null/report");
-	assert_int_equal(sl_page_folder_open(&folder, "/dev/null", &error), SL_ERR_IO); /* it exists; no folder, though */
+	assert_int_equal(sl_page_folder_open(&folder, "/dev/null", &error),
+			 SL_ERR_IO); /* it exists; no folder, though */
 	sl_page_folder_drop(&folder);
 }

@@ -25,7 +25,8 @@ static int set_up(void **state)
 	scope = (struct sl_scope){.run = {1}, .roster = {2}};
 	for (uint32_t i = 0; i < 3; i++)
 		candidates[i] = 5 + i;
-	link_state = (struct sl_link_state){.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates};
+	link_state = (struct sl_link_state){
+		.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates};
 	ready = (struct sl_ready){.id = 3, .t = 2, .a = 1, .k = 9};
 	digest = (struct sl_digest){.id = 3, .t = 2, .a = 1, .key = {4}, .p = 1020431, .learners = 6};
 	start[1] = 1;
@@ -35,7 +36,8 @@ static int set_up(void **state)
 	ids[1] = 9;
 	view = (struct sl_view){.n = 2, .ids = ids, .incarnations = incarnations};
 	view.graph = (struct sl_graph){.n = 2, .edges = 1, .start = start, .adjacent = adjacent};
-	abort_record = (struct sl_abort){.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}};
+	abort_record =
+		(struct sl_abort){.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}};
 	return 0;
 }
 
@@ -223,7 +225,8 @@ TEST_WITH(test_view_bytes, set_up, NULL)
 	assert_true(a == 7 && b == 9);
 	for (size_t cut = 1; cut < size; cut++)
 		if (cut % SL_VIEW_EDGE_BYTES != 0)
-			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges), SL_ERR_FORMAT);
+			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges),
+					 SL_ERR_FORMAT);
 }
 
 TEST_WITH(test_vectors, set_up, NULL)
@@ -242,7 +245,8 @@ TEST_WITH(test_vectors, set_up, NULL)
 /* Records of different kinds never hash alike, whatever they hold. */
 TEST_WITH(test_domains, set_up, NULL)
 {
-	static const hasher all[] = {hash_link_state, hash_ready, hash_digest, hash_view, hash_commitment, hash_result, hash_abort};
+	static const hasher all[] = {hash_link_state, hash_ready,  hash_digest, hash_view,
+				     hash_commitment, hash_result, hash_abort};
 	uint8_t hashes[7][SL_HASH_BYTES];
 	for (size_t i = 0; i < 7; i++) {
 		all[i](hashes[i]);
@@ -259,9 +263,9 @@ TEST_WITH(test_domains, set_up, NULL)
 TEST_WITH(test_literal_digest, set_up, NULL)
 {
 	static const uint8_t expected[SL_HASH_BYTES] = {
-		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5, 0x52,
-		0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2, 0xac, 0x19,
-		0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
+		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5,
+		0x52, 0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2,
+		0xac, 0x19, 0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
 	};
 	uint8_t hash[SL_HASH_BYTES];
 	hash_digest(hash);

@@ -1,4 +1,5 @@
-/* A seed is a run: the same one to the last line, whatever was played before it, by whom and on how many processors. */
+/* A seed is a run: the same one to the last line, whatever was played before it, by whom and on how many
+ * processors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@
 static struct sl_sim_outcome play(uint64_t seed, FILE *lines)
 {
 	struct sl_sim_outcome outcome;
-	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = 5, .rounds = 6, .lines = lines}, &outcome);
+	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = 5, .rounds = 6, .lines = lines},
+		    &outcome);
 	if (outcome.failed)
 		fail_msg("%s", outcome.why);
 	return outcome;
@@ -82,9 +84,11 @@ static void play_range(uint32_t jobs, struct heard *heard)
 {
 	struct sl_error error;
 	memset(heard, 0, sizeof *heard);
-	assert_int_equal(sl_sim_range_run(&(struct sl_sim_range){.seeds = SEEDS, .learners = 5, .rounds = 6, .jobs = jobs}, hear, heard,
-				       &error),
-			 SL_OK);
+	assert_int_equal(
+		sl_sim_range_run(
+			&(struct sl_sim_range){.seeds = SEEDS, .learners = 5, .rounds = 6, .jobs = jobs},
+			hear, heard, &error),
+		SL_OK);
 	assert_int_equal(heard->count, SEEDS);
 }
 

@@ -13,12 +13,24 @@ static void fill(uint8_t *bytes, size_t size, unsigned first)
 
 struct sl_certificate certificate_of(sl_round t, uint32_t signers)
 {
-	struct sl_certificate certificate = {.t = t, .a = 5, .p = P31, .learners = 20, .decimals = 4, .clipping_range = CLIP_16, .count = signers};
+	struct sl_certificate certificate = {.t = t,
+					     .a = 5,
+					     .p = P31,
+					     .learners = 20,
+					     .decimals = 4,
+					     .clipping_range = CLIP_16,
+					     .count = signers};
 	fill(certificate.view, sizeof certificate.view, 1);
 	fill(certificate.digest, sizeof certificate.digest, 2);
 	for (uint32_t i = 0; i < signers; i++) {
 		struct sl_digest *d = &certificate.digests[i];
-		*d = (struct sl_digest){.id = 70 - i, .t = t, .a = 5, .p = P31, .learners = 20, .decimals = 4, .clipping_range = CLIP_16};
+		*d = (struct sl_digest){.id = 70 - i,
+					.t = t,
+					.a = 5,
+					.p = P31,
+					.learners = 20,
+					.decimals = 4,
+					.clipping_range = CLIP_16};
 		memcpy(d->view, certificate.view, sizeof d->view);
 		memcpy(d->digest, certificate.digest, sizeof d->digest);
 		fill(d->key, sizeof d->key, 10 + 2 * i);

@@ -193,8 +193,9 @@ TEST_WITH(a_file_that_is_gone_is_not_used_again, setup, folder_teardown)
 	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
 	assert_int_equal(unlink(folder_path(*state, FILE_7_2)), 0);
 	assert_int_equal(sl_state_file_reuse(&state_file, 9, 1, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
-								     "start the learner again"));
+	assert_string_equal(error.text,
+			    folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
+							 "start the learner again"));
 	sl_state_file_close(&state_file);
 }
 
@@ -204,13 +205,15 @@ TEST_WITH(a_full_disk_is_an_error, setup, folder_teardown)
 	struct sl_error error;
 	fails = 0;
 	assert_int_equal(sl_state_file_reserve(&state_file, 1, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No space left on device; make room, then start the "
-									 "learner again"));
+	assert_string_equal(error.text, folder_path(*state, FILE_7_2
+						    ": No space left on device; make room, then start the "
+						    "learner again"));
 	for (int call = 0; call < 2; call++) {
 		fails = call;
 		assert_int_equal(sl_state_file_sync(&state_file, 1, &error), SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": Input/output error; see to the disk, then "
-									     "start the learner again"));
+		assert_string_equal(error.text, folder_path(*state, FILE_7_2
+							    ": Input/output error; see to the disk, then "
+							    "start the learner again"));
 	}
 	sl_state_file_close(&state_file);
 }
@@ -222,8 +225,10 @@ TEST_WITH(no_folder, setup, folder_teardown)
 	char folder[256];
 	snprintf(folder, sizeof folder, "%s", folder_path(*state, "no"));
 	assert_int_equal(sl_state_file_open(&state_file, folder, 7, 2, 3, SLOT, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "no/" FILE_7_2 ": No such file or directory; see to the disk, then "
-								"start the learner again"));
+	assert_string_equal(error.text,
+			    folder_path(*state,
+					"no/" FILE_7_2 ": No such file or directory; see to the disk, then "
+					"start the learner again"));
 	assert_int_equal(state_file.t, 0);
 }
 
@@ -235,8 +240,12 @@ static bool of_7_or_9(const void *context, sl_round t, sl_attempt a)
 
 TEST_WITH(leftovers_are_swept, setup, folder_teardown)
 {
-	static const char *const names[] = {FILE_7_2, "attempt-000009-000001.spool", "attempt-000009-000002.spool",
-					    "attempt-000001-000001.spool", "attempt-1-1.spool", "attempt-000001-000001.spool.x"};
+	static const char *const names[] = {FILE_7_2,
+					    "attempt-000009-000001.spool",
+					    "attempt-000009-000002.spool",
+					    "attempt-000001-000001.spool",
+					    "attempt-1-1.spool",
+					    "attempt-000001-000001.spool.x"};
 	for (int i = 0; i < 6; i++)
 		folder_put(*state, names[i], "x", 1);
 	sl_state_file_sweep(*state, of_7_or_9, &fails);
@@ -252,4 +261,3 @@ TEST_WITH(the_largest_numbers, setup, folder_teardown)
 	sl_state_file_sweep(*state, of_7_or_9, &fails);
 	assert_int_equal(folder_count(*state), 0);
 }
-

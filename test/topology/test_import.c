@@ -105,8 +105,9 @@ TEST_WITH(test_what_is_no_text, setup, teardown)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		empty(w);
-		assert_int_equal(sl_import_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
-				 SL_ERR_FORMAT);
+		assert_int_equal(
+			sl_import_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
+			SL_ERR_FORMAT);
 		assert_string_equal(w->error.text, cases[i].error);
 		assert_null(w->text.bytes);
 	}
@@ -478,8 +479,8 @@ static void links_are(struct world *w, double range_m, double every_s, uint32_t 
 	static const uint32_t vertex[] = {2, 0, 1};
 	struct sl_schedule schedule;
 	sl_schedule_init(&schedule, w->tracks->count);
-	assert_int_equal(sl_import_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule),
-			 SL_OK);
+	assert_int_equal(
+		sl_import_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule), SL_OK);
 	char *text = print_schedule(&schedule);
 	assert_string_equal(text, expected);
 	free(text);

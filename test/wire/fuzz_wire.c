@@ -1,5 +1,5 @@
-/* A byte stream as a peer would send it: through the splitter, each frame through the codec; what is taken keeps its
- * promises and is encoded to the bytes it came from. */
+/* A byte stream as a peer would send it: through the splitter, each frame through the codec; what is taken
+ * keeps its promises and is encoded to the bytes it came from. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

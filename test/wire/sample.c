@@ -156,8 +156,11 @@ static void make_abort(struct sl_abort *abort_record)
 	abort_record->t = some_round();
 	abort_record->count = (uint32_t)sample_range(0, SL_RELEASED_MAX);
 	for (uint32_t i = 0; i < abort_record->count; i++)
-		abort_record->released[i] = (i == 0 ? 0 : abort_record->released[i - 1]) + (sl_attempt)sample_range(1, 1000000);
-	abort_record->a = edge32(abort_record->count == 0 ? 1 : abort_record->released[abort_record->count - 1], SL_ATTEMPTS_MAX);
+		abort_record->released[i] =
+			(i == 0 ? 0 : abort_record->released[i - 1]) + (sl_attempt)sample_range(1, 1000000);
+	abort_record->a =
+		edge32(abort_record->count == 0 ? 1 : abort_record->released[abort_record->count - 1],
+		       SL_ATTEMPTS_MAX);
 	abort_record->closed = edge32(0, abort_record->a);
 	noise(abort_record->key, sizeof abort_record->key);
 	noise(abort_record->signature, sizeof abort_record->signature);
@@ -235,8 +238,8 @@ static bool equal_hello(const struct sl_hello *a, const struct sl_hello *b)
 
 static bool equal_link_state(const struct sl_link_state *a, const struct sl_link_state *b)
 {
-	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) &&
-	       SAME_BYTES(roster) && SAME(roster_size) && memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 &&
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME_BYTES(roster) &&
+	       SAME(roster_size) && memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 &&
 	       SAME_BYTES(previous) && SAME(count) &&
 	       (a->count == 0 || memcmp(a->candidates, b->candidates, a->count * sizeof(sl_id)) == 0) &&
 	       SAME_BYTES(signature);
@@ -251,7 +254,8 @@ static bool equal_ready(const struct sl_ready *a, const struct sl_ready *b)
 static bool equal_digest(const struct sl_digest *a, const struct sl_digest *b)
 {
 	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME_BYTES(view) && SAME_BYTES(digest) &&
-	       SAME(p) && SAME(learners) && SAME(decimals) && SAME(encoding) && SAME(clipping_range) && SAME_BYTES(signature);
+	       SAME(p) && SAME(learners) && SAME(decimals) && SAME(encoding) && SAME(clipping_range) &&
+	       SAME_BYTES(signature);
 }
 
 static bool equal_request(const struct sl_request *a, const struct sl_request *b)
@@ -261,8 +265,9 @@ static bool equal_request(const struct sl_request *a, const struct sl_request *b
 
 static bool equal_abort(const struct sl_abort *a, const struct sl_abort *b)
 {
-	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME(count) && SAME(closed) &&
-	       memcmp(a->released, b->released, a->count * sizeof *a->released) == 0 && SAME_BYTES(signature);
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME(count) &&
+	       SAME(closed) && memcmp(a->released, b->released, a->count * sizeof *a->released) == 0 &&
+	       SAME_BYTES(signature);
 }
 
 static bool equal_have(const struct sl_have *a, const struct sl_have *b)
@@ -319,10 +324,11 @@ static bool promises_parameters(const struct sl_parameters *q)
 	double clipping_range;
 	memcpy(&clipping_range, &q->clipping_range, sizeof clipping_range);
 	return between(1, q->n, (1u << 28) - 1) && (q->p == 0 || between(3, q->p, (UINT64_C(1) << 61) - 1)) &&
-	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) && between(1, q->tolerance, 1998) &&
-	       q->decimals <= 12 && clipping_range > 0 && clipping_range < INFINITY && q->max_weight >= 1 && q->encoding <= 1 &&
-	       q->sharing <= 2 && q->mixing <= 3 && q->k <= 1000000 && q->iterations_rule <= 1 && (q->iterations_rule == 0 || q->k != 0) &&
-	       between(4, q->max_degree, 2000);
+	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) &&
+	       between(1, q->tolerance, 1998) && q->decimals <= 12 && clipping_range > 0 &&
+	       clipping_range < INFINITY && q->max_weight >= 1 && q->encoding <= 1 && q->sharing <= 2 &&
+	       q->mixing <= 3 && q->k <= 1000000 && q->iterations_rule <= 1 &&
+	       (q->iterations_rule == 0 || q->k != 0) && between(4, q->max_degree, 2000);
 }
 
 static bool promises_link_state(const struct sl_link_state *ls)
@@ -330,17 +336,17 @@ static bool promises_link_state(const struct sl_link_state *ls)
 	bool rising = ls->count == 0 || ls->candidates[0] >= 1;
 	for (uint32_t i = 1; i < ls->count; i++)
 		rising = rising && ls->candidates[i - 1] < ls->candidates[i];
-	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) && between(1, ls->roster_size, 2000) &&
-	       promises_parameters(&ls->parameters);
+	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) &&
+	       between(1, ls->roster_size, 2000) && promises_parameters(&ls->parameters);
 }
 
 static bool promises_digest(const struct sl_digest *digest)
 {
 	double clipping_range;
 	memcpy(&clipping_range, &digest->clipping_range, sizeof clipping_range);
-	return digest->id >= 1 && digest->decimals <= 12 && digest->encoding <= 1 && clipping_range > 0 && clipping_range < INFINITY &&
-	       when(digest->t, digest->a) && between(3, digest->p, (UINT64_C(1) << 61) - 1) &&
-	       between(2, digest->learners, 2000);
+	return digest->id >= 1 && digest->decimals <= 12 && digest->encoding <= 1 && clipping_range > 0 &&
+	       clipping_range < INFINITY && when(digest->t, digest->a) &&
+	       between(3, digest->p, (UINT64_C(1) << 61) - 1) && between(2, digest->learners, 2000);
 }
 
 static bool promises_request(const struct sl_request *request)
@@ -352,10 +358,13 @@ static bool promises_request(const struct sl_request *request)
 
 static bool promises_abort(const struct sl_abort *abort_record)
 {
-	bool rising = abort_record->count == 0 || (abort_record->released[0] >= 1 && abort_record->released[abort_record->count - 1] <= abort_record->a);
+	bool rising = abort_record->count == 0 ||
+		      (abort_record->released[0] >= 1 &&
+		       abort_record->released[abort_record->count - 1] <= abort_record->a);
 	for (uint32_t i = 1; i < abort_record->count; i++)
 		rising = rising && abort_record->released[i - 1] < abort_record->released[i];
-	return rising && abort_record->count <= 16 && abort_record->closed <= abort_record->a && abort_record->id >= 1 && when(abort_record->t, abort_record->a);
+	return rising && abort_record->count <= 16 && abort_record->closed <= abort_record->a &&
+	       abort_record->id >= 1 && when(abort_record->t, abort_record->a);
 }
 
 /* A nonce stands where a masked state begins, and nowhere else. */

@@ -6,7 +6,8 @@
 
 #include "common/wire/frame.h"
 
-/* Takes bytes from *bytes / *count (advanced past what was used) until a frame is complete or refused, or all are used. */
+/* Takes bytes from *bytes / *count (advanced past what was used) until a frame is complete or refused, or all
+ * are used. */
 static inline int stream_take(struct sl_deframer *deframer, const uint8_t **bytes, size_t *count)
 {
 	int err = SL_PENDING;

@@ -1,4 +1,5 @@
-/* The splitter: every way of cutting a stream gives the same frames, and every bad header is refused at its 8th byte. */
+/* The splitter: every way of cutting a stream gives the same frames, and every bad header is refused at its
+ * 8th byte. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,9 +47,9 @@ static int setup(void **state)
 
 /* --- verbs --- */
 
-static const uint32_t kinds[] = {SL_MSG_HELLO, SL_MSG_LINK_STATE, SL_MSG_READY,  SL_MSG_DIGEST,
-				 SL_MSG_REQUEST,   SL_MSG_ABORT,      SL_MSG_HAVE,   SL_MSG_SHARE,
-				 SL_MSG_STATE, SL_MSG_RESULT,     SL_MSG_MASKED, SL_FRAME_PING};
+static const uint32_t kinds[] = {SL_MSG_HELLO,	 SL_MSG_LINK_STATE, SL_MSG_READY,  SL_MSG_DIGEST,
+				 SL_MSG_REQUEST, SL_MSG_ABORT,	    SL_MSG_HAVE,   SL_MSG_SHARE,
+				 SL_MSG_STATE,	 SL_MSG_RESULT,	    SL_MSG_MASKED, SL_FRAME_PING};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 /* One take of all the bytes; the splitter is closed afterwards. */

@@ -1,5 +1,5 @@
-/* Each rule of the decoder for control messages, broken alone: the reason must be that rule's own, so that a rule
- * taken away is missed. */
+/* Each rule of the decoder for control messages, broken alone: the reason must be that rule's own, so that a
+ * rule taken away is missed. */
 #include <stddef.h>
 #include <stdint.h>
 #include <math.h>
@@ -154,21 +154,21 @@ static Starling__Have have(void)
 		spoil;                                                                                       \
 		expect_packed(SL_MSG_DIGEST, &m, reason);                                                    \
 	} while (0)
-#define REQUEST(spoil, reason)                                                                                   \
+#define REQUEST(spoil, reason)                                                                               \
 	do {                                                                                                 \
-		Starling__Request m = request();                                                                     \
+		Starling__Request m = request();                                                             \
 		spoil;                                                                                       \
-		expect_packed(SL_MSG_REQUEST, &m, reason);                                                       \
+		expect_packed(SL_MSG_REQUEST, &m, reason);                                                   \
 	} while (0)
 #define ASK_MASKED(spoil, reason)                                                                            \
 	do {                                                                                                 \
-		Starling__Request m = ask_masked();                                                              \
+		Starling__Request m = ask_masked();                                                          \
 		spoil;                                                                                       \
-		expect_packed(SL_MSG_REQUEST, &m, reason);                                                       \
+		expect_packed(SL_MSG_REQUEST, &m, reason);                                                   \
 	} while (0)
 #define ABORT(spoil, reason)                                                                                 \
 	do {                                                                                                 \
-		Starling__Abort m = abort_record();                                                                 \
+		Starling__Abort m = abort_record();                                                          \
 		spoil;                                                                                       \
 		expect_packed(SL_MSG_ABORT, &m, reason);                                                     \
 	} while (0)

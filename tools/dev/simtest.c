@@ -35,20 +35,22 @@ static const struct argp_option options[] = {
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
-static const char doc[] =
-	"Play the protocol in one process: learners with the daemon's own code, on a network, disks and clocks drawn from a "
-	"seed, with faults; check every step against its rules; then end the faults, and everybody has to finish.\v"
-	"A seed with its learners and rounds decides a run to the last step. One that fails is printed with the command that "
-	"plays it again.\n"
-	"\n"
-	"Examples:\n"
-	"  starling sim\n"
-	"      a thousand seeds\n"
-	"  starling sim --seed 5000 --seeds 10000 --jobs 2\n"
-	"  starling sim --seed 4711 --trace | tail\n"
-	"      one seed, step by step\n"
-	"\n"
-	"Exit status: 0 no rule was broken; 3 one was; 1 failed; 2 bad usage.\n";
+static const char doc[] = "Play the protocol in one process: learners with the daemon's own code, on a "
+			  "network, disks and clocks drawn from a "
+			  "seed, with faults; check every step against its rules; then end the faults, and "
+			  "everybody has to finish.\v"
+			  "A seed with its learners and rounds decides a run to the last step. One that "
+			  "fails is printed with the command that "
+			  "plays it again.\n"
+			  "\n"
+			  "Examples:\n"
+			  "  starling sim\n"
+			  "      a thousand seeds\n"
+			  "  starling sim --seed 5000 --seeds 10000 --jobs 2\n"
+			  "  starling sim --seed 4711 --trace | tail\n"
+			  "      one seed, step by step\n"
+			  "\n"
+			  "Exit status: 0 no rule was broken; 3 one was; 1 failed; 2 bad usage.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -83,7 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (c->range.seeds == 0)
 			c->range.seeds = c->seed_said || c->trace ? 1 : SEEDS_USUAL;
 		if (c->trace && (c->range.seeds > 1 || c->json))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--trace shows one seed, as text: leave out --seeds and --json");
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--trace shows one seed, as text: leave out --seeds and --json");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -105,8 +108,9 @@ static void show_progress(struct command *c)
 	if (now - c->shown < (c->live ? 1 : PLAIN_S))
 		return;
 	c->shown = now;
-	fprintf(stderr, "%s%llu of %llu seeds, %llu failed%s", c->live ? "\r\033[K" : "", (unsigned long long)c->totals.seeds,
-		(unsigned long long)c->range.seeds, (unsigned long long)c->totals.failed, c->live ? "" : "\n");
+	fprintf(stderr, "%s%llu of %llu seeds, %llu failed%s", c->live ? "\r\033[K" : "",
+		(unsigned long long)c->totals.seeds, (unsigned long long)c->range.seeds,
+		(unsigned long long)c->totals.failed, c->live ? "" : "\n");
 	fflush(stderr);
 }
 
@@ -114,8 +118,8 @@ static void replay_command(const struct command *c, uint64_t seed, char *text, s
 {
 	char word[256];
 	sl_terminal_shell_word(sl_command_program(), word, sizeof word);
-	snprintf(text, size, "%s sim --seed %llu --learners %u --rounds %u --trace", word, (unsigned long long)seed,
-		 c->range.learners, c->range.rounds);
+	snprintf(text, size, "%s sim --seed %llu --learners %u --rounds %u --trace", word,
+		 (unsigned long long)seed, c->range.learners, c->range.rounds);
 }
 
 static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome)
@@ -124,8 +128,8 @@ static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome
 	replay_command(c, outcome->seed, replay, sizeof replay);
 	clear_line(c);
 	if (c->json)
-		json_array_append_new(c->failures, json_pack("{sI ss ss}", "seed", (json_int_t)outcome->seed, "why",
-							     outcome->why, "replay", replay));
+		json_array_append_new(c->failures, json_pack("{sI ss ss}", "seed", (json_int_t)outcome->seed,
+							     "why", outcome->why, "replay", replay));
 	else if (c->trace)
 		printf("FAILED: %s\n", outcome->why);
 	else
@@ -158,9 +162,9 @@ static void show_json(struct command *c)
 static void show_one(const struct command *c)
 {
 	const struct sl_sim_outcome *o = &c->last;
-	printf("seed %llu: %s after %llu steps, %llu ms, %u faults; digest %016llx\n", (unsigned long long)o->seed,
-	       o->failed ? "FAILED" : "ok", (unsigned long long)o->steps, (unsigned long long)o->virtual_ms, o->faults,
-	       (unsigned long long)o->digest);
+	printf("seed %llu: %s after %llu steps, %llu ms, %u faults; digest %016llx\n",
+	       (unsigned long long)o->seed, o->failed ? "FAILED" : "ok", (unsigned long long)o->steps,
+	       (unsigned long long)o->virtual_ms, o->faults, (unsigned long long)o->digest);
 }
 
 static void show_all(const struct command *c)
@@ -171,13 +175,14 @@ static void show_all(const struct command *c)
 	sl_terminal_thousands(t->faults, faults);
 	sl_terminal_thousands(t->commits, commits);
 	sl_simtest_show(t, stdout, sl_terminal_width(stdout));
-	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners, c->range.rounds,
-	       (unsigned long long)t->failed);
-	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu burned models.\n", faults,
-	       (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered, (unsigned long long)t->caught_up,
-	       (unsigned long long)t->model_invalidated);
-	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n", (double)t->steps / 1e6,
-	       (double)t->virtual_ms / 3.6e6, t->seconds > 0 ? (double)t->seeds / t->seconds : 0);
+	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners,
+	       c->range.rounds, (unsigned long long)t->failed);
+	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu burned models.\n",
+	       faults, (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered,
+	       (unsigned long long)t->caught_up, (unsigned long long)t->model_invalidated);
+	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n",
+	       (double)t->steps / 1e6, (double)t->virtual_ms / 3.6e6,
+	       t->seconds > 0 ? (double)t->seeds / t->seconds : 0);
 }
 
 static int report(struct command *c, int rc, const struct sl_error *error)
@@ -201,7 +206,9 @@ int sl_cmd_simtest(int argc, char **argv)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct command c = {.shown = time(NULL), .range = {.seed = 1, .learners = 7, .rounds = 20}};
 	struct sl_error error = {0};
-	c.range.jobs = processors < 1 ? 1 : processors > (long)SL_SIM_JOBS_MOST ? SL_SIM_JOBS_MOST : (uint32_t)processors;
+	c.range.jobs = processors < 1			     ? 1
+		       : processors > (long)SL_SIM_JOBS_MOST ? SL_SIM_JOBS_MOST
+							     : (uint32_t)processors;
 	if (argp_parse(&argp, argc, argv, 0, NULL, &c) != 0)
 		return SL_EXIT_USAGE;
 	c.failures = json_array();

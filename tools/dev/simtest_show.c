@@ -21,7 +21,9 @@ void sl_simtest_cells(const struct sl_sim_totals *totals, uint32_t *enough, uint
 /* The phases from `first` on, as many as fit; the next one. */
 static uint32_t show_piece(const struct sl_sim_totals *totals, FILE *out, size_t width, uint32_t first)
 {
-	uint32_t fit = width < NAME_WIDTH + 2 * CELL_WIDTH ? SL_PHASE_COUNT : (uint32_t)((width - 1 - NAME_WIDTH) / CELL_WIDTH);
+	uint32_t fit = width < NAME_WIDTH + 2 * CELL_WIDTH
+			       ? SL_PHASE_COUNT
+			       : (uint32_t)((width - 1 - NAME_WIDTH) / CELL_WIDTH);
 	uint32_t end = width == 0 || first + fit > SL_PHASE_COUNT ? SL_PHASE_COUNT : first + fit;
 	fprintf(out, "\n%-*s", (int)NAME_WIDTH, "fault in phase");
 	for (uint32_t p = first; p < end; p++)
@@ -38,7 +40,8 @@ static uint32_t show_piece(const struct sl_sim_totals *totals, FILE *out, size_t
 
 static void show_point(const struct sl_sim_totals *totals, FILE *out, uint32_t k, int width)
 {
-	fprintf(out, "%-*s%*llu", width, sl_sim_point_name(k), (int)CELL_WIDTH, (unsigned long long)totals->point[k]);
+	fprintf(out, "%-*s%*llu", width, sl_sim_point_name(k), (int)CELL_WIDTH,
+		(unsigned long long)totals->point[k]);
 }
 
 /* Down one column, then the next, as many as fit. */
@@ -78,7 +81,8 @@ static json_t *table(const struct sl_sim_totals *totals)
 	for (uint32_t k = 0; k < SL_SIM_FAULT_COUNT; k++) {
 		json_t *row = json_object();
 		for (uint32_t p = 0; p < SL_PHASE_COUNT; p++)
-			json_object_set_new(row, sl_phase_name((enum sl_phase)p), json_integer((json_int_t)totals->hit[k][p]));
+			json_object_set_new(row, sl_phase_name((enum sl_phase)p),
+					    json_integer((json_int_t)totals->hit[k][p]));
 		json_object_set_new(faults, sl_sim_fault_name((enum sl_sim_fault)k), row);
 	}
 	return faults;
@@ -91,10 +95,11 @@ json_t *sl_simtest_json(const struct sl_sim_totals *t)
 	sl_simtest_cells(t, &enough, &all);
 	for (uint32_t k = 0; k < sl_sim_point_count; k++)
 		json_object_set_new(points, sl_sim_point_name(k), json_integer((json_int_t)t->point[k]));
-	return json_pack("{sI sI sI sf sI sI sI sI sI sI sf si si so so}", "seeds", (json_int_t)t->seeds, "failed",
-			 (json_int_t)t->failed, "steps", (json_int_t)t->steps, "virtual_s", (double)t->virtual_ms / 1000,
-			 "faults", (json_int_t)t->faults, "commits", (json_int_t)t->commits, "caught_up",
-			 (json_int_t)t->caught_up, "burned", (json_int_t)t->model_invalidated, "recovered", (json_int_t)t->recovered,
-			 "restarts", (json_int_t)t->restarts, "processor_s", t->seconds, "cells_hit", (int)enough, "cells",
-			 (int)all, "fault_by_phase", table(t), "crash_points", points);
+	return json_pack("{sI sI sI sf sI sI sI sI sI sI sf si si so so}", "seeds", (json_int_t)t->seeds,
+			 "failed", (json_int_t)t->failed, "steps", (json_int_t)t->steps, "virtual_s",
+			 (double)t->virtual_ms / 1000, "faults", (json_int_t)t->faults, "commits",
+			 (json_int_t)t->commits, "caught_up", (json_int_t)t->caught_up, "burned",
+			 (json_int_t)t->model_invalidated, "recovered", (json_int_t)t->recovered, "restarts",
+			 (json_int_t)t->restarts, "processor_s", t->seconds, "cells_hit", (int)enough,
+			 "cells", (int)all, "fault_by_phase", table(t), "crash_points", points);
 }

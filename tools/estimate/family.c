@@ -33,7 +33,8 @@ static void ring(struct sl_estimate_figures *f, double k)
 	double n = (double)f->learners;
 	(void)k;
 	set_degree(f, 2, 2);
-	f->mu = fmax(1 - 2 * (1 - cos(2 * M_PI / n)) / 3, f->learners % 2 == 0 ? 1.0 / 3 : -(1 + 2 * cos(M_PI * (n - 1) / n)) / 3);
+	f->mu = fmax(1 - 2 * (1 - cos(2 * M_PI / n)) / 3,
+		     f->learners % 2 == 0 ? 1.0 / 3 : -(1 + 2 * cos(M_PI * (n - 1) / n)) / 3);
 	f->degree_r = f->learners / 2;
 	set_tree(f, floor(n / 2), 2, n);
 }
@@ -97,8 +98,8 @@ static void grid(struct sl_estimate_figures *f, double k)
 	f->depth_is = columns * rows > n ? SL_ABOUT : SL_EXACTLY;
 }
 
-/* Depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are more than t steps from one;
- * the centre is the luckiest of N, so that this has to come down to ln N. */
+/* Depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are more than t
+ * steps from one; the centre is the luckiest of N, so that this has to come down to ln N. */
 static double spreading(double n, double d)
 {
 	double wanted = n * log(fmax(M_E, n / log(n)));
@@ -128,7 +129,8 @@ static void regular(struct sl_estimate_figures *f, double d)
 /* The mean degree has the edges of the square in it; its most, the spread of as many draws. */
 static void geometric(struct sl_estimate_figures *f, double r)
 {
-	double n = (double)f->learners, near = r < 1 ? M_PI * r * r - 8 * r * r * r / 3 + r * r * r * r / 2 : 1;
+	double n = (double)f->learners,
+	       near = r < 1 ? M_PI * r * r - 8 * r * r * r / 3 + r * r * r * r / 2 : 1;
 	double mean = fmin(n - 1, (n - 1) * fmin(near, 1)), inside = fmin(n - 1, (n - 1) * M_PI * r * r);
 	set_degree(f, mean, fmin(n - 1, inside + sqrt(2 * inside * log(n))));
 	f->mu = fmax(0, 1 - M_PI * M_PI * r * r / 8);
@@ -145,18 +147,26 @@ static double radius_least(double n)
 	return sqrt(log(n) / (M_PI * n));
 }
 
-int sl_estimate_family_figures(const struct sl_family *topology, uint64_t learners, struct sl_estimate_figures *figures,
-		      struct sl_error *error)
+int sl_estimate_family_figures(const struct sl_family *topology, uint64_t learners,
+			       struct sl_estimate_figures *figures, struct sl_error *error)
 {
 	double least = radius_least((double)learners);
 	static void (*const families[])(struct sl_estimate_figures *, double) = {
-		[SL_FAMILY_COMPLETE] = complete, [SL_FAMILY_RING] = ring,	      [SL_FAMILY_LINE] = line,
-		[SL_FAMILY_STAR] = star,	   [SL_FAMILY_GRID] = grid,	      [SL_FAMILY_NEAREST] = nearest,
-		[SL_FAMILY_NEIGHBOURS] = neighbours, [SL_FAMILY_REGULAR] = regular, [SL_FAMILY_GEOMETRIC] = geometric,
+		[SL_FAMILY_COMPLETE] = complete,
+		[SL_FAMILY_RING] = ring,
+		[SL_FAMILY_LINE] = line,
+		[SL_FAMILY_STAR] = star,
+		[SL_FAMILY_GRID] = grid,
+		[SL_FAMILY_NEAREST] = nearest,
+		[SL_FAMILY_NEIGHBOURS] = neighbours,
+		[SL_FAMILY_REGULAR] = regular,
+		[SL_FAMILY_GEOMETRIC] = geometric,
 	};
 	if (topology->kind == SL_FAMILY_GEOMETRIC && topology->parameter < least)
-		return sl_err_set(error, SL_ERR_INVALID, "%llu learners with a radius of %g are not connected: at least %.5f is needed",
-			       (unsigned long long)learners, topology->parameter, ceil(1e5 * least) / 1e5);
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"%llu learners with a radius of %g are not connected: at least %.5f is needed",
+			(unsigned long long)learners, topology->parameter, ceil(1e5 * least) / 1e5);
 	*figures = (struct sl_estimate_figures){.learners = learners};
 	families[topology->kind](figures, topology->parameter);
 	return SL_OK;

@@ -8,7 +8,8 @@
 
 static size_t scratch_bytes(const struct sl_graph *g)
 {
-	size_t most = sl_spectrum_scratch(g->n), minimal_polynomial = sl_minimal_polynomial_scratch(g->n, g->edges) + 8 * (size_t)g->n + 64;
+	size_t most = sl_spectrum_scratch(g->n),
+	       minimal_polynomial = sl_minimal_polynomial_scratch(g->n, g->edges) + 8 * (size_t)g->n + 64;
 	most = minimal_polynomial > most ? minimal_polynomial : most;
 	size_t tree = sl_tree_bytes(g->n) + 4 * (size_t)g->n + 64;
 	return tree > most ? tree : most;
@@ -60,16 +61,17 @@ static int figures_of(const struct sl_graph *graph, const struct sl_field *field
 	return rc == SL_OK ? tree_of(graph, arena, f) : rc;
 }
 
-int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field, struct sl_estimate_figures *figures)
+int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field,
+			      struct sl_estimate_figures *figures)
 {
 	struct sl_arena arena;
 	if (graph->n > SL_LEARNERS_MAX)
 		return SL_ERR_RANGE;
 	size_t bytes = scratch_bytes(graph);
 	*figures = (struct sl_estimate_figures){.learners = graph->n,
-					     .edges = graph->edges,
-					     .degree_mean = 2.0 * graph->edges / graph->n,
-					     .degree_most = sl_graph_degree_max(graph)};
+						.edges = graph->edges,
+						.degree_mean = 2.0 * graph->edges / graph->n,
+						.degree_most = sl_graph_degree_max(graph)};
 	sl_arena_init(&arena, malloc(bytes), bytes);
 	int rc = arena.base == NULL ? SL_ERR_NOMEM : figures_of(graph, field, &arena, figures);
 	free(arena.base);

@@ -45,8 +45,9 @@ struct memory {
 
 static int memory_open(struct memory *m)
 {
-	*m = (struct memory){.x = calloc(ELEMENTS, 8), .packed = calloc(ELEMENTS, 8),
-				   .model = calloc(ELEMENTS, sizeof(float))};
+	*m = (struct memory){.x = calloc(ELEMENTS, 8),
+			     .packed = calloc(ELEMENTS, 8),
+			     .model = calloc(ELEMENTS, sizeof(float))};
 	for (uint32_t r = 0; r < NEIGHBOURS; r++) {
 		m->states[r] = m->packed;
 		sl_metropolis_divisor_init(&m->divisors[r], NEIGHBOURS + 1);
@@ -74,7 +75,11 @@ static void metropolis(struct memory *m)
 
 static void element(struct memory *m)
 {
-	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1, .weight_total = 100};
+	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
+					     .decimals = 4,
+					     .clipping_range = 16,
+					     .weight = 1,
+					     .weight_total = 100};
 	struct sl_encode_note note;
 	uint8_t hash[SL_HASH_BYTES];
 	sl_encoding_encode(&m->field, &encoding, m->model, ELEMENTS - 1, m->x, &note);
@@ -86,7 +91,8 @@ static void element(struct memory *m)
 
 static void verify(struct memory *m)
 {
-	uint8_t key[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES], signature[crypto_sign_BYTES];
+	uint8_t key[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES],
+		signature[crypto_sign_BYTES];
 	crypto_sign_keypair(key, secret);
 	crypto_sign_detached(signature, NULL, m->packed, 300, secret);
 	for (int i = 0; i < 20; i++)
@@ -154,7 +160,8 @@ static int measure_record(struct sl_estimate_machine *machine)
 	const char *temporary = getenv("TMPDIR");
 	struct sl_figure figure = {.count = 0};
 	char path[PATH_MAX];
-	snprintf(path, sizeof path, "%s/starling-plan-XXXXXX", temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
+	snprintf(path, sizeof path, "%s/starling-plan-XXXXXX",
+		 temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
 	int fd = mkstemp(path);
 	if (fd < 0)
 		return SL_ERR_IO;

@@ -1,7 +1,8 @@
 /* What a learner committed and did not come to say, because it died in between: looked up in its folder.
  *
- * Its last result says how it came by it: the first signer is the learner itself, or the round was shown to it by others.
- * Of rounds before that there is no result any more, and maybe no model: it may have been shown a later round.
+ * Its last result says how it came by it: the first signer is the learner itself, or the round was shown to
+ * it by others. Of rounds before that there is no result any more, and maybe no model: it may have been shown
+ * a later round.
  */
 #include <sodium.h>
 #include <stdio.h>
@@ -16,11 +17,11 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 	char state[PATH_MAX];
 	struct sl_error error;
 	sl_run_folder_path(&plan->folder, l->index, "state", state);
-	return sl_result_open(state, plan->folder.name, plan->n, t, result,
-			      &error) == SL_OK;
+	return sl_result_open(state, plan->folder.name, plan->n, t, result, &error) == SL_OK;
 }
 
-static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row, const struct sl_certificate *certificate)
+static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
+			      const struct sl_certificate *certificate)
 {
 	char digest[2 * SL_HASH_BYTES + 1];
 	sodium_bin2hex(digest, sizeof digest, certificate->digest, SL_HASH_BYTES);

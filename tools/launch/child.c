@@ -1,5 +1,5 @@
-/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid holds the
- * process of a learner that runs. */
+/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid
+ * holds the process of a learner that runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
@@ -36,8 +36,8 @@ void sl_child_judge(struct sl_learner *learner)
 {
 	struct sl_launch *launch = learner->launch;
 	char text[SL_ERROR_BYTES + 1024], why[64];
-	bool heard_out =
-		learner->control.state != SL_CONTROL_CLIENT_OPEN; /* its last records may still be on their way */
+	bool heard_out = learner->control.state !=
+			 SL_CONTROL_CLIENT_OPEN; /* its last records may still be on their way */
 	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
 			learner->committed == launch->rounds.most;
 	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
@@ -46,7 +46,8 @@ void sl_child_judge(struct sl_learner *learner)
 	if (sl_restart(learner, why, sizeof why))
 		return;
 	sl_child_explain(learner, true, text, sizeof text);
-	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "", text);
+	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "",
+		       text);
 }
 
 static void on_child_closed(uv_handle_t *handle)
@@ -146,7 +147,7 @@ int sl_child_spawn(struct sl_learner *learner, struct sl_error *error)
 	close(output);
 	if (rc != 0)
 		return sl_err_set(error, SL_ERR_IO, "cannot start %s for %s: %s", learner->launch->program,
-			       learner->name, uv_strerror(rc));
+				  learner->name, uv_strerror(rc));
 	learner->launch->running++;
 	return SL_OK;
 }

@@ -105,7 +105,8 @@ static int verify(const struct sl_launch *launch, const struct sl_round_row *row
 		who[w] = row->who[w] | excused[w];
 		excused[w] |= row->passed[w];
 	}
-	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, who, excused};
+	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, who,
+				    excused};
 	return sl_verify_round(&v, error);
 }
 

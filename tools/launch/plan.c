@@ -27,7 +27,8 @@ static bool is_of(const char *key, const char *assignment)
 static int check_override(const char *assignment, struct sl_error *error)
 {
 	size_t length = strcspn(assignment, "=");
-	if (is_of("unsafe_reveal", assignment)) /* whoever only sets it would have nobody to delete the secrets */
+	if (is_of("unsafe_reveal",
+		  assignment)) /* whoever only sets it would have nobody to delete the secrets */
 		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
 	int rc = sl_settings_check(assignment, error);
 	if (rc != SL_OK)
@@ -35,11 +36,11 @@ static int check_override(const char *assignment, struct sl_error *error)
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
 			return sl_err_set(error, SL_ERR_INVALID,
-				       "--set %s: the launcher gives every learner its own %s", assignment,
-				       reserved[i]);
+					  "--set %s: the launcher gives every learner its own %s", assignment,
+					  reserved[i]);
 	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
 		return sl_err_set(error, SL_ERR_INVALID,
-			       "--set %s: the launcher lives on the records of level info", assignment);
+				  "--set %s: the launcher lives on the records of level info", assignment);
 	return SL_OK;
 }
 
@@ -53,12 +54,12 @@ static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_er
 	size_t length = strcspn(o->set[i], "=") + 1;
 	for (size_t j = 0; j < i; j++)
 		if (strncmp(o->set[i], o->set[j], length) == 0)
-			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --set %s too", o->set[i],
-				       o->set[j]);
+			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --set %s too",
+					  o->set[i], o->set[j]);
 	for (size_t j = 0; j < sizeof options / sizeof *options; j++)
 		if (options[j].said && is_of(options[j].key, o->set[i]))
 			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --%s too", o->set[i],
-				       options[j].key);
+					  options[j].key);
 	return SL_OK;
 }
 
@@ -90,8 +91,9 @@ static int plan_options(struct sl_launch_options *o, struct sl_error *error)
 		if (!take_set(o, o->set[i]))
 			o->set[kept++] = o->set[i];
 	if (rc == SL_OK && o->seed > INT64_MAX)
-		rc = sl_err_set(error, SL_ERR_RANGE, "--set seed=%llu: at most %lld, the largest integer of JSON",
-			     (unsigned long long)o->seed, (long long)INT64_MAX);
+		rc = sl_err_set(error, SL_ERR_RANGE,
+				"--set seed=%llu: at most %lld, the largest integer of JSON",
+				(unsigned long long)o->seed, (long long)INT64_MAX);
 	o->sets = kept;
 	o->rounds = o->rounds != 0 ? o->rounds : ROUNDS_USUAL;
 	o->data = o->data != NULL ? o->data : "digits";
@@ -153,9 +155,10 @@ static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t lea
 	if (least != UINT64_MAX)
 		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
 	return sl_err_set(error, SL_ERR_INVALID,
-		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
-		       "would do %s%s",
-		       p, plan->learners, s->decimals, s->clipping_range, (unsigned long long)s->max_weight, need, would);
+			  "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
+			  "would do %s%s",
+			  p, plan->learners, s->decimals, s->clipping_range,
+			  (unsigned long long)s->max_weight, need, would);
 }
 
 static int check_field(struct sl_plan *plan, struct sl_error *error)
@@ -170,9 +173,9 @@ static int check_field(struct sl_plan *plan, struct sl_error *error)
 	plan->p = s->p != 0 ? s->p : sl_encoding_modulus(&encoding, plan->learners, s->max_weight, bits);
 	if (plan->p > most)
 		return sl_err_set(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
-			       (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
-	if (sl_encoding_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight, &least,
-		       &decimals_most) &&
+				  (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
+	if (sl_encoding_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight,
+			      &least, &decimals_most) &&
 	    plan->p > plan->learners)
 		return SL_OK;
 	if (plan->p == 0)

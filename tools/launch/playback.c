@@ -34,8 +34,8 @@ static json_t **make_lists(const struct sl_schedule *schedule, uint32_t step)
 
 static void send_range(struct sl_learner *l, uint32_t step, json_t *peers)
 {
-	sl_control_client_send(&l->control,
-		       json_pack("{s:s, s:I, s:o}", "op", "range", "step", (json_int_t)step, "peers", peers));
+	sl_control_client_send(&l->control, json_pack("{s:s, s:I, s:o}", "op", "range", "step",
+						      (json_int_t)step, "peers", peers));
 }
 
 void sl_playback_next(struct sl_launch *launch)

@@ -114,8 +114,10 @@ static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const
 
 static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
-	const char *why = sl_round_table_field_text(record, "reason", sl_round_table_field_text(record, "text", "no reason given"));
-	bool follows = strcmp(sl_round_table_field_text(record, "level", ""), "info") == 0; /* another's attempt failed first */
+	const char *why = sl_round_table_field_text(
+		record, "reason", sl_round_table_field_text(record, "text", "no reason given"));
+	bool follows = strcmp(sl_round_table_field_text(record, "level", ""), "info") ==
+		       0; /* another's attempt failed first */
 	l->activity = SL_SEEKING;
 	if (follows && l->launch->reason[0] != '\0')
 		return;

@@ -1,5 +1,6 @@
-/* Deaths and new starts. The first death of a minute is answered at once, later ones after pauses that grow; who dies
- * again and again, or never comes up, ends the run. What --chaos has killed is not held against a learner. */
+/* Deaths and new starts. The first death of a minute is answered at once, later ones after pauses that grow;
+ * who dies again and again, or never comes up, ends the run. What --chaos has killed is not held against a
+ * learner. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #define MINUTE_MS 60000u
 #define PAUSE_MS 250u
 #define PAUSE_MOST_MS 5000u
-#define EARLY_MOST 3u	 /* deaths in a row before it was up */
+#define EARLY_MOST 3u	  /* deaths in a row before it was up */
 #define STATUS_UNUSABLE 2 /* of starlingd: a configuration, a roster or data that only people can mend */
 
 static void remember(struct sl_learner *l, uint64_t now)
@@ -51,7 +52,8 @@ static void say(const struct sl_learner *l, uint64_t pause_ms)
 		snprintf(when, sizeof when, "starts again in %g s", (double)pause_ms / 1000);
 	if (l->killed > 0)
 		snprintf(by, sizeof by, "chaos %u of %u: ", l->killed, l->launch->plan->options.chaos);
-	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start, ordinal(start));
+	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start,
+			 ordinal(start));
 }
 
 bool sl_restart(struct sl_learner *learner, char *why, size_t size)
@@ -78,7 +80,8 @@ bool sl_restart(struct sl_learner *learner, char *why, size_t size)
 
 static bool is_due(const struct sl_learner *l, uint64_t now)
 {
-	return l->again_ms != 0 && now >= l->again_ms && l->closed && l->control.state == SL_CONTROL_CLIENT_IDLE;
+	return l->again_ms != 0 && now >= l->again_ms && l->closed &&
+	       l->control.state == SL_CONTROL_CLIENT_IDLE;
 }
 
 void sl_restart_tick(struct sl_launch *launch, uint64_t now)

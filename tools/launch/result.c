@@ -1,4 +1,5 @@
-/* What a run came to, once no learner runs any more: secrets deleted, summary.json, the last lines, the exit status. */
+/* What a run came to, once no learner runs any more: secrets deleted, summary.json, the last lines, the exit
+ * status. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,8 @@ static void delete_encoding_dumps(struct sl_launch *launch)
 	for (uint32_t i = 0; i < launch->handed; i++)
 		if (is_evidence(launch, i + 1))
 			fprintf(stderr,
-				"starling launch: the check of round %u failed; kept as evidence, and secret: "
+				"starling launch: the check of round %u failed; kept as evidence, and "
+				"secret: "
 				"%s/learner-*/state/reveal-%06u.u64\n",
 				i + 1, launch->plan->folder.shown, i + 1);
 }
@@ -63,7 +65,8 @@ static bool any_log(const struct sl_launch *launch)
 {
 	char path[PATH_MAX];
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (sl_run_folder_path(&launch->plan->folder, i, "log.jsonl", path) == SL_OK && access(path, F_OK) == 0)
+		if (sl_run_folder_path(&launch->plan->folder, i, "log.jsonl", path) == SL_OK &&
+		    access(path, F_OK) == 0)
 			return true;
 	return false;
 }
@@ -75,7 +78,8 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 	sl_terminal_shell_word(launch->plan->options.program, program, sizeof program);
 	sl_terminal_shell_word(shown, folder, sizeof folder);
 	sl_progress_clear(launch->progress);
-	fprintf(launch->progress->out, "%s%s %s %s%s\n", lead, program, command, *shown == '-' ? "./" : "", folder);
+	fprintf(launch->progress->out, "%s%s %s %s%s\n", lead, program, command, *shown == '-' ? "./" : "",
+		folder);
 	fflush(launch->progress->out);
 }
 
@@ -95,8 +99,8 @@ int sl_launch_result(struct sl_launch *launch)
 		fprintf(stderr, "starling launch: interrupted\n");
 	delete_encoding_dumps(launch);
 	sl_chaos_say(launch);
-	sl_progress_total(launch->progress, &launch->rounds, launch->handed, launch->plan->settings.clipping_range,
-			  launch->plan->options.verify);
+	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
+			  launch->plan->settings.clipping_range, launch->plan->options.verify);
 	if (any_log(launch))
 		sl_launch_command(launch, "next: ", "logs");
 	return exit_status(launch);

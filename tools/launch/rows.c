@@ -1,5 +1,6 @@
-/* When a round's row is shown, in order, each once: when all of its view have the model, or those who do not are not to be
- * awaited. Who answers within LATE_MS is; for the last round, and for --verify, whoever answers at all. */
+/* When a round's row is shown, in order, each once: when all of its view have the model, or those who do not
+ * are not to be awaited. Who answers within LATE_MS is; for the last round, and for --verify, whoever answers
+ * at all. */
 #include "common/base/bytes.h"
 #include "tools/launch/launch.h"
 
@@ -17,7 +18,8 @@ static bool is_silent(const struct sl_learner *l, const struct sl_round_row *row
 	return l->control.state == SL_CONTROL_CLIENT_OPEN && !l->exited && now - since >= SILENT_MS;
 }
 
-static bool all_silent(const struct sl_launch *launch, const struct sl_round_row *row, const uint64_t *set, uint64_t now)
+static bool all_silent(const struct sl_launch *launch, const struct sl_round_row *row, const uint64_t *set,
+		       uint64_t now)
 {
 	for (uint32_t i = 0; i < row->roster; i++)
 		if (sl_bit(set, i) && !is_silent(&launch->learners[i], row, now))
@@ -32,7 +34,8 @@ static bool is_ripe(const struct sl_launch *launch, const struct sl_round_row *r
 		return sl_round_table_complete(row);
 	if (sl_round_table_absent(row, set) && all_silent(launch, row, set, now))
 		return true;
-	return !launch->plan->options.verify && row->round < launch->rounds.most && now - row->first_ms >= LATE_MS;
+	return !launch->plan->options.verify && row->round < launch->rounds.most &&
+	       now - row->first_ms >= LATE_MS;
 }
 
 void sl_rows_tick(struct sl_launch *launch)
@@ -48,6 +51,7 @@ void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row)
 	if (row->round > learner->launch->handed || !row->exact || sl_round_table_agreed(row))
 		return;
 	row->exact = false;
-	sl_progress_line(learner->launch->progress, "round %u is NOT EXACT: %s (%u) came late, and with another model", row->round,
+	sl_progress_line(learner->launch->progress,
+			 "round %u is NOT EXACT: %s (%u) came late, and with another model", row->round,
 			 learner->name, learner->index + 1);
 }

@@ -35,7 +35,8 @@ static void round_path(const struct sl_verify *v, uint32_t learner, const char *
 	sl_run_folder_path(v->folder, learner, file, path);
 }
 
-static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
+static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v, uint32_t learner,
+			      struct sl_error *error)
 {
 	uint8_t bytes[8];
 	struct stat st;
@@ -58,11 +59,12 @@ static int sum_begin(struct sum *sum, const struct encoding_dump *r, struct sl_e
 {
 	if (sl_field_init(&sum->field, r->p) != SL_OK || r->elements - 1 > SL_ELEMENTS_MAX)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s: p is %llu, with %zu elements", r->path,
-			       (unsigned long long)r->p, r->elements);
+				  (unsigned long long)r->p, r->elements);
 	sum->n = r->elements - 1;
 	sum->z = calloc(r->elements, sizeof *sum->z);
 	sum->model = calloc(sum->n, sizeof *sum->model);
-	return sum->z != NULL && sum->model != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	return sum->z != NULL && sum->model != NULL ? SL_OK
+						    : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
 static int sum_add(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
@@ -78,7 +80,7 @@ static int sum_add(struct sum *sum, const struct encoding_dump *r, struct sl_err
 		for (size_t i = 0; i < count; i++) {
 			if (x[i] >= sum->field.p)
 				return sl_err_set(error, SL_ERR_FORMAT, "%s: element %zu is not below p",
-					       r->path, at + i);
+						  r->path, at + i);
 			sum->z[at + i] = sl_field_add(&sum->field, sum->z[at + i], x[i]);
 		}
 	}
@@ -94,8 +96,8 @@ static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t lear
 	if (sum->z == NULL)
 		rc = sum_begin(sum, &r, error);
 	if (rc == SL_OK && (r.p != sum->field.p || r.elements != sum->n + 1))
-		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: another p or another size than the other learners'",
-			     r.path);
+		rc = sl_err_set(error, SL_ERR_FORMAT,
+				"%s: another p or another size than the other learners'", r.path);
 	if (rc == SL_OK)
 		rc = sum_add(sum, &r, error);
 	fclose(r.file);
@@ -112,8 +114,8 @@ static int compare_model(const struct sum *sum, const char *path, FILE *file, st
 		for (size_t i = 0; i < count; i++)
 			if (memcmp(&read[i], &sum->model[at + i], sizeof *read) != 0)
 				return sl_err_set(error, SL_ERR_INVALID,
-					       "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
-					       at + i, (double)read[i], (double)sum->model[at + i]);
+						  "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
+						  at + i, (double)read[i], (double)sum->model[at + i]);
 	}
 	return SL_OK;
 }
@@ -129,7 +131,7 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 		return rc;
 	if (tensor.n != sum->n)
 		rc = sl_err_set(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
-			     tensor.n, sum->n);
+				tensor.n, sum->n);
 	else
 		rc = compare_model(sum, path, tensor.file, error);
 	fclose(tensor.file);
@@ -210,7 +212,8 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 	if (rc == SL_OK) {
 		rc = sl_encoding_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model);
 		if (rc != SL_OK)
-			sl_err_set(error, rc, "the sum of the encodings does not decode: the total weight is 0");
+			sl_err_set(error, rc,
+				   "the sum of the encodings does not decode: the total weight is 0");
 	}
 	if (rc == SL_OK)
 		rc = check_checkpoints(&sum, verify, error);

@@ -56,5 +56,5 @@ int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, st
 		return SL_OK;
 	fclose(tensor->file);
 	return sl_err_set(error, SL_ERR_FORMAT,
-		       "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
+			  "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
 }

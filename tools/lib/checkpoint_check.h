@@ -1,5 +1,5 @@
-/* checkpoint_check.h - a second, independent reader of checkpoints: what is verified must not be read by the code
- * that wrote it. */
+/* checkpoint_check.h - a second, independent reader of checkpoints: what is verified must not be read by the
+ * code that wrote it. */
 #pragma once
 
 #include <stdio.h>

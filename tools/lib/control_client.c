@@ -13,10 +13,11 @@ struct request {
 	char *line;
 };
 
-void sl_control_client_init(struct sl_control_client *control, uv_loop_t *loop, const struct sl_control_client_events *events,
-		    void *context)
+void sl_control_client_init(struct sl_control_client *control, uv_loop_t *loop,
+			    const struct sl_control_client_events *events, void *context)
 {
-	*control = (struct sl_control_client){.loop = loop, .events = events, .context = context, .folder = -1};
+	*control =
+		(struct sl_control_client){.loop = loop, .events = events, .context = context, .folder = -1};
 }
 
 static void on_closed(uv_handle_t *handle)

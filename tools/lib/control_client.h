@@ -15,7 +15,12 @@
 
 #define SL_CONTROL_CLIENT_LINE_BYTES_MAX (1u << 20)
 
-enum sl_control_client_state { SL_CONTROL_CLIENT_IDLE, SL_CONTROL_CLIENT_CONNECTING, SL_CONTROL_CLIENT_OPEN, SL_CONTROL_CLIENT_CLOSING };
+enum sl_control_client_state {
+	SL_CONTROL_CLIENT_IDLE,
+	SL_CONTROL_CLIENT_CONNECTING,
+	SL_CONTROL_CLIENT_OPEN,
+	SL_CONTROL_CLIENT_CLOSING
+};
 
 struct sl_control_client;
 
@@ -38,8 +43,8 @@ struct sl_control_client {
 	void *context;
 };
 
-void sl_control_client_init(struct sl_control_client *control, uv_loop_t *loop, const struct sl_control_client_events *events,
-		    void *context);
+void sl_control_client_init(struct sl_control_client *control, uv_loop_t *loop,
+			    const struct sl_control_client_events *events, void *context);
 
 /* Tries once to reach `folder`/control.sock; for an idle connection. The outcome is `opened`, or idle again.
  */

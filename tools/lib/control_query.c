@@ -87,7 +87,8 @@ static bool any_open(const struct pollfd *polls, size_t count)
 	return false;
 }
 
-static void hear(struct sl_control_query *asked, struct pollfd *polls, struct line *lines, size_t count, int wait_ms)
+static void hear(struct sl_control_query *asked, struct pollfd *polls, struct line *lines, size_t count,
+		 int wait_ms)
 {
 	int64_t end = now_ms() + wait_ms;
 	for (int64_t left = wait_ms; any_open(polls, count) && left > 0; left = end - now_ms()) {

@@ -76,7 +76,8 @@ static void skip_overlong(struct sl_log_source *s)
 	}
 }
 
-/* Finds the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a line. */
+/* Finds the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a
+ * line. */
 static bool next_line(struct sl_log_merge *merge, struct sl_log_source *s)
 {
 	size_t searched = 0;
@@ -239,7 +240,8 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 	return SL_OK;
 }
 
-static int add_all(struct sl_log_merge *merge, int folder, struct dirent **entries, int n, struct sl_error *error)
+static int add_all(struct sl_log_merge *merge, int folder, struct dirent **entries, int n,
+		   struct sl_error *error)
 {
 	char name[sizeof((struct dirent *)0)->d_name + sizeof LOG_FILE + 1];
 	int code = add(merge, folder, LOG_FILE, error);

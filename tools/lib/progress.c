@@ -15,19 +15,14 @@
 
 enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MIXING, MEAN, COLUMNS };
 
-/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from 102 on the
- * engine that mixed. */
+/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from
+ * 102 on the engine that mixed. */
 static const struct sl_column table[COLUMNS] = {
-	[ROUND] = {"round", 5, 0, false},
-	[LEARNERS] = {"learners", 9, 3, false},
-	[EDGES] = {"edges", 8, 5, false},
-	[MU] = {"mu", 10, 6, false},
-	[STEPS] = {"steps", 8, 2, false},
-	[MSE] = {"MSE", 10, 0, false},
-	[TRAIN] = {"train s", 9, 4, false},
-	[AGGREGATE] = {"aggreg. s", 10, 1, false},
-	[MEGABYTES] = {"MB", 10, 7, false},
-	[MIXING] = {"mixing", 12, 8, true},
+	[ROUND] = {"round", 5, 0, false},   [LEARNERS] = {"learners", 9, 3, false},
+	[EDGES] = {"edges", 8, 5, false},   [MU] = {"mu", 10, 6, false},
+	[STEPS] = {"steps", 8, 2, false},   [MSE] = {"MSE", 10, 0, false},
+	[TRAIN] = {"train s", 9, 4, false}, [AGGREGATE] = {"aggreg. s", 10, 1, false},
+	[MEGABYTES] = {"MB", 10, 7, false}, [MIXING] = {"mixing", 12, 8, true},
 	[MEAN] = {"mean", 11, 0, true},
 };
 
@@ -128,12 +123,13 @@ static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, 
 	for (uint32_t i = 0; i < shown; i++)
 		if (!rounds->rows[i].exact)
 			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
-	return !complete	? "not complete"
-	       : verified	? "all exact"
-				: "all the same (exact by construction; --verify recomputes it)";
+	return !complete  ? "not complete"
+	       : verified ? "all exact"
+			  : "all the same (exact by construction; --verify recomputes it)";
 }
 
-static void say_clamped(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown, double clipping_range)
+static void say_clamped(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+			double clipping_range)
 {
 	char text[SL_THOUSANDS_BYTES];
 	uint64_t clamped = 0;
@@ -144,12 +140,12 @@ static void say_clamped(struct sl_progress *progress, const struct sl_round_tabl
 	}
 	sl_terminal_thousands(clamped, text);
 	if (clamped > 0)
-		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clipping_range, count,
-				 count == 1 ? "" : "s");
+		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text,
+				 clamped == 1 ? "" : "s", clipping_range, count, count == 1 ? "" : "s");
 }
 
-void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown, double clipping_range,
-		       bool verified)
+void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+		       double clipping_range, bool verified)
 {
 	const struct sl_round_row *rows = rounds->rows;
 	char mse[64] = "";
@@ -159,8 +155,8 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", rows[0].mse, rows[shown - 1].mse);
 	else if (!isnan(rows[0].mse))
 		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
-	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most, rounds->most == 1 ? "" : "s",
-			 verdict(rounds, shown, verified), mse);
+	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most,
+			 rounds->most == 1 ? "" : "s", verdict(rounds, shown, verified), mse);
 	say_clamped(progress, rounds, shown, clipping_range);
 }
 

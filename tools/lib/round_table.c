@@ -65,7 +65,8 @@ static int grow(struct sl_round_table *rounds, uint32_t count)
 		rounds->room = room;
 	}
 	while (rounds->count < count) {
-		struct sl_round_row row = {.round = rounds->count + 1, .same = true, .roster = rounds->learners};
+		struct sl_round_row row = {
+			.round = rounds->count + 1, .same = true, .roster = rounds->learners};
 		row.who = new_set(&row);
 		row.shown = new_set(&row);
 		row.passed = new_set(&row);
@@ -138,14 +139,16 @@ bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static 
 static void add_commit(struct sl_round_row *row, const json_t *record)
 {
 	row->bytes += sl_round_table_field_whole(record, "round_bytes_sent", 0);
-	row->margin = fmax(row->margin, sl_round_table_field_real(record, "margin", 1)); /* without a margin: no claim */
+	row->margin = fmax(row->margin,
+			   sl_round_table_field_real(record, "margin", 1)); /* without a margin: no claim */
 	row->train_s = fmax(row->train_s, sl_round_table_field_real(record, "train_s", 0));
 	row->committed_ms = fmax(row->committed_ms, sl_round_table_field_real(record, "mono_ms", 0));
 	add_costs(row, json_object_get(record, "costs"));
 	if (row->trained_ms > 0)
 		row->aggregate_s = (row->committed_ms - row->trained_ms) / 1000;
 	else /* the record was written before the launcher listened */
-		row->aggregate_s = fmax(row->aggregate_s, sl_round_table_field_real(record, "aggregate_s", 0));
+		row->aggregate_s =
+			fmax(row->aggregate_s, sl_round_table_field_real(record, "aggregate_s", 0));
 }
 
 /* ---- who has the model ---- */
@@ -178,7 +181,8 @@ void sl_round_table_member(struct sl_round_row *row, uint32_t learner, sl_attemp
 static bool took_part(const struct sl_round_row *row, uint32_t learner)
 {
 	const uint64_t *members = members_of(row, row->attempt);
-	return row->committed > 0 && (row->learners == row->roster || (members != NULL && sl_bit(members, learner)));
+	return row->committed > 0 &&
+	       (row->learners == row->roster || (members != NULL && sl_bit(members, learner)));
 }
 
 bool sl_round_table_absent(const struct sl_round_row *row, uint64_t *set)

@@ -1,8 +1,9 @@
-/* round_table.h - what the learners' log records say about each round, put together. Pure: records in, rows out.
+/* round_table.h - what the learners' log records say about each round, put together. Pure: records in, rows
+ * out.
  *
- * A row is complete when every learner of its view has the model and one of them has told the held-out error. Who took
- * part and died before it committed is shown the round by others, or a later one: it counts, and so does its encoding. Who
- * was not in the view is shown the round too, and does not count.
+ * A row is complete when every learner of its view has the model and one of them has told the held-out error.
+ * Who took part and died before it committed is shown the round by others, or a later one: it counts, and so
+ * does its encoding. Who was not in the view is shown the round too, and does not count.
  */
 #pragma once
 
@@ -17,22 +18,22 @@ struct sl_round_members {
 	uint64_t *who; /* bit set over the roster */
 };
 
-/* What a round's time from the last trained model to the last commit is spent on: all of its learners have trained | have
- * the view | have all their shares | have released | have mixed | have committed. */
+/* What a round's time from the last trained model to the last commit is spent on: all of its learners have
+ * trained | have the view | have all their shares | have released | have mixed | have committed. */
 enum sl_round_part { SL_PART_AGREE, SL_PART_SHARE, SL_PART_READY, SL_PART_MIX, SL_PART_CONFIRM, SL_PARTS };
 
 struct sl_round_row {
 	sl_round round;
-	sl_attempt attempt;	     /* that committed; 0: none yet */
-	uint32_t roster;	     /* learners of the roster */
-	uint32_t step;		     /* of the schedule, counted from 1 as played; 0: not known yet */
-	uint32_t learners, edges;    /* of the view */
-	uint32_t committed;	     /* learners of the view that have its model, or a later one */
-	uint64_t *who;		     /* bit set over the roster: those */
-	uint64_t *shown;	     /* those whom others showed it, or a later one */
-	uint64_t *passed;	     /* those who were shown a later one: they never had this model */
+	sl_attempt attempt;	  /* that committed; 0: none yet */
+	uint32_t roster;	  /* learners of the roster */
+	uint32_t step;		  /* of the schedule, counted from 1 as played; 0: not known yet */
+	uint32_t learners, edges; /* of the view */
+	uint32_t committed;	  /* learners of the view that have its model, or a later one */
+	uint64_t *who;		  /* bit set over the roster: those */
+	uint64_t *shown;	  /* those whom others showed it, or a later one */
+	uint64_t *passed;	  /* those who were shown a later one: they never had this model */
 	struct sl_round_members *members;
-	uint32_t attempts; /* of `members` */
+	uint32_t attempts;	     /* of `members` */
 	char mixing[12];	     /* the engine, and */
 	uint64_t steps;		     /* its exchanges */
 	double mu;		     /* NaN: the engine needs none */
@@ -41,14 +42,15 @@ struct sl_round_row {
 	uint64_t clamped;	     /* parameters that were cut to `clip`, of all of them */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
-	double begun_ms[SL_PARTS];   /* when the last learner came to a part; 0: not known. Of AGREE: trained_ms */
-	double cpu_s;		     /* of all learners, since their last commit */
-	uint64_t peak_bytes;	     /* the largest learner's memory */
+	double begun_ms[SL_PARTS]; /* when the last learner came to a part; 0: not known. Of AGREE: trained_ms
+				    */
+	double cpu_s;		   /* of all learners, since their last commit */
+	uint64_t peak_bytes;	   /* the largest learner's memory */
 	char digest[2 * SL_HASH_BYTES + 1]; /* of the first that committed */
 	bool mse_known, same;		    /* same: all digests are equal */
 	uint64_t first_ms;		    /* when its first commit was heard */
-	bool verified;	   /* recomputed, and found the same bits */
-	bool check_failed; /* recomputed, and not found so */
+	bool verified;			    /* recomputed, and found the same bits */
+	bool check_failed;		    /* recomputed, and not found so */
 	bool exact;
 };
 

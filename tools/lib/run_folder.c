@@ -49,7 +49,8 @@ static int cannot_make(const char *path, int reason, struct sl_error *error)
 	if (slash != NULL && slash != parent)
 		*slash = '\0';
 	if (reason == ENOENT && slash != NULL && stat(parent, &st) != 0)
-		return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path, parent);
+		return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path,
+				  parent);
 	return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(reason));
 }
 
@@ -86,7 +87,8 @@ int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t 
 	return take(folder, path, error);
 }
 
-int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error)
+int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		      struct sl_error *error)
 {
 	char name[PATH_MAX];
 	*folder = (struct sl_run_folder){.learners = learners, .created = true};
@@ -102,7 +104,8 @@ int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t l
 	return sl_err_set(error, SL_ERR_BUSY, "%s to %s: exist", path, name);
 }
 
-void sl_run_folder_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES])
+void sl_run_folder_learner_name(const struct sl_run_folder *folder, uint32_t index,
+				char name[static SL_NAME_BYTES])
 {
 	int width = 2;
 	for (uint32_t n = folder->learners; n >= 100; n /= 10)
@@ -111,7 +114,7 @@ void sl_run_folder_learner_name(const struct sl_run_folder *folder, uint32_t ind
 }
 
 int sl_run_folder_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
-		char path[static PATH_MAX])
+		       char path[static PATH_MAX])
 {
 	char name[SL_NAME_BYTES];
 	sl_run_folder_learner_name(folder, index, name);
@@ -150,7 +153,7 @@ static int write_all(int fd, const char *bytes, size_t count)
 }
 
 int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
-		 struct sl_error *error)
+			struct sl_error *error)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	int n = snprintf(path, sizeof path, "%s/%s", folder->path, file);

@@ -20,7 +20,7 @@ static inline size_t sl_schedule_graph_bytes(uint32_t n, uint32_t edges)
 }
 
 static inline int sl_schedule_graph(const struct sl_schedule *schedule, uint32_t step, struct sl_graph *graph,
-				struct sl_arena *arena)
+				    struct sl_arena *arena)
 {
 	return sl_graph_init(graph, schedule->learners, sl_schedule_edges(schedule, step),
 			     sl_schedule_count(schedule, step), arena);

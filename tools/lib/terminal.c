@@ -14,8 +14,8 @@ size_t sl_terminal_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SL_WIDTH_USUAL;
 }
 
-/* How much of a line of `length` goes into `room` columns: up to the last space. A word that is longer than the room is
- * left to the terminal, whose breaks are not copied with it. */
+/* How much of a line of `length` goes into `room` columns: up to the last space. A word that is longer than
+ * the room is left to the terminal, whose breaks are not copied with it. */
 static size_t fitting(const char *line, size_t length, size_t room)
 {
 	if (length <= room)

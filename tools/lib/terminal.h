@@ -12,12 +12,12 @@
 /* Columns of the terminal that `out` is; asked each time, since a window changes its width. */
 size_t sl_terminal_width(FILE *out);
 
-/* Prints lines, each with its newline; what is wider than `width` is broken between words and goes on below, indented by
- * 4 more. */
+/* Prints lines, each with its newline; what is wider than `width` is broken between words and goes on below,
+ * indented by 4 more. */
 void sl_terminal_fill(FILE *out, const char *text, size_t width);
 
-/* Cuts ASCII text of more than `columns` (at least 1) between words and puts "…" there. The text needs room for
- * columns + 3 bytes. */
+/* Cuts ASCII text of more than `columns` (at least 1) between words and puts "…" there. The text needs room
+ * for columns + 3 bytes. */
 void sl_terminal_cut(char *text, size_t columns);
 
 /* The text as one word of a shell: as it is, or in single quotes. Cut short when `size` is. */

@@ -12,8 +12,8 @@ const char *sl_paper_verdict_text(enum sl_verdict verdict)
 	return texts[verdict];
 }
 
-void sl_paper_claim(struct sl_paper *r, char part, enum sl_verdict verdict, const char *claim, const char *paper,
-			const char *here, ...)
+void sl_paper_claim(struct sl_paper *r, char part, enum sl_verdict verdict, const char *claim,
+		    const char *paper, const char *here, ...)
 {
 	va_list arguments;
 	assert(r->claim_count < SL_CLAIMS_MOST);

@@ -51,7 +51,8 @@ static void check_view(struct sl_paper *r, const struct sl_six *one)
 {
 	uint64_t k = one->run.rounds[0].trace.k;
 	if (k < one->k || k > one->k + 1) /* mu is rounded up by 1e-12 there */
-		sl_paper_broken(r, "%s: learners mix %" PRIu64 " times, the bound says %" PRIu64, one->name, k, one->k);
+		sl_paper_broken(r, "%s: learners mix %" PRIu64 " times, the bound says %" PRIu64, one->name,
+				k, one->k);
 }
 
 static int mix_one(struct sl_paper *r, struct sl_six *one, struct sl_error *error)
@@ -92,12 +93,15 @@ static int draw_all(struct sl_paper *r, struct sl_six *six, struct sl_error *err
 		if (!six[i].measured)
 			continue;
 		const struct sl_run_round *round = &six[i].run.rounds[0];
-		double level = (double)sl_field_centred(&six[i].run.field, round->truth[0]) * round->trace.unit;
-		sl_trace_chart(&round->trace, six[i].name, "a coordinate of the model, as decoded", level, r->page);
+		double level =
+			(double)sl_field_centred(&six[i].run.field, round->truth[0]) * round->trace.unit;
+		sl_trace_chart(&round->trace, six[i].name, "a coordinate of the model, as decoded", level,
+			       r->page);
 		sl_trace_csv(&csv, &round->trace, six[i].name);
 	}
 	sl_page_figure_close(r->page, "c_trajectories.csv",
-			     "One coordinate, as each of the %u learners would decode it after k iterations; models drawn from "
+			     "One coordinate, as each of the %u learners would decode it after k iterations; "
+			     "models drawn from "
 			     "[-1, 1]. Long runs have a logarithmic axis.",
 			     SL_PAPER_LEARNERS);
 	return SL_OK;
@@ -118,18 +122,19 @@ static void claim_right(struct sl_paper *r, const struct sl_six *six)
 		before = settled;
 	}
 	sl_paper_claim(r, 'c', right == measured ? SL_HOLDS : SL_HOLDS_NOT,
-			   "all trajectories end at the true value under all six topologies", "6 of 6", "%u of %u measured",
-			   right, measured);
+		       "all trajectories end at the true value under all six topologies", "6 of 6",
+		       "%u of %u measured", right, measured);
 	sl_paper_claim(r, 'c', ascending == measured ? SL_HOLDS : SL_HOLDS_NOT,
-			   "the denser the topology, the fewer iterations", "in this order of the six",
-			   "ascending in %u of %u measured", ascending, measured);
+		       "the denser the topology, the fewer iterations", "in this order of the six",
+		       "ascending in %u of %u measured", ascending, measured);
 }
 
 static int part_c(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	sl_page_heading(r->page, "c", "c. Six topologies");
 	sl_page_text(r->page,
-		     "The paper's k-neighbour graphs of 100 learners are those in which i and j are neighbours iff (j-i) mod s is 1 "
+		     "The paper's k-neighbour graphs of 100 learners are those in which i and j are "
+		     "neighbours iff (j-i) mod s is 1 "
 		     "or s-1, with s = 5, 10, 20: they give its eigenvalues to four digits (part d).");
 	int rc = draw_all(r, six, error);
 	if (rc == SL_OK)

@@ -17,8 +17,8 @@ struct sl_six {
 	uint64_t k, k_lambda; /* iterations by the bound: from mu, and from lambda_2 as the paper reads it */
 	uint32_t coordinates[SL_RUNNER_COORDINATES_MAX];
 	struct sl_run_plan plan;
-	struct sl_run run;    /* of one round; its trace says the rest */
-	bool measured;	      /* --quick leaves out what takes long */
+	struct sl_run run; /* of one round; its trace says the rest */
+	bool measured;	   /* --quick leaves out what takes long */
 };
 
 /* Of c: the norms of the powers, and K against the number of neighbours. */

@@ -29,9 +29,9 @@ struct growth {
 	double x_of[POINTS_MOST], y_of[POINTS_MOST];
 };
 
-static const struct point share_points[] = {{10000, 4, 0},  {20000, 4, 0},  {50000, 4, 0},  {50000, 10, 0},
+static const struct point share_points[] = {{10000, 4, 0},   {20000, 4, 0},   {50000, 4, 0},  {50000, 10, 0},
 					    {100000, 10, 0}, {200000, 10, 0}, {400000, 10, 0}};
-static const struct point mix_points[] = {{10000, 4, 40},   {20000, 4, 40},   {20000, 10, 40},
+static const struct point mix_points[] = {{10000, 4, 40},  {20000, 4, 40},   {20000, 10, 40},
 					  {50000, 10, 40}, {100000, 10, 40}, {100000, 10, 100}};
 static const struct point quick_points[] = {{1000, 4, 20}, {4000, 4, 20}};
 static const uint32_t memory_floats[] = {30000, 100000, 300000, 1000000, 3000000};
@@ -73,7 +73,8 @@ static int measure_point(struct sl_paper *r, struct growth *g, uint32_t i, struc
 		int rc = run_once(r, g, p, &run, error);
 		if (rc != SL_OK)
 			return rc;
-		g->x_of[i] = (double)p->floats * p->neighbours * (g->phase == SL_PHASE_MIX ? (double)run.k : 1);
+		g->x_of[i] =
+			(double)p->floats * p->neighbours * (g->phase == SL_PHASE_MIX ? (double)run.k : 1);
 		g->y_of[i] = fmin(g->y_of[i], run.seconds[g->phase] / LEARNERS / run.settings.rounds);
 	}
 	return SL_OK;
@@ -103,7 +104,12 @@ static void draw(struct sl_paper *r, const struct growth *g)
 	snprintf(label, sizeof label, "power %.3f", power);
 	struct sl_series series[] = {
 		{.label = label, .x = g->x_of, .y = line, .count = g->count, .pen = SL_PEN_1},
-		{.label = NULL, .x = g->x_of, .y = g->y_of, .count = g->count, .pen = SL_PEN_1, .dots = true}};
+		{.label = NULL,
+		 .x = g->x_of,
+		 .y = g->y_of,
+		 .count = g->count,
+		 .pen = SL_PEN_1,
+		 .dots = true}};
 	struct sl_chart chart = {.title = g->name,
 				 .x = {.label = g->what, .log = true},
 				 .y = {.label = g->y, .log = true},
@@ -116,7 +122,7 @@ static void claim(struct sl_paper *r, const struct growth *g, const char *claim)
 {
 	double power = sl_fit_exponent(g->x_of, g->y_of, g->count);
 	sl_paper_claim(r, 'h', sl_paper_power_verdict(r, power, EXACT_POWER), claim, "linear",
-			   "fitted power %.3f over %.3g to %.3g", power, g->x_of[0], g->x_of[g->count - 1]);
+		       "fitted power %.3f over %.3g to %.3g", power, g->x_of[0], g->x_of[g->count - 1]);
 }
 
 static int write_csv(struct sl_paper *r, const struct growth *growths, uint32_t count, struct sl_error *error)
@@ -143,11 +149,14 @@ static int write_csv(struct sl_paper *r, const struct growth *growths, uint32_t 
 static int write_part(struct sl_paper *r, const struct growth *growths, struct sl_error *error)
 {
 	static const char *const claims[GROWTHS] = {
-		"shares: time grows linearly with n and neighbours (additive)", "shares: time grows linearly with n (shamir)",
-		"mixing: time grows linearly with n, neighbours and K", "memory of a learner grows linearly with n"};
+		"shares: time grows linearly with n and neighbours (additive)",
+		"shares: time grows linearly with n (shamir)",
+		"mixing: time grows linearly with n, neighbours and K",
+		"memory of a learner grows linearly with n"};
 	sl_page_heading(r->page, "h", "h. Growth");
 	sl_page_text(r->page,
-		     "Processor time of a learner in a round of %u learners, the least of %u; memory at most of a learner, three of "
+		     "Processor time of a learner in a round of %u learners, the least of %u; memory at most "
+		     "of a learner, three of "
 		     "them in this process. Lines are powers fitted by least squares.",
 		     LEARNERS, r->options.quick ? 1 : REPEATS);
 	sl_page_figure_open(r->page);
@@ -164,15 +173,45 @@ static int write_part(struct sl_paper *r, const struct growth *growths, struct s
 int sl_paper_growth(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
-	const struct point *shares = quick ? quick_points : share_points, *mixing = quick ? quick_points : mix_points;
+	const struct point *shares = quick ? quick_points : share_points,
+			   *mixing = quick ? quick_points : mix_points;
 	uint32_t share_count = quick ? COUNT(quick_points) : COUNT(share_points);
-	struct growth growths[GROWTHS] = {
-		{"Shares, additive", "n · neighbours", "seconds", "sharing=additive", shares, share_count, SL_PHASE_SHARE, {0}, {0}},
-		{"Shares, shamir, 4 neighbours", "n · neighbours", "seconds", "sharing=shamir", shares, quick ? 2 : 3, SL_PHASE_SHARE,
-		 {0}, {0}},
-		{"Mixing, metropolis", "n · neighbours · K", "seconds", "sharing=additive", mixing,
-		 quick ? COUNT(quick_points) : COUNT(mix_points), SL_PHASE_MIX, {0}, {0}},
-		{"Memory", "n", "bytes", NULL, NULL, quick ? COUNT(quick_floats) : COUNT(memory_floats), SL_PHASE_DONE, {0}, {0}}};
+	struct growth growths[GROWTHS] = {{"Shares, additive",
+					   "n · neighbours",
+					   "seconds",
+					   "sharing=additive",
+					   shares,
+					   share_count,
+					   SL_PHASE_SHARE,
+					   {0},
+					   {0}},
+					  {"Shares, shamir, 4 neighbours",
+					   "n · neighbours",
+					   "seconds",
+					   "sharing=shamir",
+					   shares,
+					   quick ? 2 : 3,
+					   SL_PHASE_SHARE,
+					   {0},
+					   {0}},
+					  {"Mixing, metropolis",
+					   "n · neighbours · K",
+					   "seconds",
+					   "sharing=additive",
+					   mixing,
+					   quick ? COUNT(quick_points) : COUNT(mix_points),
+					   SL_PHASE_MIX,
+					   {0},
+					   {0}},
+					  {"Memory",
+					   "n",
+					   "bytes",
+					   NULL,
+					   NULL,
+					   quick ? COUNT(quick_floats) : COUNT(memory_floats),
+					   SL_PHASE_DONE,
+					   {0},
+					   {0}}};
 	int rc = SL_OK;
 	for (uint32_t g = 0; rc == SL_OK && g < GROWTHS; g++)
 		for (uint32_t i = 0; rc == SL_OK && growths[g].points != NULL && i < growths[g].count; i++)

@@ -17,7 +17,7 @@
 #define ROUNDS_MOST 25u
 #define WORKERS_MOST 4u
 #define QUICK_LEARNERS 10u
-#define TRAINS 0.5 /* of what floats gain: who gains less has not learnt */
+#define TRAINS 0.5  /* of what floats gain: who gains less has not learnt */
 #define EQUALS 0.02 /* of the floats' loss: who is as near is equal */
 
 enum way { FLOATS, WEIGHTED, LITERAL };
@@ -56,8 +56,8 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 }
 
 /* One round of plain averaging: what it is all about. */
-static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round, float *model, float *own,
-			   double *sum, struct sl_error *error)
+static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round,
+			   float *model, float *own, double *sum, struct sl_error *error)
 {
 	size_t n = trainers[0]->ops->parameters(trainers[0]);
 	struct sl_training result;
@@ -81,7 +81,8 @@ static int average_floats(const struct losses *w, struct curve *c, struct sl_tra
 	size_t n = trainers[0]->ops->parameters(trainers[0]);
 	float *model = calloc(n, sizeof *model), *own = calloc(n, sizeof *own);
 	double *sum = calloc(n, sizeof *sum);
-	int rc = model && own && sum ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	int rc = model && own && sum ? SL_OK
+				     : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	if (rc == SL_OK)
 		trainers[0]->ops->initial(trainers[0], model);
 	for (uint32_t t = 0; rc == SL_OK && t < w->rounds; t++) {
@@ -135,7 +136,8 @@ static int start_and_average(const struct losses *w, struct curve *c, struct sl_
 	return average_encoded(w, c, trainers, set, own_report, error);
 }
 
-static int measure(const struct losses *w, struct curve *c, struct sl_paper *own_report, struct sl_error *error)
+static int measure(const struct losses *w, struct curve *c, struct sl_paper *own_report,
+		   struct sl_error *error)
 {
 	char rounds[32], hidden_units[32], data[SL_PATH_BYTES + 8];
 	const char *const set[] = {rounds,
@@ -205,7 +207,9 @@ static void begin(struct losses *w, struct worker *worker, bool shows)
 static int measure_all(struct losses *w, struct sl_error *error)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t count = processors < 2 ? 1 : processors > (long)WORKERS_MOST ? WORKERS_MOST : (uint32_t)processors;
+	uint32_t count = processors < 2			   ? 1
+			 : processors > (long)WORKERS_MOST ? WORKERS_MOST
+							   : (uint32_t)processors;
 	struct worker *workers = calloc(count, sizeof *workers);
 	int rc = workers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	uint32_t started = 1;
@@ -247,13 +251,14 @@ static void draw(const struct losses *w, const char *title, uint32_t first, uint
 						       .y = w->curves[i].mse,
 						       .count = w->rounds + 1,
 						       .pen = (enum sl_pen)(i - first)};
-	struct sl_chart chart = {.title = title,
-				 .width = 440,
-				 .height = 280,
-				 .x = {.label = "round"},
-				 .y = {.label = "mean squared error of a pixel, on images held out", .log = true},
-				 .series = series,
-				 .series_count = end - first};
+	struct sl_chart chart = {
+		.title = title,
+		.width = 440,
+		.height = 280,
+		.x = {.label = "round"},
+		.y = {.label = "mean squared error of a pixel, on images held out", .log = true},
+		.series = series,
+		.series_count = end - first};
 	sl_page_chart_write(&chart, w->r->page);
 }
 
@@ -283,12 +288,15 @@ static void claim(struct losses *w, uint32_t floats)
 	char what[128];
 	bool trains = from - literal >= TRAINS * gain;
 	bool equal = fabs(last(w, floats + 1) - last(w, floats)) <= EQUALS * last(w, floats);
-	snprintf(what, sizeof what, "its encoding (literal) trains at σ = 2; h = %u, N = %u", c->hidden_units, w->learners);
+	snprintf(what, sizeof what, "its encoding (literal) trains at σ = 2; h = %u, N = %u", c->hidden_units,
+		 w->learners);
 	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, trains), what, "σ = 2",
-			   "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, literal, w->rounds, last(w, floats));
-	snprintf(what, sizeof what, "averaging through an encoding trains as with floats; h = %u", c->hidden_units);
+		       "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, literal, w->rounds,
+		       last(w, floats));
+	snprintf(what, sizeof what, "averaging through an encoding trains as with floats; h = %u",
+		 c->hidden_units);
 	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, equal), what, "no loss of accuracy",
-			   "weighted, σ = 3: %.4f; floats: %.4f", last(w, floats + 1), last(w, floats));
+		       "weighted, σ = 3: %.4f; floats: %.4f", last(w, floats + 1), last(w, floats));
 }
 
 static int write_part(struct losses *w, struct sl_error *error)
@@ -296,17 +304,23 @@ static int write_part(struct losses *w, struct sl_error *error)
 	bool digits = strcmp(w->r->options.data, "digits") == 0;
 	sl_page_heading(w->r->page, "f", "f. Loss against rounds");
 	sl_page_text(w->r->page,
-		     "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as floats; by rounds of this code "
-		     "with the encoding `weighted` (integers of σ digits, weights added up beside them); and with the paper's, `literal` "
-		     "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that keeps the integer part of a "
+		     "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as "
+		     "floats; by rounds of this code "
+		     "with the encoding `weighted` (integers of σ digits, weights added up beside them); and "
+		     "with the paper's, `literal` "
+		     "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that "
+		     "keeps the integer part of a "
 		     "parameter, and little of it if N is large.",
-		     w->learners, digits ? "digits that the program draws (no MNIST was given: --data)" : "the images given",
+		     w->learners,
+		     digits ? "digits that the program draws (no MNIST was given: --data)"
+			    : "the images given",
 		     w->learners);
 	sl_page_figure_open(w->r->page);
 	if (w->first == 0)
 		draw(w, "32 hidden units, n = 50,992", 0, OF_LARGE);
 	draw(w, "1 hidden unit, n = 2,353, as in the paper", OF_LARGE, CURVES);
-	sl_page_figure_close(w->r->page, "f_loss.csv", "Every round's sum was checked against the plain sum of the encodings.");
+	sl_page_figure_close(w->r->page, "f_loss.csv",
+			     "Every round's sum was checked against the plain sum of the encodings.");
 	if (w->first == 0)
 		claim(w, 0);
 	claim(w, OF_LARGE);

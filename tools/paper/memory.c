@@ -46,11 +46,11 @@ static int play(struct sl_paper *r, uint32_t floats, struct sl_error *error)
 	struct sl_settings settings;
 	struct sl_runner *runner;
 	struct sl_runner_options options = {.learners = LEARNERS,
-					.settings = &settings,
-					.parameters = floats,
-					.seed = 1,
-					.train = train,
-					.context = &floats};
+					    .settings = &settings,
+					    .parameters = floats,
+					    .seed = 1,
+					    .train = train,
+					    .context = &floats};
 	int rc = sl_runner_settings(set, 2, NULL, &settings, error);
 	if (rc == SL_OK)
 		rc = sl_runner_open(&options, &runner, error);
@@ -72,7 +72,8 @@ int sl_memory_of_learners(struct sl_paper *r, uint32_t floats, double *bytes, st
 	if (rc != SL_OK)
 		return rc;
 	if (!forgotten || before < 0 || peak < before)
-		return sl_err_set(error, SL_ERR_IO, "this system does not say how much memory a process takes");
+		return sl_err_set(error, SL_ERR_IO,
+				  "this system does not say how much memory a process takes");
 	*bytes = (peak - before) / LEARNERS;
 	return SL_OK;
 }

@@ -38,7 +38,8 @@ static void check_curve(struct sl_paper *r, const struct sl_six *one, const stru
 	for (uint32_t i = 0; i < c->count && one->eigen.mu > 1e-6; i++) {
 		double expected = SL_PAPER_LEARNERS * pow(one->eigen.mu, c->k[i]);
 		if (fabs(c->norm[i] - expected) > AGREE * expected) {
-			sl_paper_broken(r, "%s: the norm at k = %g is %g, N mu^k is %g", one->name, c->k[i], c->norm[i], expected);
+			sl_paper_broken(r, "%s: the norm at k = %g is %g, N mu^k is %g", one->name, c->k[i],
+					c->norm[i], expected);
 			return;
 		}
 	}
@@ -50,7 +51,8 @@ static int check_bound(struct sl_paper *r, const struct sl_six *one)
 	double k = (double)one->k, norm;
 	int rc = sl_spectrum_power_norms(&one->graph.graph, &k, 1, &norm);
 	if (rc == SL_OK && !(2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS) * norm < 1))
-		sl_paper_broken(r, "%s: K = %" PRIu64 " does not meet the bound: the norm is %g", one->name, one->k, norm);
+		sl_paper_broken(r, "%s: K = %" PRIu64 " does not meet the bound: the norm is %g", one->name,
+				one->k, norm);
 	return rc;
 }
 
@@ -59,27 +61,31 @@ static void draw_curves(struct sl_paper *r, const struct sl_six *six, const stru
 	static const char *const short_names[SL_SIX] = {"complete", "40", "20", "10", "star", "line"};
 	double limit = 1 / (2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS));
 	struct sl_series series[SL_SIX];
-	struct sl_mark marks[] = {{true, limit, "1/(2p√N): K is reached below"}, {false, SL_PAPER_K, "K = 10"}};
+	struct sl_mark marks[] = {{true, limit, "1/(2p√N): K is reached below"},
+				  {false, SL_PAPER_K, "K = 10"}};
 	for (uint32_t i = 0; i < SL_SIX; i++)
 		series[i] = (struct sl_series){.label = six[i].eigen.mu < 1e-6 ? NULL : short_names[i],
 					       .x = curves[i].k,
 					       .y = curves[i].norm,
 					       .count = curves[i].count,
 					       .pen = (enum sl_pen)i};
-	struct sl_chart chart = {.title = "How fast the powers of A approach the mean",
-				 .width = 720,
-				 .height = 300,
-				 .x = {.label = "iteration k", .log = true},
-				 .y = {.label = "‖N·Aᵏ − 11'‖", .log = true, .low = NORM_LEAST, .high = SL_PAPER_LEARNERS},
-				 .series = series,
-				 .series_count = SL_SIX,
-				 .marks = marks,
-				 .mark_count = 2};
+	struct sl_chart chart = {
+		.title = "How fast the powers of A approach the mean",
+		.width = 720,
+		.height = 300,
+		.x = {.label = "iteration k", .log = true},
+		.y = {.label = "‖N·Aᵏ − 11'‖", .log = true, .low = NORM_LEAST, .high = SL_PAPER_LEARNERS},
+		.series = series,
+		.series_count = SL_SIX,
+		.marks = marks,
+		.mark_count = 2};
 	sl_page_figure_open(r->page);
 	sl_page_chart_write(&chart, r->page);
 	sl_page_figure_close(r->page, "c_norms.csv",
-			     "Computed from the powers of the matrices. Numbers at the lines are neighbours; for the complete graph the "
-			     "norm is 0 from k = 1 on, up to rounding. A line straightens out at the rate of μ, the second largest "
+			     "Computed from the powers of the matrices. Numbers at the lines are neighbours; "
+			     "for the complete graph the "
+			     "norm is 0 from k = 1 on, up to rounding. A line straightens out at the rate of "
+			     "μ, the second largest "
 			     "modulus of an eigenvalue.");
 }
 
@@ -153,7 +159,8 @@ static void draw_degrees(struct sl_paper *r, const struct degrees *d, uint32_t e
 	sl_page_figure_open(r->page);
 	sl_page_chart_write(&chart, r->page);
 	sl_page_figure_close(r->page, "c_degrees.csv",
-			     "K = %u meets the bound 2p√N·‖N·Aᴷ − 11'‖ < 1 only where μ ≤ %.4f. Random regular graphs of 100 learners "
+			     "K = %u meets the bound 2p√N·‖N·Aᴷ − 11'‖ < 1 only where μ ≤ %.4f. Random "
+			     "regular graphs of 100 learners "
 			     "get there at about %u neighbours.",
 			     SL_PAPER_K, mu_most, enough);
 }
@@ -180,7 +187,8 @@ int sl_norms_degrees(struct sl_paper *r, struct sl_error *error)
 	while (enough > DEGREE_LEAST && d.k[enough - 1 - DEGREE_LEAST] <= SL_PAPER_K)
 		enough--;
 	draw_degrees(r, &d, enough, mu_most);
-	sl_paper_claim(r, 'c', SL_HOLDS_NOT, "K = 10 meets the bound on K (\"verified\" for arbitrary topologies)", "K = 10",
-			   "only for μ ≤ %.4f: about %u neighbours of 100", mu_most, enough);
+	sl_paper_claim(r, 'c', SL_HOLDS_NOT,
+		       "K = 10 meets the bound on K (\"verified\" for arbitrary topologies)", "K = 10",
+		       "only for μ ≤ %.4f: about %u neighbours of 100", mu_most, enough);
 	return SL_OK;
 }

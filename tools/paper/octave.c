@@ -32,7 +32,8 @@ int sl_octave_find(const struct sl_paper *r, char script[static PATH_MAX], bool 
 	*found = false;
 	if (realpath(given != NULL ? given : SCRIPT_USUAL, script) == NULL) {
 		snprintf(why, SL_OCTAVE_WHY_BYTES, "there is no paper_octave.m (--octave names it)");
-		return given == NULL ? SL_OK : sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", given, strerror(errno));
+		return given == NULL ? SL_OK
+				     : sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", given, strerror(errno));
 	}
 	snprintf(why, SL_OCTAVE_WHY_BYTES, "%s is not installed", PROGRAM);
 	*found = installed(PROGRAM);

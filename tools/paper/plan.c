@@ -30,11 +30,12 @@ static const struct one cases[] = {
 	{"10, ring", "ring", 10, 1000000, SL_ESTIMATE_TREE, SL_ESTIMATE_SEEDED},
 	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_TREE, SL_ESTIMATE_SEEDED},
 };
-static const struct one quick_cases[] = {{"4, ring", "ring", 4, 1000, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE}};
+static const struct one quick_cases[] = {
+	{"4, ring", "ring", 4, 1000, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE}};
 
 enum quantity { BYTES, CPU, SECONDS, MEMORY, QUANTITIES };
-static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "CPU seconds of all", "seconds of a round",
-						       "MB of memory, most"};
+static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "CPU seconds of all",
+						       "seconds of a round", "MB of memory, most"};
 static const char *const keys[QUANTITIES] = {"bytes", "cpu_s", "aggregate_s", "peak_bytes"};
 static const double units[QUANTITIES] = {1e-6, 1, 1, 1e-6};
 
@@ -69,8 +70,8 @@ static int plan_one(struct plans *w, uint32_t i, struct sl_error *error)
 		return sl_err_set(error, rc, "%s: %s", c->name, sl_err_text(rc));
 	sl_estimate_cost_all(&input, &planned);
 	const struct sl_estimate_cost *cost = &planned.costs[c->engine][c->sharing];
-	w->compared[i] = (struct compared){
-		.planned = {cost->bytes_all * 1e-6, cost->cpu_s * c->learners, cost->seconds, cost->memory * 1e-6}};
+	w->compared[i] = (struct compared){.planned = {cost->bytes_all * 1e-6, cost->cpu_s * c->learners,
+						       cost->seconds, cost->memory * 1e-6}};
 	return SL_OK;
 }
 
@@ -92,8 +93,10 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	json_t *rows = NULL;
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_estimate_engine_names[c->engine]);
 	snprintf(sharing, sizeof sharing, "sharing=%s", sl_estimate_sharing_names[c->sharing]);
-	const struct sl_bench_daemons what = {
-		.learners = c->learners, .size = c->floats, .topology = c->topology, .set = {mixing, sharing, "gate=warn"}};
+	const struct sl_bench_daemons what = {.learners = c->learners,
+					      .size = c->floats,
+					      .topology = c->topology,
+					      .set = {mixing, sharing, "gate=warn"}};
 	if (sl_write_at(w->r, c->name, (double)i / w->count) != SL_OK)
 		return SL_PENDING;
 	int rc = sl_bench_launch(w->r->bench, &what, ROUNDS, w->r->bench->folder, &rows, error);
@@ -109,8 +112,8 @@ static void write_rows(struct plans *w, struct sl_csv *csv, uint32_t i)
 {
 	const struct one *c = &w->cases[i];
 	char name[96];
-	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats, sl_estimate_sharing_names[c->sharing],
-		 sl_estimate_engine_names[c->engine]);
+	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats,
+		 sl_estimate_sharing_names[c->sharing], sl_estimate_engine_names[c->engine]);
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double planned = w->compared[i].planned[q], measured = w->compared[i].measured[q];
 		sl_page_row(w->r->page);
@@ -137,8 +140,9 @@ static void claim(struct plans *w, enum quantity q)
 		most = fmax(most, ratio);
 	}
 	snprintf(text, sizeof text, "starling plan: %s", quantity_names[q]);
-	sl_paper_claim(w->r, 'i', SL_MEASURED, text, "-", "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most,
-			   w->count, w->cases[w->count - 1].learners);
+	sl_paper_claim(w->r, 'i', SL_MEASURED, text, "-",
+		       "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most, w->count,
+		       w->cases[w->count - 1].learners);
 }
 
 static int write_part(struct plans *w, struct sl_error *error)
@@ -151,8 +155,10 @@ static int write_part(struct plans *w, struct sl_error *error)
 	sl_csv_open(&csv, out, "case,quantity,planned,measured");
 	sl_page_heading(w->r->page, "i", "i. Plan against measured");
 	sl_page_text(w->r->page,
-		     "What `starling plan` says beforehand, with the speed of this machine's arithmetic and disk measured first, and the "
-		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and durable records. A plan "
+		     "What `starling plan` says beforehand, with the speed of this machine's arithmetic and "
+		     "disk measured first, and the "
+		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and "
+		     "durable records. A plan "
 		     "counts the work: it waits for nobody, and nothing else wants the processors.",
 		     ROUNDS - 1);
 	sl_page_table_open(w->r->page, heads, 5);
@@ -166,7 +172,10 @@ static int write_part(struct plans *w, struct sl_error *error)
 
 int sl_paper_plan(struct sl_paper *r, struct sl_error *error)
 {
-	struct plans w = {.r = r, .cases = cases, .count = sizeof cases / sizeof *cases, .machine = sl_estimate_machine_usual};
+	struct plans w = {.r = r,
+			  .cases = cases,
+			  .count = sizeof cases / sizeof *cases,
+			  .machine = sl_estimate_machine_usual};
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	if (r->options.quick) {
 		w.cases = quick_cases;

@@ -75,14 +75,18 @@ static int lemma(struct sl_paper *r, struct sl_error *error)
 	if (rc != SL_OK)
 		return sl_err_set(error, rc, "shares over a field of 7: %s", sl_err_text(rc));
 	sl_page_text(r->page,
-		     "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares exclude one secret. All polynomials "
-		     "over p = %u with τ = %u, counted: the shares of two colluders have a total variation distance of %.4f between two "
+		     "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares exclude "
+		     "one secret. All polynomials "
+		     "over p = %u with τ = %u, counted: the shares of two colluders have a total variation "
+		     "distance of %.4f between two "
 		     "secrets. With all coefficients uniform, as here, it is %.4f: Lemma 2 holds.",
 		     SMALL_P, TAU, printed, uniform);
 	if (uniform != 0)
-		sl_paper_broken(r, "shares with uniform coefficients tell of the secret: distance %g", uniform);
-	sl_paper_claim(r, 'g', printed == 0 ? SL_HOLDS : SL_HOLDS_NOT, "τ shares tell nothing (Lemma 2), with c_τ ≠ 0 as printed",
-			   "distance 0", "%.4f at p = 7, τ = 2 (1/6 = %.4f); 0 with c_τ uniform", printed, 1.0 / 6);
+		sl_paper_broken(r, "shares with uniform coefficients tell of the secret: distance %g",
+				uniform);
+	sl_paper_claim(r, 'g', printed == 0 ? SL_HOLDS : SL_HOLDS_NOT,
+		       "τ shares tell nothing (Lemma 2), with c_τ ≠ 0 as printed", "distance 0",
+		       "%.4f at p = 7, τ = 2 (1/6 = %.4f); 0 with c_τ uniform", printed, 1.0 / 6);
 	return SL_OK;
 }
 
@@ -138,14 +142,20 @@ static void tell_rule(struct sl_paper *r, const struct sl_graph *graph, double m
 {
 	uint64_t k = sl_spectrum_iterations(SL_PAPER_P, graph->n, mu);
 	uint32_t all = graph->n * STATES;
-	uint32_t printed = sl_printed_update_right(graph, true, SL_PAPER_P, k), meant = sl_printed_update_right(graph, false, SL_PAPER_P, k);
+	uint32_t printed = sl_printed_update_right(graph, true, SL_PAPER_P, k),
+		 meant = sl_printed_update_right(graph, false, SL_PAPER_P, k);
 	sl_page_text(r->page,
-		     "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, since the weights of a row add up "
-		     "to 1. 40 neighbours, %" PRIu64 " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
+		     "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, "
+		     "since the weights of a row add up "
+		     "to 1. 40 neighbours, %" PRIu64
+		     " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
 		     k, printed, all, meant);
-	sl_paper_claim(r, 'g', printed == all ? SL_HOLDS : meant == all ? SL_MISPRINT : SL_HOLDS_NOT,
-			   "the update rule reaches the mean (it prints s_i for s_j)", "all states",
-			   "as printed %u of %u, as meant %u of %u", printed, all, meant, all);
+	sl_paper_claim(r, 'g',
+		       printed == all ? SL_HOLDS
+		       : meant == all ? SL_MISPRINT
+				      : SL_HOLDS_NOT,
+		       "the update rule reaches the mean (it prints s_i for s_j)", "all states",
+		       "as printed %u of %u, as meant %u of %u", printed, all, meant, all);
 }
 
 static int rule(struct sl_paper *r, struct sl_error *error)

@@ -10,8 +10,8 @@
 
 static const char *const graph_names[] = {"10 neighbours", "star", "line"};
 static const char *const graph_texts[] = {"neighbours:10", "star", "line"};
-static const uint64_t primes[] = {SL_PAPER_P, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 40) - 87,
-				  (UINT64_C(1) << 44) - 17};
+static const uint64_t primes[] = {SL_PAPER_P, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87, (UINT64_C(1) << 44) - 17};
 static const char *const prime_texts[] = {"1020431", "2^31-1", "2^36-5", "2^40-87", "2^44-17"};
 #define GRAPHS 3u
 #define PRIMES 5u
@@ -20,7 +20,8 @@ struct table {
 	struct sl_paper *r;
 	struct sl_csv csv;
 	uint32_t graphs;
-	uint32_t fails_from[GRAPHS]; /* the first of the primes with a wrong result in float64, as the paper has it */
+	uint32_t fails_from[GRAPHS]; /* the first of the primes with a wrong result in float64, as the paper
+					has it */
 };
 
 static void write_wrong(FILE *page, uint32_t wrong, uint32_t all)
@@ -31,7 +32,8 @@ static void write_wrong(FILE *page, uint32_t wrong, uint32_t all)
 		sl_page_cell(page, wrong > 0 ? SL_CELL_BAD : SL_CELL_NUMBER, "%u of %u", wrong, all);
 }
 
-static void write_trial(struct table *w, const char *graph, const char *p, const struct sl_trial *t, const uint32_t wrong[SL_WAY_COUNT])
+static void write_trial(struct table *w, const char *graph, const char *p, const struct sl_trial *t,
+			const uint32_t wrong[SL_WAY_COUNT])
 {
 	uint32_t all = t->graph->n * SL_WAY_STATES;
 	sl_page_row(w->r->page);
@@ -53,7 +55,7 @@ static void check_ours(struct table *w, const char *graph, const char *p, const 
 	for (uint32_t way = SL_WAY_FIXED; way <= SL_WAY_FIELD; way++)
 		if (wrong[way] != SL_WAY_REFUSED && wrong[way] > 0)
 			sl_paper_broken(w->r, "%s, p = %s: %u states are wrong in %s", graph, p, wrong[way],
-					    way == SL_WAY_FIXED ? "fixed point" : "the field");
+					way == SL_WAY_FIXED ? "fixed point" : "the field");
 }
 
 static int try_one(struct table *w, uint32_t g, uint32_t prime, const struct sl_graph *graph, double mu)
@@ -100,24 +102,31 @@ static void claim(struct table *w)
 		used += (size_t)snprintf(where + used, sizeof where - used, "%s %s (%s)", g > 0 ? "," : "",
 					 first < PRIMES ? prime_texts[first] : "none tried", graph_names[g]);
 	}
-	sl_paper_claim(w->r, 'g', right ? SL_HOLDS : SL_HOLDS_NOT, "real numbers (float64) mix to the right integers",
-			   "at p = 1020431", "%s there; wrong from p =%s on", right ? "right" : "wrong", where);
+	sl_paper_claim(w->r, 'g', right ? SL_HOLDS : SL_HOLDS_NOT,
+		       "real numbers (float64) mix to the right integers", "at p = 1020431",
+		       "%s there; wrong from p =%s on", right ? "right" : "wrong", where);
 }
 
 int sl_reals_printed(struct sl_paper *r, struct sl_error *error)
 {
-	static const char *const heads[] = {"topology",	"p", "K", "wrong in float64", "float64, by differences", "fixed point",
-					    "in the field"};
-	struct table w = {.r = r, .graphs = r->options.quick ? 1 : GRAPHS, .fails_from = {PRIMES, PRIMES, PRIMES}};
+	static const char *const heads[] = {
+		"topology",    "p",	      "K", "wrong in float64", "float64, by differences",
+		"fixed point", "in the field"};
+	struct table w = {
+		.r = r, .graphs = r->options.quick ? 1 : GRAPHS, .fails_from = {PRIMES, PRIMES, PRIMES}};
 	FILE *out = sl_page_folder_file(&r->folder, "g_numbers.csv", error);
 	if (out == NULL)
 		return error->code;
-	sl_csv_open(&w.csv, out, "topology,p,k,wrong_float64,wrong_float64_differences,wrong_fixed_point,wrong_field");
-	sl_page_text(r->page,
-		     "Numbers. The paper mixes real numbers. Here are %u uniform states of each of %u learners, mixed K times: in float64 "
-		     "as the paper has it (A times s) and by differences, which is kinder to rounding; in fixed point (metropolis; refused "
-		     "where rounding is not provably harmless); and in the field (exact, in fewer iterations).",
-		     SL_WAY_STATES, SL_PAPER_LEARNERS);
+	sl_csv_open(&w.csv, out,
+		    "topology,p,k,wrong_float64,wrong_float64_differences,wrong_fixed_point,wrong_field");
+	sl_page_text(
+		r->page,
+		"Numbers. The paper mixes real numbers. Here are %u uniform states of each of %u learners, "
+		"mixed K times: in float64 "
+		"as the paper has it (A times s) and by differences, which is kinder to rounding; in fixed "
+		"point (metropolis; refused "
+		"where rounding is not provably harmless); and in the field (exact, in fewer iterations).",
+		SL_WAY_STATES, SL_PAPER_LEARNERS);
 	sl_page_table_open(r->page, heads, 3 + SL_WAY_COUNT);
 	int rc = SL_OK;
 	for (uint32_t g = 0; rc == SL_OK && g < w.graphs; g++)

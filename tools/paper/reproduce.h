@@ -4,8 +4,9 @@
  *   show.c   the table at the end                         run.c     rounds of a swarm, against plain sums
  *   rounds.c (a, b)  graphs.c norms.c table.c (c, d)  ...  a file or some for each part
  *
- * The paper's numbers are quoted as the paper's; all others are computed in the run that prints them. What the paper says
- * and does not hold is a finding; what this code has to hold and does not is an error of ours (sl_paper_broken).
+ * The paper's numbers are quoted as the paper's; all others are computed in the run that prints them. What
+ * the paper says and does not hold is a finding; what this code has to hold and does not is an error of ours
+ * (sl_paper_broken).
  */
 #pragma once
 
@@ -25,7 +26,8 @@
 #define SL_PAPER_ROUNDS 6u
 #define SL_PAPER_NEIGHBOURS 87u /* where time is measured */
 
-/* A misprint holds as it is meant, and not as it is printed; what is only measured is a number of the machine's, no claim. */
+/* A misprint holds as it is meant, and not as it is printed; what is only measured is a number of the
+ * machine's, no claim. */
 enum sl_verdict { SL_HOLDS, SL_HOLDS_NOT, SL_MEASURED, SL_MISPRINT };
 const char *sl_paper_verdict_text(enum sl_verdict verdict);
 
@@ -50,7 +52,7 @@ struct sl_paper {
 	struct sl_paper_options options;
 	struct sl_page_folder folder;
 	struct sl_bench *bench; /* what other programs are run with, and a folder for what they leave */
-	FILE *page; /* the parts so far */
+	FILE *page;		/* the parts so far */
 	struct sl_claim claims[SL_CLAIMS_MOST];
 	uint32_t claim_count;
 	char broken[SL_BROKEN_MOST][256];
@@ -69,8 +71,8 @@ static inline bool sl_paper_wanted(const struct sl_paper *r, char part)
 }
 
 /* A row of the table. The rest is printf's. */
-void sl_paper_claim(struct sl_paper *r, char part, enum sl_verdict verdict, const char *claim, const char *paper,
-			const char *here, ...) __attribute__((format(printf, 6, 7)));
+void sl_paper_claim(struct sl_paper *r, char part, enum sl_verdict verdict, const char *claim,
+		    const char *paper, const char *here, ...) __attribute__((format(printf, 6, 7)));
 
 /* With --quick there is too little to say whether something holds. */
 enum sl_verdict sl_paper_full_verdict(const struct sl_paper *r, bool holds);

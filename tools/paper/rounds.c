@@ -20,13 +20,15 @@ static const uint32_t picked[PICKED] = {1568, 2032, 2039};
 /* From dense to sparse; the last one is learners that move. */
 static const char *const graphs[SL_PAPER_ROUNDS] = {"regular:80", "regular:60", "regular:40",
 						    "regular:20", "regular:10", "geometric"};
-static const char *const names[SL_PAPER_ROUNDS] = {"80 neighbours", "60 neighbours", "40 neighbours",
-						   "20 neighbours", "10 neighbours", "in range of each other"};
+static const char *const names[SL_PAPER_ROUNDS] = {"80 neighbours", "60 neighbours",
+						   "40 neighbours", "20 neighbours",
+						   "10 neighbours", "in range of each other"};
 #define QUICK_LEARNERS 12u
 static const char *const quick_graphs[SL_PAPER_ROUNDS] = {"regular:10", "regular:8", "regular:6",
 							  "regular:5",	"regular:4", "geometric:0.7"};
-static const char *const quick_names[SL_PAPER_ROUNDS] = {"10 neighbours", "8 neighbours", "6 neighbours",
-							 "5 neighbours",  "4 neighbours", "in range of each other"};
+static const char *const quick_names[SL_PAPER_ROUNDS] = {"10 neighbours", "8 neighbours",
+							 "6 neighbours",  "5 neighbours",
+							 "4 neighbours",  "in range of each other"};
 
 struct rounds {
 	struct sl_paper *r;
@@ -72,8 +74,10 @@ static void draw_rounds(struct rounds *w)
 		sl_trace_chart(&round->trace, title, what, decoded(w, round->sum, picked[DRAWN]), w->r->page);
 	}
 	sl_page_figure_close(w->r->page, "a_trajectories.csv",
-			     "What each of the %u learners would decode if iteration k were its last. Early values lie anywhere "
-			     "in the field, since they are reduced mod p. Trajectories look settled before they are right: a value is right "
+			     "What each of the %u learners would decode if iteration k were its last. Early "
+			     "values lie anywhere "
+			     "in the field, since they are reduced mod p. Trajectories look settled before "
+			     "they are right: a value is right "
 			     "when it is the exact sum, and one that is off by the last digit is not.",
 			     w->learners);
 }
@@ -96,12 +100,13 @@ static int tell_rounds(struct rounds *w, struct sl_error *error)
 		at_ten += sl_trace_wrong(trace, SL_PAPER_K) == 0;
 	}
 	sl_paper_claim(w->r, 'a', ended == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
-			   "in every round over changing graphs all trajectories end at the true mean", "6 of 6 rounds",
-			   "%u of %u rounds, with K = %" PRIu64 " to %" PRIu64 " from each graph", ended, SL_PAPER_ROUNDS, least,
-			   most);
+		       "in every round over changing graphs all trajectories end at the true mean",
+		       "6 of 6 rounds",
+		       "%u of %u rounds, with K = %" PRIu64 " to %" PRIu64 " from each graph", ended,
+		       SL_PAPER_ROUNDS, least, most);
 	sl_paper_claim(w->r, 'a', at_ten == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
-			   "K = 10 iterations are enough on changing graphs", "6 of 6 rounds",
-			   "%u of %u rounds are right at k = 10", at_ten, SL_PAPER_ROUNDS);
+		       "K = 10 iterations are enough on changing graphs", "6 of 6 rounds",
+		       "%u of %u rounds are right at k = 10", at_ten, SL_PAPER_ROUNDS);
 	return SL_OK;
 }
 
@@ -109,8 +114,10 @@ static int part_a(struct rounds *w, struct sl_error *error)
 {
 	sl_page_heading(w->r->page, "a", "a. Six rounds over changing graphs");
 	sl_page_text(w->r->page,
-		     "%u learners train an autoencoder of %zu parameters, p = %" PRIu64 ", three decimal digits (encoding: weighted). "
-		     "In each round the learners are connected by another graph. K is computed from the graph, by each learner for "
+		     "%u learners train an autoencoder of %zu parameters, p = %" PRIu64
+		     ", three decimal digits (encoding: weighted). "
+		     "In each round the learners are connected by another graph. K is computed from the "
+		     "graph, by each learner for "
 		     "itself; the paper takes K = %u.",
 		     w->learners, w->run.plan->parameters, SL_PAPER_P, SL_PAPER_K);
 	draw_rounds(w);
@@ -158,7 +165,8 @@ static uint32_t write_points(const struct rounds *w, struct sl_csv *csv)
 	for (uint32_t i = 0; i < PICKED; i++)
 		for (uint32_t t = 0; t < SL_PAPER_ROUNDS; t++) {
 			const struct sl_run_round *round = &w->run.rounds[t];
-			double value = decoded(w, round->z, picked[i]), truth = decoded(w, round->sum, picked[i]);
+			double value = decoded(w, round->z, picked[i]),
+			       truth = decoded(w, round->sum, picked[i]);
 			sl_csv_whole(csv, picked[i] + 1);
 			sl_csv_whole(csv, t + 1);
 			sl_csv_real(csv, value);
@@ -187,14 +195,16 @@ static int part_b(struct rounds *w, struct sl_error *error)
 	for (uint32_t i = 0; i < PICKED; i++)
 		draw_coordinate(w, picked[i]);
 	sl_page_figure_close(w->r->page, "b_consensus.csv",
-			     "The committed value, the same at all learners, and its difference from the mean of the encodings, "
-			     "which is summed up here without shares or mixing. Against the mean of the floats it is at most %.2g: "
+			     "The committed value, the same at all learners, and its difference from the "
+			     "mean of the encodings, "
+			     "which is summed up here without shares or mixing. Against the mean of the "
+			     "floats it is at most %.2g: "
 			     "half of the last digit that the encoding keeps.",
 			     furthest(w));
 	sl_paper_claim(w->r, 'b', differ + wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT,
-			   "consensus minus ground truth is 0 at three coordinates", "0 in every round",
-			   "0 at %u of %u points; of all coordinates, rounds and learners %" PRIu64 " differ",
-			   PICKED * SL_PAPER_ROUNDS - differ, PICKED * SL_PAPER_ROUNDS, wrong);
+		       "consensus minus ground truth is 0 at three coordinates", "0 in every round",
+		       "0 at %u of %u points; of all coordinates, rounds and learners %" PRIu64 " differ",
+		       PICKED * SL_PAPER_ROUNDS - differ, PICKED * SL_PAPER_ROUNDS, wrong);
 	return SL_OK;
 }
 
@@ -228,8 +238,10 @@ static int play(struct rounds *w, struct sl_schedule *schedule, struct sl_traine
 static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct sl_error *error)
 {
 	char data[SL_PATH_BYTES + 8], p[32];
-	const char *const set[] = {"rounds=6", "hidden=1", "sigma=3", "clip=5", "gate=warn", p, data,
-				   w->r->options.quick ? "epochs=1" : NULL, NULL};
+	const char *const set[] = {
+		"rounds=6",  "hidden=1", "sigma=3", "clip=5",
+		"gate=warn", p,		 data,	    w->r->options.quick ? "epochs=1" : NULL,
+		NULL};
 	struct sl_settings settings;
 	struct sl_trainer **trainers;
 	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
@@ -247,8 +259,9 @@ static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct 
 int sl_paper_rounds(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
-	struct rounds w = {
-		.r = r, .learners = quick ? QUICK_LEARNERS : SL_PAPER_LEARNERS, .names = quick ? quick_names : names};
+	struct rounds w = {.r = r,
+			   .learners = quick ? QUICK_LEARNERS : SL_PAPER_LEARNERS,
+			   .names = quick ? quick_names : names};
 	struct sl_schedule schedule;
 	int rc = SL_OK;
 	choose_coordinates(&w);

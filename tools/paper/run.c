@@ -121,10 +121,11 @@ static int train(void *context, struct sl_runner_training *training, struct sl_e
 	int rc = make_model(run, training, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_encoding_encode(&run->field, &run->encoding, training->model, plan->parameters, run->encoded, &note);
+	rc = sl_encoding_encode(&run->field, &run->encoding, training->model, plan->parameters, run->encoded,
+				&note);
 	if (rc != SL_OK)
-		return sl_err_set(error, rc, "learner %u, coordinate %zu: %g: %s", training->learner + 1, note.index + 1,
-			       note.value, sl_err_text(rc));
+		return sl_err_set(error, rc, "learner %u, coordinate %zu: %g: %s", training->learner + 1,
+				  note.index + 1, note.value, sl_err_text(rc));
 	for (size_t l = 0; l <= plan->parameters; l++)
 		round->sum[l] = sl_field_add(&run->field, round->sum[l], run->encoded[l]);
 	for (size_t l = 0; l < plan->parameters; l++)
@@ -166,16 +167,17 @@ void sl_run_check(const struct sl_run *run, struct sl_paper *r)
 	for (uint32_t t = 0; t < run->settings.rounds; t++) {
 		const struct sl_run_round *round = &run->rounds[t];
 		if (round->commits != plan->learners)
-			sl_paper_broken(r, "%s, round %u: %u of %u learners committed", plan->what, t + 1, round->commits,
-					    plan->learners);
+			sl_paper_broken(r, "%s, round %u: %u of %u learners committed", plan->what, t + 1,
+					round->commits, plan->learners);
 		if (round->wrong > 0)
-			sl_paper_broken(r, "%s, round %u: %" PRIu64 " committed elements are not the plain sum", plan->what,
-					    t + 1, round->wrong);
+			sl_paper_broken(r,
+					"%s, round %u: %" PRIu64 " committed elements are not the plain sum",
+					plan->what, t + 1, round->wrong);
 		if (plan->coordinate_count > 0 && !sl_trace_whole(&round->trace))
 			sl_paper_broken(r, "%s, round %u: not every state was seen", plan->what, t + 1);
 		else if (plan->coordinate_count > 0 && sl_trace_settled(&round->trace) > round->trace.k)
-			sl_paper_broken(r, "%s, round %u: wrong after all K = %" PRIu64 " iterations", plan->what, t + 1,
-					    round->trace.k);
+			sl_paper_broken(r, "%s, round %u: wrong after all K = %" PRIu64 " iterations",
+					plan->what, t + 1, round->trace.k);
 	}
 }
 
@@ -216,18 +218,19 @@ int sl_run_play(struct sl_run *run, struct sl_paper *r, struct sl_error *error)
 	float *initial = initial_model(plan);
 	struct sl_runner *runner = NULL;
 	struct sl_runner_options options = {.learners = plan->learners,
-					.settings = &run->settings,
-					.schedule = plan->schedule,
-					.parameters = plan->parameters,
-					.initial = initial,
-					.seed = SEED,
-					.coordinates = plan->coordinates,
-					.coordinate_count = plan->coordinate_count,
-					.train = train,
-					.committed = committed,
-					.sampled = plan->coordinate_count > 0 ? sampled : NULL,
-					.context = run};
-	int rc = initial != NULL ? sl_runner_open(&options, &runner, error) : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+					    .settings = &run->settings,
+					    .schedule = plan->schedule,
+					    .parameters = plan->parameters,
+					    .initial = initial,
+					    .seed = SEED,
+					    .coordinates = plan->coordinates,
+					    .coordinate_count = plan->coordinate_count,
+					    .train = train,
+					    .committed = committed,
+					    .sampled = plan->coordinate_count > 0 ? sampled : NULL,
+					    .context = run};
+	int rc = initial != NULL ? sl_runner_open(&options, &runner, error)
+				 : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc == SL_OK)
 		rc = play(run, runner, r, error);
 	sl_runner_close(runner);

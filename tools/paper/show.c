@@ -15,8 +15,8 @@ static void show_list(const struct sl_paper *r, FILE *out, size_t width)
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
 		char line[1024];
-		snprintf(line, sizeof line, "%s\n  paper: %s\n  here: %s\n  %s\n", c->claim, c->paper, c->here,
-			 sl_paper_verdict_text(c->verdict));
+		snprintf(line, sizeof line, "%s\n  paper: %s\n  here: %s\n  %s\n", c->claim, c->paper,
+			 c->here, sl_paper_verdict_text(c->verdict));
 		sl_terminal_fill(out, line, width);
 	}
 }
@@ -31,7 +31,8 @@ static void show_claims(const struct sl_paper *r, FILE *out)
 		show_list(r, out, width);
 		return;
 	}
-	sl_page_grid_open(&grid, out, COLUMNS, shares, least, (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
+	sl_page_grid_open(&grid, out, COLUMNS, shares, least,
+			  (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
 	sl_page_grid_row(&grid, heads);
 	sl_page_grid_rule(&grid);
 	for (uint32_t i = 0; i < r->claim_count; i++) {
@@ -55,8 +56,9 @@ static json_t *claims_json(const struct sl_paper *r)
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
 		char part[2] = {c->part, '\0'};
-		json_array_append_new(claims, json_pack("{ss ss ss ss ss}", "part", part, "claim", c->claim, "paper", c->paper,
-							"here", c->here, "verdict", sl_paper_verdict_text(c->verdict)));
+		json_array_append_new(claims, json_pack("{ss ss ss ss ss}", "part", part, "claim", c->claim,
+							"paper", c->paper, "here", c->here, "verdict",
+							sl_paper_verdict_text(c->verdict)));
 	}
 	return claims;
 }
@@ -66,7 +68,8 @@ static void show_json(const struct sl_paper *r, FILE *out)
 	json_t *broken = json_array();
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
 		json_array_append_new(broken, json_string(r->broken[i]));
-	json_t *all = json_pack("{so so ss}", "claims", claims_json(r), "broken", broken, "folder", r->options.folder);
+	json_t *all = json_pack("{so so ss}", "claims", claims_json(r), "broken", broken, "folder",
+				r->options.folder);
 	json_dumpf(all, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(all);

@@ -58,7 +58,8 @@ static void multiply(const double *a, const double *b, uint32_t n, double *produ
 		}
 }
 
-/* The product of the squares that the bits of k name; `other` is scratch. Returns the one of the two it ended in. */
+/* The product of the squares that the bits of k name; `other` is scratch. Returns the one of the two it ended
+ * in. */
 static double *power(double *const *squares, uint64_t k, uint32_t n, double *one, double *other)
 {
 	bool begun = false;
@@ -78,8 +79,8 @@ static double *power(double *const *squares, uint64_t k, uint32_t n, double *one
 	return one;
 }
 
-/* Since A keeps the mean, N A^k - 11' = N (A - 11'/N)^k, which loses nothing to the difference of two nearly equal
- * matrices. */
+/* Since A keeps the mean, N A^k - 11' = N (A - 11'/N)^k, which loses nothing to the difference of two nearly
+ * equal matrices. */
 static void fill_squares(const struct sl_graph *graph, double *const *squares)
 {
 	uint32_t n = graph->n;

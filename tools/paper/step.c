@@ -6,7 +6,8 @@
 
 int sl_step_add(struct sl_schedule *schedule, const char *topology, uint64_t seed, struct sl_error *error)
 {
-	struct sl_topology_request request = {.text = topology, .learners = schedule->learners, .steps = 1, .seed = seed};
+	struct sl_topology_request request = {
+		.text = topology, .learners = schedule->learners, .steps = 1, .seed = seed};
 	struct sl_schedule one;
 	int rc = sl_topology_schedule(&request, &one, error);
 	if (rc != SL_OK)
@@ -24,10 +25,12 @@ int sl_step_graph_open(struct sl_step_graph *graph, const struct sl_schedule *sc
 	if (graph->memory == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&arena, graph->memory, bytes);
-	return sl_graph_init(&graph->graph, schedule->learners, sl_schedule_edges(schedule, step), edges, &arena);
+	return sl_graph_init(&graph->graph, schedule->learners, sl_schedule_edges(schedule, step), edges,
+			     &arena);
 }
 
-int sl_step_graph_named(struct sl_step_graph *graph, const char *topology, uint32_t learners, struct sl_error *error)
+int sl_step_graph_named(struct sl_step_graph *graph, const char *topology, uint32_t learners,
+			struct sl_error *error)
 {
 	struct sl_schedule schedule;
 	graph->memory = NULL;

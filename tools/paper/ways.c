@@ -44,7 +44,8 @@ void sl_ways_trial_close(struct sl_trial *t)
 
 /* ---- float64 ---- */
 
-/* a_ii s_i + sum_j a_ij s_j with a_ii = 1 - sum_j a_ij. Since a_ij are rounded, rows do not quite add up to 1. */
+/* a_ii s_i + sum_j a_ij s_j with a_ii = 1 - sum_j a_ij. Since a_ij are rounded, rows do not quite add up
+ * to 1. */
 static void step_product(const struct sl_graph *g, const double *s, double *next)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
@@ -77,7 +78,8 @@ static void step_difference(const struct sl_graph *g, const double *s, double *n
 	}
 }
 
-static uint32_t wrong_reals(const struct sl_trial *t, void (*step)(const struct sl_graph *, const double *, double *))
+static uint32_t wrong_reals(const struct sl_trial *t,
+			    void (*step)(const struct sl_graph *, const double *, double *))
 {
 	size_t count = count_of(t);
 	double *memory = calloc(2 * count, sizeof *memory), *s = memory, *next = memory + count;
@@ -111,7 +113,8 @@ static void step_fixed(const struct sl_graph *g, const int64_t *old, int64_t *ne
 			sl_metropolis_divisor_init(&divisors[r], sl_graph_metropolis(g, i, j));
 		}
 		memcpy(next + (size_t)i * STATES, old + (size_t)i * STATES, STATES * sizeof *next);
-		sl_metropolis_step(next + (size_t)i * STATES, STATES, states, divisors, sl_graph_degree(g, i));
+		sl_metropolis_step(next + (size_t)i * STATES, STATES, states, divisors,
+				   sl_graph_degree(g, i));
 	}
 }
 
@@ -162,7 +165,8 @@ static void step_exact(const struct sl_trial *t, const struct exact *e, uint64_t
 			weights[r] = sl_field_inverse(&t->field, sl_graph_metropolis(g, i, j));
 			weights[degree] = sl_field_sub(&t->field, weights[degree], weights[r]);
 		}
-		sl_vector_update(&t->field, e->x + (size_t)i * STATES, e->sum + (size_t)i * STATES, c, STATES, states, weights, degree);
+		sl_vector_update(&t->field, e->x + (size_t)i * STATES, e->sum + (size_t)i * STATES, c, STATES,
+				 states, weights, degree);
 	}
 }
 
@@ -173,7 +177,8 @@ static uint32_t mix_exact(const struct sl_trial *t, const struct exact *e)
 		e->sum[i] = sl_field_mul(&t->field, e->r[0], e->x[i]);
 	for (uint32_t k = 1; k <= e->degree; k++)
 		step_exact(t, e, e->r[k]);
-	sl_vector_scale(&t->field, e->sum, count_of(t), sl_minimal_polynomial_scale(&t->field, e->r, e->degree, t->graph->n));
+	sl_vector_scale(&t->field, e->sum, count_of(t),
+			sl_minimal_polynomial_scale(&t->field, e->r, e->degree, t->graph->n));
 	for (size_t i = 0; i < count_of(t); i++)
 		wrong += e->sum[i] != t->sums[i % STATES];
 	return wrong;
@@ -185,7 +190,10 @@ static uint32_t wrong_exact(const struct sl_trial *t)
 	size_t count = count_of(t), bytes = sl_minimal_polynomial_scratch(t->graph->n, t->graph->edges);
 	void *scratch = malloc(bytes);
 	struct sl_arena arena;
-	struct exact e = {.x = calloc(count, 8), .sum = calloc(count, 8), .r = calloc(t->graph->n, 8), .packed = calloc(count, 8)};
+	struct exact e = {.x = calloc(count, 8),
+			  .sum = calloc(count, 8),
+			  .r = calloc(t->graph->n, 8),
+			  .packed = calloc(count, 8)};
 	uint32_t wrong = SL_WAY_REFUSED;
 	if (scratch == NULL || e.x == NULL || e.sum == NULL || e.r == NULL || e.packed == NULL)
 		abort();

@@ -30,5 +30,6 @@ enum sl_way {
 };
 #define SL_WAY_REFUSED UINT32_MAX
 
-/* How many of the N x SL_WAY_STATES results are wrong; SL_WAY_REFUSED where the engine does not take the graph. */
+/* How many of the N x SL_WAY_STATES results are wrong; SL_WAY_REFUSED where the engine does not take the
+ * graph. */
 uint32_t sl_ways_wrong(const struct sl_trial *trial, enum sl_way way);

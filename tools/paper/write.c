@@ -16,7 +16,7 @@ struct part {
 	bool timed; /* what others want of the machine matters */
 };
 static const struct part parts[] = {{"ab", sl_paper_rounds, false}, {"cd", sl_paper_graphs, false},
-				    {"e", sl_paper_time, true},	{"f", sl_paper_loss, false},
+				    {"e", sl_paper_time, true},	    {"f", sl_paper_loss, false},
 				    {"g", sl_paper_printed, false}, {"h", sl_paper_growth, false},
 				    {"i", sl_paper_plan, true}};
 #define PARTS (sizeof parts / sizeof *parts)
@@ -94,7 +94,8 @@ static void write_broken(const struct sl_paper *r, FILE *out)
 	if (r->broken_count == 0)
 		return;
 	sl_page_heading(out, "broken", "This run is broken");
-	sl_page_text(out, "%u of the things that this code has to hold did not hold; believe nothing below.", r->broken_count);
+	sl_page_text(out, "%u of the things that this code has to hold did not hold; believe nothing below.",
+		     r->broken_count);
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
 		sl_page_text(out, "%s", r->broken[i]);
 }
@@ -108,8 +109,10 @@ static void write_top(const struct sl_paper *r, FILE *out)
 	strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
 	sl_page_open(out, "The paper's evaluation, reproduced");
 	sl_page_text(out,
-		     "Lu, Yu and Suri, Privacy-preserving Decentralized Federated Learning over Time-varying Communication Graph, "
-		     "section Performance Evaluation. Numbers under \"paper\" are the paper's. All others were computed by "
+		     "Lu, Yu and Suri, Privacy-preserving Decentralized Federated Learning over Time-varying "
+		     "Communication Graph, "
+		     "section Performance Evaluation. Numbers under \"paper\" are the paper's. All others "
+		     "were computed by "
 		     "Starling " SL_VERSION " on %s, on a machine of %ld processors (%s)%s.",
 		     day, sysconf(_SC_NPROCESSORS_ONLN), machine.machine,
 		     r->options.quick ? ", with --quick: smaller, and not all of it" : "");
@@ -168,7 +171,9 @@ static int run_part(struct sl_paper *r, const struct part *part, struct sl_error
 	int rc = part->run(r, error);
 	sl_machine_cpu_clock_read(&to);
 	if (rc == SL_OK && part->timed)
-		sl_page_text(r->page, "Other programs took %.0f %% of the processors while this was measured: the more, the longer the times.",
+		sl_page_text(r->page,
+			     "Other programs took %.0f %% of the processors while this was measured: the "
+			     "more, the longer the times.",
 			     100 * sl_machine_cpu_others(&from, &to));
 	return rc;
 }

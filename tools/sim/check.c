@@ -19,12 +19,12 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 {
 	struct sl_sim_attempt *page = calloc(1, sizeof *page);
 	*page = (struct sl_sim_attempt){.next = sim->attempts,
-				     .t = view->t,
-				     .a = view->a,
-				     .n = view->n,
-				     .chunks = view->chunks,
-				     .p = view->field.p,
-				     .elements = view->elements};
+					.t = view->t,
+					.a = view->a,
+					.n = view->n,
+					.chunks = view->chunks,
+					.p = view->field.p,
+					.elements = view->elements};
 	sim->attempts = page;
 	memcpy(page->h, view->h, SL_HASH_BYTES);
 	page->members = calloc(view->n, sizeof *page->members);
@@ -50,8 +50,9 @@ static void close_page(struct sl_sim *sim, struct sl_sim_attempt *page)
 		free(page->x[i]);
 		free(page->theta[i]);
 	}
-	void *owned[] = {page->members, page->edge, page->ready,  page->ended, page->x,
-			 page->theta,	page->out,  page->weight, page->released, page->aborted, page->draw, page->mixed, page};
+	void *owned[] = {page->members, page->edge,  page->ready,  page->ended,	   page->x,
+			 page->theta,	page->out,   page->weight, page->released, page->aborted,
+			 page->draw,	page->mixed, page};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -72,8 +73,10 @@ static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, u
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
-/* Members that hang together, without those whom `out` takes out; count of them, and of those that are left in all. */
-static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out, uint32_t *left)
+/* Members that hang together, without those whom `out` takes out; count of them, and of those that are left
+ * in all. */
+static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out,
+		      uint32_t *left)
 {
 	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 0;
 	bool *seen = calloc(sim->n, sizeof *seen);
@@ -106,7 +109,8 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	if (page != NULL) {
-		if (page->n != view->n || page->t != view->t || page->a != view->a || page->p != view->field.p)
+		if (page->n != view->n || page->t != view->t || page->a != view->a ||
+		    page->p != view->field.p)
 			sl_sim_fail(sim, "two views, one hash");
 		return;
 	}
@@ -116,19 +120,21 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 			*edge(sim, page, view->members[i], view->members[view->graph.adjacent[e]]) = true;
 	for (uint32_t i = 0; i < sim->n; i++)
 		for (uint32_t j = 0; j < sim->n; j++)
-			if (*edge(sim, page, i, j) && (!*edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
+			if (*edge(sim, page, i, j) &&
+			    (!*edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
 				sl_sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
 	bool *nobody = calloc(sim->n, sizeof *nobody);
 	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, nobody))
 		sl_sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
-			 (uint32_t)sim->options.parameters.quorum);
+			    (uint32_t)sim->options.parameters.quorum);
 	free(nobody);
 	sim->fresh = page; /* for when what this step signs has been seen */
 	sl_sim_check_one_view(sim, page);
 }
 
 /* Takes `more` of the members from k on out, in every way. */
-static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page, bool *out, uint32_t k, uint64_t more)
+static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page, bool *out, uint32_t k,
+			   uint64_t more)
 {
 	if (!in_one_piece(sim, page, out))
 		sl_sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
@@ -174,10 +180,11 @@ static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 static void check_rule_b(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw && page->released[i] &&
-		    aborts(sim, page) < sim->options.parameters.tolerance + 1)
-			sl_sim_fail(sim, "learner %u encodes a model that it released in a%u, which %u fenced", sim->ids[i],
-				 page->a, aborts(sim, page));
+		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw &&
+		    page->released[i] && aborts(sim, page) < sim->options.parameters.tolerance + 1)
+			sl_sim_fail(sim,
+				    "learner %u encodes a model that it released in a%u, which %u fenced",
+				    sim->ids[i], page->a, aborts(sim, page));
 }
 
 void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
@@ -209,9 +216,9 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 		for (uint32_t k = 0; k < page->n; k++)
 			sum += page->x[page->members[k]][e];
 		if (z[e] != (uint64_t)(sum % page->p))
-			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu", sim->ids[i], page->t,
-				 page->a, (unsigned long long)e, (unsigned long long)z[e],
-				 (unsigned long long)(uint64_t)(sum % page->p));
+			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
+				    sim->ids[i], page->t, page->a, (unsigned long long)e,
+				    (unsigned long long)z[e], (unsigned long long)(uint64_t)(sum % page->p));
 	}
 }
 
@@ -231,7 +238,8 @@ static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 		}
 		double off = fabs((double)workspace->committed[e] - sum / weights);
 		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
-			sl_sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i], e, off);
+			sl_sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i],
+				    e, off);
 	}
 }
 
@@ -253,7 +261,8 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
 		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
 	if (caught_up && sim->models[commit->t] == NULL)
-		sl_sim_fail(sim, "learner %u catches up with round %u, which nobody committed", sim->ids[i], commit->t);
+		sl_sim_fail(sim, "learner %u catches up with round %u, which nobody committed", sim->ids[i],
+			    commit->t);
 	if (!caught_up && (page == NULL || commit->learners != page->n))
 		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
 	if (!caught_up)
@@ -282,7 +291,8 @@ static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_sim_r
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, record->readys[0].view);
 	if (page == NULL || !member(page, i) || page->a != record->what.a || record->ready_count != page->n)
-		sl_sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i], record->what.a);
+		sl_sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i],
+			    record->what.a);
 	if (page->aborted[i] || page->ended[i])
 		sl_sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
 	page->released[i] = true;
@@ -316,10 +326,12 @@ static bool lives(const struct sl_sim *sim, uint32_t j)
 static bool holds(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j, uint32_t i)
 {
 	const struct sl_sim_disk *disk = &sim->learners[j].disk;
-	const struct sl_slots *state_file = &sim->learners[j].workspace.state_file, *own = &sim->learners[i].workspace.state_file;
+	const struct sl_slots *state_file = &sim->learners[j].workspace.state_file,
+			      *own = &sim->learners[i].workspace.state_file;
 	size_t at = position(page, i) * own->slot_bytes;
-	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 && state_file->base != NULL &&
-	       own->base != NULL && memcmp(state_file->base + at, own->base + at, own->slot_bytes) == 0;
+	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
+	       state_file->base != NULL && own->base != NULL &&
+	       memcmp(state_file->base + at, own->base + at, own->slot_bytes) == 0;
 }
 
 static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
@@ -329,7 +341,8 @@ static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 		uint32_t j = page->members[k];
 		if (j == i || !lives(sim, j))
 			continue;
-		if (sim->learners[j].disk.certificate.t >= page->t || page->aborted[j] || holds(sim, page, j, i))
+		if (sim->learners[j].disk.certificate.t >= page->t || page->aborted[j] ||
+		    holds(sim, page, j, i))
 			return false;
 		waits = true;
 	}
@@ -348,7 +361,8 @@ void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view
 {
 	for (uint32_t r = 0; r < view->degree; r++)
 		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].workspace.randomness[r].key))
-			sl_sim_fail(sim, "learner %u draws coins from a key that was used before", sim->ids[i]);
+			sl_sim_fail(sim, "learner %u draws coins from a key that was used before",
+				    sim->ids[i]);
 }
 
 /* --- what leaves --- */
@@ -370,13 +384,17 @@ static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t itera
 static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
 {
 	const struct sl_view *view = l->view;
-	uint32_t shift = view->engine == SL_ENGINE_METROPOLIS && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
+	uint32_t shift = view->engine == SL_ENGINE_METROPOLIS && iteration == 0
+				 ? view->fraction
+				 : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
 	uint64_t weight = 1;
-	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST; e++, weight = weight * 6364136223846793005u + 2)
+	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST;
+	     e++, weight = weight * 6364136223846793005u + 2)
 		total += view->engine == SL_ENGINE_METROPOLIS
 				 ? (unsigned __int128)(__int128)(int64_t)(l->workspace.s[e] << shift) * weight
-				 : (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) % view->field.p;
+				 : (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) %
+					   view->field.p;
 	return total;
 }
 
@@ -384,7 +402,8 @@ static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t el
 static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page)
 {
 	const struct sl_sim_mixed *own = mixed_of(page, SL_TREE_OWN);
-	if (own->count != page->n || weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
+	if (own->count != page->n ||
+	    weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
 		sl_sim_fail(sim, "a%u: what learner %u sends down is not the sum", page->a, sim->ids[i]);
 }
 
@@ -396,23 +415,25 @@ static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attemp
 	if (l->view->engine != SL_ENGINE_METROPOLIS)
 		mixed->total %= page->p;
 	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
-		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a, (unsigned long long)iteration);
+		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
+			    (unsigned long long)iteration);
 }
 
-static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, const struct sl_chunk *chunk)
+static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page,
+			const struct sl_chunk *chunk)
 {
 	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
 	for (uint32_t k = 0; k < page->n; k++)
 		if (!page->ready[page->members[k]])
 			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
-				 sim->ids[page->members[k]]);
+				    sim->ids[page->members[k]]);
 	if (page->ended[i] || !page->released[i])
 		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
-			 page->ended[i] ? "gave up" : "has not released on its disk");
+			    page->ended[i] ? "gave up" : "has not released on its disk");
 	bool tree = sim->learners[i].view->engine == SL_ENGINE_TREE;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
-			 (uint32_t)chunk->iteration, (long long)*out);
+			    (uint32_t)chunk->iteration, (long long)*out);
 	*out = (int64_t)chunk->iteration;
 	if (chunk->index == 0 && tree && chunk->iteration == SL_TREE_DOWN)
 		check_sum(sim, i, page);
@@ -420,7 +441,8 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 		check_conserved(sim, i, page, chunk->iteration);
 	for (uint32_t j = 0; j < sim->n && !tree; j++)
 		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
-			sl_sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i], sim->ids[j]);
+			sl_sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i],
+				    sim->ids[j]);
 }
 
 static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
@@ -429,9 +451,11 @@ static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, chunk->view);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		if (sl_bit(action->send.to, j) && !member(page, j))
-			sl_sim_fail(sim, "learner %u shows a masked state to %u, who is not in the view", sim->ids[i], sim->ids[j]);
+			sl_sim_fail(sim, "learner %u shows a masked state to %u, who is not in the view",
+				    sim->ids[i], sim->ids[j]);
 		if (sim->ids[j] == chunk->origin && !page->released[j])
-			sl_sim_fail(sim, "learner %u shows the masked state of %u, who has not released it", sim->ids[i], sim->ids[j]);
+			sl_sim_fail(sim, "learner %u shows the masked state of %u, who has not released it",
+				    sim->ids[i], sim->ids[j]);
 	}
 }
 
@@ -449,7 +473,8 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	bool some = m->kind == SL_MSG_STATE && sim->learners[i].view->engine == SL_ENGINE_TREE; /* of them */
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
-			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours", sim->ids[i]);
+			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours",
+				    sim->ids[i]);
 	if (m->kind == SL_MSG_STATE)
 		check_state(sim, i, page, &m->chunk);
 	else if (page->ended[i])
@@ -501,7 +526,7 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 		return;
 	if (!sl_phase_allows(l->phase, report->phase))
 		sl_sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
-			 sl_phase_name(report->phase));
+			    sl_phase_name(report->phase));
 	l->phase = report->phase;
 	if (l->phase == SL_PHASE_AGREE)
 		l->agreed_at = sim->now;
@@ -530,7 +555,7 @@ void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *
 	sl_core_status(l->core, &status);
 	if (status.phase != l->phase && status.t <= sim->options.parameters.rounds)
 		sl_sim_fail(sim, "learner %u is in %s and said %s", sim->ids[i], sl_phase_name(status.phase),
-			 sl_phase_name(l->phase));
+			    sl_phase_name(l->phase));
 	if (status.permille > 1000)
 		sl_sim_fail(sim, "learner %u is at %u permille", sim->ids[i], status.permille);
 	if (actions->count > sim->most_actions)

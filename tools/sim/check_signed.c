@@ -1,5 +1,6 @@
-/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, nobody signs two things
- * for one attempt, and no Ready while a released attempt may still be completed by others (protocol 6, rule A). */
+/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, nobody signs
+ * two things for one attempt, and no Ready while a released attempt may still be completed by others
+ * (protocol 6, rule A). */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -43,7 +44,8 @@ static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_lin
 		if (index_of(sim, state->candidates[c]) < sim->n)
 			sl_bit_set(named, index_of(sim, state->candidates[c]));
 	if (again && memcmp(last->named, named, bytes) != 0)
-		sl_sim_fail(sim, "learner %u signs two link states for t%u a%u", sim->ids[i], state->t, state->a);
+		sl_sim_fail(sim, "learner %u signs two link states for t%u a%u", sim->ids[i], state->t,
+			    state->a);
 	struct sl_sim_listed *listed = again ? last : next_listed(l);
 	memcpy(listed->named, named, bytes);
 	listed->t = state->t;
@@ -53,9 +55,10 @@ static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_lin
 	*highest = state->a > *highest ? state->a : *highest;
 }
 
-/* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done both, and
- * what it signed since may not have left it. */
-static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j, bool lists)
+/* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done
+ * both, and what it signed since may not have left it. */
+static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j,
+		     bool lists)
 {
 	bool known = false;
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++) {
@@ -77,8 +80,8 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 			bool edge = page->edge[(size_t)i * sim->n + j];
 			bool one = may_list(sim, page, i, j, edge), both = may_list(sim, page, j, i, edge);
 			if (edge ? !one || !both : !one && !both)
-				sl_sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a, sim->ids[i], sim->ids[j],
-					 edge ? "one's word only" : "missing");
+				sl_sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a,
+					    sim->ids[i], sim->ids[j], edge ? "one's word only" : "missing");
 		}
 }
 
@@ -100,7 +103,7 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 		for (uint32_t k = 0; k < page->n; k++)
 			if (member(other, page->members[k]))
 				sl_sim_fail(sim, "t%u a%u has two views, and %u is in both", page->t, page->a,
-					 sim->ids[page->members[k]]);
+					    sim->ids[page->members[k]]);
 	}
 }
 
@@ -118,15 +121,16 @@ static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_at
 static void check_rule_a(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
-		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 || !member(page, i) ||
-		    !page->released[i])
+		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
+		    !member(page, i) || !page->released[i])
 			continue;
 		bool closed = sim->learners[i].aborted_by_operator || given_up_by_all_but(sim, page, i);
 		for (uint32_t k = 0; k < page->n; k++)
 			closed |= page->aborted[page->members[k]];
 		if (!closed)
-			sl_sim_fail(sim, "learner %u is ready for a%u, but it released a%u, which may be complete", sim->ids[i],
-				 ready->a, page->a);
+			sl_sim_fail(sim,
+				    "learner %u is ready for a%u, but it released a%u, which may be complete",
+				    sim->ids[i], ready->a, page->a);
 	}
 }
 
@@ -140,10 +144,11 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		return; /* again, over a new link */
 	const struct sl_sim_disk *disk = &sim->learners[i].disk;
 	if (disk->a != ready->a || memcmp(disk->readys[0].view, ready->view, SL_HASH_BYTES) != 0)
-		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i], ready->a);
+		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
+			    ready->a);
 	if (ready->a <= sim->learners[i].aborted_a[ready->t])
-		sl_sim_fail(sim, "learner %u is ready for a%u, and fenced all up to a%u", sim->ids[i], ready->a,
-			 sim->learners[i].aborted_a[ready->t]);
+		sl_sim_fail(sim, "learner %u is ready for a%u, and fenced all up to a%u", sim->ids[i],
+			    ready->a, sim->learners[i].aborted_a[ready->t]);
 	if (ready->a <= *last)
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
@@ -164,10 +169,13 @@ static bool names(const struct sl_abort *abort_record, sl_attempt a)
 static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *abort_record)
 {
 	const struct sl_sim_disk *disk = &sim->learners[i].disk;
-	if (disk->certificate.t < abort_record->t && (disk->t != abort_record->t || disk->aborted < abort_record->a))
-		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i], abort_record->a);
+	if (disk->certificate.t < abort_record->t &&
+	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
+		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i],
+			    abort_record->a);
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == abort_record->t && page->a <= abort_record->a && page->released[i] && !names(abort_record, page->a))
+		if (page->t == abort_record->t && page->a <= abort_record->a && page->released[i] &&
+		    !names(abort_record, page->a))
 			sl_sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
 }
 
@@ -188,8 +196,10 @@ void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page, i)) /* what is not on its disk its successor is not in; what is, it is in again */
-			page->ended[i] = l->disk.a == 0 || memcmp(l->disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
+		if (member(page,
+			   i)) /* what is not on its disk its successor is not in; what is, it is in again */
+			page->ended[i] =
+				l->disk.a == 0 || memcmp(l->disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
 	l->phase = SL_PHASE_TRAIN;
 }

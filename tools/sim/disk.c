@@ -14,12 +14,14 @@ static void *copy(const void *bytes, size_t size)
 struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist)
 {
 	struct sl_sim_record *record = malloc(sizeof *record);
-	*record = (struct sl_sim_record){.what = persist->what,
-				      .view = copy(persist->view, persist->view_bytes),
-				      .view_bytes = persist->view_bytes,
-				      .readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys),
-				      .ready_count = persist->ready_count,
-				      .certificate = copy(persist->certificate, persist->certificate == NULL ? 0 : sizeof *persist->certificate)};
+	*record = (struct sl_sim_record){
+		.what = persist->what,
+		.view = copy(persist->view, persist->view_bytes),
+		.view_bytes = persist->view_bytes,
+		.readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys),
+		.ready_count = persist->ready_count,
+		.certificate = copy(persist->certificate,
+				    persist->certificate == NULL ? 0 : sizeof *persist->certificate)};
 	return record;
 }
 
@@ -49,8 +51,11 @@ static void prepare(struct sl_sim_disk *disk, struct sl_sim_record *record)
 	disk->a = record->what.a;
 	disk->view = record->view;
 	disk->readys = record->readys;
-	disk->open = (struct sl_open){
-		.a = disk->a, .view = disk->view, .view_bytes = record->view_bytes, .readys = disk->readys, .ready_count = record->ready_count};
+	disk->open = (struct sl_open){.a = disk->a,
+				      .view = disk->view,
+				      .view_bytes = record->view_bytes,
+				      .readys = disk->readys,
+				      .ready_count = record->ready_count};
 	record->view = NULL;
 	record->readys = NULL;
 }

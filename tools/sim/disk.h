@@ -1,5 +1,5 @@
-/* disk.h - what a learner's disk holds, played in memory: its last commit, its promises in the round after it (protocol 6),
- * and the spool of the attempt that they are of.
+/* disk.h - what a learner's disk holds, played in memory: its last commit, its promises in the round after it
+ * (protocol 6), and the spool of the attempt that they are of.
  */
 #pragma once
 
@@ -18,10 +18,10 @@ struct sl_sim_record {
 
 struct sl_sim_disk {
 	struct sl_certificate certificate; /* of the last commit; t = 0: none */
-	uint8_t *result;       /* its Z, packed */
-	uint32_t result_bytes; /* of an element of it */
-	sl_round t;            /* of the promises */
-	sl_attempt aborted, closed, a; /* a: of the open attempt; 0: none */
+	uint8_t *result;		   /* its Z, packed */
+	uint32_t result_bytes;		   /* of an element of it */
+	sl_round t;			   /* of the promises */
+	sl_attempt aborted, closed, a;	   /* a: of the open attempt; 0: none */
 	sl_attempt released[SL_RELEASED_MAX];
 	uint32_t released_count;
 	struct sl_open open;

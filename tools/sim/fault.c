@@ -34,14 +34,53 @@ struct point {
 #define MOVE(p) "as it enters " #p, ASKED, SL_ACTION_REPORT, SL_PHASE_##p
 #define JOB(j) "when " #j " has run", DONE_UNTOLD, SL_SIM_JOB, SL_JOB_##j
 static const struct point points[] = {
-	{REQUEST(ABORTED)}, {REQUEST(PREPARED)}, {REQUEST(RELEASED)}, {REQUEST(CLOSED)}, {REQUEST(COMMIT)},
-	{WRITTEN(ABORTED)}, {WRITTEN(PREPARED)}, {WRITTEN(RELEASED)}, {WRITTEN(CLOSED)}, {WRITTEN(COMMIT)},
-	{SEND(HELLO)}, {SEND(LINK_STATE)}, {SEND(READY)}, {SEND(SHARE)}, {SEND(STATE)}, {SEND(DIGEST)},
-	{SEND(ABORT)}, {SEND(HAVE)}, {SEND(MASKED)}, {SEND(REQUEST)}, {SEND(RESULT)},
-	{MOVE(DISCOVER)}, {MOVE(AGREE)}, {MOVE(SHARE)}, {MOVE(READY)}, {MOVE(RELEASE)}, {MOVE(MIX)},
-	{MOVE(CONFIRM)}, {MOVE(COMMIT)}, {MOVE(RECOVER)}, {MOVE(CATCHUP)}, {MOVE(DONE)},
-	{JOB(ANALYSE)}, {JOB(ENCODE)}, {JOB(SHARE)}, {JOB(GATHER)}, {JOB(EXPAND)}, {JOB(COMMITMENT)}, {JOB(MIX)}, {JOB(CLOSE)},
-	{JOB(DECODE)}, {JOB(BACKUP)}, {JOB(FETCH)}, {JOB(CHECK)}, {JOB(SUM)}, {JOB(ABSORB)}, {JOB(ADOPT)},
+	{REQUEST(ABORTED)},
+	{REQUEST(PREPARED)},
+	{REQUEST(RELEASED)},
+	{REQUEST(CLOSED)},
+	{REQUEST(COMMIT)},
+	{WRITTEN(ABORTED)},
+	{WRITTEN(PREPARED)},
+	{WRITTEN(RELEASED)},
+	{WRITTEN(CLOSED)},
+	{WRITTEN(COMMIT)},
+	{SEND(HELLO)},
+	{SEND(LINK_STATE)},
+	{SEND(READY)},
+	{SEND(SHARE)},
+	{SEND(STATE)},
+	{SEND(DIGEST)},
+	{SEND(ABORT)},
+	{SEND(HAVE)},
+	{SEND(MASKED)},
+	{SEND(REQUEST)},
+	{SEND(RESULT)},
+	{MOVE(DISCOVER)},
+	{MOVE(AGREE)},
+	{MOVE(SHARE)},
+	{MOVE(READY)},
+	{MOVE(RELEASE)},
+	{MOVE(MIX)},
+	{MOVE(CONFIRM)},
+	{MOVE(COMMIT)},
+	{MOVE(RECOVER)},
+	{MOVE(CATCHUP)},
+	{MOVE(DONE)},
+	{JOB(ANALYSE)},
+	{JOB(ENCODE)},
+	{JOB(SHARE)},
+	{JOB(GATHER)},
+	{JOB(EXPAND)},
+	{JOB(COMMITMENT)},
+	{JOB(MIX)},
+	{JOB(CLOSE)},
+	{JOB(DECODE)},
+	{JOB(BACKUP)},
+	{JOB(FETCH)},
+	{JOB(CHECK)},
+	{JOB(SUM)},
+	{JOB(ABSORB)},
+	{JOB(ADOPT)},
 	{"before training", ASKED, SL_ACTION_TRAIN, -1},
 	{"before wiping", ASKED, SL_ACTION_WIPE, -1},
 };
@@ -67,7 +106,8 @@ static int part_of_action(const struct sl_action *action)
 	}
 }
 
-static bool at_point(const struct point *point, const struct sl_action *action, const struct sl_sim_work *work)
+static bool at_point(const struct point *point, const struct sl_action *action,
+		     const struct sl_sim_work *work)
 {
 	if ((point->when == ASKED) != (action != NULL))
 		return false;
@@ -75,7 +115,8 @@ static bool at_point(const struct point *point, const struct sl_action *action, 
 		return (int)action->kind == point->kind && part_of_action(action) == point->part;
 	if ((int)work->kind != point->kind)
 		return false;
-	return point->part == (work->kind == SL_SIM_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
+	return point->part ==
+	       (work->kind == SL_SIM_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
 }
 
 /* --- chance --- */
@@ -95,10 +136,14 @@ static uint64_t span_us(struct sl_sim_faults *f, uint64_t least_ms, uint64_t mos
 	return (span < most_ms ? span : most_ms) * 1000;
 }
 
-static void call(struct sl_sim_faults *f, uint64_t us, enum call what, uint32_t learner, uint32_t kind, uint32_t peer)
+static void call(struct sl_sim_faults *f, uint64_t us, enum call what, uint32_t learner, uint32_t kind,
+		 uint32_t peer)
 {
 	sl_sim_post(f->sim, f->sim->now + us,
-		 (struct sl_sim_event){.kind = SL_SIM_CALL, .learner = learner, .peer = peer, .generation = what | kind << 8});
+		    (struct sl_sim_event){.kind = SL_SIM_CALL,
+					  .learner = learner,
+					  .peer = peer,
+					  .generation = what | kind << 8});
 }
 
 /* --- what each kind does, and how it ends --- */
@@ -149,7 +194,8 @@ static void hold_some(struct sl_sim_faults *f, uint32_t i)
 			continue;
 		bool out = below(f, 2) == 0;
 		sl_sim_hold(f->sim, out ? i : j, out ? j : i);
-		call(f, span_us(f, 20, LINK_DEAD_MS - 1000), CALL_HEAL, out ? i : j, SL_SIM_FAULT_HELD, out ? j : i);
+		call(f, span_us(f, 20, LINK_DEAD_MS - 1000), CALL_HEAL, out ? i : j, SL_SIM_FAULT_HELD,
+		     out ? j : i);
 	}
 }
 
@@ -315,20 +361,24 @@ static void want(struct sl_sim_faults *f)
 	if (f->calm || f->count >= f->mix.most)
 		return;
 	uint32_t serial = f->want.serial + 1;
-	f->want = (struct sl_sim_want){
-		.armed = true, .serial = serial, .kind = draw_kind(f), .phase = (enum sl_phase)below(f, SL_PHASE_COUNT)};
+	f->want = (struct sl_sim_want){.armed = true,
+				       .serial = serial,
+				       .kind = draw_kind(f),
+				       .phase = (enum sl_phase)below(f, SL_PHASE_COUNT)};
 	call(f, span_us(f, 1000, 16000), CALL_FIRE, (uint32_t)below(f, f->sim->n), f->want.kind, serial);
 }
 
 static void lie_in_ambush(struct sl_sim_faults *f)
 {
-	static const enum sl_phase rare[] = {SL_PHASE_READY,  SL_PHASE_READY,   SL_PHASE_RELEASE, SL_PHASE_CONFIRM,
-					     SL_PHASE_COMMIT, SL_PHASE_RECOVER, SL_PHASE_CATCHUP};
+	static const enum sl_phase rare[] = {SL_PHASE_READY,   SL_PHASE_READY,	SL_PHASE_RELEASE,
+					     SL_PHASE_CONFIRM, SL_PHASE_COMMIT, SL_PHASE_RECOVER,
+					     SL_PHASE_CATCHUP};
 	f->ambush = (struct sl_sim_want){
 		.armed = true, .kind = draw_kind(f), .phase = rare[below(f, sizeof rare / sizeof *rare)]};
 	if (f->mix.to_the_end && below(f, 2) == 0)
 		f->ambush.phase = SL_PHASE_DONE;
-	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 && below(f, 2) == 0)
+	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 &&
+	    below(f, 2) == 0)
 		f->ambush.kind = SL_SIM_FAULT_CLOCK; /* it waits no longer for those who may have released */
 }
 
@@ -368,7 +418,8 @@ static void after_step(struct sl_sim *sim, uint32_t i)
 		call(f, 0, CALL_AMBUSH, i, f->ambush.kind, 0);
 }
 
-/* The fault that was wanted in a phase comes in another when none is entered for a while (it has a serial then). */
+/* The fault that was wanted in a phase comes in another when none is entered for a while (it has a serial
+ * then). */
 static void fire(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t serial)
 {
 	if (f->calm || (serial != 0 && (serial != f->want.serial || !f->want.armed)))
@@ -426,7 +477,8 @@ static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 	}
 }
 
-static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action *action, const struct sl_sim_work *work)
+static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
+			 const struct sl_sim_work *work)
 {
 	struct sl_sim_faults *f = sim->context;
 	if (f->pointed != i || f->calm || !at_point(&points[f->point], action, work))
@@ -439,8 +491,10 @@ static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action 
 
 void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const struct sl_sim_mix *mix)
 {
-	*f = (struct sl_sim_faults){
-		.sim = sim, .mix = *mix, .random = ~sim->options.seed * UINT64_C(0x9e3779b97f4a7c15), .pointed = NOBODY};
+	*f = (struct sl_sim_faults){.sim = sim,
+				    .mix = *mix,
+				    .random = ~sim->options.seed * UINT64_C(0x9e3779b97f4a7c15),
+				    .pointed = NOBODY};
 	sim->context = f;
 	sim->call = called;
 	sim->after_step = after_step;

@@ -1,16 +1,19 @@
-/* fault.h - what goes wrong in a run, drawn from a seed: which kind, to whom, in which phase of the victim's round.
+/* fault.h - what goes wrong in a run, drawn from a seed: which kind, to whom, in which phase of the victim's
+ * round.
  *
- *   wanted --somebody enters the phase, or none does for a while--> on --its time is over, or sl_sim_calm--> healed
+ *   wanted --somebody enters the phase, or none does for a while--> on --its time is over, or sl_sim_calm-->
+ * healed
  *
- * Swarm testing: a mix holds some of the kinds and a density; a run in which everything always fails finds less than many
- * runs in each of which something else does. Counts, for the table of a range of seeds, how often a kind met a phase, and
- * at which point a crash came. Owns nothing but itself; acts through the verbs of sim.h.
+ * Swarm testing: a mix holds some of the kinds and a density; a run in which everything always fails finds
+ * less than many runs in each of which something else does. Counts, for the table of a range of seeds, how
+ * often a kind met a phase, and at which point a crash came. Owns nothing but itself; acts through the verbs
+ * of sim.h.
  */
 #pragma once
 
 #include "tools/sim/sim.h"
 
-#define SL_SIM_FAULTS(X)                                                                                        \
+#define SL_SIM_FAULTS(X)                                                                                     \
 	X(LOSS, "link lost")                                                                                 \
 	X(SLOW_LINK, "slow link")                                                                            \
 	X(HELD, "held back")                                                                                 \
@@ -29,7 +32,7 @@ enum sl_sim_fault {
 #define X(name, text) SL_SIM_FAULT_##name,
 	SL_SIM_FAULTS(X)
 #undef X
-	SL_SIM_FAULT_COUNT
+		SL_SIM_FAULT_COUNT
 };
 const char *sl_sim_fault_name(enum sl_sim_fault kind);
 
@@ -39,9 +42,9 @@ extern const uint32_t sl_sim_point_count;
 const char *sl_sim_point_name(uint32_t point);
 
 struct sl_sim_mix {
-	uint32_t kinds;     /* bit set */
+	uint32_t kinds;	    /* bit set */
 	uint32_t gap_ms;    /* between one fault and the next, at most */
-	uint32_t most;      /* faults in all */
+	uint32_t most;	    /* faults in all */
 	uint32_t down_most; /* learners that are down at a time */
 	bool to_the_end;    /* they do not stop before the last round is committed */
 	uint32_t lost_most; /* learners that never come back, of those who are down when all is calm */
@@ -68,7 +71,7 @@ struct sl_sim_faults {
 	uint64_t random;
 	struct sl_sim_want want;   /* of any phase, and not for long */
 	struct sl_sim_want ambush; /* of a phase that few are in, or not for long: until it comes */
-	bool calm;              /* nothing goes wrong any more */
+	bool calm;		   /* nothing goes wrong any more */
 	uint32_t count;
 	uint32_t point, pointed; /* whom a crash awaits at which point; SL_SIM_POINTS_MOST: nobody */
 	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */

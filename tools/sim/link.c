@@ -61,14 +61,16 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j)
 		return;
 	if (!link->possible || link->cut || sim->learners[j].stopped) {
 		if (!link->refused) /* once is enough: it goes on dialling, and goes on failing */
-			sl_sim_post(sim, sim->now, (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
+			sl_sim_post(sim, sim->now,
+				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
 		link->refused = true;
 		return;
 	}
 	struct sl_core_status status;
 	sl_core_status(sim->learners[j].core, &status);
 	if (status.t == 0) { /* it is not up yet */
-		sl_sim_post(sim, sim->now + 250000, (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
+		sl_sim_post(sim, sim->now + 250000,
+			    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
 		return;
 	}
 	side_up(sim, i, j);
@@ -84,9 +86,10 @@ void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set)
 	for (uint32_t j = 0; j < sim->n; j++) {
 		struct sl_sim_link *link = sl_sim_link(sim, i, j);
 		if (sl_bit(set, j) && !link->up) {
-			link->refused &= was[j / 64] >> (j % 64) & 1; /* asked anew, it says anew that it fails */
+			link->refused &=
+				was[j / 64] >> (j % 64) & 1; /* asked anew, it says anew that it fails */
 			sl_sim_post(sim, sim->now + sl_sim_delay(sim, 50),
-				 (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
+				    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
 		} else if (!sl_bit(set, j) && link->up && !wants(sim, j, i)) {
 			sl_sim_fall(sim, i, j);
 		}
@@ -128,7 +131,8 @@ static void copy_held(struct sl_sim_mail *mail)
 	have->held = mail->bytes;
 }
 
-static struct sl_sim_mail *write_mail(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message)
+static struct sl_sim_mail *write_mail(struct sl_sim *sim, uint32_t i, uint32_t j,
+				      const struct sl_message *message)
 {
 	struct sl_sim_mail *mail = malloc(sizeof *mail);
 	struct sl_message *m = &mail->message;
@@ -144,12 +148,15 @@ static struct sl_sim_mail *write_mail(struct sl_sim *sim, uint32_t i, uint32_t j
 	mail->bytes = malloc(m->chunk.size);
 	m->chunk.bytes = mail->bytes;
 	if (m->kind == SL_MSG_RESULT) {
-		memcpy(mail->bytes, l->disk.result + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * l->disk.result_bytes,
+		memcpy(mail->bytes,
+		       l->disk.result + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * l->disk.result_bytes,
 		       m->chunk.size);
 		return mail;
 	}
 	if (m->kind == SL_MSG_MASKED) {
-		memcpy(mail->bytes, sl_slot_chunk(&l->workspace.state_file, l->view, position_of(l->view, m->chunk.origin), m->chunk.index),
+		memcpy(mail->bytes,
+		       sl_slot_chunk(&l->workspace.state_file, l->view, position_of(l->view, m->chunk.origin),
+				     m->chunk.index),
 		       m->chunk.size);
 		return mail;
 	}
@@ -159,7 +166,8 @@ static struct sl_sim_mail *write_mail(struct sl_sim *sim, uint32_t i, uint32_t j
 	}
 	int r = sl_view_neighbour(l->view, j);
 	if (r < 0)
-		sl_sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i], sim->ids[j]);
+		sl_sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i],
+			    sim->ids[j]);
 	memcpy(mail->bytes, l->workspace.shares[r], m->chunk.size);
 	return mail;
 }
@@ -184,10 +192,15 @@ static void post_mail(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_sim_
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + link->slow_ms);
 	link->last = at > link->last ? at : link->last + 1;
 	sl_sim_post(sim, link->last,
-		 (struct sl_sim_event){.kind = SL_SIM_MAIL, .learner = j, .peer = i, .generation = link->generation, .mail = mail});
+		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
+					  .learner = j,
+					  .peer = i,
+					  .generation = link->generation,
+					  .mail = mail});
 }
 
-void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message, uint32_t delay_ms)
+void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
+		 uint32_t delay_ms)
 {
 	struct sl_sim_mail *mail = calloc(1, sizeof *mail);
 	mail->message = *message;
@@ -202,8 +215,11 @@ void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_mes
 	}
 	uint64_t at = sim->now + sl_sim_delay(sim, delay_ms), up = sl_sim_link(sim, i, j)->up_at;
 	sl_sim_post(sim, at > up ? at : up + 1,
-		 (struct sl_sim_event){.kind = SL_SIM_MAIL, .learner = j, .peer = i,
-				    .generation = sl_sim_link(sim, i, j)->generation, .mail = mail});
+		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
+					  .learner = j,
+					  .peer = i,
+					  .generation = sl_sim_link(sim, i, j)->generation,
+					  .mail = mail});
 }
 
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
@@ -213,7 +229,8 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 	if (action->send.own)
 		sl_sim_sign(sim, &message);
 	for (uint32_t j = 0; j < sim->n; j++)
-		if (sl_bit(action->send.to, j) && sl_sim_link(sim, i, j)->up) /* or it has fallen, and i does not know it yet */
+		if (sl_bit(action->send.to, j) &&
+		    sl_sim_link(sim, i, j)->up) /* or it has fallen, and i does not know it yet */
 			post_mail(sim, i, j, write_mail(sim, i, j, &message));
 }
 

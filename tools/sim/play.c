@@ -35,7 +35,8 @@ static uint64_t pick(uint64_t *random, const uint64_t *of, size_t count)
 	return of[sl_sim_random(random) % count];
 }
 #define PICK(random, ...)                                                                                    \
-	pick(random, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+	pick(random, (const uint64_t[]){__VA_ARGS__},                                                        \
+	     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* All of them pass the gate when everybody is there. */
 static const char *draw_topology(uint64_t *random, uint32_t learners)
@@ -53,7 +54,8 @@ static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64
 	o.delay_ms = (uint32_t)PICK(random, 1, 5, 20, 20, 100);
 	p->n = 1 + sl_sim_random(random) % 6;
 	p->rounds = play->rounds;
-	p->p = PICK(random, 0, 0, UINT64_C(1020431), UINT64_C(2147483647), (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 44) - 17);
+	p->p = PICK(random, 0, 0, UINT64_C(1020431), UINT64_C(2147483647), (UINT64_C(1) << 36) - 5,
+		    (UINT64_C(1) << 44) - 17);
 	p->decimals = p->p == UINT64_C(1020431) ? 2 : 4;
 	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED);
 	p->mixing = play->seed / 3 % 4; /* not drawn: the rest of a seed stays what it was */
@@ -158,8 +160,8 @@ static void complain(struct sl_sim *sim, const struct playing *p)
 		const struct sl_sim_learner *l = &sim->learners[i];
 		if (!l->stopped)
 			sl_sim_fail(sim, "all is well since %llu s, but learner %u stays in %s of round %u",
-				 (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
-				 sl_phase_name(l->phase), l->committed + 1);
+				    (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
+				    sl_phase_name(l->phase), l->committed + 1);
 	}
 }
 
@@ -185,7 +187,8 @@ static void in_calm(struct playing *p, struct sl_sim *sim)
 	}
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (!sim->learners[i].lost && sim->learners[i].committed != sim->options.parameters.rounds)
-			sl_sim_fail(sim, "learner %u ends in round %u", sim->ids[i], sim->learners[i].committed);
+			sl_sim_fail(sim, "learner %u ends in round %u", sim->ids[i],
+				    sim->learners[i].committed);
 }
 
 static void play_on(struct playing *p, struct sl_sim *sim, sl_round until)
@@ -215,7 +218,8 @@ void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 	struct sl_sim_mix mix = draw_mix(play, &random);
 	if (strcmp(sim->options.topology, "complete") == 0 && sl_sim_random(&random) % 3 == 0)
 		mix.lost_most = spare(sim);
-	sl_round until = mix.to_the_end ? play->rounds + 1 : 2 + (sl_round)(sl_sim_random(&random) % (play->rounds - 2));
+	sl_round until = mix.to_the_end ? play->rounds + 1
+					: 2 + (sl_round)(sl_sim_random(&random) % (play->rounds - 2));
 	sl_sim_faults_begin(&p.faults, sim, &mix);
 	play_on(&p, sim, until);
 	sum_up(&p, sim);

@@ -57,8 +57,11 @@ static void work(const struct sl_sim_range *range, uint64_t seed, int out, volat
 	for (; seed < range->seed + range->seeds; seed += range->jobs) {
 		struct sl_sim_outcome outcome;
 		*at = seed;
-		sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = range->learners, .rounds = range->rounds, .lines = range->lines},
-			 &outcome);
+		sl_sim_play(&(struct sl_sim_play){.seed = seed,
+						  .learners = range->learners,
+						  .rounds = range->rounds,
+						  .lines = range->lines},
+			    &outcome);
 		if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
 			_exit(1); /* nobody listens any more */
 	}
@@ -82,7 +85,8 @@ static int start(struct running *running, uint32_t w, uint64_t seed, struct sl_e
 	close(ends[1]);
 	worker->pipe = ends[0];
 	running->polls[w] = (struct pollfd){.fd = ends[0], .events = POLLIN};
-	return worker->pid > 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot start a process: %s", strerror(errno));
+	return worker->pid > 0 ? SL_OK
+			       : sl_err_set(error, SL_ERR_IO, "cannot start a process: %s", strerror(errno));
 }
 
 /* --- the others --- */
@@ -110,7 +114,8 @@ static int ended(struct running *running, uint32_t w, sl_sim_each each, void *co
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return SL_OK;
 	snprintf(outcome.why, sizeof outcome.why, "seed %llu: the learners' own code gave up: %s",
-		 (unsigned long long)outcome.seed, WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
+		 (unsigned long long)outcome.seed,
+		 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
 	if (!each(context, &outcome) || outcome.seed + range->jobs >= range->seed + range->seeds)
 		return SL_OK;
 	return start(running, w, outcome.seed + range->jobs, error);
@@ -149,7 +154,8 @@ static int listen_to(struct running *running, sl_sim_each each, void *context, s
 	}
 }
 
-int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context, struct sl_error *error)
+int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context,
+		     struct sl_error *error)
 {
 	struct running running = {.range = range};
 	size_t bytes = range->jobs * sizeof *running.seeds;

@@ -1,4 +1,5 @@
-/* range.h - many seeds, played by some processes at once: an assertion of the core ends one of them and one seed, not all.
+/* range.h - many seeds, played by some processes at once: an assertion of the core ends one of them and one
+ * seed, not all.
  *
  *   range ---- worker w plays seed + w, seed + w + jobs, .. --> an outcome each, in no order
  *         \--- a worker that died: its seed has failed, and another worker goes on after it
@@ -22,7 +23,8 @@ struct sl_sim_range {
 
 /* What a range of seeds adds up to. */
 struct sl_sim_totals {
-	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered, restarts;
+	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered,
+		restarts;
 	uint64_t hit[SL_SIM_FAULT_COUNT][SL_PHASE_COUNT];
 	uint64_t point[SL_SIM_POINTS_MOST];
 	double seconds; /* of processor time, of all workers */
@@ -33,4 +35,5 @@ void sl_sim_totals_add(struct sl_sim_totals *totals, const struct sl_sim_outcome
 typedef bool (*sl_sim_each)(void *context, const struct sl_sim_outcome *outcome);
 
 /* SL_ERR_IO when no process can be had. */
-int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context, struct sl_error *error);
+int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context,
+		     struct sl_error *error);

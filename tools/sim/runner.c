@@ -25,8 +25,8 @@ void *sl_runner_grow(void *items, size_t *room, size_t count, size_t size)
 
 /* --- building --- */
 
-int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule, struct sl_settings *settings,
-		   struct sl_error *error)
+int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule,
+		       struct sl_settings *settings, struct sl_error *error)
 {
 	char degree[32];
 	const char **all = calloc(count + 2, sizeof *all);
@@ -59,7 +59,8 @@ static void draw_bytes(void *context, uint8_t *bytes, size_t n)
 static int build_core(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 {
 	struct sl_runner_learner *l = &runner->learners[i];
-	struct sl_core_config config = {.self = i, .roster_size = runner->n, .ids = runner->ids, .incarnation = 1};
+	struct sl_core_config config = {
+		.self = i, .roster_size = runner->n, .ids = runner->ids, .incarnation = 1};
 	struct sl_arena arena;
 	sl_core_config_set(&config, runner->options.settings, runner->options.parameters, quorum);
 	config.range_by_control = runner->options.schedule != NULL;
@@ -106,13 +107,17 @@ static int build_learner(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 static int check(const struct sl_runner_options *o, struct sl_error *error)
 {
 	if (o->learners < 2 || o->learners > SL_LEARNERS_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "%u learners: from 2 to %u are possible", o->learners, SL_LEARNERS_MAX);
+		return sl_err_set(error, SL_ERR_RANGE, "%u learners: from 2 to %u are possible", o->learners,
+				  SL_LEARNERS_MAX);
 	if (o->schedule != NULL && o->schedule->learners != o->learners)
-		return sl_err_set(error, SL_ERR_RANGE, "%u learners, and a schedule of %u", o->learners, o->schedule->learners);
+		return sl_err_set(error, SL_ERR_RANGE, "%u learners, and a schedule of %u", o->learners,
+				  o->schedule->learners);
 	if (o->parameters < 1 || o->parameters >= SL_ELEMENTS_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "%zu parameters: from 1 to %u are possible", o->parameters, SL_ELEMENTS_MAX - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "%zu parameters: from 1 to %u are possible",
+				  o->parameters, SL_ELEMENTS_MAX - 1);
 	if (o->coordinate_count > SL_RUNNER_COORDINATES_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "%u coordinates: at most %u", o->coordinate_count, SL_RUNNER_COORDINATES_MAX);
+		return sl_err_set(error, SL_ERR_RANGE, "%u coordinates: at most %u", o->coordinate_count,
+				  SL_RUNNER_COORDINATES_MAX);
 	return SL_OK;
 }
 
@@ -173,8 +178,18 @@ static void close_learner(struct sl_runner *runner, uint32_t i)
 			sl_runner_unread(l->said.items[k].piece, 0); /* nobody has heard it */
 		}
 	sl_runner_end_state_file(l);
-	void *owned[] = {l->arena,	     l->scratch, l->workspace.trained, l->workspace.committed, l->workspace.x,	   l->workspace.s,
-			 l->inbox.items, l->work.items, l->said.items,	   l->sets.items,      l->up,	   l->wanted,
+	void *owned[] = {l->arena,
+			 l->scratch,
+			 l->workspace.trained,
+			 l->workspace.committed,
+			 l->workspace.x,
+			 l->workspace.s,
+			 l->inbox.items,
+			 l->work.items,
+			 l->said.items,
+			 l->sets.items,
+			 l->up,
+			 l->wanted,
 			 l->result};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
@@ -226,7 +241,8 @@ static int give_way(struct sl_runner *runner)
 	const struct sl_schedule *schedule = runner->options.schedule;
 	uint32_t most = schedule != NULL && schedule->steps > BARREN_LEAST ? schedule->steps : BARREN_LEAST;
 	if (++runner->barren >= most)
-		return sl_err_set(&runner->error, SL_ERR_REFUSED, "no round committed in %u steps", runner->barren);
+		return sl_err_set(&runner->error, SL_ERR_REFUSED, "no round committed in %u steps",
+				  runner->barren);
 	sl_runner_playback_next(runner);
 	return SL_PENDING;
 }
@@ -304,8 +320,10 @@ uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i)
 
 void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures)
 {
-	*figures = (struct sl_runner_figures){
-		.committed = SL_ROUNDS_MAX, .steps = runner->steps, .sweeps = runner->sweeps, .t = SL_ROUNDS_MAX + 1};
+	*figures = (struct sl_runner_figures){.committed = SL_ROUNDS_MAX,
+					      .steps = runner->steps,
+					      .sweeps = runner->sweeps,
+					      .t = SL_ROUNDS_MAX + 1};
 	figures->deliver_s = runner->deliver_s;
 	for (uint32_t w = 0; w < runner->worker_count; w++)
 		for (int p = 0; p < SL_PHASE_COUNT; p++)

@@ -18,7 +18,9 @@ static void set_link(struct sl_runner *runner, uint32_t i, uint32_t j, bool up)
 	uint32_t ends[2] = {i, j};
 	for (int e = 0; e < 2; e++) {
 		uint32_t at = ends[e], peer = ends[1 - e];
-		sl_runner_post(runner, at, (struct sl_runner_mail){.kind = up ? SL_RUNNER_LINK_UP : SL_RUNNER_LINK_DOWN, .peer = peer});
+		sl_runner_post(runner, at,
+			       (struct sl_runner_mail){.kind = up ? SL_RUNNER_LINK_UP : SL_RUNNER_LINK_DOWN,
+						       .peer = peer});
 		if (up)
 			sl_bit_set(runner->learners[at].up, peer);
 		else
@@ -55,7 +57,8 @@ static void hand_out(struct sl_runner *runner, uint32_t i, uint32_t j, struct sl
 {
 	atomic_fetch_add_explicit(&piece->readers, 1, memory_order_relaxed);
 	runner->learners[i].bytes += piece->frame_bytes;
-	sl_runner_post(runner, j, (struct sl_runner_mail){.kind = SL_RUNNER_PAYLOAD, .peer = i, .piece = piece});
+	sl_runner_post(runner, j,
+		       (struct sl_runner_mail){.kind = SL_RUNNER_PAYLOAD, .peer = i, .piece = piece});
 }
 
 /* Where no link stands any more, nobody hears it. */
@@ -68,7 +71,8 @@ static void spread(struct sl_runner *runner, uint32_t i, const struct sl_runner_
 		hand_out(runner, i, said->peer, said->piece);
 	for (size_t w = 0; said->peer == SL_NOBODY && w < runner->words; w++)
 		for (uint64_t left = to[w] & l->up[w]; left != 0; left &= left - 1)
-			hand_out(runner, i, (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left), said->piece);
+			hand_out(runner, i, (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left),
+				 said->piece);
 	sl_runner_unread(said->piece, 1);
 }
 

@@ -1,10 +1,12 @@
 /* runner_internal.h - what a swarm is made of; private to swarm/.
  *
- *   swarm.c    building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs, training, the disk
- *   sweep.c    workers take turns             piece.c  what is said, once for all         radio.c  who is in range
- *   deliver.c  who hears it, links            look.c   sums and samples: what only the caller of a simulation may see
+ *   swarm.c    building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs,
+ * training, the disk sweep.c    workers take turns             piece.c  what is said, once for all radio.c
+ * who is in range deliver.c  who hears it, links            look.c   sums and samples: what only the caller
+ * of a simulation may see
  *
- * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under the lock.
+ * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under
+ * the lock.
  */
 #pragma once
 
@@ -21,7 +23,14 @@ struct sl_runner_payload {
 	_Alignas(64) uint8_t bytes[]; /* of a chunk; else what the message points to */
 };
 
-enum sl_runner_mail_kind { SL_RUNNER_START, SL_RUNNER_LINK_UP, SL_RUNNER_LINK_DOWN, SL_RUNNER_RANGE, SL_RUNNER_DEADLINE, SL_RUNNER_PAYLOAD };
+enum sl_runner_mail_kind {
+	SL_RUNNER_START,
+	SL_RUNNER_LINK_UP,
+	SL_RUNNER_LINK_DOWN,
+	SL_RUNNER_RANGE,
+	SL_RUNNER_DEADLINE,
+	SL_RUNNER_PAYLOAD
+};
 struct sl_runner_mail {
 	enum sl_runner_mail_kind kind;
 	uint32_t peer;
@@ -31,7 +40,7 @@ struct sl_runner_mail {
 /* Something said in this turn; the sets lie in `sets`. */
 struct sl_runner_said {
 	struct sl_runner_payload *piece; /* NULL: to whom it wants links */
-	uint32_t peer;             /* or SL_NOBODY: to a set */
+	uint32_t peer;			 /* or SL_NOBODY: to a set */
 	size_t set;
 };
 
@@ -40,13 +49,13 @@ struct sl_runner_work {
 	enum sl_runner_work_kind kind;
 	struct sl_job job;
 	struct sl_durable durable;
-	uint64_t draw;                         /* TRAIN; durable.t is its round */
-	uint8_t digest[SL_HASH_BYTES];         /* of a commit, as the others */
+	uint64_t draw;		       /* TRAIN; durable.t is its round */
+	uint8_t digest[SL_HASH_BYTES]; /* of a commit, as the others */
 	uint64_t p, total_weight;
 };
 
 /* An array that grows; items of one kind. */
-#define SL_RUNNER_LIST(type)                                                                                     \
+#define SL_RUNNER_LIST(type)                                                                                 \
 	struct {                                                                                             \
 		type *items;                                                                                 \
 		size_t count, room;                                                                          \
@@ -58,16 +67,16 @@ struct sl_runner_learner {
 	struct sl_workspace workspace;
 	size_t state_file_bytes;
 	const struct sl_view *view; /* of the last ENCODE or CHECK */
-	uint64_t random;            /* of its coins */
+	uint64_t random;	    /* of its coins */
 	SL_RUNNER_LIST(struct sl_runner_mail) inbox;
 	SL_RUNNER_LIST(struct sl_runner_work) work;
 	size_t inbox_done, work_done; /* from their fronts */
 	SL_RUNNER_LIST(struct sl_runner_said) said;
 	SL_RUNNER_LIST(uint64_t) sets;
-	bool spoke;       /* vectors, in this turn: enough for one */
+	bool spoke; /* vectors, in this turn: enough for one */
 	bool stopped;
 	sl_ms due;
-	uint64_t bytes; /* sent */
+	uint64_t bytes;	       /* sent */
 	uint64_t *up, *wanted; /* links that stand, and those that it wants; bit sets over the roster */
 	enum sl_phase phase;
 	sl_round committed;
@@ -106,20 +115,20 @@ struct sl_runner {
 	uint32_t steps, barren; /* of the schedule; barren: in a row, without a commit */
 	sl_ms step_at;
 	uint64_t *ranges; /* of the present step, by learner */
-	sl_round first;   /* the last round that somebody has committed */
+	sl_round first;	  /* the last round that somebody has committed */
 	double deliver_s;
 
 	struct sl_runner_worker *workers[SL_RUNNER_WORKERS_MAX];
 	uint32_t worker_count;
 	uint32_t *todo; /* learners that have a turn in this sweep */
 	uint32_t todo_count;
-	atomic_uint next; /* of todo */
+	atomic_uint next;     /* of todo */
 	pthread_mutex_t gate; /* of the four below */
 	pthread_cond_t open, done;
 	bool sweeping, closing;
 	uint32_t busy; /* workers, beside the first */
 
-	pthread_mutex_t lock; /* of what follows, and of the caller's functions but `train` */
+	pthread_mutex_t lock;	     /* of what follows, and of the caller's functions but `train` */
 	struct sl_analysis analysis; /* of the view analysis_h */
 	uint8_t analysis_h[SL_HASH_BYTES];
 	int analysis_code;
@@ -135,9 +144,10 @@ static inline bool sl_runner_has_to_do(const struct sl_runner_learner *l)
 
 /* Makes room for one more item; the list is { items, count, room }. */
 void *sl_runner_grow(void *items, size_t *room, size_t count, size_t size);
-#define SL_RUNNER_PUSH(list, item)                                                                               \
+#define SL_RUNNER_PUSH(list, item)                                                                           \
 	do {                                                                                                 \
-		(list).items = sl_runner_grow((list).items, &(list).room, (list).count + 1, sizeof *(list).items); \
+		(list).items =                                                                               \
+			sl_runner_grow((list).items, &(list).room, (list).count + 1, sizeof *(list).items);  \
 		(list).items[(list).count++] = (item);                                                       \
 	} while (0)
 
@@ -164,7 +174,8 @@ void sl_runner_end_state_file(struct sl_runner_learner *learner);
 
 /* piece.c */
 void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action *action);
-void sl_runner_unread(struct sl_runner_payload *piece, uint32_t readers); /* so many have read it, or will not */
+void sl_runner_unread(struct sl_runner_payload *piece,
+		      uint32_t readers); /* so many have read it, or will not */
 
 /* deliver.c: all that was said in this sweep */
 void sl_runner_deliver(struct sl_runner *runner);
@@ -177,5 +188,6 @@ void sl_runner_playback_next(struct sl_runner *runner);
 void sl_runner_sum_add(struct sl_runner *runner, uint32_t i);
 bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i);
 void sl_runner_sums_forget(struct sl_runner *runner, sl_round t); /* up to t */
-void sl_runner_look(struct sl_runner *runner, uint32_t i, uint32_t chunk, uint64_t k); /* it shows this chunk's state */
-void sl_runner_look_closing(struct sl_runner *runner, uint32_t i);                     /* all its states are at K */
+void sl_runner_look(struct sl_runner *runner, uint32_t i, uint32_t chunk,
+		    uint64_t k);				   /* it shows this chunk's state */
+void sl_runner_look_closing(struct sl_runner *runner, uint32_t i); /* all its states are at K */

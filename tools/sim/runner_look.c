@@ -42,7 +42,8 @@ bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i)
 	pthread_mutex_lock(&runner->lock);
 	const struct sl_runner_sum *sum = find_sum(runner, l->view->h);
 	pthread_mutex_unlock(&runner->lock); /* nobody adds to it any more */
-	return sum != NULL && sum->count == l->view->n && memcmp(sum->z, l->workspace.s, l->view->elements * sizeof *sum->z) == 0;
+	return sum != NULL && sum->count == l->view->n &&
+	       memcmp(sum->z, l->workspace.s, l->view->elements * sizeof *sum->z) == 0;
 }
 
 void sl_runner_sums_forget(struct sl_runner *runner, sl_round t)
@@ -70,7 +71,8 @@ static void sample(struct sl_runner *runner, uint32_t i, uint64_t k, size_t low,
 	uint32_t first = 0, count = 0;
 	while (first < o->coordinate_count && o->coordinates[first] < low)
 		first++;
-	uint32_t shift = k == 0 && l->view->engine == SL_ENGINE_METROPOLIS ? l->view->fraction : 0; /* the first MIX does it */
+	uint32_t shift = k == 0 && l->view->engine == SL_ENGINE_METROPOLIS ? l->view->fraction
+									   : 0; /* the first MIX does it */
 	for (; first + count < o->coordinate_count && o->coordinates[first + count] < high; count++)
 		raw[count] = l->workspace.s[o->coordinates[first + count]] << shift;
 	struct sl_runner_sample sample = {i, k, l->view, o->coordinates + first, count, raw};
@@ -98,7 +100,8 @@ void sl_runner_look_closing(struct sl_runner *runner, uint32_t i)
 double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c)
 {
 	const struct sl_view *view = sample->view;
-	double p = (double)view->field.p, sum = ldexp((double)(int64_t)sample->raw[c], -(int)view->fraction) * view->n;
+	double p = (double)view->field.p,
+	       sum = ldexp((double)(int64_t)sample->raw[c], -(int)view->fraction) * view->n;
 	double scale = view->encoding.kind == SL_ENCODING_WEIGHTED ? view->n : 1;
 	for (uint32_t d = 0; d < view->encoding.decimals; d++)
 		scale *= 10;

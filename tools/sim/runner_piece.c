@@ -65,7 +65,8 @@ static const void *vector_of(const struct sl_runner_learner *l, const struct sl_
 	size_t first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS;
 	if (m->kind == SL_MSG_RESULT)
 		return l->result + first * l->width;
-	return sl_slot_chunk(&l->workspace.state_file, l->view, position_of(l->view, m->chunk.origin), m->chunk.index);
+	return sl_slot_chunk(&l->workspace.state_file, l->view, position_of(l->view, m->chunk.origin),
+			     m->chunk.index);
 }
 
 /* A masked state's first chunk brings the nonce that its owner committed with. */

@@ -1,7 +1,8 @@
-/* Workers take the turns of a sweep, each the next that nobody has; what they leave behind does not depend on who it was.
+/* Workers take the turns of a sweep, each the next that nobody has; what they leave behind does not depend on
+ * who it was.
  *
- * The caller's own thread takes turns too, and waits at the end only for those who have begun: a worker that wakes up late
- * costs nothing. */
+ * The caller's own thread takes turns too, and waits at the end only for those who have begun: a worker that
+ * wakes up late costs nothing. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -44,7 +45,8 @@ static void *run(void *context)
 	struct sl_runner *runner = w->runner;
 	pthread_mutex_lock(&runner->gate);
 	while (!runner->closing) {
-		if (!runner->sweeping || atomic_load_explicit(&runner->next, memory_order_relaxed) >= runner->todo_count) {
+		if (!runner->sweeping ||
+		    atomic_load_explicit(&runner->next, memory_order_relaxed) >= runner->todo_count) {
 			pthread_cond_wait(&runner->open, &runner->gate);
 			continue;
 		}

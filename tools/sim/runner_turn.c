@@ -40,7 +40,8 @@ static void stop(struct sl_runner *runner, uint32_t i, int code)
 	l->stopped = true;
 	if (code == SL_OK)
 		return;
-	sl_err_set(&error, code, "learner %u ended in round %u (%s)", runner->ids[i], l->committed + 1, sl_err_text(code));
+	sl_err_set(&error, code, "learner %u ended in round %u (%s)", runner->ids[i], l->committed + 1,
+		   sl_err_text(code));
 	sl_runner_fail(runner, i, &error);
 }
 

@@ -33,7 +33,8 @@ static void open_state_file(struct sl_runner_learner *l, const struct sl_view *v
 {
 	sl_runner_end_state_file(l);
 	l->state_file_bytes = sl_slot_bytes(view) * view->n;
-	void *base = mmap(NULL, l->state_file_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base = mmap(NULL, l->state_file_bytes, PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED)
 		abort();
 	l->workspace.state_file = (struct sl_slots){.base = base, .slot_bytes = sl_slot_bytes(view)};
@@ -42,7 +43,8 @@ static void open_state_file(struct sl_runner_learner *l, const struct sl_view *v
 /* --- jobs --- */
 
 /* A view's graph is the same for all of it: surveyed once. */
-static void analysis(struct sl_runner *runner, struct sl_runner_learner *l, const struct sl_job *job, struct sl_job_result *result)
+static void analysis(struct sl_runner *runner, struct sl_runner_learner *l, const struct sl_job *job,
+		     struct sl_job_result *result)
 {
 	pthread_mutex_lock(&runner->lock);
 	if (runner->analysis_code != SL_OK || memcmp(runner->analysis_h, job->view->h, SL_HASH_BYTES) != 0) {
@@ -52,8 +54,11 @@ static void analysis(struct sl_runner *runner, struct sl_runner_learner *l, cons
 		memcpy(runner->analysis_h, job->view->h, SL_HASH_BYTES);
 	}
 	l->workspace.analysis = runner->analysis; /* exact mixes by it */
-	*result = (struct sl_job_result){
-		.kind = job->kind, .epoch = job->epoch, .chunk = job->chunk, .code = runner->analysis_code, .analysis = &l->workspace.analysis};
+	*result = (struct sl_job_result){.kind = job->kind,
+					 .epoch = job->epoch,
+					 .chunk = job->chunk,
+					 .code = runner->analysis_code,
+					 .analysis = &l->workspace.analysis};
 	pthread_mutex_unlock(&runner->lock);
 }
 
@@ -92,11 +97,11 @@ static void train(struct sl_runner_worker *w, uint32_t i, const struct sl_runner
 	struct sl_runner_learner *l = &w->runner->learners[i];
 	struct sl_error error = {0};
 	struct sl_runner_training training = {.learner = i,
-					  .t = work->durable.t,
-					  .draw = work->draw,
-					  .committed = l->workspace.committed,
-					  .model = l->workspace.trained,
-					  .weight = 1};
+					      .t = work->durable.t,
+					      .draw = work->draw,
+					      .committed = l->workspace.committed,
+					      .model = l->workspace.trained,
+					      .weight = 1};
 	if (o->train(o->context, &training, &error) != SL_OK) {
 		sl_runner_fail(w->runner, i, &error);
 		return;
@@ -134,15 +139,16 @@ static void commit(struct sl_runner_worker *w, uint32_t i, const struct sl_runne
 	struct sl_runner_learner *l = &w->runner->learners[i];
 	bool own = l->phase == SL_PHASE_COMMIT;
 	struct sl_runner_commit commit = {.learner = i,
-				      .t = work->durable.t,
-				      .step = w->runner->steps,
-				      .view = own ? l->view : NULL,
-				      .model = l->workspace.committed,
-				      .z = l->workspace.s,
-				      .digest = work->digest,
-				      .p = work->p,
-				      .total_weight = work->total_weight,
-				      .exact = own && w->runner->options.verify && sl_runner_sum_check(w->runner, i)};
+					  .t = work->durable.t,
+					  .step = w->runner->steps,
+					  .view = own ? l->view : NULL,
+					  .model = l->workspace.committed,
+					  .z = l->workspace.s,
+					  .digest = work->digest,
+					  .p = work->p,
+					  .total_weight = work->total_weight,
+					  .exact = own && w->runner->options.verify &&
+						   sl_runner_sum_check(w->runner, i)};
 	keep_result(l, work->p);
 	l->committed = work->durable.t;
 	tell_commit(w, &commit);

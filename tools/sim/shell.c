@@ -6,7 +6,8 @@
 
 /* --- buffers: handed in, and back exactly once --- */
 
-void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind, struct sl_buffer *buffer)
+void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind,
+		 struct sl_buffer *buffer)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	if (l->held_count == SL_SIM_BUFFERS_MAX)
@@ -54,7 +55,8 @@ static void pack_result(struct sl_sim *sim, uint32_t i, struct sl_sim_record *re
 static void open_state_file(struct sl_sim_learner *l, const struct sl_view *view)
 {
 	free(l->workspace.state_file.base);
-	l->workspace.state_file = (struct sl_slots){.base = calloc(view->n, sl_slot_bytes(view)), .slot_bytes = sl_slot_bytes(view)};
+	l->workspace.state_file = (struct sl_slots){.base = calloc(view->n, sl_slot_bytes(view)),
+						    .slot_bytes = sl_slot_bytes(view)};
 	l->slots = view->n;
 	l->own_slot = view->self;
 }
@@ -167,7 +169,8 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 		return;
 	}
 	if (fails(l, l->work)) {
-		sl_sim_crash(sim, i); /* it may not go on as if it were written; on the disk is what was there */
+		sl_sim_crash(sim,
+			     i); /* it may not go on as if it were written; on the disk is what was there */
 		return;
 	}
 	run(sim, i, l->work);
@@ -179,11 +182,13 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 	while (l->work != NULL && l->work->kind == SL_SIM_WIPE && !l->work->ran)
 		run(sim, i, l->work); /* before the core hears of the job that it waited for */
 	if (work->kind == SL_SIM_JOB)
-		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
+		sl_sim_deliver(sim, i,
+			       &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
 	if (work->kind == SL_SIM_PERSIST && work->record->what.kind == SL_PERSIST_COMMIT)
 		l->committed = work->record->what.t;
 	if (work->kind == SL_SIM_PERSIST)
-		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what});
+		sl_sim_deliver(sim, i,
+			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what});
 	free_work(work);
 }
 
@@ -213,7 +218,8 @@ static void stop(struct sl_sim *sim, uint32_t i, int code)
 	for (uint32_t k = 0; k < l->held_count; k++)
 		working += l->held[k].working;
 	if (working != l->held_count)
-		sl_sim_fail(sim, "learner %u stopped with %u buffers in hand", sim->ids[i], l->held_count - working);
+		sl_sim_fail(sim, "learner %u stopped with %u buffers in hand", sim->ids[i],
+			    l->held_count - working);
 	sl_sim_halt(sim, i);
 	sl_sim_unlink(sim, i, 0);
 }
@@ -223,8 +229,10 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	for (uint32_t j = 0; j < sim->n; j++) {
 		struct sl_sim_link *link = sl_sim_link(sim, i, j), *back = sl_sim_link(sim, j, i);
 		if (link->up) {
-			link->last = (link->last > sim->now ? link->last : sim->now) + notice_ms * UINT64_C(1000) + 1;
-			sl_sim_post(sim, link->last, (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = j, .peer = i});
+			link->last = (link->last > sim->now ? link->last : sim->now) +
+				     notice_ms * UINT64_C(1000) + 1;
+			sl_sim_post(sim, link->last,
+				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = j, .peer = i});
 		}
 		link->up = back->up = false; /* what it said before still arrives */
 	}
@@ -245,7 +253,8 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 	}
 	if (!l->silent)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
-			 (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = i, .generation = ++l->training});
+			    (struct sl_sim_event){
+				    .kind = SL_SIM_TRAINED, .learner = i, .generation = ++l->training});
 }
 
 void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation)
@@ -284,7 +293,9 @@ static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
-		give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_PERSIST, .record = sl_sim_record_new(&action->persist)});
+		give_work(sim, i,
+			  (struct sl_sim_work){.kind = SL_SIM_PERSIST,
+					       .record = sl_sim_record_new(&action->persist)});
 		break;
 	case SL_ACTION_SEND:
 		sl_sim_send(sim, i, action);

@@ -1,5 +1,5 @@
-/* What learners sign: mostly a tag in the place of a signature, since to sign and to verify are the shell's; in some runs
- * real ones, each verified once, which shows that what is passed on is what was signed. */
+/* What learners sign: mostly a tag in the place of a signature, since to sign and to verify are the shell's;
+ * in some runs real ones, each verified once, which shows that what is passed on is what was signed. */
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -11,7 +11,8 @@ struct sl_sim_keys {
 };
 
 /* The hash that is signed, whose it is and where the signature goes; false: nobody signs such a message. */
-static bool canonical(const struct sl_sim *sim, struct sl_message *m, uint8_t *hash, sl_id *id, uint8_t **signature)
+static bool canonical(const struct sl_sim *sim, struct sl_message *m, uint8_t *hash, sl_id *id,
+		      uint8_t **signature)
 {
 	const struct sl_scope *scope = &sim->learners[0].config.scope;
 	switch (m->kind) {
@@ -48,8 +49,8 @@ static const struct sl_sim_keys *keys_of(const struct sl_sim *sim, sl_id id)
 	return NULL;
 }
 
-/* A tag is not a signature, but like Ed25519 the same for the same content and different for any other: the hash of what
- * is signed, which names its signer. */
+/* A tag is not a signature, but like Ed25519 the same for the same content and different for any other: the
+ * hash of what is signed, which names its signer. */
 void sl_sim_sign(const struct sl_sim *sim, struct sl_message *m)
 {
 	uint8_t hash[SL_HASH_BYTES], *signature;

@@ -1,8 +1,10 @@
-/* sim.h - N cores and their vaults in one process, under a virtual clock: the daemon's part, played from a seed.
+/* sim.h - N cores and their vaults in one process, under a virtual clock: the daemon's part, played from a
+ * seed.
  *
- * Everything that may happen in any order does: each directed link is a queue of its own with delays of its own, jobs
- * come back late (and run as early or as late as the core allows), training, disk and dialling take random times. The
- * same seed gives the same run. A checker that shares no code with the cores looks after every step (check.h).
+ * Everything that may happen in any order does: each directed link is a queue of its own with delays of its
+ * own, jobs come back late (and run as early or as late as the core allows), training, disk and dialling take
+ * random times. The same seed gives the same run. A checker that shares no code with the cores looks after
+ * every step (check.h).
  *
  *   world.c  building, the clock      verbs.c  what tests say      link.c  links and messages
  *   shell.c  what actions ask for     check.c  the rules           trace.c a step as a line
@@ -22,17 +24,27 @@
 struct sl_sim_options {
 	uint64_t seed;
 	uint32_t learners;
-	const char *topology;            /* whom a learner can reach; with `radio`, of each step. NULL: complete */
-	const struct sl_edge *edges;     /* or these, edge_count of them */
+	const char *topology; /* whom a learner can reach; with `radio`, of each step. NULL: complete */
+	const struct sl_edge *edges; /* or these, edge_count of them */
 	uint32_t edge_count;
-	bool playback;                      /* told mode: a graph a round, the links of everybody possible */
+	bool playback;			 /* told mode: a graph a round, the links of everybody possible */
 	struct sl_parameters parameters; /* 0 where the default serves (see sl_sim_new) */
-	double clipping_range;                     /* 0: 16 */
-	uint32_t delay_ms;               /* of links, jobs and disk, at most; 0: 20 */
-	bool signatures;                 /* real ones; else a tag in their place, and nobody checks it */
+	double clipping_range;		 /* 0: 16 */
+	uint32_t delay_ms;		 /* of links, jobs and disk, at most; 0: 20 */
+	bool signatures;		 /* real ones; else a tag in their place, and nobody checks it */
 };
 
-enum sl_sim_kind { SL_SIM_START, SL_SIM_LINK_UP, SL_SIM_LINK_DOWN, SL_SIM_DIAL, SL_SIM_MAIL, SL_SIM_TRAINED, SL_SIM_WORK, SL_SIM_RANGE, SL_SIM_CALL };
+enum sl_sim_kind {
+	SL_SIM_START,
+	SL_SIM_LINK_UP,
+	SL_SIM_LINK_DOWN,
+	SL_SIM_DIAL,
+	SL_SIM_MAIL,
+	SL_SIM_TRAINED,
+	SL_SIM_WORK,
+	SL_SIM_RANGE,
+	SL_SIM_CALL
+};
 
 struct sl_sim_mail {
 	struct sl_message message;
@@ -45,7 +57,7 @@ struct sl_sim_event {
 	enum sl_sim_kind kind;
 	uint32_t learner, peer;
 	uint32_t generation; /* of the link, or of the training */
-	uint32_t life;       /* of the learner: what was meant for one that crashed does not reach its successor */
+	uint32_t life; /* of the learner: what was meant for one that crashed does not reach its successor */
 	struct sl_sim_mail *mail;
 	uint64_t *range;
 };
@@ -86,35 +98,36 @@ struct sl_sim_learner {
 	const struct sl_view *view; /* of the last ENCODE, or of the attempt that a start went on with */
 	struct sl_sim_work *work, **work_end;
 	uint64_t work_at, random;
-	uint32_t training;  /* generation */
-	uint64_t draw;      /* of the model in the vault */
-	uint64_t *wanted;   /* by the last LINKS */
+	uint32_t training; /* generation */
+	uint64_t draw;	   /* of the model in the vault */
+	uint64_t *wanted;  /* by the last LINKS */
 	struct sl_sim_disk disk;
 	uint32_t slots, own_slot; /* of the spool */
-	uint32_t life;         /* crashes so far */
+	uint32_t life;		  /* crashes so far */
 	struct sl_sim_held *held;
 	uint32_t held_count, held_room;
 	uint64_t spin_at;
 	uint32_t spins;
-	enum sl_job_kind stuck; /* its jobs of this kind do not come back */
-	uint64_t ahead;        /* us: its clock against the world's */
-	uint64_t paused_until; /* us: until then it does nothing, and then everything at once */
-	uint32_t slow_ms;      /* of its jobs and disk, at most, on top of what is usual */
-	uint32_t training_ms;  /* of the next training, at most; 0: 500 */
-	bool disk_fails;       /* the next write does */
-	bool down;             /* crashed, and not restarted */
-	bool lost;             /* .. and never will be */
-	bool aborted_by_operator;         /* its operator has given an attempt up: rule A is his to answer for */
-	bool stopped, silent; /* silent: trains for ever; stopped before sl_sim_start: was never there */
+	enum sl_job_kind stuck;	  /* its jobs of this kind do not come back */
+	uint64_t ahead;		  /* us: its clock against the world's */
+	uint64_t paused_until;	  /* us: until then it does nothing, and then everything at once */
+	uint32_t slow_ms;	  /* of its jobs and disk, at most, on top of what is usual */
+	uint32_t training_ms;	  /* of the next training, at most; 0: 500 */
+	bool disk_fails;	  /* the next write does */
+	bool down;		  /* crashed, and not restarted */
+	bool lost;		  /* .. and never will be */
+	bool aborted_by_operator; /* its operator has given an attempt up: rule A is his to answer for */
+	bool stopped, silent;	  /* silent: trains for ever; stopped before sl_sim_start: was never there */
 	int code;
 	/* the checker's */
 	enum sl_phase phase;
 	sl_round committed;
-	uint64_t agreed_at, viewed_at; /* us: its own link state of the present attempt went out; its view was closed */
+	uint64_t agreed_at,
+		viewed_at; /* us: its own link state of the present attempt went out; its view was closed */
 	struct sl_sim_listed listed[SL_SIM_LISTED_MAX]; /* its own link states, the latest first */
-	sl_attempt *signed_a;          /* by round: the highest attempt that it signed a link state for */
-	sl_attempt *ready_a;           /* .. a Ready for, in this life */
-	sl_attempt *aborted_a;          /* .. and fenced on its disk */
+	sl_attempt *signed_a;  /* by round: the highest attempt that it signed a link state for */
+	sl_attempt *ready_a;   /* .. a Ready for, in this life */
+	sl_attempt *aborted_a; /* .. and fenced on its disk */
 };
 
 struct sl_sim_link { /* i -> j; what is symmetric stands in both */
@@ -129,7 +142,7 @@ struct sl_sim_note {
 	uint64_t at;
 	uint32_t learner;
 	struct sl_report report; /* its pointers are not kept, but what they led to: */
-	uint64_t set;            /* the first 64 */
+	uint64_t set;		 /* the first 64 */
 	uint8_t hash[SL_HASH_BYTES], hash2[SL_HASH_BYTES];
 	struct sl_edge edges[SL_ADVICE_MAX];
 	struct sl_link_state evidence[2]; /* candidates without */
@@ -141,54 +154,60 @@ struct sl_sim {
 	sl_id *ids;
 	uint64_t random, now, seq;
 	struct sl_sim_learner *learners;
-	uint64_t *due; /* by learner, us of the world: its deadline, as of its last step; UINT64_MAX: none, or it has stopped */
+	uint64_t *due; /* by learner, us of the world: its deadline, as of its last step; UINT64_MAX: none, or
+			  it has stopped */
 	struct sl_sim_link *links; /* n * n */
 	struct sl_sim_event *heap;
 	size_t heap_count, heap_room;
 	struct sl_sim_note *notes;
 	size_t note_count, note_room;
 	struct sl_sim_attempt *attempts, *fresh; /* check.c; the one opened in this step */
-	struct sl_sim_seen randomness, verdicts;      /* keys of coins; signatures that were found good */
-	struct sl_sim_keys *keys;                /* signatures.c; NULL: none are real */
+	struct sl_sim_seen randomness, verdicts; /* keys of coins; signatures that were found good */
+	struct sl_sim_keys *keys;		 /* signatures.c; NULL: none are real */
 	uint8_t (*digests)[SL_HASH_BYTES];
 	float **models; /* by round */
 	uint32_t playback_step, most_actions;
 	uint64_t steps;
-	FILE *lines;      /* each step as a line; NULL: nobody reads them */
-	uint64_t digest;  /* of all steps so far: two runs that have the same one are the same */
-	bool liars;                /* somebody signs two things for one attempt: no rule can hold on what it signed */
+	FILE *lines;	 /* each step as a line; NULL: nobody reads them */
+	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
+	bool liars;	 /* somebody signs two things for one attempt: no rule can hold on what it signed */
 	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
 	bool (*tap)(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 	/* Looks at or changes what a job of learner i found, as soon as it has run. */
 	void (*tap_result)(struct sl_sim *sim, uint32_t i, struct sl_job_result *result);
-	/* Whether learner i crashes here: before it does what `action` asks for, or (NULL) when work is done and not told. */
-	bool (*failpoint)(struct sl_sim *sim, uint32_t i, const struct sl_action *action, const struct sl_sim_work *work);
+	/* Whether learner i crashes here: before it does what `action` asks for, or (NULL) when work is done
+	 * and not told. */
+	bool (*failpoint)(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
+			  const struct sl_sim_work *work);
 	void (*after_step)(struct sl_sim *sim, uint32_t i);
-	void (*call)(struct sl_sim *sim, const struct sl_sim_event *event); /* SL_SIM_CALL: whoever plays with the world */
+	void (*call)(struct sl_sim *sim,
+		     const struct sl_sim_event *event); /* SL_SIM_CALL: whoever plays with the world */
 	void *context;
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
 	struct sl_sim_trace trace;
 };
 
-/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, c = 1, a gate that only warns, sigma 4, clip 16, equal weights,
- * weighted, shamir. */
+/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, c = 1, a gate that only warns, sigma 4, clip 16,
+ * equal weights, weighted, shamir. */
 struct sl_sim *sl_sim_new(const struct sl_sim_options *options);
 void sl_sim_start(struct sl_sim *sim);
 /* Fails when a buffer was not given back. */
 void sl_sim_free(struct sl_sim *sim);
-/* What the program does with a run that failed (a test ends, a runner goes on to the next seed); must not return. */
+/* What the program does with a run that failed (a test ends, a runner goes on to the next seed); must not
+ * return. */
 void sl_sim_failed(struct sl_sim *sim, const char *text) __attribute__((noreturn));
 /* Ends the run, with the seed. */
 void sl_sim_fail(struct sl_sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3), noreturn));
 
-bool sl_sim_step(struct sl_sim *sim); /* false: nothing will ever happen again */
+bool sl_sim_step(struct sl_sim *sim);	  /* false: nothing will ever happen again */
 uint64_t sl_sim_next(struct sl_sim *sim); /* when it will (us); UINT64_MAX */
 void sl_sim_elapse(struct sl_sim *sim, sl_ms ms);
-void sl_sim_run_until_round(struct sl_sim *sim, sl_round t); /* everybody has committed it */
+void sl_sim_run_until_round(struct sl_sim *sim, sl_round t);		  /* everybody has committed it */
 void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t); /* i has */
 void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase);
-const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+						  enum sl_reason reason);
 /* At every learner that is there, now or before. */
 void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum sl_reason reason);
 void sl_sim_run_until_done(struct sl_sim *sim); /* everybody has stopped with SL_OK */
@@ -197,15 +216,17 @@ void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code);
 void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
 void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j);
 void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
-void sl_sim_isolate(struct sl_sim *sim, uint32_t i); /* from everybody */
+void sl_sim_isolate(struct sl_sim *sim, uint32_t i);	      /* from everybody */
 void sl_sim_rejoin(struct sl_sim *sim, uint32_t i);
 void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
 void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j);
 /* Posts a copy of what i said to j: late, in no order, and past the tap. */
-void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message, uint32_t delay_ms);
+void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
+		 uint32_t delay_ms);
 void sl_sim_playback(struct sl_sim *sim, const char *topology, uint32_t step); /* tells everybody its range */
 void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count);
-/* Gone in the middle of whatever it did. Its config becomes what its disk would start it with, and may be changed. */
+/* Gone in the middle of whatever it did. Its config becomes what its disk would start it with, and may be
+ * changed. */
 void sl_sim_crash(struct sl_sim *sim, uint32_t i);
 void sl_sim_restart(struct sl_sim *sim, uint32_t i);
 /* As a crash, but what was not durable is lost, and its peers notice after that long only. */
@@ -216,10 +237,13 @@ void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us); /* its cloc
 /* How many seeds to try: `usual`, times the environment's SIM_MORE. */
 uint32_t sl_sim_seeds(uint32_t usual);
 /* How often i said it; the last one in *last, unless that is NULL or there is none. */
-uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason, const struct sl_sim_note **last);
+uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
+		      const struct sl_sim_note **last);
 
-const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
-const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
+const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+				      enum sl_reason reason);
+const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+					enum sl_reason reason);
 void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
 void sl_sim_sign(const struct sl_sim *sim, struct sl_message *message);
 
@@ -244,7 +268,9 @@ void sl_sim_mail_free(struct sl_sim_mail *mail);
 void sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
 void sl_sim_work_due(struct sl_sim *sim, uint32_t i);
 void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation);
-void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind, struct sl_buffer *buffer);
+void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind,
+		 struct sl_buffer *buffer);
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list);
 void sl_sim_halt(struct sl_sim *sim, uint32_t i);
-void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms); /* stopped: its peers hear of it after what it said */
+void sl_sim_unlink(struct sl_sim *sim, uint32_t i,
+		   uint32_t notice_ms); /* stopped: its peers hear of it after what it said */

@@ -6,14 +6,16 @@
 #include "common/base/bytes.h"
 
 static const char *const events[] = {"start",	 "link up", "link down", "message", "trained",
-				     "computed", "durable", "range",	 "abandon",  "deadline"};
+				     "computed", "durable", "range",	 "abandon", "deadline"};
 static const char *const standings[] = {"?", "training", "ready", "done", "open"};
-static const char *const jobs[] = {"?", "survey", "encode", "share", "gather", "expand", "seal", "mix", "close", "decode",
-				   "keep", "fetch", "check", "sum", "absorb", "adopt"};
+static const char *const jobs[] = {"?",	    "survey", "encode", "share",  "gather", "expand",
+				   "seal",  "mix",    "close",	"decode", "keep",   "fetch",
+				   "check", "sum",    "absorb", "adopt"};
 static const char *const records[] = {"?", "fenced", "prepared", "released", "dead", "commit"};
-static const char *const reports[] = {"PHASE",	 "VIEW",      "EXPOSED",  "CLAMPED", "COMMITTED", "WAITING",
-				      "FAILED",	 "RECOVERING", "RECOVERED", "RESUMED", "GIVEN UP", "BURNED",    "REJECTED", "BEHIND",  "STALE",	  "CAUGHT UP",
-				      "QUARANTINED", "EVIDENCE", "PRIVACY",  "DIVERGED", "EXHAUSTED"};
+static const char *const reports[] = {
+	"PHASE",      "VIEW",	   "EXPOSED",	  "CLAMPED",  "COMMITTED", "WAITING",  "FAILED",
+	"RECOVERING", "RECOVERED", "RESUMED",	  "GIVEN UP", "BURNED",	   "REJECTED", "BEHIND",
+	"STALE",      "CAUGHT UP", "QUARANTINED", "EVIDENCE", "PRIVACY",   "DIVERGED", "EXHAUSTED"};
 static const char *const reasons[] = {
 	[SL_REASON_NONE] = "none",
 	[SL_REASON_LINK] = "link",
@@ -157,7 +159,8 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_RECOVERING) {
 		say(t, " %s", sl_sim_trace_reason(r->reason));
 		if (r->reason == SL_REASON_PARAMETER)
-			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1], (uint32_t)r->n[0]);
+			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1],
+			    (uint32_t)r->n[0]);
 		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
 			say(t, " %u of %u, missing", (uint32_t)r->n[0], (uint32_t)r->n[1]);
 		if (r->set != NULL)
@@ -168,8 +171,9 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 		say(t, " %u: %s", who(t, r->peer), r->word);
 	} else if (r->kind == SL_REPORT_WAITING) {
 		say_set(t, r->set);
-	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED || r->kind == SL_REPORT_STALE ||
-		   r->kind == SL_REPORT_CAUGHT_UP || r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
+	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||
+		   r->kind == SL_REPORT_STALE || r->kind == SL_REPORT_CAUGHT_UP ||
+		   r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
 		say(t, " %u", who(t, r->peer));
 	}
 }
@@ -178,7 +182,8 @@ static void say_action(struct sl_sim_trace *t, const struct sl_action *a)
 {
 	switch (a->kind) {
 	case SL_ACTION_PERSIST:
-		say(t, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t, a->persist.what.a);
+		say(t, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t,
+		    a->persist.what.a);
 		break;
 	case SL_ACTION_SEND:
 		say_message(t, &a->send.message);

@@ -1,4 +1,5 @@
-/* The verbs in which a run is told: wait for a condition under a virtual deadline, break a link, look at what was said. */
+/* The verbs in which a run is told: wait for a condition under a virtual deadline, break a link, look at what
+ * was said. */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -30,7 +31,8 @@ void sl_sim_run_until_round(struct sl_sim *sim, sl_round t)
 	for (uint32_t i = 0; i < sim->n; i++)
 		while (!sim->learners[i].silent && sim->learners[i].committed < t) {
 			if (sim->learners[i].stopped)
-				sl_sim_fail(sim, "learner %u stopped with %d", sim->ids[i], sim->learners[i].code);
+				sl_sim_fail(sim, "learner %u stopped with %d", sim->ids[i],
+					    sim->learners[i].code);
 			go_on(sim, since, "a commit");
 		}
 }
@@ -50,12 +52,15 @@ void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase)
 }
 
 /* A report that comes from now on. */
-const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+						  enum sl_reason reason)
 {
 	uint64_t since = sim->now;
 	for (size_t k = sim->note_count;; k++) {
 		while (k >= sim->note_count)
-			go_on(sim, since, kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason) : sl_sim_trace_report(kind));
+			go_on(sim, since,
+			      kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason)
+						       : sl_sim_trace_report(kind));
 		const struct sl_sim_note *note = &sim->notes[k];
 		if (note->learner == i && note->report.kind == kind && note->report.reason == reason)
 			return note;
@@ -67,7 +72,9 @@ void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
 		while (!sim->learners[i].stopped && sl_sim_find(sim, i, kind, reason) == NULL)
-			go_on(sim, since, kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason) : sl_sim_trace_report(kind));
+			go_on(sim, since,
+			      kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason)
+						       : sl_sim_trace_report(kind));
 }
 
 void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code)
@@ -76,7 +83,8 @@ void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code)
 	while (!sim->learners[i].stopped)
 		go_on(sim, since, "a stop");
 	if (sim->learners[i].code != code)
-		sl_sim_fail(sim, "learner %u stopped with %d, not %d", sim->ids[i], sim->learners[i].code, code);
+		sl_sim_fail(sim, "learner %u stopped with %d, not %d", sim->ids[i], sim->learners[i].code,
+			    code);
 }
 
 void sl_sim_run_until_done(struct sl_sim *sim)
@@ -86,7 +94,8 @@ void sl_sim_run_until_done(struct sl_sim *sim)
 			sl_sim_run_until_stopped(sim, i, SL_OK);
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (sim->learners[i].held_count != 0)
-			sl_sim_fail(sim, "learner %u kept %u buffers", sim->ids[i], sim->learners[i].held_count);
+			sl_sim_fail(sim, "learner %u kept %u buffers", sim->ids[i],
+				    sim->learners[i].held_count);
 }
 
 void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -99,7 +108,8 @@ void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = false;
 	sl_sim_link(sim, i, j)->refused = sl_sim_link(sim, j, i)->refused = false;
-	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 200), (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
+	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 200),
+		    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
 }
 
 void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -132,10 +142,14 @@ void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
 	link->held = false;
 	for (uint32_t m = 0; m < link->kept_count; m++) {
-		link->last = (link->last > sim->now ? link->last : sim->now) + sl_sim_delay(sim, sim->options.delay_ms);
+		link->last = (link->last > sim->now ? link->last : sim->now) +
+			     sl_sim_delay(sim, sim->options.delay_ms);
 		sl_sim_post(sim, link->last,
-			 (struct sl_sim_event){.kind = SL_SIM_MAIL, .learner = j, .peer = i, .generation = link->generation,
-					    .mail = link->kept[m]});
+			    (struct sl_sim_event){.kind = SL_SIM_MAIL,
+						  .learner = j,
+						  .peer = i,
+						  .generation = link->generation,
+						  .mail = link->kept[m]});
 	}
 	link->kept_count = 0;
 }
@@ -151,7 +165,7 @@ void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size
 				sl_bit_set(range, edges[e].a);
 		}
 		sl_sim_post(sim, sim->now + 100000 + sl_sim_delay(sim, 300),
-			 (struct sl_sim_event){.kind = SL_SIM_RANGE, .learner = i, .range = range});
+			    (struct sl_sim_event){.kind = SL_SIM_RANGE, .learner = i, .range = range});
 	}
 }
 
@@ -179,16 +193,18 @@ uint32_t sl_sim_seeds(uint32_t usual)
 	return factor > 1 ? usual * (uint32_t)factor : usual;
 }
 
-const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+				      enum sl_reason reason)
 {
 	for (size_t k = 0; k < sim->note_count; k++)
-		if (sim->notes[k].learner == i && sim->notes[k].report.kind == kind && sim->notes[k].report.reason == reason)
+		if (sim->notes[k].learner == i && sim->notes[k].report.kind == kind &&
+		    sim->notes[k].report.reason == reason)
 			return &sim->notes[k];
 	return NULL;
 }
 
 uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
-		   const struct sl_sim_note **last)
+		      const struct sl_sim_note **last)
 {
 	uint32_t count = 0;
 	for (size_t k = 0; k < sim->note_count; k++) {
@@ -202,16 +218,19 @@ uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind 
 	return count;
 }
 
-const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+					enum sl_reason reason)
 {
 	const struct sl_sim_note *note = sl_sim_find(sim, i, kind, reason);
 	if (note == NULL)
-		sl_sim_fail(sim, "learner %u never said %s %s", sim->ids[i], sl_sim_trace_report(kind), sl_sim_trace_reason(reason));
+		sl_sim_fail(sim, "learner %u never said %s %s", sim->ids[i], sl_sim_trace_report(kind),
+			    sl_sim_trace_reason(reason));
 	return note;
 }
 
 void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
 {
 	if (sl_sim_find(sim, i, kind, reason) != NULL)
-		sl_sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_sim_trace_report(kind), sl_sim_trace_reason(reason));
+		sl_sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_sim_trace_report(kind),
+			    sl_sim_trace_reason(reason));
 }

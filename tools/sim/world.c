@@ -40,8 +40,8 @@ void sl_sim_fail(struct sl_sim *sim, const char *format, ...)
 		sl_sim_trace_effects(&sim->trace, &sim->actions);
 	}
 	snprintf(text, sizeof text, "seed %llu, %llu ms: %s%s%s%s", (unsigned long long)sim->options.seed,
-		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "", sim->trace.text,
-		 sim->cause != NULL ? "\"" : "");
+		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "",
+		 sim->trace.text, sim->cause != NULL ? "\"" : "");
 	sl_sim_failed(sim, text);
 }
 
@@ -152,16 +152,17 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
 	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
 	l->workspace = (struct sl_workspace){.n = p->n,
-				     .weight = 1 + sl_sim_random(&sim->random) % p->max_weight,
-				     .source = random_bytes,
-				     .source_context = &l->random,
-				     .trained = calloc(p->n, sizeof(float)),
-				     .committed = calloc(p->n, sizeof(float)),
-				     .x = calloc(p->n + 1, sizeof(uint64_t)),
-				     .s = calloc(p->n + 1, sizeof(uint64_t))};
+					     .weight = 1 + sl_sim_random(&sim->random) % p->max_weight,
+					     .source = random_bytes,
+					     .source_context = &l->random,
+					     .trained = calloc(p->n, sizeof(float)),
+					     .committed = calloc(p->n, sizeof(float)),
+					     .x = calloc(p->n + 1, sizeof(uint64_t)),
+					     .s = calloc(p->n + 1, sizeof(uint64_t))};
 }
 
-static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)
+static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
+		       size_t room)
 {
 	static uint8_t memory[1 << 20];
 	struct sl_arena arena;
@@ -193,7 +194,8 @@ static void build_links(struct sl_sim *sim)
 		make_possible(sim, sim->options.edges, sim->options.edge_count);
 	else
 		make_possible(sim, edges,
-			      edges_of(sim, text == NULL || sim->options.playback ? "complete" : text, 0, edges, room));
+			      edges_of(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
+				       edges, room));
 	free(edges);
 }
 
@@ -239,7 +241,8 @@ static void start_learner(struct sl_sim *sim, uint32_t i)
 	sim->due[i] = UINT64_MAX;
 	if (l->core == NULL)
 		sl_sim_fail(sim, "the arena is too small");
-	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 100), (struct sl_sim_event){.kind = SL_SIM_START, .learner = i});
+	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 100),
+		    (struct sl_sim_event){.kind = SL_SIM_START, .learner = i});
 }
 
 void sl_sim_start(struct sl_sim *sim)
@@ -262,7 +265,8 @@ static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	l->life++;
 	l->view = NULL;
 	l->config.incarnation++;
-	memset(l->workspace.x, 0xa5, (l->workspace.n + 1) * sizeof *l->workspace.x); /* of memory, nothing is left */
+	memset(l->workspace.x, 0xa5,
+	       (l->workspace.n + 1) * sizeof *l->workspace.x); /* of memory, nothing is left */
 	memset(l->workspace.s, 0xa5, (l->workspace.n + 1) * sizeof *l->workspace.s);
 	memset(l->workspace.trained, 0xff, l->workspace.n * sizeof *l->workspace.trained);
 	sl_sim_disk_read(&l->disk, &l->config);
@@ -290,7 +294,8 @@ void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 	end_life(sim, i, notice_ms);
 	for (uint32_t k = 0; l->workspace.state_file.base != NULL && k < l->slots; k++)
 		if (k != l->own_slot)
-			tear(sim, l->workspace.state_file.base + k * l->workspace.state_file.slot_bytes, l->workspace.state_file.slot_bytes);
+			tear(sim, l->workspace.state_file.base + k * l->workspace.state_file.slot_bytes,
+			     l->workspace.state_file.slot_bytes);
 }
 
 void sl_sim_restart(struct sl_sim *sim, uint32_t i)
@@ -313,8 +318,18 @@ static void free_learner(struct sl_sim *sim, uint32_t i)
 	sl_sim_halt(sim, i);
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		free(l->listed[k].named);
-	void *owned[] = {l->arena,   l->scratch,       l->workspace.trained, l->workspace.committed, l->workspace.x,
-			 l->workspace.s, l->wanted, l->workspace.state_file.base, l->signed_a, l->ready_a, l->aborted_a, l->held};
+	void *owned[] = {l->arena,
+			 l->scratch,
+			 l->workspace.trained,
+			 l->workspace.committed,
+			 l->workspace.x,
+			 l->workspace.s,
+			 l->wanted,
+			 l->workspace.state_file.base,
+			 l->signed_a,
+			 l->ready_a,
+			 l->aborted_a,
+			 l->held};
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
@@ -336,7 +351,8 @@ void sl_sim_free(struct sl_sim *sim)
 	sl_sim_check_free(sim);
 	sl_sim_seen_free(&sim->randomness);
 	sl_sim_seen_free(&sim->verdicts);
-	void *owned[] = {sim->keys, sim->due, sim->heap, sim->notes, sim->links, sim->learners, sim->ids, sim->digests, sim->models, sim};
+	void *owned[] = {sim->keys,	sim->due, sim->heap,	sim->notes,  sim->links,
+			 sim->learners, sim->ids, sim->digests, sim->models, sim};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -375,7 +391,8 @@ static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
 	sl_sim_trace_cause(&sim->trace, event);
 	sl_sim_trace_effects(&sim->trace, &sim->actions);
-	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i], sim->trace.text);
+	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i],
+		sim->trace.text);
 }
 
 static void mix(uint64_t *digest, uint64_t word)
@@ -500,7 +517,8 @@ bool sl_sim_step(struct sl_sim *sim)
 	struct sl_sim_event event = pop(sim);
 	sim->now = event.at;
 	if (event.kind != SL_SIM_CALL && sim->learners[event.learner].paused_until > sim->now) {
-		event.at = sim->learners[event.learner].paused_until; /* in the order in which it would have come */
+		event.at = sim->learners[event.learner]
+				   .paused_until; /* in the order in which it would have come */
 		push(sim, event);
 		return true;
 	}

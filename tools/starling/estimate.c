@@ -15,14 +15,25 @@
 #define FLOATS_USUAL 50992u
 #define MBIT 125000.0 /* bytes */
 
-enum { KEY_FLOATS = 256, KEY_SPEED, KEY_DELAY, KEY_TOGETHER, KEY_MEASURE, KEY_BYTE, KEY_PROCESSORS, KEY_P, KEY_SEED, KEY_JSON };
+enum {
+	KEY_FLOATS = 256,
+	KEY_SPEED,
+	KEY_DELAY,
+	KEY_TOGETHER,
+	KEY_MEASURE,
+	KEY_BYTE,
+	KEY_PROCESSORS,
+	KEY_P,
+	KEY_SEED,
+	KEY_JSON
+};
 
 struct command {
 	const char *topology;
 	uint32_t learners; /* 0: not said */
 	uint64_t seed;
 	bool together, linked, measure, json; /* linked: --speed or --delay */
-	struct sl_estimate_input input; /* p 0: auto */
+	struct sl_estimate_input input;	      /* p 0: auto */
 };
 
 static const struct argp_option options[] = {
@@ -44,7 +55,8 @@ static double real_or_usage(struct argp_state *state, const char *option, const 
 	char *end = NULL;
 	double value = text[strspn(text, "0123456789.")] == '\0' ? strtod(text, &end) : -1;
 	if (end == NULL || end == text || *end != '\0' || !(value >= 0 && value <= most))
-		argp_failure(state, SL_EXIT_USAGE, 0, "%s %s: must be a number from 0 to %g", option, text, most);
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s %s: must be a number from 0 to %g", option, text,
+			     most);
 	return value;
 }
 
@@ -72,7 +84,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->together = true;
 		return 0;
 	case KEY_PROCESSORS:
-		c->input.machine.processors = (uint32_t)sl_number_or_usage(state, "--processors", arg, 1, 65536);
+		c->input.machine.processors =
+			(uint32_t)sl_number_or_usage(state, "--processors", arg, 1, 65536);
 		return 0;
 	case KEY_MEASURE:
 		c->measure = true;
@@ -98,9 +111,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (c->topology == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "which topology? NAME[:PARAMETER] or a file; see 'starling plan --help'");
+			argp_failure(
+				state, SL_EXIT_USAGE, 0,
+				"which topology? NAME[:PARAMETER] or a file; see 'starling plan --help'");
 		if (c->together && c->linked)
-			argp_failure(state, SL_EXIT_USAGE, 0, "--together: one machine has no links, and there is a --speed or --delay");
+			argp_failure(
+				state, SL_EXIT_USAGE, 0,
+				"--together: one machine has no links, and there is a --speed or --delay");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -108,11 +125,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const char doc[] =
-	"What a round will cost: exchanges, bytes, seconds and memory, for each way to share and to mix. Up to 2,000 learners the "
+	"What a round will cost: exchanges, bytes, seconds and memory, for each way to share and to mix. Up "
+	"to 2,000 learners the "
 	"graph itself is looked at; above that, formulas of its family: <= is a bound, ~ an estimate.\v"
-	"Topologies are those of `starling topology`; of one that changes from step to step, the first step. A round is timed from "
+	"Topologies are those of `starling topology`; of one that changes from step to step, the first step. "
+	"A round is timed from "
 	"the last trained model to the last commit; a plan counts the work, and no waiting.\n"
-	"MB each and CPU s are means of one learner, MB most and MB memory are of the busiest; all MB but memory are sent, signed "
+	"MB each and CPU s are means of one learner, MB most and MB memory are of the busiest; all MB but "
+	"memory are sent, signed "
 	"records included. Exchanges are with all neighbours; those of tree are steps, up and down again.\n"
 	"\n"
 	"Examples:\n"
@@ -128,12 +148,16 @@ static const struct argp argp = {options, parse, "NAME[:PARAMETER]|FILE", doc, N
 
 static int choose_p(struct sl_estimate_input *input, uint64_t learners, struct sl_error *error)
 {
-	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1, .weight_total = learners};
+	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
+					     .decimals = 4,
+					     .clipping_range = 16,
+					     .weight = 1,
+					     .weight_total = learners};
 	if (input->p == 0)
 		input->p = sl_encoding_modulus(&encoding, learners, 1, SL_P_BITS_MAX);
 	if (input->p <= learners)
-		return sl_err_set(error, SL_ERR_RANGE, "p = %llu: must be above the number of learners, %llu", (unsigned long long)input->p,
-			       (unsigned long long)learners);
+		return sl_err_set(error, SL_ERR_RANGE, "p = %llu: must be above the number of learners, %llu",
+				  (unsigned long long)input->p, (unsigned long long)learners);
 	return SL_OK;
 }
 
@@ -172,7 +196,8 @@ static int first_step(struct command *c, const struct sl_schedule *schedule, str
 static int look_at_graph(struct command *c, struct sl_error *error)
 {
 	struct sl_schedule schedule;
-	struct sl_topology_request request = {.text = c->topology, .learners = c->learners, .redraws = 1, .seed = c->seed};
+	struct sl_topology_request request = {
+		.text = c->topology, .learners = c->learners, .redraws = 1, .seed = c->seed};
 	bool named = sl_topology_is_name(c->topology);
 	if (named && c->learners == 0)
 		request.learners = c->learners = LEARNERS_USUAL;
@@ -215,7 +240,8 @@ static int make_plan(struct command *c)
 
 int sl_cmd_estimate(int argc, char **argv)
 {
-	struct command c = {.seed = 1, .input = {.floats = FLOATS_USUAL, .speed = 1000 * MBIT, .delay = 1e-3}};
+	struct command c = {.seed = 1,
+			    .input = {.floats = FLOATS_USUAL, .speed = 1000 * MBIT, .delay = 1e-3}};
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	c.input.machine = sl_estimate_machine_usual;
 	c.input.machine.processors = processors > 0 ? (uint32_t)processors : 1;

@@ -29,15 +29,16 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char doc[] =
-	"Makes a learner's identity (a secret key and its certificate) and prints its line of the roster, which holds no "
-	"secret.\v"
-	"Examples:\n"
-	"  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
-	"  starling init --show --dir identity\n"
-	"\n"
-	"key.pem in DIR is the secret: it stays on this machine, mode 0600. The printed line goes to everybody; all "
-	"learners use one and the same roster.\n";
+static const char doc[] = "Makes a learner's identity (a secret key and its certificate) and prints its line "
+			  "of the roster, which holds no "
+			  "secret.\v"
+			  "Examples:\n"
+			  "  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+			  "  starling init --show --dir identity\n"
+			  "\n"
+			  "key.pem in DIR is the secret: it stays on this machine, mode 0600. The printed "
+			  "line goes to everybody; all "
+			  "learners use one and the same roster.\n";
 
 /* argp ends the program here with status 2. */
 static void take_text(struct argp_state *state, const char *option, int code, const struct sl_error *error)
@@ -55,8 +56,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	switch (key) {
 	case KEY_ID:
 		if (!sl_command_number(value, 1, UINT32_MAX, &id))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u", value,
-				     UINT32_MAX);
+			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u",
+				     value, UINT32_MAX);
 		m->id = (sl_id)id;
 		return 0;
 	case KEY_NAME:
@@ -161,17 +162,20 @@ static int make(struct init *init)
 	char line[SL_MEMBER_TEXT_BYTES];
 	struct sl_error error = {0};
 	if (!complete(&init->member)) {
-		fputs("starling init: --id, --name and --address are needed; see 'starling init --help'\n", stderr);
+		fputs("starling init: --id, --name and --address are needed; see 'starling init --help'\n",
+		      stderr);
 		return SL_EXIT_USAGE;
 	}
-	if (sl_identity_create(init->folder, init->member.name, &error) != SL_OK || load_pin(init, &error) != SL_OK)
+	if (sl_identity_create(init->folder, init->member.name, &error) != SL_OK ||
+	    load_pin(init, &error) != SL_OK)
 		return fail(&error);
 	sl_roster_member_text(&init->member, line);
 	puts(line);
 	if (keep_line(init, line, &error) != SL_OK)
 		return fail(&error);
 	fprintf(stderr,
-		"The secret key is %s/key.pem; it stays on this machine. The line above goes into the roster of every "
+		"The secret key is %s/key.pem; it stays on this machine. The line above goes into the roster "
+		"of every "
 		"learner;\nthen: starlingd --config FILE, with 'identity: %s' and 'id: %u' in FILE.\n",
 		init->folder, init->folder, init->member.id);
 	return 0;

@@ -17,7 +17,7 @@ struct logs {
 	const char *folder;
 	const char *learner; /* id or name; NULL: all */
 	uint64_t learner_id; /* 0: by name */
-	uint64_t round;      /* 0: all */
+	uint64_t round;	     /* 0: all */
 	int level;
 	bool follow, json, colour;
 };
@@ -60,7 +60,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	switch (key) {
 	case 'r':
 		if (!sl_command_number(value, 1, UINT32_MAX, &logs->round))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
+			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more",
+				     value);
 		return 0;
 	case 'l':
 		logs->learner = value;
@@ -70,7 +71,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case 'L':
 		logs->level = sl_log_level_find(value);
 		if (logs->level < 0)
-			argp_failure(state, SL_EXIT_USAGE, 0, "--level: '%s' is not one of debug, info, warn, error", value);
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--level: '%s' is not one of debug, info, warn, error", value);
 		return 0;
 	case 'f':
 		logs->follow = true;
@@ -80,7 +82,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (logs->folder)
-			argp_failure(state, SL_EXIT_USAGE, 0, "one run folder at a time; '%s' is a second", value);
+			argp_failure(state, SL_EXIT_USAGE, 0, "one run folder at a time; '%s' is a second",
+				     value);
 		logs->folder = value;
 		return 0;
 	case ARGP_KEY_END:
@@ -95,7 +98,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static uint64_t whole(const json_t *record, const char *field)
 {
 	const json_t *value = json_object_get(record, field);
-	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value)
+								       : 0;
 }
 
 static bool of_learner(const struct logs *logs, const json_t *record)
@@ -291,8 +295,8 @@ int sl_cmd_logs(int argc, char **argv)
 	}
 	free(seen.learners);
 	if (merge.malformed > 0)
-		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n", merge.malformed,
-			merge.malformed == 1 ? "" : "s", merge.first_malformed);
+		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n",
+			merge.malformed, merge.malformed == 1 ? "" : "s", merge.first_malformed);
 	sl_log_merge_close(&merge);
 	return status;
 }

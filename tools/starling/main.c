@@ -13,7 +13,8 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step", sl_cmd_topology},
+	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step",
+	 sl_cmd_topology},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
 	{"sim", "play the protocol from seeds, with faults, and check every step", sl_cmd_simtest},
 	{"bench", "measure what a round costs on this machine", sl_cmd_bench},
@@ -32,7 +33,8 @@ bool sl_command_number(const char *text, uint64_t least, uint64_t most, uint64_t
 	if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
 		return false;
 	for (; *text != '\0'; text++)
-		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
 			return false;
 	*number = n;
 	return n >= least && n <= most;

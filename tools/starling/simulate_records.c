@@ -58,26 +58,30 @@ static json_t *mu_json(const struct sl_report *r, double mu)
 	return r->engine == SL_ENGINE_METROPOLIS ? json_real(mu) : json_null();
 }
 
-static void hear_view(struct sl_simulated *l, uint32_t learner, struct sl_round_row *row, const struct sl_report *r)
+static void hear_view(struct sl_simulated *l, uint32_t learner, struct sl_round_row *row,
+		      const struct sl_report *r)
 {
-	json_t *record = json_pack("{s:I, s:I, s:s, s:I, s:o}", "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mixing",
-				   sl_engine_name(r->engine), "steps", (json_int_t)r->n[2], "mu", mu_json(r, r->real));
+	json_t *record = json_pack("{s:I, s:I, s:s, s:I, s:o}", "learners", (json_int_t)r->n[0], "edges",
+				   (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine), "steps",
+				   (json_int_t)r->n[2], "mu", mu_json(r, r->real));
 	l->mu = r->real;
 	sl_round_table_view(row, record);
 	sl_round_table_member(row, learner, r->a);
 	json_decref(record);
 }
 
-static void hear_committed(struct sl_simulation *s, uint32_t learner, struct sl_round_row *row, const struct sl_report *r)
+static void hear_committed(struct sl_simulation *s, uint32_t learner, struct sl_round_row *row,
+			   const struct sl_report *r)
 {
 	struct sl_simulated *l = &s->learners[learner];
 	char digest[2 * SL_HASH_BYTES + 1];
 	uint64_t bytes = sl_runner_bytes(s->runner, learner);
 	sodium_bin2hex(digest, sizeof digest, r->hash, SL_HASH_BYTES);
-	json_t *record = json_pack("{s:I, s:I, s:I, s:s, s:I, s:o, s:f, s:s, s:f, s:I}", "attempt", (json_int_t)r->a,
-				   "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mixing",
-				   sl_engine_name(r->engine), "steps", (json_int_t)r->n[2], "mu", mu_json(r, l->mu), "margin", r->real, "digest", digest, "train_s", l->train_s,
-				   "round_bytes_sent", (json_int_t)(bytes - l->bytes));
+	json_t *record = json_pack(
+		"{s:I, s:I, s:I, s:s, s:I, s:o, s:f, s:s, s:f, s:I}", "attempt", (json_int_t)r->a, "learners",
+		(json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine),
+		"steps", (json_int_t)r->n[2], "mu", mu_json(r, l->mu), "margin", r->real, "digest", digest,
+		"train_s", l->train_s, "round_bytes_sent", (json_int_t)(bytes - l->bytes));
 	sl_round_table_committed(row, learner, record);
 	json_decref(record);
 	l->bytes = bytes;
@@ -130,7 +134,8 @@ void sl_simulate_reported(void *context, uint32_t learner, const struct sl_repor
 /* Learners take turns: a part of the round is what all of them spent in its phases, one after the other. */
 static void set_parts(struct sl_simulation *s, struct sl_round_row *row)
 {
-	static const enum sl_phase last[SL_PARTS] = {SL_PHASE_AGREE, SL_PHASE_SHARE, SL_PHASE_RELEASE, SL_PHASE_MIX, SL_PHASE_COMMIT};
+	static const enum sl_phase last[SL_PARTS] = {SL_PHASE_AGREE, SL_PHASE_SHARE, SL_PHASE_RELEASE,
+						     SL_PHASE_MIX, SL_PHASE_COMMIT};
 	struct sl_runner_figures figures;
 	double ms = 1; /* 0 is not known */
 	int phase = SL_PHASE_DISCOVER;

@@ -96,22 +96,23 @@ static int open_runner(struct sl_simulation *s, struct sl_error *error)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct sl_runner_options options = {.learners = s->plan.learners,
-					.settings = &s->plan.settings,
-					.schedule = &s->plan.schedule,
-					.parameters = s->plan.n,
-					.initial = s->initial,
-					.seed = s->plan.options.seed,
-					.verify = s->plan.options.verify,
-					.workers = processors > 1 ? (uint32_t)processors : 1,
-					.train = train,
-					.committed = sl_simulate_committed,
-					.reported = sl_simulate_reported,
-					.context = s};
+					    .settings = &s->plan.settings,
+					    .schedule = &s->plan.schedule,
+					    .parameters = s->plan.n,
+					    .initial = s->initial,
+					    .seed = s->plan.options.seed,
+					    .verify = s->plan.options.verify,
+					    .workers = processors > 1 ? (uint32_t)processors : 1,
+					    .train = train,
+					    .committed = sl_simulate_committed,
+					    .reported = sl_simulate_reported,
+					    .context = s};
 	return sl_runner_open(&options, &s->runner, error);
 }
 
 /* Last of all: what stood in the file is gone then. */
-static int open_outputs(struct sl_simulation *s, const struct sl_simulation_options *o, struct sl_error *error)
+static int open_outputs(struct sl_simulation *s, const struct sl_simulation_options *o,
+			struct sl_error *error)
 {
 	s->save = o->save;
 	s->save_made = o->save != NULL && mkdir(o->save, 0777) == 0;
@@ -123,8 +124,8 @@ static int open_outputs(struct sl_simulation *s, const struct sl_simulation_opti
 	return s->csv != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "--csv %s: %s", o->csv, strerror(errno));
 }
 
-int sl_simulate_open(struct sl_simulation *s, const struct sl_simulation_options *options, struct sl_progress *progress,
-		       struct sl_error *error)
+int sl_simulate_open(struct sl_simulation *s, const struct sl_simulation_options *options,
+		     struct sl_progress *progress, struct sl_error *error)
 {
 	*s = (struct sl_simulation){.progress = progress};
 	int rc = sl_plan_begin(&s->plan, &options->plan, error);

@@ -1,6 +1,8 @@
-/* simulate_run.h - `starling simulate`: what `starling launch` does in daemons, done by a swarm in this process.
+/* simulate_run.h - `starling simulate`: what `starling launch` does in daemons, done by a swarm in this
+ * process.
  *
- * What the cores report becomes the records that daemons would log, and those the same rounds: one table for both.
+ * What the cores report becomes the records that daemons would log, and those the same rounds: one table for
+ * both.
  */
 #pragma once
 
@@ -10,7 +12,7 @@
 
 struct sl_simulation_options {
 	struct sl_launch_options plan; /* learners, rounds, topology, data, seed, verify, json, set */
-	const char *csv, *save;        /* file, folder; NULL: none */
+	const char *csv, *save;	       /* file, folder; NULL: none */
 };
 
 /* What a learner has come to in this round. */
@@ -33,11 +35,11 @@ struct sl_simulation {
 	struct sl_round_table rounds;
 	uint32_t handed; /* rounds that are shown */
 	double begun_s, seconds;
-	double cpu_s;               /* of the process, when the last round was shown */
+	double cpu_s;			/* of the process, when the last round was shown */
 	struct sl_runner_figures spent; /* .. and of the learners */
-	char reason[SL_ERROR_BYTES];    /* why the last attempt failed */
-	struct sl_error error;          /* that ended the run */
-	int signal;                     /* that did; 0: none */
+	char reason[SL_ERROR_BYTES];	/* why the last attempt failed */
+	struct sl_error error;		/* that ended the run */
+	int signal;			/* that did; 0: none */
 	FILE *csv;
 	const char *save; /* NULL: nothing more to save */
 	bool save_made;	  /* its folder, here and now: goes again when nothing is saved */
@@ -45,7 +47,7 @@ struct sl_simulation {
 
 /* Checks everything that can be checked, and reads the data. Nothing is left behind after an error. */
 int sl_simulate_open(struct sl_simulation *simulation, const struct sl_simulation_options *options,
-		       struct sl_progress *progress, struct sl_error *error);
+		     struct sl_progress *progress, struct sl_error *error);
 /* Runs to the end, and says what came of it: the exit status. */
 int sl_simulate_run(struct sl_simulation *simulation);
 void sl_simulate_close(struct sl_simulation *simulation);

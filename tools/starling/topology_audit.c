@@ -93,11 +93,11 @@ static int mark_suspects(const char *text, uint32_t n, bool *mark, struct sl_err
 		unsigned long id = digits > 0 ? strtoul(at, NULL, 10) : 0; /* far too large: ULONG_MAX */
 		if (digits == 0 || (at[digits] != ',' && at[digits] != '\0'))
 			return sl_err_set(error, SL_ERR_INVALID, "--suspects %s: ids and commas, as in 3,5",
-				       text);
+					  text);
 		if (id < 1 || id > n)
 			return sl_err_set(error, SL_ERR_INVALID,
-				       "--suspects %s: unknown learner %.*s (learners are 1 to %u)", text,
-				       (int)digits, at, n);
+					  "--suspects %s: unknown learner %.*s (learners are 1 to %u)", text,
+					  (int)digits, at, n);
 		mark[id - 1] = true;
 		at += digits;
 		if (*at == '\0')
@@ -116,7 +116,7 @@ static int read_suspects(const char *text, uint32_t n, uint32_t *suspects, size_
 			suspects[(*count)++] = v;
 	if (rc == SL_OK && *count == n)
 		rc = sl_err_set(error, SL_ERR_INVALID,
-			     "--suspects %s: these are all; nobody is left to learn about", text);
+				"--suspects %s: these are all; nobody is left to learn about", text);
 	return rc;
 }
 
@@ -125,7 +125,7 @@ static int check_quorum(uint32_t quorum, uint32_t n, struct sl_error *error)
 	if (quorum == 0 || (quorum >= sl_participants_majority(n) && quorum <= n))
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_INVALID, "--quorum %u: must be %u to %u of %u learners", quorum,
-		       sl_participants_majority(n), n, n);
+			  sl_participants_majority(n), n, n);
 }
 
 static int audit(const struct options *o, const struct sl_schedule *schedule, bool *beyond,

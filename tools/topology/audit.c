@@ -13,10 +13,10 @@
 struct inquiry {
 	const struct sl_audit_request *request;
 	struct sl_participants participants;
-	struct sl_leakage leakage;	 /* over all steps so far */
-	void *memory;		 /* of the audit */
-	uint32_t rounds, beyond; /* steps: with a quorum; in which they learn more than the mean */
-	uint32_t groups_most;	 /* of a step: what it tells without the others */
+	struct sl_leakage leakage; /* over all steps so far */
+	void *memory;		   /* of the audit */
+	uint32_t rounds, beyond;   /* steps: with a quorum; in which they learn more than the mean */
+	uint32_t groups_most;	   /* of a step: what it tells without the others */
 };
 
 static int open_inquiry(struct inquiry *q, const struct sl_audit_request *request)
@@ -135,7 +135,7 @@ static void write_verdict(FILE *out, const struct inquiry *q)
 		fputs("PRIVATE: there is no round, and nothing to learn.\n", out);
 	else if (q->beyond > 0)
 		sl_leakage_text_not_private(out, who, q->beyond, q->rounds, (uint32_t)r->count,
-				     r->schedule->learners);
+					    r->schedule->learners);
 	else if (together(q))
 		fprintf(out,
 			"%s: %s no more than the mean in each round, but more from all of them if models do "
@@ -170,7 +170,8 @@ static json_t *step_json(const struct inquiry *q, uint32_t step)
 	const struct sl_participants *m = &q->participants;
 	json_t *groups = json_array(), *absent = json_array();
 	for (uint32_t g = 0; g < m->groups; g++)
-		json_array_append_new(groups, sl_json_ids(m->member + m->start[g], sl_participants_size(m, g)));
+		json_array_append_new(groups,
+				      sl_json_ids(m->member + m->start[g], sl_participants_size(m, g)));
 	for (uint32_t v = 0; v < m->graph.n; v++)
 		if (!m->present[v])
 			json_array_append_new(absent, json_integer((json_int_t)v + 1));

@@ -17,7 +17,8 @@ static size_t max(size_t a, size_t b)
 static size_t room(uint32_t n, uint32_t edges)
 {
 	size_t scratch = max(sl_spectrum_scratch(n), sl_connectivity_scratch(n, edges));
-	scratch = max(scratch, max(sl_minimal_polynomial_scratch(n, edges) + 8 * (size_t)n, sl_tree_bytes(n)));
+	scratch =
+		max(scratch, max(sl_minimal_polynomial_scratch(n, edges) + 8 * (size_t)n, sl_tree_bytes(n)));
 	return sl_schedule_graph_bytes(n, edges) + scratch;
 }
 
@@ -38,7 +39,8 @@ void sl_figures_close(struct sl_figures *figures)
 static int parts_of(const struct sl_graph *graph, struct sl_arena *arena, struct sl_step_figures *f)
 {
 	size_t mark = sl_arena_mark(arena);
-	uint32_t *part = SL_ARENA_TAKE(arena, graph->n, uint32_t), *size = SL_ARENA_TAKE(arena, graph->n, uint32_t);
+	uint32_t *part = SL_ARENA_TAKE(arena, graph->n, uint32_t),
+		 *size = SL_ARENA_TAKE(arena, graph->n, uint32_t);
 	if (part == NULL || size == NULL)
 		return SL_ERR_NOMEM;
 	f->parts = sl_graph_components(graph, part, arena);
@@ -59,20 +61,24 @@ static int connectivity_of(const struct sl_graph *graph, struct sl_arena *arena,
 	f->articulation = articulation;
 	int rc = sl_connectivity(graph, n - 1, &f->kappa, cut, arena);
 	f->cut_count = f->kappa < n - 1 ? f->kappa : 0;
-	return rc == SL_OK ? sl_connectivity_articulation(graph, articulation, &f->articulation_count, arena) : rc;
+	return rc == SL_OK ? sl_connectivity_articulation(graph, articulation, &f->articulation_count, arena)
+			   : rc;
 }
 
 /* Shares, one to each neighbour, and a state an iteration to each of them. */
-static void bytes_of(const struct sl_field *field, const struct sl_figures_request *request, struct sl_step_figures *f)
+static void bytes_of(const struct sl_field *field, const struct sl_figures_request *request,
+		     struct sl_step_figures *f)
 {
-	double elements = (double)request->floats + 1, share = request->seeded ? SL_KEY_BYTES : field->bytes * elements;
+	double elements = (double)request->floats + 1,
+	       share = request->seeded ? SL_KEY_BYTES : field->bytes * elements;
 	double edge = share + SL_STATE_BYTES * (double)f->k * elements;
 	f->bytes_mean = f->degree_mean * edge;
 	f->bytes_most = f->degree_max * edge;
 }
 
 static int metropolis_of(const struct sl_graph *graph, const struct sl_field *field,
-			 const struct sl_figures_request *request, struct sl_arena *arena, struct sl_step_figures *f)
+			 const struct sl_figures_request *request, struct sl_arena *arena,
+			 struct sl_step_figures *f)
 {
 	size_t mark = sl_arena_mark(arena);
 	int rc = sl_spectrum_mu(graph, arena, &f->mu);

@@ -50,7 +50,7 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step, struct sl_step_fi
 enum sl_privacy_verdict {
 	SL_PRIVACY_OPEN,
 	SL_PRIVACY_PARTS, /* not connected */
-	SL_PRIVACY_FEW,   /* fewer than c + 2 learners */
-	SL_PRIVACY_CUT,   /* c learners or fewer cut it apart: f->cut */
+	SL_PRIVACY_FEW,	  /* fewer than c + 2 learners */
+	SL_PRIVACY_CUT,	  /* c learners or fewer cut it apart: f->cut */
 };
 enum sl_privacy_verdict sl_figures_privacy_check(const struct sl_step_figures *f, uint32_t c);

@@ -32,16 +32,16 @@ static int rejection_first(const struct sl_import_request *q, struct sl_error *e
 	return sl_err_wrap(error, "%s", strcmp(q->files[0], "-") == 0 ? "standard input" : q->files[0]);
 }
 
-int sl_import_name(const struct sl_import_text *text, struct sl_import_names *names, const char *name, size_t length,
-		   uint32_t *index)
+int sl_import_name(const struct sl_import_text *text, struct sl_import_names *names, const char *name,
+		   size_t length, uint32_t *index)
 {
 	int rc = sl_import_names_index(names, name, length, index);
 	if (rc == SL_ERR_RANGE)
 		return sl_import_text_fail(text, "\"%.40s...\": a name of more than %u bytes", name,
-				    SL_NAME_BYTES - 1);
+					   SL_NAME_BYTES - 1);
 	if (rc == SL_ERR_FULL)
 		return sl_import_text_fail(text, "node %u, \"%.*s\", is one too many", SL_LEARNERS_MAX + 1,
-				    (int)length, name);
+					   (int)length, name);
 	return SL_OK;
 }
 
@@ -134,7 +134,7 @@ static int contacts_schedule(const struct sl_import_request *request, struct sl_
 	int rc = add_steps(request, contacts, vertex, schedule);
 	if (rc == SL_ERR_RANGE)
 		return sl_err_set(error, SL_ERR_FORMAT, "more than %u steps; --steps keeps the first of them",
-			       SL_IMPORT_STEPS_MAX);
+				  SL_IMPORT_STEPS_MAX);
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
@@ -148,8 +148,8 @@ static int count_steps(const struct sl_import_request *request, double every_s, 
 		count = request->steps;
 	if (count > SL_IMPORT_STEPS_MAX)
 		return sl_err_set(error, SL_ERR_FORMAT,
-			       "%g s of movement are more than %u steps of %g s; say --every or --steps",
-			       end_s, SL_IMPORT_STEPS_MAX, every_s);
+				  "%g s of movement are more than %u steps of %g s; say --every or --steps",
+				  end_s, SL_IMPORT_STEPS_MAX, every_s);
 	*steps = (uint32_t)count;
 	return SL_OK;
 }
@@ -163,10 +163,10 @@ static int tracks_schedule(const struct sl_import_request *request, const struct
 	if (rc != SL_OK)
 		return rc;
 	rc = sl_import_tracks_schedule(tracks, vertex, request->range_m, every_s, steps, SL_IMPORT_LINKS_MAX,
-				schedule);
+				       schedule);
 	if (rc == SL_ERR_RANGE)
 		return sl_err_set(error, SL_ERR_FORMAT, "more than %u links in all; say --every or --steps",
-			       SL_IMPORT_LINKS_MAX);
+				  SL_IMPORT_LINKS_MAX);
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
@@ -188,15 +188,15 @@ static int check_options(const struct sl_import_request *q, enum sl_import_forma
 	bool edges = format == SL_IMPORT_EDGES;
 	if (edges && (q->range_m > 0 || q->every_s > 0))
 		sl_err_set(error, SL_ERR_INVALID, "an edge list has no use for --%s%s",
-			q->range_m > 0 ? "range" : "every", force);
+			   q->range_m > 0 ? "range" : "every", force);
 	else if (!edges && timed(q))
 		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) has no use for --by%s", name, force);
 	else if (!edges && q->count > 1)
 		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) is one file, not %zu%s", name, q->count,
-			force);
+			   force);
 	else if (!edges && !(q->range_m > 0))
-		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) needs the radio's --range in metres%s", name,
-			force);
+		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) needs the radio's --range in metres%s",
+			   name, force);
 	else
 		return SL_OK;
 	return rejection_first(q, error);
@@ -219,7 +219,7 @@ static int settle(struct reading *r, struct sl_import_text *text)
 	enum sl_import_format *format = &r->import->format;
 	if (*format == SL_IMPORT_GUESS && is_schedule(*text))
 		return sl_err_set(text->error, SL_ERR_FORMAT,
-			       "%s: a schedule already; it can be played as it is", text->name);
+				  "%s: a schedule already; it can be played as it is", text->name);
 	if (*format != SL_IMPORT_GUESS)
 		return SL_OK;
 	*format = sl_import_guess(text);
@@ -260,7 +260,7 @@ static int make_schedule(struct reading *r, struct sl_error *error)
 	struct sl_schedule *schedule = &r->import->schedule;
 	if (names->count < 2)
 		return sl_err_set(error, SL_ERR_FORMAT, "%s; a schedule needs two or more",
-			       names->count == 0 ? "no node" : "one node");
+				  names->count == 0 ? "no node" : "one node");
 	int rc = sl_import_names_sort(names, vertex);
 	if (rc != SL_OK)
 		return sl_err_set(error, rc, "%s", sl_err_text(rc));

@@ -18,7 +18,8 @@ static int add_place(const struct reader *r, const double *number)
 		return sl_import_text_fail(r->text, "a time before 0: %g", place.t);
 	if (last != NULL && place.t < last->t)
 		return sl_import_text_fail(r->text, "time goes back from %g to %g%s", last->t, place.t,
-				    r->numbers == 3 ? " (a file with heights must begin with \"#3D\")" : "");
+					   r->numbers == 3 ? " (a file with heights must begin with \"#3D\")"
+							   : "");
 	if (last != NULL && place.t == last->t && (place.x != last->x || place.y != last->y))
 		return sl_import_text_fail(r->text, "two places at the time %g", place.t);
 	return sl_import_tracks_add(r->track, place) == SL_OK
@@ -30,8 +31,8 @@ static int unlike_places(const struct reader *r, uint32_t count)
 {
 	bool heights = r->numbers == 3 && count % 4 == 0;
 	return sl_import_text_fail(r->text, "%u numbers, which are no places \"t x y%s\"%s", count,
-			    r->numbers == 4 ? " z" : "",
-			    heights ? " (a file with heights must begin with \"#3D\")" : "");
+				   r->numbers == 4 ? " z" : "",
+				   heights ? " (a file with heights must begin with \"#3D\")" : "");
 }
 
 static int read_places(const struct reader *r, char *line)
@@ -44,7 +45,7 @@ static int read_places(const struct reader *r, char *line)
 		double most = time ? SL_TIME_MAX : SL_PLACE_MAX;
 		if (!sl_import_text_number(word, most, &number[count % r->numbers]))
 			return sl_import_text_fail(r->text, "\"%.40s\" is no %s up to %g", word,
-					    time ? "time" : "coordinate", most);
+						   time ? "time" : "coordinate", most);
 		if (++count % r->numbers != 0)
 			continue;
 		int rc = add_place(r, number);
@@ -54,7 +55,8 @@ static int read_places(const struct reader *r, char *line)
 	return count % r->numbers == 0 ? SL_OK : unlike_places(r, count);
 }
 
-static int read_node(struct reader *r, char *line, struct sl_import_names *names, struct sl_import_tracks *tracks)
+static int read_node(struct reader *r, char *line, struct sl_import_names *names,
+		     struct sl_import_tracks *tracks)
 {
 	char name[SL_NAME_BYTES];
 	uint32_t index;
@@ -66,7 +68,8 @@ static int read_node(struct reader *r, char *line, struct sl_import_names *names
 	return read_places(r, line);
 }
 
-int sl_import_bonnmotion(struct sl_import_text *text, struct sl_import_names *names, struct sl_import_tracks *tracks)
+int sl_import_bonnmotion(struct sl_import_text *text, struct sl_import_names *names,
+			 struct sl_import_tracks *tracks)
 {
 	struct reader r = {.text = text, .numbers = 3};
 	int rc = SL_OK;

@@ -82,7 +82,7 @@ static int read_when(const struct reader *r, char *rest, const char *between, do
 		return sl_import_text_fail(r->text, "the edge has no %s that says its step", by);
 	if (!sl_import_text_number(word, WHEN_MAX, when))
 		return sl_import_text_fail(r->text, "%s, \"%.40s\", is no step or time up to %g", by, word,
-				    WHEN_MAX);
+					   WHEN_MAX);
 	return SL_OK;
 }
 
@@ -97,7 +97,7 @@ static int read_line(const struct reader *r, char *line)
 	char *rest = line, *from = next_word(&rest, between), *to = next_word(&rest, between);
 	if (*from == '\0' || *to == '\0')
 		return sl_import_text_fail(r->text, "\"%.40s\" is half an edge; one reads \"u v\"",
-				    *from ? from : to);
+					   *from ? from : to);
 	if (strchr(from, ',') != NULL || strchr(to, ',') != NULL)
 		return sl_import_text_fail(
 			r->text, "\"%.40s\" has a comma: are blanks part of the names? They cannot be here",

@@ -66,7 +66,8 @@ static int read_number(const struct reader *r, const char *what, const char *tex
 	if (text == NULL)
 		return sl_import_text_fail(r->text, "the %s is missing", what);
 	if (!sl_import_text_number(text, most, number) || *number < least)
-		return sl_import_text_fail(r->text, "\"%.40s\" is no %s from %g to %g", text, what, least, most);
+		return sl_import_text_fail(r->text, "\"%.40s\" is no %s from %g to %g", text, what, least,
+					   most);
 	return SL_OK;
 }
 
@@ -78,7 +79,8 @@ static int read_metres(const struct reader *r, char **rest, double *metres)
 static int read_end(const struct reader *r, char **rest)
 {
 	const char *more = word(rest);
-	return more == NULL || *more == '#' ? SL_OK : sl_import_text_fail(r->text, "\"%.40s\" is too much", more);
+	return more == NULL || *more == '#' ? SL_OK
+					    : sl_import_text_fail(r->text, "\"%.40s\" is too much", more);
 }
 
 /* "X_ 1.5"; *axis 2 is the height, which is not used. */
@@ -136,7 +138,7 @@ static int read_order(struct reader *r, char **rest)
 	if (verb != NULL && strcmp(verb, "set") == 0)
 		return read_jump(r, rest, &event);
 	return sl_import_text_fail(r->text, "\"%.40s\" is neither \"setdest\" nor \"set\"",
-			    verb != NULL ? verb : "");
+				   verb != NULL ? verb : "");
 }
 
 /* What is left of: $node_(0) set X_ 1.0 */
@@ -203,7 +205,8 @@ static int play(struct sl_track *track, const struct event *event)
 	if (rc != SL_OK || way == 0 || event->speed == 0)
 		return rc;
 	/* In the end, or never. */
-	return sl_import_tracks_add(track, (struct sl_place){event->t + way / event->speed, event->x, event->y});
+	return sl_import_tracks_add(track,
+				    (struct sl_place){event->t + way / event->speed, event->x, event->y});
 }
 
 static int play_all(struct reader *r, struct sl_import_tracks *tracks)
@@ -212,10 +215,10 @@ static int play_all(struct reader *r, struct sl_import_tracks *tracks)
 	for (uint32_t i = 0; i < r->names->count; i++) {
 		if (isnan(r->start[i][0]) || isnan(r->start[i][1]))
 			return sl_err_set(r->text->error, SL_ERR_FORMAT,
-				       "%s: node %s is never given its X_ and Y_", r->text->name,
-				       r->names->name[i]);
+					  "%s: node %s is never given its X_ and Y_", r->text->name,
+					  r->names->name[i]);
 		rc = sl_import_tracks_add(&tracks->track[tracks->count++],
-				  (struct sl_place){0, r->start[i][0], r->start[i][1]});
+					  (struct sl_place){0, r->start[i][0], r->start[i][1]});
 		if (rc != SL_OK)
 			break;
 	}

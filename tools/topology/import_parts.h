@@ -24,9 +24,11 @@ int sl_import_edges(struct sl_import_text *text, const struct sl_import_request 
 		    struct sl_import_names *names, struct sl_contacts *contacts);
 
 /* The tracks of the nodes, by their index in names. */
-int sl_import_bonnmotion(struct sl_import_text *text, struct sl_import_names *names, struct sl_import_tracks *tracks);
-int sl_import_ns2(struct sl_import_text *text, struct sl_import_names *names, struct sl_import_tracks *tracks);
+int sl_import_bonnmotion(struct sl_import_text *text, struct sl_import_names *names,
+			 struct sl_import_tracks *tracks);
+int sl_import_ns2(struct sl_import_text *text, struct sl_import_names *names,
+		  struct sl_import_tracks *tracks);
 
 /* sl_import_names_index, or the line's fault. */
-int sl_import_name(const struct sl_import_text *text, struct sl_import_names *names, const char *name, size_t length,
-		   uint32_t *index);
+int sl_import_name(const struct sl_import_text *text, struct sl_import_names *names, const char *name,
+		   size_t length, uint32_t *index);

@@ -41,8 +41,8 @@ static int unpack(struct sl_import_text *text, gzFile file, size_t bytes_max)
 		if (got < 0)
 			return unreadable(text, file);
 		if (text->count + (size_t)got > bytes_max)
-			return sl_err_set(text->error, SL_ERR_FORMAT, "%s: more than %zu MB of text", text->name,
-				       bytes_max >> 20);
+			return sl_err_set(text->error, SL_ERR_FORMAT, "%s: more than %zu MB of text",
+					  text->name, bytes_max >> 20);
 	}
 	return SL_OK;
 }
@@ -92,9 +92,11 @@ static gzFile open_file(const char *name)
 	return file;
 }
 
-int sl_import_text_read(struct sl_import_text *text, const char *name, size_t bytes_max, struct sl_error *error)
+int sl_import_text_read(struct sl_import_text *text, const char *name, size_t bytes_max,
+			struct sl_error *error)
 {
-	*text = (struct sl_import_text){.name = strcmp(name, "-") == 0 ? "standard input" : name, .error = error};
+	*text = (struct sl_import_text){.name = strcmp(name, "-") == 0 ? "standard input" : name,
+					.error = error};
 	gzFile file = open_file(name);
 	if (file == NULL)
 		return sl_err_set(error, SL_ERR_IO, "%s: %s", text->name, strerror(errno));
@@ -109,7 +111,7 @@ int sl_import_text_read(struct sl_import_text *text, const char *name, size_t by
 }
 
 int sl_import_text_copy(struct sl_import_text *text, const char *name, const void *bytes, size_t count,
-		 struct sl_error *error)
+			struct sl_error *error)
 {
 	*text = (struct sl_import_text){.name = name, .count = count, .error = error};
 	text->bytes = malloc(count + 1);

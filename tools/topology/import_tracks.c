@@ -60,8 +60,8 @@ double sl_import_tracks_end(const struct sl_import_tracks *tracks)
 	return end;
 }
 
-static size_t links_at(const struct sl_import_tracks *tracks, const uint32_t *vertex, double t, double range_m,
-		       struct sl_place *place, struct sl_edge *edges)
+static size_t links_at(const struct sl_import_tracks *tracks, const uint32_t *vertex, double t,
+		       double range_m, struct sl_place *place, struct sl_edge *edges)
 {
 	size_t count = 0;
 	for (uint32_t i = 0; i < tracks->count; i++) {
@@ -75,8 +75,8 @@ static size_t links_at(const struct sl_import_tracks *tracks, const uint32_t *ve
 	return count;
 }
 
-int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m, double every_s,
-		       uint32_t steps, size_t links_max, struct sl_schedule *schedule)
+int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m,
+			      double every_s, uint32_t steps, size_t links_max, struct sl_schedule *schedule)
 {
 	size_t n = tracks->count, links = 0;
 	struct sl_place *place = calloc(n + 1, sizeof *place);

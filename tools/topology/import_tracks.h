@@ -37,5 +37,5 @@ double sl_import_tracks_end(const struct sl_import_tracks *tracks);
 
 /* Adds a step for t = 0, every_s, 2 every_s, ... `steps` of them; vertex[i] is the vertex of track i. Two are
  * linked iff their distance is at most range_m. SL_ERR_RANGE: more than `links_max`. */
-int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m, double every_s,
-		       uint32_t steps, size_t links_max, struct sl_schedule *schedule);
+int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m,
+			      double every_s, uint32_t steps, size_t links_max, struct sl_schedule *schedule);

@@ -79,7 +79,8 @@ static void write_left_out(FILE *out, const struct sl_participants *m)
 	free(left);
 }
 
-void sl_leakage_text_learned(FILE *out, const struct sl_participants *m, const uint32_t *suspects, size_t count, bool why)
+void sl_leakage_text_learned(FILE *out, const struct sl_participants *m, const uint32_t *suspects,
+			     size_t count, bool why)
 {
 	const char *learn = count == 1 ? "learns" : "learn";
 	if (m->present_count == 0) {
@@ -161,7 +162,7 @@ void sl_leakage_text_span(FILE *out, const struct sl_leakage *leakage)
 }
 
 void sl_leakage_text_not_private(FILE *out, const char *who, uint32_t beyond, uint32_t rounds, uint32_t c,
-			  uint32_t n)
+				 uint32_t n)
 {
 	fprintf(out, "NOT PRIVATE: %s more than the mean", who);
 	if (beyond < rounds)

@@ -5,11 +5,13 @@
 
 #include "tools/lib/schedule_graph.h"
 
-int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule, uint32_t quorum)
+int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
+			 uint32_t quorum)
 {
 	uint32_t n = schedule->learners;
 	size_t bytes = sl_schedule_graph_bytes(n, sl_schedule_graph_edges_most(schedule));
-	*participants = (struct sl_participants){.schedule = schedule, .quorum = quorum, .memory = malloc(bytes)};
+	*participants =
+		(struct sl_participants){.schedule = schedule, .quorum = quorum, .memory = malloc(bytes)};
 	if (participants->memory == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&participants->arena, participants->memory, bytes);
@@ -104,8 +106,10 @@ void sl_participants_without(struct sl_participants *participants, const uint32_
 	for (size_t i = 0; i < count; i++)
 		participants->out[learners[i]] = true;
 	for (uint32_t v = 0; v < n; v++)
-		if (participants->present[v] && !participants->out[v] && participants->label[v] == UINT32_MAX) {
-			participants->start[participants->groups] = flood(participants, v, participants->groups);
+		if (participants->present[v] && !participants->out[v] &&
+		    participants->label[v] == UINT32_MAX) {
+			participants->start[participants->groups] =
+				flood(participants, v, participants->groups);
 			participants->groups++;
 		}
 	for (size_t i = 0; i < count; i++)
@@ -115,5 +119,6 @@ void sl_participants_without(struct sl_participants *participants, const uint32_
 
 bool sl_participants_beyond(const struct sl_participants *participants)
 {
-	return participants->groups > 1 || (participants->groups == 1 && sl_participants_size(participants, 0) == 1);
+	return participants->groups > 1 ||
+	       (participants->groups == 1 && sl_participants_size(participants, 0) == 1);
 }

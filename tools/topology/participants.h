@@ -33,7 +33,8 @@ static inline uint32_t sl_participants_majority(uint32_t n)
 }
 
 /* quorum >= the majority. SL_ERR_NOMEM. */
-int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule, uint32_t quorum);
+int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
+			 uint32_t quorum);
 void sl_participants_close(struct sl_participants *participants);
 
 int sl_participants_at(struct sl_participants *participants, uint32_t step);

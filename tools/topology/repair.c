@@ -44,15 +44,15 @@ static int repair_step(struct repair *r, uint32_t step, struct sl_schedule *repa
 }
 
 int sl_repair(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *repaired,
-		       struct sl_schedule *added, struct sl_error *error)
+	      struct sl_schedule *added, struct sl_error *error)
 {
 	struct repair r;
 	sl_schedule_init(repaired, schedule->learners);
 	sl_schedule_init(added, schedule->learners);
 	if (schedule->learners < (uint64_t)c + 2)
 		return sl_err_set(error, SL_ERR_INVALID,
-			       "%u learners can never bear %u that collude; it takes %llu",
-			       schedule->learners, c, (unsigned long long)c + 2);
+				  "%u learners can never bear %u that collude; it takes %llu",
+				  schedule->learners, c, (unsigned long long)c + 2);
 	int rc = open_repair(&r, schedule, c);
 	for (uint32_t s = 0; rc == SL_OK && s < schedule->steps; s++) {
 		rc = repair_step(&r, s, repaired, added);

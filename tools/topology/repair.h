@@ -8,4 +8,4 @@
  * the new links alone, step by step. SL_ERR_INVALID when there are fewer than c + 2 learners; both are closed
  * after an error. */
 int sl_repair(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *repaired,
-		       struct sl_schedule *added, struct sl_error *error);
+	      struct sl_schedule *added, struct sl_error *error);

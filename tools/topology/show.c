@@ -245,15 +245,15 @@ static json_t *row(uint32_t step, const struct sl_show_request *request, const s
 			  f->degree_mean, "max", (json_int_t)f->degree_max, "connected", f->parts == 1,
 			  "components", (json_int_t)f->parts, "largest", (json_int_t)f->largest, "mu", f->mu,
 			  "k", count_json(f->k, UINT64_MAX), "p", (json_int_t)request->figures.p);
-	json_t *more =
-		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:b, s:o, s:b, s:s?}", "kappa",
-			  (json_int_t)f->kappa, "tolerance", count_json((uint64_t)f->kappa - 1, UINT64_MAX),
-			  "cut", sl_json_ids(f->cut, f->cut_count), "articulation",
-			  sl_json_ids(f->articulation, f->articulation_count), "exact",
-			  count_json(f->exact, SL_FIGURE_NONE), "tree", count_json(f->tree, SL_FIGURE_NONE),
-			  "metropolis", f->parts == 1 && metropolis_runs(f, bits_of(request->figures.p)),
-			  "floats", (json_int_t)request->figures.floats, "seeded", request->figures.seeded, "bytes",
-			  bytes_json(f), "refused", refused, "note", note != NULL && *note != '\0' ? note : NULL);
+	json_t *more = json_pack(
+		"{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:b, s:o, s:b, s:s?}", "kappa",
+		(json_int_t)f->kappa, "tolerance", count_json((uint64_t)f->kappa - 1, UINT64_MAX), "cut",
+		sl_json_ids(f->cut, f->cut_count), "articulation",
+		sl_json_ids(f->articulation, f->articulation_count), "exact",
+		count_json(f->exact, SL_FIGURE_NONE), "tree", count_json(f->tree, SL_FIGURE_NONE),
+		"metropolis", f->parts == 1 && metropolis_runs(f, bits_of(request->figures.p)), "floats",
+		(json_int_t)request->figures.floats, "seeded", request->figures.seeded, "bytes",
+		bytes_json(f), "refused", refused, "note", note != NULL && *note != '\0' ? note : NULL);
 	free(note);
 	if (all != NULL && more != NULL)
 		json_object_update(all, more);

@@ -76,10 +76,10 @@ static int from_name(const struct sl_topology_request *request, struct sl_schedu
 	uint32_t n = request->learners, steps = request->steps;
 	if (n == 0)
 		return sl_err_set(error, SL_ERR_INVALID, "%s: say how many learners there are with -n",
-			       request->text);
+				  request->text);
 	if (n < 2 || n > SL_LEARNERS_MAX)
 		return sl_err_set(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n,
-			       SL_LEARNERS_MAX);
+				  SL_LEARNERS_MAX);
 	if (sl_family_parse(request->text, n, &topology, &why) != SL_OK)
 		return sl_err_set(error, SL_ERR_INVALID, "%s: %s (n is %u)", request->text, why, n);
 	if (steps == 0 && redrawn(topology.kind))
@@ -105,7 +105,7 @@ static int from_file(const struct sl_topology_request *request, struct sl_schedu
 		return rc;
 	if (request->learners != 0 && request->learners != schedule->learners) {
 		rc = sl_err_set(error, SL_ERR_INVALID, "%s: the schedule is for %u learners, not for %u",
-			     request->text, schedule->learners, request->learners);
+				request->text, schedule->learners, request->learners);
 		sl_schedule_close(schedule);
 		return rc;
 	}
@@ -120,11 +120,11 @@ static int unknown(const char *text, struct sl_error *error)
 	sl_topology_nearest(text, name);
 	if (name[0] != '\0')
 		return sl_err_set(error, SL_ERR_NOTFOUND,
-			       "%s: neither a file nor a topology; did you mean '%s'?", text, name);
+				  "%s: neither a file nor a topology; did you mean '%s'?", text, name);
 	return sl_err_set(error, SL_ERR_NOTFOUND,
-		       "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
-		       "neighbours:K, regular:D, geometric:R)",
-		       text);
+			  "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
+			  "neighbours:K, regular:D, geometric:R)",
+			  text);
 }
 
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,

@@ -106,7 +106,8 @@ static int find_alone(struct search *s)
 {
 	uint32_t count = 0, *vertices = SL_ARENA_TAKE(&s->scratch, s->participants.graph.n, uint32_t);
 	int rc = vertices == NULL ? SL_ERR_NOMEM
-				  : sl_connectivity_articulation(&s->participants.graph, vertices, &count, &s->scratch);
+				  : sl_connectivity_articulation(&s->participants.graph, vertices, &count,
+								 &s->scratch);
 	if (s->participants.present_count == 2)
 		return try_all(s, 1);
 	for (uint32_t i = 0; rc == SL_OK && i < count; i++)
@@ -183,7 +184,8 @@ static int search_step(struct search *s)
 static int open_search(struct search *s, const struct sl_schedule *schedule, uint32_t quorum)
 {
 	uint32_t n = schedule->learners;
-	size_t bytes = 4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_schedule_graph_edges_most(schedule));
+	size_t bytes =
+		4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_schedule_graph_edges_most(schedule));
 	s->memory = malloc(bytes);
 	s->present = calloc(n, sizeof *s->present);
 	int rc = sl_participants_open(&s->participants, schedule, quorum);
@@ -199,9 +201,9 @@ static int search_all(struct search *s, struct sl_error *error)
 		int rc = search_step(s);
 		if (rc == SL_ERR_RANGE)
 			return sl_err_set(error, rc,
-				       "too many coalitions of up to %u learners: ask for fewer with "
-				       "--tolerance, or name some with --suspects",
-				       s->c);
+					  "too many coalitions of up to %u learners: ask for fewer with "
+					  "--tolerance, or name some with --suspects",
+					  s->c);
 		if (rc != SL_OK)
 			return sl_err_set(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));
 	}

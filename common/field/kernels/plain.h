@@ -19,15 +19,17 @@ static inline size_t sl_plain_block(size_t count, size_t at)
 
 /* --- coins --- */
 
-static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out, size_t blocks)
+static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
+				   size_t blocks)
 {
-	static const uint8_t nonce[crypto_stream_chacha20_NONCEBYTES]; /* 0: every key is used for one stream */
+	static const uint8_t
+		nonce[crypto_stream_chacha20_NONCEBYTES]; /* 0: every key is used for one stream */
 	memset(out, 0, 64 * blocks);
 	crypto_stream_chacha20_xor_ic(out, out, 64 * blocks, nonce, first, key);
 }
 
-/* Every word is stored; a rejected one is overwritten by the next, which spares a branch that p just above a power of
- * two would make unpredictable. */
+/* Every word is stored; a rejected one is overwritten by the next, which spares a branch that p just above a
+ * power of two would make unpredictable. */
 static inline size_t sl_plain_keep(const struct sl_field *field, uint64_t *v, size_t count)
 {
 	size_t kept = 0;
@@ -38,7 +40,8 @@ static inline size_t sl_plain_keep(const struct sl_field *field, uint64_t *v, si
 	return kept;
 }
 
-static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
+static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *packed, size_t count,
+				   uint64_t *out)
 {
 	uint64_t mask = UINT64_MAX >> (64 - field->bits), worst = 0;
 	sl_bytes_unpack(out, packed, count, field->bytes);
@@ -51,21 +54,22 @@ static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *
 
 /* --- vectors --- */
 
-static inline void sl_plain_add(const struct sl_field *field, uint64_t *restrict s, const uint64_t *restrict v, size_t count)
+static inline void sl_plain_add(const struct sl_field *field, uint64_t *restrict s,
+				const uint64_t *restrict v, size_t count)
 {
 	for (size_t l = 0; l < count; l++)
 		s[l] = sl_field_add(field, s[l], v[l]);
 }
 
-static inline void sl_plain_subtract(const struct sl_field *field, uint64_t *restrict s, const uint64_t *restrict v,
-				  size_t count)
+static inline void sl_plain_subtract(const struct sl_field *field, uint64_t *restrict s,
+				     const uint64_t *restrict v, size_t count)
 {
 	for (size_t l = 0; l < count; l++)
 		s[l] = sl_field_sub(field, s[l], v[l]);
 }
 
-static inline void sl_plain_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w,
-				  bool add)
+static inline void sl_plain_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v,
+				     size_t count, uint64_t w, bool add)
 {
 	struct sl_factor factor = sl_factor_of(field, w);
 	for (size_t l = 0; l < count; l++) {
@@ -76,9 +80,11 @@ static inline void sl_plain_multiply(const struct sl_field *field, uint64_t *s, 
 
 /* --- sums of products --- */
 
-static inline void sl_plain_prepare(const struct sl_field *field, const uint64_t *weights, size_t n, uint64_t *prepared)
+static inline void sl_plain_prepare(const struct sl_field *field, const uint64_t *weights, size_t n,
+				    uint64_t *prepared)
 {
-	struct sl_factor scale = sl_factor_of(field, field->mersenne31 ? 1 : (uint64_t)(((unsigned __int128)1 << 64) % field->p));
+	struct sl_factor scale = sl_factor_of(
+		field, field->mersenne31 ? 1 : (uint64_t)(((unsigned __int128)1 << 64) % field->p));
 	for (size_t k = 0; k < n; k++)
 		prepared[k] = sl_factor_times(&scale, weights[k]);
 }
@@ -102,11 +108,12 @@ static inline void sl_plain_dot31(const struct sl_dot *dot, const uint64_t *w, u
 	for (size_t l = 0; l < count; l++)
 		out[l] = sl_plain_times31(dot->first[l], w[0]);
 	for (; k + 3 <= dot->terms; k += 3) {
-		const uint64_t *restrict a = dot->rows + (k - 1) * stride, *restrict b = a + stride, *restrict c = b + stride;
+		const uint64_t *restrict a = dot->rows + (k - 1) * stride, *restrict b = a + stride,
+					 *restrict c = b + stride;
 		uint64_t w0 = w[k], w1 = w[k + 1], w2 = w[k + 2];
 		for (size_t l = 0; l < count; l++)
-			out[l] = sl_plain_fold31(out[l]) + sl_plain_times31(a[l], w0) + sl_plain_times31(b[l], w1) +
-				 sl_plain_times31(c[l], w2);
+			out[l] = sl_plain_fold31(out[l]) + sl_plain_times31(a[l], w0) +
+				 sl_plain_times31(b[l], w1) + sl_plain_times31(c[l], w2);
 	}
 	for (; k < dot->terms; k++) {
 		const uint64_t *restrict a = dot->rows + (k - 1) * stride;
@@ -118,9 +125,11 @@ static inline void sl_plain_dot31(const struct sl_dot *dot, const uint64_t *w, u
 }
 
 /* Any p < 2^61: the sum stays below 2 p 2^64 < 2^126, one correction per run brings it below p 2^64. */
-static inline uint64_t sl_plain_dot_one(const struct sl_dot *dot, const struct sl_montgomery *m, const uint64_t *w, size_t l)
+static inline uint64_t sl_plain_dot_one(const struct sl_dot *dot, const struct sl_montgomery *m,
+					const uint64_t *w, size_t l)
 {
-	unsigned __int128 limit = (unsigned __int128)m->p << 64, sum = (unsigned __int128)w[0] * dot->first[l];
+	unsigned __int128 limit = (unsigned __int128)m->p << 64,
+			  sum = (unsigned __int128)w[0] * dot->first[l];
 	for (size_t k = 1; k < dot->terms;) {
 		size_t end = dot->terms - k > m->run ? k + m->run : dot->terms;
 		for (; k < end; k++)
@@ -146,8 +155,8 @@ static inline void sl_plain_dot(const struct sl_dot *dot, uint64_t *const *out)
 
 /* --- packed vectors --- */
 
-static inline void sl_plain_gather(const struct sl_field *field, uint64_t *restrict total, const uint8_t *const *packed,
-				uint32_t rows, size_t at, size_t count)
+static inline void sl_plain_gather(const struct sl_field *field, uint64_t *restrict total,
+				   const uint8_t *const *packed, uint32_t rows, size_t at, size_t count)
 {
 	uint64_t element[SL_KERNEL_BLOCK];
 	size_t from = at * field->bytes;
@@ -172,8 +181,8 @@ static inline uint64_t sl_plain_greatest(const struct sl_field *field, const uin
 	return greatest;
 }
 
-static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *restrict s, const uint8_t *packed, size_t count,
-				  bool add)
+static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *restrict s,
+				     const uint8_t *packed, size_t count, bool add)
 {
 	uint64_t element[SL_KERNEL_BLOCK], greatest = 0;
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
@@ -191,8 +200,9 @@ static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *res
 /* --- mixing --- */
 
 /* sum[l] += trunc((X_j - X_i) / d) for one neighbour j. */
-static inline void sl_plain_mix_one(uint64_t *restrict sum, const uint64_t *restrict old, const uint8_t *restrict wire,
-				 const struct sl_divisor *divisor, size_t count)
+static inline void sl_plain_mix_one(uint64_t *restrict sum, const uint64_t *restrict old,
+				    const uint8_t *restrict wire, const struct sl_divisor *divisor,
+				    size_t count)
 {
 	for (size_t l = 0; l < count; l++) {
 		uint64_t v;
@@ -202,7 +212,7 @@ static inline void sl_plain_mix_one(uint64_t *restrict sum, const uint64_t *rest
 }
 
 static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *const *states,
-			     const struct sl_divisor *divisors, uint32_t degree)
+				const struct sl_divisor *divisors, uint32_t degree)
 {
 	uint64_t old[SL_KERNEL_BLOCK], sum[SL_KERNEL_BLOCK];
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {

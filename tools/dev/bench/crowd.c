@@ -46,8 +46,8 @@ static int play(const struct sl_runner_options *options, struct sl_crowd_costs *
 	return rc;
 }
 
-static int settings_of(const struct sl_crowd *crowd, const struct sl_schedule *schedule, struct sl_settings *settings,
-		       struct sl_error *error)
+static int settings_of(const struct sl_crowd *crowd, const struct sl_schedule *schedule,
+		       struct sl_settings *settings, struct sl_error *error)
 {
 	const char *set[SL_CROWD_SETS + 2] = {"rounds=1", "gate=warn"};
 	size_t count = 2;
@@ -61,15 +61,16 @@ int sl_crowd_round(const struct sl_crowd *crowd, struct sl_crowd_costs *costs, s
 	struct crowd_run run = {crowd, costs};
 	struct sl_settings settings;
 	struct sl_schedule schedule;
-	struct sl_topology_request request = {.text = crowd->topology, .learners = crowd->learners, .steps = 1, .seed = 1};
+	struct sl_topology_request request = {
+		.text = crowd->topology, .learners = crowd->learners, .steps = 1, .seed = 1};
 	struct sl_runner_options options = {.learners = crowd->learners,
-					.settings = &settings,
-					.schedule = &schedule,
-					.parameters = crowd->parameters,
-					.seed = 1,
-					.train = train,
-					.reported = reported,
-					.context = &run};
+					    .settings = &settings,
+					    .schedule = &schedule,
+					    .parameters = crowd->parameters,
+					    .seed = 1,
+					    .train = train,
+					    .reported = reported,
+					    .context = &run};
 	int rc = sl_topology_schedule(&request, &schedule, error);
 	if (rc != SL_OK)
 		return rc;
@@ -85,8 +86,8 @@ struct iteration_figures {
 };
 
 /* One sample of each. SL_ERR_NOTFOUND: but for Octave, which is not here. */
-static int iteration_pass(struct sl_bench *bench, const struct sl_crowd *crowd, const struct iteration_figures *f, bool octave,
-			  struct sl_error *error)
+static int iteration_pass(struct sl_bench *bench, const struct sl_crowd *crowd,
+			  const struct iteration_figures *f, bool octave, struct sl_error *error)
 {
 	struct sl_crowd_costs costs;
 	int rc = sl_bench_kernel_iteration(100, 87, 2354, 10, 1, f->alone);

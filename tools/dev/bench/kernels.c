@@ -1,4 +1,5 @@
-/* Arithmetic alone, in one thread of this process: making shares, with their randomness, and an iteration of mixing. */
+/* Arithmetic alone, in one thread of this process: making shares, with their randomness, and an iteration of
+ * mixing. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static int maker_open(struct maker *m, uint64_t p, uint32_t degree)
 	sl_id ids[SL_LEARNERS_MAX];
 	uint8_t key[SL_KEY_BYTES];
 	struct sl_field field;
-	size_t bytes = (degree + 4) * (BLOCK * sizeof(uint64_t) + sizeof(struct sl_prg) + 256) + 8 * sl_share_scratch(degree) + 65536;
+	size_t bytes = (degree + 4) * (BLOCK * sizeof(uint64_t) + sizeof(struct sl_prg) + 256) +
+		       8 * sl_share_scratch(degree) + 65536;
 	*m = (struct maker){.arena.base = NULL};
 	sl_arena_init(&m->arena, malloc(bytes), bytes);
 	if (m->arena.base == NULL)
@@ -69,7 +71,8 @@ static int maker_open(struct maker *m, uint64_t p, uint32_t degree)
 	return rc;
 }
 
-int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples, struct sl_figure *figure)
+int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples,
+			   struct sl_figure *figure)
 {
 	struct maker m;
 	size_t blocks = 1 + SHARES / ((size_t)BLOCK * (degree + 1));
@@ -108,10 +111,12 @@ static void share_figures_open(struct sl_bench *bench, struct share_figures *f)
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PRIMES; p++)
 			for (size_t d = 0; d < DEGREES; d++)
-				f->ours[k][p][d] = sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u", kinds[k].name,
-								   primes[p].bits, degrees[d]);
+				f->ours[k][p][d] =
+					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
+							kinds[k].name, primes[p].bits, degrees[d]);
 	for (size_t d = 0; bench->options.vs && d < DEGREES; d++)
-		f->octave[d] = sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
+		f->octave[d] =
+			sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
 }
 
 /* One sample of each. */
@@ -121,7 +126,8 @@ static int share_pass(const struct share_figures *f)
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PRIMES; p++)
 			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
-				rc = sl_bench_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1, f->ours[k][p][d]);
+				rc = sl_bench_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1,
+							    f->ours[k][p][d]);
 	return rc;
 }
 
@@ -254,8 +260,8 @@ static int states_of(struct field_of_states *f, struct sl_arena *arena)
 	return SL_OK;
 }
 
-int sl_bench_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations, uint32_t samples,
-			struct sl_figure *figure)
+int sl_bench_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations,
+			      uint32_t samples, struct sl_figure *figure)
 {
 	struct field_of_states f = {.learners = learners, .degree = degree, .elements = elements};
 	struct sl_arena arena;

@@ -33,8 +33,8 @@ void sl_machine_look(struct sl_machine *machine)
 
 json_t *sl_machine_json(const struct sl_machine *machine)
 {
-	return json_pack("{s:I, s:s, s:f}", "processors", (json_int_t)machine->processors, "model", machine->model, "load",
-			 machine->load);
+	return json_pack("{s:I, s:s, s:f}", "processors", (json_int_t)machine->processors, "model",
+			 machine->model, "load", machine->load);
 }
 
 static double seconds(const struct rusage *usage)

@@ -12,7 +12,8 @@ struct sl_machine {
 void sl_machine_look(struct sl_machine *machine);
 json_t *sl_machine_json(const struct sl_machine *machine);
 
-/* CPU seconds since the machine was started, of all programs; and of this one with all that it has started and seen end. */
+/* CPU seconds since the machine was started, of all programs; and of this one with all that it has started
+ * and seen end. */
 struct sl_cpu_clock {
 	double wall_s, all_s, own_s;
 };

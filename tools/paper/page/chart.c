@@ -17,7 +17,7 @@
 #define TICK_GAP 10.0 /* least space between two numbers on the x axis */
 #define THIN_TENTHS 3.0
 #define LABELS_MOST 16u
-#define BROAD 600u /* a chart this wide takes a row of its own */
+#define BROAD 600u     /* a chart this wide takes a row of its own */
 #define NEAR_EDGE 0.97 /* of the width: a line that ends beyond has its label outside */
 
 struct drawing {
@@ -45,8 +45,10 @@ static struct sl_scale scale_of(const struct sl_chart *chart, bool level)
 		return (struct sl_scale){axis->log, axis->low, axis->high};
 	for (uint32_t s = 0; s < chart->series_count; s++)
 		for (uint32_t i = 0; i < chart->series[s].count; i++)
-			if (sl_page_scale_takes(&(struct sl_scale){.log = chart->x.log}, chart->series[s].x[i]))
-				stretch(axis, level ? chart->series[s].y[i] : chart->series[s].x[i], &low, &high);
+			if (sl_page_scale_takes(&(struct sl_scale){.log = chart->x.log},
+						chart->series[s].x[i]))
+				stretch(axis, level ? chart->series[s].y[i] : chart->series[s].x[i], &low,
+					&high);
 	for (uint32_t m = 0; m < chart->mark_count; m++)
 		if (chart->marks[m].level == level)
 			stretch(axis, chart->marks[m].at, &low, &high);
@@ -173,14 +175,19 @@ static void write_path(const struct drawing *d, struct sl_point *points, uint32_
 	count = sl_page_thin(points, count, THIN_TENTHS);
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_point p = points[i], before = i > 0 ? points[i - 1] : (struct sl_point){0, 0};
-		fprintf(d->out, i == 0 ? "M%d %d" : i == 1 ? "l%d %d" : p.x < before.x ? "%d %d" : " %d %d", p.x - before.x,
-			p.y - before.y);
+		fprintf(d->out,
+			i == 0		 ? "M%d %d"
+			: i == 1	 ? "l%d %d"
+			: p.x < before.x ? "%d %d"
+					 : " %d %d",
+			p.x - before.x, p.y - before.y);
 	}
 }
 
 static struct sl_point point_of(const struct drawing *d, const struct sl_series *s, uint32_t i)
 {
-	return (struct sl_point){(int32_t)lrint(10 * at_x(d, s->x[i])), (int32_t)lrint(10 * at_y(d, s->y[i]))};
+	return (struct sl_point){(int32_t)lrint(10 * at_x(d, s->x[i])),
+				 (int32_t)lrint(10 * at_y(d, s->y[i]))};
 }
 
 static void write_stretches(const struct drawing *d, const struct sl_series *s, struct sl_point *points)
@@ -202,7 +209,8 @@ static void write_dots(const struct drawing *d, const struct sl_series *s)
 	for (uint32_t i = 0; i < s->count; i++)
 		if (shown(d, s, i)) {
 			struct sl_point p = point_of(d, s, i);
-			fprintf(d->out, "<circle class=\"dot dot%d\" cx=\"%d\" cy=\"%d\" r=\"28\"/>", (int)s->pen, p.x, p.y);
+			fprintf(d->out, "<circle class=\"dot dot%d\" cx=\"%d\" cy=\"%d\" r=\"28\"/>",
+				(int)s->pen, p.x, p.y);
 		}
 }
 
@@ -239,7 +247,8 @@ static void write_mark(const struct drawing *d, const struct sl_mark *m, uint32_
 	if (place < 0 || place > 1)
 		return;
 	write_line(d, "mark", x, d->top, x, d->bottom);
-	write_text(d, "note", leftward ? "end" : "start", leftward ? x - 3 : x + 3, d->top + 10 + LINE * before, m->label);
+	write_text(d, "note", leftward ? "end" : "start", leftward ? x - 3 : x + 3,
+		   d->top + 10 + LINE * before, m->label);
 }
 
 struct label {
@@ -283,7 +292,8 @@ static uint32_t place_labels(const struct drawing *d, struct label *labels)
 		uint32_t end = end_of(d, s);
 		if (s->label == NULL || end == 0)
 			continue;
-		double place = sl_page_scale_place(&d->x, s->x[end - 1]), x = place > NEAR_EDGE ? d->right : at_x(d, s->x[end - 1]);
+		double place = sl_page_scale_place(&d->x, s->x[end - 1]),
+		       x = place > NEAR_EDGE ? d->right : at_x(d, s->x[end - 1]);
 		labels[count++] = (struct label){s, x + GAP, at_y(d, s->y[end - 1])};
 	}
 	qsort(labels, count, sizeof *labels, higher_first);
@@ -308,8 +318,8 @@ void sl_page_chart_write(const struct sl_chart *chart, FILE *out)
 	uint32_t width = chart->width ? chart->width : SL_CHART_WIDTH;
 	uint32_t height = chart->height ? chart->height : SL_CHART_HEIGHT;
 	lay_out(&d);
-	fprintf(out, "<svg%s viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"", width >= BROAD ? " class=\"broad\"" : "",
-		width, height);
+	fprintf(out, "<svg%s viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"",
+		width >= BROAD ? " class=\"broad\"" : "", width, height);
 	sl_page_text_markup(out, chart->title);
 	fputs("\">", out);
 	write_text(&d, "title", "start", GAP, 13, chart->title);

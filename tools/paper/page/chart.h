@@ -7,8 +7,9 @@
  *      |_/____|______________
  *       what x is
  *
- * Lines and letters have classes, not colours: those are the page's style sheet's (page.h), which knows light, dark
- * and paper. Points that the scale cannot show (not finite; 0 on a logarithmic one) interrupt their line.
+ * Lines and letters have classes, not colours: those are the page's style sheet's (page.h), which knows
+ * light, dark and paper. Points that the scale cannot show (not finite; 0 on a logarithmic one) interrupt
+ * their line.
  */
 #pragma once
 

@@ -24,7 +24,8 @@ int sl_page_folder_open(struct sl_page_folder *folder, const char *path, struct 
 	return SL_OK;
 }
 
-static void path_of(const struct sl_page_folder *folder, uint32_t file, bool part, char path[static PATH_BYTES])
+static void path_of(const struct sl_page_folder *folder, uint32_t file, bool part,
+		    char path[static PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, part ? "%s/.%s.part" : "%s/%s", folder->path, folder->files[file].name);
 }
@@ -61,8 +62,8 @@ int sl_page_folder_commit(struct sl_page_folder *folder, struct sl_error *error)
 	char part[PATH_BYTES], whole[PATH_BYTES];
 	for (uint32_t f = 0; f < folder->count; f++)
 		if (!close_file(folder, f))
-			return sl_err_set(error, SL_ERR_IO, "cannot write %s/%s: %s", folder->path, folder->files[f].name,
-				       strerror(errno));
+			return sl_err_set(error, SL_ERR_IO, "cannot write %s/%s: %s", folder->path,
+					  folder->files[f].name, strerror(errno));
 	for (uint32_t f = 0; f < folder->count; f++) {
 		path_of(folder, f, true, part);
 		path_of(folder, f, false, whole);

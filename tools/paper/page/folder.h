@@ -4,8 +4,8 @@
  *                           ------------------------------>
  *                                 anything else               nothing
  *
- * Owns its open files. An older report in the same folder stays whole until the new one is; of two files of one
- * name the newer stays.
+ * Owns its open files. An older report in the same folder stays whole until the new one is; of two files of
+ * one name the newer stays.
  */
 #pragma once
 
@@ -35,8 +35,8 @@ int sl_page_folder_open(struct sl_page_folder *folder, const char *path, struct 
 /* A new file to write to, which the folder closes; NULL and an error if it cannot be opened. */
 FILE *sl_page_folder_file(struct sl_page_folder *folder, const char *name, struct sl_error *error);
 
-/* Closes and names all files, in the order in which they were opened. SL_ERR_IO when one could not be written whole:
- * then call drop. */
+/* Closes and names all files, in the order in which they were opened. SL_ERR_IO when one could not be written
+ * whole: then call drop. */
 int sl_page_folder_commit(struct sl_page_folder *folder, struct sl_error *error);
 
 /* Removes what has no name yet. After a commit: nothing. */

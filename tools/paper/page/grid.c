@@ -8,8 +8,8 @@
 
 #define GAP 2u
 
-void sl_page_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const uint32_t *shares, const uint32_t *least,
-		  uint32_t total)
+void sl_page_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const uint32_t *shares,
+		       const uint32_t *least, uint32_t total)
 {
 	uint32_t taken = GAP * (columns - 1), parts = 0;
 	assert(columns <= SL_GRID_COLUMNS_MOST);

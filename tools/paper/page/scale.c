@@ -5,7 +5,7 @@
 
 #include "tools/lib/terminal.h"
 
-#define STEPS_AIMED 5.0	 /* between ticks */
+#define STEPS_AIMED 5.0	  /* between ticks */
 #define DECADES_CLOSE 2.5 /* a log scale of fewer has ticks at 2 and 5 too */
 #define DECADE_TICKS 7.0
 #define PLAIN_LEAST 1e-3 /* a scale that goes beyond has powers of ten */
