@@ -23,7 +23,7 @@ ARROWS = {
 	'daemon/learner': 'common/core common/model common/report daemon/runtime daemon/store daemon/net',
 	'daemon': 'daemon/learner',
 	'proto': '',
-	'tools/lib': 'common/config common/model daemon/runtime',
+	'tools/lib': 'common/config common/model common/report daemon/runtime',
 	'tools/topology': 'tools/lib common/mixing',
 	'tools/sim': 'common/core tools/lib',
 	'tools/estimate': 'tools/lib tools/topology common/wire',
