@@ -142,8 +142,11 @@ void sl_fence_unknown(struct sl_core *core, const struct sl_ready *ready)
 	core->owed = ready->a > core->owed ? ready->a : core->owed;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;
 	bool busy = core->phase == SL_PHASE_FREEZE || core->phase == SL_PHASE_SHARE;
-	if (busy && core->a < core->owed) /* of the same number, it may be of the view that is about to be closed here */
-		sl_fail_attempt(core, SL_REASON_SUPERSEDED, false)->n[0] = core->owed;
+	if (busy && core->a < core->owed) { /* of the same number, it may be of the view that is about to be closed here */
+		struct sl_report *report = sl_fail_attempt(core, SL_REASON_SUPERSEDED, false);
+		report->peer = sl_index(core, ready->id);
+		report->why.attempt.a = core->owed;
+	}
 }
 
 /* Here or elsewhere: then nobody needs a word about the round any more, and behind the commit the disk takes none. */

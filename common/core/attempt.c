@@ -75,7 +75,7 @@ void sl_reject(struct sl_core *core, uint32_t peer, const char *why)
 {
 	struct sl_report *report = sl_report(core, SL_REPORT_REJECTED);
 	report->peer = peer;
-	report->word = why;
+	report->rejected.text = why;
 }
 
 void sl_drop(struct sl_core *core, struct sl_buffer *buffer)
@@ -177,7 +177,7 @@ void sl_leave_attempt(struct sl_core *core, enum sl_reason reason, bool burned)
 	}
 	core->not_before = 0;
 	if (burned)
-		sl_report(core, SL_REPORT_BURNED);
+		sl_report(core, SL_REPORT_BURNED)->burned.tolerance = core->config.parameters.tolerance;
 	core->trained &= !burned;
 	go_on(core);
 }

@@ -320,10 +320,10 @@ void sl_catchup_durable(struct sl_core *core)
 	core->committed = core->proof.t;
 	memcpy(core->previous, core->proof.digest, SL_HASH_BYTES);
 	report->peer = core->catchup.from;
-	report->n[0] = core->proof.t;
-	report->n[1] = core->proof.learners;
-	report->n[2] = core->proof.count;
-	report->hash = core->previous;
+	report->caught_up.t = core->proof.t;
+	report->caught_up.learners = core->proof.learners;
+	report->caught_up.signers = core->proof.count;
+	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
 	core->vouched = memcmp(core->proof.view, core->open_view, SL_HASH_BYTES) == 0;
 	if (core->vouched)

@@ -158,7 +158,7 @@ static void left_behind(struct sl_core *core)
 			continue;
 		struct sl_report *report = sl_report(core, SL_REPORT_BEHIND);
 		report->peer = i;
-		report->n[0] = p->t;
+		report->behind.t = p->t;
 		return;
 	}
 }

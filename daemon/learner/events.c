@@ -156,19 +156,18 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 
 void sl_complain(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
-	const struct sl_member *member = &daemon->roster.members[peer];
 	struct sl_complaint *complaint = &daemon->complaints[peer];
 	sl_ms now = uv_hrtime() / 1000000u;
-	char text[384], more[64] = "";
+	struct sl_record record;
 	if (now < complaint->quiet_until) {
 		complaint->unsaid++;
 		return;
 	}
-	if (complaint->unsaid > 0)
-		snprintf(more, sizeof more, " (and %u more before)", complaint->unsaid);
-	snprintf(text, sizeof text, "%s (learner %u): %s%s", member->name, member->id, why, more);
-	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id, "reason", why,
-	       "unsaid", (json_int_t)complaint->unsaid);
+	sl_record_init(&record, complaint->unsaid > 0 ? SL_RECORD_REJECTED_MORE : SL_RECORD_REJECTED);
+	sl_record_peer(&record, &daemon->roster, peer);
+	record.reason = why;
+	record.unsaid = complaint->unsaid;
+	sl_daemon_log(daemon, &record);
 	complaint->quiet_until = now + COMPLAINT_MS;
 	complaint->unsaid = 0;
 }
@@ -198,8 +197,7 @@ static struct sl_buffer *to_buffer(struct sl_happening *h, const struct sl_chunk
  * this learner from now on, and only a start takes promises up. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_log(daemon->log, SL_INFO, "again", "the damaged round is here again: this learner starts anew, with all that it has promised",
-	       "{s:i}", "round", (int)daemon->promised);
+	sl_daemon_log_round(daemon, SL_RECORD_AGAIN, daemon->promised);
 	daemon->again = true;
 	sl_daemon_stop(daemon, 0);
 }

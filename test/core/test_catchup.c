@@ -46,17 +46,17 @@ static const struct sim_note *next_note(struct sim *sim, const struct sim_note *
 	for (; from < sim->notes + sim->note_count; from++)
 		if (from->learner == AWAY && from->report.kind == kind)
 			return from;
-	sim_fail(sim, "it never said %s again", trace_report(kind));
+	sim_fail(sim, "it never said %s again", sl_report_name(kind));
 }
 
 /* It took part in the round after the last one that it caught up with, and everybody with it. */
 static void expect_together(struct sim *sim, sl_round latest)
 {
 	const struct sim_note *note = next_note(sim, caught_up(sim), SL_REPORT_COMMITTED);
-	sl_round caught = (sl_round)caught_up(sim)->report.n[0];
-	if (note->report.t != caught + 1 || note->report.t > latest || note->report.n[0] != sim->n)
+	sl_round caught = caught_up(sim)->report.caught_up.t;
+	if (note->report.t != caught + 1 || note->report.t > latest || note->report.committed.learners != sim->n)
 		sim_fail(sim, "after round %u it commits round %u of %u learners", caught, note->report.t,
-			 (uint32_t)note->report.n[0]);
+			 note->report.committed.learners);
 }
 
 /* --- who was away --- */
@@ -67,10 +67,10 @@ static void away_for(uint64_t seed, sl_round rounds)
 	leave_behind(sim, 1, 1 + rounds);
 	sim_rejoin(sim, AWAY);
 	const struct sim_note *note = sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
-	assert_true(note->report.n[0] >= 1 + rounds); /* in one go */
-	assert_int_equal(note->report.n[1], 3);
-	assert_int_equal(note->report.n[2], 3); /* each has the others' digests */
-	assert_memory_equal(note->hash, sim->digests[note->report.n[0]], SL_HASH_BYTES);
+	assert_true(note->report.caught_up.t >= 1 + rounds); /* in one go */
+	assert_int_equal(note->report.caught_up.learners, 3);
+	assert_int_equal(note->report.caught_up.signers, 3); /* each has the others' digests */
+	assert_memory_equal(note->report.caught_up.digest, sim->digests[note->report.caught_up.t], SL_HASH_BYTES);
 	sim_run_until_round(sim, rounds + 6);
 	assert_in_range(sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1, 2);
 	expect_together(sim, 1 + rounds + 3);
@@ -107,7 +107,7 @@ static void test_the_next_round(void **state)
 		for (uint32_t i = 0; i < AWAY; i++)
 			sim_run_until_commit(sim, i, 3);
 		sim_rejoin(sim, AWAY);
-		assert_int_equal(sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0], 3);
+		assert_int_equal(sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.caught_up.t, 3);
 		for (uint32_t i = 0; i < AWAY; i++)
 			finish_training(sim, i);
 		sim_run_until_round(sim, 6);
@@ -201,7 +201,7 @@ static void test_after_the_last_round(void **state)
 	sim_elapse(sim, 20000);
 	sim_rejoin(sim, AWAY);
 	sim_run_until_commit(sim, AWAY, 3);
-	assert_int_equal(caught_up(sim)->report.n[0], 3);
+	assert_int_equal(caught_up(sim)->report.caught_up.t, 3);
 	sim_run_until_done(sim);
 	sim_free(sim);
 }
@@ -218,7 +218,7 @@ static void test_a_restarted_server(void **state)
 		sim_restore(sim, 0, AWAY); /* and to nobody else */
 		sim_run_until_round(sim, 6);
 		assert_int_equal(caught_up(sim)->report.peer, 0);
-		assert_int_equal(caught_up(sim)->report.n[2], 3);
+		assert_int_equal(caught_up(sim)->report.caught_up.signers, 3);
 		sim_run_until_done(sim);
 		sim_free(sim);
 	}
@@ -281,7 +281,7 @@ static void test_another_commit_in_between(void **state)
 		sim->tap = NULL;
 		sim_release(sim, 0, AWAY);
 		const struct sim_note *note = sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
-		assert_int_equal(note->report.n[0], 3);
+		assert_int_equal(note->report.caught_up.t, 3);
 		assert_true(sim->now < since + 1000000);
 		sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 		sim_free(sim);

@@ -116,7 +116,7 @@ static void test_catching_up_within_a_step(void **state)
 		sim_radio(sim, "complete", 2); /* once */
 		sim_run_until_round(sim, 3);
 		assert_int_equal(sim_count(sim, 3, SL_REPORT_COMMITTED, SL_REASON_NONE, &note), 2);
-		assert_int_equal(note->report.n[0], 4);
+		assert_int_equal(note->report.committed.learners, 4);
 		sim_free(sim);
 	}
 }

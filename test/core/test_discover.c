@@ -56,7 +56,7 @@ static void play(uint64_t seed, bool (*tap)(struct sim *, uint32_t, uint32_t, st
 	sim_run_until_round(sim, 2);
 	for (size_t k = 0; k < sim->note_count; k++)
 		if (all && sim->notes[k].report.kind == SL_REPORT_COMMITTED)
-			assert_int_equal(sim->notes[k].report.n[0], sim->n);
+			assert_int_equal(sim->notes[k].report.committed.learners, sim->n);
 	end(sim);
 }
 
@@ -103,8 +103,8 @@ static void test_heard_one_way(void **state)
 		assert_false(has_edge(sim, 1, 3) || has_edge(sim, 0, 4));
 		for (uint32_t i = 0; i < 5; i++) {
 			const struct sim_note *note = sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
-			assert_int_equal(note->report.n[0], 5);
-			assert_int_equal(note->report.n[1], 10 - 2);
+			assert_int_equal(note->report.committed.learners, 5);
+			assert_int_equal(note->report.committed.edges, 10 - 2);
 		}
 		sim_free(sim);
 	}
@@ -174,7 +174,7 @@ static void expect_all_five(struct sim *sim, sl_attempt least)
 {
 	sim_run_until_round(sim, 1);
 	const struct sl_report *report = &sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
-	assert_int_equal(report->n[0], 5);
+	assert_int_equal(report->committed.learners, 5);
 	assert_true(report->a >= least);
 	end(sim);
 }
@@ -268,7 +268,7 @@ static void test_numbers_meet(void **state)
 		uint64_t since = sim->now;
 		sim_run_until_round(sim, 1);
 		assert_true(sim->now < since + 30000000);
-		assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 6);
+		assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 6);
 		end(sim);
 	}
 	assert_true(differed > 0);

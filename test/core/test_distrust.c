@@ -235,7 +235,7 @@ static void test_ahead_of_a_cluster(void **state)
 	sim_start(sim);
 	sim_run_until_round(sim, 1);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 3);
+		assert_int_equal(sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 3);
 	assert_int_equal(sim_expect(sim, 0, SL_REPORT_BEHIND, SL_REASON_NONE)->report.peer, 3);
 	sim_free(sim);
 }
@@ -350,7 +350,7 @@ static void test_silence_at_the_end_of_a_line(void **state)
 				sim_link(sim, i, j)->refused = !sim_link(sim, i, j)->possible; /* is not told */
 		sim_start(sim);
 		sim_run_until_round(sim, 1);
-		assert_int_equal(sim_expect(sim, 5, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 6);
+		assert_int_equal(sim_expect(sim, 5, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 6);
 		sim_run_until_done(sim);
 		sim_free(sim);
 	}
@@ -405,8 +405,8 @@ static void test_three_by_hand(void **state)
 		make_diallable(sim, 0, 2);
 		sim_run_until_round(sim, 1);
 		const struct sim_note *note = sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE);
-		if (note->report.n[1] != 3)
-			sim_fail(sim, "%u edges", (uint32_t)note->report.n[1]);
+		if (note->report.committed.edges != 3)
+			sim_fail(sim, "%u edges", note->report.committed.edges);
 		sim_run_until_done(sim);
 		sim_free(sim);
 	}

@@ -128,7 +128,7 @@ static struct outcome outcome_of(const struct sim_options *o)
 	sim_start(sim);
 	sim_run_until_done(sim);
 	const struct sl_report *r = &sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
-	struct outcome outcome = {.engine = r->engine, .steps = r->n[2]};
+	struct outcome outcome = {.engine = r->committed.engine, .steps = r->committed.exchanges};
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sim_learner *l = &sim->learners[i];
 		assert_int_equal(l->committed, 1);
@@ -187,7 +187,7 @@ static void chunks_by_tree(void **state)
 			sim->learners[i].config.gate_warn = true;
 		sim_start(sim);
 		sim_run_until_done(sim);
-		assert_int_equal(sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.engine, SL_ENGINE_TREE);
+		assert_int_equal(sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.engine, SL_ENGINE_TREE);
 		expect_smooth(sim);
 		sim_free(sim);
 	}

@@ -26,7 +26,7 @@ static void end(struct sim *sim)
 
 static uint64_t committed_learners(struct sim *sim, uint32_t i)
 {
-	return sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0];
+	return sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners;
 }
 
 /* --- links --- */
@@ -92,8 +92,8 @@ static void test_cut_until_restored(void **state)
 		sim_run_until_phase(sim, 1, phases[k]);
 		sim_cut(sim, 1, 2);
 		const struct sim_note *note = sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_QUORUM);
-		assert_int_equal(note->report.n[0], 2);
-		assert_int_equal(note->report.n[1], 3);
+		assert_int_equal(note->report.why.quorum.learners, 2);
+		assert_int_equal(note->report.why.quorum.quorum, 3);
 		sim_elapse(sim, 40000);
 		assert_int_equal(sim->learners[0].committed, 0);
 		sim_restore(sim, 1, 2);
@@ -189,8 +189,8 @@ static void test_quorum(void **state)
 		sim->learners[i].silent = sim->learners[i].stopped = true;
 	sim_start(sim);
 	const struct sim_note *note = sim_run_until_report(sim, 0, SL_REPORT_FAILED, SL_REASON_QUORUM);
-	assert_int_equal(note->report.n[0], 2);
-	assert_int_equal(note->report.n[1], 3);
+	assert_int_equal(note->report.why.quorum.learners, 2);
+	assert_int_equal(note->report.why.quorum.quorum, 3);
 	assert_int_equal(note->set, 0x1c); /* who is missing */
 	sim_elapse(sim, 300000);
 	assert_int_equal(sim->learners[0].committed, 0);

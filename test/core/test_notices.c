@@ -44,8 +44,8 @@ static void left_behind(uint64_t seed, const char *topology)
 		const struct sim_note *note = NULL;
 		assert_int_equal(sim_count(sim, i, SL_REPORT_STALE, SL_REASON_NONE, &note), 1);
 		assert_int_equal(note->report.peer, 5);
-		assert_int_equal(note->report.n[0], 2);
-		assert_memory_equal(note->hash, sim->digests[1], SL_HASH_BYTES);
+		assert_int_equal(note->report.stale.t, 2);
+		assert_memory_equal(note->report.stale.digest, sim->digests[1], SL_HASH_BYTES);
 	}
 	sim_expect_none(sim, 5, SL_REPORT_STALE, SL_REASON_NONE);
 	sim_run_until_done(sim);
@@ -217,8 +217,8 @@ static void expect_privacy(struct sim *sim, sl_round t, uint64_t then, uint64_t 
 		if (note == NULL)
 			continue;
 		assert_int_equal(note->set, changed);
-		assert_int_equal(note->report.n[0], __builtin_popcountll(now & ~then));
-		assert_int_equal(note->report.n[1], __builtin_popcountll(then & ~now));
+		assert_int_equal(note->report.privacy.came, __builtin_popcountll(now & ~then));
+		assert_int_equal(note->report.privacy.left, __builtin_popcountll(then & ~now));
 	}
 }
 

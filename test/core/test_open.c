@@ -109,7 +109,7 @@ static void test_it_comes_back(void **state)
 	struct sim *sim = lose_for_good(2500, 0);
 	sim_restart(sim, 4);
 	sim_run_until_round(sim, 1);
-	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 5);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 5);
 	sim_expect_none(sim, 0, SL_REPORT_BURNED, SL_REASON_NONE);
 	sim_run_until_round(sim, 3);
 	sim_free(sim);
@@ -129,7 +129,7 @@ static void test_abandon(void **state)
 	}
 	for (uint32_t i = 0; i < 4; i++)
 		sim_run_until_commit(sim, i, 1);
-	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 4);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 4);
 	sim_restart(sim, 4); /* it had not committed: it catches up */
 	sim_run_until_round(sim, 4);
 	sim_free(sim);
@@ -148,7 +148,7 @@ static void test_back_after_abandon(void **state)
 		sim_elapse(sim, 5000);
 		sim_restart(sim, 4);
 		sim_run_until_round(sim, 2);
-		assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 5);
+		assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 5);
 		sim_free(sim);
 	}
 }

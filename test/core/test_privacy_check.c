@@ -38,11 +38,11 @@ static void test_p_bound(void **state)
 	struct sim *sim = build(1020431, 4, 16);
 	sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_P_BOUND);
-	assert_int_equal(report->n[0], 1020431);
-	assert_int_equal(report->n[1], 2 + 2 * 10000 * 16 * 4);
-	assert_int_equal(report->n[2], 4);
-	assert_int_equal(report->n[3], 4);
-	assert_int_equal((int)report->real, 3);
+	assert_int_equal(report->why.p_bound.p, 1020431);
+	assert_int_equal(report->why.p_bound.least, 2 + 2 * 10000 * 16 * 4);
+	assert_int_equal(report->why.p_bound.sigma, 4);
+	assert_int_equal(report->why.p_bound.learners, 4);
+	assert_int_equal(report->why.p_bound.sigma_most, 3);
 	sim_free(sim);
 }
 
@@ -53,7 +53,7 @@ static void test_p_auto_finds_none(void **state)
 		struct sim *sim = build(0, 12, 1e9);
 		mix_by(sim, mixing);
 		sim_start(sim);
-		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
 		sim_free(sim);
 	}
 }
@@ -65,12 +65,12 @@ static void test_p_auto_of_an_engine(void **state)
 	struct sim *sim = build(0, 12, 16);
 	mix_by(sim, SL_ENGINE_METROPOLIS);
 	sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
 	sim_free(sim);
 	sim = build(0, 12, 16);
 	sim_start(sim);
 	sim_run_until_done(sim);
-	assert_int_equal(sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.n[3], (UINT64_C(1) << 61) - 1);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.p, (UINT64_C(1) << 61) - 1);
 	sim_free(sim);
 }
 
@@ -80,8 +80,8 @@ static void test_p_not_above_ids(void **state)
 	struct sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
 	sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
-	assert_int_equal(report->n[0], 7);
-	assert_int_equal(report->n[1], 11);
+	assert_int_equal(report->why.p_ids.p, 7);
+	assert_int_equal(report->why.p_ids.largest, 11);
 	sim_free(sim);
 }
 
@@ -104,9 +104,10 @@ static void test_width(void **state)
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_WIDTH);
-	assert_int_equal(report->n[0], 62 - 44);
-	assert_true(report->real > ldexp(1, 18));
-	assert_true(report->n[1] < 44 && ldexp(1, 62 - (int)report->n[1]) >= report->real);
+	assert_int_equal(report->why.width.fraction, 62 - 44);
+	assert_true(report->why.width.need > ldexp(1, 18));
+	assert_true(report->why.width.p_bits_most < 44 &&
+		    ldexp(1, 62 - (int)report->why.width.p_bits_most) >= report->why.width.need);
 	sim_free(sim);
 }
 
@@ -128,7 +129,7 @@ static void test_iterations(void **state)
 	o.parameters.k = SL_ITERATIONS_MAX + 1;
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->n[1], SL_ITERATIONS_MAX);
+	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->why.iterations.limit, SL_ITERATIONS_MAX);
 	sim_free(sim);
 }
 
@@ -147,7 +148,7 @@ static void test_margin(void **state)
 	sim->tap_result = thin_margin;
 	sim_start(sim);
 	sim_run_until_round(sim, 1);
-	assert_true(sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.real == 0.375);
+	assert_true(sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.why.margin.distance == 0.375);
 	if (sim_find(sim, 0, SL_REPORT_CAUGHT_UP, SL_REASON_NONE) == NULL)
 		sim_expect(sim, 0, SL_REPORT_RECOVERED, SL_REASON_NONE);
 	sim_free(sim);
@@ -170,11 +171,11 @@ static void test_not_a_number(void **state)
 	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, NAN, SL_REASON_MODEL);
-	assert_int_equal(report->n[0], 3);
-	assert_true(isnan(report->real));
+	assert_int_equal(report->why.model.index, 3);
+	assert_true(isnan(report->why.model.value));
 	sim_free(sim);
 	sim = build(0, 0, 0);
-	assert_true(isinf(with_model(sim, -INFINITY, SL_REASON_MODEL)->real));
+	assert_true(isinf(with_model(sim, -INFINITY, SL_REASON_MODEL)->why.model.value));
 	sim_free(sim);
 }
 
@@ -183,8 +184,8 @@ static void test_above_clip(void **state)
 	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, -16.5f, SL_REASON_CLIP);
-	assert_int_equal(report->n[0], 3);
-	assert_true(report->real == -16.5);
+	assert_int_equal(report->why.model.index, 3);
+	assert_true(report->why.model.value == -16.5);
 	sim_free(sim);
 }
 
@@ -196,7 +197,7 @@ static void test_others_go_on(void **state)
 	with_model(sim, NAN, SL_REASON_MODEL);
 	sim->learners[1].silent = true;
 	sim_run_until_round(sim, 1);
-	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 3);
+	assert_int_equal(sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 3);
 	sim_run_until_done(sim);
 	sim_free(sim);
 }
@@ -211,7 +212,7 @@ static void test_clamped(void **state)
 	sim->learners[1].vault.trained[3] = 16.00001f;
 	sim->learners[1].vault.trained[5] = -16.00001f;
 	sim_run_until_done(sim);
-	assert_int_equal(sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.n[0], 2);
+	assert_int_equal(sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.clamped.count, 2);
 	sim_expect_none(sim, 0, SL_REPORT_CLAMPED, SL_REASON_NONE);
 	sim_free(sim);
 }
@@ -224,8 +225,8 @@ static void test_weight_above_max(void **state)
 	sim_start(sim);
 	sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
 	const struct sl_report *report = &sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report;
-	assert_int_equal(report->n[0], 2);
-	assert_int_equal(report->n[1], 1);
+	assert_int_equal(report->why.weight.weight, 2);
+	assert_int_equal(report->why.weight.most, 1);
 	sim_free(sim);
 }
 

@@ -90,8 +90,8 @@ static const struct sim_note *come_back(struct sim **made, uint64_t seed, uint64
 
 static void expect_caught_up(struct sim *sim, const struct sim_note *note)
 {
-	assert_int_equal(note->report.n[0], 2);
-	assert_int_equal(note->report.n[1], 3);
+	assert_int_equal(note->report.caught_up.t, 2);
+	assert_int_equal(note->report.caught_up.learners, 3);
 	assert_int_equal(sim->learners[AWAY].committed, 2); /* the checker has compared the model */
 	assert_true(sim->now < 120000000);
 }
@@ -149,7 +149,7 @@ static void wrong(enum sl_message_kind kind, uint32_t at, void (*change)(const s
 	assert_true(trouble.done);
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);
-	assert_int_equal(note->report.n[2], 3);
+	assert_int_equal(note->report.caught_up.signers, 3);
 	assert_int_equal(sim_expect(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE)->report.peer, trouble.server);
 	sim_free(sim);
 }
@@ -296,7 +296,7 @@ static void test_a_neighbour_lied(void **state)
 	sim_restore(sim, 0, AWAY);
 	const struct sim_note *note = sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	assert_int_equal(note->report.peer, 0);
-	assert_int_equal(note->report.n[2], 2);
+	assert_int_equal(note->report.caught_up.signers, 2);
 	sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 	sim_free(sim);
 }

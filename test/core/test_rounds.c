@@ -133,7 +133,7 @@ static void test_k_floor(void **state)
 	struct sim *sim = sim_new(&o);
 	sim_start(sim);
 	sim_run_until_done(sim);
-	assert_int_equal(sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[2], 77);
+	assert_int_equal(sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.exchanges, 77);
 	sim_free(sim);
 }
 

@@ -217,7 +217,7 @@ static uint64_t forecast(uint64_t n, enum sl_sharing_kind kind)
 	sim->tap = hear;
 	sim_start(sim);
 	sim_run_until_done(sim);
-	uint64_t bytes = sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.bytes;
+	uint64_t bytes = sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.bytes;
 	sim_free(sim);
 	return bytes;
 }

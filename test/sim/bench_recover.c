@@ -109,7 +109,7 @@ static void let_die(struct sim *sim, uint32_t victim, enum fate fate)
 static void judge(struct sim *sim, uint32_t i, const float *model)
 {
 	const struct sim_note *note = sim_find(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
-	bool first = note == NULL || (note->report.n[0] == sim->n && note->report.a == 1); /* NULL: it caught up */
+	bool first = note == NULL || (note->report.committed.learners == sim->n && note->report.a == 1); /* NULL: it caught up */
 	if (!first || memcmp(sim->learners[i].vault.committed, model, sim->learners[i].vault.n * sizeof *model) != 0)
 		sim_fail(sim, "learner %u has another result than mixing has", sim->ids[i]);
 }
@@ -119,8 +119,8 @@ static void remember(struct sim *sim)
 {
 	const struct sl_report *report = &sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
 	const struct sl_vault *vault = &sim->learners[0].vault;
-	bill->degree = 2.0 * (double)report->n[1] / (double)report->n[0];
-	bill->iterations = (double)report->n[2];
+	bill->degree = 2.0 * (double)report->committed.edges / (double)report->committed.learners;
+	bill->iterations = (double)report->committed.exchanges;
 	bill->model = bench_memory(vault->n, sizeof *bill->model);
 	memcpy(bill->model, vault->committed, vault->n * sizeof *bill->model);
 }

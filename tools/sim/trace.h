@@ -18,8 +18,6 @@ struct trace {
 	size_t used;
 };
 
-const char *trace_reason(enum sl_reason reason);
-const char *trace_report(enum sl_report_kind kind);
 const char *trace_job(enum sl_job_kind kind);
 
 void trace_cause(struct trace *trace, const struct sl_event *event);

@@ -55,7 +55,7 @@ const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl
 	uint64_t since = sim->now;
 	for (size_t k = sim->note_count;; k++) {
 		while (k >= sim->note_count)
-			go_on(sim, since, kind == SL_REPORT_FAILED ? trace_reason(reason) : trace_report(kind));
+			go_on(sim, since, kind == SL_REPORT_FAILED ? sl_report_reason_name(reason) : sl_report_name(kind));
 		const struct sim_note *note = &sim->notes[k];
 		if (note->learner == i && note->report.kind == kind && note->report.reason == reason)
 			return note;
@@ -67,7 +67,7 @@ void sim_run_until_all_say(struct sim *sim, enum sl_report_kind kind, enum sl_re
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
 		while (!sim->learners[i].stopped && sim_find(sim, i, kind, reason) == NULL)
-			go_on(sim, since, kind == SL_REPORT_FAILED ? trace_reason(reason) : trace_report(kind));
+			go_on(sim, since, kind == SL_REPORT_FAILED ? sl_report_reason_name(reason) : sl_report_name(kind));
 }
 
 void sim_run_until_stopped(struct sim *sim, uint32_t i, int code)
@@ -206,12 +206,12 @@ const struct sim_note *sim_expect(struct sim *sim, uint32_t i, enum sl_report_ki
 {
 	const struct sim_note *note = sim_find(sim, i, kind, reason);
 	if (note == NULL)
-		sim_fail(sim, "learner %u never said %s %s", sim->ids[i], trace_report(kind), trace_reason(reason));
+		sim_fail(sim, "learner %u never said %s %s", sim->ids[i], sl_report_name(kind), sl_report_reason_name(reason));
 	return note;
 }
 
 void sim_expect_none(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
 {
 	if (sim_find(sim, i, kind, reason) != NULL)
-		sim_fail(sim, "learner %u said %s %s", sim->ids[i], trace_report(kind), trace_reason(reason));
+		sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_report_name(kind), sl_report_reason_name(reason));
 }
