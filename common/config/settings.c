@@ -443,3 +443,18 @@ void sl_settings_reference(void *file)
 			keys[i].text);
 	}
 }
+
+const char *sl_settings_value(const char *name, uint64_t value, char text[static SL_VALUE_TEXT_BYTES])
+{
+	const struct key *key = find_key(name);
+	double real;
+	memcpy(&real, &value, sizeof real);
+	for (const struct sl_word *w = key != NULL ? key->words : NULL; w != NULL && w->text != NULL; w++)
+		if (w->value == value)
+			return w->text;
+	if (key != NULL && (key->type == REAL || key->type == POSITIVE))
+		snprintf(text, SL_VALUE_TEXT_BYTES, "%.15g", real);
+	else
+		snprintf(text, SL_VALUE_TEXT_BYTES, "%llu", (unsigned long long)value);
+	return text;
+}

@@ -104,3 +104,8 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 
 /* Prints the reference (key, type, default, description), one line each, for --help and the README. */
 void sl_settings_reference(void *file /* FILE * */);
+
+#define SL_VALUE_TEXT_BYTES 32u
+/* Return `value` as a configuration file states it for the key: its word, or a number in `text`. A real
+ * number is given by its bits. A name that is no key has whole numbers. */
+const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES]);

@@ -151,9 +151,12 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;
 	bool busy = core->phase == SL_PHASE_AGREE || core->phase == SL_PHASE_SHARE;
-	if (busy && core->a < core->pending_abort) /* of the same number, it may be of the view that is about
-						      to be closed here */
-		sl_attempt_fail(core, SL_REASON_SUPERSEDED, false)->n[0] = core->pending_abort;
+	if (busy && core->a < core->pending_abort) { /* of the same number, it may be of the view that is
+							about to be closed here */
+		struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
+		report->peer = sl_core_index(core, ready->id);
+		report->why.attempt.a = core->pending_abort;
+	}
 }
 
 /* Here or elsewhere: then nobody needs a word about the round any more, and behind the commit the disk takes

@@ -58,7 +58,7 @@ static bool worth_it(struct sl_core *core)
 		return false;
 	}
 	if (core->release_log.count == SL_RELEASED_MAX) {
-		sl_attempt_fail(core, SL_REASON_USED_UP, true)->n[0] = core->release_log.count;
+		sl_attempt_fail(core, SL_REASON_USED_UP, true)->why.used_up.count = core->release_log.count;
 		return false;
 	}
 	return true;
@@ -71,12 +71,12 @@ static void name_weak(struct sl_core *core, struct sl_report *report, const stru
 	for (uint32_t i = 0; i < analysis->weak_count; i++)
 		sl_bit_set(core->failed, view->members[analysis->weak[i]]);
 	report->set = core->failed;
-	report->edge_count =
-		analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
-	for (uint32_t e = 0; e < report->edge_count; e++)
+	uint32_t count = analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
+	for (uint32_t e = 0; e < count; e++)
 		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a],
 						   view->members[analysis->missing[e].b]};
-	report->edges = core->advice;
+	report->why.tolerance.edge_count = count;
+	report->why.tolerance.edges = core->advice;
 }
 
 /* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4,
@@ -93,9 +93,10 @@ static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 	struct sl_report *report =
 		pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
 	report->reason = reason;
-	report->n[0] = few ? core->view.n : analysis->kappa;
-	report->n[1] = c;
-	report->n[2] = analysis->missing_count;
+	report->why.tolerance.learners = core->view.n;
+	report->why.tolerance.kappa = analysis->kappa;
+	report->why.tolerance.tolerance = c;
+	report->why.tolerance.missing = analysis->missing_count;
 	if (!few)
 		name_weak(core, report, analysis);
 	return pass;
@@ -116,13 +117,15 @@ static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint6
 {
 	const struct sl_view *view = &core->view;
 	struct sl_report *report = sl_attempt_fail(core, reason, true);
-	report->n[0] = reason == SL_REASON_WIDTH	? view->fraction
-		       : reason == SL_REASON_ITERATIONS ? view->costs.k
-							: view->agreed.k;
-	report->n[1] = reason == SL_REASON_WIDTH	? sl_spectrum_p_bits(width)
-		       : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX
-							: need;
-	report->real = reason == SL_REASON_WIDTH ? width : 0;
+	if (reason == SL_REASON_WIDTH) {
+		report->why.width.fraction = view->fraction;
+		report->why.width.p_bits_most = sl_spectrum_p_bits(width);
+		report->why.width.need = width;
+	} else {
+		report->why.iterations.need = reason == SL_REASON_ITERATIONS ? view->costs.k : need;
+		report->why.iterations.limit =
+			reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX : view->agreed.k;
+	}
 }
 
 /* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way
@@ -180,13 +183,13 @@ static void report_view(struct sl_core *core)
 {
 	const struct sl_view *view = &core->view;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_VIEW);
-	report->n[0] = view->n;
-	report->n[1] = view->graph.edges;
-	report->n[2] = view->steps;
-	report->n[3] = view->field.p;
-	report->engine = view->engine;
-	report->real = view->mu;
-	report->bytes = forecast_bytes(view);
+	report->view.learners = view->n;
+	report->view.edges = view->graph.edges;
+	report->view.exchanges = view->steps;
+	report->view.p = view->field.p;
+	report->view.bytes = forecast_bytes(view);
+	report->view.engine = view->engine;
+	report->view.mu = view->mu;
 	report->set = core->view_neighbours;
 }
 

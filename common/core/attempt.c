@@ -76,7 +76,7 @@ void sl_emit_reject(struct sl_core *core, uint32_t peer, const char *why)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_REJECTED);
 	report->peer = peer;
-	report->word = why;
+	report->rejected.text = why;
 }
 
 void sl_emit_drop(struct sl_core *core, struct sl_buffer *buffer)
@@ -178,7 +178,8 @@ void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_in
 	}
 	core->not_before = 0;
 	if (model_invalidated)
-		sl_emit_report(core, SL_REPORT_MODEL_INVALIDATED);
+		sl_emit_report(core, SL_REPORT_MODEL_INVALIDATED)->model_invalidated.tolerance =
+			core->config.parameters.tolerance;
 	core->trained &= !model_invalidated;
 	go_on(core);
 }

@@ -331,10 +331,10 @@ void sl_catchup_durable(struct sl_core *core)
 	core->committed = core->certificate.t;
 	memcpy(core->previous, core->certificate.digest, SL_HASH_BYTES);
 	report->peer = core->catchup.from;
-	report->n[0] = core->certificate.t;
-	report->n[1] = core->certificate.learners;
-	report->n[2] = core->certificate.count;
-	report->hash = core->previous;
+	report->caught_up.t = core->certificate.t;
+	report->caught_up.learners = core->certificate.learners;
+	report->caught_up.signers = core->certificate.count;
+	memcpy(report->caught_up.digest, core->previous, SL_HASH_BYTES);
 	core->peers[core->catchup.from].fruitless = 0;
 	core->attested = memcmp(core->certificate.view, core->open_view, SL_HASH_BYTES) == 0;
 	if (core->attested)

@@ -35,7 +35,9 @@ static void complete_certificate(struct sl_core *core)
 /* Not the sum of N models: a bug or a lie, and summing it up again would not make it another one. */
 static void refuse_result(struct sl_core *core)
 {
-	sl_emit_report(core, SL_REPORT_FAILED)->reason = SL_REASON_RESULT;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
+	report->reason = SL_REASON_RESULT;
+	report->why.result.learners = core->view.n;
 	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
@@ -46,7 +48,7 @@ void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	if (result->kind == SL_JOB_CLOSE &&
 	    result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
-		sl_attempt_fail(core, SL_REASON_MARGIN, false)->real = result->real;
+		sl_attempt_fail(core, SL_REASON_MARGIN, false)->why.margin.distance = result->real;
 		return;
 	}
 	if (result->code != SL_OK) {
@@ -65,8 +67,8 @@ static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, c
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_DIVERGED);
 	report->peer = peer;
-	report->hash = ours;
-	report->hash2 = theirs;
+	memcpy(report->diverged.own, ours, SL_HASH_BYTES);
+	memcpy(report->diverged.theirs, theirs, SL_HASH_BYTES);
 	sl_emit_stop(core, SL_ERR_REFUSED);
 }
 
@@ -148,14 +150,15 @@ void sl_confirm_persist(struct sl_core *core)
 static void report_commit(struct sl_core *core)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_COMMITTED);
-	report->n[0] = core->view.n;
-	report->n[1] = core->view.graph.edges;
-	report->n[2] = core->view.steps;
-	report->engine = core->view.engine;
-	report->n[3] = core->total_weight;
-	report->real = core->at.margin;
-	report->hash = core->previous;
-	report->elapsed = core->now - core->trained_at;
+	report->committed.learners = core->view.n;
+	report->committed.edges = core->view.graph.edges;
+	report->committed.exchanges = core->view.steps;
+	report->committed.total_weight = core->total_weight;
+	report->committed.engine = core->view.engine;
+	report->committed.mu = core->view.mu;
+	report->committed.margin = core->at.margin;
+	report->committed.elapsed = core->now - core->trained_at;
+	memcpy(report->committed.digest, core->previous, SL_HASH_BYTES);
 }
 
 /* The radio's list is spent with the round: where everybody is next, it has to say anew. Not by catching up,
@@ -185,8 +188,9 @@ static void report_privacy(struct sl_core *core)
 		return;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_PRIVACY);
 	report->set = core->missing;
-	report->n[0] = came;
-	report->n[1] = went;
+	report->privacy.came = came;
+	report->privacy.left = went;
+	report->privacy.tolerance = core->view.agreed.tolerance;
 }
 
 static void remember_members(struct sl_core *core)

@@ -164,7 +164,7 @@ static void left_behind(struct sl_core *core)
 			continue;
 		struct sl_report *report = sl_emit_report(core, SL_REPORT_BEHIND);
 		report->peer = i;
-		report->n[0] = p->t;
+		report->behind.t = p->t;
 		return;
 	}
 }

@@ -106,7 +106,7 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 		 !outside(core, signer)) { /* a Ready is not taken back for this */
 		struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
-		report->n[0] = state->a;
+		report->why.attempt.a = state->a;
 	}
 }
 
@@ -135,8 +135,8 @@ static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_st
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_STALE);
 	report->peer = signer;
-	report->n[0] = state->t;
-	report->hash = core->links[signer].state.previous;
+	report->stale.t = state->t;
+	memcpy(report->stale.digest, core->links[signer].state.previous, SL_HASH_BYTES);
 }
 
 /* Whether a link state is passed on: of this round or a later one, or one that only says where its signer

@@ -57,7 +57,7 @@ struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERING);
 	report->reason = reason;
-	report->n[2] = core->view.n;
+	report->recovering.learners = core->view.n;
 	memcpy(core->failed, core->missing, sl_core_set_bytes(core));
 	core->epoch++; /* what is being mixed is of no use */
 	keep_first_states(core);
@@ -289,8 +289,8 @@ void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
 	if (result->kind != SL_JOB_SUM)
 		return;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERED);
-	report->n[0] = core->view.n;
-	report->n[1] = core->at.fetched;
+	report->recovered.learners = core->view.n;
+	report->recovered.fetched = core->at.fetched;
 	sl_attempt_move(core, SL_PHASE_CONFIRM);
 	sl_confirm_result(core, result);
 }

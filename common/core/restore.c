@@ -33,7 +33,7 @@ bool sl_restore(struct sl_core *core)
 	core->a = core->view.a;
 	core->trained_at = core->now; /* in an earlier life, whose clock was another one */
 	core->at.resumed = true;
-	sl_emit_report(core, SL_REPORT_RESUMED)->n[0] = open->released;
+	sl_emit_report(core, SL_REPORT_RESUMED)->resumed.released = open->released;
 	if (!open->released) {
 		core->at.prepared = true;
 		sl_attempt_move(core, SL_PHASE_READY);

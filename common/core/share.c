@@ -202,9 +202,14 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 								 : SL_REASON_MODEL;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = reason;
-	report->n[0] = reason == SL_REASON_WEIGHT ? result->total : result->note.index;
-	report->n[1] = core->config.parameters.max_weight;
-	report->real = result->note.value;
+	if (reason == SL_REASON_WEIGHT) {
+		report->why.weight.weight = result->total;
+		report->why.weight.most = core->config.parameters.max_weight;
+	} else {
+		report->why.model.index = result->note.index;
+		report->why.model.value = result->note.value;
+		report->why.model.clipping_range = core->view.encoding.clipping_range;
+	}
 	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
@@ -217,8 +222,11 @@ void sl_share_result(struct sl_core *core, const struct sl_job_result *result)
 		core->at.encoded = true;
 		if (seeded(core))
 			shares_out(core, 0);
-		if (result->total > 0)
-			sl_emit_report(core, SL_REPORT_CLAMPED)->n[0] = result->total;
+		if (result->total > 0) {
+			struct sl_report *report = sl_emit_report(core, SL_REPORT_CLAMPED);
+			report->clamped.count = result->total;
+			report->clamped.clipping_range = core->view.encoding.clipping_range;
+		}
 	} else if (result->kind == SL_JOB_SHARE || result->kind == SL_JOB_EXPAND) {
 		made(core, result);
 	} else if (result->kind == SL_JOB_GATHER && result->code != SL_OK) {

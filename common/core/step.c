@@ -14,7 +14,7 @@ static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 	}
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = SL_REASON_RECORD;
-	report->n[0] = open->a;
+	report->why.attempt.a = open->a;
 	sl_emit_stop(core, SL_ERR_FORMAT);
 	return false;
 }
@@ -110,9 +110,9 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 		p->quarantined = core->t;
 		struct sl_report *report = sl_emit_report(core, SL_REPORT_QUARANTINED);
 		report->peer = peer;
-		report->word = restored ? "incarnation" : "round";
-		report->n[0] = restored ? hello->incarnation : hello->t;
-		report->n[1] = restored ? p->incarnation : p->t;
+		report->quarantined.counter = restored ? "incarnation" : "round";
+		report->quarantined.shown = restored ? hello->incarnation : hello->t;
+		report->quarantined.known = restored ? p->incarnation : p->t;
 	}
 	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on
 						from there */

@@ -119,9 +119,9 @@ static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint
 		} else if (agreed[k] != theirs[k]) {
 			struct sl_report *report = sl_attempt_fail(core, SL_REASON_PARAMETER, true);
 			report->peer = member;
-			report->word = parameters[k].name;
-			report->n[0] = agreed[k];
-			report->n[1] = theirs[k];
+			report->why.parameter.name = parameters[k].name;
+			report->why.parameter.own = agreed[k];
+			report->why.parameter.theirs = theirs[k];
 			return false;
 		}
 	}
@@ -135,10 +135,10 @@ static bool agree_on_roster(struct sl_core *core, uint32_t member)
 		return true;
 	struct sl_report *report = sl_attempt_fail(core, SL_REASON_ROSTER, true);
 	report->peer = member;
-	report->n[0] = core->config.roster_size;
-	report->n[1] = state->roster_size;
-	report->hash = core->config.scope.roster;
-	report->hash2 = state->roster;
+	report->why.roster.own_size = core->config.roster_size;
+	report->why.roster.their_size = state->roster_size;
+	memcpy(report->why.roster.own, core->config.scope.roster, SL_HASH_BYTES);
+	memcpy(report->why.roster.theirs, state->roster, SL_HASH_BYTES);
 	return false;
 }
 
@@ -149,8 +149,8 @@ static bool agree_on_history(struct sl_core *core, uint32_t member)
 		return true;
 	struct sl_report *report = sl_attempt_fail(core, SL_REASON_HISTORY, true);
 	report->peer = member;
-	report->hash = core->previous;
-	report->hash2 = state->previous;
+	memcpy(report->why.history.own, core->previous, SL_HASH_BYTES);
+	memcpy(report->why.history.theirs, state->previous, SL_HASH_BYTES);
 	return false;
 }
 
@@ -181,8 +181,8 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 			sl_bit_set(core->missing, i);
 	struct sl_report *report = sl_attempt_fail(core, reason, true);
 	report->set = core->failed;
-	report->n[0] = core->view.n;
-	report->n[1] = core->view.agreed.quorum;
+	report->why.quorum.learners = core->view.n;
+	report->why.quorum.quorum = core->view.agreed.quorum;
 	return false;
 }
 
@@ -199,18 +199,19 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 		sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
 	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > bits_most) {
 		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_BOUND, true);
-		report->n[0] = p;
-		report->n[1] = least;
-		report->n[2] = agreed->decimals;
-		report->n[3] = view->n;
-		report->real = decimals_most;
+		report->why.p_bound.p = p;
+		report->why.p_bound.least = least;
+		report->why.p_bound.decimals = agreed->decimals;
+		report->why.p_bound.decimals_most = decimals_most;
+		report->why.p_bound.learners = view->n;
+		report->why.p_bound.bits_most = bits_most;
 		return false;
 	}
 	sl_id largest = view->ids[view->n - 1];
 	if (p <= view->n || p <= largest) {
 		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_IDS, true);
-		report->n[0] = p;
-		report->n[1] = largest > view->n ? largest : view->n;
+		report->why.p_ids.p = p;
+		report->why.p_ids.largest = largest > view->n ? largest : view->n;
 		return false;
 	}
 	return true;

@@ -50,6 +50,14 @@ bool sl_field_is_prime(uint64_t n)
 	return true;
 }
 
+uint64_t sl_prime_from(uint64_t n)
+{
+	for (; n < UINT64_C(1) << 61; n++)
+		if (sl_field_is_prime(n))
+			return n;
+	return 0;
+}
+
 int sl_field_init(struct sl_field *field, uint64_t p)
 {
 	if (p <= 2 || p >= UINT64_C(1) << 61)

@@ -22,6 +22,9 @@ int sl_field_init(struct sl_field *field, uint64_t p);
 /* Deterministic Miller-Rabin, right for every 64-bit n. */
 bool sl_field_is_prime(uint64_t n);
 
+/* Return the smallest prime of at least n; 0 if there is none below 2^61. */
+uint64_t sl_prime_from(uint64_t n);
+
 /* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make
  * slow. */
 static inline uint64_t sl_field_lift(const struct sl_field *f, uint64_t difference)

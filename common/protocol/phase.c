@@ -1,5 +1,7 @@
 #include "common/protocol/phase.h"
 
+#include <string.h>
+
 #define TO(name) (1u << SL_PHASE_##name)
 
 static const uint32_t allowed[SL_PHASE_COUNT] = {
@@ -26,6 +28,14 @@ static const char *const names[SL_PHASE_COUNT] = {
 const char *sl_phase_name(enum sl_phase phase)
 {
 	return phase < SL_PHASE_COUNT ? names[phase] : "?";
+}
+
+enum sl_phase sl_launch_phase_find(const char *name)
+{
+	for (int i = 0; name != NULL && i < SL_PHASE_COUNT; i++)
+		if (strcmp(names[i], name) == 0)
+			return (enum sl_phase)i;
+	return SL_PHASE_TRAIN;
 }
 
 bool sl_phase_allows(enum sl_phase from, enum sl_phase to)

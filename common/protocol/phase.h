@@ -47,5 +47,7 @@ enum sl_phase {
 };
 
 const char *sl_phase_name(enum sl_phase phase);
+/* Return the phase of a name; TRAIN if there is none, or NULL. */
+enum sl_phase sl_launch_phase_find(const char *name);
 /* Whether the diagram has the arrow. */
 bool sl_phase_allows(enum sl_phase from, enum sl_phase to);

@@ -1,7 +1,9 @@
-/* report.h - what the core has to say, as facts; the shell makes sentences of them (the core has no stdio).
+/* report.h - what the core tells its shell, as facts. common/report makes sentences and log records of them.
  *
- * A failure reason is a kind of report: it says why an attempt ended. The comments give the fields each one
- * fills.
+ * A report has a kind. The first fields below are common to several kinds; the union has one struct for each
+ * kind that states more. A report that an attempt failed, or that it is released and goes on in RECOVER, also
+ * has a reason, and the union `why` has one struct for each reason that states more. A report is valid until
+ * the next step of the core.
  */
 #pragma once
 
@@ -10,93 +12,215 @@
 #include "common/protocol/phase.h"
 #include "common/graph/graph.h"
 
+/* X(kind, name in traces) */
+#define SL_REPORTS(X)                                                                                        \
+	X(PHASE, "PHASE")	  /* `phase` is entered */                                                   \
+	X(VIEW, "VIEW")		  /* the view passed the privacy check; set: own neighbours */               \
+	X(EXPOSED, "EXPOSED")	  /* the privacy check failed and only warns; reason FEW or TOLERANCE */     \
+	X(CLAMPED, "CLAMPED")	  /* parameters were cut to the clipping range */                            \
+	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
+	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
+				 learners whose masked state no linked learner has */                        \
+	X(FAILED, "FAILED")   /* the attempt ended before its release, or the learner ends; reason */        \
+	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
+	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
+	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
+	X(GIVEN_UP, "GIVEN UP") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the  \
+				   operator */                                                               \
+	X(BURNED, "BURNED")	/* the model was released in an aborted attempt and is trained again */      \
+	X(REJECTED, "REJECTED") /* a message of `peer` is not acceptable */                                  \
+	X(BEHIND, "BEHIND")	/* `peer` has committed this round without this learner */                   \
+	X(STALE, "STALE")	/* `peer` is in an earlier round */                                          \
+	X(CAUGHT_UP, "CAUGHT UP")     /* a result is adopted from `peer` */                                  \
+	X(QUARANTINED, "QUARANTINED") /* `peer` is excluded from this round */                               \
+	X(EVIDENCE, "EVIDENCE")	      /* `peer` signed two different link states for one attempt */          \
+	X(PRIVACY,                                                                                           \
+	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
+	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
+	X(EXHAUSTED, "EXHAUSTED") /* no attempt of this round is left */
+
 enum sl_report_kind {
-	SL_REPORT_PHASE, /* entered `phase` */
-	SL_REPORT_VIEW,	 /* the gate is passed. n: learners, edges, exchanges, p; engine; real: mu; bytes: to
-			    be sent to the neighbours, set */
-	SL_REPORT_EXPOSED,    /* the gate is passed because it only warns: as FAILED with FEW or TOLERANCE */
-	SL_REPORT_CLAMPED,    /* n[0] coordinates clamped */
-	SL_REPORT_COMMITTED,  /* n: learners, edges, exchanges, total weight; engine; real: margin; hash: D;
-				 aggregate_ms in n2 */
-	SL_REPORT_WAITING,    /* set: learners awaited in `phase` (NULL: the radio); in RECOVER: whose masked
-				 states nobody in reach has */
-	SL_REPORT_FAILED,     /* the attempt ended; reason and its fields */
-	SL_REPORT_RECOVERING, /* the attempt is released, and goes on without mixing: as FAILED, why; n[2]:
-				 learners; or at a restart */
-	SL_REPORT_RECOVERED,  /* all masked states are here; n[0]: learners, n[1]: how many were got from
-				 others */
-	SL_REPORT_RESUMED,    /* an attempt that a restart cut short goes on; n[0]: whether it was released */
-	SL_REPORT_CLOSED, /* nobody can complete the released attempt: peer has signed so (or the operator:
-			     peer = SL_NOBODY) */
-	SL_REPORT_MODEL_INVALIDATED, /* the model was released in a failed attempt and is trained again */
-	SL_REPORT_REJECTED,	     /* peer's message was not acceptable; word says why */
-	SL_REPORT_BEHIND,    /* peer has committed this round without this learner; n[0]: the peer's round */
-	SL_REPORT_STALE,     /* peer stands in round n[0] < t; hash: D of its last commit */
-	SL_REPORT_CAUGHT_UP, /* round n[0] is adopted from peer; n[1]: its learners, n[2]: signers; hash: D */
-	SL_REPORT_QUARANTINED, /* peer is kept out of round t; word: why; n: what it says, what was known */
-	SL_REPORT_EVIDENCE,    /* peer signed both of `evidence` */
-	SL_REPORT_PRIVACY,   /* set: so few came or went since the last commit that the two sums tell of them;
-				n: came, went */
-	SL_REPORT_DIVERGED,  /* peer's digest differs: hash is ours, hash2 the peer's */
-	SL_REPORT_EXHAUSTED, /* the attempts of this round are used up */
+#define X(kind, name) SL_REPORT_##kind,
+	SL_REPORTS(X)
+#undef X
 };
 
+/* X(reason, name in traces) */
+#define SL_REASONS(X)                                                                                        \
+	X(NONE, "none")                                                                                      \
+	X(LINK, "link")		    /* the link to `peer` was lost */                                        \
+	X(FLOOD, "flood")	    /* set: learners whose link state is missing at the deadline */          \
+	X(ALONE, "alone")	    /* no learner in range lists this one */                                 \
+	X(QUORUM, "quorum")	    /* set: learners that the view lacks */                                  \
+	X(P_BOUND, "p bound")	    /* p cannot hold the sum of all models */                                \
+	X(P_IDS, "p ids")	    /* p is not larger than every id and N */                                \
+	X(WIDTH, "width")	    /* metropolis: too few fractional bits for this graph */                 \
+	X(ITERATIONS, "iterations") /* metropolis: this graph needs more iterations than the limit */        \
+	X(PARAMETER, "parameter")   /* `peer` has another value of a parameter */                            \
+	X(ROSTER, "roster")	    /* `peer` has another roster */                                          \
+	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
+	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
+	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
+	X(K_FIXED, "k fixed")	    /* metropolis: this graph needs more than the fixed iterations */        \
+	X(FENCED, "fenced")	    /* `peer` has signed an Abort */                                         \
+	X(USED_UP, "used up")	    /* the release log is full */                                            \
+	X(ABANDONED, "abandoned")   /* the operator aborts the attempt */                                    \
+	X(RESTARTED, "restarted")   /* this learner was restarted during the attempt */                      \
+	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
+	X(JOINED, "joined") /* `peer` is already recovering the attempt */                                   \
+	X(BAD_STATE, "bad state")	/* `peer` sent a masked state with an element that is not in Z_p */  \
+	X(EQUIVOCATION, "equivocation") /* `peer` signed two different link states for one attempt */        \
+	X(STALLED, "stalled")		/* set: learners from which due data did not come */                 \
+	X(SUPERSEDED, "superseded")	/* `peer` started a later attempt */                                 \
+	X(COMMITTED, "committed")	/* `peer` has committed this round without this learner */           \
+	X(BAD_SHARE, "bad share")	/* `peer` sent a share with an element that is not in Z_p */         \
+	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
+	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
+	X(WEIGHT, "weight")		/* the weight is 0 or larger than max_weight */                      \
+	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
+	X(MARGIN, "margin")		/* the rounding margin is 3/8 or more */                             \
+	X(MEMORY, "memory")		/* the view does not fit the arena */
+
 enum sl_reason {
-	SL_REASON_NONE,
-	SL_REASON_LINK,	      /* peer: the link to it fell */
-	SL_REASON_FLOOD,      /* set: link states missing at the deadline */
-	SL_REASON_ALONE,      /* nobody lists this learner; n[1]: quorum */
-	SL_REASON_QUORUM,     /* n: learners in the view, quorum; set: who is missing */
-	SL_REASON_P_BOUND,    /* n: p (0: auto found none), least p, sigma, N; real: largest sigma or -1 */
-	SL_REASON_P_IDS,      /* n: p, the id that is too large, or N */
-	SL_REASON_WIDTH,      /* n: f, bits of the largest p; real: the need */
-	SL_REASON_ITERATIONS, /* n: K, the limit */
-	SL_REASON_PARAMETER,  /* peer; word: its name; n: own value, the peer's */
-	SL_REASON_ROSTER,     /* peer has another roster; hash: own, hash2: its; n: sizes */
-	SL_REASON_HISTORY,    /* peer: its last committed model is another one; hash: own D, hash2: its */
-	SL_REASON_FEW,	      /* n: N, c: fewer than c+2 learners */
-	SL_REASON_TOLERANCE, /* n: kappa, c, edges missing; set: who could be singled out by whom; edges: what
-				would do */
-	SL_REASON_ITERATIONS_RULE, /* n: K as fixed, K needed */
-	SL_REASON_ABORTED,	   /* peer has given the attempt up */
-	SL_REASON_USED_UP,	   /* n[0]: released attempts of this round: no more fit on record */
-	SL_REASON_OPERATOR_ABORT,  /* the operator gives it up */
-	SL_REASON_RESTARTED,	   /* this learner was, in the middle of the attempt */
-	SL_REASON_RECORD, /* n[0]: a released attempt whose record is not of this roster or model, or damaged
-			   */
-	SL_REASON_JOINED, /* peer recovers the attempt already */
-	SL_REASON_BAD_STATE,	/* peer sent a masked state that is not of the field */
-	SL_REASON_EQUIVOCATION, /* peer signed two link states for one attempt */
-	SL_REASON_STALLED,	/* set: who owes something */
-	SL_REASON_SUPERSEDED,	/* peer started a later attempt; n[0]: which */
-	SL_REASON_COMMITTED,	/* peer has committed this round without this learner */
-	SL_REASON_BAD_SHARE,	/* peer sent a share that is not of the field */
-	SL_REASON_MODEL,	/* NaN or infinity: n[0] is the coordinate, real the value */
-	SL_REASON_CLIP,		/* |theta| > clip: n[0] is the coordinate, real the value */
-	SL_REASON_WEIGHT,	/* n: m_i, max_weight; or a total weight of 0 */
-	SL_REASON_RESULT,	/* the sum is not one of N models within clip */
-	SL_REASON_MARGIN,	/* real: rounding margin of 3/8 or more */
-	SL_REASON_MEMORY,	/* the arena is too small for the view */
+#define X(reason, name) SL_REASON_##reason,
+	SL_REASONS(X)
+#undef X
 };
+
+/* Return the name in traces: "GIVEN UP", "k fixed". */
+const char *sl_report_name(enum sl_report_kind kind);
+const char *sl_report_reason_name(enum sl_reason reason);
 
 #define SL_NOBODY UINT32_MAX /* as a peer */
 
 struct sl_report {
 	enum sl_report_kind kind;
-	enum sl_reason reason;
+	enum sl_reason reason; /* of FAILED, EXPOSED, RECOVERING; else NONE */
 	enum sl_phase phase;
 	sl_round t;
 	sl_attempt a;
-	uint32_t peer; /* roster index */
-	uint64_t n[4];
-	enum sl_engine engine;
-	uint64_t bytes;
-	sl_ms elapsed; /* COMMITTED: since this learner's model was trained */
-	double real;
-	const char *word;    /* a constant */
-	const uint64_t *set; /* bit set over the roster */
-	const uint8_t *hash, *hash2;
-	const struct sl_edge *edges; /* roster indices; edge_count of them */
-	uint32_t edge_count;
-	const struct sl_link_state *evidence[2];
+	uint32_t peer;	     /* roster index of the learner that the report names */
+	const uint64_t *set; /* bit set over the roster: the learners that the report names */
+	union {
+		struct {
+			uint32_t learners, edges;
+			uint64_t exchanges, p, bytes; /* bytes: to be sent to the neighbours */
+			enum sl_engine engine;
+			double mu;
+		} view;
+		struct {
+			uint64_t count; /* parameters */
+			double clipping_range;
+		} clamped;
+		struct {
+			uint32_t learners, edges;
+			uint64_t exchanges, total_weight;
+			enum sl_engine engine;
+			double mu, margin;
+			sl_ms elapsed; /* since this learner's model was trained */
+			uint8_t digest[SL_HASH_BYTES];
+		} committed;
+		struct {
+			uint32_t learners; /* of the view */
+		} recovering;
+		struct {
+			uint32_t learners,
+				fetched; /* masked states: all of the view; those that other learners sent */
+		} recovered;
+		struct {
+			bool released;
+		} resumed;
+		struct {
+			uint64_t tolerance;
+		} model_invalidated;
+		struct {
+			const char *text; /* constant: the fault of the message */
+		} rejected;
+		struct {
+			sl_round t; /* of the peer */
+		} behind;
+		struct {
+			sl_round t;		       /* of the peer */
+			uint8_t digest[SL_HASH_BYTES]; /* of its last commit */
+		} stale;
+		struct {
+			sl_round t; /* that is adopted */
+			uint32_t learners, signers;
+			uint8_t digest[SL_HASH_BYTES];
+		} caught_up;
+		struct {
+			const char *counter; /* "incarnation" or "round": the number that went back */
+			uint32_t shown, known;
+		} quarantined;
+		const struct sl_link_state *evidence[2];
+		struct {
+			uint32_t came, left;
+			uint64_t tolerance;
+		} privacy;
+		struct {
+			uint8_t own[SL_HASH_BYTES], theirs[SL_HASH_BYTES];
+		} diverged;
+	};
+	union {
+		struct {
+			uint32_t learners; /* of the view */
+			uint64_t quorum;
+		} quorum; /* ALONE, QUORUM */
+		struct {
+			uint64_t p;	   /* 0: `modulus: auto` found none */
+			uint64_t least;	   /* smallest integer that meets the bound */
+			uint64_t decimals; /* configured */
+			int decimals_most; /* largest that p allows; -1: none */
+			uint32_t learners,
+				bits_most; /* of the view; bits of the largest p that the engine takes */
+		} p_bound;
+		struct {
+			uint64_t p, largest; /* largest: the larger of N and the largest id */
+		} p_ids;
+		struct {
+			uint32_t fraction, p_bits_most; /* f; bits of the largest p that leaves enough */
+			double need;			/* least 2^f */
+		} width;
+		struct {
+			uint64_t need, limit; /* K; the largest, or the one that is fixed */
+		} iterations;		      /* ITERATIONS, K_FIXED */
+		struct {
+			const char *name; /* constant */
+			uint64_t own, theirs;
+		} parameter;
+		struct {
+			uint32_t own_size, their_size;
+			uint8_t own[SL_HASH_BYTES], theirs[SL_HASH_BYTES];
+		} roster;
+		struct {
+			uint8_t own[SL_HASH_BYTES],
+				theirs[SL_HASH_BYTES]; /* digests; zeros: the initial model */
+		} history;
+		struct {
+			uint32_t learners, kappa; /* of the view; kappa: of TOLERANCE, as is what follows c */
+			uint64_t tolerance;	  /* c */
+			uint32_t missing;	  /* edges whose addition would be enough */
+			uint32_t edge_count;	  /* of `edges`: the first of them */
+			const struct sl_edge *edges; /* between roster indices */
+		} tolerance;			     /* FEW, TOLERANCE */
+		struct {
+			uint32_t count; /* released attempts */
+		} used_up;
+		struct {
+			sl_attempt a;
+		} attempt; /* RECORD: the released one; SUPERSEDED: the peer's */
+		struct {
+			uint64_t index;
+			double value, clipping_range;
+		} model; /* MODEL, CLIP */
+		struct {
+			uint64_t weight, most; /* a weight of 0 may be the total */
+		} weight;
+		struct {
+			uint32_t learners;
+		} result;
+		struct {
+			double distance; /* of the sum from the integer it rounds to */
+		} margin;
+	} why;
 };

@@ -1,160 +1,213 @@
-/* Why an attempt ended, or a learner: facts of the core as one sentence. */
+#include "common/report/reason.h"
+
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "daemon/learner/daemon.h"
+#include "common/config/settings.h"
+#include "common/field/field.h"
 
-static const struct sl_member *member(const struct sl_daemon *daemon, uint32_t index)
-{
-	return &daemon->roster.members[index];
-}
+#define NAMED_MOST 8u
 
-/* "ana (2), bo (5) and 3 more" */
-void sl_reason_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size)
-{
-	size_t used = 0;
-	uint32_t said = 0, left = 0;
-	text[0] = '\0';
-	for (uint32_t i = 0; i < daemon->roster.size; i++) {
-		if (set == NULL || !sl_bit(set, i))
-			continue;
-		if (said == 8) {
-			left++;
-			continue;
-		}
-		int n = snprintf(text + used, size - used, "%s%s (%u)", said > 0 ? ", " : "",
-				 member(daemon, i)->name, member(daemon, i)->id);
-		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
-		said++;
-	}
-	if (left > 0)
-		snprintf(text + used, size - used, " and %u more", left);
-	if (said == 0)
-		snprintf(text, size, "nobody");
-}
+/* ---- parts of sentences ---- */
 
-static void p_bound_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+const char *sl_reason_who(const struct sl_roster *roster, uint32_t index, char text[static SL_WHO_BYTES])
 {
-	uint32_t bits = sl_engine_p_bits((enum sl_engine)daemon->core_config.parameters.mixing);
-	char smaller[64] = "no sigma does";
-	if (r->real >= 0)
-		snprintf(smaller, sizeof smaller, "sigma at most %d would do", (int)r->real);
-	if (r->n[0] == 0)
-		snprintf(text, size,
-			 "no prime up to 2^%u holds the sum of %" PRIu64 " models at sigma %" PRIu64
-			 ": p > %" PRIu64 " is needed; lower sigma, clip or max_weight",
-			 bits, r->n[3], r->n[2], r->n[1] - 1);
-	else
-		snprintf(text, size,
-			 "p = %" PRIu64 " is too small for %" PRIu64 " learners at sigma %" PRIu64
-			 ": p of at least %" PRIu64 " (and at most 2^%u), or %s",
-			 r->n[0], r->n[3], r->n[2], r->n[1], bits, smaller);
-}
-
-/* What an operator calls it. */
-static const char *setting(const char *parameter)
-{
-	return strcmp(parameter, "n") == 0		   ? "a model (setting `hidden`) of size"
-	       : strcmp(parameter, "iterations_rule") == 0 ? "k_rule"
-							   : parameter;
-}
-
-/* A parameter as it stands in a configuration. */
-static const char *value_text(const char *parameter, uint64_t value, char text[static 32])
-{
-	static const char *const words[][3] = {
-		{"weighted", "literal"}, {"shamir", "additive", "seeded"}, {"floor", "fixed"}};
-	int kind = strcmp(parameter, "encoding") == 0	       ? 0
-		   : strcmp(parameter, "sharing") == 0	       ? 1
-		   : strcmp(parameter, "iterations_rule") == 0 ? 2
-							       : -1;
-	double clipping_range;
-	memcpy(&clipping_range, &value, sizeof clipping_range);
-	if (kind >= 0 && value < 3 && words[kind][value] != NULL)
-		snprintf(text, 32, "%s", words[kind][value]);
-	else if (strcmp(parameter, "mixing") == 0)
-		snprintf(text, 32, "%s", sl_engine_name((enum sl_engine)value));
-	else if (strcmp(parameter, "clipping_range") == 0)
-		snprintf(text, 32, "%.15g", clipping_range);
-	else
-		snprintf(text, 32, "%" PRIu64, value);
+	const struct sl_member *member = &roster->members[index];
+	snprintf(text, SL_WHO_BYTES, "%s (%" PRIu32 ")", member->name, member->id);
 	return text;
 }
 
-const char *sl_reason_hash(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1])
+const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set, char *text, size_t size)
+{
+	char who[SL_WHO_BYTES];
+	size_t used = 0;
+	uint32_t count = 0;
+	snprintf(text, size, "none");
+	for (uint32_t i = 0; i < roster->size; i++) {
+		if (set == NULL || !sl_bit(set, i) || count++ >= NAMED_MOST || used >= size)
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+					 sl_reason_who(roster, i, who));
+	}
+	if (count > NAMED_MOST && used < size)
+		snprintf(text + used, size - used, " and %" PRIu32 " more", count - NAMED_MOST);
+	return text;
+}
+
+const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[static SL_DIGEST_TEXT_BYTES])
 {
 	if (sodium_is_zero(hash, SL_HASH_BYTES))
 		return none;
-	sodium_bin2hex(text, 2 * SL_HASH_BYTES + 1, hash, SL_HASH_BYTES);
+	sodium_bin2hex(text, SL_DIGEST_TEXT_BYTES, hash, SL_HASH_BYTES);
 	text[12] = '\0';
 	return text;
 }
 
-static void difference_text(const struct sl_report *r, const char *who, char *text, size_t size)
+/* Write "2-5, 5-9 and 4 more", as ids. */
+static const char *edges_text(const struct sl_roster *roster, const struct sl_report *r, char *text,
+			      size_t size)
 {
-	char own[2 * SL_HASH_BYTES + 1], its[2 * SL_HASH_BYTES + 1];
-	if (r->reason == SL_REASON_PARAMETER)
-		snprintf(text, size, "%s has %s %s, this learner %s", who, setting(r->word),
-			 value_text(r->word, r->n[1], its), value_text(r->word, r->n[0], own));
-	else if (r->reason == SL_REASON_ROSTER)
-		snprintf(text, size,
-			 "%s has another roster: %" PRIu64 " learners (%s), here %" PRIu64
-			 " (%s); compare the roster files",
-			 who, r->n[1], sl_reason_hash(r->hash2, "?", its), r->n[0],
-			 sl_reason_hash(r->hash, "?", own));
-	else
-		snprintf(text, size, "%s starts round %u from another committed model: %s, here %s", who,
-			 r->t, sl_reason_hash(r->hash2, "the initial one", its),
-			 sl_reason_hash(r->hash, "the initial one", own));
-}
-
-/* "3-7, 5-9 and 4 more" */
-static void edges_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
-{
+	uint32_t count = r->why.tolerance.edge_count < NAMED_MOST ? r->why.tolerance.edge_count : NAMED_MOST;
 	size_t used = 0;
-	uint32_t most = r->edge_count < 8 ? r->edge_count : 8;
-	for (uint32_t e = 0; e < most && used < size; e++)
-		used += (size_t)snprintf(text + used, size - used, "%s%u-%u", e > 0 ? ", " : "",
-					 member(daemon, r->edges[e].a)->id,
-					 member(daemon, r->edges[e].b)->id);
-	if (r->n[2] > most && used < size)
-		snprintf(text + used, size - used, " and %" PRIu64 " more", r->n[2] - most);
+	text[0] = '\0';
+	for (uint32_t e = 0; e < count && used < size; e++) {
+		const struct sl_edge *edge = &r->why.tolerance.edges[e];
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32 "-%" PRIu32,
+					 e > 0 ? ", " : "", roster->members[edge->a].id,
+					 roster->members[edge->b].id);
+	}
+	if (r->why.tolerance.missing > count && used < size)
+		snprintf(text + used, size - used, " and %" PRIu32 " more", r->why.tolerance.missing - count);
+	return text;
 }
 
-/* One cut vertex is enough (kappa 1): "ana (2) alone", "each of ana (2), bo (5)"; else they must act
- * together. */
-static void weak_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *who, char *text,
-		      size_t size)
+/* Return the setting that an operator changes to change the parameter. */
+static const char *setting_of(const char *parameter)
 {
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
-		count += sl_bit(r->set, i);
-	if (r->n[0] > 1)
-		snprintf(text, size, "%s together", who);
+	return strcmp(parameter, "n") == 0		   ? "a model (setting `hidden_units`) of size"
+	       : strcmp(parameter, "iterations_rule") == 0 ? "k_rule"
+							   : parameter;
+}
+
+/* ---- reasons that concern the graph or the parameters ---- */
+
+static void p_bound_text(const struct sl_report *r, char *text, size_t size)
+{
+	uint64_t prime = sl_prime_from(r->why.p_bound.least);
+	char fewer[64] = "", larger[64] = "";
+	if (r->why.p_bound.decimals_most >= 0)
+		snprintf(fewer, sizeof fewer, "lower decimals to %d", r->why.p_bound.decimals_most);
+	if (prime != 0 && prime >> r->why.p_bound.bits_most == 0)
+		snprintf(larger, sizeof larger, "raise it to a prime of at least %" PRIu64, prime);
+	if (r->why.p_bound.p == 0)
+		snprintf(text, size,
+			 "no prime below 2^%" PRIu32 " can hold the sum of %" PRIu32 " models with %" PRIu64
+			 " decimals: lower decimals, clipping_range or max_weight",
+			 r->why.p_bound.bits_most, r->why.p_bound.learners, r->why.p_bound.decimals);
 	else
-		snprintf(text, size, count > 1 ? "each of %s" : "%s alone", who);
+		snprintf(text, size,
+			 "modulus %" PRIu64 " is too small to hold the sum of %" PRIu32
+			 " models with %" PRIu64 " decimals: %s%s%s",
+			 r->why.p_bound.p, r->why.p_bound.learners, r->why.p_bound.decimals, larger,
+			 *larger != '\0' && *fewer != '\0' ? ", or " : "",
+			 *larger == '\0' && *fewer == '\0' ? "lower clipping_range or max_weight" : fewer);
 }
 
-static void tolerance_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *who,
-			   char *text, size_t size)
+/* One cut vertex is enough where kappa is 1; otherwise the learners of the cut must collude. */
+static void tolerance_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
 {
-	char edges[160] = "", weak[300];
-	weak_text(daemon, r, who, weak, sizeof weak);
-	edges_text(daemon, r, edges, sizeof edges);
+	char edges[160], who[256];
+	bool one = r->why.tolerance.kappa <= 1;
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < roster->size; i++)
+		count += sl_bit(r->set, i);
 	snprintf(text, size,
 		 "this graph does not tolerate c = %" PRIu64
-		 ": %s would learn sums of parts of the others; it needs %" PRIu64 " more edge%s: %s",
-		 r->n[1], weak, r->n[2], r->n[2] == 1 ? "" : "s", edges);
+		 ": %s%s%s could learn sums over some of the others; %" PRIu32
+		 " more edge%s would be enough: %s",
+		 r->why.tolerance.tolerance, one && count > 1 ? "each of " : "",
+		 sl_reason_names(roster, r->set, who, sizeof who),
+		 !one	     ? " together"
+		 : count > 1 ? ""
+			     : " alone",
+		 r->why.tolerance.missing, r->why.tolerance.missing == 1 ? "" : "s",
+		 edges_text(roster, r, edges, sizeof edges));
 }
 
-/* Reasons that lie with somebody: the link, the record or the chunk of a peer. */
-static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+static bool view_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
 {
-	char who[SL_NAME_BYTES + 16];
-	snprintf(who, sizeof who, "%s (%u)", member(daemon, r->peer)->name, member(daemon, r->peer)->id);
+	char names[256];
+	sl_reason_names(roster, r->set, names, sizeof names);
+	switch (r->reason) {
+	case SL_REASON_FLOOD:
+		snprintf(text, size, "timed out waiting for the link state of %s", names);
+		return true;
+	case SL_REASON_ALONE:
+		snprintf(text, size, "no learner in range lists this one; a round needs %" PRIu64 " learners",
+			 r->why.quorum.quorum);
+		return true;
+	case SL_REASON_QUORUM:
+		snprintf(text, size,
+			 "%" PRIu32 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
+			 r->why.quorum.learners, r->why.quorum.quorum, names);
+		return true;
+	case SL_REASON_STALLED:
+		snprintf(text, size, "timed out waiting for data from %s", names);
+		return true;
+	case SL_REASON_P_BOUND:
+		p_bound_text(r, text, size);
+		return true;
+	case SL_REASON_P_IDS:
+		snprintf(text, size,
+			 "modulus %" PRIu64
+			 " is not larger than the number of learners and every id: raise it above %" PRIu64,
+			 r->why.p_ids.p, r->why.p_ids.largest);
+		return true;
+	case SL_REASON_WIDTH:
+		snprintf(text, size,
+			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at "
+				    "least %.3g is needed): "
+			 "set a modulus of at most %" PRIu32 " bits",
+			 r->why.width.fraction, r->why.width.need, r->why.width.p_bits_most);
+		return true;
+	case SL_REASON_ITERATIONS:
+		snprintf(text, size,
+			 "this graph needs %" PRIu64 " iterations and the limit is %" PRIu64
+			 ": add links, or set mixing: exact",
+			 r->why.iterations.need, r->why.iterations.limit);
+		return true;
+	case SL_REASON_ITERATIONS_RULE:
+		snprintf(text, size,
+			 "iterations is fixed at %" PRIu64 " and this graph needs %" PRIu64
+			 ": raise iterations, or set iterations_rule: at_least",
+			 r->why.iterations.limit, r->why.iterations.need);
+		return true;
+	case SL_REASON_FEW:
+		snprintf(text, size,
+			 "%" PRIu32 " learners are too few for c = %" PRIu64 ": with fewer than %" PRIu64
+			 ", the mean itself tells c of them about the others",
+			 r->why.tolerance.learners, r->why.tolerance.tolerance,
+			 r->why.tolerance.tolerance + 2);
+		return true;
+	case SL_REASON_TOLERANCE:
+		tolerance_text(roster, r, text, size);
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* ---- reasons that concern one peer ---- */
+
+static void difference_text(const struct sl_report *r, const char *who, char *text, size_t size)
+{
+	char own[SL_DIGEST_TEXT_BYTES], theirs[SL_DIGEST_TEXT_BYTES];
+	const char *setting;
+	if (r->reason == SL_REASON_PARAMETER) {
+		setting = setting_of(r->why.parameter.name);
+		snprintf(text, size, "%s has %s %s, this learner %s; set the same at all learners", who,
+			 setting, sl_settings_value(setting, r->why.parameter.theirs, theirs),
+			 sl_settings_value(setting, r->why.parameter.own, own));
+	} else if (r->reason == SL_REASON_ROSTER) {
+		snprintf(text, size,
+			 "%s has another roster: %" PRIu32 " learners (%s), here %" PRIu32
+			 " (%s); compare the roster files",
+			 who, r->why.roster.their_size, sl_reason_digest(r->why.roster.theirs, "?", theirs),
+			 r->why.roster.own_size, sl_reason_digest(r->why.roster.own, "?", own));
+	} else {
+		snprintf(text, size, "%s starts round %" PRIu32 " from another committed model: %s, here %s",
+			 who, r->t, sl_reason_digest(r->why.history.theirs, "the initial one", theirs),
+			 sl_reason_digest(r->why.history.own, "the initial one", own));
+	}
+}
+
+static bool peer_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
+{
+	char who[SL_WHO_BYTES];
+	sl_reason_who(roster, r->peer < roster->size ? r->peer : 0, who);
 	switch (r->reason) {
 	case SL_REASON_LINK:
 		snprintf(text, size, "the link to %s was lost", who);
@@ -165,147 +218,92 @@ static bool peer_text(const struct sl_daemon *daemon, const struct sl_report *r,
 		difference_text(r, who, text, size);
 		return true;
 	case SL_REASON_EQUIVOCATION:
-		snprintf(text, size, "%s signed two link states for one attempt", who);
+		snprintf(text, size, "%s signed two different link states for one attempt", who);
 		return true;
 	case SL_REASON_SUPERSEDED:
-		snprintf(text, size, "%s began attempt %" PRIu64, who, r->n[0]);
+		snprintf(text, size, "%s started attempt %" PRIu32, who, r->why.attempt.a);
 		return true;
 	case SL_REASON_COMMITTED:
 		snprintf(text, size, "%s has committed this round without this learner", who);
 		return true;
 	case SL_REASON_ABORTED:
-		snprintf(text, size, "%s has given it up", who);
+		snprintf(text, size, "%s has aborted the attempt", who);
 		return true;
 	case SL_REASON_JOINED:
-		snprintf(text, size, "%s brings the masked states together", who);
+		snprintf(text, size, "%s is recovering the attempt already", who);
 		return true;
 	case SL_REASON_BAD_STATE:
-		snprintf(text, size, "%s sent a masked state that is not of the field", who);
+		snprintf(text, size, "%s sent a masked state with a value outside the field", who);
 		return true;
 	case SL_REASON_BAD_SHARE:
-		snprintf(text, size, "%s sent a share that is not of the field", who);
+		snprintf(text, size, "%s sent a share with a value outside the field", who);
 		return true;
 	default:
 		return false;
 	}
 }
 
-/* Reasons that lie with the view: who is missing, what the gate does not let pass. */
-static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+/* ---- reasons that concern this learner ---- */
+
+static void own_text(const struct sl_report *r, char *text, size_t size)
 {
-	char who[256];
-	sl_reason_names(daemon, r->set, who, sizeof who);
 	switch (r->reason) {
-	case SL_REASON_FLOOD:
-		snprintf(text, size, "no link state from %s", who);
-		return true;
-	case SL_REASON_ALONE:
-		snprintf(text, size, "nobody in range lists this learner (a round needs %" PRIu64 ")",
-			 r->n[1]);
-		return true;
-	case SL_REASON_QUORUM:
-		snprintf(text, size,
-			 "%" PRIu64 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
-			 r->n[0], r->n[1], who);
-		return true;
-	case SL_REASON_STALLED:
-		snprintf(text, size, "nothing came from %s, who owed something", who);
-		return true;
-	case SL_REASON_P_BOUND:
-		p_bound_text(daemon, r, text, size);
-		return true;
-	case SL_REASON_P_IDS:
-		snprintf(text, size, "p = %" PRIu64 " must be larger than every id and than N: %" PRIu64,
-			 r->n[0], r->n[1]);
-		return true;
-	case SL_REASON_WIDTH:
-		snprintf(text, size,
-			 "f = %" PRIu64 " fractional bits cannot hold this graph's rounding (2^f of at least "
-					"%.3g is needed): "
-			 "p of at most %" PRIu64 " bits would do",
-			 r->n[0], r->real, r->n[1]);
-		return true;
-	case SL_REASON_FEW:
-		snprintf(text, size,
-			 "%" PRIu64 " learners are too few for c = %" PRIu64 ": with fewer than %" PRIu64
-			 ", the mean itself tells c of them about the others",
-			 r->n[0], r->n[1], r->n[1] + 2);
-		return true;
-	case SL_REASON_TOLERANCE:
-		tolerance_text(daemon, r, who, text, size);
-		return true;
-	case SL_REASON_ITERATIONS_RULE:
-		snprintf(text, size,
-			 "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64
-			 ": raise k, or set k_rule: floor",
-			 r->n[0], r->n[1]);
-		return true;
 	case SL_REASON_USED_UP:
 		snprintf(text, size,
-			 "this learner's masked state has left in %" PRIu64
-			 " attempts of this round, and no more fit on record: it takes part again when the "
+			 "this learner has released its masked state in %" PRIu32
+			 " attempts of this round, and its release log is full: it takes part again when the "
 			 "round is committed",
-			 r->n[0]);
-		return true;
+			 r->why.used_up.count);
+		break;
 	case SL_REASON_MARGIN:
-		snprintf(text, size, "rounding came within %.3f of a half; mixing's result is not taken",
-			 0.5 - r->real);
-		return true;
-	case SL_REASON_RECORD:
 		snprintf(text, size,
-			 "attempt %" PRIu64 " was released, and its record is not of this roster and model: "
-					    "put back what was there until "
-			 "the round has committed",
-			 r->n[0]);
-		return true;
+			 "rounding margin too small (%.3f from a tie); the exact sum is recovered instead",
+			 0.5 - r->why.margin.distance);
+		break;
+	case SL_REASON_RECORD:
+		snprintf(
+			text, size,
+			"attempt %" PRIu32
+			" was released, and its record is damaged or belongs to another roster or model: put "
+			"back the earlier roster and settings until the round is committed",
+			r->why.attempt.a);
+		break;
 	case SL_REASON_RESTARTED:
-		snprintf(text, size, "this learner was started again in the middle of it");
-		return true;
+		snprintf(text, size, "this learner was restarted during the attempt");
+		break;
 	case SL_REASON_OPERATOR_ABORT:
-		snprintf(text, size, "the operator has abandoned it");
-		return true;
-	case SL_REASON_ITERATIONS:
-		snprintf(text, size, "this graph needs K = %" PRIu64 " iterations; the limit is %" PRIu64,
-			 r->n[0], r->n[1]);
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* Reasons that lie with this learner's model, or with the result: they end it. */
-static void model_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
-{
-	switch (r->reason) {
+		snprintf(text, size, "the operator has aborted the attempt");
+		break;
 	case SL_REASON_MODEL:
-		snprintf(text, size, "the trained model is not finite at parameter %" PRIu64 ": %g", r->n[0],
-			 r->real);
+		snprintf(text, size,
+			 "the trained model is not finite at parameter %" PRIu64
+			 ": %g; check the training data and settings",
+			 r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_CLIP:
 		snprintf(text, size,
-			 "the trained model exceeds clip %g at parameter %" PRIu64
-			 ": %g (raise clip, or set clip_policy: clamp)",
-			 daemon->settings->clipping_range, r->n[0], r->real);
+			 "the trained model exceeds clipping_range %g at parameter %" PRIu64
+			 ": %g; raise clipping_range, or set clipping: clamp",
+			 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_WEIGHT:
 		snprintf(text, size,
-			 "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64
-			 " (raise max_weight at every learner)",
-			 r->n[0], r->n[1]);
+			 "weight %" PRIu64 " is not in 1..%" PRIu64 "; raise max_weight at every learner",
+			 r->why.weight.weight, r->why.weight.most);
 		break;
 	case SL_REASON_RESULT:
 		snprintf(text, size,
-			 "the sum is not one of %u models within clip: somebody did not follow the protocol; "
-			 "it is not taken",
-			 daemon->workspace_view->n);
+			 "the sum is not one of %" PRIu32 " models within clipping_range: a learner did not "
+							  "follow the protocol; the result is discarded",
+			 r->why.result.learners);
 		break;
 	default:
-		snprintf(text, size, "the view does not fit the memory set aside for it");
+		snprintf(text, size, "the view does not fit the memory reserved for it");
 	}
 }
 
-void sl_reason_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+void sl_reason_text(const struct sl_roster *roster, const struct sl_report *report, char *text, size_t size)
 {
-	if (!peer_text(daemon, r, text, size) && !view_text(daemon, r, text, size))
-		model_text(daemon, r, text, size);
+	if (!peer_text(roster, report, text, size) && !view_text(roster, report, text, size))
+		own_text(report, text, size);
 }

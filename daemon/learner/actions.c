@@ -196,8 +196,7 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 static void execute_stop(struct sl_daemon *daemon, int code)
 {
 	if (code == SL_OK)
-		sl_log(daemon->log, SL_INFO, "finished", "all rounds are committed", "{s:i}", "rounds",
-		       (int)daemon->settings->rounds);
+		sl_daemon_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
 	else
 		atomic_store(&daemon->failed, true);
 	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);

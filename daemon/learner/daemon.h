@@ -23,6 +23,7 @@
 #include "daemon/store/result.h"
 #include "common/config/roster.h"
 #include "common/config/settings.h"
+#include "common/report/record.h"
 #include "daemon/store/state_file.h"
 #include "daemon/store/store.h"
 #include "daemon/net/tls.h"
@@ -155,16 +156,12 @@ void sl_actions_execute(struct sl_daemon *daemon, const struct sl_actions *actio
 void sl_actions_sign(const struct sl_daemon *daemon, struct sl_message *message);
 void sl_actions_free_buffers(struct sl_buffer *buffer);
 
-/* report.c */
+/* report_log.c */
 void sl_report_log(struct sl_daemon *daemon, const struct sl_report *report);
-
-/* reason.c */
-void sl_reason_text(const struct sl_daemon *daemon, const struct sl_report *report, char *text, size_t size);
-/* "ana (2), bo (5) and 3 more" */
-void sl_reason_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size);
-
-/* The first digits of a hash, or `none` where it is all zeros. */
-const char *sl_reason_hash(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1]);
+void sl_daemon_log(struct sl_daemon *daemon, const struct sl_record *record);
+/* Log a record whose only field is `reason`, or its round. */
+void sl_daemon_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason);
+void sl_daemon_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round t);
 
 /* evidence.c: SL_REPORT_EVIDENCE into the state folder; *name is the file's */
 int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name,

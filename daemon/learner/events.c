@@ -160,19 +160,18 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 
 void sl_events_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
-	const struct sl_member *member = &daemon->roster.members[peer];
 	struct sl_peer_warning *peer_warning = &daemon->peer_warnings[peer];
 	sl_ms now = uv_hrtime() / 1000000u;
-	char text[384], more[64] = "";
+	struct sl_record record;
 	if (now < peer_warning->quiet_until) {
 		peer_warning->unsaid++;
 		return;
 	}
-	if (peer_warning->unsaid > 0)
-		snprintf(more, sizeof more, " (and %u more before)", peer_warning->unsaid);
-	snprintf(text, sizeof text, "%s (learner %u): %s%s", member->name, member->id, why, more);
-	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id,
-	       "reason", why, "unsaid", (json_int_t)peer_warning->unsaid);
+	sl_record_init(&record, peer_warning->unsaid > 0 ? SL_RECORD_REJECTED_MORE : SL_RECORD_REJECTED);
+	sl_record_peer(&record, &daemon->roster, peer);
+	record.reason = why;
+	record.unsaid = peer_warning->unsaid;
+	sl_daemon_log(daemon, &record);
 	peer_warning->quiet_until = now + PEER_WARNING_MS;
 	peer_warning->unsaid = 0;
 }
@@ -202,9 +201,7 @@ static struct sl_buffer *to_buffer(struct sl_queued_event *h, const struct sl_ch
  * after it binds this learner from now on, and only a start takes promises up. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_log(daemon->log, SL_INFO, "again",
-	       "the damaged round is here again: this learner starts anew, with all that it has promised",
-	       "{s:i}", "round", (int)daemon->committed_through);
+	sl_daemon_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }

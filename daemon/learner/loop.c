@@ -17,17 +17,19 @@ static void on_up(void *context, uint32_t peer)
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 {
 	struct sl_daemon *daemon = context;
-	const struct sl_member *member = &daemon->roster.members[peer];
-	char text[256];
-	snprintf(text, sizeof text, "link to %s (%u, %s) %s: %s", member->name, member->id, member->address,
-		 dialled ? "failed" : "down", why);
+	struct sl_record record;
 	bool news =
 		dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
 	if (dialled)
 		daemon->link_faults[peer] = why;
+	sl_record_init(&record, news	  ? SL_RECORD_LINK_FAILED
+				: dialled ? SL_RECORD_LINK_FAILED_AGAIN
+					  : SL_RECORD_LINK_DOWN);
+	sl_record_peer(&record, &daemon->roster, peer);
+	record.address = daemon->roster.members[peer].address;
+	record.reason = why;
 	if (!daemon->stopping)
-		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer",
-		       (json_int_t)member->id, "reason", why);
+		sl_daemon_log(daemon, &record);
 	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
@@ -39,15 +41,15 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
 {
 	struct sl_daemon *daemon = context;
-	char shown[SL_PIN_TEXT_BYTES], text[512];
+	struct sl_record record;
+	char shown[SL_PIN_TEXT_BYTES];
 	sl_roster_pin_text(pin, shown);
+	sl_record_init(&record, expected >= 0 ? SL_RECORD_REFUSED_ANSWER : SL_RECORD_REFUSED);
 	if (expected >= 0)
-		snprintf(text, sizeof text, "%s answered for %s (%u) with another key, %s: refused", address,
-			 daemon->roster.members[expected].name, daemon->roster.members[expected].id, shown);
-	else
-		snprintf(text, sizeof text, "%s connected with a key that has no place here, %s: refused",
-			 address, shown);
-	sl_log(daemon->log, SL_WARN, "refused", text, "{s:s, s:s}", "address", address, "key", shown);
+		sl_record_peer(&record, &daemon->roster, (uint32_t)expected);
+	record.address = address;
+	record.key = shown;
+	sl_daemon_log(daemon, &record);
 }
 
 static void on_prepare(uv_prepare_t *handle)
@@ -63,7 +65,7 @@ static void on_check(uv_check_t *handle)
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
-	sl_log(daemon->log, SL_INFO, "stopping", number == SIGINT ? "interrupted" : "terminated", NULL);
+	sl_daemon_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
 	sl_daemon_stop(daemon, 0);
 }
 
@@ -118,11 +120,11 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_control_open(&daemon->control, daemon, s->control, error);
 	if (rc != SL_OK)
 		return rc;
-	char text[SL_ADDRESS_BYTES + 64];
-	snprintf(text, sizeof text, "listening on %s; start number %u of this learner", address,
-		 sl_store_incarnation(daemon->store));
-	sl_log(daemon->log, SL_INFO, "listening", text, "{s:s, s:i}", "address", address, "incarnation",
-	       (int)sl_store_incarnation(daemon->store));
+	struct sl_record record;
+	sl_record_init(&record, SL_RECORD_LISTENING);
+	record.address = address;
+	record.incarnation = sl_store_incarnation(daemon->store);
+	sl_daemon_log(daemon, &record);
 	return SL_OK;
 }
 

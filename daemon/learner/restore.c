@@ -48,7 +48,8 @@ int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
 {
 	sl_id ids[SL_STORE_CHANGES_NAMED];
 	struct sl_store_round last;
-	char who[320], text[512], hash[2 * SL_HASH_BYTES + 1];
+	struct sl_record record;
+	char who[320], hash[2 * SL_HASH_BYTES + 1];
 	uint32_t changes = sl_store_roster_changes(daemon->store, ids);
 	int rc = changes == 0 ? SL_ERR_NOTFOUND : sl_store_last_round(daemon->store, &last, error);
 	if (rc != SL_OK)
@@ -62,10 +63,12 @@ int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
 			"%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
 			" committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
 			daemon->settings->roster, changes, last.t, who, (int)SL_ACCEPT_DIGITS, hash);
-	snprintf(text, sizeof text, "the roster is not that of round %" PRIu32 ", which committed last: %s",
-		 last.t, who);
-	sl_log(daemon->log, SL_WARN, "roster", text, "{s:I, s:s}", "changes", (json_int_t)changes, "roster",
-	       hash);
+	sl_record_init(&record, SL_RECORD_ROSTER);
+	record.round = last.t;
+	record.changes = changes;
+	record.roster = hash;
+	record.whom = who;
+	sl_daemon_log(daemon, &record);
 	return SL_OK;
 }
 
@@ -99,7 +102,7 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_error error;
-	char text[SL_ERROR_BYTES + 96];
+	struct sl_record record;
 	int rc = sl_result_open(s->state, s->run, daemon->workspace.n, round->t, &daemon->result, &error);
 	const char *flaw = rc == SL_OK ? flaw_of(daemon, round) : error.text;
 	if (flaw == NULL) {
@@ -107,21 +110,19 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 		return;
 	}
 	sl_result_close(&daemon->result);
-	snprintf(text, sizeof text,
-		 "the result of round %" PRIu32 " cannot be shown to others before the next commit: %s",
-		 round->t, flaw);
-	sl_log(daemon->log, SL_WARN, "result", text, "{s:I}", "round", (json_int_t)round->t);
+	sl_record_init(&record, SL_RECORD_RESULT);
+	record.round = round->t;
+	record.reason = flaw;
+	sl_daemon_log(daemon, &record);
 }
 
 /* ---- the last model ---- */
 
 static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t digest[static SL_HASH_BYTES])
 {
-	char text[128];
 	daemon->core_config.committed = t;
 	memcpy(daemon->core_config.previous, digest, SL_HASH_BYTES);
-	snprintf(text, sizeof text, "continuing after round %" PRIu32 ", from its checkpoint", t);
-	sl_log(daemon->log, SL_INFO, "resumed", text, "{s:I}", "round", (json_int_t)t);
+	sl_daemon_log_round(daemon, SL_RECORD_RESUMED, t);
 }
 
 static void begin_anew(struct sl_daemon *daemon)
@@ -148,16 +149,14 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 /* What it has promised stays promised: no other attempt of a round that is on record (tasks.c, store.h). */
 static void lament(struct sl_daemon *daemon, const char *why, sl_round after)
 {
-	char text[SL_ERROR_BYTES + 128], from[64];
-	if (after == 0)
-		snprintf(from, sizeof from, "the initial model");
-	else
-		snprintf(from, sizeof from, "the checkpoint of round %" PRIu32, after);
-	snprintf(text, sizeof text,
-		 "%s; going on from %s until somebody shows round %" PRIu32 " or a later one", why, from,
-		 daemon->committed_through);
-	sl_log(daemon->log, SL_ERROR, "damaged", text, "{s:I, s:I}", "committed",
-	       (json_int_t)daemon->committed_through, "round", (json_int_t)after);
+	struct sl_record record;
+	sl_record_init(&record, SL_RECORD_DAMAGED);
+	record.committed = daemon->committed_through;
+	record.round = after;
+	record.reason = why;
+	record.model = after == 0 ? "the initial model"
+				  : sl_record_words(&record, "the checkpoint of round %" PRIu32, after);
+	sl_daemon_log(daemon, &record);
 }
 
 /* The newest on record that can be read. */
@@ -299,12 +298,12 @@ static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *e
 	struct sl_persist aborted = {.what = {.kind = SL_PERSIST_ABORTED,
 					      .t = daemon->core_config.committed + 1,
 					      .a = daemon->promises.a}};
-	char text[192];
-	snprintf(text, sizeof text,
-		 "round %" PRIu32 " attempt %" PRIu32 ", which was cut short, is given up: %s",
-		 aborted.what.t, aborted.what.a, why);
-	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:I, s:I}", "round", (json_int_t)aborted.what.t,
-	       "attempt", (json_int_t)aborted.what.a);
+	struct sl_record record;
+	sl_record_init(&record, SL_RECORD_GIVEN_UP_AT_START);
+	record.round = aborted.what.t;
+	record.attempt = aborted.what.a;
+	record.reason = why;
+	sl_daemon_log(daemon, &record);
 	int rc = sl_store_record(daemon->store, &aborted, error);
 	daemon->core_config.aborted = aborted.what.a;
 	daemon->promises.a = 0;

@@ -154,11 +154,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 static void warn(struct sl_daemon *daemon)
 {
 	if (daemon->settings->unsafe_dump_encoding)
-		sl_log(daemon->log, SL_WARN, "unsafe_reveal",
-		       "unsafe_reveal is set: this learner writes its secret encoding to disk in every "
-		       "round; never do this with "
-		       "real data",
-		       NULL);
+		sl_daemon_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
 }
 
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)

@@ -40,7 +40,7 @@ static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_tas
 void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
 	atomic_store(&daemon->failed, true);
-	sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:s}", "reason", text);
+	sl_daemon_log_reason(daemon, SL_RECORD_FATAL, text);
 	sl_daemon_stop(daemon, 1);
 }
 
@@ -169,17 +169,14 @@ static void run_evaluate(struct sl_task *base)
 static void evaluate_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
-	char text[128];
-	snprintf(text, sizeof text, "round %u: held-out MSE %.4f", task->t, task->mse);
-	if (task->code == SL_OK && isnan(task->mse))
-		sl_log(task->daemon->log, SL_INFO, "evaluated", "this trainer has no held-out error",
-		       "{s:i, s:n}", "round", (int)task->t, "mse");
-	else if (task->code == SL_OK)
-		sl_log(task->daemon->log, SL_INFO, "evaluated", text, "{s:i, s:f}", "round", (int)task->t,
-		       "mse", task->mse);
-	else
-		sl_log(task->daemon->log, SL_WARN, "evaluated", task->error.text, "{s:i}", "round",
-		       (int)task->t);
+	struct sl_record record;
+	sl_record_init(&record, task->code != SL_OK ? SL_RECORD_EVALUATED_FAILED
+				: isnan(task->mse)  ? SL_RECORD_EVALUATED_NONE
+						    : SL_RECORD_EVALUATED);
+	record.round = task->t;
+	record.mse = task->mse;
+	record.reason = task->error.text;
+	sl_daemon_log(task->daemon, &record);
 	free(task);
 }
 
@@ -206,7 +203,7 @@ static void train_done(struct sl_task *base)
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
 	const struct sl_training *training = &task->training;
-	char text[128];
+	struct sl_record record;
 	if (task->code == SL_PENDING || daemon->stopping) { /* told to end */
 		free(task);
 		return;
@@ -218,11 +215,12 @@ static void train_done(struct sl_task *base)
 	}
 	daemon->workspace.weight = daemon->settings->weight_samples ? training->samples : 1;
 	daemon->figures.train_s = training->seconds;
-	snprintf(text, sizeof text, "round %u: trained in %.2f s, loss %.4f", task->t, training->seconds,
-		 training->loss);
-	sl_log(daemon->log, SL_INFO, "trained", text, "{s:i, s:f, s:f, s:I}", "round", (int)task->t,
-	       "train_s", training->seconds, "loss", training->loss, "samples",
-	       (json_int_t)training->samples);
+	sl_record_init(&record, SL_RECORD_TRAINED);
+	record.round = task->t;
+	record.train_s = training->seconds;
+	record.loss = training->loss;
+	record.samples = training->samples;
+	sl_daemon_log(daemon, &record);
 	sl_events_new(daemon, SL_EVENT_TRAINED);
 	free(task);
 }

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,22 +22,6 @@ struct sl_log {
 	sl_log_watch watch;
 	void *context;
 };
-
-static const char *const level_names[] = {
-	[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn", [SL_ERROR] = "error"};
-
-const char *sl_log_level_name(enum sl_level level)
-{
-	return level_names[level];
-}
-
-int sl_log_level_find(const char *name)
-{
-	for (int i = SL_DEBUG; i <= SL_ERROR; i++)
-		if (strcmp(level_names[i], name) == 0)
-			return i;
-	return -1;
-}
 
 bool sl_log_colour(int fd)
 {
@@ -143,17 +126,22 @@ static json_t *make_record(const struct sl_log *log, enum sl_level level, const 
 	utc(time, sizeof time);
 	json_t *record =
 		json_pack("{s:s, s:f, s:s, s:I, s:o, s:o, s:o}", "time", time, "mono_ms", monotonic_ms(),
-			  "level", level_names[level], "learner", (json_int_t)log->id, "name",
+			  "level", sl_log_level_name(level), "learner", (json_int_t)log->id, "name",
 			  json_text(log->name), "event", json_text(event), "text", json_text(text));
 	if (record && fields)
 		json_object_update_missing(record, fields); /* a field never hides one of these */
 	return record;
 }
 
-void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, const char *text,
-		   struct json_t *fields)
+bool sl_log_takes(const struct sl_log *log, enum sl_level level)
 {
-	json_t *record = (int)level >= log->level ? make_record(log, level, event, text, fields) : NULL;
+	return (int)level >= log->level;
+}
+
+void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text,
+	    struct json_t *fields)
+{
+	json_t *record = sl_log_takes(log, level) ? make_record(log, level, event, text, fields) : NULL;
 	char *json = record ? json_dumps(record, JSON_STYLE) : NULL;
 	if (json) {
 		char line[SL_LOG_LINE_BYTES];
@@ -172,24 +160,6 @@ void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, c
 	free(json);
 	json_decref(record);
 	json_decref(fields);
-}
-
-void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text, const char *format,
-	    ...)
-{
-	json_t *fields = NULL;
-	if ((int)level < log->level)
-		return;
-	if (format) {
-		json_error_t why;
-		va_list args;
-		va_start(args, format);
-		fields = json_vpack_ex(&why, 0, format, args);
-		va_end(args);
-		if (fields == NULL)
-			fields = json_pack("{s:s}", "fields_error", why.text);
-	}
-	sl_log_fields(log, level, event, text, fields);
 }
 
 /* ---- the text form ---- */

@@ -8,9 +8,8 @@
 #pragma once
 
 #include "common/base/err.h"
+#include "common/config/level.h"
 #include "common/config/settings.h"
-
-enum sl_level { SL_DEBUG, SL_INFO, SL_WARN, SL_ERROR };
 
 #define SL_LOG_LINE_BYTES 4096u /* of the text form, with its newline and terminating zero */
 
@@ -25,22 +24,15 @@ int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const c
 void sl_log_watch_set(struct sl_log *log, sl_log_watch watch, void *context);
 void sl_log_close(struct sl_log *log);
 
-/* Writes one record. `event` is a short constant word ("committed"); `text` is a sentence for humans. Then
- * fields, as json_pack's object format and its arguments, e.g. sl_log(log, SL_INFO, "committed", "round 3
- * committed",
- * "{s:i, s:f}", "round", 3, "mse", 0.021). format NULL: no fields. A field named as one of a
- * record's own keys is dropped. A full disk is reported once on standard error. */
-void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text, const char *format,
-	    ...);
+/* Return true if records of this level are written. */
+bool sl_log_takes(const struct sl_log *log, enum sl_level level);
 
 struct json_t;
-/* The same with the fields as an object, whose reference is taken over; NULL: none. */
-void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, const char *text,
-		   struct json_t *fields);
-
-/* "info" and back; -1 for what is no level. */
-const char *sl_log_level_name(enum sl_level level);
-int sl_log_level_find(const char *name);
+/* Write one record. `event` is a short constant word ("committed"), `text` a sentence, `fields` an object
+ * whose reference is taken over, or NULL: none. A field named like one of a record's own keys is dropped. A
+ * failed write, such as on a full disk, is reported once on standard error. */
+void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text,
+	    struct json_t *fields);
 
 /* Colour is for terminals whose user has not set NO_COLOR. */
 bool sl_log_colour(int fd);

@@ -64,7 +64,7 @@ TEST(truncated_connections)
 	proxy_truncate(g.proxy, 1, 2, 700); /* of a handshake */
 	group_expect_phase(&g, 3, 1, "MIX", 60);
 	proxy_truncate(g.proxy, 3, 4, 50001);
-	group_expect(&g, 4, "link to learner-03 (3, ", 60);
+	group_expect(&g, 4, "link to learner-03 (3), ", 60);
 	end(&g);
 }
 
@@ -75,7 +75,7 @@ TEST(one_way_cut)
 	begin(&g);
 	group_expect_phase(&g, 1, 1, "MIX", 30);
 	proxy_swallow(g.proxy, 1, 2, true);
-	group_expect(&g, 2, "link to learner-01 (1, ", 30);
+	group_expect(&g, 2, "link to learner-01 (1), ", 30);
 	proxy_swallow(g.proxy, 1, 2, false);
 	end(&g);
 }
@@ -87,7 +87,7 @@ TEST(stalled_links)
 	group_expect_phase(&g, 1, 1, "MIX", 30);
 	proxy_stall(g.proxy, 1, 3, true);
 	proxy_stall(g.proxy, 3, 1, true);
-	group_expect(&g, 3, "link to learner-01 (1, ", 30);
+	group_expect(&g, 3, "link to learner-01 (1), ", 30);
 	proxy_stall(g.proxy, 1, 3, false);
 	proxy_stall(g.proxy, 3, 1, false);
 	end(&g);

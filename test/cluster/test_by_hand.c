@@ -186,7 +186,7 @@ TEST(stranger_is_refused_once)
 	pid_t three = start(&h, 3), stranger = start(&h, 4);
 	path_of(&h, 3, "log.jsonl", log, sizeof log);
 	path_of(&h, 4, "log.jsonl", its_log, sizeof its_log);
-	assert_true(process_expect(log, "a key that has no place here", 20));
+	assert_true(process_expect(log, "a key that is not in the roster", 20));
 	assert_true(process_expect(its_log, "\"event\":\"waiting\"",
 				   30)); /* it has tried several times by then */
 	assert_int_equal(process_count(log, "\"event\":\"refused\""), 1);
@@ -276,8 +276,8 @@ TEST(stale_checkpoint_is_named_and_mended)
 		configure(&h, i, 4, "roster.yaml", "");
 		h.pids[i - 1] = start(&h, i);
 	}
-	expect_log(&h, 1, "site-3 (learner 3): it stands in round 2 (its last committed model is ", 40);
-	expect_log(&h, 2, "site-3 (learner 3): it stands in round 2 (its last committed model is ", 40);
+	expect_log(&h, 1, "site-3 (3): it is in round 2 (its last committed model is ", 40);
+	expect_log(&h, 2, "site-3 (3): it is in round 2 (its last committed model is ", 40);
 	expect_log(&h, 3, "caught up with round 2 from site-", 40);
 	for (int i = 1; i <= LEARNERS; i++)
 		assert_int_equal(process_wait(h.pids[i - 1], 120), 0);

@@ -51,9 +51,9 @@ static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, u
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
 		for (uint32_t i = 0; i < 5; i++) {
-			assert_true(k == 0 || said(sim, i, SL_REPORT_COMMITTED)->n[2] == k);
-			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->n[3], weight);
-			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->n[3], p);
+			assert_true(k == 0 || said(sim, i, SL_REPORT_COMMITTED)->committed.exchanges == k);
+			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.total_weight, weight);
+			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, p);
 		}
 		sl_sim_free(sim);
 	}
@@ -76,7 +76,7 @@ TEST(test_larger_prime)
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->n[3], P_44);
+		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, P_44);
 	sl_sim_free(sim);
 }
 
@@ -88,7 +88,7 @@ TEST(test_weight_moves_the_prime)
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < 4; i++)
-		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->n[3], (UINT64_C(1) << 40) - 87);
+		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->view.p, (UINT64_C(1) << 40) - 87);
 	sl_sim_free(sim);
 }
 
@@ -116,8 +116,8 @@ TEST(test_quorum)
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_QUORUM);
 	for (uint32_t i = 0; i < 4; i++) {
 		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_QUORUM);
-		assert_int_equal(note->report.n[0], 4);
-		assert_int_equal(note->report.n[1], 5);
+		assert_int_equal(note->report.why.quorum.learners, 4);
+		assert_int_equal(note->report.why.quorum.quorum, 5);
 		assert_int_equal(note->set, 1 << 4);
 	}
 	sl_sim_free(sim);
@@ -146,9 +146,9 @@ static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint6
 		expect_odd(sim, i, odd, SL_REASON_PARAMETER);
 		const struct sl_report *report =
 			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_PARAMETER)->report;
-		assert_string_equal(report->word, name);
-		assert_int_equal(report->n[0], i == odd ? theirs : own);
-		assert_int_equal(report->n[1], i == odd ? own : theirs);
+		assert_string_equal(report->why.parameter.name, name);
+		assert_int_equal(report->why.parameter.own, i == odd ? theirs : own);
+		assert_int_equal(report->why.parameter.theirs, i == odd ? own : theirs);
 		assert_int_equal(sim->learners[i].committed, 0);
 	}
 	sl_sim_free(sim);
@@ -180,9 +180,12 @@ static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, reason);
-		assert_memory_equal(note->hash, hash(&sim->learners[i].config), SL_HASH_BYTES);
-		assert_memory_equal(note->hash2, hash(&sim->learners[note->report.peer].config),
-				    SL_HASH_BYTES);
+		bool roster = reason == SL_REASON_ROSTER;
+		const uint8_t *own = roster ? note->report.why.roster.own : note->report.why.history.own;
+		const uint8_t *theirs =
+			roster ? note->report.why.roster.theirs : note->report.why.history.theirs;
+		assert_memory_equal(own, hash(&sim->learners[i].config), SL_HASH_BYTES);
+		assert_memory_equal(theirs, hash(&sim->learners[note->report.peer].config), SL_HASH_BYTES);
 	}
 }
 
@@ -249,11 +252,13 @@ static void larger_roster(uint32_t few, uint32_t more)
 		const struct sl_report *report =
 			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report;
 		assert_int_equal(report->peer, 0);
-		assert_int_equal(report->n[0], few);
-		assert_int_equal(report->n[1], few + more);
+		assert_int_equal(report->why.roster.own_size, few);
+		assert_int_equal(report->why.roster.their_size, few + more);
 	}
 	for (uint32_t i = few; i < few + more; i++)
-		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report.n[1], few);
+		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)
+					 ->report.why.roster.their_size,
+				 few);
 	expect_hashes(sim, SL_REASON_ROSTER, roster_of);
 	sl_sim_free(sim);
 }
@@ -279,7 +284,7 @@ static uint64_t need_of(const char *topology)
 	struct sl_sim *sim = build_metropolis(topology, 0, false);
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
-	uint64_t need = said(sim, 0, SL_REPORT_COMMITTED)->n[2];
+	uint64_t need = said(sim, 0, SL_REPORT_COMMITTED)->committed.exchanges;
 	sl_sim_free(sim);
 	return need;
 }
@@ -293,8 +298,8 @@ TEST(test_fixed_k)
 		for (uint32_t i = 0; i < 5; i++) {
 			const struct sl_report *report =
 				&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE)->report;
-			assert_int_equal(report->n[0], need - 1);
-			assert_int_equal(report->n[1], need);
+			assert_int_equal(report->why.iterations.limit, need - 1);
+			assert_int_equal(report->why.iterations.need, need);
 			assert_int_equal(sim->learners[i].committed, 0);
 		}
 		sl_sim_free(sim);
@@ -302,7 +307,7 @@ TEST(test_fixed_k)
 			sim = with_fixed_k(topologies[t], k);
 			sl_sim_run_until_done(sim);
 			for (uint32_t i = 0; i < 5; i++)
-				assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->n[2], k);
+				assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->committed.exchanges, k);
 			sl_sim_free(sim);
 		}
 	}

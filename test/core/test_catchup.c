@@ -46,17 +46,18 @@ static const struct sl_sim_note *next_note(struct sl_sim *sim, const struct sl_s
 	for (; from < sim->notes + sim->note_count; from++)
 		if (from->learner == AWAY && from->report.kind == kind)
 			return from;
-	sl_sim_fail(sim, "it never said %s again", sl_sim_trace_report(kind));
+	sl_sim_fail(sim, "it never said %s again", sl_report_name(kind));
 }
 
 /* It took part in the round after the last one that it caught up with, and everybody with it. */
 static void expect_together(struct sl_sim *sim, sl_round latest)
 {
 	const struct sl_sim_note *note = next_note(sim, caught_up(sim), SL_REPORT_COMMITTED);
-	sl_round caught = (sl_round)caught_up(sim)->report.n[0];
-	if (note->report.t != caught + 1 || note->report.t > latest || note->report.n[0] != sim->n)
+	sl_round caught = caught_up(sim)->report.caught_up.t;
+	if (note->report.t != caught + 1 || note->report.t > latest ||
+	    note->report.committed.learners != sim->n)
 		sl_sim_fail(sim, "after round %u it commits round %u of %u learners", caught, note->report.t,
-			    (uint32_t)note->report.n[0]);
+			    note->report.committed.learners);
 }
 
 /* --- who was away --- */
@@ -68,10 +69,11 @@ static void away_for(uint64_t seed, sl_round rounds)
 	sl_sim_rejoin(sim, AWAY);
 	const struct sl_sim_note *note =
 		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
-	assert_true(note->report.n[0] >= 1 + rounds); /* in one go */
-	assert_int_equal(note->report.n[1], 3);
-	assert_int_equal(note->report.n[2], 3); /* each has the others' digests */
-	assert_memory_equal(note->hash, sim->digests[note->report.n[0]], SL_HASH_BYTES);
+	assert_true(note->report.caught_up.t >= 1 + rounds); /* in one go */
+	assert_int_equal(note->report.caught_up.learners, 3);
+	assert_int_equal(note->report.caught_up.signers, 3); /* each has the others' digests */
+	assert_memory_equal(note->report.caught_up.digest, sim->digests[note->report.caught_up.t],
+			    SL_HASH_BYTES);
 	sl_sim_run_until_round(sim, rounds + 6);
 	assert_in_range(sl_sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1, 2);
 	expect_together(sim, 1 + rounds + 3);
@@ -107,9 +109,9 @@ TEST(test_the_next_round)
 		for (uint32_t i = 0; i < AWAY; i++)
 			sl_sim_run_until_commit(sim, i, 3);
 		sl_sim_rejoin(sim, AWAY);
-		assert_int_equal(
-			sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0],
-			3);
+		assert_int_equal(sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)
+					 ->report.caught_up.t,
+				 3);
 		for (uint32_t i = 0; i < AWAY; i++)
 			finish_training(sim, i);
 		sl_sim_run_until_round(sim, 6);
@@ -199,7 +201,7 @@ TEST(test_after_the_last_round)
 	sl_sim_elapse(sim, 20000);
 	sl_sim_rejoin(sim, AWAY);
 	sl_sim_run_until_commit(sim, AWAY, 3);
-	assert_int_equal(caught_up(sim)->report.n[0], 3);
+	assert_int_equal(caught_up(sim)->report.caught_up.t, 3);
 	sl_sim_run_until_done(sim);
 	sl_sim_free(sim);
 }
@@ -215,7 +217,7 @@ TEST(test_a_restarted_server)
 		sl_sim_restore(sim, 0, AWAY); /* and to nobody else */
 		sl_sim_run_until_round(sim, 6);
 		assert_int_equal(caught_up(sim)->report.peer, 0);
-		assert_int_equal(caught_up(sim)->report.n[2], 3);
+		assert_int_equal(caught_up(sim)->report.caught_up.signers, 3);
 		sl_sim_run_until_done(sim);
 		sl_sim_free(sim);
 	}
@@ -278,7 +280,7 @@ TEST(test_another_commit_in_between)
 		sl_sim_release(sim, 0, AWAY);
 		const struct sl_sim_note *note =
 			sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
-		assert_int_equal(note->report.n[0], 3);
+		assert_int_equal(note->report.caught_up.t, 3);
 		assert_true(sim->now < since + 1000000);
 		sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 		sl_sim_free(sim);

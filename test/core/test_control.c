@@ -112,7 +112,7 @@ TEST(test_catching_up_within_a_step)
 		sl_sim_playback(sim, "complete", 2); /* once */
 		sl_sim_run_until_round(sim, 3);
 		assert_int_equal(sl_sim_count(sim, 3, SL_REPORT_COMMITTED, SL_REASON_NONE, &note), 2);
-		assert_int_equal(note->report.n[0], 4);
+		assert_int_equal(note->report.committed.learners, 4);
 		sl_sim_free(sim);
 	}
 }

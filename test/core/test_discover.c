@@ -56,7 +56,7 @@ static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t,
 	sl_sim_run_until_round(sim, 2);
 	for (size_t k = 0; k < sim->note_count; k++)
 		if (all && sim->notes[k].report.kind == SL_REPORT_COMMITTED)
-			assert_int_equal(sim->notes[k].report.n[0], sim->n);
+			assert_int_equal(sim->notes[k].report.committed.learners, sim->n);
 	end(sim);
 }
 
@@ -103,8 +103,8 @@ TEST(test_heard_one_way)
 		for (uint32_t i = 0; i < 5; i++) {
 			const struct sl_sim_note *note =
 				sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
-			assert_int_equal(note->report.n[0], 5);
-			assert_int_equal(note->report.n[1], 10 - 2);
+			assert_int_equal(note->report.committed.learners, 5);
+			assert_int_equal(note->report.committed.edges, 10 - 2);
 		}
 		sl_sim_free(sim);
 	}
@@ -173,7 +173,7 @@ static void expect_all_five(struct sl_sim *sim, sl_attempt least)
 {
 	sl_sim_run_until_round(sim, 1);
 	const struct sl_report *report = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
-	assert_int_equal(report->n[0], 5);
+	assert_int_equal(report->committed.learners, 5);
 	assert_true(report->a >= least);
 	end(sim);
 }
@@ -262,7 +262,9 @@ TEST(test_numbers_meet)
 		uint64_t since = sim->now;
 		sl_sim_run_until_round(sim, 1);
 		assert_true(sim->now < since + 30000000);
-		assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 6);
+		assert_int_equal(
+			sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners,
+			6);
 		end(sim);
 	}
 	assert_true(differed > 0);

@@ -230,7 +230,9 @@ TEST(test_ahead_of_a_cluster)
 	sl_sim_start(sim);
 	sl_sim_run_until_round(sim, 1);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 3);
+		assert_int_equal(
+			sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners,
+			3);
 	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_BEHIND, SL_REASON_NONE)->report.peer, 3);
 	sl_sim_free(sim);
 }
@@ -347,7 +349,9 @@ TEST(test_silence_at_the_end_of_a_line)
 					!sl_sim_link(sim, i, j)->possible; /* is not told */
 		sl_sim_start(sim);
 		sl_sim_run_until_round(sim, 1);
-		assert_int_equal(sl_sim_expect(sim, 5, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 6);
+		assert_int_equal(
+			sl_sim_expect(sim, 5, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners,
+			6);
 		sl_sim_run_until_done(sim);
 		sl_sim_free(sim);
 	}
@@ -402,8 +406,8 @@ TEST(test_three_by_hand)
 		make_diallable(sim, 0, 2);
 		sl_sim_run_until_round(sim, 1);
 		const struct sl_sim_note *note = sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE);
-		if (note->report.n[1] != 3)
-			sl_sim_fail(sim, "%u edges", (uint32_t)note->report.n[1]);
+		if (note->report.committed.edges != 3)
+			sl_sim_fail(sim, "%u edges", note->report.committed.edges);
 		sl_sim_run_until_done(sim);
 		sl_sim_free(sim);
 	}

@@ -139,7 +139,7 @@ static struct outcome outcome_of(const struct sl_sim_options *o)
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	const struct sl_report *r = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
-	struct outcome outcome = {.engine = r->engine, .steps = r->n[2]};
+	struct outcome outcome = {.engine = r->committed.engine, .steps = r->committed.exchanges};
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
 		assert_int_equal(l->committed, 1);
@@ -196,8 +196,9 @@ TEST(chunks_by_tree)
 			sim->learners[i].config.privacy_check_warns = true;
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
-		assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.engine,
-				 SL_ENGINE_TREE);
+		assert_int_equal(
+			sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.engine,
+			SL_ENGINE_TREE);
 		expect_smooth(sim);
 		sl_sim_free(sim);
 	}

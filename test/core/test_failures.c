@@ -23,7 +23,7 @@ static void end(struct sl_sim *sim)
 
 static uint64_t committed_learners(struct sl_sim *sim, uint32_t i)
 {
-	return sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0];
+	return sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners;
 }
 
 /* --- links --- */
@@ -88,8 +88,8 @@ TEST(test_cut_until_restored)
 		sl_sim_cut(sim, 1, 2);
 		const struct sl_sim_note *note =
 			sl_sim_run_until_report(sim, 1, SL_REPORT_FAILED, SL_REASON_QUORUM);
-		assert_int_equal(note->report.n[0], 2);
-		assert_int_equal(note->report.n[1], 3);
+		assert_int_equal(note->report.why.quorum.learners, 2);
+		assert_int_equal(note->report.why.quorum.quorum, 3);
 		sl_sim_elapse(sim, 40000);
 		assert_int_equal(sim->learners[0].committed, 0);
 		sl_sim_restore(sim, 1, 2);
@@ -179,8 +179,8 @@ TEST(test_quorum)
 		sim->learners[i].silent = sim->learners[i].stopped = true;
 	sl_sim_start(sim);
 	const struct sl_sim_note *note = sl_sim_run_until_report(sim, 0, SL_REPORT_FAILED, SL_REASON_QUORUM);
-	assert_int_equal(note->report.n[0], 2);
-	assert_int_equal(note->report.n[1], 3);
+	assert_int_equal(note->report.why.quorum.learners, 2);
+	assert_int_equal(note->report.why.quorum.quorum, 3);
 	assert_int_equal(note->set, 0x1c); /* who is missing */
 	sl_sim_elapse(sim, 300000);
 	assert_int_equal(sim->learners[0].committed, 0);

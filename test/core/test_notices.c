@@ -42,8 +42,8 @@ static void left_behind(uint64_t seed, const char *topology)
 		const struct sl_sim_note *note = NULL;
 		assert_int_equal(sl_sim_count(sim, i, SL_REPORT_STALE, SL_REASON_NONE, &note), 1);
 		assert_int_equal(note->report.peer, 5);
-		assert_int_equal(note->report.n[0], 2);
-		assert_memory_equal(note->hash, sim->digests[1], SL_HASH_BYTES);
+		assert_int_equal(note->report.stale.t, 2);
+		assert_memory_equal(note->report.stale.digest, sim->digests[1], SL_HASH_BYTES);
 	}
 	sl_sim_expect_none(sim, 5, SL_REPORT_STALE, SL_REASON_NONE);
 	sl_sim_run_until_done(sim);
@@ -213,8 +213,8 @@ static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64
 		if (note == NULL)
 			continue;
 		assert_int_equal(note->set, changed);
-		assert_int_equal(note->report.n[0], __builtin_popcountll(now & ~then));
-		assert_int_equal(note->report.n[1], __builtin_popcountll(then & ~now));
+		assert_int_equal(note->report.privacy.came, __builtin_popcountll(now & ~then));
+		assert_int_equal(note->report.privacy.left, __builtin_popcountll(then & ~now));
 	}
 }
 

@@ -105,7 +105,8 @@ TEST(test_it_comes_back)
 	struct sl_sim *sim = lose_for_good(2500, 0);
 	sl_sim_restart(sim, 4);
 	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 5);
+	assert_int_equal(
+		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 5);
 	sl_sim_expect_none(sim, 0, SL_REPORT_MODEL_INVALIDATED, SL_REASON_NONE);
 	sl_sim_run_until_round(sim, 3);
 	sl_sim_free(sim);
@@ -127,7 +128,8 @@ TEST(test_operator_abort)
 	}
 	for (uint32_t i = 0; i < 4; i++)
 		sl_sim_run_until_commit(sim, i, 1);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 4);
+	assert_int_equal(
+		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 4);
 	sl_sim_restart(sim, 4); /* it had not committed: it catches up */
 	sl_sim_run_until_round(sim, 4);
 	sl_sim_free(sim);
@@ -147,7 +149,9 @@ TEST(test_back_after_operator_abort)
 		sl_sim_elapse(sim, 5000);
 		sl_sim_restart(sim, 4);
 		sl_sim_run_until_round(sim, 2);
-		assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 5);
+		assert_int_equal(
+			sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners,
+			5);
 		sl_sim_free(sim);
 	}
 }

@@ -68,7 +68,7 @@ static void in_range_of_all(uint64_t seed, uint32_t learners, uint64_t max_degre
 	for (uint32_t i = 0; i < learners; i++) {
 		const struct sl_report *report =
 			&sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
-		assert_int_equal(report->n[0], learners);
+		assert_int_equal(report->committed.learners, learners);
 		assert_int_equal(report->a, 1);
 	}
 	sl_sim_free(sim);

@@ -34,11 +34,11 @@ TEST(test_p_bound)
 	struct sl_sim *sim = build(1020431, 4, 16);
 	sl_sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_P_BOUND);
-	assert_int_equal(report->n[0], 1020431);
-	assert_int_equal(report->n[1], 2 + 2 * 10000 * 16 * 4);
-	assert_int_equal(report->n[2], 4);
-	assert_int_equal(report->n[3], 4);
-	assert_int_equal((int)report->real, 3);
+	assert_int_equal(report->why.p_bound.p, 1020431);
+	assert_int_equal(report->why.p_bound.least, 2 + 2 * 10000 * 16 * 4);
+	assert_int_equal(report->why.p_bound.decimals, 4);
+	assert_int_equal(report->why.p_bound.learners, 4);
+	assert_int_equal(report->why.p_bound.decimals_most, 3);
 	sl_sim_free(sim);
 }
 
@@ -48,7 +48,7 @@ TEST(test_p_auto_finds_none)
 		struct sl_sim *sim = build(0, 12, 1e9);
 		mix_by(sim, mixing);
 		sl_sim_start(sim);
-		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
 		sl_sim_free(sim);
 	}
 }
@@ -59,12 +59,12 @@ TEST(test_p_auto_of_an_engine)
 	struct sl_sim *sim = build(0, 12, 16);
 	mix_by(sim, SL_ENGINE_METROPOLIS);
 	sl_sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->n[0], 0);
+	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
 	sl_sim_free(sim);
 	sim = build(0, 12, 16);
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.n[3],
+	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.p,
 			 (UINT64_C(1) << 61) - 1);
 	sl_sim_free(sim);
 }
@@ -74,8 +74,8 @@ TEST(test_p_not_above_ids)
 	struct sl_sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
 	sl_sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
-	assert_int_equal(report->n[0], 7);
-	assert_int_equal(report->n[1], 11);
+	assert_int_equal(report->why.p_ids.p, 7);
+	assert_int_equal(report->why.p_ids.largest, 11);
 	sl_sim_free(sim);
 }
 
@@ -97,9 +97,10 @@ TEST(test_width)
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_WIDTH);
-	assert_int_equal(report->n[0], 62 - 44);
-	assert_true(report->real > ldexp(1, 18));
-	assert_true(report->n[1] < 44 && ldexp(1, 62 - (int)report->n[1]) >= report->real);
+	assert_int_equal(report->why.width.fraction, 62 - 44);
+	assert_true(report->why.width.need > ldexp(1, 18));
+	assert_true(report->why.width.p_bits_most < 44 &&
+		    ldexp(1, 62 - (int)report->why.width.p_bits_most) >= report->why.width.need);
 	sl_sim_free(sim);
 }
 
@@ -120,7 +121,7 @@ TEST(test_iterations)
 	o.parameters.k = SL_ITERATIONS_MAX + 1;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->n[1], SL_ITERATIONS_MAX);
+	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->why.iterations.limit, SL_ITERATIONS_MAX);
 	sl_sim_free(sim);
 }
 
@@ -138,7 +139,9 @@ TEST(test_margin)
 	sim->tap_result = thin_margin;
 	sl_sim_start(sim);
 	sl_sim_run_until_round(sim, 1);
-	assert_true(sl_sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.real == 0.375);
+	assert_true(
+		sl_sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.why.margin.distance ==
+		0.375);
 	if (sl_sim_find(sim, 0, SL_REPORT_CAUGHT_UP, SL_REASON_NONE) == NULL)
 		sl_sim_expect(sim, 0, SL_REPORT_RECOVERED, SL_REASON_NONE);
 	sl_sim_free(sim);
@@ -160,11 +163,11 @@ TEST(test_not_a_number)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, NAN, SL_REASON_MODEL);
-	assert_int_equal(report->n[0], 3);
-	assert_true(isnan(report->real));
+	assert_int_equal(report->why.model.index, 3);
+	assert_true(isnan(report->why.model.value));
 	sl_sim_free(sim);
 	sim = build(0, 0, 0);
-	assert_true(isinf(with_model(sim, -INFINITY, SL_REASON_MODEL)->real));
+	assert_true(isinf(with_model(sim, -INFINITY, SL_REASON_MODEL)->why.model.value));
 	sl_sim_free(sim);
 }
 
@@ -172,8 +175,8 @@ TEST(test_above_clip)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, -16.5f, SL_REASON_CLIP);
-	assert_int_equal(report->n[0], 3);
-	assert_true(report->real == -16.5);
+	assert_int_equal(report->why.model.index, 3);
+	assert_true(report->why.model.value == -16.5);
 	sl_sim_free(sim);
 }
 
@@ -184,7 +187,8 @@ TEST(test_others_go_on)
 	with_model(sim, NAN, SL_REASON_MODEL);
 	sim->learners[1].silent = true;
 	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[0], 3);
+	assert_int_equal(
+		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 3);
 	sl_sim_run_until_done(sim);
 	sl_sim_free(sim);
 }
@@ -198,7 +202,7 @@ TEST(test_clamped)
 	sim->learners[1].workspace.trained[3] = 16.00001f;
 	sim->learners[1].workspace.trained[5] = -16.00001f;
 	sl_sim_run_until_done(sim);
-	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.n[0], 2);
+	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.clamped.count, 2);
 	sl_sim_expect_none(sim, 0, SL_REPORT_CLAMPED, SL_REASON_NONE);
 	sl_sim_free(sim);
 }
@@ -210,7 +214,7 @@ TEST(test_weight_above_max)
 	sl_sim_start(sim);
 	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
 	const struct sl_report *report = &sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report;
-	assert_int_equal(report->n[0], 2);
-	assert_int_equal(report->n[1], 1);
+	assert_int_equal(report->why.weight.weight, 2);
+	assert_int_equal(report->why.weight.most, 1);
 	sl_sim_free(sim);
 }

@@ -21,7 +21,7 @@ static const struct sl_report *report_of(const struct driver *p, enum sl_report_
 	for (uint32_t i = 0; i < p->actions.count; i++)
 		if (p->actions.items[i].kind == SL_ACTION_REPORT && p->actions.items[i].report.kind == kind)
 			return &p->actions.items[i].report;
-	fail_msg("no %s in %s", sl_sim_trace_report(kind), p->trace.text);
+	fail_msg("no %s in %s", sl_report_name(kind), p->trace.text);
 	return NULL;
 }
 
@@ -59,9 +59,9 @@ TEST(test_rolled_back)
 	struct driver *p = acquainted(3);
 	EXPECT("hello t1 ready from 2 -> QUARANTINED 2", tell_hello_of(p, 2, 4, 1));
 	const struct sl_report *report = report_of(p, SL_REPORT_QUARANTINED);
-	assert_string_equal(report->word, "incarnation");
-	assert_int_equal(report->n[0], 4);
-	assert_int_equal(report->n[1], 5);
+	assert_string_equal(report->quarantined.counter, "incarnation");
+	assert_int_equal(report->quarantined.shown, 4);
+	assert_int_equal(report->quarantined.known, 5);
 	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 4, 1)); /* said once */
 	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 3, 1)); /* a round */
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
@@ -95,9 +95,9 @@ TEST(test_an_earlier_round)
 	tell_hello_of(p, 2, 5, 7);
 	EXPECT("hello t6 ready from 2 -> QUARANTINED 2", tell_hello_of(p, 2, 6, 6));
 	const struct sl_report *report = report_of(p, SL_REPORT_QUARANTINED);
-	assert_string_equal(report->word, "round");
-	assert_int_equal(report->n[0], 6);
-	assert_int_equal(report->n[1], 7);
+	assert_string_equal(report->quarantined.counter, "round");
+	assert_int_equal(report->quarantined.shown, 6);
+	assert_int_equal(report->quarantined.known, 7);
 	driver_free(p, 0);
 }
 
@@ -121,7 +121,7 @@ static uint64_t learners_of(struct sl_sim *sim, uint32_t i, sl_round t)
 	for (size_t k = 0; k < sim->note_count; k++) {
 		const struct sl_sim_note *note = &sim->notes[k];
 		if (note->learner == i && note->report.kind == SL_REPORT_COMMITTED && note->report.t == t)
-			return note->report.n[0];
+			return note->report.committed.learners;
 	}
 	sl_sim_fail(sim, "learner %u did not commit round %u with others", sim->ids[i], t);
 }

@@ -89,8 +89,8 @@ static const struct sl_sim_note *come_back(struct sl_sim **made, uint64_t seed, 
 
 static void expect_caught_up(struct sl_sim *sim, const struct sl_sim_note *note)
 {
-	assert_int_equal(note->report.n[0], 2);
-	assert_int_equal(note->report.n[1], 3);
+	assert_int_equal(note->report.caught_up.t, 2);
+	assert_int_equal(note->report.caught_up.learners, 3);
 	assert_int_equal(sim->learners[AWAY].committed, 2); /* the checker has compared the model */
 	assert_true(sim->now < 120000000);
 }
@@ -146,7 +146,7 @@ static void wrong(enum sl_message_kind kind, uint32_t at,
 	assert_true(trouble.done);
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);
-	assert_int_equal(note->report.n[2], 3);
+	assert_int_equal(note->report.caught_up.signers, 3);
 	assert_int_equal(sl_sim_expect(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE)->report.peer,
 			 trouble.server);
 	sl_sim_free(sim);
@@ -294,7 +294,7 @@ TEST(test_a_neighbour_lied)
 	const struct sl_sim_note *note =
 		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	assert_int_equal(note->report.peer, 0);
-	assert_int_equal(note->report.n[2], 2);
+	assert_int_equal(note->report.caught_up.signers, 2);
 	sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 	sl_sim_free(sim);
 }

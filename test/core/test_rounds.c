@@ -125,6 +125,7 @@ TEST(test_k_floor)
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
-	assert_int_equal(sl_sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[2], 77);
+	assert_int_equal(
+		sl_sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.exchanges, 77);
 	sl_sim_free(sim);
 }

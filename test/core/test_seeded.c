@@ -223,7 +223,7 @@ static uint64_t forecast(uint64_t n, enum sl_sharing_kind kind)
 	sim->tap = hear;
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
-	uint64_t bytes = sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.bytes;
+	uint64_t bytes = sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.bytes;
 	sl_sim_free(sim);
 	return bytes;
 }

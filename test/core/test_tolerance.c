@@ -49,10 +49,10 @@ static const struct sl_sim_note *refused(struct sl_sim *sim, uint64_t kappa, uin
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_note *note = refusal(sim, i, SL_REASON_TOLERANCE);
-		assert_int_equal(note->report.n[0], kappa);
-		assert_int_equal(note->report.n[1], c);
-		assert_int_equal(note->report.n[2], missing);
-		assert_int_equal(note->report.edge_count, missing);
+		assert_int_equal(note->report.why.tolerance.kappa, kappa);
+		assert_int_equal(note->report.why.tolerance.tolerance, c);
+		assert_int_equal(note->report.why.tolerance.missing, missing);
+		assert_int_equal(note->report.why.tolerance.edge_count, missing);
 		assert_int_equal(note->set, weak);
 	}
 	assert_true(nobody_shared(sim));
@@ -62,7 +62,7 @@ static const struct sl_sim_note *refused(struct sl_sim *sim, uint64_t kappa, uin
 /* With the edges that the refusal names, and no others. */
 static void mend(struct sl_sim *sim, const struct sl_sim_note *note)
 {
-	uint32_t edges = 0, missing = note->report.edge_count;
+	uint32_t edges = 0, missing = note->report.why.tolerance.edge_count;
 	struct sl_edge missed[SL_ADVICE_MAX];
 	memcpy(missed, note->edges, sizeof missed);
 	for (uint32_t i = 0; i < sim->n; i++)
@@ -73,7 +73,7 @@ static void mend(struct sl_sim *sim, const struct sl_sim_note *note)
 		sl_sim_join(sim, missed[e].a, missed[e].b);
 	}
 	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[1],
+	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.edges,
 			 edges + missing);
 	sl_sim_run_until_done(sim);
 }
@@ -106,7 +106,7 @@ TEST(test_names)
 	for (uint32_t i = 1; i < 6; i++) {
 		const struct sl_sim_note *note = refusal(sim, i, SL_REASON_TOLERANCE);
 		assert_int_equal(note->set, 0x1c);
-		assert_int_equal(note->report.edge_count, 1);
+		assert_int_equal(note->report.why.tolerance.edge_count, 1);
 		assert_int_equal(note->edges[0].a, 1);
 		assert_int_equal(note->edges[0].b, 5);
 	}
@@ -124,7 +124,7 @@ TEST(test_ring)
 	uint32_t cut = (uint32_t)note->set;
 	assert_int_equal(__builtin_popcount(cut), 2);
 	assert_false((cut & cut >> 1) != 0 || cut == 0x21); /* no two neighbours */
-	mend(sim, refused(sim, 2, 2, cut, note->report.n[2]));
+	mend(sim, refused(sim, 2, 2, cut, note->report.why.tolerance.missing));
 	sl_sim_free(sim);
 }
 
@@ -141,8 +141,8 @@ static void too_few(uint32_t learners, uint32_t absent, uint64_t c)
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_FEW);
 	for (uint32_t i = 0; i < learners - absent; i++) {
 		const struct sl_report *report = &refusal(sim, i, SL_REASON_FEW)->report;
-		assert_int_equal(report->n[0], learners - absent);
-		assert_int_equal(report->n[1], c);
+		assert_int_equal(report->why.tolerance.learners, learners - absent);
+		assert_int_equal(report->why.tolerance.tolerance, c);
 	}
 	assert_true(nobody_shared(sim));
 	sl_sim_free(sim);
@@ -176,10 +176,14 @@ static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_r
 	for (uint32_t i = 0; i < learners; i++) {
 		const struct sl_sim_note *yes = sl_sim_expect(sim, i, SL_REPORT_EXPOSED, reason);
 		sl_sim_expect_none(sim, i, SL_REPORT_FAILED, reason);
-		assert_memory_equal(yes->report.n, no.report.n, sizeof no.report.n);
+		assert_int_equal(yes->report.why.tolerance.learners, no.report.why.tolerance.learners);
+		assert_int_equal(yes->report.why.tolerance.kappa, no.report.why.tolerance.kappa);
+		assert_int_equal(yes->report.why.tolerance.tolerance, no.report.why.tolerance.tolerance);
+		assert_int_equal(yes->report.why.tolerance.missing, no.report.why.tolerance.missing);
 		assert_int_equal(yes->set, no.set);
-		assert_int_equal(yes->report.edge_count, no.report.edge_count);
-		assert_memory_equal(yes->edges, no.edges, no.report.edge_count * sizeof *no.edges);
+		assert_int_equal(yes->report.why.tolerance.edge_count, no.report.why.tolerance.edge_count);
+		assert_memory_equal(yes->edges, no.edges,
+				    no.report.why.tolerance.edge_count * sizeof *no.edges);
 	}
 	sl_sim_free(sim);
 }
@@ -297,7 +301,7 @@ static bool parts(const struct brute *graph, uint32_t out)
 /* The weak ones could do it: each of them alone, or all together. And the edges that are named do help. */
 static void expect_advice(const struct brute *graph, const struct sl_sim_note *note, uint32_t c)
 {
-	uint32_t weak = (uint32_t)note->set, kappa = (uint32_t)note->report.n[0];
+	uint32_t weak = (uint32_t)note->set, kappa = note->report.why.tolerance.kappa;
 	struct brute mended = *graph;
 	assert_int_equal(kappa, brute_kappa(graph));
 	assert_true(kappa == 1 || (uint32_t)__builtin_popcount(weak) == kappa);
@@ -305,8 +309,8 @@ static void expect_advice(const struct brute *graph, const struct sl_sim_note *n
 		if (kappa == 1)
 			assert_int_equal(weak >> v & 1, parts(graph, 1u << v));
 	assert_true(kappa == 1 || parts(graph, weak));
-	assert_int_equal(note->report.edge_count, note->report.n[2]);
-	for (uint32_t e = 0; e < note->report.edge_count; e++) {
+	assert_int_equal(note->report.why.tolerance.edge_count, note->report.why.tolerance.missing);
+	for (uint32_t e = 0; e < note->report.why.tolerance.edge_count; e++) {
 		assert_false(brute_has(&mended, note->edges[e].a, note->edges[e].b));
 		brute_join(&mended, note->edges[e].a, note->edges[e].b);
 	}

@@ -16,11 +16,20 @@ static json_t *commit(int round, double ms, double margin, const char *digest)
 			 digest, "mono_ms", ms, "train_s", 1.5, "aggregate_s", 9.0, "round_bytes_sent", 100);
 }
 
+/* The row of the record's round, and the record as it is read. */
+static struct sl_round_row *row_of(struct sl_round_table *rounds, const json_t *object,
+				   struct sl_record *record)
+{
+	sl_record_read(record, object);
+	return sl_round_table_at(rounds, record->round);
+}
+
 static bool hear_commit(struct sl_round_table *rounds, uint32_t learner, json_t *record)
 {
-	struct sl_round_row *row = sl_round_table_row(rounds, record);
+	struct sl_record read;
+	struct sl_round_row *row = row_of(rounds, record, &read);
 	assert_non_null(row);
-	bool first = sl_round_table_committed(row, learner, record);
+	bool first = sl_round_table_committed(row, learner, &read);
 	json_decref(record);
 	return first;
 }
@@ -28,8 +37,9 @@ static bool hear_commit(struct sl_round_table *rounds, uint32_t learner, json_t 
 static struct sl_round_row *hear_evaluated(struct sl_round_table *rounds, int round)
 {
 	json_t *record = json_pack("{s:i, s:f}", "round", round, "mse", 0.125);
-	struct sl_round_row *row = sl_round_table_row(rounds, record);
-	sl_round_table_evaluated(row, record);
+	struct sl_record read;
+	struct sl_round_row *row = row_of(rounds, record, &read);
+	sl_round_table_evaluated(row, &read);
 	json_decref(record);
 	return row;
 }
@@ -38,8 +48,9 @@ TEST(test_a_round_is_put_together)
 {
 	struct sl_round_table rounds;
 	sl_round_table_init(&rounds, 2, 3);
+	struct sl_record read;
 	json_t *trained = json_pack("{s:i, s:f, s:f}", "round", 1, "mono_ms", 1000.0, "train_s", 2.5);
-	sl_round_table_trained(sl_round_table_row(&rounds, trained), trained);
+	sl_round_table_trained(row_of(&rounds, trained, &read), &read);
 	json_decref(trained);
 	struct sl_round_row *row = hear_evaluated(&rounds, 1);
 	assert_false(sl_round_table_complete(row));
@@ -74,8 +85,9 @@ TEST(test_a_round_in_parts)
 	double seconds[SL_PARTS], sum = 0;
 	sl_round_table_init(&rounds, 2, 1);
 	json_t *trained = json_pack("{s:i, s:f}", "round", 1, "mono_ms", 1000.0);
-	struct sl_round_row *row = sl_round_table_row(&rounds, trained);
-	sl_round_table_trained(row, trained);
+	struct sl_record read;
+	struct sl_round_row *row = row_of(&rounds, trained, &read);
+	sl_round_table_trained(row, &read);
 	json_decref(trained);
 	hear_commit(&rounds, 1, commit_with_costs(11500, 2000, 3500, 7000, 11000, 7));
 	assert_true(sl_round_table_parts(row, seconds));
@@ -116,9 +128,10 @@ TEST(test_a_round_without_an_error)
 	sl_round_table_init(&rounds, 1, 1);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
 	json_t *record = json_pack("{s:i, s:n}", "round", 1, "mse");
-	struct sl_round_row *row = sl_round_table_row(&rounds, record);
+	struct sl_record read;
+	struct sl_round_row *row = row_of(&rounds, record, &read);
 	row->learners = 1;
-	sl_round_table_evaluated(row, record);
+	sl_round_table_evaluated(row, &read);
 	json_decref(record);
 	assert_true(sl_round_table_complete(row));
 	assert_true(isnan(row->mse));
@@ -202,9 +215,7 @@ TEST(test_shown_before_the_commit_is_heard)
 {
 	struct sl_round_table rounds;
 	sl_round_table_init(&rounds, 2, 3); /* all are in the view: no word of it is needed */
-	json_t *record = json_pack("{s:i}", "round", 1);
-	sl_round_table_shown(sl_round_table_row(&rounds, record), 1, "aa");
-	json_decref(record);
+	sl_round_table_shown(sl_round_table_at(&rounds, 1), 1, "aa");
 	assert_int_equal(rounds.rows[0].committed, 0);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
 	assert_int_equal(rounds.rows[0].committed, 2);
@@ -233,7 +244,8 @@ TEST(test_rounds_of_no_run)
 	static const int wrong[] = {0, -1, 4};
 	for (size_t i = 0; i < 3; i++) {
 		json_t *record = json_pack("{s:i}", "round", wrong[i]);
-		assert_null(sl_round_table_row(&rounds, record));
+		struct sl_record read;
+		assert_null(row_of(&rounds, record, &read));
 		json_decref(record);
 	}
 	sl_round_table_close(&rounds);

@@ -136,7 +136,7 @@ TEST(a_lost_learner_holds_up_its_round_until_it_is_abandoned)
 	open_site(&s, "after-released");
 	assert_int_equal(process_wait(s.pids[LEARNERS - 1], 60), 128 + SIGKILL);
 	for (int i = 1; i < LEARNERS; i++)
-		expect_log(&s, i, "nobody in reach holds the masked state of site-4 (4)");
+		expect_log(&s, i, "no linked learner has the masked state of site-4 (4)");
 	operator_abort(&s, &o, "1", NULL);
 	expect_said(&o, 2, "", "say --yes if it is meant");
 	operator_abort(&s, &o, "2", "--yes");
@@ -180,7 +180,7 @@ TEST(one_that_comes_back_ends_the_pause)
 		assert_int_equal(process_wait(s.pids[i - 1], 60), 0);
 		expect_log(&s, i, "round 1 committed: 4 learners");
 	}
-	expect_log(&s, LEARNERS, "it had released its masked state");
+	expect_log(&s, LEARNERS, "this learner had released its masked state");
 	operator_abort(&s, &o, "1", "--yes");
 	expect_said(&o, 1, "", "learner-01: not running");
 	process_remove(s.folder);

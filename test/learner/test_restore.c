@@ -236,11 +236,12 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 	expect_start(*state, 2, 3, false,
 		     "round-000003.safetensors: damaged: the model does not match its checksum; going on "
 		     "from the checkpoint of "
-		     "round 2 until somebody shows round 3 or a later one");
+		     "round 2 until a peer sends the result of round 3 or a later one");
 	remove(folder_path(*state, "round-000002.safetensors"));
 	expect_start(*state, 1, 3, false, "going on from the checkpoint of round 1");
 	damage(*state, "round-000001.safetensors");
-	expect_start(*state, 0, 3, false, "going on from the initial model until somebody shows round 3");
+	expect_start(*state, 0, 3, false,
+		     "going on from the initial model until a peer sends the result of round 3");
 	commit(*state, 3); /* somebody did */
 	expect_start(*state, 3, 0, true, NULL);
 }
@@ -415,8 +416,8 @@ TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 	expect_open(*state, 0, 0, true, NULL);
 	remove(folder_path(*state, file_2_3));
 	expect_open(*state, 3, 0, false,
-		    "round 2 attempt 3, which was cut short, is given up: its own masked state is gone or "
-		    "damaged");
+		    "round 2 attempt 3, which a restart interrupted, is aborted: its own masked state is "
+		    "gone or damaged");
 	expect_open(*state, 3, 0, false, NULL);
 }
 

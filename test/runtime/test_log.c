@@ -39,7 +39,8 @@ TEST_WITH(keys_keep_their_order, folder_enter, folder_leave)
 					   "event", "text",    "round", "mse"};
 	struct sl_log *log = open_log("log", SL_LOG_AUTO, SL_INFO);
 	char text[1024];
-	sl_log(log, SL_INFO, "committed", "round 3 committed", "{s:i, s:f}", "round", 3, "mse", 0.021);
+	sl_log(log, SL_INFO, "committed", "round 3 committed",
+	       json_pack("{s:i, s:f}", "round", 3, "mse", 0.021));
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
 	expect_keys(text, keys, sizeof keys / sizeof keys[0]);
@@ -66,8 +67,9 @@ TEST_WITH(level_filters, folder_enter, folder_leave)
 {
 	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_WARN);
 	char text[1024];
-	sl_log(log, SL_INFO, "quiet", "no", "{s:i}", "a", 1);
-	sl_log_fields(log, SL_DEBUG, "quiet", "no", json_pack("{s:i}", "a", 1));
+	assert_false(sl_log_takes(log, SL_INFO));
+	sl_log(log, SL_INFO, "quiet", "no", NULL);
+	sl_log(log, SL_DEBUG, "quiet", "no", json_pack("{s:i}", "a", 1));
 	sl_log(log, SL_ERROR, "loud", "yes", NULL);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
@@ -79,7 +81,7 @@ TEST_WITH(hostile_text_is_one_line, folder_enter, folder_leave)
 {
 	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_INFO);
 	char text[1024];
-	sl_log(log, SL_WARN, "refused", "a\nb\033[2J", "{s:s}", "text", "hides");
+	sl_log(log, SL_WARN, "refused", "a\nb\033[2J", json_pack("{s:s}", "text", "hides"));
 	sl_log(log, SL_WARN, "refused", "\xff", NULL);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);

@@ -117,8 +117,8 @@ static void let_die(struct sl_sim *sim, uint32_t victim, enum fate fate)
 static void judge(struct sl_sim *sim, uint32_t i, const float *model)
 {
 	const struct sl_sim_note *note = sl_sim_find(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE);
-	bool first =
-		note == NULL || (note->report.n[0] == sim->n && note->report.a == 1); /* NULL: it caught up */
+	bool first = note == NULL || (note->report.committed.learners == sim->n &&
+				      note->report.a == 1); /* NULL: it caught up */
 	if (!first || memcmp(sim->learners[i].workspace.committed, model,
 			     sim->learners[i].workspace.n * sizeof *model) != 0)
 		sl_sim_fail(sim, "learner %u has another result than mixing has", sim->ids[i]);
@@ -129,8 +129,8 @@ static void remember(struct sl_sim *sim)
 {
 	const struct sl_report *report = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
 	const struct sl_workspace *workspace = &sim->learners[0].workspace;
-	bill->degree = 2.0 * (double)report->n[1] / (double)report->n[0];
-	bill->iterations = (double)report->n[2];
+	bill->degree = 2.0 * (double)report->committed.edges / (double)report->committed.learners;
+	bill->iterations = (double)report->committed.exchanges;
 	bill->model = bench_memory(workspace->n, sizeof *bill->model);
 	memcpy(bill->model, workspace->committed, workspace->n * sizeof *bill->model);
 }

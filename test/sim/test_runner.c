@@ -79,7 +79,7 @@ static void reported(void *context, uint32_t learner, const struct sl_report *re
 	if (report->kind == SL_REPORT_FAILED)
 		c->failures[report->reason]++;
 	if (report->kind == SL_REPORT_VIEW)
-		c->iterations += report->n[2] + 1;
+		c->iterations += report->view.exchanges + 1;
 }
 
 static void schedule_of(const char *text, uint32_t steps, struct sl_schedule *schedule)

@@ -96,7 +96,7 @@ cmp rounds.csv kept || fail "a bad setting costs the last file"
 
 # A run that cannot commit ends, and says why.
 [ "$(status -n 6 --rounds 2 --set hidden=1 --set clip=0.0001)" = 1 ] || fail "a model beyond clip is taken"
-grep -q "exceeds clip 0.0001" err || fail "no reason: $(cat err)"
+grep -q "exceeds clipping_range 0.0001" err || fail "no reason: $(cat err)"
 [ "$(status -n 60 --topology line --set gate=warn --rounds 1 --set sigma=8 --set mixing=metropolis --set trainer=noise --set size=3)" = 1 ] || fail "no width"
 grep -q "no round committed in 3 steps.*fractional bits" err || fail "no reason: $(cat err)"
 

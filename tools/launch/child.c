@@ -186,18 +186,20 @@ static const char *last_lines(const char *text)
 	return at;
 }
 
-/* The sentence of the last error record in a log; malloced or NULL. */
+/* Return the sentence of the last record of level error in a log, malloced; NULL if there is none. */
 static char *last_error(const char *log)
 {
+	struct sl_record record;
 	char *found = NULL;
 	for (const char *line = log; line != NULL && *line != '\0';) {
 		const char *end = strchrnul(line, '\n');
-		json_t *record = json_loadb(line, (size_t)(end - line), 0, NULL);
-		if (strcmp(sl_round_table_field_text(record, "level", ""), "error") == 0) {
+		json_t *object = json_loadb(line, (size_t)(end - line), 0, NULL);
+		sl_record_read(&record, object);
+		if (record.level != NULL && sl_log_level_find(record.level) == SL_ERROR) {
 			free(found);
-			found = strdup(sl_round_table_field_text(record, "text", "(without a text)"));
+			found = strdup(record.text != NULL ? record.text : "(without a text)");
 		}
-		json_decref(record);
+		json_decref(object);
 		line = *end != '\0' ? end + 1 : NULL;
 	}
 	return found;

@@ -107,8 +107,10 @@ struct sl_learner {
 	double part;
 	sl_round clamped_round; /* the last one in which it clamped, and how many parameters */
 	uint64_t clamped;
-	json_t *waiting; /* the last record in which it said whom it awaits; NULL: it has moved since */
-	uint64_t waiting_ms;
+	json_t *waiting;	/* its last record `waiting`; NULL: the learner has moved since */
+	sl_round waiting_round; /* of that record, and */
+	enum sl_phase waiting_phase;
+	uint64_t waiting_ms; /* when it was read */
 };
 
 /* The kills of --chaos; a round's commit is the first one that is heard. */
@@ -208,7 +210,7 @@ void sl_launch_end(struct sl_launch *launch);
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
 
 /* launch_wait.c: why nothing moves */
-void sl_wait_heard(struct sl_learner *learner, const json_t *record);
+void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record);
 void sl_wait_moved(struct sl_learner *learner);
 void sl_wait_tick(struct sl_launch *launch, uint64_t now);
 void sl_wait_close(struct sl_launch *launch);
@@ -221,7 +223,6 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 /* launch_show.c: the bar */
 void sl_launch_poll(struct sl_launch *launch);
 void sl_launch_show(struct sl_launch *launch);
-enum sl_phase sl_launch_phase_find(const char *name); /* TRAIN for what is none */
 
 /* summary.c */
 json_t *sl_summary_row(const struct sl_round_row *row);

@@ -1,4 +1,4 @@
-/* What the daemons say: their log records, and their replies. */
+/* Take the log records of the daemons, and their replies on the control socket. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static void opened(void *context)
 	l->heard_ms = uv_now(&launch->loop);
 	sl_wait_moved(l);
 	ask(l, "watch");
-	ask(l, "status"); /* it may have trained, or committed, before we listened */
+	ask(l, "status"); /* records before this one were missed */
 	sl_playback_tell(launch, l->index);
 	if (first && ++launch->greeted == launch->plan->learners && !launch->ending) {
 		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->greeted,
@@ -39,7 +39,7 @@ static void ended(void *context, const char *reason)
 
 /* ---- records ---- */
 
-/* Each attempt encodes anew: the last one's count stands. */
+/* Every attempt encodes again: the count of the last one stands. */
 static void set_clamped(struct sl_learner *l, struct sl_round_row *row, uint64_t count)
 {
 	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
@@ -47,25 +47,25 @@ static void set_clamped(struct sl_learner *l, struct sl_round_row *row, uint64_t
 	l->clamped = count;
 }
 
-static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	set_clamped(l, row, sl_round_table_field_whole(record, "count", 0));
+	set_clamped(l, row, record->count);
 }
 
-static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	l->activity = SL_SEEKING;
 	sl_wait_moved(l);
-	set_clamped(l, row, 0); /* a burned model's are gone with it */
+	set_clamped(l, row, 0); /* those of an invalidated model are void */
 	sl_round_table_trained(row, record);
 }
 
-static void hear_view(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_view(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	l->activity = SL_WORKING;
 	sl_wait_moved(l);
 	sl_round_table_view(row, record);
-	sl_round_table_member(row, l->index, (sl_attempt)sl_round_table_field_whole(record, "attempt", 0));
+	sl_round_table_member(row, l->index, (sl_attempt)record->attempt);
 	if (row->committed == 0)
 		row->step = l->launch->step;
 }
@@ -81,7 +81,7 @@ void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 		sl_playback_next(launch);
 }
 
-/* Rounds before this one that it did not come to say are committed too. */
+/* Earlier rounds whose records were missed are committed too. */
 static void set_committed(struct sl_learner *l, const struct sl_round_row *row)
 {
 	l->activity = SL_TRAINING;
@@ -92,39 +92,40 @@ static void set_committed(struct sl_learner *l, const struct sl_round_row *row)
 		l->committed = row->round;
 }
 
-static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	set_committed(l, row);
 	if (sl_round_table_committed(row, l->index, record))
 		sl_records_first_commit(l->launch, row);
 }
 
-/* A round that it did not finish, from a neighbour: the same model, or the run is not exact. */
-static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+/* Adopted from a peer: it must be the same model, or the run is not exact. */
+static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	set_committed(l, row);
-	sl_round_table_shown(row, l->index, sl_round_table_field_text(record, "digest", ""));
+	sl_round_table_shown(row, l->index, record->digest != NULL ? record->digest : "");
 }
 
-static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)l;
 	sl_round_table_evaluated(row, record);
 }
 
-static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	const char *why = sl_round_table_field_text(
-		record, "reason", sl_round_table_field_text(record, "text", "no reason given"));
-	bool follows = strcmp(sl_round_table_field_text(record, "level", ""), "info") ==
-		       0; /* another's attempt failed first */
+	const char *why = record->reason != NULL ? record->reason
+			  : record->text != NULL ? record->text
+						 : "no reason given";
+	bool follows = record->level != NULL &&
+		       sl_log_level_find(record->level) == SL_INFO; /* a peer's attempt failed first */
 	l->activity = SL_SEEKING;
 	if (follows && l->launch->reason[0] != '\0')
 		return;
 	snprintf(l->launch->reason, sizeof l->launch->reason, "%s, round %u: %s", l->name, row->round, why);
 }
 
-static void hear_waiting(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_waiting(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)row;
 	sl_wait_heard(l, record);
@@ -132,15 +133,16 @@ static void hear_waiting(struct sl_learner *l, struct sl_round_row *row, const j
 		l->activity = SL_SEEKING;
 }
 
-static void hear_moved(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+static void hear_moved(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)row;
 	(void)record;
 	sl_wait_moved(l);
 }
 
-/* A model above its clip, another's result that differs: it would be so again after a new start. */
-static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
+/* A model outside the clipping range, a result that differs from a peer's: a restart would end in the same
+ * way. */
+static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)row;
 	(void)record;
@@ -148,25 +150,25 @@ static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const jso
 }
 
 static const struct {
-	const char *event;
-	void (*hear)(struct sl_learner *, struct sl_round_row *, const json_t *);
-} events[] = {
-	{"trained", hear_trained},	 {"view", hear_view},
-	{"committed", hear_committed},	 {"evaluated", hear_evaluated},
-	{"attempt_failed", hear_failed}, {"waiting", hear_waiting},
-	{"clamped", hear_clamped},	 {"caught_up", hear_caught_up},
-	{"recovering", hear_moved},	 {"recovered", hear_moved},
-	{"fatal", hear_fatal}, /* of a round; others name none */
+	enum sl_record_kind kind;
+	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
+} handlers[] = {
+	{SL_RECORD_TRAINED, hear_trained},	 {SL_RECORD_VIEW, hear_view},
+	{SL_RECORD_COMMITTED, hear_committed},	 {SL_RECORD_EVALUATED, hear_evaluated},
+	{SL_RECORD_ATTEMPT_FAILED, hear_failed}, {SL_RECORD_WAITING, hear_waiting},
+	{SL_RECORD_CLAMPED, hear_clamped},	 {SL_RECORD_CAUGHT_UP, hear_caught_up},
+	{SL_RECORD_RECOVERING, hear_moved},	 {SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 
-static void hear_record(struct sl_learner *l, const char *event, const json_t *record)
+static void hear_record(struct sl_learner *l, const struct sl_record *record)
 {
-	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
-		if (strcmp(events[i].event, event) != 0)
+	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
+		if (handlers[i].kind != record->kind)
 			continue;
-		struct sl_round_row *row = sl_round_table_row(&l->launch->rounds, record);
+		struct sl_round_row *row = sl_round_table_at(&l->launch->rounds, record->round);
 		if (row != NULL) {
-			events[i].hear(l, row, record);
+			handlers[i].hear(l, row, record);
 			sl_rows_late(l, row);
 		}
 		sl_rows_tick(l->launch);
@@ -202,12 +204,12 @@ static void hear_reply(struct sl_learner *l, const json_t *reply)
 static void heard(void *context, const json_t *object)
 {
 	struct sl_learner *l = context;
-	const char *event = sl_round_table_field_text(object, "event", NULL);
+	struct sl_record record;
 	l->heard_ms = uv_now(&l->launch->loop);
 	if (l->launch->ending)
 		return;
-	if (event != NULL)
-		hear_record(l, event, object);
+	if (sl_record_read(&record, object))
+		hear_record(l, &record);
 	else if (json_object_get(object, "ok") != NULL)
 		hear_reply(l, object);
 }

@@ -6,14 +6,6 @@
 
 #define POLLED_MOST 16u /* status requests at a time: a hundred daemons have better to do */
 
-enum sl_phase sl_launch_phase_find(const char *name)
-{
-	for (int i = 0; i < SL_PHASE_COUNT; i++)
-		if (strcmp(sl_phase_name((enum sl_phase)i), name) == 0)
-			return (enum sl_phase)i;
-	return SL_PHASE_TRAIN;
-}
-
 /* Asks some of the learners, others the next time. */
 void sl_launch_poll(struct sl_launch *launch)
 {

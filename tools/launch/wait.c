@@ -1,18 +1,21 @@
-/* Why nothing moves, and for whom: what the daemons that wait have said of it, as one line. */
+/* Say in one line why the run makes no progress, and which learners it waits for: from the records `waiting`.
+ */
 #include <stdio.h>
 
 #include "common/base/bytes.h"
 #include "tools/launch/launch.h"
 
-#define STILL_MS 10000u /* without a step of anybody; the daemons say whom they await as often */
+#define STILL_MS 10000u /* without progress of any learner; daemons write `waiting` as often */
 #define AGAIN_MS 30000u
-#define FRESH_MS 15000u /* a wait that is not said again is over */
+#define FRESH_MS 15000u /* a wait that is not reported again is over */
 #define NAMED_MOST 4u
 
-void sl_wait_heard(struct sl_learner *learner, const json_t *record)
+void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 {
 	json_decref(learner->waiting);
-	learner->waiting = json_deep_copy(record);
+	learner->waiting = json_deep_copy(record->json);
+	learner->waiting_round = (sl_round)record->round;
+	learner->waiting_phase = sl_launch_phase_find(record->phase);
 	learner->waiting_ms = uv_now(&learner->launch->loop);
 }
 
@@ -23,19 +26,12 @@ void sl_wait_moved(struct sl_learner *learner)
 	learner->launch->moved_ms = uv_now(&learner->launch->loop);
 }
 
-static sl_round round_of(const json_t *waiting)
+/* Return the ids that `l` waits for. */
+static const json_t *ids_of(const struct sl_learner *l)
 {
-	return (sl_round)sl_round_table_field_whole(waiting, "round", 0);
-}
-
-static enum sl_phase phase_of(const json_t *waiting)
-{
-	return sl_launch_phase_find(sl_round_table_field_text(waiting, "phase", ""));
-}
-
-static bool names_any(const json_t *waiting)
-{
-	return json_array_size(json_object_get(waiting, "learners")) > 0;
+	struct sl_record record;
+	sl_record_read(&record, l->waiting);
+	return sl_record_ids(&record, SL_FIELD_set);
 }
 
 static bool is_fresh(const struct sl_learner *l, uint64_t now)
@@ -43,12 +39,14 @@ static bool is_fresh(const struct sl_learner *l, uint64_t now)
 	return l->waiting != NULL && !l->exited && now - l->waiting_ms < FRESH_MS;
 }
 
-/* Whom the others wait for may wait itself: then it is further on, or a round behind. */
-static bool is_nearer(const json_t *a, const json_t *b)
+/* A learner that the others wait for may wait too: its phase is then later, or its round earlier. */
+static bool is_nearer(const struct sl_learner *a, const struct sl_learner *b)
 {
-	if (names_any(a) != names_any(b))
-		return names_any(a);
-	return round_of(a) != round_of(b) ? round_of(a) < round_of(b) : phase_of(a) > phase_of(b);
+	bool names_any = json_array_size(ids_of(a)) > 0;
+	if (names_any != (json_array_size(ids_of(b)) > 0))
+		return names_any;
+	return a->waiting_round != b->waiting_round ? a->waiting_round < b->waiting_round
+						    : a->waiting_phase > b->waiting_phase;
 }
 
 static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t now)
@@ -56,24 +54,25 @@ static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t
 	const struct sl_learner *best = NULL;
 	for (uint32_t i = 0; i < launch->plan->learners; i++) {
 		const struct sl_learner *l = &launch->learners[i];
-		if (is_fresh(l, now) && (best == NULL || is_nearer(l->waiting, best->waiting)))
+		if (is_fresh(l, now) && (best == NULL || is_nearer(l, best)))
 			best = l;
 	}
 	return best;
 }
 
-/* Whom all await that wait in the same phase of the same round; how many those are. */
-static uint32_t missing(const struct sl_launch *launch, const json_t *as, uint64_t now, uint64_t *set)
+/* Add the learners that are awaited in the phase and round of `as` to `set`; return how many. */
+static uint32_t missing(const struct sl_launch *launch, const struct sl_learner *as, uint64_t now,
+			uint64_t *set)
 {
 	const json_t *ids, *id;
 	uint32_t n = launch->plan->learners, count = 0;
 	size_t at;
 	for (uint32_t i = 0; i < n; i++) {
-		const json_t *waiting = launch->learners[i].waiting;
-		if (!is_fresh(&launch->learners[i], now) || round_of(waiting) != round_of(as) ||
-		    phase_of(waiting) != phase_of(as))
+		const struct sl_learner *l = &launch->learners[i];
+		if (!is_fresh(l, now) || l->waiting_round != as->waiting_round ||
+		    l->waiting_phase != as->waiting_phase)
 			continue;
-		ids = json_object_get(waiting, "learners");
+		ids = ids_of(l);
 		json_array_foreach(ids, at, id)
 		{
 			json_int_t value = json_integer_value(id);
@@ -101,16 +100,16 @@ static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32
 		snprintf(text + used, size - used, " and %u more", count - named);
 }
 
-static void say_lost(struct sl_launch *launch, const json_t *waiting, const char *who, bool one)
+static void say_lost(struct sl_launch *launch, sl_round round, const char *who, bool one)
 {
 	char command[64];
 	sl_progress_line(launch->progress,
 			 "round %u waits in RECOVER for %s: nobody in reach holds %s; the round goes on by "
 			 "itself when %s back. "
 			 "If %s lost for good:",
-			 round_of(waiting), who, one ? "its masked state" : "their masked states",
+			 round, who, one ? "its masked state" : "their masked states",
 			 one ? "it is" : "they are", one ? "it is" : "they are");
-	snprintf(command, sizeof command, "abandon --round %u --run", round_of(waiting));
+	snprintf(command, sizeof command, "abandon --round %u --run", round);
 	sl_launch_command(launch, "  ", command);
 }
 
@@ -118,17 +117,19 @@ static void say(struct sl_launch *launch, const struct sl_learner *l, uint64_t n
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	char who[NAMED_MOST * (SL_NAME_BYTES + 16) + 32];
-	uint32_t count = missing(launch, l->waiting, now, set);
-	enum sl_phase phase = phase_of(l->waiting);
+	struct sl_record record;
+	uint32_t count = missing(launch, l, now, set);
 	name_all(launch, set, count, who, sizeof who);
+	sl_record_read(&record, l->waiting);
 	if (count == 0)
 		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1,
-				 sl_round_table_field_text(l->waiting, "text", "waits"));
-	else if (phase == SL_PHASE_RECOVER)
-		say_lost(launch, l->waiting, who, count == 1);
+				 record.text != NULL ? record.text : "waits");
+	else if (l->waiting_phase == SL_PHASE_RECOVER)
+		say_lost(launch, l->waiting_round, who, count == 1);
 	else
-		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", round_of(l->waiting),
-				 sl_phase_name(phase), who, sl_round_table_field_text(l->waiting, "for", ""));
+		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", l->waiting_round,
+				 sl_phase_name(l->waiting_phase), who,
+				 record.waits_for != NULL ? record.waits_for : "");
 }
 
 void sl_wait_tick(struct sl_launch *launch, uint64_t now)

@@ -20,10 +20,9 @@ struct sl_log_source {
 	size_t from, used, room; /* unread bytes are buffer[from..used) */
 	size_t lines;
 	bool skipping; /* inside a line longer than any record */
-	bool at_head;  /* record, line and bytes hold its next record */
-	json_t *record;
-	const char *time;
-	double mono_ms;
+	bool at_head;  /* json, record and line hold its next record */
+	json_t *json;
+	struct sl_record record;
 	size_t line_at, line_bytes;
 };
 
@@ -46,7 +45,7 @@ static bool make_room(struct sl_log_source *s)
 	return true;
 }
 
-/* false: nothing more for now */
+/* Return false if there is nothing more for now. */
 static bool read_more(struct sl_log_source *s)
 {
 	ssize_t n;
@@ -67,7 +66,7 @@ static void note_malformed(struct sl_log_merge *merge, const struct sl_log_sourc
 		snprintf(merge->first_malformed, sizeof merge->first_malformed, "%s:%zu", s->name, line);
 }
 
-/* Drops the part of an overlong line that has been read; it is counted once, at its end. */
+/* Drop the part of an overlong line that has been read; the line is counted once, at its end. */
 static void skip_overlong(struct sl_log_source *s)
 {
 	if (s->used - s->from > SL_LOG_RECORD_BYTES_MAX) {
@@ -76,7 +75,7 @@ static void skip_overlong(struct sl_log_source *s)
 	}
 }
 
-/* Finds the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a
+/* Find the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a
  * line. */
 static bool next_line(struct sl_log_merge *merge, struct sl_log_source *s)
 {
@@ -108,17 +107,16 @@ static bool next_line(struct sl_log_merge *merge, struct sl_log_source *s)
 
 static bool parse_line(struct sl_log_source *s)
 {
-	s->record = json_loadb(s->buffer + s->line_at, s->line_bytes, 0, NULL);
-	s->time = json_string_value(json_object_get(s->record, "time"));
-	s->mono_ms = json_number_value(json_object_get(s->record, "mono_ms"));
-	if (s->time)
+	s->json = json_loadb(s->buffer + s->line_at, s->line_bytes, 0, NULL);
+	sl_record_read(&s->record, s->json);
+	if (s->record.time)
 		return true;
-	json_decref(s->record);
-	s->record = NULL;
+	json_decref(s->json);
+	s->json = NULL;
 	return false;
 }
 
-/* Reads on to the file's next record; false when there is none for now. */
+/* Read up to the next record of the file; return false if there is none for now. */
 static bool advance(struct sl_log_merge *merge, struct sl_log_source *s)
 {
 	while (next_line(merge, s)) {
@@ -137,7 +135,7 @@ static bool advance(struct sl_log_merge *merge, struct sl_log_source *s)
 static void close_source(struct sl_log_source *s)
 {
 	close(s->fd);
-	json_decref(s->record);
+	json_decref(s->json);
 	free(s->buffer);
 	free(s->name);
 	free(s);
@@ -145,10 +143,11 @@ static void close_source(struct sl_log_source *s)
 
 /* ---- the heap ---- */
 
-/* By wall clock, which holds between machines; within one millisecond by the machine's own, finer clock. */
+/* Compare by wall clock, which holds between machines; within one millisecond by the finer clock of the
+ * machine. */
 static bool earlier(const struct sl_log_merge *merge, size_t a, size_t b)
 {
-	const struct sl_log_source *x = merge->sources[a], *y = merge->sources[b];
+	const struct sl_record *x = &merge->sources[a]->record, *y = &merge->sources[b]->record;
 	int order = strcmp(x->time, y->time);
 	if (order != 0)
 		return order < 0;
@@ -211,7 +210,7 @@ static int grow(struct sl_log_merge *merge)
 	return SL_OK;
 }
 
-/* Adds name (relative to the open folder) if it is a log and not there yet. */
+/* Add `name`, relative to the open folder, if it is a log and new. */
 static int add(struct sl_log_merge *merge, int folder, const char *name, struct sl_error *error)
 {
 	struct stat st;
@@ -317,12 +316,12 @@ void sl_log_merge_close(struct sl_log_merge *merge)
 
 bool sl_log_merge_next(struct sl_log_merge *merge, struct sl_log_item *item)
 {
-	/* What was given out last stays as it is until now; only now may its buffer move. */
+	/* The caller no longer uses the last record: its buffer may move. */
 	if (merge->given_out) {
 		struct sl_log_source *s = merge->sources[merge->last];
 		merge->given_out = false;
-		json_decref(s->record);
-		s->record = NULL;
+		json_decref(s->json);
+		s->json = NULL;
 		s->at_head = false;
 		if (advance(merge, s))
 			push(merge, merge->last);
@@ -332,6 +331,6 @@ bool sl_log_merge_next(struct sl_log_merge *merge, struct sl_log_item *item)
 	merge->last = pop(merge);
 	merge->given_out = true;
 	const struct sl_log_source *s = merge->sources[merge->last];
-	*item = (struct sl_log_item){s->record, s->buffer + s->line_at, s->line_bytes};
+	*item = (struct sl_log_item){&s->record, s->buffer + s->line_at, s->line_bytes};
 	return true;
 }

@@ -1,8 +1,8 @@
-/* log_merge.h - the logs of a run folder as one stream in time.
+/* log_merge.h - the logs of a run folder merged by time.
  *
- * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and always gives out the earliest of
- * their next records. Each file's own order is kept, whatever its clock did. Owns the files; knows nothing of
- * filters or output.
+ * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and returns the earliest of their next
+ * records. The order within a file is kept, even where its clock went back. Owns the files; filters and
+ * output are the caller's.
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
+#include "common/report/record.h"
 
 #define SL_LOG_RECORD_BYTES_MAX (1u << 20) /* a longer line is malformed */
 
@@ -21,16 +22,16 @@ struct sl_log_merge {
 	size_t count, room;
 	size_t *heap; /* sources that have a record, the earliest on top */
 	size_t heap_size;
-	bool given_out; /* the record of source `last` is with the caller */
+	bool given_out; /* the caller uses the record of source `last` */
 	size_t last;
-	bool follow; /* a last line without its newline is waited for, not read */
+	bool follow; /* a last line is read only once it has its newline */
 	size_t malformed;
 	char first_malformed[256]; /* "learner-03/log.jsonl:17" */
 };
 
 /* One record; valid until the next call. */
 struct sl_log_item {
-	const json_t *record;
+	const struct sl_record *record;
 	const char *line; /* as it stands in the file, without newline */
 	size_t bytes;
 };
@@ -39,7 +40,7 @@ struct sl_log_item {
 int sl_log_merge_open(struct sl_log_merge *merge, const char *folder, bool follow, struct sl_error *error);
 void sl_log_merge_close(struct sl_log_merge *merge);
 
-/* Takes up what has been written since, and new files. For --follow. */
+/* Take up what was written since, and new files. For --follow. */
 int sl_log_merge_refresh(struct sl_log_merge *merge, struct sl_error *error);
 
 /* The next record in time; false when all files are read to their ends. */

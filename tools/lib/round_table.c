@@ -86,40 +86,34 @@ struct sl_round_row *sl_round_table_at(struct sl_round_table *rounds, uint64_t t
 	return &rounds->rows[t - 1];
 }
 
-struct sl_round_row *sl_round_table_row(struct sl_round_table *rounds, const json_t *record)
+void sl_round_table_trained(struct sl_round_row *row, const struct sl_record *record)
 {
-	return sl_round_table_at(rounds, sl_round_table_field_whole(record, "round", 0));
+	row->trained_ms = fmax(row->trained_ms, record->mono_ms);
+	row->train_s = fmax(row->train_s, record->train_s);
 }
 
-void sl_round_table_trained(struct sl_round_row *row, const json_t *record)
-{
-	row->trained_ms = fmax(row->trained_ms, sl_round_table_field_real(record, "mono_ms", 0));
-	row->train_s = fmax(row->train_s, sl_round_table_field_real(record, "train_s", 0));
-}
-
-void sl_round_table_view(struct sl_round_row *row, const json_t *record)
+void sl_round_table_view(struct sl_round_row *row, const struct sl_record *record)
 {
 	if (row->committed > 0)
 		return;
-	row->learners = (uint32_t)sl_round_table_field_whole(record, "learners", row->learners);
-	row->edges = (uint32_t)sl_round_table_field_whole(record, "edges", row->edges);
-	row->mu = sl_round_table_field_real(record, "mu", NAN);
-	row->steps = sl_round_table_field_whole(record, "steps", row->steps);
-	snprintf(row->mixing, sizeof row->mixing, "%s", sl_round_table_field_text(record, "mixing", ""));
+	row->learners = (uint32_t)record->learners;
+	row->edges = (uint32_t)record->edges;
+	row->mu = record->mu;
+	row->steps = record->steps;
+	snprintf(row->mixing, sizeof row->mixing, "%s", record->mixing != NULL ? record->mixing : "");
 }
 
 const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "settle"};
 
-static void add_costs(struct sl_round_row *row, const json_t *costs)
+/* fmax passes over what is not known, NaN. */
+static void add_costs(struct sl_round_row *row, const struct sl_record *record)
 {
-	for (int i = SL_PART_SHARE; i < SL_PARTS; i++) {
-		char name[16];
-		snprintf(name, sizeof name, "%s_ms", sl_round_table_part_names[i]);
-		row->begun_ms[i] = fmax(row->begun_ms[i], sl_round_table_field_real(costs, name, 0));
-	}
-	uint64_t peak = sl_round_table_field_whole(costs, "peak_bytes", 0);
-	row->cpu_s += sl_round_table_field_real(costs, "round_cpu_s", 0);
-	row->peak_bytes = peak > row->peak_bytes ? peak : row->peak_bytes;
+	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->prepare_timeout_ms, record->mix_ms,
+					   record->confirm_timeout_ms};
+	for (int i = SL_PART_SHARE; i < SL_PARTS; i++)
+		row->begun_ms[i] = fmax(row->begun_ms[i], begun_ms[i]);
+	row->cpu_s += isnan(record->round_cpu_s) ? 0 : record->round_cpu_s;
+	row->peak_bytes = record->peak_bytes > row->peak_bytes ? record->peak_bytes : row->peak_bytes;
 }
 
 bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS])
@@ -135,20 +129,18 @@ bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static 
 	return true;
 }
 
-/* Adds up what is per learner; the slowest counts for times. */
-static void add_commit(struct sl_round_row *row, const json_t *record)
+/* Add up what is per learner; of times the slowest learner's counts. */
+static void add_commit(struct sl_round_row *row, const struct sl_record *record)
 {
-	row->bytes += sl_round_table_field_whole(record, "round_bytes_sent", 0);
-	row->margin = fmax(row->margin,
-			   sl_round_table_field_real(record, "margin", 1)); /* without a margin: no claim */
-	row->train_s = fmax(row->train_s, sl_round_table_field_real(record, "train_s", 0));
-	row->committed_ms = fmax(row->committed_ms, sl_round_table_field_real(record, "mono_ms", 0));
-	add_costs(row, json_object_get(record, "costs"));
+	row->bytes += record->round_bytes_sent;
+	row->margin = fmax(row->margin, isnan(record->margin) ? 1 : record->margin); /* unknown: no claim */
+	row->train_s = fmax(row->train_s, record->train_s);
+	row->committed_ms = fmax(row->committed_ms, record->mono_ms);
+	add_costs(row, record);
 	if (row->trained_ms > 0)
 		row->aggregate_s = (row->committed_ms - row->trained_ms) / 1000;
 	else /* the record was written before the launcher listened */
-		row->aggregate_s =
-			fmax(row->aggregate_s, sl_round_table_field_real(record, "aggregate_s", 0));
+		row->aggregate_s = fmax(row->aggregate_s, record->aggregate_s);
 }
 
 /* ---- who has the model ---- */
@@ -240,23 +232,22 @@ void sl_round_table_passed(struct sl_round_row *row, uint32_t learner)
 	settle(row);
 }
 
-bool sl_round_table_committed(struct sl_round_row *row, uint32_t learner, const json_t *record)
+bool sl_round_table_committed(struct sl_round_row *row, uint32_t learner, const struct sl_record *record)
 {
 	if (sl_bit(row->who, learner))
 		return false;
 	sl_round_table_view(row, record);
 	if (row->committed == 0)
-		row->attempt = (sl_attempt)sl_round_table_field_whole(record, "attempt", 0);
+		row->attempt = (sl_attempt)record->attempt;
 	add_commit(row, record);
-	return sl_round_table_adopted(row, learner, sl_round_table_field_text(record, "digest", ""));
+	return sl_round_table_adopted(row, learner, record->digest != NULL ? record->digest : "");
 }
 
-void sl_round_table_evaluated(struct sl_round_row *row, const json_t *record)
+void sl_round_table_evaluated(struct sl_round_row *row, const struct sl_record *record)
 {
-	const json_t *mse = json_object_get(record, "mse");
-	if (row->mse_known || !(json_is_number(mse) || json_is_null(mse)))
+	if (row->mse_known || !record->has[SL_FIELD_mse])
 		return;
-	row->mse = sl_round_table_field_real(record, "mse", NAN);
+	row->mse = record->mse;
 	row->mse_known = true;
 }
 

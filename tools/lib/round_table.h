@@ -1,9 +1,9 @@
-/* round_table.h - what the learners' log records say about each round, put together. Pure: records in, rows
- * out.
+/* round_table.h - a table of rounds from the log records of all learners. Pure: records in, rows out.
  *
- * A row is complete when every learner of its view has the model and one of them has told the held-out error.
- * Who took part and died before it committed is shown the round by others, or a later one: it counts, and so
- * does its encoding. Who was not in the view is shown the round too, and does not count.
+ * A row is complete when every learner of its view has the model and one of them has written the held-out
+ * error. A participant that died before it committed adopts the result of the round, or of a later one, from
+ * a peer: it counts, and so does its encoding. A learner outside the view adopts results too, and does not
+ * count.
  */
 #pragma once
 
@@ -11,31 +11,32 @@
 
 #include "common/base/err.h"
 #include "common/base/types.h"
+#include "common/report/record.h"
 
-/* Who has said that it is in the view of an attempt. */
+/* The learners that reported the view of an attempt. */
 struct sl_round_members {
 	sl_attempt a;
 	uint64_t *who; /* bit set over the roster */
 };
 
-/* What a round's time from the last trained model to the last commit is spent on: all of its learners have
- * trained | have the view | have all their shares | have released | have mixed | have committed. */
+/* The parts of a round's time from the last trained model to the last commit. Each ends when the last learner
+ * has: the view, all of its shares, released, mixed, committed. */
 enum sl_round_part { SL_PART_AGREE, SL_PART_SHARE, SL_PART_READY, SL_PART_MIX, SL_PART_CONFIRM, SL_PARTS };
 
 struct sl_round_row {
 	sl_round round;
 	sl_attempt attempt;	  /* that committed; 0: none yet */
 	uint32_t roster;	  /* learners of the roster */
-	uint32_t step;		  /* of the schedule, counted from 1 as played; 0: not known yet */
+	uint32_t step;		  /* of the schedule, counted from 1 as played; 0: not yet known */
 	uint32_t learners, edges; /* of the view */
 	uint32_t committed;	  /* learners of the view that have its model, or a later one */
-	uint64_t *who;		  /* bit set over the roster: those */
-	uint64_t *shown;	  /* those whom others showed it, or a later one */
-	uint64_t *passed;	  /* those who were shown a later one: they never had this model */
+	uint64_t *who;		  /* bit set over the roster: those learners */
+	uint64_t *shown;	  /* learners that adopted its result, or a later one */
+	uint64_t *passed;	  /* learners that adopted a later one: they may never have had this model */
 	struct sl_round_members *members;
 	uint32_t attempts;	     /* of `members` */
-	char mixing[12];	     /* the engine, and */
-	uint64_t steps;		     /* its exchanges */
+	char mixing[12];	     /* engine */
+	uint64_t steps;		     /* exchanges */
 	double mu;		     /* NaN: the engine needs none */
 	double mse, margin;	     /* mse: NaN where the trainer has none; margin: the largest */
 	uint64_t bytes;		     /* sent by all of them in this round */
@@ -64,25 +65,25 @@ struct sl_round_table {
 void sl_round_table_init(struct sl_round_table *rounds, uint32_t learners, sl_round most);
 void sl_round_table_close(struct sl_round_table *rounds);
 
-/* The row of the record's round, made if it is new; NULL if the record names no round of this run. */
-struct sl_round_row *sl_round_table_row(struct sl_round_table *rounds, const json_t *record);
+/* Return the row of round t, made if it is new; NULL if it is not a round of this run. */
 struct sl_round_row *sl_round_table_at(struct sl_round_table *rounds, uint64_t t);
 
-void sl_round_table_trained(struct sl_round_row *row, const json_t *record);
-void sl_round_table_view(struct sl_round_row *row, const json_t *record);
-/* Returns whether this is the first commit of the round. learner: index in the roster. */
-bool sl_round_table_committed(struct sl_round_row *row, uint32_t learner, const json_t *record);
-/* The same of a learner that did not come to say more of it than its digest. */
+void sl_round_table_trained(struct sl_round_row *row, const struct sl_record *record);
+void sl_round_table_view(struct sl_round_row *row, const struct sl_record *record);
+/* Return true if this is the first commit of the round. `learner` is an index in the roster. */
+bool sl_round_table_committed(struct sl_round_row *row, uint32_t learner, const struct sl_record *record);
+/* The same for a learner of which only the digest is known, since it died before it wrote the record. */
 bool sl_round_table_adopted(struct sl_round_row *row, uint32_t learner, const char *digest);
-/* Others have shown it this result. */
+/* The learner adopted this result from a peer. */
 void sl_round_table_shown(struct sl_round_row *row, uint32_t learner, const char *digest);
-/* It has a later one; what it made of this one it did not say. */
+/* The learner has a later result; whether it ever had this one is not known. */
 void sl_round_table_passed(struct sl_round_row *row, uint32_t learner);
-/* It is in the view of an attempt. */
+/* The learner is in the view of attempt `a`. */
 void sl_round_table_member(struct sl_round_row *row, uint32_t learner, sl_attempt a);
-void sl_round_table_evaluated(struct sl_round_row *row, const json_t *record);
+void sl_round_table_evaluated(struct sl_round_row *row, const struct sl_record *record);
 
-/* Those of the view that have neither this model nor a later one; false: not all of them are known. */
+/* Add the learners of the view that have neither this model nor a later one to `set`; false: not all of them
+ * are known. */
 bool sl_round_table_absent(const struct sl_round_row *row, uint64_t *set);
 
 static inline uint32_t sl_round_table_missing(const struct sl_round_row *row)
@@ -95,22 +96,23 @@ static inline bool sl_round_table_complete(const struct sl_round_row *row)
 	return row->committed > 0 && row->committed >= row->learners && row->mse_known;
 }
 
-#define SL_MARGIN_MOST 0.375 /* protocol 7: from 3/8 on, rounding may have taken the wrong integer */
+#define SL_MARGIN_MOST 0.375 /* from 3/8 on, rounding may have taken the wrong integer */
 
-/* Equal digests and margins that leave no doubt: what can be said without seeing the encodings. */
+/* Return true if all digests are equal and the margins leave no doubt: as much as is known without the
+ * encodings. */
 static inline bool sl_round_table_agreed(const struct sl_round_row *row)
 {
 	return row->same && row->margin < SL_MARGIN_MOST;
 }
 
-/* `were`: what the same learner had said before of this round, in an attempt that failed. */
+/* Count parameters that a learner clamped: `are`, in place of `were` in an earlier attempt of the round. */
 void sl_round_table_clamped(struct sl_round_row *row, uint64_t were, uint64_t are);
 
-/* Seconds of each part; false: not all of them are known. */
+/* Return the seconds of each part; false: not all of them are known. */
 bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS]);
 extern const char *const sl_round_table_part_names[SL_PARTS]; /* "agree" */
 
-/* Fields of a record, with a value for when they are not there. */
+/* Fields of a JSON object, such as a reply of the control socket; `otherwise` where there is none. */
 double sl_round_table_field_real(const json_t *record, const char *name, double otherwise);
 uint64_t sl_round_table_field_whole(const json_t *record, const char *name, uint64_t otherwise);
 const char *sl_round_table_field_text(const json_t *record, const char *name, const char *otherwise);

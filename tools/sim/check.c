@@ -493,20 +493,13 @@ static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 	*n = (struct sl_sim_note){.at = sim->now, .learner = i, .report = *report};
 	if (report->set != NULL)
 		n->set = report->set[0];
-	if (report->hash != NULL)
-		memcpy(n->hash, report->hash, SL_HASH_BYTES);
-	if (report->hash2 != NULL)
-		memcpy(n->hash2, report->hash2, SL_HASH_BYTES);
-	if (report->edge_count > 0)
-		memcpy(n->edges, report->edges, report->edge_count * sizeof *n->edges);
-	for (int k = 0; k < 2 && report->evidence[k] != NULL; k++) {
+	if (report->reason == SL_REASON_TOLERANCE)
+		memcpy(n->edges, report->why.tolerance.edges,
+		       report->why.tolerance.edge_count * sizeof *n->edges);
+	for (int k = 0; k < 2 && report->kind == SL_REPORT_EVIDENCE; k++) {
 		n->evidence[k] = *report->evidence[k];
 		n->evidence[k].candidates = NULL;
 	}
-	n->report.set = NULL;
-	n->report.hash = n->report.hash2 = NULL;
-	n->report.edges = NULL;
-	n->report.evidence[0] = n->report.evidence[1] = NULL;
 }
 
 static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report)

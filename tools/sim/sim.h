@@ -141,11 +141,10 @@ struct sl_sim_link { /* i -> j; what is symmetric stands in both */
 struct sl_sim_note {
 	uint64_t at;
 	uint32_t learner;
-	struct sl_report report; /* its pointers are not kept, but what they led to: */
-	uint64_t set;		 /* the first 64 */
-	uint8_t hash[SL_HASH_BYTES], hash2[SL_HASH_BYTES];
-	struct sl_edge edges[SL_ADVICE_MAX];
-	struct sl_link_state evidence[2]; /* candidates without */
+	struct sl_report report;	     /* its pointers are void; copies of what they led to: */
+	uint64_t set;			     /* the first 64 learners */
+	struct sl_edge edges[SL_ADVICE_MAX]; /* of TOLERANCE */
+	struct sl_link_state evidence[2];    /* without candidates */
 };
 
 struct sl_sim {

@@ -12,55 +12,6 @@ static const char *const jobs[] = {"?",	    "survey", "encode", "share",  "gathe
 				   "seal",  "mix",    "close",	"decode", "keep",   "fetch",
 				   "check", "sum",    "absorb", "adopt"};
 static const char *const records[] = {"?", "fenced", "prepared", "released", "dead", "commit"};
-static const char *const reports[] = {
-	"PHASE",      "VIEW",	   "EXPOSED",	  "CLAMPED",  "COMMITTED", "WAITING",  "FAILED",
-	"RECOVERING", "RECOVERED", "RESUMED",	  "GIVEN UP", "BURNED",	   "REJECTED", "BEHIND",
-	"STALE",      "CAUGHT UP", "QUARANTINED", "EVIDENCE", "PRIVACY",   "DIVERGED", "EXHAUSTED"};
-static const char *const reasons[] = {
-	[SL_REASON_NONE] = "none",
-	[SL_REASON_LINK] = "link",
-	[SL_REASON_FLOOD] = "flood",
-	[SL_REASON_ALONE] = "alone",
-	[SL_REASON_QUORUM] = "quorum",
-	[SL_REASON_P_BOUND] = "p bound",
-	[SL_REASON_P_IDS] = "p ids",
-	[SL_REASON_WIDTH] = "width",
-	[SL_REASON_ITERATIONS] = "iterations",
-	[SL_REASON_PARAMETER] = "parameter",
-	[SL_REASON_HISTORY] = "history",
-	[SL_REASON_EQUIVOCATION] = "equivocation",
-	[SL_REASON_ROSTER] = "roster",
-	[SL_REASON_FEW] = "few",
-	[SL_REASON_TOLERANCE] = "tolerance",
-	[SL_REASON_ITERATIONS_RULE] = "k fixed",
-	[SL_REASON_ABORTED] = "fenced",
-	[SL_REASON_USED_UP] = "used up",
-	[SL_REASON_OPERATOR_ABORT] = "abandoned",
-	[SL_REASON_RESTARTED] = "restarted",
-	[SL_REASON_RECORD] = "record",
-	[SL_REASON_JOINED] = "joined",
-	[SL_REASON_BAD_STATE] = "bad state",
-	[SL_REASON_STALLED] = "stalled",
-	[SL_REASON_SUPERSEDED] = "superseded",
-	[SL_REASON_COMMITTED] = "committed",
-	[SL_REASON_BAD_SHARE] = "bad share",
-	[SL_REASON_MODEL] = "model",
-	[SL_REASON_CLIP] = "clip",
-	[SL_REASON_WEIGHT] = "weight",
-	[SL_REASON_RESULT] = "result",
-	[SL_REASON_MARGIN] = "margin",
-	[SL_REASON_MEMORY] = "memory",
-};
-
-const char *sl_sim_trace_reason(enum sl_reason reason)
-{
-	return reasons[reason];
-}
-
-const char *sl_sim_trace_report(enum sl_report_kind kind)
-{
-	return reports[kind];
-}
 
 const char *sl_sim_trace_job(enum sl_job_kind kind)
 {
@@ -155,20 +106,20 @@ static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 		say(t, "%s", sl_phase_name(r->phase));
 		return;
 	}
-	say(t, "%s", sl_sim_trace_report(r->kind));
+	say(t, "%s", sl_report_name(r->kind));
 	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_RECOVERING) {
-		say(t, " %s", sl_sim_trace_reason(r->reason));
+		say(t, " %s", sl_report_reason_name(r->reason));
 		if (r->reason == SL_REASON_PARAMETER)
-			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1],
-			    (uint32_t)r->n[0]);
+			say(t, " %s of %u: %u, not %u", r->why.parameter.name, who(t, r->peer),
+			    (uint32_t)r->why.parameter.theirs, (uint32_t)r->why.parameter.own);
 		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
-			say(t, " %u of %u, missing", (uint32_t)r->n[0], (uint32_t)r->n[1]);
+			say(t, " %u of %u, missing", r->why.quorum.learners, (uint32_t)r->why.quorum.quorum);
 		if (r->set != NULL)
 			say_set(t, r->set);
 		else if (r->peer != 0 && r->reason != SL_REASON_PARAMETER)
 			say(t, " %u", who(t, r->peer));
 	} else if (r->kind == SL_REPORT_REJECTED) {
-		say(t, " %u: %s", who(t, r->peer), r->word);
+		say(t, " %u: %s", who(t, r->peer), r->rejected.text);
 	} else if (r->kind == SL_REPORT_WAITING) {
 		say_set(t, r->set);
 	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||

@@ -19,8 +19,6 @@ struct sl_sim_trace {
 	size_t used;
 };
 
-const char *sl_sim_trace_reason(enum sl_reason reason);
-const char *sl_sim_trace_report(enum sl_report_kind kind);
 const char *sl_sim_trace_job(enum sl_job_kind kind);
 
 void sl_sim_trace_cause(struct sl_sim_trace *trace, const struct sl_event *event);

@@ -59,8 +59,8 @@ const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i
 	for (size_t k = sim->note_count;; k++) {
 		while (k >= sim->note_count)
 			go_on(sim, since,
-			      kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason)
-						       : sl_sim_trace_report(kind));
+			      kind == SL_REPORT_FAILED ? sl_report_reason_name(reason)
+						       : sl_report_name(kind));
 		const struct sl_sim_note *note = &sim->notes[k];
 		if (note->learner == i && note->report.kind == kind && note->report.reason == reason)
 			return note;
@@ -73,8 +73,8 @@ void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum
 	for (uint32_t i = 0; i < sim->n; i++)
 		while (!sim->learners[i].stopped && sl_sim_find(sim, i, kind, reason) == NULL)
 			go_on(sim, since,
-			      kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason)
-						       : sl_sim_trace_report(kind));
+			      kind == SL_REPORT_FAILED ? sl_report_reason_name(reason)
+						       : sl_report_name(kind));
 }
 
 void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code)
@@ -223,14 +223,14 @@ const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_
 {
 	const struct sl_sim_note *note = sl_sim_find(sim, i, kind, reason);
 	if (note == NULL)
-		sl_sim_fail(sim, "learner %u never said %s %s", sim->ids[i], sl_sim_trace_report(kind),
-			    sl_sim_trace_reason(reason));
+		sl_sim_fail(sim, "learner %u never said %s %s", sim->ids[i], sl_report_name(kind),
+			    sl_report_reason_name(reason));
 	return note;
 }
 
 void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
 {
 	if (sl_sim_find(sim, i, kind, reason) != NULL)
-		sl_sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_sim_trace_report(kind),
-			    sl_sim_trace_reason(reason));
+		sl_sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_report_name(kind),
+			    sl_report_reason_name(reason));
 }

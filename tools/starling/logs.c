@@ -95,36 +95,27 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	}
 }
 
-static uint64_t whole(const json_t *record, const char *field)
+static bool of_learner(const struct logs *logs, const struct sl_record *record)
 {
-	const json_t *value = json_object_get(record, field);
-	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value)
-								       : 0;
-}
-
-static bool of_learner(const struct logs *logs, const json_t *record)
-{
-	const char *name = json_string_value(json_object_get(record, "name"));
 	if (logs->learner_id)
-		return whole(record, "learner") == logs->learner_id;
-	return logs->learner == NULL || (name && strcmp(name, logs->learner) == 0);
+		return record->learner == logs->learner_id;
+	return logs->learner == NULL || (record->name && strcmp(record->name, logs->learner) == 0);
 }
 
-static bool wanted(const struct logs *logs, const json_t *record)
+static bool wanted(const struct logs *logs, const struct sl_record *record)
 {
-	const char *level = json_string_value(json_object_get(record, "level"));
-	int known_level = level ? sl_log_level_find(level) : -1;
+	int known_level = record->level ? sl_log_level_find(record->level) : -1;
 	if (known_level >= 0 && known_level < logs->level)
 		return false;
-	return (logs->round == 0 || whole(record, "round") == logs->round) && of_learner(logs, record);
+	return (logs->round == 0 || record->round == logs->round) && of_learner(logs, record);
 }
 
 /* ---- what there is ---- */
 
-static void see_learner(struct seen *seen, const json_t *record)
+static void see_learner(struct seen *seen, const struct sl_record *record)
 {
-	const char *name = json_string_value(json_object_get(record, "name"));
-	uint64_t id = whole(record, "learner");
+	const char *name = record->name;
+	uint64_t id = record->learner;
 	if (name == NULL || id == 0)
 		return;
 	for (size_t i = 0; i < seen->count; i++)
@@ -142,9 +133,9 @@ static void see_learner(struct seen *seen, const json_t *record)
 	snprintf(seen->learners[seen->count++].name, SL_NAME_BYTES, "%s", name);
 }
 
-static void see(const struct logs *logs, struct seen *seen, const json_t *record)
+static void see(const struct logs *logs, struct seen *seen, const struct sl_record *record)
 {
-	uint64_t round = whole(record, "round");
+	uint64_t round = record->round;
 	if (!seen->learner)
 		see_learner(seen, record);
 	if (!of_learner(logs, record))
@@ -211,7 +202,7 @@ static bool print(const struct logs *logs, const struct sl_log_item *item)
 {
 	char line[SL_LOG_LINE_BYTES];
 	if (!logs->json) {
-		size_t n = sl_log_render(item->record, logs->colour, line, sizeof line);
+		size_t n = sl_log_render(item->record->json, logs->colour, line, sizeof line);
 		return fwrite(line, 1, n, stdout) == n;
 	}
 	return fwrite(item->line, 1, item->bytes, stdout) == item->bytes && putchar('\n') != EOF;

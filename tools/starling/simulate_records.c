@@ -1,14 +1,15 @@
-/* What the cores report, as the records that daemons log, and those into rounds. */
+/* Reports of the cores: as the records that daemons log, and those into the table of rounds. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/model/checkpoint.h"
-#include "daemon/learner/daemon.h"
+#include "common/model/trainer.h"
+#include "common/report/record.h"
 #include "daemon/runtime/process_usage.h"
 #include "tools/starling/simulate_run.h"
 
-/* --- the model: its error, and whether it is the mean --- */
+/* --- the model: its held-out error, and whether it is the mean --- */
 
 static void evaluate(struct sl_simulation *s, struct sl_round_row *row, const struct sl_runner_commit *commit)
 {
@@ -17,7 +18,7 @@ static void evaluate(struct sl_simulation *s, struct sl_round_row *row, const st
 		row->mse_known = true;
 }
 
-/* The last one, once. */
+/* Save the model of the last round, once. */
 static void save(struct sl_simulation *s, const struct sl_runner_commit *commit)
 {
 	struct sl_checkpoint checkpoint = {.run = "simulation",
@@ -40,7 +41,7 @@ void sl_simulate_committed(void *context, const struct sl_runner_commit *commit)
 	evaluate(s, row, commit);
 	if (row->step == 0)
 		row->step = commit->step;
-	if (commit->view == NULL) { /* others have shown it */
+	if (commit->view == NULL) { /* adopted from a peer */
 		sodium_bin2hex(digest, sizeof digest, commit->digest, SL_HASH_BYTES);
 		sl_round_table_shown(row, commit->learner, digest);
 		return;
@@ -52,42 +53,24 @@ void sl_simulate_committed(void *context, const struct sl_runner_commit *commit)
 
 /* --- records --- */
 
-/* Only metropolis has one. */
-static json_t *mu_json(const struct sl_report *r, double mu)
+static void hear_view(struct sl_round_row *row, uint32_t learner, const struct sl_record *record)
 {
-	return r->engine == SL_ENGINE_METROPOLIS ? json_real(mu) : json_null();
-}
-
-static void hear_view(struct sl_simulated *l, uint32_t learner, struct sl_round_row *row,
-		      const struct sl_report *r)
-{
-	json_t *record = json_pack("{s:I, s:I, s:s, s:I, s:o}", "learners", (json_int_t)r->n[0], "edges",
-				   (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine), "steps",
-				   (json_int_t)r->n[2], "mu", mu_json(r, r->real));
-	l->mu = r->real;
 	sl_round_table_view(row, record);
-	sl_round_table_member(row, learner, r->a);
-	json_decref(record);
+	sl_round_table_member(row, learner, (sl_attempt)record->attempt);
 }
 
 static void hear_committed(struct sl_simulation *s, uint32_t learner, struct sl_round_row *row,
-			   const struct sl_report *r)
+			   struct sl_record *record)
 {
 	struct sl_simulated *l = &s->learners[learner];
-	char digest[2 * SL_HASH_BYTES + 1];
 	uint64_t bytes = sl_runner_bytes(s->runner, learner);
-	sodium_bin2hex(digest, sizeof digest, r->hash, SL_HASH_BYTES);
-	json_t *record = json_pack(
-		"{s:I, s:I, s:I, s:s, s:I, s:o, s:f, s:s, s:f, s:I}", "attempt", (json_int_t)r->a, "learners",
-		(json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine),
-		"steps", (json_int_t)r->n[2], "mu", mu_json(r, l->mu), "margin", r->real, "digest", digest,
-		"train_s", l->train_s, "round_bytes_sent", (json_int_t)(bytes - l->bytes));
+	record->train_s = l->train_s;
+	record->round_bytes_sent = bytes - l->bytes;
 	sl_round_table_committed(row, learner, record);
-	json_decref(record);
 	l->bytes = bytes;
 }
 
-/* Each attempt encodes anew: the last one's count stands. */
+/* Every attempt encodes again: the count of the last one stands. */
 static void hear_clamped(struct sl_simulated *l, struct sl_round_row *row, uint64_t count)
 {
 	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
@@ -95,49 +78,44 @@ static void hear_clamped(struct sl_simulated *l, struct sl_round_row *row, uint6
 	l->clamped = count;
 }
 
-/* In the words of a daemon, which says whose fault it was. */
-static void hear_failed(struct sl_simulation *s, uint32_t learner, const struct sl_report *r)
+/* Keep the reason, unless this attempt ended only because that of a peer did. */
+static void hear_failed(struct sl_simulation *s, uint32_t learner, const struct sl_record *record)
 {
-	char why[SL_ERROR_BYTES / 2];
-	const struct sl_view view = {.n = s->plan.learners};
-	struct sl_daemon *daemon = calloc(1, sizeof *daemon);
-	if (daemon == NULL || (r->reason == SL_REASON_SUPERSEDED && s->reason[0] != '\0'))
-		goto out; /* another's attempt failed first */
-	daemon->roster = s->roster;
-	daemon->settings = &s->plan.settings;
-	daemon->workspace_view = &view;
-	sl_reason_text(daemon, r, why, sizeof why);
-	snprintf(s->reason, sizeof s->reason, "%s, round %u: %s", s->roster.members[learner].name, r->t, why);
-out:
-	free(daemon);
+	if (record->kind == SL_RECORD_ATTEMPT_FAILED_ELSEWHERE && s->reason[0] != '\0')
+		return;
+	snprintf(s->reason, sizeof s->reason, "%s, round %u: %s", s->roster.members[learner].name,
+		 (unsigned)record->round, record->reason);
 }
 
 void sl_simulate_reported(void *context, uint32_t learner, const struct sl_report *r)
 {
 	struct sl_simulation *s = context;
-	struct sl_simulated *l = &s->learners[learner];
+	struct sl_record record;
 	struct sl_round_row *row = sl_round_table_at(&s->rounds, r->t);
-	if (row == NULL)
-		return; /* after the last */
+	bool of_round = r->kind == SL_REPORT_VIEW || r->kind == SL_REPORT_COMMITTED ||
+			r->kind == SL_REPORT_CLAMPED || r->kind == SL_REPORT_FAILED;
+	if (row == NULL || !of_round)
+		return; /* after the last round; or of no interest here */
+	sl_record_report(&record, r, &s->roster);
 	if (r->kind == SL_REPORT_VIEW)
-		hear_view(l, learner, row, r);
+		hear_view(row, learner, &record);
 	else if (r->kind == SL_REPORT_COMMITTED)
-		hear_committed(s, learner, row, r);
+		hear_committed(s, learner, row, &record);
 	else if (r->kind == SL_REPORT_CLAMPED)
-		hear_clamped(l, row, r->n[0]);
-	else if (r->kind == SL_REPORT_FAILED)
-		hear_failed(s, learner, r);
+		hear_clamped(&s->learners[learner], row, record.count);
+	else
+		hear_failed(s, learner, &record);
 }
 
 /* --- rows --- */
 
-/* Learners take turns: a part of the round is what all of them spent in its phases, one after the other. */
+/* Learners take turns: a part of the round lasts as long as all of them together spent in its phases. */
 static void set_parts(struct sl_simulation *s, struct sl_round_row *row)
 {
 	static const enum sl_phase last[SL_PARTS] = {SL_PHASE_AGREE, SL_PHASE_SHARE, SL_PHASE_RELEASE,
 						     SL_PHASE_MIX, SL_PHASE_COMMIT};
 	struct sl_runner_figures figures;
-	double ms = 1; /* 0 is not known */
+	double ms = 1; /* 0 means not known */
 	int phase = SL_PHASE_DISCOVER;
 	sl_runner_figures(s->runner, &figures);
 	row->trained_ms = ms;

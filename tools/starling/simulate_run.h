@@ -1,8 +1,7 @@
 /* simulate_run.h - `starling simulate`: what `starling launch` does in daemons, done by a swarm in this
  * process.
  *
- * What the cores report becomes the records that daemons would log, and those the same rounds: one table for
- * both.
+ * The reports of the cores become the records that daemons log, and those the same table of rounds.
  */
 #pragma once
 
@@ -19,7 +18,6 @@ struct sl_simulation_options {
 struct sl_simulated {
 	double train_s;
 	uint64_t bytes; /* sent until its last commit */
-	double mu;
 	sl_round clamped_round;
 	uint64_t clamped;
 };

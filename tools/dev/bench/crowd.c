@@ -26,7 +26,7 @@ static void reported(void *context, uint32_t learner, const struct sl_report *re
 	struct crowd_run *run = context;
 	(void)learner;
 	if (report->kind == SL_REPORT_COMMITTED)
-		run->costs->exchanges = report->n[2];
+		run->costs->exchanges = report->committed.exchanges;
 }
 
 static int play(const struct sl_runner_options *options, struct sl_crowd_costs *costs, struct sl_error *error)

@@ -1,0 +1,248 @@
+/* The record of a core report: which row of the table it is, and its fields as far as the core knows them. */
+#include "common/report/record.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <sodium.h>
+
+#include "common/base/bytes.h"
+#include "common/report/reason.h"
+
+static const enum sl_record_kind kinds[] = {
+	[SL_REPORT_PHASE] = SL_RECORD_PHASE,
+	[SL_REPORT_VIEW] = SL_RECORD_VIEW,
+	[SL_REPORT_EXPOSED] = SL_RECORD_EXPOSED,
+	[SL_REPORT_CLAMPED] = SL_RECORD_CLAMPED,
+	[SL_REPORT_COMMITTED] = SL_RECORD_COMMITTED,
+	[SL_REPORT_WAITING] = SL_RECORD_WAITING,
+	[SL_REPORT_FAILED] = SL_RECORD_ATTEMPT_FAILED,
+	[SL_REPORT_RECOVERING] = SL_RECORD_RECOVERING,
+	[SL_REPORT_RECOVERED] = SL_RECORD_RECOVERED,
+	[SL_REPORT_RESUMED] = SL_RECORD_ATTEMPT_RESUMED,
+	[SL_REPORT_CLOSED] = SL_RECORD_GIVEN_UP,
+	[SL_REPORT_MODEL_INVALIDATED] = SL_RECORD_BURNED,
+	[SL_REPORT_REJECTED] = SL_RECORD_REJECTED,
+	[SL_REPORT_BEHIND] = SL_RECORD_BEHIND,
+	[SL_REPORT_STALE] = SL_RECORD_STALE,
+	[SL_REPORT_CAUGHT_UP] = SL_RECORD_CAUGHT_UP,
+	[SL_REPORT_QUARANTINED] = SL_RECORD_QUARANTINED,
+	[SL_REPORT_EVIDENCE] = SL_RECORD_EQUIVOCATION,
+	[SL_REPORT_PRIVACY] = SL_RECORD_PRIVACY,
+	[SL_REPORT_DIVERGED] = SL_RECORD_FATAL_DIVERGED,
+	[SL_REPORT_EXHAUSTED] = SL_RECORD_FATAL_EXHAUSTED,
+};
+
+/* The rows that depend on more than the kind. */
+static enum sl_record_kind failed_kind(enum sl_reason reason)
+{
+	switch (reason) {
+	case SL_REASON_SUPERSEDED:
+		return SL_RECORD_ATTEMPT_FAILED_ELSEWHERE;
+	case SL_REASON_MODEL:
+	case SL_REASON_CLIP:
+	case SL_REASON_WEIGHT:
+	case SL_REASON_RESULT:
+	case SL_REASON_RECORD:
+		return SL_RECORD_FATAL_REASON;
+	default:
+		return SL_RECORD_ATTEMPT_FAILED;
+	}
+}
+
+static enum sl_record_kind waiting_kind(const struct sl_report *report, const struct sl_roster *roster)
+{
+	bool empty = true;
+	for (uint32_t i = 0; report->set != NULL && i < roster->size; i++)
+		empty = empty && !sl_bit(report->set, i);
+	if (report->phase == SL_PHASE_RECOVER)
+		return empty ? SL_RECORD_WAITING_STATES : SL_RECORD_WAITING_LOST;
+	if (report->set == NULL)
+		return SL_RECORD_WAITING_RANGE;
+	return empty ? SL_RECORD_WAITING_PAUSE : SL_RECORD_WAITING;
+}
+
+static enum sl_record_kind kind_of(const struct sl_report *report, const struct sl_roster *roster)
+{
+	switch (report->kind) {
+	case SL_REPORT_FAILED:
+		return failed_kind(report->reason);
+	case SL_REPORT_WAITING:
+		return waiting_kind(report, roster);
+	case SL_REPORT_RESUMED:
+		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED
+						: SL_RECORD_ATTEMPT_RESUMED;
+	case SL_REPORT_CLOSED:
+		return report->peer == SL_NOBODY ? SL_RECORD_GIVEN_UP_BY_OPERATOR : SL_RECORD_GIVEN_UP;
+	default:
+		return kinds[report->kind];
+	}
+}
+
+/* "exact, 7 exchanges", "metropolis, mu 0.8182, K 80"; of an attempt that was recovered "recovered" */
+static const char *engine_words(struct sl_record *record, enum sl_engine engine)
+{
+	const char *name = sl_engine_name(engine);
+	if (record->steps == 0)
+		return "recovered";
+	if (engine == SL_ENGINE_METROPOLIS)
+		return sl_record_words(record, "%s, mu %.4f, K %" PRIu64, name, record->mu, record->steps);
+	return sl_record_words(record, "%s, %" PRIu64 " exchange%s", name, record->steps,
+			       record->steps == 1 ? "" : "s");
+}
+
+static void set_engine(struct sl_record *record, enum sl_engine engine, uint64_t exchanges, double mu)
+{
+	record->mixing = sl_engine_name(engine);
+	record->steps = exchanges;
+	record->mu = engine == SL_ENGINE_METROPOLIS ? mu : NAN;
+	record->engine = engine_words(record, engine);
+}
+
+static void set_digest(struct sl_record *record, const uint8_t *digest)
+{
+	char hex[SL_DIGEST_TEXT_BYTES];
+	sodium_bin2hex(hex, sizeof hex, digest, SL_HASH_BYTES);
+	record->digest = sl_record_words(record, "%s", hex);
+	record->model = sl_record_words(record, "%.12s", hex);
+}
+
+static const char *digest_words(struct sl_record *record, const uint8_t *digest)
+{
+	char text[SL_DIGEST_TEXT_BYTES];
+	return sl_record_words(record, "%s", sl_reason_digest(digest, "the initial one", text));
+}
+
+static void set_view(struct sl_record *record, const struct sl_report *report)
+{
+	record->learners = report->view.learners;
+	record->edges = report->view.edges;
+	record->p = report->view.p;
+	record->forecast_bytes = report->view.bytes;
+	set_engine(record, report->view.engine, report->view.exchanges, report->view.mu);
+}
+
+static void set_committed(struct sl_record *record, const struct sl_report *report)
+{
+	record->learners = report->committed.learners;
+	record->edges = report->committed.edges;
+	record->margin = report->committed.margin;
+	record->total_weight = report->committed.total_weight;
+	record->aggregate_s = (double)report->committed.elapsed / 1000.0;
+	set_engine(record, report->committed.engine, report->committed.exchanges, report->committed.mu);
+	set_digest(record, report->committed.digest);
+}
+
+static void set_waiting(struct sl_record *record, enum sl_phase phase)
+{
+	static const char *const purposes[SL_PHASE_COUNT] = {[SL_PHASE_DISCOVER] = "to be ready",
+							     [SL_PHASE_READY] = "to receive all shares",
+							     [SL_PHASE_CONFIRM] = "to send a digest",
+							     [SL_PHASE_CATCHUP] =
+								     "to send the result of a missed round",
+							     [SL_PHASE_RECOVER] = "masked states"};
+	record->waits_for =
+		record->kind == SL_RECORD_WAITING_RANGE ? "the list of learners in range" : purposes[phase];
+}
+
+static void set_caught_up(struct sl_record *record, const struct sl_report *report)
+{
+	record->round = report->caught_up.t;
+	record->learners = report->caught_up.learners;
+	record->signers = report->caught_up.signers;
+	set_digest(record, report->caught_up.digest);
+}
+
+static void set_privacy(struct sl_record *record, const struct sl_report *report)
+{
+	record->came = report->privacy.came;
+	record->left = report->privacy.left;
+	record->limit = report->privacy.tolerance + 2;
+}
+
+static void set_facts(struct sl_record *record, const struct sl_report *report)
+{
+	switch (report->kind) {
+	case SL_REPORT_VIEW:
+		set_view(record, report);
+		break;
+	case SL_REPORT_CLAMPED:
+		record->count = report->clamped.count;
+		record->clipping_range = report->clamped.clipping_range;
+		break;
+	case SL_REPORT_COMMITTED:
+		set_committed(record, report);
+		break;
+	case SL_REPORT_WAITING:
+		set_waiting(record, report->phase);
+		break;
+	case SL_REPORT_RECOVERING:
+		record->learners = report->recovering.learners;
+		break;
+	case SL_REPORT_RECOVERED:
+		record->learners = report->recovered.learners;
+		record->fetched = report->recovered.fetched;
+		break;
+	case SL_REPORT_RESUMED:
+		record->released = report->resumed.released;
+		break;
+	case SL_REPORT_CLOSED:
+		record->operator_aborted = report->peer == SL_NOBODY;
+		break;
+	case SL_REPORT_MODEL_INVALIDATED:
+		record->limit = report->model_invalidated.tolerance + 1;
+		break;
+	case SL_REPORT_REJECTED:
+		record->reason = report->rejected.text;
+		break;
+	case SL_REPORT_BEHIND:
+		record->shown = report->behind.t;
+		break;
+	case SL_REPORT_STALE:
+		record->shown = report->stale.t;
+		record->model = digest_words(record, report->stale.digest);
+		break;
+	case SL_REPORT_CAUGHT_UP:
+		set_caught_up(record, report);
+		break;
+	case SL_REPORT_QUARANTINED:
+		record->counter = report->quarantined.counter;
+		record->shown = report->quarantined.shown;
+		record->known = report->quarantined.known;
+		break;
+	case SL_REPORT_PRIVACY:
+		set_privacy(record, report);
+		break;
+	case SL_REPORT_DIVERGED:
+		record->model = digest_words(record, report->diverged.own);
+		record->theirs = digest_words(record, report->diverged.theirs);
+		break;
+	case SL_REPORT_EXHAUSTED:
+		record->limit = SL_ATTEMPTS_MAX;
+		break;
+	case SL_REPORT_PHASE:
+	case SL_REPORT_EXPOSED:
+	case SL_REPORT_FAILED:
+	case SL_REPORT_EVIDENCE:
+		break;
+	}
+}
+
+void sl_record_report(struct sl_record *record, const struct sl_report *report,
+		      const struct sl_roster *roster)
+{
+	char text[512];
+	sl_record_init(record, kind_of(report, roster));
+	record->round = report->t;
+	record->attempt = report->a;
+	record->phase = sl_phase_name(report->phase);
+	record->set = report->set;
+	if (report->set != NULL && report->reason == SL_REASON_NONE)
+		record->whom = sl_record_words(record, "%s", sl_reason_names(roster, report->set, text, 256));
+	if (report->reason != SL_REASON_NONE) {
+		sl_reason_text(roster, report, text, sizeof text);
+		record->reason = sl_record_words(record, "%s", text);
+	} else if (report->peer < roster->size) {
+		sl_record_peer(record, roster, report->peer);
+	}
+	set_facts(record, report);
+}
