@@ -144,7 +144,7 @@ static struct sl_proof proof_of(sl_round t)
 	*d = (struct sl_digest){.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .sigma = 4, .clip = CLIP_16};
 	memcpy(d->digest, proof.digest, sizeof d->digest);
 	crypto_sign_seed_keypair(d->key, secret, seed);
-	sl_canon_digest(&scope, d, hash);
+	sl_canonical_message(&scope, &(struct sl_message){SL_MSG_DIGEST, {.digest = *d}}, hash);
 	crypto_sign_detached(d->signature, NULL, hash, sizeof hash, secret);
 	return proof;
 }
@@ -290,7 +290,7 @@ static size_t write_view(uint8_t *bytes, size_t size)
 	sl_put_u64(&w, 2);
 	sl_put_u64(&w, 3);
 	sl_put_u64(&w, P);
-#define X(name, rule) sl_put_u64(&w, parameters.name);
+#define X(name, ...) sl_put_u64(&w, parameters.name);
 	SL_PARAMETERS(X)
 #undef X
 	sl_put(&w, previous, sizeof previous);
