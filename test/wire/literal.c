@@ -1,5 +1,7 @@
 #include "test/wire/literal.h"
 
+#include <assert.h>
+
 /* So many bytes of zero. */
 #define Z15 "000000000000000000000000000000"
 #define Z31 Z15 "00" Z15
@@ -10,7 +12,7 @@ const struct sl_scope literal_scope = {.run = {0x51}, .roster = {0x52}};
 static const sl_id candidates[] = {1, 2, 3};
 static const uint8_t members[] = {0x0b}, piece[] = {0xd0, 0xd1, 0xd2};
 
-const struct literal literals[LITERALS] = {
+const struct literal literals[] = {
 	{{.kind = SL_MSG_HELLO,
 	  .hello = {.id = 7, .incarnation = 2, .t = 3, .a = 300, .standing = SL_STANDING_OPEN, .run = {0x51}, .roster = {0x52}}},
 	 "08071002180320ac022804321051" Z15 "3a2052" Z31, NULL},
@@ -55,11 +57,14 @@ const struct literal literals[LITERALS] = {
 	  .chunk = {.t = 3, .a = 300, .view = {0x65}, .origin = 300, .nonce = {0x66}, .size = sizeof piece, .bytes = piece}},
 	 "080310ac021a2065" Z31 "30ac023a2066" Z31 "4203d0d1d2", NULL},
 };
+const size_t literals_count = sizeof literals / sizeof *literals;
 
 const struct literal *literal_of(uint32_t kind)
 {
 	const struct literal *l = literals;
-	while (l->message.kind != kind)
+	while (l->message.kind != kind) {
 		l++;
+		assert(l < literals + literals_count);
+	}
 	return l;
 }

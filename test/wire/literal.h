@@ -10,8 +10,8 @@ struct literal {
 	const char *hash;    /* in hexadecimal; NULL: the kind is not signed */
 };
 
-#define LITERALS 13u
-extern const struct literal literals[LITERALS];
+extern const struct literal literals[];
+extern const size_t literals_count;
 extern const struct sl_scope literal_scope; /* run and roster of the hashes */
 
 /* Return the first literal of `kind`. */

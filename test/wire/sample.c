@@ -190,7 +190,7 @@ bool sample_equal(const struct sl_message *a, const struct sl_message *b)
 
 #define NO_CLIP "clip is not a positive number"
 
-const struct sample_bound sample_bounds[SAMPLE_BOUNDS] = {
+const struct sample_bound sample_bounds[] = {
 	{SL_MSG_HELLO, "standing", 1, 4, "unknown standing"},
 	{SL_MSG_LINK_STATE, "roster_size", 1, 2000, "roster_size out of range"},
 	{SL_MSG_LINK_STATE, "candidates", 0, 2000, "too many candidates"},
@@ -227,10 +227,11 @@ const struct sample_bound sample_bounds[SAMPLE_BOUNDS] = {
 	{SAMPLE_ANY, "index", 0, 8191, "chunk index out of range"},
 	{SAMPLE_ANY, "bytes", 1, 262144, "chunk size out of range"},
 };
+const size_t sample_bounds_count = sizeof sample_bounds / sizeof *sample_bounds;
 
 const struct sample_bound *sample_bound_of(uint32_t kind, const char *name)
 {
-	for (size_t i = 0; i < SAMPLE_BOUNDS; i++) {
+	for (size_t i = 0; i < sample_bounds_count; i++) {
 		const struct sample_bound *row = &sample_bounds[i];
 		if ((row->kind == kind || row->kind == SAMPLE_ANY) && strcmp(row->name, name) == 0)
 			return row;

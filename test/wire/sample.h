@@ -36,8 +36,8 @@ struct sample_bound {
 };
 #define SAMPLE_ANY 0u
 
-#define SAMPLE_BOUNDS 35u
-extern const struct sample_bound sample_bounds[SAMPLE_BOUNDS];
+extern const struct sample_bound sample_bounds[];
+extern const size_t sample_bounds_count;
 /* Return the range of field `name` of messages of `kind`, or NULL. */
 const struct sample_bound *sample_bound_of(uint32_t kind, const char *name);
 

@@ -101,7 +101,7 @@ static void expect_hex(const uint8_t *bytes, size_t size, const char *hex)
 static void literal_messages(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < LITERALS; i++) {
+	for (size_t i = 0; i < literals_count; i++) {
 		const struct sl_message *m = &literals[i].message;
 		uint8_t frame[1024], hash[SL_HASH_BYTES];
 		size_t size = sl_encode_bytes(m);

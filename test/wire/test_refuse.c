@@ -38,7 +38,7 @@ static void ranges(void **state)
 {
 	(void)state;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)
-		for (size_t i = 0; i < SAMPLE_BOUNDS; i++) {
+		for (size_t i = 0; i < sample_bounds_count; i++) {
 			const struct sample_bound *b = &sample_bounds[i];
 			bool has = strchr(b->name, '.') != NULL ||
 				   protobuf_c_message_descriptor_get_field_by_name(described(kind),
