@@ -1,13 +1,10 @@
 /* Every field of every signed or hashed record counts: any flipped bit changes the hash. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
+#include "test/lib/test.h"
 
 /* All that a hash may depend on, so that a field is an address in here. */
 static struct sl_scope scope;
@@ -20,10 +17,12 @@ static uint64_t vector[5];
 static uint8_t nonce[SL_NONCE_BYTES], h[SL_HASH_BYTES];
 
 static const struct sl_message signed_messages[] = {
-	{SL_MSG_LINK_STATE, {.link_state = {.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates}}},
+	{SL_MSG_LINK_STATE,
+	 {.link_state = {.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates}}},
 	{SL_MSG_READY, {.ready = {.id = 3, .t = 2, .a = 1, .k = 9}}},
 	{SL_MSG_DIGEST, {.digest = {.id = 3, .t = 2, .a = 1, .key = {4}, .p = 1020431, .learners = 6}}},
-	{SL_MSG_FENCE, {.fence = {.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}}}},
+	{SL_MSG_ABORT,
+	 {.abort_record = {.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}}}},
 };
 #define SIGNED (sizeof signed_messages / sizeof *signed_messages)
 
@@ -54,24 +53,24 @@ static void hash_view(uint8_t *out)
 	size_t size = sl_view_bytes(view.n, view.graph.edges);
 	assert_true(size <= sizeof bytes);
 	sl_view_write(&view, bytes);
-	sl_canon_view(&scope, bytes, size, out);
+	sl_canonical_view(&scope, bytes, size, out);
 }
 
 static void hash_commitment(uint8_t *out)
 {
-	sl_canon_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
+	sl_canonical_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
 }
 
 static void hash_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, vector, 5, 8, out);
+	sl_canonical_result(&scope, h, vector, 5, 8, out);
 }
 
 static uint64_t long_vector[2500]; /* hashed in several parts */
 
 static void hash_long_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, long_vector, 2500, 4, out);
+	sl_canonical_result(&scope, h, long_vector, 2500, 4, out);
 }
 
 typedef void (*hasher)(uint8_t *out);
@@ -103,7 +102,8 @@ static void list_counts(const struct sl_message_field *f)
 {
 	uint8_t *body = sl_message_body(&message), before[SL_HASH_BYTES], after[SL_HASH_BYTES];
 	uint32_t *count = (uint32_t *)(body + f->count_offset);
-	counts(hash_message, f->form == SL_FORM_LIST ? (void *)candidates : body + f->offset, *count * sizeof(uint32_t));
+	counts(hash_message, f->form == SL_FORM_LIST ? (void *)candidates : body + f->offset,
+	       *count * sizeof(uint32_t));
 	hash_message(before);
 	--*count;
 	hash_message(after);
@@ -127,9 +127,8 @@ static void field_counts(const struct sl_message_field *f)
 }
 
 /* Every field of every signed message, the scope's roster only where the message does not name its own. */
-static void test_messages(void **state)
+TEST_WITH(test_messages, set_up, NULL)
 {
-	(void)state;
 	for (size_t i = 0; i < SIGNED; i++) {
 		message = signed_messages[i];
 		const struct sl_message_type *type = sl_message_type(message.kind);
@@ -142,9 +141,8 @@ static void test_messages(void **state)
 }
 
 /* Messages are signed exactly if they have a place for a signature. */
-static void test_signed_kinds(void **state)
+TEST_WITH(test_signed_kinds, set_up, NULL)
 {
-	(void)state;
 	uint8_t hash[SL_HASH_BYTES];
 	for (uint32_t kind = 0, i = 0; kind <= SL_MESSAGE_KINDS; kind++) {
 		bool listed = i < SIGNED && signed_messages[i].kind == kind;
@@ -154,9 +152,8 @@ static void test_signed_kinds(void **state)
 	}
 }
 
-static void test_view(void **state)
+TEST_WITH(test_view, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_view);
 	COUNTS(hash_view, view.t);
 	COUNTS(hash_view, view.a);
@@ -174,9 +171,8 @@ static void test_view(void **state)
 }
 
 /* A view that is written and read back is the same. */
-static void test_view_bytes(void **state)
+TEST_WITH(test_view_bytes, set_up, NULL)
 {
-	(void)state;
 	uint8_t bytes[1024];
 	struct sl_view back = {0};
 	uint64_t p;
@@ -201,12 +197,12 @@ static void test_view_bytes(void **state)
 	assert_true(a == 7 && b == 9);
 	for (size_t cut = 1; cut < size; cut++)
 		if (cut % SL_VIEW_EDGE_BYTES != 0)
-			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges), SL_ERR_FORMAT);
+			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges),
+					 SL_ERR_FORMAT);
 }
 
-static void test_vectors(void **state)
+TEST_WITH(test_vectors, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_commitment);
 	COUNTS(hash_commitment, vector);
 	COUNTS(hash_commitment, nonce);
@@ -219,9 +215,8 @@ static void test_vectors(void **state)
 }
 
 /* Records of different kinds have different hashes, whatever they hold. */
-static void test_domains(void **state)
+TEST_WITH(test_domains, set_up, NULL)
 {
-	(void)state;
 	static const hasher others[] = {hash_view, hash_commitment, hash_result};
 	uint8_t hashes[SIGNED + 3][SL_HASH_BYTES];
 	for (size_t i = 0; i < SIGNED + 3; i++) {
@@ -233,27 +228,15 @@ static void test_domains(void **state)
 }
 
 /* One layout written out by hand; test/wire/literal.c has the hashes of all signed messages. */
-static void test_literal_digest(void **state)
+TEST_WITH(test_literal_digest, set_up, NULL)
 {
-	(void)state;
 	static const uint8_t expected[SL_HASH_BYTES] = {
-		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5, 0x52,
-		0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2, 0xac, 0x19,
-		0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
+		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5,
+		0x52, 0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2,
+		0xac, 0x19, 0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
 	};
 	uint8_t hash[SL_HASH_BYTES];
 	message = signed_messages[2];
 	hash_message(hash);
 	assert_memory_equal(hash, expected, sizeof hash);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_messages, set_up),	   cmocka_unit_test_setup(test_signed_kinds, set_up),
-		cmocka_unit_test_setup(test_view, set_up),	   cmocka_unit_test_setup(test_view_bytes, set_up),
-		cmocka_unit_test_setup(test_vectors, set_up),	   cmocka_unit_test_setup(test_domains, set_up),
-		cmocka_unit_test_setup(test_literal_digest, set_up),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
