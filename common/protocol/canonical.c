@@ -4,7 +4,7 @@
 
 #include "common/base/bytes.h"
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are hashed as they lie in memory");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are hashed as they are in memory");
 
 #define BLOCK 1024u
 
@@ -36,82 +36,54 @@ static void finish(struct hasher *v, uint8_t *hash)
 	sodium_memzero(v, sizeof *v);
 }
 
-static void feed_parameters(struct hasher *v, const struct sl_parameters *p)
+static void feed_list(struct hasher *v, const uint32_t *items, uint32_t count)
 {
-#define X(name, rule) feed_u64(v, p->name);
-	SL_PARAMETERS(X)
-#undef X
+	feed_u64(v, count);
+	for (uint32_t i = 0; i < count; i++)
+		feed_u64(v, items[i]);
 }
 
-void sl_canonical_link_state(const struct sl_scope *scope, const struct sl_link_state *ls,
-			     uint8_t hash[static SL_HASH_BYTES])
+static void feed_field(struct hasher *v, const struct sl_message_field *f, const uint8_t *body)
 {
-	struct hasher v;
+	const uint8_t *at = body + f->offset;
+	const uint32_t *count = (const uint32_t *)(body + f->count_offset);
+	switch (f->form) {
+	case SL_FORM_U32:
+		feed_u64(v, *(const uint32_t *)at);
+		break;
+	case SL_FORM_U64:
+	case SL_FORM_BYTES:
+	case SL_FORM_PARAMETERS:
+		feed(v, at, f->size);
+		break;
+	case SL_FORM_LIST:
+		feed_list(v, *(const uint32_t *const *)at, *count);
+		break;
+	case SL_FORM_ARRAY:
+		feed_list(v, (const uint32_t *)at, *count);
+		break;
+	case SL_FORM_SPAN:
+		assert(false && "a signed message has no bytes of variable length");
+	}
+}
+
+bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
+			  uint8_t hash[static SL_HASH_BYTES])
+{
+	const struct sl_message_type *type = sl_message_type(message->kind);
+	const uint8_t *body = sl_message_body(message), *roster = sl_message_role(message, SL_ROLE_ROSTER);
 	struct sl_scope signers = *scope;
-	memcpy(signers.roster, ls->roster, sizeof signers.roster);
-	begin(&v, "starling link state 2", &signers);
-	feed_u64(&v, ls->t);
-	feed_u64(&v, ls->a);
-	feed_u64(&v, ls->incarnation);
-	feed_u64(&v, ls->id);
-	feed(&v, ls->key, sizeof ls->key);
-	feed_u64(&v, ls->roster_size);
-	feed_parameters(&v, &ls->parameters);
-	feed(&v, ls->previous, sizeof ls->previous);
-	feed_u64(&v, ls->count);
-	for (uint32_t i = 0; i < ls->count; i++)
-		feed_u64(&v, ls->candidates[i]);
-	finish(&v, hash);
-}
-
-void sl_canonical_ready(const struct sl_scope *scope, const struct sl_ready *ready,
-			uint8_t hash[static SL_HASH_BYTES])
-{
 	struct hasher v;
-	begin(&v, "starling ready 1", scope);
-	feed_u64(&v, ready->t);
-	feed_u64(&v, ready->a);
-	feed_u64(&v, ready->id);
-	feed(&v, ready->view, sizeof ready->view);
-	feed_u64(&v, ready->k);
-	feed(&v, ready->commitment, sizeof ready->commitment);
+	if (type == NULL || type->domain == NULL)
+		return false;
+	if (roster != NULL)
+		memcpy(signers.roster, roster, sizeof signers.roster);
+	begin(&v, type->domain, &signers);
+	for (const struct sl_message_field *f = type->fields; f < type->fields + type->count; f++)
+		if (f->role != SL_ROLE_ROSTER && f->role != SL_ROLE_SIGNATURE)
+			feed_field(&v, f, body);
 	finish(&v, hash);
-}
-
-void sl_canonical_digest(const struct sl_scope *scope, const struct sl_digest *digest,
-			 uint8_t hash[static SL_HASH_BYTES])
-{
-	struct hasher v;
-	begin(&v, "starling digest 2", scope);
-	feed_u64(&v, digest->t);
-	feed_u64(&v, digest->a);
-	feed_u64(&v, digest->id);
-	feed(&v, digest->key, sizeof digest->key);
-	feed_u64(&v, digest->p);
-	feed_u64(&v, digest->learners);
-	feed_u64(&v, digest->decimals);
-	feed_u64(&v, digest->encoding);
-	feed_u64(&v, digest->clipping_range);
-	feed(&v, digest->view, sizeof digest->view);
-	feed(&v, digest->digest, sizeof digest->digest);
-	finish(&v, hash);
-}
-
-void sl_canonical_abort(const struct sl_scope *scope, const struct sl_abort *abort_record,
-			uint8_t hash[static SL_HASH_BYTES])
-{
-	struct hasher v;
-	begin(&v, "starling fence 1", scope);
-	feed_u64(&v, abort_record->t);
-	feed_u64(&v, abort_record->a);
-	feed_u64(&v, abort_record->incarnation);
-	feed_u64(&v, abort_record->id);
-	feed(&v, abort_record->key, sizeof abort_record->key);
-	feed_u64(&v, abort_record->closed);
-	feed_u64(&v, abort_record->count);
-	for (uint32_t i = 0; i < abort_record->count; i++)
-		feed_u64(&v, abort_record->released[i]);
-	finish(&v, hash);
+	return true;
 }
 
 void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,

@@ -1,37 +1,33 @@
-/* canonical.h - everything that is hashed or signed, as fixed little-endian layouts: the one place that
- * defines them.
+/* canonical.h - the bytes that are hashed or signed: fixed little-endian layouts, defined here alone.
  *
- * Every layout opens with its domain string, the run id and the roster hash; never protobuf output.
- * Signatures are Ed25519 over these 32-byte hashes (BLAKE2b-256), made and checked by the shell.
+ * Every layout starts with its domain string, the run id and the roster hash; protobuf output is never
+ * hashed. Signatures are Ed25519 over these 32-byte hashes (BLAKE2b-256); the shell makes and checks them.
+ * PROTOCOL.md §6.14 What is hashed and signed.
  */
 #pragma once
 
-#include "common/protocol/message.h"
 #include "common/graph/graph.h"
+#include "common/protocol/message.h"
 
 struct sl_scope {
 	uint8_t run[SL_RUN_BYTES];
 	uint8_t roster[SL_HASH_BYTES];
 };
 
-/* What each signed record's signature covers; a link state speaks for its signer's own roster. */
-void sl_canonical_link_state(const struct sl_scope *scope, const struct sl_link_state *ls,
-			     uint8_t hash[static SL_HASH_BYTES]);
-void sl_canonical_ready(const struct sl_scope *scope, const struct sl_ready *ready,
-			uint8_t hash[static SL_HASH_BYTES]);
-void sl_canonical_digest(const struct sl_scope *scope, const struct sl_digest *digest,
-			 uint8_t hash[static SL_HASH_BYTES]);
+/* Write to `hash` what the signature of `message` covers: its fields in the order of its list, with the
+ * message's own roster hash in the place of the scope's if it has one. Return false if messages of its kind
+ * are not signed. */
+bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
+			  uint8_t hash[static SL_HASH_BYTES]);
 
-void sl_canonical_abort(const struct sl_scope *scope, const struct sl_abort *abort_record,
-			uint8_t hash[static SL_HASH_BYTES]);
-
-/* H(s_i(0) || nonce), of the elements as they are packed at p's width (protocol 6, READY). */
+/* Write H(s_i(0) || nonce) to `hash`, where `state` is s_i(0) packed at the width of p (PROTOCOL.md §5.4
+ * Masked states). */
 void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
 			     const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES]);
-/* D = BLAKE2b(h || Z) (protocol 8, DIGEST), Z packed at p's width, which h says. */
+/* Write D = BLAKE2b(h || Z) to `hash`, where `view` is h and the `count` elements `z` are packed at `width`
+ * bytes, the width of p (PROTOCOL.md §7.14 Confirm). */
 void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
 			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES]);
-
-/* h, over the view's bytes (view_bytes.h). */
+/* Write h to `hash`, over the view's bytes (view_codec.h). */
 void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size,
 		       uint8_t hash[static SL_HASH_BYTES]);

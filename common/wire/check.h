@@ -1,22 +1,21 @@
-/* check.h - what a message struct promises, whoever made it: the decoder refuses what does not keep it, and
- * the encoder asserts that we do.
+/* check.h - the ranges and rules that a message keeps: the decoder refuses a message that breaks one, and the
+ * encoder asserts that ours keep them.
  *
- *   all        ids, t and a >= 1; t at most one past SL_ROUNDS_MAX; enums in range
- *   LinkState  n < SL_ELEMENTS_MAX; p 0 or 2 < p < 2^61; sigma, T, quorum, k under their limits;
- * iterations_rule 0, or 1 with k >= 1; tolerance 1..SL_LEARNERS_MAX-2; degree_max from SL_DEGREE_LEAST; clip
- * a positive finite double; max_weight >= 1; roster_size 1..SL_LEARNERS_MAX; candidates strictly ascending,
- * at most so many Ready      1 <= K_i <= SL_ITERATIONS_MAX Digest     2 < p < 2^61; 2..SL_LEARNERS_MAX
- * learners Ask        t may be 0; index under the chunks of SL_ELEMENTS_MAX
- *   Share      iteration 0        \
- *   State      iteration < limit   > index as in Ask, 1..SL_CHUNK_BYTES_MAX bytes
- *   Result     iteration 0        /
+ * The field lists of message.h state the range of each field alone. Rules between fields stand in check.c:
  *
- * Lengths of hashes are the array types' own; the decoder sees to them. Whether a value fits this run is the
- * core's.
+ *   LinkState        p is 0 or > 2; iterations_rule = 1 needs k >= 1; candidates strictly ascending from 1
+ *   Ask              for a result: a and origin are 0; for a masked state: t, a and origin are not 0
+ *   Fence            released attempts strictly ascending from 1 to a; dead at most a
+ *   Share, Result    iteration 0, origin 0, no nonce
+ *   State            origin 0; a nonce exactly in chunk 0 of iteration 0
+ *   Masked           iteration 0, origin not 0; a nonce exactly in chunk 0
+ *
+ * The decoder checks the lengths of hashes, which the structs fix. Whether a value fits the current run is
+ * for the core to decide.
  */
 #pragma once
 
 #include "common/protocol/message.h"
 
-/* NULL, or what is wrong, as a constant string. Does not look at chunk.bytes. */
+/* Return NULL or, as a constant string, the reason why `message` is invalid. Do not look at chunk.bytes. */
 const char *sl_check_message(const struct sl_message *message);

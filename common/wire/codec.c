@@ -8,16 +8,11 @@
 #include "common/wire/codec_parts.h"
 #include "common/wire/frame.h"
 
-static bool vector_kind(uint32_t kind)
-{
-	return kind >= SL_MSG_SHARE && kind <= SL_MSG_MASKED;
-}
-
 size_t sl_codec_bytes(const struct sl_message *message)
 {
 	assert(sl_check_message(message) == NULL); /* ours: a peer would refuse it */
-	size_t payload = vector_kind(message->kind) ? sl_codec_chunk_bytes(&message->chunk)
-						    : sl_codec_control_bytes(message);
+	size_t payload = sl_message_type(message->kind)->vector ? sl_codec_chunk_bytes(&message->chunk)
+								: sl_codec_control_bytes(message);
 	assert(payload <= sl_frame_limit(message->kind));
 	return SL_FRAME_HEADER_BYTES + payload;
 }
@@ -28,7 +23,7 @@ void sl_codec_encode(const struct sl_message *message, uint8_t *frame, size_t si
 	uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size_t bytes = size - SL_FRAME_HEADER_BYTES;
 	sl_frame_header(frame, message->kind, bytes);
-	if (!vector_kind(message->kind)) {
+	if (!sl_message_type(message->kind)->vector) {
 		sl_codec_control_write(message, payload, bytes);
 		return;
 	}
@@ -44,7 +39,7 @@ void sl_codec_encode(const struct sl_message *message, uint8_t *frame, size_t si
 static int read_payload(const uint8_t *payload, size_t size, struct sl_decoded *decoded, const char **why)
 {
 	struct sl_message *message = &decoded->message;
-	if (!vector_kind(message->kind))
+	if (!sl_message_type(message->kind)->vector)
 		return sl_codec_control_read(payload, size, message, &decoded->memory, why);
 	*why = sl_codec_chunk_read(payload, size, &message->chunk);
 	return *why == NULL ? SL_OK : SL_ERR_FORMAT;

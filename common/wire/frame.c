@@ -13,23 +13,10 @@ bool sl_frame_known(uint32_t kind)
 
 size_t sl_frame_limit(uint32_t kind)
 {
-	switch (kind) {
-	case SL_MSG_HELLO:
-	case SL_MSG_LINK_STATE:
-	case SL_MSG_READY:
-	case SL_MSG_DIGEST:
-	case SL_MSG_REQUEST:
-	case SL_MSG_ABORT:
-	case SL_MSG_HAVE:
-		return SL_CONTROL_BYTES_MAX;
-	case SL_MSG_SHARE:
-	case SL_MSG_STATE:
-	case SL_MSG_RESULT:
-	case SL_MSG_MASKED:
-		return SL_VECTOR_BYTES_MAX;
-	default: /* a ping too: it has no payload */
-		return 0;
-	}
+	const struct sl_message_type *type = sl_message_type(kind);
+	if (type == NULL)
+		return 0; /* also for a ping, which has no payload */
+	return type->vector ? SL_VECTOR_BYTES_MAX : SL_CONTROL_BYTES_MAX;
 }
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes)

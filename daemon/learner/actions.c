@@ -21,29 +21,10 @@ void sl_actions_free_buffers(struct sl_buffer *buffer)
 
 void sl_actions_sign(const struct sl_daemon *daemon, struct sl_message *m)
 {
-	const struct sl_scope *scope = &daemon->core_config.scope;
-	uint8_t hash[SL_HASH_BYTES], *signature;
-	switch (m->kind) {
-	case SL_MSG_LINK_STATE:
-		sl_canonical_link_state(scope, &m->link_state, hash);
-		signature = m->link_state.signature;
-		break;
-	case SL_MSG_READY:
-		sl_canonical_ready(scope, &m->ready, hash);
-		signature = m->ready.signature;
-		break;
-	case SL_MSG_DIGEST:
-		sl_canonical_digest(scope, &m->digest, hash);
-		signature = m->digest.signature;
-		break;
-	case SL_MSG_ABORT:
-		sl_canonical_abort(scope, &m->abort_record, hash);
-		signature = m->abort_record.signature;
-		break;
-	default:
-		return;
-	}
-	crypto_sign_detached(signature, NULL, hash, sizeof hash, daemon->identity.sign_key);
+	uint8_t hash[SL_HASH_BYTES];
+	if (sl_canonical_message(&daemon->core_config.scope, m, hash))
+		crypto_sign_detached(sl_message_role(m, SL_ROLE_SIGNATURE), NULL, hash, sizeof hash,
+				     daemon->identity.sign_key);
 }
 
 static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)

@@ -62,50 +62,19 @@ void sl_events_close(struct sl_daemon *daemon)
 	daemon->event_queue_end = &daemon->event_queue;
 }
 
-struct signed_part {
-	sl_id id;
-	const uint8_t *signature;
-	const uint8_t *key;
-	int slot; /* which of `checked` remembers it; -1: none */
-};
-
-static bool signed_part(const struct sl_message *m, struct signed_part *part)
+/* Return where the last checked record of the kind of `m` by `signer` is remembered, or NULL: a Digest is not
+ * flooded. */
+static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct sl_message *m)
 {
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		*part = (struct signed_part){m->link_state.id, m->link_state.signature, m->link_state.key, 0};
-		return true;
+		return daemon->checked[signer][0];
 	case SL_MSG_READY:
-		*part = (struct signed_part){m->ready.id, m->ready.signature, NULL, 1};
-		return true;
+		return daemon->checked[signer][1];
 	case SL_MSG_ABORT:
-		*part = (struct signed_part){m->abort_record.id, m->abort_record.signature,
-					     m->abort_record.key, 2};
-		return true;
-	case SL_MSG_DIGEST:
-		*part = (struct signed_part){m->digest.id, m->digest.signature, m->digest.key, -1};
-		return true;
+		return daemon->checked[signer][2];
 	default:
-		return false;
-	}
-}
-
-static void signed_hash(const struct sl_daemon *daemon, const struct sl_message *m,
-			uint8_t hash[static SL_HASH_BYTES])
-{
-	const struct sl_scope *scope = &daemon->core_config.scope;
-	switch (m->kind) {
-	case SL_MSG_LINK_STATE:
-		sl_canonical_link_state(scope, &m->link_state, hash);
-		break;
-	case SL_MSG_READY:
-		sl_canonical_ready(scope, &m->ready, hash);
-		break;
-	case SL_MSG_ABORT:
-		sl_canonical_abort(scope, &m->abort_record, hash);
-		break;
-	default:
-		sl_canonical_digest(scope, &m->digest, hash);
+		return NULL;
 	}
 }
 
@@ -123,24 +92,26 @@ static const char *rejection(struct sl_daemon *daemon, int signer, const char *w
 static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h,
 				   const struct sl_message *m)
 {
-	struct signed_part part;
 	uint8_t bytes[SL_HASH_BYTES], hash[SL_HASH_BYTES];
-	if (!signed_part(m, &part))
+	const sl_id *id = sl_message_role(m, SL_ROLE_SIGNER);
+	const uint8_t *signature = sl_message_role(m, SL_ROLE_SIGNATURE),
+		      *shown = sl_message_role(m, SL_ROLE_KEY);
+	if (signature == NULL)
 		return NULL;
-	int signer = sl_roster_find(&daemon->roster, part.id);
+	int signer = sl_roster_find(&daemon->roster, *id);
 	if (signer < 0)
 		return "signed by somebody outside the roster";
-	uint8_t *slot = part.slot >= 0 ? daemon->checked[signer][part.slot] : NULL;
+	uint8_t *slot = checked_slot(daemon, signer, m);
 	crypto_generichash(bytes, sizeof bytes, h->payload, h->size, NULL, 0);
 	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
 		return NULL;
-	if (part.key != NULL && !sl_keys_learn(&daemon->keys, (uint32_t)signer, part.key))
+	if (shown != NULL && !sl_keys_learn(&daemon->keys, (uint32_t)signer, shown))
 		return rejection(daemon, signer, "shows a key that the roster here does not pin");
 	const uint8_t *key = sl_keys_of(&daemon->keys, (uint32_t)signer);
 	if (key == NULL)
 		return rejection(daemon, signer, "has not shown its key yet");
-	signed_hash(daemon, m, hash);
-	if (crypto_sign_verify_detached(part.signature, hash, sizeof hash, key) != 0)
+	sl_canonical_message(&daemon->core_config.scope, m, hash);
+	if (crypto_sign_verify_detached(signature, hash, sizeof hash, key) != 0)
 		return rejection(daemon, signer, "signed what does not verify (another run?)");
 	if (slot != NULL)
 		memcpy(slot, bytes, sizeof bytes);

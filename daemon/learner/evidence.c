@@ -16,7 +16,7 @@ static json_t *hex(const uint8_t *bytes, size_t size)
 static json_t *parameters(const struct sl_parameters *p)
 {
 	json_t *all = json_object();
-#define X(name, rule) json_object_set_new(all, #name, json_integer((json_int_t)p->name));
+#define X(name, ...) json_object_set_new(all, #name, json_integer((json_int_t)p->name));
 	SL_PARAMETERS(X)
 #undef X
 	return all;
@@ -29,7 +29,8 @@ static json_t *statement(const struct sl_daemon *daemon, const struct sl_link_st
 	json_t *candidates = json_array();
 	for (uint32_t i = 0; i < ls->count; i++)
 		json_array_append_new(candidates, json_integer(ls->candidates[i]));
-	sl_canonical_link_state(&daemon->core_config.scope, ls, hash);
+	sl_canonical_message(&daemon->core_config.scope,
+			     &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *ls}}, hash);
 	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "id",
 			 (json_int_t)ls->id, "incarnation", (json_int_t)ls->incarnation, "round",
 			 (json_int_t)ls->t, "attempt", (json_int_t)ls->a, "key", hex(ls->key, sizeof ls->key),

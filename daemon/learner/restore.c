@@ -78,10 +78,10 @@ int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
 static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_certificate *certificate)
 {
 	for (uint32_t i = 0; i < certificate->count; i++) {
-		const struct sl_digest *d = &certificate->digests[i];
+		struct sl_message m = {SL_MSG_DIGEST, {.digest = certificate->digests[i]}};
 		uint8_t hash[SL_HASH_BYTES];
-		sl_canonical_digest(&daemon->core_config.scope, d, hash);
-		if (crypto_sign_verify_detached(d->signature, hash, sizeof hash, d->key) != 0)
+		sl_canonical_message(&daemon->core_config.scope, &m, hash);
+		if (crypto_sign_verify_detached(m.digest.signature, hash, sizeof hash, m.digest.key) != 0)
 			return false;
 	}
 	return true;

@@ -156,7 +156,7 @@ static struct sl_certificate certificate_of(sl_round t)
 		.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16};
 	memcpy(d->digest, certificate.digest, sizeof d->digest);
 	crypto_sign_seed_keypair(d->key, secret, seed);
-	sl_canonical_digest(&scope, d, hash);
+	sl_canonical_message(&scope, &(struct sl_message){SL_MSG_DIGEST, {.digest = *d}}, hash);
 	crypto_sign_detached(d->signature, NULL, hash, sizeof hash, secret);
 	return certificate;
 }
@@ -311,7 +311,7 @@ static size_t write_view(uint8_t *bytes, size_t size)
 	sl_bytes_put_u64(&w, 2);
 	sl_bytes_put_u64(&w, 3);
 	sl_bytes_put_u64(&w, P);
-#define X(name, rule) sl_bytes_put_u64(&w, parameters.name);
+#define X(name, ...) sl_bytes_put_u64(&w, parameters.name);
 	SL_PARAMETERS(X)
 #undef X
 	sl_bytes_put(&w, previous, sizeof previous);

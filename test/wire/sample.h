@@ -1,4 +1,4 @@
-/* sample.h - random valid messages, and a second opinion on what valid means.
+/* sample.h - random valid messages, and a second statement of what makes a message valid.
  *
  * The seed is SL_SEED from the environment or 1; a failing test prints it.
  */
@@ -6,7 +6,7 @@
 
 #include "common/protocol/message.h"
 
-#define SAMPLE_PIECE_MAX 300u /* bytes of a random chunk's piece */
+#define SAMPLE_PIECE_MAX 300u /* bytes of a random span */
 
 struct sample {
 	struct sl_message message;
@@ -14,17 +14,33 @@ struct sample {
 	uint8_t piece[SL_CHUNK_BYTES_MAX];
 };
 
-/* Prints the seed and starts from it. */
+/* Print the seed and start from it. */
 void sample_seed(void);
 uint64_t sample_random(void);
-/* Uniform enough in [least, most]. */
+/* Return a number in [least, most], nearly uniform. */
 uint64_t sample_range(uint64_t least, uint64_t most);
 
-/* A valid message of the kind with random contents; values at the ends of their ranges are frequent. */
+/* Make a valid message of `kind` with random contents; values at the ends of their ranges are frequent. */
 void sample_make(struct sample *sample, enum sl_message_kind kind);
 
-/* Field by field, padding and pointers apart. */
+/* Compare field by field, without padding and pointers. */
 bool sample_equal(const struct sl_message *a, const struct sl_message *b);
 
-/* Every promise of message.h and codec.h, written down a second time: independent of common/wire/check.c. */
+/* The range of a field in literal numbers: independent of message.h, so that a range changed there fails a
+ * test. */
+struct sample_bound {
+	uint32_t kind;	      /* or SAMPLE_ANY: every kind without a row of its own */
+	const char *name;     /* of a field, or "parameters." and the name of a parameter */
+	uint64_t least, most; /* of a number, or of a list's count or a span's size */
+	const char *reason;   /* of a refusal */
+};
+#define SAMPLE_ANY 0u
+
+extern const struct sample_bound sample_bounds[];
+extern const size_t sample_bounds_count;
+/* Return the range of field `name` of messages of `kind`, or NULL. */
+const struct sample_bound *sample_bound_of(uint32_t kind, const char *name);
+
+/* Return true if `message` keeps every range above and every rule of check.h, independently of
+ * common/wire/check.c. */
 bool sample_promises(const struct sl_message *message);

@@ -10,35 +10,16 @@ struct sl_sim_keys {
 	uint8_t public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 };
 
-/* The hash that is signed, whose it is and where the signature goes; false: nobody signs such a message. */
-static bool canonical(const struct sl_sim *sim, struct sl_message *m, uint8_t *hash, sl_id *id,
+/* Write what the signature of `m` covers to `hash`, its signer to `id` and the place of the signature to
+ * `signature`. Return false if messages of its kind are not signed. */
+static bool canonical(const struct sl_sim *sim, const struct sl_message *m, uint8_t *hash, sl_id *id,
 		      uint8_t **signature)
 {
-	const struct sl_scope *scope = &sim->learners[0].config.scope;
-	switch (m->kind) {
-	case SL_MSG_LINK_STATE:
-		sl_canonical_link_state(scope, &m->link_state, hash);
-		*signature = m->link_state.signature;
-		*id = m->link_state.id;
-		return true;
-	case SL_MSG_READY:
-		sl_canonical_ready(scope, &m->ready, hash);
-		*signature = m->ready.signature;
-		*id = m->ready.id;
-		return true;
-	case SL_MSG_DIGEST:
-		sl_canonical_digest(scope, &m->digest, hash);
-		*signature = m->digest.signature;
-		*id = m->digest.id;
-		return true;
-	case SL_MSG_ABORT:
-		sl_canonical_abort(scope, &m->abort_record, hash);
-		*signature = m->abort_record.signature;
-		*id = m->abort_record.id;
-		return true;
-	default:
+	if (!sl_canonical_message(&sim->learners[0].config.scope, m, hash))
 		return false;
-	}
+	*id = *(sl_id *)sl_message_role(m, SL_ROLE_SIGNER);
+	*signature = sl_message_role(m, SL_ROLE_SIGNATURE);
+	return true;
 }
 
 static const struct sl_sim_keys *keys_of(const struct sl_sim *sim, sl_id id)
@@ -75,11 +56,11 @@ void sl_sim_signatures_begin(struct sl_sim *sim)
 	}
 }
 
-static void verify(struct sl_sim *sim, uint32_t receiver, struct sl_message m)
+static void verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *m)
 {
 	uint8_t hash[SL_HASH_BYTES], verdict[SL_HASH_BYTES], *signature;
 	sl_id id;
-	if (!canonical(sim, &m, hash, &id, &signature))
+	if (!canonical(sim, m, hash, &id, &signature))
 		return;
 	crypto_generichash(verdict, sizeof verdict, signature, SL_SIG_BYTES, hash, sizeof hash);
 	if (sl_sim_seen_has(&sim->verdicts, verdict))
@@ -93,5 +74,5 @@ static void verify(struct sl_sim *sim, uint32_t receiver, struct sl_message m)
 void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *message)
 {
 	if (sim->keys != NULL)
-		verify(sim, receiver, *message);
+		verify(sim, receiver, message);
 }

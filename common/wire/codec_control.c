@@ -1,0 +1,269 @@
+/* Control messages: the struct of message.h -> protobuf-c's struct -> bytes, and back. Both structs are
+ * walked by the list of fields. Reading takes one block of memory, sized from the payload before protobuf-c
+ * sees it, so that no payload makes it grow. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/arena.h"
+#include "common/wire/codec_parts.h"
+#include "proto/messages.pb-c.h"
+
+static const ProtobufCMessageDescriptor *const descriptors[SL_MESSAGE_KINDS] = {
+#define X(kind, number, name, ...) [number] = &starling__##name##__descriptor,
+	SL_CONTROL_MESSAGES(X)
+#undef X
+};
+
+/* Return the member of `m`, a struct of protobuf-c, that holds field `f`. protobuf-c sorts fields by number.
+ */
+static const ProtobufCFieldDescriptor *described(const ProtobufCMessage *m, const struct sl_message_field *f)
+{
+	return &m->descriptor->fields[f->number - 1];
+}
+
+static void *place(const ProtobufCMessage *m, const struct sl_message_field *f)
+{
+	return (uint8_t *)m + described(m, f)->offset;
+}
+
+/* Return the number of items of field `f`, which is a list. */
+static size_t *items(const ProtobufCMessage *m, const struct sl_message_field *f)
+{
+	return (size_t *)((uint8_t *)m + described(m, f)->quantifier_offset);
+}
+
+/* --- packing: protobuf-c's struct borrows every array --- */
+
+struct outgoing {
+	union {
+		ProtobufCMessage base;
+		uint8_t room[512];
+	};
+	Starling__Parameters parameters;
+};
+
+static void lend_bytes(void *to, const uint8_t *bytes, size_t size)
+{
+	*(ProtobufCBinaryData *)to = (ProtobufCBinaryData){.len = size, .data = (uint8_t *)bytes};
+}
+
+static void lend_parameters(struct outgoing *out, const struct sl_message_field *f, const uint8_t *from)
+{
+	starling__parameters__init(&out->parameters);
+	for (const struct sl_message_field *p = sl_parameter_fields;
+	     p < sl_parameter_fields + SL_PARAMETER_COUNT; p++)
+		memcpy(place(&out->parameters.base, p), from + p->offset, p->size);
+	*(Starling__Parameters **)place(&out->base, f) = &out->parameters;
+}
+
+static void lend_field(struct outgoing *out, const struct sl_message_field *f, const uint8_t *body)
+{
+	const uint8_t *from = body + f->offset, *count = body + f->count_offset;
+	void *to = place(&out->base, f);
+	switch (f->form) {
+	case SL_FORM_U32:
+	case SL_FORM_U64:
+		memcpy(to, from, f->size);
+		break;
+	case SL_FORM_BYTES:
+		lend_bytes(to, from, f->size);
+		break;
+	case SL_FORM_SPAN:
+		lend_bytes(to, *(const uint8_t *const *)from, *(const size_t *)count);
+		break;
+	case SL_FORM_LIST:
+		*(const uint32_t **)to = *(const uint32_t *const *)from;
+		*items(&out->base, f) = *(const uint32_t *)count;
+		break;
+	case SL_FORM_ARRAY:
+		*(const uint32_t **)to = (const uint32_t *)from;
+		*items(&out->base, f) = *(const uint32_t *)count;
+		break;
+	case SL_FORM_PARAMETERS:
+		lend_parameters(out, f, from);
+	}
+}
+
+static void lend_message(const struct sl_message *message, struct outgoing *out)
+{
+	const struct sl_message_type *type = sl_message_type(message->kind);
+	const ProtobufCMessageDescriptor *descriptor = descriptors[message->kind];
+	assert(descriptor->sizeof_message <= sizeof out->room);
+	descriptor->message_init(&out->base);
+	for (uint32_t i = 0; i < type->count; i++)
+		lend_field(out, &type->fields[i], sl_message_body(message));
+}
+
+size_t sl_codec_control_bytes(const struct sl_message *message)
+{
+	struct outgoing out;
+	lend_message(message, &out);
+	return protobuf_c_message_get_packed_size(&out.base);
+}
+
+void sl_codec_control_write(const struct sl_message *message, uint8_t *payload, size_t size)
+{
+	struct outgoing out;
+	lend_message(message, &out);
+	assert(size == protobuf_c_message_get_packed_size(&out.base));
+	protobuf_c_message_pack(&out.base, payload);
+}
+
+/* --- unpacking --- */
+
+/* Honest messages need about 4 times their size (a packed id of one byte becomes four) and a few structs.
+ * Thousands of empty unknown fields would need 30 times their size; the budget refuses them. */
+#define BUDGET_FACTOR 8u
+#define BUDGET_FLOOR 4096u
+
+struct budget {
+	struct sl_arena arena;
+	bool spent;
+};
+
+static void *budget_alloc(void *data, size_t size)
+{
+	struct budget *budget = data;
+	void *piece = sl_arena_take(&budget->arena, 1, size);
+	budget->spent = budget->spent || piece == NULL;
+	return piece;
+}
+
+static void budget_free(void *data, void *piece)
+{
+	(void)data; /* all at once, with the block */
+	(void)piece;
+}
+
+static const char *read_bytes(uint8_t *to, size_t size, const ProtobufCBinaryData *from)
+{
+	if (from->len != size)
+		return "hash, key or signature of a wrong length";
+	memcpy(to, from->data, size);
+	return NULL;
+}
+
+static const char *read_array(uint32_t *to, uint32_t *count, const uint32_t *from, size_t n,
+			      const struct sl_message_field *f)
+{
+	if (n > f->most)
+		return f->flaw;
+	*count = (uint32_t)n;
+	if (n > 0)
+		memcpy(to, from, n * sizeof *to);
+	return NULL;
+}
+
+static const char *read_parameters(uint8_t *to, const Starling__Parameters *from)
+{
+	if (from == NULL)
+		return "no parameters";
+	for (const struct sl_message_field *p = sl_parameter_fields;
+	     p < sl_parameter_fields + SL_PARAMETER_COUNT; p++)
+		memcpy(to + p->offset, place(&from->base, p), p->size);
+	return NULL;
+}
+
+static const char *read_field(uint8_t *body, const struct sl_message_field *f, const ProtobufCMessage *m)
+{
+	uint8_t *to = body + f->offset, *count = body + f->count_offset;
+	const void *from = place(m, f);
+	const ProtobufCBinaryData *span = from;
+	switch (f->form) {
+	case SL_FORM_U32:
+	case SL_FORM_U64:
+		memcpy(to, from, f->size);
+		return NULL;
+	case SL_FORM_BYTES:
+		return read_bytes(to, f->size, span);
+	case SL_FORM_SPAN:
+		*(const uint8_t **)to = span->data;
+		*(size_t *)count = span->len;
+		return NULL;
+	case SL_FORM_LIST:
+		*(const uint32_t **)to = *(uint32_t *const *)from;
+		*(uint32_t *)count = (uint32_t)*items(m, f); /* fewer than the payload has bytes */
+		return NULL;
+	case SL_FORM_ARRAY:
+		return read_array((uint32_t *)to, (uint32_t *)count, *(uint32_t *const *)from, *items(m, f),
+				  f);
+	case SL_FORM_PARAMETERS:
+		return read_parameters(to, *(Starling__Parameters *const *)from);
+	}
+	return NULL;
+}
+
+static const char *read_message(const ProtobufCMessage *m, struct sl_message *message)
+{
+	const struct sl_message_type *type = sl_message_type(message->kind);
+	const char *why = NULL;
+	for (uint32_t i = 0; i < type->count && why == NULL; i++)
+		why = read_field(sl_message_body(message), &type->fields[i], m);
+	return why;
+}
+
+/* Return true if `m` or a message within it has fields that proto/messages.proto does not have. */
+static bool unknown_fields(const ProtobufCMessage *m)
+{
+	bool unknown = m->n_unknown_fields != 0;
+	for (unsigned i = 0; i < m->descriptor->n_fields && !unknown; i++) {
+		const ProtobufCFieldDescriptor *d = &m->descriptor->fields[i];
+		if (d->type != PROTOBUF_C_TYPE_MESSAGE)
+			continue;
+		const ProtobufCMessage *inner = *(ProtobufCMessage *const *)((const uint8_t *)m + d->offset);
+		unknown = inner != NULL && unknown_fields(inner);
+	}
+	return unknown;
+}
+
+/* A buffer of protobuf-c that compares what is packed into it with the payload. */
+struct comparison {
+	ProtobufCBuffer base;
+	const uint8_t *at;
+	size_t left;
+	bool same;
+};
+
+static void compare(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
+{
+	struct comparison *c = (struct comparison *)buffer;
+	c->same = c->same && size <= c->left && (size == 0 || memcmp(c->at, bytes, size) == 0);
+	if (!c->same || size == 0)
+		return;
+	c->at += size;
+	c->left -= size;
+}
+
+/* Return true if `m` packs to `payload`. protobuf-c itself takes the last of two fields, drops bits above 32
+ * and reads fields in any order. */
+static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t size)
+{
+	struct comparison c = {.base = {compare}, .at = payload, .left = size, .same = true};
+	protobuf_c_message_pack_to_buffer(m, &c.base);
+	return c.same && c.left == 0;
+}
+
+int sl_codec_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
+			  const char **why)
+{
+	size_t room = BUDGET_FACTOR * size + BUDGET_FLOOR;
+	struct budget budget = {.spent = false};
+	ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
+	*memory = malloc(room);
+	*why = "out of memory";
+	if (*memory == NULL)
+		return SL_ERR_NOMEM;
+	sl_arena_init(&budget.arena, *memory, room);
+	ProtobufCMessage *m =
+		protobuf_c_message_unpack(descriptors[message->kind], &allocator, size, payload);
+	if (m == NULL)
+		*why = budget.spent ? "needs more memory than its size allows" : "not protobuf";
+	else if (unknown_fields(m))
+		*why = "unknown field";
+	else if (!canonical(m, payload, size))
+		*why = "not the canonical form";
+	else
+		*why = read_message(m, message);
+	return *why == NULL ? SL_OK : SL_ERR_FORMAT;
+}
