@@ -46,8 +46,8 @@ static bool covers(const struct sl_core *core, uint32_t signer, sl_attempt a)
 	const struct sl_abort_record *fr = &core->aborts[signer];
 	if (core->peers[signer].quarantined != 0)
 		return false; /* it may have forgotten what it released */
-	return fr->record.present && fr->abort_record.t == core->t &&
-	       sl_release_log_covers(&fr->abort_record, a);
+	return fr->record.present && fr->abort.t == core->t &&
+	       sl_release_log_covers(&fr->abort, a);
 }
 
 void sl_release_log_use(struct sl_core *core)
@@ -75,7 +75,7 @@ void sl_abort_own(struct sl_core *core, sl_attempt a)
 void sl_abort_durable(struct sl_core *core, sl_attempt a)
 {
 	struct sl_abort_record *fr = &core->aborts[core->config.self];
-	struct sl_abort *abort_record = &fr->abort_record;
+	struct sl_abort *abort_record = &fr->abort;
 	if (fr->record.present && abort_record->t == core->t &&
 	    (abort_record->a > a ||
 	     (abort_record->a == a && abort_record->closed >= core->release_log.closed)))
@@ -99,8 +99,8 @@ static bool gave_up(const struct sl_core *core, uint32_t signer, sl_attempt a)
 {
 	const struct sl_abort_record *fr = &core->aborts[signer];
 	bool known =
-		fr->record.present && fr->abort_record.t == core->t && core->peers[signer].quarantined == 0;
-	return covers(core, signer, a) || (known && a <= fr->abort_record.closed);
+		fr->record.present && fr->abort.t == core->t && core->peers[signer].quarantined == 0;
+	return covers(core, signer, a) || (known && a <= fr->abort.closed);
 }
 
 uint32_t sl_abort_of_view(const struct sl_core *core)

@@ -252,12 +252,12 @@ void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_abort *
 	if (signer == UINT32_MAX || abort_record->t < core->t || signer == core->config.self)
 		return;
 	struct sl_abort_record *fr = &core->aborts[signer];
-	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort_record) : 1;
+	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort) : 1;
 	if (age == 0)
 		sl_bit_set(fr->record.sent, from);
 	if (age <= 0)
 		return;
-	fr->abort_record = *abort_record;
+	fr->abort = *abort_record;
 	fresh(core, &fr->record, from);
 	if (abort_record->t == core->t)
 		sl_abort_heard(core, signer);
@@ -322,9 +322,9 @@ static bool pump_aborts(struct sl_core *core)
 		struct sl_abort_record *fr = &core->aborts[i];
 		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
 			return false;
-		if (fr->record.present && fr->abort_record.t >= core->t)
+		if (fr->record.present && fr->abort.t >= core->t)
 			pump(core, i, &fr->record,
-			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort_record = fr->abort_record});
+			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
 	}
 	return true;
 }

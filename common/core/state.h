@@ -53,7 +53,7 @@ struct sl_ready_record {
 
 struct sl_abort_record {
 	struct sl_record record;
-	struct sl_abort abort_record;
+	struct sl_abort abort;
 };
 
 /* What is known of a member's masked state in the spool. */

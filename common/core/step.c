@@ -199,7 +199,7 @@ static void message(struct sl_core *core, const struct sl_event *event)
 			sl_catchup_request(core, event->peer, &event->message->request);
 		break;
 	case SL_MSG_ABORT:
-		sl_flood_abort(core, event->peer, &event->message->abort_record);
+		sl_flood_abort(core, event->peer, &event->message->abort);
 		break;
 	case SL_MSG_HAVE:
 		sl_recover_have(core, event->peer, &event->message->have);

@@ -13,7 +13,7 @@ static const char *parameters_flaw(const struct sl_parameters *q)
 	for (uint32_t i = 0; i < SL_PARAMETER_COUNT && flaw == NULL; i++)
 		flaw = range_flaw(&sl_parameter_fields[i], ((const uint64_t *)q)[i]);
 	if (flaw == NULL && (q->p == 1 || q->p == 2))
-		flaw = "p out of range";
+		flaw = "modulus out of range";
 	if (flaw == NULL && q->k < q->iterations_rule)
 		flaw = "k out of range";
 	return flaw;
@@ -63,7 +63,7 @@ static const char *abort_flaw(const struct sl_abort *abort_record)
 {
 	if (!ascending(abort_record->released, abort_record->count, abort_record->a))
 		return "released attempts not strictly ascending from 1 to a";
-	return abort_record->closed > abort_record->a ? "dead attempt above a" : NULL;
+	return abort_record->closed > abort_record->a ? "closed attempt above a" : NULL;
 }
 
 static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *chunk)
@@ -89,7 +89,7 @@ static const char *rule_flaw(const struct sl_message *m)
 	case SL_MSG_REQUEST:
 		return request_flaw(&m->request);
 	case SL_MSG_ABORT:
-		return abort_flaw(&m->abort_record);
+		return abort_flaw(&m->abort);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:

@@ -19,7 +19,7 @@ size_t sl_codec_bytes(const struct sl_message *message)
 
 void sl_codec_encode(const struct sl_message *message, uint8_t *frame, size_t size, uint8_t **piece)
 {
-	assert(size >= SL_FRAME_HEADER_BYTES); /* an Ask for the last result is no bytes at all */
+	assert(size >= SL_FRAME_HEADER_BYTES); /* a Request for the last result is no bytes at all */
 	uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size_t bytes = size - SL_FRAME_HEADER_BYTES;
 	sl_frame_header(frame, message->kind, bytes);

@@ -162,9 +162,9 @@ const char *tell_ready(struct driver *p, sl_id from, sl_id id, sl_attempt a)
 const char *tell_abort(struct driver *p, sl_id from, sl_id id, sl_attempt a, const sl_attempt *released)
 {
 	struct sl_message m = {.kind = SL_MSG_ABORT,
-			       .abort_record = {.id = id, .incarnation = 1, .t = 1, .a = a}};
-	for (; released[m.abort_record.count] != 0; m.abort_record.count++)
-		m.abort_record.released[m.abort_record.count] = released[m.abort_record.count];
+			       .abort = {.id = id, .incarnation = 1, .t = 1, .a = a}};
+	for (; released[m.abort.count] != 0; m.abort.count++)
+		m.abort.released[m.abort.count] = released[m.abort.count];
 	return tell_message(p, from, &m);
 }
 

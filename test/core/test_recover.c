@@ -437,7 +437,7 @@ TEST(test_abort_in_ready)
 	       "fence of 2 a1 to 2 4",
 	       tell_abort(p, 3, 2, 1, NOTHING));
 	EXPECT("durable -> fence of 1 a1 to 2 3 4", tell_durable(p, SL_PERSIST_ABORTED));
-	assert_int_equal(p->actions.items[0].send.message.abort_record.count, 0);
+	assert_int_equal(p->actions.items[0].send.message.abort.count, 0);
 	driver_free(p, 0);
 }
 
@@ -447,10 +447,10 @@ TEST(test_aborts_that_do_not_count)
 	struct driver *p = driver_new(3, 4);
 	driver_agree(p);
 	struct sl_message m = {.kind = SL_MSG_ABORT,
-			       .abort_record = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
+			       .abort = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
 	EXPECT("fence of 2 a5 from 2 -> fence of 2 a5 to 3", tell_message(p, 2, &m)); /* it will matter */
-	m.abort_record.t = 0;
-	m.abort_record.id = 3;
+	m.abort.t = 0;
+	m.abort.id = 3;
 	EXPECT("fence of 3 a5 from 2 ->", tell_message(p, 2, &m));
 	EXPECT("fence of 1 a5 from 2 ->", tell_abort(p, 2, 1, 5, NOTHING));
 	EXPECT("fence of 9 a5 from 2 ->", tell_abort(p, 2, 9, 5, NOTHING));
@@ -515,7 +515,7 @@ static const struct sl_abort *abort_out(const struct driver *p)
 	for (uint32_t i = 0; i < p->actions.count; i++) {
 		const struct sl_action *a = &p->actions.items[i];
 		if (a->kind == SL_ACTION_SEND && a->send.message.kind == SL_MSG_ABORT && a->send.own)
-			return &a->send.message.abort_record;
+			return &a->send.message.abort;
 	}
 	fail_msg("no fence in %s", p->trace.text);
 	return NULL;
@@ -547,7 +547,7 @@ TEST(test_released_is_listed)
 static const char *tell_closed(struct driver *p, sl_id from, sl_id id, sl_attempt a)
 {
 	struct sl_message m = {.kind = SL_MSG_ABORT,
-			       .abort_record = {.id = id,
+			       .abort = {.id = id,
 						.incarnation = 1,
 						.t = 1,
 						.a = a,

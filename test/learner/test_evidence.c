@@ -51,7 +51,8 @@ TEST_WITH(test_evidence, folder_setup, folder_teardown)
 	snprintf(path, sizeof path, "%s/%s", s.state, name);
 	json_t *file = json_load_file(path, 0, NULL), *both = json_object_get(file, "link_states");
 	assert_int_equal(json_array_size(both), 2);
-	sl_canonical_link_state(&daemon.core_config.scope, &second, covered);
+	sl_canonical_message(&daemon.core_config.scope,
+			     &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = second}}, covered);
 	sodium_bin2hex(hash, sizeof hash, covered, sizeof covered);
 	assert_string_equal(hex_of(json_array_get(both, 1), "signed"), hash);
 	assert_memory_equal(hex_of(json_array_get(both, 0), "signature"), "0100", 4);

@@ -382,8 +382,8 @@ TEST_WITH(only_rounds_that_can_be_read_are_written, folder_setup, folder_teardow
 	NOT_COMMITTED(bad.t = SL_ROUNDS_MAX + 1, "round out of range");
 	NOT_COMMITTED(bad.a = 0, "attempt out of range");
 	NOT_COMMITTED(bad.a = SL_ATTEMPTS_MAX + 1, "attempt out of range");
-	NOT_COMMITTED(bad.p = 2, "p out of range");
-	NOT_COMMITTED(bad.p = UINT64_C(1) << 61, "p out of range");
+	NOT_COMMITTED(bad.p = 2, "modulus out of range");
+	NOT_COMMITTED(bad.p = UINT64_C(1) << 61, "modulus out of range");
 	NOT_COMMITTED(bad.learners = 1, "learners out of range");
 	NOT_COMMITTED(bad.learners = SL_LEARNERS_MAX + 1, "learners out of range");
 	NOT_COMMITTED(bad.total_weight = UINT64_C(1) << 63, "total_weight out of range");

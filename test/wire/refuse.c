@@ -75,8 +75,8 @@ static struct sl_message roomy(uint32_t kind)
 	if (kind == SL_MSG_REQUEST)
 		m.request = (struct sl_request){.t = 1, .a = 1, .origin = 1, .index = 1};
 	if (kind == SL_MSG_ABORT) {
-		m.abort_record.a = SL_ATTEMPTS_MAX;
-		m.abort_record.count = m.abort_record.closed = 0;
+		m.abort.a = SL_ATTEMPTS_MAX;
+		m.abort.count = m.abort.closed = 0;
 	}
 	if (sl_message_type(kind)->vector) {
 		m.chunk.index = 1;

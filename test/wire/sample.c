@@ -139,7 +139,7 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 	if (kind == SL_MSG_REQUEST)
 		make_request(&m->request);
 	else if (kind == SL_MSG_ABORT)
-		make_abort(&m->abort_record);
+		make_abort(&m->abort);
 	else if (type->vector)
 		make_chunk(kind, &m->chunk);
 }
@@ -190,35 +190,35 @@ bool sample_equal(const struct sl_message *a, const struct sl_message *b)
 
 /* --- what is promised, from here on without the ranges of message.h --- */
 
-#define NO_CLIP "clip is not a positive number"
+#define NO_CLIP "clipping_range is not a positive number"
 
 const struct sample_bound sample_bounds[] = {
-	{SL_MSG_HELLO, "standing", 1, 4, "unknown standing"},
+	{SL_MSG_HELLO, "status", 1, 4, "unknown peer status"},
 	{SL_MSG_LINK_STATE, "roster_size", 1, 2000, "roster_size out of range"},
 	{SL_MSG_LINK_STATE, "candidates", 0, 2000, "too many candidates"},
 	{SL_MSG_LINK_STATE, "parameters.n", 1, 268435455, "n out of range"},
-	{SL_MSG_LINK_STATE, "parameters.p", 0, UINT64_C(2305843009213693951), "p out of range"},
+	{SL_MSG_LINK_STATE, "parameters.p", 0, UINT64_C(2305843009213693951), "modulus out of range"},
 	{SL_MSG_LINK_STATE, "parameters.rounds", 1, 1000000, "rounds out of range"},
 	{SL_MSG_LINK_STATE, "parameters.quorum", 1, 2000, "quorum out of range"},
 	{SL_MSG_LINK_STATE, "parameters.tolerance", 1, 1998, "tolerance out of range"},
-	{SL_MSG_LINK_STATE, "parameters.sigma", 0, 12, "sigma out of range"},
-	{SL_MSG_LINK_STATE, "parameters.clip", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
+	{SL_MSG_LINK_STATE, "parameters.decimals", 0, 12, "decimals out of range"},
+	{SL_MSG_LINK_STATE, "parameters.clipping_range", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
 	{SL_MSG_LINK_STATE, "parameters.max_weight", 1, UINT64_MAX, "max_weight is 0"},
 	{SL_MSG_LINK_STATE, "parameters.encoding", 0, 1, "unknown encoding"},
 	{SL_MSG_LINK_STATE, "parameters.sharing", 0, 2, "unknown sharing"},
 	{SL_MSG_LINK_STATE, "parameters.mixing", 0, 3, "unknown mixing"},
 	{SL_MSG_LINK_STATE, "parameters.k", 0, 1000000, "k out of range"},
-	{SL_MSG_LINK_STATE, "parameters.k_fixed", 0, 1, "k_fixed is neither 0 nor 1"},
-	{SL_MSG_LINK_STATE, "parameters.degree_max", 4, 2000, "degree_max out of range"},
+	{SL_MSG_LINK_STATE, "parameters.iterations_rule", 0, 1, "iterations_rule is neither 0 nor 1"},
+	{SL_MSG_LINK_STATE, "parameters.max_degree", 4, 2000, "max_degree out of range"},
 	{SL_MSG_READY, "k", 0, 1000001, "K out of range"},
-	{SL_MSG_DIGEST, "p", 3, UINT64_C(2305843009213693951), "p out of range"},
+	{SL_MSG_DIGEST, "p", 3, UINT64_C(2305843009213693951), "modulus out of range"},
 	{SL_MSG_DIGEST, "learners", 2, 2000, "learners out of range"},
-	{SL_MSG_DIGEST, "sigma", 0, 12, "sigma out of range"},
+	{SL_MSG_DIGEST, "decimals", 0, 12, "decimals out of range"},
 	{SL_MSG_DIGEST, "encoding", 0, 1, "unknown encoding"},
-	{SL_MSG_DIGEST, "clip", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
+	{SL_MSG_DIGEST, "clipping_range", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
 	{SL_MSG_REQUEST, "t", 0, 1000001, "round out of range"},
 	{SL_MSG_REQUEST, "a", 0, 16777216, "attempt out of range"},
-	{SL_MSG_ABORT, "dead", 0, 16777216, "dead attempt above a"},
+	{SL_MSG_ABORT, "closed", 0, 16777216, "closed attempt above a"},
 	{SL_MSG_ABORT, "released", 0, 16, "too many released attempts"},
 	{SL_MSG_HAVE, "held", 1, 250, "set of members out of range"},
 	{SL_MSG_STATE, "iteration", 0, 999999, "iteration out of range"},
@@ -296,8 +296,8 @@ static bool promises_rules(const struct sl_message *m)
 		return (m->request.a != 0) == (m->request.origin != 0) &&
 		       (m->request.a == 0 || m->request.t != 0);
 	case SL_MSG_ABORT:
-		return rising(m->abort_record.released, m->abort_record.count, m->abort_record.a) &&
-		       m->abort_record.closed <= m->abort_record.a;
+		return rising(m->abort.released, m->abort.count, m->abort.a) &&
+		       m->abort.closed <= m->abort.a;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:

@@ -166,7 +166,7 @@ TEST(everybody_is_held)
 TEST(everything_was_released)
 {
 	sample_make(&sample, SL_MSG_ABORT);
-	struct sl_abort *abort_record = &sample.message.abort_record;
+	struct sl_abort *abort_record = &sample.message.abort;
 	abort_record->count = SL_RELEASED_MAX;
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
 		abort_record->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
@@ -240,7 +240,7 @@ TEST(cut_short_anywhere)
 			for (size_t n = 0; n < size - SL_FRAME_HEADER_BYTES; n++)
 				assert_true(
 					!decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false) ||
-					kind == SL_MSG_REQUEST); /* without its last number: an Ask for 0 */
+					kind == SL_MSG_REQUEST); /* without its last number: a Request for 0 */
 			free(frame);
 		}
 }

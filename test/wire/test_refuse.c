@@ -69,30 +69,30 @@ static uint64_t bits(double value)
 
 TEST(single_values)
 {
-	const char *clipping_range = "clip is not a positive number";
+	const char *clipping_range = "clipping_range is not a positive number";
 	const struct {
 		uint32_t kind;
 		const char *name;
 		uint64_t value;
 		const char *reason;
 	} cases[] = {
-		{SL_MSG_HELLO, "standing", UINT32_MAX, "unknown standing"},
-		{SL_MSG_LINK_STATE, "parameters.p", 1, "p out of range"},
-		{SL_MSG_LINK_STATE, "parameters.p", 2, "p out of range"},
+		{SL_MSG_HELLO, "status", UINT32_MAX, "unknown peer status"},
+		{SL_MSG_LINK_STATE, "parameters.p", 1, "modulus out of range"},
+		{SL_MSG_LINK_STATE, "parameters.p", 2, "modulus out of range"},
 		{SL_MSG_LINK_STATE, "parameters.p", 3, NULL},
 		{SL_MSG_LINK_STATE, "parameters.tolerance", (UINT64_C(1) << 32) + 1,
 		 "tolerance out of range"},
 		{SL_MSG_LINK_STATE, "parameters.k", 0, "k out of range"}, /* with iterations_rule */
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(0.5), NULL},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(-0.0), clipping_range},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(-1), clipping_range},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(INFINITY), clipping_range},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(NAN), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clipping_range", bits(0.5), NULL},
+		{SL_MSG_LINK_STATE, "parameters.clipping_range", bits(-0.0), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clipping_range", bits(-1), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clipping_range", bits(INFINITY), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clipping_range", bits(NAN), clipping_range},
 		{SL_MSG_LINK_STATE, "candidates", 0, NULL},
 		{SL_MSG_READY, "k", 0, NULL},
-		{SL_MSG_DIGEST, "p", 0, "p out of range"}, /* the view decided on a prime: never auto */
+		{SL_MSG_DIGEST, "p", 0, "modulus out of range"}, /* the view decided on a prime: never auto */
 		{SL_MSG_DIGEST, "learners", 0, "learners out of range"},
-		{SL_MSG_DIGEST, "clip", bits(NAN), clipping_range},
+		{SL_MSG_DIGEST, "clipping_range", bits(NAN), clipping_range},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect_with(cases[i].kind, cases[i].name, cases[i].value, cases[i].reason);
@@ -105,7 +105,7 @@ TEST(no_parameters)
 	expect_packed(SL_MSG_LINK_STATE, m, "no parameters");
 }
 
-static void expect_ask(uint32_t t, uint32_t a, uint32_t origin, const char *reason)
+static void expect_request(uint32_t t, uint32_t a, uint32_t origin, const char *reason)
 {
 	ProtobufCMessage *m = valid(SL_MSG_REQUEST);
 	set(m, "t", t);
@@ -114,19 +114,19 @@ static void expect_ask(uint32_t t, uint32_t a, uint32_t origin, const char *reas
 	expect_packed(SL_MSG_REQUEST, m, reason);
 }
 
-/* An Ask is for a result, or for a masked state and then names its attempt and its owner. */
-TEST(what_is_asked_for)
+/* A Request is for a result, or for a masked state and then names its attempt and its owner. */
+TEST(what_is_requested)
 {
 	const char *reason = "neither for a result nor for a masked state";
-	expect_ask(1, 1, 1, NULL);
-	expect_ask(1, 1, UINT32_MAX, NULL);
-	expect_ask(1, 1, 0, reason);
-	expect_ask(1, 0, 1, reason);
-	expect_ask(0, 1, 1, reason);
-	expect_ask(0, 0, 0, NULL);
-	expect_ask(1, 0, 0, NULL);
-	expect_ask(SL_ROUNDS_MAX + 1, 0, 0, NULL);
-	expect_ask(SL_ROUNDS_MAX + 2, 0, 0, "round out of range");
+	expect_request(1, 1, 1, NULL);
+	expect_request(1, 1, UINT32_MAX, NULL);
+	expect_request(1, 1, 0, reason);
+	expect_request(1, 0, 1, reason);
+	expect_request(0, 1, 1, reason);
+	expect_request(0, 0, 0, NULL);
+	expect_request(1, 0, 0, NULL);
+	expect_request(SL_ROUNDS_MAX + 1, 0, 0, NULL);
+	expect_request(SL_ROUNDS_MAX + 2, 0, 0, "round out of range");
 }
 
 /* Expect `reason` of a list of three items: 1 to 3, in which item `at` is replaced by `item`. */
@@ -160,10 +160,10 @@ TEST(attempts_of_an_abort)
 {
 	ProtobufCMessage *m = valid(SL_MSG_ABORT);
 	set(m, "a", 100);
-	set(m, "dead", 100);
+	set(m, "closed", 100);
 	expect_packed(SL_MSG_ABORT, m, NULL);
-	set(m, "dead", 101);
-	expect_packed(SL_MSG_ABORT, m, "dead attempt above a");
+	set(m, "closed", 101);
+	expect_packed(SL_MSG_ABORT, m, "closed attempt above a");
 }
 
 /* --- the form of control messages --- */

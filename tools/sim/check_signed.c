@@ -188,7 +188,7 @@ void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	else if (action->send.message.kind == SL_MSG_READY)
 		check_ready(sim, i, &action->send.message.ready);
 	else if (action->send.message.kind == SL_MSG_ABORT)
-		check_abort(sim, i, &action->send.message.abort_record);
+		check_abort(sim, i, &action->send.message.abort);
 }
 
 /* What it had promised to do, nobody does any more. */

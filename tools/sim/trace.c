@@ -62,7 +62,7 @@ static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 			say(t, " of %u", m->request.origin);
 		break;
 	case SL_MSG_ABORT:
-		say(t, "fence of %u a%u", m->abort_record.id, m->abort_record.a);
+		say(t, "fence of %u a%u", m->abort.id, m->abort.a);
 		break;
 	case SL_MSG_HAVE:
 		say(t, "hold");
