@@ -24,7 +24,7 @@ ARROWS = {
 	'daemon': 'daemon/learner',
 	'proto': '',
 	'tools/lib': 'common/config common/model common/report daemon/runtime',
-	'tools/topology': 'tools/lib common/mixing',
+	'tools/topology': 'tools/lib common/mixing common/report',
 	'tools/sim': 'common/core tools/lib',
 	'tools/estimate': 'tools/lib tools/topology common/wire',
 	'tools/launch': 'tools/lib tools/topology common/report daemon/store',
