@@ -155,7 +155,7 @@ static uint64_t states_out(const struct sl_view *view)
 	uint64_t count = 0;
 	for (uint32_t r = 0; r < view->degree; r++)
 		count += (uint32_t)__builtin_popcount(view->roles[r] & (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_KEEPER));
-	return view->engine == SL_ENGINE_TREE ? count : view->degree * view->steps;
+	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
 }
 
 /* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */
