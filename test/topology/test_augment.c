@@ -1,7 +1,7 @@
 /* A repaired schedule: what it had, what it lacked, and no more. */
 #include "test/topology/schedules.h"
 
-#include "tools/topology/repair.h"
+#include "tools/topology/augment.h"
 
 static void repaired_is(const char *text, uint32_t c, const char *expected, const char *expected_added)
 {
