@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-#define ROUND_UP 1e-12		 /* above dsyev's error for every n we allow; K may only grow by it */
-#define WORK_PER_VERTEX 66u	 /* dsyev's optimum for blocks of 64: (64+2) n */
+#define ROUND_UP 1e-12		 /* above the error of dsyev for n <= SL_LEARNERS_MAX; K may only grow by it */
+#define WORK_PER_VERTEX 66u	 /* the optimum of dsyev for blocks of 64: (64+2) n */
 #define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
 
-/* LAPACK, from OpenBLAS; eigenvalues w ascending, the upper triangle of a is destroyed. */
+/* LAPACK, from OpenBLAS: write the eigenvalues ascending into `w`, destroy the upper triangle of `a`. */
 extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
 		   double *work, const int *lwork, int *info);
 
@@ -15,7 +15,7 @@ size_t sl_mu_scratch(uint32_t n)
 	return ((size_t)n * n + n + (size_t)WORK_PER_VERTEX * n) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
 }
 
-/* W of paper eq. Metropolis-Hastings, dense; `w` arrives zeroed. */
+/* Fill `w`, which arrives zeroed, with the dense Metropolis-Hastings matrix (paper eq. Metropolis-Hastings). */
 static void metropolis_matrix(const struct sl_graph *graph, double *w)
 {
 	size_t n = graph->n;
@@ -80,12 +80,14 @@ uint64_t sl_iterations(uint64_t p, uint32_t n, double mu)
 	return least < 0 ? 1 : (uint64_t)floor(least) + 1;
 }
 
+double sl_width_need_of(double n, double degree_max, double edges, double mu)
+{
+	return mu < 1 ? 8 * n * sqrt(2 * degree_max * edges) / (1 - mu) : INFINITY;
+}
+
 double sl_width_need(const struct sl_graph *graph, double mu)
 {
-	if (!(mu < 1))
-		return INFINITY;
-	double spread = sqrt(2.0 * sl_degree_max(graph) * graph->edges);
-	return 8.0 * graph->n * spread / (1 - mu);
+	return sl_width_need_of(graph->n, sl_degree_max(graph), graph->edges, mu);
 }
 
 uint32_t sl_width_p_bits(double need)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/report/privacy_text.h"
 #include "daemon/learner/daemon.h"
 
 static const struct sl_member *member(const struct sl_daemon *daemon, uint32_t index)
@@ -107,39 +108,24 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 			 sl_hash_text(r->hash2, "the initial one", its), sl_hash_text(r->hash, "the initial one", own));
 }
 
-/* "3-7, 5-9 and 4 more" */
-static void edges_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
+/* Describe a refusal of the privacy check; `cut` names the learners of the report's set. */
+static void privacy_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *cut, char *text, size_t size)
 {
-	size_t used = 0;
-	uint32_t most = r->edge_count < 8 ? r->edge_count : 8;
-	for (uint32_t e = 0; e < most && used < size; e++)
-		used += (size_t)snprintf(text + used, size - used, "%s%u-%u", e > 0 ? ", " : "", member(daemon, r->edges[e].a)->id,
-					 member(daemon, r->edges[e].b)->id);
-	if (r->n[2] > most && used < size)
-		snprintf(text + used, size - used, " and %" PRIu64 " more", r->n[2] - most);
-}
-
-/* One cut vertex is enough (kappa 1): "ana (2) alone", "each of ana (2), bo (5)"; else they must act together. */
-static void weak_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *who, char *text, size_t size)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < daemon->roster.size; i++)
-		count += sl_bit(r->set, i);
-	if (r->n[0] > 1)
-		snprintf(text, size, "%s together", who);
-	else
-		snprintf(text, size, count > 1 ? "each of %s" : "%s alone", who);
-}
-
-static void tolerance_text(const struct sl_daemon *daemon, const struct sl_report *r, const char *who, char *text, size_t size)
-{
-	char edges[160] = "", weak[300];
-	weak_text(daemon, r, who, weak, sizeof weak);
-	edges_text(daemon, r, edges, sizeof edges);
-	snprintf(text, size,
-		 "this graph does not tolerate c = %" PRIu64 ": %s would learn sums of parts of the others; it needs %" PRIu64
-		 " more edge%s: %s",
-		 r->n[1], weak, r->n[2], r->n[2] == 1 ? "" : "s", edges);
+	struct sl_edge links[SL_ADVICE_MAX];
+	bool few = r->reason == SL_REASON_FEW;
+	struct sl_privacy_refusal refusal = {.privacy = few ? SL_PRIVACY_FEW : SL_PRIVACY_CUT,
+					     .learners = r->n[0],
+					     .kappa = r->n[0],
+					     .c = r->n[1],
+					     .cut = cut,
+					     .links = links,
+					     .link_count = r->edge_count,
+					     .missing = r->n[2]};
+	for (uint32_t i = 0; !few && i < daemon->roster.size; i++)
+		refusal.cut_count += sl_bit(r->set, i);
+	for (uint32_t e = 0; e < r->edge_count; e++)
+		links[e] = (struct sl_edge){member(daemon, r->edges[e].a)->id, member(daemon, r->edges[e].b)->id};
+	sl_privacy_text(&refusal, text, size);
 }
 
 /* Reasons that lie with somebody: the link, the record or the chunk of a peer. */
@@ -214,13 +200,8 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 			 r->n[0], r->real, r->n[1]);
 		return true;
 	case SL_REASON_FEW:
-		snprintf(text, size,
-			 "%" PRIu64 " learners are too few for c = %" PRIu64 ": with fewer than %" PRIu64
-			 ", the mean itself tells c of them about the others",
-			 r->n[0], r->n[1], r->n[1] + 2);
-		return true;
 	case SL_REASON_TOLERANCE:
-		tolerance_text(daemon, r, who, text, size);
+		privacy_text(daemon, r, who, text, size);
 		return true;
 	case SL_REASON_K_FIXED:
 		snprintf(text, size, "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64 ": raise k, or set k_rule: floor", r->n[0], r->n[1]);

@@ -133,8 +133,8 @@ static void what_the_tree_asks(void **state)
 			assert_int_equal(sl_topology_parse(any[i], n, &topology, &why), SL_OK);
 			assert_int_equal(sl_family_figures(&topology, n, &formula, NULL), SL_OK);
 			assert_true(look_at(&topology, n, &real));
-			assert_true(formula.givers == real.givers && formula.children_most == real.children_most);
-			assert_true(2 * (n - 1) + real.givers <= 3 * n - 2);
+			assert_true(formula.keepers == real.keepers && formula.children_most == real.children_most);
+			assert_true(2 * (n - 1) + real.keepers <= 3 * n - 2);
 		}
 }
 

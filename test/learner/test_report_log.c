@@ -77,16 +77,15 @@ static void test_gate(void **state)
 	static const struct sl_edge edges[] = {{0, 1}, {1, 2}};
 	uint64_t hub = 1, two = 3;
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .n = {1, 1, 2}, .set = &hub, .edges = edges, .edge_count = 2},
-	       "this graph does not tolerate c = 1: ana (2) alone would learn sums of parts of the others; it needs 2 more edges: "
-	       "2-5, 5-9");
+	       "tolerance 1 is not met: ana (2) alone could learn sums over parts of the others' models; missing links: 2-5, 5-9");
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .n = {1, 1, 1}, .set = &two, .edges = edges, .edge_count = 1},
-	       "this graph does not tolerate c = 1: each of ana (2), bo (5) would learn sums of parts of the others; it needs 1 more "
-	       "edge: 2-5");
+	       "tolerance 1 is not met: any one of ana (2), bo (5) could learn sums over parts of the others' models; missing link: 2-5");
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .n = {2, 2, 9}, .set = &two, .edges = edges, .edge_count = 2},
-	       "this graph does not tolerate c = 2: ana (2), bo (5) together would learn sums of parts of the others; it needs 9 more "
-	       "edges: 2-5, 5-9 and 7 more");
+	       "tolerance 2 is not met: ana (2), bo (5) together could learn sums over parts of the others' models; missing links: "
+	       "2-5, 5-9 and 7 more");
 	expect((struct sl_report){.reason = SL_REASON_FEW, .n = {2, 1}},
-	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about the others");
+	       "2 learners are too few for tolerance 1: colluding learners could compute the remaining model from the mean; at least 3 "
+	       "must take part");
 	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .n = {10, 80}}, "k is fixed at 10, and this graph needs K = 80: raise k, or set k_rule: floor");
 }
 

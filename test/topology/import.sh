@@ -20,7 +20,7 @@ step 1-4
 END
 cmp out.txt want.txt || fail "three files are not three steps"
 [ "$(cat err.txt)" = "4 learners, 3 steps, 0 of them connected; mean degree 0.5 (read as edges)" ] || fail "$(cat err.txt)"
-"$starling" topology show out.txt >/dev/null || fail "what import writes, show does not read"
+"$starling" topology analyze out.txt >/dev/null || fail "what import writes, show does not read"
 "$starling" topology import a.edges b.edges 2>/dev/null | tail -1 | grep -qx step || fail "the last file is no step"
 "$starling" topology import c.edges a.edges --steps 1 2>err.txt | tail -1 | grep -qx 'step 1-4' || fail "--steps"
 [ "$(cat err.txt)" = "4 learners, 1 step, 0 of them connected; mean degree 0.5 (read as edges)" ] || fail "$(cat err.txt)"
@@ -104,7 +104,7 @@ refused '--every -1: must be above 0' import walk.tcl --every=-1
 refused '--format gml: must be edges, bonnmotion or ns2' import a.edges --format gml
 refused '--by 2: columns 1 and 2 are the nodes' import a.edges --by 2
 refused '--steps 0: must be a whole number from 1 to 100000' import a.edges --steps 0
-refused '--json takes standard output' import a.edges --json
+refused '--json prints on standard output' import a.edges --json
 refused 'no/folder: No such file or directory' import a.edges -o no/folder
 head -c 40 all.csv.gz >cut.gz
 refused 'cut.gz: ends within the compressed data' import cut.gz

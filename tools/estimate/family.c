@@ -11,11 +11,11 @@ static void set_degree(struct sl_graph_figures *f, double mean, double most)
 }
 
 /* Most learners have a neighbour beside their parent; in a tree only those with children have. */
-static void set_tree(struct sl_graph_figures *f, double depth, double children_most, double givers)
+static void set_tree(struct sl_graph_figures *f, double depth, double children_most, double keepers)
 {
 	f->depth = (uint64_t)depth;
 	f->children_most = children_most;
-	f->givers = givers;
+	f->keepers = keepers;
 }
 
 static void complete(struct sl_graph_figures *f, double k)

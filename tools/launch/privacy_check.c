@@ -1,95 +1,69 @@
-/* What the gate will say to the steps of a schedule, before a daemon starts (protocol 5, GATE). */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/graph/connectivity.h"
+/* The privacy check of the steps of a schedule, before a daemon starts (PROTOCOL.md §7.9 Privacy check). */
+#include "common/report/privacy_text.h"
 #include "tools/launch/launch.h"
-#include "tools/lib/schedule_graph.h"
+#include "tools/topology/figures.h"
 
 #define WARNINGS_MOST 5u
 
-struct gate {
-	struct sl_plan *plan;
-	uint32_t c, refused, connected;
-	struct sl_arena scratch;
+struct check {
+	const struct sl_plan *plan;
+	struct sl_figures figures;
+	uint32_t connected, refused; /* steps */
 };
 
-static int survey(struct gate *gate, uint32_t step, uint32_t *kappa, uint32_t *cut)
+/* Count the step, and warn if it is refused. A step that is not connected was warned of before. */
+static int check_step(struct check *check, uint32_t step, struct sl_progress *progress)
 {
-	struct sl_graph graph;
-	sl_arena_reset(&gate->scratch, 0);
-	int rc = sl_step_graph(&gate->plan->schedule, step, &graph, &gate->scratch);
-	return rc == SL_OK ? sl_connectivity(&graph, gate->c + 1, kappa, cut, &gate->scratch) : rc;
-}
-
-static void warn(const struct gate *gate, struct sl_progress *progress, uint32_t step, uint32_t kappa, uint32_t weak)
-{
-	bool only_warns = gate->plan->settings.gate_warn;
-	if (gate->refused > WARNINGS_MOST)
-		return;
-	sl_progress_line(progress,
-			 "warning: step %u tolerates c = %u, not %u: learner %u%s could single out others; "
-			 "the gate %s (see starling topology show)",
-			 step + 1, kappa - 1, gate->c, weak + 1, kappa > 1 ? " and others together" : "",
-			 only_warns ? "only warns" : "will refuse it");
-}
-
-static int look_at_steps(struct gate *gate, struct sl_progress *progress, struct sl_error *error)
-{
-	uint32_t kappa, *cut = calloc(gate->c + 1, sizeof *cut);
-	int rc = cut == NULL ? sl_fail(error, SL_ERR_NOMEM, "out of memory") : SL_OK;
-	for (uint32_t step = 0; rc == SL_OK && step < gate->plan->schedule.steps; step++) {
-		rc = survey(gate, step, &kappa, cut);
-		if (rc != SL_OK || kappa == 0)
-			continue; /* disconnected: that was said */
-		gate->connected++;
-		if (kappa > gate->c)
-			continue;
-		gate->refused++;
-		warn(gate, progress, step, kappa, cut[0]);
-	}
-	free(cut);
-	return rc;
-}
-
-static int conclude(const struct gate *gate, struct sl_progress *progress, struct sl_error *error)
-{
-	if (gate->refused > WARNINGS_MOST)
-		sl_progress_line(progress, "warning: and %u more of the %u steps", gate->refused - WARNINGS_MOST,
-				 gate->plan->schedule.steps);
-	if (gate->refused < gate->connected || gate->refused == 0 || gate->plan->settings.gate_warn)
-		return SL_OK;
-	return sl_fail(error, SL_ERR_REFUSED,
-		       "no step of %s tolerates c = %u colluding learner%s, so the gate would refuse every round: "
-		       "starling topology repair adds edges; --set gate=warn shares all the same",
-		       gate->plan->topology, gate->c, gate->c == 1 ? "" : "s");
-}
-
-static int check_few(const struct gate *gate, struct sl_error *error)
-{
-	if (gate->plan->learners >= gate->c + 2 || gate->plan->settings.gate_warn)
-		return SL_OK;
-	return sl_fail(error, SL_ERR_REFUSED,
-		       "%u learners are too few for c = %u: the mean itself would tell c of them about the others; "
-		       "at least %u, or --set gate=warn to share all the same",
-		       gate->plan->learners, gate->c, gate->c + 2);
-}
-
-int sl_plan_gate(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
-{
-	uint32_t n = plan->learners, edges = sl_step_edges_most(&plan->schedule);
-	size_t bytes = sl_step_bytes(n, edges) + sl_connectivity_scratch(n, edges);
-	struct gate gate = {.plan = plan, .c = plan->settings.tolerance};
-	int rc = check_few(&gate, error);
-	if (rc != SL_OK || n < gate.c + 2)
+	char why[1024];
+	uint64_t c = check->plan->settings.tolerance;
+	check->figures.request.analysis.missing = check->refused < WARNINGS_MOST;
+	int rc = sl_figures_step(&check->figures, step);
+	if (rc != SL_OK || check->figures.analysis.components > 1)
 		return rc;
-	void *memory = malloc(bytes);
-	if (memory == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
-	sl_arena_init(&gate.scratch, memory, bytes);
-	rc = look_at_steps(&gate, progress, error);
-	free(memory);
-	if (rc != SL_OK)
-		return error->code != SL_OK ? error->code : sl_fail(error, rc, "out of memory for the graphs of the schedule");
-	return conclude(&gate, progress, error);
+	check->connected++;
+	if (sl_privacy_check(check->plan->learners, check->figures.analysis.kappa, c) == SL_PRIVACY_KEPT)
+		return SL_OK;
+	sl_figures_refusal(&check->figures, c, why, sizeof why);
+	if (check->refused++ < WARNINGS_MOST)
+		sl_progress_line(progress, "warning: step %u will be %s: %s", step + 1,
+				 check->plan->settings.gate_warn ? "logged as not private" : "refused", why);
+	return SL_OK;
+}
+
+static int conclude(const struct check *check, struct sl_progress *progress, struct sl_error *error)
+{
+	const struct sl_plan *plan = check->plan;
+	uint32_t c = plan->settings.tolerance;
+	if (check->refused > WARNINGS_MOST)
+		sl_progress_line(progress, "warning: and %u more of the %u steps", check->refused - WARNINGS_MOST, plan->schedule.steps);
+	if (check->refused < check->connected || check->refused == 0 || plan->settings.gate_warn)
+		return SL_OK;
+	return sl_fail(error, SL_ERR_REFUSED,
+		       "no step of %s tolerates %u colluding learner%s, so every round would be refused: add links with starling "
+		       "topology augment, or share all the same with --set gate=warn",
+		       plan->topology, c, c == 1 ? "" : "s");
+}
+
+static int refuse_few(const struct sl_plan *plan, struct sl_error *error)
+{
+	char why[256];
+	const struct sl_privacy_refusal few = {.privacy = SL_PRIVACY_FEW, .learners = plan->learners, .c = plan->settings.tolerance};
+	if (plan->settings.gate_warn)
+		return SL_OK;
+	sl_privacy_text(&few, why, sizeof why);
+	return sl_fail(error, SL_ERR_REFUSED, "%s; --set gate=warn shares all the same", why);
+}
+
+int sl_plan_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
+{
+	struct check check = {.plan = plan};
+	uint32_t c = plan->settings.tolerance;
+	const struct sl_figures_request request = {.analysis = {.tolerance = c, .kappa_most = c + 1}, .p = SL_P_MERSENNE31};
+	if (sl_privacy_check(plan->learners, c + 1, c) != SL_PRIVACY_KEPT)
+		return refuse_few(plan, error);
+	int rc = sl_figures_open(&check.figures, &plan->schedule, &request);
+	for (uint32_t step = 0; rc == SL_OK && step < plan->schedule.steps; step++)
+		rc = check_step(&check, step, progress);
+	sl_figures_close(&check.figures);
+	return rc == SL_OK ? conclude(&check, progress, error) : sl_fail(error, rc, "the privacy check: %s", sl_err_text(rc));
 }

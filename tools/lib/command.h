@@ -20,10 +20,10 @@ struct sl_command {
 
 int sl_cmd_abandon(int argc, char **argv);
 int sl_cmd_bench(int argc, char **argv);
+int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_init(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
-int sl_cmd_plan(int argc, char **argv);
 int sl_cmd_reproduce(int argc, char **argv);
 int sl_cmd_sim(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);

@@ -1,5 +1,7 @@
 #include "tools/lib/terminal.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -45,6 +47,20 @@ void sl_terminal_fill(FILE *out, const char *text, size_t width)
 		fill_line(out, text, length, width < WIDTH_LEAST ? SIZE_MAX : width);
 		text += length + (text[length] == '\n');
 	}
+}
+
+void sl_terminal_print(FILE *out, const char *format, ...)
+{
+	char *text = NULL;
+	size_t width = sl_terminal_width(out);
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text != NULL)
+		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
+	free(text);
 }
 
 void sl_text_cut(char *text, size_t columns)

@@ -16,6 +16,9 @@ size_t sl_terminal_width(FILE *out);
  * 4 more. */
 void sl_terminal_fill(FILE *out, const char *text, size_t width);
 
+/* Print formatted text as sl_terminal_fill does: at the width of the terminal, or of SL_WIDTH_USUAL where there is none. */
+void sl_terminal_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* Cuts ASCII text of more than `columns` (at least 1) between words and puts "…" there. The text needs room for
  * columns + 3 bytes. */
 void sl_text_cut(char *text, size_t columns);

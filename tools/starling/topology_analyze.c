@@ -1,42 +1,32 @@
-/* `starling topology show`: its command line. */
+/* `starling topology analyze`: its command line. */
 #include "common/field/field.h"
 #include "common/base/number.h"
 #include "tools/starling/topology.h"
+#include "tools/topology/analyze.h"
 
-enum { KEY_P = 256, KEY_FLOATS, KEY_SEEDED, KEY_NO_EXACT };
-
-/* Of the autoencoder that is trained unless `hidden` says otherwise: 28 x 28 to 32 and back. */
-#define FLOATS_USUAL 50992u
+enum { KEY_MODULUS = 256, KEY_FLOATS, KEY_SEEDED, KEY_NO_EXACT };
 
 struct options {
 	struct sl_topology_options common;
-	struct sl_show_request show;
+	struct sl_analyze_request request;
 };
-
-static void take_prime(struct options *o, const char *text, struct argp_state *state)
-{
-	uint64_t p = sl_number_or_usage(state, "--p", text, 3, (UINT64_C(1) << 61) - 1);
-	if (!sl_is_prime(p))
-		argp_failure(state, SL_EXIT_USAGE, 0, "--p %s: not a prime", text);
-	o->show.figures.p = p;
-}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct options *o = state->input;
+	struct sl_figures_request *figures = &o->request.figures;
 	switch (key) {
-	case KEY_P:
-		take_prime(o, arg, state);
+	case KEY_MODULUS:
+		figures->p = sl_prime_or_usage(state, "--modulus", arg);
 		return 0;
 	case KEY_FLOATS:
-		o->show.figures.floats =
-			(uint32_t)sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
+		figures->floats = (uint32_t)sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
 		return 0;
 	case KEY_SEEDED:
-		o->show.figures.seeded = true;
+		figures->seeded = true;
 		return 0;
 	case KEY_NO_EXACT:
-		o->show.figures.exact = false;
+		figures->analysis.engines &= ~SL_ENGINE_SET(SL_ENGINE_EXACT);
 		return 0;
 	default:
 		return sl_topology_option(key, arg, state);
@@ -44,45 +34,48 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"p", KEY_P, "PRIME", 0, "the field, on which K depends (2147483647)", 0},
-	{"floats", KEY_FLOATS, "N", 0, "numbers in a model (50992)", 0},
+	{"modulus", KEY_MODULUS, "PRIME", 0, "p of the field, on which K and exact depend (2147483647)", 0},
+	{"floats", KEY_FLOATS, "N", 0, "parameters of a model (50992)", 0},
 	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
-	{"seeded", KEY_SEEDED, NULL, 0, "a share is a seed, as the setting sharing: seeded has it", 0},
-	{"no-exact", KEY_NO_EXACT, NULL, 0,
-	 "skip the exact engine: with a thousand learners it takes longest", 0},
+	{"seeded", KEY_SEEDED, NULL, 0, "bytes of sharing: seeded, where a share is a seed", 0},
+	{"no-exact", KEY_NO_EXACT, NULL, 0, "skip the exact engine, which takes longest with a thousand learners", 0},
 	{"json", SL_KEY_JSON, NULL, 0, "print a JSON array, with all lists in full", 0},
 	{0}};
 static const struct argp argp = {
 	options,
 	parse,
 	"NAME[:PARAMETER]|FILE",
-	"Show what each step of a schedule bears and costs. \"-\" reads one from standard input.\v"
+	"Analyze each step of a schedule: how many colluding learners it tolerates, and what mixing on it costs. "
+	"\"-\" reads a schedule from standard input.\v"
 	"Examples:\n"
-	"  starling topology show ring -n 10\n"
-	"  starling topology show neighbours:20 -n 100 --p 1020431\n"
-	"  starling topology show walk.txt --tolerance 2 --json\n"
+	"  starling topology analyze ring -n 10\n"
+	"  starling topology analyze neighbours:20 -n 100 --modulus 1020431\n"
+	"  starling topology analyze walk.txt --tolerance 2 --json\n"
 	"\n"
-	"kappa is the least number of learners without which the others fall apart; c = kappa - 1 of them "
-	"may collude and learn no more than the mean. mu is the second largest eigenvalue's modulus of the "
-	"mixing matrix. K, exact and tree are the iterations of the engines metropolis, exact and tree; MB "
-	"what a learner sends in a round with metropolis, in the mean and at most. A - stands where an "
-	"engine cannot run.\n",
+	"kappa is the vertex connectivity: the least number of learners without which the others are not connected. "
+	"c = kappa - 1 learners may collude and learn no more than the mean. mu is the largest modulus of an "
+	"eigenvalue below 1 of the mixing matrix. K, exact and tree are the exchanges of the engines metropolis, "
+	"exact and tree; - stands where an engine cannot run. MB to send: what a learner sends in a round of the "
+	"default engine (mixing: exact), in the mean and at most.\n",
 	sl_topology_source,
 	sl_topology_families,
 	NULL};
 
-int sl_topology_show(int argc, char **argv)
+int sl_topology_analyze(int argc, char **argv)
 {
 	struct options o = {.common = {.request.seed = 1, .tolerance = 1},
-			    .show.figures = {.p = SL_P_MERSENNE31, .floats = FLOATS_USUAL, .exact = true}};
+			    .request.figures = {.analysis = {.kappa_most = SL_LEARNERS_MAX, .missing = true, .engines = SL_ENGINE_SET_ALL},
+						.p = SL_P_MERSENNE31,
+						.floats = SL_FLOATS_USUAL}};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	sl_topology_parse_args(&argp, argc, argv, &o);
-	o.show.tolerance = o.common.tolerance;
+	o.request.tolerance = o.common.tolerance;
+	o.request.figures.analysis.tolerance = o.common.tolerance;
+	o.request.json = o.common.json;
 	int rc = sl_topology_schedule(&o.common.request, &schedule, &error);
 	if (rc == SL_OK)
-		rc = (o.common.json ? sl_topology_print_json : sl_topology_print_table)(&schedule, &o.show,
-											stdout, &error);
+		rc = sl_analyze_print(&schedule, &o.request, stdout, &error);
 	sl_schedule_close(&schedule);
 	return sl_topology_status(rc, &error);
 }

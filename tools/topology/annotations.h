@@ -1,4 +1,4 @@
-/* notes.h - what is to be said of steps, below a table: a line each, or one for steps in a row.
+/* annotations.h - remarks on steps, printed below a table: one line for a step, or for consecutive steps with equal remarks.
  *
  * Owns the texts that it keeps.
  */
@@ -8,17 +8,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define SL_NOTES_MOST 12u /* lines; JSON has them all */
+#define SL_ANNOTATIONS_MOST 12u /* lines; JSON has them all */
 
-struct sl_notes {
-	char *text[SL_NOTES_MOST];
-	uint32_t first[SL_NOTES_MOST], last[SL_NOTES_MOST]; /* steps, from 0 */
+struct sl_annotations {
+	char *text[SL_ANNOTATIONS_MOST];
+	uint32_t first[SL_ANNOTATIONS_MOST], last[SL_ANNOTATIONS_MOST]; /* steps, from 0 */
 	uint32_t count;
-	uint32_t left_out; /* steps that got no line */
+	uint32_t left_out; /* steps without a line */
 };
 
-/* Takes over a text that was allocated; nothing to say if it is NULL or empty. Steps come in order. */
-void sl_notes_add(struct sl_notes *notes, uint32_t step, char *text);
+/* Add a remark on `step` and take over `text`, which was allocated; NULL or "" is no remark. Steps come in order. */
+void sl_annotations_add(struct sl_annotations *annotations, uint32_t step, char *text);
 
-/* Prints and forgets them. */
-void sl_notes_print(struct sl_notes *notes, FILE *out);
+/* Print and free all remarks. */
+void sl_annotations_print(struct sl_annotations *annotations, FILE *out);

@@ -6,64 +6,64 @@
 #include "common/graph/augment.h"
 #include "tools/lib/schedule_graph.h"
 
-struct repair {
+struct work {
 	const struct sl_schedule *from;
 	uint32_t target; /* vertex connectivity */
 	void *memory;
 	size_t bytes;
-	struct sl_edge *edges; /* of a step, then those that it lacks */
+	struct sl_edge *edges; /* of a step, then the missing ones */
 	size_t capacity;
 };
 
-static int open_repair(struct repair *r, const struct sl_schedule *schedule, uint32_t c)
+static int open_work(struct work *w, const struct sl_schedule *schedule, uint32_t c)
 {
 	uint32_t n = schedule->learners, most = sl_step_edges_most(schedule);
-	*r = (struct repair){.from = schedule, .target = c + 1, .capacity = (size_t)n * (n - 1) / 2};
-	r->bytes = sl_step_bytes(n, most) + sl_reinforce_scratch(n, most, r->target);
-	r->memory = malloc(r->bytes);
-	r->edges = reallocarray(NULL, r->capacity + 1, sizeof *r->edges);
-	return r->memory == NULL || r->edges == NULL ? SL_ERR_NOMEM : SL_OK;
+	*w = (struct work){.from = schedule, .target = c + 1, .capacity = (size_t)n * (n - 1) / 2};
+	w->bytes = sl_step_bytes(n, most) + sl_reinforce_scratch(n, most, w->target);
+	w->memory = malloc(w->bytes);
+	w->edges = reallocarray(NULL, w->capacity + 1, sizeof *w->edges);
+	return w->memory == NULL || w->edges == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-static int repair_step(struct repair *r, uint32_t step, struct sl_schedule *repaired,
+static int augment_step(struct work *w, uint32_t step, struct sl_schedule *augmented,
 		       struct sl_schedule *added)
 {
 	struct sl_arena arena;
 	struct sl_graph graph;
-	size_t had = sl_schedule_count(r->from, step), lacks = 0;
-	sl_arena_init(&arena, r->memory, r->bytes);
-	int rc = sl_step_graph(r->from, step, &graph, &arena);
+	size_t had = sl_schedule_count(w->from, step), missing = 0;
+	sl_arena_init(&arena, w->memory, w->bytes);
+	int rc = sl_step_graph(w->from, step, &graph, &arena);
 	if (rc == SL_OK)
-		rc = sl_reinforce(&graph, r->target, r->edges + had, r->capacity - had, &lacks, &arena);
+		rc = sl_reinforce(&graph, w->target, w->edges + had, w->capacity - had, &missing, &arena);
 	if (rc == SL_OK)
-		rc = sl_schedule_add(added, r->edges + had, lacks);
+		rc = sl_schedule_add(added, w->edges + had, missing);
 	if (rc != SL_OK)
 		return rc;
-	memcpy(r->edges, sl_schedule_edges(r->from, step), had * sizeof *r->edges);
-	return sl_schedule_add(repaired, r->edges, had + lacks);
+	memcpy(w->edges, sl_schedule_edges(w->from, step), had * sizeof *w->edges);
+	return sl_schedule_add(augmented, w->edges, had + missing);
 }
 
-int sl_schedule_repair(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *repaired,
+int sl_schedule_augment(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *augmented,
 		       struct sl_schedule *added, struct sl_error *error)
 {
-	struct repair r;
-	sl_schedule_init(repaired, schedule->learners);
+	struct work w;
+	sl_schedule_init(augmented, schedule->learners);
 	sl_schedule_init(added, schedule->learners);
 	if (schedule->learners < (uint64_t)c + 2)
 		return sl_fail(error, SL_ERR_INVALID,
-			       "%u learners can never bear %u that collude; it takes %llu",
+			       "%u learners cannot tolerate %u that collude: at least %llu are needed",
 			       schedule->learners, c, (unsigned long long)c + 2);
-	int rc = open_repair(&r, schedule, c);
+	int rc = open_work(&w, schedule, c);
 	for (uint32_t s = 0; rc == SL_OK && s < schedule->steps; s++) {
-		rc = repair_step(&r, s, repaired, added);
+		rc = augment_step(&w, s, augmented, added);
 		if (rc != SL_OK)
 			sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 	}
-	free(r.memory);
-	free(r.edges);
+	free(w.memory);
+	free(w.edges);
 	if (rc == SL_OK)
 		return SL_OK;
-	sl_schedule_close(repaired);
+	sl_schedule_close(augmented);
 	sl_schedule_close(added);
 	return error->code != SL_OK ? rc : sl_fail(error, rc, "%s", sl_err_text(rc));
 }

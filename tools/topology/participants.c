@@ -29,7 +29,7 @@ void sl_meeting_close(struct sl_meeting *meeting)
 	meeting->memory = NULL;
 }
 
-/* Labels whom v reaches by way of those who are not out, v with them; how many. */
+/* Label v and all learners that it reaches through learners that are not taken away. Return their number. */
 static uint32_t flood(struct sl_meeting *m, uint32_t v, uint32_t label)
 {
 	uint32_t depth = 0, count = 1;
@@ -50,7 +50,7 @@ static uint32_t flood(struct sl_meeting *m, uint32_t v, uint32_t label)
 	return count;
 }
 
-/* The part that is large enough becomes those present. */
+/* Make the part that has a quorum the participants. */
 static void gather(struct sl_meeting *m)
 {
 	uint32_t n = m->graph.n, chosen = UINT32_MAX;
@@ -80,11 +80,11 @@ int sl_meeting_at(struct sl_meeting *meeting, uint32_t step)
 	return rc;
 }
 
-/* start[] has the sizes: lists the members, in order. */
+/* Fill member[], in order, from the sizes in start[], and turn these into positions. */
 static void list_members(struct sl_meeting *m)
 {
 	uint32_t at = 0;
-	for (uint32_t g = 0; g <= m->groups; g++) { /* stack: where the next member of g goes */
+	for (uint32_t g = 0; g <= m->groups; g++) { /* stack[g]: position of the next member of g */
 		uint32_t size = g < m->groups ? m->start[g] : 0;
 		m->start[g] = at;
 		if (g < m->groups)
