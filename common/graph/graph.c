@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* start[v+1] counts, then sums: where the list of each vertex begins. */
+/* Count neighbours in start[v+1] and sum up: start[v] is where the list of v begins. */
 static void place_lists(uint32_t *start, uint32_t n, const struct sl_edge *edges, size_t count)
 {
 	for (size_t e = 0; e < count; e++) {
@@ -13,8 +13,7 @@ static void place_lists(uint32_t *start, uint32_t n, const struct sl_edge *edges
 		start[v + 1] += start[v];
 }
 
-/* Visiting the vertices in order and writing each into the lists of its neighbours leaves every list sorted.
- */
+/* Sort all lists: visit the vertices in order and append each to the lists of its neighbours. */
 static void sort_lists(const uint32_t *start, const uint32_t *unsorted, uint32_t *fill, uint32_t n,
 		       uint32_t *adjacent)
 {
@@ -97,7 +96,7 @@ uint32_t sl_degree_max(const struct sl_graph *graph)
 	return most;
 }
 
-/* Labels everything that v reaches; `stack` has room for every vertex once. */
+/* Label every vertex that `v` reaches; `stack` has room for every vertex once. */
 static void flood(const struct sl_graph *graph, uint32_t v, uint32_t label, uint32_t *component,
 		  uint32_t *stack)
 {

@@ -3,12 +3,12 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
-#define PIECES 8u
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
+#define PIECES 7u
 
 size_t sl_audit_bytes(uint32_t n)
 {
-	size_t per_vertex = n * sizeof(uint64_t) + sizeof(uint64_t *) + 2 * sizeof(uint64_t) +
+	size_t per_vertex = n * sizeof(uint64_t) + sizeof(uint64_t *) + sizeof(uint64_t) +
 			    3 * sizeof(uint32_t) + sizeof(bool);
 	return n * per_vertex + PIECES * ALIGNMENT_BYTES_MOST;
 }
@@ -22,12 +22,10 @@ int sl_audit_init(struct sl_audit *audit, uint32_t n, const struct sl_field *fie
 	audit->row = SL_TAKE(arena, n, uint64_t *);
 	audit->rows = SL_TAKE(arena, (size_t)n * n, uint64_t);
 	audit->rest = SL_TAKE(arena, n, uint64_t);
-	audit->work = SL_TAKE(arena, n, uint64_t);
 	audit->label = SL_TAKE(arena, n, uint32_t);
 	audit->list = SL_TAKE(arena, n, uint32_t);
 	if (audit->unled_vertex == NULL || audit->coalition == NULL || audit->row == NULL ||
-	    audit->rows == NULL || audit->rest == NULL || audit->work == NULL || audit->label == NULL ||
-	    audit->list == NULL) {
+	    audit->rows == NULL || audit->rest == NULL || audit->label == NULL || audit->list == NULL) {
 		sl_arena_reset(arena, before);
 		return SL_ERR_NOMEM;
 	}
@@ -57,7 +55,7 @@ void sl_audit_forget(struct sl_audit *audit)
 	}
 }
 
-/* into -= factor * row, where a row is not its unit vector. Most factors are 1 or -1. */
+/* Subtract factor * row from `into` where a row differs from its unit vector. Most factors are 1 or -1. */
 static void subtract(const struct sl_audit *audit, uint64_t *into, uint64_t factor, const uint64_t *row)
 {
 	const struct sl_field *field = &audit->field;
@@ -72,8 +70,8 @@ static void subtract(const struct sl_audit *audit, uint64_t *into, uint64_t fact
 	}
 }
 
-/* Takes the basis out of rest: what is left stands where no row leads. The first such vertex, or NONE if the
- * rest was known. */
+/* Reduce `rest` by the basis, to vertices at which no row leads. Return the first such vertex with a coefficient, or NONE
+ * if `rest` was in the span. */
 static uint32_t reduce(struct sl_audit *audit)
 {
 	for (uint32_t v = 0; v < audit->n; v++) {
@@ -88,7 +86,7 @@ static uint32_t reduce(struct sl_audit *audit)
 	return SL_AUDIT_NONE;
 }
 
-/* rest, 1 at `lead` and reduced, is taken out of the rows above it and becomes a row. */
+/* Make `rest`, reduced and 1 at `lead`, a row, and eliminate `lead` from the rows above it. */
 static void insert(struct sl_audit *audit, uint32_t lead)
 {
 	uint64_t *row = audit->rows + (size_t)audit->rank * audit->n;
@@ -105,7 +103,7 @@ static void insert(struct sl_audit *audit, uint32_t lead)
 	audit->unled = kept;
 }
 
-/* The sum of x over the listed vertices is known. */
+/* Add the sum of x over the listed vertices to the span. */
 static void learn(struct sl_audit *audit, const uint32_t *members, uint32_t count)
 {
 	memset(audit->rest, 0, audit->n * sizeof *audit->rest);
@@ -122,14 +120,14 @@ static void learn(struct sl_audit *audit, const uint32_t *members, uint32_t coun
 	insert(audit, lead);
 }
 
-/* An honest participant that belongs to no component yet. */
+/* Return whether `v` is an honest participant without a component. */
 static bool open_to(const struct sl_audit *audit, const bool *participants, uint32_t v)
 {
 	return audit->label[v] == SL_AUDIT_NONE && !audit->coalition[v] &&
 	       (participants == NULL || participants[v]);
 }
 
-/* Lists the component of G - A around v; how many they are. */
+/* List the component of G - A around `v`. Return its size. */
 static uint32_t collect(struct sl_audit *audit, const struct sl_graph *graph, const bool *participants,
 			uint32_t v, uint32_t label)
 {
@@ -209,92 +207,4 @@ bool sl_audit_integers(const struct sl_audit *audit, uint32_t v, int32_t most, i
 		if (scale_row(audit, audit->row[v], scale, most, coefficients))
 			return true;
 	return false;
-}
-
-/* Modulo the span, x_v is a combination of the unled vertices: itself, or minus its row's rest. Its
- * coefficient at u.
- */
-static uint64_t image(const struct sl_audit *audit, uint32_t v, uint32_t u)
-{
-	return audit->row[v] == NULL ? v == u : sl_sub(&audit->field, 0, audit->row[v][u]);
-}
-
-/* The first nonzero coefficient of v's image; 0 when v is revealed, or the coalition's own. */
-static uint64_t image_lead(const struct sl_audit *audit, uint32_t v)
-{
-	for (uint32_t k = 0; k < audit->unled; k++) {
-		uint64_t coefficient = image(audit, v, audit->unled_vertex[k]);
-		if (coefficient != 0)
-			return coefficient;
-	}
-	return 0;
-}
-
-/* Whether the images of v and w are proportional; work holds the inverses of their leads. */
-static bool tied(const struct sl_audit *audit, uint32_t v, uint32_t w)
-{
-	for (uint32_t k = 0; k < audit->unled; k++) {
-		uint32_t u = audit->unled_vertex[k];
-		if (sl_mul(&audit->field, image(audit, v, u), audit->work[v]) !=
-		    sl_mul(&audit->field, image(audit, w, u), audit->work[w]))
-			return false;
-	}
-	return true;
-}
-
-/* Equal for proportional images. */
-static uint64_t image_hash(const struct sl_audit *audit, uint32_t v)
-{
-	uint64_t hash = 0;
-	for (uint32_t k = 0; k < audit->unled; k++)
-		hash = hash * UINT64_C(0x9e3779b97f4a7c15) +
-		       sl_mul(&audit->field, image(audit, v, audit->unled_vertex[k]), audit->work[v]);
-	return hash;
-}
-
-/* The first of `count` listed vertices that v is tied to, or v itself, which is then listed. */
-static uint32_t representative(struct sl_audit *audit, uint32_t v, uint32_t *count)
-{
-	for (uint32_t k = 0; k < *count; k++) {
-		uint32_t w = audit->list[k];
-		if (audit->rest[w] == audit->rest[v] && tied(audit, v, w))
-			return w;
-	}
-	audit->list[(*count)++] = v;
-	return v;
-}
-
-/* label[v]: the least vertex that v is tied to; NONE for those revealed and the coalition. */
-static void tie(struct sl_audit *audit)
-{
-	uint32_t count = 0;
-	for (uint32_t v = 0; v < audit->n; v++) {
-		uint64_t lead = image_lead(audit, v);
-		audit->label[v] = SL_AUDIT_NONE;
-		if (lead == 0)
-			continue;
-		audit->work[v] = sl_inverse(&audit->field, lead);
-		audit->rest[v] = image_hash(audit, v);
-		audit->label[v] = representative(audit, v, &count);
-	}
-}
-
-size_t sl_audit_pairs(struct sl_audit *audit, struct sl_audit_pair *pairs, size_t capacity)
-{
-	size_t found = 0;
-	tie(audit);
-	for (uint32_t a = 0; a < audit->n; a++) {
-		if (audit->label[a] == SL_AUDIT_NONE)
-			continue;
-		uint64_t minus_lead = sl_sub(&audit->field, 0, image_lead(audit, a));
-		for (uint32_t b = a + 1; b < audit->n; b++) {
-			if (audit->label[b] != audit->label[a])
-				continue;
-			if (found < capacity)
-				pairs[found] = (struct sl_audit_pair){
-					a, b, sl_mul(&audit->field, minus_lead, audit->work[b])};
-			found++;
-		}
-	}
-	return found;
 }

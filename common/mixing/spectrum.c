@@ -4,7 +4,7 @@
 
 #define ROUND_UP 1e-12		 /* above the error of dsyev for n <= SL_LEARNERS_MAX; K may only grow by it */
 #define WORK_PER_VERTEX 66u	 /* the optimum of dsyev for blocks of 64: (64+2) n */
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 
 /* LAPACK, from OpenBLAS: write the eigenvalues ascending into `w`, destroy the upper triangle of `a`. */
 extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,

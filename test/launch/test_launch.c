@@ -373,7 +373,7 @@ static void test_bad_input(void **state)
 		{"--topology regular:11", "regular:11: "},
 		{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
 		{"--topology never.txt", "never.txt: no step can commit"},
-		{"--topology never.txt -n 4", "never.txt: the schedule is for 3 learners, not for 4"},
+		{"--topology never.txt -n 4", "never.txt: the schedule has 3 learners; -n 4 does not fit"},
 		{"--set unsafe_reveal=true", "--set unsafe_reveal=true: use --verify\n"},
 		{"--verify --set unsafe_reveal=false", "--set unsafe_reveal=false: use --verify\n"},
 		{"--set sigma=3 --set sigma=2", "--set sigma=2: there is a --set sigma=3 too\n"},

@@ -43,7 +43,7 @@ refused '--tolerance 1999: must be a whole number from 0 to 1998' augment a.txt 
 refused '--tolerance one: must be a whole number' augment a.txt --tolerance one
 refused 'nowhere.txt: neither a file nor a topology' augment nowhere.txt
 refused "rign: neither a file nor a topology; did you mean 'ring'?" augment rign
-refused 'ring: say how many learners there are with -n' augment ring
+refused 'ring: give the number of learners with -n' augment ring
 refused '--json prints on standard output: write the schedule to a file with -o FILE' augment a.txt --json
 refused 'no/folder: No such file or directory' augment a.txt -o no/folder
 printf 'learners 3\nstep 1-4\n' | refused 'standard input:2: edge 1-4: unknown learner 4' augment -

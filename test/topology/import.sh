@@ -79,7 +79,7 @@ gzip -c walk.movements | "$starling" topology import - --format bonnmotion --ran
 has json.txt '"format": "ns2"' '"learners": 3' '"steps": 5' '"connected": 2' '"degree": 0.93333'
 
 # Bad input.
-refused 'which file?' import
+refused 'no file given' import
 refused 'nowhere: No such file or directory' import nowhere
 refused '.: cannot be read' import .
 refused 'more-than-one-node.edges: No such file' import a.edges more-than-one-node.edges
@@ -87,16 +87,16 @@ printf '1 2\n3\n' >bad.edges
 refused 'bad.edges:2: "3" is half an edge' import a.edges bad.edges
 printf '0 1\n\000\n' >zero.edges
 refused 'zero.edges:2: a byte 0x00: not a text file' import zero.edges
-refused 'a.edges: an edge list has no use for --range (if it is something else, say --format)' import a.edges --range 5
-refused 'a.edges: an edge list has no use for --every' import a.edges --every 5 --format edges
+refused 'a.edges: an edge list takes no --range (if the format is another, give it with --format)' import a.edges --range 5
+refused 'a.edges: an edge list takes no --every' import a.edges --every 5 --format edges
 refused 'b.edges: no node; a schedule needs two or more' import b.edges
 printf '1 1\n' >one.edges
 refused 'one.edges: one node; a schedule needs two or more' import one.edges
-refused "walk.movements: a movement (bonnmotion) needs the radio's --range in metres" import walk.movements
-refused 'walk.tcl: a movement (ns2) has no use for --by' import walk.tcl --by t --range 5
+refused "walk.movements: a movement (bonnmotion) needs --range, the range of a radio in metres" import walk.movements
+refused 'walk.tcl: a movement (ns2) takes no --by' import walk.tcl --by t --range 5
 refused 'walk.tcl: a movement (ns2) is one file, not 2' import walk.tcl walk.tcl --range 5
 refused 'walk.tcl:1: "$node_(0)" is no time' import walk.tcl --range 5 --format bonnmotion
-refused '40 s of movement are more than 100000 steps of 0.0001 s; say --every or --steps' import walk.tcl --range 5 --every 0.0001
+refused '40 s of movement are more than 100000 steps of 0.0001 s: use a longer --every, or --steps' import walk.tcl --range 5 --every 0.0001
 refused 'all.txt: a schedule already' import all.txt
 refused '--range 0: must be above 0' import walk.tcl --range 0
 refused '--range nan: must be above 0' import walk.tcl --range nan

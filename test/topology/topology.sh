@@ -84,7 +84,7 @@ printf 'learners 4\nstep 1-2\nstep\n' >parts.txt
 # Bad input.
 printf 'learners 4\nstep 1-5\n' >bad.txt
 refused 'bad.txt:2: edge 1-5: unknown learner 5' analyze bad.txt
-refused 'ring: say how many learners there are with -n' analyze ring
+refused 'ring: give the number of learners with -n' analyze ring
 refused '-n 1: must be a whole number from 2 to 2000' analyze ring -n 1
 refused '--modulus 10: not a prime' analyze ring -n 5 --modulus 10
 refused 'nowhere.txt: neither a file nor a topology (complete, ring,' analyze nowhere.txt -n 5
@@ -99,7 +99,7 @@ refused "starling topology: 'repair' is now called 'augment'" repair ring -n 5
 refused '--tolerance 1999: must be a whole number from 0 to 1998' analyze ring -n 5 --tolerance 1999
 refused '--tolerance -1: must be a whole number' analyze ring -n 5 --tolerance -1
 refused '--floats 0: must be a whole number' analyze ring -n 5 --floats 0
-refused 'standard input:1: the file ends without a step' analyze - </dev/null
+refused 'standard input:1: the file has no step' analyze - </dev/null
 status=0
 "$starling" topology 2>err.txt || status=$?
 [ $status = 2 ] || fail "no verb ended with $status"

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH_LEAST 16u /* of a terminal to speak of */
+#define WIDTH_LEAST 16u /* of a terminal; below, lines are not wrapped */
 
 size_t sl_terminal_width(FILE *out)
 {
@@ -16,8 +16,8 @@ size_t sl_terminal_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SL_WIDTH_USUAL;
 }
 
-/* How much of a line of `length` goes into `room` columns: up to the last space. A word that is longer than the room is
- * left to the terminal, whose breaks are not copied with it. */
+/* Return how much of a line of `length` fits into `room` columns: up to the last space. A word longer than the room is left
+ * to the terminal, whose line breaks are not copied with the text. */
 static size_t fitting(const char *line, size_t length, size_t room)
 {
 	if (length <= room)
