@@ -96,37 +96,37 @@ uint32_t sl_degree_max(const struct sl_graph *graph)
 	return most;
 }
 
-/* Label every vertex that `v` reaches; `stack` has room for every vertex once. */
-static void flood(const struct sl_graph *graph, uint32_t v, uint32_t label, uint32_t *component,
-		  uint32_t *stack)
+uint32_t sl_graph_component(const struct sl_graph *graph, uint32_t v, uint32_t label, const bool *out, uint32_t *component,
+			    uint32_t *members)
 {
-	uint32_t depth = 0;
-	stack[depth++] = v;
+	uint32_t count = 1;
+	members[0] = v;
 	component[v] = label;
-	while (depth > 0) {
-		uint32_t u = stack[--depth];
-		const uint32_t *neighbours = sl_neighbours(graph, u);
-		for (uint32_t k = 0; k < sl_degree(graph, u); k++) {
-			if (component[neighbours[k]] != UINT32_MAX)
+	for (uint32_t at = 0; at < count; at++) {
+		const uint32_t *neighbours = sl_neighbours(graph, members[at]);
+		for (uint32_t k = 0; k < sl_degree(graph, members[at]); k++) {
+			uint32_t u = neighbours[k];
+			if (component[u] != UINT32_MAX || (out != NULL && out[u]))
 				continue;
-			component[neighbours[k]] = label;
-			stack[depth++] = neighbours[k];
+			component[u] = label;
+			members[count++] = u;
 		}
 	}
+	return count;
 }
 
 uint32_t sl_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch)
 {
 	size_t mark = sl_arena_mark(scratch);
 	uint32_t components = 0;
-	uint32_t *stack = SL_TAKE(scratch, graph->n, uint32_t);
+	uint32_t *members = SL_TAKE(scratch, graph->n, uint32_t);
 	if (component == NULL)
 		component = SL_TAKE(scratch, graph->n, uint32_t);
-	if (stack != NULL && component != NULL) {
+	if (members != NULL && component != NULL) {
 		memset(component, 0xff, graph->n * sizeof *component);
 		for (uint32_t v = 0; v < graph->n; v++)
 			if (component[v] == UINT32_MAX)
-				flood(graph, v, components++, component, stack);
+				sl_graph_component(graph, v, components++, NULL, component, members);
 	}
 	sl_arena_reset(scratch, mark);
 	return components;

@@ -35,6 +35,11 @@ uint32_t sl_degree_max(const struct sl_graph *graph);
  * up to 2 n words of the arena, and gives them back. */
 uint32_t sl_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch);
 
+/* Label `v` and every vertex that it reaches around the vertices in `out` (NULL: none), and list them in `members` (room for n).
+ * component[] is UINT32_MAX at vertices without a label. Return the number of members. */
+uint32_t sl_graph_component(const struct sl_graph *graph, uint32_t v, uint32_t label, const bool *out, uint32_t *component,
+			    uint32_t *members);
+
 /* Return the divisor max(|N_i|, |N_j|) + 1 of the Metropolis-Hastings weight (paper eq. Metropolis-Hastings). */
 static inline uint32_t sl_metropolis(const struct sl_graph *g, uint32_t i, uint32_t j)
 {

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
-#define PIECES 7u
+#define PIECES 8u
 
 size_t sl_audit_bytes(uint32_t n)
 {
 	size_t per_vertex = n * sizeof(uint64_t) + sizeof(uint64_t *) + sizeof(uint64_t) +
-			    3 * sizeof(uint32_t) + sizeof(bool);
+			    3 * sizeof(uint32_t) + 2 * sizeof(bool);
 	return n * per_vertex + PIECES * ALIGNMENT_BYTES_MOST;
 }
 
@@ -19,12 +19,13 @@ int sl_audit_init(struct sl_audit *audit, uint32_t n, const struct sl_field *fie
 	*audit = (struct sl_audit){.field = *field, .n = n};
 	audit->unled_vertex = SL_TAKE(arena, n, uint32_t);
 	audit->coalition = SL_TAKE(arena, n, bool);
+	audit->out = SL_TAKE(arena, n, bool);
 	audit->row = SL_TAKE(arena, n, uint64_t *);
 	audit->rows = SL_TAKE(arena, (size_t)n * n, uint64_t);
 	audit->rest = SL_TAKE(arena, n, uint64_t);
 	audit->label = SL_TAKE(arena, n, uint32_t);
 	audit->list = SL_TAKE(arena, n, uint32_t);
-	if (audit->unled_vertex == NULL || audit->coalition == NULL || audit->row == NULL ||
+	if (audit->unled_vertex == NULL || audit->coalition == NULL || audit->out == NULL || audit->row == NULL ||
 	    audit->rows == NULL || audit->rest == NULL || audit->label == NULL || audit->list == NULL) {
 		sl_arena_reset(arena, before);
 		return SL_ERR_NOMEM;
@@ -120,42 +121,18 @@ static void learn(struct sl_audit *audit, const uint32_t *members, uint32_t coun
 	insert(audit, lead);
 }
 
-/* Return whether `v` is an honest participant without a component. */
-static bool open_to(const struct sl_audit *audit, const bool *participants, uint32_t v)
-{
-	return audit->label[v] == SL_AUDIT_NONE && !audit->coalition[v] &&
-	       (participants == NULL || participants[v]);
-}
-
-/* List the component of G - A around `v`. Return its size. */
-static uint32_t collect(struct sl_audit *audit, const struct sl_graph *graph, const bool *participants,
-			uint32_t v, uint32_t label)
-{
-	uint32_t count = 1;
-	audit->list[0] = v;
-	audit->label[v] = label;
-	for (uint32_t at = 0; at < count; at++) {
-		const uint32_t *neighbours = sl_neighbours(graph, audit->list[at]);
-		for (uint32_t k = 0; k < sl_degree(graph, audit->list[at]); k++) {
-			if (!open_to(audit, participants, neighbours[k]))
-				continue;
-			audit->label[neighbours[k]] = label;
-			audit->list[count++] = neighbours[k];
-		}
-	}
-	return count;
-}
-
 uint32_t sl_audit_round(struct sl_audit *audit, const struct sl_graph *graph, const bool *participants,
 			uint32_t *group)
 {
 	uint32_t groups = 0;
 	assert(graph->n == audit->n);
 	memset(audit->label, 0xff, audit->n * sizeof *audit->label);
+	for (uint32_t v = 0; v < audit->n; v++)
+		audit->out[v] = audit->coalition[v] || (participants != NULL && !participants[v]);
 	for (uint32_t v = 0; v < audit->n; v++) {
-		if (!open_to(audit, participants, v))
+		if (audit->out[v] || audit->label[v] != SL_AUDIT_NONE)
 			continue;
-		uint32_t count = collect(audit, graph, participants, v, groups++);
+		uint32_t count = sl_graph_component(graph, v, groups++, audit->out, audit->label, audit->list);
 		if (audit->unled > 0)
 			learn(audit, audit->list, count);
 	}

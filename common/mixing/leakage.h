@@ -21,6 +21,7 @@ struct sl_audit {
 	uint32_t unled;         /* number of honest vertices that lead no row */
 	uint32_t *unled_vertex; /* these, ascending: the only ones at which a row may differ from its unit vector */
 	bool *coalition;        /* n: whether a vertex is in A */
+	bool *out;              /* n: whether it is in A, or took no part in the round */
 	uint64_t **row;         /* n: the basis row that leads with the vertex, or NULL */
 	uint64_t *rows;         /* room for n rows of n */
 	uint64_t *rest;         /* n, to work in */

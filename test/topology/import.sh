@@ -97,7 +97,7 @@ refused 'walk.tcl: a movement (ns2) takes no --by' import walk.tcl --by t --rang
 refused 'walk.tcl: a movement (ns2) is one file, not 2' import walk.tcl walk.tcl --range 5
 refused 'walk.tcl:1: "$node_(0)" is no time' import walk.tcl --range 5 --format bonnmotion
 refused '40 s of movement are more than 100000 steps of 0.0001 s: use a longer --every, or --steps' import walk.tcl --range 5 --every 0.0001
-refused 'all.txt: a schedule already' import all.txt
+refused 'all.txt: is a schedule already and needs no import' import all.txt
 refused '--range 0: must be above 0' import walk.tcl --range 0
 refused '--range nan: must be above 0' import walk.tcl --range nan
 refused '--every -1: must be above 0' import walk.tcl --every=-1

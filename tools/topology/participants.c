@@ -29,27 +29,6 @@ void sl_meeting_close(struct sl_meeting *meeting)
 	meeting->memory = NULL;
 }
 
-/* Label v and all learners that it reaches through learners that are not taken away. Return their number. */
-static uint32_t flood(struct sl_meeting *m, uint32_t v, uint32_t label)
-{
-	uint32_t depth = 0, count = 1;
-	m->stack[depth++] = v;
-	m->label[v] = label;
-	while (depth > 0) {
-		uint32_t u = m->stack[--depth];
-		const uint32_t *neighbours = sl_neighbours(&m->graph, u);
-		for (uint32_t k = 0; k < sl_degree(&m->graph, u); k++) {
-			uint32_t w = neighbours[k];
-			if (m->label[w] != UINT32_MAX || m->out[w])
-				continue;
-			m->label[w] = label;
-			m->stack[depth++] = w;
-			count++;
-		}
-	}
-	return count;
-}
-
 /* Make the part that has a quorum the participants. */
 static void gather(struct sl_meeting *m)
 {
@@ -59,7 +38,7 @@ static void gather(struct sl_meeting *m)
 	for (uint32_t v = 0; v < n; v++) {
 		if (m->label[v] != UINT32_MAX)
 			continue;
-		uint32_t count = flood(m, v, v);
+		uint32_t count = sl_graph_component(&m->graph, v, v, m->out, m->label, m->stack);
 		if (count > m->largest)
 			m->largest = count;
 		if (count >= m->quorum) {
@@ -105,8 +84,8 @@ void sl_meeting_without(struct sl_meeting *meeting, const uint32_t *learners, si
 		meeting->out[learners[i]] = true;
 	for (uint32_t v = 0; v < n; v++)
 		if (meeting->present[v] && !meeting->out[v] && meeting->label[v] == UINT32_MAX) {
-			meeting->start[meeting->groups] = flood(meeting, v, meeting->groups);
-			meeting->groups++;
+			uint32_t size = sl_graph_component(&meeting->graph, v, meeting->groups, meeting->out, meeting->label, meeting->stack);
+			meeting->start[meeting->groups++] = size;
 		}
 	for (size_t i = 0; i < count; i++)
 		meeting->out[learners[i]] = false;
