@@ -134,7 +134,7 @@ static void step_metropolis(struct sl_workspace *workspace, const struct sl_view
 static void step_exact(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
 		       uint64_t k)
 {
-	const uint64_t *part = workspace->analysis.part;
+	const uint64_t *part = workspace->analysis.r;
 	uint64_t *state = workspace->s + at, *sum = workspace->x + at;
 	if (k == 0) {
 		memcpy(sum, state, count * sizeof *sum);

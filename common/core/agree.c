@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
 
 void sl_agree_enter(struct sl_core *core)
@@ -64,12 +65,13 @@ static bool worth_it(struct sl_core *core)
 	return true;
 }
 
-static void name_weak(struct sl_core *core, struct sl_report *report, const struct sl_analysis *analysis)
+/* Put the cut and the missing links of the analysis into `report`, as roster indices. */
+static void name_cut(struct sl_core *core, struct sl_report *report, const struct sl_analysis *analysis)
 {
 	const struct sl_view *view = &core->view;
 	memset(core->failed, 0, sl_core_set_bytes(core));
-	for (uint32_t i = 0; i < analysis->weak_count; i++)
-		sl_bit_set(core->failed, view->members[analysis->weak[i]]);
+	for (uint32_t i = 0; i < analysis->cut_count; i++)
+		sl_bit_set(core->failed, view->members[analysis->cut[i]]);
 	report->set = core->failed;
 	uint32_t count = analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
 	for (uint32_t e = 0; e < count; e++)
@@ -79,16 +81,16 @@ static void name_weak(struct sl_core *core, struct sl_report *report, const stru
 	report->why.tolerance.edges = core->advice;
 }
 
-/* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4,
- * F2). */
+/* Check the view's privacy at the agreed c (PROTOCOL.md §7.9 Privacy check). Return true if the attempt may
+ * go on. */
 static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	uint64_t c = core->view.agreed.tolerance;
-	bool few = core->view.n < c + 2;
-	if (!few && analysis->kappa > c)
+	enum sl_privacy privacy = sl_privacy_check(core->view.n, analysis->kappa, c);
+	if (privacy == SL_PRIVACY_KEPT)
 		return true;
+	bool few = privacy == SL_PRIVACY_FEW, pass = core->config.privacy_check_warns;
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
-	bool pass = core->config.privacy_check_warns;
 	core->full_graph |= !pass && !few;
 	struct sl_report *report =
 		pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
@@ -98,7 +100,7 @@ static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 	report->why.tolerance.tolerance = c;
 	report->why.tolerance.missing = analysis->missing_count;
 	if (!few)
-		name_weak(core, report, analysis);
+		name_cut(core, report, analysis);
 	return pass;
 }
 
@@ -168,7 +170,7 @@ static uint64_t states_out(const struct sl_view *view)
 	for (uint32_t r = 0; r < view->degree; r++)
 		count += (uint32_t)__builtin_popcount(view->roles[r] &
 						      (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_BACKUP));
-	return view->engine == SL_ENGINE_TREE ? count : view->degree * view->steps;
+	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
 }
 
 /* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */

@@ -3,17 +3,17 @@
 #include "common/graph/blocks.h"
 #include "common/graph/disjoint_paths.h"
 
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 
-/* What is added is added to the skeleton: it lacks what the graph lacks. */
+/* Edges are added to the skeleton, which lacks the same edges as the graph. */
 struct work {
 	uint32_t target;
-	uint32_t present; /* edges of the skeleton before any was added */
+	uint32_t present; /* edges of the skeleton before the additions */
 	struct sl_sparse_certificate sparse;
 	struct sl_blocks blocks;
 	struct sl_disjoint_paths disjoint;
-	uint32_t *branch;  /* n; per block, the one of the root's that it hangs from */
-	uint32_t *weight;  /* n; per block, what a path from the root to it sheds */
+	uint32_t *branch;  /* n; per block, the block at the root that it hangs from */
+	uint32_t *weight;  /* n; per block, by how much a path from the root to it lowers the bound below */
 	uint32_t *lacking; /* n; vertices whose degree is below target */
 };
 
@@ -22,17 +22,17 @@ static bool fewer(const struct work *w, uint32_t v, uint32_t than)
 	return than == SL_NONE || w->sparse.degree[v] < w->sparse.degree[than];
 }
 
-/* ---- target 1 and 2. Every edge lowers max(d - 1, ceil(p/2) + q) by one (Eswaran and Tarjan 1976; Hsu and
- * Ramachandran 1993), so no set is smaller. d: the most components that one vertex leaves; p: leaves; q:
- * components that are one block or one vertex. ---- */
+/* ---- target 1 and 2. Every added edge lowers max(d - 1, ceil(p/2) + q) by one (Eswaran and Tarjan 1976; Hsu
+ * and Ramachandran 1993), so no set is smaller. d: the most components that remain without one vertex; p:
+ * leaves; q: components that are one block or one vertex. ---- */
 
-/* Components are joined at leaves: each is a leaf less, or a component less that has none. */
+/* Return whether components may be joined at `v`: inside a leaf, or in a component without leaves. */
 static bool is_end(const struct sl_blocks *b, uint32_t v)
 {
 	return !sl_blocks_cut(b, v) && (b->above[v] == SL_NONE || b->cuts[b->above[v]] <= 1);
 }
 
-/* An end of the component that begins at `i` in the order, which moves on to the next. */
+/* Return an end of the component that begins at `*i` in the order, and move `*i` to the next component. */
 static uint32_t take_end(const struct work *w, uint32_t *i)
 {
 	const struct sl_blocks *b = &w->blocks;
@@ -60,7 +60,8 @@ static uint32_t any_cut(const struct work *w)
 	return SL_NONE;
 }
 
-/* From the root down: what d others hang on sheds d - 2 of them when a path through it becomes one block. */
+/* Weigh blocks from the root down: a vertex or block with d others attached counts d - 2, as many as it loses
+ * when a path through it becomes one block. */
 static void weigh(struct work *w, uint32_t root)
 {
 	const struct sl_blocks *b = &w->blocks;
@@ -73,9 +74,9 @@ static void weigh(struct work *w, uint32_t root)
 	}
 }
 
-/* The heaviest leaves of two branches. All leaves but two are shed somewhere, and a vertex that decides the
- * bound sheds half of them: no path past it weighs as much. While there are more than three, so much is shed
- * on this one that the block it becomes is no new leaf. */
+/* Pick the heaviest leaves of two branches. All leaves but two are counted somewhere, and a vertex that
+ * decides the bound counts half of them: no path past it weighs as much. While there are more than three
+ * leaves, this path weighs enough that the block it becomes is no new leaf. */
 static void pick_leaves(const struct work *w, uint32_t *first, uint32_t *second)
 {
 	*first = *second = SL_NONE;
@@ -125,7 +126,7 @@ static void biconnect(struct work *w)
 	}
 }
 
-/* ---- target 3 and more: degrees first, then what the paths say, then without what is not needed ---- */
+/* ---- target 3 and more: raise degrees, then add missing paths, then drop edges that are not needed ---- */
 
 static uint32_t list_lacking(struct work *w)
 {
@@ -136,8 +137,8 @@ static uint32_t list_lacking(struct work *w)
 	return count;
 }
 
-/* Far apart in the order means far apart in the graph, where an edge helps others too. Who found a partner is
- * SL_NONE. */
+/* Join pairs of the vertices whose degree is too low; a vertex that found a partner becomes SL_NONE. Vertices
+ * far apart in the order are far apart in the graph, where an edge helps other vertices too. */
 static bool pair_lacking(struct work *w, uint32_t count)
 {
 	bool any = false;
@@ -154,7 +155,7 @@ static bool pair_lacking(struct work *w, uint32_t count)
 	return any;
 }
 
-static uint32_t stranger(const struct work *w, uint32_t v)
+static uint32_t non_neighbour(const struct work *w, uint32_t v)
 {
 	uint32_t best = SL_NONE;
 	for (uint32_t u = 0; u < w->sparse.n; u++)
@@ -163,7 +164,8 @@ static uint32_t stranger(const struct work *w, uint32_t v)
 	return best;
 }
 
-/* A vertex below target has all its edges in the skeleton: who is no neighbour here is none in the graph. */
+/* Raise every degree to the target. A vertex below it has all its edges in the skeleton, so that its
+ * neighbours there are its neighbours in the graph. */
 static void raise_degrees(struct work *w)
 {
 	for (;;) {
@@ -173,11 +175,11 @@ static void raise_degrees(struct work *w)
 			return;
 		uint32_t first = w->lacking[0];
 		if (!pair_lacking(w, count))
-			sl_sparse_certificate_add(&w->sparse, first, stranger(w, first));
+			sl_sparse_certificate_add(&w->sparse, first, non_neighbour(w, first));
 	}
 }
 
-/* One path more: from this side of the cut, past it, to a vertex of lower rank that no path has reached. */
+/* Add one path: from this side of the cut to a vertex of lower rank beyond it that no path has reached. */
 static void cross(struct work *w, uint32_t v)
 {
 	uint32_t near = v, far = SL_NONE;
@@ -191,7 +193,7 @@ static void cross(struct work *w, uint32_t v)
 	sl_sparse_certificate_add(&w->sparse, near, far);
 }
 
-/* As sl_connectivity goes over the vertices, but what is missing is added. */
+/* Compare `v` with the vertices of lower rank, as sl_connectivity does, and add the missing paths. */
 static void close_gaps(struct work *w, uint32_t v)
 {
 	const struct sl_sparse_certificate *s = &w->sparse;
@@ -207,8 +209,9 @@ static void close_gaps(struct work *w, uint32_t v)
 			sl_sparse_certificate_add(&w->sparse, v, s->order[i]);
 }
 
-/* Of a graph that holds together, an edge is needed iff its ends do not without it. What is needed once stays
- * so when others go: one pass will do. */
+/* Return whether the graph needs `edge`, and drop it if not. In a graph of the wanted connectivity, an edge
+ * is needed iff its ends lack the wanted number of paths without it. A needed edge stays needed when others
+ * go: one pass is enough. */
 static bool is_needed(struct work *w, uint32_t edge)
 {
 	struct sl_sparse_certificate *s = &w->sparse;
@@ -237,7 +240,7 @@ static int emit(struct work *w, bool prune, struct sl_edge *edges, size_t capaci
 	return SL_OK;
 }
 
-/* A graph of its own has its lists sorted. */
+/* Sort the edges by way of a graph, whose lists are sorted. */
 static int sort(uint32_t n, struct sl_edge *edges, size_t count, struct sl_arena *scratch)
 {
 	struct sl_graph sorted;
@@ -260,8 +263,8 @@ static void augment(struct work *w)
 		close_gaps(w, w->sparse.order[i]);
 }
 
-/* Joining takes at most n edges, the degrees and the gaps target * n each; nothing takes more than there are
- * pairs. */
+/* Return a bound on the added edges: joining takes at most n, degrees and gaps target * n each, and there are
+ * no more than pairs without an edge. */
 static size_t most_added(uint32_t n, uint32_t edges, uint32_t target)
 {
 	size_t pairs = n == 0 ? 0 : (size_t)n * (n - 1) / 2 - edges;
@@ -269,7 +272,7 @@ static size_t most_added(uint32_t n, uint32_t edges, uint32_t target)
 	return most < pairs ? most : pairs;
 }
 
-/* Blocks take a skeleton made for two at least. */
+/* Return the connectivity for which the skeleton is made: blocks need at least two. */
 static uint32_t decisive(uint32_t target)
 {
 	return target < 2 ? 2 : target;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 10u
 
 int sl_blocks_init(struct sl_blocks *blocks, uint32_t n, struct sl_arena *arena)
@@ -30,7 +30,7 @@ struct walk {
 	struct sl_blocks *b;
 	const struct sl_sparse_certificate *sparse;
 	uint32_t visited; /* number[v] is 1.. in order of visit, 0 before */
-	uint32_t depth;	  /* of the stack: visited and not yet in a block, and roots */
+	uint32_t depth;	  /* of the stack: vertices not yet in a block, and roots */
 };
 
 static void visit(struct walk *w, uint32_t v, uint32_t parent)
@@ -49,7 +49,8 @@ static void lower(uint32_t *low, uint32_t number)
 		*low = number;
 }
 
-/* Nothing at or below v reaches above its parent: what is left there is a block. */
+/* Close a block below `top`: no edge at or below `v` reaches above its parent, so the vertices left there
+ * form one. */
 static void close_block(struct walk *w, uint32_t v, uint32_t top)
 {
 	struct sl_blocks *b = w->b;
@@ -75,7 +76,7 @@ static uint32_t leave(struct walk *w, uint32_t v)
 	return parent;
 }
 
-/* One component, without recursion: a line of 2,000 must not need 2,000 frames. */
+/* Walk one component without recursion: a line of 2,000 vertices must not need 2,000 frames. */
 static void walk_from(struct walk *w, uint32_t root)
 {
 	struct sl_blocks *b = w->b;

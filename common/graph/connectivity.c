@@ -11,7 +11,7 @@ size_t sl_connectivity_scratch(uint32_t n, uint32_t edges)
 	return sl_sparse_certificate_bytes(n, edges) + (flow > blocks ? flow : blocks);
 }
 
-/* What is known so far: kappa <= least, and `cut` says why. */
+/* The bound found so far: kappa <= least, and `cut` is a separating set of that size. */
 struct bound {
 	uint32_t least;
 	uint32_t *cut;
@@ -28,7 +28,7 @@ static void lower(struct bound *b, uint32_t paths)
 		sl_disjoint_paths_cut(&b->disjoint, &b->sparse, b->cut);
 }
 
-/* Whoever has a vertex of the least degree alone is cut off by its neighbours. */
+/* Write the neighbours of a vertex of the least degree, which separate it, to `cut`. */
 static uint32_t lonely(const struct sl_graph *graph, uint32_t degree, uint32_t *cut)
 {
 	uint32_t v = 0;
@@ -39,8 +39,9 @@ static uint32_t lonely(const struct sl_graph *graph, uint32_t degree, uint32_t *
 	return degree;
 }
 
-/* Even 1975: no cut below `least` parts the vertices of lower rank from each other. With as many disjoint
- * paths to them, v joins them; where they are still too few to take so many, v is compared with each. */
+/* Lower the bound by the paths of `v` (Even 1975). No cut below `least` separates the vertices of lower rank
+ * from each other. With that many disjoint paths to them, v joins them; where they are fewer, v is compared
+ * with each. */
 static void join(struct bound *b, uint32_t v)
 {
 	struct sl_sparse_certificate *s = &b->sparse;

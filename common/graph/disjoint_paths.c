@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 6u
 
 int sl_disjoint_paths_init(struct sl_disjoint_paths *disjoint, uint32_t n, struct sl_arena *arena)
@@ -26,7 +26,7 @@ size_t sl_disjoint_paths_bytes(uint32_t n)
 	return PIECES * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
 }
 
-/* What is looked for: one vertex, or any of a rank below. */
+/* The end of a path: one vertex, or any vertex of a rank below `below`. */
 struct goal {
 	uint32_t from, to, below;
 };
@@ -36,7 +36,7 @@ static bool reaches(const struct goal *goal, const struct sl_sparse_certificate 
 	return v == goal->to || sparse->rank[v] < goal->below;
 }
 
-/* The door in of `v` is passed and taken: back along its path, and through the doors that this sets free. */
+/* Follow the path of `v`, whose entry is in use, backwards, through the exits that this sets free. */
 static void go_back(struct sl_disjoint_paths *d, uint32_t v, uint32_t *tail)
 {
 	for (uint32_t u = d->previous[v]; d->left[u] != d->search; u = d->previous[v]) {
@@ -51,7 +51,7 @@ static void go_back(struct sl_disjoint_paths *d, uint32_t v, uint32_t *tail)
 	}
 }
 
-/* From the vertex reached back to the start, turning what the search undid. */
+/* Set the path from the vertex reached back to the start, and clear what the search undid. */
 static void turn(struct sl_disjoint_paths *d, const struct goal *goal, uint32_t reached)
 {
 	for (uint32_t v = reached;;) {

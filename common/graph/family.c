@@ -23,23 +23,22 @@ static const struct {
 const char *const *sl_family_help(void)
 {
 	static const char *const lines[] = {
-		"complete      everybody with everybody",
-		"ring          each with the one before and the one after",
-		"line          a ring that is cut once",
-		"star          everybody with the first",
+		"complete      every pair",
+		"ring          each learner with the one before and the one after",
+		"line          a ring without one link",
+		"star          learner 1 with every other",
 		"grid          a square lattice; the last row may be short",
 		"nearest:K     a ring lattice, K/2 neighbours on either side (4)",
-		"neighbours:K  the paper's: i~j iff (j-i) mod 2N/K is 1 or -1 (N/5)",
+		"neighbours:K  of the paper: i~j iff (j-i) mod 2N/K is 1 or -1 (N/5)",
 		"regular:D     random D-regular and connected, redrawn each step (4)",
-		"geometric:R   points moving in the unit square, linked within R (sqrt(3 ln N / N)); may be "
-		"in parts",
+		"geometric:R   points moving in the unit square, linked within R (sqrt(3 ln N / N)); "
+		"not always connected",
 		NULL,
 	};
 	return lines;
 }
 
-/* Digits with at most one point: strtod would ask the locale what a point is. NAN when it is anything else.
- */
+/* Read digits with at most one point, NAN for other text. strtod would take the point from the locale. */
 static double number(const char *text)
 {
 	double value = 0, unit = 1;
@@ -58,7 +57,7 @@ static double number(const char *text)
 	return any ? value / unit : NAN;
 }
 
-/* The divisor of 2n nearest to n/5 that leaves s = 2n/k >= 3. */
+/* Return the divisor of 2n nearest to n/5 with s = 2n/k >= 3. */
 static uint32_t neighbours_default(uint32_t n)
 {
 	uint32_t best = 1;
@@ -84,7 +83,7 @@ static double default_parameter(enum sl_family_kind kind, uint32_t n)
 	}
 }
 
-/* The same for any n that is not too small. */
+/* Return why the family has no graph on `n` >= 2 vertices, or NULL. */
 static const char *shape_fault(const struct sl_family *topology, uint32_t n)
 {
 	double k = topology->parameter;
@@ -111,7 +110,6 @@ static const char *shape_fault(const struct sl_family *topology, uint32_t n)
 	}
 }
 
-/* What keeps the family from having a graph on n vertices, or NULL. */
 const char *sl_family_fault(const struct sl_family *topology, uint32_t n)
 {
 	if (n < 2 || n > SL_LEARNERS_MAX)
@@ -119,7 +117,7 @@ const char *sl_family_fault(const struct sl_family *topology, uint32_t n)
 	return shape_fault(topology, n);
 }
 
-/* The family and its parameter, fit or not. */
+/* Read family and parameter without checking that they fit `n`. */
 static int read_text(const char *text, uint32_t n, struct sl_family *topology, const char **error)
 {
 	const char *colon = strchr(text, ':');

@@ -8,9 +8,9 @@
 #define UNIT (1 << 20)		/* side of the square in which learners move */
 #define SPEED_LEAST (UNIT / 50) /* per step */
 #define SPEED_SPREAD (UNIT / 12)
-#define SWITCHES_PER_EDGE 20u /* mixes the circulant well; the exact number is part of what a seed means */
+#define SWITCHES_PER_EDGE 20u /* enough to mix the circulant; changing it changes the graph of every seed */
 
-/* splitmix64: good enough to scatter learners, and the same on every machine. Not for secrets. */
+/* splitmix64: the same on every machine. Not for secrets. */
 struct random {
 	uint64_t state;
 };
@@ -93,7 +93,7 @@ static void clear(struct lattice *m, uint32_t a, uint32_t b)
 	sl_bit_clear(m->bits, (size_t)b * m->n + a);
 }
 
-/* d-regular and connected for every valid d >= 2: its offsets include 1. */
+/* Write a circulant: d-regular, and connected for every valid d >= 2 because its offsets include 1. */
 static size_t circulant(struct lattice *m, uint32_t d, struct sl_edge *edges)
 {
 	size_t count = 0;
@@ -107,7 +107,7 @@ static size_t circulant(struct lattice *m, uint32_t d, struct sl_edge *edges)
 	return count;
 }
 
-/* a-b, c-d become a-d, c-b where that leaves a simple graph; every degree stays. */
+/* Replace a-b, c-d by a-d, c-b where that leaves a simple graph, `tries` times. Degrees do not change. */
 static void switch_edges(struct lattice *m, struct sl_edge *edges, size_t count, size_t tries,
 			 struct random *r)
 {
@@ -128,7 +128,7 @@ static void switch_edges(struct lattice *m, struct sl_edge *edges, size_t count,
 	}
 }
 
-/* A random ring: switching falls into several rings nearly every time when d is 2. */
+/* Write a random ring. For d = 2, switching nearly always leaves several rings. */
 static size_t random_ring(struct lattice *m, struct sl_edge *edges, uint32_t *order, struct random *r)
 {
 	for (uint32_t v = 0; v < m->n; v++) {
@@ -220,7 +220,7 @@ static int geometric(struct lattice *m, double radius, uint64_t seed, uint32_t s
 	return SL_OK;
 }
 
-/* ---- the edges out, in order ---- */
+/* ---- the edges in order ---- */
 
 static int collect(const struct sl_family *topology, const struct lattice *m, struct sl_edge *edges,
 		   size_t capacity, size_t *count)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* start[v+1] counts, then sums: where the list of each vertex begins. */
+/* Count neighbours in start[v+1] and sum up: start[v] is where the list of v begins. */
 static void place_lists(uint32_t *start, uint32_t n, const struct sl_edge *edges, size_t count)
 {
 	for (size_t e = 0; e < count; e++) {
@@ -13,8 +13,7 @@ static void place_lists(uint32_t *start, uint32_t n, const struct sl_edge *edges
 		start[v + 1] += start[v];
 }
 
-/* Visiting the vertices in order and writing each into the lists of its neighbours leaves every list sorted.
- */
+/* Sort all lists: visit the vertices in order and append each to the lists of its neighbours. */
 static void sort_lists(const uint32_t *start, const uint32_t *unsorted, uint32_t *fill, uint32_t n,
 		       uint32_t *adjacent)
 {
@@ -97,37 +96,37 @@ uint32_t sl_graph_degree_max(const struct sl_graph *graph)
 	return most;
 }
 
-/* Labels everything that v reaches; `stack` has room for every vertex once. */
-static void flood(const struct sl_graph *graph, uint32_t v, uint32_t label, uint32_t *component,
-		  uint32_t *stack)
+uint32_t sl_graph_component(const struct sl_graph *graph, uint32_t v, uint32_t label, const bool *out,
+			    uint32_t *component, uint32_t *members)
 {
-	uint32_t depth = 0;
-	stack[depth++] = v;
+	uint32_t count = 1;
+	members[0] = v;
 	component[v] = label;
-	while (depth > 0) {
-		uint32_t u = stack[--depth];
-		const uint32_t *neighbours = sl_graph_neighbours(graph, u);
-		for (uint32_t k = 0; k < sl_graph_degree(graph, u); k++) {
-			if (component[neighbours[k]] != UINT32_MAX)
+	for (uint32_t at = 0; at < count; at++) {
+		const uint32_t *neighbours = sl_graph_neighbours(graph, members[at]);
+		for (uint32_t k = 0; k < sl_graph_degree(graph, members[at]); k++) {
+			uint32_t u = neighbours[k];
+			if (component[u] != UINT32_MAX || (out != NULL && out[u]))
 				continue;
-			component[neighbours[k]] = label;
-			stack[depth++] = neighbours[k];
+			component[u] = label;
+			members[count++] = u;
 		}
 	}
+	return count;
 }
 
 uint32_t sl_graph_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch)
 {
 	size_t mark = sl_arena_mark(scratch);
 	uint32_t components = 0;
-	uint32_t *stack = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
+	uint32_t *members = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
 	if (component == NULL)
 		component = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
-	if (stack != NULL && component != NULL) {
+	if (members != NULL && component != NULL) {
 		memset(component, 0xff, graph->n * sizeof *component);
 		for (uint32_t v = 0; v < graph->n; v++)
 			if (component[v] == UINT32_MAX)
-				flood(graph, v, components++, component, stack);
+				sl_graph_component(graph, v, components++, NULL, component, members);
 	}
 	sl_arena_reset(scratch, mark);
 	return components;

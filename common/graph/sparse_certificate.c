@@ -3,12 +3,12 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 10u
 
-/* Who is scanned next: one list per score. */
+/* The vertices not yet scanned, in one list per score. */
 struct waiting {
-	uint32_t best; /* no list above it has anybody */
+	uint32_t best; /* every list above it is empty */
 	uint32_t *head;
 	uint32_t *next, *previous, *score;
 };
@@ -114,7 +114,7 @@ int sl_sparse_certificate_init(struct sl_sparse_certificate *sparse, const struc
 	return err;
 }
 
-/* A k above n does not happen: no vertex has n neighbours. */
+/* 8 words per vertex are enough: k <= n, since no vertex has n neighbours. */
 size_t sl_sparse_certificate_bytes(uint32_t n, size_t edges)
 {
 	return (8 * ((size_t)n + 1) + 4 * edges) * sizeof(uint32_t) + PIECES * ALIGNMENT_BYTES_MOST;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #define WORD_BITS 64u
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 
-/* The graph as rows of bits: one breadth-first search then costs n^2 / 64 however dense the graph is. */
+/* The graph as rows of bits: a breadth-first search costs n^2 / 64 steps, however dense the graph is. */
 struct bits {
 	uint32_t n, words;
 	uint64_t *row;	/* n rows of `words` */
@@ -42,7 +42,7 @@ static int bits_init(struct bits *bits, const struct sl_graph *graph, struct sl_
 	return SL_OK;
 }
 
-/* Queues the neighbours of v that were not seen yet, one level below it. */
+/* Queue the neighbours of `v` that were not seen yet, one level below it. */
 static uint32_t visit(struct bits *bits, uint32_t v, uint32_t queued)
 {
 	const uint64_t *row = bits->row + (size_t)v * bits->words;
@@ -58,8 +58,8 @@ static uint32_t visit(struct bits *bits, uint32_t v, uint32_t queued)
 	return queued;
 }
 
-/* Fills level[] from `root`. Its eccentricity; UINT32_MAX if not all is reached, or some of it not within
- * `most`. */
+/* Fill level[] from `root`. Return its eccentricity, or UINT32_MAX if a vertex is not reached within `most`
+ * steps. */
 static uint32_t search(struct bits *bits, uint32_t root, uint32_t most)
 {
 	uint32_t queued = 1;
@@ -75,7 +75,8 @@ static uint32_t search(struct bits *bits, uint32_t root, uint32_t most)
 	return queued < bits->n ? UINT32_MAX : bits->level[bits->queue[queued - 1]];
 }
 
-/* The least vertex of least eccentricity: a later one has to be strictly better. */
+/* Find the least vertex of least eccentricity: a later one has to be strictly better. Return the
+ * eccentricity. */
 static uint32_t centre(struct bits *bits, uint32_t *root)
 {
 	uint32_t least = search(bits, 0, UINT32_MAX);
@@ -101,7 +102,7 @@ static uint32_t parent_of(const struct sl_graph *graph, const uint32_t *level, u
 	return v;
 }
 
-/* root and depth, level[] and parent[] filled; the bits stay behind in the arena. */
+/* Set root and depth, fill level[] and parent[]; the bits stay in the arena. */
 static int grow(struct sl_tree *tree, const struct sl_graph *graph, struct sl_arena *arena)
 {
 	struct bits bits;

@@ -5,7 +5,7 @@
 
 #include "common/field/prg.h"
 
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define VECTORS 5u		 /* of n: x, next, sum, projection, and the inverses */
 #define SERIES 6u		 /* of n: the sequence takes two; C, B, a spare, and a product */
 #define PIECES 12u
@@ -18,7 +18,7 @@ struct weighted {
 	uint64_t weight; /* w_ab */
 };
 
-/* W, and room to work. */
+/* W, and working memory. */
 struct walk {
 	const struct sl_field *field;
 	uint32_t n, edges;
@@ -29,8 +29,8 @@ struct walk {
 	uint64_t *inverse;    /* of 1..n */
 };
 
-/* Berlekamp-Massey: C of length L is the shortest that generates what was read, B the one before L last grew.
- */
+/* Berlekamp-Massey: C of length L is the shortest generator of the terms read, B the generator before L last
+ * grew. */
 struct massey {
 	const struct sl_field *field;
 	uint64_t *sequence; /* room for 2 n */
@@ -49,7 +49,7 @@ size_t sl_minimal_polynomial_scratch(uint32_t n, uint32_t edges)
 	       (size_t)edges * sizeof(struct weighted) + PIECES * ALIGNMENT_BYTES_MOST;
 }
 
-/* 1/d = -(p div d) / (p mod d), from the inverses below d. */
+/* Invert 1..n: 1/d = -(p div d) / (p mod d), from the inverses below d. */
 static void invert_all(const struct sl_field *field, uint32_t n, uint64_t *inverse)
 {
 	inverse[1] = 1;
@@ -87,7 +87,7 @@ static int walk_init(struct walk *walk, const struct sl_graph *graph, const stru
 	return SL_OK;
 }
 
-/* x = W x: along every edge flows w (x_b - x_a), one way and the other. */
+/* Set x = W x: along every edge flows w (x_b - x_a), in both directions. */
 static void step(struct walk *walk)
 {
 	const struct sl_field *field = walk->field;
@@ -103,7 +103,7 @@ static void step(struct walk *walk)
 	walk->next = x;
 }
 
-/* x uniform among the vectors that sum to zero. */
+/* Draw x uniformly among the vectors that sum to zero. */
 static void draw_balanced(struct walk *walk, struct sl_prg *randomness)
 {
 	uint64_t total = 0;
@@ -113,7 +113,7 @@ static void draw_balanced(struct walk *walk, struct sl_prg *randomness)
 	walk->x[walk->n - 1] = sl_field_sub(walk->field, 0, total);
 }
 
-/* into += factor * from */
+/* Add factor * from to `into`. */
 static void add_multiple(const struct sl_field *field, uint64_t *into, uint64_t factor, const uint64_t *from,
 			 size_t count)
 {
@@ -129,7 +129,7 @@ static uint64_t dot(const struct sl_field *field, const uint64_t *a, const uint6
 	return sum;
 }
 
-/* sum = r(W) y for a random y that sums to zero; whether that is 0. */
+/* Set sum = r(W) y for a random y that sums to zero. Return whether it is 0. */
 static bool annihilates(struct walk *walk, struct sl_prg *randomness, const uint64_t *r, uint32_t degree)
 {
 	draw_balanced(walk, randomness);
@@ -168,7 +168,7 @@ static void massey_open(struct massey *massey)
 	massey->discrepancy = 1;
 }
 
-/* What C lacks to generate the last term read: s_i + c_1 s_(i-1) + .. + c_L s_(i-L). */
+/* Return the discrepancy of C at the last term read: s_i + c_1 s_(i-1) + .. + c_L s_(i-L). */
 static uint64_t discrepancy_of(const struct massey *massey)
 {
 	const uint64_t *last = massey->sequence + massey->read - 1;
@@ -179,7 +179,7 @@ static uint64_t discrepancy_of(const struct massey *massey)
 	return sum;
 }
 
-/* C -= discrepancy / that of B * t^shift B; where C must grow, the old C becomes B. */
+/* Subtract discrepancy / that of B * t^shift B from C; where C must grow, the old C becomes B. */
 static void massey_correct(struct massey *massey, uint64_t discrepancy)
 {
 	const struct sl_field *field = massey->field;
@@ -209,7 +209,7 @@ static void massey_read(struct massey *massey, uint64_t term)
 	massey->shift++;
 }
 
-/* Reads u^T W^k v for a random u and v = walk->sum. After twice as many terms as the generator can be long
+/* Read u^T W^k v for a random u and v = walk->sum. After twice as many terms as the generator can be long
  * (`most`) C is it. After `enough` more than twice C's own length it almost surely is: see find. */
 static void project(struct walk *walk, struct sl_prg *randomness, struct massey *massey, uint32_t most,
 		    uint32_t enough)
@@ -234,8 +234,9 @@ static void multiply(const struct massey *massey, uint64_t *r, uint32_t *degree)
 	memcpy(r, product, (*degree + 1) * sizeof *r);
 }
 
-/* How many random vectors a wrong r passes with probability below 2^-64, r being one of at most n candidates:
- * each lets it pass with at most 1/p. The number of digits of n 2^64 in base p. */
+/* Return the number of random vectors that a wrong r passes with probability below 2^-64, r being one of at
+ * most n candidates and a vector letting it pass with at most 1/p: the number of digits of n 2^64 in base p.
+ */
 static uint32_t checks_of(const struct sl_field *field, uint32_t n)
 {
 	uint32_t digits = 0;
@@ -244,10 +245,11 @@ static uint32_t checks_of(const struct sl_field *field, uint32_t n)
 	return digits;
 }
 
-/* What r leaves of a vector that it should have made 0 is the start of the next projection, and its generator
- * the factor that r lacks: a divisor of the true polynomial, so that r stays one and is it when all checks
- * pass. A projection that stopped early may give another factor, but none of this length that annihilates
- * everything: only when a check fails is it in doubt, and then all starts again without stopping early. */
+/* Find r. Where r(W) y is not 0, it is the start of the next projection, and the generator of that projection
+ * is the factor that r lacks: a divisor of the true polynomial, so that r stays a divisor and is the
+ * polynomial when all checks pass. A projection that stopped early may give another factor, but none of this
+ * length that annihilates everything: only when a check fails is it in doubt, and then everything starts
+ * again without stopping early. */
 static void find(struct walk *walk, struct sl_prg *randomness, struct massey *massey, uint64_t *r,
 		 uint32_t *degree)
 {

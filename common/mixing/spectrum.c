@@ -4,15 +4,16 @@
 
 #include "common/base/blas.h"
 
-#define ROUND_UP 1e-12		 /* above dsyev's error for every n we allow; K may only grow by it */
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#define ROUND_UP 1e-12 /* above the error of dsyev for n <= SL_LEARNERS_MAX; K may only grow by it */
+#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 
 size_t sl_spectrum_scratch(uint32_t n)
 {
 	return ((size_t)n * n + n + sl_blas_eigenvalues_work(n)) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
 }
 
-/* W of paper eq. Metropolis-Hastings, dense; `w` arrives zeroed. */
+/* Fill `w`, which arrives zeroed, with the dense Metropolis-Hastings matrix (paper eq. Metropolis-Hastings).
+ */
 static void metropolis_matrix(const struct sl_graph *graph, double *w)
 {
 	size_t n = graph->n;
@@ -75,12 +76,14 @@ uint64_t sl_spectrum_iterations(uint64_t p, uint32_t n, double mu)
 	return least < 0 ? 1 : (uint64_t)floor(least) + 1;
 }
 
+double sl_width_need_of(double n, double degree_max, double edges, double mu)
+{
+	return mu < 1 ? 8 * n * sqrt(2 * degree_max * edges) / (1 - mu) : INFINITY;
+}
+
 double sl_spectrum_width_need(const struct sl_graph *graph, double mu)
 {
-	if (!(mu < 1))
-		return INFINITY;
-	double spread = sqrt(2.0 * sl_graph_degree_max(graph) * graph->edges);
-	return 8.0 * graph->n * spread / (1 - mu);
+	return sl_width_need_of(graph->n, sl_graph_degree_max(graph), graph->edges, mu);
 }
 
 uint32_t sl_spectrum_p_bits(double need)

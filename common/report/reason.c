@@ -8,6 +8,7 @@
 #include "common/base/bytes.h"
 #include "common/config/settings.h"
 #include "common/field/field.h"
+#include "common/report/privacy_text.h"
 
 #define NAMED_MOST 8u
 
@@ -46,24 +47,6 @@ const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[st
 	return text;
 }
 
-/* Write "2-5, 5-9 and 4 more", as ids. */
-static const char *edges_text(const struct sl_roster *roster, const struct sl_report *r, char *text,
-			      size_t size)
-{
-	uint32_t count = r->why.tolerance.edge_count < NAMED_MOST ? r->why.tolerance.edge_count : NAMED_MOST;
-	size_t used = 0;
-	text[0] = '\0';
-	for (uint32_t e = 0; e < count && used < size; e++) {
-		const struct sl_edge *edge = &r->why.tolerance.edges[e];
-		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32 "-%" PRIu32,
-					 e > 0 ? ", " : "", roster->members[edge->a].id,
-					 roster->members[edge->b].id);
-	}
-	if (r->why.tolerance.missing > count && used < size)
-		snprintf(text + used, size - used, " and %" PRIu32 " more", r->why.tolerance.missing - count);
-	return text;
-}
-
 /* Return the setting that an operator changes to change the parameter. */
 static const char *setting_of(const char *parameter)
 {
@@ -96,25 +79,27 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 			 *larger == '\0' && *fewer == '\0' ? "lower clipping_range or max_weight" : fewer);
 }
 
-/* One cut vertex is enough where kappa is 1; otherwise the learners of the cut must collude. */
-static void tolerance_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
+/* Describe a refusal of the privacy check; `names` names the learners of the report's set. */
+static void privacy_text(const struct sl_roster *roster, const struct sl_report *r, const char *names,
+			 char *text, size_t size)
 {
-	char edges[160], who[256];
-	bool one = r->why.tolerance.kappa <= 1;
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < roster->size; i++)
-		count += sl_bit(r->set, i);
-	snprintf(text, size,
-		 "this graph does not tolerate c = %" PRIu64
-		 ": %s%s%s could learn sums over some of the others; %" PRIu32
-		 " more edge%s would be enough: %s",
-		 r->why.tolerance.tolerance, one && count > 1 ? "each of " : "",
-		 sl_reason_names(roster, r->set, who, sizeof who),
-		 !one	     ? " together"
-		 : count > 1 ? ""
-			     : " alone",
-		 r->why.tolerance.missing, r->why.tolerance.missing == 1 ? "" : "s",
-		 edges_text(roster, r, edges, sizeof edges));
+	struct sl_edge links[SL_ADVICE_MAX];
+	bool few = r->reason == SL_REASON_FEW;
+	struct sl_privacy_refusal refusal = {.privacy = few ? SL_PRIVACY_FEW : SL_PRIVACY_CUT,
+					     .learners = r->why.tolerance.learners,
+					     .kappa = r->why.tolerance.kappa,
+					     .c = r->why.tolerance.tolerance,
+					     .cut = names,
+					     .links = links,
+					     .link_count = r->why.tolerance.edge_count,
+					     .missing = r->why.tolerance.missing};
+	for (uint32_t i = 0; !few && i < roster->size; i++)
+		refusal.cut_count += sl_bit(r->set, i);
+	for (uint32_t e = 0; e < refusal.link_count; e++) {
+		const struct sl_edge *edge = &r->why.tolerance.edges[e];
+		links[e] = (struct sl_edge){roster->members[edge->a].id, roster->members[edge->b].id};
+	}
+	sl_privacy_text(&refusal, text, size);
 }
 
 static bool view_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
@@ -166,14 +151,8 @@ static bool view_text(const struct sl_roster *roster, const struct sl_report *r,
 			 r->why.iterations.limit, r->why.iterations.need);
 		return true;
 	case SL_REASON_FEW:
-		snprintf(text, size,
-			 "%" PRIu32 " learners are too few for c = %" PRIu64 ": with fewer than %" PRIu64
-			 ", the mean itself tells c of them about the others",
-			 r->why.tolerance.learners, r->why.tolerance.tolerance,
-			 r->why.tolerance.tolerance + 2);
-		return true;
 	case SL_REASON_TOLERANCE:
-		tolerance_text(roster, r, text, size);
+		privacy_text(roster, r, names, text, size);
 		return true;
 	default:
 		return false;

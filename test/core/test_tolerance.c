@@ -219,7 +219,7 @@ static struct driver *refused_driver(void)
 	tell_link_state(p, 2, 2, 1, (const sl_id[]){1, 0});
 	tell_link_state(p, 3, 3, 1, (const sl_id[]){1, 0});
 	assert_true(says(p, "compute survey"));
-	p->analysis.kappa = p->analysis.weak_count = 1;
+	p->analysis.kappa = p->analysis.cut_count = 1;
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	assert_true(says(p, "FAILED tolerance 1, wipe, DISCOVER"));
 	assert_false(says(p, "AGREE"));

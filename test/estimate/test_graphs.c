@@ -129,9 +129,9 @@ TEST(what_the_tree_asks)
 			assert_int_equal(sl_family_parse(any[i], n, &topology, &why), SL_OK);
 			assert_int_equal(sl_estimate_family_figures(&topology, n, &formula, NULL), SL_OK);
 			assert_true(look_at(&topology, n, &real));
-			assert_true(formula.backed_up == real.backed_up &&
+			assert_true(formula.backups == real.backups &&
 				    formula.children_most == real.children_most);
-			assert_true(2 * (n - 1) + real.backed_up <= 3 * n - 2);
+			assert_true(2 * (n - 1) + real.backups <= 3 * n - 2);
 		}
 }
 

@@ -285,8 +285,9 @@ static void commit(struct fake *f)
 		return;
 	}
 	record(f, "info", "view",
-	       json_pack("{s:I, s:i, s:I, s:I, s:f, s:i}", "round", round, "attempt", 1, "learners",
-			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "steps", 33));
+	       json_pack("{s:I, s:i, s:I, s:I, s:s, s:i}", "round", round, "attempt", 1, "learners",
+			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mixing", "exact",
+			 "steps", 33));
 	if (faulty(f, "clamp")) /* twice: of an attempt that failed, and of this one */
 		for (json_int_t count = 1; count <= 47000; count += 46999)
 			record(f, "warn", "clamped", json_pack("{s:I, s:I}", "round", round, "count", count));
@@ -300,9 +301,9 @@ static void commit(struct fake *f)
 		write_result(f, t);
 	end_at(f, "mute", false);
 	record(f, "info", "committed",
-	       json_pack("{s:I, s:I, s:I, s:f, s:i, s:f, s:s, s:f, s:i}", "round", round, "learners",
-			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mu", 0.5, "steps", 33,
-			 "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
+	       json_pack("{s:I, s:I, s:I, s:s, s:i, s:f, s:s, s:f, s:i}", "round", round, "learners",
+			 (json_int_t)f->learners, "edges", (json_int_t)f->learners, "mixing", "exact",
+			 "steps", 33, "margin", faulty(f, "margin") ? 0.4 : 0.001, "digest",
 			 faulty(f, "digest") ? "bad0" : DIGEST, "train_s", 0.25, "round_bytes_sent", 1000));
 	if (faulty(f, "late")) {
 		record(f, "info", "finished", json_pack("{s:I}", "rounds", round));

@@ -42,6 +42,11 @@ assert abs(sum(d["rounds"][1]["parts_s"].values()) - d["rounds"][1]["aggregate_s
 assert d["cpu_s"]["mix"] > 0 and d["seconds"] > 0
 CHECK
 
+# An engine that is not the default is named in the row.
+# shellcheck disable=SC2086
+[ "$(status -n 4 --rounds 1 $noise --set mixing=metropolis)" = 0 ] || fail "metropolis: $(cat out err)"
+grep -q "  same, metropolis with mu 0.000000$" out || fail "no engine and no mu: $(cat out)"
+
 # Twice the same, and what launch does.
 waits="--set stall_wait=600 --set ready_wait=600 --set settle_wait=600" # a daemon that fails on the way may train again
 one="-n 4 --rounds 2 --set hidden=1 --seed 5 $waits"
@@ -87,7 +92,7 @@ extra|unexpected argument
 --save made --csv nowhere/x|No such file
 --csv nowhere/x|No such file
 --save no/where|No such file
--n 3 --set tolerance=2|too few for c = 2
+-n 3 --set tolerance=2|too few for tolerance 2
 WRONG
 [ ! -e made ] || fail "a folder without a model is left"
 cp rounds.csv kept

@@ -16,71 +16,72 @@ answers() { # STATUS LINE, then what audit is asked
 }
 
 # The paper's graphs: a hub sees every model, a spoke none, the middle of a line two sums.
-answers 3 'step 1: learns the models of learners 2, 3, 4 and 5 (1 cuts them apart)' star -n 5 --suspects 1
-answers 3 'learners 2, 3, 4, 5, 6, 7, 8, 9, ... and 91 more (1 cuts them apart)' star -n 100 --suspects 1
-answers 0 'step 1: only the sum of all the others PRIVATE: it learns no more than the mean, which everybody gets.' \
-	star -n 5 --suspects 3
-answers 3 'step 1: learns x1+x2 and x4+x5 (3 cuts them apart)' line -n 5 --suspects 3
-answers 3 'step 1: learn the models of learners 1, 3 and 5 (2 and 4 cut them apart)' line -n 5 --suspects 4,2,4
-answers 0 'What learners 1 and 2 of 4 learn together' complete -n 4 --suspects 1,2
-answers 3 'step 1: learn the model of learner 3: there is nobody else' complete -n 3 --suspects 1,2,1
+answers 3 'step 1: learns the models of learners 2, 3, 4 and 5 (1 cuts them apart)' star -n 5 --coalition 1
+answers 3 'learners 2, 3, 4, 5, 6, 7, 8, 9, ... and 91 more (1 cuts them apart)' star -n 100 --coalition 1
+answers 0 'step 1: only the sum of all the others PRIVATE: it learns no more than the mean.' \
+	star -n 5 --coalition 3
+answers 3 'step 1: learns x1+x2 and x4+x5 (3 cuts them apart)' line -n 5 --coalition 3
+answers 3 'step 1: learn the models of learners 1, 3 and 5 (2 and 4 cut them apart)' line -n 5 --coalition 4,2,4
+answers 0 'What learners 1 and 2 of 4 learn together' complete -n 4 --coalition 1,2
+answers 3 'step 1: learn the model of learner 3, the only other participant' complete -n 3 --coalition 1,2,1
 
 # A family that moves, a file and a pipe; each step for itself, and all together.
 printf 'learners 5\nstep 1-2 3-4 1-5 2-5 3-5 4-5\nstep 1-3 2-4 1-5 2-5 3-5 4-5\nstep 1-4 2-3 1-5 2-5 3-5 4-5\n' >pairs.txt
-answers 3 'step 3: learns x1+x4 and x2+x3 (5 cuts them apart) all steps: if no model changes from step to step, learns the models of learners 1, 2, 3 and 4 NOT PRIVATE: it learns more than the mean. The gate refuses such a round at tolerance 1; starling topology repair --tolerance 1 adds the links that are missing.' pairs.txt --suspects 5
-answers 0 'steps 1 to 3: only the sum of all the others all steps: no more than that' pairs.txt --suspects 1
-"$starling" topology audit - --suspects 5 <pairs.txt >piped.txt && fail "a pipe is private"
-"$starling" topology audit pairs.txt --suspects 5 >out.txt && fail "a leak ends with 0"
+answers 3 'step 3: learns x1+x4 and x2+x3 (5 cuts them apart) all steps: if no model changes between steps, learns the models of learners 1, 2, 3 and 4 NOT PRIVATE: it learns more than the mean. The privacy check refuses such a round at tolerance 1; starling topology augment --tolerance 1 adds the missing links.' pairs.txt --coalition 5
+answers 0 'steps 1 to 3: only the sum of all the others all steps: no more than that' pairs.txt --coalition 1
+"$starling" topology audit - --coalition 5 <pairs.txt >piped.txt && fail "a pipe is private"
+"$starling" topology audit pairs.txt --coalition 5 >out.txt && fail "a leak ends with 0"
 cmp out.txt piped.txt || fail "a pipe is audited otherwise than a file"
-"$starling" topology repair pairs.txt 2>/dev/null >repaired.txt
-answers 0 'PRIVATE: it learns no more' repaired.txt --suspects 5
-answers 0 'PRIVATE: no learner learns more than the mean' repaired.txt
+"$starling" topology augment pairs.txt 2>/dev/null >augmented.txt
+answers 0 'PRIVATE: it learns no more' augmented.txt --coalition 5
+answers 0 'PRIVATE: no learner learns more than the mean' augmented.txt
 
 # Who is absent takes no part, and stands out only if models stay as they are.
 printf 'learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 1-3 3-4 1-4\n' >absent.txt
-answers 0 'PRIVATE while models change' absent.txt --suspects 1
-answers 3 'NOT PRIVATE: it learns no more than the mean in each round, but more from all' absent.txt --suspects 1 --unchanged
-answers 0 'step 2: no round: 4 of 5 learners hang together, and it takes 5' absent.txt --suspects 1 --unchanged --quorum 5
+answers 0 'PRIVATE while models change' absent.txt --coalition 1
+answers 3 'NOT PRIVATE: it learns no more than the mean in each round, but more from all' absent.txt --coalition 1 --unchanged
+answers 0 'step 2: no round: 4 of 5 learners are connected, and the quorum is 5' absent.txt --coalition 1 --unchanged --quorum 5
 
 # Nobody is named: the weak points, at most a dozen of them.
 answers 3 'learner 2, step 1: learns the model of learner 1, and x3+x4+x5' line -n 5
 answers 3 'NOT PRIVATE: 3 of 5 learners learn more than the mean.' line -n 5
 answers 3 'learner 5, step 1 (and 2 more): learns x1+x2 and x3+x4' pairs.txt
-answers 3 '... and 6 more; --json names them all' line -n 20
+answers 3 '... and 6 more; --json lists all' line -n 20
 answers 0 'PRIVATE: no learner learns more' ring -n 6
 answers 3 'learners 1 and 4, step 1: learn x2+x3 and x5+x6' ring -n 6 --tolerance 2
-answers 3 'NOT PRIVATE: 9 coalitions of up to 2 learn more than the mean. The gate refuses such a round at tolerance 2; starling topology repair --tolerance 2' ring -n 6 --tolerance 2
-answers 0 'PRIVATE: no coalition as small as that learns more' complete -n 8 --tolerance 4
+answers 3 'NOT PRIVATE: 9 coalitions of up to 2 learn more than the mean. The privacy check refuses such a round at tolerance 2; starling topology augment --tolerance 2' ring -n 6 --tolerance 2
+answers 0 'PRIVATE: no coalition of that size learns more' complete -n 8 --tolerance 4
 
 # JSON has every list in full.
-"$starling" topology audit star -n 100 --suspects 1 --json >json.txt && fail "JSON hides a leak"
+"$starling" topology audit star -n 100 --coalition 1 --json >json.txt && fail "JSON hides a leak"
 tr -d ' \n' <json.txt >flat.txt
-has flat.txt '"suspects":[1]' '"sums":[[2],[3],[4]' ',[99],[100]],"beyond_mean":true' '"rank":99,"models":[2,3,' \
+has flat.txt '"coalition":[1]' '"sums":[[2],[3],[4]' ',[99],[100]],"beyond_mean":true' '"rank":99,"models":[2,3,' \
 	'"rounds":1,"rounds_beyond_mean":1,"private":false' '"quorum":51'
-"$starling" topology audit absent.txt --suspects 1 --json >json.txt || fail "JSON leaks"
+"$starling" topology audit absent.txt --coalition 1 --json >json.txt || fail "JSON leaks"
 tr -d ' \n' <json.txt >flat.txt
 has flat.txt '"absent":[5],"sums":[[2,3,4]],"beyond_mean":false' '"private":true' \
 	'"rank":2,"models":[5],"basis":[{"2":1,"3":1,"4":1},{"5":1}],"beyond_each_step":true'
 "$starling" topology audit pairs.txt --json >json.txt && fail "JSON hides weak points"
 tr -d ' \n' <json.txt >flat.txt
-has flat.txt '"weak":[{"suspects":[5],"steps":[1,2,3]}],"private":false'
+has flat.txt '"weak":[{"coalition":[5],"steps":[1,2,3]}],"private":false'
 
 # Bad input.
-refused 'which topology?' audit --suspects 1
+refused 'no topology given' audit --coalition 1
+refused '--suspects is now called --coalition' audit ring -n 6 --suspects 1
 for list in '' , 3, ,3 a 1-3 '3 5' 3,,5 +3; do
-	refused "--suspects $list: ids and commas, as in 3,5" audit ring -n 6 --suspects "$list"
+	refused "--coalition $list: must be ids and commas, as in 3,5" audit ring -n 6 --coalition "$list"
 done
-refused '--suspects 7: unknown learner 7 (learners are 1 to 6)' audit ring -n 6 --suspects 7
-refused '--suspects 1,0: unknown learner 0 (learners are 1 to 6)' audit ring -n 6 --suspects 1,0
-refused 'unknown learner 4294967297 (learners are 1 to 6)' audit ring -n 6 --suspects 4294967297
-refused '--suspects 1,2,3: these are all; nobody is left to learn about' audit ring -n 3 --suspects 1,2,3
+refused '--coalition 7: unknown learner 7 (learners are 1 to 6)' audit ring -n 6 --coalition 7
+refused '--coalition 1,0: unknown learner 0 (learners are 1 to 6)' audit ring -n 6 --coalition 1,0
+refused 'unknown learner 4294967297 (learners are 1 to 6)' audit ring -n 6 --coalition 4294967297
+refused '--coalition 1,2,3: these are all learners; leave out at least one' audit ring -n 3 --coalition 1,2,3
 refused '--tolerance 5: must be a whole number from 1 to 4' audit ring -n 6 --tolerance 5
 refused '--tolerance 0: must be a whole number from 1 to 4' audit ring -n 6 --tolerance 0
-refused '--suspects names a coalition, --tolerance looks for some: one of them' audit ring -n 6 --tolerance 2 --suspects 1
-refused '--unchanged is about a coalition; name one with --suspects' audit ring -n 6 --unchanged
-refused '--quorum 3: must be 4 to 6 of 6 learners' audit ring -n 6 --suspects 1 --quorum 3
-refused '--quorum 7: must be 4 to 6 of 6 learners' audit ring -n 6 --suspects 1 --quorum 7
+refused '--coalition names learners, --tolerance searches for coalitions: give one of the two' audit ring -n 6 --tolerance 2 --coalition 1
+refused '--unchanged needs a coalition: name one with --coalition' audit ring -n 6 --unchanged
+refused '--quorum 3: must be 4 to 6 of 6 learners' audit ring -n 6 --coalition 1 --quorum 3
+refused '--quorum 7: must be 4 to 6 of 6 learners' audit ring -n 6 --coalition 1 --quorum 7
 refused 'too many coalitions of up to 4 learners' audit line -n 300 --tolerance 4
-refused 'nowhere.txt: neither a file nor a topology' audit nowhere.txt --suspects 1
+refused 'nowhere.txt: neither a file nor a topology' audit nowhere.txt --coalition 1
 printf 'learners 3\nsteps\n' >bad.txt
-refused 'bad.txt:2: "steps" is neither "learners" nor "step"' audit bad.txt --suspects 1
+refused 'bad.txt:2: "steps" is neither "learners" nor "step"' audit bad.txt --coalition 1

@@ -20,7 +20,7 @@ step 1-4
 END
 cmp out.txt want.txt || fail "three files are not three steps"
 [ "$(cat err.txt)" = "4 learners, 3 steps, 0 of them connected; mean degree 0.5 (read as edges)" ] || fail "$(cat err.txt)"
-"$starling" topology show out.txt >/dev/null || fail "what import writes, show does not read"
+"$starling" topology analyze out.txt >/dev/null || fail "what import writes, show does not read"
 "$starling" topology import a.edges b.edges 2>/dev/null | tail -1 | grep -qx step || fail "the last file is no step"
 "$starling" topology import c.edges a.edges --steps 1 2>err.txt | tail -1 | grep -qx 'step 1-4' || fail "--steps"
 [ "$(cat err.txt)" = "4 learners, 1 step, 0 of them connected; mean degree 0.5 (read as edges)" ] || fail "$(cat err.txt)"
@@ -79,7 +79,7 @@ gzip -c walk.movements | "$starling" topology import - --format bonnmotion --ran
 has json.txt '"format": "ns2"' '"learners": 3' '"steps": 5' '"connected": 2' '"degree": 0.93333'
 
 # Bad input.
-refused 'which file?' import
+refused 'no file given' import
 refused 'nowhere: No such file or directory' import nowhere
 refused '.: cannot be read' import .
 refused 'more-than-one-node.edges: No such file' import a.edges more-than-one-node.edges
@@ -87,24 +87,24 @@ printf '1 2\n3\n' >bad.edges
 refused 'bad.edges:2: "3" is half an edge' import a.edges bad.edges
 printf '0 1\n\000\n' >zero.edges
 refused 'zero.edges:2: a byte 0x00: not a text file' import zero.edges
-refused 'a.edges: an edge list has no use for --range (if it is something else, say --format)' import a.edges --range 5
-refused 'a.edges: an edge list has no use for --every' import a.edges --every 5 --format edges
+refused 'a.edges: an edge list takes no --range (if the format is another, give it with --format)' import a.edges --range 5
+refused 'a.edges: an edge list takes no --every' import a.edges --every 5 --format edges
 refused 'b.edges: no node; a schedule needs two or more' import b.edges
 printf '1 1\n' >one.edges
 refused 'one.edges: one node; a schedule needs two or more' import one.edges
-refused "walk.movements: a movement (bonnmotion) needs the radio's --range in metres" import walk.movements
-refused 'walk.tcl: a movement (ns2) has no use for --by' import walk.tcl --by t --range 5
+refused "walk.movements: a movement (bonnmotion) needs --range, the range of a radio in metres" import walk.movements
+refused 'walk.tcl: a movement (ns2) takes no --by' import walk.tcl --by t --range 5
 refused 'walk.tcl: a movement (ns2) is one file, not 2' import walk.tcl walk.tcl --range 5
 refused 'walk.tcl:1: "$node_(0)" is no time' import walk.tcl --range 5 --format bonnmotion
-refused '40 s of movement are more than 100000 steps of 0.0001 s; say --every or --steps' import walk.tcl --range 5 --every 0.0001
-refused 'all.txt: a schedule already' import all.txt
+refused '40 s of movement are more than 100000 steps of 0.0001 s: use a longer --every, or --steps' import walk.tcl --range 5 --every 0.0001
+refused 'all.txt: is a schedule already and needs no import' import all.txt
 refused '--range 0: must be above 0' import walk.tcl --range 0
 refused '--range nan: must be above 0' import walk.tcl --range nan
 refused '--every -1: must be above 0' import walk.tcl --every=-1
 refused '--format gml: must be edges, bonnmotion or ns2' import a.edges --format gml
 refused '--by 2: columns 1 and 2 are the nodes' import a.edges --by 2
 refused '--steps 0: must be a whole number from 1 to 100000' import a.edges --steps 0
-refused '--json takes standard output' import a.edges --json
+refused '--json prints on standard output' import a.edges --json
 refused 'no/folder: No such file or directory' import a.edges -o no/folder
 head -c 40 all.csv.gz >cut.gz
 refused 'cut.gz: ends within the compressed data' import cut.gz

@@ -36,9 +36,9 @@ static uint32_t part_of(const struct brute *b, uint32_t set, uint32_t within)
 }
 
 /* The paper's Theorem: more than the mean iff the others, if two or more, do not hang together. */
-static bool beyond(const struct brute *b, uint32_t present, uint32_t suspects)
+static bool beyond(const struct brute *b, uint32_t present, uint32_t coalition)
 {
-	uint32_t others = present & ~suspects;
+	uint32_t others = present & ~coalition;
 	if (others == 0)
 		return false;
 	return __builtin_popcount(others) == 1 || part_of(b, others, others) != others;
@@ -68,14 +68,14 @@ static void check_graph(const struct brute *b)
 	assert_int_equal(sl_participants_open(&m, &schedule, sl_participants_majority(b->n)), SL_OK);
 	assert_int_equal(sl_participants_at(&m, 0), SL_OK);
 	assert_int_equal(m.present_count, __builtin_popcount(present));
-	for (uint32_t suspects = 0; suspects < 1u << b->n; suspects++) {
+	for (uint32_t coalition = 0; coalition < 1u << b->n; coalition++) {
 		uint32_t member[5], count = 0;
 		for (uint32_t v = 0; v < b->n; v++)
-			if (suspects >> v & 1)
+			if (coalition >> v & 1)
 				member[count++] = v;
 		sl_participants_without(&m, member, count);
-		groups_are(&m, b, present & ~suspects);
-		assert_int_equal(sl_participants_beyond(&m), beyond(b, present, suspects));
+		groups_are(&m, b, present & ~coalition);
+		assert_int_equal(sl_participants_beyond(&m), beyond(b, present, coalition));
 	}
 	sl_participants_close(&m);
 	sl_schedule_close(&schedule);
@@ -91,11 +91,11 @@ TEST(test_the_theorem_on_all_small_graphs)
 }
 
 /* Coalitions within the present part; that contain no smaller weak one. */
-static bool least(const struct brute *b, uint32_t present, uint32_t suspects)
+static bool least(const struct brute *b, uint32_t present, uint32_t coalition)
 {
-	if ((suspects & ~present) != 0 || !beyond(b, present, suspects))
+	if ((coalition & ~present) != 0 || !beyond(b, present, coalition))
 		return false;
-	for (uint32_t part = (suspects - 1) & suspects; part != 0; part = (part - 1) & suspects)
+	for (uint32_t part = (coalition - 1) & coalition; part != 0; part = (part - 1) & coalition)
 		if (beyond(b, present, part))
 			return false;
 	return true;
@@ -141,33 +141,32 @@ TEST(test_too_many_coalitions)
 	struct sl_weak weak;
 	struct sl_error error = {0};
 	assert_int_equal(sl_weak_find(&weak, &schedule, 151, 4, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text,
-			    "too many coalitions of up to 4 learners: ask for fewer with --tolerance, or "
-			    "name some with --suspects");
+	assert_string_equal(error.text, "too many coalitions of up to 4 learners: lower --tolerance, or "
+					"name one with --coalition");
 	assert_null(weak.point);
 	sl_schedule_close(&schedule);
 }
 
 /* ---- reports ---- */
 
-static char *report(const char *text, const char *suspects, bool unchanged, bool *beyond_mean)
+static char *report(const char *text, const char *coalition, bool unchanged, bool *beyond_mean)
 {
 	struct sl_schedule schedule = schedule_of(text);
 	struct sl_error error = {0};
 	uint32_t ids[8];
 	char *got = NULL;
 	size_t bytes = 0, count = 0;
-	for (const char *at = suspects; *at != '\0'; at++)
+	for (const char *at = coalition; *at != '\0'; at++)
 		if (*at != ',')
 			ids[count++] = (uint32_t)(*at - '1');
 	struct sl_audit_request request = {.schedule = &schedule,
 					   .quorum = sl_participants_majority(schedule.learners),
-					   .suspects = ids,
+					   .coalition = ids,
 					   .count = count,
 					   .tolerance = 1,
 					   .unchanged = unchanged};
 	FILE *out = open_memstream(&got, &bytes);
-	int rc = (count > 0 ? sl_audit_suspects : sl_audit_weak)(&request, out, beyond_mean, &error);
+	int rc = (count > 0 ? sl_audit_named : sl_audit_weak)(&request, out, beyond_mean, &error);
 	if (rc != SL_OK)
 		fail_msg("%s", error.text);
 	fclose(out);
@@ -180,10 +179,10 @@ static char *report(const char *text, const char *suspects, bool unchanged, bool
 }
 
 /* What stands below the heading. */
-static void says(const char *text, const char *suspects, bool expected_beyond, const char *expected)
+static void says(const char *text, const char *coalition, bool expected_beyond, const char *expected)
 {
 	bool beyond_mean;
-	char *got = report(text, suspects, false, &beyond_mean);
+	char *got = report(text, coalition, false, &beyond_mean);
 	const char *body = strchr(got, '\n');
 	assert_non_null(body);
 	assert_string_equal(body + 1, expected);
@@ -192,8 +191,8 @@ static void says(const char *text, const char *suspects, bool expected_beyond, c
 }
 
 #define FIX(c)                                                                                               \
-	"The gate refuses such a round at tolerance " c "; starling topology repair --tolerance " c          \
-	" adds the links that are missing.\n"
+	"The privacy check refuses such a round at tolerance " c                                             \
+	"; starling topology augment --tolerance " c " adds the missing links.\n"
 
 /* The hub sees every model; a spoke nothing. */
 TEST(test_the_papers_star)
@@ -203,7 +202,7 @@ TEST(test_the_papers_star)
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
 	says("learners 5\nstep 1-2 1-3 1-4 1-5\n", "2", false,
 	     "step 1: only the sum of all the others\n"
-	     "PRIVATE: it learns no more than the mean, which everybody gets.\n");
+	     "PRIVATE: it learns no more than the mean.\n");
 }
 
 TEST(test_the_papers_line)
@@ -216,18 +215,18 @@ TEST(test_the_papers_line)
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
 	says("learners 5\nstep 1-2 2-3 3-4 4-5\n", "1,5", false,
 	     "step 1: only the sum of all the others\n"
-	     "PRIVATE: together they learn no more than the mean, which everybody gets.\n");
+	     "PRIVATE: together they learn no more than the mean.\n");
 }
 
 TEST(test_the_papers_complete_graph)
 {
 	says("learners 4\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n", "2,3", false,
 	     "step 1: only the sum of all the others\n"
-	     "PRIVATE: together they learn no more than the mean, which everybody gets.\n");
+	     "PRIVATE: together they learn no more than the mean.\n");
 	says("learners 4\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n", "1,2,3", true,
-	     "step 1: learn the model of learner 4: there is nobody else\n"
-	     "NOT PRIVATE: together they learn more than the mean. The gate refuses such a round at "
-	     "tolerance 3.\n");
+	     "step 1: learn the model of learner 4, the only other participant\n"
+	     "NOT PRIVATE: together they learn more than the mean. The privacy check refuses such a "
+	     "round at tolerance 3.\n");
 }
 
 /* The remark after the Theorem: with a benign neighbour each, no model is given away, but partial sums are.
@@ -249,12 +248,12 @@ TEST(test_one_round_is_enough)
 	     "step 1: only the sum of all the others\n"
 	     "step 2: learns the model of learner 1, and x3+x4 (2 cuts them apart)\n"
 	     "step 3: only the sum of all the others\n"
-	     "all steps: no more than that, even if no model changes from step to step\n"
+	     "all steps: no more than that, even if no model changes between steps\n"
 	     "NOT PRIVATE: it learns more than the mean in 1 of 3 rounds. " FIX("1"));
 	says("learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-3 2-3 2-4 1-4\n", "2", false,
 	     "steps 1 to 2: only the sum of all the others\n"
-	     "all steps: no more than that, even if no model changes from step to step\n"
-	     "PRIVATE: it learns no more than the mean, which everybody gets.\n");
+	     "all steps: no more than that, even if no model changes between steps\n"
+	     "PRIVATE: it learns no more than the mean.\n");
 }
 
 /* Pairings: each tells two sums, all three together every model. */
@@ -266,12 +265,12 @@ TEST(test_the_span_over_rounds)
 	     "step 1: learns x1+x2 and x3+x4 (5 cuts them apart)\n"
 	     "step 2: learns x1+x3 and x2+x4 (5 cuts them apart)\n"
 	     "step 3: learns x1+x4 and x2+x3 (5 cuts them apart)\n"
-	     "all steps: if no model changes from step to step, learns the models of learners 1, 2, 3 and 4\n"
+	     "all steps: if no model changes between steps, learns the models of learners 1, 2, 3 and 4\n"
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
 	says("learners 5\nstep 1-2 3-4 1-5 2-5 3-5 4-5\nstep 1-3 2-4 1-5 2-5 3-5 4-5\n", "5", true,
 	     "step 1: learns x1+x2 and x3+x4 (5 cuts them apart)\n"
 	     "step 2: learns x1+x3 and x2+x4 (5 cuts them apart)\n"
-	     "all steps: if no model changes from step to step, learns x1-x4, x2+x4 and x3+x4\n"
+	     "all steps: if no model changes between steps, learns x1-x4, x2+x4 and x3+x4\n"
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
 }
 
@@ -282,12 +281,11 @@ TEST(test_who_was_absent_stands_out)
 	bool beyond_mean;
 	says(text, "1", false,
 	     "step 1: only the sum of all the others\n"
-	     "step 2: only the sum of all the others; learner 5 takes no part\n"
-	     "step 3: no round: 2 of 5 learners hang together, and it takes 3\n"
-	     "all steps: if no model changes from step to step, learns the model of learner 5, and x2+x3+x4\n"
+	     "step 2: only the sum of all the others; learner 5 does not take part\n"
+	     "step 3: no round: 2 of 5 learners are connected, and the quorum is 3\n"
+	     "all steps: if no model changes between steps, learns the model of learner 5, and x2+x3+x4\n"
 	     "PRIVATE while models change: it learns no more than the mean in each round, but more from all "
-	     "of "
-	     "them if models do not change in between.\n");
+	     "rounds together if models do not change in between.\n");
 	char *got = report(text, "1", true, &beyond_mean);
 	assert_true(beyond_mean);
 	assert_non_null(strstr(
@@ -298,10 +296,9 @@ TEST(test_who_was_absent_stands_out)
 TEST(test_no_round_at_all)
 {
 	says("learners 4\nstep 1-2 3-4\nstep 1-2\n", "1", false,
-	     "steps 1 to 2: no round: 2 of 4 learners hang together, and it takes 3\n"
-	     "PRIVATE: there is no round, and nothing to learn.\n");
-	says("learners 4\nstep 1-2 3-4\nstep 1-2\n", "", false,
-	     "PRIVATE: there is no round, and nothing to learn.\n");
+	     "steps 1 to 2: no round: 2 of 4 learners are connected, and the quorum is 3\n"
+	     "PRIVATE: no step has a round.\n");
+	says("learners 4\nstep 1-2 3-4\nstep 1-2\n", "", false, "PRIVATE: no step has a round.\n");
 }
 
 TEST(test_nobody_is_named)
@@ -316,9 +313,9 @@ TEST(test_nobody_is_weak)
 {
 	/* 6 holds those together who take no part */
 	says("learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n", "", false,
-	     "PRIVATE: no learner learns more than the mean, which everybody gets.\n");
+	     "PRIVATE: no learner learns more than the mean.\n");
 	says("learners 4\nstep 1-2 2-3 3-4 1-4\n", "", false,
-	     "PRIVATE: no learner learns more than the mean, which everybody gets.\n");
+	     "PRIVATE: no learner learns more than the mean.\n");
 }
 
 /* ---- words ---- */

@@ -1,7 +1,8 @@
-/* What a step bears and costs, against what is known of small graphs and of the paper's. */
+/* Figures of a step, against known values of small graphs and of the paper's. */
 #include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
+#include "tools/topology/figures.h"
 #include "tools/topology/ids.h"
 
 #define PAPER_P 1020431
@@ -9,33 +10,49 @@
 
 struct world {
 	struct sl_schedule schedule;
-	struct sl_figures figures;
-	struct sl_step_figures f; /* of the last step asked for */
+	struct sl_figures f; /* of the last step asked for */
 };
 
-static void ask(struct world *w, uint64_t p, bool exact)
+static void ask(struct world *w, uint64_t p, uint32_t engines)
 {
-	const struct sl_figures_request request = {.p = p, .floats = FLOATS, .exact = exact};
-	assert_int_equal(sl_figures_open(&w->figures, &w->schedule, &request), SL_OK);
-	assert_int_equal(sl_figures_step(&w->figures, 0, &w->f), SL_OK);
+	const struct sl_figures_request request = {.analysis = {.tolerance = 1,
+								.kappa_most = SL_LEARNERS_MAX,
+								.missing = true,
+								.engines = engines},
+						   .p = p,
+						   .floats = FLOATS};
+	assert_int_equal(sl_figures_open(&w->f, &w->schedule, &request), SL_OK);
+	assert_int_equal(sl_figures_step(&w->f, 0), SL_OK);
 }
 
 static void draw(struct world *w, const char *family, uint32_t n)
 {
 	w->schedule = draw_schedule(family, n, 1);
-	ask(w, PAPER_P, true);
+	ask(w, PAPER_P, SL_ENGINE_SET_ALL);
 }
 
 static void write(struct world *w, const char *text)
 {
 	w->schedule = schedule_of(text);
-	ask(w, PAPER_P, true);
+	ask(w, PAPER_P, SL_ENGINE_SET_ALL);
 }
 
 static void close_world(struct world *w)
 {
-	sl_figures_close(&w->figures);
+	sl_figures_close(&w->f);
 	sl_schedule_close(&w->schedule);
+}
+
+static enum sl_privacy check(const struct world *w, uint64_t c)
+{
+	return sl_privacy_check(w->f.graph.n, w->f.analysis.kappa, c);
+}
+
+static void refusal_is(const struct world *w, uint64_t c, const char *expected)
+{
+	char text[512];
+	sl_figures_refusal(&w->f, c, text, sizeof text);
+	assert_string_equal(text, expected);
 }
 
 static void ids_are(const uint32_t *vertices, uint32_t count, const char *expected)
@@ -51,19 +68,21 @@ TEST(test_star)
 {
 	struct world w;
 	draw(&w, "star", 10);
-	assert_int_equal(w.f.learners, 10);
-	assert_int_equal(w.f.edges, 9);
-	assert_int_equal(w.f.degree_min, 1);
-	assert_int_equal(w.f.degree_max, 9);
-	assert_true(w.f.degree_mean == 1.8 && w.f.parts == 1 && w.f.largest == 10);
-	assert_true(w.f.mu > 0.89 && w.f.mu < 0.91);
-	assert_int_equal(w.f.kappa, 1);
-	ids_are(w.f.cut, w.f.cut_count, "1");
-	ids_are(w.f.articulation, w.f.articulation_count, "1");
-	assert_int_equal(w.f.exact, 2); /* protocol 7 */
-	assert_int_equal(w.f.tree, 2);
-	assert_int_equal(sl_figures_privacy_check(&w.f, 0), SL_PRIVACY_OPEN);
-	assert_int_equal(sl_figures_privacy_check(&w.f, 1), SL_PRIVACY_CUT);
+	assert_int_equal(w.f.graph.n, 10);
+	assert_int_equal(w.f.graph.edges, 9);
+	assert_true(w.f.analysis.components == 1 && w.f.analysis.largest == 10);
+	assert_true(w.f.analysis.mu > 0.89 && w.f.analysis.mu < 0.91);
+	assert_int_equal(w.f.analysis.kappa, 1);
+	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "1");
+	assert_int_equal(w.f.analysis.degree, 2); /* PROTOCOL.md §8.3 exact */
+	assert_int_equal(w.f.analysis.depth, 1);
+	assert_int_equal(check(&w, 0), SL_PRIVACY_KEPT);
+	assert_int_equal(check(&w, 1), SL_PRIVACY_CUT);
+	refusal_is(&w, 0, "");
+	refusal_is(&w, 1,
+		   "tolerance 1 is not met: learner 1 alone could learn sums over parts of the others' "
+		   "models; missing links: 2-3, 3-4, "
+		   "4-5, 5-6, 6-7, 7-8, 8-9, 9-10");
 	close_world(&w);
 }
 
@@ -71,10 +90,14 @@ TEST(test_line)
 {
 	struct world w;
 	draw(&w, "line", 5);
-	assert_int_equal(w.f.kappa, 1);
-	ids_are(w.f.articulation, w.f.articulation_count, "2, 3 and 4");
-	assert_int_equal(w.f.exact, 4);
-	assert_int_equal(w.f.tree, 4);
+	assert_int_equal(w.f.analysis.kappa, 1);
+	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "2, 3 and 4");
+	assert_int_equal(w.f.analysis.degree, 4);
+	assert_int_equal(w.f.analysis.depth, 2);
+	refusal_is(&w, 1,
+		   "tolerance 1 is not met: any one of learners 2, 3 and 4 could learn sums over parts of "
+		   "the others' models; missing link: "
+		   "1-5");
 	close_world(&w);
 }
 
@@ -82,12 +105,11 @@ TEST(test_ring)
 {
 	struct world w;
 	draw(&w, "ring", 6);
-	assert_int_equal(w.f.kappa, 2);
-	assert_int_equal(w.f.cut_count, 2);
-	assert_int_equal(w.f.articulation_count, 0);
-	assert_int_equal(w.f.tree, 6);
-	assert_int_equal(sl_figures_privacy_check(&w.f, 1), SL_PRIVACY_OPEN);
-	assert_int_equal(sl_figures_privacy_check(&w.f, 2), SL_PRIVACY_CUT);
+	assert_int_equal(w.f.analysis.kappa, 2);
+	assert_int_equal(w.f.analysis.cut_count, 2);
+	assert_int_equal(w.f.analysis.depth, 3);
+	assert_int_equal(check(&w, 1), SL_PRIVACY_KEPT);
+	assert_int_equal(check(&w, 2), SL_PRIVACY_CUT);
 	close_world(&w);
 }
 
@@ -95,14 +117,18 @@ TEST(test_complete)
 {
 	struct world w;
 	draw(&w, "complete", 5);
-	assert_int_equal(w.f.kappa, 4);
-	assert_int_equal(w.f.cut_count, 0);
+	assert_int_equal(w.f.analysis.kappa, 4);
+	assert_int_equal(w.f.analysis.cut_count, 0);
 	assert_int_equal(w.f.k, 1);
-	assert_int_equal(w.f.exact, 1);
-	assert_int_equal(w.f.tree, 2);
-	assert_int_equal(sl_figures_privacy_check(&w.f, 3), SL_PRIVACY_OPEN); /* N - 2 may collude */
-	assert_int_equal(sl_figures_privacy_check(&w.f, 4), SL_PRIVACY_FEW);
-	assert_int_equal(sl_figures_privacy_check(&w.f, UINT32_MAX), SL_PRIVACY_FEW);
+	assert_int_equal(w.f.analysis.degree, 1);
+	assert_int_equal(w.f.analysis.depth, 1);
+	assert_int_equal(check(&w, 3), SL_PRIVACY_KEPT); /* N - 2 may collude */
+	assert_int_equal(check(&w, 4), SL_PRIVACY_FEW);
+	assert_int_equal(check(&w, UINT32_MAX), SL_PRIVACY_FEW);
+	refusal_is(&w, 4,
+		   "5 learners are too few for tolerance 4: colluding learners could compute the remaining "
+		   "model from the mean; at least 6 "
+		   "must take part");
 	close_world(&w);
 }
 
@@ -110,14 +136,14 @@ TEST(test_parts)
 {
 	struct world w;
 	write(&w, "learners 6\nstep 1-2 2-3 4-5\n");
-	assert_int_equal(w.f.parts, 3);
-	assert_int_equal(w.f.largest, 3);
-	assert_int_equal(w.f.kappa, 0);
-	assert_int_equal(w.f.cut_count, 0);
-	ids_are(w.f.articulation, w.f.articulation_count, "2");
-	assert_true(w.f.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 && w.f.bytes_most == 0);
-	assert_true(w.f.exact == SL_FIGURE_NONE && w.f.tree == SL_FIGURE_NONE);
-	assert_int_equal(sl_figures_privacy_check(&w.f, 0), SL_PRIVACY_PARTS);
+	assert_int_equal(w.f.analysis.components, 3);
+	assert_int_equal(w.f.analysis.largest, 3);
+	assert_int_equal(w.f.analysis.kappa, 0);
+	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "2");
+	assert_true(w.f.analysis.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 &&
+		    w.f.bytes_most == 0);
+	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 0);
+	refusal_is(&w, 0, "not connected: 3 parts, the largest of 3 learners");
 	close_world(&w);
 }
 
@@ -127,35 +153,45 @@ TEST(test_each_step_has_its_own)
 	write(&w, "learners 4\nstep 1-2 1-3 1-4\nstep 1-2 2-3 3-4 1-4\nstep\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n");
 	static const uint32_t kappa[] = {1, 2, 0, 3}, articulation[] = {1, 0, 0, 0};
 	for (uint32_t s = 0; s < 4; s++) {
-		assert_int_equal(sl_figures_step(&w.figures, s, &w.f), SL_OK);
-		assert_int_equal(w.f.kappa, kappa[s]);
-		assert_int_equal(w.f.articulation_count, articulation[s]);
+		assert_int_equal(sl_figures_step(&w.f, s), SL_OK);
+		assert_int_equal(w.f.analysis.kappa, kappa[s]);
+		assert_int_equal(w.f.analysis.kappa <= 1 ? w.f.analysis.cut_count : 0, articulation[s]);
 	}
 	close_world(&w);
 }
 
-/* A share of 3 bytes and K states of 8 to every neighbour, for each of n + 1 elements. */
+/* By the default engine, exact: a share and deg r = 2 states, of 3 bytes each, for each of n + 1 elements, to
+ * every neighbour. */
 TEST(test_bytes)
 {
 	struct world w;
 	draw(&w, "star", 100);
-	assert_int_equal(w.f.k, 2133);
-	double edge = 100 * (3 + 8 * 2133.0);
+	assert_int_equal(w.f.engine, SL_ENGINE_EXACT);
+	double edge = 100 * 3 * (1 + 2.0);
 	assert_true(w.f.bytes_most == 99 * edge);
 	assert_true(w.f.bytes_mean == 1.98 * edge);
-	w.figures.request.seeded = true;
-	assert_int_equal(sl_figures_step(&w.figures, 0, &w.f), SL_OK);
-	assert_true(w.f.bytes_most == 99 * (32 + 100 * 8 * 2133.0));
+	w.f.request.seeded = true;
+	assert_int_equal(sl_figures_step(&w.f, 0), SL_OK);
+	assert_true(w.f.bytes_most == 99 * (32 + 100 * 3 * 2.0));
+	close_world(&w);
+}
+
+/* Where p is too small for exact, the default engine falls back on metropolis, with states of 8 bytes. */
+TEST(test_bytes_of_the_fallback)
+{
+	struct world w = {.schedule = draw_schedule("star", 100, 1)};
+	ask(&w, 97, SL_ENGINE_SET_ALL);
+	assert_int_equal(w.f.engine, SL_ENGINE_METROPOLIS);
+	assert_true(w.f.bytes_most == 99 * (100 * 1 + 100 * 8 * (double)w.f.k));
 	close_world(&w);
 }
 
 TEST(test_the_exact_engine_may_be_skipped)
 {
-	struct world w;
-	draw(&w, "star", 10);
-	sl_figures_close(&w.figures);
-	ask(&w, PAPER_P, false);
-	assert_true(w.f.exact == SL_FIGURE_NONE && w.f.tree == 2 && w.f.k < UINT64_MAX);
+	struct world w = {.schedule = draw_schedule("star", 10, 1)};
+	ask(&w, PAPER_P, SL_ENGINE_SET_ALL & ~SL_ENGINE_SET(SL_ENGINE_EXACT));
+	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 1 && w.f.k < UINT64_MAX &&
+		    w.f.bytes_most == 0);
 	close_world(&w);
 }
 
@@ -165,9 +201,9 @@ TEST(test_the_field)
 	struct world w;
 	draw(&w, "line", 400);
 	assert_true(w.f.p_bits > 20 && w.f.p_bits < 31);
-	sl_figures_close(&w.figures);
-	ask(&w, 397, true);
-	assert_true(w.f.exact == SL_FIGURE_NONE);
+	sl_figures_close(&w.f);
+	ask(&w, 397, SL_ENGINE_SET_ALL);
+	assert_int_equal(w.f.analysis.degree, 0);
 	close_world(&w);
 }
 
@@ -176,7 +212,7 @@ static void expect_k(const char *text, uint64_t k, uint32_t exact)
 	struct world w;
 	draw(&w, text, 100);
 	assert_int_equal(w.f.k, k);
-	assert_int_equal(w.f.exact, exact);
+	assert_int_equal(w.f.analysis.degree, exact);
 	close_world(&w);
 }
 

@@ -342,16 +342,16 @@ TEST_WITH(test_bonnmotion_with_faults, setup, teardown)
 		{"0 1 2 0", "f:1: 4 numbers, which are no places \"t x y\" (a file with heights must begin "
 			    "with \"#3D\")"},
 		{"0 1 2 9 1 5 6 9 2 3 4 9",
-		 "f:1: time goes back from 9 to 6 (a file with heights must begin with \"#3D\")"},
+		 "f:1: time decreases from 9 to 6 (a file with heights must begin with \"#3D\")"},
 		{"#3D\n0 1 2 3 4", "f:2: 5 numbers, which are no places \"t x y z\""},
-		{"#3D\n5 1 2 3 4 5 6 7", "f:2: time goes back from 5 to 4"},
-		{"-1 0 0", "f:1: a time before 0: -1"},
+		{"#3D\n5 1 2 3 4 5 6 7", "f:2: time decreases from 5 to 4"},
+		{"-1 0 0", "f:1: negative time -1"},
 		{"0 nan 0", "f:1: \"nan\" is no coordinate up to 1e+09"},
 		{"0 1e10 0", "f:1: \"1e10\" is no coordinate up to 1e+09"},
 		{"0 0 -inf", "f:1: \"-inf\" is no coordinate up to 1e+09"},
 		{"1e300 0 0", "f:1: \"1e300\" is no time up to 1e+09"},
 		{"0 0 0 1 2 x", "f:1: \"x\" is no coordinate up to 1e+09"},
-		{"1 0 0 1 0 1", "f:1: two places at the time 1"},
+		{"1 0 0 1 0 1", "f:1: two places at time 1"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		say(w, cases[i].text);
@@ -442,8 +442,8 @@ TEST_WITH(test_ns2_with_faults, setup, teardown)
 	} cases[] = {
 		{"$node_(0) set X_ 1", "f: node 0 is never given its X_ and Y_"},
 		{"$ns_ at 1 \"$node_(3) setdest 1 2 3\"", "f: node 3 is never given its X_ and Y_"},
-		{"$node_(0) set X_ 1\nhello", "f:2: \"hello\" begins no line of an ns-2 movement"},
-		{"$node_(0)", "f:1: \"$node_(0)\" begins no line of an ns-2 movement"},
+		{"$node_(0) set X_ 1\nhello", "f:2: an ns-2 movement has no line that begins with \"hello\""},
+		{"$node_(0)", "f:1: an ns-2 movement has no line that begins with \"$node_(0)\""},
 		{"$node_(0) get X_ 1", "f:1: \"get\" is neither \"set\" nor \"at\""},
 		{"$node_(x) set X_ 1", "f:1: \"$node_(x)\" is no node, as in $node_(0)"},
 		{"$node_(-1) set X_ 1", "f:1: \"$node_(-1)\" is no node, as in $node_(0)"},
@@ -452,7 +452,7 @@ TEST_WITH(test_ns2_with_faults, setup, teardown)
 		{"$node_(0) set W_ 1", "f:1: \"set\" needs X_, Y_ or Z_ and a number"},
 		{"$node_(0) set X_", "f:1: the coordinate is missing"},
 		{"$node_(0) set X_ NaN", "f:1: \"NaN\" is no coordinate from -1e+09 to 1e+09"},
-		{"$node_(0) set X_ 1 2", "f:1: \"2\" is too much"},
+		{"$node_(0) set X_ 1 2", "f:1: unexpected \"2\""},
 		{"$ns_ at", "f:1: the time is missing"},
 		{"$ns_ at -1 \"$node_(0) setdest 1 2 3\"", "f:1: \"-1\" is no time from 0 to 1e+09"},
 		{"$ns_ at 1e99 \"$node_(0) setdest 1 2 3\"", "f:1: \"1e99\" is no time from 0 to 1e+09"},
@@ -463,7 +463,7 @@ TEST_WITH(test_ns2_with_faults, setup, teardown)
 		{"$ns_ at 1 \"$node_(0) setdest 1 2\"", "f:1: the speed is missing"},
 		{"$ns_ at 1 \"$node_(0) setdest 1\"", "f:1: the coordinate is missing"},
 		{"$ns_ at 1 \"$node_(0) setdest 1 2 -3\"", "f:1: \"-3\" is no speed from 0 to 1e+09"},
-		{"$ns_ at 1 \"$node_(0) setdest 1 2 3 4\"", "f:1: \"4\" is too much"},
+		{"$ns_ at 1 \"$node_(0) setdest 1 2 3 4\"", "f:1: unexpected \"4\""},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		say(w, cases[i].text);

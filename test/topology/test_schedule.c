@@ -33,15 +33,15 @@ TEST(test_names_file_and_line)
 		 "s.txt:2: edge 4294967297-1: unknown learner 4294967297 (learners are 1 to 3)"},
 		{"learners 3\nsteps 1-2\n", "s.txt:2: \"steps\" is neither \"learners\" nor \"step\""},
 		{"step 1-2\n",
-		 "s.txt:1: the first line must say how many learners there are, as in \"learners 10\""},
-		{"learners 3\nlearners 3\n", "s.txt:2: \"learners\" stands here for the second time"},
+		 "s.txt:1: the first line must give the number of learners, as in \"learners 10\""},
+		{"learners 3\nlearners 3\n", "s.txt:2: \"learners\" is given a second time"},
 		{"learners\n", "s.txt:1: \"learners\" needs a number, as in \"learners 10\""},
 		{"learners three\n", "s.txt:1: \"learners\" needs a number, as in \"learners 10\""},
-		{"learners 3 4\n", "s.txt:1: \"4\" is too much after \"learners 3\""},
-		{"learners 1\n", "s.txt:1: 1 learners; from 2 to 2000 are possible"},
-		{"learners 2001\n", "s.txt:1: 2001 learners; from 2 to 2000 are possible"},
-		{"learners 3\n\n", "s.txt:2: the file ends without a step"},
-		{"#", "s.txt:1: the file ends without a step"},
+		{"learners 3 4\n", "s.txt:1: unexpected \"4\" after \"learners 3\""},
+		{"learners 1\n", "s.txt:1: 1 learners; must be 2 to 2000"},
+		{"learners 2001\n", "s.txt:1: 2001 learners; must be 2 to 2000"},
+		{"learners 3\n\n", "s.txt:2: the file has no step"},
+		{"#", "s.txt:1: the file has no step"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		struct sl_schedule schedule;
@@ -87,7 +87,7 @@ TEST(test_no_step_can_commit)
 	assert_int_equal(sl_schedule_check(&schedule, 4, note, noted, &error), SL_ERR_INVALID);
 	assert_string_equal(
 		error.text,
-		"no step can commit: at most 3 learners hang together in one, and a round needs 4");
+		"no step can commit: at most 3 learners are connected in a step, and the quorum is 4");
 	assert_string_equal(noted, "");
 	assert_int_equal(sl_schedule_check(&schedule, 3, NULL, NULL, &error), SL_OK);
 	sl_schedule_close(&schedule);

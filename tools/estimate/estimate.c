@@ -7,13 +7,14 @@
 #include "common/wire/codec.h"
 
 #define TLS_RECORD_BYTES 16384.0
-#define TLS_EXTRA_BYTES 22.0		     /* of a record: header, tag, content type */
-#define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
-#define RECORDS 3.0 /* made durable one after the other: PREPARED, RELEASED, the commit */
-#define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a neighbour, under way */
+#define TLS_EXTRA_BYTES 22.0			    /* of a record: header, tag, content type */
+#define CLIP_16 UINT64_C(0x4030000000000000)	    /* the bits of 16.0 */
+#define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a chunk of a neighbour that is under way */
+#define PROCESS_BYTES 15e6			    /* of a learner without a model */
+#define FLOAT_BYTES 40.0			    /* of a learner, for each float */
 
-const char *const sl_estimate_engine_names[SL_ESTIMATE_ENGINES] = {"metropolis", "exact", "tree"};
-const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS] = {"shamir", "additive", "seeded"};
+const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS] = {
+	[SL_SHARING_SHAMIR] = "shamir", [SL_SHARING_ADDITIVE] = "additive", [SL_SHARING_SEEDED] = "seeded"};
 
 /* ---- bytes ---- */
 
@@ -67,8 +68,7 @@ static double records_bytes(const struct sl_estimate_input *in)
 	return on_the_wire(&state) + on_the_wire(&ready);
 }
 
-/* Every record over every link, and back where it was not heard from: all directions but those of the first
- * hearing. */
+/* Every record goes over every link, and back but for the direction from which a learner first heard it. */
 static double flood_bytes(const struct sl_estimate_input *in)
 {
 	double n = (double)in->graph.learners;
@@ -76,160 +76,63 @@ static double flood_bytes(const struct sl_estimate_input *in)
 }
 
 static double share_bytes(const struct sl_estimate_input *in, const struct sl_field *field,
-			  enum sl_estimate_sharing sharing)
+			  enum sl_sharing_kind sharing)
 {
-	return sharing == SL_ESTIMATE_SEEDED ? chunk_bytes(0, SL_KEY_BYTES)
-					     : sl_estimate_vector_bytes(in->floats + 1, field->bytes);
+	return sharing == SL_SHARING_SEEDED ? chunk_bytes(0, SL_KEY_BYTES)
+					    : sl_estimate_vector_bytes(in->floats + 1, field->bytes);
 }
 
 /* ---- one engine ---- */
 
-struct work {
-	double vector;		       /* bytes of a state */
-	double sent_mean, sent_most;   /* states that a learner sends */
-	double mixed_mean, mixed_most; /* and takes in */
-	double mix_ns;
-};
-
-static bool runs(const struct sl_estimate_input *in, const struct sl_field *field,
-		 const struct sl_estimated *planned, enum sl_estimate_engine engine)
-{
-	if (engine == SL_ESTIMATE_METROPOLIS)
-		return planned->k <= SL_ITERATIONS_MAX && field->bits <= SL_MIXING_P_BITS_MAX &&
-		       field->bits <= planned->p_bits_most;
-	return engine == SL_ESTIMATE_TREE || in->graph.degree_r > 0;
-}
-
-static struct work work_of(const struct sl_estimate_input *in, const struct sl_field *field,
-			   enum sl_estimate_engine engine, double exchanges)
+static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const struct sl_field *field,
+				       const struct sl_estimated *planned)
 {
 	const struct sl_estimate_figures *g = &in->graph;
-	double n = (double)g->learners;
-	if (engine == SL_ESTIMATE_TREE) {
-		struct work w = {.vector = sl_estimate_vector_bytes(in->floats + 1, field->bytes),
-				 .mix_ns = in->machine.gather_ns};
-		w.sent_mean = (2 * (n - 1) + g->backed_up) / n;
-		w.sent_most = g->children_most + 2;
-		w.mixed_mean = w.sent_mean;
-		w.mixed_most = w.sent_most;
-		return w;
-	}
-	bool metropolis = engine == SL_ESTIMATE_METROPOLIS;
-	struct work w = {.vector = sl_estimate_vector_bytes(in->floats + 1,
-							    metropolis ? SL_STATE_BYTES : field->bytes)};
-	w.mix_ns = metropolis ? in->machine.metropolis_ns : in->machine.exact_ns;
-	w.sent_mean = w.mixed_mean = exchanges * g->degree_mean;
-	w.sent_most = w.mixed_most = exchanges * g->degree_most;
-	return w;
-}
-
-static double share_ns(const struct sl_estimate_machine *m, enum sl_estimate_sharing sharing, double degree)
-{
-	if (sharing == SL_ESTIMATE_SHAMIR)
-		return (degree + 1) * (m->shamir_ns[0] + m->shamir_ns[1] * degree) + degree * m->gather_ns;
-	if (sharing == SL_ESTIMATE_ADDITIVE)
-		return (degree + 1) * m->additive_ns + degree * m->gather_ns;
-	return 2 * degree * m->seeded_ns;
-}
-
-/* CPU seconds of a learner: making and taking in shares; mixing; what is done anyway. */
-struct cpu {
-	double share, mix, rest;
-};
-
-static struct cpu cpu_of(const struct sl_estimate_input *in, const struct work *w,
-			 enum sl_estimate_sharing sharing, double shares, double degree, double sent,
-			 double mixed)
-{
-	const struct sl_estimate_machine *m = &in->machine;
-	double elements = (double)in->floats + 1;
-	return (struct cpu){.share = 1e-9 * (elements * share_ns(m, sharing, degree) + shares * m->byte_ns),
-			    .mix = 1e-9 * (elements * mixed * w->mix_ns + sent * w->vector * m->byte_ns),
-			    .rest = 1e-9 * elements * m->element_ns +
-				    2 * (double)in->graph.learners * m->verify_s};
-}
-
-/* ---- seconds ---- */
-
-static double apart(const struct sl_estimate_input *in, const struct sl_estimated *planned,
-		    const struct work *w, const struct cpu *most, double shares_most,
-		    const struct sl_estimate_cost *cost)
-{
-	const struct sl_estimate_figures *g = &in->graph;
-	double agree =
-		planned->flood_bytes / (double)g->learners / in->speed + 2 * 2 * (double)g->depth * in->delay;
-	double share = fmax(most->share, shares_most / in->speed) + in->delay;
-	double mix =
-		fmax(most->mix, w->sent_most * w->vector / in->speed) + (double)cost->exchanges * in->delay;
-	return agree + share + mix + most->rest + in->delay + RECORDS * in->machine.record_s;
-}
-
-static double together(const struct sl_estimate_input *in, const struct sl_estimated *planned,
-		       const struct cpu *mean)
-{
-	double n = (double)in->graph.learners, cpu = n * (mean->share + mean->mix + mean->rest);
-	cpu += 1e-9 * planned->flood_bytes * in->machine.byte_ns;
-	return cpu / fmin(in->machine.processors, n) + RECORDS * in->machine.record_s;
-}
-
-/* Chunks of a neighbour at a time. */
-static double lanes_of(const struct sl_estimate_figures *g, enum sl_estimate_engine engine)
-{
-	return engine == SL_ESTIMATE_TREE ? sl_engine_tree_window((uint32_t)g->depth) : SL_WINDOW;
-}
-
-static void cost_of(const struct sl_estimate_input *in, const struct sl_field *field,
-		    const struct sl_estimated *planned, enum sl_estimate_engine engine,
-		    enum sl_estimate_sharing sharing, struct sl_estimate_cost *cost)
-{
-	const struct sl_estimate_figures *g = &in->graph;
-	*cost = (struct sl_estimate_cost){.possible = runs(in, field, planned, engine)};
-	if (!cost->possible)
-		return;
-	cost->exchanges = engine == SL_ESTIMATE_METROPOLIS ? planned->k
-			  : engine == SL_ESTIMATE_EXACT	   ? g->degree_r
-							   : 2 * g->depth;
-	struct work w = work_of(in, field, engine, (double)cost->exchanges);
-	double share = share_bytes(in, field, sharing), flood = planned->flood_bytes / (double)g->learners;
-	struct cpu mean =
-		cpu_of(in, &w, sharing, g->degree_mean * share, g->degree_mean, w.sent_mean, w.mixed_mean);
-	struct cpu most =
-		cpu_of(in, &w, sharing, g->degree_most * share, g->degree_most, w.sent_most, w.mixed_most);
-	cost->bytes_mean = g->degree_mean * share + w.sent_mean * w.vector + flood;
-	cost->bytes_most = g->degree_most * share + w.sent_most * w.vector + flood;
-	cost->bytes_all = (double)g->learners * cost->bytes_mean;
-	cost->cpu_s = mean.share + mean.mix + mean.rest;
-	cost->seconds = in->speed > 0 ? apart(in, planned, &w, &most, g->degree_most * share, cost)
-				      : together(in, planned, &mean);
-	cost->memory = in->machine.process_bytes + in->machine.float_bytes * (double)in->floats +
-		       g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * w.vector);
-}
-
-static void metropolis_of(const struct sl_estimate_input *in, struct sl_estimated *planned)
-{
-	const struct sl_estimate_figures *g = &in->graph;
-	double n = (double)g->learners;
-	planned->k = sl_spectrum_iterations(in->p, (uint32_t)g->learners, g->mu);
-	planned->p_bits_most =
-		g->mu < 1 ? sl_spectrum_p_bits(8 * n * sqrt(2 * g->degree_most * g->edges) / (1 - g->mu)) : 0;
-}
-
-/* The view's own choice, which knows no speeds. */
-static enum sl_engine choose(const struct sl_estimate_input *in, const struct sl_field *field,
-			     const struct sl_estimated *planned)
-{
-	const struct sl_estimate_cost *metropolis = &planned->costs[SL_ESTIMATE_METROPOLIS][0],
-				      *exact = &planned->costs[SL_ESTIMATE_EXACT][0];
-	struct sl_engine_costs costs = {.k = metropolis->possible ? metropolis->exchanges
-								  : SL_ITERATIONS_NONE,
-					.degree = exact->possible ? (uint32_t)in->graph.degree_r : 0,
-					.depth = (uint32_t)in->graph.depth,
-					.children = (uint32_t)in->graph.children_most,
-					.busiest = (uint32_t)in->graph.degree_most,
+	bool metropolis = planned->k <= SL_ITERATIONS_MAX && field->bits <= planned->p_bits_most;
+	return (struct sl_engine_costs){.k = metropolis ? planned->k : SL_ITERATIONS_NONE,
+					.degree = (uint32_t)g->degree_r,
+					.depth = (uint32_t)g->depth,
+					.children = (uint32_t)g->children_most,
+					.busiest = (uint32_t)g->degree_most,
 					.elements = in->floats + 1,
 					.width = field->bytes};
-	uint64_t steps;
-	return sl_engine_choose(SL_ENGINE_AUTO, &costs, &steps);
+}
+
+/* Chunks of a neighbour under way at a time. */
+static double lanes_of(const struct sl_estimate_figures *g, enum sl_engine engine)
+{
+	return engine == SL_ENGINE_TREE ? sl_engine_tree_window((uint32_t)g->depth) : SL_WINDOW;
+}
+
+static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
+		    enum sl_engine engine, double share, double flood, struct sl_estimate_cost *cost)
+{
+	const struct sl_estimate_figures *g = &in->graph;
+	double n = (double)g->learners,
+	       vector = sl_estimate_vector_bytes(in->floats + 1, sl_engine_width(engine, costs->width));
+	uint64_t exchanges = sl_engine_exchanges(engine, costs), links = (uint64_t)llround(2 * g->edges);
+	*cost = (struct sl_estimate_cost){.possible = exchanges > 0, .exchanges = exchanges};
+	if (exchanges == 0)
+		return;
+	uint64_t most =
+		sl_engine_vectors(engine, exchanges, costs->busiest, sl_engine_tree_most(costs->children));
+	uint64_t all = sl_engine_vectors(engine, exchanges, links,
+					 sl_engine_tree_all(g->learners, (uint64_t)llround(g->backups)));
+	cost->bytes_mean = g->degree_mean * share + (double)all / n * vector + flood;
+	cost->bytes_most = g->degree_most * share + (double)most * vector + flood;
+	cost->bytes_all = n * cost->bytes_mean;
+	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats +
+		       g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * vector);
+}
+
+static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estimated *planned)
+{
+	const struct sl_estimate_figures *g = &in->graph;
+	double need = sl_width_need_of((double)g->learners, g->degree_most, g->edges, g->mu);
+	planned->k = sl_spectrum_iterations(in->p, (uint32_t)g->learners, g->mu);
+	planned->p_bits_most = sl_spectrum_p_bits(need);
+	if (planned->p_bits_most > SL_MIXING_P_BITS_MAX)
+		planned->p_bits_most = SL_MIXING_P_BITS_MAX;
 }
 
 void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estimated *planned)
@@ -239,10 +142,13 @@ void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estim
 	int rc = sl_field_init(&field, input->p);
 	assert(rc == SL_OK && input->graph.learners <= UINT32_MAX);
 	(void)rc;
-	metropolis_of(input, planned);
-	for (int e = 0; e < SL_ESTIMATE_ENGINES; e++)
-		for (int s = 0; s < SL_ESTIMATE_SHARINGS; s++)
-			cost_of(input, &field, planned, (enum sl_estimate_engine)e,
-				(enum sl_estimate_sharing)s, &planned->costs[e][s]);
-	planned->automatic = choose(input, &field, planned);
+	plan_metropolis(input, planned);
+	const struct sl_engine_costs costs = costs_of(input, &field, planned);
+	double flood = planned->flood_bytes / (double)input->graph.learners;
+	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
+		for (enum sl_sharing_kind s = SL_SHARING_SHAMIR; s < SL_ESTIMATE_SHARINGS; s++)
+			cost_of(input, &costs, e, share_bytes(input, &field, s), flood,
+				&planned->costs[e][s]);
+	uint64_t exchanges;
+	planned->automatic = sl_engine_choose(SL_ENGINE_AUTO, &costs, &exchanges);
 }

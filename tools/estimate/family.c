@@ -10,12 +10,12 @@ static void set_degree(struct sl_estimate_figures *f, double mean, double most)
 	f->edges = mean * (double)f->learners / 2;
 }
 
-/* Most learners have a neighbour beside their parent; in a tree only those with children have. */
-static void set_tree(struct sl_estimate_figures *f, double depth, double children_most, double backed_up)
+/* Most learners have a neighbour beside their parent; in a graph that is a tree, only those with children. */
+static void set_tree(struct sl_estimate_figures *f, double depth, double children_most, double backups)
 {
 	f->depth = (uint64_t)depth;
 	f->children_most = children_most;
-	f->backed_up = backed_up;
+	f->backups = backups;
 }
 
 static void complete(struct sl_estimate_figures *f, double k)
@@ -72,11 +72,11 @@ static void nearest(struct sl_estimate_figures *f, double k)
 	set_tree(f, ceil(floor(n / 2) / (k / 2)), k, n);
 }
 
-/* A ring of s classes of k/2 learners, who see both classes beside theirs and not their own. */
+/* A ring of s classes of k/2 learners, each linked to both classes beside its own and not to its own. */
 static void neighbours(struct sl_estimate_figures *f, double k)
 {
 	uint64_t s = (uint64_t)llround(2 * (double)f->learners / k);
-	double most = 1; /* of the sums in a class that are 0: lambda = 1 / (k + 1) */
+	double most = 1; /* vectors that sum to 0 in every class: lambda = 1 / (k + 1) */
 	for (uint64_t j = 1; j <= s / 2; j++)
 		most = fmax(most, fabs(1 + k * cos(2 * M_PI * (double)j / (double)s)));
 	set_degree(f, k, k);
@@ -98,8 +98,8 @@ static void grid(struct sl_estimate_figures *f, double k)
 	f->depth_is = columns * rows > n ? SL_ABOUT : SL_EXACTLY;
 }
 
-/* Depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are more than t
- * steps from one; the centre is the luckiest of N, so that this has to come down to ln N. */
+/* Return the depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are
+ * more than t steps from one; the centre is the luckiest of N, so that this has to come down to ln N. */
 static double spreading(double n, double d)
 {
 	double wanted = n * log(fmax(M_E, n / log(n)));
@@ -126,7 +126,7 @@ static void regular(struct sl_estimate_figures *f, double d)
 	f->depth_is = SL_ABOUT;
 }
 
-/* The mean degree has the edges of the square in it; its most, the spread of as many draws. */
+/* The mean degree accounts for the borders of the square; the largest degree, for the spread of n draws. */
 static void geometric(struct sl_estimate_figures *f, double r)
 {
 	double n = (double)f->learners,
@@ -141,7 +141,7 @@ static void geometric(struct sl_estimate_figures *f, double r)
 	f->depth_is = SL_ABOUT;
 }
 
-/* Below it a geometric graph of so many learners is most likely not connected. */
+/* Return the radius below which a geometric graph of n learners is most likely not connected. */
 static double radius_least(double n)
 {
 	return sqrt(log(n) / (M_PI * n));

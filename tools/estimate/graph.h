@@ -1,6 +1,6 @@
-/* graph.h - what adding up masked states takes on a graph, for each engine (protocol 7).
+/* graph.h - the figures of a graph on which the cost of each engine depends (PROTOCOL.md §8 Engines).
  *
- * Of a graph that is at hand (N up to SL_LEARNERS_MAX) everything is computed. Of a family at any N there are
+ * For a given graph (N up to SL_LEARNERS_MAX) everything is computed. For a family at any N there are
  * formulas, with d the degree, W = I - L_w the Metropolis-Hastings matrix, w_ij = 1 / (max(d_i, d_j) + 1):
  *
  *   family        mu                                                      deg r           depth
@@ -15,10 +15,10 @@
  * + log_(d-1) (N ln(N / ln N) / d) geometric:r   ~ 1 - (pi r)^2 / 8                                      <= N
  * - 1        ~ 1.1 / (r sqrt 2)
  *
- * Those without a sign are exact (deg r but for primes that divide a difference of eigenvalues, about N^2/p
- * of all); "<=" is a bound; "~" an estimate: of Friedman's theorem, and of a step of variance r^2/4 in the
- * square. A grid's bound holds because no weight is below 1/5; where its last row is short, bound and depth
- * are estimates.
+ * Formulas without a sign are exact (deg r but for primes that divide a difference of eigenvalues, about
+ * N^2/p of all); "<=" is a bound; "~" an estimate: by Friedman's theorem, and of a step of variance r^2/4 in
+ * the square. A grid's bound holds because no weight is below 1/5; where its last row is short, bound and
+ * depth are estimates.
  */
 #pragma once
 
@@ -33,17 +33,18 @@ struct sl_estimate_figures {
 	double degree_mean, degree_most, edges;
 	double mu;
 	uint64_t degree_r;    /* exchanges of `exact`; 0: it cannot run */
-	uint64_t depth;	      /* of the tree: 2 depth steps of `tree` */
+	uint64_t depth;	      /* of the tree: `tree` takes 2 depth steps */
 	double children_most; /* of a learner in the tree */
-	double backed_up;     /* learners that have a neighbour beside their parent */
+	double backups;	      /* learners that have a neighbour beside their parent */
 	enum sl_certainty mu_is, degree_r_is, depth_is;
 };
 
-/* Of a connected graph: SL_ERR_INVALID if it is not, SL_ERR_RANGE above SL_LEARNERS_MAX, SL_ERR_NOMEM. */
+/* Compute the figures of a connected graph. SL_ERR_INVALID if it is not, SL_ERR_RANGE above SL_LEARNERS_MAX,
+ * SL_ERR_NOMEM. */
 int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field,
 			      struct sl_estimate_figures *figures);
 
-/* Of a family, for any number of learners that it exists for (sl_family_fault). SL_ERR_INVALID: a geometric
- * graph that is hardly ever connected, of a radius below sqrt(ln N / (pi N)). */
+/* Compute the figures of a family, for any number of learners that it exists for (sl_family_fault).
+ * SL_ERR_INVALID: a geometric graph that is hardly ever connected, of a radius below sqrt(ln N / (pi N)). */
 int sl_estimate_family_figures(const struct sl_family *topology, uint64_t learners,
 			       struct sl_estimate_figures *figures, struct sl_error *error);

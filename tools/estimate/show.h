@@ -1,4 +1,4 @@
-/* show.h - a plan as a table, or as JSON. */
+/* show.h - an estimate as a table, or as JSON. */
 #pragma once
 
 #include <jansson.h>

@@ -63,8 +63,9 @@ void sl_plan_close(struct sl_plan *plan);
 int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error);
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
-/* launch_gate.c: warns of the steps that the gate will refuse; SL_ERR_REFUSED when that is all of them. */
-int sl_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+/* Warn of the steps that the privacy check will refuse (privacy_check.c). SL_ERR_REFUSED where it refuses all
+ * of them. */
+int sl_plan_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
 /* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);

@@ -21,10 +21,10 @@ struct sl_command {
 
 int sl_cmd_abort(int argc, char **argv);
 int sl_cmd_bench(int argc, char **argv);
+int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
-int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_reproduce(int argc, char **argv);
 int sl_cmd_simtest(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);

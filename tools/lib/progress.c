@@ -6,24 +6,28 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/mixing/engine.h"
 #include "tools/lib/table.h"
 #include "tools/lib/terminal.h"
 
 #define BAR_BYTES 512u
+#define REMARKS_BYTES 128u
 #define GAUGE_LEAST 8u
 #define GAUGE_MOST 40u
 
-enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MIXING, MEAN, COLUMNS };
+enum { ROUND, LEARNERS, EDGES, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, COLUMNS };
 
-/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from
- * 102 on the engine that mixed. */
+/* 80 columns; the megabytes are those that all learners sent. */
 static const struct sl_column table[COLUMNS] = {
-	[ROUND] = {"round", 5, 0, false},   [LEARNERS] = {"learners", 9, 3, false},
-	[EDGES] = {"edges", 8, 5, false},   [MU] = {"mu", 10, 6, false},
-	[STEPS] = {"steps", 8, 2, false},   [MSE] = {"MSE", 10, 0, false},
-	[TRAIN] = {"train s", 9, 4, false}, [AGGREGATE] = {"aggreg. s", 10, 1, false},
-	[MEGABYTES] = {"MB", 10, 7, false}, [MIXING] = {"mixing", 12, 8, true},
-	[MEAN] = {"mean", 11, 0, true},
+	[ROUND] = {"round", 5, false},
+	[LEARNERS] = {"learners", 9, false},
+	[EDGES] = {"edges", 8, false},
+	[STEPS] = {"steps", 8, false},
+	[MSE] = {"MSE", 10, false},
+	[TRAIN] = {"train s", 9, false},
+	[AGGREGATE] = {"aggreg. s", 10, false},
+	[MEGABYTES] = {"MB", 10, false},
+	[MEAN] = {"mean", 11, true},
 };
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live)
@@ -56,17 +60,11 @@ void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	fflush(progress->out);
 }
 
-static void print_header(struct sl_progress *progress, uint32_t columns)
-{
-	char line[SL_TABLE_LINE_BYTES];
-	progress->columns = columns;
-	sl_table_header(table, COLUMNS, columns, line);
-	sl_progress_line(progress, "%s", line);
-}
-
 void sl_progress_header(struct sl_progress *progress)
 {
-	print_header(progress, sl_table_kept(table, COLUMNS, sl_terminal_width(progress->out)));
+	char line[SL_TABLE_LINE_BYTES];
+	sl_table_header(table, COLUMNS, line);
+	sl_progress_line(progress, "%s", line);
 }
 
 static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CELL_BYTES])
@@ -75,45 +73,50 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 	snprintf(cells[ROUND], SL_CELL_BYTES, "%u", row->round);
 	snprintf(cells[LEARNERS], SL_CELL_BYTES, "%u", row->learners);
 	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", row->edges);
-	snprintf(cells[MU], SL_CELL_BYTES, isnan(row->mu) ? "-" : "%.6f", row->mu);
 	snprintf(cells[STEPS], SL_CELL_BYTES, "%llu", (unsigned long long)row->steps);
 	snprintf(cells[MSE], SL_CELL_BYTES, isnan(row->mse) ? "-" : "%.6f", row->mse);
 	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
 	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
 	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
-	snprintf(cells[MIXING], SL_CELL_BYTES, "%s", row->mixing);
 	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
 }
 
-/* "clamped 47,000, 1 absent"; "" where there is nothing to note */
-static void note(const struct sl_round_row *row, char *text, size_t size)
+/* Append to the remarks of a row, separated by commas. */
+__attribute__((format(printf, 2, 3))) static void remark(char text[static REMARKS_BYTES], const char *format,
+							 ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+	used += (size_t)snprintf(text + used, REMARKS_BYTES - used, ", ");
+	va_start(args, format);
+	vsnprintf(text + used, REMARKS_BYTES - used, format, args);
+	va_end(args);
+}
+
+/* Write ", tree, clamped 47,000, 1 absent": the engine where it is not the default, and what is out of the
+ * ordinary. */
+static void write_remarks(const struct sl_round_row *row, char text[static REMARKS_BYTES])
 {
 	char clamped[SL_THOUSANDS_BYTES];
-	uint32_t missing = sl_round_table_missing(row);
-	size_t used = 0;
-	sl_terminal_thousands(row->clamped, clamped);
 	*text = '\0';
+	if (!isnan(row->mu))
+		remark(text, "%s with mu %.6f", row->mixing, row->mu);
+	else if (*row->mixing != '\0' && strcmp(row->mixing, sl_engine_name(SL_ENGINE_EXACT)) != 0)
+		remark(text, "%s", row->mixing);
+	sl_terminal_thousands(row->clamped, clamped);
 	if (row->clamped > 0)
-		used = (size_t)snprintf(text, size, "clamped %s", clamped);
-	if (missing > 0)
-		snprintf(text + used, size - used, "%s%u absent", used > 0 ? ", " : "", missing);
+		remark(text, "clamped %s", clamped);
+	if (sl_round_table_missing(row) > 0)
+		remark(text, "%u absent", sl_round_table_missing(row));
 }
 
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
 {
-	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], noted[SL_THOUSANDS_BYTES + 32];
-	size_t width = sl_terminal_width(progress->out);
-	uint32_t columns = sl_table_kept(table, COLUMNS, width);
-	if (columns != progress->columns)
-		print_header(progress, columns);
+	char cells[COLUMNS][SL_CELL_BYTES], line[SL_TABLE_LINE_BYTES], remarks[REMARKS_BYTES];
 	fill_cells(row, cells);
-	sl_table_line(table, COLUMNS, columns, cells, line);
-	note(row, noted, sizeof noted);
-	bool fits = width == 0 || strlen(line) + strlen(", ") + strlen(noted) <= width;
-	if (*noted == '\0')
-		sl_progress_line(progress, "%s", line);
-	else
-		sl_progress_line(progress, fits ? "%s, %s" : "%s\n      %s", line, noted);
+	sl_table_line(table, COLUMNS, cells, line);
+	write_remarks(row, remarks);
+	sl_progress_line(progress, "%s%s", line, remarks);
 }
 
 /* What can be said of the models of all rounds together; not verified, no more than was looked at. */

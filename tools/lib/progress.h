@@ -11,9 +11,8 @@
 
 struct sl_progress {
 	FILE *out;
-	bool live;	  /* a terminal that can rewrite a line */
-	bool shown;	  /* a bar stands in the last line */
-	uint32_t columns; /* of the table, as its header was last printed */
+	bool live;  /* a terminal that can rewrite a line */
+	bool shown; /* a bar stands in the last line */
 };
 
 struct sl_bar {
@@ -30,9 +29,9 @@ void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live);
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The table of rounds, with as many columns as the terminal has room for; the header comes again when that
- * changes. A round's last column says "exact" if it was recomputed, "same" if all learners committed the same
- * within the margin, else "NOT EXACT". */
+/* The table of rounds. A round's last column says "exact" if the mean was recomputed, "same" if all learners
+ * committed the same within the margin, else "NOT EXACT"; remarks follow: an engine other than the default,
+ * clamped and absent. */
 void sl_progress_header(struct sl_progress *progress);
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEGREE_USUAL 16u /* of the setting degree_max */
+#define DEGREE_USUAL 16u /* default of the setting degree_max */
 
 void sl_schedule_init(struct sl_schedule *schedule, uint32_t learners)
 {
@@ -17,7 +17,7 @@ void sl_schedule_close(struct sl_schedule *schedule)
 	*schedule = (struct sl_schedule){0};
 }
 
-/* Makes room for `count` more edges and one more step. */
+/* Make room for `count` more edges and one more step. */
 static int grow(struct sl_schedule *s, size_t count)
 {
 	size_t used = s->steps > 0 ? s->start[s->steps] : 0;
@@ -133,11 +133,10 @@ int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_sc
 				warn(context, s, &parts);
 		}
 		if (best < quorum)
-			return sl_err_set(
-				error, SL_ERR_INVALID,
-				"no step can commit: at most %u learners hang together in one, and a round "
-				"needs %u",
-				best, quorum);
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "no step can commit: at most %u learners are connected in a step, "
+					  "and the quorum is %u",
+					  best, quorum);
 	}
 	return SL_OK;
 }

@@ -1,9 +1,9 @@
-/* schedule_graph.h - the graph of one step of a schedule, and memory that is enough for any step. */
+/* schedule_graph.h - the graph of a step of a schedule, and the memory that any of its steps needs. */
 #pragma once
 
 #include "tools/lib/schedule.h"
 
-/* Edges of the step that has most. */
+/* Return the largest number of edges in a step. */
 static inline uint32_t sl_schedule_graph_edges_most(const struct sl_schedule *schedule)
 {
 	size_t most = 0;
@@ -13,12 +13,13 @@ static inline uint32_t sl_schedule_graph_edges_most(const struct sl_schedule *sc
 	return (uint32_t)most;
 }
 
-/* Bytes for a graph and a few lists of its vertices. */
+/* Return the bytes for a graph and a few lists of its vertices. */
 static inline size_t sl_schedule_graph_bytes(uint32_t n, uint32_t edges)
 {
 	return 8192 + 64 * (size_t)n + 24 * (size_t)edges;
 }
 
+/* Build the graph of `step`. */
 static inline int sl_schedule_graph(const struct sl_schedule *schedule, uint32_t step, struct sl_graph *graph,
 				    struct sl_arena *arena)
 {

@@ -1,4 +1,4 @@
-/* The reader of the schedule's text form; see schedule.h for what it looks like. */
+/* The reader of the text form of a schedule, which schedule.h describes. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@ struct parser {
 	const char *name;
 	size_t line;
 	struct sl_schedule *schedule;
-	struct sl_edge *edges; /* of the step being read */
+	struct sl_edge *edges; /* of the step at hand */
 	size_t count, room;
 	struct sl_error *error;
 };
@@ -28,7 +28,7 @@ static int fail(struct parser *p, const char *format, ...)
 	return sl_err_set(p->error, SL_ERR_FORMAT, "%s:%zu: %s", p->name, p->line, what);
 }
 
-/* Reads a decimal number of at most 10 digits at *at; false when there is none. */
+/* Read a decimal number of at most 10 digits at *at. Return false when there is none. */
 static bool number(const char **at, uint64_t *value)
 {
 	const char *start = *at;
@@ -42,12 +42,11 @@ static int read_learners(struct parser *p, const char *rest)
 {
 	uint64_t n;
 	if (p->schedule->learners != 0)
-		return fail(p, "\"learners\" stands here for the second time");
+		return fail(p, "\"learners\" is given a second time");
 	if (rest == NULL || !number(&rest, &n) || *rest != '\0')
 		return fail(p, "\"learners\" needs a number, as in \"learners 10\"");
 	if (n < 2 || n > SL_LEARNERS_MAX)
-		return fail(p, "%llu learners; from 2 to %u are possible", (unsigned long long)n,
-			    SL_LEARNERS_MAX);
+		return fail(p, "%llu learners; must be 2 to %u", (unsigned long long)n, SL_LEARNERS_MAX);
 	p->schedule->learners = (uint32_t)n;
 	return SL_OK;
 }
@@ -106,13 +105,13 @@ static int read_line(struct parser *p, char *line)
 		char *value = strtok_r(NULL, " \t\r\n", &rest);
 		int rc = read_learners(p, value);
 		if (rc == SL_OK && (word = strtok_r(NULL, " \t\r\n", &rest)) != NULL)
-			return fail(p, "\"%.40s\" is too much after \"learners %s\"", word, value);
+			return fail(p, "unexpected \"%.40s\" after \"learners %s\"", word, value);
 		return rc;
 	}
 	if (strcmp(word, "step") != 0)
 		return fail(p, "\"%.40s\" is neither \"learners\" nor \"step\"", word);
 	if (p->schedule->learners == 0)
-		return fail(p, "the first line must say how many learners there are, as in \"learners 10\"");
+		return fail(p, "the first line must give the number of learners, as in \"learners 10\"");
 	return read_step(p, &rest);
 }
 
@@ -140,7 +139,7 @@ int sl_schedule_parse(FILE *in, const char *name, struct sl_schedule *schedule, 
 	int rc = read_lines(&p, in);
 	if (rc == SL_OK && schedule->steps == 0) {
 		p.line += p.line == 0;
-		rc = fail(&p, "the file ends without a step");
+		rc = fail(&p, "the file has no step");
 	}
 	free(p.edges);
 	if (rc != SL_OK)

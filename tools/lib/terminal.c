@@ -1,10 +1,12 @@
 #include "tools/lib/terminal.h"
 
+#include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define WIDTH_LEAST 16u /* of a terminal to speak of */
+#define WIDTH_LEAST 16u /* of a terminal; below, lines are not wrapped */
 
 size_t sl_terminal_width(FILE *out)
 {
@@ -14,8 +16,8 @@ size_t sl_terminal_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SL_WIDTH_USUAL;
 }
 
-/* How much of a line of `length` goes into `room` columns: up to the last space. A word that is longer than
- * the room is left to the terminal, whose breaks are not copied with it. */
+/* Return how much of a line of `length` fits into `room` columns: up to the last space. A word longer than
+ * the room is left to the terminal, whose line breaks are not copied with the text. */
 static size_t fitting(const char *line, size_t length, size_t room)
 {
 	if (length <= room)
@@ -45,6 +47,20 @@ void sl_terminal_fill(FILE *out, const char *text, size_t width)
 		fill_line(out, text, length, width < WIDTH_LEAST ? SIZE_MAX : width);
 		text += length + (text[length] == '\n');
 	}
+}
+
+void sl_terminal_print(FILE *out, const char *format, ...)
+{
+	char *text = NULL;
+	size_t width = sl_terminal_width(out);
+	va_list args;
+	va_start(args, format);
+	if (vasprintf(&text, format, args) < 0)
+		text = NULL;
+	va_end(args);
+	if (text != NULL)
+		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
+	free(text);
 }
 
 void sl_terminal_cut(char *text, size_t columns)

@@ -1,6 +1,6 @@
-/* terminal.h - text for a person at a terminal: its width, lines that fit it, words that a shell reads back.
+/* terminal.h - text on a terminal: its width, wrapped lines, words that a shell reads back.
  *
- * A width counts columns, and is 0 where there is no terminal and nothing needs to fit. Owns nothing.
+ * A width counts columns; it is 0 where there is no terminal. Owns nothing.
  */
 #pragma once
 
@@ -9,20 +9,24 @@
 
 #define SL_WIDTH_USUAL 80u
 
-/* Columns of the terminal that `out` is; asked each time, since a window changes its width. */
+/* Return the current width of the terminal `out`, or 0. */
 size_t sl_terminal_width(FILE *out);
 
-/* Prints lines, each with its newline; what is wider than `width` is broken between words and goes on below,
- * indented by 4 more. */
+/* Print lines, each with its newline; a line wider than `width` is broken between words and continued with an
+ * indent of 4 more. */
 void sl_terminal_fill(FILE *out, const char *text, size_t width);
 
-/* Cuts ASCII text of more than `columns` (at least 1) between words and puts "…" there. The text needs room
- * for columns + 3 bytes. */
+/* Print formatted text as sl_terminal_fill does: at the width of the terminal, or of SL_WIDTH_USUAL where
+ * there is none. */
+void sl_terminal_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Cut ASCII text of more than `columns` (at least 1) between words and put "…" there. The text needs room for
+ * columns + 3 bytes. */
 void sl_terminal_cut(char *text, size_t columns);
 
-/* The text as one word of a shell: as it is, or in single quotes. Cut short when `size` is. */
+/* Write the text as one word of a shell, quoted where needed; cut short where `size` is. */
 void sl_terminal_shell_word(const char *text, char *word, size_t size);
 
-/* "47,000" */
+/* Write a number as "47,000". */
 #define SL_THOUSANDS_BYTES 32u
 void sl_terminal_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES]);

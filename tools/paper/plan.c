@@ -1,7 +1,6 @@
-/* Part i: what `starling plan` says beforehand, and what rounds of daemons then take. */
+/* Part i: the estimates of `starling estimate`, compared with rounds of daemons. */
 #include <math.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "tools/dev/bench/daemons.h"
 #include "tools/estimate/estimate.h"
@@ -17,27 +16,26 @@
 struct one {
 	const char *name, *topology;
 	uint32_t learners, floats;
-	enum sl_estimate_engine engine;
-	enum sl_estimate_sharing sharing;
+	enum sl_engine engine;
+	enum sl_sharing_kind sharing;
 };
 
 static const struct one cases[] = {
-	{"10, complete", "complete", 10, 100000, SL_ESTIMATE_EXACT, SL_ESTIMATE_SHAMIR},
-	{"10, ring", "ring", 10, 100000, SL_ESTIMATE_EXACT, SL_ESTIMATE_SEEDED},
-	{"30, 6 neighbours", "regular:6", 30, 30000, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE},
-	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_EXACT, SL_ESTIMATE_ADDITIVE},
-	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_EXACT, SL_ESTIMATE_SEEDED},
-	{"10, ring", "ring", 10, 1000000, SL_ESTIMATE_TREE, SL_ESTIMATE_SEEDED},
-	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_TREE, SL_ESTIMATE_SEEDED},
+	{"10, complete", "complete", 10, 100000, SL_ENGINE_EXACT, SL_SHARING_SHAMIR},
+	{"10, ring", "ring", 10, 100000, SL_ENGINE_EXACT, SL_SHARING_SEEDED},
+	{"30, 6 neighbours", "regular:6", 30, 30000, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE},
+	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_EXACT, SL_SHARING_ADDITIVE},
+	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_EXACT, SL_SHARING_SEEDED},
+	{"10, ring", "ring", 10, 1000000, SL_ENGINE_TREE, SL_SHARING_SEEDED},
+	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_TREE, SL_SHARING_SEEDED},
 };
 static const struct one quick_cases[] = {
-	{"4, ring", "ring", 4, 1000, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE}};
+	{"4, ring", "ring", 4, 1000, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE}};
 
-enum quantity { BYTES, CPU, SECONDS, MEMORY, QUANTITIES };
-static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "CPU seconds of all",
-						       "seconds of a round", "MB of memory, most"};
-static const char *const keys[QUANTITIES] = {"bytes", "cpu_s", "aggregate_s", "peak_bytes"};
-static const double units[QUANTITIES] = {1e-6, 1, 1, 1e-6};
+enum quantity { BYTES, MEMORY, QUANTITIES };
+static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "MB of memory, most"};
+static const char *const keys[QUANTITIES] = {"bytes", "peak_bytes"};
+static const double units[QUANTITIES] = {1e-6, 1e-6};
 
 struct compared {
 	double planned[QUANTITIES], measured[QUANTITIES];
@@ -47,7 +45,6 @@ struct plans {
 	struct sl_paper *r;
 	const struct one *cases;
 	uint32_t count;
-	struct sl_estimate_machine machine;
 	struct compared compared[CASES_MOST];
 };
 
@@ -56,7 +53,7 @@ struct plans {
 static int plan_one(struct plans *w, uint32_t i, struct sl_error *error)
 {
 	const struct one *c = &w->cases[i];
-	struct sl_estimate_input input = {.floats = c->floats, .p = SL_P_MERSENNE31, .machine = w->machine};
+	struct sl_estimate_input input = {.floats = c->floats, .p = SL_P_MERSENNE31};
 	struct sl_step_graph graph;
 	struct sl_field field;
 	struct sl_estimated planned;
@@ -70,8 +67,7 @@ static int plan_one(struct plans *w, uint32_t i, struct sl_error *error)
 		return sl_err_set(error, rc, "%s: %s", c->name, sl_err_text(rc));
 	sl_estimate_cost_all(&input, &planned);
 	const struct sl_estimate_cost *cost = &planned.costs[c->engine][c->sharing];
-	w->compared[i] = (struct compared){.planned = {cost->bytes_all * 1e-6, cost->cpu_s * c->learners,
-						       cost->seconds, cost->memory * 1e-6}};
+	w->compared[i] = (struct compared){.planned = {cost->bytes_all * 1e-6, cost->memory * 1e-6}};
 	return SL_OK;
 }
 
@@ -91,7 +87,7 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	const struct one *c = &w->cases[i];
 	char mixing[32], sharing[32];
 	json_t *rows = NULL;
-	snprintf(mixing, sizeof mixing, "mixing=%s", sl_estimate_engine_names[c->engine]);
+	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(c->engine));
 	snprintf(sharing, sizeof sharing, "sharing=%s", sl_estimate_sharing_names[c->sharing]);
 	const struct sl_bench_daemons what = {.learners = c->learners,
 					      .size = c->floats,
@@ -113,7 +109,7 @@ static void write_rows(struct plans *w, struct sl_csv *csv, uint32_t i)
 	const struct one *c = &w->cases[i];
 	char name[96];
 	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats,
-		 sl_estimate_sharing_names[c->sharing], sl_estimate_engine_names[c->engine]);
+		 sl_estimate_sharing_names[c->sharing], sl_engine_name(c->engine));
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double planned = w->compared[i].planned[q], measured = w->compared[i].measured[q];
 		sl_page_row(w->r->page);
@@ -139,7 +135,7 @@ static void claim(struct plans *w, enum quantity q)
 		least = fmin(least, ratio);
 		most = fmax(most, ratio);
 	}
-	snprintf(text, sizeof text, "starling plan: %s", quantity_names[q]);
+	snprintf(text, sizeof text, "starling estimate: %s", quantity_names[q]);
 	sl_paper_claim(w->r, 'i', SL_MEASURED, text, "-",
 		       "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most, w->count,
 		       w->cases[w->count - 1].learners);
@@ -155,11 +151,9 @@ static int write_part(struct plans *w, struct sl_error *error)
 	sl_csv_open(&csv, out, "case,quantity,planned,measured");
 	sl_page_heading(w->r->page, "i", "i. Plan against measured");
 	sl_page_text(w->r->page,
-		     "What `starling plan` says beforehand, with the speed of this machine's arithmetic and "
-		     "disk measured first, and the "
-		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and "
-		     "durable records. A plan "
-		     "counts the work: it waits for nobody, and nothing else wants the processors.",
+		     "The estimates of `starling estimate`, and the median of %u rounds of as many daemons "
+		     "on this machine, over "
+		     "loopback, with TLS and durable records.",
 		     ROUNDS - 1);
 	sl_page_table_open(w->r->page, heads, 5);
 	for (uint32_t i = 0; i < w->count; i++)
@@ -172,19 +166,12 @@ static int write_part(struct plans *w, struct sl_error *error)
 
 int sl_paper_plan(struct sl_paper *r, struct sl_error *error)
 {
-	struct plans w = {.r = r,
-			  .cases = cases,
-			  .count = sizeof cases / sizeof *cases,
-			  .machine = sl_estimate_machine_usual};
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	struct plans w = {.r = r, .cases = cases, .count = sizeof cases / sizeof *cases};
 	if (r->options.quick) {
 		w.cases = quick_cases;
 		w.count = sizeof quick_cases / sizeof *quick_cases;
 	}
-	w.machine.processors = processors > 0 ? (uint32_t)processors : 1;
-	int rc = sl_estimate_machine_measure(&w.machine);
-	if (rc != SL_OK)
-		return sl_err_set(error, rc, "cannot measure this machine: %s", sl_err_text(rc));
+	int rc = SL_OK;
 	for (uint32_t i = 0; rc == SL_OK && i < w.count; i++)
 		rc = plan_one(&w, i, error);
 	for (uint32_t i = 0; rc == SL_OK && i < w.count; i++)

@@ -29,7 +29,7 @@ static const char *const titles[] = {"trajectories of a coordinate over six roun
 				     "loss against rounds: floats, weighted and literal encodings",
 				     "what the paper prints: c_τ ≠ 0, the update rule, real numbers",
 				     "growth of time and memory",
-				     "what starling plan says, against rounds of daemons",
+				     "what starling estimate says, against rounds of daemons",
 				     NULL};
 
 const char *sl_write_part_title(char part)

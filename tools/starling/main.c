@@ -13,17 +13,19 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step",
-	 sl_cmd_topology},
+	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
 	{"sim", "play the protocol from seeds, with faults, and check every step", sl_cmd_simtest},
 	{"bench", "measure what a round costs on this machine", sl_cmd_bench},
-	{"plan", "forecast what a round will cost, for each way to share and to mix", sl_cmd_estimate},
+	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
 	{"reproduce", "measure the paper's figures with this code, and write a report", sl_cmd_reproduce},
 	{"logs", "show the learners' logs as one stream in time", sl_cmd_logs},
 	{"abandon", "give up an attempt that a learner lost for good holds up", sl_cmd_abort},
 	{"init", "make this learner's identity and print its roster line", sl_cmd_keygen},
 };
+
+/* Commands of earlier versions, and their names today. */
+static const char *const renamed[][2] = {{"plan", "estimate"}};
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -71,6 +73,11 @@ static int unknown_command(const char *name)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
+	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (strcmp(name, renamed[i][0]) == 0) {
+			fprintf(stderr, "starling: '%s' is now called '%s'\n", name, renamed[i][1]);
+			return SL_EXIT_USAGE;
+		}
 	for (size_t i = 0; i < COMMANDS; i++)
 		sl_suggest(name, commands[i].name, &best, &distance);
 	if (best)

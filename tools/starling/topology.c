@@ -1,10 +1,11 @@
-/* `starling topology`: its verbs, and what they share. */
+/* `starling topology`: its verbs, and their common parts. */
 #include "tools/starling/topology.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/field/field.h"
 #include "common/graph/generate.h"
 #include "common/base/suggest.h"
 #include "common/base/number.h"
@@ -16,8 +17,8 @@ enum { KEY_STEPS = 1000, KEY_SEED };
 
 static const struct argp_option source_options[] = {
 	{"learners", 'n', "N", 0, "number of learners", 0},
-	{"steps", KEY_STEPS, "S", 0, "how many steps (10; 1 if all are the same)", 0},
-	{"seed", KEY_SEED, "S", 0, "of what is drawn at random (1)", 0},
+	{"steps", KEY_STEPS, "S", 0, "number of steps (10; 1 where all steps are the same)", 0},
+	{"seed", KEY_SEED, "S", 0, "seed of random topologies (1)", 0},
 	{0}};
 
 static error_t parse_source(int key, char *arg, struct argp_state *state)
@@ -35,12 +36,13 @@ static error_t parse_source(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (q->text != NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "\"%s\": one topology at a time", arg);
+			argp_failure(state, SL_EXIT_USAGE, 0, "\"%s\" is a second topology; give one", arg);
 		q->text = arg;
 		return 0;
 	case ARGP_KEY_END:
 		if (q->text == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "which topology?");
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "no topology given: NAME[:PARAMETER], a file, or -");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -71,7 +73,8 @@ error_t sl_topology_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->writes && o->json && o->output == NULL)
 			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--json takes standard output; say with -o where the schedule goes");
+				     "--json prints on standard output: write the schedule to a file with -o "
+				     "FILE");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -104,7 +107,15 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 	argp_parse(argp, argc, argv, 0, NULL, input);
 }
 
-/* ---- what comes of it ---- */
+uint64_t sl_prime_or_usage(struct argp_state *state, const char *option, const char *text)
+{
+	uint64_t p = sl_number_or_usage(state, option, text, 3, (UINT64_C(1) << SL_P_BITS_MAX) - 1);
+	if (!sl_field_is_prime(p))
+		argp_failure(state, SL_EXIT_USAGE, 0, "%s %s: not a prime", option, text);
+	return p;
+}
+
+/* ---- output and exit status ---- */
 
 int sl_topology_status(int rc, const struct sl_error *error)
 {
@@ -139,37 +150,39 @@ static const struct verb {
 } verbs[] = {
 	{"generate", sl_topology_generate, "NAME[:PARAMETER] -n N [--steps S] [--seed S]"},
 	{"import", sl_topology_import, "FILE... [--range METRES] [--every SECONDS] [-o FILE]"},
-	{"show", sl_topology_show, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [--json]"},
-	{"audit", sl_topology_audit, "NAME[:PARAMETER]|FILE [-n N] [--suspects ID,ID...] [--json]"},
-	{"repair", sl_topology_repair, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [-o FILE]"},
+	{"analyze", sl_topology_analyze, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [--json]"},
+	{"audit", sl_topology_audit, "NAME[:PARAMETER]|FILE [-n N] [--coalition ID,ID...] [--json]"},
+	{"augment", sl_topology_augment, "NAME[:PARAMETER]|FILE [-n N] [--tolerance C] [-o FILE]"},
 };
 
 #define VERBS (sizeof verbs / sizeof *verbs)
 
 static int usage(FILE *out)
 {
-	char *text = NULL;
-	size_t bytes = 0;
-	FILE *memory = open_memstream(&text, &bytes);
-	if (memory == NULL)
-		return SL_EXIT_FAILED;
 	for (size_t i = 0; i < VERBS; i++)
-		fprintf(memory, "%s starling topology %s %s\n", i == 0 ? "Usage:" : "      ", verbs[i].name,
-			verbs[i].usage);
-	fputs("\nWho is in range of whom, step by step. Topologies:\n", memory);
+		sl_terminal_print(out, "%s starling topology %s %s\n", i == 0 ? "Usage:" : "      ",
+				  verbs[i].name, verbs[i].usage);
+	sl_terminal_print(out, "\nGenerate, import and examine topology schedules: which learners are in "
+			       "range of each other, "
+			       "step by step. Topologies:\n");
 	for (const char *const *line = sl_family_help(); *line != NULL; line++)
-		fprintf(memory, "  %s\n", *line);
-	fputs("\nEach has its own --help with examples.\n", memory);
-	if (fclose(memory) == 0)
-		sl_terminal_fill(out, text, sl_terminal_width(out));
-	free(text);
+		sl_terminal_print(out, "  %s\n", *line);
+	sl_terminal_print(out, "\nEach verb has its own --help with examples.\n");
 	return out == stdout ? 0 : SL_EXIT_USAGE;
 }
 
-static int complain_of_verb(const char *word)
+/* Verbs of earlier versions, and their names today. */
+static const char *const renamed[][2] = {{"show", "analyze"}, {"repair", "augment"}};
+
+static int unknown_verb(const char *word)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
+	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
+		if (strcmp(word, renamed[i][0]) == 0) {
+			fprintf(stderr, "starling topology: '%s' is now called '%s'\n", word, renamed[i][1]);
+			return SL_EXIT_USAGE;
+		}
 	for (size_t i = 0; i < VERBS; i++)
 		sl_suggest(word, verbs[i].name, &best, &distance);
 	if (best != NULL)
@@ -188,5 +201,5 @@ int sl_cmd_topology(int argc, char **argv)
 			return verbs[i].run(argc - 1, argv + 1);
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-?") == 0)
 		return usage(stdout);
-	return *word != '\0' ? complain_of_verb(word) : usage(stderr);
+	return *word != '\0' ? unknown_verb(word) : usage(stderr);
 }

@@ -40,5 +40,5 @@ int sl_topology_generate(int argc, char **argv)
 	printf("# %s, seed %llu\n", request.text, (unsigned long long)request.seed);
 	sl_schedule_write(&schedule, stdout);
 	sl_schedule_close(&schedule);
-	return 0; /* whether standard output took it all, main finds out */
+	return 0; /* main reports an error of standard output */
 }

@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		o->files[q->count++] = arg;
 		return 0;
 	case ARGP_KEY_NO_ARGS:
-		argp_failure(state, SL_EXIT_USAGE, 0, "which file? \"-\" is standard input");
+		argp_failure(state, SL_EXIT_USAGE, 0, "no file given; \"-\" is standard input");
 		return 0;
 	default:
 		return sl_topology_option(key, arg, state);
@@ -81,12 +81,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp_option options[] = {
-	{"format", KEY_FORMAT, "FORMAT", 0, "edges, bonnmotion or ns2 (what the file looks like)", 0},
-	{"range", KEY_RANGE, "METRES", 0, "movements: how far a radio reaches", 0},
+	{"format", KEY_FORMAT, "FORMAT", 0, "edges, bonnmotion or ns2 (detected)", 0},
+	{"range", KEY_RANGE, "METRES", 0, "movements: range of a radio", 0},
 	{"every", KEY_EVERY, "SECONDS", 0, "movements: time between two steps (10)", 0},
-	{"by", KEY_BY, "KEY", 0, "edges: the key, or the column from 3 on, that says an edge's step or time",
-	 0},
-	{"steps", KEY_STEPS, "S", 0, "no more than the first S steps", 0},
+	{"by", KEY_BY, "KEY", 0, "edges: key, or column from 3 on, of the step or time of an edge", 0},
+	{"steps", KEY_STEPS, "S", 0, "import only the first S steps", 0},
 	{"output", 'o', "FILE", 0, "write the schedule there (standard output)", 0},
 	{"json", SL_KEY_JSON, NULL, 0, "print the summary as JSON on standard output; needs -o", 0},
 	{0}};
@@ -94,16 +93,20 @@ static const struct argp argp = {
 	options,
 	parse,
 	"FILE...",
-	"Make a schedule of what others recorded: NetworkX edge lists, movements of BonnMotion and ns-2.\v"
-	"edges: two names a line, as NetworkX writes them; data behind them is skipped, # starts a comment, "
-	"and a loop says that a node is there. Each file is a step, in the order given. With --by all edges "
-	"say their step or time themselves, and the times that occur become the steps.\n"
+	"Make a schedule from recorded data: NetworkX edge lists, movements of BonnMotion and ns-2.\v"
+	"edges: two names in each line, as NetworkX writes them; data after them is skipped, # starts a "
+	"comment, and a loop "
+	"adds a node without a link. Each file is a step, in the order given. With --by, each edge has its "
+	"own step or time, "
+	"and the times that occur become the steps.\n"
 	"\n"
-	"bonnmotion, ns2: one file, .gz too. A step every few seconds from 0 to the end of the last "
-	"movement; two nodes are in range if they are within METRES at that instant. Heights are not used.\n"
+	"bonnmotion, ns2: one file, also .gz. Steps are taken at regular times from 0 to the end of the last "
+	"movement; two nodes "
+	"are in range if they are within METRES of each other at that time. Heights are not used.\n"
 	"\n"
-	"Nodes that are not called 1 to N become learners in numeric order, or alphabetically; comments in "
-	"the schedule say who is who.\n"
+	"Nodes whose names are not 1 to N become learners in numeric or alphabetical order; comments in the "
+	"schedule give their "
+	"names.\n"
 	"\n"
 	"Examples:\n"
 	"  starling topology import monday.edges tuesday.edges >week.txt\n"
@@ -116,7 +119,7 @@ static const struct argp argp = {
 	NULL,
 	NULL};
 
-/* ---- what was found ---- */
+/* ---- summary ---- */
 
 struct summary {
 	uint32_t connected;

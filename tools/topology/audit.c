@@ -1,22 +1,23 @@
-/* What named suspects learn. */
+/* What a named coalition learns. */
 #include "tools/topology/audit.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 #include "tools/lib/terminal.h"
+#include "tools/topology/annotations.h"
 #include "tools/topology/ids.h"
 #include "tools/topology/json.h"
 #include "tools/topology/leakage_text.h"
-#include "tools/topology/notes.h"
 
 struct inquiry {
 	const struct sl_audit_request *request;
 	struct sl_participants participants;
 	struct sl_leakage leakage; /* over all steps so far */
 	void *memory;		   /* of the audit */
-	uint32_t rounds, beyond;   /* steps: with a quorum; in which they learn more than the mean */
-	uint32_t groups_most;	   /* of a step: what it tells without the others */
+	uint32_t rounds,
+		beyond; /* steps with a quorum; steps in which the coalition learns more than the mean */
+	uint32_t groups_most; /* sums learned in a step, at most */
 };
 
 static int open_inquiry(struct inquiry *q, const struct sl_audit_request *request)
@@ -33,7 +34,7 @@ static int open_inquiry(struct inquiry *q, const struct sl_audit_request *reques
 	rc = sl_field_init(&field, SL_P_MERSENNE31);
 	if (rc == SL_OK)
 		rc = sl_leakage_init(&q->leakage, n, &field, &arena);
-	return rc == SL_OK ? sl_leakage_coalition(&q->leakage, request->suspects, request->count) : rc;
+	return rc == SL_OK ? sl_leakage_coalition(&q->leakage, request->coalition, request->count) : rc;
 }
 
 static void close_inquiry(struct inquiry *q)
@@ -48,7 +49,7 @@ static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
 	int rc = sl_participants_at(m, step);
 	if (rc != SL_OK)
 		return sl_err_set(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
-	sl_participants_without(m, q->request->suspects, q->request->count);
+	sl_participants_without(m, q->request->coalition, q->request->count);
 	if (m->present_count == 0)
 		return SL_OK;
 	uint32_t groups = sl_leakage_round(&q->leakage, &m->graph, m->present, NULL);
@@ -60,7 +61,7 @@ static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Whether the steps tell more together than one of them alone. */
+/* Return whether all steps together reveal more than one of them alone. */
 static bool together(const struct inquiry *q)
 {
 	return q->leakage.rank > q->groups_most;
@@ -75,7 +76,7 @@ static bool verdict(const struct inquiry *q)
 
 typedef void (*writer)(FILE *out, const struct inquiry *q);
 
-/* To free(); NULL when memory is short. */
+/* Return what `write` writes, to free(); NULL when memory is short. */
 static char *text_of(writer write, const struct inquiry *q)
 {
 	char *text = NULL;
@@ -91,9 +92,8 @@ static char *text_of(writer write, const struct inquiry *q)
 static void print(writer write, const struct inquiry *q, FILE *out)
 {
 	char *text = text_of(write, q);
-	size_t width = sl_terminal_width(out);
 	if (text != NULL)
-		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
+		sl_terminal_print(out, "%s", text);
 	free(text);
 }
 
@@ -101,7 +101,7 @@ static void write_heading(FILE *out, const struct inquiry *q)
 {
 	const struct sl_audit_request *r = q->request;
 	fputs("What ", out);
-	sl_ids_write_learners(out, r->suspects, r->count);
+	sl_ids_write_learners(out, r->coalition, r->count);
 	fprintf(out, " of %u %s from the rounds. ", r->schedule->learners,
 		r->count == 1 ? "learns" : "learn together");
 	fputs(SL_LEARNED_LEGEND "\n", out);
@@ -109,7 +109,7 @@ static void write_heading(FILE *out, const struct inquiry *q)
 
 static void write_step(FILE *out, const struct inquiry *q)
 {
-	sl_leakage_text_learned(out, &q->participants, q->request->suspects, q->request->count, true);
+	sl_leakage_text_learned(out, &q->participants, q->request->coalition, q->request->count, true);
 }
 
 static void write_together(FILE *out, const struct inquiry *q)
@@ -118,11 +118,10 @@ static void write_together(FILE *out, const struct inquiry *q)
 		return;
 	fputs("all steps: ", out);
 	if (!together(q)) {
-		fputs("no more than that, even if no model changes from step to step\n", out);
+		fputs("no more than that, even if no model changes between steps\n", out);
 		return;
 	}
-	fprintf(out, "if no model changes from step to step, %s ",
-		q->request->count == 1 ? "learns" : "learn");
+	fprintf(out, "if no model changes between steps, %s ", q->request->count == 1 ? "learns" : "learn");
 	sl_leakage_text_span(out, &q->leakage);
 	fputc('\n', out);
 }
@@ -132,30 +131,30 @@ static void write_verdict(FILE *out, const struct inquiry *q)
 	const struct sl_audit_request *r = q->request;
 	const char *who = r->count == 1 ? "it learns" : "together they learn";
 	if (q->rounds == 0)
-		fputs("PRIVATE: there is no round, and nothing to learn.\n", out);
+		fputs("PRIVATE: no step has a round.\n", out);
 	else if (q->beyond > 0)
 		sl_leakage_text_not_private(out, who, q->beyond, q->rounds, (uint32_t)r->count,
 					    r->schedule->learners);
 	else if (together(q))
 		fprintf(out,
-			"%s: %s no more than the mean in each round, but more from all of them if models do "
-			"not change in between.\n",
+			"%s: %s no more than the mean in each round, but more from all rounds together if "
+			"models do not change in between.\n",
 			r->unchanged ? "NOT PRIVATE" : "PRIVATE while models change", who);
 	else
-		fprintf(out, "PRIVATE: %s no more than the mean, which everybody gets.\n", who);
+		fprintf(out, "PRIVATE: %s no more than the mean.\n", who);
 }
 
 static int print_text(struct inquiry *q, FILE *out, struct sl_error *error)
 {
-	struct sl_notes notes = {.count = 0};
+	struct sl_annotations annotations = {.count = 0};
 	int rc = SL_OK;
 	print(write_heading, q, out);
 	for (uint32_t s = 0; rc == SL_OK && s < q->request->schedule->steps; s++) {
 		rc = ask_step(q, s, error);
 		if (rc == SL_OK)
-			sl_notes_add(&notes, s, text_of(write_step, q));
+			sl_annotations_add(&annotations, s, text_of(write_step, q));
 	}
-	sl_notes_print(&notes, out);
+	sl_annotations_print(&annotations, out);
 	if (rc == SL_OK) {
 		print(write_together, q, out);
 		print(write_verdict, q, out);
@@ -228,13 +227,13 @@ static int print_json(struct inquiry *q, FILE *out, struct sl_error *error)
 	}
 	json_t *all = json_pack("{s:I, s:I, s:o, s:o, s:o, s:I, s:I, s:b}", "learners",
 				(json_int_t)r->schedule->learners, "quorum", (json_int_t)r->quorum,
-				"suspects", sl_json_ids(r->suspects, r->count), "steps", steps,
+				"coalition", sl_json_ids(r->coalition, r->count), "steps", steps,
 				"unchanged_models", span_json(q), "rounds", (json_int_t)q->rounds,
 				"rounds_beyond_mean", (json_int_t)q->beyond, "private", !verdict(q));
 	return sl_json_print(all, out, error);
 }
 
-int sl_audit_suspects(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error)
+int sl_audit_named(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error)
 {
 	struct inquiry q;
 	int rc = open_inquiry(&q, request);

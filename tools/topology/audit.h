@@ -1,9 +1,10 @@
-/* audit.h - reports of what learners learn who pool all they see (protocol 4, F2; the paper's
+/* audit.h - reports on what colluding learners learn (PROTOCOL.md §2.3 What a coalition learns; the paper's
  * Theorem).
  *
- * In a step they learn the sum of the models of each group into which the others fall without them, and
- * nothing else. More than one group is more than the mean; so is the only other learner's model. Over all
- * steps, had no model changed in between, they learn the span of these sums.
+ * In a step, a coalition learns the sum of the models of each group into which the other learners fall
+ * without it, and nothing else. More than one group is more than the mean; so is a group of one learner,
+ * whose model it is. Over all steps, if no model changes in between, the coalition learns the span of these
+ * sums.
  */
 #pragma once
 
@@ -11,15 +12,15 @@
 
 struct sl_audit_request {
 	const struct sl_schedule *schedule;
-	uint32_t quorum;	  /* learners that a round takes */
-	const uint32_t *suspects; /* ascending, each once; some but not all */
-	size_t count;		  /* 0: nobody is named, look for them */
-	uint32_t tolerance;	  /* then: in coalitions of up to so many */
-	bool unchanged;		  /* the steps count as one: models do not change in between */
+	uint32_t quorum;	   /* learners that a round takes */
+	const uint32_t *coalition; /* ascending, each once; some but not all learners */
+	size_t count;		   /* 0: no coalition is named, search for weak ones */
+	uint32_t tolerance;	   /* then: of up to so many learners */
+	bool unchanged;		   /* models do not change between the steps, which then count as one */
 	bool json;
 };
 
-/* Prints the report. *beyond: whether anybody asked about learns more than the mean. */
-int sl_audit_suspects(const struct sl_audit_request *request, FILE *out, bool *beyond,
-		      struct sl_error *error);
+/* Print the report on the named coalition. *beyond: whether it learns more than the mean. */
+int sl_audit_named(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error);
+/* Print which coalitions learn more than the mean. *beyond: whether there are any. */
 int sl_audit_weak(const struct sl_audit_request *request, FILE *out, bool *beyond, struct sl_error *error);

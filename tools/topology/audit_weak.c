@@ -1,4 +1,4 @@
-/* Nobody is named: which coalitions learn more than the mean. */
+/* Which coalitions learn more than the mean. */
 #include <stdlib.h>
 
 #include "tools/lib/terminal.h"
@@ -18,7 +18,7 @@ struct report {
 	struct sl_participants participants;
 };
 
-/* "learner 4, step 3 (and 2 more): learns x1+x2 and x3+x5" */
+/* Write "learner 4, step 3 (and 2 more): learns x1+x2 and x3+x5". */
 static int write_coalition(struct report *r, size_t at, FILE *out)
 {
 	const struct sl_weak_point *p = &r->weak->point[at];
@@ -50,12 +50,12 @@ static void write_verdict(const struct report *r, size_t coalitions, FILE *out)
 	uint32_t c = r->request->tolerance, n = r->request->schedule->learners;
 	char who[96];
 	if (r->weak->rounds == 0) {
-		fputs("PRIVATE: there is no round, and nothing to learn.\n", out);
+		fputs("PRIVATE: no step has a round.\n", out);
 		return;
 	}
 	if (coalitions == 0) {
-		fprintf(out, "PRIVATE: no %s more than the mean, which everybody gets.\n",
-			c == 1 ? "learner learns" : "coalition as small as that learns");
+		fprintf(out, "PRIVATE: no %s learns more than the mean.\n",
+			c == 1 ? "learner" : "coalition of that size");
 		return;
 	}
 	if (c == 1)
@@ -72,7 +72,7 @@ static void write_heading(const struct report *r, FILE *out)
 	uint32_t c = r->request->tolerance;
 	fputs("What ", out);
 	if (c == 1)
-		fprintf(out, "each of %u learners learns on its own", r->request->schedule->learners);
+		fprintf(out, "each of %u learners learns alone", r->request->schedule->learners);
 	else
 		fprintf(out, "up to %u of %u learners learn together", c, r->request->schedule->learners);
 	fputs(" from the rounds, if more than the mean. " SL_LEARNED_LEGEND "\n", out);
@@ -89,7 +89,7 @@ static int write_report(struct report *r, FILE *out)
 			return rc;
 	}
 	if (coalitions > said)
-		fprintf(out, "... and %zu more; --json names them all\n", coalitions - said);
+		fprintf(out, "... and %zu more; --json lists all\n", coalitions - said);
 	write_verdict(r, coalitions, out);
 	return SL_OK;
 }
@@ -99,7 +99,7 @@ static int print_text(const struct sl_audit_request *request, const struct sl_we
 {
 	struct report r = {.request = request, .weak = weak};
 	char *text = NULL;
-	size_t bytes = 0, width = sl_terminal_width(out);
+	size_t bytes = 0;
 	FILE *memory = open_memstream(&text, &bytes);
 	int rc = sl_participants_open(&r.participants, request->schedule, request->quorum);
 	if (memory == NULL)
@@ -107,7 +107,7 @@ static int print_text(const struct sl_audit_request *request, const struct sl_we
 	if (rc == SL_OK)
 		rc = write_report(&r, memory);
 	if (memory != NULL && fclose(memory) == 0 && rc == SL_OK)
-		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
+		sl_terminal_print(out, "%s", text);
 	free(text);
 	sl_participants_close(&r.participants);
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
@@ -121,7 +121,7 @@ static json_t *coalition_json(const struct sl_weak *weak, size_t at)
 	json_t *steps = json_array();
 	for (size_t i = at; i < sl_weak_next(weak, at); i++)
 		json_array_append_new(steps, json_integer((json_int_t)weak->point[i].step + 1));
-	return json_pack("{s:o, s:o}", "suspects", sl_json_ids(p->member, p->size), "steps", steps);
+	return json_pack("{s:o, s:o}", "coalition", sl_json_ids(p->member, p->size), "steps", steps);
 }
 
 static int print_json(const struct sl_audit_request *request, const struct sl_weak *weak, FILE *out,

@@ -16,3 +16,13 @@ void sl_ids_write_learners(FILE *out, const uint32_t *vertices, size_t count)
 	fputs(count == 1 ? "learner " : "learners ", out);
 	sl_ids_write(out, vertices, count);
 }
+
+void sl_ids_text(const uint32_t *vertices, size_t count, char *text, size_t size)
+{
+	FILE *out = fmemopen(text, size, "w");
+	*text = '\0';
+	if (out == NULL)
+		return;
+	sl_ids_write_learners(out, vertices, count);
+	fclose(out);
+}

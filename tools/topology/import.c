@@ -26,7 +26,7 @@ enum sl_import_format sl_import_format_find(const char *name)
 	return SL_IMPORT_FORMATS;
 }
 
-/* What is wrong with all files together is said of the first. */
+/* Name the first file in an error that concerns all of them. */
 static int rejection_first(const struct sl_import_request *q, struct sl_error *error)
 {
 	return sl_err_wrap(error, "%s", strcmp(q->files[0], "-") == 0 ? "standard input" : q->files[0]);
@@ -45,8 +45,8 @@ int sl_import_name(const struct sl_import_text *text, struct sl_import_names *na
 	return SL_OK;
 }
 
-/* Counts the words of a line that are numbers; 0 when one is not. BonnMotion writes its times with a point.
- */
+/* Return the number of words in a line of numbers, 0 when one is no number. BonnMotion writes times with a
+ * point. */
 static uint32_t numbers_in(const char *line, bool *pointed)
 {
 	uint32_t count = 0;
@@ -83,7 +83,7 @@ enum sl_import_format sl_import_guess(struct sl_import_text *text)
 
 /* ---- edge lists ---- */
 
-/* Whether the edges say when they are; else each file is a step, also one without an edge. */
+/* Return whether the edges have a step or time; else each file is a step, even without an edge. */
 static bool timed(const struct sl_import_request *q)
 {
 	return q->by != NULL || q->by_column != 0;
@@ -95,7 +95,7 @@ static int in_time(const void *left, const void *right)
 	return (a->when > b->when) - (a->when < b->when);
 }
 
-/* The contacts of one step, all of one time, from *at on. */
+/* Add one step: the contacts of one time, from *at on. */
 static int add_step(const struct sl_contacts *c, size_t *at, double when, const uint32_t *vertex,
 		    struct sl_edge *edges, struct sl_schedule *schedule)
 {
@@ -133,7 +133,7 @@ static int contacts_schedule(const struct sl_import_request *request, struct sl_
 	qsort(contacts->contact, contacts->count, sizeof *contacts->contact, in_time);
 	int rc = add_steps(request, contacts, vertex, schedule);
 	if (rc == SL_ERR_RANGE)
-		return sl_err_set(error, SL_ERR_FORMAT, "more than %u steps; --steps keeps the first of them",
+		return sl_err_set(error, SL_ERR_FORMAT, "more than %u steps: use --steps to keep the first",
 				  SL_IMPORT_STEPS_MAX);
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
@@ -147,9 +147,10 @@ static int count_steps(const struct sl_import_request *request, double every_s, 
 	if (request->steps != 0 && count > request->steps)
 		count = request->steps;
 	if (count > SL_IMPORT_STEPS_MAX)
-		return sl_err_set(error, SL_ERR_FORMAT,
-				  "%g s of movement are more than %u steps of %g s; say --every or --steps",
-				  end_s, SL_IMPORT_STEPS_MAX, every_s);
+		return sl_err_set(
+			error, SL_ERR_FORMAT,
+			"%g s of movement are more than %u steps of %g s: use a longer --every, or --steps",
+			end_s, SL_IMPORT_STEPS_MAX, every_s);
 	*steps = (uint32_t)count;
 	return SL_OK;
 }
@@ -165,7 +166,8 @@ static int tracks_schedule(const struct sl_import_request *request, const struct
 	rc = sl_import_tracks_schedule(tracks, vertex, request->range_m, every_s, steps, SL_IMPORT_LINKS_MAX,
 				       schedule);
 	if (rc == SL_ERR_RANGE)
-		return sl_err_set(error, SL_ERR_FORMAT, "more than %u links in all; say --every or --steps",
+		return sl_err_set(error, SL_ERR_FORMAT,
+				  "more than %u links in all: use a longer --every, or --steps",
 				  SL_IMPORT_LINKS_MAX);
 	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
@@ -179,24 +181,25 @@ struct reading {
 	struct sl_import_tracks *tracks;
 };
 
-/* Options that the format has no use for are a misunderstanding. */
+/* Refuse options that do not fit the format. */
 static int check_options(const struct sl_import_request *q, enum sl_import_format format,
 			 struct sl_error *error)
 {
-	const char *force = q->format != SL_IMPORT_GUESS ? "" : " (if it is something else, say --format)";
+	const char *force =
+		q->format != SL_IMPORT_GUESS ? "" : " (if the format is another, give it with --format)";
 	const char *name = format_names[format];
 	bool edges = format == SL_IMPORT_EDGES;
 	if (edges && (q->range_m > 0 || q->every_s > 0))
-		sl_err_set(error, SL_ERR_INVALID, "an edge list has no use for --%s%s",
+		sl_err_set(error, SL_ERR_INVALID, "an edge list takes no --%s%s",
 			   q->range_m > 0 ? "range" : "every", force);
 	else if (!edges && timed(q))
-		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) has no use for --by%s", name, force);
+		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) takes no --by%s", name, force);
 	else if (!edges && q->count > 1)
 		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) is one file, not %zu%s", name, q->count,
 			   force);
 	else if (!edges && !(q->range_m > 0))
-		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) needs the radio's --range in metres%s",
-			   name, force);
+		sl_err_set(error, SL_ERR_INVALID,
+			   "a movement (%s) needs --range, the range of a radio in metres%s", name, force);
 	else
 		return SL_OK;
 	return rejection_first(q, error);
@@ -213,13 +216,13 @@ static bool is_schedule(struct sl_import_text text)
 	return false;
 }
 
-/* The first file that says anything decides what all of them are. */
+/* Take the format of all files from the first that is not empty. */
 static int settle(struct reading *r, struct sl_import_text *text)
 {
 	enum sl_import_format *format = &r->import->format;
 	if (*format == SL_IMPORT_GUESS && is_schedule(*text))
-		return sl_err_set(text->error, SL_ERR_FORMAT,
-				  "%s: a schedule already; it can be played as it is", text->name);
+		return sl_err_set(text->error, SL_ERR_FORMAT, "%s: is a schedule already and needs no import",
+				  text->name);
 	if (*format != SL_IMPORT_GUESS)
 		return SL_OK;
 	*format = sl_import_guess(text);

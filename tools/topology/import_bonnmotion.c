@@ -1,11 +1,11 @@
-/* BonnMotion's own format: a line a node, and in it where the node is when. */
+/* The native format of BonnMotion: one line for each node, with its positions in time. */
 #include <string.h>
 
 #include "tools/topology/import_parts.h"
 
 struct reader {
 	const struct sl_import_text *text;
-	uint32_t numbers; /* of a place: t x y, or t x y z */
+	uint32_t numbers; /* for each place: t x y, or t x y z */
 	struct sl_track *track;
 };
 
@@ -15,13 +15,13 @@ static int add_place(const struct reader *r, const double *number)
 	const struct sl_track *track = r->track;
 	const struct sl_place *last = track->count > 0 ? &track->place[track->count - 1] : NULL;
 	if (place.t < 0)
-		return sl_import_text_fail(r->text, "a time before 0: %g", place.t);
+		return sl_import_text_fail(r->text, "negative time %g", place.t);
 	if (last != NULL && place.t < last->t)
-		return sl_import_text_fail(r->text, "time goes back from %g to %g%s", last->t, place.t,
+		return sl_import_text_fail(r->text, "time decreases from %g to %g%s", last->t, place.t,
 					   r->numbers == 3 ? " (a file with heights must begin with \"#3D\")"
 							   : "");
 	if (last != NULL && place.t == last->t && (place.x != last->x || place.y != last->y))
-		return sl_import_text_fail(r->text, "two places at the time %g", place.t);
+		return sl_import_text_fail(r->text, "two places at time %g", place.t);
 	return sl_import_tracks_add(r->track, place) == SL_OK
 		       ? SL_OK
 		       : sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);

@@ -1,15 +1,15 @@
-/* NetworkX edge lists: two names a line, and what is known of the edge. */
+/* NetworkX edge lists: two names in each line, and data of the edge. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/topology/import_parts.h"
 
-#define WHEN_MAX 1e15 /* of a step or a time in an edge's data; whole numbers stay exact */
+#define WHEN_MAX 1e15 /* of a step or time in the data of an edge; whole numbers stay exact */
 
 struct reader {
 	struct sl_import_text *text;
 	const struct sl_import_request *request;
-	double when; /* unless the edges say it */
+	double when; /* step or time, unless the edges have their own */
 	struct sl_import_names *names;
 	struct sl_contacts *contacts;
 };
@@ -28,7 +28,7 @@ static int keep(struct sl_contacts *c, struct sl_contact contact)
 	return SL_OK;
 }
 
-/* Cuts the next word; blanks around it do not belong to it. */
+/* Cut off the next word, without the blanks around it. */
 static char *next_word(char **rest, const char *between)
 {
 	char *word = *rest + strspn(*rest, " \t"), *end = word + strcspn(word, between);
@@ -39,7 +39,7 @@ static char *next_word(char **rest, const char *between)
 	return word;
 }
 
-/* The number behind 'key': or "key": in a Python dictionary; NULL when the key is not there. */
+/* Return the number after 'key': or "key": in a Python dictionary, NULL without the key. */
 static char *value_of(char *data, const char *key)
 {
 	size_t length = strlen(key);

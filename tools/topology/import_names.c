@@ -6,7 +6,7 @@
 
 static uint32_t hash(const char *name, size_t length)
 {
-	uint32_t h = 2166136261u; /* FNV-1a: nobody gains by collisions in a file of their own */
+	uint32_t h = 2166136261u; /* FNV-1a: collisions only slow down the import of that file */
 	for (size_t i = 0; i < length; i++)
 		h = (h ^ (unsigned char)name[i]) * 16777619u;
 	return h;
@@ -41,7 +41,7 @@ static bool whole(const char *name)
 	return *name != '\0' && name[strspn(name, "0123456789")] == '\0';
 }
 
-/* Whole numbers of any length. */
+/* Compare whole numbers of any length. */
 static int by_value(const char *x, const char *y)
 {
 	bool below = *x == '-';

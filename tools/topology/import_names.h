@@ -1,6 +1,6 @@
-/* import_names.h - what nodes are called in a file, and the learners that they become.
+/* import_names.h - the names of nodes in a file, and the learners that they become.
  *
- * A node gets an index when its name is first seen. Once all are known, sl_import_names_sort makes them
+ * A node gets an index when its name is first seen. At the end, sl_import_names_sort makes the nodes
  * learners: in numeric order if all names are whole numbers, else in the order of their bytes. Owns nothing;
  * large: keep it on the heap.
  */
@@ -18,15 +18,15 @@ struct sl_import_names {
 };
 
 static_assert(SL_NAMES_SLOTS >= 2 * SL_LEARNERS_MAX && SL_LEARNERS_MAX < UINT16_MAX,
-	      "short ways, and an index fits");
+	      "searches are short, and an index fits");
 
-/* The index of a name, new or not. SL_ERR_RANGE: longer than SL_NAME_BYTES - 1; SL_ERR_FULL: a node too many.
- */
+/* Find or add a name; its index in *index. SL_ERR_RANGE: longer than SL_NAME_BYTES - 1; SL_ERR_FULL: too many
+ * nodes. */
 int sl_import_names_index(struct sl_import_names *names, const char *name, size_t length, uint32_t *index);
 
-/* Sorts; vertex[index] is then what the index has become. No more sl_import_names_index after this.
- * SL_ERR_NOMEM is the only error. */
+/* Sort the names; vertex[index] is the vertex that the index became. No sl_import_names_index after this.
+ * SL_ERR_NOMEM. */
 int sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static SL_LEARNERS_MAX]);
 
-/* Whether learner i is called "i", every one of them. */
+/* Return whether every learner i has the name "i". */
 bool sl_import_names_same(const struct sl_import_names *names);

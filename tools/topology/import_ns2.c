@@ -9,7 +9,7 @@
 enum order { GO, JUMP_X, JUMP_Y };
 
 struct event {
-	double t, x, y, speed; /* a jump has its coordinate in x */
+	double t, x, y, speed; /* of a jump, x is its coordinate */
 	uint32_t node;
 	enum order order;
 	size_t line;
@@ -18,12 +18,12 @@ struct event {
 struct reader {
 	struct sl_import_text *text;
 	struct sl_import_names *names;
-	double (*start)[2]; /* of each node; NAN: not said */
+	double (*start)[2]; /* of each node; NAN: not given */
 	struct event *events;
 	size_t count, room;
 };
 
-/* "$node_(12)": index 12 under its name. */
+/* Read "$node_(12)": the node of the name 12. */
 static int read_node(struct reader *r, const char *word, uint32_t *node)
 {
 	const char *open = strchr(word, '(');
@@ -54,7 +54,7 @@ static int keep(struct reader *r, const struct event *event)
 	return SL_OK;
 }
 
-/* The next word of an order; NULL after the last. */
+/* Return the next word of an order, NULL after the last. */
 static const char *word(char **rest)
 {
 	return strtok_r(NULL, " \t\";", rest);
@@ -80,10 +80,10 @@ static int read_end(const struct reader *r, char **rest)
 {
 	const char *more = word(rest);
 	return more == NULL || *more == '#' ? SL_OK
-					    : sl_import_text_fail(r->text, "\"%.40s\" is too much", more);
+					    : sl_import_text_fail(r->text, "unexpected \"%.40s\"", more);
 }
 
-/* "X_ 1.5"; *axis 2 is the height, which is not used. */
+/* Read "X_ 1.5"; *axis 2 is the height, which is not used. */
 static int read_coordinate(const struct reader *r, char **rest, int *axis, double *value)
 {
 	static const char *const axes[] = {"X_", "Y_", "Z_"};
@@ -119,7 +119,7 @@ static int read_jump(struct reader *r, char **rest, struct event *event)
 	return keep(r, event);
 }
 
-/* What is left of: $ns_ at 2.0 "$node_(0) setdest 10.0 20.0 1.5" */
+/* Read the rest of: $ns_ at 2.0 "$node_(0) setdest 10.0 20.0 1.5" */
 static int read_order(struct reader *r, char **rest)
 {
 	struct event event = {.order = GO, .line = r->text->line};
@@ -141,7 +141,7 @@ static int read_order(struct reader *r, char **rest)
 				   verb != NULL ? verb : "");
 }
 
-/* What is left of: $node_(0) set X_ 1.0 */
+/* Read the rest of: $node_(0) set X_ 1.0 */
 static int read_start(struct reader *r, const char *object, const char *verb, char **rest)
 {
 	uint32_t node;
@@ -168,7 +168,8 @@ static int read_line(struct reader *r, char *line)
 		return SL_OK;
 	const char *verb = strtok_r(NULL, " \t", &rest);
 	if (object[0] != '$' || verb == NULL)
-		return sl_import_text_fail(r->text, "\"%.40s\" begins no line of an ns-2 movement", object);
+		return sl_import_text_fail(r->text, "an ns-2 movement has no line that begins with \"%.40s\"",
+					   object);
 	if (strcmp(verb, "at") == 0)
 		return read_order(r, &rest);
 	return read_start(r, object, verb, &rest);
@@ -184,7 +185,7 @@ static int in_time(const void *left, const void *right)
 	return (a->line > b->line) - (a->line < b->line);
 }
 
-/* Where the node is when the order comes; a way that it has not yet finished ends there. */
+/* Return the position of the node at the time of the order; an unfinished movement ends there. */
 static struct sl_place cut(struct sl_track *track, double t)
 {
 	struct sl_place here = sl_import_tracks_at(track, t);
@@ -204,7 +205,7 @@ static int play(struct sl_track *track, const struct event *event)
 	double way = hypot(event->x - here.x, event->y - here.y);
 	if (rc != SL_OK || way == 0 || event->speed == 0)
 		return rc;
-	/* In the end, or never. */
+	/* At the end, or never. */
 	return sl_import_tracks_add(track,
 				    (struct sl_place){event->t + way / event->speed, event->x, event->y});
 }

@@ -36,7 +36,7 @@ static int unpack(struct sl_import_text *text, gzFile file, size_t bytes_max)
 	for (int got = 1; got > 0; text->count += (size_t)got) {
 		if (room - text->count < 4096 && grow(text, &room) != SL_OK)
 			return SL_ERR_NOMEM;
-		size_t want = room - 1 - text->count; /* a zero stands behind the last line */
+		size_t want = room - 1 - text->count; /* a zero byte ends the last line */
 		got = gzread(file, text->bytes + text->count, want < (1u << 30) ? (unsigned)want : 1u << 30);
 		if (got < 0)
 			return unreadable(text, file);

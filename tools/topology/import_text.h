@@ -1,5 +1,5 @@
-/* import_text.h - a text file that others wrote, line by line: bounded, perhaps compressed, and blamed by
- * name and line.
+/* import_text.h - a text file from elsewhere, read line by line: bounded in size, possibly compressed; errors
+ * give name and line.
  *
  * Owns its bytes. Lines and words point into them.
  */
@@ -8,33 +8,33 @@
 #include "common/base/err.h"
 #include "common/base/types.h"
 
-#define SL_IMPORT_BYTES_MAX (256u << 20) /* of a file, once it is unpacked */
+#define SL_IMPORT_BYTES_MAX (256u << 20) /* of an unpacked file */
 
 struct sl_import_text {
 	const char *name;
 	char *bytes;
 	size_t count, at;
-	size_t line; /* of the one last given out, from 1 */
+	size_t line; /* number of the last line returned, from 1 */
 	struct sl_error *error;
 };
 
-/* Reads a file (gzip is unpacked; "-": standard input). SL_ERR_IO names it; SL_ERR_FORMAT when it is not a
- * text: a byte that is neither printable nor white, or more than `bytes_max` of them. `name` and `error` are
- * borrowed. */
+/* Read a file (gzip is unpacked; "-": standard input). `name` and `error` are borrowed. SL_ERR_IO;
+ * SL_ERR_FORMAT for a file of more than `bytes_max` bytes, or with a byte that is neither printable nor white
+ * space. */
 int sl_import_text_read(struct sl_import_text *text, const char *name, size_t bytes_max,
 			struct sl_error *error);
-/* The same over bytes that the caller has; they are copied. For tests. */
+/* The same for bytes of the caller, which are copied. For tests. */
 int sl_import_text_copy(struct sl_import_text *text, const char *name, const void *bytes, size_t count,
 			struct sl_error *error);
 void sl_import_text_close(struct sl_import_text *text);
 
-/* The next line, without its end; NULL after the last. A copy of *text that has given out lines leaves the
- * original as it was, unless words were cut from them. */
+/* Return the next line without its end, NULL after the last. Lines may be read from a copy of *text without
+ * changing the original, unless words are cut from them. */
 char *sl_import_text_line(struct sl_import_text *text);
 
-/* SL_ERR_FORMAT with "name:line: what". */
+/* Set SL_ERR_FORMAT with "name:line: ..." and return it. */
 int sl_import_text_fail(const struct sl_import_text *text, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A decimal number, finite and within +-`most`; nothing else in the word. */
+/* Read a word that is a decimal number, finite and within +-`most`. */
 bool sl_import_text_number(const char *word, double most, double *number);

@@ -23,7 +23,7 @@ int sl_import_tracks_add(struct sl_track *track, struct sl_place place)
 	return SL_OK;
 }
 
-/* How many places are at t or before. */
+/* Return the number of places at `t` or before. */
 static size_t passed(const struct sl_track *track, double t)
 {
 	size_t from = 0, to = track->count;

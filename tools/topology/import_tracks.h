@@ -1,5 +1,5 @@
-/* import_tracks.h - where nodes are: straight from place to place, at rest before the first and after the
- * last.
+/* import_tracks.h - positions of moving nodes: straight lines from place to place, at rest before the first
+ * and after the last place.
  *
  * Metres and seconds. Owns its arrays.
  */
@@ -8,14 +8,14 @@
 #include "tools/lib/schedule.h"
 
 #define SL_PLACE_MAX 1e9 /* metres from the origin, either way */
-#define SL_TIME_MAX 1e9	 /* seconds: thirty years */
+#define SL_TIME_MAX 1e9	 /* seconds, thirty years */
 
 struct sl_place {
 	double t, x, y;
 };
 
 struct sl_track {
-	struct sl_place *place; /* t never falls; of two at one time the later counts: a jump */
+	struct sl_place *place; /* t never decreases; of two places at one time the later counts: a jump */
 	size_t count, room;
 };
 
@@ -26,16 +26,16 @@ struct sl_import_tracks {
 
 void sl_import_tracks_close(struct sl_import_tracks *tracks);
 
-/* The place must not be before the last one. SL_ERR_NOMEM is the only error. */
+/* Append a place, not before the last one in time. SL_ERR_NOMEM. */
 int sl_import_tracks_add(struct sl_track *track, struct sl_place place);
 
-/* Where the node is; the track must not be empty. */
+/* Return the position at time `t`; the track must not be empty. */
 struct sl_place sl_import_tracks_at(const struct sl_track *track, double t);
 
-/* When the last node comes to rest. */
+/* Return the time at which the last node comes to rest. */
 double sl_import_tracks_end(const struct sl_import_tracks *tracks);
 
-/* Adds a step for t = 0, every_s, 2 every_s, ... `steps` of them; vertex[i] is the vertex of track i. Two are
- * linked iff their distance is at most range_m. SL_ERR_RANGE: more than `links_max`. */
+/* Add `steps` steps at t = 0, every_s, 2 every_s, ...; vertex[i] is the vertex of track i. Two nodes are
+ * linked iff their distance is at most range_m. SL_ERR_RANGE: more than `links_max` links. */
 int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m,
 			      double every_s, uint32_t steps, size_t links_max, struct sl_schedule *schedule);

@@ -13,7 +13,7 @@ int sl_json_print(json_t *report, FILE *out, struct sl_error *error)
 	if (report == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	json_dumpf(report, out, JSON_INDENT(2));
-	fputc('\n', out); /* what standard output does not take, main finds out */
+	fputc('\n', out); /* main reports an error of standard output */
 	json_decref(report);
 	return SL_OK;
 }

@@ -1,4 +1,4 @@
-/* json.h - what reports have in common as JSON. */
+/* json.h - common parts of JSON reports. */
 #pragma once
 
 #include <jansson.h>
@@ -6,8 +6,8 @@
 
 #include "common/base/err.h"
 
-/* The ids of vertices: [1, 3]. */
+/* Return the learner ids of vertices: [1, 3]. */
 json_t *sl_json_ids(const uint32_t *vertices, size_t count);
 
-/* Prints and releases it; NULL says that memory was short. */
+/* Print and release `report`; NULL stands for a lack of memory. */
 int sl_json_print(json_t *report, FILE *out, struct sl_error *error);

@@ -4,7 +4,7 @@
 
 #include "tools/topology/ids.h"
 
-#define TERMS_MOST 8u /* of a sum; of a longer one three stand for it */
+#define TERMS_MOST 8u /* written of a sum; of a longer one TERMS_SAID */
 #define TERMS_SAID 3u
 #define SUMS_MOST 4u
 
@@ -23,14 +23,14 @@ static void write_sum(FILE *out, const uint32_t *vertices, size_t count)
 		fprintf(out, "+... (%zu models)", count);
 }
 
-/* Before the nth thing of a list, from 0, that has `more` after it. */
+/* Write what stands before the nth item of a list, from 0. */
 static void write_between(FILE *out, uint32_t nth, bool last)
 {
 	if (nth > 0)
 		fputs(last ? " and " : ", ", out);
 }
 
-/* Models of one learner first: they are what it is about. Returns how many there are. */
+/* Write the models that are revealed, which matter most. Return their number. */
 static uint32_t write_alone(FILE *out, const struct sl_participants *m)
 {
 	uint32_t count = 0, *alone = calloc(m->groups + 1, sizeof *alone);
@@ -74,33 +74,34 @@ static void write_left_out(FILE *out, const struct sl_participants *m)
 	if (count > 0) {
 		fputs("; ", out);
 		sl_ids_write_learners(out, left, count);
-		fputs(count == 1 ? " takes no part" : " take no part", out);
+		fputs(count == 1 ? " does not take part" : " do not take part", out);
 	}
 	free(left);
 }
 
-void sl_leakage_text_learned(FILE *out, const struct sl_participants *m, const uint32_t *suspects,
+void sl_leakage_text_learned(FILE *out, const struct sl_participants *m, const uint32_t *coalition,
 			     size_t count, bool why)
 {
 	const char *learn = count == 1 ? "learns" : "learn";
 	if (m->present_count == 0) {
-		fprintf(out, "no round: %u of %u learners hang together, and it takes %u", m->largest,
+		fprintf(out, "no round: %u of %u learners are connected, and the quorum is %u", m->largest,
 			m->graph.n, m->quorum);
 		return;
 	}
 	if (m->groups == 0)
-		fputs("nobody else takes part", out);
+		fputs("no other learner takes part", out);
 	else if (m->groups == 1 && sl_participants_size(m, 0) > 1)
 		fputs("only the sum of all the others", out);
 	else if (m->groups == 1)
-		fprintf(out, "%s the model of learner %u: there is nobody else", learn, m->member[0] + 1);
+		fprintf(out, "%s the model of learner %u, the only other participant", learn,
+			m->member[0] + 1);
 	else {
 		fprintf(out, "%s ", learn);
 		write_groups(out, m);
 	}
 	if (m->groups > 1 && why) {
 		fputs(" (", out);
-		sl_ids_write(out, suspects, count);
+		sl_ids_write(out, coalition, count);
 		fputs(count == 1 ? " cuts them apart)" : " cut them apart)", out);
 	}
 	write_left_out(out, m);
@@ -126,7 +127,7 @@ void sl_leakage_text_combination(FILE *out, const int32_t *coefficients, uint32_
 		fprintf(out, "+... (%u models)", terms);
 }
 
-/* Rows that do not give a model away. */
+/* Write the basis rows that reveal no model. */
 static void write_rows(FILE *out, const struct sl_leakage *leakage, uint32_t rows, int32_t *coefficients)
 {
 	uint32_t said = 0;
@@ -167,8 +168,8 @@ void sl_leakage_text_not_private(FILE *out, const char *who, uint32_t beyond, ui
 	fprintf(out, "NOT PRIVATE: %s more than the mean", who);
 	if (beyond < rounds)
 		fprintf(out, " in %u of %u rounds", beyond, rounds);
-	fprintf(out, ". The gate refuses such a round at tolerance %u", c);
+	fprintf(out, ". The privacy check refuses such a round at tolerance %u", c);
 	if (n >= c + 2)
-		fprintf(out, "; starling topology repair --tolerance %u adds the links that are missing", c);
+		fprintf(out, "; starling topology augment --tolerance %u adds the missing links", c);
 	fputs(".\n", out);
 }

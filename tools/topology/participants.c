@@ -31,28 +31,7 @@ void sl_participants_close(struct sl_participants *participants)
 	participants->memory = NULL;
 }
 
-/* Labels whom v reaches by way of those who are not out, v with them; how many. */
-static uint32_t flood(struct sl_participants *m, uint32_t v, uint32_t label)
-{
-	uint32_t depth = 0, count = 1;
-	m->stack[depth++] = v;
-	m->label[v] = label;
-	while (depth > 0) {
-		uint32_t u = m->stack[--depth];
-		const uint32_t *neighbours = sl_graph_neighbours(&m->graph, u);
-		for (uint32_t k = 0; k < sl_graph_degree(&m->graph, u); k++) {
-			uint32_t w = neighbours[k];
-			if (m->label[w] != UINT32_MAX || m->out[w])
-				continue;
-			m->label[w] = label;
-			m->stack[depth++] = w;
-			count++;
-		}
-	}
-	return count;
-}
-
-/* The part that is large enough becomes those present. */
+/* Make the part that has a quorum the participants. */
 static void gather(struct sl_participants *m)
 {
 	uint32_t n = m->graph.n, chosen = UINT32_MAX;
@@ -61,7 +40,7 @@ static void gather(struct sl_participants *m)
 	for (uint32_t v = 0; v < n; v++) {
 		if (m->label[v] != UINT32_MAX)
 			continue;
-		uint32_t count = flood(m, v, v);
+		uint32_t count = sl_graph_component(&m->graph, v, v, m->out, m->label, m->stack);
 		if (count > m->largest)
 			m->largest = count;
 		if (count >= m->quorum) {
@@ -82,11 +61,11 @@ int sl_participants_at(struct sl_participants *participants, uint32_t step)
 	return rc;
 }
 
-/* start[] has the sizes: lists the members, in order. */
+/* Fill member[], in order, from the sizes in start[], and turn these into positions. */
 static void list_members(struct sl_participants *m)
 {
 	uint32_t at = 0;
-	for (uint32_t g = 0; g <= m->groups; g++) { /* stack: where the next member of g goes */
+	for (uint32_t g = 0; g <= m->groups; g++) { /* stack[g]: position of the next member of g */
 		uint32_t size = g < m->groups ? m->start[g] : 0;
 		m->start[g] = at;
 		if (g < m->groups)
@@ -108,9 +87,10 @@ void sl_participants_without(struct sl_participants *participants, const uint32_
 	for (uint32_t v = 0; v < n; v++)
 		if (participants->present[v] && !participants->out[v] &&
 		    participants->label[v] == UINT32_MAX) {
-			participants->start[participants->groups] =
-				flood(participants, v, participants->groups);
-			participants->groups++;
+			uint32_t size = sl_graph_component(&participants->graph, v, participants->groups,
+							   participants->out, participants->label,
+							   participants->stack);
+			participants->start[participants->groups++] = size;
 		}
 	for (size_t i = 0; i < count; i++)
 		participants->out[learners[i]] = false;

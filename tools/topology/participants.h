@@ -1,9 +1,9 @@
-/* participants.h - who takes part in a round on a step, and the groups they fall into without some of
- * them.
+/* participants.h - the participants of a round on a step, and the groups into which they fall without a
+ * coalition.
  *
- * A round needs a quorum that hangs together; those outside are left out of it (protocol 5, AGREE). The
- * quorum is a majority, so there is one such part at most. Owns its memory; lists are valid until the next
- * step, or question.
+ * A round takes a connected quorum; learners outside that part are left out (PROTOCOL.md §7.8 Agree on the
+ * view). The quorum is a majority, so at most one part has it. Owns its memory; lists are valid until the
+ * next call.
  */
 #pragma once
 
@@ -20,26 +20,27 @@ struct sl_participants {
 	/* Group g is member[start[g]] .. member[start[g + 1] - 1], ascending. */
 	uint32_t *start, *member;
 	uint32_t *label, *stack;
-	bool *out; /* n, all false in between: those taken away */
+	bool *out; /* n; learners taken away, all false between calls */
 	struct sl_arena arena;
 	size_t mark;
 	void *memory;
 };
 
-/* A majority of n learners. */
+/* Return a majority of n learners. */
 static inline uint32_t sl_participants_majority(uint32_t n)
 {
 	return n / 2 + 1;
 }
 
-/* quorum >= the majority. SL_ERR_NOMEM. */
+/* Open for steps of `schedule`; quorum is at least the majority. SL_ERR_NOMEM. */
 int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
 			 uint32_t quorum);
 void sl_participants_close(struct sl_participants *participants);
 
+/* Find the participants of a step. */
 int sl_participants_at(struct sl_participants *participants, uint32_t step);
 
-/* The groups of those present when `count` learners are taken away, by their least member. */
+/* Find the groups of the participants without `count` learners, ordered by their least member. */
 void sl_participants_without(struct sl_participants *participants, const uint32_t *learners, size_t count);
 
 static inline uint32_t sl_participants_size(const struct sl_participants *m, uint32_t group)
@@ -47,5 +48,5 @@ static inline uint32_t sl_participants_size(const struct sl_participants *m, uin
 	return m->start[group + 1] - m->start[group];
 }
 
-/* Whether those taken away learn more than the total of two or more others (protocol 4, F2). */
+/* Return whether the learners taken away learn more than the total of two or more others. */
 bool sl_participants_beyond(const struct sl_participants *participants);

@@ -40,7 +40,8 @@ static bool redrawn(enum sl_family_kind kind)
 	return kind == SL_FAMILY_REGULAR || kind == SL_FAMILY_GEOMETRIC;
 }
 
-/* What sl_generate may take for n vertices: a bit matrix, walkers, edge lists and the graphs it looks at. */
+/* Return the memory that sl_generate may take for `n` vertices: a bit matrix, walkers, edge lists and graphs.
+ */
 static size_t generate_scratch(uint32_t n)
 {
 	size_t pairs = (size_t)n * (n - 1) / 2;
@@ -75,11 +76,10 @@ static int from_name(const struct sl_topology_request *request, struct sl_schedu
 	const char *why = NULL;
 	uint32_t n = request->learners, steps = request->steps;
 	if (n == 0)
-		return sl_err_set(error, SL_ERR_INVALID, "%s: say how many learners there are with -n",
+		return sl_err_set(error, SL_ERR_INVALID, "%s: give the number of learners with -n",
 				  request->text);
 	if (n < 2 || n > SL_LEARNERS_MAX)
-		return sl_err_set(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n,
-				  SL_LEARNERS_MAX);
+		return sl_err_set(error, SL_ERR_RANGE, "%u learners; must be 2 to %u", n, SL_LEARNERS_MAX);
 	if (sl_family_parse(request->text, n, &topology, &why) != SL_OK)
 		return sl_err_set(error, SL_ERR_INVALID, "%s: %s (n is %u)", request->text, why, n);
 	if (steps == 0 && redrawn(topology.kind))
@@ -104,7 +104,7 @@ static int from_file(const struct sl_topology_request *request, struct sl_schedu
 	if (rc != SL_OK)
 		return rc;
 	if (request->learners != 0 && request->learners != schedule->learners) {
-		rc = sl_err_set(error, SL_ERR_INVALID, "%s: the schedule is for %u learners, not for %u",
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: the schedule has %u learners; -n %u does not fit",
 				request->text, schedule->learners, request->learners);
 		sl_schedule_close(schedule);
 		return rc;

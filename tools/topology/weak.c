@@ -13,7 +13,7 @@ struct search {
 	uint32_t c, step;
 	size_t from; /* the step's first point */
 	double work;
-	uint32_t *present; /* those of the step */
+	uint32_t *present; /* participants of the step */
 	struct sl_arena scratch;
 	void *memory;
 };
@@ -54,8 +54,8 @@ static int in_order(const void *left, const void *right)
 	return order != 0 ? order : (a->step > b->step) - (a->step < b->step);
 }
 
-/* Whether a part of the coalition is weak in this step; its points are in order, as they were found. */
-static bool no_news(const struct search *s, const uint32_t *member, uint32_t size, size_t known)
+/* Return whether a smaller part of the coalition is weak in this step. The points of the step are sorted. */
+static bool is_implied(const struct search *s, const uint32_t *member, uint32_t size, size_t known)
 {
 	for (uint32_t some = 1; some + 1 < 1u << size; some++) {
 		struct sl_weak_point part = {.step = s->step};
@@ -71,13 +71,13 @@ static bool no_news(const struct search *s, const uint32_t *member, uint32_t siz
 
 static int try(struct search *s, const uint32_t *member, uint32_t size, size_t known)
 {
-	if (no_news(s, member, size, known))
+	if (is_implied(s, member, size, known))
 		return SL_OK;
 	sl_participants_without(&s->participants, member, size);
 	return sl_participants_beyond(&s->participants) ? keep(s, member, size) : SL_OK;
 }
 
-/* Every coalition of `size` of those present, in lexicographic order. */
+/* Try every coalition of `size` participants, in lexicographic order. */
 static int try_all(struct search *s, uint32_t size)
 {
 	uint32_t n = s->participants.present_count, at[SL_WEAK_MOST], member[SL_WEAK_MOST];
@@ -101,7 +101,7 @@ static int try_all(struct search *s, uint32_t size)
 	}
 }
 
-/* One alone: without a search, whoever holds the part together; in a pair, each of the two. */
+/* Find the single learners that learn more: the cut vertices; of two participants, each. */
 static int find_alone(struct search *s)
 {
 	uint32_t count = 0, *vertices = SL_ARENA_TAKE(&s->scratch, s->participants.graph.n, uint32_t);
@@ -116,8 +116,8 @@ static int find_alone(struct search *s)
 	return rc;
 }
 
-/* Whether everybody is present and no c of them can be enough. */
-static int bears(struct search *s, bool *safe)
+/* Set *safe if the graph is connected and no c learners cut it. */
+static int is_safe(struct search *s, bool *safe)
 {
 	uint32_t kappa = 0;
 	int rc = sl_connectivity(&s->participants.graph, s->c + 1, &kappa, NULL, &s->scratch);
@@ -129,7 +129,7 @@ static int find_together(struct search *s)
 {
 	bool safe = false;
 	uint32_t n = s->participants.present_count;
-	int rc = s->c > 1 ? bears(s, &safe) : SL_OK;
+	int rc = s->c > 1 ? is_safe(s, &safe) : SL_OK;
 	if (rc != SL_OK || s->c == 1 || safe)
 		return rc;
 	double coalitions = n;
@@ -149,7 +149,7 @@ static bool same_links(const struct sl_schedule *schedule, uint32_t step)
 				     count * sizeof(struct sl_edge)) == 0);
 }
 
-/* The step before had the same links, and so the same points. */
+/* Copy the points of the step before, which had the same links. */
 static int repeat(struct search *s)
 {
 	size_t to = s->weak->count;
@@ -201,8 +201,9 @@ static int search_all(struct search *s, struct sl_error *error)
 		int rc = search_step(s);
 		if (rc == SL_ERR_RANGE)
 			return sl_err_set(error, rc,
-					  "too many coalitions of up to %u learners: ask for fewer with "
-					  "--tolerance, or name some with --suspects",
+					  "too many coalitions of up to %u learners: lower --tolerance, or "
+					  "name one with "
+					  "--coalition",
 					  s->c);
 		if (rc != SL_OK)
 			return sl_err_set(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));

@@ -1,13 +1,13 @@
-/* weak.h - the least coalitions that learn more than the mean in some step. */
+/* weak.h - search for the smallest coalitions that learn more than the mean in a step. */
 #pragma once
 
 #include "tools/lib/schedule.h"
 
-#define SL_WEAK_MOST 4u		      /* learners in a coalition that is looked for */
-#define SL_WEAK_POINTS_MOST 2000000u  /* coalitions, each in each step that it is weak in */
-#define SL_WEAK_WORK_MOST 10000000000 /* edges looked at: some ten seconds */
+#define SL_WEAK_MOST 4u		      /* learners in a coalition, at most */
+#define SL_WEAK_POINTS_MOST 2000000u  /* coalitions times the steps in which they are weak */
+#define SL_WEAK_WORK_MOST 10000000000 /* edges visited: about ten seconds */
 
-/* One coalition in one step; another that has it within itself is no news in that step. */
+/* A coalition in a step; larger coalitions that contain it are left out. */
 struct sl_weak_point {
 	uint32_t size;
 	uint32_t member[SL_WEAK_MOST]; /* ascending */
@@ -20,10 +20,10 @@ struct sl_weak {
 	uint32_t rounds; /* steps with a quorum */
 };
 
-/* Looks for coalitions of 1..c learners, c <= SL_WEAK_MOST. SL_ERR_RANGE: too many of them. */
+/* Find the weak coalitions of 1..c learners, c <= SL_WEAK_MOST. SL_ERR_RANGE: too many to try. */
 int sl_weak_find(struct sl_weak *weak, const struct sl_schedule *schedule, uint32_t quorum, uint32_t c,
 		 struct sl_error *error);
 void sl_weak_close(struct sl_weak *weak);
 
-/* Where the points of the next coalition begin. */
+/* Return the index at which the points of the next coalition begin. */
 size_t sl_weak_next(const struct sl_weak *weak, size_t at);

@@ -1,10 +1,10 @@
-/* `starling topology repair`. */
+/* `starling topology augment`. */
 #include "tools/starling/topology.h"
 #include "tools/topology/json.h"
-#include "tools/topology/repair.h"
+#include "tools/topology/augment.h"
 
-#define STEPS_SAID 12u /* of those with new links; JSON has them all */
-#define LINKS_SAID 8u  /* of a step */
+#define STEPS_SAID 12u /* steps with new links that are printed; JSON has them all */
+#define LINKS_SAID 8u  /* links of a step that are printed */
 
 static const struct argp_option options[] = {
 	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
@@ -15,23 +15,25 @@ static const struct argp argp = {
 	options,
 	sl_topology_option,
 	"NAME[:PARAMETER]|FILE",
-	"Add links to a schedule until every step bears C learners that collude: until any C of them may go "
-	"and the others still hang together.\v"
-	"A step that bears as much is left as it is. For C of 0 and 1 there is no way with fewer links; for "
-	"more, none of those added can be left out. What was added goes to standard error: who has to come "
-	"within whose range. \"-\" reads the schedule from standard input. Comments of a schedule are not "
-	"kept.\n"
+	"Add links to a schedule until every step tolerates C colluding learners: until the others stay "
+	"connected without "
+	"any C of them.\v"
+	"A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; for "
+	"larger C none of the "
+	"added links can be left out. The added links are printed on standard error. \"-\" reads the "
+	"schedule from standard "
+	"input. Comments of a schedule are not kept.\n"
 	"\n"
 	"Examples:\n"
-	"  starling topology repair walk.txt -o safe.txt\n"
-	"  starling topology repair star -n 10 --tolerance 2 | starling topology show -\n"
+	"  starling topology augment walk.txt -o safe.txt\n"
+	"  starling topology augment star -n 10 --tolerance 2 | starling topology analyze -\n"
 	"\n"
-	"Exit status: 0 done, whether there was something to add or not; 1 failed; 2 bad input.\n",
+	"Exit status: 0 done, whether or not links were added; 1 failed; 2 bad input.\n",
 	sl_topology_source,
 	sl_topology_families,
 	NULL};
 
-/* ---- what was added ---- */
+/* ---- the added links ---- */
 
 static void say_step(const struct sl_schedule *added, uint32_t step)
 {
@@ -55,10 +57,10 @@ static void say(const struct sl_schedule *added, uint32_t tolerance)
 		fprintf(stderr, "... and in %u more steps\n", steps - STEPS_SAID);
 	size_t links = added->start[added->steps];
 	if (links == 0)
-		fprintf(stderr, "nothing to add: every step bears c = %u\n", tolerance);
+		fprintf(stderr, "no links added: every step already tolerates c = %u\n", tolerance);
 	else
-		fprintf(stderr, "%zu link%s added in %u of %u steps; every step bears c = %u\n", links,
-			links == 1 ? "" : "s", steps, added->steps, tolerance);
+		fprintf(stderr, "%zu link%s added in %u of %u steps; every step now tolerates c = %u\n",
+			links, links == 1 ? "" : "s", steps, added->steps, tolerance);
 }
 
 static json_t *links_json(const struct sl_schedule *added, uint32_t step)
@@ -91,31 +93,31 @@ static int write_schedule(const struct sl_topology_options *o, const struct sl_s
 	FILE *out = sl_topology_open(o->output, error);
 	if (out == NULL)
 		return error->code;
-	fprintf(out, "# repaired for c = %u\n", o->tolerance);
+	fprintf(out, "# augmented for c = %u\n", o->tolerance);
 	return sl_topology_close(out, o->output, schedule, error);
 }
 
 static int run(const struct sl_topology_options *o, struct sl_error *error)
 {
-	struct sl_schedule schedule, repaired, added;
+	struct sl_schedule schedule, augmented, added;
 	int rc = sl_topology_schedule(&o->request, &schedule, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_repair(&schedule, o->tolerance, &repaired, &added, error);
+	rc = sl_schedule_augment(&schedule, o->tolerance, &augmented, &added, error);
 	sl_schedule_close(&schedule);
 	if (rc != SL_OK)
 		return rc;
-	rc = write_schedule(o, &repaired, error);
+	rc = write_schedule(o, &augmented, error);
 	if (rc == SL_OK && o->json)
 		rc = print_json(&added, o->tolerance, error);
 	else if (rc == SL_OK)
 		say(&added, o->tolerance);
-	sl_schedule_close(&repaired);
+	sl_schedule_close(&augmented);
 	sl_schedule_close(&added);
 	return rc;
 }
 
-int sl_topology_repair(int argc, char **argv)
+int sl_topology_augment(int argc, char **argv)
 {
 	struct sl_topology_options o = {.request.seed = 1, .tolerance = 1, .writes = true};
 	struct sl_error error = {0};
