@@ -13,27 +13,27 @@ static sl_ms ms(double seconds)
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n, uint32_t quorum)
 {
 	config->parameters = (struct sl_parameters){.n = n,
-						    .p = s->p,
+						    .p = s->modulus,
 						    .rounds = s->rounds,
 						    .quorum = quorum,
 						    .tolerance = s->tolerance,
-						    .sigma = s->sigma,
+						    .sigma = s->decimals,
 						    .max_weight = s->max_weight,
 						    .encoding = (uint64_t)s->encoding,
 						    .sharing = (uint64_t)s->sharing,
 						    .mixing = (uint64_t)s->mixing,
-						    .k = s->k,
-						    .k_fixed = s->k_fixed,
-						    .degree_max = s->degree_max};
-	memcpy(&config->parameters.clip, &s->clip, sizeof s->clip);
-	config->told = s->in_range == SL_RANGE_TOLD;
-	config->gate_warn = s->gate_warn;
-	config->straggler_ms = ms(s->straggler_wait);
-	config->silent_ms = ms(s->silent_wait);
-	config->flood_ms = ms(s->flood_wait);
-	config->ready_ms = ms(s->ready_wait);
-	config->stall_ms = ms(s->stall_wait);
-	config->settle_ms = ms(s->settle_wait);
-	config->linger_ms = ms(s->linger);
+						    .k = s->iterations,
+						    .k_fixed = s->iterations_rule == SL_ITERATIONS_EXACTLY,
+						    .degree_max = s->max_degree};
+	memcpy(&config->parameters.clip, &s->clipping_range, sizeof s->clipping_range);
+	config->told = s->neighbours == SL_NEIGHBOURS_CONTROL;
+	config->gate_warn = s->privacy_check == SL_PRIVACY_WARN;
+	config->straggler_ms = ms(s->straggler_timeout);
+	config->silent_ms = ms(s->hello_timeout);
+	config->flood_ms = ms(s->agreement_timeout);
+	config->ready_ms = ms(s->prepare_timeout);
+	config->stall_ms = ms(s->stall_timeout);
+	config->settle_ms = ms(s->confirm_timeout);
+	config->linger_ms = ms(s->serve_after_end);
 	config->relay_ms = RELAY_MS;
 }

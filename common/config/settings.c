@@ -98,15 +98,29 @@ static void describe(const struct key *key, char *out, size_t size)
 	else if (key->type == POSITIVE)
 		snprintf(out, size, "a number greater than %g and at most %g", key->least_real, key->most_real);
 	else if (key->type == PRIME)
-		snprintf(out, size, "%s%sa prime, 2 < p < 2^61", words, or);
+		snprintf(out, size, "%s%sa prime between 2 and 2^61", words, or);
 	else
 		snprintf(out, size, "%s%sa whole number from %llu to %llu", words, or,
 			 (unsigned long long)key->least, (unsigned long long)key->most);
 }
 
+/* Return the present name of an old key (`value` NULL) or of an old value of `key`, or NULL. */
+static const char *renamed_to(const char *key, const char *value)
+{
+	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+		const struct sl_renamed *r = &renamed[i];
+		if (strcmp(r->key, key) == 0 && (value ? r->value && strcmp(r->value, value) == 0 : r->value == NULL))
+			return r->now;
+	}
+	return NULL;
+}
+
 static int misfit(const struct key *key, const char *value, int code, struct sl_error *error)
 {
 	char wanted[256];
+	const char *now = renamed_to(key->name, value);
+	if (now)
+		return sl_fail(error, code, "`%s: %s` is now `%s: %s`", key->name, value, key->name, now);
 	describe(key, wanted, sizeof wanted);
 	return sl_fail(error, code, "%s must be %s, not '%.64s'", key->name, wanted, value);
 }
@@ -190,8 +204,10 @@ static int take(const struct key *key, struct parse *parse, const char *value, s
 
 static int unknown_key(const char *name, struct sl_error *error)
 {
-	const char *best = NULL;
+	const char *best = NULL, *now = renamed_to(name, NULL);
 	size_t distance = SIZE_MAX;
+	if (now)
+		return sl_fail(error, SL_ERR_INVALID, "`%s` is now `%s`", name, now);
 	for (size_t i = 0; i < KEYS; i++)
 		sl_nearest(name, keys[i].name, &best, &distance);
 	if (best)
@@ -278,19 +294,19 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 {
 	const struct sl_settings *s = parse->settings;
 	char text[256];
-	if (s->weight_samples && !given(parse, (size_t)(find_key("max_weight") - keys)))
-		return fail_at(parse, "weight", error,
-			       "weight: samples needs max_weight, a public bound on any learner's samples");
-	if (s->weight_samples && s->encoding == SL_ENCODING_LITERAL)
+	if (s->weighting == SL_WEIGHTING_SAMPLES && !given(parse, (size_t)(find_key("max_weight") - keys)))
+		return fail_at(parse, "weighting", error,
+			       "weighting: samples needs max_weight, a public bound on any learner's samples");
+	if (s->weighting == SL_WEIGHTING_SAMPLES && s->encoding == SL_ENCODING_LITERAL)
 		return fail_at(parse, "encoding", error,
-			       "encoding: literal needs every weight beforehand, and weight: samples keeps them secret");
-	if (s->sharing == SL_SHARING_SEEDED && s->coins == SL_COINS_OS)
-		return fail_at(parse, "coins", error,
-			       "sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
-	if (s->k_fixed && s->k == 0)
-		return fail_at(parse, "k_rule", error, "k_rule: fixed needs k, the number of iterations");
-	if (s->p != 0 && s->id >= s->p) {
-		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id, (unsigned long long)s->p);
+			       "encoding: paper needs every weight beforehand, and weighting: samples keeps them secret");
+	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
+		return fail_at(parse, "randomness", error,
+			       "sharing: seeded sends the keys of the shares, and randomness: os uses none; set randomness: prg");
+	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
+		return fail_at(parse, "iterations_rule", error, "iterations_rule: exactly needs iterations, their number");
+	if (s->modulus != 0 && s->id >= s->modulus) {
+		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id, (unsigned long long)s->modulus);
 		return fail_at(parse, "id", error, text);
 	}
 	return SL_OK;

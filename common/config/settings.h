@@ -16,9 +16,13 @@
 #define SL_ACCEPT_DIGITS 8u
 
 enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE };
-enum sl_split { SL_SPLIT_EVEN, SL_SPLIT_LABEL };
-enum sl_range_source { SL_RANGE_ROSTER, SL_RANGE_TOLD }; /* in_range: everybody in the roster | as told by control */
-enum sl_coins_kind { SL_COINS_STREAM, SL_COINS_OS };
+enum sl_split { SL_SPLIT_IID, SL_SPLIT_BY_LABEL };
+enum sl_neighbours { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL }; /* all of the roster | set by the control socket */
+enum sl_randomness { SL_RANDOMNESS_PRG, SL_RANDOMNESS_OS };
+enum sl_privacy_check { SL_PRIVACY_ENFORCE, SL_PRIVACY_WARN };
+enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
+enum sl_weighting { SL_WEIGHTING_EQUAL, SL_WEIGHTING_SAMPLES };
+enum sl_iterations_rule { SL_ITERATIONS_AT_LEAST, SL_ITERATIONS_EXACTLY };
 enum sl_log_format { SL_LOG_AUTO, SL_LOG_JSON, SL_LOG_TEXT };
 
 struct sl_settings {
@@ -39,43 +43,43 @@ struct sl_settings {
 	sl_round rounds;        /* rounds: T, default 10 */
 	uint32_t quorum;        /* quorum: all (default, 0 here) | majority (UINT32_MAX here) | a number */
 	uint32_t tolerance;     /* tolerance: c, default 1 */
-	bool gate_warn;         /* gate: refuse (default) | warn; not negotiated: who refuses, refuses */
-	uint64_t p;             /* p: auto (0, default) | a prime */
-	uint32_t sigma;         /* sigma, default 4 */
-	double clip;            /* clip, default 16 */
-	bool clamp;             /* clip_policy: error (default) | clamp */
-	enum sl_encoding_kind encoding; /* encoding: weighted | literal */
-	bool weight_samples;    /* weight: equal (default) | samples */
-	uint64_t max_weight;    /* max_weight: public bound on m_i, needed for weight: samples; default 1 */
+	enum sl_privacy_check privacy_check; /* not negotiated: a learner that enforces it refuses */
+	uint64_t modulus;        /* auto (0, default) | a prime */
+	uint32_t decimals;       /* default 4 */
+	double clipping_range;   /* default 16 */
+	enum sl_clipping clipping;
+	enum sl_encoding_kind encoding; 
+	enum sl_weighting weighting;
+	uint64_t max_weight;    /* max_weight: public bound on m_i, needed for weighting: samples; default 1 */
 	enum sl_sharing_kind sharing;   /* sharing: shamir | additive | seeded */
-	enum sl_coins_kind coins;       /* coins: stream | os */
+	enum sl_randomness randomness;
 	enum sl_engine mixing;  /* mixing: exact (default) | metropolis | tree | auto */
-	uint64_t k;             /* k: floor under the computed number of iterations, default 0 */
-	bool k_fixed;           /* k_rule: floor (default) | fixed */
-	uint32_t degree_max;    /* degree_max: 16 */
+	uint64_t iterations;     /* of metropolis, default 0 */
+	enum sl_iterations_rule iterations_rule;
+	uint32_t max_degree;     /* default 16 */
 
 	/* the radio and its deadlines, seconds */
-	enum sl_range_source in_range; /* in_range: roster (default) | told */
-	double straggler_wait; /* 60 */
-	double silent_wait;    /* 2 */
-	double flood_wait;     /* 10 */
-	double ready_wait;     /* 60 */
-	double stall_wait;     /* 10 */
-	double settle_wait;    /* 10 */
-	double linger;         /* 30 */
+	enum sl_neighbours neighbours;
+	double straggler_timeout; /* 60 */
+	double hello_timeout;    /* 2 */
+	double agreement_timeout;     /* 10 */
+	double prepare_timeout;     /* 60 */
+	double stall_timeout;     /* 10 */
+	double confirm_timeout;    /* 10 */
+	double serve_after_end;         /* 30 */
 
 	/* training (protocol 5, TRAIN) */
 	enum sl_trainer_kind trainer; /* trainer: autoencoder (default) | noise, for measuring */
-	uint32_t size;            /* size: n of noise, default 100000 */
+	uint32_t noise_parameters; /* default 100000 */
 	char data[SL_PATH_BYTES]; /* data: "digits" (embedded, default) or a folder of IDX files */
-	enum sl_split split;      /* split: even | label */
-	uint32_t hidden;          /* hidden: h, default 32 */
+	enum sl_split split;      
+	uint32_t hidden_units;    /* default 32 */
 	double learning_rate;     /* 0.02 */
 	uint32_t batch;           /* 10 */
 	uint32_t epochs;          /* 5 */
 	uint64_t seed;            /* seed of the initial model, equal at all learners; default 1 */
 
-	bool unsafe_reveal; /* unsafe_reveal: write this learner's encoding beside its checkpoint, for --verify */
+	bool unsafe_dump_encoding; /* write this learner's encoding beside its checkpoint, for --verify */
 };
 
 /* Reads and checks one file, including what can be checked alone: p prime, the p bound for M = roster size * max_weight is

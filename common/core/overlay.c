@@ -1,4 +1,4 @@
-/* With more than `degree_max` peers in range, whom to offer an edge (protocol 5, DISCOVER).
+/* With more than `max_degree` peers in range, whom to offer an edge (protocol 5, DISCOVER).
  *
  * degree_max / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner offers the
  * one before it and the one after it in each. Where everybody is in range that is a random regular graph, a union of

@@ -13,7 +13,7 @@ struct sl_encoding {
 	enum sl_encoding_kind kind;
 	uint32_t sigma;        /* decimal digits, <= SL_SIGMA_MAX */
 	double clip;           /* |theta| <= clip */
-	bool clamp;            /* clip_policy: clamp and count instead of refusing */
+	bool clamp;            /* clipping: clamp and count instead of refusing */
 	uint64_t weight;       /* m_i */
 	uint64_t weight_total; /* literal only: sum of all m_j, known beforehand */
 };
@@ -41,6 +41,6 @@ int sl_decode(const struct sl_field *field, const struct sl_encoding *encoding, 
 bool sl_p_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 		uint64_t *least, int *sigma_most);
 
-/* `p: auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the bound and has at most
+/* `modulus: auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the bound and has at most
  * `bits_max` bits; 0 when none does. */
 uint64_t sl_p_auto(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight, uint32_t bits_max);

@@ -153,9 +153,9 @@ static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, 
 
 static int settings_check(const struct sl_settings *s, struct sl_error *error)
 {
-	if (s->hidden < 1 || sl_autoencoder_parameters(s->hidden) >= SL_ELEMENTS_MAX)
+	if (s->hidden_units < 1 || sl_autoencoder_parameters(s->hidden_units) >= SL_ELEMENTS_MAX)
 		return sl_fail(error, SL_ERR_RANGE,
-			       "hidden: %" PRIu32 ": a model of 1 to %u elements is possible", s->hidden,
+			       "hidden_units: %" PRIu32 ": a model of 1 to %u elements is possible", s->hidden_units,
 			       SL_ELEMENTS_MAX - 1);
 	if (s->batch < 1 || s->epochs < 1)
 		return sl_fail(error, SL_ERR_RANGE, "batch and epochs are at least 1");
@@ -191,7 +191,7 @@ int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t lea
 	if (t == NULL)
 		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
-	t->hidden = s->hidden;
+	t->hidden = s->hidden_units;
 	t->batch = s->batch;
 	t->epochs = s->epochs;
 	t->rank = rank;

@@ -154,7 +154,7 @@ static int load_labels(const char *folder, const char *prefix, uint32_t count, u
 	struct stream s;
 	int rc = stream_open(&s, folder, prefix, "labels-idx1-ubyte", error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_fail(error, rc, "%s: no %s-labels-idx1-ubyte or .gz, which `split: label` needs",
+		return sl_fail(error, rc, "%s: no %s-labels-idx1-ubyte or .gz, which `split: by_label` needs",
 			       folder, prefix);
 	if (rc != SL_OK)
 		return rc;
@@ -202,7 +202,7 @@ static int load_from(struct stream *s, const char *folder, const char *prefix, c
 			       "%s: offset 4: %" PRIu32 " images are too few for %" PRIu32
 			       " learners and %" PRIu32 " held out",
 			       s->path, count, deal->learners, held);
-	if (deal->split == SL_SPLIT_LABEL)
+	if (deal->split == SL_SPLIT_BY_LABEL)
 		rc = load_labels(folder, prefix, count, &labels, error);
 	if (rc == SL_OK && (slice = sl_deal_slice(deal, labels, count - held)) == NULL)
 		rc = sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", s->path);

@@ -4,7 +4,7 @@
  *      labels  00 00 08 01 | count | count labels
  *
  * Takes train-images-idx3-ubyte of the folder, else t10k-images-idx3-ubyte, each plain or with .gz, and with
- * `split: label` the labels file of the same prefix. Streams: only the learner's slice and the held-out
+ * `split: by_label` the labels file of the same prefix. Streams: only the learner's slice and the held-out
  * images stay in memory. Every complaint about contents reads "FILE: offset N: what", N counting unpacked
  * bytes.
  */

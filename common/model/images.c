@@ -47,7 +47,7 @@ uint64_t *sl_deal_slice(const struct sl_deal *deal, const uint8_t *labels, uint3
 	uint64_t *slice = calloc(sl_bits_words(pool) + 1, sizeof *slice);
 	if (slice == NULL)
 		return NULL;
-	if (deal->split == SL_SPLIT_LABEL)
+	if (deal->split == SL_SPLIT_BY_LABEL)
 		slice_by_label(deal, labels, pool, slice);
 	else
 		slice_even(deal, pool, slice);

@@ -69,11 +69,11 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 	if (t == NULL)
 		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
-	t->size = s->size;
+	t->size = s->noise_parameters;
 	t->rank = rank;
 	t->seed = s->seed;
-	t->bound = (float)s->clip;
-	if ((double)t->bound > s->clip)
+	t->bound = (float)s->clipping_range;
+	if ((double)t->bound > s->clipping_range)
 		t->bound = nextafterf(t->bound, 0);
 	*trainer = &t->base;
 	return SL_OK;

@@ -14,7 +14,7 @@ struct sl_trainer;
 
 struct sl_training {
 	double loss;           /* of the last epoch, in the trainer's own unit */
-	uint64_t samples;      /* of this learner: its m_i under `weight: samples` */
+	uint64_t samples;      /* of this learner: its m_i under `weighting: samples` */
 	double seconds;
 };
 

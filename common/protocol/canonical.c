@@ -38,7 +38,7 @@ static void finish(struct hasher *v, uint8_t *hash)
 
 static void feed_parameters(struct hasher *v, const struct sl_parameters *p)
 {
-#define X(name, rule) feed_u64(v, p->name);
+#define X(name, key, rule) feed_u64(v, p->name);
 	SL_PARAMETERS(X)
 #undef X
 }

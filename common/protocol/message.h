@@ -54,20 +54,20 @@ struct sl_hello {
 /* What the learners of a view agree on (protocol 5, AGREE). One table: compared, named, hashed and sent in this order.
  * SAME: it must be equal, or the attempt ends. MOST: the largest counts (the paper's maximum consensus). */
 #define SL_PARAMETERS(X)                                                                                     \
-	X(n, SAME)                                                                                           \
-	X(p, MOST)                                                                                           \
-	X(rounds, MOST)                                                                                      \
-	X(quorum, MOST)                                                                                      \
-	X(tolerance, SAME)                                                                                   \
-	X(sigma, SAME)                                                                                       \
-	X(clip, SAME)                                                                                        \
-	X(max_weight, MOST)                                                                                  \
-	X(encoding, SAME)                                                                                    \
-	X(sharing, SAME)                                                                                     \
-	X(mixing, SAME)                                                                                      \
-	X(k, MOST)                                                                                           \
-	X(k_fixed, SAME)                                                                                     \
-	X(degree_max, SAME)
+	X(n, n, SAME)                                                                                           \
+	X(p, modulus, MOST)                                                                                           \
+	X(rounds, rounds, MOST)                                                                                      \
+	X(quorum, quorum, MOST)                                                                                      \
+	X(tolerance, tolerance, SAME)                                                                                   \
+	X(sigma, decimals, SAME)                                                                                       \
+	X(clip, clipping_range, SAME)                                                                                        \
+	X(max_weight, max_weight, MOST)                                                                                  \
+	X(encoding, encoding, SAME)                                                                                    \
+	X(sharing, sharing, SAME)                                                                                     \
+	X(mixing, mixing, SAME)                                                                                      \
+	X(k, iterations, MOST)                                                                                           \
+	X(k_fixed, iterations_rule, SAME)                                                                                     \
+	X(degree_max, max_degree, SAME)
 
 struct sl_parameters {
 	uint64_t n;          /* floats of the model */
@@ -86,7 +86,7 @@ struct sl_parameters {
 	uint64_t degree_max; /* with more peers in range, an overlay of this degree */
 };
 enum {
-#define X(name, rule) SL_PARAMETER_##name,
+#define X(name, key, rule) SL_PARAMETER_##name,
 	SL_PARAMETERS(X)
 #undef X
 	SL_PARAMETER_COUNT

@@ -12,7 +12,7 @@ static void put_head(struct sl_writer *w, const struct sl_view *view)
 	sl_put_u64(w, view->t);
 	sl_put_u64(w, view->a);
 	sl_put_u64(w, view->field.p);
-#define X(name, rule) sl_put_u64(w, view->agreed.name);
+#define X(name, key, rule) sl_put_u64(w, view->agreed.name);
 	SL_PARAMETERS(X)
 #undef X
 	sl_put(w, view->previous, sizeof view->previous);
@@ -43,7 +43,7 @@ int sl_view_read_head(const uint8_t *bytes, size_t size, struct sl_view *view, u
 	view->a = (sl_attempt)get(bytes + 8);
 	*p = get(bytes + 16);
 	const uint8_t *at = bytes + 24;
-#define X(name, rule) view->agreed.name = get(at), at += 8;
+#define X(name, key, rule) view->agreed.name = get(at), at += 8;
 	SL_PARAMETERS(X)
 #undef X
 	memcpy(view->previous, at, sizeof view->previous);

@@ -39,17 +39,17 @@ void sl_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, s
 static void p_bound_text(const struct sl_daemon *daemon, const struct sl_report *r, char *text, size_t size)
 {
 	uint32_t bits = sl_engine_p_bits((enum sl_engine)daemon->core_config.parameters.mixing);
-	char smaller[64] = "no sigma does";
+	char smaller[64] = "no number of decimals does";
 	if (r->real >= 0)
-		snprintf(smaller, sizeof smaller, "sigma at most %d would do", (int)r->real);
+		snprintf(smaller, sizeof smaller, "decimals of at most %d would do", (int)r->real);
 	if (r->n[0] == 0)
 		snprintf(text, size,
-			 "no prime up to 2^%u holds the sum of %" PRIu64 " models at sigma %" PRIu64 ": p > %" PRIu64
-			 " is needed; lower sigma, clip or max_weight",
+			 "no prime up to 2^%u holds the sum of %" PRIu64 " models at decimals %" PRIu64 ": modulus > %" PRIu64
+			 " is needed; lower decimals, clipping_range or max_weight",
 			 bits, r->n[3], r->n[2], r->n[1] - 1);
 	else
 		snprintf(text, size,
-			 "p = %" PRIu64 " is too small for %" PRIu64 " learners at sigma %" PRIu64 ": p of at least %" PRIu64
+			 "modulus %" PRIu64 " is too small for %" PRIu64 " learners at decimals %" PRIu64 ": a prime of at least %" PRIu64
 			 " (and at most 2^%u), or %s",
 			 r->n[0], r->n[3], r->n[2], r->n[1], bits, smaller);
 }
@@ -57,18 +57,16 @@ static void p_bound_text(const struct sl_daemon *daemon, const struct sl_report 
 /* What an operator calls it. */
 static const char *setting(const char *parameter)
 {
-	return strcmp(parameter, "n") == 0	   ? "a model (setting `hidden`) of size"
-	       : strcmp(parameter, "k_fixed") == 0 ? "k_rule"
-						   : parameter;
+	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden_units`) of size" : parameter;
 }
 
 /* A parameter as it stands in a configuration. */
 static const char *value_text(const char *parameter, uint64_t value, char text[static 32])
 {
-	static const char *const words[][3] = {{"weighted", "literal"}, {"shamir", "additive", "seeded"}, {"floor", "fixed"}};
+	static const char *const words[][3] = {{"weighted", "paper"}, {"shamir", "additive", "seeded"}, {"at_least", "exactly"}};
 	int kind = strcmp(parameter, "encoding") == 0  ? 0
 		   : strcmp(parameter, "sharing") == 0 ? 1
-		   : strcmp(parameter, "k_fixed") == 0 ? 2
+		   : strcmp(parameter, "iterations_rule") == 0 ? 2
 						       : -1;
 	double clip;
 	memcpy(&clip, &value, sizeof clip);
@@ -76,7 +74,7 @@ static const char *value_text(const char *parameter, uint64_t value, char text[s
 		snprintf(text, 32, "%s", words[kind][value]);
 	else if (strcmp(parameter, "mixing") == 0)
 		snprintf(text, 32, "%s", sl_engine_name((enum sl_engine)value));
-	else if (strcmp(parameter, "clip") == 0)
+	else if (strcmp(parameter, "clipping_range") == 0)
 		snprintf(text, 32, "%.15g", clip);
 	else
 		snprintf(text, 32, "%" PRIu64, value);
@@ -205,12 +203,12 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 		p_bound_text(daemon, r, text, size);
 		return true;
 	case SL_REASON_P_IDS:
-		snprintf(text, size, "p = %" PRIu64 " must be larger than every id and than N: %" PRIu64, r->n[0], r->n[1]);
+		snprintf(text, size, "modulus %" PRIu64 " must be larger than every id and than N: %" PRIu64, r->n[0], r->n[1]);
 		return true;
 	case SL_REASON_WIDTH:
 		snprintf(text, size,
 			 "f = %" PRIu64 " fractional bits cannot hold this graph's rounding (2^f of at least %.3g is needed): "
-			 "p of at most %" PRIu64 " bits would do",
+			 "a modulus of at most %" PRIu64 " bits would do",
 			 r->n[0], r->real, r->n[1]);
 		return true;
 	case SL_REASON_FEW:
@@ -223,7 +221,7 @@ static bool view_text(const struct sl_daemon *daemon, const struct sl_report *r,
 		tolerance_text(daemon, r, who, text, size);
 		return true;
 	case SL_REASON_K_FIXED:
-		snprintf(text, size, "k is fixed at %" PRIu64 ", and this graph needs K = %" PRIu64 ": raise k, or set k_rule: floor", r->n[0], r->n[1]);
+		snprintf(text, size, "iterations is fixed at %" PRIu64 ", and this graph needs %" PRIu64 ": raise iterations, or set iterations_rule: at_least", r->n[0], r->n[1]);
 		return true;
 	case SL_REASON_USED_UP:
 		snprintf(text, size,
@@ -263,8 +261,8 @@ static void model_text(const struct sl_daemon *daemon, const struct sl_report *r
 		break;
 	case SL_REASON_CLIP:
 		snprintf(text, size,
-			 "the trained model exceeds clip %g at parameter %" PRIu64 ": %g (raise clip, or set clip_policy: clamp)",
-			 daemon->settings->clip, r->n[0], r->real);
+			 "the trained model exceeds clipping_range %g at parameter %" PRIu64 ": %g (raise clipping_range, or set clipping: clamp)",
+			 daemon->settings->clipping_range, r->n[0], r->real);
 		break;
 	case SL_REASON_WEIGHT:
 		snprintf(text, size, "the weight %" PRIu64 " is not in 1..max_weight = %" PRIu64 " (raise max_weight at every learner)",
@@ -272,7 +270,7 @@ static void model_text(const struct sl_daemon *daemon, const struct sl_report *r
 		break;
 	case SL_REASON_RESULT:
 		snprintf(text, size,
-			 "the sum is not one of %u models within clip: somebody did not follow the protocol; it is not taken",
+			 "the sum is not one of %u models within clipping_range: somebody did not follow the protocol; it is not taken",
 			 daemon->vault_view->n);
 		break;
 	default:

@@ -45,7 +45,7 @@ static Starling__Hello lend_hello(const struct sl_hello *hello)
 static Starling__Parameters lend_parameters(const struct sl_parameters *parameters)
 {
 	Starling__Parameters m = STARLING__PARAMETERS__INIT;
-#define X(name, rule) m.name = parameters->name;
+#define X(name, key, rule) m.name = parameters->name;
 	SL_PARAMETERS(X)
 #undef X
 	return m;

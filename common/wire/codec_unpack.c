@@ -67,7 +67,7 @@ static const char *read_link_state(const Starling__LinkState *m, struct sl_link_
 	ls->incarnation = m->incarnation;
 	ls->t = m->t;
 	ls->a = m->a;
-#define X(name, rule) ls->parameters.name = m->parameters->name;
+#define X(name, key, rule) ls->parameters.name = m->parameters->name;
 	SL_PARAMETERS(X)
 #undef X
 	ls->roster_size = m->roster_size;

@@ -369,7 +369,7 @@ static void exposed(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char reason[TEXT_BYTES], text[TEXT_BYTES + 64];
 	sl_reason_text(daemon, r, reason, sizeof reason);
-	snprintf(text, sizeof text, "round %u attempt %u goes on, since gate: warn is set: %s", r->t, r->a, reason);
+	snprintf(text, sizeof text, "round %u attempt %u goes on, since privacy_check: warn is set: %s", r->t, r->a, reason);
 	sl_log(daemon->log, SL_WARN, "exposed", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt", (int)r->a, "reason",
 	       reason);
 }
@@ -407,7 +407,7 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 		view(daemon, r);
 		break;
 	case SL_REPORT_CLAMPED:
-		snprintf(text, sizeof text, "%" PRIu64 " parameters were clamped to clip %g", r->n[0], daemon->settings->clip);
+		snprintf(text, sizeof text, "%" PRIu64 " parameters were clamped to clipping_range %g", r->n[0], daemon->settings->clipping_range);
 		sl_log(daemon->log, SL_WARN, "clamped", text, "{s:i, s:I}", "round", (int)r->t, "count", (json_int_t)r->n[0]);
 		break;
 	case SL_REPORT_COMMITTED:

@@ -302,7 +302,7 @@ static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 	if (!daemon->promises.open.released)
 		return give_up(daemon, "its roster, or its model's size, was another one", error);
 	return sl_fail(error, SL_ERR_REFUSED,
-		       "round %" PRIu32 " attempt %" PRIu32 " was released under another roster or model size (setting hidden), and "
+		       "round %" PRIu32 " attempt %" PRIu32 " was released under another roster or model size (setting hidden_units), and "
 		       "must be finished first: put back what was there until round %" PRIu32 " has committed",
 		       daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
 }

@@ -36,28 +36,28 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 static int check_p(const struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
-	struct sl_encoding encoding = {.kind = s->encoding, .sigma = s->sigma, .clip = s->clip};
+	struct sl_encoding encoding = {.kind = s->encoding, .sigma = s->decimals, .clip = s->clipping_range};
 	uint32_t R = daemon->roster.size;
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	uint64_t least = 0, limit = UINT64_C(1) << bits;
-	uint64_t p = s->p != 0 ? s->p : sl_p_auto(&encoding, R, s->max_weight, bits);
+	uint64_t p = s->modulus != 0 ? s->modulus : sl_p_auto(&encoding, R, s->max_weight, bits);
 	int sigma = -1;
 	bool met = sl_p_bound(p != 0 ? p : limit, &encoding, R, s->max_weight, &least, &sigma);
 	if (p == 0 || (!met && least > limit))
 		return sl_fail(error, SL_ERR_RANGE,
-			       "no p up to 2^%u holds %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			       " (p >= %" PRIu64 "); lower sigma to %d, or clip",
-			       bits, R, s->sigma, s->clip, s->max_weight, least, sigma);
+			       "no modulus up to 2^%u holds %u learners at decimals %u, clipping_range %g, max_weight %" PRIu64
+			       " (modulus >= %" PRIu64 "); lower decimals to %d, or clipping_range",
+			       bits, R, s->decimals, s->clipping_range, s->max_weight, least, sigma);
 	if (!met)
 		return sl_fail(error, SL_ERR_RANGE,
-			       "p: %" PRIu64 " is too small for %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			       ": p of at least %" PRIu64 " would do, or sigma of at most %d%s",
-			       p, R, s->sigma, s->clip, s->max_weight, least, sigma, sigma < 0 ? " (none)" : "");
+			       "modulus: %" PRIu64 " is too small for %u learners at decimals %u, clipping_range %g, max_weight %" PRIu64
+			       ": a prime of at least %" PRIu64 " would do, or decimals of at most %d%s",
+			       p, R, s->decimals, s->clipping_range, s->max_weight, least, sigma, sigma < 0 ? " (none)" : "");
 	if (p >= limit)
-		return sl_fail(error, SL_ERR_RANGE, "p: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry", p);
+		return sl_fail(error, SL_ERR_RANGE, "modulus: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry", p);
 	sl_id largest = daemon->roster.members[R - 1].id;
 	if (p <= largest || p <= R)
-		return sl_fail(error, SL_ERR_RANGE, "p: %" PRIu64 " must be larger than every id (%u) and the roster (%u)", p,
+		return sl_fail(error, SL_ERR_RANGE, "modulus: %" PRIu64 " must be larger than every id (%u) and the roster (%u)", p,
 			       largest, R);
 	return SL_OK;
 }
@@ -106,8 +106,8 @@ static int open_vault(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_vault *v = &daemon->vault;
 	v->n = daemon->core_config.parameters.n;
 	v->scope = daemon->core_config.scope;
-	v->clamp = daemon->settings->clamp;
-	v->coins_from_os = daemon->settings->coins == SL_COINS_OS;
+	v->clamp = daemon->settings->clipping == SL_CLIPPING_CLAMP;
+	v->coins_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
 	v->source = system_coins;
 	v->weight = 1;
 	v->trained = sodium_allocarray(v->n, sizeof *v->trained);
@@ -142,9 +142,9 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 /* What a configuration allows and its operator should know. */
 static void warn(struct sl_daemon *daemon)
 {
-	if (daemon->settings->unsafe_reveal)
-		sl_log(daemon->log, SL_WARN, "unsafe_reveal",
-		       "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do this with "
+	if (daemon->settings->unsafe_dump_encoding)
+		sl_log(daemon->log, SL_WARN, "unsafe_dump_encoding",
+		       "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; never do this with "
 		       "real data",
 		       NULL);
 }

@@ -59,7 +59,7 @@ static int ensure_scratch(struct sl_vault *vault, const struct sl_job *job)
 	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-/* --verify: only where the configuration says unsafe_reveal. Before any share is made, since sharing wipes x. */
+/* --verify: only where the configuration says unsafe_dump_encoding. Before any share is made, since sharing wipes x. */
 static int reveal(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
 {
 	const struct sl_vault *vault = &daemon->vault;
@@ -106,7 +106,7 @@ static void run_job(struct sl_task *base)
 	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
 		atomic_store(&daemon->condemned, true); /* the checkpoint's task is next on this thread */
 		task->code = sl_fail(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
-	} else if (encoded && daemon->settings->unsafe_reveal)
+	} else if (encoded && daemon->settings->unsafe_dump_encoding)
 		task->code = reveal(daemon, task->job.view, &task->error);
 }
 
@@ -208,7 +208,7 @@ static void train_done(struct sl_task *base)
 		free(task);
 		return;
 	}
-	daemon->vault.weight = daemon->settings->weight_samples ? training->samples : 1;
+	daemon->vault.weight = daemon->settings->weighting == SL_WEIGHTING_SAMPLES ? training->samples : 1;
 	daemon->figures.train_s = training->seconds;
 	snprintf(text, sizeof text, "round %u: trained in %.2f s, loss %.4f", task->t, training->seconds, training->loss);
 	sl_log(daemon->log, SL_INFO, "trained", text, "{s:i, s:f, s:f, s:I}", "round", (int)task->t, "train_s",

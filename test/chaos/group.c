@@ -70,7 +70,7 @@ static void write_rosters(struct group *g)
 void group_open(struct group *group, uint32_t n, const char *const *settings)
 {
 	static const struct sl_run_setting usual[] = {
-		{"run", "chaos"}, {"data", "digits"}, {"hidden", "1"}, {"mixing", "metropolis"}, {"unsafe_reveal", "true"}, {"log_level", "debug"},
+		{"run", "chaos"}, {"data", "digits"}, {"hidden_units", "1"}, {"mixing", "metropolis"}, {"unsafe_dump_encoding", "true"}, {"log_level", "debug"},
 	};
 	char path[192];
 	struct sl_error error = {0};
@@ -103,7 +103,7 @@ void group_start(struct group *group, uint32_t i, const char *crash)
 	snprintf(listen, sizeof listen, "listen=127.0.0.1:%u", group->ports[i - 1]);
 	group_path(group, i, "", folder, sizeof folder);
 	group_path(group, i, "stderr.txt", log, sizeof log);
-	const char *argv[] = {crash != NULL ? group->crashing : group->program, "--config", "config.yaml", "--set", "in_range=roster", "--set",
+	const char *argv[] = {crash != NULL ? group->crashing : group->program, "--config", "config.yaml", "--set", "neighbours=roster", "--set",
 			      "roster=roster.yaml", "--set", listen, NULL};
 	if (crash != NULL)
 		setenv("STARLING_CRASH", crash, 1);

@@ -32,7 +32,7 @@ static void begin(struct group *g, const char *linger, const char *more)
 {
 	char rounds[16];
 	snprintf(rounds, sizeof rounds, "rounds=%u", ROUNDS);
-	group_open(g, LEARNERS, (const char *const[]){rounds, "k=30", linger, more, NULL});
+	group_open(g, LEARNERS, (const char *const[]){rounds, "iterations=30", linger, more, NULL});
 }
 
 /* In round 2, which is when it comes by for the second time; of mixing, in the middle. */
@@ -55,7 +55,7 @@ static void end(struct group *g, enum sl_crash_point point, int least)
 static void start(struct group *g, enum sl_crash_point point, bool all)
 {
 	char moment[64];
-	begin(g, "linger=0.5", NULL);
+	begin(g, "serve_after_end=0.5", NULL);
 	name_moment(point, moment);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		group_start(g, i, all || i == 2 ? moment : NULL);
@@ -97,7 +97,7 @@ static void one_dies_while_it_recovers(void **state)
 {
 	(void)state;
 	struct group g;
-	begin(&g, "linger=0.5", NULL);
+	begin(&g, "serve_after_end=0.5", NULL);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		group_start(&g, i, i == 3 ? "mixing:40" : i == 2 ? "recovering" : NULL);
 	end(&g, SL_CRASH_RECOVERING, 2);
@@ -108,7 +108,7 @@ static void one_dies_while_it_catches_up(void **state)
 {
 	(void)state;
 	struct group g;
-	begin(&g, "linger=4", "quorum=majority"); /* the others stay until it is back */
+	begin(&g, "serve_after_end=4", "quorum=majority"); /* the others stay until it is back */
 	for (uint32_t i = 1; i < LEARNERS; i++)
 		group_start(&g, i, NULL);
 	group_expect(&g, 1, "\"event\":\"committed\"", 30);

@@ -13,7 +13,7 @@
 
 #define SECONDS 120.0
 
-static const char *const long_mixing[] = {"k=200", "rounds=2", "stall_wait=4", "linger=1", NULL};
+static const char *const long_mixing[] = {"iterations=200", "rounds=2", "stall_timeout=4", "serve_after_end=1", NULL};
 
 static void begin(struct group *g)
 {
@@ -36,7 +36,7 @@ static void delays_of_all_kinds(void **state)
 {
 	(void)state;
 	struct group g;
-	group_open(&g, 4, (const char *const[]){"k=20", "rounds=2", "linger=1", NULL});
+	group_open(&g, 4, (const char *const[]){"iterations=20", "rounds=2", "serve_after_end=1", NULL});
 	for (uint32_t i = 1; i <= 4; i++)
 		for (uint32_t j = 1; j <= 4; j++)
 			if (i != j)

@@ -42,14 +42,14 @@ static void launch_refuses(void **state)
 	(void)state;
 	static const char *const cases[][2] = {
 		{"--set sigmaa=3", "unknown key"},
-		{"--set sigma=3x", "sigma"},
-		{"--set p=2147483646", "prime"},
-		{"--set p=1020431", "1020431"},               /* too small at sigma 4 */
-		{"--set mixing=metropolis --set p=1152921504606846883", "2^44"}, /* a prime of 60 bits */
-		{"--set mixing=metropolis --set sigma=12", "sigma"},
+		{"--set decimals=3x", "decimals"},
+		{"--set modulus=2147483646", "prime"},
+		{"--set modulus=1020431", "1020431"},               /* too small at 4 decimals */
+		{"--set mixing=metropolis --set modulus=1152921504606846883", "2^44"}, /* a prime of 60 bits */
+		{"--set mixing=metropolis --set decimals=12", "decimals"},
 		{"--set quorum=4", "quorum"},
-		{"--set weight=samples", "max_weight"},
-		{"--set encoding=literal --set weight=samples --set max_weight=9000", "literal"},
+		{"--set weighting=samples", "max_weight"},
+		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
 		{"--topology nonsense", "nonsense"},
 		{"--topology regular:11", "regular"},
 		{"--data /nonexistent", "/nonexistent"},
@@ -152,7 +152,7 @@ static void daemon_refuses(void **state)
 	refuse_daemon(&s, "starlingd.yaml:6:1: unknown key");
 	write_site(&s, "id: 1\n", "");
 	refuse_daemon(&s, "starlingd.yaml:6:1:");
-	write_site(&s, "p: 1020431\nsigma: 5\n", "");
+	write_site(&s, "modulus: 1020431\ndecimals: 5\n", "");
 	refuse_daemon(&s, "would do");
 	write_site(&s, "", "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n");
 	refuse_daemon(&s, "roster.yaml:3:");

@@ -16,7 +16,7 @@ static void crowd_is_exact(void **state)
 	struct cluster c;
 	char arguments[256];
 	snprintf(arguments, sizeof arguments,
-		 "-n %d --rounds 1 --topology regular:%d --verify --set hidden=1 --set sigma=2 --set p=1020431", CROWD,
+		 "-n %d --rounds 1 --topology regular:%d --verify --set hidden_units=1 --set decimals=2 --set modulus=1020431", CROWD,
 		 CROWD / 5);
 	cluster_launch(&c, 500, arguments);
 	cluster_expect_exact(&c, 1, true);

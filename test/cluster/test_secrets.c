@@ -182,7 +182,7 @@ static void keys_are_nowhere_else(void **state)
 {
 	(void)state;
 	struct cluster c;
-	cluster_launch(&c, 60, "-n 3 --rounds 2 --set hidden=1");
+	cluster_launch(&c, 60, "-n 3 --rounds 2 --set hidden_units=1");
 	cluster_expect_exact(&c, 2, false);
 	seek_keys(&c);
 	search_folder(&c);
@@ -213,7 +213,7 @@ static void nor_while_it_runs(void **state)
 			      "--run-dir",
 			      c.run,
 			      "--set",
-			      "hidden=1",
+			      "hidden_units=1",
 			      "--set",
 			      "log_level=debug",
 			      NULL};
@@ -237,7 +237,7 @@ static void what_is_there_is_found(void **state)
 	(void)state;
 	struct cluster c;
 	char path[512];
-	cluster_launch(&c, 60, "-n 3 --rounds 1 --set hidden=1");
+	cluster_launch(&c, 60, "-n 3 --rounds 1 --set hidden_units=1");
 	seek_keys(&c);
 	for (uint32_t i = 1; i <= LEARNERS; i++) {
 		size_t size, halves = 0;

@@ -40,21 +40,24 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.log_level, 1);
 	assert_int_equal(s.rounds, 10);
 	assert_int_equal(s.quorum, 0);
-	assert_int_equal(s.p, 0);
-	assert_int_equal(s.sigma, 4);
-	assert_true(s.clip == 16.0);
-	assert_false(s.clamp || s.weight_samples || s.unsafe_reveal);
+	assert_int_equal(s.modulus, 0);
+	assert_int_equal(s.decimals, 4);
+	assert_true(s.clipping_range == 16.0);
+	assert_int_equal(s.clipping, SL_CLIPPING_ERROR);
+	assert_int_equal(s.weighting, SL_WEIGHTING_EQUAL);
+	assert_int_equal(s.privacy_check, SL_PRIVACY_ENFORCE);
+	assert_false(s.unsafe_dump_encoding);
 	assert_int_equal(s.max_weight, 1);
 	assert_int_equal(s.encoding, SL_ENCODING_WEIGHTED);
 	assert_int_equal(s.sharing, SL_SHARING_SHAMIR);
-	assert_int_equal(s.coins, SL_COINS_STREAM);
-	assert_int_equal(s.in_range, SL_RANGE_ROSTER);
-	assert_true(s.straggler_wait == 60 && s.silent_wait == 2 && s.flood_wait == 10 && s.stall_wait == 10);
-	assert_true(s.ready_wait == 60 && s.settle_wait == 10 && s.linger == 30);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_PRG);
+	assert_int_equal(s.neighbours, SL_NEIGHBOURS_ROSTER);
+	assert_true(s.straggler_timeout == 60 && s.hello_timeout == 2 && s.agreement_timeout == 10 && s.stall_timeout == 10);
+	assert_true(s.prepare_timeout == 60 && s.confirm_timeout == 10 && s.serve_after_end == 30);
 	assert_int_equal(s.trainer, SL_TRAINER_AUTOENCODER);
-	assert_int_equal(s.size, 100000);
-	assert_int_equal(s.split, SL_SPLIT_EVEN);
-	assert_int_equal(s.hidden, 32);
+	assert_int_equal(s.noise_parameters, 100000);
+	assert_int_equal(s.split, SL_SPLIT_IID);
+	assert_int_equal(s.hidden_units, 32);
 	assert_true(s.learning_rate == 0.02);
 	assert_int_equal(s.batch, 10);
 	assert_int_equal(s.epochs, 5);
@@ -65,19 +68,19 @@ static void takes_every_kind(void **state)
 {
 	struct sl_settings s;
 	(void)state;
-	assert_int_equal(load(HEAD "p: 17592186044399\nquorum: majority\nclip: 2.5e1\nclip_policy: clamp\n"
-				   "weight: samples\nmax_weight: 6000\nunsafe_reveal: true\nseed: 18446744073709551615\n"
-				   "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\ncoins: os\nin_range: told\n",
+	assert_int_equal(load(HEAD "modulus: 17592186044399\nquorum: majority\nclipping_range: 2.5e1\nclipping: clamp\n"
+				   "weighting: samples\nmax_weight: 6000\nunsafe_dump_encoding: true\nseed: 18446744073709551615\n"
+				   "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\nrandomness: os\nneighbours: control\n",
 			      &s, NULL),
 			 SL_OK);
-	assert_true(s.p == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
-	assert_true(s.quorum == UINT32_MAX && s.clip == 25.0 && s.max_weight == 6000);
-	assert_true(s.clamp && s.weight_samples && s.unsafe_reveal);
+	assert_true(s.modulus == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
+	assert_true(s.quorum == UINT32_MAX && s.clipping_range == 25.0 && s.max_weight == 6000);
+	assert_true(s.clipping == SL_CLIPPING_CLAMP && s.weighting == SL_WEIGHTING_SAMPLES && s.unsafe_dump_encoding);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
 	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
-	assert_int_equal(s.coins, SL_COINS_OS);
-	assert_int_equal(s.in_range, SL_RANGE_TOLD);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_OS);
+	assert_int_equal(s.neighbours, SL_NEIGHBOURS_CONTROL);
 }
 
 static void paths_follow_the_file(void **state)
@@ -96,30 +99,39 @@ static void paths_follow_the_file(void **state)
 
 static void overrides_win(void **state)
 {
-	static const char *const set[] = {"rounds=3", "p=1020431", "rounds=4", "log=-"};
-	static const char *const bad[] = {"sigma=13"};
+	static const char *const set[] = {"rounds=3", "modulus=1020431", "rounds=4", "log=-"};
+	static const char *const bad[] = {"decimals=13"};
 	struct sl_settings s;
 	struct sl_error error = {0};
 	(void)state;
 	folder_put("c.yaml", HEAD "rounds: 2\nlog: x\n");
 	assert_int_equal(sl_settings_load("c.yaml", set, 4, &s, &error), SL_OK);
 	assert_int_equal(s.rounds, 4);
-	assert_int_equal(s.p, 1020431);
+	assert_int_equal(s.modulus, 1020431);
 	assert_string_equal(s.log, "-");
 	assert_int_equal(sl_settings_load("c.yaml", bad, 1, &s, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text, "--set sigma=13: sigma must be a whole number from 0 to 12, not '13'");
+	assert_string_equal(error.text, "--set decimals=13: decimals must be a whole number from 0 to 12, not '13'");
 }
 
 static void refuses_keys(void **state)
 {
 	(void)state;
-	expect_error(HEAD "sigmma: 4\n", "c.yaml:6:1: unknown key 'sigmma'; did you mean 'sigma'?");
+	expect_error(HEAD "decimls: 4\n", "c.yaml:6:1: unknown key 'decimls'; did you mean 'decimals'?");
 	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'");
 	expect_error(HEAD "id: 4\n", "c.yaml:6:1: duplicate key 'id', first given in line 2");
 	expect_error("run: r\n\"run\": s\n", "c.yaml:2:2: duplicate key 'run', first given in line 1");
 	expect_error("id: 3\n", "c.yaml: missing key 'run' (name of the run; learners of different runs never share)");
 	expect_error("run: r\nid: 3\nidentity: i\nstate: s\n",
 		     "c.yaml: missing key 'roster' (file that lists the learners)");
+}
+
+static void refuses_old_names(void **state)
+{
+	(void)state;
+	expect_error(HEAD "gate: warn\n", "c.yaml:6:1: `gate` is now `privacy_check`");
+	expect_error(HEAD "encoding: literal\n", "c.yaml:6:11: `encoding: literal` is now `encoding: paper`");
+	expect_set_error("linger=1", "--set linger=1: `linger` is now `serve_after_end`");
+	expect_set_error("privacy_check=refuse", "--set privacy_check=refuse: `privacy_check: refuse` is now `privacy_check: enforce`");
 }
 
 static void refuses_numbers(void **state)
@@ -133,36 +145,36 @@ static void refuses_numbers(void **state)
 	expect_error("rounds: 1.5\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
 	expect_error("seed: 18446744073709551616\n", "c.yaml:1:7: seed must be a whole number from 0 to "
 						     "18446744073709551615, not '18446744073709551616'");
-	expect_error("sigma: 13\n", "c.yaml:1:8: sigma must be a whole number from 0 to 12, not '13'");
-	expect_error("clip: 0\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '0'");
-	expect_error("clip: inf\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'inf'");
-	expect_error("clip: nan\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'nan'");
-	expect_error("clip: 1e999\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '1e999'");
-	expect_error("linger: -1\n", "c.yaml:1:9: linger must be a number from 0 to 86400, not '-1'");
+	expect_error("decimals: 13\n", "c.yaml:1:11: decimals must be a whole number from 0 to 12, not '13'");
+	expect_error("clipping_range: 0\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '0'");
+	expect_error("clipping_range: inf\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'inf'");
+	expect_error("clipping_range: nan\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'nan'");
+	expect_error("clipping_range: 1e999\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '1e999'");
+	expect_error("serve_after_end: -1\n", "c.yaml:1:18: serve_after_end must be a number from 0 to 86400, not '-1'");
 }
 
 static void refuses_moduli(void **state)
 {
 	(void)state;
-	expect_error("p: 15\n", "c.yaml:1:4: p: 15 is not a prime");
-	expect_error("p: 2\n", "c.yaml:1:4: p must be auto or a prime, 2 < p < 2^61, not '2'");
-	expect_error("p: 2305843009213693952\n",
-		     "c.yaml:1:4: p must be auto or a prime, 2 < p < 2^61, not '2305843009213693952'");
-	expect_error(HEAD "p: 3\n", "c.yaml:2:5: id 3 must be less than p, which is 3");
+	expect_error("modulus: 15\n", "c.yaml:1:10: modulus: 15 is not a prime");
+	expect_error("modulus: 2\n", "c.yaml:1:10: modulus must be auto or a prime between 2 and 2^61, not '2'");
+	expect_error("modulus: 2305843009213693952\n",
+		     "c.yaml:1:10: modulus must be auto or a prime between 2 and 2^61, not '2305843009213693952'");
+	expect_error(HEAD "modulus: 3\n", "c.yaml:2:5: id 3 must be less than modulus, which is 3");
 }
 
 static void refuses_words(void **state)
 {
 	(void)state;
-	expect_error("weight: sample\n", "c.yaml:1:9: weight must be one of equal, samples, not 'sample'");
-	expect_error("unsafe_reveal: yes\n", "c.yaml:1:16: unsafe_reveal must be one of false, true, not 'yes'");
+	expect_error("weighting: sample\n", "c.yaml:1:12: weighting must be one of equal, samples, not 'sample'");
+	expect_error("unsafe_dump_encoding: yes\n", "c.yaml:1:23: unsafe_dump_encoding must be one of false, true, not 'yes'");
 	expect_error("quorum: most\n", "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
 				       "not 'most'");
-	expect_error(HEAD "weight: samples\n",
-		     "c.yaml:6:9: weight: samples needs max_weight, a public bound on any learner's samples");
+	expect_error(HEAD "weighting: samples\n",
+		     "c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
 	expect_error("sharing: shared\n", "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
-	expect_error(HEAD "coins: os\nsharing: seeded\n",
-		     "c.yaml:6:8: sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
+	expect_error(HEAD "randomness: os\nsharing: seeded\n",
+		     "c.yaml:6:13: sharing: seeded sends the keys of the shares, and randomness: os uses none; set randomness: prg");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n", "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
@@ -208,12 +220,12 @@ static void refuses_a_long_socket(void **state)
 static void checks_assignments(void **state)
 {
 	(void)state;
-	assert_int_equal(sl_settings_check("hidden=1", NULL), SL_OK);
-	expect_set_error("hiden=1", "--set hiden=1: unknown key 'hiden'; did you mean 'hidden'?");
-	expect_set_error("hidden", "--set hidden: expected KEY=VALUE");
-	expect_set_error("hidden=", "--set hidden=: expected KEY=VALUE");
+	assert_int_equal(sl_settings_check("hidden_units=1", NULL), SL_OK);
+	expect_set_error("hiden_units=1", "--set hiden_units=1: unknown key 'hiden_units'; did you mean 'hidden_units'?");
+	expect_set_error("hidden_units", "--set hidden_units: expected KEY=VALUE");
+	expect_set_error("hidden_units=", "--set hidden_units=: expected KEY=VALUE");
 	expect_set_error("=1", "--set =1: expected KEY=VALUE");
-	expect_set_error("p=9", "--set p=9: p: 9 is not a prime");
+	expect_set_error("modulus=9", "--set modulus=9: modulus: 9 is not a prime");
 }
 
 static void asks_for_a_majority(void **state)
@@ -295,7 +307,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST_IN_FOLDER(gives_defaults),	    TEST_IN_FOLDER(takes_every_kind),
 		TEST_IN_FOLDER(paths_follow_the_file), TEST_IN_FOLDER(overrides_win),
-		TEST_IN_FOLDER(refuses_keys),	    TEST_IN_FOLDER(refuses_numbers),
+		TEST_IN_FOLDER(refuses_keys),	    TEST_IN_FOLDER(refuses_old_names),
+		TEST_IN_FOLDER(refuses_numbers),
 		TEST_IN_FOLDER(refuses_moduli),	    TEST_IN_FOLDER(refuses_words),
 		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(refuses_files),
 		TEST_IN_FOLDER(refuses_a_long_socket), TEST_IN_FOLDER(checks_assignments),

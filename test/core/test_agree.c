@@ -169,13 +169,13 @@ static void test_same(void **state)
 	(void)state;
 	differs(SL_PARAMETER_n, 8, 7, "n");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
-	differs(SL_PARAMETER_sigma, 4, 3, "sigma");
-	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clip");
+	differs(SL_PARAMETER_sigma, 4, 3, "decimals");
+	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clipping_range");
 	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_LITERAL, "encoding");
 	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
 	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
-	differs(SL_PARAMETER_k_fixed, 0, 1, "k_fixed");
-	differs(SL_PARAMETER_degree_max, 16, 8, "degree_max");
+	differs(SL_PARAMETER_k_fixed, 0, 1, "iterations_rule");
+	differs(SL_PARAMETER_degree_max, 16, 8, "max_degree");
 }
 
 static void expect_hashes(struct sim *sim, enum sl_reason reason, const uint8_t *(*hash)(const struct sl_core_config *))

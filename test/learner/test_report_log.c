@@ -14,7 +14,7 @@
 #include "test/lib/folder.h"
 
 static struct sl_member members[] = {{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
-static const struct sl_settings settings = {.clip = 16};
+static const struct sl_settings settings = {.clipping_range = 16};
 static const uint8_t own[SL_HASH_BYTES] = {0xab, 0xcd}, other[SL_HASH_BYTES] = {0x12, 0x34}, none[SL_HASH_BYTES];
 
 static struct sl_daemon daemon_of(const struct sl_settings *s)
@@ -40,10 +40,10 @@ static uint64_t bits(double value)
 static void test_differences(void **state)
 {
 	(void)state;
-	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 1, .word = "sigma", .n = {4, 3}},
-	       "bo (5) has sigma 3, this learner 4");
-	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 1, .word = "clip", .n = {bits(16), bits(0.5)}},
-	       "bo (5) has clip 0.5, this learner 16");
+	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 1, .word = "decimals", .n = {4, 3}},
+	       "bo (5) has decimals 3, this learner 4");
+	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 1, .word = "clipping_range", .n = {bits(16), bits(0.5)}},
+	       "bo (5) has clipping_range 0.5, this learner 16");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "sharing", .n = {0, 1}},
 	       "ana (2) has sharing additive, this learner shamir");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "sharing", .n = {2, 0}},
@@ -51,10 +51,10 @@ static void test_differences(void **state)
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "mixing",
 				  .n = {SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS}},
 	       "ana (2) has mixing metropolis, this learner exact");
-	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "k_fixed", .n = {0, 1}},
-	       "ana (2) has k_rule fixed, this learner floor");
+	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 0, .word = "iterations_rule", .n = {0, 1}},
+	       "ana (2) has iterations_rule exactly, this learner at_least");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 2, .word = "n", .n = {8, 7}},
-	       "cy (9) has a model (setting `hidden`) of size 7, this learner 8");
+	       "cy (9) has a model (setting `hidden_units`) of size 7, this learner 8");
 	expect((struct sl_report){.reason = SL_REASON_ROSTER, .peer = 2, .n = {3, 4}, .hash = own, .hash2 = other},
 	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the roster files");
 	expect((struct sl_report){.reason = SL_REASON_HISTORY, .peer = 2, .t = 7, .hash = own, .hash2 = none},
@@ -66,9 +66,9 @@ static void test_field(void **state)
 {
 	(void)state;
 	expect((struct sl_report){.reason = SL_REASON_P_BOUND, .n = {7, 3200002, 4, 10}, .real = -1},
-	       "p = 7 is too small for 10 learners at sigma 4: p of at least 3200002 (and at most 2^61), or no sigma does");
+	       "modulus 7 is too small for 10 learners at decimals 4: a prime of at least 3200002 (and at most 2^61), or no number of decimals does");
 	expect((struct sl_report){.reason = SL_REASON_P_BOUND, .n = {0, 3200002, 4, 10}},
-	       "no prime up to 2^61 holds the sum of 10 models at sigma 4: p > 3200001 is needed; lower sigma, clip or max_weight");
+	       "no prime up to 2^61 holds the sum of 10 models at decimals 4: modulus > 3200001 is needed; lower decimals, clipping_range or max_weight");
 }
 
 static void test_gate(void **state)
@@ -87,7 +87,7 @@ static void test_gate(void **state)
 	       "edges: 2-5, 5-9 and 7 more");
 	expect((struct sl_report){.reason = SL_REASON_FEW, .n = {2, 1}},
 	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about the others");
-	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .n = {10, 80}}, "k is fixed at 10, and this graph needs K = 80: raise k, or set k_rule: floor");
+	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .n = {10, 80}}, "iterations is fixed at 10, and this graph needs 80: raise iterations, or set iterations_rule: at_least");
 }
 
 /* Why a released attempt goes on without mixing, or a prepared one ends. */

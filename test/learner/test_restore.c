@@ -290,7 +290,7 @@ static size_t write_view(uint8_t *bytes, size_t size)
 	sl_put_u64(&w, 2);
 	sl_put_u64(&w, 3);
 	sl_put_u64(&w, P);
-#define X(name, rule) sl_put_u64(&w, parameters.name);
+#define X(name, key, rule) sl_put_u64(&w, parameters.name);
 	SL_PARAMETERS(X)
 #undef X
 	sl_put(&w, previous, sizeof previous);
@@ -404,7 +404,7 @@ static void another_roster_does_not_forget_what_was_released(void **state)
 	configure(&l, *state);
 	l.daemon.core_config.scope.roster[0] = 1;
 	assert_int_equal(start(&l, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text, "round 2 attempt 3 was released under another roster or model size (setting hidden), and "
+	assert_string_equal(error.text, "round 2 attempt 3 was released under another roster or model size (setting hidden_units), and "
 					"must be finished first: put back what was there until round 2 has committed");
 	finish(&l);
 	expect_open(*state, 0, 1, true, NULL);

@@ -117,7 +117,7 @@ static void gradient_of_tanh_and_squared_error(void **state)
 
 static struct sl_settings settings_small(const char *data)
 {
-	struct sl_settings s = {.hidden = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
+	struct sl_settings s = {.hidden_units = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
 	strcpy(s.data, data);
 	return s;
 }
@@ -206,7 +206,7 @@ static void training_learns(void **state)
 	(void)state;
 	for (uint32_t h = 1; h <= 8; h += 7) {
 		struct sl_settings s = settings_small("digits");
-		s.hidden = h;
+		s.hidden_units = h;
 		s.batch = 7;
 		struct sl_trainer *t = open_trainer(&s, 0, 18);
 		float *model = initial(t);
@@ -238,7 +238,7 @@ static void divergence_is_an_error(void **state)
 {
 	(void)state;
 	struct sl_settings s = settings_small("digits");
-	s.hidden = 1;
+	s.hidden_units = 1;
 	s.learning_rate = 1000;
 	struct sl_trainer *t = open_trainer(&s, 0, 90);
 	float *model = initial(t);
@@ -255,7 +255,7 @@ static void bad_settings_are_refused(void **state)
 	struct sl_settings s = settings_small("digits");
 	struct sl_trainer *t;
 	struct sl_error error = {0};
-	s.hidden = 0;
+	s.hidden_units = 0;
 	assert_int_equal(sl_autoencoder_open(&s, 0, 2, &t, &error), SL_ERR_RANGE);
 	assert_null(t);
 	s = settings_small(*state);
@@ -268,7 +268,7 @@ static double federate(const char *data, uint32_t learners, uint32_t rounds)
 {
 	struct sl_settings s = settings_small(data);
 	struct sl_trainer *t[10];
-	s.hidden = 16;
+	s.hidden_units = 16;
 	for (uint32_t r = 0; r < learners; r++)
 		t[r] = open_trainer(&s, r, learners);
 	size_t n = t[0]->ops->parameters(t[0]);

@@ -20,7 +20,7 @@ static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learn
 static void each_learner_draws_its_part_of_one_pool(void **state)
 {
 	(void)state;
-	struct sl_dataset first = load(SL_SPLIT_EVEN, 0, 10), last = load(SL_SPLIT_EVEN, 9, 10);
+	struct sl_dataset first = load(SL_SPLIT_IID, 0, 10), last = load(SL_SPLIT_IID, 9, 10);
 	uint8_t image[SL_PIXELS];
 	assert_int_equal(first.mine.count, 900);
 	assert_int_equal(last.mine.count, 900);
@@ -69,7 +69,7 @@ static void label_skew(void **state)
 	for (uint32_t i = 0; i < 9000; i++)
 		labels[i] = sl_digits_label(i);
 	for (uint32_t r = 0; r < 10; r++) {
-		struct sl_deal deal = {SL_SPLIT_LABEL, r, 10};
+		struct sl_deal deal = {SL_SPLIT_BY_LABEL, r, 10};
 		uint64_t *slice = sl_deal_slice(&deal, labels, 9000);
 		unsigned kinds = 0;
 		for (uint32_t i = 0; i < 9000; i++) {
@@ -88,7 +88,7 @@ static void label_skew(void **state)
 static void more_learners_than_images(void **state)
 {
 	(void)state;
-	struct sl_deal deal = {SL_SPLIT_EVEN, 0, 9001};
+	struct sl_deal deal = {SL_SPLIT_IID, 0, 9001};
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	assert_int_equal(sl_dataset_load("digits", &deal, &set, &error), SL_ERR_RANGE);

@@ -75,8 +75,8 @@ static void expect_cover(const char *folder, enum sl_split split, uint32_t learn
 static void even_slices_cover_the_pool(void **state)
 {
 	put_images(*state, TRAIN, 57);
-	expect_cover(*state, SL_SPLIT_EVEN, 7, 52, 5);
-	struct sl_dataset set = load(*state, SL_SPLIT_EVEN, 2, 7);
+	expect_cover(*state, SL_SPLIT_IID, 7, 52, 5);
+	struct sl_dataset set = load(*state, SL_SPLIT_IID, 2, 7);
 	for (uint32_t i = 0; i < set.mine.count; i++)
 		assert_int_equal(idx_number(&set.mine, i), 2 + 7 * i);
 	sl_dataset_free(&set);
@@ -85,7 +85,7 @@ static void even_slices_cover_the_pool(void **state)
 static void large_sets_hold_out_a_thousand(void **state)
 {
 	put_images(*state, TRAIN, 2003);
-	expect_cover(*state, SL_SPLIT_EVEN, 3, 1003, 1000);
+	expect_cover(*state, SL_SPLIT_IID, 3, 1003, 1000);
 	assert_int_equal(sl_images_held_out(1999), 199);
 	assert_int_equal(sl_images_held_out(5), 1);
 }
@@ -97,10 +97,10 @@ static void label_slices_cover_the_pool_and_see_few_labels(void **state)
 		labels[i] = (uint8_t)(i * 7 % 10);
 	put_images(*state, TRAIN, sizeof labels);
 	put_labels(*state, labels, sizeof labels);
-	expect_cover(*state, SL_SPLIT_LABEL, 10, 99, 11);
-	expect_cover(*state, SL_SPLIT_LABEL, 7, 99, 11);
+	expect_cover(*state, SL_SPLIT_BY_LABEL, 10, 99, 11);
+	expect_cover(*state, SL_SPLIT_BY_LABEL, 7, 99, 11);
 	for (uint32_t r = 0; r < 10; r++) {
-		struct sl_dataset set = load(*state, SL_SPLIT_LABEL, r, 10);
+		struct sl_dataset set = load(*state, SL_SPLIT_BY_LABEL, r, 10);
 		unsigned kinds = 0;
 		for (uint32_t i = 0; i < set.mine.count; i++)
 			kinds |= 1u << labels[idx_number(&set.mine, i)];
@@ -112,11 +112,11 @@ static void label_slices_cover_the_pool_and_see_few_labels(void **state)
 static void train_files_come_before_t10k(void **state)
 {
 	put_images(*state, T10K, 20);
-	struct sl_dataset set = load(*state, SL_SPLIT_EVEN, 0, 1);
+	struct sl_dataset set = load(*state, SL_SPLIT_IID, 0, 1);
 	assert_int_equal(set.mine.count, 18);
 	sl_dataset_free(&set);
 	put_images(*state, TRAIN ".gz", 30);
-	set = load(*state, SL_SPLIT_EVEN, 0, 1);
+	set = load(*state, SL_SPLIT_IID, 0, 1);
 	assert_int_equal(set.mine.count, 27);
 	sl_dataset_free(&set);
 }
@@ -125,9 +125,9 @@ static void packed_and_plain_are_equal(void **state)
 {
 	put_images(*state, TRAIN ".gz", 40);
 	put_images(*state, T10K, 40);
-	struct sl_dataset packed = load(*state, SL_SPLIT_EVEN, 1, 3);
+	struct sl_dataset packed = load(*state, SL_SPLIT_IID, 1, 3);
 	remove(folder_path(*state, TRAIN ".gz"));
-	struct sl_dataset plain = load(*state, SL_SPLIT_EVEN, 1, 3);
+	struct sl_dataset plain = load(*state, SL_SPLIT_IID, 1, 3);
 	assert_int_equal(packed.mine.count, plain.mine.count);
 	assert_memory_equal(packed.mine.pixels, plain.mine.pixels, (size_t)plain.mine.count * SL_PIXELS);
 	assert_memory_equal(packed.held.pixels, plain.held.pixels, (size_t)plain.held.count * SL_PIXELS);
@@ -137,7 +137,7 @@ static void packed_and_plain_are_equal(void **state)
 
 static void nothing_there(void **state)
 {
-	struct sl_deal deal = {SL_SPLIT_EVEN, 0, 1};
+	struct sl_deal deal = {SL_SPLIT_IID, 0, 1};
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	assert_int_equal(sl_dataset_load(*state, &deal, &set, &error), SL_ERR_NOTFOUND);
@@ -158,39 +158,39 @@ static void put_damaged(const char *folder, const char *name, size_t at, uint8_t
 static void headers_are_checked(void **state)
 {
 	put_damaged(*state, TRAIN, 3, 1, 0);
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 0: magic 0x00000801, expected 0x00000803 of IDX images");
 	put_damaged(*state, TRAIN, 15, 27, 0);
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 8: images of 28 x 27 pixels, expected 28 x 28");
 	put_damaged(*state, TRAIN, 4, 255, 0);
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 4: 4278190100 images, at most 10000000 are read");
 	put_damaged(*state, TRAIN, 3, 3, 7);
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 0: expected 16 bytes of header, got 7");
 }
 
 static void short_and_long_files_are_refused(void **state)
 {
 	put_damaged(*state, TRAIN, 3, 3, 16 + 12 * SL_PIXELS + 100);
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 9424: expected 784 bytes of image 12, got 100");
 	put_damaged(*state, TRAIN, 7, 19, 0);
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 14912: bytes after the last item");
 	put_damaged(*state, TRAIN, 6, 1, 0); /* a header that promises 276 images */
-	expect_error(*state, SL_SPLIT_EVEN, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_IID, 2, SL_ERR_FORMAT,
 		     TRAIN ": offset 15696: expected 784 bytes of image 20, got 0");
 }
 
 static void too_few_images(void **state)
 {
 	put_images(*state, TRAIN, 20);
-	expect_error(*state, SL_SPLIT_EVEN, 19, SL_ERR_RANGE,
+	expect_error(*state, SL_SPLIT_IID, 19, SL_ERR_RANGE,
 		     TRAIN ": offset 4: 20 images are too few for 19 learners and 2 held out");
 	put_images(*state, TRAIN, 0);
-	expect_error(*state, SL_SPLIT_EVEN, 1, SL_ERR_RANGE,
+	expect_error(*state, SL_SPLIT_IID, 1, SL_ERR_RANGE,
 		     TRAIN ": offset 4: 0 images are too few for 1 learners and 1 held out");
 }
 
@@ -199,15 +199,15 @@ static void labels_are_checked(void **state)
 	static const uint8_t labels[20] = {0};
 	put_images(*state, TRAIN, 20);
 	put_labels(*state, labels, 19);
-	expect_error(*state, SL_SPLIT_LABEL, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_BY_LABEL, 2, SL_ERR_FORMAT,
 		     TRAIN_LABELS ": offset 4: 19 labels for 20 images");
 	folder_put(*state, TRAIN_LABELS, "\0\0\10\1\0\0\0\24\1\2\3", 11);
-	expect_error(*state, SL_SPLIT_LABEL, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_BY_LABEL, 2, SL_ERR_FORMAT,
 		     TRAIN_LABELS ": offset 8: expected 20 bytes of labels, got 3");
 	folder_put(*state, TRAIN_LABELS, "\0\0\10\3\0\0\0\24", 8);
-	expect_error(*state, SL_SPLIT_LABEL, 2, SL_ERR_FORMAT,
+	expect_error(*state, SL_SPLIT_BY_LABEL, 2, SL_ERR_FORMAT,
 		     TRAIN_LABELS ": offset 0: magic 0x00000803, expected 0x00000801 of IDX labels");
-	struct sl_dataset set = load(*state, SL_SPLIT_EVEN, 0, 2); /* which reads no labels */
+	struct sl_dataset set = load(*state, SL_SPLIT_IID, 0, 2); /* which reads no labels */
 	sl_dataset_free(&set);
 }
 
@@ -229,7 +229,7 @@ static void repack(const char *folder, size_t cut, size_t flip_from_end)
 /* zlib unpacks ahead, so where exactly it stumbles is its own affair. */
 static void expect_gzip_trouble(const char *folder, const char *trouble)
 {
-	struct sl_deal deal = {SL_SPLIT_EVEN, 0, 2};
+	struct sl_deal deal = {SL_SPLIT_IID, 0, 2};
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	assert_int_equal(sl_dataset_load(folder, &deal, &set, &error), SL_ERR_FORMAT);
@@ -256,7 +256,7 @@ static void real_mnist(void **state)
 		skip();
 	}
 	for (uint32_t r = 0; r < 10; r += 9) {
-		struct sl_dataset set = load(folder, SL_SPLIT_LABEL, r, 10);
+		struct sl_dataset set = load(folder, SL_SPLIT_BY_LABEL, r, 10);
 		assert_int_equal(set.mine.count, 900);
 		assert_int_equal(set.held.count, 1000);
 		sl_dataset_free(&set);

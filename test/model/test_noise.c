@@ -10,7 +10,7 @@
 
 static float *trained(double clip, uint64_t seed, uint32_t rank, uint64_t draw)
 {
-	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = SIZE, .clip = clip, .seed = seed};
+	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .noise_parameters = SIZE, .clipping_range = clip, .seed = seed};
 	struct sl_trainer *t;
 	struct sl_training result = {0};
 	atomic_uint progress = 0;
@@ -71,7 +71,7 @@ static void the_bound_is_no_rounded_clip(void **state)
 
 static void knows_no_error(void **state)
 {
-	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = 1, .clip = 1};
+	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .noise_parameters = 1, .clipping_range = 1};
 	struct sl_trainer *t;
 	float model[1] = {1};
 	double mse = 0;

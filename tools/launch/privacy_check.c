@@ -24,7 +24,7 @@ static int survey(struct gate *gate, uint32_t step, uint32_t *kappa, uint32_t *c
 
 static void warn(const struct gate *gate, struct sl_progress *progress, uint32_t step, uint32_t kappa, uint32_t weak)
 {
-	bool only_warns = gate->plan->settings.gate_warn;
+	bool only_warns = gate->plan->settings.privacy_check == SL_PRIVACY_WARN;
 	if (gate->refused > WARNINGS_MOST)
 		return;
 	sl_progress_line(progress,
@@ -57,21 +57,21 @@ static int conclude(const struct gate *gate, struct sl_progress *progress, struc
 	if (gate->refused > WARNINGS_MOST)
 		sl_progress_line(progress, "warning: and %u more of the %u steps", gate->refused - WARNINGS_MOST,
 				 gate->plan->schedule.steps);
-	if (gate->refused < gate->connected || gate->refused == 0 || gate->plan->settings.gate_warn)
+	if (gate->refused < gate->connected || gate->refused == 0 || gate->plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_fail(error, SL_ERR_REFUSED,
 		       "no step of %s tolerates c = %u colluding learner%s, so the gate would refuse every round: "
-		       "starling topology repair adds edges; --set gate=warn shares all the same",
+		       "starling topology repair adds edges; --set privacy_check=warn shares all the same",
 		       gate->plan->topology, gate->c, gate->c == 1 ? "" : "s");
 }
 
 static int check_few(const struct gate *gate, struct sl_error *error)
 {
-	if (gate->plan->learners >= gate->c + 2 || gate->plan->settings.gate_warn)
+	if (gate->plan->learners >= gate->c + 2 || gate->plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_fail(error, SL_ERR_REFUSED,
 		       "%u learners are too few for c = %u: the mean itself would tell c of them about the others; "
-		       "at least %u, or --set gate=warn to share all the same",
+		       "at least %u, or --set privacy_check=warn to share all the same",
 		       gate->plan->learners, gate->c, gate->c + 2);
 }
 

@@ -95,7 +95,7 @@ int sl_launch_result(struct sl_launch *launch)
 		fprintf(stderr, "starling launch: interrupted\n");
 	delete_reveals(launch);
 	sl_chaos_say(launch);
-	sl_progress_total(launch->progress, &launch->rounds, launch->handed, launch->plan->settings.clip,
+	sl_progress_total(launch->progress, &launch->rounds, launch->handed, launch->plan->settings.clipping_range,
 			  launch->plan->options.verify);
 	if (any_log(launch))
 		sl_launch_command(launch, "next: ", "logs");

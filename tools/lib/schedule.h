@@ -39,7 +39,7 @@ static inline const struct sl_edge *sl_schedule_edges(const struct sl_schedule *
 	return s->edges + s->start[step];
 }
 
-/* The setting degree_max with which it is played as it is, and not thinned by an overlay. */
+/* The setting max_degree with which it is played as it is, and not thinned by an overlay. */
 uint32_t sl_schedule_degree_max(const struct sl_schedule *schedule);
 
 /* Reads the text form. An error reads name:line: what; *schedule is closed after one. */

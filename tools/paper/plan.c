@@ -93,7 +93,7 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_plan_engine_names[c->engine]);
 	snprintf(sharing, sizeof sharing, "sharing=%s", sl_plan_sharing_names[c->sharing]);
 	const struct sl_bench_daemons what = {
-		.learners = c->learners, .size = c->floats, .topology = c->topology, .set = {mixing, sharing, "gate=warn"}};
+		.learners = c->learners, .size = c->floats, .topology = c->topology, .set = {mixing, sharing, "privacy_check=warn"}};
 	if (sl_reproduce_at(w->r, c->name, (double)i / w->count) != SL_OK)
 		return SL_PENDING;
 	int rc = sl_bench_launch(w->r->bench, &what, ROUNDS, w->r->bench->folder, &rows, error);

@@ -20,7 +20,7 @@ static int open_round(struct sl_run *run, struct sl_run_round *round)
 	round->model = calloc(n, sizeof *round->model);
 	round->truth = calloc(count + 1, sizeof *round->truth);
 	double unit = 1.0 / run->plan->learners;
-	for (uint32_t d = 0; d < run->settings.sigma; d++)
+	for (uint32_t d = 0; d < run->settings.decimals; d++)
 		unit /= 10;
 	sl_trace_init(&round->trace, run->plan->learners, round->truth, count, run->plan->shown, unit);
 	return round->sum && round->mean && round->z && round->model && round->truth ? SL_OK : SL_ERR_NOMEM;
@@ -51,13 +51,13 @@ static int settle(struct sl_run *run, struct sl_error *error)
 		return rc;
 	const struct sl_settings *s = &run->settings;
 	run->encoding = (struct sl_encoding){.kind = s->encoding,
-					     .sigma = s->sigma,
-					     .clip = s->clip,
-					     .clamp = s->clamp,
+					     .sigma = s->decimals,
+					     .clip = s->clipping_range,
+					     .clamp = s->clipping == SL_CLIPPING_CLAMP,
 					     .weight = 1,
 					     .weight_total = plan->learners};
-	rc = sl_field_init(&run->field, s->p);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "p: %" PRIu64 ": %s", s->p, sl_err_text(rc));
+	rc = sl_field_init(&run->field, s->modulus);
+	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "modulus: %" PRIu64 ": %s", s->modulus, sl_err_text(rc));
 }
 
 int sl_run_open(struct sl_run *run, const struct sl_run_plan *plan, struct sl_error *error)

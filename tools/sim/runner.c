@@ -35,9 +35,9 @@ int swarm_settings(const char *const *set, size_t count, const struct sl_schedul
 		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
 	size_t own = 0;
 	if (schedule != NULL) {
-		snprintf(degree, sizeof degree, "degree_max=%u", sl_schedule_degree_max(schedule));
+		snprintf(degree, sizeof degree, "max_degree=%u", sl_schedule_degree_max(schedule));
 		all[own++] = degree;
-		all[own++] = "in_range=told";
+		all[own++] = "neighbours=control";
 	}
 	memcpy(all + own, set, count * sizeof *set);
 	int rc = sl_settings_assign(all, own + count, settings, error);
@@ -78,7 +78,7 @@ static int build_vault(struct swarm *swarm, uint32_t i)
 	l->random = swarm->options.seed * UINT64_C(0xd1342543de82ef95) + i;
 	v->n = swarm->options.parameters;
 	v->weight = 1;
-	v->clamp = swarm->options.settings->clamp;
+	v->clamp = swarm->options.settings->clipping == SL_CLIPPING_CLAMP;
 	v->source = draw_bytes;
 	v->source_context = &l->random;
 	v->trained = calloc(v->n, sizeof *v->trained);

@@ -90,7 +90,7 @@ struct swarm_figures {
 
 struct swarm;
 
-/* What starlingd takes when nothing is said, with in_range: told and degree_max as the schedule needs; then the
+/* What starlingd takes when nothing is said, with neighbours: control and max_degree as the schedule needs; then the
  * "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
 int swarm_settings(const char *const *set, size_t count, const struct sl_schedule *schedule, struct sl_settings *settings,
 		   struct sl_error *error);

@@ -154,7 +154,7 @@ int sl_simulation_result(struct sl_simulation *s)
 	explain(s);
 	if (s->signal != 0)
 		fprintf(stderr, "starling simulate: interrupted\n");
-	sl_progress_total(s->progress, &s->rounds, s->handed, s->plan.settings.clip, s->plan.options.verify);
+	sl_progress_total(s->progress, &s->rounds, s->handed, s->plan.settings.clipping_range, s->plan.options.verify);
 	if (s->handed > 0)
 		say_parts(s, &figures);
 	if (s->plan.options.json)

@@ -5,7 +5,7 @@
 
 enum { KEY_P = 256, KEY_FLOATS, KEY_SEEDED, KEY_NO_EXACT };
 
-/* Of the autoencoder that is trained unless `hidden` says otherwise: 28 x 28 to 32 and back. */
+/* Of the autoencoder that is trained unless `hidden_units` says otherwise: 28 x 28 to 32 and back. */
 #define FLOATS_USUAL 50992u
 
 struct options {
