@@ -20,7 +20,8 @@ struct arguments {
 	const char *config;
 	const char *overrides[OVERRIDES_MAX];
 	size_t override_count;
-	bool check, reference;
+	bool check, print;
+	enum sl_settings_format format; /* of `print` */
 	long parent;
 };
 
@@ -30,7 +31,7 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "Configuration of this learner (required)", 0},
 	{"set", 's', "KEY=VALUE", 0, "Override a setting; may be given several times", 0},
 	{"check", KEY_CHECK, NULL, 0, "Check the configuration, say so, and end", 0},
-	{"settings", KEY_SETTINGS, NULL, 0, "Print every setting with its default, and end", 0},
+	{"settings", KEY_SETTINGS, "FORMAT", OPTION_ARG_OPTIONAL, "Print every setting with its default, and end; FORMAT yaml: as a configuration file", 0},
 	{"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End when this parent process does", 0},
 	{0}};
 
@@ -44,6 +45,17 @@ static const char documentation[] =
 	"\n"
 	"Exit status: 0 after the last round or when told to end, 1 when the run failed or the port, the address or the "
 	"disk cannot be had now, 2 when the configuration, the identity, the roster or the data cannot be used.";
+
+static bool parse_format(const char *text, enum sl_settings_format *format)
+{
+	static const char *const names[] = {[SL_SETTINGS_TEXT] = "text", [SL_SETTINGS_YAML] = "yaml", [SL_SETTINGS_SCDOC] = "scdoc"};
+	for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*format = (enum sl_settings_format)i;
+			return true;
+		}
+	return text == NULL;
+}
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -61,7 +73,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		a->check = true;
 		return 0;
 	case KEY_SETTINGS:
-		a->reference = true;
+		a->print = true;
+		if (!parse_format(value, &a->format))
+			argp_error(state, "--settings=%s: FORMAT is text, yaml or scdoc", value);
 		return 0;
 	case KEY_PARENT:
 		a->parent = strtol(value, NULL, 10);
@@ -70,7 +84,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", value);
 		return 0;
 	case ARGP_KEY_END:
-		if (a->config == NULL && !a->reference)
+		if (a->config == NULL && !a->print)
 			argp_error(state, "--config FILE is required");
 		return 0;
 	default:
@@ -116,8 +130,8 @@ int main(int argc, char **argv)
 	struct sl_error error = {0};
 	argp_err_exit_status = 2;
 	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL, &arguments);
-	if (arguments.reference) {
-		sl_settings_reference(stdout);
+	if (arguments.print) {
+		sl_settings_print(stdout, arguments.format);
 		return 0;
 	}
 	follow_parent(arguments.parent);

@@ -60,27 +60,6 @@ static const char *setting(const char *parameter)
 	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden_units`) of size" : parameter;
 }
 
-/* A parameter as it stands in a configuration. */
-static const char *value_text(const char *parameter, uint64_t value, char text[static 32])
-{
-	static const char *const words[][3] = {{"weighted", "paper"}, {"shamir", "additive", "seeded"}, {"at_least", "exactly"}};
-	int kind = strcmp(parameter, "encoding") == 0  ? 0
-		   : strcmp(parameter, "sharing") == 0 ? 1
-		   : strcmp(parameter, "iterations_rule") == 0 ? 2
-						       : -1;
-	double clip;
-	memcpy(&clip, &value, sizeof clip);
-	if (kind >= 0 && value < 3 && words[kind][value] != NULL)
-		snprintf(text, 32, "%s", words[kind][value]);
-	else if (strcmp(parameter, "mixing") == 0)
-		snprintf(text, 32, "%s", sl_engine_name((enum sl_engine)value));
-	else if (strcmp(parameter, "clipping_range") == 0)
-		snprintf(text, 32, "%.15g", clip);
-	else
-		snprintf(text, 32, "%" PRIu64, value);
-	return text;
-}
-
 const char *sl_hash_text(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1])
 {
 	if (sodium_is_zero(hash, SL_HASH_BYTES))
@@ -92,10 +71,10 @@ const char *sl_hash_text(const uint8_t *hash, const char *none, char text[static
 
 static void difference_text(const struct sl_report *r, const char *who, char *text, size_t size)
 {
-	char own[2 * SL_HASH_BYTES + 1], its[2 * SL_HASH_BYTES + 1];
+	char own[2 * SL_HASH_BYTES + 1], its[2 * SL_HASH_BYTES + 1], mine[SL_VALUE_TEXT_BYTES], theirs[SL_VALUE_TEXT_BYTES];
 	if (r->reason == SL_REASON_PARAMETER)
-		snprintf(text, size, "%s has %s %s, this learner %s", who, setting(r->word), value_text(r->word, r->n[1], its),
-			 value_text(r->word, r->n[0], own));
+		snprintf(text, size, "%s has %s %s, this learner %s", who, setting(r->word), sl_settings_value(r->word, r->n[1], theirs),
+			 sl_settings_value(r->word, r->n[0], mine));
 	else if (r->reason == SL_REASON_ROSTER)
 		snprintf(text, size,
 			 "%s has another roster: %" PRIu64 " learners (%s), here %" PRIu64 " (%s); compare the roster files", who,

@@ -1,7 +1,8 @@
 /* Every bad configuration is one line that says where and why. A quoted word begins after its quote. */
 #include "test/config/settings_folder.h"
 
-#include "common/config/settings.h"
+#include "common/config/settings_table.h"
+#include "common/protocol/message.h"
 
 #define HEAD "run: r\nid: 3\nroster: roster.yaml\nidentity: id\nstate: state\n" /* lines 1 to 5 */
 
@@ -117,12 +118,12 @@ static void refuses_keys(void **state)
 {
 	(void)state;
 	expect_error(HEAD "decimls: 4\n", "c.yaml:6:1: unknown key 'decimls'; did you mean 'decimals'?");
-	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'");
+	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'; `starlingd --settings` lists all keys");
 	expect_error(HEAD "id: 4\n", "c.yaml:6:1: duplicate key 'id', first given in line 2");
 	expect_error("run: r\n\"run\": s\n", "c.yaml:2:2: duplicate key 'run', first given in line 1");
-	expect_error("id: 3\n", "c.yaml: missing key 'run' (name of the run; learners of different runs never share)");
+	expect_error("id: 3\n", "c.yaml: missing key 'run': Name of the run; learners of different runs never exchange shares.");
 	expect_error("run: r\nid: 3\nidentity: i\nstate: s\n",
-		     "c.yaml: missing key 'roster' (file that lists the learners)");
+		     "c.yaml: missing key 'roster': File with one line for each learner that may take part.");
 }
 
 static void refuses_old_names(void **state)
@@ -213,7 +214,7 @@ static void refuses_a_long_socket(void **state)
 	(void)state;
 	snprintf(text, sizeof text, HEAD "control: /%0*d\n", 120, 0);
 	snprintf(message, sizeof message,
-		 "c.yaml:6:10: the path of the control socket has 121 bytes, and only 107 are possible; set 'control'");
+		 "c.yaml:6:10: the path of the control socket has 121 bytes, more than the 107 possible; set `control` to a shorter one");
 	expect_error(text, message);
 }
 
@@ -250,56 +251,76 @@ static void asks_for_a_majority(void **state)
 	assert_int_equal(sl_settings_quorum(&s, 9, &quorum, &error), SL_OK);
 }
 
-/* Line by line: what the deployed example comments out must be a key too, with its default. */
-static void uncomment(const char *from, const char *to)
+static FILE *print_to(const char *path, enum sl_settings_format format)
 {
-	char line[512];
-	FILE *in = fopen(from, "re"), *out = fopen(to, "we");
-	assert_non_null(in);
+	FILE *out = fopen(path, "w+e");
 	assert_non_null(out);
-	while (fgets(line, sizeof line, in))
-		fputs(line[0] == '#' && line[1] != ' ' && strchr(line, ':') ? line + 1 : line, out);
-	fclose(in);
-	fclose(out);
-}
-
-static size_t count_keys(const char *path)
-{
-	char line[512];
-	size_t n = 0;
-	FILE *in = fopen(path, "re");
-	assert_non_null(in);
-	while (fgets(line, sizeof line, in))
-		n += line[0] >= 'a' && line[0] <= 'z';
-	fclose(in);
-	return n;
-}
-
-static size_t count_reference(void)
-{
-	FILE *out = fopen("reference", "w+e");
-	size_t n = 0;
-	assert_non_null(out);
-	sl_settings_reference(out);
+	sl_settings_print(out, format);
 	rewind(out);
-	for (int c; (c = fgetc(out)) != EOF;)
-		n += c == '\n';
-	fclose(out);
-	return n;
+	return out;
 }
 
-static void deployed_example_loads(void **state)
+/* deploy/starlingd.yaml is what `starlingd --settings=yaml` prints. */
+static void deployed_example_is_printed(void **state)
 {
+	char line[512], printed[512];
 	struct sl_settings s;
 	struct sl_error error = {0};
 	const char *deployed = SL_SOURCE_ROOT "/deploy/starlingd.yaml";
 	(void)state;
+	FILE *in = fopen(deployed, "re"), *out = print_to("printed", SL_SETTINGS_YAML);
+	assert_non_null(in);
+	while (fgets(printed, sizeof printed, out)) {
+		assert_non_null(fgets(line, sizeof line, in));
+		assert_string_equal(line, printed);
+	}
+	assert_null(fgets(line, sizeof line, in));
+	fclose(in);
+	fclose(out);
 	if (sl_settings_load(deployed, NULL, 0, &s, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	uncomment(deployed, "all.yaml");
-	if (sl_settings_load("all.yaml", NULL, 0, &s, &error) != SL_OK)
-		fail_msg("%s", error.text);
-	assert_int_equal(count_keys("all.yaml"), count_reference());
+}
+
+/* A line of two spaces begins a setting, also where its description is long. */
+static void reference_has_every_key(void **state)
+{
+	char line[256];
+	size_t rows = 0;
+	FILE *out = print_to("reference", SL_SETTINGS_TEXT);
+	(void)state;
+	while (fgets(line, sizeof line, out)) {
+		assert_true(strlen(line) <= 101);
+		if (strncmp(line, "  ", 2) != 0 || line[2] == ' ')
+			continue;
+		assert_int_equal(strncmp(line + 2, sl_settings_table[rows].key, strlen(sl_settings_table[rows].key)), 0);
+		rows++;
+	}
+	fclose(out);
+	assert_int_equal(rows, SL_SETTINGS_ROWS);
+}
+
+/* What the table says of agreement is what AGREE does with the parameter of that name. */
+static void agreement_is_that_of_the_protocol(void **state)
+{
+	(void)state;
+#define X(name, key, rule)                                                                                           \
+	if (strcmp(#key, "n") != 0)                                                                                  \
+		assert_int_equal(sl_settings_table_find(#key)->agreement, SL_SETTING_##rule);
+	SL_PARAMETERS(X)
+#undef X
+}
+
+static void states_values(void **state)
+{
+	char text[SL_VALUE_TEXT_BYTES];
+	uint64_t half;
+	(void)state;
+	memcpy(&half, &(double){0.5}, sizeof half);
+	assert_string_equal(sl_settings_value("encoding", SL_ENCODING_LITERAL, text), "paper");
+	assert_string_equal(sl_settings_value("quorum", SL_QUORUM_MAJORITY, text), "majority");
+	assert_string_equal(sl_settings_value("quorum", 3, text), "3");
+	assert_string_equal(sl_settings_value("clipping_range", half, text), "0.5");
+	assert_string_equal(sl_settings_value("n", 7, text), "7");
 }
 
 int main(void)
@@ -312,7 +333,9 @@ int main(void)
 		TEST_IN_FOLDER(refuses_moduli),	    TEST_IN_FOLDER(refuses_words),
 		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(refuses_files),
 		TEST_IN_FOLDER(refuses_a_long_socket), TEST_IN_FOLDER(checks_assignments),
-		TEST_IN_FOLDER(asks_for_a_majority),   TEST_IN_FOLDER(deployed_example_loads),
+		TEST_IN_FOLDER(asks_for_a_majority),   TEST_IN_FOLDER(deployed_example_is_printed),
+		TEST_IN_FOLDER(reference_has_every_key), TEST_IN_FOLDER(agreement_is_that_of_the_protocol),
+		TEST_IN_FOLDER(states_values),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
