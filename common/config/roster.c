@@ -164,6 +164,9 @@ static int check_repeated(const struct sl_roster *roster, const struct entry *en
 		if (strcmp(m->name, new->name) == 0)
 			return sl_yaml_fail(entry->yaml, entry->nodes[NAME], error, SL_ERR_INVALID,
 					    "name '%s' is repeated; learner %u has it", m->name, m->id);
+		if (strcmp(m->address, new->address) == 0)
+			return sl_yaml_fail(entry->yaml, entry->nodes[ADDRESS], error, SL_ERR_INVALID,
+					    "address '%s' is repeated; learner %u has it", m->address, m->id);
 		if (memcmp(m->pin, new->pin, sizeof m->pin) == 0)
 			return sl_yaml_fail(entry->yaml, entry->nodes[KEY], error, SL_ERR_INVALID,
 					    "key is repeated; learner %u has it", m->id);

@@ -116,6 +116,16 @@ static int take_path(const struct sl_setting *row, struct parse *parse, const ch
 	return SL_OK;
 }
 
+static int take_digits(const struct sl_setting *row, struct sl_settings *settings, const char *value, struct sl_error *error)
+{
+	size_t n = strlen(value);
+	if (n < SL_ACCEPT_DIGITS || n >= row->size || value[strspn(value, "0123456789abcdef")] != '\0')
+		return sl_fail(error, SL_ERR_INVALID, "%s must be %u to %zu hexadecimal digits in lower case, not '%.64s'", row->key,
+			       SL_ACCEPT_DIGITS, row->size - 1, value);
+	strcpy((char *)settings + row->offset, value);
+	return SL_OK;
+}
+
 static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value, struct sl_error *error)
 {
 	int code = row->kind == SL_SETTING_NAME ? sl_name_check(value, error) : sl_address_check(value, error);
@@ -132,6 +142,8 @@ static int take(const struct sl_setting *row, struct parse *parse, const char *v
 	switch (row->kind) {
 	case SL_SETTING_PATH:
 		return take_path(row, parse, value, error);
+	case SL_SETTING_DIGITS:
+		return take_digits(row, parse->settings, value, error);
 	case SL_SETTING_NAME:
 	case SL_SETTING_ADDRESS:
 		return take_text(row, parse->settings, value, error);

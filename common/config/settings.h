@@ -14,7 +14,8 @@
 #include "common/mixing/engine.h"
 
 #define SL_PATH_BYTES 1024u
-#define SL_ACCEPT_DIGITS 8u /* least number of digits of accept_roster */
+#define SL_DIGITS_BYTES (2 * SL_HASH_BYTES + 1u) /* a hash in hexadecimal digits */
+#define SL_ACCEPT_DIGITS 8u                      /* least number of digits of accept_roster */
 #define SL_QUORUM_ALL 0u
 #define SL_QUORUM_MAJORITY UINT32_MAX
 #define SL_MODULUS_AUTO 0u

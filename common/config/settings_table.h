@@ -8,6 +8,7 @@ enum sl_setting_kind {
 	SL_SETTING_NAME,
 	SL_SETTING_ADDRESS,
 	SL_SETTING_PATH,
+	SL_SETTING_DIGITS, /* the first digits of a hash */
 	SL_SETTING_CHOICE,
 	SL_SETTING_WHOLE,
 	SL_SETTING_PRIME,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/config/yaml_text.h"
+
 /* Reads at most SL_YAML_BYTES_MAX bytes, so that a wrong path (a disk, a log) cannot eat the memory. */
 static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 {
@@ -14,12 +16,13 @@ static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 		return sl_fail(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", yaml->path,
 			       strerror(errno));
 	int code = SL_ERR_NOMEM;
-	yaml->text = malloc(SL_YAML_BYTES_MAX + 1);
+	yaml->text = malloc(SL_YAML_BYTES_MAX + 2);
 	if (yaml->text == NULL) {
 		sl_fail(error, code, "%s: out of memory", yaml->path);
 		goto out;
 	}
 	*bytes = fread(yaml->text, 1, SL_YAML_BYTES_MAX + 1, file);
+	yaml->text[*bytes] = '\0';
 	code = SL_OK;
 	if (ferror(file))
 		code = sl_fail(error, SL_ERR_IO, "%s: %s", yaml->path, strerror(errno));
@@ -54,6 +57,13 @@ static struct fy_diag_error *first_diagnosis(const struct sl_yaml *yaml)
 	return fy_diag_errors_iterate(yaml->diag, &at);
 }
 
+static int fail_syntax(const struct sl_yaml *yaml, const struct fy_diag_error *bad, struct sl_error *error)
+{
+	int line = bad->line;
+	const char *cause = sl_yaml_text_cause(yaml->text, &line);
+	return sl_fail(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, line, cause ? 1 : bad->column, cause ? cause : bad->msg);
+}
+
 static int load(struct sl_yaml *yaml, struct sl_error *error)
 {
 	yaml->document = fy_parse_load_document(yaml->parser);
@@ -62,7 +72,7 @@ static int load(struct sl_yaml *yaml, struct sl_error *error)
 	int code = SL_OK;
 	yaml->root = yaml->document ? fy_document_root(yaml->document) : NULL;
 	if (bad)
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, bad->line, bad->column, bad->msg);
+		code = fail_syntax(yaml, bad, error);
 	else if (yaml->root == NULL)
 		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: holds no YAML", yaml->path);
 	else if (more)
@@ -78,8 +88,8 @@ int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error)
 	size_t bytes = 0;
 	*yaml = (struct sl_yaml){.path = path};
 	int code = read_all(yaml, &bytes, error);
-	if (code == SL_OK && memchr(yaml->text, 0, bytes))
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: holds a zero byte, so it is no text file", path);
+	if (code == SL_OK)
+		code = sl_yaml_text_check(path, yaml->text, bytes, error);
 	if (code == SL_OK && start_parser(yaml, bytes) != SL_OK)
 		code = sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", path);
 	if (code == SL_OK)

@@ -38,6 +38,8 @@ static int stream_open(struct stream *s, const char *folder, const char *prefix,
 			gzbuffer(s->file, READ_AHEAD);
 			return SL_OK;
 		}
+		if (errno == ENOTDIR)
+			return sl_fail(error, SL_ERR_INVALID, "%s: not a folder; data must name the folder of the IDX files", folder);
 		if (errno != ENOENT)
 			return sl_fail(error, SL_ERR_IO, "%s: %s", s->path,
 				       errno != 0 ? strerror(errno) : sl_err_text(SL_ERR_NOMEM));
@@ -228,6 +230,5 @@ int sl_idx_load(const char *folder, const struct sl_deal *deal, struct sl_datase
 		stream_close(&s);
 		return rc;
 	}
-	return sl_fail(error, SL_ERR_NOTFOUND,
-		       "%s: no train-images-idx3-ubyte or t10k-images-idx3-ubyte, plain or .gz", folder);
+	return sl_fail(error, SL_ERR_NOTFOUND, "%s: no train-images-idx3-ubyte or t10k-images-idx3-ubyte, plain or .gz", folder);
 }

@@ -149,20 +149,29 @@ static void warn(struct sl_daemon *daemon)
 		       NULL);
 }
 
-static int open_all(struct sl_daemon *daemon, struct sl_error *error)
+/* Load and check everything that can be wrong with the configuration, for a start and for --check (`peek`). */
+static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
 	int rc = load_identity(daemon, error);
 	if (rc == SL_OK)
 		rc = check_p(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_trainer_open(s, daemon->self, daemon->roster.size, &daemon->trainer, error);
+		rc = sl_validate(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_restore_store(daemon, error);
+		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer, error);
+	if (rc == SL_OK)
+		rc = sl_restore_store(daemon, peek, error);
+	return rc == SL_OK ? sl_restore_check_roster(daemon, error) : rc;
+}
+
+static int open_all(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	int rc = validate(daemon, false, error);
 	if (rc == SL_OK)
 		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
 	if (rc == SL_OK)
-		rc = sl_restore_roster(daemon, error);
+		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
@@ -221,14 +230,8 @@ static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 
 int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
-	uint32_t quorum;
 	begin(daemon, settings);
-	int rc = load_identity(daemon, error);
-	if (rc == SL_OK)
-		rc = check_p(daemon, error);
-	if (rc == SL_OK)
-		rc = sl_settings_quorum(settings, daemon->roster.size, &quorum, error);
-	return rc == SL_OK ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error) : rc;
+	return validate(daemon, true, error);
 }
 
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)

@@ -75,8 +75,11 @@ static int fail(struct sl_store *store)
 		return code == SQLITE_IOERR_NOMEM
 			       ? sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
 			       : fail_system(store, code, "see to the disk, then start the learner again");
-	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
+		if (store->peek) /* a commit was cut short: the next start rolls it back before it reads */
+			return SL_ERR_NOTFOUND;
+		__attribute__((fallthrough));
+	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
 		return fail_system(store, code, "the learner must be able to write here");
 	case SQLITE_ERROR:
@@ -152,7 +155,8 @@ static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
 static int open_file(struct sl_store *store)
 {
 	assert(sqlite3_threadsafe() != 0);
-	int code = sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	int flags = store->peek ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int code = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX, store->peek ? "unix-none" : NULL);
 	if (code != SQLITE_OK)
 		return fail(store);
 	sqlite3_extended_result_codes(store->db, 1);
@@ -229,7 +233,7 @@ int sl_store_load(struct sl_store *store)
 		rc = check_header(store);
 	if (rc == SL_OK)
 		rc = check_tables(store);
-	if (rc == SL_OK)
+	if (rc == SL_OK && !store->peek)
 		rc = settle(store);
 	if (rc == SL_OK)
 		rc = check_pages(store);

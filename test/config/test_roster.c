@@ -78,6 +78,7 @@ static void refuses_repetition(void **state)
 	(void)state;
 	expect_error(A LINE("1", "b", "h:1", KEY_B), "r.yaml:2:8: id 1 is repeated; 'a' has it");
 	expect_error(A LINE("2", "a", "h:1", KEY_B), "r.yaml:2:17: name 'a' is repeated; learner 1 has it");
+	expect_error(A LINE("2", "b", "10.0.0.1:7400", KEY_B), "r.yaml:2:30: address '10.0.0.1:7400' is repeated; learner 1 has it");
 	expect_error(A B LINE("3", "c", "h:1", KEY_B), "r.yaml:3:42: key is repeated; learner 2 has it");
 }
 
@@ -139,7 +140,7 @@ static void takes_the_most(void **state)
 	(void)state;
 	assert_non_null(file);
 	for (unsigned i = SL_LEARNERS_MAX; i >= 1; i--)
-		fprintf(file, "- {id: %u, name: n%u, address: \"h:1\", key: \"sha256:%064x\"}\n", i, i, i);
+		fprintf(file, "- {id: %u, name: n%u, address: \"h:%u\", key: \"sha256:%064x\"}\n", i, i, i, i);
 	fclose(file);
 	assert_int_equal(sl_roster_load("big.yaml", &roster, NULL), SL_OK);
 	assert_int_equal(roster.size, SL_LEARNERS_MAX);

@@ -179,6 +179,10 @@ static void refuses_words(void **state)
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
 	expect_error("listen: 7400\n", "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error("accept_roster: zzz\n",
+		     "c.yaml:1:16: accept_roster must be 8 to 64 hexadecimal digits in lower case, not 'zzz'");
+	expect_set_error("accept_roster=0123abc",
+			 "--set accept_roster=0123abc: accept_roster must be 8 to 64 hexadecimal digits in lower case, not '0123abc'");
 	expect_error("listen: h:0\n", "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
 }
 
@@ -194,7 +198,45 @@ static void refuses_shapes(void **state)
 	expect_error("run: &a r\nstate: *a\n", "c.yaml:2:9: the value of 'state' must be a single word or number");
 	expect_error("run: \"a\\0b\"\n", "c.yaml:1:7: the value of 'run' must be a single word or number");
 	expect_error("run: r\n---\nid: 3\n", "c.yaml:3:1: a second document; only one is read");
-	expect_error("run: r\n  id: 3\n", "c.yaml:1:6: invalid multiline plain key");
+	expect_error("run: {\n", "c.yaml:2:1: did not find expected node content");
+}
+
+/* The line of the mistake and its likely cause, where libfyaml names another line or only a symptom. */
+static void explains_syntax(void **state)
+{
+	static const char colon[] = "no colon with a space behind it: expected 'key: value'";
+	char message[128];
+	static const struct {
+		const char *text;
+		int line;
+	} missing[] = {{"run: r\nid 3\n", 2}, {"run: r\nid 3\nroster: x\n", 2}, {"id 3\nrun: r\n", 1}, {"id:3\nrun: r\n", 1},
+		       {"# c\n\nrun: r # x\n\n# y: z\nid 3 # n: m\nroster: y", 6}, {"rounds: 5\nquorum", 2}};
+	(void)state;
+	for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
+		snprintf(message, sizeof message, "c.yaml:%d:1: %s", missing[i].line, colon);
+		expect_error(missing[i].text, message);
+	}
+	expect_error("run: r\n  id: 3\n", "c.yaml:2:1: the line is indented further than the one before");
+	expect_error("run: r\n\tid: 3\n", "c.yaml:2:1: the line is indented by a tab; use spaces");
+	expect_error("run: r: s\n", "c.yaml:1:7: invalid nested block mapping on the same line");
+}
+
+/* libfyaml 0.7 never returns from a directive with a byte above 127. */
+static void refuses_bytes(void **state)
+{
+	static const char *const bad[] = {"\xe9", "\xc0\xaf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"};
+	char text[64], message[128];
+	struct sl_settings s;
+	(void)state;
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		snprintf(text, sizeof text, "run: r\nid: %s\n", bad[i]);
+		snprintf(message, sizeof message, "c.yaml:2:5: byte 0x%02x is not UTF-8 text; is this a YAML file?", (unsigned char)bad[i][0]);
+		expect_error(text, message);
+	}
+	expect_error("%a\xe9\n", "c.yaml:1:1: YAML directives (lines that start with %) are not supported");
+	expect_error("%a\n", "c.yaml:1:1: YAML directives (lines that start with %) are not supported");
+	expect_error("run: r\n%YAML 1.2\n", "c.yaml:2:1: YAML directives (lines that start with %) are not supported");
+	assert_int_equal(load(HEAD "data: /\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa6\xed\x9f\xbf\xf4\x8f\xbf\xbf/%a\n", &s, NULL), SL_OK);
 }
 
 static void refuses_files(void **state)
@@ -331,7 +373,7 @@ int main(void)
 		TEST_IN_FOLDER(refuses_keys),	    TEST_IN_FOLDER(refuses_old_names),
 		TEST_IN_FOLDER(refuses_numbers),
 		TEST_IN_FOLDER(refuses_moduli),	    TEST_IN_FOLDER(refuses_words),
-		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(refuses_files),
+		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(explains_syntax), TEST_IN_FOLDER(refuses_bytes),	    TEST_IN_FOLDER(refuses_files),
 		TEST_IN_FOLDER(refuses_a_long_socket), TEST_IN_FOLDER(checks_assignments),
 		TEST_IN_FOLDER(asks_for_a_majority),   TEST_IN_FOLDER(deployed_example_is_printed),
 		TEST_IN_FOLDER(reference_has_every_key), TEST_IN_FOLDER(agreement_is_that_of_the_protocol),

@@ -135,6 +135,18 @@ static void packed_and_plain_are_equal(void **state)
 	sl_dataset_free(&plain);
 }
 
+static void a_file_is_no_folder(void **state)
+{
+	char path[256];
+	struct sl_deal deal = {SL_SPLIT_IID, 0, 1};
+	struct sl_dataset set;
+	struct sl_error error = {0};
+	put_images(*state, TRAIN, 20);
+	snprintf(path, sizeof path, "%s", folder_path(*state, TRAIN));
+	assert_int_equal(sl_dataset_load(path, &deal, &set, &error), SL_ERR_INVALID);
+	assert_non_null(strstr(error.text, "train-images-idx3-ubyte: not a folder; data must name the folder of the IDX files"));
+}
+
 static void nothing_there(void **state)
 {
 	struct sl_deal deal = {SL_SPLIT_IID, 0, 1};
@@ -273,6 +285,7 @@ int main(void)
 		IN_FOLDER(label_slices_cover_the_pool_and_see_few_labels),
 		IN_FOLDER(train_files_come_before_t10k),
 		IN_FOLDER(packed_and_plain_are_equal),
+		IN_FOLDER(a_file_is_no_folder),
 		IN_FOLDER(nothing_there),
 		IN_FOLDER(headers_are_checked),
 		IN_FOLDER(short_and_long_files_are_refused),
