@@ -36,8 +36,8 @@ static const struct argp_option options[] = {
 	{0}};
 
 static const char documentation[] =
-	"One Starling learner: trains on its own data and averages its model with whoever is in range, showing it to "
-	"nobody."
+	"One Starling learner: trains a model on its own data and averages it with the other learners in range, without "
+	"revealing it to any of them."
 	"\vExamples:\n"
 	"  starlingd --config /etc/starling/starlingd.yaml\n"
 	"  starlingd --config learner.yaml --set log_level=debug\n"
@@ -92,7 +92,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	}
 }
 
-/* A launcher that dies takes its learners with it, however it dies. */
+/* End when the launcher dies, for whatever reason. */
 static void follow_parent(long parent)
 {
 	if (parent <= 0)
@@ -102,14 +102,14 @@ static void follow_parent(long parent)
 		exit(1);
 }
 
-/* 2 for what only the operator can mend; 1 for what may be well the next time (a port, an address, a disk). */
+/* Print the error and return the exit status: 1 if a later start may succeed (port, address, disk), otherwise 2. */
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO ? 1 : 2;
 }
 
-/* Chunks come and go: their memory stays here. Given back to the kernel, it would be zeroed anew for each. */
+/* Keep the memory of freed chunks: the kernel would clear it for every new chunk. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#define RELAY_MS 500u /* a link on which a record takes longer is slower than most, or broken */
+#define RELAY_MS 500u /* a record that takes longer to cross a link suggests that the link is slow or broken */
 
 static sl_ms ms(double seconds)
 {

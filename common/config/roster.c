@@ -16,7 +16,7 @@
 enum field { ID, NAME, ADDRESS, KEY, FIELDS };
 static const char *const field_names[FIELDS] = {"id", "name", "address", "key"};
 
-/* One entry while it is read. */
+/* An entry that is being read. */
 struct entry {
 	const struct sl_yaml *yaml;
 	struct sl_member *member;
@@ -153,7 +153,7 @@ static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct 
 	return code;
 }
 
-/* An id, a name and a pin stand for one learner each. */
+/* Refuse an id, name, address or pin that an earlier entry has. */
 static int check_repeated(const struct sl_roster *roster, const struct entry *entry, struct sl_error *error)
 {
 	const struct sl_member *new = entry->member;

@@ -8,7 +8,7 @@
 
 #include "common/config/yaml_text.h"
 
-/* Reads at most SL_YAML_BYTES_MAX bytes, so that a wrong path (a disk, a log) cannot eat the memory. */
+/* Read the file, of at most SL_YAML_BYTES_MAX bytes: a wrong path may name a disk or a log. */
 static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 {
 	FILE *file = fopen(yaml->path, "re");
@@ -42,7 +42,7 @@ static int start_parser(struct sl_yaml *yaml, size_t bytes)
 	if (yaml->diag == NULL)
 		return SL_ERR_NOMEM;
 	fy_diag_set_collect_errors(yaml->diag, true);
-	/* Duplicates are let through here, because libfyaml's own refusal does not say where both stand. */
+	/* check_twice refuses duplicate keys: libfyaml's error does not name both places. */
 	struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS,
 				   .diag = yaml->diag};
 	yaml->parser = fy_parser_create(&cfg);
@@ -74,10 +74,10 @@ static int load(struct sl_yaml *yaml, struct sl_error *error)
 	if (bad)
 		code = fail_syntax(yaml, bad, error);
 	else if (yaml->root == NULL)
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: holds no YAML", yaml->path);
+		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: the file is empty", yaml->path);
 	else if (more)
 		code = sl_yaml_fail(yaml, fy_document_root(more), error, SL_ERR_FORMAT,
-				    "a second document; only one is read");
+				    "a second document starts here; a file must have one");
 	if (more)
 		fy_parse_document_destroy(yaml->parser, more);
 	return code;
@@ -116,7 +116,7 @@ void sl_yaml_place(const struct sl_yaml *yaml, struct fy_node *node, int *line, 
 	*line = *column = 1;
 	if (node == NULL)
 		return;
-	/* Only scalars have a mark of their own in 0.7; a report places any node, so it is asked to make one. */
+	/* In libfyaml 0.7 only scalars have a mark; a report has the place of any node. */
 	fy_diag_node_report(yaml->diag, node, FYET_ERROR, "here");
 	void *at = NULL;
 	for (struct fy_diag_error *e; (e = fy_diag_errors_iterate(yaml->diag, &at)) != NULL;) {
@@ -138,7 +138,7 @@ int sl_yaml_fail(const struct sl_yaml *yaml, struct fy_node *node, struct sl_err
 	return sl_fail(error, code, "%s:%d:%d: %s", yaml->path, line, column, text);
 }
 
-/* NULL for what is no plain scalar, or holds an escaped zero that would cut a C string short. */
+/* Return the text of a scalar; NULL for other nodes and for texts that contain an escaped zero byte. */
 static const char *scalar(struct fy_node *node)
 {
 	size_t bytes = 0;

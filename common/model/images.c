@@ -17,14 +17,13 @@ uint32_t sl_images_held_out(uint32_t total)
 	return total < 10 ? 1 : total / 10;
 }
 
-static void slice_even(const struct sl_deal *deal, uint32_t pool, uint64_t *slice)
+static void slice_iid(const struct sl_deal *deal, uint32_t pool, uint64_t *slice)
 {
 	for (uint64_t i = deal->rank; i < pool; i += deal->learners)
 		sl_bit_set(slice, i);
 }
 
-/* A counting sort that hands out places instead of moving images: next[l] is the place of the next image
- * labelled l. */
+/* Counting sort by label without moving images: next[l] is the place of the next image with label l. */
 static void slice_by_label(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool, uint64_t *slice)
 {
 	uint64_t low = (uint64_t)deal->rank * pool / deal->learners;
@@ -50,11 +49,11 @@ uint64_t *sl_deal_slice(const struct sl_deal *deal, const uint8_t *labels, uint3
 	if (deal->split == SL_SPLIT_BY_LABEL)
 		slice_by_label(deal, labels, pool, slice);
 	else
-		slice_even(deal, pool, slice);
+		slice_iid(deal, pool, slice);
 	return slice;
 }
 
-/* Grows with what really arrives, so that a lying header asks for no memory. */
+/* The memory grows with the images that arrive, whatever the header of the file claims. */
 uint8_t *sl_images_add(struct sl_images *images)
 {
 	if (images->count == images->room) {
@@ -68,7 +67,7 @@ uint8_t *sl_images_add(struct sl_images *images)
 	return images->pixels + (size_t)images->count++ * SL_PIXELS;
 }
 
-/* Gives back the room that doubling asked for in vain. */
+/* Free the room that doubling left unused. */
 static void trim(struct sl_images *images)
 {
 	uint8_t *pixels = realloc(images->pixels, (size_t)images->count * SL_PIXELS);

@@ -74,14 +74,14 @@ static int fail(struct sl_store *store)
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_NOMEM
 			       ? sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
-			       : fail_system(store, code, "see to the disk, then start the learner again");
+			       : fail_system(store, code, "check the disk, then start the learner again");
 	case SQLITE_READONLY:
 		if (store->peek) /* a commit was cut short: the next start rolls it back before it reads */
 			return SL_ERR_NOTFOUND;
 		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
-		return fail_system(store, code, "the learner must be able to write here");
+		return fail_system(store, code, "give the learner permission to write there");
 	case SQLITE_ERROR:
 		return sl_store_damaged(store, NULL, sqlite3_errmsg(store->db));
 	default:

@@ -1,4 +1,4 @@
-/* A roster that could be misread is refused, with the place of the mistake. A quoted word begins after its quote. */
+/* Rosters: order, hash, and errors with the place of the mistake. The place of a quoted word is that behind its quote. */
 #include "test/config/settings_folder.h"
 
 #include "common/config/roster.h"

@@ -1,4 +1,4 @@
-/* Every bad configuration is one line that says where and why. A quoted word begins after its quote. */
+/* Settings: defaults, values, and one-line errors with place and cause. The place of a quoted word is that behind its quote. */
 #include "test/config/settings_folder.h"
 
 #include "common/config/settings_table.h"
@@ -189,15 +189,15 @@ static void refuses_words(void **state)
 static void refuses_shapes(void **state)
 {
 	(void)state;
-	expect_error("", "c.yaml:1:1: holds no YAML");
-	expect_error("# nothing\n", "c.yaml:1:1: holds no YAML");
+	expect_error("", "c.yaml:1:1: the file is empty");
+	expect_error("# nothing\n", "c.yaml:1:1: the file is empty");
 	expect_error("- run\n", "c.yaml:1:1: expected 'key: value' lines");
 	expect_error("id:\n", "c.yaml:1:1: key 'id' has no value");
 	expect_error("run: \"\"\n", "c.yaml:1:1: key 'run' has no value");
 	expect_error("id: [1]\n", "c.yaml:1:5: the value of 'id' must be a single word or number");
 	expect_error("run: &a r\nstate: *a\n", "c.yaml:2:9: the value of 'state' must be a single word or number");
 	expect_error("run: \"a\\0b\"\n", "c.yaml:1:7: the value of 'run' must be a single word or number");
-	expect_error("run: r\n---\nid: 3\n", "c.yaml:3:1: a second document; only one is read");
+	expect_error("run: r\n---\nid: 3\n", "c.yaml:3:1: a second document starts here; a file must have one");
 	expect_error("run: {\n", "c.yaml:2:1: did not find expected node content");
 }
 
@@ -341,7 +341,7 @@ static void reference_has_every_key(void **state)
 	assert_int_equal(rows, SL_SETTINGS_ROWS);
 }
 
-/* What the table says of agreement is what AGREE does with the parameter of that name. */
+/* The agreement of a setting is the rule of the parameter with its name. */
 static void agreement_is_that_of_the_protocol(void **state)
 {
 	(void)state;

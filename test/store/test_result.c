@@ -244,7 +244,7 @@ static void a_failed_fsync_removes_nothing(void **state)
 		fsyncs_left = file_then_folder;
 		assert_int_equal(sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error),
 				 SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, THIRD ": Input/output error; see to the disk, then start the learner again"));
+		assert_string_equal(error.text, folder_path(*state, THIRD ": Input/output error; check the disk, then start the learner again"));
 		assert_true(there(*state, "result-000002.safetensors"));
 		assert_false(there(*state, THIRD ".tmp"));
 		assert_int_equal(there(*state, THIRD), file_then_folder);
@@ -264,7 +264,7 @@ static void a_full_disk_leaves_the_old_one(void **state)
 	int rc = sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, THIRD ": File too large; see to the disk, then start the learner again"));
+	assert_string_equal(error.text, folder_path(*state, THIRD ": File too large; check the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 	assert_true(there(*state, "result-000002.safetensors"));
 }

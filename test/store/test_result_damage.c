@@ -113,7 +113,7 @@ static void cut_anywhere(void **state)
 			expect_bytes(*state, copy, n,
 				     n < 8	? "shorter than a header"
 				     : n < data ? "shorter than its header"
-						: "the file's size is not what its header says");
+						: "the size of the file does not match its header");
 		}
 		free(copy);
 	}

@@ -192,7 +192,7 @@ static void a_file_that_is_gone_is_not_used_again(void **state)
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
 	assert_int_equal(unlink(folder_path(*state, FILE_7_2)), 0);
 	assert_int_equal(sl_spool_reuse(&spool, 9, 1, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
+	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No such file or directory; check the disk, then "
 								     "start the learner again"));
 	sl_spool_close(&spool);
 }
@@ -208,7 +208,7 @@ static void a_full_disk_is_an_error(void **state)
 	for (int call = 0; call < 2; call++) {
 		fails = call;
 		assert_int_equal(sl_spool_sync(&spool, 1, &error), SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": Input/output error; see to the disk, then "
+		assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": Input/output error; check the disk, then "
 									     "start the learner again"));
 	}
 	sl_spool_close(&spool);
@@ -221,7 +221,7 @@ static void no_folder(void **state)
 	char folder[256];
 	snprintf(folder, sizeof folder, "%s", folder_path(*state, "no"));
 	assert_int_equal(sl_spool_open(&spool, folder, 7, 2, 3, SLOT, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "no/" FILE_7_2 ": No such file or directory; see to the disk, then "
+	assert_string_equal(error.text, folder_path(*state, "no/" FILE_7_2 ": No such file or directory; check the disk, then "
 								"start the learner again"));
 	assert_int_equal(spool.t, 0);
 }
