@@ -185,7 +185,7 @@ static void stranger_is_refused_once(void **state)
 	init(&h, 4, 1, "stranger.yaml");
 	shell(&h, "grep 'id: 3,' roster.yaml >> stranger.yaml");
 	configure(&h, 3, 1, "roster.yaml", "");
-	configure_as(&h, 4, 1, 1, "stranger.yaml", "");
+	configure_as(&h, 4, 1, 1, "stranger.yaml", "privacy_check: warn\n"); /* its roster has two learners */
 	pid_t three = start(&h, 3), stranger = start(&h, 4);
 	path_of(&h, 3, "log.jsonl", log, sizeof log);
 	path_of(&h, 4, "log.jsonl", its_log, sizeof its_log);
