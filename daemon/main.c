@@ -30,24 +30,28 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "Configuration of this learner (required)", 0},
 	{"set", 's', "KEY=VALUE", 0, "Override a setting; may be given several times", 0},
 	{"check", KEY_CHECK, NULL, 0, "Check the configuration, say so, and end", 0},
-	{"settings", KEY_SETTINGS, "FORMAT", OPTION_ARG_OPTIONAL, "Print every setting with its default, and end; FORMAT yaml: as a configuration file", 0},
+	{"settings", KEY_SETTINGS, "FORMAT", OPTION_ARG_OPTIONAL,
+	 "Print every setting with its default, and end; FORMAT yaml: as a configuration file", 0},
 	{"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End when this parent process does", 0},
 	{0}};
 
-static const char documentation[] =
-	"One Starling learner: trains a model on its own data and averages it with the other learners in range, without "
-	"revealing it to any of them."
-	"\vExamples:\n"
-	"  starlingd --config /etc/starling/starlingd.yaml\n"
-	"  starlingd --config learner.yaml --set log_level=debug\n"
-	"  starlingd --config learner.yaml --check\n"
-	"\n"
-	"Exit status: 0 after the last round or when told to end, 1 when the run failed or the port, the address or the "
-	"disk cannot be had now, 2 when the configuration, the identity, the roster or the data cannot be used.";
+static const char documentation[] = "One Starling learner: trains a model on its own data and averages it "
+				    "with the other learners in range, without "
+				    "revealing it to any of them."
+				    "\vExamples:\n"
+				    "  starlingd --config /etc/starling/starlingd.yaml\n"
+				    "  starlingd --config learner.yaml --set log_level=debug\n"
+				    "  starlingd --config learner.yaml --check\n"
+				    "\n"
+				    "Exit status: 0 after the last round or when told to end, 1 when the run "
+				    "failed or the port, the address or the "
+				    "disk cannot be had now, 2 when the configuration, the identity, the "
+				    "roster or the data cannot be used.";
 
 static bool parse_format(const char *text, enum sl_settings_format *format)
 {
-	static const char *const names[] = {[SL_SETTINGS_TEXT] = "text", [SL_SETTINGS_YAML] = "yaml", [SL_SETTINGS_SCDOC] = "scdoc"};
+	static const char *const names[] = {
+		[SL_SETTINGS_TEXT] = "text", [SL_SETTINGS_YAML] = "yaml", [SL_SETTINGS_SCDOC] = "scdoc"};
 	for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
 		if (strcmp(text, names[i]) == 0) {
 			*format = (enum sl_settings_format)i;
@@ -101,7 +105,8 @@ static void follow_parent(long parent)
 		exit(1);
 }
 
-/* Print the error and return the exit status: 1 if a later start may succeed (port, address, disk), otherwise 2. */
+/* Print the error and return the exit status: 1 if a later start may succeed (port, address, disk),
+ * otherwise 2. */
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
@@ -122,7 +127,8 @@ int main(int argc, char **argv)
 	struct arguments arguments = {0};
 	struct sl_error error = {0};
 	argp_err_exit_status = 2;
-	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL, &arguments);
+	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
+		   &arguments);
 	if (arguments.print) {
 		sl_settings_print(stdout, arguments.format);
 		return 0;
@@ -132,16 +138,18 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
-	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings, &error) != SL_OK)
+	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings,
+			     &error) != SL_OK)
 		return complain(&error);
-	int rc = arguments.check ? sl_daemon_check(&daemon, &settings, &error) : sl_daemon_open(&daemon, &settings, &error);
+	int rc = arguments.check ? sl_daemon_check(&daemon, &settings, &error)
+				 : sl_daemon_open(&daemon, &settings, &error);
 	int status = rc == SL_OK ? 0 : complain(&error);
 	if (status == 0 && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (status == 0)
 		status = sl_daemon_run(&daemon);
 	sl_daemon_close(&daemon);
-	if (daemon.again)
+	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);
 	return status;
 }

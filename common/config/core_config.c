@@ -3,37 +3,40 @@
 #include <math.h>
 #include <string.h>
 
-#define RELAY_MS 500u /* a record that takes longer to cross a link suggests that the link is slow or broken */
+#define RELAY_MS                                                                                             \
+	500u /* a record that takes longer to cross a link suggests that the link is slow or broken */
 
 static sl_ms ms(double seconds)
 {
 	return (sl_ms)llround(seconds * 1000.0);
 }
 
-void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n, uint32_t quorum)
+void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *s, uint64_t n,
+			uint32_t quorum)
 {
-	config->parameters = (struct sl_parameters){.n = n,
-						    .p = s->modulus,
-						    .rounds = s->rounds,
-						    .quorum = quorum,
-						    .tolerance = s->tolerance,
-						    .sigma = s->decimals,
-						    .max_weight = s->max_weight,
-						    .encoding = (uint64_t)s->encoding,
-						    .sharing = (uint64_t)s->sharing,
-						    .mixing = (uint64_t)s->mixing,
-						    .k = s->iterations,
-						    .k_fixed = s->iterations_rule == SL_ITERATIONS_EXACTLY,
-						    .degree_max = s->max_degree};
-	memcpy(&config->parameters.clip, &s->clipping_range, sizeof s->clipping_range);
-	config->told = s->neighbours == SL_NEIGHBOURS_CONTROL;
-	config->gate_warn = s->privacy_check == SL_PRIVACY_WARN;
-	config->straggler_ms = ms(s->straggler_timeout);
-	config->silent_ms = ms(s->hello_timeout);
-	config->flood_ms = ms(s->agreement_timeout);
-	config->ready_ms = ms(s->prepare_timeout);
-	config->stall_ms = ms(s->stall_timeout);
-	config->settle_ms = ms(s->confirm_timeout);
-	config->linger_ms = ms(s->serve_after_end);
+	config->parameters =
+		(struct sl_parameters){.n = n,
+				       .p = s->modulus,
+				       .rounds = s->rounds,
+				       .quorum = quorum,
+				       .tolerance = s->tolerance,
+				       .decimals = s->decimals,
+				       .max_weight = s->max_weight,
+				       .encoding = (uint64_t)s->encoding,
+				       .sharing = (uint64_t)s->sharing,
+				       .mixing = (uint64_t)s->mixing,
+				       .k = s->iterations,
+				       .iterations_rule = s->iterations_rule == SL_ITERATIONS_EXACTLY,
+				       .max_degree = s->max_degree};
+	memcpy(&config->parameters.clipping_range, &s->clipping_range, sizeof s->clipping_range);
+	config->range_by_control = s->neighbours == SL_NEIGHBOURS_CONTROL;
+	config->privacy_check_warns = s->privacy_check == SL_PRIVACY_WARN;
+	config->straggler_timeout_ms = ms(s->straggler_timeout);
+	config->hello_timeout_ms = ms(s->hello_timeout);
+	config->agreement_timeout_ms = ms(s->agreement_timeout);
+	config->prepare_timeout_ms = ms(s->prepare_timeout);
+	config->stall_timeout_ms = ms(s->stall_timeout);
+	config->confirm_timeout_ms = ms(s->confirm_timeout);
+	config->serve_after_end_ms = ms(s->serve_after_end);
 	config->relay_ms = RELAY_MS;
 }

@@ -22,27 +22,28 @@ struct sl_roster {
 	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256("starling roster 1" | u32 size | (u32 id | pin)...), LE */
 };
 
-/* Read the roster in `path`. Refused: ids that are 0 or repeated, repeated names, addresses or pins, fewer than 2 or more than
- * SL_LEARNERS_MAX members, malformed pins and addresses, unknown and duplicate keys. */
+/* Read the roster in `path`. Refused: ids that are 0 or repeated, repeated names, addresses or pins, fewer
+ * than 2 or more than SL_LEARNERS_MAX members, malformed pins and addresses, unknown and duplicate keys. */
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
 void sl_roster_close(struct sl_roster *roster);
 
 /* Return the index of `id` in `roster`, or -1. */
 int sl_roster_find(const struct sl_roster *roster, sl_id id);
 
-/* Check a name: 1 to 63 letters, digits, '.', '_' and '-'. Names go into certificates, folders and log lines. */
-int sl_name_check(const char *name, struct sl_error *error);
+/* Check a name: 1 to 63 letters, digits, '.', '_' and '-'. Names go into certificates, folders and log lines.
+ */
+int sl_roster_name_check(const char *name, struct sl_error *error);
 
 /* Check an address: "host:port" or "[v6]:port", port 1 to 65535. */
-int sl_address_check(const char *address, struct sl_error *error);
+int sl_roster_address_check(const char *address, struct sl_error *error);
 
 #define SL_PIN_TEXT_BYTES (7 + 2 * SL_HASH_BYTES + 1) /* "sha256:" and lowercase hex */
 /* Write `pin` as "sha256:" and 64 hexadecimal digits. */
-void sl_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);
+void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);
 
 /* Write the roster line of `member`, without a newline. */
 #define SL_MEMBER_TEXT_BYTES 384
-void sl_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES]);
+void sl_roster_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES]);
 
 /* Read a file that holds one such line. */
-int sl_member_load(const char *path, struct sl_member *member, struct sl_error *error);
+int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_error *error);

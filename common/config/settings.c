@@ -13,12 +13,12 @@
 /* Origin of a value, for errors of checks that concern several settings. Zeros: the default. */
 struct place {
 	const char *assignment; /* "KEY=VALUE" of --set */
-	int line, column;       /* in the file */
+	int line, column;	/* in the file */
 };
 
 struct parse {
 	struct sl_settings *settings;
-	const char *path;           /* file; NULL: none */
+	const char *path;	    /* file; NULL: none */
 	char folder[SL_PATH_BYTES]; /* folder of the file with its last slash, or "" */
 	const struct sl_yaml *yaml;
 	struct place places[SL_SETTINGS_ROWS];
@@ -51,13 +51,14 @@ static void describe(const struct sl_setting *row, char *out, size_t size)
 {
 	char words[128];
 	sl_settings_table_choices(row, ", ", words, sizeof words);
-	const char *or = row->choices ? " or " : "";
+	const char * or = row->choices ? " or " : "";
 	if (row->kind == SL_SETTING_CHOICE)
 		snprintf(out, size, "one of %s", words);
 	else if (row->kind == SL_SETTING_REAL)
 		snprintf(out, size, "a number from %g to %g", row->least_real, row->most_real);
 	else if (row->kind == SL_SETTING_POSITIVE)
-		snprintf(out, size, "a number greater than %g and at most %g", row->least_real, row->most_real);
+		snprintf(out, size, "a number greater than %g and at most %g", row->least_real,
+			 row->most_real);
 	else if (row->kind == SL_SETTING_PRIME)
 		snprintf(out, size, "%s%sa prime between 2 and 2^61", words, or);
 	else
@@ -70,9 +71,9 @@ static int refuse(const struct sl_setting *row, const char *value, int code, str
 	char wanted[256];
 	const char *now = sl_settings_table_renamed(row->key, value);
 	if (now)
-		return sl_fail(error, code, "`%s: %s` is now `%s: %s`", row->key, value, row->key, now);
+		return sl_err_set(error, code, "`%s: %s` is now `%s: %s`", row->key, value, row->key, now);
 	describe(row, wanted, sizeof wanted);
-	return sl_fail(error, code, "%s must be %s, not '%.64s'", row->key, wanted, value);
+	return sl_err_set(error, code, "%s must be %s, not '%.64s'", row->key, wanted, value);
 }
 
 static int take_whole(const struct sl_setting *row, struct sl_settings *settings, const char *value,
@@ -86,13 +87,14 @@ static int take_whole(const struct sl_setting *row, struct sl_settings *settings
 			return refuse(row, value, SL_ERR_RANGE, error);
 	if (n < row->least || n > row->most)
 		return refuse(row, value, SL_ERR_RANGE, error);
-	if (row->kind == SL_SETTING_PRIME && !sl_is_prime(n))
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s is not a prime", row->key, value);
+	if (row->kind == SL_SETTING_PRIME && !sl_field_is_prime(n))
+		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", row->key, value);
 	store(row, settings, n);
 	return SL_OK;
 }
 
-static int take_real(const struct sl_setting *row, struct sl_settings *settings, const char *value, struct sl_error *error)
+static int take_real(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+		     struct sl_error *error)
 {
 	char *end = NULL;
 	if (value[strspn(value, "0123456789+-.eE")] != '\0') /* strtod also takes nan, inf and hexadecimal */
@@ -100,37 +102,44 @@ static int take_real(const struct sl_setting *row, struct sl_settings *settings,
 	double v = strtod(value, &end);
 	if (end == value || *end != '\0')
 		return refuse(row, value, SL_ERR_INVALID, error);
-	if (!(v >= row->least_real && v <= row->most_real) || (row->kind == SL_SETTING_POSITIVE && v <= row->least_real))
+	if (!(v >= row->least_real && v <= row->most_real) ||
+	    (row->kind == SL_SETTING_POSITIVE && v <= row->least_real))
 		return refuse(row, value, SL_ERR_RANGE, error);
 	memcpy((char *)settings + row->offset, &v, sizeof v);
 	return SL_OK;
 }
 
-static int take_path(const struct sl_setting *row, struct parse *parse, const char *value, struct sl_error *error)
+static int take_path(const struct sl_setting *row, struct parse *parse, const char *value,
+		     struct sl_error *error)
 {
 	char *field = (char *)parse->settings + row->offset;
 	bool as_is = value[0] == '/' || parse->folder[0] == '\0' || find_choice(row, value);
 	int n = snprintf(field, row->size, "%s%s", as_is ? "" : parse->folder, value);
 	if (n < 0 || (size_t)n >= row->size)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", row->key, row->size - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", row->key,
+				  row->size - 1);
 	return SL_OK;
 }
 
-static int take_digits(const struct sl_setting *row, struct sl_settings *settings, const char *value, struct sl_error *error)
+static int take_digits(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+		       struct sl_error *error)
 {
 	size_t n = strlen(value);
 	if (n < SL_ACCEPT_DIGITS || n >= row->size || value[strspn(value, "0123456789abcdef")] != '\0')
-		return sl_fail(error, SL_ERR_INVALID, "%s must be %u to %zu hexadecimal digits in lower case, not '%.64s'", row->key,
-			       SL_ACCEPT_DIGITS, row->size - 1, value);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s must be %u to %zu hexadecimal digits in lower case, not '%.64s'",
+				  row->key, SL_ACCEPT_DIGITS, row->size - 1, value);
 	strcpy((char *)settings + row->offset, value);
 	return SL_OK;
 }
 
-static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value, struct sl_error *error)
+static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+		     struct sl_error *error)
 {
-	int code = row->kind == SL_SETTING_NAME ? sl_name_check(value, error) : sl_address_check(value, error);
+	int code = row->kind == SL_SETTING_NAME ? sl_roster_name_check(value, error)
+						: sl_roster_address_check(value, error);
 	if (code != SL_OK && error)
-		return sl_fail_wrap(error, "%s", row->key);
+		return sl_err_wrap(error, "%s", row->key);
 	if (code == SL_OK)
 		strcpy((char *)settings + row->offset, value); /* the check has bounded its length */
 	return code;
@@ -169,12 +178,14 @@ static int unknown_key(const char *name, struct sl_error *error)
 	const char *best = NULL, *now = sl_settings_table_renamed(name, NULL);
 	size_t distance = SIZE_MAX;
 	if (now)
-		return sl_fail(error, SL_ERR_INVALID, "`%s` is now `%s`", name, now);
+		return sl_err_set(error, SL_ERR_INVALID, "`%s` is now `%s`", name, now);
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
-		sl_nearest(name, sl_settings_table[i].key, &best, &distance);
+		sl_suggest(name, sl_settings_table[i].key, &best, &distance);
 	if (best)
-		return sl_fail(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name, best);
-	return sl_fail(error, SL_ERR_INVALID, "unknown key '%.64s'; `starlingd --settings` lists all keys", name);
+		return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name,
+				  best);
+	return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'; `starlingd --settings` lists all keys",
+			  name);
 }
 
 static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
@@ -199,7 +210,7 @@ static int assign(struct parse *parse, const char *assignment, struct sl_error *
 	const char *equals = strchr(assignment, '=');
 	size_t n = equals ? (size_t)(equals - assignment) : 0;
 	if (n == 0 || n >= sizeof name || equals[1] == '\0')
-		return sl_fail(error, SL_ERR_INVALID, "expected KEY=VALUE");
+		return sl_err_set(error, SL_ERR_INVALID, "expected KEY=VALUE");
 	memcpy(name, assignment, n);
 	name[n] = '\0';
 	const struct sl_setting *row = sl_settings_table_find(name);
@@ -214,14 +225,15 @@ static int override(struct parse *parse, const char *assignment, struct sl_error
 	struct sl_error inner = {0};
 	if (assign(parse, assignment, &inner) == SL_OK)
 		return SL_OK;
-	return sl_fail(error, inner.code, "--set %.128s: %s", assignment, inner.text);
+	return sl_err_set(error, inner.code, "--set %.128s: %s", assignment, inner.text);
 }
 
 static void take_defaults(struct parse *parse)
 {
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {
 		const struct sl_setting *row = &sl_settings_table[i];
-		bool taken = !row->usual || row->usual[0] == '\0' || take(row, parse, row->usual, NULL) == SL_OK;
+		bool taken =
+			!row->usual || row->usual[0] == '\0' || take(row, parse, row->usual, NULL) == SL_OK;
 		assert(taken);
 		(void)taken;
 	}
@@ -237,18 +249,19 @@ static int fail_at(const struct parse *parse, size_t row, struct sl_error *error
 {
 	const struct place *place = &parse->places[row];
 	if (place->assignment)
-		return sl_fail(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
+		return sl_err_set(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
 	if (place->line > 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line, place->column, text);
-	return sl_fail(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
+		return sl_err_set(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line,
+				  place->column, text);
+	return sl_err_set(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
 }
 
 static int check_required(const struct parse *parse, struct sl_error *error)
 {
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
 		if (sl_settings_table[i].usual == NULL && !given(parse, i))
-			return sl_fail(error, SL_ERR_INVALID, "%s: missing key '%s': %s", parse->path, sl_settings_table[i].key,
-				       sl_settings_table[i].sentence);
+			return sl_err_set(error, SL_ERR_INVALID, "%s: missing key '%s': %s", parse->path,
+					  sl_settings_table[i].key, sl_settings_table[i].sentence);
 	return SL_OK;
 }
 
@@ -257,24 +270,30 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	const struct sl_settings *s = parse->settings;
 	char text[256];
 	if (s->weighting == SL_WEIGHTING_SAMPLES && !given(parse, SL_ROW_max_weight))
-		return fail_at(parse, SL_ROW_weighting, error,
-			       "weighting: samples needs max_weight, a public bound on any learner's samples");
-	if (s->weighting == SL_WEIGHTING_SAMPLES && s->encoding == SL_ENCODING_LITERAL)
+		return fail_at(
+			parse, SL_ROW_weighting, error,
+			"weighting: samples needs max_weight, a public bound on any learner's samples");
+	if (s->weighting == SL_WEIGHTING_SAMPLES && s->encoding == SL_ENCODING_PAPER)
 		return fail_at(parse, SL_ROW_encoding, error,
-			       "encoding: paper needs all weights beforehand, but weighting: samples keeps them secret");
+			       "encoding: paper needs all weights beforehand, but weighting: samples keeps "
+			       "them secret");
 	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
 		return fail_at(parse, SL_ROW_randomness, error,
-			       "sharing: seeded sends the keys of the shares, and randomness: os uses none; set randomness: prg");
+			       "sharing: seeded sends the keys of the shares, and randomness: os uses none; "
+			       "set randomness: prg");
 	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
-		return fail_at(parse, SL_ROW_iterations_rule, error, "iterations_rule: exactly needs iterations, the number to run");
+		return fail_at(parse, SL_ROW_iterations_rule, error,
+			       "iterations_rule: exactly needs iterations, the number to run");
 	if (s->modulus != SL_MODULUS_AUTO && s->id >= s->modulus) {
-		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id, (unsigned long long)s->modulus);
+		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id,
+			 (unsigned long long)s->modulus);
 		return fail_at(parse, SL_ROW_id, error, text);
 	}
 	return SL_OK;
 }
 
-/* Complete the path of the control socket and check its length: a Unix socket address has room for 107 bytes. */
+/* Complete the path of the control socket and check its length: a Unix socket address has room for 107 bytes.
+ */
 static int complete_control(struct parse *parse, struct sl_error *error)
 {
 	struct sl_settings *s = parse->settings;
@@ -284,7 +303,9 @@ static int complete_control(struct parse *parse, struct sl_error *error)
 		n = snprintf(s->control, sizeof s->control, "%.1000s/control.sock", s->state);
 	if ((size_t)n < sizeof((struct sockaddr_un *)0)->sun_path)
 		return SL_OK;
-	snprintf(text, sizeof text, "the path of the control socket has %d bytes, more than the %zu possible; set `control` to a shorter one",
+	snprintf(text, sizeof text,
+		 "the path of the control socket has %d bytes, more than the %zu possible; set `control` to "
+		 "a shorter one",
 		 n, sizeof((struct sockaddr_un *)0)->sun_path - 1);
 	return fail_at(parse, given(parse, SL_ROW_control) ? SL_ROW_control : SL_ROW_state, error, text);
 }
@@ -307,14 +328,14 @@ static int set_folder(struct parse *parse, struct sl_error *error)
 	const char *slash = strrchr(parse->path, '/');
 	size_t n = slash ? (size_t)(slash - parse->path) + 1 : 0;
 	if (n >= sizeof parse->folder)
-		return sl_fail(error, SL_ERR_RANGE, "%.64s...: the path is too long", parse->path);
+		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", parse->path);
 	memcpy(parse->folder, parse->path, n);
 	parse->folder[n] = '\0';
 	return SL_OK;
 }
 
-int sl_settings_load(const char *path, const char *const *overrides, size_t count, struct sl_settings *settings,
-		     struct sl_error *error)
+int sl_settings_load(const char *path, const char *const *overrides, size_t count,
+		     struct sl_settings *settings, struct sl_error *error)
 {
 	struct parse parse = {.settings = settings, .path = path};
 	*settings = (struct sl_settings){0};
@@ -333,7 +354,8 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 	return code;
 }
 
-int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings, struct sl_error *error)
+int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings,
+		       struct sl_error *error)
 {
 	struct parse parse = {.settings = settings, .path = ""};
 	int code = SL_OK;
@@ -360,12 +382,14 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 	else if (settings->quorum == SL_QUORUM_MAJORITY)
 		*quorum = majority;
 	else if (settings->quorum < majority)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "quorum: %u is less than a majority of the %u learners in the roster, which is %u",
-			       settings->quorum, roster_size, majority);
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"quorum: %u is less than a majority of the %u learners in the roster, which is %u",
+			settings->quorum, roster_size, majority);
 	else if (settings->quorum > roster_size)
-		return sl_fail(error, SL_ERR_RANGE, "quorum: %u is more than the %u learners in the roster",
-			       settings->quorum, roster_size);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "quorum: %u is more than the %u learners in the roster", settings->quorum,
+				  roster_size);
 	else
 		*quorum = settings->quorum;
 	return SL_OK;

@@ -1,7 +1,8 @@
 /* settings.h - the configuration of a learner: one struct, parsed once, constant afterwards.
  *
- * Each setting is a row of settings.def, which makes a field of struct sl_settings. Files are YAML. Unknown and duplicate
- * keys are refused; an error starts with file:line:column. A setting with a former name is refused with its present one.
+ * Each setting is a row of settings.def, which makes a field of struct sl_settings. Files are YAML. Unknown
+ * and duplicate keys are refused; an error starts with file:line:column. A setting with a former name is
+ * refused with its present one.
  */
 #pragma once
 
@@ -15,14 +16,14 @@
 
 #define SL_PATH_BYTES 1024u
 #define SL_DIGITS_BYTES (2 * SL_HASH_BYTES + 1u) /* a hash in hexadecimal digits */
-#define SL_ACCEPT_DIGITS 8u                      /* least number of digits of accept_roster */
+#define SL_ACCEPT_DIGITS 8u			 /* least number of digits of accept_roster */
 #define SL_QUORUM_ALL 0u
 #define SL_QUORUM_MAJORITY UINT32_MAX
 #define SL_MODULUS_AUTO 0u
 
 enum sl_trainer_kind { SL_TRAINER_AUTOENCODER, SL_TRAINER_NOISE };
 enum sl_split { SL_SPLIT_IID, SL_SPLIT_BY_LABEL };
-enum sl_neighbours { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
+enum sl_graph_neighbours { SL_NEIGHBOURS_ROSTER, SL_NEIGHBOURS_CONTROL };
 enum sl_randomness { SL_RANDOMNESS_PRG, SL_RANDOMNESS_OS };
 enum sl_privacy_check { SL_PRIVACY_ENFORCE, SL_PRIVACY_WARN };
 enum sl_clipping { SL_CLIPPING_ERROR, SL_CLIPPING_CLAMP };
@@ -41,12 +42,15 @@ struct sl_settings {
 #undef CHOICE
 };
 
-/* Read and check the file `path`. `overrides`: `count` texts "KEY=VALUE" that replace what the file says; may be NULL. */
-int sl_settings_load(const char *path, const char *const *overrides, size_t count, struct sl_settings *settings,
-		     struct sl_error *error);
+/* Read and check the file `path`. `overrides`: `count` texts "KEY=VALUE" that replace what the file says; may
+ * be NULL. */
+int sl_settings_load(const char *path, const char *const *overrides, size_t count,
+		     struct sl_settings *settings, struct sl_error *error);
 
-/* Set the defaults and `overrides`, without a file; required settings that `overrides` leaves out stay empty. */
-int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings, struct sl_error *error);
+/* Set the defaults and `overrides`, without a file; required settings that `overrides` leaves out stay empty.
+ */
+int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings,
+		       struct sl_error *error);
 
 /* Check one "KEY=VALUE" without a file: unknown key, bad value. */
 int sl_settings_check(const char *assignment, struct sl_error *error);
@@ -57,8 +61,8 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 		       struct sl_error *error);
 
 #define SL_VALUE_TEXT_BYTES 32u
-/* Return `value` as a configuration file states it for the key: its word, or a number in `text`. A real number is given by
- * its bits. A name that is no key has whole numbers. */
+/* Return `value` as a configuration file states it for the key: its word, or a number in `text`. A real
+ * number is given by its bits. A name that is no key has whole numbers. */
 const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES]);
 
 enum sl_settings_format {

@@ -22,13 +22,16 @@ static const char *const agreements[] = {
 /* Describe the values of `row`: "all|majority|1..2000 learners". */
 static void describe(const struct sl_setting *row, char *out, size_t size)
 {
-	static const char *const names[] = {[SL_SETTING_NAME] = "NAME", [SL_SETTING_ADDRESS] = "HOST:PORT", [SL_SETTING_PATH] = "PATH", [SL_SETTING_DIGITS] = "DIGITS",
+	static const char *const names[] = {[SL_SETTING_NAME] = "NAME", [SL_SETTING_ADDRESS] = "HOST:PORT",
+					    [SL_SETTING_PATH] = "PATH", [SL_SETTING_DIGITS] = "DIGITS",
 					    [SL_SETTING_CHOICE] = "",	[SL_SETTING_PRIME] = "PRIME"};
 	char words[128], limits[64] = "";
-	const char *between = row->choices && row->kind != SL_SETTING_CHOICE ? "|" : "", *space = row->unit[0] != '\0' ? " " : "";
+	const char *between = row->choices && row->kind != SL_SETTING_CHOICE ? "|" : "",
+		   *space = row->unit[0] != '\0' ? " " : "";
 	sl_settings_table_choices(row, "|", words, sizeof words);
 	if (row->kind == SL_SETTING_WHOLE)
-		snprintf(limits, sizeof limits, "%llu..%llu", (unsigned long long)row->least, (unsigned long long)row->most);
+		snprintf(limits, sizeof limits, "%llu..%llu", (unsigned long long)row->least,
+			 (unsigned long long)row->most);
 	else if (row->kind == SL_SETTING_REAL)
 		snprintf(limits, sizeof limits, "%g..%g", row->least_real, row->most_real);
 	else if (row->kind == SL_SETTING_POSITIVE)
@@ -62,8 +65,11 @@ static void escape(FILE *out, const char *text)
 static void describe_default(const struct sl_setting *row, char *out, size_t size)
 {
 	bool optional = row->usual && row->usual[0] == '\0';
-	snprintf(out, size, "%s%s%s", optional ? "" : row->usual ? " (default: " : " (required", row->usual ? row->usual : "",
-		 optional ? "" : ")");
+	snprintf(out, size, "%s%s%s",
+		 optional     ? ""
+		 : row->usual ? " (default: "
+			      : " (required",
+		 row->usual ? row->usual : "", optional ? "" : ")");
 }
 
 static void print_text(FILE *out, const struct sl_setting *row, const char *values, const char *sentences)
@@ -100,8 +106,10 @@ static void print_scdoc(FILE *out, const struct sl_setting *row, const char *val
 
 static void print_title(FILE *out, enum sl_settings_format format, const char *title)
 {
-	static const char *const before[] = {[SL_SETTINGS_TEXT] = "", [SL_SETTINGS_YAML] = "# ---- ", [SL_SETTINGS_SCDOC] = "## "},
-				 *const after[] = {[SL_SETTINGS_TEXT] = ":", [SL_SETTINGS_YAML] = " ----\n", [SL_SETTINGS_SCDOC] = "\n"};
+	static const char *const before
+		[] = {[SL_SETTINGS_TEXT] = "", [SL_SETTINGS_YAML] = "# ---- ", [SL_SETTINGS_SCDOC] = "## "},
+	  *const after[] = {
+		  [SL_SETTINGS_TEXT] = ":", [SL_SETTINGS_YAML] = " ----\n", [SL_SETTINGS_SCDOC] = "\n"};
 	fprintf(out, "%s%s%s\n", before[format], title, after[format]);
 }
 
@@ -121,8 +129,10 @@ static void print_row(FILE *out, enum sl_settings_format format, const struct sl
 void sl_settings_print(FILE *out, enum sl_settings_format format)
 {
 	if (format == SL_SETTINGS_YAML)
-		fputs("# Configuration of one learner, as printed by `starlingd --settings=yaml`. What is commented out shows its default.\n"
-		      "# Relative paths are relative to the folder of this file. `starlingd --config FILE --check` checks it.\n"
+		fputs("# Configuration of one learner, as printed by `starlingd --settings=yaml`. What is "
+		      "commented out shows its default.\n"
+		      "# Relative paths are relative to the folder of this file. `starlingd --config FILE "
+		      "--check` checks it.\n"
 		      "# Any setting can also be given on the command line: --set KEY=VALUE.\n\n",
 		      out);
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {

@@ -3,22 +3,43 @@
 #include <string.h>
 
 #define SECONDS_MAX 86400
-#define HIDDEN_UNITS_MAX ((SL_ELEMENTS_MAX - 785u) / 1569u) /* a vector has room for n + 1 = 1569 h + 785 elements */
+#define HIDDEN_UNITS_MAX                                                                                     \
+	((SL_ELEMENTS_MAX - 785u) / 1569u) /* a vector has room for n + 1 = 1569 h + 785 elements */
 
 #define REQUIRED(sample) NULL, sample
 #define OPTIONAL(usual) usual, NULL
 #define SAMPLED(usual, sample) usual, sample
 #define NONE NULL
-#define CHOICES(...) (const struct sl_setting_choice[]){__VA_ARGS__, {NULL, 0}}
+#define CHOICES(...)                                                                                         \
+	(const struct sl_setting_choice[])                                                                   \
+	{                                                                                                    \
+		__VA_ARGS__,                                                                                 \
+		{                                                                                            \
+			NULL, 0                                                                              \
+		}                                                                                            \
+	}
 #define FIELD(key) offsetof(struct sl_settings, key), sizeof(((struct sl_settings *)0)->key)
 
-#define TEXT(group, key, kind, usual, choices, agreement, sentence)                                                        \
-	{SL_GROUP_##group, #key, SL_SETTING_##kind, FIELD(key), usual, 0, 0, 0, 0, "", choices, SL_SETTING_##agreement, sentence},
-#define NUMBER(group, key, type, kind, usual, least, most, unit, choices, agreement, sentence)                             \
-	{SL_GROUP_##group, #key, SL_SETTING_##kind, FIELD(key), usual, (uint64_t)(least), (uint64_t)(most), (double)(least), \
-	 (double)(most),   unit, choices,	    SL_SETTING_##agreement, sentence},
-#define CHOICE(group, key, type, usual, choices, agreement, sentence)                                                      \
-	{SL_GROUP_##group, #key, SL_SETTING_CHOICE, FIELD(key), usual, 0, 0, 0, 0, "", choices, SL_SETTING_##agreement, sentence},
+#define TEXT(group, key, kind, usual, choices, agreement, sentence)                                          \
+	{SL_GROUP_##group,	 #key,	  SL_SETTING_##kind, FIELD(key), usual, 0, 0, 0, 0, "", choices,     \
+	 SL_SETTING_##agreement, sentence},
+#define NUMBER(group, key, type, kind, usual, least, most, unit, choices, agreement, sentence)               \
+	{SL_GROUP_##group,                                                                                   \
+	 #key,                                                                                               \
+	 SL_SETTING_##kind,                                                                                  \
+	 FIELD(key),                                                                                         \
+	 usual,                                                                                              \
+	 (uint64_t)(least),                                                                                  \
+	 (uint64_t)(most),                                                                                   \
+	 (double)(least),                                                                                    \
+	 (double)(most),                                                                                     \
+	 unit,                                                                                               \
+	 choices,                                                                                            \
+	 SL_SETTING_##agreement,                                                                             \
+	 sentence},
+#define CHOICE(group, key, type, usual, choices, agreement, sentence)                                        \
+	{SL_GROUP_##group,	 #key,	  SL_SETTING_CHOICE, FIELD(key), usual, 0, 0, 0, 0, "", choices,     \
+	 SL_SETTING_##agreement, sentence},
 
 const struct sl_setting sl_settings_table[SL_SETTINGS_ROWS] = {
 #include "common/config/settings.def"
@@ -71,7 +92,8 @@ const char *sl_settings_table_renamed(const char *key, const char *value)
 {
 	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
 		const char *old = renamed[i].value;
-		if (strcmp(renamed[i].key, key) == 0 && (value ? old && strcmp(old, value) == 0 : old == NULL))
+		if (strcmp(renamed[i].key, key) == 0 &&
+		    (value ? old && strcmp(old, value) == 0 : old == NULL))
 			return renamed[i].now;
 	}
 	return NULL;

@@ -3,7 +3,13 @@
 
 #include "common/config/settings.h"
 
-enum sl_setting_group { SL_GROUP_FILES, SL_GROUP_ROUND, SL_GROUP_TIMEOUTS, SL_GROUP_TRAINING, SL_GROUP_DEBUGGING };
+enum sl_setting_group {
+	SL_GROUP_FILES,
+	SL_GROUP_ROUND,
+	SL_GROUP_TIMEOUTS,
+	SL_GROUP_TRAINING,
+	SL_GROUP_DEBUGGING
+};
 enum sl_setting_kind {
 	SL_SETTING_NAME,
 	SL_SETTING_ADDRESS,

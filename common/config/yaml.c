@@ -13,21 +13,22 @@ static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 {
 	FILE *file = fopen(yaml->path, "re");
 	if (file == NULL)
-		return sl_fail(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", yaml->path,
-			       strerror(errno));
+		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", yaml->path,
+				  strerror(errno));
 	int code = SL_ERR_NOMEM;
 	yaml->text = malloc(SL_YAML_BYTES_MAX + 2);
 	if (yaml->text == NULL) {
-		sl_fail(error, code, "%s: out of memory", yaml->path);
+		sl_err_set(error, code, "%s: out of memory", yaml->path);
 		goto out;
 	}
 	*bytes = fread(yaml->text, 1, SL_YAML_BYTES_MAX + 1, file);
 	yaml->text[*bytes] = '\0';
 	code = SL_OK;
 	if (ferror(file))
-		code = sl_fail(error, SL_ERR_IO, "%s: %s", yaml->path, strerror(errno));
+		code = sl_err_set(error, SL_ERR_IO, "%s: %s", yaml->path, strerror(errno));
 	else if (*bytes > SL_YAML_BYTES_MAX)
-		code = sl_fail(error, SL_ERR_FULL, "%s: longer than %u bytes", yaml->path, SL_YAML_BYTES_MAX);
+		code = sl_err_set(error, SL_ERR_FULL, "%s: longer than %u bytes", yaml->path,
+				  SL_YAML_BYTES_MAX);
 out:
 	fclose(file);
 	return code;
@@ -61,7 +62,8 @@ static int fail_syntax(const struct sl_yaml *yaml, const struct fy_diag_error *b
 {
 	int line = bad->line;
 	const char *cause = sl_yaml_text_cause(yaml->text, &line);
-	return sl_fail(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, line, cause ? 1 : bad->column, cause ? cause : bad->msg);
+	return sl_err_set(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, line, cause ? 1 : bad->column,
+			  cause ? cause : bad->msg);
 }
 
 static int load(struct sl_yaml *yaml, struct sl_error *error)
@@ -74,7 +76,7 @@ static int load(struct sl_yaml *yaml, struct sl_error *error)
 	if (bad)
 		code = fail_syntax(yaml, bad, error);
 	else if (yaml->root == NULL)
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: the file is empty", yaml->path);
+		code = sl_err_set(error, SL_ERR_FORMAT, "%s:1:1: the file is empty", yaml->path);
 	else if (more)
 		code = sl_yaml_fail(yaml, fy_document_root(more), error, SL_ERR_FORMAT,
 				    "a second document starts here; a file must have one");
@@ -91,7 +93,7 @@ int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error)
 	if (code == SL_OK)
 		code = sl_yaml_text_check(path, yaml->text, bytes, error);
 	if (code == SL_OK && start_parser(yaml, bytes) != SL_OK)
-		code = sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", path);
+		code = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", path);
 	if (code == SL_OK)
 		code = load(yaml, error);
 	if (code != SL_OK)
@@ -135,7 +137,7 @@ int sl_yaml_fail(const struct sl_yaml *yaml, struct fy_node *node, struct sl_err
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	sl_yaml_place(yaml, node, &line, &column);
-	return sl_fail(error, code, "%s:%d:%d: %s", yaml->path, line, column, text);
+	return sl_err_set(error, code, "%s:%d:%d: %s", yaml->path, line, column, text);
 }
 
 /* Return the text of a scalar; NULL for other nodes and for texts that contain an escaped zero byte. */
@@ -180,7 +182,8 @@ static int take_pair(const struct sl_yaml *yaml, struct fy_node *mapping, struct
 				    "a key must be a word");
 	int code = check_twice(yaml, mapping, pair, error);
 	if (code == SL_OK && (pair->value_node == NULL || (pair->value && pair->value[0] == '\0')))
-		code = sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_FORMAT, "key '%s' has no value", pair->key);
+		code = sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_FORMAT, "key '%s' has no value",
+				    pair->key);
 	if (code == SL_OK && pair->value == NULL)
 		code = sl_yaml_fail(yaml, pair->value_node, error, SL_ERR_FORMAT,
 				    "the value of '%s' must be a single word or number", pair->key);

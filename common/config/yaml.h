@@ -30,13 +30,13 @@ struct sl_yaml_pair {
 
 typedef int (*sl_yaml_visit)(void *context, const struct sl_yaml_pair *pair, struct sl_error *error);
 
-/* Parse the file `path`. SL_ERR_NOTFOUND or SL_ERR_IO if it cannot be read, SL_ERR_FORMAT if it is not one YAML document.
- * After an error there is nothing to close. */
+/* Parse the file `path`. SL_ERR_NOTFOUND or SL_ERR_IO if it cannot be read, SL_ERR_FORMAT if it is not one
+ * YAML document. After an error there is nothing to close. */
 int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error);
 void sl_yaml_close(struct sl_yaml *yaml);
 
-/* Call `visit` for each pair of `mapping` in order, up to the first error. Keys must be different scalars; values must be
- * scalars and not empty. */
+/* Call `visit` for each pair of `mapping` in order, up to the first error. Keys must be different scalars;
+ * values must be scalars and not empty. */
 int sl_yaml_each(const struct sl_yaml *yaml, struct fy_node *mapping, sl_yaml_visit visit, void *context,
 		 struct sl_error *error);
 

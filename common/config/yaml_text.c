@@ -7,14 +7,19 @@
 /* Return the length of the UTF-8 character at `s`, of which `left` bytes may be read; 0: it is none. */
 static size_t character(const uint8_t *s, size_t left)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	size_t n = s[0] < 0x80			 ? 1
+		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+		   : (s[0] & 0xf0) == 0xe0	 ? 3
+		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+						 : 0;
 	if (n == 0 || n > left || s[0] == 0)
 		return 0;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
 	bool overlong = (s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xf0 && s[1] < 0x90);
-	bool outside = (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf4 && s[1] >= 0x90); /* surrogates; above U+10FFFF */
+	bool outside = (s[0] == 0xed && s[1] >= 0xa0) ||
+		       (s[0] == 0xf4 && s[1] >= 0x90); /* surrogates; above U+10FFFF */
 	return overlong || outside ? 0 : n;
 }
 
@@ -25,11 +30,14 @@ int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct 
 	for (size_t i = 0, n; i < bytes; i += n) {
 		n = character((const uint8_t *)text + i, bytes - i);
 		if (n == 0)
-			return sl_fail(error, SL_ERR_FORMAT, "%s:%d:%zu: byte 0x%02x is not UTF-8 text; is this a YAML file?", path, line,
-				       i - begin + 1, (unsigned)(uint8_t)text[i]);
+			return sl_err_set(error, SL_ERR_FORMAT,
+					  "%s:%d:%zu: byte 0x%02x is not UTF-8 text; is this a YAML file?",
+					  path, line, i - begin + 1, (unsigned)(uint8_t)text[i]);
 		if (text[i] == '%' && i == begin)
-			return sl_fail(error, SL_ERR_FORMAT, "%s:%d:1: YAML directives (lines that start with %%) are not supported", path,
-				       line);
+			return sl_err_set(
+				error, SL_ERR_FORMAT,
+				"%s:%d:1: YAML directives (lines that start with %%) are not supported", path,
+				line);
 		if (text[i] == '\n') {
 			line++;
 			begin = i + 1;
@@ -48,7 +56,8 @@ static struct content content_of(const char *line)
 {
 	struct content c = {.indent = strspn(line, " \t")};
 	c.start = line + c.indent;
-	while (c.start[c.size] != '\0' && c.start[c.size] != '\n' && (c.start[c.size] != '#' || (c.size > 0 && c.start[c.size - 1] != ' ')))
+	while (c.start[c.size] != '\0' && c.start[c.size] != '\n' &&
+	       (c.start[c.size] != '#' || (c.size > 0 && c.start[c.size - 1] != ' ')))
 		c.size++;
 	while (c.size > 0 && strchr(" \t\r", c.start[c.size - 1]))
 		c.size--;
@@ -69,7 +78,8 @@ static const char *cause_in(struct content before, struct content c)
 		return "the line is indented by a tab; use spaces";
 	if (!has_colon(c))
 		return "no colon with a space behind it: expected 'key: value'";
-	if (before.size > 0 && c.indent > before.indent && before.start[0] != '-' && before.start[before.size - 1] != ':')
+	if (before.size > 0 && c.indent > before.indent && before.start[0] != '-' &&
+	    before.start[before.size - 1] != ':')
 		return "the line is indented further than the one before";
 	return NULL;
 }

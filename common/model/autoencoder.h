@@ -17,25 +17,26 @@
 #include "common/model/images.h"
 
 struct sl_autoencoder {
-	uint32_t hidden, rows; /* h; largest number of images in a batch */
-	float *input;	       /* rows x 784: x */
-	float *active;	       /* rows x h: a */
-	float *output;	       /* rows x 784: y, then its delta */
-	float *delta;	       /* rows x h */
-	float *memory;	       /* all of the above */
+	uint32_t hidden_units, rows; /* h; largest number of images in a batch */
+	float *input;		     /* rows x 784: x */
+	float *active;		     /* rows x h: a */
+	float *output;		     /* rows x 784: y, then its delta */
+	float *delta;		     /* rows x h */
+	float *memory;		     /* all of the above */
 };
 
 /* Return n, the number of floats of a model. */
-static inline size_t sl_autoencoder_parameters(uint32_t hidden)
+static inline size_t sl_autoencoder_parameters(uint32_t hidden_units)
 {
-	return (2 * (size_t)SL_PIXELS + 1) * hidden + SL_PIXELS;
+	return (2 * (size_t)SL_PIXELS + 1) * hidden_units + SL_PIXELS;
 }
 
 /* Allocate the memory of `net`. SL_ERR_NOMEM. */
-int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden, uint32_t rows);
+int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden_units, uint32_t rows);
 
-/* Set `model` to Xavier uniform weights (within sqrt(6/(784+h))) and zero biases; the same floats on every machine. */
-void sl_autoencoder_initial(uint32_t hidden, uint64_t seed, float *model);
+/* Set `model` to Xavier uniform weights (within sqrt(6/(784+h))) and zero biases; the same floats on every
+ * machine. */
+void sl_autoencoder_initial(uint32_t hidden_units, uint64_t seed, float *model);
 
 /* Copy an image into row `row` of the batch. */
 void sl_autoencoder_place(struct sl_autoencoder *net, uint32_t row, const uint8_t pixels[static SL_PIXELS]);
@@ -47,8 +48,8 @@ void sl_autoencoder_forward(struct sl_autoencoder *net, const float *model, uint
 double sl_autoencoder_loss(const struct sl_autoencoder *net, uint32_t count);
 double sl_autoencoder_squared_error(const struct sl_autoencoder *net, uint32_t count);
 
-/* After forward: add scale * gradient at `model` to `into`, which may be `model` itself (scale = -learning rate). The
- * output is overwritten. */
+/* After forward: add scale * gradient at `model` to `into`, which may be `model` itself (scale = -learning
+ * rate). The output is overwritten. */
 void sl_autoencoder_backward(struct sl_autoencoder *net, const float *model, uint32_t count, float scale,
 			     float *into);
 

@@ -1,4 +1,5 @@
-/* autoencoder_trainer.c - a trainer: an autoencoder, plain stochastic gradient descent, this learner's images. */
+/* autoencoder_trainer.c - a trainer: an autoencoder, plain stochastic gradient descent, this learner's
+ * images. */
 #include "common/model/trainer.h"
 
 #include <inttypes.h>
@@ -17,7 +18,7 @@ struct builtin {
 	struct sl_dataset set;
 	struct sl_autoencoder net;
 	uint32_t *order; /* order of the images in an epoch */
-	uint32_t hidden, batch, epochs, rank;
+	uint32_t hidden_units, batch, epochs, rank;
 	float learning_rate;
 	uint64_t seed;
 };
@@ -34,12 +35,12 @@ static struct builtin *owned(struct sl_trainer *trainer)
 
 static size_t parameters(const struct sl_trainer *trainer)
 {
-	return sl_autoencoder_parameters(viewed(trainer)->hidden);
+	return sl_autoencoder_parameters(viewed(trainer)->hidden_units);
 }
 
 static void initial(const struct sl_trainer *trainer, float *model)
 {
-	sl_autoencoder_initial(viewed(trainer)->hidden, viewed(trainer)->seed, model);
+	sl_autoencoder_initial(viewed(trainer)->hidden_units, viewed(trainer)->seed, model);
 }
 
 /* Shuffle `order` (Fisher-Yates). */
@@ -52,7 +53,8 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
 	}
 }
 
-/* Take one step on the images order[first..first+count-1]. Return the sum of their losses, or 0 unless `want_loss`. */
+/* Take one step on the images order[first..first+count-1]. Return the sum of their losses, or 0 unless
+ * `want_loss`. */
 static double batch_train(struct builtin *t, float *model, uint32_t first, uint32_t count, bool want_loss)
 {
 	for (uint32_t r = 0; r < count; r++)
@@ -64,7 +66,8 @@ static double batch_train(struct builtin *t, float *model, uint32_t first, uint3
 	return loss;
 }
 
-/* Train one pass over the slice; in the last epoch *loss becomes the mean over the images. SL_PENDING if *stop is true. */
+/* Train one pass over the slice; in the last epoch *loss becomes the mean over the images. SL_PENDING if
+ * *stop is true. */
 static int epoch_train(struct builtin *t, float *model, uint32_t epoch, const atomic_bool *stop,
 		       atomic_uint *progress, double *loss)
 {
@@ -99,7 +102,8 @@ static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const 
 	struct builtin *t = owned(trainer);
 	double begun = seconds_now(), loss = 0;
 	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
-	/* Each training starts from the same order, so that it depends on its nonce and not on earlier trainings. */
+	/* Each training starts from the same order, so that it depends on its nonce and not on earlier
+	 * trainings. */
 	for (uint32_t i = 0; i < t->set.mine.count; i++)
 		t->order[i] = i;
 	for (uint32_t epoch = 0; epoch < t->epochs; epoch++) {
@@ -109,9 +113,9 @@ static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const 
 			return rc;
 	}
 	if (!isfinite(loss))
-		return sl_fail(error, SL_ERR_RANGE,
-			       "training diverged: the loss is not finite at learning_rate: %g; lower it",
-			       (double)t->learning_rate);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "training diverged: the loss is not finite at learning_rate: %g; lower it",
+				  (double)t->learning_rate);
 	*result = (struct sl_training){loss, t->set.mine.count, seconds_now() - begun};
 	return SL_OK;
 }
@@ -131,7 +135,9 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 	}
 	*mse = sum / ((double)images * SL_PIXELS);
 	if (!isfinite(*mse))
-		return sl_fail(error, SL_ERR_RANGE, "the held-out error of the model is not finite: training diverged; lower learning_rate");
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "the held-out error of the model is not finite: training diverged; lower "
+				  "learning_rate");
 	return SL_OK;
 }
 
@@ -140,7 +146,7 @@ static void trainer_close(struct sl_trainer *trainer)
 	if (trainer == NULL)
 		return;
 	struct builtin *t = owned(trainer);
-	sl_dataset_free(&t->set);
+	sl_images_dataset_free(&t->set);
 	sl_autoencoder_free(&t->net);
 	free(t->order);
 	free(t);
@@ -151,13 +157,14 @@ static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, 
 static int settings_check(const struct sl_settings *s, struct sl_error *error)
 {
 	if (s->hidden_units < 1 || sl_autoencoder_parameters(s->hidden_units) >= SL_ELEMENTS_MAX)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "hidden_units: %" PRIu32 ": a model must have 1 to %u parameters", s->hidden_units,
-			       SL_ELEMENTS_MAX - 1);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "hidden_units: %" PRIu32 ": a model must have 1 to %u parameters",
+				  s->hidden_units, SL_ELEMENTS_MAX - 1);
 	if (s->batch < 1 || s->epochs < 1)
-		return sl_fail(error, SL_ERR_RANGE, "batch and epochs must be at least 1");
+		return sl_err_set(error, SL_ERR_RANGE, "batch and epochs must be at least 1");
 	if (!(s->learning_rate > 0) || !isfinite(s->learning_rate))
-		return sl_fail(error, SL_ERR_RANGE, "learning_rate must be greater than 0, not %g", s->learning_rate);
+		return sl_err_set(error, SL_ERR_RANGE, "learning_rate must be greater than 0, not %g",
+				  s->learning_rate);
 	return SL_OK;
 }
 
@@ -165,20 +172,22 @@ static int settings_check(const struct sl_settings *s, struct sl_error *error)
 static int memory_take(struct builtin *t, struct sl_error *error)
 {
 	if (t->batch >= t->set.mine.count)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "batch: %u must be less than the %u images of this learner: otherwise training "
-			       "again would give the same model",
-			       t->batch, t->set.mine.count);
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"batch: %u must be less than the %u images of this learner: otherwise training "
+			"again would give the same model",
+			t->batch, t->set.mine.count);
 	t->order = calloc(t->set.mine.count, sizeof *t->order);
 	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
-	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden, rows);
+	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden_units, rows);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_fail(error, rc, "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "trainer: out of memory");
+		return sl_err_set(error, rc,
+				  "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "trainer: out of memory");
 }
 
-int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
-			struct sl_trainer **trainer, struct sl_error *error)
+int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
+				struct sl_trainer **trainer, struct sl_error *error)
 {
 	struct sl_deal deal = {s->split, rank, learners};
 	*trainer = NULL;
@@ -187,15 +196,15 @@ int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t lea
 		return rc;
 	struct builtin *t = calloc(1, sizeof *t);
 	if (t == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
-	t->hidden = s->hidden_units;
+	t->hidden_units = s->hidden_units;
 	t->batch = s->batch;
 	t->epochs = s->epochs;
 	t->rank = rank;
 	t->learning_rate = (float)s->learning_rate;
 	t->seed = s->seed;
-	rc = sl_dataset_load(s->data, &deal, &t->set, error);
+	rc = sl_images_dataset_load(s->data, &deal, &t->set, error);
 	if (rc == SL_OK)
 		rc = memory_take(t, error);
 	if (rc != SL_OK) {

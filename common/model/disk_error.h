@@ -7,4 +7,4 @@
 #include "common/base/err.h"
 
 /* Return SL_ERR_IO; `why` is an errno. */
-int sl_disk_fail(struct sl_error *error, const char *path, int why);
+int sl_disk_error(struct sl_error *error, const char *path, int why);

@@ -7,9 +7,9 @@
  *
  * The last 1,000 are held out; of a set smaller than 2,000, the last tenth (at least one). The pool is dealt
  *   iid:      image i to learner i mod R;
- *   by_label: stably sorted by label, then cut into R blocks; learner r has the places r*pool/R to (r+1)*pool/R - 1.
- *             With ten learners and ten classes most learners have one or two labels, some three.
- * A data set owns copies of the slice and of the held-out images, one byte a pixel.
+ *   by_label: stably sorted by label, then cut into R blocks; learner r has the places r*pool/R to
+ * (r+1)*pool/R - 1. With ten learners and ten classes most learners have one or two labels, some three. A
+ * data set owns copies of the slice and of the held-out images, one byte a pixel.
  */
 #pragma once
 
@@ -37,18 +37,18 @@ struct sl_dataset {
 };
 
 /* Load `data`: "digits" or a folder of IDX files. After an error there is nothing to free. */
-int sl_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
-		    struct sl_error *error);
-void sl_dataset_free(struct sl_dataset *set);
+int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
+			   struct sl_error *error);
+void sl_images_dataset_free(struct sl_dataset *set);
 
 /* For the sources (idx.c, digits.c). */
 
 /* Return the number of held-out images among `total`. */
 uint32_t sl_images_held_out(uint32_t total);
 
-/* Return the images of the pool that are dealt to the learner, as a bit set to free(); NULL: out of memory. `labels`, one for
- * each image of the pool, is only read for SL_SPLIT_BY_LABEL. */
-uint64_t *sl_deal_slice(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool);
+/* Return the images of the pool that are dealt to the learner, as a bit set to free(); NULL: out of memory.
+ * `labels`, one for each image of the pool, is only read for SL_SPLIT_BY_LABEL. */
+uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool);
 
 /* Return room for one more image, to be filled by the caller; NULL: out of memory. */
 uint8_t *sl_images_add(struct sl_images *images);

@@ -1,5 +1,5 @@
-/* noise.c - a trainer without data: random models within the clipping range. It takes no time, so that measurements show the
- * cost of a round without training. */
+/* noise.c - a trainer without data: random models within the clipping range. It takes no time, so that
+ * measurements show the cost of a round without training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	memset(model, 0, viewed(trainer)->size * sizeof *model);
 }
 
-static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop, atomic_uint *progress,
-		 struct sl_training *result, struct sl_error *error)
+static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop,
+		 atomic_uint *progress, struct sl_training *result, struct sl_error *error)
 {
 	const struct noise *t = viewed(trainer);
 	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
@@ -61,12 +61,13 @@ static void noise_close(struct sl_trainer *trainer)
 
 static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, noise_close};
 
-int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer, struct sl_error *error)
+int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer,
+		  struct sl_error *error)
 {
 	struct noise *t = calloc(1, sizeof *t);
 	*trainer = NULL;
 	if (t == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
 	t->size = s->noise_parameters;
 	t->rank = rank;

@@ -1,12 +1,13 @@
-/* safetensors.h - files of one tensor: the part that checkpoints and results have in common, strictly checked.
+/* safetensors.h - files of one tensor: the part that checkpoints and results have in common, strictly
+ * checked.
  *
  *      8 bytes   header length H, little-endian
  *      H bytes   JSON, which describes the data
  *      the rest  the data
  * The JSON has no spaces and its keys are sorted; spaces behind it fill H up to a multiple of 8.
  *
- * The caller checks the contents of the JSON. Values of metadata are strings, as the format demands: numbers in decimal, bytes
- * in lower-case hexadecimal, and no other notation is accepted.
+ * The caller checks the contents of the JSON. Values of metadata are strings, as the format demands: numbers
+ * in decimal, bytes in lower-case hexadecimal, and no other notation is accepted.
  */
 #pragma once
 
@@ -17,8 +18,9 @@
 
 #define SL_FILE_NAME_BYTES 64u /* a file name in the state folder, with its terminating zero */
 
-/* Write folder/name completely or not at all: a temporary file (the name and SL_TEMPORARY), fsync, rename, fsync of the
- * folder. A failed fsync is never retried. Takes ownership of `header`; NULL gives SL_ERR_INVALID (jansson packs only UTF-8). */
+/* Write folder/name completely or not at all: a temporary file (the name and SL_TEMPORARY), fsync, rename,
+ * fsync of the folder. A failed fsync is never retried. Takes ownership of `header`; NULL gives
+ * SL_ERR_INVALID (jansson packs only UTF-8). */
 #define SL_TEMPORARY ".tmp"
 int sl_safetensors_write(const char *folder, const char *name, json_t *header, const void *data, size_t size,
 			 struct sl_error *error);
@@ -34,5 +36,5 @@ const char *sl_safetensors_extent(int fd, uint64_t begin, uint64_t size);
 int sl_safetensors_read(int fd, void *bytes, size_t size);
 
 /* Parse a value of the metadata; false if it is not in the notation above, or above `max`. */
-bool sl_metadata_number(const char *text, uint64_t max, uint64_t *value);
-bool sl_metadata_bytes(const char *text, uint8_t *bytes, size_t size);
+bool sl_safetensors_metadata_number(const char *text, uint64_t max, uint64_t *value);
+bool sl_safetensors_metadata_bytes(const char *text, uint8_t *bytes, size_t size);

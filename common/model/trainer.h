@@ -1,7 +1,7 @@
 /* trainer.h - the interface of trainers, and the built-in ones: an autoencoder, and noise.
  *
- * All functions but sl_trainer_open are called by the training thread, one at a time, and may be slow. A trainer owns its
- * data and its working memory; models are arrays of n floats owned by the caller.
+ * All functions but sl_trainer_open are called by the training thread, one at a time, and may be slow. A
+ * trainer owns its data and its working memory; models are arrays of n floats owned by the caller.
  */
 #pragma once
 
@@ -13,9 +13,9 @@
 struct sl_trainer;
 
 struct sl_training {
-	double loss;           /* mean loss of the last epoch, in the trainer's unit */
-	uint64_t samples;      /* number of samples of this learner: its weight with `weighting: samples` */
-	double seconds;        /* duration */
+	double loss;	  /* mean loss of the last epoch, in the trainer's unit */
+	uint64_t samples; /* number of samples of this learner: its weight with `weighting: samples` */
+	double seconds;	  /* duration */
 };
 
 struct sl_trainer_ops {
@@ -23,10 +23,11 @@ struct sl_trainer_ops {
 	size_t (*parameters)(const struct sl_trainer *);
 	/* Set `model` to the initial model, the same at all learners with the same seed. */
 	void (*initial)(const struct sl_trainer *, float *model);
-	/* Train `model`, the committed or initial one, in place. `draw` is the nonce of this training: the order of the samples
-	 * depends on it. SL_PENDING if *stop became true. *progress goes from 0 to 1000. */
-	int (*train)(struct sl_trainer *, float *model, uint64_t draw, const atomic_bool *stop, atomic_uint *progress,
-		     struct sl_training *result, struct sl_error *error);
+	/* Train `model`, the committed or initial one, in place. `draw` is the nonce of this training: the
+	 * order of the samples depends on it. SL_PENDING if *stop became true. *progress goes from 0 to 1000.
+	 */
+	int (*train)(struct sl_trainer *, float *model, uint64_t draw, const atomic_bool *stop,
+		     atomic_uint *progress, struct sl_training *result, struct sl_error *error);
 	/* Compute the mean squared error of `model` on held-out data; NaN if the trainer has no such data. */
 	int (*evaluate)(struct sl_trainer *, const float *model, double *mse, struct sl_error *error);
 	void (*close)(struct sl_trainer *);
@@ -37,13 +38,15 @@ struct sl_trainer {
 };
 
 /* Open the trainer that `settings` name for learner `rank` of `learners` (0-based, roster order). */
-int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners, struct sl_trainer **trainer,
-		    struct sl_error *error);
+int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,
+		    struct sl_trainer **trainer, struct sl_error *error);
 
-/* Open an autoencoder on the slice of learner `rank` of `learners` (0-based, roster order). It keeps only that slice and the
- * held-out images. */
-int sl_autoencoder_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners, struct sl_trainer **trainer,
-			struct sl_error *error);
+/* Open an autoencoder on the slice of learner `rank` of `learners` (0-based, roster order). It keeps only
+ * that slice and the held-out images. */
+int sl_autoencoder_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,
+				struct sl_trainer **trainer, struct sl_error *error);
 
-/* Open a trainer that draws models at random within the clipping range, different for each rank and nonce, without data. */
-int sl_noise_open(const struct sl_settings *settings, uint32_t rank, struct sl_trainer **trainer, struct sl_error *error);
+/* Open a trainer that draws models at random within the clipping range, different for each rank and nonce,
+ * without data. */
+int sl_noise_open(const struct sl_settings *settings, uint32_t rank, struct sl_trainer **trainer,
+		  struct sl_error *error);

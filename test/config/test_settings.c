@@ -1,5 +1,7 @@
-/* Settings: defaults, values, and one-line errors with place and cause. The place of a quoted word is that behind its quote. */
+/* Settings: defaults, values, and one-line errors with place and cause. The place of a quoted word is that
+ * behind its quote. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include "common/config/settings_table.h"
 #include "common/protocol/message.h"
@@ -27,10 +29,9 @@ static void expect_set_error(const char *assignment, const char *message)
 	assert_string_equal(error.text, message);
 }
 
-static void gives_defaults(void **state)
+TEST_WITH(gives_defaults, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	assert_int_equal(load(HEAD, &s, NULL), SL_OK);
 	assert_string_equal(s.run, "r");
 	assert_int_equal(s.id, 3);
@@ -53,7 +54,8 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.sharing, SL_SHARING_SHAMIR);
 	assert_int_equal(s.randomness, SL_RANDOMNESS_PRG);
 	assert_int_equal(s.neighbours, SL_NEIGHBOURS_ROSTER);
-	assert_true(s.straggler_timeout == 60 && s.hello_timeout == 2 && s.agreement_timeout == 10 && s.stall_timeout == 10);
+	assert_true(s.straggler_timeout == 60 && s.hello_timeout == 2 && s.agreement_timeout == 10 &&
+		    s.stall_timeout == 10);
 	assert_true(s.prepare_timeout == 60 && s.confirm_timeout == 10 && s.serve_after_end == 30);
 	assert_int_equal(s.trainer, SL_TRAINER_AUTOENCODER);
 	assert_int_equal(s.noise_parameters, 100000);
@@ -65,18 +67,22 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.seed, 1);
 }
 
-static void takes_every_kind(void **state)
+TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
-	assert_int_equal(load(HEAD "modulus: 17592186044399\nquorum: majority\nclipping_range: 2.5e1\nclipping: clamp\n"
-				   "weighting: samples\nmax_weight: 6000\nunsafe_dump_encoding: true\nseed: 18446744073709551615\n"
-				   "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\nrandomness: os\nneighbours: control\n",
-			      &s, NULL),
-			 SL_OK);
+	assert_int_equal(
+		load(HEAD
+		     "modulus: 17592186044399\nquorum: majority\nclipping_range: 2.5e1\nclipping: clamp\n"
+		     "weighting: samples\nmax_weight: 6000\nunsafe_dump_encoding: true\nseed: "
+		     "18446744073709551615\n"
+		     "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\nrandomness: "
+		     "os\nneighbours: control\n",
+		     &s, NULL),
+		SL_OK);
 	assert_true(s.modulus == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
 	assert_true(s.quorum == UINT32_MAX && s.clipping_range == 25.0 && s.max_weight == 6000);
-	assert_true(s.clipping == SL_CLIPPING_CLAMP && s.weighting == SL_WEIGHTING_SAMPLES && s.unsafe_dump_encoding);
+	assert_true(s.clipping == SL_CLIPPING_CLAMP && s.weighting == SL_WEIGHTING_SAMPLES &&
+		    s.unsafe_dump_encoding);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
 	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
@@ -84,10 +90,9 @@ static void takes_every_kind(void **state)
 	assert_int_equal(s.neighbours, SL_NEIGHBOURS_CONTROL);
 }
 
-static void paths_follow_the_file(void **state)
+TEST_WITH(paths_follow_the_file, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	mkdir("etc", 0700);
 	folder_put("etc/c.yaml", HEAD "log: log.jsonl\ndata: /srv/mnist\n");
 	assert_int_equal(sl_settings_load("etc/c.yaml", NULL, 0, &s, NULL), SL_OK);
@@ -98,120 +103,146 @@ static void paths_follow_the_file(void **state)
 	assert_string_equal(s.data, "/srv/mnist");
 }
 
-static void overrides_win(void **state)
+TEST_WITH(overrides_win, folder_enter, folder_leave)
 {
 	static const char *const set[] = {"rounds=3", "modulus=1020431", "rounds=4", "log=-"};
 	static const char *const bad[] = {"decimals=13"};
 	struct sl_settings s;
 	struct sl_error error = {0};
-	(void)state;
 	folder_put("c.yaml", HEAD "rounds: 2\nlog: x\n");
 	assert_int_equal(sl_settings_load("c.yaml", set, 4, &s, &error), SL_OK);
 	assert_int_equal(s.rounds, 4);
 	assert_int_equal(s.modulus, 1020431);
 	assert_string_equal(s.log, "-");
 	assert_int_equal(sl_settings_load("c.yaml", bad, 1, &s, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text, "--set decimals=13: decimals must be a whole number from 0 to 12, not '13'");
+	assert_string_equal(error.text,
+			    "--set decimals=13: decimals must be a whole number from 0 to 12, not '13'");
 }
 
-static void refuses_keys(void **state)
+TEST_WITH(refuses_keys, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(HEAD "decimls: 4\n", "c.yaml:6:1: unknown key 'decimls'; did you mean 'decimals'?");
-	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'; `starlingd --settings` lists all keys");
+	expect_error(HEAD "colour: blue\n",
+		     "c.yaml:6:1: unknown key 'colour'; `starlingd --settings` lists all keys");
 	expect_error(HEAD "id: 4\n", "c.yaml:6:1: duplicate key 'id', first given in line 2");
 	expect_error("run: r\n\"run\": s\n", "c.yaml:2:2: duplicate key 'run', first given in line 1");
-	expect_error("id: 3\n", "c.yaml: missing key 'run': Name of the run; learners of different runs never exchange shares.");
+	expect_error("id: 3\n", "c.yaml: missing key 'run': Name of the run; learners of different runs "
+				"never exchange shares.");
 	expect_error("run: r\nid: 3\nidentity: i\nstate: s\n",
 		     "c.yaml: missing key 'roster': File with one line for each learner that may take part.");
 }
 
-static void refuses_old_names(void **state)
+TEST_WITH(refuses_old_names, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(HEAD "gate: warn\n", "c.yaml:6:1: `gate` is now `privacy_check`");
 	expect_error(HEAD "encoding: literal\n", "c.yaml:6:11: `encoding: literal` is now `encoding: paper`");
 	expect_set_error("linger=1", "--set linger=1: `linger` is now `serve_after_end`");
-	expect_set_error("privacy_check=refuse", "--set privacy_check=refuse: `privacy_check: refuse` is now `privacy_check: enforce`");
+	expect_set_error(
+		"privacy_check=refuse",
+		"--set privacy_check=refuse: `privacy_check: refuse` is now `privacy_check: enforce`");
 }
 
-static void refuses_numbers(void **state)
+TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 {
-	(void)state;
-	expect_error("run: r\nid: 0\n", "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
+	expect_error("run: r\nid: 0\n",
+		     "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
 	expect_error("id: -1\n", "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '-1'");
 	expect_error("id: 4294967296\n",
 		     "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '4294967296'");
-	expect_error("rounds: 10abc\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '10abc'");
-	expect_error("rounds: 1.5\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
+	expect_error("rounds: 10abc\n",
+		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '10abc'");
+	expect_error("rounds: 1.5\n",
+		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
 	expect_error("seed: 18446744073709551616\n", "c.yaml:1:7: seed must be a whole number from 0 to "
 						     "18446744073709551615, not '18446744073709551616'");
 	expect_error("decimals: 13\n", "c.yaml:1:11: decimals must be a whole number from 0 to 12, not '13'");
-	expect_error("clipping_range: 0\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '0'");
-	expect_error("clipping_range: inf\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'inf'");
-	expect_error("clipping_range: nan\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'nan'");
-	expect_error("clipping_range: 1e999\n", "c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '1e999'");
-	expect_error("serve_after_end: -1\n", "c.yaml:1:18: serve_after_end must be a number from 0 to 86400, not '-1'");
+	expect_error(
+		"clipping_range: 0\n",
+		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '0'");
+	expect_error(
+		"clipping_range: inf\n",
+		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'inf'");
+	expect_error(
+		"clipping_range: nan\n",
+		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not 'nan'");
+	expect_error(
+		"clipping_range: 1e999\n",
+		"c.yaml:1:17: clipping_range must be a number greater than 0 and at most 1e+09, not '1e999'");
+	expect_error("serve_after_end: -1\n",
+		     "c.yaml:1:18: serve_after_end must be a number from 0 to 86400, not '-1'");
 }
 
-static void refuses_moduli(void **state)
+TEST_WITH(refuses_moduli, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("modulus: 15\n", "c.yaml:1:10: modulus: 15 is not a prime");
-	expect_error("modulus: 2\n", "c.yaml:1:10: modulus must be auto or a prime between 2 and 2^61, not '2'");
-	expect_error("modulus: 2305843009213693952\n",
-		     "c.yaml:1:10: modulus must be auto or a prime between 2 and 2^61, not '2305843009213693952'");
+	expect_error("modulus: 2\n",
+		     "c.yaml:1:10: modulus must be auto or a prime between 2 and 2^61, not '2'");
+	expect_error(
+		"modulus: 2305843009213693952\n",
+		"c.yaml:1:10: modulus must be auto or a prime between 2 and 2^61, not '2305843009213693952'");
 	expect_error(HEAD "modulus: 3\n", "c.yaml:2:5: id 3 must be less than modulus, which is 3");
 }
 
-static void refuses_words(void **state)
+TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
-	(void)state;
-	expect_error("weighting: sample\n", "c.yaml:1:12: weighting must be one of equal, samples, not 'sample'");
-	expect_error("unsafe_dump_encoding: yes\n", "c.yaml:1:23: unsafe_dump_encoding must be one of false, true, not 'yes'");
-	expect_error("quorum: most\n", "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
-				       "not 'most'");
-	expect_error(HEAD "weighting: samples\n",
-		     "c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
-	expect_error("sharing: shared\n", "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
+	expect_error("weighting: sample\n",
+		     "c.yaml:1:12: weighting must be one of equal, samples, not 'sample'");
+	expect_error("unsafe_dump_encoding: yes\n",
+		     "c.yaml:1:23: unsafe_dump_encoding must be one of false, true, not 'yes'");
+	expect_error("quorum: most\n",
+		     "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
+		     "not 'most'");
+	expect_error(
+		HEAD "weighting: samples\n",
+		"c.yaml:6:12: weighting: samples needs max_weight, a public bound on any learner's samples");
+	expect_error("sharing: shared\n",
+		     "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
 	expect_error(HEAD "randomness: os\nsharing: seeded\n",
-		     "c.yaml:6:13: sharing: seeded sends the keys of the shares, and randomness: os uses none; set randomness: prg");
+		     "c.yaml:6:13: sharing: seeded sends the keys of the shares, and randomness: os uses "
+		     "none; set randomness: prg");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
-	expect_error("listen: 7400\n", "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
-	expect_error("accept_roster: zzz\n",
-		     "c.yaml:1:16: accept_roster must be 8 to 64 hexadecimal digits in lower case, not 'zzz'");
-	expect_set_error("accept_roster=0123abc",
-			 "--set accept_roster=0123abc: accept_roster must be 8 to 64 hexadecimal digits in lower case, not '0123abc'");
-	expect_error("listen: h:0\n", "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
+	expect_error("listen: 7400\n",
+		     "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error(
+		"accept_roster: zzz\n",
+		"c.yaml:1:16: accept_roster must be 8 to 64 hexadecimal digits in lower case, not 'zzz'");
+	expect_set_error("accept_roster=0123abc", "--set accept_roster=0123abc: accept_roster must be 8 to "
+						  "64 hexadecimal digits in lower case, not '0123abc'");
+	expect_error("listen: h:0\n",
+		     "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
 }
 
-static void refuses_shapes(void **state)
+TEST_WITH(refuses_shapes, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("", "c.yaml:1:1: the file is empty");
 	expect_error("# nothing\n", "c.yaml:1:1: the file is empty");
 	expect_error("- run\n", "c.yaml:1:1: expected 'key: value' lines");
 	expect_error("id:\n", "c.yaml:1:1: key 'id' has no value");
 	expect_error("run: \"\"\n", "c.yaml:1:1: key 'run' has no value");
 	expect_error("id: [1]\n", "c.yaml:1:5: the value of 'id' must be a single word or number");
-	expect_error("run: &a r\nstate: *a\n", "c.yaml:2:9: the value of 'state' must be a single word or number");
+	expect_error("run: &a r\nstate: *a\n",
+		     "c.yaml:2:9: the value of 'state' must be a single word or number");
 	expect_error("run: \"a\\0b\"\n", "c.yaml:1:7: the value of 'run' must be a single word or number");
-	expect_error("run: r\n---\nid: 3\n", "c.yaml:3:1: a second document starts here; a file must have one");
+	expect_error("run: r\n---\nid: 3\n",
+		     "c.yaml:3:1: a second document starts here; a file must have one");
 	expect_error("run: {\n", "c.yaml:2:1: did not find expected node content");
 }
 
 /* The line of the mistake and its likely cause, where libfyaml names another line or only a symptom. */
-static void explains_syntax(void **state)
+TEST_WITH(explains_syntax, folder_enter, folder_leave)
 {
 	static const char colon[] = "no colon with a space behind it: expected 'key: value'";
 	char message[128];
 	static const struct {
 		const char *text;
 		int line;
-	} missing[] = {{"run: r\nid 3\n", 2}, {"run: r\nid 3\nroster: x\n", 2}, {"id 3\nrun: r\n", 1}, {"id:3\nrun: r\n", 1},
-		       {"# c\n\nrun: r # x\n\n# y: z\nid 3 # n: m\nroster: y", 6}, {"rounds: 5\nquorum", 2}};
-	(void)state;
+	} missing[] = {{"run: r\nid 3\n", 2},
+		       {"run: r\nid 3\nroster: x\n", 2},
+		       {"id 3\nrun: r\n", 1},
+		       {"id:3\nrun: r\n", 1},
+		       {"# c\n\nrun: r # x\n\n# y: z\nid 3 # n: m\nroster: y", 6},
+		       {"rounds: 5\nquorum", 2}};
 	for (size_t i = 0; i < sizeof missing / sizeof missing[0]; i++) {
 		snprintf(message, sizeof message, "c.yaml:%d:1: %s", missing[i].line, colon);
 		expect_error(missing[i].text, message);
@@ -222,61 +253,71 @@ static void explains_syntax(void **state)
 }
 
 /* libfyaml 0.7 never returns from a directive with a byte above 127. */
-static void refuses_bytes(void **state)
+TEST_WITH(refuses_bytes, folder_enter, folder_leave)
 {
-	static const char *const bad[] = {"\xe9", "\xc0\xaf", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\x80"};
+	static const char *const bad[] = {"\xe9",
+					  "\xc0\xaf",
+					  "\xe0\x9f\xbf",
+					  "\xed\xa0\x80",
+					  "\xf4\x90\x80\x80",
+					  "\xf5\x80\x80\x80",
+					  "\xe2\x82",
+					  "\x80"};
 	char text[64], message[128];
 	struct sl_settings s;
-	(void)state;
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 		snprintf(text, sizeof text, "run: r\nid: %s\n", bad[i]);
-		snprintf(message, sizeof message, "c.yaml:2:5: byte 0x%02x is not UTF-8 text; is this a YAML file?", (unsigned char)bad[i][0]);
+		snprintf(message, sizeof message,
+			 "c.yaml:2:5: byte 0x%02x is not UTF-8 text; is this a YAML file?",
+			 (unsigned char)bad[i][0]);
 		expect_error(text, message);
 	}
 	expect_error("%a\xe9\n", "c.yaml:1:1: YAML directives (lines that start with %) are not supported");
 	expect_error("%a\n", "c.yaml:1:1: YAML directives (lines that start with %) are not supported");
-	expect_error("run: r\n%YAML 1.2\n", "c.yaml:2:1: YAML directives (lines that start with %) are not supported");
-	assert_int_equal(load(HEAD "data: /\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa6\xed\x9f\xbf\xf4\x8f\xbf\xbf/%a\n", &s, NULL), SL_OK);
+	expect_error("run: r\n%YAML 1.2\n",
+		     "c.yaml:2:1: YAML directives (lines that start with %) are not supported");
+	assert_int_equal(load(HEAD
+			      "data: /\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\xa6\xed\x9f\xbf\xf4\x8f\xbf\xbf/%a\n",
+			      &s, NULL),
+			 SL_OK);
 }
 
-static void refuses_files(void **state)
+TEST_WITH(refuses_files, folder_enter, folder_leave)
 {
 	struct sl_settings s;
 	struct sl_error error = {0};
-	(void)state;
 	assert_int_equal(sl_settings_load("none.yaml", NULL, 0, &s, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, "none.yaml: No such file or directory");
 	assert_int_equal(sl_settings_load(".", NULL, 0, &s, &error), SL_ERR_IO);
 	assert_string_equal(error.text, ".: Is a directory");
 }
 
-static void refuses_a_long_socket(void **state)
+TEST_WITH(refuses_a_long_socket, folder_enter, folder_leave)
 {
 	char text[512], message[512];
-	(void)state;
 	snprintf(text, sizeof text, HEAD "control: /%0*d\n", 120, 0);
 	snprintf(message, sizeof message,
-		 "c.yaml:6:10: the path of the control socket has 121 bytes, more than the 107 possible; set `control` to a shorter one");
+		 "c.yaml:6:10: the path of the control socket has 121 bytes, more than the 107 possible; set "
+		 "`control` to a shorter one");
 	expect_error(text, message);
 }
 
-static void checks_assignments(void **state)
+TEST_WITH(checks_assignments, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sl_settings_check("hidden_units=1", NULL), SL_OK);
-	expect_set_error("hiden_units=1", "--set hiden_units=1: unknown key 'hiden_units'; did you mean 'hidden_units'?");
+	expect_set_error("hiden_units=1",
+			 "--set hiden_units=1: unknown key 'hiden_units'; did you mean 'hidden_units'?");
 	expect_set_error("hidden_units", "--set hidden_units: expected KEY=VALUE");
 	expect_set_error("hidden_units=", "--set hidden_units=: expected KEY=VALUE");
 	expect_set_error("=1", "--set =1: expected KEY=VALUE");
 	expect_set_error("modulus=9", "--set modulus=9: modulus: 9 is not a prime");
 }
 
-static void asks_for_a_majority(void **state)
+TEST_WITH(asks_for_a_majority, folder_enter, folder_leave)
 {
 	struct sl_settings s = {.quorum = 0};
 	struct sl_error error = {0};
 	uint32_t quorum = 0;
-	(void)state;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_OK);
 	assert_int_equal(quorum, 10);
 	s.quorum = UINT32_MAX;
@@ -303,13 +344,12 @@ static FILE *print_to(const char *path, enum sl_settings_format format)
 }
 
 /* deploy/starlingd.yaml is what `starlingd --settings=yaml` prints. */
-static void deployed_example_is_printed(void **state)
+TEST_WITH(deployed_example_is_printed, folder_enter, folder_leave)
 {
 	char line[512], printed[512];
 	struct sl_settings s;
 	struct sl_error error = {0};
 	const char *deployed = SL_SOURCE_ROOT "/deploy/starlingd.yaml";
-	(void)state;
 	FILE *in = fopen(deployed, "re"), *out = print_to("printed", SL_SETTINGS_YAML);
 	assert_non_null(in);
 	while (fgets(printed, sizeof printed, out)) {
@@ -324,17 +364,18 @@ static void deployed_example_is_printed(void **state)
 }
 
 /* A line of two spaces begins a setting, also where its description is long. */
-static void reference_has_every_key(void **state)
+TEST_WITH(reference_has_every_key, folder_enter, folder_leave)
 {
 	char line[256];
 	size_t rows = 0;
 	FILE *out = print_to("reference", SL_SETTINGS_TEXT);
-	(void)state;
 	while (fgets(line, sizeof line, out)) {
 		assert_true(strlen(line) <= 101);
 		if (strncmp(line, "  ", 2) != 0 || line[2] == ' ')
 			continue;
-		assert_int_equal(strncmp(line + 2, sl_settings_table[rows].key, strlen(sl_settings_table[rows].key)), 0);
+		assert_int_equal(
+			strncmp(line + 2, sl_settings_table[rows].key, strlen(sl_settings_table[rows].key)),
+			0);
 		rows++;
 	}
 	fclose(out);
@@ -342,42 +383,23 @@ static void reference_has_every_key(void **state)
 }
 
 /* The agreement of a setting is the rule of the parameter with its name. */
-static void agreement_is_that_of_the_protocol(void **state)
+TEST_WITH(agreement_is_that_of_the_protocol, folder_enter, folder_leave)
 {
-	(void)state;
-#define X(name, key, rule)                                                                                           \
-	if (strcmp(#key, "n") != 0)                                                                                  \
+#define X(name, key, rule)                                                                                   \
+	if (strcmp(#key, "n") != 0)                                                                          \
 		assert_int_equal(sl_settings_table_find(#key)->agreement, SL_SETTING_##rule);
 	SL_PARAMETERS(X)
 #undef X
 }
 
-static void states_values(void **state)
+TEST_WITH(states_values, folder_enter, folder_leave)
 {
 	char text[SL_VALUE_TEXT_BYTES];
 	uint64_t half;
-	(void)state;
 	memcpy(&half, &(double){0.5}, sizeof half);
-	assert_string_equal(sl_settings_value("encoding", SL_ENCODING_LITERAL, text), "paper");
+	assert_string_equal(sl_settings_value("encoding", SL_ENCODING_PAPER, text), "paper");
 	assert_string_equal(sl_settings_value("quorum", SL_QUORUM_MAJORITY, text), "majority");
 	assert_string_equal(sl_settings_value("quorum", 3, text), "3");
 	assert_string_equal(sl_settings_value("clipping_range", half, text), "0.5");
 	assert_string_equal(sl_settings_value("n", 7, text), "7");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(gives_defaults),	    TEST_IN_FOLDER(takes_every_kind),
-		TEST_IN_FOLDER(paths_follow_the_file), TEST_IN_FOLDER(overrides_win),
-		TEST_IN_FOLDER(refuses_keys),	    TEST_IN_FOLDER(refuses_old_names),
-		TEST_IN_FOLDER(refuses_numbers),
-		TEST_IN_FOLDER(refuses_moduli),	    TEST_IN_FOLDER(refuses_words),
-		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(explains_syntax), TEST_IN_FOLDER(refuses_bytes),	    TEST_IN_FOLDER(refuses_files),
-		TEST_IN_FOLDER(refuses_a_long_socket), TEST_IN_FOLDER(checks_assignments),
-		TEST_IN_FOLDER(asks_for_a_majority),   TEST_IN_FOLDER(deployed_example_is_printed),
-		TEST_IN_FOLDER(reference_has_every_key), TEST_IN_FOLDER(agreement_is_that_of_the_protocol),
-		TEST_IN_FOLDER(states_values),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }
