@@ -19,7 +19,8 @@ struct arguments {
 	const char *config;
 	const char *overrides[OVERRIDES_MAX];
 	size_t override_count;
-	bool check, reference;
+	bool check, print;
+	enum sl_settings_format format; /* of `print` */
 	long parent;
 };
 
@@ -29,13 +30,14 @@ static const struct argp_option options[] = {
 	{"config", 'c', "FILE", 0, "Configuration of this learner (required)", 0},
 	{"set", 's', "KEY=VALUE", 0, "Override a setting; may be given several times", 0},
 	{"check", KEY_CHECK, NULL, 0, "Check the configuration, say so, and end", 0},
-	{"settings", KEY_SETTINGS, NULL, 0, "Print every setting with its default, and end", 0},
+	{"settings", KEY_SETTINGS, "FORMAT", OPTION_ARG_OPTIONAL,
+	 "Print every setting with its default, and end; FORMAT yaml: as a configuration file", 0},
 	{"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End when this parent process does", 0},
 	{0}};
 
-static const char documentation[] = "One Starling learner: trains on its own data and averages its model "
-				    "with whoever is in range, showing it to "
-				    "nobody."
+static const char documentation[] = "One Starling learner: trains a model on its own data and averages it "
+				    "with the other learners in range, without "
+				    "revealing it to any of them."
 				    "\vExamples:\n"
 				    "  starlingd --config /etc/starling/starlingd.yaml\n"
 				    "  starlingd --config learner.yaml --set log_level=debug\n"
@@ -45,6 +47,18 @@ static const char documentation[] = "One Starling learner: trains on its own dat
 				    "failed or the port, the address or the "
 				    "disk cannot be had now, 2 when the configuration, the identity, the "
 				    "roster or the data cannot be used.";
+
+static bool parse_format(const char *text, enum sl_settings_format *format)
+{
+	static const char *const names[] = {
+		[SL_SETTINGS_TEXT] = "text", [SL_SETTINGS_YAML] = "yaml", [SL_SETTINGS_SCDOC] = "scdoc"};
+	for (size_t i = 0; text != NULL && i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(text, names[i]) == 0) {
+			*format = (enum sl_settings_format)i;
+			return true;
+		}
+	return text == NULL;
+}
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -62,7 +76,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		a->check = true;
 		return 0;
 	case KEY_SETTINGS:
-		a->reference = true;
+		a->print = true;
+		if (!parse_format(value, &a->format))
+			argp_error(state, "--settings=%s: FORMAT is text, yaml or scdoc", value);
 		return 0;
 	case KEY_PARENT:
 		a->parent = strtol(value, NULL, 10);
@@ -71,7 +87,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		argp_error(state, "unexpected argument '%s'", value);
 		return 0;
 	case ARGP_KEY_END:
-		if (a->config == NULL && !a->reference)
+		if (a->config == NULL && !a->print)
 			argp_error(state, "--config FILE is required");
 		return 0;
 	default:
@@ -79,7 +95,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	}
 }
 
-/* A launcher that dies takes its learners with it, however it dies. */
+/* End when the launcher dies, for whatever reason. */
 static void follow_parent(long parent)
 {
 	if (parent <= 0)
@@ -89,15 +105,15 @@ static void follow_parent(long parent)
 		exit(1);
 }
 
-/* 2 for what only the operator can mend; 1 for what may be well the next time (a port, an address, a disk).
- */
+/* Print the error and return the exit status: 1 if a later start may succeed (port, address, disk),
+ * otherwise 2. */
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
 	return error->code == SL_ERR_BUSY || error->code == SL_ERR_IO ? 1 : 2;
 }
 
-/* Chunks come and go: their memory stays here. Given back to the kernel, it would be zeroed anew for each. */
+/* Keep the memory of freed chunks: the kernel would clear it for every new chunk. */
 static void keep_memory(void)
 {
 	mallopt(M_MMAP_THRESHOLD, 4 << 20);
@@ -113,8 +129,8 @@ int main(int argc, char **argv)
 	argp_err_exit_status = 2;
 	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
 		   &arguments);
-	if (arguments.reference) {
-		sl_settings_reference(stdout);
+	if (arguments.print) {
+		sl_settings_print(stdout, arguments.format);
 		return 0;
 	}
 	follow_parent(arguments.parent);

@@ -79,8 +79,8 @@ struct sl_workspace {
 	float *trained;		 /* n: theta_i, from the trainer; secret */
 	float *committed;	 /* n: the committed model, out of DECODE */
 	uint64_t weight;	 /* m_i */
-	bool clamp;		 /* clip_policy */
-	bool randomness_from_os; /* `coins: os` */
+	bool clamp;		 /* clipping */
+	bool randomness_from_os; /* `randomness: os` */
 	sl_key_source source;
 	void *source_context;
 

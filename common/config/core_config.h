@@ -1,10 +1,12 @@
-/* core_config.h - the settings as the core wants them: for every shell that is configured like a daemon. */
+/* core_config.h - convert settings to the configuration of the core, for the daemon and for the in-process
+ * runners. */
 #pragma once
 
 #include "common/core/core.h"
 #include "common/config/settings.h"
 
-/* Parameters, gate, radio and deadlines; who the learner is, and what it remembers, stay as they are. n:
- * floats of the model; quorum: what sl_settings_quorum came to. */
+/* Set the parameters, the privacy check, the source of neighbours and the timeouts of `config` from
+ * `settings`. Identity and restored state stay unchanged. `n`: number of floats of the model; `quorum`:
+ * result of sl_settings_quorum. */
 void sl_core_config_set(struct sl_core_config *config, const struct sl_settings *settings, uint64_t n,
 			uint32_t quorum);

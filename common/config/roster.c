@@ -16,7 +16,7 @@
 enum field { ID, NAME, ADDRESS, KEY, FIELDS };
 static const char *const field_names[FIELDS] = {"id", "name", "address", "key"};
 
-/* One entry while it is read. */
+/* An entry that is being read. */
 struct entry {
 	const struct sl_yaml *yaml;
 	struct sl_member *member;
@@ -159,7 +159,7 @@ static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct 
 	return code;
 }
 
-/* An id, a name and a pin stand for one learner each. */
+/* Refuse an id, name, address or pin that an earlier entry has. */
 static int check_repeated(const struct sl_roster *roster, const struct entry *entry, struct sl_error *error)
 {
 	const struct sl_member *new = entry->member;
@@ -170,6 +170,9 @@ static int check_repeated(const struct sl_roster *roster, const struct entry *en
 		if (strcmp(m->name, new->name) == 0)
 			return sl_yaml_fail(entry->yaml, entry->nodes[NAME], error, SL_ERR_INVALID,
 					    "name '%s' is repeated; learner %u has it", m->name, m->id);
+		if (strcmp(m->address, new->address) == 0)
+			return sl_yaml_fail(entry->yaml, entry->nodes[ADDRESS], error, SL_ERR_INVALID,
+					    "address '%s' is repeated; learner %u has it", m->address, m->id);
 		if (memcmp(m->pin, new->pin, sizeof m->pin) == 0)
 			return sl_yaml_fail(entry->yaml, entry->nodes[KEY], error, SL_ERR_INVALID,
 					    "key is repeated; learner %u has it", m->id);

@@ -1,4 +1,4 @@
-/* roster.h - who may take part: id, name, address and pin of every learner, ascending by id.
+/* roster.h - the learners that may take part: id, name, address and pin of each, ascending by id.
  *
  * The file is a YAML list of lines such as `starling init` prints:
  *   - {id: 3, name: clinic-c, address: "10.0.0.3:7400", key: "sha256:9f86d0...(64 hex)"}
@@ -13,7 +13,7 @@ struct sl_member {
 	sl_id id;
 	char name[SL_NAME_BYTES];
 	char address[SL_ADDRESS_BYTES];
-	uint8_t pin[SL_HASH_BYTES]; /* SHA-256 of the SubjectPublicKeyInfo of its Ed25519 key */
+	uint8_t pin[SL_HASH_BYTES]; /* SHA-256 of the SubjectPublicKeyInfo of the learner's Ed25519 key */
 };
 
 struct sl_roster {
@@ -22,26 +22,28 @@ struct sl_roster {
 	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256("starling roster 1" | u32 size | (u32 id | pin)...), LE */
 };
 
-/* Refuses ids that are 0 or repeated, repeated names or pins, fewer than 2 or more than SL_LEARNERS_MAX
- * members, malformed pins and addresses, unknown and duplicate keys. */
+/* Read the roster in `path`. Refused: ids that are 0 or repeated, repeated names, addresses or pins, fewer
+ * than 2 or more than SL_LEARNERS_MAX members, malformed pins and addresses, unknown and duplicate keys. */
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
 void sl_roster_close(struct sl_roster *roster);
 
-/* Index of id, or -1. */
+/* Return the index of `id` in `roster`, or -1. */
 int sl_roster_find(const struct sl_roster *roster, sl_id id);
 
-/* A name: 1 to 63 letters, digits, '.', '_' and '-'. It goes into certificates, folders and log lines. */
+/* Check a name: 1 to 63 letters, digits, '.', '_' and '-'. Names go into certificates, folders and log lines.
+ */
 int sl_roster_name_check(const char *name, struct sl_error *error);
 
-/* "host:port" or "[v6]:port", port 1 to 65535. */
+/* Check an address: "host:port" or "[v6]:port", port 1 to 65535. */
 int sl_roster_address_check(const char *address, struct sl_error *error);
 
 #define SL_PIN_TEXT_BYTES (7 + 2 * SL_HASH_BYTES + 1) /* "sha256:" and lowercase hex */
+/* Write `pin` as "sha256:" and 64 hexadecimal digits. */
 void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);
 
-/* The roster line of a member, without a newline. */
+/* Write the roster line of `member`, without a newline. */
 #define SL_MEMBER_TEXT_BYTES 384
 void sl_roster_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES]);
 
-/* Reads a file that holds one such line. */
+/* Read a file that holds one such line. */
 int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_error *error);

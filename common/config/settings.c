@@ -7,225 +7,199 @@
 
 #include "common/base/suggest.h"
 #include "common/config/roster.h"
-#include "common/config/settings_keys.h"
+#include "common/config/settings_table.h"
 #include "common/config/yaml.h"
 
-enum type { NAME, ADDRESS, PATH, WORD, WHOLE, PRIME, REAL, POSITIVE };
-
-struct key {
-	const char *name;
-	enum type type;
-	size_t offset, size;
-	uint64_t least, most;
-	double least_real, most_real;
-	const char *fallback;
-	const struct sl_word *words;
-	const char *text;
-};
-
-static const struct key keys[] = {
-#define X(key, type, field, least, most, fallback, words, text)                                              \
-	{key,                                                                                                \
-	 type,                                                                                               \
-	 offsetof(struct sl_settings, field),                                                                \
-	 sizeof(((struct sl_settings *)0)->field),                                                           \
-	 (uint64_t)(least),                                                                                  \
-	 (uint64_t)(most),                                                                                   \
-	 (double)(least),                                                                                    \
-	 (double)(most),                                                                                     \
-	 fallback,                                                                                           \
-	 words,                                                                                              \
-	 text},
-	SL_SETTINGS(X)
-#undef X
-};
-
-#define KEYS (sizeof keys / sizeof keys[0])
-
-/* Where a key got its value, for the checks that need more than one key. */
+/* Origin of a value, for errors of checks that concern several settings. Zeros: the default. */
 struct place {
-	const char *assignment; /* of --set */
-	int line, column;	/* in the file; 0: not there */
+	const char *assignment; /* "KEY=VALUE" of --set */
+	int line, column;	/* in the file */
 };
 
 struct parse {
 	struct sl_settings *settings;
-	const char *path;	    /* NULL: no file */
-	char folder[SL_PATH_BYTES]; /* of the file, with its last slash, or empty */
+	const char *path;	    /* file; NULL: none */
+	char folder[SL_PATH_BYTES]; /* folder of the file with its last slash, or "" */
 	const struct sl_yaml *yaml;
-	struct place places[KEYS];
+	struct place places[SL_SETTINGS_ROWS];
 };
 
-static const struct key *find_key(const char *name)
+/* Store `value` in the field of `row`: a bool, 32 bits (an enum too) or 64 bits, as its size says. */
+static void store(const struct sl_setting *row, struct sl_settings *settings, uint64_t value)
 {
-	for (size_t i = 0; i < KEYS; i++)
-		if (strcmp(keys[i].name, name) == 0)
-			return &keys[i];
-	return NULL;
-}
-
-/* key->size decides between bool, an enum or 32 bits, and 64 bits: the fields keep their natural types. */
-static void store(const struct key *key, struct sl_settings *settings, uint64_t value)
-{
-	char *field = (char *)settings + key->offset;
+	char *field = (char *)settings + row->offset;
 	uint32_t narrow = (uint32_t)value;
 	bool flag = value != 0;
-	if (key->size == sizeof flag)
+	if (row->size == sizeof flag)
 		memcpy(field, &flag, sizeof flag);
-	else if (key->size == sizeof narrow)
+	else if (row->size == sizeof narrow)
 		memcpy(field, &narrow, sizeof narrow);
 	else
 		memcpy(field, &value, sizeof value);
 }
 
-static const struct sl_word *find_word(const struct key *key, const char *value)
+static const struct sl_setting_choice *find_choice(const struct sl_setting *row, const char *value)
 {
-	for (const struct sl_word *w = key->words; w && w->text; w++)
-		if (strcmp(w->text, value) == 0)
-			return w;
+	for (const struct sl_setting_choice *c = row->choices; c && c->text; c++)
+		if (strcmp(c->text, value) == 0)
+			return c;
 	return NULL;
 }
 
-static void list_words(const struct key *key, const char *between, char *out, size_t size)
-{
-	size_t used = 0;
-	out[0] = '\0';
-	for (const struct sl_word *w = key->words; w && w->text && used < size; w++)
-		used += (size_t)snprintf(out + used, size - used, "%s%s", used ? between : "", w->text);
-}
-
-/* What a key takes, for its error messages: "a whole number from 0 to 12". */
-static void describe(const struct key *key, char *out, size_t size)
+/* Describe the values that `row` accepts, for an error: "a whole number from 0 to 12". */
+static void describe(const struct sl_setting *row, char *out, size_t size)
 {
 	char words[128];
-	list_words(key, ", ", words, sizeof words);
-	const char * or = key->words ? " or " : "";
-	if (key->type == WORD)
+	sl_settings_table_choices(row, ", ", words, sizeof words);
+	const char * or = row->choices ? " or " : "";
+	if (row->kind == SL_SETTING_CHOICE)
 		snprintf(out, size, "one of %s", words);
-	else if (key->type == REAL)
-		snprintf(out, size, "a number from %g to %g", key->least_real, key->most_real);
-	else if (key->type == POSITIVE)
-		snprintf(out, size, "a number greater than %g and at most %g", key->least_real,
-			 key->most_real);
-	else if (key->type == PRIME)
-		snprintf(out, size, "%s%sa prime, 2 < p < 2^61", words, or);
+	else if (row->kind == SL_SETTING_REAL)
+		snprintf(out, size, "a number from %g to %g", row->least_real, row->most_real);
+	else if (row->kind == SL_SETTING_POSITIVE)
+		snprintf(out, size, "a number greater than %g and at most %g", row->least_real,
+			 row->most_real);
+	else if (row->kind == SL_SETTING_PRIME)
+		snprintf(out, size, "%s%sa prime between 2 and 2^61", words, or);
 	else
 		snprintf(out, size, "%s%sa whole number from %llu to %llu", words, or,
-			 (unsigned long long)key->least, (unsigned long long)key->most);
+			 (unsigned long long)row->least, (unsigned long long)row->most);
 }
 
-static int misfit(const struct key *key, const char *value, int code, struct sl_error *error)
+static int refuse(const struct sl_setting *row, const char *value, int code, struct sl_error *error)
 {
 	char wanted[256];
-	describe(key, wanted, sizeof wanted);
-	return sl_err_set(error, code, "%s must be %s, not '%.64s'", key->name, wanted, value);
+	const char *now = sl_settings_table_renamed(row->key, value);
+	if (now)
+		return sl_err_set(error, code, "`%s: %s` is now `%s: %s`", row->key, value, row->key, now);
+	describe(row, wanted, sizeof wanted);
+	return sl_err_set(error, code, "%s must be %s, not '%.64s'", row->key, wanted, value);
 }
 
-static int take_whole(const struct key *key, struct sl_settings *settings, const char *value,
+static int take_whole(const struct sl_setting *row, struct sl_settings *settings, const char *value,
 		      struct sl_error *error)
 {
 	uint64_t n = 0;
 	if (value[strspn(value, "0123456789")] != '\0')
-		return misfit(key, value, SL_ERR_INVALID, error);
+		return refuse(row, value, SL_ERR_INVALID, error);
 	for (const char *c = value; *c != '\0'; c++)
 		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(*c - '0'), &n))
-			return misfit(key, value, SL_ERR_RANGE, error);
-	if (n < key->least || n > key->most)
-		return misfit(key, value, SL_ERR_RANGE, error);
-	if (key->type == PRIME && !sl_field_is_prime(n))
-		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", key->name, value);
-	store(key, settings, n);
+			return refuse(row, value, SL_ERR_RANGE, error);
+	if (n < row->least || n > row->most)
+		return refuse(row, value, SL_ERR_RANGE, error);
+	if (row->kind == SL_SETTING_PRIME && !sl_field_is_prime(n))
+		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", row->key, value);
+	store(row, settings, n);
 	return SL_OK;
 }
 
-static int take_real(const struct key *key, struct sl_settings *settings, const char *value,
+static int take_real(const struct sl_setting *row, struct sl_settings *settings, const char *value,
 		     struct sl_error *error)
 {
 	char *end = NULL;
 	if (value[strspn(value, "0123456789+-.eE")] != '\0') /* strtod also takes nan, inf and hexadecimal */
-		return misfit(key, value, SL_ERR_INVALID, error);
+		return refuse(row, value, SL_ERR_INVALID, error);
 	double v = strtod(value, &end);
 	if (end == value || *end != '\0')
-		return misfit(key, value, SL_ERR_INVALID, error);
-	if (!(v >= key->least_real && v <= key->most_real) || (key->type == POSITIVE && v <= key->least_real))
-		return misfit(key, value, SL_ERR_RANGE, error);
-	memcpy((char *)settings + key->offset, &v, sizeof v);
+		return refuse(row, value, SL_ERR_INVALID, error);
+	if (!(v >= row->least_real && v <= row->most_real) ||
+	    (row->kind == SL_SETTING_POSITIVE && v <= row->least_real))
+		return refuse(row, value, SL_ERR_RANGE, error);
+	memcpy((char *)settings + row->offset, &v, sizeof v);
 	return SL_OK;
 }
 
-static int take_path(const struct key *key, struct parse *parse, const char *value, struct sl_error *error)
-{
-	char *field = (char *)parse->settings + key->offset;
-	bool as_is = value[0] == '/' || parse->folder[0] == '\0' || find_word(key, value);
-	int n = snprintf(field, key->size, "%s%s", as_is ? "" : parse->folder, value);
-	if (n < 0 || (size_t)n >= key->size)
-		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", key->name,
-				  key->size - 1);
-	return SL_OK;
-}
-
-static int take_text(const struct key *key, struct sl_settings *settings, const char *value,
+static int take_path(const struct sl_setting *row, struct parse *parse, const char *value,
 		     struct sl_error *error)
 {
-	int code = key->type == NAME ? sl_roster_name_check(value, error)
-				     : sl_roster_address_check(value, error);
+	char *field = (char *)parse->settings + row->offset;
+	bool as_is = value[0] == '/' || parse->folder[0] == '\0' || find_choice(row, value);
+	int n = snprintf(field, row->size, "%s%s", as_is ? "" : parse->folder, value);
+	if (n < 0 || (size_t)n >= row->size)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", row->key,
+				  row->size - 1);
+	return SL_OK;
+}
+
+static int take_digits(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+		       struct sl_error *error)
+{
+	size_t n = strlen(value);
+	if (n < SL_ACCEPT_DIGITS || n >= row->size || value[strspn(value, "0123456789abcdef")] != '\0')
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s must be %u to %zu hexadecimal digits in lower case, not '%.64s'",
+				  row->key, SL_ACCEPT_DIGITS, row->size - 1, value);
+	strcpy((char *)settings + row->offset, value);
+	return SL_OK;
+}
+
+static int take_text(const struct sl_setting *row, struct sl_settings *settings, const char *value,
+		     struct sl_error *error)
+{
+	int code = row->kind == SL_SETTING_NAME ? sl_roster_name_check(value, error)
+						: sl_roster_address_check(value, error);
 	if (code != SL_OK && error)
-		return sl_err_wrap(error, "%s", key->name);
+		return sl_err_wrap(error, "%s", row->key);
 	if (code == SL_OK)
-		strcpy((char *)settings + key->offset, value); /* the check saw that it fits */
+		strcpy((char *)settings + row->offset, value); /* the check has bounded its length */
 	return code;
 }
 
-static int take(const struct key *key, struct parse *parse, const char *value, struct sl_error *error)
+static int take(const struct sl_setting *row, struct parse *parse, const char *value, struct sl_error *error)
 {
-	const struct sl_word *word = find_word(key, value);
-	switch (key->type) {
-	case PATH:
-		return take_path(key, parse, value, error);
-	case NAME:
-	case ADDRESS:
-		return take_text(key, parse->settings, value, error);
-	case REAL:
-	case POSITIVE:
-		return take_real(key, parse->settings, value, error);
-	case WORD:
-	case WHOLE:
-	case PRIME:
+	const struct sl_setting_choice *word = find_choice(row, value);
+	switch (row->kind) {
+	case SL_SETTING_PATH:
+		return take_path(row, parse, value, error);
+	case SL_SETTING_DIGITS:
+		return take_digits(row, parse->settings, value, error);
+	case SL_SETTING_NAME:
+	case SL_SETTING_ADDRESS:
+		return take_text(row, parse->settings, value, error);
+	case SL_SETTING_REAL:
+	case SL_SETTING_POSITIVE:
+		return take_real(row, parse->settings, value, error);
+	case SL_SETTING_CHOICE:
+	case SL_SETTING_WHOLE:
+	case SL_SETTING_PRIME:
 		break;
 	}
 	if (word)
-		store(key, parse->settings, word->value);
-	else if (key->type == WORD)
-		return misfit(key, value, SL_ERR_INVALID, error);
+		store(row, parse->settings, word->value);
+	else if (row->kind == SL_SETTING_CHOICE)
+		return refuse(row, value, SL_ERR_INVALID, error);
 	else
-		return take_whole(key, parse->settings, value, error);
+		return take_whole(row, parse->settings, value, error);
 	return SL_OK;
 }
 
 static int unknown_key(const char *name, struct sl_error *error)
 {
-	const char *best = NULL;
+	const char *best = NULL, *now = sl_settings_table_renamed(name, NULL);
 	size_t distance = SIZE_MAX;
-	for (size_t i = 0; i < KEYS; i++)
-		sl_suggest(name, keys[i].name, &best, &distance);
+	if (now)
+		return sl_err_set(error, SL_ERR_INVALID, "`%s` is now `%s`", name, now);
+	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
+		sl_suggest(name, sl_settings_table[i].key, &best, &distance);
 	if (best)
 		return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name,
 				  best);
-	return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'", name);
+	return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'; `starlingd --settings` lists all keys",
+			  name);
 }
 
 static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
 {
 	struct parse *parse = context;
 	struct sl_error inner = {0};
-	const struct key *key = find_key(pair->key);
-	if (key == NULL) {
+	const struct sl_setting *row = sl_settings_table_find(pair->key);
+	if (row == NULL) {
 		unknown_key(pair->key, &inner);
 		return sl_yaml_fail(parse->yaml, pair->key_node, error, inner.code, "%s", inner.text);
 	}
-	struct place *place = &parse->places[key - keys];
+	struct place *place = &parse->places[row - sl_settings_table];
 	sl_yaml_place(parse->yaml, pair->value_node, &place->line, &place->column);
-	if (take(key, parse, pair->value, &inner) != SL_OK)
+	if (take(row, parse, pair->value, &inner) != SL_OK)
 		return sl_yaml_fail(parse->yaml, pair->value_node, error, inner.code, "%s", inner.text);
 	return SL_OK;
 }
@@ -239,11 +213,11 @@ static int assign(struct parse *parse, const char *assignment, struct sl_error *
 		return sl_err_set(error, SL_ERR_INVALID, "expected KEY=VALUE");
 	memcpy(name, assignment, n);
 	name[n] = '\0';
-	const struct key *key = find_key(name);
-	if (key == NULL)
+	const struct sl_setting *row = sl_settings_table_find(name);
+	if (row == NULL)
 		return unknown_key(name, error);
-	parse->places[key - keys].assignment = assignment;
-	return take(key, parse, equals + 1, error);
+	parse->places[row - sl_settings_table].assignment = assignment;
+	return take(row, parse, equals + 1, error);
 }
 
 static int override(struct parse *parse, const char *assignment, struct sl_error *error)
@@ -256,24 +230,24 @@ static int override(struct parse *parse, const char *assignment, struct sl_error
 
 static void take_defaults(struct parse *parse)
 {
-	for (size_t i = 0; i < KEYS; i++) {
-		const char *fallback = keys[i].fallback;
+	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++) {
+		const struct sl_setting *row = &sl_settings_table[i];
 		bool taken =
-			!fallback || fallback[0] == '\0' || take(&keys[i], parse, fallback, NULL) == SL_OK;
+			!row->usual || row->usual[0] == '\0' || take(row, parse, row->usual, NULL) == SL_OK;
 		assert(taken);
 		(void)taken;
 	}
 }
 
-static bool given(const struct parse *parse, size_t i)
+static bool given(const struct parse *parse, size_t row)
 {
-	return parse->places[i].assignment || parse->places[i].line > 0;
+	return parse->places[row].assignment || parse->places[row].line > 0;
 }
 
-/* Fails at the place that gave `name` its value. */
-static int fail_at(const struct parse *parse, const char *name, struct sl_error *error, const char *text)
+/* Fail with `text` at the place that set the setting `row`. */
+static int fail_at(const struct parse *parse, size_t row, struct sl_error *error, const char *text)
 {
-	const struct place *place = &parse->places[find_key(name) - keys];
+	const struct place *place = &parse->places[row];
 	if (place->assignment)
 		return sl_err_set(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
 	if (place->line > 0)
@@ -284,10 +258,10 @@ static int fail_at(const struct parse *parse, const char *name, struct sl_error 
 
 static int check_required(const struct parse *parse, struct sl_error *error)
 {
-	for (size_t i = 0; i < KEYS; i++)
-		if (keys[i].fallback == NULL && !given(parse, i))
-			return sl_err_set(error, SL_ERR_INVALID, "%s: missing key '%s' (%s)", parse->path,
-					  keys[i].name, keys[i].text);
+	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
+		if (sl_settings_table[i].usual == NULL && !given(parse, i))
+			return sl_err_set(error, SL_ERR_INVALID, "%s: missing key '%s': %s", parse->path,
+					  sl_settings_table[i].key, sl_settings_table[i].sentence);
 	return SL_OK;
 }
 
@@ -295,28 +269,31 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 {
 	const struct sl_settings *s = parse->settings;
 	char text[256];
-	if (s->weight_samples && !given(parse, (size_t)(find_key("max_weight") - keys)))
-		return fail_at(parse, "weight", error,
-			       "weight: samples needs max_weight, a public bound on any learner's samples");
-	if (s->weight_samples && s->encoding == SL_ENCODING_PAPER)
-		return fail_at(parse, "encoding", error,
-			       "encoding: literal needs every weight beforehand, and weight: samples keeps "
+	if (s->weighting == SL_WEIGHTING_SAMPLES && !given(parse, SL_ROW_max_weight))
+		return fail_at(
+			parse, SL_ROW_weighting, error,
+			"weighting: samples needs max_weight, a public bound on any learner's samples");
+	if (s->weighting == SL_WEIGHTING_SAMPLES && s->encoding == SL_ENCODING_PAPER)
+		return fail_at(parse, SL_ROW_encoding, error,
+			       "encoding: paper needs all weights beforehand, but weighting: samples keeps "
 			       "them secret");
 	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
-		return fail_at(parse, "coins", error,
-			       "sharing: seeded sends the keys that coins are drawn from, and coins: os "
-			       "draws them from none");
-	if (s->iterations_rule && s->k == 0)
-		return fail_at(parse, "k_rule", error, "k_rule: fixed needs k, the number of iterations");
-	if (s->p != 0 && s->id >= s->p) {
-		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id,
-			 (unsigned long long)s->p);
-		return fail_at(parse, "id", error, text);
+		return fail_at(parse, SL_ROW_randomness, error,
+			       "sharing: seeded sends the keys of the shares, and randomness: os uses none; "
+			       "set randomness: prg");
+	if (s->iterations_rule == SL_ITERATIONS_EXACTLY && s->iterations == 0)
+		return fail_at(parse, SL_ROW_iterations_rule, error,
+			       "iterations_rule: exactly needs iterations, the number to run");
+	if (s->modulus != SL_MODULUS_AUTO && s->id >= s->modulus) {
+		snprintf(text, sizeof text, "id %u must be less than modulus, which is %llu", s->id,
+			 (unsigned long long)s->modulus);
+		return fail_at(parse, SL_ROW_id, error, text);
 	}
 	return SL_OK;
 }
 
-/* The socket's address has room for 107 bytes; bind would cut or refuse what is longer. */
+/* Complete the path of the control socket and check its length: a Unix socket address has room for 107 bytes.
+ */
 static int complete_control(struct parse *parse, struct sl_error *error)
 {
 	struct sl_settings *s = parse->settings;
@@ -327,10 +304,10 @@ static int complete_control(struct parse *parse, struct sl_error *error)
 	if ((size_t)n < sizeof((struct sockaddr_un *)0)->sun_path)
 		return SL_OK;
 	snprintf(text, sizeof text,
-		 "the path of the control socket has %d bytes, and only %zu are possible; set 'control'", n,
-		 sizeof((struct sockaddr_un *)0)->sun_path - 1);
-	return fail_at(parse, given(parse, (size_t)(find_key("control") - keys)) ? "control" : "state", error,
-		       text);
+		 "the path of the control socket has %d bytes, more than the %zu possible; set `control` to "
+		 "a shorter one",
+		 n, sizeof((struct sockaddr_un *)0)->sun_path - 1);
+	return fail_at(parse, given(parse, SL_ROW_control) ? SL_ROW_control : SL_ROW_state, error, text);
 }
 
 static int read_file(struct parse *parse, struct sl_error *error)
@@ -400,9 +377,9 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 		       struct sl_error *error)
 {
 	uint32_t majority = roster_size / 2 + 1;
-	if (settings->quorum == 0)
+	if (settings->quorum == SL_QUORUM_ALL)
 		*quorum = roster_size;
-	else if (settings->quorum == UINT32_MAX)
+	else if (settings->quorum == SL_QUORUM_MAJORITY)
 		*quorum = majority;
 	else if (settings->quorum < majority)
 		return sl_err_set(
@@ -418,41 +395,15 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 	return SL_OK;
 }
 
-/* The type column of the reference: words first, then what else is taken. */
-static void type_text(const struct key *key, char *out, size_t size)
+const char *sl_settings_value(const char *key, uint64_t value, char text[static SL_VALUE_TEXT_BYTES])
 {
-	static const char *const names[] = {
-		[NAME] = "name",    [ADDRESS] = "host:port", [PATH] = "path",	 [WORD] = "",
-		[WHOLE] = "number", [PRIME] = "prime",	     [REAL] = "decimal", [POSITIVE] = "decimal"};
-	char words[128];
-	list_words(key, "|", words, sizeof words);
-	const char *name = names[key->type];
-	snprintf(out, size, "%s%s%s", words, key->words && name[0] != '\0' ? "|" : "", name);
-}
-
-void sl_settings_reference(void *file)
-{
-	for (size_t i = 0; i < KEYS; i++) {
-		char type[160];
-		const char *fallback = keys[i].fallback;
-		type_text(&keys[i], type, sizeof type);
-		fprintf(file, "  %-15s %-26s %-11s %s\n", keys[i].name, type,
-			fallback == NULL      ? "required"
-			: fallback[0] == '\0' ? ""
-					      : fallback,
-			keys[i].text);
-	}
-}
-
-const char *sl_settings_value(const char *name, uint64_t value, char text[static SL_VALUE_TEXT_BYTES])
-{
-	const struct key *key = find_key(name);
+	const struct sl_setting *row = sl_settings_table_find(key);
 	double real;
 	memcpy(&real, &value, sizeof real);
-	for (const struct sl_word *w = key != NULL ? key->words : NULL; w != NULL && w->text != NULL; w++)
-		if (w->value == value)
-			return w->text;
-	if (key != NULL && (key->type == REAL || key->type == POSITIVE))
+	for (const struct sl_setting_choice *c = row ? row->choices : NULL; c && c->text; c++)
+		if (c->value == value)
+			return c->text;
+	if (row && (row->kind == SL_SETTING_REAL || row->kind == SL_SETTING_POSITIVE))
 		snprintf(text, SL_VALUE_TEXT_BYTES, "%.15g", real);
 	else
 		snprintf(text, SL_VALUE_TEXT_BYTES, "%llu", (unsigned long long)value);

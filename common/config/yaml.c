@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads at most SL_YAML_BYTES_MAX bytes, so that a wrong path (a disk, a log) cannot eat the memory. */
+#include "common/config/yaml_text.h"
+
+/* Read the file, of at most SL_YAML_BYTES_MAX bytes: a wrong path may name a disk or a log. */
 static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 {
 	FILE *file = fopen(yaml->path, "re");
@@ -14,12 +16,13 @@ static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", yaml->path,
 				  strerror(errno));
 	int code = SL_ERR_NOMEM;
-	yaml->text = malloc(SL_YAML_BYTES_MAX + 1);
+	yaml->text = malloc(SL_YAML_BYTES_MAX + 2);
 	if (yaml->text == NULL) {
 		sl_err_set(error, code, "%s: out of memory", yaml->path);
 		goto out;
 	}
 	*bytes = fread(yaml->text, 1, SL_YAML_BYTES_MAX + 1, file);
+	yaml->text[*bytes] = '\0';
 	code = SL_OK;
 	if (ferror(file))
 		code = sl_err_set(error, SL_ERR_IO, "%s: %s", yaml->path, strerror(errno));
@@ -40,7 +43,7 @@ static int start_parser(struct sl_yaml *yaml, size_t bytes)
 	if (yaml->diag == NULL)
 		return SL_ERR_NOMEM;
 	fy_diag_set_collect_errors(yaml->diag, true);
-	/* Duplicates are let through here, because libfyaml's own refusal does not say where both stand. */
+	/* check_twice refuses duplicate keys: libfyaml's error does not name both places. */
 	struct fy_parse_cfg cfg = {.flags = FYPCF_QUIET | FYPCF_COLLECT_DIAG | FYPCF_ALLOW_DUPLICATE_KEYS,
 				   .diag = yaml->diag};
 	yaml->parser = fy_parser_create(&cfg);
@@ -55,6 +58,14 @@ static struct fy_diag_error *first_diagnosis(const struct sl_yaml *yaml)
 	return fy_diag_errors_iterate(yaml->diag, &at);
 }
 
+static int fail_syntax(const struct sl_yaml *yaml, const struct fy_diag_error *bad, struct sl_error *error)
+{
+	int line = bad->line;
+	const char *cause = sl_yaml_text_cause(yaml->text, &line);
+	return sl_err_set(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, line, cause ? 1 : bad->column,
+			  cause ? cause : bad->msg);
+}
+
 static int load(struct sl_yaml *yaml, struct sl_error *error)
 {
 	yaml->document = fy_parse_load_document(yaml->parser);
@@ -63,13 +74,12 @@ static int load(struct sl_yaml *yaml, struct sl_error *error)
 	int code = SL_OK;
 	yaml->root = yaml->document ? fy_document_root(yaml->document) : NULL;
 	if (bad)
-		code = sl_err_set(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, bad->line, bad->column,
-				  bad->msg);
+		code = fail_syntax(yaml, bad, error);
 	else if (yaml->root == NULL)
-		code = sl_err_set(error, SL_ERR_FORMAT, "%s:1:1: holds no YAML", yaml->path);
+		code = sl_err_set(error, SL_ERR_FORMAT, "%s:1:1: the file is empty", yaml->path);
 	else if (more)
 		code = sl_yaml_fail(yaml, fy_document_root(more), error, SL_ERR_FORMAT,
-				    "a second document; only one is read");
+				    "a second document starts here; a file must have one");
 	if (more)
 		fy_parse_document_destroy(yaml->parser, more);
 	return code;
@@ -80,9 +90,8 @@ int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error)
 	size_t bytes = 0;
 	*yaml = (struct sl_yaml){.path = path};
 	int code = read_all(yaml, &bytes, error);
-	if (code == SL_OK && memchr(yaml->text, 0, bytes))
-		code = sl_err_set(error, SL_ERR_FORMAT, "%s:1:1: holds a zero byte, so it is no text file",
-				  path);
+	if (code == SL_OK)
+		code = sl_yaml_text_check(path, yaml->text, bytes, error);
 	if (code == SL_OK && start_parser(yaml, bytes) != SL_OK)
 		code = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", path);
 	if (code == SL_OK)
@@ -109,8 +118,7 @@ void sl_yaml_place(const struct sl_yaml *yaml, struct fy_node *node, int *line, 
 	*line = *column = 1;
 	if (node == NULL)
 		return;
-	/* Only scalars have a mark of their own in 0.7; a report places any node, so it is asked to make one.
-	 */
+	/* In libfyaml 0.7 only scalars have a mark; a report has the place of any node. */
 	fy_diag_node_report(yaml->diag, node, FYET_ERROR, "here");
 	void *at = NULL;
 	for (struct fy_diag_error *e; (e = fy_diag_errors_iterate(yaml->diag, &at)) != NULL;) {
@@ -132,7 +140,7 @@ int sl_yaml_fail(const struct sl_yaml *yaml, struct fy_node *node, struct sl_err
 	return sl_err_set(error, code, "%s:%d:%d: %s", yaml->path, line, column, text);
 }
 
-/* NULL for what is no plain scalar, or holds an escaped zero that would cut a C string short. */
+/* Return the text of a scalar; NULL for other nodes and for texts that contain an escaped zero byte. */
 static const char *scalar(struct fy_node *node)
 {
 	size_t bytes = 0;

@@ -1,7 +1,7 @@
-/* yaml.h - reading small YAML files strictly: settings and roster.
+/* yaml.h - strict reader of small YAML files: settings and roster.
  *
  * One document a file, mappings of scalars, no aliases, no duplicate keys. Every error is one line,
- * "file:line:column: message", both counted from 1. A sl_yaml owns everything its nodes and texts point to.
+ * "file:line:column: message", both counted from 1. Nodes and texts point into their struct sl_yaml.
  */
 #pragma once
 
@@ -12,7 +12,7 @@
 #define SL_YAML_BYTES_MAX (1u << 20) /* a roster of SL_LEARNERS_MAX lines takes a third of it */
 
 struct sl_yaml {
-	const char *path; /* the caller's */
+	const char *path; /* not owned */
 	char *text;
 	struct fy_diag *diag;
 	struct fy_parser *parser;
@@ -20,7 +20,7 @@ struct sl_yaml {
 	struct fy_node *root;
 };
 
-/* One "key: value" of a mapping; both texts are there and not empty. */
+/* One "key: value" of a mapping; neither text is empty. */
 struct sl_yaml_pair {
 	const char *key;
 	const char *value;
@@ -30,18 +30,19 @@ struct sl_yaml_pair {
 
 typedef int (*sl_yaml_visit)(void *context, const struct sl_yaml_pair *pair, struct sl_error *error);
 
-/* SL_ERR_NOTFOUND or SL_ERR_IO when the file cannot be read, SL_ERR_FORMAT when it is not one YAML document.
- * After an error there is nothing to close. */
+/* Parse the file `path`. SL_ERR_NOTFOUND or SL_ERR_IO if it cannot be read, SL_ERR_FORMAT if it is not one
+ * YAML document. After an error there is nothing to close. */
 int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error);
 void sl_yaml_close(struct sl_yaml *yaml);
 
-/* Visits the pairs of a mapping in their order and stops at the first error. Keys must differ and be scalars;
- * so must values, and they must be there. */
+/* Call `visit` for each pair of `mapping` in order, up to the first error. Keys must be different scalars;
+ * values must be scalars and not empty. */
 int sl_yaml_each(const struct sl_yaml *yaml, struct fy_node *mapping, sl_yaml_visit visit, void *context,
 		 struct sl_error *error);
 
+/* Get the line and the column of `node`, which may be NULL: 1 and 1. */
 void sl_yaml_place(const struct sl_yaml *yaml, struct fy_node *node, int *line, int *column);
 
-/* Fails with the node's place in front. */
+/* Fail with a message that starts with the place of `node`. */
 int sl_yaml_fail(const struct sl_yaml *yaml, struct fy_node *node, struct sl_error *error, int code,
 		 const char *format, ...) __attribute__((format(printf, 5, 6)));

@@ -102,7 +102,7 @@ static const struct {
 	const char *name;
 	enum rule rule;
 } parameters[SL_PARAMETER_COUNT] = {
-#define X(name, rule, ...) {#name, rule},
+#define X(name, key, rule, ...) {#key, rule},
 	SL_PARAMETERS(X)
 #undef X
 };

@@ -14,7 +14,7 @@ struct sl_encoding {
 	enum sl_encoding_kind kind;
 	uint32_t decimals;     /* decimal digits, <= SL_DECIMALS_MAX */
 	double clipping_range; /* |theta| <= clip */
-	bool clamp;	       /* clip_policy: clamp and count instead of refusing */
+	bool clamp;	       /* clipping: clamp and count instead of refusing */
 	uint64_t weight;       /* m_i */
 	uint64_t weight_total; /* literal only: sum of all m_j, known beforehand */
 };
@@ -42,7 +42,7 @@ int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *e
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 		       uint64_t *least, int *decimals_most);
 
-/* `p: auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the bound and has at most
- * `bits_max` bits; 0 when none does. */
+/* `modulus: auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the bound and has at
+ * most `bits_max` bits; 0 when none does. */
 uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 			     uint32_t bits_max);

@@ -17,7 +17,7 @@
 
 #define SL_PRG_CARRY 8u /* bytes of a candidate begun in one filling and ended in the next */
 
-/* Fills `bytes` with n uniform bytes (the operating system's generator, for `coins: os`). */
+/* Fills `bytes` with n uniform bytes (the operating system's generator, for `randomness: os`). */
 typedef void (*sl_prg_source)(void *context, uint8_t *bytes, size_t n);
 
 struct sl_prg {

@@ -8,7 +8,7 @@
  *      h = 1   tanh    identity  squared error, summed over the pixels, halved
  *
  * The loss of a batch is the mean over its images. In both recipes its gradient before `out` is (y -
- * x)/images, which is why the code below knows only two differences. Owns its work memory, asked for once;
+ * x)/images, so that the code has only two differences. It owns its working memory, allocated once, and
  * runs BLAS on one thread.
  */
 #pragma once
@@ -17,7 +17,7 @@
 #include "common/model/images.h"
 
 struct sl_autoencoder {
-	uint32_t hidden_units, rows; /* h; images of a batch at most */
+	uint32_t hidden_units, rows; /* h; largest number of images in a batch */
 	float *input;		     /* rows x 784: x */
 	float *active;		     /* rows x h: a */
 	float *output;		     /* rows x 784: y, then its delta */
@@ -25,29 +25,31 @@ struct sl_autoencoder {
 	float *memory;		     /* all of the above */
 };
 
+/* Return n, the number of floats of a model. */
 static inline size_t sl_autoencoder_parameters(uint32_t hidden_units)
 {
 	return (2 * (size_t)SL_PIXELS + 1) * hidden_units + SL_PIXELS;
 }
 
-/* SL_ERR_NOMEM. */
+/* Allocate the memory of `net`. SL_ERR_NOMEM. */
 int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden_units, uint32_t rows);
 
-/* Xavier uniform weights (within sqrt(6/(784+h))) and zero biases; the same floats on every machine. */
+/* Set `model` to Xavier uniform weights (within sqrt(6/(784+h))) and zero biases; the same floats on every
+ * machine. */
 void sl_autoencoder_initial(uint32_t hidden_units, uint64_t seed, float *model);
 
-/* Puts an image into a row of the batch. */
+/* Copy an image into row `row` of the batch. */
 void sl_autoencoder_place(struct sl_autoencoder *net, uint32_t row, const uint8_t pixels[static SL_PIXELS]);
 
-/* y of the first `count` rows. */
+/* Compute y of the first `count` rows. */
 void sl_autoencoder_forward(struct sl_autoencoder *net, const float *model, uint32_t count);
 
-/* After forward: the loss, mean over the images; the squared error, summed over pixels and images. */
+/* After forward: return the mean loss of the images; the squared error, summed over pixels and images. */
 double sl_autoencoder_loss(const struct sl_autoencoder *net, uint32_t count);
 double sl_autoencoder_squared_error(const struct sl_autoencoder *net, uint32_t count);
 
-/* After forward: adds scale * gradient at `model` to `into`, which may be the model itself (scale = -learning
- * rate). Uses up the output. */
+/* After forward: add scale * gradient at `model` to `into`, which may be `model` itself (scale = -learning
+ * rate). The output is overwritten. */
 void sl_autoencoder_backward(struct sl_autoencoder *net, const float *model, uint32_t count, float scale,
 			     float *into);
 

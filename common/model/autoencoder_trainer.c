@@ -1,4 +1,5 @@
-/* trainer.c - the built-in trainer: the autoencoder, plain SGD, this learner's images. */
+/* autoencoder_trainer.c - a trainer: an autoencoder, plain stochastic gradient descent, this learner's
+ * images. */
 #include "common/model/trainer.h"
 
 #include <inttypes.h>
@@ -13,10 +14,10 @@
 #define EVALUATE_ROWS 50u
 
 struct builtin {
-	struct sl_trainer base; /* first: an sl_trainer of ours is a builtin */
+	struct sl_trainer base; /* first member: converted by pointer */
 	struct sl_dataset set;
 	struct sl_autoencoder net;
-	uint32_t *order; /* of the images of an epoch */
+	uint32_t *order; /* order of the images in an epoch */
 	uint32_t hidden_units, batch, epochs, rank;
 	float learning_rate;
 	uint64_t seed;
@@ -42,7 +43,7 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	sl_autoencoder_initial(viewed(trainer)->hidden_units, viewed(trainer)->seed, model);
 }
 
-/* Fisher and Yates, from whatever order the last epoch left. */
+/* Shuffle `order` (Fisher-Yates). */
 static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
 {
 	for (uint32_t i = count; i > 1; i--) {
@@ -52,8 +53,8 @@ static void shuffle(uint32_t *order, uint32_t count, uint64_t *random)
 	}
 }
 
-/* One step of descent on the images order[first..first+count-1]; returns their summed loss if it is wanted.
- */
+/* Take one step on the images order[first..first+count-1]. Return the sum of their losses, or 0 unless
+ * `want_loss`. */
 static double batch_train(struct builtin *t, float *model, uint32_t first, uint32_t count, bool want_loss)
 {
 	for (uint32_t r = 0; r < count; r++)
@@ -65,8 +66,8 @@ static double batch_train(struct builtin *t, float *model, uint32_t first, uint3
 	return loss;
 }
 
-/* One pass over the slice; *loss is its mean over the images if it is wanted. SL_PENDING when told to stop.
- */
+/* Train one pass over the slice; in the last epoch *loss becomes the mean over the images. SL_PENDING if
+ * *stop is true. */
 static int epoch_train(struct builtin *t, float *model, uint32_t epoch, const atomic_bool *stop,
 		       atomic_uint *progress, double *loss)
 {
@@ -101,8 +102,8 @@ static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const 
 	struct builtin *t = owned(trainer);
 	double begun = seconds_now(), loss = 0;
 	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
-	/* From the natural order each time, so that a training depends on its draw and not on those before
-	 * it. */
+	/* Each training starts from the same order, so that it depends on its nonce and not on earlier
+	 * trainings. */
 	for (uint32_t i = 0; i < t->set.mine.count; i++)
 		t->order[i] = i;
 	for (uint32_t epoch = 0; epoch < t->epochs; epoch++) {
@@ -113,7 +114,7 @@ static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const 
 	}
 	if (!isfinite(loss))
 		return sl_err_set(error, SL_ERR_RANGE,
-				  "training diverged (its loss is no number) at learning_rate %g",
+				  "training diverged: the loss is not finite at learning_rate: %g; lower it",
 				  (double)t->learning_rate);
 	*result = (struct sl_training){loss, t->set.mine.count, seconds_now() - begun};
 	return SL_OK;
@@ -134,7 +135,9 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 	}
 	*mse = sum / ((double)images * SL_PIXELS);
 	if (!isfinite(*mse))
-		return sl_err_set(error, SL_ERR_RANGE, "the held-out error of the model is no number");
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "the held-out error of the model is not finite: training diverged; lower "
+				  "learning_rate");
 	return SL_OK;
 }
 
@@ -155,25 +158,25 @@ static int settings_check(const struct sl_settings *s, struct sl_error *error)
 {
 	if (s->hidden_units < 1 || sl_autoencoder_parameters(s->hidden_units) >= SL_ELEMENTS_MAX)
 		return sl_err_set(error, SL_ERR_RANGE,
-				  "hidden: %" PRIu32 ": a model of 1 to %u elements is possible",
+				  "hidden_units: %" PRIu32 ": a model must have 1 to %u parameters",
 				  s->hidden_units, SL_ELEMENTS_MAX - 1);
 	if (s->batch < 1 || s->epochs < 1)
-		return sl_err_set(error, SL_ERR_RANGE, "batch and epochs are at least 1");
+		return sl_err_set(error, SL_ERR_RANGE, "batch and epochs must be at least 1");
 	if (!(s->learning_rate > 0) || !isfinite(s->learning_rate))
-		return sl_err_set(error, SL_ERR_RANGE, "learning_rate: %g: must be above 0",
+		return sl_err_set(error, SL_ERR_RANGE, "learning_rate must be greater than 0, not %g",
 				  s->learning_rate);
 	return SL_OK;
 }
 
-/* What depends on the number of images, once they are read. */
+/* Allocate the memory that depends on the number of images. */
 static int memory_take(struct builtin *t, struct sl_error *error)
 {
 	if (t->batch >= t->set.mine.count)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "batch: %u must be less than the %u images of this learner, or a model "
-				  "that has to be trained "
-				  "again would come out the same",
-				  t->batch, t->set.mine.count);
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"batch: %u must be less than the %u images of this learner: otherwise training "
+			"again would give the same model",
+			t->batch, t->set.mine.count);
 	t->order = calloc(t->set.mine.count, sizeof *t->order);
 	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
 	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden_units, rows);

@@ -1,4 +1,4 @@
-/* checkpoint.c - a model as a file of one tensor (daemon/safetensors.h).
+/* checkpoint.c - a model as a file of one tensor (safetensors.h).
  *
  *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats,
  * little-endian
@@ -46,7 +46,7 @@ static void shapes_of(uint64_t n, char *text, size_t bytes)
 		snprintf(text, bytes, "%" PRIu64, n);
 }
 
-/* NULL when the run's name is not UTF-8 or memory is short. */
+/* Return the header; NULL if the name of the run is not UTF-8 or memory is short. */
 static json_t *header_of(const struct sl_checkpoint *c)
 {
 	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16],
@@ -76,7 +76,7 @@ int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, co
 
 /* ---- reading ---- */
 
-/* Each returns what is wrong, or NULL. */
+/* The functions that return a text return the flaw that they found, or NULL. */
 static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *c)
 {
 	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *shapes;
@@ -118,7 +118,7 @@ static const char *tensor_parse(const json_t *root, struct sl_checkpoint *c)
 	return metadata_parse(metadata, c);
 }
 
-/* Reads and checks all that comes before the data. */
+/* Read and check the header. */
 static const char *header_read(int fd, struct sl_checkpoint *c)
 {
 	json_t *root;
@@ -130,7 +130,7 @@ static const char *header_read(int fd, struct sl_checkpoint *c)
 	return wrong != NULL ? wrong : sl_safetensors_extent(fd, begin, 4 * c->n);
 }
 
-/* The floats, if they are those that were written. */
+/* Read the floats and compare them with the checksum. */
 static const char *model_read(int fd, const struct sl_checkpoint *c, float *model)
 {
 	uint8_t checksum[SL_HASH_BYTES];
@@ -142,7 +142,7 @@ static const char *model_read(int fd, const struct sl_checkpoint *c, float *mode
 		       : "damaged: the model does not match its checksum";
 }
 
-/* One file: SL_OK, SL_ERR_NOTFOUND when it is another run's (or gone), or an error with text. */
+/* Read one file. SL_ERR_NOTFOUND, without a text: it is missing or belongs to another run. */
 static int file_read(const char *path, const char *run, sl_round round, size_t n, struct sl_checkpoint *c,
 		     float *model, struct sl_error *error)
 {
@@ -167,7 +167,7 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	return rc;
 }
 
-/* "round-NNNNNN.safetensors", exactly as we name it. */
+/* Parse "round-NNNNNN.safetensors", exactly as sl_checkpoint_name writes it. */
 static bool name_parse(const char *name, sl_round *round)
 {
 	char again[SL_FILE_NAME_BYTES];
@@ -177,7 +177,7 @@ static bool name_parse(const char *name, sl_round *round)
 	return strcmp(name, again) == 0;
 }
 
-/* The highest round below `limit` that has a file; 0 when there is none. */
+/* Return the highest round below `limit` that has a file; 0: none. */
 static sl_round highest_below(DIR *entries, sl_round limit)
 {
 	sl_round highest = 0, round;
@@ -189,7 +189,7 @@ static sl_round highest_below(DIR *entries, sl_round limit)
 	return highest;
 }
 
-/* The folder's, of that round. */
+/* Read the checkpoint of `round` in `folder`. */
 static int round_read(const char *folder, const char *run, sl_round round, size_t n,
 		      struct sl_checkpoint *found, float *model, struct sl_error *error)
 {
@@ -208,13 +208,14 @@ int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size
 	sl_checkpoint_name(round, name);
 	int rc = round_read(folder, run, round, n, &found, model, error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_err_set(error, rc, "%s/%s: is gone, or of another run", folder, name);
+		return sl_err_set(error, rc, "%s/%s: the checkpoint is missing or belongs to another run",
+				  folder, name);
 	if (rc == SL_OK)
 		*checkpoint = found;
 	return rc;
 }
 
-/* Downwards, past the files of other runs. */
+/* Read the newest checkpoint of `run`, skipping files of other runs. */
 static int latest_in(DIR *entries, const char *folder, const char *run, size_t n, struct sl_checkpoint *found,
 		     float *model, struct sl_error *error)
 {

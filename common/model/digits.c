@@ -7,7 +7,7 @@
 #include "common/base/bytes.h"
 #include "common/base/random.h"
 
-#define POOL_SEED UINT64_C(0x537461726c696e67) /* the same pool for everybody, for ever */
+#define POOL_SEED UINT64_C(0x537461726c696e67) /* must never change: all learners have the same pool */
 #define STROKES_MAX 4
 #define ARC_STEPS 14
 
@@ -33,7 +33,7 @@ static const struct stroke glyphs[10][STROKES_MAX] = {
 	/* 9 */ {{0.50, 0.30, 0.35, 0.27, 0, 360}, {0.84, 0.32, 0.68, 0.98, 0, 0}},
 };
 
-/* How one digit is written, in pixels. */
+/* The handwriting of one digit, in pixels. */
 struct hand {
 	double width, height, slant, bend, phase, radius, shift_x, shift_y;
 };
@@ -53,8 +53,8 @@ uint8_t sl_digits_label(uint32_t index)
 	return (uint8_t)sl_random_below(&random, 10);
 }
 
-/* The ranges are wide enough that few pixels are dark in all images: for such a pixel the cross-entropy is
- * never content, and a unit that carries them all grows in the end beyond any clip. */
+/* Draw a handwriting. The ranges are so wide that few pixels are dark in all images: the cross-entropy of
+ * such a pixel can always be lowered by larger weights, which would finally exceed any clipping range. */
 static struct hand hand_draw(uint64_t *random)
 {
 	struct hand h;
@@ -69,7 +69,7 @@ static struct hand hand_draw(uint64_t *random)
 	return h;
 }
 
-/* From the unit square to the image. */
+/* Map a point of the unit square to the image. */
 static struct point place(const struct hand *h, double x, double y)
 {
 	double down = (y - 0.5) * h->height;
@@ -91,7 +91,7 @@ static int clamped(double v)
 	return (int)fmin(fmax(v, 0), SL_IMAGE_SIDE - 1);
 }
 
-/* A round-ended pen line; a pixel's ink is what the edge, half a pixel soft to each side, leaves of it. */
+/* Draw a line with round ends; its edge is blurred over one pixel. */
 static void pen(uint8_t *pixels, double radius, struct point from, struct point to)
 {
 	double reach = radius + 0.5;
@@ -110,7 +110,7 @@ static void pen(uint8_t *pixels, double radius, struct point from, struct point 
 	}
 }
 
-/* The point at `t` in 0..1 of a stroke. */
+/* Return the point at `t` (0 to 1) of a stroke. */
 static struct point stroke_at(const struct hand *h, const struct stroke *s, double t)
 {
 	if (s->from == 0 && s->to == 0)
@@ -119,7 +119,7 @@ static struct point stroke_at(const struct hand *h, const struct stroke *s, doub
 	return place(h, s->a + s->c * cos(angle), s->b + s->d * sin(angle));
 }
 
-/* Lines go in steps too, because the bend curves them. */
+/* Draw a stroke in steps; lines too, because the bend curves them. */
 static void stroke_draw(uint8_t *pixels, const struct hand *h, const struct stroke *s)
 {
 	struct point from = stroke_at(h, s, 0);

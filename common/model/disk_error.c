@@ -12,9 +12,9 @@ static const char *advice(int why)
 	case EACCES:
 	case EPERM:
 	case EROFS:
-		return "the learner must be able to write here";
+		return "give the learner permission to write there";
 	default:
-		return "see to the disk, then start the learner again";
+		return "check the disk, then start the learner again";
 	}
 }
 

@@ -1,11 +1,10 @@
-/* disk_error.h - what is said when a disk is full, fails, or does not let this user write: the file, why, and
- * what to do.
+/* disk_error.h - the error for a disk that is full, fails or refuses to be written to: file, cause, remedy.
  *
- * Nothing that a disk refused is tried again: after a failed fsync nobody knows what of the file is there.
+ * A write that failed is never retried: after a failed fsync the contents of the file are unknown.
  */
 #pragma once
 
 #include "common/base/err.h"
 
-/* SL_ERR_IO; `why` is an errno. */
+/* Return SL_ERR_IO; `why` is an errno. */
 int sl_disk_error(struct sl_error *error, const char *path, int why);

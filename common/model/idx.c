@@ -13,15 +13,14 @@
 #define LABELS_MAGIC 0x00000801u
 #define READ_AHEAD (128u << 10)
 
-/* One file being read; zlib passes a plain file through unchanged. */
+/* A file that is being read; zlib reads plain files too. */
 struct stream {
 	gzFile file;
-	uint64_t offset; /* of the next byte, unpacked */
+	uint64_t offset; /* offset of the next unpacked byte */
 	char path[SL_PATH_BYTES + 64];
 };
 
-/* Opens the first of "FOLDER/PREFIX-NAME" and the same with .gz; SL_ERR_NOTFOUND (without text) when neither
- * is there. */
+/* Open "FOLDER/PREFIX-NAME", otherwise the same with .gz. SL_ERR_NOTFOUND, without a text: neither exists. */
 static int stream_open(struct stream *s, const char *folder, const char *prefix, const char *name,
 		       struct sl_error *error)
 {
@@ -38,6 +37,10 @@ static int stream_open(struct stream *s, const char *folder, const char *prefix,
 			gzbuffer(s->file, READ_AHEAD);
 			return SL_OK;
 		}
+		if (errno == ENOTDIR)
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "%s: not a folder; data must name the folder of the IDX files",
+					  folder);
 		if (errno != ENOENT)
 			return sl_err_set(error, SL_ERR_IO, "%s: %s", s->path,
 					  errno != 0 ? strerror(errno) : sl_err_text(SL_ERR_NOMEM));
@@ -52,8 +55,8 @@ static void stream_close(struct stream *s)
 	s->file = NULL;
 }
 
-/* What zlib or the system says went wrong, without the path that zlib puts in front; NULL when the file just
- * ended. */
+/* Return the error of zlib or of the system, without the path that zlib puts in front; NULL at the end of the
+ * file. */
 static const char *stream_trouble(const struct stream *s)
 {
 	int code = Z_OK;
@@ -66,7 +69,7 @@ static const char *stream_trouble(const struct stream *s)
 	return strncmp(text, s->path, prefix) == 0 && text[prefix] == ':' ? text + prefix + 2 : text;
 }
 
-/* The next `size` bytes, whole; `what` and `number` (or -1) name them in the complaint. */
+/* Read the next `size` bytes; `what` and `number` (or -1) name them in the error. */
 static int stream_read(struct stream *s, void *bytes, uint32_t size, const char *what, int64_t number,
 		       struct sl_error *error)
 {
@@ -85,7 +88,7 @@ static int stream_read(struct stream *s, void *bytes, uint32_t size, const char 
 			  trouble ? trouble : "", trouble ? ")" : "");
 }
 
-/* Nothing may follow; reading on to the end also makes zlib compare its checksum. */
+/* Check that the file ends here; reading to the end also makes zlib compare its checksum. */
 static int stream_end(struct stream *s, struct sl_error *error)
 {
 	uint8_t byte;
@@ -133,7 +136,7 @@ static int read_images_header(struct stream *s, uint32_t *count, struct sl_error
 	return SL_OK;
 }
 
-/* All labels of an open file, whose number must be that of the images. */
+/* Read the labels of an open file; there must be `count`. */
 static int read_labels(struct stream *s, uint32_t count, uint8_t *labels, struct sl_error *error)
 {
 	uint8_t header[8];
@@ -156,8 +159,9 @@ static int load_labels(const char *folder, const char *prefix, uint32_t count, u
 	struct stream s;
 	int rc = stream_open(&s, folder, prefix, "labels-idx1-ubyte", error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_err_set(error, rc, "%s: no %s-labels-idx1-ubyte or .gz, which `split: label` needs",
-				  folder, prefix);
+		return sl_err_set(error, rc,
+				  "%s: no %s-labels-idx1-ubyte or .gz, which `split: by_label` needs", folder,
+				  prefix);
 	if (rc != SL_OK)
 		return rc;
 	*labels = malloc(count);
@@ -167,7 +171,7 @@ static int load_labels(const char *folder, const char *prefix, uint32_t count, u
 	return rc;
 }
 
-/* Passes over all images, keeping the slice and what follows the pool. */
+/* Read all images; keep the slice and the held-out ones, which follow the pool. */
 static int read_images(struct stream *s, uint32_t count, const uint64_t *slice, struct sl_dataset *set,
 		       struct sl_error *error)
 {
@@ -188,7 +192,7 @@ static int read_images(struct stream *s, uint32_t count, const uint64_t *slice, 
 	return stream_end(s, error);
 }
 
-/* Header, labels if wanted, then the images. */
+/* Read the header, the labels if the split needs them, and the images. */
 static int load_from(struct stream *s, const char *folder, const char *prefix, const struct sl_deal *deal,
 		     struct sl_dataset *set, struct sl_error *error)
 {

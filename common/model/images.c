@@ -23,8 +23,7 @@ static void slice_iid(const struct sl_deal *deal, uint32_t pool, uint64_t *slice
 		sl_bit_set(slice, i);
 }
 
-/* A counting sort that hands out places instead of moving images: next[l] is the place of the next image
- * labelled l. */
+/* Counting sort by label without moving images: next[l] is the place of the next image with label l. */
 static void slice_by_label(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool, uint64_t *slice)
 {
 	uint64_t low = (uint64_t)deal->rank * pool / deal->learners;
@@ -54,7 +53,7 @@ uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint
 	return slice;
 }
 
-/* Grows with what really arrives, so that a lying header asks for no memory. */
+/* The memory grows with the images that arrive, whatever the header of the file claims. */
 uint8_t *sl_images_add(struct sl_images *images)
 {
 	if (images->count == images->room) {
@@ -68,7 +67,7 @@ uint8_t *sl_images_add(struct sl_images *images)
 	return images->pixels + (size_t)images->count++ * SL_PIXELS;
 }
 
-/* Gives back the room that doubling asked for in vain. */
+/* Free the room that doubling left unused. */
 static void trim(struct sl_images *images)
 {
 	uint8_t *pixels = realloc(images->pixels, (size_t)images->count * SL_PIXELS);

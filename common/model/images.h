@@ -1,4 +1,4 @@
-/* images.h - the images one learner trains on, and those that all learners test on.
+/* images.h - the images that one learner trains on, and the held-out images, the same at all learners.
  *
  * A set of `total` images, in the order of its source, is a pool followed by the held-out images:
  *
@@ -6,11 +6,10 @@
  *      |  dealt to the learners            |  held out     |
  *
  * The last 1,000 are held out; of a set smaller than 2,000, the last tenth (at least one). The pool is dealt
- *   even:  image i to learner i mod R;
- *   label: sorted by label (equal labels stay in order), then cut into R blocks in a row, learner r having
- * the places r*pool/R to (r+1)*pool/R - 1. With ten learners on ten classes most see one or two labels, some
- * three. Owns copies of its own slice and of the held-out images, one byte a pixel, and nothing else of the
- * set.
+ *   iid:      image i to learner i mod R;
+ *   by_label: stably sorted by label, then cut into R blocks; learner r has the places r*pool/R to
+ * (r+1)*pool/R - 1. With ten learners and ten classes most learners have one or two labels, some three. A
+ * data set owns copies of the slice and of the held-out images, one byte a pixel.
  */
 #pragma once
 
@@ -19,9 +18,9 @@
 
 #define SL_IMAGE_SIDE 28u
 #define SL_PIXELS (SL_IMAGE_SIDE * SL_IMAGE_SIDE)
-#define SL_IMAGES_MAX 10000000u /* of a set; bounds what its header can make us ask for */
+#define SL_IMAGES_MAX 10000000u /* in a set; bounds the memory that a header can claim */
 
-/* Who asks, of how many. */
+/* The slice of learner `rank` of `learners`. */
 struct sl_deal {
 	enum sl_split split;
 	uint32_t rank, learners;
@@ -37,19 +36,19 @@ struct sl_dataset {
 	struct sl_images mine, held;
 };
 
-/* Reads `data`: "digits" or a folder of IDX files. On failure nothing is left to free. */
+/* Load `data`: "digits" or a folder of IDX files. After an error there is nothing to free. */
 int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
 			   struct sl_error *error);
 void sl_images_dataset_free(struct sl_dataset *set);
 
 /* For the sources (idx.c, digits.c). */
 
-/* How many of `total` images are held out. */
+/* Return the number of held-out images among `total`. */
 uint32_t sl_images_held_out(uint32_t total);
 
-/* Which images of the pool are the learner's: a bit set to free(), or NULL without memory. `labels` (one for
- * each image of the pool) is read only when the split is by label. */
+/* Return the images of the pool that are dealt to the learner, as a bit set to free(); NULL: out of memory.
+ * `labels`, one for each image of the pool, is only read for SL_SPLIT_BY_LABEL. */
 uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool);
 
-/* Room for one image more, to be filled by the caller; NULL without memory. */
+/* Return room for one more image, to be filled by the caller; NULL: out of memory. */
 uint8_t *sl_images_add(struct sl_images *images);

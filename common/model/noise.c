@@ -1,6 +1,5 @@
-/* noise.c - a trainer without data: `size` numbers within the clip, others for each draw. It takes no time,
- * and so shows what a round costs beside training.
- */
+/* noise.c - a trainer without data: random models within the clipping range. It takes no time, so that
+ * measurements show the cost of a round without training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +8,11 @@
 #include "common/model/trainer.h"
 
 struct noise {
-	struct sl_trainer base; /* first: an sl_trainer of ours is a noise */
+	struct sl_trainer base; /* first member: converted by pointer */
 	size_t size;
 	uint32_t rank;
 	uint64_t seed;
-	float bound; /* the largest float that is not above the clip */
+	float bound; /* largest float within the clipping range */
 };
 
 static const struct noise *viewed(const struct sl_trainer *trainer)
@@ -70,7 +69,7 @@ int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer 
 	if (t == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
-	t->size = s->size;
+	t->size = s->noise_parameters;
 	t->rank = rank;
 	t->seed = s->seed;
 	t->bound = (float)s->clipping_range;

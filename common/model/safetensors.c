@@ -14,7 +14,8 @@
 
 #define HEADER_BYTES_MAX (64u << 10)
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the header's length goes to disk as it is");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
+	      "the length of the header is written in the byte order of the machine");
 
 /* ---- writing ---- */
 
@@ -48,7 +49,7 @@ static int write_parts(int fd, const struct parts *parts)
 	return fsync(fd);
 }
 
-/* Writes `temporary` in the folder whole, or leaves nothing of it. */
+/* Write `temporary` in the folder; after an error it does not exist. */
 static int write_temporary(int folder, const char *temporary, const struct parts *parts)
 {
 	int fd = openat(folder, temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -66,7 +67,7 @@ static int write_temporary(int folder, const char *temporary, const struct parts
 	return rc;
 }
 
-/* Temporary, then its name, then the folder's own entry to disk. */
+/* Write the temporary file, rename it, and synchronise the folder. */
 static int write_and_name(int folder, const char *name, const struct parts *parts)
 {
 	char temporary[SL_FILE_NAME_BYTES + sizeof SL_TEMPORARY];
@@ -142,7 +143,7 @@ const char *sl_safetensors_extent(int fd, uint64_t begin, uint64_t size)
 {
 	struct stat status;
 	if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != begin + size)
-		return "the file's size is not what its header says";
+		return "the size of the file does not match its header";
 	return NULL;
 }
 

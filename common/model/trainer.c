@@ -1,4 +1,4 @@
-/* Which trainer a learner has. */
+/* The choice of a trainer by the setting `trainer`. */
 #include "common/model/trainer.h"
 
 int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,

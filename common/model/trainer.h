@@ -1,7 +1,7 @@
-/* trainer.h - what a learner asks of a trainer, and the built-in ones: an autoencoder, and noise.
+/* trainer.h - the interface of trainers, and the built-in ones: an autoencoder, and noise.
  *
- * All calls but trainer_open come from the training thread, one at a time, and may be slow. A trainer owns
- * its data and its working memory; models pass as arrays of n floats owned by the caller.
+ * All functions but sl_trainer_open are called by the training thread, one at a time, and may be slow. A
+ * trainer owns its data and its working memory; models are arrays of n floats owned by the caller.
  */
 #pragma once
 
@@ -13,21 +13,22 @@
 struct sl_trainer;
 
 struct sl_training {
-	double loss;	  /* of the last epoch, in the trainer's own unit */
-	uint64_t samples; /* of this learner: its m_i under `weight: samples` */
-	double seconds;
+	double loss;	  /* mean loss of the last epoch, in the trainer's unit */
+	uint64_t samples; /* number of samples of this learner: its weight with `weighting: samples` */
+	double seconds;	  /* duration */
 };
 
 struct sl_trainer_ops {
-	size_t (*parameters)(const struct sl_trainer *); /* n */
-	/* The initial model, the same at all learners with equal settings.seed. */
+	/* Return n, the number of floats of a model. */
+	size_t (*parameters)(const struct sl_trainer *);
+	/* Set `model` to the initial model, the same at all learners with the same seed. */
 	void (*initial)(const struct sl_trainer *, float *model);
-	/* Trains `model` in place from the committed (or initial) model. `draw` makes this training's
-	 * randomness fresh: another draw, another shuffle. Stops early with SL_PENDING when *stop becomes
-	 * true. progress is 0..1000 (permille). */
+	/* Train `model`, the committed or initial one, in place. `draw` is the nonce of this training: the
+	 * order of the samples depends on it. SL_PENDING if *stop became true. *progress goes from 0 to 1000.
+	 */
 	int (*train)(struct sl_trainer *, float *model, uint64_t draw, const atomic_bool *stop,
 		     atomic_uint *progress, struct sl_training *result, struct sl_error *error);
-	/* Held-out mean squared error of a model; NaN: this trainer knows none. */
+	/* Compute the mean squared error of `model` on held-out data; NaN if the trainer has no such data. */
 	int (*evaluate)(struct sl_trainer *, const float *model, double *mse, struct sl_error *error);
 	void (*close)(struct sl_trainer *);
 };
@@ -36,16 +37,16 @@ struct sl_trainer {
 	const struct sl_trainer_ops *ops;
 };
 
-/* The trainer that `settings` name, of learner number `rank` of `learners` (0-based, roster order). */
+/* Open the trainer that `settings` name for learner `rank` of `learners` (0-based, roster order). */
 int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,
 		    struct sl_trainer **trainer, struct sl_error *error);
 
-/* The autoencoder of `settings` on the slice of learner number `rank` of `learners` (0-based, roster order).
- * Reads only that slice and the held-out images. */
+/* Open an autoencoder on the slice of learner `rank` of `learners` (0-based, roster order). It keeps only
+ * that slice and the held-out images. */
 int sl_autoencoder_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,
 				struct sl_trainer **trainer, struct sl_error *error);
 
-/* `size` pseudo-random numbers within the clip, others for each rank and draw; no data, no time, no error to
- * tell. */
+/* Open a trainer that draws models at random within the clipping range, different for each rank and nonce,
+ * without data. */
 int sl_noise_open(const struct sl_settings *settings, uint32_t rank, struct sl_trainer **trainer,
 		  struct sl_error *error);

@@ -65,7 +65,8 @@ enum sl_peer_status {
 	X(S, HASH, 7, roster)
 
 /* The parameters that the learners of a view agree on (PROTOCOL.md §3 Parameters and how they are agreed),
- * compared, named, hashed and sent in this order: X(name, rule of agreement, least, most, flaw). SAME: the
+ * compared, named, hashed and sent in this order: X(name, its setting, rule of agreement, least,
+ * most, flaw). SAME: the
  * values must be equal, or the attempt ends. MOST: the largest value counts (the paper's maximum consensus).
  *
  *   n           floats of the model; the vectors have one element more, the weight
@@ -79,20 +80,20 @@ enum sl_peer_status {
  *   max_degree  with more peers in range, the learner offers an overlay of this degree
  */
 #define SL_PARAMETERS(X)                                                                                     \
-	X(n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                                 \
-	X(p, MOST, 0, SL_P_LAST, "modulus out of range")                                                           \
-	X(rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                             \
-	X(quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                           \
-	X(tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                                 \
-	X(decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                                          \
-	X(clipping_range, SAME, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")                          \
-	X(max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                                \
-	X(encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                          \
-	X(sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                            \
-	X(mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                                 \
-	X(k, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                                   \
-	X(iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                                         \
-	X(max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")
+	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                                 \
+	X(p, modulus, MOST, 0, SL_P_LAST, "modulus out of range")                                                           \
+	X(rounds, rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                             \
+	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                           \
+	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                                 \
+	X(decimals, decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                                          \
+	X(clipping_range, clipping_range, SAME, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")                          \
+	X(max_weight, max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                                \
+	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                          \
+	X(sharing, sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                            \
+	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                                 \
+	X(k, iterations, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                                   \
+	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                                         \
+	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {

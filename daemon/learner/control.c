@@ -99,8 +99,9 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 	json_t *peers = json_object_get(request, "peers"), *step = json_object_get(request, "step"), *peer;
 	size_t index;
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	if (daemon->settings->in_range != SL_RANGE_CONTROL)
-		return refuse("this learner's range is its roster; set `in_range: told` to be told");
+	if (daemon->settings->neighbours != SL_NEIGHBOURS_CONTROL)
+		return refuse("this learner takes its neighbours from the roster; set `neighbours: control` "
+			      "to set them here");
 	if (!json_is_array(peers) || !json_is_integer(step) || json_integer_value(step) < 0 ||
 	    json_integer_value(step) > UINT32_MAX)
 		return refuse("range wants \"step\": a number, \"peers\": [ids]");

@@ -1,7 +1,7 @@
 /* control.h - the control socket: a Unix socket of mode 0600, one JSON object a line, both ways.
  *
- *   {"op":"range","step":3,"peers":[2,5]}   the radio: who is in range from the next DISCOVER on (`in_range:
- * told`)
+ *   {"op":"range","step":3,"peers":[2,5]}   the radio: who is in range from the next DISCOVER on
+ * (`neighbours: control`)
  *   {"op":"status"}                         where the learner is
  *   {"op":"watch"}                          every log record from now on, as it is written
  *   {"op":"stop"}                           end in order

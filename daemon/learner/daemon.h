@@ -119,7 +119,7 @@ struct sl_daemon {
 
 /* Everything up to the first event. On an error the text says what to do; nothing runs. */
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
-/* As much of it as touches nothing: identity, roster, p, data. Beside a running daemon too. */
+/* Check all that sl_daemon_open would refuse, without a trace: also beside a running daemon. */
 int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
 /* Runs until the learner is done or told to end; returns the exit status. */
 int sl_daemon_run(struct sl_daemon *daemon);
@@ -127,9 +127,18 @@ void sl_daemon_close(struct sl_daemon *daemon);
 /* Ends in order: links say goodbye, workers finish. */
 void sl_daemon_stop(struct sl_daemon *daemon, int status);
 
-/* restore.c, in this order; the log is opened in between */
-int sl_restore_store(struct sl_daemon *daemon, struct sl_error *error);
-int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error);
+/* validate.c: check what the learner starts from, once its identity and roster are loaded. */
+int sl_validate(const struct sl_daemon *daemon, struct sl_error *error);
+
+/* restore.c, in this order; the log is opened before sl_restore_log_roster.
+ * Open the records of the state folder; `peek`: only to look, and daemon->store is NULL if there are none
+ * yet. */
+int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error);
+/* Refuse a roster in which more than one member changed since the last committed round, unless accept_roster
+ * names it. */
+int sl_restore_check_roster(const struct sl_daemon *daemon, struct sl_error *error);
+/* Log a change that was not refused. */
+int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error);
 /* The committed model into the vault, its round into the core's configuration. */
 int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error);
 /* What is promised in the round after it, and the attempt that was cut short. */

@@ -16,7 +16,7 @@ static json_t *hex(const uint8_t *bytes, size_t size)
 static json_t *parameters(const struct sl_parameters *p)
 {
 	json_t *all = json_object();
-#define X(name, ...) json_object_set_new(all, #name, json_integer((json_int_t)p->name));
+#define X(name, key, ...) json_object_set_new(all, #key, json_integer((json_int_t)p->name));
 	SL_PARAMETERS(X)
 #undef X
 	return all;

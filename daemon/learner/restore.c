@@ -9,11 +9,12 @@
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 
-int sl_restore_store(struct sl_daemon *daemon, struct sl_error *error)
+int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
 	struct sl_store_owner owner = {.run = daemon->settings->run, .roster = &daemon->roster};
 	memcpy(owner.pin, daemon->identity.pin, sizeof owner.pin);
-	return sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
+	return peek ? sl_store_peek(&daemon->store, daemon->settings->state, &owner, error)
+		    : sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
 }
 
 /* ---- another roster ---- */
@@ -39,35 +40,58 @@ static void changed_text(const struct sl_daemon *daemon, const sl_id *ids, uint3
 static bool accepted(const struct sl_daemon *daemon, const char *hash)
 {
 	const char *given = daemon->settings->accept_roster;
-	return strlen(given) >= SL_ACCEPT_DIGITS && strncmp(given, hash, strlen(given)) == 0;
+	return given[0] != '\0' && strncmp(given, hash, strlen(given)) == 0;
 }
 
-/* More than one member at once is what a mistake looks like, and a way to single somebody out (protocol 6).
- */
-int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
+/* Differences between the roster and that of the last committed round. */
+struct roster_change {
+	uint32_t count; /* members that came, went or have another key */
+	struct sl_store_round last;
+	char who[320];
+	char hash[2 * SL_HASH_BYTES + 1]; /* of the present roster */
+};
+
+static int find_change(const struct sl_daemon *daemon, struct roster_change *change, struct sl_error *error)
 {
 	sl_id ids[SL_STORE_CHANGES_NAMED];
-	struct sl_store_round last;
-	struct sl_record record;
-	char who[320], hash[2 * SL_HASH_BYTES + 1];
-	uint32_t changes = sl_store_roster_changes(daemon->store, ids);
-	int rc = changes == 0 ? SL_ERR_NOTFOUND : sl_store_last_round(daemon->store, &last, error);
-	if (rc != SL_OK)
-		return rc == SL_ERR_NOTFOUND ? SL_OK
-					     : rc; /* nothing is committed that it could differ from */
-	changed_text(daemon, ids, changes, who, sizeof who);
-	sodium_bin2hex(hash, sizeof hash, daemon->roster.hash, sizeof daemon->roster.hash);
-	if (changes > 1 && !accepted(daemon, hash))
+	change->count = daemon->store ? sl_store_roster_changes(daemon->store, ids) : 0;
+	int rc = change->count == 0 ? SL_OK : sl_store_last_round(daemon->store, &change->last, error);
+	if (rc == SL_ERR_NOTFOUND)
+		change->count = 0; /* no round has committed */
+	if (rc != SL_OK || change->count == 0)
+		return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+	changed_text(daemon, ids, change->count, change->who, sizeof change->who);
+	sodium_bin2hex(change->hash, sizeof change->hash, daemon->roster.hash, sizeof daemon->roster.hash);
+	return SL_OK;
+}
+
+/* More than one change at once is likely a mistake, and it is a way to single a learner out. */
+int sl_restore_check_roster(const struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct roster_change change;
+	int rc = find_change(daemon, &change, error);
+	if (rc == SL_OK && change.count > 1 && !accepted(daemon, change.hash))
 		return sl_err_set(
 			error, SL_ERR_REFUSED,
 			"%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
 			" committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
-			daemon->settings->roster, changes, last.t, who, (int)SL_ACCEPT_DIGITS, hash);
+			daemon->settings->roster, change.count, change.last.t, change.who,
+			(int)SL_ACCEPT_DIGITS, change.hash);
+	return rc;
+}
+
+int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
+{
+	struct roster_change change;
+	struct sl_record record;
+	int rc = find_change(daemon, &change, error);
+	if (rc != SL_OK || change.count == 0)
+		return rc;
 	sl_record_init(&record, SL_RECORD_ROSTER);
-	record.round = last.t;
-	record.changes = changes;
-	record.roster = hash;
-	record.whom = who;
+	record.round = change.last.t;
+	record.changes = change.count;
+	record.roster = change.hash;
+	record.whom = change.who;
 	sl_daemon_log(daemon, &record);
 	return SL_OK;
 }
@@ -318,7 +342,7 @@ static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 	return sl_err_set(
 		error, SL_ERR_REFUSED,
 		"round %" PRIu32 " attempt %" PRIu32
-		" was released under another roster or model size (setting hidden), and "
+		" was released under another roster or model size (setting hidden_units), and "
 		"must be finished first: put back what was there until round %" PRIu32 " has committed",
 		daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
 }

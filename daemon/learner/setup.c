@@ -43,31 +43,33 @@ static int check_p(const struct sl_daemon *daemon, struct sl_error *error)
 	uint32_t R = daemon->roster.size;
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	uint64_t least = 0, limit = UINT64_C(1) << bits;
-	uint64_t p = s->p != 0 ? s->p : sl_encoding_modulus(&encoding, R, s->max_weight, bits);
+	uint64_t p = s->modulus != 0 ? s->modulus : sl_encoding_modulus(&encoding, R, s->max_weight, bits);
 	int decimals = -1;
 	bool met = sl_encoding_bound(p != 0 ? p : limit, &encoding, R, s->max_weight, &least, &decimals);
 	if (p == 0 || (!met && least > limit))
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "no modulus up to 2^%u holds %u learners at decimals %u, clipping_range "
+				  "%g, max_weight %" PRIu64 " (modulus >= %" PRIu64
+				  "); lower decimals to %d, or clipping_range",
+				  bits, R, s->decimals, s->clipping_range, s->max_weight, least, decimals);
+	if (!met)
 		return sl_err_set(
 			error, SL_ERR_RANGE,
-			"no p up to 2^%u holds %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			" (p >= %" PRIu64 "); lower sigma to %d, or clip",
-			bits, R, s->decimals, s->clipping_range, s->max_weight, least, decimals);
-	if (!met)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "p: %" PRIu64
-				  " is too small for %u learners at sigma %u, clip %g, max_weight %" PRIu64
-				  ": p of at least %" PRIu64 " would do, or sigma of at most %d%s",
-				  p, R, s->decimals, s->clipping_range, s->max_weight, least, decimals,
-				  decimals < 0 ? " (none)" : "");
+			"modulus: %" PRIu64
+			" is too small for %u learners at decimals %u, clipping_range %g, max_weight %" PRIu64
+			": a prime of at least %" PRIu64 " would do, or decimals of at most %d%s",
+			p, R, s->decimals, s->clipping_range, s->max_weight, least, decimals,
+			decimals < 0 ? " (none)" : "");
 	if (p >= limit)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "p: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry",
-				  p);
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"modulus: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry", p);
 	sl_id largest = daemon->roster.members[R - 1].id;
 	if (p <= largest || p <= R)
 		return sl_err_set(error, SL_ERR_RANGE,
-				  "p: %" PRIu64 " must be larger than every id (%u) and the roster (%u)", p,
-				  largest, R);
+				  "modulus: %" PRIu64
+				  " must be larger than every id (%u) and the roster (%u)",
+				  p, largest, R);
 	return SL_OK;
 }
 
@@ -115,7 +117,7 @@ static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_workspace *v = &daemon->workspace;
 	v->n = daemon->core_config.parameters.n;
 	v->scope = daemon->core_config.scope;
-	v->clamp = daemon->settings->clamp;
+	v->clamp = daemon->settings->clipping == SL_CLIPPING_CLAMP;
 	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
 	v->source = system_randomness;
 	v->weight = 1;
@@ -157,20 +159,31 @@ static void warn(struct sl_daemon *daemon)
 		sl_daemon_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
 }
 
-static int open_all(struct sl_daemon *daemon, struct sl_error *error)
+/* Load and check everything that can be wrong with the configuration, for a start and for --check (`peek`).
+ */
+static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
 	int rc = load_identity(daemon, error);
 	if (rc == SL_OK)
 		rc = check_p(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_trainer_open(s, daemon->self, daemon->roster.size, &daemon->trainer, error);
+		rc = sl_validate(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_restore_store(daemon, error);
+		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer,
+				     error);
+	if (rc == SL_OK)
+		rc = sl_restore_store(daemon, peek, error);
+	return rc == SL_OK ? sl_restore_check_roster(daemon, error) : rc;
+}
+
+static int open_all(struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	int rc = validate(daemon, false, error);
 	if (rc == SL_OK)
 		rc = sl_log_open(&daemon->log, s, daemon->roster.members[daemon->self].name, error);
 	if (rc == SL_OK)
-		rc = sl_restore_roster(daemon, error);
+		rc = sl_restore_log_roster(daemon, error);
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
@@ -230,16 +243,8 @@ static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 
 int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
-	uint32_t quorum;
 	begin(daemon, settings);
-	int rc = load_identity(daemon, error);
-	if (rc == SL_OK)
-		rc = check_p(daemon, error);
-	if (rc == SL_OK)
-		rc = sl_settings_quorum(settings, daemon->roster.size, &quorum, error);
-	return rc == SL_OK
-		       ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error)
-		       : rc;
+	return validate(daemon, true, error);
 }
 
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)

@@ -213,7 +213,8 @@ static void train_done(struct sl_task *base)
 		free(task);
 		return;
 	}
-	daemon->workspace.weight = daemon->settings->weight_samples ? training->samples : 1;
+	daemon->workspace.weight =
+		daemon->settings->weighting == SL_WEIGHTING_SAMPLES ? training->samples : 1;
 	daemon->figures.train_s = training->seconds;
 	sl_record_init(&record, SL_RECORD_TRAINED);
 	record.round = task->t;

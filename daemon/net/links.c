@@ -1,8 +1,11 @@
 #include "daemon/net/links.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "common/base/bytes.h"
 #include "daemon/net/link.h"
@@ -398,15 +401,39 @@ uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
 
 /* Life. */
 
+/* Resolve an address to listen on; `port` NULL: the port of `listen`. To be freed. */
+static int resolve(const char *listen, const char *port, struct addrinfo **found, struct sl_error *error)
+{
+	char host[SL_ADDRESS_BYTES], own[8];
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+	split_address(listen, host, own);
+	int rc = getaddrinfo(host, port ? port : own, &hints, found);
+	return rc == 0 ? SL_OK
+		       : sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", listen,
+				    gai_strerror(rc));
+}
+
+int sl_links_check_address(const char *listen, struct sl_error *error)
+{
+	struct addrinfo *found;
+	int rc = resolve(listen, "0", &found, error); /* any port: a running learner has its own in use */
+	if (rc != SL_OK)
+		return rc;
+	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0)
+		rc = sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", listen, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	freeaddrinfo(found);
+	return rc;
+}
+
 static int bind_listener(struct sl_links *links, struct sl_error *error)
 {
-	char host[SL_ADDRESS_BYTES], port[8];
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
-	split_address(links->config.listen, host, port);
-	int rc = getaddrinfo(host, port, &hints, &found);
-	if (rc != 0)
-		return sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", links->config.listen,
-				  gai_strerror(rc));
+	struct addrinfo *found;
+	int rc = resolve(links->config.listen, NULL, &found, error);
+	if (rc != SL_OK)
+		return rc;
 	rc = uv_tcp_bind(&links->listener, found->ai_addr, 0);
 	freeaddrinfo(found);
 	if (rc == 0)

@@ -63,6 +63,9 @@ struct sl_links_config {
 
 struct sl_links;
 
+/* Check that `listen` can be resolved to an address of this machine. */
+int sl_links_check_address(const char *listen, struct sl_error *error);
+
 /* Listens. SL_ERR_BUSY when the port is in use, SL_ERR_INVALID for an address that cannot be bound. */
 int sl_links_open(struct sl_links **links, const struct sl_links_config *config, struct sl_error *error);
 /* Keeps links to the peers of a bit set over the roster, dials those it has to, closes those it dialled and

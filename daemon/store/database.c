@@ -84,11 +84,14 @@ static int fail(struct sl_store *store)
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_NOMEM
 			       ? sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
-			       : fail_system(store, code, "see to the disk, then start the learner again");
-	case SQLITE_CANTOPEN:
+			       : fail_system(store, code, "check the disk, then start the learner again");
 	case SQLITE_READONLY:
+		if (store->peek) /* a commit was cut short: the next start rolls it back before it reads */
+			return SL_ERR_NOTFOUND;
+		__attribute__((fallthrough));
+	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
-		return fail_system(store, code, "the learner must be able to write here");
+		return fail_system(store, code, "give the learner permission to write there");
 	case SQLITE_ERROR:
 		return sl_store_damaged(store, NULL, sqlite3_errmsg(store->db));
 	default:
@@ -163,8 +166,9 @@ static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
 static int open_file(struct sl_store *store)
 {
 	assert(sqlite3_threadsafe() != 0);
-	int code =
-		sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	int flags = store->peek ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int code = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX,
+				   store->peek ? "unix-none" : NULL);
 	if (code != SQLITE_OK)
 		return fail(store);
 	sqlite3_extended_result_codes(store->db, 1);
@@ -242,7 +246,7 @@ int sl_store_load(struct sl_store *store)
 		rc = check_header(store);
 	if (rc == SL_OK)
 		rc = check_tables(store);
-	if (rc == SL_OK)
+	if (rc == SL_OK && !store->peek)
 		rc = settle(store);
 	if (rc == SL_OK)
 		rc = check_pages(store);

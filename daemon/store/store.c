@@ -166,7 +166,7 @@ static int find(struct sl_store *store, uint32_t before, bool had_one)
 		return rc;
 	store->before = before;
 	if (!had_one)
-		return make(store);
+		return store->peek ? SL_ERR_NOTFOUND : make(store);
 	return sl_err_set(&store->error, SL_ERR_NOTFOUND,
 			  "%s: is gone, and with it what this learner has promised to others; put it back, "
 			  "or move the state "
@@ -174,7 +174,7 @@ static int find(struct sl_store *store, uint32_t before, bool had_one)
 			  store->path);
 }
 
-static int open_locked(struct sl_store *store)
+static int open_records(struct sl_store *store)
 {
 	uint32_t before;
 	bool moved;
@@ -189,9 +189,9 @@ static int open_locked(struct sl_store *store)
 		rc = sl_store_read_last(store);
 	if (rc == SL_OK)
 		rc = sl_store_check_attempts(store);
-	if (rc == SL_OK)
+	if (rc == SL_OK && !store->peek)
 		rc = count_start(store, before);
-	if (rc == SL_OK && !moved)
+	if (rc == SL_OK && !store->peek && !moved)
 		rc = sl_store_move_count(store);
 	return rc;
 }
@@ -213,8 +213,8 @@ static struct sl_store *new_store(const char *folder, const struct sl_store_owne
 	return NULL;
 }
 
-int sl_store_open(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
-		  struct sl_error *error)
+static int open_store(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		      bool peek, struct sl_error *error)
 {
 	*store = NULL;
 	if (strlen(folder) >= SL_PATH_BYTES || strlen(owner->run) >= SL_NAME_BYTES)
@@ -223,17 +223,35 @@ int sl_store_open(struct sl_store **store, const char *folder, const struct sl_s
 	struct sl_store *opened = new_store(folder, owner);
 	if (opened == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", folder);
-	int rc = sl_store_lock(opened);
+	opened->peek = peek;
+	int rc = peek ? SL_OK : sl_store_lock(opened);
 	if (rc == SL_OK)
-		rc = open_locked(opened);
+		rc = open_records(opened);
 	if (rc == SL_OK) {
 		*store = opened;
 		return SL_OK;
 	}
+	if (peek && rc == SL_ERR_NOTFOUND && opened->error.code == SL_OK)
+		rc = SL_OK; /* no store yet */
 	if (error != NULL)
 		*error = opened->error;
 	sl_store_close(opened);
 	return rc;
+}
+
+int sl_store_open(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		  struct sl_error *error)
+{
+	return open_store(store, folder, owner, false, error);
+}
+
+/* A running learner may commit while the file is read without a lock, so that rows look damaged: look twice.
+ */
+int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		  struct sl_error *error)
+{
+	int rc = open_store(store, folder, owner, true, error);
+	return rc == SL_ERR_FORMAT ? open_store(store, folder, owner, true, error) : rc;
 }
 
 /* The database before its lock. */

@@ -91,6 +91,11 @@ struct sl_promises {
  * name is too long. */
 int sl_store_open(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
 		  struct sl_error *error);
+/* Open the store to look at its records, also beside a running learner: nothing is made, locked, counted or
+ * written. Only sl_store_last_round, sl_store_round_before and sl_store_roster_changes may follow. *store is
+ * NULL also if there is no store yet. */
+int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		  struct sl_error *error);
 /* NULL may be closed. */
 void sl_store_close(struct sl_store *store);
 

@@ -70,6 +70,7 @@ struct sl_store {
 	char folder[SL_PATH_BYTES];
 	char path[SL_STORE_PATH_BYTES]; /* of the database */
 	int lock;			/* descriptor; -1: none */
+	bool peek;			/* opened to look only: nothing is written */
 	sqlite3 *db;
 	sqlite3_stmt *statements[SL_STATEMENT_COUNT];
 	char run[SL_NAME_BYTES];

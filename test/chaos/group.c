@@ -70,8 +70,12 @@ static void write_rosters(struct group *g)
 void group_open(struct group *group, uint32_t n, const char *const *settings)
 {
 	static const struct sl_run_setting usual[] = {
-		{"run", "chaos"},	  {"data", "digits"},	     {"hidden", "1"},
-		{"mixing", "metropolis"}, {"unsafe_reveal", "true"}, {"log_level", "debug"},
+		{"run", "chaos"},
+		{"data", "digits"},
+		{"hidden_units", "1"},
+		{"mixing", "metropolis"},
+		{"unsafe_dump_encoding", "true"},
+		{"log_level", "debug"},
 	};
 	char path[192];
 	struct sl_error error = {0};
@@ -109,7 +113,7 @@ void group_start(struct group *group, uint32_t i, const char *crash)
 			      "--config",
 			      "config.yaml",
 			      "--set",
-			      "in_range=roster",
+			      "neighbours=roster",
 			      "--set",
 			      "roster=roster.yaml",
 			      "--set",

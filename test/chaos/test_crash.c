@@ -30,7 +30,7 @@ static void begin(struct group *g, const char *serve_after_end, const char *more
 {
 	char rounds[16];
 	snprintf(rounds, sizeof rounds, "rounds=%u", ROUNDS);
-	group_open(g, LEARNERS, (const char *const[]){rounds, "k=30", serve_after_end, more, NULL});
+	group_open(g, LEARNERS, (const char *const[]){rounds, "iterations=30", serve_after_end, more, NULL});
 }
 
 /* In round 2, which is when it comes by for the second time; of mixing, in the middle. */
@@ -53,7 +53,7 @@ static void end(struct group *g, enum sl_failpoint point, int least)
 static void start(struct group *g, enum sl_failpoint point, bool all)
 {
 	char moment[64];
-	begin(g, "linger=0.5", NULL);
+	begin(g, "serve_after_end=0.5", NULL);
 	name_moment(point, moment);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		group_start(g, i, all || i == 2 ? moment : NULL);
@@ -92,7 +92,7 @@ TEST_NIGHTLY(all_die_everywhere)
 TEST(one_dies_while_it_recovers)
 {
 	struct group g;
-	begin(&g, "linger=0.5", NULL);
+	begin(&g, "serve_after_end=0.5", NULL);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		group_start(&g, i, i == 3 ? "mixing:40" : i == 2 ? "recovering" : NULL);
 	end(&g, SL_FAILPOINT_RECOVERING, 2);
@@ -102,7 +102,7 @@ TEST(one_dies_while_it_recovers)
 TEST(one_dies_while_it_catches_up)
 {
 	struct group g;
-	begin(&g, "linger=4", "quorum=majority"); /* the others stay until it is back */
+	begin(&g, "serve_after_end=4", "quorum=majority"); /* the others stay until it is back */
 	for (uint32_t i = 1; i < LEARNERS; i++)
 		group_start(&g, i, NULL);
 	group_expect(&g, 1, "\"event\":\"committed\"", 30);

@@ -99,7 +99,7 @@ TEST(a_full_disk_loses_nothing)
 	struct group g;
 	char disk[4096];
 	static const size_t leave[] = {0, 20480, 65536};
-	group_open(&g, LEARNERS, (const char *const[]){"rounds=10000", "k=20", "epochs=10", NULL});
+	group_open(&g, LEARNERS, (const char *const[]){"rounds=10000", "iterations=20", "epochs=10", NULL});
 	if (!enter() || !mount_disk(&g, disk, sizeof disk)) {
 		group_close(&g);
 		print_message("no file system may be mounted here: %s\n", strerror(errno));

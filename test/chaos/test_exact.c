@@ -32,9 +32,10 @@ static bool is_usual(enum sl_failpoint point)
 /* prepare_timeout is longer than the test: nobody may be waited for in vain. */
 static void start(struct group *g, enum sl_failpoint point, bool all)
 {
-	static const char *const settings[] = {"mixing=exact",	"degree_max=4", "sharing=seeded",
-					       "trainer=noise", "size=70000",	"ready_wait=600",
-					       "rounds=3",	"linger=2",	NULL};
+	static const char *const settings[] = {
+		"mixing=exact",	 "max_degree=4",	   "sharing=seeded",
+		"trainer=noise", "noise_parameters=70000", "prepare_timeout=600",
+		"rounds=3",	 "serve_after_end=2",	   NULL};
 	char moment[64];
 	group_open(g, LEARNERS, settings);
 	snprintf(moment, sizeof moment, "%s:2", names[point]);
@@ -111,8 +112,8 @@ TEST(one_sleeps_again_and_again)
 {
 	struct group g;
 	group_open(&g, LEARNERS,
-		   (const char *const[]){"mixing=exact", "degree_max=4", "quorum=majority", "hidden=22",
-					 "silent_wait=1", "ready_wait=5", "rounds=10000", NULL});
+		   (const char *const[]){"mixing=exact", "max_degree=4", "quorum=majority", "hidden_units=22",
+					 "hello_timeout=1", "prepare_timeout=5", "rounds=10000", NULL});
 	group_start_all(&g);
 	expect_more(&g, 1, 1);
 	for (uint32_t k = 0; k < NAPS; k++)

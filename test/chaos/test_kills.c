@@ -30,7 +30,7 @@ static void survive(uint32_t learners, int rounds, int kills, double seconds, co
 {
 	struct cluster c;
 	char arguments[256];
-	snprintf(arguments, sizeof arguments, "-n %u --rounds %d --chaos %d --verify --set hidden=1 %s",
+	snprintf(arguments, sizeof arguments, "-n %u --rounds %d --chaos %d --verify --set hidden_units=1 %s",
 		 learners, rounds, kills, more);
 	print_message("%s\n", arguments);
 	cluster_launch(&c, seconds, arguments);
@@ -100,7 +100,7 @@ TEST(ready_goes_out_when_the_radio_speaks_again)
 	put_together(folder);
 	setenv("STARLING_CRASH", "after-prepared:2", 1);
 	double from = process_now();
-	cluster_launch(&c, 200, "-n 4 --rounds 2 --verify --set hidden=1");
+	cluster_launch(&c, 200, "-n 4 --rounds 2 --verify --set hidden_units=1");
 	unsetenv("STARLING_CRASH");
 	unsetenv("STARLING");
 	cluster_expect_exact(&c, 2, true);

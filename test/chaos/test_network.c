@@ -10,7 +10,8 @@
 
 #define SECONDS 120.0
 
-static const char *const long_mixing[] = {"k=200", "rounds=2", "stall_wait=4", "linger=1", NULL};
+static const char *const long_mixing[] = {"iterations=200", "rounds=2", "stall_timeout=4",
+					  "serve_after_end=1", NULL};
 
 static void begin(struct group *g)
 {
@@ -32,7 +33,7 @@ static void end(struct group *g)
 TEST(delays_of_all_kinds)
 {
 	struct group g;
-	group_open(&g, 4, (const char *const[]){"k=20", "rounds=2", "linger=1", NULL});
+	group_open(&g, 4, (const char *const[]){"iterations=20", "rounds=2", "serve_after_end=1", NULL});
 	for (uint32_t i = 1; i <= 4; i++)
 		for (uint32_t j = 1; j <= 4; j++)
 			if (i != j)

@@ -51,7 +51,8 @@ static void sleep_and_catch_up(unsigned asleep_s)
 	struct group one, other;
 	group_open(&one, LEARNERS,
 		   (const char *const[]){"rounds=10000", "quorum=majority", "epochs=60", NULL});
-	group_open(&other, LEARNERS, (const char *const[]){"rounds=10000", "quorum=majority", "k=200", NULL});
+	group_open(&other, LEARNERS,
+		   (const char *const[]){"rounds=10000", "quorum=majority", "iterations=200", NULL});
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		for (uint32_t j = 1; j <= LEARNERS; j++)
 			if (i != j)

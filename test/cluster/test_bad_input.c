@@ -38,14 +38,15 @@ TEST(launch_refuses)
 {
 	static const char *const cases[][2] = {
 		{"--set sigmaa=3", "unknown key"},
-		{"--set sigma=3x", "sigma"},
-		{"--set p=2147483646", "prime"},
-		{"--set p=1020431", "1020431"},					 /* too small at sigma 4 */
-		{"--set mixing=metropolis --set p=1152921504606846883", "2^44"}, /* a prime of 60 bits */
-		{"--set mixing=metropolis --set sigma=12", "sigma"},
+		{"--set decimals=3x", "decimals"},
+		{"--set modulus=2147483646", "prime"},
+		{"--set modulus=1020431", "1020431"}, /* too small at 4 decimals */
+		{"--set mixing=metropolis --set modulus=1152921504606846883",
+		 "2^44"}, /* a prime of 60 bits */
+		{"--set mixing=metropolis --set decimals=12", "decimals"},
 		{"--set quorum=4", "quorum"},
-		{"--set weight=samples", "max_weight"},
-		{"--set encoding=literal --set weight=samples --set max_weight=9000", "literal"},
+		{"--set weighting=samples", "max_weight"},
+		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
 		{"--topology nonsense", "nonsense"},
 		{"--topology regular:11", "regular"},
 		{"--data /nonexistent", "/nonexistent"},
@@ -106,8 +107,10 @@ static void open_site(struct site *s)
 	snprintf(s->line, sizeof s->line, "%.255s", o.out);
 }
 
-static const char other[] = "- {id: 2, name: two, address: \"127.0.0.1:7998\", key: "
-			    "\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}\n";
+#define OTHER(id, name, port, digit)                                                                         \
+	"- {id: " id ", name: " name ", address: \"127.0.0.1:" port "\", key: "                              \
+	"\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeef" digit "\"}\n"
+static const char other[] = OTHER("2", "two", "7998", "f"), third[] = OTHER("3", "three", "7997", "e");
 
 static void write_site(const struct site *s, const char *more_config, const char *more_roster)
 {
@@ -115,22 +118,37 @@ static void write_site(const struct site *s, const char *more_config, const char
 	snprintf(text, sizeof text,
 		 "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\n%s", more_config);
 	write_file(s->config, 0600, text);
-	snprintf(text, sizeof text, "%s%s%s", s->line, other, more_roster);
+	snprintf(text, sizeof text, "%s%s%s%s", s->line, other, third, more_roster);
 	write_file(s->roster, 0600, text);
 }
 
+/* The same, with a roster of one line and `roster`. */
+static void write_site_of(const struct site *s, const char *more_config, const char *roster)
+{
+	char text[1024];
+	write_site(s, more_config, "");
+	snprintf(text, sizeof text, "%s%s", s->line, roster);
+	write_file(s->roster, 0600, text);
+}
+
+/* A start and --check refuse alike, and before anything is made. */
 static void refuse_daemon_with(const struct site *s, int status, const char *needle)
 {
-	struct outcome o;
+	static const char *const modes[] = {"--check", NULL};
 	char state[96];
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s->config, NULL});
-	if (o.status != status || strstr(o.err, needle) == NULL)
-		print_error("wanted '%s', status %d\n%s%s", needle, o.status, o.out, o.err);
-	assert_int_equal(o.status, status);
-	assert_non_null(strstr(o.err, needle));
-	expect_one_line(o.err);
-	snprintf(state, sizeof state, "%s/state/round-000001.safetensors", s->folder);
-	assert_int_not_equal(access(state, F_OK), 0);
+	snprintf(state, sizeof state, "%s/state", s->folder);
+	for (int i = 0; i < 2; i++) {
+		struct outcome o;
+		process_run(
+			&o, NULL, 30,
+			(const char *const[]){process_starlingd(), "--config", s->config, modes[i], NULL});
+		if (o.status != status || strstr(o.err, needle) == NULL)
+			print_error("wanted '%s', status %d\n%s%s", needle, o.status, o.out, o.err);
+		assert_int_equal(o.status, status);
+		assert_non_null(strstr(o.err, needle));
+		expect_one_line(o.err);
+		assert_int_not_equal(access(state, F_OK), 0);
+	}
 }
 
 static void refuse_daemon(const struct site *s, const char *needle)
@@ -147,12 +165,12 @@ TEST(daemon_refuses)
 	refuse_daemon(&s, "starlingd.yaml:6:1: unknown key");
 	write_site(&s, "id: 1\n", "");
 	refuse_daemon(&s, "starlingd.yaml:6:1:");
-	write_site(&s, "p: 1020431\nsigma: 5\n", "");
+	write_site(&s, "modulus: 1020431\ndecimals: 5\n", "");
 	refuse_daemon(&s, "would do");
 	write_site(&s, "", "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n");
-	refuse_daemon(&s, "roster.yaml:3:");
+	refuse_daemon(&s, "roster.yaml:4:");
 	write_site(&s, "", other);
-	refuse_daemon(&s, "roster.yaml:3:");
+	refuse_daemon(&s, "roster.yaml:4:");
 	write_site(&s, "data: nowhere\n", "");
 	refuse_daemon(&s, "nowhere");
 	snprintf(path, sizeof path, "%s/identity/key.pem", s.folder);
@@ -162,6 +180,29 @@ TEST(daemon_refuses)
 	chmod(path, 0600);
 	write_site(&s, "listen: \"192.0.2.1:7999\"\n", ""); /* an address of no machine (RFC 5737) */
 	refuse_daemon_with(&s, 1, "192.0.2.1:7999");	    /* it may be there later: a unit tries again */
+	write_site(&s, "listen: \"no-such-host.invalid:7999\"\n", "");
+	refuse_daemon(&s, "no-such-host.invalid:7999");
+	process_remove(s.folder);
+}
+
+TEST(daemon_refuses_surroundings)
+{
+	struct site s;
+	char same[512];
+	open_site(&s);
+	write_site_of(&s, "", other);
+	refuse_daemon(&s, "2 learners are too few for tolerance: 1");
+	write_site(&s, "tolerance: 2\n", "");
+	refuse_daemon(&s, "3 learners are too few for tolerance: 2");
+	snprintf(same, sizeof same, "%s" OTHER("3", "three", "7998", "e"), other);
+	write_site_of(&s, "", same);
+	refuse_daemon(&s, "roster.yaml:3:");
+	write_site(&s, "accept_roster: zzz\n", "");
+	refuse_daemon(&s, "starlingd.yaml:6:16: accept_roster");
+	write_site(&s, "control: nowhere/control.sock\n", "");
+	refuse_daemon_with(&s, 1, "nowhere/: No such file or directory");
+	write_site(&s, "log: nowhere/log.jsonl\n", "");
+	refuse_daemon_with(&s, 1, "nowhere/: No such file or directory");
 	process_remove(s.folder);
 }
 

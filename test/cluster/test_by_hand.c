@@ -57,7 +57,7 @@ static void configure_as(struct hand *h, int i, int id, int rounds, const char *
 	path_of(h, i, "starlingd.yaml", path, sizeof path);
 	snprintf(text, sizeof text,
 		 "run: by-hand\nid: %d\nroster: ../%s\nidentity: identity\nstate: state\nlog: "
-		 "log.jsonl\nrounds: %d\nhidden: 1\n%s",
+		 "log.jsonl\nrounds: %d\nhidden_units: 1\n%s",
 		 id, roster, rounds, more);
 	write_text(path, "w", text);
 }
@@ -182,7 +182,7 @@ TEST(stranger_is_refused_once)
 	init(&h, 4, 1, "stranger.yaml");
 	shell(&h, "grep 'id: 3,' roster.yaml >> stranger.yaml");
 	configure(&h, 3, 1, "roster.yaml", "");
-	configure_as(&h, 4, 1, 1, "stranger.yaml", "");
+	configure_as(&h, 4, 1, 1, "stranger.yaml", "privacy_check: warn\n"); /* its roster has two learners */
 	pid_t three = start(&h, 3), stranger = start(&h, 4);
 	path_of(&h, 3, "log.jsonl", log, sizeof log);
 	path_of(&h, 4, "log.jsonl", its_log, sizeof its_log);
@@ -216,20 +216,20 @@ TEST(wrong_key_is_refused_once)
 	process_remove(h.folder);
 }
 
-/* Another sigma at one learner: everybody names it, with both values, and nobody shares. */
+/* Another number of decimals at one learner: everybody names it, with both values, and nobody shares. */
 TEST(differing_parameter_is_named)
 {
 	struct hand h;
 	char log[256];
 	open_hand(&h);
 	for (int i = 1; i <= LEARNERS; i++)
-		configure(&h, i, 1, "roster.yaml", i == 2 ? "sigma: 3\n" : "");
+		configure(&h, i, 1, "roster.yaml", i == 2 ? "decimals: 3\n" : "");
 	for (int i = 1; i <= LEARNERS; i++)
 		h.pids[i - 1] = start(&h, i);
 	path_of(&h, 1, "log.jsonl", log, sizeof log);
-	assert_true(process_expect(log, "site-2 (2) has sigma 3, this learner 4", 30));
+	assert_true(process_expect(log, "site-2 (2) has decimals 3, this learner 4", 30));
 	path_of(&h, 3, "log.jsonl", log, sizeof log);
-	assert_true(process_expect(log, "site-2 (2) has sigma 3, this learner 4", 30));
+	assert_true(process_expect(log, "site-2 (2) has decimals 3, this learner 4", 30));
 	for (int i = 1; i <= LEARNERS; i++) {
 		stop(h.pids[i - 1]);
 		assert_int_equal(committed(&h, i), 0);
@@ -341,7 +341,7 @@ TEST(late_learner_catches_up)
 	struct hand h;
 	open_hand(&h);
 	for (int i = 1; i <= LEARNERS; i++)
-		configure(&h, i, 40, "roster.yaml", "quorum: majority\ngate: warn\nepochs: 20\n");
+		configure(&h, i, 40, "roster.yaml", "quorum: majority\nprivacy_check: warn\nepochs: 20\n");
 	h.pids[0] = start(&h, 1);
 	h.pids[1] = start(&h, 2);
 	expect_log(&h, 1, "round 3 committed: 2 learners", 60);

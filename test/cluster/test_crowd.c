@@ -12,8 +12,8 @@ TEST(runner_is_exact)
 	struct cluster c;
 	char arguments[256];
 	snprintf(arguments, sizeof arguments,
-		 "-n %d --rounds 1 --topology regular:%d --verify --set hidden=1 --set sigma=2 --set "
-		 "p=1020431",
+		 "-n %d --rounds 1 --topology regular:%d --verify --set hidden_units=1 --set decimals=2 "
+		 "--set modulus=1020431",
 		 CROWD, CROWD / 5);
 	cluster_launch(&c, 500, arguments);
 	cluster_expect_exact(&c, 1, true);

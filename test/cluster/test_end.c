@@ -21,8 +21,8 @@ static void begin(struct running *r, const char *learners, const char *topology,
 	snprintf(r->c.run, sizeof r->c.run, "%s/run", r->c.folder);
 	snprintf(r->log, sizeof r->log, "%s/launch.txt", r->c.folder);
 	const char *argv[] = {
-		process_starling(), "launch",	  "-n",	    learners, "--rounds", "1000", "--run-dir",
-		r->c.run,	    "--topology", topology, "--set",  "hidden=1", option, NULL};
+		process_starling(), "launch",	  "-n",	    learners, "--rounds",	"1000", "--run-dir",
+		r->c.run,	    "--topology", topology, "--set",  "hidden_units=1", option, NULL};
 	r->pid = process_start(NULL, r->log, argv);
 }
 
@@ -78,8 +78,9 @@ TEST(killed_launcher_takes_its_learners_along)
 TEST(disconnected_steps_pass)
 {
 	struct cluster c;
-	cluster_launch_on(&c, 120, "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n",
-			  "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1 --set gate=warn");
+	cluster_launch_on(
+		&c, 120, "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n",
+		"-n 4 --rounds 2 --verify --step-seconds 2 --set hidden_units=1 --set privacy_check=warn");
 	cluster_expect_exact(&c, 2, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 3);
@@ -90,9 +91,9 @@ TEST(disconnected_steps_pass)
 TEST(model_above_clip_ends_the_run)
 {
 	struct cluster c;
-	cluster_launch(&c, 60, "-n 3 --rounds 3 --set hidden=1 --set clip=0.01");
+	cluster_launch(&c, 60, "-n 3 --rounds 3 --set hidden_units=1 --set clipping_range=0.01");
 	assert_int_equal(c.outcome.status, 1);
-	assert_non_null(strstr(c.outcome.err, "clip"));
+	assert_non_null(strstr(c.outcome.err, "clipping_range"));
 	assert_non_null(strstr(c.outcome.err, "learner-0"));
 	assert_non_null(strstr(c.outcome.err, "SHARE"));
 	assert_false(process_alive(c.folder));

@@ -46,7 +46,7 @@ TEST(graph_changes_from_round_to_round)
 	struct cluster c;
 	cluster_launch_on(
 		&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
-		"-n 5 --rounds 3 --set hidden=1 --set gate=warn --verify");
+		"-n 5 --rounds 3 --set hidden_units=1 --set privacy_check=warn --verify");
 	cluster_expect_exact(&c, 3, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 4);
@@ -57,7 +57,8 @@ TEST(graph_changes_from_round_to_round)
 }
 
 static const char *const graphs[] = {"ring", "line", "star", "grid", "geometric:0.6"};
-static const char *const fields[] = {"p=1020431 --set sigma=2", "p=2147483647", "p=17592186044399"};
+static const char *const fields[] = {"modulus=1020431 --set decimals=2", "modulus=2147483647",
+				     "modulus=17592186044399"};
 
 TEST(every_field_on_every_graph)
 {
@@ -66,8 +67,8 @@ TEST(every_field_on_every_graph)
 			struct cluster c;
 			char arguments[256];
 			snprintf(arguments, sizeof arguments,
-				 "-n 10 --rounds 1 --set hidden=1 --set gate=warn --verify --topology %s "
-				 "--set %s",
+				 "-n 10 --rounds 1 --set hidden_units=1 --set privacy_check=warn --verify "
+				 "--topology %s --set %s",
 				 graphs[g], fields[f]);
 			print_message("%s\n", arguments);
 			cluster_launch(&c, 120, arguments);
@@ -80,20 +81,21 @@ TEST(every_field_on_every_graph)
 TEST(other_settings_are_exact)
 {
 	static const char *const settings[] = {
-		"--set sharing=additive --set coins=os",
+		"--set sharing=additive --set randomness=os",
 		"--set sharing=seeded",
-		"--set sharing=seeded --set trainer=noise --set size=400000",
-		"--set encoding=literal --set p=1020431 --set sigma=3",
-		"--set weight=samples --set max_weight=5000 --set p=17592186044399",
-		"--set k=300",
-		"--set trainer=noise --set size=40000",
-		"--set trainer=noise --set size=4200000 --set sharing=seeded", /* large: TLS on a worker of
-										  its own */
+		"--set sharing=seeded --set trainer=noise --set noise_parameters=400000",
+		"--set encoding=paper --set modulus=1020431 --set decimals=3",
+		"--set weighting=samples --set max_weight=5000 --set modulus=17592186044399",
+		"--set iterations=300",
+		"--set trainer=noise --set noise_parameters=40000",
+		"--set trainer=noise --set noise_parameters=4200000 --set sharing=seeded", /* large: TLS on a
+											      worker of its
+											      own */
 	};
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		struct cluster c;
 		char arguments[256];
-		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden=1 --verify %s",
+		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden_units=1 --verify %s",
 			 settings[i]);
 		print_message("%s\n", arguments);
 		cluster_launch(&c, 120, arguments);

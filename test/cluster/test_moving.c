@@ -27,7 +27,7 @@ static void expect_said(const struct cluster *c, const char *text)
 TEST(what_the_gate_refuses_waits)
 {
 	struct cluster c;
-	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 3 --verify --step-seconds 3 --set hidden=1");
+	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 3 --verify --step-seconds 3 --set hidden_units=1");
 	cluster_expect_exact(&c, 3, true);
 	for (size_t t = 0; t < 3;
 	     t++) /* who hears of a step late has the old list in its link state: an edge may miss */
@@ -48,8 +48,9 @@ TEST(a_gate_that_warns_shares)
 {
 	struct cluster c;
 	char log[256];
-	cluster_launch_on(&c, 120, moving,
-			  "-n 6 --rounds 5 --verify --step-seconds 3 --set hidden=1 --set gate=warn");
+	cluster_launch_on(
+		&c, 120, moving,
+		"-n 6 --rounds 5 --verify --step-seconds 3 --set hidden_units=1 --set privacy_check=warn");
 	cluster_expect_exact(&c, 5, true);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 5); /* the star */
 	assert_int_equal(cluster_real(&c, 2, "edges"), 5); /* the line */
@@ -79,11 +80,12 @@ TEST(left_out_learners_come_back)
 {
 	struct cluster c;
 	char log[256];
-	cluster_launch_on(&c, 120,
-			  "learners 10\n"
-			  "step 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 1-10\n"
-			  "step 1-2 2-3 3-4 4-5 5-6 6-7 1-7 8-9 9-10 8-10\n",
-			  "-n 10 --rounds 6 --verify --step-seconds 20 --set hidden=1 --set quorum=majority");
+	cluster_launch_on(
+		&c, 120,
+		"learners 10\n"
+		"step 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 1-10\n"
+		"step 1-2 2-3 3-4 4-5 5-6 6-7 1-7 8-9 9-10 8-10\n",
+		"-n 10 --rounds 6 --verify --step-seconds 20 --set hidden_units=1 --set quorum=majority");
 	cluster_expect_exact(&c, 6, true);
 	uint32_t seven = 0, ten = 0;
 	for (size_t t = 0; t < 6; t++) {
@@ -105,8 +107,9 @@ TEST(a_small_change_of_membership_is_said)
 {
 	struct cluster c;
 	char log[256];
-	cluster_launch_on(&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 3-4 1-4\n",
-			  "-n 5 --rounds 4 --verify --step-seconds 20 --set hidden=1 --set quorum=majority");
+	cluster_launch_on(
+		&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 3-4 1-4\n",
+		"-n 5 --rounds 4 --verify --step-seconds 20 --set hidden_units=1 --set quorum=majority");
 	cluster_expect_exact(&c, 4, true);
 	cluster_path(&c, 5, 1, "log.jsonl", log, sizeof log);
 	assert_true(process_count(log, "since the last round 0 came and 1 left (learner-05 (5))") >= 1);
@@ -169,7 +172,8 @@ TEST(a_walk_is_exact_in_every_round)
 	write_trace(trace);
 	import_trace(trace, schedule);
 	snprintf(arguments, sizeof arguments,
-		 "--rounds %d --verify --step-seconds 1 --set hidden=1 --topology %s", WALK_ROUNDS, schedule);
+		 "--rounds %d --verify --step-seconds 1 --set hidden_units=1 --topology %s", WALK_ROUNDS,
+		 schedule);
 	cluster_launch(&c, 600, arguments);
 	cluster_expect_exact(&c, WALK_ROUNDS, true);
 	for (size_t t = 0; t < WALK_ROUNDS; t++)

@@ -27,7 +27,7 @@ static void expect_restarts(const struct cluster *c, int restarts)
 TEST(killed_while_training)
 {
 	struct cluster c;
-	cluster_start(&c, "-n 4 --rounds 3 --verify --set hidden=1 --set epochs=60");
+	cluster_start(&c, "-n 4 --rounds 3 --verify --set hidden_units=1 --set epochs=60");
 	expect_log(&c, 4, 3, "\"event\":\"committed\"");
 	cluster_kill(&c, 4, 3, SIGKILL);
 	cluster_wait(&c, 120);
@@ -50,7 +50,7 @@ TEST(killed_while_seeking)
 	assert_int_equal(write(fd, schedule, strlen(schedule)), strlen(schedule));
 	close(fd);
 	snprintf(arguments, sizeof arguments,
-		 "--rounds 2 --verify --step-seconds 5 --set hidden=1 --topology %s", path);
+		 "--rounds 2 --verify --step-seconds 5 --set hidden_units=1 --topology %s", path);
 	cluster_start(&c, arguments);
 	for (uint32_t i = 2; i <= 3; i++) {
 		expect_log(&c, 4, i, "\"event\":\"attempt_failed\"");
@@ -66,7 +66,7 @@ TEST(killed_while_seeking)
 TEST(killed_at_any_moment)
 {
 	struct cluster c;
-	cluster_launch(&c, 240, "-n 6 --rounds 12 --verify --chaos 6 --set hidden=1");
+	cluster_launch(&c, 240, "-n 6 --rounds 12 --verify --chaos 6 --set hidden_units=1");
 	cluster_expect_exact(&c, 12, true);
 	const json_t *chaos = json_object_get(c.summary, "chaos");
 	assert_true(json_integer_value(json_object_get(chaos, "kills")) >=

@@ -179,7 +179,7 @@ static void expect_mode(const struct cluster *c, const char *file, unsigned mode
 TEST(keys_are_nowhere_else)
 {
 	struct cluster c;
-	cluster_launch(&c, 60, "-n 3 --rounds 2 --set hidden=1");
+	cluster_launch(&c, 60, "-n 3 --rounds 2 --set hidden_units=1");
 	cluster_expect_exact(&c, 2, false);
 	seek_keys(&c);
 	search_folder(&c);
@@ -209,7 +209,7 @@ TEST(nor_while_it_runs)
 			      "--run-dir",
 			      c.run,
 			      "--set",
-			      "hidden=1",
+			      "hidden_units=1",
 			      "--set",
 			      "log_level=debug",
 			      NULL};
@@ -232,7 +232,7 @@ TEST(what_is_there_is_found)
 {
 	struct cluster c;
 	char path[512];
-	cluster_launch(&c, 60, "-n 3 --rounds 1 --set hidden=1");
+	cluster_launch(&c, 60, "-n 3 --rounds 1 --set hidden_units=1");
 	seek_keys(&c);
 	for (uint32_t i = 1; i <= LEARNERS; i++) {
 		size_t size, halves = 0;

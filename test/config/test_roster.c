@@ -1,5 +1,5 @@
-/* A roster that could be misread is refused, with the place of the mistake. A quoted word begins after its
- * quote. */
+/* Rosters: order, hash, and errors with the place of the mistake. The place of a quoted word is that behind
+ * its quote. */
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
 
@@ -78,6 +78,8 @@ TEST_WITH(refuses_repetition, folder_enter, folder_leave)
 {
 	expect_error(A LINE("1", "b", "h:1", KEY_B), "r.yaml:2:8: id 1 is repeated; 'a' has it");
 	expect_error(A LINE("2", "a", "h:1", KEY_B), "r.yaml:2:17: name 'a' is repeated; learner 1 has it");
+	expect_error(A LINE("2", "b", "10.0.0.1:7400", KEY_B),
+		     "r.yaml:2:30: address '10.0.0.1:7400' is repeated; learner 1 has it");
 	expect_error(A B LINE("3", "c", "h:1", KEY_B), "r.yaml:3:42: key is repeated; learner 2 has it");
 }
 
@@ -134,7 +136,8 @@ TEST_WITH(takes_the_most, folder_enter, folder_leave)
 	FILE *file = fopen("big.yaml", "we");
 	assert_non_null(file);
 	for (unsigned i = SL_LEARNERS_MAX; i >= 1; i--)
-		fprintf(file, "- {id: %u, name: n%u, address: \"h:1\", key: \"sha256:%064x\"}\n", i, i, i);
+		fprintf(file, "- {id: %u, name: n%u, address: \"h:%u\", key: \"sha256:%064x\"}\n", i, i, i,
+			i);
 	fclose(file);
 	assert_int_equal(sl_roster_load("big.yaml", &roster, NULL), SL_OK);
 	assert_int_equal(roster.size, SL_LEARNERS_MAX);

@@ -159,7 +159,7 @@ TEST(test_few)
 	sl_sim_free(sim);
 }
 
-/* --- gate: warn --- */
+/* --- privacy_check: warn --- */
 
 /* The same words, in another place; and then it goes on. */
 static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_reason reason)

@@ -95,9 +95,9 @@ static void read_config(struct fake *f, const char *path)
 	while (fgets(line, sizeof line, in) != NULL) {
 		sscanf(line, "id: %u", &f->id);
 		sscanf(line, "rounds: %u", &f->rounds);
-		sscanf(line, "hidden: %u", &f->hidden_units);
+		sscanf(line, "hidden_units: %u", &f->hidden_units);
 		sscanf(line, "run: %63s", f->run);
-		f->encoding_dump |= strcmp(line, "unsafe_reveal: true\n") == 0;
+		f->encoding_dump |= strcmp(line, "unsafe_dump_encoding: true\n") == 0;
 	}
 	fclose(in);
 	in = fopen("../roster.yaml", "r");
@@ -269,7 +269,8 @@ static void commit(struct fake *f)
 		fail_round(f);
 	if (faulty(f, "final")) {
 		record(f, "error", "fatal",
-		       json_pack("{s:I, s:s}", "round", round, "text", "the model is above its clip"));
+		       json_pack("{s:I, s:s}", "round", round, "text",
+				 "the model is above its clipping_range"));
 		exit(1);
 	}
 	if (faulty(f, "quit") && once())

@@ -75,13 +75,13 @@ TEST_WITH(test_plain_lines_in_a_pipe, setup, teardown)
 TEST_WITH(test_settings_reach_the_daemons, setup, teardown)
 {
 	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 2 --set sigma=2 --set rounds=1 --set silent_wait=3");
+	launcher_run(l, NULL, "-n 2 --set decimals=2 --set rounds=1 --set hello_timeout=3");
 	expect_status(l, 0);
 	expect_text(l->out, "1 of 1 round, all the same (exact by construction; --verify recomputes it); MSE "
 			    "0.500000\n");
-	launcher_await(l, "run/learner-02/config.yaml", "sigma: 2\n");
+	launcher_await(l, "run/learner-02/config.yaml", "decimals: 2\n");
 	launcher_await(l, "run/learner-02/config.yaml", "rounds: 1\n");
-	launcher_await(l, "run/learner-02/config.yaml", "silent_wait: 3\n");
+	launcher_await(l, "run/learner-02/config.yaml", "hello_timeout: 3\n");
 }
 
 TEST_WITH(test_words_for_a_shell, setup, teardown)
@@ -360,24 +360,24 @@ TEST_WITH(test_bad_input, setup, teardown)
 		const char *arguments, *error;
 	} cases[] = {
 		{"--set nonsense=1", "unknown key 'nonsense'"},
-		{"--set p=1020432", "not a prime"},
-		{"--set p=101", "p = 101 is too small for 10 learners"},
-		{"--set sigma=12 --set mixing=metropolis", "no p up to 2^44 is large enough"},
-		{"--set sigma=12 --set clip=1e9", "no p up to 2^61 is large enough"},
-		{"--set p=2305843009213693951 --set mixing=metropolis",
+		{"--set modulus=1020432", "not a prime"},
+		{"--set modulus=101", "modulus 101 is too small for 10 learners"},
+		{"--set decimals=12 --set mixing=metropolis", "no modulus up to 2^44 is large enough"},
+		{"--set decimals=12 --set clipping_range=1e9", "no modulus up to 2^61 is large enough"},
+		{"--set modulus=2305843009213693951 --set mixing=metropolis",
 		 "too large: mixing: metropolis goes up to 2^44"},
 		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
 		{"--set quorum=2", "majority"},
-		{"--set weight=samples", "max_weight"},
+		{"--set weighting=samples", "max_weight"},
 		{"--data nowhere", "data: nowhere: No such file"},
 		{"--topology nowhere", "nowhere: neither a file nor a topology"},
 		{"--topology regular:11", "regular:11: "},
 		{"--topology bad.txt", "bad.txt:3: malformed edge \"2_3\""},
 		{"--topology never.txt", "never.txt: no step can commit"},
 		{"--topology never.txt -n 4", "never.txt: the schedule has 3 learners; -n 4 does not fit"},
-		{"--set unsafe_reveal=true", "--set unsafe_reveal=true: use --verify\n"},
-		{"--verify --set unsafe_reveal=false", "--set unsafe_reveal=false: use --verify\n"},
-		{"--set sigma=3 --set sigma=2", "--set sigma=2: there is a --set sigma=3 too\n"},
+		{"--set unsafe_dump_encoding=true", "--set unsafe_dump_encoding=true: use --verify\n"},
+		{"--verify --set unsafe_dump_encoding=false", "--set unsafe_dump_encoding=false: use --verify\n"},
+		{"--set decimals=3 --set decimals=2", "--set decimals=2: there is a --set decimals=3 too\n"},
 		{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
 		{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},
 		{"--data digits --set data=digits", "--set data=digits: there is a --data too\n"},
@@ -386,7 +386,7 @@ TEST_WITH(test_bad_input, setup, teardown)
 		{"--data .", ": no train-images-idx3-ubyte"},
 		{"--data few", "images are too few for 10 learners"},
 		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
-		{"--data few -n 2 --set split=label", "no train-labels-idx1-ubyte"},
+		{"--data few -n 2 --set split=by_label", "no train-labels-idx1-ubyte"},
 		{"--chaos 0", "--chaos 0: must be"},
 		{"--chaos 3 --no-restart", "--chaos and --no-restart: who is killed must be started again"},
 		{"extra", "starling launch: unexpected argument 'extra'"},

@@ -125,7 +125,8 @@ TEST_WITH(test_verdict_on_a_round, setup, teardown)
 	struct launcher *l = *state;
 	launcher_run(l, "1:final:2", "-n 2 --rounds 3");
 	expect_status(l, 1);
-	expect_text(l->err, "learner-01 (1) ended with status 1 in round 2: the model is above its clip");
+	expect_text(l->err,
+		    "learner-01 (1) ended with status 1 in round 2: the model is above its clipping_range");
 	expect_restarts(l, 0);
 }
 
@@ -148,7 +149,7 @@ TEST_WITH(test_last_words_are_of_the_last_start, setup, teardown)
 TEST_WITH(test_commit_that_was_not_said, setup, teardown)
 {
 	struct launcher *l = *state;
-	launcher_run(l, "2:mute:2", "-n 3 --rounds 3 --verify --set hidden=1");
+	launcher_run(l, "2:mute:2", "-n 3 --rounds 3 --verify --set hidden_units=1");
 	expect_status(l, 0);
 	expect_exact(l, "+++");
 	expect_restarts(l, 1);
@@ -157,7 +158,7 @@ TEST_WITH(test_commit_that_was_not_said, setup, teardown)
 TEST_WITH(test_last_commit_that_was_not_said, setup, teardown)
 {
 	struct launcher *l = *state;
-	launcher_run(l, "2:mute:2", "-n 2 --rounds 2 --set hidden=1");
+	launcher_run(l, "2:mute:2", "-n 2 --rounds 2 --set hidden_units=1");
 	expect_status(l, 0);
 	expect_exact(l, "++");
 }

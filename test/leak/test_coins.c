@@ -231,7 +231,7 @@ static void expect_once(const struct long_vector *v)
 	free(used);
 }
 
-/* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second
+/* Of `randomness: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second
  * attempt. */
 TEST(from_the_system)
 {

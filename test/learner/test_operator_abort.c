@@ -51,7 +51,8 @@ static void make(const struct site *s, int i, uint16_t port)
 	snprintf(text, sizeof text,
 		 "run: lost\nid: %d\nroster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: "
 		 "control.sock\nlog: log.jsonl\n"
-		 "rounds: 1\nhidden: 1\nquorum: majority\nlinger: 1\nin_range: told\nsilent_wait: 5\n",
+		 "rounds: 1\nhidden_units: 1\nquorum: majority\nserve_after_end: 1\nneighbours: "
+		 "control\nhello_timeout: 5\n",
 		 i);
 	write_text(path, "w", text);
 }

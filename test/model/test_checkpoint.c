@@ -128,8 +128,10 @@ TEST_WITH(one_round_of_the_own_run, folder_setup, folder_teardown)
 	write_round(*state, "b", 10);
 	folder_put(*state, "round-000012.safetensors", "damaged", 7);
 	assert_int_equal(sl_checkpoint_read(*state, "a", 10, N, &c, model, &error), SL_ERR_NOTFOUND);
-	assert_string_equal(error.text,
-			    folder_path(*state, "round-000010.safetensors: is gone, or of another run"));
+	assert_string_equal(
+		error.text,
+		folder_path(*state,
+			    "round-000010.safetensors: the checkpoint is missing or belongs to another run"));
 	assert_int_equal(sl_checkpoint_read(*state, "a", 11, N, &c, model, &error), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_checkpoint_read(*state, "a", 12, N, &c, model, &error), SL_ERR_FORMAT);
 	assert_int_equal(c.round, 77);
@@ -159,8 +161,8 @@ TEST_WITH(cut_files_are_refused, folder_setup, folder_teardown)
 	expect_damage(*state, bytes, 0, "shorter than a header");
 	expect_damage(*state, bytes, 7, "shorter than a header");
 	expect_damage(*state, bytes, 100, "shorter than its header");
-	expect_damage(*state, bytes, size - 1, "the file's size is not what its header says");
-	expect_damage(*state, bytes, size + 1, "the file's size is not what its header says");
+	expect_damage(*state, bytes, size - 1, "the size of the file does not match its header");
+	expect_damage(*state, bytes, size + 1, "the size of the file does not match its header");
 	free(bytes);
 }
 
@@ -248,8 +250,8 @@ TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 	int rc = sl_checkpoint_write(*state, &c, floats, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; see "
-							    "to the disk, then start the learner again"));
+	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; check "
+							    "the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 }
 

@@ -136,6 +136,20 @@ TEST_WITH(packed_and_plain_are_equal, folder_setup, folder_teardown)
 	sl_images_dataset_free(&plain);
 }
 
+TEST_WITH(a_file_is_no_folder, folder_setup, folder_teardown)
+{
+	char path[256];
+	struct sl_deal deal = {SL_SPLIT_IID, 0, 1};
+	struct sl_dataset set;
+	struct sl_error error = {0};
+	put_images(*state, TRAIN, 20);
+	snprintf(path, sizeof path, "%s", folder_path(*state, TRAIN));
+	assert_int_equal(sl_images_dataset_load(path, &deal, &set, &error), SL_ERR_INVALID);
+	assert_non_null(
+		strstr(error.text,
+		       "train-images-idx3-ubyte: not a folder; data must name the folder of the IDX files"));
+}
+
 TEST_WITH(nothing_there, folder_setup, folder_teardown)
 {
 	struct sl_deal deal = {SL_SPLIT_IID, 0, 1};

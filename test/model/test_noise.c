@@ -12,8 +12,10 @@
 
 static float *trained(double clipping_range, uint64_t seed, uint32_t rank, uint64_t draw)
 {
-	struct sl_settings s = {
-		.trainer = SL_TRAINER_NOISE, .size = SIZE, .clipping_range = clipping_range, .seed = seed};
+	struct sl_settings s = {.trainer = SL_TRAINER_NOISE,
+				.noise_parameters = SIZE,
+				.clipping_range = clipping_range,
+				.seed = seed};
 	struct sl_trainer *t;
 	struct sl_training result = {0};
 	atomic_uint progress = 0;
@@ -71,7 +73,7 @@ TEST(the_bound_is_no_rounded_clip)
 
 TEST(knows_no_error)
 {
-	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = 1, .clipping_range = 1};
+	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .noise_parameters = 1, .clipping_range = 1};
 	struct sl_trainer *t;
 	float model[1] = {1};
 	double mse = 0;

@@ -117,7 +117,7 @@ TEST(test_ways)
 #define LEARNERS 6u
 #define FLOATS 40u
 static const uint32_t coordinates[] = {0, 7, 39};
-static const char *const set[] = {"rounds=2", "sigma=3", "clip=5", "p=1020431", NULL};
+static const char *const set[] = {"rounds=2", "decimals=3", "clipping_range=5", "modulus=1020431", NULL};
 static const struct sl_run_plan plan = {.what = "a run",
 					.learners = LEARNERS,
 					.parameters = FLOATS,

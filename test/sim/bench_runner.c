@@ -87,7 +87,7 @@ static double kernel_us(void)
 static void quickest(const struct sl_schedule *schedule, double seconds[static SL_PHASE_COUNT],
 		     double *deliver_s)
 {
-	static const char *const set[] = {"rounds=7", "k=200", "mixing=metropolis"};
+	static const char *const set[] = {"rounds=7", "iterations=200", "mixing=metropolis"};
 	struct sl_settings settings;
 	struct sl_error error = {0};
 	struct sl_runner *runner;

@@ -95,7 +95,7 @@ static int run(const struct sl_schedule *schedule, const char *settings_text, ui
 	       struct course *course, struct sl_error *error)
 {
 	static const uint32_t coordinates[] = {0, PARAMETERS};
-	const char *set[8] = {"rounds=3", "gate=warn"};
+	const char *set[8] = {"rounds=3", "privacy_check=warn"};
 	char text[256];
 	size_t count = 2;
 	struct sl_settings settings;
@@ -153,9 +153,11 @@ TEST(test_topologies)
 /* Field, encoding, coins, a K that is given: the sum is the sum. */
 TEST(test_settings)
 {
-	static const char *const texts[] = {"sharing=additive",	 "sharing=seeded", "encoding=literal sigma=6",
-					    "k=90 k_rule=fixed", "p=2147483647",   "clip=1 clip_policy=clamp",
-					    "quorum=majority",	 "degree_max=4"};
+	static const char *const texts[] = {
+		"sharing=additive",	     "sharing=seeded",
+		"encoding=paper decimals=6", "iterations=90 iterations_rule=exactly",
+		"modulus=2147483647",	     "clipping_range=1 clipping=clamp",
+		"quorum=majority",	     "max_degree=4"};
 	struct sl_schedule schedule;
 	schedule_of("nearest:6", 1, &schedule);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -186,7 +188,7 @@ TEST(test_repeatable)
 TEST(test_estimate)
 {
 	static const char *const texts[] = {"mixing=metropolis",
-					    "mixing=metropolis encoding=literal sigma=8"};
+					    "mixing=metropolis encoding=paper decimals=8"};
 	struct sl_schedule schedule;
 	schedule_of("ring", 1, &schedule);
 	for (size_t i = 0; i < 2; i++) {
@@ -226,7 +228,8 @@ TEST(test_refused)
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	schedule_of("ring", 1, &schedule);
-	assert_int_equal(run(&schedule, "gate=refuse tolerance=2", 1, &course, &error), SL_ERR_REFUSED);
+	assert_int_equal(run(&schedule, "privacy_check=enforce tolerance=2", 1, &course, &error),
+			 SL_ERR_REFUSED);
 	assert_string_equal(error.text, "no round committed in 3 steps");
 	assert_true(course.failures[SL_REASON_TOLERANCE] > 0);
 	assert_int_equal(course.commits, 0);
@@ -262,11 +265,11 @@ TEST(test_bad_options)
 	struct sl_settings settings;
 	struct sl_error error = {0};
 	static const char *const set[] = {"quorum=20"};
-	static const char *const wrong[] = {"simga=3"};
+	static const char *const wrong[] = {"decimls=3"};
 	struct sl_schedule schedule;
 	schedule_of("ring", 1, &schedule);
 	assert_int_equal(sl_runner_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
-	assert_string_equal(error.text, "--set simga=3: unknown key 'simga'; did you mean 'sigma'?");
+	assert_string_equal(error.text, "--set decimls=3: unknown key 'decimls'; did you mean 'decimals'?");
 	assert_int_equal(sl_runner_settings(set, 1, &schedule, &settings, &error), SL_OK);
 	struct sl_runner_options options = {
 		.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};

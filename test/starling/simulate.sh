@@ -15,7 +15,7 @@ status() {
 	"$starling" simulate "$@" >out 2>err || code=$?
 	echo "$code"
 }
-noise="--set trainer=noise --set size=20"
+noise="--set trainer=noise --set noise_parameters=20"
 
 [ "$(status --help)" = 0 ] || fail "--help"
 grep -q "Examples:" out || fail "--help shows no examples"
@@ -48,8 +48,8 @@ CHECK
 grep -q "  same, metropolis with mu 0.000000$" out || fail "no engine and no mu: $(cat out)"
 
 # Twice the same, and what launch does.
-waits="--set stall_wait=600 --set ready_wait=600 --set settle_wait=600" # a daemon that fails on the way may train again
-one="-n 4 --rounds 2 --set hidden=1 --seed 5 $waits"
+waits="--set stall_timeout=600 --set prepare_timeout=600 --set confirm_timeout=600" # a daemon that fails on the way may train again
+one="-n 4 --rounds 2 --set hidden_units=1 --seed 5 $waits"
 mkdir b # and a is made
 # shellcheck disable=SC2086
 [ "$(status $one --save a)" = 0 ] || fail "a model: $(cat out err)"
@@ -64,7 +64,7 @@ tail -c $bytes run/learner-03/state/round-000002.safetensors | cmp - simulated |
 
 # Every engine comes to the same; by tree on a star 5 vectors go up, 5 down and one to a keeper, and nothing is made good afterwards.
 for engine in exact metropolis tree auto; do
-	[ "$(status -n 6 --topology star --rounds 1 --set trainer=noise --set size=100000 --set gate=warn --set sharing=seeded \
+	[ "$(status -n 6 --topology star --rounds 1 --set trainer=noise --set noise_parameters=100000 --set privacy_check=warn --set sharing=seeded \
 		--set mixing=$engine --save . --csv $engine.csv --verify)" = 0 ] || fail "$engine: $(cat out err)"
 	tail -c 400000 round-000001.safetensors >$engine.model # its head names the view, which is another one
 	cmp $engine.model exact.model || fail "$engine: another model"
@@ -83,11 +83,11 @@ while IFS='|' read -r arguments why; do
 done <<'WRONG'
 -n 1|must be a whole number from 2
 extra|unexpected argument
---set simga=3|did you mean 'sigma'
+--set decimls=3|did you mean 'decimals'
 --set rounds=3 --rounds 3|there is a --rounds too
 --topology nowhere|neither a file nor a topology
 --data nowhere|nowhere
---set p=101|too small
+--set modulus=101|too small
 --set quorum=2|less than a majority
 --save made --csv nowhere/x|No such file
 --csv nowhere/x|No such file
@@ -96,13 +96,13 @@ extra|unexpected argument
 WRONG
 [ ! -e made ] || fail "a folder without a model is left"
 cp rounds.csv kept
-[ "$(status --csv rounds.csv --set simga=3)" = 2 ] || fail "bad setting"
+[ "$(status --csv rounds.csv --set decimls=3)" = 2 ] || fail "bad setting"
 cmp rounds.csv kept || fail "a bad setting costs the last file"
 
 # A run that cannot commit ends, and says why.
-[ "$(status -n 6 --rounds 2 --set hidden=1 --set clip=0.0001)" = 1 ] || fail "a model beyond clip is taken"
+[ "$(status -n 6 --rounds 2 --set hidden_units=1 --set clipping_range=0.0001)" = 1 ] || fail "a model beyond clipping_range is taken"
 grep -q "exceeds clipping_range 0.0001" err || fail "no reason: $(cat err)"
-[ "$(status -n 60 --topology line --set gate=warn --rounds 1 --set sigma=8 --set mixing=metropolis --set trainer=noise --set size=3)" = 1 ] || fail "no width"
+[ "$(status -n 60 --topology line --set privacy_check=warn --rounds 1 --set decimals=8 --set mixing=metropolis --set trainer=noise --set noise_parameters=3)" = 1 ] || fail "no width"
 grep -q "no round committed in 3 steps.*fractional bits" err || fail "no reason: $(cat err)"
 
 # Interrupted: what was done is shown.

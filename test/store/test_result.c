@@ -257,7 +257,7 @@ TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 		assert_string_equal(
 			error.text,
 			folder_path(*state, THIRD
-				    ": Input/output error; see to the disk, then start the learner again"));
+				    ": Input/output error; check the disk, then start the learner again"));
 		assert_true(there(*state, "result-000002.safetensors"));
 		assert_false(there(*state, THIRD ".tmp"));
 		assert_int_equal(there(*state, THIRD), file_then_folder);
@@ -279,7 +279,7 @@ TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 	assert_int_equal(rc, SL_ERR_IO);
 	assert_string_equal(
 		error.text,
-		folder_path(*state, THIRD ": File too large; see to the disk, then start the learner again"));
+		folder_path(*state, THIRD ": File too large; check the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 	assert_true(there(*state, "result-000002.safetensors"));
 }

@@ -115,7 +115,7 @@ TEST_WITH(cut_anywhere, folder_setup, folder_teardown)
 			expect_bytes(*state, copy, n,
 				     n < 8	? "shorter than a header"
 				     : n < data ? "shorter than its header"
-						: "the file's size is not what its header says");
+						: "the size of the file does not match its header");
 		}
 		free(copy);
 	}

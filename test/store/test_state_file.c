@@ -194,7 +194,7 @@ TEST_WITH(a_file_that_is_gone_is_not_used_again, setup, folder_teardown)
 	assert_int_equal(unlink(folder_path(*state, FILE_7_2)), 0);
 	assert_int_equal(sl_state_file_reuse(&state_file, 9, 1, &error), SL_ERR_IO);
 	assert_string_equal(error.text,
-			    folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
+			    folder_path(*state, FILE_7_2 ": No such file or directory; check the disk, then "
 							 "start the learner again"));
 	sl_state_file_close(&state_file);
 }
@@ -211,9 +211,9 @@ TEST_WITH(a_full_disk_is_an_error, setup, folder_teardown)
 	for (int call = 0; call < 2; call++) {
 		fails = call;
 		assert_int_equal(sl_state_file_sync(&state_file, 1, &error), SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, FILE_7_2
-							    ": Input/output error; see to the disk, then "
-							    "start the learner again"));
+		assert_string_equal(error.text,
+				    folder_path(*state, FILE_7_2 ": Input/output error; check the disk, then "
+								 "start the learner again"));
 	}
 	sl_state_file_close(&state_file);
 }
@@ -227,7 +227,7 @@ TEST_WITH(no_folder, setup, folder_teardown)
 	assert_int_equal(sl_state_file_open(&state_file, folder, 7, 2, 3, SLOT, &error), SL_ERR_IO);
 	assert_string_equal(error.text,
 			    folder_path(*state,
-					"no/" FILE_7_2 ": No such file or directory; see to the disk, then "
+					"no/" FILE_7_2 ": No such file or directory; check the disk, then "
 					"start the learner again"));
 	assert_int_equal(state_file.t, 0);
 }

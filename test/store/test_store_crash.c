@@ -306,7 +306,7 @@ static void expect_one_line(const char *folder, const struct sl_error *error)
 {
 	static const char *const ends[] = {
 		"the disk is full; make room, then start the learner again",
-		"disk I/O error; see to the disk, then start the learner again",
+		"disk I/O error; check the disk, then start the learner again",
 	};
 	char text[128];
 	assert_int_equal(error->code, SL_ERR_IO);
@@ -383,7 +383,7 @@ TEST_WITH(no_file_may_grow, folder_setup, folder_teardown)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
 	assert_string_equal(error.text,
-			    folder_path(*state, DATABASE ": File too large; see to the disk, then start the "
+			    folder_path(*state, DATABASE ": File too large; check the disk, then start the "
 							 "learner again"));
 	sl_store_close(store);
 	store = open_made(*state);
@@ -468,12 +468,13 @@ TEST_WITH(it_may_not_be_written, folder_setup, folder_teardown)
 	begin(*state, 4);
 	as_nobody(*state, true);
 	expect_unwritable(*state, "lock", 0400,
-			  "lock: Permission denied; the learner must be able to write here");
-	expect_unwritable(*state, DATABASE, 0400,
-			  DATABASE
-			  ": attempt to write a readonly database; the learner must be able to write here");
+			  "lock: Permission denied; give the learner permission to write there");
+	expect_unwritable(
+		*state, DATABASE, 0400,
+		DATABASE
+		": attempt to write a readonly database; give the learner permission to write there");
 	expect_unwritable(*state, DATABASE, 0,
-			  DATABASE ": Permission denied; the learner must be able to write here");
+			  DATABASE ": Permission denied; give the learner permission to write there");
 	expect_unwritable(*state, DATABASE "-journal", 0400, NULL);
 	remove(folder_path(*state, DATABASE "-journal"));
 	expect_unwritable(*state, "", 0500, NULL);
@@ -487,7 +488,7 @@ TEST_WITH(nor_be_made, folder_setup, folder_teardown)
 {
 	as_nobody(*state, true);
 	expect_unwritable(*state, "", 0500,
-			  "lock: Permission denied; the learner must be able to write here");
+			  "lock: Permission denied; give the learner permission to write there");
 	assert_int_equal(folder_count(*state), 0);
 	as_nobody(*state, false);
 }

@@ -241,15 +241,15 @@ TEST_WITH(a_failed_fsync_names_nothing, setup, folder_teardown)
 {
 	fsyncs_left = 0;
 	expect_open(*state, SL_ERR_IO,
-		    DATABASE ": Input/output error; see to the disk, then start the learner again");
+		    DATABASE ": Input/output error; check the disk, then start the learner again");
 	assert_false(there(*state, DATABASE));
 	fsyncs_left = 1;
 	expect_open(*state, SL_ERR_IO,
-		    DATABASE ": Input/output error; see to the disk, then start the learner again");
+		    DATABASE ": Input/output error; check the disk, then start the learner again");
 	put_count(*state, "41\n");
 	fsyncs_left = 0;
 	expect_open(*state, SL_ERR_IO,
-		    "incarnation: Input/output error; see to the disk, then start the learner again");
+		    "incarnation: Input/output error; check the disk, then start the learner again");
 	expect_incarnation(*state, 43); /* that start was counted */
 }
 

@@ -15,8 +15,8 @@
 #define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
 
 /* These differ between learners, or the launcher cannot work without its own value. */
-static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity", "state",
-				       "control", "log",    "log_format", "in_range"};
+static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity",  "state",
+				       "control", "log",    "log_format", "neighbours"};
 
 static bool is_of(const char *key, const char *assignment)
 {
@@ -27,7 +27,7 @@ static bool is_of(const char *key, const char *assignment)
 static int check_override(const char *assignment, struct sl_error *error)
 {
 	size_t length = strcspn(assignment, "=");
-	if (is_of("unsafe_reveal",
+	if (is_of("unsafe_dump_encoding",
 		  assignment)) /* whoever only sets it would have nobody to delete the secrets */
 		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
 	int rc = sl_settings_check(assignment, error);
@@ -151,14 +151,15 @@ static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t lea
 	const struct sl_settings *s = &plan->settings;
 	char would[96] = "", need[32] = "is beyond 2^64";
 	if (decimals_most >= 0)
-		snprintf(would, sizeof would, "; sigma %d would do", decimals_most);
+		snprintf(would, sizeof would, "; decimals of at most %d would do", decimals_most);
 	if (least != UINT64_MAX)
 		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
-	return sl_err_set(error, SL_ERR_INVALID,
-			  "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
-			  "would do %s%s",
-			  p, plan->learners, s->decimals, s->clipping_range,
-			  (unsigned long long)s->max_weight, need, would);
+	return sl_err_set(
+		error, SL_ERR_INVALID,
+		"%s for %u learners with decimals %u, clipping_range %g and max_weight %llu: the least that "
+		"would do %s%s",
+		p, plan->learners, s->decimals, s->clipping_range, (unsigned long long)s->max_weight, need,
+		would);
 }
 
 static int check_field(struct sl_plan *plan, struct sl_error *error)
@@ -170,18 +171,20 @@ static int check_field(struct sl_plan *plan, struct sl_error *error)
 	uint64_t least = 0;
 	int decimals_most = -1;
 	char text[96];
-	plan->p = s->p != 0 ? s->p : sl_encoding_modulus(&encoding, plan->learners, s->max_weight, bits);
+	plan->p = s->modulus != 0 ? s->modulus
+				  : sl_encoding_modulus(&encoding, plan->learners, s->max_weight, bits);
 	if (plan->p > most)
-		return sl_err_set(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "modulus %llu is too large: mixing: %s goes up to 2^%u",
 				  (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
 	if (sl_encoding_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight,
 			      &least, &decimals_most) &&
 	    plan->p > plan->learners)
 		return SL_OK;
 	if (plan->p == 0)
-		snprintf(text, sizeof text, "no p up to 2^%u is large enough", bits);
+		snprintf(text, sizeof text, "no modulus up to 2^%u is large enough", bits);
 	else
-		snprintf(text, sizeof text, "p = %llu is too small", (unsigned long long)plan->p);
+		snprintf(text, sizeof text, "modulus %llu is too small", (unsigned long long)plan->p);
 	return explain_bound(plan, text, least, decimals_most, error);
 }
 
@@ -221,10 +224,10 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		{"rounds", rounds},
 		{"data", data},
 		{"seed", seed},
-		{"degree_max", degree},
-		{"silent_wait",
+		{"max_degree", degree},
+		{"hello_timeout",
 		 "10"}, /* the radio names peers that a busy machine may take a while to link */
-		{"unsafe_reveal", o->verify ? "true" : "false"},
+		{"unsafe_dump_encoding", o->verify ? "true" : "false"},
 	};
 	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set,
 				  o->sets, error);

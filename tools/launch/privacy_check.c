@@ -12,7 +12,7 @@ struct check {
 };
 
 /* Count the step, and warn if it is refused. A step that is not connected was warned of before. */
-static int sl_sim_check_step(struct check *check, uint32_t step, struct sl_progress *progress)
+static int check_step(struct check *check, uint32_t step, struct sl_progress *progress)
 {
 	char why[1024];
 	uint64_t c = check->plan->settings.tolerance;
@@ -27,7 +27,7 @@ static int sl_sim_check_step(struct check *check, uint32_t step, struct sl_progr
 	if (check->refused++ < WARNINGS_MOST)
 		sl_progress_line(
 			progress, "warning: step %u will be %s: %s", step + 1,
-			check->plan->settings.privacy_check_warns ? "logged as not private" : "refused", why);
+			check->plan->settings.privacy_check == SL_PRIVACY_WARN ? "logged as not private" : "refused", why);
 	return SL_OK;
 }
 
@@ -38,12 +38,12 @@ static int conclude(const struct check *check, struct sl_progress *progress, str
 	if (check->refused > WARNINGS_MOST)
 		sl_progress_line(progress, "warning: and %u more of the %u steps",
 				 check->refused - WARNINGS_MOST, plan->schedule.steps);
-	if (check->refused < check->connected || check->refused == 0 || plan->settings.privacy_check_warns)
+	if (check->refused < check->connected || check->refused == 0 || plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "no step of %s tolerates %u colluding learner%s, so every round would be refused: "
 			  "add links with starling "
-			  "topology augment, or share all the same with --set gate=warn",
+			  "topology augment, or share all the same with --set privacy_check=warn",
 			  plan->topology, c, c == 1 ? "" : "s");
 }
 
@@ -52,10 +52,10 @@ static int refuse_few(const struct sl_plan *plan, struct sl_error *error)
 	char why[256];
 	const struct sl_privacy_refusal few = {
 		.privacy = SL_PRIVACY_FEW, .learners = plan->learners, .c = plan->settings.tolerance};
-	if (plan->settings.privacy_check_warns)
+	if (plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	sl_privacy_text(&few, why, sizeof why);
-	return sl_err_set(error, SL_ERR_REFUSED, "%s; --set gate=warn shares all the same", why);
+	return sl_err_set(error, SL_ERR_REFUSED, "%s; --set privacy_check=warn shares all the same", why);
 }
 
 int sl_plan_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
@@ -68,7 +68,7 @@ int sl_plan_privacy_check(struct sl_plan *plan, struct sl_progress *progress, st
 		return refuse_few(plan, error);
 	int rc = sl_figures_open(&check.figures, &plan->schedule, &request);
 	for (uint32_t step = 0; rc == SL_OK && step < plan->schedule.steps; step++)
-		rc = sl_sim_check_step(&check, step, progress);
+		rc = check_step(&check, step, progress);
 	sl_figures_close(&check.figures);
 	return rc == SL_OK ? conclude(&check, progress, error)
 			   : sl_err_set(error, rc, "the privacy check: %s", sl_err_text(rc));

@@ -89,7 +89,7 @@ static int write_config(const struct sl_run_folder *folder, uint32_t index,
 	fprintf(text.out, "# %s, written by starling launch\nid: %u\n", name, index + 1);
 	fputs("roster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: "
 	      "log.jsonl\n"
-	      "log_format: json\nin_range: told\n",
+	      "log_format: json\nneighbours: control\n",
 	      text.out);
 	put_settings(text.out, settings, count, overrides, override_count);
 	return text_write(&text, folder, file, error);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEGREE_USUAL 16u /* default of the setting degree_max */
+#define DEGREE_USUAL 16u /* of the setting max_degree */
 
 void sl_schedule_init(struct sl_schedule *schedule, uint32_t learners)
 {

@@ -39,7 +39,7 @@ static inline const struct sl_edge *sl_schedule_edges(const struct sl_schedule *
 	return s->edges + s->start[step];
 }
 
-/* Return the setting degree_max with which no overlay thins the schedule. */
+/* The setting max_degree with which it is played as it is, and not thinned by an overlay. */
 uint32_t sl_schedule_degree_max(const struct sl_schedule *schedule);
 
 /* Read the text form. Errors give name and line; *schedule is closed after an error. */

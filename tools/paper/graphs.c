@@ -58,10 +58,11 @@ static void check_view(struct sl_paper *r, const struct sl_six *one)
 static int mix_one(struct sl_paper *r, struct sl_six *one, struct sl_error *error)
 {
 	static char p[32];
-	static const char *const set[] = {"rounds=1", "sigma=3", "clip=5", "gate=warn", p, NULL};
+	static const char *const set[] = {"rounds=1", "decimals=3", "clipping_range=5", "privacy_check=warn",
+					  p,	      NULL};
 	bool brief = one->k > K_LONG || r->options.quick;
 	uint32_t floats = brief ? FLOATS_LONG : FLOATS, count = brief ? FLOATS_LONG : WATCHED;
-	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
+	snprintf(p, sizeof p, "modulus=%" PRIu64, SL_PAPER_P);
 	for (uint32_t c = 0; c < count; c++)
 		one->coordinates[c] = c * (floats / count);
 	one->plan = (struct sl_run_plan){.what = one->name,

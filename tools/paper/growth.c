@@ -41,10 +41,11 @@ static int run_once(struct sl_paper *r, const struct growth *g, const struct poi
 		    struct sl_error *error)
 {
 	char topology[32], k[32];
-	const char *const set[] = {"rounds=2", "gate=warn", "p=2147483647", g->sharing, k, NULL};
+	const char *const set[] = {"rounds=2", "privacy_check=warn", "modulus=2147483647", g->sharing, k,
+				   NULL};
 	struct sl_schedule schedule;
 	snprintf(topology, sizeof topology, "regular:%u", p->neighbours);
-	snprintf(k, sizeof k, "k=%u", p->k);
+	snprintf(k, sizeof k, "iterations=%u", p->k);
 	sl_schedule_init(&schedule, LEARNERS);
 	int rc = sl_step_add(&schedule, topology, 1, error);
 	struct sl_run_plan plan = {.what = g->name,

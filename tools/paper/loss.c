@@ -32,12 +32,12 @@ struct curve {
 
 #define CURVES 7u
 static const struct curve plan[CURVES] = {{"floats", FLOATS, "", 32, {0}},
-					  {"weighted, σ = 3", WEIGHTED, "sigma=3", 32, {0}},
-					  {"literal, σ = 2", LITERAL, "sigma=2", 32, {0}},
-					  {"literal, σ = 4", LITERAL, "sigma=4", 32, {0}},
+					  {"weighted, σ = 3", WEIGHTED, "decimals=3", 32, {0}},
+					  {"paper, σ = 2", LITERAL, "decimals=2", 32, {0}},
+					  {"paper, σ = 4", LITERAL, "decimals=4", 32, {0}},
 					  {"floats", FLOATS, "", 1, {0}},
-					  {"weighted, σ = 3", WEIGHTED, "sigma=3", 1, {0}},
-					  {"literal, σ = 2", LITERAL, "sigma=2", 1, {0}}};
+					  {"weighted, σ = 3", WEIGHTED, "decimals=3", 1, {0}},
+					  {"paper, σ = 2", LITERAL, "decimals=2", 1, {0}}};
 #define OF_LARGE 4u /* the first curves are of 32 hidden units, the others of the paper's one */
 
 struct losses {
@@ -143,17 +143,17 @@ static int measure(const struct losses *w, struct curve *c, struct sl_paper *own
 	const char *const set[] = {rounds,
 				   hidden_units,
 				   data,
-				   "p=2147483647",
+				   "modulus=2147483647",
 				   "sharing=additive",
-				   "gate=warn",
+				   "privacy_check=warn",
 				   w->r->options.quick ? "epochs=1" : "epochs=5",
-				   c->way == LITERAL ? "encoding=literal" : "encoding=weighted",
+				   c->way == LITERAL ? "encoding=paper" : "encoding=weighted",
 				   c->way == FLOATS ? NULL : c->decimals,
 				   NULL};
 	struct sl_settings settings;
 	struct sl_trainer **trainers;
 	snprintf(rounds, sizeof rounds, "rounds=%u", w->rounds);
-	snprintf(hidden_units, sizeof hidden_units, "hidden=%u", c->hidden_units);
+	snprintf(hidden_units, sizeof hidden_units, "hidden_units=%u", c->hidden_units);
 	snprintf(data, sizeof data, "data=%s", w->r->options.data);
 	int rc = sl_runner_settings(set, sl_run_set_count(set), &w->schedule, &settings, error);
 	if (rc == SL_OK)
@@ -288,7 +288,7 @@ static void claim(struct losses *w, uint32_t floats)
 	char what[128];
 	bool trains = from - literal >= TRAINS * gain;
 	bool equal = fabs(last(w, floats + 1) - last(w, floats)) <= EQUALS * last(w, floats);
-	snprintf(what, sizeof what, "its encoding (literal) trains at σ = 2; h = %u, N = %u", c->hidden_units,
+	snprintf(what, sizeof what, "its encoding (paper) trains at σ = 2; h = %u, N = %u", c->hidden_units,
 		 w->learners);
 	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, trains), what, "σ = 2",
 		       "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, literal, w->rounds,
@@ -307,7 +307,7 @@ static int write_part(struct losses *w, struct sl_error *error)
 		     "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as "
 		     "floats; by rounds of this code "
 		     "with the encoding `weighted` (integers of σ digits, weights added up beside them); and "
-		     "with the paper's, `literal` "
+		     "with the paper's, `paper` "
 		     "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that "
 		     "keeps the integer part of a "
 		     "parameter, and little of it if N is large.",

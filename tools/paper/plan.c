@@ -92,7 +92,7 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	const struct sl_bench_daemons what = {.learners = c->learners,
 					      .size = c->floats,
 					      .topology = c->topology,
-					      .set = {mixing, sharing, "gate=warn"}};
+					      .set = {mixing, sharing, "privacy_check=warn"}};
 	if (sl_write_at(w->r, c->name, (double)i / w->count) != SL_OK)
 		return SL_PENDING;
 	int rc = sl_bench_launch(w->r->bench, &what, ROUNDS, w->r->bench->folder, &rows, error);

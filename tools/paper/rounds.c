@@ -238,13 +238,18 @@ static int play(struct rounds *w, struct sl_schedule *schedule, struct sl_traine
 static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct sl_error *error)
 {
 	char data[SL_PATH_BYTES + 8], p[32];
-	const char *const set[] = {
-		"rounds=6",  "hidden=1", "sigma=3", "clip=5",
-		"gate=warn", p,		 data,	    w->r->options.quick ? "epochs=1" : NULL,
-		NULL};
+	const char *const set[] = {"rounds=6",
+				   "hidden_units=1",
+				   "decimals=3",
+				   "clipping_range=5",
+				   "privacy_check=warn",
+				   p,
+				   data,
+				   w->r->options.quick ? "epochs=1" : NULL,
+				   NULL};
 	struct sl_settings settings;
 	struct sl_trainer **trainers;
-	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
+	snprintf(p, sizeof p, "modulus=%" PRIu64, SL_PAPER_P);
 	snprintf(data, sizeof data, "data=%s", w->r->options.data);
 	int rc = sl_runner_settings(set, sl_run_set_count(set), schedule, &settings, error);
 	if (rc == SL_OK)

@@ -53,11 +53,12 @@ static int settle(struct sl_run *run, struct sl_error *error)
 	run->encoding = (struct sl_encoding){.kind = s->encoding,
 					     .decimals = s->decimals,
 					     .clipping_range = s->clipping_range,
-					     .clamp = s->clamp,
+					     .clamp = s->clipping == SL_CLIPPING_CLAMP,
 					     .weight = 1,
 					     .weight_total = plan->learners};
-	rc = sl_field_init(&run->field, s->p);
-	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "p: %" PRIu64 ": %s", s->p, sl_err_text(rc));
+	rc = sl_field_init(&run->field, s->modulus);
+	return rc == SL_OK ? SL_OK
+			   : sl_err_set(error, rc, "modulus: %" PRIu64 ": %s", s->modulus, sl_err_text(rc));
 }
 
 int sl_run_open(struct sl_run *run, const struct sl_run_plan *plan, struct sl_error *error)

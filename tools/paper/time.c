@@ -55,10 +55,11 @@ static int measure(struct times *w, const char *what, uint32_t floats, uint32_t 
 		   struct sl_run *run, struct sl_error *error)
 {
 	char p[32], iterations[32];
-	const char *const set[] = {"rounds=3", "sigma=3", "clip=5",   "gate=warn",
-				   sharing,    p,	  iterations, NULL};
-	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
-	snprintf(iterations, sizeof iterations, "k=%u", k);
+	const char *const set[] = {"rounds=3",		 "decimals=3", "clipping_range=5",
+				   "privacy_check=warn", sharing,      p,
+				   iterations,		 NULL};
+	snprintf(p, sizeof p, "modulus=%" PRIu64, SL_PAPER_P);
+	snprintf(iterations, sizeof iterations, "iterations=%u", k);
 	struct sl_run_plan plan = {.what = what,
 				   .learners = w->learners,
 				   .parameters = floats,

@@ -34,9 +34,9 @@ int sl_runner_settings(const char *const *set, size_t count, const struct sl_sch
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	size_t own = 0;
 	if (schedule != NULL) {
-		snprintf(degree, sizeof degree, "degree_max=%u", sl_schedule_degree_max(schedule));
+		snprintf(degree, sizeof degree, "max_degree=%u", sl_schedule_degree_max(schedule));
 		all[own++] = degree;
-		all[own++] = "in_range=told";
+		all[own++] = "neighbours=control";
 	}
 	memcpy(all + own, set, count * sizeof *set);
 	int rc = sl_settings_assign(all, own + count, settings, error);
@@ -78,7 +78,7 @@ static int build_workspace(struct sl_runner *runner, uint32_t i)
 	l->random = runner->options.seed * UINT64_C(0xd1342543de82ef95) + i;
 	v->n = runner->options.parameters;
 	v->weight = 1;
-	v->clamp = runner->options.settings->clamp;
+	v->clamp = runner->options.settings->clipping == SL_CLIPPING_CLAMP;
 	v->source = draw_bytes;
 	v->source_context = &l->random;
 	v->trained = calloc(v->n, sizeof *v->trained);

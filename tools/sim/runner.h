@@ -94,8 +94,8 @@ struct sl_runner_figures {
 
 struct sl_runner;
 
-/* What starlingd takes when nothing is said, with in_range: told and max_degree as the schedule needs; then
- * the "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
+/* What starlingd takes when nothing is said, with neighbours: control and max_degree as the schedule needs;
+ * then the "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
 int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule,
 		       struct sl_settings *settings, struct sl_error *error);
 

@@ -124,7 +124,7 @@ static const struct argp argp = {
 	"Examples:\n"
 	"  starling launch\n"
 	"  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
-	"  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
+	"  starling launch --topology walk.txt --set decimals=3 --set split=by_label\n"
 	"  starling launch --verify --chaos 10\n"
 	"  starling launch --json >summary.json\n"
 	"\n"

@@ -31,7 +31,7 @@ static const char doc[] =
 	"\n"
 	"Examples:\n"
 	"  starling simulate -n 100 --topology neighbours:40\n"
-	"  starling simulate -n 20 --rounds 100 --set trainer=noise --set size=1000000 --set "
+	"  starling simulate -n 20 --rounds 100 --set trainer=noise --set noise_parameters=1000000 --set "
 	"sharing=additive\n"
 	"  starling simulate --topology walk.txt --data mnist --verify --csv rounds.csv\n"
 	"\n"

@@ -33,7 +33,7 @@ static int train(void *context, struct sl_runner_training *training, struct sl_e
 	int rc = trainer->ops->train(trainer, training->model, draw, NULL, NULL, &result, error);
 	if (rc != SL_OK)
 		return sl_err_wrap(error, "%s", s->roster.members[training->learner].name);
-	training->weight = s->plan.settings.weight_samples ? result.samples : 1;
+	training->weight = s->plan.settings.weighting == SL_WEIGHTING_SAMPLES ? result.samples : 1;
 	s->learners[training->learner].train_s = result.seconds;
 	return SL_OK;
 }

@@ -10,8 +10,14 @@ static const struct sl_crowd iteration = {.learners = 100,
 					  .set = {"mixing=metropolis", "sharing=additive"}};
 
 static const struct sl_bench_daemons exchange[2] = {
-	{.learners = 3, .size = 1000000, .topology = "complete", .set = {"mixing=metropolis", "k=10"}},
-	{.learners = 3, .size = 1000000, .topology = "complete", .set = {"mixing=metropolis", "k=50"}},
+	{.learners = 3,
+	 .size = 1000000,
+	 .topology = "complete",
+	 .set = {"mixing=metropolis", "iterations=10"}},
+	{.learners = 3,
+	 .size = 1000000,
+	 .topology = "complete",
+	 .set = {"mixing=metropolis", "iterations=50"}},
 };
 
 static const struct sl_bench_daemons demo = {.learners = 10, .topology = "regular:4"};

@@ -49,7 +49,7 @@ static int play(const struct sl_runner_options *options, struct sl_crowd_costs *
 static int settings_of(const struct sl_crowd *crowd, const struct sl_schedule *schedule,
 		       struct sl_settings *settings, struct sl_error *error)
 {
-	const char *set[SL_CROWD_SETS + 2] = {"rounds=1", "gate=warn"};
+	const char *set[SL_CROWD_SETS + 2] = {"rounds=1", "privacy_check=warn"};
 	size_t count = 2;
 	for (size_t i = 0; i < SL_CROWD_SETS && crowd->set[i] != NULL; i++)
 		set[count++] = crowd->set[i];

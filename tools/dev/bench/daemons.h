@@ -11,7 +11,7 @@
 #define SL_RUN_SETS 6u
 
 struct sl_bench_daemons {
-	uint32_t learners, size; /* size: n of noise; 0: the trainer that is usual */
+	uint32_t learners, size; /* size: the setting noise_parameters; 0: the trainer that is usual */
 	const char *topology;
 	const char *set[SL_RUN_SETS]; /* "KEY=VALUE"; NULL after the last */
 	bool memory;		      /* again with the run folder on a tmpfs */

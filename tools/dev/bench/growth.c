@@ -27,9 +27,9 @@ static const struct point mixing[] = {{2000, 16, 30},  {8000, 16, 30},	{2000, 32
 
 static int round_of(const struct point *p, struct sl_crowd_costs *costs, struct sl_error *error)
 {
-	char topology[16], k[16];
+	char topology[16], k[32];
 	snprintf(topology, sizeof topology, "regular:%u", p->degree);
-	snprintf(k, sizeof k, "k=%u", p->k);
+	snprintf(k, sizeof k, "iterations=%u", p->k);
 	const struct sl_crowd crowd = {
 		LEARNERS, p->n, topology, {"mixing=metropolis", "sharing=additive", k}};
 	return sl_crowd_round(&crowd, costs, error);

@@ -31,7 +31,7 @@ static void compose(struct command *c, const char *program, const struct sl_benc
 	snprintf(c->folder, sizeof c->folder, "%s/run", folder);
 	snprintf(c->learners, sizeof c->learners, "%u", what->learners);
 	snprintf(c->rounds, sizeof c->rounds, "%u", rounds);
-	snprintf(c->size, sizeof c->size, "size=%u", what->size);
+	snprintf(c->size, sizeof c->size, "noise_parameters=%u", what->size);
 	const char *const fixed[] = {program,	  "launch",  "-n",	   c->learners,
 				     "--rounds",  c->rounds, "--topology", what->topology,
 				     "--run-dir", c->folder, "--json"};

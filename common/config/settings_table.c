@@ -1,0 +1,108 @@
+#include "common/config/settings_table.h"
+
+#include <string.h>
+
+#define SECONDS_MAX 86400
+#define HIDDEN_UNITS_MAX                                                                                     \
+	((SL_ELEMENTS_MAX - 785u) / 1569u) /* a vector has room for n + 1 = 1569 h + 785 elements */
+
+#define REQUIRED(sample) NULL, sample
+#define OPTIONAL(usual) usual, NULL
+#define SAMPLED(usual, sample) usual, sample
+#define NONE NULL
+#define CHOICES(...)                                                                                         \
+	(const struct sl_setting_choice[])                                                                   \
+	{                                                                                                    \
+		__VA_ARGS__,                                                                                 \
+		{                                                                                            \
+			NULL, 0                                                                              \
+		}                                                                                            \
+	}
+#define FIELD(key) offsetof(struct sl_settings, key), sizeof(((struct sl_settings *)0)->key)
+
+#define TEXT(group, key, kind, usual, choices, agreement, sentence)                                          \
+	{SL_GROUP_##group,	 #key,	  SL_SETTING_##kind, FIELD(key), usual, 0, 0, 0, 0, "", choices,     \
+	 SL_SETTING_##agreement, sentence},
+#define NUMBER(group, key, type, kind, usual, least, most, unit, choices, agreement, sentence)               \
+	{SL_GROUP_##group,                                                                                   \
+	 #key,                                                                                               \
+	 SL_SETTING_##kind,                                                                                  \
+	 FIELD(key),                                                                                         \
+	 usual,                                                                                              \
+	 (uint64_t)(least),                                                                                  \
+	 (uint64_t)(most),                                                                                   \
+	 (double)(least),                                                                                    \
+	 (double)(most),                                                                                     \
+	 unit,                                                                                               \
+	 choices,                                                                                            \
+	 SL_SETTING_##agreement,                                                                             \
+	 sentence},
+#define CHOICE(group, key, type, usual, choices, agreement, sentence)                                        \
+	{SL_GROUP_##group,	 #key,	  SL_SETTING_CHOICE, FIELD(key), usual, 0, 0, 0, 0, "", choices,     \
+	 SL_SETTING_##agreement, sentence},
+
+const struct sl_setting sl_settings_table[SL_SETTINGS_ROWS] = {
+#include "common/config/settings.def"
+};
+
+/* Former names of keys (value NULL) and of values. */
+static const struct {
+	const char *key, *value, *now;
+} renamed[] = {
+	{"gate", NULL, "privacy_check"},
+	{"p", NULL, "modulus"},
+	{"sigma", NULL, "decimals"},
+	{"clip", NULL, "clipping_range"},
+	{"clip_policy", NULL, "clipping"},
+	{"weight", NULL, "weighting"},
+	{"coins", NULL, "randomness"},
+	{"k", NULL, "iterations"},
+	{"k_rule", NULL, "iterations_rule"},
+	{"degree_max", NULL, "max_degree"},
+	{"in_range", NULL, "neighbours"},
+	{"straggler_wait", NULL, "straggler_timeout"},
+	{"silent_wait", NULL, "hello_timeout"},
+	{"flood_wait", NULL, "agreement_timeout"},
+	{"ready_wait", NULL, "prepare_timeout"},
+	{"stall_wait", NULL, "stall_timeout"},
+	{"settle_wait", NULL, "confirm_timeout"},
+	{"linger", NULL, "serve_after_end"},
+	{"size", NULL, "noise_parameters"},
+	{"hidden", NULL, "hidden_units"},
+	{"unsafe_reveal", NULL, "unsafe_dump_encoding"},
+	{"privacy_check", "refuse", "enforce"},
+	{"encoding", "literal", "paper"},
+	{"randomness", "stream", "prg"},
+	{"iterations_rule", "floor", "at_least"},
+	{"iterations_rule", "fixed", "exactly"},
+	{"neighbours", "told", "control"},
+	{"split", "even", "iid"},
+	{"split", "label", "by_label"},
+};
+
+const struct sl_setting *sl_settings_table_find(const char *key)
+{
+	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
+		if (strcmp(sl_settings_table[i].key, key) == 0)
+			return &sl_settings_table[i];
+	return NULL;
+}
+
+const char *sl_settings_table_renamed(const char *key, const char *value)
+{
+	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
+		const char *old = renamed[i].value;
+		if (strcmp(renamed[i].key, key) == 0 &&
+		    (value ? old && strcmp(old, value) == 0 : old == NULL))
+			return renamed[i].now;
+	}
+	return NULL;
+}
+
+void sl_settings_table_choices(const struct sl_setting *row, const char *between, char *out, size_t size)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (const struct sl_setting_choice *c = row->choices; c && c->text && used < size; c++)
+		used += (size_t)snprintf(out + used, size - used, "%s%s", used ? between : "", c->text);
+}

@@ -1,0 +1,15 @@
+/* yaml_text.h - checks of a YAML file's text that libfyaml does not make, and causes of errors that it states
+ * badly. */
+#pragma once
+
+#include <stddef.h>
+
+#include "common/base/err.h"
+
+/* Refuse bytes that are not UTF-8, a zero byte and directives: libfyaml does not return from a directive that
+ * is not UTF-8. `path` is for the error. */
+int sl_yaml_text_check(const char *path, const char *text, size_t bytes, struct sl_error *error);
+
+/* Return the likely cause of a syntax error that libfyaml reports in line `*line`, or NULL; *line becomes its
+ * line. `text` ends with a zero byte. */
+const char *sl_yaml_text_cause(const char *text, int *line);

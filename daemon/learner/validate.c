@@ -1,0 +1,81 @@
+/* Checks of a configuration against its surroundings: roster, folders, address. A start and `starlingd
+ * --check` share them. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/learner/daemon.h"
+
+/* A round of fewer than c + 2 learners never passes the privacy check. */
+static int check_size(const struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	uint32_t size = daemon->roster.size, least = s->tolerance + 2;
+	if (size >= least || s->privacy_check == SL_PRIVACY_WARN)
+		return SL_OK;
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "%s: %u learners are too few for tolerance: %u, since %u colluding ones could "
+			  "subtract their models from the "
+			  "mean; list at least %u learners, or set privacy_check: warn",
+			  s->roster, size, s->tolerance, s->tolerance, least);
+}
+
+/* Check that this process can make entries in the first `n` bytes of `path`, a folder; n 0: the current one.
+ */
+static int check_folder(const char *setting, const char *path, size_t n, struct sl_error *error)
+{
+	char folder[SL_PATH_BYTES];
+	struct stat status;
+	snprintf(folder, sizeof folder, "%.*s", n > 0 ? (int)n : 1, n > 0 ? path : ".");
+	if (stat(folder, &status) == 0 && !S_ISDIR(status.st_mode))
+		return sl_err_set(error, SL_ERR_IO, "%s: %s is not a folder", setting, folder);
+	if (access(folder, W_OK | X_OK) < 0)
+		return sl_err_set(error, SL_ERR_IO, "%s: cannot write to the folder %s: %s", setting, folder,
+				  strerror(errno));
+	return SL_OK;
+}
+
+/* Return the length of the folder's part of `path`, with its slash; 0: it has none. */
+static size_t parent_of(const char *path)
+{
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	while (n > 0 && path[n - 1] != '/')
+		n--;
+	return n;
+}
+
+/* Check the folder of `path`, unless that is the state folder, which the start makes. */
+static int check_parent(const struct sl_settings *s, const char *setting, const char *path,
+			struct sl_error *error)
+{
+	size_t n = parent_of(path);
+	bool in_state = n == strlen(s->state) + 1 && strncmp(path, s->state, n - 1) == 0;
+	return in_state ? SL_OK : check_folder(setting, path, n, error);
+}
+
+static int check_folders(const struct sl_settings *s, struct sl_error *error)
+{
+	bool exists = access(s->state, F_OK) == 0,
+	     logs = strcmp(s->log, "-") != 0 && access(s->log, W_OK) < 0;
+	int rc = check_folder("state", s->state, exists ? strlen(s->state) : parent_of(s->state), error);
+	if (rc == SL_OK)
+		rc = check_parent(s, "control", s->control, error);
+	return rc == SL_OK && logs ? check_parent(s, "log", s->log, error) : rc;
+}
+
+int sl_validate(const struct sl_daemon *daemon, struct sl_error *error)
+{
+	const struct sl_settings *s = daemon->settings;
+	const char *own = daemon->roster.members[daemon->self].address;
+	uint32_t quorum;
+	int rc = sl_settings_quorum(s, daemon->roster.size, &quorum, error);
+	if (rc == SL_OK)
+		rc = check_size(daemon, error);
+	if (rc == SL_OK)
+		rc = check_folders(s, error);
+	return rc == SL_OK ? sl_links_check_address(s->listen[0] != '\0' ? s->listen : own, error) : rc;
+}
