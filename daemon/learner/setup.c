@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "common/config/core_config.h"
+#include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
 
 /* Who we are, and whether the roster agrees. */
@@ -32,34 +33,11 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
-/* The p bound when configured, for everybody in the roster (protocol 2); FREEZE and encoding check again. */
-static int check_p(const struct sl_daemon *daemon, struct sl_error *error)
+static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
-	struct sl_encoding encoding = {.kind = s->encoding, .sigma = s->sigma, .clip = s->clip};
-	uint32_t R = daemon->roster.size;
-	uint32_t bits = sl_engine_p_bits(s->mixing);
-	uint64_t least = 0, limit = UINT64_C(1) << bits;
-	uint64_t p = s->p != 0 ? s->p : sl_p_auto(&encoding, R, s->max_weight, bits);
-	int sigma = -1;
-	bool met = sl_p_bound(p != 0 ? p : limit, &encoding, R, s->max_weight, &least, &sigma);
-	if (p == 0 || (!met && least > limit))
-		return sl_fail(error, SL_ERR_RANGE,
-			       "no p up to 2^%u holds %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			       " (p >= %" PRIu64 "); lower sigma to %d, or clip",
-			       bits, R, s->sigma, s->clip, s->max_weight, least, sigma);
-	if (!met)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "p: %" PRIu64 " is too small for %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			       ": p of at least %" PRIu64 " would do, or sigma of at most %d%s",
-			       p, R, s->sigma, s->clip, s->max_weight, least, sigma, sigma < 0 ? " (none)" : "");
-	if (p >= limit)
-		return sl_fail(error, SL_ERR_RANGE, "p: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry", p);
-	sl_id largest = daemon->roster.members[R - 1].id;
-	if (p <= largest || p <= R)
-		return sl_fail(error, SL_ERR_RANGE, "p: %" PRIu64 " must be larger than every id (%u) and the roster (%u)", p,
-			       largest, R);
-	return SL_OK;
+	uint32_t size = daemon->roster.size;
+	uint64_t modulus;
+	return sl_modulus_check(daemon->settings, size, daemon->roster.members[size - 1].id, &modulus, error);
 }
 
 /* The core's view of the configuration. */
@@ -151,7 +129,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	const struct sl_settings *s = daemon->settings;
 	int rc = load_identity(daemon, error);
 	if (rc == SL_OK)
-		rc = check_p(daemon, error);
+		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_trainer_open(s, daemon->self, daemon->roster.size, &daemon->trainer, error);
 	if (rc == SL_OK)
@@ -222,7 +200,7 @@ int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings
 	begin(daemon, settings);
 	int rc = load_identity(daemon, error);
 	if (rc == SL_OK)
-		rc = check_p(daemon, error);
+		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_settings_quorum(settings, daemon->roster.size, &quorum, error);
 	return rc == SL_OK ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error) : rc;

@@ -153,7 +153,7 @@ static void daemon_refuses(void **state)
 	write_site(&s, "id: 1\n", "");
 	refuse_daemon(&s, "starlingd.yaml:6:1:");
 	write_site(&s, "p: 1020431\nsigma: 5\n", "");
-	refuse_daemon(&s, "would do");
+	refuse_daemon(&s, "raise it to a prime of at least ");
 	write_site(&s, "", "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n");
 	refuse_daemon(&s, "roster.yaml:3:");
 	write_site(&s, "", other);

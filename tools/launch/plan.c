@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/model/trainer.h"
+#include "common/report/modulus.h"
 #include "tools/launch/launch.h"
 #include "tools/topology/topology.h"
 
@@ -143,45 +144,6 @@ struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
 				    .weight_total = plan->learners};
 }
 
-static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int sigma_most,
-			 struct sl_error *error)
-{
-	const struct sl_settings *s = &plan->settings;
-	char would[96] = "", need[32] = "is beyond 2^64";
-	if (sigma_most >= 0)
-		snprintf(would, sizeof would, "; sigma %d would do", sigma_most);
-	if (least != UINT64_MAX)
-		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
-	return sl_fail(error, SL_ERR_INVALID,
-		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
-		       "would do %s%s",
-		       p, plan->learners, s->sigma, s->clip, (unsigned long long)s->max_weight, need, would);
-}
-
-static int check_field(struct sl_plan *plan, struct sl_error *error)
-{
-	const struct sl_settings *s = &plan->settings;
-	struct sl_encoding encoding = sl_plan_encoding(plan);
-	const uint32_t bits = sl_engine_p_bits(s->mixing);
-	const uint64_t most = UINT64_C(1) << bits;
-	uint64_t least = 0;
-	int sigma_most = -1;
-	char text[96];
-	plan->p = s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, bits);
-	if (plan->p > most)
-		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
-			       (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
-	if (sl_p_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight, &least,
-		       &sigma_most) &&
-	    plan->p > plan->learners)
-		return SL_OK;
-	if (plan->p == 0)
-		snprintf(text, sizeof text, "no p up to 2^%u is large enough", bits);
-	else
-		snprintf(text, sizeof text, "p = %llu is too small", (unsigned long long)plan->p);
-	return explain_bound(plan, text, least, sigma_most, error);
-}
-
 /* ---- the folder ---- */
 
 static int name_folder(struct sl_plan *plan, struct sl_error *error)
@@ -276,7 +238,7 @@ static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
 {
-	int rc = check_field(plan, error);
+	int rc = sl_modulus_check(&plan->settings, plan->learners, plan->learners, &plan->p, error);
 	if (rc == SL_OK)
 		rc = check_data(plan, error);
 	if (rc == SL_OK)
