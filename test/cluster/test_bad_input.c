@@ -46,7 +46,7 @@ static void launch_refuses(void **state)
 		{"--set p=2147483646", "prime"},
 		{"--set p=1020431", "1020431"},               /* too small at sigma 4 */
 		{"--set mixing=metropolis --set p=1152921504606846883", "2^44"}, /* a prime of 60 bits */
-		{"--set mixing=metropolis --set sigma=12", "sigma"},
+		{"--set mixing=metropolis --set sigma=12", "lower decimals"},
 		{"--set quorum=4", "quorum"},
 		{"--set weight=samples", "max_weight"},
 		{"--set encoding=literal --set weight=samples --set max_weight=9000", "literal"},
