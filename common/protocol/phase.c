@@ -6,15 +6,15 @@
 
 static const uint32_t allowed[SL_PHASE_COUNT] = {
 	[SL_PHASE_TRAIN] = TO(DISCOVER) | TO(DONE) | TO(READY) | TO(RECOVER),
-	[SL_PHASE_DISCOVER] = TO(FREEZE) | TO(CATCHUP),
-	[SL_PHASE_FREEZE] = TO(SHARE) | TO(DISCOVER),
+	[SL_PHASE_DISCOVER] = TO(AGREE) | TO(CATCHUP),
+	[SL_PHASE_AGREE] = TO(SHARE) | TO(DISCOVER),
 	[SL_PHASE_SHARE] = TO(READY) | TO(DISCOVER),
 	[SL_PHASE_READY] = TO(RELEASE) | TO(DISCOVER) | TO(TRAIN) | TO(CATCHUP),
 	[SL_PHASE_RELEASE] = TO(MIX) | TO(RECOVER),
-	[SL_PHASE_MIX] = TO(SETTLE) | TO(RECOVER),
-	[SL_PHASE_SETTLE] = TO(COMMIT) | TO(RECOVER),
+	[SL_PHASE_MIX] = TO(CONFIRM) | TO(RECOVER),
+	[SL_PHASE_CONFIRM] = TO(COMMIT) | TO(RECOVER),
 	[SL_PHASE_COMMIT] = TO(TRAIN) | TO(DONE),
-	[SL_PHASE_RECOVER] = TO(SETTLE) | TO(DISCOVER) | TO(TRAIN) | TO(CATCHUP),
+	[SL_PHASE_RECOVER] = TO(CONFIRM) | TO(DISCOVER) | TO(TRAIN) | TO(CATCHUP),
 	[SL_PHASE_DONE] = TO(TRAIN),
 	[SL_PHASE_CATCHUP] = TO(TRAIN) | TO(DONE) | TO(DISCOVER) | TO(READY) | TO(RECOVER),
 };
@@ -30,7 +30,7 @@ const char *sl_phase_name(enum sl_phase phase)
 	return phase < SL_PHASE_COUNT ? names[phase] : "?";
 }
 
-enum sl_phase sl_phase_find(const char *name)
+enum sl_phase sl_launch_phase_find(const char *name)
 {
 	for (int i = 0; name != NULL && i < SL_PHASE_COUNT; i++)
 		if (strcmp(names[i], name) == 0)

@@ -1,8 +1,9 @@
 /* report.h - what the core tells its shell, as facts. common/report makes sentences and log records of them.
  *
- * A report has a kind. The first fields below are common to several kinds; the union has one struct for each kind that
- * states more. A report that an attempt failed, or that it is released and goes on in RECOVER, also has a reason, and the
- * union `why` has one struct for each reason that states more. A report is valid until the next step of the core.
+ * A report has a kind. The first fields below are common to several kinds; the union has one struct for each
+ * kind that states more. A report that an attempt failed, or that it is released and goes on in RECOVER, also
+ * has a reason, and the union `why` has one struct for each reason that states more. A report is valid until
+ * the next step of the core.
  */
 #pragma once
 
@@ -13,28 +14,30 @@
 
 /* X(kind, name in traces) */
 #define SL_REPORTS(X)                                                                                        \
-	X(PHASE, "PHASE")             /* `phase` is entered */                                               \
-	X(VIEW, "VIEW")               /* the view passed the privacy check; set: own neighbours */           \
-	X(EXPOSED, "EXPOSED")         /* the privacy check failed and only warns; reason FEW or TOLERANCE */ \
-	X(CLAMPED, "CLAMPED")         /* parameters were cut to the clipping range */                        \
-	X(COMMITTED, "COMMITTED")     /* the round is committed */                                           \
-	X(WAITING, "WAITING")         /* set: learners awaited; NULL: the list of learners in range is; in RECOVER: \
-	                                 learners whose masked state no linked learner has */                \
-	X(FAILED, "FAILED")           /* the attempt ended before its release, or the learner ends; reason */             \
-	X(RECOVERING, "RECOVERING")   /* the attempt is released and goes on without mixing; reason */       \
-	X(RECOVERED, "RECOVERED")     /* all masked states of the attempt are here */                        \
-	X(RESUMED, "RESUMED")         /* an attempt that a restart interrupted goes on */                    \
-	X(GIVEN_UP, "GIVEN UP")       /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the operator */ \
-	X(BURNED, "BURNED")           /* the model was released in an aborted attempt and is trained again */             \
-	X(REJECTED, "REJECTED")       /* a message of `peer` is not acceptable */                            \
-	X(BEHIND, "BEHIND")           /* `peer` has committed this round without this learner */             \
-	X(STALE, "STALE")             /* `peer` is in an earlier round */                                    \
+	X(PHASE, "PHASE")	  /* `phase` is entered */                                                   \
+	X(VIEW, "VIEW")		  /* the view passed the privacy check; set: own neighbours */               \
+	X(EXPOSED, "EXPOSED")	  /* the privacy check failed and only warns; reason FEW or TOLERANCE */     \
+	X(CLAMPED, "CLAMPED")	  /* parameters were cut to the clipping range */                            \
+	X(COMMITTED, "COMMITTED") /* the round is committed */                                               \
+	X(WAITING, "WAITING") /* set: learners awaited; NULL: the list of learners in range is; in RECOVER:  \
+				 learners whose masked state no linked learner has */                        \
+	X(FAILED, "FAILED")   /* the attempt ended before its release, or the learner ends; reason */        \
+	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
+	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
+	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
+	X(GIVEN_UP, "GIVEN UP") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the  \
+				   operator */                                                               \
+	X(BURNED, "BURNED")	/* the model was released in an aborted attempt and is trained again */      \
+	X(REJECTED, "REJECTED") /* a message of `peer` is not acceptable */                                  \
+	X(BEHIND, "BEHIND")	/* `peer` has committed this round without this learner */                   \
+	X(STALE, "STALE")	/* `peer` is in an earlier round */                                          \
 	X(CAUGHT_UP, "CAUGHT UP")     /* a result is adopted from `peer` */                                  \
 	X(QUARANTINED, "QUARANTINED") /* `peer` is excluded from this round */                               \
-	X(EVIDENCE, "EVIDENCE")       /* `peer` signed two different link states for one attempt */          \
-	X(PRIVACY, "PRIVACY")         /* set: learners in only one of the last two views, so few that the sums expose them */ \
-	X(DIVERGED, "DIVERGED")       /* the digest of `peer` differs from the own one */                    \
-	X(EXHAUSTED, "EXHAUSTED")     /* no attempt of this round is left */
+	X(EVIDENCE, "EVIDENCE")	      /* `peer` signed two different link states for one attempt */          \
+	X(PRIVACY,                                                                                           \
+	  "PRIVACY") /* set: learners in only one of the last two views, so few that the sums expose them */ \
+	X(DIVERGED, "DIVERGED")	  /* the digest of `peer` differs from the own one */                        \
+	X(EXHAUSTED, "EXHAUSTED") /* no attempt of this round is left */
 
 enum sl_report_kind {
 #define X(kind, name) SL_REPORT_##kind,
@@ -45,38 +48,38 @@ enum sl_report_kind {
 /* X(reason, name in traces) */
 #define SL_REASONS(X)                                                                                        \
 	X(NONE, "none")                                                                                      \
-	X(LINK, "link")                 /* the link to `peer` was lost */                                    \
-	X(FLOOD, "flood")               /* set: learners whose link state is missing at the deadline */      \
-	X(ALONE, "alone")               /* no learner in range lists this one */                             \
-	X(QUORUM, "quorum")             /* set: learners that the view lacks */                              \
-	X(P_BOUND, "p bound")           /* p cannot hold the sum of all models */                            \
-	X(P_IDS, "p ids")               /* p is not larger than every id and N */                            \
-	X(WIDTH, "width")               /* metropolis: too few fractional bits for this graph */             \
-	X(ITERATIONS, "iterations")     /* metropolis: this graph needs more iterations than the limit */    \
-	X(PARAMETER, "parameter")       /* `peer` has another value of a parameter */                        \
-	X(ROSTER, "roster")             /* `peer` has another roster */                                      \
-	X(HISTORY, "history")           /* `peer` starts from another committed model */                     \
-	X(FEW, "few")                   /* fewer than c+2 learners */                                        \
-	X(TOLERANCE, "tolerance")       /* set: learners that could single out others */                     \
-	X(K_FIXED, "k fixed")           /* metropolis: this graph needs more than the fixed iterations */    \
-	X(FENCED, "fenced")             /* `peer` has signed an Abort */                                     \
-	X(USED_UP, "used up")           /* the release log is full */                                        \
-	X(ABANDONED, "abandoned")       /* the operator aborts the attempt */                                \
-	X(RESTARTED, "restarted")       /* this learner was restarted during the attempt */                  \
-	X(RECORD, "record")             /* the record of a released attempt is damaged, or of another roster or model */ \
-	X(JOINED, "joined")             /* `peer` is already recovering the attempt */                       \
-	X(BAD_STATE, "bad state")       /* `peer` sent a masked state with an element that is not in Z_p */  \
+	X(LINK, "link")		    /* the link to `peer` was lost */                                        \
+	X(FLOOD, "flood")	    /* set: learners whose link state is missing at the deadline */          \
+	X(ALONE, "alone")	    /* no learner in range lists this one */                                 \
+	X(QUORUM, "quorum")	    /* set: learners that the view lacks */                                  \
+	X(P_BOUND, "p bound")	    /* p cannot hold the sum of all models */                                \
+	X(P_IDS, "p ids")	    /* p is not larger than every id and N */                                \
+	X(WIDTH, "width")	    /* metropolis: too few fractional bits for this graph */                 \
+	X(ITERATIONS, "iterations") /* metropolis: this graph needs more iterations than the limit */        \
+	X(PARAMETER, "parameter")   /* `peer` has another value of a parameter */                            \
+	X(ROSTER, "roster")	    /* `peer` has another roster */                                          \
+	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
+	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
+	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
+	X(K_FIXED, "k fixed")	    /* metropolis: this graph needs more than the fixed iterations */        \
+	X(FENCED, "fenced")	    /* `peer` has signed an Abort */                                         \
+	X(USED_UP, "used up")	    /* the release log is full */                                            \
+	X(ABANDONED, "abandoned")   /* the operator aborts the attempt */                                    \
+	X(RESTARTED, "restarted")   /* this learner was restarted during the attempt */                      \
+	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
+	X(JOINED, "joined") /* `peer` is already recovering the attempt */                                   \
+	X(BAD_STATE, "bad state")	/* `peer` sent a masked state with an element that is not in Z_p */  \
 	X(EQUIVOCATION, "equivocation") /* `peer` signed two different link states for one attempt */        \
-	X(STALLED, "stalled")           /* set: learners from which due data did not come */                 \
-	X(SUPERSEDED, "superseded")     /* `peer` started a later attempt */                                 \
-	X(COMMITTED, "committed")       /* `peer` has committed this round without this learner */           \
-	X(BAD_SHARE, "bad share")       /* `peer` sent a share with an element that is not in Z_p */         \
-	X(MODEL, "model")               /* a parameter of the model is NaN or infinite */                    \
-	X(CLIP, "clip")                 /* a parameter of the model is outside the clipping range */         \
-	X(WEIGHT, "weight")             /* the weight is 0 or larger than max_weight */                      \
-	X(RESULT, "result")             /* the sum is not one of N models within the clipping range */       \
-	X(MARGIN, "margin")             /* the rounding margin is 3/8 or more */                             \
-	X(MEMORY, "memory")             /* the view does not fit the arena */
+	X(STALLED, "stalled")		/* set: learners from which due data did not come */                 \
+	X(SUPERSEDED, "superseded")	/* `peer` started a later attempt */                                 \
+	X(COMMITTED, "committed")	/* `peer` has committed this round without this learner */           \
+	X(BAD_SHARE, "bad share")	/* `peer` sent a share with an element that is not in Z_p */         \
+	X(MODEL, "model")		/* a parameter of the model is NaN or infinite */                    \
+	X(CLIP, "clip")			/* a parameter of the model is outside the clipping range */         \
+	X(WEIGHT, "weight")		/* the weight is 0 or larger than max_weight */                      \
+	X(RESULT, "result")		/* the sum is not one of N models within the clipping range */       \
+	X(MARGIN, "margin")		/* the rounding margin is 3/8 or more */                             \
+	X(MEMORY, "memory")		/* the view does not fit the arena */
 
 enum sl_reason {
 #define X(reason, name) SL_REASON_##reason,
@@ -96,7 +99,7 @@ struct sl_report {
 	enum sl_phase phase;
 	sl_round t;
 	sl_attempt a;
-	uint32_t peer;       /* roster index of the learner that the report names */
+	uint32_t peer;	     /* roster index of the learner that the report names */
 	const uint64_t *set; /* bit set over the roster: the learners that the report names */
 	union {
 		struct {
@@ -107,7 +110,7 @@ struct sl_report {
 		} view;
 		struct {
 			uint64_t count; /* parameters */
-			double clip;
+			double clipping_range;
 		} clamped;
 		struct {
 			uint32_t learners, edges;
@@ -121,14 +124,15 @@ struct sl_report {
 			uint32_t learners; /* of the view */
 		} recovering;
 		struct {
-			uint32_t learners, fetched; /* masked states: all of the view; those that other learners sent */
+			uint32_t learners,
+				fetched; /* masked states: all of the view; those that other learners sent */
 		} recovered;
 		struct {
 			bool released;
 		} resumed;
 		struct {
 			uint64_t tolerance;
-		} burned;
+		} model_invalidated;
 		struct {
 			const char *text; /* constant: the fault of the message */
 		} rejected;
@@ -136,7 +140,7 @@ struct sl_report {
 			sl_round t; /* of the peer */
 		} behind;
 		struct {
-			sl_round t;                    /* of the peer */
+			sl_round t;		       /* of the peer */
 			uint8_t digest[SL_HASH_BYTES]; /* of its last commit */
 		} stale;
 		struct {
@@ -163,22 +167,23 @@ struct sl_report {
 			uint64_t quorum;
 		} quorum; /* ALONE, QUORUM */
 		struct {
-			uint64_t p;           /* 0: `modulus: auto` found none */
-			uint64_t least;       /* smallest integer that meets the bound */
-			uint64_t sigma;       /* configured */
-			int sigma_most;       /* largest that p allows; -1: none */
-			uint32_t learners, bits_most; /* of the view; bits of the largest p that the engine takes */
+			uint64_t p;	   /* 0: `modulus: auto` found none */
+			uint64_t least;	   /* smallest integer that meets the bound */
+			uint64_t decimals; /* configured */
+			int decimals_most; /* largest that p allows; -1: none */
+			uint32_t learners,
+				bits_most; /* of the view; bits of the largest p that the engine takes */
 		} p_bound;
 		struct {
 			uint64_t p, largest; /* largest: the larger of N and the largest id */
 		} p_ids;
 		struct {
 			uint32_t fraction, p_bits_most; /* f; bits of the largest p that leaves enough */
-			double need;                    /* least 2^f */
+			double need;			/* least 2^f */
 		} width;
 		struct {
 			uint64_t need, limit; /* K; the largest, or the one that is fixed */
-		} iterations; /* ITERATIONS, K_FIXED */
+		} iterations;		      /* ITERATIONS, K_FIXED */
 		struct {
 			const char *name; /* constant */
 			uint64_t own, theirs;
@@ -188,15 +193,16 @@ struct sl_report {
 			uint8_t own[SL_HASH_BYTES], theirs[SL_HASH_BYTES];
 		} roster;
 		struct {
-			uint8_t own[SL_HASH_BYTES], theirs[SL_HASH_BYTES]; /* digests; zeros: the initial model */
+			uint8_t own[SL_HASH_BYTES],
+				theirs[SL_HASH_BYTES]; /* digests; zeros: the initial model */
 		} history;
 		struct {
-			uint32_t learners, kappa;    /* of the view; kappa: of TOLERANCE, as is what follows c */
-			uint64_t tolerance;          /* c */
-			uint32_t missing;            /* edges whose addition would be enough */
-			uint32_t edge_count;         /* of `edges`: the first of them */
+			uint32_t learners, kappa; /* of the view; kappa: of TOLERANCE, as is what follows c */
+			uint64_t tolerance;	  /* c */
+			uint32_t missing;	  /* edges whose addition would be enough */
+			uint32_t edge_count;	  /* of `edges`: the first of them */
 			const struct sl_edge *edges; /* between roster indices */
-		} tolerance; /* FEW, TOLERANCE */
+		} tolerance;			     /* FEW, TOLERANCE */
 		struct {
 			uint32_t count; /* released attempts */
 		} used_up;
@@ -205,7 +211,7 @@ struct sl_report {
 		} attempt; /* RECORD: the released one; SUPERSEDED: the peer's */
 		struct {
 			uint64_t index;
-			double value, clip;
+			double value, clipping_range;
 		} model; /* MODEL, CLIP */
 		struct {
 			uint64_t weight, most; /* a weight of 0 may be the total */

@@ -16,7 +16,8 @@
 const char *sl_reason_who(const struct sl_roster *roster, uint32_t index, char text[static SL_WHO_BYTES])
 {
 	if (index < roster->size)
-		snprintf(text, SL_WHO_BYTES, "%s (%" PRIu32 ")", roster->members[index].name, roster->members[index].id);
+		snprintf(text, SL_WHO_BYTES, "%s (%" PRIu32 ")", roster->members[index].name,
+			 roster->members[index].id);
 	else
 		snprintf(text, SL_WHO_BYTES, "a learner outside the roster");
 	return text;
@@ -31,7 +32,8 @@ const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set,
 	for (uint32_t i = 0; i < roster->size; i++) {
 		if (set == NULL || !sl_bit(set, i) || count++ >= NAMED_MOST || used >= size)
 			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", sl_reason_who(roster, i, who));
+		used += (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "",
+					 sl_reason_who(roster, i, who));
 	}
 	if (count > NAMED_MOST && used < size)
 		snprintf(text + used, size - used, " and %" PRIu32 " more", count - NAMED_MOST);
@@ -48,15 +50,17 @@ const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[st
 }
 
 /* Write "2-5, 5-9 and 4 more", as ids. */
-static const char *edges_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
+static const char *edges_text(const struct sl_roster *roster, const struct sl_report *r, char *text,
+			      size_t size)
 {
 	uint32_t count = r->why.tolerance.edge_count < NAMED_MOST ? r->why.tolerance.edge_count : NAMED_MOST;
 	size_t used = 0;
 	text[0] = '\0';
 	for (uint32_t e = 0; e < count && used < size; e++) {
 		const struct sl_edge *edge = &r->why.tolerance.edges[e];
-		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32 "-%" PRIu32, e > 0 ? ", " : "",
-					 roster->members[edge->a].id, roster->members[edge->b].id);
+		used += (size_t)snprintf(text + used, size - used, "%s%" PRIu32 "-%" PRIu32,
+					 e > 0 ? ", " : "", roster->members[edge->a].id,
+					 roster->members[edge->b].id);
 	}
 	if (r->why.tolerance.missing > count && used < size)
 		snprintf(text + used, size - used, " and %" PRIu32 " more", r->why.tolerance.missing - count);
@@ -66,9 +70,9 @@ static const char *edges_text(const struct sl_roster *roster, const struct sl_re
 /* Return the setting that an operator changes to change the parameter. */
 static const char *setting_of(const char *parameter)
 {
-	return strcmp(parameter, "n") == 0	   ? "a model (setting `hidden_units`) of size"
-	       : strcmp(parameter, "k_fixed") == 0 ? "k_rule"
-						   : parameter;
+	return strcmp(parameter, "n") == 0		   ? "a model (setting `hidden_units`) of size"
+	       : strcmp(parameter, "iterations_rule") == 0 ? "k_rule"
+							   : parameter;
 }
 
 /* ---- reasons that concern the graph or the parameters ---- */
@@ -78,21 +82,23 @@ static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 	uint64_t p = r->why.p_bound.p, prime = sl_prime_from(r->why.p_bound.least);
 	uint32_t bits = r->why.p_bound.bits_most;
 	char fewer[64] = "", larger[64] = "";
-	if (r->why.p_bound.sigma_most >= 0)
-		snprintf(fewer, sizeof fewer, "lower decimals to %d", r->why.p_bound.sigma_most);
+	if (r->why.p_bound.decimals_most >= 0)
+		snprintf(fewer, sizeof fewer, "lower decimals to %d", r->why.p_bound.decimals_most);
 	if (prime != 0 && prime >> bits == 0)
 		snprintf(larger, sizeof larger, "raise it to a prime of at least %" PRIu64, prime);
 	if (p >> bits != 0)
-		snprintf(text, size, "modulus %" PRIu64 " is too large: the engine takes one below 2^%" PRIu32, p, bits);
+		snprintf(text, size,
+			 "modulus %" PRIu64 " is too large: the engine takes one below 2^%" PRIu32, p, bits);
 	else if (p == 0)
 		snprintf(text, size,
 			 "no prime below 2^%" PRIu32 " can hold the sum of %" PRIu32 " models with %" PRIu64
 			 " decimals: lower decimals, clipping_range or max_weight",
-			 bits, r->why.p_bound.learners, r->why.p_bound.sigma);
+			 bits, r->why.p_bound.learners, r->why.p_bound.decimals);
 	else
 		snprintf(text, size,
-			 "modulus %" PRIu64 " is too small to hold the sum of %" PRIu32 " models with %" PRIu64 " decimals: %s%s%s",
-			 p, r->why.p_bound.learners, r->why.p_bound.sigma, larger,
+			 "modulus %" PRIu64 " is too small to hold the sum of %" PRIu32
+			 " models with %" PRIu64 " decimals: %s%s%s",
+			 p, r->why.p_bound.learners, r->why.p_bound.decimals, larger,
 			 *larger != '\0' && *fewer != '\0' ? ", or " : "",
 			 *larger == '\0' && *fewer == '\0' ? "lower clipping_range or max_weight" : fewer);
 }
@@ -106,12 +112,16 @@ static void tolerance_text(const struct sl_roster *roster, const struct sl_repor
 	for (uint32_t i = 0; i < roster->size; i++)
 		count += sl_bit(r->set, i);
 	snprintf(text, size,
-		 "this graph does not tolerate c = %" PRIu64 ": %s%s%s could learn sums over some of the others; %" PRIu32
+		 "this graph does not tolerate c = %" PRIu64
+		 ": %s%s%s could learn sums over some of the others; %" PRIu32
 		 " more edge%s would be enough: %s",
 		 r->why.tolerance.tolerance, one && count > 1 ? "each of " : "",
 		 sl_reason_names(roster, r->set, who, sizeof who),
-		 !one ? " together" : count > 1 ? "" : " alone", r->why.tolerance.missing,
-		 r->why.tolerance.missing == 1 ? "" : "s", edges_text(roster, r, edges, sizeof edges));
+		 !one	     ? " together"
+		 : count > 1 ? ""
+			     : " alone",
+		 r->why.tolerance.missing, r->why.tolerance.missing == 1 ? "" : "s",
+		 edges_text(roster, r, edges, sizeof edges));
 }
 
 static bool view_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
@@ -123,10 +133,12 @@ static bool view_text(const struct sl_roster *roster, const struct sl_report *r,
 		snprintf(text, size, "timed out waiting for the link state of %s", names);
 		return true;
 	case SL_REASON_ALONE:
-		snprintf(text, size, "no learner in range lists this one; a round needs %" PRIu64 " learners", r->why.quorum.quorum);
+		snprintf(text, size, "no learner in range lists this one; a round needs %" PRIu64 " learners",
+			 r->why.quorum.quorum);
 		return true;
 	case SL_REASON_QUORUM:
-		snprintf(text, size, "%" PRIu32 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
+		snprintf(text, size,
+			 "%" PRIu32 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
 			 r->why.quorum.learners, r->why.quorum.quorum, names);
 		return true;
 	case SL_REASON_STALLED:
@@ -136,20 +148,25 @@ static bool view_text(const struct sl_roster *roster, const struct sl_report *r,
 		p_bound_text(r, text, size);
 		return true;
 	case SL_REASON_P_IDS:
-		snprintf(text, size, "modulus %" PRIu64 " is not larger than the number of learners and every id: raise it above %" PRIu64,
+		snprintf(text, size,
+			 "modulus %" PRIu64
+			 " is not larger than the number of learners and every id: raise it above %" PRIu64,
 			 r->why.p_ids.p, r->why.p_ids.largest);
 		return true;
 	case SL_REASON_WIDTH:
 		snprintf(text, size,
-			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at least %.3g is needed): "
+			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at "
+				    "least %.3g is needed): "
 			 "set a modulus of at most %" PRIu32 " bits",
 			 r->why.width.fraction, r->why.width.need, r->why.width.p_bits_most);
 		return true;
 	case SL_REASON_ITERATIONS:
-		snprintf(text, size, "this graph needs %" PRIu64 " iterations and the limit is %" PRIu64 ": add links, or set mixing: exact",
+		snprintf(text, size,
+			 "this graph needs %" PRIu64 " iterations and the limit is %" PRIu64
+			 ": add links, or set mixing: exact",
 			 r->why.iterations.need, r->why.iterations.limit);
 		return true;
-	case SL_REASON_K_FIXED:
+	case SL_REASON_ITERATIONS_RULE:
 		snprintf(text, size,
 			 "iterations is fixed at %" PRIu64 " and this graph needs %" PRIu64
 			 ": raise iterations, or set iterations_rule: at_least",
@@ -159,7 +176,8 @@ static bool view_text(const struct sl_roster *roster, const struct sl_report *r,
 		snprintf(text, size,
 			 "%" PRIu32 " learners are too few for c = %" PRIu64 ": with fewer than %" PRIu64
 			 ", the mean itself tells c of them about the others",
-			 r->why.tolerance.learners, r->why.tolerance.tolerance, r->why.tolerance.tolerance + 2);
+			 r->why.tolerance.learners, r->why.tolerance.tolerance,
+			 r->why.tolerance.tolerance + 2);
 		return true;
 	case SL_REASON_TOLERANCE:
 		tolerance_text(roster, r, text, size);
@@ -177,17 +195,18 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 	const char *setting;
 	if (r->reason == SL_REASON_PARAMETER) {
 		setting = setting_of(r->why.parameter.name);
-		snprintf(text, size, "%s has %s %s, this learner %s; set the same at all learners", who, setting,
-			 sl_settings_value(setting, r->why.parameter.theirs, theirs),
+		snprintf(text, size, "%s has %s %s, this learner %s; set the same at all learners", who,
+			 setting, sl_settings_value(setting, r->why.parameter.theirs, theirs),
 			 sl_settings_value(setting, r->why.parameter.own, own));
 	} else if (r->reason == SL_REASON_ROSTER) {
 		snprintf(text, size,
-			 "%s has another roster: %" PRIu32 " learners (%s), here %" PRIu32 " (%s); compare the roster files", who,
-			 r->why.roster.their_size, sl_reason_digest(r->why.roster.theirs, "?", theirs), r->why.roster.own_size,
-			 sl_reason_digest(r->why.roster.own, "?", own));
+			 "%s has another roster: %" PRIu32 " learners (%s), here %" PRIu32
+			 " (%s); compare the roster files",
+			 who, r->why.roster.their_size, sl_reason_digest(r->why.roster.theirs, "?", theirs),
+			 r->why.roster.own_size, sl_reason_digest(r->why.roster.own, "?", own));
 	} else {
-		snprintf(text, size, "%s starts round %" PRIu32 " from another committed model: %s, here %s", who, r->t,
-			 sl_reason_digest(r->why.history.theirs, "the initial one", theirs),
+		snprintf(text, size, "%s starts round %" PRIu32 " from another committed model: %s, here %s",
+			 who, r->t, sl_reason_digest(r->why.history.theirs, "the initial one", theirs),
 			 sl_reason_digest(r->why.history.own, "the initial one", own));
 	}
 }
@@ -199,7 +218,7 @@ static const struct {
 	[SL_REASON_LINK] = {"the link to ", " was lost"},
 	[SL_REASON_EQUIVOCATION] = {"", " signed two different link states for one attempt"},
 	[SL_REASON_COMMITTED] = {"", " has committed this round without this learner"},
-	[SL_REASON_FENCED] = {"", " has aborted the attempt"},
+	[SL_REASON_ABORTED] = {"", " has aborted the attempt"},
 	[SL_REASON_JOINED] = {"", " is recovering the attempt already"},
 	[SL_REASON_BAD_STATE] = {"", " sent a masked state with a value outside the field"},
 	[SL_REASON_BAD_SHARE] = {"", " sent a share with a value outside the field"},
@@ -211,10 +230,12 @@ static bool peer_text(const struct sl_roster *roster, const struct sl_report *r,
 	char who[SL_WHO_BYTES];
 	sl_reason_who(roster, r->peer, who);
 	if (around_peer[r->reason].before != NULL)
-		snprintf(text, size, "%s%s%s", around_peer[r->reason].before, who, around_peer[r->reason].after);
+		snprintf(text, size, "%s%s%s", around_peer[r->reason].before, who,
+			 around_peer[r->reason].after);
 	else if (r->reason == SL_REASON_SUPERSEDED)
 		snprintf(text, size, "%s started attempt %" PRIu32, who, r->why.attempt.a);
-	else if (r->reason == SL_REASON_PARAMETER || r->reason == SL_REASON_ROSTER || r->reason == SL_REASON_HISTORY)
+	else if (r->reason == SL_REASON_PARAMETER || r->reason == SL_REASON_ROSTER ||
+		 r->reason == SL_REASON_HISTORY)
 		difference_text(r, who, text, size);
 	else
 		return false;
@@ -229,43 +250,50 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 	case SL_REASON_USED_UP:
 		snprintf(text, size,
 			 "this learner has released its masked state in %" PRIu32
-			 " attempts of this round, and its release log is full: it takes part again when the round is committed",
+			 " attempts of this round, and its release log is full: it takes part again when the "
+			 "round is committed",
 			 r->why.used_up.count);
 		break;
 	case SL_REASON_MARGIN:
-		snprintf(text, size, "rounding margin too small (%.3f from a tie); the exact sum is recovered instead",
+		snprintf(text, size,
+			 "rounding margin too small (%.3f from a tie); the exact sum is recovered instead",
 			 0.5 - r->why.margin.distance);
 		break;
 	case SL_REASON_RECORD:
-		snprintf(text, size,
-			 "attempt %" PRIu32 " was released, and its record is damaged or belongs to another roster or model: put "
-			 "back the earlier roster and settings until the round is committed",
-			 r->why.attempt.a);
+		snprintf(
+			text, size,
+			"attempt %" PRIu32
+			" was released, and its record is damaged or belongs to another roster or model: put "
+			"back the earlier roster and settings until the round is committed",
+			r->why.attempt.a);
 		break;
 	case SL_REASON_RESTARTED:
 		snprintf(text, size, "this learner was restarted during the attempt");
 		break;
-	case SL_REASON_ABANDONED:
+	case SL_REASON_OPERATOR_ABORT:
 		snprintf(text, size, "the operator has aborted the attempt");
 		break;
 	case SL_REASON_MODEL:
-		snprintf(text, size, "the trained model is not finite at parameter %" PRIu64 ": %g; check the training data and settings",
+		snprintf(text, size,
+			 "the trained model is not finite at parameter %" PRIu64
+			 ": %g; check the training data and settings",
 			 r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_CLIP:
 		snprintf(text, size,
 			 "the trained model exceeds clipping_range %g at parameter %" PRIu64
 			 ": %g; raise clipping_range, or set clipping: clamp",
-			 r->why.model.clip, r->why.model.index, r->why.model.value);
+			 r->why.model.clipping_range, r->why.model.index, r->why.model.value);
 		break;
 	case SL_REASON_WEIGHT:
-		snprintf(text, size, "weight %" PRIu64 " is not in 1..%" PRIu64 "; raise max_weight at every learner",
+		snprintf(text, size,
+			 "weight %" PRIu64 " is not in 1..%" PRIu64 "; raise max_weight at every learner",
 			 r->why.weight.weight, r->why.weight.most);
 		break;
 	case SL_REASON_RESULT:
 		snprintf(text, size,
-			 "the sum is not one of %" PRIu32
-			 " models within clipping_range: a learner did not follow the protocol; the result is discarded",
+			 "the sum is not one of %" PRIu32 " models within clipping_range: a learner did not "
+							  "follow the protocol; the result is discarded",
 			 r->why.result.learners);
 		break;
 	default:

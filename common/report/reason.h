@@ -1,7 +1,7 @@
 /* reason.h - why an attempt, or a learner, ended: the reason of a report as one sentence, cause then remedy.
  *
- * Also the parts that such sentences share: names of learners and short forms of digests. No sentence ends with a period:
- * callers embed it.
+ * Also the parts that such sentences share: names of learners and short forms of digests. No sentence ends
+ * with a period: callers embed it.
  */
 #pragma once
 
@@ -14,7 +14,8 @@ void sl_reason_text(const struct sl_roster *roster, const struct sl_report *repo
 #define SL_WHO_BYTES (SL_NAME_BYTES + 16u)
 /* Write "ana (2)" for the learner at roster index `index`; return `text`. */
 const char *sl_reason_who(const struct sl_roster *roster, uint32_t index, char text[static SL_WHO_BYTES]);
-/* Write "ana (2), bo (5) and 3 more" for a bit set over the roster, "none" for an empty one or NULL; return `text`. */
+/* Write "ana (2), bo (5) and 3 more" for a bit set over the roster, "none" for an empty one or NULL; return
+ * `text`. */
 const char *sl_reason_names(const struct sl_roster *roster, const uint64_t *set, char *text, size_t size);
 
 #define SL_DIGEST_TEXT_BYTES (2u * SL_HASH_BYTES + 1u)

@@ -91,7 +91,8 @@ static enum sl_record_field find_field(const char *name, size_t length)
 }
 
 /* decimals < 0: as many as it takes. */
-static size_t print_field(const struct sl_record *record, enum sl_record_field f, int decimals, char *text, size_t size)
+static size_t print_field(const struct sl_record *record, enum sl_record_field f, int decimals, char *text,
+			  size_t size)
 {
 	const void *at = (const char *)record + fields[f].offset;
 	const char *const *string = at;
@@ -117,7 +118,8 @@ static size_t print_sentence(const struct sl_record *record, char *text, size_t 
 		} else if (*c == '{') {
 			size_t length = strcspn(c + 1, ".}");
 			int decimals = c[1 + length] == '.' ? c[2 + length] - '0' : -1;
-			used += print_field(record, find_field(c + 1, length), decimals, text + used, size - used);
+			used += print_field(record, find_field(c + 1, length), decimals, text + used,
+					    size - used);
 			c = strchr(c, '}');
 		} else {
 			text[used++] = *c;
@@ -145,14 +147,15 @@ static json_t *ids_json(const struct sl_roster *roster, const uint64_t *set)
 	return array;
 }
 
-static json_t *field_json(const struct sl_record *record, enum sl_record_field f, const struct sl_roster *roster)
+static json_t *field_json(const struct sl_record *record, enum sl_record_field f,
+			  const struct sl_roster *roster)
 {
 	const void *at = (const char *)record + fields[f].offset;
 	const char *const *text = at;
 	const double *real = at;
 	switch (fields[f].type) {
 	case WHOLE:
-		return json_integer((json_int_t)*(const uint64_t *)at);
+		return json_integer((json_int_t) * (const uint64_t *)at);
 	case REAL:
 		return isfinite(*real) ? json_real(*real) : json_null();
 	case FLAG:
@@ -190,7 +193,8 @@ static json_t *get_field(const json_t *object, const char *name)
 	return json_object_get(json_object_get(object, outer), dot + 1);
 }
 
-json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *roster, char *text, size_t size)
+json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *roster, char *text,
+			size_t size)
 {
 	json_t *object = json_object();
 	size_t reason = print_sentence(record, text, size);
@@ -199,7 +203,8 @@ json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *
 		size_t length = strcspn(name, " ");
 		enum sl_record_field f = find_field(name, length);
 		set_field(object, fields[f].name,
-			  f == SL_FIELD_reason && split ? text_json(text + reason) : field_json(record, f, roster));
+			  f == SL_FIELD_reason && split ? text_json(text + reason)
+							: field_json(record, f, roster));
 		name += length;
 	}
 	return object;
@@ -261,5 +266,6 @@ bool sl_record_read(struct sl_record *record, const json_t *object)
 
 const json_t *sl_record_ids(const struct sl_record *record, enum sl_record_field field)
 {
-	return record->has[field] && fields[field].type == IDS ? get_field(record->json, fields[field].name) : NULL;
+	return record->has[field] && fields[field].type == IDS ? get_field(record->json, fields[field].name)
+							       : NULL;
 }

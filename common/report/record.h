@@ -1,12 +1,11 @@
 /* record.h - the log records of a learner, as values: what the daemon writes and what every tool reads.
  *
  *   core report -> sl_record_report -\
- *                                     sl_record -> sl_record_write -> sentence + JSON fields -> log file, control socket
- *   daemon (link, roster, store ...) -/                                                            |
- *                                                  sl_record <- sl_record_read <- JSON object <----'
+ *                                     sl_record -> sl_record_write -> sentence + JSON fields -> log file,
+ * control socket daemon (link, roster, store ...) -/ | sl_record <- sl_record_read <- JSON object <----'
  *
- * record_table.h states each record once: its event, level, fields and sentence. The in-process runner fills the same
- * records from the same reports, and reads them without the way through JSON.
+ * record_table.h states each record once: its event, level, fields and sentence. The in-process runner fills
+ * the same records from the same reports, and reads them without the way through JSON.
  */
 #pragma once
 
@@ -21,14 +20,14 @@ enum sl_record_kind {
 #define X(kind, event, level, fields, sentence) SL_RECORD_##kind,
 	SL_RECORDS(X)
 #undef X
-	SL_RECORD_COUNT
+		SL_RECORD_COUNT
 };
 
 enum sl_record_field {
 #define X(field, name, type, meaning) SL_FIELD_##field,
 	SL_RECORD_FIELDS(X)
 #undef X
-	SL_FIELD_COUNT
+		SL_FIELD_COUNT
 };
 
 /* The types of fields. */
@@ -41,7 +40,8 @@ enum sl_record_field {
 #define SL_RECORD_WORDS_BYTES 1536u
 #define SL_RECORD_TEXT_BYTES 8192u /* of a sentence, with paths in it */
 
-/* Texts point to what their writer owns, into `words`, or, after reading, into the JSON object: a record is not copied. */
+/* Texts point to what their writer owns, into `words`, or, after reading, into the JSON object: a record is
+ * not copied. */
 struct sl_record {
 	enum sl_record_kind kind;
 #define X(field, name, type, meaning) SL_RECORD_##type field;
@@ -56,19 +56,23 @@ struct sl_record {
 /* Begin a record: whole numbers 0, real numbers NaN (written as null), texts and sets NULL. */
 void sl_record_init(struct sl_record *record, enum sl_record_kind kind);
 /* Begin the record of `report` and fill in what the report and the roster say. */
-void sl_record_report(struct sl_record *record, const struct sl_report *report, const struct sl_roster *roster);
+void sl_record_report(struct sl_record *record, const struct sl_report *report,
+		      const struct sl_roster *roster);
 /* Print into the record's own space; return the text, cut where the space ends. */
-const char *sl_record_words(struct sl_record *record, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *sl_record_words(struct sl_record *record, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* Return "ana (2)" for the learner at roster index `index`, and set the fields `peer` and `who`. */
 const char *sl_record_peer(struct sl_record *record, const struct sl_roster *roster, uint32_t index);
 
 enum sl_level sl_record_level(enum sl_record_kind kind);
 const char *sl_record_event(enum sl_record_kind kind);
 /* Write the sentence into `text`; return the fields that the table lists for the record as a new object. */
-struct json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *roster, char *text, size_t size);
+struct json_t *sl_record_write(const struct sl_record *record, const struct sl_roster *roster, char *text,
+			       size_t size);
 
-/* Read a log record from its JSON object. `kind` is the first row of its event, or SL_RECORD_COUNT for an event that the
- * table does not have; the fields are read in either case, and false is returned in the latter. */
+/* Read a log record from its JSON object. `kind` is the first row of its event, or SL_RECORD_COUNT for an
+ * event that the table does not have; the fields are read in either case, and false is returned in the
+ * latter. */
 bool sl_record_read(struct sl_record *record, const struct json_t *object);
 /* Return the array of ids that was read for a field of type IDS; NULL if there is none. */
 const struct json_t *sl_record_ids(const struct sl_record *record, enum sl_record_field field);

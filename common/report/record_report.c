@@ -19,8 +19,8 @@ static const enum sl_record_kind kinds[] = {
 	[SL_REPORT_RECOVERING] = SL_RECORD_RECOVERING,
 	[SL_REPORT_RECOVERED] = SL_RECORD_RECOVERED,
 	[SL_REPORT_RESUMED] = SL_RECORD_ATTEMPT_RESUMED,
-	[SL_REPORT_GIVEN_UP] = SL_RECORD_GIVEN_UP,
-	[SL_REPORT_BURNED] = SL_RECORD_BURNED,
+	[SL_REPORT_CLOSED] = SL_RECORD_GIVEN_UP,
+	[SL_REPORT_MODEL_INVALIDATED] = SL_RECORD_BURNED,
 	[SL_REPORT_REJECTED] = SL_RECORD_REJECTED,
 	[SL_REPORT_BEHIND] = SL_RECORD_BEHIND,
 	[SL_REPORT_STALE] = SL_RECORD_STALE,
@@ -69,8 +69,9 @@ static enum sl_record_kind kind_of(const struct sl_report *report, const struct 
 	case SL_REPORT_WAITING:
 		return waiting_kind(report, roster);
 	case SL_REPORT_RESUMED:
-		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED : SL_RECORD_ATTEMPT_RESUMED;
-	case SL_REPORT_GIVEN_UP:
+		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED
+						: SL_RECORD_ATTEMPT_RESUMED;
+	case SL_REPORT_CLOSED:
 		return report->peer == SL_NOBODY ? SL_RECORD_GIVEN_UP_BY_OPERATOR : SL_RECORD_GIVEN_UP;
 	default:
 		return kinds[report->kind];
@@ -85,7 +86,8 @@ static const char *engine_words(struct sl_record *record, enum sl_engine engine)
 		return "recovered";
 	if (engine == SL_ENGINE_METROPOLIS)
 		return sl_record_words(record, "%s, mu %.4f, K %" PRIu64, name, record->mu, record->steps);
-	return sl_record_words(record, "%s, %" PRIu64 " exchange%s", name, record->steps, record->steps == 1 ? "" : "s");
+	return sl_record_words(record, "%s, %" PRIu64 " exchange%s", name, record->steps,
+			       record->steps == 1 ? "" : "s");
 }
 
 static void set_engine(struct sl_record *record, enum sl_engine engine, uint64_t exchanges, double mu)
@@ -134,10 +136,12 @@ static void set_waiting(struct sl_record *record, enum sl_phase phase)
 {
 	static const char *const purposes[SL_PHASE_COUNT] = {[SL_PHASE_DISCOVER] = "to be ready",
 							     [SL_PHASE_READY] = "to receive all shares",
-							     [SL_PHASE_SETTLE] = "to send a digest",
-							     [SL_PHASE_CATCHUP] = "to send the result of a missed round",
+							     [SL_PHASE_CONFIRM] = "to send a digest",
+							     [SL_PHASE_CATCHUP] =
+								     "to send the result of a missed round",
 							     [SL_PHASE_RECOVER] = "masked states"};
-	record->waits_for = record->kind == SL_RECORD_WAITING_RANGE ? "the list of learners in range" : purposes[phase];
+	record->waits_for =
+		record->kind == SL_RECORD_WAITING_RANGE ? "the list of learners in range" : purposes[phase];
 }
 
 static void set_caught_up(struct sl_record *record, const struct sl_report *report)
@@ -163,7 +167,7 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 		break;
 	case SL_REPORT_CLAMPED:
 		record->count = report->clamped.count;
-		record->clip = report->clamped.clip;
+		record->clipping_range = report->clamped.clipping_range;
 		break;
 	case SL_REPORT_COMMITTED:
 		set_committed(record, report);
@@ -181,11 +185,11 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	case SL_REPORT_RESUMED:
 		record->released = report->resumed.released;
 		break;
-	case SL_REPORT_GIVEN_UP:
-		record->abandoned = report->peer == SL_NOBODY;
+	case SL_REPORT_CLOSED:
+		record->operator_aborted = report->peer == SL_NOBODY;
 		break;
-	case SL_REPORT_BURNED:
-		record->limit = report->burned.tolerance + 1;
+	case SL_REPORT_MODEL_INVALIDATED:
+		record->limit = report->model_invalidated.tolerance + 1;
 		break;
 	case SL_REPORT_REJECTED:
 		record->reason = report->rejected.text;
@@ -223,7 +227,8 @@ static void set_facts(struct sl_record *record, const struct sl_report *report)
 	}
 }
 
-void sl_record_report(struct sl_record *record, const struct sl_report *report, const struct sl_roster *roster)
+void sl_record_report(struct sl_record *record, const struct sl_report *report,
+		      const struct sl_roster *roster)
 {
 	char text[512];
 	sl_record_init(record, kind_of(report, roster));

@@ -1,19 +1,19 @@
 /* record_table.h - every log record of a learner, stated once.
  *
- * How to add a record: one row in SL_RECORDS, and a writer that begins it with sl_record_init and fills in its fields. A
- * field that no record has yet: one row in SL_RECORD_FIELDS. Nothing else changes: the daemon, the control socket,
- * `starling logs`, the launcher and the in-process runner read these tables.
+ * How to add a record: one row in SL_RECORDS, and a writer that begins it with sl_record_init and fills in
+ * its fields. A field that no record has yet: one row in SL_RECORD_FIELDS. Nothing else changes: the daemon,
+ * the control socket, `starling logs`, the launcher and the in-process runner read these tables.
  *
- * Rows of one event stand together, and the first has the name of the event: that is the kind of record that reading
- * gives for all of them.
+ * Rows of one event stand together, and the first has the name of the event: that is the kind of record that
+ * reading gives for all of them.
  *
- * A sentence names fields in braces; a real number may be followed by its decimals: {margin.4}. Where the row has the
- * field `reason` and the sentence a '|', what follows the '|' is the reason.
+ * A sentence names fields in braces; a real number may be followed by its decimals: {margin.4}. Where the row
+ * has the field `reason` and the sentence a '|', what follows the '|' is the reason.
  */
 #pragma once
 
-/* X(field, name in JSON, type, meaning and unit). "a.b" is the key b of the object a. WHOLE: a whole number, REAL: a real
- * number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids. */
+/* X(field, name in JSON, type, meaning and unit). "a.b" is the key b of the object a. WHOLE: a whole number,
+ * REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids. */
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	/* of every record; written by the log */                                                            \
 	X(time, "time", TEXT, "when it was written, RFC 3339 in UTC")                                        \
@@ -26,7 +26,7 @@
 	/* the round */                                                                                      \
 	X(round, "round", WHOLE, "round t")                                                                  \
 	X(attempt, "attempt", WHOLE, "attempt a of the round")                                               \
-	X(phase, "phase", TEXT, "phase of the round: PROTOCOL.md §7.1 Phases")                                \
+	X(phase, "phase", TEXT, "phase of the round: PROTOCOL.md §7.1 Phases")                               \
 	X(peer, "peer", WHOLE, "id of the learner that the record is about")                                 \
 	X(reason, "reason", TEXT, "the cause, a sentence")                                                   \
 	X(waits_for, "for", TEXT, "what the learners are to do")                                             \
@@ -50,15 +50,15 @@
 	X(round_bytes_received, "round_bytes_received", WHOLE, "bytes since the last commit")                \
 	X(round_flood_bytes, "round_flood_bytes", WHOLE, "of them, link states and Readys")                  \
 	X(share_ms, "costs.share_ms", REAL, "when SHARE was entered, as mono_ms; null: never")               \
-	X(ready_ms, "costs.ready_ms", REAL, "when READY was entered")                                        \
+	X(prepare_timeout_ms, "costs.ready_ms", REAL, "when READY was entered")                              \
 	X(mix_ms, "costs.mix_ms", REAL, "when MIX was entered")                                              \
-	X(settle_ms, "costs.settle_ms", REAL, "when SETTLE was entered")                                     \
+	X(confirm_timeout_ms, "costs.settle_ms", REAL, "when CONFIRM was entered")                           \
 	X(round_cpu_s, "costs.round_cpu_s", REAL, "seconds of processor time since the last commit")         \
 	X(peak_bytes, "costs.peak_bytes", WHOLE, "largest memory of the process")                            \
 	X(count, "count", WHOLE, "parameters clamped")                                                       \
 	X(released, "released", FLAG, "the masked state was released")                                       \
 	X(fetched, "fetched", WHOLE, "masked states received from peers")                                    \
-	X(abandoned, "abandoned", FLAG, "by the operator")                                                   \
+	X(operator_aborted, "abandoned", FLAG, "by the operator")                                            \
 	X(signers, "signers", WHOLE, "learners that signed the digest")                                      \
 	X(came, "came", WHOLE, "learners in this view and not in the last")                                  \
 	X(left, "left", WHOLE, "learners in the last view and not in this")                                  \
@@ -85,13 +85,15 @@
 	X(shown, "", WHOLE, "value of the counter, or round, that the peer shows")                           \
 	X(known, "", WHOLE, "its last known value")                                                          \
 	X(limit, "", WHOLE, "number that the rule requires")                                                 \
-	X(clip, "", REAL, "clipping range")                                                                  \
+	X(clipping_range, "", REAL, "clipping range")                                                        \
 	X(control, "", TEXT, "path of the control socket, quoted for a shell")                               \
 	X(file, "", TEXT, "name of a file, or why it cannot be written")
 
 #define SL_COMMITTED_FIELDS                                                                                  \
-	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s train_s "           \
-	"round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms settle_ms round_cpu_s peak_bytes"
+	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
+	"train_s "                                                                                           \
+	"round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms settle_ms "        \
+	"round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
 #define SL_RECORDS(X)                                                                                        \
@@ -99,13 +101,15 @@
 	X(PHASE, "phase", SL_DEBUG, "round attempt phase", "round {round} attempt {attempt}: {phase}")       \
 	X(VIEW, "view", SL_INFO,                                                                             \
 	  "round attempt learners edges mixing steps mu p forecast_bytes forecast_s forecast_at_most",       \
-	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; {forecast}")               \
+	  "round {round} attempt {attempt}: {learners} learners, {edges} edges, {engine}, p {p}; "           \
+	  "{forecast}")                                                                                      \
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
 	  "{count} parameters were clamped to clipping_range {clip}")                                        \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \
-	  "round {round} committed: {learners} learners, {engine}, margin {margin.4}, {aggregate_s.2} s, model {model}")    \
+	  "round {round} committed: {learners} learners, {engine}, margin {margin.4}, {aggregate_s.2} s, "   \
+	  "model {model}")                                                                                   \
 	X(ATTEMPT_FAILED, "attempt_failed", SL_WARN, "round attempt phase reason",                           \
 	  "round {round} attempt {attempt} ended in {phase}: {reason}")                                      \
 	X(ATTEMPT_FAILED_ELSEWHERE, "attempt_failed", SL_INFO, "round attempt phase reason",                 \
@@ -119,18 +123,23 @@
 	X(WAITING_STATES, "waiting", SL_WARN, "round attempt phase waits_for set",                           \
 	  "round {round} attempt {attempt}: collecting the masked states")                                   \
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
-	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt goes on when one "\
+	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt "  \
+	  "goes on when one "                                                                                \
 	  "that has it connects. If none ever will: starling abandon --round {round} --control {control}")   \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
-	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all {learners} learners " \
+	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all "      \
+	  "{learners} learners "                                                                             \
 	  "are collected")                                                                                   \
 	X(RECOVERED, "recovered", SL_INFO, "round attempt learners fetched",                                 \
-	  "round {round} attempt {attempt}: the masked states of all {learners} learners are added up, {fetched} of them "  \
+	  "round {round} attempt {attempt}: the masked states of all {learners} learners are added up, "     \
+	  "{fetched} of them "                                                                               \
 	  "received from peers")                                                                             \
 	X(ATTEMPT_RESUMED, "attempt_resumed", SL_INFO, "round attempt released",                             \
-	  "round {round} attempt {attempt} goes on after a restart: this learner had signed Ready and released nothing")    \
+	  "round {round} attempt {attempt} goes on after a restart: this learner had signed Ready and "      \
+	  "released nothing")                                                                                \
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
-	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked state")            \
+	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked "   \
+	  "state")                                                                                           \
 	X(GIVEN_UP, "given_up", SL_WARN, "round attempt abandoned",                                          \
 	  "round {round} attempt {attempt} is over: {who} has aborted it, so it cannot complete")            \
 	X(GIVEN_UP_BY_OPERATOR, "given_up", SL_WARN, "round attempt abandoned",                              \
@@ -138,49 +147,62 @@
 	X(GIVEN_UP_AT_START, "given_up", SL_WARN, "round attempt",                                           \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
 	X(BURNED, "burned", SL_WARN, "round attempt",                                                        \
-	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other learners have "  \
-	  "signed that theirs was not: the model is trained again; the new one differs only by training noise")             \
+	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other " \
+	  "learners have "                                                                                   \
+	  "signed that theirs was not: the model is trained again; the new one differs only by training "    \
+	  "noise")                                                                                           \
 	X(BEHIND, "behind", SL_WARN, "round attempt peer reason",                                            \
-	  "{who}: |round {round} was committed without this learner (the peer is in round {shown}), and no linked learner " \
+	  "{who}: |round {round} was committed without this learner (the peer is in round {shown}), and no " \
+	  "linked learner "                                                                                  \
 	  "has sent its result; a learner is asked again when it links anew or commits another round")       \
 	X(STALE, "stale", SL_WARN, "round attempt peer reason",                                              \
-	  "{who}: |it is in round {shown} (its last committed model is {model}) and this learner in round {round}: it was " \
+	  "{who}: |it is in round {shown} (its last committed model is {model}) and this learner in round "  \
+	  "{round}: it was "                                                                                 \
 	  "away, or started from an old checkpoint; its neighbours send it the results that it missed")      \
 	X(CAUGHT_UP, "caught_up", SL_INFO, "round peer learners signers digest checkpoint",                  \
-	  "caught up with round {round} from {who}: {learners} learners, model {model}, signed by {signers}") \
+	  "caught up with round {round} from {who}: {learners} learners, model {model}, signed by "          \
+	  "{signers}")                                                                                       \
 	X(QUARANTINED, "quarantined", SL_WARN, "round attempt peer reason",                                  \
-	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is excluded until round "\
+	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is "      \
+	  "excluded until round "                                                                            \
 	  "{round} is committed")                                                                            \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
 	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
 	  "{who}: |it signed two different link states for one attempt; they cannot be kept: {file}")        \
 	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
-	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, so the "  \
+	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
+	  "so the "                                                                                          \
 	  "difference of the two sums tells about them")                                                     \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \
-	X(REJECTED_MORE, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason} (and {unsaid} more before)")           \
+	X(REJECTED_MORE, "rejected", SL_WARN, "peer reason unsaid",                                          \
+	  "{who}: {reason} (and {unsaid} more before)")                                                      \
 	X(FATAL, "fatal", SL_ERROR, "reason", "{reason}")                                                    \
 	X(FATAL_REASON, "fatal", SL_ERROR, "round phase reason",                                             \
 	  "round {round} attempt {attempt} ended in {phase}: {reason}")                                      \
 	X(FATAL_DIVERGED, "fatal", SL_ERROR, "round attempt peer reason",                                    \
-	  "{who}: |its result differs: {theirs}, here {model}; no mean of the two is taken, this learner stops")            \
+	  "{who}: |its result differs: {theirs}, here {model}; no mean of the two is taken, this learner "   \
+	  "stops")                                                                                           \
 	X(FATAL_EXHAUSTED, "fatal", SL_ERROR, "round reason",                                                \
-	  "|round {round} has used all of its {limit} attempts: this learner stops; remove the cause, then start it again") \
+	  "|round {round} has used all of its {limit} attempts: this learner stops; remove the cause, then " \
+	  "start it again")                                                                                  \
 	/* the daemon: start and end */                                                                      \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
 	X(UNSAFE_REVEAL, "unsafe_reveal", SL_WARN, "",                                                       \
-	  "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do this with real data") \
+	  "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do "  \
+	  "this with real data")                                                                             \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
 	  "the result of round {round} cannot be shown to others before the next commit: {reason}")          \
 	X(DAMAGED, "damaged", SL_ERROR, "committed round",                                                   \
-	  "{reason}; going on from {model} until a peer sends the result of round {committed} or a later one")              \
+	  "{reason}; going on from {model} until a peer sends the result of round {committed} or a later "   \
+	  "one")                                                                                             \
 	X(AGAIN, "again", SL_INFO, "round",                                                                  \
-	  "the result of round {round}, which was damaged here, is restored: this learner restarts by itself")              \
+	  "the result of round {round}, which was damaged here, is restored: this learner restarts by "      \
+	  "itself")                                                                                          \
 	X(FINISHED, "finished", SL_INFO, "rounds", "all rounds are committed")                               \
 	X(STOPPING, "stopping", SL_INFO, "", "{reason}")                                                     \
 	/* the daemon: training and links */                                                                 \
@@ -191,7 +213,8 @@
 	X(EVALUATED_FAILED, "evaluated", SL_WARN, "round", "{reason}")                                       \
 	X(LINK_DOWN, "link_down", SL_DEBUG, "peer reason", "link to {who}, {address}, is down: {reason}")    \
 	X(LINK_FAILED, "link_down", SL_WARN, "peer reason", "link to {who}, {address}, failed: {reason}")    \
-	X(LINK_FAILED_AGAIN, "link_down", SL_DEBUG, "peer reason", "link to {who}, {address}, failed: {reason}")            \
+	X(LINK_FAILED_AGAIN, "link_down", SL_DEBUG, "peer reason",                                           \
+	  "link to {who}, {address}, failed: {reason}")                                                      \
 	X(REFUSED, "refused", SL_WARN, "address key",                                                        \
 	  "{address} connected with a key that is not in the roster, {key}: refused")                        \
 	X(REFUSED_ANSWER, "refused", SL_WARN, "address key",                                                 \

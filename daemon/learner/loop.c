@@ -11,28 +11,31 @@
 static void on_up(void *context, uint32_t peer)
 {
 	((struct sl_daemon *)context)->link_faults[peer] = NULL;
-	sl_happening_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
+	sl_events_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 {
 	struct sl_daemon *daemon = context;
 	struct sl_record record;
-	bool news = dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
+	bool news =
+		dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
 	if (dialled)
 		daemon->link_faults[peer] = why;
-	sl_record_init(&record, news ? SL_RECORD_LINK_FAILED : dialled ? SL_RECORD_LINK_FAILED_AGAIN : SL_RECORD_LINK_DOWN);
+	sl_record_init(&record, news	  ? SL_RECORD_LINK_FAILED
+				: dialled ? SL_RECORD_LINK_FAILED_AGAIN
+					  : SL_RECORD_LINK_DOWN);
 	sl_record_peer(&record, &daemon->roster, peer);
 	record.address = daemon->roster.members[peer].address;
 	record.reason = why;
 	if (!daemon->stopping)
 		sl_daemon_log(daemon, &record);
-	sl_happening_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
+	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
-	sl_inbox_frame(context, peer, kind, payload, size);
+	sl_events_frame(context, peer, kind, payload, size);
 }
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
@@ -40,7 +43,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 	struct sl_daemon *daemon = context;
 	struct sl_record record;
 	char shown[SL_PIN_TEXT_BYTES];
-	sl_pin_text(pin, shown);
+	sl_roster_pin_text(pin, shown);
 	sl_record_init(&record, expected >= 0 ? SL_RECORD_REFUSED_ANSWER : SL_RECORD_REFUSED);
 	if (expected >= 0)
 		sl_record_peer(&record, &daemon->roster, (uint32_t)expected);
@@ -51,12 +54,12 @@ static void on_refused(void *context, const char *address, int expected, const u
 
 static void on_prepare(uv_prepare_t *handle)
 {
-	sl_turn(handle->data);
+	sl_events_drain(handle->data);
 }
 
 static void on_check(uv_check_t *handle)
 {
-	sl_turn(handle->data);
+	sl_events_drain(handle->data);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -69,7 +72,7 @@ static void on_signal(uv_signal_t *handle, int number)
 /* Whether TLS gets a thread of its own: for less, waking it up costs more than the loop's time is worth. */
 static bool is_large(const struct sl_daemon *daemon)
 {
-	return daemon->vault.n >= LARGE_FLOATS;
+	return daemon->workspace.n >= LARGE_FLOATS;
 }
 
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
@@ -92,7 +95,7 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_worker_open(&daemon->train, loop);
 	if (rc == 0 && is_large(daemon))
 		rc = sl_worker_open(&daemon->crypto, loop);
-	return rc == 0 ? SL_OK : sl_fail(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
+	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
 }
 
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
@@ -139,7 +142,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (daemon->compute.back.loop != NULL)
-		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is still said */
+		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is
+						      still said */
 	if (daemon->train.back.loop != NULL)
 		sl_worker_close(&daemon->train);
 	daemon->closed = true;

@@ -1,4 +1,5 @@
-/* The log of the daemon: reports of the core as records, with what only the daemon knows, and records of its own. */
+/* The log of the daemon: reports of the core as records, with what only the daemon knows, and records of its
+ * own. */
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -39,8 +40,9 @@ void sl_daemon_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_
 
 /* ---- the view and its forecast ---- */
 
-/* Return the seconds that it takes to send what the view asks for, 0 if no link is measured: at the rate of the last round,
- * which includes its waits and arithmetic; before there is one, at the measured speed of the slowest neighbour's link. */
+/* Return the seconds that it takes to send what the view asks for, 0 if no link is measured: at the rate of
+ * the last round, which includes its waits and arithmetic; before there is one, at the measured speed of the
+ * slowest neighbour's link. */
 static double forecast_s(const struct sl_daemon *daemon, const struct sl_report *r, bool *at_most)
 {
 	double slowest = 0, count = 0;
@@ -67,10 +69,12 @@ static void add_view(struct sl_daemon *daemon, const struct sl_report *r, struct
 	record->forecast_s = forecast_s(daemon, r, &record->forecast_at_most);
 	double megabytes = (double)r->view.bytes / 1e6;
 	if (record->forecast_s > 0)
-		record->forecast = sl_record_words(record, "%.1f MB to send, %s %.3g s at the measured speed", megabytes,
-						   record->forecast_at_most ? "at most" : "about", record->forecast_s);
+		record->forecast =
+			sl_record_words(record, "%.1f MB to send, %s %.3g s at the measured speed", megabytes,
+					record->forecast_at_most ? "at most" : "about", record->forecast_s);
 	else
-		record->forecast = sl_record_words(record, "%.1f MB to send; no link is measured yet", megabytes);
+		record->forecast =
+			sl_record_words(record, "%.1f MB to send; no link is measured yet", megabytes);
 }
 
 /* ---- the commit and its costs ---- */
@@ -84,7 +88,8 @@ static void measure_rate(struct sl_daemon *daemon, uint64_t bytes_sent)
 	f->view_ms = 0;
 }
 
-/* Note when `phase` is entered, on the clock of mono_ms: the records of all learners of one machine compare. */
+/* Note when `phase` is entered, on the clock of mono_ms: the records of all learners of one machine compare.
+ */
 static void note_phase(struct sl_daemon *daemon, enum sl_phase phase)
 {
 	if (phase == SL_PHASE_DISCOVER)
@@ -101,13 +106,13 @@ static double entered_ms(const struct sl_daemon *daemon, enum sl_phase phase)
 static void add_costs(struct sl_daemon *daemon, struct sl_record *record)
 {
 	double before = daemon->figures.cpu_s;
-	daemon->figures.cpu_s = sl_usage_cpu_s();
+	daemon->figures.cpu_s = sl_process_usage_cpu_s();
 	record->share_ms = entered_ms(daemon, SL_PHASE_SHARE);
-	record->ready_ms = entered_ms(daemon, SL_PHASE_READY);
+	record->prepare_timeout_ms = entered_ms(daemon, SL_PHASE_READY);
 	record->mix_ms = entered_ms(daemon, SL_PHASE_MIX);
-	record->settle_ms = entered_ms(daemon, SL_PHASE_SETTLE);
+	record->confirm_timeout_ms = entered_ms(daemon, SL_PHASE_CONFIRM);
 	record->round_cpu_s = daemon->figures.cpu_s - before;
-	record->peak_bytes = sl_usage_peak_bytes();
+	record->peak_bytes = sl_process_usage_peak_bytes();
 }
 
 static void add_commit(struct sl_daemon *daemon, struct sl_record *record)
@@ -129,10 +134,12 @@ static void add_commit(struct sl_daemon *daemon, struct sl_record *record)
 
 /* ---- other reports ---- */
 
-/* Write the path of the control socket so that it can be typed in any folder: absolute, quoted where a shell needs it. */
+/* Write the path of the control socket so that it can be typed in any folder: absolute, quoted where a shell
+ * needs it. */
 static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
 {
-	const char *path = daemon->settings->control, *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
+	const char *path = daemon->settings->control,
+		   *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
 	char folder[PATH_MAX] = "";
 	if (*path != '/' && getcwd(folder, sizeof folder - 1) != NULL)
 		strcat(folder, "/");
@@ -143,8 +150,8 @@ static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
 /* RECOVER may wait without end (PROTOCOL.md §10.4 How recovery ends): the status names the learners too. */
 static void note_awaited(struct sl_daemon *daemon, const struct sl_record *record)
 {
-	const char *awaited = record->kind == SL_RECORD_WAITING_LOST ? record->whom : "";
-	snprintf(daemon->awaited, sizeof daemon->awaited, "%s", awaited);
+	const char *missing = record->kind == SL_RECORD_WAITING_LOST ? record->whom : "";
+	snprintf(daemon->missing, sizeof daemon->missing, "%s", missing);
 }
 
 static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
@@ -159,24 +166,24 @@ static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, s
 static void crash_in(enum sl_phase phase)
 {
 	if (phase == SL_PHASE_RECOVER)
-		sl_crash_at(SL_CRASH_RECOVERING);
+		sl_failpoint_reach(SL_FAILPOINT_RECOVERING);
 	if (phase == SL_PHASE_CATCHUP)
-		sl_crash_at(SL_CRASH_CATCHING_UP);
+		sl_failpoint_reach(SL_FAILPOINT_CATCHING_UP);
 }
 
-void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
+void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	struct sl_record record;
 	char control[PATH_MAX + SL_PATH_BYTES + 2];
 	if (r->kind == SL_REPORT_REJECTED) {
-		sl_complain(daemon, r->peer, r->rejected.text);
+		sl_events_warn(daemon, r->peer, r->rejected.text);
 		return;
 	}
 	sl_record_report(&record, r, &daemon->roster);
 	if (r->kind == SL_REPORT_PHASE) {
 		crash_in(r->phase);
 		note_phase(daemon, r->phase);
-		daemon->awaited[0] = '\0';
+		daemon->missing[0] = '\0';
 	} else if (r->kind == SL_REPORT_VIEW) {
 		add_view(daemon, r, &record);
 	} else if (r->kind == SL_REPORT_COMMITTED) {

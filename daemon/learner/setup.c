@@ -20,16 +20,18 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	int self = sl_roster_find(&daemon->roster, settings->id);
 	if (self < 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s: no line for id %u, which the configuration names", settings->roster,
-			       settings->id);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s: no line for id %u, which the configuration names", settings->roster,
+				  settings->id);
 	daemon->self = (uint32_t)self;
 	rc = sl_identity_load(settings->identity, &daemon->identity, error);
 	if (rc != SL_OK)
 		return rc;
 	if (memcmp(daemon->identity.pin, daemon->roster.members[self].pin, SL_HASH_BYTES) != 0)
-		return sl_fail(error, SL_ERR_INVALID,
-			       "%s: the line of id %u pins another key than the one in %s; `starling init --show` prints the right one",
-			       settings->roster, settings->id, settings->identity);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s: the line of id %u pins another key than the one in %s; `starling init "
+				  "--show` prints the right one",
+				  settings->roster, settings->id, settings->identity);
 	return SL_OK;
 }
 
@@ -58,7 +60,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_settings_quorum(s, daemon->roster.size, &quorum, error);
 	daemon->ids = calloc(daemon->roster.size, sizeof *daemon->ids);
 	if (rc != SL_OK || daemon->ids == NULL)
-		return rc != SL_OK ? rc : sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return rc != SL_OK ? rc : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
 		daemon->ids[i] = daemon->roster.members[i].id;
 	c->self = daemon->self;
@@ -73,27 +75,27 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 
 /* Memory. */
 
-static void system_coins(void *context, uint8_t *bytes, size_t n)
+static void system_randomness(void *context, uint8_t *bytes, size_t n)
 {
 	(void)context;
 	randombytes_buf(bytes, n);
 }
 
-static int open_vault(struct sl_daemon *daemon, struct sl_error *error)
+static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 {
-	struct sl_vault *v = &daemon->vault;
+	struct sl_workspace *v = &daemon->workspace;
 	v->n = daemon->core_config.parameters.n;
 	v->scope = daemon->core_config.scope;
 	v->clamp = daemon->settings->clamp;
-	v->coins_from_os = daemon->settings->coins == SL_COINS_OS;
-	v->source = system_coins;
+	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
+	v->source = system_randomness;
 	v->weight = 1;
 	v->trained = sodium_allocarray(v->n, sizeof *v->trained);
 	v->x = sodium_allocarray(v->n + 1, sizeof *v->x);
 	v->s = sodium_allocarray(v->n + 1, sizeof *v->s);
 	v->committed = calloc(v->n, sizeof *v->committed);
 	if (v->trained == NULL || v->x == NULL || v->s == NULL || v->committed == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
 
@@ -104,23 +106,25 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_arena arena;
 	daemon->core_memory = malloc(bytes);
 	daemon->checked = calloc(R, sizeof *daemon->checked);
-	daemon->complaints = calloc(R, sizeof *daemon->complaints);
+	daemon->peer_warnings = calloc(R, sizeof *daemon->peer_warnings);
 	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
-	if (daemon->core_memory == NULL || daemon->complaints == NULL || daemon->link_faults == NULL || daemon->checked == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
+	if (daemon->core_memory == NULL || daemon->peer_warnings == NULL || daemon->link_faults == NULL ||
+	    daemon->checked == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
 	int rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
 	if (rc != SL_OK)
 		return rc;
 	sl_keys_learn(&daemon->keys, daemon->self, daemon->identity.public_key); /* own records come back */
 	sl_arena_init(&arena, daemon->core_memory, bytes);
 	daemon->core = sl_core_init(&daemon->core_config, &arena);
-	return daemon->core != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "the core does not fit its memory");
+	return daemon->core != NULL ? SL_OK
+				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
 
 /* What a configuration allows and its operator should know. */
 static void warn(struct sl_daemon *daemon)
 {
-	if (daemon->settings->unsafe_reveal)
+	if (daemon->settings->unsafe_dump_encoding)
 		sl_daemon_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
 }
 
@@ -141,7 +145,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
-		rc = open_vault(daemon, error);
+		rc = open_workspace(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_restore_model(daemon, error);
 	if (rc == SL_OK)
@@ -177,7 +181,8 @@ static void raise_descriptors(void)
 	}
 }
 
-/* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must look. */
+/* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must
+ * look. */
 static void forbid_core_files(void)
 {
 	struct rlimit none = {0, 0};
@@ -190,7 +195,7 @@ static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
-	daemon->inbox_end = &daemon->inbox;
+	daemon->event_queue_end = &daemon->event_queue;
 	uv_loop_init(&daemon->loop);
 }
 
@@ -203,7 +208,9 @@ int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_settings_quorum(settings, daemon->roster.size, &quorum, error);
-	return rc == SL_OK ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error) : rc;
+	return rc == SL_OK
+		       ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error)
+		       : rc;
 }
 
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)

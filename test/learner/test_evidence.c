@@ -1,33 +1,45 @@
 /* The evidence that a learner keeps of a peer that signed two different link states for one attempt. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <sodium.h>
 
 #include "daemon/learner/daemon.h"
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
-static struct sl_member members[] = {{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
+static struct sl_member members[] = {
+	{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
 
 static const char *hex_of(const json_t *statement, const char *field)
 {
 	return json_string_value(json_object_get(statement, field));
 }
 
-/* The file holds both statements in full: with the roster, the signatures can be checked. */
-static void test_evidence(void **state)
+static int prepare(void **state)
 {
-	struct sl_settings s = {.clip = 16};
+	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+/* The file holds both statements in full: with the roster, the signatures can be checked. */
+TEST_WITH(test_evidence, folder_setup, folder_teardown)
+{
+	struct sl_settings s = {.clipping_range = 16};
 	snprintf(s.run, sizeof s.run, "first");
 	snprintf(s.state, sizeof s.state, "%s", (const char *)*state);
 	struct sl_daemon daemon = {.settings = &s, .roster = {.members = members, .size = 3}};
 	sl_id names[] = {2, 9};
-	struct sl_link_state first = {.id = 5, .t = 4, .a = 2, .count = 2, .candidates = names, .signature = {1}}, second = first;
+	struct sl_link_state first = {.id = 5,
+				      .t = 4,
+				      .a = 2,
+				      .count = 2,
+				      .candidates = names,
+				      .signature = {1}},
+			     second = first;
 	second.count = 1;
 	second.signature[0] = 2;
 	struct sl_report report = {.peer = 1, .evidence = {&first, &second}};
@@ -39,7 +51,7 @@ static void test_evidence(void **state)
 	snprintf(path, sizeof path, "%s/%s", s.state, name);
 	json_t *file = json_load_file(path, 0, NULL), *both = json_object_get(file, "link_states");
 	assert_int_equal(json_array_size(both), 2);
-	sl_canon_link_state(&daemon.core_config.scope, &second, covered);
+	sl_canonical_link_state(&daemon.core_config.scope, &second, covered);
 	sodium_bin2hex(hash, sizeof hash, covered, sizeof covered);
 	assert_string_equal(hex_of(json_array_get(both, 1), "signed"), hash);
 	assert_memory_equal(hex_of(json_array_get(both, 0), "signature"), "0100", 4);
@@ -48,12 +60,4 @@ static void test_evidence(void **state)
 	json_decref(file);
 	snprintf(s.state, sizeof s.state, "%s/nowhere", (const char *)*state);
 	assert_int_equal(sl_evidence_write(&daemon, &report, name, sizeof name, &error), SL_ERR_IO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_evidence, folder_setup, folder_teardown),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

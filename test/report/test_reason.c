@@ -1,20 +1,25 @@
 /* Reasons as sentences: cause, then remedy. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sodium.h>
 
 #include "common/field/field.h"
 #include "common/report/modulus.h"
 #include "common/report/reason.h"
+#include "test/lib/test.h"
 
-static struct sl_member members[] = {{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
+static struct sl_member members[] = {
+	{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
 static const struct sl_roster roster = {.members = members, .size = 3};
-#define OWN {0xab, 0xcd}
-#define OTHER {0x12, 0x34}
+#define OWN                                                                                                  \
+	{                                                                                                    \
+		0xab, 0xcd                                                                                   \
+	}
+#define OTHER                                                                                                \
+	{                                                                                                    \
+		0x12, 0x34                                                                                   \
+	}
 
 static void expect(struct sl_report report, const char *sentence)
 {
@@ -30,50 +35,71 @@ static uint64_t bits(double value)
 	return raw;
 }
 
-static void expect_parameter(uint32_t peer, const char *name, uint64_t own, uint64_t theirs, const char *sentence)
+static void expect_parameter(uint32_t peer, const char *name, uint64_t own, uint64_t theirs,
+			     const char *sentence)
 {
-	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = peer, .why.parameter = {name, own, theirs}}, sentence);
+	expect((struct sl_report){.reason = SL_REASON_PARAMETER,
+				  .peer = peer,
+				  .why.parameter = {name, own, theirs}},
+	       sentence);
 }
 
-static void test_differences(void **state)
+static int prepare(void **state)
 {
 	(void)state;
-	expect_parameter(1, "sigma", 4, 3, "bo (5) has sigma 3, this learner 4; set the same at all learners");
-	expect_parameter(1, "clip", bits(16), bits(0.5), "bo (5) has clip 0.5, this learner 16; set the same at all learners");
-	expect_parameter(0, "sharing", 0, 1, "ana (2) has sharing additive, this learner shamir; set the same at all learners");
-	expect_parameter(0, "sharing", 2, 0, "ana (2) has sharing shamir, this learner seeded; set the same at all learners");
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(test_differences)
+{
+	expect_parameter(1, "sigma", 4, 3,
+			 "bo (5) has decimals 3, this learner 4; set the same at all learners");
+	expect_parameter(1, "clip", bits(16), bits(0.5),
+			 "bo (5) has clipping_range 0.5, this learner 16; set the same at all learners");
+	expect_parameter(0, "sharing", 0, 1,
+			 "ana (2) has sharing additive, this learner shamir; set the same at all learners");
+	expect_parameter(0, "sharing", 2, 0,
+			 "ana (2) has sharing shamir, this learner seeded; set the same at all learners");
 	expect_parameter(0, "mixing", SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS,
 			 "ana (2) has mixing metropolis, this learner exact; set the same at all learners");
-	expect_parameter(0, "k_fixed", 0, 1, "ana (2) has k_rule fixed, this learner floor; set the same at all learners");
+	expect_parameter(0, "k_fixed", 0, 1,
+			 "ana (2) has k_rule fixed, this learner floor; set the same at all learners");
 	expect_parameter(2, "n", 8, 7,
-			 "cy (9) has a model (setting `hidden_units`) of size 7, this learner 8; set the same at all learners");
+			 "cy (9) has a model (setting `hidden_units`) of size 7, this learner 8; set the "
+			 "same at all learners");
 	expect((struct sl_report){.reason = SL_REASON_ROSTER, .peer = 2, .why.roster = {3, 4, OWN, OTHER}},
-	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the roster files");
+	       "cy (9) has another roster: 4 learners (123400000000), here 3 (abcd00000000); compare the "
+	       "roster files");
 	expect((struct sl_report){.reason = SL_REASON_HISTORY, .peer = 2, .t = 7, .why.history = {OWN, {0}}},
 	       "cy (9) starts round 7 from another committed model: the initial one, here abcd00000000");
 }
 
 /* The remedy names a prime: 3200002, the least integer, is even. */
-static void test_field(void **state)
+TEST(test_field)
 {
-	(void)state;
 	struct sl_report report = {.reason = SL_REASON_P_BOUND, .why.p_bound = {7, 3200002, 4, -1, 10, 61}};
-	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a prime of at least 3200003");
-	report.why.p_bound.sigma_most = 3;
-	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a prime of at least 3200003, "
+	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a "
+		       "prime of at least 3200003");
+	report.why.p_bound.decimals_most = 3;
+	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: raise it to a "
+		       "prime of at least 3200003, "
 		       "or lower decimals to 3");
 	report.why.p_bound.bits_most = 21; /* below 3200003 */
-	expect(report, "modulus 7 is too small to hold the sum of 10 models with 4 decimals: lower decimals to 3");
+	expect(report,
+	       "modulus 7 is too small to hold the sum of 10 models with 4 decimals: lower decimals to 3");
 	report.why.p_bound.p = 2147483647;
 	expect(report, "modulus 2147483647 is too large: the engine takes one below 2^21");
 	report.why.p_bound.p = 0;
-	expect(report, "no prime below 2^21 can hold the sum of 10 models with 4 decimals: lower decimals, clipping_range or "
+	expect(report, "no prime below 2^21 can hold the sum of 10 models with 4 decimals: lower decimals, "
+		       "clipping_range or "
 		       "max_weight");
 }
 
 static void expect_modulus(uint64_t p, sl_id largest, enum sl_engine engine, const char *text)
 {
-	struct sl_settings s = {.p = p, .sigma = 4, .clip = 16, .max_weight = 1, .mixing = engine};
+	struct sl_settings s = {
+		.p = p, .decimals = 4, .clipping_range = 16, .max_weight = 1, .mixing = engine};
 	struct sl_error error;
 	uint64_t modulus;
 	int rc = sl_modulus_check(&s, 10, largest, &modulus, &error);
@@ -83,60 +109,74 @@ static void expect_modulus(uint64_t p, sl_id largest, enum sl_engine engine, con
 }
 
 /* What --check, the start of a daemon and the launcher refuse. */
-static void test_modulus(void **state)
+TEST(test_modulus)
 {
-	(void)state;
 	expect_modulus(0, 10, SL_ENGINE_METROPOLIS, NULL);
 	expect_modulus(3200003, 10, SL_ENGINE_EXACT, NULL);
-	expect_modulus(3199997, 10, SL_ENGINE_EXACT, "raise it to a prime of at least 3200003, or lower decimals to 3");
+	expect_modulus(3199997, 10, SL_ENGINE_EXACT,
+		       "raise it to a prime of at least 3200003, or lower decimals to 3");
 	expect_modulus(3200003, 3200003, SL_ENGINE_EXACT, "raise it above 3200003");
 	expect_modulus((UINT64_C(1) << 61) - 1, 10, SL_ENGINE_EXACT, NULL);
-	expect_modulus((UINT64_C(1) << 61) - 1, 10, SL_ENGINE_METROPOLIS, "too large: the engine takes one below 2^44");
+	expect_modulus((UINT64_C(1) << 61) - 1, 10, SL_ENGINE_METROPOLIS,
+		       "too large: the engine takes one below 2^44");
 }
 
-static void test_privacy_check(void **state)
+TEST(test_privacy_check)
 {
-	(void)state;
 	static const struct sl_edge edges[] = {{0, 1}, {1, 2}};
 	uint64_t hub = 1, two = 3;
-	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .set = &hub, .why.tolerance = {3, 1, 1, 2, 2, edges}},
-	       "this graph does not tolerate c = 1: ana (2) alone could learn sums over some of the others; 2 more edges would be "
+	expect((struct sl_report){.reason = SL_REASON_TOLERANCE,
+				  .set = &hub,
+				  .why.tolerance = {3, 1, 1, 2, 2, edges}},
+	       "this graph does not tolerate c = 1: ana (2) alone could learn sums over some of the others; "
+	       "2 more edges would be "
 	       "enough: 2-5, 5-9");
-	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .set = &two, .why.tolerance = {3, 1, 1, 1, 1, edges}},
-	       "this graph does not tolerate c = 1: each of ana (2), bo (5) could learn sums over some of the others; 1 more edge would "
+	expect((struct sl_report){.reason = SL_REASON_TOLERANCE,
+				  .set = &two,
+				  .why.tolerance = {3, 1, 1, 1, 1, edges}},
+	       "this graph does not tolerate c = 1: each of ana (2), bo (5) could learn sums over some of "
+	       "the others; 1 more edge would "
 	       "be enough: 2-5");
-	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .set = &two, .why.tolerance = {3, 2, 2, 9, 2, edges}},
-	       "this graph does not tolerate c = 2: ana (2), bo (5) together could learn sums over some of the others; 9 more edges "
+	expect((struct sl_report){.reason = SL_REASON_TOLERANCE,
+				  .set = &two,
+				  .why.tolerance = {3, 2, 2, 9, 2, edges}},
+	       "this graph does not tolerate c = 2: ana (2), bo (5) together could learn sums over some of "
+	       "the others; 9 more edges "
 	       "would be enough: 2-5, 5-9 and 7 more");
 	expect((struct sl_report){.reason = SL_REASON_FEW, .why.tolerance = {.learners = 2, .tolerance = 1}},
-	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about the others");
-	expect((struct sl_report){.reason = SL_REASON_K_FIXED, .why.iterations = {80, 10}},
-	       "iterations is fixed at 10 and this graph needs 80: raise iterations, or set iterations_rule: at_least");
+	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about "
+	       "the others");
+	expect((struct sl_report){.reason = SL_REASON_ITERATIONS_RULE, .why.iterations = {80, 10}},
+	       "iterations is fixed at 10 and this graph needs 80: raise iterations, or set iterations_rule: "
+	       "at_least");
 }
 
 /* Why a released attempt goes on without mixing, or a prepared one ends. */
-static void test_recovery(void **state)
+TEST(test_recovery)
 {
-	(void)state;
 	uint64_t two = 6;
-	expect((struct sl_report){.reason = SL_REASON_STALLED, .set = &two}, "timed out waiting for data from bo (5), cy (9)");
-	expect((struct sl_report){.reason = SL_REASON_FENCED, .peer = 1}, "bo (5) has aborted the attempt");
-	expect((struct sl_report){.reason = SL_REASON_JOINED, .peer = 2}, "cy (9) is recovering the attempt already");
+	expect((struct sl_report){.reason = SL_REASON_STALLED, .set = &two},
+	       "timed out waiting for data from bo (5), cy (9)");
+	expect((struct sl_report){.reason = SL_REASON_ABORTED, .peer = 1}, "bo (5) has aborted the attempt");
+	expect((struct sl_report){.reason = SL_REASON_JOINED, .peer = 2},
+	       "cy (9) is recovering the attempt already");
 	expect((struct sl_report){.reason = SL_REASON_BAD_STATE, .peer = 0},
 	       "ana (2) sent a masked state with a value outside the field");
-	expect((struct sl_report){.reason = SL_REASON_RESTARTED}, "this learner was restarted during the attempt");
-	expect((struct sl_report){.reason = SL_REASON_ABANDONED}, "the operator has aborted the attempt");
+	expect((struct sl_report){.reason = SL_REASON_RESTARTED},
+	       "this learner was restarted during the attempt");
+	expect((struct sl_report){.reason = SL_REASON_OPERATOR_ABORT},
+	       "the operator has aborted the attempt");
 	expect((struct sl_report){.reason = SL_REASON_MARGIN, .why.margin = {0.4}},
 	       "rounding margin too small (0.100 from a tie); the exact sum is recovered instead");
 	expect((struct sl_report){.reason = SL_REASON_USED_UP, .why.used_up = {16}},
-	       "this learner has released its masked state in 16 attempts of this round, and its release log is full: it takes part "
+	       "this learner has released its masked state in 16 attempts of this round, and its release log "
+	       "is full: it takes part "
 	       "again when the round is committed");
 }
 
 /* Every reason has a sentence of its own, and it fits. */
-static void test_all_reasons(void **state)
+TEST(test_all_reasons)
 {
-	(void)state;
 	static char texts[SL_REASON_MEMORY + 1][512];
 	uint64_t one = 1;
 	for (int reason = SL_REASON_LINK; reason <= SL_REASON_MEMORY; reason++) {
@@ -150,9 +190,8 @@ static void test_all_reasons(void **state)
 	}
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	struct sl_member many[12];
 	struct sl_roster crowd = {.members = many, .size = 12};
 	uint64_t none = 0, all = 0xfff;
@@ -165,18 +204,4 @@ static void test_names(void **state)
 	assert_string_equal(sl_reason_names(&crowd, NULL, text, sizeof text), "none");
 	sl_reason_names(&crowd, &all, text, 20); /* cut, not beyond */
 	assert_string_equal(text, "a (1), b (2), c (3)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_field),
-		cmocka_unit_test(test_modulus),
-		cmocka_unit_test(test_privacy_check),
-		cmocka_unit_test(test_recovery),
-		cmocka_unit_test(test_all_reasons),
-		cmocka_unit_test(test_names),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,17 @@
 /* The table of log records: its rows are sound, and what is written reads back. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <sodium.h>
 
 #include "common/report/record.h"
+#include "test/lib/test.h"
 
-static struct sl_member members[] = {{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
+static struct sl_member members[] = {
+	{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
 static const struct sl_roster roster = {.members = members, .size = 3};
 static const uint64_t two = 6;
 
@@ -37,10 +36,16 @@ static const struct {
 #undef X
 };
 
-/* Every row writes a sentence and exactly its fields; a wrong name would end the program. */
-static void test_rows(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+/* Every row writes a sentence and exactly its fields; a wrong name would end the program. */
+TEST(test_rows)
+{
 	for (int kind = 0; kind < SL_RECORD_COUNT; kind++) {
 		struct sl_record record, read;
 		sl_record_init(&record, (enum sl_record_kind)kind);
@@ -56,9 +61,8 @@ static void test_rows(void **state)
 }
 
 /* Rows of one event stand together, and the first has its name: that is what reading gives. */
-static void test_first_row_of_an_event(void **state)
+TEST(test_first_row_of_an_event)
 {
-	(void)state;
 	for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
 		bool first = true;
 		for (size_t earlier = 0; earlier < k; earlier++)
@@ -70,9 +74,8 @@ static void test_first_row_of_an_event(void **state)
 	}
 }
 
-static void test_commit(void **state)
+TEST(test_commit)
 {
-	(void)state;
 	struct sl_report report = {.kind = SL_REPORT_COMMITTED, .phase = SL_PHASE_COMMIT, .t = 3, .a = 2};
 	report.committed.learners = 5;
 	report.committed.edges = 7;
@@ -83,9 +86,11 @@ static void test_commit(void **state)
 	report.committed.digest[0] = 0xab;
 	struct sl_record read;
 	json_t *object = written(&report, &read);
-	assert_string_equal(sentence, "round 3 committed: 5 learners, exact, 4 exchanges, margin 0.0000, 1.23 s, model ab0000000000");
+	assert_string_equal(sentence, "round 3 committed: 5 learners, exact, 4 exchanges, margin 0.0000, "
+				      "1.23 s, model ab0000000000");
 	assert_int_equal(read.kind, SL_RECORD_COMMITTED);
-	assert_true(read.round == 3 && read.attempt == 2 && read.learners == 5 && read.edges == 7 && read.steps == 4);
+	assert_true(read.round == 3 && read.attempt == 2 && read.learners == 5 && read.edges == 7 &&
+		    read.steps == 4);
 	assert_true(isnan(read.mu) && json_is_null(json_object_get(object, "mu")));
 	assert_true(read.aggregate_s == 1.23 && read.margin == 0);
 	assert_int_equal(strlen(read.digest), 2 * SL_HASH_BYTES);
@@ -109,19 +114,21 @@ static void expect_waiting(const struct sl_report *report, const char *text, siz
 	json_decref(object);
 }
 
-static void test_waiting(void **state)
+TEST(test_waiting)
 {
-	(void)state;
 	const uint64_t none = 0;
 	struct sl_report report = {.kind = SL_REPORT_WAITING, .phase = SL_PHASE_DISCOVER, .t = 3, .a = 1};
-	expect_waiting(&report, "round 3: waiting for the control socket to say which learners are in range", 0);
+	expect_waiting(&report, "round 3: waiting for the control socket to say which learners are in range",
+		       0);
 	report.set = &none;
-	expect_waiting(&report, "round 3 attempt 1: waiting before the next attempt, since the last was refused", 0);
+	expect_waiting(&report,
+		       "round 3 attempt 1: waiting before the next attempt, since the last was refused", 0);
 	report.set = &two;
 	expect_waiting(&report, "round 3 attempt 1: waiting for bo (5), cy (9) to be ready", 2);
 	report.phase = SL_PHASE_RECOVER;
 	expect_waiting(&report,
-		       "round 3 attempt 1: no linked learner has the masked state of bo (5), cy (9); the attempt goes on when one that "
+		       "round 3 attempt 1: no linked learner has the masked state of bo (5), cy (9); the "
+		       "attempt goes on when one that "
 		       "has it connects. If none ever will: starling abandon --round 3 --control ",
 		       2);
 	report.set = &none;
@@ -141,40 +148,59 @@ static void expect_record(struct sl_report report, const char *event, enum sl_le
 	json_decref(object);
 }
 
-static void test_sentences(void **state)
+TEST(test_sentences)
 {
-	(void)state;
-	expect_record((struct sl_report){.kind = SL_REPORT_FAILED, .reason = SL_REASON_LINK, .phase = SL_PHASE_SHARE, .peer = 1},
-		      "attempt_failed", SL_WARN, "round 3 attempt 1 ended in SHARE: the link to bo (5) was lost");
-	expect_record((struct sl_report){.kind = SL_REPORT_FAILED, .reason = SL_REASON_SUPERSEDED, .phase = SL_PHASE_SHARE,
+	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
+					 .reason = SL_REASON_LINK,
+					 .phase = SL_PHASE_SHARE,
+					 .peer = 1},
+		      "attempt_failed", SL_WARN,
+		      "round 3 attempt 1 ended in SHARE: the link to bo (5) was lost");
+	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
+					 .reason = SL_REASON_SUPERSEDED,
+					 .phase = SL_PHASE_SHARE,
 					 .why.attempt = {2}},
-		      "attempt_failed", SL_INFO, "round 3 attempt 1 ended in SHARE: ana (2) started attempt 2");
-	expect_record((struct sl_report){.kind = SL_REPORT_FAILED, .reason = SL_REASON_WEIGHT, .phase = SL_PHASE_SHARE,
+		      "attempt_failed", SL_INFO,
+		      "round 3 attempt 1 ended in SHARE: ana (2) started attempt 2");
+	expect_record((struct sl_report){.kind = SL_REPORT_FAILED,
+					 .reason = SL_REASON_WEIGHT,
+					 .phase = SL_PHASE_SHARE,
 					 .why.weight = {9, 4}},
-		      "fatal", SL_ERROR, "round 3 attempt 1 ended in SHARE: weight 9 is not in 1..4; raise max_weight at every learner");
+		      "fatal", SL_ERROR,
+		      "round 3 attempt 1 ended in SHARE: weight 9 is not in 1..4; raise max_weight at every "
+		      "learner");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, 0.5}}, "clamped", SL_WARN,
 		      "7 parameters were clamped to clipping_range 0.5");
-	expect_record((struct sl_report){.kind = SL_REPORT_GIVEN_UP, .peer = 2}, "given_up", SL_WARN,
+	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = 2}, "given_up", SL_WARN,
 		      "round 3 attempt 1 is over: cy (9) has aborted it, so it cannot complete");
-	expect_record((struct sl_report){.kind = SL_REPORT_GIVEN_UP, .peer = SL_NOBODY}, "given_up", SL_WARN,
+	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "given_up", SL_WARN,
 		      "round 3 attempt 1 is over: the operator has aborted it");
-	expect_record((struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed", SL_INFO,
-		      "round 3 attempt 1 goes on after a restart: this learner had released its masked state");
-	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {1, 1, 1}}, "privacy", SL_WARN,
-		      "round 3: since the last round 1 came and 1 left (bo (5), cy (9)): fewer than 3, so the difference of "
+	expect_record(
+		(struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed", SL_INFO,
+		"round 3 attempt 1 goes on after a restart: this learner had released its masked state");
+	expect_record((struct sl_report){.kind = SL_REPORT_PRIVACY, .set = &two, .privacy = {1, 1, 1}},
+		      "privacy", SL_WARN,
+		      "round 3: since the last round 1 came and 1 left (bo (5), cy (9)): fewer than 3, so "
+		      "the difference of "
 		      "the two sums tells about them");
-	expect_record((struct sl_report){.kind = SL_REPORT_CAUGHT_UP, .peer = 1, .caught_up = {6, 3, 2, {0xab}}}, "caught_up",
-		      SL_INFO, "caught up with round 6 from bo (5): 3 learners, model ab0000000000, signed by 2");
+	expect_record(
+		(struct sl_report){.kind = SL_REPORT_CAUGHT_UP, .peer = 1, .caught_up = {6, 3, 2, {0xab}}},
+		"caught_up", SL_INFO,
+		"caught up with round 6 from bo (5): 3 learners, model ab0000000000, signed by 2");
 }
 
 /* The reason of a record about a peer is its sentence without the name. */
-static void test_reason_of_a_peer(void **state)
+TEST(test_reason_of_a_peer)
 {
-	(void)state;
 	struct sl_record read;
-	struct sl_report report = {.kind = SL_REPORT_QUARANTINED, .t = 3, .a = 1, .peer = 1, .quarantined = {"incarnation", 4, 5}};
+	struct sl_report report = {.kind = SL_REPORT_QUARANTINED,
+				   .t = 3,
+				   .a = 1,
+				   .peer = 1,
+				   .quarantined = {"incarnation", 4, 5}};
 	json_t *object = written(&report, &read);
-	assert_string_equal(sentence, "bo (5): it shows incarnation 4 and was seen with 5: its disk was set back; it is excluded until "
+	assert_string_equal(sentence, "bo (5): it shows incarnation 4 and was seen with 5: its disk was set "
+				      "back; it is excluded until "
 				      "round 3 is committed");
 	assert_string_equal(read.reason, sentence + strlen("bo (5): "));
 	assert_int_equal(read.peer, 5);
@@ -182,23 +208,23 @@ static void test_reason_of_a_peer(void **state)
 }
 
 /* A field of another type, or a negative number, is as good as none. */
-static void test_strange_fields(void **state)
+TEST(test_strange_fields)
 {
-	(void)state;
 	struct sl_record read;
-	json_t *object = json_pack("{s:i, s:s, s:i, s:s, s:n, s:i}", "round", -1, "attempt", "2", "reason", 3, "mse", "x", "margin",
-				   "costs", 7);
+	json_t *object = json_pack("{s:i, s:s, s:i, s:s, s:n, s:i}", "round", -1, "attempt", "2", "reason", 3,
+				   "mse", "x", "margin", "costs", 7);
 	assert_false(sl_record_read(&read, object));
-	assert_true(read.kind == SL_RECORD_COUNT && read.round == 0 && read.attempt == 0 && read.reason == NULL);
-	assert_true(!read.has[SL_FIELD_round] && !read.has[SL_FIELD_mse] && read.has[SL_FIELD_margin] && isnan(read.margin));
+	assert_true(read.kind == SL_RECORD_COUNT && read.round == 0 && read.attempt == 0 &&
+		    read.reason == NULL);
+	assert_true(!read.has[SL_FIELD_round] && !read.has[SL_FIELD_mse] && read.has[SL_FIELD_margin] &&
+		    isnan(read.margin));
 	json_decref(object);
 	assert_false(sl_record_read(&read, NULL));
 }
 
 /* Texts from outside that are too long or not UTF-8 do not cost the record. */
-static void test_strange_texts(void **state)
+TEST(test_strange_texts)
 {
-	(void)state;
 	struct sl_record record;
 	char text[64], longer[4096];
 	memset(longer, 'x', sizeof longer - 1);
@@ -213,19 +239,4 @@ static void test_strange_texts(void **state)
 	json_t *object = sl_record_write(&record, &roster, text, sizeof text);
 	assert_string_equal(json_string_value(json_object_get(object, "reason")), "(not UTF-8)");
 	json_decref(object);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_first_row_of_an_event),
-		cmocka_unit_test(test_commit),
-		cmocka_unit_test(test_waiting),
-		cmocka_unit_test(test_sentences),
-		cmocka_unit_test(test_reason_of_a_peer),
-		cmocka_unit_test(test_strange_fields),
-		cmocka_unit_test(test_strange_texts),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

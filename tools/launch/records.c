@@ -6,7 +6,7 @@
 
 static void ask(struct sl_learner *l, const char *op)
 {
-	sl_client_send(&l->control, json_pack("{s:s}", "op", op));
+	sl_control_client_send(&l->control, json_pack("{s:s}", "op", op));
 }
 
 static void opened(void *context)
@@ -20,7 +20,7 @@ static void opened(void *context)
 	sl_wait_moved(l);
 	ask(l, "watch");
 	ask(l, "status"); /* records before this one were missed */
-	sl_radio_tell(launch, l->index);
+	sl_playback_tell(launch, l->index);
 	if (first && ++launch->greeted == launch->plan->learners && !launch->ending) {
 		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->greeted,
 				 launch->plan->folder.shown);
@@ -42,7 +42,7 @@ static void ended(void *context, const char *reason)
 /* Every attempt encodes again: the count of the last one stands. */
 static void set_clamped(struct sl_learner *l, struct sl_round_row *row, uint64_t count)
 {
-	sl_round_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
+	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
 	l->clamped_round = row->round;
 	l->clamped = count;
 }
@@ -57,20 +57,20 @@ static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const s
 	l->activity = SL_SEEKING;
 	sl_wait_moved(l);
 	set_clamped(l, row, 0); /* those of an invalidated model are void */
-	sl_round_trained(row, record);
+	sl_round_table_trained(row, record);
 }
 
 static void hear_view(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	l->activity = SL_WORKING;
 	sl_wait_moved(l);
-	sl_round_view(row, record);
-	sl_round_member(row, l->index, (sl_attempt)record->attempt);
+	sl_round_table_view(row, record);
+	sl_round_table_member(row, l->index, (sl_attempt)record->attempt);
 	if (row->committed == 0)
 		row->step = l->launch->step;
 }
 
-void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row)
+void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 {
 	if (row->step == 0)
 		row->step = launch->step;
@@ -78,7 +78,7 @@ void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 	launch->barren = 0;
 	sl_chaos_committed(launch);
 	if (row->round < launch->rounds.most)
-		sl_radio_next(launch);
+		sl_playback_next(launch);
 }
 
 /* Earlier rounds whose records were missed are committed too. */
@@ -95,27 +95,30 @@ static void set_committed(struct sl_learner *l, const struct sl_round_row *row)
 static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	set_committed(l, row);
-	if (sl_round_committed(row, l->index, record))
-		sl_hear_first_commit(l->launch, row);
+	if (sl_round_table_committed(row, l->index, record))
+		sl_records_first_commit(l->launch, row);
 }
 
 /* Adopted from a peer: it must be the same model, or the run is not exact. */
 static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	set_committed(l, row);
-	sl_round_shown(row, l->index, record->digest != NULL ? record->digest : "");
+	sl_round_table_shown(row, l->index, record->digest != NULL ? record->digest : "");
 }
 
 static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)l;
-	sl_round_evaluated(row, record);
+	sl_round_table_evaluated(row, record);
 }
 
 static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	const char *why = record->reason != NULL ? record->reason : record->text != NULL ? record->text : "no reason given";
-	bool follows = record->level != NULL && sl_level_find(record->level) == SL_INFO; /* a peer's attempt failed first */
+	const char *why = record->reason != NULL ? record->reason
+			  : record->text != NULL ? record->text
+						 : "no reason given";
+	bool follows = record->level != NULL &&
+		       sl_log_level_find(record->level) == SL_INFO; /* a peer's attempt failed first */
 	l->activity = SL_SEEKING;
 	if (follows && l->launch->reason[0] != '\0')
 		return;
@@ -137,7 +140,8 @@ static void hear_moved(struct sl_learner *l, struct sl_round_row *row, const str
 	sl_wait_moved(l);
 }
 
-/* A model outside the clipping range, a result that differs from a peer's: a restart would end in the same way. */
+/* A model outside the clipping range, a result that differs from a peer's: a restart would end in the same
+ * way. */
 static void hear_fatal(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	(void)row;
@@ -149,16 +153,11 @@ static const struct {
 	enum sl_record_kind kind;
 	void (*hear)(struct sl_learner *, struct sl_round_row *, const struct sl_record *);
 } handlers[] = {
-	{SL_RECORD_TRAINED, hear_trained},
-	{SL_RECORD_VIEW, hear_view},
-	{SL_RECORD_COMMITTED, hear_committed},
-	{SL_RECORD_EVALUATED, hear_evaluated},
-	{SL_RECORD_ATTEMPT_FAILED, hear_failed},
-	{SL_RECORD_WAITING, hear_waiting},
-	{SL_RECORD_CLAMPED, hear_clamped},
-	{SL_RECORD_CAUGHT_UP, hear_caught_up},
-	{SL_RECORD_RECOVERING, hear_moved},
-	{SL_RECORD_RECOVERED, hear_moved},
+	{SL_RECORD_TRAINED, hear_trained},	 {SL_RECORD_VIEW, hear_view},
+	{SL_RECORD_COMMITTED, hear_committed},	 {SL_RECORD_EVALUATED, hear_evaluated},
+	{SL_RECORD_ATTEMPT_FAILED, hear_failed}, {SL_RECORD_WAITING, hear_waiting},
+	{SL_RECORD_CLAMPED, hear_clamped},	 {SL_RECORD_CAUGHT_UP, hear_caught_up},
+	{SL_RECORD_RECOVERING, hear_moved},	 {SL_RECORD_RECOVERED, hear_moved},
 	{SL_RECORD_FATAL, hear_fatal}, /* of a round; others name none */
 };
 
@@ -167,7 +166,7 @@ static void hear_record(struct sl_learner *l, const struct sl_record *record)
 	for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++) {
 		if (handlers[i].kind != record->kind)
 			continue;
-		struct sl_round_row *row = sl_rounds_at(&l->launch->rounds, record->round);
+		struct sl_round_row *row = sl_round_table_at(&l->launch->rounds, record->round);
 		if (row != NULL) {
 			handlers[i].hear(l, row, record);
 			sl_rows_late(l, row);
@@ -181,14 +180,14 @@ static void hear_record(struct sl_learner *l, const struct sl_record *record)
 
 static void hear_status(struct sl_learner *l, const json_t *reply)
 {
-	sl_round committed = (sl_round)sl_field_whole(reply, "committed", 0);
+	sl_round committed = (sl_round)sl_round_table_field_whole(reply, "committed", 0);
 	if (committed > l->committed) {
 		sl_adopt(l, committed);
 		sl_rows_tick(l->launch);
 	}
-	l->round = (sl_round)sl_field_whole(reply, "round", l->round);
-	l->phase = sl_phase_find(sl_field_text(reply, "phase", ""));
-	l->part = sl_field_real(reply, "progress", 0) / 1000;
+	l->round = (sl_round)sl_round_table_field_whole(reply, "round", l->round);
+	l->phase = sl_launch_phase_find(sl_round_table_field_text(reply, "phase", ""));
+	l->part = sl_round_table_field_real(reply, "progress", 0) / 1000;
 	if (l->activity == SL_TRAINING && l->phase > SL_PHASE_TRAIN && l->round > l->committed)
 		l->activity = SL_SEEKING;
 }
@@ -197,7 +196,7 @@ static void hear_reply(struct sl_learner *l, const json_t *reply)
 {
 	if (!json_is_true(json_object_get(reply, "ok")))
 		sl_launch_fail(l->launch, "%s refused a request: %s", l->name,
-			       sl_field_text(reply, "error", "no reason given"));
+			       sl_round_table_field_text(reply, "error", "no reason given"));
 	else if (json_object_get(reply, "phase") != NULL)
 		hear_status(l, reply);
 }
@@ -215,4 +214,4 @@ static void heard(void *context, const json_t *object)
 		hear_reply(l, object);
 }
 
-const struct sl_client_events sl_learner_events = {opened, heard, ended};
+const struct sl_control_client_events sl_records_events = {opened, heard, ended};

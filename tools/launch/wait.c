@@ -1,4 +1,5 @@
-/* Say in one line why the run makes no progress, and which learners it waits for: from the records `waiting`. */
+/* Say in one line why the run makes no progress, and which learners it waits for: from the records `waiting`.
+ */
 #include <stdio.h>
 
 #include "common/base/bytes.h"
@@ -14,7 +15,7 @@ void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 	json_decref(learner->waiting);
 	learner->waiting = json_deep_copy(record->json);
 	learner->waiting_round = (sl_round)record->round;
-	learner->waiting_phase = sl_phase_find(record->phase);
+	learner->waiting_phase = sl_launch_phase_find(record->phase);
 	learner->waiting_ms = uv_now(&learner->launch->loop);
 }
 
@@ -44,7 +45,8 @@ static bool is_nearer(const struct sl_learner *a, const struct sl_learner *b)
 	bool names_any = json_array_size(ids_of(a)) > 0;
 	if (names_any != (json_array_size(ids_of(b)) > 0))
 		return names_any;
-	return a->waiting_round != b->waiting_round ? a->waiting_round < b->waiting_round : a->waiting_phase > b->waiting_phase;
+	return a->waiting_round != b->waiting_round ? a->waiting_round < b->waiting_round
+						    : a->waiting_phase > b->waiting_phase;
 }
 
 static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t now)
@@ -59,14 +61,16 @@ static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t
 }
 
 /* Add the learners that are awaited in the phase and round of `as` to `set`; return how many. */
-static uint32_t awaited(const struct sl_launch *launch, const struct sl_learner *as, uint64_t now, uint64_t *set)
+static uint32_t missing(const struct sl_launch *launch, const struct sl_learner *as, uint64_t now,
+			uint64_t *set)
 {
 	const json_t *ids, *id;
 	uint32_t n = launch->plan->learners, count = 0;
 	size_t at;
 	for (uint32_t i = 0; i < n; i++) {
 		const struct sl_learner *l = &launch->learners[i];
-		if (!is_fresh(l, now) || l->waiting_round != as->waiting_round || l->waiting_phase != as->waiting_phase)
+		if (!is_fresh(l, now) || l->waiting_round != as->waiting_round ||
+		    l->waiting_phase != as->waiting_phase)
 			continue;
 		ids = ids_of(l);
 		json_array_foreach(ids, at, id)
@@ -82,15 +86,16 @@ static uint32_t awaited(const struct sl_launch *launch, const struct sl_learner 
 }
 
 /* "learner-03 (3), learner-05 (5) and 4 more" */
-static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32_t count, char *text, size_t size)
+static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32_t count, char *text,
+		     size_t size)
 {
 	uint32_t named = 0;
 	size_t used = 0;
 	*text = '\0';
 	for (uint32_t i = 0; i < launch->plan->learners && named < NAMED_MOST && used < size; i++)
 		if (sl_bit(set, i))
-			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)", named++ > 0 ? ", " : "",
-						 launch->learners[i].name, i + 1);
+			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)",
+						 named++ > 0 ? ", " : "", launch->learners[i].name, i + 1);
 	if (count > named && used < size)
 		snprintf(text + used, size - used, " and %u more", count - named);
 }
@@ -99,10 +104,11 @@ static void say_lost(struct sl_launch *launch, sl_round round, const char *who, 
 {
 	char command[64];
 	sl_progress_line(launch->progress,
-			 "round %u waits in RECOVER for %s: nobody in reach holds %s; the round goes on by itself when %s back. "
+			 "round %u waits in RECOVER for %s: nobody in reach holds %s; the round goes on by "
+			 "itself when %s back. "
 			 "If %s lost for good:",
-			 round, who, one ? "its masked state" : "their masked states", one ? "it is" : "they are",
-			 one ? "it is" : "they are");
+			 round, who, one ? "its masked state" : "their masked states",
+			 one ? "it is" : "they are", one ? "it is" : "they are");
 	snprintf(command, sizeof command, "abandon --round %u --run", round);
 	sl_launch_command(launch, "  ", command);
 }
@@ -112,21 +118,24 @@ static void say(struct sl_launch *launch, const struct sl_learner *l, uint64_t n
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	char who[NAMED_MOST * (SL_NAME_BYTES + 16) + 32];
 	struct sl_record record;
-	uint32_t count = awaited(launch, l, now, set);
+	uint32_t count = missing(launch, l, now, set);
 	name_all(launch, set, count, who, sizeof who);
 	sl_record_read(&record, l->waiting);
 	if (count == 0)
-		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, record.text != NULL ? record.text : "waits");
+		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1,
+				 record.text != NULL ? record.text : "waits");
 	else if (l->waiting_phase == SL_PHASE_RECOVER)
 		say_lost(launch, l->waiting_round, who, count == 1);
 	else
 		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", l->waiting_round,
-				 sl_phase_name(l->waiting_phase), who, record.waits_for != NULL ? record.waits_for : "");
+				 sl_phase_name(l->waiting_phase), who,
+				 record.waits_for != NULL ? record.waits_for : "");
 }
 
 void sl_wait_tick(struct sl_launch *launch, uint64_t now)
 {
-	if (now - launch->moved_ms < STILL_MS || (launch->wait_said_ms != 0 && now - launch->wait_said_ms < AGAIN_MS))
+	if (now - launch->moved_ms < STILL_MS ||
+	    (launch->wait_said_ms != 0 && now - launch->wait_said_ms < AGAIN_MS))
 		return;
 	const struct sl_learner *l = nearest(launch, now);
 	if (l == NULL)

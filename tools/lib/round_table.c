@@ -7,28 +7,28 @@
 
 #include "common/base/bytes.h"
 
-double sl_field_real(const json_t *record, const char *name, double otherwise)
+double sl_round_table_field_real(const json_t *record, const char *name, double otherwise)
 {
 	const json_t *value = json_object_get(record, name);
 	return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-uint64_t sl_field_whole(const json_t *record, const char *name, uint64_t otherwise)
+uint64_t sl_round_table_field_whole(const json_t *record, const char *name, uint64_t otherwise)
 {
 	const json_t *value = json_object_get(record, name);
 	return json_is_integer(value) && json_integer_value(value) >= 0 ? (uint64_t)json_integer_value(value)
 									: otherwise;
 }
 
-const char *sl_field_text(const json_t *record, const char *name, const char *otherwise)
+const char *sl_round_table_field_text(const json_t *record, const char *name, const char *otherwise)
 {
 	const char *text = json_string_value(json_object_get(record, name));
 	return text != NULL ? text : otherwise;
 }
 
-void sl_rounds_init(struct sl_rounds *rounds, uint32_t learners, sl_round most)
+void sl_round_table_init(struct sl_round_table *rounds, uint32_t learners, sl_round most)
 {
-	*rounds = (struct sl_rounds){.learners = learners, .most = most};
+	*rounds = (struct sl_round_table){.learners = learners, .most = most};
 }
 
 static void close_row(struct sl_round_row *row)
@@ -41,20 +41,20 @@ static void close_row(struct sl_round_row *row)
 	free(row->who);
 }
 
-void sl_rounds_close(struct sl_rounds *rounds)
+void sl_round_table_close(struct sl_round_table *rounds)
 {
 	for (uint32_t i = 0; i < rounds->count; i++)
 		close_row(&rounds->rows[i]);
 	free(rounds->rows);
-	*rounds = (struct sl_rounds){0};
+	*rounds = (struct sl_round_table){0};
 }
 
 static uint64_t *new_set(const struct sl_round_row *row)
 {
-	return calloc(sl_bits_words(row->roster), sizeof(uint64_t));
+	return calloc(sl_bit_words(row->roster), sizeof(uint64_t));
 }
 
-static int grow(struct sl_rounds *rounds, uint32_t count)
+static int grow(struct sl_round_table *rounds, uint32_t count)
 {
 	if (count > rounds->room) {
 		uint32_t room = count + 16;
@@ -65,7 +65,8 @@ static int grow(struct sl_rounds *rounds, uint32_t count)
 		rounds->room = room;
 	}
 	while (rounds->count < count) {
-		struct sl_round_row row = {.round = rounds->count + 1, .same = true, .roster = rounds->learners};
+		struct sl_round_row row = {
+			.round = rounds->count + 1, .same = true, .roster = rounds->learners};
 		row.who = new_set(&row);
 		row.shown = new_set(&row);
 		row.passed = new_set(&row);
@@ -78,20 +79,20 @@ static int grow(struct sl_rounds *rounds, uint32_t count)
 	return SL_OK;
 }
 
-struct sl_round_row *sl_rounds_at(struct sl_rounds *rounds, uint64_t t)
+struct sl_round_row *sl_round_table_at(struct sl_round_table *rounds, uint64_t t)
 {
 	if (t < 1 || t > rounds->most || grow(rounds, (uint32_t)t) != SL_OK)
 		return NULL;
 	return &rounds->rows[t - 1];
 }
 
-void sl_round_trained(struct sl_round_row *row, const struct sl_record *record)
+void sl_round_table_trained(struct sl_round_row *row, const struct sl_record *record)
 {
 	row->trained_ms = fmax(row->trained_ms, record->mono_ms);
 	row->train_s = fmax(row->train_s, record->train_s);
 }
 
-void sl_round_view(struct sl_round_row *row, const struct sl_record *record)
+void sl_round_table_view(struct sl_round_row *row, const struct sl_record *record)
 {
 	if (row->committed > 0)
 		return;
@@ -102,19 +103,20 @@ void sl_round_view(struct sl_round_row *row, const struct sl_record *record)
 	snprintf(row->mixing, sizeof row->mixing, "%s", record->mixing != NULL ? record->mixing : "");
 }
 
-const char *const sl_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "settle"};
+const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "ready", "mix", "settle"};
 
 /* fmax passes over what is not known, NaN. */
 static void add_costs(struct sl_round_row *row, const struct sl_record *record)
 {
-	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->ready_ms, record->mix_ms, record->settle_ms};
+	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->prepare_timeout_ms, record->mix_ms,
+					   record->confirm_timeout_ms};
 	for (int i = SL_PART_SHARE; i < SL_PARTS; i++)
 		row->begun_ms[i] = fmax(row->begun_ms[i], begun_ms[i]);
 	row->cpu_s += isnan(record->round_cpu_s) ? 0 : record->round_cpu_s;
 	row->peak_bytes = record->peak_bytes > row->peak_bytes ? record->peak_bytes : row->peak_bytes;
 }
 
-bool sl_round_parts(const struct sl_round_row *row, double seconds[static SL_PARTS])
+bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS])
 {
 	double from = row->trained_ms;
 	for (int i = SL_PART_AGREE; i < SL_PARTS; i++) {
@@ -151,7 +153,7 @@ static const uint64_t *members_of(const struct sl_round_row *row, sl_attempt a)
 	return NULL;
 }
 
-void sl_round_member(struct sl_round_row *row, uint32_t learner, sl_attempt a)
+void sl_round_table_member(struct sl_round_row *row, uint32_t learner, sl_attempt a)
 {
 	uint64_t *who = (uint64_t *)members_of(row, a);
 	if (who == NULL) {
@@ -171,10 +173,11 @@ void sl_round_member(struct sl_round_row *row, uint32_t learner, sl_attempt a)
 static bool took_part(const struct sl_round_row *row, uint32_t learner)
 {
 	const uint64_t *members = members_of(row, row->attempt);
-	return row->committed > 0 && (row->learners == row->roster || (members != NULL && sl_bit(members, learner)));
+	return row->committed > 0 &&
+	       (row->learners == row->roster || (members != NULL && sl_bit(members, learner)));
 }
 
-bool sl_round_absent(const struct sl_round_row *row, uint64_t *set)
+bool sl_round_table_absent(const struct sl_round_row *row, uint64_t *set)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < row->roster; i++) {
@@ -183,7 +186,7 @@ bool sl_round_absent(const struct sl_round_row *row, uint64_t *set)
 		sl_bit_set(set, i);
 		count++;
 	}
-	return count == sl_round_missing(row);
+	return count == sl_round_table_missing(row);
 }
 
 /* Whom the round was shown, and who took part: known once the attempt is. */
@@ -204,7 +207,7 @@ static void compare(struct sl_round_row *row, const char *digest)
 	row->same = row->same && *digest != '\0' && strcmp(row->digest, digest) == 0;
 }
 
-bool sl_round_adopted(struct sl_round_row *row, uint32_t learner, const char *digest)
+bool sl_round_table_adopted(struct sl_round_row *row, uint32_t learner, const char *digest)
 {
 	if (sl_bit(row->who, learner))
 		return false;
@@ -215,32 +218,32 @@ bool sl_round_adopted(struct sl_round_row *row, uint32_t learner, const char *di
 	return first;
 }
 
-void sl_round_shown(struct sl_round_row *row, uint32_t learner, const char *digest)
+void sl_round_table_shown(struct sl_round_row *row, uint32_t learner, const char *digest)
 {
 	sl_bit_set(row->shown, learner);
 	compare(row, digest);
 	settle(row);
 }
 
-void sl_round_passed(struct sl_round_row *row, uint32_t learner)
+void sl_round_table_passed(struct sl_round_row *row, uint32_t learner)
 {
 	sl_bit_set(row->passed, learner);
 	sl_bit_set(row->shown, learner);
 	settle(row);
 }
 
-bool sl_round_committed(struct sl_round_row *row, uint32_t learner, const struct sl_record *record)
+bool sl_round_table_committed(struct sl_round_row *row, uint32_t learner, const struct sl_record *record)
 {
 	if (sl_bit(row->who, learner))
 		return false;
-	sl_round_view(row, record);
+	sl_round_table_view(row, record);
 	if (row->committed == 0)
 		row->attempt = (sl_attempt)record->attempt;
 	add_commit(row, record);
-	return sl_round_adopted(row, learner, record->digest != NULL ? record->digest : "");
+	return sl_round_table_adopted(row, learner, record->digest != NULL ? record->digest : "");
 }
 
-void sl_round_evaluated(struct sl_round_row *row, const struct sl_record *record)
+void sl_round_table_evaluated(struct sl_round_row *row, const struct sl_record *record)
 {
 	if (row->mse_known || !record->has[SL_FIELD_mse])
 		return;
@@ -248,7 +251,7 @@ void sl_round_evaluated(struct sl_round_row *row, const struct sl_record *record
 	row->mse_known = true;
 }
 
-void sl_round_clamped(struct sl_round_row *row, uint64_t were, uint64_t are)
+void sl_round_table_clamped(struct sl_round_row *row, uint64_t were, uint64_t are)
 {
 	row->clamped = row->clamped - were + are;
 }

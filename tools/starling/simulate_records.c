@@ -11,7 +11,7 @@
 
 /* --- the model: its held-out error, and whether it is the mean --- */
 
-static void evaluate(struct sl_simulation *s, struct sl_round_row *row, const struct swarm_commit *commit)
+static void evaluate(struct sl_simulation *s, struct sl_round_row *row, const struct sl_runner_commit *commit)
 {
 	struct sl_trainer *trainer = s->trainers[commit->learner];
 	if (!row->mse_known && trainer->ops->evaluate(trainer, commit->model, &row->mse, &s->error) == SL_OK)
@@ -19,7 +19,7 @@ static void evaluate(struct sl_simulation *s, struct sl_round_row *row, const st
 }
 
 /* Save the model of the last round, once. */
-static void save(struct sl_simulation *s, const struct swarm_commit *commit)
+static void save(struct sl_simulation *s, const struct sl_runner_commit *commit)
 {
 	struct sl_checkpoint checkpoint = {.run = "simulation",
 					   .round = commit->t,
@@ -31,10 +31,10 @@ static void save(struct sl_simulation *s, const struct swarm_commit *commit)
 		s->save = NULL;
 }
 
-void sl_simulation_committed(void *context, const struct swarm_commit *commit)
+void sl_simulate_committed(void *context, const struct sl_runner_commit *commit)
 {
 	struct sl_simulation *s = context;
-	struct sl_round_row *row = sl_rounds_at(&s->rounds, commit->t);
+	struct sl_round_row *row = sl_round_table_at(&s->rounds, commit->t);
 	char digest[2 * SL_HASH_BYTES + 1];
 	if (row == NULL)
 		return;
@@ -43,7 +43,7 @@ void sl_simulation_committed(void *context, const struct swarm_commit *commit)
 		row->step = commit->step;
 	if (commit->view == NULL) { /* adopted from a peer */
 		sodium_bin2hex(digest, sizeof digest, commit->digest, SL_HASH_BYTES);
-		sl_round_shown(row, commit->learner, digest);
+		sl_round_table_shown(row, commit->learner, digest);
 		return;
 	}
 	row->check_failed |= s->plan.options.verify && !commit->exact;
@@ -55,24 +55,25 @@ void sl_simulation_committed(void *context, const struct swarm_commit *commit)
 
 static void hear_view(struct sl_round_row *row, uint32_t learner, const struct sl_record *record)
 {
-	sl_round_view(row, record);
-	sl_round_member(row, learner, (sl_attempt)record->attempt);
+	sl_round_table_view(row, record);
+	sl_round_table_member(row, learner, (sl_attempt)record->attempt);
 }
 
-static void hear_committed(struct sl_simulation *s, uint32_t learner, struct sl_round_row *row, struct sl_record *record)
+static void hear_committed(struct sl_simulation *s, uint32_t learner, struct sl_round_row *row,
+			   struct sl_record *record)
 {
 	struct sl_simulated *l = &s->learners[learner];
-	uint64_t bytes = swarm_bytes(s->swarm, learner);
+	uint64_t bytes = sl_runner_bytes(s->runner, learner);
 	record->train_s = l->train_s;
 	record->round_bytes_sent = bytes - l->bytes;
-	sl_round_committed(row, learner, record);
+	sl_round_table_committed(row, learner, record);
 	l->bytes = bytes;
 }
 
 /* Every attempt encodes again: the count of the last one stands. */
 static void hear_clamped(struct sl_simulated *l, struct sl_round_row *row, uint64_t count)
 {
-	sl_round_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
+	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
 	l->clamped_round = row->round;
 	l->clamped = count;
 }
@@ -82,17 +83,17 @@ static void hear_failed(struct sl_simulation *s, uint32_t learner, const struct 
 {
 	if (record->kind == SL_RECORD_ATTEMPT_FAILED_ELSEWHERE && s->reason[0] != '\0')
 		return;
-	snprintf(s->reason, sizeof s->reason, "%s, round %u: %s", s->roster.members[learner].name, (unsigned)record->round,
-		 record->reason);
+	snprintf(s->reason, sizeof s->reason, "%s, round %u: %s", s->roster.members[learner].name,
+		 (unsigned)record->round, record->reason);
 }
 
-void sl_simulation_reported(void *context, uint32_t learner, const struct sl_report *r)
+void sl_simulate_reported(void *context, uint32_t learner, const struct sl_report *r)
 {
 	struct sl_simulation *s = context;
 	struct sl_record record;
-	struct sl_round_row *row = sl_rounds_at(&s->rounds, r->t);
-	bool of_round = r->kind == SL_REPORT_VIEW || r->kind == SL_REPORT_COMMITTED || r->kind == SL_REPORT_CLAMPED ||
-			r->kind == SL_REPORT_FAILED;
+	struct sl_round_row *row = sl_round_table_at(&s->rounds, r->t);
+	bool of_round = r->kind == SL_REPORT_VIEW || r->kind == SL_REPORT_COMMITTED ||
+			r->kind == SL_REPORT_CLAMPED || r->kind == SL_REPORT_FAILED;
 	if (row == NULL || !of_round)
 		return; /* after the last round; or of no interest here */
 	sl_record_report(&record, r, &s->roster);
@@ -111,11 +112,12 @@ void sl_simulation_reported(void *context, uint32_t learner, const struct sl_rep
 /* Learners take turns: a part of the round lasts as long as all of them together spent in its phases. */
 static void set_parts(struct sl_simulation *s, struct sl_round_row *row)
 {
-	static const enum sl_phase last[SL_PARTS] = {SL_PHASE_FREEZE, SL_PHASE_SHARE, SL_PHASE_RELEASE, SL_PHASE_MIX, SL_PHASE_COMMIT};
-	struct swarm_figures figures;
+	static const enum sl_phase last[SL_PARTS] = {SL_PHASE_AGREE, SL_PHASE_SHARE, SL_PHASE_RELEASE,
+						     SL_PHASE_MIX, SL_PHASE_COMMIT};
+	struct sl_runner_figures figures;
 	double ms = 1; /* 0 means not known */
 	int phase = SL_PHASE_DISCOVER;
-	swarm_figures(s->swarm, &figures);
+	sl_runner_figures(s->runner, &figures);
 	row->trained_ms = ms;
 	for (int part = 0; part < SL_PARTS; part++) {
 		row->begun_ms[part] = ms;
@@ -129,23 +131,23 @@ static void set_parts(struct sl_simulation *s, struct sl_round_row *row)
 
 static void hand_out(struct sl_simulation *s, struct sl_round_row *row)
 {
-	double cpu_s = sl_usage_cpu_s();
+	double cpu_s = sl_process_usage_cpu_s();
 	row->cpu_s = cpu_s - s->cpu_s;
 	s->cpu_s = cpu_s;
-	row->peak_bytes = sl_usage_peak_bytes();
+	row->peak_bytes = sl_process_usage_peak_bytes();
 	row->verified = s->plan.options.verify && !row->check_failed;
-	row->exact = sl_round_agreed(row) && !row->check_failed;
+	row->exact = sl_round_table_agreed(row) && !row->check_failed;
 	set_parts(s, row);
 	sl_progress_round(s->progress, row);
 	if (s->csv != NULL)
-		sl_simulation_csv_row(s, row);
+		sl_simulate_csv_row(s, row);
 }
 
-void sl_simulation_rows(struct sl_simulation *s, bool end)
+void sl_simulate_rows(struct sl_simulation *s, bool end)
 {
 	while (s->handed < s->rounds.count) {
 		struct sl_round_row *row = &s->rounds.rows[s->handed];
-		if (!sl_round_complete(row) && !(end && row->committed > 0))
+		if (!sl_round_table_complete(row) && !(end && row->committed > 0))
 			return;
 		hand_out(s, row);
 		s->handed++;
