@@ -16,8 +16,11 @@
 
 const char *sl_reason_who(const struct sl_roster *roster, uint32_t index, char text[static SL_WHO_BYTES])
 {
-	const struct sl_member *member = &roster->members[index];
-	snprintf(text, SL_WHO_BYTES, "%s (%" PRIu32 ")", member->name, member->id);
+	if (index < roster->size)
+		snprintf(text, SL_WHO_BYTES, "%s (%" PRIu32 ")", roster->members[index].name,
+			 roster->members[index].id);
+	else
+		snprintf(text, SL_WHO_BYTES, "a learner outside the roster");
 	return text;
 }
 
@@ -59,22 +62,26 @@ static const char *setting_of(const char *parameter)
 
 static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 {
-	uint64_t prime = sl_prime_from(r->why.p_bound.least);
+	uint64_t p = r->why.p_bound.p, prime = sl_prime_from(r->why.p_bound.least);
+	uint32_t bits = r->why.p_bound.bits_most;
 	char fewer[64] = "", larger[64] = "";
 	if (r->why.p_bound.decimals_most >= 0)
 		snprintf(fewer, sizeof fewer, "lower decimals to %d", r->why.p_bound.decimals_most);
-	if (prime != 0 && prime >> r->why.p_bound.bits_most == 0)
+	if (prime != 0 && prime >> bits == 0)
 		snprintf(larger, sizeof larger, "raise it to a prime of at least %" PRIu64, prime);
-	if (r->why.p_bound.p == 0)
+	if (p >> bits != 0)
+		snprintf(text, size,
+			 "modulus %" PRIu64 " is too large: the engine takes one below 2^%" PRIu32, p, bits);
+	else if (p == 0)
 		snprintf(text, size,
 			 "no prime below 2^%" PRIu32 " can hold the sum of %" PRIu32 " models with %" PRIu64
 			 " decimals: lower decimals, clipping_range or max_weight",
-			 r->why.p_bound.bits_most, r->why.p_bound.learners, r->why.p_bound.decimals);
+			 bits, r->why.p_bound.learners, r->why.p_bound.decimals);
 	else
 		snprintf(text, size,
 			 "modulus %" PRIu64 " is too small to hold the sum of %" PRIu32
 			 " models with %" PRIu64 " decimals: %s%s%s",
-			 r->why.p_bound.p, r->why.p_bound.learners, r->why.p_bound.decimals, larger,
+			 p, r->why.p_bound.learners, r->why.p_bound.decimals, larger,
 			 *larger != '\0' && *fewer != '\0' ? ", or " : "",
 			 *larger == '\0' && *fewer == '\0' ? "lower clipping_range or max_weight" : fewer);
 }
@@ -183,43 +190,35 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 	}
 }
 
+/* Sentences that only name the peer: before and after its name. */
+static const struct {
+	const char *before, *after;
+} around_peer[] = {
+	[SL_REASON_LINK] = {"the link to ", " was lost"},
+	[SL_REASON_EQUIVOCATION] = {"", " signed two different link states for one attempt"},
+	[SL_REASON_COMMITTED] = {"", " has committed this round without this learner"},
+	[SL_REASON_ABORTED] = {"", " has aborted the attempt"},
+	[SL_REASON_JOINED] = {"", " is recovering the attempt already"},
+	[SL_REASON_BAD_STATE] = {"", " sent a masked state with a value outside the field"},
+	[SL_REASON_BAD_SHARE] = {"", " sent a share with a value outside the field"},
+	[SL_REASON_MEMORY] = {NULL, NULL}, /* the last one: as many rows as reasons */
+};
+
 static bool peer_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
 {
 	char who[SL_WHO_BYTES];
-	sl_reason_who(roster, r->peer < roster->size ? r->peer : 0, who);
-	switch (r->reason) {
-	case SL_REASON_LINK:
-		snprintf(text, size, "the link to %s was lost", who);
-		return true;
-	case SL_REASON_PARAMETER:
-	case SL_REASON_ROSTER:
-	case SL_REASON_HISTORY:
-		difference_text(r, who, text, size);
-		return true;
-	case SL_REASON_EQUIVOCATION:
-		snprintf(text, size, "%s signed two different link states for one attempt", who);
-		return true;
-	case SL_REASON_SUPERSEDED:
+	sl_reason_who(roster, r->peer, who);
+	if (around_peer[r->reason].before != NULL)
+		snprintf(text, size, "%s%s%s", around_peer[r->reason].before, who,
+			 around_peer[r->reason].after);
+	else if (r->reason == SL_REASON_SUPERSEDED)
 		snprintf(text, size, "%s started attempt %" PRIu32, who, r->why.attempt.a);
-		return true;
-	case SL_REASON_COMMITTED:
-		snprintf(text, size, "%s has committed this round without this learner", who);
-		return true;
-	case SL_REASON_ABORTED:
-		snprintf(text, size, "%s has aborted the attempt", who);
-		return true;
-	case SL_REASON_JOINED:
-		snprintf(text, size, "%s is recovering the attempt already", who);
-		return true;
-	case SL_REASON_BAD_STATE:
-		snprintf(text, size, "%s sent a masked state with a value outside the field", who);
-		return true;
-	case SL_REASON_BAD_SHARE:
-		snprintf(text, size, "%s sent a share with a value outside the field", who);
-		return true;
-	default:
+	else if (r->reason == SL_REASON_PARAMETER || r->reason == SL_REASON_ROSTER ||
+		 r->reason == SL_REASON_HISTORY)
+		difference_text(r, who, text, size);
+	else
 		return false;
-	}
+	return true;
 }
 
 /* ---- reasons that concern this learner ---- */

@@ -86,7 +86,7 @@ static enum sl_record_field find_field(const char *name, size_t length)
 	for (int f = 0; f < SL_FIELD_COUNT; f++)
 		if (strncmp(fields[f].field, name, length) == 0 && fields[f].field[length] == '\0')
 			return (enum sl_record_field)f;
-	assert(!"a record names a field that there is not");
+	assert(false);
 	abort();
 }
 

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 
 #include "common/config/core_config.h"
+#include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
 
 /* Who we are, and whether the roster agrees. */
@@ -34,43 +35,11 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
-/* The p bound when configured, for everybody in the roster (protocol 2); AGREE and encoding check again. */
-static int check_p(const struct sl_daemon *daemon, struct sl_error *error)
+static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
-	struct sl_encoding encoding = {
-		.kind = s->encoding, .decimals = s->decimals, .clipping_range = s->clipping_range};
-	uint32_t R = daemon->roster.size;
-	uint32_t bits = sl_engine_p_bits(s->mixing);
-	uint64_t least = 0, limit = UINT64_C(1) << bits;
-	uint64_t p = s->modulus != 0 ? s->modulus : sl_encoding_modulus(&encoding, R, s->max_weight, bits);
-	int decimals = -1;
-	bool met = sl_encoding_bound(p != 0 ? p : limit, &encoding, R, s->max_weight, &least, &decimals);
-	if (p == 0 || (!met && least > limit))
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "no modulus up to 2^%u holds %u learners at decimals %u, clipping_range "
-				  "%g, max_weight %" PRIu64 " (modulus >= %" PRIu64
-				  "); lower decimals to %d, or clipping_range",
-				  bits, R, s->decimals, s->clipping_range, s->max_weight, least, decimals);
-	if (!met)
-		return sl_err_set(
-			error, SL_ERR_RANGE,
-			"modulus: %" PRIu64
-			" is too small for %u learners at decimals %u, clipping_range %g, max_weight %" PRIu64
-			": a prime of at least %" PRIu64 " would do, or decimals of at most %d%s",
-			p, R, s->decimals, s->clipping_range, s->max_weight, least, decimals,
-			decimals < 0 ? " (none)" : "");
-	if (p >= limit)
-		return sl_err_set(
-			error, SL_ERR_RANGE,
-			"modulus: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry", p);
-	sl_id largest = daemon->roster.members[R - 1].id;
-	if (p <= largest || p <= R)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "modulus: %" PRIu64
-				  " must be larger than every id (%u) and the roster (%u)",
-				  p, largest, R);
-	return SL_OK;
+	uint32_t size = daemon->roster.size;
+	uint64_t modulus;
+	return sl_modulus_check(daemon->settings, size, daemon->roster.members[size - 1].id, &modulus, error);
 }
 
 /* The core's view of the configuration. */
@@ -165,7 +134,7 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
 	int rc = load_identity(daemon, error);
 	if (rc == SL_OK)
-		rc = check_p(daemon, error);
+		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_validate(daemon, error);
 	if (rc == SL_OK)

@@ -38,12 +38,11 @@ TEST(launch_refuses)
 {
 	static const char *const cases[][2] = {
 		{"--set sigmaa=3", "unknown key"},
-		{"--set decimals=3x", "decimals"},
+		{"--set decimals=3x", "sigma"},
 		{"--set modulus=2147483646", "prime"},
-		{"--set modulus=1020431", "1020431"}, /* too small at 4 decimals */
-		{"--set mixing=metropolis --set modulus=1152921504606846883",
-		 "2^44"}, /* a prime of 60 bits */
-		{"--set mixing=metropolis --set decimals=12", "decimals"},
+		{"--set modulus=1020431", "1020431"},					 /* too small at 4 decimals */
+		{"--set mixing=metropolis --set modulus=1152921504606846883", "2^44"}, /* a prime of 60 bits */
+		{"--set mixing=metropolis --set decimals=12", "lower decimals"},
 		{"--set quorum=4", "quorum"},
 		{"--set weighting=samples", "max_weight"},
 		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
@@ -166,7 +165,7 @@ TEST(daemon_refuses)
 	write_site(&s, "id: 1\n", "");
 	refuse_daemon(&s, "starlingd.yaml:6:1:");
 	write_site(&s, "modulus: 1020431\ndecimals: 5\n", "");
-	refuse_daemon(&s, "would do");
+	refuse_daemon(&s, "raise it to a prime of at least ");
 	write_site(&s, "", "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n");
 	refuse_daemon(&s, "roster.yaml:4:");
 	write_site(&s, "", other);

@@ -361,11 +361,13 @@ TEST_WITH(test_bad_input, setup, teardown)
 	} cases[] = {
 		{"--set nonsense=1", "unknown key 'nonsense'"},
 		{"--set modulus=1020432", "not a prime"},
-		{"--set modulus=101", "modulus 101 is too small for 10 learners"},
-		{"--set decimals=12 --set mixing=metropolis", "no modulus up to 2^44 is large enough"},
-		{"--set decimals=12 --set clipping_range=1e9", "no modulus up to 2^61 is large enough"},
+		{"--set modulus=101", "modulus 101 is too small to hold the sum of 10 models with 4 decimals: "
+				"raise it to a prime of at least "},
+		{"--set decimals=12 --set mixing=metropolis",
+		 "no prime below 2^44 can hold the sum of 10 models"},
+		{"--set decimals=12 --set clipping_range=1e9", "no prime below 2^61 can hold the sum of 10 models"},
 		{"--set modulus=2305843009213693951 --set mixing=metropolis",
-		 "too large: mixing: metropolis goes up to 2^44"},
+		 "too large: the engine takes one below 2^44"},
 		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
 		{"--set quorum=2", "majority"},
 		{"--set weighting=samples", "max_weight"},

@@ -4,6 +4,8 @@
 
 #include <sodium.h>
 
+#include "common/field/field.h"
+#include "common/report/modulus.h"
 #include "common/report/reason.h"
 #include "test/lib/test.h"
 
@@ -86,10 +88,37 @@ TEST(test_field)
 	report.why.p_bound.bits_most = 21; /* below 3200003 */
 	expect(report,
 	       "modulus 7 is too small to hold the sum of 10 models with 4 decimals: lower decimals to 3");
+	report.why.p_bound.p = 2147483647;
+	expect(report, "modulus 2147483647 is too large: the engine takes one below 2^21");
 	report.why.p_bound.p = 0;
 	expect(report, "no prime below 2^21 can hold the sum of 10 models with 4 decimals: lower decimals, "
 		       "clipping_range or "
 		       "max_weight");
+}
+
+static void expect_modulus(uint64_t p, sl_id largest, enum sl_engine engine, const char *text)
+{
+	struct sl_settings s = {
+		.modulus = p, .decimals = 4, .clipping_range = 16, .max_weight = 1, .mixing = engine};
+	struct sl_error error;
+	uint64_t modulus;
+	int rc = sl_modulus_check(&s, 10, largest, &modulus, &error);
+	assert_int_equal(rc, text == NULL ? SL_OK : SL_ERR_RANGE);
+	assert_true(text == NULL || strstr(error.text, text) != NULL);
+	assert_true(modulus == p || (p == 0 && modulus == SL_P_MERSENNE31));
+}
+
+/* What --check, the start of a daemon and the launcher refuse. */
+TEST(test_modulus)
+{
+	expect_modulus(0, 10, SL_ENGINE_METROPOLIS, NULL);
+	expect_modulus(3200003, 10, SL_ENGINE_EXACT, NULL);
+	expect_modulus(3199997, 10, SL_ENGINE_EXACT,
+		       "raise it to a prime of at least 3200003, or lower decimals to 3");
+	expect_modulus(3200003, 3200003, SL_ENGINE_EXACT, "raise it above 3200003");
+	expect_modulus((UINT64_C(1) << 61) - 1, 10, SL_ENGINE_EXACT, NULL);
+	expect_modulus((UINT64_C(1) << 61) - 1, 10, SL_ENGINE_METROPOLIS,
+		       "too large: the engine takes one below 2^44");
 }
 
 TEST(test_privacy_check)

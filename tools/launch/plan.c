@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "common/model/trainer.h"
+#include "common/report/modulus.h"
 #include "tools/launch/launch.h"
 #include "tools/topology/topology.h"
 
@@ -145,49 +146,6 @@ struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
 				    .weight_total = plan->learners};
 }
 
-static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int decimals_most,
-			 struct sl_error *error)
-{
-	const struct sl_settings *s = &plan->settings;
-	char would[96] = "", need[32] = "is beyond 2^64";
-	if (decimals_most >= 0)
-		snprintf(would, sizeof would, "; decimals of at most %d would do", decimals_most);
-	if (least != UINT64_MAX)
-		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
-	return sl_err_set(
-		error, SL_ERR_INVALID,
-		"%s for %u learners with decimals %u, clipping_range %g and max_weight %llu: the least that "
-		"would do %s%s",
-		p, plan->learners, s->decimals, s->clipping_range, (unsigned long long)s->max_weight, need,
-		would);
-}
-
-static int check_field(struct sl_plan *plan, struct sl_error *error)
-{
-	const struct sl_settings *s = &plan->settings;
-	struct sl_encoding encoding = sl_plan_encoding(plan);
-	const uint32_t bits = sl_engine_p_bits(s->mixing);
-	const uint64_t most = UINT64_C(1) << bits;
-	uint64_t least = 0;
-	int decimals_most = -1;
-	char text[96];
-	plan->p = s->modulus != 0 ? s->modulus
-				  : sl_encoding_modulus(&encoding, plan->learners, s->max_weight, bits);
-	if (plan->p > most)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "modulus %llu is too large: mixing: %s goes up to 2^%u",
-				  (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
-	if (sl_encoding_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight,
-			      &least, &decimals_most) &&
-	    plan->p > plan->learners)
-		return SL_OK;
-	if (plan->p == 0)
-		snprintf(text, sizeof text, "no modulus up to 2^%u is large enough", bits);
-	else
-		snprintf(text, sizeof text, "modulus %llu is too small", (unsigned long long)plan->p);
-	return explain_bound(plan, text, least, decimals_most, error);
-}
-
 /* ---- the folder ---- */
 
 static int name_folder(struct sl_plan *plan, struct sl_error *error)
@@ -282,7 +240,7 @@ static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
 {
-	int rc = check_field(plan, error);
+	int rc = sl_modulus_check(&plan->settings, plan->learners, plan->learners, &plan->p, error);
 	if (rc == SL_OK)
 		rc = check_data(plan, error);
 	if (rc == SL_OK)

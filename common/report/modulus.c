@@ -1,0 +1,35 @@
+#include "common/report/modulus.h"
+
+#include "common/report/reason.h"
+
+int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_id largest_id,
+		     uint64_t *modulus, struct sl_error *error)
+{
+	const struct sl_settings *s = settings;
+	const struct sl_encoding encoding = {
+		.kind = s->encoding, .decimals = s->decimals, .clipping_range = s->clipping_range};
+	const struct sl_roster none = {0};
+	uint32_t bits = sl_engine_p_bits(s->mixing);
+	uint64_t p = s->modulus != 0 ? s->modulus : sl_encoding_modulus(&encoding, learners, s->max_weight, bits),
+		 least = 0;
+	uint64_t largest = largest_id > learners ? largest_id : learners;
+	struct sl_report report = {.reason = SL_REASON_P_BOUND};
+	char text[SL_ERROR_BYTES];
+	int decimals_most = -1;
+	bool met = sl_encoding_bound(p != 0 ? p : (UINT64_C(1) << bits) - 1, &encoding, learners,
+				     s->max_weight, &least, &decimals_most);
+	*modulus = p;
+	report.why.p_bound.p = p;
+	report.why.p_bound.least = least;
+	report.why.p_bound.decimals = s->decimals;
+	report.why.p_bound.decimals_most = decimals_most;
+	report.why.p_bound.learners = learners;
+	report.why.p_bound.bits_most = bits;
+	if (met && p != 0 && p >> bits == 0) {
+		if (p > largest)
+			return SL_OK;
+		report = (struct sl_report){.reason = SL_REASON_P_IDS, .why.p_ids = {p, largest}};
+	}
+	sl_reason_text(&none, &report, text, sizeof text);
+	return sl_err_set(error, SL_ERR_RANGE, "%s", text);
+}
