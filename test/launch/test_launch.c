@@ -456,7 +456,7 @@ static void test_rows_fit_80_columns(void **state)
 	run_on_terminal(l, 80, "2:clamp:1", "-n 2 --rounds 1", seen, sizeof seen);
 	expect_status(l, 0);
 	expect_text(seen, "round learners   edges   steps       MSE  train s aggreg. s        MB  mean\r\n");
-	expect_text(seen, "  same, clamped");
+	expect_text(seen, "  same,\r\n        clamped 47,000\r\n"); /* a remark is wrapped */
 }
 
 int main(int argc, char **argv)
