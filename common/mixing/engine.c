@@ -2,11 +2,13 @@
 
 #include <assert.h>
 
-/* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The price of an
- * exchange). */
+/* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The
+ * price of an exchange). */
 #define STEP_BYTES 65536u
 
-static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES > SL_ELEMENTS_MAX + STEP_BYTES, "prices fit");
+static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES >
+		      SL_ELEMENTS_MAX + STEP_BYTES,
+	      "prices fit");
 
 const char *sl_engine_name(enum sl_engine engine)
 {
@@ -29,8 +31,8 @@ uint64_t sl_engine_exchanges(enum sl_engine engine, const struct sl_engine_costs
 	}
 }
 
-/* Return the bytes that the busiest learner sends, plus a price for each exchange. By tree, a chunk has to come all the way
- * up and down before the last of a vector, for which the others do not wait. */
+/* Return the bytes that the busiest learner sends, plus a price for each exchange. By tree, a chunk has to
+ * come all the way up and down before the last of a vector, for which the others do not wait. */
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
 	uint64_t exchanges = sl_engine_exchanges(engine, c), step = STEP_BYTES;
@@ -57,7 +59,8 @@ static enum sl_engine first_able(const struct sl_engine_costs *costs)
 	return engine;
 }
 
-enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs, uint64_t *exchanges)
+enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,
+				uint64_t *exchanges)
 {
 	enum sl_engine engine = wanted == SL_ENGINE_AUTO    ? cheapest(costs)
 				: wanted == SL_ENGINE_EXACT ? first_able(costs)

@@ -11,7 +11,8 @@ static void write_links(const struct sl_privacy_refusal *r, char *text, size_t s
 	size_t used = 0;
 	uint32_t named = r->link_count < LINKS_NAMED ? r->link_count : LINKS_NAMED;
 	for (uint32_t i = 0; i < named && used < size; i++)
-		used += (size_t)snprintf(text + used, size - used, "%s%u-%u", i > 0 ? ", " : "", r->links[i].a, r->links[i].b);
+		used += (size_t)snprintf(text + used, size - used, "%s%u-%u", i > 0 ? ", " : "",
+					 r->links[i].a, r->links[i].b);
 	if (r->missing > named && used < size)
 		snprintf(text + used, size - used, " and %" PRIu64 " more", r->missing - named);
 }
@@ -22,8 +23,13 @@ static void write_cut(const struct sl_privacy_refusal *r, char *text, size_t siz
 	bool together = r->kappa > 1, any = !together && r->cut_count > 1;
 	write_links(r, links, sizeof links);
 	snprintf(text, size,
-		 "tolerance %" PRIu64 " is not met: %s%s%s could learn sums over parts of the others' models; missing link%s: %s", r->c,
-		 any ? "any one of " : "", r->cut, together ? " together" : any ? "" : " alone", r->missing == 1 ? "" : "s", links);
+		 "tolerance %" PRIu64
+		 " is not met: %s%s%s could learn sums over parts of the others' models; missing link%s: %s",
+		 r->c, any ? "any one of " : "", r->cut,
+		 together ? " together"
+		 : any	  ? ""
+			  : " alone",
+		 r->missing == 1 ? "" : "s", links);
 }
 
 void sl_privacy_text(const struct sl_privacy_refusal *refusal, char *text, size_t size)
@@ -33,6 +39,7 @@ void sl_privacy_text(const struct sl_privacy_refusal *refusal, char *text, size_
 	else
 		snprintf(text, size,
 			 "%" PRIu64 " learners are too few for tolerance %" PRIu64
-			 ": colluding learners could compute the remaining model from the mean; at least %" PRIu64 " must take part",
+			 ": colluding learners could compute the remaining model from the mean; at least "
+			 "%" PRIu64 " must take part",
 			 refusal->learners, refusal->c, refusal->c + 2);
 }

@@ -1,54 +1,53 @@
 /* Estimates: vectors on the wire, how costs grow, which engines can run. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "common/base/limits.h"
+#include "test/lib/test.h"
 #include "tools/estimate/estimate.h"
 
-static struct sl_plan_input input_of(const char *topology, uint32_t n, uint64_t floats)
+static struct sl_estimate_input input_of(const char *topology, uint32_t n, uint64_t floats)
 {
-	struct sl_plan_input in = {.floats = floats, .p = SL_P_MERSENNE31};
-	struct sl_topology t;
+	struct sl_estimate_input in = {.floats = floats, .p = SL_P_MERSENNE31};
+	struct sl_family t;
 	const char *why;
-	assert_int_equal(sl_topology_read(topology, n, &t, &why), SL_OK);
-	assert_int_equal(sl_family_figures(&t, n, &in.graph, NULL), SL_OK);
+	assert_int_equal(sl_family_read(topology, n, &t, &why), SL_OK);
+	assert_int_equal(sl_estimate_family_figures(&t, n, &in.graph, NULL), SL_OK);
 	return in;
 }
 
-static struct sl_planned plan_of(const struct sl_plan_input *in)
+static struct sl_estimated plan_of(const struct sl_estimate_input *in)
 {
-	struct sl_planned planned;
-	sl_plan_cost_all(in, &planned);
+	struct sl_estimated planned;
+	sl_estimate_cost_all(in, &planned);
 	return planned;
 }
 
-static void a_vector_is_its_elements_and_a_little(void **state)
+TEST(a_vector_is_its_elements_and_a_little)
 {
 	static const uint64_t counts[] = {1000, 32768, 32769, 1000001, SL_ELEMENTS_MAX};
-	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		for (uint32_t width = 4; width <= 8; width++) {
-			double bytes = sl_plan_vector_bytes(counts[i], width), bare = (double)counts[i] * width;
+			double bytes = sl_estimate_vector_bytes(counts[i], width),
+			       bare = (double)counts[i] * width;
 			assert_true(bytes > bare + 60 && bytes < 1.002 * bare + 150);
 		}
-	assert_true(sl_plan_vector_bytes(32769, 4) - sl_plan_vector_bytes(32768, 4) > 60); /* another frame */
+	assert_true(sl_estimate_vector_bytes(32769, 4) - sl_estimate_vector_bytes(32768, 4) >
+		    60); /* another frame */
 }
 
-/* The ring of the table in graph.h: exact takes floor(N/2) exchanges, tree 2 floor(N/2) steps of one vector each. */
-static void the_table_of_bytes(void **state)
+/* The ring of the table in graph.h: exact takes floor(N/2) exchanges, tree 2 floor(N/2) steps of one vector
+ * each. */
+TEST(the_table_of_bytes)
 {
-	struct sl_plan_input in = input_of("ring", 10, 100000);
-	struct sl_planned p = plan_of(&in);
-	double v = sl_plan_vector_bytes(100001, 4), v8 = sl_plan_vector_bytes(100001, 8);
-	const struct sl_plan_cost *exact = &p.costs[SL_ENGINE_EXACT][SL_SHARING_ADDITIVE], *tree = &p.costs[SL_ENGINE_TREE][SL_SHARING_SEEDED];
-	const struct sl_plan_cost *metropolis = &p.costs[SL_ENGINE_METROPOLIS][SL_SHARING_SHAMIR];
+	struct sl_estimate_input in = input_of("ring", 10, 100000);
+	struct sl_estimated p = plan_of(&in);
+	double v = sl_estimate_vector_bytes(100001, 4), v8 = sl_estimate_vector_bytes(100001, 8);
+	const struct sl_estimate_cost *exact = &p.costs[SL_ENGINE_EXACT][SL_SHARING_ADDITIVE],
+				      *tree = &p.costs[SL_ENGINE_TREE][SL_SHARING_SEEDED];
+	const struct sl_estimate_cost *metropolis = &p.costs[SL_ENGINE_METROPOLIS][SL_SHARING_SHAMIR];
 	double flood = p.flood_bytes / 10; /* of a learner */
-	(void)state;
 	assert_true(flood > 2 * 11 * 100 && flood < 2 * 11 * 500);
 	assert_int_equal(exact->exchanges, 5);
 	assert_true(fabs(exact->bytes_mean - (2 * v + 5 * 2 * v + flood)) < 1);
@@ -60,26 +59,24 @@ static void the_table_of_bytes(void **state)
 	assert_true(fabs(exact->bytes_all - 10 * exact->bytes_mean) < 1);
 }
 
-static void more_costs_more(void **state)
+TEST(more_costs_more)
 {
-	struct sl_plan_input in = input_of("regular:6", 50, 100000), more = in;
-	(void)state;
+	struct sl_estimate_input in = input_of("regular:6", 50, 100000), more = in;
 	more.floats *= 2;
-	struct sl_planned a = plan_of(&in), b = plan_of(&more);
+	struct sl_estimated a = plan_of(&in), b = plan_of(&more);
 	for (uint32_t e = 0; e < SL_ENGINES; e++)
-		for (uint32_t s = 0; s < SL_PLAN_SHARINGS; s++) {
-			const struct sl_plan_cost *x = &a.costs[e][s], *y = &b.costs[e][s];
+		for (uint32_t s = 0; s < SL_ESTIMATE_SHARINGS; s++) {
+			const struct sl_estimate_cost *x = &a.costs[e][s], *y = &b.costs[e][s];
 			assert_true(x->possible && y->possible && x->exchanges == y->exchanges);
 			assert_true(y->bytes_mean > 1.9 * x->bytes_mean);
 			assert_true(y->memory > x->memory && x->bytes_most >= x->bytes_mean);
 		}
 }
 
-static void metropolis_has_its_limits(void **state)
+TEST(metropolis_has_its_limits)
 {
-	struct sl_plan_input in = input_of("line", 1000, 1000);
-	struct sl_planned p = plan_of(&in);
-	(void)state;
+	struct sl_estimate_input in = input_of("line", 1000, 1000);
+	struct sl_estimated p = plan_of(&in);
 	assert_true(p.k > SL_ITERATIONS_MAX);
 	assert_false(p.costs[SL_ENGINE_METROPOLIS][0].possible);
 	assert_true(p.costs[SL_ENGINE_EXACT][0].possible && p.costs[SL_ENGINE_TREE][0].possible);
@@ -92,24 +89,12 @@ static void metropolis_has_its_limits(void **state)
 	assert_false(p.costs[SL_ENGINE_EXACT][0].possible);
 }
 
-static void a_million_learners(void **state)
+TEST(a_million_learners)
 {
-	struct sl_plan_input in = input_of("regular:16", 1000000, 50992);
-	(void)state;
+	struct sl_estimate_input in = input_of("regular:16", 1000000, 50992);
 	in.p = (UINT64_C(1) << 40) - 87;
-	struct sl_planned p = plan_of(&in);
-	const struct sl_plan_cost *tree = &p.costs[SL_ENGINE_TREE][SL_SHARING_SEEDED];
-	assert_true(tree->possible && tree->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_plan_vector_bytes(50993, 5));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_vector_is_its_elements_and_a_little),
-		cmocka_unit_test(the_table_of_bytes),
-		cmocka_unit_test(more_costs_more),
-		cmocka_unit_test(metropolis_has_its_limits),
-		cmocka_unit_test(a_million_learners),
-	};
-	return cmocka_run_group_tests_name("estimate", tests, NULL, NULL);
+	struct sl_estimated p = plan_of(&in);
+	const struct sl_estimate_cost *tree = &p.costs[SL_ENGINE_TREE][SL_SHARING_SEEDED];
+	assert_true(tree->possible &&
+		    tree->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_estimate_vector_bytes(50993, 5));
 }

@@ -1,15 +1,12 @@
-/* Estimated bytes are within 2 % of those that real daemons count; the flood is a small part. test_measured STARLING STARLINGD */
+/* Estimated bytes are within 2 % of those that real daemons count; the flood is a small part. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/dev/bench/daemons.h"
 #include "tools/estimate/estimate.h"
 #include "tools/topology/topology.h"
@@ -18,27 +15,28 @@
 #define ROUNDS 4u
 #define FLOATS 60000u
 
-static char *starling;
+static const char starling[] = STARLING_PATH;
 
 /* The graph that the launcher plays first; all of these stay as they are. */
-static double planned_bytes(const char *topology, uint32_t learners, enum sl_engine engine, enum sl_sharing_kind sharing)
+static double planned_bytes(const char *topology, uint32_t learners, enum sl_engine engine,
+			    enum sl_sharing_kind sharing)
 {
-	struct sl_plan_input in = {.floats = FLOATS, .p = SL_P_MERSENNE31};
+	struct sl_estimate_input in = {.floats = FLOATS, .p = SL_P_MERSENNE31};
 	struct sl_topology_request request = {.text = topology, .learners = learners, .steps = 1, .seed = 1};
 	struct sl_schedule schedule;
-	struct sl_planned planned;
+	struct sl_estimated planned;
 	struct sl_error error = {0};
 	struct sl_field field;
 	struct sl_arena arena;
 	struct sl_graph graph;
 	if (sl_topology_schedule(&request, &schedule, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	size_t bytes = sl_step_bytes(learners, sl_step_edges_most(&schedule));
+	size_t bytes = sl_schedule_graph_bytes(learners, sl_schedule_graph_edges_most(&schedule));
 	sl_arena_init(&arena, malloc(bytes), bytes);
-	assert_int_equal(sl_step_graph(&schedule, 0, &graph, &arena), SL_OK);
+	assert_int_equal(sl_schedule_graph(&schedule, 0, &graph, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&field, in.p), SL_OK);
-	assert_int_equal(sl_graph_figures_of(&graph, &field, &in.graph), SL_OK);
-	sl_plan_cost_all(&in, &planned);
+	assert_int_equal(sl_estimate_graph_figures(&graph, &field, &in.graph), SL_OK);
+	sl_estimate_cost_all(&in, &planned);
 	free(arena.base);
 	sl_schedule_close(&schedule);
 	assert_true(planned.costs[engine][sharing].possible);
@@ -66,44 +64,31 @@ static double measured_bytes(const struct sl_bench_daemons *what, double planned
 	return nearest;
 }
 
-static void expect_bytes(const char *topology, uint32_t learners, enum sl_engine engine, enum sl_sharing_kind sharing)
+static void expect_bytes(const char *topology, uint32_t learners, enum sl_engine engine,
+			 enum sl_sharing_kind sharing)
 {
 	char with[32], mixing[32];
-	snprintf(with, sizeof with, "sharing=%s", sl_plan_sharing_names[sharing]);
+	snprintf(with, sizeof with, "sharing=%s", sl_estimate_sharing_names[sharing]);
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(engine));
-	const struct sl_bench_daemons what = {learners, FLOATS, topology, {with, mixing, "gate=warn"}, false, false, 0};
-	double planned = planned_bytes(topology, learners, engine, sharing), measured = measured_bytes(&what, planned);
-	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners, sl_engine_name(engine),
-		      sl_plan_sharing_names[sharing], planned, measured);
+	const struct sl_bench_daemons what = {learners, FLOATS, topology, {with, mixing, "gate=warn"},
+					      false,	false,	0};
+	double planned = planned_bytes(topology, learners, engine, sharing),
+	       measured = measured_bytes(&what, planned);
+	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners,
+		      sl_engine_name(engine), sl_estimate_sharing_names[sharing], planned, measured);
 	assert_true(fabs(planned - measured) < 0.02 * measured);
 }
 
-static void rings(void **state)
+TEST(rings)
 {
-	(void)state;
 	expect_bytes("ring", 6, SL_ENGINE_METROPOLIS, SL_SHARING_SHAMIR);
 	expect_bytes("ring", 7, SL_ENGINE_EXACT, SL_SHARING_ADDITIVE);
 	expect_bytes("ring", 7, SL_ENGINE_EXACT, SL_SHARING_SEEDED);
 }
 
-static void stars_and_complete_graphs(void **state)
+TEST(stars_and_complete_graphs)
 {
-	(void)state;
 	expect_bytes("star", 5, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE);
 	expect_bytes("star", 6, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
 	expect_bytes("complete", 5, SL_ENGINE_EXACT, SL_SHARING_SHAMIR);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings),
-		cmocka_unit_test(stars_and_complete_graphs),
-	};
-	starling = argc > 1 ? realpath(argv[1], NULL) : NULL;
-	if (starling == NULL)
-		return 1;
-	int failed = cmocka_run_group_tests_name("estimate measured", tests, NULL, NULL);
-	free(starling);
-	return failed;
 }

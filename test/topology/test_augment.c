@@ -1,4 +1,5 @@
 /* An augmented schedule: what it had, what it lacked, and no more. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include "tools/topology/augment.h"
@@ -19,12 +20,11 @@ static void augmented_is(const char *text, uint32_t c, const char *expected, con
 	sl_schedule_close(&added);
 }
 
-static void test_a_step_that_suffices_is_as_it_was(void **state)
+TEST(test_a_step_that_suffices_is_as_it_was)
 {
-	(void)state;
 	augmented_is("learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 3-4\n", 1,
-		    "learners 4\nstep 1-2 1-4 2-3 3-4\nstep 1-2 1-4 2-3 3-4\n",
-		    "learners 4\nstep\nstep 1-4\n");
+		     "learners 4\nstep 1-2 1-4 2-3 3-4\nstep 1-2 1-4 2-3 3-4\n",
+		     "learners 4\nstep\nstep 1-4\n");
 	augmented_is("learners 2\nstep\n", 0, "learners 2\nstep 1-2\n", "learners 2\nstep 1-2\n");
 	augmented_is("learners 3\nstep 1-2 2-3\n", 0, "learners 3\nstep 1-2 2-3\n", "learners 3\nstep\n");
 }
@@ -50,18 +50,16 @@ static void check_steps(const char *family, uint32_t c)
 	sl_schedule_close(&added);
 }
 
-static void test_every_step_passes_the_privacy_check(void **state)
+TEST(test_every_step_passes_the_privacy_check)
 {
-	(void)state;
 	static const char *const families[] = {"complete", "ring", "line", "star", "grid", "geometric:0.2"};
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
 		for (uint32_t c = 0; c < 4; c++)
 			check_steps(families[i], c);
 }
 
-static void test_too_few_learners(void **state)
+TEST(test_too_few_learners)
 {
-	(void)state;
 	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\n"), augmented, added;
 	struct sl_error error = {0};
 	assert_int_equal(sl_schedule_augment(&schedule, 3, &augmented, &added, &error), SL_ERR_INVALID);
@@ -72,14 +70,4 @@ static void test_too_few_learners(void **state)
 	sl_schedule_close(&schedule);
 	sl_schedule_close(&augmented);
 	sl_schedule_close(&added);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_step_that_suffices_is_as_it_was),
-		cmocka_unit_test(test_every_step_passes_the_privacy_check),
-		cmocka_unit_test(test_too_few_learners),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Figures of a step, against known values of small graphs and of the paper's. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include "tools/topology/figures.h"
@@ -14,8 +15,12 @@ struct world {
 
 static void ask(struct world *w, uint64_t p, uint32_t engines)
 {
-	const struct sl_figures_request request = {
-		.analysis = {.tolerance = 1, .kappa_most = SL_LEARNERS_MAX, .missing = true, .engines = engines}, .p = p, .floats = FLOATS};
+	const struct sl_figures_request request = {.analysis = {.tolerance = 1,
+								.kappa_most = SL_LEARNERS_MAX,
+								.missing = true,
+								.engines = engines},
+						   .p = p,
+						   .floats = FLOATS};
 	assert_int_equal(sl_figures_open(&w->f, &w->schedule, &request), SL_OK);
 	assert_int_equal(sl_figures_step(&w->f, 0), SL_OK);
 }
@@ -59,9 +64,8 @@ static void ids_are(const uint32_t *vertices, uint32_t count, const char *expect
 	assert_string_equal(text, expected);
 }
 
-static void test_star(void **state)
+TEST(test_star)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 10);
 	assert_int_equal(w.f.graph.n, 10);
@@ -76,14 +80,14 @@ static void test_star(void **state)
 	assert_int_equal(check(&w, 1), SL_PRIVACY_CUT);
 	refusal_is(&w, 0, "");
 	refusal_is(&w, 1,
-		   "tolerance 1 is not met: learner 1 alone could learn sums over parts of the others' models; missing links: 2-3, 3-4, "
+		   "tolerance 1 is not met: learner 1 alone could learn sums over parts of the others' "
+		   "models; missing links: 2-3, 3-4, "
 		   "4-5, 5-6, 6-7, 7-8, 8-9, 9-10");
 	close_world(&w);
 }
 
-static void test_line(void **state)
+TEST(test_line)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "line", 5);
 	assert_int_equal(w.f.analysis.kappa, 1);
@@ -91,14 +95,14 @@ static void test_line(void **state)
 	assert_int_equal(w.f.analysis.degree, 4);
 	assert_int_equal(w.f.analysis.depth, 2);
 	refusal_is(&w, 1,
-		   "tolerance 1 is not met: any one of learners 2, 3 and 4 could learn sums over parts of the others' models; missing link: "
+		   "tolerance 1 is not met: any one of learners 2, 3 and 4 could learn sums over parts of "
+		   "the others' models; missing link: "
 		   "1-5");
 	close_world(&w);
 }
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "ring", 6);
 	assert_int_equal(w.f.analysis.kappa, 2);
@@ -109,9 +113,8 @@ static void test_ring(void **state)
 	close_world(&w);
 }
 
-static void test_complete(void **state)
+TEST(test_complete)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "complete", 5);
 	assert_int_equal(w.f.analysis.kappa, 4);
@@ -123,29 +126,29 @@ static void test_complete(void **state)
 	assert_int_equal(check(&w, 4), SL_PRIVACY_FEW);
 	assert_int_equal(check(&w, UINT32_MAX), SL_PRIVACY_FEW);
 	refusal_is(&w, 4,
-		   "5 learners are too few for tolerance 4: colluding learners could compute the remaining model from the mean; at least 6 "
+		   "5 learners are too few for tolerance 4: colluding learners could compute the remaining "
+		   "model from the mean; at least 6 "
 		   "must take part");
 	close_world(&w);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-	(void)state;
 	struct world w;
 	write(&w, "learners 6\nstep 1-2 2-3 4-5\n");
 	assert_int_equal(w.f.analysis.components, 3);
 	assert_int_equal(w.f.analysis.largest, 3);
 	assert_int_equal(w.f.analysis.kappa, 0);
 	ids_are(w.f.analysis.cut, w.f.analysis.cut_count, "2");
-	assert_true(w.f.analysis.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 && w.f.bytes_most == 0);
+	assert_true(w.f.analysis.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 &&
+		    w.f.bytes_most == 0);
 	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 0);
 	refusal_is(&w, 0, "not connected: 3 parts, the largest of 3 learners");
 	close_world(&w);
 }
 
-static void test_each_step_has_its_own(void **state)
+TEST(test_each_step_has_its_own)
 {
-	(void)state;
 	struct world w;
 	write(&w, "learners 4\nstep 1-2 1-3 1-4\nstep 1-2 2-3 3-4 1-4\nstep\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n");
 	static const uint32_t kappa[] = {1, 2, 0, 3}, articulation[] = {1, 0, 0, 0};
@@ -157,11 +160,10 @@ static void test_each_step_has_its_own(void **state)
 	close_world(&w);
 }
 
-/* By the default engine, exact: a share and deg r = 2 states, of 3 bytes each, for each of n + 1 elements, to every
- * neighbour. */
-static void test_bytes(void **state)
+/* By the default engine, exact: a share and deg r = 2 states, of 3 bytes each, for each of n + 1 elements, to
+ * every neighbour. */
+TEST(test_bytes)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 100);
 	assert_int_equal(w.f.engine, SL_ENGINE_EXACT);
@@ -175,9 +177,8 @@ static void test_bytes(void **state)
 }
 
 /* Where p is too small for exact, the default engine falls back on metropolis, with states of 8 bytes. */
-static void test_bytes_of_the_fallback(void **state)
+TEST(test_bytes_of_the_fallback)
 {
-	(void)state;
 	struct world w = {.schedule = draw_schedule("star", 100, 1)};
 	ask(&w, 97, SL_ENGINE_SET_ALL);
 	assert_int_equal(w.f.engine, SL_ENGINE_METROPOLIS);
@@ -185,19 +186,18 @@ static void test_bytes_of_the_fallback(void **state)
 	close_world(&w);
 }
 
-static void test_the_exact_engine_may_be_skipped(void **state)
+TEST(test_the_exact_engine_may_be_skipped)
 {
-	(void)state;
 	struct world w = {.schedule = draw_schedule("star", 10, 1)};
 	ask(&w, PAPER_P, SL_ENGINE_SET_ALL & ~SL_ENGINE_SET(SL_ENGINE_EXACT));
-	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 1 && w.f.k < UINT64_MAX && w.f.bytes_most == 0);
+	assert_true(w.f.analysis.degree == 0 && w.f.analysis.depth == 1 && w.f.k < UINT64_MAX &&
+		    w.f.bytes_most == 0);
 	close_world(&w);
 }
 
 /* Where p leaves metropolis no room, and where p is too small for the exact engine. */
-static void test_the_field(void **state)
+TEST(test_the_field)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "line", 400);
 	assert_true(w.f.p_bits > 20 && w.f.p_bits < 31);
@@ -216,18 +216,16 @@ static void expect_k(const char *text, uint64_t k, uint32_t exact)
 	close_world(&w);
 }
 
-static void test_the_papers_graphs(void **state)
+TEST(test_the_papers_graphs)
 {
-	(void)state;
 	expect_k("neighbours:20", 215, 6);
 	expect_k("neighbours:40", 80, 3);
 	expect_k("star", 2133, 2);
 	expect_k("line", 65155, 99);
 }
 
-static void test_ids_in_a_sentence(void **state)
+TEST(test_ids_in_a_sentence)
 {
-	(void)state;
 	uint32_t vertices[20];
 	for (uint32_t i = 0; i < 20; i++)
 		vertices[i] = i + 2;
@@ -237,23 +235,4 @@ static void test_ids_in_a_sentence(void **state)
 	ids_are(vertices, 8, "3, 4, 5, 6, 7, 8, 9 and 10");
 	ids_are(vertices, 9, "3, 4, 5, 6, 7, 8, 9, 10, ... and 1 more");
 	ids_are(vertices, 20, "3, 4, 5, 6, 7, 8, 9, 10, ... and 12 more");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_star),
-		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_each_step_has_its_own),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_bytes_of_the_fallback),
-		cmocka_unit_test(test_the_exact_engine_may_be_skipped),
-		cmocka_unit_test(test_the_field),
-		cmocka_unit_test(test_the_papers_graphs),
-		cmocka_unit_test(test_ids_in_a_sentence),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,31 +7,32 @@
 #include "common/wire/codec.h"
 
 #define TLS_RECORD_BYTES 16384.0
-#define TLS_EXTRA_BYTES 22.0 /* of a record: header, tag, content type */
-#define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
+#define TLS_EXTRA_BYTES 22.0			    /* of a record: header, tag, content type */
+#define CLIP_16 UINT64_C(0x4030000000000000)	    /* the bits of 16.0 */
 #define LANE_BYTES ((double)2 * SL_CHUNK_BYTES_MAX) /* of a chunk of a neighbour that is under way */
-#define PROCESS_BYTES 15e6			     /* of a learner without a model */
-#define FLOAT_BYTES 40.0			     /* of a learner, for each float */
+#define PROCESS_BYTES 15e6			    /* of a learner without a model */
+#define FLOAT_BYTES 40.0			    /* of a learner, for each float */
 
-const char *const sl_plan_sharing_names[SL_PLAN_SHARINGS] = {
+const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS] = {
 	[SL_SHARING_SHAMIR] = "shamir", [SL_SHARING_ADDITIVE] = "additive", [SL_SHARING_SEEDED] = "seeded"};
 
 /* ---- bytes ---- */
 
 static double on_the_wire(const struct sl_message *message)
 {
-	double bytes = (double)sl_encode_bytes(message);
+	double bytes = (double)sl_codec_bytes(message);
 	return bytes + TLS_EXTRA_BYTES * ceil(bytes / TLS_RECORD_BYTES);
 }
 
 static double chunk_bytes(uint64_t index, size_t size)
 {
 	struct sl_message m = {.kind = SL_MSG_STATE};
-	m.chunk = (struct sl_chunk){.t = 1, .a = 1, .view = {1}, .iteration = 1, .index = (uint32_t)index, .size = size};
+	m.chunk = (struct sl_chunk){
+		.t = 1, .a = 1, .view = {1}, .iteration = 1, .index = (uint32_t)index, .size = size};
 	return on_the_wire(&m);
 }
 
-double sl_plan_vector_bytes(uint64_t elements, uint32_t width)
+double sl_estimate_vector_bytes(uint64_t elements, uint32_t width)
 {
 	uint64_t whole = elements / SL_CHUNK_ELEMENTS, rest = elements % SL_CHUNK_ELEMENTS;
 	double bytes = rest > 0 ? chunk_bytes(whole, rest * width) : 0;
@@ -41,7 +42,7 @@ double sl_plan_vector_bytes(uint64_t elements, uint32_t width)
 }
 
 /* A link state with as many candidates as neighbours, and a Ready. */
-static double records_bytes(const struct sl_plan_input *in)
+static double records_bytes(const struct sl_estimate_input *in)
 {
 	static sl_id candidates[SL_LEARNERS_MAX];
 	struct sl_message state = {.kind = SL_MSG_LINK_STATE}, ready = {.kind = SL_MSG_READY};
@@ -55,29 +56,38 @@ static double records_bytes(const struct sl_plan_input *in)
 						  .roster_size = SL_LEARNERS_MAX,
 						  .count = (uint32_t)count,
 						  .candidates = candidates};
-	state.link_state.parameters = (struct sl_parameters){
-		.n = in->floats, .rounds = 10, .quorum = 1, .tolerance = 1, .sigma = 4, .clip = CLIP_16, .max_weight = 1, .degree_max = 16};
+	state.link_state.parameters = (struct sl_parameters){.n = in->floats,
+							     .rounds = 10,
+							     .quorum = 1,
+							     .tolerance = 1,
+							     .decimals = 4,
+							     .clipping_range = CLIP_16,
+							     .max_weight = 1,
+							     .max_degree = 16};
 	ready.ready = (struct sl_ready){.id = 1, .t = 1, .a = 1, .k = 1};
 	return on_the_wire(&state) + on_the_wire(&ready);
 }
 
 /* Every record goes over every link, and back but for the direction from which a learner first heard it. */
-static double flood_bytes(const struct sl_plan_input *in)
+static double flood_bytes(const struct sl_estimate_input *in)
 {
 	double n = (double)in->graph.learners;
 	return n * fmax(0, 2 * in->graph.edges - n + 1) * records_bytes(in);
 }
 
-static double share_bytes(const struct sl_plan_input *in, const struct sl_field *field, enum sl_sharing_kind sharing)
+static double share_bytes(const struct sl_estimate_input *in, const struct sl_field *field,
+			  enum sl_sharing_kind sharing)
 {
-	return sharing == SL_SHARING_SEEDED ? chunk_bytes(0, SL_KEY_BYTES) : sl_plan_vector_bytes(in->floats + 1, field->bytes);
+	return sharing == SL_SHARING_SEEDED ? chunk_bytes(0, SL_KEY_BYTES)
+					    : sl_estimate_vector_bytes(in->floats + 1, field->bytes);
 }
 
 /* ---- one engine ---- */
 
-static struct sl_engine_costs costs_of(const struct sl_plan_input *in, const struct sl_field *field, const struct sl_planned *planned)
+static struct sl_engine_costs costs_of(const struct sl_estimate_input *in, const struct sl_field *field,
+				       const struct sl_estimated *planned)
 {
-	const struct sl_graph_figures *g = &in->graph;
+	const struct sl_estimate_figures *g = &in->graph;
 	bool metropolis = planned->k <= SL_ITERATIONS_MAX && field->bits <= planned->p_bits_most;
 	return (struct sl_engine_costs){.k = metropolis ? planned->k : SL_ITERATIONS_NONE,
 					.degree = (uint32_t)g->degree_r,
@@ -89,42 +99,46 @@ static struct sl_engine_costs costs_of(const struct sl_plan_input *in, const str
 }
 
 /* Chunks of a neighbour under way at a time. */
-static double lanes_of(const struct sl_graph_figures *g, enum sl_engine engine)
+static double lanes_of(const struct sl_estimate_figures *g, enum sl_engine engine)
 {
-	return engine == SL_ENGINE_TREE ? sl_tree_lanes((uint32_t)g->depth) : SL_LANES;
+	return engine == SL_ENGINE_TREE ? sl_engine_tree_window((uint32_t)g->depth) : SL_WINDOW;
 }
 
-static void cost_of(const struct sl_plan_input *in, const struct sl_engine_costs *costs, enum sl_engine engine, double share,
-		    double flood, struct sl_plan_cost *cost)
+static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_costs *costs,
+		    enum sl_engine engine, double share, double flood, struct sl_estimate_cost *cost)
 {
-	const struct sl_graph_figures *g = &in->graph;
-	double n = (double)g->learners, vector = sl_plan_vector_bytes(in->floats + 1, sl_engine_width(engine, costs->width));
+	const struct sl_estimate_figures *g = &in->graph;
+	double n = (double)g->learners,
+	       vector = sl_estimate_vector_bytes(in->floats + 1, sl_engine_width(engine, costs->width));
 	uint64_t exchanges = sl_engine_exchanges(engine, costs), links = (uint64_t)llround(2 * g->edges);
-	*cost = (struct sl_plan_cost){.possible = exchanges > 0, .exchanges = exchanges};
+	*cost = (struct sl_estimate_cost){.possible = exchanges > 0, .exchanges = exchanges};
 	if (exchanges == 0)
 		return;
-	uint64_t most = sl_engine_vectors(engine, exchanges, costs->busiest, sl_engine_tree_most(costs->children));
-	uint64_t all = sl_engine_vectors(engine, exchanges, links, sl_engine_tree_all(g->learners, (uint64_t)llround(g->keepers)));
+	uint64_t most =
+		sl_engine_vectors(engine, exchanges, costs->busiest, sl_engine_tree_most(costs->children));
+	uint64_t all = sl_engine_vectors(engine, exchanges, links,
+					 sl_engine_tree_all(g->learners, (uint64_t)llround(g->backups)));
 	cost->bytes_mean = g->degree_mean * share + (double)all / n * vector + flood;
 	cost->bytes_most = g->degree_most * share + (double)most * vector + flood;
 	cost->bytes_all = n * cost->bytes_mean;
-	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats + g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * vector);
+	cost->memory = PROCESS_BYTES + FLOAT_BYTES * (double)in->floats +
+		       g->degree_most * fmin(lanes_of(g, engine) * LANE_BYTES, 2 * vector);
 }
 
-static void plan_metropolis(const struct sl_plan_input *in, struct sl_planned *planned)
+static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estimated *planned)
 {
-	const struct sl_graph_figures *g = &in->graph;
+	const struct sl_estimate_figures *g = &in->graph;
 	double need = sl_width_need_of((double)g->learners, g->degree_most, g->edges, g->mu);
-	planned->k = sl_iterations(in->p, (uint32_t)g->learners, g->mu);
-	planned->p_bits_most = sl_width_p_bits(need);
+	planned->k = sl_spectrum_iterations(in->p, (uint32_t)g->learners, g->mu);
+	planned->p_bits_most = sl_spectrum_p_bits(need);
 	if (planned->p_bits_most > SL_MIXING_P_BITS_MAX)
 		planned->p_bits_most = SL_MIXING_P_BITS_MAX;
 }
 
-void sl_plan_cost_all(const struct sl_plan_input *input, struct sl_planned *planned)
+void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estimated *planned)
 {
 	struct sl_field field;
-	*planned = (struct sl_planned){.flood_bytes = flood_bytes(input)};
+	*planned = (struct sl_estimated){.flood_bytes = flood_bytes(input)};
 	int rc = sl_field_init(&field, input->p);
 	assert(rc == SL_OK && input->graph.learners <= UINT32_MAX);
 	(void)rc;
@@ -132,8 +146,9 @@ void sl_plan_cost_all(const struct sl_plan_input *input, struct sl_planned *plan
 	const struct sl_engine_costs costs = costs_of(input, &field, planned);
 	double flood = planned->flood_bytes / (double)input->graph.learners;
 	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
-		for (enum sl_sharing_kind s = SL_SHARING_SHAMIR; s < SL_PLAN_SHARINGS; s++)
-			cost_of(input, &costs, e, share_bytes(input, &field, s), flood, &planned->costs[e][s]);
+		for (enum sl_sharing_kind s = SL_SHARING_SHAMIR; s < SL_ESTIMATE_SHARINGS; s++)
+			cost_of(input, &costs, e, share_bytes(input, &field, s), flood,
+				&planned->costs[e][s]);
 	uint64_t exchanges;
 	planned->automatic = sl_engine_choose(SL_ENGINE_AUTO, &costs, &exchanges);
 }

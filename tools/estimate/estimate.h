@@ -1,20 +1,20 @@
 /* estimate.h - what a round will cost in exchanges, bytes and memory (`starling estimate`).
  *
- * Per learner and round, with n floats, d neighbours, p of w bytes and v(b) = the frames of a vector of n + 1 elements at b
- * bytes, TLS records included (about (n + 1) b):
+ * Per learner and round, with n floats, d neighbours, p of w bytes and v(b) = the frames of a vector of n + 1
+ * elements at b bytes, TLS records included (about (n + 1) b):
  *
  *   sharing    bytes sent                  mixing       exchanges   bytes sent
  *   shamir     d v(w)                      metropolis   K           K d v(8)
  *   additive   d v(w)                      exact        deg r       deg r d v(w)
- *   seeded     d messages of 32 bytes      tree         2 depth     v(w) (1 to the parent + 1 to each child + 1 to a neighbour
- *                                                                   beside the parent): at most (3N - 2) v(w) of all together
+ *   seeded     d messages of 32 bytes      tree         2 depth     v(w) (1 to the parent + 1 to each child +
+ * 1 to a neighbour beside the parent): at most (3N - 2) v(w) of all together
  *
- * Besides, every signed record goes over every link at least once: 2 N (2E - N + 1) records of a few hundred bytes of all
- * together, an N-th of that per learner (PROTOCOL.md §7.6 Link states and the flood; a link where both ends send at once
- * carries a record twice). K, deg r and depth: graph.h.
+ * Besides, every signed record goes over every link at least once: 2 N (2E - N + 1) records of a few hundred
+ * bytes of all together, an N-th of that per learner (PROTOCOL.md §7.6 Link states and the flood; a link
+ * where both ends send at once carries a record twice). K, deg r and depth: graph.h.
  *
- * Memory of a learner: 40 bytes for each float (models, encoding, state), chunks under way for each neighbour, and 15 MB of
- * the process itself.
+ * Memory of a learner: 40 bytes for each float (models, encoding, state), chunks under way for each
+ * neighbour, and 15 MB of the process itself.
  */
 #pragma once
 
@@ -22,17 +22,17 @@
 #include "common/mixing/engine.h"
 #include "tools/estimate/graph.h"
 
-#define SL_PLAN_SHARINGS 3u
-extern const char *const sl_plan_sharing_names[SL_PLAN_SHARINGS]; /* by enum sl_sharing_kind */
+#define SL_ESTIMATE_SHARINGS 3u
+extern const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS]; /* by enum sl_sharing_kind */
 
-struct sl_plan_input {
-	struct sl_graph_figures graph;
+struct sl_estimate_input {
+	struct sl_estimate_figures graph;
 	uint64_t floats; /* n */
 	uint64_t p;
 };
 
 /* Cost of an engine with a sharing. */
-struct sl_plan_cost {
+struct sl_estimate_cost {
 	bool possible;
 	uint64_t exchanges;
 	double bytes_mean, bytes_most; /* sent by a learner, its part of the flood included */
@@ -40,16 +40,16 @@ struct sl_plan_cost {
 	double memory;		       /* bytes of a learner, at most */
 };
 
-struct sl_planned {
+struct sl_estimated {
 	uint64_t k;		  /* of metropolis; UINT64_MAX: mu is 1 */
 	uint32_t p_bits_most;	  /* bits of the largest p with which metropolis can mix */
 	double flood_bytes;	  /* of all learners, about */
 	enum sl_engine automatic; /* the engine of `mixing: auto` */
-	struct sl_plan_cost costs[SL_ENGINES][SL_PLAN_SHARINGS];
+	struct sl_estimate_cost costs[SL_ENGINES][SL_ESTIMATE_SHARINGS];
 };
 
 /* Compute the cost of each engine with each sharing; input->p is a prime. */
-void sl_plan_cost_all(const struct sl_plan_input *input, struct sl_planned *planned);
+void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estimated *planned);
 
 /* Return the bytes of a vector on the wire: its chunks, each in a frame, cut into TLS records. */
-double sl_plan_vector_bytes(uint64_t elements, uint32_t width);
+double sl_estimate_vector_bytes(uint64_t elements, uint32_t width);

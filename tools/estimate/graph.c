@@ -4,7 +4,8 @@
 
 #include "common/mixing/analysis.h"
 
-int sl_graph_figures_of(const struct sl_graph *graph, const struct sl_field *field, struct sl_graph_figures *figures)
+int sl_estimate_graph_figures(const struct sl_graph *graph, const struct sl_field *field,
+			      struct sl_estimate_figures *figures)
 {
 	const struct sl_analysis_request request = {.engines = SL_ENGINE_SET_ALL, .field = field};
 	struct sl_analysis a;
@@ -19,14 +20,14 @@ int sl_graph_figures_of(const struct sl_graph *graph, const struct sl_field *fie
 	if (rc == SL_OK && a.components > 1)
 		rc = SL_ERR_INVALID;
 	if (rc == SL_OK)
-		*figures = (struct sl_graph_figures){.learners = graph->n,
-						     .edges = graph->edges,
-						     .degree_mean = 2.0 * graph->edges / graph->n,
-						     .degree_most = sl_degree_max(graph),
-						     .mu = a.mu,
-						     .degree_r = a.degree,
-						     .depth = a.depth,
-						     .children_most = a.children,
-						     .keepers = a.keepers};
+		*figures = (struct sl_estimate_figures){.learners = graph->n,
+							.edges = graph->edges,
+							.degree_mean = 2.0 * graph->edges / graph->n,
+							.degree_most = sl_graph_degree_max(graph),
+							.mu = a.mu,
+							.degree_r = a.degree,
+							.depth = a.depth,
+							.children_most = a.children,
+							.backups = a.backups};
 	return rc;
 }

@@ -6,8 +6,9 @@
 enum { ENGINE, SHARING, EXCHANGES, EACH, MOST, ALL, MEMORY, COLUMNS };
 
 static const struct sl_column table[COLUMNS] = {
-	[ENGINE] = {"engine", 12, true}, [SHARING] = {"sharing", 10, true}, [EXCHANGES] = {"exchanges", 11, false},
-	[EACH] = {"MB each", 10, false}, [MOST] = {"MB most", 10, false},   [ALL] = {"MB all", 11, false},
+	[ENGINE] = {"engine", 12, true},	[SHARING] = {"sharing", 10, true},
+	[EXCHANGES] = {"exchanges", 11, false}, [EACH] = {"MB each", 10, false},
+	[MOST] = {"MB most", 10, false},	[ALL] = {"MB all", 11, false},
 	[MEMORY] = {"MB memory", 11, false},
 };
 
@@ -20,18 +21,20 @@ static void amount(double value, char cell[static SL_CELL_BYTES])
 	snprintf(cell, SL_CELL_BYTES, value >= 1e8 ? "%.*e" : "%.*f", value >= 1e8 ? 1 : digits, value);
 }
 
-static enum sl_certainty certainty_of(const struct sl_graph_figures *g, enum sl_engine engine)
+static enum sl_certainty certainty_of(const struct sl_estimate_figures *g, enum sl_engine engine)
 {
-	return engine == SL_ENGINE_METROPOLIS ? g->mu_is : engine == SL_ENGINE_EXACT ? g->degree_r_is : g->depth_is;
+	return engine == SL_ENGINE_METROPOLIS ? g->mu_is
+	       : engine == SL_ENGINE_EXACT    ? g->degree_r_is
+					      : g->depth_is;
 }
 
-static void show_cost(const struct sl_plan_input *input, const struct sl_planned *planned, enum sl_engine engine, uint32_t sharing,
-		      FILE *out)
+static void show_cost(const struct sl_estimate_input *input, const struct sl_estimated *planned,
+		      enum sl_engine engine, uint32_t sharing, FILE *out)
 {
 	char cells[COLUMNS][SL_CELL_BYTES] = {{0}}, line[SL_TABLE_LINE_BYTES];
-	const struct sl_plan_cost *cost = &planned->costs[engine][sharing];
+	const struct sl_estimate_cost *cost = &planned->costs[engine][sharing];
 	snprintf(cells[ENGINE], SL_CELL_BYTES, "%s", sl_engine_name(engine));
-	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_plan_sharing_names[sharing]);
+	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_estimate_sharing_names[sharing]);
 	snprintf(cells[EXCHANGES], SL_CELL_BYTES, "%s%llu", certainty[certainty_of(&input->graph, engine)],
 		 (unsigned long long)cost->exchanges);
 	amount(cost->bytes_mean / 1e6, cells[EACH]);
@@ -51,75 +54,85 @@ static void show_mu(double mu, char text[static SL_CELL_BYTES])
 		snprintf(text, SL_CELL_BYTES, "%.6f", mu);
 }
 
-static void show_graph(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
+static void show_graph(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out)
 {
-	const struct sl_graph_figures *g = &input->graph;
+	const struct sl_estimate_figures *g = &input->graph;
 	char learners[SL_THOUSANDS_BYTES], edges[SL_THOUSANDS_BYTES], floats[SL_THOUSANDS_BYTES];
 	char mu[SL_CELL_BYTES], records[SL_CELL_BYTES];
-	sl_thousands(g->learners, learners);
-	sl_thousands((uint64_t)g->edges, edges);
-	sl_thousands(input->floats, floats);
-	sl_terminal_print(out, "%s learners, %s edges, %.3g neighbours, %.3g at most\n", learners, edges, g->degree_mean, g->degree_most);
+	sl_terminal_thousands(g->learners, learners);
+	sl_terminal_thousands((uint64_t)g->edges, edges);
+	sl_terminal_thousands(input->floats, floats);
+	sl_terminal_print(out, "%s learners, %s edges, %.3g neighbours, %.3g at most\n", learners, edges,
+			  g->degree_mean, g->degree_most);
 	show_mu(g->mu, mu);
-	sl_terminal_print(out, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu, certainty[g->degree_r_is],
-			  (unsigned long long)g->degree_r, certainty[g->depth_is], (unsigned long long)g->depth);
+	sl_terminal_print(out, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu,
+			  certainty[g->degree_r_is], (unsigned long long)g->degree_r, certainty[g->depth_is],
+			  (unsigned long long)g->depth);
 	amount(planned->flood_bytes / (double)g->learners / 1e6, records);
 	sl_terminal_print(out, "models of %s floats, p = %llu; %s MB each are signed records\n", floats,
 			  (unsigned long long)input->p, records);
 }
 
-static void show_impossible(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
+static void show_impossible(const struct sl_estimate_input *input, const struct sl_estimated *planned,
+			    FILE *out)
 {
 	uint32_t bits = 64 - (uint32_t)__builtin_clzll(input->p);
 	if (!planned->costs[SL_ENGINE_METROPOLIS][0].possible && planned->k > SL_ITERATIONS_MAX)
 		sl_terminal_print(out, "metropolis cannot run: more than %u exchanges\n", SL_ITERATIONS_MAX);
 	else if (!planned->costs[SL_ENGINE_METROPOLIS][0].possible)
-		sl_terminal_print(out, "metropolis cannot run: p has %u bits, and rounding leaves room for %u\n", bits,
-				  planned->p_bits_most);
+		sl_terminal_print(out,
+				  "metropolis cannot run: p has %u bits, and rounding leaves room for %u\n",
+				  bits, planned->p_bits_most);
 	if (!planned->costs[SL_ENGINE_EXACT][0].possible)
 		sl_terminal_print(out, "exact cannot run: r(1) = 0 mod p\n");
 	if (input->graph.learners > SL_LEARNERS_MAX)
-		sl_terminal_print(out, "this version runs up to %u learners; larger numbers are calculated only\n", SL_LEARNERS_MAX);
+		sl_terminal_print(out,
+				  "this version runs up to %u learners; larger numbers are calculated only\n",
+				  SL_LEARNERS_MAX);
 }
 
-void sl_plan_show(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
+void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out)
 {
 	char line[SL_TABLE_LINE_BYTES];
 	show_graph(input, planned, out);
 	sl_table_header(table, COLUMNS, line);
 	fprintf(out, "%s\n", line);
 	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
-		for (uint32_t s = 0; s < SL_PLAN_SHARINGS; s++)
+		for (uint32_t s = 0; s < SL_ESTIMATE_SHARINGS; s++)
 			if (planned->costs[e][s].possible)
 				show_cost(input, planned, e, s, out);
 	show_impossible(input, planned, out);
 	fprintf(out, "mixing: auto takes %s\n", sl_engine_name(planned->automatic));
 }
 
-static json_t *cost_json(const struct sl_plan_cost *cost, enum sl_engine engine, uint32_t sharing)
+static json_t *cost_json(const struct sl_estimate_cost *cost, enum sl_engine engine, uint32_t sharing)
 {
 	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f}", "engine", sl_engine_name(engine), "sharing",
-			 sl_plan_sharing_names[sharing], "exchanges", (json_int_t)cost->exchanges, "bytes_mean", cost->bytes_mean,
-			 "bytes_most", cost->bytes_most, "bytes_all", cost->bytes_all, "memory_bytes", cost->memory);
+			 sl_estimate_sharing_names[sharing], "exchanges", (json_int_t)cost->exchanges,
+			 "bytes_mean", cost->bytes_mean, "bytes_most", cost->bytes_most, "bytes_all",
+			 cost->bytes_all, "memory_bytes", cost->memory);
 }
 
-static json_t *graph_json(const struct sl_graph_figures *g)
+static json_t *graph_json(const struct sl_estimate_figures *g)
 {
-	static const char *const words[] = {[SL_EXACTLY] = "exact", [SL_AT_MOST] = "bound", [SL_ABOUT] = "estimate"};
-	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:s, s:I, s:s, s:I, s:s}", "learners", (json_int_t)g->learners, "edges", g->edges,
-			 "degree_mean", g->degree_mean, "degree_max", g->degree_most, "mu", g->mu, "mu_is", words[g->mu_is],
-			 "deg_r", (json_int_t)g->degree_r, "deg_r_is", words[g->degree_r_is], "depth", (json_int_t)g->depth,
-			 "depth_is", words[g->depth_is]);
+	static const char *const words[] = {
+		[SL_EXACTLY] = "exact", [SL_AT_MOST] = "bound", [SL_ABOUT] = "estimate"};
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:s, s:I, s:s, s:I, s:s}", "learners",
+			 (json_int_t)g->learners, "edges", g->edges, "degree_mean", g->degree_mean,
+			 "degree_max", g->degree_most, "mu", g->mu, "mu_is", words[g->mu_is], "deg_r",
+			 (json_int_t)g->degree_r, "deg_r_is", words[g->degree_r_is], "depth",
+			 (json_int_t)g->depth, "depth_is", words[g->depth_is]);
 }
 
-json_t *sl_plan_json(const struct sl_plan_input *input, const struct sl_planned *planned)
+json_t *sl_estimate_json(const struct sl_estimate_input *input, const struct sl_estimated *planned)
 {
 	json_t *costs = json_array();
 	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
-		for (uint32_t s = 0; s < SL_PLAN_SHARINGS; s++)
+		for (uint32_t s = 0; s < SL_ESTIMATE_SHARINGS; s++)
 			if (planned->costs[e][s].possible)
 				json_array_append_new(costs, cost_json(&planned->costs[e][s], e, s));
-	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:s, s:o}", "version", 1, "graph", graph_json(&input->graph), "n",
-			 (json_int_t)input->floats, "p", (json_int_t)input->p, "flood_bytes", planned->flood_bytes, "auto",
-			 sl_engine_name(planned->automatic), "costs", costs);
+	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:s, s:o}", "version", 1, "graph",
+			 graph_json(&input->graph), "n", (json_int_t)input->floats, "p", (json_int_t)input->p,
+			 "flood_bytes", planned->flood_bytes, "auto", sl_engine_name(planned->automatic),
+			 "costs", costs);
 }

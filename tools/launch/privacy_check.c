@@ -12,7 +12,7 @@ struct check {
 };
 
 /* Count the step, and warn if it is refused. A step that is not connected was warned of before. */
-static int check_step(struct check *check, uint32_t step, struct sl_progress *progress)
+static int sl_sim_check_step(struct check *check, uint32_t step, struct sl_progress *progress)
 {
 	char why[1024];
 	uint64_t c = check->plan->settings.tolerance;
@@ -25,8 +25,9 @@ static int check_step(struct check *check, uint32_t step, struct sl_progress *pr
 		return SL_OK;
 	sl_figures_refusal(&check->figures, c, why, sizeof why);
 	if (check->refused++ < WARNINGS_MOST)
-		sl_progress_line(progress, "warning: step %u will be %s: %s", step + 1,
-				 check->plan->settings.gate_warn ? "logged as not private" : "refused", why);
+		sl_progress_line(
+			progress, "warning: step %u will be %s: %s", step + 1,
+			check->plan->settings.privacy_check_warns ? "logged as not private" : "refused", why);
 	return SL_OK;
 }
 
@@ -35,35 +36,40 @@ static int conclude(const struct check *check, struct sl_progress *progress, str
 	const struct sl_plan *plan = check->plan;
 	uint32_t c = plan->settings.tolerance;
 	if (check->refused > WARNINGS_MOST)
-		sl_progress_line(progress, "warning: and %u more of the %u steps", check->refused - WARNINGS_MOST, plan->schedule.steps);
-	if (check->refused < check->connected || check->refused == 0 || plan->settings.gate_warn)
+		sl_progress_line(progress, "warning: and %u more of the %u steps",
+				 check->refused - WARNINGS_MOST, plan->schedule.steps);
+	if (check->refused < check->connected || check->refused == 0 || plan->settings.privacy_check_warns)
 		return SL_OK;
-	return sl_fail(error, SL_ERR_REFUSED,
-		       "no step of %s tolerates %u colluding learner%s, so every round would be refused: add links with starling "
-		       "topology augment, or share all the same with --set gate=warn",
-		       plan->topology, c, c == 1 ? "" : "s");
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "no step of %s tolerates %u colluding learner%s, so every round would be refused: "
+			  "add links with starling "
+			  "topology augment, or share all the same with --set gate=warn",
+			  plan->topology, c, c == 1 ? "" : "s");
 }
 
 static int refuse_few(const struct sl_plan *plan, struct sl_error *error)
 {
 	char why[256];
-	const struct sl_privacy_refusal few = {.privacy = SL_PRIVACY_FEW, .learners = plan->learners, .c = plan->settings.tolerance};
-	if (plan->settings.gate_warn)
+	const struct sl_privacy_refusal few = {
+		.privacy = SL_PRIVACY_FEW, .learners = plan->learners, .c = plan->settings.tolerance};
+	if (plan->settings.privacy_check_warns)
 		return SL_OK;
 	sl_privacy_text(&few, why, sizeof why);
-	return sl_fail(error, SL_ERR_REFUSED, "%s; --set gate=warn shares all the same", why);
+	return sl_err_set(error, SL_ERR_REFUSED, "%s; --set gate=warn shares all the same", why);
 }
 
 int sl_plan_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error)
 {
 	struct check check = {.plan = plan};
 	uint32_t c = plan->settings.tolerance;
-	const struct sl_figures_request request = {.analysis = {.tolerance = c, .kappa_most = c + 1}, .p = SL_P_MERSENNE31};
+	const struct sl_figures_request request = {.analysis = {.tolerance = c, .kappa_most = c + 1},
+						   .p = SL_P_MERSENNE31};
 	if (sl_privacy_check(plan->learners, c + 1, c) != SL_PRIVACY_KEPT)
 		return refuse_few(plan, error);
 	int rc = sl_figures_open(&check.figures, &plan->schedule, &request);
 	for (uint32_t step = 0; rc == SL_OK && step < plan->schedule.steps; step++)
-		rc = check_step(&check, step, progress);
+		rc = sl_sim_check_step(&check, step, progress);
 	sl_figures_close(&check.figures);
-	return rc == SL_OK ? conclude(&check, progress, error) : sl_fail(error, rc, "the privacy check: %s", sl_err_text(rc));
+	return rc == SL_OK ? conclude(&check, progress, error)
+			   : sl_err_set(error, rc, "the privacy check: %s", sl_err_text(rc));
 }

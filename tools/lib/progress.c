@@ -19,9 +19,15 @@ enum { ROUND, LEARNERS, EDGES, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MEAN, CO
 
 /* 80 columns; the megabytes are those that all learners sent. */
 static const struct sl_column table[COLUMNS] = {
-	[ROUND] = {"round", 5, false},	  [LEARNERS] = {"learners", 9, false}, [EDGES] = {"edges", 8, false},
-	[STEPS] = {"steps", 8, false},	  [MSE] = {"MSE", 10, false},	       [TRAIN] = {"train s", 9, false},
-	[AGGREGATE] = {"aggreg. s", 10, false}, [MEGABYTES] = {"MB", 10, false}, [MEAN] = {"mean", 11, true},
+	[ROUND] = {"round", 5, false},
+	[LEARNERS] = {"learners", 9, false},
+	[EDGES] = {"edges", 8, false},
+	[STEPS] = {"steps", 8, false},
+	[MSE] = {"MSE", 10, false},
+	[TRAIN] = {"train s", 9, false},
+	[AGGREGATE] = {"aggreg. s", 10, false},
+	[MEGABYTES] = {"MB", 10, false},
+	[MEAN] = {"mean", 11, true},
 };
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live)
@@ -76,7 +82,8 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 }
 
 /* Append to the remarks of a row, separated by commas. */
-__attribute__((format(printf, 2, 3))) static void remark(char text[static REMARKS_BYTES], const char *format, ...)
+__attribute__((format(printf, 2, 3))) static void remark(char text[static REMARKS_BYTES], const char *format,
+							 ...)
 {
 	size_t used = strlen(text);
 	va_list args;
@@ -86,7 +93,8 @@ __attribute__((format(printf, 2, 3))) static void remark(char text[static REMARK
 	va_end(args);
 }
 
-/* Write ", tree, clamped 47,000, 1 absent": the engine where it is not the default, and what is out of the ordinary. */
+/* Write ", tree, clamped 47,000, 1 absent": the engine where it is not the default, and what is out of the
+ * ordinary. */
 static void write_remarks(const struct sl_round_row *row, char text[static REMARKS_BYTES])
 {
 	char clamped[SL_THOUSANDS_BYTES];
@@ -95,11 +103,11 @@ static void write_remarks(const struct sl_round_row *row, char text[static REMAR
 		remark(text, "%s with mu %.6f", row->mixing, row->mu);
 	else if (*row->mixing != '\0' && strcmp(row->mixing, sl_engine_name(SL_ENGINE_EXACT)) != 0)
 		remark(text, "%s", row->mixing);
-	sl_thousands(row->clamped, clamped);
+	sl_terminal_thousands(row->clamped, clamped);
 	if (row->clamped > 0)
 		remark(text, "clamped %s", clamped);
-	if (sl_round_missing(row) > 0)
-		remark(text, "%u absent", sl_round_missing(row));
+	if (sl_round_table_missing(row) > 0)
+		remark(text, "%u absent", sl_round_table_missing(row));
 }
 
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row)
@@ -112,18 +120,19 @@ void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *
 }
 
 /* What can be said of the models of all rounds together; not verified, no more than was looked at. */
-static const char *verdict(const struct sl_rounds *rounds, uint32_t shown, bool verified)
+static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, bool verified)
 {
 	bool complete = shown == rounds->most;
 	for (uint32_t i = 0; i < shown; i++)
 		if (!rounds->rows[i].exact)
 			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
-	return !complete	? "not complete"
-	       : verified	? "all exact"
-				: "all the same (exact by construction; --verify recomputes it)";
+	return !complete  ? "not complete"
+	       : verified ? "all exact"
+			  : "all the same (exact by construction; --verify recomputes it)";
 }
 
-static void say_clamped(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip)
+static void say_clamped(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+			double clipping_range)
 {
 	char text[SL_THOUSANDS_BYTES];
 	uint64_t clamped = 0;
@@ -132,14 +141,14 @@ static void say_clamped(struct sl_progress *progress, const struct sl_rounds *ro
 		clamped += rounds->rows[i].clamped;
 		count += rounds->rows[i].clamped > 0;
 	}
-	sl_thousands(clamped, text);
+	sl_terminal_thousands(clamped, text);
 	if (clamped > 0)
-		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clip, count,
-				 count == 1 ? "" : "s");
+		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text,
+				 clamped == 1 ? "" : "s", clipping_range, count, count == 1 ? "" : "s");
 }
 
-void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
-		       bool verified)
+void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+		       double clipping_range, bool verified)
 {
 	const struct sl_round_row *rows = rounds->rows;
 	char mse[64] = "";
@@ -149,9 +158,9 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rou
 		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", rows[0].mse, rows[shown - 1].mse);
 	else if (!isnan(rows[0].mse))
 		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
-	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most, rounds->most == 1 ? "" : "s",
-			 verdict(rounds, shown, verified), mse);
-	say_clamped(progress, rounds, shown, clip);
+	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most,
+			 rounds->most == 1 ? "" : "s", verdict(rounds, shown, verified), mse);
+	say_clamped(progress, rounds, shown, clipping_range);
 }
 
 /* "[#####-----] " of `cells` cells. */
@@ -168,7 +177,7 @@ static size_t gauge(double part, size_t cells, char *out)
 	return (size_t)(at - out);
 }
 
-void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
+void sl_progress_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
 	char left[96], cells[GAUGE_MOST + 4] = "";
 	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
@@ -179,7 +188,7 @@ void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t 
 		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);
 	}
 	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
-	sl_text_cut(text, most);
+	sl_terminal_cut(text, most);
 }
 
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
@@ -188,7 +197,7 @@ void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
 	if (!progress->live)
 		return;
 	size_t width = sl_terminal_width(progress->out);
-	sl_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
+	sl_progress_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
 	fprintf(progress->out, "\r%s\033[K", text);
 	fflush(progress->out);
 	progress->shown = true;

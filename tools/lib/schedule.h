@@ -6,8 +6,8 @@
  *	step 1-2 2-3 3-4
  *	step                    (an empty step: no learner is in range of another)
  *
- * A file names learners by id 1..N; in memory they are vertices 0..N-1, as in graph.h. After the last step, playback starts
- * again at the first. A schedule owns its arrays.
+ * A file names learners by id 1..N; in memory they are vertices 0..N-1, as in graph.h. After the last step,
+ *playback starts again at the first. A schedule owns its arrays.
  */
 #pragma once
 
@@ -26,8 +26,8 @@ struct sl_schedule {
 void sl_schedule_init(struct sl_schedule *schedule, uint32_t learners);
 void sl_schedule_close(struct sl_schedule *schedule);
 
-/* Append a step of edges in any order and direction; repeated edges count once. Vertices must be below `learners`.
- * SL_ERR_NOMEM. */
+/* Append a step of edges in any order and direction; repeated edges count once. Vertices must be below
+ * `learners`. SL_ERR_NOMEM. */
 int sl_schedule_add(struct sl_schedule *schedule, const struct sl_edge *edges, size_t count);
 
 static inline size_t sl_schedule_count(const struct sl_schedule *s, uint32_t step)
@@ -59,7 +59,7 @@ int sl_schedule_parts(const struct sl_schedule *schedule, uint32_t step, struct 
 /* A callback for every step that is not connected. */
 typedef void (*sl_schedule_warn)(void *context, uint32_t step, const struct sl_step_parts *parts);
 
-/* Check that a round can commit: in at least one step, `quorum` learners are connected. SL_ERR_INVALID otherwise. `warn` may
- * be NULL; it is called only if the check passes. */
+/* Check that a round can commit: in at least one step, `quorum` learners are connected. SL_ERR_INVALID
+ * otherwise. `warn` may be NULL; it is called only if the check passes. */
 int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_schedule_warn warn,
 		      void *context, struct sl_error *error);

@@ -18,7 +18,8 @@ void sl_table_line(const struct sl_column *columns, size_t count, const char cel
 	size_t used = 0;
 	line[0] = '\0';
 	for (size_t i = 0; i < count; i++)
-		used += put_cell(&columns[i], i + 1 == count, cells[i], line + used, SL_TABLE_LINE_BYTES - used);
+		used += put_cell(&columns[i], i + 1 == count, cells[i], line + used,
+				 SL_TABLE_LINE_BYTES - used);
 }
 
 void sl_table_header(const struct sl_column *columns, size_t count, char line[static SL_TABLE_LINE_BYTES])

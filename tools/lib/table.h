@@ -8,7 +8,7 @@
 struct sl_column {
 	const char *name;
 	uint32_t width; /* with the gap before it */
-	bool left;      /* aligned to the left, after a gap of two; else to the right */
+	bool left;	/* aligned to the left, after a gap of two; else to the right */
 };
 
 #define SL_COLUMNS_MOST 16u

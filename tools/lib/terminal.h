@@ -12,20 +12,21 @@
 /* Return the current width of the terminal `out`, or 0. */
 size_t sl_terminal_width(FILE *out);
 
-/* Print lines, each with its newline; a line wider than `width` is broken between words and continued with an indent of
- * 4 more. */
+/* Print lines, each with its newline; a line wider than `width` is broken between words and continued with an
+ * indent of 4 more. */
 void sl_terminal_fill(FILE *out, const char *text, size_t width);
 
-/* Print formatted text as sl_terminal_fill does: at the width of the terminal, or of SL_WIDTH_USUAL where there is none. */
+/* Print formatted text as sl_terminal_fill does: at the width of the terminal, or of SL_WIDTH_USUAL where
+ * there is none. */
 void sl_terminal_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Cut ASCII text of more than `columns` (at least 1) between words and put "…" there. The text needs room for
  * columns + 3 bytes. */
-void sl_text_cut(char *text, size_t columns);
+void sl_terminal_cut(char *text, size_t columns);
 
 /* Write the text as one word of a shell, quoted where needed; cut short where `size` is. */
-void sl_shell_word(const char *text, char *word, size_t size);
+void sl_terminal_shell_word(const char *text, char *word, size_t size);
 
 /* Write a number as "47,000". */
 #define SL_THOUSANDS_BYTES 32u
-void sl_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES]);
+void sl_terminal_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES]);

@@ -29,7 +29,8 @@ static const struct one cases[] = {
 	{"10, ring", "ring", 10, 1000000, SL_ENGINE_TREE, SL_SHARING_SEEDED},
 	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ENGINE_TREE, SL_SHARING_SEEDED},
 };
-static const struct one quick_cases[] = {{"4, ring", "ring", 4, 1000, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE}};
+static const struct one quick_cases[] = {
+	{"4, ring", "ring", 4, 1000, SL_ENGINE_METROPOLIS, SL_SHARING_ADDITIVE}};
 
 enum quantity { BYTES, MEMORY, QUANTITIES };
 static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "MB of memory, most"};
@@ -41,7 +42,7 @@ struct compared {
 };
 
 struct plans {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	const struct one *cases;
 	uint32_t count;
 	struct compared compared[CASES_MOST];
@@ -52,20 +53,20 @@ struct plans {
 static int plan_one(struct plans *w, uint32_t i, struct sl_error *error)
 {
 	const struct one *c = &w->cases[i];
-	struct sl_plan_input input = {.floats = c->floats, .p = SL_P_MERSENNE31};
+	struct sl_estimate_input input = {.floats = c->floats, .p = SL_P_MERSENNE31};
 	struct sl_step_graph graph;
 	struct sl_field field;
-	struct sl_planned planned;
+	struct sl_estimated planned;
 	int rc = sl_step_graph_named(&graph, c->topology, c->learners, error);
 	if (rc == SL_OK)
 		rc = sl_field_init(&field, input.p);
 	if (rc == SL_OK)
-		rc = sl_graph_figures_of(&graph.graph, &field, &input.graph);
+		rc = sl_estimate_graph_figures(&graph.graph, &field, &input.graph);
 	sl_step_graph_close(&graph);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "%s: %s", c->name, sl_err_text(rc));
-	sl_plan_cost_all(&input, &planned);
-	const struct sl_plan_cost *cost = &planned.costs[c->engine][c->sharing];
+		return sl_err_set(error, rc, "%s: %s", c->name, sl_err_text(rc));
+	sl_estimate_cost_all(&input, &planned);
+	const struct sl_estimate_cost *cost = &planned.costs[c->engine][c->sharing];
 	w->compared[i] = (struct compared){.planned = {cost->bytes_all * 1e-6, cost->memory * 1e-6}};
 	return SL_OK;
 }
@@ -87,10 +88,12 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	char mixing[32], sharing[32];
 	json_t *rows = NULL;
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(c->engine));
-	snprintf(sharing, sizeof sharing, "sharing=%s", sl_plan_sharing_names[c->sharing]);
-	const struct sl_bench_daemons what = {
-		.learners = c->learners, .size = c->floats, .topology = c->topology, .set = {mixing, sharing, "gate=warn"}};
-	if (sl_reproduce_at(w->r, c->name, (double)i / w->count) != SL_OK)
+	snprintf(sharing, sizeof sharing, "sharing=%s", sl_estimate_sharing_names[c->sharing]);
+	const struct sl_bench_daemons what = {.learners = c->learners,
+					      .size = c->floats,
+					      .topology = c->topology,
+					      .set = {mixing, sharing, "gate=warn"}};
+	if (sl_write_at(w->r, c->name, (double)i / w->count) != SL_OK)
 		return SL_PENDING;
 	int rc = sl_bench_launch(w->r->bench, &what, ROUNDS, w->r->bench->folder, &rows, error);
 	for (enum quantity q = 0; rc == SL_OK && q < QUANTITIES; q++)
@@ -105,8 +108,8 @@ static void write_rows(struct plans *w, struct sl_csv *csv, uint32_t i)
 {
 	const struct one *c = &w->cases[i];
 	char name[96];
-	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats, sl_plan_sharing_names[c->sharing],
-		 sl_engine_name(c->engine));
+	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats,
+		 sl_estimate_sharing_names[c->sharing], sl_engine_name(c->engine));
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double planned = w->compared[i].planned[q], measured = w->compared[i].measured[q];
 		sl_page_row(w->r->page);
@@ -133,21 +136,23 @@ static void claim(struct plans *w, enum quantity q)
 		most = fmax(most, ratio);
 	}
 	snprintf(text, sizeof text, "starling estimate: %s", quantity_names[q]);
-	sl_reproduce_claim(w->r, 'i', SL_MEASURED, text, "-", "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most,
-			   w->count, w->cases[w->count - 1].learners);
+	sl_paper_claim(w->r, 'i', SL_MEASURED, text, "-",
+		       "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most, w->count,
+		       w->cases[w->count - 1].learners);
 }
 
 static int write_part(struct plans *w, struct sl_error *error)
 {
 	static const char *const heads[] = {"learners", "what", "planned", "measured", "ratio"};
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "i_plan.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "i_plan.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "case,quantity,planned,measured");
 	sl_page_heading(w->r->page, "i", "i. Plan against measured");
 	sl_page_text(w->r->page,
-		     "The estimates of `starling estimate`, and the median of %u rounds of as many daemons on this machine, over "
+		     "The estimates of `starling estimate`, and the median of %u rounds of as many daemons "
+		     "on this machine, over "
 		     "loopback, with TLS and durable records.",
 		     ROUNDS - 1);
 	sl_page_table_open(w->r->page, heads, 5);
@@ -159,7 +164,7 @@ static int write_part(struct plans *w, struct sl_error *error)
 	return SL_OK;
 }
 
-int sl_reproduce_plan(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_plan(struct sl_paper *r, struct sl_error *error)
 {
 	struct plans w = {.r = r, .cases = cases, .count = sizeof cases / sizeof *cases};
 	if (r->options.quick) {

@@ -20,7 +20,7 @@ struct command {
 	uint32_t learners; /* 0: not given */
 	uint64_t seed;
 	bool json;
-	struct sl_plan_input input; /* p 0: auto */
+	struct sl_estimate_input input; /* p 0: auto */
 };
 
 static const struct argp_option options[] = {
@@ -58,51 +58,60 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (c->topology == NULL)
 			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "no topology given: NAME[:PARAMETER] or a file; see 'starling estimate --help'");
+				     "no topology given: NAME[:PARAMETER] or a file; see 'starling estimate "
+				     "--help'");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
 	}
 }
 
-static const char doc[] =
-	"Estimate what a round costs: exchanges, bytes and memory, for each engine and each way of sharing. Up to 2,000 learners "
-	"the graph itself is analyzed; above that, formulas of its family are used: <= marks a bound, ~ an approximation.\v"
-	"Topologies are those of `starling topology`; of a topology that changes from step to step, the first step counts.\n"
-	"MB each is the mean over learners, MB most and MB memory are of the busiest; all MB but memory are sent, signed records "
-	"included. An exchange is with all neighbours at once; those of tree are steps up and down the tree.\n"
-	"\n"
-	"Examples:\n"
-	"  starling estimate regular:10 -n 100 --floats 1000000\n"
-	"  starling estimate regular:16 -n 1000000\n"
-	"  starling estimate walk.txt --json\n"
-	"\n"
-	"Exit status: 0 done; 1 failed; 2 bad usage.\n";
+static const char doc[] = "Estimate what a round costs: exchanges, bytes and memory, for each engine and "
+			  "each way of sharing. Up to 2,000 learners "
+			  "the graph itself is analyzed; above that, formulas of its family are used: <= "
+			  "marks a bound, ~ an approximation.\v"
+			  "Topologies are those of `starling topology`; of a topology that changes from step "
+			  "to step, the first step counts.\n"
+			  "MB each is the mean over learners, MB most and MB memory are of the busiest; all "
+			  "MB but memory are sent, signed records "
+			  "included. An exchange is with all neighbours at once; those of tree are steps up "
+			  "and down the tree.\n"
+			  "\n"
+			  "Examples:\n"
+			  "  starling estimate regular:10 -n 100 --floats 1000000\n"
+			  "  starling estimate regular:16 -n 1000000\n"
+			  "  starling estimate walk.txt --json\n"
+			  "\n"
+			  "Exit status: 0 done; 1 failed; 2 bad usage.\n";
 static const struct argp argp = {options, parse, "NAME[:PARAMETER]|FILE", doc, NULL, NULL, NULL};
 
 /* ---- the graph ---- */
 
-static int choose_p(struct sl_plan_input *input, uint64_t learners, struct sl_error *error)
+static int choose_p(struct sl_estimate_input *input, uint64_t learners, struct sl_error *error)
 {
-	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1, .weight_total = learners};
+	const struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
+					     .decimals = 4,
+					     .clipping_range = 16,
+					     .weight = 1,
+					     .weight_total = learners};
 	if (input->p == 0)
-		input->p = sl_p_auto(&encoding, learners, 1, SL_P_BITS_MAX);
+		input->p = sl_encoding_modulus(&encoding, learners, 1, SL_P_BITS_MAX);
 	if (input->p <= learners)
-		return sl_fail(error, SL_ERR_RANGE, "p = %llu: must be above the number of learners, %llu", (unsigned long long)input->p,
-			       (unsigned long long)learners);
+		return sl_err_set(error, SL_ERR_RANGE, "p = %llu: must be above the number of learners, %llu",
+				  (unsigned long long)input->p, (unsigned long long)learners);
 	return SL_OK;
 }
 
 /* Calculate the figures of a family with more learners than this version runs. */
 static int calculate(struct command *c, struct sl_error *error)
 {
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *why = NULL;
-	int rc = sl_topology_read(c->topology, c->learners, &topology, &why);
+	int rc = sl_family_read(c->topology, c->learners, &topology, &why);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "%s: %s", c->topology, why);
-	rc = sl_family_figures(&topology, c->learners, &c->input.graph, error);
-	return rc == SL_OK ? choose_p(&c->input, c->learners, error) : sl_fail_wrap(error, "%s", c->topology);
+		return sl_err_set(error, rc, "%s: %s", c->topology, why);
+	rc = sl_estimate_family_figures(&topology, c->learners, &c->input.graph, error);
+	return rc == SL_OK ? choose_p(&c->input, c->learners, error) : sl_err_wrap(error, "%s", c->topology);
 }
 
 static int first_step(struct command *c, const struct sl_schedule *schedule, struct sl_error *error)
@@ -110,26 +119,30 @@ static int first_step(struct command *c, const struct sl_schedule *schedule, str
 	struct sl_graph graph;
 	struct sl_field field;
 	struct sl_arena arena;
-	size_t bytes = sl_step_bytes(schedule->learners, sl_step_edges_most(schedule));
+	size_t bytes = sl_schedule_graph_bytes(schedule->learners, sl_schedule_graph_edges_most(schedule));
 	int rc = choose_p(&c->input, schedule->learners, error);
 	if (rc != SL_OK)
 		return rc;
 	sl_arena_init(&arena, malloc(bytes), bytes);
-	rc = arena.base == NULL ? SL_ERR_NOMEM : sl_step_graph(schedule, 0, &graph, &arena);
+	rc = arena.base == NULL ? SL_ERR_NOMEM : sl_schedule_graph(schedule, 0, &graph, &arena);
 	if (rc == SL_OK)
 		rc = sl_field_init(&field, c->input.p);
 	if (rc == SL_OK)
-		rc = sl_graph_figures_of(&graph, &field, &c->input.graph);
+		rc = sl_estimate_graph_figures(&graph, &field, &c->input.graph);
 	free(arena.base);
 	if (rc == SL_ERR_INVALID)
-		return sl_fail(error, rc, "%s: its first step is not connected; analyze it with starling topology analyze", c->topology);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s: %s", c->topology, sl_err_text(rc));
+		return sl_err_set(
+			error, rc,
+			"%s: its first step is not connected; analyze it with starling topology analyze",
+			c->topology);
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s: %s", c->topology, sl_err_text(rc));
 }
 
 static int look_at_graph(struct command *c, struct sl_error *error)
 {
 	struct sl_schedule schedule;
-	struct sl_topology_request request = {.text = c->topology, .learners = c->learners, .redraws = 1, .seed = c->seed};
+	struct sl_topology_request request = {
+		.text = c->topology, .learners = c->learners, .redraws = 1, .seed = c->seed};
 	bool named = sl_topology_is_name(c->topology);
 	if (named && c->learners == 0)
 		request.learners = c->learners = LEARNERS_USUAL;
@@ -148,7 +161,7 @@ static int look_at_graph(struct command *c, struct sl_error *error)
 int sl_cmd_estimate(int argc, char **argv)
 {
 	struct command c = {.seed = 1, .input.floats = SL_FLOATS_USUAL};
-	struct sl_planned planned;
+	struct sl_estimated planned;
 	struct sl_error error = {0};
 	if (argp_parse(&argp, argc, argv, 0, NULL, &c) != 0)
 		return SL_EXIT_USAGE;
@@ -157,12 +170,12 @@ int sl_cmd_estimate(int argc, char **argv)
 		fprintf(stderr, "starling estimate: %s\n", error.text);
 		return rc == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 	}
-	sl_plan_cost_all(&c.input, &planned);
+	sl_estimate_cost_all(&c.input, &planned);
 	if (!c.json) {
-		sl_plan_show(&c.input, &planned, stdout);
+		sl_estimate_show(&c.input, &planned, stdout);
 		return 0;
 	}
-	json_t *json = sl_plan_json(&c.input, &planned);
+	json_t *json = sl_estimate_json(&c.input, &planned);
 	json_dumpf(json, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
 	putchar('\n');
 	json_decref(json);

@@ -41,7 +41,8 @@ static error_t parse_source(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (q->text == NULL)
-			argp_failure(state, SL_EXIT_USAGE, 0, "no topology given: NAME[:PARAMETER], a file, or -");
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "no topology given: NAME[:PARAMETER], a file, or -");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -72,7 +73,8 @@ error_t sl_topology_option(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (o->writes && o->json && o->output == NULL)
 			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--json prints on standard output: write the schedule to a file with -o FILE");
+				     "--json prints on standard output: write the schedule to a file with -o "
+				     "FILE");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -90,7 +92,7 @@ char *sl_topology_families(int key, const char *text, void *input)
 	if (out == NULL)
 		return (char *)text;
 	fputs("Topologies:\n", out);
-	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
+	for (const char *const *line = sl_family_help(); *line != NULL; line++)
 		fprintf(out, "  %s\n", *line);
 	fprintf(out, "\n%s", text);
 	fclose(out);
@@ -108,7 +110,7 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 uint64_t sl_prime_or_usage(struct argp_state *state, const char *option, const char *text)
 {
 	uint64_t p = sl_number_or_usage(state, option, text, 3, (UINT64_C(1) << SL_P_BITS_MAX) - 1);
-	if (!sl_is_prime(p))
+	if (!sl_field_is_prime(p))
 		argp_failure(state, SL_EXIT_USAGE, 0, "%s %s: not a prime", option, text);
 	return p;
 }
@@ -127,7 +129,7 @@ FILE *sl_topology_open(const char *path, struct sl_error *error)
 {
 	FILE *out = path != NULL ? fopen(path, "we") : stdout;
 	if (out == NULL)
-		sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	return out;
 }
 
@@ -136,7 +138,7 @@ int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *sch
 	bool lost = sl_schedule_write(schedule, out) != SL_OK;
 	if (path == NULL || (fclose(out) == 0 && !lost))
 		return SL_OK;
-	return sl_fail(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
+	return sl_err_set(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* ---- verbs ---- */
@@ -158,10 +160,12 @@ static const struct verb {
 static int usage(FILE *out)
 {
 	for (size_t i = 0; i < VERBS; i++)
-		sl_terminal_print(out, "%s starling topology %s %s\n", i == 0 ? "Usage:" : "      ", verbs[i].name, verbs[i].usage);
-	sl_terminal_print(out, "\nGenerate, import and examine topology schedules: which learners are in range of each other, "
+		sl_terminal_print(out, "%s starling topology %s %s\n", i == 0 ? "Usage:" : "      ",
+				  verbs[i].name, verbs[i].usage);
+	sl_terminal_print(out, "\nGenerate, import and examine topology schedules: which learners are in "
+			       "range of each other, "
 			       "step by step. Topologies:\n");
-	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
+	for (const char *const *line = sl_family_help(); *line != NULL; line++)
 		sl_terminal_print(out, "  %s\n", *line);
 	sl_terminal_print(out, "\nEach verb has its own --help with examples.\n");
 	return out == stdout ? 0 : SL_EXIT_USAGE;
@@ -180,11 +184,12 @@ static int unknown_verb(const char *word)
 			return SL_EXIT_USAGE;
 		}
 	for (size_t i = 0; i < VERBS; i++)
-		sl_nearest(word, verbs[i].name, &best, &distance);
+		sl_suggest(word, verbs[i].name, &best, &distance);
 	if (best != NULL)
 		fprintf(stderr, "starling topology: unknown verb '%s'; did you mean '%s'?\n", word, best);
 	else
-		fprintf(stderr, "starling topology: unknown verb '%s'; see 'starling topology --help'\n", word);
+		fprintf(stderr, "starling topology: unknown verb '%s'; see 'starling topology --help'\n",
+			word);
 	return SL_EXIT_USAGE;
 }
 

@@ -1,5 +1,5 @@
-/* topology.h - common parts of the verbs of `starling topology`: where a schedule comes from and goes to, shared options,
- * exit status. */
+/* topology.h - common parts of the verbs of `starling topology`: where a schedule comes from and goes to,
+ * shared options, exit status. */
 #pragma once
 
 #include <argp.h>
@@ -17,11 +17,12 @@ struct sl_topology_options {
 };
 enum { SL_KEY_TOLERANCE = 2000, SL_KEY_JSON };
 
-/* Parse SL_KEY_..., 'o', and the input of argp's children. A verb's own parser calls it for every other key; the input
- * begins with struct sl_topology_options. */
+/* Parse SL_KEY_..., 'o', and the input of argp's children. A verb's own parser calls it for every other key;
+ * the input begins with struct sl_topology_options. */
 error_t sl_topology_option(int key, char *arg, struct argp_state *state);
 
-/* -n, --steps, --seed and the topology itself, as argp children. Their input is the request, whose seed the verb has set. */
+/* -n, --steps, --seed and the topology itself, as argp children. Their input is the request, whose seed the
+ * verb has set. */
 extern const struct argp_child sl_topology_source[];
 /* Insert the list of families into the help, before the examples (argp help filter). */
 char *sl_topology_families(int key, const char *text, void *input);
@@ -31,7 +32,8 @@ void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void
 
 /* Open a file for writing, or standard output for NULL. Return NULL after an error. */
 FILE *sl_topology_open(const char *path, struct sl_error *error);
-/* Append the schedule to `out` and close it. Errors name the file; those of standard output are found by main. */
+/* Append the schedule to `out` and close it. Errors name the file; those of standard output are found by
+ * main. */
 int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *schedule,
 		      struct sl_error *error);
 

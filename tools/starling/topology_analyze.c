@@ -20,7 +20,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		figures->p = sl_prime_or_usage(state, "--modulus", arg);
 		return 0;
 	case KEY_FLOATS:
-		figures->floats = (uint32_t)sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
+		figures->floats =
+			(uint32_t)sl_number_or_usage(state, "--floats", arg, 1, SL_ELEMENTS_MAX - 1);
 		return 0;
 	case KEY_SEEDED:
 		figures->seeded = true;
@@ -38,24 +39,29 @@ static const struct argp_option options[] = {
 	{"floats", KEY_FLOATS, "N", 0, "parameters of a model (50992)", 0},
 	{"tolerance", SL_KEY_TOLERANCE, "C", 0, "how many learners may collude (1)", 0},
 	{"seeded", KEY_SEEDED, NULL, 0, "bytes of sharing: seeded, where a share is a seed", 0},
-	{"no-exact", KEY_NO_EXACT, NULL, 0, "skip the exact engine, which takes longest with a thousand learners", 0},
+	{"no-exact", KEY_NO_EXACT, NULL, 0,
+	 "skip the exact engine, which takes longest with a thousand learners", 0},
 	{"json", SL_KEY_JSON, NULL, 0, "print a JSON array, with all lists in full", 0},
 	{0}};
 static const struct argp argp = {
 	options,
 	parse,
 	"NAME[:PARAMETER]|FILE",
-	"Analyze each step of a schedule: how many colluding learners it tolerates, and what mixing on it costs. "
+	"Analyze each step of a schedule: how many colluding learners it tolerates, and what mixing on it "
+	"costs. "
 	"\"-\" reads a schedule from standard input.\v"
 	"Examples:\n"
 	"  starling topology analyze ring -n 10\n"
 	"  starling topology analyze neighbours:20 -n 100 --modulus 1020431\n"
 	"  starling topology analyze walk.txt --tolerance 2 --json\n"
 	"\n"
-	"kappa is the vertex connectivity: the least number of learners without which the others are not connected. "
+	"kappa is the vertex connectivity: the least number of learners without which the others are not "
+	"connected. "
 	"c = kappa - 1 learners may collude and learn no more than the mean. mu is the largest modulus of an "
-	"eigenvalue below 1 of the mixing matrix. K, exact and tree are the exchanges of the engines metropolis, "
-	"exact and tree; - stands where an engine cannot run. MB to send: what a learner sends in a round of the "
+	"eigenvalue below 1 of the mixing matrix. K, exact and tree are the exchanges of the engines "
+	"metropolis, "
+	"exact and tree; - stands where an engine cannot run. MB to send: what a learner sends in a round of "
+	"the "
 	"default engine (mixing: exact), in the mean and at most.\n",
 	sl_topology_source,
 	sl_topology_families,
@@ -64,7 +70,9 @@ static const struct argp argp = {
 int sl_topology_analyze(int argc, char **argv)
 {
 	struct options o = {.common = {.request.seed = 1, .tolerance = 1},
-			    .request.figures = {.analysis = {.kappa_most = SL_LEARNERS_MAX, .missing = true, .engines = SL_ENGINE_SET_ALL},
+			    .request.figures = {.analysis = {.kappa_most = SL_LEARNERS_MAX,
+							     .missing = true,
+							     .engines = SL_ENGINE_SET_ALL},
 						.p = SL_P_MERSENNE31,
 						.floats = SL_FLOATS_USUAL}};
 	struct sl_schedule schedule;

@@ -23,7 +23,8 @@ static void check(const struct options *o, struct argp_state *state)
 {
 	if (o->coalition != NULL && o->common.tolerance != 0)
 		argp_failure(state, SL_EXIT_USAGE, 0,
-			     "--coalition names learners, --tolerance searches for coalitions: give one of the two");
+			     "--coalition names learners, --tolerance searches for coalitions: give one of "
+			     "the two");
 	if (o->coalition == NULL && o->unchanged)
 		argp_failure(state, SL_EXIT_USAGE, 0,
 			     "--unchanged needs a coalition: name one with --coalition");
@@ -60,29 +61,38 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp_option options[] = {
 	{"coalition", KEY_COALITION, "ID,ID...", 0, "learners that pool all they see", 0},
 	{"suspects", KEY_SUSPECTS, "ID,ID...", OPTION_HIDDEN, NULL, 0},
-	{"tolerance", KEY_TOLERANCE, "C", 0, "without --coalition: try all coalitions of up to C learners (1)", 0},
+	{"tolerance", KEY_TOLERANCE, "C", 0,
+	 "without --coalition: try all coalitions of up to C learners (1)", 0},
 	{"quorum", KEY_QUORUM, "Q", 0, "learners that a round takes (more than half)", 0},
 	{"unchanged", KEY_UNCHANGED, NULL, 0,
-	 "with --coalition: assume that models do not change between steps, and combine what the steps reveal", 0},
+	 "with --coalition: assume that models do not change between steps, and combine what the steps "
+	 "reveal",
+	 0},
 	{"json", SL_KEY_JSON, NULL, 0, "print the report as JSON, with all lists in full", 0},
 	{0}};
 static const struct argp argp = {
 	options,
 	parse,
 	"NAME[:PARAMETER]|FILE",
-	"Report what learners that pool all they see learn about the models of the others: exactly which sums, step by step, "
+	"Report what learners that pool all they see learn about the models of the others: exactly which "
+	"sums, step by step, "
 	"if each step is played as it is. \"-\" reads the schedule from standard input.\v"
-	"Without the coalition, the other learners fall into groups that reach each other only through it. The coalition "
-	"learns the sum of the models of each group, and nothing else. One group reveals no more than the mean, which every "
-	"participant gets; a group of one learner reveals its model. If no model changed between the steps, the sums of all "
-	"steps could be combined; training changes them. Learners that are not connected to the majority do not take part.\n"
+	"Without the coalition, the other learners fall into groups that reach each other only through it. "
+	"The coalition "
+	"learns the sum of the models of each group, and nothing else. One group reveals no more than the "
+	"mean, which every "
+	"participant gets; a group of one learner reveals its model. If no model changed between the steps, "
+	"the sums of all "
+	"steps could be combined; training changes them. Learners that are not connected to the majority do "
+	"not take part.\n"
 	"\n"
 	"Examples:\n"
 	"  starling topology audit walk.txt --coalition 3,5\n"
 	"  starling topology audit walk.txt\n"
 	"  starling topology audit grid -n 25 --tolerance 2\n"
 	"\n"
-	"Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 bad input.\n",
+	"Exit status: 0 no coalition in question learns more than the mean; 3 one does; 1 failed; 2 bad "
+	"input.\n",
 	sl_topology_source,
 	sl_topology_families,
 	NULL};
@@ -93,12 +103,12 @@ static int mark_coalition(const char *text, uint32_t n, bool *mark, struct sl_er
 		size_t digits = strspn(at, "0123456789");
 		unsigned long id = digits > 0 ? strtoul(at, NULL, 10) : 0; /* far too large: ULONG_MAX */
 		if (digits == 0 || (at[digits] != ',' && at[digits] != '\0'))
-			return sl_fail(error, SL_ERR_INVALID, "--coalition %s: must be ids and commas, as in 3,5",
-				       text);
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "--coalition %s: must be ids and commas, as in 3,5", text);
 		if (id < 1 || id > n)
-			return sl_fail(error, SL_ERR_INVALID,
-				       "--coalition %s: unknown learner %.*s (learners are 1 to %u)", text,
-				       (int)digits, at, n);
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "--coalition %s: unknown learner %.*s (learners are 1 to %u)", text,
+					  (int)digits, at, n);
 		mark[id - 1] = true;
 		at += digits;
 		if (*at == '\0')
@@ -108,7 +118,7 @@ static int mark_coalition(const char *text, uint32_t n, bool *mark, struct sl_er
 
 /* Read "3,5" into *count ascending vertices. */
 static int read_coalition(const char *text, uint32_t n, uint32_t *coalition, size_t *count,
-			 struct sl_error *error)
+			  struct sl_error *error)
 {
 	bool mark[SL_LEARNERS_MAX] = {false};
 	int rc = mark_coalition(text, n, mark, error);
@@ -116,17 +126,17 @@ static int read_coalition(const char *text, uint32_t n, uint32_t *coalition, siz
 		if (mark[v])
 			coalition[(*count)++] = v;
 	if (rc == SL_OK && *count == n)
-		rc = sl_fail(error, SL_ERR_INVALID,
-			     "--coalition %s: these are all learners; leave out at least one", text);
+		rc = sl_err_set(error, SL_ERR_INVALID,
+				"--coalition %s: these are all learners; leave out at least one", text);
 	return rc;
 }
 
 static int check_quorum(uint32_t quorum, uint32_t n, struct sl_error *error)
 {
-	if (quorum == 0 || (quorum >= sl_meeting_majority(n) && quorum <= n))
+	if (quorum == 0 || (quorum >= sl_participants_majority(n) && quorum <= n))
 		return SL_OK;
-	return sl_fail(error, SL_ERR_INVALID, "--quorum %u: must be %u to %u of %u learners", quorum,
-		       sl_meeting_majority(n), n, n);
+	return sl_err_set(error, SL_ERR_INVALID, "--quorum %u: must be %u to %u of %u learners", quorum,
+			  sl_participants_majority(n), n, n);
 }
 
 static int audit(const struct options *o, const struct sl_schedule *schedule, bool *beyond,
@@ -134,7 +144,7 @@ static int audit(const struct options *o, const struct sl_schedule *schedule, bo
 {
 	uint32_t coalition[SL_LEARNERS_MAX], n = schedule->learners, c = o->common.tolerance;
 	struct sl_audit_request r = {.schedule = schedule,
-				     .quorum = o->quorum != 0 ? o->quorum : sl_meeting_majority(n),
+				     .quorum = o->quorum != 0 ? o->quorum : sl_participants_majority(n),
 				     .coalition = coalition,
 				     .tolerance = c != 0 ? c : 1,
 				     .unchanged = o->unchanged,

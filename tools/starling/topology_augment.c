@@ -15,10 +15,13 @@ static const struct argp argp = {
 	options,
 	sl_topology_option,
 	"NAME[:PARAMETER]|FILE",
-	"Add links to a schedule until every step tolerates C colluding learners: until the others stay connected without "
+	"Add links to a schedule until every step tolerates C colluding learners: until the others stay "
+	"connected without "
 	"any C of them.\v"
-	"A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; for larger C none of the "
-	"added links can be left out. The added links are printed on standard error. \"-\" reads the schedule from standard "
+	"A step that tolerates C is left as it is. For C of 0 and 1 no smaller set of links would do; for "
+	"larger C none of the "
+	"added links can be left out. The added links are printed on standard error. \"-\" reads the "
+	"schedule from standard "
 	"input. Comments of a schedule are not kept.\n"
 	"\n"
 	"Examples:\n"
@@ -56,8 +59,8 @@ static void say(const struct sl_schedule *added, uint32_t tolerance)
 	if (links == 0)
 		fprintf(stderr, "no links added: every step already tolerates c = %u\n", tolerance);
 	else
-		fprintf(stderr, "%zu link%s added in %u of %u steps; every step now tolerates c = %u\n", links,
-			links == 1 ? "" : "s", steps, added->steps, tolerance);
+		fprintf(stderr, "%zu link%s added in %u of %u steps; every step now tolerates c = %u\n",
+			links, links == 1 ? "" : "s", steps, added->steps, tolerance);
 }
 
 static json_t *links_json(const struct sl_schedule *added, uint32_t step)

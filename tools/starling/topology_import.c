@@ -35,7 +35,7 @@ static void take_by(struct options *o, const char *text, struct argp_state *stat
 		argp_failure(state, SL_EXIT_USAGE, 0, "--by needs a key, or a column from 3 on");
 	else if (text[strspn(text, "0123456789")] != '\0')
 		o->request.by = text;
-	else if (sl_tool_number(text, 3, 1000, &column))
+	else if (sl_command_number(text, 3, 1000, &column))
 		o->request.by_column = (uint32_t)column;
 	else
 		argp_failure(state, SL_EXIT_USAGE, 0,
@@ -84,8 +84,7 @@ static const struct argp_option options[] = {
 	{"format", KEY_FORMAT, "FORMAT", 0, "edges, bonnmotion or ns2 (detected)", 0},
 	{"range", KEY_RANGE, "METRES", 0, "movements: range of a radio", 0},
 	{"every", KEY_EVERY, "SECONDS", 0, "movements: time between two steps (10)", 0},
-	{"by", KEY_BY, "KEY", 0, "edges: key, or column from 3 on, of the step or time of an edge",
-	 0},
+	{"by", KEY_BY, "KEY", 0, "edges: key, or column from 3 on, of the step or time of an edge", 0},
 	{"steps", KEY_STEPS, "S", 0, "import only the first S steps", 0},
 	{"output", 'o', "FILE", 0, "write the schedule there (standard output)", 0},
 	{"json", SL_KEY_JSON, NULL, 0, "print the summary as JSON on standard output; needs -o", 0},
@@ -95,14 +94,18 @@ static const struct argp argp = {
 	parse,
 	"FILE...",
 	"Make a schedule from recorded data: NetworkX edge lists, movements of BonnMotion and ns-2.\v"
-	"edges: two names in each line, as NetworkX writes them; data after them is skipped, # starts a comment, and a loop "
-	"adds a node without a link. Each file is a step, in the order given. With --by, each edge has its own step or time, "
+	"edges: two names in each line, as NetworkX writes them; data after them is skipped, # starts a "
+	"comment, and a loop "
+	"adds a node without a link. Each file is a step, in the order given. With --by, each edge has its "
+	"own step or time, "
 	"and the times that occur become the steps.\n"
 	"\n"
-	"bonnmotion, ns2: one file, also .gz. Steps are taken at regular times from 0 to the end of the last movement; two nodes "
+	"bonnmotion, ns2: one file, also .gz. Steps are taken at regular times from 0 to the end of the last "
+	"movement; two nodes "
 	"are in range if they are within METRES of each other at that time. Heights are not used.\n"
 	"\n"
-	"Nodes whose names are not 1 to N become learners in numeric or alphabetical order; comments in the schedule give their "
+	"Nodes whose names are not 1 to N become learners in numeric or alphabetical order; comments in the "
+	"schedule give their "
 	"names.\n"
 	"\n"
 	"Examples:\n"
@@ -130,7 +133,7 @@ static int summarise(const struct sl_schedule *schedule, struct summary *summary
 	for (uint32_t s = 0; s < schedule->steps; s++) {
 		int rc = sl_schedule_parts(schedule, s, &parts);
 		if (rc != SL_OK)
-			return sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
+			return sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 		summary->connected += parts.parts == 1;
 	}
 	summary->degree =
@@ -170,7 +173,7 @@ static int write_schedule(const char *path, const struct sl_import *import, stru
 	if (out == NULL)
 		return error->code;
 	fprintf(out, "# imported, %s\n", sl_import_format_name(import->format));
-	if (!sl_names_same(import->names))
+	if (!sl_import_names_same(import->names))
 		for (uint32_t i = 0; i < import->names->count; i++)
 			fprintf(out, "# learner %u: %s\n", i + 1, import->names->name[i]);
 	return sl_topology_close(out, path, &import->schedule, error);

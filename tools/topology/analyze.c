@@ -13,9 +13,10 @@
 enum { STEP, EDGES, LEAST, MEAN, MOST, MU, KAPPA, C, K, EXACT, TREE, MB_MEAN, MB_MOST, COLUMNS };
 
 static const struct sl_column table[COLUMNS] = {
-	[STEP] = {"step", 6, false}, [EDGES] = {"edges", 7, false}, [LEAST] = {"min", 5, false}, [MEAN] = {"mean", 6, false},
-	[MOST] = {"max", 5, false},  [MU] = {"mu", 7, false},       [KAPPA] = {"kappa", 6, false}, [C] = {"c", 5, false},
-	[K] = {"K", 8, false},       [EXACT] = {"exact", 6, false}, [TREE] = {"tree", 5, false}, [MB_MEAN] = {"mean", 7, false},
+	[STEP] = {"step", 6, false},   [EDGES] = {"edges", 7, false}, [LEAST] = {"min", 5, false},
+	[MEAN] = {"mean", 6, false},   [MOST] = {"max", 5, false},    [MU] = {"mu", 7, false},
+	[KAPPA] = {"kappa", 6, false}, [C] = {"c", 5, false},	      [K] = {"K", 8, false},
+	[EXACT] = {"exact", 6, false}, [TREE] = {"tree", 5, false},   [MB_MEAN] = {"mean", 7, false},
 	[MB_MOST] = {"max", 7, false},
 };
 
@@ -101,9 +102,9 @@ static void print_row(const struct report *r, uint32_t step)
 	const struct sl_analysis *a = &f->analysis;
 	snprintf(cells[STEP], SL_CELL_BYTES, "%u%s", step + 1, refused(r) ? "!" : " ");
 	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", f->graph.edges);
-	snprintf(cells[LEAST], SL_CELL_BYTES, "%u", sl_degree_min(&f->graph));
+	snprintf(cells[LEAST], SL_CELL_BYTES, "%u", sl_graph_degree_min(&f->graph));
 	snprintf(cells[MEAN], SL_CELL_BYTES, "%.1f", 2.0 * f->graph.edges / f->graph.n);
-	snprintf(cells[MOST], SL_CELL_BYTES, "%u", sl_degree_max(&f->graph));
+	snprintf(cells[MOST], SL_CELL_BYTES, "%u", sl_graph_degree_max(&f->graph));
 	snprintf(cells[MU], SL_CELL_BYTES, "%.4f", a->mu);
 	snprintf(cells[KAPPA], SL_CELL_BYTES, "%u", a->kappa);
 	put_count((uint64_t)a->kappa - 1, a->kappa > 0, cells[C]);
@@ -120,9 +121,10 @@ static void print_row(const struct report *r, uint32_t step)
 static void print_header(const struct report *r)
 {
 	char line[SL_TABLE_LINE_BYTES], floats[SL_THOUSANDS_BYTES];
-	sl_thousands(r->request->figures.floats, floats);
+	sl_terminal_thousands(r->request->figures.floats, floats);
 	sl_terminal_print(r->out, "%u learners, models of %s floats, p = %llu; !: refused at c = %u\n",
-			  r->figures.schedule->learners, floats, (unsigned long long)r->request->figures.p, r->request->tolerance);
+			  r->figures.schedule->learners, floats, (unsigned long long)r->request->figures.p,
+			  r->request->tolerance);
 	fprintf(r->out, "%29s%37s%14s\n", "degree", "exchanges of an engine", "MB to send");
 	sl_table_header(table, COLUMNS, line);
 	fprintf(r->out, "%s\n", line);
@@ -143,8 +145,8 @@ static void show_progress(const struct report *r, uint32_t step)
 }
 
 /* Analyse all steps and hand each to `visit`. */
-static int for_each_step(struct report *r, int (*visit)(struct report *r, uint32_t step, void *into), void *into,
-			 struct sl_error *error)
+static int for_each_step(struct report *r, int (*visit)(struct report *r, uint32_t step, void *into),
+			 void *into, struct sl_error *error)
 {
 	int rc = SL_OK;
 	uint32_t steps = r->figures.schedule->steps;
@@ -154,7 +156,7 @@ static int for_each_step(struct report *r, int (*visit)(struct report *r, uint32
 		if (rc == SL_OK)
 			rc = visit(r, s, into);
 		if (rc != SL_OK)
-			sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
+			sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 	}
 	show_progress(r, steps);
 	return rc;
@@ -185,7 +187,8 @@ static json_t *count_json(uint64_t count, bool known)
 
 static json_t *bytes_json(const struct sl_figures *f)
 {
-	return f->bytes_most > 0 ? json_pack("{s:f, s:f}", "mean", f->bytes_mean, "max", f->bytes_most) : json_null();
+	return f->bytes_most > 0 ? json_pack("{s:f, s:f}", "mean", f->bytes_mean, "max", f->bytes_most)
+				 : json_null();
 }
 
 static json_t *graph_json(const struct report *r, uint32_t step)
@@ -193,30 +196,35 @@ static json_t *graph_json(const struct report *r, uint32_t step)
 	const struct sl_figures *f = &r->figures;
 	const struct sl_analysis *a = &f->analysis;
 	uint32_t smallest = a->kappa < a->cut_count ? a->kappa : a->cut_count;
-	return json_pack("{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "step", (json_int_t)step + 1,
-			 "learners", (json_int_t)f->graph.n, "edges", (json_int_t)f->graph.edges, "degree", "min",
-			 (json_int_t)sl_degree_min(&f->graph), "mean", 2.0 * f->graph.edges / f->graph.n, "max",
-			 (json_int_t)sl_degree_max(&f->graph), "connected", a->components == 1, "components",
-			 (json_int_t)a->components, "largest", (json_int_t)a->largest, "kappa", (json_int_t)a->kappa, "tolerance",
-			 count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", sl_json_ids(a->cut, smallest), "articulation",
-			 sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0));
+	return json_pack(
+		"{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:I, s:o, s:o, s:o}", "step",
+		(json_int_t)step + 1, "learners", (json_int_t)f->graph.n, "edges", (json_int_t)f->graph.edges,
+		"degree", "min", (json_int_t)sl_graph_degree_min(&f->graph), "mean",
+		2.0 * f->graph.edges / f->graph.n, "max", (json_int_t)sl_graph_degree_max(&f->graph),
+		"connected", a->components == 1, "components", (json_int_t)a->components, "largest",
+		(json_int_t)a->largest, "kappa", (json_int_t)a->kappa, "tolerance",
+		count_json((uint64_t)a->kappa - 1, a->kappa > 0), "cut", sl_json_ids(a->cut, smallest),
+		"articulation", sl_json_ids(a->cut, a->kappa <= 1 ? a->cut_count : 0));
 }
 
 static json_t *mixing_json(const struct report *r)
 {
 	const struct sl_figures *f = &r->figures;
 	const struct sl_analysis *a = &f->analysis;
-	return json_pack("{s:f, s:o, s:I, s:o, s:o, s:b, s:I, s:b, s:o}", "mu", a->mu, "k", count_json(f->k, f->k != UINT64_MAX), "p",
-			 (json_int_t)f->request.p, "exact", count_json(a->degree, a->degree > 0), "tree",
-			 count_json(2 * (uint64_t)a->depth, a->depth > 0), "metropolis", f->metropolis, "floats",
-			 (json_int_t)f->request.floats, "seeded", f->request.seeded, "bytes", bytes_json(f));
+	return json_pack("{s:f, s:o, s:I, s:o, s:o, s:b, s:I, s:b, s:o}", "mu", a->mu, "k",
+			 count_json(f->k, f->k != UINT64_MAX), "p", (json_int_t)f->request.p, "exact",
+			 count_json(a->degree, a->degree > 0), "tree",
+			 count_json(2 * (uint64_t)a->depth, a->depth > 0), "metropolis", f->metropolis,
+			 "floats", (json_int_t)f->request.floats, "seeded", f->request.seeded, "bytes",
+			 bytes_json(f));
 }
 
 static int add_json(struct report *r, uint32_t step, void *rows)
 {
 	char *remark = remark_of(r);
 	json_t *row = graph_json(r, step), *mixing = mixing_json(r);
-	json_t *rest = json_pack("{s:b, s:s?}", "refused", refused(r), "note", remark != NULL && *remark != '\0' ? remark : NULL);
+	json_t *rest = json_pack("{s:b, s:s?}", "refused", refused(r), "note",
+				 remark != NULL && *remark != '\0' ? remark : NULL);
 	free(remark);
 	bool made = row != NULL && json_object_update(row, mixing) == 0 && json_object_update(row, rest) == 0;
 	json_decref(mixing);
@@ -240,7 +248,7 @@ int sl_analyze_print(const struct sl_schedule *schedule, const struct sl_analyze
 	struct report r = {.request = request, .out = out};
 	int rc = sl_figures_open(&r.figures, schedule, &request->figures);
 	if (rc != SL_OK)
-		sl_fail(error, rc, "%s", sl_err_text(rc));
+		sl_err_set(error, rc, "%s", sl_err_text(rc));
 	else
 		rc = (request->json ? print_json : print_table)(&r, error);
 	sl_figures_close(&r.figures);

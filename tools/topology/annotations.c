@@ -9,7 +9,8 @@
 static bool same_as_before(struct sl_annotations *annotations, uint32_t step, const char *text)
 {
 	uint32_t last = annotations->count - 1;
-	if (annotations->count == 0 || annotations->last[last] + 1 != step || strcmp(annotations->text[last], text) != 0)
+	if (annotations->count == 0 || annotations->last[last] + 1 != step ||
+	    strcmp(annotations->text[last], text) != 0)
 		return false;
 	annotations->last[last] = step;
 	return true;

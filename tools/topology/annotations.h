@@ -1,4 +1,5 @@
-/* annotations.h - remarks on steps, printed below a table: one line for a step, or for consecutive steps with equal remarks.
+/* annotations.h - remarks on steps, printed below a table: one line for a step, or for consecutive steps with
+ * equal remarks.
  *
  * Owns the texts that it keeps.
  */
@@ -17,7 +18,8 @@ struct sl_annotations {
 	uint32_t left_out; /* steps without a line */
 };
 
-/* Add a remark on `step` and take over `text`, which was allocated; NULL or "" is no remark. Steps come in order. */
+/* Add a remark on `step` and take over `text`, which was allocated; NULL or "" is no remark. Steps come in
+ * order. */
 void sl_annotations_add(struct sl_annotations *annotations, uint32_t step, char *text);
 
 /* Print and free all remarks. */

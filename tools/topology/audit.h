@@ -1,8 +1,10 @@
-/* audit.h - reports on what colluding learners learn (PROTOCOL.md §2.3 What a coalition learns; the paper's Theorem).
+/* audit.h - reports on what colluding learners learn (PROTOCOL.md §2.3 What a coalition learns; the paper's
+ * Theorem).
  *
- * In a step, a coalition learns the sum of the models of each group into which the other learners fall without it, and
- * nothing else. More than one group is more than the mean; so is a group of one learner, whose model it is. Over all steps,
- * if no model changes in between, the coalition learns the span of these sums.
+ * In a step, a coalition learns the sum of the models of each group into which the other learners fall
+ * without it, and nothing else. More than one group is more than the mean; so is a group of one learner,
+ * whose model it is. Over all steps, if no model changes in between, the coalition learns the span of these
+ * sums.
  */
 #pragma once
 

@@ -17,24 +17,24 @@ struct work {
 
 static int open_work(struct work *w, const struct sl_schedule *schedule, uint32_t c)
 {
-	uint32_t n = schedule->learners, most = sl_step_edges_most(schedule);
+	uint32_t n = schedule->learners, most = sl_schedule_graph_edges_most(schedule);
 	*w = (struct work){.from = schedule, .target = c + 1, .capacity = (size_t)n * (n - 1) / 2};
-	w->bytes = sl_step_bytes(n, most) + sl_reinforce_scratch(n, most, w->target);
+	w->bytes = sl_schedule_graph_bytes(n, most) + sl_augment_scratch(n, most, w->target);
 	w->memory = malloc(w->bytes);
 	w->edges = reallocarray(NULL, w->capacity + 1, sizeof *w->edges);
 	return w->memory == NULL || w->edges == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
 static int augment_step(struct work *w, uint32_t step, struct sl_schedule *augmented,
-		       struct sl_schedule *added)
+			struct sl_schedule *added)
 {
 	struct sl_arena arena;
 	struct sl_graph graph;
 	size_t had = sl_schedule_count(w->from, step), missing = 0;
 	sl_arena_init(&arena, w->memory, w->bytes);
-	int rc = sl_step_graph(w->from, step, &graph, &arena);
+	int rc = sl_schedule_graph(w->from, step, &graph, &arena);
 	if (rc == SL_OK)
-		rc = sl_reinforce(&graph, w->target, w->edges + had, w->capacity - had, &missing, &arena);
+		rc = sl_augment(&graph, w->target, w->edges + had, w->capacity - had, &missing, &arena);
 	if (rc == SL_OK)
 		rc = sl_schedule_add(added, w->edges + had, missing);
 	if (rc != SL_OK)
@@ -44,20 +44,20 @@ static int augment_step(struct work *w, uint32_t step, struct sl_schedule *augme
 }
 
 int sl_schedule_augment(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *augmented,
-		       struct sl_schedule *added, struct sl_error *error)
+			struct sl_schedule *added, struct sl_error *error)
 {
 	struct work w;
 	sl_schedule_init(augmented, schedule->learners);
 	sl_schedule_init(added, schedule->learners);
 	if (schedule->learners < (uint64_t)c + 2)
-		return sl_fail(error, SL_ERR_INVALID,
-			       "%u learners cannot tolerate %u that collude: at least %llu are needed",
-			       schedule->learners, c, (unsigned long long)c + 2);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%u learners cannot tolerate %u that collude: at least %llu are needed",
+				  schedule->learners, c, (unsigned long long)c + 2);
 	int rc = open_work(&w, schedule, c);
 	for (uint32_t s = 0; rc == SL_OK && s < schedule->steps; s++) {
 		rc = augment_step(&w, s, augmented, added);
 		if (rc != SL_OK)
-			sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
+			sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 	}
 	free(w.memory);
 	free(w.edges);
@@ -65,5 +65,5 @@ int sl_schedule_augment(const struct sl_schedule *schedule, uint32_t c, struct s
 		return SL_OK;
 	sl_schedule_close(augmented);
 	sl_schedule_close(added);
-	return error->code != SL_OK ? rc : sl_fail(error, rc, "%s", sl_err_text(rc));
+	return error->code != SL_OK ? rc : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }

@@ -7,11 +7,14 @@
 #include "tools/lib/schedule_graph.h"
 #include "tools/topology/ids.h"
 
-int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedule, const struct sl_figures_request *request)
+int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedule,
+		    const struct sl_figures_request *request)
 {
-	uint32_t n = schedule->learners, edges = sl_step_edges_most(schedule);
-	size_t bytes = sl_step_bytes(n, edges) + sl_analysis_scratch(n, edges, request->analysis.tolerance);
-	*figures = (struct sl_figures){.schedule = schedule, .request = *request, .memory = malloc(bytes), .bytes = bytes};
+	uint32_t n = schedule->learners, edges = sl_schedule_graph_edges_most(schedule);
+	size_t bytes = sl_schedule_graph_bytes(n, edges) +
+		       sl_analysis_scratch(n, edges, request->analysis.tolerance);
+	*figures = (struct sl_figures){
+		.schedule = schedule, .request = *request, .memory = malloc(bytes), .bytes = bytes};
 	figures->request.analysis.field = &figures->field;
 	return figures->memory == NULL ? SL_ERR_NOMEM : sl_field_init(&figures->field, request->p);
 }
@@ -24,10 +27,10 @@ void sl_figures_close(struct sl_figures *figures)
 
 static void set_metropolis(struct sl_figures *f)
 {
-	f->p_bits = sl_width_p_bits(sl_width_need(&f->graph, f->analysis.mu));
+	f->p_bits = sl_spectrum_p_bits(sl_spectrum_width_need(&f->graph, f->analysis.mu));
 	if (f->p_bits > SL_MIXING_P_BITS_MAX)
 		f->p_bits = SL_MIXING_P_BITS_MAX;
-	f->k = sl_iterations(f->request.p, f->graph.n, f->analysis.mu);
+	f->k = sl_spectrum_iterations(f->request.p, f->graph.n, f->analysis.mu);
 	f->metropolis = f->field.bits <= f->p_bits && f->k <= SL_ITERATIONS_MAX;
 }
 
@@ -42,13 +45,14 @@ static double bytes_of(const struct sl_figures *f, double links, double vectors)
 static void set_cost(struct sl_figures *f)
 {
 	const struct sl_analysis *a = &f->analysis;
-	uint32_t n = f->graph.n, busiest = sl_degree_max(&f->graph), links = 2 * f->graph.edges;
-	struct sl_engine_costs costs = sl_analysis_costs(a, &f->graph, (uint64_t)f->request.floats + 1, f->field.bytes);
+	uint32_t n = f->graph.n, busiest = sl_graph_degree_max(&f->graph), links = 2 * f->graph.edges;
+	struct sl_engine_costs costs =
+		sl_analysis_costs(a, &f->graph, (uint64_t)f->request.floats + 1, f->field.bytes);
 	uint64_t exchanges;
 	costs.k = f->metropolis ? f->k : SL_ITERATIONS_NONE;
 	f->engine = sl_engine_choose(SL_ENGINE_EXACT, &costs, &exchanges);
 	uint64_t most = sl_engine_vectors(f->engine, exchanges, busiest, sl_engine_tree_most(a->children));
-	uint64_t all = sl_engine_vectors(f->engine, exchanges, links, sl_engine_tree_all(n, a->keepers));
+	uint64_t all = sl_engine_vectors(f->engine, exchanges, links, sl_engine_tree_all(n, a->backups));
 	f->bytes_most = bytes_of(f, busiest, (double)most);
 	f->bytes_mean = bytes_of(f, links, (double)all) / n;
 }
@@ -57,7 +61,7 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step)
 {
 	struct sl_arena arena;
 	sl_arena_init(&arena, figures->memory, figures->bytes);
-	int rc = sl_step_graph(figures->schedule, step, &figures->graph, &arena);
+	int rc = sl_schedule_graph(figures->schedule, step, &figures->graph, &arena);
 	if (rc == SL_OK)
 		rc = sl_analysis_run(&figures->graph, &figures->request.analysis, &figures->analysis, &arena);
 	figures->k = UINT64_MAX;
@@ -83,11 +87,13 @@ void sl_figures_refusal(const struct sl_figures *figures, uint64_t c, char *text
 					     .cut = cut,
 					     .cut_count = a->cut_count,
 					     .links = links,
-					     .link_count = a->missing_count < SL_ADVICE_MAX ? a->missing_count : SL_ADVICE_MAX,
+					     .link_count = a->missing_count < SL_ADVICE_MAX ? a->missing_count
+											    : SL_ADVICE_MAX,
 					     .missing = a->missing_count};
 	*text = '\0';
 	if (a->components > 1)
-		snprintf(text, size, "not connected: %u parts, the largest of %u learner%s", a->components, a->largest, a->largest == 1 ? "" : "s");
+		snprintf(text, size, "not connected: %u parts, the largest of %u learner%s", a->components,
+			 a->largest, a->largest == 1 ? "" : "s");
 	if (a->components > 1 || refusal.privacy == SL_PRIVACY_KEPT)
 		return;
 	for (uint32_t e = 0; e < refusal.link_count; e++)

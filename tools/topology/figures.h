@@ -10,9 +10,9 @@
 
 struct sl_figures_request {
 	struct sl_analysis_request analysis; /* its field is set by sl_figures_open */
-	uint64_t p;                          /* a prime, 2 < p < 2^61 */
-	uint32_t floats;                     /* of a model */
-	bool seeded;                         /* sharing: seeded, a share is a seed */
+	uint64_t p;			     /* a prime, 2 < p < 2^61 */
+	uint32_t floats;		     /* of a model */
+	bool seeded;			     /* sharing: seeded, a share is a seed */
 };
 
 struct sl_figures {
@@ -23,19 +23,22 @@ struct sl_figures {
 	size_t bytes;
 	struct sl_graph graph;
 	struct sl_analysis analysis;
-	uint64_t k;      /* exchanges of metropolis; UINT64_MAX: not connected */
-	uint32_t p_bits; /* the most bits of a p with which metropolis can mix */
-	bool metropolis; /* it can mix: p and k are within its limits */
-	enum sl_engine engine; /* of `mixing: exact`, the default */
-	double bytes_mean, bytes_most; /* that a learner sends with `engine` in a round; 0 where that engine was not analysed */
+	uint64_t k;		       /* exchanges of metropolis; UINT64_MAX: not connected */
+	uint32_t p_bits;	       /* the most bits of a p with which metropolis can mix */
+	bool metropolis;	       /* it can mix: p and k are within its limits */
+	enum sl_engine engine;	       /* of `mixing: exact`, the default */
+	double bytes_mean, bytes_most; /* that a learner sends with `engine` in a round; 0 where that engine
+					  was not analysed */
 };
 
 /* SL_ERR_NOMEM. */
-int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedule, const struct sl_figures_request *request);
+int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedule,
+		    const struct sl_figures_request *request);
 void sl_figures_close(struct sl_figures *figures);
 
 /* Analyse a step. Engines that the request leaves out cost nothing. */
 int sl_figures_step(struct sl_figures *figures, uint32_t step);
 
-/* Write why the privacy check refuses the last step at c, and the remedy: "" where it does not. The step may be in parts. */
+/* Write why the privacy check refuses the last step at c, and the remedy: "" where it does not. The step may
+ * be in parts. */
 void sl_figures_refusal(const struct sl_figures *figures, uint64_t c, char *text, size_t size);

@@ -6,8 +6,8 @@
 
 #define SL_IDS_MOST 8u /* named in a sentence; JSON has them all */
 
-/* Write "3", "3 and 5", "3, 5 and 7"; of more than SL_IDS_MOST ids the first ones, "1, 2, 3, ... and 12 more". Vertex v is
- * learner v + 1. */
+/* Write "3", "3 and 5", "3, 5 and 7"; of more than SL_IDS_MOST ids the first ones, "1, 2, 3, ... and 12
+ * more". Vertex v is learner v + 1. */
 void sl_ids_write(FILE *out, const uint32_t *vertices, size_t count);
 
 /* Write "learner 3", "learners 3 and 5". */

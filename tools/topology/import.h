@@ -1,9 +1,10 @@
 /* import.h - a schedule from recorded data: NetworkX edge lists, BonnMotion and ns-2 movements.
  *
- * edges: "u v", then data that is skipped; '#' starts a comment; commas may stand for the blanks. A loop "u u" only adds
- * the node u. Each file is a step; or each edge names its step or time, and these are sorted.
+ * edges: "u v", then data that is skipped; '#' starts a comment; commas may stand for the blanks. A loop "u
+ * u" only adds the node u. Each file is a step; or each edge names its step or time, and these are sorted.
  *
- * bonnmotion: one node in each line, "t x y t x y ..."; a file of three dimensions begins with "#3D", and z is skipped.
+ * bonnmotion: one node in each line, "t x y t x y ..."; a file of three dimensions begins with "#3D", and z
+ * is skipped.
  *
  * ns2: "$node_(0) set X_ 1.0", "$ns_ at 2.0 "$node_(0) setdest 10.0 20.0 1.5""; "$god_ ..." is skipped.
  *
@@ -41,7 +42,7 @@ struct sl_import_request {
 
 struct sl_import {
 	struct sl_schedule schedule;
-	struct sl_names *names; /* names->name[i] is the name of learner i + 1 in the files */
+	struct sl_import_names *names; /* names->name[i] is the name of learner i + 1 in the files */
 	enum sl_import_format format;
 };
 

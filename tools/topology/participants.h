@@ -1,13 +1,15 @@
-/* participants.h - the participants of a round on a step, and the groups into which they fall without a coalition.
+/* participants.h - the participants of a round on a step, and the groups into which they fall without a
+ * coalition.
  *
- * A round takes a connected quorum; learners outside that part are left out (PROTOCOL.md §7.8 Agree on the view). The
- * quorum is a majority, so at most one part has it. Owns its memory; lists are valid until the next call.
+ * A round takes a connected quorum; learners outside that part are left out (PROTOCOL.md §7.8 Agree on the
+ * view). The quorum is a majority, so at most one part has it. Owns its memory; lists are valid until the
+ * next call.
  */
 #pragma once
 
 #include "tools/lib/schedule.h"
 
-struct sl_meeting {
+struct sl_participants {
 	const struct sl_schedule *schedule;
 	uint32_t quorum;
 	struct sl_graph graph;	/* of the step */
@@ -25,25 +27,26 @@ struct sl_meeting {
 };
 
 /* Return a majority of n learners. */
-static inline uint32_t sl_meeting_majority(uint32_t n)
+static inline uint32_t sl_participants_majority(uint32_t n)
 {
 	return n / 2 + 1;
 }
 
 /* Open for steps of `schedule`; quorum is at least the majority. SL_ERR_NOMEM. */
-int sl_meeting_open(struct sl_meeting *meeting, const struct sl_schedule *schedule, uint32_t quorum);
-void sl_meeting_close(struct sl_meeting *meeting);
+int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
+			 uint32_t quorum);
+void sl_participants_close(struct sl_participants *participants);
 
 /* Find the participants of a step. */
-int sl_meeting_at(struct sl_meeting *meeting, uint32_t step);
+int sl_participants_at(struct sl_participants *participants, uint32_t step);
 
 /* Find the groups of the participants without `count` learners, ordered by their least member. */
-void sl_meeting_without(struct sl_meeting *meeting, const uint32_t *learners, size_t count);
+void sl_participants_without(struct sl_participants *participants, const uint32_t *learners, size_t count);
 
-static inline uint32_t sl_meeting_size(const struct sl_meeting *m, uint32_t group)
+static inline uint32_t sl_participants_size(const struct sl_participants *m, uint32_t group)
 {
 	return m->start[group + 1] - m->start[group];
 }
 
 /* Return whether the learners taken away learn more than the total of two or more others. */
-bool sl_meeting_beyond(const struct sl_meeting *meeting);
+bool sl_participants_beyond(const struct sl_participants *participants);

@@ -7,7 +7,8 @@ struct sl_topology_request {
 	const char *text;  /* NAME[:PARAMETER], FILE, or "-": standard input */
 	uint32_t learners; /* 0: not given; a file has the number */
 	uint32_t steps;	   /* 0: not given */
-	uint32_t redraws;  /* steps of a family that changes, where `steps` is not given; 0: SL_TOPOLOGY_STEPS */
+	uint32_t redraws;  /* steps of a family that changes, where `steps` is not given; 0: SL_TOPOLOGY_STEPS
+			    */
 	uint64_t seed;
 };
 
