@@ -461,5 +461,5 @@ TEST_WITH(test_rows_fit_80_columns, setup, teardown)
 	run_on_terminal(l, 80, "2:clamp:1", "-n 2 --rounds 1", seen, sizeof seen);
 	expect_status(l, 0);
 	expect_text(seen, "round learners   edges   steps       MSE  train s aggreg. s        MB  mean\r\n");
-	expect_text(seen, "  same, clamped");
+	expect_text(seen, "  same,\r\n        clamped 47,000\r\n"); /* a remark is wrapped */
 }

@@ -69,8 +69,8 @@ static void show_graph(const struct sl_estimate_input *input, const struct sl_es
 			  certainty[g->degree_r_is], (unsigned long long)g->degree_r, certainty[g->depth_is],
 			  (unsigned long long)g->depth);
 	amount(planned->flood_bytes / (double)g->learners / 1e6, records);
-	sl_terminal_print(out, "a model of %s floats; p = %llu; about %s MB each are signed records\n",
-			  floats, (unsigned long long)input->p, records);
+	sl_terminal_print(out, "models of %s floats, p = %llu; %s MB each are signed records\n", floats,
+			  (unsigned long long)input->p, records);
 }
 
 static void show_impossible(const struct sl_estimate_input *input, const struct sl_estimated *planned,
