@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/estimate/show.h"
 #include "tools/topology/topology.h"
 #include "tools/lib/schedule_graph.h"

@@ -1,6 +1,6 @@
 /* `starling topology show`: its command line. */
 #include "common/field/field.h"
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/starling/topology.h"
 
 enum { KEY_P = 256, KEY_FLOATS, KEY_SEEDED, KEY_NO_EXACT };
