@@ -11,7 +11,7 @@
 
 static_assert((sizeof((struct sl_coins *)0)->buffer - SL_COINS_CARRY) % CHACHA_BLOCK_BYTES == 0,
 	      "refills take whole blocks");
-static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a coin key is a ChaCha20 key");
+static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a key of the stream is a ChaCha20 key");
 
 void sl_coins_open(struct sl_coins *coins, const uint8_t key[static SL_KEY_BYTES])
 {
@@ -28,7 +28,7 @@ void sl_coins_open_source(struct sl_coins *coins, sl_coin_source source, void *c
 	coins->next = sizeof coins->buffer;
 }
 
-/* The rest of the last filling, less than a candidate, stands before the new one. */
+/* Fill the buffer, after the rest of the last filling, which is shorter than a candidate. */
 static void refill(struct sl_coins *coins)
 {
 	uint8_t *fresh = coins->buffer + SL_COINS_CARRY;
@@ -49,7 +49,7 @@ void sl_coins_draw(struct sl_coins *coins, const struct sl_field *field, uint64_
 		if (sizeof coins->buffer - coins->next < field->bytes)
 			refill(coins);
 		size_t held = (sizeof coins->buffer - coins->next) / field->bytes;
-		size_t n = held < count - done ? held : count - done; /* no more than can be accepted */
+		size_t n = held < count - done ? held : count - done; /* at most as many as can be accepted */
 		done += sl_kernels()->sift(field, coins->buffer + coins->next, n, out + done);
 		coins->next += n * field->bytes;
 	}

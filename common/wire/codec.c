@@ -10,7 +10,7 @@
 
 size_t sl_encode_bytes(const struct sl_message *message)
 {
-	assert(sl_message_flaw(message) == NULL); /* ours: a peer would refuse it */
+	assert(sl_message_flaw(message) == NULL); /* a peer would refuse it */
 	size_t payload = sl_message_type(message->kind)->vector ? sl_chunk_bytes(&message->chunk) : sl_control_bytes(message);
 	assert(payload <= sl_frame_limit(message->kind));
 	return SL_FRAME_HEADER_BYTES + payload;
@@ -18,7 +18,7 @@ size_t sl_encode_bytes(const struct sl_message *message)
 
 void sl_encode_message(const struct sl_message *message, uint8_t *frame, size_t size, uint8_t **piece)
 {
-	assert(size >= SL_FRAME_HEADER_BYTES); /* an Ask for the last result is no bytes at all */
+	assert(size >= SL_FRAME_HEADER_BYTES); /* the payload of an Ask for the last result is empty */
 	uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size_t bytes = size - SL_FRAME_HEADER_BYTES;
 	sl_frame_header(frame, message->kind, bytes);
