@@ -6,8 +6,6 @@
 
 #include "common/base/err.h"
 
-#define SL_KERNELS_NAMES "portable, avx2, avx512" /* for messages */
-
 /* Choose the set `name`, or the best for NULL. Return SL_ERR_NOTFOUND for an unknown name, SL_ERR_REFUSED if this machine
  * does not support it. */
 int sl_kernels_choose(const char *name);

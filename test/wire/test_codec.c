@@ -1,4 +1,5 @@
-/* What goes out comes back, whole; what is cut short or damaged is refused or still keeps every promise. */
+/* A message that is encoded and decoded is the same. A payload that is cut short or damaged is refused or still keeps every
+ * promise. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +17,7 @@ static struct sample sample;
 
 /* --- verbs --- */
 
-/* The sample as a frame on the heap, to be freed. */
+/* Return the sample as a frame, which the caller frees. */
 static uint8_t *encode(size_t *size)
 {
 	*size = sl_encode_bytes(&sample.message);
@@ -26,8 +27,8 @@ static uint8_t *encode(size_t *size)
 	return frame;
 }
 
-/* From a copy of exactly `size` bytes, so that a sanitizer sees a step beyond. Whether it was taken; if so, the
- * promises are checked and, if same, that it is the sample. */
+/* Decode a copy of exactly `size` bytes, so that a sanitizer sees a read beyond it. Return true if it was accepted; check
+ * its promises then and, if `same`, that it equals the sample. */
 static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same)
 {
 	struct sl_decoded decoded;
@@ -75,8 +76,8 @@ static void round_trip(void **state)
 		}
 }
 
-/* The largest link state there is, and the room that limits.h gives what is not candidates. */
-static void everybody_is_a_candidate(void **state)
+/* The largest link state, and the room that limits.h leaves for its other fields. */
+static void largest_link_state(void **state)
 {
 	(void)state;
 	sample_make(&sample, SL_MSG_LINK_STATE);
@@ -98,7 +99,7 @@ static void everybody_is_a_candidate(void **state)
 	expect_back();
 }
 
-static void nobody_is_a_candidate(void **state)
+static void no_candidates(void **state)
 {
 	(void)state;
 	sample_make(&sample, SL_MSG_LINK_STATE);
@@ -106,7 +107,7 @@ static void nobody_is_a_candidate(void **state)
 	expect_back();
 }
 
-/* Two zeros are no bytes: a header is the whole frame. */
+/* Fields of zero take no bytes: the header is the whole frame. */
 static void asking_for_the_last_result(void **state)
 {
 	(void)state;
@@ -120,7 +121,7 @@ static void asking_for_the_last_result(void **state)
 	sl_decoded_close(&decoded);
 }
 
-/* With every number at its largest; and a frame holds it. */
+/* With every number at its largest, a frame holds it. */
 static void largest_chunk(void **state)
 {
 	(void)state;
@@ -142,7 +143,7 @@ static void largest_chunk(void **state)
 		}
 }
 
-static void everybody_is_held(void **state)
+static void largest_hold(void **state)
 {
 	(void)state;
 	sample_make(&sample, SL_MSG_HOLD);
@@ -151,7 +152,7 @@ static void everybody_is_held(void **state)
 	expect_back();
 }
 
-static void everything_was_released(void **state)
+static void largest_fence(void **state)
 {
 	(void)state;
 	sample_make(&sample, SL_MSG_FENCE);
@@ -191,7 +192,7 @@ static void protobuf_agrees(void **state)
 	}
 }
 
-/* The caller fills the piece in afterwards, and finds it in place on receipt. */
+/* The caller fills in the elements afterwards; the decoder leaves them in place. */
 static void piece_is_not_copied(void **state)
 {
 	(void)state;
@@ -219,7 +220,7 @@ static void piece_is_not_copied(void **state)
 	free(whole);
 }
 
-/* One that lost its index asks for chunk 0; where a frame ends is the stream's to know. */
+/* An Ask that lost its last number is another valid Ask; the frame knows where it ends. */
 static void cut_short_anywhere(void **state)
 {
 	(void)state;
@@ -235,7 +236,7 @@ static void cut_short_anywhere(void **state)
 		}
 }
 
-/* Any bit: refused, or another message that keeps its promises (decode checks them) and is a different one. */
+/* Any flipped bit gives a refusal or another message that keeps its promises (decode checks them). */
 static void any_bit_flipped(void **state)
 {
 	(void)state;
@@ -258,8 +259,8 @@ static void any_bit_flipped(void **state)
 		}
 }
 
-/* One message, one encoding: what is taken is encoded to the very bytes it came from. */
-static void damage_is_taken_at_its_word(void **state)
+/* A message has one encoding: an accepted payload is encoded to the bytes that it came from. */
+static void accepted_damage_encodes_back(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 20000; i++) {
@@ -300,17 +301,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
-		cmocka_unit_test(everybody_is_a_candidate),
-		cmocka_unit_test(nobody_is_a_candidate),
+		cmocka_unit_test(largest_link_state),
+		cmocka_unit_test(no_candidates),
 		cmocka_unit_test(asking_for_the_last_result),
 		cmocka_unit_test(largest_chunk),
-		cmocka_unit_test(everybody_is_held),
-		cmocka_unit_test(everything_was_released),
+		cmocka_unit_test(largest_hold),
+		cmocka_unit_test(largest_fence),
 		cmocka_unit_test(protobuf_agrees),
 		cmocka_unit_test(piece_is_not_copied),
 		cmocka_unit_test(cut_short_anywhere),
 		cmocka_unit_test(any_bit_flipped),
-		cmocka_unit_test(damage_is_taken_at_its_word),
+		cmocka_unit_test(accepted_damage_encodes_back),
 		cmocka_unit_test(noise_is_no_message),
 	};
 	sample_seed();

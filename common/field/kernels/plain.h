@@ -214,3 +214,8 @@ static inline void plain_mix(int64_t *state, size_t count, const uint8_t *const 
 		memcpy(state + at, sum, n * sizeof *sum);
 	}
 }
+
+#define PLAIN_KERNELS                                                                                        \
+	.stream = plain_stream, .sift = plain_sift, .add = plain_add, .subtract = plain_subtract,            \
+	.multiply = plain_multiply, .prepare = plain_prepare, .dot = plain_dot, .gather = plain_gather,      \
+	.greatest = plain_greatest, .take = plain_take, .mix = plain_mix
