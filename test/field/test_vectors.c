@@ -298,14 +298,7 @@ static size_t run_case(json_t *json, struct sl_arena *arena)
 
 int main(int argc, char **argv)
 {
-	const char *path = argc > 1 ? argv[1] : getenv("STARLING_VECTORS");
-	if (path == NULL) {
-		path = SL_SOURCE_ROOT "/../shared/vectors/vectors.json";
-		if (access(path, R_OK) != 0) {
-			printf("skipped: no vectors at %s\n", path);
-			return 77;
-		}
-	}
+	const char *path = argc > 1 ? argv[1] : SL_SOURCE_ROOT "/test/data/vectors.json";
 	json_error_t error;
 	json_t *file = json_load_file(path, 0, &error);
 	if (file == NULL) {
