@@ -21,7 +21,8 @@ static void unpack4(uint64_t *restrict out, const uint8_t *restrict in, size_t c
 	}
 }
 
-/* Write eight bytes per integer, of which the next integer overwrites the excess; write the last few byte by byte. */
+/* Write eight bytes per integer, of which the next integer overwrites the excess; write the last few byte by
+ * byte. */
 static void pack_any(uint8_t *restrict out, const uint64_t *restrict in, size_t count, uint32_t width)
 {
 	size_t i = 0;
@@ -50,7 +51,7 @@ static void unpack_any(uint64_t *restrict out, const uint8_t *restrict in, size_
 	}
 }
 
-void sl_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
+void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
 {
 	assert(width >= 1 && width <= 8);
 	if (width == 4) /* the usual field, 2^31-1 */
@@ -59,7 +60,7 @@ void sl_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
 		pack_any(out, in, count, width);
 }
 
-void sl_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width)
+void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width)
 {
 	assert(width >= 1 && width <= 8);
 	if (width == 4)

@@ -1,6 +1,7 @@
 /* random.h - repeatable randomness for training: initial weights, shuffles, drawn digits (splitmix64).
  *
- * The numbers are the same on every machine and not secret. The randomness of shares comes from common/field/prg.h.
+ * The numbers are the same on every machine and not secret. The randomness of shares comes from
+ * common/field/prg.h.
  */
 #pragma once
 
@@ -14,7 +15,8 @@ static inline uint64_t sl_random_next(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* Return a state that depends on `a`, `b` and `c`, so that neighbouring seeds, ranks and draws have different streams. */
+/* Return a state that depends on `a`, `b` and `c`, so that neighbouring seeds, ranks and draws have different
+ * streams. */
 static inline uint64_t sl_random_seed(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t state = a;

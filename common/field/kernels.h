@@ -1,4 +1,5 @@
-/* kernels.h - the instruction set of the inner loops. All sets give the same bits; the default is the best supported one.
+/* kernels.h - the instruction set of the inner loops. All sets give the same bits; the default is the best
+ * supported one.
  *
  * This room reads no environment: a program with a setting calls sl_kernels_choose before any computation.
  */
@@ -6,8 +7,8 @@
 
 #include "common/base/err.h"
 
-/* Choose the set `name`, or the best for NULL. Return SL_ERR_NOTFOUND for an unknown name, SL_ERR_REFUSED if this machine
- * does not support it. */
+/* Choose the set `name`, or the best for NULL. Return SL_ERR_NOTFOUND for an unknown name, SL_ERR_REFUSED if
+ * this machine does not support it. */
 int sl_kernels_choose(const char *name);
 /* Return the name of the set in use. */
 const char *sl_kernels_name(void);

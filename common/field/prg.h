@@ -1,9 +1,9 @@
 /* prg.h - a stream of uniform field elements (PROTOCOL.md §5.1 The uniform stream).
  *
- * The stream is that of ChaCha20 under a 32-byte key: nonce 0 (64 bits), blocks counted from 0 (64 bits). Candidate k is
- * its bytes k w .. k w + w - 1, w = field->bytes, as a little-endian number of which the low field->bits bits are kept;
- * candidates below p are the elements, in order; the others are skipped. `seeded` makes this part of the wire format: every
- * kernel and machine gives the same elements.
+ * The stream is that of ChaCha20 under a 32-byte key: nonce 0 (64 bits), blocks counted from 0 (64 bits).
+ * Candidate k is its bytes k w .. k w + w - 1, w = field->bytes, as a little-endian number of which the low
+ * field->bits bits are kept; candidates below p are the elements, in order; the others are skipped. `seeded`
+ * makes this part of the wire format: every kernel and machine gives the same elements.
  *
  *     key stream  | w bytes | w bytes | w bytes | ..     w = 1 (p < 2^8) .. 4 (2^31-1), 5, 6, .. 8 (2^61-1)
  *     candidate       0         1         2              straddles blocks where w does not divide 64
@@ -15,28 +15,29 @@
 
 #include "common/field/field.h"
 
-#define SL_COINS_CARRY 8u /* room for a candidate that straddles two fillings */
+#define SL_PRG_CARRY 8u /* room for a candidate that straddles two fillings */
 
 /* Fill `bytes` with n uniform bytes (the operating system's generator, for the setting `os`). */
-typedef void (*sl_coin_source)(void *context, uint8_t *bytes, size_t n);
+typedef void (*sl_prg_source)(void *context, uint8_t *bytes, size_t n);
 
-struct sl_coins {
+struct sl_prg {
 	uint8_t key[SL_KEY_BYTES];
-	uint64_t block;          /* next ChaCha20 block of 64 bytes */
-	sl_coin_source source;   /* NULL: the key is the source */
+	uint64_t block;	      /* next ChaCha20 block of 64 bytes */
+	sl_prg_source source; /* NULL: the key is the source */
 	void *context;
-	size_t next;             /* first unused byte of buffer */
-	uint8_t buffer[SL_COINS_CARRY + 4096];
+	size_t next; /* first unused byte of buffer */
+	uint8_t buffer[SL_PRG_CARRY + 4096];
 };
 
 /* Start the stream of `key`, which must be fresh: one key is for one stream over one field. */
-void sl_coins_open(struct sl_coins *coins, const uint8_t key[static SL_KEY_BYTES]);
+void sl_prg_open(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES]);
 /* Start a stream that takes every byte from `source`. */
-void sl_coins_open_source(struct sl_coins *coins, sl_coin_source source, void *context);
-/* Write the next `count` independent uniform elements of Z_p to `out` (a draw of a+b equals a draw of a, then of b). */
-void sl_coins_draw(struct sl_coins *coins, const struct sl_field *field, uint64_t *out, size_t count);
+void sl_prg_open_source(struct sl_prg *prg, sl_prg_source source, void *context);
+/* Write the next `count` independent uniform elements of Z_p to `out` (a draw of a+b equals a draw of a, then
+ * of b). */
+void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out, size_t count);
 /* Add the same elements to `s`, or subtract them: a `seeded` share at the neighbour, and at its owner. */
-void sl_coins_add(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count);
-void sl_coins_subtract(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count);
+void sl_prg_add(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count);
+void sl_prg_subtract(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count);
 /* Wipe the key and the buffer. */
-void sl_coins_close(struct sl_coins *coins);
+void sl_prg_close(struct sl_prg *prg);

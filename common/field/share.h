@@ -1,8 +1,9 @@
-/* share.h - secret shares for the neighbours and for the learner itself (PROTOCOL.md §5.2 Sharing; the paper's Algorithm 1 and
- * eq. share generation).
+/* share.h - secret shares for the neighbours and for the learner itself (PROTOCOL.md §5.2 Sharing; the
+ * paper's Algorithm 1 and eq. share generation).
  *
- * All kinds give the same distribution: tau uniform weighted shares, and x minus their sum. Any proper subset of the shares
- * is uniformly random. The arrays of a sharing live in its arena. Shares are secret: callers wipe them.
+ * All kinds give the same distribution: tau uniform weighted shares, and x minus their sum. Any proper subset
+ * of the shares is uniformly random. The arrays of a sharing live in its arena. Shares are secret: callers
+ * wipe them.
  */
 #pragma once
 
@@ -14,27 +15,28 @@ enum sl_sharing_kind { SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED
 struct sl_sharing {
 	struct sl_field field;
 	uint32_t degree; /* tau = |N_i| */
-	sl_id *points;   /* degree neighbours in the caller's order, then the learner itself */
+	sl_id *points;	 /* degree neighbours in the caller's order, then the learner itself */
 	uint64_t *delta; /* Lagrange weight at 0 of each point over the closed neighbourhood */
 };
 
-/* Prepare the shares of learner `self` for `degree` neighbours. Return SL_ERR_INVALID unless the ids are distinct,
- * 1 <= id < p and degree >= 1, and SL_ERR_NOMEM if the arena is too small. */
-int sl_sharing_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self, const sl_id *neighbours,
-		    uint32_t degree, struct sl_arena *arena);
+/* Prepare the shares of learner `self` for `degree` neighbours. Return SL_ERR_INVALID unless the ids are
+ * distinct, 1 <= id < p and degree >= 1, and SL_ERR_NOMEM if the arena is too small. */
+int sl_share_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self,
+		  const sl_id *neighbours, uint32_t degree, struct sl_arena *arena);
 
 /* Set h = H(point_r) = x + c_1 point_r + .. + c_tau point_r^tau mod p for one r over `count` coordinates.
  * coefficients: tau rows of `stride` elements (row k-1 holds c_k). */
-void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint64_t *x, const uint64_t *coefficients,
-		       size_t stride, size_t count, uint64_t *h);
+void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint64_t *x,
+		       const uint64_t *coefficients, size_t stride, size_t count, uint64_t *h);
 
 /* Return the number of elements of scratch that sl_share needs (it works in blocks). */
 size_t sl_share_scratch(uint32_t degree);
 
-/* Make the shares of `count` coordinates: shares[r][l], r < degree for the neighbours, r = degree for the learner itself.
- * coins: `degree` streams; shamir draws c_k from coins[k-1], additive draws the share of neighbour r from coins[r];
- * a call for the next coordinates continues the streams. seeded makes the same numbers as additive, but writes only the
- * learner's own row: the other shares[r] and scratch are not touched. Neighbour r gets the key of coins[r], which must not
- * be reused, and adds what sl_coins_add draws from it. */
-void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_coins *coins, const uint64_t *x,
-	      size_t count, uint64_t *const *shares, uint64_t *scratch);
+/* Make the shares of `count` coordinates: shares[r][l], r < degree for the neighbours, r = degree for the
+ * learner itself. coins: `degree` streams; shamir draws c_k from coins[k-1], additive draws the share of
+ * neighbour r from coins[r]; a call for the next coordinates continues the streams. seeded makes the same
+ * numbers as additive, but writes only the learner's own row: the other shares[r] and scratch are not
+ * touched. Neighbour r gets the key of coins[r], which must not be reused, and adds what sl_prg_add draws
+ * from it. */
+void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_prg *randomness,
+	      const uint64_t *x, size_t count, uint64_t *const *shares, uint64_t *scratch);

@@ -67,7 +67,8 @@ static void feed_field(struct hasher *v, const struct sl_message_field *f, const
 	}
 }
 
-bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message, uint8_t hash[static SL_HASH_BYTES])
+bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message *message,
+			  uint8_t hash[static SL_HASH_BYTES])
 {
 	const struct sl_message_type *type = sl_message_type(message->kind);
 	const uint8_t *body = sl_message_body(message), *roster = sl_message_role(message, SL_ROLE_ROSTER);
@@ -85,8 +86,8 @@ bool sl_canonical_message(const struct sl_scope *scope, const struct sl_message 
 	return true;
 }
 
-void sl_canon_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
-			 const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
+			     const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling masked state 2", scope);
@@ -96,8 +97,8 @@ void sl_canon_commitment(const struct sl_scope *scope, const uint8_t *state, siz
 	finish(&v, hash);
 }
 
-void sl_canon_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES], const uint64_t *z,
-		     size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	uint8_t packed[BLOCK * sizeof *z];
@@ -106,13 +107,14 @@ void sl_canon_result(const struct sl_scope *scope, const uint8_t view[static SL_
 	feed_u64(&v, count);
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_pack(packed, z + at, n, width);
+		sl_bytes_pack(packed, z + at, n, width);
 		feed(&v, packed, n * width);
 	}
 	finish(&v, hash);
 }
 
-void sl_canon_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size,
+		       uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling view 2", scope);

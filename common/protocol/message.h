@@ -29,9 +29,9 @@
 	X(LINK_STATE, 2, link_state, "starling link state 2")                                                \
 	X(READY, 3, ready, "starling ready 1")                                                               \
 	X(DIGEST, 4, digest, "starling digest 2")                                                            \
-	X(ASK, 5, ask, NULL)                                                                                 \
-	X(FENCE, 6, fence, "starling fence 1")                                                               \
-	X(HOLD, 7, hold, NULL)
+	X(REQUEST, 5, ask, NULL)                                                                             \
+	X(ABORT, 6, abort_record, "starling fence 1")                                                        \
+	X(HAVE, 7, hold, NULL)
 
 /* Chunks of vectors. The struct of all of them is sl_chunk. */
 #define SL_VECTOR_MESSAGES(X)                                                                                \
@@ -47,11 +47,11 @@ enum sl_message_kind { SL_CONTROL_MESSAGES(X) SL_VECTOR_MESSAGES(X) };
 enum { SL_MESSAGE_KINDS = 1 SL_CONTROL_MESSAGES(X) SL_VECTOR_MESSAGES(X) }; /* every kind is below it */
 #undef X
 
-enum sl_standing {
-	SL_STANDING_TRAINING = 1, /* the model of round t is not trained yet */
-	SL_STANDING_READY,	  /* trained; discovering, or in an attempt */
-	SL_STANDING_DONE,	  /* committed the last round */
-	SL_STANDING_OPEN, /* has released its masked state in an attempt of t; finishes that one first */
+enum sl_peer_status {
+	SL_PEER_STATUS_TRAINING = 1, /* the model of round t is not trained yet */
+	SL_PEER_STATUS_READY,	     /* trained; discovering, or in an attempt */
+	SL_PEER_STATUS_DONE,	     /* committed the last round */
+	SL_PEER_STATUS_OPEN, /* has released its masked state in an attempt of t; finishes that one first */
 };
 
 #define SL_HELLO_FIELDS(X, S)                                                                                \
@@ -59,7 +59,8 @@ enum sl_standing {
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
-	X(S, ENUM, 5, standing, sl_standing, SL_STANDING_TRAINING, SL_STANDING_OPEN, "unknown standing")     \
+	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_OPEN,                  \
+	  "unknown standing")                                                                                \
 	X(S, RUN, 6, run)                                                                                    \
 	X(S, HASH, 7, roster)
 
@@ -74,8 +75,8 @@ enum sl_standing {
  *   clip        bits of a double
  *   max_weight  1: equal weights
  *   encoding    enum sl_encoding_kind; sharing: enum sl_sharing_kind; mixing: enum sl_engine
- *   k           floor under K; with k_fixed, K itself
- *   degree_max  with more peers in range, the learner offers an overlay of this degree
+ *   k           floor under K; with iterations_rule, K itself
+ *   max_degree  with more peers in range, the learner offers an overlay of this degree
  */
 #define SL_PARAMETERS(X)                                                                                     \
 	X(n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                                 \
@@ -83,15 +84,15 @@ enum sl_standing {
 	X(rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                             \
 	X(quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                           \
 	X(tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                                 \
-	X(sigma, SAME, 0, SL_SIGMA_MAX, "sigma out of range")                                                \
-	X(clip, SAME, 1, SL_DOUBLE_LAST, "clip is not a positive number")                                    \
+	X(decimals, SAME, 0, SL_DECIMALS_MAX, "sigma out of range")                                          \
+	X(clipping_range, SAME, 1, SL_DOUBLE_LAST, "clip is not a positive number")                          \
 	X(max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                                \
-	X(encoding, SAME, 0, SL_ENCODING_LITERAL, "unknown encoding")                                        \
+	X(encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                          \
 	X(sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                            \
 	X(mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                                 \
 	X(k, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                                   \
-	X(k_fixed, SAME, 0, 1, "k_fixed is neither 0 nor 1")                                                 \
-	X(degree_max, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "degree_max out of range")
+	X(iterations_rule, SAME, 0, 1, "k_fixed is neither 0 nor 1")                                         \
+	X(max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "degree_max out of range")
 
 #define X(name, ...) uint64_t name;
 struct sl_parameters {
@@ -136,9 +137,9 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, KEY, 4, key)                                                                                    \
 	X(S, U64, 7, p, 3, SL_P_LAST, "p out of range")                                                      \
 	X(S, U32, 8, learners, 2, SL_LEARNERS_MAX, "learners out of range")                                  \
-	X(S, U32, 9, sigma, 0, SL_SIGMA_MAX, "sigma out of range")                                           \
-	X(S, U32, 10, encoding, 0, SL_ENCODING_LITERAL, "unknown encoding")                                  \
-	X(S, U64, 11, clip, 1, SL_DOUBLE_LAST, "clip is not a positive number")                              \
+	X(S, U32, 9, decimals, 0, SL_DECIMALS_MAX, "sigma out of range")                                     \
+	X(S, U32, 10, encoding, 0, SL_ENCODING_PAPER, "unknown encoding")                                    \
+	X(S, U64, 11, clipping_range, 1, SL_DOUBLE_LAST, "clip is not a positive number")                    \
 	X(S, HASH, 5, view)                                                                                  \
 	X(S, HASH, 6, digest)                                                                                \
 	X(S, SIGNATURE, 12, signature)
@@ -225,7 +226,7 @@ static inline uint8_t *sl_message_body(const struct sl_message *message)
 void *sl_message_role(const struct sl_message *message, enum sl_field_role role);
 
 /* Return true if `chunk` is the first chunk of a masked state, which brings the nonce of the commitment. */
-static inline bool sl_nonce_due(enum sl_message_kind kind, const struct sl_chunk *chunk)
+static inline bool sl_message_nonce_due(enum sl_message_kind kind, const struct sl_chunk *chunk)
 {
 	return chunk->index == 0 &&
 	       (kind == SL_MSG_MASKED || (kind == SL_MSG_STATE && chunk->iteration == 0));
@@ -233,15 +234,15 @@ static inline bool sl_nonce_due(enum sl_message_kind kind, const struct sl_chunk
 
 /* Certificate of a committed round: signed digests that agree with one another (PROTOCOL.md §11.3
  * Certificates and signers). */
-struct sl_proof {
+struct sl_certificate {
 	sl_round t; /* 0: none */
 	sl_attempt a;
 	uint8_t view[SL_HASH_BYTES];
 	uint8_t digest[SL_HASH_BYTES];
 	uint64_t p;
 	uint32_t learners;
-	uint32_t sigma, encoding;
-	uint64_t clip;
+	uint32_t decimals, encoding;
+	uint64_t clipping_range;
 	uint32_t count;
 	struct sl_digest digests[SL_SIGNERS_MAX]; /* distinct signers; the first is the holder's own, if it
 						     took part */

@@ -14,7 +14,7 @@ static const char *parameters_flaw(const struct sl_parameters *q)
 		flaw = range_flaw(&sl_parameter_fields[i], ((const uint64_t *)q)[i]);
 	if (flaw == NULL && (q->p == 1 || q->p == 2))
 		flaw = "p out of range";
-	if (flaw == NULL && q->k < q->k_fixed)
+	if (flaw == NULL && q->k < q->iterations_rule)
 		flaw = "k out of range";
 	return flaw;
 }
@@ -52,18 +52,18 @@ static bool ascending(const uint32_t *items, uint32_t count, uint32_t most)
 	return true;
 }
 
-static const char *ask_flaw(const struct sl_ask *ask)
+static const char *request_flaw(const struct sl_request *request)
 {
-	bool result = ask->a == 0 && ask->origin == 0,
-	     masked = ask->t != 0 && ask->a != 0 && ask->origin != 0;
+	bool result = request->a == 0 && request->origin == 0,
+	     masked = request->t != 0 && request->a != 0 && request->origin != 0;
 	return result || masked ? NULL : "neither for a result nor for a masked state";
 }
 
-static const char *fence_flaw(const struct sl_fence *fence)
+static const char *abort_flaw(const struct sl_abort *abort_record)
 {
-	if (!ascending(fence->released, fence->count, fence->a))
+	if (!ascending(abort_record->released, abort_record->count, abort_record->a))
 		return "released attempts not strictly ascending from 1 to a";
-	return fence->dead > fence->a ? "dead attempt above a" : NULL;
+	return abort_record->closed > abort_record->a ? "dead attempt above a" : NULL;
 }
 
 static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *chunk)
@@ -73,7 +73,7 @@ static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *
 		return "iteration out of range";
 	if ((chunk->origin != 0) != (kind == SL_MSG_MASKED))
 		return "origin of what has none, or none";
-	if ((memcmp(chunk->nonce, none, sizeof none) != 0) != sl_nonce_due(kind, chunk))
+	if ((memcmp(chunk->nonce, none, sizeof none) != 0) != sl_message_nonce_due(kind, chunk))
 		return "nonce missing, or where none belongs";
 	return NULL;
 }
@@ -86,10 +86,10 @@ static const char *rule_flaw(const struct sl_message *m)
 		return ascending(m->link_state.candidates, m->link_state.count, UINT32_MAX)
 			       ? NULL
 			       : "candidates not strictly ascending from 1";
-	case SL_MSG_ASK:
-		return ask_flaw(&m->ask);
-	case SL_MSG_FENCE:
-		return fence_flaw(&m->fence);
+	case SL_MSG_REQUEST:
+		return request_flaw(&m->request);
+	case SL_MSG_ABORT:
+		return abort_flaw(&m->abort_record);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
@@ -100,7 +100,7 @@ static const char *rule_flaw(const struct sl_message *m)
 	}
 }
 
-const char *sl_message_flaw(const struct sl_message *m)
+const char *sl_check_message(const struct sl_message *m)
 {
 	const struct sl_message_type *type = sl_message_type(m->kind);
 	const char *flaw = type == NULL ? "unknown kind" : NULL;

@@ -3,7 +3,7 @@
  *
  * The field lists of message.h state the range of each field alone. Rules between fields stand in check.c:
  *
- *   LinkState        p is 0 or > 2; k_fixed = 1 needs k >= 1; candidates strictly ascending from 1
+ *   LinkState        p is 0 or > 2; iterations_rule = 1 needs k >= 1; candidates strictly ascending from 1
  *   Ask              for a result: a and origin are 0; for a masked state: t, a and origin are not 0
  *   Fence            released attempts strictly ascending from 1 to a; dead at most a
  *   Share, Result    iteration 0, origin 0, no nonce
@@ -18,4 +18,4 @@
 #include "common/protocol/message.h"
 
 /* Return NULL or, as a constant string, the reason why `message` is invalid. Do not look at chunk.bytes. */
-const char *sl_message_flaw(const struct sl_message *message);
+const char *sl_check_message(const struct sl_message *message);

@@ -95,14 +95,14 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 		lend_field(out, &type->fields[i], sl_message_body(message));
 }
 
-size_t sl_control_bytes(const struct sl_message *message)
+size_t sl_codec_control_bytes(const struct sl_message *message)
 {
 	struct outgoing out;
 	lend_message(message, &out);
 	return protobuf_c_message_get_packed_size(&out.base);
 }
 
-void sl_control_write(const struct sl_message *message, uint8_t *payload, size_t size)
+void sl_codec_control_write(const struct sl_message *message, uint8_t *payload, size_t size)
 {
 	struct outgoing out;
 	lend_message(message, &out);
@@ -244,8 +244,8 @@ static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t 
 	return c.same && c.left == 0;
 }
 
-int sl_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
-		    const char **why)
+int sl_codec_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
+			  const char **why)
 {
 	size_t room = BUDGET_FACTOR * size + BUDGET_FLOOR;
 	struct budget budget = {.spent = false};

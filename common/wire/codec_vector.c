@@ -32,8 +32,8 @@ static bool is_zero(const uint8_t *bytes, size_t size)
 static void put_varint(struct sl_writer *w, uint64_t value)
 {
 	for (; value >= 0x80; value >>= 7)
-		sl_put(w, &(uint8_t){(uint8_t)(value | 0x80)}, 1);
-	sl_put(w, &(uint8_t){(uint8_t)value}, 1);
+		sl_bytes_put(w, &(uint8_t){(uint8_t)(value | 0x80)}, 1);
+	sl_bytes_put(w, &(uint8_t){(uint8_t)value}, 1);
 }
 
 static void put_number(struct sl_writer *w, const struct sl_message_field *f, uint64_t value)
@@ -60,7 +60,7 @@ static void put_field(struct sl_writer *w, const struct sl_message_field *f, con
 			break;
 		put_varint(w, tag_of(f));
 		put_varint(w, f->size);
-		sl_put(w, at, f->size);
+		sl_bytes_put(w, at, f->size);
 		break;
 	case SL_FORM_SPAN:
 		put_varint(w, tag_of(f));
@@ -82,12 +82,12 @@ static struct sl_writer write_head(const struct sl_chunk *chunk, uint8_t *payloa
 	return w;
 }
 
-size_t sl_chunk_bytes(const struct sl_chunk *chunk)
+size_t sl_codec_chunk_bytes(const struct sl_chunk *chunk)
 {
 	return write_head(chunk, NULL, 0).used + chunk->size;
 }
 
-uint8_t *sl_chunk_write(const struct sl_chunk *chunk, uint8_t *payload, size_t size)
+uint8_t *sl_codec_chunk_write(const struct sl_chunk *chunk, uint8_t *payload, size_t size)
 {
 	struct sl_writer w = write_head(chunk, payload, size);
 	assert(size == w.used + chunk->size);
@@ -184,7 +184,7 @@ static const char *take_field(struct reader *r, const struct sl_message_field *f
 	return NULL;
 }
 
-const char *sl_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *chunk)
+const char *sl_codec_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *chunk)
 {
 	const struct sl_message_type *type = sl_message_type(SL_MSG_SHARE);
 	struct reader r = {.at = payload, .left = size};

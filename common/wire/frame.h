@@ -5,8 +5,8 @@
  *   |   'S'  | version|  kind (le16)    |  payload bytes (le32)             | payload
  *   +--------+--------+-----------------+-----------------------------------+----------
  *
- * The splitter owns one payload buffer, into which the stream is read without a copy. A length is checked against the limit
- * of its kind before memory is allocated.
+ * The splitter owns one payload buffer, into which the stream is read without a copy. A length is checked
+ * against the limit of its kind before memory is allocated.
  */
 #pragma once
 
@@ -23,22 +23,22 @@ bool sl_frame_known(uint32_t kind);
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes);
 
-struct sl_splitter {
+struct sl_deframer {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	size_t have;      /* bytes of header and payload so far */
+	size_t have; /* bytes of header and payload so far */
 	uint32_t kind;
-	size_t size;      /* payload bytes announced */
+	size_t size;	  /* payload bytes announced */
 	uint8_t *payload; /* size bytes, allocated once the header is complete and checked */
 };
 
-/* Return the place of the next bytes of the stream and write to `size` how many fit there, at least one. After SL_OK call
- * sl_splitter_next first. */
-uint8_t *sl_splitter_room(struct sl_splitter *splitter, size_t *size);
-/* Take note of `count` bytes that were put there. Return SL_OK if a frame is complete in kind, size and payload, SL_PENDING if
- * more bytes are needed, SL_ERR_FORMAT or SL_ERR_NOMEM if the link must be closed. */
-int sl_splitter_took(struct sl_splitter *splitter, size_t count);
+/* Return the place of the next bytes of the stream and write to `size` how many fit there, at least one.
+ * After SL_OK call sl_deframer_next first. */
+uint8_t *sl_deframer_room(struct sl_deframer *deframer, size_t *size);
+/* Take note of `count` bytes that were put there. Return SL_OK if a frame is complete in kind, size and
+ * payload, SL_PENDING if more bytes are needed, SL_ERR_FORMAT or SL_ERR_NOMEM if the link must be closed. */
+int sl_deframer_took(struct sl_deframer *deframer, size_t count);
 /* Get ready for the next frame. Wipe and free the payload unless the caller took it. */
-void sl_splitter_next(struct sl_splitter *splitter);
+void sl_deframer_next(struct sl_deframer *deframer);
 /* Return true if the stream may end here: no frame is incomplete. */
-bool sl_splitter_between(const struct sl_splitter *splitter);
-void sl_splitter_close(struct sl_splitter *splitter);
+bool sl_deframer_between(const struct sl_deframer *deframer);
+void sl_deframer_close(struct sl_deframer *deframer);

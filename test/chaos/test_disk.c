@@ -1,14 +1,13 @@
-/* A disk that is full: the learner stops and says so, loses nothing that is committed, and goes on when there is room.
+/* A disk that is full: the learner stops and says so, loses nothing that is committed, and goes on when there
+ * is room.
  *
- * Its state folder is a small file system of its own, in a mount namespace of this program: skipped where that is not
- * permitted.
+ * Its state folder is a small file system of its own, in a mount namespace of this program: skipped where
+ * that is not permitted.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +15,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/chaos/group.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 4u
 #define DISK_BYTES "4194304"
@@ -44,7 +42,8 @@ static bool enter(void)
 static bool mount_disk(const struct group *g, char *path, size_t size)
 {
 	group_path(g, 2, "state", path, size);
-	return mount("starling-test", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=" DISK_BYTES ",mode=0700") == 0;
+	return mount("starling-test", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=" DISK_BYTES ",mode=0700") ==
+	       0;
 }
 
 /* All but so many bytes are taken. */
@@ -95,9 +94,8 @@ static void full_and_freed(struct group *g, const char *disk, size_t leave)
 	assert_true(group_count(g, 2, "\"event\":\"committed\"") >= committed + 2);
 }
 
-static void a_full_disk_loses_nothing(void **state)
+TEST(a_full_disk_loses_nothing)
 {
-	(void)state;
 	struct group g;
 	char disk[4096];
 	static const size_t leave[] = {0, 20480, 65536};
@@ -117,10 +115,4 @@ static void a_full_disk_loses_nothing(void **state)
 	group_expect_exact(&g, group_committed(&g));
 	umount2(disk, MNT_DETACH);
 	group_close(&g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_disk_loses_nothing)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

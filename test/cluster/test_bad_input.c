@@ -1,7 +1,5 @@
 /* Bad input: one clear line, exit status 2, nothing half-written, nobody started. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
 static void expect_one_line(const char *text)
@@ -37,14 +34,13 @@ static void refuse_launch(const char *arguments, const char *needle)
 	cluster_close(&c);
 }
 
-static void launch_refuses(void **state)
+TEST(launch_refuses)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{"--set sigmaa=3", "unknown key"},
 		{"--set sigma=3x", "sigma"},
 		{"--set p=2147483646", "prime"},
-		{"--set p=1020431", "1020431"},               /* too small at sigma 4 */
+		{"--set p=1020431", "1020431"},					 /* too small at sigma 4 */
 		{"--set mixing=metropolis --set p=1152921504606846883", "2^44"}, /* a prime of 60 bits */
 		{"--set mixing=metropolis --set sigma=12", "sigma"},
 		{"--set quorum=4", "quorum"},
@@ -78,9 +74,8 @@ static void refuse_schedule(const char *text, const char *needle)
 	process_remove(folder);
 }
 
-static void schedules_are_checked(void **state)
+TEST(schedules_are_checked)
 {
-	(void)state;
 	refuse_schedule("learners 4\nstep 1-2 2-9\n", "walk.txt:2");
 	refuse_schedule("learners 4\nstep 1-2 3-4\nstep 1-3\n", "no step");
 	refuse_schedule("learners 4\nstep 1-1\n", "walk.txt:2");
@@ -104,20 +99,21 @@ static void open_site(struct site *s)
 	snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
 	snprintf(s->config, sizeof s->config, "%s/starlingd.yaml", s->folder);
 	snprintf(s->roster, sizeof s->roster, "%s/roster.yaml", s->folder);
-	const char *argv[] = {process_starling(), "init", "--id", "1", "--name", "one", "--address", address, NULL};
+	const char *argv[] = {process_starling(), "init",  "--id", "1", "--name", "one",
+			      "--address",	  address, NULL};
 	process_run(&o, s->folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	snprintf(s->line, sizeof s->line, "%.255s", o.out);
 }
 
-static const char other[] =
-	"- {id: 2, name: two, address: \"127.0.0.1:7998\", key: "
-	"\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}\n";
+static const char other[] = "- {id: 2, name: two, address: \"127.0.0.1:7998\", key: "
+			    "\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}\n";
 
 static void write_site(const struct site *s, const char *more_config, const char *more_roster)
 {
 	char text[1024];
-	snprintf(text, sizeof text, "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\n%s", more_config);
+	snprintf(text, sizeof text,
+		 "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\n%s", more_config);
 	write_file(s->config, 0600, text);
 	snprintf(text, sizeof text, "%s%s%s", s->line, other, more_roster);
 	write_file(s->roster, 0600, text);
@@ -142,9 +138,8 @@ static void refuse_daemon(const struct site *s, const char *needle)
 	refuse_daemon_with(s, 2, needle);
 }
 
-static void daemon_refuses(void **state)
+TEST(daemon_refuses)
 {
-	(void)state;
 	struct site s;
 	char path[96];
 	open_site(&s);
@@ -166,58 +161,48 @@ static void daemon_refuses(void **state)
 	refuse_daemon(&s, "key.pem: mode 0644");
 	chmod(path, 0600);
 	write_site(&s, "listen: \"192.0.2.1:7999\"\n", ""); /* an address of no machine (RFC 5737) */
-	refuse_daemon_with(&s, 1, "192.0.2.1:7999"); /* it may be there later: a unit tries again */
+	refuse_daemon_with(&s, 1, "192.0.2.1:7999");	    /* it may be there later: a unit tries again */
 	process_remove(s.folder);
 }
 
-static void check_touches_nothing(void **state)
+TEST(check_touches_nothing)
 {
-	(void)state;
 	struct site s;
 	struct outcome o;
 	char path[96];
 	open_site(&s);
 	write_site(&s, "", "");
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
+	process_run(&o, NULL, 30,
+		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
 	assert_int_equal(o.status, 0);
 	snprintf(path, sizeof path, "%s/state", s.folder);
 	assert_int_not_equal(access(path, F_OK), 0);
 	write_site(&s, "batch: 65536\n", ""); /* no training noise: a burned model would come out the same */
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
+	process_run(&o, NULL, 30,
+		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
 	assert_int_equal(o.status, 2);
 	assert_non_null(strstr(o.err, "batch"));
 	process_remove(s.folder);
 }
 
-static void port_in_use_is_said(void **state)
+TEST(port_in_use_is_said)
 {
-	(void)state;
 	struct site s;
 	char log[96], second[512];
 	open_site(&s);
 	write_site(&s, "log: log.jsonl\n", "");
 	snprintf(log, sizeof log, "%s/log.jsonl", s.folder);
-	pid_t first = process_start(NULL, log, (const char *const[]){process_starlingd(), "--config", s.config, NULL});
+	pid_t first = process_start(NULL, log,
+				    (const char *const[]){process_starlingd(), "--config", s.config, NULL});
 	assert_true(process_expect(log, "\"event\":\"listening\"", 20));
 	write_site(&s, "log: log.jsonl\n", "");
 	snprintf(second, sizeof second, "state=%s/state2", s.folder);
 	struct outcome o;
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s.config, "--set", second, NULL});
+	process_run(&o, NULL, 30,
+		    (const char *const[]){process_starlingd(), "--config", s.config, "--set", second, NULL});
 	assert_int_equal(o.status, 1);
 	assert_non_null(strstr(o.err, "port is in use"));
 	kill(first, 15);
 	assert_int_equal(process_wait(first, 20), 0);
 	process_remove(s.folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launch_refuses),
-		cmocka_unit_test(schedules_are_checked),
-		cmocka_unit_test(daemon_refuses),
-		cmocka_unit_test(check_touches_nothing),
-		cmocka_unit_test(port_in_use_is_said),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

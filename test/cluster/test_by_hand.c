@@ -1,7 +1,5 @@
 /* Daemons without a launcher: a roster of `starling init` lines, three processes, strangers, restarts. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/process.h"
+#include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
 #define LEARNERS 3
@@ -45,7 +42,8 @@ static void init(struct hand *h, int i, int as_id, const char *roster)
 	snprintf(name, sizeof name, "site-%d", i);
 	snprintf(address, sizeof address, "127.0.0.1:%u", h->ports[i - 1]);
 	assert_int_equal(mkdir(folder, 0700), 0);
-	const char *argv[] = {process_starling(), "init", "--id", id, "--name", name, "--address", address, NULL};
+	const char *argv[] = {process_starling(), "init",  "--id", id, "--name", name,
+			      "--address",	  address, NULL};
 	process_run(&o, folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	assert_memory_equal(o.out, "- {id: ", 7);
@@ -58,7 +56,8 @@ static void configure_as(struct hand *h, int i, int id, int rounds, const char *
 	char path[256], text[512];
 	path_of(h, i, "starlingd.yaml", path, sizeof path);
 	snprintf(text, sizeof text,
-		 "run: by-hand\nid: %d\nroster: ../%s\nidentity: identity\nstate: state\nlog: log.jsonl\nrounds: %d\nhidden: 1\n%s",
+		 "run: by-hand\nid: %d\nroster: ../%s\nidentity: identity\nstate: state\nlog: "
+		 "log.jsonl\nrounds: %d\nhidden: 1\n%s",
 		 id, roster, rounds, more);
 	write_text(path, "w", text);
 }
@@ -135,9 +134,8 @@ static void compare_checkpoints(struct hand *h, const char *file)
 	}
 }
 
-static void three_by_hand_commit_and_continue(void **state)
+TEST(three_by_hand_commit_and_continue)
 {
-	(void)state;
 	struct hand h;
 	open_configured(&h, 2);
 	run_all(&h);
@@ -153,10 +151,10 @@ static void three_by_hand_commit_and_continue(void **state)
 	process_remove(h.folder);
 }
 
-/* Started seconds apart, the dials of the first have backed off: still every link stands in the first round. */
-static void staggered_start_misses_no_edge(void **state)
+/* Started seconds apart, the dials of the first have backed off: still every link stands in the first round.
+ */
+TEST(staggered_start_misses_no_edge)
 {
-	(void)state;
 	struct hand h;
 	char log[256], refused[64];
 	open_configured(&h, 1);
@@ -176,9 +174,8 @@ static void staggered_start_misses_no_edge(void **state)
 }
 
 /* Folder 4 is somebody else, who calls itself learner 1 and knows where learner 3 is. */
-static void stranger_is_refused_once(void **state)
+TEST(stranger_is_refused_once)
 {
-	(void)state;
 	struct hand h;
 	char log[256], its_log[256];
 	open_hand(&h);
@@ -190,7 +187,8 @@ static void stranger_is_refused_once(void **state)
 	path_of(&h, 3, "log.jsonl", log, sizeof log);
 	path_of(&h, 4, "log.jsonl", its_log, sizeof its_log);
 	assert_true(process_expect(log, "a key that has no place here", 20));
-	assert_true(process_expect(its_log, "\"event\":\"waiting\"", 30)); /* it has tried several times by then */
+	assert_true(process_expect(its_log, "\"event\":\"waiting\"",
+				   30)); /* it has tried several times by then */
 	assert_int_equal(process_count(log, "\"event\":\"refused\""), 1);
 	stop(three);
 	stop(stranger);
@@ -198,29 +196,29 @@ static void stranger_is_refused_once(void **state)
 }
 
 /* Learner 1 has another pin for learner 3 than the key that 3 shows. */
-static void wrong_key_is_refused_once(void **state)
+TEST(wrong_key_is_refused_once)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_hand(&h);
-	shell(&h, "sed '/id: 3,/s/.\\(..\\)$/0\\1/; /id: 3,/s/sha256:./sha256:0/; /id: 3,/s/sha256:0./sha256:0f/' roster.yaml > wrong.yaml");
+	shell(&h, "sed '/id: 3,/s/.\\(..\\)$/0\\1/; /id: 3,/s/sha256:./sha256:0/; /id: "
+		  "3,/s/sha256:0./sha256:0f/' roster.yaml > wrong.yaml");
 	configure(&h, 1, 1, "wrong.yaml", "");
 	configure(&h, 3, 1, "roster.yaml", "");
 	pid_t one = start(&h, 1), three = start(&h, 3);
 	path_of(&h, 1, "log.jsonl", log, sizeof log);
 	assert_true(process_expect(log, "answered for site-3 (3) with another key", 20));
 	assert_true(process_expect(log, "\"event\":\"waiting\"", 30));
-	assert_int_equal(process_count(log, "answered for site-3 (3) with another key"), 1); /* which may have dialled, too, as a stranger */
+	assert_int_equal(process_count(log, "answered for site-3 (3) with another key"),
+			 1); /* which may have dialled, too, as a stranger */
 	stop(one);
 	stop(three);
 	process_remove(h.folder);
 }
 
 /* Another sigma at one learner: everybody names it, with both values, and nobody shares. */
-static void differing_parameter_is_named(void **state)
+TEST(differing_parameter_is_named)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_hand(&h);
@@ -240,9 +238,8 @@ static void differing_parameter_is_named(void **state)
 }
 
 /* A learner that starts late joins; one that is killed in between and started again is let back in. */
-static void late_and_restarted_learners_join(void **state)
+TEST(late_and_restarted_learners_join)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_configured(&h, 2);
@@ -269,9 +266,8 @@ static void expect_log(struct hand *h, int i, const char *text, double seconds)
 }
 
 /* A learner that comes with an old checkpoint is named by everybody, is shown what it missed, and goes on. */
-static void stale_checkpoint_is_named_and_mended(void **state)
+TEST(stale_checkpoint_is_named_and_mended)
 {
-	(void)state;
 	struct hand h;
 	open_configured(&h, 2);
 	run_all(&h);
@@ -291,15 +287,15 @@ static void stale_checkpoint_is_named_and_mended(void **state)
 }
 
 /* Another checkpoint of the same round: nobody shares, and everybody says which models differ. */
-static void other_history_is_named(void **state)
+TEST(other_history_is_named)
 {
-	(void)state;
 	struct hand h;
 	open_configured(&h, 1);
 	for (int i = 1; i <= LEARNERS; i++)
 		configure(&h, i, 1, "roster.yaml", "seed: 2\n");
 	run_all(&h);
-	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state && mkdir -m 700 1/state && echo 7 > 1/state/incarnation"); /* another view */
+	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state && mkdir -m 700 1/state && echo 7 > "
+		  "1/state/incarnation"); /* another view */
 	for (int i = 1; i <= LEARNERS; i++)
 		configure(&h, i, 1, "roster.yaml", "seed: 3\n");
 	run_all(&h);
@@ -319,9 +315,8 @@ static void other_history_is_named(void **state)
 }
 
 /* A roster that names somebody more: everybody says whose it is, and how many learners it has. */
-static void other_roster_is_named(void **state)
+TEST(other_roster_is_named)
 {
-	(void)state;
 	struct hand h;
 	open_hand(&h);
 	init(&h, 4, 4, "more.yaml");
@@ -341,9 +336,8 @@ static void other_roster_is_named(void **state)
 }
 
 /* Two of three are enough: the third comes late, is shown what it missed, and is in a later round. */
-static void late_learner_catches_up(void **state)
+TEST(late_learner_catches_up)
 {
-	(void)state;
 	struct hand h;
 	open_hand(&h);
 	for (int i = 1; i <= LEARNERS; i++)
@@ -355,14 +349,14 @@ static void late_learner_catches_up(void **state)
 	expect_log(&h, 3, "caught up with round ", 60);
 	expect_log(&h, 1, "committed: 3 learners", 60);
 	for (int i = 1; i <= LEARNERS; i++)
-		assert_int_equal(process_wait(h.pids[i - 1], 300), 0); /* 40 rounds of a sanitized build, beside others */
+		assert_int_equal(process_wait(h.pids[i - 1], 300),
+				 0); /* 40 rounds of a sanitized build, beside others */
 	compare_checkpoints(&h, "round-000040.safetensors");
 	process_remove(h.folder);
 }
 
-static void second_daemon_on_one_state_refuses(void **state)
+TEST(second_daemon_on_one_state_refuses)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_hand(&h);
@@ -375,19 +369,4 @@ static void second_daemon_on_one_state_refuses(void **state)
 	assert_int_equal(process_count(log, "another starlingd is running"), 1);
 	stop(h.pids[0]);
 	process_remove(h.folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_by_hand_commit_and_continue), cmocka_unit_test(staggered_start_misses_no_edge), cmocka_unit_test(stranger_is_refused_once),
-		cmocka_unit_test(wrong_key_is_refused_once),
-		cmocka_unit_test(differing_parameter_is_named),	     cmocka_unit_test(late_and_restarted_learners_join),
-		cmocka_unit_test(stale_checkpoint_is_named_and_mended),
-		cmocka_unit_test(other_history_is_named),
-		cmocka_unit_test(other_roster_is_named),
-		cmocka_unit_test(late_learner_catches_up),
-		cmocka_unit_test(second_daemon_on_one_state_refuses),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,13 @@
-/* The main job in small, and every field on every graph: real daemons, the mean recomputed and compared bit for bit. */
-#include <setjmp.h>
-#include <stdarg.h>
+/* The main job in small, and every field on every graph: real daemons, the mean recomputed and compared bit
+ * for bit. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 /* What a round cost is said. Its parts make up its time; of a round that was recovered they are not known. */
 static bool expect_costs(const struct cluster *c, size_t round)
@@ -18,18 +16,17 @@ static bool expect_costs(const struct cluster *c, size_t round)
 	const char *name;
 	json_t *row = json_array_get(json_object_get(c->summary, "rounds"), round), *part;
 	assert_true(cluster_real(c, round, "cpu_s") > 0);
-	assert_true(cluster_real(c, round, "peak_bytes") > 4 * 50993 * 4); /* at least the model, and what becomes of it */
+	assert_true(cluster_real(c, round, "peak_bytes") >
+		    4 * 50993 * 4); /* at least the model, and what becomes of it */
 	if (json_is_null(json_object_get(row, "parts_s")))
 		return false;
-	json_object_foreach(json_object_get(row, "parts_s"), name, part)
-		sum += json_real_value(part);
+	json_object_foreach(json_object_get(row, "parts_s"), name, part) sum += json_real_value(part);
 	assert_true(sum > 0.999 * seconds && sum < 1.001 * seconds);
 	return true;
 }
 
-static void main_job_is_exact_and_learns(void **state)
+TEST(main_job_is_exact_and_learns)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 240, "-n 10 --rounds 3 --verify");
 	cluster_expect_exact(&c, 3, true);
@@ -44,13 +41,12 @@ static void main_job_is_exact_and_learns(void **state)
 }
 
 /* Another graph in each step, as drawn: the exchanges follow the graph, 4 on a line of 5 and 2 on a star. */
-static void graph_changes_from_round_to_round(void **state)
+TEST(graph_changes_from_round_to_round)
 {
-	(void)state;
 	struct cluster c;
-	cluster_launch_on(&c, 120,
-			  "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
-			  "-n 5 --rounds 3 --set hidden=1 --set gate=warn --verify");
+	cluster_launch_on(
+		&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
+		"-n 5 --rounds 3 --set hidden=1 --set gate=warn --verify");
 	cluster_expect_exact(&c, 3, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 4);
@@ -63,15 +59,16 @@ static void graph_changes_from_round_to_round(void **state)
 static const char *const graphs[] = {"ring", "line", "star", "grid", "geometric:0.6"};
 static const char *const fields[] = {"p=1020431 --set sigma=2", "p=2147483647", "p=17592186044399"};
 
-static void every_field_on_every_graph(void **state)
+TEST(every_field_on_every_graph)
 {
-	(void)state;
 	for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
 		for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
 			struct cluster c;
 			char arguments[256];
 			snprintf(arguments, sizeof arguments,
-				 "-n 10 --rounds 1 --set hidden=1 --set gate=warn --verify --topology %s --set %s", graphs[g], fields[f]);
+				 "-n 10 --rounds 1 --set hidden=1 --set gate=warn --verify --topology %s "
+				 "--set %s",
+				 graphs[g], fields[f]);
 			print_message("%s\n", arguments);
 			cluster_launch(&c, 120, arguments);
 			cluster_expect_exact(&c, 1, true);
@@ -80,9 +77,8 @@ static void every_field_on_every_graph(void **state)
 		}
 }
 
-static void other_settings_are_exact(void **state)
+TEST(other_settings_are_exact)
 {
-	(void)state;
 	static const char *const settings[] = {
 		"--set sharing=additive --set coins=os",
 		"--set sharing=seeded",
@@ -91,12 +87,14 @@ static void other_settings_are_exact(void **state)
 		"--set weight=samples --set max_weight=5000 --set p=17592186044399",
 		"--set k=300",
 		"--set trainer=noise --set size=40000",
-		"--set trainer=noise --set size=4200000 --set sharing=seeded", /* large: TLS on a worker of its own */
+		"--set trainer=noise --set size=4200000 --set sharing=seeded", /* large: TLS on a worker of
+										  its own */
 	};
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		struct cluster c;
 		char arguments[256];
-		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden=1 --verify %s", settings[i]);
+		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden=1 --verify %s",
+			 settings[i]);
 		print_message("%s\n", arguments);
 		cluster_launch(&c, 120, arguments);
 		cluster_expect_exact(&c, 2, true);
@@ -104,23 +102,12 @@ static void other_settings_are_exact(void **state)
 	}
 }
 
-static void mnist_reaches_its_target(void **state)
+TEST(mnist_reaches_its_target)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 400, "-n 10 --rounds 10 --verify --data " SOURCE_ROOT "/test/data/mnist");
 	cluster_expect_exact(&c, 10, true);
 	assert_true(cluster_real(&c, 9, "mse") < 0.03);
 	assert_int_equal(cluster_checkpoints(&c, 10, 10), 1);
 	cluster_close(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(main_job_is_exact_and_learns),	   cmocka_unit_test(graph_changes_from_round_to_round),
-		cmocka_unit_test(every_field_on_every_graph),	   cmocka_unit_test(other_settings_are_exact),
-		cmocka_unit_test(mnist_reaches_its_target),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* A graph that moves: disconnected steps, graphs that the gate refuses, learners left out that come back. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 /* Every step another graph: two are disconnected, one is a star, one a line. */
 static const char moving[] = "learners 6\n"
@@ -27,42 +24,45 @@ static void expect_said(const struct cluster *c, const char *text)
 		fail_msg("never said \"%s\":\n%s%s", text, c->outcome.out, c->outcome.err);
 }
 
-static void what_the_gate_refuses_waits(void **state)
+TEST(what_the_gate_refuses_waits)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 3 --verify --step-seconds 3 --set hidden=1");
 	cluster_expect_exact(&c, 3, true);
-	for (size_t t = 0; t < 3; t++) /* who hears of a step late has the old list in its link state: an edge may miss */
+	for (size_t t = 0; t < 3;
+	     t++) /* who hears of a step late has the old list in its link state: an edge may miss */
 		assert_true(cluster_real(&c, t, "learners") == 6 && cluster_real(&c, t, "edges") >= 6);
 	expect_said(&c, "step 2 (disconnected) passed after 3 s without a commit: ");
 	expect_said(&c, "3 learners are connected and the quorum is 6; missing: ");
-	expect_said(&c, "learner-01 (1) alone would learn sums of parts of the others; it needs 4 more edges: ");
+	expect_said(&c,
+		    "learner-01 (1) alone would learn sums of parts of the others; it needs 4 more edges: ");
 	expect_said(&c, "each of learner-02 (2), learner-03 (3), learner-04 (4), learner-05 (5) would learn");
 	expect_said(&c, "it needs 1 more edge: 1-6");
 	expect_said(&c, "step 6 (disconnected) passed after 3 s without a commit: ");
 	cluster_close(&c);
 }
 
-static void a_gate_that_warns_shares(void **state)
+TEST(a_gate_that_warns_shares)
 {
-	(void)state;
 	struct cluster c;
 	char log[256];
-	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 5 --verify --step-seconds 3 --set hidden=1 --set gate=warn");
+	cluster_launch_on(&c, 120, moving,
+			  "-n 6 --rounds 5 --verify --step-seconds 3 --set hidden=1 --set gate=warn");
 	cluster_expect_exact(&c, 5, true);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 5); /* the star */
 	assert_int_equal(cluster_real(&c, 2, "edges"), 5); /* the line */
 	for (uint32_t i = 1; i <= 6; i++) {
 		cluster_path(&c, 6, i, "log.jsonl", log, sizeof log);
-		assert_true(process_count(log, "goes on, since gate: warn is set: this graph does not tolerate c = 1") >= 2);
+		assert_true(process_count(
+				    log,
+				    "goes on, since gate: warn is set: this graph does not tolerate c = 1") >=
+			    2);
 	}
 	cluster_close(&c);
 }
 
-static void a_schedule_for_nobody_is_refused(void **state)
+TEST(a_schedule_for_nobody_is_refused)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 20, "-n 5 --rounds 1 --topology star");
 	assert_int_equal(c.outcome.status, 2);
@@ -75,9 +75,8 @@ static void a_schedule_for_nobody_is_refused(void **state)
 }
 
 /* Three of ten are out of reach every other round: seven commit, and the three are back in the next. */
-static void left_out_learners_come_back(void **state)
+TEST(left_out_learners_come_back)
 {
-	(void)state;
 	struct cluster c;
 	char log[256];
 	cluster_launch_on(&c, 120,
@@ -102,9 +101,8 @@ static void left_out_learners_come_back(void **state)
 }
 
 /* One goes and comes: what the two sums tell of it is said. */
-static void a_small_change_of_membership_is_said(void **state)
+TEST(a_small_change_of_membership_is_said)
 {
-	(void)state;
 	struct cluster c;
 	char log[256];
 	cluster_launch_on(&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 3-4 1-4\n",
@@ -154,16 +152,15 @@ static void import_trace(const char *trace, const char *schedule)
 {
 	struct outcome o;
 	process_run(&o, NULL, 20,
-		    (const char *const[]){process_starling(), "topology", "import", trace, "--range", "175", "--every", "25",
-					  "--steps", "45", "-o", schedule, NULL});
+		    (const char *const[]){process_starling(), "topology", "import", trace, "--range", "175",
+					  "--every", "25", "--steps", "45", "-o", schedule, NULL});
 	assert_int_equal(o.status, 0);
 	assert_non_null(strstr(o.err, "20 learners, 45 steps, "));
 	assert_null(strstr(o.err, "45 of them connected")); /* some are to wait */
 }
 
-static void a_walk_is_exact_in_every_round(void **state)
+TEST(a_walk_is_exact_in_every_round)
 {
-	(void)state;
 	struct cluster c;
 	char folder[128], trace[256], schedule[256], arguments[640];
 	process_folder(folder, sizeof folder);
@@ -171,8 +168,8 @@ static void a_walk_is_exact_in_every_round(void **state)
 	snprintf(schedule, sizeof schedule, "%s/walk.txt", folder);
 	write_trace(trace);
 	import_trace(trace, schedule);
-	snprintf(arguments, sizeof arguments, "--rounds %d --verify --step-seconds 1 --set hidden=1 --topology %s", WALK_ROUNDS,
-		 schedule);
+	snprintf(arguments, sizeof arguments,
+		 "--rounds %d --verify --step-seconds 1 --set hidden=1 --topology %s", WALK_ROUNDS, schedule);
 	cluster_launch(&c, 600, arguments);
 	cluster_expect_exact(&c, WALK_ROUNDS, true);
 	for (size_t t = 0; t < WALK_ROUNDS; t++)
@@ -181,14 +178,4 @@ static void a_walk_is_exact_in_every_round(void **state)
 		expect_said(&c, " (disconnected) passed after 1 s without a commit: ");
 	cluster_close(&c);
 	process_remove(folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_gate_refuses_waits),	 cmocka_unit_test(a_gate_that_warns_shares),
-		cmocka_unit_test(a_schedule_for_nobody_is_refused), cmocka_unit_test(left_out_learners_come_back),
-		cmocka_unit_test(a_small_change_of_membership_is_said), cmocka_unit_test(a_walk_is_exact_in_every_round),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Every bad configuration is one line that says where and why. A quoted word begins after its quote. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include "common/config/settings.h"
 
@@ -26,10 +27,9 @@ static void expect_set_error(const char *assignment, const char *message)
 	assert_string_equal(error.text, message);
 }
 
-static void gives_defaults(void **state)
+TEST_WITH(gives_defaults, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	assert_int_equal(load(HEAD, &s, NULL), SL_OK);
 	assert_string_equal(s.run, "r");
 	assert_int_equal(s.id, 3);
@@ -41,49 +41,51 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.rounds, 10);
 	assert_int_equal(s.quorum, 0);
 	assert_int_equal(s.p, 0);
-	assert_int_equal(s.sigma, 4);
-	assert_true(s.clip == 16.0);
-	assert_false(s.clamp || s.weight_samples || s.unsafe_reveal);
+	assert_int_equal(s.decimals, 4);
+	assert_true(s.clipping_range == 16.0);
+	assert_false(s.clamp || s.weight_samples || s.unsafe_dump_encoding);
 	assert_int_equal(s.max_weight, 1);
 	assert_int_equal(s.encoding, SL_ENCODING_WEIGHTED);
 	assert_int_equal(s.sharing, SL_SHARING_SHAMIR);
-	assert_int_equal(s.coins, SL_COINS_STREAM);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_PRG);
 	assert_int_equal(s.in_range, SL_RANGE_ROSTER);
-	assert_true(s.straggler_wait == 60 && s.silent_wait == 2 && s.flood_wait == 10 && s.stall_wait == 10);
-	assert_true(s.ready_wait == 60 && s.settle_wait == 10 && s.linger == 30);
+	assert_true(s.straggler_timeout == 60 && s.hello_timeout == 2 && s.agreement_timeout == 10 &&
+		    s.stall_timeout == 10);
+	assert_true(s.prepare_timeout == 60 && s.confirm_timeout == 10 && s.serve_after_end == 30);
 	assert_int_equal(s.trainer, SL_TRAINER_AUTOENCODER);
 	assert_int_equal(s.size, 100000);
-	assert_int_equal(s.split, SL_SPLIT_EVEN);
-	assert_int_equal(s.hidden, 32);
+	assert_int_equal(s.split, SL_SPLIT_IID);
+	assert_int_equal(s.hidden_units, 32);
 	assert_true(s.learning_rate == 0.02);
 	assert_int_equal(s.batch, 10);
 	assert_int_equal(s.epochs, 5);
 	assert_int_equal(s.seed, 1);
 }
 
-static void takes_every_kind(void **state)
+TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
-	assert_int_equal(load(HEAD "p: 17592186044399\nquorum: majority\nclip: 2.5e1\nclip_policy: clamp\n"
-				   "weight: samples\nmax_weight: 6000\nunsafe_reveal: true\nseed: 18446744073709551615\n"
-				   "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\ncoins: os\nin_range: told\n",
-			      &s, NULL),
-			 SL_OK);
+	assert_int_equal(
+		load(HEAD
+		     "p: 17592186044399\nquorum: majority\nclip: 2.5e1\nclip_policy: clamp\n"
+		     "weight: samples\nmax_weight: 6000\nunsafe_reveal: true\nseed: 18446744073709551615\n"
+		     "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\ncoins: os\nin_range: "
+		     "told\n",
+		     &s, NULL),
+		SL_OK);
 	assert_true(s.p == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
-	assert_true(s.quorum == UINT32_MAX && s.clip == 25.0 && s.max_weight == 6000);
-	assert_true(s.clamp && s.weight_samples && s.unsafe_reveal);
+	assert_true(s.quorum == UINT32_MAX && s.clipping_range == 25.0 && s.max_weight == 6000);
+	assert_true(s.clamp && s.weight_samples && s.unsafe_dump_encoding);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
 	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
-	assert_int_equal(s.coins, SL_COINS_OS);
-	assert_int_equal(s.in_range, SL_RANGE_TOLD);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_OS);
+	assert_int_equal(s.in_range, SL_RANGE_CONTROL);
 }
 
-static void paths_follow_the_file(void **state)
+TEST_WITH(paths_follow_the_file, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	mkdir("etc", 0700);
 	folder_put("etc/c.yaml", HEAD "log: log.jsonl\ndata: /srv/mnist\n");
 	assert_int_equal(sl_settings_load("etc/c.yaml", NULL, 0, &s, NULL), SL_OK);
@@ -94,56 +96,61 @@ static void paths_follow_the_file(void **state)
 	assert_string_equal(s.data, "/srv/mnist");
 }
 
-static void overrides_win(void **state)
+TEST_WITH(overrides_win, folder_enter, folder_leave)
 {
 	static const char *const set[] = {"rounds=3", "p=1020431", "rounds=4", "log=-"};
 	static const char *const bad[] = {"sigma=13"};
 	struct sl_settings s;
 	struct sl_error error = {0};
-	(void)state;
 	folder_put("c.yaml", HEAD "rounds: 2\nlog: x\n");
 	assert_int_equal(sl_settings_load("c.yaml", set, 4, &s, &error), SL_OK);
 	assert_int_equal(s.rounds, 4);
 	assert_int_equal(s.p, 1020431);
 	assert_string_equal(s.log, "-");
 	assert_int_equal(sl_settings_load("c.yaml", bad, 1, &s, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text, "--set sigma=13: sigma must be a whole number from 0 to 12, not '13'");
+	assert_string_equal(error.text,
+			    "--set sigma=13: sigma must be a whole number from 0 to 12, not '13'");
 }
 
-static void refuses_keys(void **state)
+TEST_WITH(refuses_keys, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(HEAD "sigmma: 4\n", "c.yaml:6:1: unknown key 'sigmma'; did you mean 'sigma'?");
 	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'");
 	expect_error(HEAD "id: 4\n", "c.yaml:6:1: duplicate key 'id', first given in line 2");
 	expect_error("run: r\n\"run\": s\n", "c.yaml:2:2: duplicate key 'run', first given in line 1");
-	expect_error("id: 3\n", "c.yaml: missing key 'run' (name of the run; learners of different runs never share)");
+	expect_error("id: 3\n",
+		     "c.yaml: missing key 'run' (name of the run; learners of different runs never share)");
 	expect_error("run: r\nid: 3\nidentity: i\nstate: s\n",
 		     "c.yaml: missing key 'roster' (file that lists the learners)");
 }
 
-static void refuses_numbers(void **state)
+TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 {
-	(void)state;
-	expect_error("run: r\nid: 0\n", "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
+	expect_error("run: r\nid: 0\n",
+		     "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
 	expect_error("id: -1\n", "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '-1'");
 	expect_error("id: 4294967296\n",
 		     "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '4294967296'");
-	expect_error("rounds: 10abc\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '10abc'");
-	expect_error("rounds: 1.5\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
+	expect_error("rounds: 10abc\n",
+		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '10abc'");
+	expect_error("rounds: 1.5\n",
+		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
 	expect_error("seed: 18446744073709551616\n", "c.yaml:1:7: seed must be a whole number from 0 to "
 						     "18446744073709551615, not '18446744073709551616'");
 	expect_error("sigma: 13\n", "c.yaml:1:8: sigma must be a whole number from 0 to 12, not '13'");
-	expect_error("clip: 0\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '0'");
-	expect_error("clip: inf\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'inf'");
-	expect_error("clip: nan\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'nan'");
-	expect_error("clip: 1e999\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '1e999'");
+	expect_error("clip: 0\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '0'");
+	expect_error("clip: inf\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'inf'");
+	expect_error("clip: nan\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'nan'");
+	expect_error("clip: 1e999\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '1e999'");
 	expect_error("linger: -1\n", "c.yaml:1:9: linger must be a number from 0 to 86400, not '-1'");
 }
 
-static void refuses_moduli(void **state)
+TEST_WITH(refuses_moduli, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("p: 15\n", "c.yaml:1:4: p: 15 is not a prime");
 	expect_error("p: 2\n", "c.yaml:1:4: p must be auto or a prime, 2 < p < 2^61, not '2'");
 	expect_error("p: 2305843009213693952\n",
@@ -151,63 +158,66 @@ static void refuses_moduli(void **state)
 	expect_error(HEAD "p: 3\n", "c.yaml:2:5: id 3 must be less than p, which is 3");
 }
 
-static void refuses_words(void **state)
+TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("weight: sample\n", "c.yaml:1:9: weight must be one of equal, samples, not 'sample'");
-	expect_error("unsafe_reveal: yes\n", "c.yaml:1:16: unsafe_reveal must be one of false, true, not 'yes'");
-	expect_error("quorum: most\n", "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
-				       "not 'most'");
+	expect_error("unsafe_reveal: yes\n",
+		     "c.yaml:1:16: unsafe_reveal must be one of false, true, not 'yes'");
+	expect_error("quorum: most\n",
+		     "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
+		     "not 'most'");
 	expect_error(HEAD "weight: samples\n",
 		     "c.yaml:6:9: weight: samples needs max_weight, a public bound on any learner's samples");
-	expect_error("sharing: shared\n", "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
+	expect_error("sharing: shared\n",
+		     "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
 	expect_error(HEAD "coins: os\nsharing: seeded\n",
-		     "c.yaml:6:8: sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
+		     "c.yaml:6:8: sharing: seeded sends the keys that coins are drawn from, and coins: os "
+		     "draws them from none");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
-	expect_error("listen: 7400\n", "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
-	expect_error("listen: h:0\n", "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
+	expect_error("listen: 7400\n",
+		     "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error("listen: h:0\n",
+		     "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
 }
 
-static void refuses_shapes(void **state)
+TEST_WITH(refuses_shapes, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("", "c.yaml:1:1: holds no YAML");
 	expect_error("# nothing\n", "c.yaml:1:1: holds no YAML");
 	expect_error("- run\n", "c.yaml:1:1: expected 'key: value' lines");
 	expect_error("id:\n", "c.yaml:1:1: key 'id' has no value");
 	expect_error("run: \"\"\n", "c.yaml:1:1: key 'run' has no value");
 	expect_error("id: [1]\n", "c.yaml:1:5: the value of 'id' must be a single word or number");
-	expect_error("run: &a r\nstate: *a\n", "c.yaml:2:9: the value of 'state' must be a single word or number");
+	expect_error("run: &a r\nstate: *a\n",
+		     "c.yaml:2:9: the value of 'state' must be a single word or number");
 	expect_error("run: \"a\\0b\"\n", "c.yaml:1:7: the value of 'run' must be a single word or number");
 	expect_error("run: r\n---\nid: 3\n", "c.yaml:3:1: a second document; only one is read");
 	expect_error("run: r\n  id: 3\n", "c.yaml:1:6: invalid multiline plain key");
 }
 
-static void refuses_files(void **state)
+TEST_WITH(refuses_files, folder_enter, folder_leave)
 {
 	struct sl_settings s;
 	struct sl_error error = {0};
-	(void)state;
 	assert_int_equal(sl_settings_load("none.yaml", NULL, 0, &s, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, "none.yaml: No such file or directory");
 	assert_int_equal(sl_settings_load(".", NULL, 0, &s, &error), SL_ERR_IO);
 	assert_string_equal(error.text, ".: Is a directory");
 }
 
-static void refuses_a_long_socket(void **state)
+TEST_WITH(refuses_a_long_socket, folder_enter, folder_leave)
 {
 	char text[512], message[512];
-	(void)state;
 	snprintf(text, sizeof text, HEAD "control: /%0*d\n", 120, 0);
 	snprintf(message, sizeof message,
-		 "c.yaml:6:10: the path of the control socket has 121 bytes, and only 107 are possible; set 'control'");
+		 "c.yaml:6:10: the path of the control socket has 121 bytes, and only 107 are possible; set "
+		 "'control'");
 	expect_error(text, message);
 }
 
-static void checks_assignments(void **state)
+TEST_WITH(checks_assignments, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sl_settings_check("hidden=1", NULL), SL_OK);
 	expect_set_error("hiden=1", "--set hiden=1: unknown key 'hiden'; did you mean 'hidden'?");
 	expect_set_error("hidden", "--set hidden: expected KEY=VALUE");
@@ -216,12 +226,11 @@ static void checks_assignments(void **state)
 	expect_set_error("p=9", "--set p=9: p: 9 is not a prime");
 }
 
-static void asks_for_a_majority(void **state)
+TEST_WITH(asks_for_a_majority, folder_enter, folder_leave)
 {
 	struct sl_settings s = {.quorum = 0};
 	struct sl_error error = {0};
 	uint32_t quorum = 0;
-	(void)state;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_OK);
 	assert_int_equal(quorum, 10);
 	s.quorum = UINT32_MAX;
@@ -276,30 +285,15 @@ static size_t count_reference(void)
 	return n;
 }
 
-static void deployed_example_loads(void **state)
+TEST_WITH(deployed_example_loads, folder_enter, folder_leave)
 {
 	struct sl_settings s;
 	struct sl_error error = {0};
 	const char *deployed = SL_SOURCE_ROOT "/deploy/starlingd.yaml";
-	(void)state;
 	if (sl_settings_load(deployed, NULL, 0, &s, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	uncomment(deployed, "all.yaml");
 	if (sl_settings_load("all.yaml", NULL, 0, &s, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	assert_int_equal(count_keys("all.yaml"), count_reference());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(gives_defaults),	    TEST_IN_FOLDER(takes_every_kind),
-		TEST_IN_FOLDER(paths_follow_the_file), TEST_IN_FOLDER(overrides_win),
-		TEST_IN_FOLDER(refuses_keys),	    TEST_IN_FOLDER(refuses_numbers),
-		TEST_IN_FOLDER(refuses_moduli),	    TEST_IN_FOLDER(refuses_words),
-		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(refuses_files),
-		TEST_IN_FOLDER(refuses_a_long_socket), TEST_IN_FOLDER(checks_assignments),
-		TEST_IN_FOLDER(asks_for_a_majority),   TEST_IN_FOLDER(deployed_example_loads),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

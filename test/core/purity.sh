@@ -13,7 +13,7 @@ for archive; do
 		grep -vE '^(__assert_fail|abort|__stack_chk_fail|_GLOBAL_OFFSET_TABLE_)$' |
 		grep -vE '^__cpu_(model|indicator_init)$' | # which instructions there are
 		grep -vE '^__(asan|ubsan|sanitizer|gcov|llvm|udiv|umod|div|mod|mul|popcount)[a-z0-9_]*$' || true)
-	bad=$bad$(echo "$found" | grep -xE 'sl_fail|sl_fail_wrap' || true) # they format: not for core and math
+	bad=$bad$(echo "$found" | grep -xE 'sl_err_set|sl_err_wrap' || true) # they format: not for core and math
 	[ -z "$bad" ] || { echo "$archive must not use:"; echo "$bad"; status=1; }
 done
 exit $status

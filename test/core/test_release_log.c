@@ -1,17 +1,14 @@
 /* What a fence says, and the two rules that follow from fences (protocol 6), case by case. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "common/protocol/release_log.h"
+#include "test/lib/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void fence_covers(void **state)
+TEST(abort_covers)
 {
-	(void)state;
 	static const struct {
 		sl_attempt up_to, released[3];
 		uint32_t count;
@@ -38,33 +35,31 @@ static void fence_covers(void **state)
 		{SL_ATTEMPTS_MAX, {0}, 0, SL_ATTEMPTS_MAX, true},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct sl_fence fence = {.a = cases[i].up_to, .count = cases[i].count};
-		memcpy(fence.released, cases[i].released, sizeof cases[i].released);
-		if (sl_fence_covers(&fence, cases[i].a) != cases[i].covers)
+		struct sl_abort abort_record = {.a = cases[i].up_to, .count = cases[i].count};
+		memcpy(abort_record.released, cases[i].released, sizeof cases[i].released);
+		if (sl_release_log_covers(&abort_record, cases[i].a) != cases[i].covers)
 			fail_msg("case %zu", i);
 	}
 }
 
-static void all_of_the_list_counts(void **state)
+TEST(all_of_the_list_counts)
 {
-	(void)state;
-	struct sl_fence fence = {.a = 2 * SL_RELEASED_MAX, .count = SL_RELEASED_MAX};
+	struct sl_abort abort_record = {.a = 2 * SL_RELEASED_MAX, .count = SL_RELEASED_MAX};
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
-		fence.released[i] = 2 * (i + 1);
-	for (sl_attempt a = 1; a <= fence.a; a++)
-		assert_int_equal(sl_fence_covers(&fence, a), a % 2 == 1);
+		abort_record.released[i] = 2 * (i + 1);
+	for (sl_attempt a = 1; a <= abort_record.a; a++)
+		assert_int_equal(sl_release_log_covers(&abort_record, a), a % 2 == 1);
 }
 
 /* Who of a roster of up to 128 has fenced, as a bit set of two words. */
-struct fenced {
+struct aborted {
 	uint64_t set[2];
 };
 
-static void rule_a(void **state)
+TEST(rule_a)
 {
-	(void)state;
 	static const struct {
-		struct fenced fenced;
+		struct aborted aborted;
 		size_t words;
 		bool may;
 	} cases[] = {
@@ -78,26 +73,26 @@ static void rule_a(void **state)
 		{{{0, 1}}, 1, false}, /* not of this roster */
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct fenced fenced = cases[i].fenced;
-		if (sl_may_go_on(&(struct sl_used){.a = 1, .fenced = fenced.set}, cases[i].words) != cases[i].may)
+		struct aborted aborted = cases[i].aborted;
+		if (sl_release_log_may_proceed(&(struct sl_used){.a = 1, .aborted = aborted.set},
+					       cases[i].words) != cases[i].may)
 			fail_msg("case %zu", i);
 	}
 }
 
 /* The models of two draws, 4 and 5: whether 4 may be used again. */
-static void rule_b(void **state)
+TEST(rule_b)
 {
-	(void)state;
 	static const struct {
 		uint32_t count;
 		struct {
 			uint64_t draw;
-			struct fenced fenced;
+			struct aborted aborted;
 		} used[3];
 		uint64_t c;
 		bool may;
 	} cases[] = {
-		{0, {{0}}, 1, true}, /* never released: always */
+		{0, {{0}}, 1, true},	    /* never released: always */
 		{0, {{4, {{0}}}}, 1, true}, /* what stands beyond the count is of no attempt */
 		{1, {{4, {{0}}}}, 1, false},
 		{1, {{4, {{1}}}}, 1, false}, /* c: all of them may be colluders */
@@ -122,24 +117,14 @@ static void rule_b(void **state)
 		{3, {{3, {{0}}}, {5, {{0}}}, {4, {{3}}}}, 1, true},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct fenced fenced[3];
-		struct sl_ledger ledger = {.count = cases[i].count};
+		struct aborted aborted[3];
+		struct sl_release_log release_log = {.count = cases[i].count};
 		for (uint32_t k = 0; k < 3; k++) {
-			fenced[k] = cases[i].used[k].fenced;
-			ledger.used[k] = (struct sl_used){.a = k + 1, .draw = cases[i].used[k].draw, .fenced = fenced[k].set};
+			aborted[k] = cases[i].used[k].aborted;
+			release_log.used[k] = (struct sl_used){
+				.a = k + 1, .draw = cases[i].used[k].draw, .aborted = aborted[k].set};
 		}
-		if (sl_may_reuse(&ledger, 4, cases[i].c, 2) != cases[i].may)
+		if (sl_release_log_may_reuse(&release_log, 4, cases[i].c, 2) != cases[i].may)
 			fail_msg("case %zu", i);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fence_covers),
-		cmocka_unit_test(all_of_the_list_counts),
-		cmocka_unit_test(rule_a),
-		cmocka_unit_test(rule_b),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
-/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5, FREEZE). */
-#include <setjmp.h>
-#include <stdarg.h>
+/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5,
+ * AGREE). */
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 /* What learner 3, of four that all know each other, says otherwise than the rest. */
 struct said {
@@ -17,10 +15,12 @@ struct said {
 	bool late; /* its link state is the last to come */
 };
 
-static void tell_state(struct puppet *p, sl_id id, const struct said *said)
+static void tell_state(struct driver *p, sl_id id, const struct said *said)
 {
-	static const sl_id others[5][4] = {[2] = {1, 3, 4}, [3] = {1, 2, 4}, [4] = {1, 2, 3}}, less[5][3] = {[2] = {1, 4}, [4] = {1, 2}};
-	struct sl_message m = link_state_of(p, id, said->a, id == 3 && said->without != 0 ? less[said->without] : others[id]);
+	static const sl_id others[5][4] = {[2] = {1, 3, 4}, [3] = {1, 2, 4}, [4] = {1, 2, 3}},
+			   less[5][3] = {[2] = {1, 4}, [4] = {1, 2}};
+	struct sl_message m = link_state_of(p, id, said->a,
+					    id == 3 && said->without != 0 ? less[said->without] : others[id]);
 	m.link_state.incarnation = id == 3 ? said->incarnation : 1;
 	m.link_state.parameters.k = id == 3 ? said->k : m.link_state.parameters.k;
 	tell_message(p, 4, &m);
@@ -28,10 +28,10 @@ static void tell_state(struct puppet *p, sl_id id, const struct said *said)
 
 static void h_of(struct said said, uint8_t h[static SL_HASH_BYTES])
 {
-	struct puppet *p = puppet_new(4, 4);
+	struct driver *p = driver_new(4, 4);
 	for (sl_id id = 2; id <= 4; id++) {
 		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_STANDING_READY);
+		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
 	}
 	for (sl_id id = 2; id <= 4; id++)
 		if (id != 3 || !said.late)
@@ -41,7 +41,7 @@ static void h_of(struct said said, uint8_t h[static SL_HASH_BYTES])
 		tell_state(p, 3, &said);
 	assert_non_null(p->view);
 	memcpy(h, p->view->h, SL_HASH_BYTES);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 static const struct said usual = {.incarnation = 1, .k = 3, .a = 1};
@@ -59,17 +59,15 @@ static void expect_another(struct said said)
 	expect_differ(usual, said);
 }
 
-static void test_another_start(void **state)
+TEST(test_another_start)
 {
-	(void)state;
 	struct said said = usual;
 	said.incarnation = 2; /* what it promised in its last life is not promised in this one */
 	expect_another(said);
 }
 
-static void test_other_edges(void **state)
+TEST(test_other_edges)
 {
-	(void)state;
 	struct said without_2 = usual, without_4 = usual;
 	without_2.without = 2;
 	without_4.without = 4;
@@ -77,39 +75,26 @@ static void test_other_edges(void **state)
 	expect_differ(without_2, without_4); /* as many */
 }
 
-static void test_another_attempt(void **state)
+TEST(test_another_attempt)
 {
-	(void)state;
 	struct said said = usual;
 	said.a = 2;
 	expect_another(said);
 }
 
-static void test_other_parameters(void **state)
+TEST(test_other_parameters)
 {
-	(void)state;
 	struct said said = usual;
 	said.k = 4;
 	expect_another(said);
 }
 
-static void test_the_same(void **state)
+TEST(test_the_same)
 {
-	(void)state;
 	uint8_t h[SL_HASH_BYTES], of_usual[SL_HASH_BYTES];
 	struct said said = usual;
 	said.late = true;
 	h_of(usual, of_usual);
 	h_of(said, h);
 	assert_memory_equal(h, of_usual, sizeof h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_another_start),	cmocka_unit_test(test_other_edges),
-		cmocka_unit_test(test_another_attempt), cmocka_unit_test(test_other_parameters),
-		cmocka_unit_test(test_the_same),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* Every kernel of every instruction set that this machine has, against plain C: the same bits, and nothing written or read
- * beyond the vectors (the sanitizers see the reads).
+/* Every kernel of every instruction set that this machine has, against plain C: the same bits, and nothing
+ * written or read beyond the vectors (the sanitizers see the reads).
  */
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include <sodium.h>
 
@@ -9,10 +10,10 @@
 #include "common/field/kernels.h"
 #include "common/field/kernels/table.h"
 
-#define MOST 600u   /* elements */
-#define SHORT 67u   /* every length up to this */
-#define ROWS 101u   /* terms of a dot, neighbours */
-#define GUARD 16u   /* elements behind a vector that stay as they are */
+#define MOST 600u /* elements */
+#define SHORT 67u /* every length up to this */
+#define ROWS 101u /* terms of a dot, neighbours */
+#define GUARD 16u /* elements behind a vector that stay as they are */
 
 static const uint64_t primes[] = {3,
 				  5,
@@ -52,24 +53,59 @@ static size_t next_length(size_t n)
 {
 	return n < SHORT ? n + 1 : 2 * n - 11;
 }
-#define EACH_LENGTH(n) size_t n = 0; n <= MOST; n = next_length(n)
+#define EACH_LENGTH(n)                                                                                       \
+	size_t n = 0;                                                                                        \
+	n <= MOST;                                                                                           \
+	n = next_length(n)
 
 static void fail_at(const char *kernel, uint64_t p, size_t n)
 {
 	fail_msg("%s of %s differs at p = %llu, n = %zu", kernel, tried->name, (unsigned long long)p, n);
 }
 
-/* --- coins --- */
+/* Choose the kernels of `name`, or skip the case on a machine without them. */
+static void try_kernels(const char *name)
+{
+	if (sl_kernels_choose(name) != SL_OK) {
+		print_message("this machine has no %s\n", name);
+		skip();
+	}
+	tried = sl_kernels();
+}
 
-static void stream(void **state)
+/* Define a case that runs with each set of kernels. */
+#define TEST_EACH_SET(name)                                                                                  \
+	static void name(void);                                                                              \
+	TEST(name##_avx2)                                                                                    \
+	{                                                                                                    \
+		try_kernels("avx2");                                                                         \
+		name();                                                                                      \
+	}                                                                                                    \
+	TEST(name##_avx512)                                                                                  \
+	{                                                                                                    \
+		try_kernels("avx512");                                                                       \
+		name();                                                                                      \
+	}                                                                                                    \
+	static void name(void)
+
+static int prepare_the_file(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare_the_file, NULL)
+
+/* --- coins --- */
+
+TEST_EACH_SET(stream)
+{
 	static uint8_t want[64 * 71], got[64 * 71 + 8];
 	uint8_t key[SL_KEY_BYTES];
 	uint64_t seed = 1;
 	for (size_t i = 0; i < sizeof key; i++)
 		key[i] = (uint8_t)any64(&seed);
-	static const uint64_t firsts[] = {0, 1, UINT32_MAX - 40, UINT32_MAX, UINT64_C(7) << 32, UINT64_MAX - 200};
+	static const uint64_t firsts[] = {
+		0, 1, UINT32_MAX - 40, UINT32_MAX, UINT64_C(7) << 32, UINT64_MAX - 200};
 	for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
 		for (size_t blocks = 0; blocks <= 70; blocks++) {
 			size_t skew = blocks % 8;
@@ -93,18 +129,19 @@ static void any_candidates(uint8_t *packed, size_t count, const struct sl_field 
 	}
 }
 
-static void sift(void **state)
+TEST_EACH_SET(sift)
 {
-	(void)state;
 	uint64_t want[MOST], got[MOST + GUARD], seed = 2;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint8_t *packed = malloc(n * field.bytes + 1); /* of that size, so that reading on is seen */
+			uint8_t *packed =
+				malloc(n * field.bytes + 1); /* of that size, so that reading on is seen */
 			any_candidates(packed + 1, n, &field, &seed);
 			memset(got, 0x33, sizeof got);
 			size_t kept = plain->sift(&field, packed + 1, n, want);
-			if (tried->sift(&field, packed + 1, n, got) != kept || memcmp(got, want, kept * sizeof *got) != 0)
+			if (tried->sift(&field, packed + 1, n, got) != kept ||
+			    memcmp(got, want, kept * sizeof *got) != 0)
 				fail_at("sift", primes[i], n);
 			for (size_t l = n; l < n + GUARD; l++)
 				assert_true(got[l] == UINT64_C(0x3333333333333333));
@@ -132,9 +169,8 @@ static void compare_pairwise(const char *name, pairwise want_of, pairwise got_of
 		}
 }
 
-static void add_and_subtract(void **state)
+TEST_EACH_SET(add_and_subtract)
 {
-	(void)state;
 	compare_pairwise("add", plain->add, tried->add);
 	compare_pairwise("subtract", plain->subtract, tried->subtract);
 }
@@ -142,14 +178,13 @@ static void add_and_subtract(void **state)
 /* Sums that are not reduced, up to the greatest. */
 static void any_sums(uint64_t *v, size_t count, const struct sl_field *field, uint64_t *seed)
 {
-	uint64_t most = sl_rows_lazy(field) * (field->p - 1);
+	uint64_t most = sl_kernels_rows_lazy(field) * (field->p - 1);
 	for (size_t l = 0; l < count; l++)
 		v[l] = any64(seed) % 3 == 0 ? most : any64(seed) % most;
 }
 
-static void multiply(void **state)
+TEST_EACH_SET(multiply)
 {
-	(void)state;
 	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], w, seed = 4;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n))
@@ -166,9 +201,8 @@ static void multiply(void **state)
 			}
 }
 
-static void multiply_in_place(void **state)
+TEST_EACH_SET(multiply_in_place)
 {
-	(void)state;
 	uint64_t want[MOST], got[MOST], seed = 5;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
@@ -217,11 +251,13 @@ static void products_free(struct products *d)
 	free(d->prepared);
 }
 
-static void run_dot(const struct sl_kernels *kernels, struct products *d, uint32_t points, size_t n, uint64_t *const *out)
+static void run_dot(const struct sl_kernels *kernels, struct products *d, uint32_t points, size_t n,
+		    uint64_t *const *out)
 {
 	struct sl_dot dot = {&d->field, points, d->terms, d->prepared, d->first, d->rows, d->stride, n};
 	for (uint32_t r = 0; r < points; r++)
-		kernels->prepare(&d->field, d->weights + r * d->terms, d->terms, d->prepared + r * SL_DOT_WORDS * d->terms);
+		kernels->prepare(&d->field, d->weights + r * d->terms, d->terms,
+				 d->prepared + r * SL_DOT_WORDS * d->terms);
 	kernels->dot(&dot, out);
 }
 
@@ -239,9 +275,8 @@ static void compare_dot(struct products *d, uint32_t points, size_t n)
 	}
 }
 
-static void dot(void **state)
+TEST_EACH_SET(dot)
 {
-	(void)state;
 	uint64_t seed = 6;
 	for (size_t i = 0; i < PRIMES; i++) {
 		for (uint32_t terms = 2; terms <= ROWS; terms++) {
@@ -257,9 +292,8 @@ static void dot(void **state)
 }
 
 /* As many of the greatest products as there can be. */
-static void dot_of_the_greatest(void **state)
+TEST_EACH_SET(dot_of_the_greatest)
 {
-	(void)state;
 	uint64_t seed = 7;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct products d = products_of(primes[i], SL_LEARNERS_MAX, 9, &seed);
@@ -282,14 +316,15 @@ struct rows {
 	const uint8_t *row[ROWS];
 };
 
-static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t count, size_t n, uint64_t *seed)
+static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t count, size_t n,
+		      uint64_t *seed)
 {
 	uint64_t v[MOST];
 	for (uint32_t r = 0; r < count; r++) {
 		rows->memory[r] = malloc(n * field->bytes + 1);
 		rows->row[r] = rows->memory[r] + 1;
 		any_elements(v, n, field->p, seed);
-		sl_pack(rows->memory[r] + 1, v, n, field->bytes);
+		sl_bytes_pack(rows->memory[r] + 1, v, n, field->bytes);
 	}
 }
 
@@ -299,15 +334,15 @@ static void rows_close(struct rows *rows, uint32_t count)
 		free(rows->memory[r]);
 }
 
-static void gather(void **state)
+TEST_EACH_SET(gather)
 {
-	(void)state;
 	uint64_t want[MOST], got[MOST + GUARD], seed = 8;
 	struct rows rows;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (size_t n = 0; n <= 200; n = next_length(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint32_t most = sl_rows_lazy(&field) < ROWS ? sl_rows_lazy(&field) : ROWS;
+			uint32_t most =
+				sl_kernels_rows_lazy(&field) < ROWS ? sl_kernels_rows_lazy(&field) : ROWS;
 			uint32_t count = 1 + (uint32_t)(any64(&seed) % most);
 			size_t at = n / 3;
 			rows_open(&rows, &field, count, n, &seed);
@@ -323,9 +358,8 @@ static void gather(void **state)
 }
 
 /* With elements and without, one that is too large included. */
-static void take_and_greatest(void **state)
+TEST_EACH_SET(take_and_greatest)
 {
-	(void)state;
 	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], seed = 9;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
@@ -336,7 +370,7 @@ static void take_and_greatest(void **state)
 			any_elements(v, n, primes[i], &seed);
 			if (wrong)
 				v[any64(&seed) % n] = UINT64_MAX >> (64 - 8 * field.bytes);
-			sl_pack(packed + 1, v, n, field.bytes);
+			sl_bytes_pack(packed + 1, v, n, field.bytes);
 			memcpy(got, want, sizeof got);
 			uint64_t most = plain->greatest(&field, packed + 1, n);
 			assert_true(tried->greatest(&field, packed + 1, n) == most);
@@ -386,7 +420,7 @@ static void compare_mix(uint32_t degree, size_t n, uint32_t divisor_most, uint64
 		uint32_t mine = d[any64(seed) % 3];
 		memory[r] = malloc(8 * n + 1);
 		states[r] = memory[r] + 1;
-		sl_divisor_init(&divisors[r], mine);
+		sl_metropolis_divisor_init(&divisors[r], mine);
 		for (size_t l = 0; l < n; l++) {
 			int64_t x = any64(seed) % 2 ? any_state(mine, seed) : want[l] / mine * mine;
 			memcpy(memory[r] + 1 + 8 * l, &x, sizeof x);
@@ -400,9 +434,8 @@ static void compare_mix(uint32_t degree, size_t n, uint32_t divisor_most, uint64
 		free(memory[r]);
 }
 
-static void mix(void **state)
+TEST_EACH_SET(mix)
 {
-	(void)state;
 	uint64_t seed = 10;
 	static const uint32_t most[] = {5, 101, 1023, 2000, (1u << 20) - 1};
 	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -414,15 +447,19 @@ static void mix(void **state)
 }
 
 /* Every divisor, around its multiples, at both ends. */
-static void mix_divisors(void **state)
+TEST_EACH_SET(mix_divisors)
 {
-	(void)state;
 	enum { STATES = 24 };
 	for (uint32_t d = 2; d <= 2100; d++) {
 		struct sl_divisor divisor;
 		int64_t top = (INT64_C(1) << 62) - 1, x[STATES], want[STATES] = {0}, got[STATES] = {0};
-		int64_t around[] = {0, d, top / d * d, top - top % d - d, (INT64_C(1) << 31) / d * d, (INT64_C(1) << 52) / d * d};
-		sl_divisor_init(&divisor, d);
+		int64_t around[] = {0,
+				    d,
+				    top / d * d,
+				    top - top % d - d,
+				    (INT64_C(1) << 31) / d * d,
+				    (INT64_C(1) << 52) / d * d};
+		sl_metropolis_divisor_init(&divisor, d);
 		for (size_t l = 0; l < STATES; l++) {
 			int64_t y = around[l / 4] + (int64_t)(l % 4) - 1; /* one below to two above */
 			x[l] = y < 0 ? 0 : y > top ? top : y;
@@ -442,9 +479,8 @@ static void mix_divisors(void **state)
 
 /* --- choosing --- */
 
-static void choosing(void **state)
+TEST(choosing)
 {
-	(void)state;
 	assert_int_equal(sl_kernels_choose("avx1024"), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_kernels_choose(""), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_kernels_choose("portable"), SL_OK);
@@ -454,30 +490,4 @@ static void choosing(void **state)
 	const char *best = sl_kernels_name();
 	assert_int_equal(sl_kernels_choose(best), SL_OK);
 	assert_string_equal(sl_kernels_name(), best);
-}
-
-static int run_set(const char *name)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stream),	 cmocka_unit_test(sift),
-		cmocka_unit_test(add_and_subtract), cmocka_unit_test(multiply),
-		cmocka_unit_test(multiply_in_place), cmocka_unit_test(dot),
-		cmocka_unit_test(dot_of_the_greatest), cmocka_unit_test(gather),
-		cmocka_unit_test(take_and_greatest), cmocka_unit_test(mix),
-		cmocka_unit_test(mix_divisors),
-	};
-	if (sl_kernels_choose(name) != SL_OK) {
-		print_message("this machine has no %s\n", name);
-		return 0;
-	}
-	tried = sl_kernels();
-	return _cmocka_run_group_tests(name, tests, sizeof tests / sizeof *tests, NULL, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(choosing)};
-	if (sodium_init() < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL) + run_set("avx2") + run_set("avx512");
 }

@@ -1,4 +1,5 @@
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include <stdio.h>
 
@@ -13,10 +14,10 @@ static struct sl_graph graph;
 /* The graph of step `step`, sorted edges a < b checked. */
 static void generate(const char *text, uint32_t n, uint64_t seed, uint32_t step)
 {
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error;
 	sl_arena_reset(&arena, 0);
-	if (sl_topology_parse(text, n, &topology, &error) != SL_OK)
+	if (sl_family_parse(text, n, &topology, &error) != SL_OK)
 		fail_msg("%s on %u: %s", text, n, error);
 	assert_null(error);
 	assert_int_equal(sl_generate(&topology, n, seed, step, edges, EDGES_MOST, &count, &arena), SL_OK);
@@ -32,14 +33,15 @@ static void generate(const char *text, uint32_t n, uint64_t seed, uint32_t step)
 static void expect(uint32_t edge_count, uint32_t least, uint32_t most)
 {
 	assert_int_equal(count, edge_count);
-	assert_int_equal(sl_degree_min(&graph), least);
-	assert_int_equal(sl_degree_max(&graph), most);
-	assert_int_equal(sl_components(&graph, NULL, &arena), 1);
+	assert_int_equal(sl_graph_degree_min(&graph), least);
+	assert_int_equal(sl_graph_degree_max(&graph), most);
+	assert_int_equal(sl_graph_components(&graph, NULL, &arena), 1);
 }
 
-static void plain_families(void **state)
+TEST_SETUP(open_arena, close_arena)
+
+TEST(plain_families)
 {
-	(void)state;
 	generate("complete", 10, 0, 0);
 	expect(45, 9, 9);
 	generate("ring", 10, 0, 0);
@@ -50,7 +52,7 @@ static void plain_families(void **state)
 	expect(9, 1, 2);
 	generate("star", 10, 0, 0);
 	expect(9, 1, 9);
-	assert_int_equal(sl_degree(&graph, 0), 9);
+	assert_int_equal(sl_graph_degree(&graph, 0), 9);
 	generate("grid", 9, 0, 0);
 	expect(12, 2, 4);
 	generate("grid", 8, 0, 0); /* the last row is short: 3 + 3 + 2 */
@@ -63,9 +65,8 @@ static void plain_families(void **state)
 	expect(21, 6, 6);
 }
 
-static void papers_neighbours(void **state)
+TEST(papers_neighbours)
 {
-	(void)state;
 	generate("neighbours:40", 100, 0, 0);
 	expect(2000, 40, 40);
 	generate("neighbours:20", 100, 0, 0);
@@ -76,7 +77,7 @@ static void papers_neighbours(void **state)
 	expect(500, 10, 10);
 	for (uint32_t n = 2; n < 60; n++) { /* the default always exists and is connected */
 		generate("neighbours", n, 0, 0);
-		assert_int_equal(sl_components(&graph, NULL, &arena), 1);
+		assert_int_equal(sl_graph_components(&graph, NULL, &arena), 1);
 	}
 }
 
@@ -90,9 +91,8 @@ static void one_regular(uint32_t n, uint32_t d)
 	}
 }
 
-static void regular(void **state)
+TEST(regular)
 {
-	(void)state;
 	for (uint32_t n = 3; n <= 12; n++)
 		for (uint32_t d = 2; d < n; d++)
 			if (n * d % 2 == 0)
@@ -113,9 +113,8 @@ static void regular(void **state)
 }
 
 /* The circulant it starts from has 4-cycles everywhere; after the switches few edges are short. */
-static void regular_is_random(void **state)
+TEST(regular_is_random)
 {
-	(void)state;
 	size_t near = 0;
 	generate("regular:4", 1000, 5, 0);
 	for (size_t e = 0; e < count; e++)
@@ -123,9 +122,8 @@ static void regular_is_random(void **state)
 	assert_true(near < 40);
 }
 
-static void steps_and_seeds(void **state)
+TEST(steps_and_seeds)
 {
-	(void)state;
 	static const char *const drawn[] = {"regular:4", "geometric:0.3", "regular:2"};
 	for (size_t i = 0; i < 3; i++) {
 		const uint64_t seeds[] = {1, 1, 2, 1};
@@ -143,9 +141,8 @@ static void steps_and_seeds(void **state)
 }
 
 /* Known edges of a geometric step: a change of the generator would change everybody's experiments. */
-static void geometric_moves_a_little(void **state)
+TEST(geometric_moves_a_little)
 {
-	(void)state;
 	size_t common = 0, first;
 	generate("geometric:0.35", 60, 3, 10);
 	memcpy(again, edges, (first = count) * sizeof *edges);
@@ -161,15 +158,14 @@ static void geometric_moves_a_little(void **state)
 
 static void refused(const char *text, uint32_t n)
 {
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error = NULL;
-	if (sl_topology_parse(text, n, &topology, &error) != SL_ERR_INVALID || error == NULL)
+	if (sl_family_parse(text, n, &topology, &error) != SL_ERR_INVALID || error == NULL)
 		fail_msg("%s on %u was not refused", text, n);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	static const char *const never[] = {"",
 					    "rings",
 					    "ring:3",
@@ -195,26 +191,15 @@ static void refusals(void **state)
 	refused("regular:3", 9);
 	refused("complete", 1);
 	refused("nearest", 2);
-	struct sl_topology topology = {SL_TOPOLOGY_REGULAR, 3};
+	struct sl_family topology = {SL_FAMILY_REGULAR, 3};
 	assert_int_equal(sl_generate(&topology, 9, 0, 0, edges, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
-	topology.kind = SL_TOPOLOGY_COMPLETE;
+	topology.kind = SL_FAMILY_COMPLETE;
 	assert_int_equal(sl_generate(&topology, 10, 0, 0, edges, 44, &count, &arena), SL_ERR_FULL);
-	topology = (struct sl_topology){SL_TOPOLOGY_REGULAR, 4};
+	topology = (struct sl_family){SL_FAMILY_REGULAR, 4};
 	struct sl_arena tiny = {.base = arena.base, .size = 256};
 	assert_int_equal(sl_generate(&topology, 100, 0, 0, edges, EDGES_MOST, &count, &tiny), SL_ERR_NOMEM);
 	size_t lines = 0;
-	while (sl_topology_help()[lines] != NULL)
+	while (sl_family_help()[lines] != NULL)
 		lines++;
-	assert_int_equal(lines, SL_TOPOLOGY_GEOMETRIC + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_families),  cmocka_unit_test(papers_neighbours),
-		cmocka_unit_test(regular),	   cmocka_unit_test(regular_is_random),
-		cmocka_unit_test(steps_and_seeds), cmocka_unit_test(geometric_moves_a_little),
-		cmocka_unit_test(refusals),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
+	assert_int_equal(lines, SL_FAMILY_GEOMETRIC + 1);
 }

@@ -1,6 +1,7 @@
 /* The autoencoder: its gradient against finite differences of a loss written down anew in doubles, and the
  * trainer. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -101,15 +102,13 @@ static void expect_gradient(uint32_t h)
 	free(doubled);
 }
 
-static void gradient_of_relu_and_cross_entropy(void **state)
+TEST(gradient_of_relu_and_cross_entropy)
 {
-	(void)state;
 	expect_gradient(5);
 }
 
-static void gradient_of_tanh_and_squared_error(void **state)
+TEST(gradient_of_tanh_and_squared_error)
 {
-	(void)state;
 	expect_gradient(1);
 }
 
@@ -117,7 +116,8 @@ static void gradient_of_tanh_and_squared_error(void **state)
 
 static struct sl_settings settings_small(const char *data)
 {
-	struct sl_settings s = {.hidden = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
+	struct sl_settings s = {
+		.hidden_units = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
 	strcpy(s.data, data);
 	return s;
 }
@@ -126,7 +126,7 @@ static struct sl_trainer *open_trainer(const struct sl_settings *s, uint32_t ran
 {
 	struct sl_trainer *trainer;
 	struct sl_error error = {0};
-	int rc = sl_autoencoder_open(s, rank, learners, &trainer, &error);
+	int rc = sl_autoencoder_trainer_open(s, rank, learners, &trainer, &error);
 	if (rc != SL_OK)
 		fail_msg("%s", error.text);
 	return trainer;
@@ -162,9 +162,8 @@ static double evaluate(struct sl_trainer *trainer, const float *model)
 	return mse;
 }
 
-static void one_seed_one_initial_model(void **state)
+TEST(one_seed_one_initial_model)
 {
-	(void)state;
 	struct sl_settings s = settings_small("digits"), other = s;
 	other.seed = 4;
 	struct sl_trainer *a = open_trainer(&s, 0, 90), *b = open_trainer(&s, 89, 90);
@@ -182,9 +181,8 @@ static void one_seed_one_initial_model(void **state)
 	c->ops->close(c);
 }
 
-static void another_draw_another_model(void **state)
+TEST(another_draw_another_model)
 {
-	(void)state;
 	struct sl_settings s = settings_small("digits");
 	struct sl_trainer *t = open_trainer(&s, 5, 90);
 	size_t bytes = t->ops->parameters(t) * sizeof(float);
@@ -201,12 +199,11 @@ static void another_draw_another_model(void **state)
 }
 
 /* Both recipes lower the loss and the held-out error; a last batch that is not full is trained on too. */
-static void training_learns(void **state)
+TEST(training_learns)
 {
-	(void)state;
 	for (uint32_t h = 1; h <= 8; h += 7) {
 		struct sl_settings s = settings_small("digits");
-		s.hidden = h;
+		s.hidden_units = h;
 		s.batch = 7;
 		struct sl_trainer *t = open_trainer(&s, 0, 18);
 		float *model = initial(t);
@@ -218,9 +215,8 @@ static void training_learns(void **state)
 	}
 }
 
-static void stops_when_told(void **state)
+TEST(stops_when_told)
 {
-	(void)state;
 	struct sl_settings s = settings_small("digits");
 	struct sl_trainer *t = open_trainer(&s, 0, 90);
 	float *model = initial(t);
@@ -234,11 +230,10 @@ static void stops_when_told(void **state)
 	t->ops->close(t);
 }
 
-static void divergence_is_an_error(void **state)
+TEST(divergence_is_an_error)
 {
-	(void)state;
 	struct sl_settings s = settings_small("digits");
-	s.hidden = 1;
+	s.hidden_units = 1;
 	s.learning_rate = 1000;
 	struct sl_trainer *t = open_trainer(&s, 0, 90);
 	float *model = initial(t);
@@ -250,16 +245,16 @@ static void divergence_is_an_error(void **state)
 	t->ops->close(t);
 }
 
-static void bad_settings_are_refused(void **state)
+TEST_WITH(bad_settings_are_refused, folder_setup, folder_teardown)
 {
 	struct sl_settings s = settings_small("digits");
 	struct sl_trainer *t;
 	struct sl_error error = {0};
-	s.hidden = 0;
-	assert_int_equal(sl_autoencoder_open(&s, 0, 2, &t, &error), SL_ERR_RANGE);
+	s.hidden_units = 0;
+	assert_int_equal(sl_autoencoder_trainer_open(&s, 0, 2, &t, &error), SL_ERR_RANGE);
 	assert_null(t);
 	s = settings_small(*state);
-	assert_int_equal(sl_autoencoder_open(&s, 0, 2, &t, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_autoencoder_trainer_open(&s, 0, 2, &t, &error), SL_ERR_NOTFOUND);
 	assert_null(t);
 }
 
@@ -268,7 +263,7 @@ static double federate(const char *data, uint32_t learners, uint32_t rounds)
 {
 	struct sl_settings s = settings_small(data);
 	struct sl_trainer *t[10];
-	s.hidden = 16;
+	s.hidden_units = 16;
 	for (uint32_t r = 0; r < learners; r++)
 		t[r] = open_trainer(&s, r, learners);
 	size_t n = t[0]->ops->parameters(t[0]);
@@ -296,31 +291,12 @@ static double federate(const char *data, uint32_t learners, uint32_t rounds)
 	return mse;
 }
 
-static void a_federation_learns_digits(void **state)
+TEST(a_federation_learns_digits)
 {
-	(void)state;
 	assert_true(federate("digits", 5, 3) < 0.04);
 }
 
-static void a_federation_learns_mnist(void **state)
+TEST(a_federation_learns_mnist)
 {
-	(void)state;
 	assert_true(federate(mnist_folder(), 5, 8) < 0.05);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(gradient_of_relu_and_cross_entropy),
-		cmocka_unit_test(gradient_of_tanh_and_squared_error),
-		cmocka_unit_test(one_seed_one_initial_model),
-		cmocka_unit_test(another_draw_another_model),
-		cmocka_unit_test(training_learns),
-		cmocka_unit_test(stops_when_told),
-		cmocka_unit_test(divergence_is_an_error),
-		cmocka_unit_test_setup_teardown(bad_settings_are_refused, folder_setup, folder_teardown),
-		cmocka_unit_test(a_federation_learns_digits),
-		cmocka_unit_test(a_federation_learns_mnist),
-	};
-	return cmocka_run_group_tests_name("autoencoder", tests, NULL, NULL);
 }

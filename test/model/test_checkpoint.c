@@ -1,5 +1,6 @@
 /* Checkpoints: the exact bytes, the round trip, and every kind of damage. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -39,15 +40,16 @@ static int latest(const char *folder, size_t n, struct sl_checkpoint *c, struct 
 	return sl_checkpoint_latest(folder, "a", n, c, model, error);
 }
 
-static void the_exact_bytes(void **state)
+TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
 {
-	static const char header[] = "{\"__metadata__\":{\"checksum\":"
-				     "\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
-				     "\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
-				     "\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
-				     "\"a\",\"shapes\":\"3\","
-				     "\"total_weight\":\"18446744073709551615\"},"
-				     "\"model\":{\"data_offsets\":[0,12],\"dtype\":\"F32\",\"shape\":[3]}}";
+	static const char header[] =
+		"{\"__metadata__\":{\"checksum\":"
+		"\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
+		"\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
+		"\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
+		"\"a\",\"shapes\":\"3\","
+		"\"total_weight\":\"18446744073709551615\"},"
+		"\"model\":{\"data_offsets\":[0,12],\"dtype\":\"F32\",\"shape\":[3]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
 	write_round(*state, "a", 1);
 	uint8_t *bytes = folder_get(*state, FIRST, &size);
@@ -62,7 +64,7 @@ static void the_exact_bytes(void **state)
 	assert_int_equal(folder_count(*state), 1);
 }
 
-static void round_trip(void **state)
+TEST_WITH(round_trip, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint wrote = checkpoint_of("a run \"with\" \xc3\xa9", 1000000), read;
 	struct sl_error error = {0};
@@ -82,7 +84,7 @@ static void round_trip(void **state)
 	assert_int_equal(sl_checkpoint_latest(*state, wrote.run, 0, &read, NULL, &error), SL_OK);
 }
 
-static void shapes_of_an_autoencoder(void **state)
+TEST_WITH(shapes_of_an_autoencoder, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("a", 1);
 	struct sl_error error = {0};
@@ -97,7 +99,7 @@ static void shapes_of_an_autoencoder(void **state)
 	free(bytes);
 }
 
-static void the_newest_of_the_own_run(void **state)
+TEST_WITH(the_newest_of_the_own_run, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c;
 	struct sl_error error;
@@ -117,7 +119,7 @@ static void the_newest_of_the_own_run(void **state)
 }
 
 /* Whatever else is there. */
-static void one_round_of_the_own_run(void **state)
+TEST_WITH(one_round_of_the_own_run, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = {.round = 77};
 	struct sl_error error;
@@ -126,7 +128,8 @@ static void one_round_of_the_own_run(void **state)
 	write_round(*state, "b", 10);
 	folder_put(*state, "round-000012.safetensors", "damaged", 7);
 	assert_int_equal(sl_checkpoint_read(*state, "a", 10, N, &c, model, &error), SL_ERR_NOTFOUND);
-	assert_string_equal(error.text, folder_path(*state, "round-000010.safetensors: is gone, or of another run"));
+	assert_string_equal(error.text,
+			    folder_path(*state, "round-000010.safetensors: is gone, or of another run"));
 	assert_int_equal(sl_checkpoint_read(*state, "a", 11, N, &c, model, &error), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_checkpoint_read(*state, "a", 12, N, &c, model, &error), SL_ERR_FORMAT);
 	assert_int_equal(c.round, 77);
@@ -148,7 +151,7 @@ static void expect_damage(const char *folder, const void *bytes, size_t size, co
 	assert_int_equal(c.round, 77); /* untouched */
 }
 
-static void cut_files_are_refused(void **state)
+TEST_WITH(cut_files_are_refused, folder_setup, folder_teardown)
 {
 	size_t size;
 	write_round(*state, "a", 1);
@@ -161,7 +164,7 @@ static void cut_files_are_refused(void **state)
 	free(bytes);
 }
 
-static void header_lengths_are_bounded(void **state)
+TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
 {
 	size_t size;
 	write_round(*state, "a", 1);
@@ -188,7 +191,7 @@ static void expect_replaced(const char *folder, const char *what, const char *wi
 	free(bytes);
 }
 
-static void header_contents_are_checked(void **state)
+TEST_WITH(header_contents_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][3] = {
 		{"{\"__m", "[\"__m", "the header is not JSON"},
@@ -205,25 +208,25 @@ static void header_contents_are_checked(void **state)
 		{"18446744073709551615", "18446744073709551616",
 		 "round, learners or total_weight is no number"},
 		{"0109", "010g", "digest or checksum is not 64 hexadecimal digits"},
-		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5", "digest or checksum is not 64 hexadecimal digits"},
+		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5",
+		 "digest or checksum is not 64 hexadecimal digits"},
 		{"\"round\":\"1\"", "\"round\":\"2\"", "holds round 2"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		expect_replaced(*state, cases[i][0], cases[i][1], cases[i][2]);
 }
 
-static void damaged_floats_are_refused(void **state)
+TEST_WITH(damaged_floats_are_refused, folder_setup, folder_teardown)
 {
 	size_t size;
 	write_round(*state, "a", 1);
 	uint8_t *bytes = folder_get(*state, FIRST, &size);
 	bytes[size - 1] ^= 1;
-	expect_damage(*state, bytes, size,
-		      "damaged: the model does not match its checksum");
+	expect_damage(*state, bytes, size, "damaged: the model does not match its checksum");
 	free(bytes);
 }
 
-static void another_n_is_refused(void **state)
+TEST_WITH(another_n_is_refused, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c;
 	struct sl_error error;
@@ -232,7 +235,7 @@ static void another_n_is_refused(void **state)
 	assert_string_equal(error.text, folder_path(*state, FIRST ": a model of 3 floats, expected 4"));
 }
 
-static void a_failed_write_leaves_nothing(void **state)
+TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("a", 2);
 	struct sl_error error = {0};
@@ -245,38 +248,17 @@ static void a_failed_write_leaves_nothing(void **state)
 	int rc = sl_checkpoint_write(*state, &c, floats, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; see to the disk, then start the learner again"));
+	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; see "
+							    "to the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 }
 
-static void bad_requests_are_errors(void **state)
+TEST_WITH(bad_requests_are_errors, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("\xff", 1);
 	struct sl_error error = {0};
 	assert_int_equal(sl_checkpoint_write(*state, &c, floats, &error), SL_ERR_INVALID);
 	strcpy(c.run, "a");
-	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, floats, &error),
-			 SL_ERR_IO);
+	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, floats, &error), SL_ERR_IO);
 	assert_int_equal(folder_count(*state), 0);
-}
-
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(the_exact_bytes),
-		IN_FOLDER(round_trip),
-		IN_FOLDER(shapes_of_an_autoencoder),
-		IN_FOLDER(the_newest_of_the_own_run),
-		IN_FOLDER(one_round_of_the_own_run),
-		IN_FOLDER(cut_files_are_refused),
-		IN_FOLDER(header_lengths_are_bounded),
-		IN_FOLDER(header_contents_are_checked),
-		IN_FOLDER(damaged_floats_are_refused),
-		IN_FOLDER(another_n_is_refused),
-		IN_FOLDER(a_failed_write_leaves_nothing),
-		IN_FOLDER(bad_requests_are_errors),
-	};
-	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* Control frames that wait together leave together: in one TLS record where they fit, in one write. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define RECORD (16u << 10)
@@ -28,7 +25,7 @@ static void open_sending(struct sending *s)
 	net_elapse(&s->net, 20);
 	s->end = &s->pair.ends[0];
 	sl_links_figures(s->end->links, &s->before);
-	s->records = s->pair.roads[1].records[THERE];
+	s->records = s->pair.emulators[1].records[THERE];
 }
 
 static bool arrived(void *argument)
@@ -38,12 +35,12 @@ static bool arrived(void *argument)
 }
 
 /* A ping may have followed. */
-static bool road_has_seen_all(void *argument)
+static bool emulator_has_seen_all(void *argument)
 {
 	const struct sending *s = argument;
 	struct sl_links_figures now;
 	sl_links_figures(s->end->links, &now);
-	return s->pair.roads[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
+	return s->pair.emulators[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
 }
 
 /* What went out since the opening, by the figures and by what the road saw; all of it arrives. */
@@ -55,14 +52,36 @@ static void expect(struct sending *s, uint64_t records, uint64_t writes)
 	sl_links_figures(s->end->links, &now);
 	assert_int_equal(now.records_sent - s->before.records_sent, records);
 	assert_int_equal(now.writes - s->before.writes, writes);
-	assert_true(net_until(&s->net, 2000, road_has_seen_all, s));
+	assert_true(net_until(&s->net, 2000, emulator_has_seen_all, s));
 	pair_close(&s->pair);
 	net_close(&s->net);
 }
 
-static void small_frames_share_a_record(void **state)
+/* Define a case that runs with TLS on the loop thread, and again with a worker thread. */
+#define TEST_BOTH(name)                                                                                      \
+	static void name(void);                                                                              \
+	TEST(name##_at_once)                                                                                 \
+	{                                                                                                    \
+		pair_offloads = false;                                                                       \
+		name();                                                                                      \
+	}                                                                                                    \
+	TEST(name##_with_a_worker)                                                                           \
+	{                                                                                                    \
+		pair_offloads = true;                                                                        \
+		name();                                                                                      \
+	}                                                                                                    \
+	static void name(void)
+
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST_BOTH(small_frames_share_a_record)
+{
 	struct sending s;
 	open_sending(&s);
 	for (int k = 0; k < 100; k++)
@@ -70,9 +89,8 @@ static void small_frames_share_a_record(void **state)
 	expect(&s, 1, 1);
 }
 
-static void a_full_record_is_one(void **state)
+TEST_BOTH(a_full_record_is_one)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
@@ -80,9 +98,8 @@ static void a_full_record_is_one(void **state)
 	expect(&s, 1, 1);
 }
 
-static void a_byte_more_is_two(void **state)
+TEST_BOTH(a_byte_more_is_two)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
@@ -91,9 +108,8 @@ static void a_byte_more_is_two(void **state)
 }
 
 /* 2 small ones together, the large one in its 3, 1 small one. */
-static void large_control_frames_keep_their_place(void **state)
+TEST_BOTH(large_control_frames_keep_their_place)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, 100, false);
@@ -103,10 +119,10 @@ static void large_control_frames_keep_their_place(void **state)
 	expect(&s, 5, 1);
 }
 
-/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7 records. */
-static void vectors_go_behind(void **state)
+/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7
+ * records. */
+TEST_BOTH(vectors_go_behind)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, 100u << 10, true);
@@ -117,10 +133,10 @@ static void vectors_go_behind(void **state)
 	assert_int_equal(s.pair.ends[1].ahead, 11);
 }
 
-/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not for the rest. */
-static void control_frames_pass_between_vectors(void **state)
+/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not
+ * for the rest. */
+TEST_BOTH(control_frames_pass_between_vectors)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	for (int k = 0; k < 32; k++)
@@ -136,10 +152,10 @@ static void control_frames_pass_between_vectors(void **state)
 	net_close(&s.net);
 }
 
-/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere else. */
-static void frames_of_all_sizes_arrive(void **state)
+/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere
+ * else. */
+TEST_BOTH(frames_of_all_sizes_arrive)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	for (size_t size = 4; size < 250000; size = size * 5 / 4 + 1) {
@@ -160,15 +176,14 @@ static bool fallen(void *argument)
 }
 
 /* What is no frame ends the link, and with it whatever comes behind. */
-static void what_is_no_frame_ends_the_link(void **state)
+TEST_BOTH(what_is_no_frame_ends_the_link)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
-	struct sl_frame *frame = sl_frame_new(100, false);
+	struct sl_frame *frame = sl_link_frame_new(100, false);
 	memset(frame->bytes, 'x', frame->size);
 	sl_links_send(s.end->links, 1, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	end_send(s.end, 100, false);
 	end_flush(s.end);
 	assert_true(net_until(&s.net, 2000, fallen, &s));
@@ -184,14 +199,13 @@ static bool blocked(void *argument)
 	return end_link(s->end)->in_flight > 0;
 }
 
-/* What the kernel does not take is encrypted for one write at most, however often there is something to send; the rest waits
- * as frames, which links share, and control frames pass them. */
-static void little_is_encrypted_ahead(void **state)
+/* What the kernel does not take is encrypted for one write at most, however often there is something to send;
+ * the rest waits as frames, which links share, and control frames pass them. */
+TEST_BOTH(little_is_encrypted_ahead)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
-	s.pair.roads[1].pass[THERE] = 0;
+	s.pair.emulators[1].pass[THERE] = 0;
 	for (int k = 0; k < 64; k++)
 		end_send(s.end, 200u << 10, true);
 	end_flush(s.end);
@@ -200,18 +214,17 @@ static void little_is_encrypted_ahead(void **state)
 		end_send(s.end, 100, false);
 		end_flush(s.end);
 	}
-	assert_true(end_link(s.end)->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+	assert_true(end_link(s.end)->in_flight <= SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	assert_true(sl_links_waiting(s.end->links, 1) > 32u * (200u << 10));
-	road_let_pass(&s.pair.roads[1]);
+	emulator_let_pass(&s.pair.emulators[1]);
 	assert_true(net_until(&s.net, 10000, arrived, &s));
 	pair_close(&s.pair);
 	net_close(&s.net);
 }
 
 /* A link closes when much waits that the other end does not read; what has left does not wait. */
-static void much_is_not_too_much(void **state)
+TEST_BOTH(much_is_not_too_much)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	for (int k = 0; k < 80; k++) {
@@ -224,25 +237,4 @@ static void much_is_not_too_much(void **state)
 	assert_true(pair_settled(&s.pair));
 	pair_close(&s.pair);
 	net_close(&s.net);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_frames_share_a_record),
-		cmocka_unit_test(a_full_record_is_one),
-		cmocka_unit_test(a_byte_more_is_two),
-		cmocka_unit_test(large_control_frames_keep_their_place),
-		cmocka_unit_test(vectors_go_behind),
-		cmocka_unit_test(much_is_not_too_much),
-		cmocka_unit_test(little_is_encrypted_ahead),
-		cmocka_unit_test(frames_of_all_sizes_arrive),
-		cmocka_unit_test(what_is_no_frame_ends_the_link),
-		cmocka_unit_test(control_frames_pass_between_vectors),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	pair_bulks = false;
-	int failed = cmocka_run_group_tests_name("at once", tests, NULL, NULL);
-	pair_bulks = true;
-	return failed + cmocka_run_group_tests_name("with a crypto worker", tests, NULL, NULL);
 }

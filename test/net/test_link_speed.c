@@ -1,11 +1,8 @@
 /* What a link knows of its speed: nothing, a floor, and what a road of known speed lets through. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define VECTOR (256u << 10)
@@ -65,9 +62,16 @@ static double send_vectors(struct net *net, struct pair *pair, uint32_t count)
 	return took;
 }
 
-static void a_link_has_a_floor_and_then_a_speed(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(a_link_has_a_floor_and_then_a_speed)
+{
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
@@ -92,25 +96,24 @@ static void expect_about(struct pair *pair, double vectors, double seconds)
 /* Control frames that take their time. */
 static void dawdle(struct net *net, struct pair *pair)
 {
-	uint64_t before = pair->roads[1].bytes_per_s;
-	pair->roads[1].bytes_per_s = 50000;
+	uint64_t before = pair->emulators[1].bytes_per_s;
+	pair->emulators[1].bytes_per_s = 50000;
 	for (int k = 0; k < 100; k++) {
 		end_send(&pair->ends[0], 1000, false);
 		end_flush(&pair->ends[0]);
 		net_elapse(net, 1);
 	}
 	assert_true(net_until(net, 5000, arrived, pair));
-	pair->roads[1].bytes_per_s = before;
+	pair->emulators[1].bytes_per_s = before;
 }
 
 /* Neither idle time nor control frames count, before and between the vectors. */
-static void the_speed_is_the_roads(void **state)
+TEST(the_speed_is_the_roads)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
-	pair.roads[1].bytes_per_s = 8000000;
+	pair.emulators[1].bytes_per_s = 8000000;
 	dawdle(&net, &pair);
 	double took = send_vectors(&net, &pair, 8);
 	expect_about(&pair, 8, took);
@@ -130,13 +133,12 @@ static bool has_a_speed(void *argument)
 }
 
 /* While they are still on their way, too. */
-static void a_look_during_the_first_exchange(void **state)
+TEST(a_look_during_the_first_exchange)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
-	pair.roads[1].bytes_per_s = 4000000;
+	pair.emulators[1].bytes_per_s = 4000000;
 	uint64_t start = uv_hrtime();
 	for (uint32_t k = 0; k < 24; k++)
 		end_send(&pair.ends[0], VECTOR, true);
@@ -145,15 +147,4 @@ static void a_look_during_the_first_exchange(void **state)
 	assert_true(net_until(&net, 5000, has_a_speed, &pair));
 	expect_about(&pair, pair.ends[1].received, (double)(uv_hrtime() - start) / 1e9);
 	close_linked(&net, &pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_link_has_a_floor_and_then_a_speed),
-		cmocka_unit_test(the_speed_is_the_roads),
-		cmocka_unit_test(a_look_during_the_first_exchange),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* Links that one end has lost and the other has not, links that one end wants and the other does not. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define WAIT_MS 15000
@@ -43,14 +40,15 @@ static bool replaced(void *argument)
 	return pair_settled(argument) && pair->ends[0].ups == 2 && pair->ends[1].ups == 2;
 }
 
-/* The end `knows` has lost the link; the other one goes on sending into it until the next link takes its place. */
+/* The end `knows` has lost the link; the other one goes on sending into it until the next link takes its
+ * place. */
 static void replace(int dialler, int knows, uint64_t within_ms)
 {
 	struct net net;
 	struct pair pair;
 	settle_by(&net, &pair, dialler);
 	send_some(&pair, 1 - knows, 10);
-	road_lose(&pair.roads[1 - dialler], false);
+	emulator_lose(&pair.emulators[1 - dialler], false);
 	send_some(&pair, 1 - knows, 10);
 	sl_links_drop(pair.ends[knows].links, (uint32_t)(1 - knows), "lost");
 	assert_true(net_until(&net, within_ms, replaced, &pair));
@@ -65,42 +63,46 @@ static void replace(int dialler, int knows, uint64_t within_ms)
 	net_close(&net);
 }
 
-static void the_first_lost_the_seconds(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(the_first_lost_the_seconds)
+{
 	replace(1, 0, 1000);
 }
 
-static void the_first_lost_its_own(void **state)
+TEST(the_first_lost_its_own)
 {
-	(void)state;
 	replace(0, 0, 1000);
 }
 
-static void the_second_lost_its_own(void **state)
+TEST(the_second_lost_its_own)
 {
-	(void)state;
 	replace(1, 1, 2000);
 }
 
-/* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps until then. */
-static void the_second_lost_the_firsts(void **state)
+/* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps
+ * until then. */
+TEST(the_second_lost_the_firsts)
 {
-	(void)state;
 	replace(0, 1, 8000);
 }
 
-/* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping that is due
- * after 2 s. */
-static void the_second_lost_the_firsts_and_says_so(void **state)
+/* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping
+ * that is due after 2 s. */
+TEST(the_second_lost_the_firsts_and_says_so)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	settle_by(&net, &pair, 0);
 	send_some(&pair, 0, 10);
 	net_elapse(&net, 50);
-	road_lose(&pair.roads[1], true);
+	emulator_lose(&pair.emulators[1], true);
 	sl_links_drop(pair.ends[1].links, 0, "lost");
 	assert_true(net_until(&net, 1900, replaced, &pair));
 	pair_close(&pair);
@@ -114,24 +116,23 @@ static bool first_offered(void *argument)
 }
 
 /* A dial that is given up may still be on the road when the next one has arrived. */
-static void an_older_link_does_not_come_back(void **state)
+TEST(an_older_link_does_not_come_back)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	net_open(&net);
 	pair_open(&pair, &net);
-	pair.roads[1].pass[THERE] = pair.roads[1].held = 1;
+	pair.emulators[1].pass[THERE] = pair.emulators[1].held = 1;
 	pair_want(&pair, 0, true);
 	assert_true(net_until(&net, WAIT_MS, first_offered, &pair));
 	net_elapse(&net, 300);
 	pair_want(&pair, 0, false);
 	pair_want(&pair, 0, true);
 	assert_true(net_until(&net, WAIT_MS, second_is_up, &pair));
-	road_let_pass(&pair.roads[1]);
+	emulator_let_pass(&pair.emulators[1]);
 	net_elapse(&net, 500);
 	assert_true(pair_settled(&pair));
-	assert_int_equal(pair.roads[1].opened, 2);
+	assert_int_equal(pair.emulators[1].opened, 2);
 	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 2);
 	assert_int_equal(pair.ends[0].downs + pair.ends[1].downs, 0);
 	pair_expect_frames(&pair);
@@ -159,23 +160,21 @@ static void hand_over(int dialler)
 	net_elapse(&net, QUIET_MS);
 	assert_true(replaced(&pair));
 	assert_true(end_link(&pair.ends[1 - dialler])->dialled);
-	assert_int_equal(pair.roads[0].opened, 1);
-	assert_int_equal(pair.roads[1].opened, 1);
+	assert_int_equal(pair.emulators[0].opened, 1);
+	assert_int_equal(pair.emulators[1].opened, 1);
 	pair_want(&pair, 1 - dialler, false);
 	assert_true(net_until(&net, 1500, none_left, &pair));
 	pair_close(&pair);
 	net_close(&net);
 }
 
-static void the_first_no_longer_wants(void **state)
+TEST(the_first_no_longer_wants)
 {
-	(void)state;
 	hand_over(0);
 }
 
-static void the_second_no_longer_wants(void **state)
+TEST(the_second_no_longer_wants)
 {
-	(void)state;
 	hand_over(1);
 }
 
@@ -222,13 +221,12 @@ static bool second_was_refused(void *argument)
 static bool both_came_again(void *argument)
 {
 	const struct pair *pair = argument;
-	return pair->roads[0].opened > 1 && pair->roads[1].opened > 1;
+	return pair->emulators[0].opened > 1 && pair->emulators[1].opened > 1;
 }
 
 /* The dialler has done its part of the handshake, and yet no link ever stood. */
-static void a_refused_key_is_never_up(void **state)
+TEST(a_refused_key_is_never_up)
 {
-	(void)state;
 	struct mismatch m;
 	open_mismatch(&m, 1);
 	pair_want(&m.pair, 0, true);
@@ -241,9 +239,8 @@ static void a_refused_key_is_never_up(void **state)
 }
 
 /* It answers for somebody, and it connects: that is one thing to say. */
-static void a_wrong_key_is_said_once(void **state)
+TEST(a_wrong_key_is_said_once)
 {
-	(void)state;
 	struct mismatch m;
 	open_mismatch(&m, 0);
 	pair_want(&m.pair, 0, true);
@@ -257,9 +254,8 @@ static void a_wrong_key_is_said_once(void **state)
 }
 
 /* Known, but not the one that was dialled: an address does not make a learner. */
-static void another_learners_key_is_never_up(void **state)
+TEST(another_learners_key_is_never_up)
 {
-	(void)state;
 	struct mismatch m;
 	open_mismatch(&m, 0);
 	memcpy(m.members[2].pin, m.net.members[1].pin, SL_HASH_BYTES);
@@ -272,10 +268,10 @@ static void another_learners_key_is_never_up(void **state)
 	close_mismatch(&m);
 }
 
-/* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less a quarter. */
-static void who_is_dropped_backs_off(void **state)
+/* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less
+ * a quarter. */
+TEST(who_is_dropped_backs_off)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	net_open(&net);
@@ -290,24 +286,4 @@ static void who_is_dropped_backs_off(void **state)
 	assert_int_equal(pair.ends[0].failed, 0);
 	pair_close(&pair);
 	net_close(&net);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_lost_the_seconds),
-		cmocka_unit_test(the_first_lost_its_own),
-		cmocka_unit_test(the_second_lost_its_own),
-		cmocka_unit_test(the_second_lost_the_firsts),
-		cmocka_unit_test(the_second_lost_the_firsts_and_says_so),
-		cmocka_unit_test(an_older_link_does_not_come_back),
-		cmocka_unit_test(the_first_no_longer_wants),
-		cmocka_unit_test(the_second_no_longer_wants),
-		cmocka_unit_test(a_refused_key_is_never_up),
-		cmocka_unit_test(a_wrong_key_is_said_once),
-		cmocka_unit_test(another_learners_key_is_never_up),
-		cmocka_unit_test(who_is_dropped_backs_off),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

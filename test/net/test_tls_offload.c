@@ -1,12 +1,10 @@
-/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at any moment. */
-#include <setjmp.h>
+/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at
+ * any moment. */
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define VECTOR (200u << 10)
@@ -40,7 +38,7 @@ static void close_both(struct both *b)
 static bool is_away(const struct end *end)
 {
 	const struct sl_link *link = end_link(end);
-	return link != NULL && link->bulk.away;
+	return link != NULL && link->offload.away;
 }
 
 static void send_vectors(struct end *end, int count)
@@ -55,7 +53,8 @@ static void send_vectors(struct end *end, int count)
 static bool all_arrived(void *argument)
 {
 	const struct both *b = argument;
-	return b->pair.ends[0].received == b->pair.ends[1].sent && b->pair.ends[1].received == b->pair.ends[0].sent;
+	return b->pair.ends[0].received == b->pair.ends[1].sent &&
+	       b->pair.ends[1].received == b->pair.ends[0].sent;
 }
 
 /* However slow the way is: no more is encrypted ahead than one write. */
@@ -63,17 +62,25 @@ static bool all_arrived_evenly(void *argument)
 {
 	const struct both *b = argument;
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(end_link(&b->pair.ends[i])->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+		assert_true(end_link(&b->pair.ends[i])->in_flight <=
+			    SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	return all_arrived(argument);
 }
 
-static void both_ways_at_once(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(both_ways_at_once)
+{
 	struct both b;
 	open_both(&b);
 	uint32_t away = 0;
-	b.pair.roads[0].bytes_per_s = b.pair.roads[1].bytes_per_s = 20u << 20;
+	b.pair.emulators[0].bytes_per_s = b.pair.emulators[1].bytes_per_s = 20u << 20;
 	for (int k = 0; k < 10; k++) {
 		send_vectors(&b.pair.ends[0], 10);
 		send_vectors(&b.pair.ends[1], 10);
@@ -86,9 +93,8 @@ static void both_ways_at_once(void **state)
 	close_both(&b);
 }
 
-static void a_little_is_done_at_once(void **state)
+TEST(a_little_is_done_at_once)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	end_send(&b.pair.ends[0], 1000, true);
@@ -98,10 +104,10 @@ static void a_little_is_done_at_once(void **state)
 	close_both(&b);
 }
 
-/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next link is whole. */
-static void a_link_ends_while_it_is_away(void **state)
+/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next
+ * link is whole. */
+TEST(a_link_ends_while_it_is_away)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	uint32_t away = 0;
@@ -121,10 +127,10 @@ static void a_link_ends_while_it_is_away(void **state)
 	close_both(&b);
 }
 
-/* All of it at once: pair_close waits until the last of them is back and freed, net_close for the descriptors. */
-static void all_end_while_it_is_away(void **state)
+/* All of it at once: pair_close waits until the last of them is back and freed, net_close for the
+ * descriptors. */
+TEST(all_end_while_it_is_away)
 {
-	(void)state;
 	for (int k = 0; k < 20; k++) {
 		struct both b;
 		open_both(&b);
@@ -142,15 +148,14 @@ static bool fallen(void *argument)
 	return b->pair.ends[1].downs > 0;
 }
 
-static void what_is_no_frame_ends_the_link(void **state)
+TEST(what_is_no_frame_ends_the_link)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
-	struct sl_frame *frame = sl_frame_new(VECTOR, true);
+	struct sl_frame *frame = sl_link_frame_new(VECTOR, true);
 	memset(frame->bytes, 'x', frame->size);
 	sl_links_send(b.pair.ends[0].links, 1, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	end_send(&b.pair.ends[0], 100, true);
 	end_flush(&b.pair.ends[0]);
 	assert_true(is_away(&b.pair.ends[0]));
@@ -166,10 +171,10 @@ static bool paused(void *argument)
 	return end_link(&b->pair.ends[1])->paused;
 }
 
-/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it has. */
-static void a_reader_that_lags_is_waited_for(void **state)
+/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it
+ * has. */
+TEST(a_reader_that_lags_is_waited_for)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	struct end *lazy = &b.pair.ends[1];
@@ -179,7 +184,8 @@ static void a_reader_that_lags_is_waited_for(void **state)
 	end_flush(&b.pair.ends[0]);
 	assert_true(net_until(&b.net, 5000, paused, &b));
 	net_elapse(&b.net, 200);
-	uint32_t most = SL_UNREAD_MAX + 3 * SL_READ_BYTES / 30000; /* a bulk, what was kept, and the read before */
+	uint32_t most =
+		SL_UNREAD_MAX + 3 * SL_READ_BYTES / 30000; /* a bulk, what was kept, and the read before */
 	assert_true(lazy->received <= most);
 	while (!all_arrived(&b)) {
 		uint32_t before = lazy->received;
@@ -190,18 +196,4 @@ static void a_reader_that_lags_is_waited_for(void **state)
 	}
 	pair_expect_clean(&b.pair);
 	close_both(&b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways_at_once),
-		cmocka_unit_test(a_little_is_done_at_once),
-		cmocka_unit_test(a_link_ends_while_it_is_away),
-		cmocka_unit_test(all_end_while_it_is_away),
-		cmocka_unit_test(what_is_no_frame_ends_the_link),
-		cmocka_unit_test(a_reader_that_lags_is_waited_for),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

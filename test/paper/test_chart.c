@@ -1,4 +1,5 @@
 /* Charts and the page around them. */
+#include "test/lib/test.h"
 #include "test/paper/written.h"
 
 #include <math.h>
@@ -15,17 +16,16 @@ static void ticks_are(bool log, double low, double high, const char *expected)
 	const struct sl_scale scale = {log, low, high};
 	double ticks[SL_TICKS_MOST];
 	char text[512] = "", one[SL_TICK_BYTES];
-	uint32_t count = sl_scale_ticks(&scale, ticks);
+	uint32_t count = sl_page_scale_ticks(&scale, ticks);
 	for (uint32_t i = 0; i < count; i++) {
-		sl_tick_text(&scale, ticks[i], one);
+		sl_page_scale_tick_text(&scale, ticks[i], one);
 		strcat(strcat(text, i > 0 ? " " : ""), one);
 	}
 	assert_string_equal(text, expected);
 }
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
-	(void)state;
 	ticks_are(false, 0, 80, "0 20 40 60 80");
 	ticks_are(false, -5.1, 5.1, "-4 -2 0 2 4");
 	ticks_are(false, 0.07, 0.0725, "0.07 0.0705 0.071 0.0715 0.072 0.0725");
@@ -36,22 +36,21 @@ static void test_ticks(void **state)
 	ticks_are(true, 2e5, 1.2e7, "2×10⁵ 5×10⁵ 10⁶ 2×10⁶ 5×10⁶ 10⁷");
 }
 
-static void test_scale(void **state)
+TEST(test_scale)
 {
-	(void)state;
-	struct sl_scale s = sl_scale_of(false, 0.3, 9.7, true);
-	assert_true(s.low == 0 && s.high == 10 && sl_scale_place(&s, 2.5) == 0.25);
-	s = sl_scale_of(true, 0.03, 30, true);
+	struct sl_scale s = sl_page_scale_of(false, 0.3, 9.7, true);
+	assert_true(s.low == 0 && s.high == 10 && sl_page_scale_place(&s, 2.5) == 0.25);
+	s = sl_page_scale_of(true, 0.03, 30, true);
 	assert_true(fabs(s.low - 0.02) < 1e-12 && fabs(s.high - 50) < 1e-9);
-	assert_true(fabs(sl_scale_place(&s, 1) - 0.5) < 1e-12);
-	s = sl_scale_of(true, 0.01, 100, true);
+	assert_true(fabs(sl_page_scale_place(&s, 1) - 0.5) < 1e-12);
+	s = sl_page_scale_of(true, 0.01, 100, true);
 	assert_true(fabs(s.low - 0.01) < 1e-12 && fabs(s.high - 100) < 1e-9);
-	s = sl_scale_of(false, 3, 3, false); /* one number */
+	s = sl_page_scale_of(false, 3, 3, false); /* one number */
 	assert_true(s.low < 3 && s.high > 3);
-	s = sl_scale_of(false, INFINITY, -INFINITY, true); /* none */
+	s = sl_page_scale_of(false, INFINITY, -INFINITY, true); /* none */
 	assert_true(s.low < s.high);
-	assert_false(sl_scale_takes(&(struct sl_scale){true, 1, 2}, 0));
-	assert_false(sl_scale_takes(&(struct sl_scale){false, 1, 2}, NAN));
+	assert_false(sl_page_scale_takes(&(struct sl_scale){true, 1, 2}, 0));
+	assert_false(sl_page_scale_takes(&(struct sl_scale){false, 1, 2}, NAN));
 }
 
 /* ---- thinning ---- */
@@ -64,8 +63,8 @@ static double distance_from(struct sl_point a, struct sl_point b, struct sl_poin
 }
 
 /* Every point lies near a stretch of the thinned line. */
-static void near_line(const struct sl_point *all, uint32_t count, const struct sl_point *kept, uint32_t kept_count,
-		      double tolerance)
+static void near_line(const struct sl_point *all, uint32_t count, const struct sl_point *kept,
+		      uint32_t kept_count, double tolerance)
 {
 	for (uint32_t i = 0, s = 0; i < count; i++) {
 		while (s + 2 < kept_count && kept[s + 1].x < all[i].x)
@@ -74,19 +73,18 @@ static void near_line(const struct sl_point *all, uint32_t count, const struct s
 	}
 }
 
-static void test_thin(void **state)
+TEST(test_thin)
 {
-	(void)state;
 	struct sl_point straight[50], walk[500], kept[500];
 	for (int32_t i = 0; i < 50; i++)
 		straight[i] = (struct sl_point){10 * i, 20 * i};
-	assert_int_equal(sl_thin(straight, 50, 3), 2);
+	assert_int_equal(sl_page_thin(straight, 50, 3), 2);
 	assert_int_equal(straight[1].x, 490);
-	assert_int_equal(sl_thin(straight, 1, 3), 1);
-	assert_int_equal(sl_thin(straight, 0, 3), 0);
+	assert_int_equal(sl_page_thin(straight, 1, 3), 1);
+	assert_int_equal(sl_page_thin(straight, 0, 3), 0);
 	for (int32_t i = 0; i < 500; i++)
 		kept[i] = walk[i] = (struct sl_point){7 * i, (i * i * 37 + i * 11) % 23 + (i / 100) * 300};
-	uint32_t count = sl_thin(kept, 500, 15);
+	uint32_t count = sl_page_thin(kept, 500, 15);
 	assert_true(count > 10 && count < 250);
 	assert_int_equal(kept[count - 1].x, walk[499].x);
 	near_line(walk, 500, kept, count, 15);
@@ -98,7 +96,7 @@ static char *text_of(const struct sl_chart *chart)
 {
 	struct written w;
 	write_open(&w);
-	sl_chart_write(chart, w.out);
+	sl_page_chart_write(chart, w.out);
 	return write_close(&w);
 }
 
@@ -114,16 +112,16 @@ static void ends_of(const char *text, int *x1, int *y1, int *x2, int *y2)
 	assert_int_equal(sscanf(path, "d=\"M%d %d%n", x1, y1, &used), 2);
 	*x2 = *x1;
 	*y2 = *y1;
-	for (path += used; sscanf(path, "%*[l ]%d %d%n", &dx, &dy, &used) == 2 || sscanf(path, "%d %d%n", &dx, &dy, &used) == 2;
+	for (path += used; sscanf(path, "%*[l ]%d %d%n", &dx, &dy, &used) == 2 ||
+			   sscanf(path, "%d %d%n", &dx, &dy, &used) == 2;
 	     path += used) {
 		*x2 += dx;
 		*y2 += dy;
 	}
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-	(void)state;
 	int x1, y1, x2, y2;
 	const struct sl_series series = {.x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1};
 	struct sl_chart chart = {.title = "a < b",
@@ -142,13 +140,15 @@ static void test_places(void **state)
 	free(text);
 }
 
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
-	(void)state;
 	const double x[] = {1, 2, 3, 4, 5}, y[] = {1, 10, 0, 10, 100};
 	const struct sl_series series = {.x = x, .y = y, .count = 5, .pen = SL_PEN_2};
-	struct sl_chart chart = {
-		.title = "", .x = {.label = ""}, .y = {.label = "", .log = true}, .series = &series, .series_count = 1};
+	struct sl_chart chart = {.title = "",
+				 .x = {.label = ""},
+				 .y = {.label = "", .log = true},
+				 .series = &series,
+				 .series_count = 1};
 	char *text = text_of(&chart), *path = strstr(text, "class=\"pen pen1\" d=\"");
 	assert_non_null(path);
 	*strstr(path, "/>") = '\0';
@@ -170,23 +170,23 @@ static double height_of(const char *text, const char *label)
 }
 
 /* Lines that end together have labels one below the other, in the picture. */
-static void test_labels(void **state)
+TEST(test_labels)
 {
-	(void)state;
 	const double low[] = {0, 0, 0};
-	const struct sl_series series[] = {{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
-					   {.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
-					   {.label = "far", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_3}};
-	struct sl_chart chart = {.title = "", .x = {.label = ""}, .y = {.label = ""}, .series = series, .series_count = 3};
+	const struct sl_series series[] = {
+		{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
+		{.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
+		{.label = "far", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_3}};
+	struct sl_chart chart = {
+		.title = "", .x = {.label = ""}, .y = {.label = ""}, .series = series, .series_count = 3};
 	char *text = text_of(&chart);
 	double one = height_of(text, "one"), two = height_of(text, "two"), far = height_of(text, "far");
 	assert_true(fabs(one - two) >= 12 && one <= 240 - 30 && two <= 240 - 30 && far < 60);
 	free(text);
 }
 
-static void test_marks(void **state)
+TEST(test_marks)
 {
-	(void)state;
 	const struct sl_series series = {.x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1};
 	const struct sl_mark marks[] = {{false, 5, "here"}, {true, 7, "so high"}, {false, 99, "outside"}};
 	struct sl_chart chart = {.title = "",
@@ -237,13 +237,15 @@ static void nested(const char *text)
 static void write_page(FILE *out)
 {
 	static const char *const heads[] = {"a", "b"};
-	const struct sl_series series = {.label = "l", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1, .dots = true};
-	struct sl_chart chart = {.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .series_count = 1};
+	const struct sl_series series = {
+		.label = "l", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1, .dots = true};
+	struct sl_chart chart = {
+		.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .series_count = 1};
 	sl_page_open(out, "Title & more");
 	sl_page_heading(out, "one", "1 < 2");
 	sl_page_text(out, "%d %s", 7, "<script>");
 	sl_page_figure_open(out);
-	sl_chart_write(&chart, out);
+	sl_page_chart_write(&chart, out);
 	sl_page_figure_close(out, "x.csv", "caption");
 	sl_page_table_open(out, heads, 2);
 	sl_page_row(out);
@@ -253,9 +255,8 @@ static void write_page(FILE *out)
 	sl_page_close(out);
 }
 
-static void test_page(void **state)
+TEST(test_page)
 {
-	(void)state;
 	static const char *const foreign[] = {"http", "<script", "src=", "url(", "@import", "<link", NULL};
 	struct written w;
 	write_open(&w);
@@ -271,14 +272,4 @@ static void test_page(void **state)
 	for (int i = 0; foreign[i] != NULL; i++)
 		assert_null(strstr(text, foreign[i]));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),	    cmocka_unit_test(test_scale),  cmocka_unit_test(test_thin),
-		cmocka_unit_test(test_places),	    cmocka_unit_test(test_labels), cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_interrupted), cmocka_unit_test(test_page),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

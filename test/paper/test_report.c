@@ -1,4 +1,5 @@
 /* Tables for programs and for people, fits, and files that appear all at once. */
+#include "test/lib/test.h"
 #include "test/paper/written.h"
 
 #include <math.h>
@@ -10,9 +11,8 @@
 #include "tools/paper/page/folder.h"
 #include "tools/paper/page/grid.h"
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-	(void)state;
 	struct written w;
 	struct sl_csv csv;
 	write_open(&w);
@@ -26,34 +26,34 @@ static void test_csv(void **state)
 	sl_csv_real(&csv, 1.0 / 3);
 	sl_csv_end(&csv);
 	char *text = write_close(&w);
-	assert_string_equal(text, "a,b,c\r\nplain,\"with \"\"quotes\"\", and commas\",-7\r\n0.1,,0.3333333333333333\r\n");
+	assert_string_equal(
+		text, "a,b,c\r\nplain,\"with \"\"quotes\"\", and commas\",-7\r\n0.1,,0.3333333333333333\r\n");
 	free(text);
 }
 
-static void test_fit(void **state)
+TEST(test_fit)
 {
-	(void)state;
 	const double x[] = {1, 2, 4, 8}, y[] = {5, 7, 11, 19}, power[] = {3, 12, 48, 192};
 	struct sl_line line = sl_fit_line(x, y, 4);
 	assert_true(fabs(line.slope - 2) < 1e-12 && fabs(line.intercept - 3) < 1e-12);
 	assert_true(fabs(sl_fit_exponent(x, power, 4) - 2) < 1e-12);
 	assert_true(sl_fit_off(x, y, 4) < 1e-12);
-	assert_true(sl_fit_off(x, power, 4) > 1); /* a parabola is no line: at its foot it is off by more than its height */
+	assert_true(sl_fit_off(x, power, 4) >
+		    1); /* a parabola is no line: at its foot it is off by more than its height */
 }
 
-static void test_grid(void **state)
+TEST(test_grid)
 {
-	(void)state;
 	static const uint32_t shares[] = {1, 1, 0}, least[] = {0, 0, 4};
 	const char *const cells[] = {"words that go on", "λ₂ λ₂ λ₂", "end"};
 	struct written w;
 	struct sl_grid grid;
 	write_open(&w);
-	sl_grid_open(&grid, w.out, 3, shares, least, 24); /* 8, 8 and 4, with two gaps of 2 */
-	sl_grid_row(&grid, cells);
-	sl_grid_rule(&grid);
+	sl_page_grid_open(&grid, w.out, 3, shares, least, 24); /* 8, 8 and 4, with two gaps of 2 */
+	sl_page_grid_row(&grid, cells);
+	sl_page_grid_rule(&grid);
 	const char *const long_word[] = {"", "antidisestablished", "x"};
-	sl_grid_row(&grid, long_word);
+	sl_page_grid_row(&grid, long_word);
 	char *text = write_close(&w);
 	assert_string_equal(text, "words     λ₂ λ₂ λ₂  end\n"
 				  "that go\n"
@@ -94,11 +94,11 @@ static void remove_place(const struct place *p)
 	assert_int_equal(rmdir(p->folder), 0); /* nothing else was left */
 }
 
-static void write_report(struct sl_report_folder *folder, const struct place *p, const char *text)
+static void write_report(struct sl_page_folder *folder, const struct place *p, const char *text)
 {
 	struct sl_error error = {0};
-	assert_int_equal(sl_report_folder_open(folder, p->report, &error), SL_OK);
-	FILE *out = sl_report_folder_file(folder, "a.csv", &error);
+	assert_int_equal(sl_page_folder_open(folder, p->report, &error), SL_OK);
+	FILE *out = sl_page_folder_file(folder, "a.csv", &error);
 	assert_non_null(out);
 	fputs(text, out);
 }
@@ -114,34 +114,32 @@ static void content_is(const struct place *p, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_folder(void **state)
+TEST(test_folder)
 {
-	(void)state;
 	struct place p;
-	struct sl_report_folder folder;
+	struct sl_page_folder folder;
 	struct sl_error error = {0};
 	make_place(&p);
 	write_report(&folder, &p, "never");
-	sl_report_folder_drop(&folder); /* and its folder goes */
+	sl_page_folder_drop(&folder); /* and its folder goes */
 	assert_int_equal(access(p.report, F_OK), -1);
 	write_report(&folder, &p, "first");
 	assert_false(is_there(&p, "a.csv"));
-	assert_int_equal(sl_report_folder_commit(&folder, &error), SL_OK);
+	assert_int_equal(sl_page_folder_commit(&folder, &error), SL_OK);
 	content_is(&p, "first");
 	write_report(&folder, &p, "second");
 	content_is(&p, "first");
-	sl_report_folder_drop(&folder);
+	sl_page_folder_drop(&folder);
 	content_is(&p, "first");
 	assert_false(is_there(&p, ".a.csv.part"));
 	remove_place(&p);
 }
 
 /* What cannot be written whole has no name. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
-	(void)state;
 	struct place p;
-	struct sl_report_folder folder;
+	struct sl_page_folder folder;
 	struct sl_error error = {0};
 	make_place(&p);
 	write_report(&folder, &p, "x");
@@ -149,29 +147,20 @@ static void test_full_disk(void **state)
 	folder.files[0].out = fopen("/dev/full", "w");
 	assert_non_null(folder.files[0].out);
 	fputs("more than there is room for", folder.files[0].out);
-	assert_int_equal(sl_report_folder_commit(&folder, &error), SL_ERR_IO);
+	assert_int_equal(sl_page_folder_commit(&folder, &error), SL_ERR_IO);
 	has(error.text, "a.csv: No space left on device");
 	assert_false(is_there(&p, "a.csv"));
-	sl_report_folder_drop(&folder);
+	sl_page_folder_drop(&folder);
 	remove_place(&p);
 }
 
-static void test_no_folder(void **state)
+TEST(test_no_folder)
 {
-	(void)state;
-	struct sl_report_folder folder;
+	struct sl_page_folder folder;
 	struct sl_error error = {0};
-	assert_int_equal(sl_report_folder_open(&folder, "/dev/null/report", &error), SL_ERR_IO);
+	assert_int_equal(sl_page_folder_open(&folder, "/dev/null/report", &error), SL_ERR_IO);
 	has(error.text, "/dev/null/report");
-	assert_int_equal(sl_report_folder_open(&folder, "/dev/null", &error), SL_ERR_IO); /* it exists; no folder, though */
-	sl_report_folder_drop(&folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_csv),    cmocka_unit_test(test_fit),	 cmocka_unit_test(test_grid),
-		cmocka_unit_test(test_folder), cmocka_unit_test(test_full_disk), cmocka_unit_test(test_no_folder),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	assert_int_equal(sl_page_folder_open(&folder, "/dev/null", &error),
+			 SL_ERR_IO); /* it exists; no folder, though */
+	sl_page_folder_drop(&folder);
 }

@@ -1,13 +1,10 @@
 /* Every field of every signed or hashed record counts: any flipped bit changes the hash. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
+#include "test/lib/test.h"
 #include "test/wire/literal.h"
 
 /* All that a hash may depend on, so that a field is an address in here. */
@@ -45,24 +42,24 @@ static void hash_view(uint8_t *out)
 	size_t size = sl_view_bytes(view.n, view.graph.edges);
 	assert_true(size <= sizeof bytes);
 	sl_view_write(&view, bytes);
-	sl_canon_view(&scope, bytes, size, out);
+	sl_canonical_view(&scope, bytes, size, out);
 }
 
 static void hash_commitment(uint8_t *out)
 {
-	sl_canon_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
+	sl_canonical_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
 }
 
 static void hash_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, vector, 5, 8, out);
+	sl_canonical_result(&scope, h, vector, 5, 8, out);
 }
 
 static uint64_t long_vector[2500]; /* hashed in several parts */
 
 static void hash_long_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, long_vector, 2500, 4, out);
+	sl_canonical_result(&scope, h, long_vector, 2500, 4, out);
 }
 
 typedef void (*hasher)(uint8_t *out);
@@ -124,9 +121,8 @@ static void field_counts(const struct sl_message_field *f)
 }
 
 /* Every field of every signed message, the scope's roster only where the message does not name its own. */
-static void test_messages(void **state)
+TEST_WITH(test_messages, set_up, NULL)
 {
-	(void)state;
 	for (size_t i = 0; i < literals_count; i++) {
 		message = literals[i].message;
 		const struct sl_message_type *type = sl_message_type(message.kind);
@@ -140,22 +136,21 @@ static void test_messages(void **state)
 }
 
 /* A kind is signed exactly if its messages have a place for a signature. */
-static void test_signed_kinds(void **state)
+TEST_WITH(test_signed_kinds, set_up, NULL)
 {
-	(void)state;
 	uint8_t hash[SL_HASH_BYTES];
 	for (size_t i = 0; i < literals_count; i++) {
 		message = literals[i].message;
 		assert_int_equal(sl_canonical_message(&scope, &message, hash), literals[i].hash != NULL);
-		assert_int_equal(sl_message_role(&message, SL_ROLE_SIGNATURE) != NULL, literals[i].hash != NULL);
+		assert_int_equal(sl_message_role(&message, SL_ROLE_SIGNATURE) != NULL,
+				 literals[i].hash != NULL);
 	}
 	message.kind = (enum sl_message_kind)SL_MESSAGE_KINDS;
 	assert_false(sl_canonical_message(&scope, &message, hash));
 }
 
-static void test_view(void **state)
+TEST_WITH(test_view, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_view);
 	COUNTS(hash_view, view.t);
 	COUNTS(hash_view, view.a);
@@ -173,9 +168,8 @@ static void test_view(void **state)
 }
 
 /* A view that is written and read back is the same. */
-static void test_view_bytes(void **state)
+TEST_WITH(test_view_bytes, set_up, NULL)
 {
-	(void)state;
 	uint8_t bytes[1024];
 	struct sl_view back = {0};
 	uint64_t p;
@@ -200,12 +194,12 @@ static void test_view_bytes(void **state)
 	assert_true(a == 7 && b == 9);
 	for (size_t cut = 1; cut < size; cut++)
 		if (cut % SL_VIEW_EDGE_BYTES != 0)
-			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges), SL_ERR_FORMAT);
+			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges),
+					 SL_ERR_FORMAT);
 }
 
-static void test_vectors(void **state)
+TEST_WITH(test_vectors, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_commitment);
 	COUNTS(hash_commitment, vector);
 	COUNTS(hash_commitment, nonce);
@@ -218,9 +212,8 @@ static void test_vectors(void **state)
 }
 
 /* Records of different kinds have different hashes, whatever they hold: here, zeros. */
-static void test_domains(void **state)
+TEST_WITH(test_domains, set_up, NULL)
 {
-	(void)state;
 	static const hasher others[] = {hash_view, hash_commitment, hash_result};
 	uint8_t hashes[3 + SL_MESSAGE_KINDS][SL_HASH_BYTES];
 	size_t n = 3;
@@ -234,14 +227,4 @@ static void test_domains(void **state)
 	for (size_t i = 0; i < n; i++)
 		for (size_t j = 0; j < i; j++)
 			assert_memory_not_equal(hashes[i], hashes[j], SL_HASH_BYTES);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_messages, set_up),	   cmocka_unit_test_setup(test_signed_kinds, set_up),
-		cmocka_unit_test_setup(test_view, set_up),	   cmocka_unit_test_setup(test_view_bytes, set_up),
-		cmocka_unit_test_setup(test_vectors, set_up),	   cmocka_unit_test_setup(test_domains, set_up),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,51 +1,37 @@
 /* What a process says it has taken. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "daemon/runtime/process_usage.h"
+#include "test/lib/test.h"
 
 #define BYTES (64u << 20)
 
-static void peak_remembers_what_is_given_back(void **state)
+TEST(peak_remembers_what_is_given_back)
 {
-	(void)state;
-	uint64_t before = sl_usage_peak_bytes();
+	uint64_t before = sl_process_usage_peak_bytes();
 	char *memory = malloc(BYTES);
 	assert_non_null(memory);
 	memset(memory, 1, BYTES);
 	assert_int_equal(memory[BYTES / 2], 1);
 	free(memory);
-	uint64_t after = sl_usage_peak_bytes();
+	uint64_t after = sl_process_usage_peak_bytes();
 	assert_true(before > 0);
 	assert_in_range(after, before + BYTES / 2, before + 2 * BYTES);
 }
 
-static void cpu_is_that_of_the_process(void **state)
+TEST(cpu_is_that_of_the_process)
 {
-	(void)state;
 	struct timespec t;
-	double before = sl_usage_cpu_s();
+	double before = sl_process_usage_cpu_s();
 	do
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	while ((double)t.tv_sec + 1e-9 * (double)t.tv_nsec < before + 0.05);
-	double after = sl_usage_cpu_s();
+	double after = sl_process_usage_cpu_s();
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	assert_true(after >= before + 0.04);
 	assert_true(after <= (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + 0.02);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peak_remembers_what_is_given_back),
-		cmocka_unit_test(cpu_is_that_of_the_process),
-	};
-	return cmocka_run_group_tests_name("usage", tests, NULL, NULL);
 }

@@ -1,27 +1,24 @@
 /* Every seed that failed once goes on being played. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/play.h"
 
 static void replay(const char *line)
 {
 	unsigned long long seed;
 	unsigned learners, rounds;
-	struct sim_outcome outcome;
+	struct sl_sim_outcome outcome;
 	if (sscanf(line, "%llu %u %u", &seed, &learners, &rounds) != 3)
 		fail_msg("not a seed: %s", line);
-	sim_play(&(struct sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
+	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
 	if (outcome.failed)
-		fail_msg("%s\n  starling sim --seed %llu --learners %u --rounds %u --trace", outcome.why, seed, learners, rounds);
+		fail_msg("%s\n  starling sim --seed %llu --learners %u --rounds %u --trace", outcome.why,
+			 seed, learners, rounds);
 }
 
-static void test_kept(void **state)
+TEST(test_kept)
 {
-	(void)state;
 	char line[256];
 	FILE *file = fopen(KEPT_SEEDS, "r");
 	assert_non_null(file);
@@ -29,12 +26,4 @@ static void test_kept(void **state)
 		if (line[0] != '#' && line[0] != '\n')
 			replay(line);
 	fclose(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
-/* Learners in one process: every kind of topology against the plain sum, what is seen on the way, what a run depends on. */
-#include <setjmp.h>
-#include <stdarg.h>
+/* Learners in one process: every kind of topology against the plain sum, what is seen on the way, what a run
+ * depends on. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/runner.h"
 #include "tools/topology/topology.h"
 
@@ -20,33 +18,34 @@ struct course {
 	uint32_t commits, inexact, samples, viewless;
 	uint8_t digests[ROUNDS + 1][SL_HASH_BYTES];
 	float model[PARAMETERS];
-	uint64_t seen;   /* a digest of all states that were */
+	uint64_t seen;	 /* a digest of all states that were */
 	double estimate; /* of coordinate 0, the last of the first learner */
 	uint32_t workers;
-	uint64_t iterations; /* of all views, with k = 0 */
-	sl_round burst; /* the round whose training fails; 0: none */
-	double most;    /* the size of a parameter, at most */
+	uint64_t iterations;   /* of all views, with k = 0 */
+	sl_round burst;	       /* the round whose training fails; 0: none */
+	double most;	       /* the size of a parameter, at most */
 	uint32_t failures[64]; /* by reason */
 };
 
 static double unit(uint32_t learner, sl_round t, size_t l)
 {
-	uint64_t z = (learner + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ t * UINT64_C(0xbf58476d1ce4e5b9) ^ l * UINT64_C(0x94d049bb133111eb);
+	uint64_t z = (learner + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ t * UINT64_C(0xbf58476d1ce4e5b9) ^
+		     l * UINT64_C(0x94d049bb133111eb);
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	const struct course *c = context;
 	if (training->t == c->burst)
-		return sl_fail(error, SL_ERR_RANGE, "no model");
+		return sl_err_set(error, SL_ERR_RANGE, "no model");
 	for (size_t l = 0; l < PARAMETERS; l++)
 		training->model[l] = (float)(c->most * unit(training->learner, training->t, l));
 	return SL_OK;
 }
 
-static void committed(void *context, const struct swarm_commit *commit)
+static void committed(void *context, const struct sl_runner_commit *commit)
 {
 	struct course *c = context;
 	static const uint8_t none[SL_HASH_BYTES];
@@ -60,15 +59,16 @@ static void committed(void *context, const struct swarm_commit *commit)
 	memcpy(c->model, commit->model, sizeof c->model);
 }
 
-static void sampled(void *context, const struct swarm_sample *sample)
+static void sampled(void *context, const struct sl_runner_sample *sample)
 {
 	struct course *c = context;
 	c->samples++;
 	for (uint32_t i = 0; i < sample->count; i++) /* in no order */
-		c->seen += (sample->raw[i] + sample->learner * UINT64_C(0x9e3779b97f4a7c15)) * (2 * sample->k + 1);
+		c->seen += (sample->raw[i] + sample->learner * UINT64_C(0x9e3779b97f4a7c15)) *
+			   (2 * sample->k + 1);
 	assert_int_equal(sample->coordinates[0], 0);
 	if (sample->learner == 0)
-		c->estimate = swarm_estimate(sample, 0);
+		c->estimate = sl_runner_estimate(sample, 0);
 }
 
 static void reported(void *context, uint32_t learner, const struct sl_report *report)
@@ -91,36 +91,37 @@ static void schedule_of(const char *text, uint32_t steps, struct sl_schedule *sc
 }
 
 /* Runs ROUNDS rounds with these settings, "KEY=VALUE KEY=VALUE". */
-static int run(const struct sl_schedule *schedule, const char *settings_text, uint64_t seed, struct course *course, struct sl_error *error)
+static int run(const struct sl_schedule *schedule, const char *settings_text, uint64_t seed,
+	       struct course *course, struct sl_error *error)
 {
 	static const uint32_t coordinates[] = {0, PARAMETERS};
 	const char *set[8] = {"rounds=3", "gate=warn"};
 	char text[256];
 	size_t count = 2;
 	struct sl_settings settings;
-	struct swarm *swarm;
+	struct sl_runner *runner;
 	snprintf(text, sizeof text, "%s", settings_text);
 	for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
 		set[count++] = word;
-	assert_int_equal(swarm_settings(set, count, schedule, &settings, error), SL_OK);
+	assert_int_equal(sl_runner_settings(set, count, schedule, &settings, error), SL_OK);
 	course->most = course->most != 0 ? course->most : 2;
-	struct swarm_options options = {.learners = N,
-					.settings = &settings,
-					.schedule = schedule,
-					.parameters = PARAMETERS,
-					.seed = seed,
-					.verify = true,
-					.workers = course->workers,
-					.coordinates = coordinates,
-					.coordinate_count = 2,
-					.train = train,
-					.committed = committed,
-					.sampled = sampled,
-					.reported = reported,
-					.context = course};
-	assert_int_equal(swarm_open(&options, &swarm, error), SL_OK);
-	int rc = swarm_run(swarm, error);
-	swarm_close(swarm);
+	struct sl_runner_options options = {.learners = N,
+					    .settings = &settings,
+					    .schedule = schedule,
+					    .parameters = PARAMETERS,
+					    .seed = seed,
+					    .verify = true,
+					    .workers = course->workers,
+					    .coordinates = coordinates,
+					    .coordinate_count = 2,
+					    .train = train,
+					    .committed = committed,
+					    .sampled = sampled,
+					    .reported = reported,
+					    .context = course};
+	assert_int_equal(sl_runner_open(&options, &runner, error), SL_OK);
+	int rc = sl_runner_run(runner, error);
+	sl_runner_close(runner);
 	return rc;
 }
 
@@ -135,10 +136,10 @@ static void expect_exact(const struct sl_schedule *schedule, const char *setting
 	assert_int_equal(course.samples, course.iterations);
 }
 
-static void test_topologies(void **state)
+TEST(test_topologies)
 {
-	static const char *const texts[] = {"complete", "ring", "line", "star", "grid", "nearest:4", "neighbours:4", "regular:3"};
-	(void)state;
+	static const char *const texts[] = {"complete", "ring",	     "line",	     "star",
+					    "grid",	"nearest:4", "neighbours:4", "regular:3"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		print_message("%s\n", texts[i]);
 		struct sl_schedule schedule;
@@ -150,12 +151,12 @@ static void test_topologies(void **state)
 }
 
 /* Field, encoding, coins, a K that is given: the sum is the sum. */
-static void test_settings(void **state)
+TEST(test_settings)
 {
-	static const char *const texts[] = {"sharing=additive", "sharing=seeded", "encoding=literal sigma=6", "k=90 k_rule=fixed", "p=2147483647",
-					    "clip=1 clip_policy=clamp", "quorum=majority", "degree_max=4"};
+	static const char *const texts[] = {"sharing=additive",	 "sharing=seeded", "encoding=literal sigma=6",
+					    "k=90 k_rule=fixed", "p=2147483647",   "clip=1 clip_policy=clamp",
+					    "quorum=majority",	 "degree_max=4"};
 	struct sl_schedule schedule;
-	(void)state;
 	schedule_of("nearest:6", 1, &schedule);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		print_message("%s\n", texts[i]);
@@ -165,12 +166,11 @@ static void test_settings(void **state)
 }
 
 /* The same seed, the same run, however many take turns; another one, other coins, and the same sums. */
-static void test_repeatable(void **state)
+TEST(test_repeatable)
 {
 	struct course first = {.workers = 1}, again = {.workers = 4}, other = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	schedule_of("regular:4", ROUNDS, &schedule);
 	assert_int_equal(run(&schedule, "", 1, &first, &error), SL_OK);
 	assert_int_equal(run(&schedule, "", 1, &again, &error), SL_OK);
@@ -183,11 +183,11 @@ static void test_repeatable(void **state)
 }
 
 /* The last state of all is the mean that is committed, but for the rounding to the field. */
-static void test_estimate(void **state)
+TEST(test_estimate)
 {
-	static const char *const texts[] = {"mixing=metropolis", "mixing=metropolis encoding=literal sigma=8"};
+	static const char *const texts[] = {"mixing=metropolis",
+					    "mixing=metropolis encoding=literal sigma=8"};
 	struct sl_schedule schedule;
-	(void)state;
 	schedule_of("ring", 1, &schedule);
 	for (size_t i = 0; i < 2; i++) {
 		struct course course = {0};
@@ -200,14 +200,15 @@ static void test_estimate(void **state)
 }
 
 /* A piece that does not reach a quorum commits nothing; the rest does, and shows it to who comes back. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
-	static const struct sl_edge ring[N] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 11}, {0, 11}};
-	static const struct sl_edge parted[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {0, 7}, {8, 9}, {9, 10}, {10, 11}, {8, 11}};
+	static const struct sl_edge ring[N] = {{0, 1}, {1, 2}, {2, 3}, {3, 4},	{4, 5},	  {5, 6},
+					       {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 11}, {0, 11}};
+	static const struct sl_edge parted[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4},	 {4, 5},   {5, 6},
+						{6, 7}, {0, 7}, {8, 9}, {9, 10}, {10, 11}, {8, 11}};
 	struct course course = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	sl_schedule_init(&schedule, N);
 	assert_int_equal(sl_schedule_add(&schedule, ring, N), SL_OK);
 	assert_int_equal(sl_schedule_add(&schedule, parted, N), SL_OK);
@@ -219,12 +220,11 @@ static void test_parts(void **state)
 }
 
 /* No round can commit: said, not waited for. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct course course = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	schedule_of("ring", 1, &schedule);
 	assert_int_equal(run(&schedule, "gate=refuse tolerance=2", 1, &course, &error), SL_ERR_REFUSED);
 	assert_string_equal(error.text, "no round committed in 3 steps");
@@ -233,12 +233,11 @@ static void test_refused(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void test_unfit_models(void **state)
+TEST(test_unfit_models)
 {
 	struct course course = {.most = 20}, burst = {.burst = 2};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	schedule_of("complete", 1, &schedule);
 	assert_int_equal(run(&schedule, "", 1, &course, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "learner 1 ended in round 1 (not valid)");
@@ -249,28 +248,28 @@ static void test_unfit_models(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void expect_refusal(struct swarm_options *options, const char *text)
+static void expect_refusal(struct sl_runner_options *options, const char *text)
 {
 	struct sl_error error = {0};
-	struct swarm *swarm = (struct swarm *)options;
-	assert_int_not_equal(swarm_open(options, &swarm, &error), SL_OK);
+	struct sl_runner *runner = (struct sl_runner *)options;
+	assert_int_not_equal(sl_runner_open(options, &runner, &error), SL_OK);
 	assert_string_equal(error.text, text);
-	assert_null(swarm);
+	assert_null(runner);
 }
 
-static void test_bad_options(void **state)
+TEST(test_bad_options)
 {
 	struct sl_settings settings;
 	struct sl_error error = {0};
 	static const char *const set[] = {"quorum=20"};
 	static const char *const wrong[] = {"simga=3"};
 	struct sl_schedule schedule;
-	(void)state;
 	schedule_of("ring", 1, &schedule);
-	assert_int_equal(swarm_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_runner_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "--set simga=3: unknown key 'simga'; did you mean 'sigma'?");
-	assert_int_equal(swarm_settings(set, 1, &schedule, &settings, &error), SL_OK);
-	struct swarm_options options = {.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
+	assert_int_equal(sl_runner_settings(set, 1, &schedule, &settings, &error), SL_OK);
+	struct sl_runner_options options = {
+		.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
 	expect_refusal(&options, "quorum: 20 is more than the 12 learners in the roster");
 	options.parameters = 0;
 	expect_refusal(&options, "0 parameters: from 1 to 268435455 are possible");
@@ -279,14 +278,4 @@ static void test_bad_options(void **state)
 	options.learners = 13;
 	expect_refusal(&options, "13 learners, and a schedule of 12");
 	sl_schedule_close(&schedule);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_topologies), cmocka_unit_test(test_settings),	cmocka_unit_test(test_repeatable),
-		cmocka_unit_test(test_estimate),   cmocka_unit_test(test_parts),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_unfit_models), cmocka_unit_test(test_bad_options),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,18 @@
-/* The program itself, as a user starts it: argument 1 is its path. */
+/* The program itself, as a user starts it. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 
-static char program[4096];
+static const char program[] = STARLING_PATH;
 
 #define RECORD(ms, id, level, rest)                                                                          \
-	"{\"time\":\"2026-11-21T12:00:00." ms "Z\",\"mono_ms\":" ms ".5,\"level\":\"" level "\",\"learner\":" id          \
-	",\"name\":\"learner-0" id "\",\"event\":\"e\",\"text\":\"at " ms "\"" rest "}\n"
+	"{\"time\":\"2026-11-21T12:00:00." ms "Z\",\"mono_ms\":" ms ".5,\"level\":\"" level                  \
+	"\",\"learner\":" id ",\"name\":\"learner-0" id "\",\"event\":\"e\",\"text\":\"at " ms "\"" rest     \
+	"}\n"
 
 /* Runs a shell line with $S as the program; its exit status. */
 static int sh(const char *line)
@@ -33,15 +35,14 @@ static void make_run(void)
 	folder_put("run/learner-01/log.jsonl",
 		   RECORD("100", "1", "info", ",\"round\":1") RECORD("300", "1", "warn", ",\"round\":2"));
 	folder_put("run/learner-02/log.jsonl",
-		   RECORD("200", "2", "debug", ",\"round\":1") RECORD("250", "2", "info", "") RECORD(
-			   "400", "2", "error", ",\"round\":2"));
+		   RECORD("200", "2", "debug", ",\"round\":1") RECORD("250", "2", "info", "")
+			   RECORD("400", "2", "error", ",\"round\":2"));
 }
 
 #define TEXT(ms, id, level) "12:00:00." ms " learner-0" id " " level " e          at " ms "\n"
 
-static void merges_in_time(void **state)
+TEST_WITH(merges_in_time, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run > out 2> err"), 0);
 	expect_file("out", TEXT("100", "1", "info ") TEXT("200", "2", "debug") TEXT("250", "2", "info ")
@@ -49,9 +50,8 @@ static void merges_in_time(void **state)
 	expect_file("err", "");
 }
 
-static void filters(void **state)
+TEST_WITH(filters, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run --round 2 > out"), 0);
 	expect_file("out", TEXT("300", "1", "warn ") TEXT("400", "2", "error"));
@@ -61,13 +61,14 @@ static void filters(void **state)
 	expect_file("out", "");
 }
 
-static void says_what_there_is(void **state)
+TEST_WITH(says_what_there_is, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run --learner 3 > out 2> err"), 2);
 	expect_file("out", "");
-	expect_file("err", "starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)\n");
+	expect_file(
+		"err",
+		"starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)\n");
 	assert_int_equal(sh("\"$S\" logs run --learner learner-2 2> err"), 2);
 	assert_int_equal(sh("\"$S\" logs run --round 9 > out 2> err"), 0);
 	expect_file("out", "");
@@ -76,16 +77,15 @@ static void says_what_there_is(void **state)
 	expect_file("err", "");
 }
 
-static void json_passes_through(void **state)
+TEST_WITH(json_passes_through, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
-	assert_int_equal(sh("\"$S\" logs run --json --learner 1 > out && cmp out run/learner-01/log.jsonl"), 0);
+	assert_int_equal(sh("\"$S\" logs run --json --learner 1 > out && cmp out run/learner-01/log.jsonl"),
+			 0);
 }
 
-static void a_files_order_is_kept(void **state)
+TEST_WITH(a_files_order_is_kept, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
 	folder_put("run/a/log.jsonl", RECORD("500", "1", "info", "") RECORD("100", "1", "info", ""));
 	folder_put("run/b/log.jsonl", RECORD("500", "2", "info", "") RECORD("600", "2", "info", ""));
@@ -94,23 +94,24 @@ static void a_files_order_is_kept(void **state)
 				   TEXT("600", "2", "info "));
 }
 
-static void counts_malformed_lines(void **state)
+TEST_WITH(counts_malformed_lines, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
-	folder_put("run/a/log.jsonl", "nonsense\n" RECORD("100", "1", "info", "") "[1]\n{\"time\":3}\n{\"time\":\"20");
+	folder_put("run/a/log.jsonl",
+		   "nonsense\n" RECORD("100", "1", "info", "") "[1]\n{\"time\":3}\n{\"time\":\"20");
 	folder_put("run/b/log.jsonl", RECORD("200", "2", "info", ""));
-	assert_int_equal(sh("head -c 3000000 /dev/zero >> run/b/log.jsonl; printf '\\n' >> run/b/log.jsonl"), 0);
+	assert_int_equal(sh("head -c 3000000 /dev/zero >> run/b/log.jsonl; printf '\\n' >> run/b/log.jsonl"),
+			 0);
 	assert_int_equal(sh("\"$S\" logs run > out 2> err"), 0);
 	expect_file("out", TEXT("100", "1", "info ") TEXT("200", "2", "info "));
 	expect_file("err", "starling logs: 5 malformed lines left out, the first at a/log.jsonl:1\n");
 }
 
-static void many_files_make_one_stream(void **state)
+TEST_WITH(many_files_make_one_stream, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("i=1; while [ $i -le 40 ]; do mkdir -p run/$i; j=100; while [ $j -lt 150 ]; do "
-			    "echo \"{\\\"time\\\":\\\"2026-11-21T12:00:00.$((j + i * 7 % 13))Z\\\",\\\"text\\\":\\\"$i $j\\\"}\"; "
+			    "echo \"{\\\"time\\\":\\\"2026-11-21T12:00:00.$((j + i * 7 % "
+			    "13))Z\\\",\\\"text\\\":\\\"$i $j\\\"}\"; "
 			    "j=$((j + 1)); done > run/$i/log.jsonl; i=$((i + 1)); done"),
 			 0);
 	assert_int_equal(sh("\"$S\" logs run --json > out && test $(wc -l < out) = 2000 && "
@@ -118,9 +119,8 @@ static void many_files_make_one_stream(void **state)
 			 0);
 }
 
-static void clear_errors(void **state)
+TEST_WITH(clear_errors, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" logs none 2> err"), 2);
 	expect_file("err", "starling logs: none: No such file or directory\n");
 	assert_int_equal(sh("mkdir empty; \"$S\" logs empty 2> err"), 2);
@@ -133,10 +133,10 @@ static void clear_errors(void **state)
 	expect_file("err", "starling logs: which run folder? see 'starling logs --help'\n");
 }
 
-static void a_closed_pipe_is_quiet(void **state)
+TEST_WITH(a_closed_pipe_is_quiet, folder_enter, folder_leave)
 {
-	(void)state;
-	assert_int_equal(sh("mkdir -p run/a; yes '{\"time\":\"2026-11-21T12:00:00.100Z\",\"text\":\"x\"}' | head -20000 "
+	assert_int_equal(sh("mkdir -p run/a; yes '{\"time\":\"2026-11-21T12:00:00.100Z\",\"text\":\"x\"}' | "
+			    "head -20000 "
 			    "> run/a/log.jsonl"),
 			 0);
 	assert_int_equal(sh("{ \"$S\" logs run 2> err; echo $? > status; } | head -1 > out"), 0);
@@ -180,15 +180,15 @@ static void append(const char *path, const char *text)
 	fclose(file);
 }
 
-static void follows_lines_and_files(void **state)
+TEST_WITH(follows_lines_and_files, folder_enter, folder_leave)
 {
 	int status = 0;
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
 	folder_put("run/a/log.jsonl", RECORD("100", "1", "info", "") "{\"time\":\"2026-11-21T12:0");
 	pid_t pid = start_following();
 	await_out(TEXT("100", "1", "info "));
-	append("run/a/log.jsonl", "0:00.200Z\",\"name\":\"learner-01\",\"level\":\"info\",\"event\":\"e\",\"text\":\"at 200\"}\n");
+	append("run/a/log.jsonl", "0:00.200Z\",\"name\":\"learner-01\",\"level\":\"info\",\"event\":\"e\","
+				  "\"text\":\"at 200\"}\n");
 	await_out(TEXT("100", "1", "info ") TEXT("200", "1", "info "));
 	append("run/b/log.jsonl", RECORD("300", "2", "warn", ""));
 	await_out(TEXT("100", "1", "info ") TEXT("200", "1", "info ") TEXT("300", "2", "warn "));
@@ -198,9 +198,8 @@ static void follows_lines_and_files(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void following_ends_with_its_reader(void **state)
+TEST_WITH(following_ends_with_its_reader, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("{ timeout 10 \"$S\" logs run --follow; echo $? > status; } | head -1 > out"), 0);
 	expect_file("status", "0\n");
@@ -208,9 +207,8 @@ static void following_ends_with_its_reader(void **state)
 
 /* ---- the program and `starling init` ---- */
 
-static void names_its_commands(void **state)
+TEST_WITH(names_its_commands, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" --help > out && grep -q '^  logs ' out && grep -q '^  init ' out"), 0);
 	assert_int_equal(sh("\"$S\" help logs > out && \"$S\" logs --help | cmp - out"), 0);
 	assert_int_equal(sh("\"$S\" help lgos 2> err"), 2);
@@ -224,49 +222,32 @@ static void names_its_commands(void **state)
 	expect_file("out", "");
 }
 
-static void init_prints_its_line_only(void **state)
+TEST_WITH(init_prints_its_line_only, folder_enter, folder_leave)
 {
-	(void)state;
-	assert_int_equal(sh("\"$S\" init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"), 0);
+	assert_int_equal(sh("\"$S\" init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"),
+			 0);
 	assert_int_equal(sh("grep -Eqx -- '- \\{id: 3, name: clinic-c, address: \"10.0.0.3:7400\", key: "
 			    "\"sha256:[0-9a-f]{64}\"\\}' roster && test $(wc -l < roster) = 1"),
 			 0);
 	assert_int_equal(sh("\"$S\" init --show > shown && cmp roster shown"), 0);
-	assert_int_equal(sh("\"$S\" init --show --id 4 | sed 's/id: 4/id: 3/' > shown && cmp roster shown"), 0);
+	assert_int_equal(sh("\"$S\" init --show --id 4 | sed 's/id: 4/id: 3/' > shown && cmp roster shown"),
+			 0);
 	assert_int_equal(sh("\"$S\" init --id 3 --name c --address h:1 > out 2> err"), 2);
 	expect_file("out", "");
 	expect_file("err", "starling init: identity/key.pem: exists; an identity is never overwritten\n");
 }
 
-static void init_refuses_bad_words(void **state)
+TEST_WITH(init_refuses_bad_words, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" init --id 0 --name c --address h:1 2> err"), 2);
 	expect_file("err", "starling init: --id: '0' is not a whole number from 1 to 4294967295\n");
 	assert_int_equal(sh("\"$S\" init --id 1 --name c 2> err"), 2);
-	expect_file("err", "starling init: --id, --name and --address are needed; see 'starling init --help'\n");
+	expect_file("err",
+		    "starling init: --id, --name and --address are needed; see 'starling init --help'\n");
 	assert_int_equal(sh("\"$S\" init --id 1 --name c --address h 2> err"), 2);
-	expect_file("err", "starling init: --address: 'h' is not an address; expected HOST:PORT or [IPV6]:PORT\n");
+	expect_file("err",
+		    "starling init: --address: 'h' is not an address; expected HOST:PORT or [IPV6]:PORT\n");
 	assert_int_equal(sh("\"$S\" init --show --dir none 2> err"), 2);
 	expect_file("err", "starling init: none/key.pem: No such file or directory\n");
 	assert_int_equal(sh("test ! -e identity"), 0);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(merges_in_time),		TEST_IN_FOLDER(filters),
-		TEST_IN_FOLDER(says_what_there_is),
-		TEST_IN_FOLDER(json_passes_through),	TEST_IN_FOLDER(a_files_order_is_kept),
-		TEST_IN_FOLDER(counts_malformed_lines), TEST_IN_FOLDER(many_files_make_one_stream),
-		TEST_IN_FOLDER(clear_errors),		TEST_IN_FOLDER(a_closed_pipe_is_quiet),
-		TEST_IN_FOLDER(follows_lines_and_files), TEST_IN_FOLDER(following_ends_with_its_reader),
-		TEST_IN_FOLDER(names_its_commands),	TEST_IN_FOLDER(init_prints_its_line_only),
-		TEST_IN_FOLDER(init_refuses_bad_words),
-	};
-	if (argc != 2 || realpath(argv[1], program) == NULL) {
-		fprintf(stderr, "usage: %s STARLING\n", argv[0]);
-		return 2;
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Crashes, losses of power, failing and full disks: what was acknowledged is there, and nothing half. */
+#include "test/lib/test.h"
 #include "test/store/disk.h"
 #include "test/store/store_fixture.h"
 
@@ -29,8 +30,8 @@ static uint32_t learners_of(sl_round t)
 /* Step s of the history: 0 gives up attempt 1 of round 1, 1 prepares attempt 2. */
 static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 {
-	static const enum sl_persist_kind kinds[] = {SL_PERSIST_FENCED, SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
-						     SL_PERSIST_DEAD};
+	static const enum sl_persist_kind kinds[] = {SL_PERSIST_ABORTED, SL_PERSIST_PREPARED,
+						     SL_PERSIST_RELEASED, SL_PERSIST_CLOSED};
 	sl_round t = s / CALLS + 1;
 	unsigned call = s % CALLS;
 	struct sl_store_round round = made_round(t);
@@ -44,14 +45,16 @@ static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 static unsigned steps_of_round(struct sl_store *store, sl_round t)
 {
 	char prepared[64], released[64];
-	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared, released,
-				     "fenced 1, released 2, open 0"};
+	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared,
+				     released, "fenced 1, released 2, open 0"};
 	struct sl_promises promises;
 	struct sl_error error;
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4 : promises.a != 0 ? 2 : promises.fenced;
-	sl_promises_close(&promises);
+	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4
+			 : promises.a != 0	     ? 2
+						     : promises.aborted;
+	sl_store_promises_close(&promises);
 	snprintf(prepared, sizeof prepared, "fenced 1, released, open 2 prepared by %u", learners_of(t));
 	snprintf(released, sizeof released, "fenced 1, released 2, open 2 released by %u", learners_of(t));
 	expect_promises(store, t, texts[steps]);
@@ -92,7 +95,8 @@ static void run_and_tell(const char *folder, int fd)
 {
 	struct sl_store *store = open_made(folder);
 	struct mark mark = {.incarnation = sl_store_incarnation(store), .steps = steps_of(store)};
-	while (write(fd, &mark, sizeof mark) == (ssize_t)sizeof mark && step(store, mark.steps, NULL) == SL_OK)
+	while (write(fd, &mark, sizeof mark) == (ssize_t)sizeof mark &&
+	       step(store, mark.steps, NULL) == SL_OK)
 		mark.steps++;
 	_exit(1);
 }
@@ -131,14 +135,15 @@ static struct mark kill_after(const char *folder, unsigned steps, unsigned us)
 	return last;
 }
 
-static void killed_in_the_middle(void **state)
+TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 {
 	uint64_t seed = (uint64_t)time(NULL);
 	print_message("seed %llu\n", (unsigned long long)seed);
 	srand48((long)seed);
 	uint32_t incarnation = 0;
 	for (int i = 0; i < 60; i++) {
-		struct mark mark = kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
+		struct mark mark =
+			kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
 		struct sl_store *store = open_made(*state);
 		unsigned steps = steps_of(store);
 		assert_true(mark.incarnation > incarnation);
@@ -212,7 +217,7 @@ static void expect_kept(const char *folder, const struct mark *mark, unsigned be
 	disk_restart(DISK_ALL);
 }
 
-static void power_is_lost(void **state)
+TEST_WITH(power_is_lost, folder_setup, folder_teardown)
 {
 	const unsigned begun = 4;
 	begin(*state, begun);
@@ -239,7 +244,7 @@ static void power_is_lost(void **state)
 }
 
 /* Of a store that was taken away. */
-static void an_old_journal_is_not_played_back(void **state)
+TEST_WITH(an_old_journal_is_not_played_back, folder_setup, folder_teardown)
 {
 	for (unsigned at = 1; at < 20; at++) {
 		begin(*state, 4);
@@ -260,7 +265,7 @@ static void an_old_journal_is_not_played_back(void **state)
 }
 
 /* The journal, its header, the database, the header's end. */
-static void four_synchronisations_to_a_commit(void **state)
+TEST_WITH(four_synchronisations_to_a_commit, folder_setup, folder_teardown)
 {
 	begin(*state, CALLS);
 	disk_on(1);
@@ -336,7 +341,7 @@ static struct mark go_on_to_failure(const char *folder, unsigned steps)
 }
 
 /* Each write, each synchronisation, once: the learner stops, and starts again. */
-static void the_disk_fails(void **state)
+TEST_WITH(the_disk_fails, folder_setup, folder_teardown)
 {
 	const unsigned begun = 4;
 	begin(*state, begun);
@@ -358,7 +363,7 @@ static void the_disk_fails(void **state)
 	free_image(&image);
 }
 
-static void no_file_may_grow(void **state)
+TEST_WITH(no_file_may_grow, folder_setup, folder_teardown)
 {
 	struct rlimit kept, small;
 	struct stat status;
@@ -416,7 +421,7 @@ static int fill_disk(const char *folder)
 	return 0;
 }
 
-static void the_disk_is_full(void **state)
+TEST_WITH(the_disk_is_full, folder_setup, folder_teardown)
 {
 	int status;
 	pid_t child = fork();
@@ -458,15 +463,17 @@ static void expect_unwritable(const char *folder, const char *name, mode_t mode,
 	assert_int_equal(chmod(folder_path(folder, name), status.st_mode & 0777), 0);
 }
 
-static void it_may_not_be_written(void **state)
+TEST_WITH(it_may_not_be_written, folder_setup, folder_teardown)
 {
 	begin(*state, 4);
 	as_nobody(*state, true);
 	expect_unwritable(*state, "lock", 0400,
 			  "lock: Permission denied; the learner must be able to write here");
 	expect_unwritable(*state, DATABASE, 0400,
-			  DATABASE ": attempt to write a readonly database; the learner must be able to write here");
-	expect_unwritable(*state, DATABASE, 0, DATABASE ": Permission denied; the learner must be able to write here");
+			  DATABASE
+			  ": attempt to write a readonly database; the learner must be able to write here");
+	expect_unwritable(*state, DATABASE, 0,
+			  DATABASE ": Permission denied; the learner must be able to write here");
 	expect_unwritable(*state, DATABASE "-journal", 0400, NULL);
 	remove(folder_path(*state, DATABASE "-journal"));
 	expect_unwritable(*state, "", 0500, NULL);
@@ -476,28 +483,11 @@ static void it_may_not_be_written(void **state)
 	as_nobody(*state, false);
 }
 
-static void nor_be_made(void **state)
+TEST_WITH(nor_be_made, folder_setup, folder_teardown)
 {
 	as_nobody(*state, true);
-	expect_unwritable(*state, "", 0500, "lock: Permission denied; the learner must be able to write here");
+	expect_unwritable(*state, "", 0500,
+			  "lock: Permission denied; the learner must be able to write here");
 	assert_int_equal(folder_count(*state), 0);
 	as_nobody(*state, false);
-}
-
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(killed_in_the_middle),
-		IN_FOLDER(power_is_lost),
-		IN_FOLDER(an_old_journal_is_not_played_back),
-		IN_FOLDER(four_synchronisations_to_a_commit),
-		IN_FOLDER(the_disk_fails),
-		IN_FOLDER(no_file_may_grow),
-		IN_FOLDER(the_disk_is_full),
-		IN_FOLDER(it_may_not_be_written),
-		IN_FOLDER(nor_be_made),
-	};
-	return cmocka_run_group_tests_name("store_crash", tests, NULL, NULL);
 }

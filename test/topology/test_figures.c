@@ -1,4 +1,5 @@
 /* What a step bears and costs, against what is known of small graphs and of the paper's. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include "tools/topology/ids.h"
@@ -46,9 +47,8 @@ static void ids_are(const uint32_t *vertices, uint32_t count, const char *expect
 	assert_string_equal(text, expected);
 }
 
-static void test_star(void **state)
+TEST(test_star)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 10);
 	assert_int_equal(w.f.learners, 10);
@@ -62,14 +62,13 @@ static void test_star(void **state)
 	ids_are(w.f.articulation, w.f.articulation_count, "1");
 	assert_int_equal(w.f.exact, 2); /* protocol 7 */
 	assert_int_equal(w.f.tree, 2);
-	assert_int_equal(sl_figures_gate(&w.f, 0), SL_GATE_OPEN);
-	assert_int_equal(sl_figures_gate(&w.f, 1), SL_GATE_CUT);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 0), SL_PRIVACY_OPEN);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 1), SL_PRIVACY_CUT);
 	close_world(&w);
 }
 
-static void test_line(void **state)
+TEST(test_line)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "line", 5);
 	assert_int_equal(w.f.kappa, 1);
@@ -79,23 +78,21 @@ static void test_line(void **state)
 	close_world(&w);
 }
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "ring", 6);
 	assert_int_equal(w.f.kappa, 2);
 	assert_int_equal(w.f.cut_count, 2);
 	assert_int_equal(w.f.articulation_count, 0);
 	assert_int_equal(w.f.tree, 6);
-	assert_int_equal(sl_figures_gate(&w.f, 1), SL_GATE_OPEN);
-	assert_int_equal(sl_figures_gate(&w.f, 2), SL_GATE_CUT);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 1), SL_PRIVACY_OPEN);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 2), SL_PRIVACY_CUT);
 	close_world(&w);
 }
 
-static void test_complete(void **state)
+TEST(test_complete)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "complete", 5);
 	assert_int_equal(w.f.kappa, 4);
@@ -103,15 +100,14 @@ static void test_complete(void **state)
 	assert_int_equal(w.f.k, 1);
 	assert_int_equal(w.f.exact, 1);
 	assert_int_equal(w.f.tree, 2);
-	assert_int_equal(sl_figures_gate(&w.f, 3), SL_GATE_OPEN); /* N - 2 may collude */
-	assert_int_equal(sl_figures_gate(&w.f, 4), SL_GATE_FEW);
-	assert_int_equal(sl_figures_gate(&w.f, UINT32_MAX), SL_GATE_FEW);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 3), SL_PRIVACY_OPEN); /* N - 2 may collude */
+	assert_int_equal(sl_figures_privacy_check(&w.f, 4), SL_PRIVACY_FEW);
+	assert_int_equal(sl_figures_privacy_check(&w.f, UINT32_MAX), SL_PRIVACY_FEW);
 	close_world(&w);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-	(void)state;
 	struct world w;
 	write(&w, "learners 6\nstep 1-2 2-3 4-5\n");
 	assert_int_equal(w.f.parts, 3);
@@ -121,13 +117,12 @@ static void test_parts(void **state)
 	ids_are(w.f.articulation, w.f.articulation_count, "2");
 	assert_true(w.f.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 && w.f.bytes_most == 0);
 	assert_true(w.f.exact == SL_FIGURE_NONE && w.f.tree == SL_FIGURE_NONE);
-	assert_int_equal(sl_figures_gate(&w.f, 0), SL_GATE_PARTS);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 0), SL_PRIVACY_PARTS);
 	close_world(&w);
 }
 
-static void test_each_step_has_its_own(void **state)
+TEST(test_each_step_has_its_own)
 {
-	(void)state;
 	struct world w;
 	write(&w, "learners 4\nstep 1-2 1-3 1-4\nstep 1-2 2-3 3-4 1-4\nstep\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n");
 	static const uint32_t kappa[] = {1, 2, 0, 3}, articulation[] = {1, 0, 0, 0};
@@ -140,9 +135,8 @@ static void test_each_step_has_its_own(void **state)
 }
 
 /* A share of 3 bytes and K states of 8 to every neighbour, for each of n + 1 elements. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 100);
 	assert_int_equal(w.f.k, 2133);
@@ -155,9 +149,8 @@ static void test_bytes(void **state)
 	close_world(&w);
 }
 
-static void test_the_exact_engine_may_be_skipped(void **state)
+TEST(test_the_exact_engine_may_be_skipped)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 10);
 	sl_figures_close(&w.figures);
@@ -167,9 +160,8 @@ static void test_the_exact_engine_may_be_skipped(void **state)
 }
 
 /* Where p leaves metropolis no room, and where p is too small for the exact engine. */
-static void test_the_field(void **state)
+TEST(test_the_field)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "line", 400);
 	assert_true(w.f.p_bits > 20 && w.f.p_bits < 31);
@@ -188,18 +180,16 @@ static void expect_k(const char *text, uint64_t k, uint32_t exact)
 	close_world(&w);
 }
 
-static void test_the_papers_graphs(void **state)
+TEST(test_the_papers_graphs)
 {
-	(void)state;
 	expect_k("neighbours:20", 215, 6);
 	expect_k("neighbours:40", 80, 3);
 	expect_k("star", 2133, 2);
 	expect_k("line", 65155, 99);
 }
 
-static void test_ids_in_a_sentence(void **state)
+TEST(test_ids_in_a_sentence)
 {
-	(void)state;
 	uint32_t vertices[20];
 	for (uint32_t i = 0; i < 20; i++)
 		vertices[i] = i + 2;
@@ -209,22 +199,4 @@ static void test_ids_in_a_sentence(void **state)
 	ids_are(vertices, 8, "3, 4, 5, 6, 7, 8, 9 and 10");
 	ids_are(vertices, 9, "3, 4, 5, 6, 7, 8, 9, 10, ... and 1 more");
 	ids_are(vertices, 20, "3, 4, 5, 6, 7, 8, 9, 10, ... and 12 more");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_star),
-		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_each_step_has_its_own),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_the_exact_engine_may_be_skipped),
-		cmocka_unit_test(test_the_field),
-		cmocka_unit_test(test_the_papers_graphs),
-		cmocka_unit_test(test_ids_in_a_sentence),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* What others recorded, as schedules: the readers of edge lists and movements, and where nodes are when. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include <math.h>
@@ -7,10 +8,10 @@
 #include "tools/topology/import_parts.h"
 
 struct world { /* what a test reads into */
-	struct sl_text text;
+	struct sl_import_text text;
 	struct sl_error error;
-	struct sl_names *names;
-	struct sl_tracks *tracks;
+	struct sl_import_names *names;
+	struct sl_import_tracks *tracks;
 	struct sl_contacts contacts;
 };
 
@@ -25,8 +26,8 @@ static int setup(void **state)
 
 static void empty(struct world *w)
 {
-	sl_text_close(&w->text);
-	sl_tracks_close(w->tracks);
+	sl_import_text_close(&w->text);
+	sl_import_tracks_close(w->tracks);
 	free(w->contacts.contact);
 	memset(w->names, 0, sizeof *w->names);
 	memset(w->tracks, 0, sizeof *w->tracks);
@@ -48,7 +49,7 @@ static int teardown(void **state)
 static void say(struct world *w, const char *text)
 {
 	empty(w);
-	if (sl_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
+	if (sl_import_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
 		fail_msg("%s", w->error.text);
 }
 
@@ -60,35 +61,35 @@ static void say(struct world *w, const char *text)
 
 /* ---- text ---- */
 
-static void test_lines(void **state)
+TEST_WITH(test_lines, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "\xef\xbb\xbf"
 	       "a\r\n\nb\tc\nlast");
-	assert_string_equal(sl_text_line(&w->text), "   a ");
-	assert_string_equal(sl_text_line(&w->text), "");
-	assert_string_equal(sl_text_line(&w->text), "b\tc");
+	assert_string_equal(sl_import_text_line(&w->text), "   a ");
+	assert_string_equal(sl_import_text_line(&w->text), "");
+	assert_string_equal(sl_import_text_line(&w->text), "b\tc");
 	assert_int_equal(w->text.line, 3);
-	assert_string_equal(sl_text_line(&w->text), "last");
-	assert_null(sl_text_line(&w->text));
+	assert_string_equal(sl_import_text_line(&w->text), "last");
+	assert_null(sl_import_text_line(&w->text));
 	say(w, "");
-	assert_null(sl_text_line(&w->text));
+	assert_null(sl_import_text_line(&w->text));
 }
 
-static void test_a_copy_reads_the_same_lines(void **state)
+TEST_WITH(test_a_copy_reads_the_same_lines, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "a\r\n\nb\n");
-	struct sl_text copy = w->text;
-	while (sl_text_line(&copy) != NULL)
+	struct sl_import_text copy = w->text;
+	while (sl_import_text_line(&copy) != NULL)
 		;
-	assert_string_equal(sl_text_line(&w->text), "a ");
-	assert_string_equal(sl_text_line(&w->text), "");
-	assert_string_equal(sl_text_line(&w->text), "b");
-	assert_null(sl_text_line(&w->text));
+	assert_string_equal(sl_import_text_line(&w->text), "a ");
+	assert_string_equal(sl_import_text_line(&w->text), "");
+	assert_string_equal(sl_import_text_line(&w->text), "b");
+	assert_null(sl_import_text_line(&w->text));
 }
 
-static void test_what_is_no_text(void **state)
+TEST_WITH(test_what_is_no_text, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -104,42 +105,42 @@ static void test_what_is_no_text(void **state)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		empty(w);
-		assert_int_equal(sl_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
-				 SL_ERR_FORMAT);
+		assert_int_equal(
+			sl_import_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
+			SL_ERR_FORMAT);
 		assert_string_equal(w->error.text, cases[i].error);
 		assert_null(w->text.bytes);
 	}
-	SUCCEEDS(w, sl_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
+	SUCCEEDS(w, sl_import_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
 }
 
-static void test_a_file_has_a_limit(void **state)
+TEST_WITH(test_a_file_has_a_limit, setup, teardown)
 {
 	struct world *w = *state;
 	char path[] = P_tmpdir "/import-XXXXXX";
 	int fd = mkstemp(path);
 	assert_true(fd >= 0 && write(fd, "0123456789", 10) == 10);
 	close(fd);
-	assert_int_equal(sl_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
+	assert_int_equal(sl_import_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
 	assert_non_null(strstr(w->error.text, ": more than 0 MB of text"));
-	SUCCEEDS(w, sl_text_read(&w->text, path, 10, &w->error));
-	assert_string_equal(sl_text_line(&w->text), "0123456789");
+	SUCCEEDS(w, sl_import_text_read(&w->text, path, 10, &w->error));
+	assert_string_equal(sl_import_text_line(&w->text), "0123456789");
 	unlink(path);
 }
 
-static void test_numbers(void **state)
+TEST_WITH(test_numbers, setup, teardown)
 {
-	(void)state;
 	static const char *const bad[] = {"",	  "nan",   "NaN",  "inf",   "-inf", "infinity",
 					  "0x10", "1e400", "1e10", "-1e10", "1,5",  "1.2.3",
 					  "--1",  "1e",	   "e",	   ".",	    "+",    "1 "};
 	double value;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		if (sl_text_number(bad[i], 1e9, &value))
+		if (sl_import_text_number(bad[i], 1e9, &value))
 			fail_msg("\"%s\" is a number", bad[i]);
-	assert_true(sl_text_number("-1e9", 1e9, &value) && value == -1e9);
-	assert_true(sl_text_number("+.5E-1", 1e9, &value) && value == 0.05);
-	assert_true(sl_text_number("007", 1e9, &value) && value == 7);
-	assert_true(sl_text_number("1e-400", 1e9, &value) && value >= 0);
+	assert_true(sl_import_text_number("-1e9", 1e9, &value) && value == -1e9);
+	assert_true(sl_import_text_number("+.5E-1", 1e9, &value) && value == 0.05);
+	assert_true(sl_import_text_number("007", 1e9, &value) && value == 7);
+	assert_true(sl_import_text_number("1e-400", 1e9, &value) && value >= 0);
 }
 
 /* ---- names ---- */
@@ -151,15 +152,15 @@ static void sorted_are(struct world *w, const char *given, const char *expected)
 	empty(w);
 	snprintf(copy, sizeof copy, "%s", given);
 	for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
-		assert_int_equal(sl_names_index(w->names, word, strlen(word), &index), SL_OK);
-	assert_int_equal(sl_names_sort(w->names, vertex), SL_OK);
+		assert_int_equal(sl_import_names_index(w->names, word, strlen(word), &index), SL_OK);
+	assert_int_equal(sl_import_names_sort(w->names, vertex), SL_OK);
 	for (uint32_t i = 0; i < w->names->count; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i == 0 ? "" : " ",
 			 w->names->name[i]);
 	assert_string_equal(got, expected);
 }
 
-static void test_names_in_order(void **state)
+TEST_WITH(test_names_in_order, setup, teardown)
 {
 	struct world *w = *state;
 	sorted_are(w, "10 9 0 100 2 10", "0 2 9 10 100");
@@ -170,36 +171,36 @@ static void test_names_in_order(void **state)
 	sorted_are(w, "1.5 10 9", "1.5 10 9");
 }
 
-static void test_a_name_finds_its_learner(void **state)
+TEST_WITH(test_a_name_finds_its_learner, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t index, vertex[SL_LEARNERS_MAX];
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(sl_names_index(w->names, &"c a b"[2 * i], 1, &index), SL_OK);
-	assert_int_equal(sl_names_index(w->names, "a", 1, &index), SL_OK);
+		assert_int_equal(sl_import_names_index(w->names, &"c a b"[2 * i], 1, &index), SL_OK);
+	assert_int_equal(sl_import_names_index(w->names, "a", 1, &index), SL_OK);
 	assert_int_equal(index, 1);
-	sl_names_sort(w->names, vertex);
+	sl_import_names_sort(w->names, vertex);
 	assert_true(vertex[0] == 2 && vertex[1] == 0 && vertex[2] == 1);
-	assert_false(sl_names_same(w->names));
+	assert_false(sl_import_names_same(w->names));
 	sorted_are(w, "3 1 2", "1 2 3");
-	assert_true(sl_names_same(w->names));
+	assert_true(sl_import_names_same(w->names));
 }
 
-static void test_as_many_names_as_learners(void **state)
+TEST_WITH(test_as_many_names_as_learners, setup, teardown)
 {
 	struct world *w = *state;
 	char name[SL_NAME_BYTES + 1];
 	uint32_t index;
 	for (uint32_t i = 0; i < 2 * SL_LEARNERS_MAX; i++) { /* each twice */
 		int n = snprintf(name, sizeof name, "node-%u", i % SL_LEARNERS_MAX);
-		assert_int_equal(sl_names_index(w->names, name, (size_t)n, &index), SL_OK);
+		assert_int_equal(sl_import_names_index(w->names, name, (size_t)n, &index), SL_OK);
 		assert_int_equal(index, i % SL_LEARNERS_MAX);
 	}
-	assert_int_equal(sl_names_index(w->names, "more", 4, &index), SL_ERR_FULL);
+	assert_int_equal(sl_import_names_index(w->names, "more", 4, &index), SL_ERR_FULL);
 	memset(name, 'x', sizeof name);
 	empty(w);
-	assert_int_equal(sl_names_index(w->names, name, SL_NAME_BYTES, &index), SL_ERR_RANGE);
-	assert_int_equal(sl_names_index(w->names, name, SL_NAME_BYTES - 1, &index), SL_OK);
+	assert_int_equal(sl_import_names_index(w->names, name, SL_NAME_BYTES, &index), SL_ERR_RANGE);
+	assert_int_equal(sl_import_names_index(w->names, name, SL_NAME_BYTES - 1, &index), SL_OK);
 }
 
 /* ---- edge lists ---- */
@@ -225,7 +226,7 @@ static void edges_are(struct world *w, const char *text, const struct sl_import_
 	contacts_are(w, expected);
 }
 
-static void test_edge_lists(void **state)
+TEST_WITH(test_edge_lists, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct sl_import_request plain = {0}, key = {.by = "t"}, column = {.by_column = 4};
@@ -245,7 +246,7 @@ static void test_edge_lists(void **state)
 	edges_are(w, "a,b,x,2", &column, "a-b@2");
 }
 
-static void test_edge_lists_with_faults(void **state)
+TEST_WITH(test_edge_lists_with_faults, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -281,7 +282,7 @@ static void test_edge_lists_with_faults(void **state)
 	}
 }
 
-static void test_one_node_too_many(void **state)
+TEST_WITH(test_one_node_too_many, setup, teardown)
 {
 	struct world *w = *state;
 	char *text = malloc(SL_LEARNERS_MAX * 8), *at = text;
@@ -298,12 +299,12 @@ static void test_one_node_too_many(void **state)
 
 static void is_at(const struct world *w, uint32_t node, double t, double x, double y)
 {
-	struct sl_place at = sl_track_at(&w->tracks->track[node], t);
+	struct sl_place at = sl_import_tracks_at(&w->tracks->track[node], t);
 	if (fabs(at.x - x) > 1e-9 || fabs(at.y - y) > 1e-9)
 		fail_msg("node %u is at %g, %g after %g s, not at %g, %g", node, at.x, at.y, t, x, y);
 }
 
-static void test_bonnmotion(void **state)
+TEST_WITH(test_bonnmotion, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "# by hand\n0.0 10 20 5.0 10 20 15.0 30.0 60.0\r\n\n2 -1 -2\n0 0 0 1e1 1e1 0");
@@ -316,10 +317,10 @@ static void test_bonnmotion(void **state)
 	is_at(w, 0, 1e9, 30, 60);
 	is_at(w, 1, 0, -1, -2); /* before its first place */
 	is_at(w, 2, 2.5, 2.5, 0);
-	assert_true(sl_tracks_end(w->tracks) == 15);
+	assert_true(sl_import_tracks_end(w->tracks) == 15);
 }
 
-static void test_bonnmotion_with_heights(void **state)
+TEST_WITH(test_bonnmotion_with_heights, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "#3D\n0 1 2 100 10 11 22 300\n0 5 6 7\n");
@@ -328,7 +329,7 @@ static void test_bonnmotion_with_heights(void **state)
 	is_at(w, 1, 5, 5, 6);
 }
 
-static void test_bonnmotion_with_faults(void **state)
+TEST_WITH(test_bonnmotion_with_faults, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -361,7 +362,7 @@ static void test_bonnmotion_with_faults(void **state)
 	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
 }
 
-static void test_ns2(void **state)
+TEST_WITH(test_ns2, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "#\n# nodes: 3\n#\nset val(nn) 3\n"
@@ -386,10 +387,10 @@ static void test_ns2(void **state)
 	is_at(w, 2, 15, 100, 200);
 	is_at(w, 1, 4, 0, 0); /* speed 0: stays */
 	is_at(w, 1, 8, 4, 0);
-	assert_true(sl_tracks_end(w->tracks) == 20);
+	assert_true(sl_import_tracks_end(w->tracks) == 20);
 }
 
-static void test_ns2_changes_its_mind(void **state)
+TEST_WITH(test_ns2_changes_its_mind, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "$node_(7) set X_ 0\n$node_(7) set Y_ 0\n"
@@ -404,7 +405,7 @@ static void test_ns2_changes_its_mind(void **state)
 	is_at(w, 0, 1e9, 5, 100); /* creeps */
 }
 
-static void test_ns2_jumps_on_its_way(void **state)
+TEST_WITH(test_ns2_jumps_on_its_way, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "$n(0) set X_ 0\n$n(0) set Y_ 0\n$ns_ at 0 \"$n(0) setdest 10 0 1\"\n"
@@ -415,7 +416,7 @@ static void test_ns2_jumps_on_its_way(void **state)
 	is_at(w, 0, 100, 4, 50);
 }
 
-static void test_ns2_without_orders(void **state)
+TEST_WITH(test_ns2_without_orders, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "# nothing\nset val(nn) 0");
@@ -427,13 +428,13 @@ static void test_ns2_without_orders(void **state)
 	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 0\"");
 	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
 	is_at(w, 0, 8, 1, 2);
-	assert_true(sl_tracks_end(w->tracks) == 7);
+	assert_true(sl_import_tracks_end(w->tracks) == 7);
 	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 1e-320\"");
 	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
 	is_at(w, 0, 8, 1, 2);
 }
 
-static void test_ns2_with_faults(void **state)
+TEST_WITH(test_ns2_with_faults, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -478,15 +479,15 @@ static void links_are(struct world *w, double range_m, double every_s, uint32_t 
 	static const uint32_t vertex[] = {2, 0, 1};
 	struct sl_schedule schedule;
 	sl_schedule_init(&schedule, w->tracks->count);
-	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule),
-			 SL_OK);
+	assert_int_equal(
+		sl_import_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule), SL_OK);
 	char *text = print_schedule(&schedule);
 	assert_string_equal(text, expected);
 	free(text);
 	sl_schedule_close(&schedule);
 }
 
-static void test_in_range_at_the_instant(void **state)
+TEST_WITH(test_in_range_at_the_instant, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "0 0 0\n0 3 4 10 6 8\n0 -300 0 10 300 0\n"); /* track 2 passes 0 at 5 s */
@@ -497,7 +498,7 @@ static void test_in_range_at_the_instant(void **state)
 	links_are(w, 5, 2.5, 4, "learners 3\nstep 1-3\nstep\nstep 2-3\nstep\n");
 }
 
-static void test_links_have_a_limit(void **state)
+TEST_WITH(test_links_have_a_limit, setup, teardown)
 {
 	struct world *w = *state;
 	static const uint32_t vertex[] = {0, 1, 2};
@@ -505,16 +506,16 @@ static void test_links_have_a_limit(void **state)
 	say(w, "0 0 0\n0 0 0\n0 0 0\n");
 	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
 	sl_schedule_init(&schedule, 3);
-	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, 1, 1, 3, 8, &schedule), SL_ERR_RANGE);
+	assert_int_equal(sl_import_tracks_schedule(w->tracks, vertex, 1, 1, 3, 8, &schedule), SL_ERR_RANGE);
 	sl_schedule_close(&schedule);
 	sl_schedule_init(&schedule, 3);
-	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, 1, 1, 3, 9, &schedule), SL_OK);
+	assert_int_equal(sl_import_tracks_schedule(w->tracks, vertex, 1, 1, 3, 9, &schedule), SL_OK);
 	sl_schedule_close(&schedule);
 }
 
 /* ---- which format ---- */
 
-static void test_guess(void **state)
+TEST_WITH(test_guess, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -542,34 +543,4 @@ static void test_guess(void **state)
 				 sl_import_format_name(sl_import_guess(&w->text)));
 		assert_int_equal(w->text.line, 0);
 	}
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_lines),
-		TEST(test_a_copy_reads_the_same_lines),
-		TEST(test_what_is_no_text),
-		TEST(test_a_file_has_a_limit),
-		TEST(test_numbers),
-		TEST(test_names_in_order),
-		TEST(test_a_name_finds_its_learner),
-		TEST(test_as_many_names_as_learners),
-		TEST(test_edge_lists),
-		TEST(test_edge_lists_with_faults),
-		TEST(test_one_node_too_many),
-		TEST(test_bonnmotion),
-		TEST(test_bonnmotion_with_heights),
-		TEST(test_bonnmotion_with_faults),
-		TEST(test_ns2),
-		TEST(test_ns2_changes_its_mind),
-		TEST(test_ns2_jumps_on_its_way),
-		TEST(test_ns2_without_orders),
-		TEST(test_ns2_with_faults),
-		TEST(test_in_range_at_the_instant),
-		TEST(test_links_have_a_limit),
-		TEST(test_guess),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

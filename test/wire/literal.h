@@ -1,5 +1,5 @@
-/* literal.h - one fixed message of each kind, with the payload that it has on the wire and the hash that its signature
- * covers, written out. Another implementation can check itself against them. */
+/* literal.h - one fixed message of each kind, with the payload that it has on the wire and the hash that its
+ * signature covers, written out. Another implementation can check itself against them. */
 #pragma once
 
 #include "common/protocol/canonical.h"

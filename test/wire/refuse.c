@@ -23,7 +23,7 @@ void expect(uint32_t kind, const uint8_t *payload, size_t size, const char *reas
 	assert_non_null(copy);
 	if (size > 0)
 		memcpy(copy, payload, size);
-	int err = sl_decode_message(kind, copy, size, &decoded, &why);
+	int err = sl_codec_decode(kind, copy, size, &decoded, &why);
 	if (reason == NULL) {
 		assert_int_equal(err, SL_OK);
 		assert_null(why);
@@ -32,7 +32,7 @@ void expect(uint32_t kind, const uint8_t *payload, size_t size, const char *reas
 		assert_string_equal(why, reason);
 		assert_null(decoded.memory);
 	}
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 	free(copy);
 }
 
@@ -72,11 +72,11 @@ static void arena_free(void *arena, void *piece)
 static struct sl_message roomy(uint32_t kind)
 {
 	struct sl_message m = literal_of(kind)->message;
-	if (kind == SL_MSG_ASK)
-		m.ask = (struct sl_ask){.t = 1, .a = 1, .origin = 1, .index = 1};
-	if (kind == SL_MSG_FENCE) {
-		m.fence.a = SL_ATTEMPTS_MAX;
-		m.fence.count = m.fence.dead = 0;
+	if (kind == SL_MSG_REQUEST)
+		m.request = (struct sl_request){.t = 1, .a = 1, .origin = 1, .index = 1};
+	if (kind == SL_MSG_ABORT) {
+		m.abort_record.a = SL_ATTEMPTS_MAX;
+		m.abort_record.count = m.abort_record.closed = 0;
 	}
 	if (sl_message_type(kind)->vector) {
 		m.chunk.index = 1;
@@ -92,9 +92,9 @@ ProtobufCMessage *valid(uint32_t kind)
 	static struct sl_arena arena;
 	ProtobufCAllocator allocator = {arena_alloc, arena_free, &arena};
 	struct sl_message message = roomy(kind);
-	size_t size = sl_encode_bytes(&message);
+	size_t size = sl_codec_bytes(&message);
 	assert_true(size <= sizeof frame);
-	sl_encode_message(&message, frame, size, NULL);
+	sl_codec_encode(&message, frame, size, NULL);
 	sl_arena_init(&arena, memory, sizeof memory);
 	size -= SL_FRAME_HEADER_BYTES;
 	ProtobufCMessage *m =
@@ -157,7 +157,7 @@ void begin(void)
 
 void put_byte(unsigned byte)
 {
-	sl_put(&w, &(uint8_t){(uint8_t)byte}, 1);
+	sl_bytes_put(&w, &(uint8_t){(uint8_t)byte}, 1);
 }
 
 void put_varint(uint64_t value)
@@ -171,7 +171,7 @@ void put_span(unsigned tag, const void *bytes, size_t size)
 {
 	put_byte(tag);
 	put_varint(size);
-	sl_put(&w, bytes, size);
+	sl_bytes_put(&w, bytes, size);
 }
 
 void put_packed(const void *message)

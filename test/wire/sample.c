@@ -69,8 +69,8 @@ static void make_parameters(struct sl_parameters *q)
 		((uint64_t *)q)[i] = edge(sl_parameter_fields[i].least, sl_parameter_fields[i].most);
 	if (q->p < 3)
 		q->p = 0;
-	if (q->k < q->k_fixed)
-		q->k = q->k_fixed;
+	if (q->k < q->iterations_rule)
+		q->k = q->iterations_rule;
 }
 
 static void make_field(struct sample *sample, const struct sl_message_field *f, uint8_t *body)
@@ -105,25 +105,27 @@ static void make_field(struct sample *sample, const struct sl_message_field *f, 
 	}
 }
 
-static void make_ask(struct sl_ask *ask)
+static void make_request(struct sl_request *request)
 {
 	bool masked = sample_random() % 2 == 0;
-	ask->t = edge32(masked, SL_ROUND_LAST);
-	ask->a = masked ? edge32(1, SL_ATTEMPTS_MAX) : 0;
-	ask->origin = masked ? edge32(1, UINT32_MAX) : 0;
+	request->t = edge32(masked, SL_ROUND_LAST);
+	request->a = masked ? edge32(1, SL_ATTEMPTS_MAX) : 0;
+	request->origin = masked ? edge32(1, UINT32_MAX) : 0;
 }
 
-static void make_fence(struct sl_fence *fence)
+static void make_abort(struct sl_abort *abort_record)
 {
-	fence->a = edge32(fence->count == 0 ? 1 : fence->released[fence->count - 1], SL_ATTEMPTS_MAX);
-	fence->dead = edge32(0, fence->a);
+	abort_record->a =
+		edge32(abort_record->count == 0 ? 1 : abort_record->released[abort_record->count - 1],
+		       SL_ATTEMPTS_MAX);
+	abort_record->closed = edge32(0, abort_record->a);
 }
 
 static void make_chunk(enum sl_message_kind kind, struct sl_chunk *chunk)
 {
 	chunk->iteration = kind == SL_MSG_STATE ? chunk->iteration : 0;
 	chunk->origin = kind == SL_MSG_MASKED ? edge32(1, UINT32_MAX) : 0;
-	if (!sl_nonce_due(kind, chunk))
+	if (!sl_message_nonce_due(kind, chunk))
 		memset(chunk->nonce, 0, sizeof chunk->nonce);
 }
 
@@ -134,10 +136,10 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 	*m = (struct sl_message){.kind = kind};
 	for (uint32_t i = 0; i < type->count; i++)
 		make_field(sample, &type->fields[i], sl_message_body(m));
-	if (kind == SL_MSG_ASK)
-		make_ask(&m->ask);
-	else if (kind == SL_MSG_FENCE)
-		make_fence(&m->fence);
+	if (kind == SL_MSG_REQUEST)
+		make_request(&m->request);
+	else if (kind == SL_MSG_ABORT)
+		make_abort(&m->abort_record);
 	else if (type->vector)
 		make_chunk(kind, &m->chunk);
 }
@@ -214,11 +216,11 @@ const struct sample_bound sample_bounds[] = {
 	{SL_MSG_DIGEST, "sigma", 0, 12, "sigma out of range"},
 	{SL_MSG_DIGEST, "encoding", 0, 1, "unknown encoding"},
 	{SL_MSG_DIGEST, "clip", 1, UINT64_C(0x7fefffffffffffff), NO_CLIP},
-	{SL_MSG_ASK, "t", 0, 1000001, "round out of range"},
-	{SL_MSG_ASK, "a", 0, 16777216, "attempt out of range"},
-	{SL_MSG_FENCE, "dead", 0, 16777216, "dead attempt above a"},
-	{SL_MSG_FENCE, "released", 0, 16, "too many released attempts"},
-	{SL_MSG_HOLD, "held", 1, 250, "set of members out of range"},
+	{SL_MSG_REQUEST, "t", 0, 1000001, "round out of range"},
+	{SL_MSG_REQUEST, "a", 0, 16777216, "attempt out of range"},
+	{SL_MSG_ABORT, "dead", 0, 16777216, "dead attempt above a"},
+	{SL_MSG_ABORT, "released", 0, 16, "too many released attempts"},
+	{SL_MSG_HAVE, "held", 1, 250, "set of members out of range"},
 	{SL_MSG_STATE, "iteration", 0, 999999, "iteration out of range"},
 	{SAMPLE_ANY, "iteration", 0, 0, "iteration out of range"},
 	{SAMPLE_ANY, "id", 1, UINT32_MAX, "id is 0"},
@@ -269,8 +271,8 @@ static bool promises_link_state(const struct sl_link_state *ls)
 	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++)
 		ranges = ranges && in_range(SL_MSG_LINK_STATE, "parameters.", &sl_parameter_fields[i],
 					    (const uint8_t *)q);
-	return ranges && q->p != 1 && q->p != 2 && positive(q->clip) && (q->k_fixed == 0 || q->k > 0) &&
-	       rising(ls->candidates, ls->count, UINT32_MAX);
+	return ranges && q->p != 1 && q->p != 2 && positive(q->clipping_range) &&
+	       (q->iterations_rule == 0 || q->k > 0) && rising(ls->candidates, ls->count, UINT32_MAX);
 }
 
 /* A nonce belongs to the first chunk of a masked state, an owner to every chunk of a Masked. */
@@ -289,11 +291,13 @@ static bool promises_rules(const struct sl_message *m)
 	case SL_MSG_LINK_STATE:
 		return promises_link_state(&m->link_state);
 	case SL_MSG_DIGEST:
-		return positive(m->digest.clip);
-	case SL_MSG_ASK:
-		return (m->ask.a != 0) == (m->ask.origin != 0) && (m->ask.a == 0 || m->ask.t != 0);
-	case SL_MSG_FENCE:
-		return rising(m->fence.released, m->fence.count, m->fence.a) && m->fence.dead <= m->fence.a;
+		return positive(m->digest.clipping_range);
+	case SL_MSG_REQUEST:
+		return (m->request.a != 0) == (m->request.origin != 0) &&
+		       (m->request.a == 0 || m->request.t != 0);
+	case SL_MSG_ABORT:
+		return rising(m->abort_record.released, m->abort_record.count, m->abort_record.a) &&
+		       m->abort_record.closed <= m->abort_record.a;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:

@@ -1,15 +1,13 @@
 /* The field lists of message.h against proto/messages.proto, against the literal ranges and against literal
  * messages. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "proto/messages.pb-c.h"
+#include "test/lib/test.h"
 #include "test/wire/literal.h"
 #include "test/wire/refuse.h"
 #include "test/wire/sample.h"
@@ -51,9 +49,8 @@ static void expect_fields(const ProtobufCMessageDescriptor *d, const struct sl_m
 	}
 }
 
-static void lists_are_the_proto_file(void **state)
+TEST(lists_are_the_proto_file)
 {
-	(void)state;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
 		const struct sl_message_type *type = sl_message_type(kind);
 		expect_fields(described(kind), type->fields, type->count);
@@ -71,9 +68,8 @@ static bool unbounded(const struct sl_message_field *f)
 }
 
 /* A range in message.h without a literal row would be tested against itself alone. */
-static void ranges_stand_twice(void **state)
+TEST(ranges_stand_twice)
 {
-	(void)state;
 	char name[64];
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
 		const struct sl_message_type *type = sl_message_type(kind);
@@ -98,28 +94,17 @@ static void expect_hex(const uint8_t *bytes, size_t size, const char *hex)
 	free(text);
 }
 
-static void literal_messages(void **state)
+TEST(literal_messages)
 {
-	(void)state;
 	for (size_t i = 0; i < literals_count; i++) {
 		const struct sl_message *m = &literals[i].message;
 		uint8_t frame[1024], hash[SL_HASH_BYTES];
-		size_t size = sl_encode_bytes(m);
+		size_t size = sl_codec_bytes(m);
 		assert_in_range(size, SL_FRAME_HEADER_BYTES, sizeof frame);
-		sl_encode_message(m, frame, size, NULL);
+		sl_codec_encode(m, frame, size, NULL);
 		expect_hex(frame + SL_FRAME_HEADER_BYTES, size - SL_FRAME_HEADER_BYTES, literals[i].payload);
 		assert_int_equal(sl_canonical_message(&literal_scope, m, hash), literals[i].hash != NULL);
 		if (literals[i].hash != NULL)
 			expect_hex(hash, sizeof hash, literals[i].hash);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_are_the_proto_file),
-		cmocka_unit_test(ranges_stand_twice),
-		cmocka_unit_test(literal_messages),
-	};
-	return cmocka_run_group_tests_name("fields", tests, NULL, NULL);
 }

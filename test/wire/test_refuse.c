@@ -1,15 +1,13 @@
 /* Each rule of the decoder, broken alone: the reason must be that rule's own, so that a test fails if the
  * rule is taken away. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/wire/frame.h"
 #include "proto/messages.pb-c.h"
+#include "test/lib/test.h"
 #include "test/wire/refuse.h"
 #include "test/wire/sample.h"
 
@@ -34,9 +32,8 @@ static void expect_bound(uint32_t kind, const struct sample_bound *b)
 	expect_with(kind, b->name, b->least - 1, b->reason);
 }
 
-static void ranges(void **state)
+TEST(ranges)
 {
-	(void)state;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)
 		for (size_t i = 0; i < sample_bounds_count; i++) {
 			const struct sample_bound *b = &sample_bounds[i];
@@ -48,9 +45,8 @@ static void ranges(void **state)
 		}
 }
 
-static void lengths_of_hashes(void **state)
+TEST(lengths_of_hashes)
 {
-	(void)state;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
 		const struct sl_message_type *type = sl_message_type(kind);
 		for (const struct sl_message_field *f = type->fields; f < type->fields + type->count; f++) {
@@ -71,10 +67,9 @@ static uint64_t bits(double value)
 	return out;
 }
 
-static void single_values(void **state)
+TEST(single_values)
 {
-	(void)state;
-	const char *clip = "clip is not a positive number";
+	const char *clipping_range = "clip is not a positive number";
 	const struct {
 		uint32_t kind;
 		const char *name;
@@ -87,25 +82,24 @@ static void single_values(void **state)
 		{SL_MSG_LINK_STATE, "parameters.p", 3, NULL},
 		{SL_MSG_LINK_STATE, "parameters.tolerance", (UINT64_C(1) << 32) + 1,
 		 "tolerance out of range"},
-		{SL_MSG_LINK_STATE, "parameters.k", 0, "k out of range"}, /* with k_fixed */
+		{SL_MSG_LINK_STATE, "parameters.k", 0, "k out of range"}, /* with iterations_rule */
 		{SL_MSG_LINK_STATE, "parameters.clip", bits(0.5), NULL},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(-0.0), clip},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(-1), clip},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(INFINITY), clip},
-		{SL_MSG_LINK_STATE, "parameters.clip", bits(NAN), clip},
+		{SL_MSG_LINK_STATE, "parameters.clip", bits(-0.0), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clip", bits(-1), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clip", bits(INFINITY), clipping_range},
+		{SL_MSG_LINK_STATE, "parameters.clip", bits(NAN), clipping_range},
 		{SL_MSG_LINK_STATE, "candidates", 0, NULL},
 		{SL_MSG_READY, "k", 0, NULL},
 		{SL_MSG_DIGEST, "p", 0, "p out of range"}, /* the view decided on a prime: never auto */
 		{SL_MSG_DIGEST, "learners", 0, "learners out of range"},
-		{SL_MSG_DIGEST, "clip", bits(NAN), clip},
+		{SL_MSG_DIGEST, "clip", bits(NAN), clipping_range},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
 		expect_with(cases[i].kind, cases[i].name, cases[i].value, cases[i].reason);
 }
 
-static void no_parameters(void **state)
+TEST(no_parameters)
 {
-	(void)state;
 	ProtobufCMessage *m = valid(SL_MSG_LINK_STATE);
 	*(void **)member(m, "parameters") = NULL;
 	expect_packed(SL_MSG_LINK_STATE, m, "no parameters");
@@ -113,17 +107,16 @@ static void no_parameters(void **state)
 
 static void expect_ask(uint32_t t, uint32_t a, uint32_t origin, const char *reason)
 {
-	ProtobufCMessage *m = valid(SL_MSG_ASK);
+	ProtobufCMessage *m = valid(SL_MSG_REQUEST);
 	set(m, "t", t);
 	set(m, "a", a);
 	set(m, "origin", origin);
-	expect_packed(SL_MSG_ASK, m, reason);
+	expect_packed(SL_MSG_REQUEST, m, reason);
 }
 
 /* An Ask is for a result, or for a masked state and then names its attempt and its owner. */
-static void what_is_asked_for(void **state)
+TEST(what_is_asked_for)
 {
-	(void)state;
 	const char *reason = "neither for a result nor for a masked state";
 	expect_ask(1, 1, 1, NULL);
 	expect_ask(1, 1, UINT32_MAX, NULL);
@@ -141,47 +134,44 @@ static void expect_item(uint32_t kind, const char *name, size_t at, uint32_t ite
 {
 	ProtobufCMessage *m = valid(kind);
 	set(m, name, 3);
-	if (kind == SL_MSG_FENCE)
+	if (kind == SL_MSG_ABORT)
 		set(m, "a", 100);
 	(*(uint32_t **)member(m, name))[at] = item;
 	expect_packed(kind, m, reason);
 }
 
-static void lists_ascend(void **state)
+TEST(lists_ascend)
 {
-	(void)state;
 	const char *candidates = "candidates not strictly ascending from 1";
 	const char *released = "released attempts not strictly ascending from 1 to a";
 	expect_item(SL_MSG_LINK_STATE, "candidates", 0, 1, NULL);
 	expect_item(SL_MSG_LINK_STATE, "candidates", 0, 0, candidates);
 	expect_item(SL_MSG_LINK_STATE, "candidates", 1, 1, candidates);
 	expect_item(SL_MSG_LINK_STATE, "candidates", 2, 1, candidates);
-	expect_item(SL_MSG_FENCE, "released", 0, 1, NULL);
-	expect_item(SL_MSG_FENCE, "released", 0, 0, released);
-	expect_item(SL_MSG_FENCE, "released", 1, 1, released);
-	expect_item(SL_MSG_FENCE, "released", 2, 1, released);
-	expect_item(SL_MSG_FENCE, "released", 2, 100, NULL);
-	expect_item(SL_MSG_FENCE, "released", 2, 101, released);
+	expect_item(SL_MSG_ABORT, "released", 0, 1, NULL);
+	expect_item(SL_MSG_ABORT, "released", 0, 0, released);
+	expect_item(SL_MSG_ABORT, "released", 1, 1, released);
+	expect_item(SL_MSG_ABORT, "released", 2, 1, released);
+	expect_item(SL_MSG_ABORT, "released", 2, 100, NULL);
+	expect_item(SL_MSG_ABORT, "released", 2, 101, released);
 }
 
-static void attempts_of_a_fence(void **state)
+TEST(attempts_of_an_abort)
 {
-	(void)state;
-	ProtobufCMessage *m = valid(SL_MSG_FENCE);
+	ProtobufCMessage *m = valid(SL_MSG_ABORT);
 	set(m, "a", 100);
 	set(m, "dead", 100);
-	expect_packed(SL_MSG_FENCE, m, NULL);
+	expect_packed(SL_MSG_ABORT, m, NULL);
 	set(m, "dead", 101);
-	expect_packed(SL_MSG_FENCE, m, "dead attempt above a");
+	expect_packed(SL_MSG_ABORT, m, "dead attempt above a");
 }
 
 /* --- the form of control messages --- */
 
 enum { PARAMETERS = 8 << 3 | 2, CANDIDATES = 10 << 3 | 2, SIGNATURE = 11 << 3 | 2 }; /* of a link state */
 
-static void kinds_and_sizes(void **state)
+TEST(kinds_and_sizes)
 {
-	(void)state;
 	expect(0, NULL, 0, "not a message");
 	expect(SL_MESSAGE_KINDS, NULL, 0, "not a message");
 	expect(SL_FRAME_PING, NULL, 0, "not a message");
@@ -192,25 +182,23 @@ static void kinds_and_sizes(void **state)
 	expect(SL_MSG_DIGEST, w.bytes, SL_CONTROL_BYTES_MAX, "not protobuf"); /* a tag of field 0 */
 }
 
-static void no_payload(void **state)
+TEST(no_payload)
 {
-	(void)state;
 	struct sl_decoded decoded;
 	const char *why;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
 		/* As the splitter has it: without memory. A sanitizer sees arithmetic on the null
 		 * pointer. */
-		int err = sl_decode_message(kind, NULL, 0, &decoded, &why);
-		assert_int_equal(err, kind == SL_MSG_ASK ? SL_OK : SL_ERR_FORMAT);
+		int err = sl_codec_decode(kind, NULL, 0, &decoded, &why);
+		assert_int_equal(err, kind == SL_MSG_REQUEST ? SL_OK : SL_ERR_FORMAT);
 		if (!control(kind))
 			assert_string_equal(why, "no view");
-		sl_decoded_close(&decoded);
+		sl_codec_close(&decoded);
 	}
 }
 
-static void unknown_fields(void **state)
+TEST(unknown_fields)
 {
-	(void)state;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
 		begin();
 		put_packed(valid(kind));
@@ -226,9 +214,8 @@ static size_t parameters_of(ProtobufCMessage *m, uint8_t *out)
 }
 
 /* In the parameters, a message within the message. */
-static void unknown_parameters(void **state)
+TEST(unknown_parameters)
 {
-	(void)state;
 	ProtobufCMessage *m = valid(SL_MSG_LINK_STATE);
 	uint8_t nested[256];
 	size_t size = parameters_of(m, nested);
@@ -241,9 +228,8 @@ static void unknown_parameters(void **state)
 	expect_written(SL_MSG_LINK_STATE, "unknown field");
 }
 
-static void not_the_canonical_form(void **state)
+TEST(not_the_canonical_form)
 {
-	(void)state;
 	const char *reason = "not the canonical form";
 	ProtobufCMessage *m = valid(SL_MSG_DIGEST);
 	set(m, "id", 1);
@@ -277,9 +263,8 @@ static void not_the_canonical_form(void **state)
 }
 
 /* Of all zeros or nearly: the shortest messages there are. */
-static void asks_of_another_form(void **state)
+TEST(asks_of_another_form)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t size;
@@ -301,12 +286,11 @@ static void asks_of_another_form(void **state)
 		{"\x0a\x01\x01", 3, "not protobuf"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		expect(SL_MSG_ASK, (const uint8_t *)cases[i].bytes, cases[i].size, cases[i].reason);
+		expect(SL_MSG_REQUEST, (const uint8_t *)cases[i].bytes, cases[i].size, cases[i].reason);
 }
 
-static void parameters_twice(void **state)
+TEST(parameters_twice)
 {
-	(void)state;
 	ProtobufCMessage *m = valid(SL_MSG_LINK_STATE);
 	uint8_t nested[256];
 	size_t size = parameters_of(m, nested);
@@ -316,8 +300,7 @@ static void parameters_twice(void **state)
 		put_span(PARAMETERS, nested, size);
 	struct sl_decoded decoded;
 	const char *why;
-	assert_int_equal(sl_decode_message(SL_MSG_LINK_STATE, w.bytes, w.used, &decoded, &why),
-			 SL_ERR_FORMAT);
+	assert_int_equal(sl_codec_decode(SL_MSG_LINK_STATE, w.bytes, w.used, &decoded, &why), SL_ERR_FORMAT);
 	assert_non_null(why);
 }
 
@@ -326,9 +309,8 @@ static void parameters_twice(void **state)
 static const char budget[] = "needs more memory than its size allows";
 
 /* 32,768 empty unknown fields: protobuf-c alone would take 2 MB for these 64 KiB. */
-static void many_empty_fields(void **state)
+TEST(many_empty_fields)
 {
-	(void)state;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)
 		if (control(kind)) {
 			begin();
@@ -341,9 +323,8 @@ static void many_empty_fields(void **state)
 }
 
 /* 65,000 one-byte candidates fit the budget, four bytes each, and are counted. */
-static void many_candidates(void **state)
+TEST(many_candidates)
 {
-	(void)state;
 	static uint8_t ones[65000];
 	ProtobufCMessage *m = valid(SL_MSG_LINK_STATE);
 	set(m, "candidates", 0);
@@ -357,12 +338,11 @@ static void many_candidates(void **state)
 }
 
 /* 65,000 one-byte attempts, likewise; written one by one they are another form of the same fence. */
-static void many_released(void **state)
+TEST(many_released)
 {
-	(void)state;
-	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, FENCE_SIGNATURE = 8 << 3 | 2 };
+	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, ABORT_SIGNATURE = 8 << 3 | 2 };
 	static uint8_t ones[65000];
-	ProtobufCMessage *m = valid(SL_MSG_FENCE);
+	ProtobufCMessage *m = valid(SL_MSG_ABORT);
 	set(m, "key", 0); /* written by hand, after the attempts */
 	set(m, "signature", 0);
 	memset(ones, 1, sizeof ones);
@@ -370,21 +350,20 @@ static void many_released(void **state)
 	put_packed(m);
 	put_span(RELEASED, ones, sizeof ones);
 	put_span(KEY, bytes, SL_KEY_BYTES);
-	put_span(FENCE_SIGNATURE, bytes, SL_SIG_BYTES);
-	expect_written(SL_MSG_FENCE, "too many released attempts");
+	put_span(ABORT_SIGNATURE, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_ABORT, "too many released attempts");
 	begin();
 	put_packed(m);
 	put_byte(ONE_RELEASED);
 	put_byte(1);
 	put_span(KEY, bytes, SL_KEY_BYTES);
-	put_span(FENCE_SIGNATURE, bytes, SL_SIG_BYTES);
-	expect_written(SL_MSG_FENCE, "not the canonical form");
+	put_span(ABORT_SIGNATURE, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_ABORT, "not the canonical form");
 }
 
 /* A count that is announced but not there. */
-static void lengths_beyond_the_end(void **state)
+TEST(lengths_beyond_the_end)
 {
-	(void)state;
 	static const uint64_t sizes[] = {1, 100, 65536, UINT32_MAX, UINT64_C(1) << 40, INT64_MAX, UINT64_MAX};
 	for (unsigned field = 1; field <= 12; field++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -398,9 +377,8 @@ static void lengths_beyond_the_end(void **state)
 }
 
 /* Messages within messages, and groups within groups, as deep as 64 KiB allow. */
-static void nesting(void **state)
+TEST(nesting)
 {
-	(void)state;
 	static uint8_t deep[SL_CONTROL_BYTES_MAX];
 	size_t at = sizeof deep;
 	while (at > 8) { /* from the inside out, each the parameters of the one around it */
@@ -416,30 +394,4 @@ static void nesting(void **state)
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)
 		if (control(kind))
 			expect(kind, deep, sizeof deep, "not protobuf");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ranges),
-		cmocka_unit_test(lengths_of_hashes),
-		cmocka_unit_test(single_values),
-		cmocka_unit_test(no_parameters),
-		cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(lists_ascend),
-		cmocka_unit_test(attempts_of_a_fence),
-		cmocka_unit_test(kinds_and_sizes),
-		cmocka_unit_test(no_payload),
-		cmocka_unit_test(unknown_fields),
-		cmocka_unit_test(unknown_parameters),
-		cmocka_unit_test(not_the_canonical_form),
-		cmocka_unit_test(asks_of_another_form),
-		cmocka_unit_test(parameters_twice),
-		cmocka_unit_test(many_empty_fields),
-		cmocka_unit_test(many_candidates),
-		cmocka_unit_test(many_released),
-		cmocka_unit_test(lengths_beyond_the_end),
-		cmocka_unit_test(nesting),
-	};
-	return cmocka_run_group_tests_name("refuse", tests, NULL, NULL);
 }

@@ -1,16 +1,22 @@
 /* Each rule of the decoder for the form of chunks, broken alone: the reason must be that rule's own. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
+#include "test/lib/test.h"
 #include "test/wire/refuse.h"
 
 static uint8_t bytes[SL_HASH_BYTES + 1];
 
-enum { T = 1 << 3, A = 2 << 3, VIEW = 3 << 3 | 2, ITERATION = 4 << 3, INDEX = 5 << 3, ORIGIN = 6 << 3, NONCE = 7 << 3 | 2,
-       DATA = 8 << 3 | 2 };
+enum {
+	T = 1 << 3,
+	A = 2 << 3,
+	VIEW = 3 << 3 | 2,
+	ITERATION = 4 << 3,
+	INDEX = 5 << 3,
+	ORIGIN = 6 << 3,
+	NONCE = 7 << 3 | 2,
+	DATA = 8 << 3 | 2
+};
 
 static void put_number(unsigned tag, uint64_t value)
 {
@@ -48,25 +54,31 @@ static void put_parts(struct parts parts)
 		put_span(DATA, zeros, parts.size);
 }
 
-/* As the kind has it apart from the numbers given: of a masked state, with its owner; where one begins, with its nonce. */
+/* As the kind has it apart from the numbers given: of a masked state, with its owner; where one begins, with
+ * its nonce. */
 static void put_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size)
 {
-	bool masked = kind == SL_MSG_MASKED, begins = (masked || kind == SL_MSG_STATE) && iteration == 0 && index == 0;
-	put_parts((struct parts){.t = t, .a = a, .iteration = iteration, .index = index, .origin = masked ? 9 : 0,
-				 .nonce = begins ? nonce : NULL, .size = size});
+	bool masked = kind == SL_MSG_MASKED,
+	     begins = (masked || kind == SL_MSG_STATE) && iteration == 0 && index == 0;
+	put_parts((struct parts){.t = t,
+				 .a = a,
+				 .iteration = iteration,
+				 .index = index,
+				 .origin = masked ? 9 : 0,
+				 .nonce = begins ? nonce : NULL,
+				 .size = size});
 }
 
-static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size,
-			 const char *reason)
+static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index,
+			 size_t size, const char *reason)
 {
 	put_chunk(kind, t, a, iteration, index, size);
 	expect_written(kind, reason);
 }
 
 /* Numbers that protobuf-c would cut to 32 bits. The ranges are in test_refuse.c. */
-static void numbers_of_a_chunk(void **state)
+TEST(numbers_of_a_chunk)
 {
-	(void)state;
 	const uint64_t wide = UINT64_C(1) << 32 | 1;
 	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_MASKED; kind++) {
 		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
@@ -77,17 +89,22 @@ static void numbers_of_a_chunk(void **state)
 	expect_chunk(SL_MSG_STATE, 1, 1, UINT64_MAX, 0, 1, "iteration out of range");
 }
 
-static void expect_parts(uint32_t kind, uint64_t iteration, uint64_t index, uint64_t origin, const uint8_t *with,
-			 const char *reason)
+static void expect_parts(uint32_t kind, uint64_t iteration, uint64_t index, uint64_t origin,
+			 const uint8_t *with, const char *reason)
 {
-	put_parts((struct parts){.t = 1, .a = 1, .iteration = iteration, .index = index, .origin = origin, .nonce = with, .size = 1});
+	put_parts((struct parts){.t = 1,
+				 .a = 1,
+				 .iteration = iteration,
+				 .index = index,
+				 .origin = origin,
+				 .nonce = with,
+				 .size = 1});
 	expect_written(kind, reason);
 }
 
 /* Only what is asked for of anybody says whose it is. */
-static void origin_of_a_chunk(void **state)
+TEST(origin_of_a_chunk)
 {
-	(void)state;
 	const char *reason = "origin of what has none, or none";
 	expect_parts(SL_MSG_MASKED, 0, 0, 0, nonce, reason);
 	expect_parts(SL_MSG_MASKED, 0, 1, 0, NULL, reason);
@@ -100,9 +117,8 @@ static void origin_of_a_chunk(void **state)
 }
 
 /* Chunk 0 of a masked state brings the nonce of its commitment, and nothing else does. */
-static void nonce_of_a_chunk(void **state)
+TEST(nonce_of_a_chunk)
 {
-	(void)state;
 	const char *reason = "nonce missing, or where none belongs";
 	expect_parts(SL_MSG_MASKED, 0, 0, 1, nonce, NULL);
 	expect_parts(SL_MSG_MASKED, 0, 0, 1, NULL, reason);
@@ -116,14 +132,14 @@ static void nonce_of_a_chunk(void **state)
 	expect_parts(SL_MSG_RESULT, 0, 0, 0, nonce, reason);
 }
 
-static void form_of_a_nonce(void **state)
+TEST(form_of_a_nonce)
 {
-	(void)state;
 	static const uint8_t last[SL_NONCE_BYTES] = {[SL_NONCE_BYTES - 1] = 1}, none[SL_NONCE_BYTES];
 	static const size_t sizes[] = {0, SL_NONCE_BYTES - 1, SL_NONCE_BYTES + 1};
 	expect_parts(SL_MSG_STATE, 0, 0, 0, last, NULL); /* one bit is enough */
 	expect_parts(SL_MSG_STATE, 0, 0, 0, none, "a nonce of zeros");
-	expect_parts(SL_MSG_SHARE, 0, 0, 0, none, "a nonce of zeros"); /* one more way to write the same chunk */
+	expect_parts(SL_MSG_SHARE, 0, 0, 0, none,
+		     "a nonce of zeros"); /* one more way to write the same chunk */
 	for (size_t i = 0; i < 3; i++) {
 		put_parts((struct parts){.t = 1, .a = 1});
 		put_span(NONCE, bytes, sizes[i]);
@@ -132,9 +148,8 @@ static void form_of_a_nonce(void **state)
 	}
 }
 
-static void view_of_a_chunk(void **state)
+TEST(view_of_a_chunk)
 {
-	(void)state;
 	static const size_t sizes[] = {0, SL_HASH_BYTES - 1, SL_HASH_BYTES + 1};
 	begin();
 	put_number(T, 1);
@@ -151,10 +166,10 @@ static void view_of_a_chunk(void **state)
 	}
 }
 
-static void fields_of_a_chunk(void **state)
+TEST(fields_of_a_chunk)
 {
-	(void)state;
-	static const unsigned strangers[] = {9 << 3, 6 << 3 | 2, 7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 8 << 3 | 3, 7};
+	static const unsigned strangers[] = {9 << 3,	 6 << 3 | 2, 7 << 3,	 1 << 3 | 1,
+					     1 << 3 | 2, 1 << 3 | 5, 8 << 3 | 3, 7};
 	for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
 		begin();
 		put_number(strangers[i], 1);
@@ -183,13 +198,12 @@ static void expect_number(const char *varint, size_t size, const char *reason)
 {
 	begin();
 	put_byte(ITERATION);
-	sl_put(&w, varint, size);
+	sl_bytes_put(&w, varint, size);
 	expect_written(SL_MSG_STATE, reason);
 }
 
-static void varints_of_a_chunk(void **state)
+TEST(varints_of_a_chunk)
 {
-	(void)state;
 	const char *reason = "varint cut short or too long";
 	expect_number("", 0, reason);
 	expect_number("\x80", 1, reason);
@@ -204,18 +218,4 @@ static void varints_of_a_chunk(void **state)
 		put_number(DATA, sizes[i]);
 		expect_written(SL_MSG_SHARE, "field longer than the message");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_a_chunk),
-		cmocka_unit_test(origin_of_a_chunk),
-		cmocka_unit_test(nonce_of_a_chunk),
-		cmocka_unit_test(form_of_a_nonce),
-		cmocka_unit_test(view_of_a_chunk),
-		cmocka_unit_test(fields_of_a_chunk),
-		cmocka_unit_test(varints_of_a_chunk),
-	};
-	return cmocka_run_group_tests_name("refuse_chunk", tests, NULL, NULL);
 }
