@@ -1,7 +1,7 @@
-/* arena.h - memory handed over once, given out in order, given back all at once.
+/* arena.h - one block of memory, given out in order and returned at once.
  *
- * Core and math take their memory from an arena that their caller sized and owns; they never free a piece.
- * Everything given out is zeroed and 64-byte aligned.
+ * The libraries take their memory from an arena that their caller sized and owns; they never free a piece.
+ * Every piece is zeroed and 64-byte aligned.
  */
 #pragma once
 
@@ -13,13 +13,13 @@ struct sl_arena {
 	size_t used;
 };
 
-/* Takes over `size` bytes at `base` (not owned). */
+/* Start an arena in the `size` bytes at `base`, which the caller owns. */
 void sl_arena_init(struct sl_arena *arena, void *base, size_t size);
 
-/* count * bytes, zeroed; NULL when the arena is too small (or the product overflows). */
+/* Return count * bytes zeroed bytes, or NULL if the arena is too small or the product overflows. */
 void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes);
 
-/* A mark to go back to; what was taken after it is given back. */
+/* Return a mark; sl_arena_reset to it returns all that was taken after it. */
 size_t sl_arena_mark(const struct sl_arena *arena);
 void sl_arena_reset(struct sl_arena *arena, size_t mark);
 

@@ -2,7 +2,7 @@
 
 #include <endian.h>
 
-/* Each loop has one width, so that the compiler makes plain loads and stores of it, or vectors of them. */
+/* Each loop has one width, so that the compiler turns it into plain or vector loads and stores. */
 
 static void pack4(uint8_t *restrict out, const uint64_t *restrict in, size_t count)
 {
@@ -21,7 +21,8 @@ static void unpack4(uint64_t *restrict out, const uint8_t *restrict in, size_t c
 	}
 }
 
-/* Eight bytes a time, of which the next overwrites what is too much; the last few byte by byte. */
+/* Write eight bytes per integer, of which the next integer overwrites the excess; write the last few byte by
+ * byte. */
 static void pack_any(uint8_t *restrict out, const uint64_t *restrict in, size_t count, uint32_t width)
 {
 	size_t i = 0;

@@ -6,7 +6,7 @@
 
 #include "common/base/types.h"
 
-/* Writes into a bounded buffer; what does not fit is counted in `used` but not written. */
+/* A bounded buffer that is written in order. Bytes that do not fit are counted in `used` but not written. */
 struct sl_writer {
 	uint8_t *bytes;
 	size_t size;
@@ -36,7 +36,7 @@ static inline void sl_bytes_put_u32(struct sl_writer *w, uint32_t v)
 	sl_bytes_put(w, b, sizeof b);
 }
 
-/* Packs `count` integers at `width` bytes each, little-endian (1 <= width <= 8); and back. */
+/* Pack `count` integers at `width` bytes each, little-endian (1 <= width <= 8), and unpack them. */
 void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width);
 void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width);
 

@@ -1,8 +1,8 @@
-/* err.h - what went wrong in the environment, as one code and one line of text.
+/* err.h - errors of the environment, as one code and one line of text.
  *
- * Programmer's errors are asserts; a peer's are actions of the core; a thing not ready yet is SL_PENDING.
- * The text grows from the inside out: who found it writes it, each caller may put its own place in front.
- * Math and core return codes only (they have no stdio).
+ * Programmer's errors are asserts; errors of a peer are actions of the core; a result that is not ready yet
+ * is SL_PENDING. The function that finds an error writes the text; each caller may put its own context in
+ * front. The core and the libraries below it return codes only (they have no stdio).
  */
 #pragma once
 
@@ -33,12 +33,12 @@ struct sl_error {
 	char text[SL_ERROR_BYTES];
 };
 
-/* The fixed text of a code; never NULL. */
+/* Return the fixed text of `code`; never NULL. */
 const char *sl_err_text(int code);
 
-/* Sets code and text; returns code, so that `return sl_err_set(e, SL_ERR_IO, ...)` is one line. e may be
- * NULL. */
+/* Set the code and the text of `e`, which may be NULL. Return `code`, so that `return sl_err_set(e,
+ * SL_ERR_IO, ...)` is one line. */
 int sl_err_set(struct sl_error *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Puts "prefix: " before the text; returns e->code. */
+/* Put the formatted prefix and ": " before the text of `e`. Return e->code. */
 int sl_err_wrap(struct sl_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

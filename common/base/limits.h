@@ -1,18 +1,18 @@
-/* limits.h - every maximum of Starling, in one place, related by static_assert.
+/* limits.h - every maximum of Starling (PROTOCOL.md §13.3 Limits), related by static_assert.
  *
- * A length that arrives from outside is checked against one of these before memory is asked for.
+ * A length that arrives from outside is checked against one of these before memory is allocated.
  */
 #pragma once
 
 #include <assert.h>
 #include <stdint.h>
 
-#define SL_LEARNERS_MAX 2000u /* roster size; metropolis needs a dense eigensolver (protocol 7) */
+#define SL_LEARNERS_MAX 2000u /* roster size; metropolis needs a dense eigensolver */
 #define SL_NAME_BYTES 64u     /* a learner's or a run's name, with its terminating zero */
 #define SL_ADDRESS_BYTES 128u /* "host:port", with its terminating zero */
 
 #define SL_HASH_BYTES 32u  /* BLAKE2b-256: h, D, roster hash; SHA-256: pins */
-#define SL_KEY_BYTES 32u   /* Ed25519 public key; ChaCha20 coin key */
+#define SL_KEY_BYTES 32u   /* Ed25519 public key; ChaCha20 key of a share */
 #define SL_SIG_BYTES 64u   /* Ed25519 signature */
 #define SL_NONCE_BYTES 32u /* of a READY commitment */
 #define SL_RUN_BYTES 16u   /* run id: BLAKE2b-128 of the run's name */
@@ -21,15 +21,14 @@
 #define SL_CHUNK_ELEMENTS 32768u   /* elements of one chunk, the last may be shorter */
 #define SL_CHUNK_BYTES_MAX (256u << 10)
 #define SL_STATE_BYTES 8u   /* one int64 mixing state on the wire */
-#define SL_RELEASED_MAX 16u /* attempts of one round in which a learner's masked state may have left */
-#define SL_SIGNERS_MAX 16u  /* digests kept to prove a committed round */
-#define SL_ADVICE_MAX 32u   /* edges named in a refusal; the rest is a number */
+#define SL_RELEASED_MAX 16u /* attempts of one round that a learner may have released */
+#define SL_SIGNERS_MAX 16u  /* digests kept as the certificate of a committed round */
+#define SL_ADVICE_MAX 32u   /* links named in a refusal; the others are counted */
 #define SL_DEGREE_LEAST 4u  /* of the overlay */
 #define SL_SEED_CHUNKS                                                                                       \
-	8u /* chunks that a job expands seeds over: one would take less time than what stands between two    \
-	      jobs */
-#define SL_WINDOW 4u	       /* chunks per neighbour under way at a time, in each of SHARE and MIX */
-#define SL_TREE_WINDOW_MAX 32u /* in MIX of tree, where a chunk has to come back from as far as the root */
+	8u /* chunks per job that expands seeds: a job for one chunk would cost more than it computes */
+#define SL_WINDOW 4u	       /* window: chunks per neighbour under way at a time, in SHARE and in MIX */
+#define SL_TREE_WINDOW_MAX 32u /* the window in MIX of tree, where a chunk travels to the root and back */
 
 #define SL_FRAME_HEADER_BYTES 8u
 #define SL_CONTROL_BYTES_MAX (64u << 10)		 /* protobuf of a control message */
@@ -40,12 +39,12 @@
 #define SL_P_BITS_MAX 61u	 /* p < 2^61 */
 #define SL_MIXING_P_BITS_MAX 44u /* int64 states of metropolis: p up to 2^44 */
 #define SL_ROUNDS_MAX 1000000u
-#define SL_ATTEMPTS_MAX (1u << 24) /* of one round: years, at one in 30 s */
-#define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 takes about 10^7 and is refused */
+#define SL_ATTEMPTS_MAX (1u << 24) /* of one round: years, at one per 30 s */
+#define SL_ITERATIONS_MAX 1000000u /* K: a line of 1,000 learners needs about 10^7 and is refused */
 
-#define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more goes on in the next */
+#define SL_ACTIONS_MAX 512u /* of one step; a flood that needs more continues in the next */
 #define SL_ERROR_BYTES 512u
 
 static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk of states fits a message");
 static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
-static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming everybody fits");
+static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming every learner fits");

@@ -1,6 +1,7 @@
 /* random.h - repeatable randomness for training: initial weights, shuffles, drawn digits (splitmix64).
  *
- * The same numbers on every machine, and nobody's secret: coins of shares come from common/math/coins.h.
+ * The numbers are the same on every machine and not secret. The randomness of shares comes from
+ * common/field/prg.h.
  */
 #pragma once
 
@@ -14,7 +15,8 @@ static inline uint64_t sl_random_next(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* A state that depends on all three, so that neighbouring seeds, ranks and draws have unlike streams. */
+/* Return a state that depends on `a`, `b` and `c`, so that neighbouring seeds, ranks and draws have different
+ * streams. */
 static inline uint64_t sl_random_seed(uint64_t a, uint64_t b, uint64_t c)
 {
 	uint64_t state = a;
@@ -23,13 +25,13 @@ static inline uint64_t sl_random_seed(uint64_t a, uint64_t b, uint64_t c)
 	return sl_random_next(&state);
 }
 
-/* Uniform in [low, high). */
+/* Return a uniform number in [low, high). */
 static inline double sl_random_in(uint64_t *state, double low, double high)
 {
 	return low + (high - low) * ((double)(sl_random_next(state) >> 11) * 0x1p-53);
 }
 
-/* 0..bound-1; the bias of at most bound/2^32 does not matter to a shuffle. */
+/* Return a number in 0..bound-1; the bias of at most bound/2^32 does not matter to a shuffle. */
 static inline uint32_t sl_random_below(uint64_t *state, uint32_t bound)
 {
 	return (uint32_t)(((sl_random_next(state) >> 32) * bound) >> 32);

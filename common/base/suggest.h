@@ -1,4 +1,4 @@
-/* suggest.h - "did you mean": the word of a list that a misspelt one was meant to be. */
+/* suggest.h - "did you mean": find the word of a list that is nearest to a misspelt one. */
 #pragma once
 
 #include <stddef.h>
@@ -6,7 +6,7 @@
 
 #define SL_NEAREST_BYTES 32u /* longer words are never suggested */
 
-/* Edit distance of two words shorter than SL_NEAREST_BYTES, one row at a time. */
+/* Return the edit distance of two words shorter than SL_NEAREST_BYTES, computed one row at a time. */
 static inline size_t sl_suggest_distance(const char *a, const char *b)
 {
 	size_t row[SL_NEAREST_BYTES + 1], n = strlen(b);
@@ -25,7 +25,7 @@ static inline size_t sl_suggest_distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Keeps in *best the candidate nearest to word, if few of its letters differ; start with *best NULL and
+/* Keep in *best the candidate nearest to `word`, if few of its letters differ. Start with *best NULL and
  * *distance SIZE_MAX. */
 static inline void sl_suggest(const char *word, const char *candidate, const char **best, size_t *distance)
 {

@@ -1,4 +1,4 @@
-/* types.h - the scalars that have a meaning of their own. */
+/* types.h - scalars with a meaning of their own. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,4 +10,4 @@ typedef uint32_t sl_round;   /* t, from 1 */
 typedef uint32_t sl_attempt; /* a, from 1 within a round */
 typedef uint64_t sl_ms;	     /* monotonic milliseconds */
 
-#define SL_NEVER UINT64_MAX /* an sl_ms that does not come */
+#define SL_NEVER UINT64_MAX /* the time of an event that never comes */

@@ -17,7 +17,7 @@ static uint64_t power_of_ten(uint32_t digits)
 	return power;
 }
 
-/* m * rint(|theta| 10^sigma), or MAGNITUDE_END when it is not below that. The product is an exact double. */
+/* Return m * rint(|theta| 10^sigma), at most MAGNITUDE_END. The product is an exact double. */
 static uint64_t weighted(const struct sl_encoding *encoding, uint64_t scale, double theta)
 {
 	double scaled = rint(fabs(theta) * (double)scale); /* ties to even */
@@ -29,7 +29,7 @@ static uint64_t weighted(const struct sl_encoding *encoding, uint64_t scale, dou
 	return magnitude;
 }
 
-/* floor(top 2^doublings / bottom) by long division in binary, or MAGNITUDE_END. */
+/* Return floor(top 2^doublings / bottom), at most MAGNITUDE_END, by long division in binary. */
 static uint64_t divide_doubled(wide top, uint64_t bottom, int doublings)
 {
 	wide quotient = top / bottom, rest = top % bottom;
@@ -41,8 +41,8 @@ static uint64_t divide_doubled(wide top, uint64_t bottom, int doublings)
 	return quotient < MAGNITUDE_END ? (uint64_t)quotient : MAGNITUDE_END;
 }
 
-/* floor(10^sigma |theta| m / m_total), exactly: theta is 24 bits times a power of two, so 40 + 24 + 64 bits
- * hold the product, and floor(a / (2^k b)) = floor(floor(a / 2^k) / b). */
+/* Return floor(10^sigma |theta| m / m_total) exactly: theta is 24 bits times a power of two, so 40 + 24 + 64
+ * bits hold the product, and floor(a / (2^k b)) = floor(floor(a / 2^k) / b). */
 static uint64_t literal(const struct sl_encoding *encoding, uint64_t scale, double theta)
 {
 	int exponent;
@@ -54,7 +54,7 @@ static uint64_t literal(const struct sl_encoding *encoding, uint64_t scale, doub
 	return divide_doubled(top, encoding->weight_total, exponent > 0 ? exponent : 0);
 }
 
-/* The largest float within the clip, so that a clamped value is a float like any other. */
+/* Return the largest float within the clip, so that a clamped value is a float. */
 static float clip_float(double clipping_range)
 {
 	float f = clipping_range < (double)__FLT_MAX__ ? (float)clipping_range : __FLT_MAX__;
@@ -84,8 +84,7 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 struct encoder {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;
-	uint64_t scale,
-		most; /* 10^sigma; the largest magnitude that p tells from a smaller one of the other sign */
+	uint64_t scale, most; /* 10^sigma; (p-1)/2, the largest magnitude that has a sign */
 	float edge;
 };
 
@@ -109,11 +108,11 @@ static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *
 	return SL_OK;
 }
 
-/* ---- a block, all of it weighted and within the clip, which is what a bound on p is for ---- */
+/* ---- a block of weighted values within the clip: no check per element ---- */
 
 #define BLOCK 512u
 #define WHOLE                                                                                                \
-	0x1p52 /* from here to twice as much, doubles are the integers: adding it rounds, ties to even */
+	0x1p52 /* between it and its double, the doubles are the integers: adding it rounds, ties to even */
 
 static bool bounded(const struct encoder *e)
 {
@@ -128,11 +127,11 @@ static bool within(const float *theta, size_t n, double clipping_range)
 {
 	bool all = true;
 	for (size_t l = 0; l < n; l++)
-		all &= fabs((double)theta[l]) <= clipping_range; /* no NaN is */
+		all &= fabs((double)theta[l]) <= clipping_range; /* false for NaN */
 	return all;
 }
 
-/* Without a branch: signs are as good as chance. */
+/* Encode without a branch: signs are unpredictable. */
 static void encode_block(const struct encoder *e, const float *restrict theta, size_t n, uint64_t *restrict x)
 {
 	double scale = (double)e->scale;
@@ -178,8 +177,8 @@ int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *e
 	return err;
 }
 
-/* One rounding to double for the numerator, one each for the denominator and the quotient, one to float: no
- * sums, so no machine can fuse any of them, and all get the same bits. */
+/* Round once to double for the numerator, the denominator and the quotient, and once to float. There are no
+ * sums that a machine could fuse, so every machine gets the same bits. */
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z,
 		       size_t n, float *theta)
 {
@@ -192,7 +191,7 @@ int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *e
 	return SL_OK;
 }
 
-/* floor(value of hi:lo / 2^right), saturating at UINT64_MAX; hi is the part above 64 bits. */
+/* Return floor((hi 2^64 + lo) / 2^right), saturating at UINT64_MAX. */
 static uint64_t shift_down(wide hi, uint64_t lo, int right)
 {
 	if (right >= 192)
@@ -208,7 +207,7 @@ static uint64_t shift_down(wide hi, uint64_t lo, int right)
 	return hi > UINT64_MAX ? UINT64_MAX : (uint64_t)hi;
 }
 
-/* floor(2 * 10^sigma * clip * factor), exactly: clip is 53 bits times a power of two. */
+/* Return floor(2 * 10^sigma * clip * factor) exactly: clip is 53 bits times a power of two. */
 static uint64_t twice_range(uint32_t decimals, double clipping_range, uint64_t factor)
 {
 	int exponent;

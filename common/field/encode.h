@@ -1,4 +1,4 @@
-/* encode.h - models to field elements and back (protocol 2).
+/* encode.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
  *
  * weighted: x_l = m * rint(theta_l * 10^sigma) mod p for l < n, x_n = m.
  * literal:  x_l = trunc(10^sigma * w * theta_l) mod p from the exact rational w = m / m_total (the paper's),
@@ -16,33 +16,36 @@ struct sl_encoding {
 	double clipping_range; /* |theta| <= clip */
 	bool clamp;	       /* clipping: clamp and count instead of refusing */
 	uint64_t weight;       /* m_i */
-	uint64_t weight_total; /* literal only: sum of all m_j, known beforehand */
+	uint64_t weight_total; /* literal only: sum of all m_j, known in advance */
 };
 
-/* What encoding saw: the first offending coordinate, or how many were clamped. */
+/* Result of encoding: the first refused coordinate, or the number of clamped ones. */
 struct sl_encode_note {
 	size_t index;
 	double value;
 	size_t clamped;
 };
 
-/* theta: n floats; x: n+1 elements out. SL_ERR_INVALID for a NaN or an infinity, SL_ERR_RANGE for |theta| >
- * clip (note->index, note->value say where); nothing ever wraps. x is unspecified after an error. */
+/* Encode the n floats `theta` into n+1 elements `x`. Return SL_ERR_INVALID for a NaN or an infinity,
+ * SL_ERR_RANGE for |theta| > clip (note->index and note->value name the coordinate); no value ever wraps.
+ * After an error x is unspecified. */
 int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta,
 		       size_t n, uint64_t *x, struct sl_encode_note *note);
 
-/* The committed mean from Z (n+1 elements): centred(Z_l) / (10^sigma * Z_n), or / 10^sigma for literal;
- * the same bits on every machine. SL_ERR_INVALID when the total weight Z_n is 0 (weighted). */
+/* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (10^sigma * Z_n), or / 10^sigma for
+ * literal. The bits are the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0
+ * (weighted). */
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z,
 		       size_t n, float *theta);
 
-/* The bound of protocol 2: p > 1 + 2*10^sigma*clip*M and p > M, M = learners * max_weight (literal: without M
- * in the first). Returns whether p meets it; *least is the smallest integer p that would (saturating at
- * UINT64_MAX), *decimals_most the largest sigma that this p allows (-1: none). Either may be NULL. */
+/* Return true if p meets the bound p > 1 + 2*10^sigma*clip*M and p > M, where M = learners * max_weight
+ * (literal: without M in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to `least` the smallest
+ * integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest sigma that this p
+ * allows (-1: none). Either may be NULL. */
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 		       uint64_t *least, int *decimals_most);
 
-/* `modulus: auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the bound and has at
- * most `bits_max` bits; 0 when none does. */
+/* Return the modulus for `auto`: the smallest of 2^31-1, 2^36-5, 2^40-87, 2^44-17, 2^61-1 that meets the
+ * bound and has at most `bits_max` bits, or 0 if none does. */
 uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 			     uint32_t bits_max);

@@ -20,7 +20,7 @@ static uint64_t power_mod(uint64_t base, uint64_t exponent, uint64_t n)
 	return result;
 }
 
-/* Whether odd n > base passes one round of Miller-Rabin. */
+/* Return true if odd n > base passes one round of Miller-Rabin. */
 static bool probable(uint64_t n, uint64_t base)
 {
 	int twos = __builtin_ctzll(n - 1);

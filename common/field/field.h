@@ -1,4 +1,4 @@
-/* field.h - Z_p for a prime 2 < p < 2^61 (protocol 2).
+/* field.h - Z_p for a prime 2 < p < 2^61 (PROTOCOL.md §4.1 The field).
  *
  * Elements are uint64_t in [0, p). Reduction is a shift and an add for 2^31-1, a 128-bit product otherwise.
  */
@@ -12,20 +12,20 @@
 struct sl_field {
 	uint64_t p;
 	uint32_t bits;	/* bits of p: 2^(bits-1) < p < 2^bits */
-	uint32_t bytes; /* ceil(bits/8): an element's width on the wire */
+	uint32_t bytes; /* ceil(bits/8): width of an element on the wire */
 	bool mersenne31;
 };
 
-/* SL_ERR_RANGE unless 2 < p < 2^61, SL_ERR_INVALID unless prime. */
+/* Return SL_ERR_RANGE unless 2 < p < 2^61, SL_ERR_INVALID unless p is prime. */
 int sl_field_init(struct sl_field *field, uint64_t p);
 
-/* Deterministic Miller-Rabin, right for every 64-bit n. */
+/* Return true if n is prime, by deterministic Miller-Rabin, correct for every 64-bit n. */
 bool sl_field_is_prime(uint64_t n);
 
 /* Return the smallest prime of at least n; 0 if there is none below 2^61. */
 uint64_t sl_prime_from(uint64_t n);
 
-/* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make
+/* Return `difference`, which is above -p and below p, mod p. Without a branch, which random signs would make
  * slow. */
 static inline uint64_t sl_field_lift(const struct sl_field *f, uint64_t difference)
 {
@@ -56,14 +56,14 @@ static inline uint64_t sl_field_mul(const struct sl_field *f, uint64_t a, uint64
 	return (uint64_t)((unsigned __int128)a * b % f->p);
 }
 
-/* Inverse of a != 0 mod p. */
+/* Return the inverse of a != 0 mod p. */
 uint64_t sl_field_inverse(const struct sl_field *field, uint64_t a);
 
-/* A signed integer into [0, p), |v| < p. */
+/* Return v mod p, for |v| < p. */
 uint64_t sl_field_residue(const struct sl_field *field, int64_t v);
 
-/* The centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are as good as chance.
- */
+/* Return the centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are
+ * unpredictable. */
 static inline int64_t sl_field_centred(const struct sl_field *f, uint64_t z)
 {
 	return (int64_t)(z - (f->p & (uint64_t)((int64_t)(f->p / 2 - z) >> 63)));

@@ -13,7 +13,7 @@ static bool has_avx2(void)
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2");
 }
 
-/* Ice Lake's and later: with 52-bit products and byte permutations. */
+/* Return true on Ice Lake and later, which have 52-bit products and byte permutations. */
 static bool has_avx512(void)
 {
 	return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
@@ -27,7 +27,7 @@ static bool always(void)
 	return true;
 }
 
-/* The best comes first. */
+/* In order, the best first. */
 static const struct {
 	const struct sl_kernels *kernels;
 	bool (*supported)(void);
@@ -54,7 +54,7 @@ int sl_kernels_choose(const char *name)
 	return rc;
 }
 
-/* Threads that come here first at once choose the same. */
+/* Threads that call this first at the same time choose the same set. */
 const struct sl_kernels *sl_kernels(void)
 {
 	const struct sl_kernels *kernels = atomic_load_explicit(&chosen, memory_order_relaxed);

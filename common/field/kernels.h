@@ -1,17 +1,14 @@
-/* kernels.h - which instruction set the loops of math use. All give the same bits; by default the best that
- * there is.
+/* kernels.h - the instruction set of the inner loops. All sets give the same bits; the default is the best
+ * supported one.
  *
- * Math reads no environment: a shell that lets people choose calls sl_kernels_choose before anything else is
- * computed.
+ * This room reads no environment: a program with a setting calls sl_kernels_choose before any computation.
  */
 #pragma once
 
 #include "common/base/err.h"
 
-#define SL_KERNELS_NAMES "portable, avx2, avx512" /* for messages */
-
-/* "portable", "avx2", "avx512", or NULL for the best. SL_ERR_NOTFOUND: no such name. SL_ERR_REFUSED: this
- * machine cannot. */
+/* Choose the set `name`, or the best for NULL. Return SL_ERR_NOTFOUND for an unknown name, SL_ERR_REFUSED if
+ * this machine does not support it. */
 int sl_kernels_choose(const char *name);
-/* The name of those in use. */
+/* Return the name of the set in use. */
 const char *sl_kernels_name(void);

@@ -11,7 +11,7 @@
 
 static_assert((sizeof((struct sl_prg *)0)->buffer - SL_PRG_CARRY) % CHACHA_BLOCK_BYTES == 0,
 	      "refills take whole blocks");
-static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a coin key is a ChaCha20 key");
+static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a key of the stream is a ChaCha20 key");
 
 void sl_prg_open(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES])
 {
@@ -28,7 +28,7 @@ void sl_prg_open_source(struct sl_prg *prg, sl_prg_source source, void *context)
 	prg->next = sizeof prg->buffer;
 }
 
-/* The rest of the last filling, less than a candidate, stands before the new one. */
+/* Fill the buffer, after the rest of the last filling, which is shorter than a candidate. */
 static void refill(struct sl_prg *prg)
 {
 	uint8_t *fresh = prg->buffer + SL_PRG_CARRY;
@@ -49,7 +49,7 @@ void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out
 		if (sizeof prg->buffer - prg->next < field->bytes)
 			refill(prg);
 		size_t held = (sizeof prg->buffer - prg->next) / field->bytes;
-		size_t n = held < count - done ? held : count - done; /* no more than can be accepted */
+		size_t n = held < count - done ? held : count - done; /* at most as many as can be accepted */
 		done += sl_kernels()->sift(field, prg->buffer + prg->next, n, out + done);
 		prg->next += n * field->bytes;
 	}

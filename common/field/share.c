@@ -7,11 +7,12 @@
 #include "common/field/factor.h"
 #include "common/field/kernels/table.h"
 
-#define BLOCK 256u	    /* coordinates done at a time: 20 rows of coefficients are 40 KiB */
-#define STRIDE (BLOCK + 8u) /* not a power of two: one coordinate's column would fall into one cache set */
-#define WEIGHTS_MOST 65536u /* words of prepared weights, 512 KiB: all points' up to degree 127 */
+#define BLOCK 256u	    /* coordinates per block: 20 rows of coefficients are 40 KiB */
+#define STRIDE (BLOCK + 8u) /* not a power of two: the column of a coordinate would fall into one cache set  \
+			     */
+#define WEIGHTS_MOST 65536u /* words of prepared weights, 512 KiB: those of all points up to degree 127 */
 
-/* delta_r = prod over j != r of point_j / (point_j - point_r): the weight of point r at 0. */
+/* Return delta_r = prod over j != r of point_j / (point_j - point_r), the weight of point r at 0. */
 static uint64_t lagrange(const struct sl_sharing *sharing, uint32_t r)
 {
 	const struct sl_field *field = &sharing->field;
@@ -79,22 +80,23 @@ void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint6
 
 /* --- shamir: a block of coordinates at a time --- */
 
-/* How many points' weights are kept: those of all where that is not too much; else every block weighs them
- * again, some at a time, which costs it a tenth. */
+/* Return the number of points whose weights are kept: all of them if they fit WEIGHTS_MOST. Otherwise every
+ * block computes the weights again, a group at a time, which costs it a tenth. */
 static uint32_t group_of(uint32_t degree)
 {
 	uint32_t most = WEIGHTS_MOST / (SL_DOT_WORDS * (degree + 1)) / SL_DOT_POINTS * SL_DOT_POINTS;
 	return most >= degree ? degree : most > 0 ? most : SL_DOT_POINTS;
 }
 
-/* Rows of coefficients, the weights of a group of points, and of one. */
+/* The scratch holds rows of coefficients, the weights of a group of points, and those of one point. */
 size_t sl_share_scratch(uint32_t degree)
 {
 	size_t terms = (size_t)degree + 1;
 	return degree * (size_t)STRIDE + group_of(degree) * SL_DOT_WORDS * terms + terms;
 }
 
-/* delta_r point_r^k, k = 0..tau: the weighted share of point r is their product with (x, c_1, .., c_tau). */
+/* Set weights[k] = delta_r point_r^k for k = 0..tau: their product with (x, c_1, .., c_tau) is the weighted
+ * share of point r. */
 static void weigh(const struct sl_sharing *sharing, uint32_t r, uint64_t *weights)
 {
 	struct sl_factor point = sl_factor_of(&sharing->field, sharing->points[r]);
@@ -113,7 +115,7 @@ static void weigh_group(const struct sl_sharing *sharing, uint32_t r, uint32_t e
 	}
 }
 
-/* Points r .. end - 1 of one block. */
+/* Make the shares of points r .. end - 1 in one block. */
 static void evaluate_group(const struct sl_sharing *sharing, struct sl_dot *dot, uint32_t r, uint32_t end,
 			   uint64_t *const *shares, size_t at)
 {
@@ -129,8 +131,8 @@ static void evaluate_group(const struct sl_sharing *sharing, struct sl_dot *dot,
 	}
 }
 
-/* Algorithm 1 and its Lagrange weights in one product; the same numbers as delta_r * sl_share_evaluate. All
- * shares of a coordinate sum to x: the learner's own is what the others leave of it. */
+/* Do Algorithm 1 and its Lagrange weights in one product; the numbers equal delta_r * sl_share_evaluate. All
+ * shares of a coordinate sum to x: the learner's own share is x minus the others. */
 static void shamir(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
 		   size_t count, uint64_t *const *shares, uint64_t *scratch)
 {

@@ -15,7 +15,7 @@ void sl_vector_update(const struct sl_field *field, uint64_t *x, uint64_t *sum, 
 	assert(degree <= SL_LEARNERS_MAX);
 	memcpy(group.states, states, degree * sizeof *states);
 	memcpy(group.keys, weights, degree * sizeof *weights);
-	sl_group_sort(&group); /* those of one weight are added up before they are multiplied */
+	sl_group_sort(&group); /* states with one weight are added before they are multiplied */
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
 		size_t n = count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
 		kernels->multiply(field, fresh, x + at, n, weights[degree], false);

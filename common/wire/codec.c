@@ -10,7 +10,7 @@
 
 size_t sl_codec_bytes(const struct sl_message *message)
 {
-	assert(sl_check_message(message) == NULL); /* ours: a peer would refuse it */
+	assert(sl_check_message(message) == NULL); /* a peer would refuse it */
 	size_t payload = sl_message_type(message->kind)->vector ? sl_codec_chunk_bytes(&message->chunk)
 								: sl_codec_control_bytes(message);
 	assert(payload <= sl_frame_limit(message->kind));
@@ -19,7 +19,7 @@ size_t sl_codec_bytes(const struct sl_message *message)
 
 void sl_codec_encode(const struct sl_message *message, uint8_t *frame, size_t size, uint8_t **piece)
 {
-	assert(size >= SL_FRAME_HEADER_BYTES); /* a Request for the last result is no bytes at all */
+	assert(size >= SL_FRAME_HEADER_BYTES); /* the payload of a Request for the last result is empty */
 	uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size_t bytes = size - SL_FRAME_HEADER_BYTES;
 	sl_frame_header(frame, message->kind, bytes);

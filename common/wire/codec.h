@@ -1,29 +1,29 @@
-/* codec.h - message structs <-> protobuf payloads, every field checked.
+/* codec.h - convert message structs to protobuf payloads and back, with every field checked.
  *
- * Decoding validates everything a struct promises: lengths of hashes, ids >= 1, t >= 1 (an Ask's may be 0), a
- * >= 1, enum ranges, strictly ascending candidates, counts under limits.h, chunk sizes; unknown enum values
- * and missing fields are refused. Memory use is bounded by a small multiple of the payload (a budget
- * allocator), whatever the bytes are.
+ * Decoding accepts a message only if it keeps every range and rule of check.h and is in its canonical form.
+ * Memory use is bounded by a small multiple of the payload, whatever the bytes are. PROTOCOL.md §6.15
+ * Handling of bad input.
  */
 #pragma once
 
 #include "common/base/err.h"
 #include "common/protocol/message.h"
 
-/* Bytes of frame header plus payload that `message` needs. */
+/* Return the number of bytes of the frame of `message`: header and payload. */
 size_t sl_codec_bytes(const struct sl_message *message);
-/* Writes header and payload; `size` is what sl_codec_bytes gave. For a chunk, message->chunk.bytes may be
- * NULL: then the space for the piece is left to the caller, who fills `*piece` (chunk.size bytes inside
- * `frame`) afterwards. piece may be NULL otherwise. */
+/* Write header and payload to `frame`; `size` is what sl_codec_bytes returned. If message->chunk.bytes of a
+ * chunk is NULL, the caller fills in the elements afterwards, at *piece (chunk.size bytes inside `frame`).
+ * Otherwise `piece` may be NULL. */
 void sl_codec_encode(const struct sl_message *message, uint8_t *frame, size_t size, uint8_t **piece);
 
-/* A decoded message: its pointers stay valid until sl_codec_close. */
+/* A decoded message. Its pointers are valid until sl_codec_close. */
 struct sl_decoded {
 	struct sl_message message;
-	void *memory; /* owned: what the pointers point into, except chunk bytes, */
-		      /* which point into the payload itself */
+	void *memory; /* owned; the pointers point into it, except chunk.bytes, which points into the payload
+		       */
 };
-/* SL_ERR_FORMAT with a one-line reason in *why (a constant string) for anything not valid. */
+/* Decode `payload` of a frame of `kind`. Return SL_ERR_FORMAT for an invalid one, with a reason (a constant
+ * string) in *why. */
 int sl_codec_decode(uint32_t kind, const uint8_t *payload, size_t size, struct sl_decoded *decoded,
 		    const char **why);
 void sl_codec_close(struct sl_decoded *decoded);

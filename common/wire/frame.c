@@ -30,7 +30,7 @@ void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 		header[4 + i] = (uint8_t)(payload_bytes >> (8 * i));
 }
 
-/* The whole header is here: what it announces is judged before memory is asked for. */
+/* Check the complete header, then allocate the payload that it announces. */
 static int open_frame(struct sl_deframer *s)
 {
 	const uint8_t *h = s->header;
@@ -39,7 +39,7 @@ static int open_frame(struct sl_deframer *s)
 	s->kind = (uint32_t)h[2] | (uint32_t)h[3] << 8;
 	s->size = (size_t)h[4] | (size_t)h[5] << 8 | (size_t)h[6] << 16 | (size_t)h[7] << 24;
 	if (!sl_frame_known(s->kind) || s->size > sl_frame_limit(s->kind)) {
-		s->size = 0; /* nothing is allocated for it, so nothing is to be wiped */
+		s->size = 0; /* no payload was allocated, so none is to be wiped */
 		return SL_ERR_FORMAT;
 	}
 	if (s->size == 0)
@@ -54,7 +54,7 @@ static int open_frame(struct sl_deframer *s)
 
 uint8_t *sl_deframer_room(struct sl_deframer *s, size_t *size)
 {
-	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not
+	/* After the header there is a checked length with its buffer; a complete or refused frame is not
 	 * continued. */
 	assert(s->have < SL_FRAME_HEADER_BYTES || s->have < SL_FRAME_HEADER_BYTES + s->size);
 	bool header = s->have < SL_FRAME_HEADER_BYTES;

@@ -1,5 +1,5 @@
-/* A byte stream as a peer would send it: through the splitter, each frame through the codec; what is taken
- * keeps its promises and is encoded to the bytes it came from. */
+/* Feed a byte stream to the splitter and each frame to the codec. An accepted message keeps its promises and
+ * is encoded to the bytes that it came from. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,12 @@
-/* stream.h - bytes into a splitter, as a link reads them: as many at a time as belong together.
- */
+/* stream.h - feed bytes to a splitter as a link does. */
 #pragma once
 
 #include <string.h>
 
 #include "common/wire/frame.h"
 
-/* Takes bytes from *bytes / *count (advanced past what was used) until a frame is complete or refused, or all
- * are used. */
+/* Take bytes from *bytes and *count, which advance, until a frame is complete or refused or all bytes are
+ * used. */
 static inline int stream_take(struct sl_deframer *deframer, const uint8_t **bytes, size_t *count)
 {
 	int err = SL_PENDING;

@@ -1,4 +1,5 @@
-/* What goes out comes back, whole; what is cut short or damaged is refused or still keeps every promise. */
+/* A message that is encoded and decoded is the same. A payload that is cut short or damaged is refused or
+ * still keeps every promise. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ static struct sample sample;
 
 /* --- verbs --- */
 
-/* The sample as a frame on the heap, to be freed. */
+/* Return the sample as a frame, which the caller frees. */
 static uint8_t *encode(size_t *size)
 {
 	*size = sl_codec_bytes(&sample.message);
@@ -24,8 +25,8 @@ static uint8_t *encode(size_t *size)
 	return frame;
 }
 
-/* From a copy of exactly `size` bytes, so that a sanitizer sees a step beyond. Whether it was taken; if so,
- * the promises are checked and, if same, that it is the sample. */
+/* Decode a copy of exactly `size` bytes, so that a sanitizer sees a read beyond it. Return true if it was
+ * accepted; check its promises then and, if `same`, that it equals the sample. */
 static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same)
 {
 	struct sl_decoded decoded;
@@ -80,8 +81,8 @@ TEST(round_trip)
 		}
 }
 
-/* The largest link state there is, and the room that limits.h gives what is not candidates. */
-TEST(everybody_is_a_candidate)
+/* The largest link state, and the room that limits.h leaves for its other fields. */
+TEST(largest_link_state)
 {
 	sample_make(&sample, SL_MSG_LINK_STATE);
 	struct sl_link_state *ls = &sample.message.link_state;
@@ -111,14 +112,14 @@ TEST(everybody_is_a_candidate)
 	expect_back();
 }
 
-TEST(nobody_is_a_candidate)
+TEST(no_candidates)
 {
 	sample_make(&sample, SL_MSG_LINK_STATE);
 	sample.message.link_state.count = 0;
 	expect_back();
 }
 
-/* Two zeros are no bytes: a header is the whole frame. */
+/* Fields of zero take no bytes: the header is the whole frame. */
 TEST(asking_for_the_last_result)
 {
 	sample.message = (struct sl_message){.kind = SL_MSG_REQUEST};
@@ -132,7 +133,7 @@ TEST(asking_for_the_last_result)
 	sl_codec_close(&decoded);
 }
 
-/* With every number at its largest; and a frame holds it. */
+/* With every number at its largest, a frame holds it. */
 TEST(largest_chunk)
 {
 	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_MASKED; kind++)
@@ -155,7 +156,7 @@ TEST(largest_chunk)
 		}
 }
 
-TEST(everybody_is_held)
+TEST(largest_hold)
 {
 	sample_make(&sample, SL_MSG_HAVE);
 	sample.message.have.size = SL_LEARNERS_MAX / 8;
@@ -163,7 +164,7 @@ TEST(everybody_is_held)
 	expect_back();
 }
 
-TEST(everything_was_released)
+TEST(largest_fence)
 {
 	sample_make(&sample, SL_MSG_ABORT);
 	struct sl_abort *abort_record = &sample.message.abort;
@@ -202,7 +203,7 @@ TEST(protobuf_agrees)
 	}
 }
 
-/* The caller fills the piece in afterwards, and finds it in place on receipt. */
+/* The caller fills in the elements afterwards; the decoder leaves them in place. */
 TEST(piece_is_not_copied)
 {
 	sample_make(&sample, SL_MSG_SHARE);
@@ -229,7 +230,7 @@ TEST(piece_is_not_copied)
 	free(whole);
 }
 
-/* One that lost its index asks for chunk 0; where a frame ends is the stream's to know. */
+/* An Ask that lost its last number is another valid Ask; the frame knows where it ends. */
 TEST(cut_short_anywhere)
 {
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)
@@ -245,8 +246,7 @@ TEST(cut_short_anywhere)
 		}
 }
 
-/* Any bit: refused, or another message that keeps its promises (decode checks them) and is a different one.
- */
+/* Any flipped bit gives a refusal or another message that keeps its promises (decode checks them). */
 TEST(any_bit_flipped)
 {
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)
@@ -269,8 +269,8 @@ TEST(any_bit_flipped)
 		}
 }
 
-/* One message, one encoding: what is taken is encoded to the very bytes it came from. */
-TEST(damage_is_taken_at_its_word)
+/* A message has one encoding: an accepted payload is encoded to the bytes that it came from. */
+TEST(accepted_damage_encodes_back)
 {
 	for (int i = 0; i < 20000; i++) {
 		uint32_t kind = (uint32_t)sample_range(SL_MSG_HELLO, SL_MSG_MASKED);

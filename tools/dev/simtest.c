@@ -5,7 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/dev/simtest_show.h"
 #include "tools/lib/terminal.h"
 

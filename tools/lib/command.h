@@ -30,9 +30,6 @@ int sl_cmd_simtest(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
 
-/* A whole number within [least, most] and nothing else in the text; false otherwise. */
-bool sl_command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number);
-
 /* How the user called this program: what a suggested command line begins with. */
 const char *sl_command_program(void);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/number.h"
 #include "common/base/err.h"
 #include "common/base/types.h"
 #include "tools/lib/control_query.h"
@@ -62,7 +63,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	struct operator_abort *a = state->input;
 	switch (key) {
 	case 'r':
-		if (!sl_command_number(value, 1, UINT32_MAX, &a->round))
+		if (!sl_number_parse(value, 1, UINT32_MAX, &a->round))
 			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more",
 				     value);
 		return 0;
@@ -181,7 +182,7 @@ static bool is_called(const struct sl_control_query *one, const char *name)
 	uint64_t id;
 	if (strcmp(one->shown, name) == 0 || strcmp(text_of(one->reply, "name"), name) == 0)
 		return true;
-	if (!sl_command_number(name, 1, UINT32_MAX, &id))
+	if (!sl_number_parse(name, 1, UINT32_MAX, &id))
 		return false;
 	return id == (uint64_t)number_of(one->reply, "id") ||
 	       (strncmp(one->shown, "learner-", 8) == 0 && id == strtoull(one->shown + 8, NULL, 10));
@@ -282,7 +283,7 @@ static bool confirmed(const struct operator_abort *a)
 	if (fgets(line, sizeof line, stdin) == NULL)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
-	return sl_command_number(line, a->round, a->round, &typed);
+	return sl_number_parse(line, a->round, a->round, &typed);
 }
 
 static int execute_out(struct operator_abort *a)

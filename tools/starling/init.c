@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/number.h"
 #include "daemon/net/identity.h"
 #include "common/config/roster.h"
 #include "tools/lib/command.h"
@@ -52,10 +53,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	struct init *init = state->input;
 	struct sl_member *m = &init->member;
 	struct sl_error error = {0};
-	uint64_t id;
+	uint64_t id = 0;
 	switch (key) {
 	case KEY_ID:
-		if (!sl_command_number(value, 1, UINT32_MAX, &id))
+		if (!sl_number_parse(value, 1, UINT32_MAX, &id))
 			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u",
 				     value, UINT32_MAX);
 		m->id = (sl_id)id;

@@ -5,7 +5,7 @@
 
 #include "common/graph/generate.h"
 #include "tools/launch/launch.h"
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 
 enum {
 	KEY_ROUNDS = 256,

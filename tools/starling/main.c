@@ -29,19 +29,6 @@ static const char *const renamed[][2] = {{"plan", "estimate"}};
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-bool sl_command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
-{
-	uint64_t n = 0;
-	if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
-		return false;
-	for (; *text != '\0'; text++)
-		if (__builtin_mul_overflow(n, 10u, &n) ||
-		    __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
-			return false;
-	*number = n;
-	return n >= least && n <= most;
-}
-
 static const char help_end[] =
 	"\nExamples:\n"
 	"  starling launch -n 10 --rounds 10\n"

@@ -2,7 +2,7 @@
 #include <argp.h>
 #include <stdlib.h>
 
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/starling/simulate_run.h"
 
 enum { KEY_ROUNDS = 256, KEY_TOPOLOGY, KEY_DATA, KEY_SEED, KEY_SET, KEY_VERIFY, KEY_JSON, KEY_CSV, KEY_SAVE };

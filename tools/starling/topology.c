@@ -8,7 +8,7 @@
 #include "common/field/field.h"
 #include "common/graph/generate.h"
 #include "common/base/suggest.h"
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/lib/terminal.h"
 
 /* ---- where a schedule comes from ---- */

@@ -1,6 +1,6 @@
 /* `starling topology analyze`: its command line. */
 #include "common/field/field.h"
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/analyze.h"
 

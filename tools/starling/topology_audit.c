@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 #include "tools/topology/audit.h"
 #include "tools/starling/topology.h"
 #include "tools/topology/participants.h"

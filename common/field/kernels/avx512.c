@@ -4,7 +4,7 @@
 #define INLINE static inline __attribute__((always_inline))
 #define AHEAD 4u /* vectors of a gather that are summed side by side */
 
-/* How eight packed elements become lanes. */
+/* The permutation that turns eight packed elements into lanes. */
 struct shape {
 	__m512i index;
 	__mmask64 filled;
@@ -21,7 +21,7 @@ static struct shape shape_of(const struct sl_field *field)
 			      width};
 }
 
-/* The next eight of `left` elements; lanes beyond them are 0, and no byte beyond them is read. */
+/* Return the next eight of `left` elements; lanes beyond them are 0, and no byte beyond them is read. */
 INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t left)
 {
 	size_t bytes = left * shape->width;
@@ -30,7 +30,7 @@ INLINE __m512i unpack(const struct shape *shape, const uint8_t *packed, size_t l
 	return _mm512_maskz_permutexvar_epi8(shape->filled, shape->index, v);
 }
 
-/* --- coins --- */
+/* --- randomness --- */
 
 static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
 {
@@ -64,7 +64,7 @@ static void add(const struct sl_field *field, uint64_t *s, const uint64_t *v, si
 	}
 }
 
-/* A difference below zero wraps around, and adding p brings it back. */
+/* A difference below zero wraps around; adding p undoes that. */
 static void subtract(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count)
 {
 	__m512i p = all(field->p);
@@ -78,7 +78,7 @@ static void subtract(const struct sl_field *field, uint64_t *s, const uint64_t *
 
 /* --- packed vectors --- */
 
-/* One vector of sums, or AHEAD of them. */
+/* Compute one vector of sums, or AHEAD of them. */
 INLINE void gather_some(const struct shape *shape, uint64_t *total, const uint8_t *const *packed,
 			uint32_t rows, size_t at, size_t left, uint32_t vectors)
 {

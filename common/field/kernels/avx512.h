@@ -1,5 +1,5 @@
-/* avx512.h - what the files of this set share. Compiled for a machine with AVX-512 F, DQ, BW, VL, IFMA and
- * VBMI.
+/* avx512.h - declarations shared by the files of this set. Compiled for a machine with AVX-512 F, DQ, BW, VL,
+ * IFMA and VBMI.
  *
  * A field is narrow when sums of a few of its elements, and weights, fit the 52 bits that one IFMA takes.
  */
@@ -10,10 +10,9 @@
 #include "common/field/kernels/table.h"
 
 #define LANES 8u /* elements of a vector */
-#define LIMB                                                                                                 \
-	52u /* bits that vpmadd52 takes of each factor, and adds of the product: the low or the high ones */
+#define LIMB 52u /* bits of each factor and of each half of the product in vpmadd52 */
 
-/* As in sl_kernels_rows_lazy. */
+/* The same limit as in sl_kernels_rows_lazy. */
 static inline bool is_narrow(const struct sl_field *field)
 {
 	return field->bits <= 48;
@@ -30,7 +29,7 @@ static inline __mmask8 lanes(size_t n)
 	return (__mmask8)(n >= LANES ? 0xffu : (1u << n) - 1);
 }
 
-/* What is below 2 m, to below m: a - m wraps around when a < m. */
+/* Reduce a < 2 m to below m: a - m wraps around if a < m. */
 static inline __m512i reduce_once(__m512i a, __m512i m)
 {
 	return _mm512_min_epu64(a, _mm512_sub_epi64(a, m));

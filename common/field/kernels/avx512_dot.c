@@ -9,17 +9,19 @@
 #include "common/field/kernels/avx512.h"
 #include "common/field/montgomery.h"
 
-#define INLINE static inline __attribute__((always_inline)) /* sizes become constants, and sums registers */
-#define COLUMNS 4u					    /* vectors of a narrow tile */
+#define INLINE                                                                                               \
+	static inline __attribute__((always_inline)) /* so that sizes are constants and sums are registers   \
+						      */
+#define COLUMNS 4u				     /* vectors of a narrow tile */
 #define COLUMNS_WIDE 2u
 #define SPLIT 43u /* bits of a0 */
 #define HALF 31u  /* bits of u0 */
-#define ONCE 41u  /* up to so many bits of p one reduction is enough: 2,000 p < 2^52 */
+#define ONCE 41u  /* bits of p up to which one reduction is enough: 2,000 p < 2^52 */
 
 #define LOW _mm512_madd52lo_epu64
 #define HIGH _mm512_madd52hi_epu64
 
-/* What reducing needs. */
+/* Constants of the reduction. */
 struct modulus {
 	__m512i p, high, minus_inverse, mask; /* high: bits of p from 52 on */
 	bool twice;
@@ -34,7 +36,7 @@ static struct modulus modulus_of(const struct sl_field *field)
 
 /* --- narrow --- */
 
-/* (sum0 + 2^52 sum1) / 2^52 mod p, or the same / 2^104. */
+/* Return (sum0 + 2^52 sum1) / 2^52 mod p, or the same / 2^104. */
 INLINE __m512i reduce_narrow(const struct modulus *m, __m512i sum0, __m512i sum1)
 {
 	__m512i zero = _mm512_setzero_si512();
@@ -49,7 +51,7 @@ INLINE __m512i reduce_narrow(const struct modulus *m, __m512i sum0, __m512i sum1
 	return reduce_once(s, m->p);
 }
 
-/* points x columns vectors of out, from element l on. */
+/* Compute points x columns vectors of `out`, from element l on. */
 INLINE void tile_narrow(const struct sl_dot *dot, const struct modulus *m, uint32_t points, uint32_t columns,
 			size_t l, __mmask8 mask, uint64_t *const *out)
 {
@@ -82,7 +84,7 @@ struct wide {
 	__m512i sum0, sum1, sum2;
 };
 
-/* S / 2^104 mod p. Sums of 2,000 are below 2^63. */
+/* Return S / 2^104 mod p. Sums of 2,000 are below 2^63. */
 INLINE __m512i reduce_wide(const struct modulus *m, struct wide s)
 {
 	__m512i zero = _mm512_setzero_si512(), part = all((UINT64_C(1) << (LIMB - HALF)) - 1);
@@ -91,7 +93,7 @@ INLINE __m512i reduce_wide(const struct modulus *m, struct wide s)
 	__m512i high = _mm512_add_epi64(s.sum1, _mm512_add_epi64(_mm512_srli_epi64(s.sum0, LIMB),
 								 _mm512_srli_epi64(s.sum2, LIMB - HALF)));
 	__m512i u =
-		LOW(zero, low, m->minus_inverse); /* low may have a 53rd bit, which goes on with the carry */
+		LOW(zero, low, m->minus_inverse); /* low may have a 53rd bit, which is part of the carry */
 	__m512i t = LOW(low, u, m->p);
 	high = _mm512_add_epi64(high, _mm512_srli_epi64(t, LIMB));
 	high = LOW(HIGH(high, u, m->p), u, m->high);
@@ -178,7 +180,7 @@ void sl_kernels_avx512_dot(const struct sl_dot *dot, uint64_t *const *out)
 
 /* --- one product --- */
 
-/* v w mod p or that plus p, for v < 2^52 (Shoup). */
+/* Return v w mod p or that plus p, for v < 2^52 (Shoup). */
 INLINE __m512i product_narrow(const struct modulus *m, __m512i v, __m512i w, __m512i scaled)
 {
 	__m512i zero = _mm512_setzero_si512(), q = HIGH(zero, v, scaled);
@@ -192,7 +194,7 @@ INLINE __m512i product_wide(const struct modulus *m, __m512i v, struct pieces w)
 	return reduce_wide(m, add_product(sum, a0, _mm512_srli_epi64(v, SPLIT), w));
 }
 
-/* What dot divides by. */
+/* Return the power of two that dot divides by, mod p. */
 static uint64_t scale_of(const struct sl_field *field)
 {
 	uint32_t bits = field->bits > ONCE ? 2 * LIMB : LIMB;
@@ -232,7 +234,7 @@ void sl_kernels_avx512_multiply(const struct sl_field *field, uint64_t *s, const
 		multiply(field, s, v, count, w, add, false);
 }
 
-/* Weights that carry what dot divides by; for a wide p the other three pieces of each follow, n by n. */
+/* Multiply the weights by what dot divides by; for a wide p the other three pieces of each follow, n by n. */
 void sl_kernels_avx512_prepare(const struct sl_field *field, const uint64_t *weights, size_t n,
 			       uint64_t *prepared)
 {

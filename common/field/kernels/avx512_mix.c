@@ -1,4 +1,5 @@
-/* A metropolis iteration (protocol 7): X += sum over the neighbours of trunc((X_j - X) / d).
+/* An exchange of metropolis (PROTOCOL.md §8.2 metropolis): X += sum over the neighbours of trunc((X_j - X) /
+ * d).
  *
  * Neighbours of one d are taken together. Let C = c d >= 2^62, so that z = X_j - X + C is not negative, and
  * let z grow by d - 1 where X_j < X: then trunc((X_j - X) / d) = floor(z / d) - c. With 2^31 = a d + b, 0 < b
@@ -19,7 +20,7 @@
 #define DIVISOR_MOST 1023u
 #define DIGIT 31u /* bits of l */
 
-/* What neighbours of one divisor share. */
+/* Neighbours with one divisor, and its constants. */
 struct run {
 	uint32_t first, end;
 	uint64_t a, c, d, m;
@@ -36,7 +37,7 @@ static struct run run_of(const struct sl_group *group, uint32_t first)
 			    .m = (UINT64_C(1) << LIMB) / d + 1};
 }
 
-/* Adds to sum what the neighbours of a run change `columns` vectors of old by. */
+/* Add to `sum` the changes that the neighbours of a run make to `columns` vectors of `old`. */
 INLINE void mix_run(const struct sl_group *group, const struct run *run, const __m512i *old, __m512i *sum,
 		    size_t at, __mmask8 mask, uint32_t columns)
 {

@@ -1,5 +1,5 @@
-/* ChaCha20, sixteen blocks side by side: one vector holds word w of all of them. Two such sets are done at
- * once: the additions of one fill the gaps that the rotations of the other leave. */
+/* ChaCha20, sixteen blocks side by side: one vector holds word w of all of them. Two such sets are computed
+ * at once: the additions of one run while the rotations of the other wait. */
 #include "common/field/kernels/avx512.h"
 #include "common/field/kernels/plain.h"
 
@@ -8,8 +8,7 @@ typedef uint32_t word16 __attribute__((vector_size(64)));
 #define WORDS 16u
 #define SET 16u /* blocks of a set */
 
-/* --- rounds: on variables with names, which the compiler keeps in registers where it would not keep an array
- * --- */
+/* --- rounds: on named variables, which the compiler keeps in registers, unlike an array --- */
 
 #define EACH_WORD(do)                                                                                        \
 	do                                                                                                   \
@@ -40,9 +39,9 @@ static void rounds(__m512i x[static WORDS], __m512i y[static WORDS])
 	EACH_WORD(STORE)
 }
 
-/* --- what stands before and after --- */
+/* --- before and after the rounds --- */
 
-/* The words before the rounds: constants, key, the block's number, nonce 0. */
+/* Set the words before the rounds: constants, key, number of the block, nonce 0. */
 static void begin(__m512i *x, const uint32_t *key, uint64_t first)
 {
 	static const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
@@ -58,7 +57,8 @@ static void begin(__m512i *x, const uint32_t *key, uint64_t first)
 	x[14] = x[15] = _mm512_setzero_si512();
 }
 
-/* From words of sixteen blocks to blocks of sixteen words: 4 x 4 words within the lanes, then the lanes. */
+/* Transpose words of sixteen blocks to blocks of sixteen words: 4 x 4 words within the lanes, then the lanes.
+ */
 static void store_set(__m512i *x, uint8_t *out)
 {
 	for (uint32_t w = 0; w < WORDS; w += 4) {

@@ -1,7 +1,6 @@
-/* group.h - neighbours by weight or divisor: what those of one key have in common is done once for all of
- * them.
+/* group.h - neighbours grouped by weight or divisor, so that work common to one key is done once.
  *
- * The order of neighbours makes no difference to a sum. Most graphs make few groups, a regular one makes one.
+ * The order of neighbours does not change a sum. Most graphs give few groups, a regular graph gives one.
  */
 #pragma once
 
@@ -26,7 +25,7 @@ static inline void sl_group_swap(struct sl_group *group, uint32_t a, uint32_t b)
 	group->keys[b] = key;
 }
 
-/* Puts equal keys side by side. */
+/* Put equal keys side by side. */
 static inline void sl_group_sort(struct sl_group *group)
 {
 	for (uint32_t done = 0; done < group->count;) {
@@ -37,7 +36,7 @@ static inline void sl_group_sort(struct sl_group *group)
 	}
 }
 
-/* How many from r on, at most `most`, have the key of r. */
+/* Return the number of neighbours from r on, at most `most`, that have the key of r. */
 static inline uint32_t sl_group_run(const struct sl_group *group, uint32_t r, uint32_t most)
 {
 	uint32_t run = 1;

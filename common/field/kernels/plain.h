@@ -1,6 +1,6 @@
-/* plain.h - the loops of table.h in plain C, compiled by whoever includes it for its own instruction set.
+/* plain.h - the loops of table.h in plain C, compiled by each including file for its own instruction set.
  *
- * What every other kernel has to equal. Each function is a field of struct sl_kernels.
+ * Every other kernel has to give the same bits. Each function is a field of struct sl_kernels.
  */
 #pragma once
 
@@ -17,7 +17,7 @@ static inline size_t sl_plain_block(size_t count, size_t at)
 	return count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
 }
 
-/* --- coins --- */
+/* --- randomness --- */
 
 static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
 				   size_t blocks)
@@ -28,8 +28,8 @@ static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint6
 	crypto_stream_chacha20_xor_ic(out, out, 64 * blocks, nonce, first, key);
 }
 
-/* Every word is stored; a rejected one is overwritten by the next, which spares a branch that p just above a
- * power of two would make unpredictable. */
+/* Store every word; the next one overwrites a rejected one. A branch would be unpredictable for p just above
+ * a power of two. */
 static inline size_t sl_plain_keep(const struct sl_field *field, uint64_t *v, size_t count)
 {
 	size_t kept = 0;
@@ -94,13 +94,14 @@ static inline uint64_t sl_plain_fold31(uint64_t a)
 	return (a & SL_P_MERSENNE31) + (a >> 31);
 }
 
-/* Below 2^31: the cast lets the compiler use a 32 x 32 -> 64 multiplication, two or more to a vector. */
+/* Return a w for factors below 2^32: the masks let the compiler use 32 x 32 -> 64 multiplications, several
+ * per vector. */
 static inline uint64_t sl_plain_times31(uint64_t a, uint64_t w)
 {
 	return (a & UINT32_MAX) * (w & UINT32_MAX);
 }
 
-/* One fold for three products: 2^33 + 2^31 + 3 * 2^62 < 2^64. */
+/* Fold once per three products: 2^33 + 2^31 + 3 * 2^62 < 2^64. */
 static inline void sl_plain_dot31(const struct sl_dot *dot, const uint64_t *w, uint64_t *restrict out)
 {
 	size_t count = dot->count, stride = dot->stride;
@@ -124,7 +125,7 @@ static inline void sl_plain_dot31(const struct sl_dot *dot, const uint64_t *w, u
 		out[l] = sl_factor_reduce(sl_plain_fold31(sl_plain_fold31(out[l])), SL_P_MERSENNE31);
 }
 
-/* Any p < 2^61: the sum stays below 2 p 2^64 < 2^126, one correction per run brings it below p 2^64. */
+/* For any p < 2^61 the sum stays below 2 p 2^64 < 2^126; one correction per run brings it below p 2^64. */
 static inline uint64_t sl_plain_dot_one(const struct sl_dot *dot, const struct sl_montgomery *m,
 					const uint64_t *w, size_t l)
 {
@@ -193,13 +194,13 @@ static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *res
 			s[at + l] = add ? sl_field_add(field, s[at + l], element[l]) : element[l];
 		}
 	}
-	sodium_memzero(element, sizeof element); /* it may have been a share */
+	sodium_memzero(element, sizeof element); /* it may be a share */
 	return greatest;
 }
 
 /* --- mixing --- */
 
-/* sum[l] += trunc((X_j - X_i) / d) for one neighbour j. */
+/* Add trunc((X_j - X_i) / d) to sum[l] for one neighbour j. */
 static inline void sl_plain_mix_one(uint64_t *restrict sum, const uint64_t *restrict old,
 				    const uint8_t *restrict wire, const struct sl_divisor *divisor,
 				    size_t count)
@@ -224,3 +225,9 @@ static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *con
 		memcpy(state + at, sum, n * sizeof *sum);
 	}
 }
+
+#define PLAIN_KERNELS                                                                                        \
+	.stream = sl_plain_stream, .sift = sl_plain_sift, .add = sl_plain_add,                               \
+	.subtract = sl_plain_subtract, .multiply = sl_plain_multiply, .prepare = sl_plain_prepare,           \
+	.dot = sl_plain_dot, .gather = sl_plain_gather, .greatest = sl_plain_greatest,                       \
+	.take = sl_plain_take, .mix = sl_plain_mix

@@ -6,7 +6,7 @@
 
 #include "common/base/suggest.h"
 #include "tools/dev/bench/bench.h"
-#include "common/base/number.h"
+#include "tools/lib/option.h"
 
 enum { KEY_REPEAT = 256, KEY_JSON, KEY_VS, KEY_BASELINES, KEY_FOLDER };
 
