@@ -44,6 +44,7 @@ enum sl_job_kind {
 	SL_JOB_ABSORB,
 	SL_JOB_ADOPT,
 };
+#define SL_JOB_KINDS (SL_JOB_ADOPT + 1u)
 
 struct sl_job {
 	enum sl_job_kind kind;

@@ -1,15 +1,21 @@
 /* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, FREEZE and GATE). */
-#include "common/core/state.h"
+#include "common/core/agree.h"
 
 #include <math.h>
 
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/relay.h"
+#include "common/core/releases.h"
+#include "common/core/view_build.h"
 #include "common/mixing/spectrum.h"
 
 void sl_freeze_enter(struct sl_core *core)
 {
 	core->view_built = false;
 	core->view_gated = false;
-	sl_flood_own_link_state(core, core->tried_candidates);
+	sl_relay_own_link_state(core, core->tried_candidates);
 }
 
 static uint64_t link_states_held(const struct sl_core *core)
@@ -45,6 +51,17 @@ bool sl_freeze_advance(struct sl_core *core)
 		return false;
 	sl_fail_attempt(core, SL_REASON_FLOOD, true)->set = core->blamed;
 	return true;
+}
+
+sl_ms sl_freeze_deadline(const struct sl_core *core)
+{
+	return core->view_built || core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.flood_ms;
+}
+
+void sl_freeze_lost(struct sl_core *core, uint32_t peer)
+{
+	if (sl_bit(core->tried_candidates, peer))
+		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
 }
 
 /* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it could not be
@@ -189,5 +206,4 @@ void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result)
 	report_view(core);
 	core->view_gated = true;
 	sl_move(core, SL_PHASE_SHARE);
-	sl_share_enter(core);
 }

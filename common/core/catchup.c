@@ -12,95 +12,15 @@
  * somebody may hold alone, and sends its digest to all, so that two results would be noticed. (Its word then rests on that
  * one holder's.) The view's own bytes are not needed: its participants sign h, D, p and N together. The model is decoded
  * from Z, like everybody's. */
-#include "common/core/state.h"
+#include "common/core/catchup.h"
+
+#include "common/core/certificate.h"
+#include "common/core/confirm.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/relay.h"
 
 #define FRUITLESS_MOST 4u /* the pause is at most 2^3 times the stall deadline */
-
-static uint32_t chunks_of(const struct sl_core *core)
-{
-	return (uint32_t)((core->config.parameters.n + SL_CHUNK_ELEMENTS) / SL_CHUNK_ELEMENTS);
-}
-
-/* --- who has it --- */
-
-static bool is_own(const struct sl_core *core, const struct sl_digest *digest)
-{
-	return digest->id == core->config.ids[core->config.self];
-}
-
-static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
-{
-	for (uint32_t i = 0; i < core->proof.count; i++) {
-		const struct sl_digest *digest = &core->proof.digests[i];
-		bool own = is_own(core, digest);
-		if (all || own)
-			sl_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest}, own);
-	}
-}
-
-/* A participant's word for a result that it has from another: it is not among those who prove it, since it rests on them. */
-static void vouch(struct sl_core *core, const uint64_t *to)
-{
-	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->proof.digests[0]};
-	message.digest.id = core->config.ids[core->config.self];
-	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
-	sl_send(core, to, &message, true);
-}
-
-/* To a link that comes up: a digest that was lost with the last one is missing in what its peer can show. */
-void sl_catchup_greet(struct sl_core *core)
-{
-	show_digests(core, core->single, false);
-	if (core->vouched)
-		vouch(core, core->single);
-}
-
-static void show_chunk(struct sl_core *core, uint32_t index)
-{
-	struct sl_message message = {.kind = SL_MSG_RESULT};
-	struct sl_field field;
-	uint64_t elements = core->config.parameters.n + 1, first = (uint64_t)index * SL_CHUNK_ELEMENTS;
-	uint64_t count = elements - first < SL_CHUNK_ELEMENTS ? elements - first : SL_CHUNK_ELEMENTS;
-	if (index >= chunks_of(core) || sl_field_init(&field, core->proof.p) != SL_OK)
-		return;
-	message.chunk.t = core->proof.t;
-	message.chunk.a = core->proof.a;
-	memcpy(message.chunk.view, core->proof.view, SL_HASH_BYTES);
-	message.chunk.index = index;
-	message.chunk.size = (size_t)count * field.bytes;
-	sl_send(core, core->single, &message, true);
-}
-
-void sl_catchup_signed(struct sl_core *core)
-{
-	if (core->proof.count <= core->config.parameters.tolerance)
-		return;
-	bool any = false;
-	memset(core->signed_to, 0, sl_set_bytes(core));
-	for (uint32_t i = 0; i < core->config.roster_size; i++) {
-		if (core->peers[i].few_shown)
-			sl_bit_set(core->signed_to, i);
-		any |= core->peers[i].few_shown;
-		core->peers[i].few_shown = false;
-	}
-	if (any)
-		show_digests(core, core->signed_to, true);
-}
-
-void sl_catchup_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
-{
-	if (core->proof.t == 0)
-		return; /* nothing to show */
-	memset(core->single, 0, sl_set_bytes(core));
-	sl_bit_set(core->single, peer);
-	if (ask->t != core->proof.t) {
-		show_digests(core, core->single, true);
-		core->peers[peer].few_shown = core->proof.count <= core->config.parameters.tolerance;
-	}
-	show_chunk(core, ask->t == core->proof.t ? ask->index : 0);
-}
-
-/* --- who is behind --- */
 
 static void ask(struct sl_core *core, sl_round t, uint32_t index)
 {
@@ -111,7 +31,7 @@ static void ask(struct sl_core *core, sl_round t, uint32_t index)
 static void say_where(struct sl_core *core)
 {
 	memset(core->eligible, 0, sl_set_bytes(core));
-	sl_flood_own_link_state(core, core->eligible);
+	sl_relay_own_link_state(core, core->eligible);
 	core->a += core->a < SL_ATTEMPTS_MAX;
 }
 
@@ -132,14 +52,18 @@ bool sl_catchup_begin(struct sl_core *core)
 	if (from == SL_NOBODY)
 		return false;
 	core->catchup = (struct sl_catchup){
-		.from = from, .progress = core->now, .chunks = chunks_of(core), .back = core->phase};
+		.from = from, .progress = core->now, .chunks = sl_certificate_chunks(core), .back = core->phase};
 	memset(core->source, 0, sl_set_bytes(core));
 	sl_bit_set(core->source, from);
 	sl_move(core, SL_PHASE_CATCHUP);
-	if (core->catchup.back == SL_PHASE_DISCOVER)
-		say_where(core); /* in an attempt, its link state has said so */
-	ask(core, 0, 0);
 	return true;
+}
+
+void sl_catchup_enter(struct sl_core *core)
+{
+	if (core->before == SL_PHASE_DISCOVER)
+		say_where(core); /* in an attempt, the own link state has said so */
+	ask(core, 0, 0);
 }
 
 /* An attempt that was left for this goes on. */
@@ -147,11 +71,6 @@ static void leave(struct sl_core *core)
 {
 	core->epoch++; /* what is being absorbed is of no use */
 	sl_move(core, core->catchup.back);
-	core->at.edition += core->phase == SL_PHASE_RECOVER; /* who asked meanwhile got no answer */
-	if (core->phase != SL_PHASE_DISCOVER)
-		return;
-	sl_emit(core, SL_ACTION_WIPE);
-	sl_discover_enter(core);
 }
 
 /* What made a learner ask is one peer's word: where nothing comes of it, that peer is asked after ever longer pauses. */
@@ -178,40 +97,10 @@ static bool whole(const struct sl_core *core)
 	return core->catchup.in == core->catchup.chunks;
 }
 
-void sl_catchup_lost(struct sl_core *core)
+void sl_catchup_lost(struct sl_core *core, uint32_t peer)
 {
-	if (!whole(core))
+	if (peer == core->catchup.from && !whole(core))
 		in_vain(core);
-}
-
-static bool agrees(const struct sl_proof *proof, const struct sl_digest *d)
-{
-	return proof->t == d->t && proof->a == d->a && proof->p == d->p && proof->learners == d->learners &&
-	       proof->sigma == d->sigma && proof->encoding == d->encoding && proof->clip == d->clip &&
-	       memcmp(proof->view, d->view, SL_HASH_BYTES) == 0 && memcmp(proof->digest, d->digest, SL_HASH_BYTES) == 0;
-}
-
-void sl_proof_add(struct sl_proof *proof, const struct sl_digest *d)
-{
-	if (!agrees(proof, d) || proof->count == SL_SIGNERS_MAX)
-		return;
-	for (uint32_t i = 0; i < proof->count; i++)
-		if (proof->digests[i].id == d->id)
-			return;
-	proof->digests[proof->count++] = *d;
-}
-
-void sl_proof_begin(struct sl_proof *proof, const struct sl_digest *d)
-{
-	*proof = (struct sl_proof){.t = d->t,
-				   .a = d->a,
-				   .p = d->p,
-				   .learners = d->learners,
-				   .sigma = d->sigma,
-				   .encoding = d->encoding,
-				   .clip = d->clip};
-	memcpy(proof->view, d->view, SL_HASH_BYTES);
-	memcpy(proof->digest, d->digest, SL_HASH_BYTES);
 }
 
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
@@ -226,7 +115,7 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	}
 	if (proof->count == 0)
 		sl_proof_begin(proof, d);
-	if (!agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
+	if (!sl_proof_agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
 		sl_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
@@ -253,10 +142,10 @@ static bool set_view(struct sl_core *core)
 	return proof->learners > 0 && sl_field_init(&view->field, proof->p) == SL_OK;
 }
 
-static const char *check(struct sl_core *core, const struct sl_buffer *buffer, sl_round t)
+static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 {
 	const struct sl_catchup *c = &core->catchup;
-	if (c->proof.count == 0 || t != c->proof.t || memcmp(buffer->view, c->proof.view, SL_HASH_BYTES) != 0)
+	if (c->proof.count == 0 || buffer->t != c->proof.t || memcmp(buffer->view, c->proof.view, SL_HASH_BYTES) != 0)
 		return "a result that nobody has signed for";
 	if (c->proof.count <= core->config.parameters.tolerance && memcmp(c->proof.view, core->open_view, SL_HASH_BYTES) != 0)
 		return "a result that too few have signed for: c+1 must, so that one of them is honest";
@@ -270,15 +159,15 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer, s
 	return NULL;
 }
 
-void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer, sl_round t)
+void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_catchup *c = &core->catchup;
-	bool again = t == c->proof.t && buffer->index < c->in;
+	bool again = buffer->t == c->proof.t && buffer->index < c->in;
 	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) { /* or it was asked twice */
 		sl_drop(core, buffer);
 		return;
 	}
-	const char *wrong = check(core, buffer, t);
+	const char *wrong = check(core, buffer);
 	if (wrong != NULL) {
 		sl_reject(core, peer, wrong);
 		sl_drop(core, buffer);
@@ -292,23 +181,33 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	buffer->next = NULL;
 	sl_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
 	for (; c->asked < c->chunks && c->asked < c->in + SL_LANES; c->asked++)
-		ask(core, t, c->asked);
+		ask(core, c->proof.t, c->asked);
 	if (whole(core))
 		sl_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = c->proof.digest;
 }
 
-void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result)
+/* Reject what the peer sent if the job found it not to be what was signed. */
+static bool is_signed_for(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_catchup *c = &core->catchup;
 	c->progress = core->now;
-	if (result->kind == SL_JOB_ABSORB && result->code == SL_OK)
+	if (result->code == SL_OK)
+		return true;
+	sl_reject(core, c->from, "a result that is not what its signers signed");
+	give_up(core);
+	return false;
+}
+
+void sl_catchup_absorbed(struct sl_core *core, const struct sl_job_result *result)
+{
+	is_signed_for(core, result);
+}
+
+void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result)
+{
+	if (!is_signed_for(core, result))
 		return;
-	if (result->code != SL_OK) {
-		sl_reject(core, c->from, "a result that is not what its signers signed");
-		give_up(core);
-		return;
-	}
-	core->making = c->proof;
+	core->making = core->catchup.proof;
 	core->total_weight = result->total;
 	sl_persist_commit(core);
 }
@@ -327,7 +226,7 @@ void sl_catchup_durable(struct sl_core *core)
 	core->peers[core->catchup.from].fruitless = 0;
 	core->vouched = memcmp(core->proof.view, core->open_view, SL_HASH_BYTES) == 0;
 	if (core->vouched)
-		vouch(core, core->linked);
+		sl_certificate_attest(core, core->linked);
 	core->members_known = false;
 	memset(core->fellows, 0, sl_set_bytes(core));
 	sl_committed(core);
@@ -342,4 +241,9 @@ bool sl_catchup_advance(struct sl_core *core)
 	sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
 	give_up(core);
 	return true;
+}
+
+sl_ms sl_catchup_deadline(const struct sl_core *core)
+{
+	return core->jobs > 0 || whole(core) ? SL_NEVER : core->catchup.progress + core->config.stall_ms;
 }

@@ -1,5 +1,10 @@
 /* One result for everybody, or none (protocol 8): digests, the commit, the end. */
-#include "common/core/state.h"
+#include "common/core/confirm.h"
+
+#include "common/core/attempt.h"
+#include "common/core/certificate.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
 
 #define MARGIN_LIMIT 0.375
 
@@ -41,8 +46,6 @@ static void refuse_result(struct sl_core *core)
 void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind == SL_JOB_DECODE)
-		return;
 	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
 		sl_fail_attempt(core, SL_REASON_MARGIN, false)->real = result->real;
 		return;
@@ -75,7 +78,7 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 			diverged(core, sl_index(core, digest->id), core->previous, digest->digest);
 		sl_proof_add(&core->proof, digest);
 		if (!core->stopped)
-			sl_catchup_signed(core);
+			sl_certificate_signed(core);
 		return;
 	}
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
@@ -129,10 +132,19 @@ bool sl_settle_advance(struct sl_core *core)
 	if (!all)
 		sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
 	sl_move(core, SL_PHASE_COMMIT);
+	return true;
+}
+
+sl_ms sl_settle_deadline(const struct sl_core *core)
+{
+	return core->at.result_known ? core->since + core->config.settle_ms : SL_NEVER;
+}
+
+void sl_commit_enter(struct sl_core *core)
+{
 	sl_job(core, SL_JOB_DECODE, 0, NULL);
 	complete_proof(core);
 	sl_persist_commit(core);
-	return true;
 }
 
 void sl_persist_commit(struct sl_core *core)
@@ -203,14 +215,7 @@ void sl_committed(struct sl_core *core)
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
 	core->view_built = false;
-	if (core->committed >= core->rounds) {
-		sl_move(core, SL_PHASE_DONE);
-		core->t = core->committed + 1;
-		sl_say_hello(core, core->linked);
-		return;
-	}
-	sl_move(core, SL_PHASE_TRAIN);
-	sl_begin_round(core);
+	sl_move(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
 }
 
 void sl_commit_durable(struct sl_core *core)
@@ -225,26 +230,4 @@ void sl_commit_durable(struct sl_core *core)
 	remember_members(core);
 	spend_range(core);
 	sl_committed(core);
-}
-
-/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not heard to be
- * done. (Who was in it and no neighbour has neighbours of its own.) */
-static bool awaits_result(const struct sl_core *core, uint32_t i)
-{
-	const struct sl_peer *p = &core->peers[i];
-	if (sl_bit(core->linked, i))
-		return !p->hello || p->standing != SL_STANDING_DONE;
-	bool had_it = core->members_known && sl_bit(core->members, i) && !sl_bit(core->fellows, i);
-	return i != core->config.self && !had_it && p->standing != SL_STANDING_DONE;
-}
-
-/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most. */
-bool sl_done_advance(struct sl_core *core)
-{
-	bool waiting = false;
-	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		waiting |= awaits_result(core, i);
-	if (!waiting || core->now >= core->since + core->config.linger_ms)
-		sl_stop(core, SL_OK);
-	return false;
 }

@@ -1,5 +1,10 @@
 /* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more. */
-#include "common/core/state.h"
+#include "common/core/discover.h"
+
+#include "common/core/catchup.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/overlay.h"
 
 static void use_told(struct sl_core *core)
 {
@@ -92,6 +97,8 @@ void sl_discover_range(struct sl_core *core, const uint64_t *range)
 
 void sl_discover_enter(struct sl_core *core)
 {
+	if (core->before == SL_PHASE_CATCHUP)
+		sl_emit(core, SL_ACTION_WIPE); /* of the fetched chunks */
 	use_told(core);
 	core->half_since = SL_NEVER;
 	if (core->seen > core->a)
@@ -215,7 +222,6 @@ bool sl_discover_advance(struct sl_core *core)
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
 	sl_move(core, SL_PHASE_FREEZE);
-	sl_freeze_enter(core);
 	return true;
 }
 

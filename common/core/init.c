@@ -1,5 +1,5 @@
 /* The arena: what a learner needs, and where everything lies in it. Nothing is asked for after this. */
-#include "common/core/state.h"
+#include "common/core/phases.h"
 #include "common/protocol/view_codec.h"
 
 static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
@@ -104,6 +104,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 		core->proof = *config->proof;
 	core->config.proof = NULL; /* copied */
 	core->rounds = (sl_round)config->parameters.rounds;
+	core->phases = sl_phases;
 	core->phase = SL_PHASE_TRAIN;
 	core->flood_again = SL_NEVER;
 	return core;

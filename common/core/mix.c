@@ -4,7 +4,12 @@
  * SL_LANES chunks are under way at a time. A neighbour can be at most one iteration ahead in a chunk, because its next
  * one needs this learner's present one; and it can have begun the next SL_LANES chunks at most. So it never has more than
  * 2 * SL_LANES states waiting here, and no other credit is needed. */
-#include "common/core/state.h"
+#include "common/core/mix.h"
+
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+#include "common/core/mix_tree.h"
+#include "common/core/move.h"
 
 struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
 {
@@ -121,6 +126,18 @@ static void take_early(struct sl_core *core, uint32_t r, struct sl_buffer **bad)
 	}
 }
 
+/* Fail the attempt if the link to a neighbour fell before the release was durable. */
+static void check_links(struct sl_core *core)
+{
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		uint32_t peer = sl_view_peer(&core->view, r);
+		if (sl_bit(core->linked, peer))
+			continue;
+		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
+		return;
+	}
+}
+
 void sl_mix_enter(struct sl_core *core)
 {
 	struct sl_buffer *bad = NULL;
@@ -131,6 +148,7 @@ void sl_mix_enter(struct sl_core *core)
 	sl_mix_tree_keep(core);
 	if (bad != NULL)
 		sl_emit(core, SL_ACTION_DROP)->buffers = bad;
+	check_links(core);
 }
 
 void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
@@ -240,4 +258,16 @@ void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 		sl_mix_tree_result(core, result->chunk);
 	else
 		iterated(core, result->chunk);
+}
+
+sl_ms sl_mix_deadline(const struct sl_core *core)
+{
+	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_ms;
+}
+
+uint32_t sl_mix_permille(const struct sl_core *core)
+{
+	uint64_t all = by_tree(core) ? core->view.chunks : core->view.steps * core->view.chunks;
+	uint64_t done = by_tree(core) ? core->at.finished : core->at.mixed;
+	return all == 0 ? 0 : (uint32_t)(done * 1000 / all);
 }

@@ -8,7 +8,10 @@
  * at.iteration says what of a chunk is waited for: UP, of the children; DOWN; then it is through (END). Who begins the
  * chunk after the sl_mixing_lanes that are on their way has had Z of the first of them, which needed everybody's part of
  * it: so nobody is further than that ahead of anybody, and no other credit is needed. */
-#include "common/core/state.h"
+#include "common/core/mix_tree.h"
+
+#include "common/core/emit.h"
+#include "common/core/mix.h"
 
 #define END (SL_TREE_DOWN + 1u)
 

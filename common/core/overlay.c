@@ -5,9 +5,9 @@
  * Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over those who are, and whom a
  * learner offers an edge may not offer it one. Should the gate refuse what comes of that, it would refuse it again:
  * for the rest of the round everybody in range is offered one. */
-#include <sodium.h>
+#include "common/core/overlay.h"
 
-#include "common/core/state.h"
+#include <sodium.h>
 
 /* The place of a learner in an order. */
 static uint64_t place(uint64_t seed, sl_id id)

@@ -1,18 +1,27 @@
-/* Between the shares and the first states: Ready, and nothing more until everybody is; then the release (protocol 6).
- *
- *    sealed --PREPARED durable--> own Ready out --all Readys here--> RELEASED durable --> the masked state may leave
- */
-#include "common/core/state.h"
+#include "common/core/ready.h"
+
+#include "common/core/attempt.h"
+#include "common/core/catchup.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/relay.h"
+#include "common/core/releases.h"
+
+void sl_ready_enter(struct sl_core *core)
+{
+	if (core->before == SL_PHASE_SHARE)
+		sl_job(core, SL_JOB_SEAL, 0, NULL);
+}
 
 /* On record before the own Ready leaves (protocol 6, READY). */
-void sl_ready_sealed(struct sl_core *core, const uint8_t *commitment)
+void sl_ready_sealed(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_ready *own = &core->readys[core->config.self].ready;
 	core->readys[core->config.self].record.present = false; /* the last round's may still be on its way to a link */
 	*own = (struct sl_ready){
 		.id = core->config.ids[core->config.self], .t = core->t, .a = core->a, .k = core->view.costs.k};
 	memcpy(own->view, core->view.h, SL_HASH_BYTES);
-	memcpy(own->commitment, commitment, SL_HASH_BYTES);
+	memcpy(own->commitment, result->hash, SL_HASH_BYTES);
 	struct sl_persist *persist = sl_persist(core, SL_PERSIST_PREPARED, core->a);
 	persist->view = core->at.view_bytes;
 	persist->view_bytes = core->at.view_size;
@@ -24,7 +33,7 @@ void sl_ready_sealed(struct sl_core *core, const uint8_t *commitment)
 void sl_ready_prepared(struct sl_core *core)
 {
 	core->at.prepared = true;
-	sl_flood_own_ready(core);
+	sl_relay_own_ready(core);
 }
 
 /* Of one view, K differs by a rounding at most; where there is another way, metropolis may be just possible for one and not
@@ -101,6 +110,14 @@ bool sl_ready_advance(struct sl_core *core)
 	return false;
 }
 
+sl_ms sl_ready_deadline(const struct sl_core *core)
+{
+	sl_ms end = core->since + core->config.ready_ms;
+	if (!core->at.prepared)
+		return SL_NEVER; /* the disk is awaited */
+	return core->report_at < end ? core->report_at : end;
+}
+
 void sl_ready_released(struct sl_core *core)
 {
 	uint32_t fenced = sl_fence_of_view(core), joined = core->at.joined;
@@ -108,18 +125,10 @@ void sl_ready_released(struct sl_core *core)
 		enum sl_reason reason = core->at.resumed ? SL_REASON_RESTARTED
 					: fenced != SL_NOBODY ? SL_REASON_FENCED
 							      : SL_REASON_JOINED;
-		struct sl_report *report = sl_recover_enter(core, reason);
+		struct sl_report *report = sl_fail_attempt(core, reason, false);
 		if (reason != SL_REASON_RESTARTED)
 			report->peer = fenced != SL_NOBODY ? fenced : joined;
 		return;
 	}
 	sl_move(core, SL_PHASE_MIX);
-	sl_mix_enter(core);
-	for (uint32_t r = 0; r < core->view.degree; r++) {
-		uint32_t peer = sl_view_peer(&core->view, r);
-		if (sl_bit(core->linked, peer))
-			continue;
-		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
-		return;
-	}
 }

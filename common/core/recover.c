@@ -10,7 +10,15 @@
  * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt of the round
  * (rule A); it ends when all are here, when somebody shows the committed result, or when a participant's fence proves that
  * nobody can complete it. */
-#include "common/core/state.h"
+#include "common/core/recover.h"
+
+#include "common/core/attempt.h"
+#include "common/core/catchup.h"
+#include "common/core/confirm.h"
+#include "common/core/emit.h"
+#include "common/core/mix.h"
+#include "common/core/move.h"
+#include "common/core/releases.h"
 
 /* Actions of a step that asking may fill. */
 #define ASKING_MAX 128u
@@ -53,8 +61,9 @@ static void keep_first_states(struct sl_core *core)
 	sl_drop_held(core);
 }
 
-struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason)
+struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, bool refused)
 {
+	(void)refused; /* no other attempt follows */
 	struct sl_report *report = sl_report(core, SL_REPORT_RECOVERING);
 	report->reason = reason;
 	report->n[2] = core->view.n;
@@ -63,8 +72,15 @@ struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason)
 	keep_first_states(core);
 	sl_recover_begin(core);
 	sl_move(core, SL_PHASE_RECOVER);
-	sl_say_hello(core, core->linked);
 	return report;
+}
+
+void sl_recover_enter(struct sl_core *core)
+{
+	if (core->before == SL_PHASE_CATCHUP)
+		core->at.edition++; /* requests that came meanwhile got no answer: what is held is told again */
+	else
+		sl_say_hello(core, core->linked);
 }
 
 /* --- who holds what --- */
@@ -79,8 +95,9 @@ static bool of_this_view(const struct sl_core *core, sl_round t, const uint8_t *
 	return core->view_gated && t == core->t && memcmp(view, core->view.h, SL_HASH_BYTES) == 0;
 }
 
-void sl_recover_hold(struct sl_core *core, uint32_t peer, const struct sl_hold *hold)
+void sl_recover_hold(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
+	const struct sl_hold *hold = &message->hold;
 	if (!of_this_view(core, hold->t, hold->view) || core->phase < SL_PHASE_READY)
 		return;
 	uint32_t position = core->view.position[peer];
@@ -262,7 +279,7 @@ static void check_next(struct sl_core *core)
 	}
 }
 
-static void checked(struct sl_core *core, const struct sl_job_result *result)
+void sl_recover_checked(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
 	at->checking = false;
@@ -276,12 +293,8 @@ static void checked(struct sl_core *core, const struct sl_job_result *result)
 	at->edition++;
 }
 
-void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
+void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 {
-	if (result->kind == SL_JOB_CHECK)
-		checked(core, result);
-	if (result->kind != SL_JOB_SUM)
-		return;
 	struct sl_report *report = sl_report(core, SL_REPORT_RECOVERED);
 	report->n[0] = core->view.n;
 	report->n[1] = core->at.fetched;
@@ -374,4 +387,9 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 			due = holder->ask_after;
 	}
 	return due > core->now ? due : core->now + 1;
+}
+
+uint32_t sl_recover_permille(const struct sl_core *core)
+{
+	return (uint32_t)(core->at.held_count * UINT64_C(1000) / core->view.n);
 }

@@ -1,6 +1,12 @@
 /* An attempt that a crash cut short goes on where the disk says (protocol 6, restart): who had prepared waits for the
  * others' Readys, who had released offers its masked state again. */
-#include "common/core/state.h"
+#include "common/core/restore.h"
+
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/recover.h"
+#include "common/core/releases.h"
+#include "common/core/view_build.h"
 
 /* What was signed stays signed: the same words, with the signatures that the others gave. */
 static bool take_readys(struct sl_core *core, const struct sl_open *open)

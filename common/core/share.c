@@ -5,7 +5,11 @@
  *
  * Of `seeded`, one message is all: the seeds go out before anything is made of them, what they stand for is subtracted
  * here while theirs are on the way, and theirs are expanded as soon as all of them are here. */
-#include "common/core/state.h"
+#include "common/core/share.h"
+
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
 
 static void early_chunks(struct sl_core *core);
 
@@ -166,7 +170,6 @@ bool sl_share_advance(struct sl_core *core)
 	bool made = at->share_next == chunks && (!seeded(core) || at->expanded == chunks);
 	if (made && in == sl_share_count(&core->view)) {
 		sl_move(core, SL_PHASE_READY);
-		sl_job(core, SL_JOB_SEAL, 0, NULL);
 		return true;
 	}
 	return core->jobs == 0 && stalled(core);
@@ -184,10 +187,11 @@ static void shares_out(struct sl_core *core, uint32_t m)
 }
 
 /* A part of the vector is shared, or has the neighbours' seeds expanded over it. */
-static void made(struct sl_core *core, const struct sl_job_result *result)
+void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
 	uint32_t *done = result->kind == SL_JOB_SHARE ? &at->share_next : &at->expanded;
+	at->progress = core->now;
 	at->share_busy = false;
 	*done = sl_share_end(&core->view, result->chunk);
 	if (!seeded(core))
@@ -208,23 +212,35 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 	sl_stop(core, SL_ERR_INVALID);
 }
 
-void sl_share_result(struct sl_core *core, const struct sl_job_result *result)
+void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 {
 	core->at.progress = core->now;
-	if (result->kind == SL_JOB_ENCODE && result->code != SL_OK) {
+	if (result->code != SL_OK) {
 		unfit_model(core, result);
-	} else if (result->kind == SL_JOB_ENCODE) {
-		core->at.encoded = true;
-		if (seeded(core))
-			shares_out(core, 0);
-		if (result->total > 0)
-			sl_report(core, SL_REPORT_CLAMPED)->n[0] = result->total;
-	} else if (result->kind == SL_JOB_SHARE || result->kind == SL_JOB_EXPAND) {
-		made(core, result);
-	} else if (result->kind == SL_JOB_GATHER && result->code != SL_OK) {
-		uint32_t peer = sl_view_peer(&core->view, result->from);
-		sl_fail_attempt(core, SL_REASON_BAD_SHARE, true)->peer = peer;
-	} else if (result->kind == SL_JOB_SEAL) {
-		sl_ready_sealed(core, result->hash);
+		return;
 	}
+	core->at.encoded = true;
+	if (seeded(core))
+		shares_out(core, 0);
+	if (result->total > 0)
+		sl_report(core, SL_REPORT_CLAMPED)->n[0] = result->total;
+}
+
+void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
+{
+	core->at.progress = core->now;
+	if (result->code == SL_OK)
+		return;
+	uint32_t peer = sl_view_peer(&core->view, result->from);
+	sl_fail_attempt(core, SL_REASON_BAD_SHARE, true)->peer = peer;
+}
+
+sl_ms sl_share_deadline(const struct sl_core *core)
+{
+	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_ms;
+}
+
+uint32_t sl_share_permille(const struct sl_core *core)
+{
+	return (uint32_t)(core->at.share_next * UINT64_C(1000) / core->view.chunks);
 }

@@ -1,8 +1,10 @@
 /* From link states to a view: the component of mutual edges that contains this learner (protocol 5, FREEZE). */
-#include "common/core/state.h"
-#include "common/protocol/view_codec.h"
+#include "common/core/view_build.h"
 
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
 #include "common/mixing/spectrum.h"
+#include "common/protocol/view_codec.h"
 
 static const struct sl_link_record *link_of(const struct sl_core *core, uint32_t i)
 {

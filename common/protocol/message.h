@@ -180,6 +180,7 @@ struct sl_hold {
 struct sl_buffer {
 	struct sl_buffer *next;
 	uint32_t from;      /* position of the sender among the view's neighbours (set by the core) */
+	sl_round t;
 	uint32_t index;     /* chunk */
 	uint64_t iteration; /* k; 0 for shares */
 	uint8_t view[SL_HASH_BYTES];

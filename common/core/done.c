@@ -1,0 +1,36 @@
+#include "common/core/done.h"
+
+#include "common/core/emit.h"
+
+void sl_done_enter(struct sl_core *core)
+{
+	core->t = core->committed + 1;
+	sl_say_hello(core, core->linked);
+}
+
+/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not heard to be
+ * done. (Who was in it and no neighbour has neighbours of its own.) */
+static bool awaits_result(const struct sl_core *core, uint32_t i)
+{
+	const struct sl_peer *p = &core->peers[i];
+	if (sl_bit(core->linked, i))
+		return !p->hello || p->standing != SL_STANDING_DONE;
+	bool had_it = core->members_known && sl_bit(core->members, i) && !sl_bit(core->fellows, i);
+	return i != core->config.self && !had_it && p->standing != SL_STANDING_DONE;
+}
+
+/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most. */
+bool sl_done_advance(struct sl_core *core)
+{
+	bool waiting = false;
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		waiting |= awaits_result(core, i);
+	if (!waiting || core->now >= core->since + core->config.linger_ms)
+		sl_stop(core, SL_OK);
+	return false;
+}
+
+sl_ms sl_done_deadline(const struct sl_core *core)
+{
+	return core->since + core->config.linger_ms;
+}
