@@ -1,6 +1,5 @@
 /* starlingd - one learner. */
 #include <argp.h>
-#include <cblas.h>
 #include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
@@ -102,12 +101,6 @@ static void keep_memory(void)
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }
 
-/* A daemon's arithmetic is on threads of its own; ten of them share the machine. OpenBLAS's others would spin beside it. */
-static void compute_alone(void)
-{
-	openblas_set_num_threads(1);
-}
-
 int main(int argc, char **argv)
 {
 	static struct sl_daemon daemon; /* large: the actions of a step are in it */
@@ -122,7 +115,6 @@ int main(int argc, char **argv)
 	}
 	follow_parent(arguments.parent);
 	keep_memory();
-	compute_alone();
 	signal(SIGPIPE, SIG_IGN);
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});

@@ -2,17 +2,14 @@
 
 #include <math.h>
 
-#define ROUND_UP 1e-12		 /* above dsyev's error for every n we allow; K may only grow by it */
-#define WORK_PER_VERTEX 66u	 /* dsyev's optimum for blocks of 64: (64+2) n */
-#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
+#include "common/base/blas.h"
 
-/* LAPACK, from OpenBLAS; eigenvalues w ascending, the upper triangle of a is destroyed. */
-extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
-		   double *work, const int *lwork, int *info);
+#define ROUND_UP 1e-12		 /* above dsyev's error for every n we allow; K may only grow by it */
+#define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
 
 size_t sl_mu_scratch(uint32_t n)
 {
-	return ((size_t)n * n + n + (size_t)WORK_PER_VERTEX * n) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
+	return ((size_t)n * n + n + sl_blas_eigenvalues_work(n)) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
 }
 
 /* W of paper eq. Metropolis-Hastings, dense; `w` arrives zeroed. */
@@ -33,15 +30,13 @@ static void metropolis_matrix(const struct sl_graph *graph, double *w)
 
 static int eigenvalues(const struct sl_graph *graph, struct sl_arena *scratch, double **values)
 {
-	int n = (int)graph->n, lwork = (int)(WORK_PER_VERTEX * graph->n), info;
 	double *matrix = SL_TAKE(scratch, (size_t)graph->n * graph->n, double);
-	double *work = SL_TAKE(scratch, (size_t)lwork, double);
+	double *work = SL_TAKE(scratch, sl_blas_eigenvalues_work(graph->n), double);
 	*values = SL_TAKE(scratch, graph->n, double);
 	if (matrix == NULL || work == NULL || *values == NULL)
 		return SL_ERR_NOMEM;
 	metropolis_matrix(graph, matrix);
-	dsyev_("N", "U", &n, matrix, &n, *values, work, &lwork, &info);
-	return info == 0 ? SL_OK : SL_ERR_INVALID;
+	return sl_blas_eigenvalues(matrix, graph->n, *values, work);
 }
 
 int sl_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu)

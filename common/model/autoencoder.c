@@ -1,10 +1,11 @@
 #include "common/model/autoencoder.h"
 
-#include <cblas.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/blas.h"
+#include "common/base/err.h"
 #include "common/base/random.h"
 
 /* The four parts of a model; of a const one too, which is then only read. */
@@ -32,8 +33,9 @@ int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden, uint32_t ro
 {
 	*net = (struct sl_autoencoder){.hidden = hidden, .rows = rows};
 	size_t wide = (size_t)rows * SL_PIXELS, narrow = (size_t)rows * hidden;
-	openblas_set_num_threads(
-		1); /* a daemon trains on one thread of its own; ten of them share the machine */
+	int rc = sl_blas_open();
+	if (rc != SL_OK)
+		return rc;
 	net->memory = calloc(2 * (wide + narrow), sizeof *net->memory);
 	if (net->memory == NULL)
 		return SL_ERR_NOMEM;
@@ -78,8 +80,7 @@ static void affine(const float *in, const float *w, const float *b, float *out, 
 {
 	for (uint32_t r = 0; r < count; r++)
 		memcpy(out + (size_t)r * outs, b, outs * sizeof *b);
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)count, (int)outs, (int)ins, 1.0f, in,
-		    (int)ins, w, (int)ins, 1.0f, out, (int)outs);
+	sl_blas_multiply(&(struct sl_blas_product){.turn_b = true, .m = count, .n = outs, .k = ins, .alpha = 1.0f, .beta = 1.0f, .a = in, .lda = ins, .b = w, .ldb = ins, .ldc = outs}, out);
 }
 
 void sl_autoencoder_forward(struct sl_autoencoder *net, const float *model, uint32_t count)
@@ -128,9 +129,7 @@ double sl_autoencoder_loss(const struct sl_autoencoder *net, uint32_t count)
 static void hidden_delta(struct sl_autoencoder *net, const float *w2, uint32_t count)
 {
 	size_t narrow = (size_t)count * net->hidden;
-	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)count, (int)net->hidden, (int)SL_PIXELS,
-		    1.0f, net->output, (int)SL_PIXELS, w2, (int)net->hidden, 0.0f, net->delta,
-		    (int)net->hidden);
+	sl_blas_multiply(&(struct sl_blas_product){.m = count, .n = net->hidden, .k = SL_PIXELS, .alpha = 1.0f, .a = net->output, .lda = SL_PIXELS, .b = w2, .ldb = net->hidden, .ldc = net->hidden}, net->delta);
 	for (size_t i = 0; i < narrow; i++) {
 		float a = net->active[i];
 		net->delta[i] *= net->hidden == 1 ? 1.0f - a * a : (a > 0.0f ? 1.0f : 0.0f);
@@ -141,8 +140,7 @@ static void hidden_delta(struct sl_autoencoder *net, const float *w2, uint32_t c
 static void descend(const float *delta, const float *in, uint32_t count, uint32_t outs, uint32_t ins,
 		    float scale, float *w, float *b)
 {
-	cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, (int)outs, (int)ins, (int)count, scale, delta,
-		    (int)outs, in, (int)ins, 1.0f, w, (int)ins);
+	sl_blas_multiply(&(struct sl_blas_product){.turn_a = true, .m = outs, .n = ins, .k = count, .alpha = scale, .beta = 1.0f, .a = delta, .lda = outs, .b = in, .ldb = ins, .ldc = ins}, w);
 	for (uint32_t r = 0; r < count; r++)
 		for (uint32_t i = 0; i < outs; i++)
 			b[i] += scale * delta[(size_t)r * outs + i];

@@ -174,9 +174,10 @@ static int memory_take(struct builtin *t, struct sl_error *error)
 			       t->batch, t->set.mine.count);
 	t->order = calloc(t->set.mine.count, sizeof *t->order);
 	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
-	if (t->order == NULL || sl_autoencoder_init(&t->net, t->hidden, rows) != SL_OK)
-		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
-	return SL_OK;
+	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden, rows);
+	if (rc == SL_ERR_NOTFOUND)
+		return sl_fail(error, rc, "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
+	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "trainer: out of memory");
 }
 
 int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,

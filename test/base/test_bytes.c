@@ -1,18 +1,14 @@
 /* Packed integers, byte by byte: nothing but their own bytes is touched, whatever the width and the length. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 
 #define COUNT 70u
 
-static void packing(void **state)
+TEST(packing)
 {
-	(void)state;
 	uint64_t v[COUNT], back[COUNT];
 	uint8_t bytes[8 * COUNT + 2];
 	for (uint32_t width = 1; width <= 8; width++)
@@ -27,12 +23,4 @@ static void packing(void **state)
 			sl_unpack(back, bytes + 1, n, width);
 			assert_memory_equal(back, v, n * sizeof *v);
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(packing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

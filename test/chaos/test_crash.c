@@ -1,15 +1,12 @@
 /* kill -9 at every named place of a round (daemon/crash.h), and a new start: no round is lost, none is wrong. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "daemon/runtime/failpoint.h"
 #include "test/chaos/group.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 4u
 #define ROUNDS 3u
@@ -79,23 +76,20 @@ static void die_everywhere(bool all)
 	}
 }
 
-static void one_dies_everywhere(void **state)
+TEST(one_dies_everywhere)
 {
-	(void)state;
 	die_everywhere(false);
 }
 
 /* All of them, at the same place: what each has on disk is all that there is. */
-static void all_die_everywhere(void **state)
+TEST_NIGHTLY(all_die_everywhere)
 {
-	(void)state;
 	die_everywhere(true);
 }
 
 /* 3 dies while it mixes, and 2 when it hears of that. */
-static void one_dies_while_it_recovers(void **state)
+TEST(one_dies_while_it_recovers)
 {
-	(void)state;
 	struct group g;
 	begin(&g, "linger=0.5", NULL);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
@@ -104,9 +98,8 @@ static void one_dies_while_it_recovers(void **state)
 }
 
 /* 4 comes when a round has gone by, and dies while it is shown that. */
-static void one_dies_while_it_catches_up(void **state)
+TEST(one_dies_while_it_catches_up)
 {
-	(void)state;
 	struct group g;
 	begin(&g, "linger=4", "quorum=majority"); /* the others stay until it is back */
 	for (uint32_t i = 1; i < LEARNERS; i++)
@@ -114,16 +107,4 @@ static void one_dies_while_it_catches_up(void **state)
 	group_expect(&g, 1, "\"event\":\"committed\"", 30);
 	group_start(&g, 4, "catching-up");
 	end(&g, SL_CRASH_CATCHING_UP, 1);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest usual[] = {
-		cmocka_unit_test(one_dies_everywhere),
-		cmocka_unit_test(one_dies_while_it_recovers),
-		cmocka_unit_test(one_dies_while_it_catches_up),
-	};
-	const struct CMUnitTest nightly[] = {cmocka_unit_test(all_die_everywhere)};
-	return argc > 1 && strcmp(argv[1], "nightly") == 0 ? cmocka_run_group_tests(nightly, NULL, NULL)
-							   : cmocka_run_group_tests(usual, NULL, NULL);
 }

@@ -6,9 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,9 +14,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/chaos/group.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 4u
 #define DISK_BYTES "4194304"
@@ -95,9 +92,8 @@ static void full_and_freed(struct group *g, const char *disk, size_t leave)
 	assert_true(group_count(g, 2, "\"event\":\"committed\"") >= committed + 2);
 }
 
-static void a_full_disk_loses_nothing(void **state)
+TEST(a_full_disk_loses_nothing)
 {
-	(void)state;
 	struct group g;
 	char disk[4096];
 	static const size_t leave[] = {0, 20480, 65536};
@@ -117,10 +113,4 @@ static void a_full_disk_loses_nothing(void **state)
 	group_expect_exact(&g, group_committed(&g));
 	umount2(disk, MNT_DETACH);
 	group_close(&g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_full_disk_loses_nothing)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* What test_crash.c and test_sleep.c do, in rounds as they are without a setting: exact mixing, on graphs that are not complete
  * and are drawn anew for each round; with vectors of some chunks, and seeded shares. No moment is counted in exchanges. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
 #include "daemon/runtime/failpoint.h"
 #include "test/chaos/group.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 6u
 #define ROUNDS 3u
@@ -71,15 +68,13 @@ static void die_everywhere(bool all)
 	}
 }
 
-static void one_dies_everywhere(void **state)
+TEST(one_dies_everywhere)
 {
-	(void)state;
 	die_everywhere(false);
 }
 
-static void all_die_everywhere(void **state)
+TEST(all_die_everywhere)
 {
-	(void)state;
 	die_everywhere(true);
 }
 
@@ -110,9 +105,8 @@ static void nap(struct group *g, uint32_t i)
 	expect_more(g, i, own + 1); /* what it was in when it fell asleep may be over by then */
 }
 
-static void one_sleeps_again_and_again(void **state)
+TEST(one_sleeps_again_and_again)
 {
-	(void)state;
 	struct group g;
 	group_open(&g, LEARNERS,
 		   (const char *const[]){"mixing=exact", "degree_max=4", "quorum=majority", "hidden=22", "silent_wait=1",
@@ -128,14 +122,4 @@ static void one_sleeps_again_and_again(void **state)
 	group_finish(&g, 60);
 	group_expect_exact(&g, group_committed(&g));
 	group_close(&g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_dies_everywhere),
-		cmocka_unit_test(all_die_everywhere),
-		cmocka_unit_test(one_sleeps_again_and_again),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* Kills at random moments, under the launcher: every round is exact, and the next commit is never far. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 #define COMMIT_S 30.0 /* after a kill, at most */
 
@@ -41,36 +38,31 @@ static void survive(uint32_t learners, int rounds, int kills, double seconds, co
 	cluster_close(&c);
 }
 
-static void a_few_kills(void **state)
+TEST(a_few_kills)
 {
-	(void)state;
 	survive(6, 8, 8, 120, "--set quorum=majority");
 }
 
-static void two_hundred_kills(void **state)
+TEST_NIGHTLY(two_hundred_kills)
 {
-	(void)state;
 	survive(8, 200, 200, 1500, "");
 }
 
-static void two_hundred_kills_of_a_majority(void **state)
+TEST_NIGHTLY(two_hundred_kills_of_a_majority)
 {
-	(void)state;
 	survive(8, 200, 200, 1500, "--set quorum=majority --seed 2");
 }
 
 /* Several in every round, and a graph of pieces that move; a step that the gate refuses does not stand for long. */
-static void many_kills_in_a_round(void **state)
+TEST_NIGHTLY(many_kills_in_a_round)
 {
-	(void)state;
 	survive(8, 20, 80, 900, "--set quorum=majority --seed 3");
 	survive(10, 30, 30, 900, "--set quorum=majority --topology geometric:0.6 --step-seconds 5 --seed 4");
 }
 
 /* Processes that have nothing to do with it take all processors, while a learner starts and others wait for it. */
-static void restarts_under_load(void **state)
+TEST_NIGHTLY(restarts_under_load)
 {
-	(void)state;
 	pid_t busy[2];
 	for (size_t i = 0; i < 2; i++)
 		busy[i] = process_start(NULL, "/dev/null",
@@ -96,9 +88,8 @@ static void put_together(const char *folder)
 }
 
 /* All die behind PREPARED, before anybody has seen their Ready: it goes out when they are told again who is in range. */
-static void ready_goes_out_when_the_radio_speaks_again(void **state)
+TEST(ready_goes_out_when_the_radio_speaks_again)
 {
-	(void)state;
 	struct cluster c;
 	char folder[128];
 	process_folder(folder, sizeof folder);
@@ -113,20 +104,4 @@ static void ready_goes_out_when_the_radio_speaks_again(void **state)
 	assert_true(process_now() - from < COMMIT_S);
 	cluster_close(&c);
 	process_remove(folder);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest usual[] = {
-		cmocka_unit_test(a_few_kills),
-		cmocka_unit_test(ready_goes_out_when_the_radio_speaks_again),
-	};
-	const struct CMUnitTest nightly[] = {
-		cmocka_unit_test(two_hundred_kills),
-		cmocka_unit_test(two_hundred_kills_of_a_majority),
-		cmocka_unit_test(many_kills_in_a_round),
-		cmocka_unit_test(restarts_under_load),
-	};
-	return argc > 1 && strcmp(argv[1], "nightly") == 0 ? cmocka_run_group_tests(nightly, NULL, NULL)
-							   : cmocka_run_group_tests(usual, NULL, NULL);
 }

@@ -2,14 +2,11 @@
  *
  * k = 200 makes mixing long enough to be met in the middle of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "test/chaos/group.h"
+#include "test/lib/test.h"
 
 #define SECONDS 120.0
 
@@ -32,9 +29,8 @@ static void end(struct group *g)
 	group_close(g);
 }
 
-static void delays_of_all_kinds(void **state)
+TEST(delays_of_all_kinds)
 {
-	(void)state;
 	struct group g;
 	group_open(&g, 4, (const char *const[]){"k=20", "rounds=2", "linger=1", NULL});
 	for (uint32_t i = 1; i <= 4; i++)
@@ -46,9 +42,8 @@ static void delays_of_all_kinds(void **state)
 }
 
 /* In DISCOVER, in the middle of mixing, and once more in whatever comes of that. */
-static void lost_connections(void **state)
+TEST(lost_connections)
 {
-	(void)state;
 	struct group g;
 	begin(&g);
 	group_expect_phase(&g, 1, 1, "DISCOVER", 30);
@@ -62,9 +57,8 @@ static void lost_connections(void **state)
 }
 
 /* Inside a record of TLS, inside a frame, wherever that is. */
-static void truncated_connections(void **state)
+TEST(truncated_connections)
 {
-	(void)state;
 	struct group g;
 	begin(&g);
 	proxy_truncate(g.proxy, 1, 2, 700); /* of a handshake */
@@ -75,9 +69,8 @@ static void truncated_connections(void **state)
 }
 
 /* 2 hears 1 no more, and 1 hears 2: longer than a link lives without a byte. */
-static void one_way_cut(void **state)
+TEST(one_way_cut)
 {
-	(void)state;
 	struct group g;
 	begin(&g);
 	group_expect_phase(&g, 1, 1, "MIX", 30);
@@ -87,9 +80,8 @@ static void one_way_cut(void **state)
 	end(&g);
 }
 
-static void stalled_links(void **state)
+TEST(stalled_links)
 {
-	(void)state;
 	struct group g;
 	begin(&g);
 	group_expect_phase(&g, 1, 1, "MIX", 30);
@@ -99,14 +91,4 @@ static void stalled_links(void **state)
 	proxy_stall(g.proxy, 1, 3, false);
 	proxy_stall(g.proxy, 3, 1, false);
 	end(&g);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(delays_of_all_kinds),	 cmocka_unit_test(lost_connections),
-		cmocka_unit_test(truncated_connections), cmocka_unit_test(one_way_cut),
-		cmocka_unit_test(stalled_links),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,16 @@
 /* The proxy itself: bytes go through unchanged, and each fault is what it says. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "test/chaos/proxy.h"
 #include "test/cluster/process.h"
+#include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
 #define LONG 3000000u /* bytes: more than all the buffers between hold at once */
@@ -99,9 +97,8 @@ static void expect_end(int fd)
 	assert_true(recv(fd, &byte, 1, 0) <= 0);
 }
 
-static void bytes_go_through(void **state)
+TEST(bytes_go_through)
 {
-	(void)state;
 	struct line l;
 	open_line(&l);
 	say(l.dialler, "there");
@@ -118,9 +115,8 @@ static void bytes_go_through(void **state)
 	close_line(&l);
 }
 
-static void a_delay_keeps_the_order(void **state)
+TEST(a_delay_keeps_the_order)
 {
-	(void)state;
 	struct line l;
 	open_line(&l);
 	proxy_delay(l.proxy, 1, 2, 2000);
@@ -134,9 +130,8 @@ static void a_delay_keeps_the_order(void **state)
 	close_line(&l);
 }
 
-static void what_is_swallowed_is_gone_one_way(void **state)
+TEST(what_is_swallowed_is_gone_one_way)
 {
-	(void)state;
 	struct line l;
 	open_line(&l);
 	proxy_swallow(l.proxy, 1, 2, true);
@@ -152,9 +147,8 @@ static void what_is_swallowed_is_gone_one_way(void **state)
 	close_line(&l);
 }
 
-static void what_is_stalled_comes_later(void **state)
+TEST(what_is_stalled_comes_later)
 {
-	(void)state;
 	struct line l;
 	open_line(&l);
 	proxy_stall(l.proxy, 2, 1, true);
@@ -166,9 +160,8 @@ static void what_is_stalled_comes_later(void **state)
 	close_line(&l);
 }
 
-static void a_connection_ends_in_the_middle(void **state)
+TEST(a_connection_ends_in_the_middle)
 {
-	(void)state;
 	struct line l;
 	open_line(&l);
 	proxy_truncate(l.proxy, 1, 2, 3);
@@ -182,9 +175,8 @@ static void a_connection_ends_in_the_middle(void **state)
 	close_line(&l);
 }
 
-static void who_is_kept_apart_finds_nobody(void **state)
+TEST(who_is_kept_apart_finds_nobody)
 {
-	(void)state;
 	struct line l;
 	open_line(&l);
 	proxy_apart(l.proxy, 2, 1, true);
@@ -205,9 +197,8 @@ static void who_is_kept_apart_finds_nobody(void **state)
 }
 
 /* A reader that is slow holds the writer up, and nothing is lost of much. */
-static void much_goes_through_slowly(void **state)
+TEST(much_goes_through_slowly)
 {
-	(void)state;
 	struct line l;
 	static char sent[LONG], got[LONG];
 	size_t out = 0, in = 0;
@@ -229,9 +220,8 @@ static void much_goes_through_slowly(void **state)
 }
 
 /* Of two groups that are opened one after the other, neither listens yet. */
-static void ports_are_given_once(void **state)
+TEST(ports_are_given_once)
 {
-	(void)state;
 	static bool given[65536];
 	uint16_t ports[3];
 	struct sl_error error;
@@ -242,19 +232,4 @@ static void ports_are_given_once(void **state)
 			given[ports[i]] = true;
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ports_are_given_once),
-		cmocka_unit_test(bytes_go_through),
-		cmocka_unit_test(a_delay_keeps_the_order),
-		cmocka_unit_test(what_is_swallowed_is_gone_one_way),
-		cmocka_unit_test(what_is_stalled_comes_later),
-		cmocka_unit_test(a_connection_ends_in_the_middle),
-		cmocka_unit_test(who_is_kept_apart_finds_nobody),
-		cmocka_unit_test(much_goes_through_slowly),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,15 @@
 /* A learner that is stopped (SIGSTOP) and goes on much later, as a laptop does whose lid was closed: links stand and nobody
  * answers. Others go on without it where they may; it is shown what it missed, and is in a later round. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "test/chaos/group.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 4u
-
-static unsigned asleep_s = 20;
 
 static void sleep_for(unsigned seconds)
 {
@@ -49,9 +44,8 @@ static void expect_exact(struct group *g)
 
 /* Two groups at once. In `one` 4 falls asleep while it trains: three of four are enough. In `other` in the middle of
  * mixing: its masked state is out, so that round is finished without it, and its model counts. */
-static void who_sleeps_catches_up(void **state)
+static void sleep_and_catch_up(unsigned asleep_s)
 {
-	(void)state;
 	struct group one, other;
 	group_open(&one, LEARNERS, (const char *const[]){"rounds=10000", "quorum=majority", "epochs=60", NULL});
 	group_open(&other, LEARNERS, (const char *const[]){"rounds=10000", "quorum=majority", "k=200", NULL});
@@ -78,10 +72,12 @@ static void who_sleeps_catches_up(void **state)
 	expect_exact(&other);
 }
 
-int main(int argc, char **argv)
+TEST(who_sleeps_catches_up)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(who_sleeps_catches_up)};
-	if (argc > 1 && strcmp(argv[1], "nightly") == 0)
-		asleep_s = 120;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	sleep_and_catch_up(20);
+}
+
+TEST_NIGHTLY(who_sleeps_long_catches_up)
+{
+	sleep_and_catch_up(120);
 }

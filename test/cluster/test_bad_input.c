@@ -1,7 +1,5 @@
 /* Bad input: one clear line, exit status 2, nothing half-written, nobody started. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
 static void expect_one_line(const char *text)
@@ -37,9 +34,8 @@ static void refuse_launch(const char *arguments, const char *needle)
 	cluster_close(&c);
 }
 
-static void launch_refuses(void **state)
+TEST(launch_refuses)
 {
-	(void)state;
 	static const char *const cases[][2] = {
 		{"--set sigmaa=3", "unknown key"},
 		{"--set sigma=3x", "sigma"},
@@ -78,9 +74,8 @@ static void refuse_schedule(const char *text, const char *needle)
 	process_remove(folder);
 }
 
-static void schedules_are_checked(void **state)
+TEST(schedules_are_checked)
 {
-	(void)state;
 	refuse_schedule("learners 4\nstep 1-2 2-9\n", "walk.txt:2");
 	refuse_schedule("learners 4\nstep 1-2 3-4\nstep 1-3\n", "no step");
 	refuse_schedule("learners 4\nstep 1-1\n", "walk.txt:2");
@@ -142,9 +137,8 @@ static void refuse_daemon(const struct site *s, const char *needle)
 	refuse_daemon_with(s, 2, needle);
 }
 
-static void daemon_refuses(void **state)
+TEST(daemon_refuses)
 {
-	(void)state;
 	struct site s;
 	char path[96];
 	open_site(&s);
@@ -170,9 +164,8 @@ static void daemon_refuses(void **state)
 	process_remove(s.folder);
 }
 
-static void check_touches_nothing(void **state)
+TEST(check_touches_nothing)
 {
-	(void)state;
 	struct site s;
 	struct outcome o;
 	char path[96];
@@ -189,9 +182,8 @@ static void check_touches_nothing(void **state)
 	process_remove(s.folder);
 }
 
-static void port_in_use_is_said(void **state)
+TEST(port_in_use_is_said)
 {
-	(void)state;
 	struct site s;
 	char log[96], second[512];
 	open_site(&s);
@@ -208,16 +200,4 @@ static void port_in_use_is_said(void **state)
 	kill(first, 15);
 	assert_int_equal(process_wait(first, 20), 0);
 	process_remove(s.folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(launch_refuses),
-		cmocka_unit_test(schedules_are_checked),
-		cmocka_unit_test(daemon_refuses),
-		cmocka_unit_test(check_touches_nothing),
-		cmocka_unit_test(port_in_use_is_said),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,5 @@
 /* Daemons without a launcher: a roster of `starling init` lines, three processes, strangers, restarts. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/process.h"
+#include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
 #define LEARNERS 3
@@ -135,9 +132,8 @@ static void compare_checkpoints(struct hand *h, const char *file)
 	}
 }
 
-static void three_by_hand_commit_and_continue(void **state)
+TEST(three_by_hand_commit_and_continue)
 {
-	(void)state;
 	struct hand h;
 	open_configured(&h, 2);
 	run_all(&h);
@@ -154,9 +150,8 @@ static void three_by_hand_commit_and_continue(void **state)
 }
 
 /* Started seconds apart, the dials of the first have backed off: still every link stands in the first round. */
-static void staggered_start_misses_no_edge(void **state)
+TEST(staggered_start_misses_no_edge)
 {
-	(void)state;
 	struct hand h;
 	char log[256], refused[64];
 	open_configured(&h, 1);
@@ -176,9 +171,8 @@ static void staggered_start_misses_no_edge(void **state)
 }
 
 /* Folder 4 is somebody else, who calls itself learner 1 and knows where learner 3 is. */
-static void stranger_is_refused_once(void **state)
+TEST(stranger_is_refused_once)
 {
-	(void)state;
 	struct hand h;
 	char log[256], its_log[256];
 	open_hand(&h);
@@ -198,9 +192,8 @@ static void stranger_is_refused_once(void **state)
 }
 
 /* Learner 1 has another pin for learner 3 than the key that 3 shows. */
-static void wrong_key_is_refused_once(void **state)
+TEST(wrong_key_is_refused_once)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_hand(&h);
@@ -218,9 +211,8 @@ static void wrong_key_is_refused_once(void **state)
 }
 
 /* Another sigma at one learner: everybody names it, with both values, and nobody shares. */
-static void differing_parameter_is_named(void **state)
+TEST(differing_parameter_is_named)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_hand(&h);
@@ -240,9 +232,8 @@ static void differing_parameter_is_named(void **state)
 }
 
 /* A learner that starts late joins; one that is killed in between and started again is let back in. */
-static void late_and_restarted_learners_join(void **state)
+TEST(late_and_restarted_learners_join)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_configured(&h, 2);
@@ -269,9 +260,8 @@ static void expect_log(struct hand *h, int i, const char *text, double seconds)
 }
 
 /* A learner that comes with an old checkpoint is named by everybody, is shown what it missed, and goes on. */
-static void stale_checkpoint_is_named_and_mended(void **state)
+TEST(stale_checkpoint_is_named_and_mended)
 {
-	(void)state;
 	struct hand h;
 	open_configured(&h, 2);
 	run_all(&h);
@@ -291,9 +281,8 @@ static void stale_checkpoint_is_named_and_mended(void **state)
 }
 
 /* Another checkpoint of the same round: nobody shares, and everybody says which models differ. */
-static void other_history_is_named(void **state)
+TEST(other_history_is_named)
 {
-	(void)state;
 	struct hand h;
 	open_configured(&h, 1);
 	for (int i = 1; i <= LEARNERS; i++)
@@ -319,9 +308,8 @@ static void other_history_is_named(void **state)
 }
 
 /* A roster that names somebody more: everybody says whose it is, and how many learners it has. */
-static void other_roster_is_named(void **state)
+TEST(other_roster_is_named)
 {
-	(void)state;
 	struct hand h;
 	open_hand(&h);
 	init(&h, 4, 4, "more.yaml");
@@ -341,9 +329,8 @@ static void other_roster_is_named(void **state)
 }
 
 /* Two of three are enough: the third comes late, is shown what it missed, and is in a later round. */
-static void late_learner_catches_up(void **state)
+TEST(late_learner_catches_up)
 {
-	(void)state;
 	struct hand h;
 	open_hand(&h);
 	for (int i = 1; i <= LEARNERS; i++)
@@ -360,9 +347,8 @@ static void late_learner_catches_up(void **state)
 	process_remove(h.folder);
 }
 
-static void second_daemon_on_one_state_refuses(void **state)
+TEST(second_daemon_on_one_state_refuses)
 {
-	(void)state;
 	struct hand h;
 	char log[256];
 	open_hand(&h);
@@ -375,19 +361,4 @@ static void second_daemon_on_one_state_refuses(void **state)
 	assert_int_equal(process_count(log, "another starlingd is running"), 1);
 	stop(h.pids[0]);
 	process_remove(h.folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(three_by_hand_commit_and_continue), cmocka_unit_test(staggered_start_misses_no_edge), cmocka_unit_test(stranger_is_refused_once),
-		cmocka_unit_test(wrong_key_is_refused_once),
-		cmocka_unit_test(differing_parameter_is_named),	     cmocka_unit_test(late_and_restarted_learners_join),
-		cmocka_unit_test(stale_checkpoint_is_named_and_mended),
-		cmocka_unit_test(other_history_is_named),
-		cmocka_unit_test(other_roster_is_named),
-		cmocka_unit_test(late_learner_catches_up),
-		cmocka_unit_test(second_daemon_on_one_state_refuses),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,14 @@
 /* A hundred daemons, one round on a random 20-regular graph, with the paper's settings. Sanitized daemons are ten times
  * as large: CROWD is 30 then. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
-static void crowd_is_exact(void **state)
+TEST(crowd_is_exact)
 {
-	(void)state;
 	struct cluster c;
 	char arguments[256];
 	snprintf(arguments, sizeof arguments,
@@ -24,10 +20,4 @@ static void crowd_is_exact(void **state)
 	assert_int_equal(cluster_real(&c, 0, "edges"), CROWD * (CROWD / 5) / 2);
 	assert_int_equal(cluster_checkpoints(&c, CROWD, 1), 1);
 	cluster_close(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(crowd_is_exact)};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,13 @@
 /* How a launched cluster ends: nobody is left behind, and what happened is said. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 struct running {
 	struct cluster c;
@@ -35,9 +32,8 @@ static void wait_round(struct running *r, uint32_t n)
 	assert_true(process_expect(path, "\"event\":\"committed\"", 60));
 }
 
-static void interrupt_leaves_nobody(void **state)
+TEST(interrupt_leaves_nobody)
 {
-	(void)state;
 	struct running r;
 	begin(&r, "4", "complete", NULL);
 	wait_round(&r, 4);
@@ -47,9 +43,8 @@ static void interrupt_leaves_nobody(void **state)
 	process_remove(r.c.folder);
 }
 
-static void killed_learner_is_named(void **state)
+TEST(killed_learner_is_named)
 {
-	(void)state;
 	struct running r;
 	begin(&r, "4", "complete", "--no-restart");
 	wait_round(&r, 4);
@@ -60,9 +55,8 @@ static void killed_learner_is_named(void **state)
 	process_remove(r.c.folder);
 }
 
-static void killed_launcher_takes_its_learners_along(void **state)
+TEST(killed_launcher_takes_its_learners_along)
 {
-	(void)state;
 	struct running r;
 	char path[512];
 	begin(&r, "4", "complete", NULL);
@@ -80,9 +74,8 @@ static void killed_launcher_takes_its_learners_along(void **state)
 }
 
 /* Steps 2 and 3 are disconnected: they pass, and the run goes on. */
-static void disconnected_steps_pass(void **state)
+TEST(disconnected_steps_pass)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch_on(&c, 120, "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n",
 			  "-n 4 --rounds 2 --verify --step-seconds 2 --set hidden=1 --set gate=warn");
@@ -93,9 +86,8 @@ static void disconnected_steps_pass(void **state)
 }
 
 /* A model that outgrows its clip ends the run with the learner, the phase and the number. */
-static void model_above_clip_ends_the_run(void **state)
+TEST(model_above_clip_ends_the_run)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 60, "-n 3 --rounds 3 --set hidden=1 --set clip=0.01");
 	assert_int_equal(c.outcome.status, 1);
@@ -104,16 +96,4 @@ static void model_above_clip_ends_the_run(void **state)
 	assert_non_null(strstr(c.outcome.err, "SHARE"));
 	assert_false(process_alive(c.folder));
 	cluster_close(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(interrupt_leaves_nobody),
-		cmocka_unit_test(killed_learner_is_named),
-		cmocka_unit_test(killed_launcher_takes_its_learners_along),
-		cmocka_unit_test(disconnected_steps_pass),
-		cmocka_unit_test(model_above_clip_ends_the_run),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* The main job in small, and every field on every graph: real daemons, the mean recomputed and compared bit for bit. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 /* What a round cost is said. Its parts make up its time; of a round that was recovered they are not known. */
 static bool expect_costs(const struct cluster *c, size_t round)
@@ -27,9 +24,8 @@ static bool expect_costs(const struct cluster *c, size_t round)
 	return true;
 }
 
-static void main_job_is_exact_and_learns(void **state)
+TEST(main_job_is_exact_and_learns)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 240, "-n 10 --rounds 3 --verify");
 	cluster_expect_exact(&c, 3, true);
@@ -44,9 +40,8 @@ static void main_job_is_exact_and_learns(void **state)
 }
 
 /* Another graph in each step, as drawn: the exchanges follow the graph, 4 on a line of 5 and 2 on a star. */
-static void graph_changes_from_round_to_round(void **state)
+TEST(graph_changes_from_round_to_round)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch_on(&c, 120,
 			  "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
@@ -63,9 +58,8 @@ static void graph_changes_from_round_to_round(void **state)
 static const char *const graphs[] = {"ring", "line", "star", "grid", "geometric:0.6"};
 static const char *const fields[] = {"p=1020431 --set sigma=2", "p=2147483647", "p=17592186044399"};
 
-static void every_field_on_every_graph(void **state)
+TEST(every_field_on_every_graph)
 {
-	(void)state;
 	for (size_t g = 0; g < sizeof graphs / sizeof *graphs; g++)
 		for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
 			struct cluster c;
@@ -80,9 +74,8 @@ static void every_field_on_every_graph(void **state)
 		}
 }
 
-static void other_settings_are_exact(void **state)
+TEST(other_settings_are_exact)
 {
-	(void)state;
 	static const char *const settings[] = {
 		"--set sharing=additive --set coins=os",
 		"--set sharing=seeded",
@@ -104,30 +97,12 @@ static void other_settings_are_exact(void **state)
 	}
 }
 
-static void mnist_reaches_its_target(void **state)
+TEST(mnist_reaches_its_target)
 {
-	(void)state;
-	const char *data = getenv("STARLING_MNIST") != NULL ? getenv("STARLING_MNIST") : SOURCE_ROOT "/../shared/data/mnist";
 	struct cluster c;
-	char arguments[600];
-	if (access(data, R_OK) != 0) {
-		print_message("no MNIST images at %s\n", data);
-		skip();
-	}
-	snprintf(arguments, sizeof arguments, "-n 10 --rounds 10 --verify --data %s", data);
-	cluster_launch(&c, 400, arguments);
+	cluster_launch(&c, 400, "-n 10 --rounds 10 --verify --data " SL_SOURCE_ROOT "/test/data/mnist");
 	cluster_expect_exact(&c, 10, true);
-	assert_true(cluster_real(&c, 9, "mse") < 0.02);
+	assert_true(cluster_real(&c, 9, "mse") < 0.03);
 	assert_int_equal(cluster_checkpoints(&c, 10, 10), 1);
 	cluster_close(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(main_job_is_exact_and_learns),	   cmocka_unit_test(graph_changes_from_round_to_round),
-		cmocka_unit_test(every_field_on_every_graph),	   cmocka_unit_test(other_settings_are_exact),
-		cmocka_unit_test(mnist_reaches_its_target),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

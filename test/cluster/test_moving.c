@@ -1,15 +1,12 @@
 /* A graph that moves: disconnected steps, graphs that the gate refuses, learners left out that come back. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 /* Every step another graph: two are disconnected, one is a star, one a line. */
 static const char moving[] = "learners 6\n"
@@ -27,9 +24,8 @@ static void expect_said(const struct cluster *c, const char *text)
 		fail_msg("never said \"%s\":\n%s%s", text, c->outcome.out, c->outcome.err);
 }
 
-static void what_the_gate_refuses_waits(void **state)
+TEST(what_the_gate_refuses_waits)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 3 --verify --step-seconds 3 --set hidden=1");
 	cluster_expect_exact(&c, 3, true);
@@ -44,9 +40,8 @@ static void what_the_gate_refuses_waits(void **state)
 	cluster_close(&c);
 }
 
-static void a_gate_that_warns_shares(void **state)
+TEST(a_gate_that_warns_shares)
 {
-	(void)state;
 	struct cluster c;
 	char log[256];
 	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 5 --verify --step-seconds 3 --set hidden=1 --set gate=warn");
@@ -60,9 +55,8 @@ static void a_gate_that_warns_shares(void **state)
 	cluster_close(&c);
 }
 
-static void a_schedule_for_nobody_is_refused(void **state)
+TEST(a_schedule_for_nobody_is_refused)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 20, "-n 5 --rounds 1 --topology star");
 	assert_int_equal(c.outcome.status, 2);
@@ -75,9 +69,8 @@ static void a_schedule_for_nobody_is_refused(void **state)
 }
 
 /* Three of ten are out of reach every other round: seven commit, and the three are back in the next. */
-static void left_out_learners_come_back(void **state)
+TEST(left_out_learners_come_back)
 {
-	(void)state;
 	struct cluster c;
 	char log[256];
 	cluster_launch_on(&c, 120,
@@ -102,9 +95,8 @@ static void left_out_learners_come_back(void **state)
 }
 
 /* One goes and comes: what the two sums tell of it is said. */
-static void a_small_change_of_membership_is_said(void **state)
+TEST(a_small_change_of_membership_is_said)
 {
-	(void)state;
 	struct cluster c;
 	char log[256];
 	cluster_launch_on(&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 3-4 1-4\n",
@@ -161,9 +153,8 @@ static void import_trace(const char *trace, const char *schedule)
 	assert_null(strstr(o.err, "45 of them connected")); /* some are to wait */
 }
 
-static void a_walk_is_exact_in_every_round(void **state)
+TEST(a_walk_is_exact_in_every_round)
 {
-	(void)state;
 	struct cluster c;
 	char folder[128], trace[256], schedule[256], arguments[640];
 	process_folder(folder, sizeof folder);
@@ -181,14 +172,4 @@ static void a_walk_is_exact_in_every_round(void **state)
 		expect_said(&c, " (disconnected) passed after 1 s without a commit: ");
 	cluster_close(&c);
 	process_remove(folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_the_gate_refuses_waits),	 cmocka_unit_test(a_gate_that_warns_shares),
-		cmocka_unit_test(a_schedule_for_nobody_is_refused), cmocka_unit_test(left_out_learners_come_back),
-		cmocka_unit_test(a_small_change_of_membership_is_said), cmocka_unit_test(a_walk_is_exact_in_every_round),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* Learners of a launched cluster that are killed: each is started again, is told who is in range, and the run ends with the
  * exact mean in every round. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 /* Of learner i of n, in its log. */
 static void expect_log(const struct cluster *c, uint32_t n, uint32_t i, const char *text)
@@ -27,9 +24,8 @@ static void expect_restarts(const struct cluster *c, int restarts)
 	assert_int_equal(json_integer_value(json_object_get(c->summary, "restarts")), restarts);
 }
 
-static void killed_while_training(void **state)
+TEST(killed_while_training)
 {
-	(void)state;
 	struct cluster c;
 	cluster_start(&c, "-n 4 --rounds 3 --verify --set hidden=1 --set epochs=60");
 	expect_log(&c, 4, 3, "\"event\":\"committed\"");
@@ -42,9 +38,8 @@ static void killed_while_training(void **state)
 }
 
 /* Twice, while nobody is in range: what it was told of that is told anew. */
-static void killed_while_seeking(void **state)
+TEST(killed_while_seeking)
 {
-	(void)state;
 	struct cluster c;
 	char path[] = "/tmp/starling-schedule-XXXXXX", arguments[256];
 	static const char schedule[] = "learners 4\nstep 1-2 3-4\nstep 1-2 2-3 3-4 1-4\n";
@@ -65,9 +60,8 @@ static void killed_while_seeking(void **state)
 	cluster_close(&c);
 }
 
-static void killed_at_any_moment(void **state)
+TEST(killed_at_any_moment)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 240, "-n 6 --rounds 12 --verify --chaos 6 --set hidden=1");
 	cluster_expect_exact(&c, 12, true);
@@ -75,14 +69,4 @@ static void killed_at_any_moment(void **state)
 	assert_true(json_integer_value(json_object_get(chaos, "kills")) >= 5); /* the run may be over before the last one */
 	assert_int_equal(cluster_checkpoints(&c, 6, 12), 1);
 	cluster_close(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(killed_while_training),
-		cmocka_unit_test(killed_while_seeking),
-		cmocka_unit_test(killed_at_any_moment),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

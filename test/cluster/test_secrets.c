@@ -1,14 +1,11 @@
 /* A learner's secret key stands in its key.pem and nowhere else: not in a log, a checkpoint, a message or an
  * output. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <ctype.h>
 #include <ftw.h>
 #include <openssl/evp.h>
@@ -16,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "test/cluster/cluster.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 3
 #define SEED_BYTES 32
@@ -178,9 +176,8 @@ static void expect_mode(const struct cluster *c, const char *file, unsigned mode
 	}
 }
 
-static void keys_are_nowhere_else(void **state)
+TEST(keys_are_nowhere_else)
 {
-	(void)state;
 	struct cluster c;
 	cluster_launch(&c, 60, "-n 3 --rounds 2 --set hidden=1");
 	cluster_expect_exact(&c, 2, false);
@@ -196,9 +193,8 @@ static void keys_are_nowhere_else(void **state)
 	cluster_close(&c);
 }
 
-static void nor_while_it_runs(void **state)
+TEST(nor_while_it_runs)
 {
-	(void)state;
 	struct cluster c;
 	char launch[256], log[512];
 	process_folder(c.folder, sizeof c.folder);
@@ -232,9 +228,8 @@ static void nor_while_it_runs(void **state)
 }
 
 /* The search is no pretence: where a key is, it is found, both halves of it. */
-static void what_is_there_is_found(void **state)
+TEST(what_is_there_is_found)
 {
-	(void)state;
 	struct cluster c;
 	char path[512];
 	cluster_launch(&c, 60, "-n 3 --rounds 1 --set hidden=1");
@@ -249,14 +244,4 @@ static void what_is_there_is_found(void **state)
 		free(bytes);
 	}
 	cluster_close(&c);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_there_is_found),
-		cmocka_unit_test(keys_are_nowhere_else),
-		cmocka_unit_test(nor_while_it_runs),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -68,5 +68,3 @@ static inline char *folder_get(const char *path, char *out, size_t size)
 	fclose(file);
 	return out;
 }
-
-#define TEST_IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_enter, folder_leave)

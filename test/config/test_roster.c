@@ -1,5 +1,6 @@
 /* A roster that could be misread is refused, with the place of the mistake. A quoted word begins after its quote. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include "common/config/roster.h"
 
@@ -29,10 +30,9 @@ static void expect_error(const char *text, const char *message)
 	assert_null(roster.members);
 }
 
-static void sorts_by_id(void **state)
+TEST_WITH(sorts_by_id, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
-	(void)state;
 	load("# ours\n" C A B, &roster);
 	assert_int_equal(roster.size, 3);
 	assert_int_equal(roster.members[0].id, 1);
@@ -46,10 +46,9 @@ static void sorts_by_id(void **state)
 	assert_int_equal(sl_roster_find(&roster, 1), -1);
 }
 
-static void hashes_who_and_not_where(void **state)
+TEST_WITH(hashes_who_and_not_where, folder_enter, folder_leave)
 {
 	struct sl_roster one, other;
-	(void)state;
 	load(A B, &one);
 	load(LINE("2", "bb", "elsewhere:1", KEY_B) A, &other);
 	assert_memory_equal(one.hash, other.hash, sizeof one.hash);
@@ -63,27 +62,24 @@ static void hashes_who_and_not_where(void **state)
 	sl_roster_close(&one);
 }
 
-static void block_style_is_the_same(void **state)
+TEST_WITH(block_style_is_the_same, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
-	(void)state;
 	load("- id: 1\n  name: a\n  address: h:1\n  key: " KEY_A "\n- id: 2\n  name: b\n  address: h:2\n  key: " KEY_B "\n",
 	     &roster);
 	assert_int_equal(roster.size, 2);
 	sl_roster_close(&roster);
 }
 
-static void refuses_repetition(void **state)
+TEST_WITH(refuses_repetition, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(A LINE("1", "b", "h:1", KEY_B), "r.yaml:2:8: id 1 is repeated; 'a' has it");
 	expect_error(A LINE("2", "a", "h:1", KEY_B), "r.yaml:2:17: name 'a' is repeated; learner 1 has it");
 	expect_error(A B LINE("3", "c", "h:1", KEY_B), "r.yaml:3:42: key is repeated; learner 2 has it");
 }
 
-static void refuses_values(void **state)
+TEST_WITH(refuses_values, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(LINE("0", "a", "h:1", KEY_A) B,
 		     "r.yaml:1:8: id must be a whole number from 1 to 4294967295, not '0'");
 	expect_error(A LINE("4294967296", "b", "h:1", KEY_B),
@@ -99,30 +95,27 @@ static void refuses_values(void **state)
 		     "r.yaml:1:42: key must be sha256: and 64 hexadecimal digits in lower case");
 }
 
-static void refuses_keys(void **state)
+TEST_WITH(refuses_keys, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("- {id: 1, nmae: a}\n" B, "r.yaml:1:11: unknown key 'nmae'; did you mean 'name'?");
 	expect_error("- {id: 1, id: 1}\n" B, "r.yaml:1:11: duplicate key 'id', first given in line 1");
 	expect_error("- {id: 1, name: a, address: \"h:1\"}\n" B, "r.yaml:1:3: missing key 'key'");
 	expect_error("- 1\n- 2\n", "r.yaml:1:3: expected 'key: value' lines");
 }
 
-static void refuses_sizes(void **state)
+TEST_WITH(refuses_sizes, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(A, "r.yaml:1:1: lists 1 learners; 2 to 2000 are possible");
 	expect_error("[]\n", "r.yaml:1:1: lists 0 learners; 2 to 2000 are possible");
 	expect_error("learners: 2\n",
 		     "r.yaml:1:1: expected a list of learners, one '- {id, name, address, key}' a line");
 }
 
-static void prints_what_it_reads(void **state)
+TEST_WITH(prints_what_it_reads, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
 	struct sl_member member;
 	char text[SL_MEMBER_TEXT_BYTES];
-	(void)state;
 	load(A B, &roster);
 	sl_member_text(&roster.members[1], text);
 	assert_string_equal(text, "- {id: 2, name: b, address: \"[2001:db8::2]:7400\", key: \"" KEY_B "\"}");
@@ -132,11 +125,10 @@ static void prints_what_it_reads(void **state)
 	sl_roster_close(&roster);
 }
 
-static void takes_the_most(void **state)
+TEST_WITH(takes_the_most, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
 	FILE *file = fopen("big.yaml", "we");
-	(void)state;
 	assert_non_null(file);
 	for (unsigned i = SL_LEARNERS_MAX; i >= 1; i--)
 		fprintf(file, "- {id: %u, name: n%u, address: \"h:1\", key: \"sha256:%064x\"}\n", i, i, i);
@@ -147,24 +139,11 @@ static void takes_the_most(void **state)
 	sl_roster_close(&roster);
 }
 
-static void deployed_example_loads(void **state)
+TEST_WITH(deployed_example_loads, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
 	struct sl_error error = {0};
-	(void)state;
 	if (sl_roster_load(SL_SOURCE_ROOT "/deploy/roster.yaml", &roster, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	sl_roster_close(&roster);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(sorts_by_id),	      TEST_IN_FOLDER(hashes_who_and_not_where),
-		TEST_IN_FOLDER(block_style_is_the_same), TEST_IN_FOLDER(refuses_repetition),
-		TEST_IN_FOLDER(refuses_values),	      TEST_IN_FOLDER(refuses_keys),
-		TEST_IN_FOLDER(refuses_sizes),	      TEST_IN_FOLDER(prints_what_it_reads),
-		TEST_IN_FOLDER(takes_the_most),	      TEST_IN_FOLDER(deployed_example_loads),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Every bad configuration is one line that says where and why. A quoted word begins after its quote. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include "common/config/settings.h"
 
@@ -26,10 +27,9 @@ static void expect_set_error(const char *assignment, const char *message)
 	assert_string_equal(error.text, message);
 }
 
-static void gives_defaults(void **state)
+TEST_WITH(gives_defaults, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	assert_int_equal(load(HEAD, &s, NULL), SL_OK);
 	assert_string_equal(s.run, "r");
 	assert_int_equal(s.id, 3);
@@ -61,10 +61,9 @@ static void gives_defaults(void **state)
 	assert_int_equal(s.seed, 1);
 }
 
-static void takes_every_kind(void **state)
+TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	assert_int_equal(load(HEAD "p: 17592186044399\nquorum: majority\nclip: 2.5e1\nclip_policy: clamp\n"
 				   "weight: samples\nmax_weight: 6000\nunsafe_reveal: true\nseed: 18446744073709551615\n"
 				   "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\ncoins: os\nin_range: told\n",
@@ -80,10 +79,9 @@ static void takes_every_kind(void **state)
 	assert_int_equal(s.in_range, SL_RANGE_TOLD);
 }
 
-static void paths_follow_the_file(void **state)
+TEST_WITH(paths_follow_the_file, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	(void)state;
 	mkdir("etc", 0700);
 	folder_put("etc/c.yaml", HEAD "log: log.jsonl\ndata: /srv/mnist\n");
 	assert_int_equal(sl_settings_load("etc/c.yaml", NULL, 0, &s, NULL), SL_OK);
@@ -94,13 +92,12 @@ static void paths_follow_the_file(void **state)
 	assert_string_equal(s.data, "/srv/mnist");
 }
 
-static void overrides_win(void **state)
+TEST_WITH(overrides_win, folder_enter, folder_leave)
 {
 	static const char *const set[] = {"rounds=3", "p=1020431", "rounds=4", "log=-"};
 	static const char *const bad[] = {"sigma=13"};
 	struct sl_settings s;
 	struct sl_error error = {0};
-	(void)state;
 	folder_put("c.yaml", HEAD "rounds: 2\nlog: x\n");
 	assert_int_equal(sl_settings_load("c.yaml", set, 4, &s, &error), SL_OK);
 	assert_int_equal(s.rounds, 4);
@@ -110,9 +107,8 @@ static void overrides_win(void **state)
 	assert_string_equal(error.text, "--set sigma=13: sigma must be a whole number from 0 to 12, not '13'");
 }
 
-static void refuses_keys(void **state)
+TEST_WITH(refuses_keys, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error(HEAD "sigmma: 4\n", "c.yaml:6:1: unknown key 'sigmma'; did you mean 'sigma'?");
 	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'");
 	expect_error(HEAD "id: 4\n", "c.yaml:6:1: duplicate key 'id', first given in line 2");
@@ -122,9 +118,8 @@ static void refuses_keys(void **state)
 		     "c.yaml: missing key 'roster' (file that lists the learners)");
 }
 
-static void refuses_numbers(void **state)
+TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("run: r\nid: 0\n", "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
 	expect_error("id: -1\n", "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '-1'");
 	expect_error("id: 4294967296\n",
@@ -141,9 +136,8 @@ static void refuses_numbers(void **state)
 	expect_error("linger: -1\n", "c.yaml:1:9: linger must be a number from 0 to 86400, not '-1'");
 }
 
-static void refuses_moduli(void **state)
+TEST_WITH(refuses_moduli, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("p: 15\n", "c.yaml:1:4: p: 15 is not a prime");
 	expect_error("p: 2\n", "c.yaml:1:4: p must be auto or a prime, 2 < p < 2^61, not '2'");
 	expect_error("p: 2305843009213693952\n",
@@ -151,9 +145,8 @@ static void refuses_moduli(void **state)
 	expect_error(HEAD "p: 3\n", "c.yaml:2:5: id 3 must be less than p, which is 3");
 }
 
-static void refuses_words(void **state)
+TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("weight: sample\n", "c.yaml:1:9: weight must be one of equal, samples, not 'sample'");
 	expect_error("unsafe_reveal: yes\n", "c.yaml:1:16: unsafe_reveal must be one of false, true, not 'yes'");
 	expect_error("quorum: most\n", "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
@@ -169,9 +162,8 @@ static void refuses_words(void **state)
 	expect_error("listen: h:0\n", "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
 }
 
-static void refuses_shapes(void **state)
+TEST_WITH(refuses_shapes, folder_enter, folder_leave)
 {
-	(void)state;
 	expect_error("", "c.yaml:1:1: holds no YAML");
 	expect_error("# nothing\n", "c.yaml:1:1: holds no YAML");
 	expect_error("- run\n", "c.yaml:1:1: expected 'key: value' lines");
@@ -184,30 +176,27 @@ static void refuses_shapes(void **state)
 	expect_error("run: r\n  id: 3\n", "c.yaml:1:6: invalid multiline plain key");
 }
 
-static void refuses_files(void **state)
+TEST_WITH(refuses_files, folder_enter, folder_leave)
 {
 	struct sl_settings s;
 	struct sl_error error = {0};
-	(void)state;
 	assert_int_equal(sl_settings_load("none.yaml", NULL, 0, &s, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, "none.yaml: No such file or directory");
 	assert_int_equal(sl_settings_load(".", NULL, 0, &s, &error), SL_ERR_IO);
 	assert_string_equal(error.text, ".: Is a directory");
 }
 
-static void refuses_a_long_socket(void **state)
+TEST_WITH(refuses_a_long_socket, folder_enter, folder_leave)
 {
 	char text[512], message[512];
-	(void)state;
 	snprintf(text, sizeof text, HEAD "control: /%0*d\n", 120, 0);
 	snprintf(message, sizeof message,
 		 "c.yaml:6:10: the path of the control socket has 121 bytes, and only 107 are possible; set 'control'");
 	expect_error(text, message);
 }
 
-static void checks_assignments(void **state)
+TEST_WITH(checks_assignments, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sl_settings_check("hidden=1", NULL), SL_OK);
 	expect_set_error("hiden=1", "--set hiden=1: unknown key 'hiden'; did you mean 'hidden'?");
 	expect_set_error("hidden", "--set hidden: expected KEY=VALUE");
@@ -216,12 +205,11 @@ static void checks_assignments(void **state)
 	expect_set_error("p=9", "--set p=9: p: 9 is not a prime");
 }
 
-static void asks_for_a_majority(void **state)
+TEST_WITH(asks_for_a_majority, folder_enter, folder_leave)
 {
 	struct sl_settings s = {.quorum = 0};
 	struct sl_error error = {0};
 	uint32_t quorum = 0;
-	(void)state;
 	assert_int_equal(sl_settings_quorum(&s, 10, &quorum, &error), SL_OK);
 	assert_int_equal(quorum, 10);
 	s.quorum = UINT32_MAX;
@@ -276,30 +264,15 @@ static size_t count_reference(void)
 	return n;
 }
 
-static void deployed_example_loads(void **state)
+TEST_WITH(deployed_example_loads, folder_enter, folder_leave)
 {
 	struct sl_settings s;
 	struct sl_error error = {0};
 	const char *deployed = SL_SOURCE_ROOT "/deploy/starlingd.yaml";
-	(void)state;
 	if (sl_settings_load(deployed, NULL, 0, &s, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	uncomment(deployed, "all.yaml");
 	if (sl_settings_load("all.yaml", NULL, 0, &s, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	assert_int_equal(count_keys("all.yaml"), count_reference());
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(gives_defaults),	    TEST_IN_FOLDER(takes_every_kind),
-		TEST_IN_FOLDER(paths_follow_the_file), TEST_IN_FOLDER(overrides_win),
-		TEST_IN_FOLDER(refuses_keys),	    TEST_IN_FOLDER(refuses_numbers),
-		TEST_IN_FOLDER(refuses_moduli),	    TEST_IN_FOLDER(refuses_words),
-		TEST_IN_FOLDER(refuses_shapes),	    TEST_IN_FOLDER(refuses_files),
-		TEST_IN_FOLDER(refuses_a_long_socket), TEST_IN_FOLDER(checks_assignments),
-		TEST_IN_FOLDER(asks_for_a_majority),   TEST_IN_FOLDER(deployed_example_loads),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

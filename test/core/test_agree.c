@@ -1,12 +1,9 @@
 /* AGREE (protocol 5): the larger value counts where that is the rule; where it is not, everybody says who is odd, in
  * what, and by how much, however far away it is. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define P_31 UINT64_C(2147483647)
@@ -60,9 +57,8 @@ static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, u
 	}
 }
 
-static void test_most(void **state)
+TEST(test_most)
 {
-	(void)state;
 	expect_most(SL_PARAMETER_k, 901, 901, P_31, 5);
 	expect_most(SL_PARAMETER_p, P_44, 0, P_44, 5);
 	expect_most(SL_PARAMETER_max_weight, 50, 0, P_31, 4 + 37);
@@ -70,9 +66,8 @@ static void test_most(void **state)
 }
 
 /* The smaller of two configured primes gives way, like none configured at all. */
-static void test_larger_prime(void **state)
+TEST(test_larger_prime)
 {
-	(void)state;
 	struct sim *sim = build(4, "ring");
 	*parameter(sim, 0, SL_PARAMETER_p) = P_31;
 	*parameter(sim, 3, SL_PARAMETER_p) = P_44;
@@ -84,9 +79,8 @@ static void test_larger_prime(void **state)
 }
 
 /* A larger max_weight may need a larger prime, everywhere. */
-static void test_weight_moves_the_prime(void **state)
+TEST(test_weight_moves_the_prime)
 {
-	(void)state;
 	struct sim *sim = build(4, "line");
 	*parameter(sim, 1, SL_PARAMETER_max_weight) = 60000;
 	sim_start(sim);
@@ -96,9 +90,8 @@ static void test_weight_moves_the_prime(void **state)
 	sim_free(sim);
 }
 
-static void test_rounds(void **state)
+TEST(test_rounds)
 {
-	(void)state;
 	for (uint32_t few = 0; few < 4; few++) {
 		struct sim_options o = {.seed = 32 + few, .learners = 4, .topology = "line", .parameters.rounds = 3};
 		struct sim *sim = sim_new(&o);
@@ -111,9 +104,8 @@ static void test_rounds(void **state)
 }
 
 /* One learner's quorum is everybody's. */
-static void test_quorum(void **state)
+TEST(test_quorum)
 {
-	(void)state;
 	struct sim *sim = build(5, "complete");
 	*parameter(sim, 2, SL_PARAMETER_quorum) = 5;
 	sim->learners[4].silent = sim->learners[4].stopped = true;
@@ -164,9 +156,8 @@ static void differs(uint32_t which, uint64_t own, uint64_t theirs, const char *n
 			differs_at(odd, topologies[t], which, own, theirs, name);
 }
 
-static void test_same(void **state)
+TEST(test_same)
 {
-	(void)state;
 	differs(SL_PARAMETER_n, 8, 7, "n");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
 	differs(SL_PARAMETER_sigma, 4, 3, "sigma");
@@ -197,9 +188,8 @@ static const uint8_t *roster_of(const struct sl_core_config *config)
 	return config->scope.roster;
 }
 
-static void test_history(void **state)
+TEST(test_history)
 {
-	(void)state;
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sim *sim = build(6, topologies[t]);
 		sim->learners[5].config.previous[31] = 1;
@@ -214,9 +204,8 @@ static void test_history(void **state)
 
 /* --- rosters --- */
 
-static void test_roster(void **state)
+TEST(test_roster)
 {
-	(void)state;
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sim *sim = build(6, topologies[t]);
 		sim->learners[0].config.scope.roster[7] = 1; /* an address in it is another one, say */
@@ -259,9 +248,8 @@ static void larger_roster(uint32_t few, uint32_t more)
 	sim_free(sim);
 }
 
-static void test_a_larger_roster(void **state)
+TEST(test_a_larger_roster)
 {
-	(void)state;
 	larger_roster(5, 1);
 	larger_roster(4, 4);
 	larger_roster(3, 8); /* its link state names more than there are here */
@@ -286,9 +274,8 @@ static uint64_t need_of(const char *topology)
 	return need;
 }
 
-static void test_fixed_k(void **state)
+TEST(test_fixed_k)
 {
-	(void)state;
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		uint64_t need = need_of(topologies[t]);
 		struct sim *sim = with_fixed_k(topologies[t], need - 1);
@@ -308,17 +295,4 @@ static void test_fixed_k(void **state)
 			sim_free(sim);
 		}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_most),	cmocka_unit_test(test_larger_prime),
-		cmocka_unit_test(test_weight_moves_the_prime), cmocka_unit_test(test_rounds),
-		cmocka_unit_test(test_quorum),	cmocka_unit_test(test_same),
-		cmocka_unit_test(test_history), cmocka_unit_test(test_roster),
-		cmocka_unit_test(test_a_larger_roster), cmocka_unit_test(test_fixed_k),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* Who has released stays bound until somebody in the view has signed that it never did (protocol 6, rule A): not by time,
  * not by an outsider's word, and not by one who has lost some of its disk. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 
@@ -57,18 +54,16 @@ static void expect_freed(struct puppet *p)
 	assert_true(freed || strstr(tell_time(p, 2000), "GIVEN UP") != NULL);
 }
 
-static void test_by_no_clock(void **state)
+TEST(test_by_no_clock)
 {
-	(void)state;
 	struct puppet *p = bound();
 	expect_bound(p);
 	expect_freed(p);
 	puppet_free(p, 0);
 }
 
-static void test_by_no_outsider(void **state)
+TEST(test_by_no_outsider)
 {
-	(void)state;
 	struct puppet *p = bound();
 	tell_fence(p, 2, 4, 1, nothing);
 	expect_bound(p);
@@ -77,9 +72,8 @@ static void test_by_no_outsider(void **state)
 }
 
 /* It may have forgotten what it released. */
-static void test_by_nobody_rolled_back(void **state)
+TEST(test_by_nobody_rolled_back)
 {
-	(void)state;
 	struct puppet *p = bound();
 	struct sl_message hello = {.kind = SL_MSG_HELLO, .hello = {.id = 3, .t = 1, .a = 1, .standing = SL_STANDING_READY}};
 	tell_link(p, true, 3);
@@ -88,14 +82,4 @@ static void test_by_nobody_rolled_back(void **state)
 	expect_bound(p);
 	expect_freed(p);
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_by_no_clock),
-		cmocka_unit_test(test_by_no_outsider),
-		cmocka_unit_test(test_by_nobody_rolled_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

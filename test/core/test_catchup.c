@@ -1,13 +1,10 @@
 /* Catch-up (protocol 8): who was away while the others went on has their last result in one go, and is with them again;
  * and whatever befalls its server on the way, it never has a wrong one. The checker compares every model adopted. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define AWAY 3u /* who is */
@@ -78,9 +75,8 @@ static void away_for(uint64_t seed, sl_round rounds)
 	sim_free(sim);
 }
 
-static void test_away(void **state)
+TEST(test_away)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		away_for(100 + seed, 1);
 		away_for(200 + seed, 3);
@@ -96,9 +92,8 @@ static void finish_training(struct sim *sim, uint32_t i)
 }
 
 /* Back while the others train: it is in their very next round. */
-static void test_the_next_round(void **state)
+TEST(test_the_next_round)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		struct sim *sim = begin(320 + seed, 6, 8);
 		leave_behind(sim, 1, 2);
@@ -118,9 +113,8 @@ static void test_the_next_round(void **state)
 	}
 }
 
-static void test_starts_late(void **state)
+TEST(test_starts_late)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = build((struct sim_options){.seed = 400 + seed, .parameters.rounds = 6});
 		sim->learners[AWAY].stopped = true;
@@ -135,9 +129,8 @@ static void test_starts_late(void **state)
 }
 
 /* The model that it trains meanwhile is of a round that is over: dropped. */
-static void test_trains_slowly(void **state)
+TEST(test_trains_slowly)
 {
-	(void)state;
 	struct sim *sim = build((struct sim_options){.seed = 420, .parameters.rounds = 5});
 	for (uint32_t i = 0; i < AWAY; i++)
 		sim->learners[i].config.straggler_ms = 3000;
@@ -158,9 +151,8 @@ static bool hide_that_it_is_done(struct sim *sim, uint32_t i, uint32_t j, struct
 }
 
 /* Whatever is configured here: the result is theirs, and is read as they meant it. */
-static void test_other_settings(void **state)
+TEST(test_other_settings)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = begin(440 + seed, 3, 8);
 		sim->tap = hide_that_it_is_done;
@@ -175,9 +167,8 @@ static void test_other_settings(void **state)
 }
 
 /* The others agreed on more rounds than it is configured for, and it has forgotten that by starting again. */
-static void test_fewer_rounds(void **state)
+TEST(test_fewer_rounds)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = begin(460 + seed, 6, 8);
 		sim_run_until_commit(sim, AWAY, 3);
@@ -191,9 +182,8 @@ static void test_fewer_rounds(void **state)
 }
 
 /* The run is over, and the others linger. */
-static void test_after_the_last_round(void **state)
+TEST(test_after_the_last_round)
 {
-	(void)state;
 	struct sim *sim = begin(430, 3, 8);
 	sim->tap = hide_that_it_is_done;
 	leave_behind(sim, 1, 3);
@@ -207,9 +197,8 @@ static void test_after_the_last_round(void **state)
 }
 
 /* What it serves comes from its disk: it has forgotten everything else. */
-static void test_a_restarted_server(void **state)
+TEST(test_a_restarted_server)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = begin(440 + seed, 6, SL_CHUNK_ELEMENTS + 7);
 		leave_behind(sim, 1, 3);
@@ -241,9 +230,8 @@ static bool hold_results(struct sim *sim, uint32_t i, uint32_t j, struct sl_mess
 }
 
 /* Digests that are held keep it in SETTLE: it shows the round before, and is asked again when it has committed. */
-static void test_asks_while_it_settles(void **state)
+TEST(test_asks_while_it_settles)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = begin(460 + seed, 4, 8);
 		leave_behind(sim, 1, 2);
@@ -263,9 +251,8 @@ static void test_asks_while_it_settles(void **state)
 }
 
 /* Seven chunks; it has some of them when its server commits the next round. */
-static void test_another_commit_in_between(void **state)
+TEST(test_another_commit_in_between)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(4); seed++) {
 		struct sim *sim = build((struct sim_options){
 			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
@@ -290,9 +277,8 @@ static void test_another_commit_in_between(void **state)
 
 /* --- parameters that were agreed on without it --- */
 
-static void test_agreed_without_it(void **state)
+TEST(test_agreed_without_it)
 {
-	(void)state;
 	struct sim *sim = build((struct sim_options){.seed = 450, .parameters.rounds = 4});
 	sim->learners[0].config.parameters.max_weight = 500;
 	sim->learners[0].vault.weight = 400;
@@ -305,23 +291,4 @@ static void test_agreed_without_it(void **state)
 	sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 	sim_run_until_done(sim);
 	sim_free(sim);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_away),
-		cmocka_unit_test(test_the_next_round),
-		cmocka_unit_test(test_starts_late),
-		cmocka_unit_test(test_trains_slowly),
-		cmocka_unit_test(test_other_settings),
-		cmocka_unit_test(test_fewer_rounds),
-		cmocka_unit_test(test_after_the_last_round),
-		cmocka_unit_test(test_a_restarted_server),
-		cmocka_unit_test(test_asks_while_it_settles),
-		cmocka_unit_test(test_another_commit_in_between),
-		cmocka_unit_test(test_agreed_without_it),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

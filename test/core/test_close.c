@@ -1,12 +1,9 @@
 /* CLOSE takes no sum that N models within clip cannot have. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/mixing/spectrum.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define N 3u
@@ -69,9 +66,8 @@ static int close_at(const struct sl_view *view, int64_t coordinate, int64_t tota
 	return close_code(view, sums);
 }
 
-static void test_equal_weights(void **state)
+TEST(test_equal_weights)
 {
-	(void)state;
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 1);
 	assert_int_equal(close_at(&view, 7, N), SL_OK);
 	for (int64_t total = -2; total <= 6; total++)
@@ -79,9 +75,8 @@ static void test_equal_weights(void **state)
 			assert_int_equal(close_at(&view, 7, total), SL_ERR_INVALID);
 }
 
-static void test_weights_by_samples(void **state)
+TEST(test_weights_by_samples)
 {
-	(void)state;
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
 	assert_int_equal(close_at(&view, 7, 0), SL_ERR_INVALID);
 	assert_int_equal(close_at(&view, 7, 1), SL_OK);
@@ -91,9 +86,8 @@ static void test_weights_by_samples(void **state)
 }
 
 /* Every model at the clip, in every coordinate; and then a little beyond what rounding explains. */
-static void test_clip(void **state)
+TEST(test_clip)
 {
-	(void)state;
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
 	for (int64_t total = N; total <= N * 50; total += 7) {
 		int64_t most = EDGE * total, sums[ELEMENTS] = {most, -most, most, -most, total};
@@ -108,9 +102,8 @@ static void test_clip(void **state)
 }
 
 /* The first and the last coordinate count like any other. */
-static void test_every_coordinate(void **state)
+TEST(test_every_coordinate)
 {
-	(void)state;
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 1);
 	for (size_t l = 0; l + 1 < ELEMENTS; l++) {
 		int64_t sums[ELEMENTS] = {0, 0, 0, 0, N};
@@ -120,9 +113,8 @@ static void test_every_coordinate(void **state)
 }
 
 /* The paper's: each encodes its share of the mean, and no weight travels. */
-static void test_literal(void **state)
+TEST(test_literal)
 {
-	(void)state;
 	struct sl_view view = view_of(SL_ENCODING_LITERAL, 1);
 	assert_int_equal(close_at(&view, EDGE, 0), SL_OK);
 	assert_int_equal(close_at(&view, -EDGE, 0), SL_OK);
@@ -137,9 +129,8 @@ static void tamper(struct sim *sim, uint32_t i, struct sl_job_result *result)
 		result->code = SL_ERR_INVALID;
 }
 
-static void test_refused(void **state)
+TEST(test_refused)
 {
-	(void)state;
 	struct sim_options o = {.seed = 3, .learners = 3};
 	struct sim *sim = sim_new(&o);
 	sim->tap_result = tamper;
@@ -148,14 +139,4 @@ static void test_refused(void **state)
 	sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_RESULT);
 	sim_expect_none(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE);
 	sim_free(sim);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_equal_weights),	 cmocka_unit_test(test_weights_by_samples),
-		cmocka_unit_test(test_clip),		 cmocka_unit_test(test_every_coordinate),
-		cmocka_unit_test(test_literal),		 cmocka_unit_test(test_refused),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

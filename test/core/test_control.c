@@ -1,12 +1,9 @@
 /* Told mode: the radio names whom each learner reaches, step by step; and faults at random times. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 static struct sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
@@ -19,9 +16,8 @@ static struct sim *begin(uint64_t seed, uint32_t learners, const char *topology,
 }
 
 /* A step ends when its round has committed. */
-static void test_graph_changes_each_round(void **state)
+TEST(test_graph_changes_each_round)
 {
-	(void)state;
 	static const char *const families[] = {"ring", "regular:4", "star", "complete", "line"};
 	for (uint32_t seed = 0; seed < 10; seed++) {
 		struct sim *sim = begin(30 + seed, 6 + seed % 3, families[0], 5);
@@ -34,9 +30,8 @@ static void test_graph_changes_each_round(void **state)
 	}
 }
 
-static void test_same_family_redrawn(void **state)
+TEST(test_same_family_redrawn)
 {
-	(void)state;
 	for (uint32_t seed = 0; seed < 5; seed++) {
 		struct sim *sim = begin(50 + seed, 9, "regular:4", 6);
 		for (uint32_t t = 1; t < 6; t++) {
@@ -49,9 +44,8 @@ static void test_same_family_redrawn(void **state)
 }
 
 /* Nobody in reach of anybody: everybody waits, and says so; the next step commits. */
-static void test_disconnected_step_waits(void **state)
+TEST(test_disconnected_step_waits)
 {
-	(void)state;
 	struct sim *sim = begin(60, 5, "geometric:0.001", 1);
 	sim_elapse(sim, 60000);
 	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
@@ -64,9 +58,8 @@ static void test_disconnected_step_waits(void **state)
 }
 
 /* Moving learners: most steps leave somebody alone or the graph in two; whoever is too few waits for the next. */
-static void test_moving_learners(void **state)
+TEST(test_moving_learners)
 {
-	(void)state;
 	for (uint32_t seed = 0; seed < 5; seed++) {
 		struct sim_options o = {.seed = 70 + seed, .learners = 6, .topology = "geometric:0.3", .radio = true};
 		o.parameters.quorum = 6;
@@ -83,9 +76,8 @@ static void test_moving_learners(void **state)
 	}
 }
 
-static void test_round_waits_for_the_radio(void **state)
+TEST(test_round_waits_for_the_radio)
 {
-	(void)state;
 	struct sim *sim = begin(80, 4, "ring", 2);
 	sim_run_until_round(sim, 1);
 	sim_elapse(sim, 60000); /* trained for round 2, but told nothing */
@@ -97,9 +89,8 @@ static void test_round_waits_for_the_radio(void **state)
 }
 
 /* A step is not spent by catching up: whoever was out of range in the last one takes part in this one's round. */
-static void test_catching_up_within_a_step(void **state)
+TEST(test_catching_up_within_a_step)
 {
-	(void)state;
 	static const struct sl_edge without_3[] = {{0, 1}, {0, 2}, {1, 2}};
 	for (uint32_t seed = 0; seed < 10; seed++) {
 		struct sim_options o = {.seed = 85 + seed, .learners = 4, .radio = true, .parameters.rounds = 4};
@@ -122,9 +113,8 @@ static void test_catching_up_within_a_step(void **state)
 }
 
 /* Links are kept for two rounds after their peer went out of range, then closed. */
-static void test_links_out_of_range_are_closed(void **state)
+TEST(test_links_out_of_range_are_closed)
 {
-	(void)state;
 	struct sim *sim = begin(81, 6, "complete", 4);
 	sim_run_until_round(sim, 1);
 	assert_true(sl_bit(sim->learners[0].wanted, 3));
@@ -139,9 +129,8 @@ static void test_links_out_of_range_are_closed(void **state)
 
 /* --- faults at random times: safety always; the checker looks --- */
 
-static void test_random_cuts(void **state)
+TEST(test_random_cuts)
 {
-	(void)state;
 	static const char *const families[] = {"complete", "ring", "line"};
 	for (uint32_t seed = 0; seed < sim_seeds(150); seed++) {
 		struct sim_options o = {.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
@@ -159,17 +148,4 @@ static void test_random_cuts(void **state)
 		sim_run_until_round(sim, 2);
 		sim_free(sim);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_graph_changes_each_round),  cmocka_unit_test(test_same_family_redrawn),
-		cmocka_unit_test(test_disconnected_step_waits),	  cmocka_unit_test(test_moving_learners),
-		cmocka_unit_test(test_round_waits_for_the_radio), cmocka_unit_test(test_links_out_of_range_are_closed),
-		cmocka_unit_test(test_catching_up_within_a_step),
-		cmocka_unit_test(test_random_cuts),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

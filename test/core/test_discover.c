@@ -1,12 +1,9 @@
 /* From silence to one view (protocol 5), whatever becomes of hellos and link states on the way; and how fast. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/check.h"
 
 static struct sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
@@ -60,9 +57,8 @@ static void play(uint64_t seed, bool (*tap)(struct sim *, uint32_t, uint32_t, st
 	end(sim);
 }
 
-static void test_disorder(void **state)
+TEST(test_disorder)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(150); seed++) {
 		play(seed, disorder_records, true); /* nothing is lost, so nobody is left out */
 		play(seed, disorder_all, false);
@@ -92,9 +88,8 @@ static bool deafen(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m
 	return m->kind != SL_MSG_HELLO || !((i == 1 && j == 3) || (i == 0 && j == 4));
 }
 
-static void test_heard_one_way(void **state)
+TEST(test_heard_one_way)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		struct sim *sim = build(900 + seed, 5, "complete", 1);
 		sim->tap = deafen;
@@ -121,9 +116,8 @@ static bool boast_of_an_edge(struct sim *sim, uint32_t i, uint32_t j, struct sl_
 	return true;
 }
 
-static void test_listed_one_way(void **state)
+TEST(test_listed_one_way)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		struct sim *sim = build(920 + seed, 4, "line", 1);
 		sim->tap = boast_of_an_edge;
@@ -179,9 +173,8 @@ static void expect_all_five(struct sim *sim, sl_attempt least)
 	end(sim);
 }
 
-static void test_late(void **state)
+TEST(test_late)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = late(940 + seed, 9000);
 		sim_run_until_round(sim, 1);
@@ -191,9 +184,8 @@ static void test_late(void **state)
 	}
 }
 
-static void test_too_late(void **state)
+TEST(test_too_late)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = late(960 + seed, 12000);
 		for (uint32_t i = 0; i < 5; i++)
@@ -210,9 +202,8 @@ static bool lose_link_state(struct sim *sim, uint32_t i, uint32_t j, struct sl_m
 }
 
 /* Whoever comes to its deadline says so; the others may hear of its next attempt first. */
-static void test_missing(void **state)
+TEST(test_missing)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		struct sim *sim = build(980 + seed, 5, "ring", 1);
 		uint32_t said = 0;
@@ -237,9 +228,8 @@ static bool lose_at_the_end(struct sim *sim, uint32_t i, uint32_t j, struct sl_m
 }
 
 /* Only the last one of a line waits for it, and only it can say for whom. */
-static void test_missing_at_one(void **state)
+TEST(test_missing_at_one)
 {
-	(void)state;
 	struct sim *sim = build(999, 5, "line", 1);
 	sim->tap = lose_at_the_end;
 	sim_start(sim);
@@ -251,9 +241,8 @@ static void test_missing_at_one(void **state)
 /* --- attempts --- */
 
 /* A line in two halves; each tries by itself, at its own pace, and counts by itself. */
-static void test_numbers_meet(void **state)
+TEST(test_numbers_meet)
 {
-	(void)state;
 	uint32_t differed = 0;
 	for (uint64_t seed = 0; seed < sim_seeds(30); seed++) {
 		struct sim *sim = build(1000 + seed, 6, "line", 1);
@@ -315,9 +304,8 @@ static void closes_in_time(uint64_t seed, uint32_t learners, const char *topolog
 	sim_free(sim);
 }
 
-static void test_speed(void **state)
+TEST(test_speed)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(5); seed++)
 		for (uint32_t learners = 3; learners <= 12; learners++) {
 			closes_in_time(1100 + seed, learners, "ring");
@@ -326,17 +314,4 @@ static void test_speed(void **state)
 			closes_in_time(1400 + seed, 2 * learners, "regular:3");
 			closes_in_time(1500 + seed, learners + 10, "geometric:0.9");
 		}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_disorder),      cmocka_unit_test(test_heard_one_way),
-		cmocka_unit_test(test_listed_one_way), cmocka_unit_test(test_late),
-		cmocka_unit_test(test_too_late),      cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_missing_at_one), cmocka_unit_test(test_numbers_meet),
-		cmocka_unit_test(test_speed),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* What one peer's word, or silence, cannot do. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
@@ -25,9 +22,8 @@ static bool says(const struct puppet *p, const char *text)
 
 /* --- attempts --- */
 
-static void test_the_last_attempt(void **state)
+TEST(test_the_last_attempt)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	tell_link_state(p, 2, 2, SL_ATTEMPTS_MAX, LIST(1, 3));
@@ -40,9 +36,8 @@ static void test_the_last_attempt(void **state)
 }
 
 /* A Ready of an attempt that nobody else knows of is one signer's word, too. */
-static void test_a_leap_of_a_ready(void **state)
+TEST(test_a_leap_of_a_ready)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	tell_link(p, true, 3);
@@ -57,9 +52,8 @@ static void test_a_leap_of_a_ready(void **state)
 }
 
 /* A member that claims to have given up whatever may come can hold up the round, but is not asked again and again. */
-static void test_a_fence_of_everything(void **state)
+TEST(test_a_fence_of_everything)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_freeze(p);
 	tell_fence(p, 2, 2, SL_ATTEMPTS_MAX, (const sl_attempt[]){0});
@@ -80,9 +74,8 @@ static bool boast_attempts(struct sim *sim, uint32_t i, uint32_t j, struct sl_me
 }
 
 /* One signer who names the last attempt can hold up a round, as any liar can, but ends nobody. */
-static void test_a_leap_ends_nobody(void **state)
+TEST(test_a_leap_ends_nobody)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sim_options o = {.seed = 900 + seed, .learners = 5};
 		o.parameters.rounds = 4;
@@ -128,9 +121,8 @@ static void spoil_attempt(struct puppet *p, sl_attempt a)
 	tell_done(p, SL_JOB_SEAL, SL_OK); /* late */
 }
 
-static void test_refusals_back_off(void **state)
+TEST(test_refusals_back_off)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 4);
 	sl_ms last = 0;
 	for (sl_attempt a = 1; a <= 7; a++) {
@@ -161,9 +153,8 @@ static uint64_t pause_after(struct sim *sim, const struct sim_note *failed)
 	sim_fail(sim, "no attempt after a refusal");
 }
 
-static void test_refusals_until_a_commit(void **state)
+TEST(test_refusals_until_a_commit)
 {
-	(void)state;
 	struct sim_options o = {.seed = 1, .learners = 2, .parameters = {.rounds = 2}};
 	struct sim *sim = sim_new(&o);
 	sim->tap = spoil_shares;
@@ -199,9 +190,8 @@ static struct puppet *overtaken(void)
 	return p;
 }
 
-static void test_ahead_and_not_needed(void **state)
+TEST(test_ahead_and_not_needed)
 {
-	(void)state;
 	struct puppet *p = overtaken();
 	tell_time(p, 50000);
 	assert_true(says(p, "FREEZE, link state of 1 a2 to 2 3"));
@@ -209,9 +199,8 @@ static void test_ahead_and_not_needed(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_ahead_and_corrected(void **state)
+TEST(test_ahead_and_corrected)
 {
-	(void)state;
 	struct puppet *p = overtaken();
 	EXPECT("hello t1 ready from 3 -> QUARANTINED 3, FREEZE, link state of 1 a2 to 2 3", tell_hello(p, 3, 1, SL_STANDING_READY));
 	puppet_free(p, 0);
@@ -225,9 +214,8 @@ static bool boast(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 	return true;
 }
 
-static void test_ahead_of_a_cluster(void **state)
+TEST(test_ahead_of_a_cluster)
 {
-	(void)state;
 	struct sim_options o = {.seed = 2, .learners = 4};
 	struct sim *sim = sim_new(&o);
 	sim->learners[3].silent = true;
@@ -242,9 +230,8 @@ static void test_ahead_of_a_cluster(void **state)
 
 /* --- digests and Readys --- */
 
-static void test_digest_of_no_view(void **state)
+TEST(test_digest_of_no_view)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	EXPECT("digest from 2 ->",
@@ -268,9 +255,8 @@ static struct puppet *puppet_of_metropolis(void)
 	return p;
 }
 
-static void test_k_out_of_proportion(void **state)
+TEST(test_k_out_of_proportion)
 {
-	(void)state;
 	struct puppet *p = puppet_of_metropolis();
 	puppet_ready(p);
 	tell_ready_with(p, 2, 2 * 3 + 16);
@@ -290,9 +276,8 @@ static void test_k_out_of_proportion(void **state)
 
 /* --- the settle deadline --- */
 
-static void test_slow_close(void **state)
+TEST(test_slow_close)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_release(p);
 	for (uint32_t k = 0; k < 3; k++) {
@@ -310,9 +295,8 @@ static void test_slow_close(void **state)
 
 /* --- who is missing, who is silent, who turns up --- */
 
-static void test_quorum_names_the_missing(void **state)
+TEST(test_quorum_names_the_missing)
 {
-	(void)state;
 	struct puppet *p = puppet_new(5, 4);
 	tell_link(p, true, 2);
 	tell_hello(p, 2, 1, SL_STANDING_READY);
@@ -326,9 +310,8 @@ static void test_quorum_names_the_missing(void **state)
 }
 
 /* 3, 4 and 5 neither link nor refuse to: nobody can say whether they are there. */
-static void test_silence_holds_nobody(void **state)
+TEST(test_silence_holds_nobody)
 {
-	(void)state;
 	struct puppet *p = puppet_new(5, 4);
 	tell_link(p, true, 2);
 	tell_hello(p, 2, 1, SL_STANDING_READY);
@@ -339,9 +322,8 @@ static void test_silence_holds_nobody(void **state)
 }
 
 /* A line; its last learner has the largest id, so that others dial it and it never learns that they cannot. */
-static void test_silence_at_the_end_of_a_line(void **state)
+TEST(test_silence_at_the_end_of_a_line)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sim_options o = {.seed = seed, .learners = 6, .topology = "line", .parameters = {.quorum = 6}};
 		struct sim *sim = sim_new(&o);
@@ -356,9 +338,8 @@ static void test_silence_at_the_end_of_a_line(void **state)
 	}
 }
 
-static void test_somebody_is_alive(void **state)
+TEST(test_somebody_is_alive)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	tell_link(p, false, 3);
@@ -388,9 +369,8 @@ static void make_diallable(struct sim *sim, uint32_t i, uint32_t j)
 
 /* Three, started by hand one after the other: the last one's link to the second stands before that to
  * the first, who has given up dialling. */
-static void test_three_by_hand(void **state)
+TEST(test_three_by_hand)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sim_options o = {.seed = 600 + seed, .learners = 3, .parameters = {.quorum = 3}};
 		struct sim *sim = sim_new(&o);
@@ -410,21 +390,4 @@ static void test_three_by_hand(void **state)
 		sim_run_until_done(sim);
 		sim_free(sim);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_last_attempt), cmocka_unit_test(test_a_leap_ends_nobody),
-		cmocka_unit_test(test_a_leap_of_a_ready),	 cmocka_unit_test(test_a_fence_of_everything),
-		cmocka_unit_test(test_refusals_back_off),
-		cmocka_unit_test(test_refusals_until_a_commit),	 cmocka_unit_test(test_ahead_and_not_needed),
-		cmocka_unit_test(test_ahead_and_corrected),	 cmocka_unit_test(test_ahead_of_a_cluster),
-		cmocka_unit_test(test_digest_of_no_view),	 cmocka_unit_test(test_k_out_of_proportion),
-		cmocka_unit_test(test_slow_close),		 cmocka_unit_test(test_quorum_names_the_missing),
-		cmocka_unit_test(test_silence_holds_nobody),	 cmocka_unit_test(test_silence_at_the_end_of_a_line),
-		cmocka_unit_test(test_somebody_is_alive),	 cmocka_unit_test(test_three_by_hand),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* Which engine a view takes, and that all of them come to the same. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 /* --- the choice --- */
@@ -18,9 +15,8 @@ static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs
 	return engine;
 }
 
-static void what_is_wished_for(void **state)
+TEST(what_is_wished_for)
 {
-	(void)state;
 	struct sl_engine_costs all = {.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
 	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
@@ -34,9 +30,8 @@ static void what_is_wished_for(void **state)
 }
 
 /* A learner of ten sends its vector nine times, once each; the root of the tree nine times Z, after nine have come. */
-static void cheapest(void **state)
+TEST(cheapest)
 {
-	(void)state;
 	struct sl_engine_costs complete = {.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	complete.elements = 10000000;
@@ -56,9 +51,8 @@ static void cheapest(void **state)
 }
 
 /* The largest of everything does not wrap round to something cheap. */
-static void no_overflow(void **state)
+TEST(no_overflow)
 {
-	(void)state;
 	struct sl_engine_costs most = {.k = SL_ITERATIONS_MAX,
 				       .degree = SL_LEARNERS_MAX - 1,
 				       .depth = 1,
@@ -144,9 +138,8 @@ static struct outcome outcome_of(const struct sim_options *o)
 	return outcome;
 }
 
-static void same_on_random_graphs(void **state)
+TEST(same_on_random_graphs)
 {
-	(void)state;
 	uint64_t seed = 7;
 	uint32_t took[SL_ENGINES] = {0}, instead[SL_ENGINES] = {0};
 	for (uint64_t number = 0; number < 1000; number++) {
@@ -172,9 +165,8 @@ static void same_on_random_graphs(void **state)
 }
 
 /* Chunk after chunk up and down, more of them than may be under way. */
-static void chunks_by_tree(void **state)
+TEST(chunks_by_tree)
 {
-	(void)state;
 	static const char *const topologies[] = {"line", "ring", "star", "grid", "complete"};
 	for (size_t k = 0; k < sizeof topologies / sizeof *topologies; k++) {
 		struct sim_options o = {.seed = 40 + k, .learners = 6, .topology = topologies[k]};
@@ -191,13 +183,4 @@ static void chunks_by_tree(void **state)
 		expect_smooth(sim);
 		sim_free(sim);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_wished_for), cmocka_unit_test(cheapest),	cmocka_unit_test(no_overflow),
-		cmocka_unit_test(same_on_random_graphs), cmocka_unit_test(chunks_by_tree),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

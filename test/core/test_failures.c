@@ -1,12 +1,9 @@
 /* Attempts that fail: why is said clearly, nothing leaks, and a later attempt commits. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/check.h"
 
 static struct sim *begin(uint64_t seed, uint32_t learners, const char *topology)
@@ -48,23 +45,20 @@ static void cut_in(enum sl_phase phase, const char *topology)
 	}
 }
 
-static void test_cut_in_freeze(void **state)
+TEST(test_cut_in_freeze)
 {
-	(void)state;
 	cut_in(SL_PHASE_FREEZE, "complete");
 }
 
-static void test_cut_in_share(void **state)
+TEST(test_cut_in_share)
 {
-	(void)state;
 	cut_in(SL_PHASE_SHARE, "complete");
 	cut_in(SL_PHASE_SHARE, "ring");
 }
 
 /* Between the shares and the first states a link is not needed; if its other end still shared, that one fences. */
-static void test_cut_in_ready(void **state)
+TEST(test_cut_in_ready)
 {
-	(void)state;
 	uint32_t first = 0;
 	for (uint64_t seed = 0; seed < 40; seed++) {
 		struct sim *sim = begin(100 + seed, 5, seed % 2 ? "ring" : "complete");
@@ -83,9 +77,8 @@ static void test_cut_in_ready(void **state)
 }
 
 /* The line falls apart, neither half is a quorum, and waits for the link. */
-static void test_cut_until_restored(void **state)
+TEST(test_cut_until_restored)
 {
-	(void)state;
 	static const enum sl_phase phases[] = {SL_PHASE_FREEZE, SL_PHASE_SHARE, SL_PHASE_READY};
 	for (size_t k = 0; k < 3; k++) {
 		struct sim *sim = begin(200 + k, 4, "line");
@@ -102,9 +95,8 @@ static void test_cut_until_restored(void **state)
 }
 
 /* After release it goes on without mixing: everybody's model counts, and none is trained again. */
-static void test_cut_in_mix(void **state)
+TEST(test_cut_in_mix)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sim *sim = begin(300 + seed, 6, "ring");
 		sim_run_until_phase(sim, 1, SL_PHASE_MIX);
@@ -119,9 +111,8 @@ static void test_cut_in_mix(void **state)
 	}
 }
 
-static void test_cut_in_settle(void **state)
+TEST(test_cut_in_settle)
 {
-	(void)state;
 	struct sim *sim = begin(1, 5, "ring");
 	sim_run_until_phase(sim, 1, SL_PHASE_SETTLE);
 	sim_run_until_phase(sim, 2, SL_PHASE_SETTLE); /* it has learner 1's last state */
@@ -133,9 +124,8 @@ static void test_cut_in_settle(void **state)
 
 /* --- one who is late, or says nothing --- */
 
-static void test_straggler(void **state)
+TEST(test_straggler)
 {
-	(void)state;
 	struct sim_options o = {.seed = 5, .learners = 4};
 	struct sim *sim = sim_new(&o);
 	sim->learners[3].silent = true;
@@ -153,9 +143,8 @@ static bool mute_last(struct sim *sim, uint32_t i, uint32_t j, struct sl_message
 	return !(m->kind == SL_MSG_HELLO && i == sim->n - 1);
 }
 
-static void test_silent_peer(void **state)
+TEST(test_silent_peer)
 {
-	(void)state;
 	struct sim_options o = {.seed = 6, .learners = 5};
 	struct sim *sim = sim_new(&o);
 	sim->learners[4].silent = true;
@@ -167,9 +156,8 @@ static void test_silent_peer(void **state)
 	sim_free(sim);
 }
 
-static void test_absent_peer(void **state)
+TEST(test_absent_peer)
 {
-	(void)state;
 	struct sim_options o = {.seed = 7, .learners = 5};
 	struct sim *sim = sim_new(&o);
 	sim->learners[4].silent = sim->learners[4].stopped = true;
@@ -180,9 +168,8 @@ static void test_absent_peer(void **state)
 	sim_free(sim);
 }
 
-static void test_quorum(void **state)
+TEST(test_quorum)
 {
-	(void)state;
 	struct sim_options o = {.seed = 8, .learners = 5};
 	struct sim *sim = sim_new(&o);
 	for (uint32_t i = 2; i < 5; i++)
@@ -221,9 +208,8 @@ static const struct sim_note *first_failure(struct sim *sim)
 	}
 }
 
-static void test_ready_withheld(void **state)
+TEST(test_ready_withheld)
 {
-	(void)state;
 	struct sim *sim = begin(9, 4, "complete");
 	sim->learners[2].stuck = SL_JOB_SEAL;
 	const struct sim_note *note = first_failure(sim);
@@ -245,9 +231,8 @@ static bool lose_ready(struct sim *sim, uint32_t i, uint32_t j, struct sl_messag
 }
 
 /* Its Ready is lost on the way: it alone releases. The others give the attempt up, and there are enough of them. */
-static void test_ready_lost(void **state)
+TEST(test_ready_lost)
 {
-	(void)state;
 	struct sim *sim = begin(10, 4, "complete");
 	sim->tap = lose_ready;
 	sim_run_until_round(sim, 1);
@@ -258,9 +243,8 @@ static void test_ready_lost(void **state)
 	end(sim);
 }
 
-static void test_silence_in_mix(void **state)
+TEST(test_silence_in_mix)
 {
-	(void)state;
 	struct sim *sim = begin(11, 4, "ring");
 	sim_run_until_phase(sim, 1, SL_PHASE_MIX);
 	sim_hold(sim, 1, 2);
@@ -285,9 +269,8 @@ static bool spoil_share(struct sim *sim, uint32_t i, uint32_t j, struct sl_messa
 	return true;
 }
 
-static void test_bad_share(void **state)
+TEST(test_bad_share)
 {
-	(void)state;
 	once = false;
 	struct sim *sim = begin(12, 4, "ring");
 	sim->tap = spoil_share;
@@ -307,9 +290,8 @@ static bool lie_in_digest(struct sim *sim, uint32_t i, uint32_t j, struct sl_mes
 	return true;
 }
 
-static void test_diverged(void **state)
+TEST(test_diverged)
 {
-	(void)state;
 	struct sim *sim = begin(13, 4, "ring");
 	sim->tap = lie_in_digest;
 	sim_run_until_stopped(sim, 1, SL_ERR_REFUSED);
@@ -329,9 +311,8 @@ static bool equivocate(struct sim *sim, uint32_t i, uint32_t j, struct sl_messag
 	return true;
 }
 
-static void test_equivocation(void **state)
+TEST(test_equivocation)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sim *sim = begin(400 + seed, 4, "complete");
 		sim->tap = equivocate;
@@ -346,20 +327,4 @@ static void test_equivocation(void **state)
 			sim_fail(sim, "nobody noticed");
 		end(sim);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut_in_freeze),	cmocka_unit_test(test_cut_in_share),
-		cmocka_unit_test(test_cut_in_ready),	cmocka_unit_test(test_cut_until_restored),
-		cmocka_unit_test(test_cut_in_mix),	cmocka_unit_test(test_cut_in_settle),
-		cmocka_unit_test(test_straggler),	cmocka_unit_test(test_silent_peer),
-		cmocka_unit_test(test_absent_peer),	cmocka_unit_test(test_quorum),
-		cmocka_unit_test(test_ready_withheld),	cmocka_unit_test(test_ready_lost),
-		cmocka_unit_test(test_silence_in_mix),	cmocka_unit_test(test_bad_share),
-		cmocka_unit_test(test_diverged),	cmocka_unit_test(test_equivocation),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY")); /* one test of many, to look at */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

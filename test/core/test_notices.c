@@ -1,14 +1,11 @@
 /* What a learner says of others, once: that somebody was left behind, that somebody signed two things, and that the
  * difference of two sums tells of few (protocol 5, 6). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
@@ -52,18 +49,16 @@ static void left_behind(uint64_t seed, const char *topology)
 	sim_free(sim);
 }
 
-static void test_stale(void **state)
+TEST(test_stale)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		left_behind(1800 + seed, "line");
 		left_behind(1820 + seed, "ring");
 	}
 }
 
-static void test_nobody_is_stale(void **state)
+TEST(test_nobody_is_stale)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(5); seed++) {
 		struct sim *sim = build(1840 + seed, 6, "line", 4);
 		sim_start(sim);
@@ -105,9 +100,8 @@ static void expect_no_evidence(const struct puppet *p)
 	assert_null(report_of(p, SL_REPORT_EVIDENCE));
 }
 
-static void test_evidence_before_freezing(void **state)
+TEST(test_evidence_before_freezing)
 {
-	(void)state;
 	struct puppet *p = puppet_new(4, 4);
 	for (sl_id id = 2; id <= 4; id++)
 		tell_link(p, true, id);
@@ -126,9 +120,8 @@ static void test_evidence_before_freezing(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_evidence_after_freezing(void **state)
+TEST(test_evidence_after_freezing)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	tell_link_state(p, 3, 2, 1, LIST(1));
@@ -149,9 +142,8 @@ static bool equivocate(struct sim *sim, uint32_t i, uint32_t j, struct sl_messag
 	return true;
 }
 
-static void test_evidence_in_a_crowd(void **state)
+TEST(test_evidence_in_a_crowd)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		struct sim *sim = build(1850 + seed, 4, "complete", 1);
 		uint32_t seen = 0;
@@ -222,9 +214,8 @@ static void expect_privacy(struct sim *sim, sl_round t, uint64_t then, uint64_t 
 	}
 }
 
-static void test_privacy(void **state)
+TEST(test_privacy)
 {
-	(void)state;
 	static const uint64_t sets[] = {0xff, 0xff, 0x7f, 0x7f, 0xff, 0x3f, 0xff, 0x1f, 0xff,
 					0x7f, 0xbf, 0xf5, 0xfa, 0xff, 0xf1, 0xf1, 0xf8};
 	const uint32_t rounds = sizeof sets / sizeof *sets;
@@ -244,18 +235,4 @@ static void test_privacy(void **state)
 		}
 		sim_free(sim);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_nobody_is_stale),
-		cmocka_unit_test(test_evidence_before_freezing),
-		cmocka_unit_test(test_evidence_after_freezing),
-		cmocka_unit_test(test_evidence_in_a_crowd),
-		cmocka_unit_test(test_privacy),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

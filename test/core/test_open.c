@@ -1,14 +1,11 @@
 /* A released attempt is finished, or stays open until it is known that nobody can complete it (protocol 6): wherever links
  * fall after release, two models of one round are never committed, and once everybody is back they all go on. The checker
  * looks at every Ready and at every commit. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/check.h"
 
 static struct sim *begin_with(uint64_t seed, uint32_t learners, const char *topology, uint64_t quorum)
@@ -61,9 +58,8 @@ static bool tempt(struct sim *sim)
 }
 
 /* Its neighbour has its masked state: they come to the same result without it. The checker compares. */
-static void test_the_fork(void **state)
+TEST(test_the_fork)
 {
-	(void)state;
 	uint32_t tried = 0;
 	for (uint64_t seed = 0; seed < sim_seeds(100); seed++) {
 		struct sim *sim = begin(2000 + seed, 5, "line");
@@ -103,9 +99,8 @@ static struct sim *lose_for_good(uint64_t seed, uint64_t quorum)
 	return sim;
 }
 
-static void test_it_comes_back(void **state)
+TEST(test_it_comes_back)
 {
-	(void)state;
 	struct sim *sim = lose_for_good(2500, 0);
 	sim_restart(sim, 4);
 	sim_run_until_round(sim, 1);
@@ -115,9 +110,8 @@ static void test_it_comes_back(void **state)
 	sim_free(sim);
 }
 
-static void test_abandon(void **state)
+TEST(test_abandon)
 {
-	(void)state;
 	struct sim *sim = lose_for_good(2501, 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_ABANDON, .round = 2}); /* not this one */
@@ -136,9 +130,8 @@ static void test_abandon(void **state)
 }
 
 /* Everybody has to take part: the one that was lost comes back to an attempt that the others have given up, and hears it. */
-static void test_back_after_abandon(void **state)
+TEST(test_back_after_abandon)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
 		struct sim *sim = lose_for_good(2520 + seed, 5);
 		for (uint32_t i = 0; i < 4; i++) {
@@ -178,9 +171,8 @@ static sl_round furthest(const struct sim *sim)
 	return most;
 }
 
-static void test_random_cuts(void **state)
+TEST(test_random_cuts)
 {
-	(void)state;
 	static const char *const topologies[] = {"line", "ring", "complete", "star"};
 	static const enum sl_phase phases[] = {SL_PHASE_MIX, SL_PHASE_SETTLE, SL_PHASE_MIX, SL_PHASE_COMMIT};
 	uint32_t burned = 0, recovered = 0;
@@ -209,9 +201,8 @@ static void test_random_cuts(void **state)
 }
 
 /* What it released, or was about to, it finds on its disk. */
-static void test_a_crash(void **state)
+TEST(test_a_crash)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(100); seed++) {
 		struct sim *sim = begin(2200 + seed, 5, seed % 2 ? "ring" : "complete");
 		uint64_t random = seed;
@@ -224,18 +215,4 @@ static void test_a_crash(void **state)
 		sim_run_until_round(sim, furthest(sim) + 2);
 		sim_free(sim);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_fork),
-		cmocka_unit_test(test_it_comes_back),
-		cmocka_unit_test(test_abandon),
-		cmocka_unit_test(test_back_after_abandon),
-		cmocka_unit_test(test_random_cuts),
-		cmocka_unit_test(test_a_crash),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* With more learners in range than degree_max, a regular graph that all compute alike (protocol 5, DISCOVER): sparse, but
  * never so that one learner holds it together. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 #include "common/base/bytes.h"
 #include "common/graph/connectivity.h"
@@ -76,9 +73,8 @@ static void in_range_of_all(uint64_t seed, uint32_t learners, uint64_t degree_ma
 	sim_free(sim);
 }
 
-static void test_in_range_of_all(void **state)
+TEST(test_in_range_of_all)
 {
-	(void)state;
 	for (uint64_t degree_max = 4; degree_max <= 8; degree_max++)
 		in_range_of_all(4000 + degree_max, 40, degree_max);
 	in_range_of_all(4016, 40, 16);
@@ -117,9 +113,8 @@ static uint32_t times_refused(const struct sim *sim)
 	return count;
 }
 
-static void test_in_range_of_half(void **state)
+TEST(test_in_range_of_half)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(4); seed++) {
 		struct sim *sim = in_range_of_some(4200 + seed, 40, 16, 50);
 		sim_run_until_done(sim);
@@ -135,9 +130,8 @@ static void test_in_range_of_half(void **state)
 
 /* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it would be the
  * same at every attempt of the round. Then everybody in range is offered one. */
-static void test_too_thin(void **state)
+TEST(test_too_thin)
 {
-	(void)state;
 	uint32_t refused = 0;
 	for (uint64_t seed = 0; seed < sim_seeds(6); seed++) {
 		struct sim *sim = in_range_of_some(4300 + seed, 40, 4 + seed % 3, 50);
@@ -170,9 +164,8 @@ static struct sim *with_roster(uint64_t seed, uint8_t roster)
 	return sim;
 }
 
-static void test_computed_alike(void **state)
+TEST(test_computed_alike)
 {
-	(void)state;
 	static bool edge[2][3][2][MOST * MOST];
 	for (uint8_t roster = 0; roster < 2; roster++)
 		for (uint64_t run = 0; run < 3; run++) {
@@ -189,9 +182,8 @@ static void test_computed_alike(void **state)
 }
 
 /* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them are not forgotten. */
-static void first_of_all(void **state)
+TEST(first_of_all)
 {
-	(void)state;
 	struct puppet *p = puppet_build(6, 4);
 	p->config.parameters.degree_max = SL_DEGREE_LEAST;
 	puppet_start(p);
@@ -205,17 +197,4 @@ static void first_of_all(void **state)
 	}
 	assert_true(begun);
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(first_of_all),
-		cmocka_unit_test(test_in_range_of_all),
-		cmocka_unit_test(test_in_range_of_half),
-		cmocka_unit_test(test_too_thin),
-		cmocka_unit_test(test_computed_alike),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* What is refused before the first share, and models that cannot be encoded: the reason, with its numbers. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 static struct sim *build(uint64_t p, uint32_t sigma, double clip)
@@ -32,9 +29,8 @@ static void mix_by(struct sim *sim, uint64_t mixing)
 
 /* --- the prime --- */
 
-static void test_p_bound(void **state)
+TEST(test_p_bound)
 {
-	(void)state;
 	struct sim *sim = build(1020431, 4, 16);
 	sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_P_BOUND);
@@ -46,9 +42,8 @@ static void test_p_bound(void **state)
 	sim_free(sim);
 }
 
-static void test_p_auto_finds_none(void **state)
+TEST(test_p_auto_finds_none)
 {
-	(void)state;
 	for (uint64_t mixing = SL_ENGINE_EXACT; mixing <= SL_ENGINE_AUTO; mixing++) {
 		struct sim *sim = build(0, 12, 1e9);
 		mix_by(sim, mixing);
@@ -59,9 +54,8 @@ static void test_p_auto_finds_none(void **state)
 }
 
 /* Between 2^44 and 2^61, metropolis has none. */
-static void test_p_auto_of_an_engine(void **state)
+TEST(test_p_auto_of_an_engine)
 {
-	(void)state;
 	struct sim *sim = build(0, 12, 16);
 	mix_by(sim, SL_ENGINE_METROPOLIS);
 	sim_start(sim);
@@ -74,9 +68,8 @@ static void test_p_auto_of_an_engine(void **state)
 	sim_free(sim);
 }
 
-static void test_p_not_above_ids(void **state)
+TEST(test_p_not_above_ids)
 {
-	(void)state;
 	struct sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
 	sim_start(sim);
 	const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
@@ -85,9 +78,8 @@ static void test_p_not_above_ids(void **state)
 	sim_free(sim);
 }
 
-static void test_p_not_prime(void **state)
+TEST(test_p_not_prime)
 {
-	(void)state;
 	struct sim *sim = build(UINT64_C(2147483649), 4, 16);
 	sim_start(sim);
 	refusal(sim, SL_REASON_P_BOUND);
@@ -96,9 +88,8 @@ static void test_p_not_prime(void **state)
 
 /* --- the width rule and K --- */
 
-static void test_width(void **state)
+TEST(test_width)
 {
-	(void)state;
 	struct sim_options o = {.seed = 22, .learners = 60, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.p = (UINT64_C(1) << 44) - 17;
 	struct sim *sim = sim_new(&o);
@@ -110,9 +101,8 @@ static void test_width(void **state)
 	sim_free(sim);
 }
 
-static void test_width_on_short_line(void **state)
+TEST(test_width_on_short_line)
 {
-	(void)state;
 	struct sim_options o = {.seed = 23, .learners = 12, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.p = (UINT64_C(1) << 44) - 17;
 	struct sim *sim = sim_new(&o);
@@ -121,9 +111,8 @@ static void test_width_on_short_line(void **state)
 	sim_free(sim);
 }
 
-static void test_iterations(void **state)
+TEST(test_iterations)
 {
-	(void)state;
 	struct sim_options o = {.seed = 24, .learners = 3, .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.k = SL_ITERATIONS_MAX + 1;
 	struct sim *sim = sim_new(&o);
@@ -139,9 +128,8 @@ static void thin_margin(struct sim *sim, uint32_t i, struct sl_job_result *resul
 		result->real = 0.375;
 }
 
-static void test_margin(void **state)
+TEST(test_margin)
 {
-	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	mix_by(sim, SL_ENGINE_METROPOLIS);
 	sim->tap_result = thin_margin;
@@ -165,9 +153,8 @@ static const struct sl_report *with_model(struct sim *sim, float value, enum sl_
 	return &sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
 }
 
-static void test_not_a_number(void **state)
+TEST(test_not_a_number)
 {
-	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, NAN, SL_REASON_MODEL);
 	assert_int_equal(report->n[0], 3);
@@ -178,9 +165,8 @@ static void test_not_a_number(void **state)
 	sim_free(sim);
 }
 
-static void test_above_clip(void **state)
+TEST(test_above_clip)
 {
-	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, -16.5f, SL_REASON_CLIP);
 	assert_int_equal(report->n[0], 3);
@@ -189,9 +175,8 @@ static void test_above_clip(void **state)
 }
 
 /* The others go on without the learner whose model is unfit. */
-static void test_others_go_on(void **state)
+TEST(test_others_go_on)
 {
-	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	with_model(sim, NAN, SL_REASON_MODEL);
 	sim->learners[1].silent = true;
@@ -201,9 +186,8 @@ static void test_others_go_on(void **state)
 	sim_free(sim);
 }
 
-static void test_clamped(void **state)
+TEST(test_clamped)
 {
-	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	sim->learners[1].vault.clamp = true;
 	sim_start(sim);
@@ -216,9 +200,8 @@ static void test_clamped(void **state)
 	sim_free(sim);
 }
 
-static void test_weight_above_max(void **state)
+TEST(test_weight_above_max)
 {
-	(void)state;
 	struct sim *sim = build(0, 0, 0);
 	sim->learners[1].vault.weight = 2;
 	sim_start(sim);
@@ -227,19 +210,4 @@ static void test_weight_above_max(void **state)
 	assert_int_equal(report->n[0], 2);
 	assert_int_equal(report->n[1], 1);
 	sim_free(sim);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_p_bound),		  cmocka_unit_test(test_p_auto_finds_none),
-		cmocka_unit_test(test_p_auto_of_an_engine),
-		cmocka_unit_test(test_p_not_above_ids),	  cmocka_unit_test(test_p_not_prime),
-		cmocka_unit_test(test_width),		  cmocka_unit_test(test_width_on_short_line),
-		cmocka_unit_test(test_iterations),	  cmocka_unit_test(test_margin),
-		cmocka_unit_test(test_not_a_number),	  cmocka_unit_test(test_above_clip),
-		cmocka_unit_test(test_others_go_on),	  cmocka_unit_test(test_clamped),
-		cmocka_unit_test(test_weight_above_max),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* Who comes back with less than it had is kept out of one round (protocol 5, FREEZE); and whoever is left out, for this
  * or for being late, cannot keep the others from going on. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
@@ -54,9 +51,8 @@ static struct puppet *acquainted(uint64_t quorum)
 	return p;
 }
 
-static void test_rolled_back(void **state)
+TEST(test_rolled_back)
 {
-	(void)state;
 	struct puppet *p = acquainted(3);
 	EXPECT("hello t1 ready from 2 -> QUARANTINED 2", tell_hello_of(p, 2, 4, 1));
 	const struct sl_report *report = report_of(p, SL_REPORT_QUARANTINED);
@@ -76,25 +72,22 @@ static void test_rolled_back(void **state)
 }
 
 /* All have to take part: no two groups can promise different things. */
-static void test_everybody_is_needed(void **state)
+TEST(test_everybody_is_needed)
 {
-	(void)state;
 	struct puppet *p = acquainted(4);
 	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 4, 1));
 	puppet_free(p, 0);
 }
 
-static void test_a_higher_incarnation(void **state)
+TEST(test_a_higher_incarnation)
 {
-	(void)state;
 	struct puppet *p = acquainted(3);
 	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 6, 1));
 	puppet_free(p, 0);
 }
 
-static void test_an_earlier_round(void **state)
+TEST(test_an_earlier_round)
 {
-	(void)state;
 	struct puppet *p = acquainted(3);
 	tell_hello_of(p, 2, 5, 7);
 	EXPECT("hello t6 ready from 2 -> QUARANTINED 2", tell_hello_of(p, 2, 6, 6));
@@ -161,9 +154,8 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 	sim_free(sim);
 }
 
-static void test_until_the_next_commit(void **state)
+TEST(test_until_the_next_commit)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		out_and_in_again(1600 + seed, 10, 0); /* has lost the model, */
 		out_and_in_again(1650 + seed, 8, 2);  /* or only the count of its starts */
@@ -194,9 +186,8 @@ static struct sim *slow(uint64_t seed)
 	return sim;
 }
 
-static void test_quarantined_tries(void **state)
+TEST(test_quarantined_tries)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = slow(1700 + seed);
 		sim_start(sim);
@@ -210,9 +201,8 @@ static void test_quarantined_tries(void **state)
 	}
 }
 
-static void test_late_one_tries(void **state)
+TEST(test_late_one_tries)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = slow(1720 + seed);
 		sim->learners[OLD].silent = true;
@@ -231,9 +221,8 @@ static void test_late_one_tries(void **state)
 }
 
 /* 4 is outside, whatever it counts to; 3 is not, though it counts to less. */
-static void test_who_ends_an_attempt(void **state)
+TEST(test_who_ends_an_attempt)
 {
-	(void)state;
 	struct puppet *p = puppet_new(4, 4);
 	for (sl_id id = 2; id <= 3; id++) {
 		tell_link(p, true, id);
@@ -251,17 +240,4 @@ static void test_who_ends_an_attempt(void **state)
 	tell_time(p, 2000); /* 4 is given time to answer: it is alive */
 	assert_true(says(p, "FREEZE, link state of 1 a7 to 2 3"));
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rolled_back),	   cmocka_unit_test(test_everybody_is_needed),
-		cmocka_unit_test(test_a_higher_incarnation), cmocka_unit_test(test_an_earlier_round),
-		cmocka_unit_test(test_until_the_next_commit), 
-		cmocka_unit_test(test_quarantined_tries),  cmocka_unit_test(test_late_one_tries),
-		cmocka_unit_test(test_who_ends_an_attempt),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

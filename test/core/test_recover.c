@@ -1,15 +1,12 @@
 /* From the own Ready to the end of an attempt, when not all goes well: what the disk has to know first, how a released attempt
  * is finished without mixing, and when it is given up (protocol 6). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "common/base/bytes.h"
 #include "common/protocol/view_codec.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 #define RELEASED(...) ((const sl_attempt[]){__VA_ARGS__, 0})
@@ -40,9 +37,8 @@ static const char *tell_abandon(struct puppet *p)
 
 /* --- what has to be durable first --- */
 
-static void test_ready_is_durable(void **state)
+TEST(test_ready_is_durable)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
@@ -62,9 +58,8 @@ static void test_ready_is_durable(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_state_is_durable(void **state)
+TEST(test_state_is_durable)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	tell_ready(p, 2, 2, 1);
@@ -81,9 +76,8 @@ static void test_state_is_durable(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_link_lost_in_ready(void **state)
+TEST(test_link_lost_in_ready)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	EXPECT("link down 3 ->", tell_link(p, false, 3));
@@ -97,9 +91,8 @@ static void test_link_lost_in_ready(void **state)
 }
 
 /* Its neighbour may be waiting for a state that never left. */
-static void test_link_lost_in_release(void **state)
+TEST(test_link_lost_in_release)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	tell_ready(p, 2, 2, 1);
@@ -124,9 +117,8 @@ static struct puppet *recovering(void)
 	return p;
 }
 
-static void test_recovery(void **state)
+TEST(test_recovery)
 {
-	(void)state;
 	struct sl_core_status status;
 	struct puppet *p = recovering();
 	EXPECT("check done -> compute check, hold 0 to 2", tell_checked(p, true)); /* the own */
@@ -148,9 +140,8 @@ static void test_recovery(void **state)
 }
 
 /* What MIX was doing when the link fell comes back late, and does not count. */
-static void test_late_mix(void **state)
+TEST(test_late_mix)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_release(p);
 	tell_piece(p, 2, SL_MSG_STATE, 0, 0);
@@ -165,9 +156,8 @@ static void test_late_mix(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_another_recovers(void **state)
+TEST(test_another_recovers)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_release(p);
 	EXPECT("hold 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3", tell_hold(p, 2, 3));
@@ -178,9 +168,8 @@ static void test_another_recovers(void **state)
 }
 
 /* Nothing comes any more, and everybody is linked. */
-static void test_stall_in_mix(void **state)
+TEST(test_stall_in_mix)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_release(p);
 	tell_piece(p, 2, SL_MSG_STATE, 0, 0);
@@ -191,9 +180,8 @@ static void test_stall_in_mix(void **state)
 }
 
 /* Not of the field; and a sum whose rounding cannot be trusted. */
-static void test_what_mixing_cannot_use(void **state)
+TEST(test_what_mixing_cannot_use)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_release(p);
 	tell_piece(p, 2, SL_MSG_STATE, 0, 0);
@@ -230,9 +218,8 @@ static struct puppet *alone_with_its_own(uint64_t n)
 }
 
 /* One after the other of each, another one of each. */
-static void test_two_holders(void **state)
+TEST(test_two_holders)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(4);
 	EXPECT("hold 1 2 3 from 2 -> ask t1 0 of 2 to 2", tell_hold(p, 2, 14));
 	EXPECT("hold 1 2 3 from 3 -> ask t1 0 of 3 to 3", tell_hold(p, 3, 14));
@@ -243,9 +230,8 @@ static void test_two_holders(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_a_wrong_masked_state(void **state)
+TEST(test_a_wrong_masked_state)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(4);
 	EXPECT("hold 3 from 2 -> ask t1 0 of 4 to 2", tell_hold(p, 2, 8));
 	EXPECT("hold 3 from 3 ->", tell_hold(p, 3, 8)); /* it is on its way */
@@ -258,9 +244,8 @@ static void test_a_wrong_masked_state(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_nothing_comes(void **state)
+TEST(test_nothing_comes)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(4);
 	EXPECT("hold 3 from 2 -> ask t1 0 of 4 to 2", tell_hold(p, 2, 8));
 	tell_hold(p, 3, 8);
@@ -274,9 +259,8 @@ static void test_nothing_comes(void **state)
 }
 
 /* What has come of it so far may be all of it, if another one brought the rest: it is looked at again. */
-static void test_a_holder_is_lost(void **state)
+TEST(test_a_holder_is_lost)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(4);
 	tell_hold(p, 2, 8);
 	tell_hold(p, 3, 8);
@@ -287,9 +271,8 @@ static void test_a_holder_is_lost(void **state)
 }
 
 /* SL_LANES chunks ahead. */
-static void test_lanes(void **state)
+TEST(test_lanes)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(MANY);
 	EXPECT("hold 1 from 2 -> ask t1 0 of 2 to 2, ask t1 1 of 2 to 2, ask t1 2 of 2 to 2, ask t1 3 of 2 to 2", tell_hold(p, 2, 2));
 	EXPECT("masked of 2 0 from 2 -> compute fetch, ask t1 4 of 2 to 2", tell_masked(p, 2, 2, 0));
@@ -300,9 +283,8 @@ static void test_lanes(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_rejected_chunks(void **state)
+TEST(test_rejected_chunks)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(MANY);
 	EXPECT("masked of 2 0 from 2 -> drop", tell_masked(p, 2, 2, 0)); /* not asked for */
 	tell_hold(p, 2, 2);
@@ -314,9 +296,8 @@ static void test_rejected_chunks(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_size_of_a_chunk(void **state)
+TEST(test_size_of_a_chunk)
 {
-	(void)state;
 	for (int more = -1; more <= 1; more += 2) {
 		struct puppet *p = alone_with_its_own(4);
 		tell_hold(p, 2, 2);
@@ -332,9 +313,8 @@ static void test_size_of_a_chunk(void **state)
 }
 
 /* Whose masked states nobody in reach has is said again and again. */
-static void test_who_is_missing(void **state)
+TEST(test_who_is_missing)
 {
-	(void)state;
 	struct puppet *p = alone_with_its_own(4);
 	tell_hold(p, 2, 2);
 	tell_hold(p, 3, 4);
@@ -373,9 +353,8 @@ static struct puppet *without_4(void)
 	return p;
 }
 
-static void test_who_is_answered(void **state)
+TEST(test_who_is_answered)
 {
-	(void)state;
 	struct puppet *p = without_4();
 	EXPECT("ask t1 0 of 1 from 2 ->", tell_ask(p, 2, 1, 1, 0)); /* before the barrier, nobody */
 	tell_ready(p, 2, 2, 1);
@@ -400,9 +379,8 @@ static void test_who_is_answered(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_holds_that_do_not_count(void **state)
+TEST(test_holds_that_do_not_count)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	const uint8_t held[2] = {7, 0};
 	puppet_release(p);
@@ -419,9 +397,8 @@ static void test_holds_that_do_not_count(void **state)
 
 /* --- fences --- */
 
-static void test_fence_in_ready(void **state)
+TEST(test_fence_in_ready)
 {
-	(void)state;
 	struct puppet *p = without_4();
 	EXPECT("fence of 4 a1 from 4 -> fence of 4 a1 to 2 3", tell_fence(p, 4, 4, 1, NOTHING)); /* is not in it */
 	EXPECT("fence of 3 a1 from 3 -> fence of 3 a1 to 2 4", tell_fence(p, 3, 3, 1, RELEASED(1))); /* says that it did release */
@@ -434,9 +411,8 @@ static void test_fence_in_ready(void **state)
 }
 
 /* Of another round; and in this learner's name, from before a crash or a liar's. */
-static void test_fences_that_do_not_count(void **state)
+TEST(test_fences_that_do_not_count)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_freeze(p);
 	struct sl_message m = {.kind = SL_MSG_FENCE, .fence = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
@@ -450,9 +426,8 @@ static void test_fences_that_do_not_count(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_waiting_in_vain(void **state)
+TEST(test_waiting_in_vain)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	tell_ready(p, 2, 2, 1);
@@ -467,9 +442,8 @@ static void test_waiting_in_vain(void **state)
 }
 
 /* c + 1 who never released: one of them is honest, and the model was not shown. */
-static void test_given_up(void **state)
+TEST(test_given_up)
 {
-	(void)state;
 	struct puppet *p = recovering();
 	while (!says(p, "hold 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
@@ -484,9 +458,8 @@ static void test_given_up(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_burned(void **state)
+TEST(test_burned)
 {
-	(void)state;
 	struct puppet *p = recovering();
 	while (!says(p, "hold 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
@@ -512,9 +485,8 @@ static const struct sl_fence *fence_out(const struct puppet *p)
 }
 
 /* What it says of later attempts does not deny the one that it released. */
-static void test_released_is_listed(void **state)
+TEST(test_released_is_listed)
 {
-	(void)state;
 	struct puppet *p = recovering();
 	tell_fence(p, 2, 2, 1, NOTHING);
 	tell_fence(p, 2, 3, 1, NOTHING);
@@ -540,9 +512,8 @@ static const char *tell_dead(struct puppet *p, sl_id from, sl_id id, sl_attempt 
 	return tell_message(p, from, &m);
 }
 
-static void test_dead_elsewhere(void **state)
+TEST(test_dead_elsewhere)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	assert_true(strstr(tell_dead(p, 2, 2, 1), "FAILED fenced 2, persist fenced t1 a1") != NULL);
@@ -557,9 +528,8 @@ static void test_dead_elsewhere(void **state)
 }
 
 /* What this learner gave up as an operator told it to, it tells the others: released, and dead. */
-static void test_abandoned_is_told(void **state)
+TEST(test_abandoned_is_told)
 {
-	(void)state;
 	struct puppet *p = recovering();
 	tell_abandon(p);
 	const char *told = tell_durable(p, SL_PERSIST_FENCED);
@@ -569,9 +539,8 @@ static void test_abandoned_is_told(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_abandon(void **state)
+TEST(test_abandon)
 {
-	(void)state;
 	struct puppet *p = recovering();
 	while (!says(p, "hold 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
@@ -649,9 +618,8 @@ static const char *tell_ready_again(struct puppet *p, const struct kept *kept, s
 	return tell_message(p, from, &m);
 }
 
-static void test_restart_prepared(void **state)
+TEST(test_restart_prepared)
 {
-	(void)state;
 	struct kept kept;
 	live_once(&kept, false);
 	struct puppet *p = live_again(&kept);
@@ -667,9 +635,8 @@ static void test_restart_prepared(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_restart_prepared_and_fenced(void **state)
+TEST(test_restart_prepared_and_fenced)
 {
-	(void)state;
 	struct kept kept;
 	live_once(&kept, false);
 	struct puppet *p = live_again(&kept);
@@ -681,9 +648,8 @@ static void test_restart_prepared_and_fenced(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_restart_released(void **state)
+TEST(test_restart_released)
 {
-	(void)state;
 	struct kept kept;
 	live_once(&kept, true);
 	struct puppet *p = live_again(&kept);
@@ -703,9 +669,8 @@ static void test_restart_released(void **state)
 }
 
 /* There is no model to burn. */
-static void test_restart_released_and_dead(void **state)
+TEST(test_restart_released_and_dead)
 {
-	(void)state;
 	struct kept kept;
 	live_once(&kept, true);
 	struct puppet *p = live_again(&kept);
@@ -716,9 +681,8 @@ static void test_restart_released_and_dead(void **state)
 }
 
 /* It may have committed while this learner was down. */
-static void test_restart_and_too_late(void **state)
+TEST(test_restart_and_too_late)
 {
-	(void)state;
 	struct kept kept;
 	live_once(&kept, true);
 	struct puppet *p = live_again(&kept);
@@ -728,9 +692,8 @@ static void test_restart_and_too_late(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_restart_with_a_damaged_view(void **state)
+TEST(test_restart_with_a_damaged_view)
 {
-	(void)state;
 	struct kept kept;
 	live_once(&kept, false);
 	kept.view[SL_VIEW_HEAD_BYTES] ^= 2; /* another member */
@@ -740,9 +703,8 @@ static void test_restart_with_a_damaged_view(void **state)
 }
 
 /* What was promised is said again, and no number is used twice. */
-static void test_restart_with_promises(void **state)
+TEST(test_restart_with_promises)
 {
-	(void)state;
 	struct puppet *p = puppet_build(2, 4);
 	p->config.fenced = 5;
 	p->config.released_count = 2;
@@ -778,9 +740,8 @@ static const char *tell_unknown_ready(struct puppet *p, sl_id id, sl_round t, sl
 }
 
 /* Others count on the learner as it was before a crash that left no record: it had not sent its Ready. */
-static void test_fence_owed(void **state)
+TEST(test_fence_owed)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	EXPECT("ready of 3 a2 from 2 -> persist fenced t1 a2", tell_unknown_ready(p, 3, 1, 2));
@@ -804,9 +765,8 @@ static void test_fence_owed(void **state)
 }
 
 /* In an attempt of its own, it owes it all the same: as soon as it is out of it. */
-static void test_fence_owed_by_the_busy(void **state)
+TEST(test_fence_owed_by_the_busy)
 {
-	(void)state;
 	struct sl_core_status status;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
@@ -820,9 +780,8 @@ static void test_fence_owed_by_the_busy(void **state)
 }
 
 /* Not in a round that this life has seen from its beginning. */
-static void test_nothing_owed(void **state)
+TEST(test_nothing_owed)
 {
-	(void)state;
 	struct puppet *p = puppet_build(2, 4);
 	p->config.parameters.rounds = 2;
 	puppet_start(p);
@@ -840,9 +799,8 @@ static void test_nothing_owed(void **state)
 }
 
 /* The disk takes no word about a round behind its commit. */
-static void test_nothing_owed_behind_a_commit(void **state)
+TEST(test_nothing_owed_behind_a_commit)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 4);
 	tell_link_state(p, 2, 2, 2, LIST(1)); /* its first attempt was with the others */
 	puppet_freeze(p);
@@ -866,9 +824,8 @@ static void test_nothing_owed_behind_a_commit(void **state)
 }
 
 /* The own Ready comes back to one who knows nothing of it: the record was lost, and it must not deny what it may have shown. */
-static void test_own_ready_comes_back(void **state)
+TEST(test_own_ready_comes_back)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	EXPECT("ready of 1 a2 from 2 -> persist fenced t1 a2", tell_unknown_ready(p, 1, 1, 2)); /* all up to it, but not it */
@@ -878,51 +835,4 @@ static void test_own_ready_comes_back(void **state)
 	assert_int_equal(fence_out(p)->count, 1);
 	assert_int_equal(fence_out(p)->released[0], 2);
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ready_is_durable),
-		cmocka_unit_test(test_state_is_durable),
-		cmocka_unit_test(test_link_lost_in_ready),
-		cmocka_unit_test(test_link_lost_in_release),
-		cmocka_unit_test(test_recovery),
-		cmocka_unit_test(test_late_mix),
-		cmocka_unit_test(test_another_recovers),
-		cmocka_unit_test(test_stall_in_mix),
-		cmocka_unit_test(test_what_mixing_cannot_use),
-		cmocka_unit_test(test_two_holders),
-		cmocka_unit_test(test_a_wrong_masked_state),
-		cmocka_unit_test(test_nothing_comes),
-		cmocka_unit_test(test_a_holder_is_lost),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_rejected_chunks),
-		cmocka_unit_test(test_size_of_a_chunk),
-		cmocka_unit_test(test_who_is_missing),
-		cmocka_unit_test(test_who_is_answered),
-		cmocka_unit_test(test_holds_that_do_not_count),
-		cmocka_unit_test(test_fence_in_ready),
-		cmocka_unit_test(test_fences_that_do_not_count),
-		cmocka_unit_test(test_waiting_in_vain),
-		cmocka_unit_test(test_given_up),
-		cmocka_unit_test(test_burned),
-		cmocka_unit_test(test_released_is_listed),
-		cmocka_unit_test(test_dead_elsewhere),
-		cmocka_unit_test(test_abandoned_is_told),
-		cmocka_unit_test(test_abandon),
-		cmocka_unit_test(test_restart_prepared),
-		cmocka_unit_test(test_restart_prepared_and_fenced),
-		cmocka_unit_test(test_restart_released),
-		cmocka_unit_test(test_restart_released_and_dead),
-		cmocka_unit_test(test_restart_and_too_late),
-		cmocka_unit_test(test_restart_with_a_damaged_view),
-		cmocka_unit_test(test_restart_with_promises),
-		cmocka_unit_test(test_fence_owed),
-		cmocka_unit_test(test_fence_owed_by_the_busy),
-		cmocka_unit_test(test_nothing_owed),
-		cmocka_unit_test(test_nothing_owed_behind_a_commit),
-		cmocka_unit_test(test_own_ready_comes_back),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

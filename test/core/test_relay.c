@@ -1,12 +1,9 @@
 /* What is passed on when: whom a signer has named it tells itself, and others only where that was in vain. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 #define EXPECT(text, trace) assert_string_equal(trace, text)
@@ -25,9 +22,8 @@ static struct puppet *four(void)
 	return p;
 }
 
-static void test_left_to_its_signer(void **state)
+TEST(test_left_to_its_signer)
 {
-	(void)state;
 	struct puppet *p = four();
 	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
 	assert_int_equal(sl_core_deadline(p->core), p->now + 500);
@@ -37,9 +33,8 @@ static void test_left_to_its_signer(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_not_in_vain(void **state)
+TEST(test_not_in_vain)
 {
-	(void)state;
 	struct puppet *p = four();
 	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
 	EXPECT("link state of 2 a1 from 3 ->", tell_link_state(p, 3, 2, 1, LIST(1, 3)));
@@ -48,9 +43,8 @@ static void test_not_in_vain(void **state)
 }
 
 /* Each waits for its own time. */
-static void test_one_after_the_other(void **state)
+TEST(test_one_after_the_other)
 {
-	(void)state;
 	struct puppet *p = four();
 	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 4", tell_link_state(p, 2, 2, 1, LIST(1, 3)));
 	EXPECT("deadline ->", tell_time(p, 200));
@@ -61,9 +55,8 @@ static void test_one_after_the_other(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_readys_too(void **state)
+TEST(test_readys_too)
 {
-	(void)state;
 	struct puppet *p = puppet_build(3, 4);
 	p->config.relay_ms = 500;
 	puppet_start(p);
@@ -74,23 +67,10 @@ static void test_readys_too(void **state)
 }
 
 /* It says what is over. */
-static void test_a_fence_does_not_wait(void **state)
+TEST(test_a_fence_does_not_wait)
 {
-	(void)state;
 	struct puppet *p = four();
 	tell_link_state(p, 2, 2, 1, LIST(1, 3));
 	EXPECT("fence of 2 a1 from 2 -> fence of 2 a1 to 3 4", tell_fence(p, 2, 2, 1, (const sl_attempt[]){0}));
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_left_to_its_signer),
-		cmocka_unit_test(test_not_in_vain),
-		cmocka_unit_test(test_one_after_the_other),
-		cmocka_unit_test(test_readys_too),
-		cmocka_unit_test(test_a_fence_does_not_wait),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

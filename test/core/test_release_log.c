@@ -1,17 +1,14 @@
 /* What a fence says, and the two rules that follow from fences (protocol 6), case by case. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "common/protocol/release_log.h"
+#include "test/lib/test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static void fence_covers(void **state)
+TEST(fence_covers)
 {
-	(void)state;
 	static const struct {
 		sl_attempt up_to, released[3];
 		uint32_t count;
@@ -45,9 +42,8 @@ static void fence_covers(void **state)
 	}
 }
 
-static void all_of_the_list_counts(void **state)
+TEST(all_of_the_list_counts)
 {
-	(void)state;
 	struct sl_fence fence = {.a = 2 * SL_RELEASED_MAX, .count = SL_RELEASED_MAX};
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
 		fence.released[i] = 2 * (i + 1);
@@ -60,9 +56,8 @@ struct fenced {
 	uint64_t set[2];
 };
 
-static void rule_a(void **state)
+TEST(rule_a)
 {
-	(void)state;
 	static const struct {
 		struct fenced fenced;
 		size_t words;
@@ -85,9 +80,8 @@ static void rule_a(void **state)
 }
 
 /* The models of two draws, 4 and 5: whether 4 may be used again. */
-static void rule_b(void **state)
+TEST(rule_b)
 {
-	(void)state;
 	static const struct {
 		uint32_t count;
 		struct {
@@ -131,15 +125,4 @@ static void rule_b(void **state)
 		if (sl_may_reuse(&ledger, 4, cases[i].c, 2) != cases[i].may)
 			fail_msg("case %zu", i);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fence_covers),
-		cmocka_unit_test(all_of_the_list_counts),
-		cmocka_unit_test(rule_a),
-		cmocka_unit_test(rule_b),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

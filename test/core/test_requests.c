@@ -1,13 +1,10 @@
 /* Catch-up, word by word: what a learner asks, and what it answers from what it has on its disk (protocol 8). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 #define EXPECT(text, trace) assert_string_equal(trace, text)
 #define P_31 UINT64_C(2147483647)
@@ -86,9 +83,8 @@ static void take_all(struct puppet *p, uint64_t signers)
 	assert_int_equal(report->hash[0], 7);
 }
 
-static void test_signers(void **state)
+TEST(test_signers)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	EXPECT("digest from 2 ->", tell_signed(p, 2, 2, 4));
 	EXPECT("digest from 2 ->", tell_signed(p, 2, 3, 4)); /* whoever signed it */
@@ -112,9 +108,8 @@ static void tell_signed_by_two(struct puppet *p)
 
 /* An earlier life that left no record was in a view, whose Readys come when the round's result is on its way to the disk:
  * that takes no word about a round that is over. */
-static void test_a_ready_behind_the_result(void **state)
+TEST(test_a_ready_behind_the_result)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	tell_signed_by_two(p);
 	tell_result_of(p, 2, 4, 0, 5);
@@ -128,9 +123,8 @@ static void test_a_ready_behind_the_result(void **state)
 }
 
 /* Where nothing comes of the result, it is still said. */
-static void test_a_ready_before_a_false_result(void **state)
+TEST(test_a_ready_before_a_false_result)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	tell_signed_by_two(p);
 	tell_result_of(p, 2, 4, 0, 5);
@@ -141,9 +135,8 @@ static void test_a_ready_before_a_false_result(void **state)
 }
 
 /* SL_LANES chunks ahead, each when one has come. */
-static void test_lanes(void **state)
+TEST(test_lanes)
 {
-	(void)state;
 	struct puppet *p = behind(MANY);
 	tell_signed_by_two(p);
 	EXPECT("result 0 from 2 -> compute absorb, ask t4 1 to 2, ask t4 2 to 2, ask t4 3 to 2, ask t4 4 to 2",
@@ -164,9 +157,8 @@ static void test_lanes(void **state)
 
 /* An ask that was given up is answered all the same, maybe with the round that its peer has committed meanwhile: what comes
  * when all is here is not looked at, and the commit that is on its way to the disk counts. */
-static void test_two_answers(void **state)
+TEST(test_two_answers)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	tell_signed_by_two(p);
 	EXPECT("result 0 from 2 -> compute absorb, compute adopt", tell_result_of(p, 2, 4, 0, 5));
@@ -196,9 +188,8 @@ static void rejects(const char *why, sl_round t, uint32_t index, size_t elements
 	puppet_free(p, 0);
 }
 
-static void test_rejected_chunks(void **state)
+TEST(test_rejected_chunks)
 {
-	(void)state;
 	rejects("a result that nobody has signed for", 4, 0, SL_CHUNK_ELEMENTS, false);
 	rejects("a result that nobody has signed for", 5, 0, SL_CHUNK_ELEMENTS, true);
 	rejects("a chunk of a result out of order", 4, 1, SL_CHUNK_ELEMENTS, true);
@@ -207,9 +198,8 @@ static void test_rejected_chunks(void **state)
 	rejects("a chunk of a result of the wrong size", 4, 0, SL_CHUNK_ELEMENTS + 1, true);
 }
 
-static void test_linked_anew(void **state)
+TEST(test_linked_anew)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	tell_time(p, 10000);
 	tell_link(p, false, 2);
@@ -219,9 +209,8 @@ static void test_linked_anew(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_rejected_results(void **state)
+TEST(test_rejected_results)
 {
-	(void)state;
 	for (int wrong = 0; wrong < 2; wrong++) {
 		struct puppet *p = behind(4);
 		tell_signed_by_two(p);
@@ -238,9 +227,8 @@ static void test_rejected_results(void **state)
 }
 
 /* Its hello comes before the digests of a later round; without one, they are no better than its word. */
-static void test_a_later_round(void **state)
+TEST(test_a_later_round)
 {
-	(void)state;
 	struct puppet *p = behind(MANY);
 	tell_signed_by_two(p);
 	tell_result(p, 2, 4, 0);
@@ -256,9 +244,8 @@ static void test_a_later_round(void **state)
 }
 
 /* Whoever makes a learner ask for nothing is asked after ever longer pauses. */
-static void test_fruitless(void **state)
+TEST(test_fruitless)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	tell_time(p, 10000); /* nothing came */
 	assert_non_null(strstr(tell_hello(p, 2, 6, SL_STANDING_READY), "CATCHUP"));
@@ -274,9 +261,8 @@ static void test_fruitless(void **state)
 }
 
 /* Somebody else has it too. */
-static void test_another_server(void **state)
+TEST(test_another_server)
 {
-	(void)state;
 	struct puppet *p = behind(4);
 	tell_hello(p, 3, 5, SL_STANDING_READY);
 	EXPECT("deadline ->", tell_time(p, 9999));
@@ -306,9 +292,8 @@ static struct puppet *ahead(const struct sl_proof *proof)
 	return p;
 }
 
-static void test_answers(void **state)
+TEST(test_answers)
 {
-	(void)state;
 	struct sl_proof proof = {.t = 4, .a = 1, .view = {9}, .digest = {7}, .p = P_31, .learners = 3, .count = 2};
 	proof.digests[0] = digest_of(1, 4);
 	proof.digests[1] = digest_of(3, 4);
@@ -326,9 +311,8 @@ static void test_answers(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_nothing_to_show(void **state)
+TEST(test_nothing_to_show)
 {
-	(void)state;
 	struct puppet *p = ahead(NULL); /* its proof is lost */
 	EXPECT("ask t0 0 from 2 ->", tell_ask(p, 2, 0, 0));
 	puppet_free(p, 0);
@@ -339,9 +323,8 @@ static void test_nothing_to_show(void **state)
 }
 
 /* Between the digest and the disk it has neither the old result nor the new one. */
-static void test_not_before_it_is_durable(void **state)
+TEST(test_not_before_it_is_durable)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 4);
 	puppet_release(p);
 	for (uint32_t k = 0; k < 3; k++) {
@@ -356,21 +339,4 @@ static void test_not_before_it_is_durable(void **state)
 	tell_durable(p, SL_PERSIST_COMMIT);
 	EXPECT("ask t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_ask(p, 2, 0, 0));
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_signers),
-		cmocka_unit_test(test_a_ready_behind_the_result),
-		cmocka_unit_test(test_a_ready_before_a_false_result),
-		cmocka_unit_test(test_lanes),
-		cmocka_unit_test(test_two_answers),
-		cmocka_unit_test(test_rejected_chunks),	 cmocka_unit_test(test_rejected_results),
-		cmocka_unit_test(test_linked_anew),
-		cmocka_unit_test(test_a_later_round), cmocka_unit_test(test_fruitless),	 cmocka_unit_test(test_another_server),
-		cmocka_unit_test(test_answers),		 cmocka_unit_test(test_nothing_to_show),
-		cmocka_unit_test(test_not_before_it_is_durable),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

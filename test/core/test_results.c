@@ -1,14 +1,11 @@
 /* What a server of catch-up may fail to do, or do wrong (protocol 8): at whichever message, the learner ends up with the
  * right model, from somebody else. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define AWAY 3u
@@ -116,22 +113,19 @@ static void at_every_message(enum fault fault, uint32_t least, bool another)
 	assert_in_range(at - 1, least, least + 10);
 }
 
-static void test_a_message_is_lost(void **state)
+TEST(test_a_message_is_lost)
 {
-	(void)state;
 	at_every_message(LOSE, 3 + CHUNKS, false);
 	at_every_message(LOSE_ASK, CHUNKS, true);
 }
 
-static void test_it_falls_silent(void **state)
+TEST(test_it_falls_silent)
 {
-	(void)state;
 	at_every_message(FALL_SILENT, 3 + CHUNKS, true);
 }
 
-static void test_its_link_falls(void **state)
+TEST(test_its_link_falls)
 {
-	(void)state;
 	at_every_message(CUT, 3 + CHUNKS, true);
 }
 
@@ -207,9 +201,8 @@ static void of_another_round(const struct sim *sim, struct sl_message *m)
 	m->chunk.t++;
 }
 
-static void test_wrong_results(void **state)
+TEST(test_wrong_results)
 {
-	(void)state;
 	static void (*const changes[])(const struct sim *, struct sl_message *) = {
 		flip_first, flip_last, off_the_field, next_index, far_index, shorter, of_another_view, of_another_round};
 	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
@@ -261,9 +254,8 @@ static void other_attempt(const struct sim *sim, struct sl_message *m)
 }
 
 /* Its own, and those that it passes on. */
-static void test_wrong_digests(void **state)
+TEST(test_wrong_digests)
 {
-	(void)state;
 	static void (*const changes[])(const struct sim *, struct sl_message *) = {
 		other_prime, no_prime, more_learners, no_learners, other_result, other_view, other_attempt};
 	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
@@ -280,9 +272,8 @@ static bool lie_about_the_prime(struct sim *sim, uint32_t i, uint32_t j, struct 
 }
 
 /* The result was right, so the round was committed; but who shows its digest would not be believed. */
-static void test_a_neighbour_lied(void **state)
+TEST(test_a_neighbour_lied)
 {
-	(void)state;
 	struct sim_options o = {.seed = 560, .learners = 4, .parameters.rounds = 3};
 	struct sim *sim = sim_new(&o);
 	sim->tap = lie_about_the_prime;
@@ -299,18 +290,4 @@ static void test_a_neighbour_lied(void **state)
 	assert_int_equal(note->report.n[2], 2);
 	sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
 	sim_free(sim);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_message_is_lost),
-		cmocka_unit_test(test_it_falls_silent),
-		cmocka_unit_test(test_its_link_falls),
-		cmocka_unit_test(test_wrong_results),
-		cmocka_unit_test(test_wrong_digests),
-		cmocka_unit_test(test_a_neighbour_lied),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* Whole rounds, nothing going wrong: every family of graphs, prime, sharing and encoding; chunks; weights; orders. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define P_PAPER UINT64_C(1020431)
@@ -36,9 +33,8 @@ static struct sim_options variant(uint32_t learners, const char *topology)
 	return o;
 }
 
-static void test_families(void **state)
+TEST(test_families)
 {
-	(void)state;
 	static const struct {
 		const char *topology;
 		uint32_t least;
@@ -51,18 +47,16 @@ static void test_families(void **state)
 		}
 }
 
-static void test_combinations(void **state)
+TEST(test_combinations)
 {
-	(void)state;
 	for (uint32_t v = 0; v < 24; v++) {
 		struct sim_options o = variant(5, "ring");
 		play(&o);
 	}
 }
 
-static void test_weights_by_samples(void **state)
+TEST(test_weights_by_samples)
 {
-	(void)state;
 	for (uint32_t v = 0; v < 8; v++) {
 		struct sim_options o = {.seed = 50 + v, .learners = 4, .topology = "ring"};
 		o.parameters.rounds = 2;
@@ -73,9 +67,8 @@ static void test_weights_by_samples(void **state)
 }
 
 /* Nine full chunks and five elements over: more than two windows of SL_LANES, and than one job's seeds. */
-static void test_chunks(void **state)
+TEST(test_chunks)
 {
-	(void)state;
 	struct sim_options o = {.seed = 3, .learners = 3, .topology = "line"};
 	o.parameters.n = 9 * SL_CHUNK_ELEMENTS + 4;
 	for (o.parameters.sharing = SL_SHARING_SHAMIR; o.parameters.sharing <= SL_SHARING_SEEDED; o.parameters.sharing++)
@@ -89,9 +82,8 @@ static void test_chunks(void **state)
 	play(&o);
 }
 
-static void test_random_orders(void **state)
+TEST(test_random_orders)
 {
-	(void)state;
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
 	for (uint32_t seed = 0; seed < 200; seed++) {
 		struct sim_options o = {.seed = 7000 + seed,
@@ -106,9 +98,8 @@ static void test_random_orders(void **state)
 }
 
 /* The same seed is the same run. */
-static void test_deterministic(void **state)
+TEST(test_deterministic)
 {
-	(void)state;
 	uint64_t steps[2], now[2];
 	for (int k = 0; k < 2; k++) {
 		struct sim_options o = {.seed = 11, .learners = 6, .topology = "ring"};
@@ -124,9 +115,8 @@ static void test_deterministic(void **state)
 }
 
 /* K of the configuration is a floor. */
-static void test_k_floor(void **state)
+TEST(test_k_floor)
 {
-	(void)state;
 	struct sim_options o = {.seed = 12, .learners = 4};
 	o.parameters.k = 77;
 	o.parameters.mixing = SL_ENGINE_METROPOLIS;
@@ -135,15 +125,4 @@ static void test_k_floor(void **state)
 	sim_run_until_done(sim);
 	assert_int_equal(sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[2], 77);
 	sim_free(sim);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_families),	   cmocka_unit_test(test_combinations),
-		cmocka_unit_test(test_weights_by_samples), cmocka_unit_test(test_chunks),
-		cmocka_unit_test(test_random_orders),	   cmocka_unit_test(test_deterministic),
-		cmocka_unit_test(test_k_floor),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,11 @@
 /* `sharing: seeded` (protocol 3): a seed to each neighbour in place of a vector, and the same sum. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define EXPECT(text, trace) assert_string_equal(trace, text)
@@ -29,11 +27,17 @@ static struct puppet *puppet_surveyed(uint32_t learners, uint64_t n)
 	return p;
 }
 
-/* --- one core, step by step --- */
-
-static void seeds_go_first(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+/* --- one core, step by step --- */
+
+TEST(seeds_go_first)
+{
 	struct puppet *p = puppet_surveyed(3, MANY);
 	EXPECT("encode done -> share 0 to 2 3, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	assert_int_equal(p->actions.items[0].send.message.chunk.size, SL_KEY_BYTES);
@@ -51,9 +55,8 @@ static void seeds_go_first(void **state)
 }
 
 /* Where theirs are here in time, each part of the vector is done with before the next. */
-static void seeds_expand_side_by_side(void **state)
+TEST(seeds_expand_side_by_side)
 {
-	(void)state;
 	struct puppet *p = puppet_surveyed(2, MANY);
 	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
 	EXPECT("encode done -> share 0 to 2, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
@@ -65,9 +68,8 @@ static void seeds_expand_side_by_side(void **state)
 	puppet_free(p, 0);
 }
 
-static void seeds_come_once(void **state)
+TEST(seeds_come_once)
 {
-	(void)state;
 	struct puppet *p = puppet_surveyed(3, MANY);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 1, 0));
@@ -88,9 +90,8 @@ static const char *tell_seed(struct puppet *p, size_t size, uint8_t view)
 	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
-static void seeds_have_one_size(void **state)
+TEST(seeds_have_one_size)
 {
-	(void)state;
 	struct puppet *p = puppet_surveyed(3, MANY);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	const size_t wrong[] = {1, SL_KEY_BYTES - 1, SL_KEY_BYTES + 1, SL_CHUNK_ELEMENTS * p->view->field.bytes};
@@ -102,9 +103,8 @@ static void seeds_have_one_size(void **state)
 }
 
 /* A neighbour that closed its view first. What is of the right view and no seed is told from one. */
-static void seeds_come_early(void **state)
+TEST(seeds_come_early)
 {
-	(void)state;
 	struct puppet *p = puppet_seeded(4, MANY);
 	puppet_freeze(p);
 	for (uint8_t view = 0; view < 2; view++)
@@ -120,9 +120,8 @@ static void seeds_come_early(void **state)
 	puppet_free(p, 0);
 }
 
-static void a_seed_is_owed(void **state)
+TEST(a_seed_is_owed)
 {
-	(void)state;
 	struct puppet *p = puppet_surveyed(3, 4);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	tell_piece(p, 3, SL_MSG_SHARE, 0, 0);
@@ -172,9 +171,8 @@ static void play(uint64_t p, const char *topology, uint64_t n, enum sl_sharing_k
 }
 
 /* The same models, and Z is the same whatever the shares are. */
-static void one_sum(void **state)
+TEST(one_sum)
 {
-	(void)state;
 	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 44) - 17};
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
 	uint64_t z[CAPTURED];
@@ -223,23 +221,11 @@ static uint64_t forecast(uint64_t n, enum sl_sharing_kind kind)
 }
 
 /* 32 bytes in all, whatever n is, and others for each neighbour; and what is forecast is as much less. */
-static void n_does_not_matter(void **state)
+TEST(n_does_not_matter)
 {
-	(void)state;
 	for (uint64_t n = 1; n <= MANY; n *= 10) {
 		uint64_t bytes = forecast(n, SL_SHARING_SEEDED);
 		assert_int_equal(sent.count, LEARNERS * (LEARNERS - 1));
 		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes, (LEARNERS - 1) * (4 * (n + 1) - SL_KEY_BYTES));
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seeds_go_first),      cmocka_unit_test(seeds_expand_side_by_side),
-		cmocka_unit_test(seeds_come_once),     cmocka_unit_test(seeds_have_one_size),
-		cmocka_unit_test(seeds_come_early),    cmocka_unit_test(a_seed_is_owed),
-		cmocka_unit_test(one_sum),	       cmocka_unit_test(n_does_not_matter),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

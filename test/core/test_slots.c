@@ -1,14 +1,11 @@
 /* The masked states of an attempt, as jobs keep, check and add them up (protocol 6, finish). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/bytes.h"
 #include "common/compute/job.h"
 #include "common/mixing/spectrum.h"
+#include "test/lib/test.h"
 
 #define N 3u
 #define ELEMENTS (SL_CHUNK_ELEMENTS + 3u) /* two chunks */
@@ -166,7 +163,7 @@ static struct sl_job_result mix_first(struct attempt *a, uint32_t chunk, uint64_
 	return result;
 }
 
-static void sealed_is_what_is_committed_to(void **state)
+TEST_WITH(sealed_is_what_is_committed_to, setup, teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES];
@@ -180,7 +177,7 @@ static void sealed_is_what_is_committed_to(void **state)
 	assert_true(passes(a, 0));
 }
 
-static void first_states_are_kept(void **state)
+TEST_WITH(first_states_are_kept, setup, teardown)
 {
 	struct attempt *a = *state;
 	draw_nonce(a, 1);
@@ -192,7 +189,7 @@ static void first_states_are_kept(void **state)
 }
 
 /* Whatever exact makes of them then. */
-static void first_states_of_exact(void **state)
+TEST_WITH(first_states_of_exact, setup, teardown)
 {
 	struct attempt *a = *state;
 	const uint64_t wrong[] = {P, UINT64_C(0xffffffffff)};
@@ -210,7 +207,7 @@ static void first_states_of_exact(void **state)
 }
 
 /* A neighbour's state is of the field in every iteration. */
-static void later_states_are_of_the_field(void **state)
+TEST_WITH(later_states_are_of_the_field, setup, teardown)
 {
 	struct attempt *a = *state;
 	a->view.engine = SL_ENGINE_EXACT;
@@ -227,7 +224,7 @@ static void later_states_are_of_the_field(void **state)
 	free(two.bytes);
 }
 
-static void first_states_are_of_the_field(void **state)
+TEST_WITH(first_states_are_of_the_field, setup, teardown)
 {
 	struct attempt *a = *state;
 	uint64_t one = UINT64_C(1) << a->view.fraction;
@@ -240,7 +237,7 @@ static void first_states_are_of_the_field(void **state)
 	}
 }
 
-static void fetched_is_what_was_committed_to(void **state)
+TEST_WITH(fetched_is_what_was_committed_to, setup, teardown)
 {
 	struct attempt *a = *state;
 	assert_false(passes(a, 1));
@@ -262,7 +259,7 @@ static void fetched_is_what_was_committed_to(void **state)
 }
 
 /* Who commits to what is no element has committed to nothing. */
-static void committed_is_of_the_field(void **state)
+TEST_WITH(committed_is_of_the_field, setup, teardown)
 {
 	struct attempt *a = *state;
 	for (uint32_t l = 0; l < ELEMENTS; l += ELEMENTS - 1) {
@@ -275,7 +272,7 @@ static void committed_is_of_the_field(void **state)
 	}
 }
 
-static void each_is_added_once(void **state)
+TEST_WITH(each_is_added_once, setup, teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES];
@@ -294,23 +291,10 @@ static void each_is_added_once(void **state)
 }
 
 /* Not the sum of three models within clip. */
-static void a_sum_is_judged(void **state)
+TEST_WITH(a_sum_is_judged, setup, teardown)
 {
 	struct attempt *a = *state;
 	a->state[0][7] = sl_add(&a->view.field, a->state[0][7], P / 2);
 	fetch_all(a);
 	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_ERR_INVALID);
-}
-
-int main(void)
-{
-#define OF_AN_ATTEMPT(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		OF_AN_ATTEMPT(sealed_is_what_is_committed_to),	 OF_AN_ATTEMPT(first_states_are_kept),
-		OF_AN_ATTEMPT(first_states_are_of_the_field),	 OF_AN_ATTEMPT(fetched_is_what_was_committed_to),
-		OF_AN_ATTEMPT(committed_is_of_the_field),	 OF_AN_ATTEMPT(each_is_added_once),
-		OF_AN_ATTEMPT(a_sum_is_judged),			 OF_AN_ATTEMPT(first_states_of_exact),
-		OF_AN_ATTEMPT(later_states_are_of_the_field),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,17 @@
 /* One core, step by step: what each cause leads to, literally. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 #define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 #define LIST_OF_NONE ((const sl_attempt[]){0})
 #define EXPECT(text, trace) assert_string_equal(trace, text)
 
-static void test_a_round(void **state)
+TEST(test_a_round)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	EXPECT("start -> links 2 3, train t1 draw 0", p->trace.text);
 	EXPECT("link up 2 -> hello t1 training to 2", tell_link(p, true, 2));
@@ -68,9 +64,8 @@ static struct puppet *settling(void)
 	return p;
 }
 
-static void test_digest_missing(void **state)
+TEST(test_digest_missing)
 {
-	(void)state;
 	struct puppet *p = settling();
 	EXPECT("digest from 2 ->", tell_digest(p, 2, 7));
 	assert_int_equal(sl_core_deadline(p->core), p->now + 10000);
@@ -79,9 +74,8 @@ static void test_digest_missing(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_digest_differs(void **state)
+TEST(test_digest_differs)
 {
-	(void)state;
 	struct puppet *p = settling();
 	EXPECT("digest from 2 -> DIVERGED 2, stop -7", tell_digest(p, 2, 8));
 	puppet_free(p, 0);
@@ -95,9 +89,8 @@ static void test_digest_differs(void **state)
 }
 
 /* What hashes another view is bound to differ: it says nothing of this one. */
-static void test_digest_of_another_view(void **state)
+TEST(test_digest_of_another_view)
 {
-	(void)state;
 	struct puppet *p = settling();
 	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = 2, .t = 1, .a = 2, .view = {0xee}, .digest = {8}}};
 	EXPECT("digest from 2 ->", tell_message(p, 2, &m));
@@ -107,9 +100,8 @@ static void test_digest_of_another_view(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_linger(void **state)
+TEST(test_linger)
 {
-	(void)state;
 	struct puppet *p = settling();
 	tell_digest(p, 2, 7);
 	tell_digest(p, 3, 7);
@@ -123,9 +115,8 @@ static void test_linger(void **state)
 
 /* --- refused messages --- */
 
-static void test_hello_in_anothers_name(void **state)
+TEST(test_hello_in_anothers_name)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	struct sl_message m = {.kind = SL_MSG_HELLO, .hello = {.id = 3, .t = 1, .a = 1, .standing = SL_STANDING_READY}};
@@ -134,9 +125,8 @@ static void test_hello_in_anothers_name(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_records_of_outsiders(void **state)
+TEST(test_records_of_outsiders)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	tell_link(p, true, 2);
 	EXPECT("link state of 9 a1 from 2 -> REJECTED 2: a link state of somebody outside the roster",
@@ -148,9 +138,8 @@ static void test_records_of_outsiders(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_shares_out_of_order(void **state)
+TEST(test_shares_out_of_order)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 3 * SL_CHUNK_ELEMENTS);
 	puppet_share(p);
 	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 1, 0));
@@ -161,9 +150,8 @@ static void test_shares_out_of_order(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_credit_of_shares(void **state)
+TEST(test_credit_of_shares)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 20 * SL_CHUNK_ELEMENTS);
 	puppet_freeze(p);
 	tell_done(p, SL_JOB_SURVEY, SL_OK);
@@ -175,9 +163,8 @@ static void test_credit_of_shares(void **state)
 }
 
 /* Chunk m goes out when chunk m - SL_LANES of every neighbour has come in. */
-static void test_lanes_of_shares(void **state)
+TEST(test_lanes_of_shares)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 20 * SL_CHUNK_ELEMENTS);
 	puppet_share(p);
 	for (uint32_t m = 1; m < SL_LANES; m++)
@@ -196,9 +183,8 @@ static const char *tell_of_another_view(struct puppet *p, enum sl_message_kind k
 	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
-static void test_another_view(void **state)
+TEST(test_another_view)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	EXPECT("share 0 from 2 -> drop", tell_of_another_view(p, SL_MSG_SHARE, 1));
@@ -225,9 +211,8 @@ static const char *tell_of_size(struct puppet *p, enum sl_message_kind kind, siz
 }
 
 /* A job reads as many elements as the view has. */
-static void test_wrong_sizes(void **state)
+TEST(test_wrong_sizes)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	size_t share = 5 * p->view->field.bytes;
@@ -252,9 +237,8 @@ static void test_wrong_sizes(void **state)
 }
 
 /* A neighbour that closed its view first may be early; one that closed another view is only wrong. */
-static void test_early_share(void **state)
+TEST(test_early_share)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_freeze(p);
 	EXPECT("share 0 from 2 ->", tell_of_another_view(p, SL_MSG_SHARE, 1));
@@ -265,9 +249,8 @@ static void test_early_share(void **state)
 }
 
 /* The largest K announced counts, not the own. */
-static void test_largest_k(void **state)
+TEST(test_largest_k)
 {
-	(void)state;
 	struct sl_core_status status;
 	struct puppet *p = puppet_build(3, 4);
 	p->config.parameters.mixing = SL_ENGINE_METROPOLIS;
@@ -282,9 +265,8 @@ static void test_largest_k(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_states_out_of_turn(void **state)
+TEST(test_states_out_of_turn)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_release(p);
 	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 1));
@@ -298,9 +280,8 @@ static void test_states_out_of_turn(void **state)
 }
 
 /* Metropolis is just possible for one learner, and not for another: where there is another way that is taken. */
-static void test_no_k(void **state)
+TEST(test_no_k)
 {
-	(void)state;
 	for (enum sl_engine wanted = SL_ENGINE_METROPOLIS; wanted <= SL_ENGINE_AUTO; wanted++) {
 		struct puppet *p = puppet_build(3, 4);
 		p->config.parameters.mixing = wanted;
@@ -335,9 +316,8 @@ static enum sl_engine auto_with(uint64_t p_of_field, double mu, uint64_t fixed)
 
 /* A fixed K that is too small, or a field too wide for the states, is an error where nothing else is wished for; else metropolis
  * is no way. */
-static void test_no_metropolis(void **state)
+TEST(test_no_metropolis)
 {
-	(void)state;
 	uint64_t wide = (UINT64_C(1) << 44) - 17;
 	assert_int_equal(auto_with(0, 0.9999, 0), SL_ENGINE_METROPOLIS);
 	assert_int_equal(auto_with(0, 0.9999, 1), SL_ENGINE_TREE);
@@ -361,9 +341,8 @@ static struct puppet *by_tree(uint32_t learners, const uint32_t *parent)
 }
 
 /* 2 is the parent, 3 a child with a child of its own, 4; who is kept by this learner. */
-static void test_tree_turns(void **state)
+TEST(test_tree_turns)
 {
-	(void)state;
 	struct puppet *p = by_tree(4, (const uint32_t[]){1, 1, 0, 2});
 	EXPECT("durable -> MIX, state 0 k0 to 3", tell_durable(p, SL_PERSIST_RELEASED));
 	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
@@ -383,9 +362,8 @@ static void test_tree_turns(void **state)
 }
 
 /* A leaf: its masked state is the sum. 3 gives and is nothing else. */
-static void test_tree_leaf(void **state)
+TEST(test_tree_leaf)
 {
-	(void)state;
 	struct puppet *p = by_tree(3, (const uint32_t[]){1, 1, 1});
 	EXPECT("state 0 k0 from 3 ->", tell_piece(p, 3, SL_MSG_STATE, 0, 0)); /* released first: held */
 	EXPECT("durable -> MIX, compute keep, state 0 k0 to 2 3", tell_durable(p, SL_PERSIST_RELEASED));
@@ -396,9 +374,8 @@ static void test_tree_leaf(void **state)
 }
 
 /* The root, of whom one child is a leaf. */
-static void test_tree_root(void **state)
+TEST(test_tree_root)
 {
-	(void)state;
 	struct puppet *p = by_tree(4, (const uint32_t[]){0, 0, 0, 2});
 	EXPECT("durable -> MIX, state 0 k0 to 2", tell_durable(p, SL_PERSIST_RELEASED));
 	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 1));
@@ -410,9 +387,8 @@ static void test_tree_root(void **state)
 }
 
 /* Who releases first may show its state before this learner releases: it is held, and looked at when the engine is known. */
-static void test_early_states(void **state)
+TEST(test_early_states)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
@@ -432,9 +408,8 @@ static void test_early_states(void **state)
 	puppet_free(p, 2 * SL_LANES);
 }
 
-static void test_fenced_while_ready(void **state)
+TEST(test_fenced_while_ready)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_ready(p);
 	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
@@ -445,9 +420,8 @@ static void test_fenced_while_ready(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_a_higher_attempt(void **state)
+TEST(test_a_higher_attempt)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
@@ -459,9 +433,8 @@ static void test_a_higher_attempt(void **state)
 }
 
 /* Learner 2 had said that it is in and started again: what the others agree on with it is not this view. */
-static void test_started_again(void **state)
+TEST(test_started_again)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	struct sl_message m = link_state_of(p, 2, 1, LIST(1, 3));
@@ -472,9 +445,8 @@ static void test_started_again(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_equivocation(void **state)
+TEST(test_equivocation)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	puppet_share(p);
 	assert_non_null(strstr(tell_link_state(p, 3, 2, 1, LIST(1)), "FAILED equivocation 2"));
@@ -491,9 +463,8 @@ static void test_equivocation(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_flood_stalls(void **state)
+TEST(test_flood_stalls)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	for (sl_id id = 2; id <= 3; id++) {
 		tell_link(p, true, id);
@@ -508,9 +479,8 @@ static void test_flood_stalls(void **state)
 }
 
 /* What it was told over its last link may never have arrived. */
-static void test_a_new_link_knows_nothing(void **state)
+TEST(test_a_new_link_knows_nothing)
 {
-	(void)state;
 	struct puppet *p = puppet_new(4, 4);
 	for (sl_id id = 2; id <= 4; id++) {
 		tell_link(p, true, id);
@@ -526,9 +496,8 @@ static void test_a_new_link_knows_nothing(void **state)
 }
 
 /* What waits for the view comes back when the attempt ends; and a flood of it does not overflow a step. */
-static void test_many_early_chunks(void **state)
+TEST(test_many_early_chunks)
 {
-	(void)state;
 	struct puppet *p = puppet_new(100, 8 * SL_CHUNK_ELEMENTS);
 	puppet_freeze(p);
 	for (sl_id id = 2; id <= 100; id++)
@@ -540,9 +509,8 @@ static void test_many_early_chunks(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_many_wrong_early_chunks(void **state)
+TEST(test_many_wrong_early_chunks)
 {
-	(void)state;
 	struct puppet *p = puppet_new(100, 4);
 	puppet_freeze(p);
 	for (sl_id id = 2; id <= 100; id++)
@@ -555,9 +523,8 @@ static void test_many_wrong_early_chunks(void **state)
 
 /* --- events that their kind does not allow --- */
 
-static void test_events_out_of_place(void **state)
+TEST(test_events_out_of_place)
 {
-	(void)state;
 	struct puppet *p = puppet_new(3, 4);
 	const struct sl_event bad[] = {
 		{.kind = SL_EVENT_START},
@@ -576,9 +543,8 @@ static void test_events_out_of_place(void **state)
 }
 
 /* What a disk says, late or of nothing that was asked of it. */
-static void test_nobody_asked(void **state)
+TEST(test_nobody_asked)
 {
-	(void)state;
 	static const struct sl_durable said[] = {
 		{0, 1, 1},
 		{SL_PERSIST_PREPARED, 1, 1},
@@ -597,9 +563,8 @@ static void test_nobody_asked(void **state)
 
 /* Of an attempt that was given up while the disk was busy with it: the own Ready stays here, even when the next attempt has
  * come as far. */
-static void test_prepared_too_late(void **state)
+TEST(test_prepared_too_late)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 4);
 	puppet_share(p);
 	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
@@ -621,9 +586,8 @@ static void test_prepared_too_late(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_abandon_out_of_place(void **state)
+TEST(test_abandon_out_of_place)
 {
-	(void)state;
 	struct puppet *p = puppet_new(2, 4);
 	const struct sl_event abandon = {.kind = SL_EVENT_ABANDON, .round = 1}, other = {.kind = SL_EVENT_ABANDON, .round = 2};
 	tell(p, abandon); /* in TRAIN there is nothing to give up */
@@ -643,28 +607,4 @@ static void test_abandon_out_of_place(void **state)
 	       "link state of 1 a2 to 2",
 	       tell(p, abandon));
 	puppet_free(p, 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_round),		     cmocka_unit_test(test_digest_missing),
-		cmocka_unit_test(test_digest_differs),
-		cmocka_unit_test(test_digest_of_another_view),	     cmocka_unit_test(test_linger),
-		cmocka_unit_test(test_hello_in_anothers_name), cmocka_unit_test(test_records_of_outsiders),
-		cmocka_unit_test(test_shares_out_of_order),  cmocka_unit_test(test_credit_of_shares),
-		cmocka_unit_test(test_lanes_of_shares),	     cmocka_unit_test(test_another_view),
-		cmocka_unit_test(test_wrong_sizes),
-		cmocka_unit_test(test_early_share),	     cmocka_unit_test(test_largest_k),
-		cmocka_unit_test(test_states_out_of_turn), cmocka_unit_test(test_no_k),
-		cmocka_unit_test(test_no_metropolis),	cmocka_unit_test(test_tree_turns),
-		cmocka_unit_test(test_tree_leaf), cmocka_unit_test(test_tree_root), cmocka_unit_test(test_early_states), cmocka_unit_test(test_fenced_while_ready),   cmocka_unit_test(test_a_higher_attempt),
-		cmocka_unit_test(test_started_again),
-		cmocka_unit_test(test_equivocation),	     cmocka_unit_test(test_flood_stalls),
-		cmocka_unit_test(test_a_new_link_knows_nothing),
-		cmocka_unit_test(test_many_early_chunks),    cmocka_unit_test(test_many_wrong_early_chunks),
-		cmocka_unit_test(test_events_out_of_place),  cmocka_unit_test(test_nobody_asked),
-		cmocka_unit_test(test_prepared_too_late),    cmocka_unit_test(test_abandon_out_of_place),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 #include "test/graph/brute.h"
 
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/check.h"
 #include "test/core/driver.h"
 
@@ -73,26 +74,23 @@ static void mend(struct sim *sim, const struct sim_note *note)
 	sim_run_until_done(sim);
 }
 
-static void test_star(void **state)
+TEST(test_star)
 {
-	(void)state;
 	struct sim *sim = begin(6, "star", 1);
 	mend(sim, refused(sim, 1, 1, 1 << 0, 4));
 	sim_free(sim);
 }
 
-static void test_line(void **state)
+TEST(test_line)
 {
-	(void)state;
 	struct sim *sim = begin(6, "line", 1);
 	mend(sim, refused(sim, 1, 1, 0x1e, 1));
 	sim_free(sim);
 }
 
 /* Who is weak and what is missing is said of the roster, not of those who are there: 0 is not. */
-static void test_names(void **state)
+TEST(test_names)
 {
-	(void)state;
 	static const struct sl_edge line[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
 	struct sim *sim = sim_new(&(struct sim_options){.seed = 41, .learners = 6, .edges = line, .edge_count = 5});
 	for (uint32_t i = 0; i < 6; i++)
@@ -110,9 +108,8 @@ static void test_names(void **state)
 	sim_free(sim);
 }
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
-	(void)state;
 	struct sim *sim = begin(6, "ring", 1);
 	sim_run_until_done(sim);
 	sim_free(sim);
@@ -146,9 +143,8 @@ static void too_few(uint32_t learners, uint32_t absent, uint64_t c)
 	sim_free(sim);
 }
 
-static void test_few(void **state)
+TEST(test_few)
 {
-	(void)state;
 	too_few(2, 0, 1);
 	too_few(3, 1, 1);
 	too_few(3, 0, 2);
@@ -181,9 +177,8 @@ static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_r
 	sim_free(sim);
 }
 
-static void test_warn(void **state)
+TEST(test_warn)
 {
-	(void)state;
 	warns(6, "star", 1, SL_REASON_TOLERANCE);
 	warns(6, "line", 1, SL_REASON_TOLERANCE);
 	warns(7, "ring", 2, SL_REASON_TOLERANCE);
@@ -220,9 +215,8 @@ static struct puppet *refused_puppet(void)
 	return p;
 }
 
-static void test_waits_for_its_time(void **state)
+TEST(test_waits_for_its_time)
 {
-	(void)state;
 	struct puppet *p = refused_puppet();
 	sl_ms pause = sl_core_deadline(p->core) - p->now;
 	assert_true(pause >= 250 && pause <= 500);
@@ -233,9 +227,8 @@ static void test_waits_for_its_time(void **state)
 	puppet_free(p, 0);
 }
 
-static void test_or_for_others(void **state)
+TEST(test_or_for_others)
 {
-	(void)state;
 	struct puppet *p = refused_puppet();
 	tell_link(p, true, 4);
 	tell_hello(p, 4, 1, SL_STANDING_TRAINING);
@@ -251,9 +244,8 @@ static void test_or_for_others(void **state)
 
 /* Nobody turns up for an hour: a try now and then, no more. When somebody does, nobody's pause stands in the way, and
  * nobody who paused is said to be missing. */
-static void test_patience(void **state)
+TEST(test_patience)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		uint32_t tries = 0;
 		struct sim *sim = build((struct sim_options){.seed = 41 + seed, .learners = 6, .topology = "line"}, false);
@@ -336,9 +328,8 @@ static void try_graph(const struct brute *graph, uint64_t number, uint32_t c)
 	sim_free(sim);
 }
 
-static void test_all_small_graphs(void **state)
+TEST(test_all_small_graphs)
 {
-	(void)state;
 	uint32_t tried = 0;
 	for (uint32_t n = 2; n <= 5; n++)
 		for (uint64_t number = 0; number < UINT64_C(1) << pairs_of(n); number++)
@@ -350,22 +341,4 @@ static void test_all_small_graphs(void **state)
 				tried++;
 			}
 	assert_int_equal(tried, 2 * (1 + 4 + 38 + 728));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_star),
-		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_few),
-		cmocka_unit_test(test_warn),
-		cmocka_unit_test(test_waits_for_its_time),
-		cmocka_unit_test(test_or_for_others),
-		cmocka_unit_test(test_patience),
-		cmocka_unit_test(test_all_small_graphs),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5, FREEZE). */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/core/driver.h"
+#include "test/lib/test.h"
 
 /* What learner 3, of four that all know each other, says otherwise than the rest. */
 struct said {
@@ -59,17 +56,15 @@ static void expect_another(struct said said)
 	expect_differ(usual, said);
 }
 
-static void test_another_start(void **state)
+TEST(test_another_start)
 {
-	(void)state;
 	struct said said = usual;
 	said.incarnation = 2; /* what it promised in its last life is not promised in this one */
 	expect_another(said);
 }
 
-static void test_other_edges(void **state)
+TEST(test_other_edges)
 {
-	(void)state;
 	struct said without_2 = usual, without_4 = usual;
 	without_2.without = 2;
 	without_4.without = 4;
@@ -77,39 +72,26 @@ static void test_other_edges(void **state)
 	expect_differ(without_2, without_4); /* as many */
 }
 
-static void test_another_attempt(void **state)
+TEST(test_another_attempt)
 {
-	(void)state;
 	struct said said = usual;
 	said.a = 2;
 	expect_another(said);
 }
 
-static void test_other_parameters(void **state)
+TEST(test_other_parameters)
 {
-	(void)state;
 	struct said said = usual;
 	said.k = 4;
 	expect_another(said);
 }
 
-static void test_the_same(void **state)
+TEST(test_the_same)
 {
-	(void)state;
 	uint8_t h[SL_HASH_BYTES], of_usual[SL_HASH_BYTES];
 	struct said said = usual;
 	said.late = true;
 	h_of(usual, of_usual);
 	h_of(said, h);
 	assert_memory_equal(h, of_usual, sizeof h);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_another_start),	cmocka_unit_test(test_other_edges),
-		cmocka_unit_test(test_another_attempt), cmocka_unit_test(test_other_parameters),
-		cmocka_unit_test(test_the_same),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

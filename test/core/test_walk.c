@@ -1,13 +1,10 @@
 /* Learners that walk about (random waypoint): a graph a step, whose pieces may be too small to go on, and whoever missed
  * rounds catches up when it meets somebody. Every committed round is exact: the checker sees to that. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
 #include "common/base/bytes.h"
+#include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define WALKERS 20u
@@ -53,9 +50,8 @@ static uint32_t count_all(const struct sim *sim, enum sl_report_kind kind, enum 
 }
 
 /* Most of them go on without those who strayed. */
-static void test_majority(void **state)
+TEST(test_majority)
 {
-	(void)state;
 	uint32_t caught_up = 0;
 	for (uint64_t seed = 0; seed < sim_seeds(25); seed++) {
 		struct sim *sim = begin(5000 + seed, 30, 0);
@@ -71,9 +67,8 @@ static void test_majority(void **state)
 }
 
 /* All of them, or none: in most steps they are in pieces, and wait for the next. */
-static void test_everybody(void **state)
+TEST(test_everybody)
 {
-	(void)state;
 	uint32_t waited = 0;
 	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
 		struct sim *sim = begin(5100 + seed, 5, WALKERS);
@@ -88,14 +83,4 @@ static void test_everybody(void **state)
 		sim_free(sim);
 	}
 	assert_true(waited > 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_majority),
-		cmocka_unit_test(test_everybody),
-	};
-	cmocka_set_test_filter(getenv("SIM_ONLY"));
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

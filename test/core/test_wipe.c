@@ -1,15 +1,13 @@
 /* What is secret for ever does not outlive its use (protocol 4): encodings, own shares and coefficients go with the job
  * that uses them, coins, seeds and the last rows when all shares are made, the rest with the attempt. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sodium.h>
 
 #include "common/compute/job.h"
 #include "common/mixing/spectrum.h"
+#include "test/lib/test.h"
 
 #define MODEL 6u
 #define ARENA_BYTES 4096u
@@ -98,7 +96,14 @@ static bool wiped(const struct attempt *a, const void *bytes, size_t size)
 	return memcmp(bytes, a->zeros, size) == 0;
 }
 
-static void when_the_shares_are_out(void **state)
+static int prepare(void **state)
+{
+	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST_WITH(when_the_shares_are_out, setup, teardown)
 {
 	struct attempt *a = *state;
 	size_t vector = (MODEL + 1) * sizeof *a->vault.x;
@@ -130,7 +135,7 @@ static bool coins_wiped(const struct attempt *a, const struct sl_coins *coins)
 	return wiped(a, coins->key, sizeof coins->key) && wiped(a, coins->buffer, sizeof coins->buffer);
 }
 
-static void when_all_shares_are_made(void **state)
+TEST_WITH(when_all_shares_are_made, setup_seeded, teardown)
 {
 	struct attempt *a = *state;
 	run(a, SL_JOB_ENCODE);
@@ -149,7 +154,7 @@ static void when_all_shares_are_made(void **state)
 }
 
 /* Seeds that came early, of an attempt that this learner's model is unfit for, have nowhere to go. */
-static void when_nothing_is_encoded(void **state)
+TEST_WITH(when_nothing_is_encoded, setup_seeded, teardown)
 {
 	struct attempt *a = *state;
 	struct sl_job_result result;
@@ -162,7 +167,7 @@ static void when_nothing_is_encoded(void **state)
 	assert_true(wiped(a, a->vault.scratch.base, a->vault.scratch.size));
 }
 
-static void when_the_attempt_is_over(void **state)
+TEST_WITH(when_the_attempt_is_over, setup, teardown)
 {
 	struct attempt *a = *state;
 	size_t vector = (MODEL + 1) * sizeof *a->vault.x;
@@ -177,16 +182,7 @@ static void when_the_attempt_is_over(void **state)
 	}
 }
 
-int main(void)
+TEST_WITH(when_the_attempt_is_over_seeded, setup_seeded, teardown)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(when_the_shares_are_out, setup, teardown),
-		cmocka_unit_test_setup_teardown(when_the_attempt_is_over, setup, teardown),
-		cmocka_unit_test_setup_teardown(when_the_attempt_is_over, setup_seeded, teardown),
-		cmocka_unit_test_setup_teardown(when_all_shares_are_made, setup_seeded, teardown),
-		cmocka_unit_test_setup_teardown(when_nothing_is_encoded, setup_seeded, teardown),
-	};
-	if (sodium_init() < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	when_the_attempt_is_over(state);
 }

@@ -1,7 +1,4 @@
-/* What cases are made of: children, baselines (shell scripts here), rounds of three real daemons, rounds in this process.
- * test_cases STARLING STARLINGD */
-#include <setjmp.h>
-#include <stdarg.h>
+/* What cases are made of: children, baselines (shell scripts here), rounds of three real daemons, rounds in this process. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -10,14 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/dev/bench/baseline.h"
 #include "tools/dev/bench/crowd.h"
 #include "tools/dev/bench/daemons.h"
 #include "tools/dev/bench/kernels.h"
 
-static char *starling;
+static const char starling[] = STARLING_PATH;
 
 static int open_bench(void **state)
 {
@@ -52,7 +48,7 @@ static int shell(struct sl_bench *bench, const char *script, const char *const *
 	return sl_bench_child(bench, argv, environment, output, error);
 }
 
-static void a_child_is_heard_to_its_end(void **state)
+TEST_WITH(a_child_is_heard_to_its_end, open_bench, close_bench)
 {
 	static const char *const environment[] = {"COLOUR=blue", NULL};
 	struct sl_error error = {0};
@@ -65,7 +61,7 @@ static void a_child_is_heard_to_its_end(void **state)
 	free(output);
 }
 
-static void a_childs_last_words_are_its_error(void **state)
+TEST_WITH(a_childs_last_words_are_its_error, open_bench, close_bench)
 {
 	struct sl_error error = {0};
 	char *output;
@@ -75,7 +71,7 @@ static void a_childs_last_words_are_its_error(void **state)
 	assert_string_equal(error.text, "sh ended with status 137: no word of why");
 }
 
-static void what_is_not_installed_is_not_found(void **state)
+TEST_WITH(what_is_not_installed_is_not_found, open_bench, close_bench)
 {
 	static const char *const argv[] = {"no-such-program-anywhere", NULL};
 	struct sl_error error = {0};
@@ -113,7 +109,7 @@ static void path_back(char *kept)
 	free(kept);
 }
 
-static void allreduce_is_built_once_and_read(void **state)
+TEST_WITH(allreduce_is_built_once_and_read, open_bench, close_bench)
 {
 	struct sl_bench *bench = *state;
 	struct sl_figure mpi = {.count = 0};
@@ -138,7 +134,7 @@ static void allreduce_is_built_once_and_read(void **state)
 	assert_int_equal(st.st_size, 2);
 }
 
-static void what_is_missing_is_a_note(void **state)
+TEST_WITH(what_is_missing_is_a_note, open_bench, close_bench)
 {
 	struct sl_bench *bench = *state;
 	struct sl_figure mpi = {.count = 0};
@@ -150,7 +146,7 @@ static void what_is_missing_is_a_note(void **state)
 	assert_string_equal(bench->result.notes[0], "not compared with MPI_Allreduce: there is no /nowhere/allreduce.c");
 }
 
-static void octaves_own_parts_are_taken(void **state)
+TEST_WITH(octaves_own_parts_are_taken, open_bench, close_bench)
 {
 	struct sl_bench *bench = *state;
 	struct sl_figure share = {.count = 0}, iteration = {.count = 0};
@@ -175,7 +171,7 @@ static void octaves_own_parts_are_taken(void **state)
 /* ---- rounds ---- */
 
 /* The first round is not counted, and the parts make up the whole. */
-static void rounds_of_daemons_become_figures(void **state)
+TEST_WITH(rounds_of_daemons_become_figures, open_bench, close_bench)
 {
 	struct sl_bench *bench = *state;
 	static const struct sl_bench_daemons what = {.learners = 3, .size = 2000, .topology = "complete", .set = {"sharing=additive"}};
@@ -193,7 +189,7 @@ static void rounds_of_daemons_become_figures(void **state)
 		assert_true(mix->samples[i] + share->samples[i] < round->samples[i]);
 }
 
-static void a_launch_that_fails_says_why(void **state)
+TEST_WITH(a_launch_that_fails_says_why, open_bench, close_bench)
 {
 	static const struct sl_bench_daemons what = {.learners = 3, .size = 10, .topology = "complete", .set = {"colour=blue"}};
 	struct sl_error error = {0};
@@ -202,47 +198,22 @@ static void a_launch_that_fails_says_why(void **state)
 	assert_non_null(strstr(error.text, "ended with status 2: starling launch: --set colour=blue: unknown key 'colour'"));
 }
 
-static void a_round_in_this_process_is_timed_by_its_parts(void **state)
+TEST_WITH(a_round_in_this_process_is_timed_by_its_parts, open_bench, close_bench)
 {
 	static const struct sl_crowd crowd = {.learners = 6, .parameters = 500, .topology = "complete", .set = {"sharing=additive", "mixing=metropolis"}};
 	struct sl_crowd_costs costs;
 	struct sl_error error = {0};
-	(void)state;
 	if (sl_crowd_round(&crowd, &costs, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	assert_true(costs.share_s > 0 && costs.mix_s > 0 && costs.exchanges > 0);
 }
 
-static void kernels_give_as_many_samples_as_asked(void **state)
+TEST_WITH(kernels_give_as_many_samples_as_asked, open_bench, close_bench)
 {
 	struct sl_figure f = {.count = 0};
-	(void)state;
 	assert_int_equal(sl_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 5, 2, &f), SL_OK);
 	assert_int_equal(sl_kernel_iteration(6, 3, 100, 2, 2, &f), SL_OK);
 	assert_int_equal(f.count, 4);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_true(f.samples[i] > 0);
-}
-
-int main(int argc, char **argv)
-{
-	starling = argc > 1 ? realpath(argv[1], NULL) : NULL;
-	if (starling == NULL)
-		return 1;
-#define T(test) cmocka_unit_test_setup_teardown(test, open_bench, close_bench)
-	const struct CMUnitTest tests[] = {
-		T(a_child_is_heard_to_its_end),
-		T(a_childs_last_words_are_its_error),
-		T(what_is_not_installed_is_not_found),
-		T(allreduce_is_built_once_and_read),
-		T(what_is_missing_is_a_note),
-		T(octaves_own_parts_are_taken),
-		T(rounds_of_daemons_become_figures),
-		T(a_launch_that_fails_says_why),
-		T(a_round_in_this_process_is_timed_by_its_parts),
-		T(kernels_give_as_many_samples_as_asked),
-	};
-	int failed = cmocka_run_group_tests_name("bench cases", tests, NULL, NULL);
-	free(starling);
-	return failed;
 }

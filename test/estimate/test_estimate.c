@@ -1,13 +1,10 @@
 /* What a plan says by itself: vectors as they lie on the wire, what grows with what, which engine can run. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "common/base/limits.h"
+#include "test/lib/test.h"
 #include "tools/estimate/estimate.h"
 
 #define MBIT 125000.0
@@ -30,10 +27,9 @@ static struct sl_planned plan_of(const struct sl_plan_input *in)
 	return planned;
 }
 
-static void a_vector_is_its_elements_and_a_little(void **state)
+TEST(a_vector_is_its_elements_and_a_little)
 {
 	static const uint64_t counts[] = {1000, 32768, 32769, 1000001, SL_ELEMENTS_MAX};
-	(void)state;
 	for (size_t i = 0; i < 5; i++)
 		for (uint32_t width = 4; width <= 8; width++) {
 			double bytes = sl_plan_vector_bytes(counts[i], width), bare = (double)counts[i] * width;
@@ -43,7 +39,7 @@ static void a_vector_is_its_elements_and_a_little(void **state)
 }
 
 /* The ring of protocol.md's table: exact takes floor(N/2) exchanges, tree 2 floor(N/2) steps of one vector each. */
-static void the_table_of_bytes(void **state)
+TEST(the_table_of_bytes)
 {
 	struct sl_plan_input in = input_of("ring", 10, 100000);
 	struct sl_planned p = plan_of(&in);
@@ -51,7 +47,6 @@ static void the_table_of_bytes(void **state)
 	const struct sl_plan_cost *exact = &p.costs[SL_PLAN_EXACT][SL_PLAN_ADDITIVE], *tree = &p.costs[SL_PLAN_TREE][SL_PLAN_SEEDED];
 	const struct sl_plan_cost *metropolis = &p.costs[SL_PLAN_METROPOLIS][SL_PLAN_SHAMIR];
 	double flood = p.flood_bytes / 10; /* of a learner */
-	(void)state;
 	assert_true(flood > 2 * 11 * 100 && flood < 2 * 11 * 500);
 	assert_int_equal(exact->exchanges, 5);
 	assert_true(fabs(exact->bytes_mean - (2 * v + 5 * 2 * v + flood)) < 1);
@@ -63,10 +58,9 @@ static void the_table_of_bytes(void **state)
 	assert_true(fabs(exact->bytes_all - 10 * exact->bytes_mean) < 1);
 }
 
-static void more_costs_more(void **state)
+TEST(more_costs_more)
 {
 	struct sl_plan_input in = input_of("regular:6", 50, 100000), more = in;
-	(void)state;
 	more.floats *= 2;
 	struct sl_planned a = plan_of(&in), b = plan_of(&more);
 	for (int e = 0; e < SL_PLAN_ENGINES; e++)
@@ -78,10 +72,9 @@ static void more_costs_more(void **state)
 		}
 }
 
-static void faster_links_are_no_slower(void **state)
+TEST(faster_links_are_no_slower)
 {
 	struct sl_plan_input in = input_of("regular:6", 50, 1000000), fast = in, near = in;
-	(void)state;
 	fast.speed *= 10;
 	near.delay = 0;
 	struct sl_planned a = plan_of(&in), b = plan_of(&fast), c = plan_of(&near);
@@ -95,10 +88,9 @@ static void faster_links_are_no_slower(void **state)
 }
 
 /* Where nothing but links takes time, the signed records of a learner go over its own once. */
-static void records_take_their_time(void **state)
+TEST(records_take_their_time)
 {
 	struct sl_plan_input in = input_of("complete", 100, 1);
-	(void)state;
 	in.machine = (struct sl_plan_machine){.processors = 1};
 	in.delay = 0;
 	struct sl_planned p = plan_of(&in);
@@ -106,10 +98,9 @@ static void records_take_their_time(void **state)
 	assert_true(fabs(exact->seconds - exact->bytes_most / in.speed) < 1e-9);
 }
 
-static void together_they_share_the_processors(void **state)
+TEST(together_they_share_the_processors)
 {
 	struct sl_plan_input in = input_of("complete", 20, 1000000);
-	(void)state;
 	in.speed = 0;
 	in.machine.record_s = 0;
 	struct sl_planned two = plan_of(&in);
@@ -124,11 +115,10 @@ static void together_they_share_the_processors(void **state)
 	assert_true(many.costs[0][0].seconds == as_many.costs[0][0].seconds);
 }
 
-static void metropolis_has_its_limits(void **state)
+TEST(metropolis_has_its_limits)
 {
 	struct sl_plan_input in = input_of("line", 1000, 1000);
 	struct sl_planned p = plan_of(&in);
-	(void)state;
 	assert_true(p.k > SL_ITERATIONS_MAX);
 	assert_false(p.costs[SL_PLAN_METROPOLIS][0].possible);
 	assert_true(p.costs[SL_PLAN_EXACT][0].possible && p.costs[SL_PLAN_TREE][0].possible);
@@ -141,39 +131,21 @@ static void metropolis_has_its_limits(void **state)
 	assert_false(p.costs[SL_PLAN_EXACT][0].possible);
 }
 
-static void a_million_learners(void **state)
+TEST(a_million_learners)
 {
 	struct sl_plan_input in = input_of("regular:16", 1000000, 50992);
-	(void)state;
 	in.p = (UINT64_C(1) << 40) - 87;
 	struct sl_planned p = plan_of(&in);
 	const struct sl_plan_cost *tree = &p.costs[SL_PLAN_TREE][SL_PLAN_SEEDED];
 	assert_true(tree->possible && isfinite(tree->seconds) && tree->bytes_mean - p.flood_bytes / 1e6 < 4 * sl_plan_vector_bytes(50993, 5));
 }
 
-static void a_machine_can_be_measured(void **state)
+TEST(a_machine_can_be_measured)
 {
 	struct sl_plan_machine m = sl_plan_machine_usual;
-	(void)state;
 	assert_int_equal(sl_plan_machine_measure(&m), SL_OK);
 	assert_true(m.additive_ns > 0 && m.seeded_ns > 0 && m.gather_ns > 0 && m.metropolis_ns > 0 && m.exact_ns > 0);
 	assert_true(m.element_ns > 0 && m.verify_s > 0 && m.record_s > 0 && m.shamir_ns[1] >= 0);
 	assert_true(m.shamir_ns[0] + 10 * m.shamir_ns[1] > 0);
 	assert_true(m.byte_ns == sl_plan_machine_usual.byte_ns);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_vector_is_its_elements_and_a_little),
-		cmocka_unit_test(the_table_of_bytes),
-		cmocka_unit_test(more_costs_more),
-		cmocka_unit_test(faster_links_are_no_slower),
-		cmocka_unit_test(records_take_their_time),
-		cmocka_unit_test(together_they_share_the_processors),
-		cmocka_unit_test(metropolis_has_its_limits),
-		cmocka_unit_test(a_million_learners),
-		cmocka_unit_test(a_machine_can_be_measured),
-	};
-	return cmocka_run_group_tests_name("plan", tests, NULL, NULL);
 }

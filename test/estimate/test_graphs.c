@@ -1,14 +1,11 @@
 /* The formulas of families against the graphs themselves: what is exact is equal, a bound holds, an estimate is near. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/estimate/graph.h"
 
 /* false: not connected, as may happen to a geometric one. */
@@ -71,10 +68,9 @@ static void expect_family(const char *text, uint32_t n)
 	assert_true(formula.degree_most == real.degree_most);
 }
 
-static void families_of_all_sizes(void **state)
+TEST(families_of_all_sizes)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		for (uint32_t n = i == 1 ? 3 : 2; n < 40; n++)
 			expect_family(any[i], n);
@@ -82,9 +78,8 @@ static void families_of_all_sizes(void **state)
 		expect_family("grid", n);
 }
 
-static void lattices(void **state)
+TEST(lattices)
 {
-	(void)state;
 	for (uint32_t n = 7; n < 30; n++) {
 		expect_family("nearest:4", n);
 		expect_family("nearest:6", n);
@@ -93,9 +88,8 @@ static void lattices(void **state)
 }
 
 /* The paper's own among them: 40, 20 and 10 neighbours of 100. */
-static void classes(void **state)
+TEST(classes)
 {
-	(void)state;
 	expect_family("neighbours:40", 100);
 	expect_family("neighbours:20", 100);
 	expect_family("neighbours:10", 100);
@@ -106,9 +100,8 @@ static void classes(void **state)
 	expect_family("neighbours:8", 12);
 }
 
-static void random_ones(void **state)
+TEST(random_ones)
 {
-	(void)state;
 	expect_family("regular:3", 100);
 	expect_family("regular:4", 400);
 	expect_family("regular:10", 100);
@@ -121,13 +114,12 @@ static void random_ones(void **state)
 }
 
 /* Who gives its masked state to somebody beside its parent, and the most children: 3N - 2 vectors are for all that. */
-static void what_the_tree_asks(void **state)
+TEST(what_the_tree_asks)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};
 	struct sl_topology topology;
 	struct sl_graph_figures formula, real;
 	const char *why;
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		for (uint32_t n = 3; n < 12; n++) {
 			assert_int_equal(sl_topology_parse(any[i], n, &topology, &why), SL_OK);
@@ -138,12 +130,11 @@ static void what_the_tree_asks(void **state)
 		}
 }
 
-static void what_has_no_figures(void **state)
+TEST(what_has_no_figures)
 {
 	struct sl_topology apart = {SL_TOPOLOGY_GEOMETRIC, 0.01};
 	struct sl_graph_figures figures;
 	struct sl_error error = {0};
-	(void)state;
 	assert_false(look_at(&apart, 30, &figures));
 	assert_int_equal(sl_family_figures(&apart, 30, &figures, &error), SL_ERR_INVALID);
 	assert_non_null(strstr(error.text, "at least 0.18997 is needed"));
@@ -151,13 +142,4 @@ static void what_has_no_figures(void **state)
 	assert_int_equal(sl_family_figures(&apart, 30, &figures, &error), SL_ERR_INVALID);
 	apart.parameter = 0.18997; /* sqrt(ln 30 / (30 pi)) */
 	assert_int_equal(sl_family_figures(&apart, 30, &figures, &error), SL_OK);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(families_of_all_sizes), cmocka_unit_test(lattices),	     cmocka_unit_test(classes),
-		cmocka_unit_test(random_ones),		 cmocka_unit_test(what_the_tree_asks), cmocka_unit_test(what_has_no_figures),
-	};
-	return cmocka_run_group_tests_name("plan graphs", tests, NULL, NULL);
 }

@@ -1,16 +1,12 @@
-/* Bytes as planned are the bytes that real daemons count, to 2 %: what is flooded is a small part. test_measured STARLING STARLINGD
- */
+/* Bytes as planned are the bytes that real daemons count, to 2 %: what is flooded is a small part. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/dev/bench/daemons.h"
 #include "tools/estimate/estimate.h"
 #include "tools/topology/topology.h"
@@ -19,7 +15,7 @@
 #define ROUNDS 4u
 #define FLOATS 60000u
 
-static char *starling;
+static const char starling[] = STARLING_PATH;
 
 /* The graph that the launcher plays first; all of these stay as they are. */
 static double planned_bytes(const char *topology, uint32_t learners, enum sl_plan_engine engine, enum sl_plan_sharing sharing)
@@ -80,32 +76,16 @@ static void expect_bytes(const char *topology, uint32_t learners, enum sl_plan_e
 	assert_true(fabs(planned - measured) < 0.02 * measured);
 }
 
-static void rings(void **state)
+TEST(rings)
 {
-	(void)state;
 	expect_bytes("ring", 6, SL_PLAN_METROPOLIS, SL_PLAN_SHAMIR);
 	expect_bytes("ring", 7, SL_PLAN_EXACT, SL_PLAN_ADDITIVE);
 	expect_bytes("ring", 7, SL_PLAN_EXACT, SL_PLAN_SEEDED);
 }
 
-static void stars_and_complete_graphs(void **state)
+TEST(stars_and_complete_graphs)
 {
-	(void)state;
 	expect_bytes("star", 5, SL_PLAN_METROPOLIS, SL_PLAN_ADDITIVE);
 	expect_bytes("star", 6, SL_PLAN_EXACT, SL_PLAN_SHAMIR);
 	expect_bytes("complete", 5, SL_PLAN_EXACT, SL_PLAN_SHAMIR);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rings),
-		cmocka_unit_test(stars_and_complete_graphs),
-	};
-	starling = argc > 1 ? realpath(argv[1], NULL) : NULL;
-	if (starling == NULL)
-		return 1;
-	int failed = cmocka_run_group_tests_name("plan measured", tests, NULL, NULL);
-	free(starling);
-	return failed;
 }

@@ -1,4 +1,5 @@
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include <math.h>
 
@@ -15,9 +16,8 @@ static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding
 	return sl_centred(field, x[0]);
 }
 
-static void weighted_rounds_to_even(void **state)
+TEST(weighted_rounds_to_even)
 {
-	(void)state;
 	struct sl_field field = field_of((UINT64_C(1) << 44) - 17);
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 0, .clip = 16, .weight = 1};
 	assert_int_equal(encode1(&field, e, 0.5f), 0);
@@ -33,9 +33,8 @@ static void weighted_rounds_to_even(void **state)
 	assert_int_equal(encode1(&field, e, 3), 0);
 }
 
-static void literal_truncates_exactly(void **state)
+TEST(literal_truncates_exactly)
 {
-	(void)state;
 	struct sl_field field = field_of(1020431);
 	struct sl_encoding e = {
 		.kind = SL_ENCODING_LITERAL, .sigma = 2, .clip = 1e6, .weight = 1, .weight_total = 100};
@@ -51,9 +50,8 @@ static void literal_truncates_exactly(void **state)
 }
 
 /* theta = mantissa * 2^exponent with everything small enough for 128 bits: against plain integers. */
-static void literal_against_integers(void **state)
+TEST(literal_against_integers)
 {
-	(void)state;
 	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
 	uint64_t seed = 5;
 	for (int n = 0; n < 200000; n++) {
@@ -74,9 +72,8 @@ static void literal_against_integers(void **state)
 	assert_int_equal(encode1(&field, huge, 0x1p-149f), 0);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	struct sl_field field = field_of(SL_P_MERSENNE31);
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
 	struct sl_encode_note note;
@@ -108,9 +105,8 @@ static void refusals(void **state)
 }
 
 /* Nothing wraps, whatever the clip, the weight and the scale. */
-static void never_wraps(void **state)
+TEST(never_wraps)
 {
-	(void)state;
 	struct sl_field field = field_of(10007);
 	struct sl_encode_note note;
 	uint64_t x[2];
@@ -130,9 +126,8 @@ static void never_wraps(void **state)
 }
 
 /* Five learners, unequal weights: the decoded mean is the weighted mean to half a unit of the scale. */
-static void mean_comes_back(void **state)
+TEST(mean_comes_back)
 {
-	(void)state;
 	struct sl_field field = field_of(SL_P_MERSENNE31);
 	struct sl_encode_note note;
 	float theta[5][3], mean[3];
@@ -163,9 +158,8 @@ static void mean_comes_back(void **state)
 
 /* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs included; one
  * value beyond the clip takes its whole block along the other way. */
-static void blocks_against_elements(void **state)
+TEST(blocks_against_elements)
 {
-	(void)state;
 	enum { N = 1500 };
 	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
 	static float theta[N];
@@ -189,9 +183,8 @@ static void blocks_against_elements(void **state)
 	}
 }
 
-static void p_bounds(void **state)
+TEST(p_bounds)
 {
-	(void)state;
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
 	uint64_t least;
 	int sigma;
@@ -226,9 +219,8 @@ static void p_bounds(void **state)
 	assert_true(least == UINT64_MAX);
 }
 
-static void p_automatic(void **state)
+TEST(p_automatic)
 {
-	(void)state;
 	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16};
 	assert_int_equal(sl_p_auto(&e, 10, 1, 61), SL_P_MERSENNE31);
 	assert_int_equal(sl_p_auto(&e, 10, 1000, 61), (UINT64_C(1) << 36) - 5);
@@ -237,20 +229,4 @@ static void p_automatic(void **state)
 	assert_int_equal(sl_p_auto(&e, 1000, 1000000, 61), (UINT64_C(1) << 61) - 1);
 	assert_int_equal(sl_p_auto(&e, 1000, 1000000, 44), 0);
 	assert_int_equal(sl_p_auto(&e, 10, 1, 30), 0);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(weighted_rounds_to_even),
-		cmocka_unit_test(literal_truncates_exactly),
-		cmocka_unit_test(literal_against_integers),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(never_wraps),
-		cmocka_unit_test(mean_comes_back),
-		cmocka_unit_test(blocks_against_elements),
-		cmocka_unit_test(p_bounds),
-		cmocka_unit_test(p_automatic),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include "common/field/field.h"
 
@@ -25,9 +26,8 @@ static bool prime_by_division(uint64_t n)
 	return true;
 }
 
-static void primality(void **state)
+TEST(primality)
 {
-	(void)state;
 	for (uint64_t n = 0; n < 20000; n++)
 		assert_int_equal(sl_is_prime(n), prime_by_division(n));
 	for (size_t i = 0; i < PRIMES; i++)
@@ -42,9 +42,8 @@ static void primality(void **state)
 	assert_false(sl_is_prime(UINT64_MAX));
 }
 
-static void opening(void **state)
+TEST(opening)
 {
-	(void)state;
 	struct sl_field f;
 	assert_int_equal(sl_field_init(&f, 0), SL_ERR_RANGE);
 	assert_int_equal(sl_field_init(&f, 2), SL_ERR_RANGE);
@@ -68,9 +67,8 @@ static void compare(const struct sl_field *f, uint64_t a, uint64_t b)
 	assert_int_equal(sl_mul(f, a, b), (uint64_t)((unsigned __int128)a * b % p));
 }
 
-static void arithmetic(void **state)
+TEST(arithmetic)
 {
-	(void)state;
 	uint64_t seed = 1;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field f;
@@ -84,9 +82,8 @@ static void arithmetic(void **state)
 	}
 }
 
-static void inverses(void **state)
+TEST(inverses)
 {
-	(void)state;
 	uint64_t seed = 2;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field f;
@@ -98,9 +95,8 @@ static void inverses(void **state)
 	}
 }
 
-static void signs(void **state)
+TEST(signs)
 {
-	(void)state;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field f;
 		assert_int_equal(sl_field_init(&f, primes[i]), SL_OK);
@@ -113,13 +109,4 @@ static void signs(void **state)
 		assert_int_equal(sl_centred(&f, (uint64_t)half + 1), -half);
 		assert_int_equal(sl_centred(&f, f.p - 1), -1);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(primality), cmocka_unit_test(opening), cmocka_unit_test(arithmetic),
-		cmocka_unit_test(inverses),  cmocka_unit_test(signs),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,6 +2,7 @@
  * beyond the vectors (the sanitizers see the reads).
  */
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include <sodium.h>
 
@@ -59,11 +60,42 @@ static void fail_at(const char *kernel, uint64_t p, size_t n)
 	fail_msg("%s of %s differs at p = %llu, n = %zu", kernel, tried->name, (unsigned long long)p, n);
 }
 
-/* --- coins --- */
+/* Choose the kernels of `name`, or skip the case on a machine without them. */
+static void try_kernels(const char *name)
+{
+	if (sl_kernels_choose(name) != SL_OK) {
+		print_message("this machine has no %s\n", name);
+		skip();
+	}
+	tried = sl_kernels();
+}
 
-static void stream(void **state)
+/* Define a case that runs with each set of kernels. */
+#define TEST_EACH_SET(name)                                                                                            \
+	static void name(void);                                                                                        \
+	TEST(name##_avx2)                                                                                              \
+	{                                                                                                              \
+		try_kernels("avx2");                                                                                   \
+		name();                                                                                                \
+	}                                                                                                              \
+	TEST(name##_avx512)                                                                                            \
+	{                                                                                                              \
+		try_kernels("avx512");                                                                                 \
+		name();                                                                                                \
+	}                                                                                                              \
+	static void name(void)
+
+static int prepare_the_file(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare_the_file, NULL)
+
+/* --- coins --- */
+
+TEST_EACH_SET(stream)
+{
 	static uint8_t want[64 * 71], got[64 * 71 + 8];
 	uint8_t key[SL_KEY_BYTES];
 	uint64_t seed = 1;
@@ -93,9 +125,8 @@ static void any_candidates(uint8_t *packed, size_t count, const struct sl_field 
 	}
 }
 
-static void sift(void **state)
+TEST_EACH_SET(sift)
 {
-	(void)state;
 	uint64_t want[MOST], got[MOST + GUARD], seed = 2;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
@@ -132,9 +163,8 @@ static void compare_pairwise(const char *name, pairwise want_of, pairwise got_of
 		}
 }
 
-static void add_and_subtract(void **state)
+TEST_EACH_SET(add_and_subtract)
 {
-	(void)state;
 	compare_pairwise("add", plain->add, tried->add);
 	compare_pairwise("subtract", plain->subtract, tried->subtract);
 }
@@ -147,9 +177,8 @@ static void any_sums(uint64_t *v, size_t count, const struct sl_field *field, ui
 		v[l] = any64(seed) % 3 == 0 ? most : any64(seed) % most;
 }
 
-static void multiply(void **state)
+TEST_EACH_SET(multiply)
 {
-	(void)state;
 	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], w, seed = 4;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n))
@@ -166,9 +195,8 @@ static void multiply(void **state)
 			}
 }
 
-static void multiply_in_place(void **state)
+TEST_EACH_SET(multiply_in_place)
 {
-	(void)state;
 	uint64_t want[MOST], got[MOST], seed = 5;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
@@ -239,9 +267,8 @@ static void compare_dot(struct products *d, uint32_t points, size_t n)
 	}
 }
 
-static void dot(void **state)
+TEST_EACH_SET(dot)
 {
-	(void)state;
 	uint64_t seed = 6;
 	for (size_t i = 0; i < PRIMES; i++) {
 		for (uint32_t terms = 2; terms <= ROWS; terms++) {
@@ -257,9 +284,8 @@ static void dot(void **state)
 }
 
 /* As many of the greatest products as there can be. */
-static void dot_of_the_greatest(void **state)
+TEST_EACH_SET(dot_of_the_greatest)
 {
-	(void)state;
 	uint64_t seed = 7;
 	for (size_t i = 0; i < PRIMES; i++) {
 		struct products d = products_of(primes[i], SL_LEARNERS_MAX, 9, &seed);
@@ -299,9 +325,8 @@ static void rows_close(struct rows *rows, uint32_t count)
 		free(rows->memory[r]);
 }
 
-static void gather(void **state)
+TEST_EACH_SET(gather)
 {
-	(void)state;
 	uint64_t want[MOST], got[MOST + GUARD], seed = 8;
 	struct rows rows;
 	for (size_t i = 0; i < PRIMES; i++)
@@ -323,9 +348,8 @@ static void gather(void **state)
 }
 
 /* With elements and without, one that is too large included. */
-static void take_and_greatest(void **state)
+TEST_EACH_SET(take_and_greatest)
 {
-	(void)state;
 	uint64_t want[MOST + GUARD], got[MOST + GUARD], v[MOST], seed = 9;
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
@@ -400,9 +424,8 @@ static void compare_mix(uint32_t degree, size_t n, uint32_t divisor_most, uint64
 		free(memory[r]);
 }
 
-static void mix(void **state)
+TEST_EACH_SET(mix)
 {
-	(void)state;
 	uint64_t seed = 10;
 	static const uint32_t most[] = {5, 101, 1023, 2000, (1u << 20) - 1};
 	for (size_t i = 0; i < sizeof most / sizeof *most; i++) {
@@ -414,9 +437,8 @@ static void mix(void **state)
 }
 
 /* Every divisor, around its multiples, at both ends. */
-static void mix_divisors(void **state)
+TEST_EACH_SET(mix_divisors)
 {
-	(void)state;
 	enum { STATES = 24 };
 	for (uint32_t d = 2; d <= 2100; d++) {
 		struct sl_divisor divisor;
@@ -442,9 +464,8 @@ static void mix_divisors(void **state)
 
 /* --- choosing --- */
 
-static void choosing(void **state)
+TEST(choosing)
 {
-	(void)state;
 	assert_int_equal(sl_kernels_choose("avx1024"), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_kernels_choose(""), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_kernels_choose("portable"), SL_OK);
@@ -454,30 +475,4 @@ static void choosing(void **state)
 	const char *best = sl_kernels_name();
 	assert_int_equal(sl_kernels_choose(best), SL_OK);
 	assert_string_equal(sl_kernels_name(), best);
-}
-
-static int run_set(const char *name)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stream),	 cmocka_unit_test(sift),
-		cmocka_unit_test(add_and_subtract), cmocka_unit_test(multiply),
-		cmocka_unit_test(multiply_in_place), cmocka_unit_test(dot),
-		cmocka_unit_test(dot_of_the_greatest), cmocka_unit_test(gather),
-		cmocka_unit_test(take_and_greatest), cmocka_unit_test(mix),
-		cmocka_unit_test(mix_divisors),
-	};
-	if (sl_kernels_choose(name) != SL_OK) {
-		print_message("this machine has no %s\n", name);
-		return 0;
-	}
-	tried = sl_kernels();
-	return _cmocka_run_group_tests(name, tests, sizeof tests / sizeof *tests, NULL, NULL);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {cmocka_unit_test(choosing)};
-	if (sodium_init() < 0)
-		return 1;
-	return cmocka_run_group_tests(tests, NULL, NULL) + run_set("avx2") + run_set("avx512");
 }

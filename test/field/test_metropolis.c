@@ -1,4 +1,5 @@
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include "common/field/metropolis.h"
 #include "common/mixing/spectrum.h"
@@ -23,9 +24,8 @@ static void around(const struct sl_divisor *divisor, int64_t x)
 
 /* Every divisor at the ends of the range and around the largest multiples, where a wrong magic shows first.
  */
-static void division_edges(void **state)
+TEST(division_edges)
 {
-	(void)state;
 	for (uint32_t d = 2; d < 1u << 20; d += d < 5000 ? 1 : 37) {
 		struct sl_divisor divisor;
 		sl_divisor_init(&divisor, d);
@@ -43,9 +43,8 @@ static void division_edges(void **state)
 	around(&divisor, (EDGE - 1) / divisor.d * divisor.d);
 }
 
-static void division_random(void **state)
+TEST(division_random)
 {
-	(void)state;
 	uint64_t seed = 3;
 	struct sl_divisor divisor;
 	for (int n = 0; n < 3000000; n++) {
@@ -122,9 +121,8 @@ static void plain_mix(const struct swarm *s, int64_t *X)
 			}
 }
 
-static void steps_follow_the_rule(void **state)
+TEST(steps_follow_the_rule)
 {
-	(void)state;
 	static const char *const shapes[] = {"line", "star", "regular:6", "complete", "grid"};
 	for (size_t g = 0; g < 5; g++) {
 		struct swarm s = swarm_open(shapes[g], 20, 1100, 18, (UINT64_C(1) << 44) - 17);
@@ -137,9 +135,8 @@ static void steps_follow_the_rule(void **state)
 	}
 }
 
-static void total_is_conserved(void **state)
+TEST(total_is_conserved)
 {
-	(void)state;
 	static const char *const shapes[] = {"line", "star", "regular:5", "ring"};
 	for (size_t g = 0; g < 4; g++) {
 		struct swarm s = swarm_open(shapes[g], 12, 33, 31, SL_P_MERSENNE31);
@@ -155,9 +152,8 @@ static void total_is_conserved(void **state)
 	}
 }
 
-static void order_does_not_matter(void **state)
+TEST(order_does_not_matter)
 {
-	(void)state;
 	struct swarm a = swarm_open("regular:6", 16, 700, 18, (UINT64_C(1) << 44) - 17);
 	struct swarm b = swarm_open("regular:6", 16, 700, 18, (UINT64_C(1) << 44) - 17);
 	for (uint32_t k = 0; k < 12; k++) {
@@ -170,9 +166,8 @@ static void order_does_not_matter(void **state)
 }
 
 /* K from the spectrum brings everybody to the plain sum, with a margin below 3/8; far fewer do not. */
-static void enough_iterations(void **state)
+TEST(enough_iterations)
 {
-	(void)state;
 	static const char *const shapes[] = {"complete", "ring", "star", "regular:4", "line"};
 	struct sl_field field = field_of(1020431);
 	for (size_t g = 0; g < 5; g++) {
@@ -200,9 +195,8 @@ static void enough_iterations(void **state)
 }
 
 /* Halves go up; negative states and margins come out right; in place. */
-static void closing(void **state)
+TEST(closing)
 {
-	(void)state;
 	struct sl_field field = field_of(101);
 	int64_t one = INT64_C(1) << 40;
 	union {
@@ -220,18 +214,4 @@ static void closing(void **state)
 	int64_t worst = INT64_MIN; /* a peer's nonsense stays an element */
 	sl_mix_close(&field, 2000, 1, &worst, 1, u.z);
 	assert_true(u.z[0] < field.p);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(division_edges),
-		cmocka_unit_test(division_random),
-		cmocka_unit_test(steps_follow_the_rule),
-		cmocka_unit_test(total_is_conserved),
-		cmocka_unit_test(order_does_not_matter),
-		cmocka_unit_test(enough_iterations),
-		cmocka_unit_test(closing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Rejection sampling, with every possible word put in exactly once: then every element must come out equally
  * often. */
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include <endian.h>
 #include <sodium.h>
@@ -22,9 +23,8 @@ static void count_up(void *context, uint8_t *bytes, size_t n)
 
 /* 2^bits words that differ in their low bits give each element once; a modulus would give the small ones
  * twice. */
-static void every_word_once(void **state)
+TEST(every_word_once)
 {
-	(void)state;
 	static const uint64_t primes[] = {3, 5, 7, 101, 257, 1009, 65537};
 	static uint32_t seen[65537];
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
@@ -45,9 +45,8 @@ static void every_word_once(void **state)
 }
 
 /* Wide fields, by their top bits: eight times over 2^17 evenly spread words, into 16 bins of [0, p). */
-static void wide_words_even(void **state)
+TEST(wide_words_even)
 {
-	(void)state;
 	/* three quarters of a power of two: a modulus would hit the low third twice as often */
 	static const uint64_t primes[] = {(UINT64_C(3) << 30) + 1, (UINT64_C(3) << 39) + 17,
 					  (UINT64_C(3) << 59) + 17};
@@ -79,9 +78,8 @@ static void key_of(uint8_t key[static SL_KEY_BYTES])
 }
 
 /* The layout of coins.h, byte for byte, over many fillings of the buffer. */
-static void chacha_stream(void **state)
+TEST(chacha_stream)
 {
-	(void)state;
 	static uint8_t stream[40000];
 	uint8_t key[SL_KEY_BYTES], nonce[8] = {0};
 	key_of(key);
@@ -118,9 +116,8 @@ static const struct {
 	{(UINT64_C(1) << 61) - 1, {UINT64_C(727830352695655737), UINT64_C(669590179446766989), UINT64_C(894772376898123146), UINT64_C(2050603660160596204), UINT64_C(35426770057100058), UINT64_C(1452966496846821294)}},
 };
 
-static void pinned_stream(void **state)
+TEST(pinned_stream)
 {
-	(void)state;
 	static uint64_t x[3001];
 	static const size_t at[] = {0, 1, 2, 11, 1000, 3000};
 	uint8_t key[SL_KEY_BYTES];
@@ -136,9 +133,8 @@ static void pinned_stream(void **state)
 }
 
 /* A draw of a + b equals a draw of a, then of b. */
-static void split_draws(void **state)
+TEST(split_draws)
 {
-	(void)state;
 	static uint64_t whole[5000], parts[5000];
 	uint8_t key[SL_KEY_BYTES] = {3};
 	for (size_t i = 0; i < PRIMES; i++) {
@@ -156,9 +152,8 @@ static void split_draws(void **state)
 }
 
 /* What is added and subtracted are the elements that a draw gives, from wherever the stream stands. */
-static void added_draws(void **state)
+TEST(added_draws)
 {
-	(void)state;
 	static uint64_t drawn[3000], s[3000], was[3000];
 	uint8_t key[SL_KEY_BYTES] = {4};
 	uint64_t seed = 8;
@@ -179,9 +174,8 @@ static void added_draws(void **state)
 	}
 }
 
-static void closing_wipes(void **state)
+TEST(closing_wipes)
 {
-	(void)state;
 	uint8_t key[SL_KEY_BYTES], zeros[sizeof(struct sl_coins)] = {0};
 	memset(key, 0xa5, sizeof key);
 	struct sl_field field = field_of(5);
@@ -193,15 +187,4 @@ static void closing_wipes(void **state)
 	sl_coins_close(&coins);
 	assert_memory_equal(coins.key, zeros, sizeof coins.key);
 	assert_memory_equal(coins.buffer, zeros, sizeof coins.buffer);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_word_once), cmocka_unit_test(wide_words_even),
-		cmocka_unit_test(chacha_stream),   cmocka_unit_test(pinned_stream),
-		cmocka_unit_test(split_draws),	   cmocka_unit_test(added_draws),
-		cmocka_unit_test(closing_wipes),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* Shamir and additive sharing have one distribution: shown by trying every coin there is, for small fields.
  */
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include "common/field/share.h"
 
@@ -83,9 +84,8 @@ static void exhaustive(uint64_t p, uint32_t degree, const sl_id *ids)
 	}
 }
 
-static void same_distribution(void **state)
+TEST(same_distribution)
 {
-	(void)state;
 	static const sl_id ids[][4] = {{1, 2, 3, 4}, {4, 2, 1, 3}, {3, 1, 4, 2}};
 	for (size_t i = 0; i < 3; i++) {
 		for (uint32_t degree = 1; degree <= 3; degree++)
@@ -98,9 +98,8 @@ static void same_distribution(void **state)
 
 /* The stream of a generator: all coins (zero included) come from sl_coins, uniformly. One draw of many
  * coordinates with a full-period source must hit c_tau = 0 as often as any other value. */
-static void zero_is_drawn(void **state)
+TEST(zero_is_drawn)
 {
-	(void)state;
 	enum { COUNT = 5 * 2000 };
 	static uint64_t x[COUNT], own[COUNT], share[COUNT], scratch[600];
 	uint64_t *shares[] = {share, own};
@@ -164,9 +163,8 @@ static void compare_with_evaluate(uint64_t p, uint32_t degree, size_t count)
 	arena_free(&arena);
 }
 
-static void blocks_agree(void **state)
+TEST(blocks_agree)
 {
-	(void)state;
 	static const uint64_t primes[] = {101, 1020431, SL_P_MERSENNE31, (UINT64_C(1) << 44) - 17,
 					  (UINT64_C(1) << 61) - 1};
 	for (size_t i = 0; i < 5; i++)
@@ -222,9 +220,8 @@ static void five_share(struct five *f, enum sl_sharing_kind kind, size_t step, u
 }
 
 /* Chunk by chunk equals all at once; the shares sum to the secret; seeded shares are the additive ones. */
-static void chunks_continue(void **state)
+TEST(chunks_continue)
 {
-	(void)state;
 	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 61) - 1};
 	static uint64_t whole[6][1500], parts[6][1500], additive[6][1500];
 	static struct five f;
@@ -248,9 +245,8 @@ static void chunks_continue(void **state)
 	}
 }
 
-static void bad_points(void **state)
+TEST(bad_points)
 {
-	(void)state;
 	struct sl_arena arena = arena_of(4096), tiny = {.base = arena.base, .size = 16};
 	struct sl_field field = field_of(101);
 	struct sl_sharing s;
@@ -262,14 +258,4 @@ static void bad_points(void **state)
 	assert_int_equal(sl_sharing_init(&s, &field, 1, (const sl_id[]){100}, 1, &tiny), SL_ERR_NOMEM);
 	assert_int_equal(arena.used, 0);
 	arena_free(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_distribution), cmocka_unit_test(zero_is_drawn),
-		cmocka_unit_test(blocks_agree),	     cmocka_unit_test(chunks_continue),
-		cmocka_unit_test(bad_points),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The exact engine's vectors, against 128-bit arithmetic one element at a time. */
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include "common/base/bytes.h"
 #include "common/field/vector.h"
@@ -70,9 +71,8 @@ static void compare_step(struct blend *b)
 	assert_memory_equal(b->sum, sum, b->count * sizeof *sum);
 }
 
-static void steps_follow_the_rule(void **state)
+TEST(steps_follow_the_rule)
 {
-	(void)state;
 	static const size_t counts[] = {0, 1, 7, 64, COUNT};
 	static struct blend b;
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
@@ -84,9 +84,8 @@ static void steps_follow_the_rule(void **state)
 			}
 }
 
-static void scaling(void **state)
+TEST(scaling)
 {
-	(void)state;
 	static uint64_t v[COUNT], was[COUNT];
 	uint64_t seed = 5;
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
@@ -102,9 +101,8 @@ static void scaling(void **state)
 	}
 }
 
-static void taking(void **state)
+TEST(taking)
 {
-	(void)state;
 	static uint64_t s[COUNT], was[COUNT], v[COUNT];
 	static uint8_t packed[8 * COUNT + 1];
 	uint64_t seed = 6;
@@ -123,9 +121,8 @@ static void taking(void **state)
 }
 
 /* One element too large, anywhere, is found; p itself is the least that is. */
-static void refusing(void **state)
+TEST(refusing)
 {
-	(void)state;
 	static uint64_t s[COUNT], v[COUNT];
 	static uint8_t packed[8 * COUNT];
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
@@ -144,15 +141,4 @@ static void refusing(void **state)
 				assert_int_equal(sl_take_packed(&field, s, packed, at, true), SL_OK);
 			}
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_follow_the_rule),
-		cmocka_unit_test(scaling),
-		cmocka_unit_test(taking),
-		cmocka_unit_test(refusing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

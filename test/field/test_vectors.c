@@ -1,6 +1,6 @@
 /* Runs every step of the round on every case of a vectors file and compares all intermediate values.
  *
- * test_vectors [FILE]; else $STARLING_VECTORS; else the file beside the source tree (77, skipped, if absent).
+ * The file is test/data/vectors.json.
  */
 #include <float.h>
 #include <math.h>
@@ -15,6 +15,7 @@
 #include "common/field/share.h"
 #include "common/mixing/spectrum.h"
 #include "test/field/vectors_case.h"
+#include "test/lib/test.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
 
@@ -296,34 +297,24 @@ static size_t run_case(json_t *json, struct sl_arena *arena)
 	return v.wrong;
 }
 
-int main(int argc, char **argv)
+TEST(every_case_of_the_file)
 {
-	const char *path = argc > 1 ? argv[1] : getenv("STARLING_VECTORS");
-	if (path == NULL) {
-		path = SL_SOURCE_ROOT "/../shared/vectors/vectors.json";
-		if (access(path, R_OK) != 0) {
-			printf("skipped: no vectors at %s\n", path);
-			return 77;
-		}
-	}
 	json_error_t error;
-	json_t *file = json_load_file(path, 0, &error);
-	if (file == NULL) {
-		fprintf(stderr, "%s:%d: %s\n", path, error.line, error.text);
-		return 2;
-	}
+	json_t *file = json_load_file(SL_SOURCE_ROOT "/test/data/vectors.json", 0, &error);
+	if (file == NULL)
+		fail_msg("%s:%d: %s", error.source, error.line, error.text);
 	json_t *cases = vector_member(file, "cases");
 	struct sl_arena arena;
 	void *memory = malloc(ARENA_BYTES);
 	size_t count = json_array_size(cases), wrong = 0;
-	if (memory == NULL ||
-	    strcmp(json_string_value(vector_member(file, "schema")), "ppdfl-vectors-1") != 0)
-		return 2;
+	assert_non_null(memory);
+	assert_string_equal(json_string_value(vector_member(file, "schema")), "ppdfl-vectors-1");
 	sl_arena_init(&arena, memory, ARENA_BYTES);
 	for (size_t c = 0; c < count; c++)
 		wrong += run_case(vector_at(cases, c), &arena) != 0;
 	printf("%zu of %zu cases right\n", count - wrong, count);
 	free(memory);
 	json_decref(file);
-	return wrong == 0 && count > 0 ? 0 : 1;
+	assert_true(count > 0);
+	assert_int_equal(wrong, 0);
 }

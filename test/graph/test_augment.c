@@ -1,4 +1,5 @@
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include "common/graph/connectivity.h"
 #include "common/graph/augment.h"
@@ -65,9 +66,10 @@ static void lacks(uint32_t n, uint32_t target, uint8_t *least)
 	}
 }
 
-static void every_graph_up_to_six(void **state)
+TEST_SETUP(open_arena, close_arena)
+
+TEST(every_graph_up_to_six)
 {
-	(void)state;
 	static uint8_t least[1 << 15];
 	for (uint32_t n = 2; n <= 6; n++) {
 		for (uint32_t target = 1; target < n; target++) {
@@ -148,9 +150,8 @@ static struct brute forest_of_blocks(uint32_t n, uint64_t *seed)
 	return b;
 }
 
-static void least_on_random_graphs(void **state)
+TEST(least_on_random_graphs)
 {
-	(void)state;
 	uint64_t seed = 11;
 	for (int round = 0; round < 6000; round++) {
 		uint32_t n = 3 + (uint32_t)(any64(&seed) % 18);
@@ -172,9 +173,8 @@ static void expect_enough(const struct brute *b, uint32_t target)
 	expect_lean(b, target);
 }
 
-static void more_colluders(void **state)
+TEST(more_colluders)
 {
-	(void)state;
 	uint64_t seed = 12;
 	for (int round = 0; round < 400; round++) {
 		uint32_t n = 7 + (uint32_t)(any64(&seed) % 6), target = 3 + (uint32_t)(any64(&seed) % 4);
@@ -215,9 +215,8 @@ static void expect_reinforced(const struct sl_graph *graph, uint32_t target, siz
 		fail_msg("%zu edges for %u on %u vertices, expected %zu", count, target, graph->n, want);
 }
 
-static void shapes(void **state)
+TEST(shapes)
 {
-	(void)state;
 	const struct {
 		const char *topology;
 		uint32_t n;
@@ -238,9 +237,8 @@ static void shapes(void **state)
 	}
 }
 
-static void isolated_pairs(void **state)
+TEST(isolated_pairs)
 {
-	(void)state;
 	struct sl_edge edges[150];
 	for (uint32_t i = 0; i < 150; i++)
 		edges[i] = (struct sl_edge){2 * i, 2 * i + 1};
@@ -252,9 +250,8 @@ static void isolated_pairs(void **state)
 	}
 }
 
-static void the_same_every_time(void **state)
+TEST(the_same_every_time)
 {
-	(void)state;
 	struct sl_graph graph = graph_of("geometric:0.1", 200);
 	static struct sl_edge first[EDGES_MOST];
 	for (uint32_t target = 1; target <= 4; target++) {
@@ -268,9 +265,8 @@ static void the_same_every_time(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	struct sl_graph graph = graph_of("line", 6);
 	assert_int_equal(sl_reinforce(&graph, 6, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
 	assert_int_equal(sl_reinforce(&graph, UINT32_MAX, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
@@ -308,9 +304,8 @@ static void expect_scratch(const struct sl_graph *graph, uint32_t target)
 	assert_true(refused > 10);
 }
 
-static void needs_its_scratch(void **state)
+TEST(needs_its_scratch)
 {
-	(void)state;
 	for (uint32_t target = 1; target <= 4; target++) {
 		struct sl_graph graph = graph_of("star", 40);
 		expect_scratch(&graph, target);
@@ -319,19 +314,4 @@ static void needs_its_scratch(void **state)
 		graph = graph_of("complete", 60);
 		expect_scratch(&graph, target);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_graph_up_to_six),
-		cmocka_unit_test(least_on_random_graphs),
-		cmocka_unit_test(more_colluders),
-		cmocka_unit_test(shapes),
-		cmocka_unit_test(isolated_pairs),
-		cmocka_unit_test(the_same_every_time),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(needs_its_scratch),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,4 +1,5 @@
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include "common/graph/connectivity.h"
 #include "common/graph/disjoint_paths.h"
@@ -49,9 +50,10 @@ static void check(const struct brute *b, uint32_t limits)
 	assert_int_equal(sl_arena_mark(&arena), used);
 }
 
-static void every_graph_up_to_six(void **state)
+TEST_SETUP(open_arena, close_arena)
+
+TEST(every_graph_up_to_six)
 {
-	(void)state;
 	for (uint32_t n = 0; n <= 6; n++) {
 		for (uint64_t g = 0; g < graphs_on(n); g++) {
 			struct brute b = brute_numbered(n, g);
@@ -60,9 +62,8 @@ static void every_graph_up_to_six(void **state)
 	}
 }
 
-static void random_graphs(void **state)
+TEST(random_graphs)
 {
-	(void)state;
 	uint64_t seed = 10;
 	for (int round = 0; round < 600; round++) {
 		uint32_t n = 7 + (uint32_t)(any64(&seed) % 5);
@@ -71,9 +72,8 @@ static void random_graphs(void **state)
 	}
 }
 
-static void hinged_graphs(void **state)
+TEST(hinged_graphs)
 {
-	(void)state;
 	uint64_t seed = 13;
 	for (int round = 0; round < 600; round++) {
 		uint32_t n = 10 + (uint32_t)(any64(&seed) % 9), hinge = (uint32_t)(any64(&seed) % 5);
@@ -108,9 +108,8 @@ static void expect_paths(const struct brute *b, uint32_t to)
 	assert_int_equal(sl_disjoint_pair(&disjoint, &skeleton, 0, to, 2), paths < 2 ? paths : 2);
 }
 
-static void paths_are_as_many_as_their_cut(void **state)
+TEST(paths_are_as_many_as_their_cut)
 {
-	(void)state;
 	uint64_t seed = 14;
 	for (int round = 0; round < 400; round++) {
 		uint32_t n = 8 + (uint32_t)(any64(&seed) % 7);
@@ -122,9 +121,8 @@ static void paths_are_as_many_as_their_cut(void **state)
 }
 
 /* The smallest found, among millions, in which a vertex that a path gave up must serve another. */
-static void a_vertex_given_up_is_free(void **state)
+TEST(a_vertex_given_up_is_free)
 {
-	(void)state;
 	const struct sl_edge edges[] = {{0, 11}, {0, 12}, {0, 16},  {1, 6},   {1, 14},	{1, 17},
 					{3, 9},	 {3, 12}, {5, 14},  {5, 15},  {6, 11},	{7, 12},
 					{7, 13}, {9, 17}, {12, 14}, {12, 15}, {13, 17}, {15, 16}};
@@ -141,9 +139,8 @@ static uint32_t kappa_of(const struct sl_graph *graph, uint32_t limit)
 	return kappa;
 }
 
-static void closed_forms(void **state)
+TEST(closed_forms)
 {
-	(void)state;
 	const struct {
 		const char *topology;
 		uint32_t n, kappa;
@@ -161,9 +158,8 @@ static void closed_forms(void **state)
 	}
 }
 
-static void as_many_as_may_be(void **state)
+TEST(as_many_as_may_be)
 {
-	(void)state;
 	uint32_t vertices[SL_LEARNERS_MAX], count;
 	struct sl_graph graph = graph_of("complete", SL_LEARNERS_MAX);
 	assert_int_equal(kappa_of(&graph, SL_LEARNERS_MAX), SL_LEARNERS_MAX - 1);
@@ -180,9 +176,8 @@ static void as_many_as_may_be(void **state)
 }
 
 /* Two halves of a view that three learners hold together: the message must name these three. */
-static void names_who_holds_it_together(void **state)
+TEST(names_who_holds_it_together)
 {
-	(void)state;
 	struct sl_edge edges[2 * 20 * 19 / 2 + 20];
 	size_t m = 0;
 	for (uint32_t half = 0; half <= 17; half += 17) /* 0..19 and 17..36: they share 17, 18, 19 */
@@ -196,9 +191,8 @@ static void names_who_holds_it_together(void **state)
 	assert_true(cut[0] == 17 && cut[1] == 18 && cut[2] == 19);
 }
 
-static void needs_its_scratch(void **state)
+TEST(needs_its_scratch)
 {
-	(void)state;
 	struct sl_graph graph = graph_of("grid", 60);
 	size_t enough = sl_connectivity_scratch(60, graph.edges);
 	uint8_t *base = arena.base + arena.used + 1; /* out of line on purpose */
@@ -215,20 +209,4 @@ static void needs_its_scratch(void **state)
 		assert_true(size + 16 <= enough || (err == SL_OK && again == SL_OK));
 	}
 	assert_true(refused > 10);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_graph_up_to_six),
-		cmocka_unit_test(random_graphs),
-		cmocka_unit_test(hinged_graphs),
-		cmocka_unit_test(paths_are_as_many_as_their_cut),
-		cmocka_unit_test(a_vertex_given_up_is_free),
-		cmocka_unit_test(closed_forms),
-		cmocka_unit_test(as_many_as_may_be),
-		cmocka_unit_test(names_who_holds_it_together),
-		cmocka_unit_test(needs_its_scratch),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,4 +1,5 @@
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include <stdio.h>
 
@@ -37,9 +38,10 @@ static void expect(uint32_t edge_count, uint32_t least, uint32_t most)
 	assert_int_equal(sl_components(&graph, NULL, &arena), 1);
 }
 
-static void plain_families(void **state)
+TEST_SETUP(open_arena, close_arena)
+
+TEST(plain_families)
 {
-	(void)state;
 	generate("complete", 10, 0, 0);
 	expect(45, 9, 9);
 	generate("ring", 10, 0, 0);
@@ -63,9 +65,8 @@ static void plain_families(void **state)
 	expect(21, 6, 6);
 }
 
-static void papers_neighbours(void **state)
+TEST(papers_neighbours)
 {
-	(void)state;
 	generate("neighbours:40", 100, 0, 0);
 	expect(2000, 40, 40);
 	generate("neighbours:20", 100, 0, 0);
@@ -90,9 +91,8 @@ static void one_regular(uint32_t n, uint32_t d)
 	}
 }
 
-static void regular(void **state)
+TEST(regular)
 {
-	(void)state;
 	for (uint32_t n = 3; n <= 12; n++)
 		for (uint32_t d = 2; d < n; d++)
 			if (n * d % 2 == 0)
@@ -113,9 +113,8 @@ static void regular(void **state)
 }
 
 /* The circulant it starts from has 4-cycles everywhere; after the switches few edges are short. */
-static void regular_is_random(void **state)
+TEST(regular_is_random)
 {
-	(void)state;
 	size_t near = 0;
 	generate("regular:4", 1000, 5, 0);
 	for (size_t e = 0; e < count; e++)
@@ -123,9 +122,8 @@ static void regular_is_random(void **state)
 	assert_true(near < 40);
 }
 
-static void steps_and_seeds(void **state)
+TEST(steps_and_seeds)
 {
-	(void)state;
 	static const char *const drawn[] = {"regular:4", "geometric:0.3", "regular:2"};
 	for (size_t i = 0; i < 3; i++) {
 		const uint64_t seeds[] = {1, 1, 2, 1};
@@ -143,9 +141,8 @@ static void steps_and_seeds(void **state)
 }
 
 /* Known edges of a geometric step: a change of the generator would change everybody's experiments. */
-static void geometric_moves_a_little(void **state)
+TEST(geometric_moves_a_little)
 {
-	(void)state;
 	size_t common = 0, first;
 	generate("geometric:0.35", 60, 3, 10);
 	memcpy(again, edges, (first = count) * sizeof *edges);
@@ -167,9 +164,8 @@ static void refused(const char *text, uint32_t n)
 		fail_msg("%s on %u was not refused", text, n);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	static const char *const never[] = {"",
 					    "rings",
 					    "ring:3",
@@ -206,15 +202,4 @@ static void refusals(void **state)
 	while (sl_topology_help()[lines] != NULL)
 		lines++;
 	assert_int_equal(lines, SL_TOPOLOGY_GEOMETRIC + 1);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plain_families),  cmocka_unit_test(papers_neighbours),
-		cmocka_unit_test(regular),	   cmocka_unit_test(regular_is_random),
-		cmocka_unit_test(steps_and_seeds), cmocka_unit_test(geometric_moves_a_little),
-		cmocka_unit_test(refusals),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

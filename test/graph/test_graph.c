@@ -1,10 +1,10 @@
 #include "test/graph/unit.h"
+#include "test/lib/test.h"
 
 #include "common/graph/graph.h"
 
-static void lists_are_sorted_sets(void **state)
+TEST(lists_are_sorted_sets)
 {
-	(void)state;
 	struct sl_arena arena = arena_of(4096);
 	struct sl_graph g;
 	const struct sl_edge edges[] = {{3, 1}, {0, 1}, {1, 3}, {1, 0}, {2, 1}, {3, 1}, {4, 3}};
@@ -23,9 +23,8 @@ static void lists_are_sorted_sets(void **state)
 	arena_free(&arena);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	struct sl_arena arena = arena_of(4096);
 	struct sl_graph g;
 	assert_int_equal(sl_graph_init(&g, 3, &(struct sl_edge){1, 1}, 1, &arena), SL_ERR_INVALID);
@@ -38,9 +37,8 @@ static void refusals(void **state)
 }
 
 /* Components against repeated merging, on random sparse graphs. */
-static void components(void **state)
+TEST(components)
 {
-	(void)state;
 	uint64_t seed = 8;
 	struct sl_arena arena = arena_of(65536);
 	for (int round = 0; round < 2000; round++) {
@@ -73,14 +71,4 @@ static void components(void **state)
 		assert_int_equal(sl_components(&g, NULL, &none), 0);
 	}
 	arena_free(&arena);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_are_sorted_sets),
-		cmocka_unit_test(refusals),
-		cmocka_unit_test(components),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* The tree of the tree engine, against distances by Floyd and Warshall. */
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include "common/graph/tree.h"
 
@@ -61,9 +62,10 @@ static void expect_tree(const struct sl_graph *g)
 	}
 }
 
-static void all_small_graphs(void **state)
+TEST_SETUP(open_arena, close_arena)
+
+TEST(all_small_graphs)
 {
-	(void)state;
 	for (uint32_t n = 1; n <= 6; n++) {
 		for (uint64_t number = 0; number < graphs_on(n); number++) {
 			struct sl_graph g = graph_of_number(n, number);
@@ -72,9 +74,8 @@ static void all_small_graphs(void **state)
 	}
 }
 
-static void random_graphs(void **state)
+TEST(random_graphs)
 {
-	(void)state;
 	uint64_t seed = 11;
 	for (int round = 0; round < 1000; round++) {
 		uint32_t n = 2 + (uint32_t)(any64(&seed) % (SMALL - 1));
@@ -107,9 +108,8 @@ static void expect_keepers(const struct sl_graph *g)
 	}
 }
 
-static void keepers(void **state)
+TEST(keepers)
 {
-	(void)state;
 	uint64_t seed = 5;
 	static const char *const texts[] = {"complete", "ring", "line", "star"};
 	for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
@@ -142,9 +142,8 @@ static void expect_centre(const char *text, uint32_t n, uint32_t root, uint32_t 
 		fail_msg("%s on %u: root %u, depth %u", text, n, tree.root, tree.depth);
 }
 
-static void known_graphs(void **state)
+TEST(known_graphs)
 {
-	(void)state;
 	expect_centre("line", 100, 49, 50);
 	expect_centre("line", 101, 50, 50);
 	expect_centre("ring", 63, 0, 31);
@@ -155,9 +154,8 @@ static void known_graphs(void **state)
 	expect_centre("line", SL_LEARNERS_MAX, 999, 1000);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	struct sl_graph g = {.n = 0};
 	struct sl_tree tree;
 	assert_int_equal(sl_tree_init(&tree, &g, &arena), SL_ERR_INVALID);
@@ -173,16 +171,4 @@ static void refusals(void **state)
 	used = sl_arena_mark(&arena);
 	assert_int_equal(sl_tree_init(&tree, &g, &arena), SL_ERR_INVALID);
 	assert_int_equal(sl_arena_mark(&arena), used);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_small_graphs),
-		cmocka_unit_test(random_graphs),
-		cmocka_unit_test(keepers),
-		cmocka_unit_test(known_graphs),
-		cmocka_unit_test(refusals),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,6 +1,4 @@
 /* The launcher against fake daemons: what it reports, what it finds out, and that it leaves nobody behind. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,11 +11,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/launch/launcher.h"
+#include "test/lib/test.h"
 
-static const char *starling, *fake;
+static const char starling[] = STARLING_PATH, fake[] = FAKE_DAEMON_PATH;
 
 static int setup(void **state)
 {
@@ -35,7 +32,7 @@ static int teardown(void **state)
 
 /* ---- a good run ---- */
 
-static void test_three_rounds(void **state)
+TEST_WITH(test_three_rounds, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, NULL, "-n 4 --rounds 3 --verify --json");
@@ -61,7 +58,7 @@ static void test_three_rounds(void **state)
 	assert_true(launcher_has(l, "run/schedule.txt"));
 }
 
-static void test_plain_lines_in_a_pipe(void **state)
+TEST_WITH(test_plain_lines_in_a_pipe, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, NULL, "-n 2 --rounds 2");
@@ -74,7 +71,7 @@ static void test_plain_lines_in_a_pipe(void **state)
 	assert_string_equal(l->err, "");
 }
 
-static void test_settings_reach_the_daemons(void **state)
+TEST_WITH(test_settings_reach_the_daemons, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, NULL,
@@ -87,7 +84,7 @@ static void test_settings_reach_the_daemons(void **state)
 	launcher_await(l, "run/learner-02/config.yaml", "silent_wait: 3\n");
 }
 
-static void test_words_for_a_shell(void **state)
+TEST_WITH(test_words_for_a_shell, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, NULL, "-n 2 --rounds 1 --run-dir it's");
@@ -96,7 +93,7 @@ static void test_words_for_a_shell(void **state)
 	expect_text(l->out, "next: ./starling logs 'it'\\''s'\n");
 }
 
-static void test_clamped_parameters_are_said(void **state)
+TEST_WITH(test_clamped_parameters_are_said, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "1:clamp:2", "-n 2 --rounds 2");
@@ -108,7 +105,7 @@ static void test_clamped_parameters_are_said(void **state)
 	json_decref(summary);
 }
 
-static void test_evaluated_after_finished(void **state)
+TEST_WITH(test_evaluated_after_finished, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "1:late:2", "-n 2 --rounds 2");
@@ -116,7 +113,7 @@ static void test_evaluated_after_finished(void **state)
 	expect_text(l->out, "MSE 0.500000 -> 0.250000\n");
 }
 
-static void test_two_at_once_have_two_folders(void **state)
+TEST_WITH(test_two_at_once_have_two_folders, setup, teardown)
 {
 	struct launcher *l = *state;
 	/* the usual name, for this second and the next few */
@@ -132,7 +129,7 @@ static void test_two_at_once_have_two_folders(void **state)
 	expect_text(l->out, "-2\n");
 }
 
-static void test_deep_folder(void **state)
+TEST_WITH(test_deep_folder, setup, teardown)
 {
 	struct launcher *l = *state;
 	char arguments[512], deep[400] = "run";
@@ -150,7 +147,7 @@ static void test_deep_folder(void **state)
 
 /* ---- ends ---- */
 
-static void test_interrupt(void **state)
+TEST_WITH(test_interrupt, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "1:stall:1", -1, "-n 3 --rounds 2");
@@ -165,7 +162,7 @@ static void test_interrupt(void **state)
 	json_decref(summary);
 }
 
-static void test_interrupt_deletes_encodings(void **state)
+TEST_WITH(test_interrupt_deletes_encodings, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "1:stall:2", -1, "-n 3 --rounds 2 --verify");
@@ -178,7 +175,7 @@ static void test_interrupt_deletes_encodings(void **state)
 	assert_int_equal(launcher_count(l, "reveal-"), 0);
 }
 
-static void test_failure_deletes_encodings(void **state)
+TEST_WITH(test_failure_deletes_encodings, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --verify --no-restart");
@@ -186,7 +183,7 @@ static void test_failure_deletes_encodings(void **state)
 	assert_int_equal(launcher_count(l, "reveal-"), 0);
 }
 
-static void test_encodings_that_cannot_be_deleted(void **state)
+TEST_WITH(test_encodings_that_cannot_be_deleted, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --verify");
@@ -197,7 +194,7 @@ static void test_encodings_that_cannot_be_deleted(void **state)
 	expect_text(l->err, "starling launch: 1 secret encoding could not be deleted: ");
 }
 
-static void test_second_interrupt_kills(void **state)
+TEST_WITH(test_second_interrupt_kills, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "2:linger", -1, "-n 2 --rounds 100 --topology s.txt");
@@ -214,7 +211,7 @@ static void test_second_interrupt_kills(void **state)
 	assert_int_equal(launcher_alive(l, 2), 0);
 }
 
-static void test_stubborn_child(void **state)
+TEST_WITH(test_stubborn_child, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:linger", "-n 2 --rounds 1");
@@ -222,7 +219,7 @@ static void test_stubborn_child(void **state)
 	assert_int_equal(launcher_alive(l, 2), 0);
 }
 
-static void test_dying_child(void **state)
+TEST_WITH(test_dying_child, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --no-restart");
@@ -235,7 +232,7 @@ static void test_dying_child(void **state)
 	json_decref(summary);
 }
 
-static void test_killed_child(void **state)
+TEST_WITH(test_killed_child, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --no-restart");
@@ -249,7 +246,7 @@ static void test_killed_child(void **state)
 
 /* ---- wrong results are found ---- */
 
-static void test_other_digest(void **state)
+TEST_WITH(test_other_digest, setup, teardown)
 {
 	launcher_run(*state, "2:digest:2", "-n 4 --rounds 3");
 	expect_status(*state, 1);
@@ -257,14 +254,14 @@ static void test_other_digest(void **state)
 	expect_text(((struct launcher *)*state)->out, "NOT EXACT");
 }
 
-static void test_wide_margin(void **state)
+TEST_WITH(test_wide_margin, setup, teardown)
 {
 	launcher_run(*state, "3:margin:1", "-n 4 --rounds 2");
 	expect_status(*state, 1);
 	expect_exact(*state, "-+");
 }
 
-static void test_flipped_bit(void **state)
+TEST_WITH(test_flipped_bit, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "3:flip:2", "-n 4 --rounds 3 --verify");
@@ -277,13 +274,13 @@ static void test_flipped_bit(void **state)
 	assert_int_equal(launcher_count(l, "reveal-"), 4);
 }
 
-static void test_flipped_bit_passes_unverified(void **state)
+TEST_WITH(test_flipped_bit_passes_unverified, setup, teardown)
 {
 	launcher_run(*state, "3:flip:2", "-n 4 --rounds 3");
 	expect_status(*state, 0);
 }
 
-static void test_wrong_reveal(void **state)
+TEST_WITH(test_wrong_reveal, setup, teardown)
 {
 	launcher_run(*state, "1:reveal:3", "-n 4 --rounds 3 --verify");
 	expect_status(*state, 1);
@@ -293,7 +290,7 @@ static void test_wrong_reveal(void **state)
 
 /* ---- the radio ---- */
 
-static void test_step_that_leads_nowhere(void **state)
+TEST_WITH(test_step_that_leads_nowhere, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_write(l, "s.txt", "learners 3\nstep\nstep 1-2 2-3\n");
@@ -306,7 +303,7 @@ static void test_step_that_leads_nowhere(void **state)
 	json_decref(summary);
 }
 
-static void test_schedule_that_leads_nowhere(void **state)
+TEST_WITH(test_schedule_that_leads_nowhere, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:stall:2", "-n 3 --rounds 3 --step-seconds 0.2");
@@ -318,7 +315,7 @@ static void test_schedule_that_leads_nowhere(void **state)
 	json_decref(summary);
 }
 
-static void test_a_pause_is_said(void **state)
+TEST_WITH(test_a_pause_is_said, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "2:lost:2", -1, "-n 3 --rounds 3");
@@ -330,7 +327,7 @@ static void test_a_pause_is_said(void **state)
 }
 
 /* Nobody waits for its report: not for the rows, not for the end. */
-static void test_who_does_not_answer_is_absent(void **state)
+TEST_WITH(test_who_does_not_answer_is_absent, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:sleep:2", "-n 3 --rounds 3");
@@ -343,7 +340,7 @@ static void test_who_does_not_answer_is_absent(void **state)
 	json_decref(summary);
 }
 
-static void test_the_encoding_of_who_is_absent_counts(void **state)
+TEST_WITH(test_the_encoding_of_who_is_absent_counts, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "3:sleep:2", "-n 3 --rounds 2 --verify");
@@ -354,7 +351,7 @@ static void test_the_encoding_of_who_is_absent_counts(void **state)
 
 /* ---- bad input: one line, status 2, nothing left behind ---- */
 
-static void test_bad_input(void **state)
+TEST_WITH(test_bad_input, setup, teardown)
 {
 	static const struct {
 		const char *arguments, *error;
@@ -405,7 +402,7 @@ static void test_bad_input(void **state)
 	}
 }
 
-static void test_folder_in_use(void **state)
+TEST_WITH(test_folder_in_use, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, NULL, "-n 2 --rounds 1");
@@ -453,7 +450,7 @@ static void run_on_terminal(struct launcher *l, unsigned short columns, const ch
 	launcher_wait(l);
 }
 
-static void test_bar_on_a_terminal(void **state)
+TEST_WITH(test_bar_on_a_terminal, setup, teardown)
 {
 	struct launcher *l = *state;
 	char seen[65536];
@@ -469,7 +466,7 @@ static void test_bar_on_a_terminal(void **state)
 	assert_true(widest(table) < 40);
 }
 
-static void test_columns_that_fit(void **state)
+TEST_WITH(test_columns_that_fit, setup, teardown)
 {
 	static const struct {
 		unsigned short columns;
@@ -492,46 +489,4 @@ static void test_columns_that_fit(void **state)
 		expect_text(seen, cases[i].header);
 		expect_text(seen, "  same\r\n      clamped 47,000\r\n");
 	}
-}
-
-int main(int argc, char **argv)
-{
-	if (argc != 3)
-		return 99;
-	starling = argv[1];
-	fake = argv[2];
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(test_three_rounds),
-		T(test_plain_lines_in_a_pipe),
-		T(test_settings_reach_the_daemons),
-		T(test_words_for_a_shell),
-		T(test_clamped_parameters_are_said),
-		T(test_evaluated_after_finished),
-		T(test_two_at_once_have_two_folders),
-		T(test_deep_folder),
-		T(test_interrupt),
-		T(test_interrupt_deletes_encodings),
-		T(test_failure_deletes_encodings),
-		T(test_encodings_that_cannot_be_deleted),
-		T(test_second_interrupt_kills),
-		T(test_stubborn_child),
-		T(test_dying_child),
-		T(test_killed_child),
-		T(test_other_digest),
-		T(test_wide_margin),
-		T(test_flipped_bit),
-		T(test_flipped_bit_passes_unverified),
-		T(test_wrong_reveal),
-		T(test_step_that_leads_nowhere),
-		T(test_schedule_that_leads_nowhere),
-		T(test_a_pause_is_said),
-		T(test_who_does_not_answer_is_absent),
-		T(test_the_encoding_of_who_is_absent_counts),
-		T(test_bad_input),
-		T(test_folder_in_use),
-		T(test_bar_on_a_terminal),
-		T(test_columns_that_fit),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,14 @@
 /* Learners that die under the launcher: who is started again, who is not, and what is known of their rounds. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "test/launch/launcher.h"
+#include "test/lib/test.h"
 
-static const char *starling, *fake;
+static const char starling[] = STARLING_PATH, fake[] = FAKE_DAEMON_PATH;
 
 static int setup(void **state)
 {
@@ -42,7 +39,7 @@ static void expect_none(const char *text, const char *part)
 
 /* ---- started again ---- */
 
-static void test_crash(void **state)
+TEST_WITH(test_crash, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:crash:2", "-n 3 --rounds 3 --verify");
@@ -55,7 +52,7 @@ static void test_crash(void **state)
 	assert_int_equal(launcher_count(l, "pid"), 0);
 }
 
-static void test_end_before_the_end(void **state)
+TEST_WITH(test_end_before_the_end, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:quit:2", "-n 3 --rounds 3");
@@ -64,7 +61,7 @@ static void test_end_before_the_end(void **state)
 	expect_restarts(l, 1);
 }
 
-static void test_kill_by_hand(void **state)
+TEST_WITH(test_kill_by_hand, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "1:stall:2", -1, "-n 3 --rounds 2 --step-seconds 1");
@@ -84,7 +81,7 @@ static void test_kill_by_hand(void **state)
 
 /* ---- not started again ---- */
 
-static void test_again_and_again(void **state)
+TEST_WITH(test_again_and_again, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:again:2", "-n 3 --rounds 3");
@@ -97,7 +94,7 @@ static void test_again_and_again(void **state)
 	assert_int_equal(launcher_alive(l, 3), 0);
 }
 
-static void test_never_up(void **state)
+TEST_WITH(test_never_up, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "3:early", "-n 3 --rounds 3");
@@ -108,7 +105,7 @@ static void test_never_up(void **state)
 	assert_int_equal(launcher_alive(l, 2), 0);
 }
 
-static void test_configuration(void **state)
+TEST_WITH(test_configuration, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "1:usage", "-n 2 --rounds 2");
@@ -118,7 +115,7 @@ static void test_configuration(void **state)
 	expect_restarts(l, 0);
 }
 
-static void test_verdict_on_a_round(void **state)
+TEST_WITH(test_verdict_on_a_round, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "1:final:2", "-n 2 --rounds 3");
@@ -128,7 +125,7 @@ static void test_verdict_on_a_round(void **state)
 }
 
 /* What it died of the first time is not what it dies of the second time. */
-static void test_last_words_are_of_the_last_start(void **state)
+TEST_WITH(test_last_words_are_of_the_last_start, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "2:die:2", -1, "-n 3 --rounds 3");
@@ -141,7 +138,7 @@ static void test_last_words_are_of_the_last_start(void **state)
 
 /* ---- what it did and did not say ---- */
 
-static void test_commit_that_was_not_said(void **state)
+TEST_WITH(test_commit_that_was_not_said, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:mute:2", "-n 3 --rounds 3 --verify --set hidden=1");
@@ -150,7 +147,7 @@ static void test_commit_that_was_not_said(void **state)
 	expect_restarts(l, 1);
 }
 
-static void test_last_commit_that_was_not_said(void **state)
+TEST_WITH(test_last_commit_that_was_not_said, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "2:mute:2", "-n 2 --rounds 2 --set hidden=1");
@@ -158,34 +155,11 @@ static void test_last_commit_that_was_not_said(void **state)
 	expect_exact(l, "++");
 }
 
-static void test_last_encoding_counts(void **state)
+TEST_WITH(test_last_encoding_counts, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_run(l, "3:redo:2", "-n 3 --rounds 3 --verify");
 	expect_status(l, 0);
 	expect_exact(l, "+++");
 	assert_int_equal(launcher_count(l, "reveal-"), 0);
-}
-
-int main(int argc, char **argv)
-{
-	if (argc != 3)
-		return 99;
-	starling = argv[1];
-	fake = argv[2];
-#define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		T(test_crash),
-		T(test_end_before_the_end),
-		T(test_kill_by_hand),
-		T(test_again_and_again),
-		T(test_never_up),
-		T(test_configuration),
-		T(test_verdict_on_a_round),
-		T(test_last_words_are_of_the_last_start),
-		T(test_commit_that_was_not_said),
-		T(test_last_commit_that_was_not_said),
-		T(test_last_encoding_counts),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

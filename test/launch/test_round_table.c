@@ -1,13 +1,10 @@
 /* Records into rows, and a bar that fits its terminal. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/lib/progress.h"
 #include "tools/lib/round_table.h"
 #include "tools/lib/terminal.h"
@@ -37,9 +34,8 @@ static struct sl_round_row *hear_evaluated(struct sl_rounds *rounds, int round)
 	return row;
 }
 
-static void test_a_round_is_put_together(void **state)
+TEST(test_a_round_is_put_together)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 2, 3);
 	json_t *trained = json_pack("{s:i, s:f, s:f}", "round", 1, "mono_ms", 1000.0, "train_s", 2.5);
@@ -70,10 +66,9 @@ static json_t *commit_with_costs(double ms, double share, double ready, double m
 }
 
 /* A part ends when the last learner is through with it, and together they are the round's time. */
-static void test_a_round_in_parts(void **state)
+TEST(test_a_round_in_parts)
 {
 	static const double expected[SL_PARTS] = {1, 2, 3, 4, 0.5};
-	(void)state;
 	struct sl_rounds rounds;
 	double seconds[SL_PARTS], sum = 0;
 	sl_rounds_init(&rounds, 2, 1);
@@ -96,9 +91,8 @@ static void test_a_round_in_parts(void **state)
 }
 
 /* Who recovered never mixed, and says so with a null. */
-static void test_parts_that_are_not_known(void **state)
+TEST(test_parts_that_are_not_known)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	double seconds[SL_PARTS];
 	sl_rounds_init(&rounds, 1, 1);
@@ -115,9 +109,8 @@ static void test_parts_that_are_not_known(void **state)
 }
 
 /* A trainer that knows no error says so, and the round is complete. */
-static void test_a_round_without_an_error(void **state)
+TEST(test_a_round_without_an_error)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 1, 1);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
@@ -131,9 +124,8 @@ static void test_a_round_without_an_error(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_without_a_trained_record_the_learners_own_time_counts(void **state)
+TEST(test_without_a_trained_record_the_learners_own_time_counts)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 2, 3);
 	hear_commit(&rounds, 0, commit(2, 1500, 0.01, "aa"));
@@ -150,9 +142,8 @@ static struct sl_round_row *commit_of_two(struct sl_rounds *rounds)
 	return hear_evaluated(rounds, 1);
 }
 
-static void test_who_died_in_the_view_and_is_shown_the_round_counts(void **state)
+TEST(test_who_died_in_the_view_and_is_shown_the_round_counts)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
@@ -164,9 +155,8 @@ static void test_who_died_in_the_view_and_is_shown_the_round_counts(void **state
 	sl_rounds_close(&rounds);
 }
 
-static void test_who_of_the_view_is_absent(void **state)
+TEST(test_who_of_the_view_is_absent)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	uint64_t set = 0;
 	sl_rounds_init(&rounds, 3, 3);
@@ -179,9 +169,8 @@ static void test_who_of_the_view_is_absent(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_who_was_left_out_does_not_count(void **state)
+TEST(test_who_was_left_out_does_not_count)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
@@ -194,9 +183,8 @@ static void test_who_was_left_out_does_not_count(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_who_has_a_later_round_counts_without_this_model(void **state)
+TEST(test_who_has_a_later_round_counts_without_this_model)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
@@ -209,9 +197,8 @@ static void test_who_has_a_later_round_counts_without_this_model(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_shown_before_the_commit_is_heard(void **state)
+TEST(test_shown_before_the_commit_is_heard)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 2, 3); /* all are in the view: no word of it is needed */
 	json_t *record = json_pack("{s:i}", "round", 1);
@@ -224,9 +211,8 @@ static void test_shown_before_the_commit_is_heard(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_disagreement(void **state)
+TEST(test_disagreement)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 2, 3);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
@@ -239,9 +225,8 @@ static void test_disagreement(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_rounds_of_no_run(void **state)
+TEST(test_rounds_of_no_run)
 {
-	(void)state;
 	struct sl_rounds rounds;
 	sl_rounds_init(&rounds, 2, 3);
 	static const int wrong[] = {0, -1, 4};
@@ -253,9 +238,8 @@ static void test_rounds_of_no_run(void **state)
 	sl_rounds_close(&rounds);
 }
 
-static void test_bar_fits(void **state)
+TEST(test_bar_fits)
 {
-	(void)state;
 	char text[512];
 	struct sl_bar bar = {
 		.round = 3, .rounds = 10, .phase = "DISCOVER", .part = 0.5, .note = "8 of 10 past it"};
@@ -273,9 +257,8 @@ static void test_bar_fits(void **state)
 	assert_null(strchr(text, '-'));
 }
 
-static void test_words_of_a_shell(void **state)
+TEST(test_words_of_a_shell)
 {
-	(void)state;
 	char word[64];
 	sl_shell_word("a/b-1.x", word, sizeof word);
 	assert_string_equal(word, "a/b-1.x");
@@ -289,25 +272,4 @@ static void test_words_of_a_shell(void **state)
 	assert_string_equal(word, "999");
 	sl_thousands(UINT64_MAX, word);
 	assert_string_equal(word, "18,446,744,073,709,551,615");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_round_is_put_together),
-		cmocka_unit_test(test_a_round_in_parts),
-		cmocka_unit_test(test_parts_that_are_not_known),
-		cmocka_unit_test(test_a_round_without_an_error),
-		cmocka_unit_test(test_without_a_trained_record_the_learners_own_time_counts),
-		cmocka_unit_test(test_who_died_in_the_view_and_is_shown_the_round_counts),
-		cmocka_unit_test(test_who_of_the_view_is_absent),
-		cmocka_unit_test(test_who_was_left_out_does_not_count),
-		cmocka_unit_test(test_who_has_a_later_round_counts_without_this_model),
-		cmocka_unit_test(test_shown_before_the_commit_is_heard),
-		cmocka_unit_test(test_disagreement),
-		cmocka_unit_test(test_rounds_of_no_run),
-		cmocka_unit_test(test_bar_fits),
-		cmocka_unit_test(test_words_of_a_shell),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

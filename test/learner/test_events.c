@@ -1,16 +1,14 @@
 /* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox, before a core that
  * has not started. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <sodium.h>
 
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
+#include "test/lib/test.h"
 #include "test/wire/sample.h"
 
 #define LEARNERS 3 /* 0 is the daemon's; 1 relays what 2 has signed */
@@ -177,9 +175,18 @@ static uint8_t *signature_of(struct sl_message *m)
 					    : m->digest.signature;
 }
 
-static void its_signer_signed_it(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	if (sodium_init() < 0)
+		return 1;
+	sample_seed();
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST_WITH(its_signer_signed_it, setup, teardown)
+{
 	show_key();
 	for (size_t k = 0; k < KINDS; k++) {
 		struct sl_message m = record(signed_kinds[k], 2), forged = record(signed_kinds[k], 1);
@@ -192,9 +199,8 @@ static void its_signer_signed_it(void **state)
 }
 
 /* A signature that was good a moment ago is not good for something else. */
-static void and_nothing_else(void **state)
+TEST_WITH(and_nothing_else, setup, teardown)
 {
-	(void)state;
 	show_key();
 	for (size_t k = 0; k < KINDS; k++) {
 		struct sl_message m = record(signed_kinds[k], 2), other = record(signed_kinds[k], 2);
@@ -206,9 +212,8 @@ static void and_nothing_else(void **state)
 }
 
 /* By every link that its signer is not on; a Ready beside a link state beside another signer's. */
-static void copies_are_not_verified_again(void **state)
+TEST_WITH(copies_are_not_verified_again, setup, teardown)
 {
-	(void)state;
 	static const enum sl_message_kind flooded[] = {SL_MSG_LINK_STATE, SL_MSG_READY};
 	struct sl_message m[2];
 	for (int k = 0; k < 2; k++)
@@ -220,9 +225,8 @@ static void copies_are_not_verified_again(void **state)
 	assert_int_equal(verified, 2);
 }
 
-static void its_key_is_the_pinned_one(void **state)
+TEST_WITH(its_key_is_the_pinned_one, setup, teardown)
 {
-	(void)state;
 	struct sl_message m = record(SL_MSG_READY, 2);
 	assert_false(heard(&m)); /* nobody knows its key */
 	m = record(SL_MSG_LINK_STATE, 1);
@@ -236,18 +240,16 @@ static void its_key_is_the_pinned_one(void **state)
 	assert_true(heard(&m));
 }
 
-static void outsiders_are_not_heard(void **state)
+TEST_WITH(outsiders_are_not_heard, setup, teardown)
 {
-	(void)state;
 	struct sl_message m = record(SL_MSG_DIGEST, 2);
 	set_signer(&m, LEARNERS + 1, keys[2]);
 	sl_sign(&signers[2], &m);
 	assert_false(heard(&m));
 }
 
-static void another_run_is_not_heard(void **state)
+TEST_WITH(another_run_is_not_heard, setup, teardown)
 {
-	(void)state;
 	struct sl_message m = {.kind = SL_MSG_HELLO, .hello = {.id = 2, .t = 1, .a = 1, .standing = SL_STANDING_READY, .run = {7}}};
 	assert_true(heard(&m));
 	m.hello.run[0] = 8;
@@ -268,18 +270,16 @@ static size_t wiped_of(enum sl_message_kind kind)
 }
 
 /* Shares are wiped with all around them; what every member of the view may see is not worth the time. */
-static void a_share_that_came_is_wiped(void **state)
+TEST_WITH(a_share_that_came_is_wiped, setup, teardown)
 {
-	(void)state;
 	assert_true(wiped_of(SL_MSG_SHARE) > 0);
 	assert_int_equal(wiped_of(SL_MSG_STATE), 0);
 	assert_int_equal(wiped_of(SL_MSG_RESULT), 0);
 	assert_int_equal(wiped_of(SL_MSG_MASKED), 0);
 }
 
-static void a_share_that_went_is_wiped(void **state)
+TEST_WITH(a_share_that_went_is_wiped, setup, teardown)
 {
-	(void)state;
 	static uint8_t row[1000];
 	static uint8_t *shares[] = {row};
 	static uint32_t neighbour[] = {1}, everybody[] = {0, 1, 2};
@@ -294,22 +294,4 @@ static void a_share_that_went_is_wiped(void **state)
 	wiped = 0;
 	sl_carry(daemon_, actions);
 	assert_true(wiped >= sizeof row);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(its_signer_signed_it, setup, teardown),
-		cmocka_unit_test_setup_teardown(and_nothing_else, setup, teardown),
-		cmocka_unit_test_setup_teardown(copies_are_not_verified_again, setup, teardown),
-		cmocka_unit_test_setup_teardown(its_key_is_the_pinned_one, setup, teardown),
-		cmocka_unit_test_setup_teardown(outsiders_are_not_heard, setup, teardown),
-		cmocka_unit_test_setup_teardown(another_run_is_not_heard, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_share_that_came_is_wiped, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_share_that_went_is_wiped, setup, teardown),
-	};
-	if (sodium_init() < 0)
-		return 1;
-	sample_seed();
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* Which slots of the spool are given room before which job, what ends with an attempt, and what of a slot is sent. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static void finish(struct learner *l)
 /* --- tests --- */
 
 /* A job writes into no slot that has no room: that would be a SIGBUS on a full disk. */
-static void room_before_each_job_that_writes(void **state)
+TEST_WITH(room_before_each_job_that_writes, folder_setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second}, later = {.from = 0, .iteration = 1};
@@ -97,7 +98,7 @@ static void room_before_each_job_that_writes(void **state)
 	finish(&l);
 }
 
-static void room_before_first_states_are_kept(void **state)
+TEST_WITH(room_before_first_states_are_kept, folder_setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second};
@@ -117,7 +118,7 @@ static void commit(struct learner *l, sl_round t, sl_attempt a)
 }
 
 /* It ends with its attempt, unless that has become the round. */
-static void only_what_committed_is_kept(void **state)
+TEST_WITH(only_what_committed_is_kept, folder_setup, folder_teardown)
 {
 	struct learner l;
 	begin(&l, *state);
@@ -134,7 +135,7 @@ static void only_what_committed_is_kept(void **state)
 }
 
 /* Rounds 8, 9, 10 ...: two files, by turns, of which one is the last committed round's. */
-static void a_file_serves_every_other_round(void **state)
+TEST_WITH(a_file_serves_every_other_round, folder_setup, folder_teardown)
 {
 	struct learner l;
 	ino_t files[2] = {0};
@@ -160,7 +161,7 @@ static void a_file_serves_every_other_round(void **state)
 }
 
 /* Of another view: its slots would lie elsewhere. */
-static void another_shape_is_another_file(void **state)
+TEST_WITH(another_shape_is_another_file, folder_setup, folder_teardown)
 {
 	struct learner l;
 	begin(&l, *state);
@@ -179,7 +180,7 @@ static void another_shape_is_another_file(void **state)
 }
 
 /* The own one with a first state, the owner's with what is asked for; and with no later chunk. */
-static void nonces_go_with_first_chunks(void **state)
+TEST_WITH(nonces_go_with_first_chunks, folder_setup, folder_teardown)
 {
 	struct learner l;
 	begin(&l, *state);
@@ -205,17 +206,3 @@ static void nonces_go_with_first_chunks(void **state)
 	finish(&l);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(room_before_each_job_that_writes),
-		IN_FOLDER(room_before_first_states_are_kept),
-		IN_FOLDER(only_what_committed_is_kept),
-		IN_FOLDER(a_file_serves_every_other_round),
-		IN_FOLDER(another_shape_is_another_file),
-		IN_FOLDER(nonces_go_with_first_chunks),
-	};
-	return cmocka_run_group_tests_name("masked", tests, NULL, NULL);
-}

@@ -1,7 +1,5 @@
 /* A learner that released and is lost for good holds up its round, until an operator says that it is. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "test/cluster/process.h"
+#include "test/lib/test.h"
 #include "tools/lib/control_query.h"
 #include "tools/lib/ports.h"
 
@@ -128,9 +125,8 @@ static void expect_said(const struct outcome *o, int status, const char *out, co
 }
 
 /* Its masked state never left, and it never comes back. */
-static void a_lost_learner_holds_up_its_round_until_it_is_abandoned(void **state)
+TEST(a_lost_learner_holds_up_its_round_until_it_is_abandoned)
 {
-	(void)state;
 	struct site s;
 	struct outcome o;
 	open_site(&s, "after-released");
@@ -162,9 +158,8 @@ static void a_lost_learner_holds_up_its_round_until_it_is_abandoned(void **state
 }
 
 /* Any other kill is a pause. */
-static void one_that_comes_back_ends_the_pause(void **state)
+TEST(one_that_comes_back_ends_the_pause)
 {
-	(void)state;
 	struct site s;
 	struct outcome o;
 	char folder[192], log[256];
@@ -184,13 +179,4 @@ static void one_that_comes_back_ends_the_pause(void **state)
 	abandon(&s, &o, "1", "--yes");
 	expect_said(&o, 1, "", "learner-01: not running");
 	process_remove(s.folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_lost_learner_holds_up_its_round_until_it_is_abandoned),
-		cmocka_unit_test(one_that_comes_back_ends_the_pause),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,12 @@
 /* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A kill cannot tell
  * that: the system keeps what a process has written. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
+#include "test/lib/test.h"
 
 static char trace[512];
 static const char *broken; /* what fails */
@@ -191,63 +188,46 @@ static void expect(const char *text, uint32_t durable)
 	assert_int_equal(heard, durable);
 }
 
-static void own_state_before_its_record(void **state)
+TEST_WITH(own_state_before_its_record, setup, teardown)
 {
-	(void)state;
 	persist(SL_PERSIST_PREPARED);
 	persist(SL_PERSIST_RELEASED);
 	expect("slot 2, prepared, released", 2);
 }
 
-static void files_before_their_row(void **state)
+TEST_WITH(files_before_their_row, setup, teardown)
 {
-	(void)state;
 	persist(SL_PERSIST_COMMIT);
 	expect("checkpoint, result, row, forget results, forget spools", 1);
 }
 
-static void in_the_order_asked_for(void **state)
+TEST_WITH(in_the_order_asked_for, setup, teardown)
 {
-	(void)state;
 	persist(SL_PERSIST_FENCED);
 	persist(SL_PERSIST_DEAD);
 	persist(SL_PERSIST_FENCED);
 	expect("fenced, dead, fenced", 3);
 }
 
-static void no_record_of_what_is_not_there(void **state)
+TEST_WITH(no_record_of_what_is_not_there, setup, teardown)
 {
-	(void)state;
 	broken = "slot 2";
 	persist(SL_PERSIST_PREPARED);
 	persist(SL_PERSIST_FENCED);
 	expect("slot 2, fatal", 0);
 }
 
-static void no_row_without_its_files(void **state)
+TEST_WITH(no_row_without_its_files, setup, teardown)
 {
-	(void)state;
 	broken = "result";
 	persist(SL_PERSIST_COMMIT);
 	persist(SL_PERSIST_FENCED);
 	expect("checkpoint, result, fatal", 0);
 }
 
-static void nothing_is_forgotten_without_its_successor(void **state)
+TEST_WITH(nothing_is_forgotten_without_its_successor, setup, teardown)
 {
-	(void)state;
 	broken = "row";
 	persist(SL_PERSIST_COMMIT);
 	expect("checkpoint, result, row, fatal", 0);
-}
-
-int main(void)
-{
-#define WRITING(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		WRITING(own_state_before_its_record), WRITING(files_before_their_row),
-		WRITING(in_the_order_asked_for),      WRITING(no_record_of_what_is_not_there),
-		WRITING(no_row_without_its_files),    WRITING(nothing_is_forgotten_without_its_successor),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

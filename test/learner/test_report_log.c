@@ -1,17 +1,15 @@
 /* What a learner says of a refusal, and the evidence that it keeps. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <jansson.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 static struct sl_member members[] = {{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
 static const struct sl_settings settings = {.clip = 16};
@@ -37,9 +35,15 @@ static uint64_t bits(double value)
 	return raw;
 }
 
-static void test_differences(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(test_differences)
+{
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 1, .word = "sigma", .n = {4, 3}},
 	       "bo (5) has sigma 3, this learner 4");
 	expect((struct sl_report){.reason = SL_REASON_PARAMETER, .peer = 1, .word = "clip", .n = {bits(16), bits(0.5)}},
@@ -62,18 +66,16 @@ static void test_differences(void **state)
 }
 
 /* metropolis goes up to 2^44, and nobody else is held to it. */
-static void test_field(void **state)
+TEST(test_field)
 {
-	(void)state;
 	expect((struct sl_report){.reason = SL_REASON_P_BOUND, .n = {7, 3200002, 4, 10}, .real = -1},
 	       "p = 7 is too small for 10 learners at sigma 4: p of at least 3200002 (and at most 2^61), or no sigma does");
 	expect((struct sl_report){.reason = SL_REASON_P_BOUND, .n = {0, 3200002, 4, 10}},
 	       "no prime up to 2^61 holds the sum of 10 models at sigma 4: p > 3200001 is needed; lower sigma, clip or max_weight");
 }
 
-static void test_gate(void **state)
+TEST(test_gate)
 {
-	(void)state;
 	static const struct sl_edge edges[] = {{0, 1}, {1, 2}};
 	uint64_t hub = 1, two = 3;
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE, .n = {1, 1, 2}, .set = &hub, .edges = edges, .edge_count = 2},
@@ -91,9 +93,8 @@ static void test_gate(void **state)
 }
 
 /* Why a released attempt goes on without mixing, or a prepared one ends. */
-static void test_recovery(void **state)
+TEST(test_recovery)
 {
-	(void)state;
 	expect((struct sl_report){.reason = SL_REASON_FENCED, .peer = 1}, "bo (5) has given it up");
 	expect((struct sl_report){.reason = SL_REASON_JOINED, .peer = 2}, "cy (9) brings the masked states together");
 	expect((struct sl_report){.reason = SL_REASON_BAD_STATE, .peer = 0}, "ana (2) sent a masked state that is not of the field");
@@ -112,7 +113,7 @@ static const char *hex_of(const json_t *statement, const char *field)
 }
 
 /* Both statements, whole: with the roster, anybody can check the signatures. */
-static void test_evidence(void **state)
+TEST_WITH(test_evidence, folder_setup, folder_teardown)
 {
 	struct sl_settings s = settings;
 	snprintf(s.run, sizeof s.run, "first");
@@ -140,16 +141,4 @@ static void test_evidence(void **state)
 	json_decref(file);
 	snprintf(s.state, sizeof s.state, "%s/nowhere", (const char *)*state);
 	assert_int_equal(sl_evidence_write(&daemon, &report, name, sizeof name, &error), SL_ERR_IO);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_differences),
-		cmocka_unit_test(test_field),
-		cmocka_unit_test(test_gate),
-		cmocka_unit_test(test_recovery),
-		cmocka_unit_test_setup_teardown(test_evidence, folder_setup, folder_teardown),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 /* What a learner goes on from when it starts, and what it does not believe. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -189,13 +190,13 @@ static void damage(const char *folder, const char *name)
 
 /* --- what it goes on from --- */
 
-static void a_new_learner(void **state)
+TEST_WITH(a_new_learner, setup, folder_teardown)
 {
 	expect_start(*state, 0, 0, false, NULL);
 	expect_start(*state, 0, 0, false, NULL);
 }
 
-static void the_last_round(void **state)
+TEST_WITH(the_last_round, setup, folder_teardown)
 {
 	commit(*state, 1);
 	commit(*state, 2);
@@ -203,7 +204,7 @@ static void the_last_round(void **state)
 }
 
 /* The power went between the files and their row. */
-static void files_without_a_row_are_ignored(void **state)
+TEST_WITH(files_without_a_row_are_ignored, setup, folder_teardown)
 {
 	struct sl_store_round round;
 	expect_start(*state, 0, 0, false, NULL);
@@ -214,7 +215,7 @@ static void files_without_a_row_are_ignored(void **state)
 	expect_start(*state, 1, 0, true, NULL); /* the result of round 1 went only after the row of round 2 */
 }
 
-static void a_damaged_checkpoint_falls_back(void **state)
+TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 {
 	for (sl_round t = 1; t <= 3; t++)
 		commit(*state, t);
@@ -231,7 +232,7 @@ static void a_damaged_checkpoint_falls_back(void **state)
 }
 
 /* Whole, of that round, and of another history. */
-static void another_checkpoint_is_not_believed(void **state)
+TEST_WITH(another_checkpoint_is_not_believed, setup, folder_teardown)
 {
 	struct sl_checkpoint other = {.run = RUN, .round = 2, .learners = 3, .total_weight = 3, .n = N, .digest = {2}};
 	float model[N] = {7, 7, 7};
@@ -247,7 +248,7 @@ static void another_checkpoint_is_not_believed(void **state)
 	expect_start(*state, 1, 2, false, "round-000002.safetensors: is not the checkpoint that was committed");
 }
 
-static void another_n_is_the_configurations_fault(void **state)
+TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_error error;
@@ -259,7 +260,7 @@ static void another_n_is_the_configurations_fault(void **state)
 	finish(&l);
 }
 
-static void a_result_need_not_be_there(void **state)
+TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 {
 	struct sl_store_round other;
 	commit(*state, 1);
@@ -366,7 +367,7 @@ static void expect_open(const char *folder, sl_attempt fenced, uint32_t released
 	finish(&l);
 }
 
-static void one_that_was_prepared_goes_on(void **state)
+TEST_WITH(one_that_was_prepared_goes_on, setup, folder_teardown)
 {
 	leave_open(*state, false);
 	folder_put(*state, "attempt-000002-000002.spool", "left", 4);
@@ -375,7 +376,7 @@ static void one_that_was_prepared_goes_on(void **state)
 	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.spool"), F_OK), 0);
 }
 
-static void one_that_was_released_goes_on(void **state)
+TEST_WITH(one_that_was_released_goes_on, setup, folder_teardown)
 {
 	leave_open(*state, true);
 	expect_open(*state, 0, 1, true, NULL);
@@ -384,7 +385,7 @@ static void one_that_was_released_goes_on(void **state)
 }
 
 /* Nobody can have got it: it was never released. */
-static void a_prepared_state_that_is_lost_is_given_up(void **state)
+TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 {
 	leave_open(*state, false);
 	damage(*state, file_2_3); /* beyond the state: no matter */
@@ -396,7 +397,7 @@ static void a_prepared_state_that_is_lost_is_given_up(void **state)
 }
 
 /* Its members mean somebody else now. */
-static void another_roster_does_not_forget_what_was_released(void **state)
+TEST_WITH(another_roster_does_not_forget_what_was_released, setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_error error;
@@ -410,7 +411,7 @@ static void another_roster_does_not_forget_what_was_released(void **state)
 	expect_open(*state, 0, 1, true, NULL);
 }
 
-static void another_roster_gives_up_what_was_prepared(void **state)
+TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_error error;
@@ -425,7 +426,7 @@ static void another_roster_gives_up_what_was_prepared(void **state)
 }
 
 /* Not those of the round that is committed; the next commit takes them. */
-static void the_masked_states_of_the_last_round_stay(void **state)
+TEST_WITH(the_masked_states_of_the_last_round_stay, setup, folder_teardown)
 {
 	commit(*state, 1);
 	folder_put(*state, "attempt-000001-000002.spool", "kept", 4); /* rounds here commit in attempt 2 */
@@ -436,7 +437,7 @@ static void the_masked_states_of_the_last_round_stay(void **state)
 }
 
 /* A model that cannot be read goes back behind what was promised: that waits until the model is there again. */
-static void promises_wait_for_their_round(void **state)
+TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 {
 	leave_open(*state, true);
 	damage(*state, "round-000001.safetensors");
@@ -453,7 +454,7 @@ static void promises_wait_for_their_round(void **state)
 
 /* --- a folder of the time before --- */
 
-static void an_older_folder_is_taken_over(void **state)
+TEST_WITH(an_older_folder_is_taken_over, setup, folder_teardown)
 {
 	struct sl_store_round round;
 	folder_put(*state, "incarnation", "41\n", 3);
@@ -467,7 +468,7 @@ static void an_older_folder_is_taken_over(void **state)
 }
 
 /* Without a result there is no row; the checkpoint is believed until a round commits. */
-static void an_older_folder_without_a_result(void **state)
+TEST_WITH(an_older_folder_without_a_result, setup, folder_teardown)
 {
 	struct sl_store_round round;
 	folder_put(*state, "incarnation", "41\n", 3);
@@ -479,7 +480,7 @@ static void an_older_folder_without_a_result(void **state)
 	expect_start(*state, 3, 0, true, NULL);
 }
 
-static void an_older_folder_with_damage(void **state)
+TEST_WITH(an_older_folder_with_damage, setup, folder_teardown)
 {
 	struct sl_store_round round;
 	char text[1024];
@@ -496,7 +497,7 @@ static void an_older_folder_with_damage(void **state)
 
 /* --- another roster --- */
 
-static void one_change_is_said(void **state)
+TEST_WITH(one_change_is_said, setup, folder_teardown)
 {
 	member_count = 4;
 	expect_start(*state, 0, 0, false, NULL);
@@ -510,7 +511,7 @@ static void one_change_is_said(void **state)
 	expect_start(*state, 1, 0, true, "which committed last: 3 (gone)");
 }
 
-static void two_changes_are_confirmed(void **state)
+TEST_WITH(two_changes_are_confirmed, setup, folder_teardown)
 {
 	struct learner l;
 	struct sl_error error;
@@ -529,30 +530,3 @@ static void two_changes_are_confirmed(void **state)
 	}
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(a_new_learner),
-		IN_FOLDER(the_last_round),
-		IN_FOLDER(files_without_a_row_are_ignored),
-		IN_FOLDER(a_damaged_checkpoint_falls_back),
-		IN_FOLDER(another_checkpoint_is_not_believed),
-		IN_FOLDER(another_n_is_the_configurations_fault),
-		IN_FOLDER(a_result_need_not_be_there),
-		IN_FOLDER(one_that_was_prepared_goes_on),
-		IN_FOLDER(one_that_was_released_goes_on),
-		IN_FOLDER(a_prepared_state_that_is_lost_is_given_up),
-		IN_FOLDER(another_roster_does_not_forget_what_was_released),
-		IN_FOLDER(another_roster_gives_up_what_was_prepared),
-		IN_FOLDER(the_masked_states_of_the_last_round_stay),
-		IN_FOLDER(promises_wait_for_their_round),
-		IN_FOLDER(an_older_folder_is_taken_over),
-		IN_FOLDER(an_older_folder_without_a_result),
-		IN_FOLDER(an_older_folder_with_damage),
-		IN_FOLDER(one_change_is_said),
-		IN_FOLDER(two_changes_are_confirmed),
-	};
-	return cmocka_run_group_tests_name("restore", tests, NULL, NULL);
-}

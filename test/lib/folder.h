@@ -30,5 +30,5 @@ uint8_t *idx_labels(const uint8_t *labels, uint32_t count, size_t *size);
 /* The number that idx_images wrote into an image. */
 uint32_t idx_number(const struct sl_images *images, uint32_t index);
 
-/* Real MNIST's folder, or NULL. */
+/* The folder of the 600 real MNIST images in the tree. */
 const char *mnist_folder(void);

@@ -6,6 +6,7 @@
  * the honest models: the span that the audit reports, no more and no less.
  */
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include "common/mixing/leakage.h"
 #include "common/field/share.h"
@@ -287,10 +288,11 @@ static void expect_round(const struct round *round, struct sl_audit *audit)
 	}
 }
 
+TEST_SETUP(open_arena, close_arena)
+
 /* Every graph up to 5 vertices on which a round can complete, every coalition, both generators. */
-static void every_round(void **state)
+TEST(every_round)
 {
-	(void)state;
 	static const uint64_t primes[] = {7, 11, 31};
 	for (uint32_t n = 2; n <= LEARNERS; n++)
 		for (uint64_t number = 0; number < graphs_on(n); number++)
@@ -358,9 +360,8 @@ static struct round round_of(const struct world *world, uint32_t which)
 			      .participants = world->participants[which]};
 }
 
-static void every_pair_of_rounds(void **state)
+TEST(every_pair_of_rounds)
 {
-	(void)state;
 	static const uint64_t primes[] = {7, 11, 31};
 	static struct world world;
 	for (uint32_t i = 0; i < 3 * 3; i++) {
@@ -377,9 +378,8 @@ static void every_pair_of_rounds(void **state)
 
 /* All triples of up to 4 learners, for every coalition that leaves three (fewer: nothing that pairs do not
  * show). */
-static void every_triple_of_rounds(void **state)
+TEST(every_triple_of_rounds)
 {
-	(void)state;
 	static struct world world;
 	for (uint32_t n = 3; n <= 4; n++) {
 		world_init(&world, n, 7);
@@ -419,9 +419,8 @@ static void sparse_round(struct sl_audit *audit, struct view *view, uint64_t *se
 }
 
 /* The span of many rounds, in wide fields too: its rank against elimination of all the sums at once. */
-static void many_rounds(void **state)
+TEST(many_rounds)
 {
-	(void)state;
 	static const uint64_t primes[] = {29, SL_P_MERSENNE31, (UINT64_C(1) << 61) - 1};
 	static struct view view;
 	uint64_t seed = 14;
@@ -460,9 +459,8 @@ static void expect_pair(const struct sl_audit_pair *pair, uint32_t a, uint32_t b
 }
 
 /* Two pairings give the pairs and differences of the rest, the third gives every model. */
-static void pairings(void **state)
+TEST(pairings)
 {
-	(void)state;
 	struct sl_field field = field_of(SL_P_MERSENNE31);
 	struct sl_audit audit;
 	struct sl_audit_pair pairs[6];
@@ -510,9 +508,8 @@ static void expect_integers(struct sl_audit *audit, uint32_t v, int32_t most, co
 }
 
 /* x0 + x1, x1 + x2 and x0 + x2 + x3 leave each of the first three with half of x3. */
-static void rows_for_people(void **state)
+TEST(rows_for_people)
 {
-	(void)state;
 	struct sl_field field = field_of(1020431);
 	struct sl_audit audit;
 	struct sl_graph g = graph_of("complete", 4);
@@ -531,9 +528,8 @@ static void rows_for_people(void **state)
 	assert_null(sl_audit_row(&audit, 3));
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	struct sl_field field = field_of(7);
 	struct sl_audit audit;
 	struct sl_graph g;
@@ -556,18 +552,4 @@ static void refusals(void **state)
 	assert_int_equal(audit.rank, 3);
 	assert_true(sl_audit_reveals(&audit, 2) && !sl_audit_reveals(&audit, 0) &&
 		    !sl_audit_reveals(&audit, 1));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_round),
-		cmocka_unit_test(every_pair_of_rounds),
-		cmocka_unit_test(every_triple_of_rounds),
-		cmocka_unit_test(many_rounds),
-		cmocka_unit_test(pairings),
-		cmocka_unit_test(rows_for_people),
-		cmocka_unit_test(refusals),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,5 +1,6 @@
 /* The polynomial of the exact engine, against dense matrices and elimination. */
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include "common/mixing/minimal_polynomial.h"
 
@@ -158,10 +159,11 @@ static bool expect_recurrence(const struct sl_graph *g, const struct sl_field *f
 
 static const uint64_t primes[] = {7, 11, 31, 1020431, SL_P_MERSENNE31, (UINT64_C(1) << 61) - 1};
 
+TEST_SETUP(open_arena, close_arena)
+
 /* Every graph up to 5 vertices; one that is not connected has r(1) = 0. */
-static void all_small_graphs(void **state)
+TEST(all_small_graphs)
 {
-	(void)state;
 	for (uint32_t n = 2; n <= 5; n++) {
 		for (uint64_t i = 0; i < 6 * graphs_on(n); i++) {
 			struct sl_field field = field_of(primes[i % 6]);
@@ -173,9 +175,8 @@ static void all_small_graphs(void **state)
 }
 
 /* p little above N: projections miss factors, checks fail, and r is put together from several. */
-static void small_primes(void **state)
+TEST(small_primes)
 {
-	(void)state;
 	uint64_t seed = 12;
 	for (uint32_t round = 0; round < 300; round++) {
 		uint32_t n = 6 + (uint32_t)(any64(&seed) % (DENSE_MOST - 5));
@@ -210,9 +211,8 @@ static uint32_t degree_of(const char *text, uint32_t n, uint64_t p, uint8_t firs
 }
 
 /* The numbers of protocol 7, for every p that `auto` may take and the paper's. */
-static void known_graphs(void **state)
+TEST(known_graphs)
 {
-	(void)state;
 	static const uint64_t p[] = {1020431,
 				     SL_P_MERSENNE31,
 				     (UINT64_C(1) << 36) - 5,
@@ -231,9 +231,8 @@ static void known_graphs(void **state)
 }
 
 /* 1 is a double eigenvalue of W mod 7: dividing t - 1 out of W's own least polynomial would not see it. */
-static void double_eigenvalue(void **state)
+TEST(double_eigenvalue)
 {
-	(void)state;
 	const struct sl_edge edges[] = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};
 	struct sl_field seven = field_of(7), eleven = field_of(11);
 	struct sl_graph g = graph_of_edges(5, edges, 5);
@@ -245,9 +244,8 @@ static void double_eigenvalue(void **state)
 	}
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-	(void)state;
 	const uint8_t seed[SL_HASH_BYTES] = {1};
 	struct sl_field field = field_of(7);
 	uint64_t r[64] = {9};
@@ -271,14 +269,4 @@ static void refusals(void **state)
 	assert_int_equal(tiny.used, 0);
 	assert_int_equal(sl_recurrence(&g, &field, seed, r, &degree, &enough), SL_OK);
 	assert_int_equal(degree, 25);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(all_small_graphs), cmocka_unit_test(small_primes),
-		cmocka_unit_test(known_graphs),	    cmocka_unit_test(double_eigenvalue),
-		cmocka_unit_test(refusals),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

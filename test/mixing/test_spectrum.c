@@ -1,4 +1,5 @@
 #include "test/graph/graphs.h"
+#include "test/lib/test.h"
 
 #include <math.h>
 
@@ -22,9 +23,10 @@ static void expect_mu(const char *text, uint32_t n, double want)
 		fail_msg("%s on %u: mu %.15f, expected %.15f", text, n, mu, want);
 }
 
-static void closed_forms(void **state)
+TEST_SETUP(open_arena, close_arena)
+
+TEST(closed_forms)
 {
-	(void)state;
 	for (uint32_t n = 2; n <= 40; n++) {
 		expect_mu("complete", n, 0);
 		if (n >= 3)
@@ -39,9 +41,8 @@ static void closed_forms(void **state)
 
 /* The paper's own graphs: the least eigenvalue decides, and K from the signed second one would be 20 and 107.
  */
-static void papers_graphs(void **state)
+TEST(papers_graphs)
 {
-	(void)state;
 	struct sl_graph forty = graph_of("neighbours:40", 100);
 	double mu = mu_of(&forty);
 	assert_true(fabs(mu - 0.7649) < 5e-5);
@@ -54,18 +55,16 @@ static void papers_graphs(void **state)
 }
 
 /* star 2,133 and line 65,155 are the numbers of protocol 7. */
-static void slow_graphs(void **state)
+TEST(slow_graphs)
 {
-	(void)state;
 	struct sl_graph g = graph_of("star", 100);
 	assert_int_equal(sl_iterations(1020431, 100, mu_of(&g)), 2133);
 	g = graph_of("line", 100);
 	assert_int_equal(sl_iterations(1020431, 100, mu_of(&g)), 65155);
 }
 
-static void special_graphs(void **state)
+TEST(special_graphs)
 {
-	(void)state;
 	struct sl_graph g = graph_of_edges(1, NULL, 0);
 	double mu;
 	assert_true(mu_of(&g) == 0);
@@ -81,9 +80,8 @@ static void special_graphs(void **state)
 }
 
 /* K is the smallest: K works, K - 1 does not, in long double. */
-static void iterations_are_least(void **state)
+TEST(iterations_are_least)
 {
-	(void)state;
 	uint64_t seed = 9;
 	for (int n = 0; n < 20000; n++) {
 		double mu = (double)(any64(&seed) >> 11) * 0x1p-53;
@@ -101,9 +99,8 @@ static void iterations_are_least(void **state)
 	assert_int_equal(sl_iterations(UINT64_C(1) << 31, 4, 0.5), 36);
 }
 
-static void width(void **state)
+TEST(width)
 {
-	(void)state;
 	struct sl_graph g = graph_of("complete", 4); /* 6 edges, degree 3: sqrt(2*3*6) = 6 */
 	assert_true(sl_width_need(&g, 0.5) == 8 * 4 * 6 / 0.5);
 	assert_true(isinf(sl_width_need(&g, 1)));
@@ -113,14 +110,4 @@ static void width(void **state)
 	assert_int_equal(sl_width_p_bits((double)INFINITY), 0);
 	for (uint32_t bits = 3; bits <= 61; bits++) /* f of the answer reaches the need */
 		assert_int_equal(sl_width_p_bits(ldexp(1, (int)sl_fraction_bits(bits))), bits);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(closed_forms),		cmocka_unit_test(papers_graphs),
-		cmocka_unit_test(slow_graphs),		cmocka_unit_test(special_graphs),
-		cmocka_unit_test(iterations_are_least), cmocka_unit_test(width),
-	};
-	return cmocka_run_group_tests(tests, open_arena, close_arena);
 }

@@ -1,5 +1,6 @@
 /* Checkpoints: the exact bytes, the round trip, and every kind of damage. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -39,7 +40,7 @@ static int latest(const char *folder, size_t n, struct sl_checkpoint *c, struct 
 	return sl_checkpoint_latest(folder, "a", n, c, model, error);
 }
 
-static void the_exact_bytes(void **state)
+TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
 {
 	static const char header[] = "{\"__metadata__\":{\"checksum\":"
 				     "\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
@@ -62,7 +63,7 @@ static void the_exact_bytes(void **state)
 	assert_int_equal(folder_count(*state), 1);
 }
 
-static void round_trip(void **state)
+TEST_WITH(round_trip, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint wrote = checkpoint_of("a run \"with\" \xc3\xa9", 1000000), read;
 	struct sl_error error = {0};
@@ -82,7 +83,7 @@ static void round_trip(void **state)
 	assert_int_equal(sl_checkpoint_latest(*state, wrote.run, 0, &read, NULL, &error), SL_OK);
 }
 
-static void shapes_of_an_autoencoder(void **state)
+TEST_WITH(shapes_of_an_autoencoder, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("a", 1);
 	struct sl_error error = {0};
@@ -97,7 +98,7 @@ static void shapes_of_an_autoencoder(void **state)
 	free(bytes);
 }
 
-static void the_newest_of_the_own_run(void **state)
+TEST_WITH(the_newest_of_the_own_run, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c;
 	struct sl_error error;
@@ -117,7 +118,7 @@ static void the_newest_of_the_own_run(void **state)
 }
 
 /* Whatever else is there. */
-static void one_round_of_the_own_run(void **state)
+TEST_WITH(one_round_of_the_own_run, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = {.round = 77};
 	struct sl_error error;
@@ -148,7 +149,7 @@ static void expect_damage(const char *folder, const void *bytes, size_t size, co
 	assert_int_equal(c.round, 77); /* untouched */
 }
 
-static void cut_files_are_refused(void **state)
+TEST_WITH(cut_files_are_refused, folder_setup, folder_teardown)
 {
 	size_t size;
 	write_round(*state, "a", 1);
@@ -161,7 +162,7 @@ static void cut_files_are_refused(void **state)
 	free(bytes);
 }
 
-static void header_lengths_are_bounded(void **state)
+TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
 {
 	size_t size;
 	write_round(*state, "a", 1);
@@ -188,7 +189,7 @@ static void expect_replaced(const char *folder, const char *what, const char *wi
 	free(bytes);
 }
 
-static void header_contents_are_checked(void **state)
+TEST_WITH(header_contents_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][3] = {
 		{"{\"__m", "[\"__m", "the header is not JSON"},
@@ -212,7 +213,7 @@ static void header_contents_are_checked(void **state)
 		expect_replaced(*state, cases[i][0], cases[i][1], cases[i][2]);
 }
 
-static void damaged_floats_are_refused(void **state)
+TEST_WITH(damaged_floats_are_refused, folder_setup, folder_teardown)
 {
 	size_t size;
 	write_round(*state, "a", 1);
@@ -223,7 +224,7 @@ static void damaged_floats_are_refused(void **state)
 	free(bytes);
 }
 
-static void another_n_is_refused(void **state)
+TEST_WITH(another_n_is_refused, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c;
 	struct sl_error error;
@@ -232,7 +233,7 @@ static void another_n_is_refused(void **state)
 	assert_string_equal(error.text, folder_path(*state, FIRST ": a model of 3 floats, expected 4"));
 }
 
-static void a_failed_write_leaves_nothing(void **state)
+TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("a", 2);
 	struct sl_error error = {0};
@@ -249,7 +250,7 @@ static void a_failed_write_leaves_nothing(void **state)
 	assert_int_equal(folder_count(*state), 1);
 }
 
-static void bad_requests_are_errors(void **state)
+TEST_WITH(bad_requests_are_errors, folder_setup, folder_teardown)
 {
 	struct sl_checkpoint c = checkpoint_of("\xff", 1);
 	struct sl_error error = {0};
@@ -260,23 +261,3 @@ static void bad_requests_are_errors(void **state)
 	assert_int_equal(folder_count(*state), 0);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(the_exact_bytes),
-		IN_FOLDER(round_trip),
-		IN_FOLDER(shapes_of_an_autoencoder),
-		IN_FOLDER(the_newest_of_the_own_run),
-		IN_FOLDER(one_round_of_the_own_run),
-		IN_FOLDER(cut_files_are_refused),
-		IN_FOLDER(header_lengths_are_bounded),
-		IN_FOLDER(header_contents_are_checked),
-		IN_FOLDER(damaged_floats_are_refused),
-		IN_FOLDER(another_n_is_refused),
-		IN_FOLDER(a_failed_write_leaves_nothing),
-		IN_FOLDER(bad_requests_are_errors),
-	};
-	return cmocka_run_group_tests_name("checkpoint", tests, NULL, NULL);
-}

@@ -1,5 +1,6 @@
 /* The drawn digits: one pool for all, dealt without overlap, and they look like something. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +18,8 @@ static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learn
 	return set;
 }
 
-static void each_learner_draws_its_part_of_one_pool(void **state)
+TEST(each_learner_draws_its_part_of_one_pool)
 {
-	(void)state;
 	struct sl_dataset first = load(SL_SPLIT_EVEN, 0, 10), last = load(SL_SPLIT_EVEN, 9, 10);
 	uint8_t image[SL_PIXELS];
 	assert_int_equal(first.mine.count, 900);
@@ -34,9 +34,8 @@ static void each_learner_draws_its_part_of_one_pool(void **state)
 	sl_dataset_free(&last);
 }
 
-static void every_image_has_ink_and_its_own_hand(void **state)
+TEST(every_image_has_ink_and_its_own_hand)
 {
-	(void)state;
 	uint8_t image[SL_PIXELS], before[SL_PIXELS] = {0};
 	for (uint32_t i = 0; i < 1000; i++) {
 		unsigned long ink = 0;
@@ -49,9 +48,8 @@ static void every_image_has_ink_and_its_own_hand(void **state)
 	}
 }
 
-static void ten_classes_about_equally(void **state)
+TEST(ten_classes_about_equally)
 {
-	(void)state;
 	unsigned count[10] = {0};
 	for (uint32_t i = 0; i < SL_DIGITS; i++) {
 		assert_in_range(sl_digits_label(i), 0, 9);
@@ -62,9 +60,8 @@ static void ten_classes_about_equally(void **state)
 }
 
 /* The slices of all learners by label: disjoint, covering, and of few labels each. */
-static void label_skew(void **state)
+TEST(label_skew)
 {
-	(void)state;
 	uint8_t labels[9000], seen[9000] = {0};
 	for (uint32_t i = 0; i < 9000; i++)
 		labels[i] = sl_digits_label(i);
@@ -85,24 +82,11 @@ static void label_skew(void **state)
 		assert_int_equal(seen[i], 1);
 }
 
-static void more_learners_than_images(void **state)
+TEST(more_learners_than_images)
 {
-	(void)state;
 	struct sl_deal deal = {SL_SPLIT_EVEN, 0, 9001};
 	struct sl_dataset set;
 	struct sl_error error = {0};
 	assert_int_equal(sl_dataset_load("digits", &deal, &set, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text, "data: digits: 9000 images are too few for 9001 learners");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_learner_draws_its_part_of_one_pool),
-		cmocka_unit_test(every_image_has_ink_and_its_own_hand),
-		cmocka_unit_test(ten_classes_about_equally),
-		cmocka_unit_test(label_skew),
-		cmocka_unit_test(more_learners_than_images),
-	};
-	return cmocka_run_group_tests_name("digits", tests, NULL, NULL);
 }

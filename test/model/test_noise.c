@@ -1,5 +1,6 @@
 /* The trainer without data: as many numbers as asked for, within the clip, and others for each rank, draw and seed. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,19 +36,17 @@ static size_t equal(float *a, float *b)
 	return count;
 }
 
-static void each_draw_is_another(void **state)
+TEST(each_draw_is_another)
 {
-	(void)state;
 	assert_int_equal(equal(trained(16, 1, 0, 1), trained(16, 1, 0, 1)), SIZE);
 	assert_true(equal(trained(16, 1, 0, 1), trained(16, 1, 0, 2)) < SIZE / 100);
 	assert_true(equal(trained(16, 1, 0, 1), trained(16, 1, 1, 1)) < SIZE / 100);
 	assert_true(equal(trained(16, 1, 0, 1), trained(16, 2, 0, 1)) < SIZE / 100);
 }
 
-static void stays_within_the_clip(void **state)
+TEST(stays_within_the_clip)
 {
 	static const double clips[] = {16, 0.1, 1e-9, 123456.7};
-	(void)state;
 	for (size_t c = 0; c < sizeof clips / sizeof *clips; c++) {
 		float *model = trained(clips[c], 1, 0, 1);
 		double most = 0;
@@ -60,37 +59,24 @@ static void stays_within_the_clip(void **state)
 }
 
 /* The clip is a double, and the nearest float may lie above: here it is the least there is, 1.4e-45. */
-static void the_bound_is_no_rounded_clip(void **state)
+TEST(the_bound_is_no_rounded_clip)
 {
-	(void)state;
 	float *model = trained(1e-45, 1, 0, 1);
 	for (size_t i = 0; i < SIZE; i++)
 		assert_true(model[i] == 0);
 	free(model);
 }
 
-static void knows_no_error(void **state)
+TEST(knows_no_error)
 {
 	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = 1, .clip = 1};
 	struct sl_trainer *t;
 	float model[1] = {1};
 	double mse = 0;
-	(void)state;
 	assert_int_equal(sl_trainer_open(&s, 0, 1, &t, NULL), SL_OK);
 	t->ops->initial(t, model);
 	assert_true(model[0] == 0);
 	assert_int_equal(t->ops->evaluate(t, model, &mse, NULL), SL_OK);
 	assert_true(isnan(mse));
 	t->ops->close(t);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_draw_is_another),
-		cmocka_unit_test(stays_within_the_clip),
-		cmocka_unit_test(the_bound_is_no_rounded_clip),
-		cmocka_unit_test(knows_no_error),
-	};
-	return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* Control frames that wait together leave together: in one TLS record where they fit, in one write. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define RECORD (16u << 10)
@@ -60,9 +57,31 @@ static void expect(struct sending *s, uint64_t records, uint64_t writes)
 	net_close(&s->net);
 }
 
-static void small_frames_share_a_record(void **state)
+/* Define a case that runs with TLS on the loop thread, and again with a worker thread. */
+#define TEST_BOTH(name)                                                                                                \
+	static void name(void);                                                                                        \
+	TEST(name##_at_once)                                                                                           \
+	{                                                                                                              \
+		pair_bulks = false;                                                                                    \
+		name();                                                                                                \
+	}                                                                                                              \
+	TEST(name##_with_a_worker)                                                                                     \
+	{                                                                                                              \
+		pair_bulks = true;                                                                                     \
+		name();                                                                                                \
+	}                                                                                                              \
+	static void name(void)
+
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST_BOTH(small_frames_share_a_record)
+{
 	struct sending s;
 	open_sending(&s);
 	for (int k = 0; k < 100; k++)
@@ -70,9 +89,8 @@ static void small_frames_share_a_record(void **state)
 	expect(&s, 1, 1);
 }
 
-static void a_full_record_is_one(void **state)
+TEST_BOTH(a_full_record_is_one)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
@@ -80,9 +98,8 @@ static void a_full_record_is_one(void **state)
 	expect(&s, 1, 1);
 }
 
-static void a_byte_more_is_two(void **state)
+TEST_BOTH(a_byte_more_is_two)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, RECORD / 2 - SL_FRAME_HEADER_BYTES, false);
@@ -91,9 +108,8 @@ static void a_byte_more_is_two(void **state)
 }
 
 /* 2 small ones together, the large one in its 3, 1 small one. */
-static void large_control_frames_keep_their_place(void **state)
+TEST_BOTH(large_control_frames_keep_their_place)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, 100, false);
@@ -104,9 +120,8 @@ static void large_control_frames_keep_their_place(void **state)
 }
 
 /* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7 records. */
-static void vectors_go_behind(void **state)
+TEST_BOTH(vectors_go_behind)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	end_send(s.end, 100u << 10, true);
@@ -118,9 +133,8 @@ static void vectors_go_behind(void **state)
 }
 
 /* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not for the rest. */
-static void control_frames_pass_between_vectors(void **state)
+TEST_BOTH(control_frames_pass_between_vectors)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	for (int k = 0; k < 32; k++)
@@ -137,9 +151,8 @@ static void control_frames_pass_between_vectors(void **state)
 }
 
 /* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere else. */
-static void frames_of_all_sizes_arrive(void **state)
+TEST_BOTH(frames_of_all_sizes_arrive)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	for (size_t size = 4; size < 250000; size = size * 5 / 4 + 1) {
@@ -160,9 +173,8 @@ static bool fallen(void *argument)
 }
 
 /* What is no frame ends the link, and with it whatever comes behind. */
-static void what_is_no_frame_ends_the_link(void **state)
+TEST_BOTH(what_is_no_frame_ends_the_link)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	struct sl_frame *frame = sl_frame_new(100, false);
@@ -186,9 +198,8 @@ static bool blocked(void *argument)
 
 /* What the kernel does not take is encrypted for one write at most, however often there is something to send; the rest waits
  * as frames, which links share, and control frames pass them. */
-static void little_is_encrypted_ahead(void **state)
+TEST_BOTH(little_is_encrypted_ahead)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	s.pair.roads[1].pass[THERE] = 0;
@@ -209,9 +220,8 @@ static void little_is_encrypted_ahead(void **state)
 }
 
 /* A link closes when much waits that the other end does not read; what has left does not wait. */
-static void much_is_not_too_much(void **state)
+TEST_BOTH(much_is_not_too_much)
 {
-	(void)state;
 	struct sending s;
 	open_sending(&s);
 	for (int k = 0; k < 80; k++) {
@@ -224,25 +234,4 @@ static void much_is_not_too_much(void **state)
 	assert_true(pair_settled(&s.pair));
 	pair_close(&s.pair);
 	net_close(&s.net);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_frames_share_a_record),
-		cmocka_unit_test(a_full_record_is_one),
-		cmocka_unit_test(a_byte_more_is_two),
-		cmocka_unit_test(large_control_frames_keep_their_place),
-		cmocka_unit_test(vectors_go_behind),
-		cmocka_unit_test(much_is_not_too_much),
-		cmocka_unit_test(little_is_encrypted_ahead),
-		cmocka_unit_test(frames_of_all_sizes_arrive),
-		cmocka_unit_test(what_is_no_frame_ends_the_link),
-		cmocka_unit_test(control_frames_pass_between_vectors),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	pair_bulks = false;
-	int failed = cmocka_run_group_tests_name("at once", tests, NULL, NULL);
-	pair_bulks = true;
-	return failed + cmocka_run_group_tests_name("with a crypto worker", tests, NULL, NULL);
 }

@@ -1,14 +1,11 @@
 /* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different times. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define PAIRS 240
@@ -76,9 +73,20 @@ static void start_all(struct net *net, struct pair *pairs)
 	}
 }
 
-static void at_the_same_instant(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	struct rlimit limit;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(at_the_same_instant)
+{
 	struct net net;
 	struct pair *pairs = calloc(PAIRS, sizeof *pairs);
 	struct crowd crowd = {pairs, PAIRS};
@@ -147,9 +155,8 @@ static bool second_is_free(void *argument)
 	return end_dial(&((struct pair *)argument)->ends[1]) == NULL;
 }
 
-static void the_losers_offer_first(void **state)
+TEST(the_losers_offer_first)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	offer_both(&pair, &net);
@@ -170,9 +177,8 @@ static bool second_is_up(void *argument)
 	return ((struct pair *)argument)->ends[1].up;
 }
 
-static void the_winners_offer_first(void **state)
+TEST(the_winners_offer_first)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	offer_both(&pair, &net);
@@ -182,9 +188,8 @@ static void the_winners_offer_first(void **state)
 	expect_one(&pair, &net, true);
 }
 
-static void the_losers_offer_while_the_word_is_under_way(void **state)
+TEST(the_losers_offer_while_the_word_is_under_way)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	offer_both(&pair, &net);
@@ -232,15 +237,13 @@ static void one_is_slow(int slow)
 	expect_one(&pair, &net, slow == 1);
 }
 
-static void the_first_is_slow(void **state)
+TEST(the_first_is_slow)
 {
-	(void)state;
 	one_is_slow(0);
 }
 
-static void the_second_is_slow(void **state)
+TEST(the_second_is_slow)
 {
-	(void)state;
 	one_is_slow(1);
 }
 
@@ -255,9 +258,8 @@ static void open_one_way(struct net *net, struct pair pairs[4])
 	}
 }
 
-static void one_way_roads(void **state)
+TEST(one_way_roads)
 {
-	(void)state;
 	struct net net;
 	struct pair pairs[4];
 	struct crowd crowd = {pairs, 4};
@@ -279,9 +281,8 @@ static void one_way_roads(void **state)
 	net_close(&net);
 }
 
-static void the_second_waits(void **state)
+TEST(the_second_waits)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	net_open(&net);
@@ -294,24 +295,4 @@ static void the_second_waits(void **state)
 	pair_expect_clean(&pair);
 	pair_close(&pair);
 	net_close(&net);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(at_the_same_instant),
-		cmocka_unit_test(the_losers_offer_first),
-		cmocka_unit_test(the_winners_offer_first),
-		cmocka_unit_test(the_losers_offer_while_the_word_is_under_way),
-		cmocka_unit_test(the_first_is_slow),
-		cmocka_unit_test(the_second_is_slow),
-		cmocka_unit_test(one_way_roads),
-		cmocka_unit_test(the_second_waits),
-	};
-	struct rlimit limit;
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,4 @@
 /* Connections that say nothing make room for each other, and for a learner. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +8,9 @@
 #include <unistd.h>
 
 #include <arpa/inet.h>
-#include <cmocka.h>
 
 #include "daemon/net/link.h"
+#include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
 #define STRANGERS 300
@@ -191,27 +189,23 @@ static void flood_leaves_room(size_t burst)
 	close_pair(p);
 }
 
-static void one_after_the_other(void **state)
+static int prepare(void **state)
 {
 	(void)state;
-	flood_leaves_room(1);
-}
-
-static void a_hundred_at_once(void **state)
-{
-	(void)state;
-	flood_leaves_room(100);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_after_the_other),
-		cmocka_unit_test(a_hundred_at_once),
-	};
 	struct rlimit limit;
 	getrlimit(RLIMIT_NOFILE, &limit);
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(one_after_the_other)
+{
+	flood_leaves_room(1);
+}
+
+TEST(a_hundred_at_once)
+{
+	flood_leaves_room(100);
 }

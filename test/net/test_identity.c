@@ -1,5 +1,6 @@
 /* An identity is made whole or not at all, and is not loaded when others may read it. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include <openssl/pem.h>
 #include <sodium.h>
@@ -23,10 +24,9 @@ static void expect_load_error(int code, const char *message)
 	assert_null(identity.sign_key);
 }
 
-static void modes_keep_the_key_secret(void **state)
+TEST_WITH(modes_keep_the_key_secret, folder_enter, folder_leave)
 {
 	struct stat st;
-	(void)state;
 	make("id");
 	assert_int_equal(stat("id", &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
@@ -34,12 +34,11 @@ static void modes_keep_the_key_secret(void **state)
 	assert_int_equal(st.st_mode & 07777, 0600);
 }
 
-static void signs_with_the_key_of_its_certificate(void **state)
+TEST_WITH(signs_with_the_key_of_its_certificate, folder_enter, folder_leave)
 {
 	struct sl_identity id;
 	uint8_t signature[SL_SIG_BYTES], public_key[SL_KEY_BYTES], pin[SL_HASH_BYTES], *der = NULL;
 	const uint8_t message[] = "link state";
-	(void)state;
 	make("id");
 	assert_int_equal(sl_identity_load("id", &id, NULL), SL_OK);
 	assert_int_equal(sl_certificate_key(id.certificate, public_key), SL_OK);
@@ -58,11 +57,10 @@ static void signs_with_the_key_of_its_certificate(void **state)
 	assert_null(id.sign_key);
 }
 
-static void never_overwrites(void **state)
+TEST_WITH(never_overwrites, folder_enter, folder_leave)
 {
 	struct sl_error error = {0};
 	char before[1024], after[1024];
-	(void)state;
 	make("id");
 	folder_get("id/key.pem", before, sizeof before);
 	assert_int_equal(sl_identity_create("id", "other", &error), SL_ERR_BUSY);
@@ -70,11 +68,10 @@ static void never_overwrites(void **state)
 	assert_string_equal(folder_get("id/key.pem", after, sizeof after), before);
 }
 
-static void leaves_nothing_half_written(void **state)
+TEST_WITH(leaves_nothing_half_written, folder_enter, folder_leave)
 {
 	struct sl_error error = {0};
 	struct stat st;
-	(void)state;
 	mkdir("id", 0700);
 	folder_put("id/cert.pem", "mine");
 	assert_int_equal(sl_identity_create("id", "x", &error), SL_ERR_BUSY);
@@ -83,9 +80,8 @@ static void leaves_nothing_half_written(void **state)
 	assert_string_equal(error.text, "no/such: No such file or directory");
 }
 
-static void refuses_open_modes(void **state)
+TEST_WITH(refuses_open_modes, folder_enter, folder_leave)
 {
-	(void)state;
 	make("id");
 	assert_int_equal(chmod("id/key.pem", 0644), 0);
 	expect_load_error(SL_ERR_REFUSED,
@@ -99,9 +95,8 @@ static void refuses_open_modes(void **state)
 	sl_identity_close(&id);
 }
 
-static void refuses_what_does_not_match(void **state)
+TEST_WITH(refuses_what_does_not_match, folder_enter, folder_leave)
 {
-	(void)state;
 	make("id");
 	make("other");
 	assert_int_equal(rename("other/cert.pem", "id/cert.pem"), 0);
@@ -124,9 +119,8 @@ static void write_key(EVP_PKEY *key, const char *password)
 	EVP_PKEY_free(key);
 }
 
-static void refuses_other_keys(void **state)
+TEST_WITH(refuses_other_keys, folder_enter, folder_leave)
 {
-	(void)state;
 	make("id");
 	write_key(EVP_PKEY_Q_keygen(NULL, NULL, "ED448"), NULL);
 	expect_load_error(SL_ERR_FORMAT, "id/key.pem: holds no unencrypted Ed25519 key");
@@ -137,11 +131,10 @@ static void refuses_other_keys(void **state)
 }
 
 /* One learner at a time, whatever folders it is given. */
-static void held_by_one(void **state)
+TEST_WITH(held_by_one, folder_enter, folder_leave)
 {
 	struct sl_identity first, second;
 	struct sl_error error = {0};
-	(void)state;
 	make("id");
 	assert_int_equal(sl_identity_load("id", &first, NULL), SL_OK);
 	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
@@ -155,15 +148,4 @@ static void held_by_one(void **state)
 	sl_identity_close(&first);
 	assert_int_equal(sl_identity_hold("id", &second, &error), SL_OK);
 	sl_identity_close(&second);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(modes_keep_the_key_secret),   TEST_IN_FOLDER(signs_with_the_key_of_its_certificate),
-		TEST_IN_FOLDER(never_overwrites),	     TEST_IN_FOLDER(leaves_nothing_half_written),
-		TEST_IN_FOLDER(refuses_open_modes),	     TEST_IN_FOLDER(refuses_what_does_not_match),
-		TEST_IN_FOLDER(refuses_other_keys),	     TEST_IN_FOLDER(held_by_one),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,15 @@
 /* A key that was shown once is known after the next start, and none that the roster does not pin. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <sodium.h>
 
 #include "daemon/net/identity.h"
 #include "daemon/net/keys.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 3
 
@@ -61,9 +59,15 @@ static bool knows(uint32_t i)
 	return key != NULL && memcmp(key, shown[i], SL_KEY_BYTES) == 0;
 }
 
-static void kept_over_a_start(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST_WITH(kept_over_a_start, setup, teardown)
+{
 	assert_null(sl_keys_of(&keys, 2));
 	assert_true(sl_keys_learn(&keys, 2, shown[2]));
 	assert_true(sl_keys_learn(&keys, 2, shown[2]));
@@ -76,9 +80,8 @@ static void kept_over_a_start(void **state)
 	assert_true(knows(0) && knows(2));
 }
 
-static void only_what_is_pinned(void **state)
+TEST_WITH(only_what_is_pinned, setup, teardown)
 {
-	(void)state;
 	assert_false(sl_keys_learn(&keys, 1, shown[2]));
 	assert_null(sl_keys_of(&keys, 1));
 	for (uint32_t i = 0; i < LEARNERS; i++)
@@ -89,9 +92,8 @@ static void only_what_is_pinned(void **state)
 	assert_null(sl_keys_of(&keys, 1));
 }
 
-static void damage_is_not_believed(void **state)
+TEST_WITH(damage_is_not_believed, setup, teardown)
 {
-	(void)state;
 	for (uint32_t i = 0; i < LEARNERS; i++)
 		sl_keys_learn(&keys, i, shown[i]);
 	assert_int_equal(truncate(path, 2 * SL_KEY_BYTES - 1), 0);
@@ -103,24 +105,11 @@ static void damage_is_not_believed(void **state)
 	assert_true(knows(0) && knows(1));
 }
 
-static void without_a_file(void **state)
+TEST_WITH(without_a_file, setup, teardown)
 {
-	(void)state;
 	struct sl_error error;
 	sl_keys_close(&keys);
 	assert_int_equal(sl_keys_open(&keys, &roster, "/dev/null", &error), SL_OK);
 	assert_true(sl_keys_learn(&keys, 1, shown[1]));
 	assert_true(knows(1));
-}
-
-int main(void)
-{
-#define KEYS(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		KEYS(kept_over_a_start),
-		KEYS(only_what_is_pinned),
-		KEYS(damage_is_not_believed),
-		KEYS(without_a_file),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,11 +1,8 @@
 /* What a link knows of its speed: nothing, a floor, and what a road of known speed lets through. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define VECTOR (256u << 10)
@@ -65,9 +62,16 @@ static double send_vectors(struct net *net, struct pair *pair, uint32_t count)
 	return took;
 }
 
-static void a_link_has_a_floor_and_then_a_speed(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(a_link_has_a_floor_and_then_a_speed)
+{
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
@@ -104,9 +108,8 @@ static void dawdle(struct net *net, struct pair *pair)
 }
 
 /* Neither idle time nor control frames count, before and between the vectors. */
-static void the_speed_is_the_roads(void **state)
+TEST(the_speed_is_the_roads)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
@@ -130,9 +133,8 @@ static bool has_a_speed(void *argument)
 }
 
 /* While they are still on their way, too. */
-static void a_look_during_the_first_exchange(void **state)
+TEST(a_look_during_the_first_exchange)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
@@ -145,15 +147,4 @@ static void a_look_during_the_first_exchange(void **state)
 	assert_true(net_until(&net, 5000, has_a_speed, &pair));
 	expect_about(&pair, pair.ends[1].received, (double)(uv_hrtime() - start) / 1e9);
 	close_linked(&net, &pair);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_link_has_a_floor_and_then_a_speed),
-		cmocka_unit_test(the_speed_is_the_roads),
-		cmocka_unit_test(a_look_during_the_first_exchange),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* Links that one end has lost and the other has not, links that one end wants and the other does not. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define WAIT_MS 15000
@@ -65,36 +62,39 @@ static void replace(int dialler, int knows, uint64_t within_ms)
 	net_close(&net);
 }
 
-static void the_first_lost_the_seconds(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(the_first_lost_the_seconds)
+{
 	replace(1, 0, 1000);
 }
 
-static void the_first_lost_its_own(void **state)
+TEST(the_first_lost_its_own)
 {
-	(void)state;
 	replace(0, 0, 1000);
 }
 
-static void the_second_lost_its_own(void **state)
+TEST(the_second_lost_its_own)
 {
-	(void)state;
 	replace(1, 1, 2000);
 }
 
 /* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps until then. */
-static void the_second_lost_the_firsts(void **state)
+TEST(the_second_lost_the_firsts)
 {
-	(void)state;
 	replace(0, 1, 8000);
 }
 
 /* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping that is due
  * after 2 s. */
-static void the_second_lost_the_firsts_and_says_so(void **state)
+TEST(the_second_lost_the_firsts_and_says_so)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	settle_by(&net, &pair, 0);
@@ -114,9 +114,8 @@ static bool first_offered(void *argument)
 }
 
 /* A dial that is given up may still be on the road when the next one has arrived. */
-static void an_older_link_does_not_come_back(void **state)
+TEST(an_older_link_does_not_come_back)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	net_open(&net);
@@ -167,15 +166,13 @@ static void hand_over(int dialler)
 	net_close(&net);
 }
 
-static void the_first_no_longer_wants(void **state)
+TEST(the_first_no_longer_wants)
 {
-	(void)state;
 	hand_over(0);
 }
 
-static void the_second_no_longer_wants(void **state)
+TEST(the_second_no_longer_wants)
 {
-	(void)state;
 	hand_over(1);
 }
 
@@ -226,9 +223,8 @@ static bool both_came_again(void *argument)
 }
 
 /* The dialler has done its part of the handshake, and yet no link ever stood. */
-static void a_refused_key_is_never_up(void **state)
+TEST(a_refused_key_is_never_up)
 {
-	(void)state;
 	struct mismatch m;
 	open_mismatch(&m, 1);
 	pair_want(&m.pair, 0, true);
@@ -241,9 +237,8 @@ static void a_refused_key_is_never_up(void **state)
 }
 
 /* It answers for somebody, and it connects: that is one thing to say. */
-static void a_wrong_key_is_said_once(void **state)
+TEST(a_wrong_key_is_said_once)
 {
-	(void)state;
 	struct mismatch m;
 	open_mismatch(&m, 0);
 	pair_want(&m.pair, 0, true);
@@ -257,9 +252,8 @@ static void a_wrong_key_is_said_once(void **state)
 }
 
 /* Known, but not the one that was dialled: an address does not make a learner. */
-static void another_learners_key_is_never_up(void **state)
+TEST(another_learners_key_is_never_up)
 {
-	(void)state;
 	struct mismatch m;
 	open_mismatch(&m, 0);
 	memcpy(m.members[2].pin, m.net.members[1].pin, SL_HASH_BYTES);
@@ -273,9 +267,8 @@ static void another_learners_key_is_never_up(void **state)
 }
 
 /* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less a quarter. */
-static void who_is_dropped_backs_off(void **state)
+TEST(who_is_dropped_backs_off)
 {
-	(void)state;
 	struct net net;
 	struct pair pair;
 	net_open(&net);
@@ -290,24 +283,4 @@ static void who_is_dropped_backs_off(void **state)
 	assert_int_equal(pair.ends[0].failed, 0);
 	pair_close(&pair);
 	net_close(&net);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_lost_the_seconds),
-		cmocka_unit_test(the_first_lost_its_own),
-		cmocka_unit_test(the_second_lost_its_own),
-		cmocka_unit_test(the_second_lost_the_firsts),
-		cmocka_unit_test(the_second_lost_the_firsts_and_says_so),
-		cmocka_unit_test(an_older_link_does_not_come_back),
-		cmocka_unit_test(the_first_no_longer_wants),
-		cmocka_unit_test(the_second_no_longer_wants),
-		cmocka_unit_test(a_refused_key_is_never_up),
-		cmocka_unit_test(a_wrong_key_is_said_once),
-		cmocka_unit_test(another_learners_key_is_never_up),
-		cmocka_unit_test(who_is_dropped_backs_off),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,10 @@
 /* A handshake without sockets: who gets through, and that nothing of one gets another one through. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <openssl/err.h>
 
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 /* Somebody with another program: OpenSSL as it comes, beside learner 1 of a net. */
@@ -85,7 +83,7 @@ static int meet(struct stranger *s, const struct sl_tls *tls, struct sl_secure *
 	return shake(s, learner);
 }
 
-static void who_is_in_the_roster(void **state)
+TEST_WITH(who_is_in_the_roster, NULL, NULL)
 {
 	const struct net *net = *state;
 	struct sl_secure learner;
@@ -98,7 +96,7 @@ static void who_is_in_the_roster(void **state)
 }
 
 /* A resumed session would be somebody whose key nobody looked at. */
-static void no_session_comes_back(void **state)
+TEST_WITH(no_session_comes_back, NULL, NULL)
 {
 	const struct net *net = *state;
 	struct sl_secure learner;
@@ -133,13 +131,13 @@ static void refuse(const struct sl_identity *identity, const struct sl_tls *tls,
 	stranger_close(&s);
 }
 
-static void nobody_without_a_key(void **state)
+TEST_WITH(nobody_without_a_key, NULL, NULL)
 {
 	const struct net *net = *state;
 	refuse(NULL, &net->tls[1], TLS1_3_VERSION, false);
 }
 
-static void nobody_with_a_key_of_his_own(void **state)
+TEST_WITH(nobody_with_a_key_of_his_own, NULL, NULL)
 {
 	const struct net *net = *state;
 	struct sl_member members[2];
@@ -153,7 +151,7 @@ static void nobody_with_a_key_of_his_own(void **state)
 	sl_tls_close(&tls);
 }
 
-static void nobody_of_an_older_version(void **state)
+TEST_WITH(nobody_of_an_older_version, NULL, NULL)
 {
 	const struct net *net = *state;
 	refuse(&net->identities[0], &net->tls[1], TLS1_2_VERSION, false);
@@ -172,13 +170,4 @@ static int close_net(void **state)
 	free(*state);
 	return 0;
 }
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(who_is_in_the_roster),	   cmocka_unit_test(no_session_comes_back),
-		cmocka_unit_test(nobody_without_a_key),	   cmocka_unit_test(nobody_with_a_key_of_his_own),
-		cmocka_unit_test(nobody_of_an_older_version),
-	};
-	return cmocka_run_group_tests(tests, open_net, close_net);
-}
+TEST_SETUP(open_net, close_net)

@@ -1,12 +1,9 @@
 /* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at any moment. */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "test/net/pair.h"
 
 #define VECTOR (200u << 10)
@@ -67,9 +64,16 @@ static bool all_arrived_evenly(void *argument)
 	return all_arrived(argument);
 }
 
-static void both_ways_at_once(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(both_ways_at_once)
+{
 	struct both b;
 	open_both(&b);
 	uint32_t away = 0;
@@ -86,9 +90,8 @@ static void both_ways_at_once(void **state)
 	close_both(&b);
 }
 
-static void a_little_is_done_at_once(void **state)
+TEST(a_little_is_done_at_once)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	end_send(&b.pair.ends[0], 1000, true);
@@ -99,9 +102,8 @@ static void a_little_is_done_at_once(void **state)
 }
 
 /* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next link is whole. */
-static void a_link_ends_while_it_is_away(void **state)
+TEST(a_link_ends_while_it_is_away)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	uint32_t away = 0;
@@ -122,9 +124,8 @@ static void a_link_ends_while_it_is_away(void **state)
 }
 
 /* All of it at once: pair_close waits until the last of them is back and freed, net_close for the descriptors. */
-static void all_end_while_it_is_away(void **state)
+TEST(all_end_while_it_is_away)
 {
-	(void)state;
 	for (int k = 0; k < 20; k++) {
 		struct both b;
 		open_both(&b);
@@ -142,9 +143,8 @@ static bool fallen(void *argument)
 	return b->pair.ends[1].downs > 0;
 }
 
-static void what_is_no_frame_ends_the_link(void **state)
+TEST(what_is_no_frame_ends_the_link)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	struct sl_frame *frame = sl_frame_new(VECTOR, true);
@@ -167,9 +167,8 @@ static bool paused(void *argument)
 }
 
 /* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it has. */
-static void a_reader_that_lags_is_waited_for(void **state)
+TEST(a_reader_that_lags_is_waited_for)
 {
-	(void)state;
 	struct both b;
 	open_both(&b);
 	struct end *lazy = &b.pair.ends[1];
@@ -190,18 +189,4 @@ static void a_reader_that_lags_is_waited_for(void **state)
 	}
 	pair_expect_clean(&b.pair);
 	close_both(&b);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_ways_at_once),
-		cmocka_unit_test(a_little_is_done_at_once),
-		cmocka_unit_test(a_link_ends_while_it_is_away),
-		cmocka_unit_test(all_end_while_it_is_away),
-		cmocka_unit_test(what_is_no_frame_ends_the_link),
-		cmocka_unit_test(a_reader_that_lags_is_waited_for),
-	};
-	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

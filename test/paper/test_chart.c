@@ -1,4 +1,5 @@
 /* Charts and the page around them. */
+#include "test/lib/test.h"
 #include "test/paper/written.h"
 
 #include <math.h>
@@ -23,9 +24,8 @@ static void ticks_are(bool log, double low, double high, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_ticks(void **state)
+TEST(test_ticks)
 {
-	(void)state;
 	ticks_are(false, 0, 80, "0 20 40 60 80");
 	ticks_are(false, -5.1, 5.1, "-4 -2 0 2 4");
 	ticks_are(false, 0.07, 0.0725, "0.07 0.0705 0.071 0.0715 0.072 0.0725");
@@ -36,9 +36,8 @@ static void test_ticks(void **state)
 	ticks_are(true, 2e5, 1.2e7, "2×10⁵ 5×10⁵ 10⁶ 2×10⁶ 5×10⁶ 10⁷");
 }
 
-static void test_scale(void **state)
+TEST(test_scale)
 {
-	(void)state;
 	struct sl_scale s = sl_scale_of(false, 0.3, 9.7, true);
 	assert_true(s.low == 0 && s.high == 10 && sl_scale_place(&s, 2.5) == 0.25);
 	s = sl_scale_of(true, 0.03, 30, true);
@@ -74,9 +73,8 @@ static void near_line(const struct sl_point *all, uint32_t count, const struct s
 	}
 }
 
-static void test_thin(void **state)
+TEST(test_thin)
 {
-	(void)state;
 	struct sl_point straight[50], walk[500], kept[500];
 	for (int32_t i = 0; i < 50; i++)
 		straight[i] = (struct sl_point){10 * i, 20 * i};
@@ -121,9 +119,8 @@ static void ends_of(const char *text, int *x1, int *y1, int *x2, int *y2)
 	}
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-	(void)state;
 	int x1, y1, x2, y2;
 	const struct sl_series series = {.x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1};
 	struct sl_chart chart = {.title = "a < b",
@@ -142,9 +139,8 @@ static void test_places(void **state)
 	free(text);
 }
 
-static void test_interrupted(void **state)
+TEST(test_interrupted)
 {
-	(void)state;
 	const double x[] = {1, 2, 3, 4, 5}, y[] = {1, 10, 0, 10, 100};
 	const struct sl_series series = {.x = x, .y = y, .count = 5, .pen = SL_PEN_2};
 	struct sl_chart chart = {
@@ -170,9 +166,8 @@ static double height_of(const char *text, const char *label)
 }
 
 /* Lines that end together have labels one below the other, in the picture. */
-static void test_labels(void **state)
+TEST(test_labels)
 {
-	(void)state;
 	const double low[] = {0, 0, 0};
 	const struct sl_series series[] = {{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
 					   {.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
@@ -184,9 +179,8 @@ static void test_labels(void **state)
 	free(text);
 }
 
-static void test_marks(void **state)
+TEST(test_marks)
 {
-	(void)state;
 	const struct sl_series series = {.x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1};
 	const struct sl_mark marks[] = {{false, 5, "here"}, {true, 7, "so high"}, {false, 99, "outside"}};
 	struct sl_chart chart = {.title = "",
@@ -253,9 +247,8 @@ static void write_page(FILE *out)
 	sl_page_close(out);
 }
 
-static void test_page(void **state)
+TEST(test_page)
 {
-	(void)state;
 	static const char *const foreign[] = {"http", "<script", "src=", "url(", "@import", "<link", NULL};
 	struct written w;
 	write_open(&w);
@@ -271,14 +264,4 @@ static void test_page(void **state)
 	for (int i = 0; foreign[i] != NULL; i++)
 		assert_null(strstr(text, foreign[i]));
 	free(text);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_ticks),	    cmocka_unit_test(test_scale),  cmocka_unit_test(test_thin),
-		cmocka_unit_test(test_places),	    cmocka_unit_test(test_labels), cmocka_unit_test(test_marks),
-		cmocka_unit_test(test_interrupted), cmocka_unit_test(test_page),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* What the parts of the report compute, against what is known; and that a wrong number is noticed. */
+#include "test/lib/test.h"
 #include "test/paper/written.h"
 
 #include <math.h>
@@ -36,9 +37,8 @@ static void eigen_are(const char *name, double lambda_2, double lambda_min)
 }
 
 /* The paper's, to its four digits; and what it does not print. */
-static void test_eigenvalues(void **state)
+TEST(test_eigenvalues)
 {
-	(void)state;
 	eigen_are("complete", 0, 0);
 	eigen_are("neighbours:40", 0.3259, -0.7649);
 	eigen_are("neighbours:20", 0.8181, -0.9048);
@@ -47,9 +47,8 @@ static void test_eigenvalues(void **state)
 	eigen_are("line", 0.9997, -0.3330);
 }
 
-static void test_norms(void **state)
+TEST(test_norms)
 {
-	(void)state;
 	static const char *const names[] = {"star", "ring", "regular:4"};
 	const double k[] = {1, 2, 3, 17, 200};
 	for (int i = 0; i < 3; i++) {
@@ -66,9 +65,8 @@ static void test_norms(void **state)
 
 /* ---- what is printed ---- */
 
-static void test_shares(void **state)
+TEST(test_shares)
 {
-	(void)state;
 	double distance;
 	assert_int_equal(sl_share_distance(true, &distance), SL_OK);
 	assert_true(distance == 0);
@@ -76,9 +74,8 @@ static void test_shares(void **state)
 	NEAR(distance, 1.0 / 6, 1e-12);
 }
 
-static void test_update(void **state)
+TEST(test_update)
 {
-	(void)state;
 	struct sl_step_graph graph = graph_named("regular:4", 20);
 	struct sl_eigen e;
 	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
@@ -107,9 +104,8 @@ static void ways_are(const char *name, uint64_t p, bool reals, bool fixed)
 	sl_step_graph_close(&graph);
 }
 
-static void test_ways(void **state)
+TEST(test_ways)
 {
-	(void)state;
 	ways_are("neighbours:40", SL_PAPER_P, true, true);
 	ways_are("star", SL_PAPER_P, true, true);
 	ways_are("neighbours:10", (UINT64_C(1) << 44) - 17, false, false);
@@ -139,9 +135,8 @@ static void play(struct sl_run *run, struct sl_reproduce *r)
 		fail_msg("%s", error.text);
 }
 
-static void test_run(void **state)
+TEST(test_run)
 {
-	(void)state;
 	struct sl_reproduce r = {.part = 'a'};
 	struct sl_run run;
 	play(&run, &r);
@@ -161,9 +156,8 @@ static void test_run(void **state)
 }
 
 /* One element of one commit, a state of one iteration, a learner that is missing: each is told, and ends in status 1. */
-static void test_wrong_result(void **state)
+TEST(test_wrong_result)
 {
-	(void)state;
 	struct sl_reproduce r = {.part = 'a'};
 	struct sl_run run;
 	play(&run, &r);
@@ -179,9 +173,8 @@ static void test_wrong_result(void **state)
 	sl_run_close(&run);
 }
 
-static void test_wrong_mixing(void **state)
+TEST(test_wrong_mixing)
 {
-	(void)state;
 	struct sl_reproduce r = {.part = 'a'};
 	struct sl_run run;
 	play(&run, &r);
@@ -202,9 +195,8 @@ static void test_wrong_mixing(void **state)
 }
 
 /* Right, wrong again, right: it settles the second time. */
-static void test_settled(void **state)
+TEST(test_settled)
 {
-	(void)state;
 	uint64_t wrong[] = {9, 4, 0, 2, 0, 0};
 	struct sl_trace trace = {.k = 5, .wrong = wrong};
 	assert_int_equal(sl_trace_settled(&trace), 4);
@@ -221,9 +213,8 @@ static bool at_once(void)
 	return true;
 }
 
-static void test_stopped(void **state)
+TEST(test_stopped)
 {
-	(void)state;
 	struct sl_reproduce r = {.part = 'a', .stopped = at_once};
 	struct sl_error error = {0};
 	struct sl_run run;
@@ -234,22 +225,10 @@ static void test_stopped(void **state)
 
 /* ---- Octave's output ---- */
 
-static void test_octave_number(void **state)
+TEST(test_octave_number)
 {
-	(void)state;
 	const char *line = "shares,mode=gemm,N=100,deg=87,n=2353,agg_s_per_learner=0.062";
 	assert_true(sl_octave_number(line, "n") == 2353 && sl_octave_number(line, "N") == 100);
 	assert_true(sl_octave_number(line, "agg_s_per_learner") == 0.062);
 	assert_true(isnan(sl_octave_number(line, "s_per_learner")));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_eigenvalues),   cmocka_unit_test(test_norms),   cmocka_unit_test(test_shares),
-		cmocka_unit_test(test_update),	      cmocka_unit_test(test_ways),    cmocka_unit_test(test_run),
-		cmocka_unit_test(test_wrong_result),  cmocka_unit_test(test_settled), cmocka_unit_test(test_stopped),
-		cmocka_unit_test(test_octave_number), cmocka_unit_test(test_wrong_mixing),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* Tables for programs and for people, fits, and files that appear all at once. */
+#include "test/lib/test.h"
 #include "test/paper/written.h"
 
 #include <math.h>
@@ -10,9 +11,8 @@
 #include "tools/paper/page/folder.h"
 #include "tools/paper/page/grid.h"
 
-static void test_csv(void **state)
+TEST(test_csv)
 {
-	(void)state;
 	struct written w;
 	struct sl_csv csv;
 	write_open(&w);
@@ -30,9 +30,8 @@ static void test_csv(void **state)
 	free(text);
 }
 
-static void test_fit(void **state)
+TEST(test_fit)
 {
-	(void)state;
 	const double x[] = {1, 2, 4, 8}, y[] = {5, 7, 11, 19}, power[] = {3, 12, 48, 192};
 	struct sl_line line = sl_fit_line(x, y, 4);
 	assert_true(fabs(line.slope - 2) < 1e-12 && fabs(line.intercept - 3) < 1e-12);
@@ -41,9 +40,8 @@ static void test_fit(void **state)
 	assert_true(sl_fit_off(x, power, 4) > 1); /* a parabola is no line: at its foot it is off by more than its height */
 }
 
-static void test_grid(void **state)
+TEST(test_grid)
 {
-	(void)state;
 	static const uint32_t shares[] = {1, 1, 0}, least[] = {0, 0, 4};
 	const char *const cells[] = {"words that go on", "λ₂ λ₂ λ₂", "end"};
 	struct written w;
@@ -114,9 +112,8 @@ static void content_is(const struct place *p, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-static void test_folder(void **state)
+TEST(test_folder)
 {
-	(void)state;
 	struct place p;
 	struct sl_report_folder folder;
 	struct sl_error error = {0};
@@ -137,9 +134,8 @@ static void test_folder(void **state)
 }
 
 /* What cannot be written whole has no name. */
-static void test_full_disk(void **state)
+TEST(test_full_disk)
 {
-	(void)state;
 	struct place p;
 	struct sl_report_folder folder;
 	struct sl_error error = {0};
@@ -156,22 +152,12 @@ static void test_full_disk(void **state)
 	remove_place(&p);
 }
 
-static void test_no_folder(void **state)
+TEST(test_no_folder)
 {
-	(void)state;
 	struct sl_report_folder folder;
 	struct sl_error error = {0};
 	assert_int_equal(sl_report_folder_open(&folder, "/dev/null/report", &error), SL_ERR_IO);
 	has(error.text, "/dev/null/report");
 	assert_int_equal(sl_report_folder_open(&folder, "/dev/null", &error), SL_ERR_IO); /* it exists; no folder, though */
 	sl_report_folder_drop(&folder);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_csv),    cmocka_unit_test(test_fit),	 cmocka_unit_test(test_grid),
-		cmocka_unit_test(test_folder), cmocka_unit_test(test_full_disk), cmocka_unit_test(test_no_folder),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* Every field of every signed or hashed record counts: flip any one, and the hash is another. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/protocol/canonical.h"
 #include "common/protocol/view_codec.h"
+#include "test/lib/test.h"
 
 /* Everything that a hash may depend on, so that a field is an address in here. */
 static struct sl_scope scope;
@@ -115,9 +112,8 @@ static void scope_counts(hasher hash)
 		COUNTS(hash, scope.roster);
 }
 
-static void test_link_state(void **state)
+TEST_WITH(test_link_state, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_link_state);
 	COUNTS(hash_link_state, link_state.id);
 	COUNTS(hash_link_state, link_state.incarnation);
@@ -138,9 +134,8 @@ static void test_link_state(void **state)
 	assert_memory_equal(three, two, sizeof two);
 }
 
-static void test_ready(void **state)
+TEST_WITH(test_ready, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_ready);
 	COUNTS(hash_ready, ready.id);
 	COUNTS(hash_ready, ready.t);
@@ -150,9 +145,8 @@ static void test_ready(void **state)
 	COUNTS(hash_ready, ready.commitment);
 }
 
-static void test_digest(void **state)
+TEST_WITH(test_digest, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_digest);
 	COUNTS(hash_digest, digest.id);
 	COUNTS(hash_digest, digest.t);
@@ -167,9 +161,8 @@ static void test_digest(void **state)
 	COUNTS(hash_digest, digest.clip);
 }
 
-static void test_view(void **state)
+TEST_WITH(test_view, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_view);
 	COUNTS(hash_view, view.t);
 	COUNTS(hash_view, view.a);
@@ -186,9 +179,8 @@ static void test_view(void **state)
 	assert_memory_not_equal(with, without, sizeof with);
 }
 
-static void test_fence(void **state)
+TEST_WITH(test_fence, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_fence);
 	COUNTS(hash_fence, fence.id);
 	COUNTS(hash_fence, fence.incarnation);
@@ -205,9 +197,8 @@ static void test_fence(void **state)
 }
 
 /* What is read is what was written. */
-static void test_view_bytes(void **state)
+TEST_WITH(test_view_bytes, set_up, NULL)
 {
-	(void)state;
 	uint8_t bytes[1024];
 	struct sl_view back = {0};
 	uint64_t p;
@@ -235,9 +226,8 @@ static void test_view_bytes(void **state)
 			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges), SL_ERR_FORMAT);
 }
 
-static void test_vectors(void **state)
+TEST_WITH(test_vectors, set_up, NULL)
 {
-	(void)state;
 	scope_counts(hash_commitment);
 	COUNTS(hash_commitment, vector);
 	COUNTS(hash_commitment, nonce);
@@ -250,9 +240,8 @@ static void test_vectors(void **state)
 }
 
 /* Records of different kinds never hash alike, whatever they hold. */
-static void test_domains(void **state)
+TEST_WITH(test_domains, set_up, NULL)
 {
-	(void)state;
 	static const hasher all[] = {hash_link_state, hash_ready, hash_digest, hash_view, hash_commitment, hash_result, hash_fence};
 	uint8_t hashes[7][SL_HASH_BYTES];
 	for (size_t i = 0; i < 7; i++) {
@@ -267,9 +256,8 @@ static void test_domains(void **state)
 }
 
 /* One layout written out by hand: what another implementation has to do. */
-static void test_literal_digest(void **state)
+TEST_WITH(test_literal_digest, set_up, NULL)
 {
-	(void)state;
 	static const uint8_t expected[SL_HASH_BYTES] = {
 		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5, 0x52,
 		0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2, 0xac, 0x19,
@@ -278,16 +266,4 @@ static void test_literal_digest(void **state)
 	uint8_t hash[SL_HASH_BYTES];
 	hash_digest(hash);
 	assert_memory_equal(hash, expected, sizeof hash);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(test_link_state, set_up), cmocka_unit_test_setup(test_ready, set_up),
-		cmocka_unit_test_setup(test_digest, set_up),	 cmocka_unit_test_setup(test_view, set_up),
-		cmocka_unit_test_setup(test_fence, set_up),	 cmocka_unit_test_setup(test_view_bytes, set_up),
-		cmocka_unit_test_setup(test_vectors, set_up),	 cmocka_unit_test_setup(test_domains, set_up),
-		cmocka_unit_test_setup(test_literal_digest, set_up),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

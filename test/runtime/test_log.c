@@ -1,5 +1,6 @@
 /* Records are one JSON line each, in a fixed order of keys; the text form is made from them. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include <jansson.h>
 
@@ -31,13 +32,12 @@ static void expect_keys(const char *line, const char *const *keys, size_t count)
 	json_decref(record);
 }
 
-static void keys_keep_their_order(void **state)
+TEST_WITH(keys_keep_their_order, folder_enter, folder_leave)
 {
 	static const char *const keys[] = {"time", "mono_ms", "level", "learner", "name",
 					   "event", "text",   "round", "mse"};
 	struct sl_log *log = open_log("log", SL_LOG_AUTO, SL_INFO);
 	char text[1024];
-	(void)state;
 	sl_log(log, SL_INFO, "committed", "round 3 committed", "{s:i, s:f}", "round", 3, "mse", 0.021);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
@@ -46,12 +46,11 @@ static void keys_keep_their_order(void **state)
 				     "\"text\":\"round 3 committed\",\"round\":3,\"mse\":0.021}\n"));
 }
 
-static void time_has_milliseconds(void **state)
+TEST_WITH(time_has_milliseconds, folder_enter, folder_leave)
 {
 	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_INFO);
 	char text[1024];
 	int y, m, d, h, min, s, ms, used = 0;
-	(void)state;
 	sl_log(log, SL_INFO, "e", "t", NULL);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
@@ -60,11 +59,10 @@ static void time_has_milliseconds(void **state)
 	assert_true(used > 0);
 }
 
-static void level_filters(void **state)
+TEST_WITH(level_filters, folder_enter, folder_leave)
 {
 	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_WARN);
 	char text[1024];
-	(void)state;
 	sl_log(log, SL_INFO, "quiet", "no", "{s:i}", "a", 1);
 	sl_log_fields(log, SL_DEBUG, "quiet", "no", json_pack("{s:i}", "a", 1));
 	sl_log(log, SL_ERROR, "loud", "yes", NULL);
@@ -74,11 +72,10 @@ static void level_filters(void **state)
 	assert_non_null(strstr(text, "\"event\":\"loud\""));
 }
 
-static void hostile_text_is_one_line(void **state)
+TEST_WITH(hostile_text_is_one_line, folder_enter, folder_leave)
 {
 	struct sl_log *log = open_log("log", SL_LOG_JSON, SL_INFO);
 	char text[1024];
-	(void)state;
 	sl_log(log, SL_WARN, "refused", "a\nb\033[2J", "{s:s}", "text", "hides");
 	sl_log(log, SL_WARN, "refused", "\xff", NULL);
 	sl_log_close(log);
@@ -88,12 +85,11 @@ static void hostile_text_is_one_line(void **state)
 	assert_null(strstr(text, "hides"));
 }
 
-static void renders_text(void **state)
+TEST_WITH(renders_text, folder_enter, folder_leave)
 {
 	char line[SL_LOG_LINE_BYTES];
 	json_t *r = json_pack("{s:s, s:s, s:s, s:s, s:s}", "time", "2026-11-21T12:03:04.123Z", "level", "info", "name",
 			      "learner-03", "event", "committed", "text", "round 3\n\xc2\x9b" "2J");
-	(void)state;
 	sl_log_render(r, false, line, sizeof line);
 	assert_string_equal(line, "12:03:04.123 learner-03 info  committed  round 3??2J\n");
 	sl_log_render(r, true, line, sizeof line);
@@ -104,11 +100,10 @@ static void renders_text(void **state)
 	json_decref(r);
 }
 
-static void text_files_hold_text(void **state)
+TEST_WITH(text_files_hold_text, folder_enter, folder_leave)
 {
 	struct sl_log *log = open_log("log", SL_LOG_TEXT, SL_INFO);
 	char text[8192], *long_text = malloc(6000);
-	(void)state;
 	assert_non_null(long_text);
 	memset(long_text, 'x', 5999);
 	long_text[5999] = '\0';
@@ -128,11 +123,10 @@ static void count_line(void *context, const char *line, size_t bytes)
 	++*count;
 }
 
-static void watchers_see_json(void **state)
+TEST_WITH(watchers_see_json, folder_enter, folder_leave)
 {
 	size_t count = 0;
 	struct sl_log *json = open_log("a", SL_LOG_JSON, SL_INFO), *text = open_log("b", SL_LOG_TEXT, SL_INFO);
-	(void)state;
 	sl_log_watch_set(json, count_line, &count);
 	sl_log_watch_set(text, count_line, &count);
 	sl_log(json, SL_INFO, "e", "t", NULL);
@@ -144,10 +138,9 @@ static void watchers_see_json(void **state)
 }
 
 /* Standard error goes to a file for the time of two failing records. */
-static void full_disk_is_told_once(void **state)
+TEST_WITH(full_disk_is_told_once, folder_enter, folder_leave)
 {
 	char text[1024];
-	(void)state;
 	int kept = dup(STDERR_FILENO), told = open("told", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	struct sl_log *log = open_log("/dev/full", SL_LOG_JSON, SL_INFO);
 	dup2(told, STDERR_FILENO);
@@ -161,26 +154,13 @@ static void full_disk_is_told_once(void **state)
 			    "starlingd: cannot write the log (/dev/full): No space left on device; records are lost\n");
 }
 
-static void refuses_a_missing_folder(void **state)
+TEST_WITH(refuses_a_missing_folder, folder_enter, folder_leave)
 {
 	struct sl_settings s = {.log = "no/such/log"};
 	struct sl_log *log = NULL;
 	struct sl_error error = {0};
-	(void)state;
 	assert_int_equal(sl_log_open(&log, &s, "x", &error), SL_ERR_IO);
 	assert_string_equal(error.text, "log: no/such/log: No such file or directory");
 	assert_null(log);
 	sl_log_close(log);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(keys_keep_their_order),	  TEST_IN_FOLDER(time_has_milliseconds),
-		TEST_IN_FOLDER(level_filters),		  TEST_IN_FOLDER(hostile_text_is_one_line),
-		TEST_IN_FOLDER(renders_text),		  TEST_IN_FOLDER(text_files_hold_text),
-		TEST_IN_FOLDER(watchers_see_json),	  TEST_IN_FOLDER(full_disk_is_told_once),
-		TEST_IN_FOLDER(refuses_a_missing_folder),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,17 @@
 /* What a process says it has taken. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "daemon/runtime/process_usage.h"
+#include "test/lib/test.h"
 
 #define BYTES (64u << 20)
 
-static void peak_remembers_what_is_given_back(void **state)
+TEST(peak_remembers_what_is_given_back)
 {
-	(void)state;
 	uint64_t before = sl_usage_peak_bytes();
 	char *memory = malloc(BYTES);
 	assert_non_null(memory);
@@ -27,9 +23,8 @@ static void peak_remembers_what_is_given_back(void **state)
 	assert_in_range(after, before + BYTES / 2, before + 2 * BYTES);
 }
 
-static void cpu_is_that_of_the_process(void **state)
+TEST(cpu_is_that_of_the_process)
 {
-	(void)state;
 	struct timespec t;
 	double before = sl_usage_cpu_s();
 	do
@@ -39,13 +34,4 @@ static void cpu_is_that_of_the_process(void **state)
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	assert_true(after >= before + 0.04);
 	assert_true(after <= (double)t.tv_sec + 1e-9 * (double)t.tv_nsec + 0.02);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(peak_remembers_what_is_given_back),
-		cmocka_unit_test(cpu_is_that_of_the_process),
-	};
-	return cmocka_run_group_tests_name("usage", tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* A worker's tasks run in the order in which they were added, and each comes back to the loop once, in that order. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include <cmocka.h>
-
 #include "daemon/runtime/worker.h"
+#include "test/lib/test.h"
 
 #define TASKS 20000u
 
@@ -60,9 +57,8 @@ static void expect_order(void)
 }
 
 /* Nothing else wakes the loop: a task that is not rung for hangs here. */
-static void each_comes_back(void **state)
+TEST_WITH(each_comes_back, setup, teardown)
 {
-	(void)state;
 	for (int i = 0; i < 3; i++)
 		sl_worker_add(&worker, &tasks[added++].base);
 	while (back < TASKS)
@@ -71,22 +67,12 @@ static void each_comes_back(void **state)
 	expect_order();
 }
 
-static void closing_gives_back_the_rest(void **state)
+TEST_WITH(closing_gives_back_the_rest, setup, teardown)
 {
-	(void)state;
 	while (added < 1000)
 		sl_worker_add(&worker, &tasks[added++].base);
 	added = TASKS; /* `done` adds none */
 	sl_worker_close(&worker);
 	added = 1000;
 	expect_order();
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests_[] = {
-		cmocka_unit_test_setup_teardown(each_comes_back, setup, teardown),
-		cmocka_unit_test_setup_teardown(closing_gives_back_the_rest, setup, teardown),
-	};
-	return cmocka_run_group_tests(tests_, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* Every seed that failed once goes on being played. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/play.h"
 
 static void replay(const char *line)
@@ -19,22 +16,13 @@ static void replay(const char *line)
 		fail_msg("%s\n  starling sim --seed %llu --learners %u --rounds %u --trace", outcome.why, seed, learners, rounds);
 }
 
-static void test_kept(void **state)
+TEST(test_kept)
 {
-	(void)state;
 	char line[256];
-	FILE *file = fopen(KEPT_SEEDS, "r");
+	FILE *file = fopen(SL_SOURCE_ROOT "/test/sim/kept_seeds", "r");
 	assert_non_null(file);
 	while (fgets(line, sizeof line, file) != NULL)
 		if (line[0] != '#' && line[0] != '\n')
 			replay(line);
 	fclose(file);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_kept),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,9 @@
 /* A seed is a run: the same one to the last line, whatever was played before it, by whom and on how many processors. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/range.h"
 
 #define SEEDS 12u
@@ -29,18 +26,16 @@ static void expect_same(const struct sim_outcome *a, const struct sim_outcome *b
 	assert_memory_equal(&a->tally, &b->tally, sizeof a->tally);
 }
 
-static void test_same_again(void **state)
+TEST(test_same_again)
 {
-	(void)state;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct sim_outcome first = play(seed, NULL), second = play(seed, NULL);
 		expect_same(&first, &second);
 	}
 }
 
-static void test_seeds_differ(void **state)
+TEST(test_seeds_differ)
 {
-	(void)state;
 	uint64_t last = 0;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
 		struct sim_outcome outcome = play(seed, NULL);
@@ -50,9 +45,8 @@ static void test_seeds_differ(void **state)
 }
 
 /* Whoever looks at every step changes none. */
-static void test_same_lines(void **state)
+TEST(test_same_lines)
 {
-	(void)state;
 	char *text[2];
 	size_t size[2];
 	for (int k = 0; k < 2; k++) {
@@ -94,9 +88,8 @@ static void play_range(uint32_t jobs, struct heard *heard)
 	assert_int_equal(heard->count, SEEDS);
 }
 
-static void test_jobs_change_nothing(void **state)
+TEST(test_jobs_change_nothing)
 {
-	(void)state;
 	static struct heard one, five;
 	play_range(1, &one);
 	play_range(5, &five);
@@ -108,9 +101,8 @@ static void test_jobs_change_nothing(void **state)
 }
 
 /* What is counted is what happened. */
-static void test_totals(void **state)
+TEST(test_totals)
 {
-	(void)state;
 	static struct heard heard;
 	struct sim_totals totals = {0};
 	uint64_t hits = 0;
@@ -126,14 +118,4 @@ static void test_totals(void **state)
 	/* each learner committed each round, or caught up over it */
 	assert_true(totals.commits + totals.caught_up <= SEEDS * 5 * 6);
 	assert_true(totals.commits > SEEDS * 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_same_again),  cmocka_unit_test(test_seeds_differ),
-		cmocka_unit_test(test_same_lines),  cmocka_unit_test(test_jobs_change_nothing),
-		cmocka_unit_test(test_totals),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,10 @@
 /* Learners in one process: every kind of topology against the plain sum, what is seen on the way, what a run depends on. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "test/lib/test.h"
 #include "tools/sim/runner.h"
 #include "tools/topology/topology.h"
 
@@ -135,10 +132,9 @@ static void expect_exact(const struct sl_schedule *schedule, const char *setting
 	assert_int_equal(course.samples, course.iterations);
 }
 
-static void test_topologies(void **state)
+TEST(test_topologies)
 {
 	static const char *const texts[] = {"complete", "ring", "line", "star", "grid", "nearest:4", "neighbours:4", "regular:3"};
-	(void)state;
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		print_message("%s\n", texts[i]);
 		struct sl_schedule schedule;
@@ -150,12 +146,11 @@ static void test_topologies(void **state)
 }
 
 /* Field, encoding, coins, a K that is given: the sum is the sum. */
-static void test_settings(void **state)
+TEST(test_settings)
 {
 	static const char *const texts[] = {"sharing=additive", "sharing=seeded", "encoding=literal sigma=6", "k=90 k_rule=fixed", "p=2147483647",
 					    "clip=1 clip_policy=clamp", "quorum=majority", "degree_max=4"};
 	struct sl_schedule schedule;
-	(void)state;
 	schedule_of("nearest:6", 1, &schedule);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		print_message("%s\n", texts[i]);
@@ -165,12 +160,11 @@ static void test_settings(void **state)
 }
 
 /* The same seed, the same run, however many take turns; another one, other coins, and the same sums. */
-static void test_repeatable(void **state)
+TEST(test_repeatable)
 {
 	struct course first = {.workers = 1}, again = {.workers = 4}, other = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	schedule_of("regular:4", ROUNDS, &schedule);
 	assert_int_equal(run(&schedule, "", 1, &first, &error), SL_OK);
 	assert_int_equal(run(&schedule, "", 1, &again, &error), SL_OK);
@@ -183,11 +177,10 @@ static void test_repeatable(void **state)
 }
 
 /* The last state of all is the mean that is committed, but for the rounding to the field. */
-static void test_estimate(void **state)
+TEST(test_estimate)
 {
 	static const char *const texts[] = {"mixing=metropolis", "mixing=metropolis encoding=literal sigma=8"};
 	struct sl_schedule schedule;
-	(void)state;
 	schedule_of("ring", 1, &schedule);
 	for (size_t i = 0; i < 2; i++) {
 		struct course course = {0};
@@ -200,14 +193,13 @@ static void test_estimate(void **state)
 }
 
 /* A piece that does not reach a quorum commits nothing; the rest does, and shows it to who comes back. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	static const struct sl_edge ring[N] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 11}, {0, 11}};
 	static const struct sl_edge parted[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {0, 7}, {8, 9}, {9, 10}, {10, 11}, {8, 11}};
 	struct course course = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	sl_schedule_init(&schedule, N);
 	assert_int_equal(sl_schedule_add(&schedule, ring, N), SL_OK);
 	assert_int_equal(sl_schedule_add(&schedule, parted, N), SL_OK);
@@ -219,12 +211,11 @@ static void test_parts(void **state)
 }
 
 /* No round can commit: said, not waited for. */
-static void test_refused(void **state)
+TEST(test_refused)
 {
 	struct course course = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	schedule_of("ring", 1, &schedule);
 	assert_int_equal(run(&schedule, "gate=refuse tolerance=2", 1, &course, &error), SL_ERR_REFUSED);
 	assert_string_equal(error.text, "no round committed in 3 steps");
@@ -233,12 +224,11 @@ static void test_refused(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void test_unfit_models(void **state)
+TEST(test_unfit_models)
 {
 	struct course course = {.most = 20}, burst = {.burst = 2};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
-	(void)state;
 	schedule_of("complete", 1, &schedule);
 	assert_int_equal(run(&schedule, "", 1, &course, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "learner 1 ended in round 1 (not valid)");
@@ -258,14 +248,13 @@ static void expect_refusal(struct swarm_options *options, const char *text)
 	assert_null(swarm);
 }
 
-static void test_bad_options(void **state)
+TEST(test_bad_options)
 {
 	struct sl_settings settings;
 	struct sl_error error = {0};
 	static const char *const set[] = {"quorum=20"};
 	static const char *const wrong[] = {"simga=3"};
 	struct sl_schedule schedule;
-	(void)state;
 	schedule_of("ring", 1, &schedule);
 	assert_int_equal(swarm_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "--set simga=3: unknown key 'simga'; did you mean 'sigma'?");
@@ -279,14 +268,4 @@ static void test_bad_options(void **state)
 	options.learners = 13;
 	expect_refusal(&options, "13 learners, and a schedule of 12");
 	sl_schedule_close(&schedule);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_topologies), cmocka_unit_test(test_settings),	cmocka_unit_test(test_repeatable),
-		cmocka_unit_test(test_estimate),   cmocka_unit_test(test_parts),	cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_unfit_models), cmocka_unit_test(test_bad_options),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

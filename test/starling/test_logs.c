@@ -1,12 +1,13 @@
-/* The program itself, as a user starts it: argument 1 is its path. */
+/* The program itself, as a user starts it. */
 #include "test/config/settings_folder.h"
+#include "test/lib/test.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 
-static char program[4096];
+static const char program[] = STARLING_PATH;
 
 #define RECORD(ms, id, level, rest)                                                                          \
 	"{\"time\":\"2026-11-21T12:00:00." ms "Z\",\"mono_ms\":" ms ".5,\"level\":\"" level "\",\"learner\":" id          \
@@ -39,9 +40,8 @@ static void make_run(void)
 
 #define TEXT(ms, id, level) "12:00:00." ms " learner-0" id " " level " e          at " ms "\n"
 
-static void merges_in_time(void **state)
+TEST_WITH(merges_in_time, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run > out 2> err"), 0);
 	expect_file("out", TEXT("100", "1", "info ") TEXT("200", "2", "debug") TEXT("250", "2", "info ")
@@ -49,9 +49,8 @@ static void merges_in_time(void **state)
 	expect_file("err", "");
 }
 
-static void filters(void **state)
+TEST_WITH(filters, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run --round 2 > out"), 0);
 	expect_file("out", TEXT("300", "1", "warn ") TEXT("400", "2", "error"));
@@ -61,9 +60,8 @@ static void filters(void **state)
 	expect_file("out", "");
 }
 
-static void says_what_there_is(void **state)
+TEST_WITH(says_what_there_is, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run --learner 3 > out 2> err"), 2);
 	expect_file("out", "");
@@ -76,16 +74,14 @@ static void says_what_there_is(void **state)
 	expect_file("err", "");
 }
 
-static void json_passes_through(void **state)
+TEST_WITH(json_passes_through, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run --json --learner 1 > out && cmp out run/learner-01/log.jsonl"), 0);
 }
 
-static void a_files_order_is_kept(void **state)
+TEST_WITH(a_files_order_is_kept, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
 	folder_put("run/a/log.jsonl", RECORD("500", "1", "info", "") RECORD("100", "1", "info", ""));
 	folder_put("run/b/log.jsonl", RECORD("500", "2", "info", "") RECORD("600", "2", "info", ""));
@@ -94,9 +90,8 @@ static void a_files_order_is_kept(void **state)
 				   TEXT("600", "2", "info "));
 }
 
-static void counts_malformed_lines(void **state)
+TEST_WITH(counts_malformed_lines, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
 	folder_put("run/a/log.jsonl", "nonsense\n" RECORD("100", "1", "info", "") "[1]\n{\"time\":3}\n{\"time\":\"20");
 	folder_put("run/b/log.jsonl", RECORD("200", "2", "info", ""));
@@ -106,9 +101,8 @@ static void counts_malformed_lines(void **state)
 	expect_file("err", "starling logs: 5 malformed lines left out, the first at a/log.jsonl:1\n");
 }
 
-static void many_files_make_one_stream(void **state)
+TEST_WITH(many_files_make_one_stream, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("i=1; while [ $i -le 40 ]; do mkdir -p run/$i; j=100; while [ $j -lt 150 ]; do "
 			    "echo \"{\\\"time\\\":\\\"2026-11-21T12:00:00.$((j + i * 7 % 13))Z\\\",\\\"text\\\":\\\"$i $j\\\"}\"; "
 			    "j=$((j + 1)); done > run/$i/log.jsonl; i=$((i + 1)); done"),
@@ -118,9 +112,8 @@ static void many_files_make_one_stream(void **state)
 			 0);
 }
 
-static void clear_errors(void **state)
+TEST_WITH(clear_errors, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" logs none 2> err"), 2);
 	expect_file("err", "starling logs: none: No such file or directory\n");
 	assert_int_equal(sh("mkdir empty; \"$S\" logs empty 2> err"), 2);
@@ -133,9 +126,8 @@ static void clear_errors(void **state)
 	expect_file("err", "starling logs: which run folder? see 'starling logs --help'\n");
 }
 
-static void a_closed_pipe_is_quiet(void **state)
+TEST_WITH(a_closed_pipe_is_quiet, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a; yes '{\"time\":\"2026-11-21T12:00:00.100Z\",\"text\":\"x\"}' | head -20000 "
 			    "> run/a/log.jsonl"),
 			 0);
@@ -180,10 +172,9 @@ static void append(const char *path, const char *text)
 	fclose(file);
 }
 
-static void follows_lines_and_files(void **state)
+TEST_WITH(follows_lines_and_files, folder_enter, folder_leave)
 {
 	int status = 0;
-	(void)state;
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
 	folder_put("run/a/log.jsonl", RECORD("100", "1", "info", "") "{\"time\":\"2026-11-21T12:0");
 	pid_t pid = start_following();
@@ -198,9 +189,8 @@ static void follows_lines_and_files(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-static void following_ends_with_its_reader(void **state)
+TEST_WITH(following_ends_with_its_reader, folder_enter, folder_leave)
 {
-	(void)state;
 	make_run();
 	assert_int_equal(sh("{ timeout 10 \"$S\" logs run --follow; echo $? > status; } | head -1 > out"), 0);
 	expect_file("status", "0\n");
@@ -208,9 +198,8 @@ static void following_ends_with_its_reader(void **state)
 
 /* ---- the program and `starling init` ---- */
 
-static void names_its_commands(void **state)
+TEST_WITH(names_its_commands, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" --help > out && grep -q '^  logs ' out && grep -q '^  init ' out"), 0);
 	assert_int_equal(sh("\"$S\" help logs > out && \"$S\" logs --help | cmp - out"), 0);
 	assert_int_equal(sh("\"$S\" help lgos 2> err"), 2);
@@ -224,9 +213,8 @@ static void names_its_commands(void **state)
 	expect_file("out", "");
 }
 
-static void init_prints_its_line_only(void **state)
+TEST_WITH(init_prints_its_line_only, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"), 0);
 	assert_int_equal(sh("grep -Eqx -- '- \\{id: 3, name: clinic-c, address: \"10.0.0.3:7400\", key: "
 			    "\"sha256:[0-9a-f]{64}\"\\}' roster && test $(wc -l < roster) = 1"),
@@ -238,9 +226,8 @@ static void init_prints_its_line_only(void **state)
 	expect_file("err", "starling init: identity/key.pem: exists; an identity is never overwritten\n");
 }
 
-static void init_refuses_bad_words(void **state)
+TEST_WITH(init_refuses_bad_words, folder_enter, folder_leave)
 {
-	(void)state;
 	assert_int_equal(sh("\"$S\" init --id 0 --name c --address h:1 2> err"), 2);
 	expect_file("err", "starling init: --id: '0' is not a whole number from 1 to 4294967295\n");
 	assert_int_equal(sh("\"$S\" init --id 1 --name c 2> err"), 2);
@@ -250,23 +237,4 @@ static void init_refuses_bad_words(void **state)
 	assert_int_equal(sh("\"$S\" init --show --dir none 2> err"), 2);
 	expect_file("err", "starling init: none/key.pem: No such file or directory\n");
 	assert_int_equal(sh("test ! -e identity"), 0);
-}
-
-int main(int argc, char **argv)
-{
-	const struct CMUnitTest tests[] = {
-		TEST_IN_FOLDER(merges_in_time),		TEST_IN_FOLDER(filters),
-		TEST_IN_FOLDER(says_what_there_is),
-		TEST_IN_FOLDER(json_passes_through),	TEST_IN_FOLDER(a_files_order_is_kept),
-		TEST_IN_FOLDER(counts_malformed_lines), TEST_IN_FOLDER(many_files_make_one_stream),
-		TEST_IN_FOLDER(clear_errors),		TEST_IN_FOLDER(a_closed_pipe_is_quiet),
-		TEST_IN_FOLDER(follows_lines_and_files), TEST_IN_FOLDER(following_ends_with_its_reader),
-		TEST_IN_FOLDER(names_its_commands),	TEST_IN_FOLDER(init_prints_its_line_only),
-		TEST_IN_FOLDER(init_refuses_bad_words),
-	};
-	if (argc != 2 || realpath(argv[1], program) == NULL) {
-		fprintf(stderr, "usage: %s STARLING\n", argv[0]);
-		return 2;
-	}
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

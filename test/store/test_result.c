@@ -1,4 +1,5 @@
 /* Results on disk: the exact bytes, what comes back, and that nothing goes before its successor is there to stay. */
+#include "test/lib/test.h"
 #include "test/store/result_fixture.h"
 
 #include <errno.h>
@@ -70,7 +71,7 @@ static bool there(const char *folder, const char *name)
 }
 
 /* Counted by hand and hashed by another program. */
-static void the_exact_bytes(void **state)
+TEST_WITH(the_exact_bytes, setup, folder_teardown)
 {
 	static const char header[] =
 		"{\"__metadata__\":{\"attempt\":\"5\",\"checksum\":"
@@ -140,7 +141,7 @@ static void expect_back(const char *folder, const char *run, const struct sl_pro
 	free(z);
 }
 
-static void round_trip(void **state)
+TEST_WITH(round_trip, setup, folder_teardown)
 {
 	static const struct {
 		uint64_t p, n;
@@ -159,7 +160,7 @@ static void round_trip(void **state)
 	}
 }
 
-static void the_largest_numbers(void **state)
+TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
 	struct sl_proof proof = proof_of(SL_ROUNDS_MAX, SL_SIGNERS_MAX);
 	proof.a = SL_ATTEMPTS_MAX;
@@ -173,7 +174,7 @@ static void the_largest_numbers(void **state)
 	assert_true(there(*state, "result-1000000.safetensors"));
 }
 
-static void what_is_not_there(void **state)
+TEST_WITH(what_is_not_there, setup, folder_teardown)
 {
 	struct sl_result result;
 	struct sl_error error;
@@ -189,7 +190,7 @@ static void what_is_not_there(void **state)
 }
 
 /* Of another run, with another n: no fault of that file. */
-static void another_run_and_n(void **state)
+TEST_WITH(another_run_and_n, setup, folder_teardown)
 {
 	struct sl_proof proof = proof_of(3, 1);
 	assert_int_equal(sl_result_write(*state, "b", &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
@@ -198,7 +199,7 @@ static void another_run_and_n(void **state)
 	expect_third(*state, SL_ERR_FORMAT, "a result of another n");
 }
 
-static void older_ones_go(void **state)
+TEST_WITH(older_ones_go, setup, folder_teardown)
 {
 	write_made(*state, "b", 2);
 	write_made(*state, RUN, 9);
@@ -225,7 +226,7 @@ static void older_ones_go(void **state)
 	assert_int_equal(folder_count(*state), 9);
 }
 
-static void there_to_stay_before_it_has_its_name(void **state)
+TEST_WITH(there_to_stay_before_it_has_its_name, setup, folder_teardown)
 {
 	write_made(*state, RUN, 2);
 	asked[0] = '\0';
@@ -235,7 +236,7 @@ static void there_to_stay_before_it_has_its_name(void **state)
 	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
 }
 
-static void a_failed_fsync_removes_nothing(void **state)
+TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 {
 	struct sl_proof proof = proof_of(3, 1);
 	struct sl_error error = {0};
@@ -251,7 +252,7 @@ static void a_failed_fsync_removes_nothing(void **state)
 	}
 }
 
-static void a_full_disk_leaves_the_old_one(void **state)
+TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 {
 	struct sl_proof proof = proof_of(3, 1);
 	struct sl_error error = {0};
@@ -270,7 +271,7 @@ static void a_full_disk_leaves_the_old_one(void **state)
 }
 
 /* Who catches up may still be fetching it. */
-static void the_map_outlives_the_file(void **state)
+TEST_WITH(the_map_outlives_the_file, setup, folder_teardown)
 {
 	struct sl_result result;
 	write_made(*state, RUN, 3);
@@ -295,7 +296,7 @@ static void expect_not_written(const char *folder, const struct sl_proof *proof,
 }
 
 /* Each thing that open would refuse. */
-static void only_what_can_be_read_is_written(void **state)
+TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 {
 	struct sl_proof good = proof_of(3, 3), bad;
 #define REFUSED(spoil, reason)                                                                               \
@@ -333,22 +334,3 @@ static void only_what_can_be_read_is_written(void **state)
 		SL_ERR_IO);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(the_exact_bytes),
-		IN_FOLDER(round_trip),
-		IN_FOLDER(the_largest_numbers),
-		IN_FOLDER(what_is_not_there),
-		IN_FOLDER(another_run_and_n),
-		IN_FOLDER(older_ones_go),
-		IN_FOLDER(there_to_stay_before_it_has_its_name),
-		IN_FOLDER(a_failed_fsync_removes_nothing),
-		IN_FOLDER(a_full_disk_leaves_the_old_one),
-		IN_FOLDER(the_map_outlives_the_file),
-		IN_FOLDER(only_what_can_be_read_is_written),
-	};
-	return cmocka_run_group_tests_name("result", tests, NULL, NULL);
-}

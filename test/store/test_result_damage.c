@@ -1,4 +1,5 @@
 /* Result files as a broken disk or a stranger would leave them: refused with a reason, or not ours. */
+#include "test/lib/test.h"
 #include "test/store/result_fixture.h"
 
 #include <jansson.h>
@@ -97,7 +98,7 @@ static void expect_tampered(const char *folder, const char *name, const char *va
 
 /* --- tests --- */
 
-static void cut_anywhere(void **state)
+TEST_WITH(cut_anywhere, folder_setup, folder_teardown)
 {
 	size_t size;
 	uint8_t *bytes = third(*state, &size);
@@ -121,7 +122,7 @@ static void cut_anywhere(void **state)
 }
 
 /* What was written a moment ago is shown unread: all but the data is looked at. */
-static void just_written_is_believed(void **state)
+TEST_WITH(just_written_is_believed, folder_setup, folder_teardown)
 {
 	size_t size;
 	struct sl_result result;
@@ -139,7 +140,7 @@ static void just_written_is_believed(void **state)
 }
 
 /* Any bit of the file: another run's at best. */
-static void any_bit_flipped(void **state)
+TEST_WITH(any_bit_flipped, folder_setup, folder_teardown)
 {
 	size_t size;
 	uint8_t *bytes = third(*state, &size);
@@ -156,7 +157,7 @@ static void any_bit_flipped(void **state)
 	free(bytes);
 }
 
-static void damaged_elements(void **state)
+TEST_WITH(damaged_elements, folder_setup, folder_teardown)
 {
 	const char *reason = "damaged: it does not match its checksum";
 	size_t size;
@@ -171,7 +172,7 @@ static void damaged_elements(void **state)
 	expect_replaced(*state, "\"attempt\":\"5\"", "\"attempt\":\"6\"", reason);
 }
 
-static void header_lengths_are_bounded(void **state)
+TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
 {
 	static const uint8_t lengths[][8] = {{0},
 					     {1},
@@ -191,7 +192,7 @@ static void header_lengths_are_bounded(void **state)
 	free(bytes);
 }
 
-static void tensors_are_checked(void **state)
+TEST_WITH(tensors_are_checked, folder_setup, folder_teardown)
 {
 	static const char *const cases[][3] = {
 		{"{\"__m", "[\"__m", "the header is not JSON"},
@@ -210,7 +211,7 @@ static void tensors_are_checked(void **state)
 }
 
 /* Shape, offsets and file agree with one another, but not with n. */
-static void sizes_are_those_of_n(void **state)
+TEST_WITH(sizes_are_those_of_n, folder_setup, folder_teardown)
 {
 	static const json_int_t sizes[] = {0, 15, 17, INT64_MAX, -16};
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -228,7 +229,7 @@ static void sizes_are_those_of_n(void **state)
 	}
 }
 
-static void metadata_are_complete(void **state)
+TEST_WITH(metadata_are_complete, folder_setup, folder_teardown)
 {
 	static const char *const names[] = {"format", "run", "round",	 "attempt", "view",    "digest",
 					    "p",      "n",   "learners", "digests", "checksum"};
@@ -246,7 +247,7 @@ static void metadata_are_complete(void **state)
 #define HASH "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
 
 /* Each with a right checksum, so that it is this rule which speaks. */
-static void metadata_are_checked(void **state)
+TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 {
 	const char *number = "round, attempt, p, learners, n, sigma, encoding or clip is no number",
 		   *prime = "p is not a prime between 2 and 2^61";
@@ -295,7 +296,7 @@ static void metadata_are_checked(void **state)
 
 #define SIGNED(id) id " " HASH " " HASH HASH
 
-static void signers_are_checked(void **state)
+TEST_WITH(signers_are_checked, folder_setup, folder_teardown)
 {
 	const char *form = "digests is not a list of ids, keys and signatures";
 	const char *const cases[][2] = {
@@ -326,7 +327,7 @@ static void signers_are_checked(void **state)
 		expect_tampered(*state, "digests", cases[i][0], cases[i][1]);
 }
 
-static void not_too_many_signers(void **state)
+TEST_WITH(not_too_many_signers, folder_setup, folder_teardown)
 {
 	char text[(SL_SIGNERS_MAX + 1) * 256] = "";
 	for (unsigned i = 1; i <= SL_SIGNERS_MAX + 1; i++) {
@@ -336,7 +337,7 @@ static void not_too_many_signers(void **state)
 	}
 }
 
-static void other_things_of_its_name(void **state)
+TEST_WITH(other_things_of_its_name, folder_setup, folder_teardown)
 {
 	const char *path = folder_path(*state, THIRD);
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -346,23 +347,3 @@ static void other_things_of_its_name(void **state)
 	expect_third(*state, SL_ERR_FORMAT, "shorter than a header");
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(cut_anywhere),
-		IN_FOLDER(just_written_is_believed),
-		IN_FOLDER(any_bit_flipped),
-		IN_FOLDER(damaged_elements),
-		IN_FOLDER(header_lengths_are_bounded),
-		IN_FOLDER(tensors_are_checked),
-		IN_FOLDER(sizes_are_those_of_n),
-		IN_FOLDER(metadata_are_complete),
-		IN_FOLDER(metadata_are_checked),
-		IN_FOLDER(signers_are_checked),
-		IN_FOLDER(not_too_many_signers),
-		IN_FOLDER(other_things_of_its_name),
-	};
-	return cmocka_run_group_tests_name("result_damage", tests, NULL, NULL);
-}

@@ -1,5 +1,6 @@
 /* The file of an attempt's masked states: what comes back, what is durable when, and a disk that is full. */
 #include "test/lib/folder.h"
+#include "test/lib/test.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -99,7 +100,7 @@ static bool there(const char *folder, const char *name)
 
 /* --- tests --- */
 
-static void what_was_written_is_found(void **state)
+TEST_WITH(what_was_written_is_found, setup, folder_teardown)
 {
 	struct stat status;
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
@@ -120,7 +121,7 @@ static void what_was_written_is_found(void **state)
 }
 
 /* Holes for those who have not sent anything. */
-static void it_takes_as_much_room_as_was_written(void **state)
+TEST_WITH(it_takes_as_much_room_as_was_written, setup, folder_teardown)
 {
 	struct stat status;
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 1000);
@@ -131,7 +132,7 @@ static void it_takes_as_much_room_as_was_written(void **state)
 }
 
 /* Of another view, or cut: nothing of it is believed. */
-static void another_size_is_begun_again(void **state)
+TEST_WITH(another_size_is_begun_again, setup, folder_teardown)
 {
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
 	write_slot(&spool, 0, 0xa5);
@@ -146,7 +147,7 @@ static void another_size_is_begun_again(void **state)
 	sl_spool_close(&spool);
 }
 
-static void room_is_made_once_and_a_slot_is_synchronised_with_its_name(void **state)
+TEST_WITH(room_is_made_once_and_a_slot_is_synchronised_with_its_name, setup, folder_teardown)
 {
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
 	assert_string_equal(asked, "");
@@ -161,7 +162,7 @@ static void room_is_made_once_and_a_slot_is_synchronised_with_its_name(void **st
 }
 
 /* The same room under another name, and no slot that holds anything. */
-static void a_file_is_used_again(void **state)
+TEST_WITH(a_file_is_used_again, setup, folder_teardown)
 {
 	static const uint8_t nothing[SL_NONCE_BYTES];
 	struct stat before, after;
@@ -186,7 +187,7 @@ static void a_file_is_used_again(void **state)
 	sl_spool_remove(&spool);
 }
 
-static void a_file_that_is_gone_is_not_used_again(void **state)
+TEST_WITH(a_file_that_is_gone_is_not_used_again, setup, folder_teardown)
 {
 	struct sl_error error;
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
@@ -197,7 +198,7 @@ static void a_file_that_is_gone_is_not_used_again(void **state)
 	sl_spool_close(&spool);
 }
 
-static void a_full_disk_is_an_error(void **state)
+TEST_WITH(a_full_disk_is_an_error, setup, folder_teardown)
 {
 	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
 	struct sl_error error;
@@ -214,7 +215,7 @@ static void a_full_disk_is_an_error(void **state)
 	sl_spool_close(&spool);
 }
 
-static void no_folder(void **state)
+TEST_WITH(no_folder, setup, folder_teardown)
 {
 	struct sl_spool_file spool;
 	struct sl_error error;
@@ -232,7 +233,7 @@ static bool of_7_or_9(const void *context, sl_round t, sl_attempt a)
 	return t == 7 || (t == 9 && a == 1);
 }
 
-static void leftovers_are_swept(void **state)
+TEST_WITH(leftovers_are_swept, setup, folder_teardown)
 {
 	static const char *const names[] = {FILE_7_2, "attempt-000009-000001.spool", "attempt-000009-000002.spool",
 					    "attempt-000001-000001.spool", "attempt-1-1.spool", "attempt-000001-000001.spool.x"};
@@ -243,7 +244,7 @@ static void leftovers_are_swept(void **state)
 		assert_int_equal(there(*state, names[i]), i < 2 || i > 3);
 }
 
-static void the_largest_numbers(void **state)
+TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
 	struct sl_spool_file spool = open_spool(*state, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 2);
 	sl_spool_close(&spool);
@@ -252,21 +253,3 @@ static void the_largest_numbers(void **state)
 	assert_int_equal(folder_count(*state), 0);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(what_was_written_is_found),
-		IN_FOLDER(it_takes_as_much_room_as_was_written),
-		IN_FOLDER(another_size_is_begun_again),
-		IN_FOLDER(room_is_made_once_and_a_slot_is_synchronised_with_its_name),
-		IN_FOLDER(a_file_is_used_again),
-		IN_FOLDER(a_file_that_is_gone_is_not_used_again),
-		IN_FOLDER(a_full_disk_is_an_error),
-		IN_FOLDER(no_folder),
-		IN_FOLDER(leftovers_are_swept),
-		IN_FOLDER(the_largest_numbers),
-	};
-	return cmocka_run_group_tests_name("spool", tests, NULL, NULL);
-}

@@ -1,4 +1,5 @@
 /* The store: what comes back, and which records it refuses. */
+#include "test/lib/test.h"
 #include "test/store/store_fixture.h"
 
 #include <pthread.h>
@@ -30,7 +31,7 @@ static void expect_refused(const char *folder, struct sl_store *store, const str
 
 /* --- what comes back --- */
 
-static void a_new_one(void **state)
+TEST_WITH(a_new_one, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round round;
@@ -53,7 +54,7 @@ static void expect_released(struct sl_store *store, sl_round t, sl_attempt a, ui
 	expect_recorded(store, SL_PERSIST_RELEASED, t, a, count);
 }
 
-static void round_trip(void **state)
+TEST_WITH(round_trip, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	expect_recorded(store, SL_PERSIST_FENCED, 1, 1, 0);
@@ -79,7 +80,7 @@ static void round_trip(void **state)
 }
 
 /* SQLite's numbers are signed, and end at 2^63. */
-static void the_largest_numbers(void **state)
+TEST_WITH(the_largest_numbers, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(SL_ROUNDS_MAX), found;
@@ -96,7 +97,7 @@ static void the_largest_numbers(void **state)
 	sl_store_close(store);
 }
 
-static void an_attempt_moves_on(void **state)
+TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED, SL_PERSIST_DEAD};
@@ -115,7 +116,7 @@ static void an_attempt_moves_on(void **state)
 }
 
 /* All up to the one that is given up; what was released stays. */
-static void a_fence_covers_what_was_before(void **state)
+TEST_WITH(a_fence_covers_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	expect_released(store, 1, 2, 3);
@@ -136,7 +137,7 @@ static void a_fence_covers_what_was_before(void **state)
 	sl_store_close(store);
 }
 
-static void it_does_not_move_back(void **state)
+TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_persist persist;
@@ -163,7 +164,7 @@ static void it_does_not_move_back(void **state)
 #undef REFUSED
 }
 
-static void it_does_not_become_another(void **state)
+TEST_WITH(it_does_not_become_another, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_persist released = made_persist(SL_PERSIST_RELEASED, 7, 1, 4);
@@ -178,7 +179,7 @@ static void it_does_not_become_another(void **state)
 	sl_store_close(store);
 }
 
-static void no_more_are_released_than_fit(void **state)
+TEST_WITH(no_more_are_released_than_fit, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	for (sl_attempt a = 1; a <= SL_RELEASED_MAX; a++) {
@@ -193,7 +194,7 @@ static void no_more_are_released_than_fit(void **state)
 	sl_store_close(store);
 }
 
-static void rounds_only_go_up(void **state)
+TEST_WITH(rounds_only_go_up, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(4);
@@ -223,7 +224,7 @@ static void rounds_only_go_up(void **state)
 }
 
 /* Each field of the round that is last counts. */
-static void one_result_of_a_round(void **state)
+TEST_WITH(one_result_of_a_round, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	const struct sl_store_round good = made_round(4);
@@ -247,7 +248,7 @@ static void one_result_of_a_round(void **state)
 }
 
 /* A model that was damaged, and shown again by somebody who has other signatures of it. */
-static void the_same_result_with_the_files_of_now(void **state)
+TEST_WITH(the_same_result_with_the_files_of_now, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(4), found;
@@ -271,7 +272,7 @@ static void the_same_result_with_the_files_of_now(void **state)
 	sl_store_close(store);
 }
 
-static void earlier_rounds_stay(void **state)
+TEST_WITH(earlier_rounds_stay, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round found = {.t = 77};
@@ -293,7 +294,7 @@ static void earlier_rounds_stay(void **state)
 	sl_store_close(store);
 }
 
-static void a_commit_forgets_what_was_before(void **state)
+TEST_WITH(a_commit_forgets_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	for (sl_round t = 1; t <= 4; t++) {
@@ -313,7 +314,7 @@ static void a_commit_forgets_what_was_before(void **state)
 
 /* --- what could not be read back --- */
 
-static void only_what_can_be_read_is_written(void **state)
+TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_persist bad;
@@ -348,7 +349,7 @@ static void only_what_can_be_read_is_written(void **state)
 	sl_store_close(store);
 }
 
-static void only_rounds_that_can_be_read_are_written(void **state)
+TEST_WITH(only_rounds_that_can_be_read_are_written, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round bad;
@@ -392,7 +393,7 @@ static void *use(void *store)
 	return NULL;
 }
 
-static void two_calls_at_once_are_a_bug(void **state)
+TEST_WITH(two_calls_at_once_are_a_bug, folder_setup, folder_teardown)
 {
 	int status;
 	pthread_t thread;
@@ -420,7 +421,7 @@ static void *work(void *store)
 	return NULL;
 }
 
-static void another_thread(void **state)
+TEST_WITH(another_thread, folder_setup, folder_teardown)
 {
 	pthread_t thread;
 	struct sl_store *store = open_made(*state);
@@ -430,28 +431,3 @@ static void another_thread(void **state)
 	sl_store_close(store);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(a_new_one),
-		IN_FOLDER(round_trip),
-		IN_FOLDER(the_largest_numbers),
-		IN_FOLDER(an_attempt_moves_on),
-		IN_FOLDER(a_fence_covers_what_was_before),
-		IN_FOLDER(it_does_not_move_back),
-		IN_FOLDER(it_does_not_become_another),
-		IN_FOLDER(no_more_are_released_than_fit),
-		IN_FOLDER(rounds_only_go_up),
-		IN_FOLDER(one_result_of_a_round),
-		IN_FOLDER(the_same_result_with_the_files_of_now),
-		IN_FOLDER(earlier_rounds_stay),
-		IN_FOLDER(a_commit_forgets_what_was_before),
-		IN_FOLDER(only_what_can_be_read_is_written),
-		IN_FOLDER(only_rounds_that_can_be_read_are_written),
-		IN_FOLDER(two_calls_at_once_are_a_bug),
-		IN_FOLDER(another_thread),
-	};
-	return cmocka_run_group_tests_name("store", tests, NULL, NULL);
-}

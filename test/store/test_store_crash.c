@@ -1,4 +1,5 @@
 /* Crashes, losses of power, failing and full disks: what was acknowledged is there, and nothing half. */
+#include "test/lib/test.h"
 #include "test/store/disk.h"
 #include "test/store/store_fixture.h"
 
@@ -131,7 +132,7 @@ static struct mark kill_after(const char *folder, unsigned steps, unsigned us)
 	return last;
 }
 
-static void killed_in_the_middle(void **state)
+TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 {
 	uint64_t seed = (uint64_t)time(NULL);
 	print_message("seed %llu\n", (unsigned long long)seed);
@@ -212,7 +213,7 @@ static void expect_kept(const char *folder, const struct mark *mark, unsigned be
 	disk_restart(DISK_ALL);
 }
 
-static void power_is_lost(void **state)
+TEST_WITH(power_is_lost, folder_setup, folder_teardown)
 {
 	const unsigned begun = 4;
 	begin(*state, begun);
@@ -239,7 +240,7 @@ static void power_is_lost(void **state)
 }
 
 /* Of a store that was taken away. */
-static void an_old_journal_is_not_played_back(void **state)
+TEST_WITH(an_old_journal_is_not_played_back, folder_setup, folder_teardown)
 {
 	for (unsigned at = 1; at < 20; at++) {
 		begin(*state, 4);
@@ -260,7 +261,7 @@ static void an_old_journal_is_not_played_back(void **state)
 }
 
 /* The journal, its header, the database, the header's end. */
-static void four_synchronisations_to_a_commit(void **state)
+TEST_WITH(four_synchronisations_to_a_commit, folder_setup, folder_teardown)
 {
 	begin(*state, CALLS);
 	disk_on(1);
@@ -336,7 +337,7 @@ static struct mark go_on_to_failure(const char *folder, unsigned steps)
 }
 
 /* Each write, each synchronisation, once: the learner stops, and starts again. */
-static void the_disk_fails(void **state)
+TEST_WITH(the_disk_fails, folder_setup, folder_teardown)
 {
 	const unsigned begun = 4;
 	begin(*state, begun);
@@ -358,7 +359,7 @@ static void the_disk_fails(void **state)
 	free_image(&image);
 }
 
-static void no_file_may_grow(void **state)
+TEST_WITH(no_file_may_grow, folder_setup, folder_teardown)
 {
 	struct rlimit kept, small;
 	struct stat status;
@@ -416,7 +417,7 @@ static int fill_disk(const char *folder)
 	return 0;
 }
 
-static void the_disk_is_full(void **state)
+TEST_WITH(the_disk_is_full, folder_setup, folder_teardown)
 {
 	int status;
 	pid_t child = fork();
@@ -458,7 +459,7 @@ static void expect_unwritable(const char *folder, const char *name, mode_t mode,
 	assert_int_equal(chmod(folder_path(folder, name), status.st_mode & 0777), 0);
 }
 
-static void it_may_not_be_written(void **state)
+TEST_WITH(it_may_not_be_written, folder_setup, folder_teardown)
 {
 	begin(*state, 4);
 	as_nobody(*state, true);
@@ -476,7 +477,7 @@ static void it_may_not_be_written(void **state)
 	as_nobody(*state, false);
 }
 
-static void nor_be_made(void **state)
+TEST_WITH(nor_be_made, folder_setup, folder_teardown)
 {
 	as_nobody(*state, true);
 	expect_unwritable(*state, "", 0500, "lock: Permission denied; the learner must be able to write here");
@@ -484,20 +485,3 @@ static void nor_be_made(void **state)
 	as_nobody(*state, false);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, folder_setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(killed_in_the_middle),
-		IN_FOLDER(power_is_lost),
-		IN_FOLDER(an_old_journal_is_not_played_back),
-		IN_FOLDER(four_synchronisations_to_a_commit),
-		IN_FOLDER(the_disk_fails),
-		IN_FOLDER(no_file_may_grow),
-		IN_FOLDER(the_disk_is_full),
-		IN_FOLDER(it_may_not_be_written),
-		IN_FOLDER(nor_be_made),
-	};
-	return cmocka_run_group_tests_name("store_crash", tests, NULL, NULL);
-}

@@ -1,4 +1,5 @@
 /* Databases as a broken disk, another program or a stranger would leave them: refused with a reason, never believed. */
+#include "test/lib/test.h"
 #include "test/store/disk.h"
 #include "test/store/store_fixture.h"
 
@@ -130,7 +131,7 @@ static void expect_each(const char *folder, void (*hand)(const char *, const cha
 
 /* --- cut, flipped, of somebody else --- */
 
-static void an_empty_one_is_not_a_new_one(void **state)
+TEST_WITH(an_empty_one_is_not_a_new_one, make_in_folder, folder_teardown)
 {
 	put(*state, "", 0);
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is empty"));
@@ -160,7 +161,7 @@ static bool opens_as_made(const char *folder)
 	return rc == SL_OK;
 }
 
-static void cut_anywhere(void **state)
+TEST_WITH(cut_anywhere, make_in_folder, folder_teardown)
 {
 	size_t size;
 	uint8_t *bytes = folder_get(*state, DATABASE, &size);
@@ -176,7 +177,7 @@ static void cut_anywhere(void **state)
 
 /* A bit of every byte that is written, and of some in the room between; another one each time. Few do not matter:
  * counters and reserved bytes. */
-static void any_bit_flipped(void **state)
+TEST_WITH(any_bit_flipped, make_in_folder, folder_teardown)
 {
 	size_t size, flips = 0, harmless = 0;
 	uint8_t *bytes = folder_get(*state, DATABASE, &size);
@@ -201,7 +202,7 @@ static void any_bit_flipped(void **state)
 	free(bytes);
 }
 
-static void not_a_database(void **state)
+TEST_WITH(not_a_database, make_in_folder, folder_teardown)
 {
 	char bytes[8192];
 	memset(bytes, 'x', sizeof bytes);
@@ -211,7 +212,7 @@ static void not_a_database(void **state)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
 }
 
-static void another_programs_database(void **state)
+TEST_WITH(another_programs_database, make_in_folder, folder_teardown)
 {
 	remove(folder_path(*state, DATABASE));
 	change(*state, "CREATE TABLE learner (x)");
@@ -220,13 +221,13 @@ static void another_programs_database(void **state)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("not a learner's records"));
 }
 
-static void another_format(void **state)
+TEST_WITH(another_format, make_in_folder, folder_teardown)
 {
 	change(*state, "PRAGMA user_version = 2");
 	expect_open(*state, SL_ERR_FORMAT, DATABASE ": written by another version of starlingd (format 2, not 1)");
 }
 
-static void no_file_at_all(void **state)
+TEST_WITH(no_file_at_all, make_in_folder, folder_teardown)
 {
 	const char *path = folder_path(*state, DATABASE);
 	remove(path);
@@ -237,7 +238,7 @@ static void no_file_at_all(void **state)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is not a regular file"));
 }
 
-static void other_tables(void **state)
+TEST_WITH(other_tables, make_in_folder, folder_teardown)
 {
 	static const char *const changes[] = {
 		"CREATE TABLE more (x)",
@@ -272,7 +273,7 @@ static void expect_first(const char *folder, const char *sql, const char *want)
 }
 
 /* The sums computed by another program. */
-static void the_exact_file(void **state)
+TEST_WITH(the_exact_file, make_in_folder, folder_teardown)
 {
 	expect_first(*state, "PRAGMA application_id", "1397515362");
 	expect_first(*state, "PRAGMA user_version", "1");
@@ -292,7 +293,7 @@ static void the_exact_file(void **state)
 }
 
 /* Each column counts, of each table. */
-static void rows_match_their_sums(void **state)
+TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 {
 #define UNSEALED "a row does not match its checksum"
 	const char *const learner[][2] = {
@@ -331,7 +332,7 @@ static void rows_match_their_sums(void **state)
 #define AT_A_TIME 60u /* rounds with attempts of all learners are more than SQLite keeps in memory */
 
 /* Met while the learner runs: that is the end. */
-static void damage_on_the_way(void **state)
+TEST_WITH(damage_on_the_way, make_in_folder, folder_teardown)
 {
 	struct sl_error error, again;
 	disk_on(1);
@@ -357,7 +358,7 @@ static void damage_on_the_way(void **state)
 	disk_restart(DISK_ALL);
 }
 
-static void the_learner_is_there(void **state)
+TEST_WITH(the_learner_is_there, make_in_folder, folder_teardown)
 {
 	change(*state, "DELETE FROM learner");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("learner: the row is missing"));
@@ -367,7 +368,7 @@ static const char *const number = "a number is out of range", *const many = "byt
 			 *const length = "a hash has another length", *const text = "a text is too long, or none";
 
 /* Each with a right checksum, so that it is this rule which speaks. */
-static void hostile_attempts(void **state)
+TEST_WITH(hostile_attempts, make_in_folder, folder_teardown)
 {
 	const char *const cases[][2] = {
 		{"t = 0", "round out of range"},
@@ -396,13 +397,13 @@ static void hostile_attempts(void **state)
 }
 
 /* More than SQLite itself is told to take. */
-static void a_huge_one(void **state)
+TEST_WITH(a_huge_one, make_in_folder, folder_teardown)
 {
 	change(*state, "UPDATE attempts SET view = zeroblob(50000000) WHERE a = 2");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("string or blob too big"));
 }
 
-static void hostile_fences(void **state)
+TEST_WITH(hostile_fences, make_in_folder, folder_teardown)
 {
 	const char *const cases[][2] = {
 		{"t = 0", "round or attempt out of range"},
@@ -416,7 +417,7 @@ static void hostile_fences(void **state)
 }
 
 /* Rows that nobody can have recorded together. */
-static void two_that_are_open(void **state)
+TEST_WITH(two_that_are_open, make_in_folder, folder_teardown)
 {
 	struct sl_promises promises;
 	struct sl_error error;
@@ -429,7 +430,7 @@ static void two_that_are_open(void **state)
 	sl_store_close(store);
 }
 
-static void hostile_rounds(void **state)
+TEST_WITH(hostile_rounds, make_in_folder, folder_teardown)
 {
 	static const char *const name = "a file's name is not one";
 	const char *const cases[][2] = {
@@ -457,7 +458,7 @@ static void hostile_rounds(void **state)
 	EXPECT_EACH(tamper, "rounds", cases);
 }
 
-static void hostile_learners(void **state)
+TEST_WITH(hostile_learners, make_in_folder, folder_teardown)
 {
 	const char *const cases[][2] = {
 		{"run = printf('%.64c', 'x')", text},
@@ -476,7 +477,7 @@ static void hostile_learners(void **state)
 }
 
 /* STRICT tables take no other type; who writes the pages himself meets the check of the whole file. */
-static void other_types(void **state)
+TEST_WITH(other_types, make_in_folder, folder_teardown)
 {
 	change(*state, "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT,', '')");
 	change(*state, "UPDATE attempts SET state = 'x'");
@@ -486,30 +487,3 @@ static void other_types(void **state)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("non-INTEGER value in attempts.state"));
 }
 
-#define MADE(f) cmocka_unit_test_setup_teardown(f, make_in_folder, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		MADE(an_empty_one_is_not_a_new_one),
-		MADE(cut_anywhere),
-		MADE(any_bit_flipped),
-		MADE(not_a_database),
-		MADE(another_programs_database),
-		MADE(another_format),
-		MADE(no_file_at_all),
-		MADE(other_tables),
-		MADE(the_exact_file),
-		MADE(rows_match_their_sums),
-		MADE(damage_on_the_way),
-		MADE(the_learner_is_there),
-		MADE(hostile_attempts),
-		MADE(a_huge_one),
-		MADE(hostile_fences),
-		MADE(two_that_are_open),
-		MADE(hostile_rounds),
-		MADE(hostile_learners),
-		MADE(other_types),
-	};
-	return cmocka_run_group_tests_name("store_damage", tests, NULL, NULL);
-}

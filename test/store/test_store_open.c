@@ -1,4 +1,5 @@
 /* How a store comes to be, whose it is, and who else is kept out of it. */
+#include "test/lib/test.h"
 #include "test/store/store_fixture.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
 
 /* --- what is asked of the system in the folder, in order --- */
 
@@ -84,7 +84,7 @@ static void expect_changes(struct sl_store *store, const char *text)
 
 /* --- whose it is --- */
 
-static void only_its_user_may_read(void **state)
+TEST_WITH(only_its_user_may_read, setup, folder_teardown)
 {
 	struct stat status;
 	char folder[1024];
@@ -103,7 +103,7 @@ static void only_its_user_may_read(void **state)
 	folder_teardown(&inner);
 }
 
-static void another_run_is_refused(void **state)
+TEST_WITH(another_run_is_refused, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
@@ -117,7 +117,7 @@ static void another_run_is_refused(void **state)
 	expect_incarnation(*state, 2); /* the lock is given back, no start was counted */
 }
 
-static void another_identity_is_refused(void **state)
+TEST_WITH(another_identity_is_refused, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
@@ -134,7 +134,7 @@ static void another_identity_is_refused(void **state)
 	expect_incarnation(*state, 2);
 }
 
-static void another_roster_is_told_until_a_commit(void **state)
+TEST_WITH(another_roster_is_told_until_a_commit, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
@@ -161,7 +161,7 @@ static void another_roster_is_told_until_a_commit(void **state)
 }
 
 /* Who came, who went, who shows another key. */
-static void changed_members_are_named(void **state)
+TEST_WITH(changed_members_are_named, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store = open_made(*state); /* 10, 20, 30 */
@@ -190,7 +190,7 @@ static void changed_members_are_named(void **state)
 	sl_store_close(store);
 }
 
-static void the_second_is_told_who_was_first(void **state)
+TEST_WITH(the_second_is_told_who_was_first, setup, folder_teardown)
 {
 	char text[256];
 	struct sl_store *store = open_made(*state);
@@ -206,7 +206,7 @@ static void the_second_is_told_who_was_first(void **state)
 }
 
 /* Somebody looks with another program: at the start it is in the way, later it waits. */
-static void another_program(void **state)
+TEST_WITH(another_program, setup, folder_teardown)
 {
 	sqlite3 *other;
 	expect_incarnation(*state, 1);
@@ -223,7 +223,7 @@ static void another_program(void **state)
 
 /* --- how it comes to be --- */
 
-static void made_whole_then_named(void **state)
+TEST_WITH(made_whole_then_named, setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	assert_string_equal(asked,
@@ -235,7 +235,7 @@ static void made_whole_then_named(void **state)
 	sl_store_close(store);
 }
 
-static void a_failed_fsync_names_nothing(void **state)
+TEST_WITH(a_failed_fsync_names_nothing, setup, folder_teardown)
 {
 	fsyncs_left = 0;
 	expect_open(*state, SL_ERR_IO, DATABASE ": Input/output error; see to the disk, then start the learner again");
@@ -250,7 +250,7 @@ static void a_failed_fsync_names_nothing(void **state)
 }
 
 /* What an earlier store or a crash left is no part of the new one. */
-static void leftovers_go(void **state)
+TEST_WITH(leftovers_go, setup, folder_teardown)
 {
 	folder_put(*state, DATABASE ".tmp", "half", 4);
 	folder_put(*state, DATABASE "-journal", "of another", 10);
@@ -259,7 +259,7 @@ static void leftovers_go(void **state)
 	expect_incarnation(*state, 2);
 }
 
-static void the_count_is_taken_over(void **state)
+TEST_WITH(the_count_is_taken_over, setup, folder_teardown)
 {
 	put_count(*state, "41\n");
 	for (uint32_t count = 42; count <= 43; count++) {
@@ -276,7 +276,7 @@ static void the_count_is_taken_over(void **state)
 	expect_incarnation(*state, 63);
 }
 
-static void counts_are_checked(void **state)
+TEST_WITH(counts_are_checked, setup, folder_teardown)
 {
 	static const char *const bad[] = {
 		"", "\n", "x\n", "-1\n", "4294967295\n", "7 8\n", "in learner.d\n", "in learner.db"};
@@ -290,7 +290,7 @@ static void counts_are_checked(void **state)
 	expect_open(*state, SL_ERR_FORMAT, NULL);
 }
 
-static void one_that_is_gone_is_missed(void **state)
+TEST_WITH(one_that_is_gone_is_missed, setup, folder_teardown)
 {
 	expect_incarnation(*state, 1);
 	remove(folder_path(*state, DATABASE));
@@ -301,7 +301,7 @@ static void one_that_is_gone_is_missed(void **state)
 	assert_false(there(*state, DATABASE));
 }
 
-static void names_have_a_length(void **state)
+TEST_WITH(names_have_a_length, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
@@ -317,25 +317,3 @@ static void names_have_a_length(void **state)
 	sl_store_close(store);
 }
 
-#define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, setup, folder_teardown)
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		IN_FOLDER(only_its_user_may_read),
-		IN_FOLDER(another_run_is_refused),
-		IN_FOLDER(another_identity_is_refused),
-		IN_FOLDER(another_roster_is_told_until_a_commit),
-		IN_FOLDER(changed_members_are_named),
-		IN_FOLDER(the_second_is_told_who_was_first),
-		IN_FOLDER(another_program),
-		IN_FOLDER(made_whole_then_named),
-		IN_FOLDER(a_failed_fsync_names_nothing),
-		IN_FOLDER(leftovers_go),
-		IN_FOLDER(the_count_is_taken_over),
-		IN_FOLDER(counts_are_checked),
-		IN_FOLDER(one_that_is_gone_is_missed),
-		IN_FOLDER(names_have_a_length),
-	};
-	return cmocka_run_group_tests_name("store_open", tests, NULL, NULL);
-}

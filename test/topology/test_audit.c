@@ -2,6 +2,7 @@
 #include "test/topology/schedules.h"
 
 #include "test/graph/brute.h"
+#include "test/lib/test.h"
 #include "tools/topology/audit.h"
 #include "tools/topology/leakage_text.h"
 #include "tools/topology/weak.h"
@@ -80,9 +81,8 @@ static void check_graph(const struct brute *b)
 	sl_schedule_close(&schedule);
 }
 
-static void test_the_theorem_on_all_small_graphs(void **state)
+TEST(test_the_theorem_on_all_small_graphs)
 {
-	(void)state;
 	for (uint32_t n = 2; n <= 5; n++)
 		for (uint64_t number = 0; number < graphs_on(n); number++) {
 			struct brute b = brute_numbered(n, number);
@@ -125,9 +125,8 @@ static void check_weak(const struct brute *b, uint32_t c)
 	sl_schedule_close(&schedule);
 }
 
-static void test_weak_points_of_all_small_graphs(void **state)
+TEST(test_weak_points_of_all_small_graphs)
 {
-	(void)state;
 	for (uint32_t c = 1; c <= 3; c++)
 		for (uint32_t n = 2; n <= 5; n++)
 			for (uint64_t number = 0; number < graphs_on(n); number++) {
@@ -136,9 +135,8 @@ static void test_weak_points_of_all_small_graphs(void **state)
 			}
 }
 
-static void test_too_many_coalitions(void **state)
+TEST(test_too_many_coalitions)
 {
-	(void)state;
 	struct sl_schedule schedule = draw_schedule("line", 300, 1);
 	struct sl_weak weak;
 	struct sl_error error = {0};
@@ -198,9 +196,8 @@ static void says(const char *text, const char *suspects, bool expected_beyond, c
 	" adds the links that are missing.\n"
 
 /* The hub sees every model; a spoke nothing. */
-static void test_the_papers_star(void **state)
+TEST(test_the_papers_star)
 {
-	(void)state;
 	says("learners 5\nstep 1-2 1-3 1-4 1-5\n", "1", true,
 	     "step 1: learns the models of learners 2, 3, 4 and 5 (1 cuts them apart)\n"
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
@@ -209,9 +206,8 @@ static void test_the_papers_star(void **state)
 	     "PRIVATE: it learns no more than the mean, which everybody gets.\n");
 }
 
-static void test_the_papers_line(void **state)
+TEST(test_the_papers_line)
 {
-	(void)state;
 	says("learners 5\nstep 1-2 2-3 3-4 4-5\n", "3", true,
 	     "step 1: learns x1+x2 and x4+x5 (3 cuts them apart)\n"
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
@@ -223,9 +219,8 @@ static void test_the_papers_line(void **state)
 	     "PRIVATE: together they learn no more than the mean, which everybody gets.\n");
 }
 
-static void test_the_papers_complete_graph(void **state)
+TEST(test_the_papers_complete_graph)
 {
-	(void)state;
 	says("learners 4\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n", "2,3", false,
 	     "step 1: only the sum of all the others\n"
 	     "PRIVATE: together they learn no more than the mean, which everybody gets.\n");
@@ -237,9 +232,8 @@ static void test_the_papers_complete_graph(void **state)
 
 /* The remark after the Theorem: with a benign neighbour each, no model is given away, but partial sums are.
  */
-static void test_the_papers_remark(void **state)
+TEST(test_the_papers_remark)
 {
-	(void)state;
 	says("learners 6\nstep 1-2 2-3 3-4 4-5 5-6 1-6\n", "1,4", true,
 	     "step 1: learn x2+x3 and x5+x6 (1 and 4 cut them apart)\n"
 	     "NOT PRIVATE: together they learn more than the mean. " FIX("2"));
@@ -249,9 +243,8 @@ static void test_the_papers_remark(void **state)
 }
 
 /* The Theorem over time: in every round, or not at all. */
-static void test_one_round_is_enough(void **state)
+TEST(test_one_round_is_enough)
 {
-	(void)state;
 	says("learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\n", "2", true,
 	     "step 1: only the sum of all the others\n"
 	     "step 2: learns the model of learner 1, and x3+x4 (2 cuts them apart)\n"
@@ -265,9 +258,8 @@ static void test_one_round_is_enough(void **state)
 }
 
 /* Pairings: each tells two sums, all three together every model. */
-static void test_the_span_over_rounds(void **state)
+TEST(test_the_span_over_rounds)
 {
-	(void)state;
 	says("learners 5\nstep 1-2 3-4 1-5 2-5 3-5 4-5\nstep 1-3 2-4 1-5 2-5 3-5 4-5\nstep 1-4 2-3 1-5 2-5 "
 	     "3-5 4-5\n",
 	     "5", true,
@@ -283,9 +275,8 @@ static void test_the_span_over_rounds(void **state)
 	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
 }
 
-static void test_who_was_absent_stands_out(void **state)
+TEST(test_who_was_absent_stands_out)
 {
-	(void)state;
 	static const char text[] =
 		"learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 1-3 3-4 1-4\nstep 2-3\n";
 	bool beyond_mean;
@@ -304,9 +295,8 @@ static void test_who_was_absent_stands_out(void **state)
 	free(got);
 }
 
-static void test_no_round_at_all(void **state)
+TEST(test_no_round_at_all)
 {
-	(void)state;
 	says("learners 4\nstep 1-2 3-4\nstep 1-2\n", "1", false,
 	     "steps 1 to 2: no round: 2 of 4 learners hang together, and it takes 3\n"
 	     "PRIVATE: there is no round, and nothing to learn.\n");
@@ -314,18 +304,16 @@ static void test_no_round_at_all(void **state)
 	     "PRIVATE: there is no round, and nothing to learn.\n");
 }
 
-static void test_nobody_is_named(void **state)
+TEST(test_nobody_is_named)
 {
-	(void)state;
 	says("learners 4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 1-3 2-3 3-4\n", "", true,
 	     "learner 2, step 1: learns the model of learner 1, and x3+x4\n"
 	     "learner 3, step 1 (and 1 more): learns the model of learner 4, and x1+x2\n"
 	     "NOT PRIVATE: 2 of 4 learners learn more than the mean. " FIX("1"));
 }
 
-static void test_nobody_is_weak(void **state)
+TEST(test_nobody_is_weak)
 {
-	(void)state;
 	/* 6 holds those together who take no part */
 	says("learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n", "", false,
 	     "PRIVATE: no learner learns more than the mean, which everybody gets.\n");
@@ -344,33 +332,11 @@ static void combination_is(const int32_t *coefficients, uint32_t n, const char *
 	assert_string_equal(text, expected);
 }
 
-static void test_combinations(void **state)
+TEST(test_combinations)
 {
-	(void)state;
 	combination_is((const int32_t[]){0, 1, 0, 1}, 4, "x2+x4");
 	combination_is((const int32_t[]){2, 0, -1, -3}, 4, "2x1-x3-3x4");
 	combination_is((const int32_t[]){-1, 0, 0, 0}, 4, "-x1");
 	combination_is((const int32_t[]){1, 1, 1, 1, 1, 1, 1, 1}, 8, "x1+x2+x3+x4+x5+x6+x7+x8");
 	combination_is((const int32_t[]){1, 1, 1, 1, 1, 1, 1, 1, 1}, 9, "x1+x2+x3+... (9 models)");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_theorem_on_all_small_graphs),
-		cmocka_unit_test(test_weak_points_of_all_small_graphs),
-		cmocka_unit_test(test_too_many_coalitions),
-		cmocka_unit_test(test_the_papers_star),
-		cmocka_unit_test(test_the_papers_line),
-		cmocka_unit_test(test_the_papers_complete_graph),
-		cmocka_unit_test(test_the_papers_remark),
-		cmocka_unit_test(test_one_round_is_enough),
-		cmocka_unit_test(test_the_span_over_rounds),
-		cmocka_unit_test(test_who_was_absent_stands_out),
-		cmocka_unit_test(test_no_round_at_all),
-		cmocka_unit_test(test_nobody_is_named),
-		cmocka_unit_test(test_nobody_is_weak),
-		cmocka_unit_test(test_combinations),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* What a step bears and costs, against what is known of small graphs and of the paper's. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include "tools/topology/ids.h"
@@ -46,9 +47,8 @@ static void ids_are(const uint32_t *vertices, uint32_t count, const char *expect
 	assert_string_equal(text, expected);
 }
 
-static void test_star(void **state)
+TEST(test_star)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 10);
 	assert_int_equal(w.f.learners, 10);
@@ -67,9 +67,8 @@ static void test_star(void **state)
 	close_world(&w);
 }
 
-static void test_line(void **state)
+TEST(test_line)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "line", 5);
 	assert_int_equal(w.f.kappa, 1);
@@ -79,9 +78,8 @@ static void test_line(void **state)
 	close_world(&w);
 }
 
-static void test_ring(void **state)
+TEST(test_ring)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "ring", 6);
 	assert_int_equal(w.f.kappa, 2);
@@ -93,9 +91,8 @@ static void test_ring(void **state)
 	close_world(&w);
 }
 
-static void test_complete(void **state)
+TEST(test_complete)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "complete", 5);
 	assert_int_equal(w.f.kappa, 4);
@@ -109,9 +106,8 @@ static void test_complete(void **state)
 	close_world(&w);
 }
 
-static void test_parts(void **state)
+TEST(test_parts)
 {
-	(void)state;
 	struct world w;
 	write(&w, "learners 6\nstep 1-2 2-3 4-5\n");
 	assert_int_equal(w.f.parts, 3);
@@ -125,9 +121,8 @@ static void test_parts(void **state)
 	close_world(&w);
 }
 
-static void test_each_step_has_its_own(void **state)
+TEST(test_each_step_has_its_own)
 {
-	(void)state;
 	struct world w;
 	write(&w, "learners 4\nstep 1-2 1-3 1-4\nstep 1-2 2-3 3-4 1-4\nstep\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n");
 	static const uint32_t kappa[] = {1, 2, 0, 3}, articulation[] = {1, 0, 0, 0};
@@ -140,9 +135,8 @@ static void test_each_step_has_its_own(void **state)
 }
 
 /* A share of 3 bytes and K states of 8 to every neighbour, for each of n + 1 elements. */
-static void test_bytes(void **state)
+TEST(test_bytes)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 100);
 	assert_int_equal(w.f.k, 2133);
@@ -155,9 +149,8 @@ static void test_bytes(void **state)
 	close_world(&w);
 }
 
-static void test_the_exact_engine_may_be_skipped(void **state)
+TEST(test_the_exact_engine_may_be_skipped)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "star", 10);
 	sl_figures_close(&w.figures);
@@ -167,9 +160,8 @@ static void test_the_exact_engine_may_be_skipped(void **state)
 }
 
 /* Where p leaves metropolis no room, and where p is too small for the exact engine. */
-static void test_the_field(void **state)
+TEST(test_the_field)
 {
-	(void)state;
 	struct world w;
 	draw(&w, "line", 400);
 	assert_true(w.f.p_bits > 20 && w.f.p_bits < 31);
@@ -188,18 +180,16 @@ static void expect_k(const char *text, uint64_t k, uint32_t exact)
 	close_world(&w);
 }
 
-static void test_the_papers_graphs(void **state)
+TEST(test_the_papers_graphs)
 {
-	(void)state;
 	expect_k("neighbours:20", 215, 6);
 	expect_k("neighbours:40", 80, 3);
 	expect_k("star", 2133, 2);
 	expect_k("line", 65155, 99);
 }
 
-static void test_ids_in_a_sentence(void **state)
+TEST(test_ids_in_a_sentence)
 {
-	(void)state;
 	uint32_t vertices[20];
 	for (uint32_t i = 0; i < 20; i++)
 		vertices[i] = i + 2;
@@ -209,22 +199,4 @@ static void test_ids_in_a_sentence(void **state)
 	ids_are(vertices, 8, "3, 4, 5, 6, 7, 8, 9 and 10");
 	ids_are(vertices, 9, "3, 4, 5, 6, 7, 8, 9, 10, ... and 1 more");
 	ids_are(vertices, 20, "3, 4, 5, 6, 7, 8, 9, 10, ... and 12 more");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_star),
-		cmocka_unit_test(test_line),
-		cmocka_unit_test(test_ring),
-		cmocka_unit_test(test_complete),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_each_step_has_its_own),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_the_exact_engine_may_be_skipped),
-		cmocka_unit_test(test_the_field),
-		cmocka_unit_test(test_the_papers_graphs),
-		cmocka_unit_test(test_ids_in_a_sentence),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* What others recorded, as schedules: the readers of edge lists and movements, and where nodes are when. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include <math.h>
@@ -60,7 +61,7 @@ static void say(struct world *w, const char *text)
 
 /* ---- text ---- */
 
-static void test_lines(void **state)
+TEST_WITH(test_lines, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "\xef\xbb\xbf"
@@ -75,7 +76,7 @@ static void test_lines(void **state)
 	assert_null(sl_text_line(&w->text));
 }
 
-static void test_a_copy_reads_the_same_lines(void **state)
+TEST_WITH(test_a_copy_reads_the_same_lines, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "a\r\n\nb\n");
@@ -88,7 +89,7 @@ static void test_a_copy_reads_the_same_lines(void **state)
 	assert_null(sl_text_line(&w->text));
 }
 
-static void test_what_is_no_text(void **state)
+TEST_WITH(test_what_is_no_text, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -112,7 +113,7 @@ static void test_what_is_no_text(void **state)
 	SUCCEEDS(w, sl_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
 }
 
-static void test_a_file_has_a_limit(void **state)
+TEST_WITH(test_a_file_has_a_limit, setup, teardown)
 {
 	struct world *w = *state;
 	char path[] = P_tmpdir "/import-XXXXXX";
@@ -126,9 +127,8 @@ static void test_a_file_has_a_limit(void **state)
 	unlink(path);
 }
 
-static void test_numbers(void **state)
+TEST_WITH(test_numbers, setup, teardown)
 {
-	(void)state;
 	static const char *const bad[] = {"",	  "nan",   "NaN",  "inf",   "-inf", "infinity",
 					  "0x10", "1e400", "1e10", "-1e10", "1,5",  "1.2.3",
 					  "--1",  "1e",	   "e",	   ".",	    "+",    "1 "};
@@ -159,7 +159,7 @@ static void sorted_are(struct world *w, const char *given, const char *expected)
 	assert_string_equal(got, expected);
 }
 
-static void test_names_in_order(void **state)
+TEST_WITH(test_names_in_order, setup, teardown)
 {
 	struct world *w = *state;
 	sorted_are(w, "10 9 0 100 2 10", "0 2 9 10 100");
@@ -170,7 +170,7 @@ static void test_names_in_order(void **state)
 	sorted_are(w, "1.5 10 9", "1.5 10 9");
 }
 
-static void test_a_name_finds_its_learner(void **state)
+TEST_WITH(test_a_name_finds_its_learner, setup, teardown)
 {
 	struct world *w = *state;
 	uint32_t index, vertex[SL_LEARNERS_MAX];
@@ -185,7 +185,7 @@ static void test_a_name_finds_its_learner(void **state)
 	assert_true(sl_names_same(w->names));
 }
 
-static void test_as_many_names_as_learners(void **state)
+TEST_WITH(test_as_many_names_as_learners, setup, teardown)
 {
 	struct world *w = *state;
 	char name[SL_NAME_BYTES + 1];
@@ -225,7 +225,7 @@ static void edges_are(struct world *w, const char *text, const struct sl_import_
 	contacts_are(w, expected);
 }
 
-static void test_edge_lists(void **state)
+TEST_WITH(test_edge_lists, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct sl_import_request plain = {0}, key = {.by = "t"}, column = {.by_column = 4};
@@ -245,7 +245,7 @@ static void test_edge_lists(void **state)
 	edges_are(w, "a,b,x,2", &column, "a-b@2");
 }
 
-static void test_edge_lists_with_faults(void **state)
+TEST_WITH(test_edge_lists_with_faults, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -281,7 +281,7 @@ static void test_edge_lists_with_faults(void **state)
 	}
 }
 
-static void test_one_node_too_many(void **state)
+TEST_WITH(test_one_node_too_many, setup, teardown)
 {
 	struct world *w = *state;
 	char *text = malloc(SL_LEARNERS_MAX * 8), *at = text;
@@ -303,7 +303,7 @@ static void is_at(const struct world *w, uint32_t node, double t, double x, doub
 		fail_msg("node %u is at %g, %g after %g s, not at %g, %g", node, at.x, at.y, t, x, y);
 }
 
-static void test_bonnmotion(void **state)
+TEST_WITH(test_bonnmotion, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "# by hand\n0.0 10 20 5.0 10 20 15.0 30.0 60.0\r\n\n2 -1 -2\n0 0 0 1e1 1e1 0");
@@ -319,7 +319,7 @@ static void test_bonnmotion(void **state)
 	assert_true(sl_tracks_end(w->tracks) == 15);
 }
 
-static void test_bonnmotion_with_heights(void **state)
+TEST_WITH(test_bonnmotion_with_heights, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "#3D\n0 1 2 100 10 11 22 300\n0 5 6 7\n");
@@ -328,7 +328,7 @@ static void test_bonnmotion_with_heights(void **state)
 	is_at(w, 1, 5, 5, 6);
 }
 
-static void test_bonnmotion_with_faults(void **state)
+TEST_WITH(test_bonnmotion_with_faults, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -361,7 +361,7 @@ static void test_bonnmotion_with_faults(void **state)
 	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
 }
 
-static void test_ns2(void **state)
+TEST_WITH(test_ns2, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "#\n# nodes: 3\n#\nset val(nn) 3\n"
@@ -389,7 +389,7 @@ static void test_ns2(void **state)
 	assert_true(sl_tracks_end(w->tracks) == 20);
 }
 
-static void test_ns2_changes_its_mind(void **state)
+TEST_WITH(test_ns2_changes_its_mind, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "$node_(7) set X_ 0\n$node_(7) set Y_ 0\n"
@@ -404,7 +404,7 @@ static void test_ns2_changes_its_mind(void **state)
 	is_at(w, 0, 1e9, 5, 100); /* creeps */
 }
 
-static void test_ns2_jumps_on_its_way(void **state)
+TEST_WITH(test_ns2_jumps_on_its_way, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "$n(0) set X_ 0\n$n(0) set Y_ 0\n$ns_ at 0 \"$n(0) setdest 10 0 1\"\n"
@@ -415,7 +415,7 @@ static void test_ns2_jumps_on_its_way(void **state)
 	is_at(w, 0, 100, 4, 50);
 }
 
-static void test_ns2_without_orders(void **state)
+TEST_WITH(test_ns2_without_orders, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "# nothing\nset val(nn) 0");
@@ -433,7 +433,7 @@ static void test_ns2_without_orders(void **state)
 	is_at(w, 0, 8, 1, 2);
 }
 
-static void test_ns2_with_faults(void **state)
+TEST_WITH(test_ns2_with_faults, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -486,7 +486,7 @@ static void links_are(struct world *w, double range_m, double every_s, uint32_t 
 	sl_schedule_close(&schedule);
 }
 
-static void test_in_range_at_the_instant(void **state)
+TEST_WITH(test_in_range_at_the_instant, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "0 0 0\n0 3 4 10 6 8\n0 -300 0 10 300 0\n"); /* track 2 passes 0 at 5 s */
@@ -497,7 +497,7 @@ static void test_in_range_at_the_instant(void **state)
 	links_are(w, 5, 2.5, 4, "learners 3\nstep 1-3\nstep\nstep 2-3\nstep\n");
 }
 
-static void test_links_have_a_limit(void **state)
+TEST_WITH(test_links_have_a_limit, setup, teardown)
 {
 	struct world *w = *state;
 	static const uint32_t vertex[] = {0, 1, 2};
@@ -514,7 +514,7 @@ static void test_links_have_a_limit(void **state)
 
 /* ---- which format ---- */
 
-static void test_guess(void **state)
+TEST_WITH(test_guess, setup, teardown)
 {
 	struct world *w = *state;
 	static const struct {
@@ -542,34 +542,4 @@ static void test_guess(void **state)
 				 sl_import_format_name(sl_import_guess(&w->text)));
 		assert_int_equal(w->text.line, 0);
 	}
-}
-
-int main(void)
-{
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-	const struct CMUnitTest tests[] = {
-		TEST(test_lines),
-		TEST(test_a_copy_reads_the_same_lines),
-		TEST(test_what_is_no_text),
-		TEST(test_a_file_has_a_limit),
-		TEST(test_numbers),
-		TEST(test_names_in_order),
-		TEST(test_a_name_finds_its_learner),
-		TEST(test_as_many_names_as_learners),
-		TEST(test_edge_lists),
-		TEST(test_edge_lists_with_faults),
-		TEST(test_one_node_too_many),
-		TEST(test_bonnmotion),
-		TEST(test_bonnmotion_with_heights),
-		TEST(test_bonnmotion_with_faults),
-		TEST(test_ns2),
-		TEST(test_ns2_changes_its_mind),
-		TEST(test_ns2_jumps_on_its_way),
-		TEST(test_ns2_without_orders),
-		TEST(test_ns2_with_faults),
-		TEST(test_in_range_at_the_instant),
-		TEST(test_links_have_a_limit),
-		TEST(test_guess),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* A repaired schedule: what it had, what it lacked, and no more. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
 #include "tools/topology/repair.h"
@@ -18,9 +19,8 @@ static void repaired_is(const char *text, uint32_t c, const char *expected, cons
 	sl_schedule_close(&added);
 }
 
-static void test_a_step_that_suffices_is_as_it_was(void **state)
+TEST(test_a_step_that_suffices_is_as_it_was)
 {
-	(void)state;
 	repaired_is("learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 3-4\n", 1,
 		    "learners 4\nstep 1-2 1-4 2-3 3-4\nstep 1-2 1-4 2-3 3-4\n",
 		    "learners 4\nstep\nstep 1-4\n");
@@ -50,18 +50,16 @@ static void check_steps(const char *family, uint32_t c)
 	sl_schedule_close(&added);
 }
 
-static void test_every_step_passes_the_gate(void **state)
+TEST(test_every_step_passes_the_gate)
 {
-	(void)state;
 	static const char *const families[] = {"complete", "ring", "line", "star", "grid", "geometric:0.2"};
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++)
 		for (uint32_t c = 0; c < 4; c++)
 			check_steps(families[i], c);
 }
 
-static void test_too_few_learners(void **state)
+TEST(test_too_few_learners)
 {
-	(void)state;
 	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\n"), repaired, added;
 	struct sl_error error = {0};
 	assert_int_equal(sl_schedule_repair(&schedule, 3, &repaired, &added, &error), SL_ERR_INVALID);
@@ -72,14 +70,4 @@ static void test_too_few_learners(void **state)
 	sl_schedule_close(&schedule);
 	sl_schedule_close(&repaired);
 	sl_schedule_close(&added);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_step_that_suffices_is_as_it_was),
-		cmocka_unit_test(test_every_step_passes_the_gate),
-		cmocka_unit_test(test_too_few_learners),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 /* The schedule's text form, its checks, and where one comes from. */
+#include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
-static void test_reads_and_writes(void **state)
+TEST(test_reads_and_writes)
 {
-	(void)state;
 	struct sl_schedule schedule =
 		schedule_of("# a walk\n\nlearners 4 # so many\n step 3-1 2-1\t1-3\r\nstep\nstep 4-3");
 	assert_int_equal(schedule.learners, 4);
@@ -16,9 +16,8 @@ static void test_reads_and_writes(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void test_names_file_and_line(void **state)
+TEST(test_names_file_and_line)
 {
-	(void)state;
 	static const struct {
 		const char *text, *error;
 	} cases[] = {
@@ -53,9 +52,8 @@ static void test_names_file_and_line(void **state)
 	}
 }
 
-static void test_missing_file(void **state)
+TEST(test_missing_file)
 {
-	(void)state;
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	assert_int_equal(sl_schedule_read("no/such/file", &schedule, &error), SL_ERR_IO);
@@ -71,9 +69,8 @@ static void note(void *context, uint32_t step, const struct sl_step_parts *parts
 	snprintf(text + used, 64 - used, "%u:%u/%u ", step, parts->parts, parts->largest);
 }
 
-static void test_disconnected_steps_are_named(void **state)
+TEST(test_disconnected_steps_are_named)
 {
-	(void)state;
 	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\nstep 1-2 2-3 3-4\nstep 1-2 3-4\n");
 	struct sl_error error = {0};
 	char noted[64] = "";
@@ -82,9 +79,8 @@ static void test_disconnected_steps_are_named(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void test_no_step_can_commit(void **state)
+TEST(test_no_step_can_commit)
 {
-	(void)state;
 	struct sl_schedule schedule = schedule_of("learners 5\nstep 1-2 2-3\nstep 4-5\n");
 	struct sl_error error = {0};
 	char noted[64] = "";
@@ -99,9 +95,8 @@ static void test_no_step_can_commit(void **state)
 
 /* ---- families ---- */
 
-static void test_every_family_survives_the_file(void **state)
+TEST(test_every_family_survives_the_file)
 {
-	(void)state;
 	static const char *const names[] = {"complete",	     "ring",	  "line",	  "star",
 					    "grid",	     "nearest:6", "neighbours:8", "regular:3",
 					    "geometric:0.4", "regular",	  "neighbours:4"};
@@ -119,9 +114,8 @@ static void test_every_family_survives_the_file(void **state)
 	}
 }
 
-static void test_steps_of_a_family(void **state)
+TEST(test_steps_of_a_family)
 {
-	(void)state;
 	struct sl_schedule schedule = draw_schedule("ring", 5, 0);
 	assert_int_equal(schedule.steps, 1);
 	sl_schedule_close(&schedule);
@@ -130,27 +124,11 @@ static void test_steps_of_a_family(void **state)
 	sl_schedule_close(&schedule);
 }
 
-static void test_neither_name_nor_file(void **state)
+TEST(test_neither_name_nor_file)
 {
-	(void)state;
 	const struct sl_topology_request request = {.text = "rings", .learners = 4};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
 	assert_int_equal(sl_topology_schedule(&request, &schedule, &error), SL_ERR_NOTFOUND);
 	assert_non_null(strstr(error.text, "rings: neither a file nor a topology"));
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads_and_writes),
-		cmocka_unit_test(test_names_file_and_line),
-		cmocka_unit_test(test_missing_file),
-		cmocka_unit_test(test_disconnected_steps_are_named),
-		cmocka_unit_test(test_no_step_can_commit),
-		cmocka_unit_test(test_every_family_survives_the_file),
-		cmocka_unit_test(test_steps_of_a_family),
-		cmocka_unit_test(test_neither_name_nor_file),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,13 @@
 /* What goes out comes back, whole; what is cut short or damaged is refused or still keeps every promise. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/wire/codec.h"
 #include "common/wire/frame.h"
 #include "proto/vector.pb-c.h"
+#include "test/lib/test.h"
 #include "test/wire/sample.h"
 
 static struct sample sample;
@@ -64,11 +62,18 @@ static void expect_back(void)
 
 #define EACH_KIND(kind) (uint32_t kind = SL_MSG_HELLO; kind < SL_MESSAGE_KINDS; kind++)
 
-/* --- tests --- */
-
-static void round_trip(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	sample_seed();
+	return 0;
+}
+TEST_SETUP(prepare, NULL)
+
+/* --- tests --- */
+
+TEST(round_trip)
+{
 	for EACH_KIND (kind)
 		for (int i = 0; i < 3000; i++) {
 			sample_make(&sample, (enum sl_message_kind)kind);
@@ -78,9 +83,8 @@ static void round_trip(void **state)
 }
 
 /* The largest link state there is, and the room that limits.h gives what is not candidates. */
-static void everybody_is_a_candidate(void **state)
+TEST(everybody_is_a_candidate)
 {
-	(void)state;
 	sample_make(&sample, SL_MSG_LINK_STATE);
 	struct sl_link_state *ls = &sample.message.link_state;
 	ls->id = ls->incarnation = UINT32_MAX;
@@ -100,18 +104,16 @@ static void everybody_is_a_candidate(void **state)
 	expect_back();
 }
 
-static void nobody_is_a_candidate(void **state)
+TEST(nobody_is_a_candidate)
 {
-	(void)state;
 	sample_make(&sample, SL_MSG_LINK_STATE);
 	sample.message.link_state.count = 0;
 	expect_back();
 }
 
 /* Two zeros are no bytes: a header is the whole frame. */
-static void asking_for_the_last_result(void **state)
+TEST(asking_for_the_last_result)
 {
-	(void)state;
 	sample.message = (struct sl_message){.kind = SL_MSG_ASK};
 	assert_int_equal(sl_encode_bytes(&sample.message), SL_FRAME_HEADER_BYTES);
 	expect_back();
@@ -123,9 +125,8 @@ static void asking_for_the_last_result(void **state)
 }
 
 /* With every number at its largest; and a frame holds it. */
-static void largest_chunk(void **state)
+TEST(largest_chunk)
 {
-	(void)state;
 	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_MASKED; kind++)
 		for (uint32_t index = 0; index < SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS; index += 8191) {
 			sample_make(&sample, (enum sl_message_kind)kind);
@@ -144,18 +145,16 @@ static void largest_chunk(void **state)
 		}
 }
 
-static void everybody_is_held(void **state)
+TEST(everybody_is_held)
 {
-	(void)state;
 	sample_make(&sample, SL_MSG_HOLD);
 	sample.message.hold.size = SL_LEARNERS_MAX / 8;
 	memset(sample.piece, 0xff, SL_LEARNERS_MAX / 8);
 	expect_back();
 }
 
-static void everything_was_released(void **state)
+TEST(everything_was_released)
 {
-	(void)state;
 	sample_make(&sample, SL_MSG_FENCE);
 	struct sl_fence *fence = &sample.message.fence;
 	fence->count = SL_RELEASED_MAX;
@@ -166,9 +165,8 @@ static void everything_was_released(void **state)
 }
 
 /* Our hand-written chunk is vector.proto's, to the byte. */
-static void protobuf_agrees(void **state)
+TEST(protobuf_agrees)
 {
-	(void)state;
 	for (int i = 0; i < 1000; i++) {
 		sample_make(&sample, (enum sl_message_kind)(SL_MSG_SHARE + i % 4));
 		const struct sl_chunk *chunk = &sample.message.chunk;
@@ -199,9 +197,8 @@ static void protobuf_agrees(void **state)
 }
 
 /* The caller fills the piece in afterwards, and finds it in place on receipt. */
-static void piece_is_not_copied(void **state)
+TEST(piece_is_not_copied)
 {
-	(void)state;
 	sample_make(&sample, SL_MSG_SHARE);
 	struct sl_message message = sample.message;
 	message.chunk.bytes = NULL;
@@ -227,9 +224,8 @@ static void piece_is_not_copied(void **state)
 }
 
 /* One that lost its index asks for chunk 0; where a frame ends is the stream's to know. */
-static void cut_short_anywhere(void **state)
+TEST(cut_short_anywhere)
 {
-	(void)state;
 	for EACH_KIND (kind)
 		for (int i = 0; i < 30; i++) {
 			size_t size;
@@ -243,9 +239,8 @@ static void cut_short_anywhere(void **state)
 }
 
 /* Any bit: refused, or another message that keeps its promises (decode checks them) and is a different one. */
-static void any_bit_flipped(void **state)
+TEST(any_bit_flipped)
 {
-	(void)state;
 	for EACH_KIND (kind)
 		for (int i = 0; i < 30; i++) {
 			size_t size, taken = 0;
@@ -266,9 +261,8 @@ static void any_bit_flipped(void **state)
 }
 
 /* One message, one encoding: what is taken is encoded to the very bytes it came from. */
-static void damage_is_taken_at_its_word(void **state)
+TEST(damage_is_taken_at_its_word)
 {
-	(void)state;
 	for (int i = 0; i < 20000; i++) {
 		uint32_t kind = (uint32_t)sample_range(SL_MSG_HELLO, SL_MSG_MASKED);
 		size_t size;
@@ -291,9 +285,8 @@ static void damage_is_taken_at_its_word(void **state)
 	}
 }
 
-static void noise_is_no_message(void **state)
+TEST(noise_is_no_message)
 {
-	(void)state;
 	uint8_t bytes[200];
 	for (int i = 0; i < 50000; i++) {
 		size_t size = (size_t)sample_range(0, sizeof bytes);
@@ -301,25 +294,4 @@ static void noise_is_no_message(void **state)
 			bytes[j] = (uint8_t)(sample_random() >> (sample_random() % 8));
 		decode((uint32_t)sample_range(0, SL_MESSAGE_KINDS), bytes, size, false);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),
-		cmocka_unit_test(everybody_is_a_candidate),
-		cmocka_unit_test(nobody_is_a_candidate),
-		cmocka_unit_test(asking_for_the_last_result),
-		cmocka_unit_test(largest_chunk),
-		cmocka_unit_test(everybody_is_held),
-		cmocka_unit_test(everything_was_released),
-		cmocka_unit_test(protobuf_agrees),
-		cmocka_unit_test(piece_is_not_copied),
-		cmocka_unit_test(cut_short_anywhere),
-		cmocka_unit_test(any_bit_flipped),
-		cmocka_unit_test(damage_is_taken_at_its_word),
-		cmocka_unit_test(noise_is_no_message),
-	};
-	sample_seed();
-	return cmocka_run_group_tests_name("codec", tests, NULL, NULL);
 }

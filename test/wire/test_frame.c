@@ -1,13 +1,11 @@
 /* The splitter: every way of cutting a stream gives the same frames, and every bad header is refused at its 8th byte. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/wire/frame.h"
+#include "test/lib/test.h"
 #include "test/wire/stream.h"
 
 /* --- what the splitter asks of the system --- */
@@ -85,18 +83,16 @@ static void announce(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 
 /* --- tests --- */
 
-static void header_is_the_picture(void **state)
+TEST_WITH(header_is_the_picture, setup, NULL)
 {
-	(void)state;
 	uint8_t header[SL_FRAME_HEADER_BYTES];
 	static const uint8_t want[] = {'S', 4, 9, 0, 0x21, 0x03, 0x02, 0x00};
 	sl_frame_header(header, SL_MSG_STATE, 0x20321);
 	assert_memory_equal(header, want, sizeof want);
 }
 
-static void limits_are_the_kinds(void **state)
+TEST_WITH(limits_are_the_kinds, setup, NULL)
 {
-	(void)state;
 	for (uint32_t kind = 0; kind < 70000; kind++) {
 		bool control = kind >= 1 && kind <= 7, vector = kind >= 8 && kind <= 11;
 		size_t want = control ? SL_CONTROL_BYTES_MAX : vector ? SL_VECTOR_BYTES_MAX : 0;
@@ -105,9 +101,8 @@ static void limits_are_the_kinds(void **state)
 	}
 }
 
-static void bad_magic_version_and_kind(void **state)
+TEST_WITH(bad_magic_version_and_kind, setup, NULL)
 {
-	(void)state;
 	uint8_t header[SL_FRAME_HEADER_BYTES];
 	for (unsigned byte = 0; byte < 2; byte++)
 		for (unsigned flip = 1; flip < 256; flip++) {
@@ -125,9 +120,8 @@ static void bad_magic_version_and_kind(void **state)
 	}
 }
 
-static void length_above_the_limit(void **state)
+TEST_WITH(length_above_the_limit, setup, NULL)
 {
-	(void)state;
 	uint8_t header[SL_FRAME_HEADER_BYTES];
 	for (size_t i = 0; i < KINDS; i++) {
 		size_t limit = sl_frame_limit(kinds[i]);
@@ -139,9 +133,8 @@ static void length_above_the_limit(void **state)
 	}
 }
 
-static void length_at_the_limit(void **state)
+TEST_WITH(length_at_the_limit, setup, NULL)
 {
-	(void)state;
 	for (size_t i = 0; i < KINDS; i++) {
 		size_t limit = sl_frame_limit(kinds[i]), left;
 		uint8_t *stream = calloc(1, SL_FRAME_HEADER_BYTES + limit);
@@ -156,9 +149,8 @@ static void length_at_the_limit(void **state)
 	}
 }
 
-static void no_memory(void **state)
+TEST_WITH(no_memory, setup, NULL)
 {
-	(void)state;
 	uint8_t stream[SL_FRAME_HEADER_BYTES + 3] = {0};
 	size_t left;
 	sl_frame_header(stream, SL_MSG_READY, 3);
@@ -168,9 +160,8 @@ static void no_memory(void **state)
 }
 
 /* A frame given up in the middle is wiped too: it may hold half a share. */
-static void wiped_when_cut_off(void **state)
+TEST_WITH(wiped_when_cut_off, setup, NULL)
 {
-	(void)state;
 	uint8_t stream[SL_FRAME_HEADER_BYTES + 3] = {0};
 	size_t left;
 	sl_frame_header(stream, SL_MSG_SHARE, 100);
@@ -213,9 +204,8 @@ static void feed(struct sl_splitter *s, const uint8_t *bytes, size_t count, stru
 	assert_int_equal(count, 0);
 }
 
-static void every_fragmentation(void **state)
+TEST_WITH(every_fragmentation, setup, NULL)
 {
-	(void)state;
 	uint8_t stream[STREAM_BYTES];
 	sl_frame_header(stream, SL_FRAME_PING, 0);
 	sl_frame_header(stream + SL_FRAME_HEADER_BYTES, SL_MSG_HELLO, 2);
@@ -234,19 +224,4 @@ static void every_fragmentation(void **state)
 		assert_int_equal(seen.frames, 2);
 		sl_splitter_close(&s);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(header_is_the_picture, setup),
-		cmocka_unit_test_setup(limits_are_the_kinds, setup),
-		cmocka_unit_test_setup(bad_magic_version_and_kind, setup),
-		cmocka_unit_test_setup(length_above_the_limit, setup),
-		cmocka_unit_test_setup(length_at_the_limit, setup),
-		cmocka_unit_test_setup(no_memory, setup),
-		cmocka_unit_test_setup(wiped_when_cut_off, setup),
-		cmocka_unit_test_setup(every_fragmentation, setup),
-	};
-	return cmocka_run_group_tests_name("frame", tests, NULL, NULL);
 }

@@ -1,10 +1,7 @@
 /* Each rule of the decoder for control messages, broken alone: the reason must be that rule's own, so that a rule
  * taken away is missed. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -17,6 +14,7 @@
 #include "proto/hold.pb-c.h"
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
+#include "test/lib/test.h"
 #include "test/wire/refuse.h"
 
 /* --- valid messages in protobuf-c's structs, to be spoilt --- */
@@ -186,9 +184,8 @@ static const char when[] = "round out of range";
 
 /* --- control messages --- */
 
-static void ids_rounds_attempts(void **state)
+TEST(ids_rounds_attempts)
 {
-	(void)state;
 #define WHEN(KIND)                                                                                           \
 	KIND((void)m, NULL);                                                                                 \
 	KIND(m.t = 0, when);                                                                                 \
@@ -217,9 +214,8 @@ static void ids_rounds_attempts(void **state)
 #undef FIRST
 }
 
-static void lengths_of_hashes(void **state)
+TEST(lengths_of_hashes)
 {
-	(void)state;
 #define LENGTH(KIND, field, size)                                                                            \
 	KIND(m.field = BYTES((size)-1), length);                                                             \
 	KIND(m.field = BYTES((size) + 1), length);                                                           \
@@ -243,9 +239,8 @@ static void lengths_of_hashes(void **state)
 #undef LENGTH
 }
 
-static void standings(void **state)
+TEST(standings)
 {
-	(void)state;
 	const char *reason = "unknown standing";
 	HELLO(m.standing = STARLING__STANDING__STANDING_TRAINING, NULL);
 	HELLO(m.standing = STARLING__STANDING__STANDING_OPEN, NULL);
@@ -254,9 +249,8 @@ static void standings(void **state)
 	HELLO(m.standing = (Starling__Standing)-1, reason);
 }
 
-static void integer_parameters(void **state)
+TEST(integer_parameters)
 {
-	(void)state;
 	LINK_STATE(m.parameters = NULL, "no parameters");
 	LINK_STATE(q.n = 0, "n out of range");
 	LINK_STATE(q.n = SL_ELEMENTS_MAX - 1, NULL);
@@ -283,9 +277,8 @@ static void integer_parameters(void **state)
 	LINK_STATE(q.mixing = SL_ENGINE_AUTO + 1, "unknown mixing");
 }
 
-static void parameters_of_the_graph(void **state)
+TEST(parameters_of_the_graph)
 {
-	(void)state;
 	LINK_STATE(q.tolerance = 0, "tolerance out of range");
 	LINK_STATE(q.tolerance = SL_LEARNERS_MAX - 2, NULL);
 	LINK_STATE(q.tolerance = SL_LEARNERS_MAX - 1, "tolerance out of range");
@@ -302,18 +295,16 @@ static void parameters_of_the_graph(void **state)
 	LINK_STATE(q.degree_max = SL_LEARNERS_MAX + 1, "degree_max out of range");
 }
 
-static void sizes_of_rosters(void **state)
+TEST(sizes_of_rosters)
 {
-	(void)state;
 	LINK_STATE(m.roster_size = 0, "roster_size out of range");
 	LINK_STATE(m.roster_size = 1, NULL);
 	LINK_STATE(m.roster_size = SL_LEARNERS_MAX, NULL);
 	LINK_STATE(m.roster_size = SL_LEARNERS_MAX + 1, "roster_size out of range");
 }
 
-static void view_of_a_digest(void **state)
+TEST(view_of_a_digest)
 {
-	(void)state;
 	DIGEST(m.p = 0, "p out of range"); /* never auto: it is decided */
 	DIGEST(m.p = 2, "p out of range");
 	DIGEST(m.p = (UINT64_C(1) << 61) - 1, NULL);
@@ -329,9 +320,8 @@ static void view_of_a_digest(void **state)
 	DIGEST(m.clip = 0, "clip is not a positive number");
 }
 
-static void numbers_of_an_ask(void **state)
+TEST(numbers_of_an_ask)
 {
-	(void)state;
 	const uint32_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1;
 	ASK((void)m, NULL);
 	ASK(m.t = 0, NULL);
@@ -342,9 +332,8 @@ static void numbers_of_an_ask(void **state)
 }
 
 /* For a result, or for a masked state: of which attempt, and whose. */
-static void what_is_asked_for(void **state)
+TEST(what_is_asked_for)
 {
-	(void)state;
 	const char *reason = "neither for a result nor for a masked state";
 	ASK_MASKED((void)m, NULL);
 	ASK_MASKED(m.origin = UINT32_MAX, NULL);
@@ -357,9 +346,8 @@ static void what_is_asked_for(void **state)
 	ASK_MASKED(m.index = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS, "chunk index out of range");
 }
 
-static void attempts_of_a_fence(void **state)
+TEST(attempts_of_a_fence)
 {
-	(void)state;
 	const char *order = "released attempts not strictly ascending from 1 to a";
 	FENCE(m.n_released = 0, NULL);
 	FENCE(m.a = 3, NULL);
@@ -374,9 +362,8 @@ static void attempts_of_a_fence(void **state)
 	FENCE(m.n_released = SL_RELEASED_MAX + 1, "too many released attempts");
 }
 
-static void members_of_a_hold(void **state)
+TEST(members_of_a_hold)
 {
-	(void)state;
 	static uint8_t most[SL_LEARNERS_MAX / 8 + 1];
 	const char *reason = "set of members out of range";
 	HOLD(m.held = BYTES(0), reason);
@@ -384,9 +371,8 @@ static void members_of_a_hold(void **state)
 	HOLD((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8 + 1), reason);
 }
 
-static void clip_is_a_number(void **state)
+TEST(clip_is_a_number)
 {
-	(void)state;
 	const char *reason = "clip is not a positive number";
 	LINK_STATE(q.clip = bits(0.5), NULL);
 	LINK_STATE(q.clip = 0, reason);
@@ -396,9 +382,8 @@ static void clip_is_a_number(void **state)
 	LINK_STATE(q.clip = bits(NAN), reason);
 }
 
-static void candidates_ascend(void **state)
+TEST(candidates_ascend)
 {
-	(void)state;
 	const char *order = "candidates not strictly ascending from 1";
 	LINK_STATE(m.n_candidates = 0, NULL);
 	LINK_STATE(candidates[0] = 0, order);
@@ -408,9 +393,8 @@ static void candidates_ascend(void **state)
 	LINK_STATE(m.n_candidates = SL_LEARNERS_MAX + 1, "too many candidates");
 }
 
-static void iterations_of_ready(void **state)
+TEST(iterations_of_ready)
 {
-	(void)state;
 	READY(m.k = 0, NULL);
 	READY(m.k = SL_ITERATIONS_MAX, NULL);
 	READY(m.k = SL_ITERATIONS_NONE, NULL);
@@ -421,9 +405,8 @@ static void iterations_of_ready(void **state)
 
 enum { PARAMETERS = 8 << 3 | 2, CANDIDATES = 10 << 3 | 2, SIGNATURE = 11 << 3 | 2 }; /* of a link state */
 
-static void kinds_and_sizes(void **state)
+TEST(kinds_and_sizes)
 {
-	(void)state;
 	expect(0, NULL, 0, "not a message");
 	expect(SL_MESSAGE_KINDS, NULL, 0, "not a message");
 	expect(SL_FRAME_PING, NULL, 0, "not a message");
@@ -434,9 +417,8 @@ static void kinds_and_sizes(void **state)
 	expect(SL_MSG_DIGEST, w.bytes, SL_CONTROL_BYTES_MAX, "not protobuf"); /* a tag of field 0 */
 }
 
-static void unknown_fields(void **state)
+TEST(unknown_fields)
 {
-	(void)state;
 	Starling__Digest m = digest();
 	begin();
 	put_packed(&m);
@@ -464,9 +446,8 @@ static void unknown_fields(void **state)
 }
 
 /* Inside the parameters, where only a look into the nested message finds it. */
-static void unknown_parameters(void **state)
+TEST(unknown_parameters)
 {
-	(void)state;
 	Starling__Parameters q = parameters();
 	Starling__LinkState rest = link_state(NULL);
 	uint8_t nested[256];
@@ -479,9 +460,8 @@ static void unknown_parameters(void **state)
 	expect_written(SL_MSG_LINK_STATE, "unknown field");
 }
 
-static void not_the_canonical_form(void **state)
+TEST(not_the_canonical_form)
 {
-	(void)state;
 	const char *reason = "not the canonical form";
 	Starling__Digest m = digest();
 	begin(); /* a field twice */
@@ -514,9 +494,8 @@ static void not_the_canonical_form(void **state)
 }
 
 /* Of all zeros or nearly: the shortest messages there are. */
-static void asks_of_another_form(void **state)
+TEST(asks_of_another_form)
 {
-	(void)state;
 	static const struct {
 		const char *bytes;
 		size_t size;
@@ -541,9 +520,8 @@ static void asks_of_another_form(void **state)
 		expect(SL_MSG_ASK, (const uint8_t *)cases[i].bytes, cases[i].size, cases[i].reason);
 }
 
-static void parameters_twice(void **state)
+TEST(parameters_twice)
 {
-	(void)state;
 	Starling__Parameters q = parameters();
 	Starling__LinkState m = link_state(&q);
 	uint8_t nested[256];
@@ -563,9 +541,8 @@ static void parameters_twice(void **state)
 static const char budget[] = "needs more memory than its size allows";
 
 /* 32,768 empty unknown fields: protobuf-c alone would take 2 MB for these 64 KiB. */
-static void many_empty_fields(void **state)
+TEST(many_empty_fields)
 {
-	(void)state;
 	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++) {
 		begin();
 		while (w.used < SL_CONTROL_BYTES_MAX) {
@@ -577,9 +554,8 @@ static void many_empty_fields(void **state)
 }
 
 /* 65,000 one-byte candidates fit the budget, four bytes each, and are counted. */
-static void many_candidates(void **state)
+TEST(many_candidates)
 {
-	(void)state;
 	static uint8_t ones[65000];
 	Starling__Parameters q = parameters();
 	Starling__LinkState m = link_state(&q);
@@ -594,9 +570,8 @@ static void many_candidates(void **state)
 }
 
 /* 65,000 one-byte attempts, likewise; written one by one they are another form of the same fence. */
-static void many_released(void **state)
+TEST(many_released)
 {
-	(void)state;
 	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, FENCE_SIGNATURE = 8 << 3 | 2 };
 	static uint8_t ones[65000];
 	Starling__Fence m = fence();
@@ -619,9 +594,8 @@ static void many_released(void **state)
 }
 
 /* A count that is announced but not there. */
-static void lengths_beyond_the_end(void **state)
+TEST(lengths_beyond_the_end)
 {
-	(void)state;
 	static const uint64_t sizes[] = {1, 100, 65536, UINT32_MAX, UINT64_C(1) << 40, INT64_MAX, UINT64_MAX};
 	for (unsigned field = 1; field <= 12; field++)
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
@@ -634,9 +608,8 @@ static void lengths_beyond_the_end(void **state)
 }
 
 /* Messages within messages, and groups within groups, as deep as 64 KiB allow. */
-static void nesting(void **state)
+TEST(nesting)
 {
-	(void)state;
 	static uint8_t deep[SL_CONTROL_BYTES_MAX];
 	size_t at = sizeof deep;
 	while (at > 8) { /* from the inside out, each the parameters of the one around it */
@@ -651,36 +624,4 @@ static void nesting(void **state)
 	memset(deep, 8 << 3 | 3, sizeof deep);
 	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++)
 		expect(kind, deep, sizeof deep, "not protobuf");
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ids_rounds_attempts),
-		cmocka_unit_test(lengths_of_hashes),
-		cmocka_unit_test(standings),
-		cmocka_unit_test(integer_parameters),
-		cmocka_unit_test(parameters_of_the_graph),
-		cmocka_unit_test(sizes_of_rosters),
-		cmocka_unit_test(view_of_a_digest),
-		cmocka_unit_test(numbers_of_an_ask),
-		cmocka_unit_test(what_is_asked_for),
-		cmocka_unit_test(attempts_of_a_fence),
-		cmocka_unit_test(members_of_a_hold),
-		cmocka_unit_test(clip_is_a_number),
-		cmocka_unit_test(candidates_ascend),
-		cmocka_unit_test(iterations_of_ready),
-		cmocka_unit_test(kinds_and_sizes),
-		cmocka_unit_test(unknown_fields),
-		cmocka_unit_test(unknown_parameters),
-		cmocka_unit_test(not_the_canonical_form),
-		cmocka_unit_test(asks_of_another_form),
-		cmocka_unit_test(parameters_twice),
-		cmocka_unit_test(many_empty_fields),
-		cmocka_unit_test(many_candidates),
-		cmocka_unit_test(many_released),
-		cmocka_unit_test(lengths_beyond_the_end),
-		cmocka_unit_test(nesting),
-	};
-	return cmocka_run_group_tests_name("refuse", tests, NULL, NULL);
 }

@@ -1,10 +1,8 @@
 /* Each rule of the decoder for chunks, broken alone: the reason must be that rule's own. */
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
+#include "test/lib/test.h"
 #include "test/wire/refuse.h"
 
 static const char when[] = "round out of range";
@@ -64,9 +62,8 @@ static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iterati
 	expect_written(kind, reason);
 }
 
-static void numbers_of_a_chunk(void **state)
+TEST(numbers_of_a_chunk)
 {
-	(void)state;
 	const uint64_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1, most = SL_ITERATIONS_MAX - 1;
 	for (uint32_t kind = SL_MSG_SHARE; kind <= SL_MSG_MASKED; kind++) {
 		expect_chunk(kind, 1, 1, 0, 0, 1, NULL);
@@ -98,9 +95,8 @@ static void expect_parts(uint32_t kind, uint64_t iteration, uint64_t index, uint
 }
 
 /* Only what is asked for of anybody says whose it is. */
-static void origin_of_a_chunk(void **state)
+TEST(origin_of_a_chunk)
 {
-	(void)state;
 	const char *reason = "origin of what has none, or none";
 	expect_parts(SL_MSG_MASKED, 0, 0, 0, nonce, reason);
 	expect_parts(SL_MSG_MASKED, 0, 1, 0, NULL, reason);
@@ -113,9 +109,8 @@ static void origin_of_a_chunk(void **state)
 }
 
 /* Chunk 0 of a masked state brings the nonce of its commitment, and nothing else does. */
-static void nonce_of_a_chunk(void **state)
+TEST(nonce_of_a_chunk)
 {
-	(void)state;
 	const char *reason = "nonce missing, or where none belongs";
 	expect_parts(SL_MSG_MASKED, 0, 0, 1, nonce, NULL);
 	expect_parts(SL_MSG_MASKED, 0, 0, 1, NULL, reason);
@@ -129,9 +124,8 @@ static void nonce_of_a_chunk(void **state)
 	expect_parts(SL_MSG_RESULT, 0, 0, 0, nonce, reason);
 }
 
-static void form_of_a_nonce(void **state)
+TEST(form_of_a_nonce)
 {
-	(void)state;
 	static const uint8_t last[SL_NONCE_BYTES] = {[SL_NONCE_BYTES - 1] = 1}, none[SL_NONCE_BYTES];
 	static const size_t sizes[] = {0, SL_NONCE_BYTES - 1, SL_NONCE_BYTES + 1};
 	expect_parts(SL_MSG_STATE, 0, 0, 0, last, NULL); /* one bit is enough */
@@ -145,9 +139,8 @@ static void form_of_a_nonce(void **state)
 	}
 }
 
-static void view_of_a_chunk(void **state)
+TEST(view_of_a_chunk)
 {
-	(void)state;
 	static const size_t sizes[] = {0, SL_HASH_BYTES - 1, SL_HASH_BYTES + 1};
 	begin();
 	put_number(T, 1);
@@ -164,9 +157,8 @@ static void view_of_a_chunk(void **state)
 	}
 }
 
-static void fields_of_a_chunk(void **state)
+TEST(fields_of_a_chunk)
 {
-	(void)state;
 	static const unsigned strangers[] = {9 << 3, 6 << 3 | 2, 7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 8 << 3 | 3, 7};
 	for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
 		begin();
@@ -200,9 +192,8 @@ static void expect_number(const char *varint, size_t size, const char *reason)
 	expect_written(SL_MSG_STATE, reason);
 }
 
-static void varints_of_a_chunk(void **state)
+TEST(varints_of_a_chunk)
 {
-	(void)state;
 	const char *reason = "varint cut short or too long";
 	expect_number("", 0, reason);
 	expect_number("\x80", 1, reason);
@@ -217,18 +208,4 @@ static void varints_of_a_chunk(void **state)
 		put_number(DATA, sizes[i]);
 		expect_written(SL_MSG_SHARE, "field longer than the message");
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(numbers_of_a_chunk),
-		cmocka_unit_test(origin_of_a_chunk),
-		cmocka_unit_test(nonce_of_a_chunk),
-		cmocka_unit_test(form_of_a_nonce),
-		cmocka_unit_test(view_of_a_chunk),
-		cmocka_unit_test(fields_of_a_chunk),
-		cmocka_unit_test(varints_of_a_chunk),
-	};
-	return cmocka_run_group_tests_name("refuse_chunk", tests, NULL, NULL);
 }

@@ -4,12 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SQUARES 20u /* powers up to 2^20 */
-#define WORK_PER_ROW 66u
+#include "common/base/blas.h"
 
-/* LAPACK, from OpenBLAS; eigenvalues w ascending, a is destroyed. */
-extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w, double *work,
-		   const int *lwork, int *info);
+#define SQUARES 20u /* powers up to 2^20 */
 
 static void fill(const struct sl_graph *g, double *a)
 {
@@ -28,13 +25,12 @@ static void fill(const struct sl_graph *g, double *a)
 /* n eigenvalues, ascending; destroys a. */
 static int eigenvalues(double *a, uint32_t n, double *values)
 {
-	int order = (int)n, work_size = (int)(WORK_PER_ROW * n), info = 0;
-	double *work = calloc((size_t)work_size, sizeof *work);
+	double *work = calloc(sl_blas_eigenvalues_work(n), sizeof *work);
 	if (work == NULL)
 		return SL_ERR_NOMEM;
-	dsyev_("N", "U", &order, a, &order, values, work, &work_size, &info);
+	int rc = sl_blas_eigenvalues(a, n, values, work);
 	free(work);
-	return info == 0 ? SL_OK : SL_ERR_INVALID;
+	return rc;
 }
 
 int sl_eigen_of(const struct sl_graph *graph, struct sl_eigen *eigen)

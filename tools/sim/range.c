@@ -1,6 +1,5 @@
 #include "tools/sim/range.h"
 
-#include <cblas.h>
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
@@ -52,7 +51,6 @@ void sim_totals_add(struct sim_totals *t, const struct sim_outcome *o)
 static void work(const struct sim_range *range, uint64_t seed, int out, volatile uint64_t *at)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	openblas_set_num_threads(1);
 	mallopt(M_TRIM_THRESHOLD, 1 << 28); /* a world is built and torn down a hundred times a second: */
 	mallopt(M_MMAP_THRESHOLD, 1 << 28); /* its memory stays here */
 	mallopt(M_TOP_PAD, 1 << 24);

@@ -1,7 +1,6 @@
 /* Building, sweeps, and the clock. */
 #include "tools/sim/runner.h"
 
-#include <cblas.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +144,6 @@ int swarm_open(const struct swarm_options *options, struct swarm **swarm, struct
 		return rc;
 	if (sodium_init() < 0)
 		abort();
-	openblas_set_num_threads(1);
 	struct swarm *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return sl_fail(error, SL_ERR_NOMEM, "out of memory");

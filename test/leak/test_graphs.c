@@ -1,6 +1,7 @@
 /* What a coalition learns in one attempt, on every graph: exactly the sums over the components of the others (F2), and
  * nothing of a component in which somebody has not released (F3). */
 #include "test/leak/probe.h"
+#include "test/lib/test.h"
 
 #define LEARNERS 5
 #define ELEMENTS 2
@@ -45,18 +46,16 @@ static void ask_graphs(uint64_t p, enum sl_sharing_kind kind, uint32_t n_most, b
 		}
 }
 
-static void small_fields(void **state)
+TEST(small_fields)
 {
-	(void)state;
 	for (EACH_KIND(kind)) {
 		ask_graphs(5, kind, 4, true); /* ids are below p */
 		ask_graphs(7, kind, LEARNERS, true);
 	}
 }
 
-static void large_fields(void **state)
+TEST(large_fields)
 {
-	(void)state;
 	for (EACH_KIND(kind)) {
 		ask_graphs(11, kind, LEARNERS, false);
 		ask_graphs(SL_P_MERSENNE31, kind, LEARNERS, false);
@@ -65,9 +64,8 @@ static void large_fields(void **state)
 }
 
 /* The check can fail: with own shares, one colluder in a triangle learns both models. */
-static void own_share_sent(void **state)
+TEST(own_share_sent)
 {
-	(void)state;
 	struct brute triangle = brute_numbered(3, graphs_on(3) - 1);
 	struct sl_field field = field_of(7);
 	struct history history = history_of(3, ELEMENTS);
@@ -86,9 +84,8 @@ static void own_share_sent(void **state)
 }
 
 /* .. and a state that is shown by mistake is found out, where it is the last one missing. */
-static void shown_early(void **state)
+TEST(shown_early)
 {
-	(void)state;
 	struct brute ring = brute_numbered(4, 0x2d); /* 0-1 0-3 1-2 2-3 */
 	struct sl_field field = field_of(7);
 	struct history history = history_of(4, ELEMENTS);
@@ -105,15 +102,4 @@ static void shown_early(void **state)
 		assert_true(map_as_allowed(&probe.map, 1)); /* another one is still missing */
 		probe_close(&probe);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_fields),
-		cmocka_unit_test(large_fields),
-		cmocka_unit_test(own_share_sent),
-		cmocka_unit_test(shown_early),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

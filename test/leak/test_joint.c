@@ -1,6 +1,7 @@
 /* What elimination concludes from uniform coins, by trying every coin there is: what a coalition sees has one distribution
  * for all models with the same component sums, and shares nothing with that of others. */
 #include "test/leak/probe.h"
+#include "test/lib/test.h"
 
 #define SEEN_MOST 16807 /* 7^5 */
 
@@ -139,9 +140,8 @@ static void ask(uint32_t n, uint64_t number, uint32_t coalition, uint32_t releas
 #define TRIANGLE 7 /* 0-1 0-2 1-2 */
 #define LINE 5     /* 0-1 1-2 */
 
-static void completed(void **state)
+TEST(completed)
 {
-	(void)state;
 	for (uint64_t p = 5; p <= 7; p += 2) {
 		ask(2, PAIR, 0, 3, p);
 		ask(2, PAIR, 1, 3, p);
@@ -154,9 +154,8 @@ static void completed(void **state)
 	ask(3, LINE, 0, 7, 5);
 }
 
-static void released_in_part(void **state)
+TEST(released_in_part)
 {
-	(void)state;
 	for (uint64_t p = 5; p <= 7; p += 2) {
 		ask(2, PAIR, 0, 1, p);
 		ask(3, LINE, 1, 2, p);
@@ -166,13 +165,4 @@ static void released_in_part(void **state)
 		ask(3, TRIANGLE, 1, 0, p);
 	}
 	ask(3, LINE, 0, 6, 5);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(completed),
-		cmocka_unit_test(released_in_part),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

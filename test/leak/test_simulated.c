@@ -1,6 +1,7 @@
 /* What coalitions learn of simulated rounds under faults, from all that the cores said: of each attempt what F2 and F3
  * allow, and c of them nothing but sums over everybody else, each of models of its own. */
 #include "test/leak/watch.h"
+#include "test/lib/test.h"
 
 #define SEEDS 24u
 #define TOLERANCE 1 /* the simulator's */
@@ -39,9 +40,8 @@ static struct run_options options_of(uint64_t seed)
 				    .mixing = (enum sl_engine)(seed / 3 % SL_ENGINES)};
 }
 
-static void seeds(void **state)
+TEST(seeds)
 {
-	(void)state;
 	uint32_t most = sim_seeds(SEEDS);
 	for (uint64_t seed = 1; seed <= most; seed++) {
 		struct run_options options = options_of(seed);
@@ -55,9 +55,8 @@ static void seeds(void **state)
 }
 
 /* The check can fail: a state left of which the records know nothing. */
-static void unrecorded(void **state)
+TEST(unrecorded)
 {
-	(void)state;
 	struct run_options options = options_of(1);
 	struct watch watch;
 	watch_open(&watch, &options);
@@ -68,13 +67,4 @@ static void unrecorded(void **state)
 	attempt->released &= ~4u;
 	assert_false(map_as_allowed(&watch.map, 1) || map_only_results(&watch.map, 1));
 	watch_close(&watch);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seeds),
-		cmocka_unit_test(unrecorded),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,6 +3,7 @@
 
 #include "common/base/bytes.h"
 #include "test/leak/probe.h"
+#include "test/lib/test.h"
 
 #define TRIANGLE 7
 #define ELEMENTS (SL_CHUNK_ELEMENTS + 300)
@@ -56,9 +57,15 @@ static void count_words(uint64_t p, enum sl_sharing_kind kind)
 	stage_close(&stage);
 }
 
-static void uniform(void **state)
+static int prepare(void **state)
 {
 	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+TEST(uniform)
+{
 	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
 		count_words(5, kind);
 		count_words(7, kind);
@@ -218,9 +225,8 @@ static void expect_once(const struct long_vector *v)
 }
 
 /* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second attempt. */
-static void from_the_system(void **state)
+TEST(from_the_system)
 {
-	(void)state;
 	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
 		struct matrix inverse = invert_sharing(kind);
 		struct long_vector v;
@@ -239,9 +245,8 @@ static void from_the_system(void **state)
 }
 
 /* Usually: a key for each attempt and neighbour, and of its stream each element once, in order. */
-static void from_keys(void **state)
+TEST(from_keys)
 {
-	(void)state;
 	uint64_t *stream = calloc(ELEMENTS, sizeof *stream);
 	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++) {
 		struct matrix inverse = invert_sharing(kind);
@@ -262,14 +267,4 @@ static void from_keys(void **state)
 		matrix_free(&inverse);
 	}
 	free(stream);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(uniform),
-		cmocka_unit_test(from_the_system),
-		cmocka_unit_test(from_keys),
-	};
-	return sodium_init() < 0 ? 1 : cmocka_run_group_tests(tests, NULL, NULL);
 }

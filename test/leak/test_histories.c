@@ -2,6 +2,7 @@
  * (protocol 6), nothing but sums over everybody else, each of models of its own. */
 #include "common/protocol/release_log.h"
 #include "test/leak/probe.h"
+#include "test/lib/test.h"
 
 #define EACH_KIND(kind) enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++
 
@@ -31,9 +32,8 @@ static void ask_pair(struct history *history, const struct sl_field *field, enum
 }
 
 /* All pairs of attempts of three: graphs, models and releases. */
-static void pairs_of_three(void **state)
+TEST(pairs_of_three)
 {
-	(void)state;
 	struct sl_field field = field_of(5);
 	for (uint32_t models = 0; models < 8; models++)
 		for (uint64_t one = 1; one < graphs_on(3); one++)
@@ -61,9 +61,8 @@ static struct attempt any_attempt(uint32_t n, uint32_t c, uint64_t *seed)
 	}
 }
 
-static void any_histories(void **state)
+TEST(any_histories)
 {
-	(void)state;
 	uint64_t seed = 4;
 	struct sl_field field = field_of(11);
 	for (int time = 0; time < 60; time++) {
@@ -187,9 +186,8 @@ static bool first_of_its_shape(uint32_t n, uint64_t number)
 	return true;
 }
 
-static void retries(void **state)
+TEST(retries)
 {
-	(void)state;
 	struct sl_field field = field_of(7);
 	for (uint32_t n = 3; n <= 5; n++)
 		for (uint64_t number = 0; number < graphs_on(n); number++) {
@@ -204,9 +202,8 @@ static void retries(void **state)
 }
 
 /* Rounds of five attempts: some expose everybody, some fail before, models as the rule says. */
-static void long_rounds(void **state)
+TEST(long_rounds)
 {
-	(void)state;
 	uint64_t seed = 9;
 	struct sl_field field = field_of(7);
 	for (int time = 0; time < 60; time++) {
@@ -233,9 +230,8 @@ static void long_rounds(void **state)
 /* --- each check can fail --- */
 
 /* All have released; one colluder fences. With one Fence too few the model of whoever is missing then is given away. */
-static void one_fence_too_few(void **state)
+TEST(one_fence_too_few)
 {
-	(void)state;
 	struct sl_field field = field_of(7);
 	struct brute whole = brute_numbered(5, graphs_on(5) - 1);
 	struct attempt attempt = attempt_of(&whole, 0);
@@ -257,9 +253,8 @@ static void one_fence_too_few(void **state)
 }
 
 /* A learner forgets that it has released, and all of them forget with it. */
-static void shown_but_not_recorded(void **state)
+TEST(shown_but_not_recorded)
 {
-	(void)state;
 	struct sl_field field = field_of(7);
 	struct brute whole = brute_numbered(4, graphs_on(4) - 1);
 	struct attempt attempt = attempt_of(&whole, 0);
@@ -276,9 +271,8 @@ static void shown_but_not_recorded(void **state)
 }
 
 /* New models, but the coins of before: the difference of two models shows, long before anybody is exposed. */
-static void coins_twice(void **state)
+TEST(coins_twice)
 {
-	(void)state;
 	struct sl_field field = field_of(7);
 	struct brute whole = brute_numbered(4, graphs_on(4) - 1);
 	struct attempt first = attempt_of(&whole, 2), second = first;
@@ -297,15 +291,4 @@ static void coins_twice(void **state)
 		matrix_free(&learned);
 		probe_close(&probe);
 	}
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pairs_of_three),    cmocka_unit_test(any_histories),
-		cmocka_unit_test(retries),           cmocka_unit_test(long_rounds),
-		cmocka_unit_test(one_fence_too_few), cmocka_unit_test(shown_but_not_recorded),
-		cmocka_unit_test(coins_twice),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* F1: what comes after the release, mixing, recovery and result, tells nothing that the masked states do not. Two worlds
  * that the coalition cannot tell apart up to there are played to the end, and stay the same to the byte. */
 #include "test/leak/probe.h"
+#include "test/lib/test.h"
 
 #define ELEMENTS 2
 
@@ -108,9 +109,8 @@ static void ask(const struct brute *graph, uint64_t p, enum sl_sharing_kind kind
 	close_worlds(&worlds);
 }
 
-static void indistinguishable_to_the_end(void **state)
+TEST(indistinguishable_to_the_end)
 {
-	(void)state;
 	for (uint32_t n = 2; n <= 5; n++)
 		for (uint64_t number = 0; number < graphs_on(n); number += n < 5 ? 1 : 7) {
 			struct brute graph = brute_numbered(n, number);
@@ -125,9 +125,8 @@ static void indistinguishable_to_the_end(void **state)
 }
 
 /* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (protocol 7). */
-static void double_eigenvalue(void **state)
+TEST(double_eigenvalue)
 {
-	(void)state;
 	static const uint32_t edges[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};
 	struct brute graph = {.n = 5};
 	for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
@@ -143,9 +142,8 @@ static void double_eigenvalue(void **state)
 }
 
 /* The comparison can fail: another sum, and the first state shown is another. */
-static void another_sum(void **state)
+TEST(another_sum)
 {
-	(void)state;
 	struct brute ring = brute_numbered(4, 0x2d);
 	struct worlds worlds;
 	uint64_t seed = 1;
@@ -160,14 +158,4 @@ static void another_sum(void **state)
 	assert_memory_not_equal(spoken, stage->spoken, stage->spoken_size);
 	free(spoken);
 	close_worlds(&worlds);
-}
-
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(indistinguishable_to_the_end),
-		cmocka_unit_test(double_eigenvalue),
-		cmocka_unit_test(another_sum),
-	};
-	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,71 @@
+"""The rooms of the source tree and the arrows between them: which room may use which."""
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# A row is a room and the rooms it uses directly. A room may also use what those rooms use.
+ARROWS = {
+	'common/base': '',
+	'common/field': 'common/base',
+	'common/graph': 'common/base',
+	'common/mixing': 'common/field common/graph',
+	'common/protocol': 'common/mixing',
+	'common/wire': 'common/protocol proto',
+	'common/compute': 'common/protocol',
+	'common/core': 'common/compute',
+	'common/config': 'common/core',
+	'common/model': 'common/config',
+	'common/report': 'common/protocol common/config',
+	'daemon/runtime': 'common/config',
+	'daemon/store': 'common/protocol common/wire common/compute common/model daemon/runtime',
+	'daemon/net': 'common/wire common/config daemon/runtime',
+	'daemon/learner': 'common/core common/model common/report daemon/runtime daemon/store daemon/net',
+	'daemon': 'daemon/learner',
+	'proto': '',
+	'tools/lib': 'common/config common/model daemon/runtime',
+	'tools/topology': 'tools/lib common/mixing',
+	'tools/sim': 'common/core tools/lib',
+	'tools/estimate': 'tools/lib tools/topology common/wire',
+	'tools/launch': 'tools/lib tools/topology common/report daemon/store',
+	'tools/starling': 'tools/launch tools/sim tools/estimate daemon/net',
+	'tools/dev': 'tools/starling daemon/learner',
+	'tools/paper': 'tools/starling tools/dev',
+}
+
+
+def reach(room, seen=None):
+	"""Return the rooms that `room` may use, itself among them."""
+	seen = set() if seen is None else seen
+	if room not in seen:
+		seen.add(room)
+		for below in ARROWS[room].split():
+			reach(below, seen)
+	return seen
+
+
+def room_of(path):
+	"""Return the room of `path` (relative to the root): its longest prefix in ARROWS, or None."""
+	folder = Path(path).parent
+	while str(folder) not in ARROWS:
+		if folder == folder.parent:
+			return None
+		folder = folder.parent
+	return str(folder)
+
+
+def sources(*folders):
+	"""Return the paths of the C files of `folders`, relative to the root; of a tree without git as well."""
+	return sorted(str(p.relative_to(ROOT)) for folder in folders for p in (ROOT / folder).rglob('*.[ch]'))
+
+
+def symbols(archive):
+	"""Return {object file: (exported names, imported names)} of a static library."""
+	listed = subprocess.run(['nm', '-A', '-g', '-P', archive], check=True, capture_output=True, text=True).stdout
+	found = {}
+	for line in listed.splitlines():
+		where, name, kind = line.split()[:3]
+		member = Path(where.rstrip(':').rpartition('[')[2].rstrip(']')).name
+		exported, imported = found.setdefault(member, (set(), set()))
+		(imported if kind in 'Uwv' else exported).add(name)
+	return found
