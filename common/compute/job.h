@@ -61,7 +61,7 @@ struct sl_job_result {
 	uint32_t chunk;
 	int code; /* SL_OK, or why the job could not be done */
 	uint32_t from;               /* GATHER, MIX: with SL_ERR_INVALID, the neighbour whose elements are not of the field */
-	const struct sl_survey *survey; /* SURVEY: in the vault, until the next one */
+	const struct sl_analysis *survey; /* SURVEY: in the vault, until the next one */
 	double real;                 /* CLOSE: margin; SUM: 0 */
 	uint8_t hash[SL_HASH_BYTES]; /* SEAL: commitment; CLOSE, SUM, ADOPT: D */
 	uint64_t total;              /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
@@ -87,7 +87,7 @@ struct sl_vault {
 	uint64_t *s;         /* n+1: masked state, then what mixing makes of it, then Z */
 	struct sl_spool spool;   /* of the view; open from ENCODE on, or before the start where one was cut short */
 	struct sl_arena scratch; /* at least sl_vault_scratch(view) when SURVEY and ENCODE run */
-	struct sl_survey survey;
+	struct sl_analysis survey;
 
 	struct sl_sharing sharing;
 	struct sl_coins *coins;        /* degree streams */

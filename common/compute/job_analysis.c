@@ -1,132 +1,41 @@
 #include "common/compute/job_analysis.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "common/field/vector.h"
-#include "common/graph/connectivity.h"
-#include "common/mixing/minimal_polynomial.h"
-#include "common/graph/augment.h"
-#include "common/mixing/spectrum.h"
 #include "common/graph/tree.h"
-
-static size_t larger(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
+#include "common/mixing/minimal_polynomial.h"
 
 size_t sl_survey_scratch(const struct sl_view *view)
 {
-	const struct sl_graph *g = &view->graph;
-	uint32_t target = (uint32_t)view->agreed.tolerance + 1;
-	size_t missing = (size_t)view->n * target * sizeof(struct sl_edge) + sl_reinforce_scratch(g->n, g->edges, target);
-	size_t gate = larger(sl_connectivity_scratch(g->n, g->edges), missing);
-	size_t tree = sl_tree_bytes(g->n) + 12 * (size_t)g->n + 64;
-	return larger(larger(gate, tree), larger(sl_mu_scratch(view->n), sl_recurrence_scratch(g->n, g->edges))) + 4096;
+	return sl_analysis_scratch(view->graph.n, view->graph.edges, view->agreed.tolerance);
 }
 
-/* --- the gate --- */
-
-/* Whom c colluders cut off from the others: every cut vertex when one is enough, else the members of a smallest cut. */
-static int find_weak(const struct sl_graph *graph, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	if (survey->kappa != 1)
-		return SL_OK; /* they are known already, or there are none */
-	return sl_articulation(graph, survey->weak, &survey->weak_count, scratch);
-}
-
-/* Edges that would make the graph tolerate c colluders. */
-static int find_missing(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	size_t mark = sl_arena_mark(scratch), count = 0, room = (size_t)view->n * (view->agreed.tolerance + 1);
-	struct sl_edge *edges = SL_TAKE(scratch, room, struct sl_edge);
-	int rc = edges == NULL ? SL_ERR_NOMEM
-			       : sl_reinforce(&view->graph, (uint32_t)view->agreed.tolerance + 1, edges, room, &count, scratch);
-	if (rc == SL_OK) {
-		survey->missing_count = (uint32_t)count;
-		memcpy(survey->missing, edges, (count < SL_ADVICE_MAX ? count : SL_ADVICE_MAX) * sizeof *edges);
-	}
-	sl_arena_reset(scratch, mark);
-	return rc;
-}
-
-static int survey_connectivity(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	uint32_t wanted = (uint32_t)view->agreed.tolerance + 1;
-	if (view->n <= wanted)
-		return SL_OK; /* no graph of so few would do: the gate says that */
-	int rc = sl_connectivity(&view->graph, wanted, &survey->kappa, survey->weak, scratch);
-	if (rc != SL_OK || survey->kappa >= wanted)
-		return rc;
-	survey->weak_count = survey->kappa;
-	rc = find_weak(&view->graph, survey, scratch);
-	return rc == SL_OK ? find_missing(view, survey, scratch) : rc;
-}
-
-/* --- mixing --- */
-
-/* r, each coefficient times N / r(1). */
-static int survey_exact(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	const struct sl_field *field = &view->field;
-	uint32_t degree = 0;
-	int rc = sl_recurrence(&view->graph, field, view->h, survey->part, &degree, scratch);
-	if (rc != SL_OK)
-		return rc == SL_ERR_INVALID ? SL_OK : rc; /* r(1) = 0 mod p: another engine has to do */
-	assert(degree > 0); /* two vertices, and a vector that sums to 0 is not always 0 */
-	survey->degree = degree;
-	sl_scale(field, survey->part, degree + 1, sl_recurrence_scale(field, survey->part, degree, view->n));
-	return SL_OK;
-}
-
-static int survey_metropolis(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	if (view->field.bits > SL_MIXING_P_BITS_MAX)
-		return SL_OK;
-	return sl_mu(&view->graph, scratch, &survey->mu);
-}
-
-static int survey_tree(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	struct sl_tree tree;
-	int rc = sl_tree_init(&tree, &view->graph, scratch);
-	uint32_t *children = SL_TAKE(scratch, view->n, uint32_t);
-	if (rc != SL_OK || children == NULL)
-		return rc != SL_OK ? rc : SL_ERR_NOMEM;
-	survey->depth = tree.depth;
-	for (uint32_t v = 0; v < view->n; v++)
-		if (v != tree.root && ++children[tree.parent[v]] > survey->children)
-			survey->children = children[tree.parent[v]];
-	memcpy(survey->parent, tree.parent, view->n * sizeof *survey->parent);
-	return SL_OK;
-}
-
-/* What the view's engine may come to, and no more. */
-static int survey_mixing(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
+/* Return the engines that may mix: an int64 state of metropolis has no room for a larger p. */
+static uint32_t engines_of(const struct sl_view *view)
 {
 	enum sl_engine wanted = (enum sl_engine)view->agreed.mixing;
-	size_t mark = sl_arena_mark(scratch);
-	int rc = SL_OK;
-	if (wanted == SL_ENGINE_EXACT || wanted == SL_ENGINE_AUTO)
-		rc = survey_exact(view, survey, scratch);
-	bool other = wanted == SL_ENGINE_AUTO || (wanted == SL_ENGINE_EXACT && survey->degree == 0);
-	sl_arena_reset(scratch, mark);
-	if (rc == SL_OK && (other || wanted == SL_ENGINE_METROPOLIS))
-		rc = survey_metropolis(view, survey, scratch);
-	sl_arena_reset(scratch, mark);
-	if (rc == SL_OK && (other || wanted == SL_ENGINE_TREE))
-		rc = survey_tree(view, survey, scratch);
-	sl_arena_reset(scratch, mark);
+	bool any = wanted == SL_ENGINE_AUTO || wanted == SL_ENGINE_EXACT; /* the others where exact cannot */
+	uint32_t engines = any ? SL_ENGINE_SET_ALL : SL_ENGINE_SET(wanted);
+	return view->field.bits > SL_MIXING_P_BITS_MAX ? engines & ~SL_ENGINE_SET(SL_ENGINE_METROPOLIS) : engines;
+}
+
+int sl_survey_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch)
+{
+	uint64_t wanted = view->agreed.tolerance + 1;
+	struct sl_analysis_request request = {.tolerance = view->agreed.tolerance,
+					      .kappa_most = view->n > wanted ? (uint32_t)wanted : 0, /* else too few anyway */
+					      .missing = true,
+					      .engines = engines_of(view),
+					      .exact_first = view->agreed.mixing == SL_ENGINE_EXACT,
+					      .field = &view->field,
+					      .seed = view->h};
+	int rc = sl_analysis_run(&view->graph, &request, analysis, scratch);
+	if (rc == SL_OK && analysis->degree > 0)
+		sl_scale(&view->field, analysis->r, analysis->degree + 1,
+			 sl_recurrence_scale(&view->field, analysis->r, analysis->degree, view->n));
 	return rc;
 }
 
-int sl_survey_run(const struct sl_view *view, struct sl_survey *survey, struct sl_arena *scratch)
-{
-	*survey = (struct sl_survey){.mu = 1};
-	int rc = survey_mixing(view, survey, scratch);
-	return rc == SL_OK ? survey_connectivity(view, survey, scratch) : rc;
-}
-
+/* Return whether `v` has no children. */
 static bool is_leaf(const struct sl_view *view, const uint32_t *parent, uint32_t v)
 {
 	const uint32_t *neighbours = sl_neighbours(&view->graph, v);
@@ -136,7 +45,7 @@ static bool is_leaf(const struct sl_view *view, const uint32_t *parent, uint32_t
 	return true;
 }
 
-/* What u is to this learner, its neighbour. */
+/* Return the SL_ROLE_ bits of the neighbour `u` of this learner. */
 static uint8_t role_of(const struct sl_view *view, const uint32_t *parent, uint32_t u)
 {
 	uint8_t role = 0;
@@ -151,17 +60,12 @@ static uint8_t role_of(const struct sl_view *view, const uint32_t *parent, uint3
 	return role;
 }
 
-void sl_survey_apply(const struct sl_survey *survey, struct sl_view *view)
+void sl_survey_apply(const struct sl_analysis *analysis, struct sl_view *view)
 {
-	view->costs = (struct sl_engine_costs){.degree = survey->degree,
-					       .depth = survey->depth,
-					       .children = survey->children,
-					       .busiest = sl_degree_max(&view->graph),
-					       .elements = view->elements,
-					       .width = view->field.bytes};
+	view->costs = sl_analysis_costs(analysis, &view->graph, view->elements, view->field.bytes);
 	view->children = 0;
 	for (uint32_t r = 0; r < view->degree; r++) {
-		view->roles[r] = survey->depth > 0 ? role_of(view, survey->parent, view->neighbours[r]) : 0;
+		view->roles[r] = analysis->depth > 0 ? role_of(view, analysis->parent, view->neighbours[r]) : 0;
 		view->children += (view->roles[r] & SL_ROLE_CHILD) != 0;
 	}
 }

@@ -129,7 +129,7 @@ static void step_metropolis(struct sl_vault *vault, const struct sl_view *view, 
 
 static void step_exact(struct sl_vault *vault, const struct sl_view *view, size_t at, size_t count, uint64_t k)
 {
-	const uint64_t *part = vault->survey.part;
+	const uint64_t *part = vault->survey.r;
 	uint64_t *state = vault->s + at, *sum = vault->x + at;
 	if (k == 0) {
 		memcpy(sum, state, count * sizeof *sum);

@@ -9,6 +9,7 @@
 #include "common/core/relay.h"
 #include "common/core/releases.h"
 #include "common/core/view_build.h"
+#include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
 
 void sl_freeze_enter(struct sl_core *core)
@@ -80,36 +81,37 @@ static bool worth_it(struct sl_core *core)
 	return true;
 }
 
-static void name_weak(struct sl_core *core, struct sl_report *report, const struct sl_survey *survey)
+/* Put the cut and the missing links of the analysis into `report`, as roster indices. */
+static void name_cut(struct sl_core *core, struct sl_report *report, const struct sl_analysis *analysis)
 {
 	const struct sl_view *view = &core->view;
 	memset(core->blamed, 0, sl_set_bytes(core));
-	for (uint32_t i = 0; i < survey->weak_count; i++)
-		sl_bit_set(core->blamed, view->members[survey->weak[i]]);
+	for (uint32_t i = 0; i < analysis->cut_count; i++)
+		sl_bit_set(core->blamed, view->members[analysis->cut[i]]);
 	report->set = core->blamed;
-	report->edge_count = survey->missing_count < SL_ADVICE_MAX ? survey->missing_count : SL_ADVICE_MAX;
+	report->edge_count = analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
 	for (uint32_t e = 0; e < report->edge_count; e++)
-		core->advice[e] = (struct sl_edge){view->members[survey->missing[e].a], view->members[survey->missing[e].b]};
+		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a], view->members[analysis->missing[e].b]};
 	report->edges = core->advice;
 }
 
-/* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4, F2). */
-static bool tolerant(struct sl_core *core, const struct sl_survey *survey)
+/* Check the view's privacy at the agreed c (PROTOCOL.md §7.9 Privacy check). Return true if the attempt may go on. */
+static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	uint64_t c = core->view.agreed.tolerance;
-	bool few = core->view.n < c + 2;
-	if (!few && survey->kappa > c)
+	enum sl_privacy privacy = sl_privacy_check(core->view.n, analysis->kappa, c);
+	if (privacy == SL_PRIVACY_KEPT)
 		return true;
+	bool few = privacy == SL_PRIVACY_FEW, pass = core->config.gate_warn;
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
-	bool pass = core->config.gate_warn;
 	core->unthinned |= !pass && !few;
 	struct sl_report *report = pass ? sl_report(core, SL_REPORT_EXPOSED) : sl_fail_attempt(core, reason, true);
 	report->reason = reason;
-	report->n[0] = few ? core->view.n : survey->kappa;
+	report->n[0] = few ? core->view.n : analysis->kappa;
 	report->n[1] = c;
-	report->n[2] = survey->missing_count;
+	report->n[2] = analysis->missing_count;
 	if (!few)
-		name_weak(core, report, survey);
+		name_cut(core, report, analysis);
 	return pass;
 }
 
@@ -153,7 +155,7 @@ static bool set_metropolis(struct sl_core *core, double mu)
 }
 
 /* What it takes to mix. */
-static bool set_engine(struct sl_core *core, const struct sl_survey *survey)
+static bool set_engine(struct sl_core *core, const struct sl_analysis *survey)
 {
 	struct sl_view *view = &core->view;
 	sl_survey_apply(survey, view);
@@ -170,7 +172,7 @@ static uint64_t states_out(const struct sl_view *view)
 	uint64_t count = 0;
 	for (uint32_t r = 0; r < view->degree; r++)
 		count += (uint32_t)__builtin_popcount(view->roles[r] & (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_KEEPER));
-	return view->engine == SL_ENGINE_TREE ? count : view->degree * view->steps;
+	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
 }
 
 /* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */

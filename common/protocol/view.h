@@ -83,7 +83,7 @@ static inline uint32_t sl_share_end(const struct sl_view *view, uint32_t m)
 /* Bytes of an element while it is mixed. */
 static inline size_t sl_mixing_width(const struct sl_view *view)
 {
-	return view->engine == SL_ENGINE_METROPOLIS ? SL_STATE_BYTES : view->field.bytes;
+	return sl_engine_width(view->engine, view->field.bytes);
 }
 
 /* Chunks of a neighbour that are mixed at a time. */

@@ -16,7 +16,7 @@ struct puppet {
 	uint32_t epoch;             /* of the last job */
 	uint32_t chunk[SL_JOB_ADOPT + 1];               /* of the last job of each kind */
 	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the disk, the last of each kind */
-	struct sl_survey survey;    /* what SURVEY finds; kappa 2, degree of r 3 */
+	struct sl_analysis survey;    /* what SURVEY finds; kappa 2, degree of r 3 */
 	uint32_t given, back;       /* buffers */
 	int code;                   /* of the last step */
 	struct sl_actions actions;

@@ -208,7 +208,7 @@ static struct puppet *refused_puppet(void)
 	tell_link_state(p, 2, 2, 1, (const sl_id[]){1, 0});
 	tell_link_state(p, 3, 3, 1, (const sl_id[]){1, 0});
 	assert_true(says(p, "compute survey"));
-	p->survey.kappa = p->survey.weak_count = 1;
+	p->survey.kappa = p->survey.cut_count = 1;
 	tell_done(p, SL_JOB_SURVEY, SL_OK);
 	assert_true(says(p, "FAILED tolerance 1, wipe, DISCOVER"));
 	assert_false(says(p, "FREEZE"));

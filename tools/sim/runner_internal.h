@@ -120,7 +120,7 @@ struct swarm {
 	uint32_t busy; /* workers, beside the first */
 
 	pthread_mutex_t lock; /* of what follows, and of the caller's functions but `train` */
-	struct sl_survey survey; /* of the view survey_h */
+	struct sl_analysis survey; /* of the view survey_h */
 	uint8_t survey_h[SL_HASH_BYTES];
 	int survey_code;
 	struct swarm_sum *sums;

@@ -8,7 +8,7 @@
 #include "tools/topology/ids.h"
 #include "tools/topology/json.h"
 #include "tools/topology/leakage_text.h"
-#include "tools/topology/notes.h"
+#include "tools/topology/annotations.h"
 
 struct inquiry {
 	const struct sl_audit_request *request;

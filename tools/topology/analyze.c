@@ -8,7 +8,7 @@
 #include "tools/topology/topology.h"
 #include "tools/topology/ids.h"
 #include "tools/topology/json.h"
-#include "tools/topology/notes.h"
+#include "tools/topology/annotations.h"
 
 enum { STEP, EDGES, LEAST, MEAN, MOST, MU, KAPPA, C, K, EXACT, TREE, MB_MEAN, MB_MOST, COLUMNS };
 

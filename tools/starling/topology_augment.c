@@ -1,7 +1,7 @@
 /* `starling topology repair`. */
 #include "tools/starling/topology.h"
 #include "tools/topology/json.h"
-#include "tools/topology/repair.h"
+#include "tools/topology/augment.h"
 
 #define STEPS_SAID 12u /* of those with new links; JSON has them all */
 #define LINKS_SAID 8u  /* of a step */

@@ -1,4 +1,4 @@
-#include "tools/topology/notes.h"
+#include "tools/topology/annotations.h"
 
 #include <stdlib.h>
 #include <string.h>

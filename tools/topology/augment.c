@@ -1,4 +1,4 @@
-#include "tools/topology/repair.h"
+#include "tools/topology/augment.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "test/lib/test.h"
 #include "test/topology/schedules.h"
 
-#include "tools/topology/repair.h"
+#include "tools/topology/augment.h"
 
 static void repaired_is(const char *text, uint32_t c, const char *expected, const char *expected_added)
 {

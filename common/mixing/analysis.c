@@ -1,0 +1,169 @@
+#include "common/mixing/analysis.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "common/graph/augment.h"
+#include "common/graph/connectivity.h"
+#include "common/graph/tree.h"
+#include "common/mixing/minimal_polynomial.h"
+#include "common/mixing/spectrum.h"
+
+#define SLACK_BYTES 4096u /* alignment of the arrays that are taken here */
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Return the connectivity that tolerates c colluders, or 0 where no graph of n vertices has it. */
+static uint32_t target_of(uint32_t n, uint64_t c)
+{
+	return n > c + 1 ? (uint32_t)c + 1 : 0;
+}
+
+size_t sl_analysis_scratch(uint32_t n, uint32_t edges, uint64_t tolerance)
+{
+	uint32_t target = target_of(n, tolerance);
+	size_t missing = (size_t)n * target * sizeof(struct sl_edge) + sl_reinforce_scratch(n, edges, target);
+	size_t most = larger(sl_connectivity_scratch(n, edges), missing);
+	most = larger(most, larger(sl_mu_scratch(n), sl_recurrence_scratch(n, edges)));
+	return larger(most, sl_tree_bytes(n)) + 12 * (size_t)n + SLACK_BYTES;
+}
+
+/* ---- privacy ---- */
+
+static int find_components(const struct sl_graph *graph, struct sl_analysis *a, struct sl_arena *scratch)
+{
+	uint32_t *part = SL_TAKE(scratch, graph->n, uint32_t), *size = SL_TAKE(scratch, graph->n, uint32_t);
+	if (part == NULL || size == NULL)
+		return SL_ERR_NOMEM;
+	a->components = sl_components(graph, part, scratch);
+	for (uint32_t v = 0; a->components > 0 && v < graph->n; v++)
+		if (++size[part[v]] > a->largest)
+			a->largest = size[part[v]];
+	return a->components > 0 ? SL_OK : SL_ERR_NOMEM;
+}
+
+static int find_kappa(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
+		      struct sl_arena *scratch)
+{
+	uint32_t most = request->kappa_most < graph->n ? request->kappa_most : graph->n - 1;
+	int rc = sl_connectivity(graph, most, &a->kappa, a->cut, scratch);
+	if (rc != SL_OK)
+		return rc;
+	if (a->kappa <= 1)
+		return sl_articulation(graph, a->cut, &a->cut_count, scratch);
+	a->cut_count = a->kappa < most ? a->kappa : 0;
+	return SL_OK;
+}
+
+static int find_missing(const struct sl_graph *graph, uint32_t target, struct sl_analysis *a, struct sl_arena *scratch)
+{
+	size_t count = 0, room = (size_t)graph->n * target;
+	struct sl_edge *edges = SL_TAKE(scratch, room, struct sl_edge);
+	int rc = edges == NULL ? SL_ERR_NOMEM : sl_reinforce(graph, target, edges, room, &count, scratch);
+	if (rc != SL_OK)
+		return rc;
+	a->missing_count = (uint32_t)count;
+	memcpy(a->missing, edges, (count < SL_ADVICE_MAX ? count : SL_ADVICE_MAX) * sizeof *edges);
+	return SL_OK;
+}
+
+static int analyse_privacy(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
+			   struct sl_arena *scratch)
+{
+	uint32_t target = target_of(graph->n, request->tolerance);
+	int rc = find_kappa(graph, request, a, scratch);
+	if (rc != SL_OK || !request->missing || a->kappa >= target)
+		return rc;
+	return find_missing(graph, target, a, scratch);
+}
+
+/* ---- mixing ---- */
+
+static int analyse_exact(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
+			 struct sl_arena *scratch)
+{
+	static const uint8_t zeros[SL_HASH_BYTES];
+	uint32_t degree = 0;
+	int rc = sl_recurrence(graph, request->field, request->seed != NULL ? request->seed : zeros, a->r, &degree, scratch);
+	assert(rc != SL_OK || degree > 0 || graph->n == 1); /* of two vertices, not every vector that sums to 0 is 0 */
+	if (rc == SL_OK)
+		a->degree = degree;
+	return rc == SL_ERR_INVALID ? SL_OK : rc; /* p <= n or r(1) = 0 mod p: another engine has to mix */
+}
+
+static int analyse_tree(const struct sl_graph *graph, struct sl_analysis *a, struct sl_arena *scratch)
+{
+	struct sl_tree tree;
+	int rc = sl_tree_init(&tree, graph, scratch);
+	uint32_t *children = SL_TAKE(scratch, graph->n, uint32_t);
+	if (rc != SL_OK || children == NULL)
+		return rc != SL_OK ? rc : SL_ERR_NOMEM;
+	a->depth = tree.depth;
+	for (uint32_t v = 0; v < graph->n; v++) {
+		a->parent[v] = tree.parent[v];
+		a->keepers += sl_degree(graph, v) > (v == tree.root ? 0 : 1);
+		if (v != tree.root && ++children[tree.parent[v]] > a->children)
+			a->children = children[tree.parent[v]];
+	}
+	return SL_OK;
+}
+
+static int analyse_engine(enum sl_engine engine, const struct sl_graph *graph, const struct sl_analysis_request *request,
+			  struct sl_analysis *a, struct sl_arena *scratch)
+{
+	switch (engine) {
+	case SL_ENGINE_EXACT:
+		return analyse_exact(graph, request, a, scratch);
+	case SL_ENGINE_METROPOLIS:
+		return sl_mu(graph, scratch, &a->mu);
+	default:
+		return analyse_tree(graph, a, scratch);
+	}
+}
+
+static int analyse_engines(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
+			   struct sl_arena *scratch)
+{
+	size_t mark = sl_arena_mark(scratch);
+	int rc = SL_OK;
+	for (enum sl_engine e = SL_ENGINE_EXACT; rc == SL_OK && e <= SL_ENGINE_TREE; e++) {
+		if (e > SL_ENGINE_EXACT && request->exact_first && a->degree > 0)
+			break;
+		if (request->engines & SL_ENGINE_SET(e))
+			rc = analyse_engine(e, graph, request, a, scratch);
+		sl_arena_reset(scratch, mark);
+	}
+	return rc;
+}
+
+struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, const struct sl_graph *graph, uint64_t elements,
+					 uint32_t width)
+{
+	return (struct sl_engine_costs){.degree = analysis->degree,
+					.depth = analysis->depth,
+					.children = analysis->children,
+					.busiest = sl_degree_max(graph),
+					.elements = elements,
+					.width = width};
+}
+
+/* ---- both ---- */
+
+int sl_analysis_run(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *analysis,
+		    struct sl_arena *scratch)
+{
+	assert(graph->n >= 1 && graph->n <= SL_LEARNERS_MAX);
+	size_t mark = sl_arena_mark(scratch);
+	*analysis = (struct sl_analysis){.mu = 1};
+	int rc = find_components(graph, analysis, scratch);
+	sl_arena_reset(scratch, mark);
+	if (rc == SL_OK && analysis->components == 1)
+		rc = analyse_engines(graph, request, analysis, scratch);
+	if (rc == SL_OK && request->kappa_most > 0)
+		rc = analyse_privacy(graph, request, analysis, scratch);
+	sl_arena_reset(scratch, mark);
+	return rc;
+}
