@@ -1,31 +1,35 @@
-#include "common/compute/job_share.h"
+#include "common/compute/job.h"
 
 #include <math.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_analysis.h"
 #include "common/compute/job_mix.h"
+#include "common/compute/job_share.h"
 #include "common/field/vector.h"
 
 #define BLOCK 1024u
 
 size_t sl_vault_scratch(const struct sl_view *view)
 {
-	size_t mixing = (view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint8_t *)) + 64;
+	size_t mixing = (view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint64_t) + sizeof(uint8_t *)) + 3 * 64;
 	size_t attempt = sl_job_share_bytes(view) + mixing, survey = sl_survey_scratch(view);
 	return attempt > survey ? attempt : survey;
 }
 
-static void run_survey(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_survey(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	sl_arena_reset(&vault->scratch, 0);
 	result->survey = &vault->survey;
 	result->code = sl_survey_run(view, &vault->survey, &vault->scratch);
 	sl_arena_reset(&vault->scratch, 0);
 }
 
-static void run_encode(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_encode(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	struct sl_encoding encoding = view->encoding;
 	encoding.weight = vault->weight;
 	encoding.clamp = vault->clamp;
@@ -38,7 +42,7 @@ static void run_encode(struct sl_vault *vault, const struct sl_view *view, struc
 	sl_arena_reset(&vault->scratch, 0);
 	result->code = sl_job_share_open(vault, view);
 	if (result->code == SL_OK)
-		result->code = sl_mixing_open(vault, view);
+		result->code = sl_job_mix_open(vault, view);
 	if (result->code == SL_OK)
 		result->code = sl_encode(&view->field, &encoding, vault->trained, vault->n, vault->x, &result->note);
 	if (result->code == SL_OK)
@@ -46,9 +50,9 @@ static void run_encode(struct sl_vault *vault, const struct sl_view *view, struc
 	memset(vault->s, 0, (vault->n + 1) * sizeof *vault->s);
 }
 
-static void run_gather(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
-		       struct sl_job_result *result)
+static void run_gather(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	if (job->kind == SL_JOB_GATHER && view->sharing == SL_SHARING_SEEDED) {
 		sl_job_share_take(vault, job->buffers);
 		return;
@@ -61,8 +65,9 @@ static void run_gather(struct sl_vault *vault, const struct sl_view *view, const
 	}
 }
 
-static void run_seal(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_seal(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	uint8_t *nonce = sl_slot_nonce(&vault->spool, view->self), *state = sl_slot_state(&vault->spool, view->self);
 	sl_job_share_close(vault, view);
 	do
@@ -114,15 +119,18 @@ static void judge(struct sl_vault *vault, const struct sl_view *view, struct sl_
 	sl_canon_result(&vault->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 }
 
-static void run_close(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_close(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
-	result->real = sl_mixing_close(vault, view);
+	const struct sl_view *view = job->view;
+	result->real = sl_job_mix_close(vault, view);
 	judge(vault, view, result);
 }
 
-static void run_fetch(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
+static void run_fetch(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
-	memcpy(sl_slot_chunk(&vault->spool, view, b->from, b->index), b->bytes, b->size);
+	const struct sl_buffer *b = job->buffers;
+	(void)result;
+	memcpy(sl_slot_chunk(&vault->spool, job->view, b->from, b->index), b->bytes, b->size);
 	if (b->index == 0)
 		memcpy(sl_slot_nonce(&vault->spool, b->from), b->nonce, SL_NONCE_BYTES);
 }
@@ -146,9 +154,9 @@ static int add_slot(struct sl_vault *vault, const struct sl_view *view, uint32_t
 }
 
 /* Whether slot `chunk` holds what its owner has committed to: all of it has come, and nothing else. */
-static void run_check(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
-		      struct sl_job_result *result)
+static void run_check(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	const uint8_t *nonce = sl_slot_nonce(&vault->spool, job->chunk);
 	result->code = SL_ERR_NOTFOUND;
 	if (sodium_is_zero(nonce, SL_NONCE_BYTES))
@@ -159,8 +167,9 @@ static void run_check(struct sl_vault *vault, const struct sl_view *view, const 
 }
 
 /* What mixing would have come to (protocol 4, F1). */
-static void run_sum(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_sum(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	memset(vault->s, 0, (size_t)view->elements * sizeof *vault->s);
 	for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++)
 		result->code = add_slot(vault, view, i, true);
@@ -169,9 +178,9 @@ static void run_sum(struct sl_vault *vault, const struct sl_view *view, struct s
 }
 
 /* The result of others: taken only if it is what they signed. */
-static void run_adopt(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
-		      struct sl_job_result *result)
+static void run_adopt(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	const uint64_t *z = vault->s;
 	result->total = z[view->elements - 1];
 	sl_canon_result(&vault->scope, view->h, z, view->elements, view->field.bytes, result->hash);
@@ -181,56 +190,94 @@ static void run_adopt(struct sl_vault *vault, const struct sl_view *view, const 
 		result->code = sl_decode(&view->field, &view->encoding, z, vault->n, vault->committed);
 }
 
-void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+static void run_share(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+{
+	(void)result;
+	sl_job_share_make(vault, job->view, job->chunk);
+}
+
+static void run_expand(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+{
+	(void)result;
+	sl_job_share_expand(vault, job->view, job->chunk);
+}
+
+static void run_mix(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+{
+	result->code = sl_job_mix_step(vault, job->view, job->chunk, job->buffers, &result->from);
+}
+
+static void run_decode(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
+	result->code = sl_decode(&view->field, &view->encoding, vault->s, vault->n, vault->committed);
+}
+
+static void run_keep(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+{
+	(void)result;
+	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
+		sl_job_mix_keep(vault, job->view, b); /* elements that are not of the field will not match the commitment */
+}
+
+/* --- the table --- */
+
+/* The slots that a job touches. */
+enum slots {
+	NONE,
+	OWN,
+	SENDERS, /* of the neighbours that sent first states */
+	CHECKED, /* of position job->chunk; it is read through the map, where a hole on a full disk may be a SIGBUS */
+	FETCHED, /* of the position that the chunk is from */
+};
+
+static const struct {
+	void (*run)(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result);
+	enum slots slots;
+} jobs[SL_JOB_KINDS] = {
+	[SL_JOB_SURVEY] = {run_survey, NONE},
+	[SL_JOB_ENCODE] = {run_encode, NONE},
+	[SL_JOB_SHARE] = {run_share, NONE},
+	[SL_JOB_GATHER] = {run_gather, NONE},
+	[SL_JOB_EXPAND] = {run_expand, NONE},
+	[SL_JOB_SEAL] = {run_seal, OWN},
+	[SL_JOB_MIX] = {run_mix, SENDERS},
+	[SL_JOB_CLOSE] = {run_close, NONE},
+	[SL_JOB_DECODE] = {run_decode, NONE},
+	[SL_JOB_KEEP] = {run_keep, SENDERS},
+	[SL_JOB_FETCH] = {run_fetch, FETCHED},
+	[SL_JOB_CHECK] = {run_check, CHECKED},
+	[SL_JOB_SUM] = {run_sum, NONE},
+	[SL_JOB_ABSORB] = {run_gather, NONE},
+	[SL_JOB_ADOPT] = {run_adopt, NONE},
+};
+
+void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+{
 	*result = (struct sl_job_result){.kind = job->kind, .epoch = job->epoch, .chunk = job->chunk};
-	switch (job->kind) {
-	case SL_JOB_SURVEY:
-		run_survey(vault, view, result);
+	jobs[job->kind].run(vault, job, result);
+}
+
+int sl_job_slots(const struct sl_job *job, int (*touch)(void *context, uint32_t position, struct sl_error *error), void *context,
+		 struct sl_error *error)
+{
+	int rc = SL_OK;
+	switch (jobs[job->kind].slots) {
+	case NONE:
 		break;
-	case SL_JOB_ENCODE:
-		run_encode(vault, view, result);
+	case OWN:
+		return touch(context, job->view->self, error);
+	case SENDERS:
+		for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
+			if (b->iteration == 0)
+				rc = touch(context, job->view->neighbours[b->from], error);
 		break;
-	case SL_JOB_SHARE:
-		sl_job_share_make(vault, view, job->chunk);
-		break;
-	case SL_JOB_EXPAND:
-		sl_job_share_expand(vault, view, job->chunk);
-		break;
-	case SL_JOB_GATHER:
-	case SL_JOB_ABSORB:
-		run_gather(vault, view, job, result);
-		break;
-	case SL_JOB_SEAL:
-		run_seal(vault, view, result);
-		break;
-	case SL_JOB_MIX:
-		sl_mixing_step(vault, view, job, result);
-		break;
-	case SL_JOB_CLOSE:
-		run_close(vault, view, result);
-		break;
-	case SL_JOB_DECODE:
-		result->code = sl_decode(&view->field, &view->encoding, vault->s, vault->n, vault->committed);
-		break;
-	case SL_JOB_KEEP:
-		for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-			sl_mixing_keep(vault, view, b); /* what is not of the field will not match its commitment */
-		break;
-	case SL_JOB_FETCH:
-		run_fetch(vault, view, job->buffers);
-		break;
-	case SL_JOB_CHECK:
-		run_check(vault, view, job, result);
-		break;
-	case SL_JOB_SUM:
-		run_sum(vault, view, result);
-		break;
-	case SL_JOB_ADOPT:
-		run_adopt(vault, view, job, result);
-		break;
+	case CHECKED:
+		return touch(context, job->chunk, error);
+	case FETCHED:
+		return touch(context, job->buffers->from, error);
 	}
+	return rc;
 }
 
 void sl_vault_wipe(struct sl_vault *vault)

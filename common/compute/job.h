@@ -22,10 +22,8 @@
  */
 #pragma once
 
-#include "common/protocol/canonical.h"
-#include "common/compute/slots.h"
-#include "common/compute/job_analysis.h"
-#include "common/field/metropolis.h"
+#include "common/base/err.h"
+#include "common/compute/workspace.h"
 
 enum sl_job_kind {
 	SL_JOB_SURVEY = 1,
@@ -68,44 +66,9 @@ struct sl_job_result {
 	struct sl_encode_note note;  /* ENCODE */
 };
 
-/* Fills n bytes from the operating system's generator. */
-typedef void (*sl_key_source)(void *context, uint8_t *bytes, size_t n);
-
-/* One learner's vectors. The shell owns the memory; jobs use it. */
-struct sl_vault {
-	struct sl_scope scope;
-	size_t n;            /* floats of the model */
-	float *trained;      /* n: theta_i, from the trainer; secret */
-	float *committed;    /* n: the committed model, out of DECODE */
-	uint64_t weight;     /* m_i */
-	bool clamp;          /* clip_policy */
-	bool coins_from_os;  /* `coins: os` */
-	sl_key_source source;
-	void *source_context;
-
-	uint64_t *x;         /* n+1: encoding; wiped when the shares are out; then exact adds up Z there */
-	uint64_t *s;         /* n+1: masked state, then what mixing makes of it, then Z */
-	struct sl_spool spool;   /* of the view; open from ENCODE on, or before the start where one was cut short */
-	struct sl_arena scratch; /* at least sl_vault_scratch(view) when SURVEY and ENCODE run */
-	struct sl_analysis survey;
-
-	struct sl_sharing sharing;
-	struct sl_coins *coins;        /* degree streams */
-	struct sl_coins *theirs;       /* seeded: of the neighbours' seeds */
-	uint8_t **shares;              /* degree rows as they go out: of one chunk, from SHARE m to the next SHARE; or seeds */
-	uint64_t **rows;               /* degree + 1 rows of a block */
-	uint64_t *share_scratch;
-	struct sl_divisor *divisors;   /* degree, for metropolis */
-	uint64_t *weights;             /* degree + 1, the own last: w_ij of exact */
-	const uint8_t **states;        /* degree */
-};
-
-/* Bytes of scratch for an attempt on this view. */
-size_t sl_vault_scratch(const struct sl_view *view);
-
-/* The bytes of a State that the core sends: sl_mixing_width(view) for each element of its chunk. Between jobs of the chunk. */
-void sl_vault_state(const struct sl_vault *vault, const struct sl_view *view, const struct sl_chunk *chunk, uint8_t *out);
-
+/* Call `touch` for each slot that `job` writes or reads, until it returns an error: before the job runs, memory behind the slots
+ * must be there. Return that error or SL_OK. */
+int sl_job_slots(const struct sl_job *job, int (*touch)(void *context, uint32_t position, struct sl_error *error), void *context,
+		 struct sl_error *error);
+/* Run one job. */
 void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result);
-/* Wipes x, s, shares and coins: at the end of every attempt. The spool is the shell's to end. */
-void sl_vault_wipe(struct sl_vault *vault);

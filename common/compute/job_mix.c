@@ -1,163 +1,76 @@
 #include "common/compute/job_mix.h"
 
 #include "common/base/bytes.h"
-#include "common/field/vector.h"
+#include "common/compute/job_mix_row.h"
 
-#define BLOCK 1024u
+static const struct sl_job_mix_row *const engines[] = {
+	[SL_ENGINE_EXACT] = &sl_job_mix_exact,
+	[SL_ENGINE_METROPOLIS] = &sl_job_mix_metropolis,
+	[SL_ENGINE_TREE] = &sl_job_mix_tree,
+	[SL_ENGINE_AUTO] = &sl_job_mix_exact, /* a view from disk, whose engine is not known: masked states over Z_p are kept */
+};
+static_assert(sizeof engines / sizeof *engines == SL_ENGINES + 1, "the arithmetic of each engine");
 
-/* --- what is sent --- */
-
-/* X(0) of metropolis. */
-static void shift(const struct sl_view *view, const uint64_t *s, size_t count, uint8_t *out)
+int sl_job_mix_open(struct sl_vault *vault, const struct sl_view *view)
 {
-	int64_t state[BLOCK];
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_mix_open(s + at, view->fraction, n, state);
-		memcpy(out + at * SL_STATE_BYTES, state, n * SL_STATE_BYTES);
-	}
+	int rc = SL_OK;
+	vault->states = SL_TAKE(&vault->scratch, view->degree, const uint8_t *);
+	for (enum sl_engine e = 0; rc == SL_OK && e < SL_ENGINES; e++)
+		if (engines[e]->open != NULL)
+			rc = engines[e]->open(vault, view);
+	return vault->states == NULL ? SL_ERR_NOMEM : rc;
 }
 
-void sl_vault_state(const struct sl_vault *vault, const struct sl_view *view, const struct sl_chunk *chunk, uint8_t *out)
+void sl_job_mix_write(const struct sl_vault *vault, const struct sl_view *view, const struct sl_chunk *chunk, uint8_t *out)
 {
-	const uint64_t *s = vault->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS;
+	const struct sl_job_mix_row *engine = engines[view->engine];
 	size_t count = sl_chunk_elements(view, chunk->index);
-	if (view->engine != SL_ENGINE_METROPOLIS && chunk->iteration == 0)
+	if (engine->write != NULL)
+		engine->write(vault, view, chunk, out);
+	else if (chunk->iteration == 0)
 		memcpy(out, sl_slot_chunk(&vault->spool, view, view->self, chunk->index), count * view->field.bytes);
-	else if (view->engine != SL_ENGINE_METROPOLIS)
-		sl_pack(out, s, count, view->field.bytes);
-	else if (chunk->iteration != 0)
-		memcpy(out, s, count * SL_STATE_BYTES);
 	else
-		shift(view, s, count, out);
+		sl_pack(out, vault->s + (size_t)chunk->index * SL_CHUNK_ELEMENTS, count, view->field.bytes);
 }
 
-/* --- what comes --- */
-
-/* Back; SL_ERR_INVALID: it is not of the field. */
-static int unshift(const struct sl_view *view, const uint8_t *bytes, size_t count, uint8_t *out)
+int sl_job_mix_keep(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
 {
-	uint64_t element[BLOCK], below = (UINT64_C(1) << view->fraction) - 1;
-	for (size_t at = 0; at < count; at += BLOCK) {
-		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_unpack(element, bytes + at * SL_STATE_BYTES, n, SL_STATE_BYTES);
-		for (size_t l = 0; l < n; l++) {
-			if ((element[l] & below) != 0 || element[l] >> view->fraction >= view->field.p)
-				return SL_ERR_INVALID;
-			element[l] >>= view->fraction;
-		}
-		sl_pack(out + at * view->field.bytes, element, n, view->field.bytes);
-	}
-	return SL_OK;
-}
-
-int sl_mixing_keep(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
-{
+	const struct sl_job_mix_row *engine = engines[view->engine];
 	uint32_t position = view->neighbours[b->from];
 	uint8_t *out = sl_slot_chunk(&vault->spool, view, position, b->index);
 	size_t count = sl_chunk_elements(view, b->index);
-	if (view->engine != SL_ENGINE_METROPOLIS)
+	if (engine->keep == NULL)
 		memcpy(out, b->bytes, count * view->field.bytes);
-	else if (unshift(view, b->bytes, count, out) != SL_OK)
+	else if (engine->keep(view, b->bytes, count, out) != SL_OK)
 		return SL_ERR_INVALID;
 	if (b->index == 0)
 		memcpy(sl_slot_nonce(&vault->spool, position), b->nonce, SL_NONCE_BYTES);
 	return SL_OK;
 }
 
-/* --- the iterations --- */
-
-static void weigh(struct sl_vault *vault, const struct sl_view *view)
-{
-	const struct sl_field *field = &view->field;
-	uint64_t own = 1;
-	for (uint32_t r = 0; r < view->degree; r++) {
-		uint32_t d = sl_metropolis(&view->graph, view->self, view->neighbours[r]);
-		sl_divisor_init(&vault->divisors[r], d);
-		vault->weights[r] = sl_inverse(field, d); /* d <= N < p */
-		own = sl_sub(field, own, vault->weights[r]);
-	}
-	vault->weights[view->degree] = own;
-}
-
-int sl_mixing_open(struct sl_vault *vault, const struct sl_view *view)
-{
-	struct sl_arena *arena = &vault->scratch;
-	vault->divisors = SL_TAKE(arena, view->degree, struct sl_divisor);
-	vault->weights = SL_TAKE(arena, view->degree + 1, uint64_t);
-	vault->states = SL_TAKE(arena, view->degree, const uint8_t *);
-	if (vault->divisors == NULL || vault->weights == NULL || vault->states == NULL)
-		return SL_ERR_NOMEM;
-	weigh(vault, view);
-	return SL_OK;
-}
-
-/* By tree; and one exchange of exact is enough where W is 1/N everywhere, on a complete graph and on no other: Z = N W x. */
-static bool plain_sum(const struct sl_view *view)
-{
-	return view->engine == SL_ENGINE_TREE || (view->engine == SL_ENGINE_EXACT && view->steps == 1);
-}
-
-/* Z itself, come down the tree. */
-static bool is_sum(const struct sl_view *view, const struct sl_buffer *b)
-{
-	return view->engine == SL_ENGINE_TREE && b->iteration == SL_TREE_DOWN;
-}
-
-/* SL_ERR_INVALID: its elements are not of the field. */
 static int take(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
 {
-	uint64_t *s = vault->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
-	size_t count = sl_chunk_elements(view, b->index);
 	vault->states[b->from] = b->bytes;
-	if (b->iteration == 0 && sl_mixing_keep(vault, view, b) != SL_OK)
+	if (b->iteration == 0 && sl_job_mix_keep(vault, view, b) != SL_OK)
 		return SL_ERR_INVALID;
-	if (view->engine == SL_ENGINE_METROPOLIS)
-		return SL_OK;
-	if (plain_sum(view))
-		return sl_take_packed(&view->field, s, b->bytes, count, !is_sum(view, b));
-	return sl_packed_valid(&view->field, b->bytes, count) ? SL_OK : SL_ERR_INVALID;
+	return engines[view->engine]->take == NULL ? SL_OK : engines[view->engine]->take(vault, view, b);
 }
 
-static void step_metropolis(struct sl_vault *vault, const struct sl_view *view, size_t at, size_t count, uint64_t k)
+int sl_job_mix_step(struct sl_vault *vault, const struct sl_view *view, uint32_t m, const struct sl_buffer *buffers,
+		    uint32_t *from)
 {
-	int64_t *state = (int64_t *)vault->s + at;
-	if (k == 0)
-		sl_mix_open(vault->s + at, view->fraction, count, state);
-	sl_mix_step(state, count, vault->states, vault->divisors, view->degree);
-}
-
-static void step_exact(struct sl_vault *vault, const struct sl_view *view, size_t at, size_t count, uint64_t k)
-{
-	const uint64_t *part = vault->survey.r;
-	uint64_t *state = vault->s + at, *sum = vault->x + at;
-	if (k == 0) {
-		memcpy(sum, state, count * sizeof *sum);
-		sl_scale(&view->field, sum, count, part[0]);
+	int rc = SL_OK;
+	for (const struct sl_buffer *b = buffers; b != NULL && rc == SL_OK; b = b->next) {
+		rc = take(vault, view, b);
+		*from = b->from;
 	}
-	sl_blend_step(&view->field, state, sum, part[k + 1], count, vault->states, vault->weights, view->degree);
-	if (k + 1 == view->steps)
-		memcpy(state, sum, count * sizeof *sum);
+	if (rc == SL_OK && engines[view->engine]->step != NULL)
+		engines[view->engine]->step(vault, view, (size_t)m * SL_CHUNK_ELEMENTS, sl_chunk_elements(view, m),
+					    buffers->iteration);
+	return rc;
 }
 
-void sl_mixing_step(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job, struct sl_job_result *result)
+double sl_job_mix_close(struct sl_vault *vault, const struct sl_view *view)
 {
-	size_t at = (size_t)job->chunk * SL_CHUNK_ELEMENTS, count = sl_chunk_elements(view, job->chunk);
-	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		result->code = take(vault, view, b);
-		result->from = b->from;
-	}
-	if (result->code != SL_OK || plain_sum(view))
-		return;
-	if (view->engine == SL_ENGINE_METROPOLIS)
-		step_metropolis(vault, view, at, count, job->buffers->iteration);
-	else
-		step_exact(vault, view, at, count, job->buffers->iteration);
-}
-
-double sl_mixing_close(struct sl_vault *vault, const struct sl_view *view)
-{
-	if (view->engine != SL_ENGINE_METROPOLIS)
-		return 0; /* it is Z already */
-	return sl_mix_close(&view->field, view->n, view->fraction, (const int64_t *)vault->s, view->elements, vault->s);
+	return engines[view->engine]->close == NULL ? 0 : engines[view->engine]->close(vault, view);
 }

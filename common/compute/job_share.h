@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "common/compute/job.h"
+#include "common/compute/workspace.h"
 
 /* Bytes of scratch. */
 size_t sl_job_share_bytes(const struct sl_view *view);

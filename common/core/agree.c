@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "common/compute/job_analysis.h"
 #include "common/core/attempt.h"
 #include "common/core/emit.h"
 #include "common/core/move.h"
@@ -145,7 +146,7 @@ static bool set_metropolis(struct sl_core *core, double mu)
 	view->mu = mu;
 	view->costs.k = k;
 	enum sl_reason flaw = metropolis_flaw(view, need, width);
-	if (flaw != SL_REASON_NONE && agreed->mixing == SL_ENGINE_METROPOLIS) {
+	if (flaw != SL_REASON_NONE && sl_engine_rows[agreed->mixing].needs_k) {
 		refuse_metropolis(core, flaw, need, width);
 		return false;
 	}

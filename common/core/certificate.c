@@ -82,7 +82,8 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 	memcpy(message.chunk.view, core->proof.view, SL_HASH_BYTES);
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
-	sl_send(core, core->single, &message, true);
+	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
+	sl_send_chunk(core, core->single, &message, payload);
 }
 
 void sl_certificate_signed(struct sl_core *core)

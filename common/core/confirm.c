@@ -22,7 +22,7 @@ static void digest_out(struct sl_core *core)
 	message.digest.sigma = (uint32_t)core->view.agreed.sigma;
 	message.digest.encoding = (uint32_t)core->view.agreed.encoding;
 	message.digest.clip = core->view.agreed.clip;
-	sl_send_neighbours(core, &message, true);
+	sl_send(core, core->fellows, &message, true);
 	sl_proof_begin(&core->making, &message.digest);
 	sl_proof_add(&core->making, &message.digest);
 }

@@ -12,6 +12,7 @@
 
 #include "common/protocol/canonical.h"
 #include "common/compute/job.h"
+#include "common/compute/payload.h"
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
@@ -119,11 +120,9 @@ struct sl_action {
 		struct sl_persist persist;
 		struct {
 			const uint64_t *to;        /* bit set over the roster */
-			struct sl_message message; /* signature left zero where the learner's own: the shell signs.
-			                            * Chunks have no bytes: the shell packs row r of the vault for neighbour r
-			                            * (Share), the state (State), the last committed Z (Result), or the slot of
-			                            * `origin` (Masked); and it adds the nonce where one is due. */
-			bool own;
+			struct sl_message message; /* a chunk without bytes and nonce */
+			struct sl_payload payload; /* where they are */
+			bool own;                  /* the shell signs the message, if its kind has a signature */
 		} send;
 		struct {
 			sl_round t;

@@ -49,9 +49,10 @@ void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *
 	action->send.own = own;
 }
 
-void sl_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own)
+void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message, struct sl_payload payload)
 {
-	sl_send(core, core->fellows, message, own);
+	sl_send(core, to, message, true);
+	core->out->items[core->out->count - 1].send.payload = payload;
 }
 
 void sl_stop(struct sl_core *core, int code)

@@ -21,8 +21,8 @@ struct sl_persist *sl_persist(struct sl_core *core, enum sl_persist_kind kind, s
 
 /* Send `message` to the peers of `to`; `own`: it is to be signed with this learner's key. */
 void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
-/* Send `message` to the neighbours in the view. */
-void sl_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own);
+/* Send `message`, a chunk whose bytes are where `payload` says. */
+void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message, struct sl_payload payload);
 /* Tell the peers of `to` round, attempt and standing. */
 void sl_say_hello(struct sl_core *core, const uint64_t *to);
 

@@ -8,10 +8,8 @@
  * at.iteration says what of a chunk is waited for: UP, of the children; DOWN; then it is through (END). Who begins the
  * chunk after the sl_mixing_lanes that are on their way has had Z of the first of them, which needed everybody's part of
  * it: so nobody is further than that ahead of anybody, and no other credit is needed. */
-#include "common/core/mix_tree.h"
-
 #include "common/core/emit.h"
-#include "common/core/mix.h"
+#include "common/core/mix_engine.h"
 
 #define END (SL_TREE_DOWN + 1u)
 
@@ -22,7 +20,7 @@ static void add_role(const struct sl_core *core, uint64_t *set, uint8_t role)
 			sl_bit_set(set, sl_view_peer(&core->view, r));
 }
 
-void sl_mix_tree_enter(struct sl_core *core)
+static void begin(struct sl_core *core)
 {
 	uint64_t *sets[] = {core->tree_own, core->tree_up, core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
@@ -56,7 +54,7 @@ static bool in_turn(const struct sl_core *core, uint32_t r, const struct sl_buff
 	}
 }
 
-const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer)
+static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer)
 {
 	struct sl_exchange *exchange = &core->exchange[r];
 	uint32_t m = buffer->index;
@@ -78,13 +76,6 @@ const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer 
 		core->at.have[m]++;
 	}
 	return NULL;
-}
-
-void sl_mix_tree_keep(struct sl_core *core)
-{
-	if (core->at.given != NULL)
-		sl_job(core, SL_JOB_KEEP, 0, core->at.given);
-	core->at.given = NULL;
 }
 
 static void start_chunks(struct sl_core *core)
@@ -112,7 +103,7 @@ static void add_up(struct sl_core *core, uint32_t m)
 	sl_job(core, SL_JOB_MIX, m, list);
 }
 
-void sl_mix_tree_advance(struct sl_core *core)
+static void step(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	start_chunks(core);
@@ -121,7 +112,7 @@ void sl_mix_tree_advance(struct sl_core *core)
 			add_up(core, m);
 }
 
-void sl_mix_tree_result(struct sl_core *core, uint32_t m)
+static void result(struct sl_core *core, uint32_t m)
 {
 	struct sl_attempt_state *at = &core->at;
 	if (at->iteration[m] == SL_TREE_UP && !is_root(core)) {
@@ -131,13 +122,11 @@ void sl_mix_tree_result(struct sl_core *core, uint32_t m)
 	}
 	if (core->view.children > 0)
 		sl_mix_send(core, core->tree_down, m, SL_TREE_DOWN);
-	at->iteration[m] = END;
-	at->finished++;
-	while (at->base < core->view.chunks && at->iteration[at->base] == END)
-		at->base++;
+	at->mixed += core->view.steps;
+	sl_mix_finish(core, m, END);
 }
 
-bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r)
+static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 {
 	uint8_t role = core->view.roles[r];
 	uint64_t in = core->exchange[r].states_in[m];
@@ -145,3 +134,11 @@ bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 		return (role & SL_ROLE_CHILD) != 0 && (in >> (role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP) & 1) == 0;
 	return core->at.iteration[m] == SL_TREE_DOWN && (role & SL_ROLE_PARENT) != 0;
 }
+
+const struct sl_mix_row sl_mix_tree = {
+	.begin = begin,
+	.take = take,
+	.step = step,
+	.result = result,
+	.awaits = awaits,
+};

@@ -40,7 +40,7 @@ void sl_ready_prepared(struct sl_core *core)
  * for the other. */
 static bool likely(const struct sl_view *view, uint64_t k)
 {
-	bool none = k == SL_ITERATIONS_NONE && view->agreed.mixing != SL_ENGINE_METROPOLIS;
+	bool none = k == SL_ITERATIONS_NONE && !sl_engine_rows[view->agreed.mixing].needs_k;
 	return none || k <= 2 * view->costs.k + 16;
 }
 

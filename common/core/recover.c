@@ -172,7 +172,10 @@ void sl_recover_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *as
 	message.chunk.size = chunk_bytes(core, ask->index);
 	memset(core->single, 0, sl_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	sl_send(core, core->single, &message, true);
+	struct sl_payload payload = {.source = SL_SOURCE_SLOT,
+				     .row = position,
+				     .at = (size_t)ask->index * SL_CHUNK_ELEMENTS * core->view.field.bytes};
+	sl_send_chunk(core, core->single, &message, payload);
 }
 
 static void ask_more(struct sl_core *core, uint32_t position)

@@ -183,7 +183,7 @@ static void shares_out(struct sl_core *core, uint32_t m)
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
 	message.chunk.index = m;
 	message.chunk.size = sl_share_bytes(&core->view, m);
-	sl_send_neighbours(core, &message, true);
+	sl_send_chunk(core, core->fellows, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
 /* A part of the vector is shared, or has the neighbours' seeds expanded over it. */

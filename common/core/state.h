@@ -148,7 +148,7 @@ struct sl_attempt_state {
 	uint32_t started;     /* chunks of which the first state was sent */
 	uint32_t finished;    /* chunks of which nothing more is expected */
 	uint32_t base;        /* first chunk that is not finished */
-	uint64_t mixed;       /* sum of `iteration` over the chunks, for status */
+	uint64_t mixed;       /* exchanges done, over all chunks, for status */
 	struct sl_buffer *given; /* of tree: masked states to be kept, collected within a step */
 	/* CONFIRM */
 	bool result_known;

@@ -89,7 +89,7 @@ static inline size_t sl_mixing_width(const struct sl_view *view)
 /* Chunks of a neighbour that are mixed at a time. */
 static inline uint32_t sl_mixing_lanes(const struct sl_view *view)
 {
-	return view->engine == SL_ENGINE_TREE ? sl_tree_lanes(view->costs.depth) : SL_LANES;
+	return sl_engine_window(view->engine, &view->costs);
 }
 
 /* From view->agreed. */

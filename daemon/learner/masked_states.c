@@ -27,33 +27,18 @@ int sl_masked_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t 
 	return rc;
 }
 
-static int room_for_neighbours(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
+static int reserve(void *context, uint32_t position, struct sl_error *error)
 {
-	int rc = SL_OK;
-	for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
-		if (b->iteration == 0)
-			rc = sl_spool_reserve(&daemon->spool, job->view->neighbours[b->from], error);
-	return rc;
+	struct sl_daemon *daemon = context;
+	return sl_spool_reserve(&daemon->spool, position, error);
 }
 
 int sl_masked_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
 {
 	const struct sl_view *view = job->view;
-	switch (job->kind) {
-	case SL_JOB_ENCODE:
+	if (job->kind == SL_JOB_ENCODE)
 		return sl_masked_open(daemon, view->t, view->a, view->n, sl_slot_bytes(view), error);
-	case SL_JOB_SEAL:
-		return sl_spool_reserve(&daemon->spool, view->self, error);
-	case SL_JOB_MIX:
-	case SL_JOB_KEEP:
-		return room_for_neighbours(daemon, job, error);
-	case SL_JOB_CHECK: /* read through the map: on a full disk, a hole may be a SIGBUS */
-		return sl_spool_reserve(&daemon->spool, job->chunk, error);
-	case SL_JOB_FETCH:
-		return sl_spool_reserve(&daemon->spool, job->buffers->from, error);
-	default:
-		return SL_OK;
-	}
+	return sl_job_slots(job, reserve, daemon, error);
 }
 
 static bool is_of(const struct sl_spool_file *spool, sl_round t, sl_attempt a)
@@ -80,21 +65,4 @@ void sl_masked_end(struct sl_daemon *daemon)
 	daemon->spare = daemon->kept;
 	daemon->kept = daemon->spool;
 	daemon->spool = (struct sl_spool_file){0};
-}
-
-/* ---- on the loop's thread; the worker does not write a slot that is sent ---- */
-
-void sl_masked_nonce(const struct sl_daemon *daemon, struct sl_message *m)
-{
-	const struct sl_view *view = daemon->vault_view;
-	int origin = m->kind == SL_MSG_MASKED ? sl_roster_find(&daemon->roster, m->chunk.origin) : (int)daemon->self;
-	if (sl_nonce_due(m->kind, &m->chunk))
-		memcpy(m->chunk.nonce, sl_slot_nonce(&daemon->vault.spool, view->position[origin]), SL_NONCE_BYTES);
-}
-
-const uint8_t *sl_masked_piece(const struct sl_daemon *daemon, const struct sl_message *m)
-{
-	const struct sl_view *view = daemon->vault_view;
-	int origin = sl_roster_find(&daemon->roster, m->chunk.origin);
-	return sl_slot_chunk(&daemon->vault.spool, view, view->position[origin], m->chunk.index);
 }

@@ -1,5 +1,6 @@
 /* One run of a history: the jobs of its learners, attempt after attempt. */
 #include "common/base/bytes.h"
+#include "common/compute/job_mix.h"
 #include "test/leak/stage_parts.h"
 
 struct writing {
@@ -159,7 +160,7 @@ static void speak_states(struct stage *stage, uint32_t attempt, uint8_t *states,
 {
 	for (uint32_t i = 0; i < stage->history->learners; i++)
 		if (stage->history->attempts[attempt].present >> i & 1)
-			sl_vault_state(&stage->desks[i].vault, &stage->desks[i].views[attempt], &(struct sl_chunk){.iteration = k},
+			sl_job_mix_write(&stage->desks[i].vault, &stage->desks[i].views[attempt], &(struct sl_chunk){.iteration = k},
 				       states + i * STATE_ROOM);
 	stage_say(stage, states, stage->history->learners * STATE_ROOM);
 }

@@ -1,4 +1,5 @@
 /* What learners say while they mix by tree. */
+#include "common/compute/job_mix.h"
 #include "test/leak/stage_parts.h"
 
 struct climb {
@@ -26,7 +27,7 @@ static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
 
 static void say(struct climb *climb, uint32_t i, uint64_t iteration)
 {
-	sl_vault_state(&climb->stage->desks[i].vault, view_of(climb, i), &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
+	sl_job_mix_write(&climb->stage->desks[i].vault, view_of(climb, i), &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
 	stage_say(climb->stage, climb->states[i], STATE_ROOM);
 }
 

@@ -70,7 +70,7 @@ static void sample(struct swarm *swarm, uint32_t i, uint64_t k, size_t low, size
 	uint32_t first = 0, count = 0;
 	while (first < o->coordinate_count && o->coordinates[first] < low)
 		first++;
-	uint32_t shift = k == 0 && l->view->engine == SL_ENGINE_METROPOLIS ? l->view->fraction : 0; /* the first MIX does it */
+	uint32_t shift = k == 0 && sl_engine_rows[l->view->engine].rounds ? l->view->fraction : 0; /* the first MIX does it */
 	for (; first + count < o->coordinate_count && o->coordinates[first + count] < high; count++)
 		raw[count] = l->vault.s[o->coordinates[first + count]] << shift;
 	struct swarm_sample sample = {i, k, l->view, o->coordinates + first, count, raw};

@@ -40,52 +40,19 @@ static size_t keep_set(const struct swarm *swarm, struct swarm_learner *l, const
 	return at;
 }
 
-/* Row r of the vault for neighbour r. */
-static void say_shares(struct swarm_learner *l, const struct sl_message *m)
-{
-	const struct sl_view *view = l->view;
-	for (uint32_t r = 0; r < view->degree; r++) {
-		struct swarm_piece *piece = new_piece(m, m->chunk.size);
-		memcpy(piece->bytes, l->vault.shares[r], m->chunk.size);
-		say(l, piece, sl_view_peer(view, r), 0);
-	}
-}
-
-static uint32_t position_of(const struct sl_view *view, sl_id id)
-{
-	uint32_t i = 0;
-	while (i < view->n && view->ids[i] != id)
-		i++;
-	return i;
-}
-
-/* A piece of a vector of the learner's, as it lies in its memory. */
-static const void *vector_of(const struct swarm_learner *l, const struct sl_message *m)
-{
-	size_t first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS;
-	if (m->kind == SL_MSG_RESULT)
-		return l->result + first * l->width;
-	return sl_slot_chunk(&l->vault.spool, l->view, position_of(l->view, m->chunk.origin), m->chunk.index);
-}
-
-/* A masked state's first chunk brings the nonce that its owner committed with. */
-static void add_nonce(const struct swarm_learner *l, struct sl_message *m)
-{
-	if (!sl_nonce_due(m->kind, &m->chunk))
-		return;
-	uint32_t owner = m->kind == SL_MSG_STATE ? l->view->self : position_of(l->view, m->chunk.origin);
-	memcpy(m->chunk.nonce, sl_slot_nonce(&l->vault.spool, owner), SL_NONCE_BYTES);
-}
-
-static struct swarm_piece *chunk_piece(const struct swarm_learner *l, const struct sl_message *m)
+static struct swarm_piece *chunk_piece(const struct swarm_learner *l, const struct sl_message *m, const struct sl_payload *payload)
 {
 	struct swarm_piece *piece = new_piece(m, m->chunk.size);
-	if (m->kind == SL_MSG_STATE)
-		sl_vault_state(&l->vault, l->view, &m->chunk, piece->bytes);
-	else
-		memcpy(piece->bytes, vector_of(l, m), m->chunk.size);
-	add_nonce(l, &piece->message);
+	sl_payload_nonce(&l->vault, l->view, payload, &piece->message.chunk);
+	sl_payload_write(&l->vault, l->view, payload, &m->chunk, l->result, piece->bytes);
 	return piece;
+}
+
+static void say_shares(struct swarm_learner *l, const struct sl_message *m, struct sl_payload payload)
+{
+	const struct sl_view *view = l->view;
+	for (; payload.row < view->degree; payload.row++)
+		say(l, chunk_piece(l, m, &payload), sl_view_peer(view, payload.row), 0);
 }
 
 static struct swarm_piece *control_piece(const struct sl_message *m)
@@ -112,11 +79,12 @@ void swarm_say(struct swarm *swarm, uint32_t i, const struct sl_action *action)
 		return;
 	}
 	const struct sl_message *m = &action->send.message;
-	if (m->kind == SL_MSG_SHARE) {
-		say_shares(l, m);
+	const struct sl_payload *payload = &action->send.payload;
+	if (payload->source == SL_SOURCE_SHARES) {
+		say_shares(l, m, *payload);
 		return;
 	}
-	struct swarm_piece *piece = m->kind > SL_MSG_SHARE ? chunk_piece(l, m) : control_piece(m);
+	struct swarm_piece *piece = payload->source != SL_SOURCE_NONE ? chunk_piece(l, m, payload) : control_piece(m);
 	say(l, piece, SL_NOBODY, keep_set(swarm, l, action->send.to));
 	if (m->kind == SL_MSG_STATE)
 		swarm_look(swarm, i, m->chunk.index, m->chunk.iteration);

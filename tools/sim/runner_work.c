@@ -109,11 +109,11 @@ static void train(struct swarm_worker *w, uint32_t i, const struct swarm_work *w
 
 static void keep_result(struct swarm_learner *l, uint64_t p)
 {
-	l->width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
-	l->result = realloc(l->result, (l->vault.n + 1) * l->width);
+	uint32_t width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
+	l->result = realloc(l->result, (l->vault.n + 1) * width);
 	if (l->result == NULL)
 		abort();
-	sl_pack(l->result, l->vault.s, l->vault.n + 1, l->width);
+	sl_pack(l->result, l->vault.s, l->vault.n + 1, width);
 }
 
 static void tell_commit(struct swarm_worker *w, const struct swarm_commit *commit)
