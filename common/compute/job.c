@@ -33,7 +33,7 @@ static void run_encode(struct sl_vault *vault, const struct sl_job *job, struct 
 	struct sl_encoding encoding = view->encoding;
 	encoding.weight = vault->weight;
 	encoding.clamp = vault->clamp;
-	vault->theirs = NULL; /* a seed may have come before what fails here */
+	vault->theirs = NULL; /* GATHER may follow a failed ENCODE: it must find no streams */
 	if (vault->weight == 0 || vault->weight > view->max_weight) {
 		result->total = vault->weight;
 		result->code = SL_ERR_REFUSED;
@@ -57,7 +57,7 @@ static void run_gather(struct sl_vault *vault, const struct sl_job *job, struct 
 		sl_job_share_take(vault, job->buffers);
 		return;
 	}
-	bool share = job->kind == SL_JOB_GATHER; /* is added to s; a piece of Z is s */
+	bool share = job->kind == SL_JOB_GATHER; /* a share is added to s; a chunk of Z replaces it */
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
 		uint64_t *s = vault->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
 		result->code = sl_take_packed(&view->field, s, b->bytes, sl_chunk_elements(view, b->index), share);
@@ -85,7 +85,7 @@ static double scale_of(const struct sl_encoding *encoding)
 	return scale;
 }
 
-/* The greatest |centred(z_l)|. */
+/* Return the greatest |centred(z_l)|. */
 static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t count)
 {
 	uint64_t most = 0;
@@ -96,8 +96,9 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
-/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times it. All
- * learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off by an ulp. */
+/* Return true if Z can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility of a sum): the total weight is possible for N
+ * learners, and no coordinate exceeds the clipping range times that weight. All learners of a view come to the same
+ * answer. Doubles are exact up to 2^53 and p < 2^61, so the limit is off by an ulp. */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
@@ -135,7 +136,7 @@ static void run_fetch(struct sl_vault *vault, const struct sl_job *job, struct s
 		memcpy(sl_slot_nonce(&vault->spool, b->from), b->nonce, SL_NONCE_BYTES);
 }
 
-/* Adds a slot to s. SL_ERR_INVALID: it has elements that are not of the field. */
+/* Add the slot of `position` to s or, without `add`, only check it. SL_ERR_INVALID: an element is not of the field. */
 static int add_slot(struct sl_vault *vault, const struct sl_view *view, uint32_t position, bool add)
 {
 	uint64_t element[BLOCK], worst = 0;
@@ -153,7 +154,7 @@ static int add_slot(struct sl_vault *vault, const struct sl_view *view, uint32_t
 	return SL_OK;
 }
 
-/* Whether slot `chunk` holds what its owner has committed to: all of it has come, and nothing else. */
+/* Check the slot of position job->chunk against the commitment of its owner. */
 static void run_check(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
@@ -166,7 +167,7 @@ static void run_check(struct sl_vault *vault, const struct sl_job *job, struct s
 		result->code = add_slot(vault, view, job->chunk, false);
 }
 
-/* What mixing would have come to (protocol 4, F1). */
+/* Add up all slots: the Z that mixing would have come to. */
 static void run_sum(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
@@ -177,7 +178,7 @@ static void run_sum(struct sl_vault *vault, const struct sl_job *job, struct sl_
 		judge(vault, view, result);
 }
 
-/* The result of others: taken only if it is what they signed. */
+/* Take Z from others if it hashes to the digest that they signed. */
 static void run_adopt(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;

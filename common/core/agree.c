@@ -1,4 +1,3 @@
-/* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, FREEZE and GATE). */
 #include "common/core/agree.h"
 
 #include <math.h>
@@ -35,7 +34,7 @@ bool sl_freeze_advance(struct sl_core *core)
 		return false; /* jobs of an earlier attempt may still read the view */
 	bool late = core->now >= core->at.progress + core->config.flood_ms;
 	if (!core->flood_news && !late)
-		return false; /* it would come out as before, and most of a flood is heard twice */
+		return false; /* the view would come out as before: most link states arrive twice */
 	core->flood_news = false;
 	int rc = sl_view_build(core);
 	if (rc == SL_OK) {
@@ -45,7 +44,7 @@ bool sl_freeze_advance(struct sl_core *core)
 	if (rc == SL_ERR_REFUSED)
 		return true;
 	uint64_t held = link_states_held(core);
-	if (held != core->flood_held) { /* the deadline is about progress */
+	if (held != core->flood_held) { /* each new link state extends the deadline */
 		core->flood_held = held;
 		core->at.progress = core->now;
 	}
@@ -66,8 +65,8 @@ void sl_freeze_lost(struct sl_core *core, uint32_t peer)
 		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
 }
 
-/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it could not be
- * told from those before it. */
+/* Return true if the attempt can succeed. It cannot if a participant has aborted it already, or if the release log is full: the
+ * attempt could not be recorded. */
 static bool worth_it(struct sl_core *core)
 {
 	uint32_t who = sl_fence_of_view(core);
@@ -116,7 +115,7 @@ static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 	return pass;
 }
 
-/* Why metropolis cannot mix this view, or NONE. */
+/* Return the reason for which metropolis cannot mix this view, or SL_REASON_NONE. */
 static enum sl_reason metropolis_flaw(const struct sl_view *view, uint64_t need, double width)
 {
 	if (ldexp(1.0, (int)view->fraction) < width)
@@ -135,8 +134,9 @@ static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint6
 	report->real = reason == SL_REASON_WIDTH ? width : 0;
 }
 
-/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way the gate refuses
- * what cannot be; else that is said with the Ready. */
+/* Set K: what the graph needs or the agreed floor, whichever is larger; a fixed K must suffice (PROTOCOL.md §8.2 metropolis).
+ * Return false if metropolis cannot run and no other engine may take its place. If one may, the own Ready says
+ * SL_ITERATIONS_NONE. */
 static bool set_metropolis(struct sl_core *core, double mu)
 {
 	struct sl_view *view = &core->view;
@@ -155,7 +155,7 @@ static bool set_metropolis(struct sl_core *core, double mu)
 	return true;
 }
 
-/* What it takes to mix. */
+/* Fill view->costs, and the engine as far as the own K decides it. Return false if the attempt failed. */
 static bool set_engine(struct sl_core *core, const struct sl_analysis *survey)
 {
 	struct sl_view *view = &core->view;
@@ -166,8 +166,8 @@ static bool set_engine(struct sl_core *core, const struct sl_analysis *survey)
 	return true;
 }
 
-/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf, to its parent;
- * a sum to its parent; Z to its children. */
+/* Return the number of vectors that this learner will send while mixing. By tree: its masked state to its keeper and, as a leaf,
+ * to its parent; a sum to its parent; Z to its children. */
 static uint64_t states_out(const struct sl_view *view)
 {
 	uint64_t count = 0;
@@ -176,7 +176,7 @@ static uint64_t states_out(const struct sl_view *view)
 	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
 }
 
-/* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */
+/* Return the bytes that this learner will send to its neighbours: shares, or seeds, and vectors while mixing. */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
 	uint64_t shares = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
@@ -197,7 +197,7 @@ static void report_view(struct sl_core *core)
 	report->set = core->fellows;
 }
 
-/* Quorum, connectedness and the p bound were met when the view was built. */
+/* The quorum, connectivity and the bound on p were checked when the view was built. */
 void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {

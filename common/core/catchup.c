@@ -1,17 +1,16 @@
-/* A committed round that went by without this learner, from a neighbour that has it (protocol 8, catch-up).
+/* Fetch a committed round from a peer that has it (PROTOCOL.md §11.2 The exchange).
  *
- *    who is behind                      who has it
- *         | ---- Ask t = 0 --------------> |
- *         | <--- Digest, Digest, ..------- |   signed by participants of the round: what Z must hash to, p and N
+ *    this learner                       the peer
+ *         | ---- Request t = 0 ----------> |
+ *         | <--- Digest, Digest, ..------- |   signed by participants of the round: D, p, N
  *         | <--- Result, chunk 0 --------- |
- *         | ---- Ask t, chunk 1 .. ------> |   SL_LANES ahead
+ *         | ---- Request t, chunk 1 .. --> |   SL_LANES ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * One honest signer is enough, so c+1 of them are asked for; with fewer, one liar could have made it all up, and the
- * learner stays where it is. Except for a view in which it released its own masked state: there it knows of a result that
- * somebody may hold alone, and sends its digest to all, so that two results would be noticed. (Its word then rests on that
- * one holder's.) The view's own bytes are not needed: its participants sign h, D, p and N together. The model is decoded
- * from Z, like everybody's. */
+ * Z is accepted if c+1 participants signed its digest: one of them is honest. Exception: for a view in which this learner
+ * released its masked state, one signature is enough, since one participant may hold the result alone. The learner then
+ * attests the result to all peers, so that two different results would be noticed (PROTOCOL.md §11.4 Attested results).
+ * The bytes of the view are not needed: participants sign h, D, p and N together. The model is decoded from Z. */
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
@@ -20,14 +19,14 @@
 #include "common/core/move.h"
 #include "common/core/relay.h"
 
-#define FRUITLESS_MOST 4u /* the pause is at most 2^3 times the stall deadline */
+#define FRUITLESS_MOST 4u /* the pause between requests grows to 2^3 times the stall timeout */
 
 static void ask(struct sl_core *core, sl_round t, uint32_t index)
 {
 	sl_send(core, core->source, &(struct sl_message){.kind = SL_MSG_ASK, .ask = {.t = t, .index = index}}, true);
 }
 
-/* Where this learner stands, for everybody: a link state without candidates. The attempt's number is used up by it. */
+/* Tell all learners the own round: flood a link state without candidates. It uses up the attempt number. */
 static void say_where(struct sl_core *core)
 {
 	memset(core->eligible, 0, sl_set_bytes(core));
@@ -48,7 +47,7 @@ uint32_t sl_catchup_source(const struct sl_core *core)
 
 bool sl_catchup_begin(struct sl_core *core)
 {
-	uint32_t from = core->jobs > 0 ? SL_NOBODY : sl_catchup_source(core); /* jobs use the vault */
+	uint32_t from = core->jobs > 0 ? SL_NOBODY : sl_catchup_source(core); /* jobs use the workspace */
 	if (from == SL_NOBODY)
 		return false;
 	core->catchup = (struct sl_catchup){
@@ -66,14 +65,15 @@ void sl_catchup_enter(struct sl_core *core)
 	ask(core, 0, 0);
 }
 
-/* An attempt that was left for this goes on. */
+/* Go back to the phase before; an attempt that was interrupted goes on. */
 static void leave(struct sl_core *core)
 {
-	core->epoch++; /* what is being absorbed is of no use */
+	core->epoch++; /* results of ABSORB jobs are late from here on */
 	sl_move(core, core->catchup.back);
 }
 
-/* What made a learner ask is one peer's word: where nothing comes of it, that peer is asked after ever longer pauses. */
+/* The peer did not show the round that it claims. Its claim is unproven, so each request in vain doubles the pause before the
+ * next one to it. */
 static void in_vain(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
@@ -83,7 +83,7 @@ static void in_vain(struct sl_core *core)
 	leave(core);
 }
 
-/* Back to looking for others; this one is not asked again before it is a round further or linked anew. */
+/* Give up on the peer until it claims a later round or its link comes up anew. */
 static void give_up(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
@@ -91,7 +91,7 @@ static void give_up(struct sl_core *core)
 	in_vain(core);
 }
 
-/* All of it is here: it is adopted or turns out to be wrong, whatever becomes of the neighbour. */
+/* Return true if all of Z is here: the peer is not needed any more. */
 static bool whole(const struct sl_core *core)
 {
 	return core->catchup.in == core->catchup.chunks;
@@ -108,14 +108,14 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	struct sl_proof *proof = &core->catchup.proof;
 	if (peer != core->catchup.from || d->t < core->t || d->t < proof->t || whole(core))
 		return;
-	if (proof->count > 0 && d->t > proof->t) { /* if it has committed a later one, its hello has said so before */
+	if (proof->count > 0 && d->t > proof->t) { /* a peer that commits a later round says so in a Hello first */
 		sl_reject(core, peer, "digests of a later round than it stands in");
 		give_up(core);
 		return;
 	}
 	if (proof->count == 0)
 		sl_proof_begin(proof, d);
-	if (!sl_proof_agrees(proof, d)) { /* nobody honest shows such: which of them lies cannot be told */
+	if (!sl_proof_agrees(proof, d)) { /* an honest peer never shows both; which signer lied is unknown */
 		sl_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
@@ -123,7 +123,7 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	sl_proof_add(proof, d);
 }
 
-/* Enough of a view for the jobs: what the encoding takes, and how long the vector is. */
+/* Fill as much of the view as the jobs need: the encoding and the length of the vector. Return false if p is no field. */
 static bool set_view(struct sl_core *core)
 {
 	const struct sl_proof *proof = &core->catchup.proof;
@@ -133,11 +133,11 @@ static bool set_view(struct sl_core *core)
 	memcpy(view->h, proof->view, SL_HASH_BYTES);
 	view->n = proof->learners;
 	view->agreed = core->config.parameters;
-	view->agreed.sigma = proof->sigma; /* it is their result, whatever is configured here */
+	view->agreed.sigma = proof->sigma; /* as the participants agreed, not as configured here */
 	view->agreed.encoding = proof->encoding;
 	view->agreed.clip = proof->clip;
 	sl_view_set_encoding(view);
-	if (proof->learners > 0) /* they may have agreed on a larger one than is configured here; p is above its sum (protocol 2) */
+	if (proof->learners > 0) /* as large as p allows: the participants may have agreed on more than is configured here */
 		view->max_weight = proof->p / proof->learners;
 	return proof->learners > 0 && sl_field_init(&view->field, proof->p) == SL_OK;
 }
@@ -163,7 +163,7 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 {
 	struct sl_catchup *c = &core->catchup;
 	bool again = buffer->t == c->proof.t && buffer->index < c->in;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) { /* or it was asked twice */
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) { /* `again`: it was requested twice */
 		sl_drop(core, buffer);
 		return;
 	}

@@ -52,7 +52,6 @@ static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 	}
 }
 
-/* A participant's word for a result that it has from another: it is not among those who prove it, since it rests on them. */
 void sl_certificate_attest(struct sl_core *core, const uint64_t *to)
 {
 	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->proof.digests[0]};
@@ -61,7 +60,6 @@ void sl_certificate_attest(struct sl_core *core, const uint64_t *to)
 	sl_send(core, to, &message, true);
 }
 
-/* To a link that comes up: a digest that was lost with the last one is missing in what its peer can show. */
 void sl_certificate_greet(struct sl_core *core)
 {
 	show_digests(core, core->single, false);

@@ -1,4 +1,3 @@
-/* One result for everybody, or none (protocol 8): digests, the commit, the end. */
 #include "common/core/confirm.h"
 
 #include "common/core/attempt.h"
@@ -27,7 +26,7 @@ static void digest_out(struct sl_core *core)
 	sl_proof_add(&core->making, &message.digest);
 }
 
-/* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will catch up with. */
+/* Add the digests of the neighbours to the certificate that learners will catch up with, as far as they are known and agree. */
 static void complete_proof(struct sl_core *core)
 {
 	struct sl_proof *proof = &core->making;
@@ -36,7 +35,7 @@ static void complete_proof(struct sl_core *core)
 			sl_proof_add(proof, &core->exchange[r].digest);
 }
 
-/* Not the sum of N models: a bug or a lie, and summing it up again would not make it another one. */
+/* The result is not the sum of N models: a bug or a lie. Summing up again would give the same, so the learner stops. */
 static void refuse_result(struct sl_core *core)
 {
 	sl_report(core, SL_REPORT_FAILED)->reason = SL_REASON_RESULT;
@@ -46,7 +45,7 @@ static void refuse_result(struct sl_core *core)
 void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
+	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) { /* more than the bound on the fraction bits allows */
 		sl_fail_attempt(core, SL_REASON_MARGIN, false)->real = result->real;
 		return;
 	}
@@ -55,7 +54,7 @@ void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	}
 	at->result_known = true;
-	core->since = core->now; /* the settle deadline is the neighbours', not our own arithmetic's */
+	core->since = core->now; /* the confirm timeout does not count the own arithmetic */
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
 	core->total_weight = result->total;
 	at->margin = result->real;
@@ -82,7 +81,7 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 		return;
 	}
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
-		core->peers[peer].unshown = 0; /* it has more to show than when it was asked */
+		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
 	if (digest->id != core->config.ids[peer]) {
 		if (digest->t == core->t)
 			sl_reject(core, peer, "a digest signed by somebody else");
@@ -150,7 +149,7 @@ void sl_commit_enter(struct sl_core *core)
 void sl_persist_commit(struct sl_core *core)
 {
 	struct sl_persist *persist = sl_persist(core, SL_PERSIST_COMMIT, core->making.a);
-	persist->what.t = core->making.t; /* by catching up, it may be a later one */
+	persist->what.t = core->making.t; /* in CATCHUP, it may be later than round t */
 	persist->proof = &core->making;
 	persist->total_weight = core->total_weight;
 }
@@ -168,8 +167,7 @@ static void report_commit(struct sl_core *core)
 	report->elapsed = core->now - core->trained_at;
 }
 
-/* The radio's list is spent with the round: where everybody is next, it has to say anew. Not by catching up, which takes
- * place within a step. */
+/* With `neighbours: control`, forget the peers in range: each round needs a new list. After CATCHUP the list stays. */
 static void spend_range(struct sl_core *core)
 {
 	if (!core->config.told)
@@ -178,8 +176,8 @@ static void spend_range(struct sl_core *core)
 	core->have_range = false;
 }
 
-/* Who is in this sum and not in the last, or the other way round, shows in their difference (protocol 6): inherent in
- * aggregation, so it is said. */
+/* Report that the difference between this sum and the last tells of few learners: fewer than c+2 joined or left
+ * (PROTOCOL.md §12.7 Privacy events). */
 static void report_privacy(struct sl_core *core)
 {
 	uint32_t came = 0, went = 0;

@@ -8,8 +8,8 @@ void sl_done_enter(struct sl_core *core)
 	sl_say_hello(core, core->linked);
 }
 
-/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not heard to be
- * done. (Who was in it and no neighbour has neighbours of its own.) */
+/* Return true if peer `i` may still fetch the last round from here: it is linked and has not said that it is done; or it is not
+ * linked, did not say so, and was a neighbour in the round or not in it at all. (Other participants have other neighbours.) */
 static bool awaits_result(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_peer *p = &core->peers[i];
@@ -19,7 +19,7 @@ static bool awaits_result(const struct sl_core *core, uint32_t i)
 	return i != core->config.self && !had_it && p->standing != SL_STANDING_DONE;
 }
 
-/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most. */
+/* Stop when no peer needs the last round any more, or after the time to serve. */
 bool sl_done_advance(struct sl_core *core)
 {
 	bool waiting = false;

@@ -1,4 +1,3 @@
-/* Every learner's latest record is kept, and goes once over each link in range that is not known to have it. */
 #include "common/core/flood.h"
 
 #include "common/core/abort.h"
@@ -24,8 +23,8 @@ static bool our_roster(const struct sl_core *core, const struct sl_link_state *s
 	return memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0;
 }
 
-/* With another roster than ours it may name learners unknown here. It is kept all the same, since everybody has to say
- * what is wrong; but it has to be passed on whole. */
+/* Store a link state and its candidates. One of another roster may name learners that are unknown here. It is kept and passed
+ * on whole, so that every learner can report the difference. Return false if it cannot be stored. */
 static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, const struct sl_link_state *state)
 {
 	if (state->count > sl_candidates_max(core->config.roster_size))
@@ -47,14 +46,14 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, co
 	return true;
 }
 
-/* Whoever is not in the view cannot end the attempt of those who are: left out, it would try again and again. */
+/* Return true if the view is built and does not contain `signer`: learners outside it cannot end its attempt. */
 static bool outside(const struct sl_core *core, uint32_t signer)
 {
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
-/* Whether the view counts on what its signer was before it started again: that one has forgotten the attempt, and what the
- * others agree on with it now is another view of the same number. */
+/* Return true if the view contains `signer` as it was before it started again. It has forgotten the attempt, and what others
+ * agree on with it now is another view of the same number. */
 static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	return core->view_built && core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_SHARE && state->t == core->view.t &&
@@ -62,7 +61,7 @@ static bool started_again(const struct sl_core *core, uint32_t signer, const str
 	       state->incarnation > core->view.incarnations[core->view.position[signer]];
 }
 
-/* a = 1 + the highest seen signed: who hears a higher one moves to it, but not after release. */
+/* Move to the attempt of the link state if it is higher. An attempt that has a Ready is not left for it. */
 static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	if (state->t != core->t || core->peers[signer].quarantined != 0)
@@ -74,18 +73,18 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
-	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* a Ready is not taken back for this */
+	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* not from READY on */
 		struct sl_report *report = sl_fail_attempt(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
 		report->n[0] = state->a;
 	}
 }
 
-/* Heard before this learner freezes, it is remembered for the view; once the view may be built, it ends the attempt. */
+/* `signer` signed two link states for one attempt. Remember it for the view; from AGREE on, end the attempt. */
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
-	if (!lr->twice && lr->state.t == core->t && core->peers[signer].accused != core->t) { /* once a round is enough */
+	if (!lr->twice && lr->state.t == core->t && core->peers[signer].accused != core->t) { /* reported once a round */
 		core->peers[signer].accused = core->t;
 		struct sl_report *report = sl_report(core, SL_REPORT_EVIDENCE);
 		report->peer = signer;
@@ -98,7 +97,7 @@ static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_l
 		sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
 }
 
-/* Of a round that is over here: its signer has fallen behind, or comes with an old checkpoint. Everybody is to know. */
+/* Report a link state of an earlier round: its signer has fallen behind or started from an old checkpoint. */
 static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	struct sl_report *report = sl_report(core, SL_REPORT_STALE);
@@ -134,7 +133,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 			return;
 		}
 		if (!news)
-			return; /* that it stands there is known to everybody */
+			return; /* all learners know it already */
 		sl_relay_record(core, &lr->record, from);
 		if (state->t < core->t)
 			stale(core, signer, state);

@@ -1,4 +1,4 @@
-/* The arena: what a learner needs, and where everything lies in it. Nothing is asked for after this. */
+/* Lay out the core in its arena. No memory is taken after this. */
 #include "common/core/phases.h"
 #include "common/protocol/view_codec.h"
 

@@ -27,7 +27,7 @@ bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
 	return b->iteration == 0 && b->index < core->view.chunks && of_its_size(core, b);
 }
 
-/* Of neighbour r. */
+/* Take a state of neighbour `r`. Return NULL, or why it is not acceptable. */
 static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
 {
 	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_mixing_lanes(&core->view))
@@ -45,7 +45,7 @@ static void keep_given(struct sl_core *core)
 	core->at.given = NULL;
 }
 
-/* Holds the chunk until its turn. Before this learner's own release it is held unread: the engine may not be known. */
+/* Before the own release a state is held unread, since the engine may not be known. */
 void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	bool due = core->phase >= SL_PHASE_READY && core->phase <= SL_PHASE_MIX &&
@@ -54,7 +54,7 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 	bool full = r >= 0 && core->exchange[r].held_count >= 2 * sl_engine_window_most(&core->view.costs);
 	const char *wrong = NULL;
 	buffer->from = (uint32_t)r;
-	due &= !(full && core->at.resumed); /* there has been no survey: more than is expected here may be in order */
+	due &= !(full && core->at.resumed); /* the window of the engine is unknown: more may be in order */
 	if (due && r < 0)
 		wrong = "a state from somebody who is not a neighbour in this view";
 	else if (due && full)
@@ -70,7 +70,7 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 	keep_given(core);
 }
 
-/* What one neighbour sent before this learner's release. What is wrong goes to `bad`. */
+/* Take what neighbour `r` sent before the own release. States that are not acceptable go to `bad`. */
 static void take_early(struct sl_core *core, uint32_t r, struct sl_buffer **bad)
 {
 	struct sl_buffer *buffer = core->exchange[r].held, *next;
@@ -81,7 +81,7 @@ static void take_early(struct sl_core *core, uint32_t r, struct sl_buffer **bad)
 		const char *wrong = take(core, r, buffer);
 		if (wrong == NULL)
 			continue;
-		if (*bad == NULL) /* one complaint is enough: a step has room for SL_ACTIONS_MAX actions */
+		if (*bad == NULL) /* one report is enough: a step has room for SL_ACTIONS_MAX actions */
 			sl_reject(core, sl_view_peer(&core->view, r), wrong);
 		buffer->next = *bad;
 		*bad = buffer;

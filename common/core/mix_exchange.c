@@ -39,7 +39,7 @@ static void start_chunks(struct sl_core *core)
 		state_out(core, at->started++);
 }
 
-/* All neighbours' states of this chunk's k, out of the held lists, for one MIX job. */
+/* Start the MIX job of the chunk's present exchange, with the state of every neighbour. */
 static void mix_chunk(struct sl_core *core, uint32_t chunk)
 {
 	struct sl_buffer *list = NULL;

@@ -1,13 +1,13 @@
-/* The sum up the tree and Z down it (protocol 7, tree), chunk by chunk.
+/* tree (PROTOCOL.md §8.4 tree): sums go up, Z goes down, chunk by chunk.
  *
- *    leaf     --own--> parent, keeper                                    waits for its parent
- *    others   --own--> keeper     the children's are here --up--> parent,    and waits for it
- *    root     --own--> keeper     the children's are here: Z --down--> children
- *             what came down --down--> children
+ *    leaf     sends its masked state to parent and keeper                   then waits for Z
+ *    inner    sends its masked state to its keeper; adds the children's;    sends the sum up, then waits for Z
+ *    root     sends its masked state to its keeper; adds the children's:    that is Z
+ *    all      send Z down to their children
  *
- * at.iteration says what of a chunk is waited for: UP, of the children; DOWN; then it is through (END). Who begins the
- * chunk after the sl_mixing_lanes that are on their way has had Z of the first of them, which needed everybody's part of
- * it: so nobody is further than that ahead of anybody, and no other credit is needed. */
+ * at->iteration is what the chunk waits for: SL_TREE_UP, from the children; SL_TREE_DOWN, from the parent; END, nothing.
+ * A learner begins a chunk only when it has Z of the chunk sl_mixing_lanes before it, which needed the part of every
+ * learner. So no learner is further ahead of another than that, and no other credit is needed. */
 #include "common/core/emit.h"
 #include "common/core/mix_engine.h"
 
@@ -38,7 +38,7 @@ static bool is_root(const struct sl_core *core)
 	return true;
 }
 
-/* Whether it is neighbour r's to send that, now. */
+/* Return true if neighbour `r` may send this state now. */
 static bool in_turn(const struct sl_core *core, uint32_t r, const struct sl_buffer *b)
 {
 	uint8_t role = core->view.roles[r];
@@ -87,7 +87,7 @@ static void start_chunks(struct sl_core *core)
 	}
 }
 
-/* All children's part of this chunk, for one MIX job. */
+/* Start the MIX job that adds the children's parts of chunk `m`. */
 static void add_up(struct sl_core *core, uint32_t m)
 {
 	struct sl_buffer *list = NULL;

@@ -1,15 +1,15 @@
-/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol 6, finish).
+/* Collect the masked states of all participants and add them up (PROTOCOL.md §10.3 Asking and answering).
  *
- *    who recovers                       who recovers, too
- *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in reach
- *         | <--- Hold ---------------------------------- |
- *         | ---- Ask origin, chunk 0 .. ---------------> |   SL_LANES ahead, one origin at a time of each holder
- *         | <--- Masked origin, chunk 0 .. ------------- |
- *         | ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
+ *    this learner                              another participant in RECOVER
+ *         | ---- Have {own, first states} ------------> |   the masked states that it has, to all linked participants
+ *         | <--- Have --------------------------------- |
+ *         | ---- Request origin, chunk 0 .. ----------> |   SL_LANES ahead, one origin at a time from each participant
+ *         | <--- Masked origin, chunk 0 .. ------------ |
+ *         | ---- Have {.. origin} --------------------> |   once checked against the commitment in its owner's Ready
  *
- * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt of the round
- * (rule A); it ends when all are here, when somebody shows the committed result, or when a participant's fence proves that
- * nobody can complete it. */
+ * The sum is as private as mixing (PROTOCOL.md §5.5 Why masked states may be shown). While it recovers, this learner takes
+ * part in no other attempt of the round (safety rule). RECOVER ends when all masked states are here, when a peer shows the
+ * committed result, or when an Abort proves that no learner can complete the attempt. */
 #include "common/core/recover.h"
 
 #include "common/core/attempt.h"
@@ -20,8 +20,7 @@
 #include "common/core/move.h"
 #include "common/core/releases.h"
 
-/* Actions of a step that asking may fill. */
-#define ASKING_MAX 128u
+#define ASKING_MAX 128u /* actions of a step that may be spent on requests */
 
 /* --- beginning --- */
 
@@ -39,7 +38,7 @@ void sl_recover_begin(struct sl_core *core)
 		at->holders[i].told = 0;
 }
 
-/* The neighbours' first states that were not mixed yet are kept; the rest of what is held is of no use. */
+/* Have the neighbours' first states kept that were not mixed yet; drop the other states that are held. */
 static void keep_first_states(struct sl_core *core)
 {
 	struct sl_buffer *keep = NULL;
@@ -68,7 +67,7 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 	report->reason = reason;
 	report->n[2] = core->view.n;
 	memcpy(core->blamed, core->awaited, sl_set_bytes(core));
-	core->epoch++; /* what is being mixed is of no use */
+	core->epoch++; /* results of MIX jobs are late from here on */
 	keep_first_states(core);
 	sl_recover_begin(core);
 	sl_move(core, SL_PHASE_RECOVER);
@@ -83,7 +82,7 @@ void sl_recover_enter(struct sl_core *core)
 		sl_say_hello(core, core->linked);
 }
 
-/* --- who holds what --- */
+/* --- which participant has what --- */
 
 static bool has(const uint8_t *set, uint32_t i)
 {
@@ -147,7 +146,7 @@ static void tell_held(struct sl_core *core)
 	sl_send(core, core->hold_to, &message, true);
 }
 
-/* --- asking, and being asked --- */
+/* --- requests and answers --- */
 
 static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
 {
@@ -193,7 +192,8 @@ static void ask_more(struct sl_core *core, uint32_t position)
 	}
 }
 
-/* Everybody begins with another one, so that not all ask the same holder for the same. */
+/* Return the position of a missing masked state that `holder` has, or SL_NOBODY. Each learner begins with another position, so
+ * that not all request the same. */
 static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder)
 {
 	for (uint32_t k = 1; k < core->view.n; k++) {
@@ -220,7 +220,7 @@ static void ask_holders(struct sl_core *core)
 		holder->progress = core->now;
 		ask_more(core, i);
 		if (core->out->count > ASKING_MAX)
-			return; /* the others in the next step */
+			return; /* the rest in the next step */
 	}
 }
 
@@ -251,7 +251,7 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		sl_reject(core, peer, wrong);
 		sl_drop(core, buffer);
 		stop_fetching(core, holder);
-		memset(holder->held, 0, sl_held_bytes(&core->view)); /* it is asked when it offers anew */
+		memset(holder->held, 0, sl_held_bytes(&core->view)); /* no request before its next Have */
 		return;
 	}
 	holder->in++;
@@ -264,11 +264,11 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		return;
 	stop_fetching(core, holder);
 	core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
-	holder->held[holder->origin / 8] &= (uint8_t)~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
+	holder->held[holder->origin / 8] &= (uint8_t)~(1u << (holder->origin % 8)); /* if it turns out wrong, it is not requested again */
 	core->at.fetched++;
 }
 
-/* --- what is here --- */
+/* --- slots --- */
 
 static void check_next(struct sl_core *core)
 {
@@ -307,9 +307,9 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 
 /* --- ending --- */
 
-/* A participant has signed that it never released, or all others that they will not finish it: nobody can complete the
- * attempt (rule A). Whether the model may be used
- * again depends on how many have (rule B); they are given a moment to say so. */
+/* Abort the attempt if no learner can complete it: a participant has signed that it never released (safety rule), all others
+ * that they will not complete it, or the operator says so. The model may be used again if c+1 participants never released
+ * (reuse rule); wait a moment for their Aborts. Return true if the attempt is over. */
 static bool give_up_attempt(struct sl_core *core)
 {
 	struct sl_used *used = sl_ledger_find(core, core->view.a);
@@ -325,13 +325,13 @@ static bool give_up_attempt(struct sl_core *core)
 	sl_report(core, SL_REPORT_GIVEN_UP)->peer = at->abandoned ? SL_NOBODY : who;
 	sl_persist(core, SL_PERSIST_DEAD, core->view.a);
 	core->ledger.dead = core->view.a;
-	sl_fence_own(core, core->view.a); /* who comes back to it hears that it is over here */
+	sl_fence_own(core, core->view.a); /* tells participants that come back that it is over here */
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	sl_leave_attempt(core, SL_REASON_FENCED, core->trained && !reusable);
 	return true;
 }
 
-/* Whose masked states nobody in reach has. */
+/* Report the participants whose masked states no linked participant has. */
 static void report_missing(struct sl_core *core)
 {
 	if (core->now < core->report_at)
@@ -354,7 +354,7 @@ static void drop_stalled(struct sl_core *core)
 		if (!holder->fetching || core->now < holder->progress + core->config.stall_ms)
 			continue;
 		stop_fetching(core, holder);
-		holder->ask_after = core->now + core->config.stall_ms; /* others first */
+		holder->ask_after = core->now + core->config.stall_ms; /* request from others first */
 	}
 }
 
@@ -364,7 +364,7 @@ bool sl_recover_advance(struct sl_core *core)
 	if (give_up_attempt(core) || sl_catchup_begin(core))
 		return true;
 	if (at->summing || at->hopeless_at != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
-		return false; /* nothing more is shown of what is hopeless; who has the result is asked as soon as the jobs are back */
+		return false; /* an aborted attempt shows no more masked states; a peer with the result is asked once the jobs are back */
 	drop_stalled(core);
 	check_next(core);
 	ask_holders(core);

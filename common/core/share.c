@@ -1,10 +1,8 @@
-/* Shares to the neighbours, theirs gathered (protocol 6, SHARE).
+/* Chunk m of the shares goes out when every neighbour's chunk m - SL_LANES has come in. So at most 2 * SL_LANES chunks of a
+ * neighbour are under way, and no other credit is needed.
  *
- * Credit is what comes back: chunk m goes out when every neighbour's chunk m - SL_LANES has come in, so that at most
- * 2 * SL_LANES chunks of a neighbour are ever under way here.
- *
- * Of `seeded`, one message is all: the seeds go out before anything is made of them, what they stand for is subtracted
- * here while theirs are on the way, and theirs are expanded as soon as all of them are here. */
+ * With `sharing: seeded`, one message carries all: the seeds go out first; the streams that they expand to are subtracted
+ * from s while the neighbours' seeds are on their way, and theirs are added once all of them are here. */
 #include "common/core/share.h"
 
 #include "common/core/attempt.h"
@@ -20,7 +18,7 @@ void sl_share_enter(struct sl_core *core)
 	early_chunks(core);
 }
 
-/* NULL: the chunk is in order; else why not. */
+/* Return NULL if the chunk is acceptable, or why not. */
 static const char *check(const struct sl_core *core, int r, const struct sl_buffer *buffer)
 {
 	if (r < 0)
@@ -35,7 +33,7 @@ static const char *check(const struct sl_core *core, int r, const struct sl_buff
 	return NULL;
 }
 
-/* NULL: it counts as received, and the caller has a GATHER job take it. */
+/* Count the chunk as received; the caller gives it to a GATHER job. Return NULL, or why it is not acceptable. */
 static const char *accept(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	int r = sl_view_neighbour(&core->view, peer);
@@ -60,7 +58,7 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 	sl_drop(core, buffer);
 }
 
-/* A neighbour that froze first may send before this learner has its view: a few chunks are kept for it. */
+/* Keep a chunk of a neighbour that agreed on the view before this learner did. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
@@ -99,8 +97,8 @@ static void early_of(struct sl_core *core, uint32_t peer, struct sl_buffer **goo
 	}
 }
 
-/* A hundred neighbours may each have sent eight: one job and one drop for all, and one complaint, since a step has room
- * for SL_ACTIONS_MAX actions and not for what peers please to send. */
+/* Take the chunks that were kept: one job and one drop for all and one report for each peer, since a step has room for
+ * SL_ACTIONS_MAX actions. */
 static void early_chunks(struct sl_core *core)
 {
 	struct sl_buffer *good = NULL, *bad = NULL;
@@ -148,7 +146,7 @@ static bool seeded(const struct sl_core *core)
 	return core->view.sharing == SL_SHARING_SEEDED;
 }
 
-/* One job at a time: what a job makes is sent before the next one takes its place. */
+/* Start the next job. There is one at a time, since its rows are sent before the next job overwrites them. */
 static void next_job(struct sl_core *core, uint32_t in)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -186,7 +184,6 @@ static void shares_out(struct sl_core *core, uint32_t m)
 	sl_send_chunk(core, core->fellows, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
-/* A part of the vector is shared, or has the neighbours' seeds expanded over it. */
 void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -198,7 +195,7 @@ void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 		shares_out(core, result->chunk);
 }
 
-/* A model that cannot be encoded is this learner's own fault and will not mend by itself. */
+/* Stop: the own model cannot be encoded, and another attempt would fail alike. */
 static void unfit_model(struct sl_core *core, const struct sl_job_result *result)
 {
 	enum sl_reason reason = result->code == SL_ERR_RANGE	 ? SL_REASON_CLIP

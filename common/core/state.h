@@ -2,22 +2,25 @@
  *
  * A map of the room. A file includes the headers of files that stand below it, and of no others:
  *
- *    step            the entry point: checks an event and hands it to its handler; then takes the moves that are due
- *    start restore   the first event: a fresh learner, or one whose last attempt was cut short by a crash
+ *    step            the entry point: start, links, Hello; one table each for messages and results of jobs
+ *    init            the arena
  *    phases          THE table: what happens on entering each phase, in it, at its deadline, and what holds in it
- *    flood peer      received records (link states, Readys, Aborts); links that come up or fall, Hello
+ *    restore         an attempt that a crash cut short
+ *    flood           received records: link states, Readys, Aborts
  *    recover         RECOVER: collect all masked states of a released attempt and add them up
- *    ready mix       READY and RELEASE; MIX, with one file for each engine: mix_exchange, mix_tree
- *    share agree     SHARE; AGREE, with view_build
- *    discover        DISCOVER
+ *    mix             MIX, with one file for each engine: mix_exchange (exact, metropolis), mix_tree
+ *    ready           READY, RELEASE
+ *    share           SHARE
+ *    agree           AGREE, with view_build
+ *    train discover  TRAIN and the beginning of a round; DISCOVER
  *    catchup         CATCHUP
- *    confirm         CONFIRM, COMMIT
+ *    confirm done    CONFIRM, COMMIT; DONE
  *    abort           what Aborts of other learners and of an earlier life mean for the present attempt
- *    train done      TRAIN and the beginning of a round; DONE
  *    attempt         the end of an attempt
  *    releases        the release log of the round, the own Aborts
  *    certificate     signed digests of the last committed round, for learners that catch up
- *    relay overlay   records passed on over links; the links of an attempt where there are too many
+ *    relay           records passed on over links; attempt_number: how far one is believed
+ *    overlay         the links of an attempt where there are too many
  *    move emit       the one function that changes the phase; actions
  *    state           this file
  *

@@ -20,7 +20,8 @@
 #include "common/core/share.h"
 #include "common/core/train.h"
 
-/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on without. */
+/* The attempt of the record cannot go on. If it was not released, abort it. If it was, another learner may complete it, and
+ * without the record this learner must not continue: stop, and return false. */
 static bool give_up_record(struct sl_core *core, const struct sl_open *open)
 {
 	if (!open->released) {
@@ -35,7 +36,7 @@ static bool give_up_record(struct sl_core *core, const struct sl_open *open)
 	return false;
 }
 
-/* What was promised before this start still holds. */
+/* Go on from what the disk remembers of round t: releases, Aborts, an open attempt. */
 static void resume(struct sl_core *core)
 {
 	const struct sl_core_config *config = &core->config;
@@ -56,7 +57,7 @@ static void resume(struct sl_core *core)
 	sl_train_begin(core);
 }
 
-/* In range without a radio: the whole roster. */
+/* The first event. With `neighbours: roster`, all peers are in range. */
 static void start(struct sl_core *core)
 {
 	core->since = core->now;
@@ -109,9 +110,9 @@ static void link_down(struct sl_core *core, uint32_t peer)
 		core->phases[core->phase].lost(core, peer);
 }
 
-/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this round it may
- * have forgotten, so it is kept out of it (protocol 5, FREEZE). Where everybody has to take part, no two groups can
- * promise different things, and nothing would ever commit without it. */
+/* Quarantine a peer that knows less of itself than is known here: it has lost part of its disk and may have forgotten what it
+ * signed in this round (PROTOCOL.md §12.4 Quarantine). Exception: with a quorum of all, no two groups can commit
+ * different results, and no round could commit without the peer. */
 static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
@@ -125,11 +126,11 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 		report->n[0] = restored ? hello->incarnation : hello->t;
 		report->n[1] = restored ? p->incarnation : p->t;
 	}
-	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on from there */
+	p->incarnation = hello->incarnation; /* after one round in quarantine it may take part again */
 }
 
-/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release it may be
- * this very attempt. */
+/* Return true if the attempt needs `peer`, which has committed the round elsewhere: the attempt cannot succeed. After the release
+ * the peer may have committed this very attempt. */
 static bool went_on(const struct sl_core *core, uint32_t peer)
 {
 	bool counted_on = core->phase == SL_PHASE_FREEZE ? sl_bit(core->tried_candidates, peer)
@@ -151,9 +152,9 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 	p->t = hello->t;
 	p->standing = hello->standing;
 	if (later && core->phase == SL_PHASE_CATCHUP)
-		sl_catchup_lost(core, peer); /* a commit lay between: it has another one to show, and maybe nothing while it lasted */
+		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests meanwhile */
 	if (core->phase == SL_PHASE_DONE && hello->standing != SL_STANDING_DONE && hello->t >= core->t) {
-		core->rounds = hello->t; /* the others have agreed on more rounds than are configured here */
+		core->rounds = hello->t; /* the others agreed on more rounds than are configured here */
 		sl_move(core, SL_PHASE_TRAIN);
 	}
 	if (went_on(core, peer))
@@ -253,7 +254,7 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 		row->durable(core);
 }
 
-/* An operator's word for what cannot be proved (protocol 6). */
+/* Abort the open attempt on the operator's word (PROTOCOL.md §9.6 Abort by the operator). */
 static void abandon(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)
@@ -316,7 +317,7 @@ static bool holds(const struct sl_core *core)
 	return core->stopped || (core->t == core->committed + 1 && (row->invariant == NULL || row->invariant(core)));
 }
 
-/* What each kind of event must bring, and when it may come. */
+/* Return true if the event carries what its kind needs and may come now. */
 static bool allowed(const struct sl_core *core, const struct sl_event *event)
 {
 	bool started = core->t != 0;
