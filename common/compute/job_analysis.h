@@ -1,5 +1,5 @@
-/* job_analysis.h - the analysis of a view's graph (common/mixing/analysis.h): the job SURVEY. Vertices are positions in the
- * view. Owns nothing; works in the arena handed in, and leaves nothing there.
+/* job_analysis.h - the analysis of a view's graph (common/mixing/analysis.h): the job SURVEY. Vertices are
+ * positions in the view. Owns nothing; works in the arena handed in, and leaves nothing there.
  */
 #pragma once
 
@@ -7,12 +7,12 @@
 #include "common/mixing/analysis.h"
 #include "common/protocol/view.h"
 
-/* Return the bytes of arena that sl_survey_run needs. */
-size_t sl_survey_scratch(const struct sl_view *view);
+/* Return the bytes of arena that sl_job_analysis_run needs. */
+size_t sl_job_analysis_scratch(const struct sl_view *view);
 
-/* Analyse the privacy of `view` and the engines that its agreed `mixing` may come to, and no others. r is scaled by
- * N / r(1): Z = sum of r[k] x(k), k = 0..degree (PROTOCOL.md §8.3 exact). SL_ERR_NOMEM. */
-int sl_survey_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch);
+/* Analyse the privacy of `view` and the engines that its agreed `mixing` may come to, and no others. r is
+ * scaled by N / r(1): Z = sum of r[k] x(k), k = 0..degree (PROTOCOL.md §8.3 exact). SL_ERR_NOMEM. */
+int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch);
 
 /* Fill view->costs but for K, roles and children from the analysis. */
-void sl_survey_apply(const struct sl_analysis *analysis, struct sl_view *view);
+void sl_job_analysis_apply(const struct sl_analysis *analysis, struct sl_view *view);

@@ -8,10 +8,10 @@ static bool is_sum(const struct sl_buffer *b)
 	return b->iteration == SL_TREE_DOWN;
 }
 
-static int take(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
+static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
 {
-	uint64_t *s = vault->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
-	return sl_take_packed(&view->field, s, b->bytes, sl_chunk_elements(view, b->index), !is_sum(b));
+	uint64_t *s = workspace->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
+	return sl_vector_take(&view->field, s, b->bytes, sl_view_chunk_elements(view, b->index), !is_sum(b));
 }
 
 const struct sl_job_mix_row sl_job_mix_tree = {.take = take};

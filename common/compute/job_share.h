@@ -1,8 +1,10 @@
-/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and SEAL (PROTOCOL.md §5.2 Sharing). Private to the jobs.
+/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and SEAL (PROTOCOL.md §5.2 Sharing). Private
+ * to the jobs.
  *
- *    shamir, additive   SHARE m: shares[r] is the share of neighbour r              GATHER: its share is added to s
- *    seeded             ENCODE: shares[r] is the key of the own stream r            GATHER: its key opens stream r of `theirs`
- *                       SHARE m: the own streams are subtracted from s              EXPAND m: `theirs` are added to s
+ *    shamir, additive   SHARE m: shares[r] is the share of neighbour r              GATHER: its share is
+ * added to s seeded             ENCODE: shares[r] is the key of the own stream r            GATHER: its key
+ * opens stream r of `theirs` SHARE m: the own streams are subtracted from s              EXPAND m: `theirs`
+ * are added to s
  *
  * All of it lives in the scratch of the workspace, from ENCODE to SEAL.
  */
@@ -13,12 +15,12 @@
 /* Return the bytes of scratch. */
 size_t sl_job_share_bytes(const struct sl_view *view);
 /* Take room from the empty scratch and open fresh streams. SL_ERR_NOMEM. */
-int sl_job_share_open(struct sl_vault *vault, const struct sl_view *view);
+int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view);
 /* SHARE: from chunk `m` of x on, make the shares; the own one is added to s. */
-void sl_job_share_make(struct sl_vault *vault, const struct sl_view *view, uint32_t m);
+void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* GATHER, seeded: open the neighbours' streams. */
-void sl_job_share_take(struct sl_vault *vault, const struct sl_buffer *buffers);
+void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers);
 /* EXPAND: from chunk `m` on, add the neighbours' streams to s. */
-void sl_job_share_expand(struct sl_vault *vault, const struct sl_view *view, uint32_t m);
+void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
 /* All shares are made: wipe streams, seeds and shares. */
-void sl_job_share_close(struct sl_vault *vault, const struct sl_view *view);
+void sl_job_share_close(struct sl_workspace *workspace, const struct sl_view *view);

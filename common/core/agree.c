@@ -12,10 +12,10 @@
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
 
-void sl_freeze_enter(struct sl_core *core)
+void sl_agree_enter(struct sl_core *core)
 {
 	core->view_built = false;
-	core->view_gated = false;
+	core->view_checked = false;
 	sl_relay_own_link_state(core, core->tried_candidates);
 }
 
@@ -28,17 +28,17 @@ static uint64_t link_states_held(const struct sl_core *core)
 	return held;
 }
 
-bool sl_freeze_advance(struct sl_core *core)
+bool sl_agree_advance(struct sl_core *core)
 {
 	if (core->view_built || core->jobs > 0)
 		return false; /* jobs of an earlier attempt may still read the view */
-	bool late = core->now >= core->at.progress + core->config.flood_ms;
+	bool late = core->now >= core->at.progress + core->config.agreement_timeout_ms;
 	if (!core->flood_news && !late)
 		return false; /* the view would come out as before: most link states arrive twice */
 	core->flood_news = false;
 	int rc = sl_view_build(core);
 	if (rc == SL_OK) {
-		sl_job(core, SL_JOB_SURVEY, 0, NULL);
+		sl_emit_job(core, SL_JOB_ANALYSE, 0, NULL);
 		return false;
 	}
 	if (rc == SL_ERR_REFUSED)
@@ -48,34 +48,35 @@ bool sl_freeze_advance(struct sl_core *core)
 		core->flood_held = held;
 		core->at.progress = core->now;
 	}
-	if (core->now < core->at.progress + core->config.flood_ms)
+	if (core->now < core->at.progress + core->config.agreement_timeout_ms)
 		return false;
-	sl_fail_attempt(core, SL_REASON_FLOOD, true)->set = core->blamed;
+	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;
 	return true;
 }
 
 sl_ms sl_freeze_deadline(const struct sl_core *core)
 {
-	return core->view_built || core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.flood_ms;
+	return core->view_built || core->jobs > 0 ? SL_NEVER
+						  : core->at.progress + core->config.agreement_timeout_ms;
 }
 
 void sl_freeze_lost(struct sl_core *core, uint32_t peer)
 {
 	if (sl_bit(core->tried_candidates, peer))
-		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
+		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 }
 
-/* Return true if the attempt can succeed. It cannot if a participant has aborted it already, or if the release log is full: the
- * attempt could not be recorded. */
+/* Return true if the attempt can succeed. It cannot if a participant has aborted it already, or if the
+ * release log is full: the attempt could not be recorded. */
 static bool worth_it(struct sl_core *core)
 {
-	uint32_t who = sl_fence_of_view(core);
+	uint32_t who = sl_abort_of_view(core);
 	if (who != SL_NOBODY) {
-		sl_fail_attempt(core, SL_REASON_FENCED, true)->peer = who;
+		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
 		return false;
 	}
-	if (core->ledger.count == SL_RELEASED_MAX) {
-		sl_fail_attempt(core, SL_REASON_USED_UP, true)->n[0] = core->ledger.count;
+	if (core->release_log.count == SL_RELEASED_MAX) {
+		sl_attempt_fail(core, SL_REASON_USED_UP, true)->n[0] = core->release_log.count;
 		return false;
 	}
 	return true;
@@ -85,27 +86,31 @@ static bool worth_it(struct sl_core *core)
 static void name_cut(struct sl_core *core, struct sl_report *report, const struct sl_analysis *analysis)
 {
 	const struct sl_view *view = &core->view;
-	memset(core->blamed, 0, sl_set_bytes(core));
+	memset(core->failed, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < analysis->cut_count; i++)
-		sl_bit_set(core->blamed, view->members[analysis->cut[i]]);
-	report->set = core->blamed;
-	report->edge_count = analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
+		sl_bit_set(core->failed, view->members[analysis->cut[i]]);
+	report->set = core->failed;
+	report->edge_count =
+		analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
 	for (uint32_t e = 0; e < report->edge_count; e++)
-		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a], view->members[analysis->missing[e].b]};
+		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a],
+						   view->members[analysis->missing[e].b]};
 	report->edges = core->advice;
 }
 
-/* Check the view's privacy at the agreed c (PROTOCOL.md §7.9 Privacy check). Return true if the attempt may go on. */
+/* Check the view's privacy at the agreed c (PROTOCOL.md §7.9 Privacy check). Return true if the attempt may
+ * go on. */
 static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	uint64_t c = core->view.agreed.tolerance;
 	enum sl_privacy privacy = sl_privacy_check(core->view.n, analysis->kappa, c);
 	if (privacy == SL_PRIVACY_KEPT)
 		return true;
-	bool few = privacy == SL_PRIVACY_FEW, pass = core->config.gate_warn;
+	bool few = privacy == SL_PRIVACY_FEW, pass = core->config.privacy_check_warns;
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
-	core->unthinned |= !pass && !few;
-	struct sl_report *report = pass ? sl_report(core, SL_REPORT_EXPOSED) : sl_fail_attempt(core, reason, true);
+	core->full_graph |= !pass && !few;
+	struct sl_report *report =
+		pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
 	report->reason = reason;
 	report->n[0] = few ? core->view.n : analysis->kappa;
 	report->n[1] = c;
@@ -122,27 +127,33 @@ static enum sl_reason metropolis_flaw(const struct sl_view *view, uint64_t need,
 		return SL_REASON_WIDTH;
 	if (view->costs.k > SL_ITERATIONS_MAX)
 		return SL_REASON_ITERATIONS;
-	return view->agreed.k_fixed && view->agreed.k < need ? SL_REASON_K_FIXED : SL_REASON_NONE;
+	return view->agreed.iterations_rule && view->agreed.k < need ? SL_REASON_ITERATIONS_RULE
+								     : SL_REASON_NONE;
 }
 
 static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint64_t need, double width)
 {
 	const struct sl_view *view = &core->view;
-	struct sl_report *report = sl_fail_attempt(core, reason, true);
-	report->n[0] = reason == SL_REASON_WIDTH ? view->fraction : reason == SL_REASON_ITERATIONS ? view->costs.k : view->agreed.k;
-	report->n[1] = reason == SL_REASON_WIDTH ? sl_width_p_bits(width) : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX : need;
+	struct sl_report *report = sl_attempt_fail(core, reason, true);
+	report->n[0] = reason == SL_REASON_WIDTH	? view->fraction
+		       : reason == SL_REASON_ITERATIONS ? view->costs.k
+							: view->agreed.k;
+	report->n[1] = reason == SL_REASON_WIDTH	? sl_spectrum_p_bits(width)
+		       : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX
+							: need;
 	report->real = reason == SL_REASON_WIDTH ? width : 0;
 }
 
-/* Set K: what the graph needs or the agreed floor, whichever is larger; a fixed K must suffice (PROTOCOL.md §8.2 metropolis).
- * Return false if metropolis cannot run and no other engine may take its place. If one may, the own Ready says
- * SL_ITERATIONS_NONE. */
+/* Set K: what the graph needs or the agreed floor, whichever is larger; a fixed K must suffice (PROTOCOL.md
+ * §8.2 metropolis). Return false if metropolis cannot run and no other engine may take its place. If one may,
+ * the own Ready says SL_ITERATIONS_NONE. */
 static bool set_metropolis(struct sl_core *core, double mu)
 {
 	struct sl_view *view = &core->view;
 	const struct sl_parameters *agreed = &view->agreed;
-	uint64_t need = sl_iterations(view->field.p, view->n, mu), k = need > agreed->k ? need : agreed->k;
-	double width = sl_width_need(&view->graph, mu);
+	uint64_t need = sl_spectrum_iterations(view->field.p, view->n, mu),
+		 k = need > agreed->k ? need : agreed->k;
+	double width = sl_spectrum_width_need(&view->graph, mu);
 	view->mu = mu;
 	view->costs.k = k;
 	enum sl_reason flaw = metropolis_flaw(view, need, width);
@@ -156,37 +167,40 @@ static bool set_metropolis(struct sl_core *core, double mu)
 }
 
 /* Fill view->costs, and the engine as far as the own K decides it. Return false if the attempt failed. */
-static bool set_engine(struct sl_core *core, const struct sl_analysis *survey)
+static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	struct sl_view *view = &core->view;
-	sl_survey_apply(survey, view);
-	if (survey->mu < 1 && !set_metropolis(core, survey->mu))
+	sl_job_analysis_apply(analysis, view);
+	if (analysis->mu < 1 && !set_metropolis(core, analysis->mu))
 		return false;
 	sl_view_set_engine(view);
 	return true;
 }
 
-/* Return the number of vectors that this learner will send while mixing. By tree: its masked state to its keeper and, as a leaf,
- * to its parent; a sum to its parent; Z to its children. */
+/* Return the number of vectors that this learner will send while mixing. By tree: its masked state to its
+ * keeper and, as a leaf, to its parent; a sum to its parent; Z to its children. */
 static uint64_t states_out(const struct sl_view *view)
 {
 	uint64_t count = 0;
 	for (uint32_t r = 0; r < view->degree; r++)
-		count += (uint32_t)__builtin_popcount(view->roles[r] & (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_KEEPER));
+		count += (uint32_t)__builtin_popcount(view->roles[r] &
+						      (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_BACKUP));
 	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
 }
 
-/* Return the bytes that this learner will send to its neighbours: shares, or seeds, and vectors while mixing. */
+/* Return the bytes that this learner will send to its neighbours: shares, or seeds, and vectors while mixing.
+ */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
-	uint64_t shares = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
-	return view->degree * shares + states_out(view) * view->elements * sl_mixing_width(view);
+	uint64_t shares =
+		view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
+	return view->degree * shares + states_out(view) * view->elements * sl_view_mixing_width(view);
 }
 
 static void report_view(struct sl_core *core)
 {
 	const struct sl_view *view = &core->view;
-	struct sl_report *report = sl_report(core, SL_REPORT_VIEW);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_VIEW);
 	report->n[0] = view->n;
 	report->n[1] = view->graph.edges;
 	report->n[2] = view->steps;
@@ -194,19 +208,19 @@ static void report_view(struct sl_core *core)
 	report->engine = view->engine;
 	report->real = view->mu;
 	report->bytes = forecast_bytes(view);
-	report->set = core->fellows;
+	report->set = core->view_neighbours;
 }
 
 /* The quorum, connectivity and the bound on p were checked when the view was built. */
-void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result)
+void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
-		sl_fail_attempt(core, SL_REASON_MEMORY, true);
+		sl_attempt_fail(core, SL_REASON_MEMORY, true);
 		return;
 	}
-	if (!worth_it(core) || !tolerant(core, result->survey) || !set_engine(core, result->survey))
+	if (!worth_it(core) || !tolerant(core, result->analysis) || !set_engine(core, result->analysis))
 		return;
 	report_view(core);
-	core->view_gated = true;
-	sl_move(core, SL_PHASE_SHARE);
+	core->view_checked = true;
+	sl_attempt_move(core, SL_PHASE_SHARE);
 }

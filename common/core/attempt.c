@@ -6,20 +6,21 @@
 #include "common/core/move.h"
 #include "common/core/releases.h"
 
-/* Drop all of the attempt; the new epoch marks results of its jobs as late. The own Ready is not offered to links that come
- * up later: a participant that heard it then would release in vain. */
+/* Drop all of the attempt; the new epoch marks results of its jobs as late. The own Ready is not offered to
+ * links that come up later: a participant that heard it then would release in vain. */
 static void end_attempt(struct sl_core *core)
 {
 	core->readys[core->config.self].record.present = false;
-	sl_drop_held(core);
+	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
 	core->view_built = false;
-	core->view_gated = false;
+	core->view_checked = false;
 }
 
-/* Return the pause after a refusal: between half and all of 0.5 s, doubled with each refusal, up to 30 s. The core has no
- * randomness, so the jitter that keeps learners out of step is a hash of learner, round and attempt. */
+/* Return the pause after a refusal: between half and all of 0.5 s, doubled with each refusal, up to 30 s. The
+ * core has no randomness, so the jitter that keeps learners out of step is a hash of learner, round and
+ * attempt. */
 static sl_ms pause_ms(const struct sl_core *core)
 {
 	uint32_t shift = core->refusals < 6 ? core->refusals : 6;
@@ -31,8 +32,9 @@ static sl_ms pause_ms(const struct sl_core *core)
 	return pause < 30000 ? pause : 30000;
 }
 
-/* Go on to the next attempt number. No number is used twice: a signature for one attempt must not count for another one of
- * the same view. Return false at SL_ATTEMPTS_MAX, which years of failures or one liar reach. */
+/* Go on to the next attempt number. No number is used twice: a signature for one attempt must not count for
+ * another one of the same view. Return false at SL_ATTEMPTS_MAX, which years of failures or one liar reach.
+ */
 static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 {
 	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
@@ -45,22 +47,22 @@ static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 	return true;
 }
 
-void sl_leave_attempt(struct sl_core *core, enum sl_reason reason, bool burned)
+void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated)
 {
 	end_attempt(core);
 	if (!next_attempt(core, reason)) {
-		sl_report(core, SL_REPORT_EXHAUSTED);
-		sl_stop(core, SL_ERR_FULL);
+		sl_emit_report(core, SL_REPORT_EXHAUSTED);
+		sl_emit_stop(core, SL_ERR_FULL);
 		return;
 	}
 	core->not_before = 0;
-	if (burned)
-		sl_report(core, SL_REPORT_BURNED);
-	core->trained &= !burned;
-	sl_move(core, core->trained ? SL_PHASE_DISCOVER : SL_PHASE_TRAIN);
+	if (model_invalidated)
+		sl_emit_report(core, SL_REPORT_MODEL_INVALIDATED);
+	core->trained &= !model_invalidated;
+	sl_attempt_move(core, core->trained ? SL_PHASE_DISCOVER : SL_PHASE_TRAIN);
 }
 
-struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, bool refused)
+struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused)
 {
 	assert(core->phases[core->phase].fail != NULL);
 	return core->phases[core->phase].fail(core, reason, refused);
@@ -68,13 +70,14 @@ struct sl_report *sl_fail_attempt(struct sl_core *core, enum sl_reason reason, b
 
 struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = reason;
-	memcpy(core->blamed, core->awaited, sl_set_bytes(core)); /* later moves of this step reuse awaited */
+	memcpy(core->failed, core->missing,
+	       sl_core_set_bytes(core)); /* later moves of this step reuse awaited */
 	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
-		sl_fence_own(core, core->a);
+		sl_abort_own(core, core->a);
 	sl_ms pause = refused ? pause_ms(core) : 0;
-	sl_leave_attempt(core, reason, false);
+	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {
 		core->not_before = core->now + pause;
 		core->refusals++;
@@ -84,6 +87,6 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 
 void sl_attempt_lost(struct sl_core *core, uint32_t peer)
 {
-	if (sl_bit(core->fellows, peer))
-		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
+	if (sl_bit(core->view_neighbours, peer))
+		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 }

@@ -9,11 +9,11 @@ bool sl_attempt_number_far(const struct sl_core *core, sl_attempt a)
 
 bool sl_attempt_number_jumps(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	uint64_t leapt = 0;
+	uint64_t jumped_to = 0;
 	if (state->t != core->t || !sl_attempt_number_far(core, state->a))
 		return false;
-	core->peers[signer].leapt = state->a;
+	core->peers[signer].jumped_to = state->a;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		leapt += core->peers[i].leapt + JUMP >= state->a;
-	return leapt <= core->config.parameters.tolerance && leapt + 1 < core->config.roster_size;
+		jumped_to += core->peers[i].jumped_to + JUMP >= state->a;
+	return jumped_to <= core->config.parameters.tolerance && jumped_to + 1 < core->config.roster_size;
 }

@@ -4,13 +4,14 @@
  *         | ---- Request t = 0 ----------> |
  *         | <--- Digest, Digest, ..------- |   signed by participants of the round: D, p, N
  *         | <--- Result, chunk 0 --------- |
- *         | ---- Request t, chunk 1 .. --> |   SL_LANES ahead
+ *         | ---- Request t, chunk 1 .. --> |   SL_WINDOW ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * Z is accepted if c+1 participants signed its digest: one of them is honest. Exception: for a view in which this learner
- * released its masked state, one signature is enough, since one participant may hold the result alone. The learner then
- * attests the result to all peers, so that two different results would be noticed (PROTOCOL.md §11.4 Attested results).
- * The bytes of the view are not needed: participants sign h, D, p and N together. The model is decoded from Z. */
+ * Z is accepted if c+1 participants signed its digest: one of them is honest. Exception: for a view in which
+ * this learner released its masked state, one signature is enough, since one participant may hold the result
+ * alone. The learner then attests the result to all peers, so that two different results would be noticed
+ * (PROTOCOL.md §11.4 Attested results). The bytes of the view are not needed: participants sign h, D, p and N
+ * together. The model is decoded from Z. */
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
@@ -21,15 +22,16 @@
 
 #define FRUITLESS_MOST 4u /* the pause between requests grows to 2^3 times the stall timeout */
 
-static void ask(struct sl_core *core, sl_round t, uint32_t index)
+static void request(struct sl_core *core, sl_round t, uint32_t index)
 {
-	sl_send(core, core->source, &(struct sl_message){.kind = SL_MSG_ASK, .ask = {.t = t, .index = index}}, true);
+	sl_emit_send(core, core->source,
+		     &(struct sl_message){.kind = SL_MSG_REQUEST, .request = {.t = t, .index = index}}, true);
 }
 
 /* Tell all learners the own round: flood a link state without candidates. It uses up the attempt number. */
 static void say_where(struct sl_core *core)
 {
-	memset(core->eligible, 0, sl_set_bytes(core));
+	memset(core->eligible, 0, sl_core_set_bytes(core));
 	sl_relay_own_link_state(core, core->eligible);
 	core->a += core->a < SL_ATTEMPTS_MAX;
 }
@@ -50,11 +52,13 @@ bool sl_catchup_begin(struct sl_core *core)
 	uint32_t from = core->jobs > 0 ? SL_NOBODY : sl_catchup_source(core); /* jobs use the workspace */
 	if (from == SL_NOBODY)
 		return false;
-	core->catchup = (struct sl_catchup){
-		.from = from, .progress = core->now, .chunks = sl_certificate_chunks(core), .back = core->phase};
-	memset(core->source, 0, sl_set_bytes(core));
+	core->catchup = (struct sl_catchup){.from = from,
+					    .progress = core->now,
+					    .chunks = sl_certificate_chunks(core),
+					    .back = core->phase};
+	memset(core->source, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->source, from);
-	sl_move(core, SL_PHASE_CATCHUP);
+	sl_attempt_move(core, SL_PHASE_CATCHUP);
 	return true;
 }
 
@@ -62,23 +66,23 @@ void sl_catchup_enter(struct sl_core *core)
 {
 	if (core->before == SL_PHASE_DISCOVER)
 		say_where(core); /* in an attempt, the own link state has said so */
-	ask(core, 0, 0);
+	request(core, 0, 0);
 }
 
 /* Go back to the phase before; an attempt that was interrupted goes on. */
 static void leave(struct sl_core *core)
 {
 	core->epoch++; /* results of ABSORB jobs are late from here on */
-	sl_move(core, core->catchup.back);
+	sl_attempt_move(core, core->catchup.back);
 }
 
-/* The peer did not show the round that it claims. Its claim is unproven, so each request in vain doubles the pause before the
- * next one to it. */
+/* The peer did not show the round that it claims. Its claim is unproven, so each request in vain doubles the
+ * pause before the next one to it. */
 static void in_vain(struct sl_core *core)
 {
 	struct sl_peer *p = &core->peers[core->catchup.from];
 	if (p->fruitless > 0)
-		p->ask_after = core->now + (core->config.stall_ms << (p->fruitless - 1));
+		p->ask_after = core->now + (core->config.stall_timeout_ms << (p->fruitless - 1));
 	p->fruitless += p->fruitless < FRUITLESS_MOST;
 	leave(core);
 }
@@ -105,56 +109,63 @@ void sl_catchup_lost(struct sl_core *core, uint32_t peer)
 
 void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *d)
 {
-	struct sl_proof *proof = &core->catchup.proof;
-	if (peer != core->catchup.from || d->t < core->t || d->t < proof->t || whole(core))
+	struct sl_certificate *certificate = &core->catchup.certificate;
+	if (peer != core->catchup.from || d->t < core->t || d->t < certificate->t || whole(core))
 		return;
-	if (proof->count > 0 && d->t > proof->t) { /* a peer that commits a later round says so in a Hello first */
-		sl_reject(core, peer, "digests of a later round than it stands in");
+	if (certificate->count > 0 &&
+	    d->t > certificate->t) { /* a peer that commits a later round says so in a Hello first */
+		sl_emit_reject(core, peer, "digests of a later round than it stands in");
 		give_up(core);
 		return;
 	}
-	if (proof->count == 0)
-		sl_proof_begin(proof, d);
-	if (!sl_proof_agrees(proof, d)) { /* an honest peer never shows both; which signer lied is unknown */
-		sl_reject(core, peer, "digests of one round that differ");
+	if (certificate->count == 0)
+		sl_certificate_begin(certificate, d);
+	if (!sl_proof_agrees(certificate,
+			     d)) { /* an honest peer never shows both; which signer lied is unknown */
+		sl_emit_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
 	}
-	sl_proof_add(proof, d);
+	sl_certificate_add(certificate, d);
 }
 
-/* Fill as much of the view as the jobs need: the encoding and the length of the vector. Return false if p is no field. */
+/* Fill as much of the view as the jobs need: the encoding and the length of the vector. Return false if p is
+ * no field. */
 static bool set_view(struct sl_core *core)
 {
-	const struct sl_proof *proof = &core->catchup.proof;
+	const struct sl_certificate *certificate = &core->catchup.certificate;
 	struct sl_view *view = &core->catchup.view;
-	view->t = proof->t;
-	view->a = proof->a;
-	memcpy(view->h, proof->view, SL_HASH_BYTES);
-	view->n = proof->learners;
+	view->t = certificate->t;
+	view->a = certificate->a;
+	memcpy(view->h, certificate->view, SL_HASH_BYTES);
+	view->n = certificate->learners;
 	view->agreed = core->config.parameters;
-	view->agreed.sigma = proof->sigma; /* as the participants agreed, not as configured here */
-	view->agreed.encoding = proof->encoding;
-	view->agreed.clip = proof->clip;
+	view->agreed.decimals =
+		certificate->decimals; /* as the participants agreed, not as configured here */
+	view->agreed.encoding = certificate->encoding;
+	view->agreed.clipping_range = certificate->clipping_range;
 	sl_view_set_encoding(view);
-	if (proof->learners > 0) /* as large as p allows: the participants may have agreed on more than is configured here */
-		view->max_weight = proof->p / proof->learners;
-	return proof->learners > 0 && sl_field_init(&view->field, proof->p) == SL_OK;
+	if (certificate->learners >
+	    0) /* as large as p allows: the participants may have agreed on more than is configured here */
+		view->max_weight = certificate->p / certificate->learners;
+	return certificate->learners > 0 && sl_field_init(&view->field, certificate->p) == SL_OK;
 }
 
 static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 {
 	const struct sl_catchup *c = &core->catchup;
-	if (c->proof.count == 0 || buffer->t != c->proof.t || memcmp(buffer->view, c->proof.view, SL_HASH_BYTES) != 0)
+	if (c->certificate.count == 0 || buffer->t != c->certificate.t ||
+	    memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
 		return "a result that nobody has signed for";
-	if (c->proof.count <= core->config.parameters.tolerance && memcmp(c->proof.view, core->open_view, SL_HASH_BYTES) != 0)
+	if (c->certificate.count <= core->config.parameters.tolerance &&
+	    memcmp(c->certificate.view, core->open_view, SL_HASH_BYTES) != 0)
 		return "a result that too few have signed for: c+1 must, so that one of them is honest";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
 	if (buffer->index == 0 && !set_view(core))
 		return "a result over no field";
 	const struct sl_view *view = &core->catchup.view;
-	if (buffer->size != sl_chunk_elements(view, buffer->index) * view->field.bytes)
+	if (buffer->size != sl_view_chunk_elements(view, buffer->index) * view->field.bytes)
 		return "a chunk of a result of the wrong size";
 	return NULL;
 }
@@ -162,15 +173,16 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_catchup *c = &core->catchup;
-	bool again = buffer->t == c->proof.t && buffer->index < c->in;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) { /* `again`: it was requested twice */
-		sl_drop(core, buffer);
+	bool again = buffer->t == c->certificate.t && buffer->index < c->in;
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again ||
+	    whole(core)) { /* `again`: it was requested twice */
+		sl_emit_drop(core, buffer);
 		return;
 	}
 	const char *wrong = check(core, buffer);
 	if (wrong != NULL) {
-		sl_reject(core, peer, wrong);
-		sl_drop(core, buffer);
+		sl_emit_reject(core, peer, wrong);
+		sl_emit_drop(core, buffer);
 		give_up(core);
 		return;
 	}
@@ -179,11 +191,11 @@ void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	c->progress = core->now;
 	buffer->from = 0;
 	buffer->next = NULL;
-	sl_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
-	for (; c->asked < c->chunks && c->asked < c->in + SL_LANES; c->asked++)
-		ask(core, c->proof.t, c->asked);
+	sl_emit_job_on(core, SL_JOB_ABSORB, buffer->index, &c->view)->buffers = buffer;
+	for (; c->asked < c->chunks && c->asked < c->in + SL_WINDOW; c->asked++)
+		request(core, c->certificate.t, c->asked);
 	if (whole(core))
-		sl_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = c->proof.digest;
+		sl_emit_job_on(core, SL_JOB_ADOPT, 0, &c->view)->expected = c->certificate.digest;
 }
 
 /* Reject what the peer sent if the job found it not to be what was signed. */
@@ -193,7 +205,7 @@ static bool is_signed_for(struct sl_core *core, const struct sl_job_result *resu
 	c->progress = core->now;
 	if (result->code == SL_OK)
 		return true;
-	sl_reject(core, c->from, "a result that is not what its signers signed");
+	sl_emit_reject(core, c->from, "a result that is not what its signers signed");
 	give_up(core);
 	return false;
 }
@@ -207,43 +219,45 @@ void sl_catchup_adopted(struct sl_core *core, const struct sl_job_result *result
 {
 	if (!is_signed_for(core, result))
 		return;
-	core->making = core->catchup.proof;
+	core->making = core->catchup.certificate;
 	core->total_weight = result->total;
-	sl_persist_commit(core);
+	sl_confirm_persist(core);
 }
 
 void sl_catchup_durable(struct sl_core *core)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_CAUGHT_UP);
-	core->proof = core->making;
-	core->committed = core->proof.t;
-	memcpy(core->previous, core->proof.digest, SL_HASH_BYTES);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_CAUGHT_UP);
+	core->certificate = core->making;
+	core->committed = core->certificate.t;
+	memcpy(core->previous, core->certificate.digest, SL_HASH_BYTES);
 	report->peer = core->catchup.from;
-	report->n[0] = core->proof.t;
-	report->n[1] = core->proof.learners;
-	report->n[2] = core->proof.count;
+	report->n[0] = core->certificate.t;
+	report->n[1] = core->certificate.learners;
+	report->n[2] = core->certificate.count;
 	report->hash = core->previous;
 	core->peers[core->catchup.from].fruitless = 0;
-	core->vouched = memcmp(core->proof.view, core->open_view, SL_HASH_BYTES) == 0;
-	if (core->vouched)
+	core->attested = memcmp(core->certificate.view, core->open_view, SL_HASH_BYTES) == 0;
+	if (core->attested)
 		sl_certificate_attest(core, core->linked);
 	core->members_known = false;
-	memset(core->fellows, 0, sl_set_bytes(core));
-	sl_committed(core);
+	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
+	sl_confirm_committed(core);
 }
 
 bool sl_catchup_advance(struct sl_core *core)
 {
-	if (core->jobs > 0 || whole(core) || core->now < core->catchup.progress + core->config.stall_ms)
+	if (core->jobs > 0 || whole(core) ||
+	    core->now < core->catchup.progress + core->config.stall_timeout_ms)
 		return false;
-	memset(core->awaited, 0, sl_set_bytes(core));
-	sl_bit_set(core->awaited, core->catchup.from);
-	sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
+	memset(core->missing, 0, sl_core_set_bytes(core));
+	sl_bit_set(core->missing, core->catchup.from);
+	sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
 	give_up(core);
 	return true;
 }
 
 sl_ms sl_catchup_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 || whole(core) ? SL_NEVER : core->catchup.progress + core->config.stall_ms;
+	return core->jobs > 0 || whole(core) ? SL_NEVER
+					     : core->catchup.progress + core->config.stall_timeout_ms;
 }

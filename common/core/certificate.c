@@ -2,34 +2,36 @@
 
 #include "common/core/emit.h"
 
-bool sl_proof_agrees(const struct sl_proof *proof, const struct sl_digest *d)
+bool sl_proof_agrees(const struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	return proof->t == d->t && proof->a == d->a && proof->p == d->p && proof->learners == d->learners &&
-	       proof->sigma == d->sigma && proof->encoding == d->encoding && proof->clip == d->clip &&
-	       memcmp(proof->view, d->view, SL_HASH_BYTES) == 0 && memcmp(proof->digest, d->digest, SL_HASH_BYTES) == 0;
+	return certificate->t == d->t && certificate->a == d->a && certificate->p == d->p &&
+	       certificate->learners == d->learners && certificate->decimals == d->decimals &&
+	       certificate->encoding == d->encoding && certificate->clipping_range == d->clipping_range &&
+	       memcmp(certificate->view, d->view, SL_HASH_BYTES) == 0 &&
+	       memcmp(certificate->digest, d->digest, SL_HASH_BYTES) == 0;
 }
 
-void sl_proof_add(struct sl_proof *proof, const struct sl_digest *d)
+void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	if (!sl_proof_agrees(proof, d) || proof->count == SL_SIGNERS_MAX)
+	if (!sl_proof_agrees(certificate, d) || certificate->count == SL_SIGNERS_MAX)
 		return;
-	for (uint32_t i = 0; i < proof->count; i++)
-		if (proof->digests[i].id == d->id)
+	for (uint32_t i = 0; i < certificate->count; i++)
+		if (certificate->digests[i].id == d->id)
 			return;
-	proof->digests[proof->count++] = *d;
+	certificate->digests[certificate->count++] = *d;
 }
 
-void sl_proof_begin(struct sl_proof *proof, const struct sl_digest *d)
+void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	*proof = (struct sl_proof){.t = d->t,
-				   .a = d->a,
-				   .p = d->p,
-				   .learners = d->learners,
-				   .sigma = d->sigma,
-				   .encoding = d->encoding,
-				   .clip = d->clip};
-	memcpy(proof->view, d->view, SL_HASH_BYTES);
-	memcpy(proof->digest, d->digest, SL_HASH_BYTES);
+	*certificate = (struct sl_certificate){.t = d->t,
+					       .a = d->a,
+					       .p = d->p,
+					       .learners = d->learners,
+					       .decimals = d->decimals,
+					       .encoding = d->encoding,
+					       .clipping_range = d->clipping_range};
+	memcpy(certificate->view, d->view, SL_HASH_BYTES);
+	memcpy(certificate->digest, d->digest, SL_HASH_BYTES);
 }
 
 uint32_t sl_certificate_chunks(const struct sl_core *core)
@@ -44,26 +46,27 @@ static bool is_own(const struct sl_core *core, const struct sl_digest *digest)
 
 static void show_digests(struct sl_core *core, const uint64_t *to, bool all)
 {
-	for (uint32_t i = 0; i < core->proof.count; i++) {
-		const struct sl_digest *digest = &core->proof.digests[i];
+	for (uint32_t i = 0; i < core->certificate.count; i++) {
+		const struct sl_digest *digest = &core->certificate.digests[i];
 		bool own = is_own(core, digest);
 		if (all || own)
-			sl_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest}, own);
+			sl_emit_send(core, to, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = *digest},
+				     own);
 	}
 }
 
 void sl_certificate_attest(struct sl_core *core, const uint64_t *to)
 {
-	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->proof.digests[0]};
+	struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = core->certificate.digests[0]};
 	message.digest.id = core->config.ids[core->config.self];
 	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
-	sl_send(core, to, &message, true);
+	sl_emit_send(core, to, &message, true);
 }
 
 void sl_certificate_greet(struct sl_core *core)
 {
 	show_digests(core, core->single, false);
-	if (core->vouched)
+	if (core->attested)
 		sl_certificate_attest(core, core->single);
 }
 
@@ -73,11 +76,11 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 	struct sl_field field;
 	uint64_t elements = core->config.parameters.n + 1, first = (uint64_t)index * SL_CHUNK_ELEMENTS;
 	uint64_t count = elements - first < SL_CHUNK_ELEMENTS ? elements - first : SL_CHUNK_ELEMENTS;
-	if (index >= sl_certificate_chunks(core) || sl_field_init(&field, core->proof.p) != SL_OK)
+	if (index >= sl_certificate_chunks(core) || sl_field_init(&field, core->certificate.p) != SL_OK)
 		return;
-	message.chunk.t = core->proof.t;
-	message.chunk.a = core->proof.a;
-	memcpy(message.chunk.view, core->proof.view, SL_HASH_BYTES);
+	message.chunk.t = core->certificate.t;
+	message.chunk.a = core->certificate.a;
+	memcpy(message.chunk.view, core->certificate.view, SL_HASH_BYTES);
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
 	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
@@ -86,10 +89,10 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 
 void sl_certificate_signed(struct sl_core *core)
 {
-	if (core->proof.count <= core->config.parameters.tolerance)
+	if (core->certificate.count <= core->config.parameters.tolerance)
 		return;
 	bool any = false;
-	memset(core->signed_to, 0, sl_set_bytes(core));
+	memset(core->signed_to, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		if (core->peers[i].few_shown)
 			sl_bit_set(core->signed_to, i);
@@ -100,15 +103,15 @@ void sl_certificate_signed(struct sl_core *core)
 		show_digests(core, core->signed_to, true);
 }
 
-void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
+void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
-	if (core->proof.t == 0)
+	if (core->certificate.t == 0)
 		return; /* nothing to show */
-	memset(core->single, 0, sl_set_bytes(core));
+	memset(core->single, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	if (ask->t != core->proof.t) {
+	if (request->t != core->certificate.t) {
 		show_digests(core, core->single, true);
-		core->peers[peer].few_shown = core->proof.count <= core->config.parameters.tolerance;
+		core->peers[peer].few_shown = core->certificate.count <= core->config.parameters.tolerance;
 	}
-	show_chunk(core, ask->t == core->proof.t ? ask->index : 0);
+	show_chunk(core, request->t == core->certificate.t ? request->index : 0);
 }

@@ -18,35 +18,38 @@ static void digest_out(struct sl_core *core)
 	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
 	message.digest.p = core->view.field.p;
 	message.digest.learners = core->view.n;
-	message.digest.sigma = (uint32_t)core->view.agreed.sigma;
+	message.digest.decimals = (uint32_t)core->view.agreed.decimals;
 	message.digest.encoding = (uint32_t)core->view.agreed.encoding;
-	message.digest.clip = core->view.agreed.clip;
-	sl_send(core, core->fellows, &message, true);
-	sl_proof_begin(&core->making, &message.digest);
-	sl_proof_add(&core->making, &message.digest);
+	message.digest.clipping_range = core->view.agreed.clipping_range;
+	sl_emit_send(core, core->view_neighbours, &message, true);
+	sl_certificate_begin(&core->making, &message.digest);
+	sl_certificate_add(&core->making, &message.digest);
 }
 
-/* Add the digests of the neighbours to the certificate that learners will catch up with, as far as they are known and agree. */
-static void complete_proof(struct sl_core *core)
+/* Add the digests of the neighbours to the certificate that learners will catch up with, as far as they are
+ * known and agree. */
+static void complete_certificate(struct sl_core *core)
 {
-	struct sl_proof *proof = &core->making;
+	struct sl_certificate *certificate = &core->making;
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		if (core->exchange[r].digest_known)
-			sl_proof_add(proof, &core->exchange[r].digest);
+			sl_certificate_add(certificate, &core->exchange[r].digest);
 }
 
-/* The result is not the sum of N models: a bug or a lie. Summing up again would give the same, so the learner stops. */
+/* The result is not the sum of N models: a bug or a lie. Summing up again would give the same, so the learner
+ * stops. */
 static void refuse_result(struct sl_core *core)
 {
-	sl_report(core, SL_REPORT_FAILED)->reason = SL_REASON_RESULT;
-	sl_stop(core, SL_ERR_INVALID);
+	sl_emit_report(core, SL_REPORT_FAILED)->reason = SL_REASON_RESULT;
+	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
-void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
+void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) { /* more than the bound on the fraction bits allows */
-		sl_fail_attempt(core, SL_REASON_MARGIN, false)->real = result->real;
+	if (result->kind == SL_JOB_CLOSE &&
+	    result->real >= MARGIN_LIMIT) { /* more than the bound on the fraction bits allows */
+		sl_attempt_fail(core, SL_REASON_MARGIN, false)->real = result->real;
 		return;
 	}
 	if (result->code != SL_OK) {
@@ -63,19 +66,20 @@ void sl_settle_result(struct sl_core *core, const struct sl_job_result *result)
 
 static void diverged(struct sl_core *core, uint32_t peer, const uint8_t *ours, const uint8_t *theirs)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_DIVERGED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_DIVERGED);
 	report->peer = peer;
 	report->hash = ours;
 	report->hash2 = theirs;
-	sl_stop(core, SL_ERR_REFUSED);
+	sl_emit_stop(core, SL_ERR_REFUSED);
 }
 
-void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
+void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest)
 {
-	if (core->proof.t != 0 && core->proof.t == core->committed && memcmp(digest->view, core->proof.view, SL_HASH_BYTES) == 0) {
+	if (core->certificate.t != 0 && core->certificate.t == core->committed &&
+	    memcmp(digest->view, core->certificate.view, SL_HASH_BYTES) == 0) {
 		if (memcmp(digest->digest, core->previous, SL_HASH_BYTES) != 0)
-			diverged(core, sl_index(core, digest->id), core->previous, digest->digest);
-		sl_proof_add(&core->proof, digest);
+			diverged(core, sl_core_index(core, digest->id), core->previous, digest->digest);
+		sl_certificate_add(&core->certificate, digest);
 		if (!core->stopped)
 			sl_certificate_signed(core);
 		return;
@@ -84,11 +88,10 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
 	if (digest->id != core->config.ids[peer]) {
 		if (digest->t == core->t)
-			sl_reject(core, peer, "a digest signed by somebody else");
+			sl_emit_reject(core, peer, "a digest signed by somebody else");
 		return;
 	}
-	if (!sl_released(core) ||
-	    memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
+	if (!sl_core_released(core) || memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)
 		return;
 	int r = sl_view_neighbour(&core->view, peer);
 	if (r < 0)
@@ -99,17 +102,17 @@ void sl_settle_digest(struct sl_core *core, uint32_t peer, const struct sl_diges
 		diverged(core, peer, core->at.digest, core->exchange[r].digest.digest);
 }
 
-static bool settled(struct sl_core *core)
+static bool confirmed(struct sl_core *core)
 {
 	bool all = true;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++) {
 		struct sl_exchange *exchange = &core->exchange[r];
 		uint32_t peer = sl_view_peer(&core->view, r);
 		if (!exchange->digest_known) {
 			if (sl_bit(core->linked, peer)) {
 				all = false;
-				sl_bit_set(core->awaited, peer);
+				sl_bit_set(core->missing, peer);
 			}
 		} else if (memcmp(exchange->digest.digest, core->at.digest, SL_HASH_BYTES) != 0) {
 			diverged(core, peer, core->at.digest, exchange->digest.digest);
@@ -119,44 +122,44 @@ static bool settled(struct sl_core *core)
 	return all;
 }
 
-bool sl_settle_advance(struct sl_core *core)
+bool sl_confirm_advance(struct sl_core *core)
 {
 	if (!core->at.result_known)
 		return false;
-	bool all = settled(core);
+	bool all = confirmed(core);
 	if (core->stopped)
 		return false;
-	if (!all && core->now < core->since + core->config.settle_ms)
+	if (!all && core->now < core->since + core->config.confirm_timeout_ms)
 		return false;
 	if (!all)
-		sl_report(core, SL_REPORT_WAITING)->set = core->awaited;
-	sl_move(core, SL_PHASE_COMMIT);
+		sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
+	sl_attempt_move(core, SL_PHASE_COMMIT);
 	return true;
 }
 
 sl_ms sl_settle_deadline(const struct sl_core *core)
 {
-	return core->at.result_known ? core->since + core->config.settle_ms : SL_NEVER;
+	return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
 }
 
 void sl_commit_enter(struct sl_core *core)
 {
-	sl_job(core, SL_JOB_DECODE, 0, NULL);
-	complete_proof(core);
-	sl_persist_commit(core);
+	sl_emit_job(core, SL_JOB_DECODE, 0, NULL);
+	complete_certificate(core);
+	sl_confirm_persist(core);
 }
 
-void sl_persist_commit(struct sl_core *core)
+void sl_confirm_persist(struct sl_core *core)
 {
-	struct sl_persist *persist = sl_persist(core, SL_PERSIST_COMMIT, core->making.a);
+	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_COMMIT, core->making.a);
 	persist->what.t = core->making.t; /* in CATCHUP, it may be later than round t */
-	persist->proof = &core->making;
+	persist->certificate = &core->making;
 	persist->total_weight = core->total_weight;
 }
 
 static void report_commit(struct sl_core *core)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_COMMITTED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_COMMITTED);
 	report->n[0] = core->view.n;
 	report->n[1] = core->view.graph.edges;
 	report->n[2] = core->view.steps;
@@ -167,32 +170,33 @@ static void report_commit(struct sl_core *core)
 	report->elapsed = core->now - core->trained_at;
 }
 
-/* With `neighbours: control`, forget the peers in range: each round needs a new list. After CATCHUP the list stays. */
+/* With `neighbours: control`, forget the peers in range: each round needs a new list. After CATCHUP the list
+ * stays. */
 static void spend_range(struct sl_core *core)
 {
-	if (!core->config.told)
+	if (!core->config.range_by_control)
 		return;
-	memset(core->range, 0, sl_set_bytes(core));
+	memset(core->range, 0, sl_core_set_bytes(core));
 	core->have_range = false;
 }
 
-/* Report that the difference between this sum and the last tells of few learners: fewer than c+2 joined or left
- * (PROTOCOL.md §12.7 Privacy events). */
+/* Report that the difference between this sum and the last tells of few learners: fewer than c+2 joined or
+ * left (PROTOCOL.md §12.7 Privacy events). */
 static void report_privacy(struct sl_core *core)
 {
 	uint32_t came = 0, went = 0;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		bool now = core->view.position[i] != UINT32_MAX, then = sl_bit(core->members, i);
 		came += now && !then;
 		went += then && !now;
 		if (now != then)
-			sl_bit_set(core->awaited, i);
+			sl_bit_set(core->missing, i);
 	}
 	if (came + went == 0 || came + went >= core->view.agreed.tolerance + 2)
 		return;
-	struct sl_report *report = sl_report(core, SL_REPORT_PRIVACY);
-	report->set = core->awaited;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_PRIVACY);
+	report->set = core->missing;
 	report->n[0] = came;
 	report->n[1] = went;
 }
@@ -201,31 +205,31 @@ static void remember_members(struct sl_core *core)
 {
 	if (core->members_known)
 		report_privacy(core);
-	memset(core->members, 0, sl_set_bytes(core));
+	memset(core->members, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++)
 		sl_bit_set(core->members, core->view.members[i]);
 	core->members_known = true;
 }
 
-void sl_committed(struct sl_core *core)
+void sl_confirm_committed(struct sl_core *core)
 {
-	sl_drop_held(core);
+	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
 	core->view_built = false;
-	sl_move(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
+	sl_attempt_move(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
 }
 
-void sl_commit_durable(struct sl_core *core)
+void sl_confirm_durable(struct sl_core *core)
 {
 	core->committed = core->t;
-	core->proof = core->making;
-	core->vouched = false;
+	core->certificate = core->making;
+	core->attested = false;
 	memcpy(core->previous, core->at.digest, SL_HASH_BYTES);
 	if (core->view.agreed.rounds > core->rounds)
 		core->rounds = (sl_round)core->view.agreed.rounds;
 	report_commit(core);
 	remember_members(core);
 	spend_range(core);
-	sl_committed(core);
+	sl_confirm_committed(core);
 }

@@ -1,15 +1,18 @@
-/* core.h - a learner as one pure state machine: sl_core_step takes an event and fills in the actions that it leads to.
+/* core.h - a learner as one pure state machine: sl_core_step takes an event and fills in the actions that it
+ * leads to.
  *
- * No clock, no allocation, no I/O, no randomness. A shell supplies them: the daemon, the simulator, the in-process runner.
+ * No clock, no allocation, no I/O, no randomness. A shell supplies them: the daemon, the simulator, the
+ * in-process runner.
  *
  * Ownership:
- *  - An event's pointers are borrowed for the length of the step. Exception: the `buffer` of a chunk message becomes the
- *    core's. It comes back exactly once: in the job that uses it, or in a DROP action.
- *  - An action's pointers belong to the core and are valid until the next step; the view of a job, until its result.
+ *  - An event's pointers are borrowed for the length of the step. Exception: the `buffer` of a chunk message
+ * becomes the core's. It comes back exactly once: in the job that uses it, or in a DROP action.
+ *  - An action's pointers belong to the core and are valid until the next step; the view of a job, until its
+ * result.
  *  - The core lives in the arena handed to sl_core_init; nothing is to be freed.
  *
- * To read the room: the diagram in common/protocol/phase.h, the table in phases.c, then the map in state.h. To follow one
- * event: sl_core_step in step.c.
+ * To read the room: the diagram in common/protocol/phase.h, the table in phases.c, then the map in state.h.
+ * To follow one event: sl_core_step in step.c.
  */
 #pragma once
 
@@ -31,49 +34,57 @@ struct sl_open {
 };
 
 struct sl_core_config {
-	uint32_t self;        /* this learner's index in the roster */
+	uint32_t self;	      /* this learner's index in the roster */
 	uint32_t roster_size; /* R */
 	const sl_id *ids;     /* R ids, ascending; not owned */
 	struct sl_parameters parameters;
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
-	bool told; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
-	bool gate_warn; /* where the privacy check fails, warn and go on */
-	sl_round committed;                /* last committed round, 0: none */
-	uint8_t previous[SL_HASH_BYTES];   /* D of that round */
-	const struct sl_proof *proof;      /* its certificate, for learners that catch up; NULL: not at hand. Copied */
+	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
+	bool privacy_check_warns;	 /* where the privacy check fails, warn and go on */
+	sl_round committed;		 /* last committed round, 0: none */
+	uint8_t previous[SL_HASH_BYTES]; /* D of that round */
+	const struct sl_certificate
+		*certificate; /* its certificate, for learners that catch up; NULL: not at hand. Copied */
 	/* Round committed + 1, as recorded on disk: */
-	sl_attempt fenced;                 /* highest aborted attempt; 0: none */
-	sl_attempt dead;                   /* highest released attempt that was aborted; 0: none */
+	sl_attempt aborted; /* highest aborted attempt; 0: none */
+	sl_attempt closed;  /* highest released attempt that was aborted; 0: none */
 	uint32_t released_count;
-	sl_attempt released[SL_RELEASED_MAX]; /* attempts in which the masked state may have left, ascending */
-	const struct sl_open *open;        /* attempt that was prepared or released, and neither aborted nor committed; NULL: none.
-	                                    * Last used by SL_EVENT_START; its slots are in the workspace by then */
-	sl_ms straggler_ms, silent_ms, flood_ms, ready_ms, stall_ms, settle_ms, linger_ms;
-	sl_ms relay_ms; /* time for which a record is left to its signer to send to the candidates that it named */
+	sl_attempt
+		released[SL_RELEASED_MAX]; /* attempts in which the masked state may have left, ascending */
+	const struct sl_open
+		*open; /* attempt that was prepared or released, and neither aborted nor committed; NULL:
+			* none. Last used by SL_EVENT_START; its slots are in the workspace by then */
+	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms,
+		stall_timeout_ms, confirm_timeout_ms, serve_after_end_ms;
+	sl_ms relay_ms; /* time for which a record is left to its signer to send to the candidates that it
+			   named */
 };
 
 enum sl_event_kind {
-	SL_EVENT_START,      /* the first event, once */
-	SL_EVENT_LINK_UP,    /* peer: an authenticated link is up */
-	SL_EVENT_LINK_DOWN,  /* peer: the link fell, or dialling failed */
-	SL_EVENT_MESSAGE,    /* peer, message[, buffer of a chunk]; signatures are checked already, with the pinned key */
-	SL_EVENT_TRAINED,    /* the model of the round is in the workspace */
-	SL_EVENT_COMPUTED,   /* result */
-	SL_EVENT_DURABLE,    /* durable: the record of that PERSIST action is on disk */
-	SL_EVENT_RANGE,      /* range: the peers in range from the next attempt on */
-	SL_EVENT_ABANDON,    /* round: the operator aborts its open attempt; SL_ERR_INVALID if there is none */
-	SL_EVENT_DEADLINE,   /* sl_core_deadline() has passed */
+	SL_EVENT_START,	    /* the first event, once */
+	SL_EVENT_LINK_UP,   /* peer: an authenticated link is up */
+	SL_EVENT_LINK_DOWN, /* peer: the link fell, or dialling failed */
+	SL_EVENT_MESSAGE,   /* peer, message[, buffer of a chunk]; signatures are checked already, with the
+			       pinned key */
+	SL_EVENT_TRAINED,   /* the model of the round is in the workspace */
+	SL_EVENT_COMPUTED,  /* result */
+	SL_EVENT_DURABLE,   /* durable: the record of that PERSIST action is on disk */
+	SL_EVENT_RANGE,	    /* range: the peers in range from the next attempt on */
+	SL_EVENT_OPERATOR_ABORT, /* round: the operator aborts its open attempt; SL_ERR_INVALID if there is
+				    none */
+	SL_EVENT_DEADLINE,	 /* sl_core_deadline() has passed */
 };
 
 /* Records that a restart must find (PROTOCOL.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
-	SL_PERSIST_FENCED = 1, /* no attempt up to a is released any more, but those that were already */
-	SL_PERSIST_PREPARED,   /* the own slot, and the attempt with view and own Ready */
-	SL_PERSIST_RELEASED,   /* all Readys; before the masked state leaves */
-	SL_PERSIST_DEAD,       /* a released attempt that no learner can complete, or that the operator aborted */
-	SL_PERSIST_COMMIT,     /* the committed model and Z, whose elements are as wide as the certificate's p; both are in the workspace */
+	SL_PERSIST_ABORTED = 1, /* no attempt up to a is released any more, but those that were already */
+	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view and own Ready */
+	SL_PERSIST_RELEASED,	/* all Readys; before the masked state leaves */
+	SL_PERSIST_CLOSED, /* a released attempt that no learner can complete, or that the operator aborted */
+	SL_PERSIST_COMMIT, /* the committed model and Z, whose elements are as wide as the certificate's p;
+			      both are in the workspace */
 };
 
 struct sl_durable {
@@ -96,25 +107,27 @@ struct sl_event {
 
 enum sl_action_kind {
 	SL_ACTION_PERSIST, /* persist: after the jobs given before it; in order */
-	SL_ACTION_SEND,    /* send: message to the peers of `to` */
+	SL_ACTION_SEND,	   /* send: message to the peers of `to` */
 	SL_ACTION_TRAIN,   /* train: a model for round t; `draw` is its training nonce */
 	SL_ACTION_COMPUTE, /* job */
 	SL_ACTION_LINKS,   /* to: keep links to these peers, and to no others */
-	SL_ACTION_DROP,    /* buffers: free them */
-	SL_ACTION_WIPE,    /* the attempt is over: after the jobs given before, wipe the workspace and end the state file */
+	SL_ACTION_DROP,	   /* buffers: free them */
+	SL_ACTION_WIPE,	   /* the attempt is over: after the jobs given before, wipe the workspace and end the
+			      state file */
 	SL_ACTION_REPORT,
-	SL_ACTION_STOP,    /* code: the learner is done (SL_OK), or cannot go on */
+	SL_ACTION_STOP, /* code: the learner is done (SL_OK), or cannot go on */
 };
 
 struct sl_persist {
 	struct sl_durable what;
 	const uint8_t *view; /* PREPARED: its bytes (view_codec.h) */
 	size_t view_bytes;
-	const struct sl_ready *readys; /* PREPARED: the own; RELEASED: all, by position. The own one is unsigned */
+	const struct sl_ready
+		*readys; /* PREPARED: the own; RELEASED: all, by position. The own one is unsigned */
 	uint32_t ready_count;
-	uint64_t draw;                /* PREPARED: training nonce of the model */
-	const struct sl_proof *proof; /* COMMIT: the own digest is unsigned */
-	uint64_t total_weight;        /* COMMIT */
+	uint64_t draw;				  /* PREPARED: training nonce of the model */
+	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */
+	uint64_t total_weight;			  /* COMMIT */
 };
 
 struct sl_action {
@@ -122,10 +135,10 @@ struct sl_action {
 	union {
 		struct sl_persist persist;
 		struct {
-			const uint64_t *to;        /* bit set over the roster */
+			const uint64_t *to;	   /* bit set over the roster */
 			struct sl_message message; /* a chunk without bytes and nonce */
 			struct sl_payload payload; /* where they are */
-			bool own;                  /* the shell signs the message, if its kind has a signature */
+			bool own; /* the shell signs the message, if its kind has a signature */
 		} send;
 		struct {
 			sl_round t;
@@ -166,9 +179,9 @@ struct sl_core_status {
 	sl_round t, committed;
 	sl_attempt a;
 	enum sl_phase phase;
-	uint32_t permille; /* of the phase */
-	uint32_t learners; /* in the view; 0: there is none */
+	uint32_t permille;     /* of the phase */
+	uint32_t learners;     /* in the view; 0: there is none */
 	enum sl_engine engine; /* of the view */
-	uint64_t steps;        /* exchanges of the engine */
+	uint64_t steps;	       /* exchanges of the engine */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);

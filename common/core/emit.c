@@ -11,7 +11,7 @@ struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind)
 	return action;
 }
 
-struct sl_report *sl_report(struct sl_core *core, enum sl_report_kind kind)
+struct sl_report *sl_emit_report(struct sl_core *core, enum sl_report_kind kind)
 {
 	struct sl_report *report = &sl_emit(core, SL_ACTION_REPORT)->report;
 	report->kind = kind;
@@ -21,7 +21,8 @@ struct sl_report *sl_report(struct sl_core *core, enum sl_report_kind kind)
 	return report;
 }
 
-struct sl_job *sl_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, const struct sl_view *view)
+struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk,
+			      const struct sl_view *view)
 {
 	struct sl_action *action = sl_emit(core, SL_ACTION_COMPUTE);
 	action->job = (struct sl_job){.kind = kind, .epoch = core->epoch, .chunk = chunk, .view = view};
@@ -29,19 +30,19 @@ struct sl_job *sl_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t c
 	return &action->job;
 }
 
-void sl_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers)
+void sl_emit_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers)
 {
-	sl_job_on(core, kind, chunk, &core->view)->buffers = buffers;
+	sl_emit_job_on(core, kind, chunk, &core->view)->buffers = buffers;
 }
 
-struct sl_persist *sl_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a)
+struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a)
 {
 	struct sl_persist *persist = &sl_emit(core, SL_ACTION_PERSIST)->persist;
 	persist->what = (struct sl_durable){.kind = kind, .t = core->t, .a = a};
 	return persist;
 }
 
-void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own)
+void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own)
 {
 	struct sl_action *action = sl_emit(core, SL_ACTION_SEND);
 	action->send.to = to;
@@ -49,27 +50,28 @@ void sl_send(struct sl_core *core, const uint64_t *to, const struct sl_message *
 	action->send.own = own;
 }
 
-void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message, struct sl_payload payload)
+void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+		   struct sl_payload payload)
 {
-	sl_send(core, to, message, true);
+	sl_emit_send(core, to, message, true);
 	core->out->items[core->out->count - 1].send.payload = payload;
 }
 
-void sl_stop(struct sl_core *core, int code)
+void sl_emit_stop(struct sl_core *core, int code)
 {
-	sl_drop_held(core);
+	sl_emit_drop_held(core);
 	sl_emit(core, SL_ACTION_STOP)->code = code;
 	core->stopped = true;
 }
 
-void sl_reject(struct sl_core *core, uint32_t peer, const char *why)
+void sl_emit_reject(struct sl_core *core, uint32_t peer, const char *why)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_REJECTED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_REJECTED);
 	report->peer = peer;
 	report->word = why;
 }
 
-void sl_drop(struct sl_core *core, struct sl_buffer *buffer)
+void sl_emit_drop(struct sl_core *core, struct sl_buffer *buffer)
 {
 	buffer->next = NULL;
 	sl_emit(core, SL_ACTION_DROP)->buffers = buffer;
@@ -100,7 +102,7 @@ struct sl_buffer *sl_core_held(struct sl_core *core)
 	return all;
 }
 
-void sl_drop_held(struct sl_core *core)
+void sl_emit_drop_held(struct sl_core *core)
 {
 	struct sl_buffer *all = sl_core_held(core);
 	if (all != NULL)
@@ -108,13 +110,13 @@ void sl_drop_held(struct sl_core *core)
 }
 
 /* In CATCHUP a learner stands where it would go back to. */
-static enum sl_standing standing(const struct sl_core *core)
+static enum sl_peer_status status(const struct sl_core *core)
 {
 	enum sl_phase phase = core->phase == SL_PHASE_CATCHUP ? core->catchup.back : core->phase;
-	return core->phases[phase].standing;
+	return core->phases[phase].status;
 }
 
-void sl_say_hello(struct sl_core *core, const uint64_t *to)
+void sl_emit_hello(struct sl_core *core, const uint64_t *to)
 {
 	struct sl_message message = {.kind = SL_MSG_HELLO};
 	struct sl_hello *hello = &message.hello;
@@ -122,16 +124,16 @@ void sl_say_hello(struct sl_core *core, const uint64_t *to)
 	hello->incarnation = core->config.incarnation;
 	hello->t = core->t;
 	hello->a = core->a;
-	hello->standing = standing(core);
+	hello->status = status(core);
 	memcpy(hello->run, core->config.scope.run, sizeof hello->run);
 	memcpy(hello->roster, core->config.scope.roster, sizeof hello->roster);
-	sl_send(core, to, &message, true);
+	sl_emit_send(core, to, &message, true);
 }
 
-void sl_wait_report(struct sl_core *core, const uint64_t *set)
+void sl_emit_waiting(struct sl_core *core, const uint64_t *set)
 {
 	if (core->now < core->report_at)
 		return;
 	core->report_at = core->now + SL_WAIT_REPORT_MS;
-	sl_report(core, SL_REPORT_WAITING)->set = set;
+	sl_emit_report(core, SL_REPORT_WAITING)->set = set;
 }

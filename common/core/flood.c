@@ -23,18 +23,20 @@ static bool our_roster(const struct sl_core *core, const struct sl_link_state *s
 	return memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0;
 }
 
-/* Store a link state and its candidates. One of another roster may name learners that are unknown here. It is kept and passed
- * on whole, so that every learner can report the difference. Return false if it cannot be stored. */
-static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, const struct sl_link_state *state)
+/* Store a link state and its candidates. One of another roster may name learners that are unknown here. It is
+ * kept and passed on whole, so that every learner can report the difference. Return false if it cannot be
+ * stored. */
+static bool store_candidates(struct sl_core *core, struct sl_link_record *lr,
+			     const struct sl_link_state *state)
 {
-	if (state->count > sl_candidates_max(core->config.roster_size))
+	if (state->count > sl_core_candidates_max(core->config.roster_size))
 		return false;
 	for (uint32_t i = 0; i < state->count; i++)
-		if (sl_index(core, state->candidates[i]) == UINT32_MAX && our_roster(core, state))
+		if (sl_core_index(core, state->candidates[i]) == UINT32_MAX && our_roster(core, state))
 			return false;
-	memset(lr->named, 0, sl_set_bytes(core));
+	memset(lr->named, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < state->count; i++) {
-		uint32_t named = sl_index(core, state->candidates[i]);
+		uint32_t named = sl_core_index(core, state->candidates[i]);
 		lr->candidates[i] = state->candidates[i];
 		if (named != UINT32_MAX)
 			sl_bit_set(lr->named, named);
@@ -46,18 +48,19 @@ static bool store_candidates(struct sl_core *core, struct sl_link_record *lr, co
 	return true;
 }
 
-/* Return true if the view is built and does not contain `signer`: learners outside it cannot end its attempt. */
+/* Return true if the view is built and does not contain `signer`: learners outside it cannot end its attempt.
+ */
 static bool outside(const struct sl_core *core, uint32_t signer)
 {
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
-/* Return true if the view contains `signer` as it was before it started again. It has forgotten the attempt, and what others
- * agree on with it now is another view of the same number. */
+/* Return true if the view contains `signer` as it was before it started again. It has forgotten the attempt,
+ * and what others agree on with it now is another view of the same number. */
 static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	return core->view_built && core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_SHARE && state->t == core->view.t &&
-	       state->a == core->view.a && !outside(core, signer) &&
+	return core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE &&
+	       state->t == core->view.t && state->a == core->view.a && !outside(core, signer) &&
 	       state->incarnation > core->view.incarnations[core->view.position[signer]];
 }
 
@@ -68,39 +71,41 @@ static void heed_attempt(struct sl_core *core, uint32_t signer, const struct sl_
 		return;
 	core->seen = state->a > core->seen ? state->a : core->seen;
 	if (started_again(core, signer, state))
-		sl_fail_attempt(core, SL_REASON_FENCED, false)->peer = signer;
+		sl_attempt_fail(core, SL_REASON_ABORTED, false)->peer = signer;
 	if (state->a <= core->a)
 		return;
 	if (core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER)
 		core->a = state->a;
 	else if (core->phase <= SL_PHASE_SHARE && !outside(core, signer)) { /* not from READY on */
-		struct sl_report *report = sl_fail_attempt(core, SL_REASON_SUPERSEDED, false);
+		struct sl_report *report = sl_attempt_fail(core, SL_REASON_SUPERSEDED, false);
 		report->peer = signer;
 		report->n[0] = state->a;
 	}
 }
 
-/* `signer` signed two link states for one attempt. Remember it for the view; from AGREE on, end the attempt. */
+/* `signer` signed two link states for one attempt. Remember it for the view; from AGREE on, end the attempt.
+ */
 static void equivocated(struct sl_core *core, uint32_t signer, const struct sl_link_state *other)
 {
 	struct sl_link_record *lr = &core->links[signer];
-	if (!lr->twice && lr->state.t == core->t && core->peers[signer].accused != core->t) { /* reported once a round */
+	if (!lr->twice && lr->state.t == core->t &&
+	    core->peers[signer].accused != core->t) { /* reported once a round */
 		core->peers[signer].accused = core->t;
-		struct sl_report *report = sl_report(core, SL_REPORT_EVIDENCE);
+		struct sl_report *report = sl_emit_report(core, SL_REPORT_EVIDENCE);
 		report->peer = signer;
 		report->evidence[0] = &lr->state;
 		report->evidence[1] = other;
 	}
 	lr->twice = true;
-	if (core->phase >= SL_PHASE_FREEZE && core->phase <= SL_PHASE_SHARE && lr->state.t == core->t &&
+	if (core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE && lr->state.t == core->t &&
 	    lr->state.a == core->a)
-		sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
+		sl_attempt_fail(core, SL_REASON_EQUIVOCATION, true)->peer = signer;
 }
 
 /* Report a link state of an earlier round: its signer has fallen behind or started from an old checkpoint. */
 static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_STALE);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_STALE);
 	report->peer = signer;
 	report->n[0] = state->t;
 	report->hash = core->links[signer].state.previous;
@@ -109,16 +114,17 @@ static void stale(struct sl_core *core, uint32_t signer, const struct sl_link_st
 void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_message *message)
 {
 	const struct sl_link_state *state = &message->link_state;
-	uint32_t signer = sl_index(core, state->id);
+	uint32_t signer = sl_core_index(core, state->id);
 	if (signer == UINT32_MAX) {
-		sl_reject(core, from, "a link state of somebody outside the roster");
+		sl_emit_reject(core, from, "a link state of somebody outside the roster");
 		return;
 	}
 	if (!sl_relay_wanted(core, state) || sl_attempt_number_jumps(core, signer, state))
 		return;
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];
-		int age = lr->record.present ? compare_age(state->t, state->a, state->incarnation, &lr->state) : 1;
+		int age = lr->record.present ? compare_age(state->t, state->a, state->incarnation, &lr->state)
+					     : 1;
 		if (age < 0)
 			return;
 		if (age == 0) {
@@ -129,7 +135,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		}
 		bool news = !lr->record.present || lr->state.t != state->t || state->t >= core->t;
 		if (!store_candidates(core, lr, state)) {
-			sl_reject(core, from, "a link state naming somebody outside the roster");
+			sl_emit_reject(core, from, "a link state naming somebody outside the roster");
 			return;
 		}
 		if (!news)
@@ -145,14 +151,15 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message *message)
 {
 	const struct sl_ready *ready = &message->ready;
-	uint32_t signer = sl_index(core, ready->id);
+	uint32_t signer = sl_core_index(core, ready->id);
 	if (signer == UINT32_MAX || ready->t < core->t)
 		return;
-	sl_fence_unknown(core, ready);
+	sl_abort_unknown(core, ready);
 	if (signer == core->config.self)
 		return;
 	struct sl_ready_record *rr = &core->readys[signer];
-	if (rr->record.present && (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
+	if (rr->record.present &&
+	    (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
 		if (ready->t == rr->ready.t && ready->a == rr->ready.a)
 			sl_bit_set(rr->record.sent, from);
 		return;
@@ -161,31 +168,31 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	sl_relay_record(core, &rr->record, from);
 }
 
-static int compare_fences(const struct sl_fence *a, const struct sl_fence *b)
+static int compare_aborts(const struct sl_abort *a, const struct sl_abort *b)
 {
 	if (a->t != b->t)
 		return a->t < b->t ? -1 : 1;
 	if (a->a != b->a)
 		return a->a < b->a ? -1 : 1;
-	if (a->dead != b->dead)
-		return a->dead < b->dead ? -1 : 1;
+	if (a->closed != b->closed)
+		return a->closed < b->closed ? -1 : 1;
 	return a->incarnation < b->incarnation ? -1 : a->incarnation > b->incarnation;
 }
 
-void sl_flood_fence(struct sl_core *core, uint32_t from, const struct sl_message *message)
+void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message *message)
 {
-	const struct sl_fence *fence = &message->fence;
-	uint32_t signer = sl_index(core, fence->id);
-	if (signer == UINT32_MAX || fence->t < core->t || signer == core->config.self)
+	const struct sl_abort *abort_record = &message->abort_record;
+	uint32_t signer = sl_core_index(core, abort_record->id);
+	if (signer == UINT32_MAX || abort_record->t < core->t || signer == core->config.self)
 		return;
-	struct sl_fence_record *fr = &core->fences[signer];
-	int age = fr->record.present ? compare_fences(fence, &fr->fence) : 1;
+	struct sl_abort_record *fr = &core->aborts[signer];
+	int age = fr->record.present ? compare_aborts(abort_record, &fr->abort_record) : 1;
 	if (age == 0)
 		sl_bit_set(fr->record.sent, from);
 	if (age <= 0)
 		return;
-	fr->fence = *fence;
+	fr->abort_record = *abort_record;
 	sl_relay_record(core, &fr->record, from);
-	if (fence->t == core->t)
-		sl_fence_heard(core, signer);
+	if (abort_record->t == core->t)
+		sl_abort_heard(core, signer);
 }

@@ -8,4 +8,4 @@
 /* A link state, a Ready, an Abort has come over the link to `from`. */
 void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_message *message);
 void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message *message);
-void sl_flood_fence(struct sl_core *core, uint32_t from, const struct sl_message *message);
+void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message *message);

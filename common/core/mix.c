@@ -19,7 +19,7 @@ static const struct sl_mix_row *engine_of(const struct sl_core *core)
 
 static bool of_its_size(const struct sl_core *core, const struct sl_buffer *b)
 {
-	return b->size == sl_chunk_elements(&core->view, b->index) * sl_mixing_width(&core->view);
+	return b->size == sl_view_chunk_elements(&core->view, b->index) * sl_view_mixing_width(&core->view);
 }
 
 bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
@@ -30,18 +30,19 @@ bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
 /* Take a state of neighbour `r`. Return NULL, or why it is not acceptable. */
 static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
 {
-	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_mixing_lanes(&core->view))
+	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_view_window(&core->view))
 		return "a state of a chunk that is not due";
 	if (!of_its_size(core, b))
 		return "a state of the wrong size";
 	return engine_of(core)->take(core, r, b);
 }
 
-/* Have the masked states kept that neighbours gave to this learner, without mixing them: one job for all of a step. */
+/* Have the masked states kept that neighbours gave to this learner, without mixing them: one job for all of a
+ * step. */
 static void keep_given(struct sl_core *core)
 {
 	if (core->at.given != NULL)
-		sl_job(core, SL_JOB_KEEP, 0, core->at.given);
+		sl_emit_job(core, SL_JOB_BACKUP, 0, core->at.given);
 	core->at.given = NULL;
 }
 
@@ -64,9 +65,9 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 	else if (due)
 		sl_mix_hold(core, &core->exchange[r], buffer);
 	if (wrong != NULL)
-		sl_reject(core, peer, wrong);
+		sl_emit_reject(core, peer, wrong);
 	if (!due || wrong != NULL)
-		sl_drop(core, buffer);
+		sl_emit_drop(core, buffer);
 	keep_given(core);
 }
 
@@ -82,7 +83,7 @@ static void take_early(struct sl_core *core, uint32_t r, struct sl_buffer **bad)
 		if (wrong == NULL)
 			continue;
 		if (*bad == NULL) /* one report is enough: a step has room for SL_ACTIONS_MAX actions */
-			sl_reject(core, sl_view_peer(&core->view, r), wrong);
+			sl_emit_reject(core, sl_view_peer(&core->view, r), wrong);
 		buffer->next = *bad;
 		*bad = buffer;
 	}
@@ -95,7 +96,7 @@ static void check_links(struct sl_core *core)
 		uint32_t peer = sl_view_peer(&core->view, r);
 		if (sl_bit(core->linked, peer))
 			continue;
-		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
+		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 		return;
 	}
 }
@@ -115,14 +116,14 @@ void sl_mix_enter(struct sl_core *core)
 
 static bool stalled(struct sl_core *core)
 {
-	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_ms)
+	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_timeout_ms)
 		return false;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t m = core->at.base; m < core->at.started; m++)
 		for (uint32_t r = 0; r < core->view.degree; r++)
 			if (engine_of(core)->awaits(core, m, r))
-				sl_bit_set(core->awaited, sl_view_peer(&core->view, r));
-	sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->awaited;
+				sl_bit_set(core->missing, sl_view_peer(&core->view, r));
+	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->missing;
 	return true;
 }
 
@@ -130,8 +131,8 @@ bool sl_mix_advance(struct sl_core *core)
 {
 	engine_of(core)->step(core);
 	if (core->at.finished == core->view.chunks) {
-		sl_job(core, SL_JOB_CLOSE, 0, NULL);
-		sl_move(core, SL_PHASE_SETTLE);
+		sl_emit_job(core, SL_JOB_CLOSE, 0, NULL);
+		sl_attempt_move(core, SL_PHASE_CONFIRM);
 		return true;
 	}
 	return stalled(core);
@@ -140,7 +141,8 @@ bool sl_mix_advance(struct sl_core *core)
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
-		sl_fail_attempt(core, SL_REASON_BAD_STATE, true)->peer = sl_view_peer(&core->view, result->from);
+		sl_attempt_fail(core, SL_REASON_BAD_STATE, true)->peer =
+			sl_view_peer(&core->view, result->from);
 		return;
 	}
 	core->at.busy[result->chunk] = false;
@@ -150,7 +152,7 @@ void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 
 sl_ms sl_mix_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_ms;
+	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
 }
 
 uint32_t sl_mix_permille(const struct sl_core *core)

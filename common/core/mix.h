@@ -1,4 +1,5 @@
-/* mix.h - MIX: masked states are added up over the graph, by the engine of the view (PROTOCOL.md §7.13 Mix). */
+/* mix.h - MIX: masked states are added up over the graph, by the engine of the view (PROTOCOL.md §7.13 Mix).
+ */
 #pragma once
 
 #include "common/core/state.h"

@@ -1,7 +1,8 @@
 /* mix_engine.h - the messages of one engine: a row of the table in mix.c; and what engines share.
  *
- * An engine goes chunk by chunk. at->started, finished and base count chunks; at->iteration, have and busy are the engine's, by
- * chunk. Credit: a neighbour may send states of at most 2 * sl_mixing_lanes chunks from at->base on.
+ * An engine goes chunk by chunk. at->started, finished and base count chunks; at->iteration, have and busy
+ * are the engine's, by chunk. Credit: a neighbour may send states of at most 2 * sl_view_window chunks from
+ * at->base on.
  */
 #pragma once
 
@@ -10,7 +11,8 @@
 struct sl_mix_row {
 	/* Prepare for the first state. NULL: nothing to prepare. */
 	void (*begin)(struct sl_core *core);
-	/* Take a state of neighbour `r`, of the right size and within its credit. Return NULL, or why it is not acceptable. */
+	/* Take a state of neighbour `r`, of the right size and within its credit. Return NULL, or why it is
+	 * not acceptable. */
 	const char *(*take)(struct sl_core *core, uint32_t r, struct sl_buffer *buffer);
 	/* Send and start what is due. */
 	void (*step)(struct sl_core *core);

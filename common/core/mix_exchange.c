@@ -1,13 +1,14 @@
-/* exact and metropolis (PROTOCOL.md §8.1 What all engines have in common): state k+1 of a chunk is computed when state k of every
- * neighbour is here.
+/* exact and metropolis (PROTOCOL.md §8.1 What all engines have in common): state k+1 of a chunk is computed
+ * when state k of every neighbour is here.
  *
- * SL_LANES chunks are under way at a time. A neighbour is at most one exchange ahead in a chunk, because its next state needs
- * this learner's present one; and it has begun at most the next SL_LANES chunks. So at most 2 * SL_LANES of its states wait
- * here, and no other credit is needed. */
+ * SL_WINDOW chunks are under way at a time. A neighbour is at most one exchange ahead in a chunk, because its
+ * next state needs this learner's present one; and it has begun at most the next SL_WINDOW chunks. So at most
+ * 2 * SL_WINDOW of its states wait here, and no other credit is needed. */
 #include "common/core/emit.h"
 #include "common/core/mix_engine.h"
 
-static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange, const struct sl_buffer *b)
+static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange,
+			      const struct sl_buffer *b)
 {
 	if (b->iteration != exchange->states_in[b->index] || b->iteration > core->at.iteration[b->index] + 1)
 		return "a state out of turn";
@@ -29,13 +30,13 @@ static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buff
 
 static void state_out(struct sl_core *core, uint32_t chunk)
 {
-	sl_mix_send(core, core->fellows, chunk, core->at.iteration[chunk]);
+	sl_mix_send(core, core->view_neighbours, chunk, core->at.iteration[chunk]);
 }
 
 static void start_chunks(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	while (at->started < core->view.chunks && at->started < at->base + SL_LANES)
+	while (at->started < core->view.chunks && at->started < at->base + SL_WINDOW)
 		state_out(core, at->started++);
 }
 
@@ -44,12 +45,13 @@ static void mix_chunk(struct sl_core *core, uint32_t chunk)
 {
 	struct sl_buffer *list = NULL;
 	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_buffer *buffer = sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
+		struct sl_buffer *buffer =
+			sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
 		buffer->next = list;
 		list = buffer;
 	}
 	core->at.busy[chunk] = true;
-	sl_job(core, SL_JOB_MIX, chunk, list);
+	sl_emit_job(core, SL_JOB_MIX, chunk, list);
 }
 
 static void step(struct sl_core *core)

@@ -1,13 +1,14 @@
 /* tree (PROTOCOL.md §8.4 tree): sums go up, Z goes down, chunk by chunk.
  *
  *    leaf     sends its masked state to parent and keeper                   then waits for Z
- *    inner    sends its masked state to its keeper; adds the children's;    sends the sum up, then waits for Z
- *    root     sends its masked state to its keeper; adds the children's:    that is Z
- *    all      send Z down to their children
+ *    inner    sends its masked state to its keeper; adds the children's;    sends the sum up, then waits for
+ * Z root     sends its masked state to its keeper; adds the children's:    that is Z all      send Z down to
+ * their children
  *
- * at->iteration is what the chunk waits for: SL_TREE_UP, from the children; SL_TREE_DOWN, from the parent; END, nothing.
- * A learner begins a chunk only when it has Z of the chunk sl_mixing_lanes before it, which needed the part of every
- * learner. So no learner is further ahead of another than that, and no other credit is needed. */
+ * at->iteration is what the chunk waits for: SL_TREE_UP, from the children; SL_TREE_DOWN, from the parent;
+ * END, nothing. A learner begins a chunk only when it has Z of the chunk sl_view_window before it, which
+ * needed the part of every learner. So no learner is further ahead of another than that, and no other credit
+ * is needed. */
 #include "common/core/emit.h"
 #include "common/core/mix_engine.h"
 
@@ -24,8 +25,9 @@ static void begin(struct sl_core *core)
 {
 	uint64_t *sets[] = {core->tree_own, core->tree_up, core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-		memset(sets[s], 0, sl_set_bytes(core));
-	add_role(core, core->tree_own, core->view.children == 0 ? SL_ROLE_KEEPER | SL_ROLE_PARENT : SL_ROLE_KEEPER);
+		memset(sets[s], 0, sl_core_set_bytes(core));
+	add_role(core, core->tree_own,
+		 core->view.children == 0 ? SL_ROLE_BACKUP | SL_ROLE_PARENT : SL_ROLE_BACKUP);
 	add_role(core, core->tree_up, SL_ROLE_PARENT);
 	add_role(core, core->tree_down, SL_ROLE_CHILD);
 }
@@ -46,7 +48,7 @@ static bool in_turn(const struct sl_core *core, uint32_t r, const struct sl_buff
 		return false;
 	switch (b->iteration) {
 	case SL_TREE_OWN:
-		return (role & (SL_ROLE_GIVER | SL_ROLE_LEAF)) != 0;
+		return (role & (SL_ROLE_BACKED_UP | SL_ROLE_LEAF)) != 0;
 	case SL_TREE_UP:
 		return (role & (SL_ROLE_CHILD | SL_ROLE_LEAF)) == SL_ROLE_CHILD;
 	default:
@@ -67,7 +69,7 @@ static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buff
 	buffer->next = NULL;
 	if (buffer->iteration == SL_TREE_DOWN) {
 		core->at.busy[m] = true;
-		sl_job(core, SL_JOB_MIX, m, buffer);
+		sl_emit_job(core, SL_JOB_MIX, m, buffer);
 	} else if (buffer->iteration == SL_TREE_OWN && (core->view.roles[r] & SL_ROLE_LEAF) == 0) {
 		buffer->next = core->at.given;
 		core->at.given = buffer;
@@ -81,7 +83,8 @@ static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buff
 static void start_chunks(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	for (; at->started < core->view.chunks && at->started < at->base + sl_mixing_lanes(&core->view); at->started++) {
+	for (; at->started < core->view.chunks && at->started < at->base + sl_view_window(&core->view);
+	     at->started++) {
 		sl_mix_send(core, core->tree_own, at->started, SL_TREE_OWN);
 		at->iteration[at->started] = core->view.children == 0 ? SL_TREE_DOWN : SL_TREE_UP;
 	}
@@ -95,12 +98,13 @@ static void add_up(struct sl_core *core, uint32_t m)
 		uint8_t role = core->view.roles[r];
 		if ((role & SL_ROLE_CHILD) == 0)
 			continue;
-		struct sl_buffer *b = sl_mix_unhold(&core->exchange[r], m, role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP);
+		struct sl_buffer *b =
+			sl_mix_unhold(&core->exchange[r], m, role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP);
 		b->next = list;
 		list = b;
 	}
 	core->at.busy[m] = true;
-	sl_job(core, SL_JOB_MIX, m, list);
+	sl_emit_job(core, SL_JOB_MIX, m, list);
 }
 
 static void step(struct sl_core *core)
@@ -131,7 +135,8 @@ static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 	uint8_t role = core->view.roles[r];
 	uint64_t in = core->exchange[r].states_in[m];
 	if (core->at.iteration[m] == SL_TREE_UP)
-		return (role & SL_ROLE_CHILD) != 0 && (in >> (role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP) & 1) == 0;
+		return (role & SL_ROLE_CHILD) != 0 &&
+		       (in >> (role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP) & 1) == 0;
 	return core->at.iteration[m] == SL_TREE_DOWN && (role & SL_ROLE_PARENT) != 0;
 }
 

@@ -1,8 +1,9 @@
-/* The overlay is max_degree / 2 cyclic orders of the roster, derived from its hash and the round, the same for all learners. In
- * each order a learner offers an edge to the peer before it and to the peer after it. If all learners are in range, that is
- * a random regular graph: a union of Hamiltonian cycles, connected, and fast to mix. If not, each order closes over the
- * peers in range, and an offer may not be returned. If the privacy check refuses the result, it would refuse it again; so
- * for the rest of the round all peers in range are offered an edge. */
+/* The overlay is max_degree / 2 cyclic orders of the roster, derived from its hash and the round, the same
+ * for all learners. In each order a learner offers an edge to the peer before it and to the peer after it. If
+ * all learners are in range, that is a random regular graph: a union of Hamiltonian cycles, connected, and
+ * fast to mix. If not, each order closes over the peers in range, and an offer may not be returned. If the
+ * privacy check refuses the result, it would refuse it again; so for the rest of the round all peers in range
+ * are offered an edge. */
 #include "common/core/overlay.h"
 
 #include <sodium.h>
@@ -28,8 +29,10 @@ static uint64_t order_seed(const struct sl_core *core, uint32_t order)
 	return seed;
 }
 
-/* Add to `offered` the peers of `from` after and before this learner on the circle: distances are mod 2^64. */
-static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from, uint64_t *offered)
+/* Add to `offered` the peers of `from` after and before this learner on the circle: distances are mod 2^64.
+ */
+static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from,
+			   uint64_t *offered)
 {
 	uint64_t seed = order_seed(core, order), own = place(seed, core->config.ids[core->config.self]);
 	uint64_t nearest = UINT64_MAX, farthest = 0;
@@ -54,18 +57,18 @@ static void offer_in_order(const struct sl_core *core, uint32_t order, const uin
 bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from)
 {
 	uint64_t count = 0;
-	for (size_t w = 0; w < sl_words(core); w++)
+	for (size_t w = 0; w < sl_core_words(core); w++)
 		count += (uint64_t)__builtin_popcountll(from[w]);
-	return !core->unthinned && count > core->config.parameters.degree_max;
+	return !core->full_graph && count > core->config.parameters.max_degree;
 }
 
 void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered)
 {
 	if (!sl_overlay_thins(core, from)) {
-		memcpy(offered, from, sl_set_bytes(core));
+		memcpy(offered, from, sl_core_set_bytes(core));
 		return;
 	}
-	memset(offered, 0, sl_set_bytes(core));
-	for (uint32_t order = 0; order < core->config.parameters.degree_max / 2; order++)
+	memset(offered, 0, sl_core_set_bytes(core));
+	for (uint32_t order = 0; order < core->config.parameters.max_degree / 2; order++)
 		offer_in_order(core, order, from, offered);
 }

@@ -23,17 +23,17 @@ static bool is_trained(const struct sl_core *core)
 
 static bool is_open(const struct sl_core *core)
 {
-	return core->trained && !core->view_gated;
+	return core->trained && !core->view_checked;
 }
 
 static bool may_share(const struct sl_core *core)
 {
-	return core->trained && core->view_gated && core->view.a == core->a;
+	return core->trained && core->view_checked && core->view.a == core->a;
 }
 
 static bool has_view(const struct sl_core *core)
 {
-	return core->view_gated && core->view.a == core->a;
+	return core->view_checked && core->view.a == core->a;
 }
 
 static bool is_prepared(const struct sl_core *core)
@@ -69,99 +69,111 @@ static bool is_done(const struct sl_core *core)
 /* --- the table --- */
 
 const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
-	[SL_PHASE_TRAIN] = {
-		.standing = SL_STANDING_TRAINING,
-		.enter = sl_train_enter,
-	},
-	[SL_PHASE_DISCOVER] = {
-		.standing = SL_STANDING_READY,
-		.enter = sl_discover_enter,
-		.advance = sl_discover_advance,
-		.deadline = sl_discover_deadline,
-		.invariant = is_trained,
-	},
-	[SL_PHASE_FREEZE] = {
-		.standing = SL_STANDING_READY,
-		.enter = sl_freeze_enter,
-		.advance = sl_freeze_advance,
-		.deadline = sl_freeze_deadline,
-		.fail = sl_attempt_abort,
-		.lost = sl_freeze_lost,
-		.invariant = is_open,
-	},
-	[SL_PHASE_SHARE] = {
-		.standing = SL_STANDING_READY,
-		.enter = sl_share_enter,
-		.advance = sl_share_advance,
-		.deadline = sl_share_deadline,
-		.fail = sl_attempt_abort,
-		.lost = sl_attempt_lost,
-		.permille = sl_share_permille,
-		.invariant = may_share,
-	},
-	[SL_PHASE_READY] = {
-		.standing = SL_STANDING_READY,
-		.enter = sl_ready_enter,
-		.advance = sl_ready_advance,
-		.deadline = sl_ready_deadline,
-		.fail = sl_attempt_abort,
-		.record = SL_PERSIST_PREPARED,
-		.durable = sl_ready_prepared,
-		.invariant = has_view,
-	},
-	[SL_PHASE_RELEASE] = {
-		.standing = SL_STANDING_OPEN,
-		.fail = sl_recover_fail,
-		.record = SL_PERSIST_RELEASED,
-		.durable = sl_ready_released,
-		.invariant = is_prepared,
-	},
-	[SL_PHASE_MIX] = {
-		.standing = SL_STANDING_OPEN,
-		.enter = sl_mix_enter,
-		.advance = sl_mix_advance,
-		.deadline = sl_mix_deadline,
-		.fail = sl_recover_fail,
-		.lost = sl_attempt_lost,
-		.permille = sl_mix_permille,
-		.invariant = may_mix,
-	},
-	[SL_PHASE_SETTLE] = {
-		.standing = SL_STANDING_OPEN,
-		.advance = sl_settle_advance,
-		.deadline = sl_settle_deadline,
-		.fail = sl_recover_fail,
-		.invariant = is_released,
-	},
-	[SL_PHASE_COMMIT] = {
-		.standing = SL_STANDING_OPEN,
-		.enter = sl_commit_enter,
-		.record = SL_PERSIST_COMMIT,
-		.durable = sl_commit_durable,
-		.invariant = has_result,
-	},
-	[SL_PHASE_RECOVER] = {
-		.standing = SL_STANDING_OPEN,
-		.enter = sl_recover_enter,
-		.advance = sl_recover_advance,
-		.deadline = sl_recover_deadline,
-		.permille = sl_recover_permille,
-		.invariant = is_released,
-	},
-	[SL_PHASE_CATCHUP] = {
-		.enter = sl_catchup_enter,
-		.advance = sl_catchup_advance,
-		.deadline = sl_catchup_deadline,
-		.lost = sl_catchup_lost,
-		.record = SL_PERSIST_COMMIT,
-		.durable = sl_catchup_durable,
-		.invariant = may_go_back,
-	},
-	[SL_PHASE_DONE] = {
-		.standing = SL_STANDING_DONE,
-		.enter = sl_done_enter,
-		.advance = sl_done_advance,
-		.deadline = sl_done_deadline,
-		.invariant = is_done,
-	},
+	[SL_PHASE_TRAIN] =
+		{
+			.status = SL_PEER_STATUS_TRAINING,
+			.enter = sl_train_enter,
+		},
+	[SL_PHASE_DISCOVER] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_discover_enter,
+			.advance = sl_discover_advance,
+			.deadline = sl_discover_deadline,
+			.invariant = is_trained,
+		},
+	[SL_PHASE_AGREE] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_agree_enter,
+			.advance = sl_agree_advance,
+			.deadline = sl_freeze_deadline,
+			.fail = sl_attempt_abort,
+			.lost = sl_freeze_lost,
+			.invariant = is_open,
+		},
+	[SL_PHASE_SHARE] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_share_enter,
+			.advance = sl_share_advance,
+			.deadline = sl_share_deadline,
+			.fail = sl_attempt_abort,
+			.lost = sl_attempt_lost,
+			.permille = sl_share_permille,
+			.invariant = may_share,
+		},
+	[SL_PHASE_READY] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_ready_enter,
+			.advance = sl_ready_advance,
+			.deadline = sl_ready_deadline,
+			.fail = sl_attempt_abort,
+			.record = SL_PERSIST_PREPARED,
+			.durable = sl_ready_prepared,
+			.invariant = has_view,
+		},
+	[SL_PHASE_RELEASE] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.fail = sl_recover_fail,
+			.record = SL_PERSIST_RELEASED,
+			.durable = sl_ready_released,
+			.invariant = is_prepared,
+		},
+	[SL_PHASE_MIX] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.enter = sl_mix_enter,
+			.advance = sl_mix_advance,
+			.deadline = sl_mix_deadline,
+			.fail = sl_recover_fail,
+			.lost = sl_attempt_lost,
+			.permille = sl_mix_permille,
+			.invariant = may_mix,
+		},
+	[SL_PHASE_CONFIRM] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.advance = sl_confirm_advance,
+			.deadline = sl_settle_deadline,
+			.fail = sl_recover_fail,
+			.invariant = is_released,
+		},
+	[SL_PHASE_COMMIT] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.enter = sl_commit_enter,
+			.record = SL_PERSIST_COMMIT,
+			.durable = sl_confirm_durable,
+			.invariant = has_result,
+		},
+	[SL_PHASE_RECOVER] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.enter = sl_recover_enter,
+			.advance = sl_recover_advance,
+			.deadline = sl_recover_deadline,
+			.permille = sl_recover_permille,
+			.invariant = is_released,
+		},
+	[SL_PHASE_CATCHUP] =
+		{
+			.enter = sl_catchup_enter,
+			.advance = sl_catchup_advance,
+			.deadline = sl_catchup_deadline,
+			.lost = sl_catchup_lost,
+			.record = SL_PERSIST_COMMIT,
+			.durable = sl_catchup_durable,
+			.invariant = may_go_back,
+		},
+	[SL_PHASE_DONE] =
+		{
+			.status = SL_PEER_STATUS_DONE,
+			.enter = sl_done_enter,
+			.advance = sl_confirm_done_advance,
+			.deadline = sl_done_deadline,
+			.invariant = is_done,
+		},
 };

@@ -11,7 +11,7 @@ void sl_ready_enter(struct sl_core *core);
 bool sl_ready_advance(struct sl_core *core);
 sl_ms sl_ready_deadline(const struct sl_core *core);
 /* SEAL is done: make view and own Ready durable. */
-void sl_ready_sealed(struct sl_core *core, const struct sl_job_result *result);
+void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result);
 /* PREPARED is durable: flood the own Ready. */
 void sl_ready_prepared(struct sl_core *core);
 /* RELEASED is durable: mix, or recover if mixing cannot succeed. */

@@ -14,8 +14,8 @@ void sl_recover_begin(struct sl_core *core);
 /* The link to `peer` came up, or fell: what is known of it is void. */
 void sl_recover_link(struct sl_core *core, uint32_t peer);
 /* A Have, a Request for a masked state, a chunk of one has come. */
-void sl_recover_hold(struct sl_core *core, uint32_t peer, const struct sl_message *message);
-void sl_recover_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask);
+void sl_recover_have(struct sl_core *core, uint32_t peer, const struct sl_message *message);
+void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request);
 void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 /* CHECK is done; SUM. */
 void sl_recover_checked(struct sl_core *core, const struct sl_job_result *result);

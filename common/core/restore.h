@@ -3,6 +3,6 @@
 
 #include "common/core/state.h"
 
-/* Go on with config.open: in READY if it was prepared, in RECOVER if it was released. Return false if the record is damaged
- * or not of this learner. */
+/* Go on with config.open: in READY if it was prepared, in RECOVER if it was released. Return false if the
+ * record is damaged or not of this learner. */
 bool sl_restore(struct sl_core *core);

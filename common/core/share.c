@@ -1,8 +1,9 @@
-/* Chunk m of the shares goes out when every neighbour's chunk m - SL_LANES has come in. So at most 2 * SL_LANES chunks of a
- * neighbour are under way, and no other credit is needed.
+/* Chunk m of the shares goes out when every neighbour's chunk m - SL_WINDOW has come in. So at most 2 *
+ * SL_WINDOW chunks of a neighbour are under way, and no other credit is needed.
  *
- * With `sharing: seeded`, one message carries all: the seeds go out first; the streams that they expand to are subtracted
- * from s while the neighbours' seeds are on their way, and theirs are added once all of them are here. */
+ * With `sharing: seeded`, one message carries all: the seeds go out first; the streams that they expand to
+ * are subtracted from s while the neighbours' seeds are on their way, and theirs are added once all of them
+ * are here. */
 #include "common/core/share.h"
 
 #include "common/core/attempt.h"
@@ -14,7 +15,7 @@ static void early_chunks(struct sl_core *core);
 void sl_share_enter(struct sl_core *core)
 {
 	core->at.progress = core->now;
-	sl_job(core, SL_JOB_ENCODE, 0, NULL);
+	sl_emit_job(core, SL_JOB_ENCODE, 0, NULL);
 	early_chunks(core);
 }
 
@@ -24,16 +25,17 @@ static const char *check(const struct sl_core *core, int r, const struct sl_buff
 	if (r < 0)
 		return "a share from somebody who is not a neighbour in this view";
 	const struct sl_exchange *exchange = &core->exchange[r];
-	if (buffer->index >= sl_share_count(&core->view) || buffer->index != exchange->shares_in)
+	if (buffer->index >= sl_view_share_count(&core->view) || buffer->index != exchange->shares_in)
 		return "a share out of order";
-	if (buffer->index >= core->at.share_next + 2 * SL_LANES)
+	if (buffer->index >= core->at.share_next + 2 * SL_WINDOW)
 		return "a share beyond its credit";
-	if (buffer->size != sl_share_bytes(&core->view, buffer->index))
+	if (buffer->size != sl_view_share_bytes(&core->view, buffer->index))
 		return "a share of the wrong size";
 	return NULL;
 }
 
-/* Count the chunk as received; the caller gives it to a GATHER job. Return NULL, or why it is not acceptable. */
+/* Count the chunk as received; the caller gives it to a GATHER job. Return NULL, or why it is not acceptable.
+ */
 static const char *accept(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	int r = sl_view_neighbour(&core->view, peer);
@@ -51,20 +53,20 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 {
 	const char *wrong = accept(core, peer, buffer);
 	if (wrong == NULL) {
-		sl_job(core, SL_JOB_GATHER, buffer->index, buffer);
+		sl_emit_job(core, SL_JOB_GATHER, buffer->index, buffer);
 		return;
 	}
-	sl_reject(core, peer, wrong);
-	sl_drop(core, buffer);
+	sl_emit_reject(core, peer, wrong);
+	sl_emit_drop(core, buffer);
 }
 
 /* Keep a chunk of a neighbour that agreed on the view before this learner did. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
-	if (p->early_count >= 2 * SL_LANES) {
-		sl_reject(core, peer, "too many shares before the view is closed");
-		sl_drop(core, buffer);
+	if (p->early_count >= 2 * SL_WINDOW) {
+		sl_emit_reject(core, peer, "too many shares before the view is closed");
+		sl_emit_drop(core, buffer);
 		return;
 	}
 	struct sl_buffer **end = &p->early;
@@ -91,21 +93,21 @@ static void early_of(struct sl_core *core, uint32_t peer, struct sl_buffer **goo
 		const char *wrong = NULL;
 		bool ours = memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
 		if (ours && (wrong = accept(core, peer, buffer)) != NULL && *bad == NULL)
-			sl_reject(core, peer, wrong);
+			sl_emit_reject(core, peer, wrong);
 		push(ours && wrong == NULL ? good : bad, buffer);
 		buffer = next;
 	}
 }
 
-/* Take the chunks that were kept: one job and one drop for all and one report for each peer, since a step has room for
- * SL_ACTIONS_MAX actions. */
+/* Take the chunks that were kept: one job and one drop for all and one report for each peer, since a step has
+ * room for SL_ACTIONS_MAX actions. */
 static void early_chunks(struct sl_core *core)
 {
 	struct sl_buffer *good = NULL, *bad = NULL;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		early_of(core, i, &good, &bad);
 	if (good != NULL)
-		sl_job(core, SL_JOB_GATHER, 0, good);
+		sl_emit_job(core, SL_JOB_GATHER, 0, good);
 	if (bad != NULL)
 		sl_emit(core, SL_ACTION_DROP)->buffers = bad;
 }
@@ -117,7 +119,7 @@ void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffe
 	else if (core->phase == SL_PHASE_SHARE && memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0)
 		gather(core, peer, buffer);
 	else
-		sl_drop(core, buffer); /* of another view, or late */
+		sl_emit_drop(core, buffer); /* of another view, or late */
 }
 
 static uint32_t least_in(const struct sl_core *core)
@@ -131,13 +133,13 @@ static uint32_t least_in(const struct sl_core *core)
 
 static bool stalled(struct sl_core *core)
 {
-	if (core->now < core->at.progress + core->config.stall_ms)
+	if (core->now < core->at.progress + core->config.stall_timeout_ms)
 		return false;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < core->view.degree; r++)
-		if (core->exchange[r].shares_in < sl_share_count(&core->view))
-			sl_bit_set(core->awaited, sl_view_peer(&core->view, r));
-	sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->blamed;
+		if (core->exchange[r].shares_in < sl_view_share_count(&core->view))
+			sl_bit_set(core->missing, sl_view_peer(&core->view, r));
+	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->failed;
 	return true;
 }
 
@@ -151,9 +153,9 @@ static void next_job(struct sl_core *core, uint32_t in)
 {
 	struct sl_attempt_state *at = &core->at;
 	if (seeded(core) && in == 1 && at->expanded < at->share_next)
-		sl_job(core, SL_JOB_EXPAND, at->expanded, NULL);
-	else if (at->share_next < core->view.chunks && (seeded(core) || at->share_next < in + SL_LANES))
-		sl_job(core, SL_JOB_SHARE, at->share_next, NULL);
+		sl_emit_job(core, SL_JOB_EXPAND, at->expanded, NULL);
+	else if (at->share_next < core->view.chunks && (seeded(core) || at->share_next < in + SL_WINDOW))
+		sl_emit_job(core, SL_JOB_SHARE, at->share_next, NULL);
 	else
 		return;
 	at->share_busy = true;
@@ -166,8 +168,8 @@ bool sl_share_advance(struct sl_core *core)
 	if (at->encoded && !at->share_busy)
 		next_job(core, in);
 	bool made = at->share_next == chunks && (!seeded(core) || at->expanded == chunks);
-	if (made && in == sl_share_count(&core->view)) {
-		sl_move(core, SL_PHASE_READY);
+	if (made && in == sl_view_share_count(&core->view)) {
+		sl_attempt_move(core, SL_PHASE_READY);
 		return true;
 	}
 	return core->jobs == 0 && stalled(core);
@@ -180,8 +182,8 @@ static void shares_out(struct sl_core *core, uint32_t m)
 	message.chunk.a = core->a;
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
 	message.chunk.index = m;
-	message.chunk.size = sl_share_bytes(&core->view, m);
-	sl_send_chunk(core, core->fellows, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
+	message.chunk.size = sl_view_share_bytes(&core->view, m);
+	sl_send_chunk(core, core->view_neighbours, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
 void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
@@ -190,7 +192,7 @@ void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 	uint32_t *done = result->kind == SL_JOB_SHARE ? &at->share_next : &at->expanded;
 	at->progress = core->now;
 	at->share_busy = false;
-	*done = sl_share_end(&core->view, result->chunk);
+	*done = sl_view_share_end(&core->view, result->chunk);
 	if (!seeded(core))
 		shares_out(core, result->chunk);
 }
@@ -201,12 +203,12 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 	enum sl_reason reason = result->code == SL_ERR_RANGE	 ? SL_REASON_CLIP
 				: result->code == SL_ERR_REFUSED ? SL_REASON_WEIGHT
 								 : SL_REASON_MODEL;
-	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = reason;
 	report->n[0] = reason == SL_REASON_WEIGHT ? result->total : result->note.index;
 	report->n[1] = core->config.parameters.max_weight;
 	report->real = result->note.value;
-	sl_stop(core, SL_ERR_INVALID);
+	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
 void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
@@ -220,7 +222,7 @@ void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 	if (seeded(core))
 		shares_out(core, 0);
 	if (result->total > 0)
-		sl_report(core, SL_REPORT_CLAMPED)->n[0] = result->total;
+		sl_emit_report(core, SL_REPORT_CLAMPED)->n[0] = result->total;
 }
 
 void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
@@ -229,12 +231,12 @@ void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
 	if (result->code == SL_OK)
 		return;
 	uint32_t peer = sl_view_peer(&core->view, result->from);
-	sl_fail_attempt(core, SL_REASON_BAD_SHARE, true)->peer = peer;
+	sl_attempt_fail(core, SL_REASON_BAD_SHARE, true)->peer = peer;
 }
 
 sl_ms sl_share_deadline(const struct sl_core *core)
 {
-	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_ms;
+	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
 }
 
 uint32_t sl_share_permille(const struct sl_core *core)

@@ -20,19 +20,19 @@
 #include "common/core/share.h"
 #include "common/core/train.h"
 
-/* The attempt of the record cannot go on. If it was not released, abort it. If it was, another learner may complete it, and
- * without the record this learner must not continue: stop, and return false. */
-static bool give_up_record(struct sl_core *core, const struct sl_open *open)
+/* The attempt of the record cannot go on. If it was not released, abort it. If it was, another learner may
+ * complete it, and without the record this learner must not continue: stop, and return false. */
+static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
 	if (!open->released) {
 		core->a = core->a > open->a ? core->a : open->a + 1;
-		sl_fence_own(core, open->a);
+		sl_abort_own(core, open->a);
 		return true;
 	}
-	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = SL_REASON_RECORD;
 	report->n[0] = open->a;
-	sl_stop(core, SL_ERR_FORMAT);
+	sl_emit_stop(core, SL_ERR_FORMAT);
 	return false;
 }
 
@@ -41,17 +41,17 @@ static void resume(struct sl_core *core)
 {
 	const struct sl_core_config *config = &core->config;
 	for (uint32_t i = 0; i < config->released_count; i++) {
-		sl_ledger_note(core, config->released[i]);
+		sl_release_log_note(core, config->released[i]);
 		core->a = config->released[i] + 1;
 	}
-	core->ledger.dead = config->dead;
-	core->ledger.fenced = config->fenced;
-	core->a = config->fenced >= core->a ? config->fenced + 1 : core->a;
-	if (config->fenced > 0)
-		sl_fence_durable(core, config->fenced);
+	core->release_log.closed = config->closed;
+	core->release_log.aborted = config->aborted;
+	core->a = config->aborted >= core->a ? config->aborted + 1 : core->a;
+	if (config->aborted > 0)
+		sl_abort_durable(core, config->aborted);
 	if (config->open != NULL && sl_restore(core))
 		return;
-	if (config->open != NULL && !give_up_record(core, config->open))
+	if (config->open != NULL && !abort_open_attempt(core, config->open))
 		return;
 	sl_discover_ahead(core);
 	sl_train_begin(core);
@@ -62,7 +62,7 @@ static void start(struct sl_core *core)
 {
 	core->since = core->now;
 	core->report_at = core->now + SL_WAIT_REPORT_MS;
-	if (!core->config.told) {
+	if (!core->config.range_by_control) {
 		for (uint32_t i = 0; i < core->config.roster_size; i++)
 			if (i != core->config.self)
 				sl_bit_set(core->range, i);
@@ -72,7 +72,7 @@ static void start(struct sl_core *core)
 	core->started = core->t;
 	sl_discover_links(core);
 	if (core->committed >= core->rounds && core->config.open == NULL)
-		sl_move(core, SL_PHASE_DONE);
+		sl_attempt_move(core, SL_PHASE_DONE);
 	else
 		resume(core);
 }
@@ -89,9 +89,9 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	}
 	sl_relay_forget(core, peer);
 	sl_recover_link(core, peer);
-	memset(core->single, 0, sl_set_bytes(core));
+	memset(core->single, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	sl_say_hello(core, core->single);
+	sl_emit_hello(core, core->single);
 	sl_certificate_greet(core);
 }
 
@@ -110,17 +110,18 @@ static void link_down(struct sl_core *core, uint32_t peer)
 		core->phases[core->phase].lost(core, peer);
 }
 
-/* Quarantine a peer that knows less of itself than is known here: it has lost part of its disk and may have forgotten what it
- * signed in this round (PROTOCOL.md §12.4 Quarantine). Exception: with a quorum of all, no two groups can commit
- * different results, and no round could commit without the peer. */
+/* Quarantine a peer that knows less of itself than is known here: it has lost part of its disk and may have
+ * forgotten what it signed in this round (PROTOCOL.md §12.4 Quarantine). Exception: with a quorum of all, no
+ * two groups can commit different results, and no round could commit without the peer. */
 static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
 	bool restored = hello->incarnation < p->incarnation;
 	bool forgot = hello->t < p->t;
-	if ((restored || forgot) && p->quarantined == 0 && core->config.parameters.quorum < core->config.roster_size) {
+	if ((restored || forgot) && p->quarantined == 0 &&
+	    core->config.parameters.quorum < core->config.roster_size) {
 		p->quarantined = core->t;
-		struct sl_report *report = sl_report(core, SL_REPORT_QUARANTINED);
+		struct sl_report *report = sl_emit_report(core, SL_REPORT_QUARANTINED);
 		report->peer = peer;
 		report->word = restored ? "incarnation" : "round";
 		report->n[0] = restored ? hello->incarnation : hello->t;
@@ -129,12 +130,13 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 	p->incarnation = hello->incarnation; /* after one round in quarantine it may take part again */
 }
 
-/* Return true if the attempt needs `peer`, which has committed the round elsewhere: the attempt cannot succeed. After the release
- * the peer may have committed this very attempt. */
+/* Return true if the attempt needs `peer`, which has committed the round elsewhere: the attempt cannot
+ * succeed. After the release the peer may have committed this very attempt. */
 static bool went_on(const struct sl_core *core, uint32_t peer)
 {
-	bool counted_on = core->phase == SL_PHASE_FREEZE ? sl_bit(core->tried_candidates, peer)
-							 : core->phase == SL_PHASE_SHARE && sl_bit(core->fellows, peer);
+	bool counted_on = core->phase == SL_PHASE_AGREE
+				  ? sl_bit(core->tried_candidates, peer)
+				  : core->phase == SL_PHASE_SHARE && sl_bit(core->view_neighbours, peer);
 	return counted_on && core->peers[peer].t > core->t;
 }
 
@@ -143,22 +145,23 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 	const struct sl_hello *hello = &message->hello;
 	struct sl_peer *p = &core->peers[peer];
 	if (hello->id != core->config.ids[peer]) {
-		sl_reject(core, peer, "a hello in another learner's name");
+		sl_emit_reject(core, peer, "a hello in another learner's name");
 		return;
 	}
 	look_back(core, peer, hello);
 	bool later = hello->t > p->t;
 	p->hello = true;
 	p->t = hello->t;
-	p->standing = hello->standing;
+	p->status = hello->status;
 	if (later && core->phase == SL_PHASE_CATCHUP)
-		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests meanwhile */
-	if (core->phase == SL_PHASE_DONE && hello->standing != SL_STANDING_DONE && hello->t >= core->t) {
+		sl_catchup_lost(core,
+				peer); /* it has committed another round, and dropped requests meanwhile */
+	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
 		core->rounds = hello->t; /* the others agreed on more rounds than are configured here */
-		sl_move(core, SL_PHASE_TRAIN);
+		sl_attempt_move(core, SL_PHASE_TRAIN);
 	}
 	if (went_on(core, peer))
-		sl_fail_attempt(core, SL_REASON_COMMITTED, false)->peer = peer;
+		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = peer;
 }
 
 static void digest(struct sl_core *core, uint32_t peer, const struct sl_message *message)
@@ -166,37 +169,34 @@ static void digest(struct sl_core *core, uint32_t peer, const struct sl_message 
 	if (core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_digest(core, peer, &message->digest);
 	else
-		sl_settle_digest(core, peer, &message->digest);
+		sl_confirm_digest(core, peer, &message->digest);
 }
 
 static void request(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
-	if (message->ask.origin != 0)
-		sl_recover_ask(core, peer, &message->ask);
+	if (message->request.origin != 0)
+		sl_recover_request(core, peer, &message->request);
 	else
-		sl_certificate_ask(core, peer, &message->ask);
+		sl_certificate_ask(core, peer, &message->request);
 }
 
-/* The handler of each message: `control` of one without a chunk, `chunk` of one with a chunk, which the handler takes over. */
+/* The handler of each message: `control` of one without a chunk, `chunk` of one with a chunk, which the
+ * handler takes over. */
 static const struct {
 	void (*control)(struct sl_core *core, uint32_t peer, const struct sl_message *message);
 	void (*chunk)(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
 } messages[SL_MESSAGE_KINDS] = {
-	[SL_MSG_HELLO] = {.control = hello},
-	[SL_MSG_LINK_STATE] = {.control = sl_flood_link_state},
-	[SL_MSG_READY] = {.control = sl_flood_ready},
-	[SL_MSG_FENCE] = {.control = sl_flood_fence},
-	[SL_MSG_DIGEST] = {.control = digest},
-	[SL_MSG_ASK] = {.control = request},
-	[SL_MSG_HOLD] = {.control = sl_recover_hold},
-	[SL_MSG_SHARE] = {.chunk = sl_share_chunk},
-	[SL_MSG_STATE] = {.chunk = sl_mix_chunk},
-	[SL_MSG_RESULT] = {.chunk = sl_catchup_chunk},
+	[SL_MSG_HELLO] = {.control = hello},	       [SL_MSG_LINK_STATE] = {.control = sl_flood_link_state},
+	[SL_MSG_READY] = {.control = sl_flood_ready},  [SL_MSG_ABORT] = {.control = sl_flood_abort},
+	[SL_MSG_DIGEST] = {.control = digest},	       [SL_MSG_REQUEST] = {.control = request},
+	[SL_MSG_HAVE] = {.control = sl_recover_have},  [SL_MSG_SHARE] = {.chunk = sl_share_chunk},
+	[SL_MSG_STATE] = {.chunk = sl_mix_chunk},      [SL_MSG_RESULT] = {.chunk = sl_catchup_chunk},
 	[SL_MSG_MASKED] = {.chunk = sl_recover_chunk},
 };
 
 /* The common prologue of chunks: round and attempt; the handler looks at the view. */
-static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message, struct sl_buffer *buffer)
+static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message,
+		  struct sl_buffer *buffer)
 {
 	const struct sl_chunk *c = &message->chunk;
 	bool late = c->t != core->t || c->a < core->a; /* of an attempt that ended here */
@@ -207,7 +207,7 @@ static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *
 	buffer->origin = c->origin;
 	memcpy(buffer->nonce, c->nonce, SL_NONCE_BYTES);
 	if (late && message->kind != SL_MSG_RESULT)
-		sl_drop(core, buffer);
+		sl_emit_drop(core, buffer);
 	else
 		messages[message->kind].chunk(core, peer, buffer);
 }
@@ -222,18 +222,12 @@ static void message(struct sl_core *core, const struct sl_event *event)
 
 /* The handler of each job's result. NULL: nothing follows from it. */
 static void (*const results[SL_JOB_KINDS])(struct sl_core *core, const struct sl_job_result *result) = {
-	[SL_JOB_SURVEY] = sl_freeze_survey,
-	[SL_JOB_ENCODE] = sl_share_encoded,
-	[SL_JOB_SHARE] = sl_share_made,
-	[SL_JOB_EXPAND] = sl_share_made,
-	[SL_JOB_GATHER] = sl_share_gathered,
-	[SL_JOB_SEAL] = sl_ready_sealed,
-	[SL_JOB_MIX] = sl_mix_result,
-	[SL_JOB_CLOSE] = sl_settle_result,
-	[SL_JOB_CHECK] = sl_recover_checked,
-	[SL_JOB_SUM] = sl_recover_summed,
-	[SL_JOB_ABSORB] = sl_catchup_absorbed,
-	[SL_JOB_ADOPT] = sl_catchup_adopted,
+	[SL_JOB_ANALYSE] = sl_agree_analysed,  [SL_JOB_ENCODE] = sl_share_encoded,
+	[SL_JOB_SHARE] = sl_share_made,	       [SL_JOB_EXPAND] = sl_share_made,
+	[SL_JOB_GATHER] = sl_share_gathered,   [SL_JOB_COMMITMENT] = sl_ready_commitment,
+	[SL_JOB_MIX] = sl_mix_result,	       [SL_JOB_CLOSE] = sl_confirm_result,
+	[SL_JOB_CHECK] = sl_recover_checked,   [SL_JOB_SUM] = sl_recover_summed,
+	[SL_JOB_ABSORB] = sl_catchup_absorbed, [SL_JOB_ADOPT] = sl_catchup_adopted,
 };
 
 static void computed(struct sl_core *core, const struct sl_job_result *result)
@@ -248,19 +242,19 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 {
 	const struct sl_phase_row *row = &core->phases[core->phase];
 	bool present = what->kind == SL_PERSIST_COMMIT || (what->t == core->t && what->a == core->a);
-	if (what->kind == SL_PERSIST_FENCED && what->t == core->t)
-		sl_fence_durable(core, what->a);
+	if (what->kind == SL_PERSIST_ABORTED && what->t == core->t)
+		sl_abort_durable(core, what->a);
 	else if (row->durable != NULL && what->kind == row->record && present)
 		row->durable(core);
 }
 
 /* Abort the open attempt on the operator's word (PROTOCOL.md §9.6 Abort by the operator). */
-static void abandon(struct sl_core *core)
+static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)
-		sl_fail_attempt(core, SL_REASON_ABANDONED, false);
+		sl_attempt_fail(core, SL_REASON_OPERATOR_ABORT, false);
 	else
-		core->at.abandoned = true;
+		core->at.operator_aborted = true;
 }
 
 static void handle(struct sl_core *core, const struct sl_event *event)
@@ -287,8 +281,8 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_DURABLE:
 		durable(core, &event->durable);
 		break;
-	case SL_EVENT_ABANDON:
-		abandon(core);
+	case SL_EVENT_OPERATOR_ABORT:
+		operator_abort(core);
 		break;
 	case SL_EVENT_RANGE:
 		sl_discover_range(core, event->range);
@@ -303,7 +297,7 @@ static void advance(struct sl_core *core)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
-		sl_fence_owed(core);
+		sl_abort_pending(core);
 		const struct sl_phase_row *row = &core->phases[core->phase];
 		moved = row->advance != NULL && row->advance(core);
 	}
@@ -314,7 +308,8 @@ static void advance(struct sl_core *core)
 static bool holds(const struct sl_core *core)
 {
 	const struct sl_phase_row *row = &core->phases[core->phase];
-	return core->stopped || (core->t == core->committed + 1 && (row->invariant == NULL || row->invariant(core)));
+	return core->stopped ||
+	       (core->t == core->committed + 1 && (row->invariant == NULL || row->invariant(core)));
 }
 
 /* Return true if the event carries what its kind needs and may come now. */
@@ -337,11 +332,12 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 		return started && event->result != NULL && core->jobs > 0;
 	case SL_EVENT_DURABLE:
 		return started;
-	case SL_EVENT_ABANDON:
+	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&
-		       ((core->phase == SL_PHASE_READY && core->at.prepared) || core->phase == SL_PHASE_RECOVER);
+		       ((core->phase == SL_PHASE_READY && core->at.prepared) ||
+			core->phase == SL_PHASE_RECOVER);
 	case SL_EVENT_RANGE:
-		return started && event->range != NULL && core->config.told;
+		return started && event->range != NULL && core->config.range_by_control;
 	case SL_EVENT_DEADLINE:
 		return started;
 	}
@@ -377,7 +373,7 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 {
 	*status = (struct sl_core_status){
 		.t = core->t, .committed = core->committed, .a = core->a, .phase = core->phase};
-	if (!core->view_gated)
+	if (!core->view_checked)
 		return;
 	status->learners = core->view.n;
 	status->engine = core->view.engine;

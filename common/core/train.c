@@ -12,7 +12,7 @@ void sl_train_begin(struct sl_core *core)
 	struct sl_action *action = sl_emit(core, SL_ACTION_TRAIN);
 	action->train.t = core->t;
 	action->train.draw = core->draws++;
-	sl_say_hello(core, core->linked);
+	sl_emit_hello(core, core->linked);
 }
 
 void sl_train_round(struct sl_core *core)
@@ -20,16 +20,16 @@ void sl_train_round(struct sl_core *core)
 	core->t = core->committed + 1;
 	core->a = 1;
 	core->seen = 0;
-	core->owed = 0;
+	core->pending_abort = 0;
 	core->refusals = 0;
 	core->not_before = 0;
-	core->unthinned = false;
+	core->full_graph = false;
 	core->reach_stale = true; /* the overlay is another one */
 	memset(core->open_view, 0, SL_HASH_BYTES);
-	sl_ledger_forget(core);
+	sl_release_log_forget(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
-		core->peers[i].leapt = 0;
+		core->peers[i].jumped_to = 0;
 		if (core->peers[i].quarantined < core->t)
 			core->peers[i].quarantined = 0;
 		if (core->links[i].record.present && sl_attempt_number_jumps(core, i, ls))
@@ -54,5 +54,5 @@ void sl_train_done(struct sl_core *core)
 {
 	core->trained = true;
 	core->trained_at = core->now;
-	sl_move(core, SL_PHASE_DISCOVER);
+	sl_attempt_move(core, SL_PHASE_DISCOVER);
 }

@@ -25,9 +25,9 @@ static uint32_t target_of(uint32_t n, uint64_t c)
 size_t sl_analysis_scratch(uint32_t n, uint32_t edges, uint64_t tolerance)
 {
 	uint32_t target = target_of(n, tolerance);
-	size_t missing = (size_t)n * target * sizeof(struct sl_edge) + sl_reinforce_scratch(n, edges, target);
+	size_t missing = (size_t)n * target * sizeof(struct sl_edge) + sl_augment_scratch(n, edges, target);
 	size_t most = larger(sl_connectivity_scratch(n, edges), missing);
-	most = larger(most, larger(sl_mu_scratch(n), sl_recurrence_scratch(n, edges)));
+	most = larger(most, larger(sl_spectrum_scratch(n), sl_minimal_polynomial_scratch(n, edges)));
 	return larger(most, sl_tree_bytes(n)) + 12 * (size_t)n + SLACK_BYTES;
 }
 
@@ -35,34 +35,36 @@ size_t sl_analysis_scratch(uint32_t n, uint32_t edges, uint64_t tolerance)
 
 static int find_components(const struct sl_graph *graph, struct sl_analysis *a, struct sl_arena *scratch)
 {
-	uint32_t *part = SL_TAKE(scratch, graph->n, uint32_t), *size = SL_TAKE(scratch, graph->n, uint32_t);
+	uint32_t *part = SL_ARENA_TAKE(scratch, graph->n, uint32_t),
+		 *size = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
 	if (part == NULL || size == NULL)
 		return SL_ERR_NOMEM;
-	a->components = sl_components(graph, part, scratch);
+	a->components = sl_graph_components(graph, part, scratch);
 	for (uint32_t v = 0; a->components > 0 && v < graph->n; v++)
 		if (++size[part[v]] > a->largest)
 			a->largest = size[part[v]];
 	return a->components > 0 ? SL_OK : SL_ERR_NOMEM;
 }
 
-static int find_kappa(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-		      struct sl_arena *scratch)
+static int find_kappa(const struct sl_graph *graph, const struct sl_analysis_request *request,
+		      struct sl_analysis *a, struct sl_arena *scratch)
 {
 	uint32_t most = request->kappa_most < graph->n ? request->kappa_most : graph->n - 1;
 	int rc = sl_connectivity(graph, most, &a->kappa, a->cut, scratch);
 	if (rc != SL_OK)
 		return rc;
 	if (a->kappa <= 1)
-		return sl_articulation(graph, a->cut, &a->cut_count, scratch);
+		return sl_connectivity_articulation(graph, a->cut, &a->cut_count, scratch);
 	a->cut_count = a->kappa < most ? a->kappa : 0;
 	return SL_OK;
 }
 
-static int find_missing(const struct sl_graph *graph, uint32_t target, struct sl_analysis *a, struct sl_arena *scratch)
+static int find_missing(const struct sl_graph *graph, uint32_t target, struct sl_analysis *a,
+			struct sl_arena *scratch)
 {
 	size_t count = 0, room = (size_t)graph->n * target;
-	struct sl_edge *edges = SL_TAKE(scratch, room, struct sl_edge);
-	int rc = edges == NULL ? SL_ERR_NOMEM : sl_reinforce(graph, target, edges, room, &count, scratch);
+	struct sl_edge *edges = SL_ARENA_TAKE(scratch, room, struct sl_edge);
+	int rc = edges == NULL ? SL_ERR_NOMEM : sl_augment(graph, target, edges, room, &count, scratch);
 	if (rc != SL_OK)
 		return rc;
 	a->missing_count = (uint32_t)count;
@@ -70,8 +72,8 @@ static int find_missing(const struct sl_graph *graph, uint32_t target, struct sl
 	return SL_OK;
 }
 
-static int analyse_privacy(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-			   struct sl_arena *scratch)
+static int analyse_privacy(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			   struct sl_analysis *a, struct sl_arena *scratch)
 {
 	uint32_t target = target_of(graph->n, request->tolerance);
 	int rc = find_kappa(graph, request, a, scratch);
@@ -82,38 +84,40 @@ static int analyse_privacy(const struct sl_graph *graph, const struct sl_analysi
 
 /* ---- mixing ---- */
 
-static int analyse_exact(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-			 struct sl_arena *scratch)
+static int analyse_exact(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			 struct sl_analysis *a, struct sl_arena *scratch)
 {
 	static const uint8_t zeros[SL_HASH_BYTES];
 	uint32_t degree = 0;
-	int rc = sl_recurrence(graph, request->field, request->seed != NULL ? request->seed : zeros, a->r, &degree, scratch);
-	assert(rc != SL_OK || degree > 0 || graph->n == 1); /* of two vertices, not every vector that sums to 0 is 0 */
+	int rc = sl_minimal_polynomial(graph, request->field, request->seed != NULL ? request->seed : zeros,
+				       a->r, &degree, scratch);
+	assert(rc != SL_OK || degree > 0 ||
+	       graph->n == 1); /* of two vertices, not every vector that sums to 0 is 0 */
 	if (rc == SL_OK)
 		a->degree = degree;
 	return rc == SL_ERR_INVALID ? SL_OK : rc; /* p <= n or r(1) = 0 mod p: another engine has to mix */
 }
 
-static int analyse_metropolis(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-			      struct sl_arena *scratch)
+static int analyse_metropolis(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			      struct sl_analysis *a, struct sl_arena *scratch)
 {
 	(void)request;
-	return sl_mu(graph, scratch, &a->mu);
+	return sl_spectrum_mu(graph, scratch, &a->mu);
 }
 
-static int analyse_tree(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-			struct sl_arena *scratch)
+static int analyse_tree(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			struct sl_analysis *a, struct sl_arena *scratch)
 {
 	(void)request;
 	struct sl_tree tree;
 	int rc = sl_tree_init(&tree, graph, scratch);
-	uint32_t *children = SL_TAKE(scratch, graph->n, uint32_t);
+	uint32_t *children = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
 	if (rc != SL_OK || children == NULL)
 		return rc != SL_OK ? rc : SL_ERR_NOMEM;
 	a->depth = tree.depth;
 	for (uint32_t v = 0; v < graph->n; v++) {
 		a->parent[v] = tree.parent[v];
-		a->keepers += sl_degree(graph, v) > (v == tree.root ? 0 : 1);
+		a->backups += sl_graph_degree(graph, v) > (v == tree.root ? 0 : 1);
 		if (v != tree.root && ++children[tree.parent[v]] > a->children)
 			a->children = children[tree.parent[v]];
 	}
@@ -121,16 +125,16 @@ static int analyse_tree(const struct sl_graph *graph, const struct sl_analysis_r
 }
 
 /* The analysis of each engine. */
-static int (*const engines[])(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-			      struct sl_arena *scratch) = {
+static int (*const engines[])(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			      struct sl_analysis *a, struct sl_arena *scratch) = {
 	[SL_ENGINE_EXACT] = analyse_exact,
 	[SL_ENGINE_METROPOLIS] = analyse_metropolis,
 	[SL_ENGINE_TREE] = analyse_tree,
 };
 static_assert(sizeof engines / sizeof *engines == SL_ENGINES, "an analysis for each engine");
 
-static int analyse_engines(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *a,
-			   struct sl_arena *scratch)
+static int analyse_engines(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			   struct sl_analysis *a, struct sl_arena *scratch)
 {
 	size_t mark = sl_arena_mark(scratch);
 	int rc = SL_OK;
@@ -144,21 +148,21 @@ static int analyse_engines(const struct sl_graph *graph, const struct sl_analysi
 	return rc;
 }
 
-struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, const struct sl_graph *graph, uint64_t elements,
-					 uint32_t width)
+struct sl_engine_costs sl_analysis_costs(const struct sl_analysis *analysis, const struct sl_graph *graph,
+					 uint64_t elements, uint32_t width)
 {
 	return (struct sl_engine_costs){.degree = analysis->degree,
 					.depth = analysis->depth,
 					.children = analysis->children,
-					.busiest = sl_degree_max(graph),
+					.busiest = sl_graph_degree_max(graph),
 					.elements = elements,
 					.width = width};
 }
 
 /* ---- both ---- */
 
-int sl_analysis_run(const struct sl_graph *graph, const struct sl_analysis_request *request, struct sl_analysis *analysis,
-		    struct sl_arena *scratch)
+int sl_analysis_run(const struct sl_graph *graph, const struct sl_analysis_request *request,
+		    struct sl_analysis *analysis, struct sl_arena *scratch)
 {
 	assert(graph->n >= 1 && graph->n <= SL_LEARNERS_MAX);
 	size_t mark = sl_arena_mark(scratch);

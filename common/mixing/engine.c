@@ -1,10 +1,12 @@
 #include "common/mixing/engine.h"
 
-/* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The price of an
- * exchange). */
+/* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The
+ * price of an exchange). */
 #define STEP_BYTES 65536u
 
-static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES > SL_ELEMENTS_MAX + STEP_BYTES, "prices fit");
+static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES >
+		      SL_ELEMENTS_MAX + STEP_BYTES,
+	      "prices fit");
 
 /* --- exchanges and windows --- */
 
@@ -25,13 +27,13 @@ static uint64_t tree_exchanges(const struct sl_engine_costs *c)
 
 static uint32_t tree_window(const struct sl_engine_costs *c)
 {
-	return sl_tree_lanes(c->depth);
+	return sl_engine_tree_window(c->depth);
 }
 
 /* --- the choice --- */
 
-/* Return the bytes that the busiest learner sends, plus a price for each exchange. By tree, a chunk has to come all the way
- * up and down before the last of a vector, for which the others do not wait. */
+/* Return the bytes that the busiest learner sends, plus a price for each exchange. By tree, a chunk has to
+ * come all the way up and down before the last of a vector, for which the others do not wait. */
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
 	uint64_t exchanges = sl_engine_exchanges(engine, c), step = STEP_BYTES;
@@ -62,34 +64,39 @@ static enum sl_engine first_able(const struct sl_engine_costs *costs)
 }
 
 const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
-	[SL_ENGINE_EXACT] = {
-		.choice = SL_CHOICE_FIRST, /* r(1) = 0 mod p: metropolis, and where that cannot run either, tree */
-		.p_bits = SL_P_BITS_MAX,
-		.to_all = true,
-		.candidates = SL_ENGINE_SET_ALL,
-		.exchanges = exact_exchanges,
-	},
-	[SL_ENGINE_METROPOLIS] = {
-		.p_bits = SL_MIXING_P_BITS_MAX,
-		.state_bytes = SL_STATE_BYTES,
-		.to_all = true,
-		.rounds = true,
-		.needs_k = true,
-		.candidates = SL_ENGINE_SET(SL_ENGINE_METROPOLIS),
-		.exchanges = metropolis_exchanges,
-	},
-	[SL_ENGINE_TREE] = {
-		.p_bits = SL_P_BITS_MAX,
-		.candidates = SL_ENGINE_SET(SL_ENGINE_TREE),
-		.exchanges = tree_exchanges,
-		.window = tree_window,
-	},
-	[SL_ENGINE_AUTO] = {
-		.choice = SL_CHOICE_CHEAPEST,
-		.p_bits = SL_P_BITS_MAX,
-		.to_all = true,
-		.candidates = SL_ENGINE_SET_ALL,
-	},
+	[SL_ENGINE_EXACT] =
+		{
+			.choice = SL_CHOICE_FIRST, /* r(1) = 0 mod p: metropolis, and where that cannot run
+						      either, tree */
+			.p_bits = SL_P_BITS_MAX,
+			.to_all = true,
+			.candidates = SL_ENGINE_SET_ALL,
+			.exchanges = exact_exchanges,
+		},
+	[SL_ENGINE_METROPOLIS] =
+		{
+			.p_bits = SL_MIXING_P_BITS_MAX,
+			.state_bytes = SL_STATE_BYTES,
+			.to_all = true,
+			.rounds = true,
+			.needs_k = true,
+			.candidates = SL_ENGINE_SET(SL_ENGINE_METROPOLIS),
+			.exchanges = metropolis_exchanges,
+		},
+	[SL_ENGINE_TREE] =
+		{
+			.p_bits = SL_P_BITS_MAX,
+			.candidates = SL_ENGINE_SET(SL_ENGINE_TREE),
+			.exchanges = tree_exchanges,
+			.window = tree_window,
+		},
+	[SL_ENGINE_AUTO] =
+		{
+			.choice = SL_CHOICE_CHEAPEST,
+			.p_bits = SL_P_BITS_MAX,
+			.to_all = true,
+			.candidates = SL_ENGINE_SET_ALL,
+		},
 };
 
 const char *sl_engine_name(enum sl_engine engine)
@@ -102,7 +109,8 @@ const char *sl_engine_name(enum sl_engine engine)
 	return names[engine];
 }
 
-enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs, uint64_t *exchanges)
+enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,
+				uint64_t *exchanges)
 {
 	enum sl_engine_choice choice = sl_engine_rows[wanted].choice;
 	enum sl_engine engine = choice == SL_CHOICE_FIRST      ? first_able(costs)
@@ -123,7 +131,7 @@ uint32_t sl_engine_candidates(enum sl_engine wanted, uint32_t p_bits)
 
 uint32_t sl_engine_window(enum sl_engine engine, const struct sl_engine_costs *costs)
 {
-	return sl_engine_rows[engine].window != NULL ? sl_engine_rows[engine].window(costs) : SL_LANES;
+	return sl_engine_rows[engine].window != NULL ? sl_engine_rows[engine].window(costs) : SL_WINDOW;
 }
 
 uint32_t sl_engine_window_most(const struct sl_engine_costs *costs)

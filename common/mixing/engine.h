@@ -1,15 +1,17 @@
-/* engine.h - the engines that add up the masked states of a view, what each costs, and which of them a view uses
- * (PROTOCOL.md §8.5 Which engine a view uses).
+/* engine.h - the engines that add up the masked states of a view, what each costs, and which of them a view
+ * uses (PROTOCOL.md §8.5 Which engine a view uses).
  *
- * An engine has a row in three tables, one for each room that it reaches into, by its constant of enum sl_engine:
+ * An engine has a row in three tables, one for each room that it reaches into, by its constant of enum
+ * sl_engine:
  *
  *    common/mixing/engine.c        its costs over a graph: names, widths, exchanges
  *    common/mixing/analysis.c      what it takes from the graph of a view
  *    common/compute/job_mix.c      its arithmetic on one learner's vectors
  *    common/core/mix.c             its messages
  *
- * The choice follows from whole numbers that are equal at every learner of the view: those of the graph, and the largest K
- * that its Readys announce. K is computed in floating point, so a learner's own K decides nothing.
+ * The choice follows from whole numbers that are equal at every learner of the view: those of the graph, and
+ * the largest K that its Readys announce. K is computed in floating point, so a learner's own K decides
+ * nothing.
  */
 #pragma once
 
@@ -18,9 +20,9 @@
 #include "common/base/limits.h"
 #include "common/base/types.h"
 
-/* The values of the parameter `mixing` and their names. A view uses an engine before AUTO; where an engine cannot run, those
- * behind it take its place in this order. */
-#define SL_ENGINE_NAMES(X)                                                                                  \
+/* The values of the parameter `mixing` and their names. A view uses an engine before AUTO; where an engine
+ * cannot run, those behind it take its place in this order. */
+#define SL_ENGINE_NAMES(X)                                                                                   \
 	X(EXACT, "exact")                                                                                    \
 	X(METROPOLIS, "metropolis")                                                                          \
 	X(TREE, "tree")                                                                                      \
@@ -35,12 +37,12 @@ enum sl_engine {
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot run */
 
-/* Return the chunks of a neighbour that tree has under way at a time: enough that a sender need not wait for the first chunk
- * to come down again. */
-static inline uint32_t sl_tree_lanes(uint32_t depth)
+/* Return the chunks of a neighbour that tree has under way at a time: enough that a sender need not wait for
+ * the first chunk to come down again. */
+static inline uint32_t sl_engine_tree_window(uint32_t depth)
 {
-	uint32_t lanes = SL_LANES + 2 * depth;
-	return lanes < SL_TREE_LANES_MAX ? lanes : SL_TREE_LANES_MAX;
+	uint32_t window = SL_WINDOW + 2 * depth;
+	return window < SL_TREE_WINDOW_MAX ? window : SL_TREE_WINDOW_MAX;
 }
 
 /* Sets of engines. */
@@ -58,8 +60,8 @@ struct sl_engine_costs {
 	uint32_t width;	   /* bytes of an element of Z_p */
 };
 
-/* The engine that a view uses: the one named by the parameter; the first that can run; the cheapest that can run, by the bytes
- * of the busiest learner and a price for each exchange. */
+/* The engine that a view uses: the one named by the parameter; the first that can run; the cheapest that can
+ * run, by the bytes of the busiest learner and a price for each exchange. */
 enum sl_engine_choice { SL_CHOICE_NAMED, SL_CHOICE_FIRST, SL_CHOICE_CHEAPEST };
 
 /* What one value of the parameter means: a row of the table. */
@@ -67,13 +69,16 @@ struct sl_engine_row {
 	enum sl_engine_choice choice;
 	uint32_t p_bits;      /* of the largest p: states must not overflow */
 	uint32_t state_bytes; /* of an element of a state; 0: as an element of Z_p */
-	bool to_all;          /* in each exchange a learner sends its state to all neighbours; else up and down a tree */
-	bool rounds;          /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge */
-	bool needs_k;         /* as the parameter: without a K the view cannot be mixed */
-	uint32_t candidates;  /* engines that may mix when this is the parameter */
-	/* Return the exchanges (of tree: steps up and down), or 0 where the engine cannot run or was not analysed. */
+	bool to_all; /* in each exchange a learner sends its state to all neighbours; else up and down a tree
+		      */
+	bool rounds; /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge
+		      */
+	bool needs_k;	     /* as the parameter: without a K the view cannot be mixed */
+	uint32_t candidates; /* engines that may mix when this is the parameter */
+	/* Return the exchanges (of tree: steps up and down), or 0 where the engine cannot run or was not
+	 * analysed. */
 	uint64_t (*exchanges)(const struct sl_engine_costs *costs);
-	/* Return the chunks of a neighbour that are under way at a time; NULL: SL_LANES. */
+	/* Return the chunks of a neighbour that are under way at a time; NULL: SL_WINDOW. */
 	uint32_t (*window)(const struct sl_engine_costs *costs);
 };
 extern const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1];
@@ -101,21 +106,24 @@ uint32_t sl_engine_window(enum sl_engine engine, const struct sl_engine_costs *c
 /* Return the same for the engine that has most. */
 uint32_t sl_engine_window_most(const struct sl_engine_costs *costs);
 
-/* Return the vectors that learners send while mixing: `links` counts their neighbours, `tree` what they send by tree. */
-static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchanges, uint64_t links, uint64_t tree)
+/* Return the vectors that learners send while mixing: `links` counts their neighbours, `tree` what they send
+ * by tree. */
+static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchanges, uint64_t links,
+					 uint64_t tree)
 {
 	return sl_engine_rows[engine].to_all ? exchanges * links : tree;
 }
-/* By tree, a learner sends one vector to its parent, one to a neighbour that keeps its masked state, and Z to each child;
- * all `n` learners, `keepers` of which have such a neighbour, send sl_engine_tree_all. */
+/* By tree, a learner sends one vector to its parent, one to a neighbour that keeps its masked state, and Z to
+ * each child; all `n` learners, `keepers` of which have such a neighbour, send sl_engine_tree_all. */
 static inline uint64_t sl_engine_tree_most(uint32_t children)
 {
 	return (uint64_t)children + 2;
 }
-static inline uint64_t sl_engine_tree_all(uint64_t n, uint64_t keepers)
+static inline uint64_t sl_engine_tree_all(uint64_t n, uint64_t backups)
 {
-	return 2 * (n - 1) + keepers;
+	return 2 * (n - 1) + backups;
 }
 
 /* Return the engine that a view with the parameter `wanted` uses; its exchanges in *exchanges. */
-enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs, uint64_t *exchanges);
+enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,
+				uint64_t *exchanges);

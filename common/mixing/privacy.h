@@ -7,7 +7,8 @@
 
 enum sl_privacy {
 	SL_PRIVACY_KEPT,
-	SL_PRIVACY_FEW, /* fewer than c + 2 learners: from the mean, c of them compute the model of the remaining one */
+	SL_PRIVACY_FEW, /* fewer than c + 2 learners: from the mean, c of them compute the model of the
+			   remaining one */
 	SL_PRIVACY_CUT, /* kappa <= c: c learners cut the others apart, and learn the sum of each part */
 };
 

@@ -1,19 +1,20 @@
-/* phase.h - the phases of a round and the allowed moves (PROTOCOL.md §7.1 Phases). common/core/phases.c says what happens in each.
+/* phase.h - the phases of a round and the allowed moves (PROTOCOL.md §7.1 Phases). common/core/phases.c says
+ * what happens in each.
  *
  *          trained         window closed      privacy check      all shares held
- *   TRAIN ----------> DISCOVER ----------> FREEZE ------------> SHARE ----------------> READY
+ *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY
  *     ^ ^                ^                   |                    |                       | all Readys
  *     | |                +------------- aborted -----------------+-----------------------+ v
  *     | |                                                                              RELEASE
- *     | |                                                                                 | durable: own state goes out
- *     | |                                                                                 v
- *     +-+---------------- COMMIT <---------------- SETTLE <------------------------------- MIX
+ *     | |                                                                                 | durable: own
+ * state goes out | |                                                                                 v
+ *     +-+---------------- COMMIT <---------------- CONFIRM <------------------------------- MIX
  *           next round      | durable     digests        K iterations
  *                           v
- *                          DONE   after round T; from TRAIN at the start, if round T is committed already. Back to TRAIN
- *                                 if the others agreed on more rounds
+ *                          DONE   after round T; from TRAIN at the start, if round T is committed already.
+ * Back to TRAIN if the others agreed on more rounds
  *
- *   RELEASE, MIX, SETTLE --a neighbour is lost--> RECOVER --all masked states are here--> SETTLE
+ *   RELEASE, MIX, CONFIRM --a neighbour is lost--> RECOVER --all masked states are here--> CONFIRM
  *                        the attempt can never complete: '--> DISCOVER, or TRAIN if the model is invalidated
  *
  *   DISCOVER, READY, RECOVER --a peer has committed this round--> CATCHUP --durable--> TRAIN, DONE
@@ -28,12 +29,12 @@
 #define SL_PHASES(X)                                                                                         \
 	X(TRAIN)                                                                                             \
 	X(DISCOVER)                                                                                          \
-	X(FREEZE)                                                                                            \
+	X(AGREE)                                                                                             \
 	X(SHARE)                                                                                             \
 	X(READY)                                                                                             \
 	X(RELEASE)                                                                                           \
 	X(MIX)                                                                                               \
-	X(SETTLE)                                                                                            \
+	X(CONFIRM)                                                                                           \
 	X(COMMIT)                                                                                            \
 	X(RECOVER)                                                                                           \
 	X(CATCHUP)                                                                                           \
@@ -43,7 +44,7 @@ enum sl_phase {
 #define X(name) SL_PHASE_##name,
 	SL_PHASES(X)
 #undef X
-	SL_PHASE_COUNT
+		SL_PHASE_COUNT
 };
 
 const char *sl_phase_name(enum sl_phase phase);

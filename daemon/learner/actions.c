@@ -8,7 +8,7 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
 
-void sl_buffers_free(struct sl_buffer *buffer)
+void sl_actions_free_buffers(struct sl_buffer *buffer)
 {
 	while (buffer != NULL) {
 		struct sl_buffer *next = buffer->next;
@@ -19,26 +19,26 @@ void sl_buffers_free(struct sl_buffer *buffer)
 	}
 }
 
-void sl_sign(const struct sl_daemon *daemon, struct sl_message *m)
+void sl_actions_sign(const struct sl_daemon *daemon, struct sl_message *m)
 {
 	const struct sl_scope *scope = &daemon->core_config.scope;
 	uint8_t hash[SL_HASH_BYTES], *signature;
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		sl_canon_link_state(scope, &m->link_state, hash);
+		sl_canonical_link_state(scope, &m->link_state, hash);
 		signature = m->link_state.signature;
 		break;
 	case SL_MSG_READY:
-		sl_canon_ready(scope, &m->ready, hash);
+		sl_canonical_ready(scope, &m->ready, hash);
 		signature = m->ready.signature;
 		break;
 	case SL_MSG_DIGEST:
-		sl_canon_digest(scope, &m->digest, hash);
+		sl_canonical_digest(scope, &m->digest, hash);
 		signature = m->digest.signature;
 		break;
-	case SL_MSG_FENCE:
-		sl_canon_fence(scope, &m->fence, hash);
-		signature = m->fence.signature;
+	case SL_MSG_ABORT:
+		sl_canonical_abort(scope, &m->abort_record, hash);
+		signature = m->abort_record.signature;
 		break;
 	default:
 		return;
@@ -48,12 +48,12 @@ void sl_sign(const struct sl_daemon *daemon, struct sl_message *m)
 
 static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)
 {
-	size_t size = sl_encode_bytes(m);
-	struct sl_frame *frame = sl_frame_new(size, vector);
+	size_t size = sl_codec_bytes(m);
+	struct sl_frame *frame = sl_link_frame_new(size, vector);
 	if (frame == NULL)
 		abort(); /* at most 257 KiB: nothing can go on */
 	frame->secret = m->kind == SL_MSG_SHARE;
-	sl_encode_message(m, frame->bytes, size, piece);
+	sl_codec_encode(m, frame->bytes, size, piece);
 	return frame;
 }
 
@@ -70,12 +70,13 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
 		if (sl_bit(to, i))
 			sl_links_send(daemon->links, i, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 }
 
 #define UNREAD_MOST (8u * SL_CHUNK_BYTES_MAX)
 
-/* Return true if every peer of `to` reads what it was sent. Requests of other peers are ignored: they would fill the memory. */
+/* Return true if every peer of `to` reads what it was sent. Requests of other peers are ignored: they would
+ * fill the memory. */
 static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 {
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
@@ -84,30 +85,35 @@ static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 	return true;
 }
 
-/* Return true if the bytes are at hand. The file of a result may have failed to open; the peer will ask another one. */
-static bool at_hand(const struct sl_daemon *daemon, const struct sl_payload *payload, const struct sl_chunk *chunk)
+/* Return true if the bytes are at hand. The file of a result may have failed to open; the peer will ask
+ * another one. */
+static bool at_hand(const struct sl_daemon *daemon, const struct sl_payload *payload,
+		    const struct sl_chunk *chunk)
 {
 	const struct sl_result *result = &daemon->result;
 	return payload->source != SL_SOURCE_RESULT ||
-	       (result->proof.t == chunk->t && payload->at + chunk->size <= result->z_bytes);
+	       (result->certificate.t == chunk->t && payload->at + chunk->size <= result->z_bytes);
 }
 
-static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_message *m, const struct sl_payload *payload)
+static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_message *m,
+				     const struct sl_payload *payload)
 {
 	uint8_t *bytes = NULL;
 	struct sl_frame *frame = encode(m, true, &bytes);
-	sl_payload_write(&daemon->vault, daemon->vault_view, payload, &m->chunk, daemon->result.z, bytes);
+	sl_payload_write(&daemon->workspace, daemon->workspace_view, payload, &m->chunk, daemon->result.z,
+			 bytes);
 	return frame;
 }
 
 /* Send a chunk: a frame for each neighbour if they are shares, else one frame for all receivers. */
-static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_message *m, struct sl_payload payload)
+static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_message *m,
+		       struct sl_payload payload)
 {
-	const struct sl_view *view = daemon->vault_view;
+	const struct sl_view *view = daemon->workspace_view;
 	bool requested = payload.source == SL_SOURCE_SLOT || payload.source == SL_SOURCE_RESULT;
 	if (!at_hand(daemon, &payload, &m->chunk) || (requested && !reads(daemon, to)))
 		return;
-	sl_payload_nonce(&daemon->vault, view, &payload, &m->chunk);
+	sl_payload_nonce(&daemon->workspace, view, &payload, &m->chunk);
 	if (payload.source != SL_SOURCE_SHARES) {
 		to_set(daemon, to, encode_chunk(daemon, m, &payload));
 		return;
@@ -115,41 +121,43 @@ static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_m
 	for (; payload.row < view->degree; payload.row++) {
 		struct sl_frame *frame = encode_chunk(daemon, m, &payload);
 		sl_links_send(daemon->links, sl_view_peer(view, payload.row), frame);
-		sl_frame_release(frame);
+		sl_link_frame_release(frame);
 	}
 }
 
 static void send_control(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
 {
 	struct sl_frame *frame = encode(m, false, NULL);
-	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_FENCE)
+	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_ABORT)
 		daemon->figures.flood_bytes += frame->size * receivers(daemon, to);
 	to_set(daemon, to, frame);
 }
 
 /* For tests: which point is passed by sending this. */
-static enum sl_crash_point point_of(const struct sl_daemon *daemon, const struct sl_message *m)
+static enum sl_failpoint point_of(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	bool own = m->kind == SL_MSG_LINK_STATE ? m->link_state.id == daemon->settings->id
 		   : m->kind == SL_MSG_READY	? m->ready.id == daemon->settings->id
 						: true;
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		return own ? SL_CRASH_LINK_STATE_SENT : SL_CRASH_COUNT;
+		return own ? SL_FAILPOINT_LINK_STATE_SENT : SL_FAILPOINT_COUNT;
 	case SL_MSG_READY:
-		return own ? SL_CRASH_READY_SENT : SL_CRASH_COUNT;
+		return own ? SL_FAILPOINT_READY_SENT : SL_FAILPOINT_COUNT;
 	case SL_MSG_DIGEST:
-		return SL_CRASH_DIGEST_SENT;
+		return SL_FAILPOINT_DIGEST_SENT;
 	case SL_MSG_SHARE:
-		return m->chunk.index + 1 == sl_share_count(daemon->vault_view) ? SL_CRASH_SHARES_SENT : SL_CRASH_COUNT;
+		return m->chunk.index + 1 == sl_view_share_count(daemon->workspace_view)
+			       ? SL_FAILPOINT_SHARES_SENT
+			       : SL_FAILPOINT_COUNT;
 	case SL_MSG_STATE:
-		return m->chunk.iteration > 0 ? SL_CRASH_MIXING : SL_CRASH_FIRST_STATE_SENT;
+		return m->chunk.iteration > 0 ? SL_FAILPOINT_MIXING : SL_FAILPOINT_FIRST_STATE_SENT;
 	default:
-		return SL_CRASH_COUNT;
+		return SL_FAILPOINT_COUNT;
 	}
 }
 
-static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
+static void execute_send(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	struct sl_message m = action->send.message;
 	const uint64_t *to = action->send.to;
@@ -157,59 +165,59 @@ static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
 		send_chunk(daemon, to, &m, action->send.payload);
 	} else {
 		if (action->send.own)
-			sl_sign(daemon, &m);
+			sl_actions_sign(daemon, &m);
 		send_control(daemon, to, &m);
 	}
-	enum sl_crash_point point = point_of(daemon, &m);
-	if (point != SL_CRASH_COUNT)
+	enum sl_failpoint point = point_of(daemon, &m);
+	if (point != SL_FAILPOINT_COUNT)
 		daemon->passed |= 1u << point;
 }
 
-static void carry_stop(struct sl_daemon *daemon, int code)
+static void execute_stop(struct sl_daemon *daemon, int code)
 {
 	if (code == SL_OK)
 		sl_log(daemon->log, SL_INFO, "finished", "all rounds are committed", "{s:i}", "rounds",
 		       (int)daemon->settings->rounds);
 	else
-		atomic_store(&daemon->condemned, true);
+		atomic_store(&daemon->failed, true);
 	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);
 }
 
-static void carry_one(struct sl_daemon *daemon, const struct sl_action *action)
+static void execute_one(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
 		sl_persist_add(daemon, &action->persist);
 		break;
 	case SL_ACTION_SEND:
-		carry_send(daemon, action);
+		execute_send(daemon, action);
 		break;
 	case SL_ACTION_TRAIN:
-		sl_task_train(daemon, action->train.t, action->train.draw);
+		sl_tasks_train(daemon, action->train.t, action->train.draw);
 		break;
 	case SL_ACTION_COMPUTE:
-		sl_task_compute(daemon, &action->job);
+		sl_tasks_compute(daemon, &action->job);
 		break;
 	case SL_ACTION_LINKS:
 		sl_links_want(daemon->links, action->to);
 		break;
 	case SL_ACTION_DROP:
-		sl_buffers_free(action->buffers);
+		sl_actions_free_buffers(action->buffers);
 		break;
 	case SL_ACTION_WIPE:
-		sl_task_wipe(daemon);
+		sl_tasks_wipe(daemon);
 		break;
 	case SL_ACTION_REPORT:
-		sl_daemon_report(daemon, &action->report);
+		sl_report_log(daemon, &action->report);
 		break;
 	case SL_ACTION_STOP:
-		carry_stop(daemon, action->code);
+		execute_stop(daemon, action->code);
 		break;
 	}
 }
 
-void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions)
+void sl_actions_execute(struct sl_daemon *daemon, const struct sl_actions *actions)
 {
 	for (uint32_t i = 0; i < actions->count; i++)
-		carry_one(daemon, &actions->items[i]);
+		execute_one(daemon, &actions->items[i]);
 }

@@ -1,4 +1,5 @@
-/* bench_kernels.h - one figure for each instruction set that this machine has, and how many times as fast as plain C. */
+/* bench_kernels.h - one figure for each instruction set that this machine has, and how many times as fast as
+ * plain C. */
 #pragma once
 
 #include "common/field/kernels.h"

@@ -1,4 +1,5 @@
-/* A metropolis iteration: ns for each element and edge, and us for the paper's graph of 87 neighbours, n = 2353. */
+/* A metropolis iteration: ns for each element and edge, and us for the paper's graph of 87 neighbours, n =
+ * 2353. */
 #include "common/field/metropolis.h"
 #include "test/field/bench_kernels.h"
 
@@ -23,9 +24,9 @@ static double step_ns(const void *what)
 		wire[b] = b % 8 == 7 ? (uint8_t)(b / 8 % 64) : (uint8_t)(b * b);
 	for (uint32_t r = 0; r < degree; r++) {
 		states[r] = wire + r * 8 * count + 1; /* misaligned, as after a frame header */
-		sl_divisor_init(&divisors[r], load->degree + 1 + r % 2);
+		sl_metropolis_divisor_init(&divisors[r], load->degree + 1 + r % 2);
 	}
-	BENCH(best, sl_mix_step(state, count, states, divisors, load->degree));
+	BENCH(best, sl_metropolis_step(state, count, states, divisors, load->degree));
 	free(state);
 	free(wire);
 	free(states);

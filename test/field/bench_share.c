@@ -16,10 +16,11 @@ struct load {
 static double share_ns(const void *what)
 {
 	static uint64_t x[COUNT], out[DEGREE_MOST + 1][COUNT];
-	static struct sl_coins coins[DEGREE_MOST];
+	static struct sl_prg randomness[DEGREE_MOST];
 	static uint8_t memory[8192];
 	const struct load *load = what;
-	uint64_t *scratch = bench_memory(sl_share_scratch(load->degree), sizeof *scratch), *shares[DEGREE_MOST + 1];
+	uint64_t *scratch = bench_memory(sl_share_scratch(load->degree), sizeof *scratch),
+		 *shares[DEGREE_MOST + 1];
 	struct sl_arena arena;
 	struct sl_field field;
 	struct sl_sharing sharing;
@@ -28,14 +29,14 @@ static double share_ns(const void *what)
 	for (uint32_t r = 0; r <= load->degree; r++)
 		shares[r] = out[r];
 	for (uint32_t r = 0; r < load->degree; r++) {
-		sl_coins_open(&coins[r], (const uint8_t[SL_KEY_BYTES]){(uint8_t)r});
+		sl_prg_open(&randomness[r], (const uint8_t[SL_KEY_BYTES]){(uint8_t)r});
 		ids[r] = r + 2;
 	}
 	sl_arena_init(&arena, memory, sizeof memory);
 	if (sl_field_init(&field, load->p) != SL_OK ||
-	    sl_sharing_init(&sharing, &field, 1, ids, load->degree, &arena) != SL_OK)
+	    sl_share_init(&sharing, &field, 1, ids, load->degree, &arena) != SL_OK)
 		abort();
-	BENCH(best, sl_share(&sharing, load->kind, coins, x, COUNT, shares, scratch));
+	BENCH(best, sl_share(&sharing, load->kind, randomness, x, COUNT, shares, scratch));
 	free(scratch);
 	return best / (COUNT * (double)load->degree);
 }

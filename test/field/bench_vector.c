@@ -26,7 +26,7 @@ static double step_ns(const void *what)
 		weights[r] = load->p / (load->alike ? 2 : r + 2);
 	for (uint32_t r = 0; r < load->degree; r++)
 		states[r] = wire + r * (size_t)field.bytes * COUNT;
-	BENCH(best, sl_blend_step(&field, x, sum, weights[0], COUNT, states, weights, load->degree));
+	BENCH(best, sl_vector_update(&field, x, sum, weights[0], COUNT, states, weights, load->degree));
 	free(wire);
 	return best / ((double)COUNT * load->degree);
 }
@@ -42,7 +42,8 @@ int main(void)
 		for (size_t d = 0; d < 3; d++)
 			for (int alike = 1; alike >= 0; alike--) {
 				struct load load = {primes[i], degrees[d], alike};
-				printf("%20llu %8u %8s", (unsigned long long)load.p, load.degree, alike ? "alike" : "each");
+				printf("%20llu %8u %8s", (unsigned long long)load.p, load.degree,
+				       alike ? "alike" : "each");
 				bench_columns(step_ns, &load);
 			}
 	return 0;

@@ -1,4 +1,5 @@
-/* bench.h - CPU time of this thread, the least of many short passes: what the machine can do when nothing else wants it.
+/* bench.h - CPU time of this thread, the least of many short passes: what the machine can do when nothing
+ * else wants it.
  */
 #pragma once
 

@@ -23,13 +23,13 @@ static void measure(const char *name, struct sl_graph graph)
 	size_t lacking;
 	double best;
 	printf("%-16s %6u %8u", name, graph.n, graph.edges);
-	BENCH(best, if (sl_articulation(&graph, cuts, &count, &arena) != SL_OK) abort());
+	BENCH(best, if (sl_connectivity_articulation(&graph, cuts, &count, &arena) != SL_OK) abort());
 	printf(" %8.3f", best / 1e6);
 	BENCH(best, if (sl_connectivity(&graph, TARGET_MOST, &kappa, NULL, &arena) != SL_OK) abort());
 	printf(" %8.3f %5u", best / 1e6, kappa);
 	for (uint32_t target = 2; target <= TARGET_MOST; target++) {
 		double start = now_ns();
-		if (sl_reinforce(&graph, target, missing, 1 << 16, &lacking, &arena) != SL_OK)
+		if (sl_augment(&graph, target, missing, 1 << 16, &lacking, &arena) != SL_OK)
 			abort();
 		printf(" %9.1f %5zu", (now_ns() - start) / 1e6, lacking);
 	}

@@ -1,6 +1,6 @@
-/* CPU of a neighbour exchange, both ends, per byte of state: two processes send each other chunks of their vectors through
- * codec, frames, TLS and links over loopback, a few at a time as learners do; beside the same bytes over TLS with nothing
- * around it, over a plain socket, and through memcpy, by turns in one run. */
+/* CPU of a neighbour exchange, both ends, per byte of state: two processes send each other chunks of their
+ * vectors through codec, frames, TLS and links over loopback, a few at a time as learners do; beside the same
+ * bytes over TLS with nothing around it, over a plain socket, and through memcpy, by turns in one run. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +39,13 @@ static void send_chunk(struct side *side)
 				    .iteration = side->sent / CHUNKS + 1,
 				    .index = side->sent % CHUNKS,
 				    .size = SL_CHUNK_BYTES_MAX};
-	size_t size = sl_encode_bytes(&m);
+	size_t size = sl_codec_bytes(&m);
 	uint8_t *piece = NULL;
-	struct sl_frame *frame = sl_frame_new(size, true);
-	sl_encode_message(&m, frame->bytes, size, &piece);
+	struct sl_frame *frame = sl_link_frame_new(size, true);
+	sl_codec_encode(&m, frame->bytes, size, &piece);
 	memcpy(piece, side->bench->vector + (size_t)m.chunk.index * SL_CHUNK_BYTES_MAX, SL_CHUNK_BYTES_MAX);
 	sl_links_send(side->links, side->peer, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	side->sent++;
 }
 
@@ -54,8 +54,8 @@ static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *paylo
 	struct side *side = context;
 	struct sl_decoded decoded;
 	const char *why;
-	sl_bare_insist(sl_decode_message(kind, payload, size, &decoded, &why) == SL_OK, "not a message");
-	sl_decoded_close(&decoded);
+	sl_bare_insist(sl_codec_decode(kind, payload, size, &decoded, &why) == SL_OK, "not a message");
+	sl_codec_close(&decoded);
 	free(payload);
 	sl_links_consumed(side->links, peer);
 	side->got++;
@@ -84,7 +84,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 static void on_prepare(uv_prepare_t *handle)
 {
 	struct side *side = handle->data;
-	while (side->up && side->sent < ITERATIONS * CHUNKS && side->sent < side->got + SL_LANES)
+	while (side->up && side->sent < ITERATIONS * CHUNKS && side->sent < side->got + SL_WINDOW)
 		send_chunk(side);
 	sl_links_flush(side->links);
 }
@@ -96,7 +96,9 @@ static void find_each_other(struct side *side, int socket)
 	int size = sizeof name;
 	struct sl_member *peer = &side->bench->pair.roster.members[side->peer];
 	uv_tcp_getsockname(&side->links->listener, (struct sockaddr *)&name, &size);
-	sl_bare_insist(write(socket, &name, sizeof name) == sizeof name && read(socket, &name, sizeof name) == sizeof name, "no peer");
+	sl_bare_insist(write(socket, &name, sizeof name) == sizeof name &&
+			       read(socket, &name, sizeof name) == sizeof name,
+		       "no peer");
 	snprintf(peer->address, sizeof peer->address, "127.0.0.1:%u", ntohs(name.sin_port));
 }
 
@@ -205,7 +207,8 @@ int main(void)
 		path = least(path, sl_bare_both(here, there, &bench) / both_ways);
 	}
 	bench_close(&bench);
-	printf("CPU of both ends, ns per byte\n%8s %8s %8s %10s %16s\n", "memcpy", "tcp", "tls", "exchange", "times that of tls");
+	printf("CPU of both ends, ns per byte\n%8s %8s %8s %10s %16s\n", "memcpy", "tcp", "tls", "exchange",
+	       "times that of tls");
 	printf("%8.3f %8.3f %8.3f %10.3f %16.2f\n", c, tcp, tls, path, path / tls);
 	return 0;
 }

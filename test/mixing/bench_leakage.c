@@ -16,11 +16,11 @@ struct course {
 static struct sl_graph graph_of(const struct course *course, uint32_t step, struct sl_arena *arena)
 {
 	struct sl_graph graph;
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error;
 	size_t count, room = (size_t)course->n * 40;
-	struct sl_edge *edges = SL_TAKE(arena, room, struct sl_edge);
-	if (sl_topology_parse(course->topology, course->n, &topology, &error) != SL_OK ||
+	struct sl_edge *edges = SL_ARENA_TAKE(arena, room, struct sl_edge);
+	if (sl_family_parse(course->topology, course->n, &topology, &error) != SL_OK ||
 	    sl_generate(&topology, course->n, 1, step, edges, room, &count, arena) != SL_OK ||
 	    sl_graph_init(&graph, course->n, edges, count, arena) != SL_OK)
 		abort();
@@ -31,16 +31,16 @@ static void measure(const struct course *course)
 {
 	struct sl_arena arena;
 	struct sl_field field;
-	struct sl_audit audit;
+	struct sl_leakage leakage;
 	uint32_t members[MEMBERS_MOST], groups = 0;
-	size_t bytes = sl_audit_bytes(course->n) + ((size_t)16 << 20);
+	size_t bytes = sl_leakage_bytes(course->n) + ((size_t)16 << 20);
 	void *memory = bench_memory(bytes, 1);
 	sl_arena_init(&arena, memory, bytes);
 	for (uint32_t k = 0; k < course->members; k++)
 		members[k] = k * (course->n / course->members);
 	if (sl_field_init(&field, course->p) != SL_OK ||
-	    sl_audit_init(&audit, course->n, &field, &arena) != SL_OK ||
-	    sl_audit_coalition(&audit, members, course->members) != SL_OK)
+	    sl_leakage_init(&leakage, course->n, &field, &arena) != SL_OK ||
+	    sl_leakage_coalition(&leakage, members, course->members) != SL_OK)
 		abort();
 	double spent = 0, worst = 0;
 	for (uint32_t t = 0; t < ROUNDS; t++) {
@@ -48,19 +48,20 @@ static void measure(const struct course *course)
 		struct sl_graph graph = graph_of(course, t, &arena);
 		double start = now_ns();
 		if (!course->unchanged)
-			sl_audit_forget(&audit);
-		groups += sl_audit_round(&audit, &graph, NULL, NULL);
+			sl_leakage_forget(&leakage);
+		groups += sl_leakage_round(&leakage, &graph, NULL, NULL);
 		double took = now_ns() - start;
 		spent += took;
 		worst = took > worst ? took : worst;
 		sl_arena_reset(&arena, mark);
 	}
 	double start = now_ns();
-	size_t pairs = sl_audit_pairs(&audit, NULL, 0);
+	size_t pairs = sl_leakage_pairs(&leakage, NULL, 0);
 	double pairing = now_ns() - start;
 	printf("%6u %6u %12s %20llu %10s %8.1f %6u %10.3f %10.3f %10.3f %8zu\n", course->n, course->members,
 	       course->topology, (unsigned long long)course->p, course->unchanged ? "unchanged" : "changed",
-	       groups / (double)ROUNDS, audit.rank, spent / ROUNDS / 1e6, worst / 1e6, pairing / 1e6, pairs);
+	       groups / (double)ROUNDS, leakage.rank, spent / ROUNDS / 1e6, worst / 1e6, pairing / 1e6,
+	       pairs);
 	free(memory);
 }
 

@@ -8,10 +8,10 @@ static void measure(const char *text, uint32_t n, uint64_t p)
 	struct sl_graph graph = graph_of(text, n);
 	struct sl_field field = field_of(p);
 	const uint8_t seed[SL_HASH_BYTES] = {1};
-	uint64_t *r = SL_TAKE(&arena, n, uint64_t);
+	uint64_t *r = SL_ARENA_TAKE(&arena, n, uint64_t);
 	uint32_t degree;
 	double start = now_ns();
-	if (sl_recurrence(&graph, &field, seed, r, &degree, &arena) != SL_OK)
+	if (sl_minimal_polynomial(&graph, &field, seed, r, &degree, &arena) != SL_OK)
 		abort();
 	printf("%14s %6u %20llu %8u %10.1f\n", text, n, (unsigned long long)p, degree,
 	       (now_ns() - start) / 1e6);

@@ -7,9 +7,9 @@ static void measure(uint32_t n)
 {
 	struct sl_graph graph = graph_of("regular:20", n);
 	double mu, best;
-	BENCH(best, if (sl_mu(&graph, &arena, &mu) != SL_OK) abort());
+	BENCH(best, if (sl_spectrum_mu(&graph, &arena, &mu) != SL_OK) abort());
 	printf("%8u %12.3f %12.6f %8llu\n", n, best / 1e6, mu,
-	       (unsigned long long)sl_iterations(2147483647, n, mu));
+	       (unsigned long long)sl_spectrum_iterations(2147483647, n, mu));
 }
 
 int main(void)

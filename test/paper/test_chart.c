@@ -16,9 +16,9 @@ static void ticks_are(bool log, double low, double high, const char *expected)
 	const struct sl_scale scale = {log, low, high};
 	double ticks[SL_TICKS_MOST];
 	char text[512] = "", one[SL_TICK_BYTES];
-	uint32_t count = sl_scale_ticks(&scale, ticks);
+	uint32_t count = sl_page_scale_ticks(&scale, ticks);
 	for (uint32_t i = 0; i < count; i++) {
-		sl_tick_text(&scale, ticks[i], one);
+		sl_page_scale_tick_text(&scale, ticks[i], one);
 		strcat(strcat(text, i > 0 ? " " : ""), one);
 	}
 	assert_string_equal(text, expected);
@@ -38,19 +38,19 @@ TEST(test_ticks)
 
 TEST(test_scale)
 {
-	struct sl_scale s = sl_scale_of(false, 0.3, 9.7, true);
-	assert_true(s.low == 0 && s.high == 10 && sl_scale_place(&s, 2.5) == 0.25);
-	s = sl_scale_of(true, 0.03, 30, true);
+	struct sl_scale s = sl_page_scale_of(false, 0.3, 9.7, true);
+	assert_true(s.low == 0 && s.high == 10 && sl_page_scale_place(&s, 2.5) == 0.25);
+	s = sl_page_scale_of(true, 0.03, 30, true);
 	assert_true(fabs(s.low - 0.02) < 1e-12 && fabs(s.high - 50) < 1e-9);
-	assert_true(fabs(sl_scale_place(&s, 1) - 0.5) < 1e-12);
-	s = sl_scale_of(true, 0.01, 100, true);
+	assert_true(fabs(sl_page_scale_place(&s, 1) - 0.5) < 1e-12);
+	s = sl_page_scale_of(true, 0.01, 100, true);
 	assert_true(fabs(s.low - 0.01) < 1e-12 && fabs(s.high - 100) < 1e-9);
-	s = sl_scale_of(false, 3, 3, false); /* one number */
+	s = sl_page_scale_of(false, 3, 3, false); /* one number */
 	assert_true(s.low < 3 && s.high > 3);
-	s = sl_scale_of(false, INFINITY, -INFINITY, true); /* none */
+	s = sl_page_scale_of(false, INFINITY, -INFINITY, true); /* none */
 	assert_true(s.low < s.high);
-	assert_false(sl_scale_takes(&(struct sl_scale){true, 1, 2}, 0));
-	assert_false(sl_scale_takes(&(struct sl_scale){false, 1, 2}, NAN));
+	assert_false(sl_page_scale_takes(&(struct sl_scale){true, 1, 2}, 0));
+	assert_false(sl_page_scale_takes(&(struct sl_scale){false, 1, 2}, NAN));
 }
 
 /* ---- thinning ---- */
@@ -63,8 +63,8 @@ static double distance_from(struct sl_point a, struct sl_point b, struct sl_poin
 }
 
 /* Every point lies near a stretch of the thinned line. */
-static void near_line(const struct sl_point *all, uint32_t count, const struct sl_point *kept, uint32_t kept_count,
-		      double tolerance)
+static void near_line(const struct sl_point *all, uint32_t count, const struct sl_point *kept,
+		      uint32_t kept_count, double tolerance)
 {
 	for (uint32_t i = 0, s = 0; i < count; i++) {
 		while (s + 2 < kept_count && kept[s + 1].x < all[i].x)
@@ -78,13 +78,13 @@ TEST(test_thin)
 	struct sl_point straight[50], walk[500], kept[500];
 	for (int32_t i = 0; i < 50; i++)
 		straight[i] = (struct sl_point){10 * i, 20 * i};
-	assert_int_equal(sl_thin(straight, 50, 3), 2);
+	assert_int_equal(sl_page_thin(straight, 50, 3), 2);
 	assert_int_equal(straight[1].x, 490);
-	assert_int_equal(sl_thin(straight, 1, 3), 1);
-	assert_int_equal(sl_thin(straight, 0, 3), 0);
+	assert_int_equal(sl_page_thin(straight, 1, 3), 1);
+	assert_int_equal(sl_page_thin(straight, 0, 3), 0);
 	for (int32_t i = 0; i < 500; i++)
 		kept[i] = walk[i] = (struct sl_point){7 * i, (i * i * 37 + i * 11) % 23 + (i / 100) * 300};
-	uint32_t count = sl_thin(kept, 500, 15);
+	uint32_t count = sl_page_thin(kept, 500, 15);
 	assert_true(count > 10 && count < 250);
 	assert_int_equal(kept[count - 1].x, walk[499].x);
 	near_line(walk, 500, kept, count, 15);
@@ -96,7 +96,7 @@ static char *text_of(const struct sl_chart *chart)
 {
 	struct written w;
 	write_open(&w);
-	sl_chart_write(chart, w.out);
+	sl_page_chart_write(chart, w.out);
 	return write_close(&w);
 }
 
@@ -112,7 +112,8 @@ static void ends_of(const char *text, int *x1, int *y1, int *x2, int *y2)
 	assert_int_equal(sscanf(path, "d=\"M%d %d%n", x1, y1, &used), 2);
 	*x2 = *x1;
 	*y2 = *y1;
-	for (path += used; sscanf(path, "%*[l ]%d %d%n", &dx, &dy, &used) == 2 || sscanf(path, "%d %d%n", &dx, &dy, &used) == 2;
+	for (path += used; sscanf(path, "%*[l ]%d %d%n", &dx, &dy, &used) == 2 ||
+			   sscanf(path, "%d %d%n", &dx, &dy, &used) == 2;
 	     path += used) {
 		*x2 += dx;
 		*y2 += dy;
@@ -143,8 +144,11 @@ TEST(test_interrupted)
 {
 	const double x[] = {1, 2, 3, 4, 5}, y[] = {1, 10, 0, 10, 100};
 	const struct sl_series series = {.x = x, .y = y, .count = 5, .pen = SL_PEN_2};
-	struct sl_chart chart = {
-		.title = "", .x = {.label = ""}, .y = {.label = "", .log = true}, .series = &series, .series_count = 1};
+	struct sl_chart chart = {.title = "",
+				 .x = {.label = ""},
+				 .y = {.label = "", .log = true},
+				 .series = &series,
+				 .series_count = 1};
 	char *text = text_of(&chart), *path = strstr(text, "class=\"pen pen1\" d=\"");
 	assert_non_null(path);
 	*strstr(path, "/>") = '\0';
@@ -169,10 +173,12 @@ static double height_of(const char *text, const char *label)
 TEST(test_labels)
 {
 	const double low[] = {0, 0, 0};
-	const struct sl_series series[] = {{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
-					   {.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
-					   {.label = "far", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_3}};
-	struct sl_chart chart = {.title = "", .x = {.label = ""}, .y = {.label = ""}, .series = series, .series_count = 3};
+	const struct sl_series series[] = {
+		{.label = "one", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_1},
+		{.label = "two", .x = ramp, .y = low, .count = 3, .pen = SL_PEN_2},
+		{.label = "far", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_3}};
+	struct sl_chart chart = {
+		.title = "", .x = {.label = ""}, .y = {.label = ""}, .series = series, .series_count = 3};
 	char *text = text_of(&chart);
 	double one = height_of(text, "one"), two = height_of(text, "two"), far = height_of(text, "far");
 	assert_true(fabs(one - two) >= 12 && one <= 240 - 30 && two <= 240 - 30 && far < 60);
@@ -231,13 +237,15 @@ static void nested(const char *text)
 static void write_page(FILE *out)
 {
 	static const char *const heads[] = {"a", "b"};
-	const struct sl_series series = {.label = "l", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1, .dots = true};
-	struct sl_chart chart = {.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .series_count = 1};
+	const struct sl_series series = {
+		.label = "l", .x = ramp, .y = ramp, .count = 3, .pen = SL_PEN_1, .dots = true};
+	struct sl_chart chart = {
+		.title = "t", .x = {.label = "x"}, .y = {.label = "y"}, .series = &series, .series_count = 1};
 	sl_page_open(out, "Title & more");
 	sl_page_heading(out, "one", "1 < 2");
 	sl_page_text(out, "%d %s", 7, "<script>");
 	sl_page_figure_open(out);
-	sl_chart_write(&chart, out);
+	sl_page_chart_write(&chart, out);
 	sl_page_figure_close(out, "x.csv", "caption");
 	sl_page_table_open(out, heads, 2);
 	sl_page_row(out);

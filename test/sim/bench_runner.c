@@ -1,5 +1,6 @@
-/* An iteration of metropolis per learner, in a swarm and by its kernel alone on the same memory: 100 learners of 87
- * neighbours, 2,353 parameters (issue 5: at most 50 us). Also what a whole round takes of the processor, by phase. */
+/* An iteration of metropolis per learner, in a swarm and by its kernel alone on the same memory: 100 learners
+ * of 87 neighbours, 2,353 parameters (issue 5: at most 50 us). Also what a whole round takes of the
+ * processor, by phase. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,15 @@ static void fail(const char *text)
 	exit(1);
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	(void)context;
 	(void)error;
 	for (size_t l = 0; l < PARAMETERS; l++)
-		training->model[l] = (float)((double)((training->learner * 7919 + training->t * 104729 + l * 31) % 2001) / 1000 - 1);
+		training->model[l] =
+			(float)((double)((training->learner * 7919 + training->t * 104729 + l * 31) % 2001) /
+					1000 -
+				1);
 	return SL_OK;
 }
 
@@ -43,7 +47,7 @@ static void all_step(struct states *s)
 	for (uint32_t i = 0; i < N; i++) {
 		for (uint32_t r = 0; r < DEGREE; r++)
 			neighbours[r] = s->wire[(i + 1 + r) % N];
-		sl_mix_step(s->state, PARAMETERS + 1, neighbours, s->divisors, DEGREE);
+		sl_metropolis_step(s->state, PARAMETERS + 1, neighbours, s->divisors, DEGREE);
 	}
 }
 
@@ -65,7 +69,7 @@ static double kernel_us(void)
 			s.wire[i][b] = b % 8 == 7 ? (uint8_t)(b / 8 % 60) : (uint8_t)(b * (i + 3));
 	}
 	for (uint32_t r = 0; r < DEGREE; r++)
-		sl_divisor_init(&s.divisors[r], DEGREE + 1);
+		sl_metropolis_divisor_init(&s.divisors[r], DEGREE + 1);
 	for (int pass = 0; pass < 40; pass++) {
 		double start = cpu_s();
 		all_step(&s);
@@ -80,28 +84,37 @@ static double kernel_us(void)
 /* --- the swarm --- */
 
 /* Seconds of the quickest round, by phase, and between turns. */
-static void quickest(const struct sl_schedule *schedule, double seconds[static SL_PHASE_COUNT], double *deliver_s)
+static void quickest(const struct sl_schedule *schedule, double seconds[static SL_PHASE_COUNT],
+		     double *deliver_s)
 {
 	static const char *const set[] = {"rounds=7", "k=200", "mixing=metropolis"};
 	struct sl_settings settings;
 	struct sl_error error = {0};
-	struct swarm *swarm;
-	struct swarm_figures last = {0}, now;
-	struct swarm_options options = {.learners = N, .settings = &settings, .schedule = schedule, .parameters = PARAMETERS, .train = train};
-	if (swarm_settings(set, 3, schedule, &settings, &error) != SL_OK || swarm_open(&options, &swarm, &error) != SL_OK)
+	struct sl_runner *runner;
+	struct sl_runner_figures last = {0}, now;
+	struct sl_runner_options options = {.learners = N,
+					    .settings = &settings,
+					    .schedule = schedule,
+					    .parameters = PARAMETERS,
+					    .train = train};
+	if (sl_runner_settings(set, 3, schedule, &settings, &error) != SL_OK ||
+	    sl_runner_open(&options, &runner, &error) != SL_OK)
 		fail(error.text);
 	int rc = SL_PENDING;
 	while (rc == SL_PENDING) {
-		rc = swarm_step(swarm, &error);
-		swarm_figures(swarm, &now);
+		rc = sl_runner_step(runner, &error);
+		sl_runner_figures(runner, &now);
 		if (now.committed == last.committed)
 			continue;
 		for (int p = 0; p < SL_PHASE_COUNT; p++)
-			seconds[p] = now.seconds[p] - last.seconds[p] < seconds[p] ? now.seconds[p] - last.seconds[p] : seconds[p];
-		*deliver_s = now.deliver_s - last.deliver_s < *deliver_s ? now.deliver_s - last.deliver_s : *deliver_s;
+			seconds[p] = now.seconds[p] - last.seconds[p] < seconds[p]
+					     ? now.seconds[p] - last.seconds[p]
+					     : seconds[p];
+		*deliver_s = now.deliver_s - last.deliver_s < *deliver_s ? now.deliver_s - last.deliver_s
+									 : *deliver_s;
 		last = now;
 	}
-	swarm_close(swarm);
+	sl_runner_close(runner);
 	if (rc != SL_OK)
 		fail(error.text);
 }
@@ -120,7 +133,8 @@ int main(void)
 	quickest(&schedule, seconds, &deliver_s);
 	double again = kernel_us(), mix = 1e6 * (seconds[SL_PHASE_MIX] + deliver_s) / N / K;
 	kernel = again < kernel ? again : kernel;
-	printf("metropolis, N = %u, d = %u, n = %u: us per learner and iteration, the quickest of %u\n", N, DEGREE, PARAMETERS, ROUNDS);
+	printf("metropolis, N = %u, d = %u, n = %u: us per learner and iteration, the quickest of %u\n", N,
+	       DEGREE, PARAMETERS, ROUNDS);
 	printf("%8s %8s %8s\n%8.1f %8.1f %8.2f\n", "swarm", "kernel", "ratio", mix, kernel, mix / kernel);
 	printf("a round of K = %u, processor seconds of all:", K);
 	for (int p = 0; p < SL_PHASE_COUNT; p++)

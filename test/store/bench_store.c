@@ -25,14 +25,14 @@ static void print(const char *what)
 	       spent[TIMES - 1] / 1e6);
 }
 
-#define MEASURE(what, body)                                                                                            \
-	do {                                                                                                           \
-		for (uint32_t i = 0; i < TIMES; i++) {                                                                 \
-			double from = now_ns();                                                                        \
-			body;                                                                                          \
-			spent[i] = now_ns() - from;                                                                    \
-		}                                                                                                      \
-		print(what);                                                                                           \
+#define MEASURE(what, body)                                                                                  \
+	do {                                                                                                 \
+		for (uint32_t i = 0; i < TIMES; i++) {                                                       \
+			double from = now_ns();                                                              \
+			body;                                                                                \
+			spent[i] = now_ns() - from;                                                          \
+		}                                                                                            \
+		print(what);                                                                                 \
 	} while (0)
 
 static void must(int rc, const struct sl_error *error)
@@ -74,8 +74,9 @@ static void release(struct sl_store *store, sl_round t, uint32_t count)
 	struct sl_error error;
 	for (uint32_t i = 0; i < count; i++)
 		readys[i] = (struct sl_ready){.id = i + 1, .t = t, .a = 1};
-	struct sl_persist persist = {
-		.what = {.kind = SL_PERSIST_RELEASED, .t = t, .a = 1}, .readys = readys, .ready_count = count};
+	struct sl_persist persist = {.what = {.kind = SL_PERSIST_RELEASED, .t = t, .a = 1},
+				     .readys = readys,
+				     .ready_count = count};
 	must(sl_store_record(store, &persist, &error), &error);
 }
 
@@ -92,13 +93,15 @@ static void write_and_sync(FILE *file)
 {
 	static const char page[4096];
 	rewind(file);
-	if (fwrite(page, 1, sizeof page, file) != sizeof page || fflush(file) != 0 || fsync(fileno(file)) != 0)
+	if (fwrite(page, 1, sizeof page, file) != sizeof page || fflush(file) != 0 ||
+	    fsync(fileno(file)) != 0)
 		abort();
 }
 
 static void remove_all(const char *folder)
 {
-	static const char *const names[] = {"page", "learner.db", "learner.db-journal", "lock", "incarnation"};
+	static const char *const names[] = {"page", "learner.db", "learner.db-journal", "lock",
+					    "incarnation"};
 	char path[256];
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -127,8 +130,9 @@ int main(int argc, char **argv)
 	MEASURE("prepare among 2,000", prepare(store, TIMES + i + 1, SL_LEARNERS_MAX));
 	MEASURE("release among 2,000", release(store, TIMES + i + 1, SL_LEARNERS_MAX));
 	MEASURE("commit a round", commit(store, i + 1));
-	MEASURE("prepare, release, commit, among 20", (prepare(store, 2 * TIMES + i + 1, 20), release(store, 2 * TIMES + i + 1, 20),
-						       commit(store, 2 * TIMES + i + 1)));
+	MEASURE("prepare, release, commit, among 20",
+		(prepare(store, 2 * TIMES + i + 1, 20), release(store, 2 * TIMES + i + 1, 20),
+		 commit(store, 2 * TIMES + i + 1)));
 	MEASURE("close and open", (sl_store_close(store), store = open_store(folder)));
 	for (uint32_t t = 3 * TIMES + 1; t <= rounds; t++)
 		commit(store, t);

@@ -17,29 +17,34 @@ static const struct argp_option options[] = {
 	{"data", KEY_DATA, "DIR", 0, "folder of IDX images, as MNIST's (digits that the program draws)", 0},
 	{"only", KEY_ONLY, "PARTS", 0, "these parts only, as in d,e", 0},
 	{"quick", KEY_QUICK, NULL, 0, "smaller, and not all of it: seconds instead of minutes", 0},
-	{"octave", KEY_OCTAVE, "FILE", 0, "the paper's simulation, for octave-cli (../shared/baselines/paper_octave.m)", 0},
+	{"octave", KEY_OCTAVE, "FILE", 0,
+	 "the paper's simulation, for octave-cli (../shared/baselines/paper_octave.m)", 0},
 	{"json", KEY_JSON, NULL, 0, "print the table as JSON", 0},
 	{0}};
 
 static const char doc[] =
-	"Measure the figures and tables of the paper's evaluation with this code, and write a report of them: one page with "
+	"Measure the figures and tables of the paper's evaluation with this code, and write a report of "
+	"them: one page with "
 	"pictures, and the numbers as CSV.\v"
-	"It ends with a table: what the paper claims, its number, the one found here, and whether the claim holds.\n"
+	"It ends with a table: what the paper claims, its number, the one found here, and whether the claim "
+	"holds.\n"
 	"\n"
 	"Examples:\n"
 	"  starling reproduce --data DIR\n"
 	"      all of it, in some minutes; then open reproduced/report.html\n"
 	"  starling reproduce --quick --only d -o table\n"
 	"\n"
-	"Exit status: 0 the report is written, whatever it finds of the paper; 1 failed, or this code does not hold what it has "
+	"Exit status: 0 the report is written, whatever it finds of the paper; 1 failed, or this code does "
+	"not hold what it has "
 	"to; 2 bad usage, or input that is missing or damaged; 130 interrupted, and there is no report.\n";
 
-static void parse_parts(struct sl_reproduce_options *o, const char *text, struct argp_state *state)
+static void parse_parts(struct sl_paper_options *o, const char *text, struct argp_state *state)
 {
 	o->parts = 0;
 	for (const char *at = text;; at += 2) {
 		if (*at < 'a' || *at > SL_PART_LAST || (at[1] != ',' && at[1] != '\0'))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--only %s: letters from a to %c and commas, as in d,e", text,
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--only %s: letters from a to %c and commas, as in d,e", text,
 				     SL_PART_LAST);
 		o->parts |= 1u << (*at - 'a');
 		if (at[1] == '\0')
@@ -49,7 +54,7 @@ static void parse_parts(struct sl_reproduce_options *o, const char *text, struct
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct sl_reproduce_options *o = state->input;
+	struct sl_paper_options *o = state->input;
 	switch (key) {
 	case 'o':
 		o->folder = arg;
@@ -90,7 +95,7 @@ static char *filter(int key, const char *text, void *input)
 		return (char *)text;
 	fputs("Parts:\n", out);
 	for (char part = 'a'; part <= SL_PART_LAST; part++)
-		fprintf(out, "  %c  %s\n", part, sl_part_title(part));
+		fprintf(out, "  %c  %s\n", part, sl_write_part_title(part));
 	fprintf(out, "\n%s", text);
 	fclose(out);
 	return whole;
@@ -106,13 +111,14 @@ static bool is_bad_input(int rc)
 
 int sl_cmd_reproduce(int argc, char **argv)
 {
-	struct sl_reproduce r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX}, .stopped = sl_bench_stopped};
+	struct sl_paper r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX},
+			     .stopped = sl_bench_stopped};
 	struct sl_error error = {0};
 	if (argp_parse(&argp, argc, argv, 0, NULL, &r.options) != 0)
 		return SL_EXIT_USAGE;
 	r.live = isatty(STDERR_FILENO);
 	sl_bench_watch_signals();
-	int rc = sl_reproduce_write(&r, &error);
+	int rc = sl_write_report(&r, &error);
 	if (rc == SL_PENDING) {
 		fputs("starling reproduce: interrupted; there is no report\n", stderr);
 		return EXIT_INTERRUPTED;
@@ -121,6 +127,6 @@ int sl_cmd_reproduce(int argc, char **argv)
 		fprintf(stderr, "starling reproduce: %s\n", error.text);
 		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
-	sl_reproduce_show(&r, stdout);
-	return sl_reproduce_status(&r);
+	sl_paper_show(&r, stdout);
+	return sl_paper_status(&r);
 }

@@ -10,18 +10,18 @@
 #define WIDTH_PIPED 110u
 #define WIDTH_LEAST 60u /* of a table; a narrower terminal gets a list */
 
-static void show_list(const struct sl_reproduce *r, FILE *out, size_t width)
+static void show_list(const struct sl_paper *r, FILE *out, size_t width)
 {
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
 		char line[1024];
-		snprintf(line, sizeof line, "%s\n  paper: %s\n  here: %s\n  %s\n", c->claim, c->paper, c->here,
-			 sl_verdict_text(c->verdict));
+		snprintf(line, sizeof line, "%s\n  paper: %s\n  here: %s\n  %s\n", c->claim, c->paper,
+			 c->here, sl_paper_verdict_text(c->verdict));
 		sl_terminal_fill(out, line, width);
 	}
 }
 
-static void show_claims(const struct sl_reproduce *r, FILE *out)
+static void show_claims(const struct sl_paper *r, FILE *out)
 {
 	static const char *const heads[COLUMNS] = {"claim", "paper", "here", "verdict"};
 	static const uint32_t shares[COLUMNS] = {6, 4, 7, 0}, least[COLUMNS] = {0, 0, 0, 13};
@@ -31,17 +31,18 @@ static void show_claims(const struct sl_reproduce *r, FILE *out)
 		show_list(r, out, width);
 		return;
 	}
-	sl_grid_open(&grid, out, COLUMNS, shares, least, (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
-	sl_grid_row(&grid, heads);
-	sl_grid_rule(&grid);
+	sl_page_grid_open(&grid, out, COLUMNS, shares, least,
+			  (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
+	sl_page_grid_row(&grid, heads);
+	sl_page_grid_rule(&grid);
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
-		const char *cells[COLUMNS] = {c->claim, c->paper, c->here, sl_verdict_text(c->verdict)};
-		sl_grid_row(&grid, cells);
+		const char *cells[COLUMNS] = {c->claim, c->paper, c->here, sl_paper_verdict_text(c->verdict)};
+		sl_page_grid_row(&grid, cells);
 	}
 }
 
-static void show_text(const struct sl_reproduce *r, FILE *out)
+static void show_text(const struct sl_paper *r, FILE *out)
 {
 	show_claims(r, out);
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
@@ -49,30 +50,32 @@ static void show_text(const struct sl_reproduce *r, FILE *out)
 	fprintf(out, "\n%s/report.html\n", r->options.folder);
 }
 
-static json_t *claims_json(const struct sl_reproduce *r)
+static json_t *claims_json(const struct sl_paper *r)
 {
 	json_t *claims = json_array();
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
 		char part[2] = {c->part, '\0'};
-		json_array_append_new(claims, json_pack("{ss ss ss ss ss}", "part", part, "claim", c->claim, "paper", c->paper,
-							"here", c->here, "verdict", sl_verdict_text(c->verdict)));
+		json_array_append_new(claims, json_pack("{ss ss ss ss ss}", "part", part, "claim", c->claim,
+							"paper", c->paper, "here", c->here, "verdict",
+							sl_paper_verdict_text(c->verdict)));
 	}
 	return claims;
 }
 
-static void show_json(const struct sl_reproduce *r, FILE *out)
+static void show_json(const struct sl_paper *r, FILE *out)
 {
 	json_t *broken = json_array();
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
 		json_array_append_new(broken, json_string(r->broken[i]));
-	json_t *all = json_pack("{so so ss}", "claims", claims_json(r), "broken", broken, "folder", r->options.folder);
+	json_t *all = json_pack("{so so ss}", "claims", claims_json(r), "broken", broken, "folder",
+				r->options.folder);
 	json_dumpf(all, out, JSON_INDENT(2));
 	fputc('\n', out);
 	json_decref(all);
 }
 
-void sl_reproduce_show(const struct sl_reproduce *r, FILE *out)
+void sl_paper_show(const struct sl_paper *r, FILE *out)
 {
 	(r->options.json ? show_json : show_text)(r, out);
 }

@@ -19,7 +19,8 @@ static uint32_t fill_marks(const struct sl_trace *trace, char text[3][48], struc
 	return count;
 }
 
-void sl_trace_chart(const struct sl_trace *trace, const char *title, const char *what, double level, FILE *out)
+void sl_trace_chart(const struct sl_trace *trace, const char *title, const char *what, double level,
+		    FILE *out)
 {
 	struct sl_series *series = calloc(trace->learners + 1, sizeof *series);
 	double ends[2] = {trace->at[0], (double)trace->k}, levels[2] = {level, level};
@@ -29,11 +30,14 @@ void sl_trace_chart(const struct sl_trace *trace, const char *title, const char 
 	if (series == NULL)
 		abort();
 	for (uint32_t i = 0; i < trace->learners; i++)
-		series[i] = (struct sl_series){
-			.x = trace->at, .y = trace->values + (size_t)i * SL_TRACE_KEPT, .count = trace->kept, .pen = SL_PEN_FAINT};
+		series[i] = (struct sl_series){.x = trace->at,
+					       .y = trace->values + (size_t)i * SL_TRACE_KEPT,
+					       .count = trace->kept,
+					       .pen = SL_PEN_FAINT};
 	snprintf(name, sizeof name, "%.4g", level);
 	ends[0] = log ? 1 : 0;
-	series[trace->learners] = (struct sl_series){.label = name, .x = ends, .y = levels, .count = 2, .pen = SL_PEN_TRUTH};
+	series[trace->learners] =
+		(struct sl_series){.label = name, .x = ends, .y = levels, .count = 2, .pen = SL_PEN_TRUTH};
 	struct sl_chart chart = {.title = title,
 				 .x = {.label = "iteration k", .log = log},
 				 .y = {.label = what},
@@ -41,7 +45,7 @@ void sl_trace_chart(const struct sl_trace *trace, const char *title, const char 
 				 .series_count = trace->learners + 1,
 				 .marks = marks,
 				 .mark_count = fill_marks(trace, text, marks)};
-	sl_chart_write(&chart, out);
+	sl_page_chart_write(&chart, out);
 	free(series);
 }
 

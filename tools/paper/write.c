@@ -12,13 +12,13 @@
 
 struct part {
 	const char *letters; /* that it writes */
-	int (*run)(struct sl_reproduce *r, struct sl_error *error);
+	int (*run)(struct sl_paper *r, struct sl_error *error);
 	bool timed; /* what others want of the machine matters */
 };
-static const struct part parts[] = {{"ab", sl_reproduce_rounds, false}, {"cd", sl_reproduce_graphs, false},
-				    {"e", sl_reproduce_time, true},	{"f", sl_reproduce_loss, false},
-				    {"g", sl_reproduce_printed, false}, {"h", sl_reproduce_growth, false},
-				    {"i", sl_reproduce_plan, true}};
+static const struct part parts[] = {{"ab", sl_paper_rounds, false}, {"cd", sl_paper_graphs, false},
+				    {"e", sl_paper_time, true},	    {"f", sl_paper_loss, false},
+				    {"g", sl_paper_printed, false}, {"h", sl_paper_growth, false},
+				    {"i", sl_paper_plan, true}};
 #define PARTS (sizeof parts / sizeof *parts)
 
 static const char *const titles[] = {"trajectories of a coordinate over six rounds of changing graphs",
@@ -32,7 +32,7 @@ static const char *const titles[] = {"trajectories of a coordinate over six roun
 				     "what starling plan says, against rounds of daemons",
 				     NULL};
 
-const char *sl_part_title(char part)
+const char *sl_write_part_title(char part)
 {
 	return titles[part - 'a'];
 }
@@ -46,12 +46,12 @@ static long ms_since(const struct timespec *then, const struct timespec *now)
 	return (now->tv_sec - then->tv_sec) * 1000 + (now->tv_nsec - then->tv_nsec) / 1000000;
 }
 
-static void show_progress(const struct sl_reproduce *r, const char *what, double done, long ms)
+static void show_progress(const struct sl_paper *r, const char *what, double done, long ms)
 {
 	fprintf(stderr, "\r\033[K%c: %s, %.0f %%; ", r->part, what, 100 * done);
 	bool last = true;
 	for (char part = (char)(r->part + 1); part <= SL_PART_LAST; part++)
-		if (sl_wanted(r, part)) {
+		if (sl_paper_wanted(r, part)) {
 			fprintf(stderr, last ? "to come: %c" : " %c", part);
 			last = false;
 		}
@@ -59,7 +59,7 @@ static void show_progress(const struct sl_reproduce *r, const char *what, double
 	fflush(stderr);
 }
 
-int sl_reproduce_at(struct sl_reproduce *r, const char *what, double done)
+int sl_write_at(struct sl_paper *r, const char *what, double done)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -72,7 +72,7 @@ int sl_reproduce_at(struct sl_reproduce *r, const char *what, double done)
 
 /* ---- the page ---- */
 
-static void write_table(const struct sl_reproduce *r, FILE *out)
+static void write_table(const struct sl_paper *r, FILE *out)
 {
 	static const char *const heads[] = {"", "claim", "paper", "here", "verdict"};
 	static const enum sl_cell kinds[] = {SL_CELL_GOOD, SL_CELL_BAD, SL_CELL_TEXT, SL_CELL_TEXT};
@@ -84,22 +84,23 @@ static void write_table(const struct sl_reproduce *r, FILE *out)
 		sl_page_cell(out, SL_CELL_TEXT, "%s", c->claim);
 		sl_page_cell(out, SL_CELL_TEXT, "%s", c->paper);
 		sl_page_cell(out, SL_CELL_TEXT, "%s", c->here);
-		sl_page_cell(out, kinds[c->verdict], "%s", sl_verdict_text(c->verdict));
+		sl_page_cell(out, kinds[c->verdict], "%s", sl_paper_verdict_text(c->verdict));
 	}
 	sl_page_table_close(out, "claims.csv");
 }
 
-static void write_broken(const struct sl_reproduce *r, FILE *out)
+static void write_broken(const struct sl_paper *r, FILE *out)
 {
 	if (r->broken_count == 0)
 		return;
 	sl_page_heading(out, "broken", "This run is broken");
-	sl_page_text(out, "%u of the things that this code has to hold did not hold; believe nothing below.", r->broken_count);
+	sl_page_text(out, "%u of the things that this code has to hold did not hold; believe nothing below.",
+		     r->broken_count);
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
 		sl_page_text(out, "%s", r->broken[i]);
 }
 
-static void write_top(const struct sl_reproduce *r, FILE *out)
+static void write_top(const struct sl_paper *r, FILE *out)
 {
 	char day[32];
 	time_t now = time(NULL);
@@ -108,8 +109,10 @@ static void write_top(const struct sl_reproduce *r, FILE *out)
 	strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
 	sl_page_open(out, "The paper's evaluation, reproduced");
 	sl_page_text(out,
-		     "Lu, Yu and Suri, Privacy-preserving Decentralized Federated Learning over Time-varying Communication Graph, "
-		     "section Performance Evaluation. Numbers under \"paper\" are the paper's. All others were computed by "
+		     "Lu, Yu and Suri, Privacy-preserving Decentralized Federated Learning over Time-varying "
+		     "Communication Graph, "
+		     "section Performance Evaluation. Numbers under \"paper\" are the paper's. All others "
+		     "were computed by "
 		     "Starling " SL_VERSION " on %s, on a machine of %ld processors (%s)%s.",
 		     day, sysconf(_SC_NPROCESSORS_ONLN), machine.machine,
 		     r->options.quick ? ", with --quick: smaller, and not all of it" : "");
@@ -118,10 +121,10 @@ static void write_top(const struct sl_reproduce *r, FILE *out)
 	write_table(r, out);
 }
 
-static int write_claims_csv(struct sl_reproduce *r, struct sl_error *error)
+static int write_claims_csv(struct sl_paper *r, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&r->folder, "claims.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "claims.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "part,claim,paper,here,verdict");
@@ -132,16 +135,16 @@ static int write_claims_csv(struct sl_reproduce *r, struct sl_error *error)
 		sl_csv_text(&csv, c->claim);
 		sl_csv_text(&csv, c->paper);
 		sl_csv_text(&csv, c->here);
-		sl_csv_text(&csv, sl_verdict_text(c->verdict));
+		sl_csv_text(&csv, sl_paper_verdict_text(c->verdict));
 		sl_csv_end(&csv);
 	}
 	return SL_OK;
 }
 
-static int write_page(struct sl_reproduce *r, const char *body, struct sl_error *error)
+static int write_page(struct sl_paper *r, const char *body, struct sl_error *error)
 {
 	int rc = write_claims_csv(r, error);
-	FILE *out = rc == SL_OK ? sl_report_folder_file(&r->folder, "report.html", error) : NULL;
+	FILE *out = rc == SL_OK ? sl_page_folder_file(&r->folder, "report.html", error) : NULL;
 	if (out == NULL)
 		return error->code;
 	write_top(r, out);
@@ -153,32 +156,34 @@ static int write_page(struct sl_reproduce *r, const char *body, struct sl_error 
 /* ---- the parts ---- */
 
 /* Where nobody watches, a line for each part that begins. */
-static void say_begun(const struct sl_reproduce *r, const char *letters)
+static void say_begun(const struct sl_paper *r, const char *letters)
 {
 	for (; !r->live && *letters != '\0'; letters++)
-		if (sl_wanted(r, *letters))
-			fprintf(stderr, "%c: %s\n", *letters, sl_part_title(*letters));
+		if (sl_paper_wanted(r, *letters))
+			fprintf(stderr, "%c: %s\n", *letters, sl_write_part_title(*letters));
 }
 
-static int run_part(struct sl_reproduce *r, const struct part *part, struct sl_error *error)
+static int run_part(struct sl_paper *r, const struct part *part, struct sl_error *error)
 {
 	struct sl_cpu_clock from, to;
 	say_begun(r, part->letters);
-	sl_cpu_clock_read(&from);
+	sl_machine_cpu_clock_read(&from);
 	int rc = part->run(r, error);
-	sl_cpu_clock_read(&to);
+	sl_machine_cpu_clock_read(&to);
 	if (rc == SL_OK && part->timed)
-		sl_page_text(r->page, "Other programs took %.0f %% of the processors while this was measured: the more, the longer the times.",
-			     100 * sl_cpu_others(&from, &to));
+		sl_page_text(r->page,
+			     "Other programs took %.0f %% of the processors while this was measured: the "
+			     "more, the longer the times.",
+			     100 * sl_machine_cpu_others(&from, &to));
 	return rc;
 }
 
-static int run_parts(struct sl_reproduce *r, struct sl_error *error)
+static int run_parts(struct sl_paper *r, struct sl_error *error)
 {
 	int rc = SL_OK;
 	for (size_t i = 0; rc == SL_OK && i < PARTS; i++) {
 		const char *first = parts[i].letters;
-		while (*first != '\0' && !sl_wanted(r, *first))
+		while (*first != '\0' && !sl_paper_wanted(r, *first))
 			first++;
 		if (*first == '\0')
 			continue;
@@ -188,43 +193,43 @@ static int run_parts(struct sl_reproduce *r, struct sl_error *error)
 	return rc;
 }
 
-static int write_all(struct sl_reproduce *r, struct sl_error *error)
+static int write_all(struct sl_paper *r, struct sl_error *error)
 {
 	char *body = NULL;
 	size_t bytes = 0;
 	r->page = open_memstream(&body, &bytes);
 	if (r->page == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	int rc = run_parts(r, error);
 	fclose(r->page);
 	if (rc == SL_OK)
 		rc = write_page(r, body, error);
 	if (rc == SL_OK)
-		rc = sl_report_folder_commit(&r->folder, error);
+		rc = sl_page_folder_commit(&r->folder, error);
 	free(body);
 	return rc;
 }
 
-static int open_bench(struct sl_reproduce *r, char program[static PATH_MAX], struct sl_error *error)
+static int open_bench(struct sl_paper *r, char program[static PATH_MAX], struct sl_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
 	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
 	program[n > 0 ? n : 0] = '\0';
 	r->bench = calloc(1, sizeof *r->bench);
 	if (r->bench == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	r->bench->options.program = program;
 	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-reproduce-XXXXXX",
 		 temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
 	if (mkdtemp(r->bench->folder) != NULL)
 		return SL_OK;
-	sl_fail(error, SL_ERR_IO, "cannot make a folder like %s: %s", r->bench->folder, strerror(errno));
+	sl_err_set(error, SL_ERR_IO, "cannot make a folder like %s: %s", r->bench->folder, strerror(errno));
 	free(r->bench);
 	r->bench = NULL;
 	return SL_ERR_IO;
 }
 
-static void close_bench(struct sl_reproduce *r)
+static void close_bench(struct sl_paper *r)
 {
 	if (r->bench == NULL)
 		return;
@@ -233,18 +238,18 @@ static void close_bench(struct sl_reproduce *r)
 	r->bench = NULL;
 }
 
-int sl_reproduce_write(struct sl_reproduce *r, struct sl_error *error)
+int sl_write_report(struct sl_paper *r, struct sl_error *error)
 {
 	char program[PATH_MAX];
 	clock_gettime(CLOCK_MONOTONIC, &r->begun);
-	int rc = sl_report_folder_open(&r->folder, r->options.folder, error);
+	int rc = sl_page_folder_open(&r->folder, r->options.folder, error);
 	if (rc == SL_OK)
 		rc = open_bench(r, program, error);
 	if (rc == SL_OK)
 		rc = write_all(r, error);
 	close_bench(r);
 	if (rc != SL_OK)
-		sl_report_folder_drop(&r->folder);
+		sl_page_folder_drop(&r->folder);
 	if (r->live)
 		fputs("\r\033[K", stderr);
 	return rc;

@@ -6,9 +6,9 @@
 #include "common/wire/codec.h"
 #include "tools/sim/runner_internal.h"
 
-static struct swarm_piece *new_piece(const struct sl_message *message, size_t bytes)
+static struct sl_runner_payload *new_piece(const struct sl_message *message, size_t bytes)
 {
-	struct swarm_piece *piece = malloc(sizeof *piece + bytes);
+	struct sl_runner_payload *piece = malloc(sizeof *piece + bytes);
 	if (piece == NULL)
 		abort(); /* what is on its way cannot be given up */
 	atomic_init(&piece->readers, 0);
@@ -16,66 +16,67 @@ static struct swarm_piece *new_piece(const struct sl_message *message, size_t by
 	return piece;
 }
 
-void swarm_unread(struct swarm_piece *piece, uint32_t readers)
+void sl_runner_unread(struct sl_runner_payload *piece, uint32_t readers)
 {
 	if (atomic_fetch_sub_explicit(&piece->readers, readers, memory_order_acq_rel) == readers)
 		free(piece);
 }
 
-static void say(struct swarm_learner *l, struct swarm_piece *piece, uint32_t peer, size_t set)
+static void say(struct sl_runner_learner *l, struct sl_runner_payload *piece, uint32_t peer, size_t set)
 {
-	struct swarm_said said = {.piece = piece, .peer = peer, .set = set};
-	SWARM_PUSH(l->said, said);
+	struct sl_runner_said said = {.piece = piece, .peer = peer, .set = set};
+	SL_RUNNER_PUSH(l->said, said);
 	if (piece == NULL)
 		return;
-	piece->frame_bytes = sl_encode_bytes(&piece->message);
+	piece->frame_bytes = sl_codec_bytes(&piece->message);
 	l->spoke |= piece->message.kind >= SL_MSG_SHARE;
 }
 
-static size_t keep_set(const struct swarm *swarm, struct swarm_learner *l, const uint64_t *set)
+static size_t keep_set(const struct sl_runner *runner, struct sl_runner_learner *l, const uint64_t *set)
 {
 	size_t at = l->sets.count;
-	for (size_t w = 0; w < swarm->words; w++)
-		SWARM_PUSH(l->sets, set[w]);
+	for (size_t w = 0; w < runner->words; w++)
+		SL_RUNNER_PUSH(l->sets, set[w]);
 	return at;
 }
 
-static struct swarm_piece *chunk_piece(const struct swarm_learner *l, const struct sl_message *m, const struct sl_payload *payload)
+static struct sl_runner_payload *chunk_piece(const struct sl_runner_learner *l, const struct sl_message *m,
+					     const struct sl_payload *payload)
 {
-	struct swarm_piece *piece = new_piece(m, m->chunk.size);
-	sl_payload_nonce(&l->vault, l->view, payload, &piece->message.chunk);
-	sl_payload_write(&l->vault, l->view, payload, &m->chunk, l->result, piece->bytes);
+	struct sl_runner_payload *piece = new_piece(m, m->chunk.size);
+	sl_payload_nonce(&l->workspace, l->view, payload, &piece->message.chunk);
+	sl_payload_write(&l->workspace, l->view, payload, &m->chunk, l->result, piece->bytes);
 	return piece;
 }
 
-static void say_shares(struct swarm_learner *l, const struct sl_message *m, struct sl_payload payload)
+static void say_shares(struct sl_runner_learner *l, const struct sl_message *m, struct sl_payload payload)
 {
 	const struct sl_view *view = l->view;
 	for (; payload.row < view->degree; payload.row++)
 		say(l, chunk_piece(l, m, &payload), sl_view_peer(view, payload.row), 0);
 }
 
-static struct swarm_piece *control_piece(const struct sl_message *m)
+static struct sl_runner_payload *control_piece(const struct sl_message *m)
 {
 	size_t bytes = m->kind == SL_MSG_LINK_STATE ? m->link_state.count * sizeof(sl_id)
-		       : m->kind == SL_MSG_HOLD	    ? m->hold.size
+		       : m->kind == SL_MSG_HAVE	    ? m->have.size
 						    : 0;
-	struct swarm_piece *piece = new_piece(m, bytes);
+	struct sl_runner_payload *piece = new_piece(m, bytes);
 	if (m->kind == SL_MSG_LINK_STATE) {
 		memcpy(piece->bytes, m->link_state.candidates, bytes);
 		piece->message.link_state.candidates = (const sl_id *)piece->bytes;
-	} else if (m->kind == SL_MSG_HOLD) {
-		memcpy(piece->bytes, m->hold.held, bytes);
-		piece->message.hold.held = piece->bytes;
+	} else if (m->kind == SL_MSG_HAVE) {
+		memcpy(piece->bytes, m->have.held, bytes);
+		piece->message.have.held = piece->bytes;
 	}
 	return piece;
 }
 
-void swarm_say(struct swarm *swarm, uint32_t i, const struct sl_action *action)
+void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action *action)
 {
-	struct swarm_learner *l = &swarm->learners[i];
+	struct sl_runner_learner *l = &runner->learners[i];
 	if (action->kind == SL_ACTION_LINKS) {
-		say(l, NULL, SL_NOBODY, keep_set(swarm, l, action->to));
+		say(l, NULL, SL_NOBODY, keep_set(runner, l, action->to));
 		return;
 	}
 	const struct sl_message *m = &action->send.message;
@@ -84,8 +85,9 @@ void swarm_say(struct swarm *swarm, uint32_t i, const struct sl_action *action)
 		say_shares(l, m, *payload);
 		return;
 	}
-	struct swarm_piece *piece = payload->source != SL_SOURCE_NONE ? chunk_piece(l, m, payload) : control_piece(m);
-	say(l, piece, SL_NOBODY, keep_set(swarm, l, action->send.to));
+	struct sl_runner_payload *piece =
+		payload->source != SL_SOURCE_NONE ? chunk_piece(l, m, payload) : control_piece(m);
+	say(l, piece, SL_NOBODY, keep_set(runner, l, action->send.to));
 	if (m->kind == SL_MSG_STATE)
-		swarm_look(swarm, i, m->chunk.index, m->chunk.iteration);
+		sl_runner_look(runner, i, m->chunk.index, m->chunk.iteration);
 }

@@ -29,15 +29,16 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char doc[] =
-	"Makes a learner's identity (a secret key and its certificate) and prints its line of the roster, which holds no "
-	"secret.\v"
-	"Examples:\n"
-	"  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
-	"  starling init --show --dir identity\n"
-	"\n"
-	"key.pem in DIR is the secret: it stays on this machine, mode 0600. The printed line goes to everybody; all "
-	"learners use one and the same roster.\n";
+static const char doc[] = "Makes a learner's identity (a secret key and its certificate) and prints its line "
+			  "of the roster, which holds no "
+			  "secret.\v"
+			  "Examples:\n"
+			  "  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+			  "  starling init --show --dir identity\n"
+			  "\n"
+			  "key.pem in DIR is the secret: it stays on this machine, mode 0600. The printed "
+			  "line goes to everybody; all "
+			  "learners use one and the same roster.\n";
 
 /* argp ends the program here with status 2. */
 static void take_text(struct argp_state *state, const char *option, int code, const struct sl_error *error)
@@ -54,17 +55,17 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	uint64_t id;
 	switch (key) {
 	case KEY_ID:
-		if (!sl_tool_number(value, 1, UINT32_MAX, &id))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u", value,
-				     UINT32_MAX);
+		if (!sl_command_number(value, 1, UINT32_MAX, &id))
+			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u",
+				     value, UINT32_MAX);
 		m->id = (sl_id)id;
 		return 0;
 	case KEY_NAME:
-		take_text(state, "--name", sl_name_check(value, &error), &error);
+		take_text(state, "--name", sl_roster_name_check(value, &error), &error);
 		snprintf(m->name, sizeof m->name, "%s", value);
 		return 0;
 	case KEY_ADDRESS:
-		take_text(state, "--address", sl_address_check(value, &error), &error);
+		take_text(state, "--address", sl_roster_address_check(value, &error), &error);
 		snprintf(m->address, sizeof m->address, "%s", value);
 		return 0;
 	case KEY_DIR:
@@ -108,7 +109,7 @@ static int keep_line(const struct init *init, const char *line, struct sl_error 
 	bool bad = file == NULL || fprintf(file, "%s\n", line) < 0;
 	if (file && fclose(file) != 0)
 		bad = true;
-	return bad ? sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno)) : SL_OK;
+	return bad ? sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno)) : SL_OK;
 }
 
 /* What was given wins over what was kept. */
@@ -119,13 +120,13 @@ static int recall(struct init *init, struct sl_error *error)
 	if (complete(m))
 		return SL_OK;
 	member_path(init, path);
-	int code = sl_member_load(path, &kept, error);
+	int code = sl_roster_member_load(path, &kept, error);
 	if (code == SL_ERR_NOTFOUND)
-		return sl_fail(error, code, "%s does not say it; give --id, --name and --address", path);
+		return sl_err_set(error, code, "%s does not say it; give --id, --name and --address", path);
 	if (code != SL_OK)
 		return code;
 	if (memcmp(kept.pin, m->pin, sizeof kept.pin) != 0)
-		return sl_fail(error, SL_ERR_CRYPTO, "%s: is of another key than key.pem beside it", path);
+		return sl_err_set(error, SL_ERR_CRYPTO, "%s: is of another key than key.pem beside it", path);
 	m->id = m->id ? m->id : kept.id;
 	if (m->name[0] == '\0')
 		memcpy(m->name, kept.name, sizeof m->name);
@@ -151,7 +152,7 @@ static int show(struct init *init)
 	struct sl_error error = {0};
 	if (load_pin(init, &error) != SL_OK || recall(init, &error) != SL_OK)
 		return fail(&error);
-	sl_member_text(&init->member, line);
+	sl_roster_member_text(&init->member, line);
 	puts(line);
 	return 0;
 }
@@ -161,23 +162,26 @@ static int make(struct init *init)
 	char line[SL_MEMBER_TEXT_BYTES];
 	struct sl_error error = {0};
 	if (!complete(&init->member)) {
-		fputs("starling init: --id, --name and --address are needed; see 'starling init --help'\n", stderr);
+		fputs("starling init: --id, --name and --address are needed; see 'starling init --help'\n",
+		      stderr);
 		return SL_EXIT_USAGE;
 	}
-	if (sl_identity_create(init->folder, init->member.name, &error) != SL_OK || load_pin(init, &error) != SL_OK)
+	if (sl_identity_create(init->folder, init->member.name, &error) != SL_OK ||
+	    load_pin(init, &error) != SL_OK)
 		return fail(&error);
-	sl_member_text(&init->member, line);
+	sl_roster_member_text(&init->member, line);
 	puts(line);
 	if (keep_line(init, line, &error) != SL_OK)
 		return fail(&error);
 	fprintf(stderr,
-		"The secret key is %s/key.pem; it stays on this machine. The line above goes into the roster of every "
+		"The secret key is %s/key.pem; it stays on this machine. The line above goes into the roster "
+		"of every "
 		"learner;\nthen: starlingd --config FILE, with 'identity: %s' and 'id: %u' in FILE.\n",
 		init->folder, init->folder, init->member.id);
 	return 0;
 }
 
-int sl_cmd_init(int argc, char **argv)
+int sl_cmd_keygen(int argc, char **argv)
 {
 	static const struct argp argp = {.options = options, .parser = parse, .doc = doc};
 	struct init init = {.folder = "identity"};

@@ -13,26 +13,28 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step", sl_cmd_topology},
+	{"topology", "generate, import, show, audit or repair who is in range of whom, step by step",
+	 sl_cmd_topology},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
-	{"sim", "play the protocol from seeds, with faults, and check every step", sl_cmd_sim},
+	{"sim", "play the protocol from seeds, with faults, and check every step", sl_cmd_simtest},
 	{"bench", "measure what a round costs on this machine", sl_cmd_bench},
-	{"plan", "forecast what a round will cost, for each way to share and to mix", sl_cmd_plan},
+	{"plan", "forecast what a round will cost, for each way to share and to mix", sl_cmd_estimate},
 	{"reproduce", "measure the paper's figures with this code, and write a report", sl_cmd_reproduce},
 	{"logs", "show the learners' logs as one stream in time", sl_cmd_logs},
-	{"abandon", "give up an attempt that a learner lost for good holds up", sl_cmd_abandon},
-	{"init", "make this learner's identity and print its roster line", sl_cmd_init},
+	{"abandon", "give up an attempt that a learner lost for good holds up", sl_cmd_abort},
+	{"init", "make this learner's identity and print its roster line", sl_cmd_keygen},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
-bool sl_tool_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
+bool sl_command_number(const char *text, uint64_t least, uint64_t most, uint64_t *number)
 {
 	uint64_t n = 0;
 	if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
 		return false;
 	for (; *text != '\0'; text++)
-		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
 			return false;
 	*number = n;
 	return n >= least && n <= most;
@@ -70,7 +72,7 @@ static int unknown_command(const char *name)
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
 	for (size_t i = 0; i < COMMANDS; i++)
-		sl_nearest(name, commands[i].name, &best, &distance);
+		sl_suggest(name, commands[i].name, &best, &distance);
 	if (best)
 		fprintf(stderr, "starling: unknown command '%s'; did you mean '%s'?\n", name, best);
 	else
@@ -92,7 +94,7 @@ static void fit_help(void)
 
 static const char *program = "starling";
 
-const char *sl_tool_program(void)
+const char *sl_command_program(void)
 {
 	return program;
 }
@@ -140,7 +142,7 @@ static int dispatch(int argc, char **argv)
 
 static int output_errno;
 
-void sl_tool_output_failed(void)
+void sl_command_output_failed(void)
 {
 	output_errno = errno;
 }

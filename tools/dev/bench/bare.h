@@ -1,5 +1,6 @@
-/* bare.h - what a neighbour exchange is compared with: the same bytes over a plain socket, and over TLS with nothing around
- * it, from one process to another over loopback; in CPU time of both. What fails ends the process, with status 1.
+/* bare.h - what a neighbour exchange is compared with: the same bytes over a plain socket, and over TLS with
+ * nothing around it, from one process to another over loopback; in CPU time of both. What fails ends the
+ * process, with status 1.
  */
 #pragma once
 
@@ -22,8 +23,10 @@ void sl_bare_close(struct sl_bare_pair *pair);
 
 /* Nanoseconds of user and system time of this process. */
 double sl_bare_cpu_ns(void);
-/* Of this process and of a child, which runs `there` while `here` runs; each end of a connected socket pair is theirs. */
-double sl_bare_both(void (*here)(int socket, void *argument), void (*there)(int socket, void *argument), void *argument);
+/* Of this process and of a child, which runs `there` while `here` runs; each end of a connected socket pair
+ * is theirs. */
+double sl_bare_both(void (*here)(int socket, void *argument), void (*there)(int socket, void *argument),
+		    void *argument);
 
 double sl_bare_tcp(size_t bytes);
 double sl_bare_tls(const struct sl_bare_pair *pair, size_t bytes);

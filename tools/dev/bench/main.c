@@ -13,8 +13,10 @@ enum { KEY_REPEAT = 256, KEY_JSON, KEY_VS, KEY_BASELINES, KEY_FOLDER };
 static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
 	{"vs", KEY_VS, NULL, 0, "run the baselines that are installed beside it, and print ratios", 0},
-	{"baselines", KEY_BASELINES, "DIR", 0, "where allreduce.c and paper_octave.m are (../shared/baselines)", 0},
-	{"folder", KEY_FOLDER, "DIR", 0, "where its own folder is made, and removed again; a disk that matters ($TMPDIR or /tmp)", 0},
+	{"baselines", KEY_BASELINES, "DIR", 0,
+	 "where allreduce.c and paper_octave.m are (../shared/baselines)", 0},
+	{"folder", KEY_FOLDER, "DIR", 0,
+	 "where its own folder is made, and removed again; a disk that matters ($TMPDIR or /tmp)", 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
@@ -28,9 +30,10 @@ static error_t take_name(struct argp_state *state, char *name)
 		return 0;
 	}
 	for (size_t i = 0; i < sl_bench_case_count; i++)
-		sl_nearest(name, sl_bench_cases[i].name, &best, &distance);
-	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name, best != NULL ? "; did you mean '" : "",
-		     best != NULL ? best : "", best != NULL ? "'?" : "; see 'starling bench --help'");
+		sl_suggest(name, sl_bench_cases[i].name, &best, &distance);
+	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name,
+		     best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
+		     best != NULL ? "'?" : "; see 'starling bench --help'");
 	return 0;
 }
 
@@ -60,19 +63,21 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char doc_begin[] = "Measure what a round costs on this machine: all cases, or those that are named.\v"
-				"Cases:\n";
-static const char doc_end[] =
-	"\nEach figure is the median of its samples, between the least and the most. Rounds of daemons are timed from the last "
-	"trained model to the last commit, over all learners. A busy machine gives longer times, and the output says so.\n"
-	"\n"
-	"Examples:\n"
-	"  starling bench\n"
-	"      all cases; some minutes\n"
-	"  starling bench ring10 --repeat 3\n"
-	"  starling bench --vs --json >bench.json\n"
-	"\n"
-	"Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
+static const char doc_begin[] =
+	"Measure what a round costs on this machine: all cases, or those that are named.\v"
+	"Cases:\n";
+static const char doc_end[] = "\nEach figure is the median of its samples, between the least and the most. "
+			      "Rounds of daemons are timed from the last "
+			      "trained model to the last commit, over all learners. A busy machine gives "
+			      "longer times, and the output says so.\n"
+			      "\n"
+			      "Examples:\n"
+			      "  starling bench\n"
+			      "      all cases; some minutes\n"
+			      "  starling bench ring10 --repeat 3\n"
+			      "  starling bench --vs --json >bench.json\n"
+			      "\n"
+			      "Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
 /* The help names the cases, as the table has them. To free. */
 static char *help_text(void)
@@ -103,7 +108,8 @@ int sl_cmd_bench(int argc, char **argv)
 		program[n] = '\0';
 	int status = SL_EXIT_FAILED;
 	if (doc != NULL && bench.options.names != NULL)
-		status = argp_parse(&argp, argc, argv, 0, NULL, &bench.options) == 0 ? sl_bench_run(&bench) : SL_EXIT_USAGE;
+		status = argp_parse(&argp, argc, argv, 0, NULL, &bench.options) == 0 ? sl_bench_run(&bench)
+										     : SL_EXIT_USAGE;
 	free((void *)bench.options.names);
 	free(doc);
 	return status;

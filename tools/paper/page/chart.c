@@ -17,7 +17,7 @@
 #define TICK_GAP 10.0 /* least space between two numbers on the x axis */
 #define THIN_TENTHS 3.0
 #define LABELS_MOST 16u
-#define BROAD 600u /* a chart this wide takes a row of its own */
+#define BROAD 600u     /* a chart this wide takes a row of its own */
 #define NEAR_EDGE 0.97 /* of the width: a line that ends beyond has its label outside */
 
 struct drawing {
@@ -45,26 +45,28 @@ static struct sl_scale scale_of(const struct sl_chart *chart, bool level)
 		return (struct sl_scale){axis->log, axis->low, axis->high};
 	for (uint32_t s = 0; s < chart->series_count; s++)
 		for (uint32_t i = 0; i < chart->series[s].count; i++)
-			if (sl_scale_takes(&(struct sl_scale){.log = chart->x.log}, chart->series[s].x[i]))
-				stretch(axis, level ? chart->series[s].y[i] : chart->series[s].x[i], &low, &high);
+			if (sl_page_scale_takes(&(struct sl_scale){.log = chart->x.log},
+						chart->series[s].x[i]))
+				stretch(axis, level ? chart->series[s].y[i] : chart->series[s].x[i], &low,
+					&high);
 	for (uint32_t m = 0; m < chart->mark_count; m++)
 		if (chart->marks[m].level == level)
 			stretch(axis, chart->marks[m].at, &low, &high);
-	return sl_scale_of(axis->log, low, high, level);
+	return sl_page_scale_of(axis->log, low, high, level);
 }
 
 static double width_of(const char *text)
 {
-	return LETTER * (double)sl_text_letters(text, strlen(text));
+	return LETTER * (double)sl_page_text_letters(text, strlen(text));
 }
 
 static double widest_tick(const struct sl_scale *scale)
 {
 	double ticks[SL_TICKS_MOST], widest = 0;
 	char text[SL_TICK_BYTES];
-	uint32_t count = sl_scale_ticks(scale, ticks);
+	uint32_t count = sl_page_scale_ticks(scale, ticks);
 	for (uint32_t i = 0; i < count; i++) {
-		sl_tick_text(scale, ticks[i], text);
+		sl_page_scale_tick_text(scale, ticks[i], text);
 		widest = fmax(widest, width_of(text));
 	}
 	return widest;
@@ -72,7 +74,7 @@ static double widest_tick(const struct sl_scale *scale)
 
 static bool shown(const struct drawing *d, const struct sl_series *s, uint32_t i)
 {
-	return sl_scale_takes(&d->x, s->x[i]) && sl_scale_takes(&d->y, s->y[i]);
+	return sl_page_scale_takes(&d->x, s->x[i]) && sl_page_scale_takes(&d->y, s->y[i]);
 }
 
 /* How many points there are up to the last that is shown. */
@@ -91,7 +93,7 @@ static double widest_label(const struct drawing *d)
 	for (uint32_t i = 0; i < d->chart->series_count; i++) {
 		const struct sl_series *s = &d->chart->series[i];
 		uint32_t end = end_of(d, s);
-		if (s->label != NULL && end > 0 && sl_scale_place(&d->x, s->x[end - 1]) > NEAR_EDGE)
+		if (s->label != NULL && end > 0 && sl_page_scale_place(&d->x, s->x[end - 1]) > NEAR_EDGE)
 			widest = fmax(widest, width_of(s->label) + GAP);
 	}
 	return widest;
@@ -111,19 +113,19 @@ static void lay_out(struct drawing *d)
 
 static double at_x(const struct drawing *d, double value)
 {
-	return d->left + sl_scale_place(&d->x, value) * (d->right - d->left);
+	return d->left + sl_page_scale_place(&d->x, value) * (d->right - d->left);
 }
 
 static double at_y(const struct drawing *d, double value)
 {
-	return d->bottom - sl_scale_place(&d->y, value) * (d->bottom - d->top);
+	return d->bottom - sl_page_scale_place(&d->y, value) * (d->bottom - d->top);
 }
 
 static void write_text(const struct drawing *d, const char *class, const char *anchor, double x, double y,
 		       const char *text)
 {
 	fprintf(d->out, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\">", class, anchor, x, y);
-	sl_markup_text(d->out, text);
+	sl_page_text_markup(d->out, text);
 	fputs("</text>", d->out);
 }
 
@@ -138,10 +140,10 @@ static void write_y_axis(const struct drawing *d)
 {
 	double ticks[SL_TICKS_MOST];
 	char text[SL_TICK_BYTES];
-	uint32_t count = sl_scale_ticks(&d->y, ticks);
+	uint32_t count = sl_page_scale_ticks(&d->y, ticks);
 	for (uint32_t i = 0; i < count; i++) {
 		double y = at_y(d, ticks[i]);
-		sl_tick_text(&d->y, ticks[i], text);
+		sl_page_scale_tick_text(&d->y, ticks[i], text);
 		write_line(d, "grid", d->left, y, d->right, y);
 		write_text(d, "tick", "end", d->left - GAP, y + 4, text);
 	}
@@ -152,10 +154,10 @@ static void write_x_axis(const struct drawing *d)
 {
 	double ticks[SL_TICKS_MOST], free_from = -INFINITY;
 	char text[SL_TICK_BYTES];
-	uint32_t count = sl_scale_ticks(&d->x, ticks);
+	uint32_t count = sl_page_scale_ticks(&d->x, ticks);
 	for (uint32_t i = 0; i < count; i++) {
 		double x = at_x(d, ticks[i]);
-		sl_tick_text(&d->x, ticks[i], text);
+		sl_page_scale_tick_text(&d->x, ticks[i], text);
 		write_line(d, "axis", x, d->bottom, x, d->bottom + 4);
 		if (x - width_of(text) / 2 < free_from)
 			continue;
@@ -170,17 +172,22 @@ static void write_x_axis(const struct drawing *d)
 
 static void write_path(const struct drawing *d, struct sl_point *points, uint32_t count)
 {
-	count = sl_thin(points, count, THIN_TENTHS);
+	count = sl_page_thin(points, count, THIN_TENTHS);
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_point p = points[i], before = i > 0 ? points[i - 1] : (struct sl_point){0, 0};
-		fprintf(d->out, i == 0 ? "M%d %d" : i == 1 ? "l%d %d" : p.x < before.x ? "%d %d" : " %d %d", p.x - before.x,
-			p.y - before.y);
+		fprintf(d->out,
+			i == 0		 ? "M%d %d"
+			: i == 1	 ? "l%d %d"
+			: p.x < before.x ? "%d %d"
+					 : " %d %d",
+			p.x - before.x, p.y - before.y);
 	}
 }
 
 static struct sl_point point_of(const struct drawing *d, const struct sl_series *s, uint32_t i)
 {
-	return (struct sl_point){(int32_t)lrint(10 * at_x(d, s->x[i])), (int32_t)lrint(10 * at_y(d, s->y[i]))};
+	return (struct sl_point){(int32_t)lrint(10 * at_x(d, s->x[i])),
+				 (int32_t)lrint(10 * at_y(d, s->y[i]))};
 }
 
 static void write_stretches(const struct drawing *d, const struct sl_series *s, struct sl_point *points)
@@ -202,7 +209,8 @@ static void write_dots(const struct drawing *d, const struct sl_series *s)
 	for (uint32_t i = 0; i < s->count; i++)
 		if (shown(d, s, i)) {
 			struct sl_point p = point_of(d, s, i);
-			fprintf(d->out, "<circle class=\"dot dot%d\" cx=\"%d\" cy=\"%d\" r=\"28\"/>", (int)s->pen, p.x, p.y);
+			fprintf(d->out, "<circle class=\"dot dot%d\" cx=\"%d\" cy=\"%d\" r=\"28\"/>",
+				(int)s->pen, p.x, p.y);
 		}
 }
 
@@ -234,12 +242,13 @@ static void write_mark(const struct drawing *d, const struct sl_mark *m, uint32_
 		write_text(d, "note", "start", d->left + 3, y - 4, m->label);
 		return;
 	}
-	double x = at_x(d, m->at), place = sl_scale_place(&d->x, m->at);
+	double x = at_x(d, m->at), place = sl_page_scale_place(&d->x, m->at);
 	bool leftward = x + width_of(m->label) + GAP > d->right;
 	if (place < 0 || place > 1)
 		return;
 	write_line(d, "mark", x, d->top, x, d->bottom);
-	write_text(d, "note", leftward ? "end" : "start", leftward ? x - 3 : x + 3, d->top + 10 + LINE * before, m->label);
+	write_text(d, "note", leftward ? "end" : "start", leftward ? x - 3 : x + 3,
+		   d->top + 10 + LINE * before, m->label);
 }
 
 struct label {
@@ -283,7 +292,8 @@ static uint32_t place_labels(const struct drawing *d, struct label *labels)
 		uint32_t end = end_of(d, s);
 		if (s->label == NULL || end == 0)
 			continue;
-		double place = sl_scale_place(&d->x, s->x[end - 1]), x = place > NEAR_EDGE ? d->right : at_x(d, s->x[end - 1]);
+		double place = sl_page_scale_place(&d->x, s->x[end - 1]),
+		       x = place > NEAR_EDGE ? d->right : at_x(d, s->x[end - 1]);
 		labels[count++] = (struct label){s, x + GAP, at_y(d, s->y[end - 1])};
 	}
 	qsort(labels, count, sizeof *labels, higher_first);
@@ -302,15 +312,15 @@ static void write_labels(const struct drawing *d)
 	}
 }
 
-void sl_chart_write(const struct sl_chart *chart, FILE *out)
+void sl_page_chart_write(const struct sl_chart *chart, FILE *out)
 {
 	struct drawing d = {.chart = chart, .out = out};
 	uint32_t width = chart->width ? chart->width : SL_CHART_WIDTH;
 	uint32_t height = chart->height ? chart->height : SL_CHART_HEIGHT;
 	lay_out(&d);
-	fprintf(out, "<svg%s viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"", width >= BROAD ? " class=\"broad\"" : "",
-		width, height);
-	sl_markup_text(out, chart->title);
+	fprintf(out, "<svg%s viewBox=\"0 0 %u %u\" role=\"img\" aria-label=\"",
+		width >= BROAD ? " class=\"broad\"" : "", width, height);
+	sl_page_text_markup(out, chart->title);
 	fputs("\">", out);
 	write_text(&d, "title", "start", GAP, 13, chart->title);
 	write_y_axis(&d);

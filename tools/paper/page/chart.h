@@ -7,8 +7,9 @@
  *      |_/____|______________
  *       what x is
  *
- * Lines and letters have classes, not colours: those are the page's style sheet's (page.h), which knows light, dark
- * and paper. Points that the scale cannot show (not finite; 0 on a logarithmic one) interrupt their line.
+ * Lines and letters have classes, not colours: those are the page's style sheet's (page.h), which knows
+ * light, dark and paper. Points that the scale cannot show (not finite; 0 on a logarithmic one) interrupt
+ * their line.
  */
 #pragma once
 
@@ -61,4 +62,4 @@ struct sl_chart {
 	uint32_t mark_count;
 };
 
-void sl_chart_write(const struct sl_chart *chart, FILE *out);
+void sl_page_chart_write(const struct sl_chart *chart, FILE *out);

@@ -5,7 +5,7 @@
 
 #include "tools/lib/terminal.h"
 
-#define STEPS_AIMED 5.0	 /* between ticks */
+#define STEPS_AIMED 5.0	  /* between ticks */
 #define DECADES_CLOSE 2.5 /* a log scale of fewer has ticks at 2 and 5 too */
 #define DECADE_TICKS 7.0
 #define PLAIN_LEAST 1e-3 /* a scale that goes beyond has powers of ten */
@@ -25,7 +25,7 @@ static double digit_below(double value)
 	return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-struct sl_scale sl_scale_of(bool log, double low, double high, bool round)
+struct sl_scale sl_page_scale_of(bool log, double low, double high, bool round)
 {
 	if (!(low < high)) { /* one number, or none */
 		double around = isfinite(low) && (low > 0 || !log) ? low : 1;
@@ -44,14 +44,14 @@ struct sl_scale sl_scale_of(bool log, double low, double high, bool round)
 	return (struct sl_scale){log, low, high};
 }
 
-double sl_scale_place(const struct sl_scale *s, double value)
+double sl_page_scale_place(const struct sl_scale *s, double value)
 {
 	if (s->log)
 		return log(value / s->low) / log(s->high / s->low);
 	return (value - s->low) / (s->high - s->low);
 }
 
-bool sl_scale_takes(const struct sl_scale *scale, double value)
+bool sl_page_scale_takes(const struct sl_scale *scale, double value)
 {
 	return isfinite(value) && (!scale->log || value > 0);
 }
@@ -80,7 +80,7 @@ static uint32_t log_ticks(const struct sl_scale *s, double *ticks)
 	return count;
 }
 
-uint32_t sl_scale_ticks(const struct sl_scale *scale, double ticks[static SL_TICKS_MOST])
+uint32_t sl_page_scale_ticks(const struct sl_scale *scale, double ticks[static SL_TICKS_MOST])
 {
 	return scale->log ? log_ticks(scale, ticks) : linear_ticks(scale, ticks);
 }
@@ -109,7 +109,7 @@ static void short_text(double value, char *text)
 		snprintf(text, SL_TICK_BYTES, "%.4g×%s", digits, power);
 }
 
-void sl_tick_text(const struct sl_scale *scale, double value, char text[static SL_TICK_BYTES])
+void sl_page_scale_tick_text(const struct sl_scale *scale, double value, char text[static SL_TICK_BYTES])
 {
 	double size = fabs(value), most = fmax(fabs(scale->low), fabs(scale->high));
 	bool powers = most > PLAIN_MOST || most < PLAIN_LEAST || (scale->log && scale->low < PLAIN_LEAST);
@@ -117,7 +117,7 @@ void sl_tick_text(const struct sl_scale *scale, double value, char text[static S
 		short_text(value, text);
 	} else if (size >= 1000 && value == floor(value)) {
 		*text = '-';
-		sl_thousands((uint64_t)size, text + (value < 0));
+		sl_terminal_thousands((uint64_t)size, text + (value < 0));
 	} else {
 		snprintf(text, SL_TICK_BYTES, "%.6g", value + 0.0);
 	}

@@ -17,15 +17,15 @@ struct sl_scale {
 #define SL_TICK_BYTES 32u
 
 /* The scale of numbers from low to high, widened when they are one. `round`: to whole steps between ticks. */
-struct sl_scale sl_scale_of(bool log, double low, double high, bool round);
+struct sl_scale sl_page_scale_of(bool log, double low, double high, bool round);
 
-double sl_scale_place(const struct sl_scale *scale, double value);
+double sl_page_scale_place(const struct sl_scale *scale, double value);
 
 /* Whether the scale can show the number: finite, and above 0 when log. */
-bool sl_scale_takes(const struct sl_scale *scale, double value);
+bool sl_page_scale_takes(const struct sl_scale *scale, double value);
 
 /* Numbers with few digits, ascending, within the scale; how many. */
-uint32_t sl_scale_ticks(const struct sl_scale *scale, double ticks[static SL_TICKS_MOST]);
+uint32_t sl_page_scale_ticks(const struct sl_scale *scale, double ticks[static SL_TICKS_MOST]);
 
 /* "0.25", "20,000", "10⁻⁶", "2×10⁶" in UTF-8; as its neighbours on the scale are written. */
-void sl_tick_text(const struct sl_scale *scale, double value, char text[static SL_TICK_BYTES]);
+void sl_page_scale_tick_text(const struct sl_scale *scale, double value, char text[static SL_TICK_BYTES]);

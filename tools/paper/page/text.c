@@ -1,6 +1,6 @@
 #include "tools/paper/page/text.h"
 
-void sl_markup_text(FILE *out, const char *text)
+void sl_page_text_markup(FILE *out, const char *text)
 {
 	for (; *text != '\0'; text++)
 		switch (*text) {
@@ -21,7 +21,7 @@ void sl_markup_text(FILE *out, const char *text)
 		}
 }
 
-size_t sl_text_letters(const char *text, size_t bytes)
+size_t sl_page_text_letters(const char *text, size_t bytes)
 {
 	size_t letters = 0;
 	for (size_t i = 0; i < bytes; i++)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* & < > " as entities. */
-void sl_markup_text(FILE *out, const char *text);
+void sl_page_text_markup(FILE *out, const char *text);
 
 /* Characters in so many bytes of UTF-8. */
-size_t sl_text_letters(const char *text, size_t bytes);
+size_t sl_page_text_letters(const char *text, size_t bytes);

@@ -25,7 +25,7 @@ static uint32_t straight_to(const struct sl_point *points, uint32_t first, uint3
 	return last;
 }
 
-uint32_t sl_thin(struct sl_point *points, uint32_t count, double tolerance)
+uint32_t sl_page_thin(struct sl_point *points, uint32_t count, double tolerance)
 {
 	uint32_t kept = 0, at = 0;
 	while (count > 0) {

@@ -8,6 +8,6 @@ struct sl_point {
 	int32_t x, y; /* tenths of a pixel */
 };
 
-/* Leaves those of `count` points without which the line would move by more than `tolerance`; they come first, in
- * order. The first and the last stay. Returns how many are left. */
-uint32_t sl_thin(struct sl_point *points, uint32_t count, double tolerance);
+/* Leaves those of `count` points without which the line would move by more than `tolerance`; they come first,
+ * in order. The first and the last stay. Returns how many are left. */
+uint32_t sl_page_thin(struct sl_point *points, uint32_t count, double tolerance);
