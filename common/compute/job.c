@@ -1,37 +1,42 @@
-#include "common/compute/job_share.h"
+#include "common/compute/job.h"
 
 #include <math.h>
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "common/compute/job_analysis.h"
 #include "common/compute/job_mix.h"
+#include "common/compute/job_share.h"
 #include "common/field/vector.h"
 
 #define BLOCK 1024u
 
 size_t sl_job_scratch(const struct sl_view *view)
 {
-	size_t mixing = (view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint8_t *)) + 64;
+	size_t mixing =
+		(view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint64_t) + sizeof(uint8_t *)) +
+		3 * 64;
 	size_t attempt = sl_job_share_bytes(view) + mixing, analysis = sl_job_analysis_scratch(view);
 	return attempt > analysis ? attempt : analysis;
 }
 
-static void run_analysis(struct sl_workspace *workspace, const struct sl_view *view,
+static void run_analysis(struct sl_workspace *workspace, const struct sl_job *job,
 			 struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	sl_arena_reset(&workspace->scratch, 0);
 	result->analysis = &workspace->analysis;
 	result->code = sl_job_analysis_run(view, &workspace->analysis, &workspace->scratch);
 	sl_arena_reset(&workspace->scratch, 0);
 }
 
-static void run_encode(struct sl_workspace *workspace, const struct sl_view *view,
-		       struct sl_job_result *result)
+static void run_encode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	struct sl_encoding encoding = view->encoding;
 	encoding.weight = workspace->weight;
 	encoding.clamp = workspace->clamp;
-	workspace->theirs = NULL; /* a seed may have come before what fails here */
+	workspace->theirs = NULL; /* GATHER may follow a failed ENCODE: it must find no streams */
 	if (workspace->weight == 0 || workspace->weight > view->max_weight) {
 		result->total = workspace->weight;
 		result->code = SL_ERR_REFUSED;
@@ -49,14 +54,14 @@ static void run_encode(struct sl_workspace *workspace, const struct sl_view *vie
 	memset(workspace->s, 0, (workspace->n + 1) * sizeof *workspace->s);
 }
 
-static void run_gather(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
-		       struct sl_job_result *result)
+static void run_gather(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	if (job->kind == SL_JOB_GATHER && view->sharing == SL_SHARING_SEEDED) {
 		sl_job_share_take(workspace, job->buffers);
 		return;
 	}
-	bool share = job->kind == SL_JOB_GATHER; /* is added to s; a piece of Z is s */
+	bool share = job->kind == SL_JOB_GATHER; /* a share is added to s; a chunk of Z replaces it */
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
 		uint64_t *s = workspace->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
 		result->code = sl_vector_take(&view->field, s, b->bytes,
@@ -65,9 +70,10 @@ static void run_gather(struct sl_workspace *workspace, const struct sl_view *vie
 	}
 }
 
-static void run_commitment(struct sl_workspace *workspace, const struct sl_view *view,
+static void run_commitment(struct sl_workspace *workspace, const struct sl_job *job,
 			   struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	uint8_t *nonce = sl_slot_nonce(&workspace->state_file, view->self),
 		*state = sl_slot_state(&workspace->state_file, view->self);
 	sl_job_share_close(workspace, view);
@@ -86,7 +92,7 @@ static double scale_of(const struct sl_encoding *encoding)
 	return scale;
 }
 
-/* The greatest |centred(z_l)|. */
+/* Return the greatest |centred(z_l)|. */
 static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t count)
 {
 	uint64_t most = 0;
@@ -97,9 +103,10 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
-/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times
- * it. All learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off
- * by an ulp. */
+/* Return true if Z can be the sum of N encodings (PROTOCOL.md §4.7 Plausibility of a sum): the total weight
+ * is possible for N learners, and no coordinate exceeds the clipping range times that weight. All learners of
+ * a view come to the same answer. Doubles are exact up to 2^53 and p < 2^61, so the limit is off by an ulp.
+ */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
@@ -122,21 +129,24 @@ static void judge(struct sl_workspace *workspace, const struct sl_view *view, st
 	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 }
 
-static void run_close(struct sl_workspace *workspace, const struct sl_view *view,
-		      struct sl_job_result *result)
+static void run_close(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	result->real = sl_job_mix_close(workspace, view);
 	judge(workspace, view, result);
 }
 
-static void run_fetch(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
+static void run_fetch(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	memcpy(sl_slot_chunk(&workspace->state_file, view, b->from, b->index), b->bytes, b->size);
+	const struct sl_buffer *b = job->buffers;
+	(void)result;
+	memcpy(sl_slot_chunk(&workspace->state_file, job->view, b->from, b->index), b->bytes, b->size);
 	if (b->index == 0)
 		memcpy(sl_slot_nonce(&workspace->state_file, b->from), b->nonce, SL_NONCE_BYTES);
 }
 
-/* Adds a slot to s. SL_ERR_INVALID: it has elements that are not of the field. */
+/* Add the slot of `position` to s or, without `add`, only check it. SL_ERR_INVALID: an element is not of the
+ * field. */
 static int add_slot(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position, bool add)
 {
 	uint64_t element[BLOCK], worst = 0;
@@ -154,10 +164,10 @@ static int add_slot(struct sl_workspace *workspace, const struct sl_view *view, 
 	return SL_OK;
 }
 
-/* Whether slot `chunk` holds what its owner has committed to: all of it has come, and nothing else. */
-static void run_check(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
-		      struct sl_job_result *result)
+/* Check the slot of position job->chunk against the commitment of its owner. */
+static void run_check(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	const uint8_t *nonce = sl_slot_nonce(&workspace->state_file, job->chunk);
 	result->code = SL_ERR_NOTFOUND;
 	if (sodium_is_zero(nonce, SL_NONCE_BYTES))
@@ -168,9 +178,10 @@ static void run_check(struct sl_workspace *workspace, const struct sl_view *view
 		result->code = add_slot(workspace, view, job->chunk, false);
 }
 
-/* What mixing would have come to (protocol 4, F1). */
-static void run_sum(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
+/* Add up all slots: the Z that mixing would have come to. */
+static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	memset(workspace->s, 0, (size_t)view->elements * sizeof *workspace->s);
 	for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++)
 		result->code = add_slot(workspace, view, i, true);
@@ -178,10 +189,10 @@ static void run_sum(struct sl_workspace *workspace, const struct sl_view *view, 
 		judge(workspace, view, result);
 }
 
-/* The result of others: taken only if it is what they signed. */
-static void run_adopt(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
-		      struct sl_job_result *result)
+/* Take Z from others if it hashes to the digest that they signed. */
+static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
+	const struct sl_view *view = job->view;
 	const uint64_t *z = workspace->s;
 	result->total = z[view->elements - 1];
 	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
@@ -192,58 +203,91 @@ static void run_adopt(struct sl_workspace *workspace, const struct sl_view *view
 						  workspace->committed);
 }
 
-void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+static void run_share(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	(void)result;
+	sl_job_share_make(workspace, job->view, job->chunk);
+}
+
+static void run_expand(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	(void)result;
+	sl_job_share_expand(workspace, job->view, job->chunk);
+}
+
+static void run_mix(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	result->code = sl_job_mix_step(workspace, job->view, job->chunk, job->buffers, &result->from);
+}
+
+static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
+	result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
+					  workspace->committed);
+}
+
+static void run_keep(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	(void)result;
+	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
+		sl_job_mix_keep(workspace, job->view,
+				b); /* elements that are not of the field will not match the commitment */
+}
+
+/* --- the table --- */
+
+/* The slots that a job touches. */
+enum slots {
+	NONE,
+	OWN,
+	SENDERS, /* of the neighbours that sent first states */
+	CHECKED, /* of position job->chunk; it is read through the map, where a hole on a full disk may be a
+		    SIGBUS */
+	FETCHED, /* of the position that the chunk is from */
+};
+
+static const struct {
+	void (*run)(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result);
+	enum slots slots;
+} jobs[SL_JOB_KINDS] = {
+	[SL_JOB_ANALYSE] = {run_analysis, NONE}, [SL_JOB_ENCODE] = {run_encode, NONE},
+	[SL_JOB_SHARE] = {run_share, NONE},	 [SL_JOB_GATHER] = {run_gather, NONE},
+	[SL_JOB_EXPAND] = {run_expand, NONE},	 [SL_JOB_COMMITMENT] = {run_commitment, OWN},
+	[SL_JOB_MIX] = {run_mix, SENDERS},	 [SL_JOB_CLOSE] = {run_close, NONE},
+	[SL_JOB_DECODE] = {run_decode, NONE},	 [SL_JOB_BACKUP] = {run_keep, SENDERS},
+	[SL_JOB_FETCH] = {run_fetch, FETCHED},	 [SL_JOB_CHECK] = {run_check, CHECKED},
+	[SL_JOB_SUM] = {run_sum, NONE},		 [SL_JOB_ABSORB] = {run_gather, NONE},
+	[SL_JOB_ADOPT] = {run_adopt, NONE},
+};
+
+void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
 	*result = (struct sl_job_result){.kind = job->kind, .epoch = job->epoch, .chunk = job->chunk};
-	switch (job->kind) {
-	case SL_JOB_ANALYSE:
-		run_analysis(workspace, view, result);
+	jobs[job->kind].run(workspace, job, result);
+}
+
+int sl_job_slots(const struct sl_job *job,
+		 int (*touch)(void *context, uint32_t position, struct sl_error *error), void *context,
+		 struct sl_error *error)
+{
+	int rc = SL_OK;
+	switch (jobs[job->kind].slots) {
+	case NONE:
 		break;
-	case SL_JOB_ENCODE:
-		run_encode(workspace, view, result);
+	case OWN:
+		return touch(context, job->view->self, error);
+	case SENDERS:
+		for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
+			if (b->iteration == 0)
+				rc = touch(context, job->view->neighbours[b->from], error);
 		break;
-	case SL_JOB_SHARE:
-		sl_job_share_make(workspace, view, job->chunk);
-		break;
-	case SL_JOB_EXPAND:
-		sl_job_share_expand(workspace, view, job->chunk);
-		break;
-	case SL_JOB_GATHER:
-	case SL_JOB_ABSORB:
-		run_gather(workspace, view, job, result);
-		break;
-	case SL_JOB_COMMITMENT:
-		run_commitment(workspace, view, result);
-		break;
-	case SL_JOB_MIX:
-		sl_job_mix_step(workspace, view, job, result);
-		break;
-	case SL_JOB_CLOSE:
-		run_close(workspace, view, result);
-		break;
-	case SL_JOB_DECODE:
-		result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
-						  workspace->committed);
-		break;
-	case SL_JOB_BACKUP:
-		for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-			sl_job_mix_backup(workspace, view,
-					  b); /* what is not of the field will not match its commitment */
-		break;
-	case SL_JOB_FETCH:
-		run_fetch(workspace, view, job->buffers);
-		break;
-	case SL_JOB_CHECK:
-		run_check(workspace, view, job, result);
-		break;
-	case SL_JOB_SUM:
-		run_sum(workspace, view, result);
-		break;
-	case SL_JOB_ADOPT:
-		run_adopt(workspace, view, job, result);
-		break;
+	case CHECKED:
+		return touch(context, job->chunk, error);
+	case FETCHED:
+		return touch(context, job->buffers->from, error);
 	}
+	return rc;
 }
 
 void sl_job_wipe(struct sl_workspace *workspace)

@@ -9,25 +9,16 @@ size_t sl_job_analysis_scratch(const struct sl_view *view)
 	return sl_analysis_scratch(view->graph.n, view->graph.edges, view->agreed.tolerance);
 }
 
-/* Return the engines that may mix: an int64 state of metropolis has no room for a larger p. */
-static uint32_t engines_of(const struct sl_view *view)
-{
-	enum sl_engine wanted = (enum sl_engine)view->agreed.mixing;
-	bool any = wanted == SL_ENGINE_AUTO || wanted == SL_ENGINE_EXACT; /* the others where exact cannot */
-	uint32_t engines = any ? SL_ENGINE_SET_ALL : SL_ENGINE_SET(wanted);
-	return view->field.bits > SL_MIXING_P_BITS_MAX ? engines & ~SL_ENGINE_SET(SL_ENGINE_METROPOLIS)
-						       : engines;
-}
-
 int sl_job_analysis_run(const struct sl_view *view, struct sl_analysis *analysis, struct sl_arena *scratch)
 {
 	uint64_t wanted = view->agreed.tolerance + 1;
+	enum sl_engine mixing = (enum sl_engine)view->agreed.mixing;
 	struct sl_analysis_request request = {.tolerance = view->agreed.tolerance,
 					      .kappa_most = view->n > wanted ? (uint32_t)wanted
 									     : 0, /* else too few anyway */
 					      .missing = true,
-					      .engines = engines_of(view),
-					      .exact_first = view->agreed.mixing == SL_ENGINE_EXACT,
+					      .engines = sl_engine_candidates(mixing, view->field.bits),
+					      .exact_first = sl_engine_rows[mixing].choice == SL_CHOICE_FIRST,
 					      .field = &view->field,
 					      .seed = view->h};
 	int rc = sl_analysis_run(&view->graph, &request, analysis, scratch);

@@ -1,24 +1,21 @@
-/* job_mix.h - the arithmetic of the engines on one learner's vectors (protocol 7): jobs MIX, KEEP and CLOSE,
- * by view->engine.
- *
- *   metropolis   s is X = s << f from the first MIX of a chunk on, and Z at CLOSE
- *   exact        s is x(k); the sum over k grows in vault->x, and is moved to s by a chunk's last MIX
- *   tree         s is what has come up so far, then Z
- *
- * Among the files of job.c; owns nothing.
- */
+/* job_mix.h - the jobs MIX, KEEP and CLOSE, by the engine of the view (PROTOCOL.md §8 Engines). Private to
+ * the jobs. */
 #pragma once
 
-#include "common/compute/job.h"
+#include "common/compute/workspace.h"
 
-/* Takes vault->divisors and vault->weights from the scratch, and fills them. */
+/* Take room for the engines from the scratch, and fill it. SL_ERR_NOMEM. */
 int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view);
-/* MIX. */
-void sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
-		     struct sl_job_result *result);
-/* A neighbour's masked state, kept in case that it is lost to others (protocol 6, finish). SL_ERR_INVALID:
- * not of the field. */
-int sl_job_mix_backup(struct sl_workspace *workspace, const struct sl_view *view,
-		      const struct sl_buffer *buffer);
-/* The first half of CLOSE: s becomes Z. Returns the margin. */
+/* MIX: the neighbours' states of one exchange make the next state of chunk m. SL_ERR_INVALID: those of
+ * neighbour *from are not of the field. */
+int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m,
+		    const struct sl_buffer *buffers, uint32_t *from);
+/* KEEP: write a chunk of a neighbour's masked state to its slot. SL_ERR_INVALID: it is not of the field. */
+int sl_job_mix_keep(struct sl_workspace *workspace, const struct sl_view *view,
+		    const struct sl_buffer *buffer);
+/* The first half of CLOSE: s becomes Z. Return the rounding margin. */
 double sl_job_mix_close(struct sl_workspace *workspace, const struct sl_view *view);
+/* Write the bytes of a State that the core sends: sl_view_mixing_width(view) for each element of its chunk.
+ * Between jobs of the chunk. */
+void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view *view,
+		      const struct sl_chunk *chunk, uint8_t *out);

@@ -5,8 +5,8 @@
 
 #include "common/base/bytes.h"
 
-#define BLOCK 2048u /* elements shared at a time: a hundred rows of them are 1.6 MB */
-#define ALIGN 64u   /* what an arena may leave out before an array */
+#define BLOCK 2048u /* elements shared at a time: a hundred rows take 1.6 MB */
+#define ALIGN 64u   /* alignment of an array in an arena, at most */
 
 static size_t min(size_t a, size_t b)
 {
@@ -31,7 +31,8 @@ size_t sl_job_share_bytes(const struct sl_view *view)
 	return rows + randomness + sl_share_scratch(view->degree) * sizeof(uint64_t) + 16 * ALIGN;
 }
 
-/* One fresh 32-byte key per (attempt, neighbour), or every coin from the operating system. */
+/* Open the streams of the own shares: a fresh 32-byte key for each neighbour, or all bytes from the operating
+ * system. */
 static void open_prg(struct sl_workspace *workspace, uint32_t degree)
 {
 	uint8_t key[SL_KEY_BYTES];
@@ -47,7 +48,7 @@ static void open_prg(struct sl_workspace *workspace, uint32_t degree)
 	sodium_memzero(key, sizeof key);
 }
 
-/* The rows that are made: all, or the own one. */
+/* Return the first row that is made: with seeds, only the own one (row `degree`) is. */
 static uint32_t first_row(const struct sl_view *view)
 {
 	return seeded(view) ? view->degree : 0;
@@ -91,14 +92,14 @@ int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view
 		rc = take_room(workspace, view);
 	if (rc != SL_OK)
 		return rc;
-	assert(!seeded(view) || !workspace->randomness_from_os); /* there would be no keys */
+	assert(!seeded(view) || !workspace->randomness_from_os); /* without keys there is no seed to send */
 	open_prg(workspace, view->degree);
 	for (uint32_t r = 0; seeded(view) && r < view->degree; r++)
 		memcpy(workspace->shares[r], workspace->randomness[r].key, SL_KEY_BYTES);
 	return SL_OK;
 }
 
-/* The shares of a block that begins `at` elements into the chunk. */
+/* Make the shares of the block that begins `at` elements into the chunk. */
 static void make_block(struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *x,
 		       uint64_t *s, size_t at, size_t count)
 {
@@ -112,7 +113,7 @@ static void make_block(struct sl_workspace *workspace, const struct sl_view *vie
 		sl_bytes_pack(workspace->shares[r] + at * width, workspace->rows[r], count, width);
 }
 
-/* Elements from chunk m on that a job deals with. */
+/* Return the number of elements of a job that begins at chunk `m`, and the first of them. */
 static size_t span(const struct sl_view *view, uint32_t m, size_t *first)
 {
 	*first = (size_t)m * SL_CHUNK_ELEMENTS;
@@ -127,7 +128,7 @@ void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *vie
 		make_block(workspace, view, x + at, s + at, at, min(count - at, BLOCK));
 	for (uint32_t r = first_row(view); r <= view->degree; r++)
 		sodium_memzero(workspace->rows[r], block_elements(view) * sizeof *workspace->rows[r]);
-	sodium_memzero(x, count * sizeof *x); /* its shares are out: the encoding is not needed again */
+	sodium_memzero(x, count * sizeof *x); /* the shares are made: the encoding is not needed any more */
 }
 
 void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers)

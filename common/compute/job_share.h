@@ -1,25 +1,26 @@
-/* job_share.h - the jobs' part in shares (protocol 3): made for the neighbours, and of `seeded` theirs made
- * from their seeds. Private to the jobs.
+/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and SEAL (PROTOCOL.md §5.2 Sharing). Private
+ * to the jobs.
  *
- *    shamir, additive   SHARE m: row r of a chunk, packed, goes to neighbour r      GATHER: its row is added
- * to s seeded             ENCODE: row r is the key of coins r                         GATHER: its key opens
- * theirs r SHARE m: what they expand to is subtracted from s           EXPAND m: .. is added to s
+ *    shamir, additive   SHARE m: shares[r] is the share of neighbour r              GATHER: its share is
+ * added to s seeded             ENCODE: shares[r] is the key of the own stream r            GATHER: its key
+ * opens stream r of `theirs` SHARE m: the own streams are subtracted from s              EXPAND m: `theirs`
+ * are added to s
  *
- * All of it lives in the vault's scratch, from ENCODE to SEAL.
+ * All of it lives in the scratch of the workspace, from ENCODE to SEAL.
  */
 #pragma once
 
-#include "common/compute/job.h"
+#include "common/compute/workspace.h"
 
-/* Bytes of scratch. */
+/* Return the bytes of scratch. */
 size_t sl_job_share_bytes(const struct sl_view *view);
-/* Fresh coins, and room. The scratch is empty. */
+/* Take room from the empty scratch and open fresh streams. SL_ERR_NOMEM. */
 int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view);
-/* From chunk m of x on: the own shares, added to s, and the neighbours' rows. */
+/* SHARE: from chunk `m` of x on, make the shares; the own one is added to s. */
 void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
-/* The neighbours' seeds. */
+/* GATHER, seeded: open the neighbours' streams. */
 void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers);
-/* From chunk m on: what they stand for, added to s. */
+/* EXPAND: from chunk `m` on, add the neighbours' streams to s. */
 void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m);
-/* All shares are made: wipes coins, seeds and rows. */
+/* All shares are made: wipe streams, seeds and shares. */
 void sl_job_share_close(struct sl_workspace *workspace, const struct sl_view *view);

@@ -1,11 +1,11 @@
-/* slots.h - the masked states of one attempt, as they were released: a slot for each member of its view, by
+/* slots.h - the masked states of one attempt as they were released: a slot for each member of the view, by
  * position.
  *
  *    slot    nonce[32] | n+1 elements at the width of p, little-endian | up to a multiple of SL_SLOT_ALIGN
  *
- * The memory is the shell's, and starts as zeros: a file that it maps in (the daemon), a disk that it plays
- * (the simulator). Jobs write and read it. The own slot is durable before the own Ready leaves (protocol 6,
- * READY). A nonce is never all zeros: that is a slot of which nothing has come yet.
+ * The shell owns the memory, which starts as zeros: the daemon maps a file, the simulator emulates a disk.
+ * Jobs write and read it. The own slot is durable before the own Ready leaves (PROTOCOL.md §7.11 Ready). A
+ * nonce is never all zeros: zeros mark a slot of which nothing has come yet.
  */
 #pragma once
 
@@ -32,7 +32,7 @@ static inline uint8_t *sl_slot_nonce(const struct sl_slots *state_file, uint32_t
 {
 	return state_file->base + position * state_file->slot_bytes;
 }
-/* s_i(0), or chunk m of it. */
+/* The masked state s_i(0); chunk `m` of it. */
 static inline uint8_t *sl_slot_state(const struct sl_slots *state_file, uint32_t position)
 {
 	return sl_slot_nonce(state_file, position) + SL_NONCE_BYTES;

@@ -1,9 +1,14 @@
-/* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, AGREE and
- * GATE). */
-#include "common/core/state.h"
+#include "common/core/agree.h"
 
 #include <math.h>
 
+#include "common/compute/job_analysis.h"
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/relay.h"
+#include "common/core/releases.h"
+#include "common/core/view_build.h"
 #include "common/mixing/privacy.h"
 #include "common/mixing/spectrum.h"
 
@@ -11,7 +16,7 @@ void sl_agree_enter(struct sl_core *core)
 {
 	core->view_built = false;
 	core->view_checked = false;
-	sl_flood_own_link_state(core, core->tried_candidates);
+	sl_relay_own_link_state(core, core->tried_candidates);
 }
 
 static uint64_t link_states_held(const struct sl_core *core)
@@ -29,7 +34,7 @@ bool sl_agree_advance(struct sl_core *core)
 		return false; /* jobs of an earlier attempt may still read the view */
 	bool late = core->now >= core->at.progress + core->config.agreement_timeout_ms;
 	if (!core->flood_news && !late)
-		return false; /* it would come out as before, and most of a flood is heard twice */
+		return false; /* the view would come out as before: most link states arrive twice */
 	core->flood_news = false;
 	int rc = sl_view_build(core);
 	if (rc == SL_OK) {
@@ -39,7 +44,7 @@ bool sl_agree_advance(struct sl_core *core)
 	if (rc == SL_ERR_REFUSED)
 		return true;
 	uint64_t held = link_states_held(core);
-	if (held != core->flood_held) { /* the deadline is about progress */
+	if (held != core->flood_held) { /* each new link state extends the deadline */
 		core->flood_held = held;
 		core->at.progress = core->now;
 	}
@@ -49,8 +54,20 @@ bool sl_agree_advance(struct sl_core *core)
 	return true;
 }
 
-/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it
- * could not be told from those before it. */
+sl_ms sl_freeze_deadline(const struct sl_core *core)
+{
+	return core->view_built || core->jobs > 0 ? SL_NEVER
+						  : core->at.progress + core->config.agreement_timeout_ms;
+}
+
+void sl_freeze_lost(struct sl_core *core, uint32_t peer)
+{
+	if (sl_bit(core->tried_candidates, peer))
+		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
+}
+
+/* Return true if the attempt can succeed. It cannot if a participant has aborted it already, or if the
+ * release log is full: the attempt could not be recorded. */
 static bool worth_it(struct sl_core *core)
 {
 	uint32_t who = sl_abort_of_view(core);
@@ -104,7 +121,7 @@ static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 	return pass;
 }
 
-/* Why metropolis cannot mix this view, or NONE. */
+/* Return the reason for which metropolis cannot mix this view, or SL_REASON_NONE. */
 static enum sl_reason metropolis_flaw(const struct sl_view *view, uint64_t need, double width)
 {
 	if (ldexp(1.0, (int)view->fraction) < width)
@@ -130,8 +147,9 @@ static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint6
 	}
 }
 
-/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way
- * the gate refuses what cannot be; else that is said with the Ready. */
+/* Set K: what the graph needs or the agreed floor, whichever is larger; a fixed K must suffice (PROTOCOL.md
+ * §8.2 metropolis). Return false if metropolis cannot run and no other engine may take its place. If one may,
+ * the own Ready says SL_ITERATIONS_NONE. */
 static bool set_metropolis(struct sl_core *core, double mu)
 {
 	struct sl_view *view = &core->view;
@@ -142,7 +160,7 @@ static bool set_metropolis(struct sl_core *core, double mu)
 	view->mu = mu;
 	view->costs.k = k;
 	enum sl_reason flaw = metropolis_flaw(view, need, width);
-	if (flaw != SL_REASON_NONE && agreed->mixing == SL_ENGINE_METROPOLIS) {
+	if (flaw != SL_REASON_NONE && sl_engine_rows[agreed->mixing].needs_k) {
 		refuse_metropolis(core, flaw, need, width);
 		return false;
 	}
@@ -151,7 +169,7 @@ static bool set_metropolis(struct sl_core *core, double mu)
 	return true;
 }
 
-/* What it takes to mix. */
+/* Fill view->costs, and the engine as far as the own K decides it. Return false if the attempt failed. */
 static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	struct sl_view *view = &core->view;
@@ -162,8 +180,8 @@ static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 	return true;
 }
 
-/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf,
- * to its parent; a sum to its parent; Z to its children. */
+/* Return the number of vectors that this learner will send while mixing. By tree: its masked state to its
+ * keeper and, as a leaf, to its parent; a sum to its parent; Z to its children. */
 static uint64_t states_out(const struct sl_view *view)
 {
 	uint64_t count = 0;
@@ -173,7 +191,8 @@ static uint64_t states_out(const struct sl_view *view)
 	return sl_engine_vectors(view->engine, view->steps, view->degree, count);
 }
 
-/* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */
+/* Return the bytes that this learner will send to its neighbours: shares, or seeds, and vectors while mixing.
+ */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
 	uint64_t shares =
@@ -195,7 +214,7 @@ static void report_view(struct sl_core *core)
 	report->set = core->view_neighbours;
 }
 
-/* Quorum, connectedness and the p bound were met when the view was built. */
+/* The quorum, connectivity and the bound on p were checked when the view was built. */
 void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
@@ -207,5 +226,4 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 	report_view(core);
 	core->view_checked = true;
 	sl_attempt_move(core, SL_PHASE_SHARE);
-	sl_share_enter(core);
 }

@@ -1,5 +1,9 @@
-/* One result for everybody, or none (protocol 8): digests, the commit, the end. */
-#include "common/core/state.h"
+#include "common/core/confirm.h"
+
+#include "common/core/attempt.h"
+#include "common/core/certificate.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
 
 #define MARGIN_LIMIT 0.375
 
@@ -17,13 +21,13 @@ static void digest_out(struct sl_core *core)
 	message.digest.decimals = (uint32_t)core->view.agreed.decimals;
 	message.digest.encoding = (uint32_t)core->view.agreed.encoding;
 	message.digest.clipping_range = core->view.agreed.clipping_range;
-	sl_emit_send_neighbours(core, &message, true);
+	sl_emit_send(core, core->view_neighbours, &message, true);
 	sl_certificate_begin(&core->making, &message.digest);
 	sl_certificate_add(&core->making, &message.digest);
 }
 
-/* The neighbours' word for it, as far as it is known and the same in all, beside the own: what others will
- * catch up with. */
+/* Add the digests of the neighbours to the certificate that learners will catch up with, as far as they are
+ * known and agree. */
 static void complete_certificate(struct sl_core *core)
 {
 	struct sl_certificate *certificate = &core->making;
@@ -32,7 +36,8 @@ static void complete_certificate(struct sl_core *core)
 			sl_certificate_add(certificate, &core->exchange[r].digest);
 }
 
-/* Not the sum of N models: a bug or a lie, and summing it up again would not make it another one. */
+/* The result is not the sum of N models: a bug or a lie. Summing up again would give the same, so the learner
+ * stops. */
 static void refuse_result(struct sl_core *core)
 {
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
@@ -44,10 +49,8 @@ static void refuse_result(struct sl_core *core)
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind == SL_JOB_DECODE)
-		return;
 	if (result->kind == SL_JOB_CLOSE &&
-	    result->real >= MARGIN_LIMIT) { /* beyond what the width rule proves */
+	    result->real >= MARGIN_LIMIT) { /* more than the bound on the fraction bits allows */
 		sl_attempt_fail(core, SL_REASON_MARGIN, false)->why.margin.distance = result->real;
 		return;
 	}
@@ -56,7 +59,7 @@ void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	}
 	at->result_known = true;
-	core->since = core->now; /* the settle deadline is the neighbours', not our own arithmetic's */
+	core->since = core->now; /* the confirm timeout does not count the own arithmetic */
 	memcpy(at->digest, result->hash, SL_HASH_BYTES);
 	core->total_weight = result->total;
 	at->margin = result->real;
@@ -80,11 +83,11 @@ void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 			diverged(core, sl_core_index(core, digest->id), core->previous, digest->digest);
 		sl_certificate_add(&core->certificate, digest);
 		if (!core->stopped)
-			sl_catchup_signed(core);
+			sl_certificate_signed(core);
 		return;
 	}
 	if (digest->t >= core->t && core->peers[peer].t > core->t)
-		core->peers[peer].unshown = 0; /* it has more to show than when it was asked */
+		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
 	if (digest->id != core->config.ids[peer]) {
 		if (digest->t == core->t)
 			sl_emit_reject(core, peer, "a digest signed by somebody else");
@@ -133,16 +136,25 @@ bool sl_confirm_advance(struct sl_core *core)
 	if (!all)
 		sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
 	sl_attempt_move(core, SL_PHASE_COMMIT);
+	return true;
+}
+
+sl_ms sl_settle_deadline(const struct sl_core *core)
+{
+	return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
+}
+
+void sl_commit_enter(struct sl_core *core)
+{
 	sl_emit_job(core, SL_JOB_DECODE, 0, NULL);
 	complete_certificate(core);
 	sl_confirm_persist(core);
-	return true;
 }
 
 void sl_confirm_persist(struct sl_core *core)
 {
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_COMMIT, core->making.a);
-	persist->what.t = core->making.t; /* by catching up, it may be a later one */
+	persist->what.t = core->making.t; /* in CATCHUP, it may be later than round t */
 	persist->certificate = &core->making;
 	persist->total_weight = core->total_weight;
 }
@@ -161,8 +173,8 @@ static void report_commit(struct sl_core *core)
 	memcpy(report->committed.digest, core->previous, SL_HASH_BYTES);
 }
 
-/* The radio's list is spent with the round: where everybody is next, it has to say anew. Not by catching up,
- * which takes place within a step. */
+/* With `neighbours: control`, forget the peers in range: each round needs a new list. After CATCHUP the list
+ * stays. */
 static void spend_range(struct sl_core *core)
 {
 	if (!core->config.range_by_control)
@@ -171,8 +183,8 @@ static void spend_range(struct sl_core *core)
 	core->have_range = false;
 }
 
-/* Who is in this sum and not in the last, or the other way round, shows in their difference (protocol 6):
- * inherent in aggregation, so it is said. */
+/* Report that the difference between this sum and the last tells of few learners: fewer than c+2 joined or
+ * left (PROTOCOL.md §12.7 Privacy events). */
 static void report_privacy(struct sl_core *core)
 {
 	uint32_t came = 0, went = 0;
@@ -209,14 +221,7 @@ void sl_confirm_committed(struct sl_core *core)
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
 	core->view_built = false;
-	if (core->committed >= core->rounds) {
-		sl_attempt_move(core, SL_PHASE_DONE);
-		core->t = core->committed + 1;
-		sl_emit_hello(core, core->linked);
-		return;
-	}
-	sl_attempt_move(core, SL_PHASE_TRAIN);
-	sl_attempt_begin_round(core);
+	sl_attempt_move(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
 }
 
 void sl_confirm_durable(struct sl_core *core)
@@ -231,27 +236,4 @@ void sl_confirm_durable(struct sl_core *core)
 	remember_members(core);
 	spend_range(core);
 	sl_confirm_committed(core);
-}
-
-/* Whether somebody may still come for the last round: linked, a neighbour in it or left out of it, and not
- * heard to be done. (Who was in it and no neighbour has neighbours of its own.) */
-static bool awaits_result(const struct sl_core *core, uint32_t i)
-{
-	const struct sl_peer *p = &core->peers[i];
-	if (sl_bit(core->linked, i))
-		return !p->hello || p->status != SL_PEER_STATUS_DONE;
-	bool had_it = core->members_known && sl_bit(core->members, i) && !sl_bit(core->view_neighbours, i);
-	return i != core->config.self && !had_it && p->status != SL_PEER_STATUS_DONE;
-}
-
-/* Stays for those who still have the last round to commit or to catch up with, for the linger time at most.
- */
-bool sl_confirm_done_advance(struct sl_core *core)
-{
-	bool waiting = false;
-	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		waiting |= awaits_result(core, i);
-	if (!waiting || core->now >= core->since + core->config.serve_after_end_ms)
-		sl_emit_stop(core, SL_OK);
-	return false;
 }

@@ -1,24 +1,29 @@
-/* core.h - the learner, as one pure state machine with one door.
+/* core.h - a learner as one pure state machine: sl_core_step takes an event and fills in the actions that it
+ * leads to.
  *
- * Events in, actions out; no clock, no allocation, no I/O, no randomness. The daemon is one shell around it,
- * the simulator another.
+ * No clock, no allocation, no I/O, no randomness. A shell supplies them: the daemon, the simulator, the
+ * in-process runner.
  *
- * Ownership, once and for all:
- *  - What an event points to is borrowed for the length of the step. Exception: `buffer` of a chunk message
- * becomes the core's, and comes back exactly once, in the job that uses it or in a drop action.
- *  - What an action points to belongs to the core and is valid until the next step; job views until the job's
+ * Ownership:
+ *  - An event's pointers are borrowed for the length of the step. Exception: the `buffer` of a chunk message
+ * becomes the core's. It comes back exactly once: in the job that uses it, or in a DROP action.
+ *  - An action's pointers belong to the core and are valid until the next step; the view of a job, until its
  * result.
  *  - The core lives in the arena handed to sl_core_init; nothing is to be freed.
+ *
+ * To read the room: the diagram in common/protocol/phase.h, the table in phases.c, then the map in state.h.
+ * To follow one event: sl_core_step in step.c.
  */
 #pragma once
 
 #include "common/protocol/canonical.h"
 #include "common/compute/job.h"
+#include "common/compute/payload.h"
 #include "common/protocol/message.h"
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
 
-/* An attempt that was cut short (protocol 6, restart). */
+/* An attempt that a crash cut short, as recorded on disk (PROTOCOL.md §14.3 Restart). */
 struct sl_open {
 	bool released;
 	sl_attempt a;
@@ -36,49 +41,50 @@ struct sl_core_config {
 	struct sl_scope scope;
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
-	bool range_by_control;		 /* in range is whom the radio names, not the whole roster */
-	bool privacy_check_warns;	 /* share where c colluders learn more than the mean, and say so */
+	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
+	bool privacy_check_warns;	 /* where the privacy check fails, warn and go on */
 	sl_round committed;		 /* last committed round, 0: none */
-	uint8_t previous[SL_HASH_BYTES]; /* its D */
+	uint8_t previous[SL_HASH_BYTES]; /* D of that round */
 	const struct sl_certificate
-		*certificate; /* of it, for others that catch up; NULL: not at hand. Copied */
-	/* Of round committed + 1, as the disk remembers it (protocol 6, restart): */
-	sl_attempt aborted; /* the highest attempt that was given up; 0: none */
-	sl_attempt closed;  /* the highest released one that is not finished any more; 0: none */
+		*certificate; /* its certificate, for learners that catch up; NULL: not at hand. Copied */
+	/* Round committed + 1, as recorded on disk: */
+	sl_attempt aborted; /* highest aborted attempt; 0: none */
+	sl_attempt closed;  /* highest released attempt that was aborted; 0: none */
 	uint32_t released_count;
-	sl_attempt released[SL_RELEASED_MAX]; /* those in which the masked state may have left, ascending */
+	sl_attempt
+		released[SL_RELEASED_MAX]; /* attempts in which the masked state may have left, ascending */
 	const struct sl_open
-		*open; /* prepared or released, and neither given up nor settled; NULL: none. Used in
-			* SL_EVENT_START for the last time; its spool is in the vault by then */
+		*open; /* attempt that was prepared or released, and neither aborted nor committed; NULL:
+			* none. Last used by SL_EVENT_START; its slots are in the workspace by then */
 	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms,
 		stall_timeout_ms, confirm_timeout_ms, serve_after_end_ms;
-	sl_ms relay_ms; /* how long a record is left to its signer to send to those that it named */
+	sl_ms relay_ms; /* time for which a record is left to its signer to send to the candidates that it
+			   named */
 };
 
 enum sl_event_kind {
-	SL_EVENT_START,		 /* the first, once */
-	SL_EVENT_LINK_UP,	 /* peer: an authenticated link stands */
-	SL_EVENT_LINK_DOWN,	 /* peer: it fell, or could not be dialled */
-	SL_EVENT_MESSAGE,	 /* peer, message[, buffer of a chunk]; signatures already checked against the
-				    signer's pin */
-	SL_EVENT_TRAINED,	 /* the model of the round is in the vault */
-	SL_EVENT_COMPUTED,	 /* result */
-	SL_EVENT_DURABLE,	 /* durable: what that persist action asked for is on disk */
-	SL_EVENT_RANGE,		 /* range: the radio speaks */
-	SL_EVENT_OPERATOR_ABORT, /* round: the operator gives up its open attempt; SL_ERR_INVALID where there
-				    is none */
+	SL_EVENT_START,	    /* the first event, once */
+	SL_EVENT_LINK_UP,   /* peer: an authenticated link is up */
+	SL_EVENT_LINK_DOWN, /* peer: the link fell, or dialling failed */
+	SL_EVENT_MESSAGE,   /* peer, message[, buffer of a chunk]; signatures are checked already, with the
+			       pinned key */
+	SL_EVENT_TRAINED,   /* the model of the round is in the workspace */
+	SL_EVENT_COMPUTED,  /* result */
+	SL_EVENT_DURABLE,   /* durable: the record of that PERSIST action is on disk */
+	SL_EVENT_RANGE,	    /* range: the peers in range from the next attempt on */
+	SL_EVENT_OPERATOR_ABORT, /* round: the operator aborts its open attempt; SL_ERR_INVALID if there is
+				    none */
 	SL_EVENT_DEADLINE,	 /* sl_core_deadline() has passed */
 };
 
-/* What must not be forgotten (protocol 6 and 8). */
+/* Records that a restart must find (PROTOCOL.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
-	SL_PERSIST_ABORTED = 1, /* no attempt up to a is ever released any more, but those that were */
-	SL_PERSIST_PREPARED,	/* the own slot of the spool, and the attempt with view and own Ready */
-	SL_PERSIST_RELEASED,	/* with the Readys of all; before the first masked state leaves */
-	SL_PERSIST_CLOSED, /* a released attempt that nobody can complete, or that the operator has given up
-			    */
-	SL_PERSIST_COMMIT, /* the committed model and Z, packed at the width of the proof's p, are in the
-			      vault */
+	SL_PERSIST_ABORTED = 1, /* no attempt up to a is released any more, but those that were already */
+	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view and own Ready */
+	SL_PERSIST_RELEASED,	/* all Readys; before the masked state leaves */
+	SL_PERSIST_CLOSED, /* a released attempt that no learner can complete, or that the operator aborted */
+	SL_PERSIST_COMMIT, /* the committed model and Z, whose elements are as wide as the certificate's p;
+			      both are in the workspace */
 };
 
 struct sl_durable {
@@ -92,7 +98,7 @@ struct sl_event {
 	sl_ms now;
 	uint32_t peer; /* roster index */
 	const struct sl_message *message;
-	struct sl_buffer *buffer; /* Share, State, Result, Masked: the piece (size, bytes) */
+	struct sl_buffer *buffer; /* Share, State, Result, Masked: size and bytes of the chunk */
 	const struct sl_job_result *result;
 	const uint64_t *range; /* bit set over the roster */
 	struct sl_durable durable;
@@ -100,26 +106,26 @@ struct sl_event {
 };
 
 enum sl_action_kind {
-	SL_ACTION_PERSIST, /* persist: behind the jobs given before it, and one after the other */
-	SL_ACTION_SEND,	   /* message to the peers of `to` */
-	SL_ACTION_TRAIN,   /* a model for round t; `draw` makes its randomness fresh */
+	SL_ACTION_PERSIST, /* persist: after the jobs given before it; in order */
+	SL_ACTION_SEND,	   /* send: message to the peers of `to` */
+	SL_ACTION_TRAIN,   /* train: a model for round t; `draw` is its training nonce */
 	SL_ACTION_COMPUTE, /* job */
-	SL_ACTION_LINKS,   /* keep links to the peers of `to`, and to no others */
-	SL_ACTION_DROP,	   /* buffers: give them back */
-	SL_ACTION_WIPE,	   /* the attempt is over: wipe the vault and end the spool (after the jobs already
-			      given) */
+	SL_ACTION_LINKS,   /* to: keep links to these peers, and to no others */
+	SL_ACTION_DROP,	   /* buffers: free them */
+	SL_ACTION_WIPE,	   /* the attempt is over: after the jobs given before, wipe the workspace and end the
+			      state file */
 	SL_ACTION_REPORT,
-	SL_ACTION_STOP, /* the learner is done (code SL_OK) or cannot go on */
+	SL_ACTION_STOP, /* code: the learner is done (SL_OK), or cannot go on */
 };
 
 struct sl_persist {
 	struct sl_durable what;
-	const uint8_t *view; /* PREPARED: its bytes (view_bytes.h) */
+	const uint8_t *view; /* PREPARED: its bytes (view_codec.h) */
 	size_t view_bytes;
 	const struct sl_ready
-		*readys; /* PREPARED: the own; RELEASED: of all, by position. The own is unsigned */
+		*readys; /* PREPARED: the own; RELEASED: all, by position. The own one is unsigned */
 	uint32_t ready_count;
-	uint64_t draw;				  /* PREPARED: of the model */
+	uint64_t draw;				  /* PREPARED: training nonce of the model */
 	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */
 	uint64_t total_weight;			  /* COMMIT */
 };
@@ -130,12 +136,9 @@ struct sl_action {
 		struct sl_persist persist;
 		struct {
 			const uint64_t *to;	   /* bit set over the roster */
-			struct sl_message message; /* signature left zero where the learner's own: the shell
-						    * signs. Chunks have no bytes: the shell packs row r of
-						    * the vault for neighbour r (Share), the state (State),
-						    * the last committed Z (Result), or the slot of `origin`
-						    * (Masked); and it adds the nonce where one is due. */
-			bool own;
+			struct sl_message message; /* a chunk without bytes and nonce */
+			struct sl_payload payload; /* where they are */
+			bool own; /* the shell signs the message, if its kind has a signature */
 		} send;
 		struct {
 			sl_round t;
@@ -149,7 +152,7 @@ struct sl_action {
 	};
 };
 
-/* Filled by a step, in the order in which the shell must carry them out. */
+/* Filled by a step, in the order in which the shell must execute them. */
 struct sl_actions {
 	uint32_t count;
 	struct sl_action items[SL_ACTIONS_MAX];
@@ -157,19 +160,18 @@ struct sl_actions {
 
 struct sl_core;
 
-/* Bytes of arena that a core of this configuration needs. */
+/* Return the bytes of arena that a core of this configuration needs. */
 size_t sl_core_bytes(const struct sl_core_config *config);
-/* NULL when the arena is too small. */
+/* Return a core in `arena`, or NULL if the arena is too small. */
 struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena);
 
-/* The one door. SL_ERR_INVALID, with nothing changed and no action, for an event that its kind does not
- * allow. */
+/* Process `event` and fill in `actions`. SL_ERR_INVALID: the event is not allowed now; nothing changed. */
 int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_actions *actions);
 
-/* At the end, for a core that has not stopped by itself: every chunk that it still holds, given back. */
+/* Return every chunk that the core still holds: at the end, if it has not stopped by itself. */
 struct sl_buffer *sl_core_held(struct sl_core *core);
 
-/* When the next SL_EVENT_DEADLINE is due; SL_NEVER. */
+/* Return the time at which the next SL_EVENT_DEADLINE is due, or SL_NEVER. */
 sl_ms sl_core_deadline(const struct sl_core *core);
 
 /* For status displays. */
@@ -178,8 +180,8 @@ struct sl_core_status {
 	sl_attempt a;
 	enum sl_phase phase;
 	uint32_t permille;     /* of the phase */
-	uint32_t learners;     /* of the view, 0 before it is closed */
-	enum sl_engine engine; /* of the view, and */
-	uint64_t steps;	       /* its exchanges */
+	uint32_t learners;     /* in the view; 0: there is none */
+	enum sl_engine engine; /* of the view */
+	uint64_t steps;	       /* exchanges of the engine */
 };
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status);

@@ -1,6 +1,9 @@
-/* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more.
- */
-#include "common/core/state.h"
+#include "common/core/discover.h"
+
+#include "common/core/catchup.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/overlay.h"
 
 static void use_told(struct sl_core *core)
 {
@@ -19,8 +22,7 @@ static bool is_silent(const struct sl_core *core, uint32_t i)
 	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.range_by_control;
 }
 
-/* Those who are not known to be silent; where all are, as for who starts first, everybody: one of them will
- * answer. */
+/* Remove silent peers from `near`, unless all are silent, as for the learner that starts first. */
 static void leave_out_silent(struct sl_core *core)
 {
 	bool answered = false;
@@ -31,8 +33,8 @@ static void leave_out_silent(struct sl_core *core)
 			sl_bit_clear(core->near, i);
 }
 
-/* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not
- * known to be silent. */
+/* Set `near`: the peers in range; with an overlay, those of the overlay over the peers that are not silent.
+ */
 static void choose_near(struct sl_core *core)
 {
 	for (size_t w = 0; w < sl_core_words(core); w++)
@@ -45,7 +47,6 @@ static void choose_near(struct sl_core *core)
 	memcpy(core->near, core->eligible, sl_core_set_bytes(core));
 }
 
-/* Links to these, and those that still stand from the last two rounds. */
 void sl_discover_links(struct sl_core *core)
 {
 	choose_near(core);
@@ -61,8 +62,6 @@ void sl_discover_links(struct sl_core *core)
 	sl_emit(core, SL_ACTION_LINKS)->to = core->keep;
 }
 
-/* Of an overlay, the links of the round to come are dialled while it trains, and who was silent is tried
- * again. */
 void sl_discover_ahead(struct sl_core *core)
 {
 	if (!sl_overlay_thins(core, core->range))
@@ -72,7 +71,6 @@ void sl_discover_ahead(struct sl_core *core)
 	sl_discover_links(core);
 }
 
-/* Somebody does not answer, or does again: the overlay is another one. */
 void sl_discover_anew(struct sl_core *core)
 {
 	if (sl_overlay_thins(core, core->range))
@@ -88,7 +86,7 @@ void sl_discover_range(struct sl_core *core, const uint64_t *range)
 		if (sl_bit(core->next_range, i) && !sl_bit(core->range, i))
 			core->peers[i].tried = false;
 	if (core->phase == SL_PHASE_DISCOVER ||
-	    (core->at.resumed && !core->have_range)) { /* which goes on without one */
+	    (core->at.resumed && !core->have_range)) { /* an attempt from disk does not need a list */
 		use_told(core);
 		core->not_before = 0;
 	}
@@ -97,6 +95,8 @@ void sl_discover_range(struct sl_core *core, const uint64_t *range)
 
 void sl_discover_enter(struct sl_core *core)
 {
+	if (core->before == SL_PHASE_CATCHUP)
+		sl_emit(core, SL_ACTION_WIPE); /* of the fetched chunks */
 	use_told(core);
 	core->half_since = SL_NEVER;
 	if (core->seen > core->a)
@@ -127,7 +127,7 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 		}
 		sl_bit_set(missing, i);
 		if (!linked && core->peers[i].tried && !core->config.range_by_control)
-			continue; /* does not answer: nice to have, not worth waiting for */
+			continue; /* does not answer: welcome, but not waited for */
 		c.expected++;
 		c.training += linked && core->peers[i].hello && core->peers[i].status != SL_PEER_STATUS_OPEN;
 	}
@@ -142,7 +142,8 @@ static sl_ms window_end(const struct sl_core *core, const struct census *c)
 	       (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
 }
 
-/* Those who are in range and ready; of many, those that the overlay gives this learner. */
+/* Write the candidates of the own link state to `set`: peers in range that are ready, thinned by the overlay.
+ */
 static void candidates(struct sl_core *core, uint64_t *set)
 {
 	memset(core->eligible, 0, sl_core_set_bytes(core));
@@ -152,8 +153,8 @@ static void candidates(struct sl_core *core, uint64_t *set)
 	sl_overlay(core, core->eligible, set);
 }
 
-/* Somebody says that it has committed this round, and has not shown it. A Hello is only a word: it is told to
- * the operator, and the learner goes on looking for others. */
+/* Report a peer that claims to have committed this round and has not shown it. A Hello proves nothing, so the
+ * learner goes on looking for an attempt. */
 static void left_behind(struct sl_core *core)
 {
 	if (core->now < core->report_at)
@@ -169,8 +170,8 @@ static void left_behind(struct sl_core *core)
 	}
 }
 
-/* After a refusal: until others are there, or its time has come, or somebody has begun the attempt and counts
- * on this learner. */
+/* Return true during the pause after a refusal. It ends when its time has come, when the candidates change,
+ * or when another learner has begun this attempt. */
 static bool pausing(struct sl_core *core)
 {
 	if (core->now >= core->not_before || core->seen >= core->a)
@@ -179,8 +180,6 @@ static bool pausing(struct sl_core *core)
 	return memcmp(core->ready_set, core->tried_candidates, sl_core_set_bytes(core)) == 0;
 }
 
-/* A link state shows that somebody in range, not linked here, is alive: worth a dial now, and a short wait.
- */
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named)
 {
 	bool news = false;
@@ -195,7 +194,7 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 		return;
 	sl_discover_links(core);
 	if (core->half_since != SL_NEVER)
-		core->half_since = core->now; /* the window is open for it again */
+		core->half_since = core->now; /* wait for it as long as for the others */
 }
 
 bool sl_discover_advance(struct sl_core *core)
@@ -222,7 +221,6 @@ bool sl_discover_advance(struct sl_core *core)
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
 	sl_attempt_move(core, SL_PHASE_AGREE);
-	sl_agree_enter(core);
 	return true;
 }
 

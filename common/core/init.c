@@ -1,5 +1,5 @@
-/* The arena: what a learner needs, and where everything lies in it. Nothing is asked for after this. */
-#include "common/core/state.h"
+/* Lay out the core in its arena. No memory is taken after this. */
+#include "common/core/phases.h"
 #include "common/protocol/view_codec.h"
 
 static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
@@ -122,6 +122,7 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 		core->certificate = *config->certificate;
 	core->config.certificate = NULL; /* copied */
 	core->rounds = (sl_round)config->parameters.rounds;
+	core->phases = sl_phases;
 	core->phase = SL_PHASE_TRAIN;
 	core->flood_again = SL_NEVER;
 	return core;

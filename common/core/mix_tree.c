@@ -1,15 +1,16 @@
-/* The sum up the tree and Z down it (protocol 7, tree), chunk by chunk.
+/* tree (PROTOCOL.md §8.4 tree): sums go up, Z goes down, chunk by chunk.
  *
- *    leaf     --own--> parent, keeper                                    waits for its parent
- *    others   --own--> keeper     the children's are here --up--> parent,    and waits for it
- *    root     --own--> keeper     the children's are here: Z --down--> children
- *             what came down --down--> children
+ *    leaf     sends its masked state to parent and keeper                   then waits for Z
+ *    inner    sends its masked state to its keeper; adds the children's;    sends the sum up, then waits for
+ * Z root     sends its masked state to its keeper; adds the children's:    that is Z all      send Z down to
+ * their children
  *
- * at.iteration says what of a chunk is waited for: UP, of the children; DOWN; then it is through (END). Who
- * begins the chunk after the sl_view_window that are on their way has had Z of the first of them, which
- * needed everybody's part of it: so nobody is further than that ahead of anybody, and no other credit is
- * needed. */
-#include "common/core/state.h"
+ * at->iteration is what the chunk waits for: SL_TREE_UP, from the children; SL_TREE_DOWN, from the parent;
+ * END, nothing. A learner begins a chunk only when it has Z of the chunk sl_view_window before it, which
+ * needed the part of every learner. So no learner is further ahead of another than that, and no other credit
+ * is needed. */
+#include "common/core/emit.h"
+#include "common/core/mix_engine.h"
 
 #define END (SL_TREE_DOWN + 1u)
 
@@ -20,7 +21,7 @@ static void add_role(const struct sl_core *core, uint64_t *set, uint8_t role)
 			sl_bit_set(set, sl_view_peer(&core->view, r));
 }
 
-void sl_mix_tree_enter(struct sl_core *core)
+static void begin(struct sl_core *core)
 {
 	uint64_t *sets[] = {core->tree_own, core->tree_up, core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
@@ -39,7 +40,7 @@ static bool is_root(const struct sl_core *core)
 	return true;
 }
 
-/* Whether it is neighbour r's to send that, now. */
+/* Return true if neighbour `r` may send this state now. */
 static bool in_turn(const struct sl_core *core, uint32_t r, const struct sl_buffer *b)
 {
 	uint8_t role = core->view.roles[r];
@@ -55,7 +56,7 @@ static bool in_turn(const struct sl_core *core, uint32_t r, const struct sl_buff
 	}
 }
 
-const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer)
+static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer)
 {
 	struct sl_exchange *exchange = &core->exchange[r];
 	uint32_t m = buffer->index;
@@ -79,13 +80,6 @@ const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer 
 	return NULL;
 }
 
-void sl_mix_tree_backup(struct sl_core *core)
-{
-	if (core->at.given != NULL)
-		sl_emit_job(core, SL_JOB_BACKUP, 0, core->at.given);
-	core->at.given = NULL;
-}
-
 static void start_chunks(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -96,7 +90,7 @@ static void start_chunks(struct sl_core *core)
 	}
 }
 
-/* All children's part of this chunk, for one MIX job. */
+/* Start the MIX job that adds the children's parts of chunk `m`. */
 static void add_up(struct sl_core *core, uint32_t m)
 {
 	struct sl_buffer *list = NULL;
@@ -113,7 +107,7 @@ static void add_up(struct sl_core *core, uint32_t m)
 	sl_emit_job(core, SL_JOB_MIX, m, list);
 }
 
-void sl_mix_tree_advance(struct sl_core *core)
+static void step(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	start_chunks(core);
@@ -122,7 +116,7 @@ void sl_mix_tree_advance(struct sl_core *core)
 			add_up(core, m);
 }
 
-void sl_mix_tree_result(struct sl_core *core, uint32_t m)
+static void result(struct sl_core *core, uint32_t m)
 {
 	struct sl_attempt_state *at = &core->at;
 	if (at->iteration[m] == SL_TREE_UP && !is_root(core)) {
@@ -132,13 +126,11 @@ void sl_mix_tree_result(struct sl_core *core, uint32_t m)
 	}
 	if (core->view.children > 0)
 		sl_mix_send(core, core->tree_down, m, SL_TREE_DOWN);
-	at->iteration[m] = END;
-	at->finished++;
-	while (at->base < core->view.chunks && at->iteration[at->base] == END)
-		at->base++;
+	at->mixed += core->view.steps;
+	sl_mix_finish(core, m, END);
 }
 
-bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r)
+static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 {
 	uint8_t role = core->view.roles[r];
 	uint64_t in = core->exchange[r].states_in[m];
@@ -147,3 +139,11 @@ bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 		       (in >> (role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP) & 1) == 0;
 	return core->at.iteration[m] == SL_TREE_DOWN && (role & SL_ROLE_PARENT) != 0;
 }
+
+const struct sl_mix_row sl_mix_tree = {
+	.begin = begin,
+	.take = take,
+	.step = step,
+	.result = result,
+	.awaits = awaits,
+};

@@ -1,15 +1,14 @@
-/* With more than `max_degree` peers in range, whom to offer an edge (protocol 5, DISCOVER).
- *
- * max_degree / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner
- * offers the one before it and the one after it in each. Where everybody is in range that is a random regular
- * graph, a union of Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over
- * those who are, and whom a learner offers an edge may not offer it one. Should the gate refuse what comes of
- * that, it would refuse it again: for the rest of the round everybody in range is offered one. */
+/* The overlay is max_degree / 2 cyclic orders of the roster, derived from its hash and the round, the same
+ * for all learners. In each order a learner offers an edge to the peer before it and to the peer after it. If
+ * all learners are in range, that is a random regular graph: a union of Hamiltonian cycles, connected, and
+ * fast to mix. If not, each order closes over the peers in range, and an offer may not be returned. If the
+ * privacy check refuses the result, it would refuse it again; so for the rest of the round all peers in range
+ * are offered an edge. */
+#include "common/core/overlay.h"
+
 #include <sodium.h>
 
-#include "common/core/state.h"
-
-/* The place of a learner in an order. */
+/* Return the place of learner `id` in an order. */
 static uint64_t place(uint64_t seed, sl_id id)
 {
 	uint64_t z = seed + id * UINT64_C(0x9e3779b97f4a7c15);
@@ -30,7 +29,8 @@ static uint64_t order_seed(const struct sl_core *core, uint32_t order)
 	return seed;
 }
 
-/* The next and the last on the circle, seen from this learner: distances are taken mod 2^64. */
+/* Add to `offered` the peers of `from` after and before this learner on the circle: distances are mod 2^64.
+ */
 static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from,
 			   uint64_t *offered)
 {

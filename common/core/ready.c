@@ -1,23 +1,29 @@
-/* Between the shares and the first states: Ready, and nothing more until everybody is; then the release
- * (protocol 6).
- *
- *    sealed --PREPARED durable--> own Ready out --all Readys here--> RELEASED durable --> the masked state
- * may leave
- */
-#include "common/core/state.h"
+#include "common/core/ready.h"
 
-/* On record before the own Ready leaves (protocol 6, READY). */
-void sl_ready_commitment(struct sl_core *core, const uint8_t *commitment)
+#include "common/core/attempt.h"
+#include "common/core/catchup.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/relay.h"
+#include "common/core/releases.h"
+
+void sl_ready_enter(struct sl_core *core)
+{
+	if (core->before == SL_PHASE_SHARE)
+		sl_emit_job(core, SL_JOB_COMMITMENT, 0, NULL);
+}
+
+void sl_ready_commitment(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_ready *own = &core->readys[core->config.self].ready;
 	core->readys[core->config.self].record.present =
-		false; /* the last round's may still be on its way to a link */
+		false; /* an earlier one may still be queued for a link */
 	*own = (struct sl_ready){.id = core->config.ids[core->config.self],
 				 .t = core->t,
 				 .a = core->a,
 				 .k = core->view.costs.k};
 	memcpy(own->view, core->view.h, SL_HASH_BYTES);
-	memcpy(own->commitment, commitment, SL_HASH_BYTES);
+	memcpy(own->commitment, result->hash, SL_HASH_BYTES);
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_PREPARED, core->a);
 	persist->view = core->at.view_bytes;
 	persist->view_bytes = core->at.view_size;
@@ -29,14 +35,14 @@ void sl_ready_commitment(struct sl_core *core, const uint8_t *commitment)
 void sl_ready_prepared(struct sl_core *core)
 {
 	core->at.prepared = true;
-	sl_flood_own_ready(core);
+	sl_relay_own_ready(core);
 }
 
-/* Of one view, K differs by a rounding at most; where there is another way, metropolis may be just possible
- * for one and not for the other. */
+/* Return true if an honest participant may announce `k`. For one view, K differs by rounding at most; if
+ * another engine may take its place, metropolis may be possible for one learner and not for another. */
 static bool likely(const struct sl_view *view, uint64_t k)
 {
-	bool none = k == SL_ITERATIONS_NONE && view->agreed.mixing != SL_ENGINE_METROPOLIS;
+	bool none = k == SL_ITERATIONS_NONE && !sl_engine_rows[view->agreed.mixing].needs_k;
 	return none || k <= 2 * view->costs.k + 16;
 }
 
@@ -48,7 +54,8 @@ static const struct sl_ready *ready_of(const struct sl_core *core, uint32_t posi
 	return here && likely(&core->view, rr->ready.k) ? &rr->ready : NULL;
 }
 
-/* All of them, kept with the attempt: records of a later one may take their place. */
+/* Copy the Readys to the attempt, since later records may replace them; the largest K goes to *k. Return true
+ * if all are here. */
 static bool gather_readys(struct sl_core *core, uint64_t *k)
 {
 	bool all = true;
@@ -66,7 +73,7 @@ static bool gather_readys(struct sl_core *core, uint64_t *k)
 	return all;
 }
 
-/* On record before the first masked state leaves. */
+/* Make the release durable; the masked state leaves after that. */
 static void release(struct sl_core *core)
 {
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_RELEASED, core->a);
@@ -77,9 +84,9 @@ static void release(struct sl_core *core)
 	sl_attempt_move(core, SL_PHASE_RELEASE);
 }
 
-/* The barrier: nobody's masked state leaves before everybody is Ready. The largest K announced counts. Once
- * the own Ready is out, somebody else may pass it: then only a fence, or waiting in vain, allows to give up.
- */
+/* The barrier: no learner releases its masked state before it holds a Ready of every participant. The largest
+ * K counts. Once the own Ready is out, other participants may pass the barrier: then only an Abort or the
+ * timeout ends the attempt. */
 bool sl_ready_advance(struct sl_core *core)
 {
 	uint64_t k = 0;
@@ -88,13 +95,13 @@ bool sl_ready_advance(struct sl_core *core)
 	if (sl_catchup_begin(core))
 		return true;
 	uint32_t who = sl_abort_of_view(core);
-	if (who != SL_NOBODY) { /* heard while this learner was catching up */
+	if (who != SL_NOBODY) { /* came in CATCHUP */
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
 		return true;
 	}
 	if (gather_readys(core, &k)) {
 		core->view.costs.k = k;
-		if (!core->at.resumed) /* then there is no survey of it */
+		if (!core->at.resumed) /* else there is no analysis of the graph */
 			sl_view_set_engine(&core->view);
 		release(core);
 		return true;
@@ -107,26 +114,25 @@ bool sl_ready_advance(struct sl_core *core)
 	return false;
 }
 
+sl_ms sl_ready_deadline(const struct sl_core *core)
+{
+	sl_ms end = core->since + core->config.prepare_timeout_ms;
+	if (!core->at.prepared)
+		return SL_NEVER; /* PREPARED is not durable yet */
+	return core->report_at < end ? core->report_at : end;
+}
+
 void sl_ready_released(struct sl_core *core)
 {
 	uint32_t aborted = sl_abort_of_view(core), joined = core->at.joined;
-	if (core->at.resumed || aborted != SL_NOBODY ||
-	    joined != SL_NOBODY) { /* there is nothing, or nobody, to mix with */
+	if (core->at.resumed || aborted != SL_NOBODY || joined != SL_NOBODY) { /* mixing cannot succeed */
 		enum sl_reason reason = core->at.resumed       ? SL_REASON_RESTARTED
 					: aborted != SL_NOBODY ? SL_REASON_ABORTED
 							       : SL_REASON_JOINED;
-		struct sl_report *report = sl_recover_enter(core, reason);
+		struct sl_report *report = sl_attempt_fail(core, reason, false);
 		if (reason != SL_REASON_RESTARTED)
 			report->peer = aborted != SL_NOBODY ? aborted : joined;
 		return;
 	}
 	sl_attempt_move(core, SL_PHASE_MIX);
-	sl_mix_enter(core);
-	for (uint32_t r = 0; r < core->view.degree; r++) {
-		uint32_t peer = sl_view_peer(&core->view, r);
-		if (sl_bit(core->linked, peer))
-			continue;
-		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
-		return;
-	}
 }

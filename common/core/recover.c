@@ -1,19 +1,27 @@
-/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol
- * 6, finish).
+/* Collect the masked states of all participants and add them up (PROTOCOL.md §10.3 Asking and answering).
  *
- *    who recovers                       who recovers, too
- *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in
- * reach | <--- Hold ---------------------------------- | | ---- Ask origin, chunk 0 .. ---------------> |
- * SL_WINDOW ahead, one origin at a time of each holder | <--- Masked origin, chunk 0 .. ------------- | |
- * ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
+ *    this learner                              another participant in RECOVER
+ *         | ---- Have {own, first states} ------------> |   the masked states that it has, to all linked
+ * participants | <--- Have --------------------------------- | | ---- Request origin, chunk 0 .. ---------->
+ * |   SL_WINDOW ahead, one origin at a time from each participant | <--- Masked origin, chunk 0 ..
+ * ------------ | | ---- Have {.. origin} --------------------> |   once checked against the commitment in its
+ * owner's Ready
  *
- * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt
- * of the round (rule A); it ends when all are here, when somebody shows the committed result, or when a
- * participant's fence proves that nobody can complete it. */
-#include "common/core/state.h"
+ * The sum is as private as mixing (PROTOCOL.md §5.5 Why masked states may be shown). While it recovers, this
+ * learner takes part in no other attempt of the round (safety rule). RECOVER ends when all masked states are
+ * here, when a peer shows the committed result, or when an Abort proves that no learner can complete the
+ * attempt. */
+#include "common/core/recover.h"
 
-/* Actions of a step that asking may fill. */
-#define ASKING_MAX 128u
+#include "common/core/attempt.h"
+#include "common/core/catchup.h"
+#include "common/core/confirm.h"
+#include "common/core/emit.h"
+#include "common/core/mix.h"
+#include "common/core/move.h"
+#include "common/core/releases.h"
+
+#define ASKING_MAX 128u /* actions of a step that may be spent on requests */
 
 /* --- beginning --- */
 
@@ -31,7 +39,7 @@ void sl_recover_begin(struct sl_core *core)
 		at->holders[i].told = 0;
 }
 
-/* The neighbours' first states that were not mixed yet are kept; the rest of what is held is of no use. */
+/* Have the neighbours' first states kept that were not mixed yet; drop the other states that are held. */
 static void keep_first_states(struct sl_core *core)
 {
 	struct sl_buffer *keep = NULL;
@@ -53,21 +61,30 @@ static void keep_first_states(struct sl_core *core)
 	sl_emit_drop_held(core);
 }
 
-struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason)
+struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, bool refused)
 {
+	(void)refused; /* no other attempt follows */
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERING);
 	report->reason = reason;
 	report->recovering.learners = core->view.n;
 	memcpy(core->failed, core->missing, sl_core_set_bytes(core));
-	core->epoch++; /* what is being mixed is of no use */
+	core->epoch++; /* results of MIX jobs are late from here on */
 	keep_first_states(core);
 	sl_recover_begin(core);
 	sl_attempt_move(core, SL_PHASE_RECOVER);
-	sl_emit_hello(core, core->linked);
 	return report;
 }
 
-/* --- who holds what --- */
+void sl_recover_enter(struct sl_core *core)
+{
+	if (core->before == SL_PHASE_CATCHUP)
+		core->at.edition++; /* requests that came meanwhile got no answer: what is held is told again
+				     */
+	else
+		sl_emit_hello(core, core->linked);
+}
+
+/* --- which participant has what --- */
 
 static bool has(const uint8_t *set, uint32_t i)
 {
@@ -79,8 +96,9 @@ static bool of_this_view(const struct sl_core *core, sl_round t, const uint8_t *
 	return core->view_checked && t == core->t && memcmp(view, core->view.h, SL_HASH_BYTES) == 0;
 }
 
-void sl_recover_have(struct sl_core *core, uint32_t peer, const struct sl_have *have)
+void sl_recover_have(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
+	const struct sl_have *have = &message->have;
 	if (!of_this_view(core, have->t, have->view) || core->phase < SL_PHASE_READY)
 		return;
 	uint32_t position = core->view.position[peer];
@@ -130,7 +148,7 @@ static void tell_held(struct sl_core *core)
 	sl_emit_send(core, core->have_targets, &message, true);
 }
 
-/* --- asking, and being asked --- */
+/* --- requests and answers --- */
 
 static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
 {
@@ -157,7 +175,11 @@ void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_req
 	message.chunk.size = chunk_bytes(core, request->index);
 	memset(core->single, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	sl_emit_send(core, core->single, &message, true);
+	struct sl_payload payload = {.source = SL_SOURCE_SLOT,
+				     .row = position,
+				     .at = (size_t)request->index * SL_CHUNK_ELEMENTS *
+					   core->view.field.bytes};
+	sl_send_chunk(core, core->single, &message, payload);
 }
 
 static void ask_more(struct sl_core *core, uint32_t position)
@@ -175,7 +197,8 @@ static void ask_more(struct sl_core *core, uint32_t position)
 	}
 }
 
-/* Everybody begins with another one, so that not all ask the same holder for the same. */
+/* Return the position of a missing masked state that `holder` has, or SL_NOBODY. Each learner begins with
+ * another position, so that not all request the same. */
 static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder)
 {
 	for (uint32_t k = 1; k < core->view.n; k++) {
@@ -203,7 +226,7 @@ static void ask_holders(struct sl_core *core)
 		holder->progress = core->now;
 		ask_more(core, i);
 		if (core->out->count > ASKING_MAX)
-			return; /* the others in the next step */
+			return; /* the rest in the next step */
 	}
 }
 
@@ -236,7 +259,7 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		sl_emit_drop(core, buffer);
 		stop_fetching(core, holder);
 		memset(holder->held, 0,
-		       sl_core_held_bytes(&core->view)); /* it is asked when it offers anew */
+		       sl_core_held_bytes(&core->view)); /* no request before its next Have */
 		return;
 	}
 	holder->in++;
@@ -249,12 +272,12 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		return;
 	stop_fetching(core, holder);
 	core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
-	holder->held[holder->origin / 8] &=
-		(uint8_t) ~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
+	holder->held[holder->origin / 8] &= (uint8_t) ~(
+		1u << (holder->origin % 8)); /* if it turns out wrong, it is not requested again */
 	core->at.fetched++;
 }
 
-/* --- what is here --- */
+/* --- slots --- */
 
 static void check_next(struct sl_core *core)
 {
@@ -268,7 +291,7 @@ static void check_next(struct sl_core *core)
 	}
 }
 
-static void checked(struct sl_core *core, const struct sl_job_result *result)
+void sl_recover_checked(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
 	at->checking = false;
@@ -282,12 +305,8 @@ static void checked(struct sl_core *core, const struct sl_job_result *result)
 	at->edition++;
 }
 
-void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
+void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 {
-	if (result->kind == SL_JOB_CHECK)
-		checked(core, result);
-	if (result->kind != SL_JOB_SUM)
-		return;
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERED);
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
@@ -297,9 +316,10 @@ void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
 
 /* --- ending --- */
 
-/* A participant has signed that it never released, or all others that they will not finish it: nobody can
- * complete the attempt (rule A). Whether the model may be used again depends on how many have (rule B); they
- * are given a moment to say so. */
+/* Abort the attempt if no learner can complete it: a participant has signed that it never released (safety
+ * rule), all others that they will not complete it, or the operator says so. The model may be used again if
+ * c+1 participants never released (reuse rule); wait a moment for their Aborts. Return true if the attempt is
+ * over. */
 static bool abort_attempt(struct sl_core *core)
 {
 	struct sl_used *used = sl_release_log_find(core, core->view.a);
@@ -318,13 +338,13 @@ static bool abort_attempt(struct sl_core *core)
 	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : who;
 	sl_emit_persist(core, SL_PERSIST_CLOSED, core->view.a);
 	core->release_log.closed = core->view.a;
-	sl_abort_own(core, core->view.a); /* who comes back to it hears that it is over here */
+	sl_abort_own(core, core->view.a); /* tells participants that come back that it is over here */
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reusable);
 	return true;
 }
 
-/* Whose masked states nobody in reach has. */
+/* Report the participants whose masked states no linked participant has. */
 static void report_missing(struct sl_core *core)
 {
 	if (core->now < core->report_at)
@@ -348,7 +368,7 @@ static void drop_stalled(struct sl_core *core)
 		if (!holder->fetching || core->now < holder->progress + core->config.stall_timeout_ms)
 			continue;
 		stop_fetching(core, holder);
-		holder->ask_after = core->now + core->config.stall_timeout_ms; /* others first */
+		holder->ask_after = core->now + core->config.stall_timeout_ms; /* request from others first */
 	}
 }
 
@@ -358,8 +378,8 @@ bool sl_recover_advance(struct sl_core *core)
 	if (abort_attempt(core) || sl_catchup_begin(core))
 		return true;
 	if (at->summing || at->hopeless_at != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
-		return false; /* nothing more is shown of what is hopeless; who has the result is asked as
-				 soon as the jobs are back */
+		return false; /* an aborted attempt shows no more masked states; a peer with the result is
+				 asked once the jobs are back */
 	drop_stalled(core);
 	check_next(core);
 	ask_holders(core);
@@ -385,4 +405,9 @@ sl_ms sl_recover_deadline(const struct sl_core *core)
 			due = holder->ask_after;
 	}
 	return due > core->now ? due : core->now + 1;
+}
+
+uint32_t sl_recover_permille(const struct sl_core *core)
+{
+	return (uint32_t)(core->at.held_count * UINT64_C(1000) / core->view.n);
 }

@@ -1,8 +1,13 @@
-/* An attempt that a crash cut short goes on where the disk says (protocol 6, restart): who had prepared waits
- * for the others' Readys, who had released offers its masked state again. */
-#include "common/core/state.h"
+#include "common/core/restore.h"
 
-/* What was signed stays signed: the same words, with the signatures that the others gave. */
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/recover.h"
+#include "common/core/releases.h"
+#include "common/core/view_build.h"
+
+/* Take the Readys of the record: the own one stays as it was signed. Return false if one is missing or not of
+ * this view. */
 static bool take_readys(struct sl_core *core, const struct sl_open *open)
 {
 	bool own = false;
@@ -31,7 +36,7 @@ bool sl_restore(struct sl_core *core)
 		return false;
 	}
 	core->a = core->view.a;
-	core->trained_at = core->now; /* in an earlier life, whose clock was another one */
+	core->trained_at = core->now; /* the clock of the earlier life is gone */
 	core->at.resumed = true;
 	sl_emit_report(core, SL_REPORT_RESUMED)->resumed.released = open->released;
 	if (!open->released) {

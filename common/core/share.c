@@ -1,11 +1,14 @@
-/* Shares to the neighbours, theirs gathered (protocol 6, SHARE).
+/* Chunk m of the shares goes out when every neighbour's chunk m - SL_WINDOW has come in. So at most 2 *
+ * SL_WINDOW chunks of a neighbour are under way, and no other credit is needed.
  *
- * Credit is what comes back: chunk m goes out when every neighbour's chunk m - SL_WINDOW has come in, so that
- * at most 2 * SL_WINDOW chunks of a neighbour are ever under way here.
- *
- * Of `seeded`, one message is all: the seeds go out before anything is made of them, what they stand for is
- * subtracted here while theirs are on the way, and theirs are expanded as soon as all of them are here. */
-#include "common/core/state.h"
+ * With `sharing: seeded`, one message carries all: the seeds go out first; the streams that they expand to
+ * are subtracted from s while the neighbours' seeds are on their way, and theirs are added once all of them
+ * are here. */
+#include "common/core/share.h"
+
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
 
 static void early_chunks(struct sl_core *core);
 
@@ -16,7 +19,7 @@ void sl_share_enter(struct sl_core *core)
 	early_chunks(core);
 }
 
-/* NULL: the chunk is in order; else why not. */
+/* Return NULL if the chunk is acceptable, or why not. */
 static const char *check(const struct sl_core *core, int r, const struct sl_buffer *buffer)
 {
 	if (r < 0)
@@ -31,7 +34,8 @@ static const char *check(const struct sl_core *core, int r, const struct sl_buff
 	return NULL;
 }
 
-/* NULL: it counts as received, and the caller has a GATHER job take it. */
+/* Count the chunk as received; the caller gives it to a GATHER job. Return NULL, or why it is not acceptable.
+ */
 static const char *accept(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	int r = sl_view_neighbour(&core->view, peer);
@@ -56,7 +60,7 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 	sl_emit_drop(core, buffer);
 }
 
-/* A neighbour that froze first may send before this learner has its view: a few chunks are kept for it. */
+/* Keep a chunk of a neighbour that agreed on the view before this learner did. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
@@ -95,8 +99,8 @@ static void early_of(struct sl_core *core, uint32_t peer, struct sl_buffer **goo
 	}
 }
 
-/* A hundred neighbours may each have sent eight: one job and one drop for all, and one complaint, since a
- * step has room for SL_ACTIONS_MAX actions and not for what peers please to send. */
+/* Take the chunks that were kept: one job and one drop for all and one report for each peer, since a step has
+ * room for SL_ACTIONS_MAX actions. */
 static void early_chunks(struct sl_core *core)
 {
 	struct sl_buffer *good = NULL, *bad = NULL;
@@ -144,7 +148,7 @@ static bool seeded(const struct sl_core *core)
 	return core->view.sharing == SL_SHARING_SEEDED;
 }
 
-/* One job at a time: what a job makes is sent before the next one takes its place. */
+/* Start the next job. There is one at a time, since its rows are sent before the next job overwrites them. */
 static void next_job(struct sl_core *core, uint32_t in)
 {
 	struct sl_attempt_state *at = &core->at;
@@ -166,7 +170,6 @@ bool sl_share_advance(struct sl_core *core)
 	bool made = at->share_next == chunks && (!seeded(core) || at->expanded == chunks);
 	if (made && in == sl_view_share_count(&core->view)) {
 		sl_attempt_move(core, SL_PHASE_READY);
-		sl_emit_job(core, SL_JOB_COMMITMENT, 0, NULL);
 		return true;
 	}
 	return core->jobs == 0 && stalled(core);
@@ -180,21 +183,21 @@ static void shares_out(struct sl_core *core, uint32_t m)
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
 	message.chunk.index = m;
 	message.chunk.size = sl_view_share_bytes(&core->view, m);
-	sl_emit_send_neighbours(core, &message, true);
+	sl_send_chunk(core, core->view_neighbours, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
-/* A part of the vector is shared, or has the neighbours' seeds expanded over it. */
-static void made(struct sl_core *core, const struct sl_job_result *result)
+void sl_share_made(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
 	uint32_t *done = result->kind == SL_JOB_SHARE ? &at->share_next : &at->expanded;
+	at->progress = core->now;
 	at->share_busy = false;
 	*done = sl_view_share_end(&core->view, result->chunk);
 	if (!seeded(core))
 		shares_out(core, result->chunk);
 }
 
-/* A model that cannot be encoded is this learner's own fault and will not mend by itself. */
+/* Stop: the own model cannot be encoded, and another attempt would fail alike. */
 static void unfit_model(struct sl_core *core, const struct sl_job_result *result)
 {
 	enum sl_reason reason = result->code == SL_ERR_RANGE	 ? SL_REASON_CLIP
@@ -213,26 +216,38 @@ static void unfit_model(struct sl_core *core, const struct sl_job_result *result
 	sl_emit_stop(core, SL_ERR_INVALID);
 }
 
-void sl_share_result(struct sl_core *core, const struct sl_job_result *result)
+void sl_share_encoded(struct sl_core *core, const struct sl_job_result *result)
 {
 	core->at.progress = core->now;
-	if (result->kind == SL_JOB_ENCODE && result->code != SL_OK) {
+	if (result->code != SL_OK) {
 		unfit_model(core, result);
-	} else if (result->kind == SL_JOB_ENCODE) {
-		core->at.encoded = true;
-		if (seeded(core))
-			shares_out(core, 0);
-		if (result->total > 0) {
-			struct sl_report *report = sl_emit_report(core, SL_REPORT_CLAMPED);
-			report->clamped.count = result->total;
-			report->clamped.clipping_range = core->view.encoding.clipping_range;
-		}
-	} else if (result->kind == SL_JOB_SHARE || result->kind == SL_JOB_EXPAND) {
-		made(core, result);
-	} else if (result->kind == SL_JOB_GATHER && result->code != SL_OK) {
-		uint32_t peer = sl_view_peer(&core->view, result->from);
-		sl_attempt_fail(core, SL_REASON_BAD_SHARE, true)->peer = peer;
-	} else if (result->kind == SL_JOB_COMMITMENT) {
-		sl_ready_commitment(core, result->hash);
+		return;
 	}
+	core->at.encoded = true;
+	if (seeded(core))
+		shares_out(core, 0);
+	if (result->total == 0)
+		return;
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_CLAMPED);
+	report->clamped.count = result->total;
+	report->clamped.clipping_range = core->view.encoding.clipping_range;
+}
+
+void sl_share_gathered(struct sl_core *core, const struct sl_job_result *result)
+{
+	core->at.progress = core->now;
+	if (result->code == SL_OK)
+		return;
+	uint32_t peer = sl_view_peer(&core->view, result->from);
+	sl_attempt_fail(core, SL_REASON_BAD_SHARE, true)->peer = peer;
+}
+
+sl_ms sl_share_deadline(const struct sl_core *core)
+{
+	return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
+}
+
+uint32_t sl_share_permille(const struct sl_core *core)
+{
+	return (uint32_t)(core->at.share_next * UINT64_C(1000) / core->view.chunks);
 }

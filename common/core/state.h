@@ -1,9 +1,24 @@
-/* state.h - the whole state of a learner, in one struct; private to core/.
+/* state.h - the state of a learner, in one struct; private to common/core.
  *
- * The files of core/ are named for what they handle: flood (records), discover, overlay, freeze, view, share,
- * ready, mix, mix_tree, recover, settle, fence, restore, catchup; attempt.c holds what every phase uses
- * (move, fail, emit), step.c the door. Handlers record what happened; step.c's advance then looks at the
- * state and takes every move that is due, so that the order in which things arrive does not matter.
+ * A map of the room. A file includes the headers of files that stand below it, and of no others:
+ *
+ *    step            the entry point: start, links, Hello; one table each for messages and results of jobs
+ *    init            the arena
+ *    phases          THE table: what happens on entering each phase, in it, at its deadline, and what holds
+ * in it restore         an attempt that a crash cut short flood           received records: link states,
+ * Readys, Aborts recover         RECOVER: collect all masked states of a released attempt and add them up mix
+ * MIX, with one file for each engine: mix_exchange (exact, metropolis), mix_tree ready           READY,
+ * RELEASE share           SHARE agree           AGREE, with view_build train discover  TRAIN and the
+ * beginning of a round; DISCOVER catchup         CATCHUP confirm done    CONFIRM, COMMIT; DONE abort what
+ * Aborts of other learners and of an earlier life mean for the present attempt attempt         the end of an
+ * attempt releases        the release log of the round, the own Aborts certificate     signed digests of the
+ * last committed round, for learners that catch up relay           records passed on over links;
+ * attempt_number: how far one is believed overlay         the links of an attempt where there are too many
+ *    move emit       the one function that changes the phase; actions
+ *    state           this file
+ *
+ * Handlers record what an event says. sl_core_step then calls the `advance` of the phase until no move is
+ * due, so that the order in which messages arrive does not matter.
  */
 #pragma once
 
@@ -11,40 +26,63 @@
 #include "common/core/core.h"
 #include "common/protocol/release_log.h"
 
-#define SL_WAIT_REPORT_MS 10000u
+#define SL_WAIT_REPORT_MS 10000u /* between two reports of what a phase waits for */
 
+/* What one phase does: a row of the table in phases.c. A function that is NULL has nothing to do. */
+struct sl_phase_row {
+	enum sl_peer_status
+		status; /* in the own Hello; in CATCHUP, that of the phase to which it goes back counts */
+	/* Begin the phase; core->before is the phase before it. Called by sl_attempt_move alone. */
+	void (*enter)(struct sl_core *core);
+	/* Take a move that is due. Return true if the phase changed. */
+	bool (*advance)(struct sl_core *core);
+	/* Return the time at which `advance` has something to do even if nothing arrives; NULL: SL_NEVER. */
+	sl_ms (*deadline)(const struct sl_core *core);
+	/* End the attempt, or recover it (sl_attempt_fail). NULL: there is no attempt. */
+	struct sl_report *(*fail)(struct sl_core *core, enum sl_reason reason, bool refused);
+	/* React to the fall of the link to `peer`. */
+	void (*lost)(struct sl_core *core, uint32_t peer);
+	/* The record that the phase waits for, and what follows once it is on disk. */
+	enum sl_persist_kind record;
+	void (*durable)(struct sl_core *core);
+	/* Return the progress of the phase in 1/1000, for status displays. */
+	uint32_t (*permille)(const struct sl_core *core);
+	/* Return true if what the phase relies on holds; asserted after every step. */
+	bool (*invariant)(const struct sl_core *core);
+};
+
+/* A roster member as seen over its link. */
 struct sl_peer {
-	bool hello;	      /* one has arrived on the present link */
-	bool tried;	      /* a dial failed or a link fell since it came into range */
-	sl_attempt jumped_to; /* of t: an attempt far off that it has signed for; 0: none */
-	sl_round accused;     /* the round in which evidence against it was handed over */
-	bool few_shown;	      /* it asked for the last result, and was shown too few signers */
-	uint32_t fruitless;   /* askings in a row that came to nothing */
-	sl_ms ask_after;
-	sl_round unshown; /* it claimed to be in this round, was asked for its result and did not show it; 0:
-			     none */
-	sl_round t;
-	enum sl_peer_status status;
-	uint32_t incarnation;	 /* last heard of */
-	sl_round quarantined;	 /* the round that it is kept out of; 0: none */
-	sl_round in_range;	 /* last round in which it was in range */
-	struct sl_buffer *early; /* chunks of an attempt that is not frozen here yet */
+	bool hello;	      /* a Hello has arrived on the present link */
+	bool tried;	      /* a dial failed or a link fell since the peer came into range */
+	sl_attempt jumped_to; /* attempt of round t far ahead of ours that the peer has signed for; 0: none */
+	sl_round accused;     /* round in which evidence against the peer was reported last */
+	bool few_shown;	      /* the peer was shown the last result with too few signers */
+	uint32_t fruitless;   /* requests for a result in a row that brought none */
+	sl_ms ask_after;      /* no such request before */
+	sl_round unshown; /* round that the peer claims and for which it did not show the result; 0: none */
+	sl_round t;	  /* round in the last Hello */
+	enum sl_peer_status status; /* standing in the last Hello */
+	uint32_t incarnation;	    /* incarnation in the last Hello */
+	sl_round quarantined;	    /* round that the peer is kept out of; 0: none */
+	sl_round in_range;	    /* last round in which the peer was in range */
+	struct sl_buffer *early;    /* chunks of shares that came before the view was agreed on here */
 	uint32_t early_count;
 };
 
-/* A flooded record of one learner, and which links have it. */
+/* A flooded record of one learner, and the links that have it. */
 struct sl_record {
 	bool present;
-	sl_ms since;	/* when it came */
-	uint64_t *sent; /* links that hold it */
+	sl_ms since;	/* time of arrival */
+	uint64_t *sent; /* links whose other end has it */
 	uint64_t *to;	/* scratch of the action that sends it */
 };
 struct sl_link_record {
 	struct sl_record record;
 	struct sl_link_state state;
-	bool twice; /* its signer signed another one for the same attempt */
-	sl_id *candidates;
-	uint64_t *named; /* the candidates, as roster indices */
+	bool twice;	   /* the signer signed another link state for the same attempt */
+	sl_id *candidates; /* memory of state.candidates */
+	uint64_t *named;   /* the candidates, as a bit set over the roster */
 };
 struct sl_ready_record {
 	struct sl_record record;
@@ -56,32 +94,32 @@ struct sl_abort_record {
 	struct sl_abort abort;
 };
 
-/* What is known of a member's masked state in the spool. */
+/* State of a participant's slot in the state file. */
 enum sl_slot {
-	SL_SLOT_UNSEEN = 0, /* some of it may be here: to be checked */
-	SL_SLOT_CHECKING,
-	SL_SLOT_MISSING,
-	SL_SLOT_FETCHING,
-	SL_SLOT_HELD,
+	SL_SLOT_UNSEEN = 0, /* to be checked against the commitment */
+	SL_SLOT_CHECKING,   /* a CHECK job is out */
+	SL_SLOT_MISSING,    /* incomplete or wrong */
+	SL_SLOT_FETCHING,   /* requested from another participant */
+	SL_SLOT_HELD,	    /* as committed to */
 };
 
-/* One member of the view, as one that has masked states. */
+/* A participant in RECOVER, as a source of masked states. */
 struct sl_holder {
-	uint8_t *held; /* bit set over positions */
-	uint64_t *to;  /* scratch of the actions that ask it */
-	uint32_t told; /* the edition of this learner's own set that it was told last; 0: none on this link */
-	uint32_t origin; /* whose masked state is asked of it, while fetching */
+	uint8_t *held;	 /* what it has: a bit set over positions */
+	uint64_t *to;	 /* scratch of the requests to it */
+	uint32_t told;	 /* edition of the own `held` that it was told last; 0: none on this link */
+	uint32_t origin; /* position whose masked state is requested from it, while fetching */
 	bool fetching;
-	uint32_t asked, in; /* chunks */
-	sl_ms progress;
-	sl_ms ask_after; /* it did not answer */
+	uint32_t asked, in; /* chunks requested, chunks received */
+	sl_ms progress;	    /* time of the last chunk */
+	sl_ms ask_after;    /* no request before, since it did not answer the last one */
 };
 
-/* One neighbour in an attempt. */
+/* A neighbour in an attempt. */
 struct sl_exchange {
 	uint32_t shares_in;  /* chunks of shares received, in order */
-	uint64_t *states_in; /* per chunk, the next iteration expected; of tree: bit set over those that have
-				come */
+	uint64_t *states_in; /* per chunk, of exact and metropolis: the next exchange expected; of tree: bit
+			      * set over SL_TREE_OWN, UP and DOWN that have come */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
 	bool digest_known;
@@ -89,296 +127,142 @@ struct sl_exchange {
 };
 
 struct sl_attempt_state {
-	uint32_t share_next; /* chunks of shares generated and, but for seeds, sent */
-	uint32_t expanded;   /* chunks that the neighbours' seeds are expanded over */
-	bool share_busy;
+	/* SHARE */
+	uint32_t share_next; /* chunks of shares made and, but for seeds, sent */
+	uint32_t expanded;   /* chunks over which the neighbours' seeds are expanded */
+	bool share_busy;     /* a SHARE or EXPAND job is out */
 	bool encoded;
-	uint64_t *iteration;	 /* per chunk: k of the own state; of tree: what is waited for (mix_tree.c) */
-	uint32_t *have;		 /* per chunk: neighbours whose state of that k is held */
-	bool *busy;		 /* per chunk: a MIX job is out */
-	uint32_t started;	 /* chunks whose k = 0 went out */
-	uint32_t finished;	 /* chunks that are through */
-	uint32_t base;		 /* first chunk that is not */
-	uint64_t mixed;		 /* chunk iterations done, for status */
-	struct sl_buffer *given; /* of tree: masked states to keep, within a step */
-	bool prepared;		 /* the own Ready may leave */
-	bool resumed;		 /* from disk: there is nothing to mix with */
+	/* READY */
+	bool prepared;		 /* PREPARED is durable: the own Ready may leave */
+	bool resumed;		 /* the attempt is from disk: there is no analysis of its graph */
+	struct sl_ready *readys; /* by position, from the release on */
+	uint8_t *view_bytes;	 /* the view as on disk, view_size bytes */
+	size_t view_size;
+	/* MIX */
+	uint64_t *iteration; /* per chunk, of exact and metropolis: exchanges done; of tree: what is expected
+				next */
+	uint32_t *have;	     /* per chunk: states held for the next MIX job */
+	bool *busy;	     /* per chunk: a MIX job is out */
+	uint32_t started;    /* chunks of which the first state was sent */
+	uint32_t finished;   /* chunks of which nothing more is expected */
+	uint32_t base;	     /* first chunk that is not finished */
+	uint64_t mixed;	     /* exchanges done, over all chunks, for status */
+	struct sl_buffer *given; /* of tree: masked states to be kept, collected within a step */
+	/* CONFIRM */
 	bool result_known;
 	uint8_t digest[SL_HASH_BYTES];
 	double margin;
-	sl_ms progress;	     /* last time anything of this attempt moved */
-	uint8_t *view_bytes; /* view_size of them */
-	size_t view_size;
-	struct sl_ready *readys; /* by position, from the release on */
-	/* of RECOVER, by position: */
+	sl_ms progress; /* time at which anything of this attempt happened last */
+	/* RECOVER, by position: */
 	enum sl_slot *slots;
 	struct sl_holder *holders;
-	uint8_t *held;	  /* the slots that are HELD, as a bit set */
-	uint32_t edition; /* of it */
-	uint32_t held_count, fetched;
-	uint32_t joined; /* somebody who recovers already, before this learner could; SL_NOBODY */
-	bool checking, summing, operator_aborted;
-	sl_ms hopeless_at; /* when the first participant's fence was held; SL_NEVER */
+	uint8_t *held;	     /* slots that are HELD, as a bit set */
+	uint32_t edition;    /* of `held`: raised with every change */
+	uint32_t held_count; /* slots that are HELD */
+	uint32_t fetched;    /* slots that were fetched from other participants */
+	uint32_t joined; /* a participant that recovered the attempt before this learner could; SL_NOBODY */
+	bool checking, summing; /* a CHECK, the SUM job is out */
+	bool operator_aborted;	/* the operator aborts the attempt */
+	sl_ms hopeless_at;	/* time of the first participant's Abort; SL_NEVER */
 };
 
-/* A result that somebody else has. */
+/* A committed round, requested from a peer. */
 struct sl_catchup {
-	uint32_t from;
-	sl_ms progress;
-	struct sl_certificate certificate;
-	uint32_t chunks, asked, in;
-	enum sl_phase back;  /* where to go on when nothing comes of it */
-	struct sl_view view; /* as much of it as jobs need */
+	uint32_t from;			   /* roster index of the peer */
+	sl_ms progress;			   /* time of its last chunk */
+	struct sl_certificate certificate; /* the certificate that it has shown */
+	uint32_t chunks, asked, in;	   /* chunks of Z; of these requested, received */
+	enum sl_phase back;		   /* phase to go back to if no result comes of it */
+	struct sl_view view;		   /* as much of the view as the jobs need */
 };
 
 struct sl_core {
 	struct sl_core_config config;
-	struct sl_actions *out;
-	sl_ms now;
+	const struct sl_phase_row *phases; /* the table of phases.c, by phase */
+	struct sl_actions *out;		   /* of the present step */
+	sl_ms now;			   /* of the present step */
+	bool stopped;
 
-	enum sl_phase phase;
-	sl_ms since;	 /* when this phase began */
-	sl_ms report_at; /* when to say again who is awaited */
+	enum sl_phase phase, before; /* the present phase and the one before it */
+	sl_ms since;		     /* time at which the phase began */
+	sl_ms report_at;	     /* time of the next report of what the phase waits for */
 	sl_round t, committed;
 	sl_attempt a;
-	sl_attempt seen; /* highest attempt of t seen signed */
-	uint8_t previous[SL_HASH_BYTES];
-	sl_round rounds;		   /* T: the own, or the most that a view agreed on */
-	struct sl_certificate certificate; /* of the last committed round; t = 0: there is none at hand */
-	struct sl_certificate making;	   /* of the round that is being committed */
-	bool attested; /* the last result is another's, of a view that this learner released in: it has signed
-			  for it */
-	uint64_t total_weight;		  /* of the round being committed */
-	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t that failed after release; zeros: none
-					   */
-	bool members_known; /* members: of the last committed round, if this learner was in it */
+	sl_attempt seen;	  /* highest attempt of t in a signed message */
+	sl_attempt pending_abort; /* highest attempt of t that an earlier life may have been in; 0: none */
+	sl_round started;	  /* round in which this life began */
+	sl_round rounds;	  /* T: the own, or the most that a view agreed on */
 
-	struct sl_release_log release_log;
-	sl_attempt pending_abort; /* the highest attempt of t heard of that an earlier life may have been in;
-				     0: none */
-	sl_round started;	  /* the round in which this life began */
-
-	bool trained, stopped;
-	uint64_t draws;
+	bool trained;	/* the model of round t is in the workspace */
+	uint64_t draws; /* models trained so far: the next training nonce */
 	sl_ms trained_at;
 
-	uint64_t *linked;	   /* bit sets over the roster */
-	uint64_t *range;	   /* in range in this step; empty while have_range is false */
-	uint64_t *next_range;	   /* the radio's next list */
-	uint64_t *near;		   /* whom this learner has, or wants, a link to in this round */
-	uint64_t *keep;		   /* scratch of the LINKS action */
-	uint64_t *missing;	   /* of the last wait or failure reported */
-	uint64_t *view_neighbours; /* the view's neighbours of this learner */
-	uint64_t *failed;	   /* of a failure reported */
-	uint64_t *single;	   /* one peer */
-	uint64_t *have_targets;	   /* scratch of the action that tells what is held */
-	uint64_t *signed_to;	   /* .. who else has signed the last result */
-	uint64_t *ready_set;	   /* scratch */
-	uint64_t *eligible;	   /* scratch */
-	uint64_t *source;	   /* whom a result is asked of */
-	uint64_t *tree_own, *tree_up, *tree_down; /* of tree: who gets the own masked state, a sum, Z */
-	uint64_t *reach; /* links that floods use: in range, or the overlay of them */
-	uint64_t *members;
-	uint64_t *tried_candidates;
+	/* the last committed round */
+	uint8_t previous[SL_HASH_BYTES];   /* D */
+	struct sl_certificate certificate; /* its certificate; t = 0: none at hand */
+	struct sl_certificate making;	   /* the certificate of the round that is being committed */
+	bool attested;	       /* the last result was fetched, for a view in which this learner had released;
+				  countersigned by it */
+	uint64_t total_weight; /* of the round that is being committed */
+	bool members_known;    /* `members` is filled: this learner took part in the last committed round */
+	uint64_t *members;     /* its participants */
+
+	struct sl_release_log release_log; /* releases and Aborts of round t */
+	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t in which this learner released; zeros:
+					     none */
+
+	/* bit sets over the roster */
+	uint64_t *linked;	    /* links that are up */
+	uint64_t *range;	    /* peers in range; empty while have_range is false */
+	uint64_t *next_range;	    /* the next list of SL_EVENT_RANGE */
+	uint64_t *near;		    /* peers to which this learner has, or wants, a link in this round */
+	uint64_t *view_neighbours;  /* neighbours in the view */
+	uint64_t *tried_candidates; /* candidates in the own link state */
+	uint64_t *reach;	    /* links over which records are flooded */
+	uint64_t *tree_own, *tree_up,
+		*tree_down; /* of tree: receivers of the own masked state, of a sum, of Z */
+	/* .. of actions and reports, valid until the next step */
+	uint64_t *keep;		/* LINKS */
+	uint64_t *missing;	/* peers missing in the last wait or failure */
+	uint64_t *failed;	/* those of a failure that is reported */
+	uint64_t *single;	/* one peer */
+	uint64_t *have_targets; /* receivers of a Have */
+	uint64_t *signed_to;	/* receivers of the certificate */
+	uint64_t *source;	/* the peer that a result is requested from */
+	/* .. scratch */
+	uint64_t *ready_set, *eligible;
+
 	bool have_range, have_next_range, reach_stale;
-	bool full_graph; /* the gate refused what the overlay of this round gave: everybody in range is
-			    offered an edge */
+	bool full_graph;   /* the privacy check refused the overlay of this round: offer an edge to every peer
+			      in range */
+	sl_ms not_before;  /* after a refusal: no new attempt before */
+	sl_ms half_since;  /* since when at least half of the peers that answer are ready; SL_NEVER */
+	uint32_t refusals; /* in this round */
 
-	sl_ms not_before; /* refused by the gate: no new attempt before */
-	sl_ms half_since; /* when half of the peers that answer were ready: a sparse learner cannot count a
-			     quorum */
-	uint32_t refusals;
-
-	struct sl_peer *peers;
+	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
 	struct sl_ready_record *readys;
 	struct sl_abort_record *aborts;
-	bool flood_dirty;
-	sl_ms flood_again; /* when records go where their signers were left to send them */
-
+	bool flood_dirty;    /* a record may have to be sent */
+	sl_ms flood_again;   /* time at which records left to their signers are sent */
 	uint64_t flood_held; /* link states of this attempt, when last counted */
-	bool flood_news;     /* since the view was tried last, a link state has come */
-	uint32_t epoch, jobs;
-	bool view_built, view_checked;
+	bool flood_news;     /* a link state has come since the view was last tried */
+
+	uint32_t epoch;	   /* results of jobs of another epoch are ignored */
+	uint32_t jobs;	   /* jobs that are out */
+	bool view_built;   /* `view` is complete but for the engine */
+	bool view_checked; /* .. and passed the privacy check */
 	struct sl_view view;
 	struct sl_attempt_state at;
 	struct sl_exchange *exchange; /* by neighbour number */
 	struct sl_catchup catchup;
-	struct sl_edge advice[SL_ADVICE_MAX]; /* of a refusal reported */
+	struct sl_edge advice[SL_ADVICE_MAX]; /* edges of a refusal that is reported */
 
 	struct sl_edge *edges; /* scratch: R(R-1)/2 */
-	struct sl_arena arena; /* of the view and the attempt, reset at each freeze */
+	struct sl_arena arena; /* of the view and the attempt, reset when a view is built */
 };
 
-/* attempt.c */
-struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind);
-struct sl_report *sl_emit_report(struct sl_core *core, enum sl_report_kind kind);
-void sl_attempt_move(struct sl_core *core, enum sl_phase to);
-void sl_emit_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers);
-struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk,
-			      const struct sl_view *view);
-struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a);
-void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
-void sl_emit_send_neighbours(struct sl_core *core, const struct sl_message *message, bool own);
-void sl_emit_stop(struct sl_core *core, int code);
-void sl_emit_reject(struct sl_core *core, uint32_t peer, const char *why);
-/* The attempt cannot go on as it is: before release it ends, and the next one starts at once, or after a
- * pause when `refused`; after it, it is recovered. The returned report wants its fields filled. */
-struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused);
-/* Gives one chunk back unused; and everything that is held for the attempt. */
-void sl_emit_drop(struct sl_core *core, struct sl_buffer *buffer);
-void sl_emit_drop_held(struct sl_core *core);
-/* Ends an attempt, however far it got, and goes on to the next: with the same model, or with another one. */
-void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated);
-void sl_emit_hello(struct sl_core *core, const uint64_t *to);
-void sl_attempt_begin_round(struct sl_core *core);
-void sl_attempt_begin_training(struct sl_core *core);
-/* The state of a round of which nothing has happened yet. */
-void sl_attempt_enter_round(struct sl_core *core);
-void sl_emit_waiting(struct sl_core *core, const uint64_t *set);
-
-/* flood.c */
-void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_link_state *state);
-void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_ready *ready);
-/* Whether an attempt's number is too far off for one learner's word. */
-bool sl_flood_far(const struct sl_core *core, sl_attempt a);
-/* Whether the attempt that a link state of this round is for is too far off to be believed yet. */
-bool sl_flood_jump(struct sl_core *core, uint32_t signer, const struct sl_link_state *state);
-void sl_flood_own_link_state(struct sl_core *core, const uint64_t *candidates);
-void sl_flood_own_ready(struct sl_core *core); /* as it stands in readys */
-void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_abort *abort_record);
-void sl_flood_own_abort(struct sl_core *core);
-void sl_flood_forget(struct sl_core *core, uint32_t link);
-void sl_flood_pump(struct sl_core *core);
-
-/* discover.c */
-void sl_discover_range(struct sl_core *core, const uint64_t *range);
-void sl_discover_links(struct sl_core *core);
-void sl_discover_ahead(struct sl_core *core);
-void sl_discover_anew(struct sl_core *core);
-void sl_discover_enter(struct sl_core *core);
-void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named);
-bool sl_discover_advance(struct sl_core *core);
-sl_ms sl_discover_deadline(const struct sl_core *core);
-
-/* overlay.c: those of `from` to whom this learner offers an edge in round t (protocol 5, DISCOVER); whether
- * that is fewer */
-bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from);
-void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered);
-
-/* freeze.c */
-void sl_agree_enter(struct sl_core *core);
-bool sl_agree_advance(struct sl_core *core);
-void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result);
-
-/* view.c: SL_OK built; SL_PENDING: core->awaited names the link states still missing; SL_ERR_REFUSED: it has
- * failed the attempt */
-int sl_view_build(struct sl_core *core);
-
-/* The view that these bytes were written of (view_bytes.h), built and gated. False: they are not of this
- * learner, or damaged. */
-bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size);
-
-/* share.c */
-void sl_share_enter(struct sl_core *core);
-void sl_share_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
-bool sl_share_advance(struct sl_core *core);
-void sl_share_result(struct sl_core *core, const struct sl_job_result *result);
-
-/* ready.c */
-void sl_ready_commitment(struct sl_core *core, const uint8_t *commitment);
-bool sl_ready_advance(struct sl_core *core);
-void sl_ready_prepared(struct sl_core *core);
-void sl_ready_released(struct sl_core *core);
-
-/* mix.c */
-void sl_mix_enter(struct sl_core *core); /* what has come early */
-/* Whether it is, by its form, a chunk of its sender's masked state. */
-bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *buffer);
-void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
-bool sl_mix_advance(struct sl_core *core);
-void sl_mix_result(struct sl_core *core, const struct sl_job_result *result);
-/* Holds a state until its turn; gives back the one of this chunk and iteration, or NULL. */
-void sl_mix_hold(struct sl_core *core, struct sl_exchange *exchange, struct sl_buffer *buffer);
-struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration);
-void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration);
-
-/* mix_tree.c: what of this is another thing with tree */
-void sl_mix_tree_enter(struct sl_core *core);
-/* A state of neighbour r. NULL: taken; else why not. What it gave to keep waits for the end of the step. */
-const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer);
-void sl_mix_tree_backup(struct sl_core *core);
-void sl_mix_tree_advance(struct sl_core *core);
-void sl_mix_tree_result(struct sl_core *core, uint32_t m);
-/* Whether neighbour r is waited for, of chunk m. */
-bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r);
-
-/* recover.c */
-struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason);
-/* Once the attempt's arrays are there: nothing is known of anybody's slot. */
-void sl_recover_begin(struct sl_core *core);
-void sl_recover_have(struct sl_core *core, uint32_t peer, const struct sl_have *have);
-void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request);
-void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
-void sl_recover_result(struct sl_core *core, const struct sl_job_result *result);
-void sl_recover_link(struct sl_core *core, uint32_t peer); /* it came up, or fell */
-bool sl_recover_advance(struct sl_core *core);
-sl_ms sl_recover_deadline(const struct sl_core *core);
-
-/* fence.c */
-/* Gives up the present attempt for good: durable, then told to all. */
-void sl_abort_own(struct sl_core *core, sl_attempt a);
-void sl_abort_durable(struct sl_core *core, sl_attempt a);
-/* A fence of somebody's is known. */
-void sl_abort_heard(struct sl_core *core, uint32_t signer);
-/* A member of the view that has given it up, or will not finish it; SL_NOBODY. */
-uint32_t sl_abort_of_view(const struct sl_core *core);
-/* Everybody else in the view has, and will not: if this learner does not finish it either, nobody does. */
-bool sl_abort_by_all(const struct sl_core *core);
-/* The present attempt is released: on the ledger, with what is known of its members' fences. */
-void sl_release_log_use(struct sl_core *core);
-/* An attempt of which no more is known than that this learner's masked state may have left. False: no room.
- */
-bool sl_release_log_note(struct sl_core *core, sl_attempt a);
-struct sl_used *sl_release_log_find(struct sl_core *core, sl_attempt a);
-void sl_release_log_forget(struct sl_core *core);
-/* A Ready of an attempt of this round that this life knows nothing of. */
-void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready);
-/* What an earlier life may have been in is given up, as soon as this one is in a later attempt or in none. */
-void sl_abort_pending(struct sl_core *core);
-
-/* restore.c: goes on with config.open; false: it is of no use */
-bool sl_restore(struct sl_core *core);
-
-/* settle.c */
-void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
-void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
-bool sl_confirm_advance(struct sl_core *core);
-void sl_confirm_persist(struct sl_core *core);
-void sl_confirm_durable(struct sl_core *core);
-/* What follows once round t is committed, here or elsewhere: the next one, or the end. */
-void sl_confirm_committed(struct sl_core *core);
-bool sl_confirm_done_advance(struct sl_core *core);
-
-/* catchup.c */
-bool sl_catchup_begin(struct sl_core *core);
-/* Whom to ask for the committed round; SL_NOBODY. */
-uint32_t sl_catchup_source(const struct sl_core *core);
-void sl_catchup_greet(struct sl_core *core);
-/* There is another signer of the last result: whoever was shown too few may want to know. */
-void sl_catchup_signed(struct sl_core *core);
-/* What a digest is of; without it, or any other signer, yet. */
-void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_digest *d);
-/* Another signer of the same round, view and result over the same field; any other digest is left out. */
-void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d);
-void sl_catchup_request(struct sl_core *core, uint32_t peer, const struct sl_request *request);
-void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
-void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer, sl_round t);
-void sl_catchup_result(struct sl_core *core, const struct sl_job_result *result);
-void sl_catchup_durable(struct sl_core *core);
-void sl_catchup_lost(struct sl_core *core);
-bool sl_catchup_advance(struct sl_core *core);
-
+/* Return the roster index of `id`, or UINT32_MAX. */
 static inline uint32_t sl_core_index(const struct sl_core *core, sl_id id)
 {
 	uint32_t low = 0, high = core->config.roster_size;
@@ -392,14 +276,15 @@ static inline uint32_t sl_core_index(const struct sl_core *core, sl_id id)
 	return low < core->config.roster_size && core->config.ids[low] == id ? low : UINT32_MAX;
 }
 
-/* A link state may be of a larger roster than this one: room enough for an edition of it to name what is
- * wrong. */
+/* Return the most candidates of a link state that are stored. The signer's roster may be a larger edition
+ * than this one: its link state is kept, so that the difference can be reported. */
 static inline uint32_t sl_core_candidates_max(uint32_t roster_size)
 {
 	uint32_t most = 2 * roster_size + 64;
 	return most < SL_LEARNERS_MAX ? most : SL_LEARNERS_MAX;
 }
 
+/* Words and bytes of a bit set over the roster. */
 static inline size_t sl_core_words(const struct sl_core *core)
 {
 	return sl_bit_words(core->config.roster_size);
@@ -408,24 +293,21 @@ static inline size_t sl_core_set_bytes(const struct sl_core *core)
 {
 	return sl_core_words(core) * sizeof(uint64_t);
 }
-/* Whether a peer stands ready for this learner's round. */
+/* Bytes of a bit set over the positions of `view`, as in a Have. */
+static inline size_t sl_core_held_bytes(const struct sl_view *view)
+{
+	return (view->n + 7) / 8;
+}
+
+/* Return true if peer `i` is linked and has said that it is ready for round t. */
 static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 {
 	const struct sl_peer *p = &core->peers[i];
 	return sl_bit(core->linked, i) && p->hello && p->t == core->t && p->status == SL_PEER_STATUS_READY &&
 	       p->quarantined == 0;
 }
-/* Shares or states are on their way: a lost neighbour ends this. Between the two it does not matter. */
-static inline bool sl_core_exchanging(const struct sl_core *core)
-{
-	return core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_MIX;
-}
-/* The masked state of this learner may have left in the present attempt. */
+/* Return true if the masked state of this learner may have left in the present attempt. */
 static inline bool sl_core_released(const struct sl_core *core)
 {
 	return core->phase >= SL_PHASE_RELEASE && core->phase <= SL_PHASE_RECOVER;
-}
-static inline size_t sl_core_held_bytes(const struct sl_view *view)
-{
-	return (view->n + 7) / 8;
 }

@@ -1,10 +1,27 @@
-/* The door: one event in, the actions it leads to out. */
-#include "common/core/state.h"
-
+/* The entry point: one event in, the actions it leads to out. */
 #include <assert.h>
 
-/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on
- * without. */
+#include "common/core/abort.h"
+#include "common/core/agree.h"
+#include "common/core/attempt.h"
+#include "common/core/catchup.h"
+#include "common/core/certificate.h"
+#include "common/core/confirm.h"
+#include "common/core/discover.h"
+#include "common/core/emit.h"
+#include "common/core/flood.h"
+#include "common/core/mix.h"
+#include "common/core/move.h"
+#include "common/core/ready.h"
+#include "common/core/recover.h"
+#include "common/core/relay.h"
+#include "common/core/releases.h"
+#include "common/core/restore.h"
+#include "common/core/share.h"
+#include "common/core/train.h"
+
+/* The attempt of the record cannot go on. If it was not released, abort it. If it was, another learner may
+ * complete it, and without the record this learner must not continue: stop, and return false. */
 static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
 	if (!open->released) {
@@ -19,7 +36,7 @@ static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 	return false;
 }
 
-/* What was promised before this start still holds. */
+/* Go on from what the disk remembers of round t: releases, Aborts, an open attempt. */
 static void resume(struct sl_core *core)
 {
 	const struct sl_core_config *config = &core->config;
@@ -37,10 +54,10 @@ static void resume(struct sl_core *core)
 	if (config->open != NULL && !abort_open_attempt(core, config->open))
 		return;
 	sl_discover_ahead(core);
-	sl_attempt_begin_training(core);
+	sl_train_begin(core);
 }
 
-/* In range without a radio: the whole roster. */
+/* The first event. With `neighbours: roster`, all peers are in range. */
 static void start(struct sl_core *core)
 {
 	core->since = core->now;
@@ -51,7 +68,7 @@ static void start(struct sl_core *core)
 				sl_bit_set(core->range, i);
 		core->have_range = true;
 	}
-	sl_attempt_enter_round(core);
+	sl_train_round(core);
 	core->started = core->t;
 	sl_discover_links(core);
 	if (core->committed >= core->rounds && core->config.open == NULL)
@@ -70,12 +87,12 @@ static void link_up(struct sl_core *core, uint32_t peer)
 		core->peers[peer].tried = false;
 		sl_discover_anew(core);
 	}
-	sl_flood_forget(core, peer);
+	sl_relay_forget(core, peer);
 	sl_recover_link(core, peer);
 	memset(core->single, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->single, peer);
 	sl_emit_hello(core, core->single);
-	sl_catchup_greet(core);
+	sl_certificate_greet(core);
 }
 
 static void link_down(struct sl_core *core, uint32_t peer)
@@ -89,17 +106,13 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	if (!was)
 		return;
 	sl_recover_link(core, peer);
-	bool candidate = core->phase == SL_PHASE_AGREE && sl_bit(core->tried_candidates, peer);
-	bool neighbour = sl_core_exchanging(core) && sl_bit(core->view_neighbours, peer);
-	if (candidate || neighbour)
-		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
-	else if (core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
-		sl_catchup_lost(core);
+	if (core->phases[core->phase].lost != NULL)
+		core->phases[core->phase].lost(core, peer);
 }
 
-/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this
- * round it may have forgotten, so it is kept out of it (protocol 5, AGREE). Where everybody has to take part,
- * no two groups can promise different things, and nothing would ever commit without it. */
+/* Quarantine a peer that knows less of itself than is known here: it has lost part of its disk and may have
+ * forgotten what it signed in this round (PROTOCOL.md §12.4 Quarantine). Exception: with a quorum of all, no
+ * two groups can commit different results, and no round could commit without the peer. */
 static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
@@ -114,12 +127,11 @@ static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello
 		report->quarantined.shown = restored ? hello->incarnation : hello->t;
 		report->quarantined.known = restored ? p->incarnation : p->t;
 	}
-	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on
-						from there */
+	p->incarnation = hello->incarnation; /* after one round in quarantine it may take part again */
 }
 
-/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release
- * it may be this very attempt. */
+/* Return true if the attempt needs `peer`, which has committed the round elsewhere: the attempt cannot
+ * succeed. After the release the peer may have committed this very attempt. */
 static bool went_on(const struct sl_core *core, uint32_t peer)
 {
 	bool counted_on = core->phase == SL_PHASE_AGREE
@@ -128,8 +140,9 @@ static bool went_on(const struct sl_core *core, uint32_t peer)
 	return counted_on && core->peers[peer].t > core->t;
 }
 
-static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
+static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *message)
 {
+	const struct sl_hello *hello = &message->hello;
 	struct sl_peer *p = &core->peers[peer];
 	if (hello->id != core->config.ids[peer]) {
 		sl_emit_reject(core, peer, "a hello in another learner's name");
@@ -140,136 +153,102 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 	p->hello = true;
 	p->t = hello->t;
 	p->status = hello->status;
-	if (later && core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
-		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing
-					  while it lasted */
+	if (later && core->phase == SL_PHASE_CATCHUP)
+		sl_catchup_lost(core,
+				peer); /* it has committed another round, and dropped requests meanwhile */
 	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
-		core->rounds = hello->t; /* the others have agreed on more rounds than are configured here */
+		core->rounds = hello->t; /* the others agreed on more rounds than are configured here */
 		sl_attempt_move(core, SL_PHASE_TRAIN);
-		sl_attempt_begin_round(core);
 	}
 	if (went_on(core, peer))
 		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = peer;
 }
 
-/* The common prologue of chunks: which round, which attempt; then the view decides. */
+static void digest(struct sl_core *core, uint32_t peer, const struct sl_message *message)
+{
+	if (core->phase == SL_PHASE_CATCHUP)
+		sl_catchup_digest(core, peer, &message->digest);
+	else
+		sl_confirm_digest(core, peer, &message->digest);
+}
+
+static void request(struct sl_core *core, uint32_t peer, const struct sl_message *message)
+{
+	if (message->request.origin != 0)
+		sl_recover_request(core, peer, &message->request);
+	else
+		sl_certificate_ask(core, peer, &message->request);
+}
+
+/* The handler of each message: `control` of one without a chunk, `chunk` of one with a chunk, which the
+ * handler takes over. */
+static const struct {
+	void (*control)(struct sl_core *core, uint32_t peer, const struct sl_message *message);
+	void (*chunk)(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer);
+} messages[SL_MESSAGE_KINDS] = {
+	[SL_MSG_HELLO] = {.control = hello},	       [SL_MSG_LINK_STATE] = {.control = sl_flood_link_state},
+	[SL_MSG_READY] = {.control = sl_flood_ready},  [SL_MSG_ABORT] = {.control = sl_flood_abort},
+	[SL_MSG_DIGEST] = {.control = digest},	       [SL_MSG_REQUEST] = {.control = request},
+	[SL_MSG_HAVE] = {.control = sl_recover_have},  [SL_MSG_SHARE] = {.chunk = sl_share_chunk},
+	[SL_MSG_STATE] = {.chunk = sl_mix_chunk},      [SL_MSG_RESULT] = {.chunk = sl_catchup_chunk},
+	[SL_MSG_MASKED] = {.chunk = sl_recover_chunk},
+};
+
+/* The common prologue of chunks: round and attempt; the handler looks at the view. */
 static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message,
 		  struct sl_buffer *buffer)
 {
 	const struct sl_chunk *c = &message->chunk;
+	bool late = c->t != core->t || c->a < core->a; /* of an attempt that ended here */
+	buffer->t = c->t;
 	buffer->index = c->index;
 	buffer->iteration = c->iteration;
 	memcpy(buffer->view, c->view, SL_HASH_BYTES);
 	buffer->origin = c->origin;
 	memcpy(buffer->nonce, c->nonce, SL_NONCE_BYTES);
-	if (message->kind == SL_MSG_RESULT)
-		sl_catchup_chunk(core, peer, buffer, c->t);
-	else if (c->t != core->t || c->a < core->a)
-		sl_emit_drop(core, buffer); /* late: of an attempt that ended here */
-	else if (message->kind == SL_MSG_SHARE)
-		sl_share_chunk(core, peer, buffer);
-	else if (message->kind == SL_MSG_MASKED)
-		sl_recover_chunk(core, peer, buffer);
+	if (late && message->kind != SL_MSG_RESULT)
+		sl_emit_drop(core, buffer);
 	else
-		sl_mix_chunk(core, peer, buffer);
+		messages[message->kind].chunk(core, peer, buffer);
 }
 
 static void message(struct sl_core *core, const struct sl_event *event)
 {
-	switch (event->message->kind) {
-	case SL_MSG_HELLO:
-		hello(core, event->peer, &event->message->hello);
-		break;
-	case SL_MSG_LINK_STATE:
-		sl_flood_link_state(core, event->peer, &event->message->link_state);
-		break;
-	case SL_MSG_READY:
-		sl_flood_ready(core, event->peer, &event->message->ready);
-		break;
-	case SL_MSG_DIGEST:
-		if (core->phase == SL_PHASE_CATCHUP)
-			sl_catchup_digest(core, event->peer, &event->message->digest);
-		else
-			sl_confirm_digest(core, event->peer, &event->message->digest);
-		break;
-	case SL_MSG_REQUEST:
-		if (event->message->request.origin != 0)
-			sl_recover_request(core, event->peer, &event->message->request);
-		else
-			sl_catchup_request(core, event->peer, &event->message->request);
-		break;
-	case SL_MSG_ABORT:
-		sl_flood_abort(core, event->peer, &event->message->abort);
-		break;
-	case SL_MSG_HAVE:
-		sl_recover_have(core, event->peer, &event->message->have);
-		break;
-	case SL_MSG_SHARE:
-	case SL_MSG_STATE:
-	case SL_MSG_RESULT:
-	case SL_MSG_MASKED:
+	if (event->buffer != NULL)
 		chunk(core, event->peer, event->message, event->buffer);
-		break;
-	}
+	else
+		messages[event->message->kind].control(core, event->peer, event->message);
 }
 
-static void trained(struct sl_core *core)
-{
-	core->trained = true;
-	core->trained_at = core->now;
-	sl_attempt_move(core, SL_PHASE_DISCOVER);
-	sl_discover_enter(core);
-}
+/* The handler of each job's result. NULL: nothing follows from it. */
+static void (*const results[SL_JOB_KINDS])(struct sl_core *core, const struct sl_job_result *result) = {
+	[SL_JOB_ANALYSE] = sl_agree_analysed,  [SL_JOB_ENCODE] = sl_share_encoded,
+	[SL_JOB_SHARE] = sl_share_made,	       [SL_JOB_EXPAND] = sl_share_made,
+	[SL_JOB_GATHER] = sl_share_gathered,   [SL_JOB_COMMITMENT] = sl_ready_commitment,
+	[SL_JOB_MIX] = sl_mix_result,	       [SL_JOB_CLOSE] = sl_confirm_result,
+	[SL_JOB_CHECK] = sl_recover_checked,   [SL_JOB_SUM] = sl_recover_summed,
+	[SL_JOB_ABSORB] = sl_catchup_absorbed, [SL_JOB_ADOPT] = sl_catchup_adopted,
+};
 
 static void computed(struct sl_core *core, const struct sl_job_result *result)
 {
-	assert(core->jobs > 0);
 	core->jobs--;
-	if (result->epoch != core->epoch)
-		return;
-	switch (result->kind) {
-	case SL_JOB_ANALYSE:
-		sl_agree_analysed(core, result);
-		break;
-	case SL_JOB_MIX:
-		sl_mix_result(core, result);
-		break;
-	case SL_JOB_CLOSE:
-	case SL_JOB_DECODE:
-		sl_confirm_result(core, result);
-		break;
-	case SL_JOB_BACKUP:
-	case SL_JOB_FETCH:
-	case SL_JOB_CHECK:
-	case SL_JOB_SUM:
-		sl_recover_result(core, result);
-		break;
-	case SL_JOB_ABSORB:
-	case SL_JOB_ADOPT:
-		sl_catchup_result(core, result);
-		break;
-	default:
-		sl_share_result(core, result);
-	}
+	if (result->epoch == core->epoch && results[result->kind] != NULL)
+		results[result->kind](core, result);
 }
 
-/* What it was asked for may be over by now. */
+/* A record is on disk. The attempt that it was for may be over by now. */
 static void durable(struct sl_core *core, const struct sl_durable *what)
 {
-	bool present = what->t == core->t && what->a == core->a;
+	const struct sl_phase_row *row = &core->phases[core->phase];
+	bool present = what->kind == SL_PERSIST_COMMIT || (what->t == core->t && what->a == core->a);
 	if (what->kind == SL_PERSIST_ABORTED && what->t == core->t)
 		sl_abort_durable(core, what->a);
-	else if (what->kind == SL_PERSIST_PREPARED && present && core->phase == SL_PHASE_READY)
-		sl_ready_prepared(core);
-	else if (what->kind == SL_PERSIST_RELEASED && present && core->phase == SL_PHASE_RELEASE)
-		sl_ready_released(core);
-	else if (what->kind == SL_PERSIST_COMMIT && core->phase == SL_PHASE_CATCHUP)
-		sl_catchup_durable(core);
-	else if (what->kind == SL_PERSIST_COMMIT && core->phase == SL_PHASE_COMMIT)
-		sl_confirm_durable(core);
+	else if (row->durable != NULL && what->kind == row->record && present)
+		row->durable(core);
 }
 
-/* An operator's word for what cannot be proved (protocol 6). */
+/* Abort the open attempt on the operator's word (PROTOCOL.md §9.6 Abort by the operator). */
 static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)
@@ -294,7 +273,7 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 		message(core, event);
 		break;
 	case SL_EVENT_TRAINED:
-		trained(core);
+		sl_train_done(core);
 		break;
 	case SL_EVENT_COMPUTED:
 		computed(core, event->result);
@@ -313,49 +292,27 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 	}
 }
 
-/* Takes every move that is due. */
+/* Take every move that is due. */
 static void advance(struct sl_core *core)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
 		sl_abort_pending(core);
-		switch (core->phase) {
-		case SL_PHASE_DISCOVER:
-			moved = sl_discover_advance(core);
-			break;
-		case SL_PHASE_AGREE:
-			moved = sl_agree_advance(core);
-			break;
-		case SL_PHASE_SHARE:
-			moved = sl_share_advance(core);
-			break;
-		case SL_PHASE_READY:
-			moved = sl_ready_advance(core);
-			break;
-		case SL_PHASE_MIX:
-			moved = sl_mix_advance(core);
-			break;
-		case SL_PHASE_CONFIRM:
-			moved = sl_confirm_advance(core);
-			break;
-		case SL_PHASE_RECOVER:
-			moved = sl_recover_advance(core);
-			break;
-		case SL_PHASE_CATCHUP:
-			moved = sl_catchup_advance(core);
-			break;
-		case SL_PHASE_DONE:
-			moved = sl_confirm_done_advance(core);
-			break;
-		default:
-			moved = false;
-		}
+		const struct sl_phase_row *row = &core->phases[core->phase];
+		moved = row->advance != NULL && row->advance(core);
 	}
 	if (!core->stopped)
-		sl_flood_pump(core);
+		sl_relay_pump(core);
 }
 
-/* What each kind of event must bring, and when it may come. */
+static bool holds(const struct sl_core *core)
+{
+	const struct sl_phase_row *row = &core->phases[core->phase];
+	return core->stopped ||
+	       (core->t == core->committed + 1 && (row->invariant == NULL || row->invariant(core)));
+}
+
+/* Return true if the event carries what its kind needs and may come now. */
 static bool allowed(const struct sl_core *core, const struct sl_event *event)
 {
 	bool started = core->t != 0;
@@ -396,41 +353,9 @@ int sl_core_step(struct sl_core *core, const struct sl_event *event, struct sl_a
 	core->now = event->now;
 	handle(core, event);
 	advance(core);
+	assert(holds(core));
 	core->out = NULL;
 	return SL_OK;
-}
-
-static sl_ms phase_deadline(const struct sl_core *core)
-{
-	switch (core->phase) {
-	case SL_PHASE_DISCOVER:
-		return sl_discover_deadline(core);
-	case SL_PHASE_AGREE:
-		return core->view_built || core->jobs > 0
-			       ? SL_NEVER
-			       : core->at.progress + core->config.agreement_timeout_ms;
-	case SL_PHASE_SHARE:
-	case SL_PHASE_MIX:
-		return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
-	case SL_PHASE_READY:
-		if (!core->at.prepared)
-			return SL_NEVER; /* the disk is awaited */
-		return core->report_at < core->since + core->config.prepare_timeout_ms
-			       ? core->report_at
-			       : core->since + core->config.prepare_timeout_ms;
-	case SL_PHASE_CONFIRM:
-		return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
-	case SL_PHASE_RECOVER:
-		return sl_recover_deadline(core);
-	case SL_PHASE_CATCHUP:
-		return core->jobs > 0 || core->catchup.in == core->catchup.chunks
-			       ? SL_NEVER
-			       : core->catchup.progress + core->config.stall_timeout_ms;
-	case SL_PHASE_DONE:
-		return core->since + core->config.serve_after_end_ms;
-	default:
-		return SL_NEVER;
-	}
 }
 
 sl_ms sl_core_deadline(const struct sl_core *core)
@@ -439,13 +364,9 @@ sl_ms sl_core_deadline(const struct sl_core *core)
 		return SL_NEVER;
 	if (core->flood_dirty)
 		return core->now;
-	sl_ms due = phase_deadline(core);
+	const struct sl_phase_row *row = &core->phases[core->phase];
+	sl_ms due = row->deadline == NULL ? SL_NEVER : row->deadline(core);
 	return due < core->flood_again ? due : core->flood_again;
-}
-
-static uint32_t permille(uint64_t done, uint64_t all)
-{
-	return all == 0 ? 0 : (uint32_t)(done * 1000 / all);
 }
 
 void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
@@ -457,12 +378,6 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 	status->learners = core->view.n;
 	status->engine = core->view.engine;
 	status->steps = core->view.steps;
-	if (core->phase == SL_PHASE_SHARE)
-		status->permille = permille(core->at.share_next, core->view.chunks);
-	else if (core->phase == SL_PHASE_RECOVER)
-		status->permille = permille(core->at.held_count, core->view.n);
-	else if (core->phase == SL_PHASE_MIX && core->view.engine == SL_ENGINE_TREE)
-		status->permille = permille(core->at.finished, core->view.chunks);
-	else if (core->phase == SL_PHASE_MIX)
-		status->permille = permille(core->at.mixed, core->view.steps * core->view.chunks);
+	if (core->phases[core->phase].permille != NULL)
+		status->permille = core->phases[core->phase].permille(core);
 }

@@ -1,9 +1,9 @@
-/* From link states to a view: the component of mutual edges that contains this learner (protocol 5, AGREE).
- */
-#include "common/core/state.h"
-#include "common/protocol/view_codec.h"
+#include "common/core/view_build.h"
 
+#include "common/core/attempt.h"
+#include "common/core/emit.h"
 #include "common/mixing/spectrum.h"
+#include "common/protocol/view_codec.h"
 
 static const struct sl_link_record *link_of(const struct sl_core *core, uint32_t i)
 {
@@ -28,8 +28,8 @@ static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *qu
 	}
 }
 
-/* Breadth first from this learner. Returns how many members; queue holds them; awaited names the ids whose
- * link state would have to be known to be sure. */
+/* Search breadth first from this learner. Return the number of members, which `queue` holds; core->awaited
+ * gets the candidates whose link states are missing. */
 static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *position)
 {
 	uint32_t count = 0, R = core->config.roster_size;
@@ -39,7 +39,9 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 	queue[count++] = core->config.self;
 	position[core->config.self] = 0;
 	for (uint32_t next = 0; next < count; next++) {
-		const uint64_t *named = link_of(core, queue[next])->named; /* those of this roster */
+		const uint64_t *named =
+			link_of(core, queue[next])
+				->named; /* candidates outside the roster are not in `named` */
 		for (size_t w = 0; w < sl_core_words(core); w++)
 			for (uint64_t left = named[w]; left != 0; left &= left - 1)
 				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left),
@@ -107,8 +109,8 @@ static const struct {
 #undef X
 };
 
-/* The own parameters, raised to the largest where that is the rule. False where it is not, and they differ.
- */
+/* Merge the parameters of `member` into view->agreed: by rule MOST the largest counts. Return false if one
+ * differs that must be equal. */
 static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint32_t member)
 {
 	const uint64_t *theirs = (const uint64_t *)&link_of(core, member)->state.parameters;
@@ -154,7 +156,7 @@ static bool agree_on_history(struct sl_core *core, uint32_t member)
 	return false;
 }
 
-/* Everybody in the view must run the same round from the same model. */
+/* Check that all members have the same roster, parameters and last result. */
 static bool agree(struct sl_core *core, struct sl_view *view)
 {
 	view->agreed = core->config.parameters;
@@ -186,7 +188,8 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	return false;
 }
 
-/* p: configured, or the smallest that meets the bound for this N (protocol 2). */
+/* Resolve p: as configured, or the smallest that meets the bound for this N (PROTOCOL.md §4.5 Bounds on the
+ * modulus). */
 static bool resolve_p(struct sl_core *core, struct sl_view *view)
 {
 	const struct sl_parameters *agreed = &view->agreed;
@@ -262,7 +265,7 @@ static void find_neighbours(struct sl_core *core, struct sl_view *view)
 		sl_bit_set(core->view_neighbours, sl_view_peer(view, r));
 }
 
-/* What follows from members, graph, field and agreed. */
+/* Fill what follows from members, graph, field and agreed parameters. */
 static bool finish_view(struct sl_core *core, struct sl_view *view)
 {
 	view->fraction = sl_spectrum_fraction_bits(view->field.bits);
@@ -270,7 +273,7 @@ static bool finish_view(struct sl_core *core, struct sl_view *view)
 	view->costs = (struct sl_engine_costs){0};
 	view->children = 0;
 	view->engine = (enum sl_engine)view->agreed.mixing;
-	view->steps = 0; /* until the survey is back: never, where this is from disk */
+	view->steps = 0; /* until the graph is analysed; a view from disk is not */
 	find_neighbours(core, view);
 	return room_for_attempt(core, view) && hash_view(core, view);
 }
@@ -298,7 +301,7 @@ int sl_view_build(struct sl_core *core)
 	return SL_OK;
 }
 
-/* --- from disk, at a restart (protocol 6) --- */
+/* --- from disk --- */
 
 static bool read_members(struct sl_core *core, struct sl_view *view, const uint8_t *bytes)
 {

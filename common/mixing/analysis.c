@@ -98,8 +98,17 @@ static int analyse_exact(const struct sl_graph *graph, const struct sl_analysis_
 	return rc == SL_ERR_INVALID ? SL_OK : rc; /* p <= n or r(1) = 0 mod p: another engine has to mix */
 }
 
-static int analyse_tree(const struct sl_graph *graph, struct sl_analysis *a, struct sl_arena *scratch)
+static int analyse_metropolis(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			      struct sl_analysis *a, struct sl_arena *scratch)
 {
+	(void)request;
+	return sl_spectrum_mu(graph, scratch, &a->mu);
+}
+
+static int analyse_tree(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			struct sl_analysis *a, struct sl_arena *scratch)
+{
+	(void)request;
 	struct sl_tree tree;
 	int rc = sl_tree_init(&tree, graph, scratch);
 	uint32_t *children = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
@@ -115,30 +124,25 @@ static int analyse_tree(const struct sl_graph *graph, struct sl_analysis *a, str
 	return SL_OK;
 }
 
-static int analyse_engine(enum sl_engine engine, const struct sl_graph *graph,
-			  const struct sl_analysis_request *request, struct sl_analysis *a,
-			  struct sl_arena *scratch)
-{
-	switch (engine) {
-	case SL_ENGINE_EXACT:
-		return analyse_exact(graph, request, a, scratch);
-	case SL_ENGINE_METROPOLIS:
-		return sl_spectrum_mu(graph, scratch, &a->mu);
-	default:
-		return analyse_tree(graph, a, scratch);
-	}
-}
+/* The analysis of each engine. */
+static int (*const engines[])(const struct sl_graph *graph, const struct sl_analysis_request *request,
+			      struct sl_analysis *a, struct sl_arena *scratch) = {
+	[SL_ENGINE_EXACT] = analyse_exact,
+	[SL_ENGINE_METROPOLIS] = analyse_metropolis,
+	[SL_ENGINE_TREE] = analyse_tree,
+};
+static_assert(sizeof engines / sizeof *engines == SL_ENGINES, "an analysis for each engine");
 
 static int analyse_engines(const struct sl_graph *graph, const struct sl_analysis_request *request,
 			   struct sl_analysis *a, struct sl_arena *scratch)
 {
 	size_t mark = sl_arena_mark(scratch);
 	int rc = SL_OK;
-	for (enum sl_engine e = SL_ENGINE_EXACT; rc == SL_OK && e <= SL_ENGINE_TREE; e++) {
-		if (e > SL_ENGINE_EXACT && request->exact_first && a->degree > 0)
+	for (enum sl_engine e = 0; rc == SL_OK && e < SL_ENGINES; e++) {
+		if (request->exact_first && a->degree > 0)
 			break;
 		if (request->engines & SL_ENGINE_SET(e))
-			rc = analyse_engine(e, graph, request, a, scratch);
+			rc = engines[e](graph, request, a, scratch);
 		sl_arena_reset(scratch, mark);
 	}
 	return rc;

@@ -12,10 +12,6 @@
 #include "common/graph/graph.h"
 #include "common/mixing/engine.h"
 
-#define SL_ENGINE_SET(engine) (1u << (engine))
-#define SL_ENGINE_SET_ALL                                                                                    \
-	(SL_ENGINE_SET(SL_ENGINE_EXACT) | SL_ENGINE_SET(SL_ENGINE_METROPOLIS) | SL_ENGINE_SET(SL_ENGINE_TREE))
-
 struct sl_analysis_request {
 	uint64_t tolerance;	      /* c, learners that may collude */
 	uint32_t kappa_most;	      /* connectivity is counted up to this; at least c + 1; 0: not at all */

@@ -1,7 +1,5 @@
 #include "common/mixing/engine.h"
 
-#include <assert.h>
-
 /* The price of an exchange beside its bytes, in bytes: half a millisecond at 1 Gbit/s (PROTOCOL.md §8.6 The
  * price of an exchange). */
 #define STEP_BYTES 65536u
@@ -10,26 +8,29 @@ static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES 
 		      SL_ELEMENTS_MAX + STEP_BYTES,
 	      "prices fit");
 
-const char *sl_engine_name(enum sl_engine engine)
+/* --- exchanges and windows --- */
+
+static uint64_t exact_exchanges(const struct sl_engine_costs *c)
 {
-	static const char *const names[] = {[SL_ENGINE_EXACT] = "exact",
-					    [SL_ENGINE_METROPOLIS] = "metropolis",
-					    [SL_ENGINE_TREE] = "tree",
-					    [SL_ENGINE_AUTO] = "auto"};
-	return names[engine];
+	return c->degree;
 }
 
-uint64_t sl_engine_exchanges(enum sl_engine engine, const struct sl_engine_costs *c)
+static uint64_t metropolis_exchanges(const struct sl_engine_costs *c)
 {
-	switch (engine) {
-	case SL_ENGINE_EXACT:
-		return c->degree;
-	case SL_ENGINE_METROPOLIS:
-		return c->k > SL_ITERATIONS_MAX ? 0 : c->k;
-	default:
-		return 2 * (uint64_t)c->depth;
-	}
+	return c->k > SL_ITERATIONS_MAX ? 0 : c->k;
 }
+
+static uint64_t tree_exchanges(const struct sl_engine_costs *c)
+{
+	return 2 * (uint64_t)c->depth;
+}
+
+static uint32_t tree_window(const struct sl_engine_costs *c)
+{
+	return sl_engine_tree_window(c->depth);
+}
+
+/* --- the choice --- */
 
 /* Return the bytes that the busiest learner sends, plus a price for each exchange. By tree, a chunk has to
  * come all the way up and down before the last of a vector, for which the others do not wait. */
@@ -37,15 +38,18 @@ static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
 	uint64_t exchanges = sl_engine_exchanges(engine, c), step = STEP_BYTES;
 	uint64_t vectors = sl_engine_vectors(engine, exchanges, c->busiest, sl_engine_tree_most(c->children));
-	if (engine == SL_ENGINE_TREE)
+	if (!sl_engine_rows[engine].to_all)
 		step += (c->elements < SL_CHUNK_ELEMENTS ? c->elements : SL_CHUNK_ELEMENTS) * c->width;
 	return vectors * c->elements * sl_engine_width(engine, c->width) + exchanges * step;
 }
 
+/* The last engine can always run. */
+static const enum sl_engine last = (enum sl_engine)(SL_ENGINES - 1);
+
 static enum sl_engine cheapest(const struct sl_engine_costs *costs)
 {
-	enum sl_engine best = SL_ENGINE_TREE; /* which can always run */
-	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINE_TREE; e++)
+	enum sl_engine best = last;
+	for (enum sl_engine e = 0; e < last; e++)
 		if (sl_engine_exchanges(e, costs) != 0 && price_of(e, costs) <= price_of(best, costs))
 			best = e;
 	return best;
@@ -53,18 +57,87 @@ static enum sl_engine cheapest(const struct sl_engine_costs *costs)
 
 static enum sl_engine first_able(const struct sl_engine_costs *costs)
 {
-	enum sl_engine engine = SL_ENGINE_EXACT;
-	while (engine < SL_ENGINE_TREE && sl_engine_exchanges(engine, costs) == 0)
+	enum sl_engine engine = 0;
+	while (engine < last && sl_engine_exchanges(engine, costs) == 0)
 		engine++;
 	return engine;
+}
+
+const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
+	[SL_ENGINE_EXACT] =
+		{
+			.choice = SL_CHOICE_FIRST, /* r(1) = 0 mod p: metropolis, and where that cannot run
+						      either, tree */
+			.p_bits = SL_P_BITS_MAX,
+			.to_all = true,
+			.candidates = SL_ENGINE_SET_ALL,
+			.exchanges = exact_exchanges,
+		},
+	[SL_ENGINE_METROPOLIS] =
+		{
+			.p_bits = SL_MIXING_P_BITS_MAX,
+			.state_bytes = SL_STATE_BYTES,
+			.to_all = true,
+			.rounds = true,
+			.needs_k = true,
+			.candidates = SL_ENGINE_SET(SL_ENGINE_METROPOLIS),
+			.exchanges = metropolis_exchanges,
+		},
+	[SL_ENGINE_TREE] =
+		{
+			.p_bits = SL_P_BITS_MAX,
+			.candidates = SL_ENGINE_SET(SL_ENGINE_TREE),
+			.exchanges = tree_exchanges,
+			.window = tree_window,
+		},
+	[SL_ENGINE_AUTO] =
+		{
+			.choice = SL_CHOICE_CHEAPEST,
+			.p_bits = SL_P_BITS_MAX,
+			.to_all = true,
+			.candidates = SL_ENGINE_SET_ALL,
+		},
+};
+
+const char *sl_engine_name(enum sl_engine engine)
+{
+	static const char *const names[] = {
+#define X(constant, name) [SL_ENGINE_##constant] = name,
+		SL_ENGINE_NAMES(X)
+#undef X
+	};
+	return names[engine];
 }
 
 enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_costs *costs,
 				uint64_t *exchanges)
 {
-	enum sl_engine engine = wanted == SL_ENGINE_AUTO    ? cheapest(costs)
-				: wanted == SL_ENGINE_EXACT ? first_able(costs)
-							    : wanted;
+	enum sl_engine_choice choice = sl_engine_rows[wanted].choice;
+	enum sl_engine engine = choice == SL_CHOICE_FIRST      ? first_able(costs)
+				: choice == SL_CHOICE_CHEAPEST ? cheapest(costs)
+							       : wanted;
 	*exchanges = sl_engine_exchanges(engine, costs);
 	return engine;
+}
+
+uint32_t sl_engine_candidates(enum sl_engine wanted, uint32_t p_bits)
+{
+	uint32_t engines = sl_engine_rows[wanted].candidates;
+	for (enum sl_engine e = 0; e < SL_ENGINES; e++)
+		if (p_bits > sl_engine_rows[e].p_bits)
+			engines &= ~SL_ENGINE_SET(e);
+	return engines;
+}
+
+uint32_t sl_engine_window(enum sl_engine engine, const struct sl_engine_costs *costs)
+{
+	return sl_engine_rows[engine].window != NULL ? sl_engine_rows[engine].window(costs) : SL_WINDOW;
+}
+
+uint32_t sl_engine_window_most(const struct sl_engine_costs *costs)
+{
+	uint32_t most = 0;
+	for (enum sl_engine e = 0; e < SL_ENGINES; e++)
+		most = sl_engine_window(e, costs) > most ? sl_engine_window(e, costs) : most;
+	return most;
 }

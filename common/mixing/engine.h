@@ -1,29 +1,39 @@
 /* engine.h - the engines that add up the masked states of a view, what each costs, and which of them a view
  * uses (PROTOCOL.md §8.5 Which engine a view uses).
  *
+ * An engine has a row in three tables, one for each room that it reaches into, by its constant of enum
+ * sl_engine:
+ *
+ *    common/mixing/engine.c        its costs over a graph: names, widths, exchanges
+ *    common/mixing/analysis.c      what it takes from the graph of a view
+ *    common/compute/job_mix.c      its arithmetic on one learner's vectors
+ *    common/core/mix.c             its messages
+ *
  * The choice follows from whole numbers that are equal at every learner of the view: those of the graph, and
  * the largest K that its Readys announce. K is computed in floating point, so a learner's own K decides
  * nothing.
- *
- *   exact        exact; where r(1) = 0 mod p metropolis, and where that cannot run either, tree
- *   auto         the cheapest of the three that can run, by the bytes of the busiest learner and a price per
- * exchange
  */
 #pragma once
+
+#include <assert.h>
 
 #include "common/base/limits.h"
 #include "common/base/types.h"
 
-/* The parameter `mixing`; of a view, the engine that it uses, which is never AUTO. */
-enum sl_engine { SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, SL_ENGINE_TREE, SL_ENGINE_AUTO };
-#define SL_ENGINES 3u
-const char *sl_engine_name(enum sl_engine engine);
-/* Return the bits of the largest p that may be configured with `wanted`: states of metropolis must not
- * overflow. */
-static inline uint32_t sl_engine_p_bits(enum sl_engine wanted)
-{
-	return wanted == SL_ENGINE_METROPOLIS ? SL_MIXING_P_BITS_MAX : SL_P_BITS_MAX;
-}
+/* The values of the parameter `mixing` and their names. A view uses an engine before AUTO; where an engine
+ * cannot run, those behind it take its place in this order. */
+#define SL_ENGINE_NAMES(X)                                                                                   \
+	X(EXACT, "exact")                                                                                    \
+	X(METROPOLIS, "metropolis")                                                                          \
+	X(TREE, "tree")                                                                                      \
+	X(AUTO, "auto")
+
+enum sl_engine {
+#define X(constant, name) SL_ENGINE_##constant,
+	SL_ENGINE_NAMES(X)
+#undef X
+};
+#define SL_ENGINES ((uint32_t)SL_ENGINE_AUTO) /* engines */
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot run */
 
@@ -34,6 +44,10 @@ static inline uint32_t sl_engine_tree_window(uint32_t depth)
 	uint32_t window = SL_WINDOW + 2 * depth;
 	return window < SL_TREE_WINDOW_MAX ? window : SL_TREE_WINDOW_MAX;
 }
+
+/* Sets of engines. */
+#define SL_ENGINE_SET(engine) (1u << (engine))
+#define SL_ENGINE_SET_ALL (SL_ENGINE_SET(SL_ENGINES) - 1u)
 
 /* What each engine would take on one graph. */
 struct sl_engine_costs {
@@ -46,16 +60,58 @@ struct sl_engine_costs {
 	uint32_t width;	   /* bytes of an element of Z_p */
 };
 
-/* Return the exchanges of `engine` (for tree: steps up and down), or 0 where it cannot run or was not
- * analysed. */
-uint64_t sl_engine_exchanges(enum sl_engine engine, const struct sl_engine_costs *costs);
+/* The engine that a view uses: the one named by the parameter; the first that can run; the cheapest that can
+ * run, by the bytes of the busiest learner and a price for each exchange. */
+enum sl_engine_choice { SL_CHOICE_NAMED, SL_CHOICE_FIRST, SL_CHOICE_CHEAPEST };
+
+/* What one value of the parameter means: a row of the table. */
+struct sl_engine_row {
+	enum sl_engine_choice choice;
+	uint32_t p_bits;      /* of the largest p: states must not overflow */
+	uint32_t state_bytes; /* of an element of a state; 0: as an element of Z_p */
+	bool to_all; /* in each exchange a learner sends its state to all neighbours; else up and down a tree
+		      */
+	bool rounds; /* states are fractions of 2^f: the result is rounded, and mu says how fast they converge
+		      */
+	bool needs_k;	     /* as the parameter: without a K the view cannot be mixed */
+	uint32_t candidates; /* engines that may mix when this is the parameter */
+	/* Return the exchanges (of tree: steps up and down), or 0 where the engine cannot run or was not
+	 * analysed. */
+	uint64_t (*exchanges)(const struct sl_engine_costs *costs);
+	/* Return the chunks of a neighbour that are under way at a time; NULL: SL_WINDOW. */
+	uint32_t (*window)(const struct sl_engine_costs *costs);
+};
+extern const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1];
+
+const char *sl_engine_name(enum sl_engine engine);
+/* Return the bits of the largest p that may be configured with `wanted`. */
+static inline uint32_t sl_engine_p_bits(enum sl_engine wanted)
+{
+	return sl_engine_rows[wanted].p_bits;
+}
+/* Return the bytes of an element while `engine` mixes it; `width`: of an element of Z_p. */
+static inline uint32_t sl_engine_width(enum sl_engine engine, uint32_t width)
+{
+	return sl_engine_rows[engine].state_bytes != 0 ? sl_engine_rows[engine].state_bytes : width;
+}
+/* Return the exchanges of `engine`, or 0 where it cannot run or was not analysed. */
+static inline uint64_t sl_engine_exchanges(enum sl_engine engine, const struct sl_engine_costs *costs)
+{
+	return sl_engine_rows[engine].exchanges(costs);
+}
+/* Return the set of engines that may mix over a p of `p_bits` bits when the parameter is `wanted`. */
+uint32_t sl_engine_candidates(enum sl_engine wanted, uint32_t p_bits);
+/* Return the chunks of a neighbour that `engine` has under way at a time. */
+uint32_t sl_engine_window(enum sl_engine engine, const struct sl_engine_costs *costs);
+/* Return the same for the engine that has most. */
+uint32_t sl_engine_window_most(const struct sl_engine_costs *costs);
 
 /* Return the vectors that learners send while mixing: `links` counts their neighbours, `tree` what they send
  * by tree. */
 static inline uint64_t sl_engine_vectors(enum sl_engine engine, uint64_t exchanges, uint64_t links,
 					 uint64_t tree)
 {
-	return engine == SL_ENGINE_TREE ? tree : exchanges * links;
+	return sl_engine_rows[engine].to_all ? exchanges * links : tree;
 }
 /* By tree, a learner sends one vector to its parent, one to a neighbour that keeps its masked state, and Z to
  * each child; all `n` learners, `keepers` of which have such a neighbour, send sl_engine_tree_all. */
@@ -66,11 +122,6 @@ static inline uint64_t sl_engine_tree_most(uint32_t children)
 static inline uint64_t sl_engine_tree_all(uint64_t n, uint64_t backups)
 {
 	return 2 * (n - 1) + backups;
-}
-/* Return the bytes of an element while `engine` mixes it; `width`: of an element of Z_p. */
-static inline uint32_t sl_engine_width(enum sl_engine engine, uint32_t width)
-{
-	return engine == SL_ENGINE_METROPOLIS ? SL_STATE_BYTES : width;
 }
 
 /* Return the engine that a view with the parameter `wanted` uses; its exchanges in *exchanges. */

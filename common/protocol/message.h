@@ -253,7 +253,8 @@ struct sl_certificate {
  * (or drop) in which it returns it. */
 struct sl_buffer {
 	struct sl_buffer *next;
-	uint32_t from;	    /* position of the sender among the view's neighbours (set by the core) */
+	uint32_t from; /* position of the sender among the view's neighbours (set by the core) */
+	sl_round t;
 	uint32_t index;	    /* chunk */
 	uint64_t iteration; /* k; 0 for shares */
 	uint8_t view[SL_HASH_BYTES];

@@ -30,7 +30,7 @@ const char *sl_phase_name(enum sl_phase phase)
 	return phase < SL_PHASE_COUNT ? names[phase] : "?";
 }
 
-enum sl_phase sl_launch_phase_find(const char *name)
+enum sl_phase sl_phase_find(const char *name)
 {
 	for (int i = 0; name != NULL && i < SL_PHASE_COUNT; i++)
 		if (strcmp(names[i], name) == 0)

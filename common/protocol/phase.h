@@ -1,23 +1,24 @@
-/* phase.h - where a learner is in its round: one diagram, one table, one function that moves.
+/* phase.h - the phases of a round and the allowed moves (PROTOCOL.md §7.1 Phases). common/core/phases.c says
+ * what happens in each.
  *
- *            trained        window closed      view passed the gate     all shares held
+ *          trained         window closed      privacy check      all shares held
  *   TRAIN ----------> DISCOVER ----------> AGREE ------------> SHARE ----------------> READY
  *     ^ ^                ^                   |                    |                       | all Readys
- *     | |                +------------- given up ----------------+-----------------------+ v
+ *     | |                +------------- aborted -----------------+-----------------------+ v
  *     | |                                                                              RELEASE
  *     | |                                                                                 | durable: own
  * state goes out | |                                                                                 v
  *     +-+---------------- COMMIT <---------------- CONFIRM <------------------------------- MIX
  *           next round      | durable     digests        K iterations
  *                           v
- *                          DONE   after round T; from TRAIN at the start, when that is committed already.
- * Back to TRAIN when others turn out to have agreed on more rounds
+ *                          DONE   after round T; from TRAIN at the start, if round T is committed already.
+ * Back to TRAIN if the others agreed on more rounds
  *
  *   RELEASE, MIX, CONFIRM --a neighbour is lost--> RECOVER --all masked states are here--> CONFIRM
- *                        the attempt can never complete: '--> DISCOVER, or TRAIN where the model is burned
+ *                        the attempt can never complete: '--> DISCOVER, or TRAIN if the model is invalidated
  *
- *   DISCOVER, READY, RECOVER --a neighbour has committed this round--> CATCHUP --durable--> TRAIN, DONE
- *        ^------------------------ it cannot show it ---------------------'
+ *   DISCOVER, READY, RECOVER --a peer has committed this round--> CATCHUP --durable--> TRAIN, DONE
+ *        ^------------------- it does not show the result --------------'
  *
  *   After a restart in the middle of an attempt: TRAIN --> READY or RECOVER.
  */
@@ -48,6 +49,6 @@ enum sl_phase {
 
 const char *sl_phase_name(enum sl_phase phase);
 /* Return the phase of a name; TRAIN if there is none, or NULL. */
-enum sl_phase sl_launch_phase_find(const char *name);
-/* Whether the diagram has the arrow. */
+enum sl_phase sl_phase_find(const char *name);
+/* Return true if the diagram has the arrow. */
 bool sl_phase_allows(enum sl_phase from, enum sl_phase to);

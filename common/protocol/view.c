@@ -1,4 +1,3 @@
-/* What follows from a view's agreed parameters and its edges. */
 #include "common/protocol/view.h"
 
 #include <string.h>

@@ -1,8 +1,8 @@
-/* view.h - the frozen graph of an attempt (protocol 5, AGREE): participants, mutual edges, resolved
- * parameters, h.
+/* view.h - the view of an attempt: participants, mutual edges, agreed parameters, and their hash h
+ * (PROTOCOL.md §7.8 Agree on the view).
  *
  * Built from the link states alone, so that every learner that holds the same ones builds the same view.
- * Lives in the core's arena and is const from the freeze to the end of the attempt; jobs read it.
+ * Lives in the core's arena and is const from SHARE to the end of the attempt; jobs read it.
  */
 #pragma once
 
@@ -12,19 +12,19 @@
 #include "common/graph/graph.h"
 #include "common/field/share.h"
 
-/* What a neighbour is to this learner in the tree (protocol 7). */
+/* Roles of a neighbour in the tree (PROTOCOL.md §8.4 tree). */
 enum {
 	SL_ROLE_PARENT = 1,
 	SL_ROLE_CHILD = 2,
-	SL_ROLE_LEAF = 4,	/* .. without children: what it sends up is its masked state */
-	SL_ROLE_BACKUP = 8,	/* keeps this learner's masked state */
-	SL_ROLE_BACKED_UP = 16, /* gives its own to keep */
+	SL_ROLE_LEAF = 4,	/* a child without children: it sends its masked state up */
+	SL_ROLE_BACKUP = 8,	/* keeps the masked state of this learner */
+	SL_ROLE_BACKED_UP = 16, /* gives its masked state to this learner to keep */
 };
 
-/* What a State brings, as its iteration: by tree, */
+/* What a State brings when the engine is tree, as its iteration. */
 enum {
-	SL_TREE_OWN = 0,  /* the sender's masked state, as by the other engines */
-	SL_TREE_UP = 1,	  /* the sum over the sender and all below it, who is no leaf */
+	SL_TREE_OWN = 0,  /* the sender's masked state; iteration 0 is that with every engine */
+	SL_TREE_UP = 1,	  /* the sum over the sender and the learners below it */
 	SL_TREE_DOWN = 2, /* Z */
 };
 
@@ -35,27 +35,28 @@ struct sl_view {
 	uint32_t n;			 /* N */
 	uint32_t *members;		 /* N roster indices, ascending */
 	sl_id *ids;			 /* N ids, ascending */
-	uint32_t *incarnations;		 /* theirs, as of their link states */
-	uint8_t previous[SL_HASH_BYTES]; /* D of the round before, the same for all */
+	uint32_t *incarnations;		 /* N, from the link states */
+	uint8_t previous[SL_HASH_BYTES]; /* D of the round before; equal for all */
 	uint32_t *position;		 /* roster index -> 0..N-1, or UINT32_MAX */
 	struct sl_graph graph;		 /* over 0..N-1 */
 	uint32_t self;			 /* this learner's position */
 	uint32_t degree;		 /* tau = |N_self| */
 	const uint32_t *neighbours;	 /* positions, ascending */
-	struct sl_parameters agreed;	 /* equal, or the largest, over the view (protocol 5, AGREE) */
+	struct sl_parameters agreed;	 /* equal or the largest over the view, by the rule in message.h */
 	struct sl_field field;		 /* p resolved */
 	uint32_t fraction;		 /* f */
 	struct sl_encoding encoding;
 	enum sl_sharing_kind sharing;
-	uint64_t max_weight;	      /* m_i <= max_weight */
-	uint64_t elements;	      /* n + 1 */
-	uint32_t chunks;	      /* ceil(elements / SL_CHUNK_ELEMENTS) */
-	double mu;		      /* 0 where metropolis was not asked */
-	uint8_t *roles;		      /* degree: SL_ROLE_ bits, where the survey made a tree */
-	uint32_t children;	      /* neighbours that are */
-	struct sl_engine_costs costs; /* with the own K, then with the largest that was announced: */
-	enum sl_engine engine;	      /* what these come to, and */
-	uint64_t steps;		      /* its exchanges */
+	uint64_t max_weight; /* m_i <= max_weight */
+	uint64_t elements;   /* n + 1 */
+	uint32_t chunks;     /* ceil(elements / SL_CHUNK_ELEMENTS) */
+	double mu;	     /* of metropolis; 0: not analysed */
+	uint8_t *roles;	     /* degree: SL_ROLE_ bits, if the analysis made a tree */
+	uint32_t children;   /* neighbours with SL_ROLE_CHILD */
+	struct sl_engine_costs
+		costs;	       /* with the own K; from the release on, with the largest K of the Readys */
+	enum sl_engine engine; /* chosen by the costs; SL_ENGINE_AUTO: not known, as for a view from disk */
+	uint64_t steps;	       /* exchanges of the engine */
 };
 
 static inline size_t sl_view_chunk_elements(const struct sl_view *view, uint32_t chunk)
@@ -64,43 +65,43 @@ static inline size_t sl_view_chunk_elements(const struct sl_view *view, uint32_t
 	return left < SL_CHUNK_ELEMENTS ? (size_t)left : SL_CHUNK_ELEMENTS;
 }
 
-/* Shares to a neighbour: of every chunk, or one seed (protocol 3). */
+/* Return the number of Shares to a neighbour: one for each chunk, or one seed. */
 static inline uint32_t sl_view_share_count(const struct sl_view *view)
 {
 	return view->sharing == SL_SHARING_SEEDED ? 1 : view->chunks;
 }
-/* Bytes of share m. */
+/* Return the bytes of Share `m`. */
 static inline size_t sl_view_share_bytes(const struct sl_view *view, uint32_t m)
 {
 	return view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES
 						  : sl_view_chunk_elements(view, m) * view->field.bytes;
 }
-/* The chunk after the last that a SHARE or EXPAND job of chunk m does. */
+/* Return the chunk after the last one of a SHARE or EXPAND job that begins at chunk `m`. */
 static inline uint32_t sl_view_share_end(const struct sl_view *view, uint32_t m)
 {
 	uint32_t count = view->sharing == SL_SHARING_SEEDED ? SL_SEED_CHUNKS : 1;
 	return view->chunks - m > count ? m + count : view->chunks;
 }
 
-/* Bytes of an element while it is mixed. */
+/* Return the bytes of an element of a State. */
 static inline size_t sl_view_mixing_width(const struct sl_view *view)
 {
 	return sl_engine_width(view->engine, view->field.bytes);
 }
 
-/* Chunks of a neighbour that are mixed at a time. */
+/* Return the chunks of a neighbour that are mixed at a time. */
 static inline uint32_t sl_view_window(const struct sl_view *view)
 {
-	return view->engine == SL_ENGINE_TREE ? sl_engine_tree_window(view->costs.depth) : SL_WINDOW;
+	return sl_engine_window(view->engine, &view->costs);
 }
 
-/* From view->agreed. */
+/* Fill encoding, sharing, weights and sizes from view->agreed. */
 void sl_view_set_encoding(struct sl_view *view);
-/* From view->costs. */
+/* Choose engine and steps by view->costs. */
 void sl_view_set_engine(struct sl_view *view);
-/* Neighbour number (0..degree-1) of a roster index, or -1. */
+/* Return the neighbour number (0..degree-1) of a roster index, or -1. */
 int sl_view_neighbour(const struct sl_view *view, uint32_t roster_index);
-/* Roster index of neighbour r. */
+/* Return the roster index of neighbour `r`. */
 static inline uint32_t sl_view_peer(const struct sl_view *view, uint32_t r)
 {
 	return view->members[view->neighbours[r]];

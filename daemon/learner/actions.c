@@ -54,63 +54,56 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
 	sl_link_frame_release(frame);
 }
 
-/* Row r of the vault for neighbour r: a frame each. */
-static void send_shares(struct sl_daemon *daemon, const struct sl_message *m)
-{
-	const struct sl_view *view = daemon->workspace_view;
-	for (uint32_t r = 0; r < view->degree; r++) {
-		uint8_t *piece = NULL;
-		struct sl_frame *frame = encode(m, true, &piece);
-		memcpy(piece, daemon->workspace.shares[r], m->chunk.size);
-		sl_links_send(daemon->links, sl_view_peer(view, r), frame);
-		sl_link_frame_release(frame);
-	}
-}
+#define UNREAD_MOST (8u * SL_CHUNK_BYTES_MAX)
 
-/* The same state for every neighbour: one frame, shared. */
-static void send_state(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
-{
-	uint8_t *piece = NULL;
-	struct sl_frame *frame = encode(m, true, &piece);
-	sl_job_mix_state(&daemon->workspace, daemon->workspace_view, &m->chunk, piece);
-	to_set(daemon, to, frame);
-}
-
-#define RESULT_WAITING (8u * SL_CHUNK_BYTES_MAX)
-
-/* Whoever asks for more than it reads gets nothing: its asking must not fill our memory. */
+/* Return true if every peer of `to` reads what it was sent. Requests of other peers are ignored: they would
+ * fill the memory. */
 static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 {
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
-		if (sl_bit(to, i) && sl_links_waiting(daemon->links, i) > RESULT_WAITING)
+		if (sl_bit(to, i) && sl_links_waiting(daemon->links, i) > UNREAD_MOST)
 			return false;
 	return true;
 }
 
-/* A piece of the committed sum, as it lies in its file. */
-static void send_result(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
+/* Return true if the bytes are at hand. The file of a result may have failed to open; the peer will ask
+ * another one. */
+static bool at_hand(const struct sl_daemon *daemon, const struct sl_payload *payload,
+		    const struct sl_chunk *chunk)
 {
 	const struct sl_result *result = &daemon->result;
-	uint8_t *piece = NULL;
-	size_t width = result->z_bytes / (daemon->workspace.n + 1),
-	       first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
-	if (result->certificate.t != m->chunk.t || first + m->chunk.size > result->z_bytes ||
-	    !reads(daemon, to))
-		return; /* its file could not be opened: who asked will ask somebody else */
-	struct sl_frame *frame = encode(m, true, &piece);
-	memcpy(piece, result->z + first, m->chunk.size);
-	to_set(daemon, to, frame);
+	return payload->source != SL_SOURCE_RESULT ||
+	       (result->certificate.t == chunk->t && payload->at + chunk->size <= result->z_bytes);
 }
 
-/* A piece of a masked state, as it lies in the spool. */
-static void send_masked(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
+static struct sl_frame *encode_chunk(struct sl_daemon *daemon, const struct sl_message *m,
+				     const struct sl_payload *payload)
 {
-	uint8_t *piece = NULL;
-	if (!reads(daemon, to))
+	uint8_t *bytes = NULL;
+	struct sl_frame *frame = encode(m, true, &bytes);
+	sl_payload_write(&daemon->workspace, daemon->workspace_view, payload, &m->chunk, daemon->result.z,
+			 bytes);
+	return frame;
+}
+
+/* Send a chunk: a frame for each neighbour if they are shares, else one frame for all receivers. */
+static void send_chunk(struct sl_daemon *daemon, const uint64_t *to, struct sl_message *m,
+		       struct sl_payload payload)
+{
+	const struct sl_view *view = daemon->workspace_view;
+	bool requested = payload.source == SL_SOURCE_SLOT || payload.source == SL_SOURCE_RESULT;
+	if (!at_hand(daemon, &payload, &m->chunk) || (requested && !reads(daemon, to)))
 		return;
-	struct sl_frame *frame = encode(m, true, &piece);
-	memcpy(piece, sl_masked_states_payload(daemon, m), m->chunk.size);
-	to_set(daemon, to, frame);
+	sl_payload_nonce(&daemon->workspace, view, &payload, &m->chunk);
+	if (payload.source != SL_SOURCE_SHARES) {
+		to_set(daemon, to, encode_chunk(daemon, m, &payload));
+		return;
+	}
+	for (; payload.row < view->degree; payload.row++) {
+		struct sl_frame *frame = encode_chunk(daemon, m, &payload);
+		sl_links_send(daemon->links, sl_view_peer(view, payload.row), frame);
+		sl_link_frame_release(frame);
+	}
 }
 
 static void send_control(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
@@ -149,22 +142,9 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 {
 	struct sl_message m = action->send.message;
 	const uint64_t *to = action->send.to;
-	switch (m.kind) {
-	case SL_MSG_SHARE:
-		send_shares(daemon, &m);
-		break;
-	case SL_MSG_STATE:
-		sl_masked_states_nonce(daemon, &m);
-		send_state(daemon, to, &m);
-		break;
-	case SL_MSG_RESULT:
-		send_result(daemon, to, &m);
-		break;
-	case SL_MSG_MASKED:
-		sl_masked_states_nonce(daemon, &m);
-		send_masked(daemon, to, &m);
-		break;
-	default:
+	if (action->send.payload.source != SL_SOURCE_NONE) {
+		send_chunk(daemon, to, &m, action->send.payload);
+	} else {
 		if (action->send.own)
 			sl_actions_sign(daemon, &m);
 		send_control(daemon, to, &m);

@@ -187,13 +187,10 @@ void sl_tasks_fatal(struct sl_daemon *daemon, const char *text);
 /* persist.c */
 void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist);
 
-/* masked.c: all but the last two on the compute worker, or before it runs */
+/* masked_states.c: on the compute worker, or before it runs */
 int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots,
 			  size_t slot_bytes, struct sl_error *error);
 int sl_masked_states_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error);
 void sl_masked_states_end(struct sl_daemon *daemon);
 /* Whether a spool stays when this round is committed. */
 bool sl_masked_states_wanted(const struct sl_daemon *daemon, sl_round committed, sl_round t, sl_attempt a);
-/* The nonce that a chunk of a masked state brings, where one is due; the chunk itself, of a Masked. */
-void sl_masked_states_nonce(const struct sl_daemon *daemon, struct sl_message *m);
-const uint8_t *sl_masked_states_payload(const struct sl_daemon *daemon, const struct sl_message *m);

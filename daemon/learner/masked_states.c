@@ -29,34 +29,18 @@ int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, ui
 	return rc;
 }
 
-static int room_for_neighbours(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
+static int reserve(void *context, uint32_t position, struct sl_error *error)
 {
-	int rc = SL_OK;
-	for (const struct sl_buffer *b = job->buffers; b != NULL && rc == SL_OK; b = b->next)
-		if (b->iteration == 0)
-			rc = sl_state_file_reserve(&daemon->state_file, job->view->neighbours[b->from],
-						   error);
-	return rc;
+	struct sl_daemon *daemon = context;
+	return sl_state_file_reserve(&daemon->state_file, position, error);
 }
 
 int sl_masked_states_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
 {
 	const struct sl_view *view = job->view;
-	switch (job->kind) {
-	case SL_JOB_ENCODE:
+	if (job->kind == SL_JOB_ENCODE)
 		return sl_masked_states_open(daemon, view->t, view->a, view->n, sl_slot_bytes(view), error);
-	case SL_JOB_COMMITMENT:
-		return sl_state_file_reserve(&daemon->state_file, view->self, error);
-	case SL_JOB_MIX:
-	case SL_JOB_BACKUP:
-		return room_for_neighbours(daemon, job, error);
-	case SL_JOB_CHECK: /* read through the map: on a full disk, a hole may be a SIGBUS */
-		return sl_state_file_reserve(&daemon->state_file, job->chunk, error);
-	case SL_JOB_FETCH:
-		return sl_state_file_reserve(&daemon->state_file, job->buffers->from, error);
-	default:
-		return SL_OK;
-	}
+	return sl_job_slots(job, reserve, daemon, error);
 }
 
 static bool is_of(const struct sl_state_file *state_file, sl_round t, sl_attempt a)
@@ -83,23 +67,4 @@ void sl_masked_states_end(struct sl_daemon *daemon)
 	daemon->spare = daemon->kept;
 	daemon->kept = daemon->state_file;
 	daemon->state_file = (struct sl_state_file){0};
-}
-
-/* ---- on the loop's thread; the worker does not write a slot that is sent ---- */
-
-void sl_masked_states_nonce(const struct sl_daemon *daemon, struct sl_message *m)
-{
-	const struct sl_view *view = daemon->workspace_view;
-	int origin = m->kind == SL_MSG_MASKED ? sl_roster_find(&daemon->roster, m->chunk.origin)
-					      : (int)daemon->self;
-	if (sl_message_nonce_due(m->kind, &m->chunk))
-		memcpy(m->chunk.nonce, sl_slot_nonce(&daemon->workspace.state_file, view->position[origin]),
-		       SL_NONCE_BYTES);
-}
-
-const uint8_t *sl_masked_states_payload(const struct sl_daemon *daemon, const struct sl_message *m)
-{
-	const struct sl_view *view = daemon->workspace_view;
-	int origin = sl_roster_find(&daemon->roster, m->chunk.origin);
-	return sl_slot_chunk(&daemon->workspace.state_file, view, view->position[origin], m->chunk.index);
 }

@@ -1,6 +1,7 @@
 /* Views and vaults of the learners of a history. */
 #include "test/leak/stage.h"
 
+#include "common/compute/job_analysis.h"
 #include "common/mixing/spectrum.h"
 
 #define ARENA_BYTES ((size_t)8 << 20)

@@ -1,5 +1,6 @@
 /* One run of a history: the jobs of its learners, attempt after attempt. */
 #include "common/base/bytes.h"
+#include "common/compute/job_mix.h"
 #include "test/leak/stage_parts.h"
 
 struct writing {
@@ -168,7 +169,7 @@ static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *state
 {
 	for (uint32_t i = 0; i < replay->history->learners; i++)
 		if (replay->history->attempts[attempt].present >> i & 1)
-			sl_job_mix_state(&replay->fixtures[i].workspace, &replay->fixtures[i].views[attempt],
+			sl_job_mix_write(&replay->fixtures[i].workspace, &replay->fixtures[i].views[attempt],
 					 &(struct sl_chunk){.iteration = k}, states + i * STATE_ROOM);
 	replay_say(replay, states, replay->history->learners * STATE_ROOM);
 }

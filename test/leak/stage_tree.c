@@ -1,4 +1,5 @@
 /* What learners say while they mix by tree. */
+#include "common/compute/job_mix.h"
 #include "test/leak/stage_parts.h"
 
 struct climb {
@@ -26,7 +27,7 @@ static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
 
 static void say(struct climb *climb, uint32_t i, uint64_t iteration)
 {
-	sl_job_mix_state(&climb->replay->fixtures[i].workspace, view_of(climb, i),
+	sl_job_mix_write(&climb->replay->fixtures[i].workspace, view_of(climb, i),
 			 &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
 	replay_say(climb->replay, climb->states[i], STATE_ROOM);
 }

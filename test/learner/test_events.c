@@ -295,7 +295,8 @@ TEST_WITH(a_share_that_went_is_wiped, setup, teardown)
 	actions->items[0] = (struct sl_action){
 		.kind = SL_ACTION_SEND,
 		.send = {.message = {.kind = SL_MSG_SHARE,
-				     .chunk = {.t = 1, .a = 1, .view = {7}, .size = sizeof row}}}};
+				     .chunk = {.t = 1, .a = 1, .view = {7}, .size = sizeof row}},
+			 .payload = {.source = SL_SOURCE_SHARES}}};
 	wiped = 0;
 	sl_actions_execute(daemon_, actions);
 	assert_true(wiped >= sizeof row);

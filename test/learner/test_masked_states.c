@@ -183,10 +183,18 @@ TEST_WITH(another_shape_is_another_file, folder_setup, folder_teardown)
 	finish(&l);
 }
 
-/* The own one with a first state, the owner's with what is asked for; and with no later chunk. */
+static uint8_t nonce_of(const struct learner *l, enum sl_source source, uint32_t row, struct sl_chunk chunk)
+{
+	const struct sl_payload payload = {.source = source, .row = row};
+	sl_payload_nonce(&l->daemon.workspace, l->daemon.workspace_view, &payload, &chunk);
+	return chunk.nonce[31];
+}
+
+/* The own nonce with a first state, the owner's with what is asked for; and none with a later chunk. */
 TEST_WITH(nonces_go_with_first_chunks, folder_setup, folder_teardown)
 {
 	struct learner l;
+	uint8_t out[4];
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -194,18 +202,13 @@ TEST_WITH(nonces_go_with_first_chunks, folder_setup, folder_teardown)
 		memset(sl_slot_nonce(&l.daemon.workspace.state_file, i), 0xa0 + (int)i, SL_NONCE_BYTES);
 		memset(sl_slot_state(&l.daemon.workspace.state_file, i), 0xb0 + (int)i, 4 * ELEMENTS);
 	}
-	struct sl_message m = {.kind = SL_MSG_STATE};
-	sl_masked_states_nonce(&l.daemon, &m);
-	assert_int_equal(m.chunk.nonce[31], 0xa1);
-	m = (struct sl_message){.kind = SL_MSG_STATE, .chunk = {.iteration = 1}};
-	sl_masked_states_nonce(&l.daemon, &m);
-	assert_int_equal(m.chunk.nonce[31], 0);
-	m = (struct sl_message){.kind = SL_MSG_MASKED, .chunk = {.origin = 50}};
-	sl_masked_states_nonce(&l.daemon, &m);
-	assert_int_equal(m.chunk.nonce[31], 0xa3);
-	assert_int_equal(sl_masked_states_payload(&l.daemon, &m)[4 * ELEMENTS - 1], 0xb3);
-	m = (struct sl_message){.kind = SL_MSG_MASKED, .chunk = {.origin = 40, .index = 1}};
-	sl_masked_states_nonce(&l.daemon, &m);
-	assert_int_equal(m.chunk.nonce[31], 0);
+	assert_int_equal(nonce_of(&l, SL_SOURCE_STATE, 0, (struct sl_chunk){0}), 0xa1);
+	assert_int_equal(nonce_of(&l, SL_SOURCE_STATE, 0, (struct sl_chunk){.iteration = 1}), 0);
+	assert_int_equal(nonce_of(&l, SL_SOURCE_SLOT, 3, (struct sl_chunk){0}), 0xa3);
+	assert_int_equal(nonce_of(&l, SL_SOURCE_SLOT, 2, (struct sl_chunk){.index = 1}), 0);
+	const struct sl_payload last = {.source = SL_SOURCE_SLOT, .row = 3, .at = 4 * ELEMENTS - sizeof out};
+	sl_payload_write(&l.daemon.workspace, l.daemon.workspace_view, &last,
+			 &(struct sl_chunk){.size = sizeof out}, NULL, out);
+	assert_int_equal(out[3], 0xb3);
 	finish(&l);
 }

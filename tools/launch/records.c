@@ -186,7 +186,7 @@ static void hear_status(struct sl_learner *l, const json_t *reply)
 		sl_rows_tick(l->launch);
 	}
 	l->round = (sl_round)sl_round_table_field_whole(reply, "round", l->round);
-	l->phase = sl_launch_phase_find(sl_round_table_field_text(reply, "phase", ""));
+	l->phase = sl_phase_find(sl_round_table_field_text(reply, "phase", ""));
 	l->part = sl_round_table_field_real(reply, "progress", 0) / 1000;
 	if (l->activity == SL_TRAINING && l->phase > SL_PHASE_TRAIN && l->round > l->committed)
 		l->activity = SL_SEEKING;

@@ -15,7 +15,7 @@ void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 	json_decref(learner->waiting);
 	learner->waiting = json_deep_copy(record->json);
 	learner->waiting_round = (sl_round)record->round;
-	learner->waiting_phase = sl_launch_phase_find(record->phase);
+	learner->waiting_phase = sl_phase_find(record->phase);
 	learner->waiting_ms = uv_now(&learner->launch->loop);
 }
 

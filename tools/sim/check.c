@@ -384,17 +384,15 @@ static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t itera
 static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
 {
 	const struct sl_view *view = l->view;
-	uint32_t shift = view->engine == SL_ENGINE_METROPOLIS && iteration == 0
-				 ? view->fraction
-				 : 0; /* the first MIX does it */
+	bool rounds = sl_engine_rows[view->engine].rounds;
+	uint32_t shift = rounds && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
 	uint64_t weight = 1;
 	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST;
 	     e++, weight = weight * 6364136223846793005u + 2)
-		total += view->engine == SL_ENGINE_METROPOLIS
-				 ? (unsigned __int128)(__int128)(int64_t)(l->workspace.s[e] << shift) * weight
-				 : (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) %
-					   view->field.p;
+		total += rounds ? (unsigned __int128)(__int128)(int64_t)(l->workspace.s[e] << shift) * weight
+				: (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) %
+					  view->field.p;
 	return total;
 }
 
@@ -412,7 +410,7 @@ static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attemp
 	const struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_sim_mixed *mixed = mixed_of(page, iteration);
 	mixed->total += weigh_state(l, page->elements, iteration);
-	if (l->view->engine != SL_ENGINE_METROPOLIS)
+	if (!sl_engine_rows[l->view->engine].rounds)
 		mixed->total %= page->p;
 	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
 		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
@@ -430,7 +428,7 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 	if (page->ended[i] || !page->released[i])
 		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
 			    page->ended[i] ? "gave up" : "has not released on its disk");
-	bool tree = sim->learners[i].view->engine == SL_ENGINE_TREE;
+	bool tree = !sl_engine_rows[sim->learners[i].view->engine].to_all;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
 			    (uint32_t)chunk->iteration, (long long)*out);
@@ -470,7 +468,8 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
 		sl_sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
-	bool some = m->kind == SL_MSG_STATE && sim->learners[i].view->engine == SL_ENGINE_TREE; /* of them */
+	bool some = m->kind == SL_MSG_STATE &&
+		    !sl_engine_rows[sim->learners[i].view->engine].to_all; /* of them */
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
 			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours",
@@ -528,7 +527,7 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 static void check_held(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t most = 2 * (l->view != NULL ? sl_engine_tree_window(l->view->costs.depth) : SL_WINDOW);
+	uint32_t most = 2 * (l->view != NULL ? sl_engine_window_most(&l->view->costs) : SL_WINDOW);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < l->held_count; k++)

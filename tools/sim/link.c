@@ -106,23 +106,6 @@ static void copy_candidates(struct sl_sim_mail *mail)
 	state->candidates = mail->candidates;
 }
 
-static uint32_t position_of(const struct sl_view *view, sl_id id)
-{
-	uint32_t i = 0;
-	while (i < view->n && view->ids[i] != id)
-		i++;
-	return i;
-}
-
-/* A masked state's first chunk brings the nonce that its owner committed with. */
-static void add_nonce(const struct sl_sim_learner *l, struct sl_message *m)
-{
-	if (!sl_message_nonce_due(m->kind, &m->chunk))
-		return;
-	uint32_t owner = m->kind == SL_MSG_STATE ? l->view->self : position_of(l->view, m->chunk.origin);
-	memcpy(m->chunk.nonce, sl_slot_nonce(&l->workspace.state_file, owner), SL_NONCE_BYTES);
-}
-
 static void copy_held(struct sl_sim_mail *mail)
 {
 	struct sl_have *have = &mail->message.have;
@@ -131,44 +114,36 @@ static void copy_held(struct sl_sim_mail *mail)
 	have->held = mail->bytes;
 }
 
+/* Copy the bytes of a chunk for peer `j` to where it stays until it arrives. */
+static void copy_chunk(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_payload payload,
+		       struct sl_sim_mail *mail)
+{
+	const struct sl_sim_learner *l = &sim->learners[i];
+	struct sl_chunk *chunk = &mail->message.chunk;
+	if (payload.source == SL_SOURCE_SHARES) {
+		int r = sl_view_neighbour(l->view, j);
+		if (r < 0)
+			sl_sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i],
+				    sim->ids[j]);
+		payload.row = (uint32_t)r;
+	}
+	mail->bytes = malloc(chunk->size);
+	chunk->bytes = mail->bytes;
+	sl_payload_nonce(&l->workspace, l->view, &payload, chunk);
+	sl_payload_write(&l->workspace, l->view, &payload, chunk, l->disk.result, mail->bytes);
+}
+
 static struct sl_sim_mail *write_mail(struct sl_sim *sim, uint32_t i, uint32_t j,
-				      const struct sl_message *message)
+				      const struct sl_message *message, struct sl_payload payload)
 {
 	struct sl_sim_mail *mail = malloc(sizeof *mail);
-	struct sl_message *m = &mail->message;
-	const struct sl_sim_learner *l = &sim->learners[i];
 	*mail = (struct sl_sim_mail){.message = *message};
-	if (m->kind == SL_MSG_LINK_STATE)
+	if (message->kind == SL_MSG_LINK_STATE)
 		copy_candidates(mail);
-	if (m->kind == SL_MSG_HAVE)
+	if (message->kind == SL_MSG_HAVE)
 		copy_held(mail);
-	if (m->kind < SL_MSG_SHARE)
-		return mail;
-	add_nonce(l, m);
-	mail->bytes = malloc(m->chunk.size);
-	m->chunk.bytes = mail->bytes;
-	if (m->kind == SL_MSG_RESULT) {
-		memcpy(mail->bytes,
-		       l->disk.result + (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * l->disk.result_bytes,
-		       m->chunk.size);
-		return mail;
-	}
-	if (m->kind == SL_MSG_MASKED) {
-		memcpy(mail->bytes,
-		       sl_slot_chunk(&l->workspace.state_file, l->view, position_of(l->view, m->chunk.origin),
-				     m->chunk.index),
-		       m->chunk.size);
-		return mail;
-	}
-	if (m->kind == SL_MSG_STATE) {
-		sl_job_mix_state(&l->workspace, l->view, &m->chunk, mail->bytes);
-		return mail;
-	}
-	int r = sl_view_neighbour(l->view, j);
-	if (r < 0)
-		sl_sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i],
-			    sim->ids[j]);
-	memcpy(mail->bytes, l->workspace.shares[r], m->chunk.size);
+	if (payload.source != SL_SOURCE_NONE)
+		copy_chunk(sim, i, j, payload, mail);
 	return mail;
 }
 
@@ -231,7 +206,7 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (sl_bit(action->send.to, j) &&
 		    sl_sim_link(sim, i, j)->up) /* or it has fallen, and i does not know it yet */
-			post_mail(sim, i, j, write_mail(sim, i, j, &message));
+			post_mail(sim, i, j, write_mail(sim, i, j, &message, action->send.payload));
 }
 
 void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)

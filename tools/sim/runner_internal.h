@@ -81,7 +81,6 @@ struct sl_runner_learner {
 	enum sl_phase phase;
 	sl_round committed;
 	uint8_t *result; /* Z of it, packed, for who catches up */
-	uint32_t width;
 };
 
 /* The encodings of an attempt, added up as they are made. */

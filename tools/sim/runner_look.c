@@ -71,8 +71,8 @@ static void sample(struct sl_runner *runner, uint32_t i, uint64_t k, size_t low,
 	uint32_t first = 0, count = 0;
 	while (first < o->coordinate_count && o->coordinates[first] < low)
 		first++;
-	uint32_t shift = k == 0 && l->view->engine == SL_ENGINE_METROPOLIS ? l->view->fraction
-									   : 0; /* the first MIX does it */
+	uint32_t shift = k == 0 && sl_engine_rows[l->view->engine].rounds ? l->view->fraction
+									  : 0; /* the first MIX does it */
 	for (; first + count < o->coordinate_count && o->coordinates[first + count] < high; count++)
 		raw[count] = l->workspace.s[o->coordinates[first + count]] << shift;
 	struct sl_runner_sample sample = {i, k, l->view, o->coordinates + first, count, raw};

@@ -40,53 +40,20 @@ static size_t keep_set(const struct sl_runner *runner, struct sl_runner_learner 
 	return at;
 }
 
-/* Row r of the vault for neighbour r. */
-static void say_shares(struct sl_runner_learner *l, const struct sl_message *m)
-{
-	const struct sl_view *view = l->view;
-	for (uint32_t r = 0; r < view->degree; r++) {
-		struct sl_runner_payload *piece = new_piece(m, m->chunk.size);
-		memcpy(piece->bytes, l->workspace.shares[r], m->chunk.size);
-		say(l, piece, sl_view_peer(view, r), 0);
-	}
-}
-
-static uint32_t position_of(const struct sl_view *view, sl_id id)
-{
-	uint32_t i = 0;
-	while (i < view->n && view->ids[i] != id)
-		i++;
-	return i;
-}
-
-/* A piece of a vector of the learner's, as it lies in its memory. */
-static const void *vector_of(const struct sl_runner_learner *l, const struct sl_message *m)
-{
-	size_t first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS;
-	if (m->kind == SL_MSG_RESULT)
-		return l->result + first * l->width;
-	return sl_slot_chunk(&l->workspace.state_file, l->view, position_of(l->view, m->chunk.origin),
-			     m->chunk.index);
-}
-
-/* A masked state's first chunk brings the nonce that its owner committed with. */
-static void add_nonce(const struct sl_runner_learner *l, struct sl_message *m)
-{
-	if (!sl_message_nonce_due(m->kind, &m->chunk))
-		return;
-	uint32_t owner = m->kind == SL_MSG_STATE ? l->view->self : position_of(l->view, m->chunk.origin);
-	memcpy(m->chunk.nonce, sl_slot_nonce(&l->workspace.state_file, owner), SL_NONCE_BYTES);
-}
-
-static struct sl_runner_payload *chunk_piece(const struct sl_runner_learner *l, const struct sl_message *m)
+static struct sl_runner_payload *chunk_piece(const struct sl_runner_learner *l, const struct sl_message *m,
+					     const struct sl_payload *payload)
 {
 	struct sl_runner_payload *piece = new_piece(m, m->chunk.size);
-	if (m->kind == SL_MSG_STATE)
-		sl_job_mix_state(&l->workspace, l->view, &m->chunk, piece->bytes);
-	else
-		memcpy(piece->bytes, vector_of(l, m), m->chunk.size);
-	add_nonce(l, &piece->message);
+	sl_payload_nonce(&l->workspace, l->view, payload, &piece->message.chunk);
+	sl_payload_write(&l->workspace, l->view, payload, &m->chunk, l->result, piece->bytes);
 	return piece;
+}
+
+static void say_shares(struct sl_runner_learner *l, const struct sl_message *m, struct sl_payload payload)
+{
+	const struct sl_view *view = l->view;
+	for (; payload.row < view->degree; payload.row++)
+		say(l, chunk_piece(l, m, &payload), sl_view_peer(view, payload.row), 0);
 }
 
 static struct sl_runner_payload *control_piece(const struct sl_message *m)
@@ -113,11 +80,13 @@ void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action 
 		return;
 	}
 	const struct sl_message *m = &action->send.message;
-	if (m->kind == SL_MSG_SHARE) {
-		say_shares(l, m);
+	const struct sl_payload *payload = &action->send.payload;
+	if (payload->source == SL_SOURCE_SHARES) {
+		say_shares(l, m, *payload);
 		return;
 	}
-	struct sl_runner_payload *piece = m->kind > SL_MSG_SHARE ? chunk_piece(l, m) : control_piece(m);
+	struct sl_runner_payload *piece =
+		payload->source != SL_SOURCE_NONE ? chunk_piece(l, m, payload) : control_piece(m);
 	say(l, piece, SL_NOBODY, keep_set(runner, l, action->send.to));
 	if (m->kind == SL_MSG_STATE)
 		sl_runner_look(runner, i, m->chunk.index, m->chunk.iteration);

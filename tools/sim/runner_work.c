@@ -114,11 +114,11 @@ static void train(struct sl_runner_worker *w, uint32_t i, const struct sl_runner
 
 static void keep_result(struct sl_runner_learner *l, uint64_t p)
 {
-	l->width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
-	l->result = realloc(l->result, (l->workspace.n + 1) * l->width);
+	uint32_t width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
+	l->result = realloc(l->result, (l->workspace.n + 1) * width);
 	if (l->result == NULL)
 		abort();
-	sl_bytes_pack(l->result, l->workspace.s, l->workspace.n + 1, l->width);
+	sl_bytes_pack(l->result, l->workspace.s, l->workspace.n + 1, width);
 }
 
 static void tell_commit(struct sl_runner_worker *w, const struct sl_runner_commit *commit)

@@ -1,0 +1,29 @@
+/* job_mix_row.h - the arithmetic of one engine on one learner's vectors: a row of the table in job_mix.c. */
+#pragma once
+
+#include "common/compute/workspace.h"
+
+struct sl_job_mix_row {
+	/* Take from the scratch what the engine needs, and fill it; of every engine, since ENCODE comes
+	 * before the choice. SL_ERR_NOMEM. */
+	int (*open)(struct sl_workspace *workspace, const struct sl_view *view);
+	/* Write chunk `chunk->index` of the own state to `out`. NULL: masked states and states are elements
+	 * of Z_p. */
+	void (*write)(const struct sl_workspace *workspace, const struct sl_view *view,
+		      const struct sl_chunk *chunk, uint8_t *out);
+	/* Write `count` elements of a masked state, as sent, to `out`, as in a slot. SL_ERR_INVALID: they are
+	 * not of the field. NULL: they are the same. */
+	int (*keep)(const struct sl_view *view, const uint8_t *bytes, size_t count, uint8_t *out);
+	/* Take a neighbour's state. SL_ERR_INVALID: its elements are not of the field. NULL: any bytes will
+	 * do. */
+	int (*take)(struct sl_workspace *workspace, const struct sl_view *view,
+		    const struct sl_buffer *buffer);
+	/* Make the state of exchange k+1, `count` elements from `at` on, of vault->states. NULL: taking them
+	 * was all. */
+	void (*step)(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
+		     uint64_t k);
+	/* Make Z of the last state; return the rounding margin. NULL: the last state is Z. */
+	double (*close)(struct sl_workspace *workspace, const struct sl_view *view);
+};
+
+extern const struct sl_job_mix_row sl_job_mix_exact, sl_job_mix_metropolis, sl_job_mix_tree;

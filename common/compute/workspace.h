@@ -1,0 +1,51 @@
+/* workspace.h - one learner's vectors. The shell owns the memory; jobs use it, one at a time.
+ *
+ * x, shares and s are secret. s becomes Z in place.
+ */
+#pragma once
+
+#include "common/base/arena.h"
+#include "common/compute/slots.h"
+#include "common/field/encode.h"
+#include "common/field/metropolis.h"
+#include "common/field/share.h"
+#include "common/mixing/analysis.h"
+#include "common/protocol/canonical.h"
+
+/* Fill `n` bytes from the operating system's generator. */
+typedef void (*sl_key_source)(void *context, uint8_t *bytes, size_t n);
+
+struct sl_workspace {
+	struct sl_scope scope;
+	size_t n;		 /* floats of the model */
+	float *trained;		 /* n: theta_i, from the trainer; secret */
+	float *committed;	 /* n: the committed model, from DECODE */
+	uint64_t weight;	 /* m_i */
+	bool clamp;		 /* clip coordinates instead of failing */
+	bool randomness_from_os; /* draw every random element from `source`, not from a PRG */
+	sl_key_source source;
+	void *source_context;
+
+	uint64_t *x; /* n+1: the encoding, wiped when the shares are made; of exact, then the sum over k */
+	uint64_t *s; /* n+1: masked state, then the state of the engine, then Z */
+	struct sl_slots state_file;  /* slots of the view; open from ENCODE on, or from the start for an
+					attempt from disk */
+	struct sl_arena scratch;     /* at least sl_job_scratch(view) when SURVEY and ENCODE run */
+	struct sl_analysis analysis; /* of the last SURVEY */
+
+	/* in the scratch, from ENCODE on */
+	struct sl_sharing sharing;
+	struct sl_prg *randomness; /* by neighbour: the streams of the own shares */
+	struct sl_prg *theirs;	   /* by neighbour: the streams of the seeds received */
+	uint8_t **shares; /* by neighbour: the share as it is sent, of the last SHARE job; or the seed */
+	uint64_t **rows;  /* degree + 1 rows of a block */
+	uint64_t *share_scratch;
+	struct sl_divisor *divisors; /* by neighbour: of metropolis */
+	uint64_t *weights;	     /* by neighbour, then the own: w_ij of exact */
+	const uint8_t **states;	     /* by neighbour: the state that a MIX job was given */
+};
+
+/* Return the bytes of scratch that an attempt on this view needs. */
+size_t sl_job_scratch(const struct sl_view *view);
+/* Wipe x, s, shares and streams: at the end of every attempt. The shell ends the state file. */
+void sl_job_wipe(struct sl_workspace *workspace);

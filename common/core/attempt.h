@@ -1,0 +1,17 @@
+/* attempt.h - how an attempt ends without a result (PROTOCOL.md §7.2 Rounds, attempts, and the end of an
+ * attempt). */
+#pragma once
+
+#include "common/core/state.h"
+
+/* Report that the attempt cannot go on for `reason`. Before the release it ends; the next one begins at once
+ * or, with `refused`, after a pause, since it would fail alike. After the release it is recovered. The caller
+ * fills the fields of the report that report.h names for the reason. */
+struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused);
+/* The `fail` of AGREE, SHARE and READY: end the attempt; once shares may have left, with a signed Abort. */
+struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, bool refused);
+/* The `lost` of SHARE and MIX: fail the attempt if `peer` is a neighbour in the view. */
+void sl_attempt_lost(struct sl_core *core, uint32_t peer);
+/* End an attempt, however far it got, and go on to the next one: with the same model, or with a new one if
+ * the old one is `burned` (PROTOCOL.md §9.5 The reuse rule). */
+void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_invalidated);

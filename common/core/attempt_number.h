@@ -1,0 +1,13 @@
+/* attempt_number.h - what is believed of an attempt number in another learner's message (PROTOCOL.md §7.7
+ * Attempt numbers). Numbers rise by ones and are used up in the end, so one liar must not be able to raise
+ * them at will.
+ */
+#pragma once
+
+#include "common/core/state.h"
+
+/* Return true if attempt `a` is too far ahead for one learner's word. */
+bool sl_attempt_number_far(const struct sl_core *core, sl_attempt a);
+/* Note the attempt of `signer`'s link state. Return true if it is an attempt jump of round t that fewer than
+ * c+1 learners have signed for: the link state is then neither kept nor passed on. */
+bool sl_attempt_number_jumps(struct sl_core *core, uint32_t signer, const struct sl_link_state *state);

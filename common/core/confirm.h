@@ -1,0 +1,20 @@
+/* confirm.h - CONFIRM and COMMIT: one result for all participants, or none (PROTOCOL.md §7.14 Confirm, §7.15
+ * Commit). */
+#pragma once
+
+#include "common/core/state.h"
+
+bool sl_confirm_advance(struct sl_core *core);
+sl_ms sl_settle_deadline(const struct sl_core *core);
+/* CLOSE or SUM is done: Z is known. */
+void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
+/* A Digest has come. */
+void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
+
+void sl_commit_enter(struct sl_core *core);
+/* The own result is durable: report it and go on. */
+void sl_confirm_durable(struct sl_core *core);
+/* Make the result that core->making certifies durable. */
+void sl_confirm_persist(struct sl_core *core);
+/* Round t is committed, here or elsewhere: drop the attempt and go on to the next round, or to DONE. */
+void sl_confirm_committed(struct sl_core *core);

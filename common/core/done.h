@@ -1,0 +1,8 @@
+/* done.h - DONE: serve peers that do not have the last result yet, then stop (PROTOCOL.md §7.16 Done). */
+#pragma once
+
+#include "common/core/state.h"
+
+void sl_done_enter(struct sl_core *core);
+bool sl_confirm_done_advance(struct sl_core *core);
+sl_ms sl_done_deadline(const struct sl_core *core);

@@ -1,0 +1,139 @@
+#include "common/core/emit.h"
+
+#include <assert.h>
+
+struct sl_action *sl_emit(struct sl_core *core, enum sl_action_kind kind)
+{
+	assert(core->out->count < SL_ACTIONS_MAX);
+	struct sl_action *action = &core->out->items[core->out->count++];
+	memset(action, 0, sizeof *action);
+	action->kind = kind;
+	return action;
+}
+
+struct sl_report *sl_emit_report(struct sl_core *core, enum sl_report_kind kind)
+{
+	struct sl_report *report = &sl_emit(core, SL_ACTION_REPORT)->report;
+	report->kind = kind;
+	report->phase = core->phase;
+	report->t = core->t;
+	report->a = core->a;
+	return report;
+}
+
+struct sl_job *sl_emit_job_on(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk,
+			      const struct sl_view *view)
+{
+	struct sl_action *action = sl_emit(core, SL_ACTION_COMPUTE);
+	action->job = (struct sl_job){.kind = kind, .epoch = core->epoch, .chunk = chunk, .view = view};
+	core->jobs++;
+	return &action->job;
+}
+
+void sl_emit_job(struct sl_core *core, enum sl_job_kind kind, uint32_t chunk, struct sl_buffer *buffers)
+{
+	sl_emit_job_on(core, kind, chunk, &core->view)->buffers = buffers;
+}
+
+struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind kind, sl_attempt a)
+{
+	struct sl_persist *persist = &sl_emit(core, SL_ACTION_PERSIST)->persist;
+	persist->what = (struct sl_durable){.kind = kind, .t = core->t, .a = a};
+	return persist;
+}
+
+void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own)
+{
+	struct sl_action *action = sl_emit(core, SL_ACTION_SEND);
+	action->send.to = to;
+	action->send.message = *message;
+	action->send.own = own;
+}
+
+void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+		   struct sl_payload payload)
+{
+	sl_emit_send(core, to, message, true);
+	core->out->items[core->out->count - 1].send.payload = payload;
+}
+
+void sl_emit_stop(struct sl_core *core, int code)
+{
+	sl_emit_drop_held(core);
+	sl_emit(core, SL_ACTION_STOP)->code = code;
+	core->stopped = true;
+}
+
+void sl_emit_reject(struct sl_core *core, uint32_t peer, const char *why)
+{
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_REJECTED);
+	report->peer = peer;
+	report->rejected.text = why;
+}
+
+void sl_emit_drop(struct sl_core *core, struct sl_buffer *buffer)
+{
+	buffer->next = NULL;
+	sl_emit(core, SL_ACTION_DROP)->buffers = buffer;
+}
+
+static void splice(struct sl_buffer **list, struct sl_buffer **all)
+{
+	while (*list != NULL) {
+		struct sl_buffer *b = *list;
+		*list = b->next;
+		b->next = *all;
+		*all = b;
+	}
+}
+
+struct sl_buffer *sl_core_held(struct sl_core *core)
+{
+	struct sl_buffer *all = NULL;
+	if (core->view_built)
+		for (uint32_t r = 0; r < core->view.degree; r++) {
+			splice(&core->exchange[r].held, &all);
+			core->exchange[r].held_count = 0;
+		}
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		splice(&core->peers[i].early, &all);
+		core->peers[i].early_count = 0;
+	}
+	return all;
+}
+
+void sl_emit_drop_held(struct sl_core *core)
+{
+	struct sl_buffer *all = sl_core_held(core);
+	if (all != NULL)
+		sl_emit(core, SL_ACTION_DROP)->buffers = all;
+}
+
+/* In CATCHUP a learner stands where it would go back to. */
+static enum sl_peer_status status(const struct sl_core *core)
+{
+	enum sl_phase phase = core->phase == SL_PHASE_CATCHUP ? core->catchup.back : core->phase;
+	return core->phases[phase].status;
+}
+
+void sl_emit_hello(struct sl_core *core, const uint64_t *to)
+{
+	struct sl_message message = {.kind = SL_MSG_HELLO};
+	struct sl_hello *hello = &message.hello;
+	hello->id = core->config.ids[core->config.self];
+	hello->incarnation = core->config.incarnation;
+	hello->t = core->t;
+	hello->a = core->a;
+	hello->status = status(core);
+	memcpy(hello->run, core->config.scope.run, sizeof hello->run);
+	memcpy(hello->roster, core->config.scope.roster, sizeof hello->roster);
+	sl_emit_send(core, to, &message, true);
+}
+
+void sl_emit_waiting(struct sl_core *core, const uint64_t *set)
+{
+	if (core->now < core->report_at)
+		return;
+	core->report_at = core->now + SL_WAIT_REPORT_MS;
+	sl_emit_report(core, SL_REPORT_WAITING)->set = set;
+}

@@ -1,0 +1,52 @@
+#include "common/core/mix_engine.h"
+
+#include "common/core/emit.h"
+
+void sl_mix_hold(struct sl_core *core, struct sl_exchange *exchange, struct sl_buffer *buffer)
+{
+	buffer->next = exchange->held;
+	exchange->held = buffer;
+	exchange->held_count++;
+	core->at.progress = core->now;
+}
+
+struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
+{
+	struct sl_buffer **p = &exchange->held, *found;
+	while ((found = *p) != NULL && (found->index != chunk || found->iteration != iteration))
+		p = &found->next;
+	if (found == NULL)
+		return NULL;
+	*p = found->next;
+	exchange->held_count--;
+	return found;
+}
+
+bool sl_mix_is_held(const struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
+{
+	const struct sl_buffer *b = exchange->held;
+	while (b != NULL && (b->index != chunk || b->iteration != iteration))
+		b = b->next;
+	return b != NULL;
+}
+
+void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
+{
+	struct sl_message message = {.kind = SL_MSG_STATE};
+	message.chunk.t = core->t;
+	message.chunk.a = core->a;
+	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
+	message.chunk.iteration = iteration;
+	message.chunk.index = chunk;
+	message.chunk.size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
+	sl_send_chunk(core, to, &message, (struct sl_payload){.source = SL_SOURCE_STATE});
+}
+
+void sl_mix_finish(struct sl_core *core, uint32_t m, uint64_t end)
+{
+	struct sl_attempt_state *at = &core->at;
+	at->iteration[m] = end;
+	at->finished++;
+	while (at->base < core->view.chunks && at->iteration[at->base] == end)
+		at->base++;
+}

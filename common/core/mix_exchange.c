@@ -1,0 +1,90 @@
+/* exact and metropolis (PROTOCOL.md §8.1 What all engines have in common): state k+1 of a chunk is computed
+ * when state k of every neighbour is here.
+ *
+ * SL_WINDOW chunks are under way at a time. A neighbour is at most one exchange ahead in a chunk, because its
+ * next state needs this learner's present one; and it has begun at most the next SL_WINDOW chunks. So at most
+ * 2 * SL_WINDOW of its states wait here, and no other credit is needed. */
+#include "common/core/emit.h"
+#include "common/core/mix_engine.h"
+
+static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange,
+			      const struct sl_buffer *b)
+{
+	if (b->iteration != exchange->states_in[b->index] || b->iteration > core->at.iteration[b->index] + 1)
+		return "a state out of turn";
+	return b->iteration >= core->view.steps ? "a state after the last iteration" : NULL;
+}
+
+static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer)
+{
+	struct sl_exchange *exchange = &core->exchange[r];
+	const char *wrong = check_turn(core, exchange, buffer);
+	if (wrong != NULL)
+		return wrong;
+	sl_mix_hold(core, exchange, buffer);
+	exchange->states_in[buffer->index]++;
+	if (buffer->iteration == core->at.iteration[buffer->index])
+		core->at.have[buffer->index]++;
+	return NULL;
+}
+
+static void state_out(struct sl_core *core, uint32_t chunk)
+{
+	sl_mix_send(core, core->view_neighbours, chunk, core->at.iteration[chunk]);
+}
+
+static void start_chunks(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	while (at->started < core->view.chunks && at->started < at->base + SL_WINDOW)
+		state_out(core, at->started++);
+}
+
+/* Start the MIX job of the chunk's present exchange, with the state of every neighbour. */
+static void mix_chunk(struct sl_core *core, uint32_t chunk)
+{
+	struct sl_buffer *list = NULL;
+	for (uint32_t r = 0; r < core->view.degree; r++) {
+		struct sl_buffer *buffer =
+			sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
+		buffer->next = list;
+		list = buffer;
+	}
+	core->at.busy[chunk] = true;
+	sl_emit_job(core, SL_JOB_MIX, chunk, list);
+}
+
+static void step(struct sl_core *core)
+{
+	struct sl_attempt_state *at = &core->at;
+	start_chunks(core);
+	for (uint32_t m = at->base; m < at->started; m++)
+		if (!at->busy[m] && at->iteration[m] < core->view.steps && at->have[m] == core->view.degree)
+			mix_chunk(core, m);
+}
+
+static void result(struct sl_core *core, uint32_t m)
+{
+	struct sl_attempt_state *at = &core->at;
+	at->iteration[m]++;
+	at->mixed++;
+	at->have[m] = 0;
+	for (uint32_t r = 0; r < core->view.degree; r++)
+		at->have[m] += sl_mix_is_held(&core->exchange[r], m, at->iteration[m]);
+	if (at->iteration[m] < core->view.steps)
+		state_out(core, m);
+	else
+		sl_mix_finish(core, m, core->view.steps);
+}
+
+static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
+{
+	return core->exchange[r].states_in[m] <= core->at.iteration[m];
+}
+
+const struct sl_mix_row sl_mix_exchange = {
+	.take = take,
+	.step = step,
+	.result = result,
+	.awaits = awaits,
+};

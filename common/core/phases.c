@@ -1,0 +1,179 @@
+/* The state machine: one row for each phase of the diagram in phase.h. */
+#include "common/core/phases.h"
+
+#include "common/core/agree.h"
+#include "common/core/attempt.h"
+#include "common/core/catchup.h"
+#include "common/core/confirm.h"
+#include "common/core/discover.h"
+#include "common/core/done.h"
+#include "common/core/mix.h"
+#include "common/core/ready.h"
+#include "common/core/recover.h"
+#include "common/core/releases.h"
+#include "common/core/share.h"
+#include "common/core/train.h"
+
+/* --- what holds in a phase --- */
+
+static bool is_trained(const struct sl_core *core)
+{
+	return core->trained;
+}
+
+static bool is_open(const struct sl_core *core)
+{
+	return core->trained && !core->view_checked;
+}
+
+static bool may_share(const struct sl_core *core)
+{
+	return core->trained && core->view_checked && core->view.a == core->a;
+}
+
+static bool has_view(const struct sl_core *core)
+{
+	return core->view_checked && core->view.a == core->a;
+}
+
+static bool is_prepared(const struct sl_core *core)
+{
+	return has_view(core) && core->at.prepared;
+}
+
+static bool is_released(const struct sl_core *core)
+{
+	return has_view(core) && sl_ledger_has(core, core->a);
+}
+
+static bool may_mix(const struct sl_core *core)
+{
+	return is_released(core) && !core->at.resumed;
+}
+
+static bool has_result(const struct sl_core *core)
+{
+	return is_released(core) && core->at.result_known;
+}
+
+static bool may_go_back(const struct sl_core *core)
+{
+	return sl_phase_allows(SL_PHASE_CATCHUP, core->catchup.back);
+}
+
+static bool is_done(const struct sl_core *core)
+{
+	return core->committed >= core->rounds;
+}
+
+/* --- the table --- */
+
+const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
+	[SL_PHASE_TRAIN] =
+		{
+			.status = SL_PEER_STATUS_TRAINING,
+			.enter = sl_train_enter,
+		},
+	[SL_PHASE_DISCOVER] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_discover_enter,
+			.advance = sl_discover_advance,
+			.deadline = sl_discover_deadline,
+			.invariant = is_trained,
+		},
+	[SL_PHASE_AGREE] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_agree_enter,
+			.advance = sl_agree_advance,
+			.deadline = sl_freeze_deadline,
+			.fail = sl_attempt_abort,
+			.lost = sl_freeze_lost,
+			.invariant = is_open,
+		},
+	[SL_PHASE_SHARE] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_share_enter,
+			.advance = sl_share_advance,
+			.deadline = sl_share_deadline,
+			.fail = sl_attempt_abort,
+			.lost = sl_attempt_lost,
+			.permille = sl_share_permille,
+			.invariant = may_share,
+		},
+	[SL_PHASE_READY] =
+		{
+			.status = SL_PEER_STATUS_READY,
+			.enter = sl_ready_enter,
+			.advance = sl_ready_advance,
+			.deadline = sl_ready_deadline,
+			.fail = sl_attempt_abort,
+			.record = SL_PERSIST_PREPARED,
+			.durable = sl_ready_prepared,
+			.invariant = has_view,
+		},
+	[SL_PHASE_RELEASE] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.fail = sl_recover_fail,
+			.record = SL_PERSIST_RELEASED,
+			.durable = sl_ready_released,
+			.invariant = is_prepared,
+		},
+	[SL_PHASE_MIX] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.enter = sl_mix_enter,
+			.advance = sl_mix_advance,
+			.deadline = sl_mix_deadline,
+			.fail = sl_recover_fail,
+			.lost = sl_attempt_lost,
+			.permille = sl_mix_permille,
+			.invariant = may_mix,
+		},
+	[SL_PHASE_CONFIRM] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.advance = sl_confirm_advance,
+			.deadline = sl_settle_deadline,
+			.fail = sl_recover_fail,
+			.invariant = is_released,
+		},
+	[SL_PHASE_COMMIT] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.enter = sl_commit_enter,
+			.record = SL_PERSIST_COMMIT,
+			.durable = sl_confirm_durable,
+			.invariant = has_result,
+		},
+	[SL_PHASE_RECOVER] =
+		{
+			.status = SL_PEER_STATUS_OPEN,
+			.enter = sl_recover_enter,
+			.advance = sl_recover_advance,
+			.deadline = sl_recover_deadline,
+			.permille = sl_recover_permille,
+			.invariant = is_released,
+		},
+	[SL_PHASE_CATCHUP] =
+		{
+			.enter = sl_catchup_enter,
+			.advance = sl_catchup_advance,
+			.deadline = sl_catchup_deadline,
+			.lost = sl_catchup_lost,
+			.record = SL_PERSIST_COMMIT,
+			.durable = sl_catchup_durable,
+			.invariant = may_go_back,
+		},
+	[SL_PHASE_DONE] =
+		{
+			.status = SL_PEER_STATUS_DONE,
+			.enter = sl_done_enter,
+			.advance = sl_confirm_done_advance,
+			.deadline = sl_done_deadline,
+			.invariant = is_done,
+		},
+};

@@ -1,0 +1,146 @@
+#include "common/core/relay.h"
+
+#include "common/core/emit.h"
+#include "common/core/overlay.h"
+
+#define RESERVE 192u /* actions of a step that a pump leaves to the rest of it */
+
+void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from)
+{
+	record->present = true;
+	record->since = core->now;
+	memset(record->sent, 0, sl_core_set_bytes(core));
+	sl_bit_set(record->sent, from);
+	core->flood_dirty = true;
+}
+
+void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates)
+{
+	struct sl_link_record *lr = &core->links[core->config.self];
+	struct sl_link_state *state = &lr->state;
+	*state = (struct sl_link_state){.id = core->config.ids[core->config.self],
+					.incarnation = core->config.incarnation,
+					.t = core->t,
+					.a = core->a,
+					.parameters = core->config.parameters,
+					.candidates = lr->candidates};
+	memcpy(state->key, core->config.key, sizeof state->key);
+	memcpy(state->roster, core->config.scope.roster, sizeof state->roster);
+	state->roster_size = core->config.roster_size;
+	memcpy(state->previous, core->previous, sizeof state->previous);
+	memset(lr->named, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < core->config.roster_size; i++)
+		if (sl_bit(candidates, i)) {
+			lr->candidates[state->count++] = core->config.ids[i];
+			sl_bit_set(lr->named, i);
+		}
+	core->flood_news = true;
+	sl_relay_record(core, &lr->record, core->config.self);
+}
+
+void sl_relay_own_ready(struct sl_core *core)
+{
+	sl_relay_record(core, &core->readys[core->config.self].record, core->config.self);
+}
+
+void sl_relay_own_fence(struct sl_core *core)
+{
+	sl_relay_record(core, &core->aborts[core->config.self].record, core->config.self);
+}
+
+bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state)
+{
+	return state->t >= core->t || state->count == 0;
+}
+
+void sl_relay_forget(struct sl_core *core, uint32_t link)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		sl_bit_clear(core->links[i].record.sent, link);
+		sl_bit_clear(core->readys[i].record.sent, link);
+		sl_bit_clear(core->aborts[i].record.sent, link);
+	}
+	core->flood_dirty = true;
+}
+
+/* Return true while the peers that `origin` named in its link state are left to it: it has a link to each of
+ * them, or had one. An Abort does not wait for that. */
+static bool left_to_signer(const struct sl_core *core, uint32_t origin, const struct sl_record *record)
+{
+	const struct sl_link_record *lr = &core->links[origin];
+	return origin != core->config.self && core->now < record->since + core->config.relay_ms &&
+	       lr->record.present && lr->state.t == core->t && record != &core->aborts[origin].record;
+}
+
+/* Send `record` over every link of `reach` that is not known to have it. */
+static void pump(struct sl_core *core, uint32_t origin, struct sl_record *record,
+		 const struct sl_message *message)
+{
+	uint64_t any = 0, left = 0;
+	bool spare = left_to_signer(core, origin, record);
+	for (size_t w = 0; w < sl_core_words(core); w++) {
+		uint64_t open = core->reach[w] & ~record->sent[w],
+			 signers = spare ? open & core->links[origin].named[w] : 0;
+		record->to[w] = open & ~signers;
+		left |= signers;
+		any |= record->to[w];
+		record->sent[w] |= record->to[w];
+	}
+	if (left != 0 && record->since + core->config.relay_ms < core->flood_again)
+		core->flood_again = record->since + core->config.relay_ms;
+	if (any != 0)
+		sl_emit_send(core, record->to, message, origin == core->config.self);
+}
+
+/* Find the links over which records are flooded: those to peers in range or, with an overlay, those of the
+ * overlay and those to the candidates of the own link state. */
+static void find_reach(struct sl_core *core)
+{
+	if (!core->reach_stale)
+		return;
+	core->reach_stale = false;
+	for (size_t w = 0; w < sl_core_words(core); w++)
+		core->eligible[w] = core->linked[w] & core->range[w];
+	sl_overlay(core, core->eligible, core->reach);
+	for (size_t w = 0; w < sl_core_words(core); w++)
+		core->reach[w] |= core->eligible[w] & core->tried_candidates[w];
+}
+
+/* Send Aborts, before Readys: a learner that comes back must hear that an attempt is over before it finds all
+ * Readys. Return false if the step has no room left. */
+static bool pump_aborts(struct sl_core *core)
+{
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		struct sl_abort_record *fr = &core->aborts[i];
+		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
+			return false;
+		if (fr->record.present && fr->abort.t >= core->t)
+			pump(core, i, &fr->record,
+			     &(struct sl_message){.kind = SL_MSG_ABORT, .abort = fr->abort});
+	}
+	return true;
+}
+
+void sl_relay_pump(struct sl_core *core)
+{
+	if (!core->flood_dirty && core->now < core->flood_again)
+		return;
+	core->flood_dirty = true;
+	core->flood_again = SL_NEVER;
+	find_reach(core);
+	if (!pump_aborts(core))
+		return; /* still dirty: the deadline is now */
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		if (core->out->count + RESERVE > SL_ACTIONS_MAX)
+			return; /* still dirty: the deadline is now */
+		struct sl_link_record *lr = &core->links[i];
+		struct sl_ready_record *rr = &core->readys[i];
+		if (lr->record.present && sl_relay_wanted(core, &lr->state))
+			pump(core, i, &lr->record,
+			     &(struct sl_message){.kind = SL_MSG_LINK_STATE, .link_state = lr->state});
+		if (rr->record.present && rr->ready.t >= core->t)
+			pump(core, i, &rr->record,
+			     &(struct sl_message){.kind = SL_MSG_READY, .ready = rr->ready});
+	}
+	core->flood_dirty = false;
+}

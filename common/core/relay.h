@@ -1,0 +1,21 @@
+/* relay.h - flooding: the latest record of each learner goes once over each link that is not known to have it
+ * (PROTOCOL.md §7.6 Link states and the flood).
+ */
+#pragma once
+
+#include "common/core/state.h"
+
+/* Note that `record` was replaced by one that came over the link to `from`. */
+void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t from);
+/* Flood an own link state with these candidates; the own Ready; the own Abort: as they stand in the records.
+ */
+void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
+void sl_relay_own_ready(struct sl_core *core);
+void sl_relay_own_fence(struct sl_core *core);
+/* Return true if a link state is passed on: it is of this round or a later one, or only says where its signer
+ * stands. */
+bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state);
+/* A link came up: its other end has no record. */
+void sl_relay_forget(struct sl_core *core, uint32_t link);
+/* Send what is due. What does not fit the step is left to the next one. */
+void sl_relay_pump(struct sl_core *core);

@@ -1,0 +1,58 @@
+#include "common/core/train.h"
+
+#include "common/core/attempt_number.h"
+#include "common/core/discover.h"
+#include "common/core/emit.h"
+#include "common/core/move.h"
+#include "common/core/releases.h"
+
+void sl_train_begin(struct sl_core *core)
+{
+	core->trained = false;
+	struct sl_action *action = sl_emit(core, SL_ACTION_TRAIN);
+	action->train.t = core->t;
+	action->train.draw = core->draws++;
+	sl_emit_hello(core, core->linked);
+}
+
+void sl_train_round(struct sl_core *core)
+{
+	core->t = core->committed + 1;
+	core->a = 1;
+	core->seen = 0;
+	core->pending_abort = 0;
+	core->refusals = 0;
+	core->not_before = 0;
+	core->full_graph = false;
+	core->reach_stale = true; /* the overlay is another one */
+	memset(core->open_view, 0, SL_HASH_BYTES);
+	sl_release_log_forget(core);
+	for (uint32_t i = 0; i < core->config.roster_size; i++) {
+		const struct sl_link_state *ls = &core->links[i].state;
+		core->peers[i].jumped_to = 0;
+		if (core->peers[i].quarantined < core->t)
+			core->peers[i].quarantined = 0;
+		if (core->links[i].record.present && sl_attempt_number_jumps(core, i, ls))
+			core->links[i].record.present = false;
+		if (core->links[i].record.present && ls->t == core->t && ls->a > core->seen)
+			core->seen = ls->a;
+	}
+}
+
+void sl_train_enter(struct sl_core *core)
+{
+	enum sl_phase from = core->before;
+	bool next_round = from == SL_PHASE_COMMIT || from == SL_PHASE_CATCHUP || from == SL_PHASE_DONE;
+	if (next_round) {
+		sl_train_round(core);
+		sl_discover_ahead(core);
+	}
+	sl_train_begin(core);
+}
+
+void sl_train_done(struct sl_core *core)
+{
+	core->trained = true;
+	core->trained_at = core->now;
+	sl_attempt_move(core, SL_PHASE_DISCOVER);
+}

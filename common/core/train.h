@@ -1,0 +1,13 @@
+/* train.h - TRAIN: the beginning of a round (PROTOCOL.md §7.3 Train). */
+#pragma once
+
+#include "common/core/state.h"
+
+/* Begin training; after a commit, begin the next round first. */
+void sl_train_enter(struct sl_core *core);
+/* The model of the round is in the workspace. */
+void sl_train_done(struct sl_core *core);
+/* Reset the state to that of round committed + 1, of which nothing has happened yet. */
+void sl_train_round(struct sl_core *core);
+/* Ask for a model of round t. */
+void sl_train_begin(struct sl_core *core);

@@ -1,0 +1,12 @@
+/* view_build.h - a view from link states, or from disk (PROTOCOL.md §7.8 Agree on the view). */
+#pragma once
+
+#include "common/core/state.h"
+
+/* Build core->view from the link states of the attempt: the component of mutual edges that contains this
+ * learner. Return SL_OK; SL_PENDING: core->awaited names the learners whose link states are missing;
+ * SL_ERR_REFUSED: the attempt has failed. */
+int sl_view_build(struct sl_core *core);
+/* Rebuild core->view from its bytes on disk (view_codec.h). Return false if they are not of this learner, or
+ * damaged. */
+bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size);
