@@ -201,7 +201,7 @@ static void waiting_for_states(struct sl_daemon *daemon, const struct sl_report 
 		own_socket(daemon, socket, sizeof socket);
 		snprintf(text, sizeof text,
 			 "round %u attempt %u: nobody in reach holds the masked state of %s; the attempt goes on when a learner that "
-			 "does comes into reach. If none ever will: starling abandon --round %u --control %s",
+			 "does comes into reach. If none ever will: starling abort --round %u --control %s",
 			 r->t, r->a, daemon->awaited, r->t, socket);
 	}
 	sl_log_fields(daemon->log, SL_WARN, "waiting", text,

@@ -1,14 +1,14 @@
 #!/bin/sh
-# `starling reproduce` as a user starts it: argument 1 is the program.
+# starling-paper from the command line: paper.sh STARLING-PAPER
 set -eu
-starling=$(realpath "$1")
+paper=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin" "$folder/here"
 cd "$folder/here"
 
 fail() {
-	echo "reproduce: $*" >&2
+	echo "paper: $*" >&2
 	exit 1
 }
 
@@ -34,7 +34,7 @@ chmod +x "$folder/bin/octave-cli"
 PATH=$folder/bin:$PATH
 
 # All of it, in small: the page, the tables, and the claims as they have to come out.
-"$starling" reproduce --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
+"$paper" --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
 [ "$(cut -c 1-2 err.txt | tr -d '\n')" = a:b:c:d:e:f:g:h:i: ] || fail "not a line for each part: $(cat err.txt)"
 has out.txt claim paper here verdict 'does not hold' all/report.html
 for file in report.html claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
@@ -67,18 +67,18 @@ claim f 'averaging through an encoding' measured
 awk -F, 'NR > 1 && $8 != "" && $8 > $6 { exit 1 }' all/d_topologies.csv || fail "more iterations needed than the bound says"
 
 # A part alone, as JSON.
-"$starling" reproduce --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
+"$paper" --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
 [ "$(wc -l <err.txt)" = 1 ] || fail "more parts than asked for: $(cat err.txt)"
 has one.json '"part": "d"' '"broken": []' '"folder": "one"'
 grep -q '"part": "a"' one.json && fail "a part that nobody asked for"
 ls one | sort | tr '\n' ' ' | grep -qx 'claims.csv d_topologies.csv report.html ' || fail "files: $(ls one)"
 
 # Without Octave the report says so.
-PATH=${PATH#*:} "$starling" reproduce --quick --only e -o without >/dev/null 2>&1 || fail "without Octave it ended with $?"
+PATH=${PATH#*:} "$paper" --quick --only e -o without >/dev/null 2>&1 || fail "without Octave it ended with $?"
 has without/report.html 'Not measured here'
 
 # Ended early: no report and no folder, and status 130.
-"$starling" reproduce --only c -o early >out.txt 2>err.txt &
+"$paper" --only c -o early >out.txt 2>err.txt &
 pid=$!
 tries=0
 until [ -d early ] || [ $((tries += 1)) -gt 1000 ]; do
@@ -93,11 +93,11 @@ has err.txt 'interrupted; there is no report'
 [ ! -s out.txt ] || fail "interrupted, it has a table"
 
 # Bad input: one line, and nothing is written.
-refused() { # STATUS, WHY, then what `starling reproduce` is asked
+refused() { # STATUS, WHY, then what starling-paper is asked
 	wanted=$1 why=$2
 	shift 2
 	status=0
-	"$starling" reproduce "$@" >out.txt 2>err.txt || status=$?
+	"$paper" "$@" >out.txt 2>err.txt || status=$?
 	[ $status = "$wanted" ] || fail "$* ended with $status"
 	[ "$(grep -vc '^[a-i]: ' err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
 	has err.txt "$why"

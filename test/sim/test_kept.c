@@ -13,7 +13,7 @@ static void replay(const char *line)
 		fail_msg("not a seed: %s", line);
 	sim_play(&(struct sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
 	if (outcome.failed)
-		fail_msg("%s\n  starling sim --seed %llu --learners %u --rounds %u --trace", outcome.why, seed, learners, rounds);
+		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --trace", outcome.why, seed, learners, rounds);
 }
 
 TEST(test_kept)

@@ -107,7 +107,7 @@ static void say_lost(struct sl_launch *launch, const json_t *waiting, const char
 			 "If %s lost for good:",
 			 round_of(waiting), who, one ? "its masked state" : "their masked states", one ? "it is" : "they are",
 			 one ? "it is" : "they are");
-	snprintf(command, sizeof command, "abandon --round %u --run", round_of(waiting));
+	snprintf(command, sizeof command, "abort --round %u --run", round_of(waiting));
 	sl_launch_command(launch, "  ", command);
 }
 

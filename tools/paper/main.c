@@ -1,4 +1,4 @@
-/* `starling reproduce`: its command line, and how it ends. */
+/* starling-paper: its command line and exit status. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +7,11 @@
 #include "tools/lib/command.h"
 #include "tools/paper/reproduce.h"
 
+const char *argp_program_version = "starling-paper " SL_VERSION;
+
 enum { KEY_DATA = 256, KEY_QUICK, KEY_ONLY, KEY_OCTAVE, KEY_JSON };
 
 #define FOLDER_USUAL "reproduced"
-#define EXIT_INTERRUPTED 130
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FOLDER", 0, "where the report goes (" FOLDER_USUAL ")", 0},
@@ -27,9 +28,9 @@ static const char doc[] =
 	"It ends with a table: what the paper claims, its number, the one found here, and whether the claim holds.\n"
 	"\n"
 	"Examples:\n"
-	"  starling reproduce --data DIR\n"
+	"  starling-paper --data DIR\n"
 	"      all of it, in some minutes; then open reproduced/report.html\n"
-	"  starling reproduce --quick --only d -o table\n"
+	"  starling-paper --quick --only d -o table\n"
 	"\n"
 	"Exit status: 0 the report is written, whatever it finds of the paper; 1 failed, or this code does not hold what it has "
 	"to; 2 bad usage, or input that is missing or damaged; 130 interrupted, and there is no report.\n";
@@ -104,21 +105,22 @@ static bool is_bad_input(int rc)
 	return rc == SL_ERR_NOTFOUND || rc == SL_ERR_FORMAT || rc == SL_ERR_RANGE;
 }
 
-int sl_cmd_reproduce(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sl_reproduce r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX}, .stopped = sl_bench_stopped};
 	struct sl_error error = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &r.options) != 0)
-		return SL_EXIT_USAGE;
+	sl_command_open(argc, argv);
+	sl_command_set_name(argv, "starling-paper");
+	sl_command_parse(&argp, argc, argv, &r.options);
 	r.live = isatty(STDERR_FILENO);
 	sl_bench_watch_signals();
 	int rc = sl_reproduce_write(&r, &error);
 	if (rc == SL_PENDING) {
-		fputs("starling reproduce: interrupted; there is no report\n", stderr);
-		return EXIT_INTERRUPTED;
+		fputs("starling-paper: interrupted; there is no report\n", stderr);
+		return SL_EXIT_INTERRUPTED;
 	}
 	if (rc != SL_OK) {
-		fprintf(stderr, "starling reproduce: %s\n", error.text);
+		fprintf(stderr, "starling-paper: %s\n", error.text);
 		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
 	sl_reproduce_show(&r, stdout);

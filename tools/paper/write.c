@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "tools/lib/command.h"
 #include "tools/lib/csv.h"
 #include "tools/paper/page/page.h"
 #include "tools/paper/reproduce.h"
@@ -208,13 +209,12 @@ static int write_all(struct sl_reproduce *r, struct sl_error *error)
 static int open_bench(struct sl_reproduce *r, char program[static PATH_MAX], struct sl_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
-	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
-	program[n > 0 ? n : 0] = '\0';
+	sl_command_sibling("starling", program);
 	r->bench = calloc(1, sizeof *r->bench);
 	if (r->bench == NULL)
 		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	r->bench->options.program = program;
-	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-reproduce-XXXXXX",
+	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-paper-XXXXXX",
 		 temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
 	if (mkdtemp(r->bench->folder) != NULL)
 		return SL_OK;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "common/base/number.h"
+#include "tools/lib/command.h"
 #include "tools/estimate/show.h"
 #include "tools/topology/topology.h"
 #include "tools/lib/schedule_graph.h"
@@ -33,7 +34,7 @@ static const struct argp_option options[] = {
 	{"together", KEY_TOGETHER, NULL, 0, "all learners on one machine instead", 0},
 	{"processors", KEY_PROCESSORS, "COUNT", 0, "of that machine (as many as here)", 0},
 	{"measure", KEY_MEASURE, NULL, 0, "measure this machine's arithmetic and disk first, two seconds", 0},
-	{"byte-ns", KEY_BYTE, "NS", 0, "CPU of both ends for a byte, from `starling bench exchange`", 0},
+	{"byte-ns", KEY_BYTE, "NS", 0, "CPU of both ends for a byte, from starling-bench exchange", 0},
 	{"p", KEY_P, "PRIME", 0, "of the field (the smallest that fits)", 0},
 	{"seed", KEY_SEED, "S", 0, "of random topologies (1)", 0},
 	{"json", KEY_JSON, NULL, 0, "print JSON", 0},
@@ -219,8 +220,7 @@ int sl_cmd_plan(int argc, char **argv)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	c.input.machine = sl_plan_machine_usual;
 	c.input.machine.processors = processors > 0 ? (uint32_t)processors : 1;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &c) != 0)
-		return SL_EXIT_USAGE;
+	sl_command_parse(&argp, argc, argv, &c);
 	if (c.together)
 		c.input.speed = c.input.delay = 0;
 	return make_plan(&c);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/number.h"
 #include "daemon/runtime/log.h"
 #include "tools/lib/command.h"
 #include "tools/lib/log_merge.h"
@@ -59,12 +60,12 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	struct logs *logs = state->input;
 	switch (key) {
 	case 'r':
-		if (!sl_tool_number(value, 1, UINT32_MAX, &logs->round))
+		if (!sl_number(value, 1, UINT32_MAX, &logs->round))
 			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
 		return 0;
 	case 'l':
 		logs->learner = value;
-		if (!sl_tool_number(value, 1, UINT32_MAX, &logs->learner_id))
+		if (!sl_number(value, 1, UINT32_MAX, &logs->learner_id))
 			logs->learner_id = 0;
 		return 0;
 	case 'L':
@@ -280,7 +281,7 @@ int sl_cmd_logs(int argc, char **argv)
 	struct seen seen = {0};
 	struct sl_error error = {0};
 	int status = 0;
-	argp_parse(&argp, argc, argv, 0, NULL, &logs);
+	sl_command_parse(&argp, argc, argv, &logs);
 	if (sl_log_merge_open(&merge, logs.folder, logs.follow, &error) != SL_OK)
 		return fail(&error);
 	if (logs.follow) {

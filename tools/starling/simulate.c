@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/base/number.h"
+#include "tools/lib/command.h"
 #include "tools/starling/simulate_run.h"
 
 enum { KEY_ROUNDS = 256, KEY_TOPOLOGY, KEY_DATA, KEY_SEED, KEY_SET, KEY_VERIFY, KEY_JSON, KEY_CSV, KEY_SAVE };
@@ -102,7 +103,8 @@ int sl_cmd_simulate(int argc, char **argv)
 	o.plan.set = calloc((size_t)argc + 1, sizeof *o.plan.set);
 	if (o.plan.set == NULL)
 		return SL_EXIT_FAILED;
-	int status = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0 ? run(&o) : SL_EXIT_USAGE;
+	sl_command_parse(&argp, argc, argv, &o);
+	int status = run(&o);
 	free(o.plan.set);
 	return status;
 }

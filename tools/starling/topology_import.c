@@ -35,7 +35,7 @@ static void take_by(struct options *o, const char *text, struct argp_state *stat
 		argp_failure(state, SL_EXIT_USAGE, 0, "--by needs a key, or a column from 3 on");
 	else if (text[strspn(text, "0123456789")] != '\0')
 		o->request.by = text;
-	else if (sl_tool_number(text, 3, 1000, &column))
+	else if (sl_number(text, 3, 1000, &column))
 		o->request.by_column = (uint32_t)column;
 	else
 		argp_failure(state, SL_EXIT_USAGE, 0,

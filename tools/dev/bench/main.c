@@ -1,14 +1,17 @@
-/* `starling bench`: its command line. */
+/* starling-bench: its command line. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/number.h"
 #include "common/base/suggest.h"
 #include "tools/dev/bench/bench.h"
-#include "common/base/number.h"
+#include "tools/lib/command.h"
 
 enum { KEY_REPEAT = 256, KEY_JSON, KEY_VS, KEY_BASELINES, KEY_FOLDER };
+
+const char *argp_program_version = "starling-bench " SL_VERSION;
 
 static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
@@ -30,7 +33,7 @@ static error_t take_name(struct argp_state *state, char *name)
 	for (size_t i = 0; i < sl_bench_case_count; i++)
 		sl_nearest(name, sl_bench_cases[i].name, &best, &distance);
 	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name, best != NULL ? "; did you mean '" : "",
-		     best != NULL ? best : "", best != NULL ? "'?" : "; see 'starling bench --help'");
+		     best != NULL ? best : "", best != NULL ? "'?" : "; see 'starling-bench --help'");
 	return 0;
 }
 
@@ -67,10 +70,10 @@ static const char doc_end[] =
 	"trained model to the last commit, over all learners. A busy machine gives longer times, and the output says so.\n"
 	"\n"
 	"Examples:\n"
-	"  starling bench\n"
+	"  starling-bench\n"
 	"      all cases; some minutes\n"
-	"  starling bench ring10 --repeat 3\n"
-	"  starling bench --vs --json >bench.json\n"
+	"  starling-bench ring10 --repeat 3\n"
+	"  starling-bench --vs --json >bench.json\n"
 	"\n"
 	"Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
@@ -89,21 +92,23 @@ static char *help_text(void)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-int sl_cmd_bench(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	char program[PATH_MAX] = "starling";
+	char program[PATH_MAX];
 	struct sl_bench bench = {.options = {.program = program, .repeat = 5}};
 	char *doc = help_text();
 	const struct argp argp = {options, parse, "[CASE...]", doc, NULL, NULL, NULL};
 	const char *temporary = getenv("TMPDIR");
+	sl_command_open(argc, argv);
+	sl_command_set_name(argv, "starling-bench");
+	sl_command_sibling("starling", program);
 	bench.options.folder = temporary != NULL && *temporary != '\0' ? temporary : "/tmp";
 	bench.options.names = calloc((size_t)argc, sizeof(char *));
-	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-	if (n > 0)
-		program[n] = '\0';
 	int status = SL_EXIT_FAILED;
-	if (doc != NULL && bench.options.names != NULL)
-		status = argp_parse(&argp, argc, argv, 0, NULL, &bench.options) == 0 ? sl_bench_run(&bench) : SL_EXIT_USAGE;
+	if (doc != NULL && bench.options.names != NULL) {
+		sl_command_parse(&argp, argc, argv, &bench.options);
+		status = sl_bench_run(&bench);
+	}
 	free((void *)bench.options.names);
 	free(doc);
 	return status;
