@@ -8,7 +8,7 @@
 #include "common/field/share.h"
 #include "common/mixing/spectrum.h"
 #include "common/base/random.h"
-#include "tools/paper/page/page.h"
+#include "tools/paper/document.h"
 #include "tools/paper/step.h"
 
 /* ---- c_tau != 0: Lemma 2, by counting every polynomial over a small field ---- */
@@ -74,7 +74,7 @@ static int lemma(struct sl_reproduce *r, struct sl_error *error)
 		rc = sl_share_distance(true, &uniform);
 	if (rc != SL_OK)
 		return sl_fail(error, rc, "shares over a field of 7: %s", sl_err_text(rc));
-	sl_page_text(r->page,
+	sl_document_text(r,
 		     "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares exclude one secret. All polynomials "
 		     "over p = %u with τ = %u, counted: the shares of two colluders have a total variation distance of %.4f between two "
 		     "secrets. With all coefficients uniform, as here, it is %.4f: Lemma 2 holds.",
@@ -139,7 +139,7 @@ static void tell_rule(struct sl_reproduce *r, const struct sl_graph *graph, doub
 	uint64_t k = sl_iterations(SL_PAPER_P, graph->n, mu);
 	uint32_t all = graph->n * STATES;
 	uint32_t printed = sl_update_right(graph, true, SL_PAPER_P, k), meant = sl_update_right(graph, false, SL_PAPER_P, k);
-	sl_page_text(r->page,
+	sl_document_text(r,
 		     "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, since the weights of a row add up "
 		     "to 1. 40 neighbours, %" PRIu64 " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
 		     k, printed, all, meant);
@@ -163,7 +163,7 @@ static int rule(struct sl_reproduce *r, struct sl_error *error)
 
 int sl_reproduce_printed(struct sl_reproduce *r, struct sl_error *error)
 {
-	sl_page_heading(r->page, "g", "g. As printed");
+	sl_document_heading(r, "g. As printed");
 	int rc = lemma(r, error);
 	if (rc == SL_OK)
 		rc = rule(r, error);
