@@ -15,9 +15,9 @@ const char *argp_program_version = "starling-bench " SL_VERSION;
 
 static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
-	{"vs", KEY_VS, NULL, 0, "run the baselines that are installed beside it, and print ratios", 0},
-	{"baselines", KEY_BASELINES, "DIR", 0, "where allreduce.c and paper_octave.m are (../shared/baselines)", 0},
-	{"folder", KEY_FOLDER, "DIR", 0, "where its own folder is made, and removed again; a disk that matters ($TMPDIR or /tmp)", 0},
+	{"vs", KEY_VS, NULL, 0, "compare with bare TLS, and with the baselines of --baselines; print ratios", 0},
+	{"baselines", KEY_BASELINES, "DIR", 0, "folder of allreduce.c (needs MPI) and paper_octave.m (needs Octave), for --vs", 0},
+	{"folder", KEY_FOLDER, "DIR", 0, "disk to write to, in a folder that is removed again ($TMPDIR or /tmp)", 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
@@ -63,11 +63,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char doc_begin[] = "Measure what a round costs on this machine: all cases, or those that are named.\v"
+static const char doc_begin[] = "Measure what a round costs on this machine: all cases, or the named ones.\v"
 				"Cases:\n";
 static const char doc_end[] =
-	"\nEach figure is the median of its samples, between the least and the most. Rounds of daemons are timed from the last "
-	"trained model to the last commit, over all learners. A busy machine gives longer times, and the output says so.\n"
+	"\nEach figure is the median of its samples, with the smallest and the largest. Rounds of daemons are timed from the last "
+	"trained model to the last commit, over all learners. If other programs used the processors, the output says so.\n"
 	"\n"
 	"Examples:\n"
 	"  starling-bench\n"
@@ -77,7 +77,7 @@ static const char doc_end[] =
 	"\n"
 	"Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
-/* The help names the cases, as the table has them. To free. */
+/* Return the help text, with the table of cases; to free. */
 static char *help_text(void)
 {
 	char *text = NULL;
