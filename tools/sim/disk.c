@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/sim/vectors.h"
+
 static void *copy(const void *bytes, size_t size)
 {
 	void *to = size == 0 ? NULL : malloc(size);
@@ -72,7 +74,7 @@ static void commit(struct sim_disk *disk, struct sim_record *record)
 	free(disk->result);
 	disk->result = record->packed;
 	disk->proof = *record->proof;
-	disk->result_bytes = (uint32_t)(64 - __builtin_clzll(record->proof->p) + 7) / 8;
+	disk->result_bytes = sim_vectors_width(record->proof->p);
 	record->packed = NULL;
 	forget_open(disk);
 	disk->fenced = disk->dead = 0;

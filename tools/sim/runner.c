@@ -1,6 +1,7 @@
 /* Building, sweeps, and the clock. */
 #include "tools/sim/runner.h"
 
+#include <malloc.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "tools/sim/runner_internal.h"
 
 #define STEP_S 30u
+#define MMAP_THRESHOLD (128 << 10) /* fixed: most slots of a state file are never touched, and then take no memory */
 #define BARREN_LEAST 3u /* a schedule of one step gets this many chances, as with starling launch */
 
 void *swarm_grow(void *items, size_t *room, size_t count, size_t size)
@@ -44,18 +46,6 @@ int swarm_settings(const char *const *set, size_t count, const struct sl_schedul
 	return rc;
 }
 
-/* Repeatable, and nobody's secret. */
-static void draw_bytes(void *context, uint8_t *bytes, size_t n)
-{
-	uint64_t *state = context;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-		z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-		bytes[i] = (uint8_t)(z >> 56);
-	}
-}
-
 static int build_core(struct swarm *swarm, uint32_t i, uint32_t quorum)
 {
 	struct swarm_learner *l = &swarm->learners[i];
@@ -75,17 +65,10 @@ static int build_vault(struct swarm *swarm, uint32_t i)
 	struct swarm_learner *l = &swarm->learners[i];
 	struct sl_vault *v = &l->vault;
 	l->random = swarm->options.seed * UINT64_C(0xd1342543de82ef95) + i;
-	v->n = swarm->options.parameters;
-	v->weight = 1;
+	int rc = sim_vectors_open(v, swarm->options.parameters, &l->random);
+	if (rc != SL_OK)
+		return rc;
 	v->clamp = swarm->options.settings->clamp;
-	v->source = draw_bytes;
-	v->source_context = &l->random;
-	v->trained = calloc(v->n, sizeof *v->trained);
-	v->committed = calloc(v->n, sizeof *v->committed);
-	v->x = calloc(v->n + 1, sizeof *v->x);
-	v->s = calloc(v->n + 1, sizeof *v->s);
-	if (v->trained == NULL || v->committed == NULL || v->x == NULL || v->s == NULL)
-		return SL_ERR_NOMEM;
 	if (swarm->options.initial != NULL)
 		memcpy(v->committed, swarm->options.initial, v->n * sizeof *v->committed);
 	return SL_OK;
@@ -144,6 +127,7 @@ int swarm_open(const struct swarm_options *options, struct swarm **swarm, struct
 		return rc;
 	if (sodium_init() < 0)
 		abort();
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	struct swarm *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
@@ -172,10 +156,8 @@ static void close_learner(struct swarm *swarm, uint32_t i)
 		if (l->said.items[k].piece != NULL) {
 			swarm_unread(l->said.items[k].piece, 0); /* nobody has heard it */
 		}
-	swarm_end_spool(l);
-	void *owned[] = {l->arena,	     l->scratch, l->vault.trained, l->vault.committed, l->vault.x,	   l->vault.s,
-			 l->inbox.items, l->work.items, l->said.items,	   l->sets.items,      l->up,	   l->wanted,
-			 l->result};
+	sim_vectors_close(&l->vault);
+	void *owned[] = {l->arena, l->inbox.items, l->work.items, l->said.items, l->sets.items, l->up, l->wanted, l->result};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }

@@ -68,6 +68,8 @@ struct swarm_options {
 	const uint32_t *coordinates; /* ascending, at most n: what `sampled` is told of */
 	uint32_t coordinate_count;
 
+	/* Bytes of a message as a frame, for swarm_bytes: sl_encode_bytes. NULL: not counted. */
+	size_t (*frame_bytes)(const struct sl_message *message);
 	/* SL_OK, or an error that ends the run. With several workers, called by them at once, for different learners. */
 	int (*train)(void *context, struct swarm_training *training, struct sl_error *error);
 	/* One at a time; with several workers, in no order within a sweep. All of these may be NULL. */

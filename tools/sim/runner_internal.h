@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "tools/sim/runner.h"
+#include "tools/sim/vectors.h"
 
 /* What somebody said: one for all who hear it, and gone when the last of them has read it. */
 struct swarm_piece {
@@ -54,9 +55,8 @@ struct swarm_work {
 
 struct swarm_learner {
 	struct sl_core *core;
-	void *arena, *scratch;
+	void *arena;
 	struct sl_vault vault;
-	size_t spool_bytes;
 	const struct sl_view *view; /* of the last ENCODE or CHECK */
 	uint64_t random;            /* of its coins */
 	SWARM_LIST(struct swarm_mail) inbox;
@@ -71,8 +71,8 @@ struct swarm_learner {
 	uint64_t *up, *wanted; /* links that stand, and those that it wants; bit sets over the roster */
 	enum sl_phase phase;
 	sl_round committed;
-	uint8_t *result; /* Z of it, packed, for who catches up */
-	uint32_t width;
+	uint8_t *result; /* Z of it, packed at the width of p, for learners that catch up */
+	uint64_t p;
 };
 
 /* The encodings of an attempt, added up as they are made. */
@@ -160,7 +160,6 @@ void swarm_fail(struct swarm *swarm, uint32_t i, const struct sl_error *error);
 
 /* work.c */
 void swarm_work(struct swarm_worker *worker, uint32_t i);
-void swarm_end_spool(struct swarm_learner *learner);
 
 /* piece.c */
 void swarm_say(struct swarm *swarm, uint32_t i, const struct sl_action *action);

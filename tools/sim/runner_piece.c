@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/wire/codec.h"
 #include "tools/sim/runner_internal.h"
 
 static struct swarm_piece *new_piece(const struct sl_message *message, size_t bytes)
@@ -22,13 +21,13 @@ void swarm_unread(struct swarm_piece *piece, uint32_t readers)
 		free(piece);
 }
 
-static void say(struct swarm_learner *l, struct swarm_piece *piece, uint32_t peer, size_t set)
+static void say(const struct swarm *swarm, struct swarm_learner *l, struct swarm_piece *piece, uint32_t peer, size_t set)
 {
 	struct swarm_said said = {.piece = piece, .peer = peer, .set = set};
 	SWARM_PUSH(l->said, said);
 	if (piece == NULL)
 		return;
-	piece->frame_bytes = sl_encode_bytes(&piece->message);
+	piece->frame_bytes = swarm->options.frame_bytes != NULL ? swarm->options.frame_bytes(&piece->message) : 0;
 	l->spoke |= piece->message.kind >= SL_MSG_SHARE;
 }
 
@@ -41,13 +40,13 @@ static size_t keep_set(const struct swarm *swarm, struct swarm_learner *l, const
 }
 
 /* Row r of the vault for neighbour r. */
-static void say_shares(struct swarm_learner *l, const struct sl_message *m)
+static void say_shares(const struct swarm *swarm, struct swarm_learner *l, const struct sl_message *m)
 {
 	const struct sl_view *view = l->view;
 	for (uint32_t r = 0; r < view->degree; r++) {
 		struct swarm_piece *piece = new_piece(m, m->chunk.size);
 		memcpy(piece->bytes, l->vault.shares[r], m->chunk.size);
-		say(l, piece, sl_view_peer(view, r), 0);
+		say(swarm, l, piece, sl_view_peer(view, r), 0);
 	}
 }
 
@@ -64,7 +63,7 @@ static const void *vector_of(const struct swarm_learner *l, const struct sl_mess
 {
 	size_t first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS;
 	if (m->kind == SL_MSG_RESULT)
-		return l->result + first * l->width;
+		return l->result + first * sim_vectors_width(l->p);
 	return sl_slot_chunk(&l->vault.spool, l->view, position_of(l->view, m->chunk.origin), m->chunk.index);
 }
 
@@ -108,16 +107,16 @@ void swarm_say(struct swarm *swarm, uint32_t i, const struct sl_action *action)
 {
 	struct swarm_learner *l = &swarm->learners[i];
 	if (action->kind == SL_ACTION_LINKS) {
-		say(l, NULL, SL_NOBODY, keep_set(swarm, l, action->to));
+		say(swarm, l, NULL, SL_NOBODY, keep_set(swarm, l, action->to));
 		return;
 	}
 	const struct sl_message *m = &action->send.message;
 	if (m->kind == SL_MSG_SHARE) {
-		say_shares(l, m);
+		say_shares(swarm, l, m);
 		return;
 	}
 	struct swarm_piece *piece = m->kind > SL_MSG_SHARE ? chunk_piece(l, m) : control_piece(m);
-	say(l, piece, SL_NOBODY, keep_set(swarm, l, action->send.to));
+	say(swarm, l, piece, SL_NOBODY, keep_set(swarm, l, action->send.to));
 	if (m->kind == SL_MSG_STATE)
 		swarm_look(swarm, i, m->chunk.index, m->chunk.iteration);
 }

@@ -1,43 +1,8 @@
 /* What takes time: jobs, training, the disk that there is not. One thing at a time, in the order given. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "common/base/bytes.h"
 #include "tools/sim/runner_internal.h"
-
-/* --- memory of an attempt --- */
-
-static void ensure_scratch(struct swarm_learner *l, const struct sl_job *job)
-{
-	size_t need = sl_vault_scratch(job->view);
-	if (l->vault.scratch.size >= need)
-		return;
-	free(l->scratch);
-	l->scratch = malloc(need);
-	if (l->scratch == NULL)
-		abort();
-	sl_arena_init(&l->vault.scratch, l->scratch, need);
-}
-
-void swarm_end_spool(struct swarm_learner *l)
-{
-	struct sl_spool *spool = &l->vault.spool;
-	if (spool->base != NULL)
-		munmap(spool->base, l->spool_bytes);
-	spool->base = NULL;
-}
-
-/* Most slots are never touched: mapped, they take no memory until they are. */
-static void open_spool(struct swarm_learner *l, const struct sl_view *view)
-{
-	swarm_end_spool(l);
-	l->spool_bytes = sl_slot_bytes(view) * view->n;
-	void *base = mmap(NULL, l->spool_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (base == MAP_FAILED)
-		abort();
-	l->vault.spool = (struct sl_spool){.base = base, .slot_bytes = sl_slot_bytes(view)};
-}
 
 /* --- jobs --- */
 
@@ -60,10 +25,7 @@ static void survey(struct swarm *swarm, struct swarm_learner *l, const struct sl
 static void run(struct swarm *swarm, uint32_t i, const struct sl_job *job, struct sl_job_result *result)
 {
 	struct swarm_learner *l = &swarm->learners[i];
-	if (job->kind == SL_JOB_SURVEY || job->kind == SL_JOB_ENCODE)
-		ensure_scratch(l, job);
-	if (job->kind == SL_JOB_ENCODE)
-		open_spool(l, job->view);
+	sim_vectors_prepare(&l->vault, job);
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		l->view = job->view;
 	if (job->kind == SL_JOB_CLOSE)
@@ -107,15 +69,6 @@ static void train(struct swarm_worker *w, uint32_t i, const struct swarm_work *w
 
 /* --- what is durable here is what the process remembers --- */
 
-static void keep_result(struct swarm_learner *l, uint64_t p)
-{
-	l->width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
-	l->result = realloc(l->result, (l->vault.n + 1) * l->width);
-	if (l->result == NULL)
-		abort();
-	sl_pack(l->result, l->vault.s, l->vault.n + 1, l->width);
-}
-
 static void tell_commit(struct swarm_worker *w, const struct swarm_commit *commit)
 {
 	const struct swarm_options *o = &w->swarm->options;
@@ -143,15 +96,11 @@ static void commit(struct swarm_worker *w, uint32_t i, const struct swarm_work *
 				      .p = work->p,
 				      .total_weight = work->total_weight,
 				      .exact = own && w->swarm->options.verify && swarm_sum_check(w->swarm, i)};
-	keep_result(l, work->p);
+	free(l->result);
+	l->result = sim_vectors_pack(&l->vault, work->p);
+	l->p = work->p;
 	l->committed = work->durable.t;
 	tell_commit(w, &commit);
-}
-
-static void wipe(struct swarm_learner *l)
-{
-	sl_vault_wipe(&l->vault);
-	swarm_end_spool(l);
 }
 
 void swarm_work(struct swarm_worker *w, uint32_t i)
@@ -171,7 +120,7 @@ void swarm_work(struct swarm_worker *w, uint32_t i)
 		swarm_event(w, i, &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work.durable});
 		break;
 	case SWARM_WIPE:
-		wipe(l);
+		sim_vectors_wipe(&l->vault);
 		break;
 	}
 }

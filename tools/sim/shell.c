@@ -1,7 +1,6 @@
 /* What actions ask for, except what concerns links: work, training, disk, buffers. */
 #include <stdlib.h>
 
-#include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
 /* --- buffers: handed in, and back exactly once --- */
@@ -42,34 +41,11 @@ void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list)
 
 /* --- work: one thing at a time, in the order given --- */
 
-/* Z, as others may ask for it. */
-static void pack_result(struct sim *sim, uint32_t i, struct sim_record *record)
-{
-	const struct sim_learner *l = &sim->learners[i];
-	uint32_t width = (uint32_t)(64 - __builtin_clzll(record->proof->p) + 7) / 8;
-	record->packed = malloc((l->vault.n + 1) * width);
-	sl_pack(record->packed, l->vault.s, l->vault.n + 1, width);
-}
-
-static void open_spool(struct sim_learner *l, const struct sl_view *view)
-{
-	free(l->vault.spool.base);
-	l->vault.spool = (struct sl_spool){.base = calloc(view->n, sl_slot_bytes(view)), .slot_bytes = sl_slot_bytes(view)};
-	l->slots = view->n;
-	l->own_slot = view->self;
-}
-
-static void end_spool(struct sim_learner *l)
-{
-	free(l->vault.spool.base);
-	l->vault.spool.base = NULL;
-}
-
 /* From now on it survives a crash, also one that comes before the core hears of it. */
 static void write_record(struct sim *sim, uint32_t i, struct sim_record *record)
 {
 	if (record->what.kind == SL_PERSIST_COMMIT)
-		pack_result(sim, i, record);
+		record->packed = sim_vectors_pack(&sim->learners[i].vault, record->proof->p);
 	check_durable(sim, i, record);
 	sim_disk_write(&sim->learners[i].disk, record);
 }
@@ -82,25 +58,18 @@ static void run(struct sim *sim, uint32_t i, struct sim_work *work)
 	if (work->ran)
 		return;
 	work->ran = true;
-	if (work->kind == SIM_WIPE) {
-		sl_vault_wipe(vault);
-		end_spool(l);
-	}
+	if (work->kind == SIM_WIPE)
+		sim_vectors_wipe(vault);
 	if (work->kind == SIM_PERSIST)
 		write_record(sim, i, work->record);
 	if (work->kind != SIM_JOB)
 		return;
 	const struct sl_job *job = &work->job;
-	if (job->kind == SL_JOB_SURVEY || job->kind == SL_JOB_ENCODE) {
-		size_t need = sl_vault_scratch(job->view);
-		if (vault->scratch.size < need) {
-			free(l->scratch);
-			l->scratch = malloc(need);
-			sl_arena_init(&vault->scratch, l->scratch, need);
-		}
+	sim_vectors_prepare(vault, job);
+	if (job->kind == SL_JOB_ENCODE) {
+		l->slots = job->view->n;
+		l->own_slot = job->view->self;
 	}
-	if (job->kind == SL_JOB_ENCODE)
-		open_spool(l, job->view);
 	sl_job_run(vault, job, &work->result);
 	if (job->kind == SL_JOB_ENCODE && work->result.code == SL_OK) {
 		check_encoded(sim, i, job->view);
@@ -272,12 +241,10 @@ static void compute(struct sim *sim, uint32_t i, const struct sl_job *job)
 
 static void wipe(struct sim *sim, uint32_t i)
 {
-	if (sim->learners[i].work == NULL) {
-		sl_vault_wipe(&sim->learners[i].vault);
-		end_spool(&sim->learners[i]);
-	} else {
+	if (sim->learners[i].work == NULL)
+		sim_vectors_wipe(&sim->learners[i].vault);
+	else
 		give_work(sim, i, (struct sim_work){.kind = SIM_WIPE});
-	}
 }
 
 static void carry(struct sim *sim, uint32_t i, const struct sl_action *action)

@@ -12,10 +12,12 @@
 
 #include <stdio.h>
 
+#include "common/base/random.h"
 #include "common/core/core.h"
 #include "tools/sim/disk.h"
 #include "tools/sim/seen.h"
 #include "tools/sim/trace.h"
+#include "tools/sim/vectors.h"
 
 #define SIM_BUFFERS_MAX 4096u
 
@@ -82,7 +84,6 @@ struct sim_learner {
 	struct sl_core *core;
 	void *arena;
 	struct sl_vault vault;
-	void *scratch;
 	const struct sl_view *view; /* of the last ENCODE, or of the attempt that a start went on with */
 	struct sim_work *work, **work_end;
 	uint64_t work_at, random;
@@ -224,7 +225,10 @@ void sim_expect_none(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum
 void sim_sign(const struct sim *sim, struct sl_message *message);
 
 /* Among the files. */
-uint64_t sim_random(uint64_t *state);
+static inline uint64_t sim_random(uint64_t *state)
+{
+	return sl_random_next(state);
+}
 uint64_t sim_delay(struct sim *sim, uint32_t ms_max); /* us */
 void sim_post(struct sim *sim, uint64_t at, struct sim_event event);
 void sim_event_free(struct sim_event *event);

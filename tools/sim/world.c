@@ -12,14 +12,6 @@
 
 #define SPINS_MAX 1000u
 
-uint64_t sim_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 uint64_t sim_delay(struct sim *sim, uint32_t ms_max)
 {
 	uint64_t most = (uint64_t)ms_max * 1000;
@@ -118,12 +110,6 @@ static void set_defaults(struct sim *sim)
 	o->delay_ms = o->delay_ms != 0 ? o->delay_ms : 20;
 }
 
-static void random_bytes(void *context, uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = (uint8_t)sim_random(context);
-}
-
 static void build_learner(struct sim *sim, uint32_t i)
 {
 	struct sim_learner *l = &sim->learners[i];
@@ -151,14 +137,9 @@ static void build_learner(struct sim *sim, uint32_t i)
 	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
 	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
 	l->fenced_a = calloc(p->rounds + 2, sizeof *l->fenced_a);
-	l->vault = (struct sl_vault){.n = p->n,
-				     .weight = 1 + sim_random(&sim->random) % p->max_weight,
-				     .source = random_bytes,
-				     .source_context = &l->random,
-				     .trained = calloc(p->n, sizeof(float)),
-				     .committed = calloc(p->n, sizeof(float)),
-				     .x = calloc(p->n + 1, sizeof(uint64_t)),
-				     .s = calloc(p->n + 1, sizeof(uint64_t))};
+	if (sim_vectors_open(&l->vault, p->n, &l->random) != SL_OK)
+		abort();
+	l->vault.weight = 1 + sim_random(&sim->random) % p->max_weight;
 }
 
 static size_t edges_of(struct sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)
@@ -313,8 +294,8 @@ static void free_learner(struct sim *sim, uint32_t i)
 	sim_halt(sim, i);
 	for (uint32_t k = 0; k < SIM_LISTED_MAX; k++)
 		free(l->listed[k].named);
-	void *owned[] = {l->arena,   l->scratch,       l->vault.trained, l->vault.committed, l->vault.x,
-			 l->vault.s, l->wanted, l->vault.spool.base, l->signed_a, l->ready_a, l->fenced_a, l->held};
+	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->fenced_a, l->held};
+	sim_vectors_close(&l->vault);
 	sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
