@@ -177,7 +177,7 @@ static void show_all(const struct command *c)
 	sl_sim_show(t, stdout, sl_terminal_width(stdout));
 	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners, c->range.rounds,
 	       (unsigned long long)t->failed);
-	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu burned models.\n", faults,
+	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated models.\n", faults,
 	       (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered, (unsigned long long)t->caught_up,
 	       (unsigned long long)t->burned);
 	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n", (double)t->steps / 1e6,

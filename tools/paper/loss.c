@@ -16,8 +16,8 @@
 #define ROUNDS_MOST 25u
 #define WORKERS_MOST 4u
 #define QUICK_LEARNERS 10u
-#define TRAINS 0.5 /* of what floats gain: who gains less has not learnt */
-#define EQUALS 0.02 /* of the floats' loss: who is as near is equal */
+#define TRAINS 0.5 /* of the gain of floats: less counts as not trained */
+#define EQUALS 0.02 /* of the loss of floats: a smaller difference counts as equal */
 
 enum way { FLOATS, WEIGHTED, LITERAL };
 
@@ -54,7 +54,7 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 	return trainer->ops->evaluate(trainer, model, mse, error);
 }
 
-/* One round of plain averaging: what it is all about. */
+/* Train and average the models of one round as floats. */
 static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round, float *model, float *own,
 			   double *sum, struct sl_error *error)
 {
@@ -167,7 +167,7 @@ static int measure(const struct losses *w, struct curve *c, struct sl_reproduce 
 struct worker {
 	struct losses *losses;
 	pthread_t thread;
-	struct sl_reproduce own; /* what breaks is collected here, and told by the one thread that may */
+	struct sl_reproduce own; /* failed checks, for the report once all workers have ended */
 	struct sl_error error;
 	int rc;
 };
@@ -180,7 +180,7 @@ static void *work(void *context)
 	while (worker->rc == SL_OK && (i = atomic_fetch_add(&w->next, 1)) < CURVES)
 		worker->rc = measure(w, &w->curves[i], &worker->own, &worker->error);
 	if (worker->rc != SL_OK)
-		atomic_store(&w->next, CURVES); /* nobody begins another one */
+		atomic_store(&w->next, CURVES); /* no worker begins another one */
 	return NULL;
 }
 

@@ -145,7 +145,7 @@ static int write_part(struct plans *w, struct sl_error *error)
 	sl_document_text(w->r,
 		     "What `starling plan` says beforehand, with the speed of this machine's arithmetic and disk measured first, and the "
 		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and durable records. A plan "
-		     "counts the work: it waits for nobody, and nothing else wants the processors.",
+		     "counts the work, without waiting and without other programs.",
 		     ROUNDS - 1);
 	for (uint32_t i = 0; i < w->count; i++)
 		write_rows(w, &csv, i);

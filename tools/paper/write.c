@@ -144,7 +144,7 @@ static int write_report(struct sl_reproduce *r, struct sl_error *error)
 
 /* ---- the parts ---- */
 
-/* Where nobody watches, a line for each part that begins. */
+/* Without a terminal, print a line when a part begins. */
 static void say_begun(const struct sl_reproduce *r, const char *letters)
 {
 	for (; !r->live && *letters != '\0'; letters++)

@@ -1,5 +1,5 @@
-/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, nobody signs two things
- * for one attempt, and no Ready while a released attempt may still be completed by others (protocol 6, rule A). */
+/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, no learner signs two
+ * things for one attempt, and no Ready while a released attempt may still be completed by others (safety rule). */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -82,7 +82,7 @@ void check_edges(struct sim *sim, const struct sim_attempt *page)
 		}
 }
 
-/* Whoever restarts has another incarnation, and so another view. */
+/* A learner that restarts has another incarnation, and so another view. */
 static bool may_differ(const struct sim *sim, const struct sim_attempt *page)
 {
 	for (uint32_t k = 0; k < page->n; k++)
@@ -106,7 +106,7 @@ void check_one_view(struct sim *sim, const struct sim_attempt *page)
 
 /* --- Readys --- */
 
-/* Their operators have: none of them will finish it, and if i does not, nobody does. */
+/* Their operators have aborted it: none of them will finish it, and without i none can. */
 static bool given_up_by_all_but(const struct sim *sim, const struct sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
@@ -183,7 +183,7 @@ void check_signed(struct sim *sim, uint32_t i, const struct sl_action *action)
 		check_fence(sim, i, &action->send.message.fence);
 }
 
-/* What it had promised to do, nobody does any more. */
+/* A promise of a crashed learner binds no one after its restart. */
 void check_crashed(struct sim *sim, uint32_t i)
 {
 	struct sim_learner *l = &sim->learners[i];

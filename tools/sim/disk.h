@@ -1,11 +1,10 @@
-/* disk.h - what a learner's disk holds, played in memory: its last commit, its promises in the round after it (protocol 6),
- * and the spool of the attempt that they are of.
+/* disk.h - the disk of a simulated learner: its last commit and its release log of the round after it.
  */
 #pragma once
 
 #include "common/core/core.h"
 
-/* A persist action on its way to the disk: copies of all that it points to. */
+/* A persist action on its way to the disk, with copies of everything it points to. */
 struct sim_record {
 	struct sl_durable what;
 	uint8_t *view;
@@ -31,8 +30,8 @@ struct sim_disk {
 
 struct sim_record *sim_record_new(const struct sl_persist *persist);
 void sim_record_free(struct sim_record *record);
-/* From now on it survives a crash. Takes what it keeps out of the record. */
+/* Make `record` survive crashes; take its memory over. */
 void sim_disk_write(struct sim_disk *disk, struct sim_record *record);
-/* What a start finds. */
+/* Fill in what a start finds on the disk. */
 void sim_disk_read(const struct sim_disk *disk, struct sl_core_config *config);
 void sim_disk_free(struct sim_disk *disk);

@@ -159,7 +159,7 @@ static struct sim_mail *write_mail(struct sim *sim, uint32_t i, uint32_t j, cons
 	}
 	int r = sl_view_neighbour(l->view, j);
 	if (r < 0)
-		sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i], sim->ids[j]);
+		sim_fail(sim, "a share of learner %u to %u, which is no neighbour", sim->ids[i], sim->ids[j]);
 	memcpy(mail->bytes, l->vault.shares[r], m->chunk.size);
 	return mail;
 }

@@ -60,7 +60,7 @@ static void work(const struct sim_range *range, uint64_t seed, int out, volatile
 		sim_play(&(struct sim_play){.seed = seed, .learners = range->learners, .rounds = range->rounds, .lines = range->lines},
 			 &outcome);
 		if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
-			_exit(1); /* nobody listens any more */
+			_exit(1); /* the parent has gone */
 	}
 	fflush(NULL);
 	_exit(0);

@@ -154,7 +154,7 @@ static void close_learner(struct swarm *swarm, uint32_t i)
 	swarm_drop(swarm->workers[0], i);
 	for (size_t k = 0; k < l->said.count; k++)
 		if (l->said.items[k].piece != NULL) {
-			swarm_unread(l->said.items[k].piece, 0); /* nobody has heard it */
+			swarm_unread(l->said.items[k].piece, 0); /* not delivered */
 		}
 	sim_vectors_close(&l->vault);
 	void *owned[] = {l->arena, l->inbox.items, l->work.items, l->said.items, l->sets.items, l->up, l->wanted, l->result};
@@ -202,7 +202,7 @@ static bool over(const struct swarm *swarm)
 	return true;
 }
 
-/* A step that nobody commits in gives way to the next; the schedule as a whole must not. */
+/* Go on to the next step of the schedule after one without a commit; fail after a whole schedule without one. */
 static int give_way(struct swarm *swarm)
 {
 	const struct sl_schedule *schedule = swarm->options.schedule;
@@ -213,7 +213,7 @@ static int give_way(struct swarm *swarm)
 	return SL_PENDING;
 }
 
-/* Nobody has anything to do: time passes, to the next deadline. */
+/* Advance the clock to the next deadline: no learner has anything to do. */
 static int wait(struct swarm *swarm)
 {
 	sl_ms step_ms = 1000 * (sl_ms)(swarm->options.step_s != 0 ? swarm->options.step_s : STEP_S);

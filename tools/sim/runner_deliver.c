@@ -1,4 +1,4 @@
-/* Who hears what was said; links, which stand when one end wants them. */
+/* Delivery of messages, and links, which are up while one end wants them. */
 #include <string.h>
 
 #include "common/base/bytes.h"
@@ -58,7 +58,7 @@ static void hand_out(struct swarm *swarm, uint32_t i, uint32_t j, struct swarm_p
 	swarm_post(swarm, j, (struct swarm_mail){.kind = SWARM_PIECE, .peer = i, .piece = piece});
 }
 
-/* Where no link stands any more, nobody hears it. */
+/* Hand a message to its receivers; without a link it is lost. */
 static void spread(struct swarm *swarm, uint32_t i, const struct swarm_said *said)
 {
 	const struct swarm_learner *l = &swarm->learners[i];

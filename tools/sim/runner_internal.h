@@ -1,8 +1,8 @@
-/* runner_internal.h - what a swarm is made of; private to swarm/.
+/* runner_internal.h - the parts of the in-process runner; private to runner_*.c.
  *
- *   swarm.c    building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs, training, the disk
- *   sweep.c    workers take turns             piece.c  what is said, once for all         radio.c  who is in range
- *   deliver.c  who hears it, links            look.c   sums and samples: what only the caller of a simulation may see
+ *   runner.c   building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs, training, the disk
+ *   sweep.c    workers take turns             piece.c  messages, packed once              radio.c  topology playback
+ *   deliver.c  delivery, links                look.c   sums and samples for the caller
  *
  * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under the lock.
  */
@@ -14,10 +14,10 @@
 #include "tools/sim/runner.h"
 #include "tools/sim/vectors.h"
 
-/* What somebody said: one for all who hear it, and gone when the last of them has read it. */
+/* A message, shared by its receivers and freed when the last of them has read it. */
 struct swarm_piece {
 	atomic_uint readers;
-	size_t frame_bytes; /* what it would be on the wire */
+	size_t frame_bytes; /* its size as a frame */
 	struct sl_message message;
 	_Alignas(64) uint8_t bytes[]; /* of a chunk; else what the message points to */
 };
@@ -31,7 +31,7 @@ struct swarm_mail {
 
 /* Something said in this turn; the sets lie in `sets`. */
 struct swarm_said {
-	struct swarm_piece *piece; /* NULL: to whom it wants links */
+	struct swarm_piece *piece; /* NULL: the set of wanted links */
 	uint32_t peer;             /* or SL_NOBODY: to a set */
 	size_t set;
 };
@@ -84,7 +84,7 @@ struct swarm_sum {
 	uint64_t z[]; /* n+1 */
 };
 
-/* Who takes turns. The first one is the caller's own thread. */
+/* A thread that takes turns. The first one is the caller's own. */
 struct swarm_worker {
 	struct swarm *swarm;
 	pthread_t thread;
@@ -106,7 +106,7 @@ struct swarm {
 	uint32_t steps, barren; /* of the schedule; barren: in a row, without a commit */
 	sl_ms step_at;
 	uint64_t *ranges; /* of the present step, by learner */
-	sl_round first;   /* the last round that somebody has committed */
+	sl_round first;   /* the last round that a learner has committed */
 	double deliver_s;
 
 	struct swarm_worker *workers[SWARM_WORKERS_MAX];
@@ -151,7 +151,7 @@ void swarm_give_back(struct swarm_worker *worker, struct sl_buffer *list);
 /* sweep.c */
 int swarm_workers_open(struct swarm *swarm);
 void swarm_workers_close(struct swarm *swarm);
-/* Everybody that has something to do takes a turn. */
+/* Let every learner that has work take a turn. */
 void swarm_sweep(struct swarm *swarm);
 /* The worker's time since the last call was spent on this. */
 void swarm_tick(struct swarm_worker *worker, double *seconds);

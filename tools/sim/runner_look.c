@@ -1,4 +1,4 @@
-/* What only a simulation can see: the sum of the secret encodings, and states on their way to the mean. */
+/* Values that only a simulation can see: the sum of the secret encodings, and states during mixing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ bool swarm_sum_check(struct swarm *swarm, uint32_t i)
 	const struct swarm_learner *l = &swarm->learners[i];
 	pthread_mutex_lock(&swarm->lock);
 	const struct swarm_sum *sum = find_sum(swarm, l->view->h);
-	pthread_mutex_unlock(&swarm->lock); /* nobody adds to it any more */
+	pthread_mutex_unlock(&swarm->lock); /* it is complete */
 	return sum != NULL && sum->count == l->view->n && memcmp(sum->z, l->vault.s, l->view->elements * sizeof *sum->z) == 0;
 }
 

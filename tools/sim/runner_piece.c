@@ -1,4 +1,4 @@
-/* What a learner says, packed once for all who hear it; a share is for one alone. */
+/* Messages of a learner, packed once for all receivers; a share has one receiver. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What takes time: jobs, training, the disk that there is not. One thing at a time, in the order given. */
+/* Work of a learner: jobs, training, records. One thing at a time, in the order given. */
 #include <stdlib.h>
 #include <string.h>
 

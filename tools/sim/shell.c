@@ -1,4 +1,4 @@
-/* What actions ask for, except what concerns links: work, training, disk, buffers. */
+/* Execute the actions of a core, except those on links: work, training, disk, buffers. */
 #include <stdlib.h>
 
 #include "tools/sim/check.h"
@@ -156,7 +156,7 @@ void sim_work_due(struct sim *sim, uint32_t i)
 	free_work(work);
 }
 
-/* What a stopped learner leaves behind. */
+/* Free the work and buffers of a stopped learner. */
 void sim_halt(struct sim *sim, uint32_t i)
 {
 	struct sim_learner *l = &sim->learners[i];

@@ -10,7 +10,7 @@ struct sim_keys {
 	uint8_t public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 };
 
-/* The hash that is signed, whose it is and where the signature goes; false: nobody signs such a message. */
+/* Set the signed hash, the signer and the place of the signature; return false for messages that are not signed. */
 static bool canon(const struct sim *sim, struct sl_message *m, uint8_t *hash, sl_id *id, uint8_t **signature)
 {
 	const struct sl_scope *scope = &sim->learners[0].config.scope;

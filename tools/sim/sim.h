@@ -1,12 +1,13 @@
-/* sim.h - N cores and their vaults in one process, under a virtual clock: the daemon's part, played from a seed.
+/* sim.h - N cores in one process under a virtual clock, with the surroundings of a daemon simulated from a seed.
  *
- * Everything that may happen in any order does: each directed link is a queue of its own with delays of its own, jobs
- * come back late (and run as early or as late as the core allows), training, disk and dialling take random times. The
- * same seed gives the same run. A checker that shares no code with the cores looks after every step (check.h).
+ * The order of events is random wherever it may vary: each directed link is a queue with delays of its own, jobs return
+ * late (and run as early or as late as the core allows), training, disk and dialling take random times. The same seed gives
+ * the same run. A checker that shares no code with the cores checks every step (check.h).
  *
- *   world.c  building, the clock      verbs.c  what tests say      link.c  links and messages
- *   shell.c  what actions ask for     check.c  the rules           trace.c a step as a line
- *   disk.c   what survives a crash    signatures.c                 seen.c  hashes met before
+ *   world.c  building, the clock      verbs.c  verbs of tests       link.c  links and messages
+ *   shell.c  execution of actions     check.c  the rules            trace.c a step as a line
+ *   disk.c   records                  signatures.c                  seen.c  hashes met before
+ *   vectors.c memory of a learner, shared with the in-process runner (runner.h)
  */
 #pragma once
 
@@ -24,14 +25,14 @@
 struct sim_options {
 	uint64_t seed;
 	uint32_t learners;
-	const char *topology;            /* whom a learner can reach; with `radio`, of each step. NULL: complete */
+	const char *topology;            /* possible links; with `radio`, of each step. NULL: complete */
 	const struct sl_edge *edges;     /* or these, edge_count of them */
 	uint32_t edge_count;
-	bool radio;                      /* told mode: a graph a round, the links of everybody possible */
+	bool radio;                      /* topology playback: a graph a round; all links are possible */
 	struct sl_parameters parameters; /* 0 where the default serves (see sim_new) */
 	double clip;                     /* 0: 16 */
 	uint32_t delay_ms;               /* of links, jobs and disk, at most; 0: 20 */
-	bool signatures;                 /* real ones; else a tag in their place, and nobody checks it */
+	bool signatures;                 /* real signatures; else an unchecked tag in their place */
 };
 
 enum sim_kind { SIM_START, SIM_LINK_UP, SIM_LINK_DOWN, SIM_DIAL, SIM_MAIL, SIM_TRAINED, SIM_WORK, SIM_RANGE, SIM_CALL };
@@ -105,7 +106,7 @@ struct sim_learner {
 	bool disk_fails;       /* the next write does */
 	bool down;             /* crashed, and not restarted */
 	bool lost;             /* .. and never will be */
-	bool abandons;         /* its operator has given an attempt up: rule A is his to answer for */
+	bool abandons;         /* its operator has aborted an attempt: the safety rule is then the operator's responsibility */
 	bool stopped, silent; /* silent: trains for ever; stopped before sim_start: was never there */
 	int code;
 	/* the checker's */
@@ -155,9 +156,9 @@ struct sim {
 	float **models; /* by round */
 	uint32_t radio_step, most_actions;
 	uint64_t steps;
-	FILE *lines;      /* each step as a line; NULL: nobody reads them */
+	FILE *lines;      /* each step as a line; NULL: not written */
 	uint64_t digest;  /* of all steps so far: two runs that have the same one are the same */
-	bool liars;                /* somebody signs two things for one attempt: no rule can hold on what it signed */
+	bool liars;                /* a learner signs two things for one attempt: the rules on signatures do not apply */
 	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
 	bool (*tap)(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 	/* Looks at or changes what a job of learner i found, as soon as it has run. */
@@ -165,7 +166,7 @@ struct sim {
 	/* Whether learner i crashes here: before it does what `action` asks for, or (NULL) when work is done and not told. */
 	bool (*crash_point)(struct sim *sim, uint32_t i, const struct sl_action *action, const struct sim_work *work);
 	void (*after_step)(struct sim *sim, uint32_t i);
-	void (*call)(struct sim *sim, const struct sim_event *event); /* SIM_CALL: whoever plays with the world */
+	void (*call)(struct sim *sim, const struct sim_event *event); /* SIM_CALL: an event of the caller */
 	void *context;
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
@@ -186,25 +187,25 @@ void sim_fail(struct sim *sim, const char *format, ...) __attribute__((format(pr
 bool sim_step(struct sim *sim); /* false: nothing will ever happen again */
 uint64_t sim_next(struct sim *sim); /* when it will (us); UINT64_MAX */
 void sim_elapse(struct sim *sim, sl_ms ms);
-void sim_run_until_round(struct sim *sim, sl_round t); /* everybody has committed it */
+void sim_run_until_round(struct sim *sim, sl_round t); /* all learners have committed it */
 void sim_run_until_commit(struct sim *sim, uint32_t i, sl_round t); /* i has */
 void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase);
 const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason);
 /* At every learner that is there, now or before. */
 void sim_run_until_all_say(struct sim *sim, enum sl_report_kind kind, enum sl_reason reason);
-void sim_run_until_done(struct sim *sim); /* everybody has stopped with SL_OK */
+void sim_run_until_done(struct sim *sim); /* all learners have stopped with SL_OK */
 void sim_run_until_stopped(struct sim *sim, uint32_t i, int code);
 
 void sim_cut(struct sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
 void sim_restore(struct sim *sim, uint32_t i, uint32_t j);
 void sim_join(struct sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
-void sim_isolate(struct sim *sim, uint32_t i); /* from everybody */
+void sim_isolate(struct sim *sim, uint32_t i); /* from all others */
 void sim_rejoin(struct sim *sim, uint32_t i);
 void sim_hold(struct sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
 void sim_release(struct sim *sim, uint32_t i, uint32_t j);
 /* Posts a copy of what i said to j: late, in no order, and past the tap. */
 void sim_echo(struct sim *sim, uint32_t i, uint32_t j, const struct sl_message *message, uint32_t delay_ms);
-void sim_radio(struct sim *sim, const char *topology, uint32_t step); /* tells everybody its range */
+void sim_radio(struct sim *sim, const char *topology, uint32_t step); /* tell all learners their neighbours */
 void sim_radio_edges(struct sim *sim, const struct sl_edge *edges, size_t count);
 /* Gone in the middle of whatever it did. Its config becomes what its disk would start it with, and may be changed. */
 void sim_crash(struct sim *sim, uint32_t i);

@@ -351,7 +351,7 @@ void sim_leap(struct sim *sim, uint32_t i, uint64_t us)
 		reckon(sim, i);
 }
 
-/* Lines are made for those who read them only: half of a run's time went into them. */
+/* Write the line of a step; only on request, since lines take half of a run's time. */
 static void tell(struct sim *sim, uint32_t i, const struct sl_event *event)
 {
 	trace_cause(&sim->trace, event);

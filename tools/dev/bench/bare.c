@@ -124,7 +124,7 @@ double sl_bare_tls(const struct sl_bare_pair *pair, size_t bytes)
 	return run_both(tls_out, tls_in, &load);
 }
 
-/* ---- who they are ---- */
+/* ---- identities ---- */
 
 static void identify(struct sl_bare_pair *pair, uint32_t i)
 {
