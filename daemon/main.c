@@ -33,16 +33,18 @@ static const struct argp_option options[] = {
 	{"parent", KEY_PARENT, "PID", OPTION_HIDDEN, "End when this parent process does", 0},
 	{0}};
 
-static const char documentation[] =
-	"One Starling learner: trains on its own data and averages its model with whoever is in range, showing it to "
-	"nobody."
-	"\vExamples:\n"
-	"  starlingd --config /etc/starling/starlingd.yaml\n"
-	"  starlingd --config learner.yaml --set log_level=debug\n"
-	"  starlingd --config learner.yaml --check\n"
-	"\n"
-	"Exit status: 0 after the last round or when told to end, 1 when the run failed or the port, the address or the "
-	"disk cannot be had now, 2 when the configuration, the identity, the roster or the data cannot be used.";
+static const char documentation[] = "One Starling learner: trains on its own data and averages its model "
+				    "with whoever is in range, showing it to "
+				    "nobody."
+				    "\vExamples:\n"
+				    "  starlingd --config /etc/starling/starlingd.yaml\n"
+				    "  starlingd --config learner.yaml --set log_level=debug\n"
+				    "  starlingd --config learner.yaml --check\n"
+				    "\n"
+				    "Exit status: 0 after the last round or when told to end, 1 when the run "
+				    "failed or the port, the address or the "
+				    "disk cannot be had now, 2 when the configuration, the identity, the "
+				    "roster or the data cannot be used.";
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -87,7 +89,8 @@ static void follow_parent(long parent)
 		exit(1);
 }
 
-/* 2 for what only the operator can mend; 1 for what may be well the next time (a port, an address, a disk). */
+/* 2 for what only the operator can mend; 1 for what may be well the next time (a port, an address, a disk).
+ */
 static int complain(const struct sl_error *error)
 {
 	fprintf(stderr, "starlingd: %s\n", error->text);
@@ -108,7 +111,8 @@ int main(int argc, char **argv)
 	struct arguments arguments = {0};
 	struct sl_error error = {0};
 	argp_err_exit_status = 2;
-	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL, &arguments);
+	argp_parse(&(struct argp){options, parse, NULL, documentation, NULL, NULL, NULL}, argc, argv, 0, NULL,
+		   &arguments);
 	if (arguments.reference) {
 		sl_settings_reference(stdout);
 		return 0;
@@ -118,16 +122,18 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (sodium_init() < 0)
 		return complain(&(struct sl_error){.text = "libsodium does not start"});
-	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings, &error) != SL_OK)
+	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings,
+			     &error) != SL_OK)
 		return complain(&error);
-	int rc = arguments.check ? sl_daemon_check(&daemon, &settings, &error) : sl_daemon_open(&daemon, &settings, &error);
+	int rc = arguments.check ? sl_daemon_check(&daemon, &settings, &error)
+				 : sl_daemon_open(&daemon, &settings, &error);
 	int status = rc == SL_OK ? 0 : complain(&error);
 	if (status == 0 && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (status == 0)
 		status = sl_daemon_run(&daemon);
 	sl_daemon_close(&daemon);
-	if (daemon.again)
+	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);
 	return status;
 }

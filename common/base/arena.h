@@ -23,4 +23,4 @@ void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes);
 size_t sl_arena_mark(const struct sl_arena *arena);
 void sl_arena_reset(struct sl_arena *arena, size_t mark);
 
-#define SL_TAKE(arena, count, type) ((type *)sl_arena_take((arena), (count), sizeof(type)))
+#define SL_ARENA_TAKE(arena, count, type) ((type *)sl_arena_take((arena), (count), sizeof(type)))

@@ -10,8 +10,8 @@
 
 #define LIBRARY "libopenblas.so.0" /* Debian's name; of any variant: pthread, openmp, serial */
 
-typedef void eigenvalues_call(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
-			      double *work, const int *lwork, int *info);
+typedef void eigenvalues_call(const char *jobz, const char *uplo, const int *n, double *a, const int *lda,
+			      double *w, double *work, const int *lwork, int *info);
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static eigenvalues_call *dsyev;
@@ -45,6 +45,7 @@ int sl_blas_eigenvalues(double *a, uint32_t n, double *values, double *work)
 void sl_blas_multiply(const struct sl_blas_product *p, float *c)
 {
 	assert(sgemm != NULL);
-	sgemm(CblasRowMajor, p->turn_a ? CblasTrans : CblasNoTrans, p->turn_b ? CblasTrans : CblasNoTrans, (int)p->m, (int)p->n,
-	      (int)p->k, p->alpha, p->a, (int)p->lda, p->b, (int)p->ldb, p->beta, c, (int)p->ldc);
+	sgemm(CblasRowMajor, p->turn_a ? CblasTrans : CblasNoTrans, p->turn_b ? CblasTrans : CblasNoTrans,
+	      (int)p->m, (int)p->n, (int)p->k, p->alpha, p->a, (int)p->lda, p->b, (int)p->ldb, p->beta, c,
+	      (int)p->ldc);
 }

@@ -1,7 +1,7 @@
 /* blas.h - the two BLAS and LAPACK routines in use, from OpenBLAS, loaded on the first call.
  *
- * A program that never calls them does not load OpenBLAS: it is 30 MB, and starts a thread per processor that spins while
- * idle. Loaded here, it runs on the calling thread alone.
+ * A program that never calls them does not load OpenBLAS: it is 30 MB, and starts a thread per processor that
+ * spins while idle. Loaded here, it runs on the calling thread alone.
  */
 #pragma once
 
@@ -22,8 +22,9 @@ static inline size_t sl_blas_eigenvalues_work(uint32_t n)
  * SL_ERR_NOTFOUND as sl_blas_open; SL_ERR_INVALID if the iteration does not converge. */
 int sl_blas_eigenvalues(double *a, uint32_t n, double *values, double *work);
 
-/* c = alpha op(a) op(b) + beta c, row-major single precision; op(a) is m x k, op(b) k x n, c m x n. `turn_a` and `turn_b`
- * transpose a and b; lda, ldb and ldc are the lengths of their rows. After sl_blas_open has returned SL_OK. */
+/* c = alpha op(a) op(b) + beta c, row-major single precision; op(a) is m x k, op(b) k x n, c m x n. `turn_a`
+ * and `turn_b` transpose a and b; lda, ldb and ldc are the lengths of their rows. After sl_blas_open has
+ * returned SL_OK. */
 struct sl_blas_product {
 	bool turn_a, turn_b;
 	uint32_t m, n, k;

@@ -50,7 +50,7 @@ static void unpack_any(uint64_t *restrict out, const uint8_t *restrict in, size_
 	}
 }
 
-void sl_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
+void sl_bytes_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
 {
 	assert(width >= 1 && width <= 8);
 	if (width == 4) /* the usual field, 2^31-1 */
@@ -59,7 +59,7 @@ void sl_pack(uint8_t *out, const uint64_t *in, size_t count, uint32_t width)
 		pack_any(out, in, count, width);
 }
 
-void sl_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width)
+void sl_bytes_unpack(uint64_t *out, const uint8_t *in, size_t count, uint32_t width)
 {
 	assert(width >= 1 && width <= 8);
 	if (width == 4)

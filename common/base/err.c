@@ -21,7 +21,7 @@ const char *sl_err_text(int code)
 	}
 }
 
-int sl_fail(struct sl_error *e, int code, const char *format, ...)
+int sl_err_set(struct sl_error *e, int code, const char *format, ...)
 {
 	if (e == NULL)
 		return code;
@@ -33,7 +33,7 @@ int sl_fail(struct sl_error *e, int code, const char *format, ...)
 	return code;
 }
 
-int sl_fail_wrap(struct sl_error *e, const char *format, ...)
+int sl_err_wrap(struct sl_error *e, const char *format, ...)
 {
 	char inner[SL_ERROR_BYTES], prefix[SL_ERROR_BYTES];
 	va_list args;

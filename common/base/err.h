@@ -36,8 +36,9 @@ struct sl_error {
 /* The fixed text of a code; never NULL. */
 const char *sl_err_text(int code);
 
-/* Sets code and text; returns code, so that `return sl_fail(e, SL_ERR_IO, ...)` is one line. e may be NULL. */
-int sl_fail(struct sl_error *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Sets code and text; returns code, so that `return sl_err_set(e, SL_ERR_IO, ...)` is one line. e may be
+ * NULL. */
+int sl_err_set(struct sl_error *e, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Puts "prefix: " before the text; returns e->code. */
-int sl_fail_wrap(struct sl_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int sl_err_wrap(struct sl_error *e, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -20,22 +20,24 @@
 #define SL_ELEMENTS_MAX (1u << 28) /* field elements of one vector, n+1 */
 #define SL_CHUNK_ELEMENTS 32768u   /* elements of one chunk, the last may be shorter */
 #define SL_CHUNK_BYTES_MAX (256u << 10)
-#define SL_STATE_BYTES 8u /* one int64 mixing state on the wire */
+#define SL_STATE_BYTES 8u   /* one int64 mixing state on the wire */
 #define SL_RELEASED_MAX 16u /* attempts of one round in which a learner's masked state may have left */
-#define SL_SIGNERS_MAX 16u /* digests kept to prove a committed round */
-#define SL_ADVICE_MAX 32u  /* edges named in a refusal; the rest is a number */
-#define SL_DEGREE_LEAST 4u /* of the overlay */
-#define SL_SEED_CHUNKS 8u /* chunks that a job expands seeds over: one would take less time than what stands between two jobs */
-#define SL_LANES 4u       /* chunks per neighbour under way at a time, in each of SHARE and MIX */
-#define SL_TREE_LANES_MAX 32u /* in MIX of tree, where a chunk has to come back from as far as the root */
+#define SL_SIGNERS_MAX 16u  /* digests kept to prove a committed round */
+#define SL_ADVICE_MAX 32u   /* edges named in a refusal; the rest is a number */
+#define SL_DEGREE_LEAST 4u  /* of the overlay */
+#define SL_SEED_CHUNKS                                                                                       \
+	8u /* chunks that a job expands seeds over: one would take less time than what stands between two    \
+	      jobs */
+#define SL_WINDOW 4u	       /* chunks per neighbour under way at a time, in each of SHARE and MIX */
+#define SL_TREE_WINDOW_MAX 32u /* in MIX of tree, where a chunk has to come back from as far as the root */
 
 #define SL_FRAME_HEADER_BYTES 8u
-#define SL_CONTROL_BYTES_MAX (64u << 10)                  /* protobuf of a control message */
-#define SL_VECTOR_BYTES_MAX (SL_CHUNK_BYTES_MAX + 1024u)  /* protobuf of a vector chunk */
-#define SL_LINK_QUEUE_BYTES (1u << 20)                    /* ciphertext waiting in one link */
+#define SL_CONTROL_BYTES_MAX (64u << 10)		 /* protobuf of a control message */
+#define SL_VECTOR_BYTES_MAX (SL_CHUNK_BYTES_MAX + 1024u) /* protobuf of a vector chunk */
+#define SL_LINK_QUEUE_BYTES (1u << 20)			 /* ciphertext waiting in one link */
 
-#define SL_SIGMA_MAX 12u        /* 10^12 times a float is still an exact double */
-#define SL_P_BITS_MAX 61u       /* p < 2^61 */
+#define SL_DECIMALS_MAX 12u	 /* 10^12 times a float is still an exact double */
+#define SL_P_BITS_MAX 61u	 /* p < 2^61 */
 #define SL_MIXING_P_BITS_MAX 44u /* int64 states of metropolis: p up to 2^44 */
 #define SL_ROUNDS_MAX 1000000u
 #define SL_ATTEMPTS_MAX (1u << 24) /* of one round: years, at one in 30 s */
@@ -45,5 +47,5 @@
 #define SL_ERROR_BYTES 512u
 
 static_assert(SL_CHUNK_ELEMENTS * SL_STATE_BYTES <= SL_CHUNK_BYTES_MAX, "a chunk of states fits a message");
-static_assert(SL_LANES * 2 >= 2, "one chunk under way and one an iteration ahead");
+static_assert(SL_WINDOW * 2 >= 2, "one chunk under way and one an iteration ahead");
 static_assert(SL_LEARNERS_MAX * 5 + 1024 <= SL_CONTROL_BYTES_MAX, "a link state naming everybody fits");

@@ -1,4 +1,5 @@
-/* number.h - whole decimal numbers in a range, and on a command line a usage error (status 2) for anything else. */
+/* number.h - whole decimal numbers in a range, and on a command line a usage error (status 2) for anything
+ * else. */
 #pragma once
 
 #include <argp.h>
@@ -13,7 +14,8 @@ static inline bool sl_number(const char *text, uint64_t least, uint64_t most, ui
 	if (*text == '\0' || text[strspn(text, "0123456789")] != '\0')
 		return false;
 	for (; *text != '\0'; text++)
-		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
+		if (__builtin_mul_overflow(n, 10u, &n) ||
+		    __builtin_add_overflow(n, (uint64_t)(*text - '0'), &n))
 			return false;
 	*number = n;
 	return n >= least && n <= most;
@@ -26,6 +28,6 @@ static inline uint64_t sl_number_or_usage(struct argp_state *state, const char *
 	uint64_t value = least;
 	if (!sl_number(text, least, most, &value))
 		argp_failure(state, 2, 0, "%s %s: must be a whole number from %llu to %llu", option, text,
-			   (unsigned long long)least, (unsigned long long)most);
+			     (unsigned long long)least, (unsigned long long)most);
 	return value;
 }

@@ -7,7 +7,7 @@
 #define SL_NEAREST_BYTES 32u /* longer words are never suggested */
 
 /* Edit distance of two words shorter than SL_NEAREST_BYTES, one row at a time. */
-static inline size_t sl_edit_distance(const char *a, const char *b)
+static inline size_t sl_suggest_distance(const char *a, const char *b)
 {
 	size_t row[SL_NEAREST_BYTES + 1], n = strlen(b);
 	for (size_t j = 0; j <= n; j++)
@@ -27,12 +27,12 @@ static inline size_t sl_edit_distance(const char *a, const char *b)
 
 /* Keeps in *best the candidate nearest to word, if few of its letters differ; start with *best NULL and
  * *distance SIZE_MAX. */
-static inline void sl_nearest(const char *word, const char *candidate, const char **best, size_t *distance)
+static inline void sl_suggest(const char *word, const char *candidate, const char **best, size_t *distance)
 {
 	size_t letters = strlen(word);
 	if (letters >= SL_NEAREST_BYTES || strlen(candidate) >= SL_NEAREST_BYTES)
 		return;
-	size_t d = sl_edit_distance(word, candidate);
+	size_t d = sl_suggest_distance(word, candidate);
 	if (d > 1 + letters / 4 || d >= letters || d >= *distance)
 		return;
 	*best = candidate;

@@ -9,73 +9,79 @@
 
 #define BLOCK 1024u
 
-size_t sl_vault_scratch(const struct sl_view *view)
+size_t sl_job_scratch(const struct sl_view *view)
 {
 	size_t mixing = (view->degree + 1) * (sizeof(struct sl_divisor) + sizeof(uint8_t *)) + 64;
-	size_t attempt = sl_job_share_bytes(view) + mixing, survey = sl_survey_scratch(view);
-	return attempt > survey ? attempt : survey;
+	size_t attempt = sl_job_share_bytes(view) + mixing, analysis = sl_job_analysis_scratch(view);
+	return attempt > analysis ? attempt : analysis;
 }
 
-static void run_survey(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_analysis(struct sl_workspace *workspace, const struct sl_view *view,
+			 struct sl_job_result *result)
 {
-	sl_arena_reset(&vault->scratch, 0);
-	result->survey = &vault->survey;
-	result->code = sl_survey_run(view, &vault->survey, &vault->scratch);
-	sl_arena_reset(&vault->scratch, 0);
+	sl_arena_reset(&workspace->scratch, 0);
+	result->analysis = &workspace->analysis;
+	result->code = sl_job_analysis_run(view, &workspace->analysis, &workspace->scratch);
+	sl_arena_reset(&workspace->scratch, 0);
 }
 
-static void run_encode(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_encode(struct sl_workspace *workspace, const struct sl_view *view,
+		       struct sl_job_result *result)
 {
 	struct sl_encoding encoding = view->encoding;
-	encoding.weight = vault->weight;
-	encoding.clamp = vault->clamp;
-	vault->theirs = NULL; /* a seed may have come before what fails here */
-	if (vault->weight == 0 || vault->weight > view->max_weight) {
-		result->total = vault->weight;
+	encoding.weight = workspace->weight;
+	encoding.clamp = workspace->clamp;
+	workspace->theirs = NULL; /* a seed may have come before what fails here */
+	if (workspace->weight == 0 || workspace->weight > view->max_weight) {
+		result->total = workspace->weight;
 		result->code = SL_ERR_REFUSED;
 		return;
 	}
-	sl_arena_reset(&vault->scratch, 0);
-	result->code = sl_job_share_open(vault, view);
+	sl_arena_reset(&workspace->scratch, 0);
+	result->code = sl_job_share_open(workspace, view);
 	if (result->code == SL_OK)
-		result->code = sl_mixing_open(vault, view);
+		result->code = sl_job_mix_open(workspace, view);
 	if (result->code == SL_OK)
-		result->code = sl_encode(&view->field, &encoding, vault->trained, vault->n, vault->x, &result->note);
+		result->code = sl_encoding_encode(&view->field, &encoding, workspace->trained, workspace->n,
+						  workspace->x, &result->note);
 	if (result->code == SL_OK)
 		result->total = result->note.clamped;
-	memset(vault->s, 0, (vault->n + 1) * sizeof *vault->s);
+	memset(workspace->s, 0, (workspace->n + 1) * sizeof *workspace->s);
 }
 
-static void run_gather(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
+static void run_gather(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
 		       struct sl_job_result *result)
 {
 	if (job->kind == SL_JOB_GATHER && view->sharing == SL_SHARING_SEEDED) {
-		sl_job_share_take(vault, job->buffers);
+		sl_job_share_take(workspace, job->buffers);
 		return;
 	}
 	bool share = job->kind == SL_JOB_GATHER; /* is added to s; a piece of Z is s */
 	for (const struct sl_buffer *b = job->buffers; b != NULL && result->code == SL_OK; b = b->next) {
-		uint64_t *s = vault->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
-		result->code = sl_take_packed(&view->field, s, b->bytes, sl_chunk_elements(view, b->index), share);
+		uint64_t *s = workspace->s + (size_t)b->index * SL_CHUNK_ELEMENTS;
+		result->code = sl_vector_take(&view->field, s, b->bytes,
+					      sl_view_chunk_elements(view, b->index), share);
 		result->from = b->from;
 	}
 }
 
-static void run_seal(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_commitment(struct sl_workspace *workspace, const struct sl_view *view,
+			   struct sl_job_result *result)
 {
-	uint8_t *nonce = sl_slot_nonce(&vault->spool, view->self), *state = sl_slot_state(&vault->spool, view->self);
-	sl_job_share_close(vault, view);
+	uint8_t *nonce = sl_slot_nonce(&workspace->state_file, view->self),
+		*state = sl_slot_state(&workspace->state_file, view->self);
+	sl_job_share_close(workspace, view);
 	do
-		vault->source(vault->source_context, nonce, SL_NONCE_BYTES);
+		workspace->source(workspace->source_context, nonce, SL_NONCE_BYTES);
 	while (sodium_is_zero(nonce, SL_NONCE_BYTES));
-	sl_pack(state, vault->s, view->elements, view->field.bytes);
-	sl_canon_commitment(&vault->scope, state, sl_state_bytes(view), nonce, result->hash);
+	sl_bytes_pack(state, workspace->s, view->elements, view->field.bytes);
+	sl_canonical_commitment(&workspace->scope, state, sl_slot_state_bytes(view), nonce, result->hash);
 }
 
 static double scale_of(const struct sl_encoding *encoding)
 {
 	double scale = 1;
-	for (uint32_t d = 0; d < encoding->sigma; d++)
+	for (uint32_t d = 0; d < encoding->decimals; d++)
 		scale *= 10;
 	return scale;
 }
@@ -91,8 +97,9 @@ static uint64_t greatest(const struct sl_field *field, const uint64_t *z, size_t
 	return most;
 }
 
-/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times it. All
- * learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off by an ulp. */
+/* Whether Z can be the sum of N encodings: a weight that N learners can have, and nothing beyond clip times
+ * it. All learners of a view come to the same answer. p < 2^61 and exact doubles up to 2^53: the limit is off
+ * by an ulp. */
 static bool plausible(const struct sl_view *view, const uint64_t *z)
 {
 	bool weighted = view->encoding.kind == SL_ENCODING_WEIGHTED;
@@ -101,142 +108,148 @@ static bool plausible(const struct sl_view *view, const uint64_t *z)
 	uint64_t most = weighted ? view->n * view->max_weight : 1;
 	if (total < least || total > most)
 		return false;
-	double limit = (ceil(view->encoding.clip * scale_of(&view->encoding)) + 1) * (double)total;
-	return limit >= (double)view->field.p || greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
+	double limit = (ceil(view->encoding.clipping_range * scale_of(&view->encoding)) + 1) * (double)total;
+	return limit >= (double)view->field.p ||
+	       greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
 }
 
-static void judge(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
-	const uint64_t *z = vault->s;
+	const uint64_t *z = workspace->s;
 	result->total = z[view->elements - 1];
 	if (!plausible(view, z))
 		result->code = SL_ERR_INVALID;
-	sl_canon_result(&vault->scope, view->h, z, view->elements, view->field.bytes, result->hash);
+	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 }
 
-static void run_close(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_close(struct sl_workspace *workspace, const struct sl_view *view,
+		      struct sl_job_result *result)
 {
-	result->real = sl_mixing_close(vault, view);
-	judge(vault, view, result);
+	result->real = sl_job_mix_close(workspace, view);
+	judge(workspace, view, result);
 }
 
-static void run_fetch(struct sl_vault *vault, const struct sl_view *view, const struct sl_buffer *b)
+static void run_fetch(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
 {
-	memcpy(sl_slot_chunk(&vault->spool, view, b->from, b->index), b->bytes, b->size);
+	memcpy(sl_slot_chunk(&workspace->state_file, view, b->from, b->index), b->bytes, b->size);
 	if (b->index == 0)
-		memcpy(sl_slot_nonce(&vault->spool, b->from), b->nonce, SL_NONCE_BYTES);
+		memcpy(sl_slot_nonce(&workspace->state_file, b->from), b->nonce, SL_NONCE_BYTES);
 }
 
 /* Adds a slot to s. SL_ERR_INVALID: it has elements that are not of the field. */
-static int add_slot(struct sl_vault *vault, const struct sl_view *view, uint32_t position, bool add)
+static int add_slot(struct sl_workspace *workspace, const struct sl_view *view, uint32_t position, bool add)
 {
 	uint64_t element[BLOCK], worst = 0;
-	const uint8_t *state = sl_slot_state(&vault->spool, position);
+	const uint8_t *state = sl_slot_state(&workspace->state_file, position);
 	for (size_t at = 0; at < view->elements; at += BLOCK) {
 		size_t n = view->elements - at < BLOCK ? (size_t)view->elements - at : BLOCK;
-		sl_unpack(element, state + at * view->field.bytes, n, view->field.bytes);
+		sl_bytes_unpack(element, state + at * view->field.bytes, n, view->field.bytes);
 		for (size_t l = 0; l < n; l++)
 			worst = element[l] > worst ? element[l] : worst;
 		if (worst >= view->field.p)
 			return SL_ERR_INVALID;
 		for (size_t l = 0; add && l < n; l++)
-			vault->s[at + l] = sl_add(&view->field, vault->s[at + l], element[l]);
+			workspace->s[at + l] = sl_field_add(&view->field, workspace->s[at + l], element[l]);
 	}
 	return SL_OK;
 }
 
 /* Whether slot `chunk` holds what its owner has committed to: all of it has come, and nothing else. */
-static void run_check(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
+static void run_check(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
 		      struct sl_job_result *result)
 {
-	const uint8_t *nonce = sl_slot_nonce(&vault->spool, job->chunk);
+	const uint8_t *nonce = sl_slot_nonce(&workspace->state_file, job->chunk);
 	result->code = SL_ERR_NOTFOUND;
 	if (sodium_is_zero(nonce, SL_NONCE_BYTES))
 		return;
-	sl_canon_commitment(&vault->scope, sl_slot_state(&vault->spool, job->chunk), sl_state_bytes(view), nonce, result->hash);
+	sl_canonical_commitment(&workspace->scope, sl_slot_state(&workspace->state_file, job->chunk),
+				sl_slot_state_bytes(view), nonce, result->hash);
 	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) == 0)
-		result->code = add_slot(vault, view, job->chunk, false);
+		result->code = add_slot(workspace, view, job->chunk, false);
 }
 
 /* What mixing would have come to (protocol 4, F1). */
-static void run_sum(struct sl_vault *vault, const struct sl_view *view, struct sl_job_result *result)
+static void run_sum(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
-	memset(vault->s, 0, (size_t)view->elements * sizeof *vault->s);
+	memset(workspace->s, 0, (size_t)view->elements * sizeof *workspace->s);
 	for (uint32_t i = 0; i < view->n && result->code == SL_OK; i++)
-		result->code = add_slot(vault, view, i, true);
+		result->code = add_slot(workspace, view, i, true);
 	if (result->code == SL_OK)
-		judge(vault, view, result);
+		judge(workspace, view, result);
 }
 
 /* The result of others: taken only if it is what they signed. */
-static void run_adopt(struct sl_vault *vault, const struct sl_view *view, const struct sl_job *job,
+static void run_adopt(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_job *job,
 		      struct sl_job_result *result)
 {
-	const uint64_t *z = vault->s;
+	const uint64_t *z = workspace->s;
 	result->total = z[view->elements - 1];
-	sl_canon_result(&vault->scope, view->h, z, view->elements, view->field.bytes, result->hash);
+	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
 	if (!plausible(view, z) || memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
 		result->code = SL_ERR_INVALID;
 	else
-		result->code = sl_decode(&view->field, &view->encoding, z, vault->n, vault->committed);
+		result->code = sl_encoding_decode(&view->field, &view->encoding, z, workspace->n,
+						  workspace->committed);
 }
 
-void sl_job_run(struct sl_vault *vault, const struct sl_job *job, struct sl_job_result *result)
+void sl_job_run(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	const struct sl_view *view = job->view;
 	*result = (struct sl_job_result){.kind = job->kind, .epoch = job->epoch, .chunk = job->chunk};
 	switch (job->kind) {
-	case SL_JOB_SURVEY:
-		run_survey(vault, view, result);
+	case SL_JOB_ANALYSE:
+		run_analysis(workspace, view, result);
 		break;
 	case SL_JOB_ENCODE:
-		run_encode(vault, view, result);
+		run_encode(workspace, view, result);
 		break;
 	case SL_JOB_SHARE:
-		sl_job_share_make(vault, view, job->chunk);
+		sl_job_share_make(workspace, view, job->chunk);
 		break;
 	case SL_JOB_EXPAND:
-		sl_job_share_expand(vault, view, job->chunk);
+		sl_job_share_expand(workspace, view, job->chunk);
 		break;
 	case SL_JOB_GATHER:
 	case SL_JOB_ABSORB:
-		run_gather(vault, view, job, result);
+		run_gather(workspace, view, job, result);
 		break;
-	case SL_JOB_SEAL:
-		run_seal(vault, view, result);
+	case SL_JOB_COMMITMENT:
+		run_commitment(workspace, view, result);
 		break;
 	case SL_JOB_MIX:
-		sl_mixing_step(vault, view, job, result);
+		sl_job_mix_step(workspace, view, job, result);
 		break;
 	case SL_JOB_CLOSE:
-		run_close(vault, view, result);
+		run_close(workspace, view, result);
 		break;
 	case SL_JOB_DECODE:
-		result->code = sl_decode(&view->field, &view->encoding, vault->s, vault->n, vault->committed);
+		result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
+						  workspace->committed);
 		break;
-	case SL_JOB_KEEP:
+	case SL_JOB_BACKUP:
 		for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-			sl_mixing_keep(vault, view, b); /* what is not of the field will not match its commitment */
+			sl_job_mix_backup(workspace, view,
+					  b); /* what is not of the field will not match its commitment */
 		break;
 	case SL_JOB_FETCH:
-		run_fetch(vault, view, job->buffers);
+		run_fetch(workspace, view, job->buffers);
 		break;
 	case SL_JOB_CHECK:
-		run_check(vault, view, job, result);
+		run_check(workspace, view, job, result);
 		break;
 	case SL_JOB_SUM:
-		run_sum(vault, view, result);
+		run_sum(workspace, view, result);
 		break;
 	case SL_JOB_ADOPT:
-		run_adopt(vault, view, job, result);
+		run_adopt(workspace, view, job, result);
 		break;
 	}
 }
 
-void sl_vault_wipe(struct sl_vault *vault)
+void sl_job_wipe(struct sl_workspace *workspace)
 {
-	sodium_memzero(vault->x, (vault->n + 1) * sizeof *vault->x);
-	sodium_memzero(vault->s, (vault->n + 1) * sizeof *vault->s);
-	sodium_memzero(vault->scratch.base, vault->scratch.size);
-	sl_arena_reset(&vault->scratch, 0);
+	sodium_memzero(workspace->x, (workspace->n + 1) * sizeof *workspace->x);
+	sodium_memzero(workspace->s, (workspace->n + 1) * sizeof *workspace->s);
+	sodium_memzero(workspace->scratch.base, workspace->scratch.size);
+	sl_arena_reset(&workspace->scratch, 0);
 }

@@ -26,22 +26,23 @@ static size_t block_elements(const struct sl_view *view)
 size_t sl_job_share_bytes(const struct sl_view *view)
 {
 	size_t points = view->degree + 1, block = block_elements(view) * sizeof(uint64_t);
-	size_t rows = points * (block + sl_share_bytes(view, 0) + 2 * (ALIGN + sizeof(void *)));
-	size_t coins = points * (2 * sizeof(struct sl_coins) + 2 * sizeof(sl_id) + sizeof(uint64_t));
-	return rows + coins + sl_share_scratch(view->degree) * sizeof(uint64_t) + 16 * ALIGN;
+	size_t rows = points * (block + sl_view_share_bytes(view, 0) + 2 * (ALIGN + sizeof(void *)));
+	size_t randomness = points * (2 * sizeof(struct sl_prg) + 2 * sizeof(sl_id) + sizeof(uint64_t));
+	return rows + randomness + sl_share_scratch(view->degree) * sizeof(uint64_t) + 16 * ALIGN;
 }
 
 /* One fresh 32-byte key per (attempt, neighbour), or every coin from the operating system. */
-static void open_coins(struct sl_vault *vault, uint32_t degree)
+static void open_prg(struct sl_workspace *workspace, uint32_t degree)
 {
 	uint8_t key[SL_KEY_BYTES];
 	for (uint32_t r = 0; r < degree; r++) {
-		if (vault->coins_from_os) {
-			sl_coins_open_source(&vault->coins[r], vault->source, vault->source_context);
+		if (workspace->randomness_from_os) {
+			sl_prg_open_source(&workspace->randomness[r], workspace->source,
+					   workspace->source_context);
 			continue;
 		}
-		vault->source(vault->source_context, key, sizeof key);
-		sl_coins_open(&vault->coins[r], key);
+		workspace->source(workspace->source_context, key, sizeof key);
+		sl_prg_open(&workspace->randomness[r], key);
 	}
 	sodium_memzero(key, sizeof key);
 }
@@ -52,100 +53,103 @@ static uint32_t first_row(const struct sl_view *view)
 	return seeded(view) ? view->degree : 0;
 }
 
-static bool take_rows(struct sl_vault *vault, const struct sl_view *view)
+static bool take_rows(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	struct sl_arena *arena = &vault->scratch;
+	struct sl_arena *arena = &workspace->scratch;
 	bool room = true;
 	for (uint32_t r = 0; room && r < view->degree; r++)
-		room = (vault->shares[r] = SL_TAKE(arena, sl_share_bytes(view, 0), uint8_t)) != NULL;
+		room = (workspace->shares[r] = SL_ARENA_TAKE(arena, sl_view_share_bytes(view, 0), uint8_t)) !=
+		       NULL;
 	for (uint32_t r = first_row(view); room && r <= view->degree; r++)
-		room = (vault->rows[r] = SL_TAKE(arena, block_elements(view), uint64_t)) != NULL;
+		room = (workspace->rows[r] = SL_ARENA_TAKE(arena, block_elements(view), uint64_t)) != NULL;
 	return room;
 }
 
-static int take_room(struct sl_vault *vault, const struct sl_view *view)
+static int take_room(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	struct sl_arena *arena = &vault->scratch;
-	vault->coins = SL_TAKE(arena, view->degree, struct sl_coins);
-	vault->theirs = SL_TAKE(arena, view->degree, struct sl_coins);
-	vault->shares = SL_TAKE(arena, view->degree, uint8_t *);
-	vault->rows = SL_TAKE(arena, view->degree + 1, uint64_t *);
-	vault->share_scratch = SL_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
-	bool room = vault->coins && vault->theirs && vault->shares && vault->rows && vault->share_scratch;
-	return room && take_rows(vault, view) ? SL_OK : SL_ERR_NOMEM;
+	struct sl_arena *arena = &workspace->scratch;
+	workspace->randomness = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
+	workspace->theirs = SL_ARENA_TAKE(arena, view->degree, struct sl_prg);
+	workspace->shares = SL_ARENA_TAKE(arena, view->degree, uint8_t *);
+	workspace->rows = SL_ARENA_TAKE(arena, view->degree + 1, uint64_t *);
+	workspace->share_scratch = SL_ARENA_TAKE(arena, sl_share_scratch(view->degree), uint64_t);
+	bool room = workspace->randomness && workspace->theirs && workspace->shares && workspace->rows &&
+		    workspace->share_scratch;
+	return room && take_rows(workspace, view) ? SL_OK : SL_ERR_NOMEM;
 }
 
-int sl_job_share_open(struct sl_vault *vault, const struct sl_view *view)
+int sl_job_share_open(struct sl_workspace *workspace, const struct sl_view *view)
 {
-	sl_id *neighbours = SL_TAKE(&vault->scratch, view->degree, sl_id);
+	sl_id *neighbours = SL_ARENA_TAKE(&workspace->scratch, view->degree, sl_id);
 	if (neighbours == NULL)
 		return SL_ERR_NOMEM;
 	for (uint32_t r = 0; r < view->degree; r++)
 		neighbours[r] = view->ids[view->neighbours[r]];
-	int rc = sl_sharing_init(&vault->sharing, &view->field, view->ids[view->self], neighbours, view->degree,
-				 &vault->scratch);
+	int rc = sl_share_init(&workspace->sharing, &view->field, view->ids[view->self], neighbours,
+			       view->degree, &workspace->scratch);
 	if (rc == SL_OK)
-		rc = take_room(vault, view);
+		rc = take_room(workspace, view);
 	if (rc != SL_OK)
 		return rc;
-	assert(!seeded(view) || !vault->coins_from_os); /* there would be no keys */
-	open_coins(vault, view->degree);
+	assert(!seeded(view) || !workspace->randomness_from_os); /* there would be no keys */
+	open_prg(workspace, view->degree);
 	for (uint32_t r = 0; seeded(view) && r < view->degree; r++)
-		memcpy(vault->shares[r], vault->coins[r].key, SL_KEY_BYTES);
+		memcpy(workspace->shares[r], workspace->randomness[r].key, SL_KEY_BYTES);
 	return SL_OK;
 }
 
 /* The shares of a block that begins `at` elements into the chunk. */
-static void make_block(struct sl_vault *vault, const struct sl_view *view, const uint64_t *x, uint64_t *s, size_t at,
-		       size_t count)
+static void make_block(struct sl_workspace *workspace, const struct sl_view *view, const uint64_t *x,
+		       uint64_t *s, size_t at, size_t count)
 {
 	uint32_t width = view->field.bytes;
-	const uint64_t *own = vault->rows[view->degree];
-	sl_share(&vault->sharing, view->sharing, vault->coins, x, count, vault->rows, vault->share_scratch);
+	const uint64_t *own = workspace->rows[view->degree];
+	sl_share(&workspace->sharing, view->sharing, workspace->randomness, x, count, workspace->rows,
+		 workspace->share_scratch);
 	for (size_t l = 0; l < count; l++)
-		s[l] = sl_add(&view->field, s[l], own[l]);
+		s[l] = sl_field_add(&view->field, s[l], own[l]);
 	for (uint32_t r = first_row(view); r < view->degree; r++)
-		sl_pack(vault->shares[r] + at * width, vault->rows[r], count, width);
+		sl_bytes_pack(workspace->shares[r] + at * width, workspace->rows[r], count, width);
 }
 
 /* Elements from chunk m on that a job deals with. */
 static size_t span(const struct sl_view *view, uint32_t m, size_t *first)
 {
 	*first = (size_t)m * SL_CHUNK_ELEMENTS;
-	return min((size_t)sl_share_end(view, m) * SL_CHUNK_ELEMENTS, view->elements) - *first;
+	return min((size_t)sl_view_share_end(view, m) * SL_CHUNK_ELEMENTS, view->elements) - *first;
 }
 
-void sl_job_share_make(struct sl_vault *vault, const struct sl_view *view, uint32_t m)
+void sl_job_share_make(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
 	size_t first, count = span(view, m, &first);
-	uint64_t *x = vault->x + first, *s = vault->s + first;
+	uint64_t *x = workspace->x + first, *s = workspace->s + first;
 	for (size_t at = 0; at < count; at += BLOCK)
-		make_block(vault, view, x + at, s + at, at, min(count - at, BLOCK));
+		make_block(workspace, view, x + at, s + at, at, min(count - at, BLOCK));
 	for (uint32_t r = first_row(view); r <= view->degree; r++)
-		sodium_memzero(vault->rows[r], block_elements(view) * sizeof *vault->rows[r]);
+		sodium_memzero(workspace->rows[r], block_elements(view) * sizeof *workspace->rows[r]);
 	sodium_memzero(x, count * sizeof *x); /* its shares are out: the encoding is not needed again */
 }
 
-void sl_job_share_take(struct sl_vault *vault, const struct sl_buffer *buffers)
+void sl_job_share_take(struct sl_workspace *workspace, const struct sl_buffer *buffers)
 {
-	for (const struct sl_buffer *b = buffers; b != NULL && vault->theirs != NULL; b = b->next)
-		sl_coins_open(&vault->theirs[b->from], b->bytes);
+	for (const struct sl_buffer *b = buffers; b != NULL && workspace->theirs != NULL; b = b->next)
+		sl_prg_open(&workspace->theirs[b->from], b->bytes);
 }
 
-void sl_job_share_expand(struct sl_vault *vault, const struct sl_view *view, uint32_t m)
+void sl_job_share_expand(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m)
 {
 	size_t first, count = span(view, m, &first);
-	uint64_t *s = vault->s + first;
+	uint64_t *s = workspace->s + first;
 	for (size_t at = 0; at < count; at += BLOCK)
 		for (uint32_t r = 0; r < view->degree; r++)
-			sl_coins_add(&vault->theirs[r], &view->field, s + at, min(count - at, BLOCK));
+			sl_prg_add(&workspace->theirs[r], &view->field, s + at, min(count - at, BLOCK));
 }
 
-void sl_job_share_close(struct sl_vault *vault, const struct sl_view *view)
+void sl_job_share_close(struct sl_workspace *workspace, const struct sl_view *view)
 {
 	for (uint32_t r = 0; r < view->degree; r++) {
-		sl_coins_close(&vault->coins[r]);
-		sl_coins_close(&vault->theirs[r]);
-		sodium_memzero(vault->shares[r], sl_share_bytes(view, 0));
+		sl_prg_close(&workspace->randomness[r]);
+		sl_prg_close(&workspace->theirs[r]);
+		sodium_memzero(workspace->shares[r], sl_view_share_bytes(view, 0));
 	}
 }

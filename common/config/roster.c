@@ -23,17 +23,18 @@ struct entry {
 	struct fy_node *nodes[FIELDS];
 };
 
-int sl_name_check(const char *name, struct sl_error *error)
+int sl_roster_name_check(const char *name, struct sl_error *error)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
 	size_t n = strlen(name);
 	if (n == 0 || n >= SL_NAME_BYTES)
-		return sl_fail(error, SL_ERR_RANGE, "a name has 1 to %u characters", SL_NAME_BYTES - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "a name has 1 to %u characters", SL_NAME_BYTES - 1);
 	if (name[strspn(name, allowed)] != '\0')
-		return sl_fail(error, SL_ERR_INVALID, "'%s' is not a name; letters, digits, '.', '_' and '-' are allowed",
-			       name);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not a name; letters, digits, '.', '_' and '-' are allowed", name);
 	if (name[0] == '.' || name[0] == '-') /* it also names folders */
-		return sl_fail(error, SL_ERR_INVALID, "'%s' is not a name; it begins with '%c'", name, name[0]);
+		return sl_err_set(error, SL_ERR_INVALID, "'%s' is not a name; it begins with '%c'", name,
+				  name[0]);
 	return SL_OK;
 }
 
@@ -59,16 +60,18 @@ static bool port_fits(const char *port)
 	return n >= 1 && n <= 65535;
 }
 
-int sl_address_check(const char *address, struct sl_error *error)
+int sl_roster_address_check(const char *address, struct sl_error *error)
 {
 	const char *colon = strrchr(address, ':');
 	if (strlen(address) >= SL_ADDRESS_BYTES)
-		return sl_fail(error, SL_ERR_RANGE, "an address has at most %u characters", SL_ADDRESS_BYTES - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "an address has at most %u characters",
+				  SL_ADDRESS_BYTES - 1);
 	if (colon == NULL || !host_fits(address, (size_t)(colon - address)))
-		return sl_fail(error, SL_ERR_INVALID, "'%s' is not an address; expected HOST:PORT or [IPV6]:PORT",
-			       address);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not an address; expected HOST:PORT or [IPV6]:PORT", address);
 	if (!port_fits(colon + 1))
-		return sl_fail(error, SL_ERR_INVALID, "'%s' is not an address; the port must be 1 to 65535", address);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "'%s' is not an address; the port must be 1 to 65535", address);
 	return SL_OK;
 }
 
@@ -78,8 +81,8 @@ static int parse_id(const char *text, sl_id *id, struct sl_error *error)
 	if (strlen(text) <= 10 && text[strspn(text, "0123456789")] == '\0')
 		n = strtoull(text, NULL, 10);
 	if (n < 1 || n > UINT32_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "id must be a whole number from 1 to %u, not '%.64s'", UINT32_MAX,
-			       text);
+		return sl_err_set(error, SL_ERR_RANGE, "id must be a whole number from 1 to %u, not '%.64s'",
+				  UINT32_MAX, text);
 	*id = (sl_id)n;
 	return SL_OK;
 }
@@ -90,7 +93,8 @@ static int parse_pin(const char *text, uint8_t pin[static SL_HASH_BYTES], struct
 	const char *hex = text + prefix;
 	if (strncmp(text, PIN_PREFIX, prefix) != 0 || strlen(hex) != 2 * SL_HASH_BYTES ||
 	    hex[strspn(hex, "0123456789abcdef")] != '\0')
-		return sl_fail(error, SL_ERR_INVALID, "key must be sha256: and 64 hexadecimal digits in lower case");
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "key must be sha256: and 64 hexadecimal digits in lower case");
 	sodium_hex2bin(pin, SL_HASH_BYTES, hex, 2 * SL_HASH_BYTES, NULL, NULL, NULL);
 	return SL_OK;
 }
@@ -102,12 +106,12 @@ static int take(struct sl_member *member, enum field field, const char *value, s
 	case ID:
 		return parse_id(value, &member->id, error);
 	case NAME:
-		code = sl_name_check(value, error);
+		code = sl_roster_name_check(value, error);
 		if (code == SL_OK)
 			strcpy(member->name, value);
 		return code;
 	case ADDRESS:
-		code = sl_address_check(value, error);
+		code = sl_roster_address_check(value, error);
 		if (code == SL_OK)
 			strcpy(member->address, value);
 		return code;
@@ -123,9 +127,9 @@ static int unknown_key(const struct sl_yaml *yaml, const struct sl_yaml_pair *pa
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
 	for (size_t f = 0; f < FIELDS; f++)
-		sl_nearest(pair->key, field_names[f], &best, &distance);
-	return sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_INVALID, "unknown key '%.64s'%s%s%s", pair->key,
-			    best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+		sl_suggest(pair->key, field_names[f], &best, &distance);
+	return sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_INVALID, "unknown key '%.64s'%s%s%s",
+			    pair->key, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 
 static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
@@ -143,13 +147,15 @@ static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error
 	return SL_OK;
 }
 
-static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct entry *entry, struct sl_error *error)
+static int read_member(const struct sl_yaml *yaml, struct fy_node *node, struct entry *entry,
+		       struct sl_error *error)
 {
 	entry->yaml = yaml;
 	int code = sl_yaml_each(yaml, node, visit, entry, error);
 	for (size_t f = 0; code == SL_OK && f < FIELDS; f++)
 		if (entry->nodes[f] == NULL)
-			code = sl_yaml_fail(yaml, node, error, SL_ERR_INVALID, "missing key '%s'", field_names[f]);
+			code = sl_yaml_fail(yaml, node, error, SL_ERR_INVALID, "missing key '%s'",
+					    field_names[f]);
 	return code;
 }
 
@@ -180,11 +186,11 @@ static int read_members(const struct sl_yaml *yaml, struct sl_roster *roster, ui
 		return sl_yaml_fail(yaml, list, error, SL_ERR_FORMAT,
 				    "expected a list of learners, one '- {id, name, address, key}' a line");
 	if ((uint32_t)size < least || (uint32_t)size > most)
-		return sl_yaml_fail(yaml, list, error, SL_ERR_RANGE, "lists %d learners; %u to %u are possible", size,
-				    least, most);
+		return sl_yaml_fail(yaml, list, error, SL_ERR_RANGE,
+				    "lists %d learners; %u to %u are possible", size, least, most);
 	roster->members = calloc((size_t)size, sizeof *roster->members);
 	if (roster->members == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", yaml->path);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", yaml->path);
 	int code = SL_OK;
 	void *at = NULL;
 	for (struct fy_node *node; code == SL_OK && (node = fy_node_sequence_iterate(list, &at)) != NULL;) {
@@ -210,18 +216,19 @@ static void hash(struct sl_roster *roster)
 	struct sl_writer w = {.bytes = block, .size = sizeof block};
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, (const uint8_t *)DOMAIN, sizeof DOMAIN - 1);
-	sl_put_u32(&w, roster->size);
+	sl_bytes_put_u32(&w, roster->size);
 	crypto_generichash_update(&state, block, w.used);
 	for (uint32_t i = 0; i < roster->size; i++) {
 		w.used = 0;
-		sl_put_u32(&w, roster->members[i].id);
-		sl_put(&w, roster->members[i].pin, SL_HASH_BYTES);
+		sl_bytes_put_u32(&w, roster->members[i].id);
+		sl_bytes_put(&w, roster->members[i].pin, SL_HASH_BYTES);
 		crypto_generichash_update(&state, block, w.used);
 	}
 	crypto_generichash_final(&state, roster->hash, sizeof roster->hash);
 }
 
-static int load(const char *path, struct sl_roster *roster, uint32_t least, uint32_t most, struct sl_error *error)
+static int load(const char *path, struct sl_roster *roster, uint32_t least, uint32_t most,
+		struct sl_error *error)
 {
 	struct sl_yaml yaml;
 	*roster = (struct sl_roster){0};
@@ -244,7 +251,7 @@ int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *
 	return load(path, roster, 2, SL_LEARNERS_MAX, error);
 }
 
-int sl_member_load(const char *path, struct sl_member *member, struct sl_error *error)
+int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_error *error)
 {
 	struct sl_roster one;
 	int code = load(path, &one, 1, 1, error);
@@ -270,16 +277,16 @@ int sl_roster_find(const struct sl_roster *roster, sl_id id)
 	return m ? (int)(m - roster->members) : -1;
 }
 
-void sl_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES])
+void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES])
 {
 	memcpy(text, PIN_PREFIX, sizeof PIN_PREFIX - 1);
 	sodium_bin2hex(text + sizeof PIN_PREFIX - 1, 2 * SL_HASH_BYTES + 1, pin, SL_HASH_BYTES);
 }
 
-void sl_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES])
+void sl_roster_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES])
 {
 	char pin[SL_PIN_TEXT_BYTES];
-	sl_pin_text(member->pin, pin);
+	sl_roster_pin_text(member->pin, pin);
 	snprintf(text, SL_MEMBER_TEXT_BYTES, "- {id: %u, name: %s, address: \"%s\", key: \"%s\"}", member->id,
 		 member->name, member->address, pin);
 }

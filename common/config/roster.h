@@ -22,8 +22,8 @@ struct sl_roster {
 	uint8_t hash[SL_HASH_BYTES]; /* BLAKE2b-256("starling roster 1" | u32 size | (u32 id | pin)...), LE */
 };
 
-/* Refuses ids that are 0 or repeated, repeated names or pins, fewer than 2 or more than SL_LEARNERS_MAX members,
- * malformed pins and addresses, unknown and duplicate keys. */
+/* Refuses ids that are 0 or repeated, repeated names or pins, fewer than 2 or more than SL_LEARNERS_MAX
+ * members, malformed pins and addresses, unknown and duplicate keys. */
 int sl_roster_load(const char *path, struct sl_roster *roster, struct sl_error *error);
 void sl_roster_close(struct sl_roster *roster);
 
@@ -31,17 +31,17 @@ void sl_roster_close(struct sl_roster *roster);
 int sl_roster_find(const struct sl_roster *roster, sl_id id);
 
 /* A name: 1 to 63 letters, digits, '.', '_' and '-'. It goes into certificates, folders and log lines. */
-int sl_name_check(const char *name, struct sl_error *error);
+int sl_roster_name_check(const char *name, struct sl_error *error);
 
 /* "host:port" or "[v6]:port", port 1 to 65535. */
-int sl_address_check(const char *address, struct sl_error *error);
+int sl_roster_address_check(const char *address, struct sl_error *error);
 
 #define SL_PIN_TEXT_BYTES (7 + 2 * SL_HASH_BYTES + 1) /* "sha256:" and lowercase hex */
-void sl_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);
+void sl_roster_pin_text(const uint8_t pin[static SL_HASH_BYTES], char text[static SL_PIN_TEXT_BYTES]);
 
 /* The roster line of a member, without a newline. */
 #define SL_MEMBER_TEXT_BYTES 384
-void sl_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES]);
+void sl_roster_member_text(const struct sl_member *member, char text[static SL_MEMBER_TEXT_BYTES]);
 
 /* Reads a file that holds one such line. */
-int sl_member_load(const char *path, struct sl_member *member, struct sl_error *error);
+int sl_roster_member_load(const char *path, struct sl_member *member, struct sl_error *error);

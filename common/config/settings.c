@@ -25,8 +25,17 @@ struct key {
 
 static const struct key keys[] = {
 #define X(key, type, field, least, most, fallback, words, text)                                              \
-	{key, type, offsetof(struct sl_settings, field), sizeof(((struct sl_settings *)0)->field),           \
-	 (uint64_t)(least), (uint64_t)(most), (double)(least), (double)(most), fallback, words, text},
+	{key,                                                                                                \
+	 type,                                                                                               \
+	 offsetof(struct sl_settings, field),                                                                \
+	 sizeof(((struct sl_settings *)0)->field),                                                           \
+	 (uint64_t)(least),                                                                                  \
+	 (uint64_t)(most),                                                                                   \
+	 (double)(least),                                                                                    \
+	 (double)(most),                                                                                     \
+	 fallback,                                                                                           \
+	 words,                                                                                              \
+	 text},
 	SL_SETTINGS(X)
 #undef X
 };
@@ -36,12 +45,12 @@ static const struct key keys[] = {
 /* Where a key got its value, for the checks that need more than one key. */
 struct place {
 	const char *assignment; /* of --set */
-	int line, column;       /* in the file; 0: not there */
+	int line, column;	/* in the file; 0: not there */
 };
 
 struct parse {
 	struct sl_settings *settings;
-	const char *path;           /* NULL: no file */
+	const char *path;	    /* NULL: no file */
 	char folder[SL_PATH_BYTES]; /* of the file, with its last slash, or empty */
 	const struct sl_yaml *yaml;
 	struct place places[KEYS];
@@ -90,13 +99,14 @@ static void describe(const struct key *key, char *out, size_t size)
 {
 	char words[128];
 	list_words(key, ", ", words, sizeof words);
-	const char *or = key->words ? " or " : "";
+	const char * or = key->words ? " or " : "";
 	if (key->type == WORD)
 		snprintf(out, size, "one of %s", words);
 	else if (key->type == REAL)
 		snprintf(out, size, "a number from %g to %g", key->least_real, key->most_real);
 	else if (key->type == POSITIVE)
-		snprintf(out, size, "a number greater than %g and at most %g", key->least_real, key->most_real);
+		snprintf(out, size, "a number greater than %g and at most %g", key->least_real,
+			 key->most_real);
 	else if (key->type == PRIME)
 		snprintf(out, size, "%s%sa prime, 2 < p < 2^61", words, or);
 	else
@@ -108,7 +118,7 @@ static int misfit(const struct key *key, const char *value, int code, struct sl_
 {
 	char wanted[256];
 	describe(key, wanted, sizeof wanted);
-	return sl_fail(error, code, "%s must be %s, not '%.64s'", key->name, wanted, value);
+	return sl_err_set(error, code, "%s must be %s, not '%.64s'", key->name, wanted, value);
 }
 
 static int take_whole(const struct key *key, struct sl_settings *settings, const char *value,
@@ -122,13 +132,14 @@ static int take_whole(const struct key *key, struct sl_settings *settings, const
 			return misfit(key, value, SL_ERR_RANGE, error);
 	if (n < key->least || n > key->most)
 		return misfit(key, value, SL_ERR_RANGE, error);
-	if (key->type == PRIME && !sl_is_prime(n))
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s is not a prime", key->name, value);
+	if (key->type == PRIME && !sl_field_is_prime(n))
+		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", key->name, value);
 	store(key, settings, n);
 	return SL_OK;
 }
 
-static int take_real(const struct key *key, struct sl_settings *settings, const char *value, struct sl_error *error)
+static int take_real(const struct key *key, struct sl_settings *settings, const char *value,
+		     struct sl_error *error)
 {
 	char *end = NULL;
 	if (value[strspn(value, "0123456789+-.eE")] != '\0') /* strtod also takes nan, inf and hexadecimal */
@@ -148,15 +159,18 @@ static int take_path(const struct key *key, struct parse *parse, const char *val
 	bool as_is = value[0] == '/' || parse->folder[0] == '\0' || find_word(key, value);
 	int n = snprintf(field, key->size, "%s%s", as_is ? "" : parse->folder, value);
 	if (n < 0 || (size_t)n >= key->size)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", key->name, key->size - 1);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is longer than %zu bytes", key->name,
+				  key->size - 1);
 	return SL_OK;
 }
 
-static int take_text(const struct key *key, struct sl_settings *settings, const char *value, struct sl_error *error)
+static int take_text(const struct key *key, struct sl_settings *settings, const char *value,
+		     struct sl_error *error)
 {
-	int code = key->type == NAME ? sl_name_check(value, error) : sl_address_check(value, error);
+	int code = key->type == NAME ? sl_roster_name_check(value, error)
+				     : sl_roster_address_check(value, error);
 	if (code != SL_OK && error)
-		return sl_fail_wrap(error, "%s", key->name);
+		return sl_err_wrap(error, "%s", key->name);
 	if (code == SL_OK)
 		strcpy((char *)settings + key->offset, value); /* the check saw that it fits */
 	return code;
@@ -193,10 +207,11 @@ static int unknown_key(const char *name, struct sl_error *error)
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
 	for (size_t i = 0; i < KEYS; i++)
-		sl_nearest(name, keys[i].name, &best, &distance);
+		sl_suggest(name, keys[i].name, &best, &distance);
 	if (best)
-		return sl_fail(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name, best);
-	return sl_fail(error, SL_ERR_INVALID, "unknown key '%.64s'", name);
+		return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'; did you mean '%s'?", name,
+				  best);
+	return sl_err_set(error, SL_ERR_INVALID, "unknown key '%.64s'", name);
 }
 
 static int visit(void *context, const struct sl_yaml_pair *pair, struct sl_error *error)
@@ -221,7 +236,7 @@ static int assign(struct parse *parse, const char *assignment, struct sl_error *
 	const char *equals = strchr(assignment, '=');
 	size_t n = equals ? (size_t)(equals - assignment) : 0;
 	if (n == 0 || n >= sizeof name || equals[1] == '\0')
-		return sl_fail(error, SL_ERR_INVALID, "expected KEY=VALUE");
+		return sl_err_set(error, SL_ERR_INVALID, "expected KEY=VALUE");
 	memcpy(name, assignment, n);
 	name[n] = '\0';
 	const struct key *key = find_key(name);
@@ -236,14 +251,15 @@ static int override(struct parse *parse, const char *assignment, struct sl_error
 	struct sl_error inner = {0};
 	if (assign(parse, assignment, &inner) == SL_OK)
 		return SL_OK;
-	return sl_fail(error, inner.code, "--set %.128s: %s", assignment, inner.text);
+	return sl_err_set(error, inner.code, "--set %.128s: %s", assignment, inner.text);
 }
 
 static void take_defaults(struct parse *parse)
 {
 	for (size_t i = 0; i < KEYS; i++) {
 		const char *fallback = keys[i].fallback;
-		bool taken = !fallback || fallback[0] == '\0' || take(&keys[i], parse, fallback, NULL) == SL_OK;
+		bool taken =
+			!fallback || fallback[0] == '\0' || take(&keys[i], parse, fallback, NULL) == SL_OK;
 		assert(taken);
 		(void)taken;
 	}
@@ -259,18 +275,19 @@ static int fail_at(const struct parse *parse, const char *name, struct sl_error 
 {
 	const struct place *place = &parse->places[find_key(name) - keys];
 	if (place->assignment)
-		return sl_fail(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
+		return sl_err_set(error, SL_ERR_INVALID, "--set %.128s: %s", place->assignment, text);
 	if (place->line > 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line, place->column, text);
-	return sl_fail(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
+		return sl_err_set(error, SL_ERR_INVALID, "%s:%d:%d: %s", parse->path, place->line,
+				  place->column, text);
+	return sl_err_set(error, SL_ERR_INVALID, "%s: %s", parse->path, text);
 }
 
 static int check_required(const struct parse *parse, struct sl_error *error)
 {
 	for (size_t i = 0; i < KEYS; i++)
 		if (keys[i].fallback == NULL && !given(parse, i))
-			return sl_fail(error, SL_ERR_INVALID, "%s: missing key '%s' (%s)", parse->path, keys[i].name,
-				       keys[i].text);
+			return sl_err_set(error, SL_ERR_INVALID, "%s: missing key '%s' (%s)", parse->path,
+					  keys[i].name, keys[i].text);
 	return SL_OK;
 }
 
@@ -281,16 +298,19 @@ static int check_together(const struct parse *parse, struct sl_error *error)
 	if (s->weight_samples && !given(parse, (size_t)(find_key("max_weight") - keys)))
 		return fail_at(parse, "weight", error,
 			       "weight: samples needs max_weight, a public bound on any learner's samples");
-	if (s->weight_samples && s->encoding == SL_ENCODING_LITERAL)
+	if (s->weight_samples && s->encoding == SL_ENCODING_PAPER)
 		return fail_at(parse, "encoding", error,
-			       "encoding: literal needs every weight beforehand, and weight: samples keeps them secret");
-	if (s->sharing == SL_SHARING_SEEDED && s->coins == SL_COINS_OS)
+			       "encoding: literal needs every weight beforehand, and weight: samples keeps "
+			       "them secret");
+	if (s->sharing == SL_SHARING_SEEDED && s->randomness == SL_RANDOMNESS_OS)
 		return fail_at(parse, "coins", error,
-			       "sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
-	if (s->k_fixed && s->k == 0)
+			       "sharing: seeded sends the keys that coins are drawn from, and coins: os "
+			       "draws them from none");
+	if (s->iterations_rule && s->k == 0)
 		return fail_at(parse, "k_rule", error, "k_rule: fixed needs k, the number of iterations");
 	if (s->p != 0 && s->id >= s->p) {
-		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id, (unsigned long long)s->p);
+		snprintf(text, sizeof text, "id %u must be less than p, which is %llu", s->id,
+			 (unsigned long long)s->p);
 		return fail_at(parse, "id", error, text);
 	}
 	return SL_OK;
@@ -306,9 +326,11 @@ static int complete_control(struct parse *parse, struct sl_error *error)
 		n = snprintf(s->control, sizeof s->control, "%.1000s/control.sock", s->state);
 	if ((size_t)n < sizeof((struct sockaddr_un *)0)->sun_path)
 		return SL_OK;
-	snprintf(text, sizeof text, "the path of the control socket has %d bytes, and only %zu are possible; set 'control'",
-		 n, sizeof((struct sockaddr_un *)0)->sun_path - 1);
-	return fail_at(parse, given(parse, (size_t)(find_key("control") - keys)) ? "control" : "state", error, text);
+	snprintf(text, sizeof text,
+		 "the path of the control socket has %d bytes, and only %zu are possible; set 'control'", n,
+		 sizeof((struct sockaddr_un *)0)->sun_path - 1);
+	return fail_at(parse, given(parse, (size_t)(find_key("control") - keys)) ? "control" : "state", error,
+		       text);
 }
 
 static int read_file(struct parse *parse, struct sl_error *error)
@@ -329,14 +351,14 @@ static int set_folder(struct parse *parse, struct sl_error *error)
 	const char *slash = strrchr(parse->path, '/');
 	size_t n = slash ? (size_t)(slash - parse->path) + 1 : 0;
 	if (n >= sizeof parse->folder)
-		return sl_fail(error, SL_ERR_RANGE, "%.64s...: the path is too long", parse->path);
+		return sl_err_set(error, SL_ERR_RANGE, "%.64s...: the path is too long", parse->path);
 	memcpy(parse->folder, parse->path, n);
 	parse->folder[n] = '\0';
 	return SL_OK;
 }
 
-int sl_settings_load(const char *path, const char *const *overrides, size_t count, struct sl_settings *settings,
-		     struct sl_error *error)
+int sl_settings_load(const char *path, const char *const *overrides, size_t count,
+		     struct sl_settings *settings, struct sl_error *error)
 {
 	struct parse parse = {.settings = settings, .path = path};
 	*settings = (struct sl_settings){0};
@@ -355,7 +377,8 @@ int sl_settings_load(const char *path, const char *const *overrides, size_t coun
 	return code;
 }
 
-int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings, struct sl_error *error)
+int sl_settings_assign(const char *const *overrides, size_t count, struct sl_settings *settings,
+		       struct sl_error *error)
 {
 	struct parse parse = {.settings = settings, .path = ""};
 	int code = SL_OK;
@@ -382,12 +405,14 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 	else if (settings->quorum == UINT32_MAX)
 		*quorum = majority;
 	else if (settings->quorum < majority)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "quorum: %u is less than a majority of the %u learners in the roster, which is %u",
-			       settings->quorum, roster_size, majority);
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"quorum: %u is less than a majority of the %u learners in the roster, which is %u",
+			settings->quorum, roster_size, majority);
 	else if (settings->quorum > roster_size)
-		return sl_fail(error, SL_ERR_RANGE, "quorum: %u is more than the %u learners in the roster",
-			       settings->quorum, roster_size);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "quorum: %u is more than the %u learners in the roster", settings->quorum,
+				  roster_size);
 	else
 		*quorum = settings->quorum;
 	return SL_OK;
@@ -396,9 +421,9 @@ int sl_settings_quorum(const struct sl_settings *settings, uint32_t roster_size,
 /* The type column of the reference: words first, then what else is taken. */
 static void type_text(const struct key *key, char *out, size_t size)
 {
-	static const char *const names[] = {[NAME] = "name",     [ADDRESS] = "host:port", [PATH] = "path",
-					    [WORD] = "",         [WHOLE] = "number",      [PRIME] = "prime",
-					    [REAL] = "decimal", [POSITIVE] = "decimal"};
+	static const char *const names[] = {
+		[NAME] = "name",    [ADDRESS] = "host:port", [PATH] = "path",	 [WORD] = "",
+		[WHOLE] = "number", [PRIME] = "prime",	     [REAL] = "decimal", [POSITIVE] = "decimal"};
 	char words[128];
 	list_words(key, "|", words, sizeof words);
 	const char *name = names[key->type];
@@ -412,6 +437,9 @@ void sl_settings_reference(void *file)
 		const char *fallback = keys[i].fallback;
 		type_text(&keys[i], type, sizeof type);
 		fprintf(file, "  %-15s %-26s %-11s %s\n", keys[i].name, type,
-			fallback == NULL ? "required" : fallback[0] == '\0' ? "" : fallback, keys[i].text);
+			fallback == NULL      ? "required"
+			: fallback[0] == '\0' ? ""
+					      : fallback,
+			keys[i].text);
 	}
 }

@@ -11,20 +11,21 @@ static int read_all(struct sl_yaml *yaml, size_t *bytes, struct sl_error *error)
 {
 	FILE *file = fopen(yaml->path, "re");
 	if (file == NULL)
-		return sl_fail(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", yaml->path,
-			       strerror(errno));
+		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", yaml->path,
+				  strerror(errno));
 	int code = SL_ERR_NOMEM;
 	yaml->text = malloc(SL_YAML_BYTES_MAX + 1);
 	if (yaml->text == NULL) {
-		sl_fail(error, code, "%s: out of memory", yaml->path);
+		sl_err_set(error, code, "%s: out of memory", yaml->path);
 		goto out;
 	}
 	*bytes = fread(yaml->text, 1, SL_YAML_BYTES_MAX + 1, file);
 	code = SL_OK;
 	if (ferror(file))
-		code = sl_fail(error, SL_ERR_IO, "%s: %s", yaml->path, strerror(errno));
+		code = sl_err_set(error, SL_ERR_IO, "%s: %s", yaml->path, strerror(errno));
 	else if (*bytes > SL_YAML_BYTES_MAX)
-		code = sl_fail(error, SL_ERR_FULL, "%s: longer than %u bytes", yaml->path, SL_YAML_BYTES_MAX);
+		code = sl_err_set(error, SL_ERR_FULL, "%s: longer than %u bytes", yaml->path,
+				  SL_YAML_BYTES_MAX);
 out:
 	fclose(file);
 	return code;
@@ -62,9 +63,10 @@ static int load(struct sl_yaml *yaml, struct sl_error *error)
 	int code = SL_OK;
 	yaml->root = yaml->document ? fy_document_root(yaml->document) : NULL;
 	if (bad)
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, bad->line, bad->column, bad->msg);
+		code = sl_err_set(error, SL_ERR_FORMAT, "%s:%d:%d: %s", yaml->path, bad->line, bad->column,
+				  bad->msg);
 	else if (yaml->root == NULL)
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: holds no YAML", yaml->path);
+		code = sl_err_set(error, SL_ERR_FORMAT, "%s:1:1: holds no YAML", yaml->path);
 	else if (more)
 		code = sl_yaml_fail(yaml, fy_document_root(more), error, SL_ERR_FORMAT,
 				    "a second document; only one is read");
@@ -79,9 +81,10 @@ int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error)
 	*yaml = (struct sl_yaml){.path = path};
 	int code = read_all(yaml, &bytes, error);
 	if (code == SL_OK && memchr(yaml->text, 0, bytes))
-		code = sl_fail(error, SL_ERR_FORMAT, "%s:1:1: holds a zero byte, so it is no text file", path);
+		code = sl_err_set(error, SL_ERR_FORMAT, "%s:1:1: holds a zero byte, so it is no text file",
+				  path);
 	if (code == SL_OK && start_parser(yaml, bytes) != SL_OK)
-		code = sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", path);
+		code = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", path);
 	if (code == SL_OK)
 		code = load(yaml, error);
 	if (code != SL_OK)
@@ -106,7 +109,8 @@ void sl_yaml_place(const struct sl_yaml *yaml, struct fy_node *node, int *line, 
 	*line = *column = 1;
 	if (node == NULL)
 		return;
-	/* Only scalars have a mark of their own in 0.7; a report places any node, so it is asked to make one. */
+	/* Only scalars have a mark of their own in 0.7; a report places any node, so it is asked to make one.
+	 */
 	fy_diag_node_report(yaml->diag, node, FYET_ERROR, "here");
 	void *at = NULL;
 	for (struct fy_diag_error *e; (e = fy_diag_errors_iterate(yaml->diag, &at)) != NULL;) {
@@ -125,7 +129,7 @@ int sl_yaml_fail(const struct sl_yaml *yaml, struct fy_node *node, struct sl_err
 	vsnprintf(text, sizeof text, format, args);
 	va_end(args);
 	sl_yaml_place(yaml, node, &line, &column);
-	return sl_fail(error, code, "%s:%d:%d: %s", yaml->path, line, column, text);
+	return sl_err_set(error, code, "%s:%d:%d: %s", yaml->path, line, column, text);
 }
 
 /* NULL for what is no plain scalar, or holds an escaped zero that would cut a C string short. */
@@ -170,7 +174,8 @@ static int take_pair(const struct sl_yaml *yaml, struct fy_node *mapping, struct
 				    "a key must be a word");
 	int code = check_twice(yaml, mapping, pair, error);
 	if (code == SL_OK && (pair->value_node == NULL || (pair->value && pair->value[0] == '\0')))
-		code = sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_FORMAT, "key '%s' has no value", pair->key);
+		code = sl_yaml_fail(yaml, pair->key_node, error, SL_ERR_FORMAT, "key '%s' has no value",
+				    pair->key);
 	if (code == SL_OK && pair->value == NULL)
 		code = sl_yaml_fail(yaml, pair->value_node, error, SL_ERR_FORMAT,
 				    "the value of '%s' must be a single word or number", pair->key);

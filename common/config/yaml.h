@@ -35,8 +35,8 @@ typedef int (*sl_yaml_visit)(void *context, const struct sl_yaml_pair *pair, str
 int sl_yaml_open(struct sl_yaml *yaml, const char *path, struct sl_error *error);
 void sl_yaml_close(struct sl_yaml *yaml);
 
-/* Visits the pairs of a mapping in their order and stops at the first error. Keys must differ and be scalars; so
- * must values, and they must be there. */
+/* Visits the pairs of a mapping in their order and stops at the first error. Keys must differ and be scalars;
+ * so must values, and they must be there. */
 int sl_yaml_each(const struct sl_yaml *yaml, struct fy_node *mapping, sl_yaml_visit visit, void *context,
 		 struct sl_error *error);
 

@@ -1,14 +1,15 @@
-/* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, FREEZE and GATE). */
+/* Waits for the view to close, then asks for its spectrum and lets the gate decide (protocol 5, AGREE and
+ * GATE). */
 #include "common/core/state.h"
 
 #include <math.h>
 
 #include "common/mixing/spectrum.h"
 
-void sl_freeze_enter(struct sl_core *core)
+void sl_agree_enter(struct sl_core *core)
 {
 	core->view_built = false;
-	core->view_gated = false;
+	core->view_checked = false;
 	sl_flood_own_link_state(core, core->tried_candidates);
 }
 
@@ -21,17 +22,17 @@ static uint64_t link_states_held(const struct sl_core *core)
 	return held;
 }
 
-bool sl_freeze_advance(struct sl_core *core)
+bool sl_agree_advance(struct sl_core *core)
 {
 	if (core->view_built || core->jobs > 0)
 		return false; /* jobs of an earlier attempt may still read the view */
-	bool late = core->now >= core->at.progress + core->config.flood_ms;
+	bool late = core->now >= core->at.progress + core->config.agreement_timeout_ms;
 	if (!core->flood_news && !late)
 		return false; /* it would come out as before, and most of a flood is heard twice */
 	core->flood_news = false;
 	int rc = sl_view_build(core);
 	if (rc == SL_OK) {
-		sl_job(core, SL_JOB_SURVEY, 0, NULL);
+		sl_emit_job(core, SL_JOB_ANALYSE, 0, NULL);
 		return false;
 	}
 	if (rc == SL_ERR_REFUSED)
@@ -41,58 +42,62 @@ bool sl_freeze_advance(struct sl_core *core)
 		core->flood_held = held;
 		core->at.progress = core->now;
 	}
-	if (core->now < core->at.progress + core->config.flood_ms)
+	if (core->now < core->at.progress + core->config.agreement_timeout_ms)
 		return false;
-	sl_fail_attempt(core, SL_REASON_FLOOD, true)->set = core->blamed;
+	sl_attempt_fail(core, SL_REASON_FLOOD, true)->set = core->failed;
 	return true;
 }
 
-/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it could not be
- * told from those before it. */
+/* What cannot come to anything is not begun: one of the view has given it up already; or, if it failed, it
+ * could not be told from those before it. */
 static bool worth_it(struct sl_core *core)
 {
-	uint32_t who = sl_fence_of_view(core);
+	uint32_t who = sl_abort_of_view(core);
 	if (who != SL_NOBODY) {
-		sl_fail_attempt(core, SL_REASON_FENCED, true)->peer = who;
+		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
 		return false;
 	}
-	if (core->ledger.count == SL_RELEASED_MAX) {
-		sl_fail_attempt(core, SL_REASON_USED_UP, true)->n[0] = core->ledger.count;
+	if (core->release_log.count == SL_RELEASED_MAX) {
+		sl_attempt_fail(core, SL_REASON_USED_UP, true)->n[0] = core->release_log.count;
 		return false;
 	}
 	return true;
 }
 
-static void name_weak(struct sl_core *core, struct sl_report *report, const struct sl_survey *survey)
+static void name_weak(struct sl_core *core, struct sl_report *report, const struct sl_analysis *analysis)
 {
 	const struct sl_view *view = &core->view;
-	memset(core->blamed, 0, sl_set_bytes(core));
-	for (uint32_t i = 0; i < survey->weak_count; i++)
-		sl_bit_set(core->blamed, view->members[survey->weak[i]]);
-	report->set = core->blamed;
-	report->edge_count = survey->missing_count < SL_ADVICE_MAX ? survey->missing_count : SL_ADVICE_MAX;
+	memset(core->failed, 0, sl_core_set_bytes(core));
+	for (uint32_t i = 0; i < analysis->weak_count; i++)
+		sl_bit_set(core->failed, view->members[analysis->weak[i]]);
+	report->set = core->failed;
+	report->edge_count =
+		analysis->missing_count < SL_ADVICE_MAX ? analysis->missing_count : SL_ADVICE_MAX;
 	for (uint32_t e = 0; e < report->edge_count; e++)
-		core->advice[e] = (struct sl_edge){view->members[survey->missing[e].a], view->members[survey->missing[e].b]};
+		core->advice[e] = (struct sl_edge){view->members[analysis->missing[e].a],
+						   view->members[analysis->missing[e].b]};
 	report->edges = core->advice;
 }
 
-/* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4, F2). */
-static bool tolerant(struct sl_core *core, const struct sl_survey *survey)
+/* Any c learners that pool what they see learn nothing but the mean: N >= c+2 and kappa >= c+1 (protocol 4,
+ * F2). */
+static bool tolerant(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	uint64_t c = core->view.agreed.tolerance;
 	bool few = core->view.n < c + 2;
-	if (!few && survey->kappa > c)
+	if (!few && analysis->kappa > c)
 		return true;
 	enum sl_reason reason = few ? SL_REASON_FEW : SL_REASON_TOLERANCE;
-	bool pass = core->config.gate_warn;
-	core->unthinned |= !pass && !few;
-	struct sl_report *report = pass ? sl_report(core, SL_REPORT_EXPOSED) : sl_fail_attempt(core, reason, true);
+	bool pass = core->config.privacy_check_warns;
+	core->full_graph |= !pass && !few;
+	struct sl_report *report =
+		pass ? sl_emit_report(core, SL_REPORT_EXPOSED) : sl_attempt_fail(core, reason, true);
 	report->reason = reason;
-	report->n[0] = few ? core->view.n : survey->kappa;
+	report->n[0] = few ? core->view.n : analysis->kappa;
 	report->n[1] = c;
-	report->n[2] = survey->missing_count;
+	report->n[2] = analysis->missing_count;
 	if (!few)
-		name_weak(core, report, survey);
+		name_weak(core, report, analysis);
 	return pass;
 }
 
@@ -103,26 +108,32 @@ static enum sl_reason metropolis_flaw(const struct sl_view *view, uint64_t need,
 		return SL_REASON_WIDTH;
 	if (view->costs.k > SL_ITERATIONS_MAX)
 		return SL_REASON_ITERATIONS;
-	return view->agreed.k_fixed && view->agreed.k < need ? SL_REASON_K_FIXED : SL_REASON_NONE;
+	return view->agreed.iterations_rule && view->agreed.k < need ? SL_REASON_ITERATIONS_RULE
+								     : SL_REASON_NONE;
 }
 
 static void refuse_metropolis(struct sl_core *core, enum sl_reason reason, uint64_t need, double width)
 {
 	const struct sl_view *view = &core->view;
-	struct sl_report *report = sl_fail_attempt(core, reason, true);
-	report->n[0] = reason == SL_REASON_WIDTH ? view->fraction : reason == SL_REASON_ITERATIONS ? view->costs.k : view->agreed.k;
-	report->n[1] = reason == SL_REASON_WIDTH ? sl_width_p_bits(width) : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX : need;
+	struct sl_report *report = sl_attempt_fail(core, reason, true);
+	report->n[0] = reason == SL_REASON_WIDTH	? view->fraction
+		       : reason == SL_REASON_ITERATIONS ? view->costs.k
+							: view->agreed.k;
+	report->n[1] = reason == SL_REASON_WIDTH	? sl_spectrum_p_bits(width)
+		       : reason == SL_REASON_ITERATIONS ? SL_ITERATIONS_MAX
+							: need;
 	report->real = reason == SL_REASON_WIDTH ? width : 0;
 }
 
-/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way the gate refuses
- * what cannot be; else that is said with the Ready. */
+/* K: what the graph needs, or the floor; a fixed one must suffice (protocol 7). Where there is no other way
+ * the gate refuses what cannot be; else that is said with the Ready. */
 static bool set_metropolis(struct sl_core *core, double mu)
 {
 	struct sl_view *view = &core->view;
 	const struct sl_parameters *agreed = &view->agreed;
-	uint64_t need = sl_iterations(view->field.p, view->n, mu), k = need > agreed->k ? need : agreed->k;
-	double width = sl_width_need(&view->graph, mu);
+	uint64_t need = sl_spectrum_iterations(view->field.p, view->n, mu),
+		 k = need > agreed->k ? need : agreed->k;
+	double width = sl_spectrum_width_need(&view->graph, mu);
 	view->mu = mu;
 	view->costs.k = k;
 	enum sl_reason flaw = metropolis_flaw(view, need, width);
@@ -136,37 +147,39 @@ static bool set_metropolis(struct sl_core *core, double mu)
 }
 
 /* What it takes to mix. */
-static bool set_engine(struct sl_core *core, const struct sl_survey *survey)
+static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 {
 	struct sl_view *view = &core->view;
-	sl_survey_apply(survey, view);
-	if (survey->mu < 1 && !set_metropolis(core, survey->mu))
+	sl_job_analysis_apply(analysis, view);
+	if (analysis->mu < 1 && !set_metropolis(core, analysis->mu))
 		return false;
 	sl_view_set_engine(view);
 	return true;
 }
 
-/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf, to its parent;
- * a sum to its parent; Z to its children. */
+/* Vectors that this learner will send while mixing. Of tree: its masked state, to its keeper and, as a leaf,
+ * to its parent; a sum to its parent; Z to its children. */
 static uint64_t states_out(const struct sl_view *view)
 {
 	uint64_t count = 0;
 	for (uint32_t r = 0; r < view->degree; r++)
-		count += (uint32_t)__builtin_popcount(view->roles[r] & (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_KEEPER));
+		count += (uint32_t)__builtin_popcount(view->roles[r] &
+						      (SL_ROLE_PARENT | SL_ROLE_CHILD | SL_ROLE_BACKUP));
 	return view->engine == SL_ENGINE_TREE ? count : view->degree * view->steps;
 }
 
 /* To its neighbours: shares at the width of p, or seeds, and what mixing takes. */
 static uint64_t forecast_bytes(const struct sl_view *view)
 {
-	uint64_t shares = view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
-	return view->degree * shares + states_out(view) * view->elements * sl_mixing_width(view);
+	uint64_t shares =
+		view->sharing == SL_SHARING_SEEDED ? SL_KEY_BYTES : view->elements * view->field.bytes;
+	return view->degree * shares + states_out(view) * view->elements * sl_view_mixing_width(view);
 }
 
 static void report_view(struct sl_core *core)
 {
 	const struct sl_view *view = &core->view;
-	struct sl_report *report = sl_report(core, SL_REPORT_VIEW);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_VIEW);
 	report->n[0] = view->n;
 	report->n[1] = view->graph.edges;
 	report->n[2] = view->steps;
@@ -174,20 +187,20 @@ static void report_view(struct sl_core *core)
 	report->engine = view->engine;
 	report->real = view->mu;
 	report->bytes = forecast_bytes(view);
-	report->set = core->fellows;
+	report->set = core->view_neighbours;
 }
 
 /* Quorum, connectedness and the p bound were met when the view was built. */
-void sl_freeze_survey(struct sl_core *core, const struct sl_job_result *result)
+void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
-		sl_fail_attempt(core, SL_REASON_MEMORY, true);
+		sl_attempt_fail(core, SL_REASON_MEMORY, true);
 		return;
 	}
-	if (!worth_it(core) || !tolerant(core, result->survey) || !set_engine(core, result->survey))
+	if (!worth_it(core) || !tolerant(core, result->analysis) || !set_engine(core, result->analysis))
 		return;
 	report_view(core);
-	core->view_gated = true;
-	sl_move(core, SL_PHASE_SHARE);
+	core->view_checked = true;
+	sl_attempt_move(core, SL_PHASE_SHARE);
 	sl_share_enter(core);
 }

@@ -1,13 +1,14 @@
-/* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more. */
+/* Who takes part in this attempt: the peers in range that are ready, once it is not worth waiting for more.
+ */
 #include "common/core/state.h"
 
 static void use_told(struct sl_core *core)
 {
-	if (!core->have_told)
+	if (!core->have_next_range)
 		return;
-	memcpy(core->range, core->told, sl_set_bytes(core));
+	memcpy(core->range, core->next_range, sl_core_set_bytes(core));
 	core->have_range = true;
-	core->have_told = false;
+	core->have_next_range = false;
 	core->flood_dirty = true;
 	core->reach_stale = true;
 	core->half_since = SL_NEVER;
@@ -15,10 +16,11 @@ static void use_told(struct sl_core *core)
 
 static bool is_silent(const struct sl_core *core, uint32_t i)
 {
-	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.told;
+	return core->peers[i].tried && !sl_bit(core->linked, i) && !core->config.range_by_control;
 }
 
-/* Those who are not known to be silent; where all are, as for who starts first, everybody: one of them will answer. */
+/* Those who are not known to be silent; where all are, as for who starts first, everybody: one of them will
+ * answer. */
 static void leave_out_silent(struct sl_core *core)
 {
 	bool answered = false;
@@ -29,24 +31,25 @@ static void leave_out_silent(struct sl_core *core)
 			sl_bit_clear(core->near, i);
 }
 
-/* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not known to be silent. */
+/* Whom to have a link to: whoever is in range; of more than degree_max, the overlay of those who are not
+ * known to be silent. */
 static void choose_near(struct sl_core *core)
 {
-	for (size_t w = 0; w < sl_words(core); w++)
-		core->near[w] = core->range[w] | (core->have_told ? core->told[w] : 0);
+	for (size_t w = 0; w < sl_core_words(core); w++)
+		core->near[w] = core->range[w] | (core->have_next_range ? core->next_range[w] : 0);
 	sl_bit_clear(core->near, core->config.self);
 	if (!sl_overlay_thins(core, core->near))
 		return;
 	leave_out_silent(core);
 	sl_overlay(core, core->near, core->eligible);
-	memcpy(core->near, core->eligible, sl_set_bytes(core));
+	memcpy(core->near, core->eligible, sl_core_set_bytes(core));
 }
 
 /* Links to these, and those that still stand from the last two rounds. */
 void sl_discover_links(struct sl_core *core)
 {
 	choose_near(core);
-	memset(core->keep, 0, sl_set_bytes(core));
+	memset(core->keep, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		sl_round *last = &core->peers[i].in_range;
 		if (sl_bit(core->near, i))
@@ -58,7 +61,8 @@ void sl_discover_links(struct sl_core *core)
 	sl_emit(core, SL_ACTION_LINKS)->to = core->keep;
 }
 
-/* Of an overlay, the links of the round to come are dialled while it trains, and who was silent is tried again. */
+/* Of an overlay, the links of the round to come are dialled while it trains, and who was silent is tried
+ * again. */
 void sl_discover_ahead(struct sl_core *core)
 {
 	if (!sl_overlay_thins(core, core->range))
@@ -77,13 +81,14 @@ void sl_discover_anew(struct sl_core *core)
 
 void sl_discover_range(struct sl_core *core, const uint64_t *range)
 {
-	memcpy(core->told, range, sl_set_bytes(core));
-	sl_bit_clear(core->told, core->config.self);
-	core->have_told = true;
+	memcpy(core->next_range, range, sl_core_set_bytes(core));
+	sl_bit_clear(core->next_range, core->config.self);
+	core->have_next_range = true;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(core->told, i) && !sl_bit(core->range, i))
+		if (sl_bit(core->next_range, i) && !sl_bit(core->range, i))
 			core->peers[i].tried = false;
-	if (core->phase == SL_PHASE_DISCOVER || (core->at.resumed && !core->have_range)) { /* which goes on without one */
+	if (core->phase == SL_PHASE_DISCOVER ||
+	    (core->at.resumed && !core->have_range)) { /* which goes on without one */
 		use_told(core);
 		core->not_before = 0;
 	}
@@ -98,33 +103,33 @@ void sl_discover_enter(struct sl_core *core)
 		core->a = core->seen;
 	core->flood_dirty = true;
 	sl_discover_links(core);
-	sl_say_hello(core, core->linked);
+	sl_emit_hello(core, core->linked);
 }
 
 struct census {
 	uint32_t expected, ready, training;
 };
 
-static struct census count_peers(struct sl_core *core, uint64_t *awaited)
+static struct census count_peers(struct sl_core *core, uint64_t *missing)
 {
 	struct census c = {0};
-	memset(awaited, 0, sl_set_bytes(core));
+	memset(missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		bool linked = sl_bit(core->linked, i);
 		if (!sl_bit(core->near, i) || !sl_bit(core->range, i))
 			continue;
 		if (core->peers[i].quarantined != 0)
 			continue;
-		if (sl_peer_ready(core, i)) {
+		if (sl_core_peer_ready(core, i)) {
 			c.expected++;
 			c.ready++;
 			continue;
 		}
-		sl_bit_set(awaited, i);
-		if (!linked && core->peers[i].tried && !core->config.told)
+		sl_bit_set(missing, i);
+		if (!linked && core->peers[i].tried && !core->config.range_by_control)
 			continue; /* does not answer: nice to have, not worth waiting for */
 		c.expected++;
-		c.training += linked && core->peers[i].hello && core->peers[i].standing != SL_STANDING_OPEN;
+		c.training += linked && core->peers[i].hello && core->peers[i].status != SL_PEER_STATUS_OPEN;
 	}
 	return c;
 }
@@ -133,21 +138,22 @@ static sl_ms window_end(const struct sl_core *core, const struct census *c)
 {
 	if (core->half_since == SL_NEVER)
 		return SL_NEVER;
-	return core->half_since + (c->training > 0 ? core->config.straggler_ms : core->config.silent_ms);
+	return core->half_since +
+	       (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
 }
 
 /* Those who are in range and ready; of many, those that the overlay gives this learner. */
 static void candidates(struct sl_core *core, uint64_t *set)
 {
-	memset(core->eligible, 0, sl_set_bytes(core));
+	memset(core->eligible, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
-		if (sl_bit(core->range, i) && sl_peer_ready(core, i))
+		if (sl_bit(core->range, i) && sl_core_peer_ready(core, i))
 			sl_bit_set(core->eligible, i);
 	sl_overlay(core, core->eligible, set);
 }
 
-/* Somebody says that it has committed this round, and has not shown it. A Hello is only a word: it is told to the
- * operator, and the learner goes on looking for others. */
+/* Somebody says that it has committed this round, and has not shown it. A Hello is only a word: it is told to
+ * the operator, and the learner goes on looking for others. */
 static void left_behind(struct sl_core *core)
 {
 	if (core->now < core->report_at)
@@ -156,24 +162,25 @@ static void left_behind(struct sl_core *core)
 		const struct sl_peer *p = &core->peers[i];
 		if (i == core->config.self || !sl_bit(core->linked, i) || !p->hello || p->t <= core->t)
 			continue;
-		struct sl_report *report = sl_report(core, SL_REPORT_BEHIND);
+		struct sl_report *report = sl_emit_report(core, SL_REPORT_BEHIND);
 		report->peer = i;
 		report->n[0] = p->t;
 		return;
 	}
 }
 
-/* After a refusal: until others are there, or its time has come, or somebody has begun the attempt and counts on this
- * learner. */
+/* After a refusal: until others are there, or its time has come, or somebody has begun the attempt and counts
+ * on this learner. */
 static bool pausing(struct sl_core *core)
 {
 	if (core->now >= core->not_before || core->seen >= core->a)
 		return false;
 	candidates(core, core->ready_set);
-	return memcmp(core->ready_set, core->tried_candidates, sl_set_bytes(core)) == 0;
+	return memcmp(core->ready_set, core->tried_candidates, sl_core_set_bytes(core)) == 0;
 }
 
-/* A link state shows that somebody in range, not linked here, is alive: worth a dial now, and a short wait. */
+/* A link state shows that somebody in range, not linked here, is alive: worth a dial now, and a short wait.
+ */
 void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *named)
 {
 	bool news = false;
@@ -197,10 +204,10 @@ bool sl_discover_advance(struct sl_core *core)
 		return true;
 	left_behind(core);
 	if (!core->have_range) {
-		sl_wait_report(core, NULL);
+		sl_emit_waiting(core, NULL);
 		return false;
 	}
-	struct census c = count_peers(core, core->awaited);
+	struct census c = count_peers(core, core->missing);
 	if (c.ready > 0 && c.ready >= c.training) {
 		if (core->half_since == SL_NEVER)
 			core->half_since = core->now;
@@ -209,13 +216,13 @@ bool sl_discover_advance(struct sl_core *core)
 	}
 	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
 	if (!close || pausing(core)) {
-		sl_wait_report(core, core->awaited);
+		sl_emit_waiting(core, core->missing);
 		return false;
 	}
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
-	sl_move(core, SL_PHASE_FREEZE);
-	sl_freeze_enter(core);
+	sl_attempt_move(core, SL_PHASE_AGREE);
+	sl_agree_enter(core);
 	return true;
 }
 
@@ -223,8 +230,8 @@ sl_ms sl_discover_deadline(const struct sl_core *core)
 {
 	sl_ms due = core->report_at;
 	if (core->half_since != SL_NEVER) {
-		sl_ms silent = core->half_since + core->config.silent_ms;
-		sl_ms straggler = core->half_since + core->config.straggler_ms;
+		sl_ms silent = core->half_since + core->config.hello_timeout_ms;
+		sl_ms straggler = core->half_since + core->config.straggler_timeout_ms;
 		if (silent > core->now && silent < due)
 			due = silent;
 		if (straggler > core->now && straggler < due)

@@ -4,7 +4,7 @@
 
 static uint64_t *take_set(struct sl_core *core, struct sl_arena *arena)
 {
-	return SL_TAKE(arena, sl_words(core), uint64_t);
+	return SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 }
 
 static size_t attempt_bytes(const struct sl_core_config *config)
@@ -14,18 +14,21 @@ static size_t attempt_bytes(const struct sl_core_config *config)
 	size_t graph = (2 * R + R * R) * sizeof(uint32_t) * 2 + 4096;
 	size_t attempt = chunks * 16 + R * (sizeof(struct sl_exchange) + chunks * 8 + 128) + 4096;
 	size_t view = sl_view_bytes(config->roster_size, R * R / 2);
-	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) + R / 4 + 192) + 4096;
+	size_t recovery = R * (sizeof(struct sl_ready) + sizeof(struct sl_holder) + sizeof(enum sl_slot) +
+			       R / 4 + 192) +
+			  4096;
 	return graph + attempt + view + recovery;
 }
 
 size_t sl_core_bytes(const struct sl_core_config *config)
 {
-	size_t R = config->roster_size, set = sl_bits_words(R) * 8 + 64;
+	size_t R = config->roster_size, set = sl_bit_words(R) * 8 + 64;
 	size_t records = R * (sizeof(struct sl_link_record) + sizeof(struct sl_ready_record) +
-			      sizeof(struct sl_fence_record) + 7 * set + 64);
-	records += R * sl_candidates_max(config->roster_size) * sizeof(sl_id);
+			      sizeof(struct sl_abort_record) + 7 * set + 64);
+	records += R * sl_core_candidates_max(config->roster_size) * sizeof(sl_id);
 	size_t view = R * 4 * sizeof(uint32_t) + R * (R + 1) / 2 * sizeof(struct sl_edge) + 1024;
-	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records + (20 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
+	return sizeof(struct sl_core) + R * sizeof(struct sl_peer) + records +
+	       (20 + 2 * SL_RELEASED_MAX) * set + view + attempt_bytes(config) + 8192;
 }
 
 static bool take_records(struct sl_core *core, struct sl_arena *arena)
@@ -34,9 +37,9 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 	for (uint32_t i = 0; i < R; i++) {
 		struct sl_link_record *lr = &core->links[i];
 		struct sl_ready_record *rr = &core->readys[i];
-		lr->candidates = SL_TAKE(arena, sl_candidates_max(R), sl_id);
-		struct sl_fence_record *fr = &core->fences[i];
-		uint64_t **sets[] = {&lr->named,       &lr->record.sent, &lr->record.to,  &rr->record.sent,
+		lr->candidates = SL_ARENA_TAKE(arena, sl_core_candidates_max(R), sl_id);
+		struct sl_abort_record *fr = &core->aborts[i];
+		uint64_t **sets[] = {&lr->named,     &lr->record.sent, &lr->record.to, &rr->record.sent,
 				     &rr->record.to, &fr->record.sent, &fr->record.to};
 		for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 			if ((*sets[s] = take_set(core, arena)) == NULL)
@@ -47,12 +50,12 @@ static bool take_records(struct sl_core *core, struct sl_arena *arena)
 	return true;
 }
 
-static bool take_ledger(struct sl_core *core, struct sl_arena *arena)
+static bool take_release_log(struct sl_core *core, struct sl_arena *arena)
 {
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++) {
-		core->ledger.used[i].members = take_set(core, arena);
-		core->ledger.used[i].fenced = take_set(core, arena);
-		if (core->ledger.used[i].members == NULL || core->ledger.used[i].fenced == NULL)
+		core->release_log.used[i].members = take_set(core, arena);
+		core->release_log.used[i].aborted = take_set(core, arena);
+		if (core->release_log.used[i].members == NULL || core->release_log.used[i].aborted == NULL)
 			return false;
 	}
 	return true;
@@ -61,33 +64,48 @@ static bool take_ledger(struct sl_core *core, struct sl_arena *arena)
 static bool take_all(struct sl_core *core, struct sl_arena *arena)
 {
 	uint32_t R = core->config.roster_size;
-	uint64_t **sets[] = {&core->linked,  &core->range,   &core->told,      &core->keep,
-			     &core->awaited, &core->blamed,  &core->fellows,   &core->single,
-			     &core->ready_set, &core->tried_candidates, &core->reach, &core->members,
-			     &core->eligible, &core->source, &core->near,   &core->hold_to, &core->signed_to,
-			     &core->tree_own, &core->tree_up, &core->tree_down};
+	uint64_t **sets[] = {&core->linked,
+			     &core->range,
+			     &core->next_range,
+			     &core->keep,
+			     &core->missing,
+			     &core->failed,
+			     &core->view_neighbours,
+			     &core->single,
+			     &core->ready_set,
+			     &core->tried_candidates,
+			     &core->reach,
+			     &core->members,
+			     &core->eligible,
+			     &core->source,
+			     &core->near,
+			     &core->have_targets,
+			     &core->signed_to,
+			     &core->tree_own,
+			     &core->tree_up,
+			     &core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
 		if ((*sets[s] = take_set(core, arena)) == NULL)
 			return false;
-	core->peers = SL_TAKE(arena, R, struct sl_peer);
-	core->links = SL_TAKE(arena, R, struct sl_link_record);
-	core->readys = SL_TAKE(arena, R, struct sl_ready_record);
-	core->fences = SL_TAKE(arena, R, struct sl_fence_record);
-	core->edges = SL_TAKE(arena, (size_t)R * (R + 1) / 2, struct sl_edge);
-	core->view.members = SL_TAKE(arena, R, uint32_t);
-	core->view.ids = SL_TAKE(arena, R, sl_id);
-	core->view.position = SL_TAKE(arena, R, uint32_t);
-	core->view.incarnations = SL_TAKE(arena, R, uint32_t);
-	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->fences == NULL ||
-	    core->edges == NULL || core->view.incarnations == NULL ||
-	    core->view.members == NULL || core->view.ids == NULL || core->view.position == NULL)
+	core->peers = SL_ARENA_TAKE(arena, R, struct sl_peer);
+	core->links = SL_ARENA_TAKE(arena, R, struct sl_link_record);
+	core->readys = SL_ARENA_TAKE(arena, R, struct sl_ready_record);
+	core->aborts = SL_ARENA_TAKE(arena, R, struct sl_abort_record);
+	core->edges = SL_ARENA_TAKE(arena, (size_t)R * (R + 1) / 2, struct sl_edge);
+	core->view.members = SL_ARENA_TAKE(arena, R, uint32_t);
+	core->view.ids = SL_ARENA_TAKE(arena, R, sl_id);
+	core->view.position = SL_ARENA_TAKE(arena, R, uint32_t);
+	core->view.incarnations = SL_ARENA_TAKE(arena, R, uint32_t);
+	if (core->peers == NULL || core->links == NULL || core->readys == NULL || core->aborts == NULL ||
+	    core->edges == NULL || core->view.incarnations == NULL || core->view.members == NULL ||
+	    core->view.ids == NULL || core->view.position == NULL)
 		return false;
-	return take_ledger(core, arena) && take_records(core, arena);
+	return take_release_log(core, arena) && take_records(core, arena);
 }
 
 struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_arena *arena)
 {
-	struct sl_core *core = SL_TAKE(arena, 1, struct sl_core);
+	struct sl_core *core = SL_ARENA_TAKE(arena, 1, struct sl_core);
 	if (core == NULL)
 		return NULL;
 	core->config = *config;
@@ -100,9 +118,9 @@ struct sl_core *sl_core_init(const struct sl_core_config *config, struct sl_aren
 	sl_arena_init(&core->arena, room, bytes);
 	core->committed = config->committed;
 	memcpy(core->previous, config->previous, SL_HASH_BYTES);
-	if (config->proof != NULL)
-		core->proof = *config->proof;
-	core->config.proof = NULL; /* copied */
+	if (config->certificate != NULL)
+		core->certificate = *config->certificate;
+	core->config.certificate = NULL; /* copied */
 	core->rounds = (sl_round)config->parameters.rounds;
 	core->phase = SL_PHASE_TRAIN;
 	core->flood_again = SL_NEVER;

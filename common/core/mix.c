@@ -1,9 +1,9 @@
-/* The iterations of metropolis and exact (protocol 7), chunk by chunk: a chunk's k+1 is computed when every neighbour's k
- * is here.
+/* The iterations of metropolis and exact (protocol 7), chunk by chunk: a chunk's k+1 is computed when every
+ * neighbour's k is here.
  *
- * SL_LANES chunks are under way at a time. A neighbour can be at most one iteration ahead in a chunk, because its next
- * one needs this learner's present one; and it can have begun the next SL_LANES chunks at most. So it never has more than
- * 2 * SL_LANES states waiting here, and no other credit is needed. */
+ * SL_WINDOW chunks are under way at a time. A neighbour can be at most one iteration ahead in a chunk,
+ * because its next one needs this learner's present one; and it can have begun the next SL_WINDOW chunks at
+ * most. So it never has more than 2 * SL_WINDOW states waiting here, and no other credit is needed. */
 #include "common/core/state.h"
 
 struct sl_buffer *sl_mix_unhold(struct sl_exchange *exchange, uint32_t chunk, uint64_t iteration)
@@ -33,7 +33,7 @@ static bool by_tree(const struct sl_core *core)
 
 static bool of_its_size(const struct sl_core *core, const struct sl_buffer *b)
 {
-	return b->size == sl_chunk_elements(&core->view, b->index) * sl_mixing_width(&core->view);
+	return b->size == sl_view_chunk_elements(&core->view, b->index) * sl_view_mixing_width(&core->view);
 }
 
 bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
@@ -41,7 +41,8 @@ bool sl_mix_first(const struct sl_core *core, const struct sl_buffer *b)
 	return b->iteration == 0 && b->index < core->view.chunks && of_its_size(core, b);
 }
 
-static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange, const struct sl_buffer *b)
+static const char *check_turn(const struct sl_core *core, const struct sl_exchange *exchange,
+			      const struct sl_buffer *b)
 {
 	if (b->iteration != exchange->states_in[b->index] || b->iteration > core->at.iteration[b->index] + 1)
 		return "a state out of turn";
@@ -71,23 +72,26 @@ static const char *take_turn(struct sl_core *core, struct sl_exchange *exchange,
 /* Of neighbour r. */
 static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *b)
 {
-	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_mixing_lanes(&core->view))
+	if (b->index >= core->view.chunks || b->index >= core->at.base + 2 * sl_view_window(&core->view))
 		return "a state of a chunk that is not due";
 	if (!of_its_size(core, b))
 		return "a state of the wrong size";
 	return by_tree(core) ? sl_mix_tree_take(core, r, b) : take_turn(core, &core->exchange[r], b);
 }
 
-/* Holds the chunk until its turn. Before this learner's own release it is held unread: the engine may not be known. */
+/* Holds the chunk until its turn. Before this learner's own release it is held unread: the engine may not be
+ * known. */
 void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	bool due = core->phase >= SL_PHASE_READY && core->phase <= SL_PHASE_MIX &&
 		   memcmp(buffer->view, core->view.h, SL_HASH_BYTES) == 0;
 	int r = due ? sl_view_neighbour(&core->view, peer) : -1;
-	bool full = r >= 0 && core->exchange[r].held_count >= 2 * sl_tree_lanes(core->view.costs.depth);
+	bool full =
+		r >= 0 && core->exchange[r].held_count >= 2 * sl_engine_tree_window(core->view.costs.depth);
 	const char *wrong = NULL;
 	buffer->from = (uint32_t)r;
-	due &= !(full && core->at.resumed); /* there has been no survey: more than is expected here may be in order */
+	due &= !(full &&
+		 core->at.resumed); /* there has been no survey: more than is expected here may be in order */
 	if (due && r < 0)
 		wrong = "a state from somebody who is not a neighbour in this view";
 	else if (due && full)
@@ -97,10 +101,10 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 	else if (due)
 		sl_mix_hold(core, &core->exchange[r], buffer);
 	if (wrong != NULL)
-		sl_reject(core, peer, wrong);
+		sl_emit_reject(core, peer, wrong);
 	if (!due || wrong != NULL)
-		sl_drop(core, buffer);
-	sl_mix_tree_keep(core);
+		sl_emit_drop(core, buffer);
+	sl_mix_tree_backup(core);
 }
 
 /* What one neighbour sent before this learner's release. What is wrong goes to `bad`. */
@@ -115,7 +119,7 @@ static void take_early(struct sl_core *core, uint32_t r, struct sl_buffer **bad)
 		if (wrong == NULL)
 			continue;
 		if (*bad == NULL) /* one complaint is enough: a step has room for SL_ACTIONS_MAX actions */
-			sl_reject(core, sl_view_peer(&core->view, r), wrong);
+			sl_emit_reject(core, sl_view_peer(&core->view, r), wrong);
 		buffer->next = *bad;
 		*bad = buffer;
 	}
@@ -128,7 +132,7 @@ void sl_mix_enter(struct sl_core *core)
 		sl_mix_tree_enter(core);
 	for (uint32_t r = 0; r < core->view.degree; r++)
 		take_early(core, r, &bad);
-	sl_mix_tree_keep(core);
+	sl_mix_tree_backup(core);
 	if (bad != NULL)
 		sl_emit(core, SL_ACTION_DROP)->buffers = bad;
 }
@@ -141,19 +145,19 @@ void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint6
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
 	message.chunk.iteration = iteration;
 	message.chunk.index = chunk;
-	message.chunk.size = sl_chunk_elements(&core->view, chunk) * sl_mixing_width(&core->view);
-	sl_send(core, to, &message, true);
+	message.chunk.size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
+	sl_emit_send(core, to, &message, true);
 }
 
 static void state_out(struct sl_core *core, uint32_t chunk)
 {
-	sl_mix_send(core, core->fellows, chunk, core->at.iteration[chunk]);
+	sl_mix_send(core, core->view_neighbours, chunk, core->at.iteration[chunk]);
 }
 
 static void start_chunks(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	while (at->started < core->view.chunks && at->started < at->base + SL_LANES)
+	while (at->started < core->view.chunks && at->started < at->base + SL_WINDOW)
 		state_out(core, at->started++);
 }
 
@@ -162,12 +166,13 @@ static void mix_chunk(struct sl_core *core, uint32_t chunk)
 {
 	struct sl_buffer *list = NULL;
 	for (uint32_t r = 0; r < core->view.degree; r++) {
-		struct sl_buffer *buffer = sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
+		struct sl_buffer *buffer =
+			sl_mix_unhold(&core->exchange[r], chunk, core->at.iteration[chunk]);
 		buffer->next = list;
 		list = buffer;
 	}
 	core->at.busy[chunk] = true;
-	sl_job(core, SL_JOB_MIX, chunk, list);
+	sl_emit_job(core, SL_JOB_MIX, chunk, list);
 }
 
 static void iterate(struct sl_core *core)
@@ -198,19 +203,20 @@ static void iterated(struct sl_core *core, uint32_t m)
 
 static bool awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 {
-	return by_tree(core) ? sl_mix_tree_awaits(core, m, r) : core->exchange[r].states_in[m] <= core->at.iteration[m];
+	return by_tree(core) ? sl_mix_tree_awaits(core, m, r)
+			     : core->exchange[r].states_in[m] <= core->at.iteration[m];
 }
 
 static bool stalled(struct sl_core *core)
 {
-	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_ms)
+	if (core->jobs > 0 || core->now < core->at.progress + core->config.stall_timeout_ms)
 		return false;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t m = core->at.base; m < core->at.started; m++)
 		for (uint32_t r = 0; r < core->view.degree; r++)
 			if (awaits(core, m, r))
-				sl_bit_set(core->awaited, sl_view_peer(&core->view, r));
-	sl_fail_attempt(core, SL_REASON_STALLED, false)->set = core->awaited;
+				sl_bit_set(core->missing, sl_view_peer(&core->view, r));
+	sl_attempt_fail(core, SL_REASON_STALLED, false)->set = core->missing;
 	return true;
 }
 
@@ -221,8 +227,8 @@ bool sl_mix_advance(struct sl_core *core)
 	else
 		iterate(core);
 	if (core->at.finished == core->view.chunks) {
-		sl_job(core, SL_JOB_CLOSE, 0, NULL);
-		sl_move(core, SL_PHASE_SETTLE);
+		sl_emit_job(core, SL_JOB_CLOSE, 0, NULL);
+		sl_attempt_move(core, SL_PHASE_CONFIRM);
 		return true;
 	}
 	return stalled(core);
@@ -231,7 +237,8 @@ bool sl_mix_advance(struct sl_core *core)
 void sl_mix_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	if (result->code != SL_OK) {
-		sl_fail_attempt(core, SL_REASON_BAD_STATE, true)->peer = sl_view_peer(&core->view, result->from);
+		sl_attempt_fail(core, SL_REASON_BAD_STATE, true)->peer =
+			sl_view_peer(&core->view, result->from);
 		return;
 	}
 	core->at.busy[result->chunk] = false;

@@ -5,9 +5,10 @@
  *    root     --own--> keeper     the children's are here: Z --down--> children
  *             what came down --down--> children
  *
- * at.iteration says what of a chunk is waited for: UP, of the children; DOWN; then it is through (END). Who begins the
- * chunk after the sl_mixing_lanes that are on their way has had Z of the first of them, which needed everybody's part of
- * it: so nobody is further than that ahead of anybody, and no other credit is needed. */
+ * at.iteration says what of a chunk is waited for: UP, of the children; DOWN; then it is through (END). Who
+ * begins the chunk after the sl_view_window that are on their way has had Z of the first of them, which
+ * needed everybody's part of it: so nobody is further than that ahead of anybody, and no other credit is
+ * needed. */
 #include "common/core/state.h"
 
 #define END (SL_TREE_DOWN + 1u)
@@ -23,8 +24,9 @@ void sl_mix_tree_enter(struct sl_core *core)
 {
 	uint64_t *sets[] = {core->tree_own, core->tree_up, core->tree_down};
 	for (size_t s = 0; s < sizeof sets / sizeof *sets; s++)
-		memset(sets[s], 0, sl_set_bytes(core));
-	add_role(core, core->tree_own, core->view.children == 0 ? SL_ROLE_KEEPER | SL_ROLE_PARENT : SL_ROLE_KEEPER);
+		memset(sets[s], 0, sl_core_set_bytes(core));
+	add_role(core, core->tree_own,
+		 core->view.children == 0 ? SL_ROLE_BACKUP | SL_ROLE_PARENT : SL_ROLE_BACKUP);
 	add_role(core, core->tree_up, SL_ROLE_PARENT);
 	add_role(core, core->tree_down, SL_ROLE_CHILD);
 }
@@ -45,7 +47,7 @@ static bool in_turn(const struct sl_core *core, uint32_t r, const struct sl_buff
 		return false;
 	switch (b->iteration) {
 	case SL_TREE_OWN:
-		return (role & (SL_ROLE_GIVER | SL_ROLE_LEAF)) != 0;
+		return (role & (SL_ROLE_BACKED_UP | SL_ROLE_LEAF)) != 0;
 	case SL_TREE_UP:
 		return (role & (SL_ROLE_CHILD | SL_ROLE_LEAF)) == SL_ROLE_CHILD;
 	default:
@@ -66,7 +68,7 @@ const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer 
 	buffer->next = NULL;
 	if (buffer->iteration == SL_TREE_DOWN) {
 		core->at.busy[m] = true;
-		sl_job(core, SL_JOB_MIX, m, buffer);
+		sl_emit_job(core, SL_JOB_MIX, m, buffer);
 	} else if (buffer->iteration == SL_TREE_OWN && (core->view.roles[r] & SL_ROLE_LEAF) == 0) {
 		buffer->next = core->at.given;
 		core->at.given = buffer;
@@ -77,17 +79,18 @@ const char *sl_mix_tree_take(struct sl_core *core, uint32_t r, struct sl_buffer 
 	return NULL;
 }
 
-void sl_mix_tree_keep(struct sl_core *core)
+void sl_mix_tree_backup(struct sl_core *core)
 {
 	if (core->at.given != NULL)
-		sl_job(core, SL_JOB_KEEP, 0, core->at.given);
+		sl_emit_job(core, SL_JOB_BACKUP, 0, core->at.given);
 	core->at.given = NULL;
 }
 
 static void start_chunks(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	for (; at->started < core->view.chunks && at->started < at->base + sl_mixing_lanes(&core->view); at->started++) {
+	for (; at->started < core->view.chunks && at->started < at->base + sl_view_window(&core->view);
+	     at->started++) {
 		sl_mix_send(core, core->tree_own, at->started, SL_TREE_OWN);
 		at->iteration[at->started] = core->view.children == 0 ? SL_TREE_DOWN : SL_TREE_UP;
 	}
@@ -101,12 +104,13 @@ static void add_up(struct sl_core *core, uint32_t m)
 		uint8_t role = core->view.roles[r];
 		if ((role & SL_ROLE_CHILD) == 0)
 			continue;
-		struct sl_buffer *b = sl_mix_unhold(&core->exchange[r], m, role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP);
+		struct sl_buffer *b =
+			sl_mix_unhold(&core->exchange[r], m, role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP);
 		b->next = list;
 		list = b;
 	}
 	core->at.busy[m] = true;
-	sl_job(core, SL_JOB_MIX, m, list);
+	sl_emit_job(core, SL_JOB_MIX, m, list);
 }
 
 void sl_mix_tree_advance(struct sl_core *core)
@@ -139,6 +143,7 @@ bool sl_mix_tree_awaits(const struct sl_core *core, uint32_t m, uint32_t r)
 	uint8_t role = core->view.roles[r];
 	uint64_t in = core->exchange[r].states_in[m];
 	if (core->at.iteration[m] == SL_TREE_UP)
-		return (role & SL_ROLE_CHILD) != 0 && (in >> (role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP) & 1) == 0;
+		return (role & SL_ROLE_CHILD) != 0 &&
+		       (in >> (role & SL_ROLE_LEAF ? SL_TREE_OWN : SL_TREE_UP) & 1) == 0;
 	return core->at.iteration[m] == SL_TREE_DOWN && (role & SL_ROLE_PARENT) != 0;
 }

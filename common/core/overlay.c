@@ -1,10 +1,10 @@
-/* With more than `degree_max` peers in range, whom to offer an edge (protocol 5, DISCOVER).
+/* With more than `max_degree` peers in range, whom to offer an edge (protocol 5, DISCOVER).
  *
- * degree_max / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner offers the
- * one before it and the one after it in each. Where everybody is in range that is a random regular graph, a union of
- * Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over those who are, and whom a
- * learner offers an edge may not offer it one. Should the gate refuse what comes of that, it would refuse it again:
- * for the rest of the round everybody in range is offered one. */
+ * max_degree / 2 cyclic orders of the roster, seeded by its hash and the round, the same for all: a learner
+ * offers the one before it and the one after it in each. Where everybody is in range that is a random regular
+ * graph, a union of Hamiltonian cycles, connected and quick to mix; where it is not, each order closes over
+ * those who are, and whom a learner offers an edge may not offer it one. Should the gate refuse what comes of
+ * that, it would refuse it again: for the rest of the round everybody in range is offered one. */
 #include <sodium.h>
 
 #include "common/core/state.h"
@@ -31,7 +31,8 @@ static uint64_t order_seed(const struct sl_core *core, uint32_t order)
 }
 
 /* The next and the last on the circle, seen from this learner: distances are taken mod 2^64. */
-static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from, uint64_t *offered)
+static void offer_in_order(const struct sl_core *core, uint32_t order, const uint64_t *from,
+			   uint64_t *offered)
 {
 	uint64_t seed = order_seed(core, order), own = place(seed, core->config.ids[core->config.self]);
 	uint64_t nearest = UINT64_MAX, farthest = 0;
@@ -56,18 +57,18 @@ static void offer_in_order(const struct sl_core *core, uint32_t order, const uin
 bool sl_overlay_thins(const struct sl_core *core, const uint64_t *from)
 {
 	uint64_t count = 0;
-	for (size_t w = 0; w < sl_words(core); w++)
+	for (size_t w = 0; w < sl_core_words(core); w++)
 		count += (uint64_t)__builtin_popcountll(from[w]);
-	return !core->unthinned && count > core->config.parameters.degree_max;
+	return !core->full_graph && count > core->config.parameters.max_degree;
 }
 
 void sl_overlay(const struct sl_core *core, const uint64_t *from, uint64_t *offered)
 {
 	if (!sl_overlay_thins(core, from)) {
-		memcpy(offered, from, sl_set_bytes(core));
+		memcpy(offered, from, sl_core_set_bytes(core));
 		return;
 	}
-	memset(offered, 0, sl_set_bytes(core));
-	for (uint32_t order = 0; order < core->config.parameters.degree_max / 2; order++)
+	memset(offered, 0, sl_core_set_bytes(core));
+	for (uint32_t order = 0; order < core->config.parameters.max_degree / 2; order++)
 		offer_in_order(core, order, from, offered);
 }

@@ -1,15 +1,15 @@
-/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol 6, finish).
+/* A released attempt that mixing cannot finish: all masked states are brought together and added up (protocol
+ * 6, finish).
  *
  *    who recovers                       who recovers, too
- *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in reach
- *         | <--- Hold ---------------------------------- |
- *         | ---- Ask origin, chunk 0 .. ---------------> |   SL_LANES ahead, one origin at a time of each holder
- *         | <--- Masked origin, chunk 0 .. ------------- |
- *         | ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
+ *         | ---- Hold {own, k=0 of the neighbours} ----> |   whose masked states each has, to all members in
+ * reach | <--- Hold ---------------------------------- | | ---- Ask origin, chunk 0 .. ---------------> |
+ * SL_WINDOW ahead, one origin at a time of each holder | <--- Masked origin, chunk 0 .. ------------- | |
+ * ---- Hold {.. origin} ---------------------> |   checked against its owner's commitment, it can be had here
  *
- * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt of the round
- * (rule A); it ends when all are here, when somebody shows the committed result, or when a participant's fence proves that
- * nobody can complete it. */
+ * Adding up is as private as mixing (protocol 4, F1). Until it ends here this learner is in no other attempt
+ * of the round (rule A); it ends when all are here, when somebody shows the committed result, or when a
+ * participant's fence proves that nobody can complete it. */
 #include "common/core/state.h"
 
 /* Actions of a step that asking may fill. */
@@ -20,12 +20,12 @@
 void sl_recover_begin(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	memset(at->held, 0, sl_held_bytes(&core->view));
+	memset(at->held, 0, sl_core_held_bytes(&core->view));
 	for (uint32_t i = 0; i < core->view.n; i++)
 		at->slots[i] = SL_SLOT_UNSEEN;
 	at->edition = 1;
 	at->held_count = at->fetched = 0;
-	at->checking = at->summing = at->abandoned = false;
+	at->checking = at->summing = at->operator_aborted = false;
 	at->hopeless_at = SL_NEVER;
 	for (uint32_t i = 0; i < core->view.n; i++)
 		at->holders[i].told = 0;
@@ -49,21 +49,21 @@ static void keep_first_states(struct sl_core *core)
 		}
 	}
 	if (keep != NULL)
-		sl_job(core, SL_JOB_KEEP, 0, keep);
-	sl_drop_held(core);
+		sl_emit_job(core, SL_JOB_BACKUP, 0, keep);
+	sl_emit_drop_held(core);
 }
 
 struct sl_report *sl_recover_enter(struct sl_core *core, enum sl_reason reason)
 {
-	struct sl_report *report = sl_report(core, SL_REPORT_RECOVERING);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERING);
 	report->reason = reason;
 	report->n[2] = core->view.n;
-	memcpy(core->blamed, core->awaited, sl_set_bytes(core));
+	memcpy(core->failed, core->missing, sl_core_set_bytes(core));
 	core->epoch++; /* what is being mixed is of no use */
 	keep_first_states(core);
 	sl_recover_begin(core);
-	sl_move(core, SL_PHASE_RECOVER);
-	sl_say_hello(core, core->linked);
+	sl_attempt_move(core, SL_PHASE_RECOVER);
+	sl_emit_hello(core, core->linked);
 	return report;
 }
 
@@ -76,32 +76,32 @@ static bool has(const uint8_t *set, uint32_t i)
 
 static bool of_this_view(const struct sl_core *core, sl_round t, const uint8_t *view)
 {
-	return core->view_gated && t == core->t && memcmp(view, core->view.h, SL_HASH_BYTES) == 0;
+	return core->view_checked && t == core->t && memcmp(view, core->view.h, SL_HASH_BYTES) == 0;
 }
 
-void sl_recover_hold(struct sl_core *core, uint32_t peer, const struct sl_hold *hold)
+void sl_recover_have(struct sl_core *core, uint32_t peer, const struct sl_have *have)
 {
-	if (!of_this_view(core, hold->t, hold->view) || core->phase < SL_PHASE_READY)
+	if (!of_this_view(core, have->t, have->view) || core->phase < SL_PHASE_READY)
 		return;
 	uint32_t position = core->view.position[peer];
-	if (position == UINT32_MAX || hold->size != sl_held_bytes(&core->view)) {
-		sl_reject(core, peer, "says that it holds masked states of a view that it is not in");
+	if (position == UINT32_MAX || have->size != sl_core_held_bytes(&core->view)) {
+		sl_emit_reject(core, peer, "says that it holds masked states of a view that it is not in");
 		return;
 	}
-	memcpy(core->at.holders[position].held, hold->held, hold->size);
+	memcpy(core->at.holders[position].held, have->held, have->size);
 	core->at.joined = peer;
 	if (core->phase == SL_PHASE_MIX)
-		sl_fail_attempt(core, SL_REASON_JOINED, false)->peer = peer;
+		sl_attempt_fail(core, SL_REASON_JOINED, false)->peer = peer;
 }
 
 void sl_recover_link(struct sl_core *core, uint32_t peer)
 {
-	uint32_t position = core->view_gated ? core->view.position[peer] : UINT32_MAX;
+	uint32_t position = core->view_checked ? core->view.position[peer] : UINT32_MAX;
 	if (position == UINT32_MAX)
 		return;
 	struct sl_holder *holder = &core->at.holders[position];
 	holder->told = 0;
-	memset(holder->held, 0, sl_held_bytes(&core->view));
+	memset(holder->held, 0, sl_core_held_bytes(&core->view));
 	if (holder->fetching)
 		core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
 	holder->fetching = false;
@@ -110,38 +110,40 @@ void sl_recover_link(struct sl_core *core, uint32_t peer)
 static void tell_held(struct sl_core *core)
 {
 	uint64_t any = 0;
-	memset(core->hold_to, 0, sl_set_bytes(core));
+	memset(core->have_targets, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		uint32_t peer = core->view.members[i];
 		if (!sl_bit(core->linked, peer) || core->at.holders[i].told == core->at.edition)
 			continue;
 		core->at.holders[i].told = core->at.edition;
-		sl_bit_set(core->hold_to, peer);
+		sl_bit_set(core->have_targets, peer);
 		any = 1;
 	}
 	if (any == 0)
 		return;
-	struct sl_message message = {.kind = SL_MSG_HOLD};
-	message.hold.t = core->t;
-	message.hold.a = core->a;
-	memcpy(message.hold.view, core->view.h, SL_HASH_BYTES);
-	message.hold.size = (uint32_t)sl_held_bytes(&core->view);
-	message.hold.held = core->at.held;
-	sl_send(core, core->hold_to, &message, true);
+	struct sl_message message = {.kind = SL_MSG_HAVE};
+	message.have.t = core->t;
+	message.have.a = core->a;
+	memcpy(message.have.view, core->view.h, SL_HASH_BYTES);
+	message.have.size = (uint32_t)sl_core_held_bytes(&core->view);
+	message.have.held = core->at.held;
+	sl_emit_send(core, core->have_targets, &message, true);
 }
 
 /* --- asking, and being asked --- */
 
 static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
 {
-	return sl_chunk_elements(&core->view, index) * core->view.field.bytes;
+	return sl_view_chunk_elements(&core->view, index) * core->view.field.bytes;
 }
 
-void sl_recover_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *ask)
+void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
-	uint32_t origin = sl_index(core, ask->origin), position = origin;
-	bool open = core->view_gated && sl_released(core) && core->phase != SL_PHASE_RELEASE && ask->t == core->t && ask->a == core->view.a;
-	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX || ask->index >= core->view.chunks)
+	uint32_t origin = sl_core_index(core, request->origin), position = origin;
+	bool open = core->view_checked && sl_core_released(core) && core->phase != SL_PHASE_RELEASE &&
+		    request->t == core->t && request->a == core->view.a;
+	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX ||
+	    request->index >= core->view.chunks)
 		return;
 	position = core->view.position[origin];
 	if (position == UINT32_MAX || !has(core->at.held, position))
@@ -150,26 +152,26 @@ void sl_recover_ask(struct sl_core *core, uint32_t peer, const struct sl_ask *as
 	message.chunk.t = core->t;
 	message.chunk.a = core->view.a;
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.origin = ask->origin;
-	message.chunk.index = ask->index;
-	message.chunk.size = chunk_bytes(core, ask->index);
-	memset(core->single, 0, sl_set_bytes(core));
+	message.chunk.origin = request->origin;
+	message.chunk.index = request->index;
+	message.chunk.size = chunk_bytes(core, request->index);
+	memset(core->single, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	sl_send(core, core->single, &message, true);
+	sl_emit_send(core, core->single, &message, true);
 }
 
 static void ask_more(struct sl_core *core, uint32_t position)
 {
 	struct sl_holder *holder = &core->at.holders[position];
-	struct sl_message message = {.kind = SL_MSG_ASK};
-	message.ask.t = core->t;
-	message.ask.a = core->view.a;
-	message.ask.origin = core->view.ids[holder->origin];
-	memset(holder->to, 0, sl_set_bytes(core));
+	struct sl_message message = {.kind = SL_MSG_REQUEST};
+	message.request.t = core->t;
+	message.request.a = core->view.a;
+	message.request.origin = core->view.ids[holder->origin];
+	memset(holder->to, 0, sl_core_set_bytes(core));
 	sl_bit_set(holder->to, core->view.members[position]);
-	for (; holder->asked < core->view.chunks && holder->asked < holder->in + SL_LANES; holder->asked++) {
-		message.ask.index = holder->asked;
-		sl_send(core, holder->to, &message, true);
+	for (; holder->asked < core->view.chunks && holder->asked < holder->in + SL_WINDOW; holder->asked++) {
+		message.request.index = holder->asked;
+		sl_emit_send(core, holder->to, &message, true);
 	}
 }
 
@@ -188,7 +190,8 @@ static void ask_holders(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
-		if (holder->fetching || core->now < holder->ask_after || !sl_bit(core->linked, core->view.members[i]))
+		if (holder->fetching || core->now < holder->ask_after ||
+		    !sl_bit(core->linked, core->view.members[i]))
 			continue;
 		uint32_t origin = choose_origin(core, holder);
 		if (origin == SL_NOBODY)
@@ -210,7 +213,8 @@ static void stop_fetching(struct sl_core *core, struct sl_holder *holder)
 	holder->fetching = false;
 }
 
-static const char *check(const struct sl_core *core, const struct sl_holder *holder, const struct sl_buffer *b)
+static const char *check(const struct sl_core *core, const struct sl_holder *holder,
+			 const struct sl_buffer *b)
 {
 	if (b->index != holder->in)
 		return "a masked state out of order";
@@ -223,28 +227,30 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 	struct sl_holder *holder = position == UINT32_MAX ? NULL : &core->at.holders[position];
 	if (holder == NULL || !holder->fetching || memcmp(buffer->view, core->view.h, SL_HASH_BYTES) != 0 ||
 	    buffer->origin != core->view.ids[holder->origin]) {
-		sl_drop(core, buffer);
+		sl_emit_drop(core, buffer);
 		return;
 	}
 	const char *wrong = check(core, holder, buffer);
 	if (wrong != NULL) {
-		sl_reject(core, peer, wrong);
-		sl_drop(core, buffer);
+		sl_emit_reject(core, peer, wrong);
+		sl_emit_drop(core, buffer);
 		stop_fetching(core, holder);
-		memset(holder->held, 0, sl_held_bytes(&core->view)); /* it is asked when it offers anew */
+		memset(holder->held, 0,
+		       sl_core_held_bytes(&core->view)); /* it is asked when it offers anew */
 		return;
 	}
 	holder->in++;
 	holder->progress = core->now;
 	buffer->from = holder->origin;
 	buffer->next = NULL;
-	sl_job(core, SL_JOB_FETCH, buffer->index, buffer);
+	sl_emit_job(core, SL_JOB_FETCH, buffer->index, buffer);
 	ask_more(core, position);
 	if (holder->in < core->view.chunks)
 		return;
 	stop_fetching(core, holder);
 	core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
-	holder->held[holder->origin / 8] &= (uint8_t)~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
+	holder->held[holder->origin / 8] &=
+		(uint8_t) ~(1u << (holder->origin % 8)); /* should it be wrong, it is not asked again */
 	core->at.fetched++;
 }
 
@@ -257,7 +263,7 @@ static void check_next(struct sl_core *core)
 			continue;
 		core->at.slots[i] = SL_SLOT_CHECKING;
 		core->at.checking = true;
-		sl_job(core, SL_JOB_CHECK, i, NULL);
+		sl_emit_job(core, SL_JOB_CHECK, i, NULL);
 		core->out->items[core->out->count - 1].job.expected = core->at.readys[i].commitment;
 	}
 }
@@ -282,36 +288,39 @@ void sl_recover_result(struct sl_core *core, const struct sl_job_result *result)
 		checked(core, result);
 	if (result->kind != SL_JOB_SUM)
 		return;
-	struct sl_report *report = sl_report(core, SL_REPORT_RECOVERED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERED);
 	report->n[0] = core->view.n;
 	report->n[1] = core->at.fetched;
-	sl_move(core, SL_PHASE_SETTLE);
-	sl_settle_result(core, result);
+	sl_attempt_move(core, SL_PHASE_CONFIRM);
+	sl_confirm_result(core, result);
 }
 
 /* --- ending --- */
 
-/* A participant has signed that it never released, or all others that they will not finish it: nobody can complete the
- * attempt (rule A). Whether the model may be used
- * again depends on how many have (rule B); they are given a moment to say so. */
-static bool give_up_attempt(struct sl_core *core)
+/* A participant has signed that it never released, or all others that they will not finish it: nobody can
+ * complete the attempt (rule A). Whether the model may be used again depends on how many have (rule B); they
+ * are given a moment to say so. */
+static bool abort_attempt(struct sl_core *core)
 {
-	struct sl_used *used = sl_ledger_find(core, core->view.a);
+	struct sl_used *used = sl_release_log_find(core, core->view.a);
 	struct sl_attempt_state *at = &core->at;
-	if (used == NULL || (!sl_may_go_on(used, sl_words(core)) && !at->abandoned && !sl_fence_by_all(core)))
+	if (used == NULL || (!sl_release_log_may_proceed(used, sl_core_words(core)) &&
+			     !at->operator_aborted && !sl_abort_by_all(core)))
 		return false;
-	bool reusable = sl_may_reuse(&core->ledger, core->draws, core->view.agreed.tolerance, sl_words(core));
+	bool reusable = sl_release_log_may_reuse(&core->release_log, core->draws, core->view.agreed.tolerance,
+						 sl_core_words(core));
 	if (at->hopeless_at == SL_NEVER)
 		at->hopeless_at = core->now;
-	if (core->trained && !reusable && !at->abandoned && core->now < at->hopeless_at + core->config.silent_ms)
+	if (core->trained && !reusable && !at->operator_aborted &&
+	    core->now < at->hopeless_at + core->config.hello_timeout_ms)
 		return false;
-	uint32_t who = sl_fence_of_view(core);
-	sl_report(core, SL_REPORT_GIVEN_UP)->peer = at->abandoned ? SL_NOBODY : who;
-	sl_persist(core, SL_PERSIST_DEAD, core->view.a);
-	core->ledger.dead = core->view.a;
-	sl_fence_own(core, core->view.a); /* who comes back to it hears that it is over here */
+	uint32_t who = sl_abort_of_view(core);
+	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : who;
+	sl_emit_persist(core, SL_PERSIST_CLOSED, core->view.a);
+	core->release_log.closed = core->view.a;
+	sl_abort_own(core, core->view.a); /* who comes back to it hears that it is over here */
 	memset(core->open_view, 0, SL_HASH_BYTES);
-	sl_leave_attempt(core, SL_REASON_FENCED, core->trained && !reusable);
+	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reusable);
 	return true;
 }
 
@@ -320,41 +329,43 @@ static void report_missing(struct sl_core *core)
 {
 	if (core->now < core->report_at)
 		return;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		bool offered = core->at.slots[i] != SL_SLOT_MISSING;
 		for (uint32_t j = 0; j < core->view.n && !offered; j++)
-			offered = sl_bit(core->linked, core->view.members[j]) && has(core->at.holders[j].held, i);
+			offered = sl_bit(core->linked, core->view.members[j]) &&
+				  has(core->at.holders[j].held, i);
 		if (!offered)
-			sl_bit_set(core->awaited, core->view.members[i]);
+			sl_bit_set(core->missing, core->view.members[i]);
 	}
-	sl_wait_report(core, core->awaited);
+	sl_emit_waiting(core, core->missing);
 }
 
 static void drop_stalled(struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
-		if (!holder->fetching || core->now < holder->progress + core->config.stall_ms)
+		if (!holder->fetching || core->now < holder->progress + core->config.stall_timeout_ms)
 			continue;
 		stop_fetching(core, holder);
-		holder->ask_after = core->now + core->config.stall_ms; /* others first */
+		holder->ask_after = core->now + core->config.stall_timeout_ms; /* others first */
 	}
 }
 
 bool sl_recover_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (give_up_attempt(core) || sl_catchup_begin(core))
+	if (abort_attempt(core) || sl_catchup_begin(core))
 		return true;
 	if (at->summing || at->hopeless_at != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
-		return false; /* nothing more is shown of what is hopeless; who has the result is asked as soon as the jobs are back */
+		return false; /* nothing more is shown of what is hopeless; who has the result is asked as
+				 soon as the jobs are back */
 	drop_stalled(core);
 	check_next(core);
 	ask_holders(core);
 	if (at->held_count == core->view.n) {
 		at->summing = true;
-		sl_job(core, SL_JOB_SUM, 0, NULL);
+		sl_emit_job(core, SL_JOB_SUM, 0, NULL);
 	}
 	tell_held(core);
 	report_missing(core);
@@ -364,12 +375,12 @@ bool sl_recover_advance(struct sl_core *core)
 sl_ms sl_recover_deadline(const struct sl_core *core)
 {
 	sl_ms due = core->report_at;
-	if (core->at.hopeless_at != SL_NEVER && core->at.hopeless_at + core->config.silent_ms < due)
-		due = core->at.hopeless_at + core->config.silent_ms;
+	if (core->at.hopeless_at != SL_NEVER && core->at.hopeless_at + core->config.hello_timeout_ms < due)
+		due = core->at.hopeless_at + core->config.hello_timeout_ms;
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
-		if (holder->fetching && holder->progress + core->config.stall_ms < due)
-			due = holder->progress + core->config.stall_ms;
+		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)
+			due = holder->progress + core->config.stall_timeout_ms;
 		if (holder->ask_after > core->now && holder->ask_after < due)
 			due = holder->ask_after;
 	}

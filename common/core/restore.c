@@ -1,5 +1,5 @@
-/* An attempt that a crash cut short goes on where the disk says (protocol 6, restart): who had prepared waits for the
- * others' Readys, who had released offers its masked state again. */
+/* An attempt that a crash cut short goes on where the disk says (protocol 6, restart): who had prepared waits
+ * for the others' Readys, who had released offers its masked state again. */
 #include "common/core/state.h"
 
 /* What was signed stays signed: the same words, with the signatures that the others gave. */
@@ -8,7 +8,7 @@ static bool take_readys(struct sl_core *core, const struct sl_open *open)
 	bool own = false;
 	for (uint32_t k = 0; k < open->ready_count; k++) {
 		const struct sl_ready *ready = &open->readys[k];
-		uint32_t i = sl_index(core, ready->id);
+		uint32_t i = sl_core_index(core, ready->id);
 		uint32_t position = i == UINT32_MAX ? UINT32_MAX : core->view.position[i];
 		if (position == UINT32_MAX || memcmp(ready->view, core->view.h, SL_HASH_BYTES) != 0)
 			return false;
@@ -25,22 +25,23 @@ static bool take_readys(struct sl_core *core, const struct sl_open *open)
 bool sl_restore(struct sl_core *core)
 {
 	const struct sl_open *open = core->config.open;
-	if (!sl_view_restore(core, open->view, open->view_bytes) || core->view.t != core->t || !take_readys(core, open)) {
-		core->view_built = core->view_gated = false;
+	if (!sl_view_restore(core, open->view, open->view_bytes) || core->view.t != core->t ||
+	    !take_readys(core, open)) {
+		core->view_built = core->view_checked = false;
 		return false;
 	}
 	core->a = core->view.a;
 	core->trained_at = core->now; /* in an earlier life, whose clock was another one */
 	core->at.resumed = true;
-	sl_report(core, SL_REPORT_RESUMED)->n[0] = open->released;
+	sl_emit_report(core, SL_REPORT_RESUMED)->n[0] = open->released;
 	if (!open->released) {
 		core->at.prepared = true;
-		sl_move(core, SL_PHASE_READY);
+		sl_attempt_move(core, SL_PHASE_READY);
 		return true;
 	}
-	sl_ledger_use(core);
+	sl_release_log_use(core);
 	memcpy(core->open_view, core->view.h, SL_HASH_BYTES);
 	sl_recover_begin(core);
-	sl_move(core, SL_PHASE_RECOVER);
+	sl_attempt_move(core, SL_PHASE_RECOVER);
 	return true;
 }

@@ -3,18 +3,19 @@
 
 #include <assert.h>
 
-/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on without. */
-static bool give_up_record(struct sl_core *core, const struct sl_open *open)
+/* What cannot go on: never released, it is given up; else somebody may complete it, and there is no going on
+ * without. */
+static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
 	if (!open->released) {
 		core->a = core->a > open->a ? core->a : open->a + 1;
-		sl_fence_own(core, open->a);
+		sl_abort_own(core, open->a);
 		return true;
 	}
-	struct sl_report *report = sl_report(core, SL_REPORT_FAILED);
+	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = SL_REASON_RECORD;
 	report->n[0] = open->a;
-	sl_stop(core, SL_ERR_FORMAT);
+	sl_emit_stop(core, SL_ERR_FORMAT);
 	return false;
 }
 
@@ -23,20 +24,20 @@ static void resume(struct sl_core *core)
 {
 	const struct sl_core_config *config = &core->config;
 	for (uint32_t i = 0; i < config->released_count; i++) {
-		sl_ledger_note(core, config->released[i]);
+		sl_release_log_note(core, config->released[i]);
 		core->a = config->released[i] + 1;
 	}
-	core->ledger.dead = config->dead;
-	core->ledger.fenced = config->fenced;
-	core->a = config->fenced >= core->a ? config->fenced + 1 : core->a;
-	if (config->fenced > 0)
-		sl_fence_durable(core, config->fenced);
+	core->release_log.closed = config->closed;
+	core->release_log.aborted = config->aborted;
+	core->a = config->aborted >= core->a ? config->aborted + 1 : core->a;
+	if (config->aborted > 0)
+		sl_abort_durable(core, config->aborted);
 	if (config->open != NULL && sl_restore(core))
 		return;
-	if (config->open != NULL && !give_up_record(core, config->open))
+	if (config->open != NULL && !abort_open_attempt(core, config->open))
 		return;
 	sl_discover_ahead(core);
-	sl_begin_training(core);
+	sl_attempt_begin_training(core);
 }
 
 /* In range without a radio: the whole roster. */
@@ -44,17 +45,17 @@ static void start(struct sl_core *core)
 {
 	core->since = core->now;
 	core->report_at = core->now + SL_WAIT_REPORT_MS;
-	if (!core->config.told) {
+	if (!core->config.range_by_control) {
 		for (uint32_t i = 0; i < core->config.roster_size; i++)
 			if (i != core->config.self)
 				sl_bit_set(core->range, i);
 		core->have_range = true;
 	}
-	sl_enter_round(core);
+	sl_attempt_enter_round(core);
 	core->started = core->t;
 	sl_discover_links(core);
 	if (core->committed >= core->rounds && core->config.open == NULL)
-		sl_move(core, SL_PHASE_DONE);
+		sl_attempt_move(core, SL_PHASE_DONE);
 	else
 		resume(core);
 }
@@ -71,9 +72,9 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	}
 	sl_flood_forget(core, peer);
 	sl_recover_link(core, peer);
-	memset(core->single, 0, sl_set_bytes(core));
+	memset(core->single, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->single, peer);
-	sl_say_hello(core, core->single);
+	sl_emit_hello(core, core->single);
 	sl_catchup_greet(core);
 }
 
@@ -88,39 +89,42 @@ static void link_down(struct sl_core *core, uint32_t peer)
 	if (!was)
 		return;
 	sl_recover_link(core, peer);
-	bool candidate = core->phase == SL_PHASE_FREEZE && sl_bit(core->tried_candidates, peer);
-	bool neighbour = sl_exchanging(core) && sl_bit(core->fellows, peer);
+	bool candidate = core->phase == SL_PHASE_AGREE && sl_bit(core->tried_candidates, peer);
+	bool neighbour = sl_core_exchanging(core) && sl_bit(core->view_neighbours, peer);
 	if (candidate || neighbour)
-		sl_fail_attempt(core, SL_REASON_LINK, false)->peer = peer;
+		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 	else if (core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
 		sl_catchup_lost(core);
 }
 
-/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this round it may
- * have forgotten, so it is kept out of it (protocol 5, FREEZE). Where everybody has to take part, no two groups can
- * promise different things, and nothing would ever commit without it. */
+/* A peer that knows less of itself than is known here has lost some of its disk: what it promised in this
+ * round it may have forgotten, so it is kept out of it (protocol 5, AGREE). Where everybody has to take part,
+ * no two groups can promise different things, and nothing would ever commit without it. */
 static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
 	bool restored = hello->incarnation < p->incarnation;
 	bool forgot = hello->t < p->t;
-	if ((restored || forgot) && p->quarantined == 0 && core->config.parameters.quorum < core->config.roster_size) {
+	if ((restored || forgot) && p->quarantined == 0 &&
+	    core->config.parameters.quorum < core->config.roster_size) {
 		p->quarantined = core->t;
-		struct sl_report *report = sl_report(core, SL_REPORT_QUARANTINED);
+		struct sl_report *report = sl_emit_report(core, SL_REPORT_QUARANTINED);
 		report->peer = peer;
 		report->word = restored ? "incarnation" : "round";
 		report->n[0] = restored ? hello->incarnation : hello->t;
 		report->n[1] = restored ? p->incarnation : p->t;
 	}
-	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on from there */
+	p->incarnation = hello->incarnation; /* known now: once it has been kept out of a round, it may go on
+						from there */
 }
 
-/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release it may be
- * this very attempt. */
+/* It has committed the round elsewhere: an attempt that counts on it cannot come to anything. After release
+ * it may be this very attempt. */
 static bool went_on(const struct sl_core *core, uint32_t peer)
 {
-	bool counted_on = core->phase == SL_PHASE_FREEZE ? sl_bit(core->tried_candidates, peer)
-							 : core->phase == SL_PHASE_SHARE && sl_bit(core->fellows, peer);
+	bool counted_on = core->phase == SL_PHASE_AGREE
+				  ? sl_bit(core->tried_candidates, peer)
+				  : core->phase == SL_PHASE_SHARE && sl_bit(core->view_neighbours, peer);
 	return counted_on && core->peers[peer].t > core->t;
 }
 
@@ -128,27 +132,29 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_hello *he
 {
 	struct sl_peer *p = &core->peers[peer];
 	if (hello->id != core->config.ids[peer]) {
-		sl_reject(core, peer, "a hello in another learner's name");
+		sl_emit_reject(core, peer, "a hello in another learner's name");
 		return;
 	}
 	look_back(core, peer, hello);
 	bool later = hello->t > p->t;
 	p->hello = true;
 	p->t = hello->t;
-	p->standing = hello->standing;
+	p->status = hello->status;
 	if (later && core->phase == SL_PHASE_CATCHUP && core->catchup.from == peer)
-		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing while it lasted */
-	if (core->phase == SL_PHASE_DONE && hello->standing != SL_STANDING_DONE && hello->t >= core->t) {
+		sl_catchup_lost(core); /* a commit lay between: it has another one to show, and maybe nothing
+					  while it lasted */
+	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
 		core->rounds = hello->t; /* the others have agreed on more rounds than are configured here */
-		sl_move(core, SL_PHASE_TRAIN);
-		sl_begin_round(core);
+		sl_attempt_move(core, SL_PHASE_TRAIN);
+		sl_attempt_begin_round(core);
 	}
 	if (went_on(core, peer))
-		sl_fail_attempt(core, SL_REASON_COMMITTED, false)->peer = peer;
+		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = peer;
 }
 
 /* The common prologue of chunks: which round, which attempt; then the view decides. */
-static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message, struct sl_buffer *buffer)
+static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *message,
+		  struct sl_buffer *buffer)
 {
 	const struct sl_chunk *c = &message->chunk;
 	buffer->index = c->index;
@@ -159,7 +165,7 @@ static void chunk(struct sl_core *core, uint32_t peer, const struct sl_message *
 	if (message->kind == SL_MSG_RESULT)
 		sl_catchup_chunk(core, peer, buffer, c->t);
 	else if (c->t != core->t || c->a < core->a)
-		sl_drop(core, buffer); /* late: of an attempt that ended here */
+		sl_emit_drop(core, buffer); /* late: of an attempt that ended here */
 	else if (message->kind == SL_MSG_SHARE)
 		sl_share_chunk(core, peer, buffer);
 	else if (message->kind == SL_MSG_MASKED)
@@ -184,19 +190,19 @@ static void message(struct sl_core *core, const struct sl_event *event)
 		if (core->phase == SL_PHASE_CATCHUP)
 			sl_catchup_digest(core, event->peer, &event->message->digest);
 		else
-			sl_settle_digest(core, event->peer, &event->message->digest);
+			sl_confirm_digest(core, event->peer, &event->message->digest);
 		break;
-	case SL_MSG_ASK:
-		if (event->message->ask.origin != 0)
-			sl_recover_ask(core, event->peer, &event->message->ask);
+	case SL_MSG_REQUEST:
+		if (event->message->request.origin != 0)
+			sl_recover_request(core, event->peer, &event->message->request);
 		else
-			sl_catchup_ask(core, event->peer, &event->message->ask);
+			sl_catchup_request(core, event->peer, &event->message->request);
 		break;
-	case SL_MSG_FENCE:
-		sl_flood_fence(core, event->peer, &event->message->fence);
+	case SL_MSG_ABORT:
+		sl_flood_abort(core, event->peer, &event->message->abort_record);
 		break;
-	case SL_MSG_HOLD:
-		sl_recover_hold(core, event->peer, &event->message->hold);
+	case SL_MSG_HAVE:
+		sl_recover_have(core, event->peer, &event->message->have);
 		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
@@ -211,7 +217,7 @@ static void trained(struct sl_core *core)
 {
 	core->trained = true;
 	core->trained_at = core->now;
-	sl_move(core, SL_PHASE_DISCOVER);
+	sl_attempt_move(core, SL_PHASE_DISCOVER);
 	sl_discover_enter(core);
 }
 
@@ -222,17 +228,17 @@ static void computed(struct sl_core *core, const struct sl_job_result *result)
 	if (result->epoch != core->epoch)
 		return;
 	switch (result->kind) {
-	case SL_JOB_SURVEY:
-		sl_freeze_survey(core, result);
+	case SL_JOB_ANALYSE:
+		sl_agree_analysed(core, result);
 		break;
 	case SL_JOB_MIX:
 		sl_mix_result(core, result);
 		break;
 	case SL_JOB_CLOSE:
 	case SL_JOB_DECODE:
-		sl_settle_result(core, result);
+		sl_confirm_result(core, result);
 		break;
-	case SL_JOB_KEEP:
+	case SL_JOB_BACKUP:
 	case SL_JOB_FETCH:
 	case SL_JOB_CHECK:
 	case SL_JOB_SUM:
@@ -251,8 +257,8 @@ static void computed(struct sl_core *core, const struct sl_job_result *result)
 static void durable(struct sl_core *core, const struct sl_durable *what)
 {
 	bool present = what->t == core->t && what->a == core->a;
-	if (what->kind == SL_PERSIST_FENCED && what->t == core->t)
-		sl_fence_durable(core, what->a);
+	if (what->kind == SL_PERSIST_ABORTED && what->t == core->t)
+		sl_abort_durable(core, what->a);
 	else if (what->kind == SL_PERSIST_PREPARED && present && core->phase == SL_PHASE_READY)
 		sl_ready_prepared(core);
 	else if (what->kind == SL_PERSIST_RELEASED && present && core->phase == SL_PHASE_RELEASE)
@@ -260,16 +266,16 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 	else if (what->kind == SL_PERSIST_COMMIT && core->phase == SL_PHASE_CATCHUP)
 		sl_catchup_durable(core);
 	else if (what->kind == SL_PERSIST_COMMIT && core->phase == SL_PHASE_COMMIT)
-		sl_commit_durable(core);
+		sl_confirm_durable(core);
 }
 
 /* An operator's word for what cannot be proved (protocol 6). */
-static void abandon(struct sl_core *core)
+static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)
-		sl_fail_attempt(core, SL_REASON_ABANDONED, false);
+		sl_attempt_fail(core, SL_REASON_OPERATOR_ABORT, false);
 	else
-		core->at.abandoned = true;
+		core->at.operator_aborted = true;
 }
 
 static void handle(struct sl_core *core, const struct sl_event *event)
@@ -296,8 +302,8 @@ static void handle(struct sl_core *core, const struct sl_event *event)
 	case SL_EVENT_DURABLE:
 		durable(core, &event->durable);
 		break;
-	case SL_EVENT_ABANDON:
-		abandon(core);
+	case SL_EVENT_OPERATOR_ABORT:
+		operator_abort(core);
 		break;
 	case SL_EVENT_RANGE:
 		sl_discover_range(core, event->range);
@@ -312,13 +318,13 @@ static void advance(struct sl_core *core)
 {
 	bool moved = true;
 	while (moved && !core->stopped) {
-		sl_fence_owed(core);
+		sl_abort_pending(core);
 		switch (core->phase) {
 		case SL_PHASE_DISCOVER:
 			moved = sl_discover_advance(core);
 			break;
-		case SL_PHASE_FREEZE:
-			moved = sl_freeze_advance(core);
+		case SL_PHASE_AGREE:
+			moved = sl_agree_advance(core);
 			break;
 		case SL_PHASE_SHARE:
 			moved = sl_share_advance(core);
@@ -329,8 +335,8 @@ static void advance(struct sl_core *core)
 		case SL_PHASE_MIX:
 			moved = sl_mix_advance(core);
 			break;
-		case SL_PHASE_SETTLE:
-			moved = sl_settle_advance(core);
+		case SL_PHASE_CONFIRM:
+			moved = sl_confirm_advance(core);
 			break;
 		case SL_PHASE_RECOVER:
 			moved = sl_recover_advance(core);
@@ -339,7 +345,7 @@ static void advance(struct sl_core *core)
 			moved = sl_catchup_advance(core);
 			break;
 		case SL_PHASE_DONE:
-			moved = sl_done_advance(core);
+			moved = sl_confirm_done_advance(core);
 			break;
 		default:
 			moved = false;
@@ -369,11 +375,12 @@ static bool allowed(const struct sl_core *core, const struct sl_event *event)
 		return started && event->result != NULL && core->jobs > 0;
 	case SL_EVENT_DURABLE:
 		return started;
-	case SL_EVENT_ABANDON:
+	case SL_EVENT_OPERATOR_ABORT:
 		return started && event->round == core->t &&
-		       ((core->phase == SL_PHASE_READY && core->at.prepared) || core->phase == SL_PHASE_RECOVER);
+		       ((core->phase == SL_PHASE_READY && core->at.prepared) ||
+			core->phase == SL_PHASE_RECOVER);
 	case SL_EVENT_RANGE:
-		return started && event->range != NULL && core->config.told;
+		return started && event->range != NULL && core->config.range_by_control;
 	case SL_EVENT_DEADLINE:
 		return started;
 	}
@@ -398,26 +405,29 @@ static sl_ms phase_deadline(const struct sl_core *core)
 	switch (core->phase) {
 	case SL_PHASE_DISCOVER:
 		return sl_discover_deadline(core);
-	case SL_PHASE_FREEZE:
-		return core->view_built || core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.flood_ms;
+	case SL_PHASE_AGREE:
+		return core->view_built || core->jobs > 0
+			       ? SL_NEVER
+			       : core->at.progress + core->config.agreement_timeout_ms;
 	case SL_PHASE_SHARE:
 	case SL_PHASE_MIX:
-		return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_ms;
+		return core->jobs > 0 ? SL_NEVER : core->at.progress + core->config.stall_timeout_ms;
 	case SL_PHASE_READY:
 		if (!core->at.prepared)
 			return SL_NEVER; /* the disk is awaited */
-		return core->report_at < core->since + core->config.ready_ms ? core->report_at
-									      : core->since + core->config.ready_ms;
-	case SL_PHASE_SETTLE:
-		return core->at.result_known ? core->since + core->config.settle_ms : SL_NEVER;
+		return core->report_at < core->since + core->config.prepare_timeout_ms
+			       ? core->report_at
+			       : core->since + core->config.prepare_timeout_ms;
+	case SL_PHASE_CONFIRM:
+		return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
 	case SL_PHASE_RECOVER:
 		return sl_recover_deadline(core);
 	case SL_PHASE_CATCHUP:
 		return core->jobs > 0 || core->catchup.in == core->catchup.chunks
 			       ? SL_NEVER
-			       : core->catchup.progress + core->config.stall_ms;
+			       : core->catchup.progress + core->config.stall_timeout_ms;
 	case SL_PHASE_DONE:
-		return core->since + core->config.linger_ms;
+		return core->since + core->config.serve_after_end_ms;
 	default:
 		return SL_NEVER;
 	}
@@ -442,7 +452,7 @@ void sl_core_status(const struct sl_core *core, struct sl_core_status *status)
 {
 	*status = (struct sl_core_status){
 		.t = core->t, .committed = core->committed, .a = core->a, .phase = core->phase};
-	if (!core->view_gated)
+	if (!core->view_checked)
 		return;
 	status->learners = core->view.n;
 	status->engine = core->view.engine;

@@ -1,4 +1,5 @@
-/* From link states to a view: the component of mutual edges that contains this learner (protocol 5, FREEZE). */
+/* From link states to a view: the component of mutual edges that contains this learner (protocol 5, AGREE).
+ */
 #include "common/core/state.h"
 #include "common/protocol/view_codec.h"
 
@@ -16,31 +17,33 @@ static bool mutual(const struct sl_core *core, uint32_t i, uint32_t j)
 	return a != NULL && b != NULL && sl_bit(a->named, j) && sl_bit(b->named, i);
 }
 
-static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count, uint32_t *position)
+static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *queue, uint32_t *count,
+		  uint32_t *position)
 {
 	if (link_of(core, to) == NULL) {
-		sl_bit_set(core->awaited, to);
+		sl_bit_set(core->missing, to);
 	} else if (position[to] == UINT32_MAX && mutual(core, from, to)) {
 		position[to] = 0;
 		queue[(*count)++] = to;
 	}
 }
 
-/* Breadth first from this learner. Returns how many members; queue holds them; awaited names the ids whose link state
- * would have to be known to be sure. */
+/* Breadth first from this learner. Returns how many members; queue holds them; awaited names the ids whose
+ * link state would have to be known to be sure. */
 static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *position)
 {
 	uint32_t count = 0, R = core->config.roster_size;
-	memset(core->awaited, 0, sl_set_bytes(core));
+	memset(core->missing, 0, sl_core_set_bytes(core));
 	for (uint32_t i = 0; i < R; i++)
 		position[i] = UINT32_MAX;
 	queue[count++] = core->config.self;
 	position[core->config.self] = 0;
 	for (uint32_t next = 0; next < count; next++) {
 		const uint64_t *named = link_of(core, queue[next])->named; /* those of this roster */
-		for (size_t w = 0; w < sl_words(core); w++)
+		for (size_t w = 0; w < sl_core_words(core); w++)
 			for (uint64_t left = named[w]; left != 0; left &= left - 1)
-				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left), queue, &count, position);
+				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left),
+				      queue, &count, position);
 	}
 	return count;
 }
@@ -48,7 +51,7 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 static bool any(const struct sl_core *core, const uint64_t *set)
 {
 	uint64_t all = 0;
-	for (size_t w = 0; w < sl_words(core); w++)
+	for (size_t w = 0; w < sl_core_words(core); w++)
 		all |= set[w];
 	return all != 0;
 }
@@ -75,7 +78,7 @@ static int build_graph(struct sl_core *core, struct sl_view *view)
 	for (uint32_t i = 0; i < view->n; i++) {
 		const struct sl_link_record *lr = link_of(core, view->members[i]);
 		for (uint32_t c = 0; c < lr->state.count; c++) {
-			uint32_t j = sl_index(core, lr->candidates[c]);
+			uint32_t j = sl_core_index(core, lr->candidates[c]);
 			if (view->members[i] < j && mutual(core, view->members[i], j))
 				core->edges[count++] = (struct sl_edge){i, view->position[j]};
 		}
@@ -90,7 +93,7 @@ static bool hash_view(struct sl_core *core, struct sl_view *view)
 	if (core->at.view_bytes == NULL)
 		return false;
 	sl_view_write(view, core->at.view_bytes);
-	sl_canon_view(&core->config.scope, core->at.view_bytes, core->at.view_size, view->h);
+	sl_canonical_view(&core->config.scope, core->at.view_bytes, core->at.view_size, view->h);
 	return true;
 }
 
@@ -104,7 +107,8 @@ static const struct {
 #undef X
 };
 
-/* The own parameters, raised to the largest where that is the rule. False where it is not, and they differ. */
+/* The own parameters, raised to the largest where that is the rule. False where it is not, and they differ.
+ */
 static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint32_t member)
 {
 	const uint64_t *theirs = (const uint64_t *)&link_of(core, member)->state.parameters;
@@ -113,7 +117,7 @@ static bool agree_on_parameters(struct sl_core *core, struct sl_view *view, uint
 		if (parameters[k].rule == MOST) {
 			agreed[k] = theirs[k] > agreed[k] ? theirs[k] : agreed[k];
 		} else if (agreed[k] != theirs[k]) {
-			struct sl_report *report = sl_fail_attempt(core, SL_REASON_PARAMETER, true);
+			struct sl_report *report = sl_attempt_fail(core, SL_REASON_PARAMETER, true);
 			report->peer = member;
 			report->word = parameters[k].name;
 			report->n[0] = agreed[k];
@@ -129,7 +133,7 @@ static bool agree_on_roster(struct sl_core *core, uint32_t member)
 	const struct sl_link_state *state = &link_of(core, member)->state;
 	if (memcmp(state->roster, core->config.scope.roster, SL_HASH_BYTES) == 0)
 		return true;
-	struct sl_report *report = sl_fail_attempt(core, SL_REASON_ROSTER, true);
+	struct sl_report *report = sl_attempt_fail(core, SL_REASON_ROSTER, true);
 	report->peer = member;
 	report->n[0] = core->config.roster_size;
 	report->n[1] = state->roster_size;
@@ -143,7 +147,7 @@ static bool agree_on_history(struct sl_core *core, uint32_t member)
 	const struct sl_link_state *state = &link_of(core, member)->state;
 	if (memcmp(state->previous, core->previous, SL_HASH_BYTES) == 0)
 		return true;
-	struct sl_report *report = sl_fail_attempt(core, SL_REASON_HISTORY, true);
+	struct sl_report *report = sl_attempt_fail(core, SL_REASON_HISTORY, true);
 	report->peer = member;
 	report->hash = core->previous;
 	report->hash2 = state->previous;
@@ -157,7 +161,7 @@ static bool agree(struct sl_core *core, struct sl_view *view)
 	for (uint32_t i = 0; i < view->n; i++) {
 		uint32_t member = view->members[i];
 		if (link_of(core, member)->twice) {
-			sl_fail_attempt(core, SL_REASON_EQUIVOCATION, true)->peer = member;
+			sl_attempt_fail(core, SL_REASON_EQUIVOCATION, true)->peer = member;
 			return false;
 		}
 		if (!agree_on_roster(core, member) || !agree_on_parameters(core, view, member) ||
@@ -174,9 +178,9 @@ static bool quorate(struct sl_core *core, const struct sl_view *view)
 	enum sl_reason reason = view->n < 2 ? SL_REASON_ALONE : SL_REASON_QUORUM;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (view->position[i] == UINT32_MAX)
-			sl_bit_set(core->awaited, i);
-	struct sl_report *report = sl_fail_attempt(core, reason, true);
-	report->set = core->blamed;
+			sl_bit_set(core->missing, i);
+	struct sl_report *report = sl_attempt_fail(core, reason, true);
+	report->set = core->failed;
 	report->n[0] = core->view.n;
 	report->n[1] = core->view.agreed.quorum;
 	return false;
@@ -188,22 +192,23 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 	const struct sl_parameters *agreed = &view->agreed;
 	uint64_t least = 0, p = agreed->p;
 	uint32_t bits_most = sl_engine_p_bits((enum sl_engine)agreed->mixing);
-	int sigma_most = -1;
+	int decimals_most = -1;
 	if (p == 0)
-		p = sl_p_auto(&view->encoding, view->n, agreed->max_weight, bits_most);
-	bool bound = sl_p_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &sigma_most);
+		p = sl_encoding_modulus(&view->encoding, view->n, agreed->max_weight, bits_most);
+	bool bound =
+		sl_encoding_bound(p, &view->encoding, view->n, agreed->max_weight, &least, &decimals_most);
 	if (p == 0 || !bound || sl_field_init(&view->field, p) != SL_OK || view->field.bits > bits_most) {
-		struct sl_report *report = sl_fail_attempt(core, SL_REASON_P_BOUND, true);
+		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_BOUND, true);
 		report->n[0] = p;
 		report->n[1] = least;
-		report->n[2] = agreed->sigma;
+		report->n[2] = agreed->decimals;
 		report->n[3] = view->n;
-		report->real = sigma_most;
+		report->real = decimals_most;
 		return false;
 	}
 	sl_id largest = view->ids[view->n - 1];
 	if (p <= view->n || p <= largest) {
-		struct sl_report *report = sl_fail_attempt(core, SL_REASON_P_IDS, true);
+		struct sl_report *report = sl_attempt_fail(core, SL_REASON_P_IDS, true);
 		report->n[0] = p;
 		report->n[1] = largest > view->n ? largest : view->n;
 		return false;
@@ -214,15 +219,16 @@ static bool resolve_p(struct sl_core *core, struct sl_view *view)
 static bool room_for_recovery(struct sl_core *core, const struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
-	core->at.readys = SL_TAKE(arena, view->n, struct sl_ready);
-	core->at.holders = SL_TAKE(arena, view->n, struct sl_holder);
-	core->at.slots = SL_TAKE(arena, view->n, enum sl_slot);
-	core->at.held = SL_TAKE(arena, sl_held_bytes(view), uint8_t);
-	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL && core->at.held != NULL;
+	core->at.readys = SL_ARENA_TAKE(arena, view->n, struct sl_ready);
+	core->at.holders = SL_ARENA_TAKE(arena, view->n, struct sl_holder);
+	core->at.slots = SL_ARENA_TAKE(arena, view->n, enum sl_slot);
+	core->at.held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
+	bool room = core->at.readys != NULL && core->at.holders != NULL && core->at.slots != NULL &&
+		    core->at.held != NULL;
 	for (uint32_t i = 0; room && i < view->n; i++) {
 		struct sl_holder *holder = &core->at.holders[i];
-		holder->held = SL_TAKE(arena, sl_held_bytes(view), uint8_t);
-		holder->to = SL_TAKE(arena, sl_words(core), uint64_t);
+		holder->held = SL_ARENA_TAKE(arena, sl_core_held_bytes(view), uint8_t);
+		holder->to = SL_ARENA_TAKE(arena, sl_core_words(core), uint64_t);
 		room = holder->held != NULL && holder->to != NULL;
 	}
 	return room;
@@ -232,15 +238,15 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 {
 	struct sl_arena *arena = &core->arena;
 	core->at = (struct sl_attempt_state){.progress = core->now, .joined = SL_NOBODY};
-	core->at.iteration = SL_TAKE(arena, view->chunks, uint64_t);
-	core->at.have = SL_TAKE(arena, view->chunks, uint32_t);
-	core->at.busy = SL_TAKE(arena, view->chunks, bool);
-	core->exchange = SL_TAKE(arena, view->degree, struct sl_exchange);
-	view->roles = SL_TAKE(arena, view->degree, uint8_t);
-	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL && core->exchange != NULL &&
-		    view->roles != NULL;
+	core->at.iteration = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
+	core->at.have = SL_ARENA_TAKE(arena, view->chunks, uint32_t);
+	core->at.busy = SL_ARENA_TAKE(arena, view->chunks, bool);
+	core->exchange = SL_ARENA_TAKE(arena, view->degree, struct sl_exchange);
+	view->roles = SL_ARENA_TAKE(arena, view->degree, uint8_t);
+	bool room = core->at.iteration != NULL && core->at.have != NULL && core->at.busy != NULL &&
+		    core->exchange != NULL && view->roles != NULL;
 	for (uint32_t r = 0; room && r < view->degree; r++) {
-		core->exchange[r].states_in = SL_TAKE(arena, view->chunks, uint64_t);
+		core->exchange[r].states_in = SL_ARENA_TAKE(arena, view->chunks, uint64_t);
 		room = core->exchange[r].states_in != NULL;
 	}
 	return room && room_for_recovery(core, view);
@@ -248,17 +254,17 @@ static bool room_for_attempt(struct sl_core *core, struct sl_view *view)
 
 static void find_neighbours(struct sl_core *core, struct sl_view *view)
 {
-	view->degree = sl_degree(&view->graph, view->self);
-	view->neighbours = sl_neighbours(&view->graph, view->self);
-	memset(core->fellows, 0, sl_set_bytes(core));
+	view->degree = sl_graph_degree(&view->graph, view->self);
+	view->neighbours = sl_graph_neighbours(&view->graph, view->self);
+	memset(core->view_neighbours, 0, sl_core_set_bytes(core));
 	for (uint32_t r = 0; r < view->degree; r++)
-		sl_bit_set(core->fellows, sl_view_peer(view, r));
+		sl_bit_set(core->view_neighbours, sl_view_peer(view, r));
 }
 
 /* What follows from members, graph, field and agreed. */
 static bool finish_view(struct sl_core *core, struct sl_view *view)
 {
-	view->fraction = sl_fraction_bits(view->field.bits);
+	view->fraction = sl_spectrum_fraction_bits(view->field.bits);
 	view->mu = 0;
 	view->costs = (struct sl_engine_costs){0};
 	view->children = 0;
@@ -275,7 +281,7 @@ int sl_view_build(struct sl_core *core)
 	view->t = core->t;
 	view->a = core->a;
 	view->n = component(core, view->members, view->position);
-	if (any(core, core->awaited))
+	if (any(core, core->missing))
 		return SL_PENDING;
 	number_members(core, view);
 	if (!agree(core, view) || !quorate(core, view))
@@ -284,7 +290,7 @@ int sl_view_build(struct sl_core *core)
 	if (!resolve_p(core, view))
 		return SL_ERR_REFUSED;
 	if (build_graph(core, view) != SL_OK || !finish_view(core, view)) {
-		sl_fail_attempt(core, SL_REASON_MEMORY, true);
+		sl_attempt_fail(core, SL_REASON_MEMORY, true);
 		return SL_ERR_REFUSED;
 	}
 	core->view_built = true;
@@ -300,7 +306,7 @@ static bool read_members(struct sl_core *core, struct sl_view *view, const uint8
 		view->position[i] = UINT32_MAX;
 	for (uint32_t i = 0; i < view->n; i++) {
 		sl_view_read_member(bytes, i, &view->ids[i], &view->incarnations[i]);
-		view->members[i] = sl_index(core, view->ids[i]);
+		view->members[i] = sl_core_index(core, view->ids[i]);
 		if (view->ids[i] <= last || view->members[i] == UINT32_MAX)
 			return false;
 		last = view->ids[i];
@@ -317,8 +323,9 @@ static bool read_edges(struct sl_core *core, struct sl_view *view, const uint8_t
 	for (size_t e = 0; e < count; e++) {
 		sl_id a, b;
 		sl_view_read_edge(bytes, view->n, e, &a, &b);
-		uint32_t i = sl_index(core, a), j = sl_index(core, b);
-		if (i == UINT32_MAX || j == UINT32_MAX || view->position[i] == UINT32_MAX || view->position[j] == UINT32_MAX)
+		uint32_t i = sl_core_index(core, a), j = sl_core_index(core, b);
+		if (i == UINT32_MAX || j == UINT32_MAX || view->position[i] == UINT32_MAX ||
+		    view->position[j] == UINT32_MAX)
 			return false;
 		core->edges[e] = (struct sl_edge){view->position[i], view->position[j]};
 	}
@@ -335,8 +342,9 @@ bool sl_view_restore(struct sl_core *core, const uint8_t *bytes, size_t size)
 		return false;
 	sl_view_set_encoding(view);
 	bool whole = view->agreed.n == core->config.parameters.n && sl_field_init(&view->field, p) == SL_OK &&
-		     memcmp(view->previous, core->previous, SL_HASH_BYTES) == 0 && read_members(core, view, bytes) &&
-		     read_edges(core, view, bytes, edges) && finish_view(core, view);
-	core->view_built = core->view_gated = whole && memcmp(bytes, core->at.view_bytes, size) == 0;
+		     memcmp(view->previous, core->previous, SL_HASH_BYTES) == 0 &&
+		     read_members(core, view, bytes) && read_edges(core, view, bytes, edges) &&
+		     finish_view(core, view);
+	core->view_built = core->view_checked = whole && memcmp(bytes, core->at.view_bytes, size) == 0;
 	return core->view_built;
 }

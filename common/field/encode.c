@@ -10,7 +10,7 @@ typedef unsigned __int128 wide;
 
 static uint64_t power_of_ten(uint32_t digits)
 {
-	assert(digits <= SL_SIGMA_MAX);
+	assert(digits <= SL_DECIMALS_MAX);
 	uint64_t power = 1;
 	while (digits-- > 0)
 		power *= 10;
@@ -55,10 +55,10 @@ static uint64_t literal(const struct sl_encoding *encoding, uint64_t scale, doub
 }
 
 /* The largest float within the clip, so that a clamped value is a float like any other. */
-static float clip_float(double clip)
+static float clip_float(double clipping_range)
 {
-	float f = clip < (double)__FLT_MAX__ ? (float)clip : __FLT_MAX__;
-	return (double)f > clip ? nextafterf(f, 0) : f;
+	float f = clipping_range < (double)__FLT_MAX__ ? (float)clipping_range : __FLT_MAX__;
+	return (double)f > clipping_range ? nextafterf(f, 0) : f;
 }
 
 static int refuse(struct sl_encode_note *note, size_t index, double value, int err)
@@ -71,7 +71,7 @@ static int refuse(struct sl_encode_note *note, size_t index, double value, int e
 static int check_weight(const struct sl_field *field, const struct sl_encoding *encoding, size_t n,
 			struct sl_encode_note *note)
 {
-	bool paper = encoding->kind == SL_ENCODING_LITERAL;
+	bool paper = encoding->kind == SL_ENCODING_PAPER;
 	if (paper && (encoding->weight_total == 0 || encoding->weight > encoding->weight_total))
 		return refuse(note, n, (double)encoding->weight, SL_ERR_INVALID);
 	if (!paper && encoding->weight >= field->p)
@@ -84,23 +84,25 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 struct encoder {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;
-	uint64_t scale, most; /* 10^sigma; the largest magnitude that p tells from a smaller one of the other sign */
+	uint64_t scale,
+		most; /* 10^sigma; the largest magnitude that p tells from a smaller one of the other sign */
 	float edge;
 };
 
-static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *x, struct sl_encode_note *note)
+static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *x,
+		      struct sl_encode_note *note)
 {
 	double value = (double)theta;
 	if (!isfinite(value))
 		return refuse(note, l, value, SL_ERR_INVALID);
-	if (!(fabs(value) <= e->encoding->clip)) {
+	if (!(fabs(value) <= e->encoding->clipping_range)) {
 		if (!e->encoding->clamp)
 			return refuse(note, l, value, SL_ERR_RANGE);
 		note->clamped++;
 		value = copysign((double)e->edge, value);
 	}
-	uint64_t magnitude = e->encoding->kind == SL_ENCODING_LITERAL ? literal(e->encoding, e->scale, value)
-								      : weighted(e->encoding, e->scale, value);
+	uint64_t magnitude = e->encoding->kind == SL_ENCODING_PAPER ? literal(e->encoding, e->scale, value)
+								    : weighted(e->encoding, e->scale, value);
 	if (magnitude > e->most)
 		return refuse(note, l, value, SL_ERR_RANGE);
 	*x = signbit(value) && magnitude != 0 ? e->field->p - magnitude : magnitude;
@@ -110,21 +112,23 @@ static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *
 /* ---- a block, all of it weighted and within the clip, which is what a bound on p is for ---- */
 
 #define BLOCK 512u
-#define WHOLE 0x1p52 /* from here to twice as much, doubles are the integers: adding it rounds, ties to even */
+#define WHOLE                                                                                                \
+	0x1p52 /* from here to twice as much, doubles are the integers: adding it rounds, ties to even */
 
 static bool bounded(const struct encoder *e)
 {
-	double most = e->encoding->clip * (double)e->scale;
+	double most = e->encoding->clipping_range * (double)e->scale;
 	uint64_t magnitude;
 	return e->encoding->kind == SL_ENCODING_WEIGHTED && most >= 0 && most < WHOLE / 2 &&
-	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) && magnitude <= e->most;
+	       !__builtin_mul_overflow((uint64_t)most + 1, e->encoding->weight, &magnitude) &&
+	       magnitude <= e->most;
 }
 
-static bool within(const float *theta, size_t n, double clip)
+static bool within(const float *theta, size_t n, double clipping_range)
 {
 	bool all = true;
 	for (size_t l = 0; l < n; l++)
-		all &= fabs((double)theta[l]) <= clip; /* no NaN is */
+		all &= fabs((double)theta[l]) <= clipping_range; /* no NaN is */
 	return all;
 }
 
@@ -138,7 +142,7 @@ static void encode_block(const struct encoder *e, const float *restrict theta, s
 		uint64_t bits, minus = signbit(theta[l]) ? UINT64_MAX : 0;
 		memcpy(&bits, &whole, sizeof bits);
 		uint64_t magnitude = (bits & ((UINT64_C(1) << 52) - 1)) * weight;
-		x[l] = sl_lift(e->field, (magnitude ^ minus) - minus);
+		x[l] = sl_field_lift(e->field, (magnitude ^ minus) - minus);
 	}
 }
 
@@ -151,40 +155,40 @@ static int encode_any(const struct encoder *e, const float *theta, size_t at, si
 	return err;
 }
 
-int sl_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta, size_t n,
-	      uint64_t *x, struct sl_encode_note *note)
+int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta,
+		       size_t n, uint64_t *x, struct sl_encode_note *note)
 {
 	struct encoder e = {.field = field,
 			    .encoding = encoding,
-			    .scale = power_of_ten(encoding->sigma),
+			    .scale = power_of_ten(encoding->decimals),
 			    .most = (field->p - 1) / 2,
-			    .edge = clip_float(encoding->clip)};
+			    .edge = clip_float(encoding->clipping_range)};
 	*note = (struct sl_encode_note){0};
 	int err = check_weight(field, encoding, n, note);
 	bool quick = bounded(&e);
 	for (size_t at = 0; at < n && err == SL_OK; at += BLOCK) {
 		size_t count = n - at < BLOCK ? n - at : BLOCK;
-		if (quick && within(theta + at, count, encoding->clip))
+		if (quick && within(theta + at, count, encoding->clipping_range))
 			encode_block(&e, theta + at, count, x + at);
 		else
 			err = encode_any(&e, theta, at, count, x, note);
 	}
 	if (err == SL_OK)
-		x[n] = encoding->kind == SL_ENCODING_LITERAL ? 0 : encoding->weight;
+		x[n] = encoding->kind == SL_ENCODING_PAPER ? 0 : encoding->weight;
 	return err;
 }
 
 /* One rounding to double for the numerator, one each for the denominator and the quotient, one to float: no
  * sums, so no machine can fuse any of them, and all get the same bits. */
-int sl_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z, size_t n,
-	      float *theta)
+int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z,
+		       size_t n, float *theta)
 {
-	bool paper = encoding->kind == SL_ENCODING_LITERAL;
+	bool paper = encoding->kind == SL_ENCODING_PAPER;
 	if (!paper && z[n] == 0)
 		return SL_ERR_INVALID;
-	double denominator = (double)power_of_ten(encoding->sigma) * (paper ? 1.0 : (double)z[n]);
+	double denominator = (double)power_of_ten(encoding->decimals) * (paper ? 1.0 : (double)z[n]);
 	for (size_t l = 0; l < n; l++)
-		theta[l] = (float)((double)sl_centred(field, z[l]) / denominator);
+		theta[l] = (float)((double)sl_field_centred(field, z[l]) / denominator);
 	return SL_OK;
 }
 
@@ -205,44 +209,44 @@ static uint64_t shift_down(wide hi, uint64_t lo, int right)
 }
 
 /* floor(2 * 10^sigma * clip * factor), exactly: clip is 53 bits times a power of two. */
-static uint64_t twice_range(uint32_t sigma, double clip, uint64_t factor)
+static uint64_t twice_range(uint32_t decimals, double clipping_range, uint64_t factor)
 {
 	int exponent;
-	if (!(clip > 0) || !isfinite(clip))
+	if (!(clipping_range > 0) || !isfinite(clipping_range))
 		return UINT64_MAX;
-	wide a = (wide)(uint64_t)(frexp(clip, &exponent) * 0x1p53) * power_of_ten(sigma);
+	wide a = (wide)(uint64_t)(frexp(clipping_range, &exponent) * 0x1p53) * power_of_ten(decimals);
 	wide low = (wide)(uint64_t)a * factor;
 	wide high = (a >> 64) * factor + (low >> 64);
 	return shift_down(high, (uint64_t)low, 53 - 1 - exponent);
 }
 
-static uint64_t least_p(const struct sl_encoding *encoding, uint32_t sigma, uint64_t total)
+static uint64_t least_p(const struct sl_encoding *encoding, uint32_t decimals, uint64_t total)
 {
-	bool paper = encoding->kind == SL_ENCODING_LITERAL;
-	uint64_t range = twice_range(sigma, encoding->clip, paper ? 1 : total);
+	bool paper = encoding->kind == SL_ENCODING_PAPER;
+	uint64_t range = twice_range(decimals, encoding->clipping_range, paper ? 1 : total);
 	uint64_t least = range > UINT64_MAX - 2 ? UINT64_MAX : range + 2; /* p > 1 + R is p >= floor(R) + 2 */
 	return least > total ? least : total == UINT64_MAX ? UINT64_MAX : total + 1;
 }
 
-bool sl_p_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
-		uint64_t *least, int *sigma_most)
+bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+		       uint64_t *least, int *decimals_most)
 {
 	uint64_t total;
 	if (__builtin_mul_overflow(learners, max_weight, &total))
 		total = UINT64_MAX;
-	uint64_t need = least_p(encoding, encoding->sigma, total);
+	uint64_t need = least_p(encoding, encoding->decimals, total);
 	if (least != NULL)
 		*least = need;
-	if (sigma_most != NULL) {
-		*sigma_most = (int)SL_SIGMA_MAX;
-		while (*sigma_most >= 0 && p < least_p(encoding, (uint32_t)*sigma_most, total))
-			--*sigma_most;
+	if (decimals_most != NULL) {
+		*decimals_most = (int)SL_DECIMALS_MAX;
+		while (*decimals_most >= 0 && p < least_p(encoding, (uint32_t)*decimals_most, total))
+			--*decimals_most;
 	}
 	return p >= need && need != UINT64_MAX;
 }
 
-uint64_t sl_p_auto(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
-		   uint32_t bits_max)
+uint64_t sl_encoding_modulus(const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
+			     uint32_t bits_max)
 {
 	static const struct {
 		uint64_t p;
@@ -253,7 +257,7 @@ uint64_t sl_p_auto(const struct sl_encoding *encoding, uint64_t learners, uint64
 	};
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
 		if (primes[i].bits <= bits_max &&
-		    sl_p_bound(primes[i].p, encoding, learners, max_weight, NULL, NULL))
+		    sl_encoding_bound(primes[i].p, encoding, learners, max_weight, NULL, NULL))
 			return primes[i].p;
 	return 0;
 }

@@ -35,7 +35,7 @@ static bool probable(uint64_t n, uint64_t base)
 	return false;
 }
 
-bool sl_is_prime(uint64_t n)
+bool sl_field_is_prime(uint64_t n)
 {
 	/* The first twelve primes as bases decide every n below 3.3e24 (Sorenson and Webster). */
 	static const uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
@@ -54,7 +54,7 @@ int sl_field_init(struct sl_field *field, uint64_t p)
 {
 	if (p <= 2 || p >= UINT64_C(1) << 61)
 		return SL_ERR_RANGE;
-	if (!sl_is_prime(p))
+	if (!sl_field_is_prime(p))
 		return SL_ERR_INVALID;
 	uint32_t bits = 64 - (uint32_t)__builtin_clzll(p);
 	*field = (struct sl_field){
@@ -62,19 +62,19 @@ int sl_field_init(struct sl_field *field, uint64_t p)
 	return SL_OK;
 }
 
-uint64_t sl_inverse(const struct sl_field *field, uint64_t a)
+uint64_t sl_field_inverse(const struct sl_field *field, uint64_t a)
 {
 	assert(a != 0 && a < field->p);
 	uint64_t result = 1;
 	for (uint64_t exponent = field->p - 2; exponent != 0; exponent >>= 1) { /* Fermat: a^(p-2) */
 		if (exponent & 1)
-			result = sl_mul(field, result, a);
-		a = sl_mul(field, a, a);
+			result = sl_field_mul(field, result, a);
+		a = sl_field_mul(field, a, a);
 	}
 	return result;
 }
 
-uint64_t sl_residue(const struct sl_field *field, int64_t v)
+uint64_t sl_field_residue(const struct sl_field *field, int64_t v)
 {
 	assert(v < (int64_t)field->p && -v < (int64_t)field->p);
 	return v < 0 ? field->p - (uint64_t)-v : (uint64_t)v;

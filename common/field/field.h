@@ -11,7 +11,7 @@
 
 struct sl_field {
 	uint64_t p;
-	uint32_t bits;  /* bits of p: 2^(bits-1) < p < 2^bits */
+	uint32_t bits;	/* bits of p: 2^(bits-1) < p < 2^bits */
 	uint32_t bytes; /* ceil(bits/8): an element's width on the wire */
 	bool mersenne31;
 };
@@ -20,46 +20,48 @@ struct sl_field {
 int sl_field_init(struct sl_field *field, uint64_t p);
 
 /* Deterministic Miller-Rabin, right for every 64-bit n. */
-bool sl_is_prime(uint64_t n);
+bool sl_field_is_prime(uint64_t n);
 
-/* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make slow. */
-static inline uint64_t sl_lift(const struct sl_field *f, uint64_t difference)
+/* A difference that may be below zero, by less than p, into [0, p): without a branch, which chance would make
+ * slow. */
+static inline uint64_t sl_field_lift(const struct sl_field *f, uint64_t difference)
 {
 	return difference + (f->p & (uint64_t)((int64_t)difference >> 63));
 }
 
-static inline uint64_t sl_add(const struct sl_field *f, uint64_t a, uint64_t b)
+static inline uint64_t sl_field_add(const struct sl_field *f, uint64_t a, uint64_t b)
 {
-	return sl_lift(f, a + b - f->p);
+	return sl_field_lift(f, a + b - f->p);
 }
 
-static inline uint64_t sl_sub(const struct sl_field *f, uint64_t a, uint64_t b)
+static inline uint64_t sl_field_sub(const struct sl_field *f, uint64_t a, uint64_t b)
 {
-	return sl_lift(f, a - b);
+	return sl_field_lift(f, a - b);
 }
 
-static inline uint64_t sl_mul31(uint64_t a, uint64_t b)
+static inline uint64_t sl_field_mul31(uint64_t a, uint64_t b)
 {
 	uint64_t c = a * b;
 	c = (c & SL_P_MERSENNE31) + (c >> 31);
 	return c >= SL_P_MERSENNE31 ? c - SL_P_MERSENNE31 : c;
 }
 
-static inline uint64_t sl_mul(const struct sl_field *f, uint64_t a, uint64_t b)
+static inline uint64_t sl_field_mul(const struct sl_field *f, uint64_t a, uint64_t b)
 {
 	if (f->mersenne31)
-		return sl_mul31(a, b);
+		return sl_field_mul31(a, b);
 	return (uint64_t)((unsigned __int128)a * b % f->p);
 }
 
 /* Inverse of a != 0 mod p. */
-uint64_t sl_inverse(const struct sl_field *field, uint64_t a);
+uint64_t sl_field_inverse(const struct sl_field *field, uint64_t a);
 
 /* A signed integer into [0, p), |v| < p. */
-uint64_t sl_residue(const struct sl_field *field, int64_t v);
+uint64_t sl_field_residue(const struct sl_field *field, int64_t v);
 
-/* The centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are as good as chance. */
-static inline int64_t sl_centred(const struct sl_field *f, uint64_t z)
+/* The centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are as good as chance.
+ */
+static inline int64_t sl_field_centred(const struct sl_field *f, uint64_t z)
 {
 	return (int64_t)(z - (f->p & (uint64_t)((int64_t)(f->p / 2 - z) >> 63)));
 }

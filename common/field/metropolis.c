@@ -8,7 +8,7 @@
  * < 2^62 n/d < m n / 2^(62+L) = n/d + n e / (d 2^(62+L)) < n/d + 1/d: the floor is that of n/d, and never is
  * it met exactly. Hence floor(m x / 2^(62+L)) is trunc(x/d) for x >= 0 and trunc(x/d) - 1 for x < 0. m < 2^63
  * is a positive int64. */
-void sl_divisor_init(struct sl_divisor *divisor, uint32_t d)
+void sl_metropolis_divisor_init(struct sl_divisor *divisor, uint32_t d)
 {
 	assert(d >= 2 && d < 1u << 20);
 	uint32_t log2_up = 32 - (uint32_t)__builtin_clz(d - 1);
@@ -16,20 +16,20 @@ void sl_divisor_init(struct sl_divisor *divisor, uint32_t d)
 	*divisor = (struct sl_divisor){.magic = (uint64_t)(power / d) + 1, .shift = log2_up - 1, .d = d};
 }
 
-void sl_mix_open(const uint64_t *s, uint32_t f, size_t count, int64_t *state)
+void sl_metropolis_open(const uint64_t *s, uint32_t f, size_t count, int64_t *state)
 {
 	for (size_t l = 0; l < count; l++)
 		state[l] = (int64_t)(s[l] << f);
 }
 
-void sl_mix_step(int64_t *state, size_t count, const uint8_t *const *states,
-		 const struct sl_divisor *divisors, uint32_t degree)
+void sl_metropolis_step(int64_t *state, size_t count, const uint8_t *const *states,
+			const struct sl_divisor *divisors, uint32_t degree)
 {
 	sl_kernels()->mix(state, count, states, divisors, degree);
 }
 
-double sl_mix_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state,
-		    size_t count, uint64_t *z)
+double sl_metropolis_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state,
+			   size_t count, uint64_t *z)
 {
 	assert(f >= 1 && f < 63);
 	uint64_t one = UINT64_C(1) << f, worst = 0;

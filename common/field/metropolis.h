@@ -1,7 +1,7 @@
 /* metropolis.h - metropolis mixing in int64 fixed point, X = s * 2^f (protocol 7).
  *
- * One iteration, for every edge: q_ij = (X_j - X_i) / (max(|N_i|,|N_j|) + 1), truncated toward zero as C does;
- * X_i += sum_j q_ij, all from the same old X. Odd in its argument, so the total is conserved exactly.
+ * One iteration, for every edge: q_ij = (X_j - X_i) / (max(|N_i|,|N_j|) + 1), truncated toward zero as C
+ * does; X_i += sum_j q_ij, all from the same old X. Odd in its argument, so the total is conserved exactly.
  */
 #pragma once
 
@@ -13,24 +13,26 @@ struct sl_divisor {
 	uint32_t shift;
 	uint32_t d;
 };
-void sl_divisor_init(struct sl_divisor *divisor, uint32_t d);
+void sl_metropolis_divisor_init(struct sl_divisor *divisor, uint32_t d);
 
-/* trunc(x / d). In unsigned words, so that a peer's nonsense (|x| >= 2^62) wraps instead of being undefined. */
-static inline uint64_t sl_quotient(const struct sl_divisor *divisor, uint64_t x)
+/* trunc(x / d). In unsigned words, so that a peer's nonsense (|x| >= 2^62) wraps instead of being undefined.
+ */
+static inline uint64_t sl_metropolis_quotient(const struct sl_divisor *divisor, uint64_t x)
 {
-	int64_t high = (int64_t)(((__int128)(int64_t)(x << 1) * (int64_t)divisor->magic) >> 64); /* floor(m x / 2^63) */
+	int64_t high = (int64_t)(((__int128)(int64_t)(x << 1) * (int64_t)divisor->magic) >>
+				 64); /* floor(m x / 2^63) */
 	return (uint64_t)(high >> divisor->shift) + (x >> 63);
 }
 
 /* X = s << f over `count` elements; in place when state == (int64_t *)s. */
-void sl_mix_open(const uint64_t *s, uint32_t f, size_t count, int64_t *state);
+void sl_metropolis_open(const uint64_t *s, uint32_t f, size_t count, int64_t *state);
 
-/* One iteration of `count` elements: states[r] are the neighbours' old X as they came off the wire (little-endian
- * int64, any alignment), divisors[r] the edge's. In place. */
-void sl_mix_step(int64_t *state, size_t count, const uint8_t *const *states, const struct sl_divisor *divisors,
-		 uint32_t degree);
+/* One iteration of `count` elements: states[r] are the neighbours' old X as they came off the wire
+ * (little-endian int64, any alignment), divisors[r] the edge's. In place. */
+void sl_metropolis_step(int64_t *state, size_t count, const uint8_t *const *states,
+			const struct sl_divisor *divisors, uint32_t degree);
 
 /* Z = floor(N * X / 2^f + 1/2) mod p with 128-bit products (paper eq. roundness). Returns the margin
  * max |N X/2^f - nearest integer|, in [0, 1/2]. In place when z == (uint64_t *)state. */
-double sl_mix_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state, size_t count,
-		    uint64_t *z);
+double sl_metropolis_close(const struct sl_field *field, uint32_t learners, uint32_t f, const int64_t *state,
+			   size_t count, uint64_t *z);

@@ -21,5 +21,5 @@ static inline struct sl_montgomery sl_montgomery_of(uint64_t p)
 static inline uint64_t sl_montgomery_reduce(const struct sl_montgomery *m, unsigned __int128 t)
 {
 	uint64_t u = (uint64_t)t * m->minus_inverse;
-	return sl_reduce_once((uint64_t)((t + (unsigned __int128)u * m->p) >> 64), m->p);
+	return sl_factor_reduce((uint64_t)((t + (unsigned __int128)u * m->p) >> 64), m->p);
 }

@@ -9,75 +9,76 @@
 #define CHACHA_BLOCK_BYTES 64u
 #define BLOCK 256u /* elements drawn at a time to be added */
 
-static_assert((sizeof((struct sl_coins *)0)->buffer - SL_COINS_CARRY) % CHACHA_BLOCK_BYTES == 0,
+static_assert((sizeof((struct sl_prg *)0)->buffer - SL_PRG_CARRY) % CHACHA_BLOCK_BYTES == 0,
 	      "refills take whole blocks");
 static_assert(SL_KEY_BYTES == crypto_stream_chacha20_KEYBYTES, "a coin key is a ChaCha20 key");
 
-void sl_coins_open(struct sl_coins *coins, const uint8_t key[static SL_KEY_BYTES])
+void sl_prg_open(struct sl_prg *prg, const uint8_t key[static SL_KEY_BYTES])
 {
-	memset(coins, 0, sizeof *coins);
-	memcpy(coins->key, key, sizeof coins->key);
-	coins->next = sizeof coins->buffer;
+	memset(prg, 0, sizeof *prg);
+	memcpy(prg->key, key, sizeof prg->key);
+	prg->next = sizeof prg->buffer;
 }
 
-void sl_coins_open_source(struct sl_coins *coins, sl_coin_source source, void *context)
+void sl_prg_open_source(struct sl_prg *prg, sl_prg_source source, void *context)
 {
-	memset(coins, 0, sizeof *coins);
-	coins->source = source;
-	coins->context = context;
-	coins->next = sizeof coins->buffer;
+	memset(prg, 0, sizeof *prg);
+	prg->source = source;
+	prg->context = context;
+	prg->next = sizeof prg->buffer;
 }
 
 /* The rest of the last filling, less than a candidate, stands before the new one. */
-static void refill(struct sl_coins *coins)
+static void refill(struct sl_prg *prg)
 {
-	uint8_t *fresh = coins->buffer + SL_COINS_CARRY;
-	size_t rest = sizeof coins->buffer - coins->next, bytes = sizeof coins->buffer - SL_COINS_CARRY;
-	memcpy(fresh - rest, coins->buffer + coins->next, rest);
-	coins->next = SL_COINS_CARRY - rest;
-	if (coins->source != NULL) {
-		coins->source(coins->context, fresh, bytes);
+	uint8_t *fresh = prg->buffer + SL_PRG_CARRY;
+	size_t rest = sizeof prg->buffer - prg->next, bytes = sizeof prg->buffer - SL_PRG_CARRY;
+	memcpy(fresh - rest, prg->buffer + prg->next, rest);
+	prg->next = SL_PRG_CARRY - rest;
+	if (prg->source != NULL) {
+		prg->source(prg->context, fresh, bytes);
 		return;
 	}
-	sl_kernels()->stream(coins->key, coins->block, fresh, bytes / CHACHA_BLOCK_BYTES);
-	coins->block += bytes / CHACHA_BLOCK_BYTES;
+	sl_kernels()->stream(prg->key, prg->block, fresh, bytes / CHACHA_BLOCK_BYTES);
+	prg->block += bytes / CHACHA_BLOCK_BYTES;
 }
 
-void sl_coins_draw(struct sl_coins *coins, const struct sl_field *field, uint64_t *out, size_t count)
+void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out, size_t count)
 {
 	for (size_t done = 0; done < count;) {
-		if (sizeof coins->buffer - coins->next < field->bytes)
-			refill(coins);
-		size_t held = (sizeof coins->buffer - coins->next) / field->bytes;
+		if (sizeof prg->buffer - prg->next < field->bytes)
+			refill(prg);
+		size_t held = (sizeof prg->buffer - prg->next) / field->bytes;
 		size_t n = held < count - done ? held : count - done; /* no more than can be accepted */
-		done += sl_kernels()->sift(field, coins->buffer + coins->next, n, out + done);
-		coins->next += n * field->bytes;
+		done += sl_kernels()->sift(field, prg->buffer + prg->next, n, out + done);
+		prg->next += n * field->bytes;
 	}
 }
 
-static void draw_into(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count, bool subtract)
+static void draw_into(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count,
+		      bool subtract)
 {
 	uint64_t coin[BLOCK];
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_coins_draw(coins, field, coin, n);
+		sl_prg_fill(prg, field, coin, n);
 		(subtract ? sl_kernels()->subtract : sl_kernels()->add)(field, s + at, coin, n);
 	}
 	sodium_memzero(coin, sizeof coin);
 }
 
-void sl_coins_add(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count)
+void sl_prg_add(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count)
 {
-	draw_into(coins, field, s, count, false);
+	draw_into(prg, field, s, count, false);
 }
 
-void sl_coins_subtract(struct sl_coins *coins, const struct sl_field *field, uint64_t *s, size_t count)
+void sl_prg_subtract(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count)
 {
-	draw_into(coins, field, s, count, true);
+	draw_into(prg, field, s, count, true);
 }
 
-void sl_coins_close(struct sl_coins *coins)
+void sl_prg_close(struct sl_prg *prg)
 {
-	sodium_memzero(coins, sizeof *coins);
-	coins->next = sizeof coins->buffer;
+	sodium_memzero(prg, sizeof *prg);
+	prg->next = sizeof prg->buffer;
 }

@@ -19,10 +19,11 @@ static uint64_t lagrange(const struct sl_sharing *sharing, uint32_t r)
 	for (uint32_t j = 0; j <= sharing->degree; j++) {
 		if (j == r)
 			continue;
-		top = sl_mul(field, top, sharing->points[j]);
-		bottom = sl_mul(field, bottom, sl_sub(field, sharing->points[j], sharing->points[r]));
+		top = sl_field_mul(field, top, sharing->points[j]);
+		bottom = sl_field_mul(field, bottom,
+				      sl_field_sub(field, sharing->points[j], sharing->points[r]));
 	}
-	return sl_mul(field, top, sl_inverse(field, bottom));
+	return sl_field_mul(field, top, sl_field_inverse(field, bottom));
 }
 
 static bool points_valid(const struct sl_sharing *sharing)
@@ -37,15 +38,15 @@ static bool points_valid(const struct sl_sharing *sharing)
 	return true;
 }
 
-int sl_sharing_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self,
-		    const sl_id *neighbours, uint32_t degree, struct sl_arena *arena)
+int sl_share_init(struct sl_sharing *sharing, const struct sl_field *field, sl_id self,
+		  const sl_id *neighbours, uint32_t degree, struct sl_arena *arena)
 {
 	if (degree == 0)
 		return SL_ERR_INVALID;
 	size_t mark = sl_arena_mark(arena), points = (size_t)degree + 1;
 	*sharing = (struct sl_sharing){.field = *field, .degree = degree};
-	sharing->points = SL_TAKE(arena, points, sl_id);
-	sharing->delta = SL_TAKE(arena, points, uint64_t);
+	sharing->points = SL_ARENA_TAKE(arena, points, sl_id);
+	sharing->delta = SL_ARENA_TAKE(arena, points, uint64_t);
 	if (sharing->points == NULL || sharing->delta == NULL) {
 		sl_arena_reset(arena, mark);
 		return SL_ERR_NOMEM;
@@ -71,15 +72,15 @@ void sl_share_evaluate(const struct sl_sharing *sharing, uint32_t r, const uint6
 	for (size_t l = 0; l < count; l++) {
 		uint64_t sum = 0; /* Horner, lazily: below 3p < 2^63 throughout */
 		for (size_t k = sharing->degree; k-- > 0;)
-			sum = sl_times_lazy(&point, sum + coefficients[k * stride + l]);
-		h[l] = sl_reduce_once(sl_reduce_once(sum + x[l], p), p);
+			sum = sl_factor_times_lazy(&point, sum + coefficients[k * stride + l]);
+		h[l] = sl_factor_reduce(sl_factor_reduce(sum + x[l], p), p);
 	}
 }
 
 /* --- shamir: a block of coordinates at a time --- */
 
-/* How many points' weights are kept: those of all where that is not too much; else every block weighs them again, some at
- * a time, which costs it a tenth. */
+/* How many points' weights are kept: those of all where that is not too much; else every block weighs them
+ * again, some at a time, which costs it a tenth. */
 static uint32_t group_of(uint32_t degree)
 {
 	uint32_t most = WEIGHTS_MOST / (SL_DOT_WORDS * (degree + 1)) / SL_DOT_POINTS * SL_DOT_POINTS;
@@ -99,10 +100,11 @@ static void weigh(const struct sl_sharing *sharing, uint32_t r, uint64_t *weight
 	struct sl_factor point = sl_factor_of(&sharing->field, sharing->points[r]);
 	weights[0] = sharing->delta[r];
 	for (uint32_t k = 1; k <= sharing->degree; k++)
-		weights[k] = sl_times(&point, weights[k - 1]);
+		weights[k] = sl_factor_times(&point, weights[k - 1]);
 }
 
-static void weigh_group(const struct sl_sharing *sharing, uint32_t r, uint32_t end, uint64_t *prepared, uint64_t *weights)
+static void weigh_group(const struct sl_sharing *sharing, uint32_t r, uint32_t end, uint64_t *prepared,
+			uint64_t *weights)
 {
 	size_t terms = (size_t)sharing->degree + 1;
 	for (; r < end; r++, prepared += SL_DOT_WORDS * terms) {
@@ -127,21 +129,26 @@ static void evaluate_group(const struct sl_sharing *sharing, struct sl_dot *dot,
 	}
 }
 
-/* Algorithm 1 and its Lagrange weights in one product; the same numbers as delta_r * sl_share_evaluate. All shares of a
- * coordinate sum to x: the learner's own is what the others leave of it. */
-static void shamir(const struct sl_sharing *sharing, struct sl_coins *coins, const uint64_t *x, size_t at,
+/* Algorithm 1 and its Lagrange weights in one product; the same numbers as delta_r * sl_share_evaluate. All
+ * shares of a coordinate sum to x: the learner's own is what the others leave of it. */
+static void shamir(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
 		   size_t count, uint64_t *const *shares, uint64_t *scratch)
 {
 	uint32_t degree = sharing->degree, group = group_of(degree);
 	uint64_t *prepared = scratch + (size_t)degree * STRIDE;
 	uint64_t *weights = prepared + group * SL_DOT_WORDS * (size_t)(degree + 1);
 	for (uint32_t k = 0; k < degree; k++)
-		sl_coins_draw(&coins[k], &sharing->field, scratch + (size_t)k * STRIDE, count);
+		sl_prg_fill(&randomness[k], &sharing->field, scratch + (size_t)k * STRIDE, count);
 	memcpy(shares[degree] + at, x + at, count * sizeof *x);
 	for (uint32_t r = 0; r < degree; r += group) {
 		uint32_t end = degree - r < group ? degree : r + group;
-		struct sl_dot dot = {.field = &sharing->field, .terms = degree + 1, .weights = prepared,
-				     .first = x + at, .rows = scratch, .stride = STRIDE, .count = count};
+		struct sl_dot dot = {.field = &sharing->field,
+				     .terms = degree + 1,
+				     .weights = prepared,
+				     .first = x + at,
+				     .rows = scratch,
+				     .stride = STRIDE,
+				     .count = count};
 		if (at == 0 || group < degree)
 			weigh_group(sharing, r, end, prepared, weights);
 		evaluate_group(sharing, &dot, r, end, shares, at);
@@ -150,36 +157,36 @@ static void shamir(const struct sl_sharing *sharing, struct sl_coins *coins, con
 
 /* --- all kinds --- */
 
-static void additive(const struct sl_sharing *sharing, struct sl_coins *coins, const uint64_t *x, size_t at,
-		     size_t count, uint64_t *const *shares)
+static void additive(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x,
+		     size_t at, size_t count, uint64_t *const *shares)
 {
 	uint64_t *own = shares[sharing->degree] + at;
 	memcpy(own, x + at, count * sizeof *own);
 	for (uint32_t r = 0; r < sharing->degree; r++) {
-		sl_coins_draw(&coins[r], &sharing->field, shares[r] + at, count);
+		sl_prg_fill(&randomness[r], &sharing->field, shares[r] + at, count);
 		sl_kernels()->subtract(&sharing->field, own, shares[r] + at, count);
 	}
 }
 
-static void seeded(const struct sl_sharing *sharing, struct sl_coins *coins, const uint64_t *x, size_t at,
+static void seeded(const struct sl_sharing *sharing, struct sl_prg *randomness, const uint64_t *x, size_t at,
 		   size_t count, uint64_t *own)
 {
 	memcpy(own + at, x + at, count * sizeof *own);
 	for (uint32_t r = 0; r < sharing->degree; r++)
-		sl_coins_subtract(&coins[r], &sharing->field, own + at, count);
+		sl_prg_subtract(&randomness[r], &sharing->field, own + at, count);
 }
 
-void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_coins *coins,
+void sl_share(const struct sl_sharing *sharing, enum sl_sharing_kind kind, struct sl_prg *randomness,
 	      const uint64_t *x, size_t count, uint64_t *const *shares, uint64_t *scratch)
 {
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
 		if (kind == SL_SHARING_SHAMIR)
-			shamir(sharing, coins, x, at, n, shares, scratch);
+			shamir(sharing, randomness, x, at, n, shares, scratch);
 		else if (kind == SL_SHARING_ADDITIVE)
-			additive(sharing, coins, x, at, n, shares);
+			additive(sharing, randomness, x, at, n, shares);
 		else
-			seeded(sharing, coins, x, at, n, shares[sharing->degree]);
+			seeded(sharing, randomness, x, at, n, shares[sharing->degree]);
 	}
 	if (kind == SL_SHARING_SHAMIR)
 		sodium_memzero(scratch, sl_share_scratch(sharing->degree) * sizeof *scratch);

@@ -6,8 +6,8 @@
 #include "common/field/kernels/group.h"
 #include "common/field/kernels/table.h"
 
-void sl_blend_step(const struct sl_field *field, uint64_t *x, uint64_t *sum, uint64_t c, size_t count,
-		   const uint8_t *const *states, const uint64_t *weights, uint32_t degree)
+void sl_vector_update(const struct sl_field *field, uint64_t *x, uint64_t *sum, uint64_t c, size_t count,
+		      const uint8_t *const *states, const uint64_t *weights, uint32_t degree)
 {
 	const struct sl_kernels *kernels = sl_kernels();
 	uint64_t fresh[SL_KERNEL_BLOCK], total[SL_KERNEL_BLOCK];
@@ -20,7 +20,7 @@ void sl_blend_step(const struct sl_field *field, uint64_t *x, uint64_t *sum, uin
 		size_t n = count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
 		kernels->multiply(field, fresh, x + at, n, weights[degree], false);
 		for (uint32_t r = 0, run; r < degree; r += run) {
-			run = sl_group_run(&group, r, sl_rows_lazy(field));
+			run = sl_group_run(&group, r, sl_kernels_rows_lazy(field));
 			kernels->gather(field, total, group.states + r, run, at, n);
 			kernels->multiply(field, fresh, total, n, group.keys[r], true);
 		}
@@ -29,17 +29,17 @@ void sl_blend_step(const struct sl_field *field, uint64_t *x, uint64_t *sum, uin
 	}
 }
 
-void sl_scale(const struct sl_field *field, uint64_t *v, size_t count, uint64_t c)
+void sl_vector_scale(const struct sl_field *field, uint64_t *v, size_t count, uint64_t c)
 {
 	sl_kernels()->multiply(field, v, v, count, c, false);
 }
 
-int sl_take_packed(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
+int sl_vector_take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
 {
 	return sl_kernels()->take(field, s, packed, count, add) < field->p ? SL_OK : SL_ERR_INVALID;
 }
 
-bool sl_packed_valid(const struct sl_field *field, const uint8_t *packed, size_t count)
+bool sl_vector_valid(const struct sl_field *field, const uint8_t *packed, size_t count)
 {
 	return sl_kernels()->greatest(field, packed, count) < field->p;
 }

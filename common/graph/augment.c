@@ -9,9 +9,9 @@
 struct work {
 	uint32_t target;
 	uint32_t present; /* edges of the skeleton before any was added */
-	struct sl_skeleton skeleton;
+	struct sl_sparse_certificate sparse;
 	struct sl_blocks blocks;
-	struct sl_disjoint disjoint;
+	struct sl_disjoint_paths disjoint;
 	uint32_t *branch;  /* n; per block, the one of the root's that it hangs from */
 	uint32_t *weight;  /* n; per block, what a path from the root to it sheds */
 	uint32_t *lacking; /* n; vertices whose degree is below target */
@@ -19,7 +19,7 @@ struct work {
 
 static bool fewer(const struct work *w, uint32_t v, uint32_t than)
 {
-	return than == SL_NONE || w->skeleton.degree[v] < w->skeleton.degree[than];
+	return than == SL_NONE || w->sparse.degree[v] < w->sparse.degree[than];
 }
 
 /* ---- target 1 and 2. Every edge lowers max(d - 1, ceil(p/2) + q) by one (Eswaran and Tarjan 1976; Hsu and
@@ -42,19 +42,19 @@ static uint32_t take_end(const struct work *w, uint32_t *i)
 		if (is_end(b, v) && fewer(w, v, end))
 			end = v;
 		++*i;
-	} while (*i < w->skeleton.n && b->parent[b->order[*i]] != SL_NONE);
+	} while (*i < w->sparse.n && b->parent[b->order[*i]] != SL_NONE);
 	return end;
 }
 
 static void join_components(struct work *w)
 {
 	uint32_t i = 0, a = take_end(w, &i), b = take_end(w, &i);
-	sl_skeleton_add(&w->skeleton, a, b);
+	sl_sparse_certificate_add(&w->sparse, a, b);
 }
 
 static uint32_t any_cut(const struct work *w)
 {
-	for (uint32_t v = 0; v < w->skeleton.n; v++)
+	for (uint32_t v = 0; v < w->sparse.n; v++)
 		if (sl_blocks_cut(&w->blocks, v))
 			return v;
 	return SL_NONE;
@@ -96,7 +96,7 @@ static void pick_leaves(const struct work *w, uint32_t *first, uint32_t *second)
 static uint32_t end_of(const struct work *w, uint32_t leaf)
 {
 	uint32_t end = SL_NONE;
-	for (uint32_t v = 0; v < w->skeleton.n; v++)
+	for (uint32_t v = 0; v < w->sparse.n; v++)
 		if (w->blocks.above[v] == leaf && !sl_blocks_cut(&w->blocks, v) && fewer(w, v, end))
 			end = v;
 	return end;
@@ -107,17 +107,17 @@ static bool join_leaves(struct work *w)
 	uint32_t root = any_cut(w), first, second;
 	if (root == SL_NONE)
 		return false;
-	sl_blocks_find(&w->blocks, &w->skeleton, root);
+	sl_blocks_find(&w->blocks, &w->sparse, root);
 	weigh(w, root);
 	pick_leaves(w, &first, &second);
-	sl_skeleton_add(&w->skeleton, end_of(w, first), end_of(w, second));
+	sl_sparse_certificate_add(&w->sparse, end_of(w, first), end_of(w, second));
 	return true;
 }
 
 static void biconnect(struct work *w)
 {
 	for (;;) {
-		sl_blocks_find(&w->blocks, &w->skeleton, 0);
+		sl_blocks_find(&w->blocks, &w->sparse, 0);
 		if (w->blocks.components > 1)
 			join_components(w);
 		else if (w->target < 2 || !join_leaves(w))
@@ -130,8 +130,8 @@ static void biconnect(struct work *w)
 static uint32_t list_lacking(struct work *w)
 {
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < w->skeleton.n; i++)
-		if (w->skeleton.degree[w->blocks.order[i]] < w->target)
+	for (uint32_t i = 0; i < w->sparse.n; i++)
+		if (w->sparse.degree[w->blocks.order[i]] < w->target)
 			w->lacking[count++] = w->blocks.order[i];
 	return count;
 }
@@ -144,9 +144,9 @@ static bool pair_lacking(struct work *w, uint32_t count)
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t gap = 0; w->lacking[i] != SL_NONE && gap < count; gap++) {
 			uint32_t a = w->lacking[i], *b = &w->lacking[(i + count / 2 + gap) % count];
-			if (*b == SL_NONE || *b == a || sl_skeleton_has(&w->skeleton, a, *b))
+			if (*b == SL_NONE || *b == a || sl_sparse_certificate_has(&w->sparse, a, *b))
 				continue;
-			sl_skeleton_add(&w->skeleton, a, *b);
+			sl_sparse_certificate_add(&w->sparse, a, *b);
 			w->lacking[i] = *b = SL_NONE;
 			any = true;
 		}
@@ -157,8 +157,8 @@ static bool pair_lacking(struct work *w, uint32_t count)
 static uint32_t stranger(const struct work *w, uint32_t v)
 {
 	uint32_t best = SL_NONE;
-	for (uint32_t u = 0; u < w->skeleton.n; u++)
-		if (u != v && fewer(w, u, best) && !sl_skeleton_has(&w->skeleton, v, u))
+	for (uint32_t u = 0; u < w->sparse.n; u++)
+		if (u != v && fewer(w, u, best) && !sl_sparse_certificate_has(&w->sparse, v, u))
 			best = u;
 	return best;
 }
@@ -167,13 +167,13 @@ static uint32_t stranger(const struct work *w, uint32_t v)
 static void raise_degrees(struct work *w)
 {
 	for (;;) {
-		sl_blocks_find(&w->blocks, &w->skeleton, 0);
+		sl_blocks_find(&w->blocks, &w->sparse, 0);
 		uint32_t count = list_lacking(w);
 		if (count == 0)
 			return;
 		uint32_t first = w->lacking[0];
 		if (!pair_lacking(w, count))
-			sl_skeleton_add(&w->skeleton, first, stranger(w, first));
+			sl_sparse_certificate_add(&w->sparse, first, stranger(w, first));
 	}
 }
 
@@ -181,57 +181,58 @@ static void raise_degrees(struct work *w)
 static void cross(struct work *w, uint32_t v)
 {
 	uint32_t near = v, far = SL_NONE;
-	for (uint32_t u = 0; u < w->skeleton.n; u++) {
-		if (sl_disjoint_near(&w->disjoint, u) && fewer(w, u, near))
+	for (uint32_t u = 0; u < w->sparse.n; u++) {
+		if (sl_disjoint_paths_near(&w->disjoint, u) && fewer(w, u, near))
 			near = u;
-		if (w->skeleton.rank[u] < w->skeleton.rank[v] && !sl_disjoint_used(&w->disjoint, u) &&
+		if (w->sparse.rank[u] < w->sparse.rank[v] && !sl_disjoint_paths_used(&w->disjoint, u) &&
 		    fewer(w, u, far))
 			far = u;
 	}
-	sl_skeleton_add(&w->skeleton, near, far);
+	sl_sparse_certificate_add(&w->sparse, near, far);
 }
 
 /* As sl_connectivity goes over the vertices, but what is missing is added. */
 static void close_gaps(struct work *w, uint32_t v)
 {
-	const struct sl_skeleton *s = &w->skeleton;
+	const struct sl_sparse_certificate *s = &w->sparse;
 	if (s->rank[v] >= w->target) {
-		while (sl_skeleton_earlier(s, v) < w->target &&
-		       sl_disjoint_fan(&w->disjoint, s, v, w->target) < w->target)
+		while (sl_sparse_certificate_earlier(s, v) < w->target &&
+		       sl_disjoint_paths_fan(&w->disjoint, s, v, w->target) < w->target)
 			cross(w, v);
 		return;
 	}
 	for (uint32_t i = 0; i < s->rank[v]; i++)
-		if (!sl_skeleton_has(s, v, s->order[i]) &&
-		    sl_disjoint_pair(&w->disjoint, s, v, s->order[i], w->target) < w->target)
-			sl_skeleton_add(&w->skeleton, v, s->order[i]);
+		if (!sl_sparse_certificate_has(s, v, s->order[i]) &&
+		    sl_disjoint_paths_pair(&w->disjoint, s, v, s->order[i], w->target) < w->target)
+			sl_sparse_certificate_add(&w->sparse, v, s->order[i]);
 }
 
 /* Of a graph that holds together, an edge is needed iff its ends do not without it. What is needed once stays
  * so when others go: one pass will do. */
 static bool is_needed(struct work *w, uint32_t edge)
 {
-	struct sl_skeleton *s = &w->skeleton;
-	uint32_t a = sl_skeleton_a(s, edge), b = sl_skeleton_b(s, edge);
+	struct sl_sparse_certificate *s = &w->sparse;
+	uint32_t a = sl_sparse_certificate_a(s, edge), b = sl_sparse_certificate_b(s, edge);
 	if (s->degree[a] <= w->target || s->degree[b] <= w->target)
 		return true;
-	sl_skeleton_drop(s, edge);
-	bool needed = sl_disjoint_pair(&w->disjoint, s, a, b, w->target) < w->target;
+	sl_sparse_certificate_drop(s, edge);
+	bool needed = sl_disjoint_paths_pair(&w->disjoint, s, a, b, w->target) < w->target;
 	if (needed)
-		sl_skeleton_restore(s, edge);
+		sl_sparse_certificate_restore(s, edge);
 	return needed;
 }
 
 static int emit(struct work *w, bool prune, struct sl_edge *edges, size_t capacity, size_t *count)
 {
-	const struct sl_skeleton *s = &w->skeleton;
+	const struct sl_sparse_certificate *s = &w->sparse;
 	*count = 0;
-	for (uint32_t edge = w->present; edge < sl_skeleton_edges(s); edge++) {
+	for (uint32_t edge = w->present; edge < sl_sparse_certificate_edges(s); edge++) {
 		if (prune && !is_needed(w, edge))
 			continue;
 		if (*count == capacity)
 			return SL_ERR_FULL;
-		edges[(*count)++] = (struct sl_edge){sl_skeleton_a(s, edge), sl_skeleton_b(s, edge)};
+		edges[(*count)++] =
+			(struct sl_edge){sl_sparse_certificate_a(s, edge), sl_sparse_certificate_b(s, edge)};
 	}
 	return SL_OK;
 }
@@ -243,20 +244,20 @@ static int sort(uint32_t n, struct sl_edge *edges, size_t count, struct sl_arena
 	size_t i = 0;
 	int err = sl_graph_init(&sorted, n, edges, count, scratch);
 	for (uint32_t a = 0; err == SL_OK && a < n; a++)
-		for (uint32_t k = 0; k < sl_degree(&sorted, a); k++)
-			if (sl_neighbours(&sorted, a)[k] > a)
-				edges[i++] = (struct sl_edge){a, sl_neighbours(&sorted, a)[k]};
+		for (uint32_t k = 0; k < sl_graph_degree(&sorted, a); k++)
+			if (sl_graph_neighbours(&sorted, a)[k] > a)
+				edges[i++] = (struct sl_edge){a, sl_graph_neighbours(&sorted, a)[k]};
 	return err;
 }
 
-static void reinforce(struct work *w)
+static void augment(struct work *w)
 {
 	biconnect(w);
 	if (w->target < 3)
 		return;
 	raise_degrees(w);
-	for (uint32_t i = 1; i < w->skeleton.n; i++)
-		close_gaps(w, w->skeleton.order[i]);
+	for (uint32_t i = 1; i < w->sparse.n; i++)
+		close_gaps(w, w->sparse.order[i]);
 }
 
 /* Joining takes at most n edges, the degrees and the gaps target * n each; nothing takes more than there are
@@ -274,35 +275,36 @@ static uint32_t decisive(uint32_t target)
 	return target < 2 ? 2 : target;
 }
 
-size_t sl_reinforce_scratch(uint32_t n, uint32_t edges, uint32_t target)
+size_t sl_augment_scratch(uint32_t n, uint32_t edges, uint32_t target)
 {
 	size_t added = most_added(n, edges, target), kept = (size_t)decisive(target) * n;
 	kept = kept < edges ? kept : edges;
 	size_t own = 3 * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
 	size_t sorting = (2 * ((size_t)n + 1) + 4 * added) * sizeof(uint32_t) + 4 * ALIGNMENT_BYTES_MOST;
-	return sl_skeleton_bytes(n, kept + added) + sl_blocks_bytes(n) + sl_disjoint_bytes(n) + own + sorting;
+	return sl_sparse_certificate_bytes(n, kept + added) + sl_blocks_bytes(n) +
+	       sl_disjoint_paths_bytes(n) + own + sorting;
 }
 
 static int take(struct work *w, const struct sl_graph *graph, struct sl_arena *scratch)
 {
 	uint32_t n = graph->n;
 	size_t added = most_added(n, graph->edges, w->target);
-	w->branch = SL_TAKE(scratch, n, uint32_t);
-	w->weight = SL_TAKE(scratch, n, uint32_t);
-	w->lacking = SL_TAKE(scratch, n, uint32_t);
+	w->branch = SL_ARENA_TAKE(scratch, n, uint32_t);
+	w->weight = SL_ARENA_TAKE(scratch, n, uint32_t);
+	w->lacking = SL_ARENA_TAKE(scratch, n, uint32_t);
 	if (w->branch == NULL || w->weight == NULL || w->lacking == NULL)
 		return SL_ERR_NOMEM;
 	int err = sl_blocks_init(&w->blocks, n, scratch);
 	if (err == SL_OK)
-		err = sl_disjoint_init(&w->disjoint, n, scratch);
+		err = sl_disjoint_paths_init(&w->disjoint, n, scratch);
 	if (err == SL_OK)
-		err = sl_skeleton_init(&w->skeleton, graph, decisive(w->target), added, scratch);
-	w->present = err == SL_OK ? sl_skeleton_edges(&w->skeleton) : 0;
+		err = sl_sparse_certificate_init(&w->sparse, graph, decisive(w->target), added, scratch);
+	w->present = err == SL_OK ? sl_sparse_certificate_edges(&w->sparse) : 0;
 	return err;
 }
 
-int sl_reinforce(const struct sl_graph *graph, uint32_t target, struct sl_edge *edges, size_t capacity,
-		 size_t *count, struct sl_arena *scratch)
+int sl_augment(const struct sl_graph *graph, uint32_t target, struct sl_edge *edges, size_t capacity,
+	       size_t *count, struct sl_arena *scratch)
 {
 	struct work w = {.target = target};
 	*count = 0;
@@ -313,7 +315,7 @@ int sl_reinforce(const struct sl_graph *graph, uint32_t target, struct sl_edge *
 	size_t mark = sl_arena_mark(scratch);
 	int err = take(&w, graph, scratch);
 	if (err == SL_OK) {
-		reinforce(&w);
+		augment(&w);
 		err = emit(&w, target >= 3, edges, capacity, count);
 	}
 	if (err == SL_OK)

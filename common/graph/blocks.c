@@ -12,7 +12,7 @@ int sl_blocks_init(struct sl_blocks *blocks, uint32_t n, struct sl_arena *arena)
 				    &blocks->arc,   &blocks->stack};
 	size_t mark = sl_arena_mark(arena);
 	for (uint32_t i = 0; i < PIECES; i++) {
-		*piece[i] = SL_TAKE(arena, n, uint32_t);
+		*piece[i] = SL_ARENA_TAKE(arena, n, uint32_t);
 		if (*piece[i] == NULL) {
 			sl_arena_reset(arena, mark);
 			return SL_ERR_NOMEM;
@@ -28,7 +28,7 @@ size_t sl_blocks_bytes(uint32_t n)
 
 struct walk {
 	struct sl_blocks *b;
-	const struct sl_skeleton *skeleton;
+	const struct sl_sparse_certificate *sparse;
 	uint32_t visited; /* number[v] is 1.. in order of visit, 0 before */
 	uint32_t depth;	  /* of the stack: visited and not yet in a block, and roots */
 };
@@ -39,7 +39,7 @@ static void visit(struct walk *w, uint32_t v, uint32_t parent)
 	b->order[w->visited] = v;
 	b->low[v] = b->number[v] = ++w->visited;
 	b->parent[v] = parent;
-	b->arc[v] = w->skeleton->first[v];
+	b->arc[v] = w->sparse->first[v];
 	b->stack[w->depth++] = v;
 }
 
@@ -86,8 +86,8 @@ static void walk_from(struct walk *w, uint32_t root)
 			v = leave(w, v);
 			continue;
 		}
-		uint32_t u = w->skeleton->to[arc];
-		b->arc[v] = w->skeleton->after[arc];
+		uint32_t u = w->sparse->to[arc];
+		b->arc[v] = w->sparse->after[arc];
 		if (b->number[u] == 0) {
 			visit(w, u, v);
 			v = u;
@@ -108,15 +108,15 @@ static void count_cuts(struct sl_blocks *b, uint32_t n)
 			b->cuts[b->above[v]]++;
 }
 
-void sl_blocks_find(struct sl_blocks *blocks, const struct sl_skeleton *skeleton, uint32_t root)
+void sl_blocks_find(struct sl_blocks *blocks, const struct sl_sparse_certificate *sparse, uint32_t root)
 {
-	struct walk w = {.b = blocks, .skeleton = skeleton};
+	struct walk w = {.b = blocks, .sparse = sparse};
 	blocks->components = blocks->count = 0;
-	memset(blocks->number, 0, skeleton->n * sizeof *blocks->number);
-	memset(blocks->degree, 0, skeleton->n * sizeof *blocks->degree);
+	memset(blocks->number, 0, sparse->n * sizeof *blocks->number);
+	memset(blocks->degree, 0, sparse->n * sizeof *blocks->degree);
 	walk_from(&w, root);
-	for (uint32_t v = 0; v < skeleton->n; v++)
+	for (uint32_t v = 0; v < sparse->n; v++)
 		if (blocks->number[v] == 0)
 			walk_from(&w, v);
-	count_cuts(blocks, skeleton->n);
+	count_cuts(blocks, sparse->n);
 }

@@ -5,13 +5,13 @@
 #define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
 #define PIECES 6u
 
-int sl_disjoint_init(struct sl_disjoint *disjoint, uint32_t n, struct sl_arena *arena)
+int sl_disjoint_paths_init(struct sl_disjoint_paths *disjoint, uint32_t n, struct sl_arena *arena)
 {
 	uint32_t **piece[PIECES] = {&disjoint->previous, &disjoint->entered,  &disjoint->left,
 				    &disjoint->in_from,	 &disjoint->out_from, &disjoint->queue};
 	size_t mark = sl_arena_mark(arena);
 	for (uint32_t i = 0; i < PIECES; i++) {
-		*piece[i] = SL_TAKE(arena, n, uint32_t);
+		*piece[i] = SL_ARENA_TAKE(arena, n, uint32_t);
 		if (*piece[i] == NULL) {
 			sl_arena_reset(arena, mark);
 			return SL_ERR_NOMEM;
@@ -21,7 +21,7 @@ int sl_disjoint_init(struct sl_disjoint *disjoint, uint32_t n, struct sl_arena *
 	return SL_OK;
 }
 
-size_t sl_disjoint_bytes(uint32_t n)
+size_t sl_disjoint_paths_bytes(uint32_t n)
 {
 	return PIECES * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
 }
@@ -31,13 +31,13 @@ struct goal {
 	uint32_t from, to, below;
 };
 
-static bool reaches(const struct goal *goal, const struct sl_skeleton *skeleton, uint32_t v)
+static bool reaches(const struct goal *goal, const struct sl_sparse_certificate *sparse, uint32_t v)
 {
-	return v == goal->to || skeleton->rank[v] < goal->below;
+	return v == goal->to || sparse->rank[v] < goal->below;
 }
 
 /* The door in of `v` is passed and taken: back along its path, and through the doors that this sets free. */
-static void go_back(struct sl_disjoint *d, uint32_t v, uint32_t *tail)
+static void go_back(struct sl_disjoint_paths *d, uint32_t v, uint32_t *tail)
 {
 	for (uint32_t u = d->previous[v]; d->left[u] != d->search; u = d->previous[v]) {
 		d->left[u] = d->search;
@@ -52,7 +52,7 @@ static void go_back(struct sl_disjoint *d, uint32_t v, uint32_t *tail)
 }
 
 /* From the vertex reached back to the start, turning what the search undid. */
-static void turn(struct sl_disjoint *d, const struct goal *goal, uint32_t reached)
+static void turn(struct sl_disjoint_paths *d, const struct goal *goal, uint32_t reached)
 {
 	for (uint32_t v = reached;;) {
 		uint32_t u = d->in_from[v], w;
@@ -66,7 +66,8 @@ static void turn(struct sl_disjoint *d, const struct goal *goal, uint32_t reache
 	}
 }
 
-static bool find_path(struct sl_disjoint *d, const struct sl_skeleton *skeleton, const struct goal *goal)
+static bool find_path(struct sl_disjoint_paths *d, const struct sl_sparse_certificate *sparse,
+		      const struct goal *goal)
 {
 	uint32_t tail = 1;
 	d->search++;
@@ -74,15 +75,15 @@ static bool find_path(struct sl_disjoint *d, const struct sl_skeleton *skeleton,
 	d->queue[0] = goal->from;
 	for (uint32_t i = 0; i < tail; i++) {
 		uint32_t u = d->queue[i];
-		for (SL_ARCS(skeleton, arc, u)) {
-			uint32_t v = skeleton->to[arc];
+		for (SL_ARCS(sparse, arc, u)) {
+			uint32_t v = sparse->to[arc];
 			if (v == goal->from || d->entered[v] == d->search)
 				continue;
 			d->entered[v] = d->search;
 			d->in_from[v] = u;
-			if (sl_disjoint_used(d, v)) {
+			if (sl_disjoint_paths_used(d, v)) {
 				go_back(d, v, &tail);
-			} else if (reaches(goal, skeleton, v)) {
+			} else if (reaches(goal, sparse, v)) {
 				turn(d, goal, v);
 				return true;
 			} else {
@@ -95,33 +96,35 @@ static bool find_path(struct sl_disjoint *d, const struct sl_skeleton *skeleton,
 	return false;
 }
 
-static uint32_t count_paths(struct sl_disjoint *d, const struct sl_skeleton *skeleton,
+static uint32_t count_paths(struct sl_disjoint_paths *d, const struct sl_sparse_certificate *sparse,
 			    const struct goal *goal, uint32_t most)
 {
 	uint32_t paths = 0;
-	memset(d->previous, 0xff, skeleton->n * sizeof *d->previous);
-	while (paths < most && find_path(d, skeleton, goal))
+	memset(d->previous, 0xff, sparse->n * sizeof *d->previous);
+	while (paths < most && find_path(d, sparse, goal))
 		paths++;
 	return paths;
 }
 
-uint32_t sl_disjoint_pair(struct sl_disjoint *disjoint, const struct sl_skeleton *skeleton, uint32_t from,
-			  uint32_t to, uint32_t most)
+uint32_t sl_disjoint_paths_pair(struct sl_disjoint_paths *disjoint,
+				const struct sl_sparse_certificate *sparse, uint32_t from, uint32_t to,
+				uint32_t most)
 {
 	const struct goal goal = {.from = from, .to = to, .below = 0};
-	return count_paths(disjoint, skeleton, &goal, most);
+	return count_paths(disjoint, sparse, &goal, most);
 }
 
-uint32_t sl_disjoint_fan(struct sl_disjoint *disjoint, const struct sl_skeleton *skeleton, uint32_t from,
-			 uint32_t most)
+uint32_t sl_disjoint_paths_fan(struct sl_disjoint_paths *disjoint, const struct sl_sparse_certificate *sparse,
+			       uint32_t from, uint32_t most)
 {
-	const struct goal goal = {.from = from, .to = SL_NONE, .below = skeleton->rank[from]};
-	return count_paths(disjoint, skeleton, &goal, most);
+	const struct goal goal = {.from = from, .to = SL_NONE, .below = sparse->rank[from]};
+	return count_paths(disjoint, sparse, &goal, most);
 }
 
-void sl_disjoint_cut(const struct sl_disjoint *disjoint, const struct sl_skeleton *skeleton, uint32_t *cut)
+void sl_disjoint_paths_cut(const struct sl_disjoint_paths *disjoint,
+			   const struct sl_sparse_certificate *sparse, uint32_t *cut)
 {
-	for (uint32_t v = 0; v < skeleton->n; v++)
+	for (uint32_t v = 0; v < sparse->n; v++)
 		if (disjoint->entered[v] == disjoint->search && disjoint->left[v] != disjoint->search)
 			*cut++ = v;
 }

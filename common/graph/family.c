@@ -7,20 +7,20 @@ static const struct {
 	const char *name;
 	bool takes; /* a parameter */
 } families[] = {
-	[SL_TOPOLOGY_COMPLETE] = {"complete", false},
-	[SL_TOPOLOGY_RING] = {"ring", false},
-	[SL_TOPOLOGY_LINE] = {"line", false},
-	[SL_TOPOLOGY_STAR] = {"star", false},
-	[SL_TOPOLOGY_GRID] = {"grid", false},
-	[SL_TOPOLOGY_NEAREST] = {"nearest", true},
-	[SL_TOPOLOGY_NEIGHBOURS] = {"neighbours", true},
-	[SL_TOPOLOGY_REGULAR] = {"regular", true},
-	[SL_TOPOLOGY_GEOMETRIC] = {"geometric", true},
+	[SL_FAMILY_COMPLETE] = {"complete", false},
+	[SL_FAMILY_RING] = {"ring", false},
+	[SL_FAMILY_LINE] = {"line", false},
+	[SL_FAMILY_STAR] = {"star", false},
+	[SL_FAMILY_GRID] = {"grid", false},
+	[SL_FAMILY_NEAREST] = {"nearest", true},
+	[SL_FAMILY_NEIGHBOURS] = {"neighbours", true},
+	[SL_FAMILY_REGULAR] = {"regular", true},
+	[SL_FAMILY_GEOMETRIC] = {"geometric", true},
 };
 
 #define FAMILIES (sizeof families / sizeof *families)
 
-const char *const *sl_topology_help(void)
+const char *const *sl_family_help(void)
 {
 	static const char *const lines[] = {
 		"complete      everybody with everybody",
@@ -68,16 +68,16 @@ static uint32_t neighbours_default(uint32_t n)
 	return best;
 }
 
-static double default_parameter(enum sl_topology_kind kind, uint32_t n)
+static double default_parameter(enum sl_family_kind kind, uint32_t n)
 {
 	switch (kind) {
-	case SL_TOPOLOGY_NEAREST:
+	case SL_FAMILY_NEAREST:
 		return n > 4 ? 4 : 2;
-	case SL_TOPOLOGY_NEIGHBOURS:
+	case SL_FAMILY_NEIGHBOURS:
 		return neighbours_default(n);
-	case SL_TOPOLOGY_REGULAR:
+	case SL_FAMILY_REGULAR:
 		return n > 4 ? 4 : n - 1;
-	case SL_TOPOLOGY_GEOMETRIC:
+	case SL_FAMILY_GEOMETRIC:
 		return sqrt(3 * log(n) / n);
 	default:
 		return 0;
@@ -85,26 +85,26 @@ static double default_parameter(enum sl_topology_kind kind, uint32_t n)
 }
 
 /* The same for any n that is not too small. */
-static const char *shape_fault(const struct sl_topology *topology, uint32_t n)
+static const char *shape_fault(const struct sl_family *topology, uint32_t n)
 {
 	double k = topology->parameter;
 	bool whole = k == floor(k);
 	switch (topology->kind) {
-	case SL_TOPOLOGY_NEAREST:
+	case SL_FAMILY_NEAREST:
 		return whole && k >= 2 && k < n && fmod(k, 2) == 0
 			       ? NULL
 			       : "nearest:K needs an even K from 2 to below the number of learners";
-	case SL_TOPOLOGY_NEIGHBOURS:
+	case SL_FAMILY_NEIGHBOURS:
 		return whole && k >= 1 && 3 * k <= 2.0 * n && fmod(2.0 * n, k) == 0
 			       ? NULL
 			       : "neighbours:K needs a K that divides twice the number of learners N, at "
 				 "most 2N/3";
-	case SL_TOPOLOGY_REGULAR:
+	case SL_FAMILY_REGULAR:
 		if (!(whole && k >= 1 && k < n && fmod(k * n, 2) == 0))
 			return "regular:D needs a D from 1 to below the number of learners, and an even "
 			       "product of both";
 		return k > 1 || n == 2 ? NULL : "regular:1 is not connected";
-	case SL_TOPOLOGY_GEOMETRIC:
+	case SL_FAMILY_GEOMETRIC:
 		return k > 0 && k <= 2 ? NULL : "geometric:R needs a radius above 0, at most 2";
 	default:
 		return NULL;
@@ -112,7 +112,7 @@ static const char *shape_fault(const struct sl_topology *topology, uint32_t n)
 }
 
 /* What keeps the family from having a graph on n vertices, or NULL. */
-const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n)
+const char *sl_family_fault(const struct sl_family *topology, uint32_t n)
 {
 	if (n < 2 || n > SL_LEARNERS_MAX)
 		return "the number of learners must be 2 to 2000";
@@ -120,7 +120,7 @@ const char *sl_topology_fault(const struct sl_topology *topology, uint32_t n)
 }
 
 /* The family and its parameter, fit or not. */
-static int read_text(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
+static int read_text(const char *text, uint32_t n, struct sl_family *topology, const char **error)
 {
 	const char *colon = strchr(text, ':');
 	size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text), kind = 0;
@@ -133,13 +133,13 @@ static int read_text(const char *text, uint32_t n, struct sl_topology *topology,
 	*error = "this topology takes no parameter";
 	if (colon != NULL && !families[kind].takes)
 		return SL_ERR_INVALID;
-	topology->kind = (enum sl_topology_kind)kind;
+	topology->kind = (enum sl_family_kind)kind;
 	topology->parameter = colon != NULL ? number(colon + 1) : default_parameter(topology->kind, n);
 	*error = NULL;
 	return SL_OK;
 }
 
-int sl_topology_read(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
+int sl_family_read(const char *text, uint32_t n, struct sl_family *topology, const char **error)
 {
 	int rc = read_text(text, n, topology, error);
 	if (rc == SL_OK)
@@ -147,10 +147,10 @@ int sl_topology_read(const char *text, uint32_t n, struct sl_topology *topology,
 	return *error == NULL ? SL_OK : SL_ERR_INVALID;
 }
 
-int sl_topology_parse(const char *text, uint32_t n, struct sl_topology *topology, const char **error)
+int sl_family_parse(const char *text, uint32_t n, struct sl_family *topology, const char **error)
 {
 	int rc = read_text(text, n, topology, error);
 	if (rc == SL_OK)
-		*error = sl_topology_fault(topology, n);
+		*error = sl_family_fault(topology, n);
 	return *error == NULL ? SL_OK : SL_ERR_INVALID;
 }

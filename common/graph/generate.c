@@ -45,24 +45,24 @@ static uint32_t grid_columns(uint32_t n)
 	return columns;
 }
 
-static bool adjacent(const struct sl_topology *topology, uint32_t n, uint32_t a, uint32_t b)
+static bool adjacent(const struct sl_family *topology, uint32_t n, uint32_t a, uint32_t b)
 {
 	uint32_t k = (uint32_t)topology->parameter, gap = b - a, columns;
 	switch (topology->kind) {
-	case SL_TOPOLOGY_COMPLETE:
+	case SL_FAMILY_COMPLETE:
 		return true;
-	case SL_TOPOLOGY_RING:
+	case SL_FAMILY_RING:
 		return gap == 1 || gap == n - 1;
-	case SL_TOPOLOGY_LINE:
+	case SL_FAMILY_LINE:
 		return gap == 1;
-	case SL_TOPOLOGY_STAR:
+	case SL_FAMILY_STAR:
 		return a == 0;
-	case SL_TOPOLOGY_GRID:
+	case SL_FAMILY_GRID:
 		columns = grid_columns(n);
 		return gap == columns || (gap == 1 && b % columns != 0);
-	case SL_TOPOLOGY_NEAREST:
+	case SL_FAMILY_NEAREST:
 		return gap <= k / 2 || gap >= n - k / 2;
-	case SL_TOPOLOGY_NEIGHBOURS:
+	case SL_FAMILY_NEIGHBOURS:
 		return gap % (2 * n / k) == 1 || gap % (2 * n / k) == 2 * n / k - 1;
 	default:
 		return false;
@@ -145,8 +145,8 @@ static size_t random_ring(struct lattice *m, struct sl_edge *edges, uint32_t *or
 
 static int regular(struct lattice *m, uint32_t d, struct random *r, struct sl_arena *scratch)
 {
-	uint32_t *order = SL_TAKE(scratch, m->n, uint32_t);
-	struct sl_edge *edges = SL_TAKE(scratch, (size_t)m->n * d / 2 + 1, struct sl_edge);
+	uint32_t *order = SL_ARENA_TAKE(scratch, m->n, uint32_t);
+	struct sl_edge *edges = SL_ARENA_TAKE(scratch, (size_t)m->n * d / 2 + 1, struct sl_edge);
 	if (order == NULL || edges == NULL)
 		return SL_ERR_NOMEM;
 	if (d == 2 && m->n > 2)
@@ -160,7 +160,7 @@ static int regular(struct lattice *m, uint32_t d, struct random *r, struct sl_ar
 		int err = sl_graph_init(&graph, m->n, edges, count, scratch);
 		if (err != SL_OK)
 			return err;
-		components = sl_components(&graph, NULL, scratch);
+		components = sl_graph_components(&graph, NULL, scratch);
 		if (components == 0)
 			return SL_ERR_NOMEM;
 		sl_arena_reset(scratch, mark);
@@ -199,7 +199,7 @@ static void walk(struct walker *w)
 
 static int geometric(struct lattice *m, double radius, uint64_t seed, uint32_t step, struct sl_arena *scratch)
 {
-	struct walker *walkers = SL_TAKE(scratch, m->n, struct walker);
+	struct walker *walkers = SL_ARENA_TAKE(scratch, m->n, struct walker);
 	int64_t reach = (int64_t)(radius * UNIT);
 	if (walkers == NULL)
 		return SL_ERR_NOMEM;
@@ -222,7 +222,7 @@ static int geometric(struct lattice *m, double radius, uint64_t seed, uint32_t s
 
 /* ---- the edges out, in order ---- */
 
-static int collect(const struct sl_topology *topology, const struct lattice *m, struct sl_edge *edges,
+static int collect(const struct sl_family *topology, const struct lattice *m, struct sl_edge *edges,
 		   size_t capacity, size_t *count)
 {
 	size_t found = 0;
@@ -239,21 +239,21 @@ static int collect(const struct sl_topology *topology, const struct lattice *m, 
 	return SL_OK;
 }
 
-int sl_generate(const struct sl_topology *topology, uint32_t n, uint64_t seed, uint32_t step,
+int sl_generate(const struct sl_family *topology, uint32_t n, uint64_t seed, uint32_t step,
 		struct sl_edge *edges, size_t capacity, size_t *count, struct sl_arena *scratch)
 {
-	if (sl_topology_fault(topology, n) != NULL)
+	if (sl_family_fault(topology, n) != NULL)
 		return SL_ERR_INVALID;
 	struct lattice m = {.n = n};
 	size_t mark = sl_arena_mark(scratch);
-	bool drawn = topology->kind == SL_TOPOLOGY_REGULAR || topology->kind == SL_TOPOLOGY_GEOMETRIC;
+	bool drawn = topology->kind == SL_FAMILY_REGULAR || topology->kind == SL_FAMILY_GEOMETRIC;
 	int err = SL_OK;
 	if (drawn) {
 		struct random r = seeded(seed, step);
-		m.bits = SL_TAKE(scratch, sl_bits_words((size_t)n * n), uint64_t);
+		m.bits = SL_ARENA_TAKE(scratch, sl_bit_words((size_t)n * n), uint64_t);
 		if (m.bits == NULL)
 			err = SL_ERR_NOMEM;
-		else if (topology->kind == SL_TOPOLOGY_REGULAR)
+		else if (topology->kind == SL_FAMILY_REGULAR)
 			err = regular(&m, (uint32_t)topology->parameter, &r, scratch);
 		else
 			err = geometric(&m, topology->parameter, seed, step, scratch);

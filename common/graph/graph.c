@@ -57,11 +57,11 @@ int sl_graph_init(struct sl_graph *graph, uint32_t n, const struct sl_edge *edge
 	if (err != SL_OK)
 		return err;
 	size_t before = sl_arena_mark(arena);
-	uint32_t *start = SL_TAKE(arena, (size_t)n + 1, uint32_t);
-	uint32_t *adjacent = SL_TAKE(arena, 2 * count, uint32_t);
+	uint32_t *start = SL_ARENA_TAKE(arena, (size_t)n + 1, uint32_t);
+	uint32_t *adjacent = SL_ARENA_TAKE(arena, 2 * count, uint32_t);
 	size_t mark = sl_arena_mark(arena);
-	uint32_t *unsorted = SL_TAKE(arena, 2 * count, uint32_t);
-	uint32_t *fill = SL_TAKE(arena, (size_t)n + 1, uint32_t);
+	uint32_t *unsorted = SL_ARENA_TAKE(arena, 2 * count, uint32_t);
+	uint32_t *fill = SL_ARENA_TAKE(arena, (size_t)n + 1, uint32_t);
 	if (start == NULL || adjacent == NULL || unsorted == NULL || fill == NULL) {
 		sl_arena_reset(arena, before);
 		return SL_ERR_NOMEM;
@@ -79,21 +79,21 @@ int sl_graph_init(struct sl_graph *graph, uint32_t n, const struct sl_edge *edge
 	return SL_OK;
 }
 
-uint32_t sl_degree_min(const struct sl_graph *graph)
+uint32_t sl_graph_degree_min(const struct sl_graph *graph)
 {
 	uint32_t least = graph->n == 0 ? 0 : UINT32_MAX;
 	for (uint32_t v = 0; v < graph->n; v++)
-		if (sl_degree(graph, v) < least)
-			least = sl_degree(graph, v);
+		if (sl_graph_degree(graph, v) < least)
+			least = sl_graph_degree(graph, v);
 	return least;
 }
 
-uint32_t sl_degree_max(const struct sl_graph *graph)
+uint32_t sl_graph_degree_max(const struct sl_graph *graph)
 {
 	uint32_t most = 0;
 	for (uint32_t v = 0; v < graph->n; v++)
-		if (sl_degree(graph, v) > most)
-			most = sl_degree(graph, v);
+		if (sl_graph_degree(graph, v) > most)
+			most = sl_graph_degree(graph, v);
 	return most;
 }
 
@@ -106,8 +106,8 @@ static void flood(const struct sl_graph *graph, uint32_t v, uint32_t label, uint
 	component[v] = label;
 	while (depth > 0) {
 		uint32_t u = stack[--depth];
-		const uint32_t *neighbours = sl_neighbours(graph, u);
-		for (uint32_t k = 0; k < sl_degree(graph, u); k++) {
+		const uint32_t *neighbours = sl_graph_neighbours(graph, u);
+		for (uint32_t k = 0; k < sl_graph_degree(graph, u); k++) {
 			if (component[neighbours[k]] != UINT32_MAX)
 				continue;
 			component[neighbours[k]] = label;
@@ -116,13 +116,13 @@ static void flood(const struct sl_graph *graph, uint32_t v, uint32_t label, uint
 	}
 }
 
-uint32_t sl_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch)
+uint32_t sl_graph_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch)
 {
 	size_t mark = sl_arena_mark(scratch);
 	uint32_t components = 0;
-	uint32_t *stack = SL_TAKE(scratch, graph->n, uint32_t);
+	uint32_t *stack = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
 	if (component == NULL)
-		component = SL_TAKE(scratch, graph->n, uint32_t);
+		component = SL_ARENA_TAKE(scratch, graph->n, uint32_t);
 	if (stack != NULL && component != NULL) {
 		memset(component, 0xff, graph->n * sizeof *component);
 		for (uint32_t v = 0; v < graph->n; v++)

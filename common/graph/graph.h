@@ -11,7 +11,8 @@ struct sl_edge {
 struct sl_graph {
 	uint32_t n;
 	uint32_t edges;
-	uint32_t *start; /* n+1; neighbours of v are adjacent[start[v]] .. adjacent[start[v+1]-1], ascending */
+	uint32_t
+		*start; /* n+1; neighbours of v are adjacent[start[v]] .. adjacent[start[v+1]-1], ascending */
 	uint32_t *adjacent;
 };
 
@@ -19,24 +20,24 @@ struct sl_graph {
 int sl_graph_init(struct sl_graph *graph, uint32_t n, const struct sl_edge *edges, size_t count,
 		  struct sl_arena *arena);
 
-static inline uint32_t sl_degree(const struct sl_graph *g, uint32_t v)
+static inline uint32_t sl_graph_degree(const struct sl_graph *g, uint32_t v)
 {
 	return g->start[v + 1] - g->start[v];
 }
-static inline const uint32_t *sl_neighbours(const struct sl_graph *g, uint32_t v)
+static inline const uint32_t *sl_graph_neighbours(const struct sl_graph *g, uint32_t v)
 {
 	return g->adjacent + g->start[v];
 }
-uint32_t sl_degree_min(const struct sl_graph *graph);
-uint32_t sl_degree_max(const struct sl_graph *graph);
+uint32_t sl_graph_degree_min(const struct sl_graph *graph);
+uint32_t sl_graph_degree_max(const struct sl_graph *graph);
 
-/* Number of components; component[v] in 0.. if component is not NULL (n entries). Scratch: n words of the arena,
- * given back. 0 if the arena is too small. */
-uint32_t sl_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch);
+/* Number of components; component[v] in 0.. if component is not NULL (n entries). Scratch: n words of the
+ * arena, given back. 0 if the arena is too small. */
+uint32_t sl_graph_components(const struct sl_graph *graph, uint32_t *component, struct sl_arena *scratch);
 
 /* The divisor max(|N_i|, |N_j|) + 1 of the Metropolis-Hastings weight (paper eq. Metropolis-Hastings). */
-static inline uint32_t sl_metropolis(const struct sl_graph *g, uint32_t i, uint32_t j)
+static inline uint32_t sl_graph_metropolis(const struct sl_graph *g, uint32_t i, uint32_t j)
 {
-	uint32_t a = sl_degree(g, i), b = sl_degree(g, j);
+	uint32_t a = sl_graph_degree(g, i), b = sl_graph_degree(g, j);
 	return (a > b ? a : b) + 1;
 }

@@ -28,15 +28,15 @@ static int bits_init(struct bits *bits, const struct sl_graph *graph, struct sl_
 {
 	uint32_t n = graph->n, words = words_of(n);
 	*bits = (struct bits){.n = n, .words = words};
-	bits->row = SL_TAKE(arena, (size_t)n * words, uint64_t);
-	bits->seen = SL_TAKE(arena, words, uint64_t);
-	bits->queue = SL_TAKE(arena, n, uint32_t);
-	bits->level = SL_TAKE(arena, n, uint32_t);
+	bits->row = SL_ARENA_TAKE(arena, (size_t)n * words, uint64_t);
+	bits->seen = SL_ARENA_TAKE(arena, words, uint64_t);
+	bits->queue = SL_ARENA_TAKE(arena, n, uint32_t);
+	bits->level = SL_ARENA_TAKE(arena, n, uint32_t);
 	if (bits->row == NULL || bits->seen == NULL || bits->queue == NULL || bits->level == NULL)
 		return SL_ERR_NOMEM;
 	for (uint32_t v = 0; v < n; v++)
-		for (uint32_t k = 0; k < sl_degree(graph, v); k++) {
-			uint32_t u = sl_neighbours(graph, v)[k];
+		for (uint32_t k = 0; k < sl_graph_degree(graph, v); k++) {
+			uint32_t u = sl_graph_neighbours(graph, v)[k];
 			bits->row[(size_t)v * words + u / WORD_BITS] |= UINT64_C(1) << u % WORD_BITS;
 		}
 	return SL_OK;
@@ -94,8 +94,8 @@ static uint32_t centre(struct bits *bits, uint32_t *root)
 
 static uint32_t parent_of(const struct sl_graph *graph, const uint32_t *level, uint32_t v)
 {
-	const uint32_t *neighbours = sl_neighbours(graph, v); /* ascending: the first is the least */
-	for (uint32_t k = 0; k < sl_degree(graph, v); k++)
+	const uint32_t *neighbours = sl_graph_neighbours(graph, v); /* ascending: the first is the least */
+	for (uint32_t k = 0; k < sl_graph_degree(graph, v); k++)
 		if (level[neighbours[k]] + 1 == level[v])
 			return neighbours[k];
 	return v;
@@ -124,18 +124,18 @@ int sl_tree_init(struct sl_tree *tree, const struct sl_graph *graph, struct sl_a
 		return SL_ERR_INVALID;
 	size_t before = sl_arena_mark(arena);
 	*tree = (struct sl_tree){.n = graph->n};
-	tree->parent = SL_TAKE(arena, graph->n, uint32_t);
-	tree->level = SL_TAKE(arena, graph->n, uint32_t);
+	tree->parent = SL_ARENA_TAKE(arena, graph->n, uint32_t);
+	tree->level = SL_ARENA_TAKE(arena, graph->n, uint32_t);
 	size_t kept = sl_arena_mark(arena);
 	int err = tree->parent == NULL || tree->level == NULL ? SL_ERR_NOMEM : grow(tree, graph, arena);
 	sl_arena_reset(arena, err == SL_OK ? kept : before);
 	return err;
 }
 
-uint32_t sl_tree_keeper(const uint32_t *parent, const struct sl_graph *graph, uint32_t v)
+uint32_t sl_tree_backup(const uint32_t *parent, const struct sl_graph *graph, uint32_t v)
 {
-	const uint32_t *neighbours = sl_neighbours(graph, v);
-	uint32_t degree = sl_degree(graph, v), after = 0;
+	const uint32_t *neighbours = sl_graph_neighbours(graph, v);
+	uint32_t degree = sl_graph_degree(graph, v), after = 0;
 	while (after < degree && neighbours[after] < v)
 		after++;
 	for (uint32_t k = 0; k < degree; k++) {

@@ -5,7 +5,9 @@
 /* What a step costs beside its bytes, in bytes: half a millisecond at 1 Gbit/s. */
 #define STEP_BYTES 65536u
 
-static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES > SL_ELEMENTS_MAX + STEP_BYTES, "prices fit");
+static_assert(UINT64_MAX / SL_ITERATIONS_MAX / SL_LEARNERS_MAX / SL_STATE_BYTES >
+		      SL_ELEMENTS_MAX + STEP_BYTES,
+	      "prices fit");
 
 const char *sl_engine_name(enum sl_engine engine)
 {
@@ -29,8 +31,8 @@ static uint64_t steps_of(enum sl_engine engine, const struct sl_engine_costs *c)
 	}
 }
 
-/* What the busiest learner sends, the steps counted in. A chunk has to come all the way up and down before the last of a
- * vector, for which the others do not wait. */
+/* What the busiest learner sends, the steps counted in. A chunk has to come all the way up and down before
+ * the last of a vector, for which the others do not wait. */
 static uint64_t price_of(enum sl_engine engine, const struct sl_engine_costs *c)
 {
 	uint64_t steps = steps_of(engine, c), vector = c->elements * c->width;

@@ -1,10 +1,11 @@
 /* engine.h - how the masked states of a view are added up (protocol 7), and which of the ways a view takes.
  *
- * The choice follows from whole numbers that every learner of the view has alike: what the graph is, and the largest K
- * that its Readys announce. K comes out of floating point, so a learner's own one decides nothing.
+ * The choice follows from whole numbers that every learner of the view has alike: what the graph is, and the
+ * largest K that its Readys announce. K comes out of floating point, so a learner's own one decides nothing.
  *
  *   exact        exact; where r(1) = 0 mod p metropolis, and where that cannot either, tree
- *   auto         the cheapest of the three that can, by the bytes of the busiest learner and what a step costs beside them
+ *   auto         the cheapest of the three that can, by the bytes of the busiest learner and what a step
+ * costs beside them
  */
 #pragma once
 
@@ -23,11 +24,12 @@ static inline uint32_t sl_engine_p_bits(enum sl_engine wanted)
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot, or not here */
 
-/* Chunks of a neighbour that tree has under way at a time: so many that who sent one up need not wait for it to come down. */
-static inline uint32_t sl_tree_lanes(uint32_t depth)
+/* Chunks of a neighbour that tree has under way at a time: so many that who sent one up need not wait for it
+ * to come down. */
+static inline uint32_t sl_engine_tree_window(uint32_t depth)
 {
-	uint32_t lanes = SL_LANES + 2 * depth;
-	return lanes < SL_TREE_LANES_MAX ? lanes : SL_TREE_LANES_MAX;
+	uint32_t window = SL_WINDOW + 2 * depth;
+	return window < SL_TREE_WINDOW_MAX ? window : SL_TREE_WINDOW_MAX;
 }
 
 /* What each engine would take on one graph. */

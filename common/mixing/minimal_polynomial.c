@@ -43,7 +43,7 @@ struct massey {
 	uint64_t discrepancy; /* of B */
 };
 
-size_t sl_recurrence_scratch(uint32_t n, uint32_t edges)
+size_t sl_minimal_polynomial_scratch(uint32_t n, uint32_t edges)
 {
 	return ((size_t)n + 1) * (VECTORS + SERIES) * sizeof(uint64_t) +
 	       (size_t)edges * sizeof(struct weighted) + PIECES * ALIGNMENT_BYTES_MOST;
@@ -54,17 +54,17 @@ static void invert_all(const struct sl_field *field, uint32_t n, uint64_t *inver
 {
 	inverse[1] = 1;
 	for (uint32_t d = 2; d <= n; d++)
-		inverse[d] = field->p - sl_mul(field, field->p / d, inverse[field->p % d]);
+		inverse[d] = field->p - sl_field_mul(field, field->p / d, inverse[field->p % d]);
 }
 
 static void weigh_edges(struct walk *walk, const struct sl_graph *graph)
 {
 	for (uint32_t v = 0; v < graph->n; v++)
-		for (uint32_t k = 0; k < sl_degree(graph, v); k++) {
-			uint32_t u = sl_neighbours(graph, v)[k];
+		for (uint32_t k = 0; k < sl_graph_degree(graph, v); k++) {
+			uint32_t u = sl_graph_neighbours(graph, v)[k];
 			if (u > v)
-				walk->edge[walk->edges++] =
-					(struct weighted){v, u, walk->inverse[sl_metropolis(graph, v, u)]};
+				walk->edge[walk->edges++] = (struct weighted){
+					v, u, walk->inverse[sl_graph_metropolis(graph, v, u)]};
 		}
 }
 
@@ -73,12 +73,12 @@ static int walk_init(struct walk *walk, const struct sl_graph *graph, const stru
 {
 	size_t n = graph->n;
 	*walk = (struct walk){.field = field, .n = graph->n};
-	walk->edge = SL_TAKE(scratch, graph->edges, struct weighted);
-	walk->x = SL_TAKE(scratch, n, uint64_t);
-	walk->next = SL_TAKE(scratch, n, uint64_t);
-	walk->sum = SL_TAKE(scratch, n, uint64_t);
-	walk->projection = SL_TAKE(scratch, n, uint64_t);
-	walk->inverse = SL_TAKE(scratch, n + 1, uint64_t);
+	walk->edge = SL_ARENA_TAKE(scratch, graph->edges, struct weighted);
+	walk->x = SL_ARENA_TAKE(scratch, n, uint64_t);
+	walk->next = SL_ARENA_TAKE(scratch, n, uint64_t);
+	walk->sum = SL_ARENA_TAKE(scratch, n, uint64_t);
+	walk->projection = SL_ARENA_TAKE(scratch, n, uint64_t);
+	walk->inverse = SL_ARENA_TAKE(scratch, n + 1, uint64_t);
 	if (walk->edge == NULL || walk->x == NULL || walk->next == NULL || walk->sum == NULL ||
 	    walk->projection == NULL || walk->inverse == NULL)
 		return SL_ERR_NOMEM;
@@ -95,22 +95,22 @@ static void step(struct walk *walk)
 	memcpy(next, x, walk->n * sizeof *next);
 	for (uint32_t e = 0; e < walk->edges; e++) {
 		uint32_t a = walk->edge[e].a, b = walk->edge[e].b;
-		uint64_t flow = sl_mul(field, walk->edge[e].weight, sl_sub(field, x[b], x[a]));
-		next[a] = sl_add(field, next[a], flow);
-		next[b] = sl_sub(field, next[b], flow);
+		uint64_t flow = sl_field_mul(field, walk->edge[e].weight, sl_field_sub(field, x[b], x[a]));
+		next[a] = sl_field_add(field, next[a], flow);
+		next[b] = sl_field_sub(field, next[b], flow);
 	}
 	walk->x = next;
 	walk->next = x;
 }
 
 /* x uniform among the vectors that sum to zero. */
-static void draw_balanced(struct walk *walk, struct sl_coins *coins)
+static void draw_balanced(struct walk *walk, struct sl_prg *randomness)
 {
 	uint64_t total = 0;
-	sl_coins_draw(coins, walk->field, walk->x, walk->n - 1);
+	sl_prg_fill(randomness, walk->field, walk->x, walk->n - 1);
 	for (uint32_t v = 0; v + 1 < walk->n; v++)
-		total = sl_add(walk->field, total, walk->x[v]);
-	walk->x[walk->n - 1] = sl_sub(walk->field, 0, total);
+		total = sl_field_add(walk->field, total, walk->x[v]);
+	walk->x[walk->n - 1] = sl_field_sub(walk->field, 0, total);
 }
 
 /* into += factor * from */
@@ -118,21 +118,21 @@ static void add_multiple(const struct sl_field *field, uint64_t *into, uint64_t 
 			 size_t count)
 {
 	for (size_t k = 0; k < count; k++)
-		into[k] = sl_add(field, into[k], sl_mul(field, factor, from[k]));
+		into[k] = sl_field_add(field, into[k], sl_field_mul(field, factor, from[k]));
 }
 
 static uint64_t dot(const struct sl_field *field, const uint64_t *a, const uint64_t *b, uint32_t n)
 {
 	uint64_t sum = 0;
 	for (uint32_t v = 0; v < n; v++)
-		sum = sl_add(field, sum, sl_mul(field, a[v], b[v]));
+		sum = sl_field_add(field, sum, sl_field_mul(field, a[v], b[v]));
 	return sum;
 }
 
 /* sum = r(W) y for a random y that sums to zero; whether that is 0. */
-static bool annihilates(struct walk *walk, struct sl_coins *coins, const uint64_t *r, uint32_t degree)
+static bool annihilates(struct walk *walk, struct sl_prg *randomness, const uint64_t *r, uint32_t degree)
 {
-	draw_balanced(walk, coins);
+	draw_balanced(walk, randomness);
 	memset(walk->sum, 0, walk->n * sizeof *walk->sum);
 	for (uint32_t k = 0; k <= degree; k++) {
 		if (k > 0)
@@ -149,10 +149,10 @@ static int massey_init(struct massey *massey, const struct sl_field *field, uint
 		       struct sl_arena *scratch)
 {
 	*massey = (struct massey){.field = field, .n = n};
-	massey->sequence = SL_TAKE(scratch, 2 * (size_t)n, uint64_t);
-	massey->c = SL_TAKE(scratch, n, uint64_t);
-	massey->b = SL_TAKE(scratch, n, uint64_t);
-	massey->spare = SL_TAKE(scratch, n, uint64_t);
+	massey->sequence = SL_ARENA_TAKE(scratch, 2 * (size_t)n, uint64_t);
+	massey->c = SL_ARENA_TAKE(scratch, n, uint64_t);
+	massey->b = SL_ARENA_TAKE(scratch, n, uint64_t);
+	massey->spare = SL_ARENA_TAKE(scratch, n, uint64_t);
 	bool taken =
 		massey->sequence != NULL && massey->c != NULL && massey->b != NULL && massey->spare != NULL;
 	return taken ? SL_OK : SL_ERR_NOMEM;
@@ -174,7 +174,8 @@ static uint64_t discrepancy_of(const struct massey *massey)
 	const uint64_t *last = massey->sequence + massey->read - 1;
 	uint64_t sum = 0;
 	for (uint32_t k = 0; k <= massey->length; k++)
-		sum = sl_add(massey->field, sum, sl_mul(massey->field, massey->c[k], *(last - k)));
+		sum = sl_field_add(massey->field, sum,
+				   sl_field_mul(massey->field, massey->c[k], *(last - k)));
 	return sum;
 }
 
@@ -183,7 +184,7 @@ static void massey_correct(struct massey *massey, uint64_t discrepancy)
 {
 	const struct sl_field *field = massey->field;
 	bool grows = 2 * massey->length < massey->read;
-	uint64_t ratio = sl_mul(field, discrepancy, sl_inverse(field, massey->discrepancy));
+	uint64_t ratio = sl_field_mul(field, discrepancy, sl_field_inverse(field, massey->discrepancy));
 	uint64_t *old = massey->spare;
 	assert(massey->shift + massey->length_b < massey->n); /* W has no longer generator */
 	if (grows)
@@ -210,10 +211,10 @@ static void massey_read(struct massey *massey, uint64_t term)
 
 /* Reads u^T W^k v for a random u and v = walk->sum. After twice as many terms as the generator can be long
  * (`most`) C is it. After `enough` more than twice C's own length it almost surely is: see find. */
-static void project(struct walk *walk, struct sl_coins *coins, struct massey *massey, uint32_t most,
+static void project(struct walk *walk, struct sl_prg *randomness, struct massey *massey, uint32_t most,
 		    uint32_t enough)
 {
-	sl_coins_draw(coins, walk->field, walk->projection, walk->n);
+	sl_prg_fill(randomness, walk->field, walk->projection, walk->n);
 	memcpy(walk->x, walk->sum, walk->n * sizeof *walk->x);
 	massey_open(massey);
 	while (massey->read < 2 * most && massey->read < 2 * massey->length + enough) {
@@ -247,14 +248,14 @@ static uint32_t checks_of(const struct sl_field *field, uint32_t n)
  * the factor that r lacks: a divisor of the true polynomial, so that r stays one and is it when all checks
  * pass. A projection that stopped early may give another factor, but none of this length that annihilates
  * everything: only when a check fails is it in doubt, and then all starts again without stopping early. */
-static void find(struct walk *walk, struct sl_coins *coins, struct massey *massey, uint64_t *r,
+static void find(struct walk *walk, struct sl_prg *randomness, struct massey *massey, uint64_t *r,
 		 uint32_t *degree)
 {
 	uint32_t checks = checks_of(walk->field, walk->n), enough = 2 * checks;
 	*degree = 0;
 	r[0] = 1;
 	for (uint32_t passed = 0; passed < checks;) {
-		if (annihilates(walk, coins, r, *degree)) {
+		if (annihilates(walk, randomness, r, *degree)) {
 			passed++;
 			continue;
 		}
@@ -266,14 +267,14 @@ static void find(struct walk *walk, struct sl_coins *coins, struct massey *masse
 			continue;
 		}
 		assert(*degree < walk->n - 1); /* the vectors have no more dimensions */
-		project(walk, coins, massey, walk->n - 1 - *degree, enough);
+		project(walk, randomness, massey, walk->n - 1 - *degree, enough);
 		multiply(massey, r, degree);
 	}
 }
 
-int sl_recurrence(const struct sl_graph *graph, const struct sl_field *field,
-		  const uint8_t seed[static SL_HASH_BYTES], uint64_t *r, uint32_t *degree,
-		  struct sl_arena *scratch)
+int sl_minimal_polynomial(const struct sl_graph *graph, const struct sl_field *field,
+			  const uint8_t seed[static SL_HASH_BYTES], uint64_t *r, uint32_t *degree,
+			  struct sl_arena *scratch)
 {
 	if (graph->n == 0 || field->p <= graph->n)
 		return SL_ERR_INVALID;
@@ -284,26 +285,27 @@ int sl_recurrence(const struct sl_graph *graph, const struct sl_field *field,
 	if (err == SL_OK)
 		err = massey_init(&massey, field, graph->n, scratch);
 	if (err == SL_OK) {
-		struct sl_coins coins;
-		sl_coins_open(&coins, seed);
-		find(&walk, &coins, &massey, r, degree);
-		if (sl_recurrence_at_one(field, r, *degree) == 0)
+		struct sl_prg randomness;
+		sl_prg_open(&randomness, seed);
+		find(&walk, &randomness, &massey, r, degree);
+		if (sl_minimal_polynomial_at_one(field, r, *degree) == 0)
 			err = SL_ERR_INVALID;
 	}
 	sl_arena_reset(scratch, mark);
 	return err;
 }
 
-uint64_t sl_recurrence_at_one(const struct sl_field *field, const uint64_t *r, uint32_t degree)
+uint64_t sl_minimal_polynomial_at_one(const struct sl_field *field, const uint64_t *r, uint32_t degree)
 {
 	uint64_t sum = 0;
 	for (uint32_t k = 0; k <= degree; k++)
-		sum = sl_add(field, sum, r[k]);
+		sum = sl_field_add(field, sum, r[k]);
 	return sum;
 }
 
-uint64_t sl_recurrence_scale(const struct sl_field *field, const uint64_t *r, uint32_t degree,
-			     uint32_t learners)
+uint64_t sl_minimal_polynomial_scale(const struct sl_field *field, const uint64_t *r, uint32_t degree,
+				     uint32_t learners)
 {
-	return sl_mul(field, learners % field->p, sl_inverse(field, sl_recurrence_at_one(field, r, degree)));
+	return sl_field_mul(field, learners % field->p,
+			    sl_field_inverse(field, sl_minimal_polynomial_at_one(field, r, degree)));
 }

@@ -7,7 +7,7 @@
 #define ROUND_UP 1e-12		 /* above dsyev's error for every n we allow; K may only grow by it */
 #define ALIGNMENT_BYTES_MOST 64u /* the arena's, per piece */
 
-size_t sl_mu_scratch(uint32_t n)
+size_t sl_spectrum_scratch(uint32_t n)
 {
 	return ((size_t)n * n + n + sl_blas_eigenvalues_work(n)) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
 }
@@ -18,9 +18,9 @@ static void metropolis_matrix(const struct sl_graph *graph, double *w)
 	size_t n = graph->n;
 	for (uint32_t i = 0; i < graph->n; i++) {
 		double rest = 1;
-		const uint32_t *neighbours = sl_neighbours(graph, i);
-		for (uint32_t k = 0; k < sl_degree(graph, i); k++) {
-			double weight = 1.0 / sl_metropolis(graph, i, neighbours[k]);
+		const uint32_t *neighbours = sl_graph_neighbours(graph, i);
+		for (uint32_t k = 0; k < sl_graph_degree(graph, i); k++) {
+			double weight = 1.0 / sl_graph_metropolis(graph, i, neighbours[k]);
 			w[i * n + neighbours[k]] = weight;
 			rest -= weight;
 		}
@@ -30,16 +30,16 @@ static void metropolis_matrix(const struct sl_graph *graph, double *w)
 
 static int eigenvalues(const struct sl_graph *graph, struct sl_arena *scratch, double **values)
 {
-	double *matrix = SL_TAKE(scratch, (size_t)graph->n * graph->n, double);
-	double *work = SL_TAKE(scratch, sl_blas_eigenvalues_work(graph->n), double);
-	*values = SL_TAKE(scratch, graph->n, double);
+	double *matrix = SL_ARENA_TAKE(scratch, (size_t)graph->n * graph->n, double);
+	double *work = SL_ARENA_TAKE(scratch, sl_blas_eigenvalues_work(graph->n), double);
+	*values = SL_ARENA_TAKE(scratch, graph->n, double);
 	if (matrix == NULL || work == NULL || *values == NULL)
 		return SL_ERR_NOMEM;
 	metropolis_matrix(graph, matrix);
 	return sl_blas_eigenvalues(matrix, graph->n, *values, work);
 }
 
-int sl_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu)
+int sl_spectrum_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu)
 {
 	uint32_t n = graph->n;
 	if (n == 0 || n > SL_LEARNERS_MAX)
@@ -47,7 +47,7 @@ int sl_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu)
 	*mu = 0;
 	if (n == 1)
 		return SL_OK;
-	uint32_t components = sl_components(graph, NULL, scratch);
+	uint32_t components = sl_graph_components(graph, NULL, scratch);
 	if (components == 0)
 		return SL_ERR_NOMEM;
 	*mu = 1;
@@ -62,7 +62,7 @@ int sl_mu(const struct sl_graph *graph, struct sl_arena *scratch, double *mu)
 	return err;
 }
 
-uint64_t sl_iterations(uint64_t p, uint32_t n, double mu)
+uint64_t sl_spectrum_iterations(uint64_t p, uint32_t n, double mu)
 {
 	if (!(mu < 1))
 		return UINT64_MAX;
@@ -75,15 +75,15 @@ uint64_t sl_iterations(uint64_t p, uint32_t n, double mu)
 	return least < 0 ? 1 : (uint64_t)floor(least) + 1;
 }
 
-double sl_width_need(const struct sl_graph *graph, double mu)
+double sl_spectrum_width_need(const struct sl_graph *graph, double mu)
 {
 	if (!(mu < 1))
 		return INFINITY;
-	double spread = sqrt(2.0 * sl_degree_max(graph) * graph->edges);
+	double spread = sqrt(2.0 * sl_graph_degree_max(graph) * graph->edges);
 	return 8.0 * graph->n * spread / (1 - mu);
 }
 
-uint32_t sl_width_p_bits(double need)
+uint32_t sl_spectrum_p_bits(double need)
 {
 	int exponent;
 	if (!(need < 0x1p62))

@@ -13,13 +13,13 @@ struct parts {
 	const float *w1, *b1, *w2, *b2;
 };
 
-static struct parts parts_of(const float *model, uint32_t hidden)
+static struct parts parts_of(const float *model, uint32_t hidden_units)
 {
 	struct parts p;
 	p.w1 = model;
-	p.b1 = p.w1 + (size_t)hidden * SL_PIXELS;
-	p.w2 = p.b1 + hidden;
-	p.b2 = p.w2 + (size_t)hidden * SL_PIXELS;
+	p.b1 = p.w1 + (size_t)hidden_units * SL_PIXELS;
+	p.w2 = p.b1 + hidden_units;
+	p.b2 = p.w2 + (size_t)hidden_units * SL_PIXELS;
 	return p;
 }
 
@@ -29,10 +29,10 @@ static float *same_place(float *into, const float *model, const float *part)
 	return into + (part - model);
 }
 
-int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden, uint32_t rows)
+int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden_units, uint32_t rows)
 {
-	*net = (struct sl_autoencoder){.hidden = hidden, .rows = rows};
-	size_t wide = (size_t)rows * SL_PIXELS, narrow = (size_t)rows * hidden;
+	*net = (struct sl_autoencoder){.hidden_units = hidden_units, .rows = rows};
+	size_t wide = (size_t)rows * SL_PIXELS, narrow = (size_t)rows * hidden_units;
 	int rc = sl_blas_open();
 	if (rc != SL_OK)
 		return rc;
@@ -52,14 +52,15 @@ void sl_autoencoder_free(struct sl_autoencoder *net)
 	*net = (struct sl_autoencoder){0};
 }
 
-void sl_autoencoder_initial(uint32_t hidden, uint64_t seed, float *model)
+void sl_autoencoder_initial(uint32_t hidden_units, uint64_t seed, float *model)
 {
-	struct parts p = parts_of(model, hidden);
-	size_t weights = (size_t)hidden * SL_PIXELS;
-	double bound = sqrt(
-		6.0 / (SL_PIXELS + (double)hidden)); /* sqrt is exact everywhere, unlike exp and friends */
-	uint64_t random = sl_random_seed(seed, hidden, 0);
-	memset(model, 0, sl_autoencoder_parameters(hidden) * sizeof *model);
+	struct parts p = parts_of(model, hidden_units);
+	size_t weights = (size_t)hidden_units * SL_PIXELS;
+	double bound =
+		sqrt(6.0 / (SL_PIXELS +
+			    (double)hidden_units)); /* sqrt is exact everywhere, unlike exp and friends */
+	uint64_t random = sl_random_seed(seed, hidden_units, 0);
+	memset(model, 0, sl_autoencoder_parameters(hidden_units) * sizeof *model);
 	for (size_t i = 0; i < weights; i++)
 		model[i] = (float)sl_random_in(&random, -bound, bound);
 	float *w2 = same_place(model, model, p.w2);
@@ -80,18 +81,29 @@ static void affine(const float *in, const float *w, const float *b, float *out, 
 {
 	for (uint32_t r = 0; r < count; r++)
 		memcpy(out + (size_t)r * outs, b, outs * sizeof *b);
-	sl_blas_multiply(&(struct sl_blas_product){.turn_b = true, .m = count, .n = outs, .k = ins, .alpha = 1.0f, .beta = 1.0f, .a = in, .lda = ins, .b = w, .ldb = ins, .ldc = outs}, out);
+	sl_blas_multiply(&(struct sl_blas_product){.turn_b = true,
+						   .m = count,
+						   .n = outs,
+						   .k = ins,
+						   .alpha = 1.0f,
+						   .beta = 1.0f,
+						   .a = in,
+						   .lda = ins,
+						   .b = w,
+						   .ldb = ins,
+						   .ldc = outs},
+			 out);
 }
 
 void sl_autoencoder_forward(struct sl_autoencoder *net, const float *model, uint32_t count)
 {
-	struct parts p = parts_of(model, net->hidden);
-	size_t narrow = (size_t)count * net->hidden, wide = (size_t)count * SL_PIXELS;
-	affine(net->input, p.w1, p.b1, net->active, count, SL_PIXELS, net->hidden);
+	struct parts p = parts_of(model, net->hidden_units);
+	size_t narrow = (size_t)count * net->hidden_units, wide = (size_t)count * SL_PIXELS;
+	affine(net->input, p.w1, p.b1, net->active, count, SL_PIXELS, net->hidden_units);
 	for (size_t i = 0; i < narrow; i++)
-		net->active[i] = net->hidden == 1 ? tanhf(net->active[i]) : fmaxf(net->active[i], 0.0f);
-	affine(net->active, p.w2, p.b2, net->output, count, net->hidden, SL_PIXELS);
-	if (net->hidden == 1)
+		net->active[i] = net->hidden_units == 1 ? tanhf(net->active[i]) : fmaxf(net->active[i], 0.0f);
+	affine(net->active, p.w2, p.b2, net->output, count, net->hidden_units, SL_PIXELS);
+	if (net->hidden_units == 1)
 		return;
 	for (size_t i = 0; i < wide; i++)
 		net->output[i] = 1.0f / (1.0f + expf(-net->output[i]));
@@ -120,19 +132,28 @@ static double cross_entropy(const struct sl_autoencoder *net, uint32_t count)
 
 double sl_autoencoder_loss(const struct sl_autoencoder *net, uint32_t count)
 {
-	double sum =
-		net->hidden == 1 ? sl_autoencoder_squared_error(net, count) / 2 : cross_entropy(net, count);
+	double sum = net->hidden_units == 1 ? sl_autoencoder_squared_error(net, count) / 2
+					    : cross_entropy(net, count);
 	return sum / count;
 }
 
 /* delta of the hidden layer = (delta of the output) W2 * act'. */
 static void hidden_delta(struct sl_autoencoder *net, const float *w2, uint32_t count)
 {
-	size_t narrow = (size_t)count * net->hidden;
-	sl_blas_multiply(&(struct sl_blas_product){.m = count, .n = net->hidden, .k = SL_PIXELS, .alpha = 1.0f, .a = net->output, .lda = SL_PIXELS, .b = w2, .ldb = net->hidden, .ldc = net->hidden}, net->delta);
+	size_t narrow = (size_t)count * net->hidden_units;
+	sl_blas_multiply(&(struct sl_blas_product){.m = count,
+						   .n = net->hidden_units,
+						   .k = SL_PIXELS,
+						   .alpha = 1.0f,
+						   .a = net->output,
+						   .lda = SL_PIXELS,
+						   .b = w2,
+						   .ldb = net->hidden_units,
+						   .ldc = net->hidden_units},
+			 net->delta);
 	for (size_t i = 0; i < narrow; i++) {
 		float a = net->active[i];
-		net->delta[i] *= net->hidden == 1 ? 1.0f - a * a : (a > 0.0f ? 1.0f : 0.0f);
+		net->delta[i] *= net->hidden_units == 1 ? 1.0f - a * a : (a > 0.0f ? 1.0f : 0.0f);
 	}
 }
 
@@ -140,7 +161,18 @@ static void hidden_delta(struct sl_autoencoder *net, const float *w2, uint32_t c
 static void descend(const float *delta, const float *in, uint32_t count, uint32_t outs, uint32_t ins,
 		    float scale, float *w, float *b)
 {
-	sl_blas_multiply(&(struct sl_blas_product){.turn_a = true, .m = outs, .n = ins, .k = count, .alpha = scale, .beta = 1.0f, .a = delta, .lda = outs, .b = in, .ldb = ins, .ldc = ins}, w);
+	sl_blas_multiply(&(struct sl_blas_product){.turn_a = true,
+						   .m = outs,
+						   .n = ins,
+						   .k = count,
+						   .alpha = scale,
+						   .beta = 1.0f,
+						   .a = delta,
+						   .lda = outs,
+						   .b = in,
+						   .ldb = ins,
+						   .ldc = ins},
+			 w);
 	for (uint32_t r = 0; r < count; r++)
 		for (uint32_t i = 0; i < outs; i++)
 			b[i] += scale * delta[(size_t)r * outs + i];
@@ -149,13 +181,13 @@ static void descend(const float *delta, const float *in, uint32_t count, uint32_
 void sl_autoencoder_backward(struct sl_autoencoder *net, const float *model, uint32_t count, float scale,
 			     float *into)
 {
-	struct parts p = parts_of(model, net->hidden);
+	struct parts p = parts_of(model, net->hidden_units);
 	float mean = scale / (float)count;
 	for (size_t i = 0; i < (size_t)count * SL_PIXELS; i++)
 		net->output[i] -= net->input[i];
 	hidden_delta(net, p.w2, count); /* before `into`, which may be the model, changes */
-	descend(net->delta, net->input, count, net->hidden, SL_PIXELS, mean, same_place(into, model, p.w1),
-		same_place(into, model, p.b1));
-	descend(net->output, net->active, count, SL_PIXELS, net->hidden, mean, same_place(into, model, p.w2),
-		same_place(into, model, p.b2));
+	descend(net->delta, net->input, count, net->hidden_units, SL_PIXELS, mean,
+		same_place(into, model, p.w1), same_place(into, model, p.b1));
+	descend(net->output, net->active, count, SL_PIXELS, net->hidden_units, mean,
+		same_place(into, model, p.w2), same_place(into, model, p.b2));
 }

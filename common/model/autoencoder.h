@@ -17,24 +17,24 @@
 #include "common/model/images.h"
 
 struct sl_autoencoder {
-	uint32_t hidden, rows; /* h; images of a batch at most */
-	float *input;	       /* rows x 784: x */
-	float *active;	       /* rows x h: a */
-	float *output;	       /* rows x 784: y, then its delta */
-	float *delta;	       /* rows x h */
-	float *memory;	       /* all of the above */
+	uint32_t hidden_units, rows; /* h; images of a batch at most */
+	float *input;		     /* rows x 784: x */
+	float *active;		     /* rows x h: a */
+	float *output;		     /* rows x 784: y, then its delta */
+	float *delta;		     /* rows x h */
+	float *memory;		     /* all of the above */
 };
 
-static inline size_t sl_autoencoder_parameters(uint32_t hidden)
+static inline size_t sl_autoencoder_parameters(uint32_t hidden_units)
 {
-	return (2 * (size_t)SL_PIXELS + 1) * hidden + SL_PIXELS;
+	return (2 * (size_t)SL_PIXELS + 1) * hidden_units + SL_PIXELS;
 }
 
 /* SL_ERR_NOMEM. */
-int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden, uint32_t rows);
+int sl_autoencoder_init(struct sl_autoencoder *net, uint32_t hidden_units, uint32_t rows);
 
 /* Xavier uniform weights (within sqrt(6/(784+h))) and zero biases; the same floats on every machine. */
-void sl_autoencoder_initial(uint32_t hidden, uint64_t seed, float *model);
+void sl_autoencoder_initial(uint32_t hidden_units, uint64_t seed, float *model);
 
 /* Puts an image into a row of the batch. */
 void sl_autoencoder_place(struct sl_autoencoder *net, uint32_t row, const uint8_t pixels[static SL_PIXELS]);

@@ -17,7 +17,7 @@ struct builtin {
 	struct sl_dataset set;
 	struct sl_autoencoder net;
 	uint32_t *order; /* of the images of an epoch */
-	uint32_t hidden, batch, epochs, rank;
+	uint32_t hidden_units, batch, epochs, rank;
 	float learning_rate;
 	uint64_t seed;
 };
@@ -34,12 +34,12 @@ static struct builtin *owned(struct sl_trainer *trainer)
 
 static size_t parameters(const struct sl_trainer *trainer)
 {
-	return sl_autoencoder_parameters(viewed(trainer)->hidden);
+	return sl_autoencoder_parameters(viewed(trainer)->hidden_units);
 }
 
 static void initial(const struct sl_trainer *trainer, float *model)
 {
-	sl_autoencoder_initial(viewed(trainer)->hidden, viewed(trainer)->seed, model);
+	sl_autoencoder_initial(viewed(trainer)->hidden_units, viewed(trainer)->seed, model);
 }
 
 /* Fisher and Yates, from whatever order the last epoch left. */
@@ -112,9 +112,9 @@ static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const 
 			return rc;
 	}
 	if (!isfinite(loss))
-		return sl_fail(error, SL_ERR_RANGE,
-			       "training diverged (its loss is no number) at learning_rate %g",
-			       (double)t->learning_rate);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "training diverged (its loss is no number) at learning_rate %g",
+				  (double)t->learning_rate);
 	*result = (struct sl_training){loss, t->set.mine.count, seconds_now() - begun};
 	return SL_OK;
 }
@@ -134,7 +134,7 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 	}
 	*mse = sum / ((double)images * SL_PIXELS);
 	if (!isfinite(*mse))
-		return sl_fail(error, SL_ERR_RANGE, "the held-out error of the model is no number");
+		return sl_err_set(error, SL_ERR_RANGE, "the held-out error of the model is no number");
 	return SL_OK;
 }
 
@@ -143,7 +143,7 @@ static void trainer_close(struct sl_trainer *trainer)
 	if (trainer == NULL)
 		return;
 	struct builtin *t = owned(trainer);
-	sl_dataset_free(&t->set);
+	sl_images_dataset_free(&t->set);
 	sl_autoencoder_free(&t->net);
 	free(t->order);
 	free(t);
@@ -153,14 +153,15 @@ static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, 
 
 static int settings_check(const struct sl_settings *s, struct sl_error *error)
 {
-	if (s->hidden < 1 || sl_autoencoder_parameters(s->hidden) >= SL_ELEMENTS_MAX)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "hidden: %" PRIu32 ": a model of 1 to %u elements is possible", s->hidden,
-			       SL_ELEMENTS_MAX - 1);
+	if (s->hidden_units < 1 || sl_autoencoder_parameters(s->hidden_units) >= SL_ELEMENTS_MAX)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "hidden: %" PRIu32 ": a model of 1 to %u elements is possible",
+				  s->hidden_units, SL_ELEMENTS_MAX - 1);
 	if (s->batch < 1 || s->epochs < 1)
-		return sl_fail(error, SL_ERR_RANGE, "batch and epochs are at least 1");
+		return sl_err_set(error, SL_ERR_RANGE, "batch and epochs are at least 1");
 	if (!(s->learning_rate > 0) || !isfinite(s->learning_rate))
-		return sl_fail(error, SL_ERR_RANGE, "learning_rate: %g: must be above 0", s->learning_rate);
+		return sl_err_set(error, SL_ERR_RANGE, "learning_rate: %g: must be above 0",
+				  s->learning_rate);
 	return SL_OK;
 }
 
@@ -168,20 +169,22 @@ static int settings_check(const struct sl_settings *s, struct sl_error *error)
 static int memory_take(struct builtin *t, struct sl_error *error)
 {
 	if (t->batch >= t->set.mine.count)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "batch: %u must be less than the %u images of this learner, or a model that has to be trained "
-			       "again would come out the same",
-			       t->batch, t->set.mine.count);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "batch: %u must be less than the %u images of this learner, or a model "
+				  "that has to be trained "
+				  "again would come out the same",
+				  t->batch, t->set.mine.count);
 	t->order = calloc(t->set.mine.count, sizeof *t->order);
 	uint32_t rows = t->batch > EVALUATE_ROWS ? t->batch : EVALUATE_ROWS;
-	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden, rows);
+	int rc = t->order == NULL ? SL_ERR_NOMEM : sl_autoencoder_init(&t->net, t->hidden_units, rows);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_fail(error, rc, "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "trainer: out of memory");
+		return sl_err_set(error, rc,
+				  "trainer: autoencoder needs OpenBLAS; install the package libopenblas0");
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "trainer: out of memory");
 }
 
-int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
-			struct sl_trainer **trainer, struct sl_error *error)
+int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint32_t learners,
+				struct sl_trainer **trainer, struct sl_error *error)
 {
 	struct sl_deal deal = {s->split, rank, learners};
 	*trainer = NULL;
@@ -190,15 +193,15 @@ int sl_autoencoder_open(const struct sl_settings *s, uint32_t rank, uint32_t lea
 		return rc;
 	struct builtin *t = calloc(1, sizeof *t);
 	if (t == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
-	t->hidden = s->hidden;
+	t->hidden_units = s->hidden_units;
 	t->batch = s->batch;
 	t->epochs = s->epochs;
 	t->rank = rank;
 	t->learning_rate = (float)s->learning_rate;
 	t->seed = s->seed;
-	rc = sl_dataset_load(s->data, &deal, &t->set, error);
+	rc = sl_images_dataset_load(s->data, &deal, &t->set, error);
 	if (rc == SL_OK)
 		rc = memory_take(t, error);
 	if (rc != SL_OK) {

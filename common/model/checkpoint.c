@@ -1,6 +1,7 @@
 /* checkpoint.c - a model as a file of one tensor (daemon/safetensors.h).
  *
- *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats, little-endian
+ *   {"__metadata__":{...},"model":{"data_offsets":[0,4n],"dtype":"F32","shape":[n]}}, then the floats,
+ * little-endian
  *
  * "shapes" says how the n floats of a trainer are laid out, as far as n tells it.
  */
@@ -48,25 +49,29 @@ static void shapes_of(uint64_t n, char *text, size_t bytes)
 /* NULL when the run's name is not UTF-8 or memory is short. */
 static json_t *header_of(const struct sl_checkpoint *c)
 {
-	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16], learners[16], weight[24];
+	char digest[2 * SL_HASH_BYTES + 1], checksum[2 * SL_HASH_BYTES + 1], shapes[128], round[16],
+		learners[16], weight[24];
 	sodium_bin2hex(digest, sizeof digest, c->digest, sizeof c->digest);
 	sodium_bin2hex(checksum, sizeof checksum, c->checksum, sizeof c->checksum);
 	shapes_of(c->n, shapes, sizeof shapes);
 	snprintf(round, sizeof round, "%" PRIu32, c->round);
 	snprintf(learners, sizeof learners, "%" PRIu32, c->learners);
 	snprintf(weight, sizeof weight, "%" PRIu64, c->total_weight);
-	return json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__", "format", FORMAT,
-			 "run", c->run, "round", round, "digest", digest, "learners", learners, "total_weight", weight,
-			 "checksum", checksum, "shapes", shapes, "model", "dtype", "F32", "shape", (json_int_t)c->n,
-			 "data_offsets", (json_int_t)0, (json_int_t)(4 * c->n));
+	return json_pack("{s:{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s},s:{s:s,s:[I],s:[I,I]}}", "__metadata__",
+			 "format", FORMAT, "run", c->run, "round", round, "digest", digest, "learners",
+			 learners, "total_weight", weight, "checksum", checksum, "shapes", shapes, "model",
+			 "dtype", "F32", "shape", (json_int_t)c->n, "data_offsets", (json_int_t)0,
+			 (json_int_t)(4 * c->n));
 }
 
-int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error)
+int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
+			struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
 	sl_checkpoint_name(checkpoint->round, name);
 	sum_of(model, checkpoint->n, checkpoint->checksum);
-	return sl_safetensors_write(folder, name, header_of(checkpoint), model, checkpoint->n * sizeof *model, error);
+	return sl_safetensors_write(folder, name, header_of(checkpoint), model, checkpoint->n * sizeof *model,
+				    error);
 }
 
 /* ---- reading ---- */
@@ -76,22 +81,23 @@ static const char *metadata_parse(const json_t *metadata, struct sl_checkpoint *
 {
 	const char *format, *run, *round, *digest, *learners, *weight, *checksum, *shapes;
 	uint64_t t, count;
-	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &run,
-			"round", &round, "digest", &digest, "learners", &learners, "total_weight", &weight,
-			"checksum", &checksum, "shapes", &shapes) != 0)
+	if (json_unpack((json_t *)metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run",
+			&run, "round", &round, "digest", &digest, "learners", &learners, "total_weight",
+			&weight, "checksum", &checksum, "shapes", &shapes) != 0)
 		return "the metadata are not those of a checkpoint";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
 	if (strlen(run) >= sizeof c->run)
 		return "the run's name is too long";
 	strcpy(c->run, run);
-	if (!sl_metadata_number(round, SL_ROUNDS_MAX, &t) || !sl_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
-	    !sl_metadata_number(weight, UINT64_MAX, &c->total_weight))
+	if (!sl_safetensors_metadata_number(round, SL_ROUNDS_MAX, &t) ||
+	    !sl_safetensors_metadata_number(learners, SL_LEARNERS_MAX, &count) ||
+	    !sl_safetensors_metadata_number(weight, UINT64_MAX, &c->total_weight))
 		return "round, learners or total_weight is no number";
 	c->round = (sl_round)t;
 	c->learners = (uint32_t)count;
-	return sl_metadata_bytes(digest, c->digest, sizeof c->digest) &&
-			       sl_metadata_bytes(checksum, c->checksum, sizeof c->checksum)
+	return sl_safetensors_metadata_bytes(digest, c->digest, sizeof c->digest) &&
+			       sl_safetensors_metadata_bytes(checksum, c->checksum, sizeof c->checksum)
 		       ? NULL
 		       : "digest or checksum is not 64 hexadecimal digits";
 }
@@ -143,20 +149,20 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? SL_ERR_NOTFOUND
-				       : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	const char *wrong = header_read(fd, c);
 	int rc = SL_OK;
 	if (wrong != NULL)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	else if (strcmp(c->run, run) != 0)
 		rc = SL_ERR_NOTFOUND;
 	else if (c->round != round)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: holds round %" PRIu32, path, c->round);
 	else if (model != NULL && c->n != n)
-		rc = sl_fail(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu", path,
-			     c->n, n);
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: a model of %" PRIu64 " floats, expected %zu",
+				path, c->n, n);
 	else if (model != NULL && (wrong = model_read(fd, c, model)) != NULL)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	close(fd);
 	return rc;
 }
@@ -184,25 +190,25 @@ static sl_round highest_below(DIR *entries, sl_round limit)
 }
 
 /* The folder's, of that round. */
-static int round_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *found,
-		      float *model, struct sl_error *error)
+static int round_read(const char *folder, const char *run, sl_round round, size_t n,
+		      struct sl_checkpoint *found, float *model, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_checkpoint_name(round, name);
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
 	return file_read(path, run, round, n, found, model, error);
 }
 
-int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n, struct sl_checkpoint *checkpoint,
-		       float *model, struct sl_error *error)
+int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n,
+		       struct sl_checkpoint *checkpoint, float *model, struct sl_error *error)
 {
 	struct sl_checkpoint found = {0};
 	char name[SL_FILE_NAME_BYTES];
 	sl_checkpoint_name(round, name);
 	int rc = round_read(folder, run, round, n, &found, model, error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_fail(error, rc, "%s/%s: is gone, or of another run", folder, name);
+		return sl_err_set(error, rc, "%s/%s: is gone, or of another run", folder, name);
 	if (rc == SL_OK)
 		*checkpoint = found;
 	return rc;
@@ -218,7 +224,7 @@ static int latest_in(DIR *entries, const char *folder, const char *run, size_t n
 		if (rc != SL_ERR_NOTFOUND)
 			return rc;
 	}
-	return sl_fail(error, SL_ERR_NOTFOUND, "%s: no checkpoint of run %s", folder, run);
+	return sl_err_set(error, SL_ERR_NOTFOUND, "%s: no checkpoint of run %s", folder, run);
 }
 
 int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct sl_checkpoint *checkpoint,
@@ -227,8 +233,8 @@ int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct s
 	struct sl_checkpoint found = {0};
 	DIR *entries = opendir(folder);
 	if (entries == NULL)
-		return sl_fail(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", folder,
-			       strerror(errno));
+		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", folder,
+				  strerror(errno));
 	int rc = latest_in(entries, folder, run, n, &found, model, error);
 	closedir(entries);
 	if (rc == SL_OK)

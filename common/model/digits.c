@@ -160,13 +160,13 @@ int sl_digits_load(const struct sl_deal *deal, struct sl_dataset *set, struct sl
 {
 	uint32_t pool = SL_DIGITS - sl_images_held_out(SL_DIGITS);
 	if (deal->learners > pool)
-		return sl_fail(error, SL_ERR_RANGE, "data: digits: %u images are too few for %u learners",
-			       pool, deal->learners);
+		return sl_err_set(error, SL_ERR_RANGE, "data: digits: %u images are too few for %u learners",
+				  pool, deal->learners);
 	uint8_t labels[SL_DIGITS];
 	for (uint32_t i = 0; i < SL_DIGITS; i++)
 		labels[i] = sl_digits_label(i);
-	uint64_t *slice = sl_deal_slice(deal, labels, pool);
+	uint64_t *slice = sl_images_deal(deal, labels, pool);
 	int rc = slice == NULL ? SL_ERR_NOMEM : draw_all(slice, pool, set);
 	free(slice);
-	return rc == SL_OK ? rc : sl_fail(error, rc, "data: digits: out of memory");
+	return rc == SL_OK ? rc : sl_err_set(error, rc, "data: digits: out of memory");
 }

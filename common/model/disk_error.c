@@ -18,7 +18,7 @@ static const char *advice(int why)
 	}
 }
 
-int sl_disk_fail(struct sl_error *error, const char *path, int why)
+int sl_disk_error(struct sl_error *error, const char *path, int why)
 {
-	return sl_fail(error, SL_ERR_IO, "%s: %s; %s", path, strerror(why), advice(why));
+	return sl_err_set(error, SL_ERR_IO, "%s: %s; %s", path, strerror(why), advice(why));
 }

@@ -31,7 +31,7 @@ static int stream_open(struct stream *s, const char *folder, const char *prefix,
 		int length =
 			snprintf(s->path, sizeof s->path, "%s/%s-%s%s", folder, prefix, name, endings[i]);
 		if (length < 0 || (size_t)length >= sizeof s->path)
-			return sl_fail(error, SL_ERR_RANGE, "data: the folder's path is too long");
+			return sl_err_set(error, SL_ERR_RANGE, "data: the folder's path is too long");
 		errno = 0;
 		s->file = gzopen(s->path, "rbe");
 		if (s->file != NULL) {
@@ -39,8 +39,8 @@ static int stream_open(struct stream *s, const char *folder, const char *prefix,
 			return SL_OK;
 		}
 		if (errno != ENOENT)
-			return sl_fail(error, SL_ERR_IO, "%s: %s", s->path,
-				       errno != 0 ? strerror(errno) : sl_err_text(SL_ERR_NOMEM));
+			return sl_err_set(error, SL_ERR_IO, "%s: %s", s->path,
+					  errno != 0 ? strerror(errno) : sl_err_text(SL_ERR_NOMEM));
 	}
 	return SL_ERR_NOTFOUND;
 }
@@ -79,10 +79,10 @@ static int stream_read(struct stream *s, void *bytes, uint32_t size, const char 
 	const char *trouble = stream_trouble(s);
 	if (number >= 0)
 		snprintf(numbered, sizeof numbered, " %" PRId64, number);
-	return sl_fail(error, SL_ERR_FORMAT,
-		       "%s: offset %" PRIu64 ": expected %" PRIu32 " bytes of %s%s, got %d%s%s%s", s->path,
-		       s->offset, size, what, numbered, got < 0 ? 0 : got, trouble ? " (" : "",
-		       trouble ? trouble : "", trouble ? ")" : "");
+	return sl_err_set(error, SL_ERR_FORMAT,
+			  "%s: offset %" PRIu64 ": expected %" PRIu32 " bytes of %s%s, got %d%s%s%s", s->path,
+			  s->offset, size, what, numbered, got < 0 ? 0 : got, trouble ? " (" : "",
+			  trouble ? trouble : "", trouble ? ")" : "");
 }
 
 /* Nothing may follow; reading on to the end also makes zlib compare its checksum. */
@@ -93,8 +93,8 @@ static int stream_end(struct stream *s, struct sl_error *error)
 	const char *trouble = stream_trouble(s);
 	if (got == 0 && trouble == NULL)
 		return SL_OK;
-	return sl_fail(error, SL_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", s->path, s->offset,
-		       trouble != NULL ? trouble : "bytes after the last item");
+	return sl_err_set(error, SL_ERR_FORMAT, "%s: offset %" PRIu64 ": %s", s->path, s->offset,
+			  trouble != NULL ? trouble : "bytes after the last item");
 }
 
 static uint32_t word(const uint8_t *b)
@@ -107,9 +107,9 @@ static int read_magic(struct stream *s, const uint8_t *header, uint32_t expected
 {
 	if (word(header) == expected)
 		return SL_OK;
-	return sl_fail(error, SL_ERR_FORMAT,
-		       "%s: offset 0: magic 0x%08" PRIx32 ", expected 0x%08" PRIx32 " of IDX %s", s->path,
-		       word(header), expected, what);
+	return sl_err_set(error, SL_ERR_FORMAT,
+			  "%s: offset 0: magic 0x%08" PRIx32 ", expected 0x%08" PRIx32 " of IDX %s", s->path,
+			  word(header), expected, what);
 }
 
 static int read_images_header(struct stream *s, uint32_t *count, struct sl_error *error)
@@ -122,12 +122,14 @@ static int read_images_header(struct stream *s, uint32_t *count, struct sl_error
 		return rc;
 	*count = word(header + 4);
 	if (*count > SL_IMAGES_MAX)
-		return sl_fail(error, SL_ERR_FORMAT, "%s: offset 4: %" PRIu32 " images, at most %u are read",
-			       s->path, *count, SL_IMAGES_MAX);
+		return sl_err_set(error, SL_ERR_FORMAT,
+				  "%s: offset 4: %" PRIu32 " images, at most %u are read", s->path, *count,
+				  SL_IMAGES_MAX);
 	if (word(header + 8) != SL_IMAGE_SIDE || word(header + 12) != SL_IMAGE_SIDE)
-		return sl_fail(error, SL_ERR_FORMAT,
-			       "%s: offset 8: images of %" PRIu32 " x %" PRIu32 " pixels, expected 28 x 28",
-			       s->path, word(header + 8), word(header + 12));
+		return sl_err_set(error, SL_ERR_FORMAT,
+				  "%s: offset 8: images of %" PRIu32 " x %" PRIu32
+				  " pixels, expected 28 x 28",
+				  s->path, word(header + 8), word(header + 12));
 	return SL_OK;
 }
 
@@ -141,9 +143,9 @@ static int read_labels(struct stream *s, uint32_t count, uint8_t *labels, struct
 	if (rc != SL_OK)
 		return rc;
 	if (word(header + 4) != count)
-		return sl_fail(error, SL_ERR_FORMAT,
-			       "%s: offset 4: %" PRIu32 " labels for %" PRIu32 " images", s->path,
-			       word(header + 4), count);
+		return sl_err_set(error, SL_ERR_FORMAT,
+				  "%s: offset 4: %" PRIu32 " labels for %" PRIu32 " images", s->path,
+				  word(header + 4), count);
 	rc = stream_read(s, labels, count, "labels", -1, error);
 	return rc == SL_OK ? stream_end(s, error) : rc;
 }
@@ -154,12 +156,12 @@ static int load_labels(const char *folder, const char *prefix, uint32_t count, u
 	struct stream s;
 	int rc = stream_open(&s, folder, prefix, "labels-idx1-ubyte", error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_fail(error, rc, "%s: no %s-labels-idx1-ubyte or .gz, which `split: label` needs",
-			       folder, prefix);
+		return sl_err_set(error, rc, "%s: no %s-labels-idx1-ubyte or .gz, which `split: label` needs",
+				  folder, prefix);
 	if (rc != SL_OK)
 		return rc;
 	*labels = malloc(count);
-	rc = *labels == NULL ? sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", s.path)
+	rc = *labels == NULL ? sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", s.path)
 			     : read_labels(&s, count, *labels, error);
 	stream_close(&s);
 	return rc;
@@ -179,8 +181,8 @@ static int read_images(struct stream *s, uint32_t count, const uint64_t *slice, 
 			continue;
 		uint8_t *kept = sl_images_add(i < pool ? &set->mine : &set->held);
 		if (kept == NULL)
-			return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory at image %" PRIu32, s->path,
-				       i);
+			return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory at image %" PRIu32, s->path,
+					  i);
 		memcpy(kept, image, sizeof image);
 	}
 	return stream_end(s, error);
@@ -198,14 +200,14 @@ static int load_from(struct stream *s, const char *folder, const char *prefix, c
 		return rc;
 	uint32_t held = sl_images_held_out(count);
 	if (count < held || count - held < deal->learners)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "%s: offset 4: %" PRIu32 " images are too few for %" PRIu32
-			       " learners and %" PRIu32 " held out",
-			       s->path, count, deal->learners, held);
-	if (deal->split == SL_SPLIT_LABEL)
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "%s: offset 4: %" PRIu32 " images are too few for %" PRIu32
+				  " learners and %" PRIu32 " held out",
+				  s->path, count, deal->learners, held);
+	if (deal->split == SL_SPLIT_BY_LABEL)
 		rc = load_labels(folder, prefix, count, &labels, error);
-	if (rc == SL_OK && (slice = sl_deal_slice(deal, labels, count - held)) == NULL)
-		rc = sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", s->path);
+	if (rc == SL_OK && (slice = sl_images_deal(deal, labels, count - held)) == NULL)
+		rc = sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", s->path);
 	if (rc == SL_OK)
 		rc = read_images(s, count, slice, set, error);
 	free(slice);
@@ -228,6 +230,6 @@ int sl_idx_load(const char *folder, const struct sl_deal *deal, struct sl_datase
 		stream_close(&s);
 		return rc;
 	}
-	return sl_fail(error, SL_ERR_NOTFOUND,
-		       "%s: no train-images-idx3-ubyte or t10k-images-idx3-ubyte, plain or .gz", folder);
+	return sl_err_set(error, SL_ERR_NOTFOUND,
+			  "%s: no train-images-idx3-ubyte or t10k-images-idx3-ubyte, plain or .gz", folder);
 }

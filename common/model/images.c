@@ -17,7 +17,7 @@ uint32_t sl_images_held_out(uint32_t total)
 	return total < 10 ? 1 : total / 10;
 }
 
-static void slice_even(const struct sl_deal *deal, uint32_t pool, uint64_t *slice)
+static void slice_iid(const struct sl_deal *deal, uint32_t pool, uint64_t *slice)
 {
 	for (uint64_t i = deal->rank; i < pool; i += deal->learners)
 		sl_bit_set(slice, i);
@@ -41,16 +41,16 @@ static void slice_by_label(const struct sl_deal *deal, const uint8_t *labels, ui
 	}
 }
 
-uint64_t *sl_deal_slice(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool)
+uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool)
 {
 	assert(deal->rank < deal->learners);
-	uint64_t *slice = calloc(sl_bits_words(pool) + 1, sizeof *slice);
+	uint64_t *slice = calloc(sl_bit_words(pool) + 1, sizeof *slice);
 	if (slice == NULL)
 		return NULL;
-	if (deal->split == SL_SPLIT_LABEL)
+	if (deal->split == SL_SPLIT_BY_LABEL)
 		slice_by_label(deal, labels, pool, slice);
 	else
-		slice_even(deal, pool, slice);
+		slice_iid(deal, pool, slice);
 	return slice;
 }
 
@@ -78,14 +78,14 @@ static void trim(struct sl_images *images)
 	images->room = images->count;
 }
 
-int sl_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
-		    struct sl_error *error)
+int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
+			   struct sl_error *error)
 {
 	*set = (struct sl_dataset){0};
 	int rc = strcmp(data, "digits") == 0 ? sl_digits_load(deal, set, error)
 					     : sl_idx_load(data, deal, set, error);
 	if (rc != SL_OK) {
-		sl_dataset_free(set);
+		sl_images_dataset_free(set);
 		return rc;
 	}
 	trim(&set->mine);
@@ -93,7 +93,7 @@ int sl_dataset_load(const char *data, const struct sl_deal *deal, struct sl_data
 	return SL_OK;
 }
 
-void sl_dataset_free(struct sl_dataset *set)
+void sl_images_dataset_free(struct sl_dataset *set)
 {
 	free(set->mine.pixels);
 	free(set->held.pixels);

@@ -38,9 +38,9 @@ struct sl_dataset {
 };
 
 /* Reads `data`: "digits" or a folder of IDX files. On failure nothing is left to free. */
-int sl_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
-		    struct sl_error *error);
-void sl_dataset_free(struct sl_dataset *set);
+int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
+			   struct sl_error *error);
+void sl_images_dataset_free(struct sl_dataset *set);
 
 /* For the sources (idx.c, digits.c). */
 
@@ -49,7 +49,7 @@ uint32_t sl_images_held_out(uint32_t total);
 
 /* Which images of the pool are the learner's: a bit set to free(), or NULL without memory. `labels` (one for
  * each image of the pool) is read only when the split is by label. */
-uint64_t *sl_deal_slice(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool);
+uint64_t *sl_images_deal(const struct sl_deal *deal, const uint8_t *labels, uint32_t pool);
 
 /* Room for one image more, to be filled by the caller; NULL without memory. */
 uint8_t *sl_images_add(struct sl_images *images);

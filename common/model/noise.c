@@ -1,5 +1,5 @@
-/* noise.c - a trainer without data: `size` numbers within the clip, others for each draw. It takes no time, and so shows
- * what a round costs beside training.
+/* noise.c - a trainer without data: `size` numbers within the clip, others for each draw. It takes no time,
+ * and so shows what a round costs beside training.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,8 +31,8 @@ static void initial(const struct sl_trainer *trainer, float *model)
 	memset(model, 0, viewed(trainer)->size * sizeof *model);
 }
 
-static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop, atomic_uint *progress,
-		 struct sl_training *result, struct sl_error *error)
+static int train(struct sl_trainer *trainer, float *model, uint64_t draw, const atomic_bool *stop,
+		 atomic_uint *progress, struct sl_training *result, struct sl_error *error)
 {
 	const struct noise *t = viewed(trainer);
 	uint64_t random = sl_random_seed(t->seed, t->rank, draw);
@@ -62,18 +62,19 @@ static void noise_close(struct sl_trainer *trainer)
 
 static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, noise_close};
 
-int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer, struct sl_error *error)
+int sl_noise_open(const struct sl_settings *s, uint32_t rank, struct sl_trainer **trainer,
+		  struct sl_error *error)
 {
 	struct noise *t = calloc(1, sizeof *t);
 	*trainer = NULL;
 	if (t == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "trainer: out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
 	t->base.ops = &ops;
 	t->size = s->size;
 	t->rank = rank;
 	t->seed = s->seed;
-	t->bound = (float)s->clip;
-	if ((double)t->bound > s->clip)
+	t->bound = (float)s->clipping_range;
+	if ((double)t->bound > s->clipping_range)
 		t->bound = nextafterf(t->bound, 0);
 	*trainer = &t->base;
 	return SL_OK;

@@ -88,7 +88,7 @@ int sl_safetensors_write(const char *folder, const char *name, json_t *header, c
 	char *json = header == NULL ? NULL : json_dumps(header, JSON_COMPACT | JSON_SORT_KEYS);
 	json_decref(header);
 	if (json == NULL)
-		return sl_fail(error, SL_ERR_INVALID, "%s/%s: the run's name is not UTF-8", folder, name);
+		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: the run's name is not UTF-8", folder, name);
 	struct parts parts = {.json = json, .data = data, .size = size};
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc = fd < 0 ? -1 : write_and_name(fd, name, &parts), why = errno;
@@ -99,7 +99,7 @@ int sl_safetensors_write(const char *folder, const char *name, json_t *header, c
 		return SL_OK;
 	char path[SL_PATH_BYTES + SL_FILE_NAME_BYTES];
 	snprintf(path, sizeof path, "%s/%s", folder, name);
-	return sl_disk_fail(error, path, why);
+	return sl_disk_error(error, path, why);
 }
 
 /* ---- reading ---- */
@@ -146,7 +146,7 @@ const char *sl_safetensors_extent(int fd, uint64_t begin, uint64_t size)
 	return NULL;
 }
 
-bool sl_metadata_number(const char *text, uint64_t max, uint64_t *value)
+bool sl_safetensors_metadata_number(const char *text, uint64_t max, uint64_t *value)
 {
 	char *end;
 	if (text == NULL || text[0] < '0' || text[0] > '9' || (text[0] == '0' && text[1] != '\0'))
@@ -156,7 +156,7 @@ bool sl_metadata_number(const char *text, uint64_t max, uint64_t *value)
 	return errno == 0 && *end == '\0' && *value <= max;
 }
 
-bool sl_metadata_bytes(const char *text, uint8_t *bytes, size_t size)
+bool sl_safetensors_metadata_bytes(const char *text, uint8_t *bytes, size_t size)
 {
 	if (text == NULL || strlen(text) != 2 * size || strspn(text, "0123456789abcdef") != 2 * size)
 		return false;

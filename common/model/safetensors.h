@@ -5,8 +5,8 @@
  *      the rest  the data
  * The JSON has no spaces and its keys are sorted; spaces behind it fill H up to a multiple of 8.
  *
- * What the JSON must say is its reader's to check. Values of metadata are strings (the format demands it): there is one
- * way to write a number, in decimal, and one to write bytes, in lower case hexadecimal.
+ * What the JSON must say is its reader's to check. Values of metadata are strings (the format demands it):
+ * there is one way to write a number, in decimal, and one to write bytes, in lower case hexadecimal.
  */
 #pragma once
 
@@ -17,9 +17,9 @@
 
 #define SL_FILE_NAME_BYTES 64u /* a file's name in the state folder, with its terminating zero */
 
-/* Writes folder/name whole or not at all: a temporary file (the name and SL_TEMPORARY), fsync, rename, fsync of the
- * folder. An fsync error is fatal, never retried. The header is taken over; NULL is an SL_ERR_INVALID (jansson packs no
- * text that is not UTF-8). */
+/* Writes folder/name whole or not at all: a temporary file (the name and SL_TEMPORARY), fsync, rename, fsync
+ * of the folder. An fsync error is fatal, never retried. The header is taken over; NULL is an SL_ERR_INVALID
+ * (jansson packs no text that is not UTF-8). */
 #define SL_TEMPORARY ".tmp"
 int sl_safetensors_write(const char *folder, const char *name, json_t *header, const void *data, size_t size,
 			 struct sl_error *error);
@@ -34,5 +34,5 @@ const char *sl_safetensors_extent(int fd, uint64_t begin, uint64_t size);
 /* Reads on; -1 when there are not so many bytes. */
 int sl_safetensors_read(int fd, void *bytes, size_t size);
 
-bool sl_metadata_number(const char *text, uint64_t max, uint64_t *value);
-bool sl_metadata_bytes(const char *text, uint8_t *bytes, size_t size);
+bool sl_safetensors_metadata_number(const char *text, uint64_t max, uint64_t *value);
+bool sl_safetensors_metadata_bytes(const char *text, uint8_t *bytes, size_t size);

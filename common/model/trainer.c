@@ -1,10 +1,10 @@
 /* Which trainer a learner has. */
 #include "common/model/trainer.h"
 
-int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners, struct sl_trainer **trainer,
-		    struct sl_error *error)
+int sl_trainer_open(const struct sl_settings *settings, uint32_t rank, uint32_t learners,
+		    struct sl_trainer **trainer, struct sl_error *error)
 {
 	if (settings->trainer == SL_TRAINER_NOISE)
 		return sl_noise_open(settings, rank, trainer, error);
-	return sl_autoencoder_open(settings, rank, learners, trainer, error);
+	return sl_autoencoder_trainer_open(settings, rank, learners, trainer, error);
 }

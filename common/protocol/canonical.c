@@ -43,7 +43,8 @@ static void feed_parameters(struct hasher *v, const struct sl_parameters *p)
 #undef X
 }
 
-void sl_canon_link_state(const struct sl_scope *scope, const struct sl_link_state *ls, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_link_state(const struct sl_scope *scope, const struct sl_link_state *ls,
+			     uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	struct sl_scope signers = *scope;
@@ -63,7 +64,8 @@ void sl_canon_link_state(const struct sl_scope *scope, const struct sl_link_stat
 	finish(&v, hash);
 }
 
-void sl_canon_ready(const struct sl_scope *scope, const struct sl_ready *ready, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_ready(const struct sl_scope *scope, const struct sl_ready *ready,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling ready 1", scope);
@@ -76,7 +78,8 @@ void sl_canon_ready(const struct sl_scope *scope, const struct sl_ready *ready, 
 	finish(&v, hash);
 }
 
-void sl_canon_digest(const struct sl_scope *scope, const struct sl_digest *digest, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_digest(const struct sl_scope *scope, const struct sl_digest *digest,
+			 uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling digest 2", scope);
@@ -86,32 +89,33 @@ void sl_canon_digest(const struct sl_scope *scope, const struct sl_digest *diges
 	feed(&v, digest->key, sizeof digest->key);
 	feed_u64(&v, digest->p);
 	feed_u64(&v, digest->learners);
-	feed_u64(&v, digest->sigma);
+	feed_u64(&v, digest->decimals);
 	feed_u64(&v, digest->encoding);
-	feed_u64(&v, digest->clip);
+	feed_u64(&v, digest->clipping_range);
 	feed(&v, digest->view, sizeof digest->view);
 	feed(&v, digest->digest, sizeof digest->digest);
 	finish(&v, hash);
 }
 
-void sl_canon_fence(const struct sl_scope *scope, const struct sl_fence *fence, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_abort(const struct sl_scope *scope, const struct sl_abort *abort_record,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling fence 1", scope);
-	feed_u64(&v, fence->t);
-	feed_u64(&v, fence->a);
-	feed_u64(&v, fence->incarnation);
-	feed_u64(&v, fence->id);
-	feed(&v, fence->key, sizeof fence->key);
-	feed_u64(&v, fence->dead);
-	feed_u64(&v, fence->count);
-	for (uint32_t i = 0; i < fence->count; i++)
-		feed_u64(&v, fence->released[i]);
+	feed_u64(&v, abort_record->t);
+	feed_u64(&v, abort_record->a);
+	feed_u64(&v, abort_record->incarnation);
+	feed_u64(&v, abort_record->id);
+	feed(&v, abort_record->key, sizeof abort_record->key);
+	feed_u64(&v, abort_record->closed);
+	feed_u64(&v, abort_record->count);
+	for (uint32_t i = 0; i < abort_record->count; i++)
+		feed_u64(&v, abort_record->released[i]);
 	finish(&v, hash);
 }
 
-void sl_canon_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
-			 const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_commitment(const struct sl_scope *scope, const uint8_t *state, size_t bytes,
+			     const uint8_t nonce[static SL_NONCE_BYTES], uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling masked state 2", scope);
@@ -121,8 +125,8 @@ void sl_canon_commitment(const struct sl_scope *scope, const uint8_t *state, siz
 	finish(&v, hash);
 }
 
-void sl_canon_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES], const uint64_t *z,
-		     size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_result(const struct sl_scope *scope, const uint8_t view[static SL_HASH_BYTES],
+			 const uint64_t *z, size_t count, uint32_t width, uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	uint8_t packed[BLOCK * sizeof *z];
@@ -131,13 +135,14 @@ void sl_canon_result(const struct sl_scope *scope, const uint8_t view[static SL_
 	feed_u64(&v, count);
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_pack(packed, z + at, n, width);
+		sl_bytes_pack(packed, z + at, n, width);
 		feed(&v, packed, n * width);
 	}
 	finish(&v, hash);
 }
 
-void sl_canon_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size, uint8_t hash[static SL_HASH_BYTES])
+void sl_canonical_view(const struct sl_scope *scope, const uint8_t *bytes, size_t size,
+		       uint8_t hash[static SL_HASH_BYTES])
 {
 	struct hasher v;
 	begin(&v, "starling view 2", scope);

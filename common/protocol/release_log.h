@@ -1,5 +1,5 @@
-/* release_log.h - what this learner has promised and shown in the attempts of one round, and the two rules that follow from it
- * (protocol 6): pure functions over what is known.
+/* release_log.h - what this learner has promised and shown in the attempts of one round, and the two rules
+ * that follow from it (protocol 6): pure functions over what is known.
  */
 #pragma once
 
@@ -9,19 +9,21 @@
 /* An attempt in which the masked state of this learner may have left. */
 struct sl_used {
 	sl_attempt a;
-	uint64_t draw;     /* of the model that went in */
-	uint64_t *members; /* bit set over the roster; nobody: not known any more, and settled before this start */
-	uint64_t *fenced;  /* those of them who have signed that they never released it */
+	uint64_t draw;	   /* of the model that went in */
+	uint64_t *members; /* bit set over the roster; nobody: not known any more, and settled before this
+			      start */
+	uint64_t *aborted; /* those of them who have signed that they never released it */
 };
 
-struct sl_ledger {
-	sl_attempt fenced; /* no attempt up to this one is ever released here, but those used; 0: none was given up */
-	sl_attempt dead;   /* of those used, none up to this one is finished here any more; 0: none */
+struct sl_release_log {
+	sl_attempt aborted; /* no attempt up to this one is ever released here, but those used; 0: none was
+			       given up */
+	sl_attempt closed;  /* of those used, none up to this one is finished here any more; 0: none */
 	uint32_t count;
 	struct sl_used used[SL_RELEASED_MAX]; /* ascending by a */
 };
 
-static inline uint32_t sl_count_bits(const uint64_t *set, size_t words)
+static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
 {
 	uint32_t count = 0;
 	for (size_t w = 0; w < words; w++)
@@ -30,11 +32,12 @@ static inline uint32_t sl_count_bits(const uint64_t *set, size_t words)
 }
 
 /* Whether a fence says that its signer never released attempt a of the fence's round, and never will. */
-bool sl_fence_covers(const struct sl_fence *fence, sl_attempt a);
+bool sl_release_log_covers(const struct sl_abort *abort_record, sl_attempt a);
 
 /* Rule A, agreement: one participant that never released an attempt proves that nobody can complete it. */
-bool sl_may_go_on(const struct sl_used *used, size_t words);
+bool sl_release_log_may_proceed(const struct sl_used *used, size_t words);
 
-/* Rule B, privacy: a model may go into another attempt if in every attempt that it was released in at least c+1
- * participants never released theirs: one of them is honest, and F3 of protocol 4 holds. */
-bool sl_may_reuse(const struct sl_ledger *ledger, uint64_t draw, uint64_t c, size_t words);
+/* Rule B, privacy: a model may go into another attempt if in every attempt that it was released in at least
+ * c+1 participants never released theirs: one of them is honest, and F3 of protocol 4 holds. */
+bool sl_release_log_may_reuse(const struct sl_release_log *release_log, uint64_t draw, uint64_t c,
+			      size_t words);

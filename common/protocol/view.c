@@ -7,9 +7,9 @@ void sl_view_set_encoding(struct sl_view *view)
 {
 	const struct sl_parameters *p = &view->agreed;
 	view->encoding = (struct sl_encoding){.kind = (enum sl_encoding_kind)p->encoding,
-					      .sigma = (uint32_t)p->sigma,
+					      .decimals = (uint32_t)p->decimals,
 					      .weight_total = view->n};
-	memcpy(&view->encoding.clip, &p->clip, sizeof p->clip);
+	memcpy(&view->encoding.clipping_range, &p->clipping_range, sizeof p->clipping_range);
 	view->sharing = (enum sl_sharing_kind)p->sharing;
 	view->max_weight = p->max_weight;
 	view->elements = p->n + 1;

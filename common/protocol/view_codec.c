@@ -3,20 +3,20 @@
 static uint64_t get(const uint8_t *bytes)
 {
 	uint64_t value;
-	sl_unpack(&value, bytes, 1, 8);
+	sl_bytes_unpack(&value, bytes, 1, 8);
 	return value;
 }
 
 static void put_head(struct sl_writer *w, const struct sl_view *view)
 {
-	sl_put_u64(w, view->t);
-	sl_put_u64(w, view->a);
-	sl_put_u64(w, view->field.p);
-#define X(name, rule) sl_put_u64(w, view->agreed.name);
+	sl_bytes_put_u64(w, view->t);
+	sl_bytes_put_u64(w, view->a);
+	sl_bytes_put_u64(w, view->field.p);
+#define X(name, rule) sl_bytes_put_u64(w, view->agreed.name);
 	SL_PARAMETERS(X)
 #undef X
-	sl_put(w, view->previous, sizeof view->previous);
-	sl_put_u64(w, view->n);
+	sl_bytes_put(w, view->previous, sizeof view->previous);
+	sl_bytes_put_u64(w, view->n);
 }
 
 void sl_view_write(const struct sl_view *view, uint8_t *bytes)
@@ -24,14 +24,14 @@ void sl_view_write(const struct sl_view *view, uint8_t *bytes)
 	struct sl_writer w = {.bytes = bytes, .size = sl_view_bytes(view->n, view->graph.edges)};
 	put_head(&w, view);
 	for (uint32_t i = 0; i < view->n; i++) {
-		sl_put_u64(&w, view->ids[i]);
-		sl_put_u64(&w, view->incarnations[i]);
+		sl_bytes_put_u64(&w, view->ids[i]);
+		sl_bytes_put_u64(&w, view->incarnations[i]);
 	}
 	for (uint32_t i = 0; i < view->n; i++)
 		for (uint32_t e = view->graph.start[i]; e < view->graph.start[i + 1]; e++)
 			if (i < view->graph.adjacent[e]) {
-				sl_put_u64(&w, view->ids[i]);
-				sl_put_u64(&w, view->ids[view->graph.adjacent[e]]);
+				sl_bytes_put_u64(&w, view->ids[i]);
+				sl_bytes_put_u64(&w, view->ids[view->graph.adjacent[e]]);
 			}
 }
 

@@ -5,7 +5,7 @@
 
 #include "common/mixing/engine.h"
 #include "common/field/encode.h" /* enum sl_encoding_kind */
-#include "common/field/share.h"  /* enum sl_sharing_kind */
+#include "common/field/share.h"	 /* enum sl_sharing_kind */
 
 #define CHUNKS_MAX ((SL_ELEMENTS_MAX + SL_CHUNK_ELEMENTS - 1) / SL_CHUNK_ELEMENTS)
 #define P_END (UINT64_C(1) << 61)
@@ -25,16 +25,16 @@ static const char *who_flaw(sl_id id, sl_round t, sl_attempt a)
 
 static const char *hello_flaw(const struct sl_hello *hello)
 {
-	if (hello->standing < SL_STANDING_TRAINING || hello->standing > SL_STANDING_OPEN)
+	if (hello->status < SL_PEER_STATUS_TRAINING || hello->status > SL_PEER_STATUS_OPEN)
 		return "unknown standing";
 	return who_flaw(hello->id, hello->t, hello->a);
 }
 
 static bool clip_valid(uint64_t bits)
 {
-	double clip;
-	memcpy(&clip, &bits, sizeof clip);
-	return isfinite(clip) && clip > 0;
+	double clipping_range;
+	memcpy(&clipping_range, &bits, sizeof clipping_range);
+	return isfinite(clipping_range) && clipping_range > 0;
 }
 
 static bool prime_range(uint64_t p)
@@ -49,11 +49,11 @@ static const char *graph_flaw(const struct sl_parameters *q)
 		return "tolerance out of range";
 	if (q->mixing > SL_ENGINE_AUTO)
 		return "unknown mixing";
-	if (q->k_fixed > 1)
+	if (q->iterations_rule > 1)
 		return "k_fixed is neither 0 nor 1";
-	if (q->k < q->k_fixed || q->k > SL_ITERATIONS_MAX)
+	if (q->k < q->iterations_rule || q->k > SL_ITERATIONS_MAX)
 		return "k out of range";
-	bool overlay = q->degree_max >= SL_DEGREE_LEAST && q->degree_max <= SL_LEARNERS_MAX;
+	bool overlay = q->max_degree >= SL_DEGREE_LEAST && q->max_degree <= SL_LEARNERS_MAX;
 	return overlay ? NULL : "degree_max out of range";
 }
 
@@ -67,13 +67,13 @@ static const char *parameters_flaw(const struct sl_parameters *q)
 		return "rounds out of range";
 	if (q->quorum < 1 || q->quorum > SL_LEARNERS_MAX)
 		return "quorum out of range";
-	if (q->sigma > SL_SIGMA_MAX)
+	if (q->decimals > SL_DECIMALS_MAX)
 		return "sigma out of range";
-	if (!clip_valid(q->clip))
+	if (!clip_valid(q->clipping_range))
 		return "clip is not a positive number";
 	if (q->max_weight < 1)
 		return "max_weight is 0";
-	if (q->encoding > SL_ENCODING_LITERAL)
+	if (q->encoding > SL_ENCODING_PAPER)
 		return "unknown encoding";
 	if (q->sharing > SL_SHARING_SEEDED)
 		return "unknown sharing";
@@ -116,43 +116,43 @@ static const char *digest_flaw(const struct sl_digest *digest)
 		return "p out of range";
 	if (digest->learners < 2 || digest->learners > SL_LEARNERS_MAX)
 		return "learners out of range";
-	if (digest->sigma > SL_SIGMA_MAX)
+	if (digest->decimals > SL_DECIMALS_MAX)
 		return "sigma out of range";
-	if (digest->encoding > SL_ENCODING_LITERAL)
+	if (digest->encoding > SL_ENCODING_PAPER)
 		return "unknown encoding";
-	if (!clip_valid(digest->clip))
+	if (!clip_valid(digest->clipping_range))
 		return "clip is not a positive number";
 	return who_flaw(digest->id, digest->t, digest->a);
 }
 
-static const char *ask_flaw(const struct sl_ask *ask)
+static const char *request_flaw(const struct sl_request *request)
 {
-	if (ask->t > ROUND_LAST) /* 0 asks for the last one */
+	if (request->t > ROUND_LAST) /* 0 asks for the last one */
 		return "round out of range";
-	bool masked = ask->origin != 0;
-	if (masked != (ask->a != 0) || ask->a > SL_ATTEMPTS_MAX || (masked && ask->t == 0))
+	bool masked = request->origin != 0;
+	if (masked != (request->a != 0) || request->a > SL_ATTEMPTS_MAX || (masked && request->t == 0))
 		return "neither for a result nor for a masked state";
-	return ask->index >= CHUNKS_MAX ? "chunk index out of range" : NULL;
+	return request->index >= CHUNKS_MAX ? "chunk index out of range" : NULL;
 }
 
-static const char *fence_flaw(const struct sl_fence *fence)
+static const char *abort_flaw(const struct sl_abort *abort_record)
 {
 	sl_attempt last = 0; /* so that the first must be >= 1 */
-	for (uint32_t i = 0; i < fence->count; i++) {
-		if (fence->released[i] <= last || fence->released[i] > fence->a)
+	for (uint32_t i = 0; i < abort_record->count; i++) {
+		if (abort_record->released[i] <= last || abort_record->released[i] > abort_record->a)
 			return "released attempts not strictly ascending from 1 to a";
-		last = fence->released[i];
+		last = abort_record->released[i];
 	}
-	if (fence->dead > fence->a)
+	if (abort_record->closed > abort_record->a)
 		return "dead attempt above a";
-	return who_flaw(fence->id, fence->t, fence->a);
+	return who_flaw(abort_record->id, abort_record->t, abort_record->a);
 }
 
-static const char *hold_flaw(const struct sl_hold *hold)
+static const char *have_flaw(const struct sl_have *have)
 {
-	if (hold->size < 1 || hold->size > SL_LEARNERS_MAX / 8)
+	if (have->size < 1 || have->size > SL_LEARNERS_MAX / 8)
 		return "set of members out of range";
-	return moment_flaw(hold->t, hold->a);
+	return moment_flaw(have->t, have->a);
 }
 
 static bool nonce_shown(const struct sl_chunk *chunk)
@@ -167,7 +167,7 @@ static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *
 		return "iteration out of range";
 	if ((chunk->origin != 0) != (kind == SL_MSG_MASKED))
 		return "origin of what has none, or none";
-	if (nonce_shown(chunk) != sl_nonce_due(kind, chunk))
+	if (nonce_shown(chunk) != sl_message_nonce_due(kind, chunk))
 		return "nonce missing, or where none belongs";
 	if (chunk->index >= CHUNKS_MAX)
 		return "chunk index out of range";
@@ -176,7 +176,7 @@ static const char *chunk_flaw(enum sl_message_kind kind, const struct sl_chunk *
 	return moment_flaw(chunk->t, chunk->a);
 }
 
-const char *sl_message_flaw(const struct sl_message *m)
+const char *sl_check_message(const struct sl_message *m)
 {
 	switch (m->kind) {
 	case SL_MSG_HELLO:
@@ -187,12 +187,12 @@ const char *sl_message_flaw(const struct sl_message *m)
 		return ready_flaw(&m->ready);
 	case SL_MSG_DIGEST:
 		return digest_flaw(&m->digest);
-	case SL_MSG_ASK:
-		return ask_flaw(&m->ask);
-	case SL_MSG_FENCE:
-		return fence_flaw(&m->fence);
-	case SL_MSG_HOLD:
-		return hold_flaw(&m->hold);
+	case SL_MSG_REQUEST:
+		return request_flaw(&m->request);
+	case SL_MSG_ABORT:
+		return abort_flaw(&m->abort_record);
+	case SL_MSG_HAVE:
+		return have_flaw(&m->have);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:

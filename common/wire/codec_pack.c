@@ -17,9 +17,9 @@ struct outgoing {
 		Starling__LinkState link_state;
 		Starling__Ready ready;
 		Starling__Digest digest;
-		Starling__Ask ask;
-		Starling__Fence fence;
-		Starling__Hold hold;
+		Starling__Request request;
+		Starling__Abort abort_record;
+		Starling__Have have;
 	};
 	Starling__Parameters parameters;
 };
@@ -36,7 +36,7 @@ static Starling__Hello lend_hello(const struct sl_hello *hello)
 	m.incarnation = hello->incarnation;
 	m.t = hello->t;
 	m.a = hello->a;
-	m.standing = (Starling__Standing)hello->standing;
+	m.status = (Starling__PeerStatus)hello->status;
 	m.run = lend(hello->run, sizeof hello->run);
 	m.roster = lend(hello->roster, sizeof hello->roster);
 	return m;
@@ -94,45 +94,45 @@ static Starling__Digest lend_digest(const struct sl_digest *digest)
 	m.digest = lend(digest->digest, sizeof digest->digest);
 	m.p = digest->p;
 	m.learners = digest->learners;
-	m.sigma = digest->sigma;
+	m.decimals = digest->decimals;
 	m.encoding = digest->encoding;
-	m.clip = digest->clip;
+	m.clipping_range = digest->clipping_range;
 	m.signature = lend(digest->signature, sizeof digest->signature);
 	return m;
 }
 
-static Starling__Ask lend_ask(const struct sl_ask *ask)
+static Starling__Request lend_request(const struct sl_request *request)
 {
-	Starling__Ask m = STARLING__ASK__INIT;
-	m.t = ask->t;
-	m.index = ask->index;
-	m.a = ask->a;
-	m.origin = ask->origin;
+	Starling__Request m = STARLING__REQUEST__INIT;
+	m.t = request->t;
+	m.index = request->index;
+	m.a = request->a;
+	m.origin = request->origin;
 	return m;
 }
 
-static Starling__Fence lend_fence(const struct sl_fence *fence)
+static Starling__Abort lend_abort(const struct sl_abort *abort_record)
 {
-	Starling__Fence m = STARLING__FENCE__INIT;
-	m.id = fence->id;
-	m.incarnation = fence->incarnation;
-	m.t = fence->t;
-	m.a = fence->a;
-	m.dead = fence->dead;
-	m.n_released = fence->count;
-	m.released = (uint32_t *)fence->released;
-	m.key = lend(fence->key, sizeof fence->key);
-	m.signature = lend(fence->signature, sizeof fence->signature);
+	Starling__Abort m = STARLING__ABORT__INIT;
+	m.id = abort_record->id;
+	m.incarnation = abort_record->incarnation;
+	m.t = abort_record->t;
+	m.a = abort_record->a;
+	m.closed = abort_record->closed;
+	m.n_released = abort_record->count;
+	m.released = (uint32_t *)abort_record->released;
+	m.key = lend(abort_record->key, sizeof abort_record->key);
+	m.signature = lend(abort_record->signature, sizeof abort_record->signature);
 	return m;
 }
 
-static Starling__Hold lend_hold(const struct sl_hold *hold)
+static Starling__Have lend_have(const struct sl_have *have)
 {
-	Starling__Hold m = STARLING__HOLD__INIT;
-	m.t = hold->t;
-	m.a = hold->a;
-	m.view = lend(hold->view, sizeof hold->view);
-	m.held = lend(hold->held, hold->size);
+	Starling__Have m = STARLING__HAVE__INIT;
+	m.t = have->t;
+	m.a = have->a;
+	m.view = lend(have->view, sizeof have->view);
+	m.held = lend(have->held, have->size);
 	return m;
 }
 
@@ -151,14 +151,14 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 	case SL_MSG_DIGEST:
 		out->digest = lend_digest(&message->digest);
 		break;
-	case SL_MSG_ASK:
-		out->ask = lend_ask(&message->ask);
+	case SL_MSG_REQUEST:
+		out->request = lend_request(&message->request);
 		break;
-	case SL_MSG_FENCE:
-		out->fence = lend_fence(&message->fence);
+	case SL_MSG_ABORT:
+		out->abort_record = lend_abort(&message->abort_record);
 		break;
-	case SL_MSG_HOLD:
-		out->hold = lend_hold(&message->hold);
+	case SL_MSG_HAVE:
+		out->have = lend_have(&message->have);
 		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
@@ -169,14 +169,14 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 	}
 }
 
-size_t sl_control_bytes(const struct sl_message *message)
+size_t sl_codec_control_bytes(const struct sl_message *message)
 {
 	struct outgoing out;
 	lend_message(message, &out);
 	return protobuf_c_message_get_packed_size(&out.base);
 }
 
-void sl_control_write(const struct sl_message *message, uint8_t *payload, size_t size)
+void sl_codec_control_write(const struct sl_message *message, uint8_t *payload, size_t size)
 {
 	struct outgoing out;
 	lend_message(message, &out);

@@ -1,5 +1,5 @@
-/* Control messages: bytes -> protobuf-c's struct -> ours. All memory is one block, sized from the payload before
- * protobuf-c sees it, so that no payload is amplified. */
+/* Control messages: bytes -> protobuf-c's struct -> ours. All memory is one block, sized from the payload
+ * before protobuf-c sees it, so that no payload is amplified. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,8 +13,8 @@
 #include "proto/link_state.pb-c.h"
 #include "proto/ready.pb-c.h"
 
-/* Honest messages need about 4 times their size (a packed id of one byte becomes four) and a few structs. Thousands of
- * empty unknown fields would need 30 times theirs; they are cut off here. */
+/* Honest messages need about 4 times their size (a packed id of one byte becomes four) and a few structs.
+ * Thousands of empty unknown fields would need 30 times theirs; they are cut off here. */
 #define BUDGET_FACTOR 8u
 #define BUDGET_FLOOR 4096u
 
@@ -55,7 +55,7 @@ static const char *read_hello(const Starling__Hello *m, struct sl_hello *hello)
 	hello->incarnation = m->incarnation;
 	hello->t = m->t;
 	hello->a = m->a;
-	hello->standing = (enum sl_standing)m->standing;
+	hello->status = (enum sl_peer_status)m->status;
 	return COPY(hello->run, m->run) && COPY(hello->roster, m->roster) ? NULL : wrong_length;
 }
 
@@ -96,45 +96,46 @@ static const char *read_digest(const Starling__Digest *m, struct sl_digest *dige
 	digest->a = m->a;
 	digest->p = m->p;
 	digest->learners = m->learners;
-	digest->sigma = m->sigma;
+	digest->decimals = m->decimals;
 	digest->encoding = m->encoding;
-	digest->clip = m->clip;
+	digest->clipping_range = m->clipping_range;
 	bool whole = COPY(digest->key, m->key) && COPY(digest->view, m->view) &&
 		     COPY(digest->digest, m->digest) && COPY(digest->signature, m->signature);
 	return whole ? NULL : wrong_length;
 }
 
-static const char *read_ask(const Starling__Ask *m, struct sl_ask *ask)
+static const char *read_request(const Starling__Request *m, struct sl_request *request)
 {
-	ask->t = m->t;
-	ask->index = m->index;
-	ask->a = m->a;
-	ask->origin = m->origin;
+	request->t = m->t;
+	request->index = m->index;
+	request->a = m->a;
+	request->origin = m->origin;
 	return NULL;
 }
 
-static const char *read_fence(const Starling__Fence *m, struct sl_fence *fence)
+static const char *read_abort(const Starling__Abort *m, struct sl_abort *abort_record)
 {
 	if (m->n_released > SL_RELEASED_MAX)
 		return "too many released attempts";
-	fence->id = m->id;
-	fence->incarnation = m->incarnation;
-	fence->t = m->t;
-	fence->a = m->a;
-	fence->dead = m->dead;
-	fence->count = (uint32_t)m->n_released;
-	for (uint32_t i = 0; i < fence->count; i++)
-		fence->released[i] = m->released[i];
-	return COPY(fence->key, m->key) && COPY(fence->signature, m->signature) ? NULL : wrong_length;
+	abort_record->id = m->id;
+	abort_record->incarnation = m->incarnation;
+	abort_record->t = m->t;
+	abort_record->a = m->a;
+	abort_record->closed = m->closed;
+	abort_record->count = (uint32_t)m->n_released;
+	for (uint32_t i = 0; i < abort_record->count; i++)
+		abort_record->released[i] = m->released[i];
+	return COPY(abort_record->key, m->key) && COPY(abort_record->signature, m->signature) ? NULL
+											      : wrong_length;
 }
 
-static const char *read_hold(const Starling__Hold *m, struct sl_hold *hold)
+static const char *read_have(const Starling__Have *m, struct sl_have *have)
 {
-	hold->t = m->t;
-	hold->a = m->a;
-	hold->size = (uint32_t)m->held.len; /* no more than the payload */
-	hold->held = m->held.data;
-	return COPY(hold->view, m->view) ? NULL : wrong_length;
+	have->t = m->t;
+	have->a = m->a;
+	have->size = (uint32_t)m->held.len; /* no more than the payload */
+	have->held = m->held.data;
+	return COPY(have->view, m->view) ? NULL : wrong_length;
 }
 
 static const char *read_message(const ProtobufCMessage *m, struct sl_message *message)
@@ -148,12 +149,12 @@ static const char *read_message(const ProtobufCMessage *m, struct sl_message *me
 		return read_ready((const Starling__Ready *)m, &message->ready);
 	case SL_MSG_DIGEST:
 		return read_digest((const Starling__Digest *)m, &message->digest);
-	case SL_MSG_ASK:
-		return read_ask((const Starling__Ask *)m, &message->ask);
-	case SL_MSG_FENCE:
-		return read_fence((const Starling__Fence *)m, &message->fence);
-	case SL_MSG_HOLD:
-		return read_hold((const Starling__Hold *)m, &message->hold);
+	case SL_MSG_REQUEST:
+		return read_request((const Starling__Request *)m, &message->request);
+	case SL_MSG_ABORT:
+		return read_abort((const Starling__Abort *)m, &message->abort_record);
+	case SL_MSG_HAVE:
+		return read_have((const Starling__Have *)m, &message->have);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
@@ -174,12 +175,12 @@ static const ProtobufCMessageDescriptor *descriptor(enum sl_message_kind kind)
 		return &starling__ready__descriptor;
 	case SL_MSG_DIGEST:
 		return &starling__digest__descriptor;
-	case SL_MSG_ASK:
-		return &starling__ask__descriptor;
-	case SL_MSG_FENCE:
-		return &starling__fence__descriptor;
-	case SL_MSG_HOLD:
-		return &starling__hold__descriptor;
+	case SL_MSG_REQUEST:
+		return &starling__request__descriptor;
+	case SL_MSG_ABORT:
+		return &starling__abort__descriptor;
+	case SL_MSG_HAVE:
+		return &starling__have__descriptor;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
@@ -217,7 +218,8 @@ static void compare(ProtobufCBuffer *buffer, size_t size, const uint8_t *bytes)
 	c->left -= size;
 }
 
-/* protobuf-c takes the last of two fields, drops what is over 32 bits and reads fields in any order; we do not. */
+/* protobuf-c takes the last of two fields, drops what is over 32 bits and reads fields in any order; we do
+ * not. */
 static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t size)
 {
 	struct comparison c = {.base = {compare}, .at = payload, .left = size, .same = true};
@@ -225,8 +227,8 @@ static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t 
 	return c.same && c.left == 0;
 }
 
-int sl_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
-		    const char **why)
+int sl_codec_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
+			  const char **why)
 {
 	size_t room = BUDGET_FACTOR * size + BUDGET_FLOOR;
 	struct budget budget = {.spent = false};

@@ -1,6 +1,7 @@
 /* The bytes of a chunk, as vector.proto has them; the piece stands last.
  *
- *   08 t | 10 a | 1a 20 view[32] | 20 iteration | 28 index | 30 origin | 3a 20 nonce[32] | 42 length data[length]
+ *   08 t | 10 a | 1a 20 view[32] | 20 iteration | 28 index | 30 origin | 3a 20 nonce[32] | 42 length
+ * data[length]
  *
  * An integer that is 0 is left out with its tag, as proto3 does.
  */
@@ -11,14 +12,14 @@
 #include "proto/vector.pb-c.h"
 
 enum tag { /* field number * 8 + wire type: 0 varint, 2 length-delimited */
-	TAG_T = 1 << 3,
-	TAG_A = 2 << 3,
-	TAG_VIEW = 3 << 3 | 2,
-	TAG_ITERATION = 4 << 3,
-	TAG_INDEX = 5 << 3,
-	TAG_ORIGIN = 6 << 3,
-	TAG_NONCE = 7 << 3 | 2,
-	TAG_DATA = 8 << 3 | 2,
+	   TAG_T = 1 << 3,
+	   TAG_A = 2 << 3,
+	   TAG_VIEW = 3 << 3 | 2,
+	   TAG_ITERATION = 4 << 3,
+	   TAG_INDEX = 5 << 3,
+	   TAG_ORIGIN = 6 << 3,
+	   TAG_NONCE = 7 << 3 | 2,
+	   TAG_DATA = 8 << 3 | 2,
 };
 
 static size_t varint_bytes(uint64_t value)
@@ -60,16 +61,16 @@ static Starling__Vector prefix(const struct sl_chunk *chunk)
 	return v;
 }
 
-size_t sl_chunk_bytes(const struct sl_chunk *chunk)
+size_t sl_codec_chunk_bytes(const struct sl_chunk *chunk)
 {
 	Starling__Vector v = prefix(chunk);
 	return starling__vector__get_packed_size(&v) + 1 + varint_bytes(chunk->size) + chunk->size;
 }
 
-uint8_t *sl_chunk_write(const struct sl_chunk *chunk, uint8_t *payload, size_t size)
+uint8_t *sl_codec_chunk_write(const struct sl_chunk *chunk, uint8_t *payload, size_t size)
 {
 	Starling__Vector v = prefix(chunk);
-	assert(size == sl_chunk_bytes(chunk));
+	assert(size == sl_codec_chunk_bytes(chunk));
 	uint8_t *out = payload + starling__vector__pack(&v, payload);
 	*out++ = TAG_DATA;
 	out = put_varint(out, chunk->size);
@@ -166,7 +167,7 @@ static const char *take_field(struct reader *r, uint64_t tag, struct sl_chunk *c
 	}
 }
 
-const char *sl_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *chunk)
+const char *sl_codec_chunk_read(const uint8_t *payload, size_t size, struct sl_chunk *chunk)
 {
 	struct reader r = {.at = payload, .end = payload + size};
 	uint64_t last = 0;

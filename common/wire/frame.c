@@ -18,9 +18,9 @@ size_t sl_frame_limit(uint32_t kind)
 	case SL_MSG_LINK_STATE:
 	case SL_MSG_READY:
 	case SL_MSG_DIGEST:
-	case SL_MSG_ASK:
-	case SL_MSG_FENCE:
-	case SL_MSG_HOLD:
+	case SL_MSG_REQUEST:
+	case SL_MSG_ABORT:
+	case SL_MSG_HAVE:
 		return SL_CONTROL_BYTES_MAX;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
@@ -44,7 +44,7 @@ void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind
 }
 
 /* The whole header is here: what it announces is judged before memory is asked for. */
-static int open_frame(struct sl_splitter *s)
+static int open_frame(struct sl_deframer *s)
 {
 	const uint8_t *h = s->header;
 	if (h[0] != MAGIC || h[1] != SL_FRAME_VERSION)
@@ -65,9 +65,10 @@ static int open_frame(struct sl_splitter *s)
 	return SL_OK;
 }
 
-uint8_t *sl_splitter_room(struct sl_splitter *s, size_t *size)
+uint8_t *sl_deframer_room(struct sl_deframer *s, size_t *size)
 {
-	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not continued. */
+	/* Past the header there is a checked length with its buffer; a frame handed out or refused is not
+	 * continued. */
 	assert(s->have < SL_FRAME_HEADER_BYTES || s->have < SL_FRAME_HEADER_BYTES + s->size);
 	bool header = s->have < SL_FRAME_HEADER_BYTES;
 	size_t at = header ? s->have : s->have - SL_FRAME_HEADER_BYTES;
@@ -75,7 +76,7 @@ uint8_t *sl_splitter_room(struct sl_splitter *s, size_t *size)
 	return (header ? s->header : s->payload) + at;
 }
 
-int sl_splitter_took(struct sl_splitter *s, size_t count)
+int sl_deframer_took(struct sl_deframer *s, size_t count)
 {
 	assert(count > 0);
 	s->have += count;
@@ -84,23 +85,24 @@ int sl_splitter_took(struct sl_splitter *s, size_t count)
 		if (err != SL_OK)
 			return err;
 	}
-	return s->have >= SL_FRAME_HEADER_BYTES && s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK : SL_PENDING;
+	return s->have >= SL_FRAME_HEADER_BYTES && s->have == SL_FRAME_HEADER_BYTES + s->size ? SL_OK
+											      : SL_PENDING;
 }
 
-void sl_splitter_next(struct sl_splitter *s)
+void sl_deframer_next(struct sl_deframer *s)
 {
 	if (s->payload != NULL)
 		explicit_bzero(s->payload, s->size); /* it may hold a share */
 	free(s->payload);
-	*s = (struct sl_splitter){0};
+	*s = (struct sl_deframer){0};
 }
 
-bool sl_splitter_between(const struct sl_splitter *s)
+bool sl_deframer_between(const struct sl_deframer *s)
 {
 	return s->have == 0;
 }
 
-void sl_splitter_close(struct sl_splitter *s)
+void sl_deframer_close(struct sl_deframer *s)
 {
-	sl_splitter_next(s);
+	sl_deframer_next(s);
 }

@@ -5,8 +5,8 @@
  *   |   'S'  | version|  kind (le16)    |  payload bytes (le32)             | payload
  *   +--------+--------+-----------------+-----------------------------------+----------
  *
- * The splitter owns one payload buffer, into which the stream is read without a copy between; a length is checked against
- * its kind's limit before memory is asked for.
+ * The splitter owns one payload buffer, into which the stream is read without a copy between; a length is
+ * checked against its kind's limit before memory is asked for.
  */
 #pragma once
 
@@ -22,22 +22,22 @@ bool sl_frame_known(uint32_t kind);
 
 void sl_frame_header(uint8_t header[static SL_FRAME_HEADER_BYTES], uint32_t kind, size_t payload_bytes);
 
-struct sl_splitter {
+struct sl_deframer {
 	uint8_t header[SL_FRAME_HEADER_BYTES];
-	size_t have;      /* bytes of header and payload so far */
+	size_t have; /* bytes of header and payload so far */
 	uint32_t kind;
-	size_t size;      /* payload bytes announced */
+	size_t size;	  /* payload bytes announced */
 	uint8_t *payload; /* size bytes, allocated once the header is complete and checked */
 };
 
-/* Where the next bytes of the stream belong, and how many of them at most; never none. After SL_OK, sl_splitter_next comes
- * first. */
-uint8_t *sl_splitter_room(struct sl_splitter *splitter, size_t *size);
-/* So many bytes were put there. SL_OK: one frame is complete in kind/size/payload; SL_PENDING: more needed; SL_ERR_FORMAT /
- * SL_ERR_NOMEM: the link must be closed. */
-int sl_splitter_took(struct sl_splitter *splitter, size_t count);
+/* Where the next bytes of the stream belong, and how many of them at most; never none. After SL_OK,
+ * sl_deframer_next comes first. */
+uint8_t *sl_deframer_room(struct sl_deframer *deframer, size_t *size);
+/* So many bytes were put there. SL_OK: one frame is complete in kind/size/payload; SL_PENDING: more needed;
+ * SL_ERR_FORMAT / SL_ERR_NOMEM: the link must be closed. */
+int sl_deframer_took(struct sl_deframer *deframer, size_t count);
 /* For the next frame; the payload, if it is still here, is wiped and freed. */
-void sl_splitter_next(struct sl_splitter *splitter);
+void sl_deframer_next(struct sl_deframer *deframer);
 /* Whether the stream may end here without truncation. */
-bool sl_splitter_between(const struct sl_splitter *splitter);
-void sl_splitter_close(struct sl_splitter *splitter);
+bool sl_deframer_between(const struct sl_deframer *deframer);
+void sl_deframer_close(struct sl_deframer *deframer);

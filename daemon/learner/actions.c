@@ -8,7 +8,7 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
 
-void sl_buffers_free(struct sl_buffer *buffer)
+void sl_actions_free_buffers(struct sl_buffer *buffer)
 {
 	while (buffer != NULL) {
 		struct sl_buffer *next = buffer->next;
@@ -19,26 +19,26 @@ void sl_buffers_free(struct sl_buffer *buffer)
 	}
 }
 
-void sl_sign(const struct sl_daemon *daemon, struct sl_message *m)
+void sl_actions_sign(const struct sl_daemon *daemon, struct sl_message *m)
 {
 	const struct sl_scope *scope = &daemon->core_config.scope;
 	uint8_t hash[SL_HASH_BYTES], *signature;
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		sl_canon_link_state(scope, &m->link_state, hash);
+		sl_canonical_link_state(scope, &m->link_state, hash);
 		signature = m->link_state.signature;
 		break;
 	case SL_MSG_READY:
-		sl_canon_ready(scope, &m->ready, hash);
+		sl_canonical_ready(scope, &m->ready, hash);
 		signature = m->ready.signature;
 		break;
 	case SL_MSG_DIGEST:
-		sl_canon_digest(scope, &m->digest, hash);
+		sl_canonical_digest(scope, &m->digest, hash);
 		signature = m->digest.signature;
 		break;
-	case SL_MSG_FENCE:
-		sl_canon_fence(scope, &m->fence, hash);
-		signature = m->fence.signature;
+	case SL_MSG_ABORT:
+		sl_canonical_abort(scope, &m->abort_record, hash);
+		signature = m->abort_record.signature;
 		break;
 	default:
 		return;
@@ -48,12 +48,12 @@ void sl_sign(const struct sl_daemon *daemon, struct sl_message *m)
 
 static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)
 {
-	size_t size = sl_encode_bytes(m);
-	struct sl_frame *frame = sl_frame_new(size, vector);
+	size_t size = sl_codec_bytes(m);
+	struct sl_frame *frame = sl_link_frame_new(size, vector);
 	if (frame == NULL)
 		abort(); /* at most 257 KiB: nothing can go on */
 	frame->secret = m->kind == SL_MSG_SHARE;
-	sl_encode_message(m, frame->bytes, size, piece);
+	sl_codec_encode(m, frame->bytes, size, piece);
 	return frame;
 }
 
@@ -70,19 +70,19 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
 		if (sl_bit(to, i))
 			sl_links_send(daemon->links, i, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 }
 
 /* Row r of the vault for neighbour r: a frame each. */
 static void send_shares(struct sl_daemon *daemon, const struct sl_message *m)
 {
-	const struct sl_view *view = daemon->vault_view;
+	const struct sl_view *view = daemon->workspace_view;
 	for (uint32_t r = 0; r < view->degree; r++) {
 		uint8_t *piece = NULL;
 		struct sl_frame *frame = encode(m, true, &piece);
-		memcpy(piece, daemon->vault.shares[r], m->chunk.size);
+		memcpy(piece, daemon->workspace.shares[r], m->chunk.size);
 		sl_links_send(daemon->links, sl_view_peer(view, r), frame);
-		sl_frame_release(frame);
+		sl_link_frame_release(frame);
 	}
 }
 
@@ -91,7 +91,7 @@ static void send_state(struct sl_daemon *daemon, const uint64_t *to, const struc
 {
 	uint8_t *piece = NULL;
 	struct sl_frame *frame = encode(m, true, &piece);
-	sl_vault_state(&daemon->vault, daemon->vault_view, &m->chunk, piece);
+	sl_job_mix_state(&daemon->workspace, daemon->workspace_view, &m->chunk, piece);
 	to_set(daemon, to, frame);
 }
 
@@ -111,8 +111,10 @@ static void send_result(struct sl_daemon *daemon, const uint64_t *to, const stru
 {
 	const struct sl_result *result = &daemon->result;
 	uint8_t *piece = NULL;
-	size_t width = result->z_bytes / (daemon->vault.n + 1), first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
-	if (result->proof.t != m->chunk.t || first + m->chunk.size > result->z_bytes || !reads(daemon, to))
+	size_t width = result->z_bytes / (daemon->workspace.n + 1),
+	       first = (size_t)m->chunk.index * SL_CHUNK_ELEMENTS * width;
+	if (result->certificate.t != m->chunk.t || first + m->chunk.size > result->z_bytes ||
+	    !reads(daemon, to))
 		return; /* its file could not be opened: who asked will ask somebody else */
 	struct sl_frame *frame = encode(m, true, &piece);
 	memcpy(piece, result->z + first, m->chunk.size);
@@ -126,41 +128,43 @@ static void send_masked(struct sl_daemon *daemon, const uint64_t *to, const stru
 	if (!reads(daemon, to))
 		return;
 	struct sl_frame *frame = encode(m, true, &piece);
-	memcpy(piece, sl_masked_piece(daemon, m), m->chunk.size);
+	memcpy(piece, sl_masked_states_payload(daemon, m), m->chunk.size);
 	to_set(daemon, to, frame);
 }
 
 static void send_control(struct sl_daemon *daemon, const uint64_t *to, const struct sl_message *m)
 {
 	struct sl_frame *frame = encode(m, false, NULL);
-	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_FENCE)
+	if (m->kind == SL_MSG_LINK_STATE || m->kind == SL_MSG_READY || m->kind == SL_MSG_ABORT)
 		daemon->figures.flood_bytes += frame->size * receivers(daemon, to);
 	to_set(daemon, to, frame);
 }
 
 /* For tests: which point is passed by sending this. */
-static enum sl_crash_point point_of(const struct sl_daemon *daemon, const struct sl_message *m)
+static enum sl_failpoint point_of(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	bool own = m->kind == SL_MSG_LINK_STATE ? m->link_state.id == daemon->settings->id
 		   : m->kind == SL_MSG_READY	? m->ready.id == daemon->settings->id
 						: true;
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		return own ? SL_CRASH_LINK_STATE_SENT : SL_CRASH_COUNT;
+		return own ? SL_FAILPOINT_LINK_STATE_SENT : SL_FAILPOINT_COUNT;
 	case SL_MSG_READY:
-		return own ? SL_CRASH_READY_SENT : SL_CRASH_COUNT;
+		return own ? SL_FAILPOINT_READY_SENT : SL_FAILPOINT_COUNT;
 	case SL_MSG_DIGEST:
-		return SL_CRASH_DIGEST_SENT;
+		return SL_FAILPOINT_DIGEST_SENT;
 	case SL_MSG_SHARE:
-		return m->chunk.index + 1 == sl_share_count(daemon->vault_view) ? SL_CRASH_SHARES_SENT : SL_CRASH_COUNT;
+		return m->chunk.index + 1 == sl_view_share_count(daemon->workspace_view)
+			       ? SL_FAILPOINT_SHARES_SENT
+			       : SL_FAILPOINT_COUNT;
 	case SL_MSG_STATE:
-		return m->chunk.iteration > 0 ? SL_CRASH_MIXING : SL_CRASH_FIRST_STATE_SENT;
+		return m->chunk.iteration > 0 ? SL_FAILPOINT_MIXING : SL_FAILPOINT_FIRST_STATE_SENT;
 	default:
-		return SL_CRASH_COUNT;
+		return SL_FAILPOINT_COUNT;
 	}
 }
 
-static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
+static void execute_send(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	struct sl_message m = action->send.message;
 	const uint64_t *to = action->send.to;
@@ -169,71 +173,71 @@ static void carry_send(struct sl_daemon *daemon, const struct sl_action *action)
 		send_shares(daemon, &m);
 		break;
 	case SL_MSG_STATE:
-		sl_masked_nonce(daemon, &m);
+		sl_masked_states_nonce(daemon, &m);
 		send_state(daemon, to, &m);
 		break;
 	case SL_MSG_RESULT:
 		send_result(daemon, to, &m);
 		break;
 	case SL_MSG_MASKED:
-		sl_masked_nonce(daemon, &m);
+		sl_masked_states_nonce(daemon, &m);
 		send_masked(daemon, to, &m);
 		break;
 	default:
 		if (action->send.own)
-			sl_sign(daemon, &m);
+			sl_actions_sign(daemon, &m);
 		send_control(daemon, to, &m);
 	}
-	enum sl_crash_point point = point_of(daemon, &m);
-	if (point != SL_CRASH_COUNT)
+	enum sl_failpoint point = point_of(daemon, &m);
+	if (point != SL_FAILPOINT_COUNT)
 		daemon->passed |= 1u << point;
 }
 
-static void carry_stop(struct sl_daemon *daemon, int code)
+static void execute_stop(struct sl_daemon *daemon, int code)
 {
 	if (code == SL_OK)
 		sl_log(daemon->log, SL_INFO, "finished", "all rounds are committed", "{s:i}", "rounds",
 		       (int)daemon->settings->rounds);
 	else
-		atomic_store(&daemon->condemned, true);
+		atomic_store(&daemon->failed, true);
 	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);
 }
 
-static void carry_one(struct sl_daemon *daemon, const struct sl_action *action)
+static void execute_one(struct sl_daemon *daemon, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
 		sl_persist_add(daemon, &action->persist);
 		break;
 	case SL_ACTION_SEND:
-		carry_send(daemon, action);
+		execute_send(daemon, action);
 		break;
 	case SL_ACTION_TRAIN:
-		sl_task_train(daemon, action->train.t, action->train.draw);
+		sl_tasks_train(daemon, action->train.t, action->train.draw);
 		break;
 	case SL_ACTION_COMPUTE:
-		sl_task_compute(daemon, &action->job);
+		sl_tasks_compute(daemon, &action->job);
 		break;
 	case SL_ACTION_LINKS:
 		sl_links_want(daemon->links, action->to);
 		break;
 	case SL_ACTION_DROP:
-		sl_buffers_free(action->buffers);
+		sl_actions_free_buffers(action->buffers);
 		break;
 	case SL_ACTION_WIPE:
-		sl_task_wipe(daemon);
+		sl_tasks_wipe(daemon);
 		break;
 	case SL_ACTION_REPORT:
-		sl_daemon_report(daemon, &action->report);
+		sl_report_log(daemon, &action->report);
 		break;
 	case SL_ACTION_STOP:
-		carry_stop(daemon, action->code);
+		execute_stop(daemon, action->code);
 		break;
 	}
 }
 
-void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions)
+void sl_actions_execute(struct sl_daemon *daemon, const struct sl_actions *actions)
 {
 	for (uint32_t i = 0; i < actions->count; i++)
-		carry_one(daemon, &actions->items[i]);
+		execute_one(daemon, &actions->items[i]);
 }

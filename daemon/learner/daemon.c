@@ -16,7 +16,7 @@ void sl_daemon_stop(struct sl_daemon *daemon, int status)
 
 int sl_daemon_run(struct sl_daemon *daemon)
 {
-	sl_happening_new(daemon, SL_EVENT_START);
+	sl_events_new(daemon, SL_EVENT_START);
 	if (!daemon->stopping)
 		uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	return daemon->status;
@@ -30,28 +30,28 @@ void sl_daemon_close(struct sl_daemon *daemon)
 	sl_tls_close(&daemon->tls);
 	sl_result_close(&daemon->result);
 	sl_result_close(&daemon->next_result);
-	sl_inbox_close(daemon);
+	sl_events_close(daemon);
 	if (daemon->core != NULL)
-		sl_buffers_free(sl_core_held(daemon->core)); /* shares of others: wiped */
+		sl_actions_free_buffers(sl_core_held(daemon->core)); /* shares of others: wiped */
 	free(daemon->core_memory);
 	sl_keys_close(&daemon->keys);
 	free(daemon->checked);
-	free(daemon->complaints);
+	free(daemon->peer_warnings);
 	free(daemon->link_faults);
 	free(daemon->ids);
-	sodium_free(daemon->vault.trained);
-	sodium_free(daemon->vault.x);
-	sodium_free(daemon->vault.s);
-	sodium_free(daemon->vault.scratch.base);
-	free(daemon->vault.committed);
+	sodium_free(daemon->workspace.trained);
+	sodium_free(daemon->workspace.x);
+	sodium_free(daemon->workspace.s);
+	sodium_free(daemon->workspace.scratch.base);
+	free(daemon->workspace.committed);
 	if (daemon->trainer != NULL)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->log != NULL)
 		sl_log_close(daemon->log);
-	sl_spool_close(&daemon->spool);
-	sl_spool_close(&daemon->kept);
-	sl_spool_remove(&daemon->spare);
-	sl_promises_close(&daemon->promises);
+	sl_state_file_close(&daemon->state_file);
+	sl_state_file_close(&daemon->kept);
+	sl_state_file_remove(&daemon->spare);
+	sl_store_promises_close(&daemon->promises);
 	sl_store_close(daemon->store);
 	sl_identity_close(&daemon->identity);
 	sl_roster_close(&daemon->roster);

@@ -1,8 +1,8 @@
 /* daemon.h - one learner as a process: the shell around the core.
  *
- * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them out, steps
- * the core, and carries out what it asks for, in order. Slow work is on workers: one computes (and writes
- * checkpoints), one trains, and where models are large one has TLS's bulk.
+ * One loop, on one thread: libuv callbacks put events into the inbox and do nothing else; a turn takes them
+ * out, steps the core, and carries out what it asks for, in order. Slow work is on workers: one computes (and
+ * writes checkpoints), one trains, and where models are large one has TLS's bulk.
  *
  *   socket -> links -> inbox -> core step -> carry -> links -> socket
  *                        ^                    |
@@ -30,10 +30,10 @@
 #include "daemon/runtime/worker.h"
 
 /* Something that happened, waiting for its turn. */
-struct sl_happening {
-	struct sl_happening *next;
+struct sl_queued_event {
+	struct sl_queued_event *next;
 	struct sl_event event; /* its pointers point into this struct, or to what it owns */
-	bool frame;            /* a frame to decode: kind, payload, size */
+	bool frame;	       /* a frame to decode: kind, payload, size */
 	uint32_t kind;
 	uint8_t *payload;
 	size_t size;
@@ -42,19 +42,19 @@ struct sl_happening {
 };
 
 /* What a peer sent that was not acceptable: said at once, then at most once in ten seconds. */
-struct sl_complaint {
+struct sl_peer_warning {
 	sl_ms quiet_until;
 	uint32_t unsaid;
 };
 
 struct sl_figures_round {
 	uint64_t bytes_sent, bytes_received; /* at the last commit */
-	uint64_t flood_bytes;                /* of link states and Readys, since then */
-	uint64_t view_bytes;                 /* sent when the present view was closed */
-	sl_ms view_ms;                       /* and when that was */
-	double rate;                         /* bytes per second from the last committed view to its commit; 0: none yet */
-	double entered_ms[SL_PHASE_COUNT];   /* monotonic: when this attempt came to a phase; 0: it has not */
-	double cpu_s;                        /* at the last commit */
+	uint64_t flood_bytes;		     /* of link states and Readys, since then */
+	uint64_t view_bytes;		     /* sent when the present view was closed */
+	sl_ms view_ms;			     /* and when that was */
+	double rate; /* bytes per second from the last committed view to its commit; 0: none yet */
+	double entered_ms[SL_PHASE_COUNT]; /* monotonic: when this attempt came to a phase; 0: it has not */
+	double cpu_s;			   /* at the last commit */
 	double train_s;
 	double loss;
 	uint64_t samples;
@@ -73,42 +73,45 @@ struct sl_daemon {
 	uv_loop_t loop;
 	uv_prepare_t before; /* a turn before the loop sleeps */
 	uv_check_t after;    /* and one after it woke */
-	uv_idle_t busy;      /* runs while the inbox is not empty, so that the loop does not sleep */
+	uv_idle_t busy;	     /* runs while the inbox is not empty, so that the loop does not sleep */
 	uv_timer_t alarm;    /* the core's deadline */
 	uv_signal_t interrupt, terminate;
 	struct sl_links *links;
 	struct sl_control *control;
 	struct sl_worker compute, train, crypto;
 
-	struct sl_happening *inbox, **inbox_end;
+	struct sl_queued_event *event_queue, **event_queue_end;
 	struct sl_core_config core_config;
 	struct sl_core *core;
 	void *core_memory;
 	sl_id *ids;
 	struct sl_actions actions;
 
-	struct sl_vault vault;
-	struct sl_spool_file spool;        /* what vault.spool lies in; the compute worker's, as are */
-	struct sl_spool_file kept, spare;  /* that of the last committed round, and one of which nothing is needed any more */
-	struct sl_promises promises;       /* of the round it starts in, until it has started */
-	struct sl_result result;           /* the last committed one, for who asks */
-	struct sl_result next_result;      /* durable, and not told to the core yet */
-	const struct sl_view *vault_view;  /* the core's view that the vault was last opened for */
-	char checkpoint[SL_FILE_NAME_BYTES]; /* file name of the last one */
-	bool again;        /* once it has ended, it starts again by itself */
-	sl_round promised; /* committed, and the model cannot be read: no other attempt up to there. 0: none */
-	struct sl_keys keys; /* of the roster */
-	struct sl_complaint *complaints;     /* by roster index */
-	uint8_t (*checked)[3][SL_HASH_BYTES]; /* of the last link state, ready, fence that was in order, by signer */
-	uint32_t step;                       /* the radio's, as told last */
+	struct sl_workspace workspace;
+	struct sl_state_file state_file; /* what vault.spool lies in; the compute worker's, as are */
+	struct sl_state_file kept,
+		spare; /* that of the last committed round, and one of which nothing is needed any more */
+	struct sl_promises promises;	      /* of the round it starts in, until it has started */
+	struct sl_result result;	      /* the last committed one, for who asks */
+	struct sl_result next_result;	      /* durable, and not told to the core yet */
+	const struct sl_view *workspace_view; /* the core's view that the vault was last opened for */
+	char checkpoint[SL_FILE_NAME_BYTES];  /* file name of the last one */
+	bool restart_requested;		      /* once it has ended, it starts again by itself */
+	sl_round committed_through; /* committed, and the model cannot be read: no other attempt up to there.
+				       0: none */
+	struct sl_keys keys;	    /* of the roster */
+	struct sl_peer_warning *peer_warnings; /* by roster index */
+	uint8_t (*checked)[3][SL_HASH_BYTES];  /* of the last link state, ready, fence that was in order, by
+						  signer */
+	uint32_t step;			       /* the radio's, as told last */
 	atomic_bool stop_training;
 	atomic_uint training_permille;
 	struct sl_figures_round figures;
 	const char **link_faults; /* by roster index: why a dial failed last, said when it changes */
-	atomic_bool condemned;    /* stopped by a failure: what is queued to be made durable is not */
-	char blame[256];          /* of the record rejected last */
-	char awaited[256];        /* in RECOVER: whose masked states nobody in reach has; "": nobody's */
-	uint32_t passed;          /* crash points, as bits, to be at when all is flushed */
+	atomic_bool failed;	  /* stopped by a failure: what is queued to be made durable is not */
+	char rejection[256];	  /* of the record rejected last */
+	char missing[256];	  /* in RECOVER: whose masked states nobody in reach has; "": nobody's */
+	uint32_t passed;	  /* crash points, as bits, to be at when all is flushed */
 	bool stopping, closed;
 	int status; /* exit status */
 };
@@ -138,53 +141,53 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error);
 void sl_loop_close(struct sl_daemon *daemon);
 
 /* inbox.c */
-struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind);
-void sl_inbox_range(struct sl_daemon *daemon, const uint64_t *range);
-void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
+struct sl_queued_event *sl_events_new(struct sl_daemon *daemon, enum sl_event_kind kind);
+void sl_events_range(struct sl_daemon *daemon, const uint64_t *range);
+void sl_events_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
 /* Empties the inbox through the core. */
-void sl_turn(struct sl_daemon *daemon);
-void sl_inbox_close(struct sl_daemon *daemon);
+void sl_events_drain(struct sl_daemon *daemon);
+void sl_events_close(struct sl_daemon *daemon);
 /* Logs that a peer sent something unacceptable, within measure. */
-void sl_complain(struct sl_daemon *daemon, uint32_t peer, const char *why);
+void sl_events_warn(struct sl_daemon *daemon, uint32_t peer, const char *why);
 
 /* carry.c */
-void sl_carry(struct sl_daemon *daemon, const struct sl_actions *actions);
-void sl_sign(const struct sl_daemon *daemon, struct sl_message *message);
-void sl_buffers_free(struct sl_buffer *buffer);
+void sl_actions_execute(struct sl_daemon *daemon, const struct sl_actions *actions);
+void sl_actions_sign(const struct sl_daemon *daemon, struct sl_message *message);
+void sl_actions_free_buffers(struct sl_buffer *buffer);
 
 /* report.c */
-void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *report);
+void sl_report_log(struct sl_daemon *daemon, const struct sl_report *report);
 
 /* reason.c */
 void sl_reason_text(const struct sl_daemon *daemon, const struct sl_report *report, char *text, size_t size);
 /* "ana (2), bo (5) and 3 more" */
-void sl_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size);
+void sl_reason_names(const struct sl_daemon *daemon, const uint64_t *set, char *text, size_t size);
 
 /* The first digits of a hash, or `none` where it is all zeros. */
-const char *sl_hash_text(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1]);
+const char *sl_reason_hash(const uint8_t *hash, const char *none, char text[static 2 * SL_HASH_BYTES + 1]);
 
 /* evidence.c: SL_REPORT_EVIDENCE into the state folder; *name is the file's */
-int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name, size_t name_bytes,
-		      struct sl_error *error);
+int sl_evidence_write(const struct sl_daemon *daemon, const struct sl_report *report, char *name,
+		      size_t name_bytes, struct sl_error *error);
 
 /* tasks.c */
-void sl_task_compute(struct sl_daemon *daemon, const struct sl_job *job);
-void sl_task_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
-void sl_task_wipe(struct sl_daemon *daemon);
-void sl_task_evaluate(struct sl_daemon *daemon, sl_round t);
+void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job);
+void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
+void sl_tasks_wipe(struct sl_daemon *daemon);
+void sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
 /* Says why, and ends the learner with status 1; nothing queued is made durable any more. */
-void sl_fatal(struct sl_daemon *daemon, const char *text);
+void sl_tasks_fatal(struct sl_daemon *daemon, const char *text);
 
 /* persist.c */
 void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist);
 
 /* masked.c: all but the last two on the compute worker, or before it runs */
-int sl_masked_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots, size_t slot_bytes,
-		   struct sl_error *error);
-int sl_masked_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error);
-void sl_masked_end(struct sl_daemon *daemon);
+int sl_masked_states_open(struct sl_daemon *daemon, sl_round t, sl_attempt a, uint32_t slots,
+			  size_t slot_bytes, struct sl_error *error);
+int sl_masked_states_room(struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error);
+void sl_masked_states_end(struct sl_daemon *daemon);
 /* Whether a spool stays when this round is committed. */
-bool sl_masked_wanted(const struct sl_daemon *daemon, sl_round committed, sl_round t, sl_attempt a);
+bool sl_masked_states_wanted(const struct sl_daemon *daemon, sl_round committed, sl_round t, sl_attempt a);
 /* The nonce that a chunk of a masked state brings, where one is due; the chunk itself, of a Masked. */
-void sl_masked_nonce(const struct sl_daemon *daemon, struct sl_message *m);
-const uint8_t *sl_masked_piece(const struct sl_daemon *daemon, const struct sl_message *m);
+void sl_masked_states_nonce(const struct sl_daemon *daemon, struct sl_message *m);
+const uint8_t *sl_masked_states_payload(const struct sl_daemon *daemon, const struct sl_message *m);

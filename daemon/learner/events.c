@@ -8,23 +8,23 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
 
-#define COMPLAINT_MS 10000u
+#define PEER_WARNING_MS 10000u
 #define TURN_EVENTS 256u /* then the loop looks at its clocks and signals again */
 
-struct sl_happening *sl_happening_new(struct sl_daemon *daemon, enum sl_event_kind kind)
+struct sl_queued_event *sl_events_new(struct sl_daemon *daemon, enum sl_event_kind kind)
 {
-	struct sl_happening *h = calloc(1, sizeof *h);
+	struct sl_queued_event *h = calloc(1, sizeof *h);
 	if (h == NULL)
 		abort(); /* a few hundred bytes: nothing can go on */
 	h->event.kind = kind;
-	*daemon->inbox_end = h;
-	daemon->inbox_end = &h->next;
+	*daemon->event_queue_end = h;
+	daemon->event_queue_end = &h->next;
 	return h;
 }
 
-void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
+void sl_events_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
-	struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_MESSAGE);
+	struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_MESSAGE);
 	h->frame = true;
 	h->event.peer = peer;
 	h->kind = kind;
@@ -32,10 +32,10 @@ void sl_inbox_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint
 	h->size = size;
 }
 
-void sl_inbox_range(struct sl_daemon *daemon, const uint64_t *range)
+void sl_events_range(struct sl_daemon *daemon, const uint64_t *range)
 {
-	size_t bytes = sl_bits_words(daemon->roster.size) * sizeof *range;
-	struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_RANGE);
+	size_t bytes = sl_bit_words(daemon->roster.size) * sizeof *range;
+	struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_RANGE);
 	h->range = malloc(bytes);
 	if (h->range == NULL)
 		abort();
@@ -43,7 +43,7 @@ void sl_inbox_range(struct sl_daemon *daemon, const uint64_t *range)
 	h->event.range = h->range;
 }
 
-static void release(struct sl_happening *h)
+static void release(struct sl_queued_event *h)
 {
 	if (h->payload != NULL)
 		sodium_memzero(h->payload, h->size);
@@ -52,14 +52,14 @@ static void release(struct sl_happening *h)
 	free(h);
 }
 
-void sl_inbox_close(struct sl_daemon *daemon)
+void sl_events_close(struct sl_daemon *daemon)
 {
-	while (daemon->inbox != NULL) {
-		struct sl_happening *h = daemon->inbox;
-		daemon->inbox = h->next;
+	while (daemon->event_queue != NULL) {
+		struct sl_queued_event *h = daemon->event_queue;
+		daemon->event_queue = h->next;
 		release(h);
 	}
-	daemon->inbox_end = &daemon->inbox;
+	daemon->event_queue_end = &daemon->event_queue;
 }
 
 struct signed_part {
@@ -78,8 +78,9 @@ static bool signed_part(const struct sl_message *m, struct signed_part *part)
 	case SL_MSG_READY:
 		*part = (struct signed_part){m->ready.id, m->ready.signature, NULL, 1};
 		return true;
-	case SL_MSG_FENCE:
-		*part = (struct signed_part){m->fence.id, m->fence.signature, m->fence.key, 2};
+	case SL_MSG_ABORT:
+		*part = (struct signed_part){m->abort_record.id, m->abort_record.signature,
+					     m->abort_record.key, 2};
 		return true;
 	case SL_MSG_DIGEST:
 		*part = (struct signed_part){m->digest.id, m->digest.signature, m->digest.key, -1};
@@ -89,35 +90,38 @@ static bool signed_part(const struct sl_message *m, struct signed_part *part)
 	}
 }
 
-static void signed_hash(const struct sl_daemon *daemon, const struct sl_message *m, uint8_t hash[static SL_HASH_BYTES])
+static void signed_hash(const struct sl_daemon *daemon, const struct sl_message *m,
+			uint8_t hash[static SL_HASH_BYTES])
 {
 	const struct sl_scope *scope = &daemon->core_config.scope;
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		sl_canon_link_state(scope, &m->link_state, hash);
+		sl_canonical_link_state(scope, &m->link_state, hash);
 		break;
 	case SL_MSG_READY:
-		sl_canon_ready(scope, &m->ready, hash);
+		sl_canonical_ready(scope, &m->ready, hash);
 		break;
-	case SL_MSG_FENCE:
-		sl_canon_fence(scope, &m->fence, hash);
+	case SL_MSG_ABORT:
+		sl_canonical_abort(scope, &m->abort_record, hash);
 		break;
 	default:
-		sl_canon_digest(scope, &m->digest, hash);
+		sl_canonical_digest(scope, &m->digest, hash);
 	}
 }
 
 /* A record travels: its signer is named beside whoever passed it on. */
-static const char *blame(struct sl_daemon *daemon, int signer, const char *what)
+static const char *rejection(struct sl_daemon *daemon, int signer, const char *what)
 {
 	const struct sl_member *member = &daemon->roster.members[signer];
-	snprintf(daemon->blame, sizeof daemon->blame, "passed on a record in which %s (%u) %s", member->name, member->id, what);
-	return daemon->blame;
+	snprintf(daemon->rejection, sizeof daemon->rejection, "passed on a record in which %s (%u) %s",
+		 member->name, member->id, what);
+	return daemon->rejection;
 }
 
-/* NULL: in order. A flooded record arrives over several links: of the one checked last its bytes are remembered, all of them,
- * so that copies cost one hash. */
-static const char *check_signature(struct sl_daemon *daemon, const struct sl_happening *h, const struct sl_message *m)
+/* NULL: in order. A flooded record arrives over several links: of the one checked last its bytes are
+ * remembered, all of them, so that copies cost one hash. */
+static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h,
+				   const struct sl_message *m)
 {
 	struct signed_part part;
 	uint8_t bytes[SL_HASH_BYTES], hash[SL_HASH_BYTES];
@@ -131,20 +135,20 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_hap
 	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
 		return NULL;
 	if (part.key != NULL && !sl_keys_learn(&daemon->keys, (uint32_t)signer, part.key))
-		return blame(daemon, signer, "shows a key that the roster here does not pin");
+		return rejection(daemon, signer, "shows a key that the roster here does not pin");
 	const uint8_t *key = sl_keys_of(&daemon->keys, (uint32_t)signer);
 	if (key == NULL)
-		return blame(daemon, signer, "has not shown its key yet");
+		return rejection(daemon, signer, "has not shown its key yet");
 	signed_hash(daemon, m, hash);
 	if (crypto_sign_verify_detached(part.signature, hash, sizeof hash, key) != 0)
-		return blame(daemon, signer, "signed what does not verify (another run?)");
+		return rejection(daemon, signer, "signed what does not verify (another run?)");
 	if (slot != NULL)
 		memcpy(slot, bytes, sizeof bytes);
 	return NULL;
 }
 
-/* A Hello is the first thing that can tell a foreign run: it is said, and the peer is not heard. Another roster is left to
- * the link states, so that everybody hears of it. */
+/* A Hello is the first thing that can tell a foreign run: it is said, and the peer is not heard. Another
+ * roster is left to the link states, so that everybody hears of it. */
 static const char *check_hello(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	if (m->kind != SL_MSG_HELLO)
@@ -154,33 +158,33 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 	return NULL;
 }
 
-void sl_complain(struct sl_daemon *daemon, uint32_t peer, const char *why)
+void sl_events_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
 	const struct sl_member *member = &daemon->roster.members[peer];
-	struct sl_complaint *complaint = &daemon->complaints[peer];
+	struct sl_peer_warning *peer_warning = &daemon->peer_warnings[peer];
 	sl_ms now = uv_hrtime() / 1000000u;
 	char text[384], more[64] = "";
-	if (now < complaint->quiet_until) {
-		complaint->unsaid++;
+	if (now < peer_warning->quiet_until) {
+		peer_warning->unsaid++;
 		return;
 	}
-	if (complaint->unsaid > 0)
-		snprintf(more, sizeof more, " (and %u more before)", complaint->unsaid);
+	if (peer_warning->unsaid > 0)
+		snprintf(more, sizeof more, " (and %u more before)", peer_warning->unsaid);
 	snprintf(text, sizeof text, "%s (learner %u): %s%s", member->name, member->id, why, more);
-	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id, "reason", why,
-	       "unsaid", (json_int_t)complaint->unsaid);
-	complaint->quiet_until = now + COMPLAINT_MS;
-	complaint->unsaid = 0;
+	sl_log(daemon->log, SL_WARN, "rejected", text, "{s:I, s:s, s:I}", "peer", (json_int_t)member->id,
+	       "reason", why, "unsaid", (json_int_t)peer_warning->unsaid);
+	peer_warning->quiet_until = now + PEER_WARNING_MS;
+	peer_warning->unsaid = 0;
 }
 
 /* Bytes that no learner of this version sends: the link is not worth keeping. */
 static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
-	sl_complain(daemon, peer, why);
+	sl_events_warn(daemon, peer, why);
 	sl_links_drop(daemon->links, peer, "it sent what cannot be accepted");
 }
 
-static struct sl_buffer *to_buffer(struct sl_happening *h, const struct sl_chunk *chunk)
+static struct sl_buffer *to_buffer(struct sl_queued_event *h, const struct sl_chunk *chunk)
 {
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	if (buffer == NULL)
@@ -194,13 +198,14 @@ static struct sl_buffer *to_buffer(struct sl_happening *h, const struct sl_chunk
 	return buffer;
 }
 
-/* The model of the last round on record could not be read, and is here again: what was promised in the round after it binds
- * this learner from now on, and only a start takes promises up. */
+/* The model of the last round on record could not be read, and is here again: what was promised in the round
+ * after it binds this learner from now on, and only a start takes promises up. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_log(daemon->log, SL_INFO, "again", "the damaged round is here again: this learner starts anew, with all that it has promised",
-	       "{s:i}", "round", (int)daemon->promised);
-	daemon->again = true;
+	sl_log(daemon->log, SL_INFO, "again",
+	       "the damaged round is here again: this learner starts anew, with all that it has promised",
+	       "{s:i}", "round", (int)daemon->committed_through);
+	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }
 
@@ -208,25 +213,26 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 {
 	event->now = uv_hrtime() / 1000000u;
 	int rc = sl_core_step(daemon->core, event, &daemon->actions);
-	bool committed = rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
+	bool committed =
+		rc == SL_OK && event->kind == SL_EVENT_DURABLE && event->durable.kind == SL_PERSIST_COMMIT;
 	if (committed) {
 		sl_result_close(&daemon->result);
 		daemon->result = daemon->next_result;
 		daemon->next_result = (struct sl_result){0};
 	}
 	if (rc == SL_OK)
-		sl_carry(daemon, &daemon->actions);
+		sl_actions_execute(daemon, &daemon->actions);
 	else if (event->buffer != NULL)
-		sl_buffers_free(event->buffer);
-	if (committed && event->durable.t == daemon->promised)
+		sl_actions_free_buffers(event->buffer);
+	if (committed && event->durable.t == daemon->committed_through)
 		start_again(daemon);
 }
 
-static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
+static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 {
 	struct sl_decoded decoded;
 	const char *why = NULL;
-	int rc = sl_decode_message(h->kind, h->payload, h->size, &decoded, &why);
+	int rc = sl_codec_decode(h->kind, h->payload, h->size, &decoded, &why);
 	if (rc != SL_OK) {
 		reject(daemon, h->event.peer, why);
 		return;
@@ -235,20 +241,21 @@ static void step_frame(struct sl_daemon *daemon, struct sl_happening *h)
 	if (why == NULL)
 		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {
-		sl_complain(daemon, h->event.peer, why); /* who relays a record is not to blame for it: the link stays */
+		sl_events_warn(daemon, h->event.peer,
+			       why); /* who relays a record is not to blame for it: the link stays */
 	} else {
 		h->event.message = &decoded.message;
 		if (h->kind >= SL_MSG_SHARE)
 			h->event.buffer = to_buffer(h, &decoded.message.chunk);
 		step(daemon, &h->event);
 	}
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 }
 
 static void on_alarm(uv_timer_t *timer)
 {
 	struct sl_daemon *daemon = timer->data;
-	sl_happening_new(daemon, SL_EVENT_DEADLINE);
+	sl_events_new(daemon, SL_EVENT_DEADLINE);
 }
 
 static void arm(struct sl_daemon *daemon)
@@ -263,9 +270,9 @@ static void arm(struct sl_daemon *daemon)
 /* What was sent has left: for tests, that is the place to die at. */
 static void crash(struct sl_daemon *daemon)
 {
-	for (int point = 0; point < SL_CRASH_COUNT && daemon->passed != 0; point++)
+	for (int point = 0; point < SL_FAILPOINT_COUNT && daemon->passed != 0; point++)
 		if (daemon->passed >> point & 1)
-			sl_crash_at((enum sl_crash_point)point);
+			sl_failpoint_reach((enum sl_failpoint)point);
 	daemon->passed = 0;
 }
 
@@ -275,16 +282,16 @@ static void on_busy(uv_idle_t *idle)
 	(void)idle;
 }
 
-void sl_turn(struct sl_daemon *daemon)
+void sl_events_drain(struct sl_daemon *daemon)
 {
 	if (daemon->closed)
 		return;
-	bool any = daemon->inbox != NULL;
-	for (uint32_t n = 0; n < TURN_EVENTS && daemon->inbox != NULL && !daemon->stopping; n++) {
-		struct sl_happening *h = daemon->inbox;
-		daemon->inbox = h->next;
-		if (daemon->inbox == NULL)
-			daemon->inbox_end = &daemon->inbox;
+	bool any = daemon->event_queue != NULL;
+	for (uint32_t n = 0; n < TURN_EVENTS && daemon->event_queue != NULL && !daemon->stopping; n++) {
+		struct sl_queued_event *h = daemon->event_queue;
+		daemon->event_queue = h->next;
+		if (daemon->event_queue == NULL)
+			daemon->event_queue_end = &daemon->event_queue;
 		if (h->frame) {
 			step_frame(daemon, h);
 			sl_links_consumed(daemon->links, h->event.peer);
@@ -293,7 +300,7 @@ void sl_turn(struct sl_daemon *daemon)
 		}
 		release(h);
 	}
-	if (daemon->inbox != NULL)
+	if (daemon->event_queue != NULL)
 		uv_idle_start(&daemon->busy, on_busy);
 	else
 		uv_idle_stop(&daemon->busy);

@@ -11,7 +11,7 @@
 static void on_up(void *context, uint32_t peer)
 {
 	((struct sl_daemon *)context)->link_faults[peer] = NULL;
-	sl_happening_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
+	sl_events_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
@@ -21,40 +21,43 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	char text[256];
 	snprintf(text, sizeof text, "link to %s (%u, %s) %s: %s", member->name, member->id, member->address,
 		 dialled ? "failed" : "down", why);
-	bool news = dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
+	bool news =
+		dialled && (daemon->link_faults[peer] == NULL || strcmp(daemon->link_faults[peer], why) != 0);
 	if (dialled)
 		daemon->link_faults[peer] = why;
 	if (!daemon->stopping)
-		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer", (json_int_t)member->id, "reason", why);
-	sl_happening_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
+		sl_log(daemon->log, news ? SL_WARN : SL_DEBUG, "link_down", text, "{s:I, s:s}", "peer",
+		       (json_int_t)member->id, "reason", why);
+	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
-	sl_inbox_frame(context, peer, kind, payload, size);
+	sl_events_frame(context, peer, kind, payload, size);
 }
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
 {
 	struct sl_daemon *daemon = context;
 	char shown[SL_PIN_TEXT_BYTES], text[512];
-	sl_pin_text(pin, shown);
+	sl_roster_pin_text(pin, shown);
 	if (expected >= 0)
 		snprintf(text, sizeof text, "%s answered for %s (%u) with another key, %s: refused", address,
 			 daemon->roster.members[expected].name, daemon->roster.members[expected].id, shown);
 	else
-		snprintf(text, sizeof text, "%s connected with a key that has no place here, %s: refused", address, shown);
+		snprintf(text, sizeof text, "%s connected with a key that has no place here, %s: refused",
+			 address, shown);
 	sl_log(daemon->log, SL_WARN, "refused", text, "{s:s, s:s}", "address", address, "key", shown);
 }
 
 static void on_prepare(uv_prepare_t *handle)
 {
-	sl_turn(handle->data);
+	sl_events_drain(handle->data);
 }
 
 static void on_check(uv_check_t *handle)
 {
-	sl_turn(handle->data);
+	sl_events_drain(handle->data);
 }
 
 static void on_signal(uv_signal_t *handle, int number)
@@ -67,7 +70,7 @@ static void on_signal(uv_signal_t *handle, int number)
 /* Whether TLS gets a thread of its own: for less, waking it up costs more than the loop's time is worth. */
 static bool is_large(const struct sl_daemon *daemon)
 {
-	return daemon->vault.n >= LARGE_FLOATS;
+	return daemon->workspace.n >= LARGE_FLOATS;
 }
 
 int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
@@ -90,7 +93,7 @@ int sl_loop_open(struct sl_daemon *daemon, struct sl_error *error)
 		rc = sl_worker_open(&daemon->train, loop);
 	if (rc == 0 && is_large(daemon))
 		rc = sl_worker_open(&daemon->crypto, loop);
-	return rc == 0 ? SL_OK : sl_fail(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
+	return rc == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot start a thread: %s", uv_strerror(rc));
 }
 
 int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
@@ -137,7 +140,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (daemon->compute.back.loop != NULL)
-		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is still said */
+		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is
+						      still said */
 	if (daemon->train.back.loop != NULL)
 		sl_worker_close(&daemon->train);
 	daemon->closed = true;

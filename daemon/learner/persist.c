@@ -1,4 +1,5 @@
-/* What must not be forgotten, carried out on the compute worker in the order in which the core asked (protocol 6, 8). */
+/* What must not be forgotten, carried out on the compute worker in the order in which the core asked
+ * (protocol 6, 8). */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +17,8 @@ struct record {
 	struct sl_persist persist;
 	uint8_t *view;
 	struct sl_ready *readys;
-	struct sl_proof proof;
-	uint32_t own_slot;       /* PREPARED: position in the view */
+	struct sl_certificate certificate;
+	uint32_t own_slot;	 /* PREPARED: position in the view */
 	struct sl_result opened; /* COMMIT: what was written */
 	int code;
 	struct sl_error error;
@@ -34,18 +35,19 @@ static void free_record(struct record *record)
 /* ---- a commit ---- */
 
 /* Z, out of the vault, with what proves it. */
-static int write_result(const struct sl_daemon *daemon, const struct sl_proof *proof,
+static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
 	struct sl_field field;
-	size_t count = daemon->vault.n + 1;
-	int rc = sl_field_init(&field, proof->p);
+	size_t count = daemon->workspace.n + 1;
+	int rc = sl_field_init(&field, certificate->p);
 	uint8_t *z = rc == SL_OK ? malloc(count * field.bytes) : NULL;
 	if (z == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for the result of round %u", proof->t);
-	sl_pack(z, daemon->vault.s, count, field.bytes);
-	rc = sl_result_write(daemon->settings->state, daemon->settings->run, proof, daemon->vault.n, z, count * field.bytes,
-			     checksum, error);
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the result of round %u",
+				  certificate->t);
+	sl_bytes_pack(z, daemon->workspace.s, count, field.bytes);
+	rc = sl_result_write(daemon->settings->state, daemon->settings->run, certificate, daemon->workspace.n,
+			     z, count * field.bytes, checksum, error);
 	free(z);
 	return rc;
 }
@@ -56,10 +58,11 @@ static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_stor
 	struct sl_checkpoint checkpoint = {.round = round->t,
 					   .learners = round->learners,
 					   .total_weight = round->total_weight,
-					   .n = daemon->vault.n};
+					   .n = daemon->workspace.n};
 	snprintf(checkpoint.run, sizeof checkpoint.run, "%s", daemon->settings->run);
 	memcpy(checkpoint.digest, round->digest, SL_HASH_BYTES);
-	int rc = sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->vault.committed, error);
+	int rc =
+		sl_checkpoint_write(daemon->settings->state, &checkpoint, daemon->workspace.committed, error);
 	memcpy(checksum, checkpoint.checksum, SL_HASH_BYTES);
 	return rc;
 }
@@ -68,17 +71,17 @@ static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_stor
 static int commit(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
 	struct sl_store_round round;
-	sl_store_round_fill(&round, &record->proof, record->persist.total_weight);
-	sl_crash_at(SL_CRASH_BEFORE_COMMIT_FILES);
+	sl_store_round_fill(&round, &record->certificate, record->persist.total_weight);
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_COMMIT_FILES);
 	int rc = write_checkpoint(daemon, &round, round.checkpoint_sum, error);
 	if (rc == SL_OK)
-		rc = write_result(daemon, &record->proof, round.result_sum, error);
-	sl_crash_at(SL_CRASH_BETWEEN_FILES_AND_ROW);
+		rc = write_result(daemon, &record->certificate, round.result_sum, error);
+	sl_failpoint_reach(SL_FAILPOINT_BETWEEN_FILES_AND_ROW);
 	if (rc == SL_OK)
 		rc = sl_store_commit_round(daemon->store, &round, error);
 	if (rc != SL_OK)
 		return rc;
-	sl_crash_at(SL_CRASH_AFTER_COMMIT_ROW);
+	sl_failpoint_reach(SL_FAILPOINT_AFTER_COMMIT_ROW);
 	return SL_OK;
 }
 
@@ -86,8 +89,8 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 static void open_result(struct record *record)
 {
 	const struct sl_daemon *daemon = record->daemon;
-	if (sl_result_show(daemon->settings->state, daemon->settings->run, daemon->vault.n, record->proof.t, &record->opened,
-			   NULL) != SL_OK)
+	if (sl_result_show(daemon->settings->state, daemon->settings->run, daemon->workspace.n,
+			   record->certificate.t, &record->opened, NULL) != SL_OK)
 		record->opened = (struct sl_result){0};
 }
 
@@ -102,17 +105,17 @@ struct forgetting {
 static bool is_wanted(const void *context, sl_round t, sl_attempt a)
 {
 	const struct forgetting *forgetting = context;
-	return sl_masked_wanted(forgetting->daemon, forgetting->committed, t, a);
+	return sl_masked_states_wanted(forgetting->daemon, forgetting->committed, t, a);
 }
 
 static void run_forgetting(struct sl_task *base)
 {
 	const struct forgetting *forgetting = (struct forgetting *)base;
 	const struct sl_settings *settings = forgetting->daemon->settings;
-	if (atomic_load(&forgetting->daemon->condemned))
+	if (atomic_load(&forgetting->daemon->failed))
 		return; /* it may be the commit that failed */
 	sl_result_forget(settings->state, settings->run, forgetting->committed);
-	sl_spool_sweep(settings->state, is_wanted, forgetting);
+	sl_state_file_sweep(settings->state, is_wanted, forgetting);
 }
 
 static void free_forgetting(struct sl_task *base)
@@ -134,23 +137,23 @@ static void forget_before(struct sl_daemon *daemon, sl_round t)
 /* Its own masked state is there before it commits to it. */
 static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
-	int rc = sl_spool_sync(&daemon->spool, record->own_slot, error);
-	sl_crash_at(SL_CRASH_BEFORE_PREPARED);
+	int rc = sl_state_file_sync(&daemon->state_file, record->own_slot, error);
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_PREPARED);
 	if (rc == SL_OK)
 		rc = sl_store_record(daemon->store, &record->persist, error);
-	sl_crash_at(SL_CRASH_AFTER_PREPARED);
+	sl_failpoint_reach(SL_FAILPOINT_AFTER_PREPARED);
 	return rc;
 }
 
 static int release(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
-	sl_crash_at(SL_CRASH_BEFORE_RELEASED);
+	sl_failpoint_reach(SL_FAILPOINT_BEFORE_RELEASED);
 	int rc = sl_store_record(daemon->store, &record->persist, error);
-	sl_crash_at(SL_CRASH_AFTER_RELEASED);
+	sl_failpoint_reach(SL_FAILPOINT_AFTER_RELEASED);
 	return rc;
 }
 
-static int carry_out(struct record *record)
+static int execute_out(struct record *record)
 {
 	struct sl_daemon *daemon = record->daemon;
 	switch (record->persist.what.kind) {
@@ -170,13 +173,13 @@ static int carry_out(struct record *record)
 static void run(struct sl_task *base)
 {
 	struct record *record = (struct record *)base;
-	if (atomic_load(&record->daemon->condemned)) {
-		record->code = sl_fail(&record->error, SL_ERR_REFUSED, "not written: the learner stopped");
+	if (atomic_load(&record->daemon->failed)) {
+		record->code = sl_err_set(&record->error, SL_ERR_REFUSED, "not written: the learner stopped");
 		return;
 	}
-	record->code = carry_out(record);
+	record->code = execute_out(record);
 	if (record->code != SL_OK)
-		atomic_store(&record->daemon->condemned, true); /* what is queued behind it rests on it */
+		atomic_store(&record->daemon->failed, true); /* what is queued behind it rests on it */
 	else if (record->persist.what.kind == SL_PERSIST_COMMIT)
 		open_result(record);
 }
@@ -184,11 +187,11 @@ static void run(struct sl_task *base)
 static void committed(struct record *record)
 {
 	struct sl_daemon *daemon = record->daemon;
-	sl_checkpoint_name(record->proof.t, daemon->checkpoint);
+	sl_checkpoint_name(record->certificate.t, daemon->checkpoint);
 	sl_result_close(&daemon->next_result);
 	daemon->next_result = record->opened; /* shown once the core knows that it is durable */
 	record->opened = (struct sl_result){0};
-	sl_task_evaluate(daemon, record->proof.t);
+	sl_tasks_evaluate(daemon, record->certificate.t);
 }
 
 static void done(struct sl_task *base)
@@ -198,22 +201,22 @@ static void done(struct sl_task *base)
 	if (record->code == SL_OK) {
 		if (record->persist.what.kind == SL_PERSIST_COMMIT)
 			committed(record);
-		sl_happening_new(daemon, SL_EVENT_DURABLE)->event.durable = record->persist.what;
+		sl_events_new(daemon, SL_EVENT_DURABLE)->event.durable = record->persist.what;
 	} else if (!daemon->stopping) { /* else it said why it stopped */
-		sl_fatal(daemon, record->error.text);
+		sl_tasks_fatal(daemon, record->error.text);
 	}
 	free_record(record);
 }
 
 /* The core leaves signing to the shell. */
-static void sign_own(const struct sl_daemon *daemon, struct sl_proof *proof)
+static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
-	for (uint32_t i = 0; i < proof->count; i++) {
-		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = proof->digests[i]};
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
 		if (m.digest.id != daemon->settings->id)
 			continue;
-		sl_sign(daemon, &m);
-		proof->digests[i] = m.digest;
+		sl_actions_sign(daemon, &m);
+		certificate->digests[i] = m.digest;
 	}
 }
 
@@ -237,14 +240,15 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 	record->daemon = daemon;
 	record->persist = *persist;
 	record->persist.view = record->view = copy(persist->view, persist->view_bytes);
-	record->persist.readys = record->readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys);
-	record->persist.proof = &record->proof;
-	if (persist->proof != NULL) {
-		record->proof = *persist->proof;
-		sign_own(daemon, &record->proof);
+	record->persist.readys = record->readys =
+		copy(persist->readys, persist->ready_count * sizeof *persist->readys);
+	record->persist.certificate = &record->certificate;
+	if (persist->certificate != NULL) {
+		record->certificate = *persist->certificate;
+		sign_own(daemon, &record->certificate);
 	}
 	if (persist->what.kind == SL_PERSIST_PREPARED)
-		record->own_slot = daemon->vault_view->self;
+		record->own_slot = daemon->workspace_view->self;
 	sl_worker_add(&daemon->compute, &record->base);
 	if (persist->what.kind == SL_PERSIST_COMMIT)
 		forget_before(daemon, persist->what.t);

@@ -32,7 +32,8 @@ static void failed(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char reason[TEXT_BYTES], text[TEXT_BYTES + 64];
 	sl_reason_text(daemon, r, reason, sizeof reason);
-	snprintf(text, sizeof text, "round %u attempt %u ended in %s: %s", r->t, r->a, sl_phase_name(r->phase), reason);
+	snprintf(text, sizeof text, "round %u attempt %u ended in %s: %s", r->t, r->a,
+		 sl_phase_name(r->phase), reason);
 	enum sl_level level = r->reason == SL_REASON_SUPERSEDED ? SL_INFO : SL_WARN;
 	if (r->reason == SL_REASON_MODEL || r->reason == SL_REASON_CLIP || r->reason == SL_REASON_WEIGHT ||
 	    r->reason == SL_REASON_RESULT || r->reason == SL_REASON_RECORD) {
@@ -40,12 +41,13 @@ static void failed(struct sl_daemon *daemon, const struct sl_report *r)
 		       sl_phase_name(r->phase), "reason", reason);
 		return;
 	}
-	sl_log(daemon->log, level, "attempt_failed", text, "{s:i, s:i, s:s, s:s}", "round", (int)r->t, "attempt", (int)r->a,
-	       "phase", sl_phase_name(r->phase), "reason", reason);
+	sl_log(daemon->log, level, "attempt_failed", text, "{s:i, s:i, s:s, s:s}", "round", (int)r->t,
+	       "attempt", (int)r->a, "phase", sl_phase_name(r->phase), "reason", reason);
 }
 
-/* Seconds to send what the view asks for: at the rate of the last round, which has its waits and arithmetic in it; before
- * there is one, as long as the slowest neighbour's link takes by its own measure. 0: nothing is measured. */
+/* Seconds to send what the view asks for: at the rate of the last round, which has its waits and arithmetic
+ * in it; before there is one, as long as the slowest neighbour's link takes by its own measure. 0: nothing is
+ * measured. */
 static double forecast_s(const struct sl_daemon *daemon, const struct sl_report *r, bool *at_most)
 {
 	double slowest = 0, count = 0;
@@ -67,7 +69,8 @@ static void forecast_text(const struct sl_report *r, double seconds, bool at_mos
 {
 	int n = snprintf(text, size, "%.1f MB to send", (double)r->bytes / 1e6);
 	if (seconds > 0)
-		snprintf(text + n, size - (size_t)n, ", %s %.3g s at the measured speed", at_most ? "at most" : "about", seconds);
+		snprintf(text + n, size - (size_t)n, ", %s %.3g s at the measured speed",
+			 at_most ? "at most" : "about", seconds);
 	else
 		snprintf(text + n, size - (size_t)n, "; no link is measured yet");
 }
@@ -81,8 +84,8 @@ static const char *mixing_text(const struct sl_report *r, double mu, char *text,
 	else if (r->engine == SL_ENGINE_METROPOLIS)
 		snprintf(text, size, "%s, mu %.4f, K %" PRIu64, name, mu, r->n[2]);
 	else
-		snprintf(text, size, "%s, %" PRIu64 " %s%s", name, r->n[2], r->engine == SL_ENGINE_TREE ? "step" : "exchange",
-			 r->n[2] == 1 ? "" : "s");
+		snprintf(text, size, "%s, %" PRIu64 " %s%s", name, r->n[2],
+			 r->engine == SL_ENGINE_TREE ? "step" : "exchange", r->n[2] == 1 ? "" : "s");
 	return text;
 }
 
@@ -103,12 +106,13 @@ static void view(struct sl_daemon *daemon, const struct sl_report *r)
 	daemon->figures.view_ms = uv_hrtime() / 1000000u;
 	forecast_text(r, seconds, at_most, forecast, sizeof forecast);
 	snprintf(text, sizeof text,
-		 "round %u attempt %u: %" PRIu64 " learners, %" PRIu64 " edges, %s, p %" PRIu64 "; %s", r->t, r->a, r->n[0], r->n[1],
-		 mixing_text(r, r->real, mixing, sizeof mixing), r->n[3], forecast);
-	sl_log(daemon->log, SL_INFO, "view", text, "{s:i, s:i, s:I, s:I, s:s, s:I, s:o, s:I, s:I, s:f, s:b}", "round", (int)r->t,
-	       "attempt", (int)r->a, "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mixing",
-	       sl_engine_name(r->engine), "steps", (json_int_t)r->n[2], "mu", mu_json(r->engine, r->real), "p",
-	       (json_int_t)r->n[3], "forecast_bytes", (json_int_t)r->bytes, "forecast_s", seconds, "forecast_at_most", at_most);
+		 "round %u attempt %u: %" PRIu64 " learners, %" PRIu64 " edges, %s, p %" PRIu64 "; %s", r->t,
+		 r->a, r->n[0], r->n[1], mixing_text(r, r->real, mixing, sizeof mixing), r->n[3], forecast);
+	sl_log(daemon->log, SL_INFO, "view", text, "{s:i, s:i, s:I, s:I, s:s, s:I, s:o, s:I, s:I, s:f, s:b}",
+	       "round", (int)r->t, "attempt", (int)r->a, "learners", (json_int_t)r->n[0], "edges",
+	       (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine), "steps", (json_int_t)r->n[2], "mu",
+	       mu_json(r->engine, r->real), "p", (json_int_t)r->n[3], "forecast_bytes", (json_int_t)r->bytes,
+	       "forecast_s", seconds, "forecast_at_most", at_most);
 }
 
 static void measure_rate(struct sl_daemon *daemon, uint64_t bytes_sent)
@@ -138,11 +142,12 @@ static json_t *when(const struct sl_daemon *daemon, enum sl_phase phase)
 static json_t *costs(struct sl_daemon *daemon)
 {
 	double before = daemon->figures.cpu_s;
-	daemon->figures.cpu_s = sl_usage_cpu_s();
-	return json_pack("{s:o, s:o, s:o, s:o, s:f, s:I}", "share_ms", when(daemon, SL_PHASE_SHARE), "ready_ms",
-			 when(daemon, SL_PHASE_READY), "mix_ms", when(daemon, SL_PHASE_MIX), "settle_ms",
-			 when(daemon, SL_PHASE_SETTLE), "round_cpu_s", daemon->figures.cpu_s - before, "peak_bytes",
-			 (json_int_t)sl_usage_peak_bytes());
+	daemon->figures.cpu_s = sl_process_usage_cpu_s();
+	return json_pack("{s:o, s:o, s:o, s:o, s:f, s:I}", "share_ms", when(daemon, SL_PHASE_SHARE),
+			 "ready_ms", when(daemon, SL_PHASE_READY), "mix_ms", when(daemon, SL_PHASE_MIX),
+			 "settle_ms", when(daemon, SL_PHASE_CONFIRM), "round_cpu_s",
+			 daemon->figures.cpu_s - before, "peak_bytes",
+			 (json_int_t)sl_process_usage_peak_bytes());
 }
 
 static void committed(struct sl_daemon *daemon, const struct sl_report *r)
@@ -150,20 +155,22 @@ static void committed(struct sl_daemon *daemon, const struct sl_report *r)
 	char text[TEXT_BYTES], digest[2 * SL_HASH_BYTES + 1], mixing[96];
 	struct sl_links_figures now;
 	struct sl_figures_round *last = &daemon->figures;
-	double mu = daemon->vault_view->mu;
+	double mu = daemon->workspace_view->mu;
 	sl_links_figures(daemon->links, &now);
 	sodium_bin2hex(digest, sizeof digest, r->hash, SL_HASH_BYTES);
-	snprintf(text, sizeof text, "round %u committed: %" PRIu64 " learners, %s, margin %.4f, %.2f s, model %.12s", r->t,
-		 r->n[0], mixing_text(r, mu, mixing, sizeof mixing), r->real, (double)r->elapsed / 1000.0, digest);
+	snprintf(text, sizeof text,
+		 "round %u committed: %" PRIu64 " learners, %s, margin %.4f, %.2f s, model %.12s", r->t,
+		 r->n[0], mixing_text(r, mu, mixing, sizeof mixing), r->real, (double)r->elapsed / 1000.0,
+		 digest);
 	sl_log(daemon->log, SL_INFO, "committed", text,
-	       "{s:i, s:i, s:I, s:I, s:s, s:I, s:o, s:f, s:I, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:o}", "round", (int)r->t, "attempt",
-	       (int)r->a, "learners", (json_int_t)r->n[0], "edges", (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine),
-	       "steps", (json_int_t)r->n[2], "mu", mu_json(r->engine, mu), "margin", r->real, "total_weight",
-	       (json_int_t)r->n[3], "digest", digest, "checkpoint",
-	       daemon->checkpoint, "aggregate_s", (double)r->elapsed / 1000.0, "train_s", last->train_s,
-	       "round_bytes_sent", (json_int_t)(now.bytes_sent - last->bytes_sent), "round_bytes_received",
-	       (json_int_t)(now.bytes_received - last->bytes_received), "round_flood_bytes", (json_int_t)last->flood_bytes,
-	       "costs", costs(daemon));
+	       "{s:i, s:i, s:I, s:I, s:s, s:I, s:o, s:f, s:I, s:s, s:s, s:f, s:f, s:I, s:I, s:I, s:o}",
+	       "round", (int)r->t, "attempt", (int)r->a, "learners", (json_int_t)r->n[0], "edges",
+	       (json_int_t)r->n[1], "mixing", sl_engine_name(r->engine), "steps", (json_int_t)r->n[2], "mu",
+	       mu_json(r->engine, mu), "margin", r->real, "total_weight", (json_int_t)r->n[3], "digest",
+	       digest, "checkpoint", daemon->checkpoint, "aggregate_s", (double)r->elapsed / 1000.0,
+	       "train_s", last->train_s, "round_bytes_sent", (json_int_t)(now.bytes_sent - last->bytes_sent),
+	       "round_bytes_received", (json_int_t)(now.bytes_received - last->bytes_received),
+	       "round_flood_bytes", (json_int_t)last->flood_bytes, "costs", costs(daemon));
 	measure_rate(daemon, now.bytes_sent);
 	last->bytes_sent = now.bytes_sent;
 	last->bytes_received = now.bytes_received;
@@ -181,7 +188,8 @@ static bool nobody(const struct sl_daemon *daemon, const uint64_t *set)
 /* As it can be typed in any folder; in single quotes where a shell would take it for more. */
 static void own_socket(const struct sl_daemon *daemon, char *text, size_t size)
 {
-	const char *path = daemon->settings->control, *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
+	const char *path = daemon->settings->control,
+		   *quote = strpbrk(path, " '\"$&;()<>|*?#\\`") != NULL ? "'" : "";
 	char folder[PATH_MAX] = "";
 	if (*path != '/' && getcwd(folder, sizeof folder - 1) != NULL)
 		strcat(folder, "/");
@@ -194,19 +202,22 @@ static void waiting_for_states(struct sl_daemon *daemon, const struct sl_report 
 {
 	char socket[PATH_MAX + SL_PATH_BYTES + 2], text[2 * TEXT_BYTES + sizeof socket];
 	if (nobody(daemon, r->set)) {
-		daemon->awaited[0] = '\0';
-		snprintf(text, sizeof text, "round %u attempt %u: bringing the masked states together", r->t, r->a);
+		daemon->missing[0] = '\0';
+		snprintf(text, sizeof text, "round %u attempt %u: bringing the masked states together", r->t,
+			 r->a);
 	} else {
-		sl_names(daemon, r->set, daemon->awaited, sizeof daemon->awaited);
+		sl_reason_names(daemon, r->set, daemon->missing, sizeof daemon->missing);
 		own_socket(daemon, socket, sizeof socket);
 		snprintf(text, sizeof text,
-			 "round %u attempt %u: nobody in reach holds the masked state of %s; the attempt goes on when a learner that "
+			 "round %u attempt %u: nobody in reach holds the masked state of %s; the attempt "
+			 "goes on when a learner that "
 			 "does comes into reach. If none ever will: starling abort --round %u --control %s",
-			 r->t, r->a, daemon->awaited, r->t, socket);
+			 r->t, r->a, daemon->missing, r->t, socket);
 	}
 	sl_log_fields(daemon->log, SL_WARN, "waiting", text,
-		      json_pack("{s:i, s:i, s:s, s:s, s:o}", "round", (int)r->t, "attempt", (int)r->a, "phase",
-				sl_phase_name(r->phase), "for", "masked states", "learners", ids(daemon, r->set)));
+		      json_pack("{s:i, s:i, s:s, s:s, s:o}", "round", (int)r->t, "attempt", (int)r->a,
+				"phase", sl_phase_name(r->phase), "for", "masked states", "learners",
+				ids(daemon, r->set)));
 }
 
 static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
@@ -216,33 +227,34 @@ static void waiting(struct sl_daemon *daemon, const struct sl_report *r)
 		waiting_for_states(daemon, r);
 		return;
 	}
-	sl_names(daemon, r->set, who, sizeof who);
-	const char *what = r->phase == SL_PHASE_DISCOVER ? "to be ready"
-			   : r->phase == SL_PHASE_READY	 ? "to hold its shares"
-			   : r->phase == SL_PHASE_SETTLE ? "to send its digest"
+	sl_reason_names(daemon, r->set, who, sizeof who);
+	const char *what = r->phase == SL_PHASE_DISCOVER  ? "to be ready"
+			   : r->phase == SL_PHASE_READY	  ? "to hold its shares"
+			   : r->phase == SL_PHASE_CONFIRM ? "to send its digest"
 			   : r->phase == SL_PHASE_CATCHUP ? "to show the round that went by"
-							 : "";
+							  : "";
 	if (r->set == NULL)
 		snprintf(text, sizeof text, "round %u: waiting to be told who is in range", r->t);
 	else if (strcmp(who, "nobody") == 0)
-		snprintf(text, sizeof text, "round %u attempt %u: waiting before the next attempt, since the last was refused", r->t,
-			 r->a);
+		snprintf(text, sizeof text,
+			 "round %u attempt %u: waiting before the next attempt, since the last was refused",
+			 r->t, r->a);
 	else
 		snprintf(text, sizeof text, "round %u attempt %u: waiting for %s %s", r->t, r->a, who, what);
 	sl_log_fields(daemon->log, SL_WARN, "waiting", text,
-		      json_pack("{s:i, s:i, s:s, s:s, s:o}", "round", (int)r->t, "attempt", (int)r->a, "phase",
-				sl_phase_name(r->phase), "for", r->set == NULL ? "the radio" : what, "learners",
-				ids(daemon, r->set)));
+		      json_pack("{s:i, s:i, s:s, s:s, s:o}", "round", (int)r->t, "attempt", (int)r->a,
+				"phase", sl_phase_name(r->phase), "for", r->set == NULL ? "the radio" : what,
+				"learners", ids(daemon, r->set)));
 }
 
-static void about_peer(struct sl_daemon *daemon, const struct sl_report *r, enum sl_level level, const char *event,
-		       const char *what)
+static void about_peer(struct sl_daemon *daemon, const struct sl_report *r, enum sl_level level,
+		       const char *event, const char *what)
 {
 	char text[TEXT_BYTES];
 	const struct sl_member *peer = member(daemon, r->peer);
 	snprintf(text, sizeof text, "%s (learner %u): %s", peer->name, peer->id, what);
-	sl_log(daemon->log, level, event, text, "{s:i, s:i, s:I, s:s}", "round", (int)r->t, "attempt", (int)r->a, "peer",
-	       (json_int_t)peer->id, "reason", what);
+	sl_log(daemon->log, level, event, text, "{s:i, s:i, s:I, s:s}", "round", (int)r->t, "attempt",
+	       (int)r->a, "peer", (json_int_t)peer->id, "reason", what);
 }
 
 static void behind(struct sl_daemon *daemon, const struct sl_report *r)
@@ -250,7 +262,8 @@ static void behind(struct sl_daemon *daemon, const struct sl_report *r)
 	char what[256];
 	snprintf(what, sizeof what,
 		 "round %u was committed without this learner (it is in round %" PRIu64
-		 "), and nobody in range has shown its result; whoever is linked anew or a round further is asked again",
+		 "), and nobody in range has shown its result; whoever is linked anew or a round further is "
+		 "asked again",
 		 r->t, r->n[0]);
 	about_peer(daemon, r, SL_WARN, "behind", what);
 }
@@ -259,9 +272,10 @@ static void stale(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char model[2 * SL_HASH_BYTES + 1], what[320];
 	snprintf(what, sizeof what,
-		 "it stands in round %" PRIu64 " (its last committed model is %s) and this learner in round %u: it has been away, "
+		 "it stands in round %" PRIu64
+		 " (its last committed model is %s) and this learner in round %u: it has been away, "
 		 "or starts from an old checkpoint; its neighbours show it what it missed",
-		 r->n[0], sl_hash_text(r->hash, "the initial one", model), r->t);
+		 r->n[0], sl_reason_hash(r->hash, "the initial one", model), r->t);
 	about_peer(daemon, r, SL_WARN, "stale", what);
 }
 
@@ -270,11 +284,13 @@ static void caught_up(struct sl_daemon *daemon, const struct sl_report *r)
 	char model[2 * SL_HASH_BYTES + 1], text[TEXT_BYTES];
 	sodium_bin2hex(model, sizeof model, r->hash, SL_HASH_BYTES);
 	snprintf(text, sizeof text,
-		 "caught up with round %" PRIu64 " from %s (%u): %" PRIu64 " learners, model %.12s, signed by %" PRIu64, r->n[0],
-		 member(daemon, r->peer)->name, member(daemon, r->peer)->id, r->n[1], model, r->n[2]);
-	sl_log(daemon->log, SL_INFO, "caught_up", text, "{s:i, s:I, s:I, s:I, s:s, s:s}", "round", (int)r->n[0],
-	       "peer", (json_int_t)member(daemon, r->peer)->id, "learners", (json_int_t)r->n[1], "signers",
-	       (json_int_t)r->n[2], "digest", model, "checkpoint", daemon->checkpoint);
+		 "caught up with round %" PRIu64 " from %s (%u): %" PRIu64
+		 " learners, model %.12s, signed by %" PRIu64,
+		 r->n[0], member(daemon, r->peer)->name, member(daemon, r->peer)->id, r->n[1], model,
+		 r->n[2]);
+	sl_log(daemon->log, SL_INFO, "caught_up", text, "{s:i, s:I, s:I, s:I, s:s, s:s}", "round",
+	       (int)r->n[0], "peer", (json_int_t)member(daemon, r->peer)->id, "learners", (json_int_t)r->n[1],
+	       "signers", (json_int_t)r->n[2], "digest", model, "checkpoint", daemon->checkpoint);
 }
 
 static void quarantined(struct sl_daemon *daemon, const struct sl_report *r)
@@ -292,23 +308,27 @@ static void evidence(struct sl_daemon *daemon, const struct sl_report *r)
 	char name[64], what[256];
 	struct sl_error error;
 	if (sl_evidence_write(daemon, r, name, sizeof name, &error) == SL_OK)
-		snprintf(what, sizeof what, "it signed two link states for one attempt; both are kept in %s", name);
+		snprintf(what, sizeof what, "it signed two link states for one attempt; both are kept in %s",
+			 name);
 	else
-		snprintf(what, sizeof what, "it signed two link states for one attempt; they cannot be kept: %.128s", error.text);
+		snprintf(what, sizeof what,
+			 "it signed two link states for one attempt; they cannot be kept: %.128s",
+			 error.text);
 	about_peer(daemon, r, SL_WARN, "equivocation", what);
 }
 
 static void privacy(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char who[256], text[TEXT_BYTES];
-	sl_names(daemon, r->set, who, sizeof who);
+	sl_reason_names(daemon, r->set, who, sizeof who);
 	snprintf(text, sizeof text,
-		 "round %u: since the last one %" PRIu64 " came and %" PRIu64 " left (%s): fewer than %llu, so the difference of the two "
+		 "round %u: since the last one %" PRIu64 " came and %" PRIu64
+		 " left (%s): fewer than %llu, so the difference of the two "
 		 "sums tells about them",
 		 r->t, r->n[0], r->n[1], who, (unsigned long long)daemon->settings->tolerance + 2);
 	sl_log_fields(daemon->log, SL_WARN, "privacy", text,
-		      json_pack("{s:i, s:I, s:I, s:o}", "round", (int)r->t, "came", (json_int_t)r->n[0], "left",
-				(json_int_t)r->n[1], "learners", ids(daemon, r->set)));
+		      json_pack("{s:i, s:I, s:I, s:o}", "round", (int)r->t, "came", (json_int_t)r->n[0],
+				"left", (json_int_t)r->n[1], "learners", ids(daemon, r->set)));
 }
 
 /* A released attempt is finished, whatever became of mixing (protocol 6). */
@@ -317,49 +337,56 @@ static void recovering(struct sl_daemon *daemon, const struct sl_report *r)
 	char reason[TEXT_BYTES], text[TEXT_BYTES + 128];
 	sl_reason_text(daemon, r, reason, sizeof reason);
 	snprintf(text, sizeof text,
-		 "round %u attempt %u goes on without mixing (%s): the masked states of all %" PRIu64 " learners are brought together",
+		 "round %u attempt %u goes on without mixing (%s): the masked states of all %" PRIu64
+		 " learners are brought together",
 		 r->t, r->a, reason, r->n[2]);
-	sl_log(daemon->log, SL_WARN, "recovering", text, "{s:i, s:i, s:s, s:I}", "round", (int)r->t, "attempt", (int)r->a,
-	       "reason", reason, "learners", (json_int_t)r->n[2]);
+	sl_log(daemon->log, SL_WARN, "recovering", text, "{s:i, s:i, s:s, s:I}", "round", (int)r->t,
+	       "attempt", (int)r->a, "reason", reason, "learners", (json_int_t)r->n[2]);
 }
 
 static void recovered(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES];
 	snprintf(text, sizeof text,
-		 "round %u attempt %u: the masked states of all %" PRIu64 " learners are here and add up, %" PRIu64 " of them from others",
+		 "round %u attempt %u: the masked states of all %" PRIu64
+		 " learners are here and add up, %" PRIu64 " of them from others",
 		 r->t, r->a, r->n[0], r->n[1]);
-	sl_log(daemon->log, SL_INFO, "recovered", text, "{s:i, s:i, s:I, s:I}", "round", (int)r->t, "attempt", (int)r->a,
-	       "learners", (json_int_t)r->n[0], "fetched", (json_int_t)r->n[1]);
+	sl_log(daemon->log, SL_INFO, "recovered", text, "{s:i, s:i, s:I, s:I}", "round", (int)r->t, "attempt",
+	       (int)r->a, "learners", (json_int_t)r->n[0], "fetched", (json_int_t)r->n[1]);
 }
 
 static void resumed(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES];
-	snprintf(text, sizeof text, "round %u attempt %u goes on where the last run of this learner was cut short: it had %s", r->t,
-		 r->a, r->n[0] ? "released its masked state" : "said that it is ready, and released nothing");
-	sl_log(daemon->log, SL_INFO, "attempt_resumed", text, "{s:i, s:i, s:b}", "round", (int)r->t, "attempt", (int)r->a,
-	       "released", r->n[0] != 0);
+	snprintf(text, sizeof text,
+		 "round %u attempt %u goes on where the last run of this learner was cut short: it had %s",
+		 r->t, r->a,
+		 r->n[0] ? "released its masked state" : "said that it is ready, and released nothing");
+	sl_log(daemon->log, SL_INFO, "attempt_resumed", text, "{s:i, s:i, s:b}", "round", (int)r->t,
+	       "attempt", (int)r->a, "released", r->n[0] != 0);
 }
 
 static void given_up(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES], who[SL_NAME_BYTES + 32] = "the operator has abandoned it";
-	bool proved = r->peer != SL_NOBODY;
-	if (proved)
-		snprintf(who, sizeof who, "%s (%u) has given it up", member(daemon, r->peer)->name, member(daemon, r->peer)->id);
+	bool certified = r->peer != SL_NOBODY;
+	if (certified)
+		snprintf(who, sizeof who, "%s (%u) has given it up", member(daemon, r->peer)->name,
+			 member(daemon, r->peer)->id);
 	snprintf(text, sizeof text, "round %u attempt %u is over: %s%s", r->t, r->a, who,
-		 proved ? ", so nobody can complete it" : "");
-	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:i, s:i, s:b}", "round", (int)r->t, "attempt", (int)r->a, "abandoned",
-	       !proved);
+		 certified ? ", so nobody can complete it" : "");
+	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:i, s:i, s:b}", "round", (int)r->t, "attempt",
+	       (int)r->a, "abandoned", !certified);
 }
 
-static void burned(struct sl_daemon *daemon, const struct sl_report *r)
+static void model_invalidated(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES];
 	snprintf(text, sizeof text,
-		 "the masked state of this model was released in an attempt that came to nothing, and fewer than %llu others have "
-		 "signed that theirs was not: the model is trained again; the new one differs from it only by training noise",
+		 "the masked state of this model was released in an attempt that came to nothing, and fewer "
+		 "than %llu others have "
+		 "signed that theirs was not: the model is trained again; the new one differs from it only "
+		 "by training noise",
 		 (unsigned long long)daemon->settings->tolerance + 1);
 	sl_log(daemon->log, SL_WARN, "burned", text, "{s:i, s:i}", "round", (int)r->t, "attempt", (int)r->a);
 }
@@ -369,9 +396,10 @@ static void exposed(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char reason[TEXT_BYTES], text[TEXT_BYTES + 64];
 	sl_reason_text(daemon, r, reason, sizeof reason);
-	snprintf(text, sizeof text, "round %u attempt %u goes on, since gate: warn is set: %s", r->t, r->a, reason);
-	sl_log(daemon->log, SL_WARN, "exposed", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt", (int)r->a, "reason",
-	       reason);
+	snprintf(text, sizeof text, "round %u attempt %u goes on, since gate: warn is set: %s", r->t, r->a,
+		 reason);
+	sl_log(daemon->log, SL_WARN, "exposed", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt",
+	       (int)r->a, "reason", reason);
 }
 
 static void diverged(struct sl_daemon *daemon, const struct sl_report *r)
@@ -379,36 +407,40 @@ static void diverged(struct sl_daemon *daemon, const struct sl_report *r)
 	char ours[2 * SL_HASH_BYTES + 1], theirs[2 * SL_HASH_BYTES + 1], what[256];
 	sodium_bin2hex(ours, sizeof ours, r->hash, SL_HASH_BYTES);
 	sodium_bin2hex(theirs, sizeof theirs, r->hash2, SL_HASH_BYTES);
-	snprintf(what, sizeof what, "its result differs: %s, here %s; nothing is averaged away, this learner stops", theirs, ours);
+	snprintf(what, sizeof what,
+		 "its result differs: %s, here %s; nothing is averaged away, this learner stops", theirs,
+		 ours);
 	about_peer(daemon, r, SL_ERROR, "fatal", what);
 }
 
 static void crash_in(enum sl_phase phase)
 {
 	if (phase == SL_PHASE_RECOVER)
-		sl_crash_at(SL_CRASH_RECOVERING);
+		sl_failpoint_reach(SL_FAILPOINT_RECOVERING);
 	if (phase == SL_PHASE_CATCHUP)
-		sl_crash_at(SL_CRASH_CATCHING_UP);
+		sl_failpoint_reach(SL_FAILPOINT_CATCHING_UP);
 }
 
-void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
+void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 {
 	char text[TEXT_BYTES];
 	switch (r->kind) {
 	case SL_REPORT_PHASE:
 		crash_in(r->phase);
 		entered(daemon, r->phase);
-		daemon->awaited[0] = '\0';
+		daemon->missing[0] = '\0';
 		snprintf(text, sizeof text, "round %u attempt %u: %s", r->t, r->a, sl_phase_name(r->phase));
-		sl_log(daemon->log, SL_DEBUG, "phase", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt", (int)r->a,
-		       "phase", sl_phase_name(r->phase));
+		sl_log(daemon->log, SL_DEBUG, "phase", text, "{s:i, s:i, s:s}", "round", (int)r->t, "attempt",
+		       (int)r->a, "phase", sl_phase_name(r->phase));
 		break;
 	case SL_REPORT_VIEW:
 		view(daemon, r);
 		break;
 	case SL_REPORT_CLAMPED:
-		snprintf(text, sizeof text, "%" PRIu64 " parameters were clamped to clip %g", r->n[0], daemon->settings->clip);
-		sl_log(daemon->log, SL_WARN, "clamped", text, "{s:i, s:I}", "round", (int)r->t, "count", (json_int_t)r->n[0]);
+		snprintf(text, sizeof text, "%" PRIu64 " parameters were clamped to clip %g", r->n[0],
+			 daemon->settings->clipping_range);
+		sl_log(daemon->log, SL_WARN, "clamped", text, "{s:i, s:I}", "round", (int)r->t, "count",
+		       (json_int_t)r->n[0]);
 		break;
 	case SL_REPORT_COMMITTED:
 		committed(daemon, r);
@@ -428,14 +460,14 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 	case SL_REPORT_RESUMED:
 		resumed(daemon, r);
 		break;
-	case SL_REPORT_GIVEN_UP:
+	case SL_REPORT_CLOSED:
 		given_up(daemon, r);
 		break;
-	case SL_REPORT_BURNED:
-		burned(daemon, r);
+	case SL_REPORT_MODEL_INVALIDATED:
+		model_invalidated(daemon, r);
 		break;
 	case SL_REPORT_REJECTED:
-		sl_complain(daemon, r->peer, r->word);
+		sl_events_warn(daemon, r->peer, r->word);
 		break;
 	case SL_REPORT_BEHIND:
 		behind(daemon, r);
@@ -462,9 +494,12 @@ void sl_daemon_report(struct sl_daemon *daemon, const struct sl_report *r)
 		diverged(daemon, r);
 		break;
 	case SL_REPORT_EXHAUSTED:
-		snprintf(text, sizeof text, "round %u has had all its attempts (%u): this learner ends; start it again when the cause is mended",
+		snprintf(text, sizeof text,
+			 "round %u has had all its attempts (%u): this learner ends; start it again when the "
+			 "cause is mended",
 			 r->t, SL_ATTEMPTS_MAX);
-		sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:i, s:s}", "round", (int)r->t, "reason", text);
+		sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:i, s:s}", "round", (int)r->t, "reason",
+		       text);
 		break;
 	}
 }

@@ -19,14 +19,16 @@ int sl_restore_store(struct sl_daemon *daemon, struct sl_error *error)
 /* ---- another roster ---- */
 
 /* "bo (2), 7 (gone) and 3 more" */
-static void changed_text(const struct sl_daemon *daemon, const sl_id *ids, uint32_t count, char *text, size_t size)
+static void changed_text(const struct sl_daemon *daemon, const sl_id *ids, uint32_t count, char *text,
+			 size_t size)
 {
 	size_t used = 0;
 	text[0] = '\0';
 	for (uint32_t i = 0; i < count && i < SL_STORE_CHANGES_NAMED && used < size; i++) {
 		int at = sl_roster_find(&daemon->roster, ids[i]);
 		const char *before = i > 0 ? ", " : "";
-		used += (size_t)(at < 0 ? snprintf(text + used, size - used, "%s%" PRIu32 " (gone)", before, ids[i])
+		used += (size_t)(at < 0 ? snprintf(text + used, size - used, "%s%" PRIu32 " (gone)", before,
+						   ids[i])
 					: snprintf(text + used, size - used, "%s%s (%" PRIu32 ")", before,
 						   daemon->roster.members[at].name, ids[i]));
 	}
@@ -40,7 +42,8 @@ static bool accepted(const struct sl_daemon *daemon, const char *hash)
 	return strlen(given) >= SL_ACCEPT_DIGITS && strncmp(given, hash, strlen(given)) == 0;
 }
 
-/* More than one member at once is what a mistake looks like, and a way to single somebody out (protocol 6). */
+/* More than one member at once is what a mistake looks like, and a way to single somebody out (protocol 6).
+ */
 int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
 {
 	sl_id ids[SL_STORE_CHANGES_NAMED];
@@ -49,28 +52,32 @@ int sl_restore_roster(struct sl_daemon *daemon, struct sl_error *error)
 	uint32_t changes = sl_store_roster_changes(daemon->store, ids);
 	int rc = changes == 0 ? SL_ERR_NOTFOUND : sl_store_last_round(daemon->store, &last, error);
 	if (rc != SL_OK)
-		return rc == SL_ERR_NOTFOUND ? SL_OK : rc; /* nothing is committed that it could differ from */
+		return rc == SL_ERR_NOTFOUND ? SL_OK
+					     : rc; /* nothing is committed that it could differ from */
 	changed_text(daemon, ids, changes, who, sizeof who);
 	sodium_bin2hex(hash, sizeof hash, daemon->roster.hash, sizeof daemon->roster.hash);
 	if (changes > 1 && !accepted(daemon, hash))
-		return sl_fail(error, SL_ERR_REFUSED,
-			       "%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
-			       " committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
-			       daemon->settings->roster, changes, last.t, who, (int)SL_ACCEPT_DIGITS, hash);
-	snprintf(text, sizeof text, "the roster is not that of round %" PRIu32 ", which committed last: %s", last.t, who);
-	sl_log(daemon->log, SL_WARN, "roster", text, "{s:I, s:s}", "changes", (json_int_t)changes, "roster", hash);
+		return sl_err_set(
+			error, SL_ERR_REFUSED,
+			"%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
+			" committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
+			daemon->settings->roster, changes, last.t, who, (int)SL_ACCEPT_DIGITS, hash);
+	snprintf(text, sizeof text, "the roster is not that of round %" PRIu32 ", which committed last: %s",
+		 last.t, who);
+	sl_log(daemon->log, SL_WARN, "roster", text, "{s:I, s:s}", "changes", (json_int_t)changes, "roster",
+	       hash);
 	return SL_OK;
 }
 
 /* ---- the last result ---- */
 
 /* Digests are bound to the run and to the roster. */
-static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_proof *proof)
+static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_certificate *certificate)
 {
-	for (uint32_t i = 0; i < proof->count; i++) {
-		const struct sl_digest *d = &proof->digests[i];
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		const struct sl_digest *d = &certificate->digests[i];
 		uint8_t hash[SL_HASH_BYTES];
-		sl_canon_digest(&daemon->core_config.scope, d, hash);
+		sl_canonical_digest(&daemon->core_config.scope, d, hash);
 		if (crypto_sign_verify_detached(d->signature, hash, sizeof hash, d->key) != 0)
 			return false;
 	}
@@ -82,9 +89,9 @@ static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store
 {
 	const struct sl_result *result = &daemon->result;
 	if (memcmp(result->checksum, round->result_sum, SL_HASH_BYTES) != 0 ||
-	    memcmp(result->proof.digest, round->digest, SL_HASH_BYTES) != 0)
+	    memcmp(result->certificate.digest, round->digest, SL_HASH_BYTES) != 0)
 		return "its file is not the one that was committed";
-	return signatures_hold(daemon, &result->proof) ? NULL : "it was signed under another roster";
+	return signatures_hold(daemon, &result->certificate) ? NULL : "it was signed under another roster";
 }
 
 /* What others may ask for. Without it this learner goes on, and can show nothing before its next commit. */
@@ -93,14 +100,15 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 	const struct sl_settings *s = daemon->settings;
 	struct sl_error error;
 	char text[SL_ERROR_BYTES + 96];
-	int rc = sl_result_open(s->state, s->run, daemon->vault.n, round->t, &daemon->result, &error);
+	int rc = sl_result_open(s->state, s->run, daemon->workspace.n, round->t, &daemon->result, &error);
 	const char *flaw = rc == SL_OK ? flaw_of(daemon, round) : error.text;
 	if (flaw == NULL) {
-		daemon->core_config.proof = &daemon->result.proof;
+		daemon->core_config.certificate = &daemon->result.certificate;
 		return;
 	}
 	sl_result_close(&daemon->result);
-	snprintf(text, sizeof text, "the result of round %" PRIu32 " cannot be shown to others before the next commit: %s",
+	snprintf(text, sizeof text,
+		 "the result of round %" PRIu32 " cannot be shown to others before the next commit: %s",
 		 round->t, flaw);
 	sl_log(daemon->log, SL_WARN, "result", text, "{s:I}", "round", (json_int_t)round->t);
 }
@@ -118,7 +126,7 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 
 static void begin_anew(struct sl_daemon *daemon)
 {
-	daemon->trainer->ops->initial(daemon->trainer, daemon->vault.committed);
+	daemon->trainer->ops->initial(daemon->trainer, daemon->workspace.committed);
 }
 
 /* Into the vault, if it is what was committed: else SL_ERR_FORMAT or SL_ERR_NOTFOUND. */
@@ -126,13 +134,14 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_checkpoint found;
-	int rc = sl_checkpoint_read(s->state, s->run, round->t, daemon->vault.n, &found, daemon->vault.committed, error);
+	int rc = sl_checkpoint_read(s->state, s->run, round->t, daemon->workspace.n, &found,
+				    daemon->workspace.committed, error);
 	if (rc != SL_OK)
 		return rc;
 	if (memcmp(found.checksum, round->checkpoint_sum, SL_HASH_BYTES) != 0 ||
 	    memcmp(found.digest, round->digest, SL_HASH_BYTES) != 0)
-		return sl_fail(error, SL_ERR_FORMAT, "%s/%s: is not the checkpoint that was committed", s->state,
-			       round->checkpoint);
+		return sl_err_set(error, SL_ERR_FORMAT, "%s/%s: is not the checkpoint that was committed",
+				  s->state, round->checkpoint);
 	return SL_OK;
 }
 
@@ -144,10 +153,11 @@ static void lament(struct sl_daemon *daemon, const char *why, sl_round after)
 		snprintf(from, sizeof from, "the initial model");
 	else
 		snprintf(from, sizeof from, "the checkpoint of round %" PRIu32, after);
-	snprintf(text, sizeof text, "%s; going on from %s until somebody shows round %" PRIu32 " or a later one", why, from,
-		 daemon->promised);
-	sl_log(daemon->log, SL_ERROR, "damaged", text, "{s:I, s:I}", "committed", (json_int_t)daemon->promised, "round",
-	       (json_int_t)after);
+	snprintf(text, sizeof text,
+		 "%s; going on from %s until somebody shows round %" PRIu32 " or a later one", why, from,
+		 daemon->committed_through);
+	sl_log(daemon->log, SL_ERROR, "damaged", text, "{s:I, s:I}", "committed",
+	       (json_int_t)daemon->committed_through, "round", (json_int_t)after);
 }
 
 /* The newest on record that can be read. */
@@ -157,23 +167,23 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	struct sl_error first = {0};
 	int rc;
 	while ((rc = read_model(daemon, &round, error)) == SL_ERR_FORMAT || rc == SL_ERR_NOTFOUND) {
-		if (daemon->promised == 0)
+		if (daemon->committed_through == 0)
 			first = *error;
-		daemon->promised = last->t;
+		daemon->committed_through = last->t;
 		rc = sl_store_round_before(daemon->store, round.t, &round, error);
 		if (rc != SL_OK)
 			break;
 	}
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;
-	if (daemon->promised > 0)
+	if (daemon->committed_through > 0)
 		lament(daemon, first.text, rc == SL_OK ? round.t : 0);
 	if (rc == SL_ERR_NOTFOUND) {
 		begin_anew(daemon);
 		return SL_OK;
 	}
 	begin_after(daemon, round.t, round.digest);
-	if (daemon->promised == 0)
+	if (daemon->committed_through == 0)
 		open_result(daemon, &round);
 	return SL_OK;
 }
@@ -181,13 +191,14 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 /* ---- a folder of the time before there were records ---- */
 
 /* What the files say of it; false where they do not agree, or there is no result. */
-static bool round_of_files(const struct sl_daemon *daemon, const struct sl_checkpoint *c, struct sl_store_round *round)
+static bool round_of_files(const struct sl_daemon *daemon, const struct sl_checkpoint *c,
+			   struct sl_store_round *round)
 {
 	const struct sl_settings *s = daemon->settings;
 	struct sl_result result;
-	if (sl_result_open(s->state, s->run, daemon->vault.n, c->round, &result, NULL) != SL_OK)
+	if (sl_result_open(s->state, s->run, daemon->workspace.n, c->round, &result, NULL) != SL_OK)
 		return false;
-	sl_store_round_fill(round, &result.proof, c->total_weight);
+	sl_store_round_fill(round, &result.certificate, c->total_weight);
 	memcpy(round->checkpoint_sum, c->checksum, SL_HASH_BYTES);
 	memcpy(round->result_sum, result.checksum, SL_HASH_BYTES);
 	bool agree = memcmp(c->digest, round->digest, SL_HASH_BYTES) == 0;
@@ -201,14 +212,16 @@ static int take_over(struct sl_daemon *daemon, struct sl_error *error)
 	const struct sl_settings *s = daemon->settings;
 	struct sl_checkpoint checkpoint;
 	struct sl_store_round round;
-	int rc = sl_checkpoint_latest(s->state, s->run, daemon->vault.n, &checkpoint, daemon->vault.committed, error);
+	int rc = sl_checkpoint_latest(s->state, s->run, daemon->workspace.n, &checkpoint,
+				      daemon->workspace.committed, error);
 	if (rc == SL_ERR_NOTFOUND) {
 		begin_anew(daemon);
 		return SL_OK;
 	}
 	if (rc == SL_ERR_FORMAT && error != NULL) {
 		size_t used = strlen(error->text);
-		snprintf(error->text + used, sizeof error->text - used, "; remove the file to go on from the round before");
+		snprintf(error->text + used, sizeof error->text - used,
+			 "; remove the file to go on from the round before");
 	}
 	if (rc != SL_OK)
 		return rc;
@@ -238,7 +251,7 @@ static void sweep(const struct sl_daemon *daemon)
 {
 	struct wanted wanted = {.t = daemon->core_config.committed + 1, .a = daemon->promises.a};
 	sl_store_last_round(daemon->store, &wanted.last, NULL);
-	sl_spool_sweep(daemon->settings->state, is_wanted, &wanted);
+	sl_state_file_sweep(daemon->settings->state, is_wanted, &wanted);
 }
 
 /* The view, as far as its spool depends on it. SL_ERR_REFUSED: it is of another roster or run than h is. */
@@ -249,10 +262,10 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint3
 	uint64_t p;
 	size_t edges;
 	*view = (struct sl_view){0};
-	sl_canon_view(&daemon->core_config.scope, open->view, open->view_bytes, h);
+	sl_canonical_view(&daemon->core_config.scope, open->view, open->view_bytes, h);
 	if (memcmp(h, open->readys[0].view, SL_HASH_BYTES) != 0 ||
 	    sl_view_read_head(open->view, open->view_bytes, view, &p, &edges) != SL_OK ||
-	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != daemon->vault.n ||
+	    sl_field_init(&view->field, p) != SL_OK || view->agreed.n != daemon->workspace.n ||
 	    view->t != daemon->core_config.committed + 1)
 		return SL_ERR_REFUSED;
 	view->elements = view->agreed.n + 1;
@@ -270,10 +283,10 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint3
 static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *view, uint32_t own)
 {
 	const struct sl_open *open = &daemon->promises.open;
-	const struct sl_spool *spool = &daemon->vault.spool;
+	const struct sl_slots *state_file = &daemon->workspace.state_file;
 	uint8_t commitment[SL_HASH_BYTES];
-	sl_canon_commitment(&daemon->core_config.scope, sl_slot_state(spool, own), sl_state_bytes(view),
-			    sl_slot_nonce(spool, own), commitment);
+	sl_canonical_commitment(&daemon->core_config.scope, sl_slot_state(state_file, own),
+				sl_slot_state_bytes(view), sl_slot_nonce(state_file, own), commitment);
 	for (uint32_t i = 0; i < open->ready_count; i++)
 		if (open->readys[i].id == daemon->settings->id)
 			return memcmp(open->readys[i].commitment, commitment, SL_HASH_BYTES) == 0;
@@ -283,15 +296,17 @@ static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *v
 /* Nothing of it was released here, nor will be: that may be said at any time. */
 static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *error)
 {
-	struct sl_persist fenced = {
-		.what = {.kind = SL_PERSIST_FENCED, .t = daemon->core_config.committed + 1, .a = daemon->promises.a}};
+	struct sl_persist aborted = {.what = {.kind = SL_PERSIST_ABORTED,
+					      .t = daemon->core_config.committed + 1,
+					      .a = daemon->promises.a}};
 	char text[192];
-	snprintf(text, sizeof text, "round %" PRIu32 " attempt %" PRIu32 ", which was cut short, is given up: %s", fenced.what.t,
-		 fenced.what.a, why);
-	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:I, s:I}", "round", (json_int_t)fenced.what.t, "attempt",
-	       (json_int_t)fenced.what.a);
-	int rc = sl_store_record(daemon->store, &fenced, error);
-	daemon->core_config.fenced = fenced.what.a;
+	snprintf(text, sizeof text,
+		 "round %" PRIu32 " attempt %" PRIu32 ", which was cut short, is given up: %s",
+		 aborted.what.t, aborted.what.a, why);
+	sl_log(daemon->log, SL_WARN, "given_up", text, "{s:I, s:I}", "round", (json_int_t)aborted.what.t,
+	       "attempt", (json_int_t)aborted.what.a);
+	int rc = sl_store_record(daemon->store, &aborted, error);
+	daemon->core_config.aborted = aborted.what.a;
 	daemon->promises.a = 0;
 	return rc;
 }
@@ -301,40 +316,45 @@ static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 {
 	if (!daemon->promises.open.released)
 		return give_up(daemon, "its roster, or its model's size, was another one", error);
-	return sl_fail(error, SL_ERR_REFUSED,
-		       "round %" PRIu32 " attempt %" PRIu32 " was released under another roster or model size (setting hidden), and "
-		       "must be finished first: put back what was there until round %" PRIu32 " has committed",
-		       daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
+	return sl_err_set(
+		error, SL_ERR_REFUSED,
+		"round %" PRIu32 " attempt %" PRIu32
+		" was released under another roster or model size (setting hidden), and "
+		"must be finished first: put back what was there until round %" PRIu32 " has committed",
+		daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
 }
 
-/* Its spool into the vault, and it into the core's configuration. What others hold of a lost one they will show. */
+/* Its spool into the vault, and it into the core's configuration. What others hold of a lost one they will
+ * show. */
 static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_view view;
 	uint32_t own;
 	if (open_view(daemon, &view, &own) != SL_OK)
 		return refuse_view(daemon, error);
-	int rc = sl_masked_open(daemon, view.t, daemon->promises.a, view.n, sl_slot_bytes(&view), error);
+	int rc = sl_masked_states_open(daemon, view.t, daemon->promises.a, view.n, sl_slot_bytes(&view),
+				       error);
 	if (rc != SL_OK)
 		return rc;
 	daemon->core_config.open = &daemon->promises.open;
 	if (daemon->promises.open.released || own_is_whole(daemon, &view, own))
 		return SL_OK;
 	daemon->core_config.open = NULL;
-	sl_masked_end(daemon);
+	sl_masked_states_end(daemon);
 	return give_up(daemon, "its own masked state is gone or damaged", error);
 }
 
 int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_core_config *config = &daemon->core_config;
-	if (daemon->promised > 0)
-		return SL_OK; /* what is promised after that round binds it once that is here again: persist.c */
+	if (daemon->committed_through > 0)
+		return SL_OK; /* what is promised after that round binds it once that is here again: persist.c
+			       */
 	int rc = sl_store_promises(daemon->store, config->committed + 1, &daemon->promises, error);
 	if (rc != SL_OK)
 		return rc;
-	config->fenced = daemon->promises.fenced;
-	config->dead = daemon->promises.dead;
+	config->aborted = daemon->promises.aborted;
+	config->closed = daemon->promises.closed;
 	config->released_count = daemon->promises.released_count;
 	memcpy(config->released, daemon->promises.released, sizeof config->released);
 	if (daemon->promises.a != 0)

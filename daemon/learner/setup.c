@@ -19,46 +19,55 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	int self = sl_roster_find(&daemon->roster, settings->id);
 	if (self < 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s: no line for id %u, which the configuration names", settings->roster,
-			       settings->id);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s: no line for id %u, which the configuration names", settings->roster,
+				  settings->id);
 	daemon->self = (uint32_t)self;
 	rc = sl_identity_load(settings->identity, &daemon->identity, error);
 	if (rc != SL_OK)
 		return rc;
 	if (memcmp(daemon->identity.pin, daemon->roster.members[self].pin, SL_HASH_BYTES) != 0)
-		return sl_fail(error, SL_ERR_INVALID,
-			       "%s: the line of id %u pins another key than the one in %s; `starling keygen --show` prints the right one",
-			       settings->roster, settings->id, settings->identity);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%s: the line of id %u pins another key than the one in %s; `starling "
+				  "keygen --show` prints the right one",
+				  settings->roster, settings->id, settings->identity);
 	return SL_OK;
 }
 
-/* The p bound when configured, for everybody in the roster (protocol 2); FREEZE and encoding check again. */
+/* The p bound when configured, for everybody in the roster (protocol 2); AGREE and encoding check again. */
 static int check_p(const struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
-	struct sl_encoding encoding = {.kind = s->encoding, .sigma = s->sigma, .clip = s->clip};
+	struct sl_encoding encoding = {
+		.kind = s->encoding, .decimals = s->decimals, .clipping_range = s->clipping_range};
 	uint32_t R = daemon->roster.size;
 	uint32_t bits = sl_engine_p_bits(s->mixing);
 	uint64_t least = 0, limit = UINT64_C(1) << bits;
-	uint64_t p = s->p != 0 ? s->p : sl_p_auto(&encoding, R, s->max_weight, bits);
-	int sigma = -1;
-	bool met = sl_p_bound(p != 0 ? p : limit, &encoding, R, s->max_weight, &least, &sigma);
+	uint64_t p = s->p != 0 ? s->p : sl_encoding_modulus(&encoding, R, s->max_weight, bits);
+	int decimals = -1;
+	bool met = sl_encoding_bound(p != 0 ? p : limit, &encoding, R, s->max_weight, &least, &decimals);
 	if (p == 0 || (!met && least > limit))
-		return sl_fail(error, SL_ERR_RANGE,
-			       "no p up to 2^%u holds %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			       " (p >= %" PRIu64 "); lower sigma to %d, or clip",
-			       bits, R, s->sigma, s->clip, s->max_weight, least, sigma);
+		return sl_err_set(
+			error, SL_ERR_RANGE,
+			"no p up to 2^%u holds %u learners at sigma %u, clip %g, max_weight %" PRIu64
+			" (p >= %" PRIu64 "); lower sigma to %d, or clip",
+			bits, R, s->decimals, s->clipping_range, s->max_weight, least, decimals);
 	if (!met)
-		return sl_fail(error, SL_ERR_RANGE,
-			       "p: %" PRIu64 " is too small for %u learners at sigma %u, clip %g, max_weight %" PRIu64
-			       ": p of at least %" PRIu64 " would do, or sigma of at most %d%s",
-			       p, R, s->sigma, s->clip, s->max_weight, least, sigma, sigma < 0 ? " (none)" : "");
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "p: %" PRIu64
+				  " is too small for %u learners at sigma %u, clip %g, max_weight %" PRIu64
+				  ": p of at least %" PRIu64 " would do, or sigma of at most %d%s",
+				  p, R, s->decimals, s->clipping_range, s->max_weight, least, decimals,
+				  decimals < 0 ? " (none)" : "");
 	if (p >= limit)
-		return sl_fail(error, SL_ERR_RANGE, "p: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry", p);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "p: %" PRIu64 " is above 2^44, the most that mixing: metropolis can carry",
+				  p);
 	sl_id largest = daemon->roster.members[R - 1].id;
 	if (p <= largest || p <= R)
-		return sl_fail(error, SL_ERR_RANGE, "p: %" PRIu64 " must be larger than every id (%u) and the roster (%u)", p,
-			       largest, R);
+		return sl_err_set(error, SL_ERR_RANGE,
+				  "p: %" PRIu64 " must be larger than every id (%u) and the roster (%u)", p,
+				  largest, R);
 	return SL_OK;
 }
 
@@ -80,7 +89,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_settings_quorum(s, daemon->roster.size, &quorum, error);
 	daemon->ids = calloc(daemon->roster.size, sizeof *daemon->ids);
 	if (rc != SL_OK || daemon->ids == NULL)
-		return rc != SL_OK ? rc : sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return rc != SL_OK ? rc : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
 		daemon->ids[i] = daemon->roster.members[i].id;
 	c->self = daemon->self;
@@ -95,27 +104,27 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 
 /* Memory. */
 
-static void system_coins(void *context, uint8_t *bytes, size_t n)
+static void system_randomness(void *context, uint8_t *bytes, size_t n)
 {
 	(void)context;
 	randombytes_buf(bytes, n);
 }
 
-static int open_vault(struct sl_daemon *daemon, struct sl_error *error)
+static int open_workspace(struct sl_daemon *daemon, struct sl_error *error)
 {
-	struct sl_vault *v = &daemon->vault;
+	struct sl_workspace *v = &daemon->workspace;
 	v->n = daemon->core_config.parameters.n;
 	v->scope = daemon->core_config.scope;
 	v->clamp = daemon->settings->clamp;
-	v->coins_from_os = daemon->settings->coins == SL_COINS_OS;
-	v->source = system_coins;
+	v->randomness_from_os = daemon->settings->randomness == SL_RANDOMNESS_OS;
+	v->source = system_randomness;
 	v->weight = 1;
 	v->trained = sodium_allocarray(v->n, sizeof *v->trained);
 	v->x = sodium_allocarray(v->n + 1, sizeof *v->x);
 	v->s = sodium_allocarray(v->n + 1, sizeof *v->s);
 	v->committed = calloc(v->n, sizeof *v->committed);
 	if (v->trained == NULL || v->x == NULL || v->s == NULL || v->committed == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a model of %zu parameters", v->n);
 	return SL_OK;
 }
 
@@ -126,25 +135,28 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	struct sl_arena arena;
 	daemon->core_memory = malloc(bytes);
 	daemon->checked = calloc(R, sizeof *daemon->checked);
-	daemon->complaints = calloc(R, sizeof *daemon->complaints);
+	daemon->peer_warnings = calloc(R, sizeof *daemon->peer_warnings);
 	daemon->link_faults = calloc(R, sizeof *daemon->link_faults);
-	if (daemon->core_memory == NULL || daemon->complaints == NULL || daemon->link_faults == NULL || daemon->checked == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
+	if (daemon->core_memory == NULL || daemon->peer_warnings == NULL || daemon->link_faults == NULL ||
+	    daemon->checked == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for a roster of %u", R);
 	int rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
 	if (rc != SL_OK)
 		return rc;
 	sl_keys_learn(&daemon->keys, daemon->self, daemon->identity.public_key); /* own records come back */
 	sl_arena_init(&arena, daemon->core_memory, bytes);
 	daemon->core = sl_core_init(&daemon->core_config, &arena);
-	return daemon->core != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "the core does not fit its memory");
+	return daemon->core != NULL ? SL_OK
+				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
 
 /* What a configuration allows and its operator should know. */
 static void warn(struct sl_daemon *daemon)
 {
-	if (daemon->settings->unsafe_reveal)
+	if (daemon->settings->unsafe_dump_encoding)
 		sl_log(daemon->log, SL_WARN, "unsafe_reveal",
-		       "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do this with "
+		       "unsafe_reveal is set: this learner writes its secret encoding to disk in every "
+		       "round; never do this with "
 		       "real data",
 		       NULL);
 }
@@ -166,7 +178,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = set_core_config(daemon, error);
 	if (rc == SL_OK)
-		rc = open_vault(daemon, error);
+		rc = open_workspace(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_restore_model(daemon, error);
 	if (rc == SL_OK)
@@ -202,7 +214,8 @@ static void raise_descriptors(void)
 	}
 }
 
-/* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must look. */
+/* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must
+ * look. */
 static void forbid_core_files(void)
 {
 	struct rlimit none = {0, 0};
@@ -215,7 +228,7 @@ static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
-	daemon->inbox_end = &daemon->inbox;
+	daemon->event_queue_end = &daemon->event_queue;
 	uv_loop_init(&daemon->loop);
 }
 
@@ -228,7 +241,9 @@ int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings
 		rc = check_p(daemon, error);
 	if (rc == SL_OK)
 		rc = sl_settings_quorum(settings, daemon->roster.size, &quorum, error);
-	return rc == SL_OK ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error) : rc;
+	return rc == SL_OK
+		       ? sl_trainer_open(settings, daemon->self, daemon->roster.size, &daemon->trainer, error)
+		       : rc;
 }
 
 int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)

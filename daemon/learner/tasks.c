@@ -25,7 +25,8 @@ struct task {
 	struct sl_error error;
 };
 
-static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_task *), void (*done)(struct sl_task *))
+static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_task *),
+			     void (*done)(struct sl_task *))
 {
 	struct task *task = calloc(1, sizeof *task);
 	if (task == NULL)
@@ -36,9 +37,9 @@ static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_tas
 	return task;
 }
 
-void sl_fatal(struct sl_daemon *daemon, const char *text)
+void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
-	atomic_store(&daemon->condemned, true);
+	atomic_store(&daemon->failed, true);
 	sl_log(daemon->log, SL_ERROR, "fatal", text, "{s:s}", "reason", text);
 	sl_daemon_stop(daemon, 1);
 }
@@ -46,44 +47,47 @@ void sl_fatal(struct sl_daemon *daemon, const char *text)
 /* Jobs. */
 
 /* The vault's scratch grows to what the view needs, and stays. */
-static int ensure_scratch(struct sl_vault *vault, const struct sl_job *job)
+static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *job)
 {
-	if (job->kind != SL_JOB_SURVEY && job->kind != SL_JOB_ENCODE)
+	if (job->kind != SL_JOB_ANALYSE && job->kind != SL_JOB_ENCODE)
 		return SL_OK;
-	size_t need = sl_vault_scratch(job->view);
-	if (vault->scratch.size >= need)
+	size_t need = sl_job_scratch(job->view);
+	if (workspace->scratch.size >= need)
 		return SL_OK;
-	sodium_free(vault->scratch.base);
+	sodium_free(workspace->scratch.base);
 	void *memory = sodium_malloc(need);
-	sl_arena_init(&vault->scratch, memory, memory == NULL ? 0 : need);
+	sl_arena_init(&workspace->scratch, memory, memory == NULL ? 0 : need);
 	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-/* --verify: only where the configuration says unsafe_reveal. Before any share is made, since sharing wipes x. */
-static int reveal(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
+/* --verify: only where the configuration says unsafe_dump_encoding. Before any share is made, since sharing
+ * wipes x. */
+static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
 {
-	const struct sl_vault *vault = &daemon->vault;
+	const struct sl_workspace *workspace = &daemon->workspace;
 	char path[SL_PATH_BYTES + 64];
 	snprintf(path, sizeof path, "%s/reveal-%06u.u64", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	size_t bytes = (vault->n + 1) * sizeof *vault->x;
-	bool good = fd >= 0 && write(fd, &view->field.p, sizeof view->field.p) == (ssize_t)sizeof view->field.p &&
-		    write(fd, vault->x, bytes) == (ssize_t)bytes;
+	size_t bytes = (workspace->n + 1) * sizeof *workspace->x;
+	bool good = fd >= 0 &&
+		    write(fd, &view->field.p, sizeof view->field.p) == (ssize_t)sizeof view->field.p &&
+		    write(fd, workspace->x, bytes) == (ssize_t)bytes;
 	int saved = errno;
 	if (fd >= 0)
 		close(fd);
-	return good ? SL_OK : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
+	return good ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
 }
 
 /* Another attempt of a round that is on record would be another history of it. */
 static int check_promise(const struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
 {
-	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->promised)
+	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->committed_through)
 		return SL_OK;
-	return sl_fail(error, SL_ERR_REFUSED,
-		       "this learner has committed round %" PRIu32 ", its model cannot be read, and nobody in reach has it: "
-		       "start the learner again where somebody does",
-		       daemon->promised);
+	return sl_err_set(error, SL_ERR_REFUSED,
+			  "this learner has committed round %" PRIu32
+			  ", its model cannot be read, and nobody in reach has it: "
+			  "start the learner again where somebody does",
+			  daemon->committed_through);
 }
 
 static void run_job(struct sl_task *base)
@@ -93,52 +97,53 @@ static void run_job(struct sl_task *base)
 	task->code = check_promise(daemon, &task->job, &task->error);
 	if (task->code != SL_OK)
 		return;
-	task->code = ensure_scratch(&daemon->vault, &task->job);
+	task->code = ensure_scratch(&daemon->workspace, &task->job);
 	if (task->code != SL_OK) {
-		sl_fail(&task->error, task->code, "out of memory for the vectors of this view");
+		sl_err_set(&task->error, task->code, "out of memory for the vectors of this view");
 		return;
 	}
-	task->code = sl_masked_room(daemon, &task->job, &task->error);
+	task->code = sl_masked_states_room(daemon, &task->job, &task->error);
 	if (task->code != SL_OK)
 		return;
-	sl_job_run(&daemon->vault, &task->job, &task->result);
+	sl_job_run(&daemon->workspace, &task->job, &task->result);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
 	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
-		atomic_store(&daemon->condemned, true); /* the checkpoint's task is next on this thread */
-		task->code = sl_fail(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
-	} else if (encoded && daemon->settings->unsafe_reveal)
-		task->code = reveal(daemon, task->job.view, &task->error);
+		atomic_store(&daemon->failed, true); /* the checkpoint's task is next on this thread */
+		task->code =
+			sl_err_set(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
+	} else if (encoded && daemon->settings->unsafe_dump_encoding)
+		task->code = encoding_dump(daemon, task->job.view, &task->error);
 }
 
 static void job_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	sl_buffers_free(task->job.buffers);
+	sl_actions_free_buffers(task->job.buffers);
 	if (task->code != SL_OK) {
-		sl_fatal(daemon, task->error.text);
+		sl_tasks_fatal(daemon, task->error.text);
 	} else {
-		struct sl_happening *h = sl_happening_new(daemon, SL_EVENT_COMPUTED);
+		struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_COMPUTED);
 		h->result = task->result;
 		h->event.result = &h->result;
 	}
 	free(task);
 }
 
-void sl_task_compute(struct sl_daemon *daemon, const struct sl_job *job)
+void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 {
 	struct task *task = task_new(daemon, run_job, job_done);
 	task->job = *job;
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
-		daemon->vault_view = job->view;
+		daemon->workspace_view = job->view;
 	sl_worker_add(&daemon->compute, &task->base);
 }
 
 static void run_wipe(struct sl_task *base)
 {
 	struct sl_daemon *daemon = ((struct task *)base)->daemon;
-	sl_vault_wipe(&daemon->vault);
-	sl_masked_end(daemon);
+	sl_job_wipe(&daemon->workspace);
+	sl_masked_states_end(daemon);
 }
 
 static void free_task(struct sl_task *base)
@@ -146,7 +151,7 @@ static void free_task(struct sl_task *base)
 	free(base);
 }
 
-void sl_task_wipe(struct sl_daemon *daemon)
+void sl_tasks_wipe(struct sl_daemon *daemon)
 {
 	sl_worker_add(&daemon->compute, &task_new(daemon, run_wipe, free_task)->base);
 }
@@ -157,7 +162,8 @@ static void run_evaluate(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_trainer *trainer = task->daemon->trainer;
-	task->code = trainer->ops->evaluate(trainer, task->daemon->vault.committed, &task->mse, &task->error);
+	task->code =
+		trainer->ops->evaluate(trainer, task->daemon->workspace.committed, &task->mse, &task->error);
 }
 
 static void evaluate_done(struct sl_task *base)
@@ -166,17 +172,18 @@ static void evaluate_done(struct sl_task *base)
 	char text[128];
 	snprintf(text, sizeof text, "round %u: held-out MSE %.4f", task->t, task->mse);
 	if (task->code == SL_OK && isnan(task->mse))
-		sl_log(task->daemon->log, SL_INFO, "evaluated", "this trainer has no held-out error", "{s:i, s:n}", "round",
-		       (int)task->t, "mse");
+		sl_log(task->daemon->log, SL_INFO, "evaluated", "this trainer has no held-out error",
+		       "{s:i, s:n}", "round", (int)task->t, "mse");
 	else if (task->code == SL_OK)
-		sl_log(task->daemon->log, SL_INFO, "evaluated", text, "{s:i, s:f}", "round", (int)task->t, "mse",
-		       task->mse);
+		sl_log(task->daemon->log, SL_INFO, "evaluated", text, "{s:i, s:f}", "round", (int)task->t,
+		       "mse", task->mse);
 	else
-		sl_log(task->daemon->log, SL_WARN, "evaluated", task->error.text, "{s:i}", "round", (int)task->t);
+		sl_log(task->daemon->log, SL_WARN, "evaluated", task->error.text, "{s:i}", "round",
+		       (int)task->t);
 	free(task);
 }
 
-void sl_task_evaluate(struct sl_daemon *daemon, sl_round t)
+void sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t)
 {
 	struct task *task = task_new(daemon, run_evaluate, evaluate_done);
 	task->t = t;
@@ -187,10 +194,11 @@ static void run_train(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	memcpy(daemon->vault.trained, daemon->vault.committed, daemon->vault.n * sizeof(float));
+	memcpy(daemon->workspace.trained, daemon->workspace.committed, daemon->workspace.n * sizeof(float));
 	atomic_store(&daemon->training_permille, 0);
-	task->code = daemon->trainer->ops->train(daemon->trainer, daemon->vault.trained, task->draw, &daemon->stop_training,
-						 &daemon->training_permille, &task->training, &task->error);
+	task->code = daemon->trainer->ops->train(daemon->trainer, daemon->workspace.trained, task->draw,
+						 &daemon->stop_training, &daemon->training_permille,
+						 &task->training, &task->error);
 }
 
 static void train_done(struct sl_task *base)
@@ -204,21 +212,23 @@ static void train_done(struct sl_task *base)
 		return;
 	}
 	if (task->code != SL_OK) {
-		sl_fatal(daemon, task->error.text);
+		sl_tasks_fatal(daemon, task->error.text);
 		free(task);
 		return;
 	}
-	daemon->vault.weight = daemon->settings->weight_samples ? training->samples : 1;
+	daemon->workspace.weight = daemon->settings->weight_samples ? training->samples : 1;
 	daemon->figures.train_s = training->seconds;
-	snprintf(text, sizeof text, "round %u: trained in %.2f s, loss %.4f", task->t, training->seconds, training->loss);
-	sl_log(daemon->log, SL_INFO, "trained", text, "{s:i, s:f, s:f, s:I}", "round", (int)task->t, "train_s",
-	       training->seconds, "loss", training->loss, "samples", (json_int_t)training->samples);
-	sl_happening_new(daemon, SL_EVENT_TRAINED);
+	snprintf(text, sizeof text, "round %u: trained in %.2f s, loss %.4f", task->t, training->seconds,
+		 training->loss);
+	sl_log(daemon->log, SL_INFO, "trained", text, "{s:i, s:f, s:f, s:I}", "round", (int)task->t,
+	       "train_s", training->seconds, "loss", training->loss, "samples",
+	       (json_int_t)training->samples);
+	sl_events_new(daemon, SL_EVENT_TRAINED);
 	free(task);
 }
 
 /* Each start of the daemon draws from elsewhere too: a model trained again must differ. */
-void sl_task_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
+void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);
 	task->t = t;

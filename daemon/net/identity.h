@@ -21,7 +21,8 @@ struct sl_identity {
 	int lock;  /* descriptor of key.pem while it is */
 };
 
-/* Makes a new identity in `folder` (created 0700). SL_ERR_BUSY if it holds one already; nothing half-written. */
+/* Makes a new identity in `folder` (created 0700). SL_ERR_BUSY if it holds one already; nothing half-written.
+ */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
 /* For a learner that runs: SL_ERR_BUSY when another one, on any state folder of this machine, holds it. */
@@ -29,6 +30,6 @@ int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl
 void sl_identity_close(struct sl_identity *identity);
 
 /* SHA-256 of the DER SubjectPublicKeyInfo of an Ed25519 public key. */
-void sl_pin(const uint8_t public_key[static SL_KEY_BYTES], uint8_t pin[static SL_HASH_BYTES]);
+void sl_identity_pin(const uint8_t public_key[static SL_KEY_BYTES], uint8_t pin[static SL_HASH_BYTES]);
 /* The raw Ed25519 key of a certificate; SL_ERR_CRYPTO if it is of another kind. */
-int sl_certificate_key(X509 *certificate, uint8_t public_key[static SL_KEY_BYTES]);
+int sl_identity_certificate_key(X509 *certificate, uint8_t public_key[static SL_KEY_BYTES]);

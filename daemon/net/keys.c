@@ -22,14 +22,16 @@ static void take_kept(struct sl_keys *keys, int file)
 			sl_keys_learn(keys, i, key);
 }
 
-int sl_keys_open(struct sl_keys *keys, const struct sl_roster *roster, const char *folder, struct sl_error *error)
+int sl_keys_open(struct sl_keys *keys, const struct sl_roster *roster, const char *folder,
+		 struct sl_error *error)
 {
 	char path[SL_PATH_BYTES + 8];
 	*keys = (struct sl_keys){.roster = roster, .file = -1};
 	keys->keys = calloc(roster->size, sizeof *keys->keys);
 	keys->known = calloc(roster->size, sizeof *keys->known);
 	if (keys->keys == NULL || keys->known == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory for the keys of %u learners", roster->size);
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory for the keys of %u learners",
+				  roster->size);
 	snprintf(path, sizeof path, "%s/keys", folder);
 	int file = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (file >= 0)
@@ -43,7 +45,7 @@ bool sl_keys_learn(struct sl_keys *keys, uint32_t signer, const uint8_t key[stat
 	uint8_t pin[SL_HASH_BYTES];
 	if (keys->known[signer])
 		return memcmp(keys->keys[signer], key, SL_KEY_BYTES) == 0;
-	sl_pin(key, pin);
+	sl_identity_pin(key, pin);
 	if (memcmp(pin, keys->roster->members[signer].pin, SL_HASH_BYTES) != 0)
 		return false;
 	memcpy(keys->keys[signer], key, SL_KEY_BYTES);

@@ -6,7 +6,7 @@
 
 #define SOCKET_BUFFER (256 << 10) /* autotuned buffers of a hundred daemons fall into TCP memory pressure */
 
-struct sl_frame *sl_frame_new(size_t size, bool vector)
+struct sl_frame *sl_link_frame_new(size_t size, bool vector)
 {
 	struct sl_frame *frame = malloc(sizeof *frame + size);
 	if (frame == NULL)
@@ -18,7 +18,7 @@ struct sl_frame *sl_frame_new(size_t size, bool vector)
 	return frame;
 }
 
-void sl_frame_release(struct sl_frame *frame)
+void sl_link_frame_release(struct sl_frame *frame)
 {
 	if (frame == NULL || --frame->references > 0)
 		return;
@@ -60,7 +60,7 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	link->vectors.end = &link->vectors.head;
 	link->since = link->heard = link->sent = uv_now(links->config.loop);
 	link->tcp.data = link;
-	if (sl_secure_open(&link->secure, links->config.tls, !dialled) != SL_OK) {
+	if (sl_tls_session_open(&link->session, links->config.tls, !dialled) != SL_OK) {
 		free(link);
 		return NULL;
 	}
@@ -103,7 +103,7 @@ int sl_link_descriptor(const struct sl_link *link)
 static void count_write(struct sl_link *link, size_t size)
 {
 	if (size >= SL_SPEED_WRITE_BYTES)
-		sl_speed_begin(&link->speed, sl_link_descriptor(link));
+		sl_link_speed_begin(&link->speed, sl_link_descriptor(link));
 	link->links->figures.bytes_sent += size;
 	link->links->figures.writes++;
 	link->sent = uv_now(link->links->config.loop);
@@ -132,11 +132,11 @@ static int write_later(struct sl_link *link, uint8_t *bytes, size_t done, size_t
 /* Hands what TLS has to say to the kernel. */
 static void flush(struct sl_link *link)
 {
-	size_t size = link->secure.out_bytes;
+	size_t size = link->session.out_bytes;
 	if (size == 0 || uv_is_closing((uv_handle_t *)&link->tcp))
 		return;
 	count_write(link, size);
-	uint8_t *bytes = sl_secure_take(&link->secure);
+	uint8_t *bytes = sl_tls_session_take(&link->session);
 	uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)size);
 	int rc = uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1);
 	if (rc == (int)size)
@@ -155,7 +155,8 @@ static struct sl_frame *pop_control(struct sl_link *link)
 	return frame;
 }
 
-/* As many waiting control frames as fit one record, whole; 0: there is none, or the next one is larger than that. */
+/* As many waiting control frames as fit one record, whole; 0: there is none, or the next one is larger than
+ * that. */
 static size_t gather(struct sl_link *link, uint8_t batch[static SL_RECORD_BYTES])
 {
 	size_t size = 0;
@@ -163,7 +164,7 @@ static size_t gather(struct sl_link *link, uint8_t batch[static SL_RECORD_BYTES]
 		struct sl_frame *frame = pop_control(link);
 		memcpy(batch + size, frame->bytes, frame->size);
 		size += frame->size;
-		sl_frame_release(frame);
+		sl_link_frame_release(frame);
 	}
 	return size;
 }
@@ -179,21 +180,23 @@ static bool next_frame(struct sl_link *link)
 	return link->current != NULL;
 }
 
-bool sl_link_slice(struct sl_link *link, struct sl_slice *slice)
+bool sl_link_segment(struct sl_link *link, struct sl_write_segment *segment)
 {
 	if (!next_frame(link))
 		return false;
 	struct sl_frame *frame = link->current;
-	size_t left = frame->size - link->current_at, count = left < SL_SLICE_BYTES ? left : SL_SLICE_BYTES;
-	*slice = (struct sl_slice){.frame = frame, .at = link->current_at, .count = count, .last = count == left};
+	size_t left = frame->size - link->current_at,
+	       count = left < SL_SEGMENT_BYTES ? left : SL_SEGMENT_BYTES;
+	*segment = (struct sl_write_segment){
+		.frame = frame, .at = link->current_at, .count = count, .last = count == left};
 	link->links->figures.records_sent += (count + SL_RECORD_BYTES - 1) / SL_RECORD_BYTES;
 	link->current_at += count;
-	if (slice->last)
+	if (segment->last)
 		link->current = NULL;
 	return true;
 }
 
-bool sl_link_slice_is_vector(const struct sl_link *link)
+bool sl_link_segment_is_vector(const struct sl_link *link)
 {
 	const struct sl_frame *frame = link->current;
 	return frame != NULL ? frame->vector : link->control.head == NULL && link->vectors.head != NULL;
@@ -201,46 +204,48 @@ bool sl_link_slice_is_vector(const struct sl_link *link)
 
 static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
 {
-	if (sl_secure_write(&link->secure, bytes, count) != SL_OK)
+	if (sl_tls_session_write(&link->session, bytes, count) != SL_OK)
 		sl_link_close(link, "TLS error while sending");
 }
 
-static bool is_bulk(const struct sl_link *link)
+static bool is_offloaded(const struct sl_link *link)
 {
 	size_t rest = link->current == NULL ? 0 : link->current->size - link->current_at;
-	return sl_link_slice_is_vector(link) && sl_bulk_is(link->links, rest + link->vector_bytes);
+	return sl_link_segment_is_vector(link) &&
+	       sl_tls_offload_wanted(link->links, rest + link->vector_bytes);
 }
 
 /* What waits, as far as one write goes: control frames first, and vectors at once if they are few. */
 static void fill(struct sl_link *link)
 {
 	uint8_t *batch = link->links->batch;
-	struct sl_slice slice;
-	while (link->state == SL_LINK_UP && link->secure.out_bytes + SL_SLICE_BYTES <= SL_SECURE_WRITE_BYTES) {
+	struct sl_write_segment segment;
+	while (link->state == SL_LINK_UP &&
+	       link->session.out_bytes + SL_SEGMENT_BYTES <= SL_TLS_WRITE_BYTES) {
 		size_t size = link->current == NULL ? gather(link, batch) : 0;
 		if (size > 0) {
 			link->links->figures.records_sent++;
 			encrypt(link, batch, size);
-		} else if (!is_bulk(link) && sl_link_slice(link, &slice)) {
-			encrypt(link, slice.frame->bytes + slice.at, slice.count);
-			if (slice.last)
-				sl_frame_release(slice.frame);
+		} else if (!is_offloaded(link) && sl_link_segment(link, &segment)) {
+			encrypt(link, segment.frame->bytes + segment.at, segment.count);
+			if (segment.last)
+				sl_link_frame_release(segment.frame);
 		} else {
 			break;
 		}
 	}
-	if (link->state == SL_LINK_UP && is_bulk(link))
-		sl_bulk_fill(link);
+	if (link->state == SL_LINK_UP && is_offloaded(link))
+		sl_tls_offload_fill(link);
 }
 
 /* Nothing is encrypted that the kernel would not take: it waits as frames, which links share. */
 void sl_link_pump(struct sl_link *link)
 {
-	while (link->state == SL_LINK_UP && link->in_flight == 0 && !link->bulk.away) {
+	while (link->state == SL_LINK_UP && link->in_flight == 0 && !link->offload.away) {
 		fill(link);
-		if (link->bulk.slice_count > 0)
-			sl_bulk_send(link);
-		else if (link->state != SL_LINK_UP || link->secure.out_bytes == 0)
+		if (link->offload.segment_count > 0)
+			sl_tls_offload_send(link);
+		else if (link->state != SL_LINK_UP || link->session.out_bytes == 0)
 			return;
 		else
 			flush(link);
@@ -266,12 +271,12 @@ void sl_link_ping(struct sl_link *link)
 		sl_link_close(link, "it does not read what it is sent");
 		return;
 	}
-	struct sl_frame *frame = sl_frame_new(SL_FRAME_HEADER_BYTES, false);
+	struct sl_frame *frame = sl_link_frame_new(SL_FRAME_HEADER_BYTES, false);
 	if (frame == NULL)
 		return;
 	sl_frame_header(frame->bytes, SL_FRAME_PING, 0);
 	sl_link_queue(link, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	sl_link_pump(link);
 }
 
@@ -282,7 +287,8 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 	if (kind == SL_FRAME_PING)
 		return;
 	link->unread++;
-	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload, size);
+	link->links->config.handler.frame(link->links->config.handler.context, link->peer, kind, payload,
+					  size);
 }
 
 /* Application data may come. */
@@ -302,7 +308,7 @@ static const char *ending(const struct sl_link *link, int rc)
 		return orderly ? "turned away" : "refused by the other end (is this learner in its roster?)";
 	if (!orderly)
 		return "TLS error";
-	return sl_splitter_between(&link->splitter) ? "closed by the peer" : "truncated frame";
+	return sl_deframer_between(&link->deframer) ? "closed by the peer" : "truncated frame";
 }
 
 /* Nothing is left to decrypt, or nothing more comes. */
@@ -310,19 +316,19 @@ static void look_at_end(struct sl_link *link, int rc)
 {
 	if (!agreed(link) || rc == SL_PENDING)
 		return;
-	link->turned_away = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;
+	link->rejected = link->state == SL_LINK_OFFERED && rc == SL_ERR_NOTFOUND;
 	sl_link_close(link, ending(link, rc));
 }
 
 int sl_link_decrypt(struct sl_link *link, bool *whole)
 {
 	size_t size, got;
-	uint8_t *room = sl_splitter_room(&link->splitter, &size);
+	uint8_t *room = sl_deframer_room(&link->deframer, &size);
 	*whole = false;
-	int rc = sl_secure_read(&link->secure, room, size, &got);
+	int rc = sl_tls_session_read(&link->session, room, size, &got);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_splitter_took(&link->splitter, got);
+	rc = sl_deframer_took(&link->deframer, got);
 	*whole = rc == SL_OK;
 	return rc == SL_PENDING ? SL_OK : rc;
 }
@@ -330,15 +336,15 @@ int sl_link_decrypt(struct sl_link *link, bool *whole)
 /* Into the frame that is coming in; the first byte of a link that is OFFERED makes it stand. */
 static int read_some(struct sl_link *link)
 {
-	struct sl_splitter *splitter = &link->splitter;
+	struct sl_deframer *deframer = &link->deframer;
 	bool whole;
 	int rc = sl_link_decrypt(link, &whole);
 	if (rc != SL_OK || (link->state == SL_LINK_OFFERED && !sl_links_established(link)) || !whole)
 		return rc;
-	uint8_t *payload = splitter->payload;
-	splitter->payload = NULL;
-	hand_over(link, splitter->kind, payload, splitter->size);
-	sl_splitter_next(splitter);
+	uint8_t *payload = deframer->payload;
+	deframer->payload = NULL;
+	hand_over(link, deframer->kind, payload, deframer->size);
+	sl_deframer_next(deframer);
 	return SL_OK;
 }
 
@@ -350,19 +356,19 @@ static void read_plaintext(struct sl_link *link)
 	look_at_end(link, rc);
 }
 
-static void shake(struct sl_link *link)
+static void handshake(struct sl_link *link)
 {
-	int rc = sl_secure_handshake(&link->secure);
+	int rc = sl_tls_session_handshake(&link->session);
 	flush(link); /* an alert, too, has to leave */
 	if (link->state != SL_LINK_HANDSHAKE || rc == SL_PENDING)
 		return;
 	if (rc != SL_OK) {
-		if (link->secure.pinned && link->secure.member < 0)
-			sl_links_stranger(link);
+		if (link->session.pinned && link->session.member < 0)
+			sl_links_unknown_peer(link);
 		sl_link_close(link, "TLS handshake failed");
 		return;
 	}
-	if (sl_links_shaken(link))
+	if (sl_links_handshake_done(link))
 		read_plaintext(link);
 }
 
@@ -385,10 +391,10 @@ static void mind_unread(struct sl_link *link)
 
 static void take_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count)
 {
-	link->secure.in = ciphertext;
-	link->secure.in_bytes = count;
+	link->session.in = ciphertext;
+	link->session.in_bytes = count;
 	if (link->state == SL_LINK_HANDSHAKE)
-		shake(link);
+		handshake(link);
 	else
 		read_plaintext(link);
 	give_back(link->links, ciphertext);
@@ -397,26 +403,26 @@ static void take_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count
 	mind_unread(link);
 }
 
-static void take_as_bulk(struct sl_link *link, uint8_t *ciphertext, size_t count)
+static void take_as_offload(struct sl_link *link, uint8_t *ciphertext, size_t count)
 {
-	link->bulk.ciphertext = ciphertext;
-	link->bulk.bytes = count;
+	link->offload.ciphertext = ciphertext;
+	link->offload.bytes = count;
 	if (link->in_flight == 0)
 		fill(link); /* both ways in one */
 	if (link->state == SL_LINK_UP)
-		sl_bulk_send(link);
+		sl_tls_offload_send(link);
 }
 
 /* What was read, whose buffer is this one's now; or, count < 0, why nothing more is. */
 static void take_in(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 {
-	bool whole = sl_splitter_between(&link->splitter);
+	bool whole = sl_deframer_between(&link->deframer);
 	if (count < 0)
 		sl_link_close(link, count != UV_EOF ? uv_strerror((int)count)
-				    : whole	     ? "closed by the peer without goodbye"
-						     : "truncated frame");
-	else if (link->state == SL_LINK_UP && sl_bulk_is(link->links, (size_t)count))
-		take_as_bulk(link, ciphertext, (size_t)count);
+				    : whole	    ? "closed by the peer without goodbye"
+						    : "truncated frame");
+	else if (link->state == SL_LINK_UP && sl_tls_offload_wanted(link->links, (size_t)count))
+		take_as_offload(link, ciphertext, (size_t)count);
 	else
 		take_at_once(link, ciphertext, (size_t)count);
 }
@@ -444,12 +450,12 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		ciphertext = links->ciphertext;
 		links->ciphertext = NULL;
 	}
-	if (!link->bulk.away) {
+	if (!link->offload.away) {
 		take_in(link, ciphertext, count);
 		return;
 	}
-	link->bulk.kept = ciphertext;
-	link->bulk.kept_bytes = count;
+	link->offload.kept = ciphertext;
+	link->offload.kept_bytes = count;
 	uv_read_stop(stream);
 }
 
@@ -471,13 +477,13 @@ void sl_link_resume(struct sl_link *link)
 /* What was read while the bulk was away. */
 static void take_kept(struct sl_link *link)
 {
-	struct sl_bulk *bulk = &link->bulk;
-	uint8_t *ciphertext = bulk->kept;
-	ssize_t count = bulk->kept_bytes;
+	struct sl_tls_offload *offload = &link->offload;
+	uint8_t *ciphertext = offload->kept;
+	ssize_t count = offload->kept_bytes;
 	if (count == 0)
 		return;
-	bulk->kept = NULL;
-	bulk->kept_bytes = 0;
+	offload->kept = NULL;
+	offload->kept_bytes = 0;
 	take_in(link, ciphertext, count);
 	if (link->state == SL_LINK_UP && !link->paused)
 		start_reading(link);
@@ -487,20 +493,21 @@ static void shut(struct sl_link *link);
 
 void sl_link_returned(struct sl_link *link)
 {
-	struct sl_bulk *bulk = &link->bulk;
-	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_bulk_next(bulk)) != NULL; free(a))
+	struct sl_tls_offload *offload = &link->offload;
+	for (struct sl_arrived *a; link->state == SL_LINK_UP && (a = sl_tls_offload_next(offload)) != NULL;
+	     free(a))
 		hand_over(link, a->kind, a->payload, a->size);
-	give_back(link->links, bulk->ciphertext);
-	bulk->ciphertext = NULL;
-	sl_bulk_clear(link);
+	give_back(link->links, offload->ciphertext);
+	offload->ciphertext = NULL;
+	sl_tls_offload_clear(link);
 	if (link->state == SL_LINK_CLOSED) {
 		shut(link);
 		return;
 	}
-	if (bulk->written != SL_OK)
+	if (offload->written != SL_OK)
 		sl_link_close(link, "TLS error while sending");
 	else
-		look_at_end(link, bulk->read);
+		look_at_end(link, offload->read);
 	flush(link);
 	mind_unread(link);
 	if (link->state == SL_LINK_UP)
@@ -520,7 +527,7 @@ static void begin(struct sl_link *link)
 	link->state = SL_LINK_HANDSHAKE;
 	start_reading(link);
 	if (link->state == SL_LINK_HANDSHAKE && link->dialled)
-		shake(link);
+		handshake(link);
 }
 
 static void on_connect(uv_connect_t *request, int status)
@@ -561,12 +568,12 @@ static void on_closed(uv_handle_t *handle)
 	struct sl_link *link = handle->data;
 	struct sl_frame *frame;
 	while ((frame = pop(&link->control)) != NULL || (frame = pop(&link->vectors)) != NULL)
-		sl_frame_release(frame);
-	sl_frame_release(link->current);
-	sl_bulk_clear(link);
-	free(link->bulk.kept);
-	sl_splitter_close(&link->splitter);
-	sl_secure_close(&link->secure);
+		sl_link_frame_release(frame);
+	sl_link_frame_release(link->current);
+	sl_tls_offload_clear(link);
+	free(link->offload.kept);
+	sl_deframer_close(&link->deframer);
+	sl_tls_session_close(&link->session);
 	link->links->open--;
 	if (link->resolving)
 		link->links = NULL; /* the look-up's callback frees it */
@@ -577,7 +584,7 @@ static void on_closed(uv_handle_t *handle)
 /* Says goodbye, if there is somebody to say it to. */
 static void shut(struct sl_link *link)
 {
-	sl_secure_end(&link->secure);
+	sl_tls_session_end(&link->session);
 	flush(link);
 	if (!uv_is_closing((uv_handle_t *)&link->tcp))
 		uv_close((uv_handle_t *)&link->tcp, on_closed);
@@ -591,6 +598,6 @@ void sl_link_close(struct sl_link *link, const char *why)
 	link->state = SL_LINK_CLOSED;
 	forget(link->links, link);
 	sl_links_lost(link);
-	if (!link->bulk.away)
+	if (!link->offload.away)
 		shut(link); /* else when it is back */
 }

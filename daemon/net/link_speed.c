@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <sys/socket.h>
 
-#define RESOLUTION_US 10000 /* busy time is counted in ticks of up to 10 ms: short ones are taken for no shorter */
-#define MEMORY_US 8000000   /* of busy time, then all counts half */
+#define RESOLUTION_US                                                                                        \
+	10000 /* busy time is counted in ticks of up to 10 ms: short ones are taken for no shorter */
+#define MEMORY_US 8000000 /* of busy time, then all counts half */
 
 static bool ask(int descriptor, struct tcp_info *info)
 {
@@ -16,13 +17,13 @@ static bool ask(int descriptor, struct tcp_info *info)
 	       size >= offsetof(struct tcp_info, tcpi_delivered) + sizeof info->tcpi_delivered;
 }
 
-static void mark(struct sl_speed *speed, const struct tcp_info *info)
+static void mark(struct sl_link_speed *speed, const struct tcp_info *info)
 {
 	speed->acked = info->tcpi_bytes_acked;
 	speed->busy_us = info->tcpi_busy_time;
 }
 
-void sl_speed_begin(struct sl_speed *speed, int descriptor)
+void sl_link_speed_begin(struct sl_link_speed *speed, int descriptor)
 {
 	struct tcp_info info;
 	if (speed->marked || !ask(descriptor, &info))
@@ -31,7 +32,7 @@ void sl_speed_begin(struct sl_speed *speed, int descriptor)
 	speed->marked = true;
 }
 
-void sl_speed_look(struct sl_speed *speed, int descriptor)
+void sl_link_speed_look(struct sl_link_speed *speed, int descriptor)
 {
 	struct tcp_info info;
 	if (!speed->marked || !ask(descriptor, &info))
@@ -54,7 +55,7 @@ static double floor_of(const struct tcp_info *info)
 	return (double)info->tcpi_delivery_rate * (filled < 1 ? filled : 1);
 }
 
-double sl_speed_of(const struct sl_speed *speed, int descriptor, bool *floor)
+double sl_link_speed_of(const struct sl_link_speed *speed, int descriptor, bool *floor)
 {
 	struct tcp_info info;
 	*floor = speed->bytes < SL_SPEED_WRITE_BYTES;
@@ -63,7 +64,7 @@ double sl_speed_of(const struct sl_speed *speed, int descriptor, bool *floor)
 	return ask(descriptor, &info) ? floor_of(&info) : 0;
 }
 
-uint32_t sl_speed_rtt_us(int descriptor)
+uint32_t sl_link_speed_rtt_us(int descriptor)
 {
 	struct tcp_info info;
 	if (!ask(descriptor, &info))

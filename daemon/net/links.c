@@ -130,20 +130,21 @@ static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
 /* false: it is known already, or there are too many. */
 static bool remember(struct sl_links *links, const uint8_t *pin)
 {
-	for (uint32_t i = 0; i < links->stranger_count; i++)
-		if (memcmp(links->strangers[i], pin, SL_HASH_BYTES) == 0)
+	for (uint32_t i = 0; i < links->unknown_peer_count; i++)
+		if (memcmp(links->unknown_peers[i], pin, SL_HASH_BYTES) == 0)
 			return false;
-	if (links->stranger_count == SL_STRANGERS_MAX)
+	if (links->unknown_peer_count == SL_UNKNOWN_PEERS_MAX)
 		return false;
-	memcpy(links->strangers[links->stranger_count++], pin, SL_HASH_BYTES);
+	memcpy(links->unknown_peers[links->unknown_peer_count++], pin, SL_HASH_BYTES);
 	return true;
 }
 
-/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only connects. */
-void sl_links_stranger(struct sl_link *link)
+/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only
+ * connects. */
+void sl_links_unknown_peer(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
-	const uint8_t *pin = link->secure.stranger;
+	const uint8_t *pin = link->session.unknown_pin;
 	bool news = remember(links, pin);
 	if (!link->dialled) {
 		if (news)
@@ -159,12 +160,12 @@ void sl_links_stranger(struct sl_link *link)
 static bool rightful(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
-	uint32_t member = (uint32_t)link->secure.member;
+	uint32_t member = (uint32_t)link->session.member;
 	if (link->dialled ? member == link->peer : member != links->config.self)
 		return true;
 	uint32_t slot = link->dialled ? link->peer : member;
 	if (!links->slots[slot].refused)
-		refuse(link, link->dialled ? (int)link->peer : -1, link->secure.stranger);
+		refuse(link, link->dialled ? (int)link->peer : -1, link->session.unknown_pin);
 	links->slots[slot].refused = true;
 	return false;
 }
@@ -181,7 +182,7 @@ static bool loses(const struct sl_link *link, uint32_t member)
 }
 
 /* Nothing has failed: the handler does not hear of it. */
-static void give_up_dial(struct sl_slot *slot)
+static void abort_dial(struct sl_slot *slot)
 {
 	struct sl_link *link = slot->dialling;
 	slot->dialling = NULL;
@@ -189,14 +190,14 @@ static void give_up_dial(struct sl_slot *slot)
 		sl_link_close(link, "the other end's link stands");
 }
 
-static void turn_away(struct sl_link *link, struct sl_slot *slot)
+static void reject_link(struct sl_link *link, struct sl_slot *slot)
 {
 	sl_link_close(link, "a second link");
 	if (slot->up != NULL && slot->up->in_flight == 0)
 		sl_link_ping(slot->up); /* the peer thinks that it has none */
 }
 
-bool sl_links_shaken(struct sl_link *link)
+bool sl_links_handshake_done(struct sl_link *link)
 {
 	if (!rightful(link)) {
 		sl_link_close(link, "another learner's key");
@@ -206,15 +207,15 @@ bool sl_links_shaken(struct sl_link *link)
 		link->state = SL_LINK_OFFERED;
 		return true;
 	}
-	uint32_t member = (uint32_t)link->secure.member;
+	uint32_t member = (uint32_t)link->session.member;
 	struct sl_slot *slot = &link->links->slots[member];
 	if (loses(link, member)) {
-		turn_away(link, slot);
+		reject_link(link, slot);
 		return false;
 	}
-	give_up_dial(slot);
+	abort_dial(slot);
 	link->peer = member;
-	link->links->unshaken--;
+	link->links->handshaking--;
 	return sl_links_established(link);
 }
 
@@ -241,7 +242,7 @@ void sl_links_lost(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
 	if (link->peer == UINT32_MAX) {
-		links->unshaken--;
+		links->handshaking--;
 		return;
 	}
 	struct sl_slot *slot = &links->slots[link->peer];
@@ -260,7 +261,7 @@ void sl_links_lost(struct sl_link *link)
 	}
 	slot->retry_at = now + retry_pause(links, slot);
 	slot->failures++;
-	if (!link->turned_away)
+	if (!link->rejected)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
 }
 
@@ -273,8 +274,8 @@ static void tend(struct sl_link *link, uint64_t now)
 			sl_link_close(link, "no answer");
 		return;
 	}
-	sl_speed_look(&link->speed, sl_link_descriptor(link));
-	if (!link->paused && !link->bulk.away && now > link->heard + DEAD_MS) {
+	sl_link_speed_look(&link->speed, sl_link_descriptor(link));
+	if (!link->paused && !link->offload.away && now > link->heard + DEAD_MS) {
 		sl_link_close(link, "silent for 6 s");
 		return;
 	}
@@ -296,14 +297,15 @@ static void on_tick(uv_timer_t *timer)
 	}
 }
 
-/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all descriptors. */
+/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all
+ * descriptors. */
 static void make_room(struct sl_links *links)
 {
 	struct sl_link *oldest = NULL;
 	for (struct sl_link *link = links->all; link != NULL; link = link->next)
 		if (link->peer == UINT32_MAX)
 			oldest = link;
-	if (oldest != NULL && links->unshaken >= SL_UNSHAKEN_MAX)
+	if (oldest != NULL && links->handshaking >= SL_HANDSHAKING_MAX)
 		sl_link_close(oldest, "too many unknown connections");
 }
 
@@ -316,7 +318,7 @@ static void on_accept(uv_stream_t *listener, int status)
 	struct sl_link *link = sl_link_new(links, UINT32_MAX, false);
 	if (link == NULL)
 		return;
-	links->unshaken++;
+	links->handshaking++;
 	if (uv_accept(listener, (uv_stream_t *)&link->tcp) < 0)
 		sl_link_close(link, "cannot accept");
 	else
@@ -372,7 +374,7 @@ static double speed(const struct sl_links *links, uint32_t peer, bool *floor)
 {
 	const struct sl_link *link = links->slots[peer].up;
 	*floor = true;
-	return link == NULL ? 0 : sl_speed_of(&link->speed, sl_link_descriptor(link), floor);
+	return link == NULL ? 0 : sl_link_speed_of(&link->speed, sl_link_descriptor(link), floor);
 }
 
 double sl_links_speed(const struct sl_links *links, uint32_t peer)
@@ -391,7 +393,7 @@ bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer)
 uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
 {
 	const struct sl_link *link = links->slots[peer].up;
-	return link == NULL ? 0 : sl_speed_rtt_us(sl_link_descriptor(link));
+	return link == NULL ? 0 : sl_link_speed_rtt_us(sl_link_descriptor(link));
 }
 
 /* Life. */
@@ -403,16 +405,19 @@ static int bind_listener(struct sl_links *links, struct sl_error *error)
 	split_address(links->config.listen, host, port);
 	int rc = getaddrinfo(host, port, &hints, &found);
 	if (rc != 0)
-		return sl_fail(error, SL_ERR_INVALID, "cannot listen on %s: %s", links->config.listen, gai_strerror(rc));
+		return sl_err_set(error, SL_ERR_INVALID, "cannot listen on %s: %s", links->config.listen,
+				  gai_strerror(rc));
 	rc = uv_tcp_bind(&links->listener, found->ai_addr, 0);
 	freeaddrinfo(found);
 	if (rc == 0)
 		rc = uv_listen((uv_stream_t *)&links->listener, 512, on_accept);
 	if (rc == UV_EADDRINUSE)
-		return sl_fail(error, SL_ERR_BUSY, "cannot listen on %s: the port is in use by another program",
-			       links->config.listen);
+		return sl_err_set(error, SL_ERR_BUSY,
+				  "cannot listen on %s: the port is in use by another program",
+				  links->config.listen);
 	return rc == 0 ? SL_OK
-		       : sl_fail(error, SL_ERR_IO, "cannot listen on %s: %s", links->config.listen, uv_strerror(rc));
+		       : sl_err_set(error, SL_ERR_IO, "cannot listen on %s: %s", links->config.listen,
+				    uv_strerror(rc));
 }
 
 int sl_links_open(struct sl_links **out, const struct sl_links_config *config, struct sl_error *error)
@@ -420,14 +425,14 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	struct sl_links *links = calloc(1, sizeof *links);
 	*out = links;
 	if (links == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	links->config = *config;
 	links->slots = calloc(config->roster->size, sizeof *links->slots);
 	uv_tcp_init(config->loop, &links->listener);
 	uv_timer_init(config->loop, &links->tick);
 	links->listener.data = links->tick.data = links;
 	if (links->slots == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = bind_listener(links, error);
 	if (rc == SL_OK)
 		uv_timer_start(&links->tick, on_tick, TICK_MS, TICK_MS);

@@ -1,15 +1,17 @@
 /* links.h - the live, mutually authenticated connections of one learner.
  *
- * Owns every socket between learners. Either end dials, so that a learner behind a one-way firewall has its links whatever
- * its place in the roster; the end with the smaller index goes first, the other one after a second without a link. Two
- * learners never hold two links: who accepts decides, by a rule that both know (link.h). Who is to be dialled is told by
- * sl_links_want; who dialled a link closes it when it is no longer wanted here, and one that only the other end wants is kept.
- * Each link: a TCP connection, TLS over it (tls.h), frames over that (frame.h), two queues out. Control frames go first,
- * between the frames of vectors, and those that wait together share TLS records; about SL_LINK_QUEUE_BYTES of ciphertext
- * wait in a link at most, the rest as frames shared between links. What TLS has much to do with, vectors, it does on a crypto
- * worker (bulk.c); a little is done at once.
+ * Owns every socket between learners. Either end dials, so that a learner behind a one-way firewall has its
+ * links whatever its place in the roster; the end with the smaller index goes first, the other one after a
+ * second without a link. Two learners never hold two links: who accepts decides, by a rule that both know
+ * (link.h). Who is to be dialled is told by sl_links_want; who dialled a link closes it when it is no longer
+ * wanted here, and one that only the other end wants is kept. Each link: a TCP connection, TLS over it
+ * (tls.h), frames over that (frame.h), two queues out. Control frames go first, between the frames of
+ * vectors, and those that wait together share TLS records; about SL_LINK_QUEUE_BYTES of ciphertext wait in a
+ * link at most, the rest as frames shared between links. What TLS has much to do with, vectors, it does on a
+ * crypto worker (bulk.c); a little is done at once.
  *
- *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s .. 15 s
+ *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s ..
+ * 15 s
  */
 #pragma once
 
@@ -30,11 +32,11 @@ struct sl_frame {
 	uint8_t bytes[];
 };
 /* Not secret; one reference, held by the caller. NULL: out of memory. */
-struct sl_frame *sl_frame_new(size_t size, bool vector);
-void sl_frame_release(struct sl_frame *frame);
+struct sl_frame *sl_link_frame_new(size_t size, bool vector);
+void sl_link_frame_release(struct sl_frame *frame);
 
-/* For each peer: up, down, up, down ..., and while no link stands any number of downs of dials that failed. A link that
- * takes another's place is a down and an up, because what was sent on the first may be lost. */
+/* For each peer: up, down, up, down ..., and while no link stands any number of downs of dials that failed. A
+ * link that takes another's place is a down and an up, because what was sent on the first may be lost. */
 struct sl_links_handler {
 	void *context;
 	/* Both ends have checked the other's pin, and both hold this link. */
@@ -43,7 +45,8 @@ struct sl_links_handler {
 	void (*down)(void *context, uint32_t peer, bool dialled, const char *why);
 	/* The payload becomes the handler's (free it). */
 	void (*frame)(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
-	/* Somebody without a place in the roster, or with another's key; called once for each key or address. */
+	/* Somebody without a place in the roster, or with another's key; called once for each key or address.
+	 */
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 };
 
@@ -53,7 +56,8 @@ struct sl_links_config {
 	uint32_t self;
 	const struct sl_tls *tls;
 	const char *listen;
-	struct sl_worker *crypto; /* for what TLS has much to do with; it ends after sl_links_close. NULL: nothing is much */
+	struct sl_worker *crypto; /* for what TLS has much to do with; it ends after sl_links_close. NULL:
+				     nothing is much */
 	struct sl_links_handler handler;
 };
 
@@ -61,7 +65,8 @@ struct sl_links;
 
 /* Listens. SL_ERR_BUSY when the port is in use, SL_ERR_INVALID for an address that cannot be bound. */
 int sl_links_open(struct sl_links **links, const struct sl_links_config *config, struct sl_error *error);
-/* Keeps links to the peers of a bit set over the roster, dials those it has to, closes those it dialled and need not keep. */
+/* Keeps links to the peers of a bit set over the roster, dials those it has to, closes those it dialled and
+ * need not keep. */
 void sl_links_want(struct sl_links *links, const uint64_t *set);
 /* Queues a frame (takes a reference of its own); nothing for a peer without a link. */
 void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame);
@@ -74,11 +79,11 @@ void sl_links_flush(struct sl_links *links);
 struct sl_links_figures {
 	uint32_t up;
 	uint64_t bytes_sent, bytes_received; /* of ciphertext, since the start */
-	uint64_t records_sent, writes;       /* TLS records of frames; system calls that were asked for */
+	uint64_t records_sent, writes;	     /* TLS records of frames; system calls that were asked for */
 };
 void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures);
-/* Bytes per second to a peer, as measured on its link (speed.h); 0: not known, or no link. Until something large was sent
- * it is a floor, which may be far too low. */
+/* Bytes per second to a peer, as measured on its link (speed.h); 0: not known, or no link. Until something
+ * large was sent it is a floor, which may be far too low. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer);
 bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer);
 /* The least round trip to a peer, microseconds; 0: not known, or no link. */

@@ -9,47 +9,47 @@
 
 /* Room for what is written: a flight of the handshake, a few control frames; or a write of vectors. */
 #define OUT_SMALL 4096u
-#define OUT_LARGE (SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64)
+#define OUT_LARGE (SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64)
 
 /* The BIO: reads from secure->in, appends to secure->out. */
 
 static int bio_read(BIO *bio, char *bytes, int size)
 {
-	struct sl_secure *secure = BIO_get_data(bio);
+	struct sl_tls_session *session = BIO_get_data(bio);
 	BIO_clear_retry_flags(bio);
-	if (secure->in_bytes == 0) {
+	if (session->in_bytes == 0) {
 		BIO_set_retry_read(bio);
 		return -1;
 	}
-	size_t n = secure->in_bytes < (size_t)size ? secure->in_bytes : (size_t)size;
-	memcpy(bytes, secure->in, n);
-	secure->in += n;
-	secure->in_bytes -= n;
+	size_t n = session->in_bytes < (size_t)size ? session->in_bytes : (size_t)size;
+	memcpy(bytes, session->in, n);
+	session->in += n;
+	session->in_bytes -= n;
 	return (int)n;
 }
 
-static bool make_room(struct sl_secure *secure, size_t more)
+static bool make_room(struct sl_tls_session *session, size_t more)
 {
-	size_t need = secure->out_bytes + more;
-	if (need <= secure->out_room)
+	size_t need = session->out_bytes + more;
+	if (need <= session->out_room)
 		return true;
 	size_t room = need <= OUT_SMALL ? OUT_SMALL : need < OUT_LARGE ? OUT_LARGE : need;
-	uint8_t *out = realloc(secure->out, room);
+	uint8_t *out = realloc(session->out, room);
 	if (out == NULL)
 		return false;
-	secure->out = out;
-	secure->out_room = room;
+	session->out = out;
+	session->out_room = room;
 	return true;
 }
 
 static int bio_write(BIO *bio, const char *bytes, int size)
 {
-	struct sl_secure *secure = BIO_get_data(bio);
+	struct sl_tls_session *session = BIO_get_data(bio);
 	BIO_clear_retry_flags(bio);
-	if (size <= 0 || !make_room(secure, (size_t)size))
+	if (size <= 0 || !make_room(session, (size_t)size))
 		return -1;
-	memcpy(secure->out + secure->out_bytes, bytes, (size_t)size);
-	secure->out_bytes += (size_t)size;
+	memcpy(session->out + session->out_bytes, bytes, (size_t)size);
+	session->out_bytes += (size_t)size;
 	return size;
 }
 
@@ -87,19 +87,19 @@ static int verify(X509_STORE_CTX *store, void *argument)
 {
 	struct sl_tls *tls = argument;
 	SSL *ssl = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx());
-	struct sl_secure *secure = SSL_get_app_data(ssl);
+	struct sl_tls_session *session = SSL_get_app_data(ssl);
 	uint8_t key[SL_KEY_BYTES];
 	X509 *certificate = X509_STORE_CTX_get0_cert(store);
-	secure->member = -1;
-	if (certificate != NULL && sl_certificate_key(certificate, key) == SL_OK) {
-		sl_pin(key, secure->stranger);
-		secure->pinned = true;
+	session->member = -1;
+	if (certificate != NULL && sl_identity_certificate_key(certificate, key) == SL_OK) {
+		sl_identity_pin(key, session->unknown_pin);
+		session->pinned = true;
 		for (uint32_t i = 0; i < tls->roster->size; i++)
-			if (memcmp(tls->roster->members[i].pin, secure->stranger, SL_HASH_BYTES) == 0)
-				secure->member = (int)i;
+			if (memcmp(tls->roster->members[i].pin, session->unknown_pin, SL_HASH_BYTES) == 0)
+				session->member = (int)i;
 	}
-	X509_STORE_CTX_set_error(store, secure->member >= 0 ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
-	return secure->member >= 0;
+	X509_STORE_CTX_set_error(store, session->member >= 0 ? X509_V_OK : X509_V_ERR_CERT_REJECTED);
+	return session->member >= 0;
 }
 
 static bool configure(SSL_CTX *context, const struct sl_identity *identity, struct sl_tls *tls)
@@ -112,7 +112,8 @@ static bool configure(SSL_CTX *context, const struct sl_identity *identity, stru
 	SSL_CTX_set_read_ahead(context, 1);
 	return SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&
 	       SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1 &&
-	       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") == 1 &&
+	       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_CHACHA20_POLY1305_SHA256") ==
+		       1 &&
 	       SSL_CTX_set_num_tickets(context, 0) == 1 && SSL_CTX_set_max_early_data(context, 0) == 1 &&
 	       SSL_CTX_use_certificate(context, identity->certificate) == 1 &&
 	       SSL_CTX_use_PrivateKey(context, identity->key) == 1 && SSL_CTX_check_private_key(context) == 1;
@@ -125,7 +126,8 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 	tls->context = SSL_CTX_new(TLS_method());
 	if (tls->context == NULL || bio_method() == NULL || !configure(tls->context, identity, tls)) {
 		sl_tls_close(tls);
-		return sl_fail(error, SL_ERR_CRYPTO, "cannot set up TLS: %s", ERR_reason_error_string(ERR_get_error()));
+		return sl_err_set(error, SL_ERR_CRYPTO, "cannot set up TLS: %s",
+				  ERR_reason_error_string(ERR_get_error()));
 	}
 	return SL_OK;
 }
@@ -136,97 +138,97 @@ void sl_tls_close(struct sl_tls *tls)
 	tls->context = NULL;
 }
 
-uint8_t *sl_secure_take(struct sl_secure *secure)
+uint8_t *sl_tls_session_take(struct sl_tls_session *session)
 {
-	uint8_t *out = secure->out;
-	secure->out = NULL;
-	secure->out_bytes = secure->out_room = 0;
+	uint8_t *out = session->out;
+	session->out = NULL;
+	session->out_bytes = session->out_room = 0;
 	return out;
 }
 
-int sl_secure_open(struct sl_secure *secure, const struct sl_tls *tls, bool server)
+int sl_tls_session_open(struct sl_tls_session *session, const struct sl_tls *tls, bool server)
 {
-	*secure = (struct sl_secure){.member = -1};
-	secure->ssl = SSL_new(tls->context);
+	*session = (struct sl_tls_session){.member = -1};
+	session->ssl = SSL_new(tls->context);
 	BIO *bio = BIO_new(bio_method());
-	if (secure->ssl == NULL || bio == NULL) {
-		SSL_free(secure->ssl);
+	if (session->ssl == NULL || bio == NULL) {
+		SSL_free(session->ssl);
 		BIO_free(bio);
-		secure->ssl = NULL;
+		session->ssl = NULL;
 		return SL_ERR_NOMEM;
 	}
-	BIO_set_data(bio, secure);
-	SSL_set_bio(secure->ssl, bio, bio);
-	SSL_set_app_data(secure->ssl, secure);
+	BIO_set_data(bio, session);
+	SSL_set_bio(session->ssl, bio, bio);
+	SSL_set_app_data(session->ssl, session);
 	if (server)
-		SSL_set_accept_state(secure->ssl);
+		SSL_set_accept_state(session->ssl);
 	else
-		SSL_set_connect_state(secure->ssl);
+		SSL_set_connect_state(session->ssl);
 	return SL_OK;
 }
 
-void sl_secure_close(struct sl_secure *secure)
+void sl_tls_session_close(struct sl_tls_session *session)
 {
-	SSL_free(secure->ssl);
-	free(secure->out);
-	*secure = (struct sl_secure){.member = -1, .dead = true};
+	SSL_free(session->ssl);
+	free(session->out);
+	*session = (struct sl_tls_session){.member = -1, .dead = true};
 }
 
 /* What a call's failure means; after a fatal one the SSL is not used again. */
-static int outcome(struct sl_secure *secure, int rc)
+static int outcome(struct sl_tls_session *session, int rc)
 {
-	switch (SSL_get_error(secure->ssl, rc)) {
+	switch (SSL_get_error(session->ssl, rc)) {
 	case SSL_ERROR_WANT_READ:
 		return SL_PENDING;
 	case SSL_ERROR_ZERO_RETURN:
 		return SL_ERR_NOTFOUND;
 	default:
-		secure->dead = true;
+		session->dead = true;
 		ERR_clear_error();
 		return SL_ERR_CRYPTO;
 	}
 }
 
-int sl_secure_handshake(struct sl_secure *secure)
+int sl_tls_session_handshake(struct sl_tls_session *session)
 {
-	if (secure->dead)
+	if (session->dead)
 		return SL_ERR_CRYPTO;
 	ERR_clear_error();
-	int rc = SSL_do_handshake(secure->ssl);
+	int rc = SSL_do_handshake(session->ssl);
 	if (rc == 1)
-		return secure->member >= 0 ? SL_OK : SL_ERR_CRYPTO;
-	rc = outcome(secure, rc);
+		return session->member >= 0 ? SL_OK : SL_ERR_CRYPTO;
+	rc = outcome(session, rc);
 	return rc == SL_PENDING ? SL_PENDING : SL_ERR_CRYPTO;
 }
 
-int sl_secure_read(struct sl_secure *secure, uint8_t *bytes, size_t size, size_t *got)
+int sl_tls_session_read(struct sl_tls_session *session, uint8_t *bytes, size_t size, size_t *got)
 {
-	if (secure->dead)
+	if (session->dead)
 		return SL_ERR_CRYPTO;
 	ERR_clear_error();
-	int rc = SSL_read_ex(secure->ssl, bytes, size, got);
-	return rc == 1 ? SL_OK : outcome(secure, rc);
+	int rc = SSL_read_ex(session->ssl, bytes, size, got);
+	return rc == 1 ? SL_OK : outcome(session, rc);
 }
 
-int sl_secure_write(struct sl_secure *secure, const uint8_t *bytes, size_t count)
+int sl_tls_session_write(struct sl_tls_session *session, const uint8_t *bytes, size_t count)
 {
-	if (secure->dead)
+	if (session->dead)
 		return SL_ERR_CRYPTO;
 	size_t written = 0;
 	ERR_clear_error();
-	secure->written += count;
-	if (secure->written > KEY_UPDATE_BYTES) {
-		secure->written = 0;
-		SSL_key_update(secure->ssl, SSL_KEY_UPDATE_REQUESTED);
+	session->written += count;
+	if (session->written > KEY_UPDATE_BYTES) {
+		session->written = 0;
+		SSL_key_update(session->ssl, SSL_KEY_UPDATE_REQUESTED);
 	}
-	int rc = SSL_write_ex(secure->ssl, bytes, count, &written);
-	return rc == 1 && written == count ? SL_OK : outcome(secure, rc);
+	int rc = SSL_write_ex(session->ssl, bytes, count, &written);
+	return rc == 1 && written == count ? SL_OK : outcome(session, rc);
 }
 
-void sl_secure_end(struct sl_secure *secure)
+void sl_tls_session_end(struct sl_tls_session *session)
 {
-	if (secure->dead || !SSL_is_init_finished(secure->ssl))
+	if (session->dead || !SSL_is_init_finished(session->ssl))
 		return;
 	ERR_clear_error();
-	SSL_shutdown(secure->ssl);
+	SSL_shutdown(session->ssl);
 }

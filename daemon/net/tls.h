@@ -1,8 +1,8 @@
 /* tls.h - TLS 1.3 over buffers: bytes in, bytes out, no sockets.
  *
- * Both sides show a self-signed certificate; what counts is that the SHA-256 of its key is a pin of the roster, and
- * whose. No tickets, no session cache, no early data: a resumed handshake would skip the pin check. An SSL is never
- * touched after a fatal error.
+ * Both sides show a self-signed certificate; what counts is that the SHA-256 of its key is a pin of the
+ * roster, and whose. No tickets, no session cache, no early data: a resumed handshake would skip the pin
+ * check. An SSL is never touched after a fatal error.
  */
 #pragma once
 
@@ -21,34 +21,35 @@ int sl_tls_open(struct sl_tls *tls, const struct sl_identity *identity, const st
 		struct sl_error *error);
 void sl_tls_close(struct sl_tls *tls);
 
-#define SL_SECURE_WRITE_BYTES (192u << 10) /* room is made for so much at once; more is possible, and slower */
+#define SL_TLS_WRITE_BYTES (192u << 10) /* room is made for so much at once; more is possible, and slower */
 
 /* One connection. `in` is what arrived and is not used yet (borrowed), `out` what has to be sent (owned). */
-struct sl_secure {
+struct sl_tls_session {
 	SSL *ssl;
 	const uint8_t *in;
 	size_t in_bytes;
 	uint8_t *out;
 	size_t out_bytes, out_room;
-	uint64_t written;        /* plaintext bytes under the present key */
-	int member;              /* roster index of the peer, -1 before the handshake has shown it */
-	bool pinned;             /* a key was shown that is in no roster line: its pin is in `stranger` */
-	uint8_t stranger[SL_HASH_BYTES];
-	bool dead;               /* a fatal error: close it */
+	uint64_t written; /* plaintext bytes under the present key */
+	int member;	  /* roster index of the peer, -1 before the handshake has shown it */
+	bool pinned;	  /* a key was shown that is in no roster line: its pin is in `stranger` */
+	uint8_t unknown_pin[SL_HASH_BYTES];
+	bool dead; /* a fatal error: close it */
 };
 
 /* server: who accepted. SL_ERR_NOMEM. */
-int sl_secure_open(struct sl_secure *secure, const struct sl_tls *tls, bool server);
-void sl_secure_close(struct sl_secure *secure);
+int sl_tls_session_open(struct sl_tls_session *session, const struct sl_tls *tls, bool server);
+void sl_tls_session_close(struct sl_tls_session *session);
 
-/* SL_OK: done; SL_PENDING: needs more bytes; SL_ERR_CRYPTO: refused. Flush `out` after every call, whatever it returns. */
-int sl_secure_handshake(struct sl_secure *secure);
-/* Decrypts up to `size` bytes: SL_OK with *got > 0; SL_PENDING when `in` is used up; SL_ERR_CRYPTO; SL_ERR_NOTFOUND at the peer's
- * orderly end. */
-int sl_secure_read(struct sl_secure *secure, uint8_t *bytes, size_t size, size_t *got);
+/* SL_OK: done; SL_PENDING: needs more bytes; SL_ERR_CRYPTO: refused. Flush `out` after every call, whatever
+ * it returns. */
+int sl_tls_session_handshake(struct sl_tls_session *session);
+/* Decrypts up to `size` bytes: SL_OK with *got > 0; SL_PENDING when `in` is used up; SL_ERR_CRYPTO;
+ * SL_ERR_NOTFOUND at the peer's orderly end. */
+int sl_tls_session_read(struct sl_tls_session *session, uint8_t *bytes, size_t size, size_t *got);
 /* Encrypts all of `bytes` into `out`. */
-int sl_secure_write(struct sl_secure *secure, const uint8_t *bytes, size_t count);
+int sl_tls_session_write(struct sl_tls_session *session, const uint8_t *bytes, size_t count);
 /* What has to be sent is the caller's, who frees it. */
-uint8_t *sl_secure_take(struct sl_secure *secure);
+uint8_t *sl_tls_session_take(struct sl_tls_session *session);
 /* Says goodbye (close_notify) into `out`. */
-void sl_secure_end(struct sl_secure *secure);
+void sl_tls_session_end(struct sl_tls_session *session);

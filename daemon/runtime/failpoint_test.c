@@ -8,37 +8,37 @@
 #include "daemon/runtime/failpoint.h"
 
 static const char *const names[] = {
-#define X(name, text) [SL_CRASH_##name] = text,
-	SL_CRASH_POINTS(X)
+#define X(name, text) [SL_FAILPOINT_##name] = text,
+	SL_FAILPOINTS(X)
 #undef X
 };
 
 static _Noreturn void misnamed(const char *wanted)
 {
 	fprintf(stderr, "starlingd-test: STARLING_CRASH=%s: no such point; there are", wanted);
-	for (int i = 0; i < SL_CRASH_COUNT; i++)
+	for (int i = 0; i < SL_FAILPOINT_COUNT; i++)
 		fprintf(stderr, " %s", names[i]);
 	fprintf(stderr, "\n");
 	_Exit(2);
 }
 
-/* The point that is wanted, or SL_CRASH_COUNT; the coming-by at which. */
-static enum sl_crash_point wanted(long *count)
+/* The point that is wanted, or SL_FAILPOINT_COUNT; the coming-by at which. */
+static enum sl_failpoint wanted(long *count)
 {
 	const char *text = getenv("STARLING_CRASH");
 	*count = 1;
 	if (text == NULL || *text == '\0')
-		return SL_CRASH_COUNT;
+		return SL_FAILPOINT_COUNT;
 	size_t length = strcspn(text, ":");
 	if (text[length] == ':')
 		*count = strtol(text + length + 1, NULL, 10);
-	for (int i = 0; i < SL_CRASH_COUNT; i++)
+	for (int i = 0; i < SL_FAILPOINT_COUNT; i++)
 		if (strlen(names[i]) == length && strncmp(names[i], text, length) == 0 && *count > 0)
-			return (enum sl_crash_point)i;
+			return (enum sl_failpoint)i;
 	misnamed(text);
 }
 
-void sl_crash_at(enum sl_crash_point point)
+void sl_failpoint_reach(enum sl_failpoint point)
 {
 	static atomic_long passed;
 	long count;

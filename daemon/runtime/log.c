@@ -10,7 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define JSON_STYLE (JSON_COMPACT | JSON_REAL_PRECISION(15)) /* 17 digits would print 0.1 as 0.10000000000000001 */
+#define JSON_STYLE                                                                                           \
+	(JSON_COMPACT | JSON_REAL_PRECISION(15)) /* 17 digits would print 0.1 as 0.10000000000000001 */
 
 struct sl_log {
 	int fd;
@@ -23,15 +24,15 @@ struct sl_log {
 	void *context;
 };
 
-static const char *const level_names[] = {[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn",
-					  [SL_ERROR] = "error"};
+static const char *const level_names[] = {
+	[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn", [SL_ERROR] = "error"};
 
-const char *sl_level_name(enum sl_level level)
+const char *sl_log_level_name(enum sl_level level)
 {
 	return level_names[level];
 }
 
-int sl_level_find(const char *name)
+int sl_log_level_find(const char *name)
 {
 	for (int i = SL_DEBUG; i <= SL_ERROR; i++)
 		if (strcmp(level_names[i], name) == 0)
@@ -47,20 +48,23 @@ bool sl_log_colour(int fd)
 	return isatty(fd) && !(term && strcmp(term, "dumb") == 0);
 }
 
-int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name, struct sl_error *error)
+int sl_log_open(struct sl_log **log, const struct sl_settings *settings, const char *name,
+		struct sl_error *error)
 {
 	bool standard = strcmp(settings->log, "-") == 0;
 	struct sl_log *l = calloc(1, sizeof *l);
 	*log = NULL;
 	if (l == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "log: out of memory");
-	l->fd = standard ? STDERR_FILENO : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+		return sl_err_set(error, SL_ERR_NOMEM, "log: out of memory");
+	l->fd = standard ? STDERR_FILENO
+			 : open(settings->log, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
 	if (l->fd < 0) {
 		free(l);
-		return sl_fail(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "log: %s: %s", settings->log, strerror(errno));
 	}
 	l->owned = !standard;
-	l->text = settings->log_format == SL_LOG_TEXT || (settings->log_format == SL_LOG_AUTO && isatty(l->fd));
+	l->text =
+		settings->log_format == SL_LOG_TEXT || (settings->log_format == SL_LOG_AUTO && isatty(l->fd));
 	l->colour = sl_log_colour(l->fd);
 	l->level = settings->log_level;
 	l->id = settings->id;
@@ -137,15 +141,17 @@ static json_t *make_record(const struct sl_log *log, enum sl_level level, const 
 {
 	char time[40];
 	utc(time, sizeof time);
-	json_t *record = json_pack("{s:s, s:f, s:s, s:I, s:o, s:o, s:o}", "time", time, "mono_ms", monotonic_ms(),
-				   "level", level_names[level], "learner", (json_int_t)log->id, "name",
-				   json_text(log->name), "event", json_text(event), "text", json_text(text));
+	json_t *record =
+		json_pack("{s:s, s:f, s:s, s:I, s:o, s:o, s:o}", "time", time, "mono_ms", monotonic_ms(),
+			  "level", level_names[level], "learner", (json_int_t)log->id, "name",
+			  json_text(log->name), "event", json_text(event), "text", json_text(text));
 	if (record && fields)
 		json_object_update_missing(record, fields); /* a field never hides one of these */
 	return record;
 }
 
-void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, const char *text, struct json_t *fields)
+void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, const char *text,
+		   struct json_t *fields)
 {
 	json_t *record = (int)level >= log->level ? make_record(log, level, event, text, fields) : NULL;
 	char *json = record ? json_dumps(record, JSON_STYLE) : NULL;
@@ -168,7 +174,8 @@ void sl_log_fields(struct sl_log *log, enum sl_level level, const char *event, c
 	json_decref(fields);
 }
 
-void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text, const char *format, ...)
+void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text, const char *format,
+	    ...)
 {
 	json_t *fields = NULL;
 	if ((int)level < log->level)
@@ -207,7 +214,9 @@ static void clean(const char *text, char *out, size_t size)
 
 static const char *level_colour(int level)
 {
-	static const char *const colours[] = {[SL_DEBUG] = "\033[2m", [SL_INFO] = "\033[32m", [SL_WARN] = "\033[33m",
+	static const char *const colours[] = {[SL_DEBUG] = "\033[2m",
+					      [SL_INFO] = "\033[32m",
+					      [SL_WARN] = "\033[33m",
 					      [SL_ERROR] = "\033[31m"};
 	return level >= SL_DEBUG && level <= SL_ERROR ? colours[level] : "";
 }
@@ -222,7 +231,8 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 	clean(get(record, "event"), event, sizeof event);
 	clean(get(record, "text"), text, sizeof text);
 	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
-			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "", event, text);
+			 colour ? level_colour(sl_log_level_find(level)) : "", level, colour ? "\033[0m" : "",
+			 event, text);
 	assert(n > 0 && size >= SL_LOG_LINE_BYTES);
 	return (size_t)n;
 }

@@ -8,13 +8,13 @@ static double seconds(struct timeval t)
 	return (double)t.tv_sec + 1e-6 * (double)t.tv_usec;
 }
 
-double sl_usage_cpu_s(void)
+double sl_process_usage_cpu_s(void)
 {
 	struct rusage usage;
 	return getrusage(RUSAGE_SELF, &usage) == 0 ? seconds(usage.ru_utime) + seconds(usage.ru_stime) : 0;
 }
 
-uint64_t sl_usage_peak_bytes(void)
+uint64_t sl_process_usage_peak_bytes(void)
 {
 	char line[256];
 	unsigned long long kib = 0;

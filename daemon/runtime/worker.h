@@ -1,7 +1,7 @@
 /* worker.h - one thread that runs tasks in order, and gives each back to the loop when it is done.
  *
- * The daemon has two or three: one computes, one trains, and for large models one has TLS's bulk (bulk.c). The loop's
- * thread adds tasks and gets their `done`; it never waits.
+ * The daemon has two or three: one computes, one trains, and for large models one has TLS's bulk (bulk.c).
+ * The loop's thread adds tasks and gets their `done`; it never waits.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 
 struct sl_task {
 	struct sl_task *next;
-	void (*run)(struct sl_task *);  /* on the worker's thread */
+	void (*run)(struct sl_task *);	/* on the worker's thread */
 	void (*done)(struct sl_task *); /* on the loop's thread; owns the task from here on */
 };
 
@@ -18,7 +18,8 @@ struct sl_worker {
 	uv_thread_t thread;
 	uv_mutex_t mutex;
 	uv_cond_t wake;
-	uv_poll_t back; /* of `bell`, an eventfd. Not uv_async: its receiver spins while the sender is off its processor */
+	uv_poll_t back; /* of `bell`, an eventfd. Not uv_async: its receiver spins while the sender is off its
+			   processor */
 	int bell;
 	struct sl_task *todo, **todo_end;
 	struct sl_task *finished, **finished_end;
@@ -28,5 +29,6 @@ struct sl_worker {
 /* Returns a libuv error code. */
 int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop);
 void sl_worker_add(struct sl_worker *worker, struct sl_task *task);
-/* Runs what was added, joins the thread, gives back what is done, and closes the handle (the loop must still run once). */
+/* Runs what was added, joins the thread, gives back what is done, and closes the handle (the loop must still
+ * run once). */
 void sl_worker_close(struct sl_worker *worker);

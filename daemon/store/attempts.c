@@ -1,5 +1,5 @@
-/* What a store holds of the attempts of a round that is not committed: those in which this learner is bound, and up to
- * which one it has given all up. */
+/* What a store holds of the attempts of a round that is not committed: those in which this learner is bound,
+ * and up to which one it has given all up. */
 #include "daemon/store/store_internal.h"
 
 #include <inttypes.h>
@@ -9,13 +9,14 @@
 #include "common/base/bytes.h"
 
 static const char *const names[] = {
-	[SL_PERSIST_FENCED] = "given up",
+	[SL_PERSIST_ABORTED] = "given up",
 	[SL_PERSIST_PREPARED] = "prepared",
 	[SL_PERSIST_RELEASED] = "released",
-	[SL_PERSIST_DEAD] = "dead",
+	[SL_PERSIST_CLOSED] = "dead",
 };
-static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED && SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
-		      SL_ATTEMPT_DEAD == (int)SL_PERSIST_DEAD,
+static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED &&
+		      SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
+		      SL_ATTEMPT_CLOSED == (int)SL_PERSIST_CLOSED,
 	      "a record makes the state of its name");
 static_assert(SL_ATTEMPT_PREPARED == 2, "as DROP_PREPARED has it");
 
@@ -36,12 +37,13 @@ static const char *flaw_of(const struct attempt *attempt)
 		return "round out of range";
 	if (attempt->a < 1 || attempt->a > SL_ATTEMPTS_MAX)
 		return "attempt out of range";
-	if (attempt->state < SL_ATTEMPT_PREPARED || attempt->state > SL_ATTEMPT_DEAD)
+	if (attempt->state < SL_ATTEMPT_PREPARED || attempt->state > SL_ATTEMPT_CLOSED)
 		return "unknown state";
 	if (attempt->view == NULL || attempt->view_bytes < 1 || attempt->view_bytes > SL_STORE_VIEW_BYTES_MAX)
 		return "the view is too long, or none";
 	size_t count = attempt->ready_bytes / SL_STORE_READY_BYTES;
-	if (attempt->readys == NULL || attempt->ready_bytes % SL_STORE_READY_BYTES != 0 || count > SL_LEARNERS_MAX)
+	if (attempt->readys == NULL || attempt->ready_bytes % SL_STORE_READY_BYTES != 0 ||
+	    count > SL_LEARNERS_MAX)
 		return "the Readys are not a list";
 	if (attempt->state == SL_ATTEMPT_PREPARED ? count != 1 : count < 2)
 		return "the Readys are too few or too many";
@@ -52,10 +54,10 @@ static const char *flaw_of(const struct attempt *attempt)
 
 static void pack_ready(struct sl_writer *writer, const struct sl_ready *ready)
 {
-	sl_put_u32(writer, ready->id);
-	sl_put_u64(writer, ready->k);
-	sl_put(writer, ready->commitment, SL_HASH_BYTES);
-	sl_put(writer, ready->signature, SL_SIG_BYTES);
+	sl_bytes_put_u32(writer, ready->id);
+	sl_bytes_put_u64(writer, ready->k);
+	sl_bytes_put(writer, ready->commitment, SL_HASH_BYTES);
+	sl_bytes_put(writer, ready->signature, SL_SIG_BYTES);
 }
 
 static uint64_t number_at(const uint8_t *bytes, size_t size)
@@ -118,7 +120,7 @@ static int read_attempt(struct sl_store *store, enum sl_statement which, struct 
 	struct sl_row row = sl_row_begin(store, which, "attempts");
 	attempt->t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	attempt->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
-	attempt->state = (enum sl_attempt_state)sl_row_number(&row, SL_ATTEMPT_DEAD);
+	attempt->state = (enum sl_attempt_state)sl_row_number(&row, SL_ATTEMPT_CLOSED);
 	sl_row_bytes(&row, attempt->h, SL_HASH_BYTES);
 	attempt->view = sl_row_blob(&row, SL_STORE_VIEW_BYTES_MAX, &attempt->view_bytes);
 	attempt->readys = sl_row_blob(&row, SL_LEARNERS_MAX * SL_STORE_READY_BYTES, &attempt->ready_bytes);
@@ -127,15 +129,15 @@ static int read_attempt(struct sl_store *store, enum sl_statement which, struct 
 	return flaw == NULL ? rc : sl_store_damaged(store, "attempts", flaw);
 }
 
-static int write_fence(struct sl_store *store, sl_round t, sl_attempt a)
+static int write_abort(struct sl_store *store, sl_round t, sl_attempt a)
 {
-	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_FENCE, "fences");
+	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ABORT, "fences");
 	sl_row_put_number(&row, t);
 	sl_row_put_number(&row, a);
 	return sl_row_write(&row);
 }
 
-static int read_fence(struct sl_store *store, enum sl_statement which, sl_attempt *a)
+static int read_abort(struct sl_store *store, enum sl_statement which, sl_attempt *a)
 {
 	struct sl_row row = sl_row_begin(store, which, "fences");
 	sl_round t = (sl_round)sl_row_number(&row, UINT32_MAX);
@@ -147,19 +149,20 @@ static int read_fence(struct sl_store *store, enum sl_statement which, sl_attemp
 }
 
 /* 0: none was given up. */
-static int find_fence(struct sl_store *store, sl_round t, sl_attempt *a)
+static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 {
 	*a = 0;
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_FENCE], 1, t);
-	int rc = sl_store_next(store, SL_STATEMENT_FENCE);
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_ABORT], 1, t);
+	int rc = sl_store_next(store, SL_STATEMENT_ABORT);
 	if (rc == SL_OK)
-		rc = read_fence(store, SL_STATEMENT_FENCE, a);
-	sl_store_reset(store, SL_STATEMENT_FENCE);
+		rc = read_abort(store, SL_STATEMENT_ABORT, a);
+	sl_store_reset(store, SL_STATEMENT_ABORT);
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
 /* Calls `each` for every attempt of round t, ascending; SL_OK, or the first other code. */
-static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *), void *context)
+static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *),
+		    void *context)
 {
 	struct attempt attempt;
 	int rc;
@@ -179,11 +182,11 @@ static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, cons
 
 struct standing {
 	sl_attempt wanted;
-	struct attempt found;       /* of that number; state 0: there is none. Its bytes are copies, owned */
-	uint8_t *view, *readys;     /* they */
-	sl_attempt open;            /* the prepared or released one; 0: none */
-	uint32_t released;          /* attempts released or dead */
-	sl_attempt fenced;
+	struct attempt found;	/* of that number; state 0: there is none. Its bytes are copies, owned */
+	uint8_t *view, *readys; /* they */
+	sl_attempt open;	/* the prepared or released one; 0: none */
+	uint32_t released;	/* attempts released or dead */
+	sl_attempt aborted;
 };
 
 static uint8_t *copy(const uint8_t *bytes, size_t size)
@@ -197,7 +200,7 @@ static uint8_t *copy(const uint8_t *bytes, size_t size)
 static int look_at(void *context, const struct attempt *attempt)
 {
 	struct standing *s = context;
-	if (attempt->state != SL_ATTEMPT_DEAD)
+	if (attempt->state != SL_ATTEMPT_CLOSED)
 		s->open = attempt->a;
 	s->released += attempt->state != SL_ATTEMPT_PREPARED;
 	if (attempt->a != s->wanted)
@@ -212,16 +215,16 @@ static int look(struct sl_store *store, const struct sl_durable *what, struct st
 {
 	*standing = (struct standing){.wanted = what->a};
 	int rc = for_each(store, what->t, look_at, standing);
-	return rc == SL_OK ? find_fence(store, what->t, &standing->fenced) : rc;
+	return rc == SL_OK ? find_abort(store, what->t, &standing->aborted) : rc;
 }
 
 /* ---- record ---- */
 
 static int refuse(struct sl_store *store, const struct sl_durable *what, const char *why)
 {
-	return sl_fail(&store->error, SL_ERR_REFUSED,
-		       "%s: attempt %" PRIu32 " of round %" PRIu32 " is not recorded as %s: %s", store->path, what->a,
-		       what->t, names[what->kind], why);
+	return sl_err_set(&store->error, SL_ERR_REFUSED,
+			  "%s: attempt %" PRIu32 " of round %" PRIu32 " is not recorded as %s: %s",
+			  store->path, what->a, what->t, names[what->kind], why);
 }
 
 /* The move that the diagram of store.h does not have, or NULL. */
@@ -231,7 +234,7 @@ static const char *breach_of(const struct sl_durable *what, const struct standin
 	bool same = (int)from == (int)what->kind;
 	switch (what->kind) {
 	case SL_PERSIST_PREPARED:
-		if (what->a <= standing->fenced)
+		if (what->a <= standing->aborted)
 			return "it was given up";
 		if (standing->open != 0 && standing->open != what->a)
 			return "another one is open";
@@ -240,7 +243,7 @@ static const char *breach_of(const struct sl_durable *what, const struct standin
 		if (!same && standing->released >= SL_RELEASED_MAX)
 			return "too many were";
 		return from == SL_ATTEMPT_PREPARED || same ? NULL : "it is not prepared";
-	case SL_PERSIST_DEAD:
+	case SL_PERSIST_CLOSED:
 		return from == SL_ATTEMPT_RELEASED || same ? NULL : "it is not released";
 	default:
 		return NULL;
@@ -252,7 +255,8 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 {
 	struct attempt *attempt = &standing->found;
 	if (persist->ready_count == 0 || !of_one_view(persist))
-		return sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: the Readys are not of one view", store->path);
+		return sl_err_set(&store->error, SL_ERR_INVALID,
+				  "%s: not recorded: the Readys are not of one view", store->path);
 	if (attempt->state != 0 && memcmp(attempt->h, persist->readys[0].view, SL_HASH_BYTES) != 0)
 		return refuse(store, &persist->what, "it has another view");
 	memcpy(attempt->h, persist->readys[0].view, SL_HASH_BYTES);
@@ -263,7 +267,9 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 		attempt->view = persist->view;
 		attempt->view_bytes = persist->view_bytes;
 	}
-	return standing->readys != NULL ? SL_OK : sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+	return standing->readys != NULL
+		       ? SL_OK
+		       : sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
 }
 
 /* What is there already is not written again. */
@@ -274,15 +280,16 @@ static int move(struct sl_store *store, const struct sl_persist *persist, struct
 	if (breach != NULL)
 		return refuse(store, &persist->what, breach);
 	bool there = (int)attempt->state == (int)persist->what.kind;
-	int rc = persist->what.kind == SL_PERSIST_DEAD ? SL_OK : take(store, persist, standing);
+	int rc = persist->what.kind == SL_PERSIST_CLOSED ? SL_OK : take(store, persist, standing);
 	if (rc != SL_OK || there)
 		return rc;
 	attempt->t = persist->what.t;
 	attempt->a = persist->what.a;
 	attempt->state = (enum sl_attempt_state)persist->what.kind;
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL ? write_attempt(store, attempt)
-			    : sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+	return flaw == NULL
+		       ? write_attempt(store, attempt)
+		       : sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
 }
 
 static int record_attempt(struct sl_store *store, const struct sl_persist *persist)
@@ -290,7 +297,7 @@ static int record_attempt(struct sl_store *store, const struct sl_persist *persi
 	struct standing standing;
 	int rc = look(store, &persist->what, &standing);
 	if (rc == SL_ERR_NOMEM)
-		sl_fail(&store->error, rc, "%s: out of memory", store->path);
+		sl_err_set(&store->error, rc, "%s: out of memory", store->path);
 	if (rc == SL_OK)
 		rc = move(store, persist, &standing);
 	free(standing.view);
@@ -299,15 +306,15 @@ static int record_attempt(struct sl_store *store, const struct sl_persist *persi
 }
 
 /* One transaction: the fence, and what was only prepared goes. */
-static int fence(struct sl_store *store, const struct sl_durable *what)
+static int abort_record(struct sl_store *store, const struct sl_durable *what)
 {
-	sl_attempt fenced;
-	int rc = find_fence(store, what->t, &fenced);
-	if (rc != SL_OK || fenced >= what->a)
+	sl_attempt aborted;
+	int rc = find_abort(store, what->t, &aborted);
+	if (rc != SL_OK || aborted >= what->a)
 		return rc;
 	rc = sl_store_run(store, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
-		rc = write_fence(store, what->t, what->a);
+		rc = write_abort(store, what->t, what->a);
 	sqlite3_bind_int64(store->statements[SL_STATEMENT_DROP_PREPARED], 1, what->t);
 	sqlite3_bind_int64(store->statements[SL_STATEMENT_DROP_PREPARED], 2, what->a);
 	if (rc == SL_OK)
@@ -319,12 +326,12 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 {
 	const struct sl_durable *what = &persist->what;
 	bool ranged = what->t >= 1 && what->t <= SL_ROUNDS_MAX && what->a >= 1 && what->a <= SL_ATTEMPTS_MAX;
-	if (!ranged || what->kind < SL_PERSIST_FENCED || what->kind > SL_PERSIST_DEAD)
-		return sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: kind, round or attempt out of range",
-			       store->path);
+	if (!ranged || what->kind < SL_PERSIST_ABORTED || what->kind > SL_PERSIST_CLOSED)
+		return sl_err_set(&store->error, SL_ERR_INVALID,
+				  "%s: not recorded: kind, round or attempt out of range", store->path);
 	if (what->t <= store->last.t)
 		return refuse(store, what, "the round is committed");
-	return what->kind == SL_PERSIST_FENCED ? fence(store, what) : record_attempt(store, persist);
+	return what->kind == SL_PERSIST_ABORTED ? abort_record(store, what) : record_attempt(store, persist);
 }
 
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
@@ -335,14 +342,14 @@ int sl_store_record(struct sl_store *store, const struct sl_persist *persist, st
 
 /* ---- back ---- */
 
-static int check_fences(struct sl_store *store)
+static int check_aborts(struct sl_store *store)
 {
 	sl_attempt a;
 	int rc;
-	while ((rc = sl_store_next(store, SL_STATEMENT_ALL_FENCES)) == SL_OK)
-		if ((rc = read_fence(store, SL_STATEMENT_ALL_FENCES, &a)) != SL_OK)
+	while ((rc = sl_store_next(store, SL_STATEMENT_ALL_ABORTS)) == SL_OK)
+		if ((rc = read_abort(store, SL_STATEMENT_ALL_ABORTS, &a)) != SL_OK)
 			break;
-	sl_store_reset(store, SL_STATEMENT_ALL_FENCES);
+	sl_store_reset(store, SL_STATEMENT_ALL_ABORTS);
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
@@ -354,7 +361,7 @@ int sl_store_check_attempts(struct sl_store *store)
 		if ((rc = read_attempt(store, SL_STATEMENT_ALL_ATTEMPTS, &attempt)) != SL_OK)
 			break;
 	sl_store_reset(store, SL_STATEMENT_ALL_ATTEMPTS);
-	return rc == SL_ERR_NOTFOUND ? check_fences(store) : rc;
+	return rc == SL_ERR_NOTFOUND ? check_aborts(store) : rc;
 }
 
 static int recall_open(const struct attempt *attempt, struct sl_promises *promises)
@@ -380,13 +387,13 @@ static int recall_open(const struct attempt *attempt, struct sl_promises *promis
 static int recall(void *context, const struct attempt *attempt)
 {
 	struct sl_promises *promises = context;
-	bool open = attempt->state != SL_ATTEMPT_DEAD, released = attempt->state != SL_ATTEMPT_PREPARED;
+	bool open = attempt->state != SL_ATTEMPT_CLOSED, released = attempt->state != SL_ATTEMPT_PREPARED;
 	if ((open && promises->a != 0) || (released && promises->released_count == SL_RELEASED_MAX))
 		return SL_ERR_FORMAT;
 	if (released)
 		promises->released[promises->released_count++] = attempt->a;
 	if (!open)
-		promises->dead = attempt->a;
+		promises->closed = attempt->a;
 	return open ? recall_open(attempt, promises) : SL_OK;
 }
 
@@ -395,24 +402,25 @@ static int read_promises(struct sl_store *store, sl_round t, struct sl_promises 
 	store->error.code = SL_OK;
 	int rc = for_each(store, t, recall, promises);
 	if (rc == SL_ERR_NOMEM)
-		sl_fail(&store->error, rc, "%s: out of memory", store->path);
+		sl_err_set(&store->error, rc, "%s: out of memory", store->path);
 	if (rc == SL_ERR_FORMAT && store->error.code == SL_OK)
 		rc = sl_store_damaged(store, "attempts", "more than one is open, or too many were released");
-	return rc == SL_OK ? find_fence(store, t, &promises->fenced) : rc;
+	return rc == SL_OK ? find_abort(store, t, &promises->aborted) : rc;
 }
 
-int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises, struct sl_error *error)
+int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,
+		      struct sl_error *error)
 {
 	*promises = (struct sl_promises){0};
 	int rc = sl_store_enter(store);
 	if (rc == SL_OK)
 		rc = read_promises(store, t, promises);
 	if (rc != SL_OK)
-		sl_promises_close(promises);
+		sl_store_promises_close(promises);
 	return sl_store_leave(store, rc, error);
 }
 
-void sl_promises_close(struct sl_promises *promises)
+void sl_store_promises_close(struct sl_promises *promises)
 {
 	free(promises->view);
 	free(promises->readys);

@@ -1,9 +1,11 @@
-/* The store's database: made whole or not at all, looked through before it is believed, and asked with fixed statements.
+/* The store's database: made whole or not at all, looked through before it is believed, and asked with fixed
+ * statements.
  *
- * The journal is a rollback journal that stays (PERSIST): a commit ends with its header overwritten and synchronised.
- * Not DELETE: with synchronous=FULL nobody synchronises the folder after the journal's removal, so that a loss of power
- * right after a commit can bring it back and undo the commit. Not WAL, a quarter of the synchronisations: what was
- * committed lies in the log for long, and a damaged page there takes all commits behind it with it, in silence.
+ * The journal is a rollback journal that stays (PERSIST): a commit ends with its header overwritten and
+ * synchronised. Not DELETE: with synchronous=FULL nobody synchronises the folder after the journal's removal,
+ * so that a loss of power right after a commit can bring it back and undo the commit. Not WAL, a quarter of
+ * the synchronisations: what was committed lies in the log for long, and a damaged page there takes all
+ * commits behind it with it, in silence.
  */
 #include "daemon/store/store_internal.h"
 
@@ -20,14 +22,20 @@
 #define VALUE_BYTES_MAX (SL_STORE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_STORE_READY_BYTES + 4096u)
 
 static const char *const tables[] = {
-	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB NOT NULL, "
+	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
+	"NOT NULL, "
 	"incarnation INTEGER NOT NULL, before INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
-	"CREATE TABLE rounds (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, view BLOB NOT NULL, digest BLOB NOT NULL, "
-	"p INTEGER NOT NULL, learners INTEGER NOT NULL, total_weight INTEGER NOT NULL, checkpoint TEXT NOT NULL, "
-	"checkpoint_sum BLOB NOT NULL, result TEXT NOT NULL, result_sum BLOB NOT NULL, committed_at INTEGER NOT NULL, "
+	"CREATE TABLE rounds (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, view BLOB NOT NULL, digest BLOB NOT "
+	"NULL, "
+	"p INTEGER NOT NULL, learners INTEGER NOT NULL, total_weight INTEGER NOT NULL, checkpoint TEXT NOT "
+	"NULL, "
+	"checkpoint_sum BLOB NOT NULL, result TEXT NOT NULL, result_sum BLOB NOT NULL, committed_at INTEGER "
+	"NOT NULL, "
 	"sum BLOB NOT NULL) STRICT",
-	"CREATE TABLE attempts (t INTEGER NOT NULL, a INTEGER NOT NULL, state INTEGER NOT NULL, h BLOB NOT NULL, "
-	"view BLOB NOT NULL, readys BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT ROWID",
+	"CREATE TABLE attempts (t INTEGER NOT NULL, a INTEGER NOT NULL, state INTEGER NOT NULL, h BLOB NOT "
+	"NULL, "
+	"view BLOB NOT NULL, readys BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT "
+	"ROWID",
 	"CREATE TABLE fences (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 };
 #define TABLES (sizeof tables / sizeof tables[0])
@@ -42,10 +50,11 @@ static const char *const statements[SL_STATEMENT_COUNT] = {
 
 int sl_store_damaged(struct sl_store *store, const char *table, const char *why)
 {
-	return sl_fail(&store->error, SL_ERR_FORMAT,
-		       "%s: file is damaged: %s%s%s; move the state folder away, and start again when the others have "
-		       "committed another round: they have the result",
-		       store->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
+	return sl_err_set(&store->error, SL_ERR_FORMAT,
+			  "%s: file is damaged: %s%s%s; move the state folder away, and start again when the "
+			  "others have "
+			  "committed another round: they have the result",
+			  store->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
 }
 
 static int fail_system(struct sl_store *store, int code, const char *advice)
@@ -53,8 +62,8 @@ static int fail_system(struct sl_store *store, int code, const char *advice)
 	int why = sqlite3_system_errno(store->db);
 	if (why == 0) /* a failed commit tells it elsewhere */
 		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
-	return sl_fail(&store->error, SL_ERR_IO, "%s: %s; %s", store->path,
-		       why != 0 ? strerror(why) : sqlite3_errstr(code), advice);
+	return sl_err_set(&store->error, SL_ERR_IO, "%s: %s; %s", store->path,
+			  why != 0 ? strerror(why) : sqlite3_errstr(code), advice);
 }
 
 /* What SQLite says went wrong last. */
@@ -63,17 +72,18 @@ static int fail(struct sl_store *store)
 	int code = store->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(store->db);
 	switch (code & 0xff) {
 	case SQLITE_NOMEM:
-		return sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+		return sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return sl_fail(&store->error, SL_ERR_BUSY, "%s: another program has it open; end it first",
-			       store->path);
+		return sl_err_set(&store->error, SL_ERR_BUSY, "%s: another program has it open; end it first",
+				  store->path);
 	case SQLITE_FULL:
-		return sl_fail(&store->error, SL_ERR_IO,
-			       "%s: the disk is full; make room, then start the learner again", store->path);
+		return sl_err_set(&store->error, SL_ERR_IO,
+				  "%s: the disk is full; make room, then start the learner again",
+				  store->path);
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_NOMEM
-			       ? sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
+			       ? sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
 			       : fail_system(store, code, "see to the disk, then start the learner again");
 	case SQLITE_CANTOPEN:
 	case SQLITE_READONLY:
@@ -148,11 +158,13 @@ static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
 
 /* ---- open ---- */
 
-/* One thread at a time (store.h), so no locks inside; nothing that a file says may make a value longer than ours. */
+/* One thread at a time (store.h), so no locks inside; nothing that a file says may make a value longer than
+ * ours. */
 static int open_file(struct sl_store *store)
 {
 	assert(sqlite3_threadsafe() != 0);
-	int code = sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	int code =
+		sqlite3_open_v2(store->path, &store->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
 	if (code != SQLITE_OK)
 		return fail(store);
 	sqlite3_extended_result_codes(store->db, 1);
@@ -172,9 +184,9 @@ static int check_header(struct sl_store *store)
 	if (strcmp(application, TEXT(APPLICATION)) != 0)
 		return sl_store_damaged(store, NULL, "not a learner's records");
 	if (strcmp(format, TEXT(FORMAT)) != 0)
-		return sl_fail(&store->error, SL_ERR_FORMAT,
-			       "%s: written by another version of starlingd (format %s, not %s)", store->path, format,
-			       TEXT(FORMAT));
+		return sl_err_set(&store->error, SL_ERR_FORMAT,
+				  "%s: written by another version of starlingd (format %s, not %s)",
+				  store->path, format, TEXT(FORMAT));
 	return SL_OK;
 }
 
@@ -203,13 +215,14 @@ static int check_tables(struct sl_store *store)
 static int settle(struct sl_store *store)
 {
 	char mode[16] = "";
-	int rc = command(store,
-			 "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
-			 "PRAGMA temp_store = MEMORY");
+	int rc = command(
+		store,
+		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
+		"PRAGMA temp_store = MEMORY");
 	if (rc == SL_OK)
 		rc = ask(store, "PRAGMA journal_mode = PERSIST", mode, sizeof mode);
 	if (rc == SL_OK && strcmp(mode, "persist") != 0)
-		rc = sl_fail(&store->error, SL_ERR_IO, "%s: its journal cannot be kept", store->path);
+		rc = sl_err_set(&store->error, SL_ERR_IO, "%s: its journal cannot be kept", store->path);
 	return rc;
 }
 
@@ -253,8 +266,10 @@ void sl_store_unload(struct sl_store *store)
 /* Without journal: a file that is not whole never gets its name. */
 static int fill(struct sl_store *store)
 {
-	int rc = command(store, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-				"PRAGMA application_id = " TEXT(APPLICATION) "; PRAGMA user_version = " TEXT(FORMAT));
+	int rc = command(
+		store,
+		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
+		"PRAGMA application_id = " TEXT(APPLICATION) "; PRAGMA user_version = " TEXT(FORMAT));
 	for (size_t i = 0; i < TABLES && rc == SL_OK; i++)
 		rc = command(store, tables[i]);
 	if (rc == SL_OK)

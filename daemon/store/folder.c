@@ -1,4 +1,5 @@
-/* The store's folder: who holds it, how often a learner without a store had started, and names given to whole files. */
+/* The store's folder: who holds it, how often a learner without a store had started, and names given to whole
+ * files. */
 #include "daemon/store/store_internal.h"
 
 #include <errno.h>
@@ -22,7 +23,7 @@ void sl_store_path(const struct sl_store *store, const char *name, char path[sta
 
 int sl_store_fail_file(struct sl_store *store, const char *path)
 {
-	return sl_disk_fail(&store->error, path, errno);
+	return sl_disk_error(&store->error, path, errno);
 }
 
 static int sync_path(const char *path, int flags)
@@ -53,8 +54,9 @@ static int fail_held(struct sl_store *store, const char *path, int fd)
 	char which[48] = "";
 	if (pid > 0)
 		snprintf(which, sizeof which, ", as process %ld", pid);
-	return sl_fail(&store->error, SL_ERR_BUSY,
-		       "%s: another starlingd is running on this state folder%s; end it first", path, which);
+	return sl_err_set(&store->error, SL_ERR_BUSY,
+			  "%s: another starlingd is running on this state folder%s; end it first", path,
+			  which);
 }
 
 /* Its own entry to disk, too. */
@@ -93,7 +95,8 @@ int sl_store_name_file(struct sl_store *store, const char *from, const char *nam
 	char old[SL_STORE_PATH_BYTES], path[SL_STORE_PATH_BYTES];
 	sl_store_path(store, from, old);
 	sl_store_path(store, name, path);
-	if (sync_path(old, O_RDWR) < 0 || rename(old, path) < 0 || sync_path(store->folder, O_RDONLY | O_DIRECTORY) < 0)
+	if (sync_path(old, O_RDWR) < 0 || rename(old, path) < 0 ||
+	    sync_path(store->folder, O_RDONLY | O_DIRECTORY) < 0)
 		return sl_store_fail_file(store, path);
 	return SL_OK;
 }
@@ -115,7 +118,7 @@ int sl_store_read_count(struct sl_store *store, uint32_t *count, bool *moved)
 	unsigned long value = strtoul(text, &end, 10);
 	bool number = read && end != text && (*end == '\n' || *end == '\0') && value < UINT32_MAX;
 	if (!number && !*moved)
-		return sl_fail(&store->error, SL_ERR_FORMAT, "%s: line 1: not a count of starts", path);
+		return sl_err_set(&store->error, SL_ERR_FORMAT, "%s: line 1: not a count of starts", path);
 	*count = (uint32_t)value;
 	return SL_OK;
 }

@@ -8,7 +8,8 @@ static_assert(sizeof(struct sl_store_member) == 4 + SL_HASH_BYTES, "members go t
 
 int sl_store_roster_of(struct sl_store_roster *list, const struct sl_roster *roster)
 {
-	*list = (struct sl_store_roster){.size = roster->size, .members = calloc(roster->size, sizeof *list->members)};
+	*list = (struct sl_store_roster){.size = roster->size,
+					 .members = calloc(roster->size, sizeof *list->members)};
 	if (list->members == NULL)
 		return SL_ERR_NOMEM;
 	for (uint32_t i = 0; i < roster->size; i++) {
@@ -57,8 +58,9 @@ uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static 
 	uint32_t count = 0;
 	for (uint32_t i = 0, j = 0; i < old->size || j < new->size;) {
 		sl_id was = id_at(old, i), is = id_at(new, j), id = was < is ? was : is;
-		bool here = j < new->size && is == id, there = i < old->size && was == id;
-		bool same = here && there && memcmp(old->members[i].pin, new->members[j].pin, SL_HASH_BYTES) == 0;
+		bool here = j < new->size &&is == id, there = i < old->size &&was == id;
+		bool same =
+			here && there && memcmp(old->members[i].pin, new->members[j].pin, SL_HASH_BYTES) == 0;
 		if (!same && count < SL_STORE_CHANGES_NAMED)
 			ids[count] = id;
 		count += !same;

@@ -1,10 +1,11 @@
 /* result.c - Z and its proof as a file of one tensor (daemon/safetensors.h).
  *
- *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an element
+ *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an
+ * element
  *
- * "digests" is "ID KEY SIGNATURE" of each signer, separated by ", "; the rest of a signed digest is the same for all.
- * The checksum is BLAKE2b-256 of Z and then of every other metadata text with its terminating zero, in alphabetical
- * order: nothing in the file can change unseen.
+ * "digests" is "ID KEY SIGNATURE" of each signer, separated by ", "; the rest of a signed digest is the same
+ * for all. The checksum is BLAKE2b-256 of Z and then of every other metadata text with its terminating zero,
+ * in alphabetical order: nothing in the file can change unseen.
  */
 #include "daemon/store/result.h"
 
@@ -50,60 +51,62 @@ static bool name_parse(const char *name, sl_round *t, bool *temporary)
 
 /* ---- what a result promises, written and read ---- */
 
-static bool agrees(const struct sl_digest *digest, const struct sl_proof *proof)
+static bool agrees(const struct sl_digest *digest, const struct sl_certificate *certificate)
 {
-	return digest->t == proof->t && digest->a == proof->a && digest->p == proof->p &&
-	       digest->learners == proof->learners && digest->sigma == proof->sigma &&
-	       digest->encoding == proof->encoding && digest->clip == proof->clip &&
-	       memcmp(digest->view, proof->view, sizeof proof->view) == 0 &&
-	       memcmp(digest->digest, proof->digest, sizeof proof->digest) == 0;
+	return digest->t == certificate->t && digest->a == certificate->a && digest->p == certificate->p &&
+	       digest->learners == certificate->learners && digest->decimals == certificate->decimals &&
+	       digest->encoding == certificate->encoding &&
+	       digest->clipping_range == certificate->clipping_range &&
+	       memcmp(digest->view, certificate->view, sizeof certificate->view) == 0 &&
+	       memcmp(digest->digest, certificate->digest, sizeof certificate->digest) == 0;
 }
 
-static bool signed_before(const struct sl_proof *proof, uint32_t i)
+static bool signed_before(const struct sl_certificate *certificate, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
-		if (proof->digests[j].id == proof->digests[i].id)
+		if (certificate->digests[j].id == certificate->digests[i].id)
 			return true;
 	return false;
 }
 
-static const char *proof_flaw(const struct sl_proof *proof)
+static const char *certificate_flaw(const struct sl_certificate *certificate)
 {
-	if (proof->t > SL_ROUNDS_MAX)
+	if (certificate->t > SL_ROUNDS_MAX)
 		return "round out of range";
-	if (proof->count < 1 || proof->count > SL_SIGNERS_MAX)
+	if (certificate->count < 1 || certificate->count > SL_SIGNERS_MAX)
 		return "no digest, or too many";
-	for (uint32_t i = 0; i < proof->count; i++) {
-		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = proof->digests[i]};
-		const char *flaw = sl_message_flaw(&message); /* it will be sent */
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
+		const char *flaw = sl_check_message(&message); /* it will be sent */
 		if (flaw != NULL)
 			return flaw;
-		if (!agrees(&proof->digests[i], proof))
+		if (!agrees(&certificate->digests[i], certificate))
 			return "digests that do not agree";
-		if (signed_before(proof, i))
+		if (signed_before(certificate, i))
 			return "two digests of one signer";
 	}
 	return NULL;
 }
 
-static const char *result_flaw(const struct sl_proof *proof, uint64_t n, uint64_t z_bytes)
+static const char *result_flaw(const struct sl_certificate *certificate, uint64_t n, uint64_t z_bytes)
 {
 	struct sl_field field;
-	if (sl_field_init(&field, proof->p) != SL_OK)
+	if (sl_field_init(&field, certificate->p) != SL_OK)
 		return "p is not a prime between 2 and 2^61";
 	if (n < 1 || n >= SL_ELEMENTS_MAX)
 		return "n out of range";
 	if (z_bytes != field.bytes * (n + 1))
 		return "z is not n+1 elements";
-	return proof_flaw(proof);
+	return certificate_flaw(certificate);
 }
 
 /* The metadata's texts must all be there. */
 static void checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
 			uint8_t sum[static SL_HASH_BYTES])
 {
-	static const char *const keys[] = {"attempt", "clip", "digest", "digests", "encoding", "format", "learners",
-					   "n", "p", "round", "run", "sigma", "view"};
+	static const char *const keys[] = {"attempt", "clip",	  "digest", "digests", "encoding",
+					   "format",  "learners", "n",	    "p",       "round",
+					   "run",     "sigma",	  "view"};
 	crypto_generichash_state state;
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, z, z_bytes);
@@ -114,13 +117,13 @@ static void checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes
 	crypto_generichash_final(&state, sum, SL_HASH_BYTES);
 }
 
-static void signers_text(const struct sl_proof *proof, char text[static SIGNERS_BYTES])
+static void signers_text(const struct sl_certificate *certificate, char text[static SIGNERS_BYTES])
 {
 	char key[HEX(SL_KEY_BYTES)], signature[HEX(SL_SIG_BYTES)];
 	size_t used = 0;
 	text[0] = '\0';
-	for (uint32_t i = 0; i < proof->count; i++) {
-		const struct sl_digest *d = &proof->digests[i];
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		const struct sl_digest *d = &certificate->digests[i];
 		sodium_bin2hex(key, sizeof key, d->key, sizeof d->key);
 		sodium_bin2hex(signature, sizeof signature, d->signature, sizeof d->signature);
 		used += (size_t)snprintf(text + used, SIGNERS_BYTES - used, "%s%" PRIu32 " %s %s",
@@ -144,18 +147,19 @@ static json_t *hash_text(const uint8_t hash[static SL_HASH_BYTES])
 }
 
 /* NULL when the run's name is not UTF-8 or memory is short. */
-static json_t *header_of(const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
-			 size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
+static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
+			 const uint8_t *z, size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
 {
 	char signers[SIGNERS_BYTES];
-	signers_text(proof, signers);
-	json_t *metadata = json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
-				     run, "digests", signers, "round", number_text(proof->t), "attempt",
-				     number_text(proof->a), "p", number_text(proof->p), "learners",
-				     number_text(proof->learners), "n", number_text(n), "view",
-				     hash_text(proof->view), "digest", hash_text(proof->digest), "sigma",
-				     number_text(proof->sigma), "encoding", number_text(proof->encoding), "clip",
-				     number_text(proof->clip));
+	signers_text(certificate, signers);
+	json_t *metadata =
+		json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
+			  run, "digests", signers, "round", number_text(certificate->t), "attempt",
+			  number_text(certificate->a), "p", number_text(certificate->p), "learners",
+			  number_text(certificate->learners), "n", number_text(n), "view",
+			  hash_text(certificate->view), "digest", hash_text(certificate->digest), "sigma",
+			  number_text(certificate->decimals), "encoding", number_text(certificate->encoding),
+			  "clip", number_text(certificate->clipping_range));
 	if (metadata == NULL)
 		return NULL;
 	checksum_of(metadata, z, z_bytes, sum);
@@ -179,8 +183,8 @@ static bool file_of_run(int folder, const char *name, const char *run)
 	return same;
 }
 
-/* What stays for some reason goes after the next round; nobody waits for it. Temporary files have no owner: who
- * writes into the folder holds its lock. */
+/* What stays for some reason goes after the next round; nobody waits for it. Temporary files have no owner:
+ * who writes into the folder holds its lock. */
 void sl_result_forget(const char *folder, const char *run, sl_round limit)
 {
 	DIR *entries = opendir(folder);
@@ -195,17 +199,17 @@ void sl_result_forget(const char *folder, const char *run, sl_round limit)
 		closedir(entries);
 }
 
-int sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n,
+int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
 		    const uint8_t *z, size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES];
-	sl_result_name(proof->t, name);
-	const char *flaw = result_flaw(proof, n, z_bytes);
+	sl_result_name(certificate->t, name);
+	const char *flaw = result_flaw(certificate, n, z_bytes);
 	if (flaw != NULL)
-		return sl_fail(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
-	return sl_safetensors_write(folder, name, header_of(run, proof, n, z, z_bytes, checksum), z, z_bytes,
-				    error);
+		return sl_err_set(error, SL_ERR_INVALID, "%s/%s: %s", folder, name, flaw);
+	return sl_safetensors_write(folder, name, header_of(run, certificate, n, z, z_bytes, checksum), z,
+				    z_bytes, error);
 }
 
 /* ---- reading ---- */
@@ -215,23 +219,24 @@ struct file {
 	const json_t *metadata;
 	const char *run;
 	uint64_t n;
-	struct sl_proof proof;
+	struct sl_certificate certificate;
 	uint8_t checksum[SL_HASH_BYTES];
 	uint64_t begin, z_bytes; /* of the data */
 };
 
 static_assert(SL_KEY_BYTES == 32 && SL_SIG_BYTES == 64, "as signer_parse has them");
 
-/* The signer; returns where the next may stand, or NULL. Lenient: signers_parse compares with its own text. */
+/* The signer; returns where the next may stand, or NULL. Lenient: signers_parse compares with its own text.
+ */
 static const char *signer_parse(const char *text, struct sl_digest *digest)
 {
 	char id[11], key[HEX(SL_KEY_BYTES)], signature[HEX(SL_SIG_BYTES)];
 	uint64_t number;
 	int used = 0;
 	if (sscanf(text, "%10[0-9] %64[0-9a-f] %128[0-9a-f]%n", id, key, signature, &used) != 3 ||
-	    !sl_metadata_number(id, UINT32_MAX, &number) ||
-	    !sl_metadata_bytes(key, digest->key, sizeof digest->key) ||
-	    !sl_metadata_bytes(signature, digest->signature, sizeof digest->signature))
+	    !sl_safetensors_metadata_number(id, UINT32_MAX, &number) ||
+	    !sl_safetensors_metadata_bytes(key, digest->key, sizeof digest->key) ||
+	    !sl_safetensors_metadata_bytes(signature, digest->signature, sizeof digest->signature))
 		return NULL;
 	digest->id = (sl_id)number;
 	return text + used + strspn(text + used, ", ");
@@ -240,55 +245,63 @@ static const char *signer_parse(const char *text, struct sl_digest *digest)
 /* Each returns what is wrong, or NULL. */
 
 /* Into the proof, the rest of which is known. */
-static const char *signers_parse(const char *text, struct sl_proof *proof)
+static const char *signers_parse(const char *text, struct sl_certificate *certificate)
 {
 	static const char *const form = "digests is not a list of ids, keys and signatures";
 	char again[SIGNERS_BYTES];
-	for (const char *at = text; *at != '\0'; proof->count++) {
-		if (proof->count == SL_SIGNERS_MAX)
+	for (const char *at = text; *at != '\0'; certificate->count++) {
+		if (certificate->count == SL_SIGNERS_MAX)
 			return "too many digests";
-		struct sl_digest *digest = &proof->digests[proof->count];
-		*digest = (struct sl_digest){
-			.t = proof->t, .a = proof->a, .p = proof->p, .learners = proof->learners,
-			.sigma = proof->sigma, .encoding = proof->encoding, .clip = proof->clip};
-		memcpy(digest->view, proof->view, sizeof digest->view);
-		memcpy(digest->digest, proof->digest, sizeof digest->digest);
+		struct sl_digest *digest = &certificate->digests[certificate->count];
+		*digest = (struct sl_digest){.t = certificate->t,
+					     .a = certificate->a,
+					     .p = certificate->p,
+					     .learners = certificate->learners,
+					     .decimals = certificate->decimals,
+					     .encoding = certificate->encoding,
+					     .clipping_range = certificate->clipping_range};
+		memcpy(digest->view, certificate->view, sizeof digest->view);
+		memcpy(digest->digest, certificate->digest, sizeof digest->digest);
 		at = signer_parse(at, digest);
 		if (at == NULL)
 			return form;
 	}
-	signers_text(proof, again);
+	signers_text(certificate, again);
 	return strcmp(text, again) == 0 ? NULL : form;
 }
 
 static const char *metadata_parse(struct file *f)
 {
 	const char *format, *round, *attempt, *view, *digest, *p, *learners, *n, *digests, *checksum;
-	const char *sigma, *encoding, *clip;
+	const char *decimals, *encoding, *clipping_range;
 	uint64_t t, a, count, digits, kind;
-	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}", "format",
-			&format, "run", &f->run, "round", &round, "attempt", &attempt, "view", &view,
-			"digest", &digest, "p", &p, "learners", &learners, "n", &n, "digests", &digests,
-			"checksum", &checksum, "sigma", &sigma, "encoding", &encoding, "clip", &clip) != 0)
+	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}",
+			"format", &format, "run", &f->run, "round", &round, "attempt", &attempt, "view",
+			&view, "digest", &digest, "p", &p, "learners", &learners, "n", &n, "digests",
+			&digests, "checksum", &checksum, "sigma", &decimals, "encoding", &encoding, "clip",
+			&clipping_range) != 0)
 		return "the metadata are not those of a result";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
-	if (!sl_metadata_number(round, UINT32_MAX, &t) || !sl_metadata_number(attempt, UINT32_MAX, &a) ||
-	    !sl_metadata_number(p, UINT64_MAX, &f->proof.p) ||
-	    !sl_metadata_number(learners, UINT32_MAX, &count) || !sl_metadata_number(n, UINT64_MAX, &f->n) ||
-	    !sl_metadata_number(sigma, UINT32_MAX, &digits) || !sl_metadata_number(encoding, UINT32_MAX, &kind) ||
-	    !sl_metadata_number(clip, UINT64_MAX, &f->proof.clip))
+	if (!sl_safetensors_metadata_number(round, UINT32_MAX, &t) ||
+	    !sl_safetensors_metadata_number(attempt, UINT32_MAX, &a) ||
+	    !sl_safetensors_metadata_number(p, UINT64_MAX, &f->certificate.p) ||
+	    !sl_safetensors_metadata_number(learners, UINT32_MAX, &count) ||
+	    !sl_safetensors_metadata_number(n, UINT64_MAX, &f->n) ||
+	    !sl_safetensors_metadata_number(decimals, UINT32_MAX, &digits) ||
+	    !sl_safetensors_metadata_number(encoding, UINT32_MAX, &kind) ||
+	    !sl_safetensors_metadata_number(clipping_range, UINT64_MAX, &f->certificate.clipping_range))
 		return "round, attempt, p, learners, n, sigma, encoding or clip is no number";
-	if (!sl_metadata_bytes(view, f->proof.view, sizeof f->proof.view) ||
-	    !sl_metadata_bytes(digest, f->proof.digest, sizeof f->proof.digest) ||
-	    !sl_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
+	if (!sl_safetensors_metadata_bytes(view, f->certificate.view, sizeof f->certificate.view) ||
+	    !sl_safetensors_metadata_bytes(digest, f->certificate.digest, sizeof f->certificate.digest) ||
+	    !sl_safetensors_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
 		return "view, digest or checksum is not 64 hexadecimal digits";
-	f->proof.t = (sl_round)t;
-	f->proof.a = (sl_attempt)a;
-	f->proof.learners = (uint32_t)count;
-	f->proof.sigma = (uint32_t)digits;
-	f->proof.encoding = (uint32_t)kind;
-	return signers_parse(digests, &f->proof);
+	f->certificate.t = (sl_round)t;
+	f->certificate.a = (sl_attempt)a;
+	f->certificate.learners = (uint32_t)count;
+	f->certificate.decimals = (uint32_t)digits;
+	f->certificate.encoding = (uint32_t)kind;
+	return signers_parse(digests, &f->certificate);
 }
 
 static const char *header_read(int fd, struct file *f)
@@ -312,11 +325,11 @@ static const char *header_read(int fd, struct file *f)
 /* What must hold before z_bytes are mapped. */
 static const char *content_flaw(int fd, const struct file *f, uint64_t n, sl_round t)
 {
-	if (f->proof.t != t)
+	if (f->certificate.t != t)
 		return "holds another round";
 	if (f->n != n)
 		return "a result of another n";
-	const char *flaw = result_flaw(&f->proof, n, f->z_bytes);
+	const char *flaw = result_flaw(&f->certificate, n, f->z_bytes);
 	return flaw != NULL ? flaw : sl_safetensors_extent(fd, f->begin, f->z_bytes);
 }
 
@@ -327,7 +340,7 @@ static int map(int fd, const struct file *f, struct sl_result *result)
 	void *base = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (base == MAP_FAILED)
 		return SL_ERR_IO;
-	*result = (struct sl_result){.proof = f->proof,
+	*result = (struct sl_result){.certificate = f->certificate,
 				     .z = (const uint8_t *)base + f->begin,
 				     .z_bytes = f->z_bytes,
 				     .map = base,
@@ -345,8 +358,8 @@ static bool undamaged(const struct file *f, const struct sl_result *result)
 
 static int no_result(const char *folder, const char *run, sl_round t, struct sl_error *error)
 {
-	return sl_fail(error, SL_ERR_NOTFOUND, "%s: no result of round %" PRIu32 " of run %s", folder, t,
-		       run);
+	return sl_err_set(error, SL_ERR_NOTFOUND, "%s: no result of round %" PRIu32 " of run %s", folder, t,
+			  run);
 }
 
 static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_round t, bool check,
@@ -354,31 +367,31 @@ static int file_read(int fd, const char *path, struct file *f, uint64_t n, sl_ro
 {
 	const char *wrong = content_flaw(fd, f, n, t);
 	if (wrong != NULL)
-		return sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+		return sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	if (map(fd, f, result) != SL_OK)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	if (check && !undamaged(f, result))
-		return sl_fail(error, SL_ERR_FORMAT, "%s: damaged: it does not match its checksum", path);
+		return sl_err_set(error, SL_ERR_FORMAT, "%s: damaged: it does not match its checksum", path);
 	return SL_OK;
 }
 
-static int open_result(const char *folder, const char *run, uint64_t n, sl_round t, bool check, struct sl_result *result,
-		       struct sl_error *error)
+static int open_result(const char *folder, const char *run, uint64_t n, sl_round t, bool check,
+		       struct sl_result *result, struct sl_error *error)
 {
 	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	struct file file = {0};
 	*result = (struct sl_result){0};
 	sl_result_name(t, name);
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
 	int fd = open(path, OPEN_FLAGS);
 	if (fd < 0)
 		return errno == ENOENT ? no_result(folder, run, t, error)
-				       : sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+				       : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	const char *wrong = header_read(fd, &file);
 	int rc;
 	if (wrong != NULL)
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
+		rc = sl_err_set(error, SL_ERR_FORMAT, "%s: %s", path, wrong);
 	else if (strcmp(file.run, run) != 0)
 		rc = no_result(folder, run, t, error);
 	else

@@ -34,17 +34,18 @@ static const char *flaw_of(const struct sl_store_round *round)
 	return named(round->checkpoint) && named(round->result) ? NULL : "a file's name is not one";
 }
 
-void sl_store_round_fill(struct sl_store_round *round, const struct sl_proof *proof, uint64_t total_weight)
+void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
+			 uint64_t total_weight)
 {
-	*round = (struct sl_store_round){.t = proof->t,
-					 .a = proof->a,
-					 .p = proof->p,
-					 .learners = proof->learners,
+	*round = (struct sl_store_round){.t = certificate->t,
+					 .a = certificate->a,
+					 .p = certificate->p,
+					 .learners = certificate->learners,
 					 .total_weight = total_weight};
-	memcpy(round->view, proof->view, SL_HASH_BYTES);
-	memcpy(round->digest, proof->digest, SL_HASH_BYTES);
-	sl_checkpoint_name(proof->t, round->checkpoint);
-	sl_result_name(proof->t, round->result);
+	memcpy(round->view, certificate->view, SL_HASH_BYTES);
+	memcpy(round->digest, certificate->digest, SL_HASH_BYTES);
+	sl_checkpoint_name(certificate->t, round->checkpoint);
+	sl_result_name(certificate->t, round->result);
 }
 
 static int write_round(struct sl_store *store, const struct sl_store_round *round)
@@ -117,9 +118,9 @@ static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
 static int forget_before(struct sl_store *store, sl_round t)
 {
 	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_ATTEMPTS], 1, t);
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_FENCES], 1, t);
+	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_ABORTS], 1, t);
 	int rc = sl_store_run(store, SL_STATEMENT_FORGET_ATTEMPTS);
-	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_FORGET_FENCES) : rc;
+	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_FORGET_ABORTS) : rc;
 }
 
 /* The one that commits is the one on record. */
@@ -129,7 +130,7 @@ static int put_roster(struct sl_store *store)
 	if (sl_store_roster_changes(store, changed) == 0)
 		return SL_OK;
 	if (sl_store_roster_copy(&store->recorded, &store->mine) != SL_OK)
-		return sl_fail(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+		return sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
 	return sl_store_put_learner(store, &store->recorded, store->incarnation);
 }
 
@@ -152,12 +153,13 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 
 static bool same_files(const struct sl_store_round *a, const struct sl_store_round *b)
 {
-	return memcmp(a->result_sum, b->result_sum, SL_HASH_BYTES) == 0 && strcmp(a->checkpoint, b->checkpoint) == 0 &&
-	       strcmp(a->result, b->result) == 0;
+	return memcmp(a->result_sum, b->result_sum, SL_HASH_BYTES) == 0 &&
+	       strcmp(a->checkpoint, b->checkpoint) == 0 && strcmp(a->result, b->result) == 0;
 }
 
 /* With the files of now. */
-static int again(struct sl_store *store, const struct sl_store_round *round, const struct sl_store_round *found)
+static int again(struct sl_store *store, const struct sl_store_round *round,
+		 const struct sl_store_round *found)
 {
 	int rc = same_files(round, found) ? SL_OK : write_round(store, round);
 	if (rc == SL_OK && round->t == store->last.t)
@@ -171,7 +173,7 @@ static int commit(struct sl_store *store, const struct sl_store_round *given)
 	const char *flaw = flaw_of(&round);
 	round.committed_at = time(NULL);
 	if (flaw != NULL)
-		return sl_fail(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+		return sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
 	if (round.t > store->last.t)
 		return add(store, &round);
 	struct sl_store_round found;
@@ -180,9 +182,9 @@ static int commit(struct sl_store *store, const struct sl_store_round *given)
 		return again(store, &round, &found);
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;
-	return sl_fail(&store->error, SL_ERR_REFUSED,
-		       "%s: round %" PRIu32 " is not recorded: round %" PRIu32 " is committed already", store->path,
-		       round.t, store->last.t);
+	return sl_err_set(&store->error, SL_ERR_REFUSED,
+			  "%s: round %" PRIu32 " is not recorded: round %" PRIu32 " is committed already",
+			  store->path, round.t, store->last.t);
 }
 
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
@@ -191,14 +193,15 @@ int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *r
 	return sl_store_leave(store, rc == SL_OK ? commit(store, round) : rc, error);
 }
 
-int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round, struct sl_error *error)
+int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
+			  struct sl_error *error)
 {
 	int rc = sl_store_enter(store);
 	struct sl_store_round found;
 	if (rc == SL_OK)
 		rc = find_before(store, t, &found);
 	if (rc == SL_ERR_NOTFOUND)
-		sl_fail(&store->error, rc, "%s: no round before %" PRIu32 " is committed", store->path, t);
+		sl_err_set(&store->error, rc, "%s: no round before %" PRIu32 " is committed", store->path, t);
 	if (rc == SL_OK)
 		*round = found;
 	return sl_store_leave(store, rc, error);
@@ -208,7 +211,7 @@ int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, st
 {
 	int rc = sl_store_enter(store);
 	if (rc == SL_OK && store->last.t == 0)
-		rc = sl_fail(&store->error, SL_ERR_NOTFOUND, "%s: no round is committed", store->path);
+		rc = sl_err_set(&store->error, SL_ERR_NOTFOUND, "%s: no round is committed", store->path);
 	if (rc == SL_OK)
 		*round = store->last;
 	return sl_store_leave(store, rc, error);

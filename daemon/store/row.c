@@ -62,7 +62,7 @@ int sl_row_write(struct sl_row *row)
 	crypto_generichash_final(&row->hash, sum, sizeof sum);
 	bound(row, sqlite3_bind_blob64(statement(row), ++row->column, sum, sizeof sum, SQLITE_STATIC));
 	if (row->unbound)
-		return sl_fail(&row->store->error, SL_ERR_NOMEM, "%s: out of memory", row->store->path);
+		return sl_err_set(&row->store->error, SL_ERR_NOMEM, "%s: out of memory", row->store->path);
 	return sl_store_run(row->store, row->which);
 }
 

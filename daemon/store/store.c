@@ -57,7 +57,8 @@ static const char *read_members(struct sl_store *store, struct sl_row *row)
 	return sl_store_roster_flaw(&list);
 }
 
-static int read_learner(struct sl_store *store, char run[static SL_NAME_BYTES], uint8_t pin[static SL_HASH_BYTES])
+static int read_learner(struct sl_store *store, char run[static SL_NAME_BYTES],
+			uint8_t pin[static SL_HASH_BYTES])
 {
 	struct sl_row row = sl_row_begin(store, SL_STATEMENT_LEARNER, "learner");
 	int rc = sl_store_next(store, SL_STATEMENT_LEARNER);
@@ -85,15 +86,17 @@ static int check_owner(struct sl_store *store)
 	if (rc != SL_OK)
 		return rc;
 	if (strcmp(run, store->run) != 0)
-		return sl_fail(&store->error, SL_ERR_REFUSED,
-			       "%s: holds the records of run %s, not of %s; give each run a state folder of its own",
-			       store->path, run, store->run);
+		return sl_err_set(
+			&store->error, SL_ERR_REFUSED,
+			"%s: holds the records of run %s, not of %s; give each run a state folder of its own",
+			store->path, run, store->run);
 	if (memcmp(pin, store->pin, sizeof pin) == 0)
 		return SL_OK;
-	sl_pin_text(pin, shown);
-	return sl_fail(&store->error, SL_ERR_REFUSED,
-		       "%s: holds the records of another identity, %s; give each learner a state folder of its own",
-		       store->path, shown);
+	sl_roster_pin_text(pin, shown);
+	return sl_err_set(
+		&store->error, SL_ERR_REFUSED,
+		"%s: holds the records of another identity, %s; give each learner a state folder of its own",
+		store->path, shown);
 }
 
 /* One more, on disk before anything is signed with it. */
@@ -164,11 +167,11 @@ static int find(struct sl_store *store, uint32_t before, bool had_one)
 	store->before = before;
 	if (!had_one)
 		return make(store);
-	return sl_fail(
-		&store->error, SL_ERR_NOTFOUND,
-		"%s: is gone, and with it what this learner has promised to others; put it back, or move the state "
-		"folder away and start again when the others have committed another round",
-		store->path);
+	return sl_err_set(&store->error, SL_ERR_NOTFOUND,
+			  "%s: is gone, and with it what this learner has promised to others; put it back, "
+			  "or move the state "
+			  "folder away and start again when the others have committed another round",
+			  store->path);
 }
 
 static int open_locked(struct sl_store *store)
@@ -215,10 +218,11 @@ int sl_store_open(struct sl_store **store, const char *folder, const struct sl_s
 {
 	*store = NULL;
 	if (strlen(folder) >= SL_PATH_BYTES || strlen(owner->run) >= SL_NAME_BYTES)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the folder's path or the run's name is too long", folder);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path or the run's name is too long",
+				  folder);
 	struct sl_store *opened = new_store(folder, owner);
 	if (opened == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", folder);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", folder);
 	int rc = sl_store_lock(opened);
 	if (rc == SL_OK)
 		rc = open_locked(opened);

@@ -1,7 +1,8 @@
-/* store_internal.h - the inside of the store: its folder, its database, and rows that hold a hash of themselves.
+/* store_internal.h - the inside of the store: its folder, its database, and rows that hold a hash of
+ * themselves.
  *
- * What fails writes the text into store->error and returns the code; the functions of store.h hand both on, and end the
- * store where the code says so.
+ * What fails writes the text into store->error and returns the code; the functions of store.h hand both on,
+ * and end the store where the code says so.
  */
 #pragma once
 
@@ -19,7 +20,8 @@
 /* A Ready: id, K, commitment, signature. */
 #define SL_STORE_READY_BYTES (4u + 8u + SL_HASH_BYTES + SL_SIG_BYTES)
 /* A view of all learners, each linked to each. */
-#define SL_STORE_VIEW_BYTES_MAX (sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
+#define SL_STORE_VIEW_BYTES_MAX                                                                              \
+	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
 #define SL_ATTEMPT_COLUMNS "t, a, state, h, view, readys, sum"
 #define SL_ROUND_COLUMNS                                                                                     \
@@ -41,16 +43,16 @@
 	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?)")              \
 	X(DROP_PREPARED, "DELETE FROM attempts WHERE t = ? AND a <= ? AND state = 2")                        \
 	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t < ?")                                               \
-	X(FENCE, "SELECT t, a, sum FROM fences WHERE t = ?")                                                 \
-	X(ALL_FENCES, "SELECT t, a, sum FROM fences")                                                        \
-	X(PUT_FENCE, "REPLACE INTO fences (t, a, sum) VALUES (?,?,?)")                                       \
-	X(FORGET_FENCES, "DELETE FROM fences WHERE t < ?")
+	X(ABORT, "SELECT t, a, sum FROM fences WHERE t = ?")                                                 \
+	X(ALL_ABORTS, "SELECT t, a, sum FROM fences")                                                        \
+	X(PUT_ABORT, "REPLACE INTO fences (t, a, sum) VALUES (?,?,?)")                                       \
+	X(FORGET_ABORTS, "DELETE FROM fences WHERE t < ?")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,
 	SL_STATEMENTS(X)
 #undef X
-	SL_STATEMENT_COUNT
+		SL_STATEMENT_COUNT
 };
 
 /* Who was in a roster: "id pin" of each member, ascending. */
@@ -67,17 +69,17 @@ struct sl_store_roster {
 struct sl_store {
 	char folder[SL_PATH_BYTES];
 	char path[SL_STORE_PATH_BYTES]; /* of the database */
-	int lock;                       /* descriptor; -1: none */
+	int lock;			/* descriptor; -1: none */
 	sqlite3 *db;
 	sqlite3_stmt *statements[SL_STATEMENT_COUNT];
 	char run[SL_NAME_BYTES];
-	uint8_t pin[SL_HASH_BYTES];            /* of who opened it */
+	uint8_t pin[SL_HASH_BYTES];	       /* of who opened it */
 	struct sl_store_roster mine, recorded; /* of who opened it; on record */
 	uint32_t incarnation;
-	uint32_t before; /* starts when the store was made */
+	uint32_t before;	    /* starts when the store was made */
 	struct sl_store_round last; /* t 0: none */
 	struct sl_error error;
-	bool ended;       /* error is for good */
+	bool ended;	  /* error is for good */
 	atomic_flag used; /* by a call that has not returned */
 };
 
@@ -106,7 +108,8 @@ int sl_store_read_last(struct sl_store *store);
 
 /* ---- store_attempt.c ---- */
 
-/* Reads every attempt and fence: a row whose round is damaged would not be found, and not be missed, when it is asked for. */
+/* Reads every attempt and fence: a row whose round is damaged would not be found, and not be missed, when it
+ * is asked for. */
 int sl_store_check_attempts(struct sl_store *store);
 
 /* ---- store_folder.c: the files beside the database ---- */
@@ -117,7 +120,8 @@ int sl_store_fail_file(struct sl_store *store, const char *path);
 
 /* Makes the folder and takes its lock: store->lock, or SL_ERR_BUSY. */
 int sl_store_lock(struct sl_store *store);
-/* state/incarnation: the count of starts that was kept there (0: none), or `moved`, when it says that there is a store. */
+/* state/incarnation: the count of starts that was kept there (0: none), or `moved`, when it says that there
+ * is a store. */
 int sl_store_read_count(struct sl_store *store, uint32_t *count, bool *moved);
 /* Writes there that the count has moved, durably. */
 int sl_store_move_count(struct sl_store *store);
@@ -126,7 +130,8 @@ int sl_store_name_file(struct sl_store *store, const char *from, const char *nam
 
 /* ---- store_database.c ---- */
 
-/* Fills the empty file at store->path with a database of the learner's row alone; nothing of it stays open. */
+/* Fills the empty file at store->path with a database of the learner's row alone; nothing of it stays open.
+ */
 int sl_store_make(struct sl_store *store);
 /* Opens the one at store->path, looks through it, prepares the statements. */
 int sl_store_load(struct sl_store *store);
@@ -143,13 +148,14 @@ int sl_store_damaged(struct sl_store *store, const char *table, const char *why)
 
 /* ---- store_row.c ---- */
 
-/* One row on its way in or out, column by column in the statement's order; the last column is the hash of the others. */
+/* One row on its way in or out, column by column in the statement's order; the last column is the hash of the
+ * others. */
 struct sl_row {
 	struct sl_store *store;
 	enum sl_statement which;
 	const char *table;
 	int column;
-	bool unbound;      /* in: memory was short */
+	bool unbound;	   /* in: memory was short */
 	const char *wrong; /* out: the first thing that is not as it was written */
 	crypto_generichash_state hash;
 };

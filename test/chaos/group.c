@@ -24,7 +24,7 @@
 void group_path(const struct group *group, uint32_t i, const char *file, char *path, size_t size)
 {
 	char whole[PATH_MAX];
-	sl_run_path(&group->run, i - 1, file, whole);
+	sl_run_folder_path(&group->run, i - 1, file, whole);
 	snprintf(path, size, "%s", whole);
 }
 
@@ -70,7 +70,8 @@ static void write_rosters(struct group *g)
 void group_open(struct group *group, uint32_t n, const char *const *settings)
 {
 	static const struct sl_run_setting usual[] = {
-		{"run", "chaos"}, {"data", "digits"}, {"hidden", "1"}, {"mixing", "metropolis"}, {"unsafe_reveal", "true"}, {"log_level", "debug"},
+		{"run", "chaos"},	  {"data", "digits"},	     {"hidden", "1"},
+		{"mixing", "metropolis"}, {"unsafe_reveal", "true"}, {"log_level", "debug"},
 	};
 	char path[192];
 	struct sl_error error = {0};
@@ -81,7 +82,8 @@ void group_open(struct group *group, uint32_t n, const char *const *settings)
 	while (settings[count] != NULL)
 		count++;
 	if (sodium_init() < 0 || sl_run_folder_open(&group->run, path, n, &error) != SL_OK ||
-	    sl_run_folder_fill(&group->run, usual, sizeof usual / sizeof *usual, settings, count, &error) != SL_OK)
+	    sl_run_folder_fill(&group->run, usual, sizeof usual / sizeof *usual, settings, count, &error) !=
+		    SL_OK)
 		fail_msg("%s", error.text);
 	write_rosters(group);
 }
@@ -103,8 +105,16 @@ void group_start(struct group *group, uint32_t i, const char *crash)
 	snprintf(listen, sizeof listen, "listen=127.0.0.1:%u", group->ports[i - 1]);
 	group_path(group, i, "", folder, sizeof folder);
 	group_path(group, i, "stderr.txt", log, sizeof log);
-	const char *argv[] = {crash != NULL ? group->crashing : group->program, "--config", "config.yaml", "--set", "in_range=roster", "--set",
-			      "roster=roster.yaml", "--set", listen, NULL};
+	const char *argv[] = {crash != NULL ? group->crashing : group->program,
+			      "--config",
+			      "config.yaml",
+			      "--set",
+			      "in_range=roster",
+			      "--set",
+			      "roster=roster.yaml",
+			      "--set",
+			      listen,
+			      NULL};
 	if (crash != NULL)
 		setenv("STARLING_CRASH", crash, 1);
 	else
@@ -147,7 +157,8 @@ void group_signal(struct group *group, uint32_t i, int signal)
 
 static void show_log(const struct group *group, uint32_t i)
 {
-	static const char command[] = "tail -n 15 log.jsonl | sed 's/.*\"level\"/\"level\"/' | cut -c1-300; tail stderr.txt";
+	static const char command[] =
+		"tail -n 15 log.jsonl | sed 's/.*\"level\"/\"level\"/' | cut -c1-300; tail stderr.txt";
 	char folder[PATH_MAX];
 	struct outcome o;
 	group_path(group, i, "", folder, sizeof folder);
@@ -233,14 +244,16 @@ static json_t *next_record(FILE *log)
 	size_t room = 0;
 	json_t *record = NULL;
 	while (record == NULL && getline(&line, &room, log) > 0)
-		record = json_loads(line, 0, NULL); /* the last line of one that was killed may be half a record */
+		record = json_loads(line, 0,
+				    NULL); /* the last line of one that was killed may be half a record */
 	free(line);
 	return record;
 }
 
 /* Calls `each` for the records of learner i about round t, or all of them. */
 static void for_records(const struct group *group, uint32_t i, uint32_t t,
-			void (*each)(void *context, uint32_t i, const char *event, const json_t *record), void *context)
+			void (*each)(void *context, uint32_t i, const char *event, const json_t *record),
+			void *context)
 {
 	char path[PATH_MAX];
 	group_path(group, i, "log.jsonl", path, sizeof path);
@@ -248,7 +261,8 @@ static void for_records(const struct group *group, uint32_t i, uint32_t t,
 	assert_non_null(log);
 	for (json_t *record; (record = next_record(log)) != NULL; json_decref(record)) {
 		const char *event = json_string_value(json_object_get(record, "event"));
-		if (event != NULL && (t == ANY_ROUND || json_integer_value(json_object_get(record, "round")) == t))
+		if (event != NULL &&
+		    (t == ANY_ROUND || json_integer_value(json_object_get(record, "round")) == t))
 			each(context, i, event, record);
 	}
 	fclose(log);
@@ -273,7 +287,8 @@ static void find_commit(void *context, uint32_t i, const char *event, const json
 	struct committed *c = context;
 	if (strcmp(event, "fatal") == 0)
 		fail_msg("learner %u: %s", i, json_string_value(json_object_get(record, "text")));
-	if (strcmp(event, "view") == 0 && !c->said && json_integer_value(json_object_get(record, "attempt")) >= c->attempt)
+	if (strcmp(event, "view") == 0 && !c->said &&
+	    json_integer_value(json_object_get(record, "attempt")) >= c->attempt)
 		set_attempt(c, record); /* the last one, where everybody died before it could say so */
 	if (strcmp(event, "committed") != 0 && strcmp(event, "caught_up") != 0)
 		return;
@@ -291,7 +306,8 @@ static void find_commit(void *context, uint32_t i, const char *event, const json
 static void find_members(void *context, uint32_t i, const char *event, const json_t *record)
 {
 	struct committed *c = context;
-	if (strcmp(event, "view") == 0 && json_integer_value(json_object_get(record, "attempt")) == c->attempt)
+	if (strcmp(event, "view") == 0 &&
+	    json_integer_value(json_object_get(record, "attempt")) == c->attempt)
 		c->who[0] |= UINT64_C(1) << (i - 1);
 }
 
@@ -308,7 +324,7 @@ static void expect_exact(const struct group *group, uint32_t t)
 	c.passed[0] = ~c.has[0];
 	const struct sl_verify verify = {
 		.folder = &group->run,
-		.encoding = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1},
+		.encoding = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1},
 		.round = t,
 		.who = c.who,
 		.passed = c.passed,
@@ -361,7 +377,8 @@ static bool has_entered(const struct group *group, uint32_t i, const char *round
 	return found;
 }
 
-void group_expect_phase(const struct group *group, uint32_t i, uint32_t round, const char *phase, double seconds)
+void group_expect_phase(const struct group *group, uint32_t i, uint32_t round, const char *phase,
+			double seconds)
 {
 	char text[64];
 	double end = process_now() + seconds;

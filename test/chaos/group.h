@@ -1,7 +1,8 @@
-/* group.h - daemons that a test starts, stops and kills itself: a run folder as the launcher makes it, and no launcher.
+/* group.h - daemons that a test starts, stops and kills itself: a run folder as the launcher makes it, and no
+ * launcher.
  *
- * Every learner reaches every other through a proxy, by a roster of its own; all are in range of all. They reveal their
- * encodings, so that every committed model can be compared with the exact mean of its view.
+ * Every learner reaches every other through a proxy, by a roster of its own; all are in range of all. They
+ * reveal their encodings, so that every committed model can be compared with the exact mean of its view.
  */
 #pragma once
 
@@ -17,7 +18,8 @@ struct group {
 	struct proxy *proxy;
 	uint16_t ports[PROXY_LEARNERS_MAX];
 	pid_t pids[PROXY_LEARNERS_MAX]; /* 0: does not run */
-	const char *program, *crashing; /* of a learner; of one that is to die at a named place (daemon/crash.h) */
+	const char *program,
+		*crashing; /* of a learner; of one that is to die at a named place (daemon/crash.h) */
 	char folder[128];
 };
 
@@ -47,10 +49,11 @@ void group_expect(const struct group *group, uint32_t i, const char *text, doubl
 /* Times that learner i has logged this. */
 int group_count(const struct group *group, uint32_t i, const char *text);
 /* Waits until learner i has entered this phase in a round. */
-void group_expect_phase(const struct group *group, uint32_t i, uint32_t round, const char *phase, double seconds);
+void group_expect_phase(const struct group *group, uint32_t i, uint32_t round, const char *phase,
+			double seconds);
 
-/* Every round up to `rounds` has the exact mean of its view's revealed encodings in the checkpoint of everybody, and
- * nobody has said anything fatal. */
+/* Every round up to `rounds` has the exact mean of its view's revealed encodings in the checkpoint of
+ * everybody, and nobody has said anything fatal. */
 void group_expect_exact(const struct group *group, uint32_t rounds);
 /* The last round that every learner has, by its log. */
 uint32_t group_committed(const struct group *group);

@@ -248,7 +248,8 @@ static void on_connected(uv_connect_t *connect, int status)
 	read_or_not(&c->target);
 }
 
-static void init_stream(struct connection *c, struct stream *s, struct stream *other, uint32_t from, uint32_t to)
+static void init_stream(struct connection *c, struct stream *s, struct stream *other, uint32_t from,
+			uint32_t to)
 {
 	s->connection = c;
 	s->other = other;
@@ -286,7 +287,8 @@ static void on_connection(uv_stream_t *server, int status)
 	struct sockaddr_in address = loopback(proxy->real[l->to]);
 	c->connect.data = c;
 	if (uv_accept(server, (uv_stream_t *)&c->dialler.tcp) < 0 || apart ||
-	    uv_tcp_connect(&c->connect, &c->target.tcp, (const struct sockaddr *)&address, on_connected) < 0) {
+	    uv_tcp_connect(&c->connect, &c->target.tcp, (const struct sockaddr *)&address, on_connected) <
+		    0) {
 		close_connection(c, true);
 		return;
 	}

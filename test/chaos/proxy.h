@@ -1,8 +1,8 @@
 /* proxy.h - a bad network on loopback, between daemons that know nothing of it.
  *
- * For each ordered pair of learners a port, on which `from` dials `to`; what arrives there is passed on to the port where
- * `to` listens. Faults are of a direction, from -> to, whoever of the two has dialled: they apply at once, to the
- * connections that stand and to later ones. Learners are counted from 1, as their ids.
+ * For each ordered pair of learners a port, on which `from` dials `to`; what arrives there is passed on to
+ *the port where `to` listens. Faults are of a direction, from -> to, whoever of the two has dialled: they
+ *apply at once, to the connections that stand and to later ones. Learners are counted from 1, as their ids.
  *
  *	from --> proxy_port(from, to) --[delay, swallow, stall, truncate]--> the real port of `to`
  *

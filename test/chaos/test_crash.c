@@ -1,4 +1,5 @@
-/* kill -9 at every named place of a round (daemon/crash.h), and a new start: no round is lost, none is wrong. */
+/* kill -9 at every named place of a round (daemon/crash.h), and a new start: no round is lost, none is wrong.
+ */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,31 +15,31 @@
 #define TOGETHER 5u
 
 static const char *const names[] = {
-#define X(name, text) [SL_CRASH_##name] = text,
-	SL_CRASH_POINTS(X)
+#define X(name, text) [SL_FAILPOINT_##name] = text,
+	SL_FAILPOINTS(X)
 #undef X
 };
 
 /* Those that a round without faults comes by. */
-static bool is_usual(enum sl_crash_point point)
+static bool is_usual(enum sl_failpoint point)
 {
-	return point != SL_CRASH_RECOVERING && point != SL_CRASH_CATCHING_UP;
+	return point != SL_FAILPOINT_RECOVERING && point != SL_FAILPOINT_CATCHING_UP;
 }
 
-static void begin(struct group *g, const char *linger, const char *more)
+static void begin(struct group *g, const char *serve_after_end, const char *more)
 {
 	char rounds[16];
 	snprintf(rounds, sizeof rounds, "rounds=%u", ROUNDS);
-	group_open(g, LEARNERS, (const char *const[]){rounds, "k=30", linger, more, NULL});
+	group_open(g, LEARNERS, (const char *const[]){rounds, "k=30", serve_after_end, more, NULL});
 }
 
 /* In round 2, which is when it comes by for the second time; of mixing, in the middle. */
-static void name_moment(enum sl_crash_point point, char text[static 64])
+static void name_moment(enum sl_failpoint point, char text[static 64])
 {
-	snprintf(text, 64, "%s:%u", names[point], point == SL_CRASH_MIXING ? 40 : 2);
+	snprintf(text, 64, "%s:%u", names[point], point == SL_FAILPOINT_MIXING ? 40 : 2);
 }
 
-static void end(struct group *g, enum sl_crash_point point, int least)
+static void end(struct group *g, enum sl_failpoint point, int least)
 {
 	double from = process_now();
 	int deaths = group_tend(g, SECONDS);
@@ -49,7 +50,7 @@ static void end(struct group *g, enum sl_crash_point point, int least)
 	group_close(g);
 }
 
-static void start(struct group *g, enum sl_crash_point point, bool all)
+static void start(struct group *g, enum sl_failpoint point, bool all)
 {
 	char moment[64];
 	begin(g, "linger=0.5", NULL);
@@ -62,10 +63,10 @@ static void start(struct group *g, enum sl_crash_point point, bool all)
 static void die_everywhere(bool all)
 {
 	struct group groups[TOGETHER];
-	enum sl_crash_point points[TOGETHER];
-	for (enum sl_crash_point point = 0; point < SL_CRASH_COUNT;) {
+	enum sl_failpoint points[TOGETHER];
+	for (enum sl_failpoint point = 0; point < SL_FAILPOINT_COUNT;) {
 		uint32_t count = 0;
-		for (; point < SL_CRASH_COUNT && count < TOGETHER; point++) {
+		for (; point < SL_FAILPOINT_COUNT && count < TOGETHER; point++) {
 			if (!is_usual(point))
 				continue;
 			points[count] = point;
@@ -94,7 +95,7 @@ TEST(one_dies_while_it_recovers)
 	begin(&g, "linger=0.5", NULL);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		group_start(&g, i, i == 3 ? "mixing:40" : i == 2 ? "recovering" : NULL);
-	end(&g, SL_CRASH_RECOVERING, 2);
+	end(&g, SL_FAILPOINT_RECOVERING, 2);
 }
 
 /* 4 comes when a round has gone by, and dies while it is shown that. */
@@ -106,5 +107,5 @@ TEST(one_dies_while_it_catches_up)
 		group_start(&g, i, NULL);
 	group_expect(&g, 1, "\"event\":\"committed\"", 30);
 	group_start(&g, 4, "catching-up");
-	end(&g, SL_CRASH_CATCHING_UP, 1);
+	end(&g, SL_FAILPOINT_CATCHING_UP, 1);
 }

@@ -1,7 +1,8 @@
-/* A disk that is full: the learner stops and says so, loses nothing that is committed, and goes on when there is room.
+/* A disk that is full: the learner stops and says so, loses nothing that is committed, and goes on when there
+ * is room.
  *
- * Its state folder is a small file system of its own, in a mount namespace of this program: skipped where that is not
- * permitted.
+ * Its state folder is a small file system of its own, in a mount namespace of this program: skipped where
+ * that is not permitted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +42,8 @@ static bool enter(void)
 static bool mount_disk(const struct group *g, char *path, size_t size)
 {
 	group_path(g, 2, "state", path, size);
-	return mount("starling-test", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=" DISK_BYTES ",mode=0700") == 0;
+	return mount("starling-test", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=" DISK_BYTES ",mode=0700") ==
+	       0;
 }
 
 /* All but so many bytes are taken. */

@@ -1,5 +1,6 @@
-/* What test_crash.c and test_sleep.c do, in rounds as they are without a setting: exact mixing, on graphs that are not complete
- * and are drawn anew for each round; with vectors of some chunks, and seeded shares. No moment is counted in exchanges. */
+/* What test_crash.c and test_sleep.c do, in rounds as they are without a setting: exact mixing, on graphs
+ * that are not complete and are drawn anew for each round; with vectors of some chunks, and seeded shares. No
+ * moment is counted in exchanges. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,24 +16,25 @@
 #define NAPS 2u
 
 static const char *const names[] = {
-#define X(name, text) [SL_CRASH_##name] = text,
-	SL_CRASH_POINTS(X)
+#define X(name, text) [SL_FAILPOINT_##name] = text,
+	SL_FAILPOINTS(X)
 #undef X
 };
 
 /* ---- kill -9, and a new start ---- */
 
 /* Those that a round without faults comes by. */
-static bool is_usual(enum sl_crash_point point)
+static bool is_usual(enum sl_failpoint point)
 {
-	return point != SL_CRASH_RECOVERING && point != SL_CRASH_CATCHING_UP;
+	return point != SL_FAILPOINT_RECOVERING && point != SL_FAILPOINT_CATCHING_UP;
 }
 
-/* ready_wait is longer than the test: nobody may be waited for in vain. */
-static void start(struct group *g, enum sl_crash_point point, bool all)
+/* prepare_timeout is longer than the test: nobody may be waited for in vain. */
+static void start(struct group *g, enum sl_failpoint point, bool all)
 {
-	static const char *const settings[] = {"mixing=exact",	"degree_max=4", "sharing=seeded", "trainer=noise", "size=70000",
-					       "ready_wait=600", "rounds=3",	"linger=2",	  NULL};
+	static const char *const settings[] = {"mixing=exact",	"degree_max=4", "sharing=seeded",
+					       "trainer=noise", "size=70000",	"ready_wait=600",
+					       "rounds=3",	"linger=2",	NULL};
 	char moment[64];
 	group_open(g, LEARNERS, settings);
 	snprintf(moment, sizeof moment, "%s:2", names[point]);
@@ -40,7 +42,7 @@ static void start(struct group *g, enum sl_crash_point point, bool all)
 		group_start(g, i, all || i == 2 ? moment : NULL);
 }
 
-static void end(struct group *g, enum sl_crash_point point)
+static void end(struct group *g, enum sl_failpoint point)
 {
 	double from = process_now();
 	int deaths = group_tend(g, SECONDS);
@@ -54,10 +56,10 @@ static void end(struct group *g, enum sl_crash_point point)
 static void die_everywhere(bool all)
 {
 	struct group groups[TOGETHER];
-	enum sl_crash_point points[TOGETHER];
-	for (enum sl_crash_point point = 0; point < SL_CRASH_COUNT;) {
+	enum sl_failpoint points[TOGETHER];
+	for (enum sl_failpoint point = 0; point < SL_FAILPOINT_COUNT;) {
 		uint32_t count = 0;
-		for (; point < SL_CRASH_COUNT && count < TOGETHER; point++) {
+		for (; point < SL_FAILPOINT_COUNT && count < TOGETHER; point++) {
 			if (!is_usual(point))
 				continue;
 			points[count] = point;
@@ -109,13 +111,14 @@ TEST(one_sleeps_again_and_again)
 {
 	struct group g;
 	group_open(&g, LEARNERS,
-		   (const char *const[]){"mixing=exact", "degree_max=4", "quorum=majority", "hidden=22", "silent_wait=1",
-					 "ready_wait=5", "rounds=10000", NULL});
+		   (const char *const[]){"mixing=exact", "degree_max=4", "quorum=majority", "hidden=22",
+					 "silent_wait=1", "ready_wait=5", "rounds=10000", NULL});
 	group_start_all(&g);
 	expect_more(&g, 1, 1);
 	for (uint32_t k = 0; k < NAPS; k++)
 		nap(&g, 4);
-	print_message("%d rounds, of which it was shown %d\n", said(&g, 1, "committed"), said(&g, 4, "caught_up"));
+	print_message("%d rounds, of which it was shown %d\n", said(&g, 1, "committed"),
+		      said(&g, 4, "caught_up"));
 	assert_true(said(&g, 4, "caught_up") > 0);
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		group_signal(&g, i, SIGTERM);

@@ -19,7 +19,8 @@ static void expect_kills(const struct cluster *c, int asked)
 	double longest = json_number_value(json_object_get(chaos, "longest_s"));
 	json_int_t kills = json_integer_value(json_object_get(chaos, "kills"));
 	json_int_t restarts = json_integer_value(json_object_get(c->summary, "restarts"));
-	print_message("%d kills; the next commit %.1f s after the last one, at most %.1f s after any\n", (int)kills, after, longest);
+	print_message("%d kills; the next commit %.1f s after the last one, at most %.1f s after any\n",
+		      (int)kills, after, longest);
 	assert_true(kills >= asked - 1);
 	assert_true(restarts >= kills - 1);
 	assert_true(longest < COMMIT_S);
@@ -29,8 +30,8 @@ static void survive(uint32_t learners, int rounds, int kills, double seconds, co
 {
 	struct cluster c;
 	char arguments[256];
-	snprintf(arguments, sizeof arguments, "-n %u --rounds %d --chaos %d --verify --set hidden=1 %s", learners, rounds, kills,
-		 more);
+	snprintf(arguments, sizeof arguments, "-n %u --rounds %d --chaos %d --verify --set hidden=1 %s",
+		 learners, rounds, kills, more);
 	print_message("%s\n", arguments);
 	cluster_launch(&c, seconds, arguments);
 	cluster_expect_exact(&c, (size_t)rounds, true);
@@ -53,14 +54,16 @@ TEST_NIGHTLY(two_hundred_kills_of_a_majority)
 	survive(8, 200, 200, 1500, "--set quorum=majority --seed 2");
 }
 
-/* Several in every round, and a graph of pieces that move; a step that the gate refuses does not stand for long. */
+/* Several in every round, and a graph of pieces that move; a step that the gate refuses does not stand for
+ * long. */
 TEST_NIGHTLY(many_kills_in_a_round)
 {
 	survive(8, 20, 80, 900, "--set quorum=majority --seed 3");
 	survive(10, 30, 30, 900, "--set quorum=majority --topology geometric:0.6 --step-seconds 5 --seed 4");
 }
 
-/* Processes that have nothing to do with it take all processors, while a learner starts and others wait for it. */
+/* Processes that have nothing to do with it take all processors, while a learner starts and others wait for
+ * it. */
 TEST_NIGHTLY(restarts_under_load)
 {
 	pid_t busy[2];
@@ -79,15 +82,16 @@ static void put_together(const char *folder)
 {
 	struct outcome o;
 	char command[2048], program[256];
-	snprintf(command, sizeof command, "cp '%s' '%s/starling' && cp '%s' '%s/starlingd'", process_starling(), folder,
-		 STARLINGD_TEST_PATH, folder);
+	snprintf(command, sizeof command, "cp '%s' '%s/starling' && cp '%s' '%s/starlingd'",
+		 process_starling(), folder, STARLINGD_TEST_PATH, folder);
 	process_run(&o, NULL, 20, (const char *const[]){"/bin/sh", "-c", command, NULL});
 	assert_int_equal(o.status, 0);
 	snprintf(program, sizeof program, "%s/starling", folder);
 	setenv("STARLING", program, 1);
 }
 
-/* All die behind PREPARED, before anybody has seen their Ready: it goes out when they are told again who is in range. */
+/* All die behind PREPARED, before anybody has seen their Ready: it goes out when they are told again who is
+ * in range. */
 TEST(ready_goes_out_when_the_radio_speaks_again)
 {
 	struct cluster c;

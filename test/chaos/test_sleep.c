@@ -1,5 +1,6 @@
-/* A learner that is stopped (SIGSTOP) and goes on much later, as a laptop does whose lid was closed: links stand and nobody
- * answers. Others go on without it where they may; it is shown what it missed, and is in a later round. */
+/* A learner that is stopped (SIGSTOP) and goes on much later, as a laptop does whose lid was closed: links
+ * stand and nobody answers. Others go on without it where they may; it is shown what it missed, and is in a
+ * later round. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 
 static void sleep_for(unsigned seconds)
 {
-	nanosleep(&(struct timespec){seconds, 0}, NULL); /* this is the thing that is tested, not a wait for something */
+	nanosleep(&(struct timespec){seconds, 0},
+		  NULL); /* this is the thing that is tested, not a wait for something */
 }
 
 /* How often the learner has committed, in a view: not by being shown a round. */
@@ -42,12 +44,13 @@ static void expect_exact(struct group *g)
 	group_close(g);
 }
 
-/* Two groups at once. In `one` 4 falls asleep while it trains: three of four are enough. In `other` in the middle of
- * mixing: its masked state is out, so that round is finished without it, and its model counts. */
+/* Two groups at once. In `one` 4 falls asleep while it trains: three of four are enough. In `other` in the
+ * middle of mixing: its masked state is out, so that round is finished without it, and its model counts. */
 static void sleep_and_catch_up(unsigned asleep_s)
 {
 	struct group one, other;
-	group_open(&one, LEARNERS, (const char *const[]){"rounds=10000", "quorum=majority", "epochs=60", NULL});
+	group_open(&one, LEARNERS,
+		   (const char *const[]){"rounds=10000", "quorum=majority", "epochs=60", NULL});
 	group_open(&other, LEARNERS, (const char *const[]){"rounds=10000", "quorum=majority", "k=200", NULL});
 	for (uint32_t i = 1; i <= LEARNERS; i++)
 		for (uint32_t j = 1; j <= LEARNERS; j++)

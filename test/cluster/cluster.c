@@ -26,7 +26,8 @@ static void prepare(struct cluster *cluster, struct command *command, const char
 	snprintf(cluster->run, sizeof cluster->run, "%s/run", cluster->folder);
 	snprintf(command->words, sizeof command->words, "%s", arguments);
 	*command->argv = process_starling();
-	memcpy(command->argv + 1, (const char *const[]){"launch", "--run-dir", cluster->run}, 3 * sizeof *command->argv);
+	memcpy(command->argv + 1, (const char *const[]){"launch", "--run-dir", cluster->run},
+	       3 * sizeof *command->argv);
 	for (char *word = strtok_r(command->words, " ", &save); word != NULL && n < ARGUMENTS_MAX;
 	     word = strtok_r(NULL, " ", &save))
 		command->argv[n++] = word;
@@ -111,7 +112,8 @@ static const json_t *round_of(const struct cluster *cluster, size_t round)
 void cluster_expect_exact(const struct cluster *cluster, size_t rounds, bool verified)
 {
 	if (cluster->outcome.status != 0)
-		print_error("status %d\n%s%s\n", cluster->outcome.status, cluster->outcome.out, cluster->outcome.err);
+		print_error("status %d\n%s%s\n", cluster->outcome.status, cluster->outcome.out,
+			    cluster->outcome.err);
 	assert_int_equal(cluster->outcome.status, 0);
 	assert_non_null(cluster->summary);
 	assert_int_equal(json_array_size(json_object_get(cluster->summary, "rounds")), rounds);
@@ -129,7 +131,8 @@ double cluster_real(const struct cluster *cluster, size_t round, const char *fie
 	return json_number_value(json_object_get(round_of(cluster, round), field));
 }
 
-void cluster_path(const struct cluster *cluster, uint32_t n, uint32_t i, const char *file, char *path, size_t size)
+void cluster_path(const struct cluster *cluster, uint32_t n, uint32_t i, const char *file, char *path,
+		  size_t size)
 {
 	char digits[16];
 	int width = snprintf(digits, sizeof digits, "%u", n);

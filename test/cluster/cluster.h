@@ -10,7 +10,7 @@ struct cluster {
 	char folder[128]; /* holds the run folder "run" */
 	char run[160];
 	struct outcome outcome;
-	pid_t launcher;  /* of cluster_start */
+	pid_t launcher;	 /* of cluster_start */
 	json_t *summary; /* run/summary.json, NULL when there is none */
 };
 
@@ -31,4 +31,5 @@ size_t cluster_checkpoints(const struct cluster *cluster, uint32_t learners, uin
 /* A signal to learner i of n, by what the launcher says is its process. */
 void cluster_kill(const struct cluster *cluster, uint32_t n, uint32_t i, int signal);
 /* Path of a file of learner number i (from 1) of n. */
-void cluster_path(const struct cluster *cluster, uint32_t n, uint32_t i, const char *file, char *path, size_t size);
+void cluster_path(const struct cluster *cluster, uint32_t n, uint32_t i, const char *file, char *path,
+		  size_t size);

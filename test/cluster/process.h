@@ -6,7 +6,7 @@
 #include <sys/types.h>
 
 struct outcome {
-	int status;     /* exit status; 128 + signal; -1: it did not end in time and was killed */
+	int status; /* exit status; 128 + signal; -1: it did not end in time and was killed */
 	char out[1 << 16];
 	char err[1 << 16];
 };

@@ -40,7 +40,7 @@ TEST(launch_refuses)
 		{"--set sigmaa=3", "unknown key"},
 		{"--set sigma=3x", "sigma"},
 		{"--set p=2147483646", "prime"},
-		{"--set p=1020431", "1020431"},               /* too small at sigma 4 */
+		{"--set p=1020431", "1020431"},					 /* too small at sigma 4 */
 		{"--set mixing=metropolis --set p=1152921504606846883", "2^44"}, /* a prime of 60 bits */
 		{"--set mixing=metropolis --set sigma=12", "sigma"},
 		{"--set quorum=4", "quorum"},
@@ -99,20 +99,21 @@ static void open_site(struct site *s)
 	snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
 	snprintf(s->config, sizeof s->config, "%s/starlingd.yaml", s->folder);
 	snprintf(s->roster, sizeof s->roster, "%s/roster.yaml", s->folder);
-	const char *argv[] = {process_starling(), "keygen", "--id", "1", "--name", "one", "--address", address, NULL};
+	const char *argv[] = {process_starling(), "keygen", "--id", "1", "--name", "one",
+			      "--address",	  address,  NULL};
 	process_run(&o, s->folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	snprintf(s->line, sizeof s->line, "%.255s", o.out);
 }
 
-static const char other[] =
-	"- {id: 2, name: two, address: \"127.0.0.1:7998\", key: "
-	"\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}\n";
+static const char other[] = "- {id: 2, name: two, address: \"127.0.0.1:7998\", key: "
+			    "\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"}\n";
 
 static void write_site(const struct site *s, const char *more_config, const char *more_roster)
 {
 	char text[1024];
-	snprintf(text, sizeof text, "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\n%s", more_config);
+	snprintf(text, sizeof text,
+		 "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\n%s", more_config);
 	write_file(s->config, 0600, text);
 	snprintf(text, sizeof text, "%s%s%s", s->line, other, more_roster);
 	write_file(s->roster, 0600, text);
@@ -160,7 +161,7 @@ TEST(daemon_refuses)
 	refuse_daemon(&s, "key.pem: mode 0644");
 	chmod(path, 0600);
 	write_site(&s, "listen: \"192.0.2.1:7999\"\n", ""); /* an address of no machine (RFC 5737) */
-	refuse_daemon_with(&s, 1, "192.0.2.1:7999"); /* it may be there later: a unit tries again */
+	refuse_daemon_with(&s, 1, "192.0.2.1:7999");	    /* it may be there later: a unit tries again */
 	process_remove(s.folder);
 }
 
@@ -171,12 +172,14 @@ TEST(check_touches_nothing)
 	char path[96];
 	open_site(&s);
 	write_site(&s, "", "");
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
+	process_run(&o, NULL, 30,
+		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
 	assert_int_equal(o.status, 0);
 	snprintf(path, sizeof path, "%s/state", s.folder);
 	assert_int_not_equal(access(path, F_OK), 0);
 	write_site(&s, "batch: 65536\n", ""); /* no training noise: a burned model would come out the same */
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
+	process_run(&o, NULL, 30,
+		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
 	assert_int_equal(o.status, 2);
 	assert_non_null(strstr(o.err, "batch"));
 	process_remove(s.folder);
@@ -189,12 +192,14 @@ TEST(port_in_use_is_said)
 	open_site(&s);
 	write_site(&s, "log: log.jsonl\n", "");
 	snprintf(log, sizeof log, "%s/log.jsonl", s.folder);
-	pid_t first = process_start(NULL, log, (const char *const[]){process_starlingd(), "--config", s.config, NULL});
+	pid_t first = process_start(NULL, log,
+				    (const char *const[]){process_starlingd(), "--config", s.config, NULL});
 	assert_true(process_expect(log, "\"event\":\"listening\"", 20));
 	write_site(&s, "log: log.jsonl\n", "");
 	snprintf(second, sizeof second, "state=%s/state2", s.folder);
 	struct outcome o;
-	process_run(&o, NULL, 30, (const char *const[]){process_starlingd(), "--config", s.config, "--set", second, NULL});
+	process_run(&o, NULL, 30,
+		    (const char *const[]){process_starlingd(), "--config", s.config, "--set", second, NULL});
 	assert_int_equal(o.status, 1);
 	assert_non_null(strstr(o.err, "port is in use"));
 	kill(first, 15);

@@ -42,7 +42,8 @@ static void init(struct hand *h, int i, int as_id, const char *roster)
 	snprintf(name, sizeof name, "site-%d", i);
 	snprintf(address, sizeof address, "127.0.0.1:%u", h->ports[i - 1]);
 	assert_int_equal(mkdir(folder, 0700), 0);
-	const char *argv[] = {process_starling(), "keygen", "--id", id, "--name", name, "--address", address, NULL};
+	const char *argv[] = {process_starling(), "keygen", "--id", id, "--name", name,
+			      "--address",	  address,  NULL};
 	process_run(&o, folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	assert_memory_equal(o.out, "- {id: ", 7);
@@ -55,7 +56,8 @@ static void configure_as(struct hand *h, int i, int id, int rounds, const char *
 	char path[256], text[512];
 	path_of(h, i, "starlingd.yaml", path, sizeof path);
 	snprintf(text, sizeof text,
-		 "run: by-hand\nid: %d\nroster: ../%s\nidentity: identity\nstate: state\nlog: log.jsonl\nrounds: %d\nhidden: 1\n%s",
+		 "run: by-hand\nid: %d\nroster: ../%s\nidentity: identity\nstate: state\nlog: "
+		 "log.jsonl\nrounds: %d\nhidden: 1\n%s",
 		 id, roster, rounds, more);
 	write_text(path, "w", text);
 }
@@ -149,7 +151,8 @@ TEST(three_by_hand_commit_and_continue)
 	process_remove(h.folder);
 }
 
-/* Started seconds apart, the dials of the first have backed off: still every link stands in the first round. */
+/* Started seconds apart, the dials of the first have backed off: still every link stands in the first round.
+ */
 TEST(staggered_start_misses_no_edge)
 {
 	struct hand h;
@@ -184,7 +187,8 @@ TEST(stranger_is_refused_once)
 	path_of(&h, 3, "log.jsonl", log, sizeof log);
 	path_of(&h, 4, "log.jsonl", its_log, sizeof its_log);
 	assert_true(process_expect(log, "a key that has no place here", 20));
-	assert_true(process_expect(its_log, "\"event\":\"waiting\"", 30)); /* it has tried several times by then */
+	assert_true(process_expect(its_log, "\"event\":\"waiting\"",
+				   30)); /* it has tried several times by then */
 	assert_int_equal(process_count(log, "\"event\":\"refused\""), 1);
 	stop(three);
 	stop(stranger);
@@ -197,14 +201,16 @@ TEST(wrong_key_is_refused_once)
 	struct hand h;
 	char log[256];
 	open_hand(&h);
-	shell(&h, "sed '/id: 3,/s/.\\(..\\)$/0\\1/; /id: 3,/s/sha256:./sha256:0/; /id: 3,/s/sha256:0./sha256:0f/' roster.yaml > wrong.yaml");
+	shell(&h, "sed '/id: 3,/s/.\\(..\\)$/0\\1/; /id: 3,/s/sha256:./sha256:0/; /id: "
+		  "3,/s/sha256:0./sha256:0f/' roster.yaml > wrong.yaml");
 	configure(&h, 1, 1, "wrong.yaml", "");
 	configure(&h, 3, 1, "roster.yaml", "");
 	pid_t one = start(&h, 1), three = start(&h, 3);
 	path_of(&h, 1, "log.jsonl", log, sizeof log);
 	assert_true(process_expect(log, "answered for site-3 (3) with another key", 20));
 	assert_true(process_expect(log, "\"event\":\"waiting\"", 30));
-	assert_int_equal(process_count(log, "answered for site-3 (3) with another key"), 1); /* which may have dialled, too, as a stranger */
+	assert_int_equal(process_count(log, "answered for site-3 (3) with another key"),
+			 1); /* which may have dialled, too, as a stranger */
 	stop(one);
 	stop(three);
 	process_remove(h.folder);
@@ -288,7 +294,8 @@ TEST(other_history_is_named)
 	for (int i = 1; i <= LEARNERS; i++)
 		configure(&h, i, 1, "roster.yaml", "seed: 2\n");
 	run_all(&h);
-	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state && mkdir -m 700 1/state && echo 7 > 1/state/incarnation"); /* another view */
+	shell(&h, "mv 3/state 3/kept && rm -r 1/state 2/state && mkdir -m 700 1/state && echo 7 > "
+		  "1/state/incarnation"); /* another view */
 	for (int i = 1; i <= LEARNERS; i++)
 		configure(&h, i, 1, "roster.yaml", "seed: 3\n");
 	run_all(&h);
@@ -342,7 +349,8 @@ TEST(late_learner_catches_up)
 	expect_log(&h, 3, "caught up with round ", 60);
 	expect_log(&h, 1, "committed: 3 learners", 60);
 	for (int i = 1; i <= LEARNERS; i++)
-		assert_int_equal(process_wait(h.pids[i - 1], 300), 0); /* 40 rounds of a sanitized build, beside others */
+		assert_int_equal(process_wait(h.pids[i - 1], 300),
+				 0); /* 40 rounds of a sanitized build, beside others */
 	compare_checkpoints(&h, "round-000040.safetensors");
 	process_remove(h.folder);
 }

@@ -20,8 +20,9 @@ static void begin(struct running *r, const char *learners, const char *topology,
 	process_folder(r->c.folder, sizeof r->c.folder);
 	snprintf(r->c.run, sizeof r->c.run, "%s/run", r->c.folder);
 	snprintf(r->log, sizeof r->log, "%s/launch.txt", r->c.folder);
-	const char *argv[] = {process_starling(), "launch",	"-n",	  learners, "--rounds", "1000", "--run-dir", r->c.run,
-			      "--topology",	  topology, "--set", "hidden=1", option, NULL};
+	const char *argv[] = {
+		process_starling(), "launch",	  "-n",	    learners, "--rounds", "1000", "--run-dir",
+		r->c.run,	    "--topology", topology, "--set",  "hidden=1", option, NULL};
 	r->pid = process_start(NULL, r->log, argv);
 }
 

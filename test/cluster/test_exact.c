@@ -1,4 +1,5 @@
-/* The main job in small, and every field on every graph: real daemons, the mean recomputed and compared bit for bit. */
+/* The main job in small, and every field on every graph: real daemons, the mean recomputed and compared bit
+ * for bit. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,11 +16,11 @@ static bool expect_costs(const struct cluster *c, size_t round)
 	const char *name;
 	json_t *row = json_array_get(json_object_get(c->summary, "rounds"), round), *part;
 	assert_true(cluster_real(c, round, "cpu_s") > 0);
-	assert_true(cluster_real(c, round, "peak_bytes") > 4 * 50993 * 4); /* at least the model, and what becomes of it */
+	assert_true(cluster_real(c, round, "peak_bytes") >
+		    4 * 50993 * 4); /* at least the model, and what becomes of it */
 	if (json_is_null(json_object_get(row, "parts_s")))
 		return false;
-	json_object_foreach(json_object_get(row, "parts_s"), name, part)
-		sum += json_real_value(part);
+	json_object_foreach(json_object_get(row, "parts_s"), name, part) sum += json_real_value(part);
 	assert_true(sum > 0.999 * seconds && sum < 1.001 * seconds);
 	return true;
 }
@@ -43,9 +44,9 @@ TEST(main_job_is_exact_and_learns)
 TEST(graph_changes_from_round_to_round)
 {
 	struct cluster c;
-	cluster_launch_on(&c, 120,
-			  "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
-			  "-n 5 --rounds 3 --set hidden=1 --set gate=warn --verify");
+	cluster_launch_on(
+		&c, 120, "learners 5\nstep 1-2 2-3 3-4 4-5\nstep 1-2 1-3 1-4 1-5\nstep 1-2 2-3 3-4 4-5 1-5\n",
+		"-n 5 --rounds 3 --set hidden=1 --set gate=warn --verify");
 	cluster_expect_exact(&c, 3, true);
 	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 4);
@@ -65,7 +66,9 @@ TEST(every_field_on_every_graph)
 			struct cluster c;
 			char arguments[256];
 			snprintf(arguments, sizeof arguments,
-				 "-n 10 --rounds 1 --set hidden=1 --set gate=warn --verify --topology %s --set %s", graphs[g], fields[f]);
+				 "-n 10 --rounds 1 --set hidden=1 --set gate=warn --verify --topology %s "
+				 "--set %s",
+				 graphs[g], fields[f]);
 			print_message("%s\n", arguments);
 			cluster_launch(&c, 120, arguments);
 			cluster_expect_exact(&c, 1, true);
@@ -84,12 +87,14 @@ TEST(other_settings_are_exact)
 		"--set weight=samples --set max_weight=5000 --set p=17592186044399",
 		"--set k=300",
 		"--set trainer=noise --set size=40000",
-		"--set trainer=noise --set size=4200000 --set sharing=seeded", /* large: TLS on a worker of its own */
+		"--set trainer=noise --set size=4200000 --set sharing=seeded", /* large: TLS on a worker of
+										  its own */
 	};
 	for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
 		struct cluster c;
 		char arguments[256];
-		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden=1 --verify %s", settings[i]);
+		snprintf(arguments, sizeof arguments, "-n 4 --rounds 2 --set hidden=1 --verify %s",
+			 settings[i]);
 		print_message("%s\n", arguments);
 		cluster_launch(&c, 120, arguments);
 		cluster_expect_exact(&c, 2, true);

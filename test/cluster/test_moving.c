@@ -29,11 +29,13 @@ TEST(what_the_gate_refuses_waits)
 	struct cluster c;
 	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 3 --verify --step-seconds 3 --set hidden=1");
 	cluster_expect_exact(&c, 3, true);
-	for (size_t t = 0; t < 3; t++) /* who hears of a step late has the old list in its link state: an edge may miss */
+	for (size_t t = 0; t < 3;
+	     t++) /* who hears of a step late has the old list in its link state: an edge may miss */
 		assert_true(cluster_real(&c, t, "learners") == 6 && cluster_real(&c, t, "edges") >= 6);
 	expect_said(&c, "step 2 (disconnected) passed after 3 s without a commit: ");
 	expect_said(&c, "3 learners are connected and the quorum is 6; missing: ");
-	expect_said(&c, "learner-01 (1) alone would learn sums of parts of the others; it needs 4 more edges: ");
+	expect_said(&c,
+		    "learner-01 (1) alone would learn sums of parts of the others; it needs 4 more edges: ");
 	expect_said(&c, "each of learner-02 (2), learner-03 (3), learner-04 (4), learner-05 (5) would learn");
 	expect_said(&c, "it needs 1 more edge: 1-6");
 	expect_said(&c, "step 6 (disconnected) passed after 3 s without a commit: ");
@@ -44,13 +46,17 @@ TEST(a_gate_that_warns_shares)
 {
 	struct cluster c;
 	char log[256];
-	cluster_launch_on(&c, 120, moving, "-n 6 --rounds 5 --verify --step-seconds 3 --set hidden=1 --set gate=warn");
+	cluster_launch_on(&c, 120, moving,
+			  "-n 6 --rounds 5 --verify --step-seconds 3 --set hidden=1 --set gate=warn");
 	cluster_expect_exact(&c, 5, true);
 	assert_int_equal(cluster_real(&c, 1, "edges"), 5); /* the star */
 	assert_int_equal(cluster_real(&c, 2, "edges"), 5); /* the line */
 	for (uint32_t i = 1; i <= 6; i++) {
 		cluster_path(&c, 6, i, "log.jsonl", log, sizeof log);
-		assert_true(process_count(log, "goes on, since gate: warn is set: this graph does not tolerate c = 1") >= 2);
+		assert_true(process_count(
+				    log,
+				    "goes on, since gate: warn is set: this graph does not tolerate c = 1") >=
+			    2);
 	}
 	cluster_close(&c);
 }
@@ -146,8 +152,8 @@ static void import_trace(const char *trace, const char *schedule)
 {
 	struct outcome o;
 	process_run(&o, NULL, 20,
-		    (const char *const[]){process_starling(), "topology", "import", trace, "--range", "175", "--every", "25",
-					  "--steps", "45", "-o", schedule, NULL});
+		    (const char *const[]){process_starling(), "topology", "import", trace, "--range", "175",
+					  "--every", "25", "--steps", "45", "-o", schedule, NULL});
 	assert_int_equal(o.status, 0);
 	assert_non_null(strstr(o.err, "20 learners, 45 steps, "));
 	assert_null(strstr(o.err, "45 of them connected")); /* some are to wait */
@@ -162,8 +168,8 @@ TEST(a_walk_is_exact_in_every_round)
 	snprintf(schedule, sizeof schedule, "%s/walk.txt", folder);
 	write_trace(trace);
 	import_trace(trace, schedule);
-	snprintf(arguments, sizeof arguments, "--rounds %d --verify --step-seconds 1 --set hidden=1 --topology %s", WALK_ROUNDS,
-		 schedule);
+	snprintf(arguments, sizeof arguments,
+		 "--rounds %d --verify --step-seconds 1 --set hidden=1 --topology %s", WALK_ROUNDS, schedule);
 	cluster_launch(&c, 600, arguments);
 	cluster_expect_exact(&c, WALK_ROUNDS, true);
 	for (size_t t = 0; t < WALK_ROUNDS; t++)

@@ -1,5 +1,5 @@
-/* Learners of a launched cluster that are killed: each is started again, is told who is in range, and the run ends with the
- * exact mean in every round. */
+/* Learners of a launched cluster that are killed: each is started again, is told who is in range, and the run
+ * ends with the exact mean in every round. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,7 +33,9 @@ TEST(killed_while_training)
 	cluster_wait(&c, 120);
 	cluster_expect_exact(&c, 3, true);
 	expect_restarts(&c, 1);
-	assert_non_null(strstr(c.outcome.out, "learner-03 (3) was killed by SIGKILL in round 2; started again (2nd start)\n"));
+	assert_non_null(
+		strstr(c.outcome.out,
+		       "learner-03 (3) was killed by SIGKILL in round 2; started again (2nd start)\n"));
 	cluster_close(&c);
 }
 
@@ -47,7 +49,8 @@ TEST(killed_while_seeking)
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, schedule, strlen(schedule)), strlen(schedule));
 	close(fd);
-	snprintf(arguments, sizeof arguments, "--rounds 2 --verify --step-seconds 5 --set hidden=1 --topology %s", path);
+	snprintf(arguments, sizeof arguments,
+		 "--rounds 2 --verify --step-seconds 5 --set hidden=1 --topology %s", path);
 	cluster_start(&c, arguments);
 	for (uint32_t i = 2; i <= 3; i++) {
 		expect_log(&c, 4, i, "\"event\":\"attempt_failed\"");
@@ -66,7 +69,8 @@ TEST(killed_at_any_moment)
 	cluster_launch(&c, 240, "-n 6 --rounds 12 --verify --chaos 6 --set hidden=1");
 	cluster_expect_exact(&c, 12, true);
 	const json_t *chaos = json_object_get(c.summary, "chaos");
-	assert_true(json_integer_value(json_object_get(chaos, "kills")) >= 5); /* the run may be over before the last one */
+	assert_true(json_integer_value(json_object_get(chaos, "kills")) >=
+		    5); /* the run may be over before the last one */
 	assert_int_equal(cluster_checkpoints(&c, 6, 12), 1);
 	cluster_close(&c);
 }

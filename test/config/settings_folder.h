@@ -1,5 +1,6 @@
-/* settings_folder.h - a folder of its own for every test, entered before it and removed after it, so that the paths in error
- * messages are short and the same everywhere. Header-only; included by the tests of files and of the command line. */
+/* settings_folder.h - a folder of its own for every test, entered before it and removed after it, so that the
+ * paths in error messages are short and the same everywhere. Header-only; included by the tests of files and
+ * of the command line. */
 #pragma once
 
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* A roster that could be misread is refused, with the place of the mistake. A quoted word begins after its quote. */
+/* A roster that could be misread is refused, with the place of the mistake. A quoted word begins after its
+ * quote. */
 #include "test/config/settings_folder.h"
 #include "test/lib/test.h"
 
@@ -7,7 +8,8 @@
 #define KEY_A "sha256:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define KEY_B "sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
 #define KEY_C "sha256:cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc"
-#define LINE(id, name, address, key) "- {id: " id ", name: " name ", address: \"" address "\", key: \"" key "\"}\n"
+#define LINE(id, name, address, key)                                                                         \
+	"- {id: " id ", name: " name ", address: \"" address "\", key: \"" key "\"}\n"
 #define A LINE("1", "a", "10.0.0.1:7400", KEY_A)
 #define B LINE("2", "b", "[2001:db8::2]:7400", KEY_B)
 #define C LINE("30", "c", "c.example.org:65535", KEY_C)
@@ -65,7 +67,8 @@ TEST_WITH(hashes_who_and_not_where, folder_enter, folder_leave)
 TEST_WITH(block_style_is_the_same, folder_enter, folder_leave)
 {
 	struct sl_roster roster;
-	load("- id: 1\n  name: a\n  address: h:1\n  key: " KEY_A "\n- id: 2\n  name: b\n  address: h:2\n  key: " KEY_B "\n",
+	load("- id: 1\n  name: a\n  address: h:1\n  key: " KEY_A
+	     "\n- id: 2\n  name: b\n  address: h:2\n  key: " KEY_B "\n",
 	     &roster);
 	assert_int_equal(roster.size, 2);
 	sl_roster_close(&roster);
@@ -117,10 +120,10 @@ TEST_WITH(prints_what_it_reads, folder_enter, folder_leave)
 	struct sl_member member;
 	char text[SL_MEMBER_TEXT_BYTES];
 	load(A B, &roster);
-	sl_member_text(&roster.members[1], text);
+	sl_roster_member_text(&roster.members[1], text);
 	assert_string_equal(text, "- {id: 2, name: b, address: \"[2001:db8::2]:7400\", key: \"" KEY_B "\"}");
 	folder_put("one.yaml", text);
-	assert_int_equal(sl_member_load("one.yaml", &member, NULL), SL_OK);
+	assert_int_equal(sl_roster_member_load("one.yaml", &member, NULL), SL_OK);
 	assert_memory_equal(&member, &roster.members[1], sizeof member);
 	sl_roster_close(&roster);
 }

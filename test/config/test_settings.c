@@ -41,20 +41,21 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 	assert_int_equal(s.rounds, 10);
 	assert_int_equal(s.quorum, 0);
 	assert_int_equal(s.p, 0);
-	assert_int_equal(s.sigma, 4);
-	assert_true(s.clip == 16.0);
-	assert_false(s.clamp || s.weight_samples || s.unsafe_reveal);
+	assert_int_equal(s.decimals, 4);
+	assert_true(s.clipping_range == 16.0);
+	assert_false(s.clamp || s.weight_samples || s.unsafe_dump_encoding);
 	assert_int_equal(s.max_weight, 1);
 	assert_int_equal(s.encoding, SL_ENCODING_WEIGHTED);
 	assert_int_equal(s.sharing, SL_SHARING_SHAMIR);
-	assert_int_equal(s.coins, SL_COINS_STREAM);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_PRG);
 	assert_int_equal(s.in_range, SL_RANGE_ROSTER);
-	assert_true(s.straggler_wait == 60 && s.silent_wait == 2 && s.flood_wait == 10 && s.stall_wait == 10);
-	assert_true(s.ready_wait == 60 && s.settle_wait == 10 && s.linger == 30);
+	assert_true(s.straggler_timeout == 60 && s.hello_timeout == 2 && s.agreement_timeout == 10 &&
+		    s.stall_timeout == 10);
+	assert_true(s.prepare_timeout == 60 && s.confirm_timeout == 10 && s.serve_after_end == 30);
 	assert_int_equal(s.trainer, SL_TRAINER_AUTOENCODER);
 	assert_int_equal(s.size, 100000);
-	assert_int_equal(s.split, SL_SPLIT_EVEN);
-	assert_int_equal(s.hidden, 32);
+	assert_int_equal(s.split, SL_SPLIT_IID);
+	assert_int_equal(s.hidden_units, 32);
 	assert_true(s.learning_rate == 0.02);
 	assert_int_equal(s.batch, 10);
 	assert_int_equal(s.epochs, 5);
@@ -64,19 +65,22 @@ TEST_WITH(gives_defaults, folder_enter, folder_leave)
 TEST_WITH(takes_every_kind, folder_enter, folder_leave)
 {
 	struct sl_settings s;
-	assert_int_equal(load(HEAD "p: 17592186044399\nquorum: majority\nclip: 2.5e1\nclip_policy: clamp\n"
-				   "weight: samples\nmax_weight: 6000\nunsafe_reveal: true\nseed: 18446744073709551615\n"
-				   "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\ncoins: os\nin_range: told\n",
-			      &s, NULL),
-			 SL_OK);
+	assert_int_equal(
+		load(HEAD
+		     "p: 17592186044399\nquorum: majority\nclip: 2.5e1\nclip_policy: clamp\n"
+		     "weight: samples\nmax_weight: 6000\nunsafe_reveal: true\nseed: 18446744073709551615\n"
+		     "listen: \"[::1]:7400\"\nlog_level: warn\nsharing: additive\ncoins: os\nin_range: "
+		     "told\n",
+		     &s, NULL),
+		SL_OK);
 	assert_true(s.p == UINT64_C(17592186044399) && s.seed == UINT64_MAX);
-	assert_true(s.quorum == UINT32_MAX && s.clip == 25.0 && s.max_weight == 6000);
-	assert_true(s.clamp && s.weight_samples && s.unsafe_reveal);
+	assert_true(s.quorum == UINT32_MAX && s.clipping_range == 25.0 && s.max_weight == 6000);
+	assert_true(s.clamp && s.weight_samples && s.unsafe_dump_encoding);
 	assert_string_equal(s.listen, "[::1]:7400");
 	assert_int_equal(s.log_level, 2);
 	assert_int_equal(s.sharing, SL_SHARING_ADDITIVE);
-	assert_int_equal(s.coins, SL_COINS_OS);
-	assert_int_equal(s.in_range, SL_RANGE_TOLD);
+	assert_int_equal(s.randomness, SL_RANDOMNESS_OS);
+	assert_int_equal(s.in_range, SL_RANGE_CONTROL);
 }
 
 TEST_WITH(paths_follow_the_file, folder_enter, folder_leave)
@@ -104,7 +108,8 @@ TEST_WITH(overrides_win, folder_enter, folder_leave)
 	assert_int_equal(s.p, 1020431);
 	assert_string_equal(s.log, "-");
 	assert_int_equal(sl_settings_load("c.yaml", bad, 1, &s, &error), SL_ERR_RANGE);
-	assert_string_equal(error.text, "--set sigma=13: sigma must be a whole number from 0 to 12, not '13'");
+	assert_string_equal(error.text,
+			    "--set sigma=13: sigma must be a whole number from 0 to 12, not '13'");
 }
 
 TEST_WITH(refuses_keys, folder_enter, folder_leave)
@@ -113,26 +118,34 @@ TEST_WITH(refuses_keys, folder_enter, folder_leave)
 	expect_error(HEAD "colour: blue\n", "c.yaml:6:1: unknown key 'colour'");
 	expect_error(HEAD "id: 4\n", "c.yaml:6:1: duplicate key 'id', first given in line 2");
 	expect_error("run: r\n\"run\": s\n", "c.yaml:2:2: duplicate key 'run', first given in line 1");
-	expect_error("id: 3\n", "c.yaml: missing key 'run' (name of the run; learners of different runs never share)");
+	expect_error("id: 3\n",
+		     "c.yaml: missing key 'run' (name of the run; learners of different runs never share)");
 	expect_error("run: r\nid: 3\nidentity: i\nstate: s\n",
 		     "c.yaml: missing key 'roster' (file that lists the learners)");
 }
 
 TEST_WITH(refuses_numbers, folder_enter, folder_leave)
 {
-	expect_error("run: r\nid: 0\n", "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
+	expect_error("run: r\nid: 0\n",
+		     "c.yaml:2:5: id must be a whole number from 1 to 4294967295, not '0'");
 	expect_error("id: -1\n", "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '-1'");
 	expect_error("id: 4294967296\n",
 		     "c.yaml:1:5: id must be a whole number from 1 to 4294967295, not '4294967296'");
-	expect_error("rounds: 10abc\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '10abc'");
-	expect_error("rounds: 1.5\n", "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
+	expect_error("rounds: 10abc\n",
+		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '10abc'");
+	expect_error("rounds: 1.5\n",
+		     "c.yaml:1:9: rounds must be a whole number from 1 to 1000000, not '1.5'");
 	expect_error("seed: 18446744073709551616\n", "c.yaml:1:7: seed must be a whole number from 0 to "
 						     "18446744073709551615, not '18446744073709551616'");
 	expect_error("sigma: 13\n", "c.yaml:1:8: sigma must be a whole number from 0 to 12, not '13'");
-	expect_error("clip: 0\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '0'");
-	expect_error("clip: inf\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'inf'");
-	expect_error("clip: nan\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'nan'");
-	expect_error("clip: 1e999\n", "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '1e999'");
+	expect_error("clip: 0\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '0'");
+	expect_error("clip: inf\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'inf'");
+	expect_error("clip: nan\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not 'nan'");
+	expect_error("clip: 1e999\n",
+		     "c.yaml:1:7: clip must be a number greater than 0 and at most 1e+09, not '1e999'");
 	expect_error("linger: -1\n", "c.yaml:1:9: linger must be a number from 0 to 86400, not '-1'");
 }
 
@@ -148,18 +161,24 @@ TEST_WITH(refuses_moduli, folder_enter, folder_leave)
 TEST_WITH(refuses_words, folder_enter, folder_leave)
 {
 	expect_error("weight: sample\n", "c.yaml:1:9: weight must be one of equal, samples, not 'sample'");
-	expect_error("unsafe_reveal: yes\n", "c.yaml:1:16: unsafe_reveal must be one of false, true, not 'yes'");
-	expect_error("quorum: most\n", "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
-				       "not 'most'");
+	expect_error("unsafe_reveal: yes\n",
+		     "c.yaml:1:16: unsafe_reveal must be one of false, true, not 'yes'");
+	expect_error("quorum: most\n",
+		     "c.yaml:1:9: quorum must be all, majority or a whole number from 1 to 2000, "
+		     "not 'most'");
 	expect_error(HEAD "weight: samples\n",
 		     "c.yaml:6:9: weight: samples needs max_weight, a public bound on any learner's samples");
-	expect_error("sharing: shared\n", "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
+	expect_error("sharing: shared\n",
+		     "c.yaml:1:10: sharing must be one of shamir, additive, seeded, not 'shared'");
 	expect_error(HEAD "coins: os\nsharing: seeded\n",
-		     "c.yaml:6:8: sharing: seeded sends the keys that coins are drawn from, and coins: os draws them from none");
+		     "c.yaml:6:8: sharing: seeded sends the keys that coins are drawn from, and coins: os "
+		     "draws them from none");
 	expect_error("run: a/b\n",
 		     "c.yaml:1:6: run: 'a/b' is not a name; letters, digits, '.', '_' and '-' are allowed");
-	expect_error("listen: 7400\n", "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
-	expect_error("listen: h:0\n", "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
+	expect_error("listen: 7400\n",
+		     "c.yaml:1:9: listen: '7400' is not an address; expected HOST:PORT or [IPV6]:PORT");
+	expect_error("listen: h:0\n",
+		     "c.yaml:1:9: listen: 'h:0' is not an address; the port must be 1 to 65535");
 }
 
 TEST_WITH(refuses_shapes, folder_enter, folder_leave)
@@ -170,7 +189,8 @@ TEST_WITH(refuses_shapes, folder_enter, folder_leave)
 	expect_error("id:\n", "c.yaml:1:1: key 'id' has no value");
 	expect_error("run: \"\"\n", "c.yaml:1:1: key 'run' has no value");
 	expect_error("id: [1]\n", "c.yaml:1:5: the value of 'id' must be a single word or number");
-	expect_error("run: &a r\nstate: *a\n", "c.yaml:2:9: the value of 'state' must be a single word or number");
+	expect_error("run: &a r\nstate: *a\n",
+		     "c.yaml:2:9: the value of 'state' must be a single word or number");
 	expect_error("run: \"a\\0b\"\n", "c.yaml:1:7: the value of 'run' must be a single word or number");
 	expect_error("run: r\n---\nid: 3\n", "c.yaml:3:1: a second document; only one is read");
 	expect_error("run: r\n  id: 3\n", "c.yaml:1:6: invalid multiline plain key");
@@ -191,7 +211,8 @@ TEST_WITH(refuses_a_long_socket, folder_enter, folder_leave)
 	char text[512], message[512];
 	snprintf(text, sizeof text, HEAD "control: /%0*d\n", 120, 0);
 	snprintf(message, sizeof message,
-		 "c.yaml:6:10: the path of the control socket has 121 bytes, and only 107 are possible; set 'control'");
+		 "c.yaml:6:10: the path of the control socket has 121 bytes, and only 107 are possible; set "
+		 "'control'");
 	expect_error(text, message);
 }
 

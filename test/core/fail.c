@@ -7,7 +7,7 @@
 
 #include "tools/sim/sim.h"
 
-void sim_failed(struct sim *sim, const char *text)
+void sl_sim_failed(struct sl_sim *sim, const char *text)
 {
 	(void)sim;
 	fail_msg("%s", text);

@@ -1,5 +1,5 @@
-/* AGREE (protocol 5): the larger value counts where that is the rule; where it is not, everybody says who is odd, in
- * what, and by how much, however far away it is. */
+/* AGREE (protocol 5): the larger value counts where that is the rule; where it is not, everybody says who is
+ * odd, in what, and by how much, however far away it is. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,21 +12,22 @@
 static const char *const topologies[] = {"complete", "ring", "line"};
 #define TOPOLOGIES 3u
 
-static struct sim *build(uint32_t learners, const char *topology)
+static struct sl_sim *build(uint32_t learners, const char *topology)
 {
-	struct sim_options o = {.seed = 31, .learners = learners, .topology = topology};
-	return sim_new(&o);
+	struct sl_sim_options o = {.seed = 31, .learners = learners, .topology = topology};
+	return sl_sim_new(&o);
 }
 
 /* Where K counts. */
-static struct sim *build_metropolis(const char *topology, uint64_t k, bool fixed)
+static struct sl_sim *build_metropolis(const char *topology, uint64_t k, bool fixed)
 {
-	struct sim_options o = {.seed = 35, .learners = 5, .topology = topology};
-	o.parameters = (struct sl_parameters){.mixing = SL_ENGINE_METROPOLIS, .k = k, .k_fixed = fixed};
-	return sim_new(&o);
+	struct sl_sim_options o = {.seed = 35, .learners = 5, .topology = topology};
+	o.parameters =
+		(struct sl_parameters){.mixing = SL_ENGINE_METROPOLIS, .k = k, .iterations_rule = fixed};
+	return sl_sim_new(&o);
 }
 
-static uint64_t *parameter(struct sim *sim, uint32_t i, uint32_t which)
+static uint64_t *parameter(struct sl_sim *sim, uint32_t i, uint32_t which)
 {
 	return (uint64_t *)&sim->learners[i].config.parameters + which;
 }
@@ -34,26 +35,27 @@ static uint64_t *parameter(struct sim *sim, uint32_t i, uint32_t which)
 /* --- the largest counts --- */
 
 /* Of the last commit. */
-static const struct sl_report *said(struct sim *sim, uint32_t i, enum sl_report_kind kind)
+static const struct sl_report *said(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind)
 {
-	return &sim_expect(sim, i, kind, SL_REASON_NONE)->report;
+	return &sl_sim_expect(sim, i, kind, SL_REASON_NONE)->report;
 }
 
 /* Learner 2 alone has it, of five on a line. Everybody's K, p, total weight. */
 static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, uint64_t weight)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
-		struct sim *sim = k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
+		struct sl_sim *sim =
+			k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
 		*parameter(sim, 2, which) = most;
-		sim->learners[2].vault.weight = weight - 4;
-		sim_start(sim);
-		sim_run_until_done(sim);
+		sim->learners[2].workspace.weight = weight - 4;
+		sl_sim_start(sim);
+		sl_sim_run_until_done(sim);
 		for (uint32_t i = 0; i < 5; i++) {
 			assert_true(k == 0 || said(sim, i, SL_REPORT_COMMITTED)->n[2] == k);
 			assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->n[3], weight);
 			assert_int_equal(said(sim, i, SL_REPORT_VIEW)->n[3], p);
 		}
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 }
 
@@ -68,85 +70,88 @@ TEST(test_most)
 /* The smaller of two configured primes gives way, like none configured at all. */
 TEST(test_larger_prime)
 {
-	struct sim *sim = build(4, "ring");
+	struct sl_sim *sim = build(4, "ring");
 	*parameter(sim, 0, SL_PARAMETER_p) = P_31;
 	*parameter(sim, 3, SL_PARAMETER_p) = P_44;
-	sim_start(sim);
-	sim_run_until_done(sim);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->n[3], P_44);
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 /* A larger max_weight may need a larger prime, everywhere. */
 TEST(test_weight_moves_the_prime)
 {
-	struct sim *sim = build(4, "line");
+	struct sl_sim *sim = build(4, "line");
 	*parameter(sim, 1, SL_PARAMETER_max_weight) = 60000;
-	sim_start(sim);
-	sim_run_until_done(sim);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_int_equal(said(sim, i, SL_REPORT_VIEW)->n[3], (UINT64_C(1) << 40) - 87);
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 TEST(test_rounds)
 {
 	for (uint32_t few = 0; few < 4; few++) {
-		struct sim_options o = {.seed = 32 + few, .learners = 4, .topology = "line", .parameters.rounds = 3};
-		struct sim *sim = sim_new(&o);
+		struct sl_sim_options o = {
+			.seed = 32 + few, .learners = 4, .topology = "line", .parameters.rounds = 3};
+		struct sl_sim *sim = sl_sim_new(&o);
 		*parameter(sim, few, SL_PARAMETER_rounds) = 1;
-		sim_start(sim);
-		sim_run_until_round(sim, 3);
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_start(sim);
+		sl_sim_run_until_round(sim, 3);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* One learner's quorum is everybody's. */
 TEST(test_quorum)
 {
-	struct sim *sim = build(5, "complete");
+	struct sl_sim *sim = build(5, "complete");
 	*parameter(sim, 2, SL_PARAMETER_quorum) = 5;
 	sim->learners[4].silent = sim->learners[4].stopped = true;
-	sim_start(sim);
-	sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_QUORUM);
+	sl_sim_start(sim);
+	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_QUORUM);
 	for (uint32_t i = 0; i < 4; i++) {
-		const struct sim_note *note = sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_QUORUM);
+		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_QUORUM);
 		assert_int_equal(note->report.n[0], 4);
 		assert_int_equal(note->report.n[1], 5);
 		assert_int_equal(note->set, 1 << 4);
 	}
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 /* --- what must be equal --- */
 
-static void expect_odd(struct sim *sim, uint32_t i, uint32_t odd, enum sl_reason reason)
+static void expect_odd(struct sl_sim *sim, uint32_t i, uint32_t odd, enum sl_reason reason)
 {
-	const struct sim_note *note = sim_expect(sim, i, SL_REPORT_FAILED, reason);
-	assert_int_equal(note->report.phase, SL_PHASE_FREEZE);
+	const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, reason);
+	assert_int_equal(note->report.phase, SL_PHASE_AGREE);
 	if (i != odd)
 		assert_int_equal(note->report.peer, odd);
 	else
 		assert_int_not_equal(note->report.peer, odd);
 }
 
-static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint64_t own, uint64_t theirs, const char *name)
+static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint64_t own, uint64_t theirs,
+		       const char *name)
 {
-	struct sim *sim = build(6, topology);
+	struct sl_sim *sim = build(6, topology);
 	*parameter(sim, odd, which) = theirs;
-	sim_start(sim);
-	sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_PARAMETER);
+	sl_sim_start(sim);
+	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_PARAMETER);
 	for (uint32_t i = 0; i < 6; i++) {
 		expect_odd(sim, i, odd, SL_REASON_PARAMETER);
-		const struct sl_report *report = &sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_PARAMETER)->report;
+		const struct sl_report *report =
+			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_PARAMETER)->report;
 		assert_string_equal(report->word, name);
 		assert_int_equal(report->n[0], i == odd ? theirs : own);
 		assert_int_equal(report->n[1], i == odd ? own : theirs);
 		assert_int_equal(sim->learners[i].committed, 0);
 	}
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 static void differs(uint32_t which, uint64_t own, uint64_t theirs, const char *name)
@@ -160,21 +165,24 @@ TEST(test_same)
 {
 	differs(SL_PARAMETER_n, 8, 7, "n");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
-	differs(SL_PARAMETER_sigma, 4, 3, "sigma");
-	differs(SL_PARAMETER_clip, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001), "clip");
-	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_LITERAL, "encoding");
+	differs(SL_PARAMETER_decimals, 4, 3, "decimals");
+	differs(SL_PARAMETER_clipping_range, UINT64_C(0x4030000000000000), UINT64_C(0x4030000000000001),
+		"clipping_range");
+	differs(SL_PARAMETER_encoding, SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER, "encoding");
 	differs(SL_PARAMETER_sharing, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, "sharing");
 	differs(SL_PARAMETER_mixing, SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS, "mixing");
-	differs(SL_PARAMETER_k_fixed, 0, 1, "k_fixed");
-	differs(SL_PARAMETER_degree_max, 16, 8, "degree_max");
+	differs(SL_PARAMETER_iterations_rule, 0, 1, "iterations_rule");
+	differs(SL_PARAMETER_max_degree, 16, 8, "max_degree");
 }
 
-static void expect_hashes(struct sim *sim, enum sl_reason reason, const uint8_t *(*hash)(const struct sl_core_config *))
+static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,
+			  const uint8_t *(*hash)(const struct sl_core_config *))
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
-		const struct sim_note *note = sim_expect(sim, i, SL_REPORT_FAILED, reason);
+		const struct sl_sim_note *note = sl_sim_expect(sim, i, SL_REPORT_FAILED, reason);
 		assert_memory_equal(note->hash, hash(&sim->learners[i].config), SL_HASH_BYTES);
-		assert_memory_equal(note->hash2, hash(&sim->learners[note->report.peer].config), SL_HASH_BYTES);
+		assert_memory_equal(note->hash2, hash(&sim->learners[note->report.peer].config),
+				    SL_HASH_BYTES);
 	}
 }
 
@@ -191,14 +199,14 @@ static const uint8_t *roster_of(const struct sl_core_config *config)
 TEST(test_history)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
-		struct sim *sim = build(6, topologies[t]);
+		struct sl_sim *sim = build(6, topologies[t]);
 		sim->learners[5].config.previous[31] = 1;
-		sim_start(sim);
-		sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_HISTORY);
+		sl_sim_start(sim);
+		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_HISTORY);
 		for (uint32_t i = 0; i < 6; i++)
 			expect_odd(sim, i, 5, SL_REASON_HISTORY);
 		expect_hashes(sim, SL_REASON_HISTORY, previous_of);
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 }
 
@@ -207,18 +215,19 @@ TEST(test_history)
 TEST(test_roster)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
-		struct sim *sim = build(6, topologies[t]);
+		struct sl_sim *sim = build(6, topologies[t]);
 		sim->learners[0].config.scope.roster[7] = 1; /* an address in it is another one, say */
-		sim_start(sim);
-		sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
+		sl_sim_start(sim);
+		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
 		for (uint32_t i = 0; i < 6; i++)
 			expect_odd(sim, i, 0, SL_REASON_ROSTER);
 		expect_hashes(sim, SL_REASON_ROSTER, roster_of);
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 }
 
-/* Learners 0 .. few-1 on a line; `odd` is the first, and its roster names `more`, who have links to it alone. */
+/* Learners 0 .. few-1 on a line; `odd` is the first, and its roster names `more`, who have links to it alone.
+ */
 static void larger_roster(uint32_t few, uint32_t more)
 {
 	struct sl_edge edges[64];
@@ -227,25 +236,26 @@ static void larger_roster(uint32_t few, uint32_t more)
 		edges[count++] = (struct sl_edge){i, i + 1};
 	for (uint32_t i = few; i < few + more; i++)
 		edges[count++] = (struct sl_edge){0, i};
-	struct sim_options o = {.seed = 34, .learners = few + more, .edges = edges, .edge_count = count};
-	struct sim *sim = sim_new(&o);
+	struct sl_sim_options o = {.seed = 34, .learners = few + more, .edges = edges, .edge_count = count};
+	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 0; i < few + more; i++) {
 		bool larger = i == 0 || i >= few;
 		sim->learners[i].config.roster_size = larger ? few + more : few;
 		sim->learners[i].config.scope.roster[7] = larger;
 	}
-	sim_start(sim);
-	sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
+	sl_sim_start(sim);
+	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
 	for (uint32_t i = 1; i < few; i++) {
-		const struct sl_report *report = &sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report;
+		const struct sl_report *report =
+			&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report;
 		assert_int_equal(report->peer, 0);
 		assert_int_equal(report->n[0], few);
 		assert_int_equal(report->n[1], few + more);
 	}
 	for (uint32_t i = few; i < few + more; i++)
-		assert_int_equal(sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report.n[1], few);
+		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ROSTER)->report.n[1], few);
 	expect_hashes(sim, SL_REASON_ROSTER, roster_of);
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 TEST(test_a_larger_roster)
@@ -257,20 +267,20 @@ TEST(test_a_larger_roster)
 
 /* --- K, when it is fixed --- */
 
-static struct sim *with_fixed_k(const char *topology, uint64_t k)
+static struct sl_sim *with_fixed_k(const char *topology, uint64_t k)
 {
-	struct sim *sim = build_metropolis(topology, k, true);
-	sim_start(sim);
+	struct sl_sim *sim = build_metropolis(topology, k, true);
+	sl_sim_start(sim);
 	return sim;
 }
 
 static uint64_t need_of(const char *topology)
 {
-	struct sim *sim = build_metropolis(topology, 0, false);
-	sim_start(sim);
-	sim_run_until_done(sim);
+	struct sl_sim *sim = build_metropolis(topology, 0, false);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
 	uint64_t need = said(sim, 0, SL_REPORT_COMMITTED)->n[2];
-	sim_free(sim);
+	sl_sim_free(sim);
 	return need;
 }
 
@@ -278,21 +288,22 @@ TEST(test_fixed_k)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		uint64_t need = need_of(topologies[t]);
-		struct sim *sim = with_fixed_k(topologies[t], need - 1);
-		sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_K_FIXED);
+		struct sl_sim *sim = with_fixed_k(topologies[t], need - 1);
+		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE);
 		for (uint32_t i = 0; i < 5; i++) {
-			const struct sl_report *report = &sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_K_FIXED)->report;
+			const struct sl_report *report =
+				&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE)->report;
 			assert_int_equal(report->n[0], need - 1);
 			assert_int_equal(report->n[1], need);
 			assert_int_equal(sim->learners[i].committed, 0);
 		}
-		sim_free(sim);
+		sl_sim_free(sim);
 		for (uint64_t k = need; k <= need + 100; k += 100) {
 			sim = with_fixed_k(topologies[t], k);
-			sim_run_until_done(sim);
+			sl_sim_run_until_done(sim);
 			for (uint32_t i = 0; i < 5; i++)
 				assert_int_equal(said(sim, i, SL_REPORT_COMMITTED)->n[2], k);
-			sim_free(sim);
+			sl_sim_free(sim);
 		}
 	}
 }

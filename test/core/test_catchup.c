@@ -1,5 +1,6 @@
-/* Catch-up (protocol 8): who was away while the others went on has their last result in one go, and is with them again;
- * and whatever befalls its server on the way, it never has a wrong one. The checker compares every model adopted. */
+/* Catch-up (protocol 8): who was away while the others went on has their last result in one go, and is with
+ * them again; and whatever befalls its server on the way, it never has a wrong one. The checker compares
+ * every model adopted. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,269 +10,278 @@
 
 #define AWAY 3u /* who is */
 
-static struct sim *build(struct sim_options options)
+static struct sl_sim *build(struct sl_sim_options options)
 {
 	options.learners = options.learners != 0 ? options.learners : 4;
-	return sim_new(&options);
+	return sl_sim_new(&options);
 }
 
-static struct sim *begin(uint64_t seed, uint64_t rounds, uint64_t n)
+static struct sl_sim *begin(uint64_t seed, uint64_t rounds, uint64_t n)
 {
-	struct sim *sim = build((struct sim_options){.seed = seed, .parameters = {.rounds = rounds, .n = n}});
-	sim_start(sim);
+	struct sl_sim *sim =
+		build((struct sl_sim_options){.seed = seed, .parameters = {.rounds = rounds, .n = n}});
+	sl_sim_start(sim);
 	return sim;
 }
 
-static void leave_behind(struct sim *sim, sl_round from, sl_round to)
+static void leave_behind(struct sl_sim *sim, sl_round from, sl_round to)
 {
-	sim_run_until_commit(sim, AWAY, from);
-	sim_isolate(sim, AWAY);
+	sl_sim_run_until_commit(sim, AWAY, from);
+	sl_sim_isolate(sim, AWAY);
 	for (uint32_t i = 0; i < AWAY; i++)
-		sim_run_until_commit(sim, i, to);
+		sl_sim_run_until_commit(sim, i, to);
 }
 
-static const struct sim_note *caught_up(struct sim *sim)
+static const struct sl_sim_note *caught_up(struct sl_sim *sim)
 {
-	const struct sim_note *note = NULL;
-	if (sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, &note) == 0)
-		sim_fail(sim, "it never caught up");
+	const struct sl_sim_note *note = NULL;
+	if (sl_sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, &note) == 0)
+		sl_sim_fail(sim, "it never caught up");
 	return note;
 }
 
-static const struct sim_note *next_note(struct sim *sim, const struct sim_note *from, enum sl_report_kind kind)
+static const struct sl_sim_note *next_note(struct sl_sim *sim, const struct sl_sim_note *from,
+					   enum sl_report_kind kind)
 {
 	for (; from < sim->notes + sim->note_count; from++)
 		if (from->learner == AWAY && from->report.kind == kind)
 			return from;
-	sim_fail(sim, "it never said %s again", trace_report(kind));
+	sl_sim_fail(sim, "it never said %s again", sl_sim_trace_report(kind));
 }
 
 /* It took part in the round after the last one that it caught up with, and everybody with it. */
-static void expect_together(struct sim *sim, sl_round latest)
+static void expect_together(struct sl_sim *sim, sl_round latest)
 {
-	const struct sim_note *note = next_note(sim, caught_up(sim), SL_REPORT_COMMITTED);
+	const struct sl_sim_note *note = next_note(sim, caught_up(sim), SL_REPORT_COMMITTED);
 	sl_round caught = (sl_round)caught_up(sim)->report.n[0];
 	if (note->report.t != caught + 1 || note->report.t > latest || note->report.n[0] != sim->n)
-		sim_fail(sim, "after round %u it commits round %u of %u learners", caught, note->report.t,
-			 (uint32_t)note->report.n[0]);
+		sl_sim_fail(sim, "after round %u it commits round %u of %u learners", caught, note->report.t,
+			    (uint32_t)note->report.n[0]);
 }
 
 /* --- who was away --- */
 
 static void away_for(uint64_t seed, sl_round rounds)
 {
-	struct sim *sim = begin(seed, rounds + 6, 8);
+	struct sl_sim *sim = begin(seed, rounds + 6, 8);
 	leave_behind(sim, 1, 1 + rounds);
-	sim_rejoin(sim, AWAY);
-	const struct sim_note *note = sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+	sl_sim_rejoin(sim, AWAY);
+	const struct sl_sim_note *note =
+		sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 	assert_true(note->report.n[0] >= 1 + rounds); /* in one go */
 	assert_int_equal(note->report.n[1], 3);
 	assert_int_equal(note->report.n[2], 3); /* each has the others' digests */
 	assert_memory_equal(note->hash, sim->digests[note->report.n[0]], SL_HASH_BYTES);
-	sim_run_until_round(sim, rounds + 6);
-	assert_in_range(sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1, 2);
+	sl_sim_run_until_round(sim, rounds + 6);
+	assert_in_range(sl_sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1, 2);
 	expect_together(sim, 1 + rounds + 3);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }
 
 TEST(test_away)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		away_for(100 + seed, 1);
 		away_for(200 + seed, 3);
 	}
 	away_for(300, 50);
 }
 
-static void finish_training(struct sim *sim, uint32_t i)
+static void finish_training(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	l->silent = false;
-	sim_post(sim, sim->now, (struct sim_event){.kind = SIM_TRAINED, .learner = i, .generation = l->training});
+	sl_sim_post(sim, sim->now,
+		    (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = i, .generation = l->training});
 }
 
 /* Back while the others train: it is in their very next round. */
 TEST(test_the_next_round)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(20); seed++) {
-		struct sim *sim = begin(320 + seed, 6, 8);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+		struct sl_sim *sim = begin(320 + seed, 6, 8);
 		leave_behind(sim, 1, 2);
 		for (uint32_t i = 0; i < AWAY; i++)
 			sim->learners[i].silent = true; /* from round 4 on: that of 3 has begun */
 		for (uint32_t i = 0; i < AWAY; i++)
-			sim_run_until_commit(sim, i, 3);
-		sim_rejoin(sim, AWAY);
-		assert_int_equal(sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0], 3);
+			sl_sim_run_until_commit(sim, i, 3);
+		sl_sim_rejoin(sim, AWAY);
+		assert_int_equal(
+			sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE)->report.n[0],
+			3);
 		for (uint32_t i = 0; i < AWAY; i++)
 			finish_training(sim, i);
-		sim_run_until_round(sim, 6);
-		assert_int_equal(sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1);
+		sl_sim_run_until_round(sim, 6);
+		assert_int_equal(sl_sim_count(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE, NULL), 1);
 		expect_together(sim, 4);
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 TEST(test_starts_late)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
-		struct sim *sim = build((struct sim_options){.seed = 400 + seed, .parameters.rounds = 6});
+	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+		struct sl_sim *sim =
+			build((struct sl_sim_options){.seed = 400 + seed, .parameters.rounds = 6});
 		sim->learners[AWAY].stopped = true;
-		sim_start(sim);
-		sim_run_until_commit(sim, 0, 2);
-		sim_restart(sim, AWAY);
-		sim_run_until_round(sim, 6);
+		sl_sim_start(sim);
+		sl_sim_run_until_commit(sim, 0, 2);
+		sl_sim_restart(sim, AWAY);
+		sl_sim_run_until_round(sim, 6);
 		expect_together(sim, 5);
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* The model that it trains meanwhile is of a round that is over: dropped. */
 TEST(test_trains_slowly)
 {
-	struct sim *sim = build((struct sim_options){.seed = 420, .parameters.rounds = 5});
+	struct sl_sim *sim = build((struct sl_sim_options){.seed = 420, .parameters.rounds = 5});
 	for (uint32_t i = 0; i < AWAY; i++)
-		sim->learners[i].config.straggler_ms = 3000;
+		sim->learners[i].config.straggler_timeout_ms = 3000;
 	sim->learners[AWAY].silent = true;
-	sim_start(sim);
-	sim_run_until_commit(sim, 0, 3);
+	sl_sim_start(sim);
+	sl_sim_run_until_commit(sim, 0, 3);
 	finish_training(sim, AWAY);
-	sim_run_until_round(sim, 5);
+	sl_sim_run_until_round(sim, 5);
 	expect_together(sim, 5);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }
 
-static bool hide_that_it_is_done(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static bool hide_that_it_is_done(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)sim;
-	return m->kind != SL_MSG_HELLO || m->hello.standing != SL_STANDING_DONE || i == AWAY || j == AWAY;
+	return m->kind != SL_MSG_HELLO || m->hello.status != SL_PEER_STATUS_DONE || i == AWAY || j == AWAY;
 }
 
 /* Whatever is configured here: the result is theirs, and is read as they meant it. */
 TEST(test_other_settings)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
-		struct sim *sim = begin(440 + seed, 3, 8);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+		struct sl_sim *sim = begin(440 + seed, 3, 8);
 		sim->tap = hide_that_it_is_done;
 		leave_behind(sim, 1, 3);
-		sim_crash(sim, AWAY);
-		sim->learners[AWAY].config.parameters.sigma = 5;
-		sim_restart(sim, AWAY);
-		sim_rejoin(sim, AWAY);
-		sim_run_until_commit(sim, AWAY, 3); /* the checker compares the models */
-		sim_free(sim);
+		sl_sim_crash(sim, AWAY);
+		sim->learners[AWAY].config.parameters.decimals = 5;
+		sl_sim_restart(sim, AWAY);
+		sl_sim_rejoin(sim, AWAY);
+		sl_sim_run_until_commit(sim, AWAY, 3); /* the checker compares the models */
+		sl_sim_free(sim);
 	}
 }
 
 /* The others agreed on more rounds than it is configured for, and it has forgotten that by starting again. */
 TEST(test_fewer_rounds)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
-		struct sim *sim = begin(460 + seed, 6, 8);
-		sim_run_until_commit(sim, AWAY, 3);
-		sim_crash(sim, AWAY);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+		struct sl_sim *sim = begin(460 + seed, 6, 8);
+		sl_sim_run_until_commit(sim, AWAY, 3);
+		sl_sim_crash(sim, AWAY);
 		sim->learners[AWAY].config.parameters.rounds = 2;
-		sim_restart(sim, AWAY);
-		sim_run_until_round(sim, 6);
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_restart(sim, AWAY);
+		sl_sim_run_until_round(sim, 6);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* The run is over, and the others linger. */
 TEST(test_after_the_last_round)
 {
-	struct sim *sim = begin(430, 3, 8);
+	struct sl_sim *sim = begin(430, 3, 8);
 	sim->tap = hide_that_it_is_done;
 	leave_behind(sim, 1, 3);
-	sim_run_until_phase(sim, 0, SL_PHASE_DONE);
-	sim_elapse(sim, 20000);
-	sim_rejoin(sim, AWAY);
-	sim_run_until_commit(sim, AWAY, 3);
+	sl_sim_run_until_phase(sim, 0, SL_PHASE_DONE);
+	sl_sim_elapse(sim, 20000);
+	sl_sim_rejoin(sim, AWAY);
+	sl_sim_run_until_commit(sim, AWAY, 3);
 	assert_int_equal(caught_up(sim)->report.n[0], 3);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }
 
 /* What it serves comes from its disk: it has forgotten everything else. */
 TEST(test_a_restarted_server)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
-		struct sim *sim = begin(440 + seed, 6, SL_CHUNK_ELEMENTS + 7);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+		struct sl_sim *sim = begin(440 + seed, 6, SL_CHUNK_ELEMENTS + 7);
 		leave_behind(sim, 1, 3);
-		sim_crash(sim, 0);
-		sim_restart(sim, 0);
-		sim_restore(sim, 0, AWAY); /* and to nobody else */
-		sim_run_until_round(sim, 6);
+		sl_sim_crash(sim, 0);
+		sl_sim_restart(sim, 0);
+		sl_sim_restore(sim, 0, AWAY); /* and to nobody else */
+		sl_sim_run_until_round(sim, 6);
 		assert_int_equal(caught_up(sim)->report.peer, 0);
 		assert_int_equal(caught_up(sim)->report.n[2], 3);
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* --- while its server is busy --- */
 
-static bool lose_digests(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static bool lose_digests(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)sim;
 	return m->kind != SL_MSG_DIGEST || j != 0 || i != 1;
 }
 
 /* The third chunk, and what follows it. */
-static bool hold_results(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static bool hold_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (i == 0 && j == AWAY && m->kind == SL_MSG_RESULT && m->chunk.index == 2)
-		sim_hold(sim, 0, AWAY);
+		sl_sim_hold(sim, 0, AWAY);
 	return true;
 }
 
-/* Digests that are held keep it in SETTLE: it shows the round before, and is asked again when it has committed. */
-TEST(test_asks_while_it_settles)
+/* Digests that are held keep it in CONFIRM: it shows the round before, and is asked again when it has
+ * committed. */
+TEST(test_requests_while_it_confirms)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
-		struct sim *sim = begin(460 + seed, 4, 8);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+		struct sl_sim *sim = begin(460 + seed, 4, 8);
 		leave_behind(sim, 1, 2);
-		sim_run_until_phase(sim, 0, SL_PHASE_MIX);
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
 		sim->tap = lose_digests;
-		sim_run_until_phase(sim, 0, SL_PHASE_SETTLE);
-		sim_restore(sim, 0, AWAY);
-		sim_run_until_phase(sim, AWAY, SL_PHASE_CATCHUP);
+		sl_sim_run_until_phase(sim, 0, SL_PHASE_CONFIRM);
+		sl_sim_restore(sim, 0, AWAY);
+		sl_sim_run_until_phase(sim, AWAY, SL_PHASE_CATCHUP);
 		sim->tap = NULL;
-		sim_run_until_commit(sim, 0, 3);
+		sl_sim_run_until_commit(sim, 0, 3);
 		uint64_t since = sim->now;
-		sim_run_until_commit(sim, AWAY, 3);
+		sl_sim_run_until_commit(sim, AWAY, 3);
 		assert_true(sim->now < since + 3000000);
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* Seven chunks; it has some of them when its server commits the next round. */
 TEST(test_another_commit_in_between)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(4); seed++) {
-		struct sim *sim = build((struct sim_options){
+	for (uint64_t seed = 0; seed < sl_sim_seeds(4); seed++) {
+		struct sl_sim *sim = build((struct sl_sim_options){
 			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
 		for (uint32_t i = 0; i < AWAY; i++)
-			sim->learners[i].config.straggler_ms = 500;
-		sim_start(sim);
+			sim->learners[i].config.straggler_timeout_ms = 500;
+		sl_sim_start(sim);
 		leave_behind(sim, 1, 2);
 		sim->tap = hold_results;
-		sim_restore(sim, 0, AWAY);
-		sim_run_until_phase(sim, AWAY, SL_PHASE_CATCHUP);
-		sim_run_until_commit(sim, 0, 3);
+		sl_sim_restore(sim, 0, AWAY);
+		sl_sim_run_until_phase(sim, AWAY, SL_PHASE_CATCHUP);
+		sl_sim_run_until_commit(sim, 0, 3);
 		uint64_t since = sim->now;
 		sim->tap = NULL;
-		sim_release(sim, 0, AWAY);
-		const struct sim_note *note = sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
+		sl_sim_release(sim, 0, AWAY);
+		const struct sl_sim_note *note =
+			sl_sim_run_until_report(sim, AWAY, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 		assert_int_equal(note->report.n[0], 3);
 		assert_true(sim->now < since + 1000000);
-		sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
-		sim_free(sim);
+		sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
+		sl_sim_free(sim);
 	}
 }
 
@@ -279,16 +289,16 @@ TEST(test_another_commit_in_between)
 
 TEST(test_agreed_without_it)
 {
-	struct sim *sim = build((struct sim_options){.seed = 450, .parameters.rounds = 4});
+	struct sl_sim *sim = build((struct sl_sim_options){.seed = 450, .parameters.rounds = 4});
 	sim->learners[0].config.parameters.max_weight = 500;
-	sim->learners[0].vault.weight = 400;
+	sim->learners[0].workspace.weight = 400;
 	sim->learners[1].config.parameters.p = (UINT64_C(1) << 44) - 17;
-	sim_start(sim);
+	sl_sim_start(sim);
 	leave_behind(sim, 1, 2);
-	sim_rejoin(sim, AWAY);
-	sim_run_until_round(sim, 4);
+	sl_sim_rejoin(sim, AWAY);
+	sl_sim_run_until_round(sim, 4);
 	expect_together(sim, 4);
-	sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	sl_sim_expect_none(sim, AWAY, SL_REPORT_REJECTED, SL_REASON_NONE);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }

@@ -16,18 +16,19 @@
 static struct sl_view view_of(enum sl_encoding_kind kind, uint64_t max_weight)
 {
 	struct sl_view view = {.n = N, .elements = ELEMENTS, .chunks = 1, .max_weight = max_weight};
-	view.encoding = (struct sl_encoding){.kind = kind, .sigma = 4, .clip = CLIP, .weight_total = N};
+	view.encoding =
+		(struct sl_encoding){.kind = kind, .decimals = 4, .clipping_range = CLIP, .weight_total = N};
 	assert_int_equal(sl_field_init(&view.field, P), SL_OK);
-	view.fraction = sl_fraction_bits(view.field.bits);
+	view.fraction = sl_spectrum_fraction_bits(view.field.bits);
 	view.engine = SL_ENGINE_METROPOLIS;
 	return view;
 }
 
 static struct sl_job_result run_close(const struct sl_view *view, uint64_t *s)
 {
-	struct sl_vault vault = {.n = ELEMENTS - 1, .s = s};
+	struct sl_workspace workspace = {.n = ELEMENTS - 1, .s = s};
 	struct sl_job_result result;
-	sl_job_run(&vault, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);
+	sl_job_run(&workspace, &(struct sl_job){.kind = SL_JOB_CLOSE, .view = view}, &result);
 	return result;
 }
 
@@ -38,10 +39,10 @@ static int close_exact(const struct sl_view *view, const int64_t sums[ELEMENTS])
 	uint64_t s[ELEMENTS];
 	other.engine = SL_ENGINE_EXACT;
 	for (size_t l = 0; l < ELEMENTS; l++)
-		s[l] = sl_residue(&view->field, sums[l]);
+		s[l] = sl_field_residue(&view->field, sums[l]);
 	struct sl_job_result result = run_close(&other, s);
 	for (size_t l = 0; l < ELEMENTS; l++)
-		assert_int_equal(sl_centred(&view->field, s[l]), sums[l]);
+		assert_int_equal(sl_field_centred(&view->field, s[l]), sums[l]);
 	assert_true(result.real == 0);
 	return result.code;
 }
@@ -54,7 +55,7 @@ static int close_code(const struct sl_view *view, const int64_t sums[ELEMENTS])
 		s[l] = (uint64_t)((sums[l] * (INT64_C(1) << view->fraction)) / (int64_t)N);
 	struct sl_job_result result = run_close(view, s);
 	for (size_t l = 0; l < ELEMENTS; l++)
-		assert_int_equal(sl_centred(&view->field, s[l]), sums[l]);
+		assert_int_equal(sl_field_centred(&view->field, s[l]), sums[l]);
 	assert_true(result.real < 0.375);
 	assert_int_equal(close_exact(view, sums), result.code);
 	return result.code;
@@ -115,14 +116,14 @@ TEST(test_every_coordinate)
 /* The paper's: each encodes its share of the mean, and no weight travels. */
 TEST(test_literal)
 {
-	struct sl_view view = view_of(SL_ENCODING_LITERAL, 1);
+	struct sl_view view = view_of(SL_ENCODING_PAPER, 1);
 	assert_int_equal(close_at(&view, EDGE, 0), SL_OK);
 	assert_int_equal(close_at(&view, -EDGE, 0), SL_OK);
 	assert_int_equal(close_at(&view, EDGE + 2, 0), SL_ERR_INVALID);
 }
 
 /* What the core makes of it. */
-static void tamper(struct sim *sim, uint32_t i, struct sl_job_result *result)
+static void tamper(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	(void)sim;
 	if (i == 1 && result->kind == SL_JOB_CLOSE)
@@ -131,12 +132,12 @@ static void tamper(struct sim *sim, uint32_t i, struct sl_job_result *result)
 
 TEST(test_refused)
 {
-	struct sim_options o = {.seed = 3, .learners = 3};
-	struct sim *sim = sim_new(&o);
+	struct sl_sim_options o = {.seed = 3, .learners = 3};
+	struct sl_sim *sim = sl_sim_new(&o);
 	sim->tap_result = tamper;
-	sim_start(sim);
-	sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
-	sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_RESULT);
-	sim_expect_none(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE);
-	sim_free(sim);
+	sl_sim_start(sim);
+	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
+	sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_RESULT);
+	sl_sim_expect_none(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE);
+	sl_sim_free(sim);
 }

@@ -6,12 +6,13 @@
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
-static struct sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
+static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topology, uint32_t rounds)
 {
-	struct sim_options o = {.seed = seed, .learners = learners, .topology = topology, .radio = true};
+	struct sl_sim_options o = {
+		.seed = seed, .learners = learners, .topology = topology, .playback = true};
 	o.parameters.rounds = rounds;
-	struct sim *sim = sim_new(&o);
-	sim_start(sim);
+	struct sl_sim *sim = sl_sim_new(&o);
+	sl_sim_start(sim);
 	return sim;
 }
 
@@ -20,111 +21,115 @@ TEST(test_graph_changes_each_round)
 {
 	static const char *const families[] = {"ring", "regular:4", "star", "complete", "line"};
 	for (uint32_t seed = 0; seed < 10; seed++) {
-		struct sim *sim = begin(30 + seed, 6 + seed % 3, families[0], 5);
+		struct sl_sim *sim = begin(30 + seed, 6 + seed % 3, families[0], 5);
 		for (uint32_t t = 1; t < 5; t++) {
-			sim_run_until_round(sim, t);
-			sim_radio(sim, families[t], t);
+			sl_sim_run_until_round(sim, t);
+			sl_sim_playback(sim, families[t], t);
 		}
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 TEST(test_same_family_redrawn)
 {
 	for (uint32_t seed = 0; seed < 5; seed++) {
-		struct sim *sim = begin(50 + seed, 9, "regular:4", 6);
+		struct sl_sim *sim = begin(50 + seed, 9, "regular:4", 6);
 		for (uint32_t t = 1; t < 6; t++) {
-			sim_run_until_round(sim, t);
-			sim_radio(sim, "regular:4", t);
+			sl_sim_run_until_round(sim, t);
+			sl_sim_playback(sim, "regular:4", t);
 		}
-		sim_run_until_done(sim);
-		sim_free(sim);
+		sl_sim_run_until_done(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* Nobody in reach of anybody: everybody waits, and says so; the next step commits. */
 TEST(test_disconnected_step_waits)
 {
-	struct sim *sim = begin(60, 5, "geometric:0.001", 1);
-	sim_elapse(sim, 60000);
+	struct sl_sim *sim = begin(60, 5, "geometric:0.001", 1);
+	sl_sim_elapse(sim, 60000);
 	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
-	sim_expect(sim, 0, SL_REPORT_WAITING, SL_REASON_NONE);
-	sim_expect_none(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE);
-	sim_radio(sim, "ring", 1);
-	sim_run_until_round(sim, 1);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	sl_sim_expect(sim, 0, SL_REPORT_WAITING, SL_REASON_NONE);
+	sl_sim_expect_none(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE);
+	sl_sim_playback(sim, "ring", 1);
+	sl_sim_run_until_round(sim, 1);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }
 
-/* Moving learners: most steps leave somebody alone or the graph in two; whoever is too few waits for the next. */
+/* Moving learners: most steps leave somebody alone or the graph in two; whoever is too few waits for the
+ * next. */
 TEST(test_moving_learners)
 {
 	for (uint32_t seed = 0; seed < 5; seed++) {
-		struct sim_options o = {.seed = 70 + seed, .learners = 6, .topology = "geometric:0.3", .radio = true};
+		struct sl_sim_options o = {
+			.seed = 70 + seed, .learners = 6, .topology = "geometric:0.3", .playback = true};
 		o.parameters.quorum = 6;
-		struct sim *sim = sim_new(&o);
-		sim_start(sim);
+		struct sl_sim *sim = sl_sim_new(&o);
+		sl_sim_start(sim);
 		for (uint32_t step = 1; step < 20 && sim->learners[0].committed == 0; step++) {
-			sim_elapse(sim, 20000);
-			sim_radio(sim, "geometric:0.3", step);
+			sl_sim_elapse(sim, 20000);
+			sl_sim_playback(sim, "geometric:0.3", step);
 		}
-		sim_elapse(sim, 20000);
-		sim_radio(sim, "complete", 20);
-		sim_run_until_round(sim, 1);
-		sim_free(sim);
+		sl_sim_elapse(sim, 20000);
+		sl_sim_playback(sim, "complete", 20);
+		sl_sim_run_until_round(sim, 1);
+		sl_sim_free(sim);
 	}
 }
 
 TEST(test_round_waits_for_the_radio)
 {
-	struct sim *sim = begin(80, 4, "ring", 2);
-	sim_run_until_round(sim, 1);
-	sim_elapse(sim, 60000); /* trained for round 2, but told nothing */
+	struct sl_sim *sim = begin(80, 4, "ring", 2);
+	sl_sim_run_until_round(sim, 1);
+	sl_sim_elapse(sim, 60000); /* trained for round 2, but told nothing */
 	assert_int_equal(sim->learners[0].committed, 1);
 	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
-	sim_radio(sim, "line", 1);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	sl_sim_playback(sim, "line", 1);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }
 
-/* A step is not spent by catching up: whoever was out of range in the last one takes part in this one's round. */
+/* A step is not spent by catching up: whoever was out of range in the last one takes part in this one's
+ * round. */
 TEST(test_catching_up_within_a_step)
 {
 	static const struct sl_edge without_3[] = {{0, 1}, {0, 2}, {1, 2}};
 	for (uint32_t seed = 0; seed < 10; seed++) {
-		struct sim_options o = {.seed = 85 + seed, .learners = 4, .radio = true, .parameters.rounds = 4};
-		const struct sim_note *note = NULL;
-		struct sim *sim = sim_new(&o);
-		sim_start(sim);
-		sim_run_until_round(sim, 1);
-		sim_isolate(sim, 3);
-		sim_radio_edges(sim, without_3, 3);
+		struct sl_sim_options o = {
+			.seed = 85 + seed, .learners = 4, .playback = true, .parameters.rounds = 4};
+		const struct sl_sim_note *note = NULL;
+		struct sl_sim *sim = sl_sim_new(&o);
+		sl_sim_start(sim);
+		sl_sim_run_until_round(sim, 1);
+		sl_sim_isolate(sim, 3);
+		sl_sim_playback_edges(sim, without_3, 3);
 		for (uint32_t i = 0; i < 3; i++)
-			sim_run_until_commit(sim, i, 2);
+			sl_sim_run_until_commit(sim, i, 2);
 		assert_int_equal(sim->learners[3].phase, SL_PHASE_DISCOVER);
-		sim_rejoin(sim, 3);
-		sim_radio(sim, "complete", 2); /* once */
-		sim_run_until_round(sim, 3);
-		assert_int_equal(sim_count(sim, 3, SL_REPORT_COMMITTED, SL_REASON_NONE, &note), 2);
+		sl_sim_rejoin(sim, 3);
+		sl_sim_playback(sim, "complete", 2); /* once */
+		sl_sim_run_until_round(sim, 3);
+		assert_int_equal(sl_sim_count(sim, 3, SL_REPORT_COMMITTED, SL_REASON_NONE, &note), 2);
 		assert_int_equal(note->report.n[0], 4);
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 }
 
 /* Links are kept for two rounds after their peer went out of range, then closed. */
 TEST(test_links_out_of_range_are_closed)
 {
-	struct sim *sim = begin(81, 6, "complete", 4);
-	sim_run_until_round(sim, 1);
+	struct sl_sim *sim = begin(81, 6, "complete", 4);
+	sl_sim_run_until_round(sim, 1);
 	assert_true(sl_bit(sim->learners[0].wanted, 3));
 	for (uint32_t t = 1; t < 4; t++) {
-		sim_radio(sim, "ring", t);
-		sim_run_until_round(sim, t + 1);
+		sl_sim_playback(sim, "ring", t);
+		sl_sim_run_until_round(sim, t + 1);
 	}
 	assert_false(sl_bit(sim->learners[0].wanted, 3));
 	assert_true(sl_bit(sim->learners[0].wanted, 1));
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 /* --- faults at random times: safety always; the checker looks --- */
@@ -132,20 +137,21 @@ TEST(test_links_out_of_range_are_closed)
 TEST(test_random_cuts)
 {
 	static const char *const families[] = {"complete", "ring", "line"};
-	for (uint32_t seed = 0; seed < sim_seeds(150); seed++) {
-		struct sim_options o = {.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
+	for (uint32_t seed = 0; seed < sl_sim_seeds(150); seed++) {
+		struct sl_sim_options o = {
+			.seed = 9000 + seed, .learners = 4 + seed % 4, .topology = families[seed % 3]};
 		o.parameters.rounds = 2;
-		struct sim *sim = sim_new(&o);
+		struct sl_sim *sim = sl_sim_new(&o);
 		uint64_t random = seed;
-		sim_start(sim);
+		sl_sim_start(sim);
 		for (uint32_t faults = 0; faults < 6; faults++) {
-			sim_elapse(sim, sim_random(&random) % 500);
-			uint32_t i = (uint32_t)(sim_random(&random) % sim->n), j = (i + 1) % sim->n;
-			sim_cut(sim, i, j);
-			sim_elapse(sim, sim_random(&random) % 300);
-			sim_restore(sim, i, j);
+			sl_sim_elapse(sim, sl_sim_random(&random) % 500);
+			uint32_t i = (uint32_t)(sl_sim_random(&random) % sim->n), j = (i + 1) % sim->n;
+			sl_sim_cut(sim, i, j);
+			sl_sim_elapse(sim, sl_sim_random(&random) % 300);
+			sl_sim_restore(sim, i, j);
 		}
-		sim_run_until_round(sim, 2);
-		sim_free(sim);
+		sl_sim_run_until_round(sim, 2);
+		sl_sim_free(sim);
 	}
 }

@@ -17,7 +17,8 @@ static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs
 
 TEST(what_is_wished_for)
 {
-	struct sl_engine_costs all = {.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
+	struct sl_engine_costs all = {
+		.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 7), SL_ENGINE_EXACT);
 	assert_int_equal(choice(SL_ENGINE_METROPOLIS, all, 9), SL_ENGINE_METROPOLIS);
 	assert_int_equal(choice(SL_ENGINE_TREE, all, 4), SL_ENGINE_TREE);
@@ -29,18 +30,28 @@ TEST(what_is_wished_for)
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
 }
 
-/* A learner of ten sends its vector nine times, once each; the root of the tree nine times Z, after nine have come. */
+/* A learner of ten sends its vector nine times, once each; the root of the tree nine times Z, after nine have
+ * come. */
 TEST(cheapest)
 {
-	struct sl_engine_costs complete = {.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
+	struct sl_engine_costs complete = {
+		.k = 1, .degree = 1, .depth = 1, .children = 9, .busiest = 9, .elements = 1000, .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT);
 	complete.elements = 10000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, complete, 1), SL_ENGINE_EXACT); /* 9 vectors instead of 11 */
-	struct sl_engine_costs ring = {.k = 150, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
-	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5), SL_ENGINE_EXACT); /* half the steps, and little to send */
+	struct sl_engine_costs ring = {
+		.k = 150, .degree = 5, .depth = 5, .children = 2, .busiest = 2, .elements = 100, .width = 4};
+	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 5),
+			 SL_ENGINE_EXACT); /* half the steps, and little to send */
 	ring.elements = 1000000;
 	assert_int_equal(choice(SL_ENGINE_AUTO, ring, 10), SL_ENGINE_TREE); /* 4 vectors instead of 10 */
-	struct sl_engine_costs random = {.k = 32, .degree = 99, .depth = 20, .children = 60, .busiest = 20, .elements = 10, .width = 4};
+	struct sl_engine_costs random = {.k = 32,
+					 .degree = 99,
+					 .depth = 20,
+					 .children = 60,
+					 .busiest = 20,
+					 .elements = 10,
+					 .width = 4};
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 32), SL_ENGINE_METROPOLIS);
 	random.k = SL_ITERATIONS_NONE;
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 40), SL_ENGINE_TREE);
@@ -73,11 +84,12 @@ struct graph {
 /* A random tree, and some edges more. */
 static struct graph random_graph(uint64_t *seed)
 {
-	struct graph g = {.n = 3 + (uint32_t)(sim_random(seed) % 8)};
+	struct graph g = {.n = 3 + (uint32_t)(sl_sim_random(seed) % 8)};
 	bool has[16][16] = {0};
-	uint64_t more = sim_random(seed) % (2 * g.n);
+	uint64_t more = sl_sim_random(seed) % (2 * g.n);
 	for (uint32_t v = 1; v < g.n + more; v++) {
-		uint32_t a = v < g.n ? v : (uint32_t)(sim_random(seed) % g.n), b = (uint32_t)(sim_random(seed) % (v < g.n ? v : g.n));
+		uint32_t a = v < g.n ? v : (uint32_t)(sl_sim_random(seed) % g.n),
+			 b = (uint32_t)(sl_sim_random(seed) % (v < g.n ? v : g.n));
 		if (a == b || has[a][b])
 			continue;
 		has[a][b] = has[b][a] = true;
@@ -86,17 +98,21 @@ static struct graph random_graph(uint64_t *seed)
 	return g;
 }
 
-static struct sim_options options_of(const struct graph *g, uint64_t number)
+static struct sl_sim_options options_of(const struct graph *g, uint64_t number)
 {
-	static const uint64_t primes[] = {31, 37, 1020431, 2147483647, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
-	struct sim_options o = {.seed = number + 1, .learners = g->n, .edges = g->edges, .edge_count = g->count};
+	static const uint64_t primes[] = {
+		31, 37, 1020431, 2147483647, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
+	struct sl_sim_options o = {
+		.seed = number + 1, .learners = g->n, .edges = g->edges, .edge_count = g->count};
 	o.parameters = (struct sl_parameters){.p = primes[number % 6],
 					      .n = 1 + number % 5,
 					      .rounds = 1,
-					      .sigma = number % 6 < 2 ? 1 : number % 6 == 2 ? 2 : 4,
+					      .decimals = number % 6 < 2    ? 1
+							  : number % 6 == 2 ? 2
+									    : 4,
 					      .max_weight = 1,
 					      .sharing = number / 6 % 3};
-	o.clip = number % 6 < 2 ? 0.1 : 16;
+	o.clipping_range = number % 6 < 2 ? 0.1 : 16;
 	return o;
 }
 
@@ -105,36 +121,37 @@ struct outcome {
 	uint64_t steps, z[8];
 };
 
-static void expect_smooth(const struct sim *sim)
+static void expect_smooth(const struct sl_sim *sim)
 {
 	for (size_t k = 0; k < sim->note_count; k++) {
 		enum sl_report_kind kind = sim->notes[k].report.kind;
-		assert_true(kind != SL_REPORT_REJECTED && kind != SL_REPORT_RECOVERING && kind != SL_REPORT_FAILED);
+		assert_true(kind != SL_REPORT_REJECTED && kind != SL_REPORT_RECOVERING &&
+			    kind != SL_REPORT_FAILED);
 	}
 }
 
 /* Z, which the checker has found to be the sum at every learner. */
-static struct outcome outcome_of(const struct sim_options *o)
+static struct outcome outcome_of(const struct sl_sim_options *o)
 {
-	struct sim *sim = sim_new(o);
+	struct sl_sim *sim = sl_sim_new(o);
 	for (uint32_t i = 0; i < sim->n; i++)
-		sim->learners[i].config.gate_warn = true; /* lines and stars, too */
-	sim_start(sim);
-	sim_run_until_done(sim);
-	const struct sl_report *r = &sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
+		sim->learners[i].config.privacy_check_warns = true; /* lines and stars, too */
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	const struct sl_report *r = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
 	struct outcome outcome = {.engine = r->engine, .steps = r->n[2]};
 	for (uint32_t i = 0; i < sim->n; i++) {
-		const struct sim_learner *l = &sim->learners[i];
+		const struct sl_sim_learner *l = &sim->learners[i];
 		assert_int_equal(l->committed, 1);
 		for (uint64_t e = 0; e < o->parameters.n; e++) {
 			uint64_t bits = 0;
-			memcpy(&bits, &l->vault.committed[e], sizeof(float));
+			memcpy(&bits, &l->workspace.committed[e], sizeof(float));
 			assert_true(i == 0 || outcome.z[e] == bits);
 			outcome.z[e] = bits;
 		}
 	}
 	expect_smooth(sim);
-	sim_free(sim);
+	sl_sim_free(sim);
 	return outcome;
 }
 
@@ -144,7 +161,7 @@ TEST(same_on_random_graphs)
 	uint32_t took[SL_ENGINES] = {0}, instead[SL_ENGINES] = {0};
 	for (uint64_t number = 0; number < 1000; number++) {
 		struct graph g = random_graph(&seed);
-		struct sim_options o = options_of(&g, number);
+		struct sl_sim_options o = options_of(&g, number);
 		struct outcome first = {0};
 		for (enum sl_engine wanted = SL_ENGINE_EXACT; wanted <= SL_ENGINE_AUTO; wanted++) {
 			if (wanted == SL_ENGINE_METROPOLIS && o.parameters.p >> SL_MIXING_P_BITS_MAX != 0)
@@ -160,8 +177,8 @@ TEST(same_on_random_graphs)
 	}
 	print_message("exact %u, metropolis %u (%u of them where r(1) = 0), tree %u\n", took[SL_ENGINE_EXACT],
 		      took[SL_ENGINE_METROPOLIS], instead[SL_ENGINE_METROPOLIS], took[SL_ENGINE_TREE]);
-	assert_true(took[SL_ENGINE_EXACT] > 800 && took[SL_ENGINE_METROPOLIS] > 700 && took[SL_ENGINE_TREE] > 1000 &&
-		    instead[SL_ENGINE_METROPOLIS] > 0);
+	assert_true(took[SL_ENGINE_EXACT] > 800 && took[SL_ENGINE_METROPOLIS] > 700 &&
+		    took[SL_ENGINE_TREE] > 1000 && instead[SL_ENGINE_METROPOLIS] > 0);
 }
 
 /* Chunk after chunk up and down, more of them than may be under way. */
@@ -169,18 +186,19 @@ TEST(chunks_by_tree)
 {
 	static const char *const topologies[] = {"line", "ring", "star", "grid", "complete"};
 	for (size_t k = 0; k < sizeof topologies / sizeof *topologies; k++) {
-		struct sim_options o = {.seed = 40 + k, .learners = 6, .topology = topologies[k]};
+		struct sl_sim_options o = {.seed = 40 + k, .learners = 6, .topology = topologies[k]};
 		o.parameters.n = 20 * SL_CHUNK_ELEMENTS + 7;
 		o.parameters.rounds = 1;
 		o.parameters.mixing = SL_ENGINE_TREE;
 		o.parameters.sharing = SL_SHARING_SEEDED;
-		struct sim *sim = sim_new(&o);
+		struct sl_sim *sim = sl_sim_new(&o);
 		for (uint32_t i = 0; i < sim->n; i++)
-			sim->learners[i].config.gate_warn = true;
-		sim_start(sim);
-		sim_run_until_done(sim);
-		assert_int_equal(sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.engine, SL_ENGINE_TREE);
+			sim->learners[i].config.privacy_check_warns = true;
+		sl_sim_start(sim);
+		sl_sim_run_until_done(sim);
+		assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.engine,
+				 SL_ENGINE_TREE);
 		expect_smooth(sim);
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 }

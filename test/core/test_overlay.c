@@ -1,5 +1,5 @@
-/* With more learners in range than degree_max, a regular graph that all compute alike (protocol 5, DISCOVER): sparse, but
- * never so that one learner holds it together. */
+/* With more learners in range than max_degree, a regular graph that all compute alike (protocol 5, DISCOVER):
+ * sparse, but never so that one learner holds it together. */
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -13,16 +13,16 @@
 
 #define MOST 100u
 
-static struct sim *build(uint64_t seed, uint32_t learners, uint64_t degree_max, uint64_t rounds)
+static struct sl_sim *build(uint64_t seed, uint32_t learners, uint64_t max_degree, uint64_t rounds)
 {
-	struct sim_options o = {.seed = seed, .learners = learners, .delay_ms = 5};
+	struct sl_sim_options o = {.seed = seed, .learners = learners, .delay_ms = 5};
 	o.parameters.rounds = rounds;
-	o.parameters.degree_max = degree_max;
+	o.parameters.max_degree = max_degree;
 	o.parameters.n = 1;
-	return sim_new(&o);
+	return sl_sim_new(&o);
 }
 
-static uint32_t degree_of(const struct sim *sim, const struct sim_attempt *page, uint32_t i)
+static uint32_t degree_of(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
 {
 	uint32_t degree = 0;
 	for (uint32_t j = 0; j < sim->n; j++)
@@ -30,7 +30,7 @@ static uint32_t degree_of(const struct sim *sim, const struct sim_attempt *page,
 	return degree;
 }
 
-static uint32_t kappa_of(const struct sim *sim, const struct sim_attempt *page)
+static uint32_t kappa_of(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	static uint8_t memory[4 << 20];
 	static struct sl_edge edges[MOST * MOST / 2];
@@ -48,35 +48,36 @@ static uint32_t kappa_of(const struct sim *sim, const struct sim_attempt *page)
 	return kappa;
 }
 
-static void expect_overlay(struct sim *sim, uint64_t degree_max)
+static void expect_overlay(struct sl_sim *sim, uint64_t max_degree)
 {
-	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		assert_int_equal(page->n, sim->n);
 		for (uint32_t i = 0; i < sim->n; i++)
-			assert_in_range(degree_of(sim, page, i), 2, degree_max);
+			assert_in_range(degree_of(sim, page, i), 2, max_degree);
 		if (kappa_of(sim, page) < 2)
-			sim_fail(sim, "one learner holds t%u a%u together", page->t, page->a);
+			sl_sim_fail(sim, "one learner holds t%u a%u together", page->t, page->a);
 	}
 }
 
-static void in_range_of_all(uint64_t seed, uint32_t learners, uint64_t degree_max)
+static void in_range_of_all(uint64_t seed, uint32_t learners, uint64_t max_degree)
 {
-	struct sim *sim = build(seed, learners, degree_max, learners < MOST ? 2 : 1);
-	sim_start(sim);
-	sim_run_until_done(sim);
-	expect_overlay(sim, degree_max);
+	struct sl_sim *sim = build(seed, learners, max_degree, learners < MOST ? 2 : 1);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	expect_overlay(sim, max_degree);
 	for (uint32_t i = 0; i < learners; i++) {
-		const struct sl_report *report = &sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
+		const struct sl_report *report =
+			&sl_sim_expect(sim, i, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
 		assert_int_equal(report->n[0], learners);
 		assert_int_equal(report->a, 1);
 	}
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 TEST(test_in_range_of_all)
 {
-	for (uint64_t degree_max = 4; degree_max <= 8; degree_max++)
-		in_range_of_all(4000 + degree_max, 40, degree_max);
+	for (uint64_t max_degree = 4; max_degree <= 8; max_degree++)
+		in_range_of_all(4000 + max_degree, 40, max_degree);
 	in_range_of_all(4016, 40, 16);
 	in_range_of_all(4017, 17, 16);
 	in_range_of_all(4018, 18, 16);
@@ -87,80 +88,81 @@ TEST(test_in_range_of_all)
 /* --- in range of some --- */
 
 /* Each pair is in range of each other with probability percent / 100. */
-static struct sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_t degree_max, uint32_t percent)
+static struct sl_sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_t max_degree,
+				       uint32_t percent)
 {
 	static struct sl_edge edges[MOST * MOST / 2];
-	struct sim *sim = build(seed, learners, degree_max, 1);
+	struct sl_sim *sim = build(seed, learners, max_degree, 1);
 	uint64_t random = seed;
 	size_t count = 0;
 	for (uint32_t i = 0; i < learners; i++) {
-		sim->learners[i].config.told = true;
-		sim->learners[i].config.gate_warn = false;
+		sim->learners[i].config.range_by_control = true;
+		sim->learners[i].config.privacy_check_warns = false;
 		for (uint32_t j = i + 1; j < learners; j++)
-			if (sim_random(&random) % 100 < percent)
+			if (sl_sim_random(&random) % 100 < percent)
 				edges[count++] = (struct sl_edge){i, j};
 	}
-	sim_start(sim);
-	sim_radio_edges(sim, edges, count);
+	sl_sim_start(sim);
+	sl_sim_playback_edges(sim, edges, count);
 	return sim;
 }
 
-static uint32_t times_refused(const struct sim *sim)
+static uint32_t times_refused(const struct sl_sim *sim)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		count += sim_find(sim, i, SL_REPORT_FAILED, SL_REASON_TOLERANCE) != NULL;
+		count += sl_sim_find(sim, i, SL_REPORT_FAILED, SL_REASON_TOLERANCE) != NULL;
 	return count;
 }
 
 TEST(test_in_range_of_half)
 {
-	for (uint64_t seed = 0; seed < sim_seeds(4); seed++) {
-		struct sim *sim = in_range_of_some(4200 + seed, 40, 16, 50);
-		sim_run_until_done(sim);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(4); seed++) {
+		struct sl_sim *sim = in_range_of_some(4200 + seed, 40, 16, 50);
+		sl_sim_run_until_done(sim);
 		expect_overlay(sim, 16);
 		assert_int_equal(times_refused(sim), 0);
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
-	struct sim *sim = in_range_of_some(4299, 100, 16, 50);
-	sim_run_until_done(sim);
+	struct sl_sim *sim = in_range_of_some(4299, 100, 16, 50);
+	sl_sim_run_until_done(sim);
 	expect_overlay(sim, 16);
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
-/* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it would be the
- * same at every attempt of the round. Then everybody in range is offered one. */
+/* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it
+ * would be the same at every attempt of the round. Then everybody in range is offered one. */
 TEST(test_too_thin)
 {
 	uint32_t refused = 0;
-	for (uint64_t seed = 0; seed < sim_seeds(6); seed++) {
-		struct sim *sim = in_range_of_some(4300 + seed, 40, 4 + seed % 3, 50);
-		sim_run_until_round(sim, 1);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(6); seed++) {
+		struct sl_sim *sim = in_range_of_some(4300 + seed, 40, 4 + seed % 3, 50);
+		sl_sim_run_until_round(sim, 1);
 		assert_true(sim->now < 20000000);
 		refused += times_refused(sim) > 0;
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 	assert_true(refused > 0);
 }
 
 /* --- the same for all, and another one each round --- */
 
-static void edges_of(struct sim *sim, sl_round t, bool edge[MOST * MOST])
+static void edges_of(struct sl_sim *sim, sl_round t, bool edge[MOST * MOST])
 {
-	const struct sim_attempt *page = sim->attempts;
+	const struct sl_sim_attempt *page = sim->attempts;
 	while (page != NULL && page->t != t)
 		page = page->next;
 	assert_non_null(page);
 	memcpy(edge, page->edge, (size_t)sim->n * sim->n * sizeof *edge);
 }
 
-static struct sim *with_roster(uint64_t seed, uint8_t roster)
+static struct sl_sim *with_roster(uint64_t seed, uint8_t roster)
 {
-	struct sim *sim = build(seed, 40, 8, 2);
+	struct sl_sim *sim = build(seed, 40, 8, 2);
 	for (uint32_t i = 0; i < 40; i++)
 		sim->learners[i].config.scope.roster[0] = roster;
-	sim_start(sim);
-	sim_run_until_done(sim);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
 	return sim;
 }
 
@@ -169,10 +171,10 @@ TEST(test_computed_alike)
 	static bool edge[2][3][2][MOST * MOST];
 	for (uint8_t roster = 0; roster < 2; roster++)
 		for (uint64_t run = 0; run < 3; run++) {
-			struct sim *sim = with_roster(4400 + run, roster);
+			struct sl_sim *sim = with_roster(4400 + run, roster);
 			for (sl_round t = 1; t <= 2; t++)
 				edges_of(sim, t, edge[roster][run][t - 1]);
-			sim_free(sim);
+			sl_sim_free(sim);
 		}
 	for (uint64_t run = 1; run < 3; run++) /* whatever came in which order */
 		for (int t = 0; t < 2; t++)
@@ -181,20 +183,21 @@ TEST(test_computed_alike)
 	assert_memory_not_equal(edge[0][0][0], edge[1][0][0], sizeof edge[0][0][0]);
 }
 
-/* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them are not forgotten. */
+/* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them
+ * are not forgotten. */
 TEST(first_of_all)
 {
-	struct puppet *p = puppet_build(6, 4);
-	p->config.parameters.degree_max = SL_DEGREE_LEAST;
-	puppet_start(p);
+	struct driver *p = driver_build(6, 4);
+	p->config.parameters.max_degree = SL_DEGREE_LEAST;
+	driver_start(p);
 	for (sl_id id = 2; id <= 6; id++)
 		tell_link(p, false, id);
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	bool begun = false;
 	for (sl_id id = 2; id <= 6; id++) {
 		tell_link(p, true, id);
-		begun |= strstr(tell_hello(p, id, 1, SL_STANDING_READY), "FREEZE") != NULL;
+		begun |= strstr(tell_hello(p, id, 1, SL_PEER_STATUS_READY), "AGREE") != NULL;
 	}
 	assert_true(begun);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }

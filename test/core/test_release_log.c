@@ -7,7 +7,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-TEST(fence_covers)
+TEST(abort_covers)
 {
 	static const struct {
 		sl_attempt up_to, released[3];
@@ -35,31 +35,31 @@ TEST(fence_covers)
 		{SL_ATTEMPTS_MAX, {0}, 0, SL_ATTEMPTS_MAX, true},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct sl_fence fence = {.a = cases[i].up_to, .count = cases[i].count};
-		memcpy(fence.released, cases[i].released, sizeof cases[i].released);
-		if (sl_fence_covers(&fence, cases[i].a) != cases[i].covers)
+		struct sl_abort abort_record = {.a = cases[i].up_to, .count = cases[i].count};
+		memcpy(abort_record.released, cases[i].released, sizeof cases[i].released);
+		if (sl_release_log_covers(&abort_record, cases[i].a) != cases[i].covers)
 			fail_msg("case %zu", i);
 	}
 }
 
 TEST(all_of_the_list_counts)
 {
-	struct sl_fence fence = {.a = 2 * SL_RELEASED_MAX, .count = SL_RELEASED_MAX};
+	struct sl_abort abort_record = {.a = 2 * SL_RELEASED_MAX, .count = SL_RELEASED_MAX};
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
-		fence.released[i] = 2 * (i + 1);
-	for (sl_attempt a = 1; a <= fence.a; a++)
-		assert_int_equal(sl_fence_covers(&fence, a), a % 2 == 1);
+		abort_record.released[i] = 2 * (i + 1);
+	for (sl_attempt a = 1; a <= abort_record.a; a++)
+		assert_int_equal(sl_release_log_covers(&abort_record, a), a % 2 == 1);
 }
 
 /* Who of a roster of up to 128 has fenced, as a bit set of two words. */
-struct fenced {
+struct aborted {
 	uint64_t set[2];
 };
 
 TEST(rule_a)
 {
 	static const struct {
-		struct fenced fenced;
+		struct aborted aborted;
 		size_t words;
 		bool may;
 	} cases[] = {
@@ -73,8 +73,9 @@ TEST(rule_a)
 		{{{0, 1}}, 1, false}, /* not of this roster */
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct fenced fenced = cases[i].fenced;
-		if (sl_may_go_on(&(struct sl_used){.a = 1, .fenced = fenced.set}, cases[i].words) != cases[i].may)
+		struct aborted aborted = cases[i].aborted;
+		if (sl_release_log_may_proceed(&(struct sl_used){.a = 1, .aborted = aborted.set},
+					       cases[i].words) != cases[i].may)
 			fail_msg("case %zu", i);
 	}
 }
@@ -86,12 +87,12 @@ TEST(rule_b)
 		uint32_t count;
 		struct {
 			uint64_t draw;
-			struct fenced fenced;
+			struct aborted aborted;
 		} used[3];
 		uint64_t c;
 		bool may;
 	} cases[] = {
-		{0, {{0}}, 1, true}, /* never released: always */
+		{0, {{0}}, 1, true},	    /* never released: always */
 		{0, {{4, {{0}}}}, 1, true}, /* what stands beyond the count is of no attempt */
 		{1, {{4, {{0}}}}, 1, false},
 		{1, {{4, {{1}}}}, 1, false}, /* c: all of them may be colluders */
@@ -116,13 +117,14 @@ TEST(rule_b)
 		{3, {{3, {{0}}}, {5, {{0}}}, {4, {{3}}}}, 1, true},
 	};
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		struct fenced fenced[3];
-		struct sl_ledger ledger = {.count = cases[i].count};
+		struct aborted aborted[3];
+		struct sl_release_log release_log = {.count = cases[i].count};
 		for (uint32_t k = 0; k < 3; k++) {
-			fenced[k] = cases[i].used[k].fenced;
-			ledger.used[k] = (struct sl_used){.a = k + 1, .draw = cases[i].used[k].draw, .fenced = fenced[k].set};
+			aborted[k] = cases[i].used[k].aborted;
+			release_log.used[k] = (struct sl_used){
+				.a = k + 1, .draw = cases[i].used[k].draw, .aborted = aborted[k].set};
 		}
-		if (sl_may_reuse(&ledger, 4, cases[i].c, 2) != cases[i].may)
+		if (sl_release_log_may_reuse(&release_log, 4, cases[i].c, 2) != cases[i].may)
 			fail_msg("case %zu", i);
 	}
 }

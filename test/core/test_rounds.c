@@ -1,4 +1,5 @@
-/* Whole rounds, nothing going wrong: every family of graphs, prime, sharing and encoding; chunks; weights; orders. */
+/* Whole rounds, nothing going wrong: every family of graphs, prime, sharing and encoding; chunks; weights;
+ * orders. */
 #include <stdio.h>
 
 #include "test/lib/test.h"
@@ -10,26 +11,26 @@
 
 static uint32_t runs;
 
-static void play(const struct sim_options *options)
+static void play(const struct sl_sim_options *options)
 {
-	struct sim *sim = sim_new(options);
-	sim_start(sim);
-	sim_run_until_round(sim, (sl_round)options->parameters.rounds);
-	sim_run_until_done(sim);
-	sim_free(sim);
+	struct sl_sim *sim = sl_sim_new(options);
+	sl_sim_start(sim);
+	sl_sim_run_until_round(sim, (sl_round)options->parameters.rounds);
+	sl_sim_run_until_done(sim);
+	sl_sim_free(sim);
 }
 
 /* Every prime, sharing and encoding in turn, so that each family and size meets several. */
-static struct sim_options variant(uint32_t learners, const char *topology)
+static struct sl_sim_options variant(uint32_t learners, const char *topology)
 {
 	static const uint64_t primes[] = {P_PAPER, P_31, P_44, 0};
 	uint32_t v = runs++;
-	struct sim_options o = {.seed = 1000 + v, .learners = learners, .topology = topology};
+	struct sl_sim_options o = {.seed = 1000 + v, .learners = learners, .topology = topology};
 	o.parameters.rounds = 3;
 	o.parameters.p = primes[v % 4];
-	o.parameters.sigma = o.parameters.p == P_PAPER ? 2 : 4;
+	o.parameters.decimals = o.parameters.p == P_PAPER ? 2 : 4;
 	o.parameters.sharing = v / 4 % 3;
-	o.parameters.encoding = v / 12 % 2 ? SL_ENCODING_LITERAL : SL_ENCODING_WEIGHTED;
+	o.parameters.encoding = v / 12 % 2 ? SL_ENCODING_PAPER : SL_ENCODING_WEIGHTED;
 	return o;
 }
 
@@ -38,11 +39,11 @@ TEST(test_families)
 	static const struct {
 		const char *topology;
 		uint32_t least;
-	} families[] = {{"complete", 2}, {"ring", 3}, {"line", 2},	 {"star", 2},
+	} families[] = {{"complete", 2}, {"ring", 3},	   {"line", 2},	     {"star", 2},
 			{"grid", 4},	 {"regular:2", 4}, {"regular:4", 6}, {"geometric:0.9", 3}};
 	for (size_t f = 0; f < sizeof families / sizeof *families; f++)
 		for (uint32_t n = families[f].least; n <= 10; n++) {
-			struct sim_options o = variant(n, families[f].topology);
+			struct sl_sim_options o = variant(n, families[f].topology);
 			play(&o);
 		}
 }
@@ -50,7 +51,7 @@ TEST(test_families)
 TEST(test_combinations)
 {
 	for (uint32_t v = 0; v < 24; v++) {
-		struct sim_options o = variant(5, "ring");
+		struct sl_sim_options o = variant(5, "ring");
 		play(&o);
 	}
 }
@@ -58,22 +59,23 @@ TEST(test_combinations)
 TEST(test_weights_by_samples)
 {
 	for (uint32_t v = 0; v < 8; v++) {
-		struct sim_options o = {.seed = 50 + v, .learners = 4, .topology = "ring"};
+		struct sl_sim_options o = {.seed = 50 + v, .learners = 4, .topology = "ring"};
 		o.parameters.rounds = 2;
-		o.parameters.sigma = 3;
+		o.parameters.decimals = 3;
 		o.parameters.max_weight = 60000; /* p: auto finds the prime */
 		play(&o);
 	}
 }
 
-/* Nine full chunks and five elements over: more than two windows of SL_LANES, and than one job's seeds. */
+/* Nine full chunks and five elements over: more than two windows of SL_WINDOW, and than one job's seeds. */
 TEST(test_chunks)
 {
-	struct sim_options o = {.seed = 3, .learners = 3, .topology = "line"};
+	struct sl_sim_options o = {.seed = 3, .learners = 3, .topology = "line"};
 	o.parameters.n = 9 * SL_CHUNK_ELEMENTS + 4;
-	for (o.parameters.sharing = SL_SHARING_SHAMIR; o.parameters.sharing <= SL_SHARING_SEEDED; o.parameters.sharing++)
+	for (o.parameters.sharing = SL_SHARING_SHAMIR; o.parameters.sharing <= SL_SHARING_SEEDED;
+	     o.parameters.sharing++)
 		play(&o);
-	o.parameters.n = SL_LANES * SL_CHUNK_ELEMENTS - 1; /* the last chunk is full */
+	o.parameters.n = SL_WINDOW * SL_CHUNK_ELEMENTS - 1; /* the last chunk is full */
 	o.topology = "complete";
 	o.parameters.p = P_44;
 	o.parameters.sharing = SL_SHARING_SHAMIR;
@@ -86,10 +88,10 @@ TEST(test_random_orders)
 {
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
 	for (uint32_t seed = 0; seed < 200; seed++) {
-		struct sim_options o = {.seed = 7000 + seed,
-					.learners = 4 + seed % 4,
-					.topology = topologies[seed / 4 % 4],
-					.delay_ms = 1 + seed % 5 * 60};
+		struct sl_sim_options o = {.seed = 7000 + seed,
+					   .learners = 4 + seed % 4,
+					   .topology = topologies[seed / 4 % 4],
+					   .delay_ms = 1 + seed % 5 * 60};
 		o.parameters.rounds = 2;
 		o.parameters.n = 1 + seed % 7;
 		o.parameters.sharing = seed % 3;
@@ -102,13 +104,13 @@ TEST(test_deterministic)
 {
 	uint64_t steps[2], now[2];
 	for (int k = 0; k < 2; k++) {
-		struct sim_options o = {.seed = 11, .learners = 6, .topology = "ring"};
-		struct sim *sim = sim_new(&o);
-		sim_start(sim);
-		sim_run_until_done(sim);
+		struct sl_sim_options o = {.seed = 11, .learners = 6, .topology = "ring"};
+		struct sl_sim *sim = sl_sim_new(&o);
+		sl_sim_start(sim);
+		sl_sim_run_until_done(sim);
 		steps[k] = sim->steps;
 		now[k] = sim->now;
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 	assert_int_equal(steps[0], steps[1]);
 	assert_int_equal(now[0], now[1]);
@@ -117,12 +119,12 @@ TEST(test_deterministic)
 /* K of the configuration is a floor. */
 TEST(test_k_floor)
 {
-	struct sim_options o = {.seed = 12, .learners = 4};
+	struct sl_sim_options o = {.seed = 12, .learners = 4};
 	o.parameters.k = 77;
 	o.parameters.mixing = SL_ENGINE_METROPOLIS;
-	struct sim *sim = sim_new(&o);
-	sim_start(sim);
-	sim_run_until_done(sim);
-	assert_int_equal(sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[2], 77);
-	sim_free(sim);
+	struct sl_sim *sim = sl_sim_new(&o);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	assert_int_equal(sl_sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.n[2], 77);
+	sl_sim_free(sim);
 }

@@ -11,19 +11,19 @@
 #define EXPECT(text, trace) assert_string_equal(trace, text)
 #define MANY (9 * SL_CHUNK_ELEMENTS) /* and one more: ten chunks, two jobs each way */
 
-static struct puppet *puppet_seeded(uint32_t learners, uint64_t n)
+static struct driver *driver_seeded(uint32_t learners, uint64_t n)
 {
-	struct puppet *p = puppet_build(learners, n);
+	struct driver *p = driver_build(learners, n);
 	p->config.parameters.sharing = SL_SHARING_SEEDED;
-	puppet_start(p);
+	driver_start(p);
 	return p;
 }
 
-static struct puppet *puppet_surveyed(uint32_t learners, uint64_t n)
+static struct driver *driver_analysed(uint32_t learners, uint64_t n)
 {
-	struct puppet *p = puppet_seeded(learners, n);
-	puppet_freeze(p);
-	tell_done(p, SL_JOB_SURVEY, SL_OK);
+	struct driver *p = driver_seeded(learners, n);
+	driver_agree(p);
+	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	return p;
 }
 
@@ -38,48 +38,51 @@ TEST_SETUP(prepare, NULL)
 
 TEST(seeds_go_first)
 {
-	struct puppet *p = puppet_surveyed(3, MANY);
+	struct driver *p = driver_analysed(3, MANY);
 	EXPECT("encode done -> share 0 to 2 3, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	assert_int_equal(p->actions.items[0].send.message.chunk.size, SL_KEY_BYTES);
-	EXPECT("share 0 from 3 -> compute gather", tell_piece(p, 3, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 3 -> compute gather", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
 	EXPECT("share done -> compute share", tell_done(p, SL_JOB_SHARE, SL_OK)); /* 2's seed is missing */
 	assert_int_equal(p->chunk[SL_JOB_SHARE], SL_SEED_CHUNKS);
 	EXPECT("share done ->", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("share 0 from 2 -> compute gather, compute expand", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 2 -> compute gather, compute expand", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
 	EXPECT("expand done -> compute expand", tell_done(p, SL_JOB_EXPAND, SL_OK));
 	assert_int_equal(p->chunk[SL_JOB_EXPAND], SL_SEED_CHUNKS);
 	EXPECT("expand done -> READY, compute seal", tell_done(p, SL_JOB_EXPAND, SL_OK));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* Where theirs are here in time, each part of the vector is done with before the next. */
 TEST(seeds_expand_side_by_side)
 {
-	struct puppet *p = puppet_surveyed(2, MANY);
-	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
+	struct driver *p = driver_analysed(2, MANY);
+	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	EXPECT("encode done -> share 0 to 2, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	tell_done(p, SL_JOB_GATHER, SL_OK);
 	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
 	EXPECT("expand done -> compute share", tell_done(p, SL_JOB_EXPAND, SL_OK));
 	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
 	EXPECT("expand done -> READY, compute seal", tell_done(p, SL_JOB_EXPAND, SL_OK));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(seeds_come_once)
 {
-	struct puppet *p = puppet_surveyed(3, MANY);
+	struct driver *p = driver_analysed(3, MANY);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 1, 0));
-	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 1, 0));
-	puppet_free(p, 0);
+	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
+	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
+	driver_free(p, 0);
 }
 
-static const char *tell_seed(struct puppet *p, size_t size, uint8_t view)
+static const char *tell_seed(struct driver *p, size_t size, uint8_t view)
 {
 	struct sl_message m = {.kind = SL_MSG_SHARE, .chunk = {.t = 1, .a = 1}};
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
@@ -87,52 +90,56 @@ static const char *tell_seed(struct puppet *p, size_t size, uint8_t view)
 	m.chunk.view[0] ^= view;
 	buffer->size = size;
 	buffer->bytes = calloc(1, size);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
+	return tell(p,
+		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
 TEST(seeds_have_one_size)
 {
-	struct puppet *p = puppet_surveyed(3, MANY);
+	struct driver *p = driver_analysed(3, MANY);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	const size_t wrong[] = {1, SL_KEY_BYTES - 1, SL_KEY_BYTES + 1, SL_CHUNK_ELEMENTS * p->view->field.bytes};
+	const size_t wrong[] = {1, SL_KEY_BYTES - 1, SL_KEY_BYTES + 1,
+				SL_CHUNK_ELEMENTS * p->view->field.bytes};
 	for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
-		EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop", tell_seed(p, wrong[k], 0));
+		EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
+		       tell_seed(p, wrong[k], 0));
 	EXPECT("share 0 from 2 -> drop", tell_seed(p, SL_KEY_BYTES, 1)); /* of another view */
 	EXPECT("share 0 from 2 -> compute gather", tell_seed(p, SL_KEY_BYTES, 0));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* A neighbour that closed its view first. What is of the right view and no seed is told from one. */
 TEST(seeds_come_early)
 {
-	struct puppet *p = puppet_seeded(4, MANY);
-	puppet_freeze(p);
+	struct driver *p = driver_seeded(4, MANY);
+	driver_agree(p);
 	for (uint8_t view = 0; view < 2; view++)
 		for (int times = 0; times < 2; times++)
 			EXPECT("share 0 from 2 ->", tell_seed(p, SL_KEY_BYTES, view));
-	EXPECT("share 0 from 3 ->", tell_piece(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 4 ->", tell_piece(p, 4, SL_MSG_SHARE, 0, 0));
-	EXPECT("survey done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute gather, drop",
-	       tell_done(p, SL_JOB_SURVEY, SL_OK));
+	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 4 ->", tell_payload(p, 4, SL_MSG_SHARE, 0, 0));
+	EXPECT("survey done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute "
+	       "gather, drop",
+	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK)); /* nothing to add them to yet */
 	EXPECT("encode done -> share 0 to 2 3 4, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(a_seed_is_owed)
 {
-	struct puppet *p = puppet_surveyed(3, 4);
+	struct driver *p = driver_analysed(3, 4);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	tell_piece(p, 3, SL_MSG_SHARE, 0, 0);
+	tell_payload(p, 3, SL_MSG_SHARE, 0, 0);
 	tell_done(p, SL_JOB_GATHER, SL_OK);
 	tell_done(p, SL_JOB_SHARE, SL_OK);
-	assert_int_equal(sl_core_deadline(p->core), p->now + p->config.stall_ms);
-	tell_time(p, p->config.stall_ms);
+	assert_int_equal(sl_core_deadline(p->core), p->now + p->config.stall_timeout_ms);
+	tell_time(p, p->config.stall_timeout_ms);
 	assert_non_null(strstr(p->trace.text, "FAILED stalled"));
 	const struct sl_report *report = &p->actions.items[0].report;
 	assert_true(sl_bit(report->set, 1) && !sl_bit(report->set, 2));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* --- whole rounds --- */
@@ -143,37 +150,38 @@ static struct {
 	uint32_t closed;
 } result;
 
-static void capture(struct sim *sim, uint32_t i, struct sl_job_result *r)
+static void capture(struct sl_sim *sim, uint32_t i, struct sl_job_result *r)
 {
-	const struct sl_vault *vault = &sim->learners[i].vault;
-	size_t bytes = (vault->n + 1) * sizeof *vault->s;
+	const struct sl_workspace *workspace = &sim->learners[i].workspace;
+	size_t bytes = (workspace->n + 1) * sizeof *workspace->s;
 	if (r->kind != SL_JOB_CLOSE)
 		return;
 	if (result.closed++ == 0)
-		memcpy(result.z, vault->s, bytes);
-	assert_memory_equal(result.z, vault->s, bytes);
+		memcpy(result.z, workspace->s, bytes);
+	assert_memory_equal(result.z, workspace->s, bytes);
 }
 
 static void play(uint64_t p, const char *topology, uint64_t n, enum sl_sharing_kind kind)
 {
-	struct sim_options o = {.seed = p % 1000 + n, .learners = 6, .topology = topology};
+	struct sl_sim_options o = {.seed = p % 1000 + n, .learners = 6, .topology = topology};
 	o.parameters.p = p;
 	o.parameters.n = n;
 	o.parameters.sharing = kind;
-	o.parameters.sigma = 2;
-	struct sim *sim = sim_new(&o);
+	o.parameters.decimals = 2;
+	struct sl_sim *sim = sl_sim_new(&o);
 	result.closed = 0;
 	sim->tap_result = capture;
-	sim_start(sim);
-	sim_run_until_done(sim);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
 	assert_int_equal(result.closed, 6);
-	sim_free(sim);
+	sl_sim_free(sim);
 }
 
 /* The same models, and Z is the same whatever the shares are. */
 TEST(one_sum)
 {
-	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 44) - 17};
+	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
+					  (UINT64_C(1) << 44) - 17};
 	static const char *const topologies[] = {"complete", "ring", "line", "star"};
 	uint64_t z[CAPTURED];
 	for (uint32_t k = 0; k < 16; k++)
@@ -192,7 +200,7 @@ static struct {
 	uint8_t key[LEARNERS * LEARNERS][SL_KEY_BYTES];
 } sent;
 
-static bool hear(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
+static bool hear(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)i;
 	(void)j;
@@ -207,16 +215,16 @@ static bool hear(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 
 static uint64_t forecast(uint64_t n, enum sl_sharing_kind kind)
 {
-	struct sim_options o = {.seed = n, .learners = LEARNERS, .parameters.n = n};
+	struct sl_sim_options o = {.seed = n, .learners = LEARNERS, .parameters.n = n};
 	o.parameters.sharing = kind;
 	o.parameters.p = SL_P_MERSENNE31;
-	struct sim *sim = sim_new(&o);
+	struct sl_sim *sim = sl_sim_new(&o);
 	sent.count = 0;
 	sim->tap = hear;
-	sim_start(sim);
-	sim_run_until_done(sim);
-	uint64_t bytes = sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.bytes;
-	sim_free(sim);
+	sl_sim_start(sim);
+	sl_sim_run_until_done(sim);
+	uint64_t bytes = sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.bytes;
+	sl_sim_free(sim);
 	return bytes;
 }
 
@@ -226,6 +234,7 @@ TEST(n_does_not_matter)
 	for (uint64_t n = 1; n <= MANY; n *= 10) {
 		uint64_t bytes = forecast(n, SL_SHARING_SEEDED);
 		assert_int_equal(sent.count, LEARNERS * (LEARNERS - 1));
-		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes, (LEARNERS - 1) * (4 * (n + 1) - SL_KEY_BYTES));
+		assert_int_equal(forecast(n, SL_SHARING_ADDITIVE) - bytes,
+				 (LEARNERS - 1) * (4 * (n + 1) - SL_KEY_BYTES));
 	}
 }

@@ -11,10 +11,11 @@
 #define ELEMENTS (SL_CHUNK_ELEMENTS + 3u) /* two chunks */
 #define P ((UINT64_C(1) << 36) - 5)
 
-/* Learner 0 of three that all know each other, whose masked states come to 0 in every coordinate, and to the weight N. */
+/* Learner 0 of three that all know each other, whose masked states come to 0 in every coordinate, and to the
+ * weight N. */
 struct attempt {
 	struct sl_view view;
-	struct sl_vault vault;
+	struct sl_workspace workspace;
 	uint64_t state[N][ELEMENTS];
 	uint8_t nonce[N][SL_NONCE_BYTES];
 	uint64_t random;
@@ -41,7 +42,8 @@ static void draw_states(struct attempt *a)
 		uint64_t first = draw(a) % P, second = draw(a) % P, total = l + 1 < ELEMENTS ? 0 : N;
 		a->state[0][l] = first;
 		a->state[1][l] = second;
-		a->state[2][l] = sl_sub(&a->view.field, total, sl_add(&a->view.field, first, second));
+		a->state[2][l] =
+			sl_field_sub(&a->view.field, total, sl_field_add(&a->view.field, first, second));
 	}
 }
 
@@ -49,21 +51,27 @@ static int setup(void **state)
 {
 	static const uint32_t neighbours[] = {1, 2};
 	struct attempt *a = *state = calloc(1, sizeof *a);
-	a->view = (struct sl_view){.n = N, .elements = ELEMENTS, .chunks = 2, .max_weight = 1, .degree = 2, .neighbours = neighbours};
-	a->view.encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight_total = N};
+	a->view = (struct sl_view){.n = N,
+				   .elements = ELEMENTS,
+				   .chunks = 2,
+				   .max_weight = 1,
+				   .degree = 2,
+				   .neighbours = neighbours};
+	a->view.encoding = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = N};
 	a->view.engine = SL_ENGINE_METROPOLIS;
 	assert_int_equal(sl_field_init(&a->view.field, P), SL_OK);
-	a->view.fraction = sl_fraction_bits(a->view.field.bits);
-	a->vault = (struct sl_vault){.n = ELEMENTS - 1, .source = source, .source_context = a};
-	a->vault.s = calloc(ELEMENTS, sizeof *a->vault.s);
-	a->vault.states = calloc(2, sizeof *a->vault.states);
-	a->vault.x = calloc(ELEMENTS, sizeof *a->vault.x);
-	a->vault.weights = calloc(3, sizeof *a->vault.weights);
-	a->vault.divisors = calloc(2, sizeof *a->vault.divisors);
+	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
+	a->workspace = (struct sl_workspace){.n = ELEMENTS - 1, .source = source, .source_context = a};
+	a->workspace.s = calloc(ELEMENTS, sizeof *a->workspace.s);
+	a->workspace.states = calloc(2, sizeof *a->workspace.states);
+	a->workspace.x = calloc(ELEMENTS, sizeof *a->workspace.x);
+	a->workspace.weights = calloc(3, sizeof *a->workspace.weights);
+	a->workspace.divisors = calloc(2, sizeof *a->workspace.divisors);
 	for (uint32_t r = 0; r < 2; r++)
-		sl_divisor_init(&a->vault.divisors[r], N);
-	a->vault.spool.slot_bytes = sl_slot_bytes(&a->view);
-	a->vault.spool.base = calloc(N, a->vault.spool.slot_bytes);
+		sl_metropolis_divisor_init(&a->workspace.divisors[r], N);
+	a->workspace.state_file.slot_bytes = sl_slot_bytes(&a->view);
+	a->workspace.state_file.base = calloc(N, a->workspace.state_file.slot_bytes);
 	draw_states(a);
 	return 0;
 }
@@ -71,12 +79,12 @@ static int setup(void **state)
 static int teardown(void **state)
 {
 	struct attempt *a = *state;
-	free(a->vault.s);
-	free(a->vault.x);
-	free(a->vault.weights);
-	free(a->vault.states);
-	free(a->vault.divisors);
-	free(a->vault.spool.base);
+	free(a->workspace.s);
+	free(a->workspace.x);
+	free(a->workspace.weights);
+	free(a->workspace.states);
+	free(a->workspace.divisors);
+	free(a->workspace.state_file.base);
 	free(a);
 	return 0;
 }
@@ -85,17 +93,17 @@ static struct sl_job_result run(struct attempt *a, struct sl_job job)
 {
 	struct sl_job_result result;
 	job.view = &a->view;
-	sl_job_run(&a->vault, &job, &result);
+	sl_job_run(&a->workspace, &job, &result);
 	return result;
 }
 
 /* What learner i has committed to. */
 static void commit(struct attempt *a, uint32_t i, uint8_t hash[static SL_HASH_BYTES])
 {
-	size_t bytes = sl_state_bytes(&a->view);
+	size_t bytes = sl_slot_state_bytes(&a->view);
 	uint8_t *packed = malloc(bytes);
-	sl_pack(packed, a->state[i], ELEMENTS, a->view.field.bytes);
-	sl_canon_commitment(&a->vault.scope, packed, bytes, a->nonce[i], hash);
+	sl_bytes_pack(packed, a->state[i], ELEMENTS, a->view.field.bytes);
+	sl_canonical_commitment(&a->workspace.scope, packed, bytes, a->nonce[i], hash);
 	free(packed);
 }
 
@@ -115,10 +123,10 @@ static bool passes(struct attempt *a, uint32_t i)
 static struct sl_buffer piece(struct attempt *a, uint32_t i, uint32_t chunk, uint32_t width)
 {
 	struct sl_buffer b = {.index = chunk, .origin = i + 1};
-	size_t count = sl_chunk_elements(&a->view, chunk);
+	size_t count = sl_view_chunk_elements(&a->view, chunk);
 	b.size = count * width;
 	b.bytes = malloc(b.size);
-	sl_pack(b.bytes, a->state[i] + (size_t)chunk * SL_CHUNK_ELEMENTS, count, width);
+	sl_bytes_pack(b.bytes, a->state[i] + (size_t)chunk * SL_CHUNK_ELEMENTS, count, width);
 	if (chunk == 0)
 		memcpy(b.nonce, a->nonce[i], SL_NONCE_BYTES);
 	return b;
@@ -144,7 +152,7 @@ static void fetch_all(struct attempt *a)
 /* What learner i says in the first iteration: its masked state; for metropolis with f bits of fraction. */
 static struct sl_buffer first_state(struct attempt *a, uint32_t i, uint32_t chunk)
 {
-	struct sl_buffer b = piece(a, i, chunk, (uint32_t)sl_mixing_width(&a->view));
+	struct sl_buffer b = piece(a, i, chunk, (uint32_t)sl_view_mixing_width(&a->view));
 	uint64_t *x = (uint64_t *)(void *)b.bytes;
 	for (size_t l = 0; a->view.engine == SL_ENGINE_METROPOLIS && l < b.size / SL_STATE_BYTES; l++)
 		x[l] <<= a->view.fraction;
@@ -157,7 +165,8 @@ static struct sl_job_result mix_first(struct attempt *a, uint32_t chunk, uint64_
 	struct sl_buffer one = first_state(a, 1, chunk), two = first_state(a, 2, chunk);
 	memcpy(two.bytes, &wrong, wrong == 0 ? 0 : sizeof wrong);
 	one.next = &two;
-	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_MIX, .chunk = chunk, .buffers = &one});
+	struct sl_job_result result =
+		run(a, (struct sl_job){.kind = SL_JOB_MIX, .chunk = chunk, .buffers = &one});
 	free(one.bytes);
 	free(two.bytes);
 	return result;
@@ -167,11 +176,11 @@ TEST_WITH(sealed_is_what_is_committed_to, setup, teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES];
-	a->zeros = 2; /* zeros are no nonce: they stand for a slot that is not there */
+	a->zeros = 2;	    /* zeros are no nonce: they stand for a slot that is not there */
 	a->view.degree = 0; /* no shares were made */
-	memcpy(a->vault.s, a->state[0], sizeof a->state[0]);
-	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_SEAL});
-	memcpy(a->nonce[0], sl_slot_nonce(&a->vault.spool, 0), SL_NONCE_BYTES);
+	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
+	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_COMMITMENT});
+	memcpy(a->nonce[0], sl_slot_nonce(&a->workspace.state_file, 0), SL_NONCE_BYTES);
 	commit(a, 0, hash);
 	assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	assert_true(passes(a, 0));
@@ -195,7 +204,7 @@ TEST_WITH(first_states_of_exact, setup, teardown)
 	const uint64_t wrong[] = {P, UINT64_C(0xffffffffff)};
 	a->view.engine = SL_ENGINE_EXACT;
 	for (a->view.steps = 1; a->view.steps <= 2; a->view.steps++) {
-		memset(a->vault.spool.base, 0, N * a->vault.spool.slot_bytes);
+		memset(a->workspace.state_file.base, 0, N * a->workspace.state_file.slot_bytes);
 		first_states_are_kept(state);
 		assert_int_equal(mix_first(a, 0, P - 1).code, SL_OK);
 		for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
@@ -247,8 +256,8 @@ TEST_WITH(fetched_is_what_was_committed_to, setup, teardown)
 	fetch(a, 1, 0);
 	assert_true(passes(a, 1));
 	assert_false(passes(a, 2));
-	uint8_t *slot = sl_slot_nonce(&a->vault.spool, 1);
-	size_t bytes = SL_NONCE_BYTES + sl_state_bytes(&a->view);
+	uint8_t *slot = sl_slot_nonce(&a->workspace.state_file, 1);
+	size_t bytes = SL_NONCE_BYTES + sl_slot_state_bytes(&a->view);
 	for (size_t at = 0; at < bytes; at += 1 + at / 8) {
 		slot[at] ^= 4;
 		assert_false(passes(a, 1));
@@ -278,13 +287,13 @@ TEST_WITH(each_is_added_once, setup, teardown)
 	uint8_t hash[SL_HASH_BYTES];
 	uint64_t *z = calloc(ELEMENTS, sizeof *z);
 	z[ELEMENTS - 1] = N;
-	sl_canon_result(&a->vault.scope, a->view.h, z, ELEMENTS, a->view.field.bytes, hash);
+	sl_canonical_result(&a->workspace.scope, a->view.h, z, ELEMENTS, a->view.field.bytes, hash);
 	fetch_all(a);
 	for (int twice = 0; twice < 2; twice++) {
 		struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_SUM});
 		assert_int_equal(result.code, SL_OK);
 		assert_int_equal(result.total, N);
-		assert_memory_equal(a->vault.s, z, ELEMENTS * sizeof *z);
+		assert_memory_equal(a->workspace.s, z, ELEMENTS * sizeof *z);
 		assert_memory_equal(result.hash, hash, SL_HASH_BYTES);
 	}
 	free(z);
@@ -294,7 +303,7 @@ TEST_WITH(each_is_added_once, setup, teardown)
 TEST_WITH(a_sum_is_judged, setup, teardown)
 {
 	struct attempt *a = *state;
-	a->state[0][7] = sl_add(&a->view.field, a->state[0][7], P / 2);
+	a->state[0][7] = sl_field_add(&a->view.field, a->state[0][7], P / 2);
 	fetch_all(a);
 	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_ERR_INVALID);
 }

@@ -12,52 +12,55 @@
 
 TEST(test_a_round)
 {
-	struct puppet *p = puppet_new(3, 4);
+	struct driver *p = driver_new(3, 4);
 	EXPECT("start -> links 2 3, train t1 draw 0", p->trace.text);
 	EXPECT("link up 2 -> hello t1 training to 2", tell_link(p, true, 2));
-	EXPECT("hello t1 ready from 2 ->", tell_hello(p, 2, 1, SL_STANDING_READY));
+	EXPECT("hello t1 ready from 2 ->", tell_hello(p, 2, 1, SL_PEER_STATUS_READY));
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* does not answer: is not waited for */
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2, FREEZE, link state of 1 a1 to 2",
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2, AGREE, link state of 1 a1 to 2",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
 	EXPECT("link state of 2 a1 from 2 -> compute survey", tell_link_state(p, 2, 2, 1, LIST(1)));
 	/* two learners: the mean tells each the model of the other; this gate only warns */
-	EXPECT("survey done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_SURVEY, SL_OK));
+	EXPECT("survey done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("encode done -> compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	EXPECT("share done -> share 0 to 2", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("share 0 from 2 -> compute gather, READY, compute seal", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 2 -> compute gather, READY, compute seal",
+	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
-	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_SEAL, SL_OK));
+	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	EXPECT("durable -> ready of 1 a1 to 2", tell_durable(p, SL_PERSIST_PREPARED));
 	EXPECT("ready of 2 a1 from 2 -> persist released t1 a1, RELEASE", tell_ready(p, 2, 2, 1));
 	EXPECT("durable -> MIX, state 0 k0 to 2", tell_durable(p, SL_PERSIST_RELEASED));
 	for (uint32_t k = 0; k < 2; k++) {
-		tell_piece(p, 2, SL_MSG_STATE, 0, k);
+		tell_payload(p, 2, SL_MSG_STATE, 0, k);
 		tell_done(p, SL_JOB_MIX, SL_OK);
 	}
-	EXPECT("state 0 k2 from 2 -> compute mix", tell_piece(p, 2, SL_MSG_STATE, 0, 2));
-	EXPECT("mix done -> compute close, SETTLE", tell_done(p, SL_JOB_MIX, SL_OK));
+	EXPECT("state 0 k2 from 2 -> compute mix", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
+	EXPECT("mix done -> compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
 	EXPECT("close done -> digest to 2", tell_done(p, SL_JOB_CLOSE, SL_OK));
 	EXPECT("digest from 2 -> COMMIT, compute decode, persist commit t1 a1", tell_digest(p, 2, 7));
 	EXPECT("decode done ->", tell_done(p, SL_JOB_DECODE, SL_OK));
 	EXPECT("durable -> COMMITTED, wipe, DONE, hello t2 done to 2", tell_durable(p, SL_PERSIST_COMMIT));
-	EXPECT("hello t2 done from 2 ->", tell_hello(p, 2, 2, SL_STANDING_DONE)); /* 3 was left out, and may come */
+	EXPECT("hello t2 done from 2 ->",
+	       tell_hello(p, 2, 2, SL_PEER_STATUS_DONE)); /* 3 was left out, and may come */
 	EXPECT("deadline -> stop 0", tell_time(p, 30000));
 	EXPECT("deadline ->", tell_time(p, 1));
 	assert_int_equal(p->code, SL_ERR_INVALID); /* nothing after a stop */
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* To the digest of the last of two neighbours. */
-static struct puppet *settling(void)
+static struct driver *settling(void)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_ready(p);
+	struct driver *p = driver_new(3, 4);
+	driver_ready(p);
 	tell_ready(p, 2, 2, 1);
-	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2", tell_ready(p, 3, 3, 1));
+	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2",
+	       tell_ready(p, 3, 3, 1));
 	EXPECT("durable -> MIX, state 0 k0 to 2 3", tell_durable(p, SL_PERSIST_RELEASED));
 	for (uint32_t k = 0; k < 3; k++) {
-		tell_piece(p, 2, SL_MSG_STATE, 0, k);
-		tell_piece(p, 3, SL_MSG_STATE, 0, k);
+		tell_payload(p, 2, SL_MSG_STATE, 0, k);
+		tell_payload(p, 3, SL_MSG_STATE, 0, k);
 		tell_done(p, SL_JOB_MIX, SL_OK);
 	}
 	EXPECT("close done -> digest to 2 3", tell_done(p, SL_JOB_CLOSE, SL_OK));
@@ -66,256 +69,278 @@ static struct puppet *settling(void)
 
 TEST(test_digest_missing)
 {
-	struct puppet *p = settling();
+	struct driver *p = settling();
 	EXPECT("digest from 2 ->", tell_digest(p, 2, 7));
 	assert_int_equal(sl_core_deadline(p->core), p->now + 10000);
 	EXPECT("deadline -> WAITING 3, COMMIT, compute decode, persist commit t1 a1", tell_time(p, 10000));
 	EXPECT("digest from 3 -> DIVERGED 3, stop -7", tell_digest(p, 3, 8)); /* then or later */
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(test_digest_differs)
 {
-	struct puppet *p = settling();
+	struct driver *p = settling();
 	EXPECT("digest from 2 -> DIVERGED 2, stop -7", tell_digest(p, 2, 8));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 	p = settling();
 	tell_digest(p, 2, 7);
 	tell_digest(p, 3, 7);
 	tell_done(p, SL_JOB_DECODE, SL_OK);
 	tell_durable(p, SL_PERSIST_COMMIT);
 	EXPECT("digest from 3 -> DIVERGED 3, stop -7", tell_digest(p, 3, 8));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* What hashes another view is bound to differ: it says nothing of this one. */
 TEST(test_digest_of_another_view)
 {
-	struct puppet *p = settling();
-	struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = {.id = 2, .t = 1, .a = 2, .view = {0xee}, .digest = {8}}};
+	struct driver *p = settling();
+	struct sl_message m = {.kind = SL_MSG_DIGEST,
+			       .digest = {.id = 2, .t = 1, .a = 2, .view = {0xee}, .digest = {8}}};
 	EXPECT("digest from 2 ->", tell_message(p, 2, &m));
 	tell_digest(p, 2, 7);
 	EXPECT("digest from 3 -> COMMIT, compute decode, persist commit t1 a1", tell_digest(p, 3, 7));
 	EXPECT("digest from 2 ->", tell_message(p, 2, &m));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
-TEST(test_linger)
+TEST(test_serve_after_end)
 {
-	struct puppet *p = settling();
+	struct driver *p = settling();
 	tell_digest(p, 2, 7);
 	tell_digest(p, 3, 7);
 	tell_done(p, SL_JOB_DECODE, SL_OK);
 	tell_durable(p, SL_PERSIST_COMMIT);
-	EXPECT("hello t2 done from 2 ->", tell_hello(p, 2, 2, SL_STANDING_DONE));
+	EXPECT("hello t2 done from 2 ->", tell_hello(p, 2, 2, SL_PEER_STATUS_DONE));
 	assert_int_equal(sl_core_deadline(p->core), p->now + 30000);
 	EXPECT("deadline -> stop 0", tell_time(p, 30000));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* --- refused messages --- */
 
 TEST(test_hello_in_anothers_name)
 {
-	struct puppet *p = puppet_new(3, 4);
+	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	struct sl_message m = {.kind = SL_MSG_HELLO, .hello = {.id = 3, .t = 1, .a = 1, .standing = SL_STANDING_READY}};
-	EXPECT("hello t1 ready from 2 -> REJECTED 2: a hello in another learner's name", tell_message(p, 2, &m));
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2", tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
-	puppet_free(p, 0);
+	struct sl_message m = {.kind = SL_MSG_HELLO,
+			       .hello = {.id = 3, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY}};
+	EXPECT("hello t1 ready from 2 -> REJECTED 2: a hello in another learner's name",
+	       tell_message(p, 2, &m));
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2",
+	       tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
+	driver_free(p, 0);
 }
 
 TEST(test_records_of_outsiders)
 {
-	struct puppet *p = puppet_new(3, 4);
+	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
 	EXPECT("link state of 9 a1 from 2 -> REJECTED 2: a link state of somebody outside the roster",
 	       tell_link_state(p, 2, 9, 1, LIST(1)));
 	EXPECT("link state of 2 a1 from 2 -> REJECTED 2: a link state naming somebody outside the roster",
 	       tell_link_state(p, 2, 2, 1, LIST(1, 9)));
 	EXPECT("digest from 2 -> REJECTED 2: a digest signed by somebody else",
-	       tell_message(p, 2, &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 3, .t = 1, .a = 1}}));
-	puppet_free(p, 0);
+	       tell_message(
+		       p, 2,
+		       &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 3, .t = 1, .a = 1}}));
+	driver_free(p, 0);
 }
 
 TEST(test_shares_out_of_order)
 {
-	struct puppet *p = puppet_new(3, 3 * SL_CHUNK_ELEMENTS);
-	puppet_share(p);
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 1, 0));
-	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 7 from 2 -> REJECTED 2: a share out of order, drop", tell_piece(p, 2, SL_MSG_SHARE, 7, 0));
-	EXPECT("state 0 k0 from 2 -> drop", tell_piece(p, 2, SL_MSG_STATE, 0, 0)); /* before anybody can be ready */
-	puppet_free(p, 0);
+	struct driver *p = driver_new(3, 3 * SL_CHUNK_ELEMENTS);
+	driver_share(p);
+	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
+	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	EXPECT("share 7 from 2 -> REJECTED 2: a share out of order, drop",
+	       tell_payload(p, 2, SL_MSG_SHARE, 7, 0));
+	EXPECT("state 0 k0 from 2 -> drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0)); /* before anybody can be ready */
+	driver_free(p, 0);
 }
 
 TEST(test_credit_of_shares)
 {
-	struct puppet *p = puppet_new(2, 20 * SL_CHUNK_ELEMENTS);
-	puppet_freeze(p);
-	tell_done(p, SL_JOB_SURVEY, SL_OK);
+	struct driver *p = driver_new(2, 20 * SL_CHUNK_ELEMENTS);
+	driver_agree(p);
+	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	for (uint32_t m = 0; m < 2 * SL_LANES; m++)
-		assert_non_null(strstr(tell_piece(p, 2, SL_MSG_SHARE, m, 0), "compute gather"));
-	assert_non_null(strstr(tell_piece(p, 2, SL_MSG_SHARE, 2 * SL_LANES, 0), "a share beyond its credit"));
-	puppet_free(p, 0);
+	for (uint32_t m = 0; m < 2 * SL_WINDOW; m++)
+		assert_non_null(strstr(tell_payload(p, 2, SL_MSG_SHARE, m, 0), "compute gather"));
+	assert_non_null(
+		strstr(tell_payload(p, 2, SL_MSG_SHARE, 2 * SL_WINDOW, 0), "a share beyond its credit"));
+	driver_free(p, 0);
 }
 
-/* Chunk m goes out when chunk m - SL_LANES of every neighbour has come in. */
-TEST(test_lanes_of_shares)
+/* Chunk m goes out when chunk m - SL_WINDOW of every neighbour has come in. */
+TEST(test_window_of_shares)
 {
-	struct puppet *p = puppet_new(2, 20 * SL_CHUNK_ELEMENTS);
-	puppet_share(p);
-	for (uint32_t m = 1; m < SL_LANES; m++)
+	struct driver *p = driver_new(2, 20 * SL_CHUNK_ELEMENTS);
+	driver_share(p);
+	for (uint32_t m = 1; m < SL_WINDOW; m++)
 		tell_done(p, SL_JOB_SHARE, SL_OK);
 	assert_null(strstr(p->trace.text, "compute share"));
-	EXPECT("share 0 from 2 -> compute gather, compute share", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
-	puppet_free(p, 0);
+	EXPECT("share 0 from 2 -> compute gather, compute share", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	driver_free(p, 0);
 }
 
-static const char *tell_of_another_view(struct puppet *p, enum sl_message_kind kind, sl_attempt a)
+static const char *tell_of_another_view(struct driver *p, enum sl_message_kind kind, sl_attempt a)
 {
 	struct sl_message m = {.kind = kind, .chunk = {.t = 1, .a = a, .view = {0xee}}};
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	buffer->size = 8;
 	buffer->bytes = calloc(1, 8);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
+	return tell(p,
+		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
 TEST(test_another_view)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_share(p);
+	struct driver *p = driver_new(3, 4);
+	driver_share(p);
 	EXPECT("share 0 from 2 -> drop", tell_of_another_view(p, SL_MSG_SHARE, 1));
 	EXPECT("share 0 from 2 -> drop", tell_of_another_view(p, SL_MSG_SHARE, 2));
-	puppet_free(p, 0);
-	p = puppet_new(3, 4);
-	puppet_ready(p);
+	driver_free(p, 0);
+	p = driver_new(3, 4);
+	driver_ready(p);
 	EXPECT("state 0 k0 from 2 -> drop", tell_of_another_view(p, SL_MSG_STATE, 1));
 	EXPECT("state 0 k0 from 2 -> drop", tell_of_another_view(p, SL_MSG_STATE, 0));
-	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = 1, .k = 3, .view = {0xee}}};
+	struct sl_message m = {.kind = SL_MSG_READY,
+			       .ready = {.id = 2, .t = 1, .a = 1, .k = 3, .view = {0xee}}};
 	tell_message(p, 2, &m);
 	assert_null(strstr(tell_ready(p, 3, 3, 1), "RELEASE")); /* 2 was ready for something else */
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
-static const char *tell_of_size(struct puppet *p, enum sl_message_kind kind, size_t size)
+static const char *tell_of_size(struct driver *p, enum sl_message_kind kind, size_t size)
 {
 	struct sl_message m = {.kind = kind, .chunk = {.t = 1, .a = 1}};
 	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
 	memcpy(m.chunk.view, p->view->h, SL_HASH_BYTES);
 	buffer->size = size;
 	buffer->bytes = calloc(1, size);
-	return tell(p, (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
+	return tell(p,
+		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
 }
 
 /* A job reads as many elements as the view has. */
 TEST(test_wrong_sizes)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_share(p);
+	struct driver *p = driver_new(3, 4);
+	driver_share(p);
 	size_t share = 5 * p->view->field.bytes;
-	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop", tell_of_size(p, SL_MSG_SHARE, share - 1));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop", tell_of_size(p, SL_MSG_SHARE, share + 1));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
+	       tell_of_size(p, SL_MSG_SHARE, share - 1));
+	EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
+	       tell_of_size(p, SL_MSG_SHARE, share + 1));
 	EXPECT("share 0 from 2 -> compute gather", tell_of_size(p, SL_MSG_SHARE, share));
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 	for (enum sl_engine engine = SL_ENGINE_EXACT; engine <= SL_ENGINE_METROPOLIS; engine++) {
 		size_t whole = 5 * (engine == SL_ENGINE_METROPOLIS ? SL_STATE_BYTES : 4);
-		p = puppet_build(3, 4);
+		p = driver_build(3, 4);
 		p->config.parameters.mixing = engine;
-		puppet_start(p);
-		puppet_release(p);
+		driver_start(p);
+		driver_release(p);
 		EXPECT("state 0 k0 from 2 -> REJECTED 2: a state of the wrong size, drop",
 		       tell_of_size(p, SL_MSG_STATE, whole - 4));
 		EXPECT("state 0 k0 from 2 -> REJECTED 2: a state of the wrong size, drop",
 		       tell_of_size(p, SL_MSG_STATE, whole + 4));
 		EXPECT("state 0 k0 from 2 ->", tell_of_size(p, SL_MSG_STATE, whole));
-		puppet_free(p, 1);
+		driver_free(p, 1);
 	}
 }
 
 /* A neighbour that closed its view first may be early; one that closed another view is only wrong. */
 TEST(test_early_share)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_freeze(p);
+	struct driver *p = driver_new(3, 4);
+	driver_agree(p);
 	EXPECT("share 0 from 2 ->", tell_of_another_view(p, SL_MSG_SHARE, 1));
-	EXPECT("share 0 from 3 ->", tell_piece(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("survey done -> VIEW, SHARE, compute encode, compute gather, drop", tell_done(p, SL_JOB_SURVEY, SL_OK));
-	EXPECT("share 0 from 2 -> compute gather", tell_piece(p, 2, SL_MSG_SHARE, 0, 0));
-	puppet_free(p, 0);
+	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
+	EXPECT("survey done -> VIEW, SHARE, compute encode, compute gather, drop",
+	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
+	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
+	driver_free(p, 0);
 }
 
 /* The largest K announced counts, not the own. */
 TEST(test_largest_k)
 {
 	struct sl_core_status status;
-	struct puppet *p = puppet_build(3, 4);
+	struct driver *p = driver_build(3, 4);
 	p->config.parameters.mixing = SL_ENGINE_METROPOLIS;
-	puppet_start(p);
-	puppet_ready(p);
+	driver_start(p);
+	driver_ready(p);
 	struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = 1, .k = 5}};
 	memcpy(m.ready.view, p->view->h, SL_HASH_BYTES);
 	tell_message(p, 2, &m);
 	assert_non_null(strstr(tell_ready(p, 3, 3, 1), "RELEASE"));
 	sl_core_status(p->core, &status);
 	assert_int_equal(status.steps, 5);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(test_states_out_of_turn)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_release(p);
-	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 1));
-	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k1 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 1)); /* one ahead */
-	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 2));
+	struct driver *p = driver_new(3, 4);
+	driver_release(p);
+	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k1 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 1)); /* one ahead */
+	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 2));
 	EXPECT("state 3 k0 from 2 -> REJECTED 2: a state of a chunk that is not due, drop",
-	       tell_piece(p, 2, SL_MSG_STATE, 3, 0));
-	puppet_free(p, 2);
+	       tell_payload(p, 2, SL_MSG_STATE, 3, 0));
+	driver_free(p, 2);
 }
 
-/* Metropolis is just possible for one learner, and not for another: where there is another way that is taken. */
+/* Metropolis is just possible for one learner, and not for another: where there is another way that is taken.
+ */
 TEST(test_no_k)
 {
 	for (enum sl_engine wanted = SL_ENGINE_METROPOLIS; wanted <= SL_ENGINE_AUTO; wanted++) {
-		struct puppet *p = puppet_build(3, 4);
+		struct driver *p = driver_build(3, 4);
 		p->config.parameters.mixing = wanted;
-		p->survey.depth = 1;
-		puppet_start(p);
-		puppet_ready(p);
-		struct sl_message m = {.kind = SL_MSG_READY, .ready = {.id = 2, .t = 1, .a = 1, .k = SL_ITERATIONS_NONE}};
+		p->analysis.depth = 1;
+		driver_start(p);
+		driver_ready(p);
+		struct sl_message m = {.kind = SL_MSG_READY,
+				       .ready = {.id = 2, .t = 1, .a = 1, .k = SL_ITERATIONS_NONE}};
 		memcpy(m.ready.view, p->view->h, SL_HASH_BYTES);
 		tell_message(p, 2, &m);
 		bool released = strstr(tell_ready(p, 3, 3, 1), "RELEASE") != NULL;
 		assert_int_equal(released, wanted != SL_ENGINE_METROPOLIS);
-		puppet_free(p, 0);
+		driver_free(p, 0);
 	}
 }
 
 static enum sl_engine auto_with(uint64_t p_of_field, double mu, uint64_t fixed)
 {
 	struct sl_core_status status;
-	struct puppet *p = puppet_build(3, 4);
+	struct driver *p = driver_build(3, 4);
 	p->config.parameters.mixing = SL_ENGINE_AUTO;
 	p->config.parameters.p = p_of_field;
-	p->config.parameters.k_fixed = fixed;
-	p->survey.mu = mu;
-	p->survey.degree = 0;
-	p->survey.depth = 1000000;
-	puppet_start(p);
-	puppet_share(p);
+	p->config.parameters.iterations_rule = fixed;
+	p->analysis.mu = mu;
+	p->analysis.degree = 0;
+	p->analysis.depth = 1000000;
+	driver_start(p);
+	driver_share(p);
 	sl_core_status(p->core, &status);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 	return status.engine;
 }
 
-/* A fixed K that is too small, or a field too wide for the states, is an error where nothing else is wished for; else metropolis
- * is no way. */
+/* A fixed K that is too small, or a field too wide for the states, is an error where nothing else is wished
+ * for; else metropolis is no way. */
 TEST(test_no_metropolis)
 {
 	uint64_t wide = (UINT64_C(1) << 44) - 17;
@@ -327,14 +352,14 @@ TEST(test_no_metropolis)
 }
 
 /* parent: by position, which is one less than the id; the root's own is itself. */
-static struct puppet *by_tree(uint32_t learners, const uint32_t *parent)
+static struct driver *by_tree(uint32_t learners, const uint32_t *parent)
 {
-	struct puppet *p = puppet_build(learners, 4);
+	struct driver *p = driver_build(learners, 4);
 	p->config.parameters.mixing = SL_ENGINE_TREE;
-	p->survey.depth = 2;
-	memcpy(p->survey.parent, parent, learners * sizeof *parent);
-	puppet_start(p);
-	puppet_ready(p);
+	p->analysis.depth = 2;
+	memcpy(p->analysis.parent, parent, learners * sizeof *parent);
+	driver_start(p);
+	driver_ready(p);
 	for (sl_id id = 2; id <= learners; id++)
 		tell_ready(p, id, id, 1);
 	return p;
@@ -343,194 +368,217 @@ static struct puppet *by_tree(uint32_t learners, const uint32_t *parent)
 /* 2 is the parent, 3 a child with a child of its own, 4; who is kept by this learner. */
 TEST(test_tree_turns)
 {
-	struct puppet *p = by_tree(4, (const uint32_t[]){1, 1, 0, 2});
+	struct driver *p = by_tree(4, (const uint32_t[]){1, 1, 0, 2});
 	EXPECT("durable -> MIX, state 0 k0 to 3", tell_durable(p, SL_PERSIST_RELEASED));
-	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 1));
-	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 2)); /* yet */
-	EXPECT("state 0 k3 from 2 -> REJECTED 2: a state after the last iteration, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 3));
-	EXPECT("state 0 k0 from 4 -> compute keep", tell_piece(p, 4, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 4 -> REJECTED 4: a state out of turn, drop", tell_piece(p, 4, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop", tell_piece(p, 3, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k2 from 3 -> REJECTED 3: a state out of turn, drop", tell_piece(p, 3, SL_MSG_STATE, 0, 2));
-	EXPECT("state 0 k1 from 3 -> compute mix", tell_piece(p, 3, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 2)); /* yet */
+	EXPECT("state 0 k3 from 2 -> REJECTED 2: a state after the last iteration, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 3));
+	EXPECT("state 0 k0 from 4 -> compute keep", tell_payload(p, 4, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 4 -> REJECTED 4: a state out of turn, drop",
+	       tell_payload(p, 4, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k2 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 2));
+	EXPECT("state 0 k1 from 3 -> compute mix", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
 	EXPECT("mix done -> state 0 k1 to 2", tell_done(p, SL_JOB_MIX, SL_OK));
-	EXPECT("state 0 k2 from 2 -> compute mix", tell_piece(p, 2, SL_MSG_STATE, 0, 2));
-	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 2));
-	EXPECT("mix done -> state 0 k2 to 3, compute close, SETTLE", tell_done(p, SL_JOB_MIX, SL_OK));
-	puppet_free(p, 0);
+	EXPECT("state 0 k2 from 2 -> compute mix", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
+	EXPECT("state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 2));
+	EXPECT("mix done -> state 0 k2 to 3, compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
+	driver_free(p, 0);
 }
 
 /* A leaf: its masked state is the sum. 3 gives and is nothing else. */
 TEST(test_tree_leaf)
 {
-	struct puppet *p = by_tree(3, (const uint32_t[]){1, 1, 1});
-	EXPECT("state 0 k0 from 3 ->", tell_piece(p, 3, SL_MSG_STATE, 0, 0)); /* released first: held */
+	struct driver *p = by_tree(3, (const uint32_t[]){1, 1, 1});
+	EXPECT("state 0 k0 from 3 ->", tell_payload(p, 3, SL_MSG_STATE, 0, 0)); /* released first: held */
 	EXPECT("durable -> MIX, compute keep, state 0 k0 to 2 3", tell_durable(p, SL_PERSIST_RELEASED));
-	EXPECT("state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop", tell_piece(p, 3, SL_MSG_STATE, 0, 1));
-	EXPECT("state 0 k2 from 2 -> compute mix", tell_piece(p, 2, SL_MSG_STATE, 0, 2));
-	EXPECT("mix done -> compute close, SETTLE", tell_done(p, SL_JOB_MIX, SL_OK));
-	puppet_free(p, 0);
+	EXPECT("state 0 k1 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k2 from 2 -> compute mix", tell_payload(p, 2, SL_MSG_STATE, 0, 2));
+	EXPECT("mix done -> compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
+	driver_free(p, 0);
 }
 
 /* The root, of whom one child is a leaf. */
 TEST(test_tree_root)
 {
-	struct puppet *p = by_tree(4, (const uint32_t[]){0, 0, 0, 2});
+	struct driver *p = by_tree(4, (const uint32_t[]){0, 0, 0, 2});
 	EXPECT("durable -> MIX, state 0 k0 to 2", tell_durable(p, SL_PERSIST_RELEASED));
-	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 1));
-	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop", tell_piece(p, 3, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k1 from 3 -> compute mix", tell_piece(p, 3, SL_MSG_STATE, 0, 1));
-	EXPECT("mix done -> state 0 k2 to 2 3, compute close, SETTLE", tell_done(p, SL_JOB_MIX, SL_OK));
-	puppet_free(p, 0);
+	EXPECT("state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 1));
+	EXPECT("state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop",
+	       tell_payload(p, 3, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k1 from 3 -> compute mix", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
+	EXPECT("mix done -> state 0 k2 to 2 3, compute close, CONFIRM", tell_done(p, SL_JOB_MIX, SL_OK));
+	driver_free(p, 0);
 }
 
-/* Who releases first may show its state before this learner releases: it is held, and looked at when the engine is known. */
+/* Who releases first may show its state before this learner releases: it is held, and looked at when the
+ * engine is known. */
 TEST(test_early_states)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_ready(p);
-	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 3 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 3, 0));
-	EXPECT("state 0 k0 from 3 ->", tell_piece(p, 3, SL_MSG_STATE, 0, 0));
+	struct driver *p = driver_new(3, 4);
+	driver_ready(p);
+	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 3 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 3, 0));
+	EXPECT("state 0 k0 from 3 ->", tell_payload(p, 3, SL_MSG_STATE, 0, 0));
 	tell_ready(p, 2, 2, 1);
 	tell_ready(p, 3, 3, 1);
-	EXPECT("durable -> MIX, REJECTED 2: a state of a chunk that is not due, drop, state 0 k0 to 2 3, compute mix",
+	EXPECT("durable -> MIX, REJECTED 2: a state of a chunk that is not due, drop, state 0 k0 to 2 3, "
+	       "compute mix",
 	       tell_durable(p, SL_PERSIST_RELEASED));
-	puppet_free(p, 0);
-	p = puppet_new(3, 4);
-	puppet_ready(p);
-	for (uint32_t k = 0; k < 2 * SL_LANES; k++)
-		EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	EXPECT("state 0 k0 from 2 -> REJECTED 2: too many states at once, drop", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
-	puppet_free(p, 2 * SL_LANES);
+	driver_free(p, 0);
+	p = driver_new(3, 4);
+	driver_ready(p);
+	for (uint32_t k = 0; k < 2 * SL_WINDOW; k++)
+		EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	EXPECT("state 0 k0 from 2 -> REJECTED 2: too many states at once, drop",
+	       tell_payload(p, 2, SL_MSG_STATE, 0, 0));
+	driver_free(p, 2 * SL_WINDOW);
 }
 
-TEST(test_fenced_while_ready)
+TEST(test_aborted_while_ready)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_ready(p);
-	EXPECT("state 0 k0 from 2 ->", tell_piece(p, 2, SL_MSG_STATE, 0, 0));
+	struct driver *p = driver_new(3, 4);
+	driver_ready(p);
+	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* waiting for Readys, it does not matter */
-	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, drop, wipe, DISCOVER, links 2 3, hello t1 ready to 2, "
-	       "FREEZE, link state of 1 a2 to 2",
-	       tell_fence(p, 2, 3, 1, LIST_OF_NONE));
-	puppet_free(p, 0);
+	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, drop, wipe, DISCOVER, links 2 "
+	       "3, hello t1 ready to 2, "
+	       "AGREE, link state of 1 a2 to 2",
+	       tell_abort(p, 2, 3, 1, LIST_OF_NONE));
+	driver_free(p, 0);
 }
 
 TEST(test_a_higher_attempt)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_share(p);
-	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
-	       "FREEZE, link state of 1 a4 to 2 3, link state of 2 a4 to 3",
+	struct driver *p = driver_new(3, 4);
+	driver_share(p);
+	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist fenced t1 a1, wipe, DISCOVER, "
+	       "links 2 3, hello t1 ready to 2 3, "
+	       "AGREE, link state of 1 a4 to 2 3, link state of 2 a4 to 3",
 	       tell_link_state(p, 2, 2, 4, LIST(1, 3)));
-	EXPECT("share 0 from 2 -> drop", tell_of_another_view(p, SL_MSG_SHARE, 1)); /* of an attempt that ended */
-	EXPECT("durable -> fence of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_FENCED));
-	puppet_free(p, 0);
+	EXPECT("share 0 from 2 -> drop",
+	       tell_of_another_view(p, SL_MSG_SHARE, 1)); /* of an attempt that ended */
+	EXPECT("durable -> fence of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
+	driver_free(p, 0);
 }
 
 /* Learner 2 had said that it is in and started again: what the others agree on with it is not this view. */
 TEST(test_started_again)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_share(p);
+	struct driver *p = driver_new(3, 4);
+	driver_share(p);
 	struct sl_message m = link_state_of(p, 2, 1, LIST(1, 3));
 	m.link_state.incarnation = 2;
-	EXPECT("link state of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3, "
-	       "FREEZE, link state of 1 a2 to 2 3, link state of 2 a1 to 2",
+	EXPECT("link state of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 "
+	       "3, hello t1 ready to 2 3, "
+	       "AGREE, link state of 1 a2 to 2 3, link state of 2 a1 to 2",
 	       tell_message(p, 3, &m));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(test_equivocation)
 {
-	struct puppet *p = puppet_new(3, 4);
-	puppet_share(p);
+	struct driver *p = driver_new(3, 4);
+	driver_share(p);
 	assert_non_null(strstr(tell_link_state(p, 3, 2, 1, LIST(1)), "FAILED equivocation 2"));
-	puppet_free(p, 0);
-	p = puppet_new(3, 4); /* heard in TRAIN already */
+	driver_free(p, 0);
+	p = driver_new(3, 4); /* heard in TRAIN already */
 	tell_link(p, true, 2);
 	tell_link(p, true, 3);
 	tell_link_state(p, 2, 2, 1, LIST(1));
 	tell_link_state(p, 3, 2, 1, LIST(1, 3));
-	tell_hello(p, 2, 1, SL_STANDING_READY);
-	tell_hello(p, 3, 1, SL_STANDING_READY);
+	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
+	tell_hello(p, 3, 1, SL_PEER_STATUS_READY);
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	assert_non_null(strstr(tell_link_state(p, 3, 3, 1, LIST(1, 2)), "FAILED equivocation 2"));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(test_flood_stalls)
 {
-	struct puppet *p = puppet_new(3, 4);
+	struct driver *p = driver_new(3, 4);
 	for (sl_id id = 2; id <= 3; id++) {
 		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_STANDING_READY);
+		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
 	}
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	tell_link_state(p, 2, 2, 1, LIST(1, 3));
-	EXPECT("deadline -> FAILED flood 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3", tell_time(p, 10000));
+	EXPECT("deadline -> FAILED flood 3, wipe, DISCOVER, links 2 3, hello t1 ready to 2 3",
+	       tell_time(p, 10000));
 	assert_true(sl_core_deadline(p->core) <= p->now + 1000); /* a pause, then attempt 2 */
-	EXPECT("deadline -> FREEZE, link state of 1 a2 to 2 3", tell_time(p, 1000));
-	puppet_free(p, 0);
+	EXPECT("deadline -> AGREE, link state of 1 a2 to 2 3", tell_time(p, 1000));
+	driver_free(p, 0);
 }
 
 /* What it was told over its last link may never have arrived. */
 TEST(test_a_new_link_knows_nothing)
 {
-	struct puppet *p = puppet_new(4, 4);
+	struct driver *p = driver_new(4, 4);
 	for (sl_id id = 2; id <= 4; id++) {
 		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_STANDING_READY);
+		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
 	}
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
-	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 3 4", tell_link_state(p, 2, 2, 1, LIST(1, 3, 4)));
+	EXPECT("link state of 2 a1 from 2 -> link state of 2 a1 to 3 4",
+	       tell_link_state(p, 2, 2, 1, LIST(1, 3, 4)));
 	EXPECT("link state of 2 a1 from 3 ->", tell_link_state(p, 3, 2, 1, LIST(1, 3, 4)));
-	EXPECT("link down 4 -> FAILED link 4, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3, FREEZE, link state of 1 a2 to 2 3",
+	EXPECT("link down 4 -> FAILED link 4, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3, AGREE, "
+	       "link state of 1 a2 to 2 3",
 	       tell_link(p, false, 4));
-	EXPECT("link up 4 -> hello t1 ready to 4, link state of 1 a2 to 4, link state of 2 a1 to 4", tell_link(p, true, 4));
-	puppet_free(p, 0);
+	EXPECT("link up 4 -> hello t1 ready to 4, link state of 1 a2 to 4, link state of 2 a1 to 4",
+	       tell_link(p, true, 4));
+	driver_free(p, 0);
 }
 
 /* What waits for the view comes back when the attempt ends; and a flood of it does not overflow a step. */
 TEST(test_many_early_chunks)
 {
-	struct puppet *p = puppet_new(100, 8 * SL_CHUNK_ELEMENTS);
-	puppet_freeze(p);
+	struct driver *p = driver_new(100, 8 * SL_CHUNK_ELEMENTS);
+	driver_agree(p);
 	for (sl_id id = 2; id <= 100; id++)
-		for (uint32_t m = 0; m < 2 * SL_LANES; m++)
-			tell_piece(p, id, SL_MSG_SHARE, m, 0);
-	assert_non_null(strstr(tell_piece(p, 2, SL_MSG_SHARE, 0, 0), "too many shares before the view is closed"));
-	tell_done(p, SL_JOB_SURVEY, SL_OK);
+		for (uint32_t m = 0; m < 2 * SL_WINDOW; m++)
+			tell_payload(p, id, SL_MSG_SHARE, m, 0);
+	assert_non_null(
+		strstr(tell_payload(p, 2, SL_MSG_SHARE, 0, 0), "too many shares before the view is closed"));
+	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	assert_true(p->actions.count < SL_ACTIONS_MAX);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 TEST(test_many_wrong_early_chunks)
 {
-	struct puppet *p = puppet_new(100, 4);
-	puppet_freeze(p);
+	struct driver *p = driver_new(100, 4);
+	driver_agree(p);
 	for (sl_id id = 2; id <= 100; id++)
-		for (uint32_t m = 0; m < 2 * SL_LANES; m++)
-			tell_piece(p, id, SL_MSG_SHARE, 0, 0); /* the same one again and again */
-	tell_done(p, SL_JOB_SURVEY, SL_OK);
+		for (uint32_t m = 0; m < 2 * SL_WINDOW; m++)
+			tell_payload(p, id, SL_MSG_SHARE, 0, 0); /* the same one again and again */
+	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	assert_true(p->actions.count < SL_ACTIONS_MAX);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* --- events that their kind does not allow --- */
 
 TEST(test_events_out_of_place)
 {
-	struct puppet *p = puppet_new(3, 4);
+	struct driver *p = driver_new(3, 4);
 	const struct sl_event bad[] = {
 		{.kind = SL_EVENT_START},
 		{.kind = SL_EVENT_LINK_UP, .peer = 0},
 		{.kind = SL_EVENT_LINK_UP, .peer = 3},
-		{.kind = SL_EVENT_COMPUTED, .result = &(struct sl_job_result){.kind = SL_JOB_SEAL}},
+		{.kind = SL_EVENT_COMPUTED, .result = &(struct sl_job_result){.kind = SL_JOB_COMMITMENT}},
 		{.kind = SL_EVENT_RANGE, .range = (const uint64_t[]){6}},
 		{.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &(struct sl_message){.kind = SL_MSG_SHARE}},
 	};
@@ -539,7 +587,7 @@ TEST(test_events_out_of_place)
 		assert_int_equal(p->code, SL_ERR_INVALID);
 		assert_int_equal(p->actions.count, 0);
 	}
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 /* What a disk says, late or of nothing that was asked of it. */
@@ -549,62 +597,66 @@ TEST(test_nobody_asked)
 		{0, 1, 1},
 		{SL_PERSIST_PREPARED, 1, 1},
 		{SL_PERSIST_RELEASED, 1, 1},
-		{SL_PERSIST_DEAD, 1, 1},
+		{SL_PERSIST_CLOSED, 1, 1},
 		{SL_PERSIST_COMMIT, 1, 1},
-		{SL_PERSIST_FENCED, 2, 1},
-		{SL_PERSIST_FENCED, 0, 1},
+		{SL_PERSIST_ABORTED, 2, 1},
+		{SL_PERSIST_ABORTED, 0, 1},
 	};
-	struct puppet *p = puppet_new(3, 4);
-	puppet_share(p);
+	struct driver *p = driver_new(3, 4);
+	driver_share(p);
 	for (size_t i = 0; i < sizeof said / sizeof *said; i++)
-		EXPECT("durable ->", tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = said[i]}));
-	puppet_free(p, 0);
+		EXPECT("durable ->",
+		       tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = said[i]}));
+	driver_free(p, 0);
 }
 
-/* Of an attempt that was given up while the disk was busy with it: the own Ready stays here, even when the next attempt has
- * come as far. */
+/* Of an attempt that was given up while the disk was busy with it: the own Ready stays here, even when the
+ * next attempt has come as far. */
 TEST(test_prepared_too_late)
 {
-	struct puppet *p = puppet_new(2, 4);
-	puppet_share(p);
-	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
+	struct driver *p = driver_new(2, 4);
+	driver_share(p);
+	tell_payload(p, 2, SL_MSG_SHARE, 0, 0);
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_SEAL, SL_OK));
+	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	assert_int_equal(sl_core_deadline(p->core), SL_NEVER); /* it is the own disk that is awaited */
-	assert_non_null(strstr(tell_fence(p, 2, 2, 1, LIST_OF_NONE), "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
+	assert_non_null(strstr(tell_abort(p, 2, 2, 1, LIST_OF_NONE),
+			       "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
 	struct sl_durable late = p->asked[SL_PERSIST_PREPARED];
 	EXPECT("durable ->", tell_durable(p, SL_PERSIST_PREPARED));
 	tell_link_state(p, 2, 2, 2, LIST(1));
-	tell_done(p, SL_JOB_SURVEY, SL_OK);
+	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
 	tell_done(p, SL_JOB_SHARE, SL_OK);
-	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
+	tell_payload(p, 2, SL_MSG_SHARE, 0, 0);
 	EXPECT("durable ->", tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = late}));
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	EXPECT("seal done -> persist prepared t1 a2", tell_done(p, SL_JOB_SEAL, SL_OK));
+	EXPECT("seal done -> persist prepared t1 a2", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	EXPECT("durable -> ready of 1 a2 to 2", tell_durable(p, SL_PERSIST_PREPARED));
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
-TEST(test_abandon_out_of_place)
+TEST(test_operator_abort_out_of_place)
 {
-	struct puppet *p = puppet_new(2, 4);
-	const struct sl_event abandon = {.kind = SL_EVENT_ABANDON, .round = 1}, other = {.kind = SL_EVENT_ABANDON, .round = 2};
-	tell(p, abandon); /* in TRAIN there is nothing to give up */
+	struct driver *p = driver_new(2, 4);
+	const struct sl_event operator_abort = {.kind = SL_EVENT_OPERATOR_ABORT, .round = 1},
+			      other = {.kind = SL_EVENT_OPERATOR_ABORT, .round = 2};
+	tell(p, operator_abort); /* in TRAIN there is nothing to give up */
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	puppet_share(p);
-	tell(p, abandon);
+	driver_share(p);
+	tell(p, operator_abort);
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	tell_piece(p, 2, SL_MSG_SHARE, 0, 0);
+	tell_payload(p, 2, SL_MSG_SHARE, 0, 0);
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	tell_done(p, SL_JOB_SEAL, SL_OK);
-	tell(p, abandon); /* READY, and not prepared */
+	tell_done(p, SL_JOB_COMMITMENT, SL_OK);
+	tell(p, operator_abort); /* READY, and not prepared */
 	assert_int_equal(p->code, SL_ERR_INVALID);
 	tell_durable(p, SL_PERSIST_PREPARED);
 	tell(p, other);
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	EXPECT("abandon -> FAILED abandoned, persist fenced t1 a1, wipe, DISCOVER, links 2, hello t1 ready to 2, FREEZE, "
+	EXPECT("abandon -> FAILED abandoned, persist fenced t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
+	       "to 2, AGREE, "
 	       "link state of 1 a2 to 2",
-	       tell(p, abandon));
-	puppet_free(p, 0);
+	       tell(p, operator_abort));
+	driver_free(p, 0);
 }

@@ -1,4 +1,5 @@
-/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5, FREEZE). */
+/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5,
+ * AGREE). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,10 +15,12 @@ struct said {
 	bool late; /* its link state is the last to come */
 };
 
-static void tell_state(struct puppet *p, sl_id id, const struct said *said)
+static void tell_state(struct driver *p, sl_id id, const struct said *said)
 {
-	static const sl_id others[5][4] = {[2] = {1, 3, 4}, [3] = {1, 2, 4}, [4] = {1, 2, 3}}, less[5][3] = {[2] = {1, 4}, [4] = {1, 2}};
-	struct sl_message m = link_state_of(p, id, said->a, id == 3 && said->without != 0 ? less[said->without] : others[id]);
+	static const sl_id others[5][4] = {[2] = {1, 3, 4}, [3] = {1, 2, 4}, [4] = {1, 2, 3}},
+			   less[5][3] = {[2] = {1, 4}, [4] = {1, 2}};
+	struct sl_message m = link_state_of(p, id, said->a,
+					    id == 3 && said->without != 0 ? less[said->without] : others[id]);
 	m.link_state.incarnation = id == 3 ? said->incarnation : 1;
 	m.link_state.parameters.k = id == 3 ? said->k : m.link_state.parameters.k;
 	tell_message(p, 4, &m);
@@ -25,10 +28,10 @@ static void tell_state(struct puppet *p, sl_id id, const struct said *said)
 
 static void h_of(struct said said, uint8_t h[static SL_HASH_BYTES])
 {
-	struct puppet *p = puppet_new(4, 4);
+	struct driver *p = driver_new(4, 4);
 	for (sl_id id = 2; id <= 4; id++) {
 		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_STANDING_READY);
+		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
 	}
 	for (sl_id id = 2; id <= 4; id++)
 		if (id != 3 || !said.late)
@@ -38,7 +41,7 @@ static void h_of(struct said said, uint8_t h[static SL_HASH_BYTES])
 		tell_state(p, 3, &said);
 	assert_non_null(p->view);
 	memcpy(h, p->view->h, SL_HASH_BYTES);
-	puppet_free(p, 0);
+	driver_free(p, 0);
 }
 
 static const struct said usual = {.incarnation = 1, .k = 3, .a = 1};

@@ -1,5 +1,6 @@
-/* Learners that walk about (random waypoint): a graph a step, whose pieces may be too small to go on, and whoever missed
- * rounds catches up when it meets somebody. Every committed round is exact: the checker sees to that. */
+/* Learners that walk about (random waypoint): a graph a step, whose pieces may be too small to go on, and
+ * whoever missed rounds catches up when it meets somebody. Every committed round is exact: the checker sees
+ * to that. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,7 +13,7 @@
 #define STEP_MS 15000u
 #define STEPS_MOST 300u
 
-static sl_round least(const struct sim *sim)
+static sl_round least(const struct sl_sim *sim)
 {
 	sl_round t = sim->learners[0].committed;
 	for (uint32_t i = 1; i < sim->n; i++)
@@ -21,31 +22,36 @@ static sl_round least(const struct sim *sim)
 }
 
 /* A small prime keeps K small: it is the walk that is of interest. The run never comes to its end. */
-static struct sim *begin(uint64_t seed, sl_round rounds, uint64_t quorum)
+static struct sl_sim *begin(uint64_t seed, sl_round rounds, uint64_t quorum)
 {
-	struct sim_options o = {
-		.seed = seed, .learners = WALKERS, .topology = TOPOLOGY, .radio = true, .clip = 1, .delay_ms = 5};
-	o.parameters = (struct sl_parameters){.n = 2, .p = 1009, .sigma = 1, .rounds = rounds + STEPS_MOST, .quorum = quorum};
-	struct sim *sim = sim_new(&o);
-	sim_start(sim);
+	struct sl_sim_options o = {.seed = seed,
+				   .learners = WALKERS,
+				   .topology = TOPOLOGY,
+				   .playback = true,
+				   .clipping_range = 1,
+				   .delay_ms = 5};
+	o.parameters = (struct sl_parameters){
+		.n = 2, .p = 1009, .decimals = 1, .rounds = rounds + STEPS_MOST, .quorum = quorum};
+	struct sl_sim *sim = sl_sim_new(&o);
+	sl_sim_start(sim);
 	return sim;
 }
 
 /* Until everybody has committed what was the last one's next round, or the time of a step is over. */
-static void walk(struct sim *sim, uint32_t step)
+static void walk(struct sl_sim *sim, uint32_t step)
 {
 	uint64_t end = sim->now + STEP_MS * UINT64_C(1000);
 	sl_round before = least(sim);
-	sim_radio(sim, TOPOLOGY, step);
-	while (sim_next(sim) <= end && least(sim) == before)
-		sim_step(sim);
+	sl_sim_playback(sim, TOPOLOGY, step);
+	while (sl_sim_next(sim) <= end && least(sim) == before)
+		sl_sim_step(sim);
 }
 
-static uint32_t count_all(const struct sim *sim, enum sl_report_kind kind, enum sl_reason reason)
+static uint32_t count_all(const struct sl_sim *sim, enum sl_report_kind kind, enum sl_reason reason)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		count += sim_count(sim, i, kind, reason, NULL);
+		count += sl_sim_count(sim, i, kind, reason, NULL);
 	return count;
 }
 
@@ -53,15 +59,15 @@ static uint32_t count_all(const struct sim *sim, enum sl_report_kind kind, enum 
 TEST(test_majority)
 {
 	uint32_t caught_up = 0;
-	for (uint64_t seed = 0; seed < sim_seeds(25); seed++) {
-		struct sim *sim = begin(5000 + seed, 30, 0);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(25); seed++) {
+		struct sl_sim *sim = begin(5000 + seed, 30, 0);
 		uint32_t step = 1;
 		for (; least(sim) < 30 && step < STEPS_MOST; step++)
 			walk(sim, step);
 		if (least(sim) < 30)
-			sim_fail(sim, "somebody is in round %u after %u steps", least(sim) + 1, step);
+			sl_sim_fail(sim, "somebody is in round %u after %u steps", least(sim) + 1, step);
 		caught_up += count_all(sim, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
-		sim_free(sim);
+		sl_sim_free(sim);
 	}
 	assert_true(caught_up > 100);
 }
@@ -70,8 +76,8 @@ TEST(test_majority)
 TEST(test_everybody)
 {
 	uint32_t waited = 0;
-	for (uint64_t seed = 0; seed < sim_seeds(10); seed++) {
-		struct sim *sim = begin(5100 + seed, 5, WALKERS);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+		struct sl_sim *sim = begin(5100 + seed, 5, WALKERS);
 		uint32_t step = 1;
 		for (; least(sim) < 5 && step < STEPS_MOST; step++) {
 			sl_round before = least(sim);
@@ -79,8 +85,8 @@ TEST(test_everybody)
 			waited += least(sim) == before;
 		}
 		if (least(sim) < 5)
-			sim_fail(sim, "in round %u after %u steps", least(sim) + 1, step);
-		sim_free(sim);
+			sl_sim_fail(sim, "in round %u after %u steps", least(sim) + 1, step);
+		sl_sim_free(sim);
 	}
 	assert_true(waited > 10);
 }

@@ -1,5 +1,6 @@
-/* What is secret for ever does not outlive its use (protocol 4): encodings, own shares and coefficients go with the job
- * that uses them, coins, seeds and the last rows when all shares are made, the rest with the attempt. */
+/* What is secret for ever does not outlive its use (protocol 4): encodings, own shares and coefficients go
+ * with the job that uses them, coins, seeds and the last rows when all shares are made, the rest with the
+ * attempt. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 /* Learner 0 of three that all know each other. */
 struct attempt {
 	struct sl_view view;
-	struct sl_vault vault;
+	struct sl_workspace workspace;
 	void *graph;
 	uint8_t zeros[1u << 20];
 };
@@ -33,13 +34,15 @@ static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 	struct sl_arena arena;
 	a->graph = malloc(ARENA_BYTES);
 	sl_arena_init(&arena, a->graph, ARENA_BYTES);
-	a->view = (struct sl_view){.n = 3, .ids = ids, .degree = 2, .elements = MODEL + 1, .chunks = 1, .max_weight = 1};
-	a->view.encoding = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight_total = 3};
+	a->view = (struct sl_view){
+		.n = 3, .ids = ids, .degree = 2, .elements = MODEL + 1, .chunks = 1, .max_weight = 1};
+	a->view.encoding = (struct sl_encoding){
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = 3};
 	a->view.agreed.tolerance = 1;
 	assert_int_equal(sl_graph_init(&a->view.graph, 3, edges, 3, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&a->view.field, SL_P_MERSENNE31), SL_OK);
-	a->view.fraction = sl_fraction_bits(a->view.field.bits);
-	a->view.neighbours = sl_neighbours(&a->view.graph, 0);
+	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
+	a->view.neighbours = sl_graph_neighbours(&a->view.graph, 0);
 	a->view.sharing = kind;
 }
 
@@ -47,17 +50,17 @@ static int setup_kind(void **state, enum sl_sharing_kind kind)
 {
 	struct attempt *a = *state = calloc(1, sizeof *a);
 	make_view(a, kind);
-	size_t scratch = sl_vault_scratch(&a->view);
+	size_t scratch = sl_job_scratch(&a->view);
 	assert_true(scratch <= sizeof a->zeros);
-	a->vault = (struct sl_vault){.n = MODEL, .weight = 1, .source = source};
-	a->vault.trained = calloc(MODEL, sizeof *a->vault.trained);
-	a->vault.x = calloc(MODEL + 1, sizeof *a->vault.x);
-	a->vault.s = calloc(MODEL + 1, sizeof *a->vault.s);
-	sl_arena_init(&a->vault.scratch, calloc(1, scratch), scratch);
-	a->vault.spool.slot_bytes = sl_slot_bytes(&a->view);
-	a->vault.spool.base = calloc(a->view.n, a->vault.spool.slot_bytes);
+	a->workspace = (struct sl_workspace){.n = MODEL, .weight = 1, .source = source};
+	a->workspace.trained = calloc(MODEL, sizeof *a->workspace.trained);
+	a->workspace.x = calloc(MODEL + 1, sizeof *a->workspace.x);
+	a->workspace.s = calloc(MODEL + 1, sizeof *a->workspace.s);
+	sl_arena_init(&a->workspace.scratch, calloc(1, scratch), scratch);
+	a->workspace.state_file.slot_bytes = sl_slot_bytes(&a->view);
+	a->workspace.state_file.base = calloc(a->view.n, a->workspace.state_file.slot_bytes);
 	for (size_t l = 0; l < MODEL; l++)
-		a->vault.trained[l] = 1.5f + (float)l;
+		a->workspace.trained[l] = 1.5f + (float)l;
 	return 0;
 }
 
@@ -75,11 +78,11 @@ static int teardown(void **state)
 {
 	struct attempt *a = *state;
 	free(a->graph);
-	free(a->vault.trained);
-	free(a->vault.x);
-	free(a->vault.s);
-	free(a->vault.scratch.base);
-	free(a->vault.spool.base);
+	free(a->workspace.trained);
+	free(a->workspace.x);
+	free(a->workspace.s);
+	free(a->workspace.scratch.base);
+	free(a->workspace.state_file.base);
 	free(a);
 	return 0;
 }
@@ -87,7 +90,7 @@ static int teardown(void **state)
 static void run(struct attempt *a, enum sl_job_kind kind)
 {
 	struct sl_job_result result;
-	sl_job_run(&a->vault, &(struct sl_job){.kind = kind, .view = &a->view}, &result);
+	sl_job_run(&a->workspace, &(struct sl_job){.kind = kind, .view = &a->view}, &result);
 	assert_int_equal(result.code, SL_OK);
 }
 
@@ -106,16 +109,16 @@ TEST_SETUP(prepare, NULL)
 TEST_WITH(when_the_shares_are_out, setup, teardown)
 {
 	struct attempt *a = *state;
-	size_t vector = (MODEL + 1) * sizeof *a->vault.x;
+	size_t vector = (MODEL + 1) * sizeof *a->workspace.x;
 	run(a, SL_JOB_ENCODE);
-	assert_false(wiped(a, a->vault.x, vector));
+	assert_false(wiped(a, a->workspace.x, vector));
 	run(a, SL_JOB_SHARE);
-	assert_true(wiped(a, a->vault.x, vector));
-	assert_false(wiped(a, a->vault.s, vector));
+	assert_true(wiped(a, a->workspace.x, vector));
+	assert_false(wiped(a, a->workspace.s, vector));
 	for (uint32_t r = 0; r <= 2; r++)
-		assert_true(wiped(a, a->vault.rows[r], vector));
-	assert_false(wiped(a, a->vault.shares[0], (MODEL + 1) * a->view.field.bytes)); /* to be sent */
-	assert_true(wiped(a, a->vault.share_scratch, sl_share_scratch(2) * sizeof(uint64_t)));
+		assert_true(wiped(a, a->workspace.rows[r], vector));
+	assert_false(wiped(a, a->workspace.shares[0], (MODEL + 1) * a->view.field.bytes)); /* to be sent */
+	assert_true(wiped(a, a->workspace.share_scratch, sl_share_scratch(2) * sizeof(uint64_t)));
 }
 
 /* The neighbours' seeds. */
@@ -126,13 +129,15 @@ static void gather(struct attempt *a)
 	struct sl_buffer first = {.next = &second, .from = 0, .size = SL_KEY_BYTES, .bytes = seed[0]};
 	struct sl_job_result result;
 	memset(seed, 0x17, sizeof seed);
-	sl_job_run(&a->vault, &(struct sl_job){.kind = SL_JOB_GATHER, .view = &a->view, .buffers = &first}, &result);
+	sl_job_run(&a->workspace,
+		   &(struct sl_job){.kind = SL_JOB_GATHER, .view = &a->view, .buffers = &first}, &result);
 	assert_int_equal(result.code, SL_OK);
 }
 
-static bool coins_wiped(const struct attempt *a, const struct sl_coins *coins)
+static bool prg_wiped(const struct attempt *a, const struct sl_prg *randomness)
 {
-	return wiped(a, coins->key, sizeof coins->key) && wiped(a, coins->buffer, sizeof coins->buffer);
+	return wiped(a, randomness->key, sizeof randomness->key) &&
+	       wiped(a, randomness->buffer, sizeof randomness->buffer);
 }
 
 TEST_WITH(when_all_shares_are_made, setup_seeded, teardown)
@@ -140,16 +145,18 @@ TEST_WITH(when_all_shares_are_made, setup_seeded, teardown)
 	struct attempt *a = *state;
 	run(a, SL_JOB_ENCODE);
 	for (uint32_t r = 0; r < 2; r++)
-		assert_false(wiped(a, a->vault.shares[r], SL_KEY_BYTES));
+		assert_false(wiped(a, a->workspace.shares[r], SL_KEY_BYTES));
 	run(a, SL_JOB_SHARE);
 	gather(a);
 	run(a, SL_JOB_EXPAND);
 	for (uint32_t r = 0; r < 2; r++)
-		assert_false(coins_wiped(a, &a->vault.coins[r]) || coins_wiped(a, &a->vault.theirs[r]));
-	run(a, SL_JOB_SEAL);
+		assert_false(prg_wiped(a, &a->workspace.randomness[r]) ||
+			     prg_wiped(a, &a->workspace.theirs[r]));
+	run(a, SL_JOB_COMMITMENT);
 	for (uint32_t r = 0; r < 2; r++) {
-		assert_true(coins_wiped(a, &a->vault.coins[r]) && coins_wiped(a, &a->vault.theirs[r]));
-		assert_true(wiped(a, a->vault.shares[r], SL_KEY_BYTES));
+		assert_true(prg_wiped(a, &a->workspace.randomness[r]) &&
+			    prg_wiped(a, &a->workspace.theirs[r]));
+		assert_true(wiped(a, a->workspace.shares[r], SL_KEY_BYTES));
 	}
 }
 
@@ -159,26 +166,26 @@ TEST_WITH(when_nothing_is_encoded, setup_seeded, teardown)
 	struct attempt *a = *state;
 	struct sl_job_result result;
 	run(a, SL_JOB_ENCODE);
-	sl_vault_wipe(&a->vault);
-	a->vault.weight = 0;
-	sl_job_run(&a->vault, &(struct sl_job){.kind = SL_JOB_ENCODE, .view = &a->view}, &result);
+	sl_job_wipe(&a->workspace);
+	a->workspace.weight = 0;
+	sl_job_run(&a->workspace, &(struct sl_job){.kind = SL_JOB_ENCODE, .view = &a->view}, &result);
 	assert_int_equal(result.code, SL_ERR_REFUSED);
 	gather(a);
-	assert_true(wiped(a, a->vault.scratch.base, a->vault.scratch.size));
+	assert_true(wiped(a, a->workspace.scratch.base, a->workspace.scratch.size));
 }
 
 TEST_WITH(when_the_attempt_is_over, setup, teardown)
 {
 	struct attempt *a = *state;
-	size_t vector = (MODEL + 1) * sizeof *a->vault.x;
+	size_t vector = (MODEL + 1) * sizeof *a->workspace.x;
 	for (int shared = 0; shared < 2; shared++) {
 		run(a, SL_JOB_ENCODE);
 		if (shared == 1)
 			run(a, SL_JOB_SHARE);
-		sl_vault_wipe(&a->vault);
-		assert_true(wiped(a, a->vault.x, vector));
-		assert_true(wiped(a, a->vault.s, vector));
-		assert_true(wiped(a, a->vault.scratch.base, a->vault.scratch.size));
+		sl_job_wipe(&a->workspace);
+		assert_true(wiped(a, a->workspace.x, vector));
+		assert_true(wiped(a, a->workspace.s, vector));
+		assert_true(wiped(a, a->workspace.scratch.base, a->workspace.scratch.size));
 	}
 }
 

@@ -62,11 +62,11 @@ TEST(others_are_all_but_our_own)
 	struct sl_machine machine;
 	struct sl_cpu_clock from = {100, 50, 7}, to = {110, 54, 8};
 	sl_machine_look(&machine);
-	double part = sl_cpu_others(&from, &to);
+	double part = sl_machine_cpu_others(&from, &to);
 	assert_true(fabs(part - 3.0 / (10.0 * (double)machine.processors)) < 1e-12);
 	to.own_s = 20; /* clocks of different grain */
-	assert_true(sl_cpu_others(&from, &to) == 0);
+	assert_true(sl_machine_cpu_others(&from, &to) == 0);
 	to = (struct sl_cpu_clock){110, 5000, 7};
-	assert_true(sl_cpu_others(&from, &to) == 1);
-	assert_true(sl_cpu_others(&from, &from) == 0);
+	assert_true(sl_machine_cpu_others(&from, &to) == 1);
+	assert_true(sl_machine_cpu_others(&from, &from) == 0);
 }

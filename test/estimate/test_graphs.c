@@ -1,4 +1,5 @@
-/* The formulas of families against the graphs themselves: what is exact is equal, a bound holds, an estimate is near. */
+/* The formulas of families against the graphs themselves: what is exact is equal, a bound holds, an estimate
+ * is near. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -9,36 +10,37 @@
 #include "tools/estimate/graph.h"
 
 /* false: not connected, as may happen to a geometric one. */
-static bool look_at(const struct sl_topology *topology, uint32_t n, struct sl_graph_figures *figures)
+static bool look_at(const struct sl_family *topology, uint32_t n, struct sl_estimate_figures *figures)
 {
 	struct sl_arena arena;
 	struct sl_graph graph;
 	struct sl_field field;
 	size_t count, room = (size_t)n * (n - 1) / 2, bytes = 64 * room + (1 << 20);
 	sl_arena_init(&arena, malloc(bytes), bytes);
-	struct sl_edge *edges = SL_TAKE(&arena, room, struct sl_edge);
+	struct sl_edge *edges = SL_ARENA_TAKE(&arena, room, struct sl_edge);
 	assert_non_null(edges);
 	assert_int_equal(sl_generate(topology, n, 7, 0, edges, room, &count, &arena), SL_OK);
 	assert_int_equal(sl_graph_init(&graph, n, edges, count, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&field, SL_P_MERSENNE31), SL_OK);
-	int rc = sl_graph_figures_of(&graph, &field, figures);
+	int rc = sl_estimate_graph_figures(&graph, &field, figures);
 	free(arena.base);
 	return rc == SL_OK;
 }
 
-static void expect_whole(enum sl_certainty certainty, double formula, double real, double estimate_off, const char *what)
+static void expect_whole(enum sl_certainty certainty, double formula, double real, double estimate_off,
+			 const char *what)
 {
-	bool good = certainty == SL_EXACTLY ? formula == real
+	bool good = certainty == SL_EXACTLY   ? formula == real
 		    : certainty == SL_AT_MOST ? formula >= real
 					      : fabs(formula - real) <= estimate_off;
 	if (!good)
 		fail_msg("%s: %g by the formula, and it is %g", what, formula, real);
 }
 
-static void expect_mu(const struct sl_graph_figures *formula, const struct sl_graph_figures *real)
+static void expect_mu(const struct sl_estimate_figures *formula, const struct sl_estimate_figures *real)
 {
 	double off = formula->mu - real->mu, gap = (1 - formula->mu) / (1 - real->mu);
-	bool good = formula->mu_is == SL_EXACTLY ? fabs(off) < 1e-9
+	bool good = formula->mu_is == SL_EXACTLY   ? fabs(off) < 1e-9
 		    : formula->mu_is == SL_AT_MOST ? off > -1e-9
 						   : gap > 0.5 && gap < 2;
 	if (!good)
@@ -47,19 +49,20 @@ static void expect_mu(const struct sl_graph_figures *formula, const struct sl_gr
 
 static void expect_family(const char *text, uint32_t n)
 {
-	struct sl_topology topology;
-	struct sl_graph_figures formula, real;
+	struct sl_family topology;
+	struct sl_estimate_figures formula, real;
 	const char *why;
-	if (sl_topology_parse(text, n, &topology, &why) != SL_OK)
+	if (sl_family_parse(text, n, &topology, &why) != SL_OK)
 		fail_msg("%s of %u: %s", text, n, why);
 	print_message("%s of %u\n", text, n);
-	assert_int_equal(sl_family_figures(&topology, n, &formula, NULL), SL_OK);
+	assert_int_equal(sl_estimate_family_figures(&topology, n, &formula, NULL), SL_OK);
 	if (!look_at(&topology, n, &real))
 		fail_msg("not connected");
 	expect_mu(&formula, &real);
 	expect_whole(formula.degree_r_is, (double)formula.degree_r, (double)real.degree_r, 0, "deg r");
-	expect_whole(formula.depth_is, (double)formula.depth, (double)real.depth, fmax(1, 0.2 * (double)real.depth), "depth");
-	if (topology.kind == SL_TOPOLOGY_GEOMETRIC) {
+	expect_whole(formula.depth_is, (double)formula.depth, (double)real.depth,
+		     fmax(1, 0.2 * (double)real.depth), "depth");
+	if (topology.kind == SL_FAMILY_GEOMETRIC) {
 		assert_true(fabs(formula.degree_mean - real.degree_mean) < 0.15 * real.degree_mean);
 		return;
 	}
@@ -113,33 +116,35 @@ TEST(random_ones)
 	expect_family("geometric:0.15", 500);
 }
 
-/* Who gives its masked state to somebody beside its parent, and the most children: 3N - 2 vectors are for all that. */
+/* Who gives its masked state to somebody beside its parent, and the most children: 3N - 2 vectors are for all
+ * that. */
 TEST(what_the_tree_asks)
 {
 	static const char *const any[] = {"complete", "ring", "line", "star"};
-	struct sl_topology topology;
-	struct sl_graph_figures formula, real;
+	struct sl_family topology;
+	struct sl_estimate_figures formula, real;
 	const char *why;
 	for (size_t i = 0; i < 4; i++)
 		for (uint32_t n = 3; n < 12; n++) {
-			assert_int_equal(sl_topology_parse(any[i], n, &topology, &why), SL_OK);
-			assert_int_equal(sl_family_figures(&topology, n, &formula, NULL), SL_OK);
+			assert_int_equal(sl_family_parse(any[i], n, &topology, &why), SL_OK);
+			assert_int_equal(sl_estimate_family_figures(&topology, n, &formula, NULL), SL_OK);
 			assert_true(look_at(&topology, n, &real));
-			assert_true(formula.givers == real.givers && formula.children_most == real.children_most);
-			assert_true(2 * (n - 1) + real.givers <= 3 * n - 2);
+			assert_true(formula.backed_up == real.backed_up &&
+				    formula.children_most == real.children_most);
+			assert_true(2 * (n - 1) + real.backed_up <= 3 * n - 2);
 		}
 }
 
 TEST(what_has_no_figures)
 {
-	struct sl_topology apart = {SL_TOPOLOGY_GEOMETRIC, 0.01};
-	struct sl_graph_figures figures;
+	struct sl_family apart = {SL_FAMILY_GEOMETRIC, 0.01};
+	struct sl_estimate_figures figures;
 	struct sl_error error = {0};
 	assert_false(look_at(&apart, 30, &figures));
-	assert_int_equal(sl_family_figures(&apart, 30, &figures, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_estimate_family_figures(&apart, 30, &figures, &error), SL_ERR_INVALID);
 	assert_non_null(strstr(error.text, "at least 0.18997 is needed"));
 	apart.parameter = 0.1899;
-	assert_int_equal(sl_family_figures(&apart, 30, &figures, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_estimate_family_figures(&apart, 30, &figures, &error), SL_ERR_INVALID);
 	apart.parameter = 0.18997; /* sqrt(ln 30 / (30 pi)) */
-	assert_int_equal(sl_family_figures(&apart, 30, &figures, &error), SL_OK);
+	assert_int_equal(sl_estimate_family_figures(&apart, 30, &figures, &error), SL_OK);
 }

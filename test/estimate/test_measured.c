@@ -18,25 +18,26 @@
 static const char starling[] = STARLING_PATH;
 
 /* The graph that the launcher plays first; all of these stay as they are. */
-static double planned_bytes(const char *topology, uint32_t learners, enum sl_plan_engine engine, enum sl_plan_sharing sharing)
+static double planned_bytes(const char *topology, uint32_t learners, enum sl_estimate_engine engine,
+			    enum sl_estimate_sharing sharing)
 {
-	struct sl_plan_input in = {.floats = FLOATS, .p = SL_P_MERSENNE31};
+	struct sl_estimate_input in = {.floats = FLOATS, .p = SL_P_MERSENNE31};
 	struct sl_topology_request request = {.text = topology, .learners = learners, .steps = 1, .seed = 1};
 	struct sl_schedule schedule;
-	struct sl_planned planned;
+	struct sl_estimated planned;
 	struct sl_error error = {0};
 	struct sl_field field;
 	struct sl_arena arena;
 	struct sl_graph graph;
-	in.machine = sl_plan_machine_usual;
+	in.machine = sl_estimate_machine_usual;
 	if (sl_topology_schedule(&request, &schedule, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	size_t bytes = sl_step_bytes(learners, sl_step_edges_most(&schedule));
+	size_t bytes = sl_schedule_graph_bytes(learners, sl_schedule_graph_edges_most(&schedule));
 	sl_arena_init(&arena, malloc(bytes), bytes);
-	assert_int_equal(sl_step_graph(&schedule, 0, &graph, &arena), SL_OK);
+	assert_int_equal(sl_schedule_graph(&schedule, 0, &graph, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&field, in.p), SL_OK);
-	assert_int_equal(sl_graph_figures_of(&graph, &field, &in.graph), SL_OK);
-	sl_plan_cost_all(&in, &planned);
+	assert_int_equal(sl_estimate_graph_figures(&graph, &field, &in.graph), SL_OK);
+	sl_estimate_cost_all(&in, &planned);
 	free(arena.base);
 	sl_schedule_close(&schedule);
 	assert_true(planned.costs[engine][sharing].possible);
@@ -64,28 +65,32 @@ static double measured_bytes(const struct sl_bench_daemons *what, double planned
 	return nearest;
 }
 
-static void expect_bytes(const char *topology, uint32_t learners, enum sl_plan_engine engine, enum sl_plan_sharing sharing)
+static void expect_bytes(const char *topology, uint32_t learners, enum sl_estimate_engine engine,
+			 enum sl_estimate_sharing sharing)
 {
 	char with[32], mixing[32];
-	snprintf(with, sizeof with, "sharing=%s", sl_plan_sharing_names[sharing]);
-	snprintf(mixing, sizeof mixing, "mixing=%s", sl_plan_engine_names[engine]);
-	const struct sl_bench_daemons what = {learners, FLOATS, topology, {with, mixing, "gate=warn"}, false, false, 0};
-	double planned = planned_bytes(topology, learners, engine, sharing), measured = measured_bytes(&what, planned);
-	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners, sl_plan_engine_names[engine],
-		      sl_plan_sharing_names[sharing], planned, measured);
+	snprintf(with, sizeof with, "sharing=%s", sl_estimate_sharing_names[sharing]);
+	snprintf(mixing, sizeof mixing, "mixing=%s", sl_estimate_engine_names[engine]);
+	const struct sl_bench_daemons what = {learners, FLOATS, topology, {with, mixing, "gate=warn"},
+					      false,	false,	0};
+	double planned = planned_bytes(topology, learners, engine, sharing),
+	       measured = measured_bytes(&what, planned);
+	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners,
+		      sl_estimate_engine_names[engine], sl_estimate_sharing_names[sharing], planned,
+		      measured);
 	assert_true(fabs(planned - measured) < 0.02 * measured);
 }
 
 TEST(rings)
 {
-	expect_bytes("ring", 6, SL_PLAN_METROPOLIS, SL_PLAN_SHAMIR);
-	expect_bytes("ring", 7, SL_PLAN_EXACT, SL_PLAN_ADDITIVE);
-	expect_bytes("ring", 7, SL_PLAN_EXACT, SL_PLAN_SEEDED);
+	expect_bytes("ring", 6, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_SHAMIR);
+	expect_bytes("ring", 7, SL_ESTIMATE_EXACT, SL_ESTIMATE_ADDITIVE);
+	expect_bytes("ring", 7, SL_ESTIMATE_EXACT, SL_ESTIMATE_SEEDED);
 }
 
 TEST(stars_and_complete_graphs)
 {
-	expect_bytes("star", 5, SL_PLAN_METROPOLIS, SL_PLAN_ADDITIVE);
-	expect_bytes("star", 6, SL_PLAN_EXACT, SL_PLAN_SHAMIR);
-	expect_bytes("complete", 5, SL_PLAN_EXACT, SL_PLAN_SHAMIR);
+	expect_bytes("star", 5, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE);
+	expect_bytes("star", 6, SL_ESTIMATE_EXACT, SL_ESTIMATE_SHAMIR);
+	expect_bytes("complete", 5, SL_ESTIMATE_EXACT, SL_ESTIMATE_SHAMIR);
 }

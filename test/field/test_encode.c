@@ -10,21 +10,22 @@ static int64_t encode1(const struct sl_field *field, struct sl_encoding encoding
 {
 	uint64_t x[2];
 	struct sl_encode_note note;
-	assert_int_equal(sl_encode(field, &encoding, &theta, 1, x, &note), SL_OK);
+	assert_int_equal(sl_encoding_encode(field, &encoding, &theta, 1, x, &note), SL_OK);
 	assert_int_equal(x[1], encoding.kind == SL_ENCODING_WEIGHTED ? encoding.weight : 0);
 	assert_int_equal(note.clamped, 0);
-	return sl_centred(field, x[0]);
+	return sl_field_centred(field, x[0]);
 }
 
 TEST(weighted_rounds_to_even)
 {
 	struct sl_field field = field_of((UINT64_C(1) << 44) - 17);
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 0, .clip = 16, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 0, .clipping_range = 16, .weight = 1};
 	assert_int_equal(encode1(&field, e, 0.5f), 0);
 	assert_int_equal(encode1(&field, e, 1.5f), 2);
 	assert_int_equal(encode1(&field, e, -2.5f), -2);
 	assert_int_equal(encode1(&field, e, -3.5f), -4);
-	e.sigma = 4;
+	e.decimals = 4;
 	e.weight = 600;
 	assert_int_equal(encode1(&field, e, 0.99996f), 600 * 10000);
 	assert_int_equal(encode1(&field, e, -0.99994f), -600 * 9999);
@@ -36,8 +37,11 @@ TEST(weighted_rounds_to_even)
 TEST(literal_truncates_exactly)
 {
 	struct sl_field field = field_of(1020431);
-	struct sl_encoding e = {
-		.kind = SL_ENCODING_LITERAL, .sigma = 2, .clip = 1e6, .weight = 1, .weight_total = 100};
+	struct sl_encoding e = {.kind = SL_ENCODING_PAPER,
+				.decimals = 2,
+				.clipping_range = 1e6,
+				.weight = 1,
+				.weight_total = 100};
 	assert_int_equal(encode1(&field, e, 29), 29); /* (long)(100 * (0.01 * 29)) is 28 */
 	assert_int_equal(encode1(&field, e, -0.99f), 0);
 	assert_int_equal(encode1(&field, e, -1.99f), -1);
@@ -55,11 +59,11 @@ TEST(literal_against_integers)
 	struct sl_field field = field_of((UINT64_C(1) << 61) - 1);
 	uint64_t seed = 5;
 	for (int n = 0; n < 200000; n++) {
-		uint32_t mantissa = (uint32_t)any64(&seed) >> 8, sigma = (uint32_t)(any64(&seed) % 13);
+		uint32_t mantissa = (uint32_t)any64(&seed) >> 8, decimals = (uint32_t)(any64(&seed) % 13);
 		int exponent = -(int)(any64(&seed) % 30);
 		uint64_t total = 1 + (any64(&seed) >> 40), weight = any64(&seed) % (total + 1);
-		struct sl_encoding e = {SL_ENCODING_LITERAL, sigma, INFINITY, false, weight, total};
-		__int128 scaled = (__int128)mantissa * (__int128)llround(pow(10, sigma)) * weight;
+		struct sl_encoding e = {SL_ENCODING_PAPER, decimals, INFINITY, false, weight, total};
+		__int128 scaled = (__int128)mantissa * (__int128)llround(pow(10, decimals)) * weight;
 		__int128 want = scaled / ((__int128)total << -exponent);
 		if (want >= INT64_C(1) << 60)
 			continue;
@@ -67,7 +71,7 @@ TEST(literal_against_integers)
 		float theta = ldexpf(negative ? -(float)mantissa : (float)mantissa, exponent);
 		assert_int_equal(encode1(&field, e, theta), negative ? -(int64_t)want : (int64_t)want);
 	}
-	struct sl_encoding huge = {SL_ENCODING_LITERAL, 0, INFINITY, false, 3, 1 << 20};
+	struct sl_encoding huge = {SL_ENCODING_PAPER, 0, INFINITY, false, 3, 1 << 20};
 	assert_int_equal(encode1(&field, huge, 0x1.8p70f), 9 * (INT64_C(1) << 49));
 	assert_int_equal(encode1(&field, huge, 0x1p-149f), 0);
 }
@@ -75,33 +79,35 @@ TEST(literal_against_integers)
 TEST(refusals)
 {
 	struct sl_field field = field_of(SL_P_MERSENNE31);
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
 	struct sl_encode_note note;
 	uint64_t x[4];
-	for (int kind = 0; kind < 2; kind++, e.kind = SL_ENCODING_LITERAL, e.weight_total = 1) {
+	for (int kind = 0; kind < 2; kind++, e.kind = SL_ENCODING_PAPER, e.weight_total = 1) {
 		const float bad[] = {NAN, INFINITY, -INFINITY};
 		for (size_t b = 0; b < 3; b++) {
 			for (int clamp = 0; clamp < 2; clamp++) {
 				e.clamp = clamp;
 				float theta[] = {0, 1, bad[b]};
-				assert_int_equal(sl_encode(&field, &e, theta, 3, x, &note), SL_ERR_INVALID);
+				assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note),
+						 SL_ERR_INVALID);
 				assert_int_equal(note.index, 2);
 			}
 		}
 		e.clamp = false;
 		float theta[] = {16, -16, -16.001f};
-		assert_int_equal(sl_encode(&field, &e, theta, 3, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note), SL_ERR_RANGE);
 		assert_true(note.index == 2 && note.value == (double)-16.001f);
 		e.clamp = true;
-		assert_int_equal(sl_encode(&field, &e, theta, 3, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, theta, 3, x, &note), SL_OK);
 		assert_int_equal(note.clamped, 1);
-		assert_int_equal(sl_centred(&field, x[2]), -160000);
+		assert_int_equal(sl_field_centred(&field, x[2]), -160000);
 	}
 	float one = 1;
 	e.weight_total = 0;
-	assert_int_equal(sl_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
-	e = (struct sl_encoding){SL_ENCODING_LITERAL, 4, 16, false, 2, 1};
-	assert_int_equal(sl_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
+	assert_int_equal(sl_encoding_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
+	e = (struct sl_encoding){SL_ENCODING_PAPER, 4, 16, false, 2, 1};
+	assert_int_equal(sl_encoding_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
 }
 
 /* Nothing wraps, whatever the clip, the weight and the scale. */
@@ -110,19 +116,20 @@ TEST(never_wraps)
 	struct sl_field field = field_of(10007);
 	struct sl_encode_note note;
 	uint64_t x[2];
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 2, .clip = HUGE_VAL, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 2, .clipping_range = HUGE_VAL, .weight = 1};
 	assert_int_equal(encode1(&field, e, 50.03f), 5003);
 	assert_int_equal(encode1(&field, e, -50.03f), -5003);
 	const float large[] = {50.04f, 1e6f, 1e30f, -3e38f};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl_encode(&field, &e, &large[i], 1, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, &large[i], 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10007;
-	assert_int_equal(sl_encode(&field, &e, &(float){0}, 1, x, &note), SL_ERR_RANGE);
+	assert_int_equal(sl_encoding_encode(&field, &e, &(float){0}, 1, x, &note), SL_ERR_RANGE);
 	e.weight = 10006;
-	assert_int_equal(sl_encode(&field, &e, &(float){1}, 1, x, &note), SL_ERR_RANGE);
-	e = (struct sl_encoding){SL_ENCODING_LITERAL, 12, HUGE_VAL, false, UINT64_MAX, UINT64_MAX};
+	assert_int_equal(sl_encoding_encode(&field, &e, &(float){1}, 1, x, &note), SL_ERR_RANGE);
+	e = (struct sl_encoding){SL_ENCODING_PAPER, 12, HUGE_VAL, false, UINT64_MAX, UINT64_MAX};
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(sl_encode(&field, &e, &large[i], 1, x, &note), SL_ERR_RANGE);
+		assert_int_equal(sl_encoding_encode(&field, &e, &large[i], 1, x, &note), SL_ERR_RANGE);
 }
 
 /* Five learners, unequal weights: the decoded mean is the weighted mean to half a unit of the scale. */
@@ -140,24 +147,24 @@ TEST(mean_comes_back)
 			want[l] += (double)e.weight * (double)theta[i][l];
 		}
 		total += (double)e.weight;
-		assert_int_equal(sl_encode(&field, &e, theta[i], 3, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, theta[i], 3, x, &note), SL_OK);
 		for (size_t l = 0; l < 4; l++)
-			z[l] = sl_add(&field, z[l], x[l]);
+			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4};
-	assert_int_equal(sl_decode(&field, &e, z, 3, mean), SL_OK);
+	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4};
+	assert_int_equal(sl_encoding_decode(&field, &e, z, 3, mean), SL_OK);
 	for (size_t l = 0; l < 3; l++)
 		assert_true(fabs((double)mean[l] - want[l] / total) < 0.5001e-4);
 	z[3] = 0;
-	assert_int_equal(sl_decode(&field, &e, z, 3, mean), SL_ERR_INVALID);
-	e.kind = SL_ENCODING_LITERAL;
+	assert_int_equal(sl_encoding_decode(&field, &e, z, 3, mean), SL_ERR_INVALID);
+	e.kind = SL_ENCODING_PAPER;
 	z[0] = field.p - 12345;
-	assert_int_equal(sl_decode(&field, &e, z, 1, mean), SL_OK);
+	assert_int_equal(sl_encoding_decode(&field, &e, z, 1, mean), SL_OK);
 	assert_true(mean[0] == -1.2345f);
 }
 
-/* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs included; one
- * value beyond the clip takes its whole block along the other way. */
+/* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs
+ * included; one value beyond the clip takes its whole block along the other way. */
 TEST(blocks_against_elements)
 {
 	enum { N = 1500 };
@@ -166,18 +173,19 @@ TEST(blocks_against_elements)
 	static uint64_t x[N + 1], want[N + 1];
 	struct sl_encode_note note;
 	uint64_t seed = 7;
-	for (uint32_t sigma = 0; sigma <= SL_SIGMA_MAX; sigma++) {
-		struct sl_encoding e = {SL_ENCODING_WEIGHTED, sigma, 16, true, 1 + any64(&seed) % 1000, 0}, free = e;
-		free.clip = HUGE_VAL;
+	for (uint32_t decimals = 0; decimals <= SL_DECIMALS_MAX; decimals++) {
+		struct sl_encoding e = {SL_ENCODING_WEIGHTED, decimals, 16, true, 1 + any64(&seed) % 1000, 0},
+				   free = e;
+		free.clipping_range = HUGE_VAL;
 		for (size_t l = 0; l < N; l++)
 			theta[l] = (float)((int64_t)any64(&seed) >> 32) * (l % 2 == 0 ? 0x1p-27f : 0x1p-28f);
 		for (size_t l = 0; l < N; l += 7)
-			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f ; /* halves */
+			theta[l] = (float)((int64_t)any64(&seed) >> 58) * 0.5f; /* halves */
 		theta[700] = -0.0f;
-		theta[1400] = sigma % 2 == 0 ? 16 : -16;
-		assert_int_equal(sl_encode(&field, &free, theta, N, want, &note), SL_OK);
+		theta[1400] = decimals % 2 == 0 ? 16 : -16;
+		assert_int_equal(sl_encoding_encode(&field, &free, theta, N, want, &note), SL_OK);
 		theta[1400] *= 2;
-		assert_int_equal(sl_encode(&field, &e, theta, N, x, &note), SL_OK);
+		assert_int_equal(sl_encoding_encode(&field, &e, theta, N, x, &note), SL_OK);
 		assert_int_equal(note.clamped, 1);
 		assert_memory_equal(x, want, sizeof x);
 	}
@@ -185,48 +193,49 @@ TEST(blocks_against_elements)
 
 TEST(p_bounds)
 {
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
+	struct sl_encoding e = {
+		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
 	uint64_t least;
-	int sigma;
-	assert_true(
-		sl_p_bound(SL_P_MERSENNE31, &e, 6710, 1, &least, &sigma)); /* protocol 2 names this number */
+	int decimals;
+	assert_true(sl_encoding_bound(SL_P_MERSENNE31, &e, 6710, 1, &least,
+				      &decimals)); /* protocol 2 names this number */
 	assert_int_equal(least, 1 + 320000u * 6710 + 1);
-	assert_int_equal(sigma, 4);
-	assert_false(sl_p_bound(SL_P_MERSENNE31, &e, 6711, 1, &least, &sigma));
-	assert_int_equal(sigma, 3);
-	e.clip = 0.3; /* not a round number in binary: 0.299.. * 20000 * 3 is just below 18000 */
-	sl_p_bound(101, &e, 3, 1, &least, &sigma);
+	assert_int_equal(decimals, 4);
+	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, 6711, 1, &least, &decimals));
+	assert_int_equal(decimals, 3);
+	e.clipping_range = 0.3; /* not a round number in binary: 0.299.. * 20000 * 3 is just below 18000 */
+	sl_encoding_bound(101, &e, 3, 1, &least, &decimals);
 	assert_int_equal(least, 17999 + 2);
-	e.clip = 0.1; /* and 0.1 is just above a tenth */
-	sl_p_bound(101, &e, 3, 1, &least, &sigma);
+	e.clipping_range = 0.1; /* and 0.1 is just above a tenth */
+	sl_encoding_bound(101, &e, 3, 1, &least, &decimals);
 	assert_int_equal(least, 6000 + 2);
-	assert_int_equal(sigma, 2);
-	e.clip = 1e-9; /* the total weight then decides */
-	assert_false(sl_p_bound(101, &e, 101, 1, &least, NULL));
+	assert_int_equal(decimals, 2);
+	e.clipping_range = 1e-9; /* the total weight then decides */
+	assert_false(sl_encoding_bound(101, &e, 101, 1, &least, NULL));
 	assert_int_equal(least, 102);
-	e.clip = 16;
-	e.kind = SL_ENCODING_LITERAL;
-	assert_true(sl_p_bound(1020431, &e, 100000, 1, &least, NULL));
+	e.clipping_range = 16;
+	e.kind = SL_ENCODING_PAPER;
+	assert_true(sl_encoding_bound(1020431, &e, 100000, 1, &least, NULL));
 	assert_int_equal(least, 320002);
 	const double wild[] = {0x1p300, INFINITY, NAN, 0, -1};
 	for (size_t i = 0; i < 5; i++) {
-		e.clip = wild[i];
-		assert_false(sl_p_bound((UINT64_C(1) << 61) - 1, &e, 3, 1, &least, &sigma));
-		assert_true(least == UINT64_MAX && sigma == -1);
+		e.clipping_range = wild[i];
+		assert_false(sl_encoding_bound((UINT64_C(1) << 61) - 1, &e, 3, 1, &least, &decimals));
+		assert_true(least == UINT64_MAX && decimals == -1);
 	}
-	e = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .sigma = 12, .clip = 16};
-	assert_false(sl_p_bound(101, &e, UINT64_MAX, UINT64_MAX, &least, NULL));
+	e = (struct sl_encoding){.kind = SL_ENCODING_WEIGHTED, .decimals = 12, .clipping_range = 16};
+	assert_false(sl_encoding_bound(101, &e, UINT64_MAX, UINT64_MAX, &least, NULL));
 	assert_true(least == UINT64_MAX);
 }
 
 TEST(p_automatic)
 {
-	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16};
-	assert_int_equal(sl_p_auto(&e, 10, 1, 61), SL_P_MERSENNE31);
-	assert_int_equal(sl_p_auto(&e, 10, 1000, 61), (UINT64_C(1) << 36) - 5);
-	assert_int_equal(sl_p_auto(&e, 100, 10000, 61), (UINT64_C(1) << 40) - 87);
-	assert_int_equal(sl_p_auto(&e, 100, 100000, 61), (UINT64_C(1) << 44) - 17);
-	assert_int_equal(sl_p_auto(&e, 1000, 1000000, 61), (UINT64_C(1) << 61) - 1);
-	assert_int_equal(sl_p_auto(&e, 1000, 1000000, 44), 0);
-	assert_int_equal(sl_p_auto(&e, 10, 1, 30), 0);
+	struct sl_encoding e = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16};
+	assert_int_equal(sl_encoding_modulus(&e, 10, 1, 61), SL_P_MERSENNE31);
+	assert_int_equal(sl_encoding_modulus(&e, 10, 1000, 61), (UINT64_C(1) << 36) - 5);
+	assert_int_equal(sl_encoding_modulus(&e, 100, 10000, 61), (UINT64_C(1) << 40) - 87);
+	assert_int_equal(sl_encoding_modulus(&e, 100, 100000, 61), (UINT64_C(1) << 44) - 17);
+	assert_int_equal(sl_encoding_modulus(&e, 1000, 1000000, 61), (UINT64_C(1) << 61) - 1);
+	assert_int_equal(sl_encoding_modulus(&e, 1000, 1000000, 44), 0);
+	assert_int_equal(sl_encoding_modulus(&e, 10, 1, 30), 0);
 }

@@ -29,17 +29,17 @@ static bool prime_by_division(uint64_t n)
 TEST(primality)
 {
 	for (uint64_t n = 0; n < 20000; n++)
-		assert_int_equal(sl_is_prime(n), prime_by_division(n));
+		assert_int_equal(sl_field_is_prime(n), prime_by_division(n));
 	for (size_t i = 0; i < PRIMES; i++)
-		assert_true(sl_is_prime(primes[i]));
+		assert_true(sl_field_is_prime(primes[i]));
 	/* strong pseudoprimes to the first bases, a Carmichael number, squares, and the ends of the range */
-	assert_false(sl_is_prime(UINT64_C(3215031751)));
-	assert_false(sl_is_prime(UINT64_C(3825123056546413051)));
-	assert_false(sl_is_prime(UINT64_C(341550071728321)));
-	assert_false(sl_is_prime(1729));
-	assert_false(sl_is_prime(UINT64_C(4294967291) * 4294967291));
-	assert_true(sl_is_prime(UINT64_C(18446744073709551557)));
-	assert_false(sl_is_prime(UINT64_MAX));
+	assert_false(sl_field_is_prime(UINT64_C(3215031751)));
+	assert_false(sl_field_is_prime(UINT64_C(3825123056546413051)));
+	assert_false(sl_field_is_prime(UINT64_C(341550071728321)));
+	assert_false(sl_field_is_prime(1729));
+	assert_false(sl_field_is_prime(UINT64_C(4294967291) * 4294967291));
+	assert_true(sl_field_is_prime(UINT64_C(18446744073709551557)));
+	assert_false(sl_field_is_prime(UINT64_MAX));
 }
 
 TEST(opening)
@@ -62,9 +62,9 @@ TEST(opening)
 static void compare(const struct sl_field *f, uint64_t a, uint64_t b)
 {
 	unsigned __int128 p = f->p;
-	assert_int_equal(sl_add(f, a, b), (uint64_t)(((unsigned __int128)a + b) % p));
-	assert_int_equal(sl_sub(f, a, b), (uint64_t)((a + p - b) % p));
-	assert_int_equal(sl_mul(f, a, b), (uint64_t)((unsigned __int128)a * b % p));
+	assert_int_equal(sl_field_add(f, a, b), (uint64_t)(((unsigned __int128)a + b) % p));
+	assert_int_equal(sl_field_sub(f, a, b), (uint64_t)((a + p - b) % p));
+	assert_int_equal(sl_field_mul(f, a, b), (uint64_t)((unsigned __int128)a * b % p));
 }
 
 TEST(arithmetic)
@@ -90,7 +90,7 @@ TEST(inverses)
 		assert_int_equal(sl_field_init(&f, primes[i]), SL_OK);
 		for (int n = 0; n < 200; n++) {
 			uint64_t a = 1 + any64(&seed) % (f.p - 1);
-			assert_int_equal(sl_mul(&f, a, sl_inverse(&f, a)), 1);
+			assert_int_equal(sl_field_mul(&f, a, sl_field_inverse(&f, a)), 1);
 		}
 	}
 }
@@ -103,10 +103,10 @@ TEST(signs)
 		int64_t half = (int64_t)(f.p - 1) / 2, p = (int64_t)f.p;
 		int64_t values[] = {0, 1, -1, half, -half};
 		for (size_t v = 0; v < 5; v++)
-			assert_int_equal(sl_centred(&f, sl_residue(&f, values[v])), values[v]);
-		assert_int_equal(sl_residue(&f, p - 1), p - 1);
-		assert_int_equal(sl_residue(&f, 1 - p), 1);
-		assert_int_equal(sl_centred(&f, (uint64_t)half + 1), -half);
-		assert_int_equal(sl_centred(&f, f.p - 1), -1);
+			assert_int_equal(sl_field_centred(&f, sl_field_residue(&f, values[v])), values[v]);
+		assert_int_equal(sl_field_residue(&f, p - 1), p - 1);
+		assert_int_equal(sl_field_residue(&f, 1 - p), 1);
+		assert_int_equal(sl_field_centred(&f, (uint64_t)half + 1), -half);
+		assert_int_equal(sl_field_centred(&f, f.p - 1), -1);
 	}
 }

@@ -1,5 +1,5 @@
-/* Every kernel of every instruction set that this machine has, against plain C: the same bits, and nothing written or read
- * beyond the vectors (the sanitizers see the reads).
+/* Every kernel of every instruction set that this machine has, against plain C: the same bits, and nothing
+ * written or read beyond the vectors (the sanitizers see the reads).
  */
 #include "test/graph/unit.h"
 #include "test/lib/test.h"
@@ -10,10 +10,10 @@
 #include "common/field/kernels.h"
 #include "common/field/kernels/table.h"
 
-#define MOST 600u   /* elements */
-#define SHORT 67u   /* every length up to this */
-#define ROWS 101u   /* terms of a dot, neighbours */
-#define GUARD 16u   /* elements behind a vector that stay as they are */
+#define MOST 600u /* elements */
+#define SHORT 67u /* every length up to this */
+#define ROWS 101u /* terms of a dot, neighbours */
+#define GUARD 16u /* elements behind a vector that stay as they are */
 
 static const uint64_t primes[] = {3,
 				  5,
@@ -53,7 +53,10 @@ static size_t next_length(size_t n)
 {
 	return n < SHORT ? n + 1 : 2 * n - 11;
 }
-#define EACH_LENGTH(n) size_t n = 0; n <= MOST; n = next_length(n)
+#define EACH_LENGTH(n)                                                                                       \
+	size_t n = 0;                                                                                        \
+	n <= MOST;                                                                                           \
+	n = next_length(n)
 
 static void fail_at(const char *kernel, uint64_t p, size_t n)
 {
@@ -71,18 +74,18 @@ static void try_kernels(const char *name)
 }
 
 /* Define a case that runs with each set of kernels. */
-#define TEST_EACH_SET(name)                                                                                            \
-	static void name(void);                                                                                        \
-	TEST(name##_avx2)                                                                                              \
-	{                                                                                                              \
-		try_kernels("avx2");                                                                                   \
-		name();                                                                                                \
-	}                                                                                                              \
-	TEST(name##_avx512)                                                                                            \
-	{                                                                                                              \
-		try_kernels("avx512");                                                                                 \
-		name();                                                                                                \
-	}                                                                                                              \
+#define TEST_EACH_SET(name)                                                                                  \
+	static void name(void);                                                                              \
+	TEST(name##_avx2)                                                                                    \
+	{                                                                                                    \
+		try_kernels("avx2");                                                                         \
+		name();                                                                                      \
+	}                                                                                                    \
+	TEST(name##_avx512)                                                                                  \
+	{                                                                                                    \
+		try_kernels("avx512");                                                                       \
+		name();                                                                                      \
+	}                                                                                                    \
 	static void name(void)
 
 static int prepare_the_file(void **state)
@@ -101,7 +104,8 @@ TEST_EACH_SET(stream)
 	uint64_t seed = 1;
 	for (size_t i = 0; i < sizeof key; i++)
 		key[i] = (uint8_t)any64(&seed);
-	static const uint64_t firsts[] = {0, 1, UINT32_MAX - 40, UINT32_MAX, UINT64_C(7) << 32, UINT64_MAX - 200};
+	static const uint64_t firsts[] = {
+		0, 1, UINT32_MAX - 40, UINT32_MAX, UINT64_C(7) << 32, UINT64_MAX - 200};
 	for (size_t f = 0; f < sizeof firsts / sizeof *firsts; f++)
 		for (size_t blocks = 0; blocks <= 70; blocks++) {
 			size_t skew = blocks % 8;
@@ -131,11 +135,13 @@ TEST_EACH_SET(sift)
 	for (size_t i = 0; i < PRIMES; i++)
 		for (EACH_LENGTH(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint8_t *packed = malloc(n * field.bytes + 1); /* of that size, so that reading on is seen */
+			uint8_t *packed =
+				malloc(n * field.bytes + 1); /* of that size, so that reading on is seen */
 			any_candidates(packed + 1, n, &field, &seed);
 			memset(got, 0x33, sizeof got);
 			size_t kept = plain->sift(&field, packed + 1, n, want);
-			if (tried->sift(&field, packed + 1, n, got) != kept || memcmp(got, want, kept * sizeof *got) != 0)
+			if (tried->sift(&field, packed + 1, n, got) != kept ||
+			    memcmp(got, want, kept * sizeof *got) != 0)
 				fail_at("sift", primes[i], n);
 			for (size_t l = n; l < n + GUARD; l++)
 				assert_true(got[l] == UINT64_C(0x3333333333333333));
@@ -172,7 +178,7 @@ TEST_EACH_SET(add_and_subtract)
 /* Sums that are not reduced, up to the greatest. */
 static void any_sums(uint64_t *v, size_t count, const struct sl_field *field, uint64_t *seed)
 {
-	uint64_t most = sl_rows_lazy(field) * (field->p - 1);
+	uint64_t most = sl_kernels_rows_lazy(field) * (field->p - 1);
 	for (size_t l = 0; l < count; l++)
 		v[l] = any64(seed) % 3 == 0 ? most : any64(seed) % most;
 }
@@ -245,11 +251,13 @@ static void products_free(struct products *d)
 	free(d->prepared);
 }
 
-static void run_dot(const struct sl_kernels *kernels, struct products *d, uint32_t points, size_t n, uint64_t *const *out)
+static void run_dot(const struct sl_kernels *kernels, struct products *d, uint32_t points, size_t n,
+		    uint64_t *const *out)
 {
 	struct sl_dot dot = {&d->field, points, d->terms, d->prepared, d->first, d->rows, d->stride, n};
 	for (uint32_t r = 0; r < points; r++)
-		kernels->prepare(&d->field, d->weights + r * d->terms, d->terms, d->prepared + r * SL_DOT_WORDS * d->terms);
+		kernels->prepare(&d->field, d->weights + r * d->terms, d->terms,
+				 d->prepared + r * SL_DOT_WORDS * d->terms);
 	kernels->dot(&dot, out);
 }
 
@@ -308,14 +316,15 @@ struct rows {
 	const uint8_t *row[ROWS];
 };
 
-static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t count, size_t n, uint64_t *seed)
+static void rows_open(struct rows *rows, const struct sl_field *field, uint32_t count, size_t n,
+		      uint64_t *seed)
 {
 	uint64_t v[MOST];
 	for (uint32_t r = 0; r < count; r++) {
 		rows->memory[r] = malloc(n * field->bytes + 1);
 		rows->row[r] = rows->memory[r] + 1;
 		any_elements(v, n, field->p, seed);
-		sl_pack(rows->memory[r] + 1, v, n, field->bytes);
+		sl_bytes_pack(rows->memory[r] + 1, v, n, field->bytes);
 	}
 }
 
@@ -332,7 +341,8 @@ TEST_EACH_SET(gather)
 	for (size_t i = 0; i < PRIMES; i++)
 		for (size_t n = 0; n <= 200; n = next_length(n)) {
 			struct sl_field field = field_of(primes[i]);
-			uint32_t most = sl_rows_lazy(&field) < ROWS ? sl_rows_lazy(&field) : ROWS;
+			uint32_t most =
+				sl_kernels_rows_lazy(&field) < ROWS ? sl_kernels_rows_lazy(&field) : ROWS;
 			uint32_t count = 1 + (uint32_t)(any64(&seed) % most);
 			size_t at = n / 3;
 			rows_open(&rows, &field, count, n, &seed);
@@ -360,7 +370,7 @@ TEST_EACH_SET(take_and_greatest)
 			any_elements(v, n, primes[i], &seed);
 			if (wrong)
 				v[any64(&seed) % n] = UINT64_MAX >> (64 - 8 * field.bytes);
-			sl_pack(packed + 1, v, n, field.bytes);
+			sl_bytes_pack(packed + 1, v, n, field.bytes);
 			memcpy(got, want, sizeof got);
 			uint64_t most = plain->greatest(&field, packed + 1, n);
 			assert_true(tried->greatest(&field, packed + 1, n) == most);
@@ -410,7 +420,7 @@ static void compare_mix(uint32_t degree, size_t n, uint32_t divisor_most, uint64
 		uint32_t mine = d[any64(seed) % 3];
 		memory[r] = malloc(8 * n + 1);
 		states[r] = memory[r] + 1;
-		sl_divisor_init(&divisors[r], mine);
+		sl_metropolis_divisor_init(&divisors[r], mine);
 		for (size_t l = 0; l < n; l++) {
 			int64_t x = any64(seed) % 2 ? any_state(mine, seed) : want[l] / mine * mine;
 			memcpy(memory[r] + 1 + 8 * l, &x, sizeof x);
@@ -443,8 +453,13 @@ TEST_EACH_SET(mix_divisors)
 	for (uint32_t d = 2; d <= 2100; d++) {
 		struct sl_divisor divisor;
 		int64_t top = (INT64_C(1) << 62) - 1, x[STATES], want[STATES] = {0}, got[STATES] = {0};
-		int64_t around[] = {0, d, top / d * d, top - top % d - d, (INT64_C(1) << 31) / d * d, (INT64_C(1) << 52) / d * d};
-		sl_divisor_init(&divisor, d);
+		int64_t around[] = {0,
+				    d,
+				    top / d * d,
+				    top - top % d - d,
+				    (INT64_C(1) << 31) / d * d,
+				    (INT64_C(1) << 52) / d * d};
+		sl_metropolis_divisor_init(&divisor, d);
 		for (size_t l = 0; l < STATES; l++) {
 			int64_t y = around[l / 4] + (int64_t)(l % 4) - 1; /* one below to two above */
 			x[l] = y < 0 ? 0 : y > top ? top : y;

@@ -22,16 +22,16 @@ static uint64_t power(uint64_t base, uint32_t exponent)
 static uint64_t shares_with(const struct sl_sharing *sharing, enum sl_sharing_kind kind, uint64_t x,
 			    uint32_t *c)
 {
-	struct sl_coins coins[DEGREE_MOST];
+	struct sl_prg randomness[DEGREE_MOST];
 	uint64_t share[DEGREE_MOST + 1], *shares[DEGREE_MOST + 1], scratch[2048], tuple = 0, sum = 0;
 	assert_true(sl_share_scratch(sharing->degree) <= 2048);
 	for (uint32_t r = 0; r <= sharing->degree; r++)
 		shares[r] = &share[r];
 	for (uint32_t r = 0; r < sharing->degree; r++)
-		sl_coins_open_source(&coins[r], constant, &c[r]);
-	sl_share(sharing, kind, coins, &x, 1, shares, scratch);
+		sl_prg_open_source(&randomness[r], constant, &c[r]);
+	sl_share(sharing, kind, randomness, &x, 1, shares, scratch);
 	for (uint32_t r = 0; r <= sharing->degree; r++)
-		sum = sl_add(&sharing->field, sum, share[r]);
+		sum = sl_field_add(&sharing->field, sum, share[r]);
 	assert_int_equal(sum, x);
 	for (uint32_t r = 0; r < sharing->degree; r++)
 		tuple = tuple * sharing->field.p + share[r];
@@ -72,7 +72,7 @@ static void exhaustive(uint64_t p, uint32_t degree, const sl_id *ids)
 	struct sl_sharing sharing;
 	struct sl_field field = field_of(p);
 	sl_arena_init(&arena, memory, sizeof memory);
-	assert_int_equal(sl_sharing_init(&sharing, &field, ids[degree], ids, degree, &arena), SL_OK);
+	assert_int_equal(sl_share_init(&sharing, &field, ids[degree], ids, degree, &arena), SL_OK);
 	for (uint64_t x = 0; x < p; x++) {
 		enumerate(&sharing, SL_SHARING_SHAMIR, x, 0, shamir);
 		enumerate(&sharing, SL_SHARING_ADDITIVE, x, 0, additive);
@@ -96,7 +96,7 @@ TEST(same_distribution)
 	exhaustive(7, 2, (const sl_id[]){6, 5, 1});
 }
 
-/* The stream of a generator: all coins (zero included) come from sl_coins, uniformly. One draw of many
+/* The stream of a generator: all coins (zero included) come from sl_prg, uniformly. One draw of many
  * coordinates with a full-period source must hit c_tau = 0 as often as any other value. */
 TEST(zero_is_drawn)
 {
@@ -107,12 +107,12 @@ TEST(zero_is_drawn)
 	struct sl_arena arena;
 	struct sl_sharing sharing;
 	struct sl_field field = field_of(5);
-	struct sl_coins coins;
+	struct sl_prg randomness;
 	uint32_t seen[5] = {0};
 	sl_arena_init(&arena, memory, sizeof memory);
-	assert_int_equal(sl_sharing_init(&sharing, &field, 1, &(sl_id){2}, 1, &arena), SL_OK);
-	sl_coins_open(&coins, key);
-	sl_share(&sharing, SL_SHARING_SHAMIR, &coins, x, COUNT, shares,
+	assert_int_equal(sl_share_init(&sharing, &field, 1, &(sl_id){2}, 1, &arena), SL_OK);
+	sl_prg_open(&randomness, key);
+	sl_share(&sharing, SL_SHARING_SHAMIR, &randomness, x, COUNT, shares,
 		 scratch); /* x = 0: share 0 iff c_1 = 0 */
 	for (size_t l = 0; l < COUNT; l++)
 		seen[share[l]]++;
@@ -127,35 +127,38 @@ static void compare_with_evaluate(uint64_t p, uint32_t degree, size_t count)
 	struct sl_field field = field_of(p);
 	struct sl_sharing sharing;
 	uint64_t seed = p + degree;
-	sl_id *ids = SL_TAKE(&arena, degree + 1, sl_id);
+	sl_id *ids = SL_ARENA_TAKE(&arena, degree + 1, sl_id);
 	for (uint32_t r = 0; r <= degree; r++) /* distinct, some large */
 		ids[r] = (sl_id)(p > UINT32_MAX ? UINT32_MAX - 3 * r : p - 1 - 2 * r);
-	assert_int_equal(sl_sharing_init(&sharing, &field, ids[degree], ids, degree, &arena), SL_OK);
-	uint64_t *x = SL_TAKE(&arena, count, uint64_t), *c = SL_TAKE(&arena, count * degree, uint64_t);
-	uint64_t *h = SL_TAKE(&arena, count, uint64_t), **shares = SL_TAKE(&arena, degree + 1, uint64_t *);
-	uint64_t *scratch = SL_TAKE(&arena, sl_share_scratch(degree), uint64_t);
-	struct sl_coins *coins = SL_TAKE(&arena, degree, struct sl_coins);
+	assert_int_equal(sl_share_init(&sharing, &field, ids[degree], ids, degree, &arena), SL_OK);
+	uint64_t *x = SL_ARENA_TAKE(&arena, count, uint64_t),
+		 *c = SL_ARENA_TAKE(&arena, count * degree, uint64_t);
+	uint64_t *h = SL_ARENA_TAKE(&arena, count, uint64_t),
+		 **shares = SL_ARENA_TAKE(&arena, degree + 1, uint64_t *);
+	uint64_t *scratch = SL_ARENA_TAKE(&arena, sl_share_scratch(degree), uint64_t);
+	struct sl_prg *randomness = SL_ARENA_TAKE(&arena, degree, struct sl_prg);
 	for (size_t l = 0; l < count; l++)
 		x[l] = l % 3 == 0 ? p - 1 : any64(&seed) % p;
 	for (uint32_t k = 0; k < degree; k++) {
 		uint8_t key[SL_KEY_BYTES] = {(uint8_t)k, 1};
-		sl_coins_open(&coins[k], key);
-		sl_coins_draw(&coins[k], &field, c + k * count, count);
-		sl_coins_open(&coins[k], key);
+		sl_prg_open(&randomness[k], key);
+		sl_prg_fill(&randomness[k], &field, c + k * count, count);
+		sl_prg_open(&randomness[k], key);
 	}
 	for (uint32_t r = 0; r <= degree; r++)
-		shares[r] = SL_TAKE(&arena, count, uint64_t);
-	sl_share(&sharing, SL_SHARING_SHAMIR, coins, x, count, shares, scratch);
+		shares[r] = SL_ARENA_TAKE(&arena, count, uint64_t);
+	sl_share(&sharing, SL_SHARING_SHAMIR, randomness, x, count, shares, scratch);
 	for (uint32_t r = 0; r <= degree; r++) {
 		sl_share_evaluate(&sharing, r, x, c, count, count, h);
 		for (size_t l = 0; l < count; l++) {
 			uint64_t want = x[l], point = 1;
 			for (uint32_t k = 0; k < degree; k++) {
-				point = sl_mul(&field, point, sharing.points[r]);
-				want = sl_add(&field, want, sl_mul(&field, point, c[k * count + l]));
+				point = sl_field_mul(&field, point, sharing.points[r]);
+				want = sl_field_add(&field, want,
+						    sl_field_mul(&field, point, c[k * count + l]));
 			}
 			assert_int_equal(h[l], want);
-			assert_int_equal(shares[r][l], sl_mul(&field, sharing.delta[r], want));
+			assert_int_equal(shares[r][l], sl_field_mul(&field, sharing.delta[r], want));
 		}
 	}
 	for (size_t i = 0; i < sl_share_scratch(degree); i++)
@@ -176,7 +179,7 @@ TEST(blocks_agree)
 struct five {
 	struct sl_arena arena;
 	struct sl_sharing sharing;
-	struct sl_coins coins[5];
+	struct sl_prg randomness[5];
 	uint64_t x[1500];
 };
 
@@ -186,7 +189,7 @@ static void five_open(struct five *f, uint64_t p)
 	struct sl_field field = field_of(p);
 	uint64_t seed = 7;
 	f->arena = arena_of(4096);
-	assert_int_equal(sl_sharing_init(&f->sharing, &field, 1, ids, 5, &f->arena), SL_OK);
+	assert_int_equal(sl_share_init(&f->sharing, &field, 1, ids, 5, &f->arena), SL_OK);
 	for (size_t l = 0; l < 1500; l++)
 		f->x[l] = l % 4 == 0 ? p - 1 : any64(&seed) % p;
 }
@@ -195,7 +198,7 @@ static void five_rewind(struct five *f)
 {
 	for (uint8_t k = 0; k < 5; k++) {
 		uint8_t key[SL_KEY_BYTES] = {k, 2};
-		sl_coins_open(&f->coins[k], key);
+		sl_prg_open(&f->randomness[k], key);
 	}
 }
 
@@ -208,21 +211,23 @@ static void five_share(struct five *f, enum sl_sharing_kind kind, size_t step, u
 	for (size_t at = 0; at < 1500; at += step) {
 		for (size_t r = kind == SL_SHARING_SEEDED ? 5 : 0; r <= 5; r++)
 			out[r] = shares[r] + at;
-		sl_share(&f->sharing, kind, f->coins, f->x + at, step < 1500 - at ? step : 1500 - at, out, scratch);
+		sl_share(&f->sharing, kind, f->randomness, f->x + at, step < 1500 - at ? step : 1500 - at,
+			 out, scratch);
 	}
 	if (kind != SL_SHARING_SEEDED)
 		return;
 	five_rewind(f);
 	for (size_t r = 0; r < 5; r++) {
 		memset(shares[r], 0, sizeof shares[r]);
-		sl_coins_add(&f->coins[r], &f->sharing.field, shares[r], 1500);
+		sl_prg_add(&f->randomness[r], &f->sharing.field, shares[r], 1500);
 	}
 }
 
 /* Chunk by chunk equals all at once; the shares sum to the secret; seeded shares are the additive ones. */
 TEST(chunks_continue)
 {
-	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 61) - 1};
+	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
+					  (UINT64_C(1) << 61) - 1};
 	static uint64_t whole[6][1500], parts[6][1500], additive[6][1500];
 	static struct five f;
 	for (size_t i = 0; i < 4; i++) {
@@ -234,7 +239,7 @@ TEST(chunks_continue)
 			for (size_t l = 0; l < 1500; l++) {
 				uint64_t sum = 0;
 				for (size_t r = 0; r <= 5; r++)
-					sum = sl_add(&f.sharing.field, sum, whole[r][l]);
+					sum = sl_field_add(&f.sharing.field, sum, whole[r][l]);
 				assert_int_equal(sum, f.x[l]);
 			}
 			if (kind == SL_SHARING_ADDITIVE)
@@ -250,12 +255,12 @@ TEST(bad_points)
 	struct sl_arena arena = arena_of(4096), tiny = {.base = arena.base, .size = 16};
 	struct sl_field field = field_of(101);
 	struct sl_sharing s;
-	assert_int_equal(sl_sharing_init(&s, &field, 1, (const sl_id[]){2, 2}, 2, &arena), SL_ERR_INVALID);
-	assert_int_equal(sl_sharing_init(&s, &field, 2, (const sl_id[]){2}, 1, &arena), SL_ERR_INVALID);
-	assert_int_equal(sl_sharing_init(&s, &field, 0, (const sl_id[]){2}, 1, &arena), SL_ERR_INVALID);
-	assert_int_equal(sl_sharing_init(&s, &field, 1, (const sl_id[]){101}, 1, &arena), SL_ERR_INVALID);
-	assert_int_equal(sl_sharing_init(&s, &field, 1, NULL, 0, &arena), SL_ERR_INVALID);
-	assert_int_equal(sl_sharing_init(&s, &field, 1, (const sl_id[]){100}, 1, &tiny), SL_ERR_NOMEM);
+	assert_int_equal(sl_share_init(&s, &field, 1, (const sl_id[]){2, 2}, 2, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_share_init(&s, &field, 2, (const sl_id[]){2}, 1, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_share_init(&s, &field, 0, (const sl_id[]){2}, 1, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_share_init(&s, &field, 1, (const sl_id[]){101}, 1, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_share_init(&s, &field, 1, NULL, 0, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_share_init(&s, &field, 1, (const sl_id[]){100}, 1, &tiny), SL_ERR_NOMEM);
 	assert_int_equal(arena.used, 0);
 	arena_free(&arena);
 }

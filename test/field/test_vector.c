@@ -8,8 +8,18 @@
 #define COUNT 1100u
 #define DEGREE_MOST 40u
 
-static const uint64_t primes[] = {3, 5, 7, 101, 257, 65537, 1020431, (UINT64_C(1) << 31) - 1, (UINT64_C(1) << 36) - 5,
-				  (UINT64_C(1) << 40) - 87, (UINT64_C(1) << 44) - 17, (UINT64_C(1) << 61) - 1};
+static const uint64_t primes[] = {3,
+				  5,
+				  7,
+				  101,
+				  257,
+				  65537,
+				  1020431,
+				  (UINT64_C(1) << 31) - 1,
+				  (UINT64_C(1) << 36) - 5,
+				  (UINT64_C(1) << 40) - 87,
+				  (UINT64_C(1) << 44) - 17,
+				  (UINT64_C(1) << 61) - 1};
 
 /* Elements that are 0 and p - 1 more often than chance has it. */
 static void any_elements(uint64_t *v, size_t count, uint64_t p, uint64_t *seed)
@@ -25,7 +35,7 @@ static uint64_t product(uint64_t a, uint64_t b, uint64_t p)
 	return (uint64_t)((unsigned __int128)a * b % p);
 }
 
-struct blend {
+struct update {
 	struct sl_field field;
 	uint32_t degree;
 	size_t count;
@@ -34,7 +44,7 @@ struct blend {
 	const uint8_t *states[DEGREE_MOST];
 };
 
-static void blend_open(struct blend *b, uint64_t p, uint32_t degree, size_t count)
+static void update_open(struct update *b, uint64_t p, uint32_t degree, size_t count)
 {
 	uint64_t seed = p + degree + count;
 	b->field = field_of(p);
@@ -47,12 +57,12 @@ static void blend_open(struct blend *b, uint64_t p, uint32_t degree, size_t coun
 	for (uint32_t r = 0; r < degree; r++) {
 		any_elements(b->neighbour[r], count, p, &seed);
 		b->states[r] = b->wire[r] + r % 8; /* any alignment */
-		sl_pack(b->wire[r] + r % 8, b->neighbour[r], count, b->field.bytes);
+		sl_bytes_pack(b->wire[r] + r % 8, b->neighbour[r], count, b->field.bytes);
 	}
 }
 
 /* x_i(k+1) of protocol 7, and the sum's new value. */
-static void plain_step(const struct blend *b, size_t l, uint64_t *x, uint64_t *sum)
+static void plain_step(const struct update *b, size_t l, uint64_t *x, uint64_t *sum)
 {
 	uint64_t p = b->field.p;
 	*x = product(b->weights[b->degree], b->x[l], p);
@@ -61,12 +71,12 @@ static void plain_step(const struct blend *b, size_t l, uint64_t *x, uint64_t *s
 	*sum = (b->sum[l] + product(b->c, *x, p)) % p;
 }
 
-static void compare_step(struct blend *b)
+static void compare_step(struct update *b)
 {
 	static uint64_t x[COUNT], sum[COUNT];
 	for (size_t l = 0; l < b->count; l++)
 		plain_step(b, l, &x[l], &sum[l]);
-	sl_blend_step(&b->field, b->x, b->sum, b->c, b->count, b->states, b->weights, b->degree);
+	sl_vector_update(&b->field, b->x, b->sum, b->c, b->count, b->states, b->weights, b->degree);
 	assert_memory_equal(b->x, x, b->count * sizeof *x);
 	assert_memory_equal(b->sum, sum, b->count * sizeof *sum);
 }
@@ -74,11 +84,11 @@ static void compare_step(struct blend *b)
 TEST(steps_follow_the_rule)
 {
 	static const size_t counts[] = {0, 1, 7, 64, COUNT};
-	static struct blend b;
+	static struct update b;
 	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
 		for (uint32_t degree = 0; degree <= DEGREE_MOST; degree += degree < 5 ? 1 : 7)
 			for (size_t c = 0; c < 5; c++) {
-				blend_open(&b, primes[i], degree, counts[c]);
+				update_open(&b, primes[i], degree, counts[c]);
 				compare_step(&b);
 				compare_step(&b); /* x is the old x of the next */
 			}
@@ -94,7 +104,7 @@ TEST(scaling)
 		for (size_t f = 0; f < 4; f++) {
 			any_elements(v, COUNT, field.p, &seed);
 			memcpy(was, v, sizeof v);
-			sl_scale(&field, v, COUNT, factors[f]);
+			sl_vector_scale(&field, v, COUNT, factors[f]);
 			for (size_t l = 0; l < COUNT; l++)
 				assert_int_equal(v[l], product(was[l], factors[f], field.p));
 		}
@@ -111,11 +121,11 @@ TEST(taking)
 		any_elements(s, COUNT, field.p, &seed);
 		any_elements(v, COUNT, field.p, &seed);
 		memcpy(was, s, sizeof s);
-		sl_pack(packed + 1, v, COUNT, field.bytes);
-		assert_int_equal(sl_take_packed(&field, s, packed + 1, COUNT, true), SL_OK);
+		sl_bytes_pack(packed + 1, v, COUNT, field.bytes);
+		assert_int_equal(sl_vector_take(&field, s, packed + 1, COUNT, true), SL_OK);
 		for (size_t l = 0; l < COUNT; l++)
 			assert_int_equal(s[l], (was[l] + v[l]) % field.p);
-		assert_int_equal(sl_take_packed(&field, s, packed + 1, COUNT, false), SL_OK);
+		assert_int_equal(sl_vector_take(&field, s, packed + 1, COUNT, false), SL_OK);
 		assert_memory_equal(s, v, sizeof s);
 	}
 }
@@ -132,13 +142,15 @@ TEST(refusing)
 			for (size_t w = 0; w < 2; w++) {
 				memset(v, 0, sizeof v);
 				v[at] = worst[w];
-				sl_pack(packed, v, COUNT, field.bytes);
-				assert_false(sl_packed_valid(&field, packed, COUNT));
-				assert_true(sl_packed_valid(&field, packed, at));
+				sl_bytes_pack(packed, v, COUNT, field.bytes);
+				assert_false(sl_vector_valid(&field, packed, COUNT));
+				assert_true(sl_vector_valid(&field, packed, at));
 				memset(s, 0, sizeof s);
-				assert_int_equal(sl_take_packed(&field, s, packed, COUNT, true), SL_ERR_INVALID);
-				assert_int_equal(sl_take_packed(&field, s, packed, COUNT, false), SL_ERR_INVALID);
-				assert_int_equal(sl_take_packed(&field, s, packed, at, true), SL_OK);
+				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, true),
+						 SL_ERR_INVALID);
+				assert_int_equal(sl_vector_take(&field, s, packed, COUNT, false),
+						 SL_ERR_INVALID);
+				assert_int_equal(sl_vector_take(&field, s, packed, at, true), SL_OK);
 			}
 	}
 }

@@ -30,9 +30,9 @@ static uint64_t weight_total(struct round *v)
 static void check_encoding(struct round *v)
 {
 	bool literal = strcmp(json_string_value(member(v, "mode")), "literal") == 0;
-	struct sl_encoding encoding = {.kind = SL_ENCODING_LITERAL,
-				       .sigma = (uint32_t)vector_integer(member(v, "sigma")),
-				       .clip = HUGE_VAL,
+	struct sl_encoding encoding = {.kind = SL_ENCODING_PAPER,
+				       .decimals = (uint32_t)vector_integer(member(v, "sigma")),
+				       .clipping_range = HUGE_VAL,
 				       .weight_total = weight_total(v)};
 	float *theta = take(v, v->n, sizeof *theta);
 	uint64_t *x = take(v, v->n + 1, sizeof *x);
@@ -43,14 +43,15 @@ static void check_encoding(struct round *v)
 			theta[l] = (float)vector_real(vector_at(vector_at(member(v, "theta_hex"), i), l));
 		if (literal)
 			holds(v, "encode", i,
-			      sl_encode(&v->field, &encoding, theta, v->n, x, &note) == SL_OK);
+			      sl_encoding_encode(&v->field, &encoding, theta, v->n, x, &note) == SL_OK);
 		for (size_t l = 0; l < v->n; l++) {
 			v->x[i * v->n + l] = (uint64_t)entry(v, "enc_mod_p", i, l);
 			if (literal) {
 				same(v, "enc_mod_p", i, l, x[l], v->x[i * v->n + l]);
-				same(v, "enc", i, l, sl_centred(&v->field, x[l]), entry(v, "enc", i, l));
+				same(v, "enc", i, l, sl_field_centred(&v->field, x[l]),
+				     entry(v, "enc", i, l));
 			}
-			same(v, "residue", i, l, sl_residue(&v->field, (int64_t)entry(v, "enc", i, l)),
+			same(v, "residue", i, l, sl_field_residue(&v->field, (int64_t)entry(v, "enc", i, l)),
 			     v->x[i * v->n + l]);
 		}
 	}
@@ -67,27 +68,27 @@ static void play(void *context, uint8_t *bytes, size_t n)
 	struct scripted *s = context;
 	for (size_t at = 0; at + s->width <= n; at += s->width) {
 		uint64_t value = s->next < s->count ? s->values[s->next++] : 0;
-		sl_pack(bytes + at, &value, 1, (uint32_t)s->width);
+		sl_bytes_pack(bytes + at, &value, 1, (uint32_t)s->width);
 	}
 }
 
 static void share_by_coins(struct round *v, const struct sl_sharing *sharing, const uint64_t *x,
 			   const uint64_t *rows, uint64_t *const *shares)
 {
-	struct sl_coins *coins = take(v, sharing->degree, sizeof *coins);
+	struct sl_prg *randomness = take(v, sharing->degree, sizeof *randomness);
 	struct scripted *scripts = take(v, sharing->degree, sizeof *scripts);
 	uint64_t *scratch = take(v, sl_share_scratch(sharing->degree), sizeof *scratch);
 	for (size_t k = 0; k < sharing->degree; k++) {
 		scripts[k] = (struct scripted){rows + k * v->n, v->n, 0, v->field.bytes};
-		sl_coins_open_source(&coins[k], play, &scripts[k]);
+		sl_prg_open_source(&randomness[k], play, &scripts[k]);
 	}
-	sl_share(sharing, SL_SHARING_SHAMIR, coins, x, v->n, shares, scratch);
+	sl_share(sharing, SL_SHARING_SHAMIR, randomness, x, v->n, shares, scratch);
 }
 
 /* Learner i: coefficients -> H, delta, S; adds its shares into the masked states. */
 static void check_learner_shares(struct round *v, uint32_t i)
 {
-	uint32_t degree = sl_degree(&v->graph, i);
+	uint32_t degree = sl_graph_degree(&v->graph, i);
 	json_t *closed = vector_at(member(v, "closed_neighbours"), i),
 	       *given = vector_at(member(v, "coeffs"), i);
 	sl_id *neighbours = take(v, degree, sizeof *neighbours);
@@ -97,12 +98,12 @@ static void check_learner_shares(struct round *v, uint32_t i)
 	for (uint32_t r = 0; r <= degree; r++)
 		shares[r] = take(v, v->n, sizeof **shares);
 	for (uint32_t r = 0; r < degree; r++)
-		neighbours[r] = v->ids[sl_neighbours(&v->graph, i)[r]];
+		neighbours[r] = v->ids[sl_graph_neighbours(&v->graph, i)[r]];
 	for (size_t l = 0; l < v->n; l++)
 		for (size_t k = 0; k < degree; k++)
 			rows[k * v->n + l] = (uint64_t)vector_integer(vector_at(vector_at(given, l), k));
 	holds(v, "sharing", i,
-	      sl_sharing_init(&sharing, &v->field, v->ids[i], neighbours, degree, v->arena) == SL_OK);
+	      sl_share_init(&sharing, &v->field, v->ids[i], neighbours, degree, v->arena) == SL_OK);
 	share_by_coins(v, &sharing, v->x + i * v->n, rows, shares);
 	for (uint32_t position = 0, r = 0; position <= degree; position++) {
 		sl_id id = (sl_id)vector_integer(vector_at(closed, position));
@@ -116,7 +117,7 @@ static void check_learner_shares(struct round *v, uint32_t i)
 			uint64_t *s0 = &v->s0[vertex_of(v, id) * v->n + l];
 			same(v, "H", i, l, h[l], vector_integer(vector_at(H, position)));
 			same(v, "S", i, l, shares[point][l], vector_integer(vector_at(S, position)));
-			*s0 = sl_add(&v->field, *s0, shares[point][l]);
+			*s0 = sl_field_add(&v->field, *s0, shares[point][l]);
 		}
 	}
 }
@@ -138,15 +139,17 @@ static void check_weights(struct round *v)
 {
 	for (uint32_t i = 0; i < v->learners; i++) {
 		wide common = 1, sum = 0;
-		for (uint32_t r = 0; r < sl_degree(&v->graph, i); r++)
-			common = common_multiple(common,
-						 sl_metropolis(&v->graph, i, sl_neighbours(&v->graph, i)[r]));
+		for (uint32_t r = 0; r < sl_graph_degree(&v->graph, i); r++)
+			common = common_multiple(
+				common,
+				sl_graph_metropolis(&v->graph, i, sl_graph_neighbours(&v->graph, i)[r]));
 		for (uint32_t j = 0, r = 0; j < v->learners; j++) {
 			wide num, den;
 			vector_ratio(vector_at(vector_at(member(v, "mh"), i), j), &num, &den);
-			bool linked = r < sl_degree(&v->graph, i) && sl_neighbours(&v->graph, i)[r] == j;
+			bool linked = r < sl_graph_degree(&v->graph, i) &&
+				      sl_graph_neighbours(&v->graph, i)[r] == j;
 			if (linked)
-				same(v, "mh", i, j, num * sl_metropolis(&v->graph, i, j), den);
+				same(v, "mh", i, j, num * sl_graph_metropolis(&v->graph, i, j), den);
 			else if (j != i)
 				same(v, "mh", i, j, num, 0);
 			sum += num * (common / den);
@@ -160,13 +163,13 @@ static void check_spectrum(struct round *v)
 {
 	double mu, slem = vector_real(member(v, "slem"));
 	wide bound = vector_integer(member(v, "K_bound"));
-	struct sl_arena scratch = {.base = take(v, 1, sl_mu_scratch(v->learners)),
-				   .size = sl_mu_scratch(v->learners)};
-	holds(v, "mu", 0, sl_mu(&v->graph, &scratch, &mu) == SL_OK && fabs(mu - slem) < 1e-9);
-	same(v, "K_bound from slem", 0, 0, sl_iterations(v->field.p, v->learners, slem), bound);
+	struct sl_arena scratch = {.base = take(v, 1, sl_spectrum_scratch(v->learners)),
+				   .size = sl_spectrum_scratch(v->learners)};
+	holds(v, "mu", 0, sl_spectrum_mu(&v->graph, &scratch, &mu) == SL_OK && fabs(mu - slem) < 1e-9);
+	same(v, "K_bound from slem", 0, 0, sl_spectrum_iterations(v->field.p, v->learners, slem), bound);
 	if (v->field.bits <=
 	    SL_MIXING_P_BITS_MAX) /* beyond, rounding mu = 0 up costs an iteration, in no use */
-		same(v, "K_bound", 0, 0, sl_iterations(v->field.p, v->learners, mu), bound);
+		same(v, "K_bound", 0, 0, sl_spectrum_iterations(v->field.p, v->learners, mu), bound);
 }
 
 static void mix_once(struct round *v, int64_t *X, int64_t *old)
@@ -175,13 +178,13 @@ static void mix_once(struct round *v, int64_t *X, int64_t *old)
 	struct sl_divisor *divisors = take(v, v->learners, sizeof *divisors);
 	memcpy(old, X, v->learners * v->n * sizeof *X);
 	for (uint32_t i = 0; i < v->learners; i++) {
-		uint32_t degree = sl_degree(&v->graph, i);
+		uint32_t degree = sl_graph_degree(&v->graph, i);
 		for (uint32_t r = 0; r < degree; r++) {
-			uint32_t j = sl_neighbours(&v->graph, i)[r];
+			uint32_t j = sl_graph_neighbours(&v->graph, i)[r];
 			states[r] = (const uint8_t *)(old + j * v->n);
-			sl_divisor_init(&divisors[r], sl_metropolis(&v->graph, i, j));
+			sl_metropolis_divisor_init(&divisors[r], sl_graph_metropolis(&v->graph, i, j));
 		}
-		sl_mix_step(X + i * v->n, v->n, states, divisors, degree);
+		sl_metropolis_step(X + i * v->n, v->n, states, divisors, degree);
 	}
 }
 
@@ -201,7 +204,7 @@ static void check_mixing(struct round *v, json_t *trace)
 	uint32_t f = (uint32_t)vector_integer(vector_member(trace, "f"));
 	int64_t *X = take(v, v->learners * v->n, sizeof *X), *old = take(v, v->learners * v->n, sizeof *X);
 	uint64_t *z = take(v, v->n, sizeof *z);
-	sl_mix_open(v->s0, f, v->learners * v->n, X);
+	sl_metropolis_open(v->s0, f, v->learners * v->n, X);
 	for (uint64_t k = 1; k <= v->K; k++) {
 		size_t mark = sl_arena_mark(v->arena);
 		mix_once(v, X, old);
@@ -209,7 +212,7 @@ static void check_mixing(struct round *v, json_t *trace)
 		check_trace_at(v, trace, k, X);
 	}
 	for (uint32_t i = 0; i < v->learners; i++) {
-		sl_mix_close(&v->field, v->learners, f, X + i * v->n, v->n, z);
+		sl_metropolis_close(&v->field, v->learners, f, X + i * v->n, v->n, z);
 		for (size_t l = 0; l < v->n; l++)
 			same(v, "z_per_learner", i, l, z[l], entry(v, "z_per_learner", i, l));
 	}
@@ -217,23 +220,23 @@ static void check_mixing(struct round *v, json_t *trace)
 
 static void check_decoding(struct round *v)
 {
-	struct sl_encoding encoding = {.kind = SL_ENCODING_LITERAL,
-				       .sigma = (uint32_t)vector_integer(member(v, "sigma"))};
+	struct sl_encoding encoding = {.kind = SL_ENCODING_PAPER,
+				       .decimals = (uint32_t)vector_integer(member(v, "sigma"))};
 	bool literal = strcmp(json_string_value(member(v, "mode")), "literal") == 0;
 	uint64_t *z = take(v, v->n + 1, sizeof *z);
 	float *theta = take(v, v->n, sizeof *theta);
 	for (size_t l = 0; l < v->n; l++) {
 		for (uint32_t i = 0; i < v->learners; i++)
-			z[l] = sl_add(&v->field, z[l], v->s0[i * v->n + l]);
+			z[l] = sl_field_add(&v->field, z[l], v->s0[i * v->n + l]);
 		same(v, "z", 0, l, z[l], vector_integer(vector_at(member(v, "z"), l)));
-		same(v, "z_signed", 0, l, sl_centred(&v->field, z[l]),
+		same(v, "z_signed", 0, l, sl_field_centred(&v->field, z[l]),
 		     vector_integer(vector_at(member(v, "z_signed"), l)));
 	}
 	if (!literal) { /* the sum of the weights is the last element */
 		encoding.kind = SL_ENCODING_WEIGHTED;
 		z[v->n] = weight_total(v);
 	}
-	holds(v, "decode", 0, sl_decode(&v->field, &encoding, z, v->n, theta) == SL_OK);
+	holds(v, "decode", 0, sl_encoding_decode(&v->field, &encoding, z, v->n, theta) == SL_OK);
 	for (size_t l = 0; l < v->n; l++) {
 		wide num, den;
 		vector_ratio(vector_at(member(v, "theta_out"), l), &num, &den);
@@ -254,7 +257,7 @@ static void check_expectation(struct round *v)
 			sum += entry(v, "enc", i, l);
 			agree = agree && entry(v, "z_per_learner", i, l) == z;
 		}
-		sum_right = sum_right && sl_centred(&v->field, (uint64_t)z) == sum;
+		sum_right = sum_right && sl_field_centred(&v->field, (uint64_t)z) == sum;
 	}
 	bool short_of_K = (wide)v->K < vector_integer(member(v, "K_bound"));
 	if (strcmp(expect, "exact") == 0)

@@ -1,4 +1,5 @@
-/* The consensus states as exact rationals over one common denominator: what the fixed-point states approach. */
+/* The consensus states as exact rationals over one common denominator: what the fixed-point states approach.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,10 @@ static wide common_denominator(struct round *v)
 {
 	wide common = 1;
 	for (uint32_t i = 0; i < v->learners; i++)
-		for (uint32_t r = 0; r < sl_degree(&v->graph, i); r++)
-			common = common_multiple(common, sl_metropolis(&v->graph, i, sl_neighbours(&v->graph, i)[r]));
+		for (uint32_t r = 0; r < sl_graph_degree(&v->graph, i); r++)
+			common = common_multiple(
+				common,
+				sl_graph_metropolis(&v->graph, i, sl_graph_neighbours(&v->graph, i)[r]));
 	return common;
 }
 
@@ -31,9 +34,10 @@ static void mix_exactly(struct round *v, wide *S, const wide *old, wide common)
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++) {
 			wide own = old[i * v->n + l], next = own * common;
-			for (uint32_t r = 0; r < sl_degree(&v->graph, i); r++) {
-				uint32_t j = sl_neighbours(&v->graph, i)[r];
-				next += (old[j * v->n + l] - own) * (common / sl_metropolis(&v->graph, i, j));
+			for (uint32_t r = 0; r < sl_graph_degree(&v->graph, i); r++) {
+				uint32_t j = sl_graph_neighbours(&v->graph, i)[r];
+				next += (old[j * v->n + l] - own) *
+					(common / sl_graph_metropolis(&v->graph, i, j));
 			}
 			S[i * v->n + l] = next;
 		}
@@ -53,7 +57,8 @@ static void check_at(struct round *v, uint64_t k, const wide *S, wide scale)
 {
 	char key[24];
 	snprintf(key, sizeof key, "%llu", (unsigned long long)k);
-	json_t *states = json_object_get(member(v, "s_k"), key), *rounded = json_object_get(member(v, "z_at_k"), key);
+	json_t *states = json_object_get(member(v, "s_k"), key),
+	       *rounded = json_object_get(member(v, "z_at_k"), key);
 	holds(v, "s_k is there", 0, states != NULL || k > v->K);
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++) {
@@ -61,14 +66,16 @@ static void check_at(struct round *v, uint64_t k, const wide *S, wide scale)
 			if (states != NULL)
 				check_state(v, i, l, s, scale, vector_at(vector_at(states, i), l));
 			if (rounded != NULL)
-				same(v, "z_at_k", i, l, z % v->field.p, vector_integer(vector_at(vector_at(rounded, i), l)));
+				same(v, "z_at_k", i, l, z % v->field.p,
+				     vector_integer(vector_at(vector_at(rounded, i), l)));
 		}
 }
 
 void check_rational_states(struct round *v)
 {
 	size_t count = v->learners * v->n;
-	wide *S = take(v, count, sizeof *S), *old = take(v, count, sizeof *S), common = common_denominator(v), scale = 1;
+	wide *S = take(v, count, sizeof *S), *old = take(v, count, sizeof *S), common = common_denominator(v),
+	     scale = 1;
 	for (size_t i = 0; i < count; i++)
 		S[i] = v->s0[i];
 	for (uint64_t k = 1; k <= 3 && k <= v->K; k++) {
@@ -83,28 +90,32 @@ void check_rational_states(struct round *v)
 void check_p_bound(struct round *v)
 {
 	struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
-				       .sigma = (uint32_t)vector_integer(member(v, "sigma")),
-				       .clip = 1e-12 /* a clip of 0 is no clip */};
+				       .decimals = (uint32_t)vector_integer(member(v, "sigma")),
+				       .clipping_range = 1e-12 /* a clip of 0 is no clip */};
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++) {
 			double theta = vector_real(vector_at(vector_at(member(v, "theta_hex"), i), l));
 			double size = theta < 0 ? -theta : theta;
-			encoding.clip = size > encoding.clip ? size : encoding.clip;
+			encoding.clipping_range =
+				size > encoding.clipping_range ? size : encoding.clipping_range;
 		}
 	holds(v, "p_bound_holds", 0,
-	      sl_p_bound(v->field.p, &encoding, v->learners, 1, NULL, NULL) == json_is_true(member(v, "p_bound_holds")));
+	      sl_encoding_bound(v->field.p, &encoding, v->learners, 1, NULL, NULL) ==
+		      json_is_true(member(v, "p_bound_holds")));
 }
 
-/* The same weights as elements of Z_p (protocol 7, exact): the field's own arithmetic, on every prime of the file. */
+/* The same weights as elements of Z_p (protocol 7, exact): the field's own arithmetic, on every prime of the
+ * file. */
 static uint64_t field_weight(struct round *v, uint32_t i, uint32_t j)
 {
 	uint64_t left = 1;
-	for (uint32_t r = 0; r < sl_degree(&v->graph, i); r++) {
-		uint32_t neighbour = sl_neighbours(&v->graph, i)[r];
-		uint64_t weight = sl_inverse(&v->field, sl_metropolis(&v->graph, i, neighbour) % v->field.p);
+	for (uint32_t r = 0; r < sl_graph_degree(&v->graph, i); r++) {
+		uint32_t neighbour = sl_graph_neighbours(&v->graph, i)[r];
+		uint64_t weight = sl_field_inverse(&v->field,
+						   sl_graph_metropolis(&v->graph, i, neighbour) % v->field.p);
 		if (neighbour == j)
 			return weight;
-		left = sl_sub(&v->field, left, weight);
+		left = sl_field_sub(&v->field, left, weight);
 	}
 	return i == j ? left : 0;
 }
@@ -115,7 +126,9 @@ static void mix_in_field(struct round *v, uint64_t *x, const uint64_t *old)
 		for (size_t l = 0; l < v->n; l++) {
 			uint64_t sum = 0;
 			for (uint32_t j = 0; j < v->learners; j++)
-				sum = sl_add(&v->field, sum, sl_mul(&v->field, field_weight(v, i, j), old[j * v->n + l]));
+				sum = sl_field_add(
+					&v->field, sum,
+					sl_field_mul(&v->field, field_weight(v, i, j), old[j * v->n + l]));
 			x[i * v->n + l] = sum;
 		}
 }
@@ -127,7 +140,8 @@ void check_field_mixing(struct round *v)
 	json_t *zp = member(v, "zp"), *W = vector_member(zp, "W");
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (uint32_t j = 0; j < v->learners; j++)
-			same(v, "W mod p", i, j, field_weight(v, i, j), vector_integer(vector_at(vector_at(W, i), j)));
+			same(v, "W mod p", i, j, field_weight(v, i, j),
+			     vector_integer(vector_at(vector_at(W, i), j)));
 	memcpy(x, v->s0, count * sizeof *x);
 	for (uint64_t k = 1; k <= 3; k++) {
 		char key[4] = {(char)('0' + k)};

@@ -1,6 +1,8 @@
-/* brute.h - small graphs as bit masks, and what they bear by trying every coalition. Shares no code with libmath.
+/* brute.h - small graphs as bit masks, and what they bear by trying every coalition. Shares no code with
+ * libmath.
  *
- * Graph number g on n vertices has edge number e iff bit e of g is set; edges are counted 0-1, 0-2, .., 1-2, ..
+ * Graph number g on n vertices has edge number e iff bit e of g is set; edges are counted 0-1, 0-2, .., 1-2,
+ * ..
  */
 #pragma once
 
@@ -121,7 +123,8 @@ static inline uint32_t brute_kappa(const struct brute *b)
 	return size;
 }
 
-/* Two random graphs without triangles that share `hinge` vertices: long ways round, and nothing near that helps. */
+/* Two random graphs without triangles that share `hinge` vertices: long ways round, and nothing near that
+ * helps. */
 static inline struct brute brute_hinged(uint32_t n, uint32_t hinge, uint32_t percent, uint64_t *seed)
 {
 	struct brute b = {.n = n};
@@ -131,7 +134,8 @@ static inline struct brute brute_hinged(uint32_t n, uint32_t hinge, uint32_t per
 		name[v] = name[at];
 		name[at] = v;
 	}
-	for (uint32_t u = 0; u < n; u++) { /* the first `hinge` are in both halves, the next in one, the last in the other */
+	for (uint32_t u = 0; u < n;
+	     u++) { /* the first `hinge` are in both halves, the next in one, the last in the other */
 		for (uint32_t v = u + 1; v < n; v++) {
 			bool apart = u >= hinge && u < hinge + half && v >= hinge + half;
 			if (!apart && (u + v) % 2 == 1 && any64(seed) % 100 < percent)

@@ -22,12 +22,12 @@ int close_arena(void **state)
 
 struct sl_graph graph_in(struct sl_arena *own, const char *topology, uint32_t n)
 {
-	struct sl_topology parsed;
+	struct sl_family parsed;
 	struct sl_graph graph;
 	const char *error;
 	size_t count, room = pairs_of(n);
-	struct sl_edge *edges = SL_TAKE(own, room, struct sl_edge);
-	assert_int_equal(sl_topology_parse(topology, n, &parsed, &error), SL_OK);
+	struct sl_edge *edges = SL_ARENA_TAKE(own, room, struct sl_edge);
+	assert_int_equal(sl_family_parse(topology, n, &parsed, &error), SL_OK);
 	assert_int_equal(sl_generate(&parsed, n, 1, 0, edges, room, &count, own), SL_OK);
 	assert_int_equal(sl_graph_init(&graph, n, edges, count, own), SL_OK);
 	return graph;

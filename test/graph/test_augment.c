@@ -16,15 +16,15 @@ static void expect_new(const struct sl_graph *graph)
 		assert_true(added[i].a < added[i].b && added[i].b < graph->n);
 		assert_true(i == 0 || added[i - 1].a < added[i].a ||
 			    (added[i - 1].a == added[i].a && added[i - 1].b < added[i].b));
-		for (uint32_t k = 0; k < sl_degree(graph, added[i].a); k++)
-			assert_int_not_equal(sl_neighbours(graph, added[i].a)[k], added[i].b);
+		for (uint32_t k = 0; k < sl_graph_degree(graph, added[i].a); k++)
+			assert_int_not_equal(sl_graph_neighbours(graph, added[i].a)[k], added[i].b);
 	}
 }
 
-static void reinforce(const struct sl_graph *graph, uint32_t target)
+static void augment(const struct sl_graph *graph, uint32_t target)
 {
 	size_t used = sl_arena_mark(&arena);
-	assert_int_equal(sl_reinforce(graph, target, added, EDGES_MOST, &count, &arena), SL_OK);
+	assert_int_equal(sl_augment(graph, target, added, EDGES_MOST, &count, &arena), SL_OK);
 	assert_int_equal(sl_arena_mark(&arena), used);
 	assert_true(count <= (size_t)target * graph->n);
 	expect_new(graph);
@@ -39,10 +39,10 @@ static struct brute with(const struct brute *b, size_t without)
 	return more;
 }
 
-static void reinforce_brute(const struct brute *b, uint32_t target)
+static void augment_brute(const struct brute *b, uint32_t target)
 {
 	struct sl_graph graph = graph_of_brute(b);
-	reinforce(&graph, target);
+	augment(&graph, target);
 }
 
 /* None of the added edges can be left out. */
@@ -76,7 +76,7 @@ TEST(every_graph_up_to_six)
 			lacks(n, target, least);
 			for (uint64_t g = 0; g < graphs_on(n); g++) {
 				struct brute b = brute_numbered(n, g);
-				reinforce_brute(&b, target);
+				augment_brute(&b, target);
 				struct brute more = with(&b, SIZE_MAX);
 				assert_true(brute_kappa(&more) >= target);
 				if (target <= 2)
@@ -119,12 +119,12 @@ static uint32_t eswaran_tarjan(const struct brute *b)
 
 static void expect_least(const struct brute *b)
 {
-	reinforce_brute(b, 2);
+	augment_brute(b, 2);
 	assert_int_equal(count, eswaran_tarjan(b));
 	struct brute more = with(b, SIZE_MAX);
 	assert_int_equal(eswaran_tarjan(&more), 0);
 	uint32_t components = brute_components(b, 0);
-	reinforce_brute(b, 1);
+	augment_brute(b, 1);
 	assert_int_equal(count, components - 1);
 	more = with(b, SIZE_MAX);
 	assert_int_equal(brute_components(&more, 0), 1);
@@ -167,7 +167,7 @@ TEST(least_on_random_graphs)
 
 static void expect_enough(const struct brute *b, uint32_t target)
 {
-	reinforce_brute(b, target);
+	augment_brute(b, target);
 	struct brute more = with(b, SIZE_MAX);
 	assert_true(brute_kappa(&more) >= target);
 	expect_lean(b, target);
@@ -193,21 +193,21 @@ static struct sl_graph enlarged(const struct sl_graph *graph)
 {
 	struct sl_graph more;
 	size_t m = 0;
-	struct sl_edge *edges = SL_TAKE(&arena, graph->edges + count, struct sl_edge);
+	struct sl_edge *edges = SL_ARENA_TAKE(&arena, graph->edges + count, struct sl_edge);
 	assert_non_null(edges);
 	for (uint32_t v = 0; v < graph->n; v++)
-		for (uint32_t k = 0; k < sl_degree(graph, v); k++)
-			if (sl_neighbours(graph, v)[k] > v)
-				edges[m++] = (struct sl_edge){v, sl_neighbours(graph, v)[k]};
+		for (uint32_t k = 0; k < sl_graph_degree(graph, v); k++)
+			if (sl_graph_neighbours(graph, v)[k] > v)
+				edges[m++] = (struct sl_edge){v, sl_graph_neighbours(graph, v)[k]};
 	memcpy(edges + m, added, count * sizeof *edges);
 	assert_int_equal(sl_graph_init(&more, graph->n, edges, m + count, &arena), SL_OK);
 	return more;
 }
 
-static void expect_reinforced(const struct sl_graph *graph, uint32_t target, size_t want)
+static void expect_augmented(const struct sl_graph *graph, uint32_t target, size_t want)
 {
 	uint32_t kappa;
-	reinforce(graph, target);
+	augment(graph, target);
 	struct sl_graph more = enlarged(graph);
 	assert_int_equal(sl_connectivity(&more, target, &kappa, NULL, &arena), SL_OK);
 	assert_int_equal(kappa, target);
@@ -230,8 +230,8 @@ TEST(shapes)
 		for (uint32_t target = 0; target <= 4; target++) {
 			struct sl_graph graph = graph_of(cases[i].topology, cases[i].n);
 			if (target > 0)
-				expect_reinforced(&graph, target, cases[i].want[target]);
-			reinforce(&graph, 0);
+				expect_augmented(&graph, target, cases[i].want[target]);
+			augment(&graph, 0);
 			assert_int_equal(count, 0);
 		}
 	}
@@ -244,9 +244,9 @@ TEST(isolated_pairs)
 		edges[i] = (struct sl_edge){2 * i, 2 * i + 1};
 	for (size_t m = 0; m <= 150; m += 150) { /* nothing at all, then every second edge of a ring */
 		struct sl_graph graph = graph_of_edges(300, edges, m);
-		expect_reinforced(&graph, 1, 299 - m);
-		expect_reinforced(&graph, 2, 300 - m);
-		expect_reinforced(&graph, 3, 450 - m);
+		expect_augmented(&graph, 1, 299 - m);
+		expect_augmented(&graph, 2, 300 - m);
+		expect_augmented(&graph, 3, 450 - m);
 	}
 }
 
@@ -255,11 +255,11 @@ TEST(the_same_every_time)
 	struct sl_graph graph = graph_of("geometric:0.1", 200);
 	static struct sl_edge first[EDGES_MOST];
 	for (uint32_t target = 1; target <= 4; target++) {
-		reinforce(&graph, target);
+		augment(&graph, target);
 		size_t found = count;
 		memcpy(first, added, count * sizeof *first);
 		memset(arena.base + arena.used, 0xa5, 1 << 20);
-		reinforce(&graph, target);
+		augment(&graph, target);
 		assert_int_equal(count, found);
 		assert_memory_equal(first, added, count * sizeof *first);
 	}
@@ -268,33 +268,33 @@ TEST(the_same_every_time)
 TEST(refusals)
 {
 	struct sl_graph graph = graph_of("line", 6);
-	assert_int_equal(sl_reinforce(&graph, 6, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
-	assert_int_equal(sl_reinforce(&graph, UINT32_MAX, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_augment(&graph, 6, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_augment(&graph, UINT32_MAX, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
 	for (uint32_t target = 2; target <= 5; target++) {
 		size_t used = sl_arena_mark(&arena);
-		reinforce(&graph, target);
+		augment(&graph, target);
 		size_t need = count;
 		added[need - 1].a = 77;
-		assert_int_equal(sl_reinforce(&graph, target, added, need - 1, &count, &arena), SL_ERR_FULL);
+		assert_int_equal(sl_augment(&graph, target, added, need - 1, &count, &arena), SL_ERR_FULL);
 		assert_int_equal(sl_arena_mark(&arena), used);
 		assert_int_equal(added[need - 1].a, 77);
-		assert_int_equal(sl_reinforce(&graph, target, added, need, &count, &arena), SL_OK);
+		assert_int_equal(sl_augment(&graph, target, added, need, &count, &arena), SL_OK);
 	}
 	graph = graph_of_edges(0, NULL, 0);
-	assert_int_equal(sl_reinforce(&graph, 0, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
+	assert_int_equal(sl_augment(&graph, 0, added, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
 }
 
 /* Every size below what is said to be enough: refused, or done as with more. */
 static void expect_scratch(const struct sl_graph *graph, uint32_t target)
 {
 	static struct sl_edge want[EDGES_MOST];
-	size_t enough = sl_reinforce_scratch(graph->n, graph->edges, target), found, refused = 0;
-	reinforce(graph, target);
+	size_t enough = sl_augment_scratch(graph->n, graph->edges, target), found, refused = 0;
+	augment(graph, target);
 	found = count;
 	memcpy(want, added, found * sizeof *want);
 	for (size_t size = enough % 64; size <= enough; size += 64) {
 		struct sl_arena tight = {.base = arena.base + arena.used + 1, .size = size};
-		int err = sl_reinforce(graph, target, added, EDGES_MOST, &count, &tight);
+		int err = sl_augment(graph, target, added, EDGES_MOST, &count, &tight);
 		assert_int_equal(tight.used, 0);
 		assert_true(err == SL_OK || (err == SL_ERR_NOMEM && size < enough));
 		refused += err == SL_ERR_NOMEM;

@@ -34,7 +34,7 @@ static void expect_cut_vertices(const struct brute *b, const struct sl_graph *gr
 	uint32_t vertices[BRUTE_MOST], count, want = 0, whole = brute_components(b, 0);
 	for (uint32_t v = 0; v < b->n; v++)
 		want |= (uint32_t)(brute_components(b, 1u << v) > whole) << v;
-	assert_int_equal(sl_articulation(graph, vertices, &count, &arena), SL_OK);
+	assert_int_equal(sl_connectivity_articulation(graph, vertices, &count, &arena), SL_OK);
 	assert_int_equal(mask_of(vertices, count), want);
 	assert_int_equal(count, __builtin_popcount(want));
 }
@@ -96,16 +96,16 @@ static uint32_t least_between(const struct brute *b, uint32_t from, uint32_t to)
 static void expect_paths(const struct brute *b, uint32_t to)
 {
 	uint32_t cut[BRUTE_MOST], n = b->n;
-	struct sl_skeleton skeleton;
-	struct sl_disjoint disjoint;
+	struct sl_sparse_certificate sparse;
+	struct sl_disjoint_paths disjoint;
 	struct sl_graph graph = graph_of_brute(b);
-	assert_int_equal(sl_skeleton_init(&skeleton, &graph, n, 0, &arena), SL_OK);
-	assert_int_equal(sl_disjoint_init(&disjoint, n, &arena), SL_OK);
-	uint32_t paths = sl_disjoint_pair(&disjoint, &skeleton, 0, to, n);
+	assert_int_equal(sl_sparse_certificate_init(&sparse, &graph, n, 0, &arena), SL_OK);
+	assert_int_equal(sl_disjoint_paths_init(&disjoint, n, &arena), SL_OK);
+	uint32_t paths = sl_disjoint_paths_pair(&disjoint, &sparse, 0, to, n);
 	assert_int_equal(paths, least_between(b, 0, to));
-	sl_disjoint_cut(&disjoint, &skeleton, cut);
+	sl_disjoint_paths_cut(&disjoint, &sparse, cut);
 	assert_false(brute_reach(b, 0, mask_of(cut, paths)) >> to & 1);
-	assert_int_equal(sl_disjoint_pair(&disjoint, &skeleton, 0, to, 2), paths < 2 ? paths : 2);
+	assert_int_equal(sl_disjoint_paths_pair(&disjoint, &sparse, 0, to, 2), paths < 2 ? paths : 2);
 }
 
 TEST(paths_are_as_many_as_their_cut)
@@ -169,7 +169,7 @@ TEST(as_many_as_may_be)
 	assert_int_equal(kappa_of(&graph, 4), 2);
 	graph = graph_of("line", SL_LEARNERS_MAX);
 	assert_int_equal(kappa_of(&graph, 4), 1);
-	assert_int_equal(sl_articulation(&graph, vertices, &count, &arena), SL_OK);
+	assert_int_equal(sl_connectivity_articulation(&graph, vertices, &count, &arena), SL_OK);
 	assert_int_equal(count, SL_LEARNERS_MAX - 2);
 	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(vertices[i], i + 1);
@@ -203,7 +203,7 @@ TEST(needs_its_scratch)
 		assert_int_equal(tight.used, 0);
 		assert_true(err == SL_ERR_NOMEM || (err == SL_OK && kappa == 2));
 		refused += err == SL_ERR_NOMEM;
-		int again = sl_articulation(&graph, vertices, &count, &tight);
+		int again = sl_connectivity_articulation(&graph, vertices, &count, &tight);
 		assert_int_equal(tight.used, 0);
 		assert_true(again == SL_ERR_NOMEM || (again == SL_OK && count == 0));
 		assert_true(size + 16 <= enough || (err == SL_OK && again == SL_OK));

@@ -14,10 +14,10 @@ static struct sl_graph graph;
 /* The graph of step `step`, sorted edges a < b checked. */
 static void generate(const char *text, uint32_t n, uint64_t seed, uint32_t step)
 {
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error;
 	sl_arena_reset(&arena, 0);
-	if (sl_topology_parse(text, n, &topology, &error) != SL_OK)
+	if (sl_family_parse(text, n, &topology, &error) != SL_OK)
 		fail_msg("%s on %u: %s", text, n, error);
 	assert_null(error);
 	assert_int_equal(sl_generate(&topology, n, seed, step, edges, EDGES_MOST, &count, &arena), SL_OK);
@@ -33,9 +33,9 @@ static void generate(const char *text, uint32_t n, uint64_t seed, uint32_t step)
 static void expect(uint32_t edge_count, uint32_t least, uint32_t most)
 {
 	assert_int_equal(count, edge_count);
-	assert_int_equal(sl_degree_min(&graph), least);
-	assert_int_equal(sl_degree_max(&graph), most);
-	assert_int_equal(sl_components(&graph, NULL, &arena), 1);
+	assert_int_equal(sl_graph_degree_min(&graph), least);
+	assert_int_equal(sl_graph_degree_max(&graph), most);
+	assert_int_equal(sl_graph_components(&graph, NULL, &arena), 1);
 }
 
 TEST_SETUP(open_arena, close_arena)
@@ -52,7 +52,7 @@ TEST(plain_families)
 	expect(9, 1, 2);
 	generate("star", 10, 0, 0);
 	expect(9, 1, 9);
-	assert_int_equal(sl_degree(&graph, 0), 9);
+	assert_int_equal(sl_graph_degree(&graph, 0), 9);
 	generate("grid", 9, 0, 0);
 	expect(12, 2, 4);
 	generate("grid", 8, 0, 0); /* the last row is short: 3 + 3 + 2 */
@@ -77,7 +77,7 @@ TEST(papers_neighbours)
 	expect(500, 10, 10);
 	for (uint32_t n = 2; n < 60; n++) { /* the default always exists and is connected */
 		generate("neighbours", n, 0, 0);
-		assert_int_equal(sl_components(&graph, NULL, &arena), 1);
+		assert_int_equal(sl_graph_components(&graph, NULL, &arena), 1);
 	}
 }
 
@@ -158,9 +158,9 @@ TEST(geometric_moves_a_little)
 
 static void refused(const char *text, uint32_t n)
 {
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error = NULL;
-	if (sl_topology_parse(text, n, &topology, &error) != SL_ERR_INVALID || error == NULL)
+	if (sl_family_parse(text, n, &topology, &error) != SL_ERR_INVALID || error == NULL)
 		fail_msg("%s on %u was not refused", text, n);
 }
 
@@ -191,15 +191,15 @@ TEST(refusals)
 	refused("regular:3", 9);
 	refused("complete", 1);
 	refused("nearest", 2);
-	struct sl_topology topology = {SL_TOPOLOGY_REGULAR, 3};
+	struct sl_family topology = {SL_FAMILY_REGULAR, 3};
 	assert_int_equal(sl_generate(&topology, 9, 0, 0, edges, EDGES_MOST, &count, &arena), SL_ERR_INVALID);
-	topology.kind = SL_TOPOLOGY_COMPLETE;
+	topology.kind = SL_FAMILY_COMPLETE;
 	assert_int_equal(sl_generate(&topology, 10, 0, 0, edges, 44, &count, &arena), SL_ERR_FULL);
-	topology = (struct sl_topology){SL_TOPOLOGY_REGULAR, 4};
+	topology = (struct sl_family){SL_FAMILY_REGULAR, 4};
 	struct sl_arena tiny = {.base = arena.base, .size = 256};
 	assert_int_equal(sl_generate(&topology, 100, 0, 0, edges, EDGES_MOST, &count, &tiny), SL_ERR_NOMEM);
 	size_t lines = 0;
-	while (sl_topology_help()[lines] != NULL)
+	while (sl_family_help()[lines] != NULL)
 		lines++;
-	assert_int_equal(lines, SL_TOPOLOGY_GEOMETRIC + 1);
+	assert_int_equal(lines, SL_FAMILY_GEOMETRIC + 1);
 }

@@ -11,15 +11,15 @@ TEST(lists_are_sorted_sets)
 	assert_int_equal(sl_graph_init(&g, 6, edges, 7, &arena), SL_OK);
 	assert_true(g.n == 6 && g.edges == 4);
 	const uint32_t of1[] = {0, 2, 3}, of3[] = {1, 4};
-	assert_int_equal(sl_degree(&g, 1), 3);
-	assert_memory_equal(sl_neighbours(&g, 1), of1, sizeof of1);
-	assert_int_equal(sl_degree(&g, 3), 2);
-	assert_memory_equal(sl_neighbours(&g, 3), of3, sizeof of3);
-	assert_int_equal(sl_degree(&g, 5), 0);
-	assert_int_equal(sl_degree_min(&g), 0);
-	assert_int_equal(sl_degree_max(&g), 3);
-	assert_int_equal(sl_metropolis(&g, 1, 0), 4);
-	assert_int_equal(sl_metropolis(&g, 3, 4), 3);
+	assert_int_equal(sl_graph_degree(&g, 1), 3);
+	assert_memory_equal(sl_graph_neighbours(&g, 1), of1, sizeof of1);
+	assert_int_equal(sl_graph_degree(&g, 3), 2);
+	assert_memory_equal(sl_graph_neighbours(&g, 3), of3, sizeof of3);
+	assert_int_equal(sl_graph_degree(&g, 5), 0);
+	assert_int_equal(sl_graph_degree_min(&g), 0);
+	assert_int_equal(sl_graph_degree_max(&g), 3);
+	assert_int_equal(sl_graph_metropolis(&g, 1, 0), 4);
+	assert_int_equal(sl_graph_metropolis(&g, 3, 4), 3);
 	arena_free(&arena);
 }
 
@@ -32,7 +32,7 @@ TEST(refusals)
 	assert_int_equal(sl_graph_init(&g, 100000, NULL, 0, &arena), SL_ERR_NOMEM);
 	assert_int_equal(arena.used, 0);
 	assert_int_equal(sl_graph_init(&g, 1, NULL, 0, &arena), SL_OK);
-	assert_int_equal(sl_components(&g, NULL, &arena), 1);
+	assert_int_equal(sl_graph_components(&g, NULL, &arena), 1);
 	arena_free(&arena);
 }
 
@@ -61,14 +61,14 @@ TEST(components)
 		sl_arena_reset(&arena, 0);
 		assert_int_equal(sl_graph_init(&g, n, edges, count, &arena), SL_OK);
 		size_t used = sl_arena_mark(&arena);
-		assert_int_equal(sl_components(&g, component, &arena), want);
-		assert_int_equal(sl_components(&g, NULL, &arena), want);
+		assert_int_equal(sl_graph_components(&g, component, &arena), want);
+		assert_int_equal(sl_graph_components(&g, NULL, &arena), want);
 		assert_int_equal(sl_arena_mark(&arena), used);
 		for (uint32_t a = 0; a < n; a++)
 			for (uint32_t b = 0; b < n; b++)
 				assert_int_equal(component[a] == component[b], parent[a] == parent[b]);
 		struct sl_arena none = {.base = arena.base, .size = 0};
-		assert_int_equal(sl_components(&g, NULL, &none), 0);
+		assert_int_equal(sl_graph_components(&g, NULL, &none), 0);
 	}
 	arena_free(&arena);
 }

@@ -13,8 +13,8 @@ static void distances(const struct sl_graph *g, uint32_t d[SMALL][SMALL])
 		for (uint32_t b = 0; b < g->n; b++)
 			d[a][b] = a == b ? 0 : FAR;
 	for (uint32_t a = 0; a < g->n; a++)
-		for (uint32_t k = 0; k < sl_degree(g, a); k++)
-			d[a][sl_neighbours(g, a)[k]] = 1;
+		for (uint32_t k = 0; k < sl_graph_degree(g, a); k++)
+			d[a][sl_graph_neighbours(g, a)[k]] = 1;
 	for (uint32_t via = 0; via < g->n; via++)
 		for (uint32_t a = 0; a < g->n; a++)
 			for (uint32_t b = 0; b < g->n; b++)
@@ -88,34 +88,35 @@ TEST(random_graphs)
 	}
 }
 
-/* Every learner is kept by one neighbour that is not its parent, if it has one; nobody keeps more than it must. */
-static void expect_keepers(const struct sl_graph *g)
+/* Every learner is kept by one neighbour that is not its parent, if it has one; nobody keeps more than it
+ * must. */
+static void expect_backups(const struct sl_graph *g)
 {
 	struct sl_tree tree;
 	if (sl_tree_init(&tree, g, &arena) != SL_OK)
 		return;
 	for (uint32_t v = 0; v < g->n; v++) {
-		const uint32_t *neighbours = sl_neighbours(g, v);
-		uint32_t keeper = sl_tree_keeper(tree.parent, g, v), others = 0, first = v, after = v;
-		for (uint32_t k = sl_degree(g, v); k-- > 0;) {
+		const uint32_t *neighbours = sl_graph_neighbours(g, v);
+		uint32_t backup = sl_tree_backup(tree.parent, g, v), others = 0, first = v, after = v;
+		for (uint32_t k = sl_graph_degree(g, v); k-- > 0;) {
 			if (v != tree.root && neighbours[k] == tree.parent[v])
 				continue;
 			others++;
 			first = neighbours[k];
 			after = neighbours[k] > v ? neighbours[k] : after;
 		}
-		assert_int_equal(keeper, others == 0 ? v : after != v ? after : first);
+		assert_int_equal(backup, others == 0 ? v : after != v ? after : first);
 	}
 }
 
-TEST(keepers)
+TEST(backups)
 {
 	uint64_t seed = 5;
 	static const char *const texts[] = {"complete", "ring", "line", "star"};
 	for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
 		for (uint32_t n = 3; n < 20; n++) {
 			struct sl_graph g = graph_of(texts[k], n);
-			expect_keepers(&g);
+			expect_backups(&g);
 		}
 	for (int time = 0; time < 500; time++) {
 		struct sl_edge edges[3 * SMALL];
@@ -124,13 +125,15 @@ TEST(keepers)
 		for (size_t e = 0; e < count; e++)
 			edges[e] = any_edge(n, &seed);
 		struct sl_graph g = graph_of_edges(n, edges, count);
-		expect_keepers(&g);
+		expect_backups(&g);
 	}
 	struct sl_graph ring = graph_of("ring", 10);
 	struct sl_tree tree;
 	assert_int_equal(sl_tree_init(&tree, &ring, &arena), SL_OK);
 	for (uint32_t v = 0; v < 10; v++) /* on a ring all but who hangs on the next one are kept by it */
-		assert_int_equal(sl_tree_keeper(tree.parent, &ring, v), v != tree.root && tree.parent[v] == (v + 1) % 10 ? (v + 9) % 10 : (v + 1) % 10);
+		assert_int_equal(sl_tree_backup(tree.parent, &ring, v),
+				 v != tree.root && tree.parent[v] == (v + 1) % 10 ? (v + 9) % 10
+										  : (v + 1) % 10);
 }
 
 static void expect_centre(const char *text, uint32_t n, uint32_t root, uint32_t depth)

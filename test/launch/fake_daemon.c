@@ -48,9 +48,9 @@
 #define MODEL_MOST 4096u
 
 struct fake {
-	unsigned id, rounds, learners, hidden, round; /* round: committed */
+	unsigned id, rounds, learners, hidden_units, round; /* round: committed */
 	char name[64], run[64];
-	bool reveal, watched[CLIENTS_MOST], stop;
+	bool encoding_dump, watched[CLIENTS_MOST], stop;
 	int listener, clients[CLIENTS_MOST];
 	char line[CLIENTS_MOST][65536];
 	size_t used[CLIENTS_MOST];
@@ -62,7 +62,7 @@ struct fake {
 
 static struct sl_field field;
 static const struct sl_encoding encoding = {
-	.kind = SL_ENCODING_WEIGHTED, .sigma = 4, .clip = 16, .weight = 1};
+	.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1};
 
 static void die(const char *what)
 {
@@ -95,9 +95,9 @@ static void read_config(struct fake *f, const char *path)
 	while (fgets(line, sizeof line, in) != NULL) {
 		sscanf(line, "id: %u", &f->id);
 		sscanf(line, "rounds: %u", &f->rounds);
-		sscanf(line, "hidden: %u", &f->hidden);
+		sscanf(line, "hidden: %u", &f->hidden_units);
 		sscanf(line, "run: %63s", f->run);
-		f->reveal |= strcmp(line, "unsafe_reveal: true\n") == 0;
+		f->encoding_dump |= strcmp(line, "unsafe_reveal: true\n") == 0;
 	}
 	fclose(in);
 	in = fopen("../roster.yaml", "r");
@@ -150,7 +150,7 @@ static void encode(unsigned id, unsigned round, uint64_t x[PARAMETERS + 1])
 	struct sl_encode_note note;
 	for (unsigned l = 0; l < PARAMETERS; l++)
 		theta[l] = (float)id * 0.37f - (float)(round * l) * 0.11f;
-	if (sl_encode(&field, &encoding, theta, PARAMETERS, x, &note) != SL_OK)
+	if (sl_encoding_encode(&field, &encoding, theta, PARAMETERS, x, &note) != SL_OK)
 		die("encode");
 }
 
@@ -160,20 +160,20 @@ static void mean(const struct fake *f, unsigned round, float model[PARAMETERS])
 	for (unsigned id = 1; id <= f->learners; id++) {
 		encode(id, round, x);
 		for (unsigned l = 0; l <= PARAMETERS; l++)
-			z[l] = sl_add(&field, z[l], x[l]);
+			z[l] = sl_field_add(&field, z[l], x[l]);
 	}
-	if (sl_decode(&field, &encoding, z, PARAMETERS, model) != SL_OK)
+	if (sl_encoding_decode(&field, &encoding, z, PARAMETERS, model) != SL_OK)
 		die("decode");
 }
 
-static void write_reveal(const struct fake *f, unsigned round)
+static void write_encoding_dump(const struct fake *f, unsigned round)
 {
 	uint64_t x[PARAMETERS + 2] = {field.p};
 	char path[64];
 	snprintf(path, sizeof path, "state/reveal-%06u.u64", round);
 	encode(f->id, round, x + 1);
 	if (faulty(f, "reveal") || (faulty(f, "redo") && access("once", F_OK) != 0))
-		x[2] = sl_add(&field, x[2], 1);
+		x[2] = sl_field_add(&field, x[2], 1);
 	FILE *out = fopen(path, "w");
 	if (out == NULL || fwrite(x, sizeof x, 1, out) != 1 || fclose(out) != 0)
 		die(path);
@@ -217,14 +217,24 @@ static void crash(void)
 static void write_result(const struct fake *f, unsigned round)
 {
 	uint8_t z[4 * (MODEL_MOST + 1)] = {0}, sum[SL_HASH_BYTES];
-	size_t n = sl_autoencoder_parameters(f->hidden);
-	struct sl_proof proof = {.t = round, .a = 1, .p = field.p, .learners = f->learners, .clip = CLIP_16, .count = 1};
+	size_t n = sl_autoencoder_parameters(f->hidden_units);
+	struct sl_certificate certificate = {.t = round,
+					     .a = 1,
+					     .p = field.p,
+					     .learners = f->learners,
+					     .clipping_range = CLIP_16,
+					     .count = 1};
 	struct sl_error error = {0};
-	memset(proof.digest, 0xf0, sizeof proof.digest);
-	struct sl_digest *own = &proof.digests[0];
-	*own = (struct sl_digest){.t = round, .a = 1, .p = field.p, .learners = f->learners, .clip = CLIP_16, .id = f->id};
+	memset(certificate.digest, 0xf0, sizeof certificate.digest);
+	struct sl_digest *own = &certificate.digests[0];
+	*own = (struct sl_digest){.t = round,
+				  .a = 1,
+				  .p = field.p,
+				  .learners = f->learners,
+				  .clipping_range = CLIP_16,
+				  .id = f->id};
 	memset(own->digest, 0xf0, sizeof own->digest);
-	if (sl_result_write("state", f->run, &proof, n, z, 4 * (n + 1), sum, &error) != SL_OK)
+	if (sl_result_write("state", f->run, &certificate, n, z, 4 * (n + 1), sum, &error) != SL_OK)
 		die(error.text);
 }
 
@@ -258,7 +268,8 @@ static void commit(struct fake *f)
 	if (faulty(f, "die"))
 		fail_round(f);
 	if (faulty(f, "final")) {
-		record(f, "error", "fatal", json_pack("{s:I, s:s}", "round", round, "text", "the model is above its clip"));
+		record(f, "error", "fatal",
+		       json_pack("{s:I, s:s}", "round", round, "text", "the model is above its clip"));
 		exit(1);
 	}
 	if (faulty(f, "quit") && once())
@@ -268,8 +279,9 @@ static void commit(struct fake *f)
 	if (strcmp(f->fault, "stall") == 0 && t >= f->fault_round)
 		return;
 	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
-		record(f, "warn", "waiting", json_pack("{s:I, s:s, s:s, s:[i]}", "round", round, "phase", "RECOVER", "for",
-						       "masked states", "learners", 3));
+		record(f, "warn", "waiting",
+		       json_pack("{s:I, s:s, s:s, s:[i]}", "round", round, "phase", "RECOVER", "for",
+				 "masked states", "learners", 3));
 		return;
 	}
 	record(f, "info", "view",
@@ -278,8 +290,8 @@ static void commit(struct fake *f)
 	if (faulty(f, "clamp")) /* twice: of an attempt that failed, and of this one */
 		for (json_int_t count = 1; count <= 47000; count += 46999)
 			record(f, "warn", "clamped", json_pack("{s:I, s:I}", "round", round, "count", count));
-	if (f->reveal)
-		write_reveal(f, t);
+	if (f->encoding_dump)
+		write_encoding_dump(f, t);
 	if (faulty(f, "sleep"))
 		raise(SIGSTOP);
 	end_at(f, "redo", false);
@@ -309,7 +321,8 @@ static void hear_range(struct fake *f, const json_t *request)
 		return;
 	if (json_array_size(json_object_get(request, "peers")) > 0) {
 		/* whoever comes late has missed steps in which the others, who wait for nobody, committed */
-		json_int_t missed = f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1 - f->round;
+		json_int_t missed =
+			f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1 - f->round;
 		f->heard = true;
 		commit(f);
 		while (missed-- > 0 && f->round < f->rounds)
@@ -330,9 +343,9 @@ static void hear(struct fake *f, unsigned client, const char *line)
 	if (op == NULL)
 		die("request without op");
 	if (strcmp(op, "status") == 0)
-		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I}", "round", (json_int_t)f->round + 1,
-							"phase", "DISCOVER", "progress", 500, "committed",
-							(json_int_t)f->round));
+		json_object_update_new(reply, json_pack("{s:I, s:s, s:i, s:I}", "round",
+							(json_int_t)f->round + 1, "phase", "DISCOVER",
+							"progress", 500, "committed", (json_int_t)f->round));
 	say(f->clients[client], reply);
 	json_decref(reply);
 	f->watched[client] |= strcmp(op, "watch") == 0;

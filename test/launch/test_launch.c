@@ -64,8 +64,9 @@ TEST_WITH(test_plain_lines_in_a_pipe, setup, teardown)
 	launcher_run(l, NULL, "-n 2 --rounds 2");
 	expect_status(l, 0);
 	expect_text(l->out, "  same\n");
-	expect_text(l->out, "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
-			    "0.500000 -> 0.250000\nnext: ./starling logs run\n");
+	expect_text(l->out,
+		    "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
+		    "0.500000 -> 0.250000\nnext: ./starling logs run\n");
 	expect_text(l->out, "aggreg. s        MB  mixing      mean\n");
 	assert_null(strpbrk(l->out, "\r\033"));
 	assert_string_equal(l->err, "");
@@ -74,8 +75,7 @@ TEST_WITH(test_plain_lines_in_a_pipe, setup, teardown)
 TEST_WITH(test_settings_reach_the_daemons, setup, teardown)
 {
 	struct launcher *l = *state;
-	launcher_run(l, NULL,
-		     "-n 2 --set sigma=2 --set rounds=1 --set silent_wait=3");
+	launcher_run(l, NULL, "-n 2 --set sigma=2 --set rounds=1 --set silent_wait=3");
 	expect_status(l, 0);
 	expect_text(l->out, "1 of 1 round, all the same (exact by construction; --verify recomputes it); MSE "
 			    "0.500000\n");
@@ -224,8 +224,8 @@ TEST_WITH(test_dying_child, setup, teardown)
 	struct launcher *l = *state;
 	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --no-restart");
 	expect_status(l, 1);
-	expect_text(l->err,
-		    "learner-02 (2) ended with status 3 in round 2: the test wants this to end\nlast words of the fake\n");
+	expect_text(l->err, "learner-02 (2) ended with status 3 in round 2: the test wants this to end\nlast "
+			    "words of the fake\n");
 	assert_int_equal(launcher_alive(l, 3), 0);
 	json_t *summary = launcher_summary(l);
 	expect_text(json_string_value(json_object_get(summary, "error")), "learner-02 (2) ended");
@@ -319,8 +319,11 @@ TEST_WITH(test_a_pause_is_said, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "2:lost:2", -1, "-n 3 --rounds 3");
-	launcher_await(l, "out", "round 2 waits in RECOVER for learner-03 (3): nobody in reach holds its masked state; the round "
-				 "goes on by itself when it is back. If it is lost for good:\n  ./starling abort --round 2 --run run\n");
+	launcher_await(l, "out",
+		       "round 2 waits in RECOVER for learner-03 (3): nobody in reach holds its masked state; "
+		       "the round "
+		       "goes on by itself when it is back. If it is lost for good:\n  ./starling abort "
+		       "--round 2 --run run\n");
 	kill(l->pid, SIGINT);
 	launcher_wait(l);
 	expect_status(l, 130);
@@ -361,7 +364,8 @@ TEST_WITH(test_bad_input, setup, teardown)
 		{"--set p=101", "p = 101 is too small for 10 learners"},
 		{"--set sigma=12 --set mixing=metropolis", "no p up to 2^44 is large enough"},
 		{"--set sigma=12 --set clip=1e9", "no p up to 2^61 is large enough"},
-		{"--set p=2305843009213693951 --set mixing=metropolis", "too large: mixing: metropolis goes up to 2^44"},
+		{"--set p=2305843009213693951 --set mixing=metropolis",
+		 "too large: mixing: metropolis goes up to 2^44"},
 		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
 		{"--set quorum=2", "majority"},
 		{"--set weight=samples", "max_weight"},
@@ -377,7 +381,8 @@ TEST_WITH(test_bad_input, setup, teardown)
 		{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
 		{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},
 		{"--data digits --set data=digits", "--set data=digits: there is a --data too\n"},
-		{"--topology regualr:4", "regualr:4: neither a file nor a topology; did you mean 'regular'?\n"},
+		{"--topology regualr:4",
+		 "regualr:4: neither a file nor a topology; did you mean 'regular'?\n"},
 		{"--data .", ": no train-images-idx3-ubyte"},
 		{"--data few", "images are too few for 10 learners"},
 		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
@@ -387,7 +392,8 @@ TEST_WITH(test_bad_input, setup, teardown)
 		{"extra", "starling launch: unexpected argument 'extra'"},
 		{"-n 1", "-n 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},
-		{"--run-dir no/such/folder", "no/such/folder: cannot make the run folder: no/such does not exist\n"},
+		{"--run-dir no/such/folder",
+		 "no/such/folder: cannot make the run folder: no/such does not exist\n"},
 	};
 	struct launcher *l = *state;
 	launcher_write(l, "bad.txt", "learners 3\nstep 1-2\nstep 2_3\n");
@@ -430,8 +436,8 @@ static size_t widest(const char *text)
 }
 
 /* Runs it on a terminal that is so wide; what that got to see. */
-static void run_on_terminal(struct launcher *l, unsigned short columns, const char *fault, const char *arguments,
-			    char *seen, size_t size_seen)
+static void run_on_terminal(struct launcher *l, unsigned short columns, const char *fault,
+			    const char *arguments, char *seen, size_t size_seen)
 {
 	size_t used = 0;
 	struct winsize size = {.ws_row = 24, .ws_col = columns};
@@ -472,8 +478,10 @@ TEST_WITH(test_columns_that_fit, setup, teardown)
 		unsigned short columns;
 		const char *header;
 	} cases[] = {
-		{102, "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  mixing      mean\r\n"},
-		{90, "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  mean\r\n"},
+		{102, "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  "
+		      "mixing      mean\r\n"},
+		{90,
+		 "round learners   edges        mu   steps       MSE  train s aggreg. s        MB  mean\r\n"},
 		{89, "round learners   edges        mu   steps       MSE  train s aggreg. s  mean\r\n"},
 		{80, "round learners   edges        mu   steps       MSE  train s aggreg. s  mean\r\n"},
 		{79, "round learners   edges   steps       MSE  train s aggreg. s  mean\r\n"},

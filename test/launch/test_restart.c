@@ -1,4 +1,5 @@
-/* Learners that die under the launcher: who is started again, who is not, and what is known of their rounds. */
+/* Learners that die under the launcher: who is started again, who is not, and what is known of their rounds.
+ */
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -45,8 +46,7 @@ TEST_WITH(test_crash, setup, teardown)
 	launcher_run(l, "2:crash:2", "-n 3 --rounds 3 --verify");
 	expect_status(l, 0);
 	expect_exact(l, "+++");
-	expect_text(l->out,
-		    "learner-02 (2) was killed by SIGKILL in round 2; started again (2nd start)\n");
+	expect_text(l->out, "learner-02 (2) was killed by SIGKILL in round 2; started again (2nd start)\n");
 	expect_restarts(l, 1);
 	assert_int_equal(launcher_alive(l, 3), 0);
 	assert_int_equal(launcher_count(l, "pid"), 0);
@@ -67,7 +67,9 @@ TEST_WITH(test_kill_by_hand, setup, teardown)
 	launcher_start(l, "1:stall:2", -1, "-n 3 --rounds 2 --step-seconds 1");
 	launcher_await(l, "out", "  same\n");
 	launcher_kill(l, 3);
-	launcher_await(l, "out", "learner-03 (3) was killed by SIGKILL "); /* in round 2 or, if it was quicker, after it */
+	launcher_await(
+		l, "out",
+		"learner-03 (3) was killed by SIGKILL "); /* in round 2 or, if it was quicker, after it */
 	launcher_await(l, "out", "; started again (2nd start)");
 	launcher_kill(l, 3);
 	launcher_await(l, "out", "; starts again in 0.25 s (3rd start)");
@@ -86,8 +88,9 @@ TEST_WITH(test_again_and_again, setup, teardown)
 	struct launcher *l = *state;
 	launcher_run(l, "2:again:2", "-n 3 --rounds 3");
 	expect_status(l, 1);
-	expect_text(l->err, "starling launch: learner-02 died 10 times within a minute: learner-02 (2) was killed by "
-			    "SIGKILL in round 2\n");
+	expect_text(l->err,
+		    "starling launch: learner-02 died 10 times within a minute: learner-02 (2) was killed by "
+		    "SIGKILL in round 2\n");
 	expect_text(l->out, "; starts again in 4 s (7th start)\n");
 	expect_text(l->out, "; starts again in 5 s (10th start)\n");
 	expect_restarts(l, 9);
@@ -99,8 +102,10 @@ TEST_WITH(test_never_up, setup, teardown)
 	struct launcher *l = *state;
 	launcher_run(l, "3:early", "-n 3 --rounds 3");
 	expect_status(l, 1);
-	expect_text(l->err, "learner-03 died 3 times before it was up: learner-03 (3) was killed by SIGKILL before it "
-			    "was up\n");
+	expect_text(
+		l->err,
+		"learner-03 died 3 times before it was up: learner-03 (3) was killed by SIGKILL before it "
+		"was up\n");
 	expect_restarts(l, 2);
 	assert_int_equal(launcher_alive(l, 2), 0);
 }
@@ -129,7 +134,9 @@ TEST_WITH(test_last_words_are_of_the_last_start, setup, teardown)
 {
 	struct launcher *l = *state;
 	launcher_start(l, "2:die:2", -1, "-n 3 --rounds 3");
-	launcher_await(l, "out", "learner-02 (2) ended with status 3 in round 2: the test wants this to end; started again");
+	launcher_await(
+		l, "out",
+		"learner-02 (2) ended with status 3 in round 2: the test wants this to end; started again");
 	launcher_await(l, "out", "starts again in 0.5 s");
 	kill(l->pid, SIGINT);
 	launcher_wait(l);

@@ -12,56 +12,57 @@
 static json_t *commit(int round, double ms, double margin, const char *digest)
 {
 	return json_pack("{s:i, s:i, s:i, s:f, s:i, s:f, s:s, s:f, s:f, s:f, s:i}", "round", round,
-			 "learners", 2, "edges", 1, "mu", 0.25, "steps", 7, "margin", margin, "digest", digest,
-			 "mono_ms", ms, "train_s", 1.5, "aggregate_s", 9.0, "round_bytes_sent", 100);
+			 "learners", 2, "edges", 1, "mu", 0.25, "steps", 7, "margin", margin, "digest",
+			 digest, "mono_ms", ms, "train_s", 1.5, "aggregate_s", 9.0, "round_bytes_sent", 100);
 }
 
-static bool hear_commit(struct sl_rounds *rounds, uint32_t learner, json_t *record)
+static bool hear_commit(struct sl_round_table *rounds, uint32_t learner, json_t *record)
 {
-	struct sl_round_row *row = sl_rounds_row(rounds, record);
+	struct sl_round_row *row = sl_round_table_row(rounds, record);
 	assert_non_null(row);
-	bool first = sl_round_committed(row, learner, record);
+	bool first = sl_round_table_committed(row, learner, record);
 	json_decref(record);
 	return first;
 }
 
-static struct sl_round_row *hear_evaluated(struct sl_rounds *rounds, int round)
+static struct sl_round_row *hear_evaluated(struct sl_round_table *rounds, int round)
 {
 	json_t *record = json_pack("{s:i, s:f}", "round", round, "mse", 0.125);
-	struct sl_round_row *row = sl_rounds_row(rounds, record);
-	sl_round_evaluated(row, record);
+	struct sl_round_row *row = sl_round_table_row(rounds, record);
+	sl_round_table_evaluated(row, record);
 	json_decref(record);
 	return row;
 }
 
 TEST(test_a_round_is_put_together)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 2, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 2, 3);
 	json_t *trained = json_pack("{s:i, s:f, s:f}", "round", 1, "mono_ms", 1000.0, "train_s", 2.5);
-	sl_round_trained(sl_rounds_row(&rounds, trained), trained);
+	sl_round_table_trained(sl_round_table_row(&rounds, trained), trained);
 	json_decref(trained);
 	struct sl_round_row *row = hear_evaluated(&rounds, 1);
-	assert_false(sl_round_complete(row));
+	assert_false(sl_round_table_complete(row));
 	assert_true(hear_commit(&rounds, 1, commit(1, 1500, 0.01, "aa")));
 	assert_false(hear_commit(&rounds, 1, commit(1, 1700, 0.01, "aa"))); /* said twice, counted once */
-	assert_false(sl_round_complete(row));
+	assert_false(sl_round_table_complete(row));
 	assert_false(hear_commit(&rounds, 0, commit(1, 1250, 0.02, "aa")));
-	assert_true(sl_round_complete(row));
-	assert_true(sl_round_agreed(row));
+	assert_true(sl_round_table_complete(row));
+	assert_true(sl_round_table_agreed(row));
 	assert_true(row->train_s == 2.5 && row->aggregate_s == 0.5 && row->mse == 0.125 &&
 		    row->margin == 0.02);
 	assert_int_equal(row->bytes, 200);
 	assert_int_equal(row->steps, 7);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 static json_t *commit_with_costs(double ms, double share, double ready, double mix, double settle, int peak)
 {
 	json_t *record = commit(1, ms, 0.01, "aa");
 	json_object_set_new(record, "costs",
-			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:i}", "share_ms", share, "ready_ms", ready, "mix_ms", mix,
-				      "settle_ms", settle, "round_cpu_s", 0.5, "peak_bytes", peak));
+			    json_pack("{s:f, s:f, s:f, s:f, s:f, s:i}", "share_ms", share, "ready_ms", ready,
+				      "mix_ms", mix, "settle_ms", settle, "round_cpu_s", 0.5, "peak_bytes",
+				      peak));
 	return record;
 }
 
@@ -69,17 +70,17 @@ static json_t *commit_with_costs(double ms, double share, double ready, double m
 TEST(test_a_round_in_parts)
 {
 	static const double expected[SL_PARTS] = {1, 2, 3, 4, 0.5};
-	struct sl_rounds rounds;
+	struct sl_round_table rounds;
 	double seconds[SL_PARTS], sum = 0;
-	sl_rounds_init(&rounds, 2, 1);
+	sl_round_table_init(&rounds, 2, 1);
 	json_t *trained = json_pack("{s:i, s:f}", "round", 1, "mono_ms", 1000.0);
-	struct sl_round_row *row = sl_rounds_row(&rounds, trained);
-	sl_round_trained(row, trained);
+	struct sl_round_row *row = sl_round_table_row(&rounds, trained);
+	sl_round_table_trained(row, trained);
 	json_decref(trained);
 	hear_commit(&rounds, 1, commit_with_costs(11500, 2000, 3500, 7000, 11000, 7));
-	assert_true(sl_round_parts(row, seconds));
+	assert_true(sl_round_table_parts(row, seconds));
 	hear_commit(&rounds, 0, commit_with_costs(11400, 1900, 4000, 6900, 10900, 9));
-	assert_true(sl_round_parts(row, seconds));
+	assert_true(sl_round_table_parts(row, seconds));
 	for (int i = 0; i < SL_PARTS; i++) {
 		assert_true(seconds[i] == expected[i]);
 		sum += seconds[i];
@@ -87,54 +88,54 @@ TEST(test_a_round_in_parts)
 	assert_true(sum == row->aggregate_s);
 	assert_true(row->cpu_s == 1.0);
 	assert_int_equal(row->peak_bytes, 9);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 /* Who recovered never mixed, and says so with a null. */
 TEST(test_parts_that_are_not_known)
 {
-	struct sl_rounds rounds;
+	struct sl_round_table rounds;
 	double seconds[SL_PARTS];
-	sl_rounds_init(&rounds, 1, 1);
+	sl_round_table_init(&rounds, 1, 1);
 	json_t *record = commit_with_costs(11500, 2000, 3500, 0, 11000, 7);
 	json_object_set_new(json_object_get(record, "costs"), "mix_ms", json_null());
 	hear_commit(&rounds, 0, record);
 	rounds.rows[0].trained_ms = 1000;
-	assert_false(sl_round_parts(&rounds.rows[0], seconds));
+	assert_false(sl_round_table_parts(&rounds.rows[0], seconds));
 	rounds.rows[0].begun_ms[SL_PART_MIX] = 7000;
-	assert_true(sl_round_parts(&rounds.rows[0], seconds));
+	assert_true(sl_round_table_parts(&rounds.rows[0], seconds));
 	rounds.rows[0].trained_ms = 0;
-	assert_false(sl_round_parts(&rounds.rows[0], seconds));
-	sl_rounds_close(&rounds);
+	assert_false(sl_round_table_parts(&rounds.rows[0], seconds));
+	sl_round_table_close(&rounds);
 }
 
 /* A trainer that knows no error says so, and the round is complete. */
 TEST(test_a_round_without_an_error)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 1, 1);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 1, 1);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
 	json_t *record = json_pack("{s:i, s:n}", "round", 1, "mse");
-	struct sl_round_row *row = sl_rounds_row(&rounds, record);
+	struct sl_round_row *row = sl_round_table_row(&rounds, record);
 	row->learners = 1;
-	sl_round_evaluated(row, record);
+	sl_round_table_evaluated(row, record);
 	json_decref(record);
-	assert_true(sl_round_complete(row));
+	assert_true(sl_round_table_complete(row));
 	assert_true(isnan(row->mse));
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_without_a_trained_record_the_learners_own_time_counts)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 2, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 2, 3);
 	hear_commit(&rounds, 0, commit(2, 1500, 0.01, "aa"));
 	assert_true(rounds.rows[1].aggregate_s == 9.0);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 /* Of a view of two in a roster of three, that committed in attempt 2. */
-static struct sl_round_row *commit_of_two(struct sl_rounds *rounds)
+static struct sl_round_row *commit_of_two(struct sl_round_table *rounds)
 {
 	json_t *record = commit(1, 1, 0.01, "aa");
 	json_object_set_new(record, "attempt", json_integer(2));
@@ -144,98 +145,98 @@ static struct sl_round_row *commit_of_two(struct sl_rounds *rounds)
 
 TEST(test_who_died_in_the_view_and_is_shown_the_round_counts)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 3, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
-	sl_round_member(row, 0, 2);
-	sl_round_member(row, 2, 2);
-	sl_round_shown(row, 2, "aa");
-	assert_true(sl_round_complete(row) && sl_round_agreed(row));
+	sl_round_table_member(row, 0, 2);
+	sl_round_table_member(row, 2, 2);
+	sl_round_table_shown(row, 2, "aa");
+	assert_true(sl_round_table_complete(row) && sl_round_table_agreed(row));
 	assert_int_equal(row->who[0], 5);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_who_of_the_view_is_absent)
 {
-	struct sl_rounds rounds;
+	struct sl_round_table rounds;
 	uint64_t set = 0;
-	sl_rounds_init(&rounds, 3, 3);
+	sl_round_table_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
-	assert_int_equal(sl_round_missing(row), 1);
-	assert_false(sl_round_absent(row, &set)); /* it has not said so */
-	sl_round_member(row, 2, 2);
-	assert_true(sl_round_absent(row, &set));
+	assert_int_equal(sl_round_table_missing(row), 1);
+	assert_false(sl_round_table_absent(row, &set)); /* it has not said so */
+	sl_round_table_member(row, 2, 2);
+	assert_true(sl_round_table_absent(row, &set));
 	assert_int_equal(set, 4);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_who_was_left_out_does_not_count)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 3, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
-	sl_round_member(row, 2, 1); /* of an attempt that failed */
-	sl_round_shown(row, 2, "aa");
-	assert_false(sl_round_complete(row));
-	sl_round_shown(row, 1, "ab"); /* nobody is left out of the comparison */
-	assert_false(sl_round_agreed(row));
+	sl_round_table_member(row, 2, 1); /* of an attempt that failed */
+	sl_round_table_shown(row, 2, "aa");
+	assert_false(sl_round_table_complete(row));
+	sl_round_table_shown(row, 1, "ab"); /* nobody is left out of the comparison */
+	assert_false(sl_round_table_agreed(row));
 	assert_int_equal(row->who[0], 1);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_who_has_a_later_round_counts_without_this_model)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 3, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 3, 3);
 	struct sl_round_row *row = commit_of_two(&rounds);
-	sl_round_member(row, 2, 2);
-	sl_round_passed(row, 2);
-	sl_round_passed(row, 1); /* was not in it */
-	assert_true(sl_round_complete(row) && sl_round_agreed(row));
+	sl_round_table_member(row, 2, 2);
+	sl_round_table_passed(row, 2);
+	sl_round_table_passed(row, 1); /* was not in it */
+	assert_true(sl_round_table_complete(row) && sl_round_table_agreed(row));
 	assert_int_equal(row->who[0], 5);
 	assert_int_equal(row->passed[0], 6);
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_shown_before_the_commit_is_heard)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 2, 3); /* all are in the view: no word of it is needed */
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 2, 3); /* all are in the view: no word of it is needed */
 	json_t *record = json_pack("{s:i}", "round", 1);
-	sl_round_shown(sl_rounds_row(&rounds, record), 1, "aa");
+	sl_round_table_shown(sl_round_table_row(&rounds, record), 1, "aa");
 	json_decref(record);
 	assert_int_equal(rounds.rows[0].committed, 0);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
 	assert_int_equal(rounds.rows[0].committed, 2);
-	assert_true(sl_round_agreed(&rounds.rows[0]));
-	sl_rounds_close(&rounds);
+	assert_true(sl_round_table_agreed(&rounds.rows[0]));
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_disagreement)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 2, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 2, 3);
 	hear_commit(&rounds, 0, commit(1, 1, 0.01, "aa"));
 	hear_commit(&rounds, 1, commit(1, 1, 0.01, "ab"));
 	hear_commit(&rounds, 0, commit(2, 1, 0.01, "aa"));
 	hear_commit(&rounds, 1, commit(2, 1, 0.375, "aa"));
 	hear_commit(&rounds, 0, commit(3, 1, 0.01, ""));
 	for (uint32_t i = 0; i < 3; i++)
-		assert_false(sl_round_agreed(&rounds.rows[i]));
-	sl_rounds_close(&rounds);
+		assert_false(sl_round_table_agreed(&rounds.rows[i]));
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_rounds_of_no_run)
 {
-	struct sl_rounds rounds;
-	sl_rounds_init(&rounds, 2, 3);
+	struct sl_round_table rounds;
+	sl_round_table_init(&rounds, 2, 3);
 	static const int wrong[] = {0, -1, 4};
 	for (size_t i = 0; i < 3; i++) {
 		json_t *record = json_pack("{s:i}", "round", wrong[i]);
-		assert_null(sl_rounds_row(&rounds, record));
+		assert_null(sl_round_table_row(&rounds, record));
 		json_decref(record);
 	}
-	sl_rounds_close(&rounds);
+	sl_round_table_close(&rounds);
 }
 
 TEST(test_bar_fits)
@@ -244,32 +245,32 @@ TEST(test_bar_fits)
 	struct sl_bar bar = {
 		.round = 3, .rounds = 10, .phase = "DISCOVER", .part = 0.5, .note = "8 of 10 past it"};
 	for (size_t width = 8; width < 200; width++) {
-		sl_bar_format(&bar, width, text, sizeof text);
+		sl_progress_bar_format(&bar, width, text, sizeof text);
 		assert_true(strlen(text) - (strstr(text, "…") != NULL ? 2 : 0) < width);
 	}
 	assert_non_null(strstr(text, "[####################--------------------] 8 of 10"));
-	sl_bar_format(&bar, 40, text, sizeof text);
+	sl_progress_bar_format(&bar, 40, text, sizeof text);
 	assert_string_equal(text, "round 3 of 10  DISCOVER  50% 8 of 10…");
-	sl_bar_format(&bar, 8, text, sizeof text);
+	sl_progress_bar_format(&bar, 8, text, sizeof text);
 	assert_string_equal(text, "round…");
 	bar.part = 7; /* nonsense in, a full bar out */
-	sl_bar_format(&bar, 100, text, sizeof text);
+	sl_progress_bar_format(&bar, 100, text, sizeof text);
 	assert_null(strchr(text, '-'));
 }
 
 TEST(test_words_of_a_shell)
 {
 	char word[64];
-	sl_shell_word("a/b-1.x", word, sizeof word);
+	sl_terminal_shell_word("a/b-1.x", word, sizeof word);
 	assert_string_equal(word, "a/b-1.x");
-	sl_shell_word("a b", word, sizeof word);
+	sl_terminal_shell_word("a b", word, sizeof word);
 	assert_string_equal(word, "'a b'");
-	sl_shell_word("", word, sizeof word);
+	sl_terminal_shell_word("", word, sizeof word);
 	assert_string_equal(word, "''");
-	sl_thousands(47000, word);
+	sl_terminal_thousands(47000, word);
 	assert_string_equal(word, "47,000");
-	sl_thousands(999, word);
+	sl_terminal_thousands(999, word);
 	assert_string_equal(word, "999");
-	sl_thousands(UINT64_MAX, word);
+	sl_terminal_thousands(UINT64_MAX, word);
 	assert_string_equal(word, "18,446,744,073,709,551,615");
 }

@@ -26,7 +26,8 @@ bool attempt_bears(const struct attempt *attempt, uint32_t c)
 	if ((uint32_t)__builtin_popcount(attempt->present) < c + 2)
 		return false;
 	for (uint32_t gone = 0; gone <= everybody(attempt->graph.n); gone++)
-		if ((uint32_t)__builtin_popcount(gone) <= c && !connected(&attempt->graph, attempt->present & ~gone))
+		if ((uint32_t)__builtin_popcount(gone) <= c &&
+		    !connected(&attempt->graph, attempt->present & ~gone))
 			return false;
 	return true;
 }
@@ -46,7 +47,8 @@ void history_add(struct history *history, const struct attempt *attempt)
 			history->draws = attempt->draw[i] + 1;
 }
 
-static void add_sum(const struct history *history, const struct attempt *attempt, uint32_t members, struct matrix *sums)
+static void add_sum(const struct history *history, const struct attempt *attempt, uint32_t members,
+		    struct matrix *sums)
 {
 	for (size_t l = 0; l < history->elements; l++) {
 		uint64_t *row = matrix_add(sums);
@@ -63,7 +65,8 @@ struct matrix history_allowed(const struct history *history, const struct sl_fie
 		uint32_t left = a->present & ~coalition;
 		while (left != 0) {
 			uint32_t gone = everybody(history->learners) & ~a->present;
-			uint32_t part = brute_reach(&a->graph, (uint32_t)__builtin_ctz(left), gone | coalition);
+			uint32_t part =
+				brute_reach(&a->graph, (uint32_t)__builtin_ctz(left), gone | coalition);
 			if ((part & ~a->released) == 0)
 				add_sum(history, a, part, &sums);
 			left &= ~part;
@@ -83,7 +86,8 @@ bool history_exposed_once(const struct history *history, uint32_t coalition)
 	for (const struct attempt *a = history->attempts; a < history->attempts + history->count; a++)
 		for (const struct attempt *b = history->attempts; b < a; b++)
 			for (uint32_t i = 0; i < history->learners; i++)
-				if (exposed(a, coalition) && exposed(b, coalition) && a->draw[i] == b->draw[i] &&
+				if (exposed(a, coalition) && exposed(b, coalition) &&
+				    a->draw[i] == b->draw[i] &&
 				    (a->present & b->present & ~coalition) >> i & 1)
 					return false;
 	return true;

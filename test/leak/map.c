@@ -5,17 +5,17 @@ uint64_t map_predict(const struct map *map, size_t output, uint64_t base, const 
 	const uint64_t *row = matrix_row(&map->cells, output);
 	uint64_t value = base;
 	for (size_t c = 0; c < map->inputs; c++)
-		value = sl_add(&map->field, value, sl_mul(&map->field, row[c], inputs[c]));
+		value = sl_field_add(&map->field, value, sl_field_mul(&map->field, row[c], inputs[c]));
 	return value;
 }
 
 uint32_t map_owner(const struct map *map, size_t input)
 {
 	const struct history *history = map->history;
-	size_t coins = map->coin_start[history->learners];
+	size_t randomness = map->coin_start[history->learners];
 	uint32_t i = 0;
-	if (input >= coins)
-		return (uint32_t)((input - coins) / (history->draws * history->elements));
+	if (input >= randomness)
+		return (uint32_t)((input - randomness) / (history->draws * history->elements));
 	while (input >= map->coin_start[i + 1])
 		i++;
 	return i;
@@ -40,7 +40,8 @@ struct matrix map_seen(const struct map *map, uint32_t coalition)
 	struct matrix seen = matrix_of(&map->field, map->inputs);
 	for (size_t o = 0; o < map->outputs; o++)
 		if (map_sees(map, coalition, &map->rows[o]))
-			memcpy(matrix_add(&seen), matrix_row(&map->cells, o), seen.columns * sizeof *seen.cells);
+			memcpy(matrix_add(&seen), matrix_row(&map->cells, o),
+			       seen.columns * sizeof *seen.cells);
 	for (size_t c = 0; c < seen.columns; c++) {
 		if (!(coalition >> map_owner(map, c) & 1))
 			continue;

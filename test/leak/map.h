@@ -1,8 +1,9 @@
-/* map.h - what learners said as an affine map of all coins and models; who saw which of it, and what that tells of the models.
+/* map.h - what learners said as an affine map of all coins and models; who saw which of it, and what that
+ * tells of the models.
  *
- * Whoever sees some outputs knows, of the models, what a combination of these without coins says, and nothing else: coins
- * are uniform (test_leak_coins.c, test_leak_joint.c). Inputs are the coins, learner by learner, then the models as the
- * history has them.
+ * Whoever sees some outputs knows, of the models, what a combination of these without coins says, and nothing
+ * else: coins are uniform (test_leak_coins.c, test_leak_joint.c). Inputs are the coins, learner by learner,
+ * then the models as the history has them.
  */
 #pragma once
 
@@ -23,10 +24,11 @@ struct row {
 struct map {
 	const struct history *history;
 	struct sl_field field;
-	size_t coin_start[HISTORY_LEARNERS + 1]; /* first input that is a coin of learner i; behind the last, the first model */
+	size_t coin_start[HISTORY_LEARNERS +
+			  1]; /* first input that is a coin of learner i; behind the last, the first model */
 	size_t inputs, outputs;
 	struct row *rows;    /* outputs; neither they nor the history are owned */
-	bool own_sent;       /* the deliberate mistake: the own share goes out with the others */
+	bool own_sent;	     /* the deliberate mistake: the own share goes out with the others */
 	struct matrix cells; /* outputs x inputs */
 };
 
@@ -42,6 +44,6 @@ struct matrix map_seen(const struct map *map, uint32_t coalition);
 struct matrix map_learned(const struct map *map, uint32_t coalition);
 /* Whether it is exactly what history_allowed says: no more, no less. */
 bool map_as_allowed(const struct map *map, uint32_t coalition);
-/* .. and this no more than the sums over all the others in the attempts that these released, no model being in two of them:
- * what rule B and a gate that bears the coalition are for. */
+/* .. and this no more than the sums over all the others in the attempts that these released, no model being
+ * in two of them: what rule B and a gate that bears the coalition are for. */
 bool map_only_results(const struct map *map, uint32_t coalition);

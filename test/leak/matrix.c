@@ -43,15 +43,16 @@ static void exchange(struct matrix *matrix, size_t a, size_t b)
 }
 
 /* target -= factor * source, from `column` on: both are zero before it. */
-static void subtract(const struct sl_field *field, uint64_t *target, const uint64_t *source, uint64_t factor, size_t column,
-		     size_t columns)
+static void subtract(const struct sl_field *field, uint64_t *target, const uint64_t *source, uint64_t factor,
+		     size_t column, size_t columns)
 {
 	for (size_t c = column; c < columns; c++)
 		if (source[c] != 0)
-			target[c] = sl_sub(field, target[c], sl_mul(field, factor, source[c]));
+			target[c] = sl_field_sub(field, target[c], sl_field_mul(field, factor, source[c]));
 }
 
-/* Makes row `pivot` the only one with something in `column`, and that a 1. False: no row from `pivot` on has anything there. */
+/* Makes row `pivot` the only one with something in `column`, and that a 1. False: no row from `pivot` on has
+ * anything there. */
 static bool clear_column(struct matrix *matrix, size_t pivot, size_t column)
 {
 	const struct sl_field *field = &matrix->field;
@@ -61,12 +62,13 @@ static bool clear_column(struct matrix *matrix, size_t pivot, size_t column)
 	if (found == matrix->rows)
 		return false;
 	exchange(matrix, pivot, found);
-	uint64_t *row = matrix_row(matrix, pivot), inverse = sl_inverse(field, row[column]);
+	uint64_t *row = matrix_row(matrix, pivot), inverse = sl_field_inverse(field, row[column]);
 	for (size_t c = column; c < columns; c++)
-		row[c] = sl_mul(field, row[c], inverse);
+		row[c] = sl_field_mul(field, row[c], inverse);
 	for (size_t r = 0; r < matrix->rows; r++)
 		if (r != pivot && matrix_row(matrix, r)[column] != 0)
-			subtract(field, matrix_row(matrix, r), row, matrix_row(matrix, r)[column], column, columns);
+			subtract(field, matrix_row(matrix, r), row, matrix_row(matrix, r)[column], column,
+				 columns);
 	return true;
 }
 
@@ -83,7 +85,8 @@ struct matrix matrix_beyond(const struct matrix *matrix, size_t hidden)
 	struct matrix beyond = matrix_of(&matrix->field, matrix->columns - hidden);
 	for (size_t r = 0; r < matrix->rows; r++)
 		if (leading(matrix, r) >= hidden)
-			memcpy(matrix_add(&beyond), matrix_row(matrix, r) + hidden, beyond.columns * sizeof *beyond.cells);
+			memcpy(matrix_add(&beyond), matrix_row(matrix, r) + hidden,
+			       beyond.columns * sizeof *beyond.cells);
 	return beyond;
 }
 
@@ -114,7 +117,8 @@ void matrix_kernel(const struct matrix *matrix, uint64_t *seed, uint64_t *vector
 		size_t pivot = leading(matrix, r);
 		uint64_t sum = 0;
 		for (size_t c = pivot + 1; c < matrix->columns; c++)
-			sum = sl_add(field, sum, sl_mul(field, matrix_row(matrix, r)[c], vector[c]));
-		vector[pivot] = sl_sub(field, 0, sum);
+			sum = sl_field_add(field, sum,
+					   sl_field_mul(field, matrix_row(matrix, r)[c], vector[c]));
+		vector[pivot] = sl_field_sub(field, 0, sum);
 	}
 }

@@ -1,7 +1,7 @@
 /* matrix.h - rows over Z_p, and what they span.
  *
- * Owns its cells. A matrix is filled row by row and then reduced; a reduced one holds the only reduced echelon basis of
- * its span, so that two spans are equal iff their cells are.
+ * Owns its cells. A matrix is filled row by row and then reduced; a reduced one holds the only reduced
+ * echelon basis of its span, so that two spans are equal iff their cells are.
  */
 #pragma once
 
@@ -26,8 +26,8 @@ static inline uint64_t *matrix_row(const struct matrix *matrix, size_t row)
 /* Gauss and Jordan; rows of zeros go. */
 void matrix_reduce(struct matrix *matrix);
 
-/* Of a reduced one, the rows that are zero in the first `hidden` columns, without these: all that the rows say of the other
- * columns when the first ones are uniform and unknown. Reduced. */
+/* Of a reduced one, the rows that are zero in the first `hidden` columns, without these: all that the rows
+ * say of the other columns when the first ones are uniform and unknown. Reduced. */
 struct matrix matrix_beyond(const struct matrix *matrix, size_t hidden);
 
 /* Both reduced. */

@@ -11,7 +11,7 @@
 #define SIGMA 4u
 #define UNIT 1e-4 /* a model of one unit is encoded as 1 */
 
-static struct run *run_of(struct sim *sim)
+static struct run *run_of(struct sl_sim *sim)
 {
 	return (struct run *)sim->context;
 }
@@ -30,7 +30,7 @@ static uint64_t take_input(struct run *run, struct input input)
 	return k < run->given_count ? run->given[k] : 0;
 }
 
-static void open_attempt(struct run *run, const struct sim_attempt *page)
+static void open_attempt(struct run *run, const struct sl_sim_attempt *page)
 {
 	assert_true(run->history.count < HISTORY_ATTEMPTS && page->p == RUN_FIELD);
 	struct attempt *attempt = &run->history.attempts[run->history.count];
@@ -50,19 +50,20 @@ static uint32_t attempt_number(struct run *run, const uint8_t *h)
 	while (k < run->history.count && memcmp(run->h[k], h, SL_HASH_BYTES) != 0)
 		k++;
 	if (k == run->history.count)
-		open_attempt(run, check_find(run->faults.sim, h));
+		open_attempt(run, sl_sim_check_find(run->faults.sim, h));
 	return k;
 }
 
 /* The coins of one neighbour, in the attempt that the learner is in. */
-static void draw_coins(struct drawer *drawer)
+static void draw_randomness(struct drawer *drawer)
 {
 	struct run *run = drawer->run;
 	uint32_t k = attempt_number(run, run->faults.sim->learners[drawer->learner].view->h);
 	run->history.attempts[k].draw[drawer->learner] = drawer->draws - 1;
-	for (size_t e = 0; e < drawer->tape.elements; e++)
-		drawer->coins[e] = take_input(
-			run, (struct input){.coin = true, .learner = drawer->learner, .attempt = k, .element = e});
+	for (size_t e = 0; e < drawer->random_script.elements; e++)
+		drawer->randomness[e] = take_input(
+			run,
+			(struct input){.coin = true, .learner = drawer->learner, .attempt = k, .element = e});
 }
 
 /* An sl_key_source, of keys, nonces and streams. A filling of a stream gives the coins of one neighbour. */
@@ -70,53 +71,54 @@ static void draw(void *context, uint8_t *bytes, size_t n)
 {
 	struct drawer *drawer = context;
 	if (n != SL_NONCE_BYTES) {
-		draw_coins(drawer);
-		drawer->tape.next = 0;
+		draw_randomness(drawer);
+		drawer->random_script.next = 0;
 	}
-	tape_read(&drawer->tape, bytes, n);
+	random_script_read(&drawer->random_script, bytes, n);
 }
 
-static void own_seed(struct run *run, struct drawer *drawer, struct sl_coins *stream)
+static void own_seed(struct run *run, struct drawer *drawer, struct sl_prg *stream)
 {
-	draw_coins(drawer);
-	seeds_own(&run->seeds, stream, &run->field, drawer->coins, drawer->tape.elements);
+	draw_randomness(drawer);
+	seeds_own(&run->seeds, stream, &run->field, drawer->randomness, drawer->random_script.elements);
 }
 
-static void hold_seed(const struct run *run, struct sl_coins *stream)
+static void hold_seed(const struct run *run, struct sl_prg *stream)
 {
-	if (stream->source == NULL && !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has come, and only now */
+	if (stream->source == NULL &&
+	    !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has come, and only now */
 		seeds_hold(&run->seeds, stream);
 }
 
 /* Every stream is replaced as soon as it is open, and has given nothing yet. */
-static void replace_coins(struct sim *sim, uint32_t i, struct sl_job_result *result)
+static void replace_randomness(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	struct run *run = run_of(sim);
-	struct sl_vault *vault = &sim->learners[i].vault;
+	struct sl_workspace *workspace = &sim->learners[i].workspace;
 	bool opened = result->kind == SL_JOB_ENCODE && result->code == SL_OK;
 	bool seeded = run->options.kind == SL_SHARING_SEEDED;
-	for (uint32_t r = 0; opened && r < vault->sharing.degree; r++) {
+	for (uint32_t r = 0; opened && r < workspace->sharing.degree; r++) {
 		if (seeded)
-			own_seed(run, &run->drawers[i], &vault->coins[r]);
+			own_seed(run, &run->drawers[i], &workspace->randomness[r]);
 		else
-			sl_coins_open_source(&vault->coins[r], draw, &run->drawers[i]);
+			sl_prg_open_source(&workspace->randomness[r], draw, &run->drawers[i]);
 	}
-	for (uint32_t r = 0; seeded && result->kind == SL_JOB_GATHER && r < vault->sharing.degree; r++)
-		hold_seed(run, &vault->theirs[r]);
+	for (uint32_t r = 0; seeded && result->kind == SL_JOB_GATHER && r < workspace->sharing.degree; r++)
+		hold_seed(run, &workspace->theirs[r]);
 }
 
 /* Every model that a trainer gave is replaced, long before it is encoded. */
 static void replace_models(struct run *run)
 {
 	for (uint32_t i = 0; i < run->options.learners; i++) {
-		struct sim_learner *l = &run->faults.sim->learners[i];
+		struct sl_sim_learner *l = &run->faults.sim->learners[i];
 		struct drawer *drawer = &run->drawers[i];
 		if (l->training == drawer->draws)
 			continue;
 		drawer->draws = l->training;
 		for (uint32_t e = 0; e < run->options.floats; e++) {
 			struct input input = {.learner = i, .draw = drawer->draws - 1, .element = e};
-			l->vault.trained[e] = (float)((double)take_input(run, input) * UNIT);
+			l->workspace.trained[e] = (float)((double)take_input(run, input) * UNIT);
 		}
 		if (drawer->draws > run->history.draws)
 			run->history.draws = drawer->draws;
@@ -146,9 +148,9 @@ static void hear_share(struct run *run, uint32_t i, uint32_t j, const struct sl_
 	bool seeded = run->options.kind == SL_SHARING_SEEDED;
 	assert_int_equal(chunk->size, seeded ? SL_KEY_BYTES : (run->options.floats + 1) * run->field.bytes);
 	if (seeded)
-		elements = seeds_coins(&run->seeds, chunk->bytes);
+		elements = seeds_randomness(&run->seeds, chunk->bytes);
 	else
-		sl_unpack(unpacked, chunk->bytes, run->options.floats + 1, run->field.bytes);
+		sl_bytes_unpack(unpacked, chunk->bytes, run->options.floats + 1, run->field.bytes);
 	for (size_t e = 0; e <= run->options.floats; e++)
 		put_output(run, (struct row){ROW_SHARE, k, i, j, e}, elements[e]);
 }
@@ -164,14 +166,16 @@ static void put_state(struct run *run, uint32_t k, uint32_t i, const uint64_t *e
 		put_output(run, (struct row){ROW_STATE, k, i, i, e}, elements[e]);
 }
 
-/* What mixing starts from; of metropolis, it is s << f. What comes later is a function of these (test_leak_replay.c). */
+/* What mixing starts from; of metropolis, it is s << f. What comes later is a function of these
+ * (test_leak_replay.c). */
 static void hear_state(struct run *run, uint32_t i, const struct sl_chunk *chunk)
 {
 	uint64_t elements[16];
 	bool shifted = run->options.mixing == SL_ENGINE_METROPOLIS;
-	sl_unpack(elements, chunk->bytes, run->options.floats + 1, shifted ? SL_STATE_BYTES : run->field.bytes);
+	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1,
+			shifted ? SL_STATE_BYTES : run->field.bytes);
 	for (size_t e = 0; e <= run->options.floats; e++)
-		elements[e] >>= shifted ? sl_fraction_bits(run->field.bits) : 0;
+		elements[e] >>= shifted ? sl_spectrum_fraction_bits(run->field.bits) : 0;
 	if (chunk->iteration == 0)
 		put_state(run, attempt_number(run, chunk->view), i, elements);
 }
@@ -182,11 +186,11 @@ static void hear_masked(struct run *run, const struct sl_chunk *chunk)
 	uint32_t owner = 0;
 	while (run->faults.sim->ids[owner] != chunk->origin)
 		owner++;
-	sl_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bytes);
+	sl_bytes_unpack(elements, chunk->bytes, run->options.floats + 1, run->field.bytes);
 	put_state(run, attempt_number(run, chunk->view), owner, elements);
 }
 
-static bool hear(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *message)
+static bool hear(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message)
 {
 	if (message->kind == SL_MSG_SHARE)
 		hear_share(run_of(sim), i, j, &message->chunk);
@@ -199,44 +203,46 @@ static bool hear(struct sim *sim, uint32_t i, uint32_t j, struct sl_message *mes
 
 /* --- the run --- */
 
-static struct sim *build(struct run *run)
+static struct sl_sim *build(struct run *run)
 {
-	struct sim_options o = {.seed = run->options.seed, .learners = run->options.learners, .delay_ms = 100};
+	struct sl_sim_options o = {
+		.seed = run->options.seed, .learners = run->options.learners, .delay_ms = 100};
 	o.parameters = (struct sl_parameters){.n = run->options.floats,
 					      .rounds = run->options.rounds,
 					      .p = RUN_FIELD,
-					      .sigma = SIGMA,
+					      .decimals = SIGMA,
 					      .sharing = run->options.kind,
 					      .mixing = run->options.mixing};
-	struct sim *sim = sim_new(&o);
+	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		struct drawer *drawer = &run->drawers[i];
 		*drawer = (struct drawer){.run = run, .learner = i};
-		drawer->tape = (struct tape){.field = &run->field,
-					     .coins = drawer->coins,
-					     .count = run->options.floats + 1,
-					     .elements = run->options.floats + 1,
-					     .junk = i};
-		sim->learners[i].vault.source = draw;
-		sim->learners[i].vault.source_context = drawer;
-		sim->learners[i].config.gate_warn = false;
-		sim->learners[i].config.ready_ms = 200u << run->options.seed % 3; /* some give up while others release */
+		drawer->random_script = (struct random_script){.field = &run->field,
+							       .randomness = drawer->randomness,
+							       .count = run->options.floats + 1,
+							       .elements = run->options.floats + 1,
+							       .junk = i};
+		sim->learners[i].workspace.source = draw;
+		sim->learners[i].workspace.source_context = drawer;
+		sim->learners[i].config.privacy_check_warns = false;
+		sim->learners[i].config.prepare_timeout_ms =
+			200u << run->options.seed % 3; /* some give up while others release */
 	}
 	sim->tap = hear;
-	sim->tap_result = replace_coins;
+	sim->tap_result = replace_randomness;
 	return sim;
 }
 
-static struct sim_mix any_mix(const struct run *run)
+static struct sl_sim_mix any_mix(const struct run *run)
 {
 	uint64_t random = run->options.seed;
-	struct sim_mix mix = {.gap_ms = 40, .most = 400, .down_most = run->options.learners / 2};
-	mix.gap_ms <<= sim_random(&random) % 4;
-	mix.kinds = (uint32_t)(sim_random(&random) % (1u << SIM_FAULT_COUNT));
+	struct sl_sim_mix mix = {.gap_ms = 40, .most = 400, .down_most = run->options.learners / 2};
+	mix.gap_ms <<= sl_sim_random(&random) % 4;
+	mix.kinds = (uint32_t)(sl_sim_random(&random) % (1u << SL_SIM_FAULT_COUNT));
 	return mix;
 }
 
-static bool over(const struct run *run, const struct sim *sim)
+static bool over(const struct run *run, const struct sl_sim *sim)
 {
 	bool all = true;
 	for (uint32_t i = 0; i < sim->n; i++)
@@ -244,14 +250,14 @@ static bool over(const struct run *run, const struct sim *sim)
 	return all || sim->now > END_US || run->history.count == HISTORY_ATTEMPTS;
 }
 
-static void play(struct run *run, struct sim *sim)
+static void play(struct run *run, struct sl_sim *sim)
 {
 	bool calm = false;
-	sim_start(sim);
-	while (!over(run, sim) && sim_step(sim)) {
+	sl_sim_start(sim);
+	while (!over(run, sim) && sl_sim_step(sim)) {
 		replace_models(run);
 		if (!calm && sim->now > FAULTS_US) {
-			sim_calm(&run->faults);
+			sl_sim_calm(&run->faults);
 			calm = true;
 		}
 	}
@@ -265,12 +271,12 @@ void run_play(struct run *run, const struct run_options *options, const uint64_t
 	run->field = field_of(RUN_FIELD);
 	run->history = history_of(options->learners, options->floats);
 	assert_true(options->learners <= HISTORY_LEARNERS && options->floats < 16);
-	struct sim *sim = build(run);
-	struct sim_mix mix = any_mix(run);
-	sim_faults_begin(&run->faults, sim, &mix);
+	struct sl_sim *sim = build(run);
+	struct sl_sim_mix mix = any_mix(run);
+	sl_sim_faults_begin(&run->faults, sim, &mix);
 	play(run, sim);
 	run->digest = sim->digest;
-	sim_free(sim);
+	sl_sim_free(sim);
 	seeds_free(&run->seeds);
 }
 

@@ -1,7 +1,8 @@
-/* run.h - one simulated run under faults, with coins and models that are handed in, and what learners said in it.
+/* run.h - one simulated run under faults, with coins and models that are handed in, and what learners said in
+ * it.
  *
- * Inputs and outputs are numbered as they come up. Which ones do depends on the seed alone: the same seed gives the same lists,
- * whatever the inputs are.
+ * Inputs and outputs are numbered as they come up. Which ones do depends on the seed alone: the same seed
+ * gives the same lists, whatever the inputs are.
  */
 #pragma once
 
@@ -23,19 +24,19 @@ struct input {
 	bool coin;
 	uint32_t learner;
 	uint32_t attempt; /* of a coin: it is drawn for the shares of that one */
-	uint32_t draw;    /* of a model */
+	uint32_t draw;	  /* of a model */
 	size_t element;
 };
 
 struct run {
-	struct sim_faults faults; /* first: the context of the sim */
+	struct sl_sim_faults faults; /* first: the context of the sim */
 	struct run_options options;
 	struct sl_field field;
 	const uint64_t *given; /* values of the first given_count inputs; the others are 0 */
 	size_t given_count;
 	struct input *inputs;
 	size_t input_count, input_room;
-	struct row *rows; /* outputs, */
+	struct row *rows;  /* outputs, */
 	uint64_t *outputs; /* and their values */
 	size_t output_count, output_room;
 	struct history history;
@@ -43,8 +44,8 @@ struct run {
 	struct drawer {
 		struct run *run;
 		uint32_t learner, draws; /* models so far */
-		struct tape tape;
-		uint64_t coins[16];
+		struct random_script random_script;
+		uint64_t randomness[16];
 	} drawers[HISTORY_LEARNERS];
 	struct seeds seeds;
 	uint64_t digest; /* of everything that happened, values aside */

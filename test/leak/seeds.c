@@ -3,8 +3,8 @@
 struct seed {
 	struct seed *next;
 	uint8_t key[SL_KEY_BYTES];
-	struct tape owner, holder;
-	uint64_t coins[];
+	struct random_script owner, holder;
+	uint64_t randomness[];
 };
 
 static struct seed *find(const struct seeds *seeds, const uint8_t *key)
@@ -22,28 +22,30 @@ static struct seed *expect(const struct seeds *seeds, const uint8_t *key)
 	return seed;
 }
 
-void seeds_own(struct seeds *seeds, struct sl_coins *stream, const struct sl_field *field, const uint64_t *coins, size_t count)
+void seeds_own(struct seeds *seeds, struct sl_prg *stream, const struct sl_field *field,
+	       const uint64_t *randomness, size_t count)
 {
-	struct seed *seed = malloc(sizeof *seed + count * sizeof *coins);
+	struct seed *seed = malloc(sizeof *seed + count * sizeof *randomness);
 	assert_true(seed != NULL && find(seeds, stream->key) == NULL);
 	*seed = (struct seed){.next = seeds->first};
 	memcpy(seed->key, stream->key, SL_KEY_BYTES);
-	memcpy(seed->coins, coins, count * sizeof *coins);
-	seed->owner = (struct tape){.field = field, .coins = seed->coins, .count = count, .elements = count};
+	memcpy(seed->randomness, randomness, count * sizeof *randomness);
+	seed->owner = (struct random_script){
+		.field = field, .randomness = seed->randomness, .count = count, .elements = count};
 	seed->holder = seed->owner;
 	seeds->first = seed;
-	sl_coins_open_source(stream, tape_read, &seed->owner);
+	sl_prg_open_source(stream, random_script_read, &seed->owner);
 }
 
-void seeds_hold(const struct seeds *seeds, struct sl_coins *stream)
+void seeds_hold(const struct seeds *seeds, struct sl_prg *stream)
 {
 	struct seed *seed = expect(seeds, stream->key);
-	sl_coins_open_source(stream, tape_read, &seed->holder);
+	sl_prg_open_source(stream, random_script_read, &seed->holder);
 }
 
-const uint64_t *seeds_coins(const struct seeds *seeds, const uint8_t *bytes)
+const uint64_t *seeds_randomness(const struct seeds *seeds, const uint8_t *bytes)
 {
-	return expect(seeds, bytes)->coins;
+	return expect(seeds, bytes)->randomness;
 }
 
 void seeds_free(struct seeds *seeds)

@@ -3,25 +3,27 @@
 #include "test/leak/stage_parts.h"
 
 struct writing {
-	struct stage *stage;
+	struct replay *replay;
 	uint32_t attempt;
 	uint64_t *outputs;
 	size_t count;
 };
 
-static void emit(struct writing *writing, enum row_kind kind, uint32_t from, uint32_t to, const uint64_t *elements)
+static void emit(struct writing *writing, enum row_kind kind, uint32_t from, uint32_t to,
+		 const uint64_t *elements)
 {
-	for (size_t l = 0; l < writing->stage->history->elements; l++) {
-		assert_true(writing->count < writing->stage->outputs);
-		writing->stage->rows[writing->count] = (struct row){kind, writing->attempt, from, to, l};
+	for (size_t l = 0; l < writing->replay->history->elements; l++) {
+		assert_true(writing->count < writing->replay->outputs);
+		writing->replay->rows[writing->count] = (struct row){kind, writing->attempt, from, to, l};
 		writing->outputs[writing->count++] = elements[l];
 	}
 }
 
-void stage_work(struct desk *desk, uint32_t attempt, enum sl_job_kind kind, struct sl_buffer *buffers, struct sl_job_result *result)
+void replay_work(struct fixture *fixture, uint32_t attempt, enum sl_job_kind kind, struct sl_buffer *buffers,
+		 struct sl_job_result *result)
 {
-	struct sl_job job = {.kind = kind, .view = &desk->views[attempt], .buffers = buffers};
-	sl_job_run(&desk->vault, &job, result);
+	struct sl_job job = {.kind = kind, .view = &fixture->views[attempt], .buffers = buffers};
+	sl_job_run(&fixture->workspace, &job, result);
 	assert_int_equal(result->code, SL_OK);
 }
 
@@ -34,25 +36,27 @@ static bool all_zero(const uint64_t *elements, size_t count)
 }
 
 /* The coins that the seeds of learner i stand for. */
-static void own_seeds(struct stage *stage, struct desk *desk, const struct sl_view *view)
+static void own_seeds(struct replay *replay, struct fixture *fixture, const struct sl_view *view)
 {
-	struct tape *tape = &desk->tape;
-	for (uint32_t r = 0; r < view->degree; r++, tape->next += view->elements) {
-		assert_true(tape->next + view->elements <= tape->count);
-		seeds_own(&stage->seeds, &desk->vault.coins[r], &stage->field, tape->coins + tape->next, view->elements);
+	struct random_script *random_script = &fixture->random_script;
+	for (uint32_t r = 0; r < view->degree; r++, random_script->next += view->elements) {
+		assert_true(random_script->next + view->elements <= random_script->count);
+		seeds_own(&replay->seeds, &fixture->workspace.randomness[r], &replay->field,
+			  random_script->randomness + random_script->next, view->elements);
 	}
 }
 
 /* What a neighbour gets: its elements, or what stands for them. */
-static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t *bytes, const struct sl_view *view)
+static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t *bytes,
+		 const struct sl_view *view)
 {
-	struct stage *stage = writing->stage;
+	struct replay *replay = writing->replay;
 	uint64_t *elements = calloc(view->elements, sizeof *elements);
-	memcpy(stage->mail[i][to], bytes, sl_share_bytes(view, 0));
+	memcpy(replay->mail[i][to], bytes, sl_view_share_bytes(view, 0));
 	if (view->sharing == SL_SHARING_SEEDED)
-		memcpy(elements, seeds_coins(&stage->seeds, bytes), view->elements * sizeof *elements);
+		memcpy(elements, seeds_randomness(&replay->seeds, bytes), view->elements * sizeof *elements);
 	else
-		sl_unpack(elements, bytes, view->elements, view->field.bytes);
+		sl_bytes_unpack(elements, bytes, view->elements, view->field.bytes);
 	emit(writing, ROW_SHARE, i, to, elements);
 	free(elements);
 }
@@ -60,88 +64,93 @@ static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t
 /* The model goes in as its encoding: any element of the field, not only what a float encodes to. */
 static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 {
-	struct stage *stage = writing->stage;
-	struct desk *desk = &stage->desks[i];
-	struct sl_vault *vault = &desk->vault;
-	const struct sl_view *view = &desk->views[writing->attempt];
+	struct replay *replay = writing->replay;
+	struct fixture *fixture = &replay->fixtures[i];
+	struct sl_workspace *workspace = &fixture->workspace;
+	const struct sl_view *view = &fixture->views[writing->attempt];
 	struct sl_job_result result;
 	size_t elements = view->elements;
-	if (stage->rewinds)
-		desk->tape.next = 0;
-	vault->spool = (struct sl_spool){desk->slots, sl_slot_bytes(view)};
-	memset(desk->slots, 0, stage_spool_bytes(view));
-	stage_work(desk, writing->attempt, SL_JOB_ENCODE, NULL, &result);
-	memcpy(vault->x, x, elements * sizeof *x);
+	if (replay->rewinds)
+		fixture->random_script.next = 0;
+	workspace->state_file = (struct sl_slots){fixture->slots, sl_slot_bytes(view)};
+	memset(fixture->slots, 0, replay_state_file_bytes(view));
+	replay_work(fixture, writing->attempt, SL_JOB_ENCODE, NULL, &result);
+	memcpy(workspace->x, x, elements * sizeof *x);
 	if (view->sharing == SL_SHARING_SEEDED)
-		own_seeds(stage, desk, view);
-	stage_work(desk, writing->attempt, SL_JOB_SHARE, NULL, &result);
-	assert_true(all_zero(vault->x, elements) && all_zero(vault->rows[view->degree], elements)); /* no longer needed */
+		own_seeds(replay, fixture, view);
+	replay_work(fixture, writing->attempt, SL_JOB_SHARE, NULL, &result);
+	assert_true(all_zero(workspace->x, elements) &&
+		    all_zero(workspace->rows[view->degree], elements)); /* no longer needed */
 	for (uint32_t r = 0; r < view->degree; r++)
-		send(writing, i, sl_view_peer(view, r), vault->shares[r], view);
-	emit(writing, ROW_OWN, i, i, vault->s);
+		send(writing, i, sl_view_peer(view, r), workspace->shares[r], view);
+	emit(writing, ROW_OWN, i, i, workspace->s);
 }
 
 static void gather(struct writing *writing, uint32_t i)
 {
-	struct stage *stage = writing->stage;
-	struct desk *desk = &stage->desks[i];
-	const struct sl_view *view = &desk->views[writing->attempt];
+	struct replay *replay = writing->replay;
+	struct fixture *fixture = &replay->fixtures[i];
+	const struct sl_view *view = &fixture->views[writing->attempt];
 	struct sl_buffer buffers[HISTORY_LEARNERS];
 	struct sl_job_result result;
 	for (uint32_t r = 0; r < view->degree; r++)
 		buffers[r] = (struct sl_buffer){.next = r + 1 < view->degree ? &buffers[r + 1] : NULL,
 						.from = r,
-						.size = sl_share_bytes(view, 0),
-						.bytes = stage->mail[sl_view_peer(view, r)][i]};
-	stage_work(desk, writing->attempt, SL_JOB_GATHER, buffers, &result);
+						.size = sl_view_share_bytes(view, 0),
+						.bytes = replay->mail[sl_view_peer(view, r)][i]};
+	replay_work(fixture, writing->attempt, SL_JOB_GATHER, buffers, &result);
 	for (uint32_t r = 0; view->sharing == SL_SHARING_SEEDED && r < view->degree; r++)
-		seeds_hold(&stage->seeds, &desk->vault.theirs[r]);
+		seeds_hold(&replay->seeds, &fixture->workspace.theirs[r]);
 	if (view->sharing == SL_SHARING_SEEDED)
-		stage_work(desk, writing->attempt, SL_JOB_EXPAND, NULL, &result);
-	emit(writing, ROW_STATE, i, i, desk->vault.s);
+		replay_work(fixture, writing->attempt, SL_JOB_EXPAND, NULL, &result);
+	emit(writing, ROW_STATE, i, i, fixture->workspace.s);
 }
 
-/* What is announced before the release is a commitment under a nonce of its own; what mixing starts from, and what others may
- * fetch, is the state alone. */
+/* What is announced before the release is a commitment under a nonce of its own; what mixing starts from, and
+ * what others may fetch, is the state alone. */
 static void seal(struct writing *writing, uint32_t i, const uint64_t *state)
 {
-	struct desk *desk = &writing->stage->desks[i];
-	struct sl_vault *vault = &desk->vault;
-	const struct sl_view *view = &desk->views[writing->attempt];
+	struct fixture *fixture = &writing->replay->fixtures[i];
+	struct sl_workspace *workspace = &fixture->workspace;
+	const struct sl_view *view = &fixture->views[writing->attempt];
 	struct sl_job_result result;
-	uint32_t nonces = desk->tape.nonces;
-	stage_work(desk, writing->attempt, SL_JOB_SEAL, NULL, &result);
-	memcpy(desk->commitment, result.hash, sizeof result.hash);
+	uint32_t nonces = fixture->random_script.nonces;
+	replay_work(fixture, writing->attempt, SL_JOB_COMMITMENT, NULL, &result);
+	memcpy(fixture->commitment, result.hash, sizeof result.hash);
 	for (size_t l = 0; l < view->elements; l++)
-		assert_true(vault->s[l] == state[l]);
-	if (vault->source != tape_read)
+		assert_true(workspace->s[l] == state[l]);
+	if (workspace->source != random_script_read)
 		return;
-	uint8_t packed[64], commitment[SL_HASH_BYTES], *slot = sl_slot_state(&vault->spool, view->self);
-	assert_true(sl_state_bytes(view) <= sizeof packed && desk->tape.nonces == nonces + 1);
-	sl_pack(packed, state, view->elements, view->field.bytes);
-	sl_canon_commitment(&vault->scope, packed, sl_state_bytes(view), desk->tape.nonce, commitment);
+	uint8_t packed[64], commitment[SL_HASH_BYTES],
+		*slot = sl_slot_state(&workspace->state_file, view->self);
+	assert_true(sl_slot_state_bytes(view) <= sizeof packed &&
+		    fixture->random_script.nonces == nonces + 1);
+	sl_bytes_pack(packed, state, view->elements, view->field.bytes);
+	sl_canonical_commitment(&workspace->scope, packed, sl_slot_state_bytes(view),
+				fixture->random_script.nonce, commitment);
 	assert_memory_equal(result.hash, commitment, sizeof commitment);
-	assert_memory_equal(slot, packed, sl_state_bytes(view));
-	assert_memory_equal(sl_slot_nonce(&vault->spool, view->self), desk->tape.nonce, SL_NONCE_BYTES);
+	assert_memory_equal(slot, packed, sl_slot_state_bytes(view));
+	assert_memory_equal(sl_slot_nonce(&workspace->state_file, view->self), fixture->random_script.nonce,
+			    SL_NONCE_BYTES);
 }
 
 /* --- after the release --- */
 
-void stage_say(struct stage *stage, const void *bytes, size_t size)
+void replay_say(struct replay *replay, const void *bytes, size_t size)
 {
-	while (stage->spoken_size + size > stage->spoken_room) {
-		stage->spoken_room *= 2;
-		stage->spoken = realloc(stage->spoken, stage->spoken_room);
-		assert_non_null(stage->spoken);
+	while (replay->spoken_size + size > replay->spoken_room) {
+		replay->spoken_room *= 2;
+		replay->spoken = realloc(replay->spoken, replay->spoken_room);
+		assert_non_null(replay->spoken);
 	}
-	memcpy(stage->spoken + stage->spoken_size, bytes, size);
-	stage->spoken_size += size;
+	memcpy(replay->spoken + replay->spoken_size, bytes, size);
+	replay->spoken_size += size;
 }
 
-static void iterate(struct stage *stage, uint32_t attempt, uint32_t i, uint8_t *old, uint64_t k)
+static void iterate(struct replay *replay, uint32_t attempt, uint32_t i, uint8_t *old, uint64_t k)
 {
-	struct desk *desk = &stage->desks[i];
-	const struct sl_view *view = &desk->views[attempt];
+	struct fixture *fixture = &replay->fixtures[i];
+	const struct sl_view *view = &fixture->views[attempt];
 	struct sl_buffer buffers[HISTORY_LEARNERS];
 	struct sl_job_result result;
 	for (uint32_t r = 0; r < view->degree; r++) {
@@ -150,82 +159,83 @@ static void iterate(struct stage *stage, uint32_t attempt, uint32_t i, uint8_t *
 						.from = r,
 						.iteration = k,
 						.bytes = old + from * STATE_ROOM};
-		memcpy(buffers[r].nonce, stage->desks[from].tape.nonce, SL_NONCE_BYTES);
+		memcpy(buffers[r].nonce, replay->fixtures[from].random_script.nonce, SL_NONCE_BYTES);
 	}
-	stage_work(desk, attempt, SL_JOB_MIX, buffers, &result);
+	replay_work(fixture, attempt, SL_JOB_MIX, buffers, &result);
 }
 
-static void speak_states(struct stage *stage, uint32_t attempt, uint8_t *states, uint64_t k)
+static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *states, uint64_t k)
 {
-	for (uint32_t i = 0; i < stage->history->learners; i++)
-		if (stage->history->attempts[attempt].present >> i & 1)
-			sl_vault_state(&stage->desks[i].vault, &stage->desks[i].views[attempt], &(struct sl_chunk){.iteration = k},
-				       states + i * STATE_ROOM);
-	stage_say(stage, states, stage->history->learners * STATE_ROOM);
+	for (uint32_t i = 0; i < replay->history->learners; i++)
+		if (replay->history->attempts[attempt].present >> i & 1)
+			sl_job_mix_state(&replay->fixtures[i].workspace, &replay->fixtures[i].views[attempt],
+					 &(struct sl_chunk){.iteration = k}, states + i * STATE_ROOM);
+	replay_say(replay, states, replay->history->learners * STATE_ROOM);
 }
 
 /* Its code says whether N models can sum to Z: here they need not. */
-static void speak_result(struct stage *stage, uint32_t attempt, uint32_t i, enum sl_job_kind kind)
+static void speak_result(struct replay *replay, uint32_t attempt, uint32_t i, enum sl_job_kind kind)
 {
-	struct desk *desk = &stage->desks[i];
-	struct sl_job job = {.kind = kind, .view = &desk->views[attempt]};
+	struct fixture *fixture = &replay->fixtures[i];
+	struct sl_job job = {.kind = kind, .view = &fixture->views[attempt]};
 	struct sl_job_result result;
-	sl_job_run(&desk->vault, &job, &result);
-	stage_say(stage, result.hash, sizeof result.hash);
-	stage_say(stage, desk->vault.s, stage->history->elements * sizeof *desk->vault.s);
+	sl_job_run(&fixture->workspace, &job, &result);
+	replay_say(replay, result.hash, sizeof result.hash);
+	replay_say(replay, fixture->workspace.s, replay->history->elements * sizeof *fixture->workspace.s);
 }
 
-static void mix_all(struct stage *stage, uint32_t attempt)
+static void mix_all(struct replay *replay, uint32_t attempt)
 {
-	uint32_t present = stage->history->attempts[attempt].present;
-	uint64_t steps = stage->desks[__builtin_ctz(present)].views[attempt].steps;
-	uint8_t *states = calloc(stage->history->learners, STATE_ROOM);
+	uint32_t present = replay->history->attempts[attempt].present;
+	uint64_t steps = replay->fixtures[__builtin_ctz(present)].views[attempt].steps;
+	uint8_t *states = calloc(replay->history->learners, STATE_ROOM);
 	for (uint64_t k = 0; k < steps; k++) {
-		speak_states(stage, attempt, states, k);
-		for (uint32_t i = 0; i < stage->history->learners; i++)
+		speak_states(replay, attempt, states, k);
+		for (uint32_t i = 0; i < replay->history->learners; i++)
 			if (present >> i & 1)
-				iterate(stage, attempt, i, states, k);
+				iterate(replay, attempt, i, states, k);
 	}
 	free(states);
 }
 
-static void mix(struct stage *stage, uint32_t attempt)
+static void mix(struct replay *replay, uint32_t attempt)
 {
-	uint32_t present = stage->history->attempts[attempt].present;
-	if (stage->desks[__builtin_ctz(present)].views[attempt].engine == SL_ENGINE_TREE)
-		stage_mix_tree(stage, attempt);
+	uint32_t present = replay->history->attempts[attempt].present;
+	if (replay->fixtures[__builtin_ctz(present)].views[attempt].engine == SL_ENGINE_TREE)
+		replay_mix_tree(replay, attempt);
 	else
-		mix_all(stage, attempt);
-	for (uint32_t i = 0; i < stage->history->learners; i++)
+		mix_all(replay, attempt);
+	for (uint32_t i = 0; i < replay->history->learners; i++)
 		if (present >> i & 1)
-			speak_result(stage, attempt, i, SL_JOB_CLOSE);
+			speak_result(replay, attempt, i, SL_JOB_CLOSE);
 }
 
 /* Every slot comes from its owner, who may have been lost since. */
-static void fetch_all(struct stage *stage, uint32_t attempt, uint32_t i)
+static void fetch_all(struct replay *replay, uint32_t attempt, uint32_t i)
 {
-	struct desk *desk = &stage->desks[i];
-	const struct sl_view *view = &desk->views[attempt];
+	struct fixture *fixture = &replay->fixtures[i];
+	const struct sl_view *view = &fixture->views[attempt];
 	for (uint32_t from = 0; from < view->n; from++) {
-		const struct desk *owner = &stage->desks[view->members[from]];
-		struct sl_buffer buffer = {.from = from, .size = sl_state_bytes(view)};
-		struct sl_job job = {.kind = SL_JOB_CHECK, .view = view, .chunk = from, .expected = owner->commitment};
+		const struct fixture *owner = &replay->fixtures[view->members[from]];
+		struct sl_buffer buffer = {.from = from, .size = sl_slot_state_bytes(view)};
+		struct sl_job job = {
+			.kind = SL_JOB_CHECK, .view = view, .chunk = from, .expected = owner->commitment};
 		struct sl_job_result result;
-		buffer.bytes = sl_slot_state(&owner->vault.spool, from);
-		memcpy(buffer.nonce, sl_slot_nonce(&owner->vault.spool, from), SL_NONCE_BYTES);
-		if (owner != desk)
-			stage_work(desk, attempt, SL_JOB_FETCH, &buffer, &result);
-		sl_job_run(&desk->vault, &job, &result);
+		buffer.bytes = sl_slot_state(&owner->workspace.state_file, from);
+		memcpy(buffer.nonce, sl_slot_nonce(&owner->workspace.state_file, from), SL_NONCE_BYTES);
+		if (owner != fixture)
+			replay_work(fixture, attempt, SL_JOB_FETCH, &buffer, &result);
+		sl_job_run(&fixture->workspace, &job, &result);
 		assert_int_equal(result.code, SL_OK);
 	}
 }
 
-static void finish(struct stage *stage, uint32_t attempt)
+static void finish(struct replay *replay, uint32_t attempt)
 {
-	for (uint32_t i = 0; i < stage->history->learners; i++)
-		if (stage->history->attempts[attempt].present >> i & 1) {
-			fetch_all(stage, attempt, i);
-			speak_result(stage, attempt, i, SL_JOB_SUM);
+	for (uint32_t i = 0; i < replay->history->learners; i++)
+		if (replay->history->attempts[attempt].present >> i & 1) {
+			fetch_all(replay, attempt, i);
+			speak_result(replay, attempt, i, SL_JOB_SUM);
 		}
 }
 
@@ -233,8 +243,8 @@ static void finish(struct stage *stage, uint32_t attempt)
 
 static void play(struct writing *writing, const uint64_t *models)
 {
-	struct stage *stage = writing->stage;
-	const struct history *history = stage->history;
+	struct replay *replay = writing->replay;
+	const struct history *history = replay->history;
 	const struct attempt *attempt = &history->attempts[writing->attempt];
 	for (uint32_t i = 0; i < history->learners; i++)
 		if (attempt->present >> i & 1)
@@ -244,27 +254,27 @@ static void play(struct writing *writing, const uint64_t *models)
 			gather(writing, i);
 			seal(writing, i, writing->outputs + writing->count - history->elements);
 		}
-	if (stage->spoken != NULL && attempt->shown == attempt->present) {
-		mix(stage, writing->attempt);
-		finish(stage, writing->attempt);
+	if (replay->spoken != NULL && attempt->shown == attempt->present) {
+		mix(replay, writing->attempt);
+		finish(replay, writing->attempt);
 	}
 	for (uint32_t i = 0; i < history->learners; i++)
 		if (attempt->present >> i & 1)
-			sl_vault_wipe(&stage->desks[i].vault);
+			sl_job_wipe(&replay->fixtures[i].workspace);
 }
 
-void stage_run(struct stage *stage, const uint64_t *inputs, uint64_t *outputs)
+void replay_run(struct replay *replay, const uint64_t *inputs, uint64_t *outputs)
 {
-	struct writing writing = {.stage = stage, .outputs = outputs};
-	stage->spoken_size = 0;
-	seeds_free(&stage->seeds);
-	for (uint32_t i = 0; i < stage->history->learners; i++) {
-		struct tape *tape = &stage->desks[i].tape;
-		tape->coins = inputs + stage->coin_start[i];
-		tape->count = stage->coin_start[i + 1] - stage->coin_start[i];
-		tape->next = 0;
+	struct writing writing = {.replay = replay, .outputs = outputs};
+	replay->spoken_size = 0;
+	seeds_free(&replay->seeds);
+	for (uint32_t i = 0; i < replay->history->learners; i++) {
+		struct random_script *random_script = &replay->fixtures[i].random_script;
+		random_script->randomness = inputs + replay->coin_start[i];
+		random_script->count = replay->coin_start[i + 1] - replay->coin_start[i];
+		random_script->next = 0;
 	}
-	for (; writing.attempt < stage->history->count; writing.attempt++)
-		play(&writing, inputs + stage->coin_start[stage->history->learners]);
-	assert_int_equal(writing.count, stage->outputs);
+	for (; writing.attempt < replay->history->count; writing.attempt++)
+		play(&writing, inputs + replay->coin_start[replay->history->learners]);
+	assert_int_equal(writing.count, replay->outputs);
 }

@@ -2,15 +2,15 @@
 #include "test/leak/stage_parts.h"
 
 struct climb {
-	struct stage *stage;
+	struct replay *replay;
 	uint32_t attempt;
 	uint8_t states[HISTORY_LEARNERS][STATE_ROOM]; /* what each said last */
-	uint32_t through; /* bit set: whose turn is over */
+	uint32_t through;			      /* bit set: whose turn is over */
 };
 
 static const struct sl_view *view_of(const struct climb *climb, uint32_t i)
 {
-	return &climb->stage->desks[i].views[climb->attempt];
+	return &climb->replay->fixtures[i].views[climb->attempt];
 }
 
 /* Those of i's neighbours who are that to it. */
@@ -26,8 +26,9 @@ static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
 
 static void say(struct climb *climb, uint32_t i, uint64_t iteration)
 {
-	sl_vault_state(&climb->stage->desks[i].vault, view_of(climb, i), &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
-	stage_say(climb->stage, climb->states[i], STATE_ROOM);
+	sl_job_mix_state(&climb->replay->fixtures[i].workspace, view_of(climb, i),
+			 &(struct sl_chunk){.iteration = iteration}, climb->states[i]);
+	replay_say(climb->replay, climb->states[i], STATE_ROOM);
 }
 
 static void hear(struct climb *climb, uint32_t i, uint32_t from, bool down)
@@ -42,10 +43,10 @@ static void hear(struct climb *climb, uint32_t i, uint32_t from, bool down)
 		bool leaf = view->roles[r] & SL_ROLE_LEAF;
 		buffers[r] = (struct sl_buffer){.next = list, .from = r, .bytes = climb->states[peer]};
 		buffers[r].iteration = down ? SL_TREE_DOWN : leaf ? SL_TREE_OWN : SL_TREE_UP;
-		memcpy(buffers[r].nonce, climb->stage->desks[peer].tape.nonce, SL_NONCE_BYTES);
+		memcpy(buffers[r].nonce, climb->replay->fixtures[peer].random_script.nonce, SL_NONCE_BYTES);
 		list = &buffers[r];
 	}
-	stage_work(&climb->stage->desks[i], climb->attempt, SL_JOB_MIX, list, &result);
+	replay_work(&climb->replay->fixtures[i], climb->attempt, SL_JOB_MIX, list, &result);
 }
 
 static void go_up(struct climb *climb, uint32_t i)
@@ -74,7 +75,8 @@ static void go_down(struct climb *climb, uint32_t i)
 
 static void everybody_once(struct climb *climb, void (*go)(struct climb *, uint32_t))
 {
-	uint32_t learners = climb->stage->history->learners, present = climb->stage->history->attempts[climb->attempt].present;
+	uint32_t learners = climb->replay->history->learners,
+		 present = climb->replay->history->attempts[climb->attempt].present;
 	climb->through = 0;
 	for (uint32_t time = 0; time < learners && climb->through != present; time++)
 		for (uint32_t i = 0; i < learners; i++)
@@ -83,9 +85,9 @@ static void everybody_once(struct climb *climb, void (*go)(struct climb *, uint3
 	assert_int_equal(climb->through, present);
 }
 
-void stage_mix_tree(struct stage *stage, uint32_t attempt)
+void replay_mix_tree(struct replay *replay, uint32_t attempt)
 {
-	struct climb climb = {.stage = stage, .attempt = attempt};
+	struct climb climb = {.replay = replay, .attempt = attempt};
 	everybody_once(&climb, go_up);
 	everybody_once(&climb, go_down);
 }

@@ -1,4 +1,5 @@
-/* Coins are uniform, and used once: from all words that bytes can make, and over a vector of more than one chunk. */
+/* Coins are uniform, and used once: from all words that bytes can make, and over a vector of more than one
+ * chunk. */
 #include <sodium.h>
 
 #include "common/base/bytes.h"
@@ -34,27 +35,28 @@ static void count_words(uint64_t p, enum sl_sharing_kind kind)
 	struct brute pair = brute_numbered(2, 1);
 	struct history history = history_of(2, 1);
 	struct attempt attempt = attempt_of(&pair, 3);
-	struct stage stage;
+	struct replay replay;
 	uint32_t words = 1u << field.bits, seen[8] = {0};
 	history_add(&history, &attempt);
-	stage_open(&stage, &history, &field, kind);
-	uint64_t *inputs = calloc(stage.inputs, sizeof *inputs), *outputs = calloc(stage.outputs, sizeof *outputs);
+	replay_open(&replay, &history, &field, kind);
+	uint64_t *inputs = calloc(replay.inputs, sizeof *inputs),
+		 *outputs = calloc(replay.outputs, sizeof *outputs);
 	struct words given = {.shift = field.bits};
-	stage.desks[0].vault.source = stage.desks[1].vault.source = two_words;
-	stage.desks[0].vault.source_context = stage.desks[1].vault.source_context = &given;
+	replay.fixtures[0].workspace.source = replay.fixtures[1].workspace.source = two_words;
+	replay.fixtures[0].workspace.source_context = replay.fixtures[1].workspace.source_context = &given;
 	for (given.first = 0; given.first < words; given.first++)
 		for (given.second = 0; given.second < words; given.second++) {
 			if (given.first >= p && given.second >= p)
 				continue;
-			stage_run(&stage, inputs, outputs);
-			assert_true(stage.rows[0].kind == ROW_SHARE && stage.rows[0].from == 0);
+			replay_run(&replay, inputs, outputs);
+			assert_true(replay.rows[0].kind == ROW_SHARE && replay.rows[0].from == 0);
 			seen[outputs[0]]++;
 		}
 	for (uint64_t v = 0; v < p; v++)
 		assert_int_equal(seen[v], words + (words - p));
 	free(inputs);
 	free(outputs);
-	stage_close(&stage);
+	replay_close(&replay);
 }
 
 static int prepare(void **state)
@@ -95,11 +97,11 @@ static void count_up(void *context, uint8_t *bytes, size_t n)
 }
 
 struct long_vector {
-	struct stage stage;
+	struct replay replay;
 	struct history history;
 	struct counter counter;
 	uint64_t *shares[DEGREE + 1]; /* all coordinates; the own share is the last */
-	uint64_t *coins[DEGREE];
+	uint64_t *randomness[DEGREE];
 };
 
 static void open_long(struct long_vector *v, enum sl_sharing_kind kind)
@@ -109,14 +111,14 @@ static void open_long(struct long_vector *v, enum sl_sharing_kind kind)
 	struct attempt attempt = attempt_of(&triangle, 0);
 	*v = (struct long_vector){.history = history_of(3, ELEMENTS)};
 	history_add(&v->history, &attempt);
-	stage_open(&v->stage, &v->history, &field, kind);
+	replay_open(&v->replay, &v->history, &field, kind);
 	for (uint32_t r = 0; r <= DEGREE; r++)
 		v->shares[r] = calloc(ELEMENTS, sizeof **v->shares);
 	for (uint32_t r = 0; r < DEGREE; r++)
-		v->coins[r] = calloc(ELEMENTS, sizeof **v->coins);
-	v->stage.desks[0].views[0].chunks = 2;
-	v->stage.desks[0].vault.source = count_up;
-	v->stage.desks[0].vault.source_context = &v->counter;
+		v->randomness[r] = calloc(ELEMENTS, sizeof **v->randomness);
+	v->replay.fixtures[0].views[0].chunks = 2;
+	v->replay.fixtures[0].workspace.source = count_up;
+	v->replay.fixtures[0].workspace.source_context = &v->counter;
 }
 
 static void close_long(struct long_vector *v)
@@ -124,23 +126,24 @@ static void close_long(struct long_vector *v)
 	for (uint32_t r = 0; r <= DEGREE; r++)
 		free(v->shares[r]);
 	for (uint32_t r = 0; r < DEGREE; r++)
-		free(v->coins[r]);
-	stage_close(&v->stage);
+		free(v->randomness[r]);
+	replay_close(&v->replay);
 }
 
 /* What neighbour r makes of the rows that it is sent: of a seed, all of it. */
 static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_t m)
 {
-	const struct sl_vault *vault = &v->stage.desks[0].vault;
+	const struct sl_workspace *workspace = &v->replay.fixtures[0].workspace;
 	for (uint32_t r = 0; r < DEGREE; r++) {
-		struct sl_coins coins;
+		struct sl_prg randomness;
 		if (view->sharing != SL_SHARING_SEEDED) {
-			sl_unpack(v->shares[r] + m * SL_CHUNK_ELEMENTS, vault->shares[r], sl_chunk_elements(view, m), view->field.bytes);
+			sl_bytes_unpack(v->shares[r] + m * SL_CHUNK_ELEMENTS, workspace->shares[r],
+					sl_view_chunk_elements(view, m), view->field.bytes);
 			continue;
 		}
 		memset(v->shares[r], 0, ELEMENTS * sizeof **v->shares);
-		sl_coins_open(&coins, vault->shares[r]);
-		sl_coins_add(&coins, &view->field, v->shares[r], ELEMENTS);
+		sl_prg_open(&randomness, workspace->shares[r]);
+		sl_prg_add(&randomness, &view->field, v->shares[r], ELEMENTS);
 	}
 }
 
@@ -150,31 +153,32 @@ static void expect_total(const struct long_vector *v)
 	for (size_t l = 0; l < ELEMENTS; l++) {
 		uint64_t sum = 0;
 		for (uint32_t r = 0; r <= DEGREE; r++)
-			sum = sl_add(&v->stage.field, sum, v->shares[r][l]);
+			sum = sl_field_add(&v->replay.field, sum, v->shares[r][l]);
 		assert_int_equal(sum, l == ELEMENTS - 1);
 	}
 }
 
 static void share_long(struct long_vector *v, bool from_os)
 {
-	struct sl_vault *vault = &v->stage.desks[0].vault;
-	struct sl_job job = {.kind = SL_JOB_ENCODE, .view = &v->stage.desks[0].views[0]};
+	struct sl_workspace *workspace = &v->replay.fixtures[0].workspace;
+	struct sl_job job = {.kind = SL_JOB_ENCODE, .view = &v->replay.fixtures[0].views[0]};
 	struct sl_job_result result;
-	vault->coins_from_os = from_os;
+	workspace->randomness_from_os = from_os;
 	v->counter.keys = 0;
-	sl_job_run(vault, &job, &result);
+	sl_job_run(workspace, &job, &result);
 	assert_int_equal(result.code, SL_OK);
 	job.kind = SL_JOB_SHARE;
-	for (; job.chunk < job.view->chunks; job.chunk = sl_share_end(job.view, job.chunk)) {
-		sl_job_run(vault, &job, &result);
+	for (; job.chunk < job.view->chunks; job.chunk = sl_view_share_end(job.view, job.chunk)) {
+		sl_job_run(workspace, &job, &result);
 		take_rows(v, job.view, job.chunk);
 	}
-	memcpy(v->shares[DEGREE], vault->s, ELEMENTS * sizeof *vault->s);
+	memcpy(v->shares[DEGREE], workspace->s, ELEMENTS * sizeof *workspace->s);
 	expect_total(v);
-	sl_vault_wipe(vault);
+	sl_job_wipe(workspace);
 }
 
-/* The shares of one coordinate as a map of coins and model, and its inverse: a row for each coin, then the model. */
+/* The shares of one coordinate as a map of coins and model, and its inverse: a row for each coin, then the
+ * model. */
 static struct matrix invert_sharing(enum sl_sharing_kind kind)
 {
 	struct sl_field field = field_of(SL_P_MERSENNE31);
@@ -184,9 +188,10 @@ static struct matrix invert_sharing(enum sl_sharing_kind kind)
 	struct probe probe;
 	history_add(&history, &attempt);
 	probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
-	size_t model = probe.stage.coin_start[3];
+	size_t model = probe.replay.coin_start[3];
 	struct matrix both = matrix_of(&field, 2 * (DEGREE + 1));
-	for (uint32_t r = 0; r <= DEGREE; r++) { /* the first rows are learner 0's: shares to 1 and 2, then its own */
+	for (uint32_t r = 0; r <= DEGREE;
+	     r++) { /* the first rows are learner 0's: shares to 1 and 2, then its own */
 		uint64_t *row = matrix_add(&both);
 		for (uint32_t c = 0; c <= DEGREE; c++)
 			row[c] = matrix_row(&probe.map.cells, r)[c < DEGREE ? c : model];
@@ -199,16 +204,18 @@ static struct matrix invert_sharing(enum sl_sharing_kind kind)
 }
 
 /* From the shares back to the coins. */
-static void recover_coins(struct long_vector *v, const struct matrix *inverse)
+static void recover_randomness(struct long_vector *v, const struct matrix *inverse)
 {
-	const struct sl_field *field = &v->stage.field;
+	const struct sl_field *field = &v->replay.field;
 	for (size_t l = 0; l < ELEMENTS; l++)
 		for (uint32_t c = 0; c < DEGREE; c++) {
 			uint64_t coin = 0;
 			for (uint32_t r = 0; r <= DEGREE; r++)
-				coin = sl_add(field, coin,
-					      sl_mul(field, matrix_row(inverse, c)[DEGREE + 1 + r], v->shares[r][l]));
-			v->coins[c][l] = coin;
+				coin = sl_field_add(field, coin,
+						    sl_field_mul(field,
+								 matrix_row(inverse, c)[DEGREE + 1 + r],
+								 v->shares[r][l]));
+			v->randomness[c][l] = coin;
 		}
 }
 
@@ -217,14 +224,15 @@ static void expect_once(const struct long_vector *v)
 	uint8_t *used = calloc(v->counter.words, 1);
 	for (uint32_t c = 0; c < DEGREE; c++)
 		for (size_t l = 0; l < ELEMENTS; l++) {
-			uint64_t coin = v->coins[c][l];
+			uint64_t coin = v->randomness[c][l];
 			assert_true(coin < v->counter.words && !used[coin]);
 			used[coin] = 1;
 		}
 	free(used);
 }
 
-/* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second attempt. */
+/* Of `coins: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second
+ * attempt. */
 TEST(from_the_system)
 {
 	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
@@ -234,10 +242,10 @@ TEST(from_the_system)
 		for (int attempt = 0; attempt < 2; attempt++) {
 			uint32_t before = v.counter.words;
 			share_long(&v, true);
-			recover_coins(&v, &inverse);
+			recover_randomness(&v, &inverse);
 			expect_once(&v);
 			for (size_t l = 0; l < ELEMENTS; l++)
-				assert_true(v.coins[0][l] >= before && v.coins[1][l] >= before);
+				assert_true(v.randomness[0][l] >= before && v.randomness[1][l] >= before);
 		}
 		close_long(&v);
 		matrix_free(&inverse);
@@ -254,13 +262,13 @@ TEST(from_keys)
 		open_long(&v, kind);
 		for (int attempt = 0; attempt < 2; attempt++) {
 			share_long(&v, false);
-			recover_coins(&v, &inverse);
+			recover_randomness(&v, &inverse);
 			assert_int_equal(v.counter.keys, DEGREE);
 			for (uint32_t c = 0; c < DEGREE; c++) {
-				struct sl_coins coins;
-				sl_coins_open(&coins, v.counter.key[c]);
-				sl_coins_draw(&coins, &v.stage.field, stream, ELEMENTS);
-				assert_memory_equal(stream, v.coins[c], ELEMENTS * sizeof *stream);
+				struct sl_prg randomness;
+				sl_prg_open(&randomness, v.counter.key[c]);
+				sl_prg_fill(&randomness, &v.replay.field, stream, ELEMENTS);
+				assert_memory_equal(stream, v.randomness[c], ELEMENTS * sizeof *stream);
 			}
 		}
 		close_long(&v);

@@ -1,18 +1,21 @@
-/* What a coalition learns in one attempt, on every graph: exactly the sums over the components of the others (F2), and
- * nothing of a component in which somebody has not released (F3). */
+/* What a coalition learns in one attempt, on every graph: exactly the sums over the components of the others
+ * (F2), and nothing of a component in which somebody has not released (F3). */
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
 #define LEARNERS 5
 #define ELEMENTS 2
-#define EACH_KIND(kind) enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++
+#define EACH_KIND(kind)                                                                                      \
+	enum sl_sharing_kind kind = SL_SHARING_SHAMIR;                                                       \
+	kind <= SL_SHARING_SEEDED;                                                                           \
+	kind++
 
 static void expect_allowed(const struct probe *probe, uint64_t number, uint32_t coalition)
 {
-	const struct attempt *attempt = &probe->stage.history->attempts[0];
+	const struct attempt *attempt = &probe->replay.history->attempts[0];
 	if (!map_as_allowed(&probe->map, coalition))
-		fail_msg("p %lu, graph %lu on %u: not what coalition %x may learn when %x have released", probe->stage.field.p,
-			 number, attempt->graph.n, coalition, attempt->released);
+		fail_msg("p %lu, graph %lu on %u: not what coalition %x may learn when %x have released",
+			 probe->replay.field.p, number, attempt->graph.n, coalition, attempt->released);
 }
 
 /* Every coalition, and every set of the others that have released; or only all of them. */

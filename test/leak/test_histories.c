@@ -1,21 +1,25 @@
-/* What a coalition learns in several attempts of one round: what each of them allows, and, where rule B decides on the models
- * (protocol 6), nothing but sums over everybody else, each of models of its own. */
+/* What a coalition learns in several attempts of one round: what each of them allows, and, where rule B
+ * decides on the models (protocol 6), nothing but sums over everybody else, each of models of its own. */
 #include "common/protocol/release_log.h"
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
-#define EACH_KIND(kind) enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++
+#define EACH_KIND(kind)                                                                                      \
+	enum sl_sharing_kind kind = SL_SHARING_SHAMIR;                                                       \
+	kind <= SL_SHARING_SEEDED;                                                                           \
+	kind++
 
 static void expect_allowed(const struct probe *probe, uint32_t coalition)
 {
 	if (!map_as_allowed(&probe->map, coalition))
-		fail_msg("p %lu, %u attempts: not what coalition %x may learn", probe->stage.field.p,
+		fail_msg("p %lu, %u attempts: not what coalition %x may learn", probe->replay.field.p,
 			 probe->map.history->count, coalition);
 }
 
 /* --- any models, anybody released --- */
 
-/* Two attempts that both go as far as they can be asked about: each has released who is in `released`, of every coalition. */
+/* Two attempts that both go as far as they can be asked about: each has released who is in `released`, of
+ * every coalition. */
 static void ask_pair(struct history *history, const struct sl_field *field, enum sl_sharing_kind kind)
 {
 	struct attempt *first = &history->attempts[0], *second = &history->attempts[1];
@@ -71,7 +75,8 @@ TEST(any_histories)
 		struct probe probe;
 		for (int k = 0; k < 3; k++) {
 			struct attempt attempt = any_attempt(n, 0, &seed);
-			attempt.released = attempt.shown = attempt.present & (uint32_t)(any64(&seed) | any64(&seed));
+			attempt.released = attempt.shown =
+				attempt.present & (uint32_t)(any64(&seed) | any64(&seed));
 			for (uint32_t i = 0; i < n; i++)
 				attempt.draw[i] = (uint32_t)(any64(&seed) % 2);
 			history_add(&history, &attempt);
@@ -86,33 +91,35 @@ TEST(any_histories)
 /* --- rule B --- */
 
 /* What a learner would have in its ledger by now, and what that says of a model. */
-static bool reusable(const struct history *history, uint32_t learner, uint32_t draw, const uint32_t *fences, uint32_t c)
+static bool reusable(const struct history *history, uint32_t learner, uint32_t draw, const uint32_t *aborts,
+		     uint32_t c)
 {
-	uint64_t members[HISTORY_ATTEMPTS], fenced[HISTORY_ATTEMPTS];
-	struct sl_ledger ledger = {0};
+	uint64_t members[HISTORY_ATTEMPTS], aborted[HISTORY_ATTEMPTS];
+	struct sl_release_log release_log = {0};
 	for (uint32_t k = 0; k < history->count; k++) {
 		const struct attempt *attempt = &history->attempts[k];
 		members[k] = attempt->present;
-		fenced[k] = fences[k] & attempt->present;
+		aborted[k] = aborts[k] & attempt->present;
 		if ((attempt->released & attempt->present) >> learner & 1)
-			ledger.used[ledger.count++] = (struct sl_used){k + 1, attempt->draw[learner], &members[k], &fenced[k]};
+			release_log.used[release_log.count++] =
+				(struct sl_used){k + 1, attempt->draw[learner], &members[k], &aborted[k]};
 	}
-	return sl_may_reuse(&ledger, draw, c, 1);
+	return sl_release_log_may_reuse(&release_log, draw, c, 1);
 }
 
 /* Each takes its model of before, or the next one, as rule B says for c colluders. */
-static void choose_models(const struct history *history, struct attempt *attempt, uint32_t *draws, const uint32_t *fences,
-			  uint32_t c)
+static void choose_models(const struct history *history, struct attempt *attempt, uint32_t *draws,
+			  const uint32_t *aborts, uint32_t c)
 {
 	for (uint32_t i = 0; i < history->learners; i++) {
-		if (!reusable(history, i, draws[i], fences, c))
+		if (!reusable(history, i, draws[i], aborts, c))
 			draws[i]++;
 		attempt->draw[i] = draws[i];
 	}
 }
 
 /* Honest learners that released do not sign; colluders sign whatever helps. */
-static uint32_t fences_of(const struct attempt *attempt, uint32_t coalition)
+static uint32_t aborts_of(const struct attempt *attempt, uint32_t coalition)
 {
 	return attempt->present & (~attempt->released | coalition);
 }
@@ -130,23 +137,26 @@ static bool knows(const struct probe *probe, uint32_t coalition, uint32_t learne
 	return known;
 }
 
-/* Two attempts, the second without `gone`: the first released by `released` of the others, the second by all. */
-static struct history retried(const struct attempt *attempt, uint32_t released, uint32_t gone, uint32_t coalition, uint32_t c)
+/* Two attempts, the second without `gone`: the first released by `released` of the others, the second by all.
+ */
+static struct history retried(const struct attempt *attempt, uint32_t released, uint32_t gone,
+			      uint32_t coalition, uint32_t c)
 {
 	struct history history = history_of(attempt->graph.n, 1);
 	struct attempt first = *attempt, second = attempt_without(attempt, gone);
 	uint32_t draws[HISTORY_LEARNERS] = {0};
 	first.released = first.shown = released | (coalition & first.present);
-	uint32_t fences = fences_of(&first, coalition);
+	uint32_t aborts = aborts_of(&first, coalition);
 	history_add(&history, &first);
 	second.released = second.shown = second.present;
-	choose_models(&history, &second, draws, &fences, c);
+	choose_models(&history, &second, draws, &aborts, c);
 	history_add(&history, &second);
 	return history;
 }
 
 /* Every graph that bears c, retried without nobody or one: who may have released, which c colluders. */
-static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone, const struct sl_field *field)
+static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone,
+			const struct sl_field *field)
 {
 	struct attempt second = attempt_without(attempt, gone);
 	if (!attempt_bears(attempt, c) || !attempt_bears(&second, c))
@@ -160,8 +170,9 @@ static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone
 			struct probe probe;
 			probe_open(&probe, &history, field, SL_SHARING_ADDITIVE, MISTAKE_NONE);
 			if (!map_only_results(&probe.map, coalition))
-				fail_msg("c %u: retried without %x after %x had released, %x learn more than sums", c, gone,
-					 released, coalition);
+				fail_msg("c %u: retried without %x after %x had released, %x learn more than "
+					 "sums",
+					 c, gone, released, coalition);
 			probe_close(&probe);
 			released = (released - 1) & others;
 		} while (released != others);
@@ -208,17 +219,18 @@ TEST(long_rounds)
 	struct sl_field field = field_of(7);
 	for (int time = 0; time < 60; time++) {
 		uint32_t n = 4 + (uint32_t)(time % 2), c = 1 + (uint32_t)(any64(&seed) % (n - 3));
-		uint32_t coalition = 0, draws[HISTORY_LEARNERS] = {0}, fences[HISTORY_ATTEMPTS];
+		uint32_t coalition = 0, draws[HISTORY_LEARNERS] = {0}, aborts[HISTORY_ATTEMPTS];
 		struct history history = history_of(n, 1);
 		struct probe probe;
 		while ((uint32_t)__builtin_popcount(coalition) < c)
 			coalition |= 1u << any64(&seed) % n;
 		for (uint32_t k = 0; k < 5; k++) {
 			struct attempt attempt = any_attempt(n, c, &seed);
-			choose_models(&history, &attempt, draws, fences, c);
-			attempt.released = attempt.present & (uint32_t)(any64(&seed) % 2 ? ~0u : any64(&seed) | coalition);
+			choose_models(&history, &attempt, draws, aborts, c);
+			attempt.released = attempt.present &
+					   (uint32_t)(any64(&seed) % 2 ? ~0u : any64(&seed) | coalition);
 			attempt.shown = attempt.released;
-			fences[k] = fences_of(&attempt, coalition);
+			aborts[k] = aborts_of(&attempt, coalition);
 			history_add(&history, &attempt);
 		}
 		probe_open(&probe, &history, &field, (enum sl_sharing_kind)(time % 2), MISTAKE_NONE);
@@ -229,8 +241,9 @@ TEST(long_rounds)
 
 /* --- each check can fail --- */
 
-/* All have released; one colluder fences. With one Fence too few the model of whoever is missing then is given away. */
-TEST(one_fence_too_few)
+/* All have released; one colluder fences. With one Fence too few the model of whoever is missing then is
+ * given away. */
+TEST(one_abort_too_few)
 {
 	struct sl_field field = field_of(7);
 	struct brute whole = brute_numbered(5, graphs_on(5) - 1);
@@ -271,7 +284,7 @@ TEST(shown_but_not_recorded)
 }
 
 /* New models, but the coins of before: the difference of two models shows, long before anybody is exposed. */
-TEST(coins_twice)
+TEST(randomness_twice)
 {
 	struct sl_field field = field_of(7);
 	struct brute whole = brute_numbered(4, graphs_on(4) - 1);
@@ -282,7 +295,7 @@ TEST(coins_twice)
 	history_add(&history, &second);
 	for (EACH_KIND(kind)) {
 		struct probe probe;
-		probe_open(&probe, &history, &field, kind, MISTAKE_COINS_TWICE);
+		probe_open(&probe, &history, &field, kind, MISTAKE_RANDOMNESS_TWICE);
 		assert_false(map_as_allowed(&probe.map, 1));
 		struct matrix learned = map_learned(&probe.map, 1);
 		uint64_t difference[8] = {[2] = 1, [3] = 6};

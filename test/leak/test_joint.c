@@ -1,5 +1,5 @@
-/* What elimination concludes from uniform coins, by trying every coin there is: what a coalition sees has one distribution
- * for all models with the same component sums, and shares nothing with that of others. */
+/* What elimination concludes from uniform coins, by trying every coin there is: what a coalition sees has one
+ * distribution for all models with the same component sums, and shares nothing with that of others. */
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
@@ -13,8 +13,8 @@ struct trial {
 	size_t free_inputs[16], free_count; /* coins of the others */
 };
 
-static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_t coalition, uint32_t released, uint64_t p,
-		       enum sl_sharing_kind kind)
+static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_t coalition,
+		       uint32_t released, uint64_t p, enum sl_sharing_kind kind)
 {
 	struct sl_field field = field_of(p);
 	struct brute graph = brute_numbered(n, number);
@@ -23,11 +23,11 @@ static void open_trial(struct trial *trial, uint32_t n, uint64_t number, uint32_
 	*trial = (struct trial){.history = history_of(n, 1), .coalition = coalition};
 	history_add(&trial->history, &attempt);
 	probe_open(&trial->probe, &trial->history, &field, kind, MISTAKE_NONE);
-	const struct stage *stage = &trial->probe.stage;
-	trial->inputs = calloc(stage->inputs, sizeof *trial->inputs);
-	trial->outputs = calloc(stage->outputs, sizeof *trial->outputs);
+	const struct replay *replay = &trial->probe.replay;
+	trial->inputs = calloc(replay->inputs, sizeof *trial->inputs);
+	trial->outputs = calloc(replay->outputs, sizeof *trial->outputs);
 	for (uint32_t i = 0; i < n; i++)
-		for (size_t c = stage->coin_start[i]; c < stage->coin_start[i + 1]; c++) {
+		for (size_t c = replay->coin_start[i]; c < replay->coin_start[i + 1]; c++) {
 			trial->inputs[c] = any64(&seed) % p;
 			if (!(coalition >> i & 1))
 				trial->free_inputs[trial->free_count++] = c;
@@ -46,7 +46,7 @@ static bool next(const struct trial *trial, const size_t *inputs, size_t count)
 {
 	for (size_t c = 0; c < count; c++) {
 		uint64_t *input = &trial->inputs[inputs[c]];
-		*input = (*input + 1) % trial->probe.stage.field.p;
+		*input = (*input + 1) % trial->probe.replay.field.p;
 		if (*input != 0)
 			return true;
 	}
@@ -56,12 +56,13 @@ static bool next(const struct trial *trial, const size_t *inputs, size_t count)
 /* What the coalition sees, as one number. */
 static uint64_t look(struct trial *trial)
 {
-	struct stage *stage = &trial->probe.stage;
+	struct replay *replay = &trial->probe.replay;
 	uint64_t seen = 0;
-	stage_run(stage, trial->inputs, trial->outputs);
-	for (size_t o = 0; o < stage->outputs; o++)
-		if (!(trial->coalition >> stage->rows[o].from & 1) && map_sees(&trial->probe.map, trial->coalition, &stage->rows[o]))
-			seen = seen * stage->field.p + trial->outputs[o];
+	replay_run(replay, trial->inputs, trial->outputs);
+	for (size_t o = 0; o < replay->outputs; o++)
+		if (!(trial->coalition >> replay->rows[o].from & 1) &&
+		    map_sees(&trial->probe.map, trial->coalition, &replay->rows[o]))
+			seen = seen * replay->field.p + trial->outputs[o];
 	return seen;
 }
 
@@ -80,13 +81,14 @@ static void draw_histogram(struct trial *trial, uint32_t *histogram)
 /* The sums that the coalition may learn, as one number. */
 static uint64_t sums_of(const struct trial *trial, const struct matrix *allowed)
 {
-	const struct sl_field *field = &trial->probe.stage.field;
-	const uint64_t *models = trial->inputs + trial->probe.stage.coin_start[trial->history.learners];
+	const struct sl_field *field = &trial->probe.replay.field;
+	const uint64_t *models = trial->inputs + trial->probe.replay.coin_start[trial->history.learners];
 	uint64_t sums = 0;
 	for (size_t r = 0; r < allowed->rows; r++) {
 		uint64_t sum = 0;
 		for (size_t c = 0; c < allowed->columns; c++)
-			sum = sl_add(field, sum, sl_mul(field, matrix_row(allowed, r)[c], models[c]));
+			sum = sl_field_add(field, sum,
+					   sl_field_mul(field, matrix_row(allowed, r)[c], models[c]));
 		sums = sums * field->p + sum;
 	}
 	return sums;
@@ -104,12 +106,12 @@ static void compare_all(struct trial *trial)
 {
 	static uint32_t histogram[SEEN_MOST], known[64][SEEN_MOST];
 	bool met[64] = {false};
-	const struct stage *stage = &trial->probe.stage;
-	struct matrix allowed = history_allowed(&trial->history, &stage->field, trial->coalition);
+	const struct replay *replay = &trial->probe.replay;
+	struct matrix allowed = history_allowed(&trial->history, &replay->field, trial->coalition);
 	size_t models[HISTORY_LEARNERS], count = 0;
 	for (uint32_t i = 0; i < trial->history.learners; i++)
 		if (!(trial->coalition >> i & 1))
-			models[count++] = stage->coin_start[trial->history.learners] + i;
+			models[count++] = replay->coin_start[trial->history.learners] + i;
 	do {
 		uint64_t sums = sums_of(trial, &allowed);
 		assert_true(sums < 64);
@@ -136,9 +138,9 @@ static void ask(uint32_t n, uint64_t number, uint32_t coalition, uint32_t releas
 	}
 }
 
-#define PAIR 1     /* 0-1 */
+#define PAIR 1	   /* 0-1 */
 #define TRIANGLE 7 /* 0-1 0-2 1-2 */
-#define LINE 5     /* 0-1 1-2 */
+#define LINE 5	   /* 0-1 1-2 */
 
 TEST(completed)
 {

@@ -1,5 +1,6 @@
-/* F1: what comes after the release, mixing, recovery and result, tells nothing that the masked states do not. Two worlds
- * that the coalition cannot tell apart up to there are played to the end, and stay the same to the byte. */
+/* F1: what comes after the release, mixing, recovery and result, tells nothing that the masked states do not.
+ * Two worlds that the coalition cannot tell apart up to there are played to the end, and stay the same to the
+ * byte. */
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
 
@@ -11,20 +12,20 @@ struct worlds {
 	uint64_t *one, *other, *outputs, *outputs_other;
 };
 
-static void open_worlds(struct worlds *worlds, const struct brute *graph, uint64_t p, enum sl_sharing_kind kind,
-			enum sl_engine engine)
+static void open_worlds(struct worlds *worlds, const struct brute *graph, uint64_t p,
+			enum sl_sharing_kind kind, enum sl_engine engine)
 {
 	struct sl_field field = field_of(p);
 	struct attempt attempt = attempt_of(graph, everybody(graph->n));
-	struct stage *stage = &worlds->probe.stage;
+	struct replay *replay = &worlds->probe.replay;
 	*worlds = (struct worlds){.history = history_of(graph->n, ELEMENTS)};
 	history_add(&worlds->history, &attempt);
 	probe_open(&worlds->probe, &worlds->history, &field, kind, MISTAKE_NONE);
-	stage_speak(stage, engine);
-	worlds->one = calloc(stage->inputs, sizeof *worlds->one);
-	worlds->other = calloc(stage->inputs, sizeof *worlds->other);
-	worlds->outputs = calloc(stage->outputs, sizeof *worlds->outputs);
-	worlds->outputs_other = calloc(stage->outputs, sizeof *worlds->outputs);
+	replay_speak(replay, engine);
+	worlds->one = calloc(replay->inputs, sizeof *worlds->one);
+	worlds->other = calloc(replay->inputs, sizeof *worlds->other);
+	worlds->outputs = calloc(replay->outputs, sizeof *worlds->outputs);
+	worlds->outputs_other = calloc(replay->outputs, sizeof *worlds->outputs);
 }
 
 static void close_worlds(struct worlds *worlds)
@@ -36,54 +37,56 @@ static void close_worlds(struct worlds *worlds)
 	free(worlds->outputs_other);
 }
 
-/* Another world: other models and coins of the others, and everything that the coalition sees up to the release as it was. */
+/* Another world: other models and coins of the others, and everything that the coalition sees up to the
+ * release as it was. */
 static void choose(struct worlds *worlds, uint32_t coalition, uint64_t *seed)
 {
-	const struct stage *stage = &worlds->probe.stage;
+	const struct replay *replay = &worlds->probe.replay;
 	struct matrix seen = map_seen(&worlds->probe.map, coalition);
-	for (size_t c = 0; c < stage->inputs; c++) { /* what the coalition put in stays */
+	for (size_t c = 0; c < replay->inputs; c++) { /* what the coalition put in stays */
 		if (coalition >> map_owner(&worlds->probe.map, c) & 1)
 			matrix_add(&seen)[c] = 1;
-		worlds->one[c] = any64(seed) % stage->field.p;
+		worlds->one[c] = any64(seed) % replay->field.p;
 	}
 	matrix_reduce(&seen);
 	matrix_kernel(&seen, seed, worlds->other);
-	for (size_t c = 0; c < stage->inputs; c++)
-		worlds->other[c] = sl_add(&stage->field, worlds->one[c], worlds->other[c]);
+	for (size_t c = 0; c < replay->inputs; c++)
+		worlds->other[c] = sl_field_add(&replay->field, worlds->one[c], worlds->other[c]);
 	matrix_free(&seen);
 }
 
-static uint8_t *copy_spoken(const struct stage *stage)
+static uint8_t *copy_spoken(const struct replay *replay)
 {
-	uint8_t *copy = malloc(stage->spoken_size);
-	return memcpy(copy, stage->spoken, stage->spoken_size);
+	uint8_t *copy = malloc(replay->spoken_size);
+	return memcpy(copy, replay->spoken, replay->spoken_size);
 }
 
 /* Z is the last thing spoken. */
 static void expect_sum(const struct worlds *worlds)
 {
-	const struct stage *stage = &worlds->probe.stage;
-	const uint64_t *z = (const uint64_t *)(const void *)(stage->spoken + stage->spoken_size) - ELEMENTS;
+	const struct replay *replay = &worlds->probe.replay;
+	const uint64_t *z = (const uint64_t *)(const void *)(replay->spoken + replay->spoken_size) - ELEMENTS;
 	for (size_t l = 0; l < ELEMENTS; l++) {
 		uint64_t sum = 0;
 		for (uint32_t i = 0; i < worlds->history.learners; i++)
-			sum = sl_add(&stage->field, sum,
-				     worlds->one[stage->coin_start[worlds->history.learners] + i * ELEMENTS + l]);
+			sum = sl_field_add(
+				&replay->field, sum,
+				worlds->one[replay->coin_start[worlds->history.learners] + i * ELEMENTS + l]);
 		assert_int_equal(z[l], sum);
 	}
 }
 
 static void play_both(struct worlds *worlds, uint32_t coalition)
 {
-	struct stage *stage = &worlds->probe.stage;
-	stage_run(stage, worlds->other, worlds->outputs_other);
-	uint8_t *spoken = copy_spoken(stage);
-	size_t size = stage->spoken_size;
-	stage_run(stage, worlds->one, worlds->outputs);
-	assert_int_equal(size, stage->spoken_size);
-	assert_memory_equal(spoken, stage->spoken, size);
-	for (size_t o = 0; o < stage->outputs; o++)
-		if (map_sees(&worlds->probe.map, coalition, &stage->rows[o]))
+	struct replay *replay = &worlds->probe.replay;
+	replay_run(replay, worlds->other, worlds->outputs_other);
+	uint8_t *spoken = copy_spoken(replay);
+	size_t size = replay->spoken_size;
+	replay_run(replay, worlds->one, worlds->outputs);
+	assert_int_equal(size, replay->spoken_size);
+	assert_memory_equal(spoken, replay->spoken, size);
+	for (size_t o = 0; o < replay->outputs; o++)
+		if (map_sees(&worlds->probe.map, coalition, &replay->rows[o]))
 			assert_int_equal(worlds->outputs[o], worlds->outputs_other[o]);
 	free(spoken);
 }
@@ -93,7 +96,8 @@ static void ask(const struct brute *graph, uint64_t p, enum sl_sharing_kind kind
 	struct worlds worlds;
 	uint64_t seed = p;
 	open_worlds(&worlds, graph, p, kind, engine);
-	size_t models = worlds.probe.stage.coin_start[graph->n], bytes = graph->n * ELEMENTS * sizeof *worlds.one;
+	size_t models = worlds.probe.replay.coin_start[graph->n],
+	       bytes = graph->n * ELEMENTS * sizeof *worlds.one;
 	for (uint32_t coalition = 0; coalition < everybody(graph->n); coalition++) {
 		bool differ = false;
 		for (int time = 0; time < 4; time++) {
@@ -124,7 +128,8 @@ TEST(indistinguishable_to_the_end)
 		}
 }
 
-/* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (protocol 7). */
+/* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (protocol 7).
+ */
 TEST(double_eigenvalue)
 {
 	static const uint32_t edges[][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 4}};
@@ -134,7 +139,7 @@ TEST(double_eigenvalue)
 	for (enum sl_engine engine = SL_ENGINE_EXACT; engine < SL_ENGINES; engine++) {
 		struct worlds worlds;
 		open_worlds(&worlds, &graph, 7, SL_SHARING_SHAMIR, engine);
-		const struct sl_view *view = &worlds.probe.stage.desks[0].views[0];
+		const struct sl_view *view = &worlds.probe.replay.fixtures[0].views[0];
 		assert_int_equal(view->engine, engine == SL_ENGINE_EXACT ? SL_ENGINE_METROPOLIS : engine);
 		close_worlds(&worlds);
 		ask(&graph, 7, SL_SHARING_ADDITIVE, engine);
@@ -148,14 +153,14 @@ TEST(another_sum)
 	struct worlds worlds;
 	uint64_t seed = 1;
 	open_worlds(&worlds, &ring, 7, SL_SHARING_SHAMIR, SL_ENGINE_EXACT);
-	struct stage *stage = &worlds.probe.stage;
+	struct replay *replay = &worlds.probe.replay;
 	choose(&worlds, 1, &seed);
-	size_t model = stage->inputs - 1;
+	size_t model = replay->inputs - 1;
 	worlds.other[model] = (worlds.other[model] + 1) % 7;
-	stage_run(stage, worlds.other, worlds.outputs_other);
-	uint8_t *spoken = copy_spoken(stage);
-	stage_run(stage, worlds.one, worlds.outputs);
-	assert_memory_not_equal(spoken, stage->spoken, stage->spoken_size);
+	replay_run(replay, worlds.other, worlds.outputs_other);
+	uint8_t *spoken = copy_spoken(replay);
+	replay_run(replay, worlds.one, worlds.outputs);
+	assert_memory_not_equal(spoken, replay->spoken, replay->spoken_size);
 	free(spoken);
 	close_worlds(&worlds);
 }

@@ -1,5 +1,5 @@
-/* What coalitions learn of simulated rounds under faults, from all that the cores said: of each attempt what F2 and F3
- * allow, and c of them nothing but sums over everybody else, each of models of its own. */
+/* What coalitions learn of simulated rounds under faults, from all that the cores said: of each attempt what
+ * F2 and F3 allow, and c of them nothing but sums over everybody else, each of models of its own. */
 #include "test/leak/watch.h"
 #include "test/lib/test.h"
 
@@ -42,7 +42,7 @@ static struct run_options options_of(uint64_t seed)
 
 TEST(seeds)
 {
-	uint32_t most = sim_seeds(SEEDS);
+	uint32_t most = sl_sim_seeds(SEEDS);
 	for (uint64_t seed = 1; seed <= most; seed++) {
 		struct run_options options = options_of(seed);
 		struct watch watch;
@@ -51,7 +51,8 @@ TEST(seeds)
 		ask(&watch);
 		watch_close(&watch);
 	}
-	assert_true(attempts > released_by_all + released_in_part && released_by_all >= most && released_in_part > most / 10);
+	assert_true(attempts > released_by_all + released_in_part && released_by_all >= most &&
+		    released_in_part > most / 10);
 }
 
 /* The check can fail: a state left of which the records know nothing. */

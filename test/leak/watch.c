@@ -18,8 +18,8 @@ static size_t *number_columns(struct watch *watch)
 	map->coin_start[run->options.learners] = next;
 	for (size_t k = 0; k < run->input_count; k++)
 		if (!run->inputs[k].coin)
-			column[k] = next + history_model(&run->history, run->inputs[k].learner, run->inputs[k].draw,
-							 run->inputs[k].element);
+			column[k] = next + history_model(&run->history, run->inputs[k].learner,
+							 run->inputs[k].draw, run->inputs[k].element);
 	map->inputs = next + history_models(&run->history);
 	return column;
 }
@@ -48,14 +48,14 @@ static void probe_inputs(struct watch *watch, const size_t *column, const size_t
 		size_t k = input[attempts == 1 ? 0 : zeros->rows[o].attempt];
 		if (k != SIZE_MAX)
 			matrix_row(&watch->map.cells, o)[column[k]] =
-				sl_sub(&zeros->field, run.outputs[o], zeros->outputs[o]);
+				sl_field_sub(&zeros->field, run.outputs[o], zeros->outputs[o]);
 	}
 	run_free(&run);
 	free(given);
 }
 
 /* The next coin of each attempt that has not been probed; false: there is none. */
-static bool next_coins(const struct run *run, bool *probed, size_t *input)
+static bool next_randomness(const struct run *run, bool *probed, size_t *input)
 {
 	bool any = false;
 	for (uint32_t k = 0; k < HISTORY_ATTEMPTS; k++)
@@ -75,7 +75,7 @@ static void recover(struct watch *watch, const size_t *column)
 	const struct run *zeros = &watch->run;
 	bool *probed = calloc(zeros->input_count + 1, sizeof *probed);
 	size_t input[HISTORY_ATTEMPTS];
-	while (next_coins(zeros, probed, input))
+	while (next_randomness(zeros, probed, input))
 		probe_inputs(watch, column, input, HISTORY_ATTEMPTS);
 	for (size_t c = 0; c < zeros->input_count; c++)
 		if (!zeros->inputs[c].coin)
@@ -86,11 +86,13 @@ static void recover(struct watch *watch, const size_t *column)
 static void confirm(struct watch *watch, const size_t *column)
 {
 	const struct run *zeros = &watch->run;
-	uint64_t *given = calloc(zeros->input_count, sizeof *given), *inputs = calloc(watch->map.inputs, sizeof *inputs);
+	uint64_t *given = calloc(zeros->input_count, sizeof *given),
+		 *inputs = calloc(watch->map.inputs, sizeof *inputs);
 	uint64_t seed = zeros->options.seed;
 	struct run run;
 	for (size_t c = 0; c < zeros->input_count; c++)
-		given[c] = inputs[column[c]] = any64(&seed) % (zeros->inputs[c].coin ? zeros->field.p : MODEL_MOST);
+		given[c] = inputs[column[c]] =
+			any64(&seed) % (zeros->inputs[c].coin ? zeros->field.p : MODEL_MOST);
 	replay(watch, given, &run);
 	for (size_t o = 0; o < run.output_count; o++)
 		assert_int_equal(run.outputs[o], map_predict(&watch->map, o, zeros->outputs[o], inputs));

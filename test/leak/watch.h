@@ -1,7 +1,9 @@
-/* watch.h - the map of a simulated run: of all that its learners said to each other, as the wire has it, in all its attempts.
+/* watch.h - the map of a simulated run: of all that its learners said to each other, as the wire has it, in
+ * all its attempts.
  *
- * The seed is played once for zeros and once for each unit input; coins of different attempts are probed at once. That they do
- * not meet, and that the map is affine, is seen in runs with inputs of all kinds, which the map has to predict.
+ * The seed is played once for zeros and once for each unit input; coins of different attempts are probed at
+ * once. That they do not meet, and that the map is affine, is seen in runs with inputs of all kinds, which
+ * the map has to predict.
  */
 #pragma once
 

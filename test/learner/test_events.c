@@ -1,5 +1,5 @@
-/* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox, before a core that
- * has not started. */
+/* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox,
+ * before a core that has not started. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,13 +37,13 @@ void __wrap_sodium_memzero(void *bytes, size_t size)
 
 static uint32_t verified;
 
-int __real_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m, unsigned long long size,
-				       const unsigned char *key);
-int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m, unsigned long long size,
-				       const unsigned char *key);
+int __real_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
+				       unsigned long long size, const unsigned char *key);
+int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
+				       unsigned long long size, const unsigned char *key);
 
-int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m, unsigned long long size,
-				       const unsigned char *key)
+int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
+				       unsigned long long size, const unsigned char *key)
 {
 	verified++;
 	return __real_crypto_sign_verify_detached(signature, m, size, key);
@@ -59,7 +59,7 @@ static void make_learners(const struct sl_core_config *config)
 		crypto_sign_keypair(keys[i], signers[i].identity.sign_key);
 		members[i].id = i + 1;
 		snprintf(members[i].name, sizeof members[i].name, "site-%u", i);
-		sl_pin(keys[i], members[i].pin);
+		sl_identity_pin(keys[i], members[i].pin);
 	}
 }
 
@@ -68,7 +68,8 @@ static void make_core(struct sl_daemon *daemon)
 	static const sl_id ids[LEARNERS] = {1, 2, 3};
 	struct sl_arena arena;
 	struct sl_core_config *config = &daemon->core_config;
-	*config = (struct sl_core_config){.roster_size = LEARNERS, .ids = ids, .scope.run = {7}, .parameters.n = 4};
+	*config = (struct sl_core_config){
+		.roster_size = LEARNERS, .ids = ids, .scope.run = {7}, .parameters.n = 4};
 	daemon->core_memory = malloc(sl_core_bytes(config));
 	sl_arena_init(&arena, daemon->core_memory, sl_core_bytes(config));
 	daemon->core = sl_core_init(config, &arena);
@@ -77,7 +78,8 @@ static void make_core(struct sl_daemon *daemon)
 static void make_links(struct sl_daemon *daemon)
 {
 	struct sl_error error;
-	struct sl_links_config config = {.loop = &daemon->loop, .roster = &daemon->roster, .listen = "127.0.0.1:0"};
+	struct sl_links_config config = {
+		.loop = &daemon->loop, .roster = &daemon->roster, .listen = "127.0.0.1:0"};
 	uv_loop_init(&daemon->loop);
 	uv_timer_init(&daemon->loop, &daemon->alarm);
 	uv_idle_init(&daemon->loop, &daemon->busy);
@@ -91,9 +93,9 @@ static int setup(void **state)
 	struct sl_error error;
 	struct sl_daemon *daemon = daemon_ = calloc(1, sizeof *daemon);
 	daemon->roster = (struct sl_roster){.members = members, .size = LEARNERS};
-	daemon->inbox_end = &daemon->inbox;
+	daemon->event_queue_end = &daemon->event_queue;
 	sl_keys_open(&daemon->keys, &daemon->roster, "/dev/null", &error); /* and no folder */
-	daemon->complaints = calloc(LEARNERS, sizeof *daemon->complaints);
+	daemon->peer_warnings = calloc(LEARNERS, sizeof *daemon->peer_warnings);
 	daemon->checked = calloc(LEARNERS, sizeof *daemon->checked);
 	make_core(daemon);
 	make_links(daemon);
@@ -105,7 +107,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	struct sl_daemon *daemon = daemon_;
-	sl_inbox_close(daemon);
+	sl_events_close(daemon);
 	sl_links_close(daemon->links);
 	uv_close((uv_handle_t *)&daemon->alarm, NULL);
 	uv_close((uv_handle_t *)&daemon->busy, NULL);
@@ -116,7 +118,7 @@ static int teardown(void **state)
 	for (uint32_t i = 0; i < LEARNERS; i++)
 		free(signers[i].identity.sign_key);
 	sl_keys_close(&daemon->keys);
-	void *owned[] = {daemon->complaints, daemon->checked, daemon->core_memory, daemon};
+	void *owned[] = {daemon->peer_warnings, daemon->checked, daemon->core_memory, daemon};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 	return 0;
@@ -125,15 +127,15 @@ static int teardown(void **state)
 /* Whether learner 1 may pass it on without a complaint. */
 static bool heard(const struct sl_message *message)
 {
-	size_t size = sl_encode_bytes(message), header = SL_FRAME_HEADER_BYTES;
+	size_t size = sl_codec_bytes(message), header = SL_FRAME_HEADER_BYTES;
 	uint8_t *frame = malloc(size), *payload = malloc(size - header);
-	sl_encode_message(message, frame, size, NULL);
+	sl_codec_encode(message, frame, size, NULL);
 	memcpy(payload, frame + header, size - header);
 	free(frame);
-	daemon_->complaints[1] = (struct sl_complaint){0};
-	sl_inbox_frame(daemon_, 1, message->kind, payload, size - header);
-	sl_turn(daemon_);
-	return daemon_->complaints[1].quiet_until == 0;
+	daemon_->peer_warnings[1] = (struct sl_peer_warning){0};
+	sl_events_frame(daemon_, 1, message->kind, payload, size - header);
+	sl_events_drain(daemon_);
+	return daemon_->peer_warnings[1].quiet_until == 0;
 }
 
 static void set_signer(struct sl_message *m, sl_id id, const uint8_t *key)
@@ -157,7 +159,7 @@ static struct sl_message record(enum sl_message_kind kind, uint32_t signer)
 	struct sample *sample = &samples[next++ % 2];
 	sample_make(sample, kind);
 	set_signer(&sample->message, members[2].id, keys[2]);
-	sl_sign(&signers[signer], &sample->message);
+	sl_actions_sign(&signers[signer], &sample->message);
 	return sample->message;
 }
 
@@ -231,7 +233,7 @@ TEST_WITH(its_key_is_the_pinned_one, setup, teardown)
 	assert_false(heard(&m)); /* nobody knows its key */
 	m = record(SL_MSG_LINK_STATE, 1);
 	set_signer(&m, members[2].id, keys[1]);
-	sl_sign(&signers[1], &m);
+	sl_actions_sign(&signers[1], &m);
 	assert_false(heard(&m)); /* in the name of 2, and good under the key that it brings along */
 	m = record(SL_MSG_READY, 1);
 	assert_false(heard(&m));
@@ -244,19 +246,21 @@ TEST_WITH(outsiders_are_not_heard, setup, teardown)
 {
 	struct sl_message m = record(SL_MSG_DIGEST, 2);
 	set_signer(&m, LEARNERS + 1, keys[2]);
-	sl_sign(&signers[2], &m);
+	sl_actions_sign(&signers[2], &m);
 	assert_false(heard(&m));
 }
 
 TEST_WITH(another_run_is_not_heard, setup, teardown)
 {
-	struct sl_message m = {.kind = SL_MSG_HELLO, .hello = {.id = 2, .t = 1, .a = 1, .standing = SL_STANDING_READY, .run = {7}}};
+	struct sl_message m = {
+		.kind = SL_MSG_HELLO,
+		.hello = {.id = 2, .t = 1, .a = 1, .status = SL_PEER_STATUS_READY, .run = {7}}};
 	assert_true(heard(&m));
 	m.hello.run[0] = 8;
 	assert_false(heard(&m));
 	struct sl_message signed_there = record(SL_MSG_LINK_STATE, 2);
 	signers[2].core_config.scope.run[0] = 8;
-	sl_sign(&signers[2], &signed_there);
+	sl_actions_sign(&signers[2], &signed_there);
 	assert_false(heard(&signed_there));
 }
 
@@ -285,13 +289,14 @@ TEST_WITH(a_share_that_went_is_wiped, setup, teardown)
 	static uint32_t neighbour[] = {1}, everybody[] = {0, 1, 2};
 	struct sl_actions *actions = &daemon_->actions;
 	const struct sl_view view = {.degree = 1, .chunks = 9, .neighbours = neighbour, .members = everybody};
-	daemon_->vault_view = &view;
-	daemon_->vault.shares = shares;
+	daemon_->workspace_view = &view;
+	daemon_->workspace.shares = shares;
 	actions->count = 1;
 	actions->items[0] = (struct sl_action){
 		.kind = SL_ACTION_SEND,
-		.send = {.message = {.kind = SL_MSG_SHARE, .chunk = {.t = 1, .a = 1, .view = {7}, .size = sizeof row}}}};
+		.send = {.message = {.kind = SL_MSG_SHARE,
+				     .chunk = {.t = 1, .a = 1, .view = {7}, .size = sizeof row}}}};
 	wiped = 0;
-	sl_carry(daemon_, actions);
+	sl_actions_execute(daemon_, actions);
 	assert_true(wiped >= sizeof row);
 }

@@ -1,4 +1,5 @@
-/* Which slots of the spool are given room before which job, what ends with an attempt, and what of a slot is sent. */
+/* Which slots of the spool are given room before which job, what ends with an attempt, and what of a slot is
+ * sent. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -44,14 +45,15 @@ static void begin(struct learner *l, const char *folder)
 	snprintf(l->settings.run, sizeof l->settings.run, "a");
 	for (uint32_t i = 0; i < 5; i++)
 		l->members[i].id = 10 * (i + 1);
-	l->view = (struct sl_view){.t = 7, .a = 2, .n = 4, .self = 1, .degree = 2, .elements = ELEMENTS, .chunks = 1};
+	l->view = (struct sl_view){
+		.t = 7, .a = 2, .n = 4, .self = 1, .degree = 2, .elements = ELEMENTS, .chunks = 1};
 	l->view.neighbours = l->neighbours;
 	l->view.position = l->position;
 	assert_int_equal(sl_field_init(&l->view.field, 2147483647), SL_OK);
 	l->daemon.settings = &l->settings;
 	l->daemon.self = 2;
 	l->daemon.roster = (struct sl_roster){.members = l->members, .size = 5};
-	l->daemon.vault_view = &l->view;
+	l->daemon.workspace_view = &l->view;
 	struct sl_store_owner owner = {.run = "a", .roster = &l->daemon.roster};
 	assert_int_equal(sl_store_open(&l->daemon.store, folder, &owner, NULL), SL_OK);
 }
@@ -60,15 +62,15 @@ static void run_job(struct learner *l, enum sl_job_kind kind, struct sl_buffer *
 {
 	struct sl_job job = {.kind = kind, .view = &l->view, .buffers = buffers};
 	struct sl_error error;
-	if (sl_masked_room(&l->daemon, &job, &error) != SL_OK)
+	if (sl_masked_states_room(&l->daemon, &job, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 
 static void finish(struct learner *l)
 {
-	sl_spool_close(&l->daemon.spool);
-	sl_spool_close(&l->daemon.kept);
-	sl_spool_close(&l->daemon.spare);
+	sl_state_file_close(&l->daemon.state_file);
+	sl_state_file_close(&l->daemon.kept);
+	sl_state_file_close(&l->daemon.spare);
 	sl_store_close(l->daemon.store);
 }
 
@@ -78,15 +80,16 @@ static void finish(struct learner *l)
 TEST_WITH(room_before_each_job_that_writes, folder_setup, folder_teardown)
 {
 	struct learner l;
-	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second}, later = {.from = 0, .iteration = 1};
+	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second},
+			 later = {.from = 0, .iteration = 1};
 	struct sl_buffer fetched = {.from = 2};
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
 	assert_int_equal(access(folder_path(*state, FILE_7_2), F_OK), 0);
-	assert_ptr_equal(l.daemon.vault.spool.base, l.daemon.spool.base);
+	assert_ptr_equal(l.daemon.workspace.state_file.base, l.daemon.state_file.base);
 	run_job(&l, SL_JOB_GATHER, &first);
 	assert_string_equal(asked, "");
-	run_job(&l, SL_JOB_SEAL, NULL);
+	run_job(&l, SL_JOB_COMMITMENT, NULL);
 	assert_string_equal(asked, "1;");
 	run_job(&l, SL_JOB_MIX, &later);
 	assert_string_equal(asked, "1;");
@@ -104,16 +107,16 @@ TEST_WITH(room_before_first_states_are_kept, folder_setup, folder_teardown)
 	struct sl_buffer second = {.from = 1}, first = {.from = 0, .next = &second};
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
-	run_job(&l, SL_JOB_KEEP, &first);
+	run_job(&l, SL_JOB_BACKUP, &first);
 	assert_string_equal(asked, "0;3;");
 	finish(&l);
 }
 
 static void commit(struct learner *l, sl_round t, sl_attempt a)
 {
-	struct sl_proof proof = {.t = t, .a = a, .p = 2147483647, .learners = 4};
+	struct sl_certificate certificate = {.t = t, .a = a, .p = 2147483647, .learners = 4};
 	struct sl_store_round round;
-	sl_store_round_fill(&round, &proof, 4);
+	sl_store_round_fill(&round, &certificate, 4);
 	assert_int_equal(sl_store_commit_round(l->daemon.store, &round, NULL), SL_OK);
 }
 
@@ -126,9 +129,9 @@ TEST_WITH(only_what_committed_is_kept, folder_setup, folder_teardown)
 		run_job(&l, SL_JOB_ENCODE, NULL);
 		if (i > 0)
 			commit(&l, (sl_round)(5 + i), 2);
-		sl_masked_end(&l.daemon);
-		assert_null(l.daemon.vault.spool.base);
-		assert_int_equal(l.daemon.spool.t, 0);
+		sl_masked_states_end(&l.daemon);
+		assert_null(l.daemon.workspace.state_file.base);
+		assert_int_equal(l.daemon.state_file.t, 0);
 		assert_int_equal(access(folder_path(*state, FILE_7_2), F_OK), i == 2 ? 0 : -1);
 	}
 	finish(&l);
@@ -145,16 +148,17 @@ TEST_WITH(a_file_serves_every_other_round, folder_setup, folder_teardown)
 		char name[64];
 		l.view.t = t;
 		run_job(&l, SL_JOB_ENCODE, NULL);
-		run_job(&l, SL_JOB_SEAL, NULL);
+		run_job(&l, SL_JOB_COMMITMENT, NULL);
 		snprintf(name, sizeof name, "attempt-%06u-000002.spool", t);
 		assert_int_equal(stat(folder_path(*state, name), &status), 0);
 		assert_true(files[t % 2] == 0 || files[t % 2] == status.st_ino);
 		files[t % 2] = status.st_ino;
 		commit(&l, t, 2);
-		assert_int_equal(sl_masked_wanted(&l.daemon, t, t - 1, 2), t > 8); /* it is the next one's */
-		assert_false(sl_masked_wanted(&l.daemon, t, t - 1, 1));
-		assert_false(sl_masked_wanted(&l.daemon, t, t - 2, 2));
-		sl_masked_end(&l.daemon);
+		assert_int_equal(sl_masked_states_wanted(&l.daemon, t, t - 1, 2),
+				 t > 8); /* it is the next one's */
+		assert_false(sl_masked_states_wanted(&l.daemon, t, t - 1, 1));
+		assert_false(sl_masked_states_wanted(&l.daemon, t, t - 2, 2));
+		sl_masked_states_end(&l.daemon);
 	}
 	assert_string_equal(asked, "1;1;"); /* room, once in each */
 	finish(&l);
@@ -172,9 +176,9 @@ TEST_WITH(another_shape_is_another_file, folder_setup, folder_teardown)
 		if (t == 10)
 			break;
 		commit(&l, t, 2);
-		sl_masked_end(&l.daemon);
+		sl_masked_states_end(&l.daemon);
 	}
-	assert_int_equal(l.daemon.spool.slots, 3);
+	assert_int_equal(l.daemon.state_file.slots, 3);
 	assert_int_equal(access(folder_path(*state, "attempt-000008-000002.spool"), F_OK), -1);
 	finish(&l);
 }
@@ -186,23 +190,22 @@ TEST_WITH(nonces_go_with_first_chunks, folder_setup, folder_teardown)
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
 	for (uint32_t i = 0; i < 4; i++) {
-		assert_int_equal(sl_spool_reserve(&l.daemon.spool, i, NULL), SL_OK);
-		memset(sl_slot_nonce(&l.daemon.vault.spool, i), 0xa0 + (int)i, SL_NONCE_BYTES);
-		memset(sl_slot_state(&l.daemon.vault.spool, i), 0xb0 + (int)i, 4 * ELEMENTS);
+		assert_int_equal(sl_state_file_reserve(&l.daemon.state_file, i, NULL), SL_OK);
+		memset(sl_slot_nonce(&l.daemon.workspace.state_file, i), 0xa0 + (int)i, SL_NONCE_BYTES);
+		memset(sl_slot_state(&l.daemon.workspace.state_file, i), 0xb0 + (int)i, 4 * ELEMENTS);
 	}
 	struct sl_message m = {.kind = SL_MSG_STATE};
-	sl_masked_nonce(&l.daemon, &m);
+	sl_masked_states_nonce(&l.daemon, &m);
 	assert_int_equal(m.chunk.nonce[31], 0xa1);
 	m = (struct sl_message){.kind = SL_MSG_STATE, .chunk = {.iteration = 1}};
-	sl_masked_nonce(&l.daemon, &m);
+	sl_masked_states_nonce(&l.daemon, &m);
 	assert_int_equal(m.chunk.nonce[31], 0);
 	m = (struct sl_message){.kind = SL_MSG_MASKED, .chunk = {.origin = 50}};
-	sl_masked_nonce(&l.daemon, &m);
+	sl_masked_states_nonce(&l.daemon, &m);
 	assert_int_equal(m.chunk.nonce[31], 0xa3);
-	assert_int_equal(sl_masked_piece(&l.daemon, &m)[4 * ELEMENTS - 1], 0xb3);
+	assert_int_equal(sl_masked_states_payload(&l.daemon, &m)[4 * ELEMENTS - 1], 0xb3);
 	m = (struct sl_message){.kind = SL_MSG_MASKED, .chunk = {.origin = 40, .index = 1}};
-	sl_masked_nonce(&l.daemon, &m);
+	sl_masked_states_nonce(&l.daemon, &m);
 	assert_int_equal(m.chunk.nonce[31], 0);
 	finish(&l);
 }
-

@@ -42,13 +42,15 @@ static void make(const struct site *s, int i, uint16_t port)
 	snprintf(name, sizeof name, "site-%d", i);
 	snprintf(address, sizeof address, "127.0.0.1:%u", port);
 	process_run(&o, folder, 20,
-		    (const char *const[]){process_starling(), "keygen", "--id", id, "--name", name, "--address", address, NULL});
+		    (const char *const[]){process_starling(), "keygen", "--id", id, "--name", name,
+					  "--address", address, NULL});
 	assert_int_equal(o.status, 0);
 	snprintf(path, sizeof path, "%s/roster.yaml", s->folder);
 	write_text(path, "a", o.out);
 	path_of(s, i, "starlingd.yaml", path, sizeof path);
 	snprintf(text, sizeof text,
-		 "run: lost\nid: %d\nroster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: log.jsonl\n"
+		 "run: lost\nid: %d\nroster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: "
+		 "control.sock\nlog: log.jsonl\n"
 		 "rounds: 1\nhidden: 1\nquorum: majority\nlinger: 1\nin_range: told\nsilent_wait: 5\n",
 		 i);
 	write_text(path, "w", text);
@@ -62,9 +64,10 @@ static void start(struct site *s, const char *point)
 		path_of(s, i, "", folder, sizeof folder);
 		path_of(s, i, "stderr.txt", log, sizeof log);
 		snprintf(crash, sizeof crash, "STARLING_CRASH=%s", i == LEARNERS ? point : "");
-		s->pids[i - 1] = process_start(
-			folder, log,
-			(const char *const[]){"/usr/bin/env", crash, process_starlingd(), "--config", "starlingd.yaml", NULL});
+		s->pids[i - 1] =
+			process_start(folder, log,
+				      (const char *const[]){"/usr/bin/env", crash, process_starlingd(),
+							    "--config", "starlingd.yaml", NULL});
 	}
 }
 
@@ -79,7 +82,7 @@ static void expect_log(const struct site *s, int i, const char *text)
 /* They look for each other once all listen, so that nobody is left out of the round. */
 static void meet(const struct site *s)
 {
-	static struct sl_asked asked[LEARNERS];
+	static struct sl_control_query asked[LEARNERS];
 	memset(asked, 0, sizeof asked);
 	json_t *peers = json_array();
 	for (int i = 1; i <= LEARNERS; i++) {
@@ -89,7 +92,7 @@ static void meet(const struct site *s)
 		json_array_append_new(peers, json_integer(i));
 	}
 	json_t *request = json_pack("{s:s, s:i, s:o}", "op", "range", "step", 1, "peers", peers);
-	assert_int_equal(sl_ask_all(asked, LEARNERS, request, 20000), 0);
+	assert_int_equal(sl_control_query_all(asked, LEARNERS, request, 20000), 0);
 	for (int i = 0; i < LEARNERS; i++) {
 		assert_non_null(asked[i].reply);
 		json_decref(asked[i].reply);
@@ -112,7 +115,8 @@ static void open_site(struct site *s, const char *point)
 static void give_command(const struct site *s, struct outcome *o, const char *round, const char *yes)
 {
 	process_run(o, NULL, 30,
-		    (const char *const[]){process_starling(), "abort", "--round", round, "--run", s->folder, yes, NULL});
+		    (const char *const[]){process_starling(), "abort", "--round", round, "--run", s->folder,
+					  yes, NULL});
 }
 
 static void expect_said(const struct outcome *o, int status, const char *out, const char *err)
@@ -152,7 +156,8 @@ TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 		expect_log(&s, i, "round 1 committed: 3 learners");
 	}
 	process_run(&o, NULL, 30,
-		    (const char *const[]){process_starling(), "abort", "--round", "1", "--run", "/proc/self", "--yes", NULL});
+		    (const char *const[]){process_starling(), "abort", "--round", "1", "--run", "/proc/self",
+					  "--yes", NULL});
 	expect_said(&o, 2, "", "no learner in it: no NAME/control.sock");
 	process_remove(s.folder);
 }
@@ -169,8 +174,8 @@ TEST(one_that_comes_back_ends_the_pause)
 		expect_log(&s, i, "\"event\":\"recovering\"");
 	path_of(&s, LEARNERS, "", folder, sizeof folder);
 	path_of(&s, LEARNERS, "stderr.txt", log, sizeof log);
-	s.pids[LEARNERS - 1] =
-		process_start(folder, log, (const char *const[]){process_starlingd(), "--config", "starlingd.yaml", NULL});
+	s.pids[LEARNERS - 1] = process_start(
+		folder, log, (const char *const[]){process_starlingd(), "--config", "starlingd.yaml", NULL});
 	for (int i = 1; i <= LEARNERS; i++) {
 		assert_int_equal(process_wait(s.pids[i - 1], 60), 0);
 		expect_log(&s, i, "round 1 committed: 4 learners");

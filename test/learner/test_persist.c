@@ -1,5 +1,5 @@
-/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A kill cannot tell
- * that: the system keeps what a process has written. */
+/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A
+ * kill cannot tell that: the system keeps what a process has written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,11 +20,11 @@ static int said(const char *what)
 
 /* --- in place of the disk --- */
 
-int __wrap_sl_spool_sync(struct sl_spool_file *spool, uint32_t slot, struct sl_error *error);
-int __wrap_sl_spool_sync(struct sl_spool_file *spool, uint32_t slot, struct sl_error *error)
+int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
+int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
 	char text[32];
-	(void)spool;
+	(void)state_file;
 	(void)error;
 	snprintf(text, sizeof text, "slot %u", slot);
 	return said(text);
@@ -39,8 +39,10 @@ int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *pers
 	return said(names[persist->what.kind]);
 }
 
-int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
-int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
+int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
+				 struct sl_error *error);
+int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
+				 struct sl_error *error)
 {
 	(void)store;
 	(void)error;
@@ -48,8 +50,10 @@ int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_r
 	return said("row");
 }
 
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error);
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model, struct sl_error *error)
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
+			       struct sl_error *error);
+int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
+			       struct sl_error *error)
 {
 	(void)folder;
 	(void)model;
@@ -58,14 +62,16 @@ int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpo
 	return said("checkpoint");
 }
 
-int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
-			   size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
-int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n, const uint8_t *z,
-			   size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
+int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
+			   uint64_t n, const uint8_t *z, size_t z_bytes,
+			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
+int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
+			   uint64_t n, const uint8_t *z, size_t z_bytes,
+			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
 	(void)folder;
 	(void)run;
-	(void)proof;
+	(void)certificate;
 	(void)n;
 	(void)z;
 	(void)z_bytes;
@@ -83,22 +89,25 @@ void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 	said("forget results");
 }
 
-void __wrap_sl_spool_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt), const void *context);
-void __wrap_sl_spool_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt), const void *context)
+void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
+				const void *context);
+void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
+				const void *context)
 {
 	(void)folder;
 	said("forget spools");
 	assert_true(keep(context, 4, 1)); /* others may still ask for it */
-	assert_true(keep(context, 2, 1)); /* as they may for the one before, and who was shown a result has no other */
+	assert_true(keep(context, 2,
+			 1)); /* as they may for the one before, and who was shown a result has no other */
 	assert_true(keep(context, 1, 2)); /* becomes the next attempt's */
 	assert_false(keep(context, 3, 1));
 	assert_false(keep(context, 1, 1));
 }
 
-int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
-			  struct sl_error *error);
-int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
-			  struct sl_error *error)
+int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
+			  struct sl_result *result, struct sl_error *error);
+int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
+			  struct sl_result *result, struct sl_error *error)
 {
 	(void)folder;
 	(void)run;
@@ -109,15 +118,15 @@ int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_ro
 	return SL_ERR_NOTFOUND;
 }
 
-void __wrap_sl_task_evaluate(struct sl_daemon *daemon, sl_round t);
-void __wrap_sl_task_evaluate(struct sl_daemon *daemon, sl_round t)
+void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
+void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t)
 {
 	(void)daemon;
 	(void)t;
 }
 
-void __wrap_sl_fatal(struct sl_daemon *daemon, const char *text);
-void __wrap_sl_fatal(struct sl_daemon *daemon, const char *text)
+void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text);
+void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
 	(void)text;
 	daemon->stopping = true;
@@ -135,12 +144,12 @@ static int setup(void **state)
 	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
 	(void)state;
 	daemon->settings = &settings;
-	daemon->kept = (struct sl_spool_file){.t = 2, .a = 1};
-	daemon->spare = (struct sl_spool_file){.t = 1, .a = 2};
-	daemon->vault.n = 3;
-	daemon->vault.s = calloc(4, sizeof *daemon->vault.s);
-	daemon->vault_view = &view;
-	daemon->inbox_end = &daemon->inbox;
+	daemon->kept = (struct sl_state_file){.t = 2, .a = 1};
+	daemon->spare = (struct sl_state_file){.t = 1, .a = 2};
+	daemon->workspace.n = 3;
+	daemon->workspace.s = calloc(4, sizeof *daemon->workspace.s);
+	daemon->workspace_view = &view;
+	daemon->event_queue_end = &daemon->event_queue;
 	uv_loop_init(&daemon->loop);
 	sl_worker_open(&daemon->compute, &daemon->loop);
 	trace[0] = '\0';
@@ -152,20 +161,20 @@ static int teardown(void **state)
 {
 	struct sl_daemon *daemon = learner_;
 	(void)state;
-	sl_inbox_close(daemon);
-	free(daemon->vault.s);
+	sl_events_close(daemon);
+	free(daemon->workspace.s);
 	free(daemon);
 	return 0;
 }
 
 static void persist(enum sl_persist_kind kind)
 {
-	struct sl_proof proof = {.t = 4, .a = 1, .p = 2147483647, .learners = 3};
+	struct sl_certificate certificate = {.t = 4, .a = 1, .p = 2147483647, .learners = 3};
 	struct sl_ready ready = {.id = 1};
 	uint8_t view = 0;
 	struct sl_persist p = {.what = {.kind = kind, .t = 4, .a = 1}};
 	if (kind == SL_PERSIST_COMMIT)
-		p.proof = &proof;
+		p.certificate = &certificate;
 	if (kind == SL_PERSIST_PREPARED) {
 		p.view = &view;
 		p.view_bytes = 1;
@@ -183,7 +192,7 @@ static void expect(const char *text, uint32_t durable)
 	assert_int_equal(uv_loop_close(&learner_->loop), 0);
 	assert_string_equal(trace, text);
 	uint32_t heard = 0;
-	for (const struct sl_happening *h = learner_->inbox; h != NULL; h = h->next)
+	for (const struct sl_queued_event *h = learner_->event_queue; h != NULL; h = h->next)
 		heard += h->event.kind == SL_EVENT_DURABLE;
 	assert_int_equal(heard, durable);
 }
@@ -203,9 +212,9 @@ TEST_WITH(files_before_their_row, setup, teardown)
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
 {
-	persist(SL_PERSIST_FENCED);
-	persist(SL_PERSIST_DEAD);
-	persist(SL_PERSIST_FENCED);
+	persist(SL_PERSIST_ABORTED);
+	persist(SL_PERSIST_CLOSED);
+	persist(SL_PERSIST_ABORTED);
 	expect("fenced, dead, fenced", 3);
 }
 
@@ -213,7 +222,7 @@ TEST_WITH(no_record_of_what_is_not_there, setup, teardown)
 {
 	broken = "slot 2";
 	persist(SL_PERSIST_PREPARED);
-	persist(SL_PERSIST_FENCED);
+	persist(SL_PERSIST_ABORTED);
 	expect("slot 2, fatal", 0);
 }
 
@@ -221,7 +230,7 @@ TEST_WITH(no_row_without_its_files, setup, teardown)
 {
 	broken = "result";
 	persist(SL_PERSIST_COMMIT);
-	persist(SL_PERSIST_FENCED);
+	persist(SL_PERSIST_ABORTED);
 	expect("checkpoint, result, fatal", 0);
 }
 

@@ -62,16 +62,17 @@ static void configure(struct learner *l, const char *folder)
 	l->settings.id = 1;
 	l->daemon.settings = &l->settings;
 	l->daemon.trainer = &l->trainer;
-	l->daemon.roster = (struct sl_roster){.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
-	l->daemon.vault.n = N;
-	l->daemon.vault.committed = l->model;
+	l->daemon.roster = (struct sl_roster){
+		.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
+	l->daemon.workspace.n = N;
+	l->daemon.workspace.committed = l->model;
 }
 
 static void finish(struct learner *l)
 {
 	sl_result_close(&l->daemon.result);
-	sl_spool_close(&l->daemon.spool);
-	sl_promises_close(&l->daemon.promises);
+	sl_state_file_close(&l->daemon.state_file);
+	sl_store_promises_close(&l->daemon.promises);
 	if (l->daemon.log != NULL)
 		sl_log_close(l->daemon.log);
 	sl_store_close(l->daemon.store);
@@ -104,8 +105,10 @@ static void expect_said(const struct learner *l, const char *text, bool said)
 		fail_msg("%s '%s' in: %s", said ? "no" : "there is", text, bytes);
 }
 
-/* Starts, goes on after round t (0: anew), refuses other attempts up to `promised`, has something to show or not. */
-static void expect_start(const char *folder, sl_round t, sl_round promised, bool shows, const char *said)
+/* Starts, goes on after round t (0: anew), refuses other attempts up to `promised`, has something to show or
+ * not. */
+static void expect_start(const char *folder, sl_round t, sl_round committed_through, bool shows,
+			 const char *said)
 {
 	struct learner l;
 	struct sl_error error;
@@ -113,14 +116,14 @@ static void expect_start(const char *folder, sl_round t, sl_round promised, bool
 	if (start(&l, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	assert_int_equal(l.daemon.core_config.committed, t);
-	assert_int_equal(l.daemon.promised, promised);
-	assert_int_equal(l.daemon.core_config.proof != NULL, shows);
+	assert_int_equal(l.daemon.committed_through, committed_through);
+	assert_int_equal(l.daemon.core_config.certificate != NULL, shows);
 	for (int i = 0; i < N; i++)
 		assert_true(l.model[i] == (t == 0 ? -1.0f : (float)t));
 	assert_int_equal(l.daemon.core_config.previous[0], t);
 	if (said != NULL)
 		expect_said(&l, said, true);
-	expect_said(&l, "\"level\":\"error\"", promised > 0);
+	expect_said(&l, "\"level\":\"error\"", committed_through > 0);
 	finish(&l);
 }
 
@@ -136,31 +139,41 @@ static void expect_refused(const char *folder, int code, const char *text)
 
 /* --- rounds --- */
 
-static struct sl_proof proof_of(sl_round t)
+static struct sl_certificate certificate_of(sl_round t)
 {
-	struct sl_proof proof = {.t = t, .a = 2, .p = P, .learners = 3, .sigma = 4, .clip = CLIP_16, .count = 1, .digest = {(uint8_t)t}};
-	struct sl_digest *d = &proof.digests[0];
+	struct sl_certificate certificate = {.t = t,
+					     .a = 2,
+					     .p = P,
+					     .learners = 3,
+					     .decimals = 4,
+					     .clipping_range = CLIP_16,
+					     .count = 1,
+					     .digest = {(uint8_t)t}};
+	struct sl_digest *d = &certificate.digests[0];
 	uint8_t secret[crypto_sign_SECRETKEYBYTES], hash[SL_HASH_BYTES], seed[crypto_sign_SEEDBYTES] = {0};
 	struct sl_scope scope = {0};
-	*d = (struct sl_digest){.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .sigma = 4, .clip = CLIP_16};
-	memcpy(d->digest, proof.digest, sizeof d->digest);
+	*d = (struct sl_digest){
+		.id = 1, .t = t, .a = 2, .p = P, .learners = 3, .decimals = 4, .clipping_range = CLIP_16};
+	memcpy(d->digest, certificate.digest, sizeof d->digest);
 	crypto_sign_seed_keypair(d->key, secret, seed);
-	sl_canon_digest(&scope, d, hash);
+	sl_canonical_digest(&scope, d, hash);
 	crypto_sign_detached(d->signature, NULL, hash, sizeof hash, secret);
-	return proof;
+	return certificate;
 }
 
 /* The files of round t: N times t. */
 static void write_files(const char *folder, sl_round t, struct sl_store_round *round)
 {
-	struct sl_proof proof = proof_of(t);
-	struct sl_checkpoint c = {.run = RUN, .round = t, .learners = 3, .total_weight = 3, .n = N, .digest = {(uint8_t)t}};
+	struct sl_certificate certificate = certificate_of(t);
+	struct sl_checkpoint c = {
+		.run = RUN, .round = t, .learners = 3, .total_weight = 3, .n = N, .digest = {(uint8_t)t}};
 	float model[N] = {(float)t, (float)t, (float)t};
 	uint8_t z[4 * (N + 1)] = {(uint8_t)t};
-	sl_store_round_fill(round, &proof, 3);
+	sl_store_round_fill(round, &certificate, 3);
 	assert_int_equal(sl_checkpoint_write(folder, &c, model, NULL), SL_OK);
 	memcpy(round->checkpoint_sum, c.checksum, SL_HASH_BYTES);
-	assert_int_equal(sl_result_write(folder, RUN, &proof, N, z, sizeof z, round->result_sum, NULL), SL_OK);
+	assert_int_equal(sl_result_write(folder, RUN, &certificate, N, z, sizeof z, round->result_sum, NULL),
+			 SL_OK);
 }
 
 static void commit(const char *folder, sl_round t)
@@ -221,7 +234,8 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 		commit(*state, t);
 	damage(*state, "round-000003.safetensors");
 	expect_start(*state, 2, 3, false,
-		     "round-000003.safetensors: damaged: the model does not match its checksum; going on from the checkpoint of "
+		     "round-000003.safetensors: damaged: the model does not match its checksum; going on "
+		     "from the checkpoint of "
 		     "round 2 until somebody shows round 3 or a later one");
 	remove(folder_path(*state, "round-000002.safetensors"));
 	expect_start(*state, 1, 3, false, "going on from the checkpoint of round 1");
@@ -234,18 +248,21 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 /* Whole, of that round, and of another history. */
 TEST_WITH(another_checkpoint_is_not_believed, setup, folder_teardown)
 {
-	struct sl_checkpoint other = {.run = RUN, .round = 2, .learners = 3, .total_weight = 3, .n = N, .digest = {2}};
+	struct sl_checkpoint other = {
+		.run = RUN, .round = 2, .learners = 3, .total_weight = 3, .n = N, .digest = {2}};
 	float model[N] = {7, 7, 7};
 	commit(*state, 1);
 	commit(*state, 2);
 	assert_int_equal(sl_checkpoint_write(*state, &other, model, NULL), SL_OK);
-	expect_start(*state, 1, 2, false, "round-000002.safetensors: is not the checkpoint that was committed");
+	expect_start(*state, 1, 2, false,
+		     "round-000002.safetensors: is not the checkpoint that was committed");
 	commit(*state, 2);
 	expect_start(*state, 2, 0, true, NULL);
 	other.digest[0] = 9;
 	model[0] = model[1] = model[2] = 2;
 	assert_int_equal(sl_checkpoint_write(*state, &other, model, NULL), SL_OK);
-	expect_start(*state, 1, 2, false, "round-000002.safetensors: is not the checkpoint that was committed");
+	expect_start(*state, 1, 2, false,
+		     "round-000002.safetensors: is not the checkpoint that was committed");
 }
 
 TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
@@ -254,9 +271,10 @@ TEST_WITH(another_n_is_the_configurations_fault, setup, folder_teardown)
 	struct sl_error error;
 	commit(*state, 1);
 	configure(&l, *state);
-	l.daemon.vault.n = N - 1;
+	l.daemon.workspace.n = N - 1;
 	assert_int_equal(start(&l, &error), SL_ERR_INVALID);
-	assert_string_equal(error.text, folder_path(*state, "round-000001.safetensors: a model of 3 floats, expected 2"));
+	assert_string_equal(error.text,
+			    folder_path(*state, "round-000001.safetensors: a model of 3 floats, expected 2"));
 	finish(&l);
 }
 
@@ -266,12 +284,13 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 	commit(*state, 1);
 	commit(*state, 2);
 	damage(*state, "result-000002.safetensors");
-	expect_start(*state, 2, 0, false, "the result of round 2 cannot be shown to others before the next commit: ");
+	expect_start(*state, 2, 0, false,
+		     "the result of round 2 cannot be shown to others before the next commit: ");
 	write_files(*state, 2, &other);
 	expect_start(*state, 2, 0, true, NULL);
-	struct sl_proof proof = proof_of(2);
+	struct sl_certificate certificate = certificate_of(2);
 	uint8_t z[4 * (N + 1)] = {9}, sum[SL_HASH_BYTES];
-	assert_int_equal(sl_result_write(*state, RUN, &proof, N, z, sizeof z, sum, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, RUN, &certificate, N, z, sizeof z, sum, NULL), SL_OK);
 	expect_start(*state, 2, 0, false, "its file is not the one that was committed");
 	remove(folder_path(*state, "result-000002.safetensors"));
 	expect_start(*state, 2, 0, false, "no result of round 2");
@@ -288,17 +307,17 @@ static size_t write_view(uint8_t *bytes, size_t size)
 	struct sl_writer w = {.bytes = bytes, .size = size};
 	struct sl_parameters parameters = {.n = N};
 	static const uint8_t previous[SL_HASH_BYTES] = {1};
-	sl_put_u64(&w, 2);
-	sl_put_u64(&w, 3);
-	sl_put_u64(&w, P);
-#define X(name, rule) sl_put_u64(&w, parameters.name);
+	sl_bytes_put_u64(&w, 2);
+	sl_bytes_put_u64(&w, 3);
+	sl_bytes_put_u64(&w, P);
+#define X(name, rule) sl_bytes_put_u64(&w, parameters.name);
 	SL_PARAMETERS(X)
 #undef X
-	sl_put(&w, previous, sizeof previous);
-	sl_put_u64(&w, 3);
+	sl_bytes_put(&w, previous, sizeof previous);
+	sl_bytes_put_u64(&w, 3);
 	for (uint64_t id = 1; id <= 3; id++) {
-		sl_put_u64(&w, id);
-		sl_put_u64(&w, 1);
+		sl_bytes_put_u64(&w, id);
+		sl_bytes_put_u64(&w, 1);
 	}
 	return w.used;
 }
@@ -317,23 +336,26 @@ static void leave_open(const char *folder, bool released)
 {
 	struct learner l;
 	struct sl_error error;
-	struct sl_spool_file spool;
+	struct sl_state_file state_file;
 	struct sl_scope scope = {0};
 	uint8_t bytes[1024], *slot;
-	struct sl_ready readys[3] = {{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
+	struct sl_ready readys[3] = {
+		{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	commit(folder, 1);
 	configure(&l, folder);
 	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(sl_spool_open(&spool, folder, 2, 3, 3, SLOT, &error), SL_OK);
-	assert_int_equal(sl_spool_reserve(&spool, 0, &error), SL_OK);
-	slot = spool.base;
+	assert_int_equal(sl_state_file_open(&state_file, folder, 2, 3, 3, SLOT, &error), SL_OK);
+	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
+	slot = state_file.base;
 	memset(slot, 5, SL_NONCE_BYTES + 4 * (N + 1));
-	sl_canon_commitment(&scope, slot + SL_NONCE_BYTES, 4 * (N + 1), slot, readys[0].commitment);
-	sl_spool_close(&spool);
-	struct sl_persist persist = {
-		.view = bytes, .view_bytes = write_view(bytes, sizeof bytes), .readys = readys, .ready_count = 1};
+	sl_canonical_commitment(&scope, slot + SL_NONCE_BYTES, 4 * (N + 1), slot, readys[0].commitment);
+	sl_state_file_close(&state_file);
+	struct sl_persist persist = {.view = bytes,
+				     .view_bytes = write_view(bytes, sizeof bytes),
+				     .readys = readys,
+				     .ready_count = 1};
 	for (int i = 0; i < 3; i++)
-		sl_canon_view(&scope, bytes, persist.view_bytes, readys[i].view);
+		sl_canonical_view(&scope, bytes, persist.view_bytes, readys[i].view);
 	record(l.daemon.store, SL_PERSIST_PREPARED, &persist);
 	persist.ready_count = 3;
 	if (released)
@@ -342,7 +364,8 @@ static void leave_open(const char *folder, bool released)
 }
 
 /* Starts; the core is told of an attempt that is open (and released) or given up, or of nothing. */
-static void expect_open(const char *folder, sl_attempt fenced, uint32_t released, bool open, const char *said)
+static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open,
+			const char *said)
 {
 	struct learner l;
 	struct sl_error error;
@@ -350,16 +373,16 @@ static void expect_open(const char *folder, sl_attempt fenced, uint32_t released
 	if (start(&l, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	const struct sl_core_config *config = &l.daemon.core_config;
-	assert_int_equal(config->fenced, fenced);
+	assert_int_equal(config->aborted, aborted);
 	assert_int_equal(config->released_count, released);
 	if (released > 0)
 		assert_int_equal(config->released[0], 3);
 	assert_int_equal(config->open != NULL, open);
-	assert_int_equal(l.daemon.vault.spool.base != NULL, open);
+	assert_int_equal(l.daemon.workspace.state_file.base != NULL, open);
 	if (open) {
 		assert_int_equal(config->open->released, released > 0);
 		assert_int_equal(config->open->ready_count, released > 0 ? 3 : 1);
-		assert_int_equal(l.daemon.vault.spool.slot_bytes, SLOT);
+		assert_int_equal(l.daemon.workspace.state_file.slot_bytes, SLOT);
 	}
 	assert_int_equal(access(folder_path(folder, file_2_3), F_OK) == 0, open);
 	if (said != NULL)
@@ -392,7 +415,8 @@ TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 	expect_open(*state, 0, 0, true, NULL);
 	remove(folder_path(*state, file_2_3));
 	expect_open(*state, 3, 0, false,
-		    "round 2 attempt 3, which was cut short, is given up: its own masked state is gone or damaged");
+		    "round 2 attempt 3, which was cut short, is given up: its own masked state is gone or "
+		    "damaged");
 	expect_open(*state, 3, 0, false, NULL);
 }
 
@@ -405,8 +429,10 @@ TEST_WITH(another_roster_does_not_forget_what_was_released, setup, folder_teardo
 	configure(&l, *state);
 	l.daemon.core_config.scope.roster[0] = 1;
 	assert_int_equal(start(&l, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text, "round 2 attempt 3 was released under another roster or model size (setting hidden), and "
-					"must be finished first: put back what was there until round 2 has committed");
+	assert_string_equal(
+		error.text,
+		"round 2 attempt 3 was released under another roster or model size (setting hidden), and "
+		"must be finished first: put back what was there until round 2 has committed");
 	finish(&l);
 	expect_open(*state, 0, 1, true, NULL);
 }
@@ -419,7 +445,7 @@ TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
 	configure(&l, *state);
 	l.daemon.core_config.scope.roster[0] = 1;
 	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(l.daemon.core_config.fenced, 3);
+	assert_int_equal(l.daemon.core_config.aborted, 3);
 	assert_null(l.daemon.core_config.open);
 	finish(&l);
 	expect_open(*state, 3, 0, false, NULL);
@@ -436,7 +462,8 @@ TEST_WITH(the_masked_states_of_the_last_round_stay, setup, folder_teardown)
 	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.spool"), F_OK), 0);
 }
 
-/* A model that cannot be read goes back behind what was promised: that waits until the model is there again. */
+/* A model that cannot be read goes back behind what was promised: that waits until the model is there again.
+ */
 TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 {
 	leave_open(*state, true);
@@ -445,7 +472,7 @@ TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 	struct sl_error error;
 	configure(&l, *state);
 	assert_int_equal(start(&l, &error), SL_OK);
-	assert_int_equal(l.daemon.promised, 1);
+	assert_int_equal(l.daemon.committed_through, 1);
 	assert_int_equal(l.daemon.core_config.released_count, 0);
 	finish(&l);
 	commit(*state, 1);
@@ -488,7 +515,9 @@ TEST_WITH(an_older_folder_with_damage, setup, folder_teardown)
 	write_files(*state, 1, &round);
 	write_files(*state, 2, &round);
 	damage(*state, "round-000002.safetensors");
-	snprintf(text, sizeof text, "%s: damaged: the model does not match its checksum; remove the file to go on from the round before",
+	snprintf(text, sizeof text,
+		 "%s: damaged: the model does not match its checksum; remove the file to go on from the "
+		 "round before",
 		 folder_path(*state, "round-000002.safetensors"));
 	expect_refused(*state, SL_ERR_FORMAT, text);
 	remove(folder_path(*state, "round-000002.safetensors"));
@@ -506,7 +535,8 @@ TEST_WITH(one_change_is_said, setup, folder_teardown)
 	commit(*state, 1);
 	expect_start(*state, 1, 0, true, NULL);
 	member_count = 4;
-	expect_start(*state, 1, 0, true, "the roster is not that of round 1, which committed last: site-4 (4)");
+	expect_start(*state, 1, 0, true,
+		     "the roster is not that of round 1, which committed last: site-4 (4)");
 	member_count = 2;
 	expect_start(*state, 1, 0, true, "which committed last: 3 (gone)");
 }
@@ -519,7 +549,8 @@ TEST_WITH(two_changes_are_confirmed, setup, folder_teardown)
 	member_count = 4;
 	members[1].pin[5] ^= 1;
 	expect_refused(*state, SL_ERR_REFUSED,
-		       "roster.yaml: 2 members came, went or have another key since round 1 committed: site-2 (2), site-4 (4); if "
+		       "roster.yaml: 2 members came, went or have another key since round 1 committed: "
+		       "site-2 (2), site-4 (4); if "
 		       "that is meant, start once with --set accept_roster=12345678");
 	static const char *const given[] = {"12345678", "123456789a", "1234567", "12345679"};
 	for (int i = 0; i < 4; i++) {
@@ -529,4 +560,3 @@ TEST_WITH(two_changes_are_confirmed, setup, folder_teardown)
 		finish(&l);
 	}
 }
-

@@ -78,8 +78,8 @@ static void list_cases(void)
 	}
 }
 
-/* Run the chosen cases of the file that starts at `*at` as one cmocka group. Advance `*at` to the next file, add the
- * number of cases to `*count` and return how many failed. */
+/* Run the chosen cases of the file that starts at `*at` as one cmocka group. Advance `*at` to the next file,
+ * add the number of cases to `*count` and return how many failed. */
 static int run_file(struct test_entry **at, const struct choice *choice, size_t *count)
 {
 	const char *path = (*at)->file;
@@ -98,7 +98,9 @@ static int run_file(struct test_entry **at, const struct choice *choice, size_t 
 		tests[chosen] = (*at)->test;
 		tests[chosen++].name = label;
 	}
-	int failed = chosen == 0 ? 0 : _cmocka_run_group_tests(file, tests, chosen, fixture.setup_func, fixture.teardown_func);
+	int failed = chosen == 0 ? 0
+				 : _cmocka_run_group_tests(file, tests, chosen, fixture.setup_func,
+							   fixture.teardown_func);
 	for (size_t i = 0; i < chosen; i++)
 		free((char *)tests[i].name);
 	free(tests);
@@ -118,7 +120,9 @@ int main(int argc, char **argv)
 	}
 	const char *unknown = unknown_name(&choice);
 	if (unknown != NULL) {
-		fprintf(stderr, "usage: %s [--list | --nightly] [FILE[:CASE]...]\nthere is no '%s'; --list lists the cases\n",
+		fprintf(stderr,
+			"usage: %s [--list | --nightly] [FILE[:CASE]...]\nthere is no '%s'; --list lists the "
+			"cases\n",
 			argv[0], unknown);
 		return 2;
 	}

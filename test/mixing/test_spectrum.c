@@ -9,7 +9,7 @@ static double mu_of(const struct sl_graph *graph)
 {
 	double mu = -1;
 	size_t used = sl_arena_mark(&arena);
-	assert_int_equal(sl_mu(graph, &arena, &mu), SL_OK);
+	assert_int_equal(sl_spectrum_mu(graph, &arena, &mu), SL_OK);
 	assert_int_equal(sl_arena_mark(&arena), used);
 	return mu;
 }
@@ -46,21 +46,22 @@ TEST(papers_graphs)
 	struct sl_graph forty = graph_of("neighbours:40", 100);
 	double mu = mu_of(&forty);
 	assert_true(fabs(mu - 0.7649) < 5e-5);
-	assert_int_equal(sl_iterations(1020431, 100, mu), 80);
+	assert_int_equal(sl_spectrum_iterations(1020431, 100, mu), 80);
 	struct sl_graph twenty = graph_of("neighbours:20", 100);
 	mu = mu_of(&twenty);
 	assert_true(fabs(mu - 0.9048) < 5e-5);
-	assert_int_equal(sl_iterations(1020431, 100, mu), 215);
-	assert_int_equal(sl_iterations(1020431, 100, 0.3259), 20); /* lambda_2 as the paper prints it */
+	assert_int_equal(sl_spectrum_iterations(1020431, 100, mu), 215);
+	assert_int_equal(sl_spectrum_iterations(1020431, 100, 0.3259),
+			 20); /* lambda_2 as the paper prints it */
 }
 
 /* star 2,133 and line 65,155 are the numbers of protocol 7. */
 TEST(slow_graphs)
 {
 	struct sl_graph g = graph_of("star", 100);
-	assert_int_equal(sl_iterations(1020431, 100, mu_of(&g)), 2133);
+	assert_int_equal(sl_spectrum_iterations(1020431, 100, mu_of(&g)), 2133);
 	g = graph_of("line", 100);
-	assert_int_equal(sl_iterations(1020431, 100, mu_of(&g)), 65155);
+	assert_int_equal(sl_spectrum_iterations(1020431, 100, mu_of(&g)), 65155);
 }
 
 TEST(special_graphs)
@@ -71,12 +72,12 @@ TEST(special_graphs)
 	g = graph_of_edges(3, &(struct sl_edge){0, 1}, 1);
 	assert_true(mu_of(&g) == 1);
 	g = graph_of_edges(SL_LEARNERS_MAX + 1, NULL, 0);
-	assert_int_equal(sl_mu(&g, &arena, &mu), SL_ERR_RANGE);
+	assert_int_equal(sl_spectrum_mu(&g, &arena, &mu), SL_ERR_RANGE);
 	g = graph_of("ring", 50);
-	struct sl_arena tiny = {.base = arena.base + arena.used, .size = sl_mu_scratch(50) / 2};
-	assert_int_equal(sl_mu(&g, &tiny, &mu), SL_ERR_NOMEM);
-	struct sl_arena enough = {.base = arena.base + arena.used + 1, .size = sl_mu_scratch(50)};
-	assert_int_equal(sl_mu(&g, &enough, &mu), SL_OK);
+	struct sl_arena tiny = {.base = arena.base + arena.used, .size = sl_spectrum_scratch(50) / 2};
+	assert_int_equal(sl_spectrum_mu(&g, &tiny, &mu), SL_ERR_NOMEM);
+	struct sl_arena enough = {.base = arena.base + arena.used + 1, .size = sl_spectrum_scratch(50)};
+	assert_int_equal(sl_spectrum_mu(&g, &enough, &mu), SL_OK);
 }
 
 /* K is the smallest: K works, K - 1 does not, in long double. */
@@ -87,27 +88,27 @@ TEST(iterations_are_least)
 		double mu = (double)(any64(&seed) >> 11) * 0x1p-53;
 		uint64_t p = 3 + (any64(&seed) >> (3 + any64(&seed) % 58));
 		uint32_t N = 2 + (uint32_t)(any64(&seed) % 1999);
-		uint64_t K = sl_iterations(p, N, mu);
+		uint64_t K = sl_spectrum_iterations(p, N, mu);
 		long double lead = logl(2 * (long double)p * N * sqrtl(N)), each = logl(mu);
 		assert_true(lead + (long double)K * each < 1e-9L);
 		assert_true(K == 1 || lead + (long double)(K - 1) * each > -1e-9L);
 	}
-	assert_int_equal(sl_iterations(101, 2, 0), 1);
-	assert_true(sl_iterations(101, 2, 1) == UINT64_MAX);
-	assert_true(sl_iterations(101, 2, (double)NAN) == UINT64_MAX);
+	assert_int_equal(sl_spectrum_iterations(101, 2, 0), 1);
+	assert_true(sl_spectrum_iterations(101, 2, 1) == UINT64_MAX);
+	assert_true(sl_spectrum_iterations(101, 2, (double)NAN) == UINT64_MAX);
 	/* 2 * 2^31 * 4^1.5 * (1/2)^35 is 1, not below it */
-	assert_int_equal(sl_iterations(UINT64_C(1) << 31, 4, 0.5), 36);
+	assert_int_equal(sl_spectrum_iterations(UINT64_C(1) << 31, 4, 0.5), 36);
 }
 
 TEST(width)
 {
 	struct sl_graph g = graph_of("complete", 4); /* 6 edges, degree 3: sqrt(2*3*6) = 6 */
-	assert_true(sl_width_need(&g, 0.5) == 8 * 4 * 6 / 0.5);
-	assert_true(isinf(sl_width_need(&g, 1)));
-	assert_int_equal(sl_width_p_bits(0x1p18), 44);
-	assert_int_equal(sl_width_p_bits(0x1.0000001p18), 43);
-	assert_int_equal(sl_width_p_bits(0x1p62), 0);
-	assert_int_equal(sl_width_p_bits((double)INFINITY), 0);
+	assert_true(sl_spectrum_width_need(&g, 0.5) == 8 * 4 * 6 / 0.5);
+	assert_true(isinf(sl_spectrum_width_need(&g, 1)));
+	assert_int_equal(sl_spectrum_p_bits(0x1p18), 44);
+	assert_int_equal(sl_spectrum_p_bits(0x1.0000001p18), 43);
+	assert_int_equal(sl_spectrum_p_bits(0x1p62), 0);
+	assert_int_equal(sl_spectrum_p_bits((double)INFINITY), 0);
 	for (uint32_t bits = 3; bits <= 61; bits++) /* f of the answer reaches the need */
-		assert_int_equal(sl_width_p_bits(ldexp(1, (int)sl_fraction_bits(bits))), bits);
+		assert_int_equal(sl_spectrum_p_bits(ldexp(1, (int)sl_spectrum_fraction_bits(bits))), bits);
 }

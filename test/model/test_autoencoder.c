@@ -116,7 +116,8 @@ TEST(gradient_of_tanh_and_squared_error)
 
 static struct sl_settings settings_small(const char *data)
 {
-	struct sl_settings s = {.hidden = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
+	struct sl_settings s = {
+		.hidden_units = 4, .learning_rate = 0.02, .batch = 10, .epochs = 1, .seed = 3};
 	strcpy(s.data, data);
 	return s;
 }
@@ -125,7 +126,7 @@ static struct sl_trainer *open_trainer(const struct sl_settings *s, uint32_t ran
 {
 	struct sl_trainer *trainer;
 	struct sl_error error = {0};
-	int rc = sl_autoencoder_open(s, rank, learners, &trainer, &error);
+	int rc = sl_autoencoder_trainer_open(s, rank, learners, &trainer, &error);
 	if (rc != SL_OK)
 		fail_msg("%s", error.text);
 	return trainer;
@@ -202,7 +203,7 @@ TEST(training_learns)
 {
 	for (uint32_t h = 1; h <= 8; h += 7) {
 		struct sl_settings s = settings_small("digits");
-		s.hidden = h;
+		s.hidden_units = h;
 		s.batch = 7;
 		struct sl_trainer *t = open_trainer(&s, 0, 18);
 		float *model = initial(t);
@@ -232,7 +233,7 @@ TEST(stops_when_told)
 TEST(divergence_is_an_error)
 {
 	struct sl_settings s = settings_small("digits");
-	s.hidden = 1;
+	s.hidden_units = 1;
 	s.learning_rate = 1000;
 	struct sl_trainer *t = open_trainer(&s, 0, 90);
 	float *model = initial(t);
@@ -249,11 +250,11 @@ TEST_WITH(bad_settings_are_refused, folder_setup, folder_teardown)
 	struct sl_settings s = settings_small("digits");
 	struct sl_trainer *t;
 	struct sl_error error = {0};
-	s.hidden = 0;
-	assert_int_equal(sl_autoencoder_open(&s, 0, 2, &t, &error), SL_ERR_RANGE);
+	s.hidden_units = 0;
+	assert_int_equal(sl_autoencoder_trainer_open(&s, 0, 2, &t, &error), SL_ERR_RANGE);
 	assert_null(t);
 	s = settings_small(*state);
-	assert_int_equal(sl_autoencoder_open(&s, 0, 2, &t, &error), SL_ERR_NOTFOUND);
+	assert_int_equal(sl_autoencoder_trainer_open(&s, 0, 2, &t, &error), SL_ERR_NOTFOUND);
 	assert_null(t);
 }
 
@@ -262,7 +263,7 @@ static double federate(const char *data, uint32_t learners, uint32_t rounds)
 {
 	struct sl_settings s = settings_small(data);
 	struct sl_trainer *t[10];
-	s.hidden = 16;
+	s.hidden_units = 16;
 	for (uint32_t r = 0; r < learners; r++)
 		t[r] = open_trainer(&s, r, learners);
 	size_t n = t[0]->ops->parameters(t[0]);

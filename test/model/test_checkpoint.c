@@ -42,13 +42,14 @@ static int latest(const char *folder, size_t n, struct sl_checkpoint *c, struct 
 
 TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
 {
-	static const char header[] = "{\"__metadata__\":{\"checksum\":"
-				     "\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
-				     "\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
-				     "\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
-				     "\"a\",\"shapes\":\"3\","
-				     "\"total_weight\":\"18446744073709551615\"},"
-				     "\"model\":{\"data_offsets\":[0,12],\"dtype\":\"F32\",\"shape\":[3]}}";
+	static const char header[] =
+		"{\"__metadata__\":{\"checksum\":"
+		"\"c2a57175489144aecb6bcf59e4947928f8a1f3f10935647b01cfed0ea6e051ea\",\"digest\":"
+		"\"0109111921293139414951596169717981899199a1a9b1b9c1c9d1d9e1e9f1f9\","
+		"\"format\":\"starling-1\",\"learners\":\"10\",\"round\":\"1\",\"run\":"
+		"\"a\",\"shapes\":\"3\","
+		"\"total_weight\":\"18446744073709551615\"},"
+		"\"model\":{\"data_offsets\":[0,12],\"dtype\":\"F32\",\"shape\":[3]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
 	write_round(*state, "a", 1);
 	uint8_t *bytes = folder_get(*state, FIRST, &size);
@@ -127,7 +128,8 @@ TEST_WITH(one_round_of_the_own_run, folder_setup, folder_teardown)
 	write_round(*state, "b", 10);
 	folder_put(*state, "round-000012.safetensors", "damaged", 7);
 	assert_int_equal(sl_checkpoint_read(*state, "a", 10, N, &c, model, &error), SL_ERR_NOTFOUND);
-	assert_string_equal(error.text, folder_path(*state, "round-000010.safetensors: is gone, or of another run"));
+	assert_string_equal(error.text,
+			    folder_path(*state, "round-000010.safetensors: is gone, or of another run"));
 	assert_int_equal(sl_checkpoint_read(*state, "a", 11, N, &c, model, &error), SL_ERR_NOTFOUND);
 	assert_int_equal(sl_checkpoint_read(*state, "a", 12, N, &c, model, &error), SL_ERR_FORMAT);
 	assert_int_equal(c.round, 77);
@@ -206,7 +208,8 @@ TEST_WITH(header_contents_are_checked, folder_setup, folder_teardown)
 		{"18446744073709551615", "18446744073709551616",
 		 "round, learners or total_weight is no number"},
 		{"0109", "010g", "digest or checksum is not 64 hexadecimal digits"},
-		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5", "digest or checksum is not 64 hexadecimal digits"},
+		{"\"checksum\":\"c2a5", "\"checksum\":\"g2a5",
+		 "digest or checksum is not 64 hexadecimal digits"},
 		{"\"round\":\"1\"", "\"round\":\"2\"", "holds round 2"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
@@ -219,8 +222,7 @@ TEST_WITH(damaged_floats_are_refused, folder_setup, folder_teardown)
 	write_round(*state, "a", 1);
 	uint8_t *bytes = folder_get(*state, FIRST, &size);
 	bytes[size - 1] ^= 1;
-	expect_damage(*state, bytes, size,
-		      "damaged: the model does not match its checksum");
+	expect_damage(*state, bytes, size, "damaged: the model does not match its checksum");
 	free(bytes);
 }
 
@@ -246,7 +248,8 @@ TEST_WITH(a_failed_write_leaves_nothing, folder_setup, folder_teardown)
 	int rc = sl_checkpoint_write(*state, &c, floats, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; see to the disk, then start the learner again"));
+	assert_string_equal(error.text, folder_path(*state, "round-000002.safetensors: File too large; see "
+							    "to the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 }
 
@@ -256,8 +259,6 @@ TEST_WITH(bad_requests_are_errors, folder_setup, folder_teardown)
 	struct sl_error error = {0};
 	assert_int_equal(sl_checkpoint_write(*state, &c, floats, &error), SL_ERR_INVALID);
 	strcpy(c.run, "a");
-	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, floats, &error),
-			 SL_ERR_IO);
+	assert_int_equal(sl_checkpoint_write(folder_path(*state, "no"), &c, floats, &error), SL_ERR_IO);
 	assert_int_equal(folder_count(*state), 0);
 }
-

@@ -12,7 +12,7 @@ static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learn
 	struct sl_deal deal = {split, rank, learners};
 	struct sl_dataset set;
 	struct sl_error error = {0};
-	int rc = sl_dataset_load("digits", &deal, &set, &error);
+	int rc = sl_images_dataset_load("digits", &deal, &set, &error);
 	if (rc != SL_OK)
 		fail_msg("%s", error.text);
 	return set;
@@ -20,7 +20,7 @@ static struct sl_dataset load(enum sl_split split, uint32_t rank, uint32_t learn
 
 TEST(each_learner_draws_its_part_of_one_pool)
 {
-	struct sl_dataset first = load(SL_SPLIT_EVEN, 0, 10), last = load(SL_SPLIT_EVEN, 9, 10);
+	struct sl_dataset first = load(SL_SPLIT_IID, 0, 10), last = load(SL_SPLIT_IID, 9, 10);
 	uint8_t image[SL_PIXELS];
 	assert_int_equal(first.mine.count, 900);
 	assert_int_equal(last.mine.count, 900);
@@ -30,8 +30,8 @@ TEST(each_learner_draws_its_part_of_one_pool)
 	assert_memory_equal(last.mine.pixels + 37 * SL_PIXELS, image, SL_PIXELS);
 	sl_digits_draw(9123, image);
 	assert_memory_equal(last.held.pixels + 123 * SL_PIXELS, image, SL_PIXELS);
-	sl_dataset_free(&first);
-	sl_dataset_free(&last);
+	sl_images_dataset_free(&first);
+	sl_images_dataset_free(&last);
 }
 
 TEST(every_image_has_ink_and_its_own_hand)
@@ -66,8 +66,8 @@ TEST(label_skew)
 	for (uint32_t i = 0; i < 9000; i++)
 		labels[i] = sl_digits_label(i);
 	for (uint32_t r = 0; r < 10; r++) {
-		struct sl_deal deal = {SL_SPLIT_LABEL, r, 10};
-		uint64_t *slice = sl_deal_slice(&deal, labels, 9000);
+		struct sl_deal deal = {SL_SPLIT_BY_LABEL, r, 10};
+		uint64_t *slice = sl_images_deal(&deal, labels, 9000);
 		unsigned kinds = 0;
 		for (uint32_t i = 0; i < 9000; i++) {
 			if (((slice[i / 64] >> (i % 64)) & 1) == 0)
@@ -84,9 +84,9 @@ TEST(label_skew)
 
 TEST(more_learners_than_images)
 {
-	struct sl_deal deal = {SL_SPLIT_EVEN, 0, 9001};
+	struct sl_deal deal = {SL_SPLIT_IID, 0, 9001};
 	struct sl_dataset set;
 	struct sl_error error = {0};
-	assert_int_equal(sl_dataset_load("digits", &deal, &set, &error), SL_ERR_RANGE);
+	assert_int_equal(sl_images_dataset_load("digits", &deal, &set, &error), SL_ERR_RANGE);
 	assert_string_equal(error.text, "data: digits: 9000 images are too few for 9001 learners");
 }

@@ -1,4 +1,5 @@
-/* The trainer without data: as many numbers as asked for, within the clip, and others for each rank, draw and seed. */
+/* The trainer without data: as many numbers as asked for, within the clip, and others for each rank, draw and
+ * seed. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -9,9 +10,10 @@
 
 #define SIZE 5000u
 
-static float *trained(double clip, uint64_t seed, uint32_t rank, uint64_t draw)
+static float *trained(double clipping_range, uint64_t seed, uint32_t rank, uint64_t draw)
 {
-	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = SIZE, .clip = clip, .seed = seed};
+	struct sl_settings s = {
+		.trainer = SL_TRAINER_NOISE, .size = SIZE, .clipping_range = clipping_range, .seed = seed};
 	struct sl_trainer *t;
 	struct sl_training result = {0};
 	atomic_uint progress = 0;
@@ -69,7 +71,7 @@ TEST(the_bound_is_no_rounded_clip)
 
 TEST(knows_no_error)
 {
-	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = 1, .clip = 1};
+	struct sl_settings s = {.trainer = SL_TRAINER_NOISE, .size = 1, .clipping_range = 1};
 	struct sl_trainer *t;
 	float model[1] = {1};
 	double mse = 0;

@@ -6,7 +6,7 @@
 
 #define PIECE (64u << 10)
 #define WAITING_MAX (128u << 10) /* then the road is not read; less where it is slow, */
-#define SLOW_WAITING_MAX 1u      /* so that who sends feels its speed */
+#define SLOW_WAITING_MAX 1u	 /* so that who sends feels its speed */
 #define SOCKET_BUFFER (32 << 10)
 
 struct piece {
@@ -23,27 +23,27 @@ struct lane {
 	size_t waiting;
 	uint32_t passed;
 	uint64_t last_due;
-	double credit; /* bytes that the limit allows now */
+	double credit;		/* bytes that the limit allows now */
 	bool full, over, ended; /* not read for now; read to its end; the end passed on */
-	uint8_t header[5]; /* of the TLS record that passes */
+	uint8_t header[5];	/* of the TLS record that passes */
 	size_t header_bytes, record_left;
 };
 
 struct trip {
 	struct trip *next;
-	struct road *road;
+	struct emulator *emulator;
 	uv_tcp_t ends[2]; /* the dialler's, the acceptor's */
 	uv_connect_t connect;
 	bool connected, lost, tell;
 	uint32_t number; /* on its road, from 1 */
-	uint32_t open;   /* handles */
+	uint32_t open;	 /* handles */
 	struct lane lanes[2];
 };
 
-static uint32_t chance(struct road *road, uint32_t bound)
+static uint32_t chance(struct emulator *emulator, uint32_t bound)
 {
-	road->random = road->random * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)(road->random >> 33) % bound;
+	emulator->random = emulator->random * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)(emulator->random >> 33) % bound;
 }
 
 static void on_closed(uv_handle_t *handle)
@@ -60,10 +60,11 @@ static void close_end(uv_tcp_t *end)
 
 static void append(struct lane *lane, const uint8_t *bytes, size_t size)
 {
-	struct road *road = lane->trip->road;
+	struct emulator *emulator = lane->trip->emulator;
 	struct piece *piece = malloc(sizeof *piece + size);
 	assert(piece != NULL);
-	uint64_t due = uv_now(lane->from->loop) + (road->jitter_ms > 0 ? chance(road, road->jitter_ms + 1) : 0);
+	uint64_t due = uv_now(lane->from->loop) +
+		       (emulator->jitter_ms > 0 ? chance(emulator, emulator->jitter_ms + 1) : 0);
 	piece->next = NULL;
 	piece->due = lane->last_due = due > lane->last_due ? due : lane->last_due;
 	piece->size = size;
@@ -82,9 +83,9 @@ static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
 	*buffer = uv_buf_init(room, sizeof room);
 }
 
-static size_t waiting_max(const struct road *road)
+static size_t waiting_max(const struct emulator *emulator)
 {
-	return road->bytes_per_s > 0 ? SLOW_WAITING_MAX : WAITING_MAX;
+	return emulator->bytes_per_s > 0 ? SLOW_WAITING_MAX : WAITING_MAX;
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
@@ -105,7 +106,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		uv_read_stop(stream);
 	}
 	append(lane, (const uint8_t *)buffer->base, count > 0 ? (size_t)count : 0);
-	if (lane->waiting > waiting_max(trip->road)) {
+	if (lane->waiting > waiting_max(trip->emulator)) {
 		lane->full = true;
 		uv_read_stop(stream);
 	}
@@ -127,7 +128,7 @@ static void on_shutdown(uv_shutdown_t *request, int status)
 /* TLS shows the kind and size of each record. */
 static void count_records(struct lane *lane, const uint8_t *bytes, size_t size)
 {
-	struct road *road = lane->trip->road;
+	struct emulator *emulator = lane->trip->emulator;
 	while (size > 0) {
 		size_t n = lane->record_left < size ? lane->record_left : size;
 		lane->record_left -= n;
@@ -141,7 +142,7 @@ static void count_records(struct lane *lane, const uint8_t *bytes, size_t size)
 			continue;
 		lane->header_bytes = 0;
 		lane->record_left = (size_t)lane->header[3] << 8 | lane->header[4];
-		road->records[lane - lane->trip->lanes] += lane->header[0] == 23;
+		emulator->records[lane - lane->trip->lanes] += lane->header[0] == 23;
 	}
 }
 
@@ -170,19 +171,19 @@ static void end_lane(struct lane *lane)
 static bool may_pass(const struct lane *lane)
 {
 	const struct trip *trip = lane->trip;
-	const struct road *road = trip->road;
+	const struct emulator *emulator = trip->emulator;
 	if (lane->head == NULL || lane->head->due > uv_now(lane->from->loop))
 		return false;
-	if (trip->number <= road->held && lane->passed >= road->pass[lane - trip->lanes])
+	if (trip->number <= emulator->held && lane->passed >= emulator->pass[lane - trip->lanes])
 		return false;
-	return road->bytes_per_s == 0 || lane->credit > 0;
+	return emulator->bytes_per_s == 0 || lane->credit > 0;
 }
 
 static void drive(struct lane *lane, double ms)
 {
-	struct road *road = lane->trip->road;
-	double most = (double)road->bytes_per_s / 100;
-	lane->credit += (double)road->bytes_per_s * ms / 1000;
+	struct emulator *emulator = lane->trip->emulator;
+	double most = (double)emulator->bytes_per_s / 100;
+	lane->credit += (double)emulator->bytes_per_s * ms / 1000;
 	lane->credit = lane->credit > most ? most : lane->credit;
 	while (may_pass(lane)) {
 		struct piece *piece = lane->head;
@@ -199,7 +200,7 @@ static void drive(struct lane *lane, double ms)
 			end_lane(lane);
 		}
 	}
-	if (lane->full && !lane->over && lane->waiting <= waiting_max(road) / 2) {
+	if (lane->full && !lane->over && lane->waiting <= waiting_max(emulator) / 2) {
 		lane->full = false;
 		uv_read_start((uv_stream_t *)lane->from, on_allocate, on_read);
 	}
@@ -221,10 +222,12 @@ static void on_connect(uv_connect_t *request, int status)
 static void set_out(struct trip *trip)
 {
 	struct sockaddr_in name;
-	uv_ip4_addr("127.0.0.1", trip->road->target, &name);
+	uv_ip4_addr("127.0.0.1", trip->emulator->target, &name);
 	trip->connect.data = trip;
 	for (int way = THERE; way <= BACK; way++)
-		trip->lanes[way] = (struct lane){.trip = trip, .from = &trip->ends[way], .to = &trip->ends[1 - way],
+		trip->lanes[way] = (struct lane){.trip = trip,
+						 .from = &trip->ends[way],
+						 .to = &trip->ends[1 - way],
 						 .end = &trip->lanes[way].head};
 	uv_tcp_nodelay(&trip->ends[0], 1);
 	uv_tcp_nodelay(&trip->ends[1], 1);
@@ -235,23 +238,23 @@ static void set_out(struct trip *trip)
 
 static void on_connection(uv_stream_t *listener, int status)
 {
-	struct road *road = listener->data;
+	struct emulator *emulator = listener->data;
 	struct trip *trip = calloc(1, sizeof *trip);
 	assert(status == 0 && trip != NULL);
-	trip->road = road;
+	trip->emulator = emulator;
 	trip->open = 2;
 	for (int i = 0; i < 2; i++) {
 		uv_tcp_init(listener->loop, &trip->ends[i]);
 		trip->ends[i].data = trip;
 	}
 	uv_accept(listener, (uv_stream_t *)&trip->ends[0]);
-	trip->next = road->trips;
-	road->trips = trip;
-	trip->number = ++road->opened;
-	if (road->closed) {
+	trip->next = emulator->trips;
+	emulator->trips = trip;
+	trip->number = ++emulator->opened;
+	if (emulator->closed) {
 		uv_tcp_close_reset(&trip->ends[0], on_closed);
 		close_end(&trip->ends[1]);
-	} else if (!road->deaf) {
+	} else if (!emulator->deaf) {
 		set_out(trip);
 	}
 }
@@ -266,9 +269,9 @@ static void free_trip(struct trip *trip)
 	free(trip);
 }
 
-static void drive_road(struct road *road, double ms)
+static void drive_emulator(struct emulator *emulator, double ms)
 {
-	for (struct trip **p = &road->trips; *p != NULL;) {
+	for (struct trip **p = &emulator->trips; *p != NULL;) {
 		struct trip *trip = *p;
 		if (trip->connected && !trip->lost) {
 			drive(&trip->lanes[THERE], ms);
@@ -289,75 +292,78 @@ static void drive_road(struct road *road, double ms)
 
 static void on_clock(uv_timer_t *timer)
 {
-	struct roads *roads = timer->data;
+	struct emulators *emulators = timer->data;
 	static uint64_t before;
 	uint64_t now = uv_hrtime();
 	double ms = before == 0 ? 0 : (double)(now - before) / 1e6;
 	before = now;
-	for (struct road *road = roads->first; road != NULL; road = road->next)
-		drive_road(road, ms);
+	for (struct emulator *emulator = emulators->first; emulator != NULL; emulator = emulator->next)
+		drive_emulator(emulator, ms);
 }
 
-void roads_open(struct roads *roads, uv_loop_t *loop)
+void emulators_open(struct emulators *emulators, uv_loop_t *loop)
 {
-	*roads = (struct roads){.loop = loop};
-	uv_timer_init(loop, &roads->clock);
-	roads->clock.data = roads;
-	uv_timer_start(&roads->clock, on_clock, 1, 1);
+	*emulators = (struct emulators){.loop = loop};
+	uv_timer_init(loop, &emulators->clock);
+	emulators->clock.data = emulators;
+	uv_timer_start(&emulators->clock, on_clock, 1, 1);
 }
 
-void roads_close(struct roads *roads)
+void emulators_close(struct emulators *emulators)
 {
-	uv_close((uv_handle_t *)&roads->clock, NULL);
+	uv_close((uv_handle_t *)&emulators->clock, NULL);
 }
 
-void road_open(struct roads *roads, struct road *road, uint16_t target)
+void emulator_open(struct emulators *emulators, struct emulator *emulator, uint16_t target)
 {
 	struct sockaddr_in name;
 	int size = sizeof name, buffer = SOCKET_BUFFER;
-	*road = (struct road){.target = target, .pass = {UINT32_MAX, UINT32_MAX}, .held = UINT32_MAX, .next = roads->first};
-	roads->first = road;
-	uv_tcp_init(roads->loop, &road->listener);
-	road->listener.data = road;
+	*emulator = (struct emulator){.target = target,
+				      .pass = {UINT32_MAX, UINT32_MAX},
+				      .held = UINT32_MAX,
+				      .next = emulators->first};
+	emulators->first = emulator;
+	uv_tcp_init(emulators->loop, &emulator->listener);
+	emulator->listener.data = emulator;
 	uv_ip4_addr("127.0.0.1", 0, &name);
-	int rc = uv_tcp_bind(&road->listener, (const struct sockaddr *)&name, 0);
+	int rc = uv_tcp_bind(&emulator->listener, (const struct sockaddr *)&name, 0);
 	if (rc == 0)
-		rc = uv_recv_buffer_size((uv_handle_t *)&road->listener, &buffer);
+		rc = uv_recv_buffer_size((uv_handle_t *)&emulator->listener, &buffer);
 	if (rc == 0)
-		rc = uv_listen((uv_stream_t *)&road->listener, 128, on_connection);
+		rc = uv_listen((uv_stream_t *)&emulator->listener, 128, on_connection);
 	if (rc == 0)
-		rc = uv_tcp_getsockname(&road->listener, (struct sockaddr *)&name, &size);
+		rc = uv_tcp_getsockname(&emulator->listener, (struct sockaddr *)&name, &size);
 	assert(rc == 0);
-	road->port = ntohs(name.sin_port);
+	emulator->port = ntohs(name.sin_port);
 }
 
-void road_close(struct road *road)
+void emulator_close(struct emulator *emulator)
 {
-	uv_close((uv_handle_t *)&road->listener, NULL);
-	for (struct trip *trip = road->trips; trip != NULL; trip = trip->next) {
+	uv_close((uv_handle_t *)&emulator->listener, NULL);
+	for (struct trip *trip = emulator->trips; trip != NULL; trip = trip->next) {
 		close_end(&trip->ends[0]);
 		close_end(&trip->ends[1]);
 	}
 }
 
-void road_leave(struct roads *roads, struct road *road)
+void emulator_leave(struct emulators *emulators, struct emulator *emulator)
 {
-	for (struct road **p = &roads->first; *p != NULL; p = &(*p)->next)
-		if (*p == road) {
-			*p = road->next;
+	for (struct emulator **p = &emulators->first; *p != NULL; p = &(*p)->next)
+		if (*p == emulator) {
+			*p = emulator->next;
 			return;
 		}
 }
 
-void road_lose(struct road *road, bool tell)
+void emulator_lose(struct emulator *emulator, bool tell)
 {
-	for (struct trip *trip = road->trips; trip != NULL; trip = trip->next) {
+	for (struct trip *trip = emulator->trips; trip != NULL; trip = trip->next) {
 		trip->lost = true;
 		trip->tell = tell;
 	}
 }
 
-void road_let_pass(struct road *road)
+void emulator_let_pass(struct emulator *emulator)
 {
-	road->pass[THERE] = road->pass[BACK] = UINT32_MAX;
+	emulator->pass[THERE] = emulator->pass[BACK] = UINT32_MAX;
 }

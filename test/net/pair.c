@@ -13,7 +13,7 @@
 #define TURN_MOST_MS 3u
 #define TURNS_LEAST 20u
 
-bool pair_bulks = true;
+bool pair_offloads = true;
 
 static uint32_t other(uint32_t i)
 {
@@ -133,7 +133,7 @@ void net_open(struct net *net)
 		assert_int_equal(sl_tls_open(&net->tls[i], &net->identities[i], &net->roster, &error), SL_OK);
 	uv_loop_init(&net->loop);
 	assert_int_equal(sl_worker_open(&net->crypto, &net->loop), 0);
-	roads_open(&net->roads, &net->loop);
+	emulators_open(&net->emulators, &net->loop);
 	open_spare(&net->loop);
 	net->descriptors = count_descriptors();
 }
@@ -148,7 +148,7 @@ void net_close(struct net *net)
 {
 	char command[64];
 	assert_true(net_until(net, 5000, all_closed, net)); /* handles close, and roads free what is closed */
-	roads_close(&net->roads);
+	emulators_close(&net->emulators);
 	sl_worker_close(&net->crypto);
 	uv_run(&net->loop, UV_RUN_DEFAULT);
 	assert_int_equal(uv_loop_close(&net->loop), 0);
@@ -198,7 +198,7 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 					 .self = i,
 					 .tls = tls,
 					 .listen = "127.0.0.1:0",
-					 .crypto = pair_bulks ? &pair->net->crypto : NULL,
+					 .crypto = pair_offloads ? &pair->net->crypto : NULL,
 					 .handler = {end, on_up, on_down, on_frame, on_refused}};
 	if (sl_links_open(&end->links, &config, &error) != SL_OK)
 		fail_msg("%s", error.text);
@@ -214,9 +214,9 @@ void pair_open_with(struct pair *pair, struct net *net, uint32_t end, const stru
 	pair->roster = (struct sl_roster){.members = pair->members, .size = 2};
 	for (uint32_t i = 0; i < 2; i++) {
 		uint16_t port = listen_as(pair, i, i == end ? tls : &net->tls[i]);
-		road_open(&net->roads, &pair->roads[i], port);
+		emulator_open(&net->emulators, &pair->emulators[i], port);
 		snprintf(pair->members[i].address, sizeof pair->members[i].address, "127.0.0.1:%u",
-			 pair->roads[i].port);
+			 pair->emulators[i].port);
 	}
 }
 
@@ -228,7 +228,7 @@ void pair_open(struct pair *pair, struct net *net)
 static bool empty(void *argument)
 {
 	const struct pair *pair = argument;
-	return pair->roads[0].trips == NULL && pair->roads[1].trips == NULL;
+	return pair->emulators[0].trips == NULL && pair->emulators[1].trips == NULL;
 }
 
 static bool all_freed(void *argument)
@@ -241,13 +241,13 @@ void pair_close(struct pair *pair)
 {
 	for (uint32_t i = 0; i < 2; i++) {
 		sl_links_close(pair->ends[i].links);
-		road_close(&pair->roads[i]);
+		emulator_close(&pair->emulators[i]);
 	}
 	assert_true(net_until(pair->net, 1000, empty, pair));
 	assert_true(net_until(pair->net, 5000, all_freed, pair));
 	net_elapse(pair->net, 5); /* the other handles */
 	for (uint32_t i = 0; i < 2; i++) {
-		road_leave(&pair->net->roads, &pair->roads[i]);
+		emulator_leave(&pair->net->emulators, &pair->emulators[i]);
 		sl_links_free(pair->ends[i].links);
 	}
 }
@@ -260,7 +260,7 @@ void pair_want(struct pair *pair, int end, bool wanted)
 
 void end_send(struct end *end, size_t size, bool vector)
 {
-	struct sl_frame *frame = sl_frame_new(SL_FRAME_HEADER_BYTES + size, vector);
+	struct sl_frame *frame = sl_link_frame_new(SL_FRAME_HEADER_BYTES + size, vector);
 	assert_true(frame != NULL && size >= sizeof end->sent);
 	end->sent++;
 	sl_frame_header(frame->bytes, vector ? SL_MSG_STATE : SL_MSG_HELLO, size);
@@ -268,7 +268,7 @@ void end_send(struct end *end, size_t size, bool vector)
 		frame->bytes[SL_FRAME_HEADER_BYTES + i] = (uint8_t)(end->sent + i);
 	memcpy(frame->bytes + SL_FRAME_HEADER_BYTES, &end->sent, sizeof end->sent);
 	sl_links_send(end->links, other(self(end)), frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 }
 
 void end_flush(struct end *end)
@@ -305,10 +305,10 @@ void pair_expect_clean(const struct pair *pair)
 	for (uint32_t i = 0; i < 2; i++) {
 		const struct end *end = &pair->ends[i];
 		if (end->ups != 1 || end->downs != 0 || end->failed != 0)
-			fail_msg("end %u: %u ups, %u downs, %u failed (%s)", i, end->ups, end->downs, end->failed,
-				 end->why == NULL ? "" : end->why);
+			fail_msg("end %u: %u ups, %u downs, %u failed (%s)", i, end->ups, end->downs,
+				 end->failed, end->why == NULL ? "" : end->why);
 		assert_int_equal(end->links->figures.up, 1);
-		assert_int_equal(end->links->unshaken, 0);
+		assert_int_equal(end->links->handshaking, 0);
 	}
 }
 

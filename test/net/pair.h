@@ -1,7 +1,7 @@
 /* pair.h - two learners' links in one loop, each reached over a road; many pairs share a loop.
  *
- * The handlers check their contract as they are called: up and down by turns, and frames only while a link stands, in the
- * order in which they were sent.
+ * The handlers check their contract as they are called: up and down by turns, and frames only while a link
+ * stands, in the order in which they were sent.
  */
 #pragma once
 
@@ -12,31 +12,32 @@ struct net {
 	char folder[32];
 	uv_loop_t loop;
 	struct sl_worker crypto; /* of both ends */
-	struct roads roads;
+	struct emulators emulators;
 	struct sl_identity identities[2];
 	struct sl_member members[2]; /* keys; the addresses are each pair's own */
 	struct sl_roster roster;
 	struct sl_tls tls[2];
-	size_t descriptors; /* before the first pair */
-	uint64_t attended_ms; /* that this process has had: a turn counts for a few, however long it waited for a processor */
+	size_t descriptors;   /* before the first pair */
+	uint64_t attended_ms; /* that this process has had: a turn counts for a few, however long it waited
+				 for a processor */
 };
 
 /* Ends have a crypto worker: true at first. Else everything is done at once. */
-extern bool pair_bulks;
+extern bool pair_offloads;
 
 struct end {
 	struct pair *pair;
 	struct sl_links *links;
 	bool up;
-	bool lazy;     /* leaves what it receives for end_consume */
-	uint32_t left; /* of that */
+	bool lazy;		     /* leaves what it receives for end_consume */
+	uint32_t left;		     /* of that */
 	uint32_t ups, downs, failed; /* calls of the handler */
-	uint32_t sent, seen;         /* the last frame's number, 0: none */
+	uint32_t sent, seen;	     /* the last frame's number, 0: none */
 	uint32_t received;
-	uint32_t controls, ahead;    /* control frames received; those before the first vector */
+	uint32_t controls, ahead; /* control frames received; those before the first vector */
 	const char *why;
 	uint32_t refused; /* keys */
-	int expected;     /* whose place the last of them took */
+	int expected;	  /* whose place the last of them took */
 };
 
 /* The first end has the smaller index. Road i leads to end i. */
@@ -45,7 +46,7 @@ struct pair {
 	struct sl_member members[2];
 	struct sl_roster roster;
 	struct end ends[2];
-	struct road roads[2];
+	struct emulator emulators[2];
 };
 
 void net_open(struct net *net);
@@ -54,7 +55,8 @@ void net_close(struct net *net);
 void net_turn(struct net *net);
 /* In which something may happen, or is not to: so long, and some turns at least. */
 void net_elapse(struct net *net, uint64_t ms);
-/* Turns until the condition holds: false when it does not within so long, of which what others took of the machine is no part. */
+/* Turns until the condition holds: false when it does not within so long, of which what others took of the
+ * machine is no part. */
 bool net_until(struct net *net, uint64_t ms, bool (*condition)(void *), void *argument);
 size_t count_descriptors(void);
 
@@ -71,7 +73,8 @@ void end_consume(struct end *end);
 const struct sl_link *end_link(const struct end *end);
 const struct sl_link *end_dial(const struct end *end);
 
-/* Exactly one link at each end, up, and the same one (an end dialled it, the other accepted it); nothing else open. */
+/* Exactly one link at each end, up, and the same one (an end dialled it, the other accepted it); nothing else
+ * open. */
 bool pair_settled(void *pair);
 /* pair_settled, and each end was told of one up and nothing else. */
 void pair_expect_clean(const struct pair *pair);

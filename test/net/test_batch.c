@@ -25,7 +25,7 @@ static void open_sending(struct sending *s)
 	net_elapse(&s->net, 20);
 	s->end = &s->pair.ends[0];
 	sl_links_figures(s->end->links, &s->before);
-	s->records = s->pair.roads[1].records[THERE];
+	s->records = s->pair.emulators[1].records[THERE];
 }
 
 static bool arrived(void *argument)
@@ -35,12 +35,12 @@ static bool arrived(void *argument)
 }
 
 /* A ping may have followed. */
-static bool road_has_seen_all(void *argument)
+static bool emulator_has_seen_all(void *argument)
 {
 	const struct sending *s = argument;
 	struct sl_links_figures now;
 	sl_links_figures(s->end->links, &now);
-	return s->pair.roads[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
+	return s->pair.emulators[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
 }
 
 /* What went out since the opening, by the figures and by what the road saw; all of it arrives. */
@@ -52,24 +52,24 @@ static void expect(struct sending *s, uint64_t records, uint64_t writes)
 	sl_links_figures(s->end->links, &now);
 	assert_int_equal(now.records_sent - s->before.records_sent, records);
 	assert_int_equal(now.writes - s->before.writes, writes);
-	assert_true(net_until(&s->net, 2000, road_has_seen_all, s));
+	assert_true(net_until(&s->net, 2000, emulator_has_seen_all, s));
 	pair_close(&s->pair);
 	net_close(&s->net);
 }
 
 /* Define a case that runs with TLS on the loop thread, and again with a worker thread. */
-#define TEST_BOTH(name)                                                                                                \
-	static void name(void);                                                                                        \
-	TEST(name##_at_once)                                                                                           \
-	{                                                                                                              \
-		pair_bulks = false;                                                                                    \
-		name();                                                                                                \
-	}                                                                                                              \
-	TEST(name##_with_a_worker)                                                                                     \
-	{                                                                                                              \
-		pair_bulks = true;                                                                                     \
-		name();                                                                                                \
-	}                                                                                                              \
+#define TEST_BOTH(name)                                                                                      \
+	static void name(void);                                                                              \
+	TEST(name##_at_once)                                                                                 \
+	{                                                                                                    \
+		pair_offloads = false;                                                                       \
+		name();                                                                                      \
+	}                                                                                                    \
+	TEST(name##_with_a_worker)                                                                           \
+	{                                                                                                    \
+		pair_offloads = true;                                                                        \
+		name();                                                                                      \
+	}                                                                                                    \
 	static void name(void)
 
 static int prepare(void **state)
@@ -119,7 +119,8 @@ TEST_BOTH(large_control_frames_keep_their_place)
 	expect(&s, 5, 1);
 }
 
-/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7 records. */
+/* Control frames, small ones and a large one of 2 records, go before a vector that was queued earlier, of 7
+ * records. */
 TEST_BOTH(vectors_go_behind)
 {
 	struct sending s;
@@ -132,7 +133,8 @@ TEST_BOTH(vectors_go_behind)
 	assert_int_equal(s.pair.ends[1].ahead, 11);
 }
 
-/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not for the rest. */
+/* More than a link takes at once: frames that come while a vector is partly encrypted wait for its end, not
+ * for the rest. */
 TEST_BOTH(control_frames_pass_between_vectors)
 {
 	struct sending s;
@@ -150,7 +152,8 @@ TEST_BOTH(control_frames_pass_between_vectors)
 	net_close(&s.net);
 }
 
-/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere else. */
+/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere
+ * else. */
 TEST_BOTH(frames_of_all_sizes_arrive)
 {
 	struct sending s;
@@ -177,10 +180,10 @@ TEST_BOTH(what_is_no_frame_ends_the_link)
 {
 	struct sending s;
 	open_sending(&s);
-	struct sl_frame *frame = sl_frame_new(100, false);
+	struct sl_frame *frame = sl_link_frame_new(100, false);
 	memset(frame->bytes, 'x', frame->size);
 	sl_links_send(s.end->links, 1, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	end_send(s.end, 100, false);
 	end_flush(s.end);
 	assert_true(net_until(&s.net, 2000, fallen, &s));
@@ -196,13 +199,13 @@ static bool blocked(void *argument)
 	return end_link(s->end)->in_flight > 0;
 }
 
-/* What the kernel does not take is encrypted for one write at most, however often there is something to send; the rest waits
- * as frames, which links share, and control frames pass them. */
+/* What the kernel does not take is encrypted for one write at most, however often there is something to send;
+ * the rest waits as frames, which links share, and control frames pass them. */
 TEST_BOTH(little_is_encrypted_ahead)
 {
 	struct sending s;
 	open_sending(&s);
-	s.pair.roads[1].pass[THERE] = 0;
+	s.pair.emulators[1].pass[THERE] = 0;
 	for (int k = 0; k < 64; k++)
 		end_send(s.end, 200u << 10, true);
 	end_flush(s.end);
@@ -211,9 +214,9 @@ TEST_BOTH(little_is_encrypted_ahead)
 		end_send(s.end, 100, false);
 		end_flush(s.end);
 	}
-	assert_true(end_link(s.end)->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+	assert_true(end_link(s.end)->in_flight <= SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	assert_true(sl_links_waiting(s.end->links, 1) > 32u * (200u << 10));
-	road_let_pass(&s.pair.roads[1]);
+	emulator_let_pass(&s.pair.emulators[1]);
 	assert_true(net_until(&s.net, 10000, arrived, &s));
 	pair_close(&s.pair);
 	net_close(&s.net);

@@ -1,4 +1,5 @@
-/* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different times. */
+/* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different
+ * times. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,14 +44,14 @@ static void open_all(struct net *net, struct pair *pairs)
 	for (uint32_t i = 0; i < PAIRS; i++) {
 		pair_open(&pairs[i], net);
 		for (uint32_t k = 0; k < 2; k++) {
-			pairs[i].roads[k].jitter_ms = jitters[(k == 0 ? i : i / 4) % 4];
-			pairs[i].roads[k].random = i * 2 + k;
+			pairs[i].emulators[k].jitter_ms = jitters[(k == 0 ? i : i / 4) % 4];
+			pairs[i].emulators[k].random = i * 2 + k;
 		}
 	}
 }
 
-/* Each pair has its instant, at which the second end has waited its second; the first end dials up to 20 ms before or after
- * it. A few pairs at a time: the handshakes of all would take longer than the roads. */
+/* Each pair has its instant, at which the second end has waited its second; the first end dials up to 20 ms
+ * before or after it. A few pairs at a time: the handshakes of all would take longer than the roads. */
 static void start_all(struct net *net, struct pair *pairs)
 {
 	uint64_t start = uv_now(&net->loop);
@@ -97,17 +98,19 @@ TEST(at_the_same_instant)
 	assert_true(net_until(&net, WAIT_MS, all_settled, &crowd));
 	net_elapse(&net, QUIET_MS);
 	for (size_t i = 0; i < PAIRS; i++) {
-		collisions += pairs[i].roads[0].opened > 0 && pairs[i].roads[1].opened > 0;
+		collisions += pairs[i].emulators[0].opened > 0 && pairs[i].emulators[1].opened > 0;
 		by_first += end_link(&pairs[i].ends[0])->dialled;
-		uint32_t opened = pairs[i].roads[0].opened + pairs[i].roads[1].opened;
+		uint32_t opened = pairs[i].emulators[0].opened + pairs[i].emulators[1].opened;
 		again += opened > 2 ? opened - 2 : 0;
 		pair_expect_clean(&pairs[i]);
 		pair_say(&pairs[i]);
 	}
 	assert_true(net_until(&net, WAIT_MS, all_heard, &crowd));
 	print_message("%zu of %d collided; %zu links dialled by the first\n", collisions, PAIRS, by_first);
-	assert_true(again <= PAIRS / 20); /* of so many handshakes at once a slow machine may not finish one in time */
-	assert_true(collisions > 0 && by_first > 0); /* how many, is the machine's affair: where it is slow, all of them */
+	assert_true(again <=
+		    PAIRS / 20); /* of so many handshakes at once a slow machine may not finish one in time */
+	assert_true(collisions > 0 &&
+		    by_first > 0); /* how many, is the machine's affair: where it is slow, all of them */
 	for (size_t i = 0; i < PAIRS; i++)
 		pair_close(&pairs[i]);
 	net_close(&net);
@@ -128,7 +131,7 @@ static void offer_both(struct pair *pair, struct net *net)
 {
 	net_open(net);
 	pair_open(pair, net);
-	pair->roads[0].pass[THERE] = pair->roads[1].pass[THERE] = 1;
+	pair->emulators[0].pass[THERE] = pair->emulators[1].pass[THERE] = 1;
 	pair_want(pair, 1, true);
 	net_elapse(net, HEAD_START_MS - 20);
 	pair_want(pair, 0, true);
@@ -143,8 +146,8 @@ static void expect_one(struct pair *pair, struct net *net, bool by_first)
 	net_elapse(net, 1500);
 	pair_expect_clean(pair);
 	assert_int_equal(end_link(&pair->ends[0])->dialled, by_first);
-	assert_int_equal(pair->roads[0].opened, 1);
-	assert_int_equal(pair->roads[1].opened, 1);
+	assert_int_equal(pair->emulators[0].opened, 1);
+	assert_int_equal(pair->emulators[1].opened, 1);
 	pair_expect_frames(pair);
 	pair_close(pair);
 	net_close(net);
@@ -160,10 +163,11 @@ TEST(the_losers_offer_first)
 	struct net net;
 	struct pair pair;
 	offer_both(&pair, &net);
-	road_let_pass(&pair.roads[0]);
-	assert_true(net_until(&net, 200, second_is_free, &pair)); /* turned away, while the first's own is only offered */
+	emulator_let_pass(&pair.emulators[0]);
+	assert_true(net_until(&net, 200, second_is_free,
+			      &pair)); /* turned away, while the first's own is only offered */
 	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 0);
-	road_let_pass(&pair.roads[1]);
+	emulator_let_pass(&pair.emulators[1]);
 	expect_one(&pair, &net, true);
 }
 
@@ -182,9 +186,9 @@ TEST(the_winners_offer_first)
 	struct net net;
 	struct pair pair;
 	offer_both(&pair, &net);
-	road_let_pass(&pair.roads[1]);
+	emulator_let_pass(&pair.emulators[1]);
 	assert_true(net_until(&net, WAIT_MS, first_is_up, &pair));
-	road_let_pass(&pair.roads[0]); /* a Finished of a link that is given up */
+	emulator_let_pass(&pair.emulators[0]); /* a Finished of a link that is given up */
 	expect_one(&pair, &net, true);
 }
 
@@ -193,25 +197,25 @@ TEST(the_losers_offer_while_the_word_is_under_way)
 	struct net net;
 	struct pair pair;
 	offer_both(&pair, &net);
-	pair.roads[1].pass[BACK] = 1;
-	pair.roads[1].pass[THERE] = UINT32_MAX;
+	pair.emulators[1].pass[BACK] = 1;
+	pair.emulators[1].pass[THERE] = UINT32_MAX;
 	assert_true(net_until(&net, WAIT_MS, second_is_up, &pair));
 	assert_false(pair.ends[0].up);
-	road_let_pass(&pair.roads[0]);
+	emulator_let_pass(&pair.emulators[0]);
 	net_elapse(&net, 50);
 	assert_false(pair.ends[0].up);
-	road_let_pass(&pair.roads[1]);
+	emulator_let_pass(&pair.emulators[1]);
 	expect_one(&pair, &net, true);
 }
 
 static bool first_dialled(void *argument)
 {
-	return ((struct pair *)argument)->roads[1].opened > 0;
+	return ((struct pair *)argument)->emulators[1].opened > 0;
 }
 
 static bool second_dialled(void *argument)
 {
-	return ((struct pair *)argument)->roads[0].opened > 0;
+	return ((struct pair *)argument)->emulators[0].opened > 0;
 }
 
 static bool both_dialled(void *argument)
@@ -226,14 +230,14 @@ static void one_is_slow(int slow)
 	struct pair pair;
 	net_open(&net);
 	pair_open(&pair, &net);
-	pair.roads[1 - slow].pass[BACK] = 0;
+	pair.emulators[1 - slow].pass[BACK] = 0;
 	pair_want(&pair, slow, true);
 	assert_true(net_until(&net, HEAD_START_MS + 200, slow == 1 ? second_dialled : first_dialled, &pair));
 	net_elapse(&net, 50);
 	pair_want(&pair, 1 - slow, true);
 	assert_true(net_until(&net, 1500, both_dialled, &pair));
 	assert_true(net_until(&net, 500, second_is_up, &pair));
-	road_let_pass(&pair.roads[1 - slow]);
+	emulator_let_pass(&pair.emulators[1 - slow]);
 	expect_one(&pair, &net, slow == 1);
 }
 
@@ -253,12 +257,12 @@ static void open_one_way(struct net *net, struct pair pairs[4])
 {
 	for (int i = 0; i < 4; i++) {
 		pair_open(&pairs[i], net);
-		pairs[i].roads[i / 2].closed = i % 2 == 0;
-		pairs[i].roads[i / 2].deaf = i % 2 == 1;
+		pairs[i].emulators[i / 2].closed = i % 2 == 0;
+		pairs[i].emulators[i / 2].deaf = i % 2 == 1;
 	}
 }
 
-TEST(one_way_roads)
+TEST(one_way_emulators)
 {
 	struct net net;
 	struct pair pairs[4];

@@ -29,7 +29,7 @@ struct pair {
 	struct sl_member members[2];
 	struct sl_roster roster;
 	struct end ends[2]; /* the first dials the second */
-	int strangers[STRANGERS];
+	int unknown_peers[STRANGERS];
 	uint32_t most;
 };
 
@@ -114,15 +114,15 @@ static struct pair *open_pair(void)
 static void turn(struct pair *p)
 {
 	uv_run(&p->loop, UV_RUN_ONCE); /* the links' tick ends it */
-	if (p->ends[1].links->unshaken > p->most)
-		p->most = p->ends[1].links->unshaken;
+	if (p->ends[1].links->handshaking > p->most)
+		p->most = p->ends[1].links->handshaking;
 }
 
 static void close_pair(struct pair *p)
 {
 	char command[64];
 	for (size_t k = 0; k < STRANGERS; k++)
-		close(p->strangers[k]);
+		close(p->unknown_peers[k]);
 	for (uint32_t i = 0; i < 2; i++)
 		sl_links_close(p->ends[i].links);
 	uv_run(&p->loop, UV_RUN_DEFAULT);
@@ -143,25 +143,25 @@ static void flood(struct pair *p, size_t burst)
 	struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	name.sin_port = htons((uint16_t)atoi(strchr(p->members[1].address, ':') + 1));
 	for (size_t k = 0; k < STRANGERS; k++) {
-		p->strangers[k] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-		assert_true(p->strangers[k] >= 0);
-		connect(p->strangers[k], (struct sockaddr *)&name, sizeof name);
+		p->unknown_peers[k] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		assert_true(p->unknown_peers[k] >= 0);
+		connect(p->unknown_peers[k], (struct sockaddr *)&name, sizeof name);
 		if (k % burst == burst - 1)
 			turn(p);
 	}
 }
 
-static bool turned_away(const struct pair *p, size_t k)
+static bool rejected(const struct pair *p, size_t k)
 {
 	char byte;
-	return recv(p->strangers[k], &byte, 1, MSG_DONTWAIT) == 0;
+	return recv(p->unknown_peers[k], &byte, 1, MSG_DONTWAIT) == 0;
 }
 
-static size_t count_turned_away(const struct pair *p)
+static size_t count_rejected(const struct pair *p)
 {
 	size_t count = 0;
 	for (size_t k = 0; k < STRANGERS; k++)
-		count += turned_away(p, k);
+		count += rejected(p, k);
 	return count;
 }
 
@@ -171,11 +171,11 @@ static void flood_leaves_room(size_t burst)
 	uint64_t set = 1u << 1;
 	flood(p, burst);
 	uint64_t end = uv_now(&p->loop) + WAIT_MS;
-	while (count_turned_away(p) < STRANGERS - SL_UNSHAKEN_MAX && uv_now(&p->loop) < end)
+	while (count_rejected(p) < STRANGERS - SL_HANDSHAKING_MAX && uv_now(&p->loop) < end)
 		turn(p);
-	assert_in_range(p->most, 2, SL_UNSHAKEN_MAX);
-	assert_true(count_turned_away(p) >= STRANGERS - SL_UNSHAKEN_MAX);
-	assert_true(turned_away(p, 0) && !turned_away(p, STRANGERS - 1)); /* the oldest go */
+	assert_in_range(p->most, 2, SL_HANDSHAKING_MAX);
+	assert_true(count_rejected(p) >= STRANGERS - SL_HANDSHAKING_MAX);
+	assert_true(rejected(p, 0) && !rejected(p, STRANGERS - 1)); /* the oldest go */
 	sl_links_want(p->ends[0].links, &set);
 	set = 1u << 0;
 	sl_links_want(p->ends[1].links, &set);
@@ -184,8 +184,8 @@ static void flood_leaves_room(size_t burst)
 		turn(p);
 	assert_true(p->ends[0].up && p->ends[1].up);
 	assert_int_equal(p->ends[1].links->figures.up, 1);
-	assert_true(p->ends[1].links->unshaken < SL_UNSHAKEN_MAX); /* it is none of them any more */
-	assert_in_range(p->most, 2, SL_UNSHAKEN_MAX);
+	assert_true(p->ends[1].links->handshaking < SL_HANDSHAKING_MAX); /* it is none of them any more */
+	assert_in_range(p->most, 2, SL_HANDSHAKING_MAX);
 	close_pair(p);
 }
 

@@ -41,7 +41,7 @@ TEST_WITH(signs_with_the_key_of_its_certificate, folder_enter, folder_leave)
 	const uint8_t message[] = "link state";
 	make("id");
 	assert_int_equal(sl_identity_load("id", &id, NULL), SL_OK);
-	assert_int_equal(sl_certificate_key(id.certificate, public_key), SL_OK);
+	assert_int_equal(sl_identity_certificate_key(id.certificate, public_key), SL_OK);
 	assert_memory_equal(public_key, id.public_key, sizeof public_key);
 	crypto_sign_detached(signature, NULL, message, sizeof message, id.sign_key);
 	assert_int_equal(crypto_sign_verify_detached(signature, message, sizeof message, public_key), 0);
@@ -140,8 +140,8 @@ TEST_WITH(held_by_one, folder_enter, folder_leave)
 	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
 	assert_int_equal(sl_identity_hold("id", &first, &error), SL_OK);
 	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);
-	assert_string_equal(error.text,
-			    "id/key.pem: another starlingd is running as this learner, on another state folder; end it first");
+	assert_string_equal(error.text, "id/key.pem: another starlingd is running as this learner, on "
+					"another state folder; end it first");
 	sl_identity_close(&second);
 	assert_int_equal(sl_identity_load("id", &second, NULL), SL_OK);
 	assert_int_equal(sl_identity_hold("id", &second, &error), SL_ERR_BUSY);

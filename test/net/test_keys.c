@@ -36,7 +36,7 @@ static int setup(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < LEARNERS; i++) {
 		randombytes_buf(shown[i], SL_KEY_BYTES);
-		sl_pin(shown[i], members[i].pin);
+		sl_identity_pin(shown[i], members[i].pin);
 	}
 	strcpy(folder, "/tmp/starling-keys-XXXXXX");
 	assert_non_null(mkdtemp(folder));

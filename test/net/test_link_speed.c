@@ -96,15 +96,15 @@ static void expect_about(struct pair *pair, double vectors, double seconds)
 /* Control frames that take their time. */
 static void dawdle(struct net *net, struct pair *pair)
 {
-	uint64_t before = pair->roads[1].bytes_per_s;
-	pair->roads[1].bytes_per_s = 50000;
+	uint64_t before = pair->emulators[1].bytes_per_s;
+	pair->emulators[1].bytes_per_s = 50000;
 	for (int k = 0; k < 100; k++) {
 		end_send(&pair->ends[0], 1000, false);
 		end_flush(&pair->ends[0]);
 		net_elapse(net, 1);
 	}
 	assert_true(net_until(net, 5000, arrived, pair));
-	pair->roads[1].bytes_per_s = before;
+	pair->emulators[1].bytes_per_s = before;
 }
 
 /* Neither idle time nor control frames count, before and between the vectors. */
@@ -113,7 +113,7 @@ TEST(the_speed_is_the_roads)
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
-	pair.roads[1].bytes_per_s = 8000000;
+	pair.emulators[1].bytes_per_s = 8000000;
 	dawdle(&net, &pair);
 	double took = send_vectors(&net, &pair, 8);
 	expect_about(&pair, 8, took);
@@ -138,7 +138,7 @@ TEST(a_look_during_the_first_exchange)
 	struct net net;
 	struct pair pair;
 	open_linked(&net, &pair);
-	pair.roads[1].bytes_per_s = 4000000;
+	pair.emulators[1].bytes_per_s = 4000000;
 	uint64_t start = uv_hrtime();
 	for (uint32_t k = 0; k < 24; k++)
 		end_send(&pair.ends[0], VECTOR, true);

@@ -40,14 +40,15 @@ static bool replaced(void *argument)
 	return pair_settled(argument) && pair->ends[0].ups == 2 && pair->ends[1].ups == 2;
 }
 
-/* The end `knows` has lost the link; the other one goes on sending into it until the next link takes its place. */
+/* The end `knows` has lost the link; the other one goes on sending into it until the next link takes its
+ * place. */
 static void replace(int dialler, int knows, uint64_t within_ms)
 {
 	struct net net;
 	struct pair pair;
 	settle_by(&net, &pair, dialler);
 	send_some(&pair, 1 - knows, 10);
-	road_lose(&pair.roads[1 - dialler], false);
+	emulator_lose(&pair.emulators[1 - dialler], false);
 	send_some(&pair, 1 - knows, 10);
 	sl_links_drop(pair.ends[knows].links, (uint32_t)(1 - knows), "lost");
 	assert_true(net_until(&net, within_ms, replaced, &pair));
@@ -85,14 +86,15 @@ TEST(the_second_lost_its_own)
 	replace(1, 1, 2000);
 }
 
-/* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps until then. */
+/* The first's link stays until the first knows: at the latest after its silence of 6 s, and nothing flaps
+ * until then. */
 TEST(the_second_lost_the_firsts)
 {
 	replace(0, 1, 8000);
 }
 
-/* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping that is due
- * after 2 s. */
+/* Sooner where the second's host answers: turning its dial away, the first tries its own link before the ping
+ * that is due after 2 s. */
 TEST(the_second_lost_the_firsts_and_says_so)
 {
 	struct net net;
@@ -100,7 +102,7 @@ TEST(the_second_lost_the_firsts_and_says_so)
 	settle_by(&net, &pair, 0);
 	send_some(&pair, 0, 10);
 	net_elapse(&net, 50);
-	road_lose(&pair.roads[1], true);
+	emulator_lose(&pair.emulators[1], true);
 	sl_links_drop(pair.ends[1].links, 0, "lost");
 	assert_true(net_until(&net, 1900, replaced, &pair));
 	pair_close(&pair);
@@ -120,17 +122,17 @@ TEST(an_older_link_does_not_come_back)
 	struct pair pair;
 	net_open(&net);
 	pair_open(&pair, &net);
-	pair.roads[1].pass[THERE] = pair.roads[1].held = 1;
+	pair.emulators[1].pass[THERE] = pair.emulators[1].held = 1;
 	pair_want(&pair, 0, true);
 	assert_true(net_until(&net, WAIT_MS, first_offered, &pair));
 	net_elapse(&net, 300);
 	pair_want(&pair, 0, false);
 	pair_want(&pair, 0, true);
 	assert_true(net_until(&net, WAIT_MS, second_is_up, &pair));
-	road_let_pass(&pair.roads[1]);
+	emulator_let_pass(&pair.emulators[1]);
 	net_elapse(&net, 500);
 	assert_true(pair_settled(&pair));
-	assert_int_equal(pair.roads[1].opened, 2);
+	assert_int_equal(pair.emulators[1].opened, 2);
 	assert_int_equal(pair.ends[0].ups + pair.ends[1].ups, 2);
 	assert_int_equal(pair.ends[0].downs + pair.ends[1].downs, 0);
 	pair_expect_frames(&pair);
@@ -158,8 +160,8 @@ static void hand_over(int dialler)
 	net_elapse(&net, QUIET_MS);
 	assert_true(replaced(&pair));
 	assert_true(end_link(&pair.ends[1 - dialler])->dialled);
-	assert_int_equal(pair.roads[0].opened, 1);
-	assert_int_equal(pair.roads[1].opened, 1);
+	assert_int_equal(pair.emulators[0].opened, 1);
+	assert_int_equal(pair.emulators[1].opened, 1);
 	pair_want(&pair, 1 - dialler, false);
 	assert_true(net_until(&net, 1500, none_left, &pair));
 	pair_close(&pair);
@@ -219,7 +221,7 @@ static bool second_was_refused(void *argument)
 static bool both_came_again(void *argument)
 {
 	const struct pair *pair = argument;
-	return pair->roads[0].opened > 1 && pair->roads[1].opened > 1;
+	return pair->emulators[0].opened > 1 && pair->emulators[1].opened > 1;
 }
 
 /* The dialler has done its part of the handshake, and yet no link ever stood. */
@@ -266,7 +268,8 @@ TEST(another_learners_key_is_never_up)
 	close_mismatch(&m);
 }
 
-/* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less a quarter. */
+/* A link that the other end drops as soon as it stands is a failure for the backoff: 0.25, 0.5, 1, 2 s, less
+ * a quarter. */
 TEST(who_is_dropped_backs_off)
 {
 	struct net net;

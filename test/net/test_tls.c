@@ -8,7 +8,7 @@
 #include "test/net/pair.h"
 
 /* Somebody with another program: OpenSSL as it comes, beside learner 1 of a net. */
-struct stranger {
+struct unknown_pin {
 	SSL_CTX *context;
 	SSL *ssl;
 	BIO *in, *out;
@@ -25,7 +25,7 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 }
 
 /* identity NULL: it has no certificate to show. */
-static void stranger_open(struct stranger *s, const struct sl_identity *identity)
+static void stranger_open(struct unknown_pin *s, const struct sl_identity *identity)
 {
 	s->context = SSL_CTX_new(TLS_client_method());
 	SSL_CTX_set_verify(s->context, SSL_VERIFY_NONE, NULL);
@@ -38,7 +38,7 @@ static void stranger_open(struct stranger *s, const struct sl_identity *identity
 	s->ssl = NULL;
 }
 
-static void stranger_connect(struct stranger *s)
+static void stranger_connect(struct unknown_pin *s)
 {
 	SSL_free(s->ssl);
 	s->ssl = SSL_new(s->context);
@@ -49,7 +49,7 @@ static void stranger_connect(struct stranger *s)
 	SSL_set_connect_state(s->ssl);
 }
 
-static void stranger_close(struct stranger *s)
+static void stranger_close(struct unknown_pin *s)
 {
 	SSL_free(s->ssl);
 	SSL_CTX_free(s->context);
@@ -57,7 +57,7 @@ static void stranger_close(struct stranger *s)
 }
 
 /* What the learner makes of it. */
-static int shake(struct stranger *s, struct sl_secure *learner)
+static int handshake(struct unknown_pin *s, struct sl_tls_session *learner)
 {
 	uint8_t byte;
 	int rc = SL_PENDING;
@@ -68,7 +68,7 @@ static int shake(struct stranger *s, struct sl_secure *learner)
 		learner->in = (const uint8_t *)bytes;
 		learner->in_bytes = (size_t)count;
 		if (rc == SL_PENDING)
-			rc = sl_secure_handshake(learner);
+			rc = sl_tls_session_handshake(learner);
 		BIO_reset(s->out);
 		BIO_write(s->in, learner->out, (int)learner->out_bytes);
 		learner->out_bytes = 0;
@@ -76,22 +76,22 @@ static int shake(struct stranger *s, struct sl_secure *learner)
 	return rc;
 }
 
-static int meet(struct stranger *s, const struct sl_tls *tls, struct sl_secure *learner)
+static int meet(struct unknown_pin *s, const struct sl_tls *tls, struct sl_tls_session *learner)
 {
 	stranger_connect(s);
-	assert_int_equal(sl_secure_open(learner, tls, true), SL_OK);
-	return shake(s, learner);
+	assert_int_equal(sl_tls_session_open(learner, tls, true), SL_OK);
+	return handshake(s, learner);
 }
 
 TEST_WITH(who_is_in_the_roster, NULL, NULL)
 {
 	const struct net *net = *state;
-	struct sl_secure learner;
-	struct stranger s;
+	struct sl_tls_session learner;
+	struct unknown_pin s;
 	stranger_open(&s, &net->identities[0]);
 	assert_int_equal(meet(&s, &net->tls[1], &learner), SL_OK);
 	assert_int_equal(learner.member, 0);
-	sl_secure_close(&learner);
+	sl_tls_session_close(&learner);
 	stranger_close(&s);
 }
 
@@ -99,35 +99,35 @@ TEST_WITH(who_is_in_the_roster, NULL, NULL)
 TEST_WITH(no_session_comes_back, NULL, NULL)
 {
 	const struct net *net = *state;
-	struct sl_secure learner;
-	struct stranger s;
+	struct sl_tls_session learner;
+	struct unknown_pin s;
 	stranger_open(&s, &net->identities[0]);
 	sessions = 0;
 	assert_int_equal(meet(&s, &net->tls[1], &learner), SL_OK);
 	assert_int_equal(sessions, 0);
 	SSL_SESSION *session = SSL_get1_session(s.ssl);
-	sl_secure_close(&learner);
+	sl_tls_session_close(&learner);
 	stranger_connect(&s);
 	assert_int_equal(SSL_set_session(s.ssl, session), 1);
-	assert_int_equal(sl_secure_open(&learner, &net->tls[1], true), SL_OK);
-	assert_int_equal(shake(&s, &learner), SL_OK);
+	assert_int_equal(sl_tls_session_open(&learner, &net->tls[1], true), SL_OK);
+	assert_int_equal(handshake(&s, &learner), SL_OK);
 	assert_int_equal(SSL_session_reused(s.ssl), 0);
 	assert_int_equal(learner.member, 0);
 	SSL_SESSION_free(session);
-	sl_secure_close(&learner);
+	sl_tls_session_close(&learner);
 	stranger_close(&s);
 }
 
 static void refuse(const struct sl_identity *identity, const struct sl_tls *tls, int version, bool pinned)
 {
-	struct sl_secure learner;
-	struct stranger s;
+	struct sl_tls_session learner;
+	struct unknown_pin s;
 	stranger_open(&s, identity);
 	SSL_CTX_set_max_proto_version(s.context, version);
 	assert_int_equal(meet(&s, tls, &learner), SL_ERR_CRYPTO);
 	assert_int_equal(learner.member, -1);
 	assert_int_equal(learner.pinned, pinned);
-	sl_secure_close(&learner);
+	sl_tls_session_close(&learner);
 	stranger_close(&s);
 }
 

@@ -1,4 +1,5 @@
-/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at any moment. */
+/* What TLS has much to do with is away on the crypto worker: frames keep their order, and a link may end at
+ * any moment. */
 #include <signal.h>
 #include <stdint.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void close_both(struct both *b)
 static bool is_away(const struct end *end)
 {
 	const struct sl_link *link = end_link(end);
-	return link != NULL && link->bulk.away;
+	return link != NULL && link->offload.away;
 }
 
 static void send_vectors(struct end *end, int count)
@@ -52,7 +53,8 @@ static void send_vectors(struct end *end, int count)
 static bool all_arrived(void *argument)
 {
 	const struct both *b = argument;
-	return b->pair.ends[0].received == b->pair.ends[1].sent && b->pair.ends[1].received == b->pair.ends[0].sent;
+	return b->pair.ends[0].received == b->pair.ends[1].sent &&
+	       b->pair.ends[1].received == b->pair.ends[0].sent;
 }
 
 /* However slow the way is: no more is encrypted ahead than one write. */
@@ -60,7 +62,8 @@ static bool all_arrived_evenly(void *argument)
 {
 	const struct both *b = argument;
 	for (uint32_t i = 0; i < 2; i++)
-		assert_true(end_link(&b->pair.ends[i])->in_flight <= SL_SECURE_WRITE_BYTES + SL_SECURE_WRITE_BYTES / 64);
+		assert_true(end_link(&b->pair.ends[i])->in_flight <=
+			    SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64);
 	return all_arrived(argument);
 }
 
@@ -77,7 +80,7 @@ TEST(both_ways_at_once)
 	struct both b;
 	open_both(&b);
 	uint32_t away = 0;
-	b.pair.roads[0].bytes_per_s = b.pair.roads[1].bytes_per_s = 20u << 20;
+	b.pair.emulators[0].bytes_per_s = b.pair.emulators[1].bytes_per_s = 20u << 20;
 	for (int k = 0; k < 10; k++) {
 		send_vectors(&b.pair.ends[0], 10);
 		send_vectors(&b.pair.ends[1], 10);
@@ -101,7 +104,8 @@ TEST(a_little_is_done_at_once)
 	close_both(&b);
 }
 
-/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next link is whole. */
+/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next
+ * link is whole. */
 TEST(a_link_ends_while_it_is_away)
 {
 	struct both b;
@@ -123,7 +127,8 @@ TEST(a_link_ends_while_it_is_away)
 	close_both(&b);
 }
 
-/* All of it at once: pair_close waits until the last of them is back and freed, net_close for the descriptors. */
+/* All of it at once: pair_close waits until the last of them is back and freed, net_close for the
+ * descriptors. */
 TEST(all_end_while_it_is_away)
 {
 	for (int k = 0; k < 20; k++) {
@@ -147,10 +152,10 @@ TEST(what_is_no_frame_ends_the_link)
 {
 	struct both b;
 	open_both(&b);
-	struct sl_frame *frame = sl_frame_new(VECTOR, true);
+	struct sl_frame *frame = sl_link_frame_new(VECTOR, true);
 	memset(frame->bytes, 'x', frame->size);
 	sl_links_send(b.pair.ends[0].links, 1, frame);
-	sl_frame_release(frame);
+	sl_link_frame_release(frame);
 	end_send(&b.pair.ends[0], 100, true);
 	end_flush(&b.pair.ends[0]);
 	assert_true(is_away(&b.pair.ends[0]));
@@ -166,7 +171,8 @@ static bool paused(void *argument)
 	return end_link(&b->pair.ends[1])->paused;
 }
 
-/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it has. */
+/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it
+ * has. */
 TEST(a_reader_that_lags_is_waited_for)
 {
 	struct both b;
@@ -178,7 +184,8 @@ TEST(a_reader_that_lags_is_waited_for)
 	end_flush(&b.pair.ends[0]);
 	assert_true(net_until(&b.net, 5000, paused, &b));
 	net_elapse(&b.net, 200);
-	uint32_t most = SL_UNREAD_MAX + 3 * SL_READ_BYTES / 30000; /* a bulk, what was kept, and the read before */
+	uint32_t most =
+		SL_UNREAD_MAX + 3 * SL_READ_BYTES / 30000; /* a bulk, what was kept, and the read before */
 	assert_true(lazy->received <= most);
 	while (!all_arrived(&b)) {
 		uint32_t before = lazy->received;

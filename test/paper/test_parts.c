@@ -29,7 +29,7 @@ static void eigen_are(const char *name, double lambda_2, double lambda_min)
 {
 	struct sl_step_graph graph = graph_named(name, 100);
 	struct sl_eigen e;
-	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
+	assert_int_equal(sl_spectrum_eigen(&graph.graph, &e), SL_OK);
 	NEAR(e.lambda_2, lambda_2, 5.1e-5);
 	NEAR(e.lambda_min, lambda_min, 5.1e-5);
 	NEAR(e.mu, fmax(fabs(e.lambda_2), fabs(e.lambda_min)), 1e-15);
@@ -55,8 +55,8 @@ TEST(test_norms)
 		struct sl_step_graph graph = graph_named(names[i], 20);
 		struct sl_eigen e;
 		double norm[5];
-		assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
-		assert_int_equal(sl_power_norms(&graph.graph, k, 5, norm), SL_OK);
+		assert_int_equal(sl_spectrum_eigen(&graph.graph, &e), SL_OK);
+		assert_int_equal(sl_spectrum_power_norms(&graph.graph, k, 5, norm), SL_OK);
 		for (int j = 0; j < 5; j++)
 			NEAR(norm[j] / (20 * pow(e.mu, k[j])), 1, 1e-9);
 		sl_step_graph_close(&graph);
@@ -68,9 +68,9 @@ TEST(test_norms)
 TEST(test_shares)
 {
 	double distance;
-	assert_int_equal(sl_share_distance(true, &distance), SL_OK);
+	assert_int_equal(sl_printed_share_distance(true, &distance), SL_OK);
 	assert_true(distance == 0);
-	assert_int_equal(sl_share_distance(false, &distance), SL_OK);
+	assert_int_equal(sl_printed_share_distance(false, &distance), SL_OK);
 	NEAR(distance, 1.0 / 6, 1e-12);
 }
 
@@ -78,10 +78,10 @@ TEST(test_update)
 {
 	struct sl_step_graph graph = graph_named("regular:4", 20);
 	struct sl_eigen e;
-	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
-	uint64_t k = sl_iterations(SL_PAPER_P, 20, e.mu);
-	assert_int_equal(sl_update_right(&graph.graph, false, SL_PAPER_P, k), 20 * 16);
-	assert_int_equal(sl_update_right(&graph.graph, true, SL_PAPER_P, k), 0);
+	assert_int_equal(sl_spectrum_eigen(&graph.graph, &e), SL_OK);
+	uint64_t k = sl_spectrum_iterations(SL_PAPER_P, 20, e.mu);
+	assert_int_equal(sl_printed_update_right(&graph.graph, false, SL_PAPER_P, k), 20 * 16);
+	assert_int_equal(sl_printed_update_right(&graph.graph, true, SL_PAPER_P, k), 0);
 	sl_step_graph_close(&graph);
 }
 
@@ -90,17 +90,17 @@ static void ways_are(const char *name, uint64_t p, bool reals, bool fixed)
 	struct sl_step_graph graph = graph_named(name, 100);
 	struct sl_trial trial;
 	struct sl_eigen e;
-	assert_int_equal(sl_eigen_of(&graph.graph, &e), SL_OK);
-	assert_int_equal(sl_trial_open(&trial, &graph.graph, e.mu, p), SL_OK);
-	assert_int_equal(sl_way_wrong(&trial, SL_WAY_PRODUCT) == 0, reals);
-	assert_int_equal(sl_way_wrong(&trial, SL_WAY_DIFFERENCE) == 0, reals);
-	assert_int_equal(sl_way_wrong(&trial, SL_WAY_FIXED), fixed ? 0 : SL_WAY_REFUSED);
-	assert_int_equal(sl_way_wrong(&trial, SL_WAY_FIELD), 0);
+	assert_int_equal(sl_spectrum_eigen(&graph.graph, &e), SL_OK);
+	assert_int_equal(sl_ways_trial_open(&trial, &graph.graph, e.mu, p), SL_OK);
+	assert_int_equal(sl_ways_wrong(&trial, SL_WAY_PRODUCT) == 0, reals);
+	assert_int_equal(sl_ways_wrong(&trial, SL_WAY_DIFFERENCE) == 0, reals);
+	assert_int_equal(sl_ways_wrong(&trial, SL_WAY_FIXED), fixed ? 0 : SL_WAY_REFUSED);
+	assert_int_equal(sl_ways_wrong(&trial, SL_WAY_FIELD), 0);
 	if (trial.k > 1) { /* K is needed */
 		trial.k /= 2;
-		assert_true(sl_way_wrong(&trial, SL_WAY_PRODUCT) > 0);
+		assert_true(sl_ways_wrong(&trial, SL_WAY_PRODUCT) > 0);
 	}
-	sl_trial_close(&trial);
+	sl_ways_trial_close(&trial);
 	sl_step_graph_close(&graph);
 }
 
@@ -127,7 +127,7 @@ static const struct sl_run_plan plan = {.what = "a run",
 					.coordinate_count = 3,
 					.shown = 1};
 
-static void play(struct sl_run *run, struct sl_reproduce *r)
+static void play(struct sl_run *run, struct sl_paper *r)
 {
 	struct sl_error error = {0};
 	assert_int_equal(sl_run_open(run, &plan, &error), SL_OK);
@@ -137,11 +137,11 @@ static void play(struct sl_run *run, struct sl_reproduce *r)
 
 TEST(test_run)
 {
-	struct sl_reproduce r = {.part = 'a'};
+	struct sl_paper r = {.part = 'a'};
 	struct sl_run run;
 	play(&run, &r);
 	assert_int_equal(r.broken_count, 0);
-	assert_int_equal(sl_reproduce_status(&r), 0);
+	assert_int_equal(sl_paper_status(&r), 0);
 	for (int t = 0; t < 2; t++) {
 		const struct sl_run_round *round = &run.rounds[t];
 		assert_int_equal(round->commits, LEARNERS);
@@ -155,27 +155,28 @@ TEST(test_run)
 	sl_run_close(&run);
 }
 
-/* One element of one commit, a state of one iteration, a learner that is missing: each is told, and ends in status 1. */
+/* One element of one commit, a state of one iteration, a learner that is missing: each is told, and ends in
+ * status 1. */
 TEST(test_wrong_result)
 {
-	struct sl_reproduce r = {.part = 'a'};
+	struct sl_paper r = {.part = 'a'};
 	struct sl_run run;
 	play(&run, &r);
 	uint64_t z[FLOATS + 1];
 	memcpy(z, run.rounds[1].sum, sizeof z);
 	z[FLOATS] ^= 1;
 	run.rounds[1].commits = LEARNERS - 1;
-	sl_run_committed(&run, &(struct swarm_commit){.t = 2, .z = z, .model = run.rounds[1].model});
+	sl_run_committed(&run, &(struct sl_runner_commit){.t = 2, .z = z, .model = run.rounds[1].model});
 	sl_run_check(&run, &r);
 	assert_int_equal(r.broken_count, 1);
 	has(r.broken[0], "a run, round 2: 1 committed elements are not the plain sum");
-	assert_int_equal(sl_reproduce_status(&r), 1);
+	assert_int_equal(sl_paper_status(&r), 1);
 	sl_run_close(&run);
 }
 
 TEST(test_wrong_mixing)
 {
-	struct sl_reproduce r = {.part = 'a'};
+	struct sl_paper r = {.part = 'a'};
 	struct sl_run run;
 	play(&run, &r);
 	struct sl_trace *trace = &run.rounds[0].trace;
@@ -190,12 +191,12 @@ TEST(test_wrong_mixing)
 	run.rounds[1].commits--;
 	sl_run_check(&run, &r);
 	has(r.broken[3], "a run, round 2: 5 of 6 learners committed");
-	assert_int_equal(sl_reproduce_status(&r), 1);
+	assert_int_equal(sl_paper_status(&r), 1);
 	sl_run_close(&run);
 }
 
 /* Right, wrong again, right: it settles the second time. */
-TEST(test_settled)
+TEST(test_confirmed)
 {
 	uint64_t wrong[] = {9, 4, 0, 2, 0, 0};
 	struct sl_trace trace = {.k = 5, .wrong = wrong};
@@ -215,7 +216,7 @@ static bool at_once(void)
 
 TEST(test_stopped)
 {
-	struct sl_reproduce r = {.part = 'a', .stopped = at_once};
+	struct sl_paper r = {.part = 'a', .stopped = at_once};
 	struct sl_error error = {0};
 	struct sl_run run;
 	assert_int_equal(sl_run_open(&run, &plan, &error), SL_OK);

@@ -15,7 +15,7 @@ static struct sl_digest digest;
 static struct sl_view view;
 static sl_id ids[2];
 static uint32_t incarnations[2], start[3], adjacent[2];
-static struct sl_fence fence;
+static struct sl_abort abort_record;
 static uint64_t vector[5];
 static uint8_t nonce[SL_NONCE_BYTES], h[SL_HASH_BYTES];
 
@@ -25,7 +25,8 @@ static int set_up(void **state)
 	scope = (struct sl_scope){.run = {1}, .roster = {2}};
 	for (uint32_t i = 0; i < 3; i++)
 		candidates[i] = 5 + i;
-	link_state = (struct sl_link_state){.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates};
+	link_state = (struct sl_link_state){
+		.id = 3, .incarnation = 1, .t = 2, .a = 1, .count = 3, .candidates = candidates};
 	ready = (struct sl_ready){.id = 3, .t = 2, .a = 1, .k = 9};
 	digest = (struct sl_digest){.id = 3, .t = 2, .a = 1, .key = {4}, .p = 1020431, .learners = 6};
 	start[1] = 1;
@@ -35,23 +36,24 @@ static int set_up(void **state)
 	ids[1] = 9;
 	view = (struct sl_view){.n = 2, .ids = ids, .incarnations = incarnations};
 	view.graph = (struct sl_graph){.n = 2, .edges = 1, .start = start, .adjacent = adjacent};
-	fence = (struct sl_fence){.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}};
+	abort_record =
+		(struct sl_abort){.id = 3, .incarnation = 1, .t = 2, .a = 9, .count = 2, .released = {4, 5}};
 	return 0;
 }
 
 static void hash_link_state(uint8_t *out)
 {
-	sl_canon_link_state(&scope, &link_state, out);
+	sl_canonical_link_state(&scope, &link_state, out);
 }
 
 static void hash_ready(uint8_t *out)
 {
-	sl_canon_ready(&scope, &ready, out);
+	sl_canonical_ready(&scope, &ready, out);
 }
 
 static void hash_digest(uint8_t *out)
 {
-	sl_canon_digest(&scope, &digest, out);
+	sl_canonical_digest(&scope, &digest, out);
 }
 
 static void hash_view(uint8_t *out)
@@ -60,29 +62,29 @@ static void hash_view(uint8_t *out)
 	size_t size = sl_view_bytes(view.n, view.graph.edges);
 	assert_true(size <= sizeof bytes);
 	sl_view_write(&view, bytes);
-	sl_canon_view(&scope, bytes, size, out);
+	sl_canonical_view(&scope, bytes, size, out);
 }
 
-static void hash_fence(uint8_t *out)
+static void hash_abort(uint8_t *out)
 {
-	sl_canon_fence(&scope, &fence, out);
+	sl_canonical_abort(&scope, &abort_record, out);
 }
 
 static void hash_commitment(uint8_t *out)
 {
-	sl_canon_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
+	sl_canonical_commitment(&scope, (const uint8_t *)vector, sizeof vector, nonce, out);
 }
 
 static void hash_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, vector, 5, 8, out);
+	sl_canonical_result(&scope, h, vector, 5, 8, out);
 }
 
 static uint64_t long_vector[2500]; /* hashed in several parts */
 
 static void hash_long_result(uint8_t *out)
 {
-	sl_canon_result(&scope, h, long_vector, 2500, 4, out);
+	sl_canonical_result(&scope, h, long_vector, 2500, 4, out);
 }
 
 typedef void (*hasher)(uint8_t *out);
@@ -156,9 +158,9 @@ TEST_WITH(test_digest, set_up, NULL)
 	COUNTS(hash_digest, digest.learners);
 	COUNTS(hash_digest, digest.view);
 	COUNTS(hash_digest, digest.digest);
-	COUNTS(hash_digest, digest.sigma);
+	COUNTS(hash_digest, digest.decimals);
 	COUNTS(hash_digest, digest.encoding);
-	COUNTS(hash_digest, digest.clip);
+	COUNTS(hash_digest, digest.clipping_range);
 }
 
 TEST_WITH(test_view, set_up, NULL)
@@ -179,20 +181,20 @@ TEST_WITH(test_view, set_up, NULL)
 	assert_memory_not_equal(with, without, sizeof with);
 }
 
-TEST_WITH(test_fence, set_up, NULL)
+TEST_WITH(test_abort, set_up, NULL)
 {
-	scope_counts(hash_fence);
-	COUNTS(hash_fence, fence.id);
-	COUNTS(hash_fence, fence.incarnation);
-	COUNTS(hash_fence, fence.t);
-	COUNTS(hash_fence, fence.a);
-	COUNTS(hash_fence, fence.key);
-	COUNTS(hash_fence, fence.dead);
-	counts(hash_fence, fence.released, 2 * sizeof *fence.released);
+	scope_counts(hash_abort);
+	COUNTS(hash_abort, abort_record.id);
+	COUNTS(hash_abort, abort_record.incarnation);
+	COUNTS(hash_abort, abort_record.t);
+	COUNTS(hash_abort, abort_record.a);
+	COUNTS(hash_abort, abort_record.key);
+	COUNTS(hash_abort, abort_record.closed);
+	counts(hash_abort, abort_record.released, 2 * sizeof *abort_record.released);
 	uint8_t two[SL_HASH_BYTES], one[SL_HASH_BYTES];
-	hash_fence(two);
-	fence.count = 1;
-	hash_fence(one);
+	hash_abort(two);
+	abort_record.count = 1;
+	hash_abort(one);
 	assert_memory_not_equal(two, one, sizeof two);
 }
 
@@ -223,7 +225,8 @@ TEST_WITH(test_view_bytes, set_up, NULL)
 	assert_true(a == 7 && b == 9);
 	for (size_t cut = 1; cut < size; cut++)
 		if (cut % SL_VIEW_EDGE_BYTES != 0)
-			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges), SL_ERR_FORMAT);
+			assert_int_equal(sl_view_read_head(bytes, size - cut, &back, &p, &edges),
+					 SL_ERR_FORMAT);
 }
 
 TEST_WITH(test_vectors, set_up, NULL)
@@ -242,7 +245,8 @@ TEST_WITH(test_vectors, set_up, NULL)
 /* Records of different kinds never hash alike, whatever they hold. */
 TEST_WITH(test_domains, set_up, NULL)
 {
-	static const hasher all[] = {hash_link_state, hash_ready, hash_digest, hash_view, hash_commitment, hash_result, hash_fence};
+	static const hasher all[] = {hash_link_state, hash_ready,  hash_digest, hash_view,
+				     hash_commitment, hash_result, hash_abort};
 	uint8_t hashes[7][SL_HASH_BYTES];
 	for (size_t i = 0; i < 7; i++) {
 		all[i](hashes[i]);
@@ -259,9 +263,9 @@ TEST_WITH(test_domains, set_up, NULL)
 TEST_WITH(test_literal_digest, set_up, NULL)
 {
 	static const uint8_t expected[SL_HASH_BYTES] = {
-		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5, 0x52,
-		0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2, 0xac, 0x19,
-		0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
+		0x76, 0xfa, 0xc4, 0x9e, 0x57, 0xf9, 0x51, 0x7f, 0x2c, 0xd1, 0xe5,
+		0x52, 0x43, 0xb1, 0x79, 0xea, 0x7a, 0xa1, 0xaa, 0x48, 0xf8, 0xe2,
+		0xac, 0x19, 0x25, 0x81, 0x54, 0xe7, 0xdf, 0x5e, 0x42, 0x90,
 	};
 	uint8_t hash[SL_HASH_BYTES];
 	hash_digest(hash);

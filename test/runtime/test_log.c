@@ -24,7 +24,8 @@ static void expect_keys(const char *line, const char *const *keys, size_t count)
 	const char *key;
 	json_t *value;
 	assert_non_null(record);
-	json_object_foreach(record, key, value) {
+	json_object_foreach(record, key, value)
+	{
 		assert_true(i < count);
 		assert_string_equal(key, keys[i++]);
 	}
@@ -34,16 +35,17 @@ static void expect_keys(const char *line, const char *const *keys, size_t count)
 
 TEST_WITH(keys_keep_their_order, folder_enter, folder_leave)
 {
-	static const char *const keys[] = {"time", "mono_ms", "level", "learner", "name",
-					   "event", "text",   "round", "mse"};
+	static const char *const keys[] = {"time",  "mono_ms", "level", "learner", "name",
+					   "event", "text",    "round", "mse"};
 	struct sl_log *log = open_log("log", SL_LOG_AUTO, SL_INFO);
 	char text[1024];
 	sl_log(log, SL_INFO, "committed", "round 3 committed", "{s:i, s:f}", "round", 3, "mse", 0.021);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
 	expect_keys(text, keys, sizeof keys / sizeof keys[0]);
-	assert_non_null(strstr(text, "\"level\":\"info\",\"learner\":3,\"name\":\"learner-03\",\"event\":\"committed\","
-				     "\"text\":\"round 3 committed\",\"round\":3,\"mse\":0.021}\n"));
+	assert_non_null(strstr(
+		text, "\"level\":\"info\",\"learner\":3,\"name\":\"learner-03\",\"event\":\"committed\","
+		      "\"text\":\"round 3 committed\",\"round\":3,\"mse\":0.021}\n"));
 }
 
 TEST_WITH(time_has_milliseconds, folder_enter, folder_leave)
@@ -54,7 +56,8 @@ TEST_WITH(time_has_milliseconds, folder_enter, folder_leave)
 	sl_log(log, SL_INFO, "e", "t", NULL);
 	sl_log_close(log);
 	folder_get("log", text, sizeof text);
-	assert_int_equal(sscanf(text, "{\"time\":\"%4d-%2d-%2dT%2d:%2d:%2d.%3dZ\",%n", &y, &m, &d, &h, &min, &s, &ms, &used),
+	assert_int_equal(sscanf(text, "{\"time\":\"%4d-%2d-%2dT%2d:%2d:%2d.%3dZ\",%n", &y, &m, &d, &h, &min,
+				&s, &ms, &used),
 			 7);
 	assert_true(used > 0);
 }
@@ -88,8 +91,10 @@ TEST_WITH(hostile_text_is_one_line, folder_enter, folder_leave)
 TEST_WITH(renders_text, folder_enter, folder_leave)
 {
 	char line[SL_LOG_LINE_BYTES];
-	json_t *r = json_pack("{s:s, s:s, s:s, s:s, s:s}", "time", "2026-11-21T12:03:04.123Z", "level", "info", "name",
-			      "learner-03", "event", "committed", "text", "round 3\n\xc2\x9b" "2J");
+	json_t *r = json_pack("{s:s, s:s, s:s, s:s, s:s}", "time", "2026-11-21T12:03:04.123Z", "level",
+			      "info", "name", "learner-03", "event", "committed", "text",
+			      "round 3\n\xc2\x9b"
+			      "2J");
 	sl_log_render(r, false, line, sizeof line);
 	assert_string_equal(line, "12:03:04.123 learner-03 info  committed  round 3??2J\n");
 	sl_log_render(r, true, line, sizeof line);
@@ -126,7 +131,8 @@ static void count_line(void *context, const char *line, size_t bytes)
 TEST_WITH(watchers_see_json, folder_enter, folder_leave)
 {
 	size_t count = 0;
-	struct sl_log *json = open_log("a", SL_LOG_JSON, SL_INFO), *text = open_log("b", SL_LOG_TEXT, SL_INFO);
+	struct sl_log *json = open_log("a", SL_LOG_JSON, SL_INFO),
+		      *text = open_log("b", SL_LOG_TEXT, SL_INFO);
 	sl_log_watch_set(json, count_line, &count);
 	sl_log_watch_set(text, count_line, &count);
 	sl_log(json, SL_INFO, "e", "t", NULL);
@@ -150,8 +156,9 @@ TEST_WITH(full_disk_is_told_once, folder_enter, folder_leave)
 	close(kept);
 	close(told);
 	sl_log_close(log);
-	assert_string_equal(folder_get("told", text, sizeof text),
-			    "starlingd: cannot write the log (/dev/full): No space left on device; records are lost\n");
+	assert_string_equal(
+		folder_get("told", text, sizeof text),
+		"starlingd: cannot write the log (/dev/full): No space left on device; records are lost\n");
 }
 
 TEST_WITH(refuses_a_missing_folder, folder_enter, folder_leave)

@@ -1,4 +1,5 @@
-/* A worker's tasks run in the order in which they were added, and each comes back to the loop once, in that order. */
+/* A worker's tasks run in the order in which they were added, and each comes back to the loop once, in that
+ * order. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,12 +8,13 @@ static void replay(const char *line)
 {
 	unsigned long long seed;
 	unsigned learners, rounds;
-	struct sim_outcome outcome;
+	struct sl_sim_outcome outcome;
 	if (sscanf(line, "%llu %u %u", &seed, &learners, &rounds) != 3)
 		fail_msg("not a seed: %s", line);
-	sim_play(&(struct sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
+	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
 	if (outcome.failed)
-		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --trace", outcome.why, seed, learners, rounds);
+		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --trace", outcome.why, seed,
+			 learners, rounds);
 }
 
 TEST(test_kept)

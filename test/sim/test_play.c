@@ -1,4 +1,5 @@
-/* A seed is a run: the same one to the last line, whatever was played before it, by whom and on how many processors. */
+/* A seed is a run: the same one to the last line, whatever was played before it, by whom and on how many
+ * processors. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,16 +9,17 @@
 
 #define SEEDS 12u
 
-static struct sim_outcome play(uint64_t seed, FILE *lines)
+static struct sl_sim_outcome play(uint64_t seed, FILE *lines)
 {
-	struct sim_outcome outcome;
-	sim_play(&(struct sim_play){.seed = seed, .learners = 5, .rounds = 6, .lines = lines}, &outcome);
+	struct sl_sim_outcome outcome;
+	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = 5, .rounds = 6, .lines = lines},
+		    &outcome);
 	if (outcome.failed)
 		fail_msg("%s", outcome.why);
 	return outcome;
 }
 
-static void expect_same(const struct sim_outcome *a, const struct sim_outcome *b)
+static void expect_same(const struct sl_sim_outcome *a, const struct sl_sim_outcome *b)
 {
 	assert_int_equal(a->seed, b->seed);
 	assert_int_equal(a->digest, b->digest);
@@ -29,7 +31,7 @@ static void expect_same(const struct sim_outcome *a, const struct sim_outcome *b
 TEST(test_same_again)
 {
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct sim_outcome first = play(seed, NULL), second = play(seed, NULL);
+		struct sl_sim_outcome first = play(seed, NULL), second = play(seed, NULL);
 		expect_same(&first, &second);
 	}
 }
@@ -38,7 +40,7 @@ TEST(test_seeds_differ)
 {
 	uint64_t last = 0;
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct sim_outcome outcome = play(seed, NULL);
+		struct sl_sim_outcome outcome = play(seed, NULL);
 		assert_int_not_equal(outcome.digest, last);
 		last = outcome.digest;
 	}
@@ -51,7 +53,7 @@ TEST(test_same_lines)
 	size_t size[2];
 	for (int k = 0; k < 2; k++) {
 		FILE *lines = open_memstream(&text[k], &size[k]);
-		struct sim_outcome told = play(3, lines), untold = play(3, NULL);
+		struct sl_sim_outcome told = play(3, lines), untold = play(3, NULL);
 		fclose(lines);
 		expect_same(&told, &untold);
 	}
@@ -65,11 +67,11 @@ TEST(test_same_lines)
 /* --- a range --- */
 
 struct heard {
-	struct sim_outcome of[SEEDS];
+	struct sl_sim_outcome of[SEEDS];
 	uint32_t count;
 };
 
-static bool hear(void *context, const struct sim_outcome *outcome)
+static bool hear(void *context, const struct sl_sim_outcome *outcome)
 {
 	struct heard *heard = context;
 	assert_true(outcome->seed < SEEDS && heard->of[outcome->seed].steps == 0);
@@ -82,9 +84,11 @@ static void play_range(uint32_t jobs, struct heard *heard)
 {
 	struct sl_error error;
 	memset(heard, 0, sizeof *heard);
-	assert_int_equal(sim_range_run(&(struct sim_range){.seeds = SEEDS, .learners = 5, .rounds = 6, .jobs = jobs}, hear, heard,
-				       &error),
-			 SL_OK);
+	assert_int_equal(
+		sl_sim_range_run(
+			&(struct sl_sim_range){.seeds = SEEDS, .learners = 5, .rounds = 6, .jobs = jobs},
+			hear, heard, &error),
+		SL_OK);
 	assert_int_equal(heard->count, SEEDS);
 }
 
@@ -94,7 +98,7 @@ TEST(test_jobs_change_nothing)
 	play_range(1, &one);
 	play_range(5, &five);
 	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct sim_outcome here = play(seed, NULL);
+		struct sl_sim_outcome here = play(seed, NULL);
 		expect_same(&one.of[seed], &five.of[seed]);
 		expect_same(&one.of[seed], &here);
 	}
@@ -104,12 +108,12 @@ TEST(test_jobs_change_nothing)
 TEST(test_totals)
 {
 	static struct heard heard;
-	struct sim_totals totals = {0};
+	struct sl_sim_totals totals = {0};
 	uint64_t hits = 0;
 	play_range(2, &heard);
 	for (uint64_t seed = 0; seed < SEEDS; seed++)
-		sim_totals_add(&totals, &heard.of[seed]);
-	for (uint32_t k = 0; k < SIM_FAULT_COUNT; k++)
+		sl_sim_totals_add(&totals, &heard.of[seed]);
+	for (uint32_t k = 0; k < SL_SIM_FAULT_COUNT; k++)
 		for (uint32_t p = 0; p < SL_PHASE_COUNT; p++)
 			hits += totals.hit[k][p];
 	assert_int_equal(totals.seeds, SEEDS);

@@ -1,4 +1,5 @@
-/* Learners in one process: every kind of topology against the plain sum, what is seen on the way, what a run depends on. */
+/* Learners in one process: every kind of topology against the plain sum, what is seen on the way, what a run
+ * depends on. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -17,33 +18,34 @@ struct course {
 	uint32_t commits, inexact, samples, viewless;
 	uint8_t digests[ROUNDS + 1][SL_HASH_BYTES];
 	float model[PARAMETERS];
-	uint64_t seen;   /* a digest of all states that were */
+	uint64_t seen;	 /* a digest of all states that were */
 	double estimate; /* of coordinate 0, the last of the first learner */
 	uint32_t workers;
-	uint64_t iterations; /* of all views, with k = 0 */
-	sl_round burst; /* the round whose training fails; 0: none */
-	double most;    /* the size of a parameter, at most */
+	uint64_t iterations;   /* of all views, with k = 0 */
+	sl_round burst;	       /* the round whose training fails; 0: none */
+	double most;	       /* the size of a parameter, at most */
 	uint32_t failures[64]; /* by reason */
 };
 
 static double unit(uint32_t learner, sl_round t, size_t l)
 {
-	uint64_t z = (learner + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ t * UINT64_C(0xbf58476d1ce4e5b9) ^ l * UINT64_C(0x94d049bb133111eb);
+	uint64_t z = (learner + 1) * UINT64_C(0x9e3779b97f4a7c15) ^ t * UINT64_C(0xbf58476d1ce4e5b9) ^
+		     l * UINT64_C(0x94d049bb133111eb);
 	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
 	return (double)(z >> 11) * 0x1p-52 - 1;
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	const struct course *c = context;
 	if (training->t == c->burst)
-		return sl_fail(error, SL_ERR_RANGE, "no model");
+		return sl_err_set(error, SL_ERR_RANGE, "no model");
 	for (size_t l = 0; l < PARAMETERS; l++)
 		training->model[l] = (float)(c->most * unit(training->learner, training->t, l));
 	return SL_OK;
 }
 
-static void committed(void *context, const struct swarm_commit *commit)
+static void committed(void *context, const struct sl_runner_commit *commit)
 {
 	struct course *c = context;
 	static const uint8_t none[SL_HASH_BYTES];
@@ -57,15 +59,16 @@ static void committed(void *context, const struct swarm_commit *commit)
 	memcpy(c->model, commit->model, sizeof c->model);
 }
 
-static void sampled(void *context, const struct swarm_sample *sample)
+static void sampled(void *context, const struct sl_runner_sample *sample)
 {
 	struct course *c = context;
 	c->samples++;
 	for (uint32_t i = 0; i < sample->count; i++) /* in no order */
-		c->seen += (sample->raw[i] + sample->learner * UINT64_C(0x9e3779b97f4a7c15)) * (2 * sample->k + 1);
+		c->seen += (sample->raw[i] + sample->learner * UINT64_C(0x9e3779b97f4a7c15)) *
+			   (2 * sample->k + 1);
 	assert_int_equal(sample->coordinates[0], 0);
 	if (sample->learner == 0)
-		c->estimate = swarm_estimate(sample, 0);
+		c->estimate = sl_runner_estimate(sample, 0);
 }
 
 static void reported(void *context, uint32_t learner, const struct sl_report *report)
@@ -88,36 +91,37 @@ static void schedule_of(const char *text, uint32_t steps, struct sl_schedule *sc
 }
 
 /* Runs ROUNDS rounds with these settings, "KEY=VALUE KEY=VALUE". */
-static int run(const struct sl_schedule *schedule, const char *settings_text, uint64_t seed, struct course *course, struct sl_error *error)
+static int run(const struct sl_schedule *schedule, const char *settings_text, uint64_t seed,
+	       struct course *course, struct sl_error *error)
 {
 	static const uint32_t coordinates[] = {0, PARAMETERS};
 	const char *set[8] = {"rounds=3", "gate=warn"};
 	char text[256];
 	size_t count = 2;
 	struct sl_settings settings;
-	struct swarm *swarm;
+	struct sl_runner *runner;
 	snprintf(text, sizeof text, "%s", settings_text);
 	for (char *word = strtok(text, " "); word != NULL; word = strtok(NULL, " "))
 		set[count++] = word;
-	assert_int_equal(swarm_settings(set, count, schedule, &settings, error), SL_OK);
+	assert_int_equal(sl_runner_settings(set, count, schedule, &settings, error), SL_OK);
 	course->most = course->most != 0 ? course->most : 2;
-	struct swarm_options options = {.learners = N,
-					.settings = &settings,
-					.schedule = schedule,
-					.parameters = PARAMETERS,
-					.seed = seed,
-					.verify = true,
-					.workers = course->workers,
-					.coordinates = coordinates,
-					.coordinate_count = 2,
-					.train = train,
-					.committed = committed,
-					.sampled = sampled,
-					.reported = reported,
-					.context = course};
-	assert_int_equal(swarm_open(&options, &swarm, error), SL_OK);
-	int rc = swarm_run(swarm, error);
-	swarm_close(swarm);
+	struct sl_runner_options options = {.learners = N,
+					    .settings = &settings,
+					    .schedule = schedule,
+					    .parameters = PARAMETERS,
+					    .seed = seed,
+					    .verify = true,
+					    .workers = course->workers,
+					    .coordinates = coordinates,
+					    .coordinate_count = 2,
+					    .train = train,
+					    .committed = committed,
+					    .sampled = sampled,
+					    .reported = reported,
+					    .context = course};
+	assert_int_equal(sl_runner_open(&options, &runner, error), SL_OK);
+	int rc = sl_runner_run(runner, error);
+	sl_runner_close(runner);
 	return rc;
 }
 
@@ -134,7 +138,8 @@ static void expect_exact(const struct sl_schedule *schedule, const char *setting
 
 TEST(test_topologies)
 {
-	static const char *const texts[] = {"complete", "ring", "line", "star", "grid", "nearest:4", "neighbours:4", "regular:3"};
+	static const char *const texts[] = {"complete", "ring",	     "line",	     "star",
+					    "grid",	"nearest:4", "neighbours:4", "regular:3"};
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
 		print_message("%s\n", texts[i]);
 		struct sl_schedule schedule;
@@ -148,8 +153,9 @@ TEST(test_topologies)
 /* Field, encoding, coins, a K that is given: the sum is the sum. */
 TEST(test_settings)
 {
-	static const char *const texts[] = {"sharing=additive", "sharing=seeded", "encoding=literal sigma=6", "k=90 k_rule=fixed", "p=2147483647",
-					    "clip=1 clip_policy=clamp", "quorum=majority", "degree_max=4"};
+	static const char *const texts[] = {"sharing=additive",	 "sharing=seeded", "encoding=literal sigma=6",
+					    "k=90 k_rule=fixed", "p=2147483647",   "clip=1 clip_policy=clamp",
+					    "quorum=majority",	 "degree_max=4"};
 	struct sl_schedule schedule;
 	schedule_of("nearest:6", 1, &schedule);
 	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -179,7 +185,8 @@ TEST(test_repeatable)
 /* The last state of all is the mean that is committed, but for the rounding to the field. */
 TEST(test_estimate)
 {
-	static const char *const texts[] = {"mixing=metropolis", "mixing=metropolis encoding=literal sigma=8"};
+	static const char *const texts[] = {"mixing=metropolis",
+					    "mixing=metropolis encoding=literal sigma=8"};
 	struct sl_schedule schedule;
 	schedule_of("ring", 1, &schedule);
 	for (size_t i = 0; i < 2; i++) {
@@ -195,8 +202,10 @@ TEST(test_estimate)
 /* A piece that does not reach a quorum commits nothing; the rest does, and shows it to who comes back. */
 TEST(test_parts)
 {
-	static const struct sl_edge ring[N] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 11}, {0, 11}};
-	static const struct sl_edge parted[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}, {5, 6}, {6, 7}, {0, 7}, {8, 9}, {9, 10}, {10, 11}, {8, 11}};
+	static const struct sl_edge ring[N] = {{0, 1}, {1, 2}, {2, 3}, {3, 4},	{4, 5},	  {5, 6},
+					       {6, 7}, {7, 8}, {8, 9}, {9, 10}, {10, 11}, {0, 11}};
+	static const struct sl_edge parted[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4},	 {4, 5},   {5, 6},
+						{6, 7}, {0, 7}, {8, 9}, {9, 10}, {10, 11}, {8, 11}};
 	struct course course = {0};
 	struct sl_schedule schedule;
 	struct sl_error error = {0};
@@ -239,13 +248,13 @@ TEST(test_unfit_models)
 	sl_schedule_close(&schedule);
 }
 
-static void expect_refusal(struct swarm_options *options, const char *text)
+static void expect_refusal(struct sl_runner_options *options, const char *text)
 {
 	struct sl_error error = {0};
-	struct swarm *swarm = (struct swarm *)options;
-	assert_int_not_equal(swarm_open(options, &swarm, &error), SL_OK);
+	struct sl_runner *runner = (struct sl_runner *)options;
+	assert_int_not_equal(sl_runner_open(options, &runner, &error), SL_OK);
 	assert_string_equal(error.text, text);
-	assert_null(swarm);
+	assert_null(runner);
 }
 
 TEST(test_bad_options)
@@ -256,10 +265,11 @@ TEST(test_bad_options)
 	static const char *const wrong[] = {"simga=3"};
 	struct sl_schedule schedule;
 	schedule_of("ring", 1, &schedule);
-	assert_int_equal(swarm_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_runner_settings(wrong, 1, &schedule, &settings, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "--set simga=3: unknown key 'simga'; did you mean 'sigma'?");
-	assert_int_equal(swarm_settings(set, 1, &schedule, &settings, &error), SL_OK);
-	struct swarm_options options = {.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
+	assert_int_equal(sl_runner_settings(set, 1, &schedule, &settings, &error), SL_OK);
+	struct sl_runner_options options = {
+		.learners = N, .settings = &settings, .schedule = &schedule, .parameters = 1, .train = train};
 	expect_refusal(&options, "quorum: 20 is more than the 12 learners in the roster");
 	options.parameters = 0;
 	expect_refusal(&options, "0 parameters: from 1 to 268435455 are possible");

@@ -10,8 +10,9 @@
 static const char program[] = STARLING_PATH;
 
 #define RECORD(ms, id, level, rest)                                                                          \
-	"{\"time\":\"2026-11-21T12:00:00." ms "Z\",\"mono_ms\":" ms ".5,\"level\":\"" level "\",\"learner\":" id          \
-	",\"name\":\"learner-0" id "\",\"event\":\"e\",\"text\":\"at " ms "\"" rest "}\n"
+	"{\"time\":\"2026-11-21T12:00:00." ms "Z\",\"mono_ms\":" ms ".5,\"level\":\"" level                  \
+	"\",\"learner\":" id ",\"name\":\"learner-0" id "\",\"event\":\"e\",\"text\":\"at " ms "\"" rest     \
+	"}\n"
 
 /* Runs a shell line with $S as the program; its exit status. */
 static int sh(const char *line)
@@ -34,8 +35,8 @@ static void make_run(void)
 	folder_put("run/learner-01/log.jsonl",
 		   RECORD("100", "1", "info", ",\"round\":1") RECORD("300", "1", "warn", ",\"round\":2"));
 	folder_put("run/learner-02/log.jsonl",
-		   RECORD("200", "2", "debug", ",\"round\":1") RECORD("250", "2", "info", "") RECORD(
-			   "400", "2", "error", ",\"round\":2"));
+		   RECORD("200", "2", "debug", ",\"round\":1") RECORD("250", "2", "info", "")
+			   RECORD("400", "2", "error", ",\"round\":2"));
 }
 
 #define TEXT(ms, id, level) "12:00:00." ms " learner-0" id " " level " e          at " ms "\n"
@@ -65,7 +66,9 @@ TEST_WITH(says_what_there_is, folder_enter, folder_leave)
 	make_run();
 	assert_int_equal(sh("\"$S\" logs run --learner 3 > out 2> err"), 2);
 	expect_file("out", "");
-	expect_file("err", "starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)\n");
+	expect_file(
+		"err",
+		"starling logs: run: no record of learner '3'; there are learner-01 (1), learner-02 (2)\n");
 	assert_int_equal(sh("\"$S\" logs run --learner learner-2 2> err"), 2);
 	assert_int_equal(sh("\"$S\" logs run --round 9 > out 2> err"), 0);
 	expect_file("out", "");
@@ -77,7 +80,8 @@ TEST_WITH(says_what_there_is, folder_enter, folder_leave)
 TEST_WITH(json_passes_through, folder_enter, folder_leave)
 {
 	make_run();
-	assert_int_equal(sh("\"$S\" logs run --json --learner 1 > out && cmp out run/learner-01/log.jsonl"), 0);
+	assert_int_equal(sh("\"$S\" logs run --json --learner 1 > out && cmp out run/learner-01/log.jsonl"),
+			 0);
 }
 
 TEST_WITH(a_files_order_is_kept, folder_enter, folder_leave)
@@ -93,9 +97,11 @@ TEST_WITH(a_files_order_is_kept, folder_enter, folder_leave)
 TEST_WITH(counts_malformed_lines, folder_enter, folder_leave)
 {
 	assert_int_equal(sh("mkdir -p run/a run/b"), 0);
-	folder_put("run/a/log.jsonl", "nonsense\n" RECORD("100", "1", "info", "") "[1]\n{\"time\":3}\n{\"time\":\"20");
+	folder_put("run/a/log.jsonl",
+		   "nonsense\n" RECORD("100", "1", "info", "") "[1]\n{\"time\":3}\n{\"time\":\"20");
 	folder_put("run/b/log.jsonl", RECORD("200", "2", "info", ""));
-	assert_int_equal(sh("head -c 3000000 /dev/zero >> run/b/log.jsonl; printf '\\n' >> run/b/log.jsonl"), 0);
+	assert_int_equal(sh("head -c 3000000 /dev/zero >> run/b/log.jsonl; printf '\\n' >> run/b/log.jsonl"),
+			 0);
 	assert_int_equal(sh("\"$S\" logs run > out 2> err"), 0);
 	expect_file("out", TEXT("100", "1", "info ") TEXT("200", "2", "info "));
 	expect_file("err", "starling logs: 5 malformed lines left out, the first at a/log.jsonl:1\n");
@@ -104,7 +110,8 @@ TEST_WITH(counts_malformed_lines, folder_enter, folder_leave)
 TEST_WITH(many_files_make_one_stream, folder_enter, folder_leave)
 {
 	assert_int_equal(sh("i=1; while [ $i -le 40 ]; do mkdir -p run/$i; j=100; while [ $j -lt 150 ]; do "
-			    "echo \"{\\\"time\\\":\\\"2026-11-21T12:00:00.$((j + i * 7 % 13))Z\\\",\\\"text\\\":\\\"$i $j\\\"}\"; "
+			    "echo \"{\\\"time\\\":\\\"2026-11-21T12:00:00.$((j + i * 7 % "
+			    "13))Z\\\",\\\"text\\\":\\\"$i $j\\\"}\"; "
 			    "j=$((j + 1)); done > run/$i/log.jsonl; i=$((i + 1)); done"),
 			 0);
 	assert_int_equal(sh("\"$S\" logs run --json > out && test $(wc -l < out) = 2000 && "
@@ -128,7 +135,8 @@ TEST_WITH(clear_errors, folder_enter, folder_leave)
 
 TEST_WITH(a_closed_pipe_is_quiet, folder_enter, folder_leave)
 {
-	assert_int_equal(sh("mkdir -p run/a; yes '{\"time\":\"2026-11-21T12:00:00.100Z\",\"text\":\"x\"}' | head -20000 "
+	assert_int_equal(sh("mkdir -p run/a; yes '{\"time\":\"2026-11-21T12:00:00.100Z\",\"text\":\"x\"}' | "
+			    "head -20000 "
 			    "> run/a/log.jsonl"),
 			 0);
 	assert_int_equal(sh("{ \"$S\" logs run 2> err; echo $? > status; } | head -1 > out"), 0);
@@ -179,7 +187,8 @@ TEST_WITH(follows_lines_and_files, folder_enter, folder_leave)
 	folder_put("run/a/log.jsonl", RECORD("100", "1", "info", "") "{\"time\":\"2026-11-21T12:0");
 	pid_t pid = start_following();
 	await_out(TEXT("100", "1", "info "));
-	append("run/a/log.jsonl", "0:00.200Z\",\"name\":\"learner-01\",\"level\":\"info\",\"event\":\"e\",\"text\":\"at 200\"}\n");
+	append("run/a/log.jsonl", "0:00.200Z\",\"name\":\"learner-01\",\"level\":\"info\",\"event\":\"e\","
+				  "\"text\":\"at 200\"}\n");
 	await_out(TEXT("100", "1", "info ") TEXT("200", "1", "info "));
 	append("run/b/log.jsonl", RECORD("300", "2", "warn", ""));
 	await_out(TEXT("100", "1", "info ") TEXT("200", "1", "info ") TEXT("300", "2", "warn "));
@@ -223,8 +232,11 @@ TEST_WITH(names_its_commands, folder_enter, folder_leave)
 
 TEST_WITH(names_what_became_of_old_commands, folder_enter, folder_leave)
 {
-	static const char *const old[][2] = {{"init", "'starling keygen'"}, {"abandon", "'starling abort'"}, {"bench", "starling-bench"},
-					     {"sim", "simtest"},	    {"reproduce", "starling-paper"}};
+	static const char *const old[][2] = {{"init", "'starling keygen'"},
+					     {"abandon", "'starling abort'"},
+					     {"bench", "starling-bench"},
+					     {"sim", "simtest"},
+					     {"reproduce", "starling-paper"}};
 	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
 		char line[128];
 		snprintf(line, sizeof line, "\"$S\" %s --help > out 2> err", old[i][0]);
@@ -237,12 +249,14 @@ TEST_WITH(names_what_became_of_old_commands, folder_enter, folder_leave)
 
 TEST_WITH(keygen_prints_its_line_only, folder_enter, folder_leave)
 {
-	assert_int_equal(sh("\"$S\" keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"), 0);
+	assert_int_equal(sh("\"$S\" keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"),
+			 0);
 	assert_int_equal(sh("grep -Eqx -- '- \\{id: 3, name: clinic-c, address: \"10.0.0.3:7400\", key: "
 			    "\"sha256:[0-9a-f]{64}\"\\}' roster && test $(wc -l < roster) = 1"),
 			 0);
 	assert_int_equal(sh("\"$S\" keygen --show > shown && cmp roster shown"), 0);
-	assert_int_equal(sh("\"$S\" keygen --show --id 4 | sed 's/id: 4/id: 3/' > shown && cmp roster shown"), 0);
+	assert_int_equal(sh("\"$S\" keygen --show --id 4 | sed 's/id: 4/id: 3/' > shown && cmp roster shown"),
+			 0);
 	assert_int_equal(sh("\"$S\" keygen --id 3 --name c --address h:1 > out 2> err"), 2);
 	expect_file("out", "");
 	expect_file("err", "starling keygen: identity/key.pem: exists; an identity is never overwritten\n");
@@ -253,9 +267,11 @@ TEST_WITH(keygen_refuses_bad_words, folder_enter, folder_leave)
 	assert_int_equal(sh("\"$S\" keygen --id 0 --name c --address h:1 2> err"), 2);
 	expect_file("err", "starling keygen: --id: '0' is not a whole number from 1 to 4294967295\n");
 	assert_int_equal(sh("\"$S\" keygen --id 1 --name c 2> err"), 2);
-	expect_file("err", "starling keygen: --id, --name and --address are needed; see 'starling keygen --help'\n");
+	expect_file("err",
+		    "starling keygen: --id, --name and --address are needed; see 'starling keygen --help'\n");
 	assert_int_equal(sh("\"$S\" keygen --id 1 --name c --address h 2> err"), 2);
-	expect_file("err", "starling keygen: --address: 'h' is not an address; expected HOST:PORT or [IPV6]:PORT\n");
+	expect_file("err",
+		    "starling keygen: --address: 'h' is not an address; expected HOST:PORT or [IPV6]:PORT\n");
 	assert_int_equal(sh("\"$S\" keygen --show --dir none 2> err"), 2);
 	expect_file("err", "starling keygen: none/key.pem: No such file or directory\n");
 	assert_int_equal(sh("test ! -e identity"), 0);

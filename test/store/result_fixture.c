@@ -11,28 +11,40 @@ static void fill(uint8_t *bytes, size_t size, unsigned first)
 		bytes[i] = (uint8_t)(first + 3 * i);
 }
 
-struct sl_proof proof_of(sl_round t, uint32_t signers)
+struct sl_certificate certificate_of(sl_round t, uint32_t signers)
 {
-	struct sl_proof proof = {.t = t, .a = 5, .p = P31, .learners = 20, .sigma = 4, .clip = CLIP_16, .count = signers};
-	fill(proof.view, sizeof proof.view, 1);
-	fill(proof.digest, sizeof proof.digest, 2);
+	struct sl_certificate certificate = {.t = t,
+					     .a = 5,
+					     .p = P31,
+					     .learners = 20,
+					     .decimals = 4,
+					     .clipping_range = CLIP_16,
+					     .count = signers};
+	fill(certificate.view, sizeof certificate.view, 1);
+	fill(certificate.digest, sizeof certificate.digest, 2);
 	for (uint32_t i = 0; i < signers; i++) {
-		struct sl_digest *d = &proof.digests[i];
-		*d = (struct sl_digest){.id = 70 - i, .t = t, .a = 5, .p = P31, .learners = 20, .sigma = 4, .clip = CLIP_16};
-		memcpy(d->view, proof.view, sizeof d->view);
-		memcpy(d->digest, proof.digest, sizeof d->digest);
+		struct sl_digest *d = &certificate.digests[i];
+		*d = (struct sl_digest){.id = 70 - i,
+					.t = t,
+					.a = 5,
+					.p = P31,
+					.learners = 20,
+					.decimals = 4,
+					.clipping_range = CLIP_16};
+		memcpy(d->view, certificate.view, sizeof d->view);
+		memcpy(d->digest, certificate.digest, sizeof d->digest);
 		fill(d->key, sizeof d->key, 10 + 2 * i);
 		fill(d->signature, sizeof d->signature, 11 + 2 * i);
 	}
-	return proof;
+	return certificate;
 }
 
 void write_made(const char *folder, const char *run, sl_round t)
 {
-	struct sl_proof proof = proof_of(t, 2);
+	struct sl_certificate certificate = certificate_of(t, 2);
 	struct sl_error error = {0};
 	uint8_t sum[SL_HASH_BYTES];
-	if (sl_result_write(folder, run, &proof, FLOATS, made_z, sizeof made_z, sum, &error) != SL_OK)
+	if (sl_result_write(folder, run, &certificate, FLOATS, made_z, sizeof made_z, sum, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 
@@ -52,7 +64,7 @@ void expect_third(const char *folder, int code, const char *reason)
 		assert_null(result.map);
 		assert_null(result.z);
 		assert_int_equal(result.z_bytes, 0);
-		assert_int_equal(result.proof.count, 0);
+		assert_int_equal(result.certificate.count, 0);
 	}
 	sl_result_close(&result);
 	assert_null(result.z);

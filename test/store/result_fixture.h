@@ -5,20 +5,20 @@
 #include "test/lib/folder.h"
 
 #define RUN "a"
-#define P31 UINT64_C(2147483647) /* 4 bytes an element */
+#define P31 UINT64_C(2147483647)	     /* 4 bytes an element */
 #define CLIP_16 UINT64_C(0x4030000000000000) /* the bits of 16.0 */
 #define FLOATS 3
 #define Z_BYTES (4 * (FLOATS + 1))
 #define THIRD "result-000003.safetensors"
 
 /* A proof of round t by `signers`; no two of its fields hold the same bytes. */
-struct sl_proof proof_of(sl_round t, uint32_t signers);
+struct sl_certificate certificate_of(sl_round t, uint32_t signers);
 
 extern const uint8_t made_z[Z_BYTES];
 
 /* Writes round t of the run, with FLOATS, P31, made_z and two signers. */
 void write_made(const char *folder, const char *run, sl_round t);
 
-/* Opens round 3 of RUN, which must give the code; and, unless NULL, "folder/THIRD: reason". What is not SL_OK must be
- * empty, and every open one is closed. */
+/* Opens round 3 of RUN, which must give the code; and, unless NULL, "folder/THIRD: reason". What is not SL_OK
+ * must be empty, and every open one is closed. */
 void expect_third(const char *folder, int code, const char *reason);

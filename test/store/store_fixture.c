@@ -104,7 +104,8 @@ void expect_open(const char *folder, int code, const char *what)
 	sl_store_close(store);
 }
 
-void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round t, sl_attempt a, uint32_t count)
+void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round t, sl_attempt a,
+		     uint32_t count)
 {
 	struct sl_persist persist = made_persist(kind, t, a, count);
 	struct sl_error error = {0};
@@ -161,13 +162,13 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	struct sl_error error = {0};
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	int used = snprintf(found, sizeof found, "fenced %u, released", promises.fenced);
+	int used = snprintf(found, sizeof found, "fenced %u, released", promises.aborted);
 	for (uint32_t i = 0; i < promises.released_count; i++)
 		used += snprintf(found + used, sizeof found - (size_t)used, " %u", promises.released[i]);
 	used += snprintf(found + used, sizeof found - (size_t)used, ", open %u", promises.a);
 	if (promises.a != 0)
-		snprintf(found + used, sizeof found - (size_t)used, " %s by %zu", promises.open.released ? "released" : "prepared",
-			 expect_open_as_made(t, &promises));
-	sl_promises_close(&promises);
+		snprintf(found + used, sizeof found - (size_t)used, " %s by %zu",
+			 promises.open.released ? "released" : "prepared", expect_open_as_made(t, &promises));
+	sl_store_promises_close(&promises);
 	assert_string_equal(found, text);
 }

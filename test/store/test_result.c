@@ -1,4 +1,5 @@
-/* Results on disk: the exact bytes, what comes back, and that nothing goes before its successor is there to stay. */
+/* Results on disk: the exact bytes, what comes back, and that nothing goes before its successor is there to
+ * stay. */
 #include "test/lib/test.h"
 #include "test/store/result_fixture.h"
 
@@ -75,7 +76,8 @@ TEST_WITH(the_exact_bytes, setup, folder_teardown)
 {
 	static const char header[] =
 		"{\"__metadata__\":{\"attempt\":\"5\",\"checksum\":"
-		"\"8cae38078adc9b8e2d27c4bdc2f1e5b08f7cddb9a2299f26a9e916b6eadb4ad6\",\"clip\":\"4625196817309499392\",\"digest\":"
+		"\"8cae38078adc9b8e2d27c4bdc2f1e5b08f7cddb9a2299f26a9e916b6eadb4ad6\",\"clip\":"
+		"\"4625196817309499392\",\"digest\":"
 		"\"0205080b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f\",\"digests\":"
 		"\"70 0a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e616467 "
 		"0b0e1114171a1d202326292c2f3235383b3e4144474a4d505356595c5f6265686b6e7174777a7d80"
@@ -83,9 +85,11 @@ TEST_WITH(the_exact_bytes, setup, folder_teardown)
 		"69 0c0f1215181b1e2124272a2d303336393c3f4245484b4e5154575a5d60636669 "
 		"0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e6164676a6d707376797c7f82"
 		"85888b8e9194979a9da0a3a6a9acafb2b5b8bbbec1c4c7ca\","
-		"\"encoding\":\"0\",\"format\":\"starling-result-2\",\"learners\":\"20\",\"n\":\"3\",\"p\":\"2147483647\","
+		"\"encoding\":\"0\",\"format\":\"starling-result-2\",\"learners\":\"20\",\"n\":\"3\",\"p\":"
+		"\"2147483647\","
 		"\"round\":\"3\","
-		"\"run\":\"a\",\"sigma\":\"4\",\"view\":\"0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e\"}"
+		"\"run\":\"a\",\"sigma\":\"4\",\"view\":"
+		"\"0104070a0d101316191c1f2225282b2e3134373a3d404346494c4f5255585b5e\"}"
 		","
 		"\"z\":{\"data_offsets\":[0,16],\"dtype\":\"U8\",\"shape\":[16]}}";
 	size_t size, length = (sizeof header - 1 + 7) / 8 * 8;
@@ -112,8 +116,8 @@ static void expect_digest(const struct sl_digest *got, const struct sl_digest *w
 	assert_memory_equal(got->signature, want->signature, sizeof got->signature);
 }
 
-static void expect_back(const char *folder, const char *run, const struct sl_proof *proof, uint64_t n,
-			size_t width)
+static void expect_back(const char *folder, const char *run, const struct sl_certificate *certificate,
+			uint64_t n, size_t width)
 {
 	struct sl_result result;
 	struct sl_error error = {0};
@@ -123,18 +127,20 @@ static void expect_back(const char *folder, const char *run, const struct sl_pro
 	assert_non_null(z);
 	for (size_t i = 0; i < z_bytes; i++)
 		z[i] = (uint8_t)(i * i + i / 256);
-	assert_int_equal(sl_result_write(folder, run, proof, n, z, z_bytes, sum, &error), SL_OK);
-	assert_int_equal(sl_result_open(folder, run, n, proof->t, &result, &error), SL_OK);
+	assert_int_equal(sl_result_write(folder, run, certificate, n, z, z_bytes, sum, &error), SL_OK);
+	assert_int_equal(sl_result_open(folder, run, n, certificate->t, &result, &error), SL_OK);
 	assert_memory_equal(result.checksum, sum, sizeof sum);
 	assert_int_equal(result.z_bytes, z_bytes);
 	assert_int_equal((uintptr_t)result.z % 8, 0);
 	assert_memory_equal(result.z, z, z_bytes);
-	assert_true(result.proof.t == proof->t && result.proof.a == proof->a && result.proof.p == proof->p);
-	assert_true(result.proof.learners == proof->learners && result.proof.count == proof->count);
-	assert_memory_equal(result.proof.view, proof->view, sizeof proof->view);
-	assert_memory_equal(result.proof.digest, proof->digest, sizeof proof->digest);
-	for (uint32_t i = 0; i < proof->count; i++)
-		expect_digest(&result.proof.digests[i], &proof->digests[i]);
+	assert_true(result.certificate.t == certificate->t && result.certificate.a == certificate->a &&
+		    result.certificate.p == certificate->p);
+	assert_true(result.certificate.learners == certificate->learners &&
+		    result.certificate.count == certificate->count);
+	assert_memory_equal(result.certificate.view, certificate->view, sizeof certificate->view);
+	assert_memory_equal(result.certificate.digest, certificate->digest, sizeof certificate->digest);
+	for (uint32_t i = 0; i < certificate->count; i++)
+		expect_digest(&result.certificate.digests[i], &certificate->digests[i]);
 	sl_result_close(&result);
 	assert_null(result.z);
 	sl_result_close(&result);
@@ -152,25 +158,26 @@ TEST_WITH(round_trip, setup, folder_teardown)
 		     {(UINT64_C(1) << 44) - 17, 2, 6},
 		     {(UINT64_C(1) << 61) - 1, 70000, 8}};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		struct sl_proof proof = proof_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_SIGNERS_MAX);
-		proof.p = cases[i].p;
-		for (uint32_t j = 0; j < proof.count; j++)
-			proof.digests[j].p = cases[i].p;
-		expect_back(*state, RUN, &proof, cases[i].n, cases[i].width);
+		struct sl_certificate certificate =
+			certificate_of((sl_round)i + 1, i % 2 == 0 ? 1 : SL_SIGNERS_MAX);
+		certificate.p = cases[i].p;
+		for (uint32_t j = 0; j < certificate.count; j++)
+			certificate.digests[j].p = cases[i].p;
+		expect_back(*state, RUN, &certificate, cases[i].n, cases[i].width);
 	}
 }
 
 TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
-	struct sl_proof proof = proof_of(SL_ROUNDS_MAX, SL_SIGNERS_MAX);
-	proof.a = SL_ATTEMPTS_MAX;
-	proof.learners = SL_LEARNERS_MAX;
-	for (uint32_t i = 0; i < proof.count; i++) {
-		proof.digests[i].id = UINT32_MAX - i;
-		proof.digests[i].a = SL_ATTEMPTS_MAX;
-		proof.digests[i].learners = SL_LEARNERS_MAX;
+	struct sl_certificate certificate = certificate_of(SL_ROUNDS_MAX, SL_SIGNERS_MAX);
+	certificate.a = SL_ATTEMPTS_MAX;
+	certificate.learners = SL_LEARNERS_MAX;
+	for (uint32_t i = 0; i < certificate.count; i++) {
+		certificate.digests[i].id = UINT32_MAX - i;
+		certificate.digests[i].a = SL_ATTEMPTS_MAX;
+		certificate.digests[i].learners = SL_LEARNERS_MAX;
 	}
-	expect_back(*state, "a run \"with\" \xc3\xa9", &proof, FLOATS, 4);
+	expect_back(*state, "a run \"with\" \xc3\xa9", &certificate, FLOATS, 4);
 	assert_true(there(*state, "result-1000000.safetensors"));
 }
 
@@ -192,10 +199,10 @@ TEST_WITH(what_is_not_there, setup, folder_teardown)
 /* Of another run, with another n: no fault of that file. */
 TEST_WITH(another_run_and_n, setup, folder_teardown)
 {
-	struct sl_proof proof = proof_of(3, 1);
-	assert_int_equal(sl_result_write(*state, "b", &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
+	struct sl_certificate certificate = certificate_of(3, 1);
+	assert_int_equal(sl_result_write(*state, "b", &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
-	assert_int_equal(sl_result_write(*state, RUN, &proof, 1, made_z, 8, no_matter, NULL), SL_OK);
+	assert_int_equal(sl_result_write(*state, RUN, &certificate, 1, made_z, 8, no_matter, NULL), SL_OK);
 	expect_third(*state, SL_ERR_FORMAT, "a result of another n");
 }
 
@@ -233,19 +240,24 @@ TEST_WITH(there_to_stay_before_it_has_its_name, setup, folder_teardown)
 	write_made(*state, RUN, 3);
 	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;");
 	sl_result_forget(*state, RUN, 3);
-	assert_string_equal(asked, "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
+	assert_string_equal(asked,
+			    "fsync file;name " THIRD ";fsync folder;remove result-000002.safetensors;");
 }
 
 TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 {
-	struct sl_proof proof = proof_of(3, 1);
+	struct sl_certificate certificate = certificate_of(3, 1);
 	struct sl_error error = {0};
 	write_made(*state, RUN, 2);
 	for (int file_then_folder = 0; file_then_folder < 2; file_then_folder++) {
 		fsyncs_left = file_then_folder;
-		assert_int_equal(sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error),
+		assert_int_equal(sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES,
+						 no_matter, &error),
 				 SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, THIRD ": Input/output error; see to the disk, then start the learner again"));
+		assert_string_equal(
+			error.text,
+			folder_path(*state, THIRD
+				    ": Input/output error; see to the disk, then start the learner again"));
 		assert_true(there(*state, "result-000002.safetensors"));
 		assert_false(there(*state, THIRD ".tmp"));
 		assert_int_equal(there(*state, THIRD), file_then_folder);
@@ -254,7 +266,7 @@ TEST_WITH(a_failed_fsync_removes_nothing, setup, folder_teardown)
 
 TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 {
-	struct sl_proof proof = proof_of(3, 1);
+	struct sl_certificate certificate = certificate_of(3, 1);
 	struct sl_error error = {0};
 	struct rlimit kept, small = {64, 64};
 	write_made(*state, RUN, 2);
@@ -262,10 +274,12 @@ TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &kept), 0);
 	small.rlim_max = kept.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	int rc = sl_result_write(*state, RUN, &proof, FLOATS, made_z, Z_BYTES, no_matter, &error);
+	int rc = sl_result_write(*state, RUN, &certificate, FLOATS, made_z, Z_BYTES, no_matter, &error);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &kept), 0);
 	assert_int_equal(rc, SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, THIRD ": File too large; see to the disk, then start the learner again"));
+	assert_string_equal(
+		error.text,
+		folder_path(*state, THIRD ": File too large; see to the disk, then start the learner again"));
 	assert_int_equal(folder_count(*state), 1);
 	assert_true(there(*state, "result-000002.safetensors"));
 }
@@ -284,13 +298,14 @@ TEST_WITH(the_map_outlives_the_file, setup, folder_teardown)
 	sl_result_close(&result);
 }
 
-static void expect_not_written(const char *folder, const struct sl_proof *proof, uint64_t n, size_t z_bytes,
-			       const char *reason)
+static void expect_not_written(const char *folder, const struct sl_certificate *certificate, uint64_t n,
+			       size_t z_bytes, const char *reason)
 {
 	struct sl_error error = {0};
 	char text[128];
-	assert_int_equal(sl_result_write(folder, RUN, proof, n, made_z, z_bytes, no_matter, &error), SL_ERR_INVALID);
-	snprintf(text, sizeof text, "result-%06u.safetensors: %s", proof->t, reason);
+	assert_int_equal(sl_result_write(folder, RUN, certificate, n, made_z, z_bytes, no_matter, &error),
+			 SL_ERR_INVALID);
+	snprintf(text, sizeof text, "result-%06u.safetensors: %s", certificate->t, reason);
 	assert_string_equal(error.text, folder_path(folder, text));
 	assert_int_equal(folder_count(folder), 0);
 }
@@ -298,7 +313,7 @@ static void expect_not_written(const char *folder, const struct sl_proof *proof,
 /* Each thing that open would refuse. */
 TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 {
-	struct sl_proof good = proof_of(3, 3), bad;
+	struct sl_certificate good = certificate_of(3, 3), bad;
 #define REFUSED(spoil, reason)                                                                               \
 	do {                                                                                                 \
 		bad = good;                                                                                  \
@@ -329,8 +344,7 @@ TEST_WITH(only_what_can_be_read_is_written, setup, folder_teardown)
 #undef REFUSED
 	assert_int_equal(sl_result_write(*state, "\xff", &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
 			 SL_ERR_INVALID);
-	assert_int_equal(
-		sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES, no_matter, NULL),
-		SL_ERR_IO);
+	assert_int_equal(sl_result_write(folder_path(*state, "no"), RUN, &good, FLOATS, made_z, Z_BYTES,
+					 no_matter, NULL),
+			 SL_ERR_IO);
 }
-

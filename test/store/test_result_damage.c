@@ -41,8 +41,9 @@ static void seal(json_t *metadata, const uint8_t *z)
 	crypto_generichash_state state;
 	uint8_t sum[SL_HASH_BYTES];
 	char text[2 * SL_HASH_BYTES + 1];
-	static const char *const names[] = {"attempt", "clip", "digest", "digests", "encoding", "format", "learners",
-					   "n", "p", "round", "run", "sigma", "view"};
+	static const char *const names[] = {"attempt", "clip",	   "digest", "digests", "encoding",
+					    "format",  "learners", "n",	     "p",	"round",
+					    "run",     "sigma",	   "view"};
 	crypto_generichash_init(&state, NULL, 0, sizeof sum);
 	crypto_generichash_update(&state, z, Z_BYTES);
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -131,7 +132,7 @@ TEST_WITH(just_written_is_believed, folder_setup, folder_teardown)
 	folder_put(*state, THIRD, bytes, size);
 	assert_int_equal(sl_result_show(*state, RUN, FLOATS, 3, &result, NULL), SL_OK);
 	assert_memory_equal(result.z, bytes + size - Z_BYTES, Z_BYTES);
-	assert_int_equal(result.proof.t, 3);
+	assert_int_equal(result.certificate.t, 3);
 	sl_result_close(&result);
 	expect_third(*state, SL_ERR_FORMAT, "damaged: it does not match its checksum");
 	folder_put(*state, THIRD, bytes, size - 1);
@@ -267,7 +268,7 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 		{"p", "0", prime},
 		{"p", "2147483646", prime},
 		{"p", "2305843009213693967", prime}, /* of 62 bits */
-		{"p", "2147483629", NULL}, /* another prime of 4 bytes */
+		{"p", "2147483629", NULL},	     /* another prime of 4 bytes */
 		{"p", "3", "z is not n+1 elements"},
 		{"p", "4294967311", "z is not n+1 elements"},
 		{"learners", "1", "learners out of range"},
@@ -346,4 +347,3 @@ TEST_WITH(other_things_of_its_name, folder_setup, folder_teardown)
 	assert_int_equal(mkfifo(path, 0600), 0); /* and nobody writes */
 	expect_third(*state, SL_ERR_FORMAT, "shorter than a header");
 }
-

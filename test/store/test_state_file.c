@@ -70,27 +70,27 @@ static int setup(void **state)
 
 /* --- verbs --- */
 
-static struct sl_spool_file open_spool(const char *folder, sl_round t, sl_attempt a, uint32_t slots)
+static struct sl_state_file open_state_file(const char *folder, sl_round t, sl_attempt a, uint32_t slots)
 {
-	struct sl_spool_file spool;
+	struct sl_state_file state_file;
 	struct sl_error error = {0};
-	if (sl_spool_open(&spool, folder, t, a, slots, SLOT, &error) != SL_OK)
+	if (sl_state_file_open(&state_file, folder, t, a, slots, SLOT, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	return spool;
+	return state_file;
 }
 
-static void write_slot(struct sl_spool_file *spool, uint32_t slot, int byte)
+static void write_slot(struct sl_state_file *state_file, uint32_t slot, int byte)
 {
 	struct sl_error error = {0};
-	if (sl_spool_reserve(spool, slot, &error) != SL_OK)
+	if (sl_state_file_reserve(state_file, slot, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	memset(spool->base + slot * SLOT, byte, SLOT);
+	memset(state_file->base + slot * SLOT, byte, SLOT);
 }
 
-static void expect_slot(const struct sl_spool_file *spool, uint32_t slot, int byte)
+static void expect_slot(const struct sl_state_file *state_file, uint32_t slot, int byte)
 {
 	for (size_t i = 0; i < SLOT; i++)
-		assert_int_equal(spool->base[slot * SLOT + i], byte);
+		assert_int_equal(state_file->base[slot * SLOT + i], byte);
 }
 
 static bool there(const char *folder, const char *name)
@@ -103,30 +103,30 @@ static bool there(const char *folder, const char *name)
 TEST_WITH(what_was_written_is_found, setup, folder_teardown)
 {
 	struct stat status;
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
-	expect_slot(&spool, 0, 0);
-	write_slot(&spool, 1, 0xa5);
-	sl_spool_close(&spool);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
+	expect_slot(&state_file, 0, 0);
+	write_slot(&state_file, 1, 0xa5);
+	sl_state_file_close(&state_file);
 	assert_int_equal(stat(folder_path(*state, FILE_7_2), &status), 0);
 	assert_int_equal(status.st_mode & 0777, 0600);
 	assert_int_equal(status.st_size, 3 * SLOT);
-	spool = open_spool(*state, 7, 2, 3);
-	expect_slot(&spool, 0, 0);
-	expect_slot(&spool, 1, 0xa5);
-	expect_slot(&spool, 2, 0);
-	sl_spool_remove(&spool);
+	state_file = open_state_file(*state, 7, 2, 3);
+	expect_slot(&state_file, 0, 0);
+	expect_slot(&state_file, 1, 0xa5);
+	expect_slot(&state_file, 2, 0);
+	sl_state_file_remove(&state_file);
 	assert_int_equal(folder_count(*state), 0);
-	sl_spool_remove(&spool);
-	sl_spool_close(&spool);
+	sl_state_file_remove(&state_file);
+	sl_state_file_close(&state_file);
 }
 
 /* Holes for those who have not sent anything. */
 TEST_WITH(it_takes_as_much_room_as_was_written, setup, folder_teardown)
 {
 	struct stat status;
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 1000);
-	write_slot(&spool, 500, 1);
-	sl_spool_close(&spool);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 1000);
+	write_slot(&state_file, 500, 1);
+	sl_state_file_close(&state_file);
 	assert_int_equal(stat(folder_path(*state, FILE_7_2), &status), 0);
 	assert_in_range(status.st_blocks * 512, SLOT, 3 * SLOT);
 }
@@ -134,31 +134,31 @@ TEST_WITH(it_takes_as_much_room_as_was_written, setup, folder_teardown)
 /* Of another view, or cut: nothing of it is believed. */
 TEST_WITH(another_size_is_begun_again, setup, folder_teardown)
 {
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
-	write_slot(&spool, 0, 0xa5);
-	sl_spool_close(&spool);
-	spool = open_spool(*state, 7, 2, 4);
-	expect_slot(&spool, 0, 0);
-	write_slot(&spool, 0, 0xa5);
-	sl_spool_close(&spool);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
+	write_slot(&state_file, 0, 0xa5);
+	sl_state_file_close(&state_file);
+	state_file = open_state_file(*state, 7, 2, 4);
+	expect_slot(&state_file, 0, 0);
+	write_slot(&state_file, 0, 0xa5);
+	sl_state_file_close(&state_file);
 	assert_int_equal(truncate(folder_path(*state, FILE_7_2), 4 * SLOT - 1), 0);
-	spool = open_spool(*state, 7, 2, 4);
-	expect_slot(&spool, 0, 0);
-	sl_spool_close(&spool);
+	state_file = open_state_file(*state, 7, 2, 4);
+	expect_slot(&state_file, 0, 0);
+	sl_state_file_close(&state_file);
 }
 
 TEST_WITH(room_is_made_once_and_a_slot_is_synchronised_with_its_name, setup, folder_teardown)
 {
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
 	assert_string_equal(asked, "");
-	write_slot(&spool, 2, 1);
-	write_slot(&spool, 2, 2);
-	write_slot(&spool, 0, 3);
+	write_slot(&state_file, 2, 1);
+	write_slot(&state_file, 2, 2);
+	write_slot(&state_file, 0, 3);
 	assert_string_equal(asked, "room 16384+8192;room 0+8192;");
 	asked[0] = '\0';
-	assert_int_equal(sl_spool_sync(&spool, 2, NULL), SL_OK);
+	assert_int_equal(sl_state_file_sync(&state_file, 2, NULL), SL_OK);
 	assert_string_equal(asked, "slot;folder;");
-	sl_spool_close(&spool);
+	sl_state_file_close(&state_file);
 }
 
 /* The same room under another name, and no slot that holds anything. */
@@ -166,65 +166,70 @@ TEST_WITH(a_file_is_used_again, setup, folder_teardown)
 {
 	static const uint8_t nothing[SL_NONCE_BYTES];
 	struct stat before, after;
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
-	write_slot(&spool, 0, 0xa5);
-	write_slot(&spool, 2, 0xa5);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
+	write_slot(&state_file, 0, 0xa5);
+	write_slot(&state_file, 2, 0xa5);
 	assert_int_equal(stat(folder_path(*state, FILE_7_2), &before), 0);
 	asked[0] = '\0';
-	assert_int_equal(sl_spool_reuse(&spool, 9, 1, NULL), SL_OK);
+	assert_int_equal(sl_state_file_reuse(&state_file, 9, 1, NULL), SL_OK);
 	for (uint32_t i = 0; i < 3; i++)
-		assert_memory_equal(spool.base + i * SLOT, nothing, sizeof nothing);
-	write_slot(&spool, 2, 1);
+		assert_memory_equal(state_file.base + i * SLOT, nothing, sizeof nothing);
+	write_slot(&state_file, 2, 1);
 	assert_string_equal(asked, "");
 	assert_int_equal(folder_count(*state), 1);
 	assert_int_equal(stat(folder_path(*state, "attempt-000009-000001.spool"), &after), 0);
 	assert_int_equal(after.st_ino, before.st_ino);
-	assert_int_equal(sl_spool_sync(&spool, 2, NULL), SL_OK);
+	assert_int_equal(sl_state_file_sync(&state_file, 2, NULL), SL_OK);
 	assert_string_equal(asked, "slot;folder;"); /* its new name, too */
-	sl_spool_close(&spool);
-	spool = open_spool(*state, 9, 1, 3);
-	expect_slot(&spool, 2, 1);
-	sl_spool_remove(&spool);
+	sl_state_file_close(&state_file);
+	state_file = open_state_file(*state, 9, 1, 3);
+	expect_slot(&state_file, 2, 1);
+	sl_state_file_remove(&state_file);
 }
 
 TEST_WITH(a_file_that_is_gone_is_not_used_again, setup, folder_teardown)
 {
 	struct sl_error error;
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
 	assert_int_equal(unlink(folder_path(*state, FILE_7_2)), 0);
-	assert_int_equal(sl_spool_reuse(&spool, 9, 1, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
-								     "start the learner again"));
-	sl_spool_close(&spool);
+	assert_int_equal(sl_state_file_reuse(&state_file, 9, 1, &error), SL_ERR_IO);
+	assert_string_equal(error.text,
+			    folder_path(*state, FILE_7_2 ": No such file or directory; see to the disk, then "
+							 "start the learner again"));
+	sl_state_file_close(&state_file);
 }
 
 TEST_WITH(a_full_disk_is_an_error, setup, folder_teardown)
 {
-	struct sl_spool_file spool = open_spool(*state, 7, 2, 3);
+	struct sl_state_file state_file = open_state_file(*state, 7, 2, 3);
 	struct sl_error error;
 	fails = 0;
-	assert_int_equal(sl_spool_reserve(&spool, 1, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": No space left on device; make room, then start the "
-									 "learner again"));
+	assert_int_equal(sl_state_file_reserve(&state_file, 1, &error), SL_ERR_IO);
+	assert_string_equal(error.text, folder_path(*state, FILE_7_2
+						    ": No space left on device; make room, then start the "
+						    "learner again"));
 	for (int call = 0; call < 2; call++) {
 		fails = call;
-		assert_int_equal(sl_spool_sync(&spool, 1, &error), SL_ERR_IO);
-		assert_string_equal(error.text, folder_path(*state, FILE_7_2 ": Input/output error; see to the disk, then "
-									     "start the learner again"));
+		assert_int_equal(sl_state_file_sync(&state_file, 1, &error), SL_ERR_IO);
+		assert_string_equal(error.text, folder_path(*state, FILE_7_2
+							    ": Input/output error; see to the disk, then "
+							    "start the learner again"));
 	}
-	sl_spool_close(&spool);
+	sl_state_file_close(&state_file);
 }
 
 TEST_WITH(no_folder, setup, folder_teardown)
 {
-	struct sl_spool_file spool;
+	struct sl_state_file state_file;
 	struct sl_error error;
 	char folder[256];
 	snprintf(folder, sizeof folder, "%s", folder_path(*state, "no"));
-	assert_int_equal(sl_spool_open(&spool, folder, 7, 2, 3, SLOT, &error), SL_ERR_IO);
-	assert_string_equal(error.text, folder_path(*state, "no/" FILE_7_2 ": No such file or directory; see to the disk, then "
-								"start the learner again"));
-	assert_int_equal(spool.t, 0);
+	assert_int_equal(sl_state_file_open(&state_file, folder, 7, 2, 3, SLOT, &error), SL_ERR_IO);
+	assert_string_equal(error.text,
+			    folder_path(*state,
+					"no/" FILE_7_2 ": No such file or directory; see to the disk, then "
+					"start the learner again"));
+	assert_int_equal(state_file.t, 0);
 }
 
 static bool of_7_or_9(const void *context, sl_round t, sl_attempt a)
@@ -235,21 +240,24 @@ static bool of_7_or_9(const void *context, sl_round t, sl_attempt a)
 
 TEST_WITH(leftovers_are_swept, setup, folder_teardown)
 {
-	static const char *const names[] = {FILE_7_2, "attempt-000009-000001.spool", "attempt-000009-000002.spool",
-					    "attempt-000001-000001.spool", "attempt-1-1.spool", "attempt-000001-000001.spool.x"};
+	static const char *const names[] = {FILE_7_2,
+					    "attempt-000009-000001.spool",
+					    "attempt-000009-000002.spool",
+					    "attempt-000001-000001.spool",
+					    "attempt-1-1.spool",
+					    "attempt-000001-000001.spool.x"};
 	for (int i = 0; i < 6; i++)
 		folder_put(*state, names[i], "x", 1);
-	sl_spool_sweep(*state, of_7_or_9, &fails);
+	sl_state_file_sweep(*state, of_7_or_9, &fails);
 	for (int i = 0; i < 6; i++)
 		assert_int_equal(there(*state, names[i]), i < 2 || i > 3);
 }
 
 TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
-	struct sl_spool_file spool = open_spool(*state, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 2);
-	sl_spool_close(&spool);
+	struct sl_state_file state_file = open_state_file(*state, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 2);
+	sl_state_file_close(&state_file);
 	assert_true(there(*state, "attempt-1000000-16777216.spool"));
-	sl_spool_sweep(*state, of_7_or_9, &fails);
+	sl_state_file_sweep(*state, of_7_or_9, &fails);
 	assert_int_equal(folder_count(*state), 0);
 }
-

@@ -19,8 +19,8 @@ static struct sl_store *reopen(struct sl_store *store, const char *folder)
 	return open_made(folder);
 }
 
-static void expect_refused(const char *folder, struct sl_store *store, const struct sl_persist *persist, int code,
-			   const char *reason)
+static void expect_refused(const char *folder, struct sl_store *store, const struct sl_persist *persist,
+			   int code, const char *reason)
 {
 	struct sl_error error = {0};
 	char text[256];
@@ -57,7 +57,7 @@ static void expect_released(struct sl_store *store, sl_round t, sl_attempt a, ui
 TEST_WITH(round_trip, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 1, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 2, 3);
 	expect_released(store, 2, 1, SL_LEARNERS_MAX);
 	expect_released(store, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 3);
@@ -66,7 +66,8 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 		expect_promises(store, 1, "fenced 1, released, open 2 prepared by 3");
 		expect_promises(store, 2, "fenced 0, released 1, open 1 released by 2000");
 		expect_promises(store, 3, NOTHING);
-		expect_promises(store, SL_ROUNDS_MAX, "fenced 0, released 16777216, open 16777216 released by 3");
+		expect_promises(store, SL_ROUNDS_MAX,
+				"fenced 0, released 16777216, open 16777216 released by 3");
 		store = reopen(store, *state);
 	}
 	expect_committed(store, 1);
@@ -91,7 +92,8 @@ TEST_WITH(the_largest_numbers, folder_setup, folder_teardown)
 	assert_int_equal(sl_store_commit_round(store, &round, NULL), SL_OK);
 	store = reopen(store, *state);
 	assert_int_equal(sl_store_last_round(store, &found, NULL), SL_OK);
-	assert_true(found.t == SL_ROUNDS_MAX && found.a == SL_ATTEMPTS_MAX && found.learners == SL_LEARNERS_MAX);
+	assert_true(found.t == SL_ROUNDS_MAX && found.a == SL_ATTEMPTS_MAX &&
+		    found.learners == SL_LEARNERS_MAX);
 	assert_true(found.total_weight == INT64_MAX);
 	assert_string_equal(found.checkpoint, round.checkpoint);
 	sl_store_close(store);
@@ -100,9 +102,11 @@ TEST_WITH(the_largest_numbers, folder_setup, folder_teardown)
 TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED, SL_PERSIST_DEAD};
+	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
+						     SL_PERSIST_CLOSED};
 	static const char *const texts[] = {"fenced 0, released, open 4 prepared by 5",
-					    "fenced 0, released 4, open 4 released by 5", "fenced 0, released 4, open 0"};
+					    "fenced 0, released 4, open 4 released by 5",
+					    "fenced 0, released 4, open 0"};
 	for (int i = 0; i < 3; i++)
 		for (int again = 0; again < 2; again++) {
 			expect_recorded(store, kinds[i], 1, 4, 5);
@@ -116,23 +120,23 @@ TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 }
 
 /* All up to the one that is given up; what was released stays. */
-TEST_WITH(a_fence_covers_what_was_before, folder_setup, folder_teardown)
+TEST_WITH(an_abort_covers_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	expect_released(store, 1, 2, 3);
-	expect_recorded(store, SL_PERSIST_DEAD, 1, 2, 0);
+	expect_recorded(store, SL_PERSIST_CLOSED, 1, 2, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 4, 3);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 3, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 3, 0);
 	expect_promises(store, 1, "fenced 3, released 2, open 4 prepared by 3");
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 4, 0);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 4, 0);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 1, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	for (int again = 0; again < 2; again++) {
 		expect_promises(store, 1, "fenced 4, released 2, open 0");
 		store = reopen(store, *state);
 	}
 	expect_released(store, 1, 5, 3);
-	expect_recorded(store, SL_PERSIST_FENCED, 1, 5, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 1, 5, 0);
 	expect_promises(store, 1, "fenced 5, released 2 5, open 5 released by 3");
 	sl_store_close(store);
 }
@@ -141,20 +145,24 @@ TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_persist persist;
-#define REFUSED(kind, a, reason)                                                                                       \
-	persist = made_persist(kind, 7, a, 4);                                                                         \
+#define REFUSED(kind, a, reason)                                                                             \
+	persist = made_persist(kind, 7, a, 4);                                                               \
 	expect_refused(*state, store, &persist, SL_ERR_REFUSED, reason)
-	REFUSED(SL_PERSIST_RELEASED, 1, "attempt 1 of round 7 is not recorded as released: it is not prepared");
-	REFUSED(SL_PERSIST_DEAD, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_RELEASED, 1,
+		"attempt 1 of round 7 is not recorded as released: it is not prepared");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
-	REFUSED(SL_PERSIST_DEAD, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
-	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: another one is open");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_PREPARED, 2,
+		"attempt 2 of round 7 is not recorded as prepared: another one is open");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
 	REFUSED(SL_PERSIST_PREPARED, 1, "attempt 1 of round 7 is not recorded as prepared: it went further");
-	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: another one is open");
-	expect_recorded(store, SL_PERSIST_DEAD, 7, 1, 4);
-	REFUSED(SL_PERSIST_RELEASED, 1, "attempt 1 of round 7 is not recorded as released: it is not prepared");
-	expect_recorded(store, SL_PERSIST_FENCED, 7, 3, 4);
+	REFUSED(SL_PERSIST_PREPARED, 2,
+		"attempt 2 of round 7 is not recorded as prepared: another one is open");
+	expect_recorded(store, SL_PERSIST_CLOSED, 7, 1, 4);
+	REFUSED(SL_PERSIST_RELEASED, 1,
+		"attempt 1 of round 7 is not recorded as released: it is not prepared");
+	expect_recorded(store, SL_PERSIST_ABORTED, 7, 3, 4);
 	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was given up");
 	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was given up");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 4, 4); /* a refusal is not the end */
@@ -184,13 +192,14 @@ TEST_WITH(no_more_are_released_than_fit, folder_setup, folder_teardown)
 	struct sl_store *store = open_made(*state);
 	for (sl_attempt a = 1; a <= SL_RELEASED_MAX; a++) {
 		expect_released(store, 7, a, 2);
-		expect_recorded(store, SL_PERSIST_DEAD, 7, a, 0);
+		expect_recorded(store, SL_PERSIST_CLOSED, 7, a, 0);
 	}
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 17, 2);
 	struct sl_persist one_more = made_persist(SL_PERSIST_RELEASED, 7, 17, 2);
 	expect_refused(*state, store, &one_more, SL_ERR_REFUSED,
 		       "attempt 17 of round 7 is not recorded as released: too many were");
-	expect_promises(store, 7, "fenced 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
+	expect_promises(store, 7,
+			"fenced 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
 	sl_store_close(store);
 }
 
@@ -198,22 +207,25 @@ TEST_WITH(rounds_only_go_up, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(4);
-	struct sl_persist prepared = made_persist(SL_PERSIST_PREPARED, 4, 9, 4), fenced = made_persist(SL_PERSIST_FENCED, 3, 9, 4);
+	struct sl_persist prepared = made_persist(SL_PERSIST_PREPARED, 4, 9, 4),
+			  aborted = made_persist(SL_PERSIST_ABORTED, 3, 9, 4);
 	struct sl_error error;
 	expect_committed(store, 4);
 	expect_committed(store, 4);
 	expect_refused(*state, store, &prepared, SL_ERR_REFUSED,
 		       "attempt 9 of round 4 is not recorded as prepared: the round is committed");
-	expect_refused(*state, store, &fenced, SL_ERR_REFUSED,
+	expect_refused(*state, store, &aborted, SL_ERR_REFUSED,
 		       "attempt 9 of round 3 is not recorded as given up: the round is committed");
 	round.digest[0]++;
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text,
-			    folder_path(*state, DATABASE ": round 4 is not recorded: round 4 is committed already"));
+	assert_string_equal(
+		error.text,
+		folder_path(*state, DATABASE ": round 4 is not recorded: round 4 is committed already"));
 	round = made_round(3);
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text,
-			    folder_path(*state, DATABASE ": round 3 is not recorded: round 4 is committed already"));
+	assert_string_equal(
+		error.text,
+		folder_path(*state, DATABASE ": round 3 is not recorded: round 4 is committed already"));
 	store = reopen(store, *state);
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
 	expect_last(store, 4);
@@ -230,11 +242,11 @@ TEST_WITH(one_result_of_a_round, folder_setup, folder_teardown)
 	const struct sl_store_round good = made_round(4);
 	struct sl_store_round bad;
 	expect_committed(store, 4);
-#define ANOTHER(change)                                                                                                \
-	do {                                                                                                           \
-		bad = good;                                                                                            \
-		change;                                                                                                \
-		assert_int_equal(sl_store_commit_round(store, &bad, NULL), SL_ERR_REFUSED);                            \
+#define ANOTHER(change)                                                                                      \
+	do {                                                                                                 \
+		bad = good;                                                                                  \
+		change;                                                                                      \
+		assert_int_equal(sl_store_commit_round(store, &bad, NULL), SL_ERR_REFUSED);                  \
 	} while (0)
 	ANOTHER(bad.a++);
 	ANOTHER(bad.p--);
@@ -298,7 +310,7 @@ TEST_WITH(a_commit_forgets_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
 	for (sl_round t = 1; t <= 4; t++) {
-		expect_recorded(store, SL_PERSIST_FENCED, t, 1, 0);
+		expect_recorded(store, SL_PERSIST_ABORTED, t, 1, 0);
 		expect_released(store, t, 2, 3);
 	}
 	expect_committed(store, 3);
@@ -319,13 +331,13 @@ TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 	struct sl_store *store = open_made(*state);
 	struct sl_persist bad;
 	expect_recorded(store, SL_PERSIST_PREPARED, 8, 1, 2);
-#define NOT_RECORDED(kind, t, change, reason)                                                                          \
-	do {                                                                                                           \
-		bad = made_persist(kind, t, 1, 2);                                                                     \
-		change;                                                                                                \
-		expect_refused(*state, store, &bad, SL_ERR_INVALID, "not recorded: " reason);                          \
+#define NOT_RECORDED(kind, t, change, reason)                                                                \
+	do {                                                                                                 \
+		bad = made_persist(kind, t, 1, 2);                                                           \
+		change;                                                                                      \
+		expect_refused(*state, store, &bad, SL_ERR_INVALID, "not recorded: " reason);                \
 	} while (0)
-	for (int kind = SL_PERSIST_FENCED; kind <= SL_PERSIST_DEAD; kind++) {
+	for (int kind = SL_PERSIST_ABORTED; kind <= SL_PERSIST_CLOSED; kind++) {
 		static const char out[] = "not recorded: kind, round or attempt out of range";
 		bad = made_persist((enum sl_persist_kind)kind, 7, 1, 2);
 		for (int i = 0; i < 4; i++) {
@@ -340,9 +352,12 @@ TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.ready_count = 0, "the Readys are not of one view");
 	NOT_RECORDED(SL_PERSIST_PREPARED, 7, bad.ready_count = 2, "the Readys are too few or too many");
 	NOT_RECORDED(SL_PERSIST_RELEASED, 8, bad.ready_count = 1, "the Readys are too few or too many");
-	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].a++, "the Readys are not of one view");
-	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].t++, "the Readys are not of one view");
-	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].view[0]++, "the Readys are not of one view");
+	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].a++,
+		     "the Readys are not of one view");
+	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].t++,
+		     "the Readys are not of one view");
+	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].view[0]++,
+		     "the Readys are not of one view");
 	store = reopen(store, *state);
 	expect_promises(store, 7, NOTHING);
 	expect_promises(store, 8, "fenced 0, released, open 1 prepared by 2");
@@ -355,13 +370,13 @@ TEST_WITH(only_rounds_that_can_be_read_are_written, folder_setup, folder_teardow
 	struct sl_store_round bad;
 	struct sl_error error;
 	char text[128];
-#define NOT_COMMITTED(change, reason)                                                                                  \
-	do {                                                                                                           \
-		bad = made_round(7);                                                                                   \
-		change;                                                                                                \
-		assert_int_equal(sl_store_commit_round(store, &bad, &error), SL_ERR_INVALID);                          \
-		snprintf(text, sizeof text, DATABASE ": not recorded: %s", reason);                                    \
-		assert_string_equal(error.text, folder_path(*state, text));                                            \
+#define NOT_COMMITTED(change, reason)                                                                        \
+	do {                                                                                                 \
+		bad = made_round(7);                                                                         \
+		change;                                                                                      \
+		assert_int_equal(sl_store_commit_round(store, &bad, &error), SL_ERR_INVALID);                \
+		snprintf(text, sizeof text, DATABASE ": not recorded: %s", reason);                          \
+		assert_string_equal(error.text, folder_path(*state, text));                                  \
 	} while (0)
 	NOT_COMMITTED(bad.t = 0, "round out of range");
 	NOT_COMMITTED(bad.t = SL_ROUNDS_MAX + 1, "round out of range");
@@ -430,4 +445,3 @@ TEST_WITH(another_thread, folder_setup, folder_teardown)
 	expect_last(store, 1);
 	sl_store_close(store);
 }
-

@@ -30,8 +30,8 @@ static uint32_t learners_of(sl_round t)
 /* Step s of the history: 0 gives up attempt 1 of round 1, 1 prepares attempt 2. */
 static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 {
-	static const enum sl_persist_kind kinds[] = {SL_PERSIST_FENCED, SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
-						     SL_PERSIST_DEAD};
+	static const enum sl_persist_kind kinds[] = {SL_PERSIST_ABORTED, SL_PERSIST_PREPARED,
+						     SL_PERSIST_RELEASED, SL_PERSIST_CLOSED};
 	sl_round t = s / CALLS + 1;
 	unsigned call = s % CALLS;
 	struct sl_store_round round = made_round(t);
@@ -45,14 +45,16 @@ static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 static unsigned steps_of_round(struct sl_store *store, sl_round t)
 {
 	char prepared[64], released[64];
-	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared, released,
-				     "fenced 1, released 2, open 0"};
+	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared,
+				     released, "fenced 1, released 2, open 0"};
 	struct sl_promises promises;
 	struct sl_error error;
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4 : promises.a != 0 ? 2 : promises.fenced;
-	sl_promises_close(&promises);
+	unsigned steps = promises.released_count > 0 ? promises.a != 0 ? 3 : 4
+			 : promises.a != 0	     ? 2
+						     : promises.aborted;
+	sl_store_promises_close(&promises);
 	snprintf(prepared, sizeof prepared, "fenced 1, released, open 2 prepared by %u", learners_of(t));
 	snprintf(released, sizeof released, "fenced 1, released 2, open 2 released by %u", learners_of(t));
 	expect_promises(store, t, texts[steps]);
@@ -93,7 +95,8 @@ static void run_and_tell(const char *folder, int fd)
 {
 	struct sl_store *store = open_made(folder);
 	struct mark mark = {.incarnation = sl_store_incarnation(store), .steps = steps_of(store)};
-	while (write(fd, &mark, sizeof mark) == (ssize_t)sizeof mark && step(store, mark.steps, NULL) == SL_OK)
+	while (write(fd, &mark, sizeof mark) == (ssize_t)sizeof mark &&
+	       step(store, mark.steps, NULL) == SL_OK)
 		mark.steps++;
 	_exit(1);
 }
@@ -139,7 +142,8 @@ TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 	srand48((long)seed);
 	uint32_t incarnation = 0;
 	for (int i = 0; i < 60; i++) {
-		struct mark mark = kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
+		struct mark mark =
+			kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
 		struct sl_store *store = open_made(*state);
 		unsigned steps = steps_of(store);
 		assert_true(mark.incarnation > incarnation);
@@ -466,8 +470,10 @@ TEST_WITH(it_may_not_be_written, folder_setup, folder_teardown)
 	expect_unwritable(*state, "lock", 0400,
 			  "lock: Permission denied; the learner must be able to write here");
 	expect_unwritable(*state, DATABASE, 0400,
-			  DATABASE ": attempt to write a readonly database; the learner must be able to write here");
-	expect_unwritable(*state, DATABASE, 0, DATABASE ": Permission denied; the learner must be able to write here");
+			  DATABASE
+			  ": attempt to write a readonly database; the learner must be able to write here");
+	expect_unwritable(*state, DATABASE, 0,
+			  DATABASE ": Permission denied; the learner must be able to write here");
 	expect_unwritable(*state, DATABASE "-journal", 0400, NULL);
 	remove(folder_path(*state, DATABASE "-journal"));
 	expect_unwritable(*state, "", 0500, NULL);
@@ -480,8 +486,8 @@ TEST_WITH(it_may_not_be_written, folder_setup, folder_teardown)
 TEST_WITH(nor_be_made, folder_setup, folder_teardown)
 {
 	as_nobody(*state, true);
-	expect_unwritable(*state, "", 0500, "lock: Permission denied; the learner must be able to write here");
+	expect_unwritable(*state, "", 0500,
+			  "lock: Permission denied; the learner must be able to write here");
 	assert_int_equal(folder_count(*state), 0);
 	as_nobody(*state, false);
 }
-

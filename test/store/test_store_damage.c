@@ -1,4 +1,5 @@
-/* Databases as a broken disk, another program or a stranger would leave them: refused with a reason, never believed. */
+/* Databases as a broken disk, another program or a stranger would leave them: refused with a reason, never
+ * believed. */
 #include "test/lib/test.h"
 #include "test/store/disk.h"
 #include "test/store/store_fixture.h"
@@ -12,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define ADVICE "; move the state folder away, and start again when the others have committed another round: they have the result"
+#define ADVICE                                                                                               \
+	"; move the state folder away, and start again when the others have committed another round: they "  \
+	"have the result"
 #define DAMAGED(why) DATABASE ": file is damaged: " why ADVICE
 
 /* --- verbs --- */
@@ -23,10 +26,10 @@ static void make(const char *folder)
 	struct sl_store *store = open_made(folder);
 	expect_committed(store, 1);
 	expect_committed(store, 2);
-	expect_recorded(store, SL_PERSIST_FENCED, 3, 1, 0);
+	expect_recorded(store, SL_PERSIST_ABORTED, 3, 1, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 2, 3);
 	expect_recorded(store, SL_PERSIST_RELEASED, 3, 2, 3);
-	expect_recorded(store, SL_PERSIST_DEAD, 3, 2, 3);
+	expect_recorded(store, SL_PERSIST_CLOSED, 3, 2, 3);
 	expect_recorded(store, SL_PERSIST_PREPARED, 3, 3, 4);
 	sl_store_close(store);
 }
@@ -91,7 +94,8 @@ static void tamper(const char *folder, const char *sql)
 {
 	static const char seals[] =
 		"UPDATE learner SET sum = seal('learner', run, pin, members, incarnation, before);"
-		"UPDATE rounds SET sum = seal('rounds', t, a, view, digest, p, learners, total_weight, checkpoint, "
+		"UPDATE rounds SET sum = seal('rounds', t, a, view, digest, p, learners, total_weight, "
+		"checkpoint, "
 		"checkpoint_sum, result, result_sum, committed_at);"
 		"UPDATE attempts SET sum = seal('attempts', t, a, state, h, view, readys);"
 		"UPDATE fences SET sum = seal('fences', t, a)";
@@ -127,7 +131,8 @@ static void expect_each(const char *folder, void (*hand)(const char *, const cha
 	}
 	free(bytes);
 }
-#define EXPECT_EACH(hand, table, cases) expect_each(*state, hand, table, cases, sizeof(cases) / sizeof(cases)[0])
+#define EXPECT_EACH(hand, table, cases)                                                                      \
+	expect_each(*state, hand, table, cases, sizeof(cases) / sizeof(cases)[0])
 
 /* --- cut, flipped, of somebody else --- */
 
@@ -151,7 +156,7 @@ static bool opens_as_made(const char *folder)
 		expect_last(store, 2);
 		struct sl_promises promises;
 		rc = sl_store_promises(store, 3, &promises, &error);
-		sl_promises_close(&promises);
+		sl_store_promises_close(&promises);
 		if (rc == SL_OK)
 			expect_promises(store, 3, "fenced 1, released 2, open 3 prepared by 4");
 	}
@@ -175,8 +180,8 @@ TEST_WITH(cut_anywhere, make_in_folder, folder_teardown)
 	free(bytes);
 }
 
-/* A bit of every byte that is written, and of some in the room between; another one each time. Few do not matter:
- * counters and reserved bytes. */
+/* A bit of every byte that is written, and of some in the room between; another one each time. Few do not
+ * matter: counters and reserved bytes. */
 TEST_WITH(any_bit_flipped, make_in_folder, folder_teardown)
 {
 	size_t size, flips = 0, harmless = 0;
@@ -224,7 +229,8 @@ TEST_WITH(another_programs_database, make_in_folder, folder_teardown)
 TEST_WITH(another_format, make_in_folder, folder_teardown)
 {
 	change(*state, "PRAGMA user_version = 2");
-	expect_open(*state, SL_ERR_FORMAT, DATABASE ": written by another version of starlingd (format 2, not 1)");
+	expect_open(*state, SL_ERR_FORMAT,
+		    DATABASE ": written by another version of starlingd (format 2, not 1)");
 }
 
 TEST_WITH(no_file_at_all, make_in_folder, folder_teardown)
@@ -284,8 +290,10 @@ TEST_WITH(the_exact_file, make_in_folder, folder_teardown)
 	expect_first(*state, "SELECT lower(hex(sum)) FROM fences",
 		     "88c9facb764f632bb8e5bd1f9c55a3998b9ca5f9f860f8a781d4b25cdea909f2");
 	expect_first(*state, "SELECT hex(readys) FROM attempts WHERE a = 3",
-		     "03000000FFFFFFFFFFFFFFFF5255585B5E6164676A6D707376797C7F8285888B8E9194979A9DA0A3A6A9ACAF5356595C5F6265686B6E71"
-		     "74777A7D808386898C8F9295989B9EA1A4A7AAADB0B3B6B9BCBFC2C5C8CBCED1D4D7DADDE0E3E6E9ECEFF2F5F8FBFE0104070A0D10");
+		     "03000000FFFFFFFFFFFFFFFF5255585B5E6164676A6D707376797C7F8285888B8E9194979A9DA0A3A6A9ACA"
+		     "F5356595C5F6265686B6E71"
+		     "74777A7D808386898C8F9295989B9EA1A4A7AAADB0B3B6B9BCBFC2C5C8CBCED1D4D7DADDE0E3E6E9ECEFF2F"
+		     "5F8FBFE0104070A0D10");
 	tamper(*state, "UPDATE rounds SET committed_at = 1700000000");
 	expect_first(*state, "SELECT lower(hex(sum)) FROM rounds WHERE t = 2",
 		     "7f32216e4220864720ddfad5615083edad7ea4cb0165ec2f2d266c828d554e29");
@@ -297,8 +305,12 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 {
 #define UNSEALED "a row does not match its checksum"
 	const char *const learner[][2] = {
-		{"run = 'a rum'", UNSEALED},   {"pin = zeroblob(32)", UNSEALED}, {"members = zeroblob(72)", UNSEALED},
-		{"incarnation = 0", UNSEALED}, {"before = 7", UNSEALED}, {"sum = zeroblob(32)", UNSEALED},
+		{"run = 'a rum'", UNSEALED},
+		{"pin = zeroblob(32)", UNSEALED},
+		{"members = zeroblob(72)", UNSEALED},
+		{"incarnation = 0", UNSEALED},
+		{"before = 7", UNSEALED},
+		{"sum = zeroblob(32)", UNSEALED},
 	};
 	const char *const rounds[][2] = {
 		{"t = t + 7", UNSEALED},
@@ -322,11 +334,11 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 		{"view = x'00'", UNSEALED},
 		{"readys = zeroblob(108)", UNSEALED},
 	};
-	const char *const fences[][2] = {{"t = 7", UNSEALED}, {"a = 7", UNSEALED}};
+	const char *const aborts[][2] = {{"t = 7", UNSEALED}, {"a = 7", UNSEALED}};
 	EXPECT_EACH(change, "learner", learner);
 	EXPECT_EACH(change, "rounds", rounds);
 	EXPECT_EACH(change, "attempts", attempts);
-	EXPECT_EACH(change, "fences", fences);
+	EXPECT_EACH(change, "fences", aborts);
 }
 
 #define AT_A_TIME 60u /* rounds with attempts of all learners are more than SQLite keeps in memory */
@@ -343,11 +355,12 @@ TEST_WITH(damage_on_the_way, make_in_folder, folder_teardown)
 	}
 	size_t size;
 	uint8_t *bytes = folder_get(*state, DATABASE, &size);
-	for (uint8_t *at = bytes; (at = memmem(at, (size_t)(bytes + size - at), "\x81\x4f\x12\x00", 4)) != NULL; at++)
+	for (uint8_t *at = bytes;
+	     (at = memmem(at, (size_t)(bytes + size - at), "\x81\x4f\x12\x00", 4)) != NULL; at++)
 		*at ^= 1; /* the id 1200001 */
 	folder_put(*state, DATABASE, bytes, size);
 	free(bytes);
-	struct sl_persist persist = made_persist(SL_PERSIST_DEAD, 7, 1, SL_LEARNERS_MAX);
+	struct sl_persist persist = made_persist(SL_PERSIST_CLOSED, 7, 1, SL_LEARNERS_MAX);
 	assert_int_equal(sl_store_record(store, &persist, &error), SL_ERR_FORMAT);
 	assert_string_equal(error.text, folder_path(*state, DAMAGED("attempts: " UNSEALED)));
 	persist = made_persist(SL_PERSIST_PREPARED, 100, 1, 2);
@@ -365,7 +378,8 @@ TEST_WITH(the_learner_is_there, make_in_folder, folder_teardown)
 }
 
 static const char *const number = "a number is out of range", *const many = "bytes are too many, or none",
-			 *const length = "a hash has another length", *const text = "a text is too long, or none";
+			 *const length = "a hash has another length",
+			 *const text = "a text is too long, or none";
 
 /* Each with a right checksum, so that it is this rule which speaks. */
 TEST_WITH(hostile_attempts, make_in_folder, folder_teardown)
@@ -403,7 +417,7 @@ TEST_WITH(a_huge_one, make_in_folder, folder_teardown)
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("string or blob too big"));
 }
 
-TEST_WITH(hostile_fences, make_in_folder, folder_teardown)
+TEST_WITH(hostile_aborts, make_in_folder, folder_teardown)
 {
 	const char *const cases[][2] = {
 		{"t = 0", "round or attempt out of range"},
@@ -424,8 +438,9 @@ TEST_WITH(two_that_are_open, make_in_folder, folder_teardown)
 	tamper(*state, "UPDATE attempts SET state = 3 WHERE a = 2");
 	struct sl_store *store = open_made(*state);
 	assert_int_equal(sl_store_promises(store, 3, &promises, &error), SL_ERR_FORMAT);
-	assert_string_equal(error.text,
-			    folder_path(*state, DAMAGED("attempts: more than one is open, or too many were released")));
+	assert_string_equal(
+		error.text,
+		folder_path(*state, DAMAGED("attempts: more than one is open, or too many were released")));
 	assert_null(promises.view);
 	sl_store_close(store);
 }
@@ -479,11 +494,11 @@ TEST_WITH(hostile_learners, make_in_folder, folder_teardown)
 /* STRICT tables take no other type; who writes the pages himself meets the check of the whole file. */
 TEST_WITH(other_types, make_in_folder, folder_teardown)
 {
-	change(*state, "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT,', '')");
-	change(*state, "UPDATE attempts SET state = 'x'");
 	change(*state,
-	       "PRAGMA writable_schema = 1; "
-	       "UPDATE sqlite_schema SET sql = replace(sql, 'WITHOUT', 'STRICT, WITHOUT') WHERE name = 'attempts'");
+	       "PRAGMA writable_schema = 1; UPDATE sqlite_schema SET sql = replace(sql, ' STRICT,', '')");
+	change(*state, "UPDATE attempts SET state = 'x'");
+	change(*state, "PRAGMA writable_schema = 1; "
+		       "UPDATE sqlite_schema SET sql = replace(sql, 'WITHOUT', 'STRICT, WITHOUT') WHERE name "
+		       "= 'attempts'");
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("non-INTEGER value in attempts.state"));
 }
-

@@ -111,9 +111,9 @@ TEST_WITH(another_run_is_refused, setup, folder_teardown)
 	expect_incarnation(*state, 1);
 	owner.run = "another";
 	assert_int_equal(sl_store_open(&store, *state, &owner, &error), SL_ERR_REFUSED);
-	assert_string_equal(error.text,
-			    folder_path(*state, DATABASE ": holds the records of run " RUN ", not of another; "
-							 "give each run a state folder of its own"));
+	assert_string_equal(error.text, folder_path(*state, DATABASE
+						    ": holds the records of run " RUN ", not of another; "
+						    "give each run a state folder of its own"));
 	expect_incarnation(*state, 2); /* the lock is given back, no start was counted */
 }
 
@@ -124,11 +124,12 @@ TEST_WITH(another_identity_is_refused, setup, folder_teardown)
 	struct sl_error error;
 	char text[512], pin[SL_PIN_TEXT_BYTES];
 	expect_incarnation(*state, 1);
-	sl_pin_text(owner.pin, pin);
+	sl_roster_pin_text(owner.pin, pin);
 	owner.pin[31]++;
 	assert_int_equal(sl_store_open(&store, *state, &owner, &error), SL_ERR_REFUSED);
 	snprintf(text, sizeof text,
-		 DATABASE ": holds the records of another identity, %s; give each learner a state folder of its own",
+		 DATABASE
+		 ": holds the records of another identity, %s; give each learner a state folder of its own",
 		 pin);
 	assert_string_equal(error.text, folder_path(*state, text));
 	expect_incarnation(*state, 2);
@@ -199,7 +200,8 @@ TEST_WITH(the_second_is_told_who_was_first, setup, folder_teardown)
 		 (long)getpid());
 	expect_open(*state, SL_ERR_BUSY, text);
 	assert_int_equal(truncate(folder_path(*state, "lock"), 0), 0);
-	expect_open(*state, SL_ERR_BUSY, "lock: another starlingd is running on this state folder; end it first");
+	expect_open(*state, SL_ERR_BUSY,
+		    "lock: another starlingd is running on this state folder; end it first");
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, 2);
 	sl_store_close(store);
 	expect_incarnation(*state, 2);
@@ -226,8 +228,8 @@ TEST_WITH(another_program, setup, folder_teardown)
 TEST_WITH(made_whole_then_named, setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	assert_string_equal(asked,
-			    "fsync file;name " DATABASE ";fsync folder;fsync file;name incarnation;fsync folder;");
+	assert_string_equal(asked, "fsync file;name " DATABASE
+				   ";fsync folder;fsync file;name incarnation;fsync folder;");
 	asked[0] = '\0';
 	sl_store_close(store);
 	store = open_made(*state);
@@ -238,10 +240,12 @@ TEST_WITH(made_whole_then_named, setup, folder_teardown)
 TEST_WITH(a_failed_fsync_names_nothing, setup, folder_teardown)
 {
 	fsyncs_left = 0;
-	expect_open(*state, SL_ERR_IO, DATABASE ": Input/output error; see to the disk, then start the learner again");
+	expect_open(*state, SL_ERR_IO,
+		    DATABASE ": Input/output error; see to the disk, then start the learner again");
 	assert_false(there(*state, DATABASE));
 	fsyncs_left = 1;
-	expect_open(*state, SL_ERR_IO, DATABASE ": Input/output error; see to the disk, then start the learner again");
+	expect_open(*state, SL_ERR_IO,
+		    DATABASE ": Input/output error; see to the disk, then start the learner again");
 	put_count(*state, "41\n");
 	fsyncs_left = 0;
 	expect_open(*state, SL_ERR_IO,
@@ -294,10 +298,11 @@ TEST_WITH(one_that_is_gone_is_missed, setup, folder_teardown)
 {
 	expect_incarnation(*state, 1);
 	remove(folder_path(*state, DATABASE));
-	expect_open(*state, SL_ERR_NOTFOUND,
-		    DATABASE
-		    ": is gone, and with it what this learner has promised to others; put it back, or move the "
-		    "state folder away and start again when the others have committed another round");
+	expect_open(
+		*state, SL_ERR_NOTFOUND,
+		DATABASE
+		": is gone, and with it what this learner has promised to others; put it back, or move the "
+		"state folder away and start again when the others have committed another round");
 	assert_false(there(*state, DATABASE));
 }
 
@@ -316,4 +321,3 @@ TEST_WITH(names_have_a_length, setup, folder_teardown)
 	assert_int_equal(sl_store_open(&store, *state, &owner, NULL), SL_OK);
 	sl_store_close(store);
 }
-

@@ -44,7 +44,7 @@ static bool beyond(const struct brute *b, uint32_t present, uint32_t suspects)
 	return __builtin_popcount(others) == 1 || part_of(b, others, others) != others;
 }
 
-static void groups_are(const struct sl_meeting *m, const struct brute *b, uint32_t others)
+static void groups_are(const struct sl_participants *m, const struct brute *b, uint32_t others)
 {
 	uint32_t g = 0;
 	for (uint32_t left = others; left != 0; g++) {
@@ -63,21 +63,21 @@ static void groups_are(const struct sl_meeting *m, const struct brute *b, uint32
 static void check_graph(const struct brute *b)
 {
 	struct sl_schedule schedule = played(b, 1);
-	struct sl_meeting m;
+	struct sl_participants m;
 	uint32_t present = majority_of(b);
-	assert_int_equal(sl_meeting_open(&m, &schedule, sl_meeting_majority(b->n)), SL_OK);
-	assert_int_equal(sl_meeting_at(&m, 0), SL_OK);
+	assert_int_equal(sl_participants_open(&m, &schedule, sl_participants_majority(b->n)), SL_OK);
+	assert_int_equal(sl_participants_at(&m, 0), SL_OK);
 	assert_int_equal(m.present_count, __builtin_popcount(present));
 	for (uint32_t suspects = 0; suspects < 1u << b->n; suspects++) {
 		uint32_t member[5], count = 0;
 		for (uint32_t v = 0; v < b->n; v++)
 			if (suspects >> v & 1)
 				member[count++] = v;
-		sl_meeting_without(&m, member, count);
+		sl_participants_without(&m, member, count);
 		groups_are(&m, b, present & ~suspects);
-		assert_int_equal(sl_meeting_beyond(&m), beyond(b, present, suspects));
+		assert_int_equal(sl_participants_beyond(&m), beyond(b, present, suspects));
 	}
-	sl_meeting_close(&m);
+	sl_participants_close(&m);
 	sl_schedule_close(&schedule);
 }
 
@@ -108,7 +108,7 @@ static void check_weak(const struct brute *b, uint32_t c)
 	struct sl_error error = {0};
 	uint32_t present = majority_of(b);
 	bool found[32] = {false};
-	assert_int_equal(sl_weak_find(&weak, &schedule, sl_meeting_majority(b->n), c, &error), SL_OK);
+	assert_int_equal(sl_weak_find(&weak, &schedule, sl_participants_majority(b->n), c, &error), SL_OK);
 	assert_int_equal(weak.rounds, present != 0 ? 3 : 0);
 	for (size_t at = 0; at < weak.count; at = sl_weak_next(&weak, at)) {
 		uint32_t set = 0;
@@ -161,7 +161,7 @@ static char *report(const char *text, const char *suspects, bool unchanged, bool
 		if (*at != ',')
 			ids[count++] = (uint32_t)(*at - '1');
 	struct sl_audit_request request = {.schedule = &schedule,
-					   .quorum = sl_meeting_majority(schedule.learners),
+					   .quorum = sl_participants_majority(schedule.learners),
 					   .suspects = ids,
 					   .count = count,
 					   .tolerance = 1,
@@ -327,7 +327,7 @@ static void combination_is(const int32_t *coefficients, uint32_t n, const char *
 {
 	char text[128] = "";
 	FILE *out = fmemopen(text, sizeof text, "w");
-	sl_write_combination(out, coefficients, n);
+	sl_leakage_text_combination(out, coefficients, n);
 	fclose(out);
 	assert_string_equal(text, expected);
 }

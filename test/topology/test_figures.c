@@ -62,8 +62,8 @@ TEST(test_star)
 	ids_are(w.f.articulation, w.f.articulation_count, "1");
 	assert_int_equal(w.f.exact, 2); /* protocol 7 */
 	assert_int_equal(w.f.tree, 2);
-	assert_int_equal(sl_figures_gate(&w.f, 0), SL_GATE_OPEN);
-	assert_int_equal(sl_figures_gate(&w.f, 1), SL_GATE_CUT);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 0), SL_PRIVACY_OPEN);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 1), SL_PRIVACY_CUT);
 	close_world(&w);
 }
 
@@ -86,8 +86,8 @@ TEST(test_ring)
 	assert_int_equal(w.f.cut_count, 2);
 	assert_int_equal(w.f.articulation_count, 0);
 	assert_int_equal(w.f.tree, 6);
-	assert_int_equal(sl_figures_gate(&w.f, 1), SL_GATE_OPEN);
-	assert_int_equal(sl_figures_gate(&w.f, 2), SL_GATE_CUT);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 1), SL_PRIVACY_OPEN);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 2), SL_PRIVACY_CUT);
 	close_world(&w);
 }
 
@@ -100,9 +100,9 @@ TEST(test_complete)
 	assert_int_equal(w.f.k, 1);
 	assert_int_equal(w.f.exact, 1);
 	assert_int_equal(w.f.tree, 2);
-	assert_int_equal(sl_figures_gate(&w.f, 3), SL_GATE_OPEN); /* N - 2 may collude */
-	assert_int_equal(sl_figures_gate(&w.f, 4), SL_GATE_FEW);
-	assert_int_equal(sl_figures_gate(&w.f, UINT32_MAX), SL_GATE_FEW);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 3), SL_PRIVACY_OPEN); /* N - 2 may collude */
+	assert_int_equal(sl_figures_privacy_check(&w.f, 4), SL_PRIVACY_FEW);
+	assert_int_equal(sl_figures_privacy_check(&w.f, UINT32_MAX), SL_PRIVACY_FEW);
 	close_world(&w);
 }
 
@@ -117,7 +117,7 @@ TEST(test_parts)
 	ids_are(w.f.articulation, w.f.articulation_count, "2");
 	assert_true(w.f.mu == 1 && w.f.k == UINT64_MAX && w.f.bytes_mean == 0 && w.f.bytes_most == 0);
 	assert_true(w.f.exact == SL_FIGURE_NONE && w.f.tree == SL_FIGURE_NONE);
-	assert_int_equal(sl_figures_gate(&w.f, 0), SL_GATE_PARTS);
+	assert_int_equal(sl_figures_privacy_check(&w.f, 0), SL_PRIVACY_PARTS);
 	close_world(&w);
 }
 

@@ -8,10 +8,10 @@
 #include "tools/topology/import_parts.h"
 
 struct world { /* what a test reads into */
-	struct sl_text text;
+	struct sl_import_text text;
 	struct sl_error error;
-	struct sl_names *names;
-	struct sl_tracks *tracks;
+	struct sl_import_names *names;
+	struct sl_import_tracks *tracks;
 	struct sl_contacts contacts;
 };
 
@@ -26,8 +26,8 @@ static int setup(void **state)
 
 static void empty(struct world *w)
 {
-	sl_text_close(&w->text);
-	sl_tracks_close(w->tracks);
+	sl_import_text_close(&w->text);
+	sl_import_tracks_close(w->tracks);
 	free(w->contacts.contact);
 	memset(w->names, 0, sizeof *w->names);
 	memset(w->tracks, 0, sizeof *w->tracks);
@@ -49,7 +49,7 @@ static int teardown(void **state)
 static void say(struct world *w, const char *text)
 {
 	empty(w);
-	if (sl_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
+	if (sl_import_text_copy(&w->text, "f", text, strlen(text), &w->error) != SL_OK)
 		fail_msg("%s", w->error.text);
 }
 
@@ -66,27 +66,27 @@ TEST_WITH(test_lines, setup, teardown)
 	struct world *w = *state;
 	say(w, "\xef\xbb\xbf"
 	       "a\r\n\nb\tc\nlast");
-	assert_string_equal(sl_text_line(&w->text), "   a ");
-	assert_string_equal(sl_text_line(&w->text), "");
-	assert_string_equal(sl_text_line(&w->text), "b\tc");
+	assert_string_equal(sl_import_text_line(&w->text), "   a ");
+	assert_string_equal(sl_import_text_line(&w->text), "");
+	assert_string_equal(sl_import_text_line(&w->text), "b\tc");
 	assert_int_equal(w->text.line, 3);
-	assert_string_equal(sl_text_line(&w->text), "last");
-	assert_null(sl_text_line(&w->text));
+	assert_string_equal(sl_import_text_line(&w->text), "last");
+	assert_null(sl_import_text_line(&w->text));
 	say(w, "");
-	assert_null(sl_text_line(&w->text));
+	assert_null(sl_import_text_line(&w->text));
 }
 
 TEST_WITH(test_a_copy_reads_the_same_lines, setup, teardown)
 {
 	struct world *w = *state;
 	say(w, "a\r\n\nb\n");
-	struct sl_text copy = w->text;
-	while (sl_text_line(&copy) != NULL)
+	struct sl_import_text copy = w->text;
+	while (sl_import_text_line(&copy) != NULL)
 		;
-	assert_string_equal(sl_text_line(&w->text), "a ");
-	assert_string_equal(sl_text_line(&w->text), "");
-	assert_string_equal(sl_text_line(&w->text), "b");
-	assert_null(sl_text_line(&w->text));
+	assert_string_equal(sl_import_text_line(&w->text), "a ");
+	assert_string_equal(sl_import_text_line(&w->text), "");
+	assert_string_equal(sl_import_text_line(&w->text), "b");
+	assert_null(sl_import_text_line(&w->text));
 }
 
 TEST_WITH(test_what_is_no_text, setup, teardown)
@@ -105,12 +105,13 @@ TEST_WITH(test_what_is_no_text, setup, teardown)
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		empty(w);
-		assert_int_equal(sl_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
-				 SL_ERR_FORMAT);
+		assert_int_equal(
+			sl_import_text_copy(&w->text, "f", cases[i].bytes, cases[i].count, &w->error),
+			SL_ERR_FORMAT);
 		assert_string_equal(w->error.text, cases[i].error);
 		assert_null(w->text.bytes);
 	}
-	SUCCEEDS(w, sl_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
+	SUCCEEDS(w, sl_import_text_copy(&w->text, "f", "caf\xc3\xa9 \xc2\xa0\xc2", 8, &w->error));
 }
 
 TEST_WITH(test_a_file_has_a_limit, setup, teardown)
@@ -120,10 +121,10 @@ TEST_WITH(test_a_file_has_a_limit, setup, teardown)
 	int fd = mkstemp(path);
 	assert_true(fd >= 0 && write(fd, "0123456789", 10) == 10);
 	close(fd);
-	assert_int_equal(sl_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
+	assert_int_equal(sl_import_text_read(&w->text, path, 9, &w->error), SL_ERR_FORMAT);
 	assert_non_null(strstr(w->error.text, ": more than 0 MB of text"));
-	SUCCEEDS(w, sl_text_read(&w->text, path, 10, &w->error));
-	assert_string_equal(sl_text_line(&w->text), "0123456789");
+	SUCCEEDS(w, sl_import_text_read(&w->text, path, 10, &w->error));
+	assert_string_equal(sl_import_text_line(&w->text), "0123456789");
 	unlink(path);
 }
 
@@ -134,12 +135,12 @@ TEST_WITH(test_numbers, setup, teardown)
 					  "--1",  "1e",	   "e",	   ".",	    "+",    "1 "};
 	double value;
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-		if (sl_text_number(bad[i], 1e9, &value))
+		if (sl_import_text_number(bad[i], 1e9, &value))
 			fail_msg("\"%s\" is a number", bad[i]);
-	assert_true(sl_text_number("-1e9", 1e9, &value) && value == -1e9);
-	assert_true(sl_text_number("+.5E-1", 1e9, &value) && value == 0.05);
-	assert_true(sl_text_number("007", 1e9, &value) && value == 7);
-	assert_true(sl_text_number("1e-400", 1e9, &value) && value >= 0);
+	assert_true(sl_import_text_number("-1e9", 1e9, &value) && value == -1e9);
+	assert_true(sl_import_text_number("+.5E-1", 1e9, &value) && value == 0.05);
+	assert_true(sl_import_text_number("007", 1e9, &value) && value == 7);
+	assert_true(sl_import_text_number("1e-400", 1e9, &value) && value >= 0);
 }
 
 /* ---- names ---- */
@@ -151,8 +152,8 @@ static void sorted_are(struct world *w, const char *given, const char *expected)
 	empty(w);
 	snprintf(copy, sizeof copy, "%s", given);
 	for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
-		assert_int_equal(sl_names_index(w->names, word, strlen(word), &index), SL_OK);
-	assert_int_equal(sl_names_sort(w->names, vertex), SL_OK);
+		assert_int_equal(sl_import_names_index(w->names, word, strlen(word), &index), SL_OK);
+	assert_int_equal(sl_import_names_sort(w->names, vertex), SL_OK);
 	for (uint32_t i = 0; i < w->names->count; i++)
 		snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i == 0 ? "" : " ",
 			 w->names->name[i]);
@@ -175,14 +176,14 @@ TEST_WITH(test_a_name_finds_its_learner, setup, teardown)
 	struct world *w = *state;
 	uint32_t index, vertex[SL_LEARNERS_MAX];
 	for (uint32_t i = 0; i < 3; i++)
-		assert_int_equal(sl_names_index(w->names, &"c a b"[2 * i], 1, &index), SL_OK);
-	assert_int_equal(sl_names_index(w->names, "a", 1, &index), SL_OK);
+		assert_int_equal(sl_import_names_index(w->names, &"c a b"[2 * i], 1, &index), SL_OK);
+	assert_int_equal(sl_import_names_index(w->names, "a", 1, &index), SL_OK);
 	assert_int_equal(index, 1);
-	sl_names_sort(w->names, vertex);
+	sl_import_names_sort(w->names, vertex);
 	assert_true(vertex[0] == 2 && vertex[1] == 0 && vertex[2] == 1);
-	assert_false(sl_names_same(w->names));
+	assert_false(sl_import_names_same(w->names));
 	sorted_are(w, "3 1 2", "1 2 3");
-	assert_true(sl_names_same(w->names));
+	assert_true(sl_import_names_same(w->names));
 }
 
 TEST_WITH(test_as_many_names_as_learners, setup, teardown)
@@ -192,14 +193,14 @@ TEST_WITH(test_as_many_names_as_learners, setup, teardown)
 	uint32_t index;
 	for (uint32_t i = 0; i < 2 * SL_LEARNERS_MAX; i++) { /* each twice */
 		int n = snprintf(name, sizeof name, "node-%u", i % SL_LEARNERS_MAX);
-		assert_int_equal(sl_names_index(w->names, name, (size_t)n, &index), SL_OK);
+		assert_int_equal(sl_import_names_index(w->names, name, (size_t)n, &index), SL_OK);
 		assert_int_equal(index, i % SL_LEARNERS_MAX);
 	}
-	assert_int_equal(sl_names_index(w->names, "more", 4, &index), SL_ERR_FULL);
+	assert_int_equal(sl_import_names_index(w->names, "more", 4, &index), SL_ERR_FULL);
 	memset(name, 'x', sizeof name);
 	empty(w);
-	assert_int_equal(sl_names_index(w->names, name, SL_NAME_BYTES, &index), SL_ERR_RANGE);
-	assert_int_equal(sl_names_index(w->names, name, SL_NAME_BYTES - 1, &index), SL_OK);
+	assert_int_equal(sl_import_names_index(w->names, name, SL_NAME_BYTES, &index), SL_ERR_RANGE);
+	assert_int_equal(sl_import_names_index(w->names, name, SL_NAME_BYTES - 1, &index), SL_OK);
 }
 
 /* ---- edge lists ---- */
@@ -298,7 +299,7 @@ TEST_WITH(test_one_node_too_many, setup, teardown)
 
 static void is_at(const struct world *w, uint32_t node, double t, double x, double y)
 {
-	struct sl_place at = sl_track_at(&w->tracks->track[node], t);
+	struct sl_place at = sl_import_tracks_at(&w->tracks->track[node], t);
 	if (fabs(at.x - x) > 1e-9 || fabs(at.y - y) > 1e-9)
 		fail_msg("node %u is at %g, %g after %g s, not at %g, %g", node, at.x, at.y, t, x, y);
 }
@@ -316,7 +317,7 @@ TEST_WITH(test_bonnmotion, setup, teardown)
 	is_at(w, 0, 1e9, 30, 60);
 	is_at(w, 1, 0, -1, -2); /* before its first place */
 	is_at(w, 2, 2.5, 2.5, 0);
-	assert_true(sl_tracks_end(w->tracks) == 15);
+	assert_true(sl_import_tracks_end(w->tracks) == 15);
 }
 
 TEST_WITH(test_bonnmotion_with_heights, setup, teardown)
@@ -386,7 +387,7 @@ TEST_WITH(test_ns2, setup, teardown)
 	is_at(w, 2, 15, 100, 200);
 	is_at(w, 1, 4, 0, 0); /* speed 0: stays */
 	is_at(w, 1, 8, 4, 0);
-	assert_true(sl_tracks_end(w->tracks) == 20);
+	assert_true(sl_import_tracks_end(w->tracks) == 20);
 }
 
 TEST_WITH(test_ns2_changes_its_mind, setup, teardown)
@@ -427,7 +428,7 @@ TEST_WITH(test_ns2_without_orders, setup, teardown)
 	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 0\"");
 	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
 	is_at(w, 0, 8, 1, 2);
-	assert_true(sl_tracks_end(w->tracks) == 7);
+	assert_true(sl_import_tracks_end(w->tracks) == 7);
 	say(w, "$node_(0) set X_ 1\n$node_(0) set Y_ 2\n$ns_ at 7 \"$node_(0) setdest 9 9 1e-320\"");
 	SUCCEEDS(w, sl_import_ns2(&w->text, w->names, w->tracks));
 	is_at(w, 0, 8, 1, 2);
@@ -478,8 +479,8 @@ static void links_are(struct world *w, double range_m, double every_s, uint32_t 
 	static const uint32_t vertex[] = {2, 0, 1};
 	struct sl_schedule schedule;
 	sl_schedule_init(&schedule, w->tracks->count);
-	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule),
-			 SL_OK);
+	assert_int_equal(
+		sl_import_tracks_schedule(w->tracks, vertex, range_m, every_s, steps, 100, &schedule), SL_OK);
 	char *text = print_schedule(&schedule);
 	assert_string_equal(text, expected);
 	free(text);
@@ -505,10 +506,10 @@ TEST_WITH(test_links_have_a_limit, setup, teardown)
 	say(w, "0 0 0\n0 0 0\n0 0 0\n");
 	SUCCEEDS(w, sl_import_bonnmotion(&w->text, w->names, w->tracks));
 	sl_schedule_init(&schedule, 3);
-	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, 1, 1, 3, 8, &schedule), SL_ERR_RANGE);
+	assert_int_equal(sl_import_tracks_schedule(w->tracks, vertex, 1, 1, 3, 8, &schedule), SL_ERR_RANGE);
 	sl_schedule_close(&schedule);
 	sl_schedule_init(&schedule, 3);
-	assert_int_equal(sl_tracks_schedule(w->tracks, vertex, 1, 1, 3, 9, &schedule), SL_OK);
+	assert_int_equal(sl_import_tracks_schedule(w->tracks, vertex, 1, 1, 3, 9, &schedule), SL_OK);
 	sl_schedule_close(&schedule);
 }
 

@@ -8,7 +8,7 @@ static void repaired_is(const char *text, uint32_t c, const char *expected, cons
 {
 	struct sl_schedule schedule = schedule_of(text), repaired, added;
 	struct sl_error error = {0};
-	assert_int_equal(sl_schedule_repair(&schedule, c, &repaired, &added, &error), SL_OK);
+	assert_int_equal(sl_repair(&schedule, c, &repaired, &added, &error), SL_OK);
 	char *got = print_schedule(&repaired), *got_added = print_schedule(&added);
 	assert_string_equal(got, expected);
 	assert_string_equal(got_added, expected_added);
@@ -35,14 +35,14 @@ static void check_steps(const char *family, uint32_t c)
 	struct sl_figures figures;
 	struct sl_step_figures f;
 	const struct sl_figures_request request = {.p = 1020431, .floats = 1};
-	assert_int_equal(sl_schedule_repair(&schedule, c, &repaired, &added, &error), SL_OK);
+	assert_int_equal(sl_repair(&schedule, c, &repaired, &added, &error), SL_OK);
 	assert_int_equal(sl_figures_open(&figures, &repaired, &request), SL_OK);
 	assert_true(repaired.steps == 4 && added.steps == 4);
 	for (uint32_t s = 0; s < 4; s++) {
 		assert_int_equal(sl_schedule_count(&repaired, s),
 				 sl_schedule_count(&schedule, s) + sl_schedule_count(&added, s));
 		assert_int_equal(sl_figures_step(&figures, s, &f), SL_OK);
-		assert_int_equal(sl_figures_gate(&f, c), SL_GATE_OPEN);
+		assert_int_equal(sl_figures_privacy_check(&f, c), SL_PRIVACY_OPEN);
 	}
 	sl_figures_close(&figures);
 	sl_schedule_close(&schedule);
@@ -62,10 +62,10 @@ TEST(test_too_few_learners)
 {
 	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\n"), repaired, added;
 	struct sl_error error = {0};
-	assert_int_equal(sl_schedule_repair(&schedule, 3, &repaired, &added, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_repair(&schedule, 3, &repaired, &added, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "4 learners can never bear 3 that collude; it takes 5");
 	assert_null(repaired.edges);
-	assert_int_equal(sl_schedule_repair(&schedule, 2, &repaired, &added, &error), SL_OK);
+	assert_int_equal(sl_repair(&schedule, 2, &repaired, &added, &error), SL_OK);
 	assert_int_equal(sl_schedule_count(&repaired, 0), 6);
 	sl_schedule_close(&schedule);
 	sl_schedule_close(&repaired);

@@ -1,5 +1,5 @@
-/* A byte stream as a peer would send it: through the splitter, each frame through the codec; what is taken keeps its
- * promises and is encoded to the bytes it came from. */
+/* A byte stream as a peer would send it: through the splitter, each frame through the codec; what is taken
+ * keeps its promises and is encoded to the bytes it came from. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,13 +11,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
-static void expect_same(const struct sl_message *message, const struct sl_splitter *s)
+static void expect_same(const struct sl_message *message, const struct sl_deframer *s)
 {
-	size_t size = sl_encode_bytes(message);
+	size_t size = sl_codec_bytes(message);
 	assert(size == SL_FRAME_HEADER_BYTES + s->size);
 	uint8_t *frame = malloc(size);
 	assert(frame != NULL);
-	sl_encode_message(message, frame, size, NULL);
+	sl_codec_encode(message, frame, size, NULL);
 	assert(memcmp(frame, s->header, SL_FRAME_HEADER_BYTES) == 0);
 	assert(memcmp(frame + SL_FRAME_HEADER_BYTES, s->payload, s->size) == 0);
 	free(frame);
@@ -25,17 +25,17 @@ static void expect_same(const struct sl_message *message, const struct sl_splitt
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
-	struct sl_splitter s = {0};
+	struct sl_deframer s = {0};
 	while (stream_take(&s, &bytes, &count) == SL_OK) {
 		struct sl_decoded decoded;
 		const char *why;
-		if (sl_decode_message(s.kind, s.payload, s.size, &decoded, &why) == SL_OK) {
+		if (sl_codec_decode(s.kind, s.payload, s.size, &decoded, &why) == SL_OK) {
 			assert(sample_promises(&decoded.message));
 			expect_same(&decoded.message, &s);
 		}
-		sl_decoded_close(&decoded);
-		sl_splitter_next(&s);
+		sl_codec_close(&decoded);
+		sl_deframer_next(&s);
 	}
-	sl_splitter_close(&s);
+	sl_deframer_close(&s);
 	return 0;
 }

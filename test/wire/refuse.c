@@ -20,7 +20,7 @@ void expect(uint32_t kind, const uint8_t *payload, size_t size, const char *reas
 	assert_non_null(copy);
 	if (size > 0)
 		memcpy(copy, payload, size);
-	int err = sl_decode_message(kind, copy, size, &decoded, &why);
+	int err = sl_codec_decode(kind, copy, size, &decoded, &why);
 	if (reason == NULL) {
 		assert_int_equal(err, SL_OK);
 		assert_null(why);
@@ -29,7 +29,7 @@ void expect(uint32_t kind, const uint8_t *payload, size_t size, const char *reas
 		assert_string_equal(why, reason);
 		assert_null(decoded.memory);
 	}
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 	free(copy);
 }
 
@@ -48,7 +48,7 @@ void begin(void)
 
 void put_byte(unsigned byte)
 {
-	sl_put(&w, &(uint8_t){(uint8_t)byte}, 1);
+	sl_bytes_put(&w, &(uint8_t){(uint8_t)byte}, 1);
 }
 
 void put_varint(uint64_t value)
@@ -62,7 +62,7 @@ void put_span(unsigned tag, const void *bytes, size_t size)
 {
 	put_byte(tag);
 	put_varint(size);
-	sl_put(&w, bytes, size);
+	sl_bytes_put(&w, bytes, size);
 }
 
 void put_packed(const void *message)

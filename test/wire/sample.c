@@ -67,28 +67,28 @@ static void make_hello(struct sl_hello *hello)
 	hello->incarnation = edge32(0, UINT32_MAX);
 	hello->t = some_round();
 	hello->a = edge32(1, SL_ATTEMPTS_MAX);
-	hello->standing = (enum sl_standing)sample_range(SL_STANDING_TRAINING, SL_STANDING_OPEN);
+	hello->status = (enum sl_peer_status)sample_range(SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_OPEN);
 	noise(hello->run, sizeof hello->run);
 	noise(hello->roster, sizeof hello->roster);
 }
 
 static void make_parameters(struct sl_parameters *q)
 {
-	double clip = ldexp(1 + (double)sample_range(0, 1000), (int)sample_range(0, 40) - 20);
+	double clipping_range = ldexp(1 + (double)sample_range(0, 1000), (int)sample_range(0, 40) - 20);
 	q->n = edge(1, SL_ELEMENTS_MAX - 1);
 	q->p = sample_random() % 4 == 0 ? 0 : edge(3, (UINT64_C(1) << 61) - 1);
 	q->rounds = edge(1, SL_ROUNDS_MAX);
 	q->quorum = edge(1, SL_LEARNERS_MAX);
 	q->tolerance = edge(1, SL_LEARNERS_MAX - 2);
-	q->sigma = edge(0, SL_SIGMA_MAX);
-	memcpy(&q->clip, &clip, sizeof clip);
+	q->decimals = edge(0, SL_DECIMALS_MAX);
+	memcpy(&q->clipping_range, &clipping_range, sizeof clipping_range);
 	q->max_weight = edge(1, UINT64_MAX);
 	q->encoding = sample_range(0, 1);
 	q->sharing = sample_range(0, 2);
 	q->mixing = sample_range(0, 3);
-	q->k_fixed = sample_range(0, 1);
-	q->k = edge(q->k_fixed, SL_ITERATIONS_MAX);
-	q->degree_max = edge(SL_DEGREE_LEAST, SL_LEARNERS_MAX);
+	q->iterations_rule = sample_range(0, 1);
+	q->k = edge(q->iterations_rule, SL_ITERATIONS_MAX);
+	q->max_degree = edge(SL_DEGREE_LEAST, SL_LEARNERS_MAX);
 }
 
 static void make_link_state(struct sl_link_state *ls, sl_id *candidates)
@@ -131,46 +131,49 @@ static void make_digest(struct sl_digest *digest)
 	noise(digest->digest, sizeof digest->digest);
 	digest->p = edge(3, (UINT64_C(1) << 61) - 1);
 	digest->learners = edge32(2, SL_LEARNERS_MAX);
-	digest->sigma = edge32(0, SL_SIGMA_MAX);
+	digest->decimals = edge32(0, SL_DECIMALS_MAX);
 	digest->encoding = (uint32_t)sample_range(0, 1);
-	double clip = (double)edge(1, UINT32_MAX);
-	memcpy(&digest->clip, &clip, sizeof clip);
+	double clipping_range = (double)edge(1, UINT32_MAX);
+	memcpy(&digest->clipping_range, &clipping_range, sizeof clipping_range);
 	noise(digest->signature, sizeof digest->signature);
 }
 
-static void make_ask(struct sl_ask *ask)
+static void make_request(struct sl_request *request)
 {
-	ask->t = edge32(0, SL_ROUNDS_MAX + 1);
-	ask->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
+	request->t = edge32(0, SL_ROUNDS_MAX + 1);
+	request->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
 	if (sample_random() % 2 == 0)
 		return;
-	ask->t = some_round();
-	ask->a = edge32(1, SL_ATTEMPTS_MAX);
-	ask->origin = edge32(1, UINT32_MAX);
+	request->t = some_round();
+	request->a = edge32(1, SL_ATTEMPTS_MAX);
+	request->origin = edge32(1, UINT32_MAX);
 }
 
-static void make_fence(struct sl_fence *fence)
+static void make_abort(struct sl_abort *abort_record)
 {
-	fence->id = edge32(1, UINT32_MAX);
-	fence->incarnation = edge32(0, UINT32_MAX);
-	fence->t = some_round();
-	fence->count = (uint32_t)sample_range(0, SL_RELEASED_MAX);
-	for (uint32_t i = 0; i < fence->count; i++)
-		fence->released[i] = (i == 0 ? 0 : fence->released[i - 1]) + (sl_attempt)sample_range(1, 1000000);
-	fence->a = edge32(fence->count == 0 ? 1 : fence->released[fence->count - 1], SL_ATTEMPTS_MAX);
-	fence->dead = edge32(0, fence->a);
-	noise(fence->key, sizeof fence->key);
-	noise(fence->signature, sizeof fence->signature);
+	abort_record->id = edge32(1, UINT32_MAX);
+	abort_record->incarnation = edge32(0, UINT32_MAX);
+	abort_record->t = some_round();
+	abort_record->count = (uint32_t)sample_range(0, SL_RELEASED_MAX);
+	for (uint32_t i = 0; i < abort_record->count; i++)
+		abort_record->released[i] =
+			(i == 0 ? 0 : abort_record->released[i - 1]) + (sl_attempt)sample_range(1, 1000000);
+	abort_record->a =
+		edge32(abort_record->count == 0 ? 1 : abort_record->released[abort_record->count - 1],
+		       SL_ATTEMPTS_MAX);
+	abort_record->closed = edge32(0, abort_record->a);
+	noise(abort_record->key, sizeof abort_record->key);
+	noise(abort_record->signature, sizeof abort_record->signature);
 }
 
-static void make_hold(struct sl_hold *hold, uint8_t *piece)
+static void make_have(struct sl_have *have, uint8_t *piece)
 {
-	hold->t = some_round();
-	hold->a = edge32(1, SL_ATTEMPTS_MAX);
-	noise(hold->view, sizeof hold->view);
-	hold->size = edge32(1, SL_LEARNERS_MAX / 8);
-	noise(piece, hold->size);
-	hold->held = piece;
+	have->t = some_round();
+	have->a = edge32(1, SL_ATTEMPTS_MAX);
+	noise(have->view, sizeof have->view);
+	have->size = edge32(1, SL_LEARNERS_MAX / 8);
+	noise(piece, have->size);
+	have->held = piece;
 }
 
 static void make_chunk(enum sl_message_kind kind, struct sl_chunk *chunk, uint8_t *piece)
@@ -182,7 +185,7 @@ static void make_chunk(enum sl_message_kind kind, struct sl_chunk *chunk, uint8_
 	chunk->index = edge32(0, SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1);
 	chunk->origin = kind == SL_MSG_MASKED ? edge32(1, UINT32_MAX) : 0;
 	memset(chunk->nonce, 0, sizeof chunk->nonce);
-	if (sl_nonce_due(kind, chunk))
+	if (sl_message_nonce_due(kind, chunk))
 		noise(chunk->nonce, sizeof chunk->nonce);
 	chunk->size = (size_t)sample_range(1, SAMPLE_PIECE_MAX);
 	noise(piece, chunk->size);
@@ -206,14 +209,14 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 	case SL_MSG_DIGEST:
 		make_digest(&m->digest);
 		break;
-	case SL_MSG_ASK:
-		make_ask(&m->ask);
+	case SL_MSG_REQUEST:
+		make_request(&m->request);
 		break;
-	case SL_MSG_FENCE:
-		make_fence(&m->fence);
+	case SL_MSG_ABORT:
+		make_abort(&m->abort_record);
 		break;
-	case SL_MSG_HOLD:
-		make_hold(&m->hold, sample->piece);
+	case SL_MSG_HAVE:
+		make_have(&m->have, sample->piece);
 		break;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
@@ -229,14 +232,14 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 
 static bool equal_hello(const struct sl_hello *a, const struct sl_hello *b)
 {
-	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME(standing) && SAME_BYTES(run) &&
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME(status) && SAME_BYTES(run) &&
 	       SAME_BYTES(roster);
 }
 
 static bool equal_link_state(const struct sl_link_state *a, const struct sl_link_state *b)
 {
-	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) &&
-	       SAME_BYTES(roster) && SAME(roster_size) && memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 &&
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME_BYTES(roster) &&
+	       SAME(roster_size) && memcmp(&a->parameters, &b->parameters, sizeof a->parameters) == 0 &&
 	       SAME_BYTES(previous) && SAME(count) &&
 	       (a->count == 0 || memcmp(a->candidates, b->candidates, a->count * sizeof(sl_id)) == 0) &&
 	       SAME_BYTES(signature);
@@ -251,21 +254,23 @@ static bool equal_ready(const struct sl_ready *a, const struct sl_ready *b)
 static bool equal_digest(const struct sl_digest *a, const struct sl_digest *b)
 {
 	return SAME(id) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME_BYTES(view) && SAME_BYTES(digest) &&
-	       SAME(p) && SAME(learners) && SAME(sigma) && SAME(encoding) && SAME(clip) && SAME_BYTES(signature);
+	       SAME(p) && SAME(learners) && SAME(decimals) && SAME(encoding) && SAME(clipping_range) &&
+	       SAME_BYTES(signature);
 }
 
-static bool equal_ask(const struct sl_ask *a, const struct sl_ask *b)
+static bool equal_request(const struct sl_request *a, const struct sl_request *b)
 {
 	return SAME(t) && SAME(index) && SAME(a) && SAME(origin);
 }
 
-static bool equal_fence(const struct sl_fence *a, const struct sl_fence *b)
+static bool equal_abort(const struct sl_abort *a, const struct sl_abort *b)
 {
-	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME(count) && SAME(dead) &&
-	       memcmp(a->released, b->released, a->count * sizeof *a->released) == 0 && SAME_BYTES(signature);
+	return SAME(id) && SAME(incarnation) && SAME(t) && SAME(a) && SAME_BYTES(key) && SAME(count) &&
+	       SAME(closed) && memcmp(a->released, b->released, a->count * sizeof *a->released) == 0 &&
+	       SAME_BYTES(signature);
 }
 
-static bool equal_hold(const struct sl_hold *a, const struct sl_hold *b)
+static bool equal_have(const struct sl_have *a, const struct sl_have *b)
 {
 	return SAME(t) && SAME(a) && SAME_BYTES(view) && SAME(size) && memcmp(a->held, b->held, a->size) == 0;
 }
@@ -289,12 +294,12 @@ bool sample_equal(const struct sl_message *a, const struct sl_message *b)
 		return equal_ready(&a->ready, &b->ready);
 	case SL_MSG_DIGEST:
 		return equal_digest(&a->digest, &b->digest);
-	case SL_MSG_ASK:
-		return equal_ask(&a->ask, &b->ask);
-	case SL_MSG_FENCE:
-		return equal_fence(&a->fence, &b->fence);
-	case SL_MSG_HOLD:
-		return equal_hold(&a->hold, &b->hold);
+	case SL_MSG_REQUEST:
+		return equal_request(&a->request, &b->request);
+	case SL_MSG_ABORT:
+		return equal_abort(&a->abort_record, &b->abort_record);
+	case SL_MSG_HAVE:
+		return equal_have(&a->have, &b->have);
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:
@@ -316,13 +321,14 @@ static bool when(uint64_t t, uint64_t a)
 
 static bool promises_parameters(const struct sl_parameters *q)
 {
-	double clip;
-	memcpy(&clip, &q->clip, sizeof clip);
+	double clipping_range;
+	memcpy(&clipping_range, &q->clipping_range, sizeof clipping_range);
 	return between(1, q->n, (1u << 28) - 1) && (q->p == 0 || between(3, q->p, (UINT64_C(1) << 61) - 1)) &&
-	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) && between(1, q->tolerance, 1998) &&
-	       q->sigma <= 12 && clip > 0 && clip < INFINITY && q->max_weight >= 1 && q->encoding <= 1 &&
-	       q->sharing <= 2 && q->mixing <= 3 && q->k <= 1000000 && q->k_fixed <= 1 && (q->k_fixed == 0 || q->k != 0) &&
-	       between(4, q->degree_max, 2000);
+	       between(1, q->rounds, 1000000) && between(1, q->quorum, 2000) &&
+	       between(1, q->tolerance, 1998) && q->decimals <= 12 && clipping_range > 0 &&
+	       clipping_range < INFINITY && q->max_weight >= 1 && q->encoding <= 1 && q->sharing <= 2 &&
+	       q->mixing <= 3 && q->k <= 1000000 && q->iterations_rule <= 1 &&
+	       (q->iterations_rule == 0 || q->k != 0) && between(4, q->max_degree, 2000);
 }
 
 static bool promises_link_state(const struct sl_link_state *ls)
@@ -330,32 +336,35 @@ static bool promises_link_state(const struct sl_link_state *ls)
 	bool rising = ls->count == 0 || ls->candidates[0] >= 1;
 	for (uint32_t i = 1; i < ls->count; i++)
 		rising = rising && ls->candidates[i - 1] < ls->candidates[i];
-	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) && between(1, ls->roster_size, 2000) &&
-	       promises_parameters(&ls->parameters);
+	return rising && ls->count <= 2000 && ls->id >= 1 && when(ls->t, ls->a) &&
+	       between(1, ls->roster_size, 2000) && promises_parameters(&ls->parameters);
 }
 
 static bool promises_digest(const struct sl_digest *digest)
 {
-	double clip;
-	memcpy(&clip, &digest->clip, sizeof clip);
-	return digest->id >= 1 && digest->sigma <= 12 && digest->encoding <= 1 && clip > 0 && clip < INFINITY &&
-	       when(digest->t, digest->a) && between(3, digest->p, (UINT64_C(1) << 61) - 1) &&
-	       between(2, digest->learners, 2000);
+	double clipping_range;
+	memcpy(&clipping_range, &digest->clipping_range, sizeof clipping_range);
+	return digest->id >= 1 && digest->decimals <= 12 && digest->encoding <= 1 && clipping_range > 0 &&
+	       clipping_range < INFINITY && when(digest->t, digest->a) &&
+	       between(3, digest->p, (UINT64_C(1) << 61) - 1) && between(2, digest->learners, 2000);
 }
 
-static bool promises_ask(const struct sl_ask *ask)
+static bool promises_request(const struct sl_request *request)
 {
-	bool result = ask->a == 0 && ask->origin == 0 && ask->t <= 1000001;
-	bool masked = ask->origin >= 1 && when(ask->t, ask->a);
-	return (result || masked) && ask->index < 8192;
+	bool result = request->a == 0 && request->origin == 0 && request->t <= 1000001;
+	bool masked = request->origin >= 1 && when(request->t, request->a);
+	return (result || masked) && request->index < 8192;
 }
 
-static bool promises_fence(const struct sl_fence *fence)
+static bool promises_abort(const struct sl_abort *abort_record)
 {
-	bool rising = fence->count == 0 || (fence->released[0] >= 1 && fence->released[fence->count - 1] <= fence->a);
-	for (uint32_t i = 1; i < fence->count; i++)
-		rising = rising && fence->released[i - 1] < fence->released[i];
-	return rising && fence->count <= 16 && fence->dead <= fence->a && fence->id >= 1 && when(fence->t, fence->a);
+	bool rising = abort_record->count == 0 ||
+		      (abort_record->released[0] >= 1 &&
+		       abort_record->released[abort_record->count - 1] <= abort_record->a);
+	for (uint32_t i = 1; i < abort_record->count; i++)
+		rising = rising && abort_record->released[i - 1] < abort_record->released[i];
+	return rising && abort_record->count <= 16 && abort_record->closed <= abort_record->a &&
+	       abort_record->id >= 1 && when(abort_record->t, abort_record->a);
 }
 
 /* A nonce stands where a masked state begins, and nowhere else. */
@@ -374,19 +383,19 @@ bool sample_promises(const struct sl_message *m)
 {
 	switch (m->kind) {
 	case SL_MSG_HELLO:
-		return m->hello.id >= 1 && when(m->hello.t, m->hello.a) && between(1, m->hello.standing, 4);
+		return m->hello.id >= 1 && when(m->hello.t, m->hello.a) && between(1, m->hello.status, 4);
 	case SL_MSG_LINK_STATE:
 		return promises_link_state(&m->link_state);
 	case SL_MSG_READY:
 		return m->ready.id >= 1 && when(m->ready.t, m->ready.a) && m->ready.k <= 1000001;
 	case SL_MSG_DIGEST:
 		return promises_digest(&m->digest);
-	case SL_MSG_ASK:
-		return promises_ask(&m->ask);
-	case SL_MSG_FENCE:
-		return promises_fence(&m->fence);
-	case SL_MSG_HOLD:
-		return when(m->hold.t, m->hold.a) && between(1, m->hold.size, 250);
+	case SL_MSG_REQUEST:
+		return promises_request(&m->request);
+	case SL_MSG_ABORT:
+		return promises_abort(&m->abort_record);
+	case SL_MSG_HAVE:
+		return when(m->have.t, m->have.a) && between(1, m->have.size, 250);
 	case SL_MSG_SHARE:
 	case SL_MSG_RESULT:
 	case SL_MSG_MASKED:

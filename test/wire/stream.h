@@ -6,18 +6,19 @@
 
 #include "common/wire/frame.h"
 
-/* Takes bytes from *bytes / *count (advanced past what was used) until a frame is complete or refused, or all are used. */
-static inline int stream_take(struct sl_splitter *splitter, const uint8_t **bytes, size_t *count)
+/* Takes bytes from *bytes / *count (advanced past what was used) until a frame is complete or refused, or all
+ * are used. */
+static inline int stream_take(struct sl_deframer *deframer, const uint8_t **bytes, size_t *count)
 {
 	int err = SL_PENDING;
 	while (err == SL_PENDING && *count > 0) {
 		size_t size;
-		uint8_t *room = sl_splitter_room(splitter, &size);
+		uint8_t *room = sl_deframer_room(deframer, &size);
 		size = size < *count ? size : *count;
 		memcpy(room, *bytes, size);
 		*bytes += size;
 		*count -= size;
-		err = sl_splitter_took(splitter, size);
+		err = sl_deframer_took(deframer, size);
 	}
 	return err;
 }

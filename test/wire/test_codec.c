@@ -17,15 +17,15 @@ static struct sample sample;
 /* The sample as a frame on the heap, to be freed. */
 static uint8_t *encode(size_t *size)
 {
-	*size = sl_encode_bytes(&sample.message);
+	*size = sl_codec_bytes(&sample.message);
 	uint8_t *frame = malloc(*size);
 	assert_non_null(frame);
-	sl_encode_message(&sample.message, frame, *size, NULL);
+	sl_codec_encode(&sample.message, frame, *size, NULL);
 	return frame;
 }
 
-/* From a copy of exactly `size` bytes, so that a sanitizer sees a step beyond. Whether it was taken; if so, the
- * promises are checked and, if same, that it is the sample. */
+/* From a copy of exactly `size` bytes, so that a sanitizer sees a step beyond. Whether it was taken; if so,
+ * the promises are checked and, if same, that it is the sample. */
 static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same)
 {
 	struct sl_decoded decoded;
@@ -34,7 +34,7 @@ static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same
 	assert_non_null(copy);
 	if (size > 0)
 		memcpy(copy, payload, size);
-	int err = sl_decode_message(kind, copy, size, &decoded, &why);
+	int err = sl_codec_decode(kind, copy, size, &decoded, &why);
 	if (err == SL_OK) {
 		assert_null(why);
 		assert_true(sample_promises(&decoded.message));
@@ -44,7 +44,7 @@ static bool decode(uint32_t kind, const uint8_t *payload, size_t size, bool same
 		assert_non_null(why);
 		assert_null(decoded.memory);
 	}
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 	free(copy);
 	return err == SL_OK;
 }
@@ -74,12 +74,13 @@ TEST_SETUP(prepare, NULL)
 
 TEST(round_trip)
 {
-	for EACH_KIND (kind)
-		for (int i = 0; i < 3000; i++) {
-			sample_make(&sample, (enum sl_message_kind)kind);
-			assert_true(sample_promises(&sample.message));
-			expect_back();
-		}
+	for
+		EACH_KIND(kind)
+	for (int i = 0; i < 3000; i++) {
+		sample_make(&sample, (enum sl_message_kind)kind);
+		assert_true(sample_promises(&sample.message));
+		expect_back();
+	}
 }
 
 /* The largest link state there is, and the room that limits.h gives what is not candidates. */
@@ -91,15 +92,24 @@ TEST(everybody_is_a_candidate)
 	ls->t = SL_ROUNDS_MAX + 1;
 	ls->a = SL_ATTEMPTS_MAX;
 	ls->roster_size = SL_LEARNERS_MAX;
-	ls->parameters = (struct sl_parameters){.n = SL_ELEMENTS_MAX - 1, .p = (UINT64_C(1) << 61) - 1,
-						.rounds = SL_ROUNDS_MAX, .quorum = SL_LEARNERS_MAX,
-						.tolerance = SL_LEARNERS_MAX - 2, .sigma = SL_SIGMA_MAX,
-						.clip = 1, .max_weight = UINT64_MAX, .encoding = 1, .sharing = 1, .mixing = 1,
-						.k = SL_ITERATIONS_MAX, .k_fixed = 1, .degree_max = SL_LEARNERS_MAX};
+	ls->parameters = (struct sl_parameters){.n = SL_ELEMENTS_MAX - 1,
+						.p = (UINT64_C(1) << 61) - 1,
+						.rounds = SL_ROUNDS_MAX,
+						.quorum = SL_LEARNERS_MAX,
+						.tolerance = SL_LEARNERS_MAX - 2,
+						.decimals = SL_DECIMALS_MAX,
+						.clipping_range = 1,
+						.max_weight = UINT64_MAX,
+						.encoding = 1,
+						.sharing = 1,
+						.mixing = 1,
+						.k = SL_ITERATIONS_MAX,
+						.iterations_rule = 1,
+						.max_degree = SL_LEARNERS_MAX};
 	ls->count = SL_LEARNERS_MAX;
 	for (uint32_t i = 0; i < SL_LEARNERS_MAX; i++)
 		sample.candidates[i] = UINT32_MAX - SL_LEARNERS_MAX + 1 + i;
-	assert_in_range(sl_encode_bytes(&sample.message), SL_LEARNERS_MAX * 5,
+	assert_in_range(sl_codec_bytes(&sample.message), SL_LEARNERS_MAX * 5,
 			SL_FRAME_HEADER_BYTES + SL_LEARNERS_MAX * 5 + 1024);
 	expect_back();
 }
@@ -114,14 +124,15 @@ TEST(nobody_is_a_candidate)
 /* Two zeros are no bytes: a header is the whole frame. */
 TEST(asking_for_the_last_result)
 {
-	sample.message = (struct sl_message){.kind = SL_MSG_ASK};
-	assert_int_equal(sl_encode_bytes(&sample.message), SL_FRAME_HEADER_BYTES);
+	sample.message = (struct sl_message){.kind = SL_MSG_REQUEST};
+	assert_int_equal(sl_codec_bytes(&sample.message), SL_FRAME_HEADER_BYTES);
 	expect_back();
 	struct sl_decoded decoded;
 	const char *why;
-	assert_int_equal(sl_decode_message(SL_MSG_ASK, NULL, 0, &decoded, &why), SL_OK); /* as the splitter has it */
+	assert_int_equal(sl_codec_decode(SL_MSG_REQUEST, NULL, 0, &decoded, &why),
+			 SL_OK); /* as the splitter has it */
 	assert_true(sample_equal(&decoded.message, &sample.message));
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 }
 
 /* With every number at its largest; and a frame holds it. */
@@ -136,31 +147,33 @@ TEST(largest_chunk)
 			chunk->index = index;
 			chunk->origin = kind == SL_MSG_MASKED ? UINT32_MAX : 0;
 			chunk->iteration = kind == SL_MSG_STATE && index != 0 ? SL_ITERATIONS_MAX - 1 : 0;
-			memset(chunk->nonce, sl_nonce_due(sample.message.kind, chunk) ? 0xff : 0, sizeof chunk->nonce);
+			memset(chunk->nonce, sl_message_nonce_due(sample.message.kind, chunk) ? 0xff : 0,
+			       sizeof chunk->nonce);
 			chunk->size = SL_CHUNK_BYTES_MAX;
 			for (size_t i = 0; i < SL_CHUNK_BYTES_MAX; i++)
 				sample.piece[i] = (uint8_t)sample_random();
-			assert_true(sl_encode_bytes(&sample.message) <= SL_FRAME_HEADER_BYTES + sl_frame_limit(kind));
+			assert_true(sl_codec_bytes(&sample.message) <=
+				    SL_FRAME_HEADER_BYTES + sl_frame_limit(kind));
 			expect_back();
 		}
 }
 
 TEST(everybody_is_held)
 {
-	sample_make(&sample, SL_MSG_HOLD);
-	sample.message.hold.size = SL_LEARNERS_MAX / 8;
+	sample_make(&sample, SL_MSG_HAVE);
+	sample.message.have.size = SL_LEARNERS_MAX / 8;
 	memset(sample.piece, 0xff, SL_LEARNERS_MAX / 8);
 	expect_back();
 }
 
 TEST(everything_was_released)
 {
-	sample_make(&sample, SL_MSG_FENCE);
-	struct sl_fence *fence = &sample.message.fence;
-	fence->count = SL_RELEASED_MAX;
+	sample_make(&sample, SL_MSG_ABORT);
+	struct sl_abort *abort_record = &sample.message.abort_record;
+	abort_record->count = SL_RELEASED_MAX;
 	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
-		fence->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
-	fence->a = SL_ATTEMPTS_MAX;
+		abort_record->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
+	abort_record->a = SL_ATTEMPTS_MAX;
 	expect_back();
 }
 
@@ -178,7 +191,8 @@ TEST(protobuf_agrees)
 		assert_int_equal(v->base.n_unknown_fields, 0);
 		assert_true(v->t == chunk->t && v->a == chunk->a && v->index == chunk->index);
 		assert_true(v->iteration == chunk->iteration && v->origin == chunk->origin);
-		assert_int_equal(v->nonce.len, sl_nonce_due(sample.message.kind, chunk) ? SL_NONCE_BYTES : 0);
+		assert_int_equal(v->nonce.len,
+				 sl_message_nonce_due(sample.message.kind, chunk) ? SL_NONCE_BYTES : 0);
 		if (v->nonce.len > 0)
 			assert_memory_equal(v->nonce.data, chunk->nonce, SL_NONCE_BYTES);
 		assert_int_equal(v->view.len, SL_HASH_BYTES);
@@ -202,11 +216,11 @@ TEST(piece_is_not_copied)
 	sample_make(&sample, SL_MSG_SHARE);
 	struct sl_message message = sample.message;
 	message.chunk.bytes = NULL;
-	size_t want, size = sl_encode_bytes(&message);
+	size_t want, size = sl_codec_bytes(&message);
 	uint8_t *piece = NULL, *whole = encode(&want), *frame = malloc(size);
 	assert_non_null(frame);
 	assert_int_equal(size, want);
-	sl_encode_message(&message, frame, size, &piece);
+	sl_codec_encode(&message, frame, size, &piece);
 	assert_ptr_equal(piece, frame + size - message.chunk.size);
 	memcpy(piece, sample.piece, message.chunk.size);
 	assert_memory_equal(frame, whole, size);
@@ -215,10 +229,10 @@ TEST(piece_is_not_copied)
 	const char *why;
 	const uint8_t *payload = frame + SL_FRAME_HEADER_BYTES;
 	size -= SL_FRAME_HEADER_BYTES;
-	assert_int_equal(sl_decode_message(SL_MSG_SHARE, payload, size, &decoded, &why), SL_OK);
+	assert_int_equal(sl_codec_decode(SL_MSG_SHARE, payload, size, &decoded, &why), SL_OK);
 	assert_ptr_equal(decoded.message.chunk.bytes, piece);
 	assert_null(decoded.memory);
-	sl_decoded_close(&decoded);
+	sl_codec_close(&decoded);
 	free(frame);
 	free(whole);
 }
@@ -226,38 +240,41 @@ TEST(piece_is_not_copied)
 /* One that lost its index asks for chunk 0; where a frame ends is the stream's to know. */
 TEST(cut_short_anywhere)
 {
-	for EACH_KIND (kind)
-		for (int i = 0; i < 30; i++) {
-			size_t size;
-			sample_make(&sample, (enum sl_message_kind)kind);
-			uint8_t *frame = encode(&size);
-			for (size_t n = 0; n < size - SL_FRAME_HEADER_BYTES; n++)
-				assert_true(!decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false) ||
-					    kind == SL_MSG_ASK); /* without its last number: an Ask for 0 */
-			free(frame);
-		}
+	for
+		EACH_KIND(kind)
+	for (int i = 0; i < 30; i++) {
+		size_t size;
+		sample_make(&sample, (enum sl_message_kind)kind);
+		uint8_t *frame = encode(&size);
+		for (size_t n = 0; n < size - SL_FRAME_HEADER_BYTES; n++)
+			assert_true(!decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false) ||
+				    kind == SL_MSG_REQUEST); /* without its last number: an Ask for 0 */
+		free(frame);
+	}
 }
 
-/* Any bit: refused, or another message that keeps its promises (decode checks them) and is a different one. */
+/* Any bit: refused, or another message that keeps its promises (decode checks them) and is a different one.
+ */
 TEST(any_bit_flipped)
 {
-	for EACH_KIND (kind)
-		for (int i = 0; i < 30; i++) {
-			size_t size, taken = 0;
-			sample_make(&sample, (enum sl_message_kind)kind);
-			uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
-			size -= SL_FRAME_HEADER_BYTES;
-			for (size_t bit = 0; bit < 8 * size; bit++) {
-				payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
-				taken += decode(kind, payload, size, false);
-				payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
-			}
-			if (kind != SL_MSG_ASK)
-				assert_in_range(taken, 8, 8 * size - 8); /* hashes may differ, lengths may not */
-			else if (size > 0)
-				assert_in_range(taken, 1, 8 * size - 8); /* numbers may, tags may not */
-			free(frame);
+	for
+		EACH_KIND(kind)
+	for (int i = 0; i < 30; i++) {
+		size_t size, taken = 0;
+		sample_make(&sample, (enum sl_message_kind)kind);
+		uint8_t *frame = encode(&size), *payload = frame + SL_FRAME_HEADER_BYTES;
+		size -= SL_FRAME_HEADER_BYTES;
+		for (size_t bit = 0; bit < 8 * size; bit++) {
+			payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
+			taken += decode(kind, payload, size, false);
+			payload[bit / 8] = (uint8_t)(payload[bit / 8] ^ 1u << bit % 8);
 		}
+		if (kind != SL_MSG_REQUEST)
+			assert_in_range(taken, 8, 8 * size - 8); /* hashes may differ, lengths may not */
+		else if (size > 0)
+			assert_in_range(taken, 1, 8 * size - 8); /* numbers may, tags may not */
+		free(frame);
+	}
 }
 
 /* One message, one encoding: what is taken is encoded to the very bytes it came from. */
@@ -272,15 +289,15 @@ TEST(damage_is_taken_at_its_word)
 			payload[sample_range(0, size - SL_FRAME_HEADER_BYTES - 1)] = (uint8_t)sample_random();
 		struct sl_decoded decoded;
 		const char *why;
-		if (sl_decode_message(kind, payload, size - SL_FRAME_HEADER_BYTES, &decoded, &why) == SL_OK) {
+		if (sl_codec_decode(kind, payload, size - SL_FRAME_HEADER_BYTES, &decoded, &why) == SL_OK) {
 			uint8_t *again = malloc(size);
 			assert_non_null(again);
-			assert_int_equal(sl_encode_bytes(&decoded.message), size);
-			sl_encode_message(&decoded.message, again, size, NULL);
+			assert_int_equal(sl_codec_bytes(&decoded.message), size);
+			sl_codec_encode(&decoded.message, again, size, NULL);
 			assert_memory_equal(again, frame, size);
 			free(again);
 		}
-		sl_decoded_close(&decoded);
+		sl_codec_close(&decoded);
 		free(frame);
 	}
 }

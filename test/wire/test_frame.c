@@ -1,4 +1,5 @@
-/* The splitter: every way of cutting a stream gives the same frames, and every bad header is refused at its 8th byte. */
+/* The splitter: every way of cutting a stream gives the same frames, and every bad header is refused at its
+ * 8th byte. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -46,18 +47,18 @@ static int setup(void **state)
 
 /* --- verbs --- */
 
-static const uint32_t kinds[] = {SL_MSG_HELLO, SL_MSG_LINK_STATE, SL_MSG_READY,  SL_MSG_DIGEST,
-				 SL_MSG_ASK,   SL_MSG_FENCE,      SL_MSG_HOLD,   SL_MSG_SHARE,
-				 SL_MSG_STATE, SL_MSG_RESULT,     SL_MSG_MASKED, SL_FRAME_PING};
+static const uint32_t kinds[] = {SL_MSG_HELLO,	 SL_MSG_LINK_STATE, SL_MSG_READY,  SL_MSG_DIGEST,
+				 SL_MSG_REQUEST, SL_MSG_ABORT,	    SL_MSG_HAVE,   SL_MSG_SHARE,
+				 SL_MSG_STATE,	 SL_MSG_RESULT,	    SL_MSG_MASKED, SL_FRAME_PING};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
 /* One take of all the bytes; the splitter is closed afterwards. */
 static int take_once(const uint8_t *bytes, size_t count, size_t *left)
 {
-	struct sl_splitter s = {0};
+	struct sl_deframer s = {0};
 	int err = stream_take(&s, &bytes, &count);
 	*left = count;
-	sl_splitter_close(&s);
+	sl_deframer_close(&s);
 	return err;
 }
 
@@ -177,7 +178,7 @@ struct seen {
 	size_t total; /* bytes of the frames so far */
 };
 
-static void expect_frame(struct sl_splitter *s, struct seen *seen)
+static void expect_frame(struct sl_deframer *s, struct seen *seen)
 {
 	if (seen->frames == 0) {
 		assert_int_equal(s->kind, SL_FRAME_PING);
@@ -190,12 +191,12 @@ static void expect_frame(struct sl_splitter *s, struct seen *seen)
 	}
 	seen->frames++;
 	seen->total += SL_FRAME_HEADER_BYTES + s->size;
-	sl_splitter_next(s);
-	assert_true(sl_splitter_between(s));
+	sl_deframer_next(s);
+	assert_true(sl_deframer_between(s));
 }
 
 /* Gives one fragment, which may hold the end of one frame and the start of the next. */
-static void feed(struct sl_splitter *s, const uint8_t *bytes, size_t count, struct seen *seen)
+static void feed(struct sl_deframer *s, const uint8_t *bytes, size_t count, struct seen *seen)
 {
 	int err;
 	while ((err = stream_take(s, &bytes, &count)) == SL_OK)
@@ -211,17 +212,17 @@ TEST_WITH(every_fragmentation, setup, NULL)
 	sl_frame_header(stream + SL_FRAME_HEADER_BYTES, SL_MSG_HELLO, 2);
 	memcpy(stream + 2 * SL_FRAME_HEADER_BYTES, "xy", 2);
 	for (uint32_t cuts = 0; cuts < UINT32_C(1) << (STREAM_BYTES - 1); cuts++) {
-		struct sl_splitter s = {0};
+		struct sl_deframer s = {0};
 		struct seen seen = {0};
 		size_t from = 0;
 		for (size_t to = 1; to <= STREAM_BYTES; to++) {
 			if (to < STREAM_BYTES && (cuts >> (to - 1) & 1) == 0)
 				continue;
 			feed(&s, stream + from, to - from, &seen);
-			assert_int_equal(sl_splitter_between(&s), to == seen.total);
+			assert_int_equal(sl_deframer_between(&s), to == seen.total);
 			from = to;
 		}
 		assert_int_equal(seen.frames, 2);
-		sl_splitter_close(&s);
+		sl_deframer_close(&s);
 	}
 }

@@ -1,5 +1,5 @@
-/* Each rule of the decoder for control messages, broken alone: the reason must be that rule's own, so that a rule
- * taken away is missed. */
+/* Each rule of the decoder for control messages, broken alone: the reason must be that rule's own, so that a
+ * rule taken away is missed. */
 #include <stddef.h>
 #include <stdint.h>
 #include <math.h>
@@ -28,7 +28,7 @@ static Starling__Hello hello(void)
 {
 	Starling__Hello m = STARLING__HELLO__INIT;
 	m.id = m.incarnation = m.t = m.a = 1;
-	m.standing = STARLING__STANDING__STANDING_READY;
+	m.status = STARLING__PEER_STATUS__PEER_STATUS_READY;
 	m.run = BYTES(16);
 	m.roster = BYTES(32);
 	return m;
@@ -45,8 +45,8 @@ static Starling__Parameters parameters(void)
 {
 	Starling__Parameters q = STARLING__PARAMETERS__INIT;
 	q.n = q.rounds = q.quorum = q.tolerance = q.max_weight = 1;
-	q.degree_max = 16;
-	q.clip = bits(16);
+	q.max_degree = 16;
+	q.clipping_range = bits(16);
 	return q;
 }
 
@@ -82,32 +82,32 @@ static Starling__Digest digest(void)
 	m.key = m.view = m.digest = BYTES(32);
 	m.p = 3;
 	m.learners = 2;
-	double clip = 16;
-	memcpy(&m.clip, &clip, sizeof clip);
+	double clipping_range = 16;
+	memcpy(&m.clipping_range, &clipping_range, sizeof clipping_range);
 	m.signature = BYTES(64);
 	return m;
 }
 
-static Starling__Ask ask(void)
+static Starling__Request request(void)
 {
-	Starling__Ask m = STARLING__ASK__INIT;
+	Starling__Request m = STARLING__REQUEST__INIT;
 	m.t = m.index = 1;
 	return m;
 }
 
 /* For a chunk of a masked state. */
-static Starling__Ask ask_masked(void)
+static Starling__Request ask_masked(void)
 {
-	Starling__Ask m = ask();
+	Starling__Request m = request();
 	m.a = m.origin = 1;
 	return m;
 }
 
 static uint32_t released[SL_RELEASED_MAX + 1];
 
-static Starling__Fence fence(void)
+static Starling__Abort abort_record(void)
 {
-	Starling__Fence m = STARLING__FENCE__INIT;
+	Starling__Abort m = STARLING__ABORT__INIT;
 	m.id = m.incarnation = m.t = 1;
 	m.a = 100;
 	for (uint32_t i = 0; i <= SL_RELEASED_MAX; i++)
@@ -119,9 +119,9 @@ static Starling__Fence fence(void)
 	return m;
 }
 
-static Starling__Hold hold(void)
+static Starling__Have have(void)
 {
-	Starling__Hold m = STARLING__HOLD__INIT;
+	Starling__Have m = STARLING__HAVE__INIT;
 	m.t = m.a = 1;
 	m.view = BYTES(32);
 	m.held = BYTES(1);
@@ -154,29 +154,29 @@ static Starling__Hold hold(void)
 		spoil;                                                                                       \
 		expect_packed(SL_MSG_DIGEST, &m, reason);                                                    \
 	} while (0)
-#define ASK(spoil, reason)                                                                                   \
+#define REQUEST(spoil, reason)                                                                               \
 	do {                                                                                                 \
-		Starling__Ask m = ask();                                                                     \
+		Starling__Request m = request();                                                             \
 		spoil;                                                                                       \
-		expect_packed(SL_MSG_ASK, &m, reason);                                                       \
+		expect_packed(SL_MSG_REQUEST, &m, reason);                                                   \
 	} while (0)
 #define ASK_MASKED(spoil, reason)                                                                            \
 	do {                                                                                                 \
-		Starling__Ask m = ask_masked();                                                              \
+		Starling__Request m = ask_masked();                                                          \
 		spoil;                                                                                       \
-		expect_packed(SL_MSG_ASK, &m, reason);                                                       \
+		expect_packed(SL_MSG_REQUEST, &m, reason);                                                   \
 	} while (0)
-#define FENCE(spoil, reason)                                                                                 \
+#define ABORT(spoil, reason)                                                                                 \
 	do {                                                                                                 \
-		Starling__Fence m = fence();                                                                 \
+		Starling__Abort m = abort_record();                                                          \
 		spoil;                                                                                       \
-		expect_packed(SL_MSG_FENCE, &m, reason);                                                     \
+		expect_packed(SL_MSG_ABORT, &m, reason);                                                     \
 	} while (0)
-#define HOLD(spoil, reason)                                                                                  \
+#define HAVE(spoil, reason)                                                                                  \
 	do {                                                                                                 \
-		Starling__Hold m = hold();                                                                   \
+		Starling__Have m = have();                                                                   \
 		spoil;                                                                                       \
-		expect_packed(SL_MSG_HOLD, &m, reason);                                                      \
+		expect_packed(SL_MSG_HAVE, &m, reason);                                                      \
 	} while (0)
 
 static const char length[] = "hash, key or signature of a wrong length";
@@ -200,8 +200,8 @@ TEST(ids_rounds_attempts)
 	WHO(LINK_STATE);
 	WHO(READY);
 	WHO(DIGEST);
-	WHO(FENCE);
-	WHEN(HOLD);
+	WHO(ABORT);
+	WHEN(HAVE);
 #undef WHO
 #undef WHEN
 #define FIRST(KIND) KIND(m.a = 0, "attempt out of range")
@@ -209,8 +209,8 @@ TEST(ids_rounds_attempts)
 	FIRST(LINK_STATE);
 	FIRST(READY);
 	FIRST(DIGEST);
-	FIRST(HOLD);
-	FENCE((m.a = 0, m.n_released = 0), "attempt out of range");
+	FIRST(HAVE);
+	ABORT((m.a = 0, m.n_released = 0), "attempt out of range");
 #undef FIRST
 }
 
@@ -233,20 +233,20 @@ TEST(lengths_of_hashes)
 	LENGTH(DIGEST, view, SL_HASH_BYTES);
 	LENGTH(DIGEST, digest, SL_HASH_BYTES);
 	LENGTH(DIGEST, signature, SL_SIG_BYTES);
-	LENGTH(FENCE, key, SL_KEY_BYTES);
-	LENGTH(FENCE, signature, SL_SIG_BYTES);
-	LENGTH(HOLD, view, SL_HASH_BYTES);
+	LENGTH(ABORT, key, SL_KEY_BYTES);
+	LENGTH(ABORT, signature, SL_SIG_BYTES);
+	LENGTH(HAVE, view, SL_HASH_BYTES);
 #undef LENGTH
 }
 
 TEST(standings)
 {
 	const char *reason = "unknown standing";
-	HELLO(m.standing = STARLING__STANDING__STANDING_TRAINING, NULL);
-	HELLO(m.standing = STARLING__STANDING__STANDING_OPEN, NULL);
-	HELLO(m.standing = STARLING__STANDING__STANDING_UNSPECIFIED, reason);
-	HELLO(m.standing = (Starling__Standing)5, reason);
-	HELLO(m.standing = (Starling__Standing)-1, reason);
+	HELLO(m.status = STARLING__PEER_STATUS__PEER_STATUS_TRAINING, NULL);
+	HELLO(m.status = STARLING__PEER_STATUS__PEER_STATUS_OPEN, NULL);
+	HELLO(m.status = STARLING__PEER_STATUS__PEER_STATUS_UNSPECIFIED, reason);
+	HELLO(m.status = (Starling__PeerStatus)5, reason);
+	HELLO(m.status = (Starling__PeerStatus)-1, reason);
 }
 
 TEST(integer_parameters)
@@ -266,8 +266,8 @@ TEST(integer_parameters)
 	LINK_STATE(q.quorum = 0, "quorum out of range");
 	LINK_STATE(q.quorum = SL_LEARNERS_MAX, NULL);
 	LINK_STATE(q.quorum = SL_LEARNERS_MAX + 1, "quorum out of range");
-	LINK_STATE(q.sigma = SL_SIGMA_MAX, NULL);
-	LINK_STATE(q.sigma = SL_SIGMA_MAX + 1, "sigma out of range");
+	LINK_STATE(q.decimals = SL_DECIMALS_MAX, NULL);
+	LINK_STATE(q.decimals = SL_DECIMALS_MAX + 1, "sigma out of range");
 	LINK_STATE(q.max_weight = 0, "max_weight is 0");
 	LINK_STATE(q.encoding = 1, NULL);
 	LINK_STATE(q.encoding = 2, "unknown encoding");
@@ -285,14 +285,14 @@ TEST(parameters_of_the_graph)
 	LINK_STATE(q.tolerance = (UINT64_C(1) << 32) + 1, "tolerance out of range");
 	LINK_STATE(q.k = SL_ITERATIONS_MAX, NULL);
 	LINK_STATE(q.k = SL_ITERATIONS_MAX + 1, "k out of range");
-	LINK_STATE(q.k_fixed = q.k = 1, NULL);
-	LINK_STATE(q.k_fixed = 1, "k out of range");
-	LINK_STATE(q.k_fixed = q.k = 2, "k_fixed is neither 0 nor 1");
-	LINK_STATE(q.degree_max = 0, "degree_max out of range");
-	LINK_STATE(q.degree_max = SL_DEGREE_LEAST - 1, "degree_max out of range");
-	LINK_STATE(q.degree_max = SL_DEGREE_LEAST, NULL);
-	LINK_STATE(q.degree_max = SL_LEARNERS_MAX, NULL);
-	LINK_STATE(q.degree_max = SL_LEARNERS_MAX + 1, "degree_max out of range");
+	LINK_STATE(q.iterations_rule = q.k = 1, NULL);
+	LINK_STATE(q.iterations_rule = 1, "k out of range");
+	LINK_STATE(q.iterations_rule = q.k = 2, "k_fixed is neither 0 nor 1");
+	LINK_STATE(q.max_degree = 0, "degree_max out of range");
+	LINK_STATE(q.max_degree = SL_DEGREE_LEAST - 1, "degree_max out of range");
+	LINK_STATE(q.max_degree = SL_DEGREE_LEAST, NULL);
+	LINK_STATE(q.max_degree = SL_LEARNERS_MAX, NULL);
+	LINK_STATE(q.max_degree = SL_LEARNERS_MAX + 1, "degree_max out of range");
 }
 
 TEST(sizes_of_rosters)
@@ -313,22 +313,22 @@ TEST(view_of_a_digest)
 	DIGEST(m.learners = 1, "learners out of range");
 	DIGEST(m.learners = SL_LEARNERS_MAX, NULL);
 	DIGEST(m.learners = SL_LEARNERS_MAX + 1, "learners out of range");
-	DIGEST(m.sigma = SL_SIGMA_MAX, NULL);
-	DIGEST(m.sigma = SL_SIGMA_MAX + 1, "sigma out of range");
+	DIGEST(m.decimals = SL_DECIMALS_MAX, NULL);
+	DIGEST(m.decimals = SL_DECIMALS_MAX + 1, "sigma out of range");
 	DIGEST(m.encoding = 1, NULL);
 	DIGEST(m.encoding = 2, "unknown encoding");
-	DIGEST(m.clip = 0, "clip is not a positive number");
+	DIGEST(m.clipping_range = 0, "clip is not a positive number");
 }
 
-TEST(numbers_of_an_ask)
+TEST(numbers_of_a_request)
 {
 	const uint32_t last = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS - 1;
-	ASK((void)m, NULL);
-	ASK(m.t = 0, NULL);
-	ASK(m.t = SL_ROUNDS_MAX + 1, NULL);
-	ASK(m.t = SL_ROUNDS_MAX + 2, when);
-	ASK(m.index = last, NULL);
-	ASK(m.index = last + 1, "chunk index out of range");
+	REQUEST((void)m, NULL);
+	REQUEST(m.t = 0, NULL);
+	REQUEST(m.t = SL_ROUNDS_MAX + 1, NULL);
+	REQUEST(m.t = SL_ROUNDS_MAX + 2, when);
+	REQUEST(m.index = last, NULL);
+	REQUEST(m.index = last + 1, "chunk index out of range");
 }
 
 /* For a result, or for a masked state: of which attempt, and whose. */
@@ -346,40 +346,40 @@ TEST(what_is_asked_for)
 	ASK_MASKED(m.index = SL_ELEMENTS_MAX / SL_CHUNK_ELEMENTS, "chunk index out of range");
 }
 
-TEST(attempts_of_a_fence)
+TEST(attempts_of_an_abort)
 {
 	const char *order = "released attempts not strictly ascending from 1 to a";
-	FENCE(m.n_released = 0, NULL);
-	FENCE(m.a = 3, NULL);
-	FENCE(m.a = 2, order);
-	FENCE((m.n_released = 1, released[0] = 101), order);
-	FENCE((m.n_released = 1, released[0] = 0), order);
-	FENCE(released[1] = released[0], order);
-	FENCE(released[2] = 1, order);
-	FENCE(m.dead = m.a, NULL);
-	FENCE(m.dead = m.a + 1, "dead attempt above a");
-	FENCE(m.n_released = SL_RELEASED_MAX, NULL);
-	FENCE(m.n_released = SL_RELEASED_MAX + 1, "too many released attempts");
+	ABORT(m.n_released = 0, NULL);
+	ABORT(m.a = 3, NULL);
+	ABORT(m.a = 2, order);
+	ABORT((m.n_released = 1, released[0] = 101), order);
+	ABORT((m.n_released = 1, released[0] = 0), order);
+	ABORT(released[1] = released[0], order);
+	ABORT(released[2] = 1, order);
+	ABORT(m.closed = m.a, NULL);
+	ABORT(m.closed = m.a + 1, "dead attempt above a");
+	ABORT(m.n_released = SL_RELEASED_MAX, NULL);
+	ABORT(m.n_released = SL_RELEASED_MAX + 1, "too many released attempts");
 }
 
-TEST(members_of_a_hold)
+TEST(members_of_a_have)
 {
 	static uint8_t most[SL_LEARNERS_MAX / 8 + 1];
 	const char *reason = "set of members out of range";
-	HOLD(m.held = BYTES(0), reason);
-	HOLD((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8), NULL);
-	HOLD((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8 + 1), reason);
+	HAVE(m.held = BYTES(0), reason);
+	HAVE((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8), NULL);
+	HAVE((m.held.data = most, m.held.len = SL_LEARNERS_MAX / 8 + 1), reason);
 }
 
 TEST(clip_is_a_number)
 {
 	const char *reason = "clip is not a positive number";
-	LINK_STATE(q.clip = bits(0.5), NULL);
-	LINK_STATE(q.clip = 0, reason);
-	LINK_STATE(q.clip = bits(-0.0), reason);
-	LINK_STATE(q.clip = bits(-1), reason);
-	LINK_STATE(q.clip = bits(INFINITY), reason);
-	LINK_STATE(q.clip = bits(NAN), reason);
+	LINK_STATE(q.clipping_range = bits(0.5), NULL);
+	LINK_STATE(q.clipping_range = 0, reason);
+	LINK_STATE(q.clipping_range = bits(-0.0), reason);
+	LINK_STATE(q.clipping_range = bits(-1), reason);
+	LINK_STATE(q.clipping_range = bits(INFINITY), reason);
+	LINK_STATE(q.clipping_range = bits(NAN), reason);
 }
 
 TEST(candidates_ascend)
@@ -425,24 +425,24 @@ TEST(unknown_fields)
 	put_byte(13 << 3);
 	put_byte(1);
 	expect_written(SL_MSG_DIGEST, "unknown field");
-	Starling__Ask a = ask();
+	Starling__Request a = request();
 	begin();
 	put_packed(&a);
 	put_byte(5 << 3);
 	put_byte(1);
-	expect_written(SL_MSG_ASK, "unknown field");
-	Starling__Fence f = fence();
+	expect_written(SL_MSG_REQUEST, "unknown field");
+	Starling__Abort f = abort_record();
 	begin();
 	put_packed(&f);
 	put_byte(9 << 3);
 	put_byte(1);
-	expect_written(SL_MSG_FENCE, "unknown field");
-	Starling__Hold h = hold();
+	expect_written(SL_MSG_ABORT, "unknown field");
+	Starling__Have h = have();
 	begin();
 	put_packed(&h);
 	put_byte(5 << 3);
 	put_byte(1);
-	expect_written(SL_MSG_HOLD, "unknown field");
+	expect_written(SL_MSG_HAVE, "unknown field");
 }
 
 /* Inside the parameters, where only a look into the nested message finds it. */
@@ -517,7 +517,7 @@ TEST(asks_of_another_form)
 		{"\x0a\x01\x01", 3, "not protobuf"},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		expect(SL_MSG_ASK, (const uint8_t *)cases[i].bytes, cases[i].size, cases[i].reason);
+		expect(SL_MSG_REQUEST, (const uint8_t *)cases[i].bytes, cases[i].size, cases[i].reason);
 }
 
 TEST(parameters_twice)
@@ -532,7 +532,7 @@ TEST(parameters_twice)
 		put_span(PARAMETERS, nested, size);
 	struct sl_decoded decoded;
 	const char *why;
-	assert_int_equal(sl_decode_message(SL_MSG_LINK_STATE, w.bytes, w.used, &decoded, &why), SL_ERR_FORMAT);
+	assert_int_equal(sl_codec_decode(SL_MSG_LINK_STATE, w.bytes, w.used, &decoded, &why), SL_ERR_FORMAT);
 	assert_non_null(why);
 }
 
@@ -543,7 +543,7 @@ static const char budget[] = "needs more memory than its size allows";
 /* 32,768 empty unknown fields: protobuf-c alone would take 2 MB for these 64 KiB. */
 TEST(many_empty_fields)
 {
-	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++) {
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HAVE; kind++) {
 		begin();
 		while (w.used < SL_CONTROL_BYTES_MAX) {
 			put_byte(15 << 3 | 2);
@@ -572,9 +572,9 @@ TEST(many_candidates)
 /* 65,000 one-byte attempts, likewise; written one by one they are another form of the same fence. */
 TEST(many_released)
 {
-	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, FENCE_SIGNATURE = 8 << 3 | 2 };
+	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, ABORT_SIGNATURE = 8 << 3 | 2 };
 	static uint8_t ones[65000];
-	Starling__Fence m = fence();
+	Starling__Abort m = abort_record();
 	m.n_released = 0;
 	m.key = m.signature = BYTES(0); /* written by hand, after the attempts */
 	memset(ones, 1, sizeof ones);
@@ -582,15 +582,15 @@ TEST(many_released)
 	put_packed(&m);
 	put_span(RELEASED, ones, sizeof ones);
 	put_span(KEY, bytes, SL_KEY_BYTES);
-	put_span(FENCE_SIGNATURE, bytes, SL_SIG_BYTES);
-	expect_written(SL_MSG_FENCE, "too many released attempts");
+	put_span(ABORT_SIGNATURE, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_ABORT, "too many released attempts");
 	begin();
 	put_packed(&m);
 	put_byte(ONE_RELEASED);
 	put_byte(1);
 	put_span(KEY, bytes, SL_KEY_BYTES);
-	put_span(FENCE_SIGNATURE, bytes, SL_SIG_BYTES);
-	expect_written(SL_MSG_FENCE, "not the canonical form");
+	put_span(ABORT_SIGNATURE, bytes, SL_SIG_BYTES);
+	expect_written(SL_MSG_ABORT, "not the canonical form");
 }
 
 /* A count that is announced but not there. */
@@ -602,7 +602,7 @@ TEST(lengths_beyond_the_end)
 			begin();
 			put_byte(field << 3 | 2);
 			put_varint(sizes[i]);
-			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++)
+			for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HAVE; kind++)
 				expect_written(kind, "not protobuf");
 		}
 }
@@ -622,6 +622,6 @@ TEST(nesting)
 	}
 	expect(SL_MSG_LINK_STATE, deep + at, sizeof deep - at, "not protobuf"); /* max_weight is no message */
 	memset(deep, 8 << 3 | 3, sizeof deep);
-	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HOLD; kind++)
+	for (uint32_t kind = SL_MSG_HELLO; kind <= SL_MSG_HAVE; kind++)
 		expect(kind, deep, sizeof deep, "not protobuf");
 }

@@ -8,8 +8,16 @@
 static const char when[] = "round out of range";
 static uint8_t bytes[SL_HASH_BYTES + 1];
 
-enum { T = 1 << 3, A = 2 << 3, VIEW = 3 << 3 | 2, ITERATION = 4 << 3, INDEX = 5 << 3, ORIGIN = 6 << 3, NONCE = 7 << 3 | 2,
-       DATA = 8 << 3 | 2 };
+enum {
+	T = 1 << 3,
+	A = 2 << 3,
+	VIEW = 3 << 3 | 2,
+	ITERATION = 4 << 3,
+	INDEX = 5 << 3,
+	ORIGIN = 6 << 3,
+	NONCE = 7 << 3 | 2,
+	DATA = 8 << 3 | 2
+};
 
 static void put_number(unsigned tag, uint64_t value)
 {
@@ -47,16 +55,23 @@ static void put_parts(struct parts parts)
 		put_span(DATA, zeros, parts.size);
 }
 
-/* As the kind has it apart from the numbers given: of a masked state, with its owner; where one begins, with its nonce. */
+/* As the kind has it apart from the numbers given: of a masked state, with its owner; where one begins, with
+ * its nonce. */
 static void put_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size)
 {
-	bool masked = kind == SL_MSG_MASKED, begins = (masked || kind == SL_MSG_STATE) && iteration == 0 && index == 0;
-	put_parts((struct parts){.t = t, .a = a, .iteration = iteration, .index = index, .origin = masked ? 9 : 0,
-				 .nonce = begins ? nonce : NULL, .size = size});
+	bool masked = kind == SL_MSG_MASKED,
+	     begins = (masked || kind == SL_MSG_STATE) && iteration == 0 && index == 0;
+	put_parts((struct parts){.t = t,
+				 .a = a,
+				 .iteration = iteration,
+				 .index = index,
+				 .origin = masked ? 9 : 0,
+				 .nonce = begins ? nonce : NULL,
+				 .size = size});
 }
 
-static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index, size_t size,
-			 const char *reason)
+static void expect_chunk(uint32_t kind, uint64_t t, uint64_t a, uint64_t iteration, uint64_t index,
+			 size_t size, const char *reason)
 {
 	put_chunk(kind, t, a, iteration, index, size);
 	expect_written(kind, reason);
@@ -87,10 +102,16 @@ TEST(numbers_of_a_chunk)
 	expect_chunk(SL_MSG_STATE, 1, 1, UINT64_MAX, 0, 1, "iteration out of range");
 }
 
-static void expect_parts(uint32_t kind, uint64_t iteration, uint64_t index, uint64_t origin, const uint8_t *with,
-			 const char *reason)
+static void expect_parts(uint32_t kind, uint64_t iteration, uint64_t index, uint64_t origin,
+			 const uint8_t *with, const char *reason)
 {
-	put_parts((struct parts){.t = 1, .a = 1, .iteration = iteration, .index = index, .origin = origin, .nonce = with, .size = 1});
+	put_parts((struct parts){.t = 1,
+				 .a = 1,
+				 .iteration = iteration,
+				 .index = index,
+				 .origin = origin,
+				 .nonce = with,
+				 .size = 1});
 	expect_written(kind, reason);
 }
 
@@ -130,7 +151,8 @@ TEST(form_of_a_nonce)
 	static const size_t sizes[] = {0, SL_NONCE_BYTES - 1, SL_NONCE_BYTES + 1};
 	expect_parts(SL_MSG_STATE, 0, 0, 0, last, NULL); /* one bit is enough */
 	expect_parts(SL_MSG_STATE, 0, 0, 0, none, "a nonce of zeros");
-	expect_parts(SL_MSG_SHARE, 0, 0, 0, none, "a nonce of zeros"); /* one more way to write the same chunk */
+	expect_parts(SL_MSG_SHARE, 0, 0, 0, none,
+		     "a nonce of zeros"); /* one more way to write the same chunk */
 	for (size_t i = 0; i < 3; i++) {
 		put_parts((struct parts){.t = 1, .a = 1});
 		put_span(NONCE, bytes, sizes[i]);
@@ -159,7 +181,8 @@ TEST(view_of_a_chunk)
 
 TEST(fields_of_a_chunk)
 {
-	static const unsigned strangers[] = {9 << 3, 6 << 3 | 2, 7 << 3, 1 << 3 | 1, 1 << 3 | 2, 1 << 3 | 5, 8 << 3 | 3, 7};
+	static const unsigned strangers[] = {9 << 3,	 6 << 3 | 2, 7 << 3,	 1 << 3 | 1,
+					     1 << 3 | 2, 1 << 3 | 5, 8 << 3 | 3, 7};
 	for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
 		begin();
 		put_number(strangers[i], 1);
@@ -188,7 +211,7 @@ static void expect_number(const char *varint, size_t size, const char *reason)
 {
 	begin();
 	put_byte(ITERATION);
-	sl_put(&w, varint, size);
+	sl_bytes_put(&w, varint, size);
 	expect_written(SL_MSG_STATE, reason);
 }
 

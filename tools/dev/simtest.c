@@ -18,10 +18,10 @@
 enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_JSON, KEY_TRACE };
 
 struct command {
-	struct sim_range range;
+	struct sl_sim_range range;
 	bool seed_given, json, trace, live;
-	struct sim_totals totals;
-	struct sim_outcome last;
+	struct sl_sim_totals totals;
+	struct sl_sim_outcome last;
 	json_t *failures;
 	time_t shown;
 };
@@ -38,21 +38,23 @@ static const struct argp_option options[] = {
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
-static const char doc[] =
-	"Play the protocol in one process, from seeds: learners with the daemon's own core, on a simulated network, disks and "
-	"clocks, with faults. Every step is checked against the rules of the protocol. At the end the faults stop, and every "
-	"learner has to finish.\v"
-	"A seed with its numbers of learners and rounds decides a run to the last step. A seed that fails is printed with the "
-	"command that replays it.\n"
-	"\n"
-	"Examples:\n"
-	"  simtest\n"
-	"      a thousand seeds\n"
-	"  simtest --seed 5000 --seeds 10000 --jobs 2\n"
-	"  simtest --seed 4711 --trace | tail\n"
-	"      one seed, step by step\n"
-	"\n"
-	"Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed; 2 bad usage.\n";
+static const char doc[] = "Play the protocol in one process, from seeds: learners with the daemon's own "
+			  "core, on a simulated network, disks and "
+			  "clocks, with faults. Every step is checked against the rules of the protocol. At "
+			  "the end the faults stop, and every "
+			  "learner has to finish.\v"
+			  "A seed with its numbers of learners and rounds decides a run to the last step. A "
+			  "seed that fails is printed with the "
+			  "command that replays it.\n"
+			  "\n"
+			  "Examples:\n"
+			  "  simtest\n"
+			  "      a thousand seeds\n"
+			  "  simtest --seed 5000 --seeds 10000 --jobs 2\n"
+			  "  simtest --seed 4711 --trace | tail\n"
+			  "      one seed, step by step\n"
+			  "\n"
+			  "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed; 2 bad usage.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -72,7 +74,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->range.rounds = (sl_round)sl_number_or_usage(state, "--rounds", arg, 1, 10000);
 		return 0;
 	case 'j':
-		c->range.jobs = (uint32_t)sl_number_or_usage(state, "--jobs", arg, 1, SIM_JOBS_MOST);
+		c->range.jobs = (uint32_t)sl_number_or_usage(state, "--jobs", arg, 1, SL_SIM_JOBS_MOST);
 		return 0;
 	case KEY_TRACE:
 		c->trace = true;
@@ -87,7 +89,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (c->range.seeds == 0)
 			c->range.seeds = c->seed_given || c->trace ? 1 : SEEDS_USUAL;
 		if (c->trace && (c->range.seeds > 1 || c->json))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--trace shows one seed, as text: leave out --seeds and --json");
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--trace shows one seed, as text: leave out --seeds and --json");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -109,27 +112,28 @@ static void show_progress(struct command *c)
 	if (now - c->shown < (c->live ? 1 : PLAIN_S))
 		return;
 	c->shown = now;
-	fprintf(stderr, "%s%llu of %llu seeds, %llu failed%s", c->live ? "\r\033[K" : "", (unsigned long long)c->totals.seeds,
-		(unsigned long long)c->range.seeds, (unsigned long long)c->totals.failed, c->live ? "" : "\n");
+	fprintf(stderr, "%s%llu of %llu seeds, %llu failed%s", c->live ? "\r\033[K" : "",
+		(unsigned long long)c->totals.seeds, (unsigned long long)c->range.seeds,
+		(unsigned long long)c->totals.failed, c->live ? "" : "\n");
 	fflush(stderr);
 }
 
 static void replay_command(const struct command *c, uint64_t seed, char *text, size_t size)
 {
 	char word[256];
-	sl_shell_word(sl_tool_program(), word, sizeof word);
-	snprintf(text, size, "%s --seed %llu --learners %u --rounds %u --trace", word, (unsigned long long)seed,
-		 c->range.learners, c->range.rounds);
+	sl_terminal_shell_word(sl_command_program(), word, sizeof word);
+	snprintf(text, size, "%s --seed %llu --learners %u --rounds %u --trace", word,
+		 (unsigned long long)seed, c->range.learners, c->range.rounds);
 }
 
-static void tell_failure(struct command *c, const struct sim_outcome *outcome)
+static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome)
 {
 	char replay[512];
 	replay_command(c, outcome->seed, replay, sizeof replay);
 	clear_line(c);
 	if (c->json)
-		json_array_append_new(c->failures, json_pack("{sI ss ss}", "seed", (json_int_t)outcome->seed, "why",
-							     outcome->why, "replay", replay));
+		json_array_append_new(c->failures, json_pack("{sI ss ss}", "seed", (json_int_t)outcome->seed,
+							     "why", outcome->why, "replay", replay));
 	else if (c->trace)
 		printf("FAILED: %s\n", outcome->why);
 	else
@@ -137,10 +141,10 @@ static void tell_failure(struct command *c, const struct sim_outcome *outcome)
 	fflush(stdout);
 }
 
-static bool each(void *context, const struct sim_outcome *outcome)
+static bool each(void *context, const struct sl_sim_outcome *outcome)
 {
 	struct command *c = context;
-	sim_totals_add(&c->totals, outcome);
+	sl_sim_totals_add(&c->totals, outcome);
 	c->last = *outcome;
 	if (outcome->failed)
 		tell_failure(c, outcome);
@@ -152,7 +156,7 @@ static bool each(void *context, const struct sim_outcome *outcome)
 
 static void show_json(struct command *c)
 {
-	json_t *report = sl_sim_json(&c->totals);
+	json_t *report = sl_simtest_json(&c->totals);
 	json_object_set(report, "failures", c->failures);
 	json_dumpf(report, stdout, JSON_INDENT(2));
 	putchar('\n');
@@ -161,27 +165,29 @@ static void show_json(struct command *c)
 
 static void show_one(const struct command *c)
 {
-	const struct sim_outcome *o = &c->last;
-	printf("seed %llu: %s after %llu steps, %llu ms, %u faults; digest %016llx\n", (unsigned long long)o->seed,
-	       o->failed ? "FAILED" : "ok", (unsigned long long)o->steps, (unsigned long long)o->virtual_ms, o->faults,
-	       (unsigned long long)o->digest);
+	const struct sl_sim_outcome *o = &c->last;
+	printf("seed %llu: %s after %llu steps, %llu ms, %u faults; digest %016llx\n",
+	       (unsigned long long)o->seed, o->failed ? "FAILED" : "ok", (unsigned long long)o->steps,
+	       (unsigned long long)o->virtual_ms, o->faults, (unsigned long long)o->digest);
 }
 
 static void show_all(const struct command *c)
 {
-	const struct sim_totals *t = &c->totals;
+	const struct sl_sim_totals *t = &c->totals;
 	char seeds[SL_THOUSANDS_BYTES], faults[SL_THOUSANDS_BYTES], commits[SL_THOUSANDS_BYTES];
-	sl_thousands(t->seeds, seeds);
-	sl_thousands(t->faults, faults);
-	sl_thousands(t->commits, commits);
-	sl_sim_show(t, stdout, sl_terminal_width(stdout));
-	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners, c->range.rounds,
-	       (unsigned long long)t->failed);
-	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated models.\n", faults,
-	       (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered, (unsigned long long)t->caught_up,
-	       (unsigned long long)t->burned);
-	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n", (double)t->steps / 1e6,
-	       (double)t->virtual_ms / 3.6e6, t->seconds > 0 ? (double)t->seeds / t->seconds : 0);
+	sl_terminal_thousands(t->seeds, seeds);
+	sl_terminal_thousands(t->faults, faults);
+	sl_terminal_thousands(t->commits, commits);
+	sl_simtest_show(t, stdout, sl_terminal_width(stdout));
+	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners,
+	       c->range.rounds, (unsigned long long)t->failed);
+	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated "
+	       "models.\n",
+	       faults, (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered,
+	       (unsigned long long)t->caught_up, (unsigned long long)t->model_invalidated);
+	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n",
+	       (double)t->steps / 1e6, (double)t->virtual_ms / 3.6e6,
+	       t->seconds > 0 ? (double)t->seeds / t->seconds : 0);
 }
 
 static int report(struct command *c, int rc, const struct sl_error *error)
@@ -205,7 +211,9 @@ int main(int argc, char **argv)
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct command c = {.shown = time(NULL), .range = {.seed = 1, .learners = 7, .rounds = 20}};
 	struct sl_error error = {0};
-	c.range.jobs = processors < 1 ? 1 : processors > (long)SIM_JOBS_MOST ? SIM_JOBS_MOST : (uint32_t)processors;
+	c.range.jobs = processors < 1			     ? 1
+		       : processors > (long)SL_SIM_JOBS_MOST ? SL_SIM_JOBS_MOST
+							     : (uint32_t)processors;
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "simtest");
 	sl_command_parse(&argp, argc, argv, &c);
@@ -213,7 +221,7 @@ int main(int argc, char **argv)
 	c.live = isatty(STDERR_FILENO) && !c.json && !c.trace;
 	if (c.trace)
 		c.range.lines = stdout;
-	int status = report(&c, sim_range_run(&c.range, each, &c, &error), &error);
+	int status = report(&c, sl_sim_range_run(&c.range, each, &c, &error), &error);
 	json_decref(c.failures);
 	return status;
 }

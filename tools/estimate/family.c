@@ -3,7 +3,7 @@
 
 #include "tools/estimate/graph.h"
 
-static void set_degree(struct sl_graph_figures *f, double mean, double most)
+static void set_degree(struct sl_estimate_figures *f, double mean, double most)
 {
 	f->degree_mean = mean;
 	f->degree_most = most;
@@ -11,14 +11,14 @@ static void set_degree(struct sl_graph_figures *f, double mean, double most)
 }
 
 /* Most learners have a neighbour beside their parent; in a tree only those with children have. */
-static void set_tree(struct sl_graph_figures *f, double depth, double children_most, double givers)
+static void set_tree(struct sl_estimate_figures *f, double depth, double children_most, double backed_up)
 {
 	f->depth = (uint64_t)depth;
 	f->children_most = children_most;
-	f->givers = givers;
+	f->backed_up = backed_up;
 }
 
-static void complete(struct sl_graph_figures *f, double k)
+static void complete(struct sl_estimate_figures *f, double k)
 {
 	double n = (double)f->learners;
 	(void)k;
@@ -28,17 +28,18 @@ static void complete(struct sl_graph_figures *f, double k)
 	set_tree(f, 1, n - 1, n > 2 ? n : 1);
 }
 
-static void ring(struct sl_graph_figures *f, double k)
+static void ring(struct sl_estimate_figures *f, double k)
 {
 	double n = (double)f->learners;
 	(void)k;
 	set_degree(f, 2, 2);
-	f->mu = fmax(1 - 2 * (1 - cos(2 * M_PI / n)) / 3, f->learners % 2 == 0 ? 1.0 / 3 : -(1 + 2 * cos(M_PI * (n - 1) / n)) / 3);
+	f->mu = fmax(1 - 2 * (1 - cos(2 * M_PI / n)) / 3,
+		     f->learners % 2 == 0 ? 1.0 / 3 : -(1 + 2 * cos(M_PI * (n - 1) / n)) / 3);
 	f->degree_r = f->learners / 2;
 	set_tree(f, floor(n / 2), 2, n);
 }
 
-static void line(struct sl_graph_figures *f, double k)
+static void line(struct sl_estimate_figures *f, double k)
 {
 	double n = (double)f->learners;
 	(void)k;
@@ -48,7 +49,7 @@ static void line(struct sl_graph_figures *f, double k)
 	set_tree(f, floor(n / 2), n > 2 ? 2 : 1, n > 2 ? n - 2 : 1);
 }
 
-static void star(struct sl_graph_figures *f, double k)
+static void star(struct sl_estimate_figures *f, double k)
 {
 	double n = (double)f->learners;
 	(void)k;
@@ -59,7 +60,7 @@ static void star(struct sl_graph_figures *f, double k)
 }
 
 /* Circulant: lambda_j = sin((k+1) pi j/N) / ((k+1) sin(pi j/N)). */
-static void nearest(struct sl_graph_figures *f, double k)
+static void nearest(struct sl_estimate_figures *f, double k)
 {
 	double n = (double)f->learners, most = 0;
 	for (uint64_t j = 1; j <= f->learners / 2; j++)
@@ -72,7 +73,7 @@ static void nearest(struct sl_graph_figures *f, double k)
 }
 
 /* A ring of s classes of k/2 learners, who see both classes beside theirs and not their own. */
-static void neighbours(struct sl_graph_figures *f, double k)
+static void neighbours(struct sl_estimate_figures *f, double k)
 {
 	uint64_t s = (uint64_t)llround(2 * (double)f->learners / k);
 	double most = 1; /* of the sums in a class that are 0: lambda = 1 / (k + 1) */
@@ -84,7 +85,7 @@ static void neighbours(struct sl_graph_figures *f, double k)
 	set_tree(f, fmax(2, floor((double)s / 2)), k, (double)f->learners);
 }
 
-static void grid(struct sl_graph_figures *f, double k)
+static void grid(struct sl_estimate_figures *f, double k)
 {
 	double n = (double)f->learners, columns = ceil(sqrt(n)), rows = ceil(n / columns);
 	(void)k;
@@ -97,15 +98,15 @@ static void grid(struct sl_graph_figures *f, double k)
 	f->depth_is = columns * rows > n ? SL_ABOUT : SL_EXACTLY;
 }
 
-/* Depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are more than t steps from one;
- * the centre is the luckiest of N, so that this has to come down to ln N. */
+/* Depth of the tree in a random regular graph: of N learners, about N exp(-d (d-1)^(t-1) / N) are more than t
+ * steps from one; the centre is the luckiest of N, so that this has to come down to ln N. */
 static double spreading(double n, double d)
 {
 	double wanted = n * log(fmax(M_E, n / log(n)));
 	return fmax(1, ceil(1 + log(wanted / d) / log(d - 1)));
 }
 
-static void regular(struct sl_graph_figures *f, double d)
+static void regular(struct sl_estimate_figures *f, double d)
 {
 	double n = (double)f->learners;
 	if (f->learners == (uint64_t)d + 1) {
@@ -126,9 +127,10 @@ static void regular(struct sl_graph_figures *f, double d)
 }
 
 /* The mean degree has the edges of the square in it; its most, the spread of as many draws. */
-static void geometric(struct sl_graph_figures *f, double r)
+static void geometric(struct sl_estimate_figures *f, double r)
 {
-	double n = (double)f->learners, near = r < 1 ? M_PI * r * r - 8 * r * r * r / 3 + r * r * r * r / 2 : 1;
+	double n = (double)f->learners,
+	       near = r < 1 ? M_PI * r * r - 8 * r * r * r / 3 + r * r * r * r / 2 : 1;
 	double mean = fmin(n - 1, (n - 1) * fmin(near, 1)), inside = fmin(n - 1, (n - 1) * M_PI * r * r);
 	set_degree(f, mean, fmin(n - 1, inside + sqrt(2 * inside * log(n))));
 	f->mu = fmax(0, 1 - M_PI * M_PI * r * r / 8);
@@ -145,19 +147,27 @@ static double radius_least(double n)
 	return sqrt(log(n) / (M_PI * n));
 }
 
-int sl_family_figures(const struct sl_topology *topology, uint64_t learners, struct sl_graph_figures *figures,
-		      struct sl_error *error)
+int sl_estimate_family_figures(const struct sl_family *topology, uint64_t learners,
+			       struct sl_estimate_figures *figures, struct sl_error *error)
 {
 	double least = radius_least((double)learners);
-	static void (*const families[])(struct sl_graph_figures *, double) = {
-		[SL_TOPOLOGY_COMPLETE] = complete, [SL_TOPOLOGY_RING] = ring,	      [SL_TOPOLOGY_LINE] = line,
-		[SL_TOPOLOGY_STAR] = star,	   [SL_TOPOLOGY_GRID] = grid,	      [SL_TOPOLOGY_NEAREST] = nearest,
-		[SL_TOPOLOGY_NEIGHBOURS] = neighbours, [SL_TOPOLOGY_REGULAR] = regular, [SL_TOPOLOGY_GEOMETRIC] = geometric,
+	static void (*const families[])(struct sl_estimate_figures *, double) = {
+		[SL_FAMILY_COMPLETE] = complete,
+		[SL_FAMILY_RING] = ring,
+		[SL_FAMILY_LINE] = line,
+		[SL_FAMILY_STAR] = star,
+		[SL_FAMILY_GRID] = grid,
+		[SL_FAMILY_NEAREST] = nearest,
+		[SL_FAMILY_NEIGHBOURS] = neighbours,
+		[SL_FAMILY_REGULAR] = regular,
+		[SL_FAMILY_GEOMETRIC] = geometric,
 	};
-	if (topology->kind == SL_TOPOLOGY_GEOMETRIC && topology->parameter < least)
-		return sl_fail(error, SL_ERR_INVALID, "%llu learners with a radius of %g are not connected: at least %.5f is needed",
-			       (unsigned long long)learners, topology->parameter, ceil(1e5 * least) / 1e5);
-	*figures = (struct sl_graph_figures){.learners = learners};
+	if (topology->kind == SL_FAMILY_GEOMETRIC && topology->parameter < least)
+		return sl_err_set(
+			error, SL_ERR_INVALID,
+			"%llu learners with a radius of %g are not connected: at least %.5f is needed",
+			(unsigned long long)learners, topology->parameter, ceil(1e5 * least) / 1e5);
+	*figures = (struct sl_estimate_figures){.learners = learners};
 	families[topology->kind](figures, topology->parameter);
 	return SL_OK;
 }

@@ -9,9 +9,15 @@
 enum { ENGINE, SHARING, EXCHANGES, EACH, MOST, ALL, CPU, SECONDS, MEMORY, COLUMNS };
 
 static const struct sl_column table[COLUMNS] = {
-	[ENGINE] = {"engine", 12, 0, true},    [SHARING] = {"sharing", 10, 0, true}, [EXCHANGES] = {"exchanges", 11, 6, false},
-	[EACH] = {"MB each", 9, 0, false},     [MOST] = {"MB most", 9, 3, false},   [ALL] = {"MB all", 10, 2, false},
-	[CPU] = {"CPU s", 9, 4, false},	       [SECONDS] = {"seconds", 9, 0, false}, [MEMORY] = {"MB memory", 10, 1, false},
+	[ENGINE] = {"engine", 12, 0, true},
+	[SHARING] = {"sharing", 10, 0, true},
+	[EXCHANGES] = {"exchanges", 11, 6, false},
+	[EACH] = {"MB each", 9, 0, false},
+	[MOST] = {"MB most", 9, 3, false},
+	[ALL] = {"MB all", 10, 2, false},
+	[CPU] = {"CPU s", 9, 4, false},
+	[SECONDS] = {"seconds", 9, 0, false},
+	[MEMORY] = {"MB memory", 10, 1, false},
 };
 
 static const char *const certainty[] = {[SL_EXACTLY] = "", [SL_AT_MOST] = "<=", [SL_ABOUT] = "~"};
@@ -23,18 +29,20 @@ static void amount(double value, char cell[static SL_CELL_BYTES])
 	snprintf(cell, SL_CELL_BYTES, value >= 1e8 ? "%.*e" : "%.*f", value >= 1e8 ? 1 : digits, value);
 }
 
-static enum sl_certainty certainty_of(const struct sl_graph_figures *g, int engine)
+static enum sl_certainty certainty_of(const struct sl_estimate_figures *g, int engine)
 {
-	return engine == SL_PLAN_METROPOLIS ? g->mu_is : engine == SL_PLAN_EXACT ? g->degree_r_is : g->depth_is;
+	return engine == SL_ESTIMATE_METROPOLIS ? g->mu_is
+	       : engine == SL_ESTIMATE_EXACT	? g->degree_r_is
+						: g->depth_is;
 }
 
-static void show_cost(const struct sl_plan_input *input, const struct sl_planned *planned, int engine, int sharing,
-		      uint32_t columns, FILE *out)
+static void show_cost(const struct sl_estimate_input *input, const struct sl_estimated *planned, int engine,
+		      int sharing, uint32_t columns, FILE *out)
 {
 	char cells[COLUMNS][SL_CELL_BYTES] = {{0}}, line[SL_TABLE_LINE_BYTES];
-	const struct sl_plan_cost *cost = &planned->costs[engine][sharing];
-	snprintf(cells[ENGINE], SL_CELL_BYTES, "%s", sl_plan_engine_names[engine]);
-	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_plan_sharing_names[sharing]);
+	const struct sl_estimate_cost *cost = &planned->costs[engine][sharing];
+	snprintf(cells[ENGINE], SL_CELL_BYTES, "%s", sl_estimate_engine_names[engine]);
+	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_estimate_sharing_names[sharing]);
 	snprintf(cells[EXCHANGES], SL_CELL_BYTES, "%s%llu", certainty[certainty_of(&input->graph, engine)],
 		 (unsigned long long)cost->exchanges);
 	amount(cost->bytes_mean / 1e6, cells[EACH]);
@@ -67,82 +75,90 @@ __attribute__((format(printf, 2, 3))) static void say(FILE *out, const char *for
 	sl_terminal_fill(out, line, sl_terminal_width(out));
 }
 
-static void show_graph(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
+static void show_graph(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out)
 {
-	const struct sl_graph_figures *g = &input->graph;
+	const struct sl_estimate_figures *g = &input->graph;
 	char learners[SL_THOUSANDS_BYTES], edges[SL_THOUSANDS_BYTES], floats[SL_THOUSANDS_BYTES];
 	char mu[SL_CELL_BYTES], records[SL_CELL_BYTES], where[128];
-	sl_thousands(g->learners, learners);
-	sl_thousands((uint64_t)g->edges, edges);
-	sl_thousands(input->floats, floats);
-	say(out, "%s learners, %s edges, %.3g neighbours, %.3g at most; a model of %s floats; p = %llu\n", learners, edges,
-	    g->degree_mean, g->degree_most, floats, (unsigned long long)input->p);
+	sl_terminal_thousands(g->learners, learners);
+	sl_terminal_thousands((uint64_t)g->edges, edges);
+	sl_terminal_thousands(input->floats, floats);
+	say(out, "%s learners, %s edges, %.3g neighbours, %.3g at most; a model of %s floats; p = %llu\n",
+	    learners, edges, g->degree_mean, g->degree_most, floats, (unsigned long long)input->p);
 	show_mu(g->mu, mu);
-	say(out, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu, certainty[g->degree_r_is],
-	    (unsigned long long)g->degree_r, certainty[g->depth_is], (unsigned long long)g->depth);
+	say(out, "mu %s%s, deg r %s%llu, depth of the tree %s%llu\n", certainty[g->mu_is], mu,
+	    certainty[g->degree_r_is], (unsigned long long)g->degree_r, certainty[g->depth_is],
+	    (unsigned long long)g->depth);
 	if (input->speed > 0)
-		snprintf(where, sizeof where, "a machine each, %g Mbit/s each way, %g ms under way", input->speed * 8e-6,
-			 input->delay * 1e3);
+		snprintf(where, sizeof where, "a machine each, %g Mbit/s each way, %g ms under way",
+			 input->speed * 8e-6, input->delay * 1e3);
 	else
-		snprintf(where, sizeof where, "all on one machine of %u processors", input->machine.processors);
+		snprintf(where, sizeof where, "all on one machine of %u processors",
+			 input->machine.processors);
 	amount(planned->flood_bytes / (double)g->learners / 1e6, records);
 	say(out, "%s; of a learner's MB about %s are signed records\n", where, records);
 }
 
-static void show_impossible(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
+static void show_impossible(const struct sl_estimate_input *input, const struct sl_estimated *planned,
+			    FILE *out)
 {
 	uint32_t bits = 64 - (uint32_t)__builtin_clzll(input->p);
-	if (!planned->costs[SL_PLAN_METROPOLIS][0].possible && planned->k > SL_ITERATIONS_MAX)
+	if (!planned->costs[SL_ESTIMATE_METROPOLIS][0].possible && planned->k > SL_ITERATIONS_MAX)
 		say(out, "metropolis cannot run: more than %u iterations\n", SL_ITERATIONS_MAX);
-	else if (!planned->costs[SL_PLAN_METROPOLIS][0].possible)
+	else if (!planned->costs[SL_ESTIMATE_METROPOLIS][0].possible)
 		say(out, "metropolis cannot run: p has %u bits, and there is room for %u\n", bits,
-		    planned->p_bits_most < SL_MIXING_P_BITS_MAX ? planned->p_bits_most : SL_MIXING_P_BITS_MAX);
-	if (!planned->costs[SL_PLAN_EXACT][0].possible)
+		    planned->p_bits_most < SL_MIXING_P_BITS_MAX ? planned->p_bits_most
+								: SL_MIXING_P_BITS_MAX);
+	if (!planned->costs[SL_ESTIMATE_EXACT][0].possible)
 		say(out, "exact cannot run: r(1) = 0 mod p\n");
 	if (input->graph.learners > SL_LEARNERS_MAX)
 		say(out, "this version takes up to %u learners: so many are on paper\n", SL_LEARNERS_MAX);
 }
 
-void sl_plan_show(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out)
+void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out)
 {
 	char line[SL_TABLE_LINE_BYTES];
 	uint32_t columns = sl_table_kept(table, COLUMNS, sl_terminal_width(out));
 	show_graph(input, planned, out);
 	sl_table_header(table, COLUMNS, columns, line);
 	fprintf(out, "%s\n", line);
-	for (int e = 0; e < SL_PLAN_ENGINES; e++)
-		for (int s = 0; s < SL_PLAN_SHARINGS; s++)
+	for (int e = 0; e < SL_ESTIMATE_ENGINES; e++)
+		for (int s = 0; s < SL_ESTIMATE_SHARINGS; s++)
 			if (planned->costs[e][s].possible)
 				show_cost(input, planned, e, s, columns, out);
 	show_impossible(input, planned, out);
 	fprintf(out, "mixing: auto takes %s\n", sl_engine_name(planned->automatic));
 }
 
-static json_t *cost_json(const struct sl_plan_cost *cost, int engine, int sharing)
+static json_t *cost_json(const struct sl_estimate_cost *cost, int engine, int sharing)
 {
-	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "engine", sl_plan_engine_names[engine], "sharing",
-			 sl_plan_sharing_names[sharing], "exchanges", (json_int_t)cost->exchanges, "bytes_mean", cost->bytes_mean,
-			 "bytes_most", cost->bytes_most, "bytes_all", cost->bytes_all, "cpu_s", cost->cpu_s, "seconds",
-			 cost->seconds, "memory_bytes", cost->memory);
+	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f, s:f, s:f}", "engine",
+			 sl_estimate_engine_names[engine], "sharing", sl_estimate_sharing_names[sharing],
+			 "exchanges", (json_int_t)cost->exchanges, "bytes_mean", cost->bytes_mean,
+			 "bytes_most", cost->bytes_most, "bytes_all", cost->bytes_all, "cpu_s", cost->cpu_s,
+			 "seconds", cost->seconds, "memory_bytes", cost->memory);
 }
 
-static json_t *graph_json(const struct sl_graph_figures *g)
+static json_t *graph_json(const struct sl_estimate_figures *g)
 {
-	static const char *const words[] = {[SL_EXACTLY] = "exact", [SL_AT_MOST] = "bound", [SL_ABOUT] = "estimate"};
-	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:s, s:I, s:s, s:I, s:s}", "learners", (json_int_t)g->learners, "edges", g->edges,
-			 "degree_mean", g->degree_mean, "degree_max", g->degree_most, "mu", g->mu, "mu_is", words[g->mu_is],
-			 "deg_r", (json_int_t)g->degree_r, "deg_r_is", words[g->degree_r_is], "depth", (json_int_t)g->depth,
-			 "depth_is", words[g->depth_is]);
+	static const char *const words[] = {
+		[SL_EXACTLY] = "exact", [SL_AT_MOST] = "bound", [SL_ABOUT] = "estimate"};
+	return json_pack("{s:I, s:f, s:f, s:f, s:f, s:s, s:I, s:s, s:I, s:s}", "learners",
+			 (json_int_t)g->learners, "edges", g->edges, "degree_mean", g->degree_mean,
+			 "degree_max", g->degree_most, "mu", g->mu, "mu_is", words[g->mu_is], "deg_r",
+			 (json_int_t)g->degree_r, "deg_r_is", words[g->degree_r_is], "depth",
+			 (json_int_t)g->depth, "depth_is", words[g->depth_is]);
 }
 
-json_t *sl_plan_json(const struct sl_plan_input *input, const struct sl_planned *planned)
+json_t *sl_estimate_json(const struct sl_estimate_input *input, const struct sl_estimated *planned)
 {
 	json_t *costs = json_array();
-	for (int e = 0; e < SL_PLAN_ENGINES; e++)
-		for (int s = 0; s < SL_PLAN_SHARINGS; s++)
+	for (int e = 0; e < SL_ESTIMATE_ENGINES; e++)
+		for (int s = 0; s < SL_ESTIMATE_SHARINGS; s++)
 			if (planned->costs[e][s].possible)
 				json_array_append_new(costs, cost_json(&planned->costs[e][s], e, s));
-	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:s, s:o}", "version", 1, "graph", graph_json(&input->graph), "n",
-			 (json_int_t)input->floats, "p", (json_int_t)input->p, "speed_bytes", input->speed, "delay_s", input->delay,
-			 "flood_bytes", planned->flood_bytes, "auto", sl_engine_name(planned->automatic), "costs", costs);
+	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:f, s:f, s:s, s:o}", "version", 1, "graph",
+			 graph_json(&input->graph), "n", (json_int_t)input->floats, "p", (json_int_t)input->p,
+			 "speed_bytes", input->speed, "delay_s", input->delay, "flood_bytes",
+			 planned->flood_bytes, "auto", sl_engine_name(planned->automatic), "costs", costs);
 }

@@ -6,5 +6,5 @@
 
 #include "tools/estimate/estimate.h"
 
-void sl_plan_show(const struct sl_plan_input *input, const struct sl_planned *planned, FILE *out);
-json_t *sl_plan_json(const struct sl_plan_input *input, const struct sl_planned *planned);
+void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_estimated *planned, FILE *out);
+json_t *sl_estimate_json(const struct sl_estimate_input *input, const struct sl_estimated *planned);

@@ -1,7 +1,8 @@
 /* What a learner committed and did not come to say, because it died in between: looked up in its folder.
  *
- * Its last result says how it came by it: the first signer is the learner itself, or the round was shown to it by others.
- * Of rounds before that there is no result any more, and maybe no model: it may have been shown a later round.
+ * Its last result says how it came by it: the first signer is the learner itself, or the round was shown to
+ * it by others. Of rounds before that there is no result any more, and maybe no model: it may have been shown
+ * a later round.
  */
 #include <sodium.h>
 #include <stdio.h>
@@ -15,39 +16,39 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 	const struct sl_plan *plan = l->launch->plan;
 	char state[PATH_MAX];
 	struct sl_error error;
-	sl_run_path(&plan->folder, l->index, "state", state);
-	return sl_result_open(state, plan->folder.name, plan->n, t, result,
-			      &error) == SL_OK;
+	sl_run_folder_path(&plan->folder, l->index, "state", state);
+	return sl_result_open(state, plan->folder.name, plan->n, t, result, &error) == SL_OK;
 }
 
-static void adopt_proof(struct sl_learner *l, struct sl_round_row *row, const struct sl_proof *proof)
+static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,
+			      const struct sl_certificate *certificate)
 {
 	char digest[2 * SL_HASH_BYTES + 1];
-	sodium_bin2hex(digest, sizeof digest, proof->digest, SL_HASH_BYTES);
+	sodium_bin2hex(digest, sizeof digest, certificate->digest, SL_HASH_BYTES);
 	if (row->committed == 0) {
-		row->learners = proof->learners;
-		row->attempt = proof->a;
+		row->learners = certificate->learners;
+		row->attempt = certificate->a;
 	}
-	if (proof->digests[0].id != l->index + 1) {
-		sl_round_shown(row, l->index, digest);
+	if (certificate->digests[0].id != l->index + 1) {
+		sl_round_table_shown(row, l->index, digest);
 		return;
 	}
-	if (sl_round_adopted(row, l->index, digest))
-		sl_hear_first_commit(l->launch, row);
+	if (sl_round_table_adopted(row, l->index, digest))
+		sl_records_first_commit(l->launch, row);
 }
 
 static void adopt_round(struct sl_learner *l, sl_round t)
 {
 	struct sl_result result;
-	struct sl_round_row *row = sl_rounds_at(&l->launch->rounds, t);
+	struct sl_round_row *row = sl_round_table_at(&l->launch->rounds, t);
 	if (row == NULL || sl_bit(row->who, l->index))
 		return;
 	if (open_result(l, t, &result)) {
-		adopt_proof(l, row, &result.proof);
+		adopt_certificate(l, row, &result.certificate);
 		sl_rows_late(l, row);
 		sl_result_close(&result);
 	} else {
-		sl_round_passed(row, l->index);
+		sl_round_table_passed(row, l->index);
 	}
 }
 

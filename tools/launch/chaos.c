@@ -1,9 +1,9 @@
-/* The kills of --chaos: SIGKILL to whichever learner is up, at moments that the seed draws. Only this launcher's own
- * children, each by its own process.
+/* The kills of --chaos: SIGKILL to whichever learner is up, at moments that the seed draws. Only this
+ * launcher's own children, each by its own process.
  *
- * The kills are spread over the rounds. Those of a round come at random within a time as long as the shortest round so
- * far took, so that every phase has its share; what a round is too short for comes in the next, and in the last one all
- * that are owed come at once.
+ * The kills are spread over the rounds. Those of a round come at random within a time as long as the shortest
+ * round so far took, so that every phase has its share; what a round is too short for comes in the next, and
+ * in the last one all that are owed come at once.
  */
 #include <jansson.h>
 #include <signal.h>
@@ -46,7 +46,8 @@ static struct sl_learner *pick(struct sl_launch *launch)
 	return NULL;
 }
 
-/* Kills that should have been by the end of the round that is going on; the last round is for those that came late. */
+/* Kills that should have been by the end of the round that is going on; the last round is for those that came
+ * late. */
 static uint32_t due(const struct sl_launch *launch)
 {
 	uint64_t of = launch->rounds.most > 1 ? launch->rounds.most - 1 : 1;
@@ -117,7 +118,8 @@ void sl_chaos_committed(struct sl_launch *launch)
 	chaos->rounds++;
 	answer(chaos, now);
 	if (!launch->ending)
-		draw_next(launch); /* anew: a moment that was drawn for a longer round would miss many short ones */
+		draw_next(launch); /* anew: a moment that was drawn for a longer round would miss many short
+				      ones */
 }
 
 void sl_chaos_say(struct sl_launch *launch)
@@ -127,12 +129,16 @@ void sl_chaos_say(struct sl_launch *launch)
 	if (asked == 0)
 		return;
 	if (chaos->kills < asked)
-		sl_progress_line(launch->progress, "chaos: %u of %u kills, then the run was over", chaos->kills, asked);
+		sl_progress_line(launch->progress, "chaos: %u of %u kills, then the run was over",
+				 chaos->kills, asked);
 	else if (chaos->unanswered > 0)
-		sl_progress_line(launch->progress, "chaos: %u kills, the last one when all rounds had been committed by somebody",
-				 chaos->kills);
+		sl_progress_line(
+			launch->progress,
+			"chaos: %u kills, the last one when all rounds had been committed by somebody",
+			chaos->kills);
 	else
-		sl_progress_line(launch->progress, "chaos: %u kills; the next commit came %.1f s after the last one",
+		sl_progress_line(launch->progress,
+				 "chaos: %u kills; the next commit came %.1f s after the last one",
 				 chaos->kills, (double)chaos->after_ms / 1000);
 }
 
@@ -141,6 +147,6 @@ json_t *sl_chaos_json(const struct sl_launch *launch)
 	const struct sl_chaos *chaos = &launch->chaos;
 	return json_pack("{s:I, s:I, s:o, s:f}", "asked", (json_int_t)launch->plan->options.chaos, "kills",
 			 (json_int_t)chaos->kills, "commit_after_last_s",
-			 chaos->unanswered > 0 ? json_null() : json_real((double)chaos->after_ms / 1000), "longest_s",
-			 (double)chaos->longest_ms / 1000);
+			 chaos->unanswered > 0 ? json_null() : json_real((double)chaos->after_ms / 1000),
+			 "longest_s", (double)chaos->longest_ms / 1000);
 }

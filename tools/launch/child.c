@@ -1,5 +1,5 @@
-/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid holds the
- * process of a learner that runs. */
+/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid
+ * holds the process of a learner that runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,17 +25,18 @@ void sl_child_judge(struct sl_learner *learner)
 {
 	struct sl_launch *launch = learner->launch;
 	char text[SL_ERROR_BYTES + 1024], why[64];
-	bool heard_out =
-		learner->control.state != SL_CLIENT_OPEN; /* its last records may still be on their way */
+	bool heard_out = learner->control.state !=
+			 SL_CONTROL_CLIENT_OPEN; /* its last records may still be on their way */
 	bool in_order = learner->exit_status == 0 && learner->exit_signal == 0 &&
 			learner->committed == launch->rounds.most;
 	if (!learner->exited || !heard_out || in_order || learner->judged || launch->ending)
 		return;
 	learner->judged = true;
-	if (sl_revive(learner, why, sizeof why))
+	if (sl_restart(learner, why, sizeof why))
 		return;
 	sl_child_explain(learner, true, text, sizeof text);
-	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "", text);
+	sl_launch_fail(launch, "%s%s%s%s", *why != '\0' ? learner->name : "", why, *why != '\0' ? ": " : "",
+		       text);
 }
 
 static void on_child_closed(uv_handle_t *handle)
@@ -47,7 +48,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 {
 	struct sl_learner *l = process->data;
 	char path[PATH_MAX];
-	sl_run_path(&l->launch->plan->folder, l->index, "pid", path);
+	sl_run_folder_path(&l->launch->plan->folder, l->index, "pid", path);
 	unlink(path);
 	l->exited = true;
 	l->exit_status = status;
@@ -61,7 +62,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 static void write_pid(const struct sl_learner *l)
 {
 	char path[PATH_MAX];
-	sl_run_path(&l->launch->plan->folder, l->index, "pid", path);
+	sl_run_folder_path(&l->launch->plan->folder, l->index, "pid", path);
 	FILE *file = fopen(path, "we");
 	if (file == NULL)
 		return;
@@ -73,7 +74,7 @@ static size_t size_of(const struct sl_learner *l, const char *file)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	sl_run_path(&l->launch->plan->folder, l->index, file, path);
+	sl_run_folder_path(&l->launch->plan->folder, l->index, file, path);
 	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
 }
 
@@ -127,15 +128,15 @@ int sl_child_spawn(struct sl_learner *learner, struct sl_error *error)
 {
 	char path[PATH_MAX];
 	begin(learner);
-	sl_run_path(&learner->launch->plan->folder, learner->index, "stderr.txt", path);
+	sl_run_folder_path(&learner->launch->plan->folder, learner->index, "stderr.txt", path);
 	int output = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 	if (output < 0)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	int rc = spawn(learner, output);
 	close(output);
 	if (rc != 0)
-		return sl_fail(error, SL_ERR_IO, "cannot start %s for %s: %s", learner->launch->program,
-			       learner->name, uv_strerror(rc));
+		return sl_err_set(error, SL_ERR_IO, "cannot start %s for %s: %s", learner->launch->program,
+				  learner->name, uv_strerror(rc));
 	learner->launch->running++;
 	return SL_OK;
 }
@@ -151,7 +152,7 @@ void sl_child_kill_all(struct sl_launch *launch, int signal)
 static char *tail(const struct sl_learner *l, const char *file, size_t least)
 {
 	char path[PATH_MAX], *text = calloc(1, TAIL_BYTES + 1);
-	sl_run_path(&l->launch->plan->folder, l->index, file, path);
+	sl_run_folder_path(&l->launch->plan->folder, l->index, file, path);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (text != NULL && fd >= 0) {
 		off_t size = lseek(fd, 0, SEEK_END);
@@ -181,9 +182,9 @@ static char *last_error(const char *log)
 	for (const char *line = log; line != NULL && *line != '\0';) {
 		const char *end = strchrnul(line, '\n');
 		json_t *record = json_loadb(line, (size_t)(end - line), 0, NULL);
-		if (strcmp(sl_field_text(record, "level", ""), "error") == 0) {
+		if (strcmp(sl_round_table_field_text(record, "level", ""), "error") == 0) {
 			free(found);
-			found = strdup(sl_field_text(record, "text", "(without a text)"));
+			found = strdup(sl_round_table_field_text(record, "text", "(without a text)"));
 		}
 		json_decref(record);
 		line = *end != '\0' ? end + 1 : NULL;

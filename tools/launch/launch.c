@@ -40,8 +40,8 @@ static void ask_to_end(struct sl_learner *l)
 {
 	if (!l->spawned || l->exited)
 		return;
-	if (l->control.state == SL_CLIENT_OPEN)
-		sl_client_send(&l->control, json_pack("{s:s}", "op", "stop"));
+	if (l->control.state == SL_CONTROL_CLIENT_OPEN)
+		sl_control_client_send(&l->control, json_pack("{s:s}", "op", "stop"));
 	else
 		uv_process_kill(&l->process, SIGTERM);
 }
@@ -77,7 +77,7 @@ static void let_go(struct sl_launch *launch)
 	for (size_t i = 0; i < 3; i++)
 		uv_close((uv_handle_t *)&launch->signals[i], NULL);
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		sl_client_close(&launch->learners[i].control);
+		sl_control_client_close(&launch->learners[i].control);
 }
 
 static void tick_ending(struct sl_launch *launch, uint64_t now)
@@ -100,19 +100,20 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 static int verify(const struct sl_launch *launch, const struct sl_round_row *row, struct sl_error *error)
 {
 	uint64_t who[(SL_LEARNERS_MAX + 63) / 64] = {0}, excused[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	sl_round_absent(row, excused);
-	for (size_t w = 0; w < sl_bits_words(row->roster); w++) {
+	sl_round_table_absent(row, excused);
+	for (size_t w = 0; w < sl_bit_words(row->roster); w++) {
 		who[w] = row->who[w] | excused[w];
 		excused[w] |= row->passed[w];
 	}
-	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, who, excused};
+	const struct sl_verify v = {&launch->plan->folder, sl_plan_encoding(launch->plan), row->round, who,
+				    excused};
 	return sl_verify_round(&v, error);
 }
 
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 {
 	struct sl_error error = {0};
-	row->exact = sl_round_agreed(row);
+	row->exact = sl_round_table_agreed(row);
 	if (launch->plan->options.verify) {
 		row->verified = verify(launch, row, &error) == SL_OK;
 		row->check_failed = !row->verified;
@@ -136,7 +137,7 @@ static void tick_starting(struct sl_launch *launch, uint64_t now)
 			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
 				       (unsigned long long)deadline / 1000);
 		if (!launch->ending)
-			sl_client_connect(&l->control, l->folder);
+			sl_control_client_connect(&l->control, l->folder);
 	}
 }
 
@@ -155,7 +156,7 @@ static void tick_lost(struct sl_launch *launch, uint64_t now)
 static bool any_talks(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (launch->learners[i].control.state == SL_CLIENT_OPEN)
+		if (launch->learners[i].control.state == SL_CONTROL_CLIENT_OPEN)
 			return true;
 	return false;
 }
@@ -170,14 +171,14 @@ static void on_tick(uv_timer_t *timer)
 		tick_ending(launch, now);
 		return;
 	}
-	sl_revive_tick(launch, now);
+	sl_restart_tick(launch, now);
 	tick_starting(launch, now);
 	tick_lost(launch, now);
-	if (launch->running == 0 && !any_talks(launch) && !sl_revive_pending(launch))
+	if (launch->running == 0 && !any_talks(launch) && !sl_restart_pending(launch))
 		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
 			       launch->handed + 1);
 	if (!launch->ending)
-		sl_radio_tick(launch, elapsed_s);
+		sl_playback_tick(launch, elapsed_s);
 	if (!launch->ending)
 		sl_rows_tick(launch);
 	if (!launch->ending)
@@ -218,9 +219,9 @@ static void init_learner(struct sl_launch *launch, uint32_t index)
 	struct sl_learner *l = &launch->learners[index];
 	l->launch = launch;
 	l->index = index;
-	sl_run_learner_name(&launch->plan->folder, index, l->name);
-	sl_run_path(&launch->plan->folder, index, "", l->folder);
-	sl_client_init(&l->control, &launch->loop, &sl_learner_events, l);
+	sl_run_folder_learner_name(&launch->plan->folder, index, l->name);
+	sl_run_folder_path(&launch->plan->folder, index, "", l->folder);
+	sl_control_client_init(&l->control, &launch->loop, &sl_records_events, l);
 }
 
 static void spawn_all(struct sl_launch *launch)
@@ -245,7 +246,7 @@ static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progre
 		free(launch->learners);
 		return SL_ERR_IO;
 	}
-	sl_rounds_init(&launch->rounds, plan->learners, plan->settings.rounds);
+	sl_round_table_init(&launch->rounds, plan->learners, plan->settings.rounds);
 	for (uint32_t i = 0; i < plan->learners; i++)
 		init_learner(launch, i);
 	return SL_OK;
@@ -264,7 +265,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	uv_run(&launch.loop, UV_RUN_DEFAULT);
 	uv_loop_close(&launch.loop);
 	int status = sl_launch_result(&launch);
-	sl_rounds_close(&launch.rounds);
+	sl_round_table_close(&launch.rounds);
 	sl_wait_close(&launch);
 	free(launch.learners);
 	return status;

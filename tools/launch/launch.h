@@ -8,8 +8,8 @@
  *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
  * over
  *
- * A learner that dies is started again (launch_revive), and told anew who is in range; what it committed and could not
- * say is looked up in its folder (launch_adopt).
+ * A learner that dies is started again (launch_revive), and told anew who is in range; what it committed and
+ *could not say is looked up in its folder (launch_adopt).
  *
  * The launcher is no coordinator: it tells each learner who is in range, and otherwise only listens.
  */
@@ -26,17 +26,17 @@
 #include "tools/lib/schedule.h"
 
 struct sl_launch_options {
-	const char *program; /* as the user called it */
-	uint32_t learners;   /* 0: not said */
-	uint32_t rounds;     /* 0: not said */
+	const char *program;  /* as the user called it */
+	uint32_t learners;    /* 0: not said */
+	uint32_t rounds;      /* 0: not said */
 	const char *topology; /* NULL: not said */
-	const char *data;    /* NULL: not said */
-	const char *run_dir; /* NULL: ./run-YYYYmmdd-HHMMSS */
+	const char *data;     /* NULL: not said */
+	const char *run_dir;  /* NULL: ./run-YYYYmmdd-HHMMSS */
 	uint64_t seed;
 	bool seed_said;
 	double step_s;
 	bool verify, json, no_restart;
-	uint32_t chaos; /* how often to kill a learner */
+	uint32_t chaos;	  /* how often to kill a learner */
 	const char **set; /* "KEY=VALUE" */
 	size_t sets;
 };
@@ -58,13 +58,13 @@ struct sl_plan {
 int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
 		 struct sl_error *error);
 void sl_plan_close(struct sl_plan *plan);
-/* For a run without daemons, and without a folder: the options and the schedule; then, with settings and learners set, the
- * checks. */
+/* For a run without daemons, and without a folder: the options and the schedule; then, with settings and
+ * learners set, the checks. */
 int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error);
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
 /* launch_gate.c: warns of the steps that the gate will refuse; SL_ERR_REFUSED when that is all of them. */
-int sl_plan_gate(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+int sl_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
 /* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);
@@ -97,7 +97,7 @@ struct sl_learner {
 	uint64_t died_ms[SL_DEATHS_MOST]; /* its last deaths, the latest first */
 	uint32_t deaths, early;		  /* early: in a row, before it was up */
 	uint64_t again_ms;		  /* when it starts again; 0: it need not */
-	struct sl_client control;
+	struct sl_control_client control;
 	bool greeted; /* has been connected once */
 	uint64_t heard_ms;
 	enum sl_activity activity;
@@ -137,13 +137,13 @@ struct sl_launch {
 	uint64_t last_tick_ms;
 	uint32_t ticks, polled;
 
-	struct sl_rounds rounds;
+	struct sl_round_table rounds;
 	uint32_t handed; /* rounds that are printed */
 
-	uint32_t step;		     /* steps begun, from 1; 0: none yet */
-	uint32_t barren;	     /* steps in a row that passed without a commit */
-	double idle_s;		     /* under this step: nobody trained and nobody was in a view */
-	char reason[SL_ERROR_BYTES]; /* why the last attempt failed */
+	uint32_t step;			 /* steps begun, from 1; 0: none yet */
+	uint32_t barren;		 /* steps in a row that passed without a commit */
+	double idle_s;			 /* under this step: nobody trained and nobody was in a view */
+	char reason[SL_ERROR_BYTES];	 /* why the last attempt failed */
 	uint64_t moved_ms, wait_said_ms; /* the last step of anybody; the last word of a wait, 0: none */
 
 	bool ending;
@@ -163,17 +163,17 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress);
 void sl_child_judge(struct sl_learner *learner);
 int sl_child_spawn(struct sl_learner *learner, struct sl_error *error);
 void sl_child_program(char program[static PATH_MAX]);
-/* "learner-03 (3) ended with status 1 in round 4: " and what it last said; `lines`: the last lines of its standard error
- * below that. */
+/* "learner-03 (3) ended with status 1 in round 4: " and what it last said; `lines`: the last lines of its
+ * standard error below that. */
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
 void sl_child_kill_all(struct sl_launch *launch, int signal);
 
 /* launch_revive.c: deaths and new starts */
-/* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the learner
- * died, is in `why` ("" where that is all). */
-bool sl_revive(struct sl_learner *learner, char *why, size_t size);
-void sl_revive_tick(struct sl_launch *launch, uint64_t now);
-bool sl_revive_pending(const struct sl_launch *launch);
+/* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the
+ * learner died, is in `why` ("" where that is all). */
+bool sl_restart(struct sl_learner *learner, char *why, size_t size);
+void sl_restart_tick(struct sl_launch *launch, uint64_t now);
+bool sl_restart_pending(const struct sl_launch *launch);
 
 /* launch_chaos.c: the kills of --chaos */
 void sl_chaos_open(struct sl_launch *launch);
@@ -184,8 +184,8 @@ void sl_chaos_say(struct sl_launch *launch);
 json_t *sl_chaos_json(const struct sl_launch *launch);
 
 /* launch_hear.c: records and replies of the daemons */
-extern const struct sl_client_events sl_learner_events;
-void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row);
+extern const struct sl_control_client_events sl_records_events;
+void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row);
 
 /* launch_rows.c: which rounds are shown */
 bool sl_rows_pending(const struct sl_launch *launch); /* the next one is committed by some */
@@ -197,10 +197,10 @@ void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
 void sl_adopt(struct sl_learner *learner, sl_round t);
 
 /* launch_radio.c: who is in range */
-void sl_radio_next(struct sl_launch *launch); /* the next step, to everybody */
-void sl_radio_tell(struct sl_launch *launch,
-		   uint32_t index); /* the current step, to one that has just come */
-void sl_radio_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
+void sl_playback_next(struct sl_launch *launch); /* the next step, to everybody */
+void sl_playback_tell(struct sl_launch *launch,
+		      uint32_t index); /* the current step, to one that has just come */
+void sl_playback_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
 
 /* launch.c: how it ends */
 void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -221,9 +221,9 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 /* launch_show.c: the bar */
 void sl_launch_poll(struct sl_launch *launch);
 void sl_launch_show(struct sl_launch *launch);
-enum sl_phase sl_phase_find(const char *name); /* TRAIN for what is none */
+enum sl_phase sl_launch_phase_find(const char *name); /* TRAIN for what is none */
 
 /* summary.c */
 json_t *sl_summary_row(const struct sl_round_row *row);
 json_t *sl_summary(const struct sl_launch *launch);
-bool sl_all_exact(const struct sl_launch *launch);
+bool sl_summary_all_exact(const struct sl_launch *launch);

@@ -27,19 +27,20 @@ static bool is_of(const char *key, const char *assignment)
 static int check_override(const char *assignment, struct sl_error *error)
 {
 	size_t length = strcspn(assignment, "=");
-	if (is_of("unsafe_reveal", assignment)) /* whoever only sets it would have nobody to delete the secrets */
-		return sl_fail(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
+	if (is_of("unsafe_reveal",
+		  assignment)) /* whoever only sets it would have nobody to delete the secrets */
+		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
 	int rc = sl_settings_check(assignment, error);
 	if (rc != SL_OK)
 		return rc;
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
 		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
-			return sl_fail(error, SL_ERR_INVALID,
-				       "--set %s: the launcher gives every learner its own %s", assignment,
-				       reserved[i]);
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "--set %s: the launcher gives every learner its own %s", assignment,
+					  reserved[i]);
 	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
-		return sl_fail(error, SL_ERR_INVALID,
-			       "--set %s: the launcher lives on the records of level info", assignment);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "--set %s: the launcher lives on the records of level info", assignment);
 	return SL_OK;
 }
 
@@ -53,12 +54,12 @@ static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_er
 	size_t length = strcspn(o->set[i], "=") + 1;
 	for (size_t j = 0; j < i; j++)
 		if (strncmp(o->set[i], o->set[j], length) == 0)
-			return sl_fail(error, SL_ERR_INVALID, "--set %s: there is a --set %s too", o->set[i],
-				       o->set[j]);
+			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --set %s too",
+					  o->set[i], o->set[j]);
 	for (size_t j = 0; j < sizeof options / sizeof *options; j++)
 		if (options[j].said && is_of(options[j].key, o->set[i]))
-			return sl_fail(error, SL_ERR_INVALID, "--set %s: there is a --%s too", o->set[i],
-				       options[j].key);
+			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --%s too", o->set[i],
+					  options[j].key);
 	return SL_OK;
 }
 
@@ -90,8 +91,9 @@ static int plan_options(struct sl_launch_options *o, struct sl_error *error)
 		if (!take_set(o, o->set[i]))
 			o->set[kept++] = o->set[i];
 	if (rc == SL_OK && o->seed > INT64_MAX)
-		rc = sl_fail(error, SL_ERR_RANGE, "--set seed=%llu: at most %lld, the largest integer of JSON",
-			     (unsigned long long)o->seed, (long long)INT64_MAX);
+		rc = sl_err_set(error, SL_ERR_RANGE,
+				"--set seed=%llu: at most %lld, the largest integer of JSON",
+				(unsigned long long)o->seed, (long long)INT64_MAX);
 	o->sets = kept;
 	o->rounds = o->rounds != 0 ? o->rounds : ROUNDS_USUAL;
 	o->data = o->data != NULL ? o->data : "digits";
@@ -128,7 +130,7 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 	int rc = sl_settings_quorum(&plan->settings, plan->learners, &plan->quorum, error);
 	if (rc == SL_OK &&
 	    sl_schedule_check(&plan->schedule, plan->quorum, warn_parts, progress, error) != SL_OK)
-		rc = sl_fail_wrap(error, "%s", plan->topology);
+		rc = sl_err_wrap(error, "%s", plan->topology);
 	return rc;
 }
 
@@ -137,25 +139,26 @@ static int check_schedule(struct sl_plan *plan, struct sl_progress *progress, st
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan)
 {
 	return (struct sl_encoding){.kind = plan->settings.encoding,
-				    .sigma = plan->settings.sigma,
-				    .clip = plan->settings.clip,
+				    .decimals = plan->settings.decimals,
+				    .clipping_range = plan->settings.clipping_range,
 				    .weight = 1,
 				    .weight_total = plan->learners};
 }
 
-static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int sigma_most,
+static int explain_bound(const struct sl_plan *plan, const char *p, uint64_t least, int decimals_most,
 			 struct sl_error *error)
 {
 	const struct sl_settings *s = &plan->settings;
 	char would[96] = "", need[32] = "is beyond 2^64";
-	if (sigma_most >= 0)
-		snprintf(would, sizeof would, "; sigma %d would do", sigma_most);
+	if (decimals_most >= 0)
+		snprintf(would, sizeof would, "; sigma %d would do", decimals_most);
 	if (least != UINT64_MAX)
 		snprintf(need, sizeof need, "is %llu", (unsigned long long)least);
-	return sl_fail(error, SL_ERR_INVALID,
-		       "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
-		       "would do %s%s",
-		       p, plan->learners, s->sigma, s->clip, (unsigned long long)s->max_weight, need, would);
+	return sl_err_set(error, SL_ERR_INVALID,
+			  "%s for %u learners with sigma %u, clip %g and max_weight %llu: the smallest that "
+			  "would do %s%s",
+			  p, plan->learners, s->decimals, s->clipping_range,
+			  (unsigned long long)s->max_weight, need, would);
 }
 
 static int check_field(struct sl_plan *plan, struct sl_error *error)
@@ -165,21 +168,21 @@ static int check_field(struct sl_plan *plan, struct sl_error *error)
 	const uint32_t bits = sl_engine_p_bits(s->mixing);
 	const uint64_t most = UINT64_C(1) << bits;
 	uint64_t least = 0;
-	int sigma_most = -1;
+	int decimals_most = -1;
 	char text[96];
-	plan->p = s->p != 0 ? s->p : sl_p_auto(&encoding, plan->learners, s->max_weight, bits);
+	plan->p = s->p != 0 ? s->p : sl_encoding_modulus(&encoding, plan->learners, s->max_weight, bits);
 	if (plan->p > most)
-		return sl_fail(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
-			       (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
-	if (sl_p_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight, &least,
-		       &sigma_most) &&
+		return sl_err_set(error, SL_ERR_RANGE, "p = %llu is too large: mixing: %s goes up to 2^%u",
+				  (unsigned long long)plan->p, sl_engine_name(s->mixing), bits);
+	if (sl_encoding_bound(plan->p != 0 ? plan->p : most - 1, &encoding, plan->learners, s->max_weight,
+			      &least, &decimals_most) &&
 	    plan->p > plan->learners)
 		return SL_OK;
 	if (plan->p == 0)
 		snprintf(text, sizeof text, "no p up to 2^%u is large enough", bits);
 	else
 		snprintf(text, sizeof text, "p = %llu is too small", (unsigned long long)plan->p);
-	return explain_bound(plan, text, least, sigma_most, error);
+	return explain_bound(plan, text, least, decimals_most, error);
 }
 
 /* ---- the folder ---- */
@@ -193,7 +196,7 @@ static int name_folder(struct sl_plan *plan, struct sl_error *error)
 	if (plan->options.run_dir == NULL)
 		return sl_run_folder_new(&plan->folder, usual, plan->learners, error);
 	if (plan->options.run_dir[0] == '\0')
-		return sl_fail(error, SL_ERR_INVALID, "--run-dir: an empty name");
+		return sl_err_set(error, SL_ERR_INVALID, "--run-dir: an empty name");
 	return sl_run_folder_open(&plan->folder, plan->options.run_dir, plan->learners, error);
 }
 
@@ -202,7 +205,7 @@ static char *absolute_data(const char *data, struct sl_error *error)
 {
 	char *path = strcmp(data, "digits") == 0 ? strdup(data) : realpath(data, NULL);
 	if (path == NULL)
-		sl_fail(error, SL_ERR_IO, "data: %s: %m", data);
+		sl_err_set(error, SL_ERR_IO, "data: %s: %m", data);
 	return path;
 }
 
@@ -234,12 +237,12 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 	const struct sl_launch_options *o = &plan->options;
 	const char **set = calloc(o->sets + 1, sizeof *set);
 	if (set == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	/* given once more, so that an error names the --set and not a file that is about to vanish */
 	for (size_t i = 0; i < o->sets; i++)
 		set[i] = o->set[i];
 	set[o->sets] = control;
-	sl_run_path(&plan->folder, 0, "config.yaml", path);
+	sl_run_folder_path(&plan->folder, 0, "config.yaml", path);
 	int rc = sl_settings_load(path, set, o->sets + 1, &plan->settings, error);
 	free(set);
 	return rc;
@@ -263,13 +266,13 @@ static int write_schedule(struct sl_plan *plan, struct sl_error *error)
 	size_t count = 0;
 	FILE *out = open_memstream(&bytes, &count);
 	if (out == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	fprintf(out, "# %s, seed %llu\n", plan->topology, (unsigned long long)plan->options.seed);
 	int rc = sl_schedule_write(&plan->schedule, out);
 	if (fclose(out) != 0 || rc != SL_OK)
-		rc = sl_fail(error, SL_ERR_NOMEM, "schedule.txt: out of memory");
+		rc = sl_err_set(error, SL_ERR_NOMEM, "schedule.txt: out of memory");
 	else
-		rc = sl_run_write(&plan->folder, "schedule.txt", bytes, count, error);
+		rc = sl_run_folder_write(&plan->folder, "schedule.txt", bytes, count, error);
 	free(bytes);
 	return rc;
 }
@@ -281,7 +284,7 @@ int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_
 		rc = check_data(plan, error);
 	if (rc == SL_OK)
 		rc = check_schedule(plan, progress, error);
-	return rc == SL_OK ? sl_plan_gate(plan, progress, error) : rc;
+	return rc == SL_OK ? sl_privacy_check(plan, progress, error) : rc;
 }
 
 static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress,

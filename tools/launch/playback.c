@@ -34,11 +34,11 @@ static json_t **make_lists(const struct sl_schedule *schedule, uint32_t step)
 
 static void send_range(struct sl_learner *l, uint32_t step, json_t *peers)
 {
-	sl_client_send(&l->control,
-		       json_pack("{s:s, s:I, s:o}", "op", "range", "step", (json_int_t)step, "peers", peers));
+	sl_control_client_send(&l->control, json_pack("{s:s, s:I, s:o}", "op", "range", "step",
+						      (json_int_t)step, "peers", peers));
 }
 
-void sl_radio_next(struct sl_launch *launch)
+void sl_playback_next(struct sl_launch *launch)
 {
 	launch->step++;
 	launch->idle_s = 0;
@@ -53,7 +53,7 @@ void sl_radio_next(struct sl_launch *launch)
 	free(lists);
 }
 
-void sl_radio_tell(struct sl_launch *launch, uint32_t index)
+void sl_playback_tell(struct sl_launch *launch, uint32_t index)
 {
 	const struct sl_schedule *schedule = &launch->plan->schedule;
 	uint32_t step = index_of(launch, launch->step);
@@ -86,7 +86,7 @@ static void describe_step(const struct sl_launch *launch, char *text, size_t siz
 	snprintf(text, size, "step %u%s", launch->step, parts.parts > 1 ? " (disconnected)" : "");
 }
 
-void sl_radio_tick(struct sl_launch *launch, double elapsed_s)
+void sl_playback_tick(struct sl_launch *launch, double elapsed_s)
 {
 	char step[64];
 	uint32_t steps = launch->plan->schedule.steps;
@@ -103,5 +103,5 @@ void sl_radio_tick(struct sl_launch *launch, double elapsed_s)
 		sl_launch_fail(launch, "no round committed in %u steps, the whole schedule: %s",
 			       launch->barren, reason);
 	else
-		sl_radio_next(launch);
+		sl_playback_next(launch);
 }

@@ -6,7 +6,7 @@
 
 static void ask(struct sl_learner *l, const char *op)
 {
-	sl_client_send(&l->control, json_pack("{s:s}", "op", op));
+	sl_control_client_send(&l->control, json_pack("{s:s}", "op", op));
 }
 
 static void opened(void *context)
@@ -20,7 +20,7 @@ static void opened(void *context)
 	sl_wait_moved(l);
 	ask(l, "watch");
 	ask(l, "status"); /* it may have trained, or committed, before we listened */
-	sl_radio_tell(launch, l->index);
+	sl_playback_tell(launch, l->index);
 	if (first && ++launch->greeted == launch->plan->learners && !launch->ending) {
 		sl_progress_line(launch->progress, "%u learners are up; run folder %s", launch->greeted,
 				 launch->plan->folder.shown);
@@ -42,14 +42,14 @@ static void ended(void *context, const char *reason)
 /* Each attempt encodes anew: the last one's count stands. */
 static void set_clamped(struct sl_learner *l, struct sl_round_row *row, uint64_t count)
 {
-	sl_round_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
+	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
 	l->clamped_round = row->round;
 	l->clamped = count;
 }
 
 static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
-	set_clamped(l, row, sl_field_whole(record, "count", 0));
+	set_clamped(l, row, sl_round_table_field_whole(record, "count", 0));
 }
 
 static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
@@ -57,20 +57,20 @@ static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const j
 	l->activity = SL_SEEKING;
 	sl_wait_moved(l);
 	set_clamped(l, row, 0); /* a burned model's are gone with it */
-	sl_round_trained(row, record);
+	sl_round_table_trained(row, record);
 }
 
 static void hear_view(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	l->activity = SL_WORKING;
 	sl_wait_moved(l);
-	sl_round_view(row, record);
-	sl_round_member(row, l->index, (sl_attempt)sl_field_whole(record, "attempt", 0));
+	sl_round_table_view(row, record);
+	sl_round_table_member(row, l->index, (sl_attempt)sl_round_table_field_whole(record, "attempt", 0));
 	if (row->committed == 0)
 		row->step = l->launch->step;
 }
 
-void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row)
+void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 {
 	if (row->step == 0)
 		row->step = launch->step;
@@ -78,7 +78,7 @@ void sl_hear_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 	launch->barren = 0;
 	sl_chaos_committed(launch);
 	if (row->round < launch->rounds.most)
-		sl_radio_next(launch);
+		sl_playback_next(launch);
 }
 
 /* Rounds before this one that it did not come to say are committed too. */
@@ -95,27 +95,29 @@ static void set_committed(struct sl_learner *l, const struct sl_round_row *row)
 static void hear_committed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	set_committed(l, row);
-	if (sl_round_committed(row, l->index, record))
-		sl_hear_first_commit(l->launch, row);
+	if (sl_round_table_committed(row, l->index, record))
+		sl_records_first_commit(l->launch, row);
 }
 
 /* A round that it did not finish, from a neighbour: the same model, or the run is not exact. */
 static void hear_caught_up(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	set_committed(l, row);
-	sl_round_shown(row, l->index, sl_field_text(record, "digest", ""));
+	sl_round_table_shown(row, l->index, sl_round_table_field_text(record, "digest", ""));
 }
 
 static void hear_evaluated(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
 	(void)l;
-	sl_round_evaluated(row, record);
+	sl_round_table_evaluated(row, record);
 }
 
 static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const json_t *record)
 {
-	const char *why = sl_field_text(record, "reason", sl_field_text(record, "text", "no reason given"));
-	bool follows = strcmp(sl_field_text(record, "level", ""), "info") == 0; /* another's attempt failed first */
+	const char *why = sl_round_table_field_text(
+		record, "reason", sl_round_table_field_text(record, "text", "no reason given"));
+	bool follows = strcmp(sl_round_table_field_text(record, "level", ""), "info") ==
+		       0; /* another's attempt failed first */
 	l->activity = SL_SEEKING;
 	if (follows && l->launch->reason[0] != '\0')
 		return;
@@ -162,7 +164,7 @@ static void hear_record(struct sl_learner *l, const char *event, const json_t *r
 	for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
 		if (strcmp(events[i].event, event) != 0)
 			continue;
-		struct sl_round_row *row = sl_rounds_row(&l->launch->rounds, record);
+		struct sl_round_row *row = sl_round_table_row(&l->launch->rounds, record);
 		if (row != NULL) {
 			events[i].hear(l, row, record);
 			sl_rows_late(l, row);
@@ -176,14 +178,14 @@ static void hear_record(struct sl_learner *l, const char *event, const json_t *r
 
 static void hear_status(struct sl_learner *l, const json_t *reply)
 {
-	sl_round committed = (sl_round)sl_field_whole(reply, "committed", 0);
+	sl_round committed = (sl_round)sl_round_table_field_whole(reply, "committed", 0);
 	if (committed > l->committed) {
 		sl_adopt(l, committed);
 		sl_rows_tick(l->launch);
 	}
-	l->round = (sl_round)sl_field_whole(reply, "round", l->round);
-	l->phase = sl_phase_find(sl_field_text(reply, "phase", ""));
-	l->part = sl_field_real(reply, "progress", 0) / 1000;
+	l->round = (sl_round)sl_round_table_field_whole(reply, "round", l->round);
+	l->phase = sl_launch_phase_find(sl_round_table_field_text(reply, "phase", ""));
+	l->part = sl_round_table_field_real(reply, "progress", 0) / 1000;
 	if (l->activity == SL_TRAINING && l->phase > SL_PHASE_TRAIN && l->round > l->committed)
 		l->activity = SL_SEEKING;
 }
@@ -192,7 +194,7 @@ static void hear_reply(struct sl_learner *l, const json_t *reply)
 {
 	if (!json_is_true(json_object_get(reply, "ok")))
 		sl_launch_fail(l->launch, "%s refused a request: %s", l->name,
-			       sl_field_text(reply, "error", "no reason given"));
+			       sl_round_table_field_text(reply, "error", "no reason given"));
 	else if (json_object_get(reply, "phase") != NULL)
 		hear_status(l, reply);
 }
@@ -200,7 +202,7 @@ static void hear_reply(struct sl_learner *l, const json_t *reply)
 static void heard(void *context, const json_t *object)
 {
 	struct sl_learner *l = context;
-	const char *event = sl_field_text(object, "event", NULL);
+	const char *event = sl_round_table_field_text(object, "event", NULL);
 	l->heard_ms = uv_now(&l->launch->loop);
 	if (l->launch->ending)
 		return;
@@ -210,4 +212,4 @@ static void heard(void *context, const json_t *object)
 		hear_reply(l, object);
 }
 
-const struct sl_client_events sl_learner_events = {opened, heard, ended};
+const struct sl_control_client_events sl_records_events = {opened, heard, ended};

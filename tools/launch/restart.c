@@ -1,5 +1,6 @@
-/* Deaths and new starts. The first death of a minute is answered at once, later ones after pauses that grow; who dies
- * again and again, or never comes up, ends the run. What --chaos has killed is not held against a learner. */
+/* Deaths and new starts. The first death of a minute is answered at once, later ones after pauses that grow;
+ * who dies again and again, or never comes up, ends the run. What --chaos has killed is not held against a
+ * learner. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #define MINUTE_MS 60000u
 #define PAUSE_MS 250u
 #define PAUSE_MOST_MS 5000u
-#define EARLY_MOST 3u	 /* deaths in a row before it was up */
+#define EARLY_MOST 3u	  /* deaths in a row before it was up */
 #define STATUS_UNUSABLE 2 /* of starlingd: a configuration, a roster or data that only people can mend */
 
 static void remember(struct sl_learner *l, uint64_t now)
@@ -51,10 +52,11 @@ static void say(const struct sl_learner *l, uint64_t pause_ms)
 		snprintf(when, sizeof when, "starts again in %g s", (double)pause_ms / 1000);
 	if (l->killed > 0)
 		snprintf(by, sizeof by, "chaos %u of %u: ", l->killed, l->launch->plan->options.chaos);
-	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start, ordinal(start));
+	sl_progress_line(l->launch->progress, "%s%s; %s (%u%s start)", by, death, when, start,
+			 ordinal(start));
 }
 
-bool sl_revive(struct sl_learner *learner, char *why, size_t size)
+bool sl_restart(struct sl_learner *learner, char *why, size_t size)
 {
 	struct sl_launch *launch = learner->launch;
 	uint64_t now = uv_now(&launch->loop);
@@ -78,10 +80,11 @@ bool sl_revive(struct sl_learner *learner, char *why, size_t size)
 
 static bool is_due(const struct sl_learner *l, uint64_t now)
 {
-	return l->again_ms != 0 && now >= l->again_ms && l->closed && l->control.state == SL_CLIENT_IDLE;
+	return l->again_ms != 0 && now >= l->again_ms && l->closed &&
+	       l->control.state == SL_CONTROL_CLIENT_IDLE;
 }
 
-void sl_revive_tick(struct sl_launch *launch, uint64_t now)
+void sl_restart_tick(struct sl_launch *launch, uint64_t now)
 {
 	struct sl_error error = {0};
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
@@ -95,7 +98,7 @@ void sl_revive_tick(struct sl_launch *launch, uint64_t now)
 	}
 }
 
-bool sl_revive_pending(const struct sl_launch *launch)
+bool sl_restart_pending(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
 		if (launch->learners[i].again_ms != 0)

@@ -1,4 +1,5 @@
-/* What a run came to, once no learner runs any more: secrets deleted, summary.json, the last lines, the exit status. */
+/* What a run came to, once no learner runs any more: secrets deleted, summary.json, the last lines, the exit
+ * status. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,19 +18,20 @@ static bool is_evidence(const void *context, sl_round round)
 	return round <= launch->handed && launch->rounds.rows[round - 1].check_failed;
 }
 
-static void delete_reveals(struct sl_launch *launch)
+static void delete_encoding_dumps(struct sl_launch *launch)
 {
 	struct sl_error error = {0};
 	if (!launch->plan->options.verify)
 		return;
-	uint32_t left = sl_reveals_delete(&launch->plan->folder, is_evidence, launch, &error);
+	uint32_t left = sl_encoding_dump_delete(&launch->plan->folder, is_evidence, launch, &error);
 	if (left > 0)
 		fprintf(stderr, "starling launch: %u secret encoding%s could not be deleted: %s\n", left,
 			left == 1 ? "" : "s", error.text);
 	for (uint32_t i = 0; i < launch->handed; i++)
 		if (is_evidence(launch, i + 1))
 			fprintf(stderr,
-				"starling launch: the check of round %u failed; kept as evidence, and secret: "
+				"starling launch: the check of round %u failed; kept as evidence, and "
+				"secret: "
 				"%s/learner-*/state/reveal-%06u.u64\n",
 				i + 1, launch->plan->folder.shown, i + 1);
 }
@@ -43,9 +45,9 @@ static void write_summary(struct sl_launch *launch)
 	char *text = summary != NULL ? json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) : NULL,
 	     *line = NULL;
 	if (text == NULL || asprintf(&line, "%s\n", text) < 0)
-		sl_fail(&error, SL_ERR_NOMEM, "summary.json: out of memory");
+		sl_err_set(&error, SL_ERR_NOMEM, "summary.json: out of memory");
 	else
-		sl_run_write(&launch->plan->folder, "summary.json", line, strlen(line), &error);
+		sl_run_folder_write(&launch->plan->folder, "summary.json", line, strlen(line), &error);
 	if (line != NULL && launch->plan->options.json)
 		fputs(line, stdout);
 	if (error.code != SL_OK) {
@@ -63,7 +65,8 @@ static bool any_log(const struct sl_launch *launch)
 {
 	char path[PATH_MAX];
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (sl_run_path(&launch->plan->folder, i, "log.jsonl", path) == SL_OK && access(path, F_OK) == 0)
+		if (sl_run_folder_path(&launch->plan->folder, i, "log.jsonl", path) == SL_OK &&
+		    access(path, F_OK) == 0)
 			return true;
 	return false;
 }
@@ -72,10 +75,11 @@ void sl_launch_command(struct sl_launch *launch, const char *lead, const char *c
 {
 	char program[PATH_MAX + 64], folder[PATH_MAX + 64];
 	const char *shown = launch->plan->folder.shown;
-	sl_shell_word(launch->plan->options.program, program, sizeof program);
-	sl_shell_word(shown, folder, sizeof folder);
+	sl_terminal_shell_word(launch->plan->options.program, program, sizeof program);
+	sl_terminal_shell_word(shown, folder, sizeof folder);
 	sl_progress_clear(launch->progress);
-	fprintf(launch->progress->out, "%s%s %s %s%s\n", lead, program, command, *shown == '-' ? "./" : "", folder);
+	fprintf(launch->progress->out, "%s%s %s %s%s\n", lead, program, command, *shown == '-' ? "./" : "",
+		folder);
 	fflush(launch->progress->out);
 }
 
@@ -83,7 +87,7 @@ static int exit_status(const struct sl_launch *launch)
 {
 	if (launch->signal != 0)
 		return 128 + launch->signal;
-	return !launch->failed && !launch->unwritten && sl_all_exact(launch) ? 0 : SL_EXIT_FAILED;
+	return !launch->failed && !launch->unwritten && sl_summary_all_exact(launch) ? 0 : SL_EXIT_FAILED;
 }
 
 int sl_launch_result(struct sl_launch *launch)
@@ -93,10 +97,10 @@ int sl_launch_result(struct sl_launch *launch)
 		fprintf(stderr, "starling launch: %s\n", launch->error);
 	else if (launch->signal != 0)
 		fprintf(stderr, "starling launch: interrupted\n");
-	delete_reveals(launch);
+	delete_encoding_dumps(launch);
 	sl_chaos_say(launch);
-	sl_progress_total(launch->progress, &launch->rounds, launch->handed, launch->plan->settings.clip,
-			  launch->plan->options.verify);
+	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
+			  launch->plan->settings.clipping_range, launch->plan->options.verify);
 	if (any_log(launch))
 		sl_launch_command(launch, "next: ", "logs");
 	return exit_status(launch);

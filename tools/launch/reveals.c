@@ -20,11 +20,13 @@ static sl_round round_of(const char *file)
 static uint32_t fail(struct sl_error *error, const char *path, const char *file)
 {
 	if (error->code == SL_OK)
-		sl_fail(error, SL_ERR_IO, "%s%s%s: %s", path, *file != '\0' ? "/" : "", file, strerror(errno));
+		sl_err_set(error, SL_ERR_IO, "%s%s%s: %s", path, *file != '\0' ? "/" : "", file,
+			   strerror(errno));
 	return 1;
 }
 
-static uint32_t delete_in(const char *path, sl_reveals_keep keep, const void *context, struct sl_error *error)
+static uint32_t delete_in(const char *path, sl_encoding_dump_keep keep, const void *context,
+			  struct sl_error *error)
 {
 	uint32_t left = 0;
 	DIR *dir = opendir(path);
@@ -39,13 +41,13 @@ static uint32_t delete_in(const char *path, sl_reveals_keep keep, const void *co
 	return left;
 }
 
-uint32_t sl_reveals_delete(const struct sl_run_folder *folder, sl_reveals_keep keep, const void *context,
-			   struct sl_error *error)
+uint32_t sl_encoding_dump_delete(const struct sl_run_folder *folder, sl_encoding_dump_keep keep,
+				 const void *context, struct sl_error *error)
 {
 	char path[PATH_MAX];
 	uint32_t left = 0;
 	for (uint32_t i = 0; i < folder->learners; i++) {
-		sl_run_path(folder, i, "state", path);
+		sl_run_folder_path(folder, i, "state", path);
 		left += delete_in(path, keep, context, error);
 	}
 	return left;

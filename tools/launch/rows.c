@@ -1,5 +1,6 @@
-/* When a round's row is shown, in order, each once: when all of its view have the model, or those who do not are not to be
- * awaited. Who answers within LATE_MS is; for the last round, and for --verify, whoever answers at all. */
+/* When a round's row is shown, in order, each once: when all of its view have the model, or those who do not
+ * are not to be awaited. Who answers within LATE_MS is; for the last round, and for --verify, whoever answers
+ * at all. */
 #include "common/base/bytes.h"
 #include "tools/launch/launch.h"
 
@@ -14,10 +15,11 @@ bool sl_rows_pending(const struct sl_launch *launch)
 static bool is_silent(const struct sl_learner *l, const struct sl_round_row *row, uint64_t now)
 {
 	uint64_t since = l->heard_ms > row->first_ms ? l->heard_ms : row->first_ms;
-	return l->control.state == SL_CLIENT_OPEN && !l->exited && now - since >= SILENT_MS;
+	return l->control.state == SL_CONTROL_CLIENT_OPEN && !l->exited && now - since >= SILENT_MS;
 }
 
-static bool all_silent(const struct sl_launch *launch, const struct sl_round_row *row, const uint64_t *set, uint64_t now)
+static bool all_silent(const struct sl_launch *launch, const struct sl_round_row *row, const uint64_t *set,
+		       uint64_t now)
 {
 	for (uint32_t i = 0; i < row->roster; i++)
 		if (sl_bit(set, i) && !is_silent(&launch->learners[i], row, now))
@@ -28,16 +30,17 @@ static bool all_silent(const struct sl_launch *launch, const struct sl_round_row
 static bool is_ripe(const struct sl_launch *launch, const struct sl_round_row *row, uint64_t now)
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	if (row->committed == 0 || !row->mse_known || sl_round_complete(row))
-		return sl_round_complete(row);
-	if (sl_round_absent(row, set) && all_silent(launch, row, set, now))
+	if (row->committed == 0 || !row->mse_known || sl_round_table_complete(row))
+		return sl_round_table_complete(row);
+	if (sl_round_table_absent(row, set) && all_silent(launch, row, set, now))
 		return true;
-	return !launch->plan->options.verify && row->round < launch->rounds.most && now - row->first_ms >= LATE_MS;
+	return !launch->plan->options.verify && row->round < launch->rounds.most &&
+	       now - row->first_ms >= LATE_MS;
 }
 
 void sl_rows_tick(struct sl_launch *launch)
 {
-	struct sl_rounds *r = &launch->rounds;
+	struct sl_round_table *r = &launch->rounds;
 	uint64_t now = uv_now(&launch->loop);
 	while (launch->handed < r->count && is_ripe(launch, &r->rows[launch->handed], now))
 		sl_launch_round_done(launch, &r->rows[launch->handed++]);
@@ -45,9 +48,10 @@ void sl_rows_tick(struct sl_launch *launch)
 
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row)
 {
-	if (row->round > learner->launch->handed || !row->exact || sl_round_agreed(row))
+	if (row->round > learner->launch->handed || !row->exact || sl_round_table_agreed(row))
 		return;
 	row->exact = false;
-	sl_progress_line(learner->launch->progress, "round %u is NOT EXACT: %s (%u) came late, and with another model", row->round,
+	sl_progress_line(learner->launch->progress,
+			 "round %u is NOT EXACT: %s (%u) came late, and with another model", row->round,
 			 learner->name, learner->index + 1);
 }

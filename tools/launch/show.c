@@ -6,7 +6,7 @@
 
 #define POLLED_MOST 16u /* status requests at a time: a hundred daemons have better to do */
 
-enum sl_phase sl_phase_find(const char *name)
+enum sl_phase sl_launch_phase_find(const char *name)
 {
 	for (int i = 0; i < SL_PHASE_COUNT; i++)
 		if (strcmp(sl_phase_name((enum sl_phase)i), name) == 0)
@@ -22,7 +22,7 @@ void sl_launch_poll(struct sl_launch *launch)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
 		struct sl_learner *l = &launch->learners[(launch->polled + i) % n];
-		sl_client_send(&l->control, json_pack("{s:s}", "op", "status"));
+		sl_control_client_send(&l->control, json_pack("{s:s}", "op", "status"));
 	}
 	launch->polled = (launch->polled + count) % n;
 }

@@ -15,27 +15,29 @@ static json_t *real_or_null(bool known, double value)
 static json_t *parts_json(const struct sl_round_row *row)
 {
 	double seconds[SL_PARTS];
-	if (!sl_round_parts(row, seconds))
+	if (!sl_round_table_parts(row, seconds))
 		return json_null();
 	json_t *parts = json_object();
 	for (int i = 0; i < SL_PARTS; i++)
-		json_object_set_new(parts, sl_part_names[i], json_real(seconds[i]));
+		json_object_set_new(parts, sl_round_table_part_names[i], json_real(seconds[i]));
 	return parts;
 }
 
 json_t *sl_summary_row(const struct sl_round_row *row)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:f, s:f, s:o, s:b, s:b, s:f, s:I, s:I, s:I, s:f, s:I}", "round",
-			 (json_int_t)row->round, "step", (json_int_t)row->step, "learners",
-			 (json_int_t)row->learners, "edges", (json_int_t)row->edges, "mixing", row->mixing, "steps",
-			 (json_int_t)row->steps, "mu", real_or_null(true, row->mu), "mse", real_or_null(row->mse_known, row->mse), "train_s",
-			 row->train_s, "aggregate_s", row->aggregate_s, "parts_s", parts_json(row), "same", row->exact, "verified",
-			 row->verified, "margin", row->margin, "bytes", (json_int_t)row->bytes,
-			 "clamped", (json_int_t)row->clamped, "absent", (json_int_t)sl_round_missing(row), "cpu_s", row->cpu_s, "peak_bytes",
-			 (json_int_t)row->peak_bytes);
+	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:I, s:o, s:o, s:f, s:f, s:o, s:b, s:b, s:f, s:I, s:I, "
+			 "s:I, s:f, s:I}",
+			 "round", (json_int_t)row->round, "step", (json_int_t)row->step, "learners",
+			 (json_int_t)row->learners, "edges", (json_int_t)row->edges, "mixing", row->mixing,
+			 "steps", (json_int_t)row->steps, "mu", real_or_null(true, row->mu), "mse",
+			 real_or_null(row->mse_known, row->mse), "train_s", row->train_s, "aggregate_s",
+			 row->aggregate_s, "parts_s", parts_json(row), "same", row->exact, "verified",
+			 row->verified, "margin", row->margin, "bytes", (json_int_t)row->bytes, "clamped",
+			 (json_int_t)row->clamped, "absent", (json_int_t)sl_round_table_missing(row), "cpu_s",
+			 row->cpu_s, "peak_bytes", (json_int_t)row->peak_bytes);
 }
 
-bool sl_all_exact(const struct sl_launch *launch)
+bool sl_summary_all_exact(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->handed; i++)
 		if (!launch->rounds.rows[i].exact)
@@ -70,10 +72,9 @@ json_t *sl_summary(const struct sl_launch *launch)
 		SUMMARY_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
 		"rounds_asked", (json_int_t)launch->rounds.most, "rounds", rows_json(launch), "run_dir",
 		plan->folder.path, "seed", (json_int_t)plan->options.seed, "topology", plan->topology, "p",
-		(json_int_t)plan->p, "all_same", sl_all_exact(launch), "verified", all_verified(launch),
-		"mse_first", real_or_null(n > 0, n > 0 ? rows[0].mse : 0), "mse_last",
-		real_or_null(n > 0, n > 0 ? rows[n - 1].mse : 0), "restarts",
-		(json_int_t)launch->restarts);
+		(json_int_t)plan->p, "all_same", sl_summary_all_exact(launch), "verified",
+		all_verified(launch), "mse_first", real_or_null(n > 0, n > 0 ? rows[0].mse : 0), "mse_last",
+		real_or_null(n > 0, n > 0 ? rows[n - 1].mse : 0), "restarts", (json_int_t)launch->restarts);
 	if (summary != NULL && plan->options.chaos > 0)
 		json_object_set_new(summary, "chaos", sl_chaos_json(launch));
 	if (summary != NULL && launch->failed)

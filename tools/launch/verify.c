@@ -20,7 +20,7 @@ struct sum {
 	size_t n;
 };
 
-struct reveal {
+struct encoding_dump {
 	FILE *file;
 	char path[PATH_MAX];
 	uint64_t p;
@@ -32,40 +32,42 @@ static void round_path(const struct sl_verify *v, uint32_t learner, const char *
 {
 	char file[64];
 	snprintf(file, sizeof file, "state/%s-%06u.%s", kind, v->round, suffix);
-	sl_run_path(v->folder, learner, file, path);
+	sl_run_folder_path(v->folder, learner, file, path);
 }
 
-static int reveal_open(struct reveal *r, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
+static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v, uint32_t learner,
+			      struct sl_error *error)
 {
 	uint8_t bytes[8];
 	struct stat st;
 	round_path(v, learner, "reveal", "u64", r->path);
 	r->file = fopen(r->path, "re");
 	if (r->file == NULL)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", r->path, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", r->path, strerror(errno));
 	if (fstat(fileno(r->file), &st) == 0 && st.st_size >= 24 && st.st_size % 8 == 0 &&
 	    fread(bytes, sizeof bytes, 1, r->file) == 1) {
-		sl_unpack(&r->p, bytes, 1, 8);
+		sl_bytes_unpack(&r->p, bytes, 1, 8);
 		r->elements = (size_t)st.st_size / 8 - 1;
 		return SL_OK;
 	}
 	fclose(r->file);
-	return sl_fail(error, SL_ERR_FORMAT, "%s: not an encoding", r->path);
+	return sl_err_set(error, SL_ERR_FORMAT, "%s: not an encoding", r->path);
 }
 
 /* The first encoding says what p and n are. */
-static int sum_begin(struct sum *sum, const struct reveal *r, struct sl_error *error)
+static int sum_begin(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
 {
 	if (sl_field_init(&sum->field, r->p) != SL_OK || r->elements - 1 > SL_ELEMENTS_MAX)
-		return sl_fail(error, SL_ERR_FORMAT, "%s: p is %llu, with %zu elements", r->path,
-			       (unsigned long long)r->p, r->elements);
+		return sl_err_set(error, SL_ERR_FORMAT, "%s: p is %llu, with %zu elements", r->path,
+				  (unsigned long long)r->p, r->elements);
 	sum->n = r->elements - 1;
 	sum->z = calloc(r->elements, sizeof *sum->z);
 	sum->model = calloc(sum->n, sizeof *sum->model);
-	return sum->z != NULL && sum->model != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	return sum->z != NULL && sum->model != NULL ? SL_OK
+						    : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 }
 
-static int sum_add(struct sum *sum, const struct reveal *r, struct sl_error *error)
+static int sum_add(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
 {
 	static_assert(CHUNK * 8 <= 65536, "on the stack");
 	uint8_t bytes[CHUNK * 8];
@@ -73,13 +75,13 @@ static int sum_add(struct sum *sum, const struct reveal *r, struct sl_error *err
 	for (size_t at = 0; at <= sum->n; at += CHUNK) {
 		size_t count = sum->n + 1 - at < CHUNK ? sum->n + 1 - at : CHUNK;
 		if (fread(bytes, 8, count, r->file) != count)
-			return sl_fail(error, SL_ERR_IO, "%s: ends early", r->path);
-		sl_unpack(x, bytes, count, 8);
+			return sl_err_set(error, SL_ERR_IO, "%s: ends early", r->path);
+		sl_bytes_unpack(x, bytes, count, 8);
 		for (size_t i = 0; i < count; i++) {
 			if (x[i] >= sum->field.p)
-				return sl_fail(error, SL_ERR_FORMAT, "%s: element %zu is not below p",
-					       r->path, at + i);
-			sum->z[at + i] = sl_add(&sum->field, sum->z[at + i], x[i]);
+				return sl_err_set(error, SL_ERR_FORMAT, "%s: element %zu is not below p",
+						  r->path, at + i);
+			sum->z[at + i] = sl_field_add(&sum->field, sum->z[at + i], x[i]);
 		}
 	}
 	return SL_OK;
@@ -87,15 +89,15 @@ static int sum_add(struct sum *sum, const struct reveal *r, struct sl_error *err
 
 static int add_learner(struct sum *sum, const struct sl_verify *v, uint32_t learner, struct sl_error *error)
 {
-	struct reveal r;
-	int rc = reveal_open(&r, v, learner, error);
+	struct encoding_dump r;
+	int rc = encoding_dump_open(&r, v, learner, error);
 	if (rc != SL_OK)
 		return rc;
 	if (sum->z == NULL)
 		rc = sum_begin(sum, &r, error);
 	if (rc == SL_OK && (r.p != sum->field.p || r.elements != sum->n + 1))
-		rc = sl_fail(error, SL_ERR_FORMAT, "%s: another p or another size than the other learners'",
-			     r.path);
+		rc = sl_err_set(error, SL_ERR_FORMAT,
+				"%s: another p or another size than the other learners'", r.path);
 	if (rc == SL_OK)
 		rc = sum_add(sum, &r, error);
 	fclose(r.file);
@@ -108,12 +110,12 @@ static int compare_model(const struct sum *sum, const char *path, FILE *file, st
 	for (size_t at = 0; at < sum->n; at += CHUNK) {
 		size_t count = sum->n - at < CHUNK ? sum->n - at : CHUNK;
 		if (fread(read, sizeof *read, count, file) != count)
-			return sl_fail(error, SL_ERR_IO, "%s: ends early", path);
+			return sl_err_set(error, SL_ERR_IO, "%s: ends early", path);
 		for (size_t i = 0; i < count; i++)
 			if (memcmp(&read[i], &sum->model[at + i], sizeof *read) != 0)
-				return sl_fail(error, SL_ERR_INVALID,
-					       "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
-					       at + i, (double)read[i], (double)sum->model[at + i]);
+				return sl_err_set(error, SL_ERR_INVALID,
+						  "%s: parameter %zu is %.9g, the exact mean is %.9g", path,
+						  at + i, (double)read[i], (double)sum->model[at + i]);
 	}
 	return SL_OK;
 }
@@ -124,12 +126,12 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 	char path[PATH_MAX];
 	struct sl_tensor_file tensor;
 	round_path(v, learner, "round", "safetensors", path);
-	int rc = sl_tensor_open(path, &tensor, error);
+	int rc = sl_checkpoint_check_open(path, &tensor, error);
 	if (rc != SL_OK)
 		return rc;
 	if (tensor.n != sum->n)
-		rc = sl_fail(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
-			     tensor.n, sum->n);
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: %zu parameters, the learners encoded %zu", path,
+				tensor.n, sum->n);
 	else
 		rc = compare_model(sum, path, tensor.file, error);
 	fclose(tensor.file);
@@ -161,7 +163,7 @@ static int check_same(const struct sl_verify *v, uint32_t first, uint32_t learne
 		fclose(a);
 	if (b != NULL)
 		fclose(b);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s: not the same bytes as %s", other, path);
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s: not the same bytes as %s", other, path);
 }
 
 static bool has_model(const struct sl_verify *v, uint32_t learner)
@@ -185,11 +187,11 @@ static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, s
 			first = i;
 	}
 	if (rc == SL_OK && first == UINT32_MAX)
-		rc = sl_fail(error, SL_ERR_NOTFOUND, "nobody has the model of round %u", v->round);
+		rc = sl_err_set(error, SL_ERR_NOTFOUND, "nobody has the model of round %u", v->round);
 	return rc;
 }
 
-static void delete_reveals(const struct sl_verify *v)
+static void delete_encoding_dumps(const struct sl_verify *v)
 {
 	char path[PATH_MAX];
 	for (uint32_t i = 0; i < v->folder->learners; i++) {
@@ -206,16 +208,17 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 		if (sl_bit(verify->who, i))
 			rc = add_learner(&sum, verify, i, error);
 	if (rc == SL_OK && sum.z == NULL)
-		rc = sl_fail(error, SL_ERR_INVALID, "nobody has committed");
+		rc = sl_err_set(error, SL_ERR_INVALID, "nobody has committed");
 	if (rc == SL_OK) {
-		rc = sl_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model);
+		rc = sl_encoding_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model);
 		if (rc != SL_OK)
-			sl_fail(error, rc, "the sum of the encodings does not decode: the total weight is 0");
+			sl_err_set(error, rc,
+				   "the sum of the encodings does not decode: the total weight is 0");
 	}
 	if (rc == SL_OK)
 		rc = check_checkpoints(&sum, verify, error);
 	if (rc == SL_OK)
-		delete_reveals(verify);
+		delete_encoding_dumps(verify);
 	free(sum.z);
 	free(sum.model);
 	return rc;

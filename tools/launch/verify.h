@@ -14,8 +14,9 @@ struct sl_verify {
 	const struct sl_run_folder *folder;
 	struct sl_encoding encoding; /* kind and sigma are used */
 	sl_round round;
-	const uint64_t *who;	/* bit set over the roster: the learners of the view */
-	const uint64_t *passed; /* those of them that need not have the model, because they have a later one */
+	const uint64_t *who; /* bit set over the roster: the learners of the view */
+	const uint64_t
+		*passed; /* those of them that need not have the model, because they have a later one */
 };
 
 /* SL_OK: exact; the revealed encodings of the round are deleted. Otherwise error->text says what differs, and

@@ -25,12 +25,12 @@ void sl_wait_moved(struct sl_learner *learner)
 
 static sl_round round_of(const json_t *waiting)
 {
-	return (sl_round)sl_field_whole(waiting, "round", 0);
+	return (sl_round)sl_round_table_field_whole(waiting, "round", 0);
 }
 
 static enum sl_phase phase_of(const json_t *waiting)
 {
-	return sl_phase_find(sl_field_text(waiting, "phase", ""));
+	return sl_launch_phase_find(sl_round_table_field_text(waiting, "phase", ""));
 }
 
 static bool names_any(const json_t *waiting)
@@ -63,14 +63,15 @@ static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t
 }
 
 /* Whom all await that wait in the same phase of the same round; how many those are. */
-static uint32_t awaited(const struct sl_launch *launch, const json_t *as, uint64_t now, uint64_t *set)
+static uint32_t missing(const struct sl_launch *launch, const json_t *as, uint64_t now, uint64_t *set)
 {
 	const json_t *ids, *id;
 	uint32_t n = launch->plan->learners, count = 0;
 	size_t at;
 	for (uint32_t i = 0; i < n; i++) {
 		const json_t *waiting = launch->learners[i].waiting;
-		if (!is_fresh(&launch->learners[i], now) || round_of(waiting) != round_of(as) || phase_of(waiting) != phase_of(as))
+		if (!is_fresh(&launch->learners[i], now) || round_of(waiting) != round_of(as) ||
+		    phase_of(waiting) != phase_of(as))
 			continue;
 		ids = json_object_get(waiting, "learners");
 		json_array_foreach(ids, at, id)
@@ -86,15 +87,16 @@ static uint32_t awaited(const struct sl_launch *launch, const json_t *as, uint64
 }
 
 /* "learner-03 (3), learner-05 (5) and 4 more" */
-static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32_t count, char *text, size_t size)
+static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32_t count, char *text,
+		     size_t size)
 {
 	uint32_t named = 0;
 	size_t used = 0;
 	*text = '\0';
 	for (uint32_t i = 0; i < launch->plan->learners && named < NAMED_MOST && used < size; i++)
 		if (sl_bit(set, i))
-			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)", named++ > 0 ? ", " : "",
-						 launch->learners[i].name, i + 1);
+			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)",
+						 named++ > 0 ? ", " : "", launch->learners[i].name, i + 1);
 	if (count > named && used < size)
 		snprintf(text + used, size - used, " and %u more", count - named);
 }
@@ -103,10 +105,11 @@ static void say_lost(struct sl_launch *launch, const json_t *waiting, const char
 {
 	char command[64];
 	sl_progress_line(launch->progress,
-			 "round %u waits in RECOVER for %s: nobody in reach holds %s; the round goes on by itself when %s back. "
+			 "round %u waits in RECOVER for %s: nobody in reach holds %s; the round goes on by "
+			 "itself when %s back. "
 			 "If %s lost for good:",
-			 round_of(waiting), who, one ? "its masked state" : "their masked states", one ? "it is" : "they are",
-			 one ? "it is" : "they are");
+			 round_of(waiting), who, one ? "its masked state" : "their masked states",
+			 one ? "it is" : "they are", one ? "it is" : "they are");
 	snprintf(command, sizeof command, "abort --round %u --run", round_of(waiting));
 	sl_launch_command(launch, "  ", command);
 }
@@ -115,21 +118,23 @@ static void say(struct sl_launch *launch, const struct sl_learner *l, uint64_t n
 {
 	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
 	char who[NAMED_MOST * (SL_NAME_BYTES + 16) + 32];
-	uint32_t count = awaited(launch, l->waiting, now, set);
+	uint32_t count = missing(launch, l->waiting, now, set);
 	enum sl_phase phase = phase_of(l->waiting);
 	name_all(launch, set, count, who, sizeof who);
 	if (count == 0)
-		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1, sl_field_text(l->waiting, "text", "waits"));
+		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1,
+				 sl_round_table_field_text(l->waiting, "text", "waits"));
 	else if (phase == SL_PHASE_RECOVER)
 		say_lost(launch, l->waiting, who, count == 1);
 	else
-		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", round_of(l->waiting), sl_phase_name(phase), who,
-				 sl_field_text(l->waiting, "for", ""));
+		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", round_of(l->waiting),
+				 sl_phase_name(phase), who, sl_round_table_field_text(l->waiting, "for", ""));
 }
 
 void sl_wait_tick(struct sl_launch *launch, uint64_t now)
 {
-	if (now - launch->moved_ms < STILL_MS || (launch->wait_said_ms != 0 && now - launch->wait_said_ms < AGAIN_MS))
+	if (now - launch->moved_ms < STILL_MS ||
+	    (launch->wait_said_ms != 0 && now - launch->wait_said_ms < AGAIN_MS))
 		return;
 	const struct sl_learner *l = nearest(launch, now);
 	if (l == NULL)

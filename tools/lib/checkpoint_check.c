@@ -15,7 +15,7 @@ static json_t *read_header(FILE *file, uint64_t *bytes)
 	uint8_t length[8];
 	if (fread(length, sizeof length, 1, file) != 1)
 		return NULL;
-	sl_unpack(bytes, length, 1, 8);
+	sl_bytes_unpack(bytes, length, 1, 8);
 	char *text = *bytes <= HEADER_BYTES_MAX ? malloc(*bytes + 1) : NULL;
 	json_t *header = NULL;
 	if (text != NULL && fread(text, 1, *bytes, file) == *bytes)
@@ -38,7 +38,7 @@ static bool take_header(const json_t *header, uint64_t header_bytes, uint64_t fi
 	return from == 0 && to == 4 * elements && file_bytes == 8 + header_bytes + (uint64_t)to;
 }
 
-int sl_tensor_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error)
+int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error)
 {
 	struct stat st;
 	uint64_t header_bytes = 0;
@@ -47,7 +47,7 @@ int sl_tensor_open(const char *path, struct sl_tensor_file *tensor, struct sl_er
 		int reason = errno;
 		if (tensor->file != NULL)
 			fclose(tensor->file);
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
 	}
 	json_t *header = read_header(tensor->file, &header_bytes);
 	bool good = header != NULL && take_header(header, header_bytes, (uint64_t)st.st_size, &tensor->n);
@@ -55,6 +55,6 @@ int sl_tensor_open(const char *path, struct sl_tensor_file *tensor, struct sl_er
 	if (good)
 		return SL_OK;
 	fclose(tensor->file);
-	return sl_fail(error, SL_ERR_FORMAT,
-		       "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
+	return sl_err_set(error, SL_ERR_FORMAT,
+			  "%s: not a checkpoint: no whole vector \"model\" of floats in it", path);
 }

@@ -1,5 +1,5 @@
-/* checkpoint_check.h - a second, independent reader of checkpoints: what is verified must not be read by the code
- * that wrote it. */
+/* checkpoint_check.h - a second, independent reader of checkpoints: what is verified must not be read by the
+ * code that wrote it. */
 #pragma once
 
 #include <stdio.h>
@@ -13,4 +13,4 @@ struct sl_tensor_file {
 };
 
 /* Opens a safetensors file that holds one F32 tensor "model" of shape [n], and nothing after it. */
-int sl_tensor_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error);
+int sl_checkpoint_check_open(const char *path, struct sl_tensor_file *tensor, struct sl_error *error);

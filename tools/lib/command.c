@@ -17,7 +17,7 @@
 
 static int output_errno;
 
-void sl_tool_output_failed(void)
+void sl_command_output_failed(void)
 {
 	output_errno = errno;
 }
@@ -45,7 +45,7 @@ static void close_output(void)
 
 static const char *program = "starling";
 
-const char *sl_tool_program(void)
+const char *sl_command_program(void)
 {
 	return program;
 }
@@ -87,7 +87,8 @@ bool sl_command_sibling(const char *name, char path[static PATH_MAX])
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[n > 0 ? n : 0] = '\0';
-	if (n > 0 && snprintf(path, PATH_MAX, "%s/%s", dirname(self), name) < PATH_MAX && access(path, X_OK) == 0)
+	if (n > 0 && snprintf(path, PATH_MAX, "%s/%s", dirname(self), name) < PATH_MAX &&
+	    access(path, X_OK) == 0)
 		return true;
 	snprintf(path, PATH_MAX, "%s", name);
 	return false;
@@ -95,15 +96,19 @@ bool sl_command_sibling(const char *name, char path[static PATH_MAX])
 
 /* ---- options ---- */
 
-static const struct argp_option builtin[] = {
-	{"help", '?', NULL, 0, NULL, 0}, {"usage", 'u', NULL, 0, NULL, 0}, {"version", 'V', NULL, 0, NULL, 0}, {0}};
+static const struct argp_option builtin[] = {{"help", '?', NULL, 0, NULL, 0},
+					     {"usage", 'u', NULL, 0, NULL, 0},
+					     {"version", 'V', NULL, 0, NULL, 0},
+					     {0}};
 
 typedef bool (*option_fn)(const struct argp_option *option, void *context);
 
-/* Call `each` with every option of `argp` and of its children, until one returns true; return that option, or NULL. */
+/* Call `each` with every option of `argp` and of its children, until one returns true; return that option, or
+ * NULL. */
 static const struct argp_option *find(const struct argp *argp, option_fn each, void *context)
 {
-	for (const struct argp_option *o = argp->options; o != NULL && (o->name != NULL || o->key != 0 || o->doc != NULL); o++)
+	for (const struct argp_option *o = argp->options;
+	     o != NULL && (o->name != NULL || o->key != 0 || o->doc != NULL); o++)
 		if (each(o, context))
 			return o;
 	for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL; child++) {
@@ -133,7 +138,7 @@ static bool compare(const struct argp_option *option, void *context)
 	char text[SL_NEAREST_BYTES];
 	if (option->name != NULL && word->letters < sizeof text) {
 		snprintf(text, sizeof text, "%.*s", (int)word->letters, word->text);
-		sl_nearest(text, option->name, &word->best, &word->distance);
+		sl_suggest(text, option->name, &word->best, &word->distance);
 	}
 	return false;
 }
@@ -143,7 +148,8 @@ static bool is_letter(const struct argp_option *option, void *context)
 	return option->key == *(const char *)context;
 }
 
-/* Return the number of arguments that the option at argv[0] takes up: itself, and its value if that stands alone. */
+/* Return the number of arguments that the option at argv[0] takes up: itself, and its value if that stands
+ * alone. */
 static int length_of(const struct argp *all, char **argv)
 {
 	const char *text = argv[0];
@@ -169,8 +175,8 @@ static void suggest(const struct argp *all, const char *text)
 	find(all, compare, &word);
 	if (word.best == NULL)
 		return; /* argp refuses it */
-	fprintf(stderr, "%s: unknown option '--%.*s'; did you mean '--%s'?\n", program_invocation_short_name, (int)word.letters,
-		word.text, word.best);
+	fprintf(stderr, "%s: unknown option '--%.*s'; did you mean '--%s'?\n", program_invocation_short_name,
+		(int)word.letters, word.text, word.best);
 	exit(SL_EXIT_USAGE);
 }
 

@@ -1,7 +1,8 @@
-/* command.h - common parts of the command-line programs: setup, argument parsing, exit status, standard output.
+/* command.h - common parts of the command-line programs: setup, argument parsing, exit status, standard
+ * output.
  *
- * Exit status: 0 done, 1 failed at run time, 2 usage or bad input (argp's own errors too). Results go to standard output,
- * everything else to standard error.
+ * Exit status: 0 done, 1 failed at run time, 2 usage or bad input (argp's own errors too). Results go to
+ * standard output, everything else to standard error.
  */
 #pragma once
 
@@ -24,26 +25,27 @@ int sl_cmd_abort(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
-int sl_cmd_plan(int argc, char **argv);
+int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
 
-/* Prepare the process of a program: ignore SIGPIPE (a closed pipe is then EPIPE), fit argp's help to the terminal, give
- * argp's errors the status SL_EXIT_USAGE, and report lost output when the process exits. */
+/* Prepare the process of a program: ignore SIGPIPE (a closed pipe is then EPIPE), fit argp's help to the
+ * terminal, give argp's errors the status SL_EXIT_USAGE, and report lost output when the process exits. */
 void sl_command_open(int argc, char **argv);
 
 /* Set the name that argp's messages begin with, and argv[0] with it. */
 void sl_command_set_name(char **argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Parse `argv` with argp into `input`. Exit with SL_EXIT_USAGE for an unknown option, naming the nearest one. */
+/* Parse `argv` with argp into `input`. Exit with SL_EXIT_USAGE for an unknown option, naming the nearest one.
+ */
 void sl_command_parse(const struct argp *argp, int argc, char **argv, void *input);
 
 /* Return the name by which the user called this program, for suggested command lines. */
-const char *sl_tool_program(void);
+const char *sl_command_program(void);
 
 /* Keep errno of a write to standard output that has just failed, for the message at exit. */
-void sl_tool_output_failed(void);
+void sl_command_output_failed(void);
 
-/* Write into `path` the program `name` in the folder of this one, and return true; without such a program, write `name` (to be
- * found on PATH) and return false. */
+/* Write into `path` the program `name` in the folder of this one, and return true; without such a program,
+ * write `name` (to be found on PATH) and return false. */
 bool sl_command_sibling(const char *name, char path[static PATH_MAX]);

@@ -13,40 +13,45 @@
 
 #include "common/base/types.h"
 
-#define SL_CLIENT_LINE_BYTES_MAX (1u << 20)
+#define SL_CONTROL_CLIENT_LINE_BYTES_MAX (1u << 20)
 
-enum sl_client_state { SL_CLIENT_IDLE, SL_CLIENT_CONNECTING, SL_CLIENT_OPEN, SL_CLIENT_CLOSING };
+enum sl_control_client_state {
+	SL_CONTROL_CLIENT_IDLE,
+	SL_CONTROL_CLIENT_CONNECTING,
+	SL_CONTROL_CLIENT_OPEN,
+	SL_CONTROL_CLIENT_CLOSING
+};
 
-struct sl_client;
+struct sl_control_client;
 
-struct sl_client_events {
+struct sl_control_client_events {
 	void (*opened)(void *context);
 	void (*heard)(void *context, const json_t *object); /* borrowed for the call */
 	void (*ended)(void *context,
 		      const char *reason); /* of an open connection, by the other side or an error */
 };
 
-struct sl_client {
-	enum sl_client_state state;
+struct sl_control_client {
+	enum sl_control_client_state state;
 	uv_loop_t *loop;
 	uv_pipe_t pipe;
 	uv_connect_t connect;
 	int folder;  /* descriptor, while connecting */
 	char *bytes; /* what has arrived of a line */
 	size_t used, room;
-	const struct sl_client_events *events;
+	const struct sl_control_client_events *events;
 	void *context;
 };
 
-void sl_client_init(struct sl_client *control, uv_loop_t *loop, const struct sl_client_events *events,
-		    void *context);
+void sl_control_client_init(struct sl_control_client *control, uv_loop_t *loop,
+			    const struct sl_control_client_events *events, void *context);
 
 /* Tries once to reach `folder`/control.sock; for an idle connection. The outcome is `opened`, or idle again.
  */
-void sl_client_connect(struct sl_client *control, const char *folder);
+void sl_control_client_connect(struct sl_control_client *control, const char *folder);
 
 /* Sends one request, whose reference it takes; dropped unless open. */
-void sl_client_send(struct sl_client *control, json_t *request);
+void sl_control_client_send(struct sl_control_client *control, json_t *request);
 
 /* Lets go; idle when the loop has run. `ended` is not called. */
-void sl_client_close(struct sl_client *control);
+void sl_control_client_close(struct sl_control_client *control);

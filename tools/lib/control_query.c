@@ -21,7 +21,7 @@ struct line {
 };
 
 /* A socket's address has room for 107 bytes, and folders may be deeper: through the folder's descriptor. */
-static int connect_to(const struct sl_asked *one)
+static int connect_to(const struct sl_control_query *one)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int at = open(one->folder, O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
@@ -39,7 +39,7 @@ static int connect_to(const struct sl_asked *one)
 	return fd;
 }
 
-static void begin(struct sl_asked *one, struct pollfd *polled, const char *request)
+static void begin(struct sl_control_query *one, struct pollfd *polled, const char *request)
 {
 	json_decref(one->reply);
 	one->reply = NULL;
@@ -59,7 +59,7 @@ static void stop(struct pollfd *polled)
 	polled->fd = -1;
 }
 
-static void take(struct sl_asked *one, struct pollfd *polled, struct line *line)
+static void take(struct sl_control_query *one, struct pollfd *polled, struct line *line)
 {
 	ssize_t got = read(polled->fd, line->bytes + line->used, LINE_BYTES - line->used);
 	if (got < 0 && (errno == EINTR || errno == EAGAIN))
@@ -87,7 +87,8 @@ static bool any_open(const struct pollfd *polls, size_t count)
 	return false;
 }
 
-static void hear(struct sl_asked *asked, struct pollfd *polls, struct line *lines, size_t count, int wait_ms)
+static void hear(struct sl_control_query *asked, struct pollfd *polls, struct line *lines, size_t count,
+		 int wait_ms)
 {
 	int64_t end = now_ms() + wait_ms;
 	for (int64_t left = wait_ms; any_open(polls, count) && left > 0; left = end - now_ms()) {
@@ -99,7 +100,7 @@ static void hear(struct sl_asked *asked, struct pollfd *polls, struct line *line
 	}
 }
 
-int sl_ask_all(struct sl_asked *asked, size_t count, const json_t *request, int wait_ms)
+int sl_control_query_all(struct sl_control_query *asked, size_t count, const json_t *request, int wait_ms)
 {
 	char *text = json_dumps(request, JSON_COMPACT), *bytes = calloc(count + 1, LINE_BYTES);
 	struct pollfd *polls = calloc(count + 1, sizeof *polls);

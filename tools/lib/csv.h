@@ -9,7 +9,8 @@ struct sl_csv {
 	uint32_t column;
 };
 
-/* Starts the table with its column names, separated by commas: "k,learner,value"; NULL: they come as a row of texts. */
+/* Starts the table with its column names, separated by commas: "k,learner,value"; NULL: they come as a row of
+ * texts. */
 void sl_csv_open(struct sl_csv *csv, FILE *out, const char *names);
 
 /* The next cell of the row. A number that is none stays empty. */

@@ -1,6 +1,7 @@
 /* fit.h - a straight line or a power through measured points, by least squares. Pure.
  *
- * Any two points lie on a line: a fit of fewer than SL_FIT_LEAST points says nothing, and all its numbers are NAN. */
+ * Any two points lie on a line: a fit of fewer than SL_FIT_LEAST points says nothing, and all its numbers are
+ * NAN. */
 #pragma once
 
 #include <stddef.h>

@@ -76,7 +76,8 @@ static void skip_overlong(struct sl_log_source *s)
 	}
 }
 
-/* Finds the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a line. */
+/* Finds the next line, into line_at and line_bytes. At the end of a file that is not followed the rest is a
+ * line. */
 static bool next_line(struct sl_log_merge *merge, struct sl_log_source *s)
 {
 	size_t searched = 0;
@@ -220,7 +221,7 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return SL_OK;
 	if (fd < 0)
-		return sl_fail(error, SL_ERR_IO, "%s/%s: %s", merge->folder, name, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s/%s: %s", merge->folder, name, strerror(errno));
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
 		return SL_OK;
@@ -231,7 +232,7 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 		free(s);
 		free(copy);
 		close(fd);
-		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", merge->folder);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", merge->folder);
 	}
 	s->name = copy;
 	s->fd = fd;
@@ -239,7 +240,8 @@ static int add(struct sl_log_merge *merge, int folder, const char *name, struct 
 	return SL_OK;
 }
 
-static int add_all(struct sl_log_merge *merge, int folder, struct dirent **entries, int n, struct sl_error *error)
+static int add_all(struct sl_log_merge *merge, int folder, struct dirent **entries, int n,
+		   struct sl_error *error)
 {
 	char name[sizeof((struct dirent *)0)->d_name + sizeof LOG_FILE + 1];
 	int code = add(merge, folder, LOG_FILE, error);
@@ -258,7 +260,7 @@ static int scan(struct sl_log_merge *merge, struct sl_error *error)
 	int folder = open(merge->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = folder < 0 ? -1 : scandir(merge->folder, &entries, NULL, alphasort);
 	if (n < 0) {
-		sl_fail(error, SL_ERR_NOTFOUND, "%s: %s", merge->folder, strerror(errno));
+		sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", merge->folder, strerror(errno));
 		if (folder >= 0)
 			close(folder);
 		return SL_ERR_NOTFOUND;
@@ -296,7 +298,7 @@ int sl_log_merge_open(struct sl_log_merge *merge, const char *folder, bool follo
 	raise_file_limit();
 	int code = sl_log_merge_refresh(merge, error);
 	if (code == SL_OK && merge->count == 0)
-		code = sl_fail(error, SL_ERR_NOTFOUND, "%s: holds no logs (no NAME/" LOG_FILE ")", folder);
+		code = sl_err_set(error, SL_ERR_NOTFOUND, "%s: holds no logs (no NAME/" LOG_FILE ")", folder);
 	if (code != SL_OK)
 		sl_log_merge_close(merge);
 	return code;

@@ -1,7 +1,8 @@
 /* log_merge.h - the logs of a run folder as one stream in time.
  *
- * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and always gives out the earliest of their next
- * records. Each file's own order is kept, whatever its clock did. Owns the files; knows nothing of filters or output.
+ * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and always gives out the earliest of
+ * their next records. Each file's own order is kept, whatever its clock did. Owns the files; knows nothing of
+ * filters or output.
  */
 #pragma once
 

@@ -76,6 +76,6 @@ int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error)
 	}
 	if (found == count)
 		return SL_OK;
-	return sl_fail(error, SL_ERR_BUSY, "only %u of %u ports between %u and %u are free", found, count,
-		       range.least, range.most);
+	return sl_err_set(error, SL_ERR_BUSY, "only %u of %u ports between %u and %u are free", found, count,
+			  range.least, range.most);
 }

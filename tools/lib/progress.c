@@ -15,19 +15,14 @@
 
 enum { ROUND, LEARNERS, EDGES, MU, STEPS, MSE, TRAIN, AGGREGATE, MEGABYTES, MIXING, MEAN, COLUMNS };
 
-/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from 102 on the
- * engine that mixed. */
+/* 80 columns, as the usual terminal has; from 90 on the megabytes too, sent by all learners together; from
+ * 102 on the engine that mixed. */
 static const struct sl_column table[COLUMNS] = {
-	[ROUND] = {"round", 5, 0, false},
-	[LEARNERS] = {"learners", 9, 3, false},
-	[EDGES] = {"edges", 8, 5, false},
-	[MU] = {"mu", 10, 6, false},
-	[STEPS] = {"steps", 8, 2, false},
-	[MSE] = {"MSE", 10, 0, false},
-	[TRAIN] = {"train s", 9, 4, false},
-	[AGGREGATE] = {"aggreg. s", 10, 1, false},
-	[MEGABYTES] = {"MB", 10, 7, false},
-	[MIXING] = {"mixing", 12, 8, true},
+	[ROUND] = {"round", 5, 0, false},   [LEARNERS] = {"learners", 9, 3, false},
+	[EDGES] = {"edges", 8, 5, false},   [MU] = {"mu", 10, 6, false},
+	[STEPS] = {"steps", 8, 2, false},   [MSE] = {"MSE", 10, 0, false},
+	[TRAIN] = {"train s", 9, 4, false}, [AGGREGATE] = {"aggreg. s", 10, 1, false},
+	[MEGABYTES] = {"MB", 10, 7, false}, [MIXING] = {"mixing", 12, 8, true},
 	[MEAN] = {"mean", 11, 0, true},
 };
 
@@ -94,9 +89,9 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 static void note(const struct sl_round_row *row, char *text, size_t size)
 {
 	char clamped[SL_THOUSANDS_BYTES];
-	uint32_t missing = sl_round_missing(row);
+	uint32_t missing = sl_round_table_missing(row);
 	size_t used = 0;
-	sl_thousands(row->clamped, clamped);
+	sl_terminal_thousands(row->clamped, clamped);
 	*text = '\0';
 	if (row->clamped > 0)
 		used = (size_t)snprintf(text, size, "clamped %s", clamped);
@@ -122,18 +117,19 @@ void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *
 }
 
 /* What can be said of the models of all rounds together; not verified, no more than was looked at. */
-static const char *verdict(const struct sl_rounds *rounds, uint32_t shown, bool verified)
+static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, bool verified)
 {
 	bool complete = shown == rounds->most;
 	for (uint32_t i = 0; i < shown; i++)
 		if (!rounds->rows[i].exact)
 			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
-	return !complete	? "not complete"
-	       : verified	? "all exact"
-				: "all the same (exact by construction; --verify recomputes it)";
+	return !complete  ? "not complete"
+	       : verified ? "all exact"
+			  : "all the same (exact by construction; --verify recomputes it)";
 }
 
-static void say_clamped(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip)
+static void say_clamped(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+			double clipping_range)
 {
 	char text[SL_THOUSANDS_BYTES];
 	uint64_t clamped = 0;
@@ -142,14 +138,14 @@ static void say_clamped(struct sl_progress *progress, const struct sl_rounds *ro
 		clamped += rounds->rows[i].clamped;
 		count += rounds->rows[i].clamped > 0;
 	}
-	sl_thousands(clamped, text);
+	sl_terminal_thousands(clamped, text);
 	if (clamped > 0)
-		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text, clamped == 1 ? "" : "s", clip, count,
-				 count == 1 ? "" : "s");
+		sl_progress_line(progress, "clamped %s parameter%s to %g in %u round%s", text,
+				 clamped == 1 ? "" : "s", clipping_range, count, count == 1 ? "" : "s");
 }
 
-void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
-		       bool verified)
+void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+		       double clipping_range, bool verified)
 {
 	const struct sl_round_row *rows = rounds->rows;
 	char mse[64] = "";
@@ -159,9 +155,9 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rou
 		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", rows[0].mse, rows[shown - 1].mse);
 	else if (!isnan(rows[0].mse))
 		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
-	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most, rounds->most == 1 ? "" : "s",
-			 verdict(rounds, shown, verified), mse);
-	say_clamped(progress, rounds, shown, clip);
+	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most,
+			 rounds->most == 1 ? "" : "s", verdict(rounds, shown, verified), mse);
+	say_clamped(progress, rounds, shown, clipping_range);
 }
 
 /* "[#####-----] " of `cells` cells. */
@@ -178,7 +174,7 @@ static size_t gauge(double part, size_t cells, char *out)
 	return (size_t)(at - out);
 }
 
-void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
+void sl_progress_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t size)
 {
 	char left[96], cells[GAUGE_MOST + 4] = "";
 	int head = snprintf(left, sizeof left, "round %u of %u  %-8s %3.0f%% ", bar->round, bar->rounds,
@@ -189,7 +185,7 @@ void sl_bar_format(const struct sl_bar *bar, size_t columns, char *text, size_t 
 		gauge(bar->part, room < GAUGE_MOST ? room : GAUGE_MOST, cells);
 	}
 	snprintf(text, size, "%s%s%s%s", left, cells, *cells != '\0' ? " " : "", bar->note);
-	sl_text_cut(text, most);
+	sl_terminal_cut(text, most);
 }
 
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
@@ -198,7 +194,7 @@ void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar)
 	if (!progress->live)
 		return;
 	size_t width = sl_terminal_width(progress->out);
-	sl_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
+	sl_progress_bar_format(bar, width < 8 ? 8 : width, text, sizeof text);
 	fprintf(progress->out, "\r%s\033[K", text);
 	fflush(progress->out);
 	progress->shown = true;

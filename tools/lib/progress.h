@@ -25,24 +25,24 @@ struct sl_bar {
 
 void sl_progress_open(struct sl_progress *progress, FILE *out, bool may_live);
 
-/* A line of text, broken between words where the terminal ends; a bar goes out of its way and comes back with the next
- * sl_progress_bar. */
+/* A line of text, broken between words where the terminal ends; a bar goes out of its way and comes back with
+ * the next sl_progress_bar. */
 void sl_progress_line(struct sl_progress *progress, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The table of rounds, with as many columns as the terminal has room for; the header comes again when that changes. A
- * round's last column says "exact" if it was recomputed, "same" if all learners committed the same within the margin,
- * else "NOT EXACT". */
+/* The table of rounds, with as many columns as the terminal has room for; the header comes again when that
+ * changes. A round's last column says "exact" if it was recomputed, "same" if all learners committed the same
+ * within the margin, else "NOT EXACT". */
 void sl_progress_header(struct sl_progress *progress);
 void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *row);
 
 /* The last lines: what the first `shown` rounds came to, and what was cut to `clip`. */
-void sl_progress_total(struct sl_progress *progress, const struct sl_rounds *rounds, uint32_t shown, double clip,
-		       bool verified);
+void sl_progress_total(struct sl_progress *progress, const struct sl_round_table *rounds, uint32_t shown,
+		       double clipping_range, bool verified);
 
 /* Draws the bar, cut between words where the terminal ends; nothing in a pipe. */
 void sl_progress_bar(struct sl_progress *progress, const struct sl_bar *bar);
 void sl_progress_clear(struct sl_progress *progress);
 
 /* The bar as text of fewer than `width` characters (width >= 8). For sl_progress_bar, and for tests. */
-void sl_bar_format(const struct sl_bar *bar, size_t width, char *text, size_t size);
+void sl_progress_bar_format(const struct sl_bar *bar, size_t width, char *text, size_t size);

@@ -1,8 +1,9 @@
-/* round_table.h - what the learners' log records say about each round, put together. Pure: records in, rows out.
+/* round_table.h - what the learners' log records say about each round, put together. Pure: records in, rows
+ * out.
  *
- * A row is complete when every learner of its view has the model and one of them has told the held-out error. Who took
- * part and died before it committed is shown the round by others, or a later one: it counts, and so does its encoding. Who
- * was not in the view is shown the round too, and does not count.
+ * A row is complete when every learner of its view has the model and one of them has told the held-out error.
+ * Who took part and died before it committed is shown the round by others, or a later one: it counts, and so
+ * does its encoding. Who was not in the view is shown the round too, and does not count.
  */
 #pragma once
 
@@ -17,22 +18,22 @@ struct sl_round_members {
 	uint64_t *who; /* bit set over the roster */
 };
 
-/* What a round's time from the last trained model to the last commit is spent on: all of its learners have trained | have
- * the view | have all their shares | have released | have mixed | have committed. */
-enum sl_round_part { SL_PART_AGREE, SL_PART_SHARE, SL_PART_READY, SL_PART_MIX, SL_PART_SETTLE, SL_PARTS };
+/* What a round's time from the last trained model to the last commit is spent on: all of its learners have
+ * trained | have the view | have all their shares | have released | have mixed | have committed. */
+enum sl_round_part { SL_PART_AGREE, SL_PART_SHARE, SL_PART_READY, SL_PART_MIX, SL_PART_CONFIRM, SL_PARTS };
 
 struct sl_round_row {
 	sl_round round;
-	sl_attempt attempt;	     /* that committed; 0: none yet */
-	uint32_t roster;	     /* learners of the roster */
-	uint32_t step;		     /* of the schedule, counted from 1 as played; 0: not known yet */
-	uint32_t learners, edges;    /* of the view */
-	uint32_t committed;	     /* learners of the view that have its model, or a later one */
-	uint64_t *who;		     /* bit set over the roster: those */
-	uint64_t *shown;	     /* those whom others showed it, or a later one */
-	uint64_t *passed;	     /* those who were shown a later one: they never had this model */
+	sl_attempt attempt;	  /* that committed; 0: none yet */
+	uint32_t roster;	  /* learners of the roster */
+	uint32_t step;		  /* of the schedule, counted from 1 as played; 0: not known yet */
+	uint32_t learners, edges; /* of the view */
+	uint32_t committed;	  /* learners of the view that have its model, or a later one */
+	uint64_t *who;		  /* bit set over the roster: those */
+	uint64_t *shown;	  /* those whom others showed it, or a later one */
+	uint64_t *passed;	  /* those who were shown a later one: they never had this model */
 	struct sl_round_members *members;
-	uint32_t attempts; /* of `members` */
+	uint32_t attempts;	     /* of `members` */
 	char mixing[12];	     /* the engine, and */
 	uint64_t steps;		     /* its exchanges */
 	double mu;		     /* NaN: the engine needs none */
@@ -41,54 +42,55 @@ struct sl_round_row {
 	uint64_t clamped;	     /* parameters that were cut to `clip`, of all of them */
 	double train_s, aggregate_s; /* the slowest training; from the last `trained` to the last commit */
 	double trained_ms, committed_ms;
-	double begun_ms[SL_PARTS];   /* when the last learner came to a part; 0: not known. Of AGREE: trained_ms */
-	double cpu_s;		     /* of all learners, since their last commit */
-	uint64_t peak_bytes;	     /* the largest learner's memory */
+	double begun_ms[SL_PARTS]; /* when the last learner came to a part; 0: not known. Of AGREE: trained_ms
+				    */
+	double cpu_s;		   /* of all learners, since their last commit */
+	uint64_t peak_bytes;	   /* the largest learner's memory */
 	char digest[2 * SL_HASH_BYTES + 1]; /* of the first that committed */
 	bool mse_known, same;		    /* same: all digests are equal */
 	uint64_t first_ms;		    /* when its first commit was heard */
-	bool verified;	   /* recomputed, and found the same bits */
-	bool check_failed; /* recomputed, and not found so */
+	bool verified;			    /* recomputed, and found the same bits */
+	bool check_failed;		    /* recomputed, and not found so */
 	bool exact;
 };
 
-struct sl_rounds {
+struct sl_round_table {
 	struct sl_round_row *rows; /* rows[t - 1] */
 	uint32_t count, room;
 	uint32_t learners; /* of the roster */
 	sl_round most;	   /* T */
 };
 
-void sl_rounds_init(struct sl_rounds *rounds, uint32_t learners, sl_round most);
-void sl_rounds_close(struct sl_rounds *rounds);
+void sl_round_table_init(struct sl_round_table *rounds, uint32_t learners, sl_round most);
+void sl_round_table_close(struct sl_round_table *rounds);
 
 /* The row of the record's round, made if it is new; NULL if the record names no round of this run. */
-struct sl_round_row *sl_rounds_row(struct sl_rounds *rounds, const json_t *record);
-struct sl_round_row *sl_rounds_at(struct sl_rounds *rounds, uint64_t t);
+struct sl_round_row *sl_round_table_row(struct sl_round_table *rounds, const json_t *record);
+struct sl_round_row *sl_round_table_at(struct sl_round_table *rounds, uint64_t t);
 
-void sl_round_trained(struct sl_round_row *row, const json_t *record);
-void sl_round_view(struct sl_round_row *row, const json_t *record);
+void sl_round_table_trained(struct sl_round_row *row, const json_t *record);
+void sl_round_table_view(struct sl_round_row *row, const json_t *record);
 /* Returns whether this is the first commit of the round. learner: index in the roster. */
-bool sl_round_committed(struct sl_round_row *row, uint32_t learner, const json_t *record);
+bool sl_round_table_committed(struct sl_round_row *row, uint32_t learner, const json_t *record);
 /* The same of a learner that did not come to say more of it than its digest. */
-bool sl_round_adopted(struct sl_round_row *row, uint32_t learner, const char *digest);
+bool sl_round_table_adopted(struct sl_round_row *row, uint32_t learner, const char *digest);
 /* Others have shown it this result. */
-void sl_round_shown(struct sl_round_row *row, uint32_t learner, const char *digest);
+void sl_round_table_shown(struct sl_round_row *row, uint32_t learner, const char *digest);
 /* It has a later one; what it made of this one it did not say. */
-void sl_round_passed(struct sl_round_row *row, uint32_t learner);
+void sl_round_table_passed(struct sl_round_row *row, uint32_t learner);
 /* It is in the view of an attempt. */
-void sl_round_member(struct sl_round_row *row, uint32_t learner, sl_attempt a);
-void sl_round_evaluated(struct sl_round_row *row, const json_t *record);
+void sl_round_table_member(struct sl_round_row *row, uint32_t learner, sl_attempt a);
+void sl_round_table_evaluated(struct sl_round_row *row, const json_t *record);
 
 /* Those of the view that have neither this model nor a later one; false: not all of them are known. */
-bool sl_round_absent(const struct sl_round_row *row, uint64_t *set);
+bool sl_round_table_absent(const struct sl_round_row *row, uint64_t *set);
 
-static inline uint32_t sl_round_missing(const struct sl_round_row *row)
+static inline uint32_t sl_round_table_missing(const struct sl_round_row *row)
 {
 	return row->learners > row->committed ? row->learners - row->committed : 0;
 }
 
-static inline bool sl_round_complete(const struct sl_round_row *row)
+static inline bool sl_round_table_complete(const struct sl_round_row *row)
 {
 	return row->committed > 0 && row->committed >= row->learners && row->mse_known;
 }
@@ -96,19 +98,19 @@ static inline bool sl_round_complete(const struct sl_round_row *row)
 #define SL_MARGIN_MOST 0.375 /* protocol 7: from 3/8 on, rounding may have taken the wrong integer */
 
 /* Equal digests and margins that leave no doubt: what can be said without seeing the encodings. */
-static inline bool sl_round_agreed(const struct sl_round_row *row)
+static inline bool sl_round_table_agreed(const struct sl_round_row *row)
 {
 	return row->same && row->margin < SL_MARGIN_MOST;
 }
 
 /* `were`: what the same learner had said before of this round, in an attempt that failed. */
-void sl_round_clamped(struct sl_round_row *row, uint64_t were, uint64_t are);
+void sl_round_table_clamped(struct sl_round_row *row, uint64_t were, uint64_t are);
 
 /* Seconds of each part; false: not all of them are known. */
-bool sl_round_parts(const struct sl_round_row *row, double seconds[static SL_PARTS]);
-extern const char *const sl_part_names[SL_PARTS]; /* "agree" */
+bool sl_round_table_parts(const struct sl_round_row *row, double seconds[static SL_PARTS]);
+extern const char *const sl_round_table_part_names[SL_PARTS]; /* "agree" */
 
 /* Fields of a record, with a value for when they are not there. */
-double sl_field_real(const json_t *record, const char *name, double otherwise);
-uint64_t sl_field_whole(const json_t *record, const char *name, uint64_t otherwise);
-const char *sl_field_text(const json_t *record, const char *name, const char *otherwise);
+double sl_round_table_field_real(const json_t *record, const char *name, double otherwise);
+uint64_t sl_round_table_field_whole(const json_t *record, const char *name, uint64_t otherwise);
+const char *sl_round_table_field_text(const json_t *record, const char *name, const char *otherwise);

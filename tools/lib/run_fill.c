@@ -30,8 +30,8 @@ static int text_write(struct text *t, const struct sl_run_folder *folder, const 
 {
 	bool bad = ferror(t->out) != 0;
 	bad |= fclose(t->out) != 0;
-	int rc = bad ? sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", file)
-		     : sl_run_write(folder, file, t->bytes, t->count, error);
+	int rc = bad ? sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file)
+		     : sl_run_folder_write(folder, file, t->bytes, t->count, error);
 	free(t->bytes);
 	return rc;
 }
@@ -82,10 +82,10 @@ static int write_config(const struct sl_run_folder *folder, uint32_t index,
 {
 	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16];
 	struct text text;
-	sl_run_learner_name(folder, index, name);
+	sl_run_folder_learner_name(folder, index, name);
 	snprintf(file, sizeof file, "%s/config.yaml", name);
 	if (text_open(&text) != SL_OK)
-		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", file);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
 	fprintf(text.out, "# %s, written by starling launch\nid: %u\n", name, index + 1);
 	fputs("roster: ../roster.yaml\nidentity: identity\nstate: state\ncontrol: control.sock\nlog: "
 	      "log.jsonl\n"
@@ -100,14 +100,14 @@ static int make_learner(const struct sl_run_folder *folder, uint32_t index, uint
 {
 	char path[PATH_MAX], name[SL_NAME_BYTES];
 	struct sl_identity identity = {0};
-	sl_run_learner_name(folder, index, name);
-	sl_run_path(folder, index, "", path);
+	sl_run_folder_learner_name(folder, index, name);
+	sl_run_folder_path(folder, index, "", path);
 	if (mkdir(path, 0755) != 0)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	sl_run_path(folder, index, "state", path);
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	sl_run_folder_path(folder, index, "state", path);
 	if (mkdir(path, 0700) != 0)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	sl_run_path(folder, index, "identity", path);
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	sl_run_folder_path(folder, index, "identity", path);
 	int rc = sl_identity_create(path, name, error);
 	if (rc == SL_OK)
 		rc = sl_identity_load(path, &identity, error);
@@ -122,7 +122,7 @@ static void put_member(FILE *out, const struct sl_run_folder *folder, uint32_t i
 		       const uint8_t pin[static SL_HASH_BYTES])
 {
 	char name[SL_NAME_BYTES];
-	sl_run_learner_name(folder, index, name);
+	sl_run_folder_learner_name(folder, index, name);
 	fprintf(out, "- {id: %u, name: %s, address: \"127.0.0.1:%u\", key: \"sha256:", index + 1, name, port);
 	for (size_t i = 0; i < SL_HASH_BYTES; i++)
 		fprintf(out, "%02x", pin[i]);
@@ -135,7 +135,7 @@ static int write_roster(const struct sl_run_folder *folder, const uint16_t *port
 	uint8_t pin[SL_HASH_BYTES];
 	int rc = SL_OK;
 	if (text_open(&text) != SL_OK)
-		return sl_fail(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
 	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++) {
 		rc = make_learner(folder, i, pin, error);
 		if (rc == SL_OK)
@@ -154,7 +154,7 @@ int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_s
 {
 	uint16_t *ports = calloc(folder->learners, sizeof *ports);
 	if (ports == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = sl_ports_find(ports, folder->learners, error);
 	if (rc == SL_OK)
 		rc = write_roster(folder, ports, error);

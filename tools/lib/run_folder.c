@@ -49,8 +49,9 @@ static int cannot_make(const char *path, int reason, struct sl_error *error)
 	if (slash != NULL && slash != parent)
 		*slash = '\0';
 	if (reason == ENOENT && slash != NULL && stat(parent, &st) != 0)
-		return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path, parent);
-	return sl_fail(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(reason));
+		return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s does not exist", path,
+				  parent);
+	return sl_err_set(error, SL_ERR_IO, "%s: cannot make the run folder: %s", path, strerror(reason));
 }
 
 /* The folder is there: what it is called from everywhere. */
@@ -58,7 +59,7 @@ static int take(struct sl_run_folder *folder, const char *path, struct sl_error 
 {
 	char *absolute = realpath(path, NULL);
 	if (absolute == NULL)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	bool fits = strlen(absolute) + 64 < sizeof folder->path && strlen(path) < sizeof folder->shown;
 	if (fits) {
 		strcpy(folder->path, absolute);
@@ -66,11 +67,11 @@ static int take(struct sl_run_folder *folder, const char *path, struct sl_error 
 	}
 	free(absolute);
 	if (!folder->created && !is_empty(path))
-		return sl_fail(error, SL_ERR_BUSY, "%s: exists and is not an empty folder", path);
+		return sl_err_set(error, SL_ERR_BUSY, "%s: exists and is not an empty folder", path);
 	if (!fits) {
 		if (folder->created)
 			rmdir(path);
-		return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", path);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", path);
 	}
 	name_run(folder);
 	return SL_OK;
@@ -86,23 +87,25 @@ int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t 
 	return take(folder, path, error);
 }
 
-int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error)
+int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		      struct sl_error *error)
 {
 	char name[PATH_MAX];
 	*folder = (struct sl_run_folder){.learners = learners, .created = true};
 	for (unsigned i = 1; i <= NAMES_MOST; i++) {
 		int n = snprintf(name, sizeof name, i == 1 ? "%s" : "%s-%u", path, i);
 		if (n < 0 || (size_t)n >= sizeof name)
-			return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", path);
+			return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", path);
 		if (mkdir(name, 0755) == 0)
 			return take(folder, name, error);
 		if (errno != EEXIST)
 			return cannot_make(name, errno, error);
 	}
-	return sl_fail(error, SL_ERR_BUSY, "%s to %s: exist", path, name);
+	return sl_err_set(error, SL_ERR_BUSY, "%s to %s: exist", path, name);
 }
 
-void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES])
+void sl_run_folder_learner_name(const struct sl_run_folder *folder, uint32_t index,
+				char name[static SL_NAME_BYTES])
 {
 	int width = 2;
 	for (uint32_t n = folder->learners; n >= 100; n /= 10)
@@ -110,11 +113,11 @@ void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, cha
 	snprintf(name, SL_NAME_BYTES, "learner-%0*u", width, index + 1);
 }
 
-int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
-		char path[static PATH_MAX])
+int sl_run_folder_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
+		       char path[static PATH_MAX])
 {
 	char name[SL_NAME_BYTES];
-	sl_run_learner_name(folder, index, name);
+	sl_run_folder_learner_name(folder, index, name);
 	int n = snprintf(path, PATH_MAX, "%s/%s%s%s", folder->path, name, *file != '\0' ? "/" : "", file);
 	return n < 0 || n >= PATH_MAX ? SL_ERR_RANGE : SL_OK;
 }
@@ -149,14 +152,14 @@ static int write_all(int fd, const char *bytes, size_t count)
 	return fsync(fd);
 }
 
-int sl_run_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
-		 struct sl_error *error)
+int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
+			struct sl_error *error)
 {
 	char path[PATH_MAX], temporary[PATH_MAX];
 	int n = snprintf(path, sizeof path, "%s/%s", folder->path, file);
 	int m = snprintf(temporary, sizeof temporary, "%s/%s.new", folder->path, file);
 	if (n >= PATH_MAX || m >= PATH_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "%s: the path is too long", file);
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", file);
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	bool bad = fd < 0 || write_all(fd, bytes, count) != 0;
 	int reason = errno;
@@ -168,5 +171,5 @@ int sl_run_write(const struct sl_run_folder *folder, const char *file, const cha
 		return SL_OK;
 	reason = bad ? reason : errno;
 	unlink(temporary);
-	return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
+	return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(reason));
 }

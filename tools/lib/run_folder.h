@@ -26,22 +26,24 @@ int sl_run_folder_open(struct sl_run_folder *folder, const char *path, uint32_t 
 		       struct sl_error *error);
 
 /* Makes a new one, called `path` or, if that is there already, path-2, path-3, ... */
-int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners, struct sl_error *error);
+int sl_run_folder_new(struct sl_run_folder *folder, const char *path, uint32_t learners,
+		      struct sl_error *error);
 
 /* "learner-01": as wide as the number of learners asks for, two digits at least. */
-void sl_run_learner_name(const struct sl_run_folder *folder, uint32_t index, char name[static SL_NAME_BYTES]);
+void sl_run_folder_learner_name(const struct sl_run_folder *folder, uint32_t index,
+				char name[static SL_NAME_BYTES]);
 
 /* RUN/learner-01/FILE, FILE may be "". SL_ERR_RANGE if it is too long for a path. */
-int sl_run_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
-		char path[static PATH_MAX]);
+int sl_run_folder_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
+		       char path[static PATH_MAX]);
 
 /* One "key: value" line for every learner's configuration. */
 struct sl_run_setting {
 	const char *key, *value;
 };
 
-/* Identities, roster and configurations. `overrides` ("KEY=VALUE", each key once) come in place of what the launcher
- * would write. */
+/* Identities, roster and configurations. `overrides` ("KEY=VALUE", each key once) come in place of what the
+ * launcher would write. */
 int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
 		       size_t count, const char *const *overrides, size_t override_count,
 		       struct sl_error *error);
@@ -50,5 +52,5 @@ int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_s
 void sl_run_folder_remove(const struct sl_run_folder *folder);
 
 /* Writes RUN/FILE whole or not at all: temporary, fsync, rename. */
-int sl_run_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
-		 struct sl_error *error);
+int sl_run_folder_write(const struct sl_run_folder *folder, const char *file, const char *bytes, size_t count,
+			struct sl_error *error);

@@ -102,13 +102,13 @@ int sl_schedule_parts(const struct sl_schedule *schedule, uint32_t step, struct 
 	if (memory == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&arena, memory, bytes);
-	uint32_t *part = SL_TAKE(&arena, n, uint32_t);
-	uint32_t *size = SL_TAKE(&arena, n, uint32_t);
+	uint32_t *part = SL_ARENA_TAKE(&arena, n, uint32_t);
+	uint32_t *size = SL_ARENA_TAKE(&arena, n, uint32_t);
 	int rc = part == NULL || size == NULL ? SL_ERR_NOMEM : SL_OK;
 	if (rc == SL_OK)
 		rc = sl_graph_init(&graph, n, sl_schedule_edges(schedule, step), count, &arena);
 	if (rc == SL_OK) {
-		parts->parts = sl_components(&graph, part, &arena);
+		parts->parts = sl_graph_components(&graph, part, &arena);
 		rc = parts->parts == 0 ? SL_ERR_NOMEM : SL_OK;
 	}
 	if (rc == SL_OK)
@@ -126,14 +126,14 @@ int sl_schedule_check(const struct sl_schedule *schedule, uint32_t quorum, sl_sc
 		for (uint32_t s = 0; s < schedule->steps; s++) {
 			int rc = sl_schedule_parts(schedule, s, &parts);
 			if (rc != SL_OK)
-				return sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
+				return sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 			if (parts.largest > best)
 				best = parts.largest;
 			if (pass == 1 && parts.parts > 1 && warn != NULL)
 				warn(context, s, &parts);
 		}
 		if (best < quorum)
-			return sl_fail(
+			return sl_err_set(
 				error, SL_ERR_INVALID,
 				"no step can commit: at most %u learners hang together in one, and a round "
 				"needs %u",

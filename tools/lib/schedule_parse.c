@@ -25,7 +25,7 @@ static int fail(struct parser *p, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
-	return sl_fail(p->error, SL_ERR_FORMAT, "%s:%zu: %s", p->name, p->line, what);
+	return sl_err_set(p->error, SL_ERR_FORMAT, "%s:%zu: %s", p->name, p->line, what);
 }
 
 /* Reads a decimal number of at most 10 digits at *at; false when there is none. */
@@ -129,7 +129,7 @@ static int read_lines(struct parser *p, FILE *in)
 	}
 	free(line);
 	if (rc == SL_OK && ferror(in))
-		return sl_fail(p->error, SL_ERR_IO, "%s: %s", p->name, strerror(errno));
+		return sl_err_set(p->error, SL_ERR_IO, "%s: %s", p->name, strerror(errno));
 	return rc;
 }
 
@@ -153,7 +153,7 @@ int sl_schedule_read(const char *path, struct sl_schedule *schedule, struct sl_e
 	FILE *in = fopen(path, "re");
 	sl_schedule_init(schedule, 0);
 	if (in == NULL)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	int rc = sl_schedule_parse(in, path, schedule, error);
 	fclose(in);
 	return rc;

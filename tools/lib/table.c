@@ -45,8 +45,8 @@ static size_t put_cell(const struct sl_column *column, bool last, const char *ce
 	return (size_t)n < size ? (size_t)n : size - 1;
 }
 
-void sl_table_line(const struct sl_column *columns, size_t count, uint32_t kept, const char cells[][SL_CELL_BYTES],
-		   char line[static SL_TABLE_LINE_BYTES])
+void sl_table_line(const struct sl_column *columns, size_t count, uint32_t kept,
+		   const char cells[][SL_CELL_BYTES], char line[static SL_TABLE_LINE_BYTES])
 {
 	size_t used = 0;
 	line[0] = '\0';

@@ -1,6 +1,7 @@
 /* table.h - rows of cells, some of whose columns give way on a narrow terminal. Pure: cells in, a line out.
  *
- * A line never wraps: of the columns that may go, the one with the largest `drop` goes first, until the rest fits.
+ * A line never wraps: of the columns that may go, the one with the largest `drop` goes first, until the rest
+ * fits.
  */
 #pragma once
 
@@ -26,8 +27,8 @@ uint32_t sl_table_kept(const struct sl_column *columns, size_t count, size_t wid
 size_t sl_table_width(const struct sl_column *columns, size_t count, uint32_t kept);
 
 /* One line of cells, without its newline; the last one takes the room that its text needs. */
-void sl_table_line(const struct sl_column *columns, size_t count, uint32_t kept, const char cells[][SL_CELL_BYTES],
-		   char line[static SL_TABLE_LINE_BYTES]);
+void sl_table_line(const struct sl_column *columns, size_t count, uint32_t kept,
+		   const char cells[][SL_CELL_BYTES], char line[static SL_TABLE_LINE_BYTES]);
 
 /* The names as such a line. */
 void sl_table_header(const struct sl_column *columns, size_t count, uint32_t kept,

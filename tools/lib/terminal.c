@@ -14,8 +14,8 @@ size_t sl_terminal_width(FILE *out)
 	return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : SL_WIDTH_USUAL;
 }
 
-/* How much of a line of `length` goes into `room` columns: up to the last space. A word that is longer than the room is
- * left to the terminal, whose breaks are not copied with it. */
+/* How much of a line of `length` goes into `room` columns: up to the last space. A word that is longer than
+ * the room is left to the terminal, whose breaks are not copied with it. */
 static size_t fitting(const char *line, size_t length, size_t room)
 {
 	if (length <= room)
@@ -47,7 +47,7 @@ void sl_terminal_fill(FILE *out, const char *text, size_t width)
 	}
 }
 
-void sl_text_cut(char *text, size_t columns)
+void sl_terminal_cut(char *text, size_t columns)
 {
 	if (strlen(text) <= columns)
 		return;
@@ -70,7 +70,7 @@ static void put(char *word, size_t size, size_t *used, const char *text)
 	}
 }
 
-void sl_shell_word(const char *text, char *word, size_t size)
+void sl_terminal_shell_word(const char *text, char *word, size_t size)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_-+:,@%";
 	size_t used = 0;
@@ -85,7 +85,7 @@ void sl_shell_word(const char *text, char *word, size_t size)
 	put(word, size, &used, "'");
 }
 
-void sl_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES])
+void sl_terminal_thousands(uint64_t number, char text[static SL_THOUSANDS_BYTES])
 {
 	char digits[24];
 	int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);

@@ -6,14 +6,14 @@
 #include "tools/lib/command.h"
 #include "tools/paper/reproduce.h"
 
-const char *sl_verdict_text(enum sl_verdict verdict)
+const char *sl_paper_verdict_text(enum sl_verdict verdict)
 {
 	static const char *const texts[] = {"holds", "does not hold", "measured", "misprint"};
 	return texts[verdict];
 }
 
-void sl_reproduce_claim(struct sl_reproduce *r, char part, enum sl_verdict verdict, const char *claim, const char *paper,
-			const char *here, ...)
+void sl_paper_claim(struct sl_paper *r, char part, enum sl_verdict verdict, const char *claim,
+		    const char *paper, const char *here, ...)
 {
 	va_list arguments;
 	assert(r->claim_count < SL_CLAIMS_MOST);
@@ -27,17 +27,17 @@ void sl_reproduce_claim(struct sl_reproduce *r, char part, enum sl_verdict verdi
 	va_end(arguments);
 }
 
-enum sl_verdict sl_full_verdict(const struct sl_reproduce *r, bool holds)
+enum sl_verdict sl_paper_full_verdict(const struct sl_paper *r, bool holds)
 {
 	return r->options.quick ? SL_MEASURED : holds ? SL_HOLDS : SL_HOLDS_NOT;
 }
 
-enum sl_verdict sl_power_verdict(const struct sl_reproduce *r, double power, double by)
+enum sl_verdict sl_paper_power_verdict(const struct sl_paper *r, double power, double by)
 {
-	return sl_full_verdict(r, fabs(power - 1) <= by);
+	return sl_paper_full_verdict(r, fabs(power - 1) <= by);
 }
 
-void sl_reproduce_broken(struct sl_reproduce *r, const char *format, ...)
+void sl_paper_broken(struct sl_paper *r, const char *format, ...)
 {
 	va_list arguments;
 	if (r->broken_count++ >= SL_BROKEN_MOST)
@@ -47,7 +47,7 @@ void sl_reproduce_broken(struct sl_reproduce *r, const char *format, ...)
 	va_end(arguments);
 }
 
-int sl_reproduce_status(const struct sl_reproduce *r)
+int sl_paper_status(const struct sl_paper *r)
 {
 	return r->broken_count > 0 ? SL_EXIT_FAILED : 0;
 }

@@ -18,14 +18,16 @@ static const char preamble[] = "# Draws the figures from the CSV files in this f
 			       "set grid\nset format '%g'\n"
 			       "rows(file, begin) = sprintf(\"< grep '^%s,' %s\", begin, file)\n";
 
-int sl_document_open(struct sl_reproduce *r, struct sl_error *error)
+int sl_document_open(struct sl_paper *r, struct sl_error *error)
 {
 	r->page.out = open_memstream(&r->page.text, &r->page.bytes);
 	r->plots.out = open_memstream(&r->plots.text, &r->plots.bytes);
-	return r->page.out != NULL && r->plots.out != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	return r->page.out != NULL && r->plots.out != NULL
+		       ? SL_OK
+		       : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 }
 
-void sl_document_close(struct sl_reproduce *r)
+void sl_document_close(struct sl_paper *r)
 {
 	struct sl_document *parts[] = {&r->page, &r->plots};
 	for (int i = 0; i < 2; i++) {
@@ -44,12 +46,12 @@ static void write_text(FILE *out, const char *format, va_list arguments)
 	fputs("\n\n", out);
 }
 
-void sl_document_heading(struct sl_reproduce *r, const char *text)
+void sl_document_heading(struct sl_paper *r, const char *text)
 {
 	fprintf(r->page.out, "## %s\n\n", text);
 }
 
-void sl_document_text(struct sl_reproduce *r, const char *format, ...)
+void sl_document_text(struct sl_paper *r, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -57,7 +59,7 @@ void sl_document_text(struct sl_reproduce *r, const char *format, ...)
 	va_end(arguments);
 }
 
-void sl_document_data(struct sl_reproduce *r, const char *csv)
+void sl_document_data(struct sl_paper *r, const char *csv)
 {
 	sl_document_text(r, "Numbers: [%s](%s)", csv, csv);
 }
@@ -73,7 +75,7 @@ static void write_quoted(FILE *out, const char *text)
 	fputc('\'', out);
 }
 
-void sl_document_figure(struct sl_reproduce *r, const char *name, uint32_t rows, uint32_t columns)
+void sl_document_figure(struct sl_paper *r, const char *name, uint32_t rows, uint32_t columns)
 {
 	r->figure = name;
 	fprintf(r->plots.out,
@@ -83,7 +85,8 @@ void sl_document_figure(struct sl_reproduce *r, const char *name, uint32_t rows,
 		columns * PANEL_WIDTH, rows * PANEL_HEIGHT, name, rows, columns);
 }
 
-void sl_document_panel(struct sl_reproduce *r, const char *title, const char *x, const char *y, const char *logarithmic)
+void sl_document_panel(struct sl_paper *r, const char *title, const char *x, const char *y,
+		       const char *logarithmic)
 {
 	FILE *out = r->plots.out;
 	fputs("unset arrow; unset label; unset logscale; set autoscale", out);
@@ -98,7 +101,7 @@ void sl_document_panel(struct sl_reproduce *r, const char *title, const char *x,
 	fputc('\n', out);
 }
 
-void sl_document_mark(struct sl_reproduce *r, char axis, double at, const char *label, ...)
+void sl_document_mark(struct sl_paper *r, char axis, double at, const char *label, ...)
 {
 	char text[96];
 	va_list arguments;
@@ -111,14 +114,18 @@ void sl_document_mark(struct sl_reproduce *r, char axis, double at, const char *
 		at, at);
 	fputs("set label ", r->plots.out);
 	write_quoted(r->plots.out, text);
-	fprintf(r->plots.out, axis == 'x' ? " at %.9g, graph 0.04 rotate left offset 0.7,0\n" : " at graph 0.02, first %.9g offset 0,0.5\n", at);
+	fprintf(r->plots.out,
+		axis == 'x' ? " at %.9g, graph 0.04 rotate left offset 0.7,0\n"
+			    : " at graph 0.02, first %.9g offset 0,0.5\n",
+		at);
 }
 
-void sl_document_caption(struct sl_reproduce *r, const char *format, ...)
+void sl_document_caption(struct sl_paper *r, const char *format, ...)
 {
 	va_list arguments;
 	fprintf(r->plots.out, "unset multiplot\n");
-	fprintf(r->page.out, "![%s](%s.svg)\n\nNumbers: [%s.csv](%s.csv). ", r->figure, r->figure, r->figure, r->figure);
+	fprintf(r->page.out, "![%s](%s.svg)\n\nNumbers: [%s.csv](%s.csv). ", r->figure, r->figure, r->figure,
+		r->figure);
 	va_start(arguments, format);
 	write_text(r->page.out, format, arguments);
 	va_end(arguments);
@@ -126,9 +133,9 @@ void sl_document_caption(struct sl_reproduce *r, const char *format, ...)
 
 /* ---- the files ---- */
 
-int sl_document_write(struct sl_reproduce *r, const char *top, struct sl_error *error)
+int sl_document_write(struct sl_paper *r, const char *top, struct sl_error *error)
 {
-	FILE *page = sl_report_folder_file(&r->folder, "report.md", error);
+	FILE *page = sl_page_folder_file(&r->folder, "report.md", error);
 	fflush(r->page.out);
 	fflush(r->plots.out);
 	if (page == NULL)
@@ -136,25 +143,28 @@ int sl_document_write(struct sl_reproduce *r, const char *top, struct sl_error *
 	fprintf(page, "%s%s", top, r->page.text);
 	if (r->plots.bytes == 0)
 		return SL_OK;
-	FILE *script = sl_report_folder_file(&r->folder, SCRIPT, error);
+	FILE *script = sl_page_folder_file(&r->folder, SCRIPT, error);
 	if (script == NULL)
 		return error->code;
 	fprintf(script, "%s%s", preamble, r->plots.text);
 	return SL_OK;
 }
 
-void sl_document_draw(struct sl_reproduce *r)
+void sl_document_draw(struct sl_paper *r)
 {
 	char folder[PATH_MAX], *output;
 	const char *const argv[] = {"env", "-C", folder, "gnuplot", SCRIPT, NULL};
 	struct sl_error error = {0};
-	if (r->plots.bytes == 0 || realpath(r->options.folder, folder) == NULL || sl_reproduce_at(r, "gnuplot", 1) != SL_OK)
+	if (r->plots.bytes == 0 || realpath(r->options.folder, folder) == NULL ||
+	    sl_write_at(r, "gnuplot", 1) != SL_OK)
 		return;
 	if (!sl_octave_installed("gnuplot"))
-		sl_fail(&error, SL_ERR_NOTFOUND, "gnuplot is not installed (package " PACKAGE ")");
+		sl_err_set(&error, SL_ERR_NOTFOUND, "gnuplot is not installed (package " PACKAGE ")");
 	else if (sl_bench_child(r->bench, argv, NULL, &output, &error) == SL_OK)
 		free(output);
 	if (error.code != SL_OK)
-		fprintf(stderr, "starling-paper: the figures are not drawn: %s; to draw them: cd %s && gnuplot " SCRIPT "\n",
+		fprintf(stderr,
+			"starling-paper: the figures are not drawn: %s; to draw them: cd %s && "
+			"gnuplot " SCRIPT "\n",
 			error.text, r->options.folder);
 }

@@ -9,7 +9,7 @@
 #include "tools/paper/trace_plot.h"
 
 #define FLOATS 2353u
-#define WATCHED SWARM_COORDINATES_MAX
+#define WATCHED SL_RUNNER_COORDINATES_MAX
 #define FLOATS_LONG 15u /* and the weight: 16 elements, where it takes thousands of iterations */
 #define K_LONG 1000u
 #define K_QUICK 250u
@@ -31,11 +31,11 @@ static int open_one(struct sl_six *one, struct sl_error *error)
 		return rc;
 	rc = sl_step_graph_open(&one->graph, &one->schedule, 0);
 	if (rc == SL_OK)
-		rc = sl_eigen_of(&one->graph.graph, &one->eigen);
+		rc = sl_spectrum_eigen(&one->graph.graph, &one->eigen);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "%s: %s", one->name, sl_err_text(rc));
-	one->k = sl_iterations(SL_PAPER_P, SL_PAPER_LEARNERS, one->eigen.mu);
-	one->k_lambda = sl_iterations(SL_PAPER_P, SL_PAPER_LEARNERS, one->eigen.lambda_2);
+		return sl_err_set(error, rc, "%s: %s", one->name, sl_err_text(rc));
+	one->k = sl_spectrum_iterations(SL_PAPER_P, SL_PAPER_LEARNERS, one->eigen.mu);
+	one->k_lambda = sl_spectrum_iterations(SL_PAPER_P, SL_PAPER_LEARNERS, one->eigen.lambda_2);
 	return SL_OK;
 }
 
@@ -47,14 +47,15 @@ static void close_one(struct sl_six *one)
 }
 
 /* What the learners found out by themselves is what the matrix says. */
-static void check_view(struct sl_reproduce *r, const struct sl_six *one)
+static void check_view(struct sl_paper *r, const struct sl_six *one)
 {
 	uint64_t k = one->run.rounds[0].trace.k;
 	if (k < one->k || k > one->k + 1) /* mu is rounded up by 1e-12 there */
-		sl_reproduce_broken(r, "%s: learners mix %" PRIu64 " times, the bound says %" PRIu64, one->name, k, one->k);
+		sl_paper_broken(r, "%s: learners mix %" PRIu64 " times, the bound says %" PRIu64, one->name,
+				k, one->k);
 }
 
-static int mix_one(struct sl_reproduce *r, struct sl_six *one, struct sl_error *error)
+static int mix_one(struct sl_paper *r, struct sl_six *one, struct sl_error *error)
 {
 	static char p[32];
 	static const char *const set[] = {"rounds=1", "sigma=3", "clip=5", "gate=warn", p, NULL};
@@ -80,10 +81,10 @@ static int mix_one(struct sl_reproduce *r, struct sl_six *one, struct sl_error *
 	return rc;
 }
 
-static int draw_all(struct sl_reproduce *r, struct sl_six *six, struct sl_error *error)
+static int draw_all(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&r->folder, "c_trajectories.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "c_trajectories.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_trace_csv_open(&csv, out, SL_PAPER_LEARNERS);
@@ -95,18 +96,21 @@ static int draw_all(struct sl_reproduce *r, struct sl_six *six, struct sl_error 
 		if (!six[i].measured)
 			continue;
 		const struct sl_run_round *round = &six[i].run.rounds[0];
-		double level = (double)sl_centred(&six[i].run.field, round->truth[0]) * round->trace.unit;
-		sl_trace_plot(r, &round->trace, six[i].name, six[i].name, "a coordinate of the model, as decoded", level);
+		double level =
+			(double)sl_field_centred(&six[i].run.field, round->truth[0]) * round->trace.unit;
+		sl_trace_plot(r, &round->trace, six[i].name, six[i].name,
+			      "a coordinate of the model, as decoded", level);
 		sl_trace_csv(&csv, &round->trace, six[i].name);
 	}
 	sl_document_caption(r,
-			     "One coordinate, as each of the %u learners would decode it after k iterations; models drawn from "
-			     "[-1, 1]. Long runs have a logarithmic axis.",
-			     SL_PAPER_LEARNERS);
+			    "One coordinate, as each of the %u learners would decode it after k iterations; "
+			    "models drawn from "
+			    "[-1, 1]. Long runs have a logarithmic axis.",
+			    SL_PAPER_LEARNERS);
 	return SL_OK;
 }
 
-static void claim_right(struct sl_reproduce *r, const struct sl_six *six)
+static void claim_right(struct sl_paper *r, const struct sl_six *six)
 {
 	uint32_t measured = 0, right = 0, ascending = 0;
 	uint64_t before = 0;
@@ -120,30 +124,30 @@ static void claim_right(struct sl_reproduce *r, const struct sl_six *six)
 		ascending += settled > before;
 		before = settled;
 	}
-	sl_reproduce_claim(r, 'c', right == measured ? SL_HOLDS : SL_HOLDS_NOT,
-			   "all trajectories end at the true value under all six topologies", "6 of 6", "%u of %u measured",
-			   right, measured);
-	sl_reproduce_claim(r, 'c', ascending == measured ? SL_HOLDS : SL_HOLDS_NOT,
-			   "the denser the topology, the fewer iterations", "in this order of the six",
-			   "ascending in %u of %u measured", ascending, measured);
+	sl_paper_claim(r, 'c', right == measured ? SL_HOLDS : SL_HOLDS_NOT,
+		       "all trajectories end at the true value under all six topologies", "6 of 6",
+		       "%u of %u measured", right, measured);
+	sl_paper_claim(r, 'c', ascending == measured ? SL_HOLDS : SL_HOLDS_NOT,
+		       "the denser the topology, the fewer iterations", "in this order of the six",
+		       "ascending in %u of %u measured", ascending, measured);
 }
 
-static int part_c(struct sl_reproduce *r, struct sl_six *six, struct sl_error *error)
+static int part_c(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	sl_document_heading(r, "c. Six topologies");
-	sl_document_text(r,
-		     "The paper's k-neighbour graphs of 100 learners are those in which i and j are neighbours iff (j-i) mod s is 1 "
-		     "or s-1, with s = 5, 10, 20: they give its eigenvalues to four digits (part d).");
+	sl_document_text(r, "The paper's k-neighbour graphs of 100 learners are those in which i and j are "
+			    "neighbours iff (j-i) mod s is 1 "
+			    "or s-1, with s = 5, 10, 20: they give its eigenvalues to four digits (part d).");
 	int rc = draw_all(r, six, error);
 	if (rc == SL_OK)
-		rc = sl_graphs_norms(r, six, error);
+		rc = sl_norms_graphs(r, six, error);
 	if (rc == SL_OK)
-		rc = sl_graphs_degrees(r, error);
+		rc = sl_norms_degrees(r, error);
 	claim_right(r, six);
 	return rc;
 }
 
-static int both(struct sl_reproduce *r, struct sl_six *six, struct sl_error *error)
+static int both(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	int rc = SL_OK;
 	for (uint32_t i = 0; rc == SL_OK && i < SL_SIX; i++)
@@ -151,14 +155,14 @@ static int both(struct sl_reproduce *r, struct sl_six *six, struct sl_error *err
 	for (uint32_t i = 0; rc == SL_OK && i < SL_SIX; i++)
 		if (!r->options.quick || six[i].k <= K_QUICK)
 			rc = mix_one(r, &six[i], error);
-	if (rc == SL_OK && sl_wanted(r, 'c'))
+	if (rc == SL_OK && sl_paper_wanted(r, 'c'))
 		rc = part_c(r, six, error);
-	if (rc == SL_OK && sl_wanted(r, 'd'))
-		rc = sl_graphs_table(r, six, error);
+	if (rc == SL_OK && sl_paper_wanted(r, 'd'))
+		rc = sl_table_graphs(r, six, error);
 	return rc;
 }
 
-int sl_reproduce_graphs(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_graphs(struct sl_paper *r, struct sl_error *error)
 {
 	struct sl_six six[SL_SIX];
 	for (uint32_t i = 0; i < SL_SIX; i++)

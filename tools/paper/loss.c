@@ -16,7 +16,7 @@
 #define ROUNDS_MOST 25u
 #define WORKERS_MOST 4u
 #define QUICK_LEARNERS 10u
-#define TRAINS 0.5 /* of the gain of floats: less counts as not trained */
+#define TRAINS 0.5  /* of the gain of floats: less counts as not trained */
 #define EQUALS 0.02 /* of the loss of floats: a smaller difference counts as equal */
 
 enum way { FLOATS, WEIGHTED, LITERAL };
@@ -24,8 +24,8 @@ enum way { FLOATS, WEIGHTED, LITERAL };
 struct curve {
 	const char *name;
 	enum way way;
-	const char *sigma;
-	uint32_t hidden;
+	const char *decimals;
+	uint32_t hidden_units;
 	double mse[ROUNDS_MOST + 1]; /* before the first round, and after each */
 };
 
@@ -40,7 +40,7 @@ static const struct curve plan[CURVES] = {{"floats", FLOATS, "", 32, {0}},
 #define OF_LARGE 4u /* the first curves are of 32 hidden units, the others of the paper's one */
 
 struct losses {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	uint32_t learners, rounds, first; /* first curve */
 	struct sl_schedule schedule;
 	struct curve curves[CURVES];
@@ -55,8 +55,8 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 }
 
 /* Train and average the models of one round as floats. */
-static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round, float *model, float *own,
-			   double *sum, struct sl_error *error)
+static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round,
+			   float *model, float *own, double *sum, struct sl_error *error)
 {
 	size_t n = trainers[0]->ops->parameters(trainers[0]);
 	struct sl_training result;
@@ -75,16 +75,17 @@ static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners
 }
 
 static int average_floats(const struct losses *w, struct curve *c, struct sl_trainer *const *trainers,
-			  struct sl_reproduce *own_report, struct sl_error *error)
+			  struct sl_paper *own_report, struct sl_error *error)
 {
 	size_t n = trainers[0]->ops->parameters(trainers[0]);
 	float *model = calloc(n, sizeof *model), *own = calloc(n, sizeof *own);
 	double *sum = calloc(n, sizeof *sum);
-	int rc = model && own && sum ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	int rc = model && own && sum ? SL_OK
+				     : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	if (rc == SL_OK)
 		trainers[0]->ops->initial(trainers[0], model);
 	for (uint32_t t = 0; rc == SL_OK && t < w->rounds; t++) {
-		rc = sl_reproduce_at(own_report, c->name, (double)t / w->rounds);
+		rc = sl_write_at(own_report, c->name, (double)t / w->rounds);
 		if (rc == SL_OK)
 			rc = round_of_floats(trainers, w->learners, t, model, own, sum, error);
 		if (rc == SL_OK)
@@ -97,7 +98,7 @@ static int average_floats(const struct losses *w, struct curve *c, struct sl_tra
 }
 
 static int average_encoded(const struct losses *w, struct curve *c, struct sl_trainer *const *trainers,
-			   const char *const *set, struct sl_reproduce *own_report, struct sl_error *error)
+			   const char *const *set, struct sl_paper *own_report, struct sl_error *error)
 {
 	struct sl_run run;
 	struct sl_run_plan run_plan = {.what = c->name,
@@ -118,12 +119,12 @@ static int average_encoded(const struct losses *w, struct curve *c, struct sl_tr
 }
 
 static int start_and_average(const struct losses *w, struct curve *c, struct sl_trainer *const *trainers,
-			     const char *const *set, struct sl_reproduce *own_report, struct sl_error *error)
+			     const char *const *set, struct sl_paper *own_report, struct sl_error *error)
 {
 	size_t n = trainers[0]->ops->parameters(trainers[0]);
 	float *model = calloc(n, sizeof *model);
 	if (model == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	trainers[0]->ops->initial(trainers[0], model);
 	int rc = evaluate(trainers[0], model, &c->mse[0], error);
 	free(model);
@@ -134,25 +135,26 @@ static int start_and_average(const struct losses *w, struct curve *c, struct sl_
 	return average_encoded(w, c, trainers, set, own_report, error);
 }
 
-static int measure(const struct losses *w, struct curve *c, struct sl_reproduce *own_report, struct sl_error *error)
+static int measure(const struct losses *w, struct curve *c, struct sl_paper *own_report,
+		   struct sl_error *error)
 {
-	char rounds[32], hidden[32], data[SL_PATH_BYTES + 8];
+	char rounds[32], hidden_units[32], data[SL_PATH_BYTES + 8];
 	const char *const set[] = {rounds,
-				   hidden,
+				   hidden_units,
 				   data,
 				   "p=2147483647",
 				   "sharing=additive",
 				   "gate=warn",
 				   w->r->options.quick ? "epochs=1" : "epochs=5",
 				   c->way == LITERAL ? "encoding=literal" : "encoding=weighted",
-				   c->way == FLOATS ? NULL : c->sigma,
+				   c->way == FLOATS ? NULL : c->decimals,
 				   NULL};
 	struct sl_settings settings;
 	struct sl_trainer **trainers;
 	snprintf(rounds, sizeof rounds, "rounds=%u", w->rounds);
-	snprintf(hidden, sizeof hidden, "hidden=%u", c->hidden);
+	snprintf(hidden_units, sizeof hidden_units, "hidden=%u", c->hidden_units);
 	snprintf(data, sizeof data, "data=%s", w->r->options.data);
-	int rc = swarm_settings(set, sl_set_count(set), &w->schedule, &settings, error);
+	int rc = sl_runner_settings(set, sl_run_set_count(set), &w->schedule, &settings, error);
 	if (rc == SL_OK)
 		rc = sl_trainers_open(&settings, w->learners, &trainers, error);
 	if (rc != SL_OK)
@@ -167,7 +169,7 @@ static int measure(const struct losses *w, struct curve *c, struct sl_reproduce 
 struct worker {
 	struct losses *losses;
 	pthread_t thread;
-	struct sl_reproduce own; /* failed checks, for the report once all workers have ended */
+	struct sl_paper own; /* failed checks, for the report once all workers have ended */
 	struct sl_error error;
 	int rc;
 };
@@ -187,7 +189,7 @@ static void *work(void *context)
 static int finish(struct losses *w, struct worker *worker, struct sl_error *error)
 {
 	for (uint32_t b = 0; b < worker->own.broken_count && b < SL_BROKEN_MOST; b++)
-		sl_reproduce_broken(w->r, "%s", worker->own.broken[b]);
+		sl_paper_broken(w->r, "%s", worker->own.broken[b]);
 	if (worker->rc != SL_OK && worker->rc != SL_PENDING)
 		*error = worker->error;
 	return worker->rc;
@@ -204,9 +206,11 @@ static void begin(struct losses *w, struct worker *worker, bool shows)
 static int measure_all(struct losses *w, struct sl_error *error)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	uint32_t count = processors < 2 ? 1 : processors > (long)WORKERS_MOST ? WORKERS_MOST : (uint32_t)processors;
+	uint32_t count = processors < 2			   ? 1
+			 : processors > (long)WORKERS_MOST ? WORKERS_MOST
+							   : (uint32_t)processors;
 	struct worker *workers = calloc(count, sizeof *workers);
-	int rc = workers != NULL ? SL_OK : sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	int rc = workers != NULL ? SL_OK : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	uint32_t started = 1;
 	if (rc != SL_OK)
 		return rc;
@@ -238,21 +242,22 @@ static void draw(const struct losses *w, const char *title, uint32_t first, uint
 {
 	sl_document_panel(w->r, title, "round", "mean squared error of a pixel, on images held out", "y");
 	for (uint32_t i = first; i < end; i++)
-		fprintf(w->r->plots.out, "%s rows('f_loss.csv', '%u,%s') using 3:4 with linespoints title '%s'%s",
-			i == first ? "plot" : "  ", w->curves[i].hidden, w->curves[i].name, w->curves[i].name,
-			i + 1 < end ? ", \\\n" : "\n");
+		fprintf(w->r->plots.out,
+			"%s rows('f_loss.csv', '%u,%s') using 3:4 with linespoints title '%s'%s",
+			i == first ? "plot" : "  ", w->curves[i].hidden_units, w->curves[i].name,
+			w->curves[i].name, i + 1 < end ? ", \\\n" : "\n");
 }
 
 static int write_csv(const struct losses *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "f_loss.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "f_loss.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "hidden,averaging,round,mse");
 	for (uint32_t i = w->first; i < CURVES; i++)
 		for (uint32_t t = 0; t <= w->rounds; t++) {
-			sl_csv_whole(&csv, w->curves[i].hidden);
+			sl_csv_whole(&csv, w->curves[i].hidden_units);
 			sl_csv_text(&csv, w->curves[i].name);
 			sl_csv_whole(&csv, t);
 			sl_csv_real(&csv, w->curves[i].mse[t]);
@@ -269,12 +274,15 @@ static void claim(struct losses *w, uint32_t floats)
 	char what[128];
 	bool trains = from - literal >= TRAINS * gain;
 	bool equal = fabs(last(w, floats + 1) - last(w, floats)) <= EQUALS * last(w, floats);
-	snprintf(what, sizeof what, "its encoding (literal) trains at σ = 2; h = %u, N = %u", c->hidden, w->learners);
-	sl_reproduce_claim(w->r, 'f', sl_full_verdict(w->r, trains), what, "σ = 2",
-			   "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, literal, w->rounds, last(w, floats));
-	snprintf(what, sizeof what, "averaging through an encoding trains as with floats; h = %u", c->hidden);
-	sl_reproduce_claim(w->r, 'f', sl_full_verdict(w->r, equal), what, "no loss of accuracy",
-			   "weighted, σ = 3: %.4f; floats: %.4f", last(w, floats + 1), last(w, floats));
+	snprintf(what, sizeof what, "its encoding (literal) trains at σ = 2; h = %u, N = %u", c->hidden_units,
+		 w->learners);
+	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, trains), what, "σ = 2",
+		       "MSE %.4f before, %.4f after %u rounds; floats: %.4f", from, literal, w->rounds,
+		       last(w, floats));
+	snprintf(what, sizeof what, "averaging through an encoding trains as with floats; h = %u",
+		 c->hidden_units);
+	sl_paper_claim(w->r, 'f', sl_paper_full_verdict(w->r, equal), what, "no loss of accuracy",
+		       "weighted, σ = 3: %.4f; floats: %.4f", last(w, floats + 1), last(w, floats));
 }
 
 static int write_part(struct losses *w, struct sl_error *error)
@@ -282,12 +290,17 @@ static int write_part(struct losses *w, struct sl_error *error)
 	bool digits = strcmp(w->r->options.data, "digits") == 0;
 	sl_document_heading(w->r, "f. Loss against rounds");
 	sl_document_text(w->r,
-		     "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as floats; by rounds of this code "
-		     "with the encoding `weighted` (integers of σ digits, weights added up beside them); and with the paper's, `literal` "
-		     "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that keeps the integer part of a "
-		     "parameter, and little of it if N is large.",
-		     w->learners, digits ? "digits that the program draws (no MNIST was given: --data)" : "the images given",
-		     w->learners);
+			 "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as "
+			 "floats; by rounds of this code "
+			 "with the encoding `weighted` (integers of σ digits, weights added up beside them); "
+			 "and with the paper's, `literal` "
+			 "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that "
+			 "keeps the integer part of a "
+			 "parameter, and little of it if N is large.",
+			 w->learners,
+			 digits ? "digits that the program draws (no MNIST was given: --data)"
+				: "the images given",
+			 w->learners);
 	sl_document_figure(w->r, "f_loss", 1, w->first == 0 ? 2 : 1);
 	if (w->first == 0)
 		draw(w, "32 hidden units, n = 50,992", 0, OF_LARGE);
@@ -299,7 +312,7 @@ static int write_part(struct losses *w, struct sl_error *error)
 	return write_csv(w, error);
 }
 
-int sl_reproduce_loss(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_loss(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
 	struct losses w = {.r = r,

@@ -15,33 +15,38 @@ enum { KEY_DATA = 256, KEY_QUICK, KEY_ONLY, KEY_OCTAVE, KEY_JSON };
 
 static const struct argp_option options[] = {
 	{"output", 'o', "FOLDER", 0, "folder of the report (" FOLDER_USUAL ")", 0},
-	{"data", KEY_DATA, "DIR", 0, "folder of IDX images such as MNIST (default: digits drawn by the program)", 0},
+	{"data", KEY_DATA, "DIR", 0,
+	 "folder of IDX images such as MNIST (default: digits drawn by the program)", 0},
 	{"only", KEY_ONLY, "PARTS", 0, "only these parts, as in d,e", 0},
 	{"quick", KEY_QUICK, NULL, 0, "smaller, and not everything: seconds instead of minutes", 0},
-	{"octave", KEY_OCTAVE, "FILE", 0, "the paper's simulation, paper_octave.m, run by octave-cli to compare times", 0},
+	{"octave", KEY_OCTAVE, "FILE", 0,
+	 "the paper's simulation, paper_octave.m, run by octave-cli to compare times", 0},
 	{"json", KEY_JSON, NULL, 0, "print the table as JSON", 0},
 	{0}};
 
-static const char doc[] =
-	"Measure the figures and tables of the paper's evaluation with this code. Write a report (report.md), the numbers as CSV, "
-	"and figures (SVG) if gnuplot is installed.\v"
-	"At the end a table is printed: each claim of the paper, its number, the number measured here, and whether the claim "
-	"holds.\n"
-	"\n"
-	"Examples:\n"
-	"  starling-paper --data DIR\n"
-	"      all parts, in some minutes; then read reproduced/report.md\n"
-	"  starling-paper --quick --only d -o table\n"
-	"\n"
-	"Exit status: 0 the report is written, whichever claims hold; 1 failed, or this code does not do what it promises; 2 bad "
-	"usage, or missing or damaged input; 130 interrupted, no report.\n";
+static const char doc[] = "Measure the figures and tables of the paper's evaluation with this code. Write a "
+			  "report (report.md), the numbers as CSV, "
+			  "and figures (SVG) if gnuplot is installed.\v"
+			  "At the end a table is printed: each claim of the paper, its number, the number "
+			  "measured here, and whether the claim "
+			  "holds.\n"
+			  "\n"
+			  "Examples:\n"
+			  "  starling-paper --data DIR\n"
+			  "      all parts, in some minutes; then read reproduced/report.md\n"
+			  "  starling-paper --quick --only d -o table\n"
+			  "\n"
+			  "Exit status: 0 the report is written, whichever claims hold; 1 failed, or this "
+			  "code does not do what it promises; 2 bad "
+			  "usage, or missing or damaged input; 130 interrupted, no report.\n";
 
-static void parse_parts(struct sl_reproduce_options *o, const char *text, struct argp_state *state)
+static void parse_parts(struct sl_paper_options *o, const char *text, struct argp_state *state)
 {
 	o->parts = 0;
 	for (const char *at = text;; at += 2) {
 		if (*at < 'a' || *at > SL_PART_LAST || (at[1] != ',' && at[1] != '\0'))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--only %s: letters from a to %c and commas, as in d,e", text,
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--only %s: letters from a to %c and commas, as in d,e", text,
 				     SL_PART_LAST);
 		o->parts |= 1u << (*at - 'a');
 		if (at[1] == '\0')
@@ -51,7 +56,7 @@ static void parse_parts(struct sl_reproduce_options *o, const char *text, struct
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct sl_reproduce_options *o = state->input;
+	struct sl_paper_options *o = state->input;
 	switch (key) {
 	case 'o':
 		o->folder = arg;
@@ -92,7 +97,7 @@ static char *filter(int key, const char *text, void *input)
 		return (char *)text;
 	fputs("Parts:\n", out);
 	for (char part = 'a'; part <= SL_PART_LAST; part++)
-		fprintf(out, "  %c  %s\n", part, sl_part_title(part));
+		fprintf(out, "  %c  %s\n", part, sl_write_part_title(part));
 	fprintf(out, "\n%s", text);
 	fclose(out);
 	return whole;
@@ -108,14 +113,15 @@ static bool is_bad_input(int rc)
 
 int main(int argc, char **argv)
 {
-	struct sl_reproduce r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX}, .stopped = sl_bench_stopped};
+	struct sl_paper r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX},
+			     .stopped = sl_bench_stopped};
 	struct sl_error error = {0};
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "starling-paper");
 	sl_command_parse(&argp, argc, argv, &r.options);
 	r.live = isatty(STDERR_FILENO);
 	sl_bench_watch_signals();
-	int rc = sl_reproduce_write(&r, &error);
+	int rc = sl_write_report(&r, &error);
 	if (rc == SL_PENDING) {
 		fputs("starling-paper: interrupted; there is no report\n", stderr);
 		return SL_EXIT_INTERRUPTED;
@@ -124,6 +130,6 @@ int main(int argc, char **argv)
 		fprintf(stderr, "starling-paper: %s\n", error.text);
 		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
-	sl_reproduce_show(&r, stdout);
-	return sl_reproduce_status(&r);
+	sl_paper_show(&r, stdout);
+	return sl_paper_status(&r);
 }

@@ -31,7 +31,7 @@ static bool forget_peak(void)
 	return out != NULL && (fputs("5", out) >= 0) & (fclose(out) == 0);
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	uint64_t random = sl_random_seed(1, training->learner, training->t);
 	(void)error;
@@ -40,30 +40,30 @@ static int train(void *context, struct swarm_training *training, struct sl_error
 	return SL_OK;
 }
 
-static int play(struct sl_reproduce *r, uint32_t floats, struct sl_error *error)
+static int play(struct sl_paper *r, uint32_t floats, struct sl_error *error)
 {
 	static const char *const set[] = {"rounds=1", "sharing=additive"};
 	struct sl_settings settings;
-	struct swarm *swarm;
-	struct swarm_options options = {.learners = LEARNERS,
-					.settings = &settings,
-					.parameters = floats,
-					.seed = 1,
-					.train = train,
-					.context = &floats};
-	int rc = swarm_settings(set, 2, NULL, &settings, error);
+	struct sl_runner *runner;
+	struct sl_runner_options options = {.learners = LEARNERS,
+					    .settings = &settings,
+					    .parameters = floats,
+					    .seed = 1,
+					    .train = train,
+					    .context = &floats};
+	int rc = sl_runner_settings(set, 2, NULL, &settings, error);
 	if (rc == SL_OK)
-		rc = swarm_open(&options, &swarm, error);
+		rc = sl_runner_open(&options, &runner, error);
 	if (rc != SL_OK)
 		return rc;
 	do
-		rc = swarm_step(swarm, error);
-	while (rc == SL_PENDING && sl_reproduce_at(r, "memory", 0) == SL_OK);
-	swarm_close(swarm);
+		rc = sl_runner_step(runner, error);
+	while (rc == SL_PENDING && sl_write_at(r, "memory", 0) == SL_OK);
+	sl_runner_close(runner);
 	return rc;
 }
 
-int sl_memory_of_learners(struct sl_reproduce *r, uint32_t floats, double *bytes, struct sl_error *error)
+int sl_memory_of_learners(struct sl_paper *r, uint32_t floats, double *bytes, struct sl_error *error)
 {
 	bool forgotten = forget_peak();
 	double before = status_of("VmRSS");
@@ -72,7 +72,8 @@ int sl_memory_of_learners(struct sl_reproduce *r, uint32_t floats, double *bytes
 	if (rc != SL_OK)
 		return rc;
 	if (!forgotten || before < 0 || peak < before)
-		return sl_fail(error, SL_ERR_IO, "this system does not say how much memory a process takes");
+		return sl_err_set(error, SL_ERR_IO,
+				  "this system does not say how much memory a process takes");
 	*bytes = (peak - before) / LEARNERS;
 	return SL_OK;
 }

@@ -32,57 +32,63 @@ static void choose_k(struct curve *c, double mu)
 }
 
 /* The norm of A^k for symmetric A is N mu^k: what the bound on K is made of. */
-static void check_curve(struct sl_reproduce *r, const struct sl_six *one, const struct curve *c)
+static void check_curve(struct sl_paper *r, const struct sl_six *one, const struct curve *c)
 {
 	for (uint32_t i = 0; i < c->count && one->eigen.mu > 1e-6; i++) {
 		double expected = SL_PAPER_LEARNERS * pow(one->eigen.mu, c->k[i]);
 		if (fabs(c->norm[i] - expected) > AGREE * expected) {
-			sl_reproduce_broken(r, "%s: the norm at k = %g is %g, N mu^k is %g", one->name, c->k[i], c->norm[i], expected);
+			sl_paper_broken(r, "%s: the norm at k = %g is %g, N mu^k is %g", one->name, c->k[i],
+					c->norm[i], expected);
 			return;
 		}
 	}
 }
 
 /* The bound on K, from the matrix power itself. */
-static int check_bound(struct sl_reproduce *r, const struct sl_six *one)
+static int check_bound(struct sl_paper *r, const struct sl_six *one)
 {
 	double k = (double)one->k, norm;
-	int rc = sl_power_norms(&one->graph.graph, &k, 1, &norm);
+	int rc = sl_spectrum_power_norms(&one->graph.graph, &k, 1, &norm);
 	if (rc == SL_OK && !(2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS) * norm < 1))
-		sl_reproduce_broken(r, "%s: K = %" PRIu64 " does not meet the bound: the norm is %g", one->name, one->k, norm);
+		sl_paper_broken(r, "%s: K = %" PRIu64 " does not meet the bound: the norm is %g", one->name,
+				one->k, norm);
 	return rc;
 }
 
-static void draw_curves(struct sl_reproduce *r, const struct sl_six *six)
+static void draw_curves(struct sl_paper *r, const struct sl_six *six)
 {
 	sl_document_figure(r, "c_norms", 1, 1);
-	sl_document_panel(r, "How fast the powers of A approach the mean", "iteration k", "‖N·Aᵏ − 11'‖", "xy");
-	sl_document_mark(r, 'y', 1 / (2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS)), "1/(2p√N): K is reached below");
+	sl_document_panel(r, "How fast the powers of A approach the mean", "iteration k", "‖N·Aᵏ − 11'‖",
+			  "xy");
+	sl_document_mark(r, 'y', 1 / (2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS)),
+			 "1/(2p√N): K is reached below");
 	sl_document_mark(r, 'x', SL_PAPER_K, "K = %u", SL_PAPER_K);
 	fprintf(r->plots.out, "plot [] [%g:%u]", NORM_LEAST, SL_PAPER_LEARNERS);
 	for (uint32_t i = 0; i < SL_SIX; i++)
 		if (six[i].eigen.mu > 1e-6)
-			fprintf(r->plots.out, " rows('c_norms.csv', '%s') using 2:3 with lines title '%s'%s", six[i].name, six[i].name,
-				i + 1 < SL_SIX ? "," : "\n");
-	sl_document_caption(r, "Computed from the powers of the matrices. For the complete graph the norm is 0 from k = 1 on, up to "
-			       "rounding. A line straightens out at the rate of μ, the second largest modulus of an eigenvalue.");
+			fprintf(r->plots.out, " rows('c_norms.csv', '%s') using 2:3 with lines title '%s'%s",
+				six[i].name, six[i].name, i + 1 < SL_SIX ? "," : "\n");
+	sl_document_caption(r, "Computed from the powers of the matrices. For the complete graph the norm is "
+			       "0 from k = 1 on, up to "
+			       "rounding. A line straightens out at the rate of μ, the second largest "
+			       "modulus of an eigenvalue.");
 }
 
-int sl_graphs_norms(struct sl_reproduce *r, struct sl_six *six, struct sl_error *error)
+int sl_norms_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	struct curve c;
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&r->folder, "c_norms.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "c_norms.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "graph,k,norm");
 	for (uint32_t i = 0; i < SL_SIX; i++) {
 		choose_k(&c, six[i].eigen.mu);
-		int rc = sl_power_norms(&six[i].graph.graph, c.k, c.count, c.norm);
+		int rc = sl_spectrum_power_norms(&six[i].graph.graph, c.k, c.count, c.norm);
 		if (rc == SL_OK)
 			rc = check_bound(r, &six[i]);
 		if (rc != SL_OK)
-			return sl_fail(error, rc, "%s: %s", six[i].name, sl_err_text(rc));
+			return sl_err_set(error, rc, "%s: %s", six[i].name, sl_err_text(rc));
 		check_curve(r, &six[i], &c);
 		for (uint32_t k = 0; k < c.count; k++) {
 			sl_csv_text(&csv, six[i].name);
@@ -108,36 +114,39 @@ static int look_at(struct degrees *d, uint32_t i, struct sl_error *error)
 	struct sl_eigen eigen;
 	snprintf(name, sizeof name, "regular:%u", DEGREE_LEAST + i);
 	int rc = sl_step_graph_named(&graph, name, SL_PAPER_LEARNERS, error);
-	if (rc == SL_OK && (rc = sl_eigen_of(&graph.graph, &eigen)) != SL_OK)
-		sl_fail(error, rc, "%s: %s", name, sl_err_text(rc));
+	if (rc == SL_OK && (rc = sl_spectrum_eigen(&graph.graph, &eigen)) != SL_OK)
+		sl_err_set(error, rc, "%s: %s", name, sl_err_text(rc));
 	if (rc == SL_OK) {
 		d->degree[i] = DEGREE_LEAST + i;
 		d->mu[i] = eigen.mu;
-		d->k[i] = (double)sl_iterations(SL_PAPER_P, SL_PAPER_LEARNERS, eigen.mu);
+		d->k[i] = (double)sl_spectrum_iterations(SL_PAPER_P, SL_PAPER_LEARNERS, eigen.mu);
 	}
 	sl_step_graph_close(&graph);
 	return rc;
 }
 
-static void draw_degrees(struct sl_reproduce *r, uint32_t enough, double mu_most)
+static void draw_degrees(struct sl_paper *r, uint32_t enough, double mu_most)
 {
 	sl_document_figure(r, "c_degrees", 1, 1);
-	sl_document_panel(r, "Iterations that the bound asks for", "neighbours of each of 100 learners, random graphs", "K", "");
+	sl_document_panel(r, "Iterations that the bound asks for",
+			  "neighbours of each of 100 learners, random graphs", "K", "");
 	sl_document_mark(r, 'y', SL_PAPER_K, "K = %u", SL_PAPER_K);
 	sl_document_mark(r, 'x', enough, "%u neighbours", enough);
 	fputs("plot [] [0:25] 'c_degrees.csv' every ::1 using 1:3 with lines notitle\n", r->plots.out);
-	sl_document_caption(r, "K = %u meets the bound 2p√N·‖N·Aᴷ − 11'‖ < 1 only where μ ≤ %.4f. Random regular graphs of 100 learners "
-			       "get there at about %u neighbours.",
+	sl_document_caption(r,
+			    "K = %u meets the bound 2p√N·‖N·Aᴷ − 11'‖ < 1 only where μ ≤ %.4f. Random "
+			    "regular graphs of 100 learners "
+			    "get there at about %u neighbours.",
 			    SL_PAPER_K, mu_most, enough);
 }
 
-int sl_graphs_degrees(struct sl_reproduce *r, struct sl_error *error)
+int sl_norms_degrees(struct sl_paper *r, struct sl_error *error)
 {
 	struct degrees d;
 	struct sl_csv csv;
 	double mu_most = pow(2 * (double)SL_PAPER_P * pow(SL_PAPER_LEARNERS, 1.5), -1.0 / SL_PAPER_K);
 	uint32_t enough = DEGREE_MOST + 1;
-	FILE *out = sl_report_folder_file(&r->folder, "c_degrees.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "c_degrees.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "neighbours,mu,k");
@@ -153,7 +162,8 @@ int sl_graphs_degrees(struct sl_reproduce *r, struct sl_error *error)
 	while (enough > DEGREE_LEAST && d.k[enough - 1 - DEGREE_LEAST] <= SL_PAPER_K)
 		enough--;
 	draw_degrees(r, enough, mu_most);
-	sl_reproduce_claim(r, 'c', SL_HOLDS_NOT, "K = 10 meets the bound on K (\"verified\" for arbitrary topologies)", "K = 10",
-			   "only for μ ≤ %.4f: about %u neighbours of 100", mu_most, enough);
+	sl_paper_claim(r, 'c', SL_HOLDS_NOT,
+		       "K = 10 meets the bound on K (\"verified\" for arbitrary topologies)", "K = 10",
+		       "only for μ ≤ %.4f: about %u neighbours of 100", mu_most, enough);
 	return SL_OK;
 }

@@ -23,7 +23,7 @@ bool sl_octave_installed(const char *program)
 	return false;
 }
 
-int sl_octave_find(const struct sl_reproduce *r, char script[static PATH_MAX], bool *found,
+int sl_octave_find(const struct sl_paper *r, char script[static PATH_MAX], bool *found,
 		   char why[static SL_OCTAVE_WHY_BYTES], struct sl_error *error)
 {
 	const char *given = r->options.octave;
@@ -32,13 +32,13 @@ int sl_octave_find(const struct sl_reproduce *r, char script[static PATH_MAX], b
 	if (given == NULL)
 		return SL_OK;
 	if (realpath(given, script) == NULL)
-		return sl_fail(error, SL_ERR_NOTFOUND, "%s: %s", given, strerror(errno));
+		return sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", given, strerror(errno));
 	snprintf(why, SL_OCTAVE_WHY_BYTES, "%s is not installed", PROGRAM);
 	*found = sl_octave_installed(PROGRAM);
 	return SL_OK;
 }
 
-int sl_octave_run(struct sl_reproduce *r, const char *script, const char *const *environment, char **output,
+int sl_octave_run(struct sl_paper *r, const char *script, const char *const *environment, char **output,
 		  struct sl_error *error)
 {
 	static const char *const argv_usual[] = {PROGRAM, "--norc", "--quiet", "--no-history"};
@@ -50,7 +50,7 @@ int sl_octave_run(struct sl_reproduce *r, const char *script, const char *const 
 		assert(i + 3 < SETTINGS_MOST);
 		settings[i + 2] = environment[i];
 	}
-	if (sl_reproduce_at(r, "Octave", 0) != SL_OK)
+	if (sl_write_at(r, "Octave", 0) != SL_OK)
 		return SL_PENDING;
 	return sl_bench_child(r->bench, argv, settings, output, error);
 }

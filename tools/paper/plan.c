@@ -16,24 +16,25 @@
 struct one {
 	const char *name, *topology;
 	uint32_t learners, floats;
-	enum sl_plan_engine engine;
-	enum sl_plan_sharing sharing;
+	enum sl_estimate_engine engine;
+	enum sl_estimate_sharing sharing;
 };
 
 static const struct one cases[] = {
-	{"10, complete", "complete", 10, 100000, SL_PLAN_EXACT, SL_PLAN_SHAMIR},
-	{"10, ring", "ring", 10, 100000, SL_PLAN_EXACT, SL_PLAN_SEEDED},
-	{"30, 6 neighbours", "regular:6", 30, 30000, SL_PLAN_METROPOLIS, SL_PLAN_ADDITIVE},
-	{"100, 10 neighbours", "regular:10", 100, 10000, SL_PLAN_EXACT, SL_PLAN_ADDITIVE},
-	{"100, 10 neighbours", "regular:10", 100, 10000, SL_PLAN_EXACT, SL_PLAN_SEEDED},
-	{"10, ring", "ring", 10, 1000000, SL_PLAN_TREE, SL_PLAN_SEEDED},
-	{"100, 10 neighbours", "regular:10", 100, 10000, SL_PLAN_TREE, SL_PLAN_SEEDED},
+	{"10, complete", "complete", 10, 100000, SL_ESTIMATE_EXACT, SL_ESTIMATE_SHAMIR},
+	{"10, ring", "ring", 10, 100000, SL_ESTIMATE_EXACT, SL_ESTIMATE_SEEDED},
+	{"30, 6 neighbours", "regular:6", 30, 30000, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE},
+	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_EXACT, SL_ESTIMATE_ADDITIVE},
+	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_EXACT, SL_ESTIMATE_SEEDED},
+	{"10, ring", "ring", 10, 1000000, SL_ESTIMATE_TREE, SL_ESTIMATE_SEEDED},
+	{"100, 10 neighbours", "regular:10", 100, 10000, SL_ESTIMATE_TREE, SL_ESTIMATE_SEEDED},
 };
-static const struct one quick_cases[] = {{"4, ring", "ring", 4, 1000, SL_PLAN_METROPOLIS, SL_PLAN_ADDITIVE}};
+static const struct one quick_cases[] = {
+	{"4, ring", "ring", 4, 1000, SL_ESTIMATE_METROPOLIS, SL_ESTIMATE_ADDITIVE}};
 
 enum quantity { BYTES, CPU, SECONDS, MEMORY, QUANTITIES };
-static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "CPU seconds of all", "seconds of a round",
-						       "MB of memory, most"};
+static const char *const quantity_names[QUANTITIES] = {"MB sent by all", "CPU seconds of all",
+						       "seconds of a round", "MB of memory, most"};
 static const char *const keys[QUANTITIES] = {"bytes", "cpu_s", "aggregate_s", "peak_bytes"};
 static const double units[QUANTITIES] = {1e-6, 1, 1, 1e-6};
 
@@ -42,10 +43,10 @@ struct compared {
 };
 
 struct plans {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	const struct one *cases;
 	uint32_t count;
-	struct sl_plan_machine machine;
+	struct sl_estimate_machine machine;
 	struct compared compared[CASES_MOST];
 };
 
@@ -54,22 +55,22 @@ struct plans {
 static int plan_one(struct plans *w, uint32_t i, struct sl_error *error)
 {
 	const struct one *c = &w->cases[i];
-	struct sl_plan_input input = {.floats = c->floats, .p = SL_P_MERSENNE31, .machine = w->machine};
+	struct sl_estimate_input input = {.floats = c->floats, .p = SL_P_MERSENNE31, .machine = w->machine};
 	struct sl_step_graph graph;
 	struct sl_field field;
-	struct sl_planned planned;
+	struct sl_estimated planned;
 	int rc = sl_step_graph_named(&graph, c->topology, c->learners, error);
 	if (rc == SL_OK)
 		rc = sl_field_init(&field, input.p);
 	if (rc == SL_OK)
-		rc = sl_graph_figures_of(&graph.graph, &field, &input.graph);
+		rc = sl_estimate_graph_figures(&graph.graph, &field, &input.graph);
 	sl_step_graph_close(&graph);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "%s: %s", c->name, sl_err_text(rc));
-	sl_plan_cost_all(&input, &planned);
-	const struct sl_plan_cost *cost = &planned.costs[c->engine][c->sharing];
-	w->compared[i] = (struct compared){
-		.planned = {cost->bytes_all * 1e-6, cost->cpu_s * c->learners, cost->seconds, cost->memory * 1e-6}};
+		return sl_err_set(error, rc, "%s: %s", c->name, sl_err_text(rc));
+	sl_estimate_cost_all(&input, &planned);
+	const struct sl_estimate_cost *cost = &planned.costs[c->engine][c->sharing];
+	w->compared[i] = (struct compared){.planned = {cost->bytes_all * 1e-6, cost->cpu_s * c->learners,
+						       cost->seconds, cost->memory * 1e-6}};
 	return SL_OK;
 }
 
@@ -89,11 +90,13 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	const struct one *c = &w->cases[i];
 	char mixing[32], sharing[32];
 	json_t *rows = NULL;
-	snprintf(mixing, sizeof mixing, "mixing=%s", sl_plan_engine_names[c->engine]);
-	snprintf(sharing, sizeof sharing, "sharing=%s", sl_plan_sharing_names[c->sharing]);
-	const struct sl_bench_daemons what = {
-		.learners = c->learners, .size = c->floats, .topology = c->topology, .set = {mixing, sharing, "gate=warn"}};
-	if (sl_reproduce_at(w->r, c->name, (double)i / w->count) != SL_OK)
+	snprintf(mixing, sizeof mixing, "mixing=%s", sl_estimate_engine_names[c->engine]);
+	snprintf(sharing, sizeof sharing, "sharing=%s", sl_estimate_sharing_names[c->sharing]);
+	const struct sl_bench_daemons what = {.learners = c->learners,
+					      .size = c->floats,
+					      .topology = c->topology,
+					      .set = {mixing, sharing, "gate=warn"}};
+	if (sl_write_at(w->r, c->name, (double)i / w->count) != SL_OK)
 		return SL_PENDING;
 	int rc = sl_bench_launch(w->r->bench, &what, ROUNDS, w->r->bench->folder, &rows, error);
 	for (enum quantity q = 0; rc == SL_OK && q < QUANTITIES; q++)
@@ -108,8 +111,8 @@ static void write_rows(struct plans *w, struct sl_csv *csv, uint32_t i)
 {
 	const struct one *c = &w->cases[i];
 	char name[96];
-	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats, sl_plan_sharing_names[c->sharing],
-		 sl_plan_engine_names[c->engine]);
+	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats,
+		 sl_estimate_sharing_names[c->sharing], sl_estimate_engine_names[c->engine]);
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double planned = w->compared[i].planned[q], measured = w->compared[i].measured[q];
 		sl_csv_text(csv, name);
@@ -130,23 +133,26 @@ static void claim(struct plans *w, enum quantity q)
 		most = fmax(most, ratio);
 	}
 	snprintf(text, sizeof text, "starling plan: %s", quantity_names[q]);
-	sl_reproduce_claim(w->r, 'i', SL_MEASURED, text, "-", "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most,
-			   w->count, w->cases[w->count - 1].learners);
+	sl_paper_claim(w->r, 'i', SL_MEASURED, text, "-",
+		       "measured over planned: %.2f to %.2f in %u cases up to N = %u", least, most, w->count,
+		       w->cases[w->count - 1].learners);
 }
 
 static int write_part(struct plans *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "i_plan.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "i_plan.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "case,quantity,planned,measured");
 	sl_document_heading(w->r, "i. Plan against measured");
 	sl_document_text(w->r,
-		     "What `starling plan` says beforehand, with the speed of this machine's arithmetic and disk measured first, and the "
-		     "median of %u rounds of as many daemons on this machine, over loopback, with TLS and durable records. A plan "
-		     "counts the work, without waiting and without other programs.",
-		     ROUNDS - 1);
+			 "What `starling plan` says beforehand, with the speed of this machine's arithmetic "
+			 "and disk measured first, and the "
+			 "median of %u rounds of as many daemons on this machine, over loopback, with TLS "
+			 "and durable records. A plan "
+			 "counts the work, without waiting and without other programs.",
+			 ROUNDS - 1);
 	for (uint32_t i = 0; i < w->count; i++)
 		write_rows(w, &csv, i);
 	sl_document_data(w->r, "i_plan.csv");
@@ -155,18 +161,21 @@ static int write_part(struct plans *w, struct sl_error *error)
 	return SL_OK;
 }
 
-int sl_reproduce_plan(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_plan(struct sl_paper *r, struct sl_error *error)
 {
-	struct plans w = {.r = r, .cases = cases, .count = sizeof cases / sizeof *cases, .machine = sl_plan_machine_usual};
+	struct plans w = {.r = r,
+			  .cases = cases,
+			  .count = sizeof cases / sizeof *cases,
+			  .machine = sl_estimate_machine_usual};
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	if (r->options.quick) {
 		w.cases = quick_cases;
 		w.count = sizeof quick_cases / sizeof *quick_cases;
 	}
 	w.machine.processors = processors > 0 ? (uint32_t)processors : 1;
-	int rc = sl_plan_machine_measure(&w.machine);
+	int rc = sl_estimate_machine_measure(&w.machine);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "cannot measure this machine: %s", sl_err_text(rc));
+		return sl_err_set(error, rc, "cannot measure this machine: %s", sl_err_text(rc));
 	for (uint32_t i = 0; rc == SL_OK && i < w.count; i++)
 		rc = plan_one(&w, i, error);
 	for (uint32_t i = 0; rc == SL_OK && i < w.count; i++)

@@ -47,7 +47,7 @@ static double distance_of(uint32_t count[SMALL_P][PAIRS])
 	return most;
 }
 
-int sl_share_distance(bool zero_allowed, double *distance)
+int sl_printed_share_distance(bool zero_allowed, double *distance)
 {
 	static const sl_id neighbours[TAU] = {1, 2};
 	uint8_t memory[4096];
@@ -58,7 +58,7 @@ int sl_share_distance(bool zero_allowed, double *distance)
 	sl_arena_init(&arena, memory, sizeof memory);
 	int rc = sl_field_init(&field, SMALL_P);
 	if (rc == SL_OK)
-		rc = sl_sharing_init(&sharing, &field, 3, neighbours, TAU, &arena);
+		rc = sl_share_init(&sharing, &field, 3, neighbours, TAU, &arena);
 	if (rc != SL_OK)
 		return rc;
 	count_shares(&sharing, zero_allowed, count);
@@ -66,23 +66,27 @@ int sl_share_distance(bool zero_allowed, double *distance)
 	return SL_OK;
 }
 
-static int lemma(struct sl_reproduce *r, struct sl_error *error)
+static int lemma(struct sl_paper *r, struct sl_error *error)
 {
 	double printed, uniform;
-	int rc = sl_share_distance(false, &printed);
+	int rc = sl_printed_share_distance(false, &printed);
 	if (rc == SL_OK)
-		rc = sl_share_distance(true, &uniform);
+		rc = sl_printed_share_distance(true, &uniform);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "shares over a field of 7: %s", sl_err_text(rc));
+		return sl_err_set(error, rc, "shares over a field of 7: %s", sl_err_text(rc));
 	sl_document_text(r,
-		     "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares exclude one secret. All polynomials "
-		     "over p = %u with τ = %u, counted: the shares of two colluders have a total variation distance of %.4f between two "
-		     "secrets. With all coefficients uniform, as here, it is %.4f: Lemma 2 holds.",
-		     SMALL_P, TAU, printed, uniform);
+			 "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares "
+			 "exclude one secret. All polynomials "
+			 "over p = %u with τ = %u, counted: the shares of two colluders have a total "
+			 "variation distance of %.4f between two "
+			 "secrets. With all coefficients uniform, as here, it is %.4f: Lemma 2 holds.",
+			 SMALL_P, TAU, printed, uniform);
 	if (uniform != 0)
-		sl_reproduce_broken(r, "shares with uniform coefficients tell of the secret: distance %g", uniform);
-	sl_reproduce_claim(r, 'g', printed == 0 ? SL_HOLDS : SL_HOLDS_NOT, "τ shares tell nothing (Lemma 2), with c_τ ≠ 0 as printed",
-			   "distance 0", "%.4f at p = 7, τ = 2 (1/6 = %.4f); 0 with c_τ uniform", printed, 1.0 / 6);
+		sl_paper_broken(r, "shares with uniform coefficients tell of the secret: distance %g",
+				uniform);
+	sl_paper_claim(r, 'g', printed == 0 ? SL_HOLDS : SL_HOLDS_NOT,
+		       "τ shares tell nothing (Lemma 2), with c_τ ≠ 0 as printed", "distance 0",
+		       "%.4f at p = 7, τ = 2 (1/6 = %.4f); 0 with c_τ uniform", printed, 1.0 / 6);
 	return SL_OK;
 }
 
@@ -105,9 +109,9 @@ static void update(const struct sl_graph *g, bool printed, const double *s, doub
 	for (uint32_t i = 0; i < g->n; i++)
 		for (uint32_t l = 0; l < STATES; l++) {
 			double own = 1, sum = 0;
-			for (uint32_t r = 0; r < sl_degree(g, i); r++) {
-				uint32_t j = sl_neighbours(g, i)[r];
-				double a = 1.0 / sl_metropolis(g, i, j);
+			for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
+				uint32_t j = sl_graph_neighbours(g, i)[r];
+				double a = 1.0 / sl_graph_metropolis(g, i, j);
 				own -= a;
 				sum += a * s[(printed ? i : j) * STATES + l];
 			}
@@ -115,7 +119,7 @@ static void update(const struct sl_graph *g, bool printed, const double *s, doub
 		}
 }
 
-uint32_t sl_update_right(const struct sl_graph *g, bool printed, uint64_t p, uint64_t k)
+uint32_t sl_printed_update_right(const struct sl_graph *g, bool printed, uint64_t p, uint64_t k)
 {
 	size_t count = (size_t)g->n * STATES;
 	double *s = calloc(2 * count, sizeof *s), *next = s + count, sums[STATES] = {0};
@@ -134,40 +138,46 @@ uint32_t sl_update_right(const struct sl_graph *g, bool printed, uint64_t p, uin
 	return right;
 }
 
-static void tell_rule(struct sl_reproduce *r, const struct sl_graph *graph, double mu)
+static void tell_rule(struct sl_paper *r, const struct sl_graph *graph, double mu)
 {
-	uint64_t k = sl_iterations(SL_PAPER_P, graph->n, mu);
+	uint64_t k = sl_spectrum_iterations(SL_PAPER_P, graph->n, mu);
 	uint32_t all = graph->n * STATES;
-	uint32_t printed = sl_update_right(graph, true, SL_PAPER_P, k), meant = sl_update_right(graph, false, SL_PAPER_P, k);
+	uint32_t printed = sl_printed_update_right(graph, true, SL_PAPER_P, k),
+		 meant = sl_printed_update_right(graph, false, SL_PAPER_P, k);
 	sl_document_text(r,
-		     "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, since the weights of a row add up "
-		     "to 1. 40 neighbours, %" PRIu64 " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
-		     k, printed, all, meant);
-	sl_reproduce_claim(r, 'g', printed == all ? SL_HOLDS : meant == all ? SL_MISPRINT : SL_HOLDS_NOT,
-			   "the update rule reaches the mean (it prints s_i for s_j)", "all states",
-			   "as printed %u of %u, as meant %u of %u", printed, all, meant, all);
+			 "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, "
+			 "since the weights of a row add up "
+			 "to 1. 40 neighbours, %" PRIu64
+			 " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
+			 k, printed, all, meant);
+	sl_paper_claim(r, 'g',
+		       printed == all ? SL_HOLDS
+		       : meant == all ? SL_MISPRINT
+				      : SL_HOLDS_NOT,
+		       "the update rule reaches the mean (it prints s_i for s_j)", "all states",
+		       "as printed %u of %u, as meant %u of %u", printed, all, meant, all);
 }
 
-static int rule(struct sl_reproduce *r, struct sl_error *error)
+static int rule(struct sl_paper *r, struct sl_error *error)
 {
 	struct sl_step_graph graph;
 	struct sl_eigen eigen;
 	int rc = sl_step_graph_named(&graph, "neighbours:40", SL_PAPER_LEARNERS, error);
-	if (rc == SL_OK && (rc = sl_eigen_of(&graph.graph, &eigen)) != SL_OK)
-		sl_fail(error, rc, "40 neighbours: %s", sl_err_text(rc));
+	if (rc == SL_OK && (rc = sl_spectrum_eigen(&graph.graph, &eigen)) != SL_OK)
+		sl_err_set(error, rc, "40 neighbours: %s", sl_err_text(rc));
 	if (rc == SL_OK)
 		tell_rule(r, &graph.graph, eigen.mu);
 	sl_step_graph_close(&graph);
 	return rc;
 }
 
-int sl_reproduce_printed(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_printed(struct sl_paper *r, struct sl_error *error)
 {
 	sl_document_heading(r, "g. As printed");
 	int rc = lemma(r, error);
 	if (rc == SL_OK)
 		rc = rule(r, error);
 	if (rc == SL_OK)
-		rc = sl_printed_reals(r, error);
+		rc = sl_reals_printed(r, error);
 	return rc;
 }

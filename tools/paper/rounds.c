@@ -19,16 +19,18 @@ static const uint32_t picked[PICKED] = {1568, 2032, 2039};
 /* From dense to sparse; the last one is learners that move. */
 static const char *const graphs[SL_PAPER_ROUNDS] = {"regular:80", "regular:60", "regular:40",
 						    "regular:20", "regular:10", "geometric"};
-static const char *const names[SL_PAPER_ROUNDS] = {"80 neighbours", "60 neighbours", "40 neighbours",
-						   "20 neighbours", "10 neighbours", "in range of each other"};
+static const char *const names[SL_PAPER_ROUNDS] = {"80 neighbours", "60 neighbours",
+						   "40 neighbours", "20 neighbours",
+						   "10 neighbours", "in range of each other"};
 #define QUICK_LEARNERS 12u
 static const char *const quick_graphs[SL_PAPER_ROUNDS] = {"regular:10", "regular:8", "regular:6",
 							  "regular:5",	"regular:4", "geometric:0.7"};
-static const char *const quick_names[SL_PAPER_ROUNDS] = {"10 neighbours", "8 neighbours", "6 neighbours",
-							 "5 neighbours",  "4 neighbours", "in range of each other"};
+static const char *const quick_names[SL_PAPER_ROUNDS] = {"10 neighbours", "8 neighbours",
+							 "6 neighbours",  "5 neighbours",
+							 "4 neighbours",  "in range of each other"};
 
 struct rounds {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	const char *const *names;
 	uint32_t learners;
 	uint32_t coordinates[WATCHED], picked_at[PICKED]; /* where in them */
@@ -57,7 +59,7 @@ static void choose_coordinates(struct rounds *w)
 
 static double decoded(const struct rounds *w, const uint64_t *z, uint32_t l)
 {
-	return (double)sl_centred(&w->run.field, z[l]) * w->run.rounds[0].trace.unit;
+	return (double)sl_field_centred(&w->run.field, z[l]) * w->run.rounds[0].trace.unit;
 }
 
 static void draw_rounds(struct rounds *w)
@@ -68,19 +70,22 @@ static void draw_rounds(struct rounds *w)
 	for (uint32_t t = 0; t < SL_PAPER_ROUNDS; t++) {
 		const struct sl_run_round *round = &w->run.rounds[t];
 		snprintf(title, sizeof title, "Round %u: %s", t + 1, w->names[t]);
-		sl_trace_plot(w->r, &round->trace, w->names[t], title, what, decoded(w, round->sum, picked[DRAWN]));
+		sl_trace_plot(w->r, &round->trace, w->names[t], title, what,
+			      decoded(w, round->sum, picked[DRAWN]));
 	}
 	sl_document_caption(w->r,
-			     "What each of the %u learners would decode if iteration k were its last. Early values lie anywhere "
-			     "in the field, since they are reduced mod p. Trajectories look settled before they are right: a value is right "
-			     "when it is the exact sum, and one that is off by the last digit is not.",
-			     w->learners);
+			    "What each of the %u learners would decode if iteration k were its last. Early "
+			    "values lie anywhere "
+			    "in the field, since they are reduced mod p. Trajectories look settled before "
+			    "they are right: a value is right "
+			    "when it is the exact sum, and one that is off by the last digit is not.",
+			    w->learners);
 }
 
 static int tell_rounds(struct rounds *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "a_trajectories.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "a_trajectories.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_trace_csv_open(&csv, out, w->learners);
@@ -94,13 +99,14 @@ static int tell_rounds(struct rounds *w, struct sl_error *error)
 		ended += sl_trace_wrong(trace, trace->k) == 0;
 		at_ten += sl_trace_wrong(trace, SL_PAPER_K) == 0;
 	}
-	sl_reproduce_claim(w->r, 'a', ended == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
-			   "in every round over changing graphs all trajectories end at the true mean", "6 of 6 rounds",
-			   "%u of %u rounds, with K = %" PRIu64 " to %" PRIu64 " from each graph", ended, SL_PAPER_ROUNDS, least,
-			   most);
-	sl_reproduce_claim(w->r, 'a', at_ten == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
-			   "K = 10 iterations are enough on changing graphs", "6 of 6 rounds",
-			   "%u of %u rounds are right at k = 10", at_ten, SL_PAPER_ROUNDS);
+	sl_paper_claim(w->r, 'a', ended == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
+		       "in every round over changing graphs all trajectories end at the true mean",
+		       "6 of 6 rounds",
+		       "%u of %u rounds, with K = %" PRIu64 " to %" PRIu64 " from each graph", ended,
+		       SL_PAPER_ROUNDS, least, most);
+	sl_paper_claim(w->r, 'a', at_ten == SL_PAPER_ROUNDS ? SL_HOLDS : SL_HOLDS_NOT,
+		       "K = 10 iterations are enough on changing graphs", "6 of 6 rounds",
+		       "%u of %u rounds are right at k = 10", at_ten, SL_PAPER_ROUNDS);
 	return SL_OK;
 }
 
@@ -108,10 +114,12 @@ static int part_a(struct rounds *w, struct sl_error *error)
 {
 	sl_document_heading(w->r, "a. Six rounds over changing graphs");
 	sl_document_text(w->r,
-		     "%u learners train an autoencoder of %zu parameters, p = %" PRIu64 ", three decimal digits (encoding: weighted). "
-		     "In each round the learners are connected by another graph. K is computed from the graph, by each learner for "
-		     "itself; the paper takes K = %u.",
-		     w->learners, w->run.plan->parameters, SL_PAPER_P, SL_PAPER_K);
+			 "%u learners train an autoencoder of %zu parameters, p = %" PRIu64
+			 ", three decimal digits (encoding: weighted). "
+			 "In each round the learners are connected by another graph. K is computed from the "
+			 "graph, by each learner for "
+			 "itself; the paper takes K = %u.",
+			 w->learners, w->run.plan->parameters, SL_PAPER_P, SL_PAPER_K);
 	draw_rounds(w);
 	return tell_rounds(w, error);
 }
@@ -146,7 +154,8 @@ static uint32_t write_points(const struct rounds *w, struct sl_csv *csv)
 	for (uint32_t i = 0; i < PICKED; i++)
 		for (uint32_t t = 0; t < SL_PAPER_ROUNDS; t++) {
 			const struct sl_run_round *round = &w->run.rounds[t];
-			double value = decoded(w, round->z, picked[i]), truth = decoded(w, round->sum, picked[i]);
+			double value = decoded(w, round->z, picked[i]),
+			       truth = decoded(w, round->sum, picked[i]);
 			sl_csv_whole(csv, picked[i] + 1);
 			sl_csv_whole(csv, t + 1);
 			sl_csv_real(csv, value);
@@ -162,7 +171,7 @@ static uint32_t write_points(const struct rounds *w, struct sl_csv *csv)
 static int part_b(struct rounds *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "b_consensus.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "b_consensus.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "coordinate,round,consensus,truth,difference,mean_of_floats");
@@ -175,14 +184,16 @@ static int part_b(struct rounds *w, struct sl_error *error)
 	for (uint32_t i = 0; i < PICKED; i++)
 		draw_coordinate(w, picked[i]);
 	sl_document_caption(w->r,
-			     "The committed value, the same at all learners, and its difference from the mean of the encodings, "
-			     "which is summed up here without shares or mixing. Against the mean of the floats it is at most %.2g: "
-			     "half of the last digit that the encoding keeps.",
-			     furthest(w));
-	sl_reproduce_claim(w->r, 'b', differ + wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT,
-			   "consensus minus ground truth is 0 at three coordinates", "0 in every round",
-			   "0 at %u of %u points; of all coordinates, rounds and learners %" PRIu64 " differ",
-			   PICKED * SL_PAPER_ROUNDS - differ, PICKED * SL_PAPER_ROUNDS, wrong);
+			    "The committed value, the same at all learners, and its difference from the mean "
+			    "of the encodings, "
+			    "which is summed up here without shares or mixing. Against the mean of the "
+			    "floats it is at most %.2g: "
+			    "half of the last digit that the encoding keeps.",
+			    furthest(w));
+	sl_paper_claim(w->r, 'b', differ + wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT,
+		       "consensus minus ground truth is 0 at three coordinates", "0 in every round",
+		       "0 at %u of %u points; of all coordinates, rounds and learners %" PRIu64 " differ",
+		       PICKED * SL_PAPER_ROUNDS - differ, PICKED * SL_PAPER_ROUNDS, wrong);
 	return SL_OK;
 }
 
@@ -205,9 +216,9 @@ static int play(struct rounds *w, struct sl_schedule *schedule, struct sl_traine
 	if (rc != SL_OK)
 		return rc;
 	rc = sl_run_play(&w->run, w->r, error);
-	if (rc == SL_OK && sl_wanted(w->r, 'a'))
+	if (rc == SL_OK && sl_paper_wanted(w->r, 'a'))
 		rc = part_a(w, error);
-	if (rc == SL_OK && sl_wanted(w->r, 'b'))
+	if (rc == SL_OK && sl_paper_wanted(w->r, 'b'))
 		rc = part_b(w, error);
 	sl_run_close(&w->run);
 	return rc;
@@ -216,13 +227,15 @@ static int play(struct rounds *w, struct sl_schedule *schedule, struct sl_traine
 static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct sl_error *error)
 {
 	char data[SL_PATH_BYTES + 8], p[32];
-	const char *const set[] = {"rounds=6", "hidden=1", "sigma=3", "clip=5", "gate=warn", p, data,
-				   w->r->options.quick ? "epochs=1" : NULL, NULL};
+	const char *const set[] = {
+		"rounds=6",  "hidden=1", "sigma=3", "clip=5",
+		"gate=warn", p,		 data,	    w->r->options.quick ? "epochs=1" : NULL,
+		NULL};
 	struct sl_settings settings;
 	struct sl_trainer **trainers;
 	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
 	snprintf(data, sizeof data, "data=%s", w->r->options.data);
-	int rc = swarm_settings(set, sl_set_count(set), schedule, &settings, error);
+	int rc = sl_runner_settings(set, sl_run_set_count(set), schedule, &settings, error);
 	if (rc == SL_OK)
 		rc = sl_trainers_open(&settings, w->learners, &trainers, error);
 	if (rc != SL_OK)
@@ -232,11 +245,12 @@ static int with_trainers(struct rounds *w, struct sl_schedule *schedule, struct 
 	return rc;
 }
 
-int sl_reproduce_rounds(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_rounds(struct sl_paper *r, struct sl_error *error)
 {
 	bool quick = r->options.quick;
-	struct rounds w = {
-		.r = r, .learners = quick ? QUICK_LEARNERS : SL_PAPER_LEARNERS, .names = quick ? quick_names : names};
+	struct rounds w = {.r = r,
+			   .learners = quick ? QUICK_LEARNERS : SL_PAPER_LEARNERS,
+			   .names = quick ? quick_names : names};
 	struct sl_schedule schedule;
 	int rc = SL_OK;
 	choose_coordinates(&w);

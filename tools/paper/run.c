@@ -20,7 +20,7 @@ static int open_round(struct sl_run *run, struct sl_run_round *round)
 	round->model = calloc(n, sizeof *round->model);
 	round->truth = calloc(count + 1, sizeof *round->truth);
 	double unit = 1.0 / run->plan->learners;
-	for (uint32_t d = 0; d < run->settings.sigma; d++)
+	for (uint32_t d = 0; d < run->settings.decimals; d++)
 		unit /= 10;
 	sl_trace_init(&round->trace, run->plan->learners, round->truth, count, run->plan->shown, unit);
 	return round->sum && round->mean && round->z && round->model && round->truth ? SL_OK : SL_ERR_NOMEM;
@@ -28,7 +28,7 @@ static int open_round(struct sl_run *run, struct sl_run_round *round)
 
 #define SET_MOST 16u
 
-size_t sl_set_count(const char *const *set)
+size_t sl_run_set_count(const char *const *set)
 {
 	size_t count = 0;
 	while (set[count] != NULL)
@@ -41,23 +41,23 @@ static int settle(struct sl_run *run, struct sl_error *error)
 	const struct sl_run_plan *plan = run->plan;
 	const char *set[SET_MOST];
 	char mixing[32];
-	size_t count = sl_set_count(plan->set);
+	size_t count = sl_run_set_count(plan->set);
 	assert(count < SET_MOST);
 	snprintf(mixing, sizeof mixing, "mixing=%s", plan->mixing);
 	memcpy(set, plan->set, count * sizeof *set);
 	set[count++] = mixing;
-	int rc = swarm_settings(set, count, plan->schedule, &run->settings, error);
+	int rc = sl_runner_settings(set, count, plan->schedule, &run->settings, error);
 	if (rc != SL_OK)
 		return rc;
 	const struct sl_settings *s = &run->settings;
 	run->encoding = (struct sl_encoding){.kind = s->encoding,
-					     .sigma = s->sigma,
-					     .clip = s->clip,
+					     .decimals = s->decimals,
+					     .clipping_range = s->clipping_range,
 					     .clamp = s->clamp,
 					     .weight = 1,
 					     .weight_total = plan->learners};
 	rc = sl_field_init(&run->field, s->p);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "p: %" PRIu64 ": %s", s->p, sl_err_text(rc));
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "p: %" PRIu64 ": %s", s->p, sl_err_text(rc));
 }
 
 int sl_run_open(struct sl_run *run, const struct sl_run_plan *plan, struct sl_error *error)
@@ -73,7 +73,7 @@ int sl_run_open(struct sl_run *run, const struct sl_run_plan *plan, struct sl_er
 		rc = open_round(run, &run->rounds[t]);
 	if (rc != SL_OK) {
 		sl_run_close(run);
-		return sl_fail(error, rc, "%s", sl_err_text(rc));
+		return sl_err_set(error, rc, "%s", sl_err_text(rc));
 	}
 	return SL_OK;
 }
@@ -97,7 +97,7 @@ void sl_run_close(struct sl_run *run)
 
 /* ---- what the swarm asks and tells ---- */
 
-static int make_model(struct sl_run *run, struct swarm_training *training, struct sl_error *error)
+static int make_model(struct sl_run *run, struct sl_runner_training *training, struct sl_error *error)
 {
 	size_t n = run->plan->parameters;
 	struct sl_training result;
@@ -112,7 +112,7 @@ static int make_model(struct sl_run *run, struct swarm_training *training, struc
 	return SL_OK;
 }
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	struct sl_run *run = context;
 	const struct sl_run_plan *plan = run->plan;
@@ -121,12 +121,13 @@ static int train(void *context, struct swarm_training *training, struct sl_error
 	int rc = make_model(run, training, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_encode(&run->field, &run->encoding, training->model, plan->parameters, run->encoded, &note);
+	rc = sl_encoding_encode(&run->field, &run->encoding, training->model, plan->parameters, run->encoded,
+				&note);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "learner %u, coordinate %zu: %g: %s", training->learner + 1, note.index + 1,
-			       note.value, sl_err_text(rc));
+		return sl_err_set(error, rc, "learner %u, coordinate %zu: %g: %s", training->learner + 1,
+				  note.index + 1, note.value, sl_err_text(rc));
 	for (size_t l = 0; l <= plan->parameters; l++)
-		round->sum[l] = sl_add(&run->field, round->sum[l], run->encoded[l]);
+		round->sum[l] = sl_field_add(&run->field, round->sum[l], run->encoded[l]);
 	for (size_t l = 0; l < plan->parameters; l++)
 		round->mean[l] += (double)training->model[l] / plan->learners;
 	for (uint32_t c = 0; c < plan->coordinate_count; c++)
@@ -134,14 +135,14 @@ static int train(void *context, struct swarm_training *training, struct sl_error
 	return SL_OK;
 }
 
-static void sampled(void *context, const struct swarm_sample *sample)
+static void sampled(void *context, const struct sl_runner_sample *sample)
 {
 	struct sl_run *run = context;
 	if (run->code == SL_OK)
 		run->code = sl_trace_sample(&run->rounds[sample->view->t - 1].trace, sample);
 }
 
-void sl_run_committed(struct sl_run *run, const struct swarm_commit *commit)
+void sl_run_committed(struct sl_run *run, const struct sl_runner_commit *commit)
 {
 	struct sl_run_round *round = &run->rounds[commit->t - 1];
 	for (size_t l = 0; l <= run->plan->parameters; l++)
@@ -153,51 +154,52 @@ void sl_run_committed(struct sl_run *run, const struct swarm_commit *commit)
 		run->k = commit->view->steps;
 }
 
-static void committed(void *context, const struct swarm_commit *commit)
+static void committed(void *context, const struct sl_runner_commit *commit)
 {
 	sl_run_committed(context, commit);
 }
 
 /* ---- the run ---- */
 
-void sl_run_check(const struct sl_run *run, struct sl_reproduce *r)
+void sl_run_check(const struct sl_run *run, struct sl_paper *r)
 {
 	const struct sl_run_plan *plan = run->plan;
 	for (uint32_t t = 0; t < run->settings.rounds; t++) {
 		const struct sl_run_round *round = &run->rounds[t];
 		if (round->commits != plan->learners)
-			sl_reproduce_broken(r, "%s, round %u: %u of %u learners committed", plan->what, t + 1, round->commits,
-					    plan->learners);
+			sl_paper_broken(r, "%s, round %u: %u of %u learners committed", plan->what, t + 1,
+					round->commits, plan->learners);
 		if (round->wrong > 0)
-			sl_reproduce_broken(r, "%s, round %u: %" PRIu64 " committed elements are not the plain sum", plan->what,
-					    t + 1, round->wrong);
+			sl_paper_broken(r,
+					"%s, round %u: %" PRIu64 " committed elements are not the plain sum",
+					plan->what, t + 1, round->wrong);
 		if (plan->coordinate_count > 0 && !sl_trace_whole(&round->trace))
-			sl_reproduce_broken(r, "%s, round %u: not every state was seen", plan->what, t + 1);
+			sl_paper_broken(r, "%s, round %u: not every state was seen", plan->what, t + 1);
 		else if (plan->coordinate_count > 0 && sl_trace_settled(&round->trace) > round->trace.k)
-			sl_reproduce_broken(r, "%s, round %u: wrong after all K = %" PRIu64 " iterations", plan->what, t + 1,
-					    round->trace.k);
+			sl_paper_broken(r, "%s, round %u: wrong after all K = %" PRIu64 " iterations",
+					plan->what, t + 1, round->trace.k);
 	}
 }
 
-static double part_done(const struct swarm_figures *f, const struct sl_run *run)
+static double part_done(const struct sl_runner_figures *f, const struct sl_run *run)
 {
 	double round = (double)f->permille / 1000;
 	return ((double)f->committed + (f->phase == SL_PHASE_MIX ? round : 0)) / run->settings.rounds;
 }
 
-static int play(struct sl_run *run, struct swarm *swarm, struct sl_reproduce *r, struct sl_error *error)
+static int play(struct sl_run *run, struct sl_runner *runner, struct sl_paper *r, struct sl_error *error)
 {
-	struct swarm_figures figures;
+	struct sl_runner_figures figures;
 	int rc = SL_PENDING;
 	while (rc == SL_PENDING) {
-		rc = swarm_step(swarm, error);
-		swarm_figures(swarm, &figures);
-		if (rc == SL_PENDING && sl_reproduce_at(r, run->plan->what, part_done(&figures, run)) != SL_OK)
+		rc = sl_runner_step(runner, error);
+		sl_runner_figures(runner, &figures);
+		if (rc == SL_PENDING && sl_write_at(r, run->plan->what, part_done(&figures, run)) != SL_OK)
 			return SL_PENDING;
 	}
 	memcpy(run->seconds, figures.seconds, sizeof run->seconds);
 	if (rc == SL_OK && run->code != SL_OK)
-		rc = sl_fail(error, run->code, "%s", sl_err_text(run->code));
+		rc = sl_err_set(error, run->code, "%s", sl_err_text(run->code));
 	return rc;
 }
 
@@ -210,31 +212,32 @@ static float *initial_model(const struct sl_run_plan *plan)
 	return model;
 }
 
-int sl_run_play(struct sl_run *run, struct sl_reproduce *r, struct sl_error *error)
+int sl_run_play(struct sl_run *run, struct sl_paper *r, struct sl_error *error)
 {
 	const struct sl_run_plan *plan = run->plan;
 	float *initial = initial_model(plan);
-	struct swarm *swarm = NULL;
-	struct swarm_options options = {.learners = plan->learners,
-					.settings = &run->settings,
-					.schedule = plan->schedule,
-					.parameters = plan->parameters,
-					.initial = initial,
-					.seed = SEED,
-					.coordinates = plan->coordinates,
-					.coordinate_count = plan->coordinate_count,
-					.train = train,
-					.committed = committed,
-					.sampled = plan->coordinate_count > 0 ? sampled : NULL,
-					.context = run};
-	int rc = initial != NULL ? swarm_open(&options, &swarm, error) : sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	struct sl_runner *runner = NULL;
+	struct sl_runner_options options = {.learners = plan->learners,
+					    .settings = &run->settings,
+					    .schedule = plan->schedule,
+					    .parameters = plan->parameters,
+					    .initial = initial,
+					    .seed = SEED,
+					    .coordinates = plan->coordinates,
+					    .coordinate_count = plan->coordinate_count,
+					    .train = train,
+					    .committed = committed,
+					    .sampled = plan->coordinate_count > 0 ? sampled : NULL,
+					    .context = run};
+	int rc = initial != NULL ? sl_runner_open(&options, &runner, error)
+				 : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (rc == SL_OK)
-		rc = play(run, swarm, r, error);
-	swarm_close(swarm);
+		rc = play(run, runner, r, error);
+	sl_runner_close(runner);
 	free(initial);
 	if (rc == SL_OK)
 		sl_run_check(run, r);
 	else if (rc != SL_PENDING)
-		sl_fail_wrap(error, "%s", plan->what);
+		sl_err_wrap(error, "%s", plan->what);
 	return rc;
 }

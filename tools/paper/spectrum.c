@@ -14,9 +14,9 @@ static void fill(const struct sl_graph *g, double *a)
 	memset(a, 0, n * n * sizeof *a);
 	for (uint32_t i = 0; i < g->n; i++) {
 		a[i * n + i] = 1;
-		for (uint32_t r = 0; r < sl_degree(g, i); r++) {
-			uint32_t j = sl_neighbours(g, i)[r];
-			a[i * n + j] = 1.0 / sl_metropolis(g, i, j);
+		for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
+			uint32_t j = sl_graph_neighbours(g, i)[r];
+			a[i * n + j] = 1.0 / sl_graph_metropolis(g, i, j);
 			a[i * n + i] -= a[i * n + j];
 		}
 	}
@@ -33,7 +33,7 @@ static int eigenvalues(double *a, uint32_t n, double *values)
 	return rc;
 }
 
-int sl_eigen_of(const struct sl_graph *graph, struct sl_eigen *eigen)
+int sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen)
 {
 	uint32_t n = graph->n;
 	double *a = calloc((size_t)n * (n + 1), sizeof *a);
@@ -58,7 +58,8 @@ static void multiply(const double *a, const double *b, uint32_t n, double *produ
 		}
 }
 
-/* The product of the squares that the bits of k name; `other` is scratch. Returns the one of the two it ended in. */
+/* The product of the squares that the bits of k name; `other` is scratch. Returns the one of the two it ended
+ * in. */
 static double *power(double *const *squares, uint64_t k, uint32_t n, double *one, double *other)
 {
 	bool begun = false;
@@ -78,8 +79,8 @@ static double *power(double *const *squares, uint64_t k, uint32_t n, double *one
 	return one;
 }
 
-/* Since A keeps the mean, N A^k - 11' = N (A - 11'/N)^k, which loses nothing to the difference of two nearly equal
- * matrices. */
+/* Since A keeps the mean, N A^k - 11' = N (A - 11'/N)^k, which loses nothing to the difference of two nearly
+ * equal matrices. */
 static void fill_squares(const struct sl_graph *graph, double *const *squares)
 {
 	uint32_t n = graph->n;
@@ -90,7 +91,7 @@ static void fill_squares(const struct sl_graph *graph, double *const *squares)
 		multiply(squares[bit - 1], squares[bit - 1], n, squares[bit]);
 }
 
-int sl_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm)
+int sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm)
 {
 	uint32_t n = graph->n;
 	size_t size = (size_t)n * n;

@@ -1,5 +1,6 @@
-/* spectrum.h - the Metropolis-Hastings matrix A of a graph, dense: its eigenvalues, and how its powers approach
- * the mean. The paper's quantities, computed from the matrix itself and not by the code that learners use (spectrum.h).
+/* spectrum.h - the Metropolis-Hastings matrix A of a graph, dense: its eigenvalues, and how its powers
+ * approach the mean. The paper's quantities, computed from the matrix itself and not by the code that
+ * learners use (spectrum.h).
  */
 #pragma once
 
@@ -12,7 +13,8 @@ struct sl_eigen {
 };
 
 /* SL_ERR_NOMEM. */
-int sl_eigen_of(const struct sl_graph *graph, struct sl_eigen *eigen);
+int sl_spectrum_eigen(const struct sl_graph *graph, struct sl_eigen *eigen);
 
-/* norm[i] = || N A^k[i] - 11' ||, the spectral norm, from the powers themselves (k[i] >= 1, whole). SL_ERR_NOMEM. */
-int sl_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm);
+/* norm[i] = || N A^k[i] - 11' ||, the spectral norm, from the powers themselves (k[i] >= 1, whole).
+ * SL_ERR_NOMEM. */
+int sl_spectrum_power_norms(const struct sl_graph *graph, const double *k, uint32_t count, double *norm);

@@ -13,5 +13,6 @@ struct sl_step_graph {
 };
 int sl_step_graph_open(struct sl_step_graph *graph, const struct sl_schedule *schedule, uint32_t step);
 /* The graph that "regular:40" or "star" names. */
-int sl_step_graph_named(struct sl_step_graph *graph, const char *topology, uint32_t learners, struct sl_error *error);
+int sl_step_graph_named(struct sl_step_graph *graph, const char *topology, uint32_t learners,
+			struct sl_error *error);
 void sl_step_graph_close(struct sl_step_graph *graph);

@@ -24,7 +24,7 @@ struct curve {
 };
 
 struct times {
-	struct sl_reproduce *r;
+	struct sl_paper *r;
 	uint32_t learners, neighbours;
 	const uint32_t *hidden, *iterations; /* POINTS_MOST each */
 	uint32_t points;
@@ -50,11 +50,12 @@ static void add_point(struct curve *c, double x, double y)
 
 /* ---- this code ---- */
 
-static int measure(struct times *w, const char *what, uint32_t floats, uint32_t k, const char *sharing, struct sl_run *run,
-		   struct sl_error *error)
+static int measure(struct times *w, const char *what, uint32_t floats, uint32_t k, const char *sharing,
+		   struct sl_run *run, struct sl_error *error)
 {
 	char p[32], iterations[32];
-	const char *const set[] = {"rounds=3", "sigma=3", "clip=5", "gate=warn", sharing, p, iterations, NULL};
+	const char *const set[] = {"rounds=3", "sigma=3", "clip=5",   "gate=warn",
+				   sharing,    p,	  iterations, NULL};
 	snprintf(p, sizeof p, "p=%" PRIu64, SL_PAPER_P);
 	snprintf(iterations, sizeof iterations, "k=%u", k);
 	struct sl_run_plan plan = {.what = what,
@@ -87,7 +88,8 @@ static int measure_shares(struct times *w, struct curve *c, const char *sharing,
 		int rc = measure(w, c->name, floats, SL_PAPER_K, sharing, &run, error);
 		if (rc != SL_OK)
 			return rc;
-		add_point(c, (w->neighbours + 1.0) * floats, aggregation_s(&run) / w->learners / run.settings.rounds);
+		add_point(c, (w->neighbours + 1.0) * floats,
+			  aggregation_s(&run) / w->learners / run.settings.rounds);
 	}
 	return SL_OK;
 }
@@ -96,10 +98,12 @@ static int measure_mixing(struct times *w, struct sl_error *error)
 {
 	for (uint32_t i = 0; i < w->points; i++) {
 		struct sl_run run;
-		int rc = measure(w, "mixing", floats_of(w->hidden[0]), w->iterations[i], "sharing=additive", &run, error);
+		int rc = measure(w, "mixing", floats_of(w->hidden[0]), w->iterations[i], "sharing=additive",
+				 &run, error);
 		if (rc != SL_OK)
 			return rc;
-		add_point(&w->mixing, (double)run.k, run.seconds[SL_PHASE_MIX] / w->learners / run.settings.rounds);
+		add_point(&w->mixing, (double)run.k,
+			  run.seconds[SL_PHASE_MIX] / w->learners / run.settings.rounds);
 	}
 	return SL_OK;
 }
@@ -107,7 +111,8 @@ static int measure_mixing(struct times *w, struct sl_error *error)
 /* ---- Octave ---- */
 
 /* Lines of one kind, told apart by their first word. of_one: the seconds are of one of x. */
-static void take_lines(struct curve *c, const char *output, const char *kind, const char *x, const char *y, bool of_one)
+static void take_lines(struct curve *c, const char *output, const char *kind, const char *x, const char *y,
+		       bool of_one)
 {
 	for (const char *line = output; line != NULL && *line != '\0'; line = strchr(line, '\n')) {
 		line += *line == '\n';
@@ -121,8 +126,8 @@ static void take_lines(struct curve *c, const char *output, const char *kind, co
 #define OCTAVE_SETTINGS 8u
 
 /* `iterations`: of one round only, and then of more and more iterations. */
-static int octave(struct times *w, const char *script, uint32_t floats, const char *way, bool iterations, struct curve *c,
-		  struct sl_error *error)
+static int octave(struct times *w, const char *script, uint32_t floats, const char *way, bool iterations,
+		  struct curve *c, struct sl_error *error)
 {
 	char text[OCTAVE_SETTINGS][SETTING_BYTES];
 	const char *environment[OCTAVE_SETTINGS + 1] = {NULL};
@@ -184,14 +189,16 @@ static void write_curve(struct sl_csv *csv, const struct curve *c, const char *o
 }
 
 /* Points with a line through them; and a line of the paper's slope. */
-static void draw(struct times *w, const char *title, const char *what, const char *over, const struct curve *const *curves,
-		 uint32_t count, double paper)
+static void draw(struct times *w, const char *title, const char *what, const char *over,
+		 const struct curve *const *curves, uint32_t count, double paper)
 {
 	sl_document_panel(w->r, title, what, "seconds of a learner in a round", "xy");
-	fprintf(w->r->plots.out, "plot %.9g * x dashtype 2 linecolor 'black' title 'slope in the paper'", paper);
+	fprintf(w->r->plots.out, "plot %.9g * x dashtype 2 linecolor 'black' title 'slope in the paper'",
+		paper);
 	for (uint32_t i = 0; i < count; i++)
 		if (curves[i]->count > 0)
-			fprintf(w->r->plots.out, ", \\\n  rows('e_time.csv', '%s,%s') using 3:4 with linespoints title '%s'",
+			fprintf(w->r->plots.out,
+				", \\\n  rows('e_time.csv', '%s,%s') using 3:4 with linespoints title '%s'",
 				curves[i]->name, over, curves[i]->name);
 	fputc('\n', w->r->plots.out);
 }
@@ -204,13 +211,14 @@ static void say_octave(double value, const char *unit, char *text, size_t size)
 		snprintf(text, size, "not measured");
 }
 
-/* A round has a part that does not grow: what is linear is the rest, and a power would take that part for a bend. */
+/* A round has a part that does not grow: what is linear is the rest, and a power would take that part for a
+ * bend. */
 static void claim_linear(struct times *w, const struct curve *c, const char *claim, const char *paper)
 {
 	double off = sl_fit_off(c->x, c->y, c->count);
-	sl_reproduce_claim(w->r, 'e', sl_full_verdict(w->r, off <= STRAIGHT), claim, paper,
-			   "no point is off a straight line by more than %.1f %%, over %.3g to %.3g", 100 * off, c->x[0],
-			   c->x[c->count - 1]);
+	sl_paper_claim(w->r, 'e', sl_paper_full_verdict(w->r, off <= STRAIGHT), claim, paper,
+		       "no point is off a straight line by more than %.1f %%, over %.3g to %.3g", 100 * off,
+		       c->x[0], c->x[c->count - 1]);
 }
 
 static void claims(struct times *w)
@@ -219,16 +227,19 @@ static void claims(struct times *w)
 	say_octave(1e9 * slope(&w->octave), "ns", octave_share, sizeof octave_share);
 	say_octave(1e6 * slope(&w->octave_loop), "µs", octave_loop, sizeof octave_loop);
 	say_octave(1e6 * slope(&w->octave_product), "µs", octave_product, sizeof octave_product);
-	snprintf(share, sizeof share, "seconds for each share, %u neighbours, K = %u", w->neighbours, SL_PAPER_K);
+	snprintf(share, sizeof share, "seconds for each share, %u neighbours, K = %u", w->neighbours,
+		 SL_PAPER_K);
 	snprintf(iteration, sizeof iteration, "seconds for each iteration, %u neighbours", w->neighbours);
 	claim_linear(w, &w->shamir, "time of a round grows linearly with the number of shares", "linear");
-	sl_reproduce_claim(w->r, 'e', SL_MEASURED, share, "2.315e-6 s (laptop, MATLAB)",
-			   "shamir %.3g ns, additive %.3g ns, seeded %.3g ns; the paper's simulation in Octave here: %s",
-			   1e9 * slope(&w->shamir), 1e9 * slope(&w->additive), 1e9 * slope(&w->seeded), octave_share);
+	sl_paper_claim(
+		w->r, 'e', SL_MEASURED, share, "2.315e-6 s (laptop, MATLAB)",
+		"shamir %.3g ns, additive %.3g ns, seeded %.3g ns; the paper's simulation in Octave here: %s",
+		1e9 * slope(&w->shamir), 1e9 * slope(&w->additive), 1e9 * slope(&w->seeded), octave_share);
 	claim_linear(w, &w->mixing, "time of mixing grows linearly with K", "linear");
-	sl_reproduce_claim(w->r, 'e', SL_MEASURED, iteration, "6.155e-6 s (n not said)",
-			   "%.3g µs at n = %u; Octave here, a learner at a time: %s; all learners as one matrix product: %s",
-			   1e6 * slope(&w->mixing), floats_of(w->hidden[0]), octave_loop, octave_product);
+	sl_paper_claim(w->r, 'e', SL_MEASURED, iteration, "6.155e-6 s (n not said)",
+		       "%.3g µs at n = %u; Octave here, a learner at a time: %s; all learners as one matrix "
+		       "product: %s",
+		       1e6 * slope(&w->mixing), floats_of(w->hidden[0]), octave_loop, octave_product);
 }
 
 static int write_table(struct times *w, struct sl_error *error)
@@ -236,7 +247,7 @@ static int write_table(struct times *w, struct sl_error *error)
 	const struct curve *shares[] = {&w->shamir, &w->additive, &w->seeded, &w->octave};
 	const struct curve *mixing[] = {&w->mixing, &w->octave_loop, &w->octave_product};
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&w->r->folder, "e_time.csv", error);
+	FILE *out = sl_page_folder_file(&w->r->folder, "e_time.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "what,over,x,seconds");
@@ -246,19 +257,24 @@ static int write_table(struct times *w, struct sl_error *error)
 		write_curve(&csv, mixing[i], "iterations");
 	sl_document_heading(w->r, "e. Time");
 	sl_document_text(w->r,
-		     "%u learners with %u neighbours each, p = %" PRIu64 ". Of this code: processor time of one thread in which all learners "
-		     "run, divided by their number; from the first share to the decoded mean (the paper's steps 4 to 14), every result "
-		     "checked. Of Octave (the paper's simulation, shares in its fastest form, one thread): its own clock.%s%s",
-		     w->learners, w->neighbours, SL_PAPER_P, w->octave_found ? "" : " Not measured here: ",
-		     w->octave_found ? "" : w->octave_why);
+			 "%u learners with %u neighbours each, p = %" PRIu64
+			 ". Of this code: processor time of one thread in which all learners "
+			 "run, divided by their number; from the first share to the decoded mean (the "
+			 "paper's steps 4 to 14), every result "
+			 "checked. Of Octave (the paper's simulation, shares in its fastest form, one "
+			 "thread): its own clock.%s%s",
+			 w->learners, w->neighbours, SL_PAPER_P,
+			 w->octave_found ? "" : " Not measured here: ", w->octave_found ? "" : w->octave_why);
 	sl_document_figure(w->r, "e_time", 1, 2);
 	draw(w, "Shares", "shares of a learner in a round", "shares", shares, 4, PAPER_SHARE_S);
 	draw(w, "Mixing", "iterations K", "iterations", mixing, 3, PAPER_ITERATION_S);
 	sl_document_caption(w->r,
-			     "Both axes are logarithmic: lines of one slope differ by a factor. The paper does not say for which n it "
-			     "measured mixing, and its simulation multiplies the states of all learners by one matrix; ours are one "
-			     "learner's own work, at n = %u.",
-			     floats_of(w->hidden[0]));
+			    "Both axes are logarithmic: lines of one slope differ by a factor. The paper "
+			    "does not say for which n it "
+			    "measured mixing, and its simulation multiplies the states of all learners by "
+			    "one matrix; ours are one "
+			    "learner's own work, at n = %u.",
+			    floats_of(w->hidden[0]));
 	return SL_OK;
 }
 
@@ -280,9 +296,10 @@ static int measure_all(struct times *w, struct sl_error *error)
 	return rc == SL_OK ? write_table(w, error) : rc;
 }
 
-int sl_reproduce_time(struct sl_reproduce *r, struct sl_error *error)
+int sl_paper_time(struct sl_paper *r, struct sl_error *error)
 {
-	static const uint32_t hidden[POINTS_MOST] = {1, 2, 4, 8}, iterations[POINTS_MOST] = {10, 30, 100, 300};
+	static const uint32_t hidden[POINTS_MOST] = {1, 2, 4, 8},
+			      iterations[POINTS_MOST] = {10, 30, 100, 300};
 	bool quick = r->options.quick;
 	struct times w = {.r = r,
 			  .learners = quick ? 20 : SL_PAPER_LEARNERS,

@@ -5,10 +5,11 @@
 
 #include "common/field/metropolis.h"
 
-void sl_trace_init(struct sl_trace *trace, uint32_t learners, const uint64_t *truth, uint32_t count, uint32_t shown,
-		   double unit)
+void sl_trace_init(struct sl_trace *trace, uint32_t learners, const uint64_t *truth, uint32_t count,
+		   uint32_t shown, double unit)
 {
-	*trace = (struct sl_trace){.learners = learners, .count = count, .truth = truth, .shown = shown, .unit = unit};
+	*trace = (struct sl_trace){
+		.learners = learners, .count = count, .truth = truth, .shown = shown, .unit = unit};
 }
 
 void sl_trace_close(struct sl_trace *trace)
@@ -52,16 +53,17 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void keep(struct sl_trace *trace, uint32_t learner, uint64_t k, const struct sl_field *field, uint64_t z)
+static void keep(struct sl_trace *trace, uint32_t learner, uint64_t k, const struct sl_field *field,
+		 uint64_t z)
 {
 	double wanted = (double)k;
 	const double *place = bsearch(&wanted, trace->at, trace->kept, sizeof *trace->at, by_value);
 	if (place != NULL)
 		trace->values[(size_t)learner * SL_TRACE_KEPT + (size_t)(place - trace->at)] =
-			(double)sl_centred(field, z) * trace->unit;
+			(double)sl_field_centred(field, z) * trace->unit;
 }
 
-int sl_trace_sample(struct sl_trace *trace, const struct swarm_sample *sample)
+int sl_trace_sample(struct sl_trace *trace, const struct sl_runner_sample *sample)
 {
 	const struct sl_view *view = sample->view;
 	uint64_t k = sample->k, z;
@@ -69,7 +71,8 @@ int sl_trace_sample(struct sl_trace *trace, const struct swarm_sample *sample)
 		return SL_ERR_NOMEM;
 	assert(k <= trace->k && sample->count == trace->count && sample->learner < trace->learners);
 	for (uint32_t c = 0; c < sample->count; c++) {
-		sl_mix_close(&view->field, view->n, view->fraction, (const int64_t *)&sample->raw[c], 1, &z);
+		sl_metropolis_close(&view->field, view->n, view->fraction, (const int64_t *)&sample->raw[c],
+				    1, &z);
 		trace->wrong[k] += z != trace->truth[c];
 		if (c == trace->shown)
 			keep(trace, sample->learner, k, &view->field, z);

@@ -1,8 +1,8 @@
 /* trace.h - mixing seen from outside: what each learner would decode if iteration k were its last.
  *
- * A trace is of one round. It counts the learners' coordinates that would come out wrong, for every k, and keeps the
- * values of one coordinate for a picture: of every k while there are few, further and further apart when there are many.
- * Owns its arrays; the truth is borrowed.
+ * A trace is of one round. It counts the learners' coordinates that would come out wrong, for every k, and
+ * keeps the values of one coordinate for a picture: of every k while there are few, further and further apart
+ * when there are many. Owns its arrays; the truth is borrowed.
  */
 #pragma once
 
@@ -24,12 +24,12 @@ struct sl_trace {
 };
 
 /* Nothing is asked for before the first sample, which says K. */
-void sl_trace_init(struct sl_trace *trace, uint32_t learners, const uint64_t *truth, uint32_t count, uint32_t shown,
-		   double unit);
+void sl_trace_init(struct sl_trace *trace, uint32_t learners, const uint64_t *truth, uint32_t count,
+		   uint32_t shown, double unit);
 void sl_trace_close(struct sl_trace *trace);
 
 /* SL_ERR_NOMEM. */
-int sl_trace_sample(struct sl_trace *trace, const struct swarm_sample *sample);
+int sl_trace_sample(struct sl_trace *trace, const struct sl_runner_sample *sample);
 
 /* Whether every learner was seen in every iteration: what else is said of the trace means nothing. */
 bool sl_trace_whole(const struct sl_trace *trace);

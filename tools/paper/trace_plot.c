@@ -4,8 +4,8 @@
 
 #include "tools/paper/document.h"
 
-void sl_trace_plot(struct sl_reproduce *r, const struct sl_trace *trace, const char *graph, const char *title, const char *what,
-		   double level)
+void sl_trace_plot(struct sl_paper *r, const struct sl_trace *trace, const char *graph, const char *title,
+		   const char *what, double level)
 {
 	uint64_t settled = sl_trace_settled(trace);
 	sl_document_panel(r, title, "iteration k", what, trace->k >= SL_TRACE_KEPT ? "x" : "");
@@ -14,7 +14,8 @@ void sl_trace_plot(struct sl_reproduce *r, const struct sl_trace *trace, const c
 	sl_document_mark(r, 'x', (double)settled, "all right from %" PRIu64, settled);
 	sl_document_mark(r, 'x', (double)trace->k, "K = %" PRIu64, trace->k);
 	fprintf(r->plots.out,
-		"plot for [i=3:%u] rows('%s.csv', '%s') using 2:i with lines linewidth 0.5 linecolor '#5fa0cc' notitle, \\\n"
+		"plot for [i=3:%u] rows('%s.csv', '%s') using 2:i with lines linewidth 0.5 linecolor "
+		"'#5fa0cc' notitle, \\\n"
 		"  %.9g with lines dashtype 2 linecolor 'black' title '%.4g'\n",
 		trace->learners + 2, r->figure, graph, level, level);
 }

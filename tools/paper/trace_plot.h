@@ -5,10 +5,11 @@
 #include "tools/paper/reproduce.h"
 #include "tools/paper/trace.h"
 
-/* Add a panel: the kept values of all learners over k, the right value `level`, the k from which all are right, and K. The
- * values are the rows of `graph` in the CSV file of the figure. A long trace has a logarithmic axis. */
-void sl_trace_plot(struct sl_reproduce *r, const struct sl_trace *trace, const char *graph, const char *title, const char *what,
-		   double level);
+/* Add a panel: the kept values of all learners over k, the right value `level`, the k from which all are
+ * right, and K. The values are the rows of `graph` in the CSV file of the figure. A long trace has a
+ * logarithmic axis. */
+void sl_trace_plot(struct sl_paper *r, const struct sl_trace *trace, const char *graph, const char *title,
+		   const char *what, double level);
 
 /* Write the header "graph,k,learner_1,...", and the rows of a trace. */
 void sl_trace_csv_open(struct sl_csv *csv, FILE *out, uint32_t learners);

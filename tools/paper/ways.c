@@ -19,9 +19,9 @@ static size_t count_of(const struct sl_trial *t)
 	return (size_t)t->graph->n * STATES;
 }
 
-int sl_trial_open(struct sl_trial *t, const struct sl_graph *graph, double mu, uint64_t p)
+int sl_ways_trial_open(struct sl_trial *t, const struct sl_graph *graph, double mu, uint64_t p)
 {
-	*t = (struct sl_trial){.graph = graph, .mu = mu, .k = sl_iterations(p, graph->n, mu)};
+	*t = (struct sl_trial){.graph = graph, .mu = mu, .k = sl_spectrum_iterations(p, graph->n, mu)};
 	assert(graph->n <= SL_PAPER_LEARNERS);
 	int rc = sl_field_init(&t->field, p);
 	t->s = calloc(count_of(t), sizeof *t->s);
@@ -31,12 +31,12 @@ int sl_trial_open(struct sl_trial *t, const struct sl_graph *graph, double mu, u
 	uint64_t random = sl_random_seed(p, graph->n, t->k);
 	for (size_t i = 0; i < count_of(t); i++) {
 		t->s[i] = sl_random_next(&random) % p; /* not secret */
-		t->sums[i % STATES] = sl_add(&t->field, t->sums[i % STATES], t->s[i]);
+		t->sums[i % STATES] = sl_field_add(&t->field, t->sums[i % STATES], t->s[i]);
 	}
 	return SL_OK;
 }
 
-void sl_trial_close(struct sl_trial *t)
+void sl_ways_trial_close(struct sl_trial *t)
 {
 	free(t->s);
 	free(t->sums);
@@ -44,14 +44,15 @@ void sl_trial_close(struct sl_trial *t)
 
 /* ---- float64 ---- */
 
-/* a_ii s_i + sum_j a_ij s_j with a_ii = 1 - sum_j a_ij. Since a_ij are rounded, rows do not quite add up to 1. */
+/* a_ii s_i + sum_j a_ij s_j with a_ii = 1 - sum_j a_ij. Since a_ij are rounded, rows do not quite add up
+ * to 1. */
 static void step_product(const struct sl_graph *g, const double *s, double *next)
 {
 	for (uint32_t i = 0; i < g->n; i++) {
 		double others = 0, sum[STATES] = {0};
-		for (uint32_t r = 0; r < sl_degree(g, i); r++) {
-			uint32_t j = sl_neighbours(g, i)[r];
-			double a = 1.0 / sl_metropolis(g, i, j);
+		for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
+			uint32_t j = sl_graph_neighbours(g, i)[r];
+			double a = 1.0 / sl_graph_metropolis(g, i, j);
 			others += a;
 			for (uint32_t l = 0; l < STATES; l++)
 				sum[l] += a * s[(size_t)j * STATES + l];
@@ -66,9 +67,9 @@ static void step_difference(const struct sl_graph *g, const double *s, double *n
 	for (uint32_t i = 0; i < g->n; i++) {
 		const double *own = s + (size_t)i * STATES;
 		double sum[STATES] = {0};
-		for (uint32_t r = 0; r < sl_degree(g, i); r++) {
-			uint32_t j = sl_neighbours(g, i)[r];
-			double a = 1.0 / sl_metropolis(g, i, j);
+		for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
+			uint32_t j = sl_graph_neighbours(g, i)[r];
+			double a = 1.0 / sl_graph_metropolis(g, i, j);
 			for (uint32_t l = 0; l < STATES; l++)
 				sum[l] += a * (s[(size_t)j * STATES + l] - own[l]);
 		}
@@ -77,7 +78,8 @@ static void step_difference(const struct sl_graph *g, const double *s, double *n
 	}
 }
 
-static uint32_t wrong_reals(const struct sl_trial *t, void (*step)(const struct sl_graph *, const double *, double *))
+static uint32_t wrong_reals(const struct sl_trial *t,
+			    void (*step)(const struct sl_graph *, const double *, double *))
 {
 	size_t count = count_of(t);
 	double *memory = calloc(2 * count, sizeof *memory), *s = memory, *next = memory + count;
@@ -105,25 +107,26 @@ static void step_fixed(const struct sl_graph *g, const int64_t *old, int64_t *ne
 	const uint8_t *states[SL_PAPER_LEARNERS];
 	struct sl_divisor divisors[SL_PAPER_LEARNERS];
 	for (uint32_t i = 0; i < g->n; i++) {
-		for (uint32_t r = 0; r < sl_degree(g, i); r++) {
-			uint32_t j = sl_neighbours(g, i)[r];
+		for (uint32_t r = 0; r < sl_graph_degree(g, i); r++) {
+			uint32_t j = sl_graph_neighbours(g, i)[r];
 			states[r] = (const uint8_t *)(old + (size_t)j * STATES);
-			sl_divisor_init(&divisors[r], sl_metropolis(g, i, j));
+			sl_metropolis_divisor_init(&divisors[r], sl_graph_metropolis(g, i, j));
 		}
 		memcpy(next + (size_t)i * STATES, old + (size_t)i * STATES, STATES * sizeof *next);
-		sl_mix_step(next + (size_t)i * STATES, STATES, states, divisors, sl_degree(g, i));
+		sl_metropolis_step(next + (size_t)i * STATES, STATES, states, divisors,
+				   sl_graph_degree(g, i));
 	}
 }
 
 static uint32_t wrong_fixed(const struct sl_trial *t)
 {
 	size_t count = count_of(t);
-	uint32_t f = sl_fraction_bits(t->field.bits), wrong = 0;
+	uint32_t f = sl_spectrum_fraction_bits(t->field.bits), wrong = 0;
 	int64_t *memory = calloc(2 * count, sizeof *memory), *x = memory, *next = memory + count;
 	uint64_t z;
 	if (memory == NULL)
 		abort();
-	sl_mix_open(t->s, f, count, x);
+	sl_metropolis_open(t->s, f, count, x);
 	for (uint64_t k = 0; k < t->k; k++) {
 		step_fixed(t->graph, x, next);
 		int64_t *kept = x;
@@ -131,7 +134,7 @@ static uint32_t wrong_fixed(const struct sl_trial *t)
 		next = kept;
 	}
 	for (size_t i = 0; i < count; i++) {
-		sl_mix_close(&t->field, t->graph->n, f, x + i, 1, &z);
+		sl_metropolis_close(&t->field, t->graph->n, f, x + i, 1, &z);
 		wrong += z != t->sums[i % STATES];
 	}
 	free(memory);
@@ -152,17 +155,18 @@ static void step_exact(const struct sl_trial *t, const struct exact *e, uint64_t
 	const uint8_t *states[SL_PAPER_LEARNERS];
 	uint64_t weights[SL_PAPER_LEARNERS + 1];
 	size_t bytes = (size_t)STATES * t->field.bytes;
-	sl_pack(e->packed, e->x, count_of(t), t->field.bytes);
+	sl_bytes_pack(e->packed, e->x, count_of(t), t->field.bytes);
 	for (uint32_t i = 0; i < g->n; i++) {
-		uint32_t degree = sl_degree(g, i);
+		uint32_t degree = sl_graph_degree(g, i);
 		weights[degree] = 1;
 		for (uint32_t r = 0; r < degree; r++) {
-			uint32_t j = sl_neighbours(g, i)[r];
+			uint32_t j = sl_graph_neighbours(g, i)[r];
 			states[r] = e->packed + j * bytes;
-			weights[r] = sl_inverse(&t->field, sl_metropolis(g, i, j));
-			weights[degree] = sl_sub(&t->field, weights[degree], weights[r]);
+			weights[r] = sl_field_inverse(&t->field, sl_graph_metropolis(g, i, j));
+			weights[degree] = sl_field_sub(&t->field, weights[degree], weights[r]);
 		}
-		sl_blend_step(&t->field, e->x + (size_t)i * STATES, e->sum + (size_t)i * STATES, c, STATES, states, weights, degree);
+		sl_vector_update(&t->field, e->x + (size_t)i * STATES, e->sum + (size_t)i * STATES, c, STATES,
+				 states, weights, degree);
 	}
 }
 
@@ -170,10 +174,11 @@ static uint32_t mix_exact(const struct sl_trial *t, const struct exact *e)
 {
 	uint32_t wrong = 0;
 	for (size_t i = 0; i < count_of(t); i++)
-		e->sum[i] = sl_mul(&t->field, e->r[0], e->x[i]);
+		e->sum[i] = sl_field_mul(&t->field, e->r[0], e->x[i]);
 	for (uint32_t k = 1; k <= e->degree; k++)
 		step_exact(t, e, e->r[k]);
-	sl_scale(&t->field, e->sum, count_of(t), sl_recurrence_scale(&t->field, e->r, e->degree, t->graph->n));
+	sl_vector_scale(&t->field, e->sum, count_of(t),
+			sl_minimal_polynomial_scale(&t->field, e->r, e->degree, t->graph->n));
 	for (size_t i = 0; i < count_of(t); i++)
 		wrong += e->sum[i] != t->sums[i % STATES];
 	return wrong;
@@ -182,16 +187,19 @@ static uint32_t mix_exact(const struct sl_trial *t, const struct exact *e)
 static uint32_t wrong_exact(const struct sl_trial *t)
 {
 	static const uint8_t seed[SL_HASH_BYTES];
-	size_t count = count_of(t), bytes = sl_recurrence_scratch(t->graph->n, t->graph->edges);
+	size_t count = count_of(t), bytes = sl_minimal_polynomial_scratch(t->graph->n, t->graph->edges);
 	void *scratch = malloc(bytes);
 	struct sl_arena arena;
-	struct exact e = {.x = calloc(count, 8), .sum = calloc(count, 8), .r = calloc(t->graph->n, 8), .packed = calloc(count, 8)};
+	struct exact e = {.x = calloc(count, 8),
+			  .sum = calloc(count, 8),
+			  .r = calloc(t->graph->n, 8),
+			  .packed = calloc(count, 8)};
 	uint32_t wrong = SL_WAY_REFUSED;
 	if (scratch == NULL || e.x == NULL || e.sum == NULL || e.r == NULL || e.packed == NULL)
 		abort();
 	memcpy(e.x, t->s, count * sizeof *e.x);
 	sl_arena_init(&arena, scratch, bytes);
-	if (sl_recurrence(t->graph, &t->field, seed, e.r, &e.degree, &arena) == SL_OK)
+	if (sl_minimal_polynomial(t->graph, &t->field, seed, e.r, &e.degree, &arena) == SL_OK)
 		wrong = mix_exact(t, &e);
 	void *owned[] = {scratch, e.x, e.sum, e.r, e.packed};
 	for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -201,7 +209,7 @@ static uint32_t wrong_exact(const struct sl_trial *t)
 
 /* ---- all of them ---- */
 
-uint32_t sl_way_wrong(const struct sl_trial *t, enum sl_way way)
+uint32_t sl_ways_wrong(const struct sl_trial *t, enum sl_way way)
 {
 	switch (way) {
 	case SL_WAY_PRODUCT:
@@ -209,7 +217,7 @@ uint32_t sl_way_wrong(const struct sl_trial *t, enum sl_way way)
 	case SL_WAY_DIFFERENCE:
 		return wrong_reals(t, step_difference);
 	case SL_WAY_FIXED:
-		if (t->field.bits > sl_width_p_bits(sl_width_need(t->graph, t->mu)))
+		if (t->field.bits > sl_spectrum_p_bits(sl_spectrum_width_need(t->graph, t->mu)))
 			return SL_WAY_REFUSED;
 		return wrong_fixed(t);
 	default:

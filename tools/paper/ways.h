@@ -18,8 +18,8 @@ struct sl_trial {
 	uint64_t *sums; /* SL_WAY_STATES */
 };
 
-int sl_trial_open(struct sl_trial *trial, const struct sl_graph *graph, double mu, uint64_t p);
-void sl_trial_close(struct sl_trial *trial);
+int sl_ways_trial_open(struct sl_trial *trial, const struct sl_graph *graph, double mu, uint64_t p);
+void sl_ways_trial_close(struct sl_trial *trial);
 
 enum sl_way {
 	SL_WAY_PRODUCT,	   /* float64, A times s: as the paper has it */
@@ -30,5 +30,6 @@ enum sl_way {
 };
 #define SL_WAY_REFUSED UINT32_MAX
 
-/* How many of the N x SL_WAY_STATES results are wrong; SL_WAY_REFUSED where the engine does not take the graph. */
-uint32_t sl_way_wrong(const struct sl_trial *trial, enum sl_way way);
+/* How many of the N x SL_WAY_STATES results are wrong; SL_WAY_REFUSED where the engine does not take the
+ * graph. */
+uint32_t sl_ways_wrong(const struct sl_trial *trial, enum sl_way way);

@@ -13,13 +13,13 @@
 
 struct part {
 	const char *letters; /* that it writes */
-	int (*run)(struct sl_reproduce *r, struct sl_error *error);
+	int (*run)(struct sl_paper *r, struct sl_error *error);
 	bool timed; /* what others want of the machine matters */
 };
-static const struct part parts[] = {{"ab", sl_reproduce_rounds, false}, {"cd", sl_reproduce_graphs, false},
-				    {"e", sl_reproduce_time, true},	{"f", sl_reproduce_loss, false},
-				    {"g", sl_reproduce_printed, false}, {"h", sl_reproduce_growth, false},
-				    {"i", sl_reproduce_plan, true}};
+static const struct part parts[] = {{"ab", sl_paper_rounds, false}, {"cd", sl_paper_graphs, false},
+				    {"e", sl_paper_time, true},	    {"f", sl_paper_loss, false},
+				    {"g", sl_paper_printed, false}, {"h", sl_paper_growth, false},
+				    {"i", sl_paper_plan, true}};
 #define PARTS (sizeof parts / sizeof *parts)
 
 static const char *const titles[] = {"trajectories of a coordinate over six rounds of changing graphs",
@@ -33,7 +33,7 @@ static const char *const titles[] = {"trajectories of a coordinate over six roun
 				     "what starling plan says, against rounds of daemons",
 				     NULL};
 
-const char *sl_part_title(char part)
+const char *sl_write_part_title(char part)
 {
 	return titles[part - 'a'];
 }
@@ -47,12 +47,12 @@ static long ms_since(const struct timespec *then, const struct timespec *now)
 	return (now->tv_sec - then->tv_sec) * 1000 + (now->tv_nsec - then->tv_nsec) / 1000000;
 }
 
-static void show_progress(const struct sl_reproduce *r, const char *what, double done, long ms)
+static void show_progress(const struct sl_paper *r, const char *what, double done, long ms)
 {
 	fprintf(stderr, "\r\033[K%c: %s, %.0f %%; ", r->part, what, 100 * done);
 	bool last = true;
 	for (char part = (char)(r->part + 1); part <= SL_PART_LAST; part++)
-		if (sl_wanted(r, part)) {
+		if (sl_paper_wanted(r, part)) {
 			fprintf(stderr, last ? "to come: %c" : " %c", part);
 			last = false;
 		}
@@ -60,7 +60,7 @@ static void show_progress(const struct sl_reproduce *r, const char *what, double
 	fflush(stderr);
 }
 
-int sl_reproduce_at(struct sl_reproduce *r, const char *what, double done)
+int sl_write_at(struct sl_paper *r, const char *what, double done)
 {
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
@@ -73,17 +73,19 @@ int sl_reproduce_at(struct sl_reproduce *r, const char *what, double done)
 
 /* ---- report.md ---- */
 
-static void write_broken(const struct sl_reproduce *r, FILE *out)
+static void write_broken(const struct sl_paper *r, FILE *out)
 {
 	if (r->broken_count == 0)
 		return;
-	fprintf(out, "## This run is broken\n\n%u checks of this code failed; do not rely on anything below.\n\n", r->broken_count);
+	fprintf(out,
+		"## This run is broken\n\n%u checks of this code failed; do not rely on anything below.\n\n",
+		r->broken_count);
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
 		fprintf(out, "- %s\n", r->broken[i]);
 	fputc('\n', out);
 }
 
-static void write_top(const struct sl_reproduce *r, FILE *out)
+static void write_top(const struct sl_paper *r, FILE *out)
 {
 	char day[32];
 	time_t now = time(NULL);
@@ -92,24 +94,26 @@ static void write_top(const struct sl_reproduce *r, FILE *out)
 	strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
 	fprintf(out,
 		"# The paper's evaluation, measured again\n\n"
-		"Lu, Yu and Suri, *Privacy-preserving Decentralized Federated Learning over Time-varying Communication Graph*, "
-		"section Performance Evaluation. Numbers under \"paper\" are the paper's. All others were computed by Starling " SL_VERSION
-		" on %s, on a machine of %ld processors (%s)%s.\n\n",
+		"Lu, Yu and Suri, *Privacy-preserving Decentralized Federated Learning over Time-varying "
+		"Communication Graph*, "
+		"section Performance Evaluation. Numbers under \"paper\" are the paper's. All others were "
+		"computed by Starling " SL_VERSION " on %s, on a machine of %ld processors (%s)%s.\n\n",
 		day, sysconf(_SC_NPROCESSORS_ONLN), machine.machine,
 		r->options.quick ? ", with --quick: smaller, and not all of it" : "");
 	write_broken(r, out);
 	fputs("## Claims\n\n| | claim | paper | here | verdict |\n|---|---|---|---|---|\n", out);
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
-		fprintf(out, "| %c | %s | %s | %s | %s |\n", c->part, c->claim, c->paper, c->here, sl_verdict_text(c->verdict));
+		fprintf(out, "| %c | %s | %s | %s | %s |\n", c->part, c->claim, c->paper, c->here,
+			sl_paper_verdict_text(c->verdict));
 	}
 	fputc('\n', out);
 }
 
-static int write_claims_csv(struct sl_reproduce *r, struct sl_error *error)
+static int write_claims_csv(struct sl_paper *r, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_report_folder_file(&r->folder, "claims.csv", error);
+	FILE *out = sl_page_folder_file(&r->folder, "claims.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "part,claim,paper,here,verdict");
@@ -120,18 +124,19 @@ static int write_claims_csv(struct sl_reproduce *r, struct sl_error *error)
 		sl_csv_text(&csv, c->claim);
 		sl_csv_text(&csv, c->paper);
 		sl_csv_text(&csv, c->here);
-		sl_csv_text(&csv, sl_verdict_text(c->verdict));
+		sl_csv_text(&csv, sl_paper_verdict_text(c->verdict));
 		sl_csv_end(&csv);
 	}
 	return SL_OK;
 }
 
-static int write_report(struct sl_reproduce *r, struct sl_error *error)
+static int write_report(struct sl_paper *r, struct sl_error *error)
 {
 	char *top = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&top, &bytes);
-	int rc = out != NULL ? write_claims_csv(r, error) : sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	int rc = out != NULL ? write_claims_csv(r, error)
+			     : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	if (out != NULL) {
 		write_top(r, out);
 		fclose(out);
@@ -145,32 +150,34 @@ static int write_report(struct sl_reproduce *r, struct sl_error *error)
 /* ---- the parts ---- */
 
 /* Without a terminal, print a line when a part begins. */
-static void say_begun(const struct sl_reproduce *r, const char *letters)
+static void say_begun(const struct sl_paper *r, const char *letters)
 {
 	for (; !r->live && *letters != '\0'; letters++)
-		if (sl_wanted(r, *letters))
-			fprintf(stderr, "%c: %s\n", *letters, sl_part_title(*letters));
+		if (sl_paper_wanted(r, *letters))
+			fprintf(stderr, "%c: %s\n", *letters, sl_write_part_title(*letters));
 }
 
-static int run_part(struct sl_reproduce *r, const struct part *part, struct sl_error *error)
+static int run_part(struct sl_paper *r, const struct part *part, struct sl_error *error)
 {
 	struct sl_cpu_clock from, to;
 	say_begun(r, part->letters);
-	sl_cpu_clock_read(&from);
+	sl_machine_cpu_clock_read(&from);
 	int rc = part->run(r, error);
-	sl_cpu_clock_read(&to);
+	sl_machine_cpu_clock_read(&to);
 	if (rc == SL_OK && part->timed)
-		sl_document_text(r, "Other programs took %.0f %% of the processors while this was measured: the more, the longer the times.",
-			     100 * sl_cpu_others(&from, &to));
+		sl_document_text(r,
+				 "Other programs took %.0f %% of the processors while this was measured: the "
+				 "more, the longer the times.",
+				 100 * sl_machine_cpu_others(&from, &to));
 	return rc;
 }
 
-static int run_parts(struct sl_reproduce *r, struct sl_error *error)
+static int run_parts(struct sl_paper *r, struct sl_error *error)
 {
 	int rc = SL_OK;
 	for (size_t i = 0; rc == SL_OK && i < PARTS; i++) {
 		const char *first = parts[i].letters;
-		while (*first != '\0' && !sl_wanted(r, *first))
+		while (*first != '\0' && !sl_paper_wanted(r, *first))
 			first++;
 		if (*first == '\0')
 			continue;
@@ -180,37 +187,37 @@ static int run_parts(struct sl_reproduce *r, struct sl_error *error)
 	return rc;
 }
 
-static int write_all(struct sl_reproduce *r, struct sl_error *error)
+static int write_all(struct sl_paper *r, struct sl_error *error)
 {
 	int rc = run_parts(r, error);
 	if (rc == SL_OK)
 		rc = write_report(r, error);
 	if (rc == SL_OK)
-		rc = sl_report_folder_commit(&r->folder, error);
+		rc = sl_page_folder_commit(&r->folder, error);
 	if (rc == SL_OK)
 		sl_document_draw(r);
 	return rc;
 }
 
-static int open_bench(struct sl_reproduce *r, char program[static PATH_MAX], struct sl_error *error)
+static int open_bench(struct sl_paper *r, char program[static PATH_MAX], struct sl_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
 	sl_command_sibling("starling", program);
 	r->bench = calloc(1, sizeof *r->bench);
 	if (r->bench == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	r->bench->options.program = program;
 	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-paper-XXXXXX",
 		 temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
 	if (mkdtemp(r->bench->folder) != NULL)
 		return SL_OK;
-	sl_fail(error, SL_ERR_IO, "cannot make a folder like %s: %s", r->bench->folder, strerror(errno));
+	sl_err_set(error, SL_ERR_IO, "cannot make a folder like %s: %s", r->bench->folder, strerror(errno));
 	free(r->bench);
 	r->bench = NULL;
 	return SL_ERR_IO;
 }
 
-static void close_bench(struct sl_reproduce *r)
+static void close_bench(struct sl_paper *r)
 {
 	if (r->bench == NULL)
 		return;
@@ -219,11 +226,11 @@ static void close_bench(struct sl_reproduce *r)
 	r->bench = NULL;
 }
 
-int sl_reproduce_write(struct sl_reproduce *r, struct sl_error *error)
+int sl_write_report(struct sl_paper *r, struct sl_error *error)
 {
 	char program[PATH_MAX];
 	clock_gettime(CLOCK_MONOTONIC, &r->begun);
-	int rc = sl_report_folder_open(&r->folder, r->options.folder, error);
+	int rc = sl_page_folder_open(&r->folder, r->options.folder, error);
 	if (rc == SL_OK)
 		rc = open_bench(r, program, error);
 	if (rc == SL_OK)
@@ -233,7 +240,7 @@ int sl_reproduce_write(struct sl_reproduce *r, struct sl_error *error)
 	sl_document_close(r);
 	close_bench(r);
 	if (rc != SL_OK)
-		sl_report_folder_drop(&r->folder);
+		sl_page_folder_drop(&r->folder);
 	if (r->live)
 		fputs("\r\033[K", stderr);
 	return rc;

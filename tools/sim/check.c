@@ -7,24 +7,24 @@
 
 /* --- the ledger: one page an attempt, opened when the first learner closes its view --- */
 
-struct sim_attempt *check_find(const struct sim *sim, const uint8_t *h)
+struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h)
 {
-	struct sim_attempt *page = sim->attempts;
+	struct sl_sim_attempt *page = sim->attempts;
 	while (page != NULL && memcmp(page->h, h, SL_HASH_BYTES) != 0)
 		page = page->next;
 	return page;
 }
 
-static struct sim_attempt *open_page(struct sim *sim, const struct sl_view *view)
+static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view *view)
 {
-	struct sim_attempt *page = calloc(1, sizeof *page);
-	*page = (struct sim_attempt){.next = sim->attempts,
-				     .t = view->t,
-				     .a = view->a,
-				     .n = view->n,
-				     .chunks = view->chunks,
-				     .p = view->field.p,
-				     .elements = view->elements};
+	struct sl_sim_attempt *page = calloc(1, sizeof *page);
+	*page = (struct sl_sim_attempt){.next = sim->attempts,
+					.t = view->t,
+					.a = view->a,
+					.n = view->n,
+					.chunks = view->chunks,
+					.p = view->field.p,
+					.elements = view->elements};
 	sim->attempts = page;
 	memcpy(page->h, view->h, SL_HASH_BYTES);
 	page->members = calloc(view->n, sizeof *page->members);
@@ -32,7 +32,7 @@ static struct sim_attempt *open_page(struct sim *sim, const struct sl_view *view
 	page->ready = calloc(sim->n, sizeof *page->ready);
 	page->ended = calloc(sim->n, sizeof *page->ended);
 	page->released = calloc(sim->n, sizeof *page->released);
-	page->fenced = calloc(sim->n, sizeof *page->fenced);
+	page->aborted = calloc(sim->n, sizeof *page->aborted);
 	page->draw = calloc(sim->n, sizeof *page->draw);
 	page->x = calloc(sim->n, sizeof *page->x);
 	page->theta = calloc(sim->n, sizeof *page->theta);
@@ -44,22 +44,23 @@ static struct sim_attempt *open_page(struct sim *sim, const struct sl_view *view
 	return page;
 }
 
-static void close_page(struct sim *sim, struct sim_attempt *page)
+static void close_page(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
 		free(page->x[i]);
 		free(page->theta[i]);
 	}
-	void *owned[] = {page->members, page->edge, page->ready,  page->ended, page->x,
-			 page->theta,	page->out,  page->weight, page->released, page->fenced, page->draw, page->mixed, page};
+	void *owned[] = {page->members, page->edge,  page->ready,  page->ended,	   page->x,
+			 page->theta,	page->out,   page->weight, page->released, page->aborted,
+			 page->draw,	page->mixed, page};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
 
-void check_free(struct sim *sim)
+void sl_sim_check_free(struct sl_sim *sim)
 {
 	while (sim->attempts != NULL) {
-		struct sim_attempt *page = sim->attempts;
+		struct sl_sim_attempt *page = sim->attempts;
 		sim->attempts = page->next;
 		close_page(sim, page);
 	}
@@ -67,13 +68,14 @@ void check_free(struct sim *sim)
 
 /* --- the gate --- */
 
-static bool *edge(const struct sim *sim, const struct sim_attempt *page, uint32_t i, uint32_t j)
+static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j)
 {
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
 /* Count the members of one component, without those in `out`, and the members left in all. */
-static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, const bool *out, uint32_t *left)
+static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out,
+		      uint32_t *left)
 {
 	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 0;
 	bool *seen = calloc(sim->n, sizeof *seen);
@@ -96,18 +98,19 @@ static uint32_t reach(const struct sim *sim, const struct sim_attempt *page, con
 	return count;
 }
 
-static bool in_one_piece(const struct sim *sim, const struct sim_attempt *page, const bool *out)
+static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out)
 {
 	uint32_t left;
 	return reach(sim, page, out, &left) == left;
 }
 
-void check_view(struct sim *sim, const struct sl_view *view)
+void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 {
-	struct sim_attempt *page = check_find(sim, view->h);
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	if (page != NULL) {
-		if (page->n != view->n || page->t != view->t || page->a != view->a || page->p != view->field.p)
-			sim_fail(sim, "two views, one hash");
+		if (page->n != view->n || page->t != view->t || page->a != view->a ||
+		    page->p != view->field.p)
+			sl_sim_fail(sim, "two views, one hash");
 		return;
 	}
 	page = open_page(sim, view);
@@ -116,22 +119,24 @@ void check_view(struct sim *sim, const struct sl_view *view)
 			*edge(sim, page, view->members[i], view->members[view->graph.adjacent[e]]) = true;
 	for (uint32_t i = 0; i < sim->n; i++)
 		for (uint32_t j = 0; j < sim->n; j++)
-			if (*edge(sim, page, i, j) && (!*edge(sim, page, j, i) || !sim_link(sim, i, j)->possible))
-				sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
+			if (*edge(sim, page, i, j) &&
+			    (!*edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
+				sl_sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
 	bool *none = calloc(sim->n, sizeof *none);
 	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, none))
-		sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
-			 (uint32_t)sim->options.parameters.quorum);
+		sl_sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
+			    (uint32_t)sim->options.parameters.quorum);
 	free(none);
 	sim->fresh = page; /* for when what this step signs has been seen */
-	check_one_view(sim, page);
+	sl_sim_check_one_view(sim, page);
 }
 
 /* Takes `more` of the members from k on out, in every way. */
-static void try_coalitions(struct sim *sim, const struct sim_attempt *page, bool *out, uint32_t k, uint64_t more)
+static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page, bool *out, uint32_t k,
+			   uint64_t more)
 {
 	if (!in_one_piece(sim, page, out))
-		sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
+		sl_sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
 	for (; more > 0 && k < page->n; k++) {
 		out[page->members[k]] = true;
 		try_coalitions(sim, page, out, k + 1, more - 1);
@@ -140,21 +145,21 @@ static void try_coalitions(struct sim *sim, const struct sim_attempt *page, bool
 }
 
 /* By trying all coalitions of c: what the gate lets share (protocol 4, F2). */
-static void check_gate(struct sim *sim, struct sim_attempt *page)
+static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
 	bool *out = calloc(sim->n, sizeof *out);
 	uint64_t c = sim->options.parameters.tolerance;
 	if (page->n < c + 2)
-		sim_fail(sim, "%u learners share", page->n);
-	if (!page->gated)
+		sl_sim_fail(sim, "%u learners share", page->n);
+	if (!page->privacy_checked)
 		try_coalitions(sim, page, out, 0, c);
-	page->gated = true;
+	page->privacy_checked = true;
 	free(out);
 }
 
 /* --- what goes in, and what comes out --- */
 
-static bool member(const struct sim_attempt *page, uint32_t i)
+static bool member(const struct sl_sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->members[k] == i)
@@ -162,145 +167,149 @@ static bool member(const struct sim_attempt *page, uint32_t i)
 	return false;
 }
 
-static uint32_t fences(const struct sim *sim, const struct sim_attempt *page)
+static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		count += page->fenced[i];
+		count += page->aborted[i];
 	return count;
 }
 
 /* The model of learner i may be used again. */
-static void check_rule_b(struct sim *sim, uint32_t i, sl_round t)
+static void check_rule_b(struct sl_sim *sim, uint32_t i, sl_round t)
 {
-	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw && page->released[i] &&
-		    fences(sim, page) < sim->options.parameters.tolerance + 1)
-			sim_fail(sim, "learner %u encodes a model that it released in a%u, which %u fenced", sim->ids[i],
-				 page->a, fences(sim, page));
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw &&
+		    page->released[i] && aborts(sim, page) < sim->options.parameters.tolerance + 1)
+			sl_sim_fail(sim,
+				    "learner %u encodes a model that it released in a%u, which %u fenced",
+				    sim->ids[i], page->a, aborts(sim, page));
 }
 
-void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view)
+void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
-	struct sim_learner *l = &sim->learners[i];
-	struct sim_attempt *page = check_find(sim, view->h);
+	struct sl_sim_learner *l = &sim->learners[i];
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	check_rule_b(sim, i, view->t);
 	if (page == NULL || !member(page, i) || page->x[i] != NULL)
-		sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
-	if (!l->config.gate_warn)
-		check_gate(sim, page);
+		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
+	if (!l->config.privacy_check_warns)
+		check_privacy(sim, page);
 	page->x[i] = malloc(view->elements * sizeof(uint64_t));
-	memcpy(page->x[i], l->vault.x, view->elements * sizeof(uint64_t));
-	page->theta[i] = malloc(l->vault.n * sizeof(float));
-	memcpy(page->theta[i], l->vault.trained, l->vault.n * sizeof(float));
-	page->weight[i] = l->vault.weight;
+	memcpy(page->x[i], l->workspace.x, view->elements * sizeof(uint64_t));
+	page->theta[i] = malloc(l->workspace.n * sizeof(float));
+	memcpy(page->theta[i], l->workspace.trained, l->workspace.n * sizeof(float));
+	page->weight[i] = l->workspace.weight;
 	page->draw[i] = l->draw;
 }
 
-void check_closed(struct sim *sim, uint32_t i, const struct sl_view *view)
+void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
-	const struct sim_attempt *page = check_find(sim, view->h);
-	const uint64_t *z = sim->learners[i].vault.s;
+	const struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
+	const uint64_t *z = sim->learners[i].workspace.s;
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->x[page->members[k]] == NULL)
-			sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
+			sl_sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
 	for (uint64_t e = 0; e < page->elements; e++) {
 		unsigned __int128 sum = 0;
 		for (uint32_t k = 0; k < page->n; k++)
 			sum += page->x[page->members[k]][e];
 		if (z[e] != (uint64_t)(sum % page->p))
-			sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu", sim->ids[i], page->t,
-				 page->a, (unsigned long long)e, (unsigned long long)z[e],
-				 (unsigned long long)(uint64_t)(sum % page->p));
+			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
+				    sim->ids[i], page->t, page->a, (unsigned long long)e,
+				    (unsigned long long)z[e], (unsigned long long)(uint64_t)(sum % page->p));
 	}
 }
 
 /* The committed model against the plain mean of the models, in doubles: sigma digits are kept of each. */
-static void check_mean(struct sim *sim, uint32_t i, const struct sim_attempt *page)
+static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
-	const struct sl_vault *vault = &sim->learners[i].vault;
-	bool literal = sim->options.parameters.encoding == SL_ENCODING_LITERAL;
-	double unit = pow(10, -(double)sim->options.parameters.sigma), weights = 0;
+	const struct sl_workspace *workspace = &sim->learners[i].workspace;
+	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
+	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
 		weights += literal ? 1 : (double)page->weight[page->members[k]];
-	for (size_t e = 0; e < vault->n; e++) {
+	for (size_t e = 0; e < workspace->n; e++) {
 		double sum = 0;
 		for (uint32_t k = 0; k < page->n; k++) {
 			uint32_t j = page->members[k];
 			sum += (literal ? 1 : (double)page->weight[j]) * (double)page->theta[j][e];
 		}
-		double off = fabs((double)vault->committed[e] - sum / weights);
+		double off = fabs((double)workspace->committed[e] - sum / weights);
 		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
-			sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i], e, off);
+			sl_sim_fail(sim, "learner %u: coordinate %zu of the mean is off by %g", sim->ids[i],
+				    e, off);
 	}
 }
 
-static const struct sim_attempt *latest(const struct sim *sim, uint32_t i, sl_round t)
+static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i, sl_round t)
 {
-	const struct sim_attempt *best = NULL;
-	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+	const struct sl_sim_attempt *best = NULL;
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == t && page->x[i] != NULL && (best == NULL || page->a > best->a))
 			best = page;
 	return best;
 }
 
-static void check_committed(struct sim *sim, uint32_t i, const struct sl_proof *commit)
+static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
-	struct sim_learner *l = &sim->learners[i];
-	size_t bytes = l->vault.n * sizeof(float);
-	const struct sim_attempt *page = latest(sim, i, commit->t);
+	struct sl_sim_learner *l = &sim->learners[i];
+	size_t bytes = l->workspace.n * sizeof(float);
+	const struct sl_sim_attempt *page = latest(sim, i, commit->t);
 	bool caught_up = l->phase == SL_PHASE_CATCHUP;
 	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
-		sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
+		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
 	if (caught_up && sim->models[commit->t] == NULL)
-		sim_fail(sim, "learner %u catches up with round %u, which no learner committed", sim->ids[i], commit->t);
+		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
+			    sim->ids[i], commit->t);
 	if (!caught_up && (page == NULL || commit->learners != page->n))
-		sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
+		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
 	if (!caught_up)
 		check_mean(sim, i, page);
 	if (sim->models[commit->t] == NULL) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
 		sim->models[commit->t] = malloc(bytes);
-		memcpy(sim->models[commit->t], l->vault.committed, bytes);
+		memcpy(sim->models[commit->t], l->workspace.committed, bytes);
 	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
-		   memcmp(sim->models[commit->t], l->vault.committed, bytes) != 0) {
-		sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
+		   memcmp(sim->models[commit->t], l->workspace.committed, bytes) != 0) {
+		sl_sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
 	}
 }
 
 /* What a fence on disk says: never released, and never will be. */
-static void check_fenced(struct sim *sim, uint32_t i, const struct sl_durable *what)
+static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
 {
-	sl_attempt *highest = &sim->learners[i].fenced_a[what->t];
+	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
 	*highest = what->a > *highest ? what->a : *highest;
-	for (struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == what->t && page->a <= what->a && member(page, i) && !page->released[i])
-			page->fenced[i] = page->ended[i] = true;
+			page->aborted[i] = page->ended[i] = true;
 }
 
-static void check_released(struct sim *sim, uint32_t i, const struct sim_record *record)
+static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
 {
-	struct sim_attempt *page = check_find(sim, record->readys[0].view);
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, record->readys[0].view);
 	if (page == NULL || !member(page, i) || page->a != record->what.a || record->ready_count != page->n)
-		sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i], record->what.a);
-	if (page->fenced[i] || page->ended[i])
-		sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
+		sl_sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i],
+			    record->what.a);
+	if (page->aborted[i] || page->ended[i])
+		sl_sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
 	page->released[i] = true;
 }
 
-void check_durable(struct sim *sim, uint32_t i, const struct sim_record *record)
+void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
 {
-	if (record->what.kind == SL_PERSIST_FENCED)
-		check_fenced(sim, i, &record->what);
+	if (record->what.kind == SL_PERSIST_ABORTED)
+		check_aborted(sim, i, &record->what);
 	else if (record->what.kind == SL_PERSIST_RELEASED)
 		check_released(sim, i, record);
 	else if (record->what.kind == SL_PERSIST_COMMIT)
-		check_committed(sim, i, record->proof);
+		check_committed(sim, i, record->certificate);
 }
 
 /* --- learners that may be lost --- */
 
-static uint32_t position(const struct sim_attempt *page, uint32_t i)
+static uint32_t position(const struct sl_sim_attempt *page, uint32_t i)
 {
 	uint32_t k = 0;
 	while (page->members[k] != i)
@@ -308,54 +317,58 @@ static uint32_t position(const struct sim_attempt *page, uint32_t i)
 	return k;
 }
 
-static bool lives(const struct sim *sim, uint32_t j)
+static bool lives(const struct sl_sim *sim, uint32_t j)
 {
 	return !sim->learners[j].lost && sim->learners[j].core != NULL;
 }
 
-static bool holds(const struct sim *sim, const struct sim_attempt *page, uint32_t j, uint32_t i)
+static bool holds(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j, uint32_t i)
 {
-	const struct sim_disk *disk = &sim->learners[j].disk;
-	const struct sl_spool *spool = &sim->learners[j].vault.spool, *own = &sim->learners[i].vault.spool;
+	const struct sl_sim_disk *disk = &sim->learners[j].disk;
+	const struct sl_slots *state_file = &sim->learners[j].workspace.state_file,
+			      *own = &sim->learners[i].workspace.state_file;
 	size_t at = position(page, i) * own->slot_bytes;
-	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 && spool->base != NULL &&
-	       own->base != NULL && memcmp(spool->base + at, own->base + at, own->slot_bytes) == 0;
+	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
+	       state_file->base != NULL && own->base != NULL &&
+	       memcmp(state_file->base + at, own->base + at, own->slot_bytes) == 0;
 }
 
-static bool needed_in(const struct sim *sim, const struct sim_attempt *page, uint32_t i)
+static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
 {
 	bool waits = false;
 	for (uint32_t k = 0; k < page->n; k++) {
 		uint32_t j = page->members[k];
 		if (j == i || !lives(sim, j))
 			continue;
-		if (sim->learners[j].disk.proof.t >= page->t || page->fenced[j] || holds(sim, page, j, i))
+		if (sim->learners[j].disk.certificate.t >= page->t || page->aborted[j] ||
+		    holds(sim, page, j, i))
 			return false;
 		waits = true;
 	}
 	return waits;
 }
 
-bool check_needed(const struct sim *sim, uint32_t i)
+bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 {
-	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page, i) && page->ready[i] && !page->fenced[i] && needed_in(sim, page, i))
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (member(page, i) && page->ready[i] && !page->aborted[i] && needed_in(sim, page, i))
 			return true;
 	return false;
 }
 
-void check_coins(struct sim *sim, uint32_t i, const struct sl_view *view)
+void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	for (uint32_t r = 0; r < view->degree; r++)
-		if (!sim_seen_add(&sim->coins, sim->learners[i].vault.coins[r].key))
-			sim_fail(sim, "learner %u draws coins from a key that was used before", sim->ids[i]);
+		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].workspace.randomness[r].key))
+			sl_sim_fail(sim, "learner %u draws coins from a key that was used before",
+				    sim->ids[i]);
 }
 
 /* --- what leaves --- */
 
 #define CONSERVED_MOST 64u /* coordinates */
 
-static struct sim_mixed *mixed_of(struct sim_attempt *page, uint64_t iteration)
+static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t iteration)
 {
 	if (iteration >= page->mixed_room) {
 		size_t room = iteration * 2 + 16;
@@ -367,52 +380,59 @@ static struct sim_mixed *mixed_of(struct sim_attempt *page, uint64_t iteration)
 }
 
 /* A weighted sum of what i is about to send: of integers for metropolis, mod p for the others. */
-static unsigned __int128 weigh_state(const struct sim_learner *l, uint64_t elements, uint64_t iteration)
+static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
 {
 	const struct sl_view *view = l->view;
-	uint32_t shift = view->engine == SL_ENGINE_METROPOLIS && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
+	uint32_t shift = view->engine == SL_ENGINE_METROPOLIS && iteration == 0
+				 ? view->fraction
+				 : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
 	uint64_t weight = 1;
-	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST; e++, weight = weight * 6364136223846793005u + 2)
+	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST;
+	     e++, weight = weight * 6364136223846793005u + 2)
 		total += view->engine == SL_ENGINE_METROPOLIS
-				 ? (unsigned __int128)(__int128)(int64_t)(l->vault.s[e] << shift) * weight
-				 : (unsigned __int128)l->vault.s[e] * (weight % view->field.p) % view->field.p;
+				 ? (unsigned __int128)(__int128)(int64_t)(l->workspace.s[e] << shift) * weight
+				 : (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) %
+					   view->field.p;
 	return total;
 }
 
 /* By tree: what comes down is the sum of what was released. */
-static void check_sum(struct sim *sim, uint32_t i, struct sim_attempt *page)
+static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page)
 {
-	const struct sim_mixed *own = mixed_of(page, SL_TREE_OWN);
-	if (own->count != page->n || weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
-		sim_fail(sim, "a%u: what learner %u sends down is not the sum", page->a, sim->ids[i]);
+	const struct sl_sim_mixed *own = mixed_of(page, SL_TREE_OWN);
+	if (own->count != page->n ||
+	    weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
+		sl_sim_fail(sim, "a%u: what learner %u sends down is not the sum", page->a, sim->ids[i]);
 }
 
-static void check_conserved(struct sim *sim, uint32_t i, struct sim_attempt *page, uint64_t iteration)
+static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, uint64_t iteration)
 {
-	const struct sim_learner *l = &sim->learners[i];
-	struct sim_mixed *mixed = mixed_of(page, iteration);
+	const struct sl_sim_learner *l = &sim->learners[i];
+	struct sl_sim_mixed *mixed = mixed_of(page, iteration);
 	mixed->total += weigh_state(l, page->elements, iteration);
 	if (l->view->engine != SL_ENGINE_METROPOLIS)
 		mixed->total %= page->p;
 	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
-		sim_fail(sim, "a%u: iteration %llu changes the total", page->a, (unsigned long long)iteration);
+		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
+			    (unsigned long long)iteration);
 }
 
-static void check_state(struct sim *sim, uint32_t i, struct sim_attempt *page, const struct sl_chunk *chunk)
+static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page,
+			const struct sl_chunk *chunk)
 {
 	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
 	for (uint32_t k = 0; k < page->n; k++)
 		if (!page->ready[page->members[k]])
-			sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
-				 sim->ids[page->members[k]]);
+			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
+				    sim->ids[page->members[k]]);
 	if (page->ended[i] || !page->released[i])
-		sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
-			 page->ended[i] ? "gave up" : "has not released on its disk");
+		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
+			    page->ended[i] ? "gave up" : "has not released on its disk");
 	bool tree = sim->learners[i].view->engine == SL_ENGINE_TREE;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
-		sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
-			 (uint32_t)chunk->iteration, (long long)*out);
+		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
+			    (uint32_t)chunk->iteration, (long long)*out);
 	*out = (int64_t)chunk->iteration;
 	if (chunk->index == 0 && tree && chunk->iteration == SL_TREE_DOWN)
 		check_sum(sim, i, page);
@@ -420,52 +440,56 @@ static void check_state(struct sim *sim, uint32_t i, struct sim_attempt *page, c
 		check_conserved(sim, i, page, chunk->iteration);
 	for (uint32_t j = 0; j < sim->n && !tree; j++)
 		if (*edge(sim, page, i, j) && *out > page->out[(size_t)j * page->chunks + chunk->index] + 1)
-			sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i], sim->ids[j]);
+			sl_sim_fail(sim, "learner %u is two iterations ahead of %u", sim->ids[i],
+				    sim->ids[j]);
 }
 
-static void check_masked(struct sim *sim, uint32_t i, const struct sl_action *action)
+static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	const struct sl_chunk *chunk = &action->send.message.chunk;
-	const struct sim_attempt *page = check_find(sim, chunk->view);
+	const struct sl_sim_attempt *page = sl_sim_check_find(sim, chunk->view);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		if (sl_bit(action->send.to, j) && !member(page, j))
-			sim_fail(sim, "learner %u shows a masked state to %u, which is not in the view", sim->ids[i], sim->ids[j]);
+			sl_sim_fail(sim, "learner %u shows a masked state to %u, which is not in the view",
+				    sim->ids[i], sim->ids[j]);
 		if (sim->ids[j] == chunk->origin && !page->released[j])
-			sim_fail(sim, "learner %u shows the masked state of %u, which has not released it", sim->ids[i], sim->ids[j]);
+			sl_sim_fail(sim, "learner %u shows the masked state of %u, which has not released it",
+				    sim->ids[i], sim->ids[j]);
 	}
 }
 
-void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action)
+void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	const struct sl_message *m = &action->send.message;
-	check_signed(sim, i, action);
+	sl_sim_check_signed(sim, i, action);
 	if (m->kind == SL_MSG_MASKED)
 		check_masked(sim, i, action);
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
 		return; /* every learner has the result */
-	struct sim_attempt *page = check_find(sim, m->chunk.view);
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
-		sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
+		sl_sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
 	bool some = m->kind == SL_MSG_STATE && sim->learners[i].view->engine == SL_ENGINE_TREE; /* of them */
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
-			sim_fail(sim, "learner %u sends a vector to others than its neighbours", sim->ids[i]);
+			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours",
+				    sim->ids[i]);
 	if (m->kind == SL_MSG_STATE)
 		check_state(sim, i, page, &m->chunk);
 	else if (page->ended[i])
-		sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
+		sl_sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
 }
 
 /* --- what is said --- */
 
-static void note(struct sim *sim, uint32_t i, const struct sl_report *report)
+static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	if (sim->note_count == sim->note_room) {
 		sim->note_room = sim->note_room * 2 + 256;
 		sim->notes = realloc(sim->notes, sim->note_room * sizeof *sim->notes);
 	}
-	struct sim_note *n = &sim->notes[sim->note_count++];
-	*n = (struct sim_note){.at = sim->now, .learner = i, .report = *report};
+	struct sl_sim_note *n = &sim->notes[sim->note_count++];
+	*n = (struct sl_sim_note){.at = sim->now, .learner = i, .report = *report};
 	if (report->set != NULL)
 		n->set = report->set[0];
 	if (report->hash != NULL)
@@ -484,58 +508,58 @@ static void note(struct sim *sim, uint32_t i, const struct sl_report *report)
 	n->report.evidence[0] = n->report.evidence[1] = NULL;
 }
 
-static void ended(struct sim *sim, uint32_t i, const struct sl_report *report)
+static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
-	for (struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == report->t && page->a == report->a && member(page, i))
 			page->ended[i] = true;
 }
 
-void check_report(struct sim *sim, uint32_t i, const struct sl_report *report)
+void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	note(sim, i, report);
-	if (report->kind == SL_REPORT_FAILED || report->kind == SL_REPORT_GIVEN_UP)
+	if (report->kind == SL_REPORT_FAILED || report->kind == SL_REPORT_CLOSED)
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)
 		return;
 	if (!sl_phase_allows(l->phase, report->phase))
-		sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
-			 sl_phase_name(report->phase));
+		sl_sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
+			    sl_phase_name(report->phase));
 	l->phase = report->phase;
-	if (l->phase == SL_PHASE_FREEZE)
-		l->frozen_at = sim->now;
+	if (l->phase == SL_PHASE_AGREE)
+		l->agreed_at = sim->now;
 }
 
-static void check_held(struct sim *sim, uint32_t i)
+static void check_held(struct sl_sim *sim, uint32_t i)
 {
-	const struct sim_learner *l = &sim->learners[i];
-	uint32_t most = 2 * (l->view != NULL ? sl_tree_lanes(l->view->costs.depth) : SL_LANES);
+	const struct sl_sim_learner *l = &sim->learners[i];
+	uint32_t most = 2 * (l->view != NULL ? sl_engine_tree_window(l->view->costs.depth) : SL_WINDOW);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < l->held_count; k++)
 			count += !l->held[k].working && l->held[k].peer == j;
 		if (count > most)
-			sim_fail(sim, "learner %u holds %u chunks of %u", sim->ids[i], count, sim->ids[j]);
+			sl_sim_fail(sim, "learner %u holds %u chunks of %u", sim->ids[i], count, sim->ids[j]);
 	}
 }
 
-void check_step(struct sim *sim, uint32_t i, const struct sl_actions *actions)
+void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions)
 {
-	const struct sim_learner *l = &sim->learners[i];
+	const struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_core_status status;
 	if (sim->fresh != NULL)
-		check_edges(sim, sim->fresh);
+		sl_sim_check_edges(sim, sim->fresh);
 	sim->fresh = NULL;
 	sl_core_status(l->core, &status);
 	if (status.phase != l->phase && status.t <= sim->options.parameters.rounds)
-		sim_fail(sim, "learner %u is in %s and said %s", sim->ids[i], sl_phase_name(status.phase),
-			 sl_phase_name(l->phase));
+		sl_sim_fail(sim, "learner %u is in %s and said %s", sim->ids[i], sl_phase_name(status.phase),
+			    sl_phase_name(l->phase));
 	if (status.permille > 1000)
-		sim_fail(sim, "learner %u is at %u permille", sim->ids[i], status.permille);
+		sl_sim_fail(sim, "learner %u is at %u permille", sim->ids[i], status.permille);
 	if (actions->count > sim->most_actions)
 		sim->most_actions = actions->count;
 	if (actions->count >= SL_ACTIONS_MAX)
-		sim_fail(sim, "learner %u: %u actions in one step", sim->ids[i], actions->count);
+		sl_sim_fail(sim, "learner %u: %u actions in one step", sim->ids[i], actions->count);
 	check_held(sim, i);
 }

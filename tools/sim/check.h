@@ -1,66 +1,69 @@
 /* check.h - the rules that hold after every step of a simulation, checked outside the cores.
  *
- *  - Z is the plain sum mod p of the encodings of exactly the view's participants; two commits of one round are equal.
- *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt ended
- *    there, nor before its release is durable, nor after a fence; to members of the view only (protocol 6).
- *  - A model is encoded again only if in every attempt that it was released in at least c+1 participants never released
- *    theirs, and never will (rule B).
+ *  - Z is the plain sum mod p of the encodings of exactly the view's participants; two commits of one round
+ * are equal.
+ *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt
+ * ended there, nor before its release is durable, nor after a fence; to members of the view only (protocol
+ * 6).
+ *  - A model is encoded again only if in every attempt that it was released in at least c+1 participants
+ * never released theirs, and never will (rule B).
  *  - Every iteration conserves the total of the states; no key of coins is used twice.
  *  - A fence is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
- *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt; and no Ready
- *    while another attempt, released by this learner, can be completed: one of its participants must have fenced it
- *    (rule A).
- *  - The gate held for every view that shared, whichever c learners pool what they see; phases move along phase.h; actions and held buffers stay below their maxima.
+ *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
+ * and no Ready while another attempt, released by this learner, can be completed: one of its participants
+ * must have fenced it (rule A).
+ *  - The gate held for every view that shared, whichever c learners pool what they see; phases move along
+ * phase.h; actions and held buffers stay below their maxima.
  */
 #pragma once
 
 #include "tools/sim/sim.h"
 
 /* The states sent in one iteration: a weighted sum over the coordinates, of `count` learners. */
-struct sim_mixed {
+struct sl_sim_mixed {
 	unsigned __int128 total;
 	uint32_t count;
 };
 
-struct sim_attempt {
-	struct sim_attempt *next;
+struct sl_sim_attempt {
+	struct sl_sim_attempt *next;
 	uint8_t h[SL_HASH_BYTES];
 	sl_round t;
 	sl_attempt a;
 	uint32_t n, chunks;
 	uint64_t p, elements;
 	uint32_t *members; /* roster indices */
-	bool *edge;        /* roster x roster */
-	bool *ready, *ended, gated;
-	bool *released, *fenced; /* by roster index: on the disk of that learner */
-	uint64_t *draw;          /* of the model that went in */
-	uint64_t **x;    /* by roster index: its encoding */
-	float **theta;   /* its model */
+	bool *edge;	   /* roster x roster */
+	bool *ready, *ended, privacy_checked;
+	bool *released, *aborted; /* by roster index: on the disk of that learner */
+	uint64_t *draw;		  /* of the model that went in */
+	uint64_t **x;		  /* by roster index: its encoding */
+	float **theta;		  /* its model */
 	uint64_t *weight;
-	int64_t *out;    /* roster x chunks: last iteration that left; -1 */
-	struct sim_mixed *mixed; /* by iteration, of chunk 0 */
+	int64_t *out;		    /* roster x chunks: last iteration that left; -1 */
+	struct sl_sim_mixed *mixed; /* by iteration, of chunk 0 */
 	size_t mixed_room;
 };
 
-void check_view(struct sim *sim, const struct sl_view *view);                     /* at SPECTRUM */
-void check_encoded(struct sim *sim, uint32_t i, const struct sl_view *view);      /* after ENCODE */
-void check_coins(struct sim *sim, uint32_t i, const struct sl_view *view);        /* likewise */
-void check_closed(struct sim *sim, uint32_t i, const struct sl_view *view);       /* after CLOSE */
-void check_durable(struct sim *sim, uint32_t i, const struct sim_record *record);
-void check_sent(struct sim *sim, uint32_t i, const struct sl_action *action);
-void check_report(struct sim *sim, uint32_t i, const struct sl_report *report);
-void check_step(struct sim *sim, uint32_t i, const struct sl_actions *actions);
-void check_crashed(struct sim *sim, uint32_t i);
-void check_free(struct sim *sim);
+void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at SPECTRUM */
+void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after ENCODE */
+void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);     /* likewise */
+void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view);  /* after CLOSE */
+void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record);
+void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
+void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report);
+void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
+void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i);
+void sl_sim_check_free(struct sl_sim *sim);
 
-/* Return true if others may wait for learner i for ever: it was Ready in an attempt that they are in, and no living learner
- * has its masked state or the result. */
-bool check_needed(const struct sim *sim, uint32_t i);
+/* Return true if others may wait for learner i for ever: it was Ready in an attempt that they are in, and no
+ * living learner has its masked state or the result. */
+bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */
-struct sim_attempt *check_find(const struct sim *sim, const uint8_t *h);
-/* check_signed.c */
-void check_edges(struct sim *sim, const struct sim_attempt *page);
-void check_one_view(struct sim *sim, const struct sim_attempt *page);
-void check_signed(struct sim *sim, uint32_t i, const struct sl_action *action);
+struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h);
+/* sl_sim_check_signed.c */
+void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page);
+void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page);
+void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action);

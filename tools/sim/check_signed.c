@@ -1,11 +1,12 @@
-/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, no learner signs two
- * things for one attempt, and no Ready while a released attempt may still be completed by others (safety rule). */
+/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, no learner
+ * signs two things for one attempt, and no Ready while a released attempt may still be completed by others
+ * (safety rule). */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
-static bool member(const struct sim_attempt *page, uint32_t i)
+static bool member(const struct sl_sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->members[k] == i)
@@ -13,7 +14,7 @@ static bool member(const struct sim_attempt *page, uint32_t i)
 	return false;
 }
 
-static uint32_t index_of(const struct sim *sim, sl_id id)
+static uint32_t index_of(const struct sl_sim *sim, sl_id id)
 {
 	uint32_t i = 0;
 	while (i < sim->n && sim->ids[i] != id)
@@ -23,19 +24,19 @@ static uint32_t index_of(const struct sim *sim, sl_id id)
 
 /* --- link states --- */
 
-static struct sim_listed *next_listed(struct sim_learner *l)
+static struct sl_sim_listed *next_listed(struct sl_sim_learner *l)
 {
-	struct sim_listed oldest = l->listed[SIM_LISTED_MAX - 1];
-	memmove(l->listed + 1, l->listed, (SIM_LISTED_MAX - 1) * sizeof oldest);
+	struct sl_sim_listed oldest = l->listed[SL_SIM_LISTED_MAX - 1];
+	memmove(l->listed + 1, l->listed, (SL_SIM_LISTED_MAX - 1) * sizeof oldest);
 	l->listed[0] = oldest;
 	return &l->listed[0];
 }
 
-static void check_link_state(struct sim *sim, uint32_t i, const struct sl_link_state *state)
+static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_link_state *state)
 {
-	struct sim_learner *l = &sim->learners[i];
-	size_t bytes = sl_bits_words(sim->n) * sizeof(uint64_t);
-	struct sim_listed *last = &l->listed[0];
+	struct sl_sim_learner *l = &sim->learners[i];
+	size_t bytes = sl_bit_words(sim->n) * sizeof(uint64_t);
+	struct sl_sim_listed *last = &l->listed[0];
 	bool again = last->t == state->t && last->a == state->a && last->incarnation == state->incarnation;
 	uint64_t named[SL_LEARNERS_MAX / 64 + 1];
 	memset(named, 0, bytes);
@@ -43,8 +44,9 @@ static void check_link_state(struct sim *sim, uint32_t i, const struct sl_link_s
 		if (index_of(sim, state->candidates[c]) < sim->n)
 			sl_bit_set(named, index_of(sim, state->candidates[c]));
 	if (again && memcmp(last->named, named, bytes) != 0)
-		sim_fail(sim, "learner %u signs two link states for t%u a%u", sim->ids[i], state->t, state->a);
-	struct sim_listed *listed = again ? last : next_listed(l);
+		sl_sim_fail(sim, "learner %u signs two link states for t%u a%u", sim->ids[i], state->t,
+			    state->a);
+	struct sl_sim_listed *listed = again ? last : next_listed(l);
 	memcpy(listed->named, named, bytes);
 	listed->t = state->t;
 	listed->a = state->a;
@@ -53,13 +55,14 @@ static void check_link_state(struct sim *sim, uint32_t i, const struct sl_link_s
 	*highest = state->a > *highest ? state->a : *highest;
 }
 
-/* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done both, and
- * what it signed since may not have left it. */
-static bool may_list(const struct sim *sim, const struct sim_attempt *page, uint32_t i, uint32_t j, bool lists)
+/* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done
+ * both, and what it signed since may not have left it. */
+static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j,
+		     bool lists)
 {
 	bool known = false;
-	for (uint32_t k = 0; k < SIM_LISTED_MAX; k++) {
-		const struct sim_listed *listed = &sim->learners[i].listed[k];
+	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++) {
+		const struct sl_sim_listed *listed = &sim->learners[i].listed[k];
 		if (listed->t != page->t || listed->a != page->a)
 			continue;
 		known |= listed->incarnation == sim->learners[i].config.incarnation;
@@ -69,7 +72,7 @@ static bool may_list(const struct sim *sim, const struct sim_attempt *page, uint
 	return !known;
 }
 
-void check_edges(struct sim *sim, const struct sim_attempt *page)
+void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	for (uint32_t k = 0; k < page->n && !sim->liars; k++)
 		for (uint32_t m = k + 1; m < page->n; m++) {
@@ -77,13 +80,13 @@ void check_edges(struct sim *sim, const struct sim_attempt *page)
 			bool edge = page->edge[(size_t)i * sim->n + j];
 			bool one = may_list(sim, page, i, j, edge), both = may_list(sim, page, j, i, edge);
 			if (edge ? !one || !both : !one && !both)
-				sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a, sim->ids[i], sim->ids[j],
-					 edge ? "one's word only" : "missing");
+				sl_sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a,
+					    sim->ids[i], sim->ids[j], edge ? "one's word only" : "missing");
 		}
 }
 
 /* A learner that restarts has another incarnation, and so another view. */
-static bool may_differ(const struct sim *sim, const struct sim_attempt *page)
+static bool may_differ(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	for (uint32_t k = 0; k < page->n; k++)
 		if (sim->learners[page->members[k]].life > 0)
@@ -91,61 +94,63 @@ static bool may_differ(const struct sim *sim, const struct sim_attempt *page)
 	return sim->liars;
 }
 
-void check_one_view(struct sim *sim, const struct sim_attempt *page)
+void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
-	for (const struct sim_attempt *other = sim->attempts; other != NULL; other = other->next) {
+	for (const struct sl_sim_attempt *other = sim->attempts; other != NULL; other = other->next) {
 		if (other == page || other->t != page->t || other->a != page->a || may_differ(sim, page) ||
 		    may_differ(sim, other))
 			continue;
 		for (uint32_t k = 0; k < page->n; k++)
 			if (member(other, page->members[k]))
-				sim_fail(sim, "t%u a%u has two views, and %u is in both", page->t, page->a,
-					 sim->ids[page->members[k]]);
+				sl_sim_fail(sim, "t%u a%u has two views, and %u is in both", page->t, page->a,
+					    sim->ids[page->members[k]]);
 	}
 }
 
 /* --- Readys --- */
 
 /* Their operators have aborted it: none of them will finish it, and without i none can. */
-static bool given_up_by_all_but(const struct sim *sim, const struct sim_attempt *page, uint32_t i)
+static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] != i && !sim->learners[page->members[k]].abandons)
+		if (page->members[k] != i && !sim->learners[page->members[k]].aborted_by_operator)
 			return false;
 	return true;
 }
 
-static void check_rule_a(struct sim *sim, uint32_t i, const struct sl_ready *ready)
+static void check_rule_a(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
-	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
-		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 || !member(page, i) ||
-		    !page->released[i])
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
+		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
+		    !member(page, i) || !page->released[i])
 			continue;
-		bool dead = sim->learners[i].abandons || given_up_by_all_but(sim, page, i);
+		bool closed = sim->learners[i].aborted_by_operator || given_up_by_all_but(sim, page, i);
 		for (uint32_t k = 0; k < page->n; k++)
-			dead |= page->fenced[page->members[k]];
-		if (!dead)
-			sim_fail(sim, "learner %u is ready for a%u, but it released a%u, which may be complete", sim->ids[i],
-				 ready->a, page->a);
+			closed |= page->aborted[page->members[k]];
+		if (!closed)
+			sl_sim_fail(sim,
+				    "learner %u is ready for a%u, but it released a%u, which may be complete",
+				    sim->ids[i], ready->a, page->a);
 	}
 }
 
-static void check_ready(struct sim *sim, uint32_t i, const struct sl_ready *ready)
+static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
-	struct sim_attempt *page = check_find(sim, ready->view);
+	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
 	sl_attempt *last = &sim->learners[i].ready_a[ready->t];
 	if (page == NULL || page->ended[i])
-		sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
+		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
 	if (page->ready[i])
 		return; /* again, over a new link */
-	const struct sim_disk *disk = &sim->learners[i].disk;
+	const struct sl_sim_disk *disk = &sim->learners[i].disk;
 	if (disk->a != ready->a || memcmp(disk->readys[0].view, ready->view, SL_HASH_BYTES) != 0)
-		sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i], ready->a);
-	if (ready->a <= sim->learners[i].fenced_a[ready->t])
-		sim_fail(sim, "learner %u is ready for a%u, and fenced all up to a%u", sim->ids[i], ready->a,
-			 sim->learners[i].fenced_a[ready->t]);
+		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
+			    ready->a);
+	if (ready->a <= sim->learners[i].aborted_a[ready->t])
+		sl_sim_fail(sim, "learner %u is ready for a%u, and fenced all up to a%u", sim->ids[i],
+			    ready->a, sim->learners[i].aborted_a[ready->t]);
 	if (ready->a <= *last)
-		sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
+		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
 	page->ready[i] = true;
 	check_rule_a(sim, i, ready);
@@ -153,25 +158,28 @@ static void check_ready(struct sim *sim, uint32_t i, const struct sl_ready *read
 
 /* --- fences --- */
 
-static bool names(const struct sl_fence *fence, sl_attempt a)
+static bool names(const struct sl_abort *abort_record, sl_attempt a)
 {
-	for (uint32_t k = 0; k < fence->count; k++)
-		if (fence->released[k] == a)
+	for (uint32_t k = 0; k < abort_record->count; k++)
+		if (abort_record->released[k] == a)
 			return true;
 	return false;
 }
 
-static void check_fence(struct sim *sim, uint32_t i, const struct sl_fence *fence)
+static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *abort_record)
 {
-	const struct sim_disk *disk = &sim->learners[i].disk;
-	if (disk->proof.t < fence->t && (disk->t != fence->t || disk->fenced < fence->a))
-		sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i], fence->a);
-	for (const struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == fence->t && page->a <= fence->a && page->released[i] && !names(fence, page->a))
-			sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
+	const struct sl_sim_disk *disk = &sim->learners[i].disk;
+	if (disk->certificate.t < abort_record->t &&
+	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
+		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i],
+			    abort_record->a);
+	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (page->t == abort_record->t && page->a <= abort_record->a && page->released[i] &&
+		    !names(abort_record, page->a))
+			sl_sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
 }
 
-void check_signed(struct sim *sim, uint32_t i, const struct sl_action *action)
+void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	if (!action->send.own)
 		return;
@@ -179,17 +187,19 @@ void check_signed(struct sim *sim, uint32_t i, const struct sl_action *action)
 		check_link_state(sim, i, &action->send.message.link_state);
 	else if (action->send.message.kind == SL_MSG_READY)
 		check_ready(sim, i, &action->send.message.ready);
-	else if (action->send.message.kind == SL_MSG_FENCE)
-		check_fence(sim, i, &action->send.message.fence);
+	else if (action->send.message.kind == SL_MSG_ABORT)
+		check_abort(sim, i, &action->send.message.abort_record);
 }
 
 /* A promise of a crashed learner binds no one after its restart. */
-void check_crashed(struct sim *sim, uint32_t i)
+void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
-	for (struct sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page, i)) /* what is not on its disk its successor is not in; what is, it is in again */
-			page->ended[i] = l->disk.a == 0 || memcmp(l->disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
+	struct sl_sim_learner *l = &sim->learners[i];
+	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
+		if (member(page,
+			   i)) /* what is not on its disk its successor is not in; what is, it is in again */
+			page->ended[i] =
+				l->disk.a == 0 || memcmp(l->disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
 	l->phase = SL_PHASE_TRAIN;
 }

@@ -13,30 +13,32 @@ static void *copy(const void *bytes, size_t size)
 	return to;
 }
 
-struct sim_record *sim_record_new(const struct sl_persist *persist)
+struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist)
 {
-	struct sim_record *record = malloc(sizeof *record);
-	*record = (struct sim_record){.what = persist->what,
-				      .view = copy(persist->view, persist->view_bytes),
-				      .view_bytes = persist->view_bytes,
-				      .readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys),
-				      .ready_count = persist->ready_count,
-				      .proof = copy(persist->proof, persist->proof == NULL ? 0 : sizeof *persist->proof)};
+	struct sl_sim_record *record = malloc(sizeof *record);
+	*record = (struct sl_sim_record){
+		.what = persist->what,
+		.view = copy(persist->view, persist->view_bytes),
+		.view_bytes = persist->view_bytes,
+		.readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys),
+		.ready_count = persist->ready_count,
+		.certificate = copy(persist->certificate,
+				    persist->certificate == NULL ? 0 : sizeof *persist->certificate)};
 	return record;
 }
 
-void sim_record_free(struct sim_record *record)
+void sl_sim_record_free(struct sl_sim_record *record)
 {
 	if (record == NULL)
 		return;
 	free(record->view);
 	free(record->readys);
-	free(record->proof);
+	free(record->certificate);
 	free(record->packed);
 	free(record);
 }
 
-static void forget_open(struct sim_disk *disk)
+static void forget_open(struct sl_sim_disk *disk)
 {
 	free(disk->view);
 	free(disk->readys);
@@ -45,19 +47,22 @@ static void forget_open(struct sim_disk *disk)
 	disk->a = 0;
 }
 
-static void prepare(struct sim_disk *disk, struct sim_record *record)
+static void prepare(struct sl_sim_disk *disk, struct sl_sim_record *record)
 {
 	forget_open(disk);
 	disk->a = record->what.a;
 	disk->view = record->view;
 	disk->readys = record->readys;
-	disk->open = (struct sl_open){
-		.a = disk->a, .view = disk->view, .view_bytes = record->view_bytes, .readys = disk->readys, .ready_count = record->ready_count};
+	disk->open = (struct sl_open){.a = disk->a,
+				      .view = disk->view,
+				      .view_bytes = record->view_bytes,
+				      .readys = disk->readys,
+				      .ready_count = record->ready_count};
 	record->view = NULL;
 	record->readys = NULL;
 }
 
-static void release(struct sim_disk *disk, struct sim_record *record)
+static void release(struct sl_sim_disk *disk, struct sl_sim_record *record)
 {
 	free(disk->readys);
 	disk->readys = record->readys;
@@ -69,27 +74,27 @@ static void release(struct sim_disk *disk, struct sim_record *record)
 		disk->released[disk->released_count++] = record->what.a;
 }
 
-static void commit(struct sim_disk *disk, struct sim_record *record)
+static void commit(struct sl_sim_disk *disk, struct sl_sim_record *record)
 {
 	free(disk->result);
 	disk->result = record->packed;
-	disk->proof = *record->proof;
-	disk->result_bytes = sim_vectors_width(record->proof->p);
+	disk->certificate = *record->certificate;
+	disk->result_bytes = sim_vectors_width(record->certificate->p);
 	record->packed = NULL;
 	forget_open(disk);
-	disk->fenced = disk->dead = 0;
+	disk->aborted = disk->closed = 0;
 	disk->released_count = 0;
 }
 
-void sim_disk_write(struct sim_disk *disk, struct sim_record *record)
+void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_sim_record *record)
 {
-	if (record->what.kind != SL_PERSIST_COMMIT && record->what.t <= disk->proof.t)
+	if (record->what.kind != SL_PERSIST_COMMIT && record->what.t <= disk->certificate.t)
 		return; /* of a round that was committed meanwhile: no start looks for it */
 	disk->t = record->what.t;
 	switch (record->what.kind) {
-	case SL_PERSIST_FENCED:
-		disk->fenced = record->what.a > disk->fenced ? record->what.a : disk->fenced;
-		if (disk->a != 0 && !disk->open.released && disk->a <= disk->fenced)
+	case SL_PERSIST_ABORTED:
+		disk->aborted = record->what.a > disk->aborted ? record->what.a : disk->aborted;
+		if (disk->a != 0 && !disk->open.released && disk->a <= disk->aborted)
 			forget_open(disk);
 		break;
 	case SL_PERSIST_PREPARED:
@@ -98,8 +103,8 @@ void sim_disk_write(struct sim_disk *disk, struct sim_record *record)
 	case SL_PERSIST_RELEASED:
 		release(disk, record);
 		break;
-	case SL_PERSIST_DEAD:
-		disk->dead = record->what.a;
+	case SL_PERSIST_CLOSED:
+		disk->closed = record->what.a;
 		forget_open(disk);
 		break;
 	case SL_PERSIST_COMMIT:
@@ -108,19 +113,19 @@ void sim_disk_write(struct sim_disk *disk, struct sim_record *record)
 	}
 }
 
-void sim_disk_read(const struct sim_disk *disk, struct sl_core_config *config)
+void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *config)
 {
-	config->committed = disk->proof.t;
-	memcpy(config->previous, disk->proof.digest, SL_HASH_BYTES);
-	config->proof = disk->proof.t > 0 ? &disk->proof : NULL;
-	config->fenced = disk->fenced;
-	config->dead = disk->dead;
+	config->committed = disk->certificate.t;
+	memcpy(config->previous, disk->certificate.digest, SL_HASH_BYTES);
+	config->certificate = disk->certificate.t > 0 ? &disk->certificate : NULL;
+	config->aborted = disk->aborted;
+	config->closed = disk->closed;
 	config->released_count = disk->released_count;
 	memcpy(config->released, disk->released, sizeof disk->released);
 	config->open = disk->a != 0 ? &disk->open : NULL;
 }
 
-void sim_disk_free(struct sim_disk *disk)
+void sl_sim_disk_free(struct sl_sim_disk *disk)
 {
 	forget_open(disk);
 	free(disk->result);

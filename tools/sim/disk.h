@@ -5,22 +5,22 @@
 #include "common/core/core.h"
 
 /* A persist action on its way to the disk, with copies of everything it points to. */
-struct sim_record {
+struct sl_sim_record {
 	struct sl_durable what;
 	uint8_t *view;
 	size_t view_bytes;
 	struct sl_ready *readys;
 	uint32_t ready_count;
-	struct sl_proof *proof;
+	struct sl_certificate *certificate;
 	uint8_t *packed; /* COMMIT: Z, when its turn came */
 };
 
-struct sim_disk {
-	struct sl_proof proof; /* of the last commit; t = 0: none */
-	uint8_t *result;       /* its Z, packed */
-	uint32_t result_bytes; /* of an element of it */
-	sl_round t;            /* of the promises */
-	sl_attempt fenced, dead, a; /* a: of the open attempt; 0: none */
+struct sl_sim_disk {
+	struct sl_certificate certificate; /* of the last commit; t = 0: none */
+	uint8_t *result;		   /* its Z, packed */
+	uint32_t result_bytes;		   /* of an element of it */
+	sl_round t;			   /* of the promises */
+	sl_attempt aborted, closed, a;	   /* a: of the open attempt; 0: none */
 	sl_attempt released[SL_RELEASED_MAX];
 	uint32_t released_count;
 	struct sl_open open;
@@ -28,10 +28,10 @@ struct sim_disk {
 	struct sl_ready *readys;
 };
 
-struct sim_record *sim_record_new(const struct sl_persist *persist);
-void sim_record_free(struct sim_record *record);
+struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist);
+void sl_sim_record_free(struct sl_sim_record *record);
 /* Make `record` survive crashes; take its memory over. */
-void sim_disk_write(struct sim_disk *disk, struct sim_record *record);
+void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_sim_record *record);
 /* Fill in what a start finds on the disk. */
-void sim_disk_read(const struct sim_disk *disk, struct sl_core_config *config);
-void sim_disk_free(struct sim_disk *disk);
+void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *config);
+void sl_sim_disk_free(struct sl_sim_disk *disk);

@@ -8,13 +8,13 @@
 
 enum call { CALL_WANT, CALL_FIRE, CALL_AMBUSH, CALL_HEAL, CALL_DEAD };
 
-static const char *const names[SIM_FAULT_COUNT] = {
-#define X(name, text) [SIM_FAULT_##name] = text,
-	SIM_FAULTS(X)
+static const char *const names[SL_SIM_FAULT_COUNT] = {
+#define X(name, text) [SL_SIM_FAULT_##name] = text,
+	SL_SIM_FAULTS(X)
 #undef X
 };
 
-const char *sim_fault_name(enum sim_fault kind)
+const char *sl_sim_fault_name(enum sl_sim_fault kind)
 {
 	return names[kind];
 }
@@ -28,27 +28,66 @@ struct point {
 	int kind; /* of the action, or of the work */
 	int part; /* of the record, message, job, phase; -1: there is none */
 };
-#define ASK(r) "before it asks for " #r, ASKED, SL_ACTION_PERSIST, SL_PERSIST_##r
-#define WRITTEN(r) "when " #r " is written", DONE_UNTOLD, SIM_PERSIST, SL_PERSIST_##r
+#define REQUEST(r) "before it asks for " #r, ASKED, SL_ACTION_PERSIST, SL_PERSIST_##r
+#define WRITTEN(r) "when " #r " is written", DONE_UNTOLD, SL_SIM_PERSIST, SL_PERSIST_##r
 #define SEND(m) "before it sends " #m, ASKED, SL_ACTION_SEND, SL_MSG_##m
 #define MOVE(p) "as it enters " #p, ASKED, SL_ACTION_REPORT, SL_PHASE_##p
-#define JOB(j) "when " #j " has run", DONE_UNTOLD, SIM_JOB, SL_JOB_##j
+#define JOB(j) "when " #j " has run", DONE_UNTOLD, SL_SIM_JOB, SL_JOB_##j
 static const struct point points[] = {
-	{ASK(FENCED)}, {ASK(PREPARED)}, {ASK(RELEASED)}, {ASK(DEAD)}, {ASK(COMMIT)},
-	{WRITTEN(FENCED)}, {WRITTEN(PREPARED)}, {WRITTEN(RELEASED)}, {WRITTEN(DEAD)}, {WRITTEN(COMMIT)},
-	{SEND(HELLO)}, {SEND(LINK_STATE)}, {SEND(READY)}, {SEND(SHARE)}, {SEND(STATE)}, {SEND(DIGEST)},
-	{SEND(FENCE)}, {SEND(HOLD)}, {SEND(MASKED)}, {SEND(ASK)}, {SEND(RESULT)},
-	{MOVE(DISCOVER)}, {MOVE(FREEZE)}, {MOVE(SHARE)}, {MOVE(READY)}, {MOVE(RELEASE)}, {MOVE(MIX)},
-	{MOVE(SETTLE)}, {MOVE(COMMIT)}, {MOVE(RECOVER)}, {MOVE(CATCHUP)}, {MOVE(DONE)},
-	{JOB(SURVEY)}, {JOB(ENCODE)}, {JOB(SHARE)}, {JOB(GATHER)}, {JOB(EXPAND)}, {JOB(SEAL)}, {JOB(MIX)}, {JOB(CLOSE)},
-	{JOB(DECODE)}, {JOB(KEEP)}, {JOB(FETCH)}, {JOB(CHECK)}, {JOB(SUM)}, {JOB(ABSORB)}, {JOB(ADOPT)},
+	{REQUEST(ABORTED)},
+	{REQUEST(PREPARED)},
+	{REQUEST(RELEASED)},
+	{REQUEST(CLOSED)},
+	{REQUEST(COMMIT)},
+	{WRITTEN(ABORTED)},
+	{WRITTEN(PREPARED)},
+	{WRITTEN(RELEASED)},
+	{WRITTEN(CLOSED)},
+	{WRITTEN(COMMIT)},
+	{SEND(HELLO)},
+	{SEND(LINK_STATE)},
+	{SEND(READY)},
+	{SEND(SHARE)},
+	{SEND(STATE)},
+	{SEND(DIGEST)},
+	{SEND(ABORT)},
+	{SEND(HAVE)},
+	{SEND(MASKED)},
+	{SEND(REQUEST)},
+	{SEND(RESULT)},
+	{MOVE(DISCOVER)},
+	{MOVE(AGREE)},
+	{MOVE(SHARE)},
+	{MOVE(READY)},
+	{MOVE(RELEASE)},
+	{MOVE(MIX)},
+	{MOVE(CONFIRM)},
+	{MOVE(COMMIT)},
+	{MOVE(RECOVER)},
+	{MOVE(CATCHUP)},
+	{MOVE(DONE)},
+	{JOB(ANALYSE)},
+	{JOB(ENCODE)},
+	{JOB(SHARE)},
+	{JOB(GATHER)},
+	{JOB(EXPAND)},
+	{JOB(COMMITMENT)},
+	{JOB(MIX)},
+	{JOB(CLOSE)},
+	{JOB(DECODE)},
+	{JOB(BACKUP)},
+	{JOB(FETCH)},
+	{JOB(CHECK)},
+	{JOB(SUM)},
+	{JOB(ABSORB)},
+	{JOB(ADOPT)},
 	{"before training", ASKED, SL_ACTION_TRAIN, -1},
 	{"before wiping", ASKED, SL_ACTION_WIPE, -1},
 };
-const uint32_t sim_point_count = sizeof points / sizeof *points;
-static_assert(sizeof points / sizeof *points <= SIM_POINTS_MOST, "a tally has room for them");
+const uint32_t sl_sim_point_count = sizeof points / sizeof *points;
+static_assert(sizeof points / sizeof *points <= SL_SIM_POINTS_MOST, "a tally has room for them");
 
-const char *sim_point_name(uint32_t point)
+const char *sl_sim_point_name(uint32_t point)
 {
 	return points[point].name;
 }
@@ -67,7 +106,8 @@ static int part_of_action(const struct sl_action *action)
 	}
 }
 
-static bool at_point(const struct point *point, const struct sl_action *action, const struct sim_work *work)
+static bool at_point(const struct point *point, const struct sl_action *action,
+		     const struct sl_sim_work *work)
 {
 	if ((point->when == ASKED) != (action != NULL))
 		return false;
@@ -75,18 +115,19 @@ static bool at_point(const struct point *point, const struct sl_action *action, 
 		return (int)action->kind == point->kind && part_of_action(action) == point->part;
 	if ((int)work->kind != point->kind)
 		return false;
-	return point->part == (work->kind == SIM_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
+	return point->part ==
+	       (work->kind == SL_SIM_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
 }
 
 /* --- chance --- */
 
-static uint64_t below(struct sim_faults *f, uint64_t bound)
+static uint64_t below(struct sl_sim_faults *f, uint64_t bound)
 {
-	return sim_random(&f->random) % bound;
+	return sl_sim_random(&f->random) % bound;
 }
 
 /* Short mostly, long sometimes: evenly on a logarithmic scale. */
-static uint64_t span_us(struct sim_faults *f, uint64_t least_ms, uint64_t most_ms)
+static uint64_t span_us(struct sl_sim_faults *f, uint64_t least_ms, uint64_t most_ms)
 {
 	uint64_t span = least_ms;
 	while (span < most_ms && below(f, 4) != 0)
@@ -95,191 +136,196 @@ static uint64_t span_us(struct sim_faults *f, uint64_t least_ms, uint64_t most_m
 	return (span < most_ms ? span : most_ms) * 1000;
 }
 
-static void call(struct sim_faults *f, uint64_t us, enum call what, uint32_t learner, uint32_t kind, uint32_t peer)
+static void call(struct sl_sim_faults *f, uint64_t us, enum call what, uint32_t learner, uint32_t kind,
+		 uint32_t peer)
 {
-	sim_post(f->sim, f->sim->now + us,
-		 (struct sim_event){.kind = SIM_CALL, .learner = learner, .peer = peer, .generation = what | kind << 8});
+	sl_sim_post(f->sim, f->sim->now + us,
+		    (struct sl_sim_event){.kind = SL_SIM_CALL,
+					  .learner = learner,
+					  .peer = peer,
+					  .generation = what | kind << 8});
 }
 
 /* --- what each kind does, and how it ends --- */
 
-static uint32_t other(struct sim_faults *f, uint32_t i)
+static uint32_t other(struct sl_sim_faults *f, uint32_t i)
 {
 	return (i + 1 + (uint32_t)below(f, f->sim->n - 1)) % f->sim->n;
 }
 
-static void cut_from(struct sim *sim, uint64_t side, bool cut)
+static void cut_from(struct sl_sim *sim, uint64_t side, bool cut)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		for (uint32_t j = i + 1; j < sim->n; j++)
 			if ((side >> i & 1) != (side >> j & 1))
-				(cut ? sim_cut : sim_restore)(sim, i, j);
+				(cut ? sl_sim_cut : sl_sim_restore)(sim, i, j);
 }
 
-static void part(struct sim_faults *f, uint32_t i)
+static void part(struct sl_sim_faults *f, uint32_t i)
 {
-	uint32_t slot = f->count % SIM_FAULT_SLOTS;
-	f->undo[slot] = (UINT64_C(1) << i) | (sim_random(&f->random) & sim_random(&f->random));
+	uint32_t slot = f->count % SL_SIM_FAULT_SLOTS;
+	f->undo[slot] = (UINT64_C(1) << i) | (sl_sim_random(&f->random) & sl_sim_random(&f->random));
 	cut_from(f->sim, f->undo[slot], true);
-	call(f, span_us(f, 200, 120000), CALL_HEAL, i, SIM_FAULT_PARTITION, slot);
+	call(f, span_us(f, 200, 120000), CALL_HEAL, i, SL_SIM_FAULT_PARTITION, slot);
 }
 
-static void slow_down(struct sim_faults *f, uint32_t i, uint32_t j)
+static void slow_down(struct sl_sim_faults *f, uint32_t i, uint32_t j)
 {
 	uint32_t ms = (uint32_t)(span_us(f, 50, 4000) / 1000);
-	sim_link(f->sim, i, j)->slow_ms = sim_link(f->sim, j, i)->slow_ms = ms;
-	call(f, span_us(f, 500, 60000), CALL_HEAL, i, SIM_FAULT_SLOW_LINK, j);
+	sl_sim_link(f->sim, i, j)->slow_ms = sl_sim_link(f->sim, j, i)->slow_ms = ms;
+	call(f, span_us(f, 500, 60000), CALL_HEAL, i, SL_SIM_FAULT_SLOW_LINK, j);
 }
 
 /* Of what one says nothing arrives: a hole that TCP mends, or the end of the link. */
-static void deafen(struct sim_faults *f, uint32_t i, uint32_t j)
+static void deafen(struct sl_sim_faults *f, uint32_t i, uint32_t j)
 {
 	uint64_t us = span_us(f, 200, 30000);
-	sim_hold(f->sim, i, j);
+	sl_sim_hold(f->sim, i, j);
 	if (us > LINK_DEAD_MS * 1000)
-		call(f, LINK_DEAD_MS * 1000, CALL_DEAD, i, SIM_FAULT_ONE_WAY, j);
-	call(f, us, CALL_HEAL, i, SIM_FAULT_ONE_WAY, j);
+		call(f, LINK_DEAD_MS * 1000, CALL_DEAD, i, SL_SIM_FAULT_ONE_WAY, j);
+	call(f, us, CALL_HEAL, i, SL_SIM_FAULT_ONE_WAY, j);
 }
 
 /* Some of its links, each for a time of its own: what different peers say is heard in another order. */
-static void hold_some(struct sim_faults *f, uint32_t i)
+static void hold_some(struct sl_sim_faults *f, uint32_t i)
 {
 	for (uint32_t j = 0; j < f->sim->n; j++) {
 		if (j == i || below(f, 2) == 0)
 			continue;
 		bool out = below(f, 2) == 0;
-		sim_hold(f->sim, out ? i : j, out ? j : i);
-		call(f, span_us(f, 20, LINK_DEAD_MS - 1000), CALL_HEAL, out ? i : j, SIM_FAULT_HELD, out ? j : i);
+		sl_sim_hold(f->sim, out ? i : j, out ? j : i);
+		call(f, span_us(f, 20, LINK_DEAD_MS - 1000), CALL_HEAL, out ? i : j, SL_SIM_FAULT_HELD,
+		     out ? j : i);
 	}
 }
 
-static void come_back_after(struct sim_faults *f, uint32_t i, enum sim_fault kind)
+static void come_back_after(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 {
-	call(f, span_us(f, 50, kind == SIM_FAULT_AWAY ? 600000 : 120000), CALL_HEAL, i, kind, i);
+	call(f, span_us(f, 50, kind == SL_SIM_FAULT_AWAY ? 600000 : 120000), CALL_HEAL, i, kind, i);
 }
 
-static void fall_asleep(struct sim_faults *f, uint32_t i)
+static void fall_asleep(struct sl_sim_faults *f, uint32_t i)
 {
 	uint64_t us = span_us(f, 50, 30000);
-	sim_pause(f->sim, i, f->sim->now + us);
+	sl_sim_pause(f->sim, i, f->sim->now + us);
 	if (us > LINK_DEAD_MS * 1000)
-		call(f, LINK_DEAD_MS * 1000, CALL_DEAD, i, SIM_FAULT_PAUSE, i);
-	call(f, us, CALL_HEAL, i, SIM_FAULT_PAUSE, i);
+		call(f, LINK_DEAD_MS * 1000, CALL_DEAD, i, SL_SIM_FAULT_PAUSE, i);
+	call(f, us, CALL_HEAL, i, SL_SIM_FAULT_PAUSE, i);
 }
 
-static void slow_work(struct sim_faults *f, uint32_t i)
+static void slow_work(struct sl_sim_faults *f, uint32_t i)
 {
 	f->sim->learners[i].slow_ms = (uint32_t)(span_us(f, 100, 15000) / 1000);
-	call(f, span_us(f, 500, 30000), CALL_HEAL, i, SIM_FAULT_SLOW_WORK, i);
+	call(f, span_us(f, 500, 30000), CALL_HEAL, i, SL_SIM_FAULT_SLOW_WORK, i);
 }
 
-static void leave(struct sim_faults *f, uint32_t i)
+static void leave(struct sl_sim_faults *f, uint32_t i)
 {
-	sim_isolate(f->sim, i);
-	come_back_after(f, i, SIM_FAULT_AWAY);
+	sl_sim_isolate(f->sim, i);
+	come_back_after(f, i, SL_SIM_FAULT_AWAY);
 }
 
-/* Half of the crashes come at once, half at a point of their own; see at_crash_point. */
-static void crash(struct sim_faults *f, uint32_t i, enum sim_fault kind)
+/* Half of the crashes come at once, half at a point of their own; see at_failpoint. */
+static void crash(struct sl_sim_faults *f, uint32_t i, enum sl_sim_fault kind)
 {
-	if (kind == SIM_FAULT_CRASH && f->pointed == NOBODY && below(f, 2) == 0) {
+	if (kind == SL_SIM_FAULT_CRASH && f->pointed == NOBODY && below(f, 2) == 0) {
 		f->pointed = i;
-		f->point = (uint32_t)below(f, sim_point_count);
-		call(f, span_us(f, 500, 20000), CALL_DEAD, i, SIM_FAULT_CRASH, i);
+		f->point = (uint32_t)below(f, sl_sim_point_count);
+		call(f, span_us(f, 500, 20000), CALL_DEAD, i, SL_SIM_FAULT_CRASH, i);
 		return;
 	}
-	if (kind == SIM_FAULT_POWER)
-		sim_lose_power(f->sim, i, LINK_DEAD_MS);
+	if (kind == SL_SIM_FAULT_POWER)
+		sl_sim_lose_power(f->sim, i, LINK_DEAD_MS);
 	else
-		sim_crash(f->sim, i);
+		sl_sim_crash(f->sim, i);
 	come_back_after(f, i, kind);
 }
 
-static void apply(struct sim_faults *f, enum sim_fault kind, uint32_t i)
+static void apply(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
 	uint32_t j = other(f, i);
 	switch (kind) {
-	case SIM_FAULT_LOSS:
-		sim_cut(f->sim, i, j);
+	case SL_SIM_FAULT_LOSS:
+		sl_sim_cut(f->sim, i, j);
 		call(f, span_us(f, 20, 30000), CALL_HEAL, i, kind, j);
 		break;
-	case SIM_FAULT_SLOW_LINK:
+	case SL_SIM_FAULT_SLOW_LINK:
 		slow_down(f, i, j);
 		break;
-	case SIM_FAULT_HELD:
+	case SL_SIM_FAULT_HELD:
 		hold_some(f, i);
 		break;
-	case SIM_FAULT_ONE_WAY:
+	case SL_SIM_FAULT_ONE_WAY:
 		deafen(f, i, j);
 		break;
-	case SIM_FAULT_PARTITION:
+	case SL_SIM_FAULT_PARTITION:
 		part(f, i);
 		break;
-	case SIM_FAULT_CRASH:
-	case SIM_FAULT_POWER:
+	case SL_SIM_FAULT_CRASH:
+	case SL_SIM_FAULT_POWER:
 		crash(f, i, kind);
 		break;
-	case SIM_FAULT_DISK:
+	case SL_SIM_FAULT_DISK:
 		f->sim->learners[i].disk_fails = true;
 		come_back_after(f, i, kind);
 		break;
-	case SIM_FAULT_PAUSE:
+	case SL_SIM_FAULT_PAUSE:
 		fall_asleep(f, i);
 		break;
-	case SIM_FAULT_CLOCK:
-		sim_leap(f->sim, i, span_us(f, 8000, 600000));
+	case SL_SIM_FAULT_CLOCK:
+		sl_sim_clock_jump(f->sim, i, span_us(f, 8000, 600000));
 		break;
-	case SIM_FAULT_SLOW_WORK:
+	case SL_SIM_FAULT_SLOW_WORK:
 		slow_work(f, i);
 		break;
-	case SIM_FAULT_TRAINER:
+	case SL_SIM_FAULT_TRAINER:
 		f->sim->learners[i].training_ms = (uint32_t)(span_us(f, 2000, 200000) / 1000);
 		break;
-	case SIM_FAULT_AWAY:
+	case SL_SIM_FAULT_AWAY:
 		leave(f, i);
 		break;
-	case SIM_FAULT_COUNT:
+	case SL_SIM_FAULT_COUNT:
 		break;
 	}
 }
 
-static void come_back(struct sim *sim, uint32_t i)
+static void come_back(struct sl_sim *sim, uint32_t i)
 {
 	sim->learners[i].disk_fails = false;
 	if (sim->learners[i].down && !sim->learners[i].lost)
-		sim_restart(sim, i);
+		sl_sim_restart(sim, i);
 }
 
-static void heal(struct sim_faults *f, enum sim_fault kind, uint32_t i, uint32_t j)
+static void heal(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t j)
 {
 	switch (kind) {
-	case SIM_FAULT_ONE_WAY:
-		sim_release(f->sim, i, j);
-		sim_restore(f->sim, i, j);
+	case SL_SIM_FAULT_ONE_WAY:
+		sl_sim_release(f->sim, i, j);
+		sl_sim_restore(f->sim, i, j);
 		break;
-	case SIM_FAULT_LOSS:
-		sim_restore(f->sim, i, j);
+	case SL_SIM_FAULT_LOSS:
+		sl_sim_restore(f->sim, i, j);
 		break;
-	case SIM_FAULT_SLOW_LINK:
-		sim_link(f->sim, i, j)->slow_ms = sim_link(f->sim, j, i)->slow_ms = 0;
+	case SL_SIM_FAULT_SLOW_LINK:
+		sl_sim_link(f->sim, i, j)->slow_ms = sl_sim_link(f->sim, j, i)->slow_ms = 0;
 		break;
-	case SIM_FAULT_HELD:
-		sim_release(f->sim, i, j);
+	case SL_SIM_FAULT_HELD:
+		sl_sim_release(f->sim, i, j);
 		break;
-	case SIM_FAULT_PARTITION:
+	case SL_SIM_FAULT_PARTITION:
 		cut_from(f->sim, f->undo[j], false);
 		break;
-	case SIM_FAULT_CRASH:
-	case SIM_FAULT_POWER:
-	case SIM_FAULT_DISK:
+	case SL_SIM_FAULT_CRASH:
+	case SL_SIM_FAULT_POWER:
+	case SL_SIM_FAULT_DISK:
 		come_back(f->sim, i);
 		break;
-	case SIM_FAULT_SLOW_WORK:
+	case SL_SIM_FAULT_SLOW_WORK:
 		f->sim->learners[i].slow_ms = 0;
 		break;
-	case SIM_FAULT_PAUSE:
-	case SIM_FAULT_AWAY:
-		sim_rejoin(f->sim, i);
+	case SL_SIM_FAULT_PAUSE:
+	case SL_SIM_FAULT_AWAY:
+		sl_sim_rejoin(f->sim, i);
 		break;
 	default:
 		break;
@@ -288,12 +334,12 @@ static void heal(struct sim_faults *f, enum sim_fault kind, uint32_t i, uint32_t
 
 /* --- when --- */
 
-static bool kills(enum sim_fault kind)
+static bool kills(enum sl_sim_fault kind)
 {
-	return kind == SIM_FAULT_CRASH || kind == SIM_FAULT_POWER || kind == SIM_FAULT_DISK;
+	return kind == SL_SIM_FAULT_CRASH || kind == SL_SIM_FAULT_POWER || kind == SL_SIM_FAULT_DISK;
 }
 
-static uint32_t down(const struct sim *sim)
+static uint32_t down(const struct sl_sim *sim)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
@@ -301,45 +347,50 @@ static uint32_t down(const struct sim *sim)
 	return count;
 }
 
-static enum sim_fault draw_kind(struct sim_faults *f)
+static enum sl_sim_fault draw_kind(struct sl_sim_faults *f)
 {
-	enum sim_fault kind;
+	enum sl_sim_fault kind;
 	do
-		kind = (enum sim_fault)below(f, SIM_FAULT_COUNT);
+		kind = (enum sl_sim_fault)below(f, SL_SIM_FAULT_COUNT);
 	while ((f->mix.kinds >> kind & 1) == 0);
 	return kind;
 }
 
-static void want(struct sim_faults *f)
+static void want(struct sl_sim_faults *f)
 {
 	if (f->calm || f->count >= f->mix.most)
 		return;
 	uint32_t serial = f->want.serial + 1;
-	f->want = (struct sim_want){
-		.armed = true, .serial = serial, .kind = draw_kind(f), .phase = (enum sl_phase)below(f, SL_PHASE_COUNT)};
+	f->want = (struct sl_sim_want){.armed = true,
+				       .serial = serial,
+				       .kind = draw_kind(f),
+				       .phase = (enum sl_phase)below(f, SL_PHASE_COUNT)};
 	call(f, span_us(f, 1000, 16000), CALL_FIRE, (uint32_t)below(f, f->sim->n), f->want.kind, serial);
 }
 
-static void lie_in_ambush(struct sim_faults *f)
+static void lie_in_ambush(struct sl_sim_faults *f)
 {
-	static const enum sl_phase rare[] = {SL_PHASE_READY,  SL_PHASE_READY,   SL_PHASE_RELEASE, SL_PHASE_SETTLE,
-					     SL_PHASE_COMMIT, SL_PHASE_RECOVER, SL_PHASE_CATCHUP};
-	f->ambush = (struct sim_want){
+	static const enum sl_phase rare[] = {SL_PHASE_READY,   SL_PHASE_READY,	SL_PHASE_RELEASE,
+					     SL_PHASE_CONFIRM, SL_PHASE_COMMIT, SL_PHASE_RECOVER,
+					     SL_PHASE_CATCHUP};
+	f->ambush = (struct sl_sim_want){
 		.armed = true, .kind = draw_kind(f), .phase = rare[below(f, sizeof rare / sizeof *rare)]};
 	if (f->mix.to_the_end && below(f, 2) == 0)
 		f->ambush.phase = SL_PHASE_DONE;
-	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SIM_FAULT_CLOCK & 1) != 0 && below(f, 2) == 0)
-		f->ambush.kind = SIM_FAULT_CLOCK; /* it no longer waits for learners that may have released */
+	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 &&
+	    below(f, 2) == 0)
+		f->ambush.kind =
+			SL_SIM_FAULT_CLOCK; /* it no longer waits for learners that may have released */
 }
 
-static void want_next(struct sim_faults *f)
+static void want_next(struct sl_sim_faults *f)
 {
 	call(f, 1 + below(f, f->mix.gap_ms * UINT64_C(1000)), CALL_WANT, 0, 0, 0);
 }
 
-static void strike(struct sim_faults *f, enum sim_fault kind, uint32_t i)
+static void strike(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
-	const struct sim_learner *l = &f->sim->learners[i];
+	const struct sl_sim_learner *l = &f->sim->learners[i];
 	if (l->stopped || l->core == NULL || (kills(kind) && down(f->sim) >= f->mix.down_most))
 		return;
 	f->count++;
@@ -347,7 +398,7 @@ static void strike(struct sim_faults *f, enum sim_fault kind, uint32_t i)
 	apply(f, kind, i);
 }
 
-static bool met(struct sim_want *want, const struct sim_learner *l)
+static bool met(struct sl_sim_want *want, const struct sl_sim_learner *l)
 {
 	if (!want->armed || l->phase != want->phase)
 		return false;
@@ -355,9 +406,9 @@ static bool met(struct sim_want *want, const struct sim_learner *l)
 	return true;
 }
 
-static void after_step(struct sim *sim, uint32_t i)
+static void after_step(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_faults *f = sim->context;
+	struct sl_sim_faults *f = sim->context;
 	if (sim->learners[i].stopped)
 		return;
 	if (met(&f->want, &sim->learners[i])) {
@@ -368,8 +419,9 @@ static void after_step(struct sim *sim, uint32_t i)
 		call(f, 0, CALL_AMBUSH, i, f->ambush.kind, 0);
 }
 
-/* The fault that was wanted in a phase comes in another when none is entered for a while (it has a serial then). */
-static void fire(struct sim_faults *f, enum sim_fault kind, uint32_t i, uint32_t serial)
+/* The fault that was wanted in a phase comes in another when none is entered for a while (it has a serial
+ * then). */
+static void fire(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t serial)
 {
 	if (f->calm || (serial != 0 && (serial != f->want.serial || !f->want.armed)))
 		return;
@@ -378,7 +430,7 @@ static void fire(struct sim_faults *f, enum sim_fault kind, uint32_t i, uint32_t
 	want_next(f);
 }
 
-static void ambush(struct sim_faults *f, enum sim_fault kind, uint32_t i)
+static void ambush(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
 	if (f->calm)
 		return;
@@ -386,25 +438,25 @@ static void ambush(struct sim_faults *f, enum sim_fault kind, uint32_t i)
 	lie_in_ambush(f);
 }
 
-static void dead(struct sim_faults *f, enum sim_fault kind, uint32_t i, uint32_t j)
+static void dead(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, uint32_t j)
 {
-	struct sim *sim = f->sim;
-	if (kind == SIM_FAULT_ONE_WAY && sim_link(sim, i, j)->held)
-		sim_cut(sim, i, j);
-	else if (kind == SIM_FAULT_PAUSE && sim->learners[i].paused_until > sim->now)
-		sim_isolate(sim, i);
-	else if (kind == SIM_FAULT_CRASH && f->pointed == i && !sim->learners[i].stopped) {
-		sim_crash(sim, i); /* the point was never met */
+	struct sl_sim *sim = f->sim;
+	if (kind == SL_SIM_FAULT_ONE_WAY && sl_sim_link(sim, i, j)->held)
+		sl_sim_cut(sim, i, j);
+	else if (kind == SL_SIM_FAULT_PAUSE && sim->learners[i].paused_until > sim->now)
+		sl_sim_isolate(sim, i);
+	else if (kind == SL_SIM_FAULT_CRASH && f->pointed == i && !sim->learners[i].stopped) {
+		sl_sim_crash(sim, i); /* the point was never met */
 		come_back_after(f, i, kind);
 	}
-	if (kind == SIM_FAULT_CRASH && f->pointed == i)
+	if (kind == SL_SIM_FAULT_CRASH && f->pointed == i)
 		f->pointed = NOBODY;
 }
 
-static void called(struct sim *sim, const struct sim_event *event)
+static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 {
-	struct sim_faults *f = sim->context;
-	enum sim_fault kind = (enum sim_fault)(event->generation >> 8);
+	struct sl_sim_faults *f = sim->context;
+	enum sl_sim_fault kind = (enum sl_sim_fault)(event->generation >> 8);
 	switch ((enum call)(event->generation & 255)) {
 	case CALL_WANT:
 		want(f);
@@ -426,54 +478,58 @@ static void called(struct sim *sim, const struct sim_event *event)
 	}
 }
 
-static bool at_crash_point(struct sim *sim, uint32_t i, const struct sl_action *action, const struct sim_work *work)
+static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
+			 const struct sl_sim_work *work)
 {
-	struct sim_faults *f = sim->context;
+	struct sl_sim_faults *f = sim->context;
 	if (f->pointed != i || f->calm || !at_point(&points[f->point], action, work))
 		return false;
 	f->tally.point[f->point]++;
 	f->pointed = NOBODY;
-	come_back_after(f, i, SIM_FAULT_CRASH);
+	come_back_after(f, i, SL_SIM_FAULT_CRASH);
 	return true;
 }
 
-void sim_faults_begin(struct sim_faults *f, struct sim *sim, const struct sim_mix *mix)
+void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const struct sl_sim_mix *mix)
 {
-	*f = (struct sim_faults){
-		.sim = sim, .mix = *mix, .random = ~sim->options.seed * UINT64_C(0x9e3779b97f4a7c15), .pointed = NOBODY};
+	*f = (struct sl_sim_faults){.sim = sim,
+				    .mix = *mix,
+				    .random = ~sim->options.seed * UINT64_C(0x9e3779b97f4a7c15),
+				    .pointed = NOBODY};
 	sim->context = f;
 	sim->call = called;
 	sim->after_step = after_step;
-	sim->crash_point = at_crash_point;
+	sim->failpoint = at_failpoint;
 	want_next(f);
 	lie_in_ambush(f);
 }
 
-/* Choose among the learners that are down: their masked states are with living learners, or were never promised. */
-static void lose_some(struct sim_faults *f)
+/* Choose among the learners that are down: their masked states are with living learners, or were never
+ * promised. */
+static void lose_some(struct sl_sim_faults *f)
 {
 	uint32_t lost = 0;
 	for (uint32_t i = 0; i < f->sim->n && lost < f->mix.lost_most; i++)
-		if (f->sim->learners[i].down && !check_needed(f->sim, i)) {
+		if (f->sim->learners[i].down && !sl_sim_check_needed(f->sim, i)) {
 			f->sim->learners[i].lost = true;
 			lost++;
 		}
 }
 
-void sim_calm(struct sim_faults *f)
+void sl_sim_calm(struct sl_sim_faults *f)
 {
-	struct sim *sim = f->sim;
+	struct sl_sim *sim = f->sim;
 	lose_some(f);
 	f->calm = true;
 	f->want.armed = f->ambush.armed = false;
 	for (uint32_t i = 0; i < sim->n; i++) {
-		struct sim_learner *l = &sim->learners[i];
+		struct sl_sim_learner *l = &sim->learners[i];
 		l->slow_ms = l->training_ms = 0;
 		for (uint32_t j = 0; j < sim->n; j++) {
-			sim_link(sim, i, j)->slow_ms = 0;
-			sim_release(sim, i, j);
+			sl_sim_link(sim, i, j)->slow_ms = 0;
+			sl_sim_release(sim, i, j);
 			if (i < j)
-				sim_restore(sim, i, j);
+				sl_sim_restore(sim, i, j);
 		}
 		come_back(sim, i);
 	}

@@ -1,16 +1,18 @@
 /* fault.h - the faults of a run, drawn from a seed: kind, victim, and phase of the victim's round.
  *
- *   wanted --a learner enters the phase, or none does for a while--> on --its time is over, or sim_calm--> healed
+ *   wanted --a learner enters the phase, or none does for a while--> on --its time is over, or sl_sim_calm-->
+ * healed
  *
- * Swarm testing: a mix holds some of the kinds and a density; a run in which everything always fails finds less than many
- * runs in each of which something else does. Counts, for the table of a range of seeds, how often a kind met a phase, and
- * at which point a crash came. Owns nothing but itself; acts through the verbs of sim.h.
+ * Swarm testing: a mix holds some of the kinds and a density; a run in which everything always fails finds
+ * less than many runs in each of which something else does. Counts, for the table of a range of seeds, how
+ * often a kind met a phase, and at which point a crash came. Owns nothing but itself; acts through the verbs
+ * of sim.h.
  */
 #pragma once
 
 #include "tools/sim/sim.h"
 
-#define SIM_FAULTS(X)                                                                                        \
+#define SL_SIM_FAULTS(X)                                                                                     \
 	X(LOSS, "link lost")                                                                                 \
 	X(SLOW_LINK, "slow link")                                                                            \
 	X(HELD, "held back")                                                                                 \
@@ -25,57 +27,57 @@
 	X(TRAINER, "slow trainer")                                                                           \
 	X(AWAY, "away")
 
-enum sim_fault {
-#define X(name, text) SIM_FAULT_##name,
-	SIM_FAULTS(X)
+enum sl_sim_fault {
+#define X(name, text) SL_SIM_FAULT_##name,
+	SL_SIM_FAULTS(X)
 #undef X
-	SIM_FAULT_COUNT
+		SL_SIM_FAULT_COUNT
 };
-const char *sim_fault_name(enum sim_fault kind);
+const char *sl_sim_fault_name(enum sl_sim_fault kind);
 
 /* Points of a crash: in a step, or in the work that a step asked for. */
-#define SIM_POINTS_MOST 64u
-extern const uint32_t sim_point_count;
-const char *sim_point_name(uint32_t point);
+#define SL_SIM_POINTS_MOST 64u
+extern const uint32_t sl_sim_point_count;
+const char *sl_sim_point_name(uint32_t point);
 
-struct sim_mix {
-	uint32_t kinds;     /* bit set */
+struct sl_sim_mix {
+	uint32_t kinds;	    /* bit set */
 	uint32_t gap_ms;    /* between one fault and the next, at most */
-	uint32_t most;      /* faults in all */
+	uint32_t most;	    /* faults in all */
 	uint32_t down_most; /* learners that are down at a time */
 	bool to_the_end;    /* they do not stop before the last round is committed */
 	uint32_t lost_most; /* learners that never come back, of those down when faults end */
 };
 
-struct sim_tally {
-	uint16_t hit[SIM_FAULT_COUNT][SL_PHASE_COUNT];
-	uint16_t point[SIM_POINTS_MOST];
+struct sl_sim_tally {
+	uint16_t hit[SL_SIM_FAULT_COUNT][SL_PHASE_COUNT];
+	uint16_t point[SL_SIM_POINTS_MOST];
 };
 
-#define SIM_FAULT_SLOTS 64u
+#define SL_SIM_FAULT_SLOTS 64u
 
 /* A fault that waits until a learner enters a phase. */
-struct sim_want {
+struct sl_sim_want {
 	bool armed;
 	uint32_t serial;
-	enum sim_fault kind;
+	enum sl_sim_fault kind;
 	enum sl_phase phase;
 };
 
-struct sim_faults {
-	struct sim *sim;
-	struct sim_mix mix;
+struct sl_sim_faults {
+	struct sl_sim *sim;
+	struct sl_sim_mix mix;
 	uint64_t random;
-	struct sim_want want;   /* of any phase, and not for long */
-	struct sim_want ambush; /* of a phase that few are in, or not for long: until it comes */
-	bool calm;              /* faults have ended */
+	struct sl_sim_want want;   /* of any phase, and not for long */
+	struct sl_sim_want ambush; /* of a phase that few are in, or not for long: until it comes */
+	bool calm;		   /* faults have ended */
 	uint32_t count;
-	uint32_t point, pointed; /* learner and point of a pending crash; SIM_POINTS_MOST: none */
-	uint64_t undo[SIM_FAULT_SLOTS]; /* of a partition: one side of it */
-	struct sim_tally tally;
+	uint32_t point, pointed; /* learner and point of a pending crash; SL_SIM_POINTS_MOST: none */
+	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */
+	struct sl_sim_tally tally;
 };
 
 /* Begin to cause faults in `sim`, which is not started yet. */
-void sim_faults_begin(struct sim_faults *faults, struct sim *sim, const struct sim_mix *mix);
+void sl_sim_faults_begin(struct sl_sim_faults *faults, struct sl_sim *sim, const struct sl_sim_mix *mix);
 /* End all faults and restart the learners that are down, except some that the others can do without. */
-void sim_calm(struct sim_faults *faults);
+void sl_sim_calm(struct sl_sim_faults *faults);

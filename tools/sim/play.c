@@ -12,17 +12,17 @@
 #define SERVE_AGAIN_US (UINT64_C(60) * 1000 * 1000)
 
 struct playing {
-	struct sim_faults faults; /* first: the context of the sim */
+	struct sl_sim_faults faults; /* first: the context of the sim */
 	jmp_buf end;
-	struct sim_outcome *outcome;
+	struct sl_sim_outcome *outcome;
 	uint64_t progress, committed; /* us of the last commit; commits of all */
 	sl_round best;
 };
 
-void sim_failed(struct sim *sim, const char *text)
+void sl_sim_failed(struct sl_sim *sim, const char *text)
 {
 	struct playing *playing = sim->context;
-	struct sim_outcome *outcome = playing->outcome;
+	struct sl_sim_outcome *outcome = playing->outcome;
 	outcome->failed = true;
 	snprintf(outcome->why, sizeof outcome->why, "%s", text);
 	longjmp(playing->end, 1);
@@ -32,63 +32,65 @@ void sim_failed(struct sim *sim, const char *text)
 
 static uint64_t pick(uint64_t *random, const uint64_t *of, size_t count)
 {
-	return of[sim_random(random) % count];
+	return of[sl_sim_random(random) % count];
 }
 #define PICK(random, ...)                                                                                    \
-	pick(random, (const uint64_t[]){__VA_ARGS__}, sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
+	pick(random, (const uint64_t[]){__VA_ARGS__},                                                        \
+	     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
 /* Topologies that pass the privacy check when all learners are there. */
 static const char *draw_topology(uint64_t *random, uint32_t learners)
 {
-	uint64_t which = sim_random(random) % 16;
+	uint64_t which = sl_sim_random(random) % 16;
 	return which < 11 || learners < 6 ? "complete" : which < 15 ? "regular:4" : "ring";
 }
 
-static struct sim_options draw_options(const struct sim_play *play, uint64_t *random)
+static struct sl_sim_options draw_options(const struct sl_sim_play *play, uint64_t *random)
 {
-	struct sim_options o = {.seed = play->seed, .learners = play->learners};
+	struct sl_sim_options o = {.seed = play->seed, .learners = play->learners};
 	struct sl_parameters *p = &o.parameters;
 	o.signatures = play->seed % 64 == 63;
 	o.topology = draw_topology(random, play->learners);
 	o.delay_ms = (uint32_t)PICK(random, 1, 5, 20, 20, 100);
-	p->n = 1 + sim_random(random) % 6;
+	p->n = 1 + sl_sim_random(random) % 6;
 	p->rounds = play->rounds;
-	p->p = PICK(random, 0, 0, UINT64_C(1020431), UINT64_C(2147483647), (UINT64_C(1) << 36) - 5, (UINT64_C(1) << 44) - 17);
-	p->sigma = p->p == UINT64_C(1020431) ? 2 : 4;
+	p->p = PICK(random, 0, 0, UINT64_C(1020431), UINT64_C(2147483647), (UINT64_C(1) << 36) - 5,
+		    (UINT64_C(1) << 44) - 17);
+	p->decimals = p->p == UINT64_C(1020431) ? 2 : 4;
 	p->sharing = PICK(random, SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED);
 	p->mixing = play->seed / 3 % 4; /* not drawn: the rest of a seed stays what it was */
-	p->encoding = sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_LITERAL;
+	p->encoding = sl_sim_random(random) % 4 ? SL_ENCODING_WEIGHTED : SL_ENCODING_PAPER;
 	p->quorum = play->learners / 2 + 1 + PICK(random, 0, 0, 0, 1);
 	if (p->quorum > play->learners)
 		p->quorum = play->learners;
 	return o;
 }
 
-static struct sim_mix draw_mix(const struct sim_play *play, uint64_t *random)
+static struct sl_sim_mix draw_mix(const struct sl_sim_play *play, uint64_t *random)
 {
-	struct sim_mix mix = {.gap_ms = (uint32_t)PICK(random, 300, 1000, 3000, 10000), .most = 60};
+	struct sl_sim_mix mix = {.gap_ms = (uint32_t)PICK(random, 300, 1000, 3000, 10000), .most = 60};
 	while (mix.kinds == 0)
-		mix.kinds = (uint32_t)(sim_random(random) % (1u << SIM_FAULT_COUNT));
-	mix.to_the_end = play->rounds < 3 || sim_random(random) % 5 < 2;
+		mix.kinds = (uint32_t)(sl_sim_random(random) % (1u << SL_SIM_FAULT_COUNT));
+	mix.to_the_end = play->rounds < 3 || sl_sim_random(random) % 5 < 2;
 	mix.down_most = (uint32_t)PICK(random, 1, play->learners / 2, play->learners / 2, play->learners);
 	return mix;
 }
 
-static struct sim *build(const struct sim_play *play, uint64_t *random)
+static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
 {
-	struct sim_options o = draw_options(play, random);
-	struct sim *sim = sim_new(&o);
-	bool warn = sim_random(random) % 4 == 0, skewed = sim_random(random) % 2 == 0;
+	struct sl_sim_options o = draw_options(play, random);
+	struct sl_sim *sim = sl_sim_new(&o);
+	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
 	for (uint32_t i = 0; i < sim->n; i++) {
-		sim->learners[i].config.gate_warn = warn;
-		sim->learners[i].ahead = skewed ? sim_random(random) % (UINT64_C(1) << 50) : 0;
+		sim->learners[i].config.privacy_check_warns = warn;
+		sim->learners[i].ahead = skewed ? sl_sim_random(random) % (UINT64_C(1) << 50) : 0;
 	}
 	return sim;
 }
 
 /* So many may be lost: the others are a quorum, and pass the gate. */
-static uint32_t spare(const struct sim *sim)
+static uint32_t spare(const struct sl_sim *sim)
 {
 	const struct sl_parameters *p = &sim->options.parameters;
 	uint64_t least = p->quorum > p->tolerance + 2 ? p->quorum : p->tolerance + 2;
@@ -97,7 +99,7 @@ static uint32_t spare(const struct sim *sim)
 
 /* --- what is counted --- */
 
-static uint32_t count(const struct sim *sim, enum sl_report_kind kind)
+static uint32_t count(const struct sl_sim *sim, enum sl_report_kind kind)
 {
 	uint32_t count = 0;
 	for (size_t k = 0; k < sim->note_count; k++)
@@ -105,9 +107,9 @@ static uint32_t count(const struct sim *sim, enum sl_report_kind kind)
 	return count;
 }
 
-static void sum_up(struct playing *p, struct sim *sim)
+static void sum_up(struct playing *p, struct sl_sim *sim)
 {
-	struct sim_outcome *outcome = p->outcome;
+	struct sl_sim_outcome *outcome = p->outcome;
 	outcome->steps = sim->steps;
 	outcome->virtual_ms = sim->now / 1000;
 	outcome->digest = sim->digest;
@@ -115,7 +117,7 @@ static void sum_up(struct playing *p, struct sim *sim)
 	outcome->tally = p->faults.tally;
 	outcome->commits = count(sim, SL_REPORT_COMMITTED);
 	outcome->caught_up = count(sim, SL_REPORT_CAUGHT_UP);
-	outcome->burned = count(sim, SL_REPORT_BURNED);
+	outcome->model_invalidated = count(sim, SL_REPORT_MODEL_INVALIDATED);
 	outcome->recovered = count(sim, SL_REPORT_RECOVERED);
 	for (uint32_t i = 0; i < sim->n; i++)
 		outcome->restarts += sim->learners[i].life;
@@ -124,17 +126,17 @@ static void sum_up(struct playing *p, struct sim *sim)
 /* --- the run --- */
 
 /* Return true if a learner still has to commit the last round. */
-static bool unfinished(struct playing *p, struct sim *sim)
+static bool unfinished(struct playing *p, struct sl_sim *sim)
 {
 	uint64_t committed = 0;
 	bool all = true;
 	for (uint32_t i = 0; i < sim->n; i++) {
-		const struct sim_learner *l = &sim->learners[i];
+		const struct sl_sim_learner *l = &sim->learners[i];
 		committed += l->committed;
 		p->best = l->committed > p->best ? l->committed : p->best;
 		all &= l->stopped && l->down == l->lost;
 		if (l->stopped && !l->down && l->code != SL_OK)
-			sim_fail(sim, "learner %u ends with %d", sim->ids[i], l->code);
+			sl_sim_fail(sim, "learner %u ends with %d", sim->ids[i], l->code);
 	}
 	if (committed != p->committed)
 		p->progress = sim->now;
@@ -143,33 +145,33 @@ static bool unfinished(struct playing *p, struct sim *sim)
 }
 
 /* A late learner finds no peer when all others have finished and stopped serving: restart them. */
-static void serve_again(struct sim *sim)
+static void serve_again(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (sim->learners[i].stopped && !sim->learners[i].lost) {
-			sim_crash(sim, i);
-			sim_restart(sim, i);
+			sl_sim_crash(sim, i);
+			sl_sim_restart(sim, i);
 		}
 }
 
-static void complain(struct sim *sim, const struct playing *p)
+static void complain(struct sl_sim *sim, const struct playing *p)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
-		const struct sim_learner *l = &sim->learners[i];
+		const struct sl_sim_learner *l = &sim->learners[i];
 		if (!l->stopped)
-			sim_fail(sim, "all is well since %llu s, but learner %u stays in %s of round %u",
-				 (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
-				 sl_phase_name(l->phase), l->committed + 1);
+			sl_sim_fail(sim, "all is well since %llu s, but learner %u stays in %s of round %u",
+				    (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
+				    sl_phase_name(l->phase), l->committed + 1);
 	}
 }
 
-static void under_faults(struct playing *p, struct sim *sim, sl_round until)
+static void under_faults(struct playing *p, struct sl_sim *sim, sl_round until)
 {
-	while (unfinished(p, sim) && p->best < until && sim->now < FAULTS_MOST_US && sim_step(sim))
+	while (unfinished(p, sim) && p->best < until && sim->now < FAULTS_MOST_US && sl_sim_step(sim))
 		;
 }
 
-static void in_calm(struct playing *p, struct sim *sim)
+static void in_calm(struct playing *p, struct sl_sim *sim)
 {
 	uint64_t served = sim->now;
 	p->progress = sim->now;
@@ -180,21 +182,22 @@ static void in_calm(struct playing *p, struct sim *sim)
 			serve_again(sim);
 			served = sim->now;
 		}
-		if (!sim_step(sim))
+		if (!sl_sim_step(sim))
 			complain(sim, p);
 	}
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (!sim->learners[i].lost && sim->learners[i].committed != sim->options.parameters.rounds)
-			sim_fail(sim, "learner %u ends in round %u", sim->ids[i], sim->learners[i].committed);
+			sl_sim_fail(sim, "learner %u ends in round %u", sim->ids[i],
+				    sim->learners[i].committed);
 }
 
-static void play_on(struct playing *p, struct sim *sim, sl_round until)
+static void play_on(struct playing *p, struct sl_sim *sim, sl_round until)
 {
 	if (setjmp(p->end) != 0)
 		return; /* what is left of this world is in no state to be freed */
-	sim_start(sim);
+	sl_sim_start(sim);
 	under_faults(p, sim, until);
-	sim_calm(&p->faults);
+	sl_sim_calm(&p->faults);
 	in_calm(p, sim);
 }
 
@@ -205,21 +208,22 @@ static double processor_time(void)
 	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-void sim_play(const struct sim_play *play, struct sim_outcome *outcome)
+void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome)
 {
 	double since = processor_time();
 	uint64_t random = play->seed ^ UINT64_C(0x5eed);
 	struct playing p = {.outcome = outcome};
-	*outcome = (struct sim_outcome){.seed = play->seed};
-	struct sim *sim = build(play, &random);
-	struct sim_mix mix = draw_mix(play, &random);
-	if (strcmp(sim->options.topology, "complete") == 0 && sim_random(&random) % 3 == 0)
+	*outcome = (struct sl_sim_outcome){.seed = play->seed};
+	struct sl_sim *sim = build(play, &random);
+	struct sl_sim_mix mix = draw_mix(play, &random);
+	if (strcmp(sim->options.topology, "complete") == 0 && sl_sim_random(&random) % 3 == 0)
 		mix.lost_most = spare(sim);
-	sl_round until = mix.to_the_end ? play->rounds + 1 : 2 + (sl_round)(sim_random(&random) % (play->rounds - 2));
-	sim_faults_begin(&p.faults, sim, &mix);
+	sl_round until = mix.to_the_end ? play->rounds + 1
+					: 2 + (sl_round)(sl_sim_random(&random) % (play->rounds - 2));
+	sl_sim_faults_begin(&p.faults, sim, &mix);
 	play_on(&p, sim, until);
 	sum_up(&p, sim);
 	if (!outcome->failed)
-		sim_free(sim);
+		sl_sim_free(sim);
 	outcome->seconds = processor_time() - since;
 }

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static_assert(sizeof(struct sim_outcome) <= PIPE_BUF, "an outcome goes through a pipe whole");
+static_assert(sizeof(struct sl_sim_outcome) <= PIPE_BUF, "an outcome goes through a pipe whole");
 
 struct worker {
 	pid_t pid; /* 0: it has finished */
@@ -20,13 +20,13 @@ struct worker {
 };
 
 struct running {
-	const struct sim_range *range;
-	struct worker workers[SIM_JOBS_MOST];
-	struct pollfd polls[SIM_JOBS_MOST];
+	const struct sl_sim_range *range;
+	struct worker workers[SL_SIM_JOBS_MOST];
+	struct pollfd polls[SL_SIM_JOBS_MOST];
 	uint64_t *seeds;
 };
 
-void sim_totals_add(struct sim_totals *t, const struct sim_outcome *o)
+void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
 {
 	t->seeds++;
 	t->failed += o->failed;
@@ -35,30 +35,33 @@ void sim_totals_add(struct sim_totals *t, const struct sim_outcome *o)
 	t->faults += o->faults;
 	t->commits += o->commits;
 	t->caught_up += o->caught_up;
-	t->burned += o->burned;
+	t->model_invalidated += o->model_invalidated;
 	t->recovered += o->recovered;
 	t->restarts += o->restarts;
 	t->seconds += o->seconds;
-	for (uint32_t k = 0; k < SIM_FAULT_COUNT; k++)
+	for (uint32_t k = 0; k < SL_SIM_FAULT_COUNT; k++)
 		for (uint32_t p = 0; p < SL_PHASE_COUNT; p++)
 			t->hit[k][p] += o->tally.hit[k][p];
-	for (uint32_t k = 0; k < SIM_POINTS_MOST; k++)
+	for (uint32_t k = 0; k < SL_SIM_POINTS_MOST; k++)
 		t->point[k] += o->tally.point[k];
 }
 
 /* --- a worker --- */
 
-static void work(const struct sim_range *range, uint64_t seed, int out, volatile uint64_t *at)
+static void work(const struct sl_sim_range *range, uint64_t seed, int out, volatile uint64_t *at)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	mallopt(M_TRIM_THRESHOLD, 1 << 28); /* a world is built and torn down a hundred times a second: */
 	mallopt(M_MMAP_THRESHOLD, 1 << 28); /* its memory stays here */
 	mallopt(M_TOP_PAD, 1 << 24);
 	for (; seed < range->seed + range->seeds; seed += range->jobs) {
-		struct sim_outcome outcome;
+		struct sl_sim_outcome outcome;
 		*at = seed;
-		sim_play(&(struct sim_play){.seed = seed, .learners = range->learners, .rounds = range->rounds, .lines = range->lines},
-			 &outcome);
+		sl_sim_play(&(struct sl_sim_play){.seed = seed,
+						  .learners = range->learners,
+						  .rounds = range->rounds,
+						  .lines = range->lines},
+			    &outcome);
 		if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
 			_exit(1); /* the parent has gone */
 	}
@@ -71,7 +74,7 @@ static int start(struct running *running, uint32_t w, uint64_t seed, struct sl_e
 	struct worker *worker = &running->workers[w];
 	int ends[2];
 	if (pipe(ends) != 0)
-		return sl_fail(error, SL_ERR_IO, "cannot make a pipe: %s", strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "cannot make a pipe: %s", strerror(errno));
 	fflush(NULL);
 	worker->seed = &running->seeds[w];
 	worker->pid = fork();
@@ -82,12 +85,13 @@ static int start(struct running *running, uint32_t w, uint64_t seed, struct sl_e
 	close(ends[1]);
 	worker->pipe = ends[0];
 	running->polls[w] = (struct pollfd){.fd = ends[0], .events = POLLIN};
-	return worker->pid > 0 ? SL_OK : sl_fail(error, SL_ERR_IO, "cannot start a process: %s", strerror(errno));
+	return worker->pid > 0 ? SL_OK
+			       : sl_err_set(error, SL_ERR_IO, "cannot start a process: %s", strerror(errno));
 }
 
 /* --- the others --- */
 
-static bool take(const struct worker *worker, struct sim_outcome *outcome)
+static bool take(const struct worker *worker, struct sl_sim_outcome *outcome)
 {
 	ssize_t n;
 	do
@@ -97,11 +101,11 @@ static bool take(const struct worker *worker, struct sim_outcome *outcome)
 }
 
 /* It has finished, or died of a seed: then the next worker begins after that one. */
-static int ended(struct running *running, uint32_t w, sim_each each, void *context, struct sl_error *error)
+static int ended(struct running *running, uint32_t w, sl_sim_each each, void *context, struct sl_error *error)
 {
 	struct worker *worker = &running->workers[w];
-	struct sim_outcome outcome = {.seed = *worker->seed, .failed = true};
-	const struct sim_range *range = running->range;
+	struct sl_sim_outcome outcome = {.seed = *worker->seed, .failed = true};
+	const struct sl_sim_range *range = running->range;
 	int status = 0;
 	waitpid(worker->pid, &status, 0);
 	close(worker->pipe);
@@ -110,7 +114,8 @@ static int ended(struct running *running, uint32_t w, sim_each each, void *conte
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return SL_OK;
 	snprintf(outcome.why, sizeof outcome.why, "seed %llu: the learners' own code gave up: %s",
-		 (unsigned long long)outcome.seed, WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
+		 (unsigned long long)outcome.seed,
+		 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
 	if (!each(context, &outcome) || outcome.seed + range->jobs >= range->seed + range->seeds)
 		return SL_OK;
 	return start(running, w, outcome.seed + range->jobs, error);
@@ -126,7 +131,7 @@ static void stop_all(struct running *running)
 		}
 }
 
-static int listen_to(struct running *running, sim_each each, void *context, struct sl_error *error)
+static int listen_to(struct running *running, sl_sim_each each, void *context, struct sl_error *error)
 {
 	for (;;) {
 		uint32_t alive = 0;
@@ -135,9 +140,9 @@ static int listen_to(struct running *running, sim_each each, void *context, stru
 		if (alive == 0)
 			return SL_OK;
 		if (poll(running->polls, running->range->jobs, -1) < 0 && errno != EINTR)
-			return sl_fail(error, SL_ERR_IO, "poll: %s", strerror(errno));
+			return sl_err_set(error, SL_ERR_IO, "poll: %s", strerror(errno));
 		for (uint32_t w = 0; w < running->range->jobs; w++) {
-			struct sim_outcome outcome;
+			struct sl_sim_outcome outcome;
 			if (running->workers[w].pid <= 0 || running->polls[w].revents == 0)
 				continue;
 			bool more = take(&running->workers[w], &outcome);
@@ -149,13 +154,14 @@ static int listen_to(struct running *running, sim_each each, void *context, stru
 	}
 }
 
-int sim_range_run(const struct sim_range *range, sim_each each, void *context, struct sl_error *error)
+int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context,
+		     struct sl_error *error)
 {
 	struct running running = {.range = range};
 	size_t bytes = range->jobs * sizeof *running.seeds;
 	running.seeds = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (running.seeds == MAP_FAILED)
-		return sl_fail(error, SL_ERR_NOMEM, "no memory to share: %s", strerror(errno));
+		return sl_err_set(error, SL_ERR_NOMEM, "no memory to share: %s", strerror(errno));
 	int rc = SL_OK;
 	for (uint32_t w = 0; w < range->jobs && rc == SL_OK; w++) {
 		running.polls[w].fd = -1;

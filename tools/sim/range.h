@@ -1,4 +1,5 @@
-/* range.h - many seeds, played by some processes at once: an assertion of the core ends one of them and one seed, not all.
+/* range.h - many seeds, played by some processes at once: an assertion of the core ends one of them and one
+ * seed, not all.
  *
  *   range ---- worker w plays seed + w, seed + w + jobs, .. --> an outcome each, in no order
  *         \--- a worker that died: its seed has failed, and another worker goes on after it
@@ -10,7 +11,7 @@
 #include "common/base/err.h"
 #include "tools/sim/play.h"
 
-struct sim_range {
+struct sl_sim_range {
 	uint64_t seed, seeds;
 	uint32_t learners;
 	sl_round rounds;
@@ -18,19 +19,21 @@ struct sim_range {
 	FILE *lines; /* each step as a line; NULL: none */
 };
 
-#define SIM_JOBS_MOST 256u
+#define SL_SIM_JOBS_MOST 256u
 
 /* What a range of seeds adds up to. */
-struct sim_totals {
-	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, burned, recovered, restarts;
-	uint64_t hit[SIM_FAULT_COUNT][SL_PHASE_COUNT];
-	uint64_t point[SIM_POINTS_MOST];
+struct sl_sim_totals {
+	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered,
+		restarts;
+	uint64_t hit[SL_SIM_FAULT_COUNT][SL_PHASE_COUNT];
+	uint64_t point[SL_SIM_POINTS_MOST];
 	double seconds; /* of processor time, of all workers */
 };
-void sim_totals_add(struct sim_totals *totals, const struct sim_outcome *outcome);
+void sl_sim_totals_add(struct sl_sim_totals *totals, const struct sl_sim_outcome *outcome);
 
 /* Told each outcome; false: no more. */
-typedef bool (*sim_each)(void *context, const struct sim_outcome *outcome);
+typedef bool (*sl_sim_each)(void *context, const struct sl_sim_outcome *outcome);
 
 /* SL_ERR_IO when no process can be had. */
-int sim_range_run(const struct sim_range *range, sim_each each, void *context, struct sl_error *error);
+int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context,
+		     struct sl_error *error);

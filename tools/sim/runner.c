@@ -11,10 +11,11 @@
 #include "tools/sim/runner_internal.h"
 
 #define STEP_S 30u
-#define MMAP_THRESHOLD (128 << 10) /* fixed: most slots of a state file are never touched, and then take no memory */
+#define MMAP_THRESHOLD                                                                                       \
+	(128 << 10)	/* fixed: most slots of a state file are never touched, and then take no memory */
 #define BARREN_LEAST 3u /* a schedule of one step gets this many chances, as with starling launch */
 
-void *swarm_grow(void *items, size_t *room, size_t count, size_t size)
+void *sl_runner_grow(void *items, size_t *room, size_t count, size_t size)
 {
 	if (count <= *room)
 		return items;
@@ -27,13 +28,13 @@ void *swarm_grow(void *items, size_t *room, size_t count, size_t size)
 
 /* --- building --- */
 
-int swarm_settings(const char *const *set, size_t count, const struct sl_schedule *schedule, struct sl_settings *settings,
-		   struct sl_error *error)
+int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule,
+		       struct sl_settings *settings, struct sl_error *error)
 {
 	char degree[32];
 	const char **all = calloc(count + 2, sizeof *all);
 	if (all == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	size_t own = 0;
 	if (schedule != NULL) {
 		snprintf(degree, sizeof degree, "degree_max=%u", sl_schedule_degree_max(schedule));
@@ -46,13 +47,14 @@ int swarm_settings(const char *const *set, size_t count, const struct sl_schedul
 	return rc;
 }
 
-static int build_core(struct swarm *swarm, uint32_t i, uint32_t quorum)
+static int build_core(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 {
-	struct swarm_learner *l = &swarm->learners[i];
-	struct sl_core_config config = {.self = i, .roster_size = swarm->n, .ids = swarm->ids, .incarnation = 1};
+	struct sl_runner_learner *l = &runner->learners[i];
+	struct sl_core_config config = {
+		.self = i, .roster_size = runner->n, .ids = runner->ids, .incarnation = 1};
 	struct sl_arena arena;
-	sl_core_config_set(&config, swarm->options.settings, swarm->options.parameters, quorum);
-	config.told = swarm->options.schedule != NULL;
+	sl_core_config_set(&config, runner->options.settings, runner->options.parameters, quorum);
+	config.range_by_control = runner->options.schedule != NULL;
 	size_t bytes = sl_core_bytes(&config);
 	l->arena = malloc(bytes);
 	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
@@ -60,66 +62,70 @@ static int build_core(struct swarm *swarm, uint32_t i, uint32_t quorum)
 	return l->core != NULL ? SL_OK : SL_ERR_NOMEM;
 }
 
-static int build_vault(struct swarm *swarm, uint32_t i)
+static int build_workspace(struct sl_runner *runner, uint32_t i)
 {
-	struct swarm_learner *l = &swarm->learners[i];
-	struct sl_vault *v = &l->vault;
-	l->random = swarm->options.seed * UINT64_C(0xd1342543de82ef95) + i;
-	int rc = sim_vectors_open(v, swarm->options.parameters, &l->random);
+	struct sl_runner_learner *l = &runner->learners[i];
+	struct sl_workspace *v = &l->workspace;
+	l->random = runner->options.seed * UINT64_C(0xd1342543de82ef95) + i;
+	int rc = sim_vectors_open(v, runner->options.parameters, &l->random);
 	if (rc != SL_OK)
 		return rc;
-	v->clamp = swarm->options.settings->clamp;
-	if (swarm->options.initial != NULL)
-		memcpy(v->committed, swarm->options.initial, v->n * sizeof *v->committed);
+	v->clamp = runner->options.settings->clamp;
+	if (runner->options.initial != NULL)
+		memcpy(v->committed, runner->options.initial, v->n * sizeof *v->committed);
 	return SL_OK;
 }
 
-static int build_learner(struct swarm *swarm, uint32_t i, uint32_t quorum)
+static int build_learner(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 {
-	struct swarm_learner *l = &swarm->learners[i];
-	l->up = calloc(swarm->words, sizeof *l->up);
-	l->wanted = calloc(swarm->words, sizeof *l->wanted);
+	struct sl_runner_learner *l = &runner->learners[i];
+	l->up = calloc(runner->words, sizeof *l->up);
+	l->wanted = calloc(runner->words, sizeof *l->wanted);
 	l->phase = SL_PHASE_TRAIN;
 	if (l->up == NULL || l->wanted == NULL)
 		return SL_ERR_NOMEM;
-	int rc = build_vault(swarm, i);
-	return rc == SL_OK ? build_core(swarm, i, quorum) : rc;
+	int rc = build_workspace(runner, i);
+	return rc == SL_OK ? build_core(runner, i, quorum) : rc;
 }
 
-static int check(const struct swarm_options *o, struct sl_error *error)
+static int check(const struct sl_runner_options *o, struct sl_error *error)
 {
 	if (o->learners < 2 || o->learners > SL_LEARNERS_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "%u learners: from 2 to %u are possible", o->learners, SL_LEARNERS_MAX);
+		return sl_err_set(error, SL_ERR_RANGE, "%u learners: from 2 to %u are possible", o->learners,
+				  SL_LEARNERS_MAX);
 	if (o->schedule != NULL && o->schedule->learners != o->learners)
-		return sl_fail(error, SL_ERR_RANGE, "%u learners, and a schedule of %u", o->learners, o->schedule->learners);
+		return sl_err_set(error, SL_ERR_RANGE, "%u learners, and a schedule of %u", o->learners,
+				  o->schedule->learners);
 	if (o->parameters < 1 || o->parameters >= SL_ELEMENTS_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "%zu parameters: from 1 to %u are possible", o->parameters, SL_ELEMENTS_MAX - 1);
-	if (o->coordinate_count > SWARM_COORDINATES_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "%u coordinates: at most %u", o->coordinate_count, SWARM_COORDINATES_MAX);
+		return sl_err_set(error, SL_ERR_RANGE, "%zu parameters: from 1 to %u are possible",
+				  o->parameters, SL_ELEMENTS_MAX - 1);
+	if (o->coordinate_count > SL_RUNNER_COORDINATES_MAX)
+		return sl_err_set(error, SL_ERR_RANGE, "%u coordinates: at most %u", o->coordinate_count,
+				  SL_RUNNER_COORDINATES_MAX);
 	return SL_OK;
 }
 
-static int build(struct swarm *swarm, uint32_t quorum, struct sl_error *error)
+static int build(struct sl_runner *runner, uint32_t quorum, struct sl_error *error)
 {
-	uint32_t n = swarm->n;
-	swarm->ids = calloc(n, sizeof *swarm->ids);
-	swarm->learners = calloc(n, sizeof *swarm->learners);
-	swarm->ranges = calloc(n * swarm->words, sizeof *swarm->ranges);
-	swarm->todo = calloc(n, sizeof *swarm->todo);
-	if (swarm->todo == NULL || swarm->ids == NULL || swarm->learners == NULL || swarm->ranges == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+	uint32_t n = runner->n;
+	runner->ids = calloc(n, sizeof *runner->ids);
+	runner->learners = calloc(n, sizeof *runner->learners);
+	runner->ranges = calloc(n * runner->words, sizeof *runner->ranges);
+	runner->todo = calloc(n, sizeof *runner->todo);
+	if (runner->todo == NULL || runner->ids == NULL || runner->learners == NULL || runner->ranges == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++)
-		swarm->ids[i] = swarm->options.ids != NULL ? swarm->options.ids[i] : i + 1;
+		runner->ids[i] = runner->options.ids != NULL ? runner->options.ids[i] : i + 1;
 	for (uint32_t i = 0; i < n; i++)
-		if (build_learner(swarm, i, quorum) != SL_OK)
-			return sl_fail(error, SL_ERR_NOMEM, "out of memory at learner %u of %u", i + 1, n);
+		if (build_learner(runner, i, quorum) != SL_OK)
+			return sl_err_set(error, SL_ERR_NOMEM, "out of memory at learner %u of %u", i + 1, n);
 	return SL_OK;
 }
 
-int swarm_open(const struct swarm_options *options, struct swarm **swarm, struct sl_error *error)
+int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **runner, struct sl_error *error)
 {
 	uint32_t quorum = 0;
-	*swarm = NULL;
+	*runner = NULL;
 	int rc = check(options, error);
 	if (rc == SL_OK)
 		rc = sl_settings_quorum(options->settings, options->learners, &quorum, error);
@@ -128,173 +134,178 @@ int swarm_open(const struct swarm_options *options, struct swarm **swarm, struct
 	if (sodium_init() < 0)
 		abort();
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
-	struct swarm *s = calloc(1, sizeof *s);
+	struct sl_runner *s = calloc(1, sizeof *s);
 	if (s == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	s->options = *options;
 	s->n = options->learners;
-	s->words = sl_bits_words(s->n);
-	s->survey_code = SL_PENDING; /* of no view */
-	rc = swarm_workers_open(s);
-	rc = rc == SL_OK ? build(s, quorum, error) : sl_fail(error, rc, "cannot start a thread");
+	s->words = sl_bit_words(s->n);
+	s->analysis_code = SL_PENDING; /* of no view */
+	rc = sl_runner_workers_open(s);
+	rc = rc == SL_OK ? build(s, quorum, error) : sl_err_set(error, rc, "cannot start a thread");
 	if (rc == SL_OK)
-		*swarm = s;
+		*runner = s;
 	else
-		swarm_close(s);
+		sl_runner_close(s);
 	return rc;
 }
 
 /* --- closing --- */
 
-static void close_learner(struct swarm *swarm, uint32_t i)
+static void close_learner(struct sl_runner *runner, uint32_t i)
 {
-	struct swarm_learner *l = &swarm->learners[i];
+	struct sl_runner_learner *l = &runner->learners[i];
 	if (!l->stopped && l->core != NULL)
-		swarm_give_back(swarm->workers[0], sl_core_held(l->core));
-	swarm_drop(swarm->workers[0], i);
+		sl_runner_give_back(runner->workers[0], sl_core_held(l->core));
+	sl_runner_drop(runner->workers[0], i);
 	for (size_t k = 0; k < l->said.count; k++)
 		if (l->said.items[k].piece != NULL) {
-			swarm_unread(l->said.items[k].piece, 0); /* not delivered */
+			sl_runner_unread(l->said.items[k].piece, 0); /* not delivered */
 		}
-	sim_vectors_close(&l->vault);
-	void *owned[] = {l->arena, l->inbox.items, l->work.items, l->said.items, l->sets.items, l->up, l->wanted, l->result};
+	sim_vectors_close(&l->workspace);
+	void *owned[] = {l->arena,	l->inbox.items, l->work.items, l->said.items,
+			 l->sets.items, l->up,		l->wanted,     l->result};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
 
-void swarm_close(struct swarm *swarm)
+void sl_runner_close(struct sl_runner *runner)
 {
-	if (swarm == NULL)
+	if (runner == NULL)
 		return;
-	for (uint32_t i = 0; swarm->learners != NULL && i < swarm->n; i++)
-		close_learner(swarm, i);
-	swarm_workers_close(swarm);
-	swarm_sums_forget(swarm, UINT32_MAX);
-	free(swarm->todo);
-	free(swarm->ids);
-	free(swarm->learners);
-	free(swarm->ranges);
-	free(swarm);
+	for (uint32_t i = 0; runner->learners != NULL && i < runner->n; i++)
+		close_learner(runner, i);
+	sl_runner_workers_close(runner);
+	sl_runner_sums_forget(runner, UINT32_MAX);
+	free(runner->todo);
+	free(runner->ids);
+	free(runner->learners);
+	free(runner->ranges);
+	free(runner);
 }
 
 /* --- the clock --- */
 
-static void begin(struct swarm *swarm)
+static void begin(struct sl_runner *runner)
 {
-	for (uint32_t i = 0; i < swarm->n; i++)
-		swarm_post(swarm, i, (struct swarm_mail){.kind = SWARM_START});
-	swarm_radio_next(swarm);
+	for (uint32_t i = 0; i < runner->n; i++)
+		sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_RUNNER_START});
+	sl_runner_playback_next(runner);
 }
 
-static bool idle(const struct swarm *swarm)
+static bool idle(const struct sl_runner *runner)
 {
-	for (uint32_t i = 0; i < swarm->n; i++)
-		if (swarm_has_to_do(&swarm->learners[i]))
+	for (uint32_t i = 0; i < runner->n; i++)
+		if (sl_runner_has_to_do(&runner->learners[i]))
 			return false;
 	return true;
 }
 
-static bool over(const struct swarm *swarm)
+static bool over(const struct sl_runner *runner)
 {
-	for (uint32_t i = 0; i < swarm->n; i++)
-		if (!swarm->learners[i].stopped)
+	for (uint32_t i = 0; i < runner->n; i++)
+		if (!runner->learners[i].stopped)
 			return false;
 	return true;
 }
 
-/* Go on to the next step of the schedule after one without a commit; fail after a whole schedule without one. */
-static int give_way(struct swarm *swarm)
+/* Go on to the next step of the schedule after one without a commit; fail after a whole schedule without one.
+ */
+static int give_way(struct sl_runner *runner)
 {
-	const struct sl_schedule *schedule = swarm->options.schedule;
+	const struct sl_schedule *schedule = runner->options.schedule;
 	uint32_t most = schedule != NULL && schedule->steps > BARREN_LEAST ? schedule->steps : BARREN_LEAST;
-	if (++swarm->barren >= most)
-		return sl_fail(&swarm->error, SL_ERR_REFUSED, "no round committed in %u steps", swarm->barren);
-	swarm_radio_next(swarm);
+	if (++runner->barren >= most)
+		return sl_err_set(&runner->error, SL_ERR_REFUSED, "no round committed in %u steps",
+				  runner->barren);
+	sl_runner_playback_next(runner);
 	return SL_PENDING;
 }
 
 /* Advance the clock to the next deadline: no learner has anything to do. */
-static int wait(struct swarm *swarm)
+static int wait(struct sl_runner *runner)
 {
-	sl_ms step_ms = 1000 * (sl_ms)(swarm->options.step_s != 0 ? swarm->options.step_s : STEP_S);
-	sl_ms due = SL_NEVER, limit = swarm->step_at + step_ms;
-	for (uint32_t i = 0; i < swarm->n; i++)
-		due = swarm->learners[i].due < due ? swarm->learners[i].due : due;
+	sl_ms step_ms = 1000 * (sl_ms)(runner->options.step_s != 0 ? runner->options.step_s : STEP_S);
+	sl_ms due = SL_NEVER, limit = runner->step_at + step_ms;
+	for (uint32_t i = 0; i < runner->n; i++)
+		due = runner->learners[i].due < due ? runner->learners[i].due : due;
 	if (due > limit) {
-		swarm->now = limit > swarm->now ? limit : swarm->now;
-		return swarm->first < swarm->options.settings->rounds ? give_way(swarm) : SL_OK;
+		runner->now = limit > runner->now ? limit : runner->now;
+		return runner->first < runner->options.settings->rounds ? give_way(runner) : SL_OK;
 	}
-	swarm->now = due > swarm->now ? due : swarm->now;
-	for (uint32_t i = 0; i < swarm->n; i++)
-		if (swarm->learners[i].due <= swarm->now)
-			swarm_post(swarm, i, (struct swarm_mail){.kind = SWARM_DEADLINE});
+	runner->now = due > runner->now ? due : runner->now;
+	for (uint32_t i = 0; i < runner->n; i++)
+		if (runner->learners[i].due <= runner->now)
+			sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_RUNNER_DEADLINE});
 	return SL_PENDING;
 }
 
 /* The radio's next step comes with the first commit of a round. */
-static void heed_commits(struct swarm *swarm)
+static void heed_commits(struct sl_runner *runner)
 {
 	sl_round latest = 0;
-	for (uint32_t i = 0; i < swarm->n; i++)
-		latest = swarm->learners[i].committed > latest ? swarm->learners[i].committed : latest;
-	if (latest == swarm->first)
+	for (uint32_t i = 0; i < runner->n; i++)
+		latest = runner->learners[i].committed > latest ? runner->learners[i].committed : latest;
+	if (latest == runner->first)
 		return;
-	swarm->first = latest;
-	swarm->barren = 0;
-	swarm_sums_forget(swarm, latest > 1 ? latest - 2 : 0);
-	if (latest < swarm->options.settings->rounds)
-		swarm_radio_next(swarm);
+	runner->first = latest;
+	runner->barren = 0;
+	sl_runner_sums_forget(runner, latest > 1 ? latest - 2 : 0);
+	if (latest < runner->options.settings->rounds)
+		sl_runner_playback_next(runner);
 }
 
-int swarm_step(struct swarm *swarm, struct sl_error *error)
+int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
 {
 	int rc = SL_PENDING;
-	if (swarm->steps == 0)
-		begin(swarm);
-	else if (idle(swarm))
-		rc = wait(swarm);
+	if (runner->steps == 0)
+		begin(runner);
+	else if (idle(runner))
+		rc = wait(runner);
 	if (rc == SL_PENDING) {
-		swarm_sweep(swarm);
-		swarm_deliver(swarm);
-		swarm_tick(swarm->workers[0], &swarm->deliver_s);
-		swarm->sweeps++;
-		heed_commits(swarm);
+		sl_runner_sweep(runner);
+		sl_runner_deliver(runner);
+		sl_runner_tick(runner->workers[0], &runner->deliver_s);
+		runner->sweeps++;
+		heed_commits(runner);
 	}
-	if (swarm->error.code != SL_OK) {
+	if (runner->error.code != SL_OK) {
 		if (error != NULL)
-			*error = swarm->error;
-		return swarm->error.code;
+			*error = runner->error;
+		return runner->error.code;
 	}
-	return over(swarm) ? SL_OK : rc;
+	return over(runner) ? SL_OK : rc;
 }
 
-int swarm_run(struct swarm *swarm, struct sl_error *error)
+int sl_runner_run(struct sl_runner *runner, struct sl_error *error)
 {
 	int rc;
 	do
-		rc = swarm_step(swarm, error);
+		rc = sl_runner_step(runner, error);
 	while (rc == SL_PENDING);
 	return rc;
 }
 
 /* --- figures --- */
 
-uint64_t swarm_bytes(const struct swarm *swarm, uint32_t i)
+uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i)
 {
-	return swarm->learners[i].bytes;
+	return runner->learners[i].bytes;
 }
 
-void swarm_figures(const struct swarm *swarm, struct swarm_figures *figures)
+void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures)
 {
-	*figures = (struct swarm_figures){
-		.committed = SL_ROUNDS_MAX, .steps = swarm->steps, .sweeps = swarm->sweeps, .t = SL_ROUNDS_MAX + 1};
-	figures->deliver_s = swarm->deliver_s;
-	for (uint32_t w = 0; w < swarm->worker_count; w++)
+	*figures = (struct sl_runner_figures){.committed = SL_ROUNDS_MAX,
+					      .steps = runner->steps,
+					      .sweeps = runner->sweeps,
+					      .t = SL_ROUNDS_MAX + 1};
+	figures->deliver_s = runner->deliver_s;
+	for (uint32_t w = 0; w < runner->worker_count; w++)
 		for (int p = 0; p < SL_PHASE_COUNT; p++)
-			figures->seconds[p] += swarm->workers[w]->seconds[p];
-	for (uint32_t i = 0; i < swarm->n; i++) {
+			figures->seconds[p] += runner->workers[w]->seconds[p];
+	for (uint32_t i = 0; i < runner->n; i++) {
 		struct sl_core_status s;
-		sl_core_status(swarm->learners[i].core, &s);
+		sl_core_status(runner->learners[i].core, &s);
 		if (s.committed < figures->committed)
 			figures->committed = s.committed;
 		if (s.t > figures->t || (s.t == figures->t && s.phase >= figures->phase))

@@ -1,15 +1,18 @@
-/* runner.h - N learners in one process, with real jobs on threads, and without sockets, disk, faults or waiting.
+/* runner.h - N learners in one process, with real jobs on threads, and without sockets, disk, faults or
+ * waiting.
  *
- * Time is in turns. In a sweep every learner that has mail takes all of it and works until it has vectors to send; then
- * all messages are delivered, in the order of the roster. A sweep is the time of one message, in whichever order learners
- * compute, and a run depends on its options alone. The clock advances to the next deadline only when no learner has work.
+ * Time is in turns. In a sweep every learner that has mail takes all of it and works until it has vectors to
+ * send; then all messages are delivered, in the order of the roster. A sweep is the time of one message, in
+ * whichever order learners compute, and a run depends on its options alone. The clock advances to the next
+ * deadline only when no learner has work.
  *
  *        +-- turn 1: mail -> core -> jobs -> said --+
  *   -----+-- turn 2: mail -> core -> jobs -> said --+-- delivered ---> the next sweep
  *        +-- turn N: mail -> core -> jobs -> said --+
  *
- * No signature is made or checked. A vector that is sent is packed once and shared by its receivers. One thread opens, steps
- * and closes a run; the turns of a sweep are spread over the workers, which changes nothing but the time.
+ * No signature is made or checked. A vector that is sent is packed once and shared by its receivers. One
+ * thread opens, steps and closes a run; the turns of a sweep are spread over the workers, which changes
+ * nothing but the time.
  */
 #pragma once
 
@@ -18,7 +21,7 @@
 #include "tools/lib/schedule.h"
 
 /* A request to train a model, starting from `committed`. */
-struct swarm_training {
+struct sl_runner_training {
 	uint32_t learner;
 	sl_round t;
 	uint64_t draw; /* another draw, another training */
@@ -28,20 +31,21 @@ struct swarm_training {
 };
 
 /* A learner has committed round t: after this it is durable. */
-struct swarm_commit {
+struct sl_runner_commit {
 	uint32_t learner;
 	sl_round t;
-	uint32_t step;              /* of the schedule, counted from 1 as played */
+	uint32_t step;		    /* of the schedule, counted from 1 as played */
 	const struct sl_view *view; /* NULL: the round was shown to it by others, without the view */
-	const float *model;         /* n */
-	const uint64_t *z;          /* n+1 */
-	const uint8_t *digest;      /* D */
+	const float *model;	    /* n */
+	const uint64_t *z;	    /* n+1 */
+	const uint8_t *digest;	    /* D */
 	uint64_t p, total_weight;
-	bool exact;                 /* with `verify`: Z is the plain sum of the encodings of the view; where there is one */
+	bool exact; /* with `verify`: Z is the plain sum of the encodings of the view; where there is one */
 };
 
-/* A learner's state at some coordinates after iteration k of mixing: k = 0 is its masked state, k = K the last. */
-struct swarm_sample {
+/* A learner's state at some coordinates after iteration k of mixing: k = 0 is its masked state, k = K the
+ * last. */
+struct sl_runner_sample {
 	uint32_t learner;
 	uint64_t k;
 	const struct sl_view *view;
@@ -50,62 +54,66 @@ struct swarm_sample {
 	const uint64_t *raw; /* metropolis: X = s 2^f, as int64 */
 };
 
-#define SWARM_COORDINATES_MAX 64u
+#define SL_RUNNER_COORDINATES_MAX 64u
 
-struct swarm_options {
-	uint32_t learners;                   /* N, at least 2 */
-	const sl_id *ids;                    /* N, ascending; NULL: 1..N */
-	const struct sl_settings *settings;  /* of all learners, without identities and addresses */
-	const struct sl_schedule *schedule;  /* learners in range of each other, a step a round; NULL: all */
-	size_t parameters;                   /* n, floats of a model */
-	const float *initial;                /* the model before the first round; NULL: zeros */
-	uint64_t seed;                       /* of the coins */
+struct sl_runner_options {
+	uint32_t learners;		    /* N, at least 2 */
+	const sl_id *ids;		    /* N, ascending; NULL: 1..N */
+	const struct sl_settings *settings; /* of all learners, without identities and addresses */
+	const struct sl_schedule *schedule; /* learners in range of each other, a step a round; NULL: all */
+	size_t parameters;		    /* n, floats of a model */
+	const float *initial;		    /* the model before the first round; NULL: zeros */
+	uint64_t seed;			    /* of the coins */
 	bool verify;
 	uint32_t workers; /* threads that take turns; 0, 1: none but the caller's */
-	uint32_t step_s; /* of the swarm's clock: a step of the schedule that leads to no commit gives way; 0: 30 */
+	uint32_t step_s; /* of the swarm's clock: a step of the schedule that leads to no commit gives way; 0:
+			    30 */
 	const uint32_t *coordinates; /* ascending, at most n: what `sampled` is told of */
 	uint32_t coordinate_count;
 
-	/* Bytes of a message as a frame, for swarm_bytes: sl_encode_bytes. NULL: not counted. */
+	/* Bytes of a message as a frame, for sl_runner_bytes: sl_codec_bytes. NULL: not counted. */
 	size_t (*frame_bytes)(const struct sl_message *message);
-	/* SL_OK, or an error that ends the run. With several workers, called by them at once, for different learners. */
-	int (*train)(void *context, struct swarm_training *training, struct sl_error *error);
+	/* SL_OK, or an error that ends the run. With several workers, called by them at once, for different
+	 * learners. */
+	int (*train)(void *context, struct sl_runner_training *training, struct sl_error *error);
 	/* One at a time; with several workers, in no order within a sweep. All of these may be NULL. */
-	void (*committed)(void *context, const struct swarm_commit *commit);
-	void (*sampled)(void *context, const struct swarm_sample *sample);
+	void (*committed)(void *context, const struct sl_runner_commit *commit);
+	void (*sampled)(void *context, const struct sl_runner_sample *sample);
 	void (*reported)(void *context, uint32_t learner, const struct sl_report *report);
 	void *context;
 };
 
-struct swarm_figures {
-	sl_round committed;  /* by all */
-	uint32_t steps;      /* of the schedule that have begun, as they are played */
+struct sl_runner_figures {
+	sl_round committed; /* by all */
+	uint32_t steps;	    /* of the schedule that have begun, as they are played */
 	uint64_t sweeps;
 	enum sl_phase phase; /* of the learner furthest behind, in round t, and its progress */
 	sl_round t;
 	uint32_t permille;
 	double seconds[SL_PHASE_COUNT]; /* of processor time, of all learners together, by phase */
-	double deliver_s;               /* .. and between their turns */
+	double deliver_s;		/* .. and between their turns */
 };
 
-struct swarm;
+struct sl_runner;
 
-/* What starlingd takes when nothing is said, with in_range: told and degree_max as the schedule needs; then the
- * "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
-int swarm_settings(const char *const *set, size_t count, const struct sl_schedule *schedule, struct sl_settings *settings,
-		   struct sl_error *error);
+/* What starlingd takes when nothing is said, with in_range: told and max_degree as the schedule needs; then
+ * the "KEY=VALUE" strings. schedule: NULL, or the one that is going to be played. */
+int sl_runner_settings(const char *const *set, size_t count, const struct sl_schedule *schedule,
+		       struct sl_settings *settings, struct sl_error *error);
 
 /* The options are borrowed, and so is what they point to. After an error nothing is left behind. */
-int swarm_open(const struct swarm_options *options, struct swarm **swarm, struct sl_error *error);
-/* A sweep. SL_PENDING: there is more to do; SL_OK: every learner has committed all rounds; else it has failed. */
-int swarm_step(struct swarm *swarm, struct sl_error *error);
+int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **runner,
+		   struct sl_error *error);
+/* A sweep. SL_PENDING: there is more to do; SL_OK: every learner has committed all rounds; else it has
+ * failed. */
+int sl_runner_step(struct sl_runner *runner, struct sl_error *error);
 /* Sweeps until the end. */
-int swarm_run(struct swarm *swarm, struct sl_error *error);
-void swarm_figures(const struct swarm *swarm, struct swarm_figures *figures);
+int sl_runner_run(struct sl_runner *runner, struct sl_error *error);
+void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures);
 /* Bytes of frames that learner i has sent since the start: what TLS adds to them is not counted. */
-uint64_t swarm_bytes(const struct swarm *swarm, uint32_t i);
-void swarm_close(struct swarm *swarm);
+uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i);
+void sl_runner_close(struct sl_runner *runner);
 
-/* What the learner would take the mean for at coordinates[c], if this iteration were the last, but not rounded to the field
- * for weights of 1, and literal encodings. */
-double swarm_estimate(const struct swarm_sample *sample, uint32_t c);
+/* What the learner would take the mean for at coordinates[c], if this iteration were the last, but not
+ * rounded to the field for weights of 1, and literal encodings. */
+double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c);

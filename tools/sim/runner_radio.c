@@ -4,20 +4,20 @@
 #include "common/base/bytes.h"
 #include "tools/sim/runner_internal.h"
 
-void swarm_radio_next(struct swarm *swarm)
+void sl_runner_playback_next(struct sl_runner *runner)
 {
-	const struct sl_schedule *schedule = swarm->options.schedule;
-	swarm->step_at = swarm->now;
-	swarm->steps++;
+	const struct sl_schedule *schedule = runner->options.schedule;
+	runner->step_at = runner->now;
+	runner->steps++;
 	if (schedule == NULL)
 		return;
-	uint32_t step = (swarm->steps - 1) % schedule->steps;
+	uint32_t step = (runner->steps - 1) % schedule->steps;
 	const struct sl_edge *edges = sl_schedule_edges(schedule, step);
-	memset(swarm->ranges, 0, swarm->n * swarm->words * sizeof *swarm->ranges);
+	memset(runner->ranges, 0, runner->n * runner->words * sizeof *runner->ranges);
 	for (size_t e = 0; e < sl_schedule_count(schedule, step); e++) {
-		sl_bit_set(swarm->ranges + edges[e].a * swarm->words, edges[e].b);
-		sl_bit_set(swarm->ranges + edges[e].b * swarm->words, edges[e].a);
+		sl_bit_set(runner->ranges + edges[e].a * runner->words, edges[e].b);
+		sl_bit_set(runner->ranges + edges[e].b * runner->words, edges[e].a);
 	}
-	for (uint32_t i = 0; i < swarm->n; i++)
-		swarm_post(swarm, i, (struct swarm_mail){.kind = SWARM_RANGE});
+	for (uint32_t i = 0; i < runner->n; i++)
+		sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_RUNNER_RANGE});
 }

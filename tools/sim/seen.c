@@ -10,7 +10,7 @@ static uint64_t word_of(const uint8_t *uniform)
 	return word | 1;
 }
 
-static uint64_t *slot_of(const struct sim_seen *seen, uint64_t word)
+static uint64_t *slot_of(const struct sl_sim_seen *seen, uint64_t word)
 {
 	size_t k = (size_t)(word >> 20) & (seen->room - 1);
 	while (seen->table[k] != 0 && seen->table[k] != word)
@@ -18,9 +18,9 @@ static uint64_t *slot_of(const struct sim_seen *seen, uint64_t word)
 	return &seen->table[k];
 }
 
-static void grow(struct sim_seen *seen)
+static void grow(struct sl_sim_seen *seen)
 {
-	struct sim_seen larger = {.count = seen->count, .room = seen->room == 0 ? 256 : seen->room * 4};
+	struct sl_sim_seen larger = {.count = seen->count, .room = seen->room == 0 ? 256 : seen->room * 4};
 	larger.table = calloc(larger.room, sizeof *larger.table);
 	for (size_t k = 0; k < seen->room; k++)
 		if (seen->table[k] != 0)
@@ -29,12 +29,12 @@ static void grow(struct sim_seen *seen)
 	*seen = larger;
 }
 
-bool sim_seen_has(const struct sim_seen *seen, const uint8_t *uniform)
+bool sl_sim_seen_has(const struct sl_sim_seen *seen, const uint8_t *uniform)
 {
 	return seen->room > 0 && *slot_of(seen, word_of(uniform)) != 0;
 }
 
-bool sim_seen_add(struct sim_seen *seen, const uint8_t *uniform)
+bool sl_sim_seen_add(struct sl_sim_seen *seen, const uint8_t *uniform)
 {
 	if (2 * seen->count >= seen->room)
 		grow(seen);
@@ -46,7 +46,7 @@ bool sim_seen_add(struct sim_seen *seen, const uint8_t *uniform)
 	return true;
 }
 
-void sim_seen_free(struct sim_seen *seen)
+void sl_sim_seen_free(struct sl_sim_seen *seen)
 {
 	free(seen->table);
 }

@@ -5,30 +5,31 @@
 
 /* --- buffers: handed in, and back exactly once --- */
 
-void sim_give(struct sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind, struct sl_buffer *buffer)
+void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind,
+		 struct sl_buffer *buffer)
 {
-	struct sim_learner *l = &sim->learners[i];
-	if (l->held_count == SIM_BUFFERS_MAX)
-		sim_fail(sim, "learner %u holds %u buffers", sim->ids[i], l->held_count);
+	struct sl_sim_learner *l = &sim->learners[i];
+	if (l->held_count == SL_SIM_BUFFERS_MAX)
+		sl_sim_fail(sim, "learner %u holds %u buffers", sim->ids[i], l->held_count);
 	if (l->held_count == l->held_room) {
 		l->held_room = l->held_room * 2 + 16;
 		l->held = realloc(l->held, l->held_room * sizeof *l->held);
 	}
-	l->held[l->held_count++] = (struct sim_held){.buffer = buffer, .peer = peer, .kind = kind};
+	l->held[l->held_count++] = (struct sl_sim_held){.buffer = buffer, .peer = peer, .kind = kind};
 }
 
-static struct sim_held *find_held(struct sim *sim, uint32_t i, const struct sl_buffer *buffer)
+static struct sl_sim_held *find_held(struct sl_sim *sim, uint32_t i, const struct sl_buffer *buffer)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	for (uint32_t k = 0; k < l->held_count; k++)
 		if (l->held[k].buffer == buffer)
 			return &l->held[k];
-	sim_fail(sim, "learner %u gave back a buffer that it does not hold", sim->ids[i]);
+	sl_sim_fail(sim, "learner %u gave back a buffer that it does not hold", sim->ids[i]);
 }
 
-void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list)
+void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	while (list != NULL) {
 		struct sl_buffer *next = list->next;
 		*find_held(sim, i, list) = l->held[l->held_count - 1];
@@ -42,139 +43,142 @@ void sim_take_back(struct sim *sim, uint32_t i, struct sl_buffer *list)
 /* --- work: one thing at a time, in the order given --- */
 
 /* From now on it survives a crash, also one that comes before the core hears of it. */
-static void write_record(struct sim *sim, uint32_t i, struct sim_record *record)
+static void write_record(struct sl_sim *sim, uint32_t i, struct sl_sim_record *record)
 {
 	if (record->what.kind == SL_PERSIST_COMMIT)
-		record->packed = sim_vectors_pack(&sim->learners[i].vault, record->proof->p);
-	check_durable(sim, i, record);
-	sim_disk_write(&sim->learners[i].disk, record);
+		record->packed = sim_vectors_pack(&sim->learners[i].workspace, record->certificate->p);
+	sl_sim_check_durable(sim, i, record);
+	sl_sim_disk_write(&sim->learners[i].disk, record);
 }
 
 /* A job runs between the moment it was asked for and the moment its result is told; which one is chance. */
-static void run(struct sim *sim, uint32_t i, struct sim_work *work)
+static void run(struct sl_sim *sim, uint32_t i, struct sl_sim_work *work)
 {
-	struct sim_learner *l = &sim->learners[i];
-	struct sl_vault *vault = &l->vault;
+	struct sl_sim_learner *l = &sim->learners[i];
+	struct sl_workspace *workspace = &l->workspace;
 	if (work->ran)
 		return;
 	work->ran = true;
-	if (work->kind == SIM_WIPE)
-		sim_vectors_wipe(vault);
-	if (work->kind == SIM_PERSIST)
+	if (work->kind == SL_SIM_WIPE)
+		sim_vectors_wipe(workspace);
+	if (work->kind == SL_SIM_PERSIST)
 		write_record(sim, i, work->record);
-	if (work->kind != SIM_JOB)
+	if (work->kind != SL_SIM_JOB)
 		return;
 	const struct sl_job *job = &work->job;
-	sim_vectors_prepare(vault, job);
+	sim_vectors_prepare(workspace, job);
 	if (job->kind == SL_JOB_ENCODE) {
 		l->slots = job->view->n;
 		l->own_slot = job->view->self;
 	}
-	sl_job_run(vault, job, &work->result);
+	sl_job_run(workspace, job, &work->result);
 	if (job->kind == SL_JOB_ENCODE && work->result.code == SL_OK) {
-		check_encoded(sim, i, job->view);
-		check_coins(sim, i, job->view);
+		sl_sim_check_encoded(sim, i, job->view);
+		sl_sim_check_prg(sim, i, job->view);
 	}
 	if (job->kind == SL_JOB_CLOSE || job->kind == SL_JOB_SUM)
-		check_closed(sim, i, job->view);
+		sl_sim_check_closed(sim, i, job->view);
 	if (sim->tap_result != NULL)
 		sim->tap_result(sim, i, &work->result);
-	sim_take_back(sim, i, job->buffers);
+	sl_sim_take_back(sim, i, job->buffers);
 }
 
-static bool fails(const struct sim_learner *l, const struct sim_work *work)
+static bool fails(const struct sl_sim_learner *l, const struct sl_sim_work *work)
 {
-	return work->kind == SIM_PERSIST && !work->ran && l->disk_fails;
+	return work->kind == SL_SIM_PERSIST && !work->ran && l->disk_fails;
 }
 
-static void run_all(struct sim *sim, uint32_t i)
+static void run_all(struct sl_sim *sim, uint32_t i)
 {
-	const struct sim_learner *l = &sim->learners[i];
-	for (struct sim_work *work = l->work; work != NULL && !fails(l, work); work = work->next)
+	const struct sl_sim_learner *l = &sim->learners[i];
+	for (struct sl_sim_work *work = l->work; work != NULL && !fails(l, work); work = work->next)
 		run(sim, i, work);
 }
 
-static void free_work(struct sim_work *work)
+static void free_work(struct sl_sim_work *work)
 {
-	sim_record_free(work->record);
+	sl_sim_record_free(work->record);
 	free(work);
 }
 
-static struct sim_work *take_work(struct sim_learner *l)
+static struct sl_sim_work *take_work(struct sl_sim_learner *l)
 {
-	struct sim_work *work = l->work;
+	struct sl_sim_work *work = l->work;
 	l->work = work->next;
 	if (l->work == NULL)
 		l->work_end = &l->work;
 	return work;
 }
 
-static void give_work(struct sim *sim, uint32_t i, struct sim_work work)
+static void give_work(struct sl_sim *sim, uint32_t i, struct sl_sim_work work)
 {
-	struct sim_learner *l = &sim->learners[i];
-	struct sim_work *w = malloc(sizeof *w);
+	struct sl_sim_learner *l = &sim->learners[i];
+	struct sl_sim_work *w = malloc(sizeof *w);
 	*w = work;
 	w->next = NULL;
 	*l->work_end = w;
 	l->work_end = &w->next;
-	uint64_t at = sim->now + sim_delay(sim, sim->options.delay_ms + l->slow_ms);
+	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + l->slow_ms);
 	l->work_at = at > l->work_at ? at : l->work_at + 1;
-	sim_post(sim, l->work_at, (struct sim_event){.kind = SIM_WORK, .learner = i});
-	if (work.kind == SIM_JOB && (work.job.kind == SL_JOB_ENCODE || work.job.kind == SL_JOB_CHECK))
+	sl_sim_post(sim, l->work_at, (struct sl_sim_event){.kind = SL_SIM_WORK, .learner = i});
+	if (work.kind == SL_SIM_JOB && (work.job.kind == SL_JOB_ENCODE || work.job.kind == SL_JOB_CHECK))
 		l->view = work.job.view;
-	if (sim_random(&sim->random) % 2 == 0)
+	if (sl_sim_random(&sim->random) % 2 == 0)
 		run_all(sim, i);
 }
 
-void sim_work_due(struct sim *sim, uint32_t i)
+void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	if (l->stopped || l->work == NULL)
 		return;
-	if (l->work->kind == SIM_JOB && l->work->job.kind == l->stuck) {
-		sim_post(sim, sim->now + 50000, (struct sim_event){.kind = SIM_WORK, .learner = i});
+	if (l->work->kind == SL_SIM_JOB && l->work->job.kind == l->stuck) {
+		sl_sim_post(sim, sim->now + 50000, (struct sl_sim_event){.kind = SL_SIM_WORK, .learner = i});
 		return;
 	}
 	if (fails(l, l->work)) {
-		sim_crash(sim, i); /* it may not go on as if it were written; on the disk is what was there */
+		sl_sim_crash(sim,
+			     i); /* it may not go on as if it were written; on the disk is what was there */
 		return;
 	}
 	run(sim, i, l->work);
-	if (sim->crash_point != NULL && sim->crash_point(sim, i, NULL, l->work)) {
-		sim_crash(sim, i);
+	if (sim->failpoint != NULL && sim->failpoint(sim, i, NULL, l->work)) {
+		sl_sim_crash(sim, i);
 		return;
 	}
-	struct sim_work *work = take_work(l);
-	while (l->work != NULL && l->work->kind == SIM_WIPE && !l->work->ran)
+	struct sl_sim_work *work = take_work(l);
+	while (l->work != NULL && l->work->kind == SL_SIM_WIPE && !l->work->ran)
 		run(sim, i, l->work); /* before the core hears of the job that it waited for */
-	if (work->kind == SIM_JOB)
-		sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
-	if (work->kind == SIM_PERSIST && work->record->what.kind == SL_PERSIST_COMMIT)
+	if (work->kind == SL_SIM_JOB)
+		sl_sim_deliver(sim, i,
+			       &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
+	if (work->kind == SL_SIM_PERSIST && work->record->what.kind == SL_PERSIST_COMMIT)
 		l->committed = work->record->what.t;
-	if (work->kind == SIM_PERSIST)
-		sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what});
+	if (work->kind == SL_SIM_PERSIST)
+		sl_sim_deliver(sim, i,
+			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what});
 	free_work(work);
 }
 
 /* Free the work and buffers of a stopped learner. */
-void sim_halt(struct sim *sim, uint32_t i)
+void sl_sim_halt(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	while (l->work != NULL) {
-		struct sim_work *work = take_work(l);
-		if (work->kind == SIM_JOB && !work->ran)
-			sim_take_back(sim, i, work->job.buffers);
+		struct sl_sim_work *work = take_work(l);
+		if (work->kind == SL_SIM_JOB && !work->ran)
+			sl_sim_take_back(sim, i, work->job.buffers);
 		free_work(work);
 	}
 	while (l->held_count > 0) { /* a core that the end of the test cut short still has some */
 		l->held[0].buffer->next = NULL;
-		sim_take_back(sim, i, l->held[0].buffer);
+		sl_sim_take_back(sim, i, l->held[0].buffer);
 	}
 }
 
-static void stop(struct sim *sim, uint32_t i, int code)
+static void stop(struct sl_sim *sim, uint32_t i, int code)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t working = 0;
 	l->stopped = true;
 	sim->due[i] = UINT64_MAX;
@@ -182,18 +186,21 @@ static void stop(struct sim *sim, uint32_t i, int code)
 	for (uint32_t k = 0; k < l->held_count; k++)
 		working += l->held[k].working;
 	if (working != l->held_count)
-		sim_fail(sim, "learner %u stopped with %u buffers in hand", sim->ids[i], l->held_count - working);
-	sim_halt(sim, i);
-	sim_unlink(sim, i, 0);
+		sl_sim_fail(sim, "learner %u stopped with %u buffers in hand", sim->ids[i],
+			    l->held_count - working);
+	sl_sim_halt(sim, i);
+	sl_sim_unlink(sim, i, 0);
 }
 
-void sim_unlink(struct sim *sim, uint32_t i, uint32_t notice_ms)
+void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
 	for (uint32_t j = 0; j < sim->n; j++) {
-		struct sim_link *link = sim_link(sim, i, j), *back = sim_link(sim, j, i);
+		struct sl_sim_link *link = sl_sim_link(sim, i, j), *back = sl_sim_link(sim, j, i);
 		if (link->up) {
-			link->last = (link->last > sim->now ? link->last : sim->now) + notice_ms * UINT64_C(1000) + 1;
-			sim_post(sim, link->last, (struct sim_event){.kind = SIM_LINK_DOWN, .learner = j, .peer = i});
+			link->last = (link->last > sim->now ? link->last : sim->now) +
+				     notice_ms * UINT64_C(1000) + 1;
+			sl_sim_post(sim, link->last,
+				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = j, .peer = i});
 		}
 		link->up = back->up = false; /* what it said before still arrives */
 	}
@@ -201,60 +208,63 @@ void sim_unlink(struct sim *sim, uint32_t i, uint32_t notice_ms)
 
 /* --- training --- */
 
-static void train(struct sim *sim, uint32_t i, sl_round t, uint64_t draw)
+static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	draw |= (uint64_t)l->life << 12;
 	uint64_t random = sim->options.seed ^ ((uint64_t)t << 40 | draw << 20 | i);
 	l->draw = draw;
-	for (uint64_t l_ = 0; l_ < l->vault.n; l_++) {
-		double unit = (double)(sim_random(&random) >> 11) * 0x1p-52 - 1.0;
-		double clip = sim->options.clip != 0 ? sim->options.clip : 16.0;
-		l->vault.trained[l_] = (float)(unit * clip);
+	for (uint64_t l_ = 0; l_ < l->workspace.n; l_++) {
+		double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
+		double clipping_range = sim->options.clipping_range != 0 ? sim->options.clipping_range : 16.0;
+		l->workspace.trained[l_] = (float)(unit * clipping_range);
 	}
 	if (!l->silent)
-		sim_post(sim, sim->now + sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
-			 (struct sim_event){.kind = SIM_TRAINED, .learner = i, .generation = ++l->training});
+		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
+			    (struct sl_sim_event){
+				    .kind = SL_SIM_TRAINED, .learner = i, .generation = ++l->training});
 }
 
-void sim_train_done(struct sim *sim, uint32_t i, uint32_t generation)
+void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	if (!l->stopped && generation == l->training)
-		sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_TRAINED});
+		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_TRAINED});
 }
 
-static void compute(struct sim *sim, uint32_t i, const struct sl_job *job)
+static void compute(struct sl_sim *sim, uint32_t i, const struct sl_job *job)
 {
 	for (struct sl_buffer *b = job->buffers; b != NULL; b = b->next) {
-		struct sim_held *held = find_held(sim, i, b);
+		struct sl_sim_held *held = find_held(sim, i, b);
 		if (held->working)
-			sim_fail(sim, "learner %u gave one buffer to two jobs", sim->ids[i]);
+			sl_sim_fail(sim, "learner %u gave one buffer to two jobs", sim->ids[i]);
 		held->working = true;
 	}
-	if (job->kind == SL_JOB_SURVEY) {
-		check_view(sim, job->view);
+	if (job->kind == SL_JOB_ANALYSE) {
+		sl_sim_check_view(sim, job->view);
 		sim->learners[i].viewed_at = sim->now;
 	}
-	give_work(sim, i, (struct sim_work){.kind = SIM_JOB, .job = *job});
+	give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_JOB, .job = *job});
 }
 
-static void wipe(struct sim *sim, uint32_t i)
+static void wipe(struct sl_sim *sim, uint32_t i)
 {
 	if (sim->learners[i].work == NULL)
-		sim_vectors_wipe(&sim->learners[i].vault);
+		sim_vectors_wipe(&sim->learners[i].workspace);
 	else
-		give_work(sim, i, (struct sim_work){.kind = SIM_WIPE});
+		give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_WIPE});
 }
 
-static void carry(struct sim *sim, uint32_t i, const struct sl_action *action)
+static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
-		give_work(sim, i, (struct sim_work){.kind = SIM_PERSIST, .record = sim_record_new(&action->persist)});
+		give_work(sim, i,
+			  (struct sl_sim_work){.kind = SL_SIM_PERSIST,
+					       .record = sl_sim_record_new(&action->persist)});
 		break;
 	case SL_ACTION_SEND:
-		sim_send(sim, i, action);
+		sl_sim_send(sim, i, action);
 		break;
 	case SL_ACTION_TRAIN:
 		train(sim, i, action->train.t, action->train.draw);
@@ -263,16 +273,16 @@ static void carry(struct sim *sim, uint32_t i, const struct sl_action *action)
 		compute(sim, i, &action->job);
 		break;
 	case SL_ACTION_LINKS:
-		sim_want(sim, i, action->to);
+		sl_sim_want(sim, i, action->to);
 		break;
 	case SL_ACTION_DROP:
-		sim_take_back(sim, i, action->buffers);
+		sl_sim_take_back(sim, i, action->buffers);
 		break;
 	case SL_ACTION_WIPE:
 		wipe(sim, i);
 		break;
 	case SL_ACTION_REPORT:
-		check_report(sim, i, &action->report);
+		sl_sim_check_report(sim, i, &action->report);
 		break;
 	case SL_ACTION_STOP:
 		stop(sim, i, action->code);
@@ -280,12 +290,12 @@ static void carry(struct sim *sim, uint32_t i, const struct sl_action *action)
 	}
 }
 
-void sim_carry(struct sim *sim, uint32_t i, const struct sl_actions *actions)
+void sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions)
 {
 	uint32_t life = sim->learners[i].life;
 	for (uint32_t k = 0; k < actions->count && sim->learners[i].life == life; k++) {
-		if (sim->crash_point != NULL && sim->crash_point(sim, i, &actions->items[k], NULL))
-			sim_crash(sim, i);
+		if (sim->failpoint != NULL && sim->failpoint(sim, i, &actions->items[k], NULL))
+			sl_sim_crash(sim, i);
 		else
 			carry(sim, i, &actions->items[k]);
 	}

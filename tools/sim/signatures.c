@@ -1,46 +1,48 @@
-/* What learners sign: mostly a tag in the place of a signature, since to sign and to verify are the shell's; in some runs
- * real ones, each verified once, which shows that what is passed on is what was signed. */
+/* What learners sign: mostly a tag in the place of a signature, since to sign and to verify are the shell's;
+ * in some runs real ones, each verified once, which shows that what is passed on is what was signed. */
 #include <sodium.h>
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
 #include "tools/sim/sim.h"
 
-struct sim_keys {
+struct sl_sim_keys {
 	uint8_t public[crypto_sign_PUBLICKEYBYTES], secret[crypto_sign_SECRETKEYBYTES];
 };
 
-/* Set the signed hash, the signer and the place of the signature; return false for messages that are not signed. */
-static bool canon(const struct sim *sim, struct sl_message *m, uint8_t *hash, sl_id *id, uint8_t **signature)
+/* Set the signed hash, the signer and the place of the signature; return false for messages that are not
+ * signed. */
+static bool canonical(const struct sl_sim *sim, struct sl_message *m, uint8_t *hash, sl_id *id,
+		      uint8_t **signature)
 {
 	const struct sl_scope *scope = &sim->learners[0].config.scope;
 	switch (m->kind) {
 	case SL_MSG_LINK_STATE:
-		sl_canon_link_state(scope, &m->link_state, hash);
+		sl_canonical_link_state(scope, &m->link_state, hash);
 		*signature = m->link_state.signature;
 		*id = m->link_state.id;
 		return true;
 	case SL_MSG_READY:
-		sl_canon_ready(scope, &m->ready, hash);
+		sl_canonical_ready(scope, &m->ready, hash);
 		*signature = m->ready.signature;
 		*id = m->ready.id;
 		return true;
 	case SL_MSG_DIGEST:
-		sl_canon_digest(scope, &m->digest, hash);
+		sl_canonical_digest(scope, &m->digest, hash);
 		*signature = m->digest.signature;
 		*id = m->digest.id;
 		return true;
-	case SL_MSG_FENCE:
-		sl_canon_fence(scope, &m->fence, hash);
-		*signature = m->fence.signature;
-		*id = m->fence.id;
+	case SL_MSG_ABORT:
+		sl_canonical_abort(scope, &m->abort_record, hash);
+		*signature = m->abort_record.signature;
+		*id = m->abort_record.id;
 		return true;
 	default:
 		return false;
 	}
 }
 
-static const struct sim_keys *keys_of(const struct sim *sim, sl_id id)
+static const struct sl_sim_keys *keys_of(const struct sl_sim *sim, sl_id id)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (sim->ids[i] == id)
@@ -48,13 +50,13 @@ static const struct sim_keys *keys_of(const struct sim *sim, sl_id id)
 	return NULL;
 }
 
-/* A tag is not a signature, but like Ed25519 the same for the same content and different for any other: the hash of what
- * is signed, which names its signer. */
-void sim_sign(const struct sim *sim, struct sl_message *m)
+/* A tag is not a signature, but like Ed25519 the same for the same content and different for any other: the
+ * hash of what is signed, which names its signer. */
+void sl_sim_sign(const struct sl_sim *sim, struct sl_message *m)
 {
 	uint8_t hash[SL_HASH_BYTES], *signature;
 	sl_id id;
-	if (!canon(sim, m, hash, &id, &signature))
+	if (!canonical(sim, m, hash, &id, &signature))
 		return;
 	if (sim->keys != NULL) {
 		crypto_sign_detached(signature, NULL, hash, sizeof hash, keys_of(sim, id)->secret);
@@ -64,7 +66,7 @@ void sim_sign(const struct sim *sim, struct sl_message *m)
 	memcpy(signature + SL_HASH_BYTES, &id, sizeof id);
 }
 
-void sim_signatures_begin(struct sim *sim)
+void sl_sim_signatures_begin(struct sl_sim *sim)
 {
 	sim->keys = calloc(sim->n, sizeof *sim->keys);
 	for (uint32_t i = 0; i < sim->n; i++) {
@@ -74,22 +76,22 @@ void sim_signatures_begin(struct sim *sim)
 	}
 }
 
-static void verify(struct sim *sim, uint32_t receiver, struct sl_message m)
+static void verify(struct sl_sim *sim, uint32_t receiver, struct sl_message m)
 {
 	uint8_t hash[SL_HASH_BYTES], verdict[SL_HASH_BYTES], *signature;
 	sl_id id;
-	if (!canon(sim, &m, hash, &id, &signature))
+	if (!canonical(sim, &m, hash, &id, &signature))
 		return;
 	crypto_generichash(verdict, sizeof verdict, signature, SL_SIG_BYTES, hash, sizeof hash);
-	if (sim_seen_has(&sim->verdicts, verdict))
+	if (sl_sim_seen_has(&sim->verdicts, verdict))
 		return;
-	const struct sim_keys *keys = keys_of(sim, id);
+	const struct sl_sim_keys *keys = keys_of(sim, id);
 	if (keys == NULL || crypto_sign_verify_detached(signature, hash, sizeof hash, keys->public) != 0)
-		sim_fail(sim, "learner %u hears what %u did not sign", sim->ids[receiver], id);
-	sim_seen_add(&sim->verdicts, verdict);
+		sl_sim_fail(sim, "learner %u hears what %u did not sign", sim->ids[receiver], id);
+	sl_sim_seen_add(&sim->verdicts, verdict);
 }
 
-void sim_signatures_verify(struct sim *sim, uint32_t receiver, const struct sl_message *message)
+void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *message)
 {
 	if (sim->keys != NULL)
 		verify(sim, receiver, *message);

@@ -6,14 +6,16 @@
 #include "common/base/bytes.h"
 
 static const char *const events[] = {"start",	 "link up", "link down", "message", "trained",
-				     "computed", "durable", "range",	 "abandon",  "deadline"};
+				     "computed", "durable", "range",	 "abandon", "deadline"};
 static const char *const standings[] = {"?", "training", "ready", "done", "open"};
-static const char *const jobs[] = {"?", "survey", "encode", "share", "gather", "expand", "seal", "mix", "close", "decode",
-				   "keep", "fetch", "check", "sum", "absorb", "adopt"};
+static const char *const jobs[] = {"?",	    "survey", "encode", "share",  "gather", "expand",
+				   "seal",  "mix",    "close",	"decode", "keep",   "fetch",
+				   "check", "sum",    "absorb", "adopt"};
 static const char *const records[] = {"?", "fenced", "prepared", "released", "dead", "commit"};
-static const char *const reports[] = {"PHASE",	 "VIEW",      "EXPOSED",  "CLAMPED", "COMMITTED", "WAITING",
-				      "FAILED",	 "RECOVERING", "RECOVERED", "RESUMED", "GIVEN UP", "BURNED",    "REJECTED", "BEHIND",  "STALE",	  "CAUGHT UP",
-				      "QUARANTINED", "EVIDENCE", "PRIVACY",  "DIVERGED", "EXHAUSTED"};
+static const char *const reports[] = {
+	"PHASE",      "VIEW",	   "EXPOSED",	  "CLAMPED",  "COMMITTED", "WAITING",  "FAILED",
+	"RECOVERING", "RECOVERED", "RESUMED",	  "GIVEN UP", "BURNED",	   "REJECTED", "BEHIND",
+	"STALE",      "CAUGHT UP", "QUARANTINED", "EVIDENCE", "PRIVACY",   "DIVERGED", "EXHAUSTED"};
 static const char *const reasons[] = {
 	[SL_REASON_NONE] = "none",
 	[SL_REASON_LINK] = "link",
@@ -30,10 +32,10 @@ static const char *const reasons[] = {
 	[SL_REASON_ROSTER] = "roster",
 	[SL_REASON_FEW] = "few",
 	[SL_REASON_TOLERANCE] = "tolerance",
-	[SL_REASON_K_FIXED] = "k fixed",
-	[SL_REASON_FENCED] = "fenced",
+	[SL_REASON_ITERATIONS_RULE] = "k fixed",
+	[SL_REASON_ABORTED] = "fenced",
 	[SL_REASON_USED_UP] = "used up",
-	[SL_REASON_ABANDONED] = "abandoned",
+	[SL_REASON_OPERATOR_ABORT] = "abandoned",
 	[SL_REASON_RESTARTED] = "restarted",
 	[SL_REASON_RECORD] = "record",
 	[SL_REASON_JOINED] = "joined",
@@ -50,22 +52,22 @@ static const char *const reasons[] = {
 	[SL_REASON_MEMORY] = "memory",
 };
 
-const char *trace_reason(enum sl_reason reason)
+const char *sl_sim_trace_reason(enum sl_reason reason)
 {
 	return reasons[reason];
 }
 
-const char *trace_report(enum sl_report_kind kind)
+const char *sl_sim_trace_report(enum sl_report_kind kind)
 {
 	return reports[kind];
 }
 
-const char *trace_job(enum sl_job_kind kind)
+const char *sl_sim_trace_job(enum sl_job_kind kind)
 {
 	return jobs[kind];
 }
 
-static void __attribute__((format(printf, 2, 3))) say(struct trace *t, const char *format, ...)
+static void __attribute__((format(printf, 2, 3))) say(struct sl_sim_trace *t, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
@@ -76,23 +78,23 @@ static void __attribute__((format(printf, 2, 3))) say(struct trace *t, const cha
 }
 
 /* An event may name a learner that does not exist: the core has to refuse it. */
-static sl_id who(const struct trace *t, uint32_t i)
+static sl_id who(const struct sl_sim_trace *t, uint32_t i)
 {
 	return i < t->count ? t->ids[i] : 0;
 }
 
-static void say_set(struct trace *t, const uint64_t *set)
+static void say_set(struct sl_sim_trace *t, const uint64_t *set)
 {
 	for (uint32_t i = 0; set != NULL && i < t->count; i++)
 		if (sl_bit(set, i))
 			say(t, " %u", t->ids[i]);
 }
 
-static void say_message(struct trace *t, const struct sl_message *m)
+static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 {
 	switch (m->kind) {
 	case SL_MSG_HELLO:
-		say(t, "hello t%u %s", m->hello.t, standings[m->hello.standing]);
+		say(t, "hello t%u %s", m->hello.t, standings[m->hello.status]);
 		break;
 	case SL_MSG_LINK_STATE:
 		say(t, "link state of %u a%u", m->link_state.id, m->link_state.a);
@@ -103,18 +105,18 @@ static void say_message(struct trace *t, const struct sl_message *m)
 	case SL_MSG_DIGEST:
 		say(t, "digest");
 		break;
-	case SL_MSG_ASK:
-		say(t, "ask t%u %u", m->ask.t, m->ask.index);
-		if (m->ask.origin != 0)
-			say(t, " of %u", m->ask.origin);
+	case SL_MSG_REQUEST:
+		say(t, "ask t%u %u", m->request.t, m->request.index);
+		if (m->request.origin != 0)
+			say(t, " of %u", m->request.origin);
 		break;
-	case SL_MSG_FENCE:
-		say(t, "fence of %u a%u", m->fence.id, m->fence.a);
+	case SL_MSG_ABORT:
+		say(t, "fence of %u a%u", m->abort_record.id, m->abort_record.a);
 		break;
-	case SL_MSG_HOLD:
+	case SL_MSG_HAVE:
 		say(t, "hold");
-		for (uint32_t i = 0; i < 8 * m->hold.size; i++)
-			if (m->hold.held[i / 8] >> (i % 8) & 1)
+		for (uint32_t i = 0; i < 8 * m->have.size; i++)
+			if (m->have.held[i / 8] >> (i % 8) & 1)
 				say(t, " %u", i);
 		break;
 	case SL_MSG_MASKED:
@@ -132,14 +134,14 @@ static void say_message(struct trace *t, const struct sl_message *m)
 	}
 }
 
-void trace_cause(struct trace *t, const struct sl_event *e)
+void sl_sim_trace_cause(struct sl_sim_trace *t, const struct sl_event *e)
 {
 	t->used = 0;
 	if (e->kind == SL_EVENT_MESSAGE) {
 		say_message(t, e->message);
 		say(t, " from %u", who(t, e->peer));
 	} else if (e->kind == SL_EVENT_COMPUTED) {
-		say(t, "%s done", trace_job(e->result->kind));
+		say(t, "%s done", sl_sim_trace_job(e->result->kind));
 	} else {
 		say(t, "%s", events[e->kind]);
 		if (e->kind == SL_EVENT_LINK_UP || e->kind == SL_EVENT_LINK_DOWN)
@@ -147,17 +149,18 @@ void trace_cause(struct trace *t, const struct sl_event *e)
 	}
 }
 
-static void say_report(struct trace *t, const struct sl_report *r)
+static void say_report(struct sl_sim_trace *t, const struct sl_report *r)
 {
 	if (r->kind == SL_REPORT_PHASE) {
 		say(t, "%s", sl_phase_name(r->phase));
 		return;
 	}
-	say(t, "%s", trace_report(r->kind));
+	say(t, "%s", sl_sim_trace_report(r->kind));
 	if (r->kind == SL_REPORT_FAILED || r->kind == SL_REPORT_RECOVERING) {
-		say(t, " %s", trace_reason(r->reason));
+		say(t, " %s", sl_sim_trace_reason(r->reason));
 		if (r->reason == SL_REASON_PARAMETER)
-			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1], (uint32_t)r->n[0]);
+			say(t, " %s of %u: %u, not %u", r->word, who(t, r->peer), (uint32_t)r->n[1],
+			    (uint32_t)r->n[0]);
 		else if (r->reason == SL_REASON_QUORUM || r->reason == SL_REASON_ALONE)
 			say(t, " %u of %u, missing", (uint32_t)r->n[0], (uint32_t)r->n[1]);
 		if (r->set != NULL)
@@ -168,17 +171,19 @@ static void say_report(struct trace *t, const struct sl_report *r)
 		say(t, " %u: %s", who(t, r->peer), r->word);
 	} else if (r->kind == SL_REPORT_WAITING) {
 		say_set(t, r->set);
-	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED || r->kind == SL_REPORT_STALE ||
-		   r->kind == SL_REPORT_CAUGHT_UP || r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
+	} else if (r->kind == SL_REPORT_BEHIND || r->kind == SL_REPORT_DIVERGED ||
+		   r->kind == SL_REPORT_STALE || r->kind == SL_REPORT_CAUGHT_UP ||
+		   r->kind == SL_REPORT_QUARANTINED || r->kind == SL_REPORT_EVIDENCE) {
 		say(t, " %u", who(t, r->peer));
 	}
 }
 
-static void say_action(struct trace *t, const struct sl_action *a)
+static void say_action(struct sl_sim_trace *t, const struct sl_action *a)
 {
 	switch (a->kind) {
 	case SL_ACTION_PERSIST:
-		say(t, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t, a->persist.what.a);
+		say(t, "persist %s t%u a%u", records[a->persist.what.kind], a->persist.what.t,
+		    a->persist.what.a);
 		break;
 	case SL_ACTION_SEND:
 		say_message(t, &a->send.message);
@@ -189,7 +194,7 @@ static void say_action(struct trace *t, const struct sl_action *a)
 		say(t, "train t%u draw %u", a->train.t, (uint32_t)a->train.draw);
 		break;
 	case SL_ACTION_COMPUTE:
-		say(t, "compute %s", trace_job(a->job.kind));
+		say(t, "compute %s", sl_sim_trace_job(a->job.kind));
 		break;
 	case SL_ACTION_LINKS:
 		say(t, "links");
@@ -211,7 +216,7 @@ static void say_action(struct trace *t, const struct sl_action *a)
 }
 
 /* A message without receivers is no effect. */
-static bool effect(const struct trace *t, const struct sl_action *a)
+static bool effect(const struct sl_sim_trace *t, const struct sl_action *a)
 {
 	if (a->kind != SL_ACTION_SEND)
 		return true;
@@ -221,7 +226,7 @@ static bool effect(const struct trace *t, const struct sl_action *a)
 	return false;
 }
 
-void trace_effects(struct trace *t, const struct sl_actions *actions)
+void sl_sim_trace_effects(struct sl_sim_trace *t, const struct sl_actions *actions)
 {
 	say(t, " ->");
 	const char *comma = " ";

@@ -1,4 +1,5 @@
-/* trace.h - one step of a core as one line, "cause -> effect, effect": what tests compare and a failing run prints.
+/* trace.h - one step of a core as one line, "cause -> effect, effect": what tests compare and a failing run
+ * prints.
  *
  *   link up 2 -> hello to 2
  *   trained -> DISCOVER, links 2 3, hello to 2
@@ -9,18 +10,18 @@
 
 #include "common/core/core.h"
 
-#define TRACE_BYTES 2048u
+#define SL_SIM_TRACE_BYTES 2048u
 
-struct trace {
+struct sl_sim_trace {
 	const sl_id *ids;
 	uint32_t count;
-	char text[TRACE_BYTES];
+	char text[SL_SIM_TRACE_BYTES];
 	size_t used;
 };
 
-const char *trace_reason(enum sl_reason reason);
-const char *trace_report(enum sl_report_kind kind);
-const char *trace_job(enum sl_job_kind kind);
+const char *sl_sim_trace_reason(enum sl_reason reason);
+const char *sl_sim_trace_report(enum sl_report_kind kind);
+const char *sl_sim_trace_job(enum sl_job_kind kind);
 
-void trace_cause(struct trace *trace, const struct sl_event *event);
-void trace_effects(struct trace *trace, const struct sl_actions *actions);
+void sl_sim_trace_cause(struct sl_sim_trace *trace, const struct sl_event *event);
+void sl_sim_trace_effects(struct sl_sim_trace *trace, const struct sl_actions *actions);

@@ -11,23 +11,25 @@ static void random_bytes(void *context, uint8_t *bytes, size_t n)
 		bytes[i] = (uint8_t)sl_random_next(context);
 }
 
-int sim_vectors_open(struct sl_vault *vault, size_t n, uint64_t *random)
+int sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random)
 {
-	*vault = (struct sl_vault){.n = n,
-				   .weight = 1,
-				   .source = random_bytes,
-				   .source_context = random,
-				   .trained = calloc(n, sizeof(float)),
-				   .committed = calloc(n, sizeof(float)),
-				   .x = calloc(n + 1, sizeof(uint64_t)),
-				   .s = calloc(n + 1, sizeof(uint64_t))};
-	bool whole = vault->trained != NULL && vault->committed != NULL && vault->x != NULL && vault->s != NULL;
+	*workspace = (struct sl_workspace){.n = n,
+					   .weight = 1,
+					   .source = random_bytes,
+					   .source_context = random,
+					   .trained = calloc(n, sizeof(float)),
+					   .committed = calloc(n, sizeof(float)),
+					   .x = calloc(n + 1, sizeof(uint64_t)),
+					   .s = calloc(n + 1, sizeof(uint64_t))};
+	bool whole = workspace->trained != NULL && workspace->committed != NULL && workspace->x != NULL &&
+		     workspace->s != NULL;
 	return whole ? SL_OK : SL_ERR_NOMEM;
 }
 
-void sim_vectors_close(struct sl_vault *vault)
+void sim_vectors_close(struct sl_workspace *workspace)
 {
-	void *owned[] = {vault->trained, vault->committed, vault->x, vault->s, vault->scratch.base, vault->spool.base};
+	void *owned[] = {workspace->trained, workspace->committed,    workspace->x,
+			 workspace->s,	     workspace->scratch.base, workspace->state_file.base};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -40,32 +42,33 @@ static void *insist(void *memory)
 	return memory;
 }
 
-static void end_state_file(struct sl_vault *vault)
+static void end_state_file(struct sl_workspace *workspace)
 {
-	free(vault->spool.base);
-	vault->spool.base = NULL;
+	free(workspace->state_file.base);
+	workspace->state_file.base = NULL;
 }
 
-void sim_vectors_prepare(struct sl_vault *vault, const struct sl_job *job)
+void sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *job)
 {
-	if (job->kind == SL_JOB_SURVEY || job->kind == SL_JOB_ENCODE) {
-		size_t need = sl_vault_scratch(job->view);
-		if (vault->scratch.size < need) {
-			free(vault->scratch.base);
-			sl_arena_init(&vault->scratch, insist(malloc(need)), need);
+	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
+		size_t need = sl_job_scratch(job->view);
+		if (workspace->scratch.size < need) {
+			free(workspace->scratch.base);
+			sl_arena_init(&workspace->scratch, insist(malloc(need)), need);
 		}
 	}
 	if (job->kind == SL_JOB_ENCODE) {
 		size_t bytes = sl_slot_bytes(job->view);
-		end_state_file(vault);
-		vault->spool = (struct sl_spool){.base = insist(calloc(job->view->n, bytes)), .slot_bytes = bytes};
+		end_state_file(workspace);
+		workspace->state_file =
+			(struct sl_slots){.base = insist(calloc(job->view->n, bytes)), .slot_bytes = bytes};
 	}
 }
 
-void sim_vectors_wipe(struct sl_vault *vault)
+void sim_vectors_wipe(struct sl_workspace *workspace)
 {
-	sl_vault_wipe(vault);
-	end_state_file(vault);
+	sl_job_wipe(workspace);
+	end_state_file(workspace);
 }
 
 uint32_t sim_vectors_width(uint64_t p)
@@ -73,9 +76,9 @@ uint32_t sim_vectors_width(uint64_t p)
 	return (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
 }
 
-uint8_t *sim_vectors_pack(const struct sl_vault *vault, uint64_t p)
+uint8_t *sim_vectors_pack(const struct sl_workspace *workspace, uint64_t p)
 {
-	uint8_t *packed = insist(malloc((vault->n + 1) * sim_vectors_width(p)));
-	sl_pack(packed, vault->s, vault->n + 1, sim_vectors_width(p));
+	uint8_t *packed = insist(malloc((workspace->n + 1) * sim_vectors_width(p)));
+	sl_bytes_pack(packed, workspace->s, workspace->n + 1, sim_vectors_width(p));
 	return packed;
 }

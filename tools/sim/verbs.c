@@ -1,4 +1,5 @@
-/* The verbs in which a run is told: wait for a condition under a virtual deadline, break a link, look at what was said. */
+/* The verbs in which a run is told: wait for a condition under a virtual deadline, break a link, look at what
+ * was said. */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -8,41 +9,42 @@
 #define WAIT_US (UINT64_C(3600) * 1000 * 1000)
 
 /* One more step towards a condition; ends the test when there is none, or an hour has gone by. */
-static void go_on(struct sim *sim, uint64_t since, const char *what)
+static void go_on(struct sl_sim *sim, uint64_t since, const char *what)
 {
 	if (sim->now > since + WAIT_US)
-		sim_fail(sim, "waited an hour for %s", what);
-	if (!sim_step(sim))
-		sim_fail(sim, "nothing happens any more, waiting for %s", what);
+		sl_sim_fail(sim, "waited an hour for %s", what);
+	if (!sl_sim_step(sim))
+		sl_sim_fail(sim, "nothing happens any more, waiting for %s", what);
 }
 
-void sim_elapse(struct sim *sim, sl_ms ms)
+void sl_sim_elapse(struct sl_sim *sim, sl_ms ms)
 {
 	uint64_t end = sim->now + ms * 1000;
-	while (sim_next(sim) <= end && sim_step(sim))
+	while (sl_sim_next(sim) <= end && sl_sim_step(sim))
 		;
 	sim->now = end;
 }
 
-void sim_run_until_round(struct sim *sim, sl_round t)
+void sl_sim_run_until_round(struct sl_sim *sim, sl_round t)
 {
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
 		while (!sim->learners[i].silent && sim->learners[i].committed < t) {
 			if (sim->learners[i].stopped)
-				sim_fail(sim, "learner %u stopped with %d", sim->ids[i], sim->learners[i].code);
+				sl_sim_fail(sim, "learner %u stopped with %d", sim->ids[i],
+					    sim->learners[i].code);
 			go_on(sim, since, "a commit");
 		}
 }
 
-void sim_run_until_commit(struct sim *sim, uint32_t i, sl_round t)
+void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	uint64_t since = sim->now;
 	while (sim->learners[i].committed < t)
 		go_on(sim, since, "a commit");
 }
 
-void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase)
+void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase)
 {
 	uint64_t since = sim->now;
 	while (sim->learners[i].phase != phase)
@@ -50,149 +52,163 @@ void sim_run_until_phase(struct sim *sim, uint32_t i, enum sl_phase phase)
 }
 
 /* A report that comes from now on. */
-const struct sim_note *sim_run_until_report(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+						  enum sl_reason reason)
 {
 	uint64_t since = sim->now;
 	for (size_t k = sim->note_count;; k++) {
 		while (k >= sim->note_count)
-			go_on(sim, since, kind == SL_REPORT_FAILED ? trace_reason(reason) : trace_report(kind));
-		const struct sim_note *note = &sim->notes[k];
+			go_on(sim, since,
+			      kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason)
+						       : sl_sim_trace_report(kind));
+		const struct sl_sim_note *note = &sim->notes[k];
 		if (note->learner == i && note->report.kind == kind && note->report.reason == reason)
 			return note;
 	}
 }
 
-void sim_run_until_all_say(struct sim *sim, enum sl_report_kind kind, enum sl_reason reason)
+void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum sl_reason reason)
 {
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
-		while (!sim->learners[i].stopped && sim_find(sim, i, kind, reason) == NULL)
-			go_on(sim, since, kind == SL_REPORT_FAILED ? trace_reason(reason) : trace_report(kind));
+		while (!sim->learners[i].stopped && sl_sim_find(sim, i, kind, reason) == NULL)
+			go_on(sim, since,
+			      kind == SL_REPORT_FAILED ? sl_sim_trace_reason(reason)
+						       : sl_sim_trace_report(kind));
 }
 
-void sim_run_until_stopped(struct sim *sim, uint32_t i, int code)
+void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code)
 {
 	uint64_t since = sim->now;
 	while (!sim->learners[i].stopped)
 		go_on(sim, since, "a stop");
 	if (sim->learners[i].code != code)
-		sim_fail(sim, "learner %u stopped with %d, not %d", sim->ids[i], sim->learners[i].code, code);
+		sl_sim_fail(sim, "learner %u stopped with %d, not %d", sim->ids[i], sim->learners[i].code,
+			    code);
 }
 
-void sim_run_until_done(struct sim *sim)
+void sl_sim_run_until_done(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (!sim->learners[i].silent)
-			sim_run_until_stopped(sim, i, SL_OK);
+			sl_sim_run_until_stopped(sim, i, SL_OK);
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (sim->learners[i].held_count != 0)
-			sim_fail(sim, "learner %u kept %u buffers", sim->ids[i], sim->learners[i].held_count);
+			sl_sim_fail(sim, "learner %u kept %u buffers", sim->ids[i],
+				    sim->learners[i].held_count);
 }
 
-void sim_cut(struct sim *sim, uint32_t i, uint32_t j)
+void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	sim_fall(sim, i, j);
-	sim_link(sim, i, j)->cut = sim_link(sim, j, i)->cut = true;
+	sl_sim_fall(sim, i, j);
+	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = true;
 }
 
-void sim_restore(struct sim *sim, uint32_t i, uint32_t j)
+void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	sim_link(sim, i, j)->cut = sim_link(sim, j, i)->cut = false;
-	sim_link(sim, i, j)->refused = sim_link(sim, j, i)->refused = false;
-	sim_post(sim, sim->now + sim_delay(sim, 200), (struct sim_event){.kind = SIM_DIAL, .learner = i, .peer = j});
+	sl_sim_link(sim, i, j)->cut = sl_sim_link(sim, j, i)->cut = false;
+	sl_sim_link(sim, i, j)->refused = sl_sim_link(sim, j, i)->refused = false;
+	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 200),
+		    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
 }
 
-void sim_join(struct sim *sim, uint32_t i, uint32_t j)
+void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	sim_link(sim, i, j)->possible = sim_link(sim, j, i)->possible = true;
-	sim_restore(sim, i, j);
+	sl_sim_link(sim, i, j)->possible = sl_sim_link(sim, j, i)->possible = true;
+	sl_sim_restore(sim, i, j);
 }
 
-void sim_isolate(struct sim *sim, uint32_t i)
-{
-	for (uint32_t j = 0; j < sim->n; j++)
-		if (j != i)
-			sim_cut(sim, i, j);
-}
-
-void sim_rejoin(struct sim *sim, uint32_t i)
+void sl_sim_isolate(struct sl_sim *sim, uint32_t i)
 {
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (j != i)
-			sim_restore(sim, i, j);
+			sl_sim_cut(sim, i, j);
 }
 
-void sim_hold(struct sim *sim, uint32_t i, uint32_t j)
+void sl_sim_rejoin(struct sl_sim *sim, uint32_t i)
 {
-	sim_link(sim, i, j)->held = true;
+	for (uint32_t j = 0; j < sim->n; j++)
+		if (j != i)
+			sl_sim_restore(sim, i, j);
 }
 
-void sim_release(struct sim *sim, uint32_t i, uint32_t j)
+void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	struct sim_link *link = sim_link(sim, i, j);
+	sl_sim_link(sim, i, j)->held = true;
+}
+
+void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	struct sl_sim_link *link = sl_sim_link(sim, i, j);
 	link->held = false;
 	for (uint32_t m = 0; m < link->kept_count; m++) {
-		link->last = (link->last > sim->now ? link->last : sim->now) + sim_delay(sim, sim->options.delay_ms);
-		sim_post(sim, link->last,
-			 (struct sim_event){.kind = SIM_MAIL, .learner = j, .peer = i, .generation = link->generation,
-					    .mail = link->kept[m]});
+		link->last = (link->last > sim->now ? link->last : sim->now) +
+			     sl_sim_delay(sim, sim->options.delay_ms);
+		sl_sim_post(sim, link->last,
+			    (struct sl_sim_event){.kind = SL_SIM_MAIL,
+						  .learner = j,
+						  .peer = i,
+						  .generation = link->generation,
+						  .mail = link->kept[m]});
 	}
 	link->kept_count = 0;
 }
 
-void sim_radio_edges(struct sim *sim, const struct sl_edge *edges, size_t count)
+void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
-		uint64_t *range = calloc(sl_bits_words(sim->n), sizeof *range);
+		uint64_t *range = calloc(sl_bit_words(sim->n), sizeof *range);
 		for (size_t e = 0; e < count; e++) {
 			if (edges[e].a == i)
 				sl_bit_set(range, edges[e].b);
 			if (edges[e].b == i)
 				sl_bit_set(range, edges[e].a);
 		}
-		sim_post(sim, sim->now + 100000 + sim_delay(sim, 300),
-			 (struct sim_event){.kind = SIM_RANGE, .learner = i, .range = range});
+		sl_sim_post(sim, sim->now + 100000 + sl_sim_delay(sim, 300),
+			    (struct sl_sim_event){.kind = SL_SIM_RANGE, .learner = i, .range = range});
 	}
 }
 
-void sim_radio(struct sim *sim, const char *text, uint32_t step)
+void sl_sim_playback(struct sl_sim *sim, const char *text, uint32_t step)
 {
 	static uint8_t memory[1 << 20];
 	struct sl_arena arena;
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error = NULL;
 	size_t count = 0, room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
 	sl_arena_init(&arena, memory, sizeof memory);
-	if (sl_topology_parse(text, sim->n, &topology, &error) != SL_OK ||
+	if (sl_family_parse(text, sim->n, &topology, &error) != SL_OK ||
 	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
-		sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
-	sim->radio_step = step;
-	sim_radio_edges(sim, edges, count);
+		sl_sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
+	sim->playback_step = step;
+	sl_sim_playback_edges(sim, edges, count);
 	free(edges);
 }
 
-uint32_t sim_seeds(uint32_t usual)
+uint32_t sl_sim_seeds(uint32_t usual)
 {
 	const char *more = getenv("SIM_MORE");
 	int factor = more == NULL ? 1 : atoi(more);
 	return factor > 1 ? usual * (uint32_t)factor : usual;
 }
 
-const struct sim_note *sim_find(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+				      enum sl_reason reason)
 {
 	for (size_t k = 0; k < sim->note_count; k++)
-		if (sim->notes[k].learner == i && sim->notes[k].report.kind == kind && sim->notes[k].report.reason == reason)
+		if (sim->notes[k].learner == i && sim->notes[k].report.kind == kind &&
+		    sim->notes[k].report.reason == reason)
 			return &sim->notes[k];
 	return NULL;
 }
 
-uint32_t sim_count(const struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
-		   const struct sim_note **last)
+uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
+		      const struct sl_sim_note **last)
 {
 	uint32_t count = 0;
 	for (size_t k = 0; k < sim->note_count; k++) {
-		const struct sim_note *note = &sim->notes[k];
+		const struct sl_sim_note *note = &sim->notes[k];
 		if (note->learner != i || note->report.kind != kind || note->report.reason != reason)
 			continue;
 		count++;
@@ -202,16 +218,19 @@ uint32_t sim_count(const struct sim *sim, uint32_t i, enum sl_report_kind kind, 
 	return count;
 }
 
-const struct sim_note *sim_expect(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+const struct sl_sim_note *sl_sim_expect(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
+					enum sl_reason reason)
 {
-	const struct sim_note *note = sim_find(sim, i, kind, reason);
+	const struct sl_sim_note *note = sl_sim_find(sim, i, kind, reason);
 	if (note == NULL)
-		sim_fail(sim, "learner %u never said %s %s", sim->ids[i], trace_report(kind), trace_reason(reason));
+		sl_sim_fail(sim, "learner %u never said %s %s", sim->ids[i], sl_sim_trace_report(kind),
+			    sl_sim_trace_reason(reason));
 	return note;
 }
 
-void sim_expect_none(struct sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
+void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason)
 {
-	if (sim_find(sim, i, kind, reason) != NULL)
-		sim_fail(sim, "learner %u said %s %s", sim->ids[i], trace_report(kind), trace_reason(reason));
+	if (sl_sim_find(sim, i, kind, reason) != NULL)
+		sl_sim_fail(sim, "learner %u said %s %s", sim->ids[i], sl_sim_trace_report(kind),
+			    sl_sim_trace_reason(reason));
 }

@@ -12,15 +12,15 @@
 
 #define SPINS_MAX 1000u
 
-uint64_t sim_delay(struct sim *sim, uint32_t ms_max)
+uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max)
 {
 	uint64_t most = (uint64_t)ms_max * 1000;
-	return 1 + sim_random(&sim->random) % (most + 1);
+	return 1 + sl_sim_random(&sim->random) % (most + 1);
 }
 
-void sim_fail(struct sim *sim, const char *format, ...)
+void sl_sim_fail(struct sl_sim *sim, const char *format, ...)
 {
-	char why[4096], text[sizeof why + TRACE_BYTES + 128];
+	char why[4096], text[sizeof why + SL_SIM_TRACE_BYTES + 128];
 	va_list list;
 	va_start(list, format);
 	vsnprintf(why, sizeof why, format, list);
@@ -28,28 +28,28 @@ void sim_fail(struct sim *sim, const char *format, ...)
 	sim->trace.used = 0;
 	sim->trace.text[0] = '\0';
 	if (sim->cause != NULL) {
-		trace_cause(&sim->trace, sim->cause);
-		trace_effects(&sim->trace, &sim->actions);
+		sl_sim_trace_cause(&sim->trace, sim->cause);
+		sl_sim_trace_effects(&sim->trace, &sim->actions);
 	}
 	snprintf(text, sizeof text, "seed %llu, %llu ms: %s%s%s%s", (unsigned long long)sim->options.seed,
-		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "", sim->trace.text,
-		 sim->cause != NULL ? "\"" : "");
-	sim_failed(sim, text);
+		 (unsigned long long)(sim->now / 1000), why, sim->cause != NULL ? ", after step \"" : "",
+		 sim->trace.text, sim->cause != NULL ? "\"" : "");
+	sl_sim_failed(sim, text);
 }
 
-struct sim_link *sim_link(const struct sim *sim, uint32_t i, uint32_t j)
+struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	return &sim->links[(size_t)i * sim->n + j];
 }
 
 /* --- the queue of what is going to happen: a binary heap by time, then by order of posting --- */
 
-static bool before(const struct sim_event *a, const struct sim_event *b)
+static bool before(const struct sl_sim_event *a, const struct sl_sim_event *b)
 {
 	return a->at != b->at ? a->at < b->at : a->seq < b->seq;
 }
 
-static void push(struct sim *sim, struct sim_event event)
+static void push(struct sl_sim *sim, struct sl_sim_event event)
 {
 	if (sim->heap_count == sim->heap_room) {
 		sim->heap_room = sim->heap_room * 2 + 64;
@@ -61,7 +61,7 @@ static void push(struct sim *sim, struct sim_event event)
 	sim->heap[k] = event;
 }
 
-void sim_post(struct sim *sim, uint64_t at, struct sim_event event)
+void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event)
 {
 	event.at = at;
 	event.seq = sim->seq++;
@@ -69,9 +69,9 @@ void sim_post(struct sim *sim, uint64_t at, struct sim_event event)
 	push(sim, event);
 }
 
-static struct sim_event pop(struct sim *sim)
+static struct sl_sim_event pop(struct sl_sim *sim)
 {
-	struct sim_event top = sim->heap[0], last = sim->heap[--sim->heap_count];
+	struct sl_sim_event top = sim->heap[0], last = sim->heap[--sim->heap_count];
 	size_t k = 0;
 	for (;;) {
 		size_t child = 2 * k + 1;
@@ -86,85 +86,86 @@ static struct sim_event pop(struct sim *sim)
 	return top;
 }
 
-void sim_event_free(struct sim_event *event)
+void sl_sim_event_free(struct sl_sim_event *event)
 {
-	sim_mail_free(event->mail);
+	sl_sim_mail_free(event->mail);
 	free(event->range);
 }
 
 /* --- building --- */
 
-static void set_defaults(struct sim *sim)
+static void set_defaults(struct sl_sim *sim)
 {
-	struct sim_options *o = &sim->options;
+	struct sl_sim_options *o = &sim->options;
 	struct sl_parameters *p = &o->parameters;
-	double clip = o->clip != 0 ? o->clip : 16.0;
-	memcpy(&p->clip, &clip, sizeof clip);
+	double clipping_range = o->clipping_range != 0 ? o->clipping_range : 16.0;
+	memcpy(&p->clipping_range, &clipping_range, sizeof clipping_range);
 	p->n = p->n != 0 ? p->n : 8;
 	p->rounds = p->rounds != 0 ? p->rounds : 1;
 	p->quorum = p->quorum != 0 ? p->quorum : o->learners / 2 + 1;
-	p->sigma = p->sigma != 0 ? p->sigma : 4;
+	p->decimals = p->decimals != 0 ? p->decimals : 4;
 	p->max_weight = p->max_weight != 0 ? p->max_weight : 1;
 	p->tolerance = p->tolerance != 0 ? p->tolerance : 1;
-	p->degree_max = p->degree_max != 0 ? p->degree_max : 16;
+	p->max_degree = p->max_degree != 0 ? p->max_degree : 16;
 	o->delay_ms = o->delay_ms != 0 ? o->delay_ms : 20;
 }
 
-static void build_learner(struct sim *sim, uint32_t i)
+static void build_learner(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	const struct sl_parameters *p = &sim->options.parameters;
 	l->config = (struct sl_core_config){.self = i,
 					    .roster_size = sim->n,
 					    .ids = sim->ids,
 					    .parameters = *p,
 					    .incarnation = 1,
-					    .told = sim->options.radio,
-					    .gate_warn = true,
-					    .straggler_ms = 60000,
-					    .silent_ms = 2000,
-					    .flood_ms = 10000,
+					    .range_by_control = sim->options.playback,
+					    .privacy_check_warns = true,
+					    .straggler_timeout_ms = 60000,
+					    .hello_timeout_ms = 2000,
+					    .agreement_timeout_ms = 10000,
 					    .relay_ms = 500,
-					    .ready_ms = 60000,
-					    .stall_ms = 10000,
-					    .settle_ms = 10000,
-					    .linger_ms = 30000};
+					    .prepare_timeout_ms = 60000,
+					    .stall_timeout_ms = 10000,
+					    .confirm_timeout_ms = 10000,
+					    .serve_after_end_ms = 30000};
 	l->random = sim->options.seed * 1000003u + i;
 	l->work_end = &l->work;
-	l->wanted = calloc(sl_bits_words(sim->n), sizeof *l->wanted);
-	for (uint32_t k = 0; k < SIM_LISTED_MAX; k++)
-		l->listed[k].named = calloc(sl_bits_words(sim->n), sizeof(uint64_t));
+	l->wanted = calloc(sl_bit_words(sim->n), sizeof *l->wanted);
+	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
+		l->listed[k].named = calloc(sl_bit_words(sim->n), sizeof(uint64_t));
 	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
 	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
-	l->fenced_a = calloc(p->rounds + 2, sizeof *l->fenced_a);
-	if (sim_vectors_open(&l->vault, p->n, &l->random) != SL_OK)
+	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
+	if (sim_vectors_open(&l->workspace, p->n, &l->random) != SL_OK)
 		abort();
-	l->vault.weight = 1 + sim_random(&sim->random) % p->max_weight;
+	l->workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
 
-static size_t edges_of(struct sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)
+static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
+		       size_t room)
 {
 	static uint8_t memory[1 << 20];
 	struct sl_arena arena;
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *error = NULL;
 	size_t count = 0;
 	sl_arena_init(&arena, memory, sizeof memory);
-	if (sl_topology_parse(text, sim->n, &topology, &error) != SL_OK ||
+	if (sl_family_parse(text, sim->n, &topology, &error) != SL_OK ||
 	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
-		sim_fail(sim, "no %s graph on %u vertices: %s", text, sim->n, error != NULL ? error : "?");
+		sl_sim_fail(sim, "no %s graph on %u vertices: %s", text, sim->n, error != NULL ? error : "?");
 	return count;
 }
 
-static void make_possible(struct sim *sim, const struct sl_edge *edges, size_t count)
+static void make_possible(struct sl_sim *sim, const struct sl_edge *edges, size_t count)
 {
 	for (size_t e = 0; e < count; e++) {
-		sim_link(sim, edges[e].a, edges[e].b)->possible = true;
-		sim_link(sim, edges[e].b, edges[e].a)->possible = true;
+		sl_sim_link(sim, edges[e].a, edges[e].b)->possible = true;
+		sl_sim_link(sim, edges[e].b, edges[e].a)->possible = true;
 	}
 }
 
-static void build_links(struct sim *sim)
+static void build_links(struct sl_sim *sim)
 {
 	size_t room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
@@ -174,13 +175,14 @@ static void build_links(struct sim *sim)
 		make_possible(sim, sim->options.edges, sim->options.edge_count);
 	else
 		make_possible(sim, edges,
-			      edges_of(sim, text == NULL || sim->options.radio ? "complete" : text, 0, edges, room));
+			      edges_of(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
+				       edges, room));
 	free(edges);
 }
 
-struct sim *sim_new(const struct sim_options *options)
+struct sl_sim *sl_sim_new(const struct sl_sim_options *options)
 {
-	struct sim *sim = calloc(1, sizeof *sim);
+	struct sl_sim *sim = calloc(1, sizeof *sim);
 	if (sodium_init() < 0) /* it also picks the code that suits this machine: twice as fast */
 		abort();
 	sim->options = *options;
@@ -203,61 +205,63 @@ struct sim *sim_new(const struct sim_options *options)
 		sim->due[i] = UINT64_MAX;
 	build_links(sim);
 	if (sim->options.signatures)
-		sim_signatures_begin(sim);
+		sl_sim_signatures_begin(sim);
 	return sim;
 }
 
-static void start_learner(struct sim *sim, uint32_t i)
+static void start_learner(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	size_t bytes = sl_core_bytes(&l->config);
 	struct sl_arena arena;
 	l->arena = malloc(bytes);
 	sl_arena_init(&arena, l->arena, bytes);
 	l->core = sl_core_init(&l->config, &arena);
-	l->vault.scope = l->config.scope;
+	l->workspace.scope = l->config.scope;
 	l->committed = l->config.committed;
 	sim->due[i] = UINT64_MAX;
 	if (l->core == NULL)
-		sim_fail(sim, "the arena is too small");
-	sim_post(sim, sim->now + sim_delay(sim, 100), (struct sim_event){.kind = SIM_START, .learner = i});
+		sl_sim_fail(sim, "the arena is too small");
+	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 100),
+		    (struct sl_sim_event){.kind = SL_SIM_START, .learner = i});
 }
 
-void sim_start(struct sim *sim)
+void sl_sim_start(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		if (!sim->learners[i].stopped)
 			start_learner(sim, i);
-	if (sim->options.radio)
-		sim_radio(sim, sim->options.topology != NULL ? sim->options.topology : "complete", 0);
+	if (sim->options.playback)
+		sl_sim_playback(sim, sim->options.topology != NULL ? sim->options.topology : "complete", 0);
 }
 
-static void end_life(struct sim *sim, uint32_t i, uint32_t notice_ms)
+static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	l->stopped = l->down = true;
 	sim->due[i] = UINT64_MAX;
-	sim_halt(sim, i);
-	sim_unlink(sim, i, notice_ms);
-	check_crashed(sim, i);
+	sl_sim_halt(sim, i);
+	sl_sim_unlink(sim, i, notice_ms);
+	sl_sim_check_crashed(sim, i);
 	l->life++;
 	l->view = NULL;
 	l->config.incarnation++;
-	memset(l->vault.x, 0xa5, (l->vault.n + 1) * sizeof *l->vault.x); /* of memory, nothing is left */
-	memset(l->vault.s, 0xa5, (l->vault.n + 1) * sizeof *l->vault.s);
-	memset(l->vault.trained, 0xff, l->vault.n * sizeof *l->vault.trained);
-	sim_disk_read(&l->disk, &l->config);
+	memset(l->workspace.x, 0xa5,
+	       (l->workspace.n + 1) * sizeof *l->workspace.x); /* of memory, nothing is left */
+	memset(l->workspace.s, 0xa5, (l->workspace.n + 1) * sizeof *l->workspace.s);
+	memset(l->workspace.trained, 0xff, l->workspace.n * sizeof *l->workspace.trained);
+	sl_sim_disk_read(&l->disk, &l->config);
 }
 
-void sim_crash(struct sim *sim, uint32_t i)
+void sl_sim_crash(struct sl_sim *sim, uint32_t i)
 {
 	end_life(sim, i, 0);
 }
 
 /* What was written and not made durable: it may be there, or gone, or in part one or the other. */
-static void tear(struct sim *sim, uint8_t *slot, size_t size)
+static void tear(struct sl_sim *sim, uint8_t *slot, size_t size)
 {
-	uint64_t how = sim_random(&sim->random);
+	uint64_t how = sl_sim_random(&sim->random);
 	size_t used = SL_NONCE_BYTES + 64 < size ? SL_NONCE_BYTES + 64 : size;
 	if (how % 3 == 1)
 		memset(slot, 0, size);
@@ -265,59 +269,61 @@ static void tear(struct sim *sim, uint8_t *slot, size_t size)
 		memset(slot + (how >> 8) % used, (int)(how >> 40 & 255), size - (how >> 8) % used);
 }
 
-void sim_lose_power(struct sim *sim, uint32_t i, uint32_t notice_ms)
+void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
-	const struct sim_learner *l = &sim->learners[i];
+	const struct sl_sim_learner *l = &sim->learners[i];
 	end_life(sim, i, notice_ms);
-	for (uint32_t k = 0; l->vault.spool.base != NULL && k < l->slots; k++)
+	for (uint32_t k = 0; l->workspace.state_file.base != NULL && k < l->slots; k++)
 		if (k != l->own_slot)
-			tear(sim, l->vault.spool.base + k * l->vault.spool.slot_bytes, l->vault.spool.slot_bytes);
+			tear(sim, l->workspace.state_file.base + k * l->workspace.state_file.slot_bytes,
+			     l->workspace.state_file.slot_bytes);
 }
 
-void sim_restart(struct sim *sim, uint32_t i)
+void sl_sim_restart(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	free(l->arena);
 	l->stopped = l->down = false;
 	l->paused_until = 0;
 	l->disk_fails = false;
 	l->code = 0;
 	l->work_at = 0;
-	memset(l->wanted, 0, sl_bits_words(sim->n) * sizeof *l->wanted);
+	memset(l->wanted, 0, sl_bit_words(sim->n) * sizeof *l->wanted);
 	start_learner(sim, i);
 }
 
-static void free_learner(struct sim *sim, uint32_t i)
+static void free_learner(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	l->stopped = true;
-	sim_halt(sim, i);
-	for (uint32_t k = 0; k < SIM_LISTED_MAX; k++)
+	sl_sim_halt(sim, i);
+	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		free(l->listed[k].named);
-	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->fenced_a, l->held};
-	sim_vectors_close(&l->vault);
-	sim_disk_free(&l->disk);
+	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->aborted_a, l->held};
+	sim_vectors_close(&l->workspace);
+	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
 
-void sim_free(struct sim *sim)
+void sl_sim_free(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
 		free_learner(sim, i);
 	while (sim->heap_count > 0)
-		sim_event_free(&sim->heap[--sim->heap_count]);
+		sl_sim_event_free(&sim->heap[--sim->heap_count]);
 	for (size_t k = 0; k < (size_t)sim->n * sim->n; k++) {
 		for (uint32_t m = 0; m < sim->links[k].kept_count; m++)
-			sim_mail_free(sim->links[k].kept[m]);
+			sl_sim_mail_free(sim->links[k].kept[m]);
 		free(sim->links[k].kept);
 	}
 	for (sl_round t = 0; t < sim->options.parameters.rounds + 2; t++)
 		free(sim->models[t]);
-	check_free(sim);
-	sim_seen_free(&sim->coins);
-	sim_seen_free(&sim->verdicts);
-	void *owned[] = {sim->keys, sim->due, sim->heap, sim->notes, sim->links, sim->learners, sim->ids, sim->digests, sim->models, sim};
+	sl_sim_check_free(sim);
+	sl_sim_seen_free(&sim->randomness);
+	sl_sim_seen_free(&sim->verdicts);
+	void *owned[] = {sim->keys,	sim->due, sim->heap,	sim->notes,  sim->links,
+			 sim->learners, sim->ids, sim->digests, sim->models, sim};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -325,16 +331,16 @@ void sim_free(struct sim *sim)
 /* --- the clock --- */
 
 /* Its next deadline, in the world's time. */
-static void reckon(struct sim *sim, uint32_t i)
+static void reckon(struct sl_sim *sim, uint32_t i)
 {
-	const struct sim_learner *l = &sim->learners[i];
+	const struct sl_sim_learner *l = &sim->learners[i];
 	sl_ms due = l->stopped ? SL_NEVER : sl_core_deadline(l->core);
 	sim->due[i] = due == SL_NEVER ? UINT64_MAX : due * 1000 > l->ahead ? due * 1000 - l->ahead : 0;
 	if (sim->due[i] < l->paused_until)
 		sim->due[i] = l->paused_until;
 }
 
-void sim_pause(struct sim *sim, uint32_t i, uint64_t until)
+void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until)
 {
 	if (until < sim->learners[i].paused_until)
 		return; /* what waits for the end of the longer one would be overtaken */
@@ -343,20 +349,21 @@ void sim_pause(struct sim *sim, uint32_t i, uint64_t until)
 		sim->due[i] = until;
 }
 
-void sim_leap(struct sim *sim, uint32_t i, uint64_t us)
+void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	l->ahead += us;
 	if (sim->due[i] != UINT64_MAX)
 		reckon(sim, i);
 }
 
 /* Write the line of a step; only on request, since lines take half of a run's time. */
-static void tell(struct sim *sim, uint32_t i, const struct sl_event *event)
+static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
-	trace_cause(&sim->trace, event);
-	trace_effects(&sim->trace, &sim->actions);
-	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i], sim->trace.text);
+	sl_sim_trace_cause(&sim->trace, event);
+	sl_sim_trace_effects(&sim->trace, &sim->actions);
+	fprintf(sim->lines, "%8llu [%u] %s\n", (unsigned long long)(sim->now / 1000), sim->ids[i],
+		sim->trace.text);
 }
 
 static void mix(uint64_t *digest, uint64_t word)
@@ -365,7 +372,7 @@ static void mix(uint64_t *digest, uint64_t word)
 	*digest ^= *digest >> 29;
 }
 
-static void digest_step(struct sim *sim, uint32_t i, const struct sl_event *event)
+static void digest_step(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
 	mix(&sim->digest, sim->now << 8 | i);
 	mix(&sim->digest, (uint64_t)event->kind << 8 | (event->message != NULL ? event->message->kind : 0));
@@ -373,16 +380,16 @@ static void digest_step(struct sim *sim, uint32_t i, const struct sl_event *even
 		mix(&sim->digest, sim->actions.items[k].kind);
 }
 
-void sim_deliver(struct sim *sim, uint32_t i, struct sl_event *event)
+void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t life = l->life;
 	event->now = (sim->now + l->ahead) / 1000;
 	int rc = sl_core_step(l->core, event, &sim->actions);
 	if (rc != SL_OK) {
 		if (sim->actions.count != 0)
-			sim_fail(sim, "learner %u: actions of a step that was refused", i);
-		sim_take_back(sim, i, event->buffer);
+			sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
+		sl_sim_take_back(sim, i, event->buffer);
 		return;
 	}
 	reckon(sim, i);
@@ -391,54 +398,54 @@ void sim_deliver(struct sim *sim, uint32_t i, struct sl_event *event)
 	digest_step(sim, i, event);
 	if (sim->lines != NULL)
 		tell(sim, i, event);
-	sim_carry(sim, i, &sim->actions);
+	sl_sim_execute(sim, i, &sim->actions);
 	if (l->life == life)
-		check_step(sim, i, &sim->actions);
+		sl_sim_check_step(sim, i, &sim->actions);
 	sim->cause = NULL;
 	if (sim->after_step != NULL)
 		sim->after_step(sim, i);
 }
 
-static void happen(struct sim *sim, struct sim_event *event)
+static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 {
-	struct sim_learner *l = &sim->learners[event->learner];
+	struct sl_sim_learner *l = &sim->learners[event->learner];
 	struct sl_event e = {.peer = event->peer, .range = event->range};
-	if (event->kind == SIM_CALL)
+	if (event->kind == SL_SIM_CALL)
 		sim->call(sim, event);
-	if (event->kind == SIM_CALL || event->life != l->life)
+	if (event->kind == SL_SIM_CALL || event->life != l->life)
 		return;
 	switch (event->kind) {
-	case SIM_START:
+	case SL_SIM_START:
 		e.kind = SL_EVENT_START;
 		break;
-	case SIM_LINK_UP:
-	case SIM_LINK_DOWN:
-		e.kind = event->kind == SIM_LINK_UP ? SL_EVENT_LINK_UP : SL_EVENT_LINK_DOWN;
+	case SL_SIM_LINK_UP:
+	case SL_SIM_LINK_DOWN:
+		e.kind = event->kind == SL_SIM_LINK_UP ? SL_EVENT_LINK_UP : SL_EVENT_LINK_DOWN;
 		break;
-	case SIM_DIAL:
-		sim_dial(sim, event->learner, event->peer);
+	case SL_SIM_DIAL:
+		sl_sim_dial(sim, event->learner, event->peer);
 		return;
-	case SIM_MAIL:
-		sim_mail_arrives(sim, event);
+	case SL_SIM_MAIL:
+		sl_sim_mail_arrives(sim, event);
 		return;
-	case SIM_TRAINED:
-		sim_train_done(sim, event->learner, event->generation);
+	case SL_SIM_TRAINED:
+		sl_sim_train_done(sim, event->learner, event->generation);
 		return;
-	case SIM_WORK:
-		sim_work_due(sim, event->learner);
+	case SL_SIM_WORK:
+		sl_sim_work_due(sim, event->learner);
 		return;
-	case SIM_RANGE:
+	case SL_SIM_RANGE:
 		e.kind = SL_EVENT_RANGE;
 		break;
-	case SIM_CALL:
+	case SL_SIM_CALL:
 		return;
 	}
 	if (!l->stopped)
-		sim_deliver(sim, event->learner, &e);
+		sl_sim_deliver(sim, event->learner, &e);
 }
 
 /* Whose deadline is next, and when (us). A core that asks again and again for the same moment spins. */
-static uint64_t next_deadline(struct sim *sim, uint32_t *who)
+static uint64_t next_deadline(struct sl_sim *sim, uint32_t *who)
 {
 	uint64_t least = UINT64_MAX;
 	for (uint32_t i = 0; i < sim->n; i++) {
@@ -450,24 +457,24 @@ static uint64_t next_deadline(struct sim *sim, uint32_t *who)
 	return least != UINT64_MAX && least < sim->now ? sim->now : least;
 }
 
-static void deadline(struct sim *sim, uint32_t i)
+static void deadline(struct sl_sim *sim, uint32_t i)
 {
-	struct sim_learner *l = &sim->learners[i];
+	struct sl_sim_learner *l = &sim->learners[i];
 	l->spins = l->spin_at == sim->now ? l->spins + 1 : 0;
 	l->spin_at = sim->now;
 	if (l->spins > SPINS_MAX)
-		sim_fail(sim, "learner %u spins on its deadline", i);
-	sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_DEADLINE});
+		sl_sim_fail(sim, "learner %u spins on its deadline", i);
+	sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_DEADLINE});
 }
 
-uint64_t sim_next(struct sim *sim)
+uint64_t sl_sim_next(struct sl_sim *sim)
 {
 	uint32_t who = 0;
 	uint64_t due = next_deadline(sim, &who);
 	return sim->heap_count > 0 && sim->heap[0].at < due ? sim->heap[0].at : due;
 }
 
-bool sim_step(struct sim *sim)
+bool sl_sim_step(struct sl_sim *sim)
 {
 	uint32_t who = 0;
 	uint64_t due = next_deadline(sim, &who);
@@ -478,14 +485,15 @@ bool sim_step(struct sim *sim)
 		deadline(sim, who);
 		return true;
 	}
-	struct sim_event event = pop(sim);
+	struct sl_sim_event event = pop(sim);
 	sim->now = event.at;
-	if (event.kind != SIM_CALL && sim->learners[event.learner].paused_until > sim->now) {
-		event.at = sim->learners[event.learner].paused_until; /* in the order in which it would have come */
+	if (event.kind != SL_SIM_CALL && sim->learners[event.learner].paused_until > sim->now) {
+		event.at = sim->learners[event.learner]
+				   .paused_until; /* in the order in which it would have come */
 		push(sim, event);
 		return true;
 	}
 	happen(sim, &event);
-	sim_event_free(&event);
+	sl_sim_event_free(&event);
 	return true;
 }

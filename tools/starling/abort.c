@@ -24,13 +24,14 @@ struct abort_command {
 	const char *learners[LEARNERS_MOST]; /* ids or names; none: all of the run */
 	size_t learner_count;
 	bool yes;
-	struct sl_asked *asked;
+	struct sl_control_query *asked;
 	size_t count;
 };
 
 static const struct argp_option options[] = {
 	{"round", 'r', "T", 0, "Round whose open attempt to abort (required)", 0},
-	{"run", 'd', "FOLDER", 0, "All learners of this run folder, or of a folder of learners set up by hand", 0},
+	{"run", 'd', "FOLDER", 0,
+	 "All learners of this run folder, or of a folder of learners set up by hand", 0},
 	{"learner", 'l', "NAME", 0, "Only this learner of the folder, by name or id; may be repeated", 0},
 	{"control", 'c', "SOCKET", 0, "The learner with this control socket", 0},
 	{"yes", 'y', NULL, 0, "Do not ask for confirmation", 0},
@@ -38,20 +39,25 @@ static const struct argp_option options[] = {
 };
 
 static const char doc[] =
-	"Abort an attempt that cannot be finished: one of its participants is lost for good, and no other learner has its masked "
+	"Abort an attempt that cannot be finished: one of its participants is lost for good, and no other "
+	"learner has its masked "
 	"state."
 	"\vTell every learner that still waits; with --run, all of them are told. The cost:\n"
-	"- the models trained for the round are invalidated: each learner trains another one, which differs by training noise only;\n"
-	"- a fork, if the lost learner had committed the round alone: when it comes back, its model differs, and it is refused "
+	"- the models trained for the round are invalidated: each learner trains another one, which differs "
+	"by training noise only;\n"
+	"- a fork, if the lost learner had committed the round alone: when it comes back, its model differs, "
+	"and it is refused "
 	"until its state folder is moved away.\n"
-	"If a learner is only late or switched off, wait for it instead: the round goes on by itself when it is back.\n"
+	"If a learner is only late or switched off, wait for it instead: the round goes on by itself when it "
+	"is back.\n"
 	"\n"
 	"Examples:\n"
 	"  starling abort --round 7 --run RUNFOLDER\n"
 	"  starling abort --round 7 --run RUNFOLDER --learner learner-03 --yes\n"
 	"  starling abort --round 7 --control /run/starling/control.sock\n"
 	"\n"
-	"Exit status: 0 every learner that answered and had such an attempt has aborted it, 1 none had, or one did not, 2 bad usage.";
+	"Exit status: 0 every learner that answered and had such an attempt has aborted it, 1 none had, or "
+	"one did not, 2 bad usage.";
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
@@ -59,7 +65,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	switch (key) {
 	case 'r':
 		if (!sl_number(value, 1, UINT32_MAX, &a->round))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
+			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more",
+				     value);
 		return 0;
 	case 'd':
 		a->run = value;
@@ -82,7 +89,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		if (a->round == 0)
 			argp_error(state, "--round T is required");
 		if ((a->run == NULL) == (a->control == NULL) || (a->learner_count > 0 && a->run == NULL))
-			argp_error(state, "which learners? give --run FOLDER, with or without --learner, or --control SOCKET");
+			argp_error(state, "which learners? give --run FOLDER, with or without --learner, or "
+					  "--control SOCKET");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -91,18 +99,21 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- which learners ---- */
 
-/* Fill in `one` and return true if FOLDER/NAME is the folder of a learner: it has a control socket, or had one. */
-static bool find_socket(const struct abort_command *a, const char *name, struct sl_asked *one)
+/* Fill in `one` and return true if FOLDER/NAME is the folder of a learner: it has a control socket, or had
+ * one. */
+static bool find_socket(const struct abort_command *a, const char *name, struct sl_control_query *one)
 {
 	static const char *const places[] = {"/control.sock", "/state/control.sock", "/state/lock"};
 	char path[PATH_MAX];
 	size_t place = 0, count = sizeof places / sizeof *places;
-	while (place < count && (snprintf(path, sizeof path, "%s/%s%s", a->run, name, places[place]) >= PATH_MAX ||
-				 access(path, F_OK) != 0))
+	while (place < count &&
+	       (snprintf(path, sizeof path, "%s/%s%s", a->run, name, places[place]) >= PATH_MAX ||
+		access(path, F_OK) != 0))
 		place++;
 	if (place == count)
 		return false;
-	int n = snprintf(one->folder, sizeof one->folder, "%s/%s%s", a->run, name, place == 0 ? "" : "/state");
+	int n = snprintf(one->folder, sizeof one->folder, "%s/%s%s", a->run, name,
+			 place == 0 ? "" : "/state");
 	snprintf(one->shown, sizeof one->shown, "%s", name);
 	snprintf(one->socket, sizeof one->socket, "control.sock");
 	return n < PATH_MAX;
@@ -131,7 +142,8 @@ static int find_run(struct abort_command *a)
 	if (a->count > 0)
 		return 0;
 	fprintf(stderr,
-		"starling abort: %s: no learner in it: no NAME/control.sock, and no NAME/state/control.sock; for a "
+		"starling abort: %s: no learner in it: no NAME/control.sock, and no NAME/state/control.sock; "
+		"for a "
 		"learner whose socket is elsewhere, give --control SOCKET\n",
 		a->run);
 	return SL_EXIT_USAGE;
@@ -146,7 +158,10 @@ static int find_one(struct abort_command *a)
 	a->count = 1;
 	snprintf(a->asked->shown, sizeof a->asked->shown, "%s", a->control);
 	snprintf(a->asked->socket, sizeof a->asked->socket, "%s", slash == NULL ? a->control : slash + 1);
-	snprintf(a->asked->folder, sizeof a->asked->folder, "%.*s", slash == NULL ? 1 : slash == a->control ? 1 : (int)(slash - a->control),
+	snprintf(a->asked->folder, sizeof a->asked->folder, "%.*s",
+		 slash == NULL	       ? 1
+		 : slash == a->control ? 1
+				       : (int)(slash - a->control),
 		 slash == NULL ? "." : a->control);
 	return 0;
 }
@@ -163,7 +178,7 @@ static long long number_of(const json_t *object, const char *key)
 }
 
 /* Return true if `name` is the learner's folder, its name, or its id (the number in learner-03). */
-static bool is_called(const struct sl_asked *one, const char *name)
+static bool is_called(const struct sl_control_query *one, const char *name)
 {
 	uint64_t id;
 	if (strcmp(one->shown, name) == 0 || strcmp(text_of(one->reply, "name"), name) == 0)
@@ -174,7 +189,7 @@ static bool is_called(const struct sl_asked *one, const char *name)
 	       (strncmp(one->shown, "learner-", 8) == 0 && id == strtoull(one->shown + 8, NULL, 10));
 }
 
-static bool wanted(const struct abort_command *a, const struct sl_asked *one)
+static bool wanted(const struct abort_command *a, const struct sl_control_query *one)
 {
 	for (size_t i = 0; i < a->learner_count; i++)
 		if (is_called(one, a->learners[i]))
@@ -185,7 +200,7 @@ static bool wanted(const struct abort_command *a, const struct sl_asked *one)
 /* ---- replies ---- */
 
 /* Show the state of a learner to the operator, before the confirmation. */
-static void show(const struct sl_asked *one)
+static void show(const struct sl_control_query *one)
 {
 	const char *awaits = text_of(one->reply, "awaits");
 	if (one->error != 0)
@@ -193,8 +208,9 @@ static void show(const struct sl_asked *one)
 	else if (one->reply == NULL)
 		fprintf(stderr, "%s: does not answer; left out\n", one->shown);
 	else
-		fprintf(stderr, "%s: round %lld attempt %lld, %s%s%s\n", one->shown, number_of(one->reply, "round"),
-			number_of(one->reply, "attempt"), text_of(one->reply, "phase"),
+		fprintf(stderr, "%s: round %lld attempt %lld, %s%s%s\n", one->shown,
+			number_of(one->reply, "round"), number_of(one->reply, "attempt"),
+			text_of(one->reply, "phase"),
 			*awaits != '\0' ? "; no learner in reach has the masked state of " : "", awaits);
 }
 
@@ -203,7 +219,7 @@ static int show_all(struct abort_command *a)
 {
 	size_t named = 0, answering = 0;
 	for (size_t i = 0; i < a->count; i++) {
-		struct sl_asked *one = &a->asked[i];
+		struct sl_control_query *one = &a->asked[i];
 		one->skip = !wanted(a, one);
 		if (one->skip)
 			continue;
@@ -218,11 +234,11 @@ static int show_all(struct abort_command *a)
 	return SL_EXIT_USAGE;
 }
 
-static bool tell(const struct abort_command *a, const struct sl_asked *one)
+static bool tell(const struct abort_command *a, const struct sl_control_query *one)
 {
 	if (json_is_true(json_object_get(one->reply, "ok"))) {
-		printf("%s: attempt %lld of round %llu is aborted\n", one->shown, number_of(one->reply, "attempt"),
-		       (unsigned long long)a->round);
+		printf("%s: attempt %lld of round %llu is aborted\n", one->shown,
+		       number_of(one->reply, "attempt"), (unsigned long long)a->round);
 		return true;
 	}
 	fprintf(stderr, "starling abort: %s: %s\n", one->shown,
@@ -230,7 +246,8 @@ static bool tell(const struct abort_command *a, const struct sl_asked *one)
 	return false;
 }
 
-/* Return the exit status. A learner with nothing to abort is no failure if another one had such an attempt. */
+/* Return the exit status. A learner with nothing to abort is no failure if another one had such an attempt.
+ */
 static int tell_all(const struct abort_command *a)
 {
 	size_t done = 0, silent = 0;
@@ -245,7 +262,8 @@ static int tell_all(const struct abort_command *a)
 
 static int request_all(struct abort_command *a, json_t *request)
 {
-	int rc = request == NULL ? SL_ERR_NOMEM : sl_ask_all(a->asked, a->count, request, ANSWER_MS);
+	int rc =
+		request == NULL ? SL_ERR_NOMEM : sl_control_query_all(a->asked, a->count, request, ANSWER_MS);
 	json_decref(request);
 	if (rc != SL_OK)
 		fprintf(stderr, "starling abort: out of memory\n");
@@ -259,8 +277,10 @@ static bool confirmed(const struct abort_command *a)
 	char line[32] = "";
 	uint64_t typed;
 	fprintf(stderr,
-		"Aborting invalidates the models trained for round %llu. If a lost learner had committed it alone, its model and yours\n"
-		"differ for ever (a fork). If it may come back, wait for it instead. Type the number of the round to go on: ",
+		"Aborting invalidates the models trained for round %llu. If a lost learner had committed it "
+		"alone, its model and yours\n"
+		"differ for ever (a fork). If it may come back, wait for it instead. Type the number of the "
+		"round to go on: ",
 		(unsigned long long)a->round);
 	if (fgets(line, sizeof line, stdin) == NULL)
 		return false;

@@ -31,14 +31,15 @@ static const struct argp_option options[] = {
 	{0},
 };
 
-static const char doc[] =
-	"Make the identity of a learner (a secret key and its certificate) and print its roster line, which holds no secret.\v"
-	"Examples:\n"
-	"  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
-	"  starling keygen --show --dir identity\n"
-	"\n"
-	"key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the printed line to every learner; all "
-	"learners use the same roster.\n";
+static const char doc[] = "Make the identity of a learner (a secret key and its certificate) and print its "
+			  "roster line, which holds no secret.\v"
+			  "Examples:\n"
+			  "  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+			  "  starling keygen --show --dir identity\n"
+			  "\n"
+			  "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the "
+			  "printed line to every learner; all "
+			  "learners use the same roster.\n";
 
 /* Exit with status 2 if `code` is an error. */
 static void take_text(struct argp_state *state, const char *option, int code, const struct sl_error *error)
@@ -56,16 +57,16 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	switch (key) {
 	case KEY_ID:
 		if (!sl_number(value, 1, UINT32_MAX, &id))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u", value,
-				     UINT32_MAX);
+			argp_failure(state, SL_EXIT_USAGE, 0, "--id: '%s' is not a whole number from 1 to %u",
+				     value, UINT32_MAX);
 		m->id = (sl_id)id;
 		return 0;
 	case KEY_NAME:
-		take_text(state, "--name", sl_name_check(value, &error), &error);
+		take_text(state, "--name", sl_roster_name_check(value, &error), &error);
 		snprintf(m->name, sizeof m->name, "%s", value);
 		return 0;
 	case KEY_ADDRESS:
-		take_text(state, "--address", sl_address_check(value, &error), &error);
+		take_text(state, "--address", sl_roster_address_check(value, &error), &error);
 		snprintf(m->address, sizeof m->address, "%s", value);
 		return 0;
 	case KEY_DIR:
@@ -109,7 +110,7 @@ static int keep_line(const struct keygen *keygen, const char *line, struct sl_er
 	bool bad = file == NULL || fprintf(file, "%s\n", line) < 0;
 	if (file && fclose(file) != 0)
 		bad = true;
-	return bad ? sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno)) : SL_OK;
+	return bad ? sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno)) : SL_OK;
 }
 
 /* Fill in fields that were not given from the line written beside the key. */
@@ -120,13 +121,14 @@ static int recall(struct keygen *keygen, struct sl_error *error)
 	if (complete(m))
 		return SL_OK;
 	member_path(keygen, path);
-	int code = sl_member_load(path, &kept, error);
+	int code = sl_roster_member_load(path, &kept, error);
 	if (code == SL_ERR_NOTFOUND)
-		return sl_fail(error, code, "%s does not exist; give --id, --name and --address", path);
+		return sl_err_set(error, code, "%s does not exist; give --id, --name and --address", path);
 	if (code != SL_OK)
 		return code;
 	if (memcmp(kept.pin, m->pin, sizeof kept.pin) != 0)
-		return sl_fail(error, SL_ERR_CRYPTO, "%s: is the line of another key than the key.pem beside it", path);
+		return sl_err_set(error, SL_ERR_CRYPTO,
+				  "%s: is the line of another key than the key.pem beside it", path);
 	m->id = m->id ? m->id : kept.id;
 	if (m->name[0] == '\0')
 		memcpy(m->name, kept.name, sizeof m->name);
@@ -152,7 +154,7 @@ static int show(struct keygen *keygen)
 	struct sl_error error = {0};
 	if (load_pin(keygen, &error) != SL_OK || recall(keygen, &error) != SL_OK)
 		return fail(&error);
-	sl_member_text(&keygen->member, line);
+	sl_roster_member_text(&keygen->member, line);
 	puts(line);
 	return 0;
 }
@@ -162,17 +164,21 @@ static int make(struct keygen *keygen)
 	char line[SL_MEMBER_TEXT_BYTES];
 	struct sl_error error = {0};
 	if (!complete(&keygen->member)) {
-		fputs("starling keygen: --id, --name and --address are needed; see 'starling keygen --help'\n", stderr);
+		fputs("starling keygen: --id, --name and --address are needed; see 'starling keygen "
+		      "--help'\n",
+		      stderr);
 		return SL_EXIT_USAGE;
 	}
-	if (sl_identity_create(keygen->folder, keygen->member.name, &error) != SL_OK || load_pin(keygen, &error) != SL_OK)
+	if (sl_identity_create(keygen->folder, keygen->member.name, &error) != SL_OK ||
+	    load_pin(keygen, &error) != SL_OK)
 		return fail(&error);
-	sl_member_text(&keygen->member, line);
+	sl_roster_member_text(&keygen->member, line);
 	puts(line);
 	if (keep_line(keygen, line, &error) != SL_OK)
 		return fail(&error);
 	fprintf(stderr,
-		"The secret key is %s/key.pem; keep it on this machine. Add the line above to the roster of every learner.\n"
+		"The secret key is %s/key.pem; keep it on this machine. Add the line above to the roster of "
+		"every learner.\n"
 		"Then start: starlingd --config FILE, with 'identity: %s' and 'id: %u' in FILE.\n",
 		keygen->folder, keygen->folder, keygen->member.id);
 	return 0;

@@ -35,14 +35,17 @@ static const struct argp_option options[] = {
 	{"run-dir", KEY_RUN_DIR, "DIR", 0,
 	 "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
 	{"seed", KEY_SEED, "S", 0, "of the initial model and of random topologies (1)", 0},
-	{"set", KEY_SET, "KEY=VALUE", 0, "any daemon setting, each at most once (starlingd --settings lists them)", 0},
+	{"set", KEY_SET, "KEY=VALUE", 0,
+	 "any daemon setting, each at most once (starlingd --settings lists them)", 0},
 	{"verify", KEY_VERIFY, NULL, 0,
 	 "gather every learner's secret encoding, check each model bit for bit, delete them", 0},
 	{"json", KEY_JSON, NULL, 0, "print the summary as JSON; progress goes to standard error", 0},
 	{"step-seconds", KEY_STEP_SECONDS, "S", 0,
 	 "give up a step of the schedule when all learners have looked for each other this long (30)", 0},
 	{"chaos", KEY_CHAOS, "KILLS", 0,
-	 "kill a learner with SIGKILL, whichever and whenever --seed says, so many times; each is started again", 0},
+	 "kill a learner with SIGKILL, whichever and whenever --seed says, so many times; each is started "
+	 "again",
+	 0},
 	{"no-restart", KEY_NO_RESTART, NULL, 0, "a learner that dies ends the run", 0},
 	{0}};
 
@@ -100,7 +103,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (o->no_restart && o->chaos > 0)
-			argp_failure(state, SL_EXIT_USAGE, 0, "--chaos and --no-restart: who is killed must be started again");
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--chaos and --no-restart: who is killed must be started again");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_failure(state, SL_EXIT_USAGE, 0,
@@ -111,32 +115,33 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const struct argp argp = {options,
-				 parse,
-				 NULL,
-				 "Run N daemons on this machine: identities, roster and logs in a run "
-				 "folder, a radio that plays the topology "
-				 "schedule, a line per round. Nothing is left running at the end.\v"
-				 "Examples:\n"
-				 "  starling launch\n"
-				 "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
-				 "  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
-				 "  starling launch --verify --chaos 10\n"
-				 "  starling launch --json >summary.json\n"
-				 "\n"
-				 "A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
-				 "deaths within a minute, or three in a row before it was up, end the run.\n"
-				 "\n"
-				 "In the last column, \"same\" says that all learners committed the same model, "
-				 "which is the exact mean by construction; \"exact\" that --verify has "
-				 "recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
-				 "gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
-				 "\n"
-				 "Exit status: 0 every round committed, and the same or exact; 1 failed or not "
-				 "exact; 2 bad input; 130 interrupted. See also: starling topology --help\n",
-				 NULL,
-				 NULL,
-				 NULL};
+static const struct argp argp = {
+	options,
+	parse,
+	NULL,
+	"Run N daemons on this machine: identities, roster and logs in a run "
+	"folder, a radio that plays the topology "
+	"schedule, a line per round. Nothing is left running at the end.\v"
+	"Examples:\n"
+	"  starling launch\n"
+	"  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
+	"  starling launch --topology walk.txt --set sigma=3 --set split=label\n"
+	"  starling launch --verify --chaos 10\n"
+	"  starling launch --json >summary.json\n"
+	"\n"
+	"A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
+	"deaths within a minute, or three in a row before it was up, end the run.\n"
+	"\n"
+	"In the last column, \"same\" says that all learners committed the same model, "
+	"which is the exact mean by construction; \"exact\" that --verify has "
+	"recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
+	"gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
+	"\n"
+	"Exit status: 0 every round committed, and the same or exact; 1 failed or not "
+	"exact; 2 bad input; 130 interrupted. See also: starling topology --help\n",
+	NULL,
+	NULL,
+	NULL};
 
 static int run(const struct sl_launch_options *o)
 {
@@ -155,7 +160,7 @@ static int run(const struct sl_launch_options *o)
 
 int sl_cmd_launch(int argc, char **argv)
 {
-	struct sl_launch_options o = {.program = sl_tool_program(), .seed = 1, .step_s = STEP_SECONDS};
+	struct sl_launch_options o = {.program = sl_command_program(), .seed = 1, .step_s = STEP_SECONDS};
 	o.set = calloc((size_t)argc + 1, sizeof *o.set);
 	if (o.set == NULL)
 		return SL_EXIT_FAILED;

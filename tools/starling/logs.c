@@ -18,7 +18,7 @@ struct logs {
 	const char *folder;
 	const char *learner; /* id or name; NULL: all */
 	uint64_t learner_id; /* 0: by name */
-	uint64_t round;      /* 0: all */
+	uint64_t round;	     /* 0: all */
 	int level;
 	bool follow, json, colour;
 };
@@ -61,7 +61,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	switch (key) {
 	case 'r':
 		if (!sl_number(value, 1, UINT32_MAX, &logs->round))
-			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more", value);
+			argp_failure(state, SL_EXIT_USAGE, 0, "--round: '%s' is not a round, 1 or more",
+				     value);
 		return 0;
 	case 'l':
 		logs->learner = value;
@@ -69,9 +70,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 			logs->learner_id = 0;
 		return 0;
 	case 'L':
-		logs->level = sl_level_find(value);
+		logs->level = sl_log_level_find(value);
 		if (logs->level < 0)
-			argp_failure(state, SL_EXIT_USAGE, 0, "--level: '%s' is not one of debug, info, warn, error", value);
+			argp_failure(state, SL_EXIT_USAGE, 0,
+				     "--level: '%s' is not one of debug, info, warn, error", value);
 		return 0;
 	case 'f':
 		logs->follow = true;
@@ -81,7 +83,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_ARG:
 		if (logs->folder)
-			argp_failure(state, SL_EXIT_USAGE, 0, "one run folder at a time; '%s' is a second", value);
+			argp_failure(state, SL_EXIT_USAGE, 0, "one run folder at a time; '%s' is a second",
+				     value);
 		logs->folder = value;
 		return 0;
 	case ARGP_KEY_END:
@@ -96,7 +99,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 static uint64_t whole(const json_t *record, const char *field)
 {
 	const json_t *value = json_object_get(record, field);
-	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value) : 0;
+	return json_is_integer(value) && json_integer_value(value) > 0 ? (uint64_t)json_integer_value(value)
+								       : 0;
 }
 
 static bool of_learner(const struct logs *logs, const json_t *record)
@@ -110,7 +114,7 @@ static bool of_learner(const struct logs *logs, const json_t *record)
 static bool wanted(const struct logs *logs, const json_t *record)
 {
 	const char *level = json_string_value(json_object_get(record, "level"));
-	int known_level = level ? sl_level_find(level) : -1;
+	int known_level = level ? sl_log_level_find(level) : -1;
 	if (known_level >= 0 && known_level < logs->level)
 		return false;
 	return (logs->round == 0 || whole(record, "round") == logs->round) && of_learner(logs, record);
@@ -221,7 +225,7 @@ static bool print_all(const struct logs *logs, struct sl_log_merge *merge, struc
 	while (!interrupted && sl_log_merge_next(merge, &item)) {
 		see(logs, seen, item.record);
 		if (wanted(logs, item.record) && !print(logs, &item)) {
-			sl_tool_output_failed();
+			sl_command_output_failed();
 			return false;
 		}
 	}
@@ -233,7 +237,7 @@ static bool wait_for_more(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
 	if (fflush(stdout) != 0) {
-		sl_tool_output_failed();
+		sl_command_output_failed();
 		return false;
 	}
 	if (poll(&out, 1, POLL_MS) > 0 && (out.revents & (POLLERR | POLLHUP | POLLNVAL)))
@@ -292,8 +296,8 @@ int sl_cmd_logs(int argc, char **argv)
 	}
 	free(seen.learners);
 	if (merge.malformed > 0)
-		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n", merge.malformed,
-			merge.malformed == 1 ? "" : "s", merge.first_malformed);
+		fprintf(stderr, "starling logs: %zu malformed line%s left out, the first at %s\n",
+			merge.malformed, merge.malformed == 1 ? "" : "s", merge.first_malformed);
 	sl_log_merge_close(&merge);
 	return status;
 }

@@ -12,9 +12,10 @@ static const struct sl_command commands[] = {
 	{"logs", "show the logs of all learners as one stream, in order of time", sl_cmd_logs},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
 	{"topology", "generate, import, show, audit or repair topology schedules", sl_cmd_topology},
-	{"plan", "forecast what a round will cost, for each way to share and to mix", sl_cmd_plan},
+	{"plan", "forecast what a round will cost, for each way to share and to mix", sl_cmd_estimate},
 	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
-	{"abort", "abort an attempt that cannot be finished because a learner is lost for good", sl_cmd_abort},
+	{"abort", "abort an attempt that cannot be finished because a learner is lost for good",
+	 sl_cmd_abort},
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])
@@ -67,7 +68,7 @@ static int unknown_command(const char *name)
 			return SL_EXIT_USAGE;
 		}
 	for (size_t i = 0; i < COMMANDS; i++)
-		sl_nearest(name, commands[i].name, &best, &distance);
+		sl_suggest(name, commands[i].name, &best, &distance);
 	if (best)
 		fprintf(stderr, "starling: unknown command '%s'; did you mean '%s'?\n", name, best);
 	else

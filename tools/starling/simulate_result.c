@@ -16,14 +16,14 @@ static const struct {
 	const char *name;
 	enum sl_phase first, last;
 } parts[] = {
-	{"train", SL_PHASE_TRAIN, SL_PHASE_TRAIN},  {"agree", SL_PHASE_DISCOVER, SL_PHASE_FREEZE},
+	{"train", SL_PHASE_TRAIN, SL_PHASE_TRAIN},  {"agree", SL_PHASE_DISCOVER, SL_PHASE_AGREE},
 	{"share", SL_PHASE_SHARE, SL_PHASE_SHARE},  {"ready", SL_PHASE_READY, SL_PHASE_RELEASE},
-	{"mix", SL_PHASE_MIX, SL_PHASE_MIX},	    {"settle", SL_PHASE_SETTLE, SL_PHASE_COMMIT},
+	{"mix", SL_PHASE_MIX, SL_PHASE_MIX},	    {"settle", SL_PHASE_CONFIRM, SL_PHASE_COMMIT},
 	{"other", SL_PHASE_RECOVER, SL_PHASE_DONE},
 };
 #define PARTS (sizeof parts / sizeof parts[0])
 
-static double part_seconds(const struct swarm_figures *figures, size_t part)
+static double part_seconds(const struct sl_runner_figures *figures, size_t part)
 {
 	double seconds = 0;
 	for (int phase = parts[part].first; phase <= (int)parts[part].last; phase++)
@@ -31,7 +31,7 @@ static double part_seconds(const struct swarm_figures *figures, size_t part)
 	return seconds;
 }
 
-static json_t *parts_json(const struct swarm_figures *figures)
+static json_t *parts_json(const struct sl_runner_figures *figures)
 {
 	json_t *object = json_object();
 	for (size_t i = 0; i < PARTS; i++)
@@ -40,15 +40,17 @@ static json_t *parts_json(const struct swarm_figures *figures)
 	return object;
 }
 
-static void say_parts(const struct sl_simulation *s, const struct swarm_figures *figures)
+static void say_parts(const struct sl_simulation *s, const struct sl_runner_figures *figures)
 {
 	char text[256];
 	size_t used = 0;
 	for (size_t i = 0; i < PARTS; i++)
-		used += (size_t)snprintf(text + used, sizeof text - used, "%s %.3g, ", parts[i].name, part_seconds(figures, i));
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s %.3g, ", parts[i].name,
+					 part_seconds(figures, i));
 	snprintf(text + used, sizeof text - used, "deliver %.3g", figures->deliver_s);
 	sl_progress_line(s->progress, "%.3g rounds/s; processor seconds: %s; peak memory %.0f MB",
-			 s->seconds > 0 ? s->handed / s->seconds : 0, text, (double)sl_usage_peak_bytes() / 1e6);
+			 s->seconds > 0 ? s->handed / s->seconds : 0, text,
+			 (double)sl_process_usage_peak_bytes() / 1e6);
 }
 
 /* --- programs --- */
@@ -61,19 +63,20 @@ static bool all_exact(const struct sl_simulation *s)
 	return s->handed == s->rounds.most;
 }
 
-static json_t *summary(const struct sl_simulation *s, const struct swarm_figures *figures)
+static json_t *summary(const struct sl_simulation *s, const struct sl_runner_figures *figures)
 {
 	const struct sl_plan *plan = &s->plan;
 	json_t *rows = json_array();
 	for (uint32_t i = 0; i < s->handed; i++)
 		json_array_append_new(rows, sl_summary_row(&s->rounds.rows[i]));
-	json_t *object = json_pack("{s:i, s:s, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:b, s:b, s:f, s:o, s:I}", "version",
-				   SIMULATION_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
-				   "rounds_asked", (json_int_t)s->rounds.most, "rounds", rows, "seed",
-				   (json_int_t)plan->options.seed, "topology", plan->topology, "p", (json_int_t)plan->p,
-				   "parameters", (json_int_t)plan->n, "all_same", all_exact(s), "verified",
-				   plan->options.verify && all_exact(s), "seconds", s->seconds, "cpu_s", parts_json(figures),
-				   "peak_bytes", (json_int_t)sl_usage_peak_bytes());
+	json_t *object =
+		json_pack("{s:i, s:s, s:I, s:I, s:o, s:I, s:s, s:I, s:I, s:b, s:b, s:f, s:o, s:I}", "version",
+			  SIMULATION_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
+			  "rounds_asked", (json_int_t)s->rounds.most, "rounds", rows, "seed",
+			  (json_int_t)plan->options.seed, "topology", plan->topology, "p",
+			  (json_int_t)plan->p, "parameters", (json_int_t)plan->n, "all_same", all_exact(s),
+			  "verified", plan->options.verify && all_exact(s), "seconds", s->seconds, "cpu_s",
+			  parts_json(figures), "peak_bytes", (json_int_t)sl_process_usage_peak_bytes());
 	if (object != NULL && s->error.code != SL_OK)
 		json_object_set_new(object, "error", json_string(s->error.text));
 	else if (object != NULL && s->signal != 0)
@@ -81,7 +84,7 @@ static json_t *summary(const struct sl_simulation *s, const struct swarm_figures
 	return object;
 }
 
-static void print_json(const struct sl_simulation *s, const struct swarm_figures *figures)
+static void print_json(const struct sl_simulation *s, const struct sl_runner_figures *figures)
 {
 	json_t *object = summary(s, figures);
 	json_dumpf(object, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
@@ -100,23 +103,28 @@ static void csv_real(FILE *out, bool known, double value)
 		fputc(',', out);
 }
 
-void sl_simulation_csv_row(const struct sl_simulation *s, const struct sl_round_row *row)
+void sl_simulate_csv_row(const struct sl_simulation *s, const struct sl_round_row *row)
 {
 	double seconds[SL_PARTS] = {0};
-	bool known = sl_round_parts(row, seconds);
+	bool known = sl_round_table_parts(row, seconds);
 	if (row->round == 1)
-		fputs("round,step,learners,edges,mixing,steps,mu,mse,train_s,aggregate_s,agree_s,share_s,ready_s,mix_s,settle_s,margin,bytes,"
+		fputs("round,step,learners,edges,mixing,steps,mu,mse,train_s,aggregate_s,agree_s,share_s,"
+		      "ready_s,mix_s,settle_s,margin,bytes,"
 		      "clamped,cpu_s,mean\n",
 		      s->csv);
-	fprintf(s->csv, "%u,%u,%u,%u,%s,%" PRIu64, row->round, row->step, row->learners, row->edges, row->mixing, row->steps);
+	fprintf(s->csv, "%u,%u,%u,%u,%s,%" PRIu64, row->round, row->step, row->learners, row->edges,
+		row->mixing, row->steps);
 	csv_real(s->csv, !isnan(row->mu), row->mu);
 	csv_real(s->csv, row->mse_known, row->mse);
 	csv_real(s->csv, true, row->train_s);
 	csv_real(s->csv, true, row->aggregate_s);
 	for (int part = 0; part < SL_PARTS; part++)
 		csv_real(s->csv, known, seconds[part]);
-	fprintf(s->csv, ",%.9g,%" PRIu64 ",%" PRIu64 ",%.9g,%s\n", row->margin, row->bytes, row->clamped, row->cpu_s,
-		!row->exact ? "not exact" : row->verified ? "exact" : "same");
+	fprintf(s->csv, ",%.9g,%" PRIu64 ",%" PRIu64 ",%.9g,%s\n", row->margin, row->bytes, row->clamped,
+		row->cpu_s,
+		!row->exact	? "not exact"
+		: row->verified ? "exact"
+				: "same");
 }
 
 /* --- the end --- */
@@ -146,15 +154,16 @@ static bool close_csv(struct sl_simulation *s)
 	return good;
 }
 
-int sl_simulation_result(struct sl_simulation *s)
+int sl_simulate_result(struct sl_simulation *s)
 {
-	struct swarm_figures figures;
-	swarm_figures(s->swarm, &figures);
+	struct sl_runner_figures figures;
+	sl_runner_figures(s->runner, &figures);
 	sl_progress_clear(s->progress);
 	explain(s);
 	if (s->signal != 0)
 		fprintf(stderr, "starling simulate: interrupted\n");
-	sl_progress_total(s->progress, &s->rounds, s->handed, s->plan.settings.clip, s->plan.options.verify);
+	sl_progress_total(s->progress, &s->rounds, s->handed, s->plan.settings.clipping_range,
+			  s->plan.options.verify);
 	if (s->handed > 0)
 		say_parts(s, &figures);
 	if (s->plan.options.json)

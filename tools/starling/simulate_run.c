@@ -24,7 +24,7 @@ static double now_s(void)
 
 /* --- training: each learner has its own images, as a daemon would --- */
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	struct sl_simulation *s = context;
 	struct sl_trainer *trainer = s->trainers[training->learner];
@@ -33,7 +33,7 @@ static int train(void *context, struct swarm_training *training, struct sl_error
 	memcpy(training->model, training->committed, s->plan.n * sizeof *training->model);
 	int rc = trainer->ops->train(trainer, training->model, draw, NULL, NULL, &result, error);
 	if (rc != SL_OK)
-		return sl_fail_wrap(error, "%s", s->roster.members[training->learner].name);
+		return sl_err_wrap(error, "%s", s->roster.members[training->learner].name);
 	training->weight = s->plan.settings.weight_samples ? result.samples : 1;
 	s->learners[training->learner].train_s = result.seconds;
 	return SL_OK;
@@ -45,7 +45,7 @@ static int open_trainers(struct sl_simulation *s, struct sl_error *error)
 	s->trainers = calloc(n, sizeof *s->trainers);
 	s->initial = calloc(s->plan.n, sizeof *s->initial);
 	if (s->trainers == NULL || s->initial == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++) {
 		int rc = sl_trainer_open(&s->plan.settings, i, n, &s->trainers[i], error);
 		if (rc != SL_OK)
@@ -63,7 +63,7 @@ static int load_settings(struct sl_simulation *s, struct sl_error *error)
 	char rounds[32], seed[40], data[SL_PATH_BYTES + 8];
 	const char **set = calloc(o->sets + 3, sizeof *set);
 	if (set == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	snprintf(rounds, sizeof rounds, "rounds=%u", o->rounds);
 	snprintf(seed, sizeof seed, "seed=%llu", (unsigned long long)o->seed);
 	snprintf(data, sizeof data, "data=%.*s", (int)SL_PATH_BYTES, o->data);
@@ -72,7 +72,7 @@ static int load_settings(struct sl_simulation *s, struct sl_error *error)
 	set[2] = data;
 	for (size_t i = 0; i < o->sets; i++)
 		set[3 + i] = o->set[i];
-	int rc = swarm_settings(set, o->sets + 3, &s->plan.schedule, &s->plan.settings, error);
+	int rc = sl_runner_settings(set, o->sets + 3, &s->plan.schedule, &s->plan.settings, error);
 	free(set);
 	return rc;
 }
@@ -85,48 +85,49 @@ static int name_learners(struct sl_simulation *s, struct sl_error *error)
 	s->learners = calloc(n, sizeof *s->learners);
 	s->roster = (struct sl_roster){.members = calloc(n, sizeof *s->roster.members), .size = n};
 	if (s->learners == NULL || s->roster.members == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++) {
 		s->roster.members[i].id = i + 1;
-		sl_run_learner_name(&folder, i, s->roster.members[i].name);
+		sl_run_folder_learner_name(&folder, i, s->roster.members[i].name);
 	}
 	return SL_OK;
 }
 
-static int open_swarm(struct sl_simulation *s, struct sl_error *error)
+static int open_runner(struct sl_simulation *s, struct sl_error *error)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
-	struct swarm_options options = {.learners = s->plan.learners,
-					.settings = &s->plan.settings,
-					.schedule = &s->plan.schedule,
-					.parameters = s->plan.n,
-					.initial = s->initial,
-					.seed = s->plan.options.seed,
-					.verify = s->plan.options.verify,
-					.workers = processors > 1 ? (uint32_t)processors : 1,
-					.frame_bytes = sl_encode_bytes,
-					.train = train,
-					.committed = sl_simulation_committed,
-					.reported = sl_simulation_reported,
-					.context = s};
-	return swarm_open(&options, &s->swarm, error);
+	struct sl_runner_options options = {.learners = s->plan.learners,
+					    .settings = &s->plan.settings,
+					    .schedule = &s->plan.schedule,
+					    .parameters = s->plan.n,
+					    .initial = s->initial,
+					    .seed = s->plan.options.seed,
+					    .verify = s->plan.options.verify,
+					    .workers = processors > 1 ? (uint32_t)processors : 1,
+					    .frame_bytes = sl_codec_bytes,
+					    .train = train,
+					    .committed = sl_simulate_committed,
+					    .reported = sl_simulate_reported,
+					    .context = s};
+	return sl_runner_open(&options, &s->runner, error);
 }
 
 /* Last of all: what stood in the file is gone then. */
-static int open_outputs(struct sl_simulation *s, const struct sl_simulation_options *o, struct sl_error *error)
+static int open_outputs(struct sl_simulation *s, const struct sl_simulation_options *o,
+			struct sl_error *error)
 {
 	s->save = o->save;
 	s->save_made = o->save != NULL && mkdir(o->save, 0777) == 0;
 	if (o->save != NULL && access(o->save, W_OK | X_OK) != 0)
-		return sl_fail(error, SL_ERR_IO, "--save %s: %s", o->save, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "--save %s: %s", o->save, strerror(errno));
 	if (o->csv == NULL)
 		return SL_OK;
 	s->csv = fopen(o->csv, "we");
-	return s->csv != NULL ? SL_OK : sl_fail(error, SL_ERR_IO, "--csv %s: %s", o->csv, strerror(errno));
+	return s->csv != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "--csv %s: %s", o->csv, strerror(errno));
 }
 
-int sl_simulation_open(struct sl_simulation *s, const struct sl_simulation_options *options, struct sl_progress *progress,
-		       struct sl_error *error)
+int sl_simulate_open(struct sl_simulation *s, const struct sl_simulation_options *options,
+		     struct sl_progress *progress, struct sl_error *error)
 {
 	*s = (struct sl_simulation){.progress = progress};
 	int rc = sl_plan_begin(&s->plan, &options->plan, error);
@@ -139,19 +140,19 @@ int sl_simulation_open(struct sl_simulation *s, const struct sl_simulation_optio
 	if (rc == SL_OK)
 		rc = open_trainers(s, error);
 	if (rc == SL_OK)
-		rc = open_swarm(s, error);
+		rc = open_runner(s, error);
 	if (rc == SL_OK)
 		rc = open_outputs(s, options, error);
 	if (rc != SL_OK)
-		sl_simulation_close(s);
+		sl_simulate_close(s);
 	else
-		sl_rounds_init(&s->rounds, s->plan.learners, s->plan.settings.rounds);
+		sl_round_table_init(&s->rounds, s->plan.learners, s->plan.settings.rounds);
 	return rc;
 }
 
-void sl_simulation_close(struct sl_simulation *s)
+void sl_simulate_close(struct sl_simulation *s)
 {
-	swarm_close(s->swarm);
+	sl_runner_close(s->runner);
 	for (uint32_t i = 0; s->trainers != NULL && i < s->plan.learners; i++)
 		if (s->trainers[i] != NULL)
 			s->trainers[i]->ops->close(s->trainers[i]);
@@ -159,7 +160,7 @@ void sl_simulation_close(struct sl_simulation *s)
 		fclose(s->csv);
 	if (s->save_made && s->save != NULL)
 		rmdir(s->save);
-	sl_rounds_close(&s->rounds);
+	sl_round_table_close(&s->rounds);
 	free(s->trainers);
 	free(s->initial);
 	free(s->learners);
@@ -187,8 +188,8 @@ static void watch_signals(void)
 
 static void show(struct sl_simulation *s)
 {
-	struct swarm_figures figures;
-	swarm_figures(s->swarm, &figures);
+	struct sl_runner_figures figures;
+	sl_runner_figures(s->runner, &figures);
 	struct sl_bar bar = {.round = figures.t < s->rounds.most ? figures.t : s->rounds.most,
 			     .rounds = s->rounds.most,
 			     .phase = sl_phase_name(figures.phase),
@@ -197,17 +198,17 @@ static void show(struct sl_simulation *s)
 	sl_progress_bar(s->progress, &bar);
 }
 
-int sl_simulation_run(struct sl_simulation *s)
+int sl_simulate_run(struct sl_simulation *s)
 {
 	double shown = 0;
 	int rc = SL_PENDING;
 	watch_signals();
 	s->begun_s = now_s();
-	s->cpu_s = sl_usage_cpu_s();
+	s->cpu_s = sl_process_usage_cpu_s();
 	sl_progress_header(s->progress);
 	while (rc == SL_PENDING && caught == 0) {
-		rc = swarm_step(s->swarm, &s->error);
-		sl_simulation_rows(s, false);
+		rc = sl_runner_step(s->runner, &s->error);
+		sl_simulate_rows(s, false);
 		if (!s->progress->live || now_s() - shown < SHOW_S)
 			continue;
 		show(s);
@@ -215,6 +216,6 @@ int sl_simulation_run(struct sl_simulation *s)
 	}
 	s->signal = rc == SL_PENDING ? caught : 0;
 	s->seconds = now_s() - s->begun_s;
-	sl_simulation_rows(s, true);
-	return sl_simulation_result(s);
+	sl_simulate_rows(s, true);
+	return sl_simulate_result(s);
 }

@@ -10,7 +10,7 @@
 
 struct sl_simulation_options {
 	struct sl_launch_options plan; /* learners, rounds, topology, data, seed, verify, json, set */
-	const char *csv, *save;        /* file, folder; NULL: none */
+	const char *csv, *save;	       /* file, folder; NULL: none */
 };
 
 /* Progress of a learner in the round. */
@@ -27,35 +27,35 @@ struct sl_simulation {
 	struct sl_progress *progress;
 	struct sl_trainer **trainers;
 	float *initial;
-	struct swarm *swarm;
+	struct sl_runner *runner;
 	struct sl_roster roster; /* for names */
 	struct sl_simulated *learners;
-	struct sl_rounds rounds;
+	struct sl_round_table rounds;
 	uint32_t handed; /* rounds that are shown */
 	double begun_s, seconds;
-	double cpu_s;               /* of the process, when the last round was shown */
-	struct swarm_figures spent; /* .. and of the learners */
-	char reason[SL_ERROR_BYTES];    /* why the last attempt failed */
-	struct sl_error error;          /* that ended the run */
-	int signal;                     /* that did; 0: none */
+	double cpu_s;			/* of the process, when the last round was shown */
+	struct sl_runner_figures spent; /* .. and of the learners */
+	char reason[SL_ERROR_BYTES];	/* why the last attempt failed */
+	struct sl_error error;		/* that ended the run */
+	int signal;			/* that did; 0: none */
 	FILE *csv;
 	const char *save; /* NULL: nothing more to save */
 	bool save_made;	  /* its folder, here and now: goes again when nothing is saved */
 };
 
 /* Check all options and read the data. After an error nothing is left behind. */
-int sl_simulation_open(struct sl_simulation *simulation, const struct sl_simulation_options *options,
-		       struct sl_progress *progress, struct sl_error *error);
+int sl_simulate_open(struct sl_simulation *simulation, const struct sl_simulation_options *options,
+		     struct sl_progress *progress, struct sl_error *error);
 /* Run to the end and print the result; return the exit status. */
-int sl_simulation_run(struct sl_simulation *simulation);
-void sl_simulation_close(struct sl_simulation *simulation);
+int sl_simulate_run(struct sl_simulation *simulation);
+void sl_simulate_close(struct sl_simulation *simulation);
 
 /* simulate_records.c: callbacks of the runner */
-void sl_simulation_committed(void *context, const struct swarm_commit *commit);
-void sl_simulation_reported(void *context, uint32_t learner, const struct sl_report *report);
+void sl_simulate_committed(void *context, const struct sl_runner_commit *commit);
+void sl_simulate_reported(void *context, uint32_t learner, const struct sl_report *report);
 /* Show the complete rounds; at the end, the others too. */
-void sl_simulation_rows(struct sl_simulation *simulation, bool end);
+void sl_simulate_rows(struct sl_simulation *simulation, bool end);
 
 /* simulate_result.c */
-void sl_simulation_csv_row(const struct sl_simulation *simulation, const struct sl_round_row *row);
-int sl_simulation_result(struct sl_simulation *simulation);
+void sl_simulate_csv_row(const struct sl_simulation *simulation, const struct sl_round_row *row);
+int sl_simulate_result(struct sl_simulation *simulation);

@@ -89,7 +89,7 @@ char *sl_topology_families(int key, const char *text, void *input)
 	if (out == NULL)
 		return (char *)text;
 	fputs("Topologies:\n", out);
-	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
+	for (const char *const *line = sl_family_help(); *line != NULL; line++)
 		fprintf(out, "  %s\n", *line);
 	fprintf(out, "\n%s", text);
 	fclose(out);
@@ -116,7 +116,7 @@ FILE *sl_topology_open(const char *path, struct sl_error *error)
 {
 	FILE *out = path != NULL ? fopen(path, "we") : stdout;
 	if (out == NULL)
-		sl_fail(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+		sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
 	return out;
 }
 
@@ -125,7 +125,7 @@ int sl_topology_close(FILE *out, const char *path, const struct sl_schedule *sch
 	bool lost = sl_schedule_write(schedule, out) != SL_OK;
 	if (path == NULL || (fclose(out) == 0 && !lost))
 		return SL_OK;
-	return sl_fail(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
+	return sl_err_set(error, SL_ERR_FULL, "%s: cannot be written: %s", path, strerror(errno));
 }
 
 /* ---- verbs ---- */
@@ -155,7 +155,7 @@ static int usage(FILE *out)
 		fprintf(memory, "%s starling topology %s %s\n", i == 0 ? "Usage:" : "      ", verbs[i].name,
 			verbs[i].usage);
 	fputs("\nWho is in range of whom, step by step. Topologies:\n", memory);
-	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
+	for (const char *const *line = sl_family_help(); *line != NULL; line++)
 		fprintf(memory, "  %s\n", *line);
 	fputs("\nEach has its own --help with examples.\n", memory);
 	if (fclose(memory) == 0)
@@ -169,7 +169,7 @@ static int complain_of_verb(const char *word)
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
 	for (size_t i = 0; i < VERBS; i++)
-		sl_nearest(word, verbs[i].name, &best, &distance);
+		sl_suggest(word, verbs[i].name, &best, &distance);
 	if (best != NULL)
 		fprintf(stderr, "starling topology: unknown verb '%s'; did you mean '%s'?\n", word, best);
 	else

@@ -92,12 +92,12 @@ static int mark_suspects(const char *text, uint32_t n, bool *mark, struct sl_err
 		size_t digits = strspn(at, "0123456789");
 		unsigned long id = digits > 0 ? strtoul(at, NULL, 10) : 0; /* far too large: ULONG_MAX */
 		if (digits == 0 || (at[digits] != ',' && at[digits] != '\0'))
-			return sl_fail(error, SL_ERR_INVALID, "--suspects %s: ids and commas, as in 3,5",
-				       text);
+			return sl_err_set(error, SL_ERR_INVALID, "--suspects %s: ids and commas, as in 3,5",
+					  text);
 		if (id < 1 || id > n)
-			return sl_fail(error, SL_ERR_INVALID,
-				       "--suspects %s: unknown learner %.*s (learners are 1 to %u)", text,
-				       (int)digits, at, n);
+			return sl_err_set(error, SL_ERR_INVALID,
+					  "--suspects %s: unknown learner %.*s (learners are 1 to %u)", text,
+					  (int)digits, at, n);
 		mark[id - 1] = true;
 		at += digits;
 		if (*at == '\0')
@@ -115,17 +115,17 @@ static int read_suspects(const char *text, uint32_t n, uint32_t *suspects, size_
 		if (mark[v])
 			suspects[(*count)++] = v;
 	if (rc == SL_OK && *count == n)
-		rc = sl_fail(error, SL_ERR_INVALID,
-			     "--suspects %s: these are all; nobody is left to learn about", text);
+		rc = sl_err_set(error, SL_ERR_INVALID,
+				"--suspects %s: these are all; nobody is left to learn about", text);
 	return rc;
 }
 
 static int check_quorum(uint32_t quorum, uint32_t n, struct sl_error *error)
 {
-	if (quorum == 0 || (quorum >= sl_meeting_majority(n) && quorum <= n))
+	if (quorum == 0 || (quorum >= sl_participants_majority(n) && quorum <= n))
 		return SL_OK;
-	return sl_fail(error, SL_ERR_INVALID, "--quorum %u: must be %u to %u of %u learners", quorum,
-		       sl_meeting_majority(n), n, n);
+	return sl_err_set(error, SL_ERR_INVALID, "--quorum %u: must be %u to %u of %u learners", quorum,
+			  sl_participants_majority(n), n, n);
 }
 
 static int audit(const struct options *o, const struct sl_schedule *schedule, bool *beyond,
@@ -133,7 +133,7 @@ static int audit(const struct options *o, const struct sl_schedule *schedule, bo
 {
 	uint32_t suspects[SL_LEARNERS_MAX], n = schedule->learners, c = o->common.tolerance;
 	struct sl_audit_request r = {.schedule = schedule,
-				     .quorum = o->quorum != 0 ? o->quorum : sl_meeting_majority(n),
+				     .quorum = o->quorum != 0 ? o->quorum : sl_participants_majority(n),
 				     .suspects = suspects,
 				     .tolerance = c != 0 ? c : 1,
 				     .unchanged = o->unchanged,

@@ -20,9 +20,10 @@ static int check_name(const char *text, struct sl_error *error)
 		return SL_OK;
 	sl_topology_nearest(text, name);
 	if (name[0] != '\0')
-		return sl_fail(error, SL_ERR_INVALID, "%s: no such topology; did you mean '%s'?", text, name);
-	return sl_fail(error, SL_ERR_INVALID, "%s: no such topology; see starling topology generate --help",
-		       text);
+		return sl_err_set(error, SL_ERR_INVALID, "%s: no such topology; did you mean '%s'?", text,
+				  name);
+	return sl_err_set(error, SL_ERR_INVALID,
+			  "%s: no such topology; see starling topology generate --help", text);
 }
 
 int sl_topology_generate(int argc, char **argv)

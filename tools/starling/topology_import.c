@@ -130,7 +130,7 @@ static int summarise(const struct sl_schedule *schedule, struct summary *summary
 	for (uint32_t s = 0; s < schedule->steps; s++) {
 		int rc = sl_schedule_parts(schedule, s, &parts);
 		if (rc != SL_OK)
-			return sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
+			return sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 		summary->connected += parts.parts == 1;
 	}
 	summary->degree =
@@ -170,7 +170,7 @@ static int write_schedule(const char *path, const struct sl_import *import, stru
 	if (out == NULL)
 		return error->code;
 	fprintf(out, "# imported, %s\n", sl_import_format_name(import->format));
-	if (!sl_names_same(import->names))
+	if (!sl_import_names_same(import->names))
 		for (uint32_t i = 0; i < import->names->count; i++)
 			fprintf(out, "# learner %u: %s\n", i + 1, import->names->name[i]);
 	return sl_topology_close(out, path, &import->schedule, error);

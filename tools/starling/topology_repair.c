@@ -101,7 +101,7 @@ static int run(const struct sl_topology_options *o, struct sl_error *error)
 	int rc = sl_topology_schedule(&o->request, &schedule, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_schedule_repair(&schedule, o->tolerance, &repaired, &added, error);
+	rc = sl_repair(&schedule, o->tolerance, &repaired, &added, error);
 	sl_schedule_close(&schedule);
 	if (rc != SL_OK)
 		return rc;

@@ -16,7 +16,7 @@ struct options {
 static void take_prime(struct options *o, const char *text, struct argp_state *state)
 {
 	uint64_t p = sl_number_or_usage(state, "--p", text, 3, (UINT64_C(1) << 61) - 1);
-	if (!sl_is_prime(p))
+	if (!sl_field_is_prime(p))
 		argp_failure(state, SL_EXIT_USAGE, 0, "--p %s: not a prime", text);
 	o->show.figures.p = p;
 }

@@ -12,11 +12,11 @@
 
 struct inquiry {
 	const struct sl_audit_request *request;
-	struct sl_meeting meeting;
-	struct sl_audit audit;	 /* over all steps so far */
-	void *memory;		 /* of the audit */
-	uint32_t rounds, beyond; /* steps: with a quorum; in which they learn more than the mean */
-	uint32_t groups_most;	 /* of a step: what it tells without the others */
+	struct sl_participants participants;
+	struct sl_leakage leakage; /* over all steps so far */
+	void *memory;		   /* of the audit */
+	uint32_t rounds, beyond;   /* steps: with a quorum; in which they learn more than the mean */
+	uint32_t groups_most;	   /* of a step: what it tells without the others */
 };
 
 static int open_inquiry(struct inquiry *q, const struct sl_audit_request *request)
@@ -24,37 +24,37 @@ static int open_inquiry(struct inquiry *q, const struct sl_audit_request *reques
 	struct sl_field field;
 	struct sl_arena arena;
 	uint32_t n = request->schedule->learners;
-	size_t bytes = sl_audit_bytes(n);
+	size_t bytes = sl_leakage_bytes(n);
 	*q = (struct inquiry){.request = request, .memory = malloc(bytes)};
-	int rc = sl_meeting_open(&q->meeting, request->schedule, request->quorum);
+	int rc = sl_participants_open(&q->participants, request->schedule, request->quorum);
 	if (q->memory == NULL || rc != SL_OK)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&arena, q->memory, bytes);
 	rc = sl_field_init(&field, SL_P_MERSENNE31);
 	if (rc == SL_OK)
-		rc = sl_audit_init(&q->audit, n, &field, &arena);
-	return rc == SL_OK ? sl_audit_coalition(&q->audit, request->suspects, request->count) : rc;
+		rc = sl_leakage_init(&q->leakage, n, &field, &arena);
+	return rc == SL_OK ? sl_leakage_coalition(&q->leakage, request->suspects, request->count) : rc;
 }
 
 static void close_inquiry(struct inquiry *q)
 {
-	sl_meeting_close(&q->meeting);
+	sl_participants_close(&q->participants);
 	free(q->memory);
 }
 
 static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
 {
-	struct sl_meeting *m = &q->meeting;
-	int rc = sl_meeting_at(m, step);
+	struct sl_participants *m = &q->participants;
+	int rc = sl_participants_at(m, step);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
-	sl_meeting_without(m, q->request->suspects, q->request->count);
+		return sl_err_set(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
+	sl_participants_without(m, q->request->suspects, q->request->count);
 	if (m->present_count == 0)
 		return SL_OK;
-	uint32_t groups = sl_audit_round(&q->audit, &m->graph, m->present, NULL);
+	uint32_t groups = sl_leakage_round(&q->leakage, &m->graph, m->present, NULL);
 	assert(groups == m->groups);
 	q->rounds++;
-	q->beyond += sl_meeting_beyond(m);
+	q->beyond += sl_participants_beyond(m);
 	if (groups > q->groups_most)
 		q->groups_most = groups;
 	return SL_OK;
@@ -63,7 +63,7 @@ static int ask_step(struct inquiry *q, uint32_t step, struct sl_error *error)
 /* Whether the steps tell more together than one of them alone. */
 static bool together(const struct inquiry *q)
 {
-	return q->audit.rank > q->groups_most;
+	return q->leakage.rank > q->groups_most;
 }
 
 static bool verdict(const struct inquiry *q)
@@ -109,7 +109,7 @@ static void write_heading(FILE *out, const struct inquiry *q)
 
 static void write_step(FILE *out, const struct inquiry *q)
 {
-	sl_write_learned(out, &q->meeting, q->request->suspects, q->request->count, true);
+	sl_leakage_text_learned(out, &q->participants, q->request->suspects, q->request->count, true);
 }
 
 static void write_together(FILE *out, const struct inquiry *q)
@@ -123,7 +123,7 @@ static void write_together(FILE *out, const struct inquiry *q)
 	}
 	fprintf(out, "if no model changes from step to step, %s ",
 		q->request->count == 1 ? "learns" : "learn");
-	sl_write_span(out, &q->audit);
+	sl_leakage_text_span(out, &q->leakage);
 	fputc('\n', out);
 }
 
@@ -134,8 +134,8 @@ static void write_verdict(FILE *out, const struct inquiry *q)
 	if (q->rounds == 0)
 		fputs("PRIVATE: there is no round, and nothing to learn.\n", out);
 	else if (q->beyond > 0)
-		sl_write_not_private(out, who, q->beyond, q->rounds, (uint32_t)r->count,
-				     r->schedule->learners);
+		sl_leakage_text_not_private(out, who, q->beyond, q->rounds, (uint32_t)r->count,
+					    r->schedule->learners);
 	else if (together(q))
 		fprintf(out,
 			"%s: %s no more than the mean in each round, but more from all of them if models do "
@@ -167,16 +167,17 @@ static int print_text(struct inquiry *q, FILE *out, struct sl_error *error)
 
 static json_t *step_json(const struct inquiry *q, uint32_t step)
 {
-	const struct sl_meeting *m = &q->meeting;
+	const struct sl_participants *m = &q->participants;
 	json_t *groups = json_array(), *absent = json_array();
 	for (uint32_t g = 0; g < m->groups; g++)
-		json_array_append_new(groups, sl_json_ids(m->member + m->start[g], sl_meeting_size(m, g)));
+		json_array_append_new(groups,
+				      sl_json_ids(m->member + m->start[g], sl_participants_size(m, g)));
 	for (uint32_t v = 0; v < m->graph.n; v++)
 		if (!m->present[v])
 			json_array_append_new(absent, json_integer((json_int_t)v + 1));
 	return json_pack("{s:I, s:b, s:o, s:o, s:b}", "step", (json_int_t)step + 1, "round",
 			 m->present_count > 0, "absent", absent, "sums", groups, "beyond_mean",
-			 sl_meeting_beyond(m));
+			 sl_participants_beyond(m));
 }
 
 /* {"1": 1, "4": -2}: x1 - 2 x4. */
@@ -194,15 +195,15 @@ static json_t *combination(const int32_t *coefficients, uint32_t n)
 
 static json_t *span_json(const struct inquiry *q)
 {
-	const struct sl_audit *a = &q->audit;
+	const struct sl_leakage *a = &q->leakage;
 	json_t *revealed = json_array(), *basis = json_array();
 	int32_t *coefficients = calloc(a->n, sizeof *coefficients);
 	for (uint32_t v = 0; coefficients != NULL && v < a->n; v++) {
-		if (sl_audit_reveals(a, v))
+		if (sl_leakage_reveals(a, v))
 			json_array_append_new(revealed, json_integer((json_int_t)v + 1));
-		if (sl_audit_row(a, v) != NULL)
+		if (sl_leakage_row(a, v) != NULL)
 			json_array_append_new(basis,
-					      sl_audit_integers(a, v, SL_COEFFICIENT_MOST, coefficients)
+					      sl_leakage_integers(a, v, SL_COEFFICIENT_MOST, coefficients)
 						      ? combination(coefficients, a->n)
 						      : json_null());
 	}
@@ -238,7 +239,7 @@ int sl_audit_suspects(const struct sl_audit_request *request, FILE *out, bool *b
 	struct inquiry q;
 	int rc = open_inquiry(&q, request);
 	if (rc != SL_OK)
-		sl_fail(error, rc, "%s", sl_err_text(rc));
+		sl_err_set(error, rc, "%s", sl_err_text(rc));
 	else
 		rc = (request->json ? print_json : print_text)(&q, out, error);
 	*beyond = rc == SL_OK && verdict(&q);

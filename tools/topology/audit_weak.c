@@ -15,7 +15,7 @@
 struct report {
 	const struct sl_audit_request *request;
 	const struct sl_weak *weak;
-	struct sl_meeting meeting;
+	struct sl_participants participants;
 };
 
 /* "learner 4, step 3 (and 2 more): learns x1+x2 and x3+x5" */
@@ -23,16 +23,16 @@ static int write_coalition(struct report *r, size_t at, FILE *out)
 {
 	const struct sl_weak_point *p = &r->weak->point[at];
 	size_t steps = sl_weak_next(r->weak, at) - at;
-	int rc = sl_meeting_at(&r->meeting, p->step);
+	int rc = sl_participants_at(&r->participants, p->step);
 	if (rc != SL_OK)
 		return rc;
-	sl_meeting_without(&r->meeting, p->member, p->size);
+	sl_participants_without(&r->participants, p->member, p->size);
 	sl_ids_write_learners(out, p->member, p->size);
 	fprintf(out, ", step %u", p->step + 1);
 	if (steps > 1)
 		fprintf(out, " (and %zu more)", steps - 1);
 	fputs(": ", out);
-	sl_write_learned(out, &r->meeting, p->member, p->size, false);
+	sl_leakage_text_learned(out, &r->participants, p->member, p->size, false);
 	fputc('\n', out);
 	return SL_OK;
 }
@@ -64,7 +64,7 @@ static void write_verdict(const struct report *r, size_t coalitions, FILE *out)
 	else
 		snprintf(who, sizeof who, "%zu coalition%s of up to %u learn%s", coalitions,
 			 coalitions == 1 ? "" : "s", c, coalitions == 1 ? "s" : "");
-	sl_write_not_private(out, who, 1, 1, c, n);
+	sl_leakage_text_not_private(out, who, 1, 1, c, n);
 }
 
 static void write_heading(const struct report *r, FILE *out)
@@ -101,7 +101,7 @@ static int print_text(const struct sl_audit_request *request, const struct sl_we
 	char *text = NULL;
 	size_t bytes = 0, width = sl_terminal_width(out);
 	FILE *memory = open_memstream(&text, &bytes);
-	int rc = sl_meeting_open(&r.meeting, request->schedule, request->quorum);
+	int rc = sl_participants_open(&r.participants, request->schedule, request->quorum);
 	if (memory == NULL)
 		rc = SL_ERR_NOMEM;
 	if (rc == SL_OK)
@@ -109,8 +109,8 @@ static int print_text(const struct sl_audit_request *request, const struct sl_we
 	if (memory != NULL && fclose(memory) == 0 && rc == SL_OK)
 		sl_terminal_fill(out, text, width > 0 ? width : SL_WIDTH_USUAL);
 	free(text);
-	sl_meeting_close(&r.meeting);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
+	sl_participants_close(&r.participants);
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
 /* ---- JSON ---- */

@@ -16,15 +16,16 @@ static size_t max(size_t a, size_t b)
 /* The graph, and whatever the hungriest of the questions works with. */
 static size_t room(uint32_t n, uint32_t edges)
 {
-	size_t scratch = max(sl_mu_scratch(n), sl_connectivity_scratch(n, edges));
-	scratch = max(scratch, max(sl_recurrence_scratch(n, edges) + 8 * (size_t)n, sl_tree_bytes(n)));
-	return sl_step_bytes(n, edges) + scratch;
+	size_t scratch = max(sl_spectrum_scratch(n), sl_connectivity_scratch(n, edges));
+	scratch =
+		max(scratch, max(sl_minimal_polynomial_scratch(n, edges) + 8 * (size_t)n, sl_tree_bytes(n)));
+	return sl_schedule_graph_bytes(n, edges) + scratch;
 }
 
 int sl_figures_open(struct sl_figures *figures, const struct sl_schedule *schedule,
 		    const struct sl_figures_request *request)
 {
-	size_t bytes = room(schedule->learners, sl_step_edges_most(schedule));
+	size_t bytes = room(schedule->learners, sl_schedule_graph_edges_most(schedule));
 	*figures = (struct sl_figures){schedule, *request, malloc(bytes), bytes};
 	return figures->memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
@@ -38,10 +39,11 @@ void sl_figures_close(struct sl_figures *figures)
 static int parts_of(const struct sl_graph *graph, struct sl_arena *arena, struct sl_step_figures *f)
 {
 	size_t mark = sl_arena_mark(arena);
-	uint32_t *part = SL_TAKE(arena, graph->n, uint32_t), *size = SL_TAKE(arena, graph->n, uint32_t);
+	uint32_t *part = SL_ARENA_TAKE(arena, graph->n, uint32_t),
+		 *size = SL_ARENA_TAKE(arena, graph->n, uint32_t);
 	if (part == NULL || size == NULL)
 		return SL_ERR_NOMEM;
-	f->parts = sl_components(graph, part, arena);
+	f->parts = sl_graph_components(graph, part, arena);
 	for (uint32_t v = 0; f->parts > 0 && v < graph->n; v++)
 		if (++size[part[v]] > f->largest)
 			f->largest = size[part[v]];
@@ -52,35 +54,39 @@ static int parts_of(const struct sl_graph *graph, struct sl_arena *arena, struct
 static int connectivity_of(const struct sl_graph *graph, struct sl_arena *arena, struct sl_step_figures *f)
 {
 	uint32_t n = graph->n;
-	uint32_t *cut = SL_TAKE(arena, n, uint32_t), *articulation = SL_TAKE(arena, n, uint32_t);
+	uint32_t *cut = SL_ARENA_TAKE(arena, n, uint32_t), *articulation = SL_ARENA_TAKE(arena, n, uint32_t);
 	if (cut == NULL || articulation == NULL)
 		return SL_ERR_NOMEM;
 	f->cut = cut;
 	f->articulation = articulation;
 	int rc = sl_connectivity(graph, n - 1, &f->kappa, cut, arena);
 	f->cut_count = f->kappa < n - 1 ? f->kappa : 0;
-	return rc == SL_OK ? sl_articulation(graph, articulation, &f->articulation_count, arena) : rc;
+	return rc == SL_OK ? sl_connectivity_articulation(graph, articulation, &f->articulation_count, arena)
+			   : rc;
 }
 
 /* Shares, one to each neighbour, and a state an iteration to each of them. */
-static void bytes_of(const struct sl_field *field, const struct sl_figures_request *request, struct sl_step_figures *f)
+static void bytes_of(const struct sl_field *field, const struct sl_figures_request *request,
+		     struct sl_step_figures *f)
 {
-	double elements = (double)request->floats + 1, share = request->seeded ? SL_KEY_BYTES : field->bytes * elements;
+	double elements = (double)request->floats + 1,
+	       share = request->seeded ? SL_KEY_BYTES : field->bytes * elements;
 	double edge = share + SL_STATE_BYTES * (double)f->k * elements;
 	f->bytes_mean = f->degree_mean * edge;
 	f->bytes_most = f->degree_max * edge;
 }
 
 static int metropolis_of(const struct sl_graph *graph, const struct sl_field *field,
-			 const struct sl_figures_request *request, struct sl_arena *arena, struct sl_step_figures *f)
+			 const struct sl_figures_request *request, struct sl_arena *arena,
+			 struct sl_step_figures *f)
 {
 	size_t mark = sl_arena_mark(arena);
-	int rc = sl_mu(graph, arena, &f->mu);
+	int rc = sl_spectrum_mu(graph, arena, &f->mu);
 	sl_arena_reset(arena, mark);
 	if (rc != SL_OK)
 		return rc;
-	f->p_bits = sl_width_p_bits(sl_width_need(graph, f->mu));
-	f->k = sl_iterations(field->p, graph->n, f->mu);
+	f->p_bits = sl_spectrum_p_bits(sl_spectrum_width_need(graph, f->mu));
+	f->k = sl_spectrum_iterations(field->p, graph->n, f->mu);
 	if (f->k < UINT64_MAX)
 		bytes_of(field, request, f);
 	return SL_OK;
@@ -92,8 +98,8 @@ static int exact_of(const struct sl_graph *graph, const struct sl_field *field, 
 	static const uint8_t seed[SL_HASH_BYTES] = {0};
 	size_t mark = sl_arena_mark(arena);
 	uint32_t degree = 0;
-	uint64_t *r = SL_TAKE(arena, graph->n, uint64_t);
-	int rc = r == NULL ? SL_ERR_NOMEM : sl_recurrence(graph, field, seed, r, &degree, arena);
+	uint64_t *r = SL_ARENA_TAKE(arena, graph->n, uint64_t);
+	int rc = r == NULL ? SL_ERR_NOMEM : sl_minimal_polynomial(graph, field, seed, r, &degree, arena);
 	if (rc == SL_OK)
 		f->exact = degree;
 	sl_arena_reset(arena, mark);
@@ -117,8 +123,8 @@ static int figures_of(const struct sl_graph *graph, const struct sl_figures_requ
 	struct sl_field field;
 	*f = (struct sl_step_figures){.learners = graph->n,
 				      .edges = graph->edges,
-				      .degree_min = sl_degree_min(graph),
-				      .degree_max = sl_degree_max(graph),
+				      .degree_min = sl_graph_degree_min(graph),
+				      .degree_max = sl_graph_degree_max(graph),
 				      .degree_mean = 2.0 * graph->edges / graph->n,
 				      .mu = 1,
 				      .k = UINT64_MAX,
@@ -142,15 +148,15 @@ int sl_figures_step(struct sl_figures *figures, uint32_t step, struct sl_step_fi
 	struct sl_arena arena;
 	struct sl_graph graph;
 	sl_arena_init(&arena, figures->memory, figures->bytes);
-	int rc = sl_step_graph(figures->schedule, step, &graph, &arena);
+	int rc = sl_schedule_graph(figures->schedule, step, &graph, &arena);
 	return rc == SL_OK ? figures_of(&graph, &figures->request, &arena, f) : rc;
 }
 
-enum sl_gate sl_figures_gate(const struct sl_step_figures *f, uint32_t c)
+enum sl_privacy_verdict sl_figures_privacy_check(const struct sl_step_figures *f, uint32_t c)
 {
 	if (f->parts > 1)
-		return SL_GATE_PARTS;
+		return SL_PRIVACY_PARTS;
 	if (f->learners < (uint64_t)c + 2)
-		return SL_GATE_FEW;
-	return f->kappa < c + 1 ? SL_GATE_CUT : SL_GATE_OPEN;
+		return SL_PRIVACY_FEW;
+	return f->kappa < c + 1 ? SL_PRIVACY_CUT : SL_PRIVACY_OPEN;
 }

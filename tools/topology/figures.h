@@ -47,10 +47,10 @@ void sl_figures_close(struct sl_figures *figures);
 int sl_figures_step(struct sl_figures *figures, uint32_t step, struct sl_step_figures *f);
 
 /* What the gate says to a step when c learners may collude (protocol 5, GATE). */
-enum sl_gate {
-	SL_GATE_OPEN,
-	SL_GATE_PARTS, /* not connected */
-	SL_GATE_FEW,   /* fewer than c + 2 learners */
-	SL_GATE_CUT,   /* c learners or fewer cut it apart: f->cut */
+enum sl_privacy_verdict {
+	SL_PRIVACY_OPEN,
+	SL_PRIVACY_PARTS, /* not connected */
+	SL_PRIVACY_FEW,	  /* fewer than c + 2 learners */
+	SL_PRIVACY_CUT,	  /* c learners or fewer cut it apart: f->cut */
 };
-enum sl_gate sl_figures_gate(const struct sl_step_figures *f, uint32_t c);
+enum sl_privacy_verdict sl_figures_privacy_check(const struct sl_step_figures *f, uint32_t c);

@@ -27,21 +27,21 @@ enum sl_import_format sl_import_format_find(const char *name)
 }
 
 /* What is wrong with all files together is said of the first. */
-static int blame_first(const struct sl_import_request *q, struct sl_error *error)
+static int rejection_first(const struct sl_import_request *q, struct sl_error *error)
 {
-	return sl_fail_wrap(error, "%s", strcmp(q->files[0], "-") == 0 ? "standard input" : q->files[0]);
+	return sl_err_wrap(error, "%s", strcmp(q->files[0], "-") == 0 ? "standard input" : q->files[0]);
 }
 
-int sl_import_name(const struct sl_text *text, struct sl_names *names, const char *name, size_t length,
-		   uint32_t *index)
+int sl_import_name(const struct sl_import_text *text, struct sl_import_names *names, const char *name,
+		   size_t length, uint32_t *index)
 {
-	int rc = sl_names_index(names, name, length, index);
+	int rc = sl_import_names_index(names, name, length, index);
 	if (rc == SL_ERR_RANGE)
-		return sl_text_fail(text, "\"%.40s...\": a name of more than %u bytes", name,
-				    SL_NAME_BYTES - 1);
+		return sl_import_text_fail(text, "\"%.40s...\": a name of more than %u bytes", name,
+					   SL_NAME_BYTES - 1);
 	if (rc == SL_ERR_FULL)
-		return sl_text_fail(text, "node %u, \"%.*s\", is one too many", SL_LEARNERS_MAX + 1,
-				    (int)length, name);
+		return sl_import_text_fail(text, "node %u, \"%.*s\", is one too many", SL_LEARNERS_MAX + 1,
+					   (int)length, name);
 	return SL_OK;
 }
 
@@ -61,11 +61,11 @@ static uint32_t numbers_in(const char *line, bool *pointed)
 	return count;
 }
 
-enum sl_import_format sl_import_guess(struct sl_text *text)
+enum sl_import_format sl_import_guess(struct sl_import_text *text)
 {
 	enum sl_import_format format = SL_IMPORT_GUESS;
-	struct sl_text peek = *text;
-	for (char *line; format == SL_IMPORT_GUESS && (line = sl_text_line(&peek)) != NULL;) {
+	struct sl_import_text peek = *text;
+	for (char *line; format == SL_IMPORT_GUESS && (line = sl_import_text_line(&peek)) != NULL;) {
 		bool pointed;
 		line += strspn(line, " \t");
 		if (strncmp(line, "#3D", 3) == 0)
@@ -133,9 +133,9 @@ static int contacts_schedule(const struct sl_import_request *request, struct sl_
 	qsort(contacts->contact, contacts->count, sizeof *contacts->contact, in_time);
 	int rc = add_steps(request, contacts, vertex, schedule);
 	if (rc == SL_ERR_RANGE)
-		return sl_fail(error, SL_ERR_FORMAT, "more than %u steps; --steps keeps the first of them",
-			       SL_IMPORT_STEPS_MAX);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
+		return sl_err_set(error, SL_ERR_FORMAT, "more than %u steps; --steps keeps the first of them",
+				  SL_IMPORT_STEPS_MAX);
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
 /* ---- movements ---- */
@@ -147,27 +147,27 @@ static int count_steps(const struct sl_import_request *request, double every_s, 
 	if (request->steps != 0 && count > request->steps)
 		count = request->steps;
 	if (count > SL_IMPORT_STEPS_MAX)
-		return sl_fail(error, SL_ERR_FORMAT,
-			       "%g s of movement are more than %u steps of %g s; say --every or --steps",
-			       end_s, SL_IMPORT_STEPS_MAX, every_s);
+		return sl_err_set(error, SL_ERR_FORMAT,
+				  "%g s of movement are more than %u steps of %g s; say --every or --steps",
+				  end_s, SL_IMPORT_STEPS_MAX, every_s);
 	*steps = (uint32_t)count;
 	return SL_OK;
 }
 
-static int tracks_schedule(const struct sl_import_request *request, const struct sl_tracks *tracks,
+static int tracks_schedule(const struct sl_import_request *request, const struct sl_import_tracks *tracks,
 			   const uint32_t *vertex, struct sl_schedule *schedule, struct sl_error *error)
 {
 	uint32_t steps = 0;
 	double every_s = request->every_s > 0 ? request->every_s : SL_IMPORT_EVERY_S;
-	int rc = count_steps(request, every_s, sl_tracks_end(tracks), &steps, error);
+	int rc = count_steps(request, every_s, sl_import_tracks_end(tracks), &steps, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_tracks_schedule(tracks, vertex, request->range_m, every_s, steps, SL_IMPORT_LINKS_MAX,
-				schedule);
+	rc = sl_import_tracks_schedule(tracks, vertex, request->range_m, every_s, steps, SL_IMPORT_LINKS_MAX,
+				       schedule);
 	if (rc == SL_ERR_RANGE)
-		return sl_fail(error, SL_ERR_FORMAT, "more than %u links in all; say --every or --steps",
-			       SL_IMPORT_LINKS_MAX);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
+		return sl_err_set(error, SL_ERR_FORMAT, "more than %u links in all; say --every or --steps",
+				  SL_IMPORT_LINKS_MAX);
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
 /* ---- files ---- */
@@ -176,7 +176,7 @@ struct reading {
 	const struct sl_import_request *request;
 	struct sl_import *import;
 	struct sl_contacts contacts;
-	struct sl_tracks *tracks;
+	struct sl_import_tracks *tracks;
 };
 
 /* Options that the format has no use for are a misunderstanding. */
@@ -187,25 +187,25 @@ static int check_options(const struct sl_import_request *q, enum sl_import_forma
 	const char *name = format_names[format];
 	bool edges = format == SL_IMPORT_EDGES;
 	if (edges && (q->range_m > 0 || q->every_s > 0))
-		sl_fail(error, SL_ERR_INVALID, "an edge list has no use for --%s%s",
-			q->range_m > 0 ? "range" : "every", force);
+		sl_err_set(error, SL_ERR_INVALID, "an edge list has no use for --%s%s",
+			   q->range_m > 0 ? "range" : "every", force);
 	else if (!edges && timed(q))
-		sl_fail(error, SL_ERR_INVALID, "a movement (%s) has no use for --by%s", name, force);
+		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) has no use for --by%s", name, force);
 	else if (!edges && q->count > 1)
-		sl_fail(error, SL_ERR_INVALID, "a movement (%s) is one file, not %zu%s", name, q->count,
-			force);
+		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) is one file, not %zu%s", name, q->count,
+			   force);
 	else if (!edges && !(q->range_m > 0))
-		sl_fail(error, SL_ERR_INVALID, "a movement (%s) needs the radio's --range in metres%s", name,
-			force);
+		sl_err_set(error, SL_ERR_INVALID, "a movement (%s) needs the radio's --range in metres%s",
+			   name, force);
 	else
 		return SL_OK;
-	return blame_first(q, error);
+	return rejection_first(q, error);
 }
 
-static bool is_schedule(struct sl_text text)
+static bool is_schedule(struct sl_import_text text)
 {
 	uint32_t n;
-	for (char *line; (line = sl_text_line(&text)) != NULL;) {
+	for (char *line; (line = sl_import_text_line(&text)) != NULL;) {
 		line += strspn(line, " \t");
 		if (*line != '#' && *line != '\0')
 			return sscanf(line, "learners %u", &n) == 1;
@@ -214,12 +214,12 @@ static bool is_schedule(struct sl_text text)
 }
 
 /* The first file that says anything decides what all of them are. */
-static int settle(struct reading *r, struct sl_text *text)
+static int settle(struct reading *r, struct sl_import_text *text)
 {
 	enum sl_import_format *format = &r->import->format;
 	if (*format == SL_IMPORT_GUESS && is_schedule(*text))
-		return sl_fail(text->error, SL_ERR_FORMAT,
-			       "%s: a schedule already; it can be played as it is", text->name);
+		return sl_err_set(text->error, SL_ERR_FORMAT,
+				  "%s: a schedule already; it can be played as it is", text->name);
 	if (*format != SL_IMPORT_GUESS)
 		return SL_OK;
 	*format = sl_import_guess(text);
@@ -228,9 +228,9 @@ static int settle(struct reading *r, struct sl_text *text)
 
 static int read_file(struct reading *r, size_t i, struct sl_error *error)
 {
-	struct sl_text text;
-	struct sl_names *names = r->import->names;
-	int rc = sl_text_read(&text, r->request->files[i], SL_IMPORT_BYTES_MAX, error);
+	struct sl_import_text text;
+	struct sl_import_names *names = r->import->names;
+	int rc = sl_import_text_read(&text, r->request->files[i], SL_IMPORT_BYTES_MAX, error);
 	if (rc != SL_OK)
 		return rc;
 	rc = settle(r, &text);
@@ -240,7 +240,7 @@ static int read_file(struct reading *r, size_t i, struct sl_error *error)
 		rc = sl_import_bonnmotion(&text, names, r->tracks);
 	else if (rc == SL_OK && r->import->format == SL_IMPORT_NS2)
 		rc = sl_import_ns2(&text, names, r->tracks);
-	sl_text_close(&text);
+	sl_import_text_close(&text);
 	return rc;
 }
 
@@ -256,14 +256,14 @@ static int read_files(struct reading *r, struct sl_error *error)
 static int make_schedule(struct reading *r, struct sl_error *error)
 {
 	uint32_t vertex[SL_LEARNERS_MAX];
-	struct sl_names *names = r->import->names;
+	struct sl_import_names *names = r->import->names;
 	struct sl_schedule *schedule = &r->import->schedule;
 	if (names->count < 2)
-		return sl_fail(error, SL_ERR_FORMAT, "%s; a schedule needs two or more",
-			       names->count == 0 ? "no node" : "one node");
-	int rc = sl_names_sort(names, vertex);
+		return sl_err_set(error, SL_ERR_FORMAT, "%s; a schedule needs two or more",
+				  names->count == 0 ? "no node" : "one node");
+	int rc = sl_import_names_sort(names, vertex);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "%s", sl_err_text(rc));
+		return sl_err_set(error, rc, "%s", sl_err_text(rc));
 	sl_schedule_init(schedule, names->count);
 	if (r->import->format == SL_IMPORT_EDGES)
 		return contacts_schedule(r->request, &r->contacts, vertex, schedule, error);
@@ -275,12 +275,12 @@ int sl_import(const struct sl_import_request *request, struct sl_import *import,
 	struct reading r = {.request = request, .import = import};
 	*import = (struct sl_import){.format = request->format, .names = calloc(1, sizeof *import->names)};
 	r.tracks = calloc(1, sizeof *r.tracks);
-	int rc = import->names == NULL || r.tracks == NULL ? sl_fail(error, SL_ERR_NOMEM, "out of memory")
+	int rc = import->names == NULL || r.tracks == NULL ? sl_err_set(error, SL_ERR_NOMEM, "out of memory")
 							   : read_files(&r, error);
 	if (rc == SL_OK && make_schedule(&r, error) != SL_OK)
-		rc = blame_first(request, error);
+		rc = rejection_first(request, error);
 	if (r.tracks != NULL)
-		sl_tracks_close(r.tracks);
+		sl_import_tracks_close(r.tracks);
 	free(r.tracks);
 	free(r.contacts.contact);
 	if (rc != SL_OK)

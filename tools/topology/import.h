@@ -43,7 +43,7 @@ struct sl_import_request {
 
 struct sl_import {
 	struct sl_schedule schedule;
-	struct sl_names *names; /* names->name[i] is what learner i + 1 was called */
+	struct sl_import_names *names; /* names->name[i] is what learner i + 1 was called */
 	enum sl_import_format format;
 };
 

@@ -4,7 +4,7 @@
 #include "tools/topology/import_parts.h"
 
 struct reader {
-	const struct sl_text *text;
+	const struct sl_import_text *text;
 	uint32_t numbers; /* of a place: t x y, or t x y z */
 	struct sl_track *track;
 };
@@ -15,23 +15,24 @@ static int add_place(const struct reader *r, const double *number)
 	const struct sl_track *track = r->track;
 	const struct sl_place *last = track->count > 0 ? &track->place[track->count - 1] : NULL;
 	if (place.t < 0)
-		return sl_text_fail(r->text, "a time before 0: %g", place.t);
+		return sl_import_text_fail(r->text, "a time before 0: %g", place.t);
 	if (last != NULL && place.t < last->t)
-		return sl_text_fail(r->text, "time goes back from %g to %g%s", last->t, place.t,
-				    r->numbers == 3 ? " (a file with heights must begin with \"#3D\")" : "");
+		return sl_import_text_fail(r->text, "time goes back from %g to %g%s", last->t, place.t,
+					   r->numbers == 3 ? " (a file with heights must begin with \"#3D\")"
+							   : "");
 	if (last != NULL && place.t == last->t && (place.x != last->x || place.y != last->y))
-		return sl_text_fail(r->text, "two places at the time %g", place.t);
-	return sl_track_add(r->track, place) == SL_OK
+		return sl_import_text_fail(r->text, "two places at the time %g", place.t);
+	return sl_import_tracks_add(r->track, place) == SL_OK
 		       ? SL_OK
-		       : sl_fail(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
+		       : sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
 }
 
 static int unlike_places(const struct reader *r, uint32_t count)
 {
 	bool heights = r->numbers == 3 && count % 4 == 0;
-	return sl_text_fail(r->text, "%u numbers, which are no places \"t x y%s\"%s", count,
-			    r->numbers == 4 ? " z" : "",
-			    heights ? " (a file with heights must begin with \"#3D\")" : "");
+	return sl_import_text_fail(r->text, "%u numbers, which are no places \"t x y%s\"%s", count,
+				   r->numbers == 4 ? " z" : "",
+				   heights ? " (a file with heights must begin with \"#3D\")" : "");
 }
 
 static int read_places(const struct reader *r, char *line)
@@ -42,9 +43,9 @@ static int read_places(const struct reader *r, char *line)
 	for (char *word = strtok_r(line, " \t", &rest); word != NULL; word = strtok_r(NULL, " \t", &rest)) {
 		bool time = count % r->numbers == 0;
 		double most = time ? SL_TIME_MAX : SL_PLACE_MAX;
-		if (!sl_text_number(word, most, &number[count % r->numbers]))
-			return sl_text_fail(r->text, "\"%.40s\" is no %s up to %g", word,
-					    time ? "time" : "coordinate", most);
+		if (!sl_import_text_number(word, most, &number[count % r->numbers]))
+			return sl_import_text_fail(r->text, "\"%.40s\" is no %s up to %g", word,
+						   time ? "time" : "coordinate", most);
 		if (++count % r->numbers != 0)
 			continue;
 		int rc = add_place(r, number);
@@ -54,7 +55,8 @@ static int read_places(const struct reader *r, char *line)
 	return count % r->numbers == 0 ? SL_OK : unlike_places(r, count);
 }
 
-static int read_node(struct reader *r, char *line, struct sl_names *names, struct sl_tracks *tracks)
+static int read_node(struct reader *r, char *line, struct sl_import_names *names,
+		     struct sl_import_tracks *tracks)
 {
 	char name[SL_NAME_BYTES];
 	uint32_t index;
@@ -66,11 +68,12 @@ static int read_node(struct reader *r, char *line, struct sl_names *names, struc
 	return read_places(r, line);
 }
 
-int sl_import_bonnmotion(struct sl_text *text, struct sl_names *names, struct sl_tracks *tracks)
+int sl_import_bonnmotion(struct sl_import_text *text, struct sl_import_names *names,
+			 struct sl_import_tracks *tracks)
 {
 	struct reader r = {.text = text, .numbers = 3};
 	int rc = SL_OK;
-	for (char *line; rc == SL_OK && (line = sl_text_line(text)) != NULL;) {
+	for (char *line; rc == SL_OK && (line = sl_import_text_line(text)) != NULL;) {
 		if (strncmp(line, "#3D", 3) == 0)
 			r.numbers = 4;
 		if (line[0] != '#' && line[strspn(line, " \t")] != '\0')

@@ -7,10 +7,10 @@
 #define WHEN_MAX 1e15 /* of a step or a time in an edge's data; whole numbers stay exact */
 
 struct reader {
-	struct sl_text *text;
+	struct sl_import_text *text;
 	const struct sl_import_request *request;
 	double when; /* unless the edges say it */
-	struct sl_names *names;
+	struct sl_import_names *names;
 	struct sl_contacts *contacts;
 };
 
@@ -79,10 +79,10 @@ static int read_when(const struct reader *r, char *rest, const char *between, do
 	else
 		snprintf(by, sizeof by, "column %u", column);
 	if (word == NULL || *word == '\0')
-		return sl_text_fail(r->text, "the edge has no %s that says its step", by);
-	if (!sl_text_number(word, WHEN_MAX, when))
-		return sl_text_fail(r->text, "%s, \"%.40s\", is no step or time up to %g", by, word,
-				    WHEN_MAX);
+		return sl_import_text_fail(r->text, "the edge has no %s that says its step", by);
+	if (!sl_import_text_number(word, WHEN_MAX, when))
+		return sl_import_text_fail(r->text, "%s, \"%.40s\", is no step or time up to %g", by, word,
+					   WHEN_MAX);
 	return SL_OK;
 }
 
@@ -96,10 +96,10 @@ static int read_line(const struct reader *r, char *line)
 	const char *between = line[strcspn(line, " \t,")] == ',' ? "," : " \t";
 	char *rest = line, *from = next_word(&rest, between), *to = next_word(&rest, between);
 	if (*from == '\0' || *to == '\0')
-		return sl_text_fail(r->text, "\"%.40s\" is half an edge; one reads \"u v\"",
-				    *from ? from : to);
+		return sl_import_text_fail(r->text, "\"%.40s\" is half an edge; one reads \"u v\"",
+					   *from ? from : to);
 	if (strchr(from, ',') != NULL || strchr(to, ',') != NULL)
-		return sl_text_fail(
+		return sl_import_text_fail(
 			r->text, "\"%.40s\" has a comma: are blanks part of the names? They cannot be here",
 			strchr(from, ',') != NULL ? from : to);
 	int rc = sl_import_name(r->text, r->names, from, strlen(from), &contact.edge.a);
@@ -108,16 +108,16 @@ static int read_line(const struct reader *r, char *line)
 	if (rc == SL_OK)
 		rc = read_when(r, rest, between, &contact.when);
 	if (rc == SL_OK && keep(r->contacts, contact) != SL_OK)
-		rc = sl_fail(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
+		rc = sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
 	return rc;
 }
 
-int sl_import_edges(struct sl_text *text, const struct sl_import_request *request, double when,
-		    struct sl_names *names, struct sl_contacts *contacts)
+int sl_import_edges(struct sl_import_text *text, const struct sl_import_request *request, double when,
+		    struct sl_import_names *names, struct sl_contacts *contacts)
 {
 	struct reader r = {text, request, when, names, contacts};
 	int rc = SL_OK;
-	for (char *line; rc == SL_OK && (line = sl_text_line(text)) != NULL;)
+	for (char *line; rc == SL_OK && (line = sl_import_text_line(text)) != NULL;)
 		rc = read_line(&r, line);
 	return rc;
 }

@@ -12,12 +12,12 @@ static uint32_t hash(const char *name, size_t length)
 	return h;
 }
 
-static bool is(const struct sl_names *names, uint32_t index, const char *name, size_t length)
+static bool is(const struct sl_import_names *names, uint32_t index, const char *name, size_t length)
 {
 	return memcmp(names->name[index], name, length) == 0 && names->name[index][length] == '\0';
 }
 
-int sl_names_index(struct sl_names *names, const char *name, size_t length, uint32_t *index)
+int sl_import_names_index(struct sl_import_names *names, const char *name, size_t length, uint32_t *index)
 {
 	if (length >= SL_NAME_BYTES)
 		return SL_ERR_RANGE;
@@ -69,7 +69,7 @@ static int words_up(const void *x, const void *y)
 	return strcmp(((const struct entry *)x)->name, ((const struct entry *)y)->name);
 }
 
-int sl_names_sort(struct sl_names *names, uint32_t vertex[static SL_LEARNERS_MAX])
+int sl_import_names_sort(struct sl_import_names *names, uint32_t vertex[static SL_LEARNERS_MAX])
 {
 	bool numbers = true;
 	struct entry *all = calloc(names->count + 1, sizeof *all);
@@ -89,7 +89,7 @@ int sl_names_sort(struct sl_names *names, uint32_t vertex[static SL_LEARNERS_MAX
 	return SL_OK;
 }
 
-bool sl_names_same(const struct sl_names *names)
+bool sl_import_names_same(const struct sl_import_names *names)
 {
 	char id[SL_NAME_BYTES];
 	for (uint32_t v = 0; v < names->count; v++) {

@@ -16,8 +16,8 @@ struct event {
 };
 
 struct reader {
-	struct sl_text *text;
-	struct sl_names *names;
+	struct sl_import_text *text;
+	struct sl_import_names *names;
 	double (*start)[2]; /* of each node; NAN: not said */
 	struct event *events;
 	size_t count, room;
@@ -29,7 +29,7 @@ static int read_node(struct reader *r, const char *word, uint32_t *node)
 	const char *open = strchr(word, '(');
 	size_t digits = open != NULL ? strspn(open + 1, "0123456789") : 0;
 	if (word[0] != '$' || digits == 0 || strcmp(open + 1 + digits, ")") != 0)
-		return sl_text_fail(r->text, "\"%.40s\" is no node, as in $node_(0)", word);
+		return sl_import_text_fail(r->text, "\"%.40s\" is no node, as in $node_(0)", word);
 	const char *name = open + 1;
 	for (; digits > 1 && *name == '0'; digits--)
 		name++;
@@ -46,7 +46,7 @@ static int keep(struct reader *r, const struct event *event)
 		size_t room = r->room * 2 + 256;
 		struct event *events = reallocarray(r->events, room, sizeof *events);
 		if (events == NULL)
-			return sl_fail(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
+			return sl_err_set(r->text->error, SL_ERR_NOMEM, "%s: out of memory", r->text->name);
 		r->events = events;
 		r->room = room;
 	}
@@ -64,9 +64,10 @@ static int read_number(const struct reader *r, const char *what, const char *tex
 		       double *number)
 {
 	if (text == NULL)
-		return sl_text_fail(r->text, "the %s is missing", what);
-	if (!sl_text_number(text, most, number) || *number < least)
-		return sl_text_fail(r->text, "\"%.40s\" is no %s from %g to %g", text, what, least, most);
+		return sl_import_text_fail(r->text, "the %s is missing", what);
+	if (!sl_import_text_number(text, most, number) || *number < least)
+		return sl_import_text_fail(r->text, "\"%.40s\" is no %s from %g to %g", text, what, least,
+					   most);
 	return SL_OK;
 }
 
@@ -78,7 +79,8 @@ static int read_metres(const struct reader *r, char **rest, double *metres)
 static int read_end(const struct reader *r, char **rest)
 {
 	const char *more = word(rest);
-	return more == NULL || *more == '#' ? SL_OK : sl_text_fail(r->text, "\"%.40s\" is too much", more);
+	return more == NULL || *more == '#' ? SL_OK
+					    : sl_import_text_fail(r->text, "\"%.40s\" is too much", more);
 }
 
 /* "X_ 1.5"; *axis 2 is the height, which is not used. */
@@ -90,7 +92,7 @@ static int read_coordinate(const struct reader *r, char **rest, int *axis, doubl
 		if (name != NULL && strcmp(name, axes[*axis]) == 0)
 			break;
 	if (*axis == 3)
-		return sl_text_fail(r->text, "\"set\" needs X_, Y_ or Z_ and a number");
+		return sl_import_text_fail(r->text, "\"set\" needs X_, Y_ or Z_ and a number");
 	int rc = read_metres(r, rest, value);
 	return rc == SL_OK ? read_end(r, rest) : rc;
 }
@@ -135,8 +137,8 @@ static int read_order(struct reader *r, char **rest)
 		return read_go(r, rest, &event);
 	if (verb != NULL && strcmp(verb, "set") == 0)
 		return read_jump(r, rest, &event);
-	return sl_text_fail(r->text, "\"%.40s\" is neither \"setdest\" nor \"set\"",
-			    verb != NULL ? verb : "");
+	return sl_import_text_fail(r->text, "\"%.40s\" is neither \"setdest\" nor \"set\"",
+				   verb != NULL ? verb : "");
 }
 
 /* What is left of: $node_(0) set X_ 1.0 */
@@ -149,7 +151,7 @@ static int read_start(struct reader *r, const char *object, const char *verb, ch
 	if (rc != SL_OK)
 		return rc;
 	if (strcmp(verb, "set") != 0)
-		return sl_text_fail(r->text, "\"%.40s\" is neither \"set\" nor \"at\"", verb);
+		return sl_import_text_fail(r->text, "\"%.40s\" is neither \"set\" nor \"at\"", verb);
 	rc = read_coordinate(r, rest, &axis, &value);
 	if (rc == SL_OK && axis < 2)
 		r->start[node][axis] = value;
@@ -166,7 +168,7 @@ static int read_line(struct reader *r, char *line)
 		return SL_OK;
 	const char *verb = strtok_r(NULL, " \t", &rest);
 	if (object[0] != '$' || verb == NULL)
-		return sl_text_fail(r->text, "\"%.40s\" begins no line of an ns-2 movement", object);
+		return sl_import_text_fail(r->text, "\"%.40s\" begins no line of an ns-2 movement", object);
 	if (strcmp(verb, "at") == 0)
 		return read_order(r, &rest);
 	return read_start(r, object, verb, &rest);
@@ -185,7 +187,7 @@ static int in_time(const void *left, const void *right)
 /* Where the node is when the order comes; a way that it has not yet finished ends there. */
 static struct sl_place cut(struct sl_track *track, double t)
 {
-	struct sl_place here = sl_track_at(track, t);
+	struct sl_place here = sl_import_tracks_at(track, t);
 	if (track->place[track->count - 1].t > t)
 		track->count--;
 	return here;
@@ -194,28 +196,29 @@ static struct sl_place cut(struct sl_track *track, double t)
 static int play(struct sl_track *track, const struct event *event)
 {
 	struct sl_place here = cut(track, event->t);
-	int rc = sl_track_add(track, here);
+	int rc = sl_import_tracks_add(track, here);
 	if (event->order != GO) {
 		*(event->order == JUMP_X ? &here.x : &here.y) = event->x;
-		return rc == SL_OK ? sl_track_add(track, here) : rc;
+		return rc == SL_OK ? sl_import_tracks_add(track, here) : rc;
 	}
 	double way = hypot(event->x - here.x, event->y - here.y);
 	if (rc != SL_OK || way == 0 || event->speed == 0)
 		return rc;
 	/* In the end, or never. */
-	return sl_track_add(track, (struct sl_place){event->t + way / event->speed, event->x, event->y});
+	return sl_import_tracks_add(track,
+				    (struct sl_place){event->t + way / event->speed, event->x, event->y});
 }
 
-static int play_all(struct reader *r, struct sl_tracks *tracks)
+static int play_all(struct reader *r, struct sl_import_tracks *tracks)
 {
 	int rc = SL_OK;
 	for (uint32_t i = 0; i < r->names->count; i++) {
 		if (isnan(r->start[i][0]) || isnan(r->start[i][1]))
-			return sl_fail(r->text->error, SL_ERR_FORMAT,
-				       "%s: node %s is never given its X_ and Y_", r->text->name,
-				       r->names->name[i]);
-		rc = sl_track_add(&tracks->track[tracks->count++],
-				  (struct sl_place){0, r->start[i][0], r->start[i][1]});
+			return sl_err_set(r->text->error, SL_ERR_FORMAT,
+					  "%s: node %s is never given its X_ and Y_", r->text->name,
+					  r->names->name[i]);
+		rc = sl_import_tracks_add(&tracks->track[tracks->count++],
+					  (struct sl_place){0, r->start[i][0], r->start[i][1]});
 		if (rc != SL_OK)
 			break;
 	}
@@ -223,17 +226,17 @@ static int play_all(struct reader *r, struct sl_tracks *tracks)
 		qsort(r->events, r->count, sizeof *r->events, in_time);
 	for (size_t i = 0; rc == SL_OK && i < r->count; i++)
 		rc = play(&tracks->track[r->events[i].node], &r->events[i]);
-	return rc == SL_OK ? SL_OK : sl_fail(r->text->error, rc, "%s: %s", r->text->name, sl_err_text(rc));
+	return rc == SL_OK ? SL_OK : sl_err_set(r->text->error, rc, "%s: %s", r->text->name, sl_err_text(rc));
 }
 
-int sl_import_ns2(struct sl_text *text, struct sl_names *names, struct sl_tracks *tracks)
+int sl_import_ns2(struct sl_import_text *text, struct sl_import_names *names, struct sl_import_tracks *tracks)
 {
 	struct reader r = {.text = text, .names = names};
 	int rc = SL_OK;
 	r.start = calloc(SL_LEARNERS_MAX, sizeof *r.start);
 	if (r.start == NULL)
-		return sl_fail(text->error, SL_ERR_NOMEM, "%s: out of memory", text->name);
-	for (char *line; rc == SL_OK && (line = sl_text_line(text)) != NULL;)
+		return sl_err_set(text->error, SL_ERR_NOMEM, "%s: out of memory", text->name);
+	for (char *line; rc == SL_OK && (line = sl_import_text_line(text)) != NULL;)
 		rc = read_line(&r, line);
 	if (rc == SL_OK)
 		rc = play_all(&r, tracks);

@@ -6,7 +6,7 @@
 #include "tools/topology/import_tracks.h"
 
 /* Which format a text seems to be; SL_IMPORT_GUESS when there is nothing in it. Leaves the text as it is. */
-enum sl_import_format sl_import_guess(struct sl_text *text);
+enum sl_import_format sl_import_guess(struct sl_import_text *text);
 
 /* What edge lists say: edges between indexes of names, each with its step or its time. */
 struct sl_contact {
@@ -20,13 +20,15 @@ struct sl_contacts {
 
 /* Adds the contacts of a file; `when` is that of all of them, unless the request tells how they say it
  * themselves. */
-int sl_import_edges(struct sl_text *text, const struct sl_import_request *request, double when,
-		    struct sl_names *names, struct sl_contacts *contacts);
+int sl_import_edges(struct sl_import_text *text, const struct sl_import_request *request, double when,
+		    struct sl_import_names *names, struct sl_contacts *contacts);
 
 /* The tracks of the nodes, by their index in names. */
-int sl_import_bonnmotion(struct sl_text *text, struct sl_names *names, struct sl_tracks *tracks);
-int sl_import_ns2(struct sl_text *text, struct sl_names *names, struct sl_tracks *tracks);
+int sl_import_bonnmotion(struct sl_import_text *text, struct sl_import_names *names,
+			 struct sl_import_tracks *tracks);
+int sl_import_ns2(struct sl_import_text *text, struct sl_import_names *names,
+		  struct sl_import_tracks *tracks);
 
-/* sl_names_index, or the line's fault. */
-int sl_import_name(const struct sl_text *text, struct sl_names *names, const char *name, size_t length,
-		   uint32_t *index);
+/* sl_import_names_index, or the line's fault. */
+int sl_import_name(const struct sl_import_text *text, struct sl_import_names *names, const char *name,
+		   size_t length, uint32_t *index);

@@ -10,27 +10,27 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static int grow(struct sl_text *text, size_t *room)
+static int grow(struct sl_import_text *text, size_t *room)
 {
 	size_t more = *room * 2 + 65536;
 	char *bytes = realloc(text->bytes, more);
 	if (bytes == NULL)
-		return sl_fail(text->error, SL_ERR_NOMEM, "%s: out of memory", text->name);
+		return sl_err_set(text->error, SL_ERR_NOMEM, "%s: out of memory", text->name);
 	text->bytes = bytes;
 	*room = more;
 	return SL_OK;
 }
 
-static int unreadable(const struct sl_text *text, gzFile file)
+static int unreadable(const struct sl_import_text *text, gzFile file)
 {
 	int code = Z_OK;
 	const char *why = gzerror(file, &code);
 	if (code == Z_ERRNO)
 		why = strerror(errno);
-	return sl_fail(text->error, SL_ERR_IO, "%s: cannot be read: %s", text->name, why);
+	return sl_err_set(text->error, SL_ERR_IO, "%s: cannot be read: %s", text->name, why);
 }
 
-static int unpack(struct sl_text *text, gzFile file, size_t bytes_max)
+static int unpack(struct sl_import_text *text, gzFile file, size_t bytes_max)
 {
 	size_t room = 0;
 	for (int got = 1; got > 0; text->count += (size_t)got) {
@@ -41,13 +41,13 @@ static int unpack(struct sl_text *text, gzFile file, size_t bytes_max)
 		if (got < 0)
 			return unreadable(text, file);
 		if (text->count + (size_t)got > bytes_max)
-			return sl_fail(text->error, SL_ERR_FORMAT, "%s: more than %zu MB of text", text->name,
-				       bytes_max >> 20);
+			return sl_err_set(text->error, SL_ERR_FORMAT, "%s: more than %zu MB of text",
+					  text->name, bytes_max >> 20);
 	}
 	return SL_OK;
 }
 
-static size_t line_of(const struct sl_text *text, size_t at)
+static size_t line_of(const struct sl_import_text *text, size_t at)
 {
 	size_t line = 1;
 	for (size_t i = 0; i < at; i++)
@@ -65,13 +65,13 @@ static bool control(const unsigned char *byte, bool last)
 
 /* What is quoted in messages and written into schedules must do nothing to a terminal. Carriage returns and a
  * byte order mark become blanks. */
-static int check(struct sl_text *text)
+static int check(struct sl_import_text *text)
 {
 	unsigned char *bytes = (unsigned char *)text->bytes;
 	for (size_t i = 0; i < text->count; i++) {
 		if (control(&bytes[i], i + 1 == text->count)) {
 			text->line = line_of(text, i);
-			return sl_text_fail(text, "a byte 0x%02x: not a text file", bytes[i]);
+			return sl_import_text_fail(text, "a byte 0x%02x: not a text file", bytes[i]);
 		}
 		if (bytes[i] == '\r')
 			bytes[i] = ' ';
@@ -92,44 +92,46 @@ static gzFile open_file(const char *name)
 	return file;
 }
 
-int sl_text_read(struct sl_text *text, const char *name, size_t bytes_max, struct sl_error *error)
+int sl_import_text_read(struct sl_import_text *text, const char *name, size_t bytes_max,
+			struct sl_error *error)
 {
-	*text = (struct sl_text){.name = strcmp(name, "-") == 0 ? "standard input" : name, .error = error};
+	*text = (struct sl_import_text){.name = strcmp(name, "-") == 0 ? "standard input" : name,
+					.error = error};
 	gzFile file = open_file(name);
 	if (file == NULL)
-		return sl_fail(error, SL_ERR_IO, "%s: %s", text->name, strerror(errno));
+		return sl_err_set(error, SL_ERR_IO, "%s: %s", text->name, strerror(errno));
 	int rc = unpack(text, file, bytes_max);
 	if (gzclose(file) != Z_OK && rc == SL_OK)
-		rc = sl_fail(error, SL_ERR_IO, "%s: ends within the compressed data", text->name);
+		rc = sl_err_set(error, SL_ERR_IO, "%s: ends within the compressed data", text->name);
 	if (rc == SL_OK)
 		rc = check(text);
 	if (rc != SL_OK)
-		sl_text_close(text);
+		sl_import_text_close(text);
 	return rc;
 }
 
-int sl_text_copy(struct sl_text *text, const char *name, const void *bytes, size_t count,
-		 struct sl_error *error)
+int sl_import_text_copy(struct sl_import_text *text, const char *name, const void *bytes, size_t count,
+			struct sl_error *error)
 {
-	*text = (struct sl_text){.name = name, .count = count, .error = error};
+	*text = (struct sl_import_text){.name = name, .count = count, .error = error};
 	text->bytes = malloc(count + 1);
 	if (text->bytes == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "%s: out of memory", name);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", name);
 	memcpy(text->bytes, bytes, count);
 	int rc = check(text);
 	if (rc != SL_OK)
-		sl_text_close(text);
+		sl_import_text_close(text);
 	return rc;
 }
 
-void sl_text_close(struct sl_text *text)
+void sl_import_text_close(struct sl_import_text *text)
 {
 	free(text->bytes);
 	text->bytes = NULL;
 	text->count = 0;
 }
 
-char *sl_text_line(struct sl_text *text)
+char *sl_import_text_line(struct sl_import_text *text)
 {
 	if (text->at >= text->count)
 		return NULL;
@@ -141,17 +143,17 @@ char *sl_text_line(struct sl_text *text)
 	return line;
 }
 
-int sl_text_fail(const struct sl_text *text, const char *format, ...)
+int sl_import_text_fail(const struct sl_import_text *text, const char *format, ...)
 {
 	char what[SL_ERROR_BYTES / 2];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
-	return sl_fail(text->error, SL_ERR_FORMAT, "%s:%zu: %s", text->name, text->line, what);
+	return sl_err_set(text->error, SL_ERR_FORMAT, "%s:%zu: %s", text->name, text->line, what);
 }
 
-bool sl_text_number(const char *word, double most, double *number)
+bool sl_import_text_number(const char *word, double most, double *number)
 {
 	char *end = NULL;
 	if (*word == '\0' ||

@@ -2,14 +2,14 @@
 
 #include <stdlib.h>
 
-void sl_tracks_close(struct sl_tracks *tracks)
+void sl_import_tracks_close(struct sl_import_tracks *tracks)
 {
 	for (uint32_t i = 0; i < tracks->count; i++)
 		free(tracks->track[i].place);
 	tracks->count = 0;
 }
 
-int sl_track_add(struct sl_track *track, struct sl_place place)
+int sl_import_tracks_add(struct sl_track *track, struct sl_place place)
 {
 	if (track->count == track->room) {
 		size_t room = track->room * 2 + 8;
@@ -37,7 +37,7 @@ static size_t passed(const struct sl_track *track, double t)
 	return from;
 }
 
-struct sl_place sl_track_at(const struct sl_track *track, double t)
+struct sl_place sl_import_tracks_at(const struct sl_track *track, double t)
 {
 	size_t next = passed(track, t);
 	if (next == 0)
@@ -49,7 +49,7 @@ struct sl_place sl_track_at(const struct sl_track *track, double t)
 	return (struct sl_place){t, from->x + part * (to->x - from->x), from->y + part * (to->y - from->y)};
 }
 
-double sl_tracks_end(const struct sl_tracks *tracks)
+double sl_import_tracks_end(const struct sl_import_tracks *tracks)
 {
 	double end = 0;
 	for (uint32_t i = 0; i < tracks->count; i++) {
@@ -60,12 +60,12 @@ double sl_tracks_end(const struct sl_tracks *tracks)
 	return end;
 }
 
-static size_t links_at(const struct sl_tracks *tracks, const uint32_t *vertex, double t, double range_m,
-		       struct sl_place *place, struct sl_edge *edges)
+static size_t links_at(const struct sl_import_tracks *tracks, const uint32_t *vertex, double t,
+		       double range_m, struct sl_place *place, struct sl_edge *edges)
 {
 	size_t count = 0;
 	for (uint32_t i = 0; i < tracks->count; i++) {
-		place[i] = sl_track_at(&tracks->track[i], t);
+		place[i] = sl_import_tracks_at(&tracks->track[i], t);
 		for (uint32_t j = 0; j < i; j++) {
 			double dx = place[i].x - place[j].x, dy = place[i].y - place[j].y;
 			if (dx * dx + dy * dy <= range_m * range_m)
@@ -75,8 +75,8 @@ static size_t links_at(const struct sl_tracks *tracks, const uint32_t *vertex, d
 	return count;
 }
 
-int sl_tracks_schedule(const struct sl_tracks *tracks, const uint32_t *vertex, double range_m, double every_s,
-		       uint32_t steps, size_t links_max, struct sl_schedule *schedule)
+int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m,
+			      double every_s, uint32_t steps, size_t links_max, struct sl_schedule *schedule)
 {
 	size_t n = tracks->count, links = 0;
 	struct sl_place *place = calloc(n + 1, sizeof *place);

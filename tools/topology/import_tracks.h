@@ -19,23 +19,23 @@ struct sl_track {
 	size_t count, room;
 };
 
-struct sl_tracks {
+struct sl_import_tracks {
 	struct sl_track track[SL_LEARNERS_MAX];
 	uint32_t count;
 };
 
-void sl_tracks_close(struct sl_tracks *tracks);
+void sl_import_tracks_close(struct sl_import_tracks *tracks);
 
 /* The place must not be before the last one. SL_ERR_NOMEM is the only error. */
-int sl_track_add(struct sl_track *track, struct sl_place place);
+int sl_import_tracks_add(struct sl_track *track, struct sl_place place);
 
 /* Where the node is; the track must not be empty. */
-struct sl_place sl_track_at(const struct sl_track *track, double t);
+struct sl_place sl_import_tracks_at(const struct sl_track *track, double t);
 
 /* When the last node comes to rest. */
-double sl_tracks_end(const struct sl_tracks *tracks);
+double sl_import_tracks_end(const struct sl_import_tracks *tracks);
 
 /* Adds a step for t = 0, every_s, 2 every_s, ... `steps` of them; vertex[i] is the vertex of track i. Two are
  * linked iff their distance is at most range_m. SL_ERR_RANGE: more than `links_max`. */
-int sl_tracks_schedule(const struct sl_tracks *tracks, const uint32_t *vertex, double range_m, double every_s,
-		       uint32_t steps, size_t links_max, struct sl_schedule *schedule);
+int sl_import_tracks_schedule(const struct sl_import_tracks *tracks, const uint32_t *vertex, double range_m,
+			      double every_s, uint32_t steps, size_t links_max, struct sl_schedule *schedule);

@@ -11,7 +11,7 @@ json_t *sl_json_ids(const uint32_t *vertices, size_t count)
 int sl_json_print(json_t *report, FILE *out, struct sl_error *error)
 {
 	if (report == NULL)
-		return sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	json_dumpf(report, out, JSON_INDENT(2));
 	fputc('\n', out); /* what standard output does not take, main finds out */
 	json_decref(report);

@@ -31,11 +31,11 @@ static void write_between(FILE *out, uint32_t nth, bool last)
 }
 
 /* Models of one learner first: they are what it is about. Returns how many there are. */
-static uint32_t write_alone(FILE *out, const struct sl_meeting *m)
+static uint32_t write_alone(FILE *out, const struct sl_participants *m)
 {
 	uint32_t count = 0, *alone = calloc(m->groups + 1, sizeof *alone);
 	for (uint32_t g = 0; alone != NULL && g < m->groups; g++)
-		if (sl_meeting_size(m, g) == 1)
+		if (sl_participants_size(m, g) == 1)
 			alone[count++] = m->member[m->start[g]];
 	if (count > 0)
 		write_models(out, alone, count);
@@ -43,21 +43,21 @@ static uint32_t write_alone(FILE *out, const struct sl_meeting *m)
 	return count;
 }
 
-static void write_sums(FILE *out, const struct sl_meeting *m, uint32_t sums)
+static void write_sums(FILE *out, const struct sl_participants *m, uint32_t sums)
 {
 	uint32_t said = 0;
 	for (uint32_t g = 0; g < m->groups && said < SUMS_MOST; g++) {
-		if (sl_meeting_size(m, g) == 1)
+		if (sl_participants_size(m, g) == 1)
 			continue;
 		write_between(out, said, said + 1 == sums);
-		write_sum(out, m->member + m->start[g], sl_meeting_size(m, g));
+		write_sum(out, m->member + m->start[g], sl_participants_size(m, g));
 		said++;
 	}
 	if (sums > said)
 		fprintf(out, ", ... and %u more sums", sums - said);
 }
 
-static void write_groups(FILE *out, const struct sl_meeting *m)
+static void write_groups(FILE *out, const struct sl_participants *m)
 {
 	uint32_t alone = write_alone(out, m), sums = m->groups - alone;
 	if (alone > 0 && sums > 0)
@@ -65,7 +65,7 @@ static void write_groups(FILE *out, const struct sl_meeting *m)
 	write_sums(out, m, sums);
 }
 
-static void write_left_out(FILE *out, const struct sl_meeting *m)
+static void write_left_out(FILE *out, const struct sl_participants *m)
 {
 	uint32_t n = m->graph.n, count = 0, *left = calloc(n, sizeof *left);
 	for (uint32_t v = 0; left != NULL && v < n; v++)
@@ -79,7 +79,8 @@ static void write_left_out(FILE *out, const struct sl_meeting *m)
 	free(left);
 }
 
-void sl_write_learned(FILE *out, const struct sl_meeting *m, const uint32_t *suspects, size_t count, bool why)
+void sl_leakage_text_learned(FILE *out, const struct sl_participants *m, const uint32_t *suspects,
+			     size_t count, bool why)
 {
 	const char *learn = count == 1 ? "learns" : "learn";
 	if (m->present_count == 0) {
@@ -89,7 +90,7 @@ void sl_write_learned(FILE *out, const struct sl_meeting *m, const uint32_t *sus
 	}
 	if (m->groups == 0)
 		fputs("nobody else takes part", out);
-	else if (m->groups == 1 && sl_meeting_size(m, 0) > 1)
+	else if (m->groups == 1 && sl_participants_size(m, 0) > 1)
 		fputs("only the sum of all the others", out);
 	else if (m->groups == 1)
 		fprintf(out, "%s the model of learner %u: there is nobody else", learn, m->member[0] + 1);
@@ -105,7 +106,7 @@ void sl_write_learned(FILE *out, const struct sl_meeting *m, const uint32_t *sus
 	write_left_out(out, m);
 }
 
-void sl_write_combination(FILE *out, const int32_t *coefficients, uint32_t n)
+void sl_leakage_text_combination(FILE *out, const int32_t *coefficients, uint32_t n)
 {
 	uint32_t terms = 0, said = 0;
 	for (uint32_t v = 0; v < n; v++)
@@ -126,15 +127,15 @@ void sl_write_combination(FILE *out, const int32_t *coefficients, uint32_t n)
 }
 
 /* Rows that do not give a model away. */
-static void write_rows(FILE *out, const struct sl_audit *audit, uint32_t rows, int32_t *coefficients)
+static void write_rows(FILE *out, const struct sl_leakage *leakage, uint32_t rows, int32_t *coefficients)
 {
 	uint32_t said = 0;
-	for (uint32_t v = 0; v < audit->n && said < SUMS_MOST; v++) {
-		if (sl_audit_row(audit, v) == NULL || sl_audit_reveals(audit, v))
+	for (uint32_t v = 0; v < leakage->n && said < SUMS_MOST; v++) {
+		if (sl_leakage_row(leakage, v) == NULL || sl_leakage_reveals(leakage, v))
 			continue;
 		write_between(out, said, said + 1 == rows);
-		if (sl_audit_integers(audit, v, SL_COEFFICIENT_MOST, coefficients))
-			sl_write_combination(out, coefficients, audit->n);
+		if (sl_leakage_integers(leakage, v, SL_COEFFICIENT_MOST, coefficients))
+			sl_leakage_text_combination(out, coefficients, leakage->n);
 		else
 			fprintf(out, "a combination of x%u and others", v + 1);
 		said++;
@@ -143,25 +144,25 @@ static void write_rows(FILE *out, const struct sl_audit *audit, uint32_t rows, i
 		fprintf(out, ", ... and %u more", rows - said);
 }
 
-void sl_write_span(FILE *out, const struct sl_audit *audit)
+void sl_leakage_text_span(FILE *out, const struct sl_leakage *leakage)
 {
-	uint32_t count = 0, *revealed = calloc(audit->n, sizeof *revealed);
-	int32_t *coefficients = calloc(audit->n, sizeof *coefficients);
+	uint32_t count = 0, *revealed = calloc(leakage->n, sizeof *revealed);
+	int32_t *coefficients = calloc(leakage->n, sizeof *coefficients);
 	if (revealed != NULL && coefficients != NULL) {
-		for (uint32_t v = 0; v < audit->n; v++)
-			if (sl_audit_reveals(audit, v))
+		for (uint32_t v = 0; v < leakage->n; v++)
+			if (sl_leakage_reveals(leakage, v))
 				revealed[count++] = v;
 		if (count > 0)
 			write_models(out, revealed, count);
-		fputs(count > 0 && audit->rank > count ? ", and " : "", out);
-		write_rows(out, audit, audit->rank - count, coefficients);
+		fputs(count > 0 && leakage->rank > count ? ", and " : "", out);
+		write_rows(out, leakage, leakage->rank - count, coefficients);
 	}
 	free(revealed);
 	free(coefficients);
 }
 
-void sl_write_not_private(FILE *out, const char *who, uint32_t beyond, uint32_t rounds, uint32_t c,
-			  uint32_t n)
+void sl_leakage_text_not_private(FILE *out, const char *who, uint32_t beyond, uint32_t rounds, uint32_t c,
+				 uint32_t n)
 {
 	fprintf(out, "NOT PRIVATE: %s more than the mean", who);
 	if (beyond < rounds)

@@ -1,7 +1,7 @@
 /* participants.h - who takes part in a round on a step, and the groups they fall into without some of
  * them.
  *
- * A round needs a quorum that hangs together; those outside are left out of it (protocol 5, FREEZE). The
+ * A round needs a quorum that hangs together; those outside are left out of it (protocol 5, AGREE). The
  * quorum is a majority, so there is one such part at most. Owns its memory; lists are valid until the next
  * step, or question.
  */
@@ -9,7 +9,7 @@
 
 #include "tools/lib/schedule.h"
 
-struct sl_meeting {
+struct sl_participants {
 	const struct sl_schedule *schedule;
 	uint32_t quorum;
 	struct sl_graph graph;	/* of the step */
@@ -27,24 +27,25 @@ struct sl_meeting {
 };
 
 /* A majority of n learners. */
-static inline uint32_t sl_meeting_majority(uint32_t n)
+static inline uint32_t sl_participants_majority(uint32_t n)
 {
 	return n / 2 + 1;
 }
 
 /* quorum >= the majority. SL_ERR_NOMEM. */
-int sl_meeting_open(struct sl_meeting *meeting, const struct sl_schedule *schedule, uint32_t quorum);
-void sl_meeting_close(struct sl_meeting *meeting);
+int sl_participants_open(struct sl_participants *participants, const struct sl_schedule *schedule,
+			 uint32_t quorum);
+void sl_participants_close(struct sl_participants *participants);
 
-int sl_meeting_at(struct sl_meeting *meeting, uint32_t step);
+int sl_participants_at(struct sl_participants *participants, uint32_t step);
 
 /* The groups of those present when `count` learners are taken away, by their least member. */
-void sl_meeting_without(struct sl_meeting *meeting, const uint32_t *learners, size_t count);
+void sl_participants_without(struct sl_participants *participants, const uint32_t *learners, size_t count);
 
-static inline uint32_t sl_meeting_size(const struct sl_meeting *m, uint32_t group)
+static inline uint32_t sl_participants_size(const struct sl_participants *m, uint32_t group)
 {
 	return m->start[group + 1] - m->start[group];
 }
 
 /* Whether those taken away learn more than the total of two or more others (protocol 4, F2). */
-bool sl_meeting_beyond(const struct sl_meeting *meeting);
+bool sl_participants_beyond(const struct sl_participants *participants);

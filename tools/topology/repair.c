@@ -17,9 +17,9 @@ struct repair {
 
 static int open_repair(struct repair *r, const struct sl_schedule *schedule, uint32_t c)
 {
-	uint32_t n = schedule->learners, most = sl_step_edges_most(schedule);
+	uint32_t n = schedule->learners, most = sl_schedule_graph_edges_most(schedule);
 	*r = (struct repair){.from = schedule, .target = c + 1, .capacity = (size_t)n * (n - 1) / 2};
-	r->bytes = sl_step_bytes(n, most) + sl_reinforce_scratch(n, most, r->target);
+	r->bytes = sl_schedule_graph_bytes(n, most) + sl_augment_scratch(n, most, r->target);
 	r->memory = malloc(r->bytes);
 	r->edges = reallocarray(NULL, r->capacity + 1, sizeof *r->edges);
 	return r->memory == NULL || r->edges == NULL ? SL_ERR_NOMEM : SL_OK;
@@ -32,9 +32,9 @@ static int repair_step(struct repair *r, uint32_t step, struct sl_schedule *repa
 	struct sl_graph graph;
 	size_t had = sl_schedule_count(r->from, step), lacks = 0;
 	sl_arena_init(&arena, r->memory, r->bytes);
-	int rc = sl_step_graph(r->from, step, &graph, &arena);
+	int rc = sl_schedule_graph(r->from, step, &graph, &arena);
 	if (rc == SL_OK)
-		rc = sl_reinforce(&graph, r->target, r->edges + had, r->capacity - had, &lacks, &arena);
+		rc = sl_augment(&graph, r->target, r->edges + had, r->capacity - had, &lacks, &arena);
 	if (rc == SL_OK)
 		rc = sl_schedule_add(added, r->edges + had, lacks);
 	if (rc != SL_OK)
@@ -43,21 +43,21 @@ static int repair_step(struct repair *r, uint32_t step, struct sl_schedule *repa
 	return sl_schedule_add(repaired, r->edges, had + lacks);
 }
 
-int sl_schedule_repair(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *repaired,
-		       struct sl_schedule *added, struct sl_error *error)
+int sl_repair(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *repaired,
+	      struct sl_schedule *added, struct sl_error *error)
 {
 	struct repair r;
 	sl_schedule_init(repaired, schedule->learners);
 	sl_schedule_init(added, schedule->learners);
 	if (schedule->learners < (uint64_t)c + 2)
-		return sl_fail(error, SL_ERR_INVALID,
-			       "%u learners can never bear %u that collude; it takes %llu",
-			       schedule->learners, c, (unsigned long long)c + 2);
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "%u learners can never bear %u that collude; it takes %llu",
+				  schedule->learners, c, (unsigned long long)c + 2);
 	int rc = open_repair(&r, schedule, c);
 	for (uint32_t s = 0; rc == SL_OK && s < schedule->steps; s++) {
 		rc = repair_step(&r, s, repaired, added);
 		if (rc != SL_OK)
-			sl_fail(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
+			sl_err_set(error, rc, "step %u: %s", s + 1, sl_err_text(rc));
 	}
 	free(r.memory);
 	free(r.edges);
@@ -65,5 +65,5 @@ int sl_schedule_repair(const struct sl_schedule *schedule, uint32_t c, struct sl
 		return SL_OK;
 	sl_schedule_close(repaired);
 	sl_schedule_close(added);
-	return error->code != SL_OK ? rc : sl_fail(error, rc, "%s", sl_err_text(rc));
+	return error->code != SL_OK ? rc : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }

@@ -35,17 +35,17 @@ static void say_cut(FILE *out, const struct sl_step_figures *f)
 	fprintf(out, "%s it falls apart", together ? " together" : "");
 }
 
-static void say_gate(FILE *out, const struct sl_step_figures *f, uint32_t c)
+static void say_privacy_check(FILE *out, const struct sl_step_figures *f, uint32_t c)
 {
-	enum sl_gate gate = sl_figures_gate(f, c);
-	if (gate != SL_GATE_OPEN)
+	enum sl_privacy_verdict privacy_check = sl_figures_privacy_check(f, c);
+	if (privacy_check != SL_PRIVACY_OPEN)
 		fprintf(out, "refused at c = %u: ", c);
-	if (gate == SL_GATE_PARTS)
+	if (privacy_check == SL_PRIVACY_PARTS)
 		fprintf(out, "%u parts, the largest of %u learner%s", f->parts, f->largest,
 			f->largest == 1 ? "" : "s");
-	else if (gate == SL_GATE_FEW)
+	else if (privacy_check == SL_PRIVACY_FEW)
 		fprintf(out, "%u learners, and it takes %llu", f->learners, (unsigned long long)c + 2);
-	else if (gate == SL_GATE_CUT || f->articulation_count > 0)
+	else if (privacy_check == SL_PRIVACY_CUT || f->articulation_count > 0)
 		say_cut(out, f);
 }
 
@@ -77,7 +77,7 @@ static char *note_of(const struct sl_step_figures *f, const struct sl_show_reque
 	FILE *out = open_memstream(&text, &bytes);
 	if (out == NULL)
 		return NULL;
-	say_gate(out, f, request->tolerance);
+	say_privacy_check(out, f, request->tolerance);
 	if (f->parts == 1 && !metropolis_runs(f, bits_of(request->figures.p))) {
 		fputs(ftell(out) > 0 ? "; " : "", out);
 		say_metropolis(out, f, bits_of(request->figures.p));
@@ -108,7 +108,7 @@ static void print_row(uint32_t step, const struct sl_step_figures *f, const stru
 		      uint32_t columns, FILE *out)
 {
 	char cells[COLUMNS][SL_CELL_BYTES] = {{0}}, line[SL_TABLE_LINE_BYTES];
-	bool refused = sl_figures_gate(f, request->tolerance) != SL_GATE_OPEN;
+	bool refused = sl_figures_privacy_check(f, request->tolerance) != SL_PRIVACY_OPEN;
 	snprintf(cells[STEP], SL_CELL_BYTES, "%u%s", step + 1, refused ? "!" : " ");
 	snprintf(cells[EDGES], SL_CELL_BYTES, "%u", f->edges);
 	snprintf(cells[LEAST], SL_CELL_BYTES, "%u", f->degree_min);
@@ -163,7 +163,7 @@ static void print_header(const struct sl_schedule *schedule, const struct sl_sho
 {
 	char line[SL_TABLE_LINE_BYTES], floats[SL_THOUSANDS_BYTES];
 	size_t width = sl_terminal_width(out);
-	sl_thousands(request->figures.floats, floats);
+	sl_terminal_thousands(request->figures.floats, floats);
 	snprintf(line, sizeof line, "%u learners; p = %llu; a model of %s floats. ! is refused at c = %u.\n",
 		 schedule->learners, (unsigned long long)request->figures.p, floats, request->tolerance);
 	sl_terminal_fill(out, line, width);
@@ -189,14 +189,14 @@ static int figures_or_fail(struct sl_figures *figures, uint32_t step, struct sl_
 			   struct sl_error *error)
 {
 	int rc = sl_figures_step(figures, step, f);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "step %u: %s", step + 1, sl_err_text(rc));
 }
 
 static int open_figures(struct sl_figures *figures, const struct sl_schedule *schedule,
 			const struct sl_show_request *request, struct sl_error *error)
 {
 	int rc = sl_figures_open(figures, schedule, &request->figures);
-	return rc == SL_OK ? SL_OK : sl_fail(error, rc, "%s", sl_err_text(rc));
+	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s", sl_err_text(rc));
 }
 
 int sl_topology_print_table(const struct sl_schedule *schedule, const struct sl_show_request *request,
@@ -237,7 +237,7 @@ static json_t *bytes_json(const struct sl_step_figures *f)
 static json_t *row(uint32_t step, const struct sl_show_request *request, const struct sl_step_figures *f)
 {
 	char *note = note_of(f, request);
-	bool refused = sl_figures_gate(f, request->tolerance) != SL_GATE_OPEN;
+	bool refused = sl_figures_privacy_check(f, request->tolerance) != SL_PRIVACY_OPEN;
 	json_t *all =
 		json_pack("{s:I, s:I, s:I, s:{s:I, s:f, s:I}, s:b, s:I, s:I, s:f, s:o, s:I}", "step",
 			  (json_int_t)step + 1, "learners", (json_int_t)f->learners, "edges",
@@ -245,15 +245,15 @@ static json_t *row(uint32_t step, const struct sl_show_request *request, const s
 			  f->degree_mean, "max", (json_int_t)f->degree_max, "connected", f->parts == 1,
 			  "components", (json_int_t)f->parts, "largest", (json_int_t)f->largest, "mu", f->mu,
 			  "k", count_json(f->k, UINT64_MAX), "p", (json_int_t)request->figures.p);
-	json_t *more =
-		json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:b, s:o, s:b, s:s?}", "kappa",
-			  (json_int_t)f->kappa, "tolerance", count_json((uint64_t)f->kappa - 1, UINT64_MAX),
-			  "cut", sl_json_ids(f->cut, f->cut_count), "articulation",
-			  sl_json_ids(f->articulation, f->articulation_count), "exact",
-			  count_json(f->exact, SL_FIGURE_NONE), "tree", count_json(f->tree, SL_FIGURE_NONE),
-			  "metropolis", f->parts == 1 && metropolis_runs(f, bits_of(request->figures.p)),
-			  "floats", (json_int_t)request->figures.floats, "seeded", request->figures.seeded, "bytes",
-			  bytes_json(f), "refused", refused, "note", note != NULL && *note != '\0' ? note : NULL);
+	json_t *more = json_pack(
+		"{s:I, s:o, s:o, s:o, s:o, s:o, s:b, s:I, s:b, s:o, s:b, s:s?}", "kappa",
+		(json_int_t)f->kappa, "tolerance", count_json((uint64_t)f->kappa - 1, UINT64_MAX), "cut",
+		sl_json_ids(f->cut, f->cut_count), "articulation",
+		sl_json_ids(f->articulation, f->articulation_count), "exact",
+		count_json(f->exact, SL_FIGURE_NONE), "tree", count_json(f->tree, SL_FIGURE_NONE),
+		"metropolis", f->parts == 1 && metropolis_runs(f, bits_of(request->figures.p)), "floats",
+		(json_int_t)request->figures.floats, "seeded", request->figures.seeded, "bytes",
+		bytes_json(f), "refused", refused, "note", note != NULL && *note != '\0' ? note : NULL);
 	free(note);
 	if (all != NULL && more != NULL)
 		json_object_update(all, more);
@@ -272,7 +272,7 @@ int sl_topology_print_json(const struct sl_schedule *schedule, const struct sl_s
 		show_progress(s, schedule->steps, out);
 		rc = figures_or_fail(&figures, s, &f, error);
 		if (rc == SL_OK && json_array_append_new(rows, row(s, request, &f)) != 0)
-			rc = sl_fail(error, SL_ERR_NOMEM, "out of memory");
+			rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	}
 	show_progress(schedule->steps, schedule->steps, out);
 	sl_figures_close(&figures);

@@ -12,7 +12,7 @@
 bool sl_topology_is_name(const char *text)
 {
 	size_t length = strcspn(text, ":");
-	for (const char *const *line = sl_topology_help(); *line != NULL; line++)
+	for (const char *const *line = sl_family_help(); *line != NULL; line++)
 		if (strcspn(*line, ": ") == length && strncmp(*line, text, length) == 0)
 			return true;
 	return false;
@@ -26,18 +26,18 @@ void sl_topology_nearest(const char *text, char name[static SL_TOPOLOGY_NAME_BYT
 	if (strcspn(text, ":") >= sizeof word)
 		return;
 	snprintf(word, sizeof word, "%.*s", (int)strcspn(text, ":"), text);
-	for (const char *const *line = sl_topology_help(); *line != NULL; line++) {
+	for (const char *const *line = sl_family_help(); *line != NULL; line++) {
 		const char *best = NULL;
 		snprintf(family, sizeof family, "%.*s", (int)strcspn(*line, ": "), *line);
-		sl_nearest(word, family, &best, &distance);
+		sl_suggest(word, family, &best, &distance);
 		if (best != NULL)
 			memcpy(name, family, sizeof family);
 	}
 }
 
-static bool redrawn(enum sl_topology_kind kind)
+static bool redrawn(enum sl_family_kind kind)
 {
-	return kind == SL_TOPOLOGY_REGULAR || kind == SL_TOPOLOGY_GEOMETRIC;
+	return kind == SL_FAMILY_REGULAR || kind == SL_FAMILY_GEOMETRIC;
 }
 
 /* What sl_generate may take for n vertices: a bit matrix, walkers, edge lists and the graphs it looks at. */
@@ -47,7 +47,7 @@ static size_t generate_scratch(uint32_t n)
 	return 65536 + pairs * 40 + (size_t)n * 256;
 }
 
-static int generate_steps(const struct sl_topology *topology, const struct sl_topology_request *request,
+static int generate_steps(const struct sl_family *topology, const struct sl_topology_request *request,
 			  uint32_t steps, struct sl_schedule *schedule)
 {
 	uint32_t n = request->learners;
@@ -71,17 +71,17 @@ static int generate_steps(const struct sl_topology *topology, const struct sl_to
 static int from_name(const struct sl_topology_request *request, struct sl_schedule *schedule,
 		     struct sl_error *error)
 {
-	struct sl_topology topology;
+	struct sl_family topology;
 	const char *why = NULL;
 	uint32_t n = request->learners, steps = request->steps;
 	if (n == 0)
-		return sl_fail(error, SL_ERR_INVALID, "%s: say how many learners there are with -n",
-			       request->text);
+		return sl_err_set(error, SL_ERR_INVALID, "%s: say how many learners there are with -n",
+				  request->text);
 	if (n < 2 || n > SL_LEARNERS_MAX)
-		return sl_fail(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n,
-			       SL_LEARNERS_MAX);
-	if (sl_topology_parse(request->text, n, &topology, &why) != SL_OK)
-		return sl_fail(error, SL_ERR_INVALID, "%s: %s (n is %u)", request->text, why, n);
+		return sl_err_set(error, SL_ERR_RANGE, "%u learners; from 2 to %u are possible", n,
+				  SL_LEARNERS_MAX);
+	if (sl_family_parse(request->text, n, &topology, &why) != SL_OK)
+		return sl_err_set(error, SL_ERR_INVALID, "%s: %s (n is %u)", request->text, why, n);
 	if (steps == 0 && redrawn(topology.kind))
 		steps = request->redraws != 0 ? request->redraws : SL_TOPOLOGY_STEPS;
 	else if (steps == 0)
@@ -90,7 +90,7 @@ static int from_name(const struct sl_topology_request *request, struct sl_schedu
 	int rc = generate_steps(&topology, request, steps, schedule);
 	if (rc != SL_OK) {
 		sl_schedule_close(schedule);
-		return sl_fail(error, rc, "%s with %u learners: %s", request->text, n, sl_err_text(rc));
+		return sl_err_set(error, rc, "%s with %u learners: %s", request->text, n, sl_err_text(rc));
 	}
 	return SL_OK;
 }
@@ -104,8 +104,8 @@ static int from_file(const struct sl_topology_request *request, struct sl_schedu
 	if (rc != SL_OK)
 		return rc;
 	if (request->learners != 0 && request->learners != schedule->learners) {
-		rc = sl_fail(error, SL_ERR_INVALID, "%s: the schedule is for %u learners, not for %u",
-			     request->text, schedule->learners, request->learners);
+		rc = sl_err_set(error, SL_ERR_INVALID, "%s: the schedule is for %u learners, not for %u",
+				request->text, schedule->learners, request->learners);
 		sl_schedule_close(schedule);
 		return rc;
 	}
@@ -119,12 +119,12 @@ static int unknown(const char *text, struct sl_error *error)
 	char name[SL_TOPOLOGY_NAME_BYTES];
 	sl_topology_nearest(text, name);
 	if (name[0] != '\0')
-		return sl_fail(error, SL_ERR_NOTFOUND,
-			       "%s: neither a file nor a topology; did you mean '%s'?", text, name);
-	return sl_fail(error, SL_ERR_NOTFOUND,
-		       "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
-		       "neighbours:K, regular:D, geometric:R)",
-		       text);
+		return sl_err_set(error, SL_ERR_NOTFOUND,
+				  "%s: neither a file nor a topology; did you mean '%s'?", text, name);
+	return sl_err_set(error, SL_ERR_NOTFOUND,
+			  "%s: neither a file nor a topology (complete, ring, line, star, grid, nearest:K, "
+			  "neighbours:K, regular:D, geometric:R)",
+			  text);
 }
 
 int sl_topology_schedule(const struct sl_topology_request *request, struct sl_schedule *schedule,

@@ -9,7 +9,7 @@
 
 struct search {
 	struct sl_weak *weak;
-	struct sl_meeting meeting;
+	struct sl_participants participants;
 	uint32_t c, step;
 	size_t from; /* the step's first point */
 	double work;
@@ -73,14 +73,14 @@ static int try(struct search *s, const uint32_t *member, uint32_t size, size_t k
 {
 	if (no_news(s, member, size, known))
 		return SL_OK;
-	sl_meeting_without(&s->meeting, member, size);
-	return sl_meeting_beyond(&s->meeting) ? keep(s, member, size) : SL_OK;
+	sl_participants_without(&s->participants, member, size);
+	return sl_participants_beyond(&s->participants) ? keep(s, member, size) : SL_OK;
 }
 
 /* Every coalition of `size` of those present, in lexicographic order. */
 static int try_all(struct search *s, uint32_t size)
 {
-	uint32_t n = s->meeting.present_count, at[SL_WEAK_MOST], member[SL_WEAK_MOST];
+	uint32_t n = s->participants.present_count, at[SL_WEAK_MOST], member[SL_WEAK_MOST];
 	size_t known = s->weak->count - s->from;
 	for (uint32_t i = 0; i < size; i++)
 		at[i] = i;
@@ -104,13 +104,14 @@ static int try_all(struct search *s, uint32_t size)
 /* One alone: without a search, whoever holds the part together; in a pair, each of the two. */
 static int find_alone(struct search *s)
 {
-	uint32_t count = 0, *vertices = SL_TAKE(&s->scratch, s->meeting.graph.n, uint32_t);
+	uint32_t count = 0, *vertices = SL_ARENA_TAKE(&s->scratch, s->participants.graph.n, uint32_t);
 	int rc = vertices == NULL ? SL_ERR_NOMEM
-				  : sl_articulation(&s->meeting.graph, vertices, &count, &s->scratch);
-	if (s->meeting.present_count == 2)
+				  : sl_connectivity_articulation(&s->participants.graph, vertices, &count,
+								 &s->scratch);
+	if (s->participants.present_count == 2)
 		return try_all(s, 1);
 	for (uint32_t i = 0; rc == SL_OK && i < count; i++)
-		if (s->meeting.present[vertices[i]])
+		if (s->participants.present[vertices[i]])
 			rc = keep(s, &vertices[i], 1);
 	return rc;
 }
@@ -119,7 +120,7 @@ static int find_alone(struct search *s)
 static int bears(struct search *s, bool *safe)
 {
 	uint32_t kappa = 0;
-	int rc = sl_connectivity(&s->meeting.graph, s->c + 1, &kappa, NULL, &s->scratch);
+	int rc = sl_connectivity(&s->participants.graph, s->c + 1, &kappa, NULL, &s->scratch);
 	*safe = kappa > s->c;
 	return rc;
 }
@@ -127,14 +128,14 @@ static int bears(struct search *s, bool *safe)
 static int find_together(struct search *s)
 {
 	bool safe = false;
-	uint32_t n = s->meeting.present_count;
+	uint32_t n = s->participants.present_count;
 	int rc = s->c > 1 ? bears(s, &safe) : SL_OK;
 	if (rc != SL_OK || s->c == 1 || safe)
 		return rc;
 	double coalitions = n;
 	for (uint32_t size = 2; rc == SL_OK && size <= s->c && size <= n; size++) {
 		coalitions *= (double)(n - size + 1) / size;
-		s->work += coalitions * (n + 2.0 * s->meeting.graph.edges);
+		s->work += coalitions * (n + 2.0 * s->participants.graph.edges);
 		rc = s->work > SL_WEAK_WORK_MOST ? SL_ERR_RANGE : try_all(s, size);
 	}
 	return rc;
@@ -163,17 +164,17 @@ static int repeat(struct search *s)
 
 static int search_step(struct search *s)
 {
-	if (same_links(s->meeting.schedule, s->step)) {
-		s->weak->rounds += s->meeting.present_count > 0;
+	if (same_links(s->participants.schedule, s->step)) {
+		s->weak->rounds += s->participants.present_count > 0;
 		return repeat(s);
 	}
 	s->from = s->weak->count;
-	int rc = sl_meeting_at(&s->meeting, s->step);
-	if (rc != SL_OK || s->meeting.present_count == 0)
+	int rc = sl_participants_at(&s->participants, s->step);
+	if (rc != SL_OK || s->participants.present_count == 0)
 		return rc;
 	s->weak->rounds++;
-	for (uint32_t v = 0, i = 0; v < s->meeting.graph.n; v++)
-		if (s->meeting.present[v])
+	for (uint32_t v = 0, i = 0; v < s->participants.graph.n; v++)
+		if (s->participants.present[v])
 			s->present[i++] = v;
 	sl_arena_reset(&s->scratch, 0);
 	rc = find_alone(s);
@@ -183,10 +184,11 @@ static int search_step(struct search *s)
 static int open_search(struct search *s, const struct sl_schedule *schedule, uint32_t quorum)
 {
 	uint32_t n = schedule->learners;
-	size_t bytes = 4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_step_edges_most(schedule));
+	size_t bytes =
+		4096 + 4 * (size_t)n + sl_connectivity_scratch(n, sl_schedule_graph_edges_most(schedule));
 	s->memory = malloc(bytes);
 	s->present = calloc(n, sizeof *s->present);
-	int rc = sl_meeting_open(&s->meeting, schedule, quorum);
+	int rc = sl_participants_open(&s->participants, schedule, quorum);
 	if (s->memory == NULL || s->present == NULL)
 		return SL_ERR_NOMEM;
 	sl_arena_init(&s->scratch, s->memory, bytes);
@@ -195,15 +197,15 @@ static int open_search(struct search *s, const struct sl_schedule *schedule, uin
 
 static int search_all(struct search *s, struct sl_error *error)
 {
-	for (s->step = 0; s->step < s->meeting.schedule->steps; s->step++) {
+	for (s->step = 0; s->step < s->participants.schedule->steps; s->step++) {
 		int rc = search_step(s);
 		if (rc == SL_ERR_RANGE)
-			return sl_fail(error, rc,
-				       "too many coalitions of up to %u learners: ask for fewer with "
-				       "--tolerance, or name some with --suspects",
-				       s->c);
+			return sl_err_set(error, rc,
+					  "too many coalitions of up to %u learners: ask for fewer with "
+					  "--tolerance, or name some with --suspects",
+					  s->c);
 		if (rc != SL_OK)
-			return sl_fail(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));
+			return sl_err_set(error, rc, "step %u: %s", s->step + 1, sl_err_text(rc));
 	}
 	return SL_OK;
 }
@@ -214,8 +216,8 @@ int sl_weak_find(struct sl_weak *weak, const struct sl_schedule *schedule, uint3
 	struct search s = {.weak = weak, .c = c};
 	*weak = (struct sl_weak){.rounds = 0};
 	int rc = open_search(&s, schedule, quorum);
-	rc = rc == SL_OK ? search_all(&s, error) : sl_fail(error, rc, "%s", sl_err_text(rc));
-	sl_meeting_close(&s.meeting);
+	rc = rc == SL_OK ? search_all(&s, error) : sl_err_set(error, rc, "%s", sl_err_text(rc));
+	sl_participants_close(&s.participants);
 	free(s.memory);
 	free(s.present);
 	if (rc != SL_OK)

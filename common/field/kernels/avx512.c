@@ -17,7 +17,8 @@ static struct shape shape_of(const struct sl_field *field)
 	uint32_t width = field->bytes;
 	for (uint32_t b = 0; b < 64; b++)
 		index[b] = (uint8_t)(b / 8 * width + b % 8);
-	return (struct shape){_mm512_loadu_si512(index), UINT64_C(0x0101010101010101) * ((1u << width) - 1), width};
+	return (struct shape){_mm512_loadu_si512(index), UINT64_C(0x0101010101010101) * ((1u << width) - 1),
+			      width};
 }
 
 /* The next eight of `left` elements; lanes beyond them are 0, and no byte beyond them is read. */
@@ -78,22 +79,23 @@ static void subtract(const struct sl_field *field, uint64_t *s, const uint64_t *
 /* --- packed vectors --- */
 
 /* One vector of sums, or AHEAD of them. */
-INLINE void gather_some(const struct shape *shape, uint64_t *total, const uint8_t *const *packed, uint32_t rows,
-			size_t at, size_t left, uint32_t vectors)
+INLINE void gather_some(const struct shape *shape, uint64_t *total, const uint8_t *const *packed,
+			uint32_t rows, size_t at, size_t left, uint32_t vectors)
 {
 	__m512i sum[AHEAD];
 	for (uint32_t v = 0; v < vectors; v++)
 		sum[v] = _mm512_setzero_si512();
 	for (uint32_t r = 0; r < rows; r++)
 		for (uint32_t v = 0; v < vectors; v++)
-			sum[v] = _mm512_add_epi64(sum[v], unpack(shape, packed[r] + (at + v * LANES) * shape->width,
-								  left - v * LANES));
+			sum[v] = _mm512_add_epi64(
+				sum[v],
+				unpack(shape, packed[r] + (at + v * LANES) * shape->width, left - v * LANES));
 	for (uint32_t v = 0; v < vectors; v++)
 		_mm512_mask_storeu_epi64(total + v * LANES, lanes(left - v * LANES), sum[v]);
 }
 
-static void gather(const struct sl_field *field, uint64_t *total, const uint8_t *const *packed, uint32_t rows, size_t at,
-		   size_t count)
+static void gather(const struct sl_field *field, uint64_t *total, const uint8_t *const *packed, uint32_t rows,
+		   size_t at, size_t count)
 {
 	struct shape shape = shape_of(field);
 	size_t l = 0;
@@ -112,7 +114,8 @@ static uint64_t greatest(const struct sl_field *field, const uint8_t *packed, si
 	return _mm512_reduce_max_epu64(most);
 }
 
-static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add_them)
+static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count,
+		     bool add_them)
 {
 	struct shape shape = shape_of(field);
 	__m512i p = all(field->p), most = _mm512_setzero_si512(), keep = all(add_them ? UINT64_MAX : 0);
@@ -128,15 +131,15 @@ static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *p
 
 const struct sl_kernels sl_kernels_avx512 = {
 	.name = "avx512",
-	.stream = sl_avx512_stream,
+	.stream = sl_kernels_avx512_stream,
 	.sift = sift,
 	.add = add,
 	.subtract = subtract,
-	.multiply = sl_avx512_multiply,
-	.prepare = sl_avx512_prepare,
-	.dot = sl_avx512_dot,
+	.multiply = sl_kernels_avx512_multiply,
+	.prepare = sl_kernels_avx512_prepare,
+	.dot = sl_kernels_avx512_dot,
 	.gather = gather,
 	.greatest = greatest,
 	.take = take,
-	.mix = sl_avx512_mix,
+	.mix = sl_kernels_avx512_mix,
 };

@@ -1,15 +1,16 @@
-/* Sums of products by the 52-bit multiplier: its low and high halves go into sums of their own, which hold 2,000 of them
- * without a carry, and only the sums are reduced (Montgomery, by 2^52 at a time).
+/* Sums of products by the 52-bit multiplier: its low and high halves go into sums of their own, which hold
+ * 2,000 of them without a carry, and only the sums are reduced (Montgomery, by 2^52 at a time).
  *
- * Narrow p, below 2^48: a product is one pair,      sum0 += lo(a w), sum1 += hi(a w),             S = sum0 + 2^52 sum1.
- * Else a = a0 + 2^43 a1, w = w0 + 2^52 w1, and u = 2^43 w mod p = u0 + 2^31 u1, so that most products fit one half:
- *     sum0 += lo(a0 w0) + a1 u0,  sum1 += hi(a0 w0) + a0 w1,  sum2 += a1 u1,     S = sum0 + 2^52 sum1 + 2^31 sum2.
+ * Narrow p, below 2^48: a product is one pair,      sum0 += lo(a w), sum1 += hi(a w),             S = sum0 +
+ * 2^52 sum1. Else a = a0 + 2^43 a1, w = w0 + 2^52 w1, and u = 2^43 w mod p = u0 + 2^31 u1, so that most
+ * products fit one half: sum0 += lo(a0 w0) + a1 u0,  sum1 += hi(a0 w0) + a0 w1,  sum2 += a1 u1,     S = sum0
+ * + 2^52 sum1 + 2^31 sum2.
  */
 #include "common/field/kernels/avx512.h"
 #include "common/field/montgomery.h"
 
 #define INLINE static inline __attribute__((always_inline)) /* sizes become constants, and sums registers */
-#define COLUMNS 4u /* vectors of a narrow tile */
+#define COLUMNS 4u					    /* vectors of a narrow tile */
 #define COLUMNS_WIDE 2u
 #define SPLIT 43u /* bits of a0 */
 #define HALF 31u  /* bits of u0 */
@@ -26,8 +27,9 @@ struct modulus {
 
 static struct modulus modulus_of(const struct sl_field *field)
 {
-	return (struct modulus){all(field->p), all(field->p >> LIMB), all(sl_montgomery_of(field->p).minus_inverse),
-				all((UINT64_C(1) << LIMB) - 1), field->bits > ONCE};
+	return (struct modulus){all(field->p), all(field->p >> LIMB),
+				all(sl_montgomery_of(field->p).minus_inverse), all((UINT64_C(1) << LIMB) - 1),
+				field->bits > ONCE};
 }
 
 /* --- narrow --- */
@@ -37,7 +39,8 @@ INLINE __m512i reduce_narrow(const struct modulus *m, __m512i sum0, __m512i sum1
 {
 	__m512i zero = _mm512_setzero_si512();
 	__m512i t = LOW(sum0, LOW(zero, sum0, m->minus_inverse), m->p);
-	__m512i s = HIGH(_mm512_add_epi64(sum1, _mm512_srli_epi64(t, LIMB)), LOW(zero, sum0, m->minus_inverse), m->p);
+	__m512i s = HIGH(_mm512_add_epi64(sum1, _mm512_srli_epi64(t, LIMB)),
+			 LOW(zero, sum0, m->minus_inverse), m->p);
 	if (m->twice) {
 		__m512i u = LOW(zero, s, m->minus_inverse);
 		t = LOW(_mm512_and_si512(s, m->mask), u, m->p);
@@ -47,8 +50,8 @@ INLINE __m512i reduce_narrow(const struct modulus *m, __m512i sum0, __m512i sum1
 }
 
 /* points x columns vectors of out, from element l on. */
-INLINE void tile_narrow(const struct sl_dot *dot, const struct modulus *m, uint32_t points, uint32_t columns, size_t l,
-			__mmask8 mask, uint64_t *const *out)
+INLINE void tile_narrow(const struct sl_dot *dot, const struct modulus *m, uint32_t points, uint32_t columns,
+			size_t l, __mmask8 mask, uint64_t *const *out)
 {
 	__m512i sum0[SL_DOT_POINTS][COLUMNS], sum1[SL_DOT_POINTS][COLUMNS];
 	const uint64_t *row = dot->first + l, *next = dot->rows + l;
@@ -69,7 +72,8 @@ INLINE void tile_narrow(const struct sl_dot *dot, const struct modulus *m, uint3
 	}
 	for (uint32_t r = 0; r < points; r++)
 		for (uint32_t c = 0; c < columns; c++)
-			_mm512_mask_storeu_epi64(out[r] + l + LANES * c, mask, reduce_narrow(m, sum0[r][c], sum1[r][c]));
+			_mm512_mask_storeu_epi64(out[r] + l + LANES * c, mask,
+						 reduce_narrow(m, sum0[r][c], sum1[r][c]));
 }
 
 /* --- any p < 2^61 --- */
@@ -85,15 +89,17 @@ INLINE __m512i reduce_wide(const struct modulus *m, struct wide s)
 	__m512i low = _mm512_add_epi64(_mm512_and_si512(s.sum0, m->mask),
 				       _mm512_slli_epi64(_mm512_and_si512(s.sum2, part), HALF));
 	__m512i high = _mm512_add_epi64(s.sum1, _mm512_add_epi64(_mm512_srli_epi64(s.sum0, LIMB),
-								  _mm512_srli_epi64(s.sum2, LIMB - HALF)));
-	__m512i u = LOW(zero, low, m->minus_inverse); /* low may have a 53rd bit, which goes on with the carry */
+								 _mm512_srli_epi64(s.sum2, LIMB - HALF)));
+	__m512i u =
+		LOW(zero, low, m->minus_inverse); /* low may have a 53rd bit, which goes on with the carry */
 	__m512i t = LOW(low, u, m->p);
 	high = _mm512_add_epi64(high, _mm512_srli_epi64(t, LIMB));
 	high = LOW(HIGH(high, u, m->p), u, m->high);
 	__m512i top = HIGH(zero, u, m->high);
 	u = LOW(zero, high, m->minus_inverse);
 	t = LOW(_mm512_and_si512(high, m->mask), u, m->p);
-	top = _mm512_add_epi64(top, _mm512_add_epi64(_mm512_srli_epi64(high, LIMB), _mm512_srli_epi64(t, LIMB)));
+	top = _mm512_add_epi64(top,
+			       _mm512_add_epi64(_mm512_srli_epi64(high, LIMB), _mm512_srli_epi64(t, LIMB)));
 	top = LOW(HIGH(top, u, m->p), u, m->high);
 	return reduce_once(_mm512_add_epi64(top, _mm512_slli_epi64(HIGH(zero, u, m->high), LIMB)), m->p);
 }
@@ -111,8 +117,8 @@ INLINE struct wide add_product(struct wide s, __m512i a0, __m512i a1, struct pie
 	return s;
 }
 
-INLINE void tile_wide(const struct sl_dot *dot, const struct modulus *m, uint32_t points, uint32_t columns, size_t l,
-		      __mmask8 mask, uint64_t *const *out)
+INLINE void tile_wide(const struct sl_dot *dot, const struct modulus *m, uint32_t points, uint32_t columns,
+		      size_t l, __mmask8 mask, uint64_t *const *out)
 {
 	struct wide sum[SL_DOT_POINTS][COLUMNS_WIDE];
 	const uint64_t *row = dot->first + l, *next = dot->rows + l;
@@ -129,7 +135,8 @@ INLINE void tile_wide(const struct sl_dot *dot, const struct modulus *m, uint32_
 		}
 		for (uint32_t r = 0; r < points; r++) {
 			const uint64_t *w = dot->weights + r * SL_DOT_WORDS * terms + k;
-			struct pieces pieces = {all(w[0]), all(w[terms]), all(w[2 * terms]), all(w[3 * terms])};
+			struct pieces pieces = {all(w[0]), all(w[terms]), all(w[2 * terms]),
+						all(w[3 * terms])};
 			for (uint32_t c = 0; c < columns; c++)
 				sum[r][c] = add_product(sum[r][c], a0[c], a1[c], pieces);
 		}
@@ -141,7 +148,8 @@ INLINE void tile_wide(const struct sl_dot *dot, const struct modulus *m, uint32_
 
 /* --- all of a dot --- */
 
-INLINE void dot_points(const struct sl_dot *dot, const struct modulus *m, uint32_t points, uint64_t *const *out)
+INLINE void dot_points(const struct sl_dot *dot, const struct modulus *m, uint32_t points,
+		       uint64_t *const *out)
 {
 	bool narrow = is_narrow(dot->field);
 	size_t l = 0, step = LANES * (narrow ? COLUMNS : COLUMNS_WIDE);
@@ -157,7 +165,7 @@ INLINE void dot_points(const struct sl_dot *dot, const struct modulus *m, uint32
 			tile_wide(dot, m, points, 1, l, lanes(dot->count - l), out);
 }
 
-void sl_avx512_dot(const struct sl_dot *dot, uint64_t *const *out)
+void sl_kernels_avx512_dot(const struct sl_dot *dot, uint64_t *const *out)
 {
 	struct modulus m = modulus_of(dot->field);
 	if (dot->points == 1)
@@ -193,27 +201,30 @@ static uint64_t scale_of(const struct sl_field *field)
 
 static struct pieces pieces_of(const struct sl_field *field, uint64_t w)
 {
-	uint64_t u = sl_mul(field, w, UINT64_C(1) << SPLIT);
+	uint64_t u = sl_field_mul(field, w, UINT64_C(1) << SPLIT);
 	return (struct pieces){all(w), all(w >> LIMB), all(u & ((UINT64_C(1) << HALF) - 1)), all(u >> HALF)};
 }
 
-INLINE void multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w, bool add,
-		     bool narrow)
+INLINE void multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w,
+		     bool add, bool narrow)
 {
 	struct modulus m = modulus_of(field);
-	struct pieces pieces = narrow ? (struct pieces){.w = all(w)} : pieces_of(field, sl_mul(field, w, scale_of(field)));
+	struct pieces pieces = narrow ? (struct pieces){.w = all(w)}
+				      : pieces_of(field, sl_field_mul(field, w, scale_of(field)));
 	__m512i scaled = all((uint64_t)(((unsigned __int128)w << LIMB) / field->p));
 	for (size_t l = 0; l < count; l += LANES) {
 		__mmask8 mask = lanes(count - l);
 		__m512i a = _mm512_maskz_loadu_epi64(mask, v + l);
-		a = narrow ? reduce_once(product_narrow(&m, a, pieces.w, scaled), m.p) : product_wide(&m, a, pieces);
+		a = narrow ? reduce_once(product_narrow(&m, a, pieces.w, scaled), m.p)
+			   : product_wide(&m, a, pieces);
 		if (add)
 			a = reduce_once(_mm512_add_epi64(a, _mm512_maskz_loadu_epi64(mask, s + l)), m.p);
 		_mm512_mask_storeu_epi64(s + l, mask, a);
 	}
 }
 
-void sl_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w, bool add)
+void sl_kernels_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count,
+				uint64_t w, bool add)
 {
 	if (is_narrow(field))
 		multiply(field, s, v, count, w, add, true);
@@ -222,13 +233,14 @@ void sl_avx512_multiply(const struct sl_field *field, uint64_t *s, const uint64_
 }
 
 /* Weights that carry what dot divides by; for a wide p the other three pieces of each follow, n by n. */
-void sl_avx512_prepare(const struct sl_field *field, const uint64_t *weights, size_t n, uint64_t *prepared)
+void sl_kernels_avx512_prepare(const struct sl_field *field, const uint64_t *weights, size_t n,
+			       uint64_t *prepared)
 {
 	uint64_t *w1 = prepared + n, *u0 = w1 + n, *u1 = u0 + n;
-	sl_avx512_multiply(field, prepared, weights, n, scale_of(field), false);
+	sl_kernels_avx512_multiply(field, prepared, weights, n, scale_of(field), false);
 	if (is_narrow(field))
 		return;
-	sl_avx512_multiply(field, u0, prepared, n, UINT64_C(1) << SPLIT, false);
+	sl_kernels_avx512_multiply(field, u0, prepared, n, UINT64_C(1) << SPLIT, false);
 	for (size_t k = 0; k < n; k++) {
 		w1[k] = prepared[k] >> LIMB;
 		u1[k] = u0[k] >> HALF;

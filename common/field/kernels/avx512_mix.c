@@ -1,12 +1,14 @@
 /* A metropolis iteration (protocol 7): X += sum over the neighbours of trunc((X_j - X) / d).
  *
- * Neighbours of one d are taken together. Let C = c d >= 2^62, so that z = X_j - X + C is not negative, and let z grow by
- * d - 1 where X_j < X: then trunc((X_j - X) / d) = floor(z / d) - c. With 2^31 = a d + b, 0 < b <= d, and z = 2^31 h + l,
+ * Neighbours of one d are taken together. Let C = c d >= 2^62, so that z = X_j - X + C is not negative, and
+ * let z grow by d - 1 where X_j < X: then trunc((X_j - X) / d) = floor(z / d) - c. With 2^31 = a d + b, 0 < b
+ * <= d, and z = 2^31 h + l,
  *
  *     floor(z / d) = a h + floor(t / d),   t = b h + l = z - a d h < 2^32 d + 2^31,
  *
  * and t may be computed mod 2^52. With m = floor(2^52 / d) + 1, floor(t / d) = floor(m t / 2^52) as long as
- * t (m d - 2^52) <= t d < 2^52, which is so up to d = 1023. Only the sums over h and over floor(t / d) are kept.
+ * t (m d - 2^52) <= t d < 2^52, which is so up to d = 1023. Only the sums over h and over floor(t / d) are
+ * kept.
  */
 #include "common/field/kernels/avx512.h"
 #include "common/field/kernels/group.h"
@@ -35,8 +37,8 @@ static struct run run_of(const struct sl_group *group, uint32_t first)
 }
 
 /* Adds to sum what the neighbours of a run change `columns` vectors of old by. */
-INLINE void mix_run(const struct sl_group *group, const struct run *run, const __m512i *old, __m512i *sum, size_t at,
-		    __mmask8 mask, uint32_t columns)
+INLINE void mix_run(const struct sl_group *group, const struct run *run, const __m512i *old, __m512i *sum,
+		    size_t at, __mmask8 mask, uint32_t columns)
 {
 	__m512i high[COLUMNS], quotient[COLUMNS], not_less[COLUMNS], less[COLUMNS];
 	__m512i fold = all(-(run->a * run->d)), m = all(run->m);
@@ -52,7 +54,8 @@ INLINE void mix_run(const struct sl_group *group, const struct run *run, const _
 			__m512i z = _mm512_add_epi64(x, _mm512_mask_blend_epi64(below, not_less[v], less[v]));
 			__m512i h = _mm512_srli_epi64(z, DIGIT);
 			high[v] = _mm512_add_epi64(high[v], h);
-			quotient[v] = _mm512_madd52hi_epu64(quotient[v], _mm512_madd52lo_epu64(z, h, fold), m);
+			quotient[v] =
+				_mm512_madd52hi_epu64(quotient[v], _mm512_madd52lo_epu64(z, h, fold), m);
 		}
 	__m512i c = all(run->c * (run->end - run->first));
 	for (uint32_t v = 0; v < columns; v++) {
@@ -61,8 +64,8 @@ INLINE void mix_run(const struct sl_group *group, const struct run *run, const _
 	}
 }
 
-INLINE void mix_columns(int64_t *state, const struct sl_group *group, const struct run *runs, uint32_t count, size_t at,
-			__mmask8 mask, uint32_t columns)
+INLINE void mix_columns(int64_t *state, const struct sl_group *group, const struct run *runs, uint32_t count,
+			size_t at, __mmask8 mask, uint32_t columns)
 {
 	__m512i old[COLUMNS], sum[COLUMNS];
 	for (uint32_t v = 0; v < columns; v++)
@@ -73,8 +76,8 @@ INLINE void mix_columns(int64_t *state, const struct sl_group *group, const stru
 		_mm512_mask_storeu_epi64(state + at + v * LANES, mask, sum[v]);
 }
 
-void sl_avx512_mix(int64_t *state, size_t count, const uint8_t *const *states, const struct sl_divisor *divisors,
-		uint32_t degree)
+void sl_kernels_avx512_mix(int64_t *state, size_t count, const uint8_t *const *states,
+			   const struct sl_divisor *divisors, uint32_t degree)
 {
 	struct run runs[SL_LEARNERS_MAX];
 	struct sl_group group = {.count = degree};
@@ -87,7 +90,7 @@ void sl_avx512_mix(int64_t *state, size_t count, const uint8_t *const *states, c
 		fits = divisors[r].d <= DIVISOR_MOST;
 	}
 	if (!fits) {
-		plain_mix(state, count, states, divisors, degree);
+		sl_plain_mix(state, count, states, divisors, degree);
 		return;
 	}
 	sl_group_sort(&group);

@@ -1,5 +1,5 @@
-/* ChaCha20, sixteen blocks side by side: one vector holds word w of all of them. Two such sets are done at once: the
- * additions of one fill the gaps that the rotations of the other leave. */
+/* ChaCha20, sixteen blocks side by side: one vector holds word w of all of them. Two such sets are done at
+ * once: the additions of one fill the gaps that the rotations of the other leave. */
 #include "common/field/kernels/avx512.h"
 #include "common/field/kernels/plain.h"
 
@@ -8,15 +8,18 @@ typedef uint32_t word16 __attribute__((vector_size(64)));
 #define WORDS 16u
 #define SET 16u /* blocks of a set */
 
-/* --- rounds: on variables with names, which the compiler keeps in registers where it would not keep an array --- */
+/* --- rounds: on variables with names, which the compiler keeps in registers where it would not keep an array
+ * --- */
 
-#define EACH_WORD(do) do(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do(14) do(15)
+#define EACH_WORD(do)                                                                                        \
+	do                                                                                                   \
+	(0) do(1) do(2) do(3) do(4) do(5) do(6) do(7) do(8) do(9) do(10) do(11) do(12) do(13) do(14) do(15)
 #define LOAD(w) word16 x##w = (word16)x[w], y##w = (word16)y[w];
 #define STORE(w) x[w] = (__m512i)x##w, y[w] = (__m512i)y##w;
 
-#define STEP(a, b, d, bits)                                                                                            \
-	(a) += (b);                                                                                                    \
-	(d) ^= (a);                                                                                                    \
+#define STEP(a, b, d, bits)                                                                                  \
+	(a) += (b);                                                                                          \
+	(d) ^= (a);                                                                                          \
 	(d) = (d) << (bits) | (d) >> (32 - (bits));
 #define QUARTER(a, b, c, d) STEP(a, b, d, 16) STEP(c, d, b, 12) STEP(a, b, d, 8) STEP(c, d, b, 7)
 #define QUARTERS(a, b, c, d) QUARTER(x##a, x##b, x##c, x##d) QUARTER(y##a, y##b, y##c, y##d)
@@ -60,14 +63,16 @@ static void store_set(__m512i *x, uint8_t *out)
 {
 	for (uint32_t w = 0; w < WORDS; w += 4) {
 		__m512i a = _mm512_unpacklo_epi32(x[w], x[w + 1]), b = _mm512_unpackhi_epi32(x[w], x[w + 1]);
-		__m512i c = _mm512_unpacklo_epi32(x[w + 2], x[w + 3]), d = _mm512_unpackhi_epi32(x[w + 2], x[w + 3]);
+		__m512i c = _mm512_unpacklo_epi32(x[w + 2], x[w + 3]),
+			d = _mm512_unpackhi_epi32(x[w + 2], x[w + 3]);
 		x[w] = _mm512_unpacklo_epi64(a, c); /* lane i: four words of block 4 i */
 		x[w + 1] = _mm512_unpackhi_epi64(a, c);
 		x[w + 2] = _mm512_unpacklo_epi64(b, d);
 		x[w + 3] = _mm512_unpackhi_epi64(b, d);
 	}
 	for (uint32_t j = 0; j < 4; j++) {
-		__m512i a = _mm512_shuffle_i32x4(x[j], x[4 + j], 0x44), b = _mm512_shuffle_i32x4(x[j], x[4 + j], 0xee);
+		__m512i a = _mm512_shuffle_i32x4(x[j], x[4 + j], 0x44),
+			b = _mm512_shuffle_i32x4(x[j], x[4 + j], 0xee);
 		__m512i c = _mm512_shuffle_i32x4(x[8 + j], x[12 + j], 0x44);
 		__m512i d = _mm512_shuffle_i32x4(x[8 + j], x[12 + j], 0xee);
 		_mm512_storeu_si512(out + 64 * j, _mm512_shuffle_i32x4(a, c, 0x88));
@@ -86,7 +91,8 @@ static void end(__m512i *x, const uint32_t *key, uint64_t first, uint8_t *out)
 	store_set(x, out);
 }
 
-void sl_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out, size_t blocks)
+void sl_kernels_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
+			      size_t blocks)
 {
 	uint32_t words[8];
 	memcpy(words, key, sizeof words);
@@ -100,5 +106,5 @@ void sl_avx512_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, ui
 	}
 	sodium_memzero(words, sizeof words);
 	if (blocks > 0)
-		plain_stream(key, first, out, blocks);
+		sl_plain_stream(key, first, out, blocks);
 }

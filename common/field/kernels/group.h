@@ -1,4 +1,5 @@
-/* group.h - neighbours by weight or divisor: what those of one key have in common is done once for all of them.
+/* group.h - neighbours by weight or divisor: what those of one key have in common is done once for all of
+ * them.
  *
  * The order of neighbours makes no difference to a sum. Most graphs make few groups, a regular one makes one.
  */

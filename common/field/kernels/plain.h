@@ -12,23 +12,25 @@
 #include "common/field/kernels/table.h"
 #include "common/field/montgomery.h"
 
-static inline size_t plain_block(size_t count, size_t at)
+static inline size_t sl_plain_block(size_t count, size_t at)
 {
 	return count - at < SL_KERNEL_BLOCK ? count - at : SL_KERNEL_BLOCK;
 }
 
 /* --- coins --- */
 
-static inline void plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out, size_t blocks)
+static inline void sl_plain_stream(const uint8_t key[static SL_KEY_BYTES], uint64_t first, uint8_t *out,
+				   size_t blocks)
 {
-	static const uint8_t nonce[crypto_stream_chacha20_NONCEBYTES]; /* 0: every key is used for one stream */
+	static const uint8_t
+		nonce[crypto_stream_chacha20_NONCEBYTES]; /* 0: every key is used for one stream */
 	memset(out, 0, 64 * blocks);
 	crypto_stream_chacha20_xor_ic(out, out, 64 * blocks, nonce, first, key);
 }
 
-/* Every word is stored; a rejected one is overwritten by the next, which spares a branch that p just above a power of
- * two would make unpredictable. */
-static inline size_t plain_keep(const struct sl_field *field, uint64_t *v, size_t count)
+/* Every word is stored; a rejected one is overwritten by the next, which spares a branch that p just above a
+ * power of two would make unpredictable. */
+static inline size_t sl_plain_keep(const struct sl_field *field, uint64_t *v, size_t count)
 {
 	size_t kept = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -38,89 +40,96 @@ static inline size_t plain_keep(const struct sl_field *field, uint64_t *v, size_
 	return kept;
 }
 
-static inline size_t plain_sift(const struct sl_field *field, const uint8_t *packed, size_t count, uint64_t *out)
+static inline size_t sl_plain_sift(const struct sl_field *field, const uint8_t *packed, size_t count,
+				   uint64_t *out)
 {
 	uint64_t mask = UINT64_MAX >> (64 - field->bits), worst = 0;
-	sl_unpack(out, packed, count, field->bytes);
+	sl_bytes_unpack(out, packed, count, field->bytes);
 	for (size_t i = 0; i < count; i++) {
 		out[i] &= mask;
 		worst = out[i] > worst ? out[i] : worst;
 	}
-	return worst < field->p ? count : plain_keep(field, out, count);
+	return worst < field->p ? count : sl_plain_keep(field, out, count);
 }
 
 /* --- vectors --- */
 
-static inline void plain_add(const struct sl_field *field, uint64_t *restrict s, const uint64_t *restrict v, size_t count)
+static inline void sl_plain_add(const struct sl_field *field, uint64_t *restrict s,
+				const uint64_t *restrict v, size_t count)
 {
 	for (size_t l = 0; l < count; l++)
-		s[l] = sl_add(field, s[l], v[l]);
+		s[l] = sl_field_add(field, s[l], v[l]);
 }
 
-static inline void plain_subtract(const struct sl_field *field, uint64_t *restrict s, const uint64_t *restrict v,
-				  size_t count)
+static inline void sl_plain_subtract(const struct sl_field *field, uint64_t *restrict s,
+				     const uint64_t *restrict v, size_t count)
 {
 	for (size_t l = 0; l < count; l++)
-		s[l] = sl_sub(field, s[l], v[l]);
+		s[l] = sl_field_sub(field, s[l], v[l]);
 }
 
-static inline void plain_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count, uint64_t w,
-				  bool add)
+static inline void sl_plain_multiply(const struct sl_field *field, uint64_t *s, const uint64_t *v,
+				     size_t count, uint64_t w, bool add)
 {
 	struct sl_factor factor = sl_factor_of(field, w);
 	for (size_t l = 0; l < count; l++) {
-		uint64_t product = sl_times(&factor, v[l]);
-		s[l] = add ? sl_add(field, s[l], product) : product;
+		uint64_t product = sl_factor_times(&factor, v[l]);
+		s[l] = add ? sl_field_add(field, s[l], product) : product;
 	}
 }
 
 /* --- sums of products --- */
 
-static inline void plain_prepare(const struct sl_field *field, const uint64_t *weights, size_t n, uint64_t *prepared)
+static inline void sl_plain_prepare(const struct sl_field *field, const uint64_t *weights, size_t n,
+				    uint64_t *prepared)
 {
-	struct sl_factor scale = sl_factor_of(field, field->mersenne31 ? 1 : (uint64_t)(((unsigned __int128)1 << 64) % field->p));
+	struct sl_factor scale = sl_factor_of(
+		field, field->mersenne31 ? 1 : (uint64_t)(((unsigned __int128)1 << 64) % field->p));
 	for (size_t k = 0; k < n; k++)
-		prepared[k] = sl_times(&scale, weights[k]);
+		prepared[k] = sl_factor_times(&scale, weights[k]);
 }
 
-static inline uint64_t plain_fold31(uint64_t a)
+static inline uint64_t sl_plain_fold31(uint64_t a)
 {
 	return (a & SL_P_MERSENNE31) + (a >> 31);
 }
 
 /* Below 2^31: the cast lets the compiler use a 32 x 32 -> 64 multiplication, two or more to a vector. */
-static inline uint64_t plain_times31(uint64_t a, uint64_t w)
+static inline uint64_t sl_plain_times31(uint64_t a, uint64_t w)
 {
 	return (a & UINT32_MAX) * (w & UINT32_MAX);
 }
 
 /* One fold for three products: 2^33 + 2^31 + 3 * 2^62 < 2^64. */
-static inline void plain_dot31(const struct sl_dot *dot, const uint64_t *w, uint64_t *restrict out)
+static inline void sl_plain_dot31(const struct sl_dot *dot, const uint64_t *w, uint64_t *restrict out)
 {
 	size_t count = dot->count, stride = dot->stride;
 	uint32_t k = 1;
 	for (size_t l = 0; l < count; l++)
-		out[l] = plain_times31(dot->first[l], w[0]);
+		out[l] = sl_plain_times31(dot->first[l], w[0]);
 	for (; k + 3 <= dot->terms; k += 3) {
-		const uint64_t *restrict a = dot->rows + (k - 1) * stride, *restrict b = a + stride, *restrict c = b + stride;
+		const uint64_t *restrict a = dot->rows + (k - 1) * stride, *restrict b = a + stride,
+					 *restrict c = b + stride;
 		uint64_t w0 = w[k], w1 = w[k + 1], w2 = w[k + 2];
 		for (size_t l = 0; l < count; l++)
-			out[l] = plain_fold31(out[l]) + plain_times31(a[l], w0) + plain_times31(b[l], w1) +
-				 plain_times31(c[l], w2);
+			out[l] = sl_plain_fold31(out[l]) + sl_plain_times31(a[l], w0) +
+				 sl_plain_times31(b[l], w1) + sl_plain_times31(c[l], w2);
 	}
 	for (; k < dot->terms; k++) {
 		const uint64_t *restrict a = dot->rows + (k - 1) * stride;
 		for (size_t l = 0; l < count; l++)
-			out[l] = plain_fold31(out[l]) + plain_times31(a[l], w[k]);
+			out[l] = sl_plain_fold31(out[l]) + sl_plain_times31(a[l], w[k]);
 	}
 	for (size_t l = 0; l < count; l++)
-		out[l] = sl_reduce_once(plain_fold31(plain_fold31(out[l])), SL_P_MERSENNE31);
+		out[l] = sl_factor_reduce(sl_plain_fold31(sl_plain_fold31(out[l])), SL_P_MERSENNE31);
 }
 
 /* Any p < 2^61: the sum stays below 2 p 2^64 < 2^126, one correction per run brings it below p 2^64. */
-static inline uint64_t plain_dot_one(const struct sl_dot *dot, const struct sl_montgomery *m, const uint64_t *w, size_t l)
+static inline uint64_t sl_plain_dot_one(const struct sl_dot *dot, const struct sl_montgomery *m,
+					const uint64_t *w, size_t l)
 {
-	unsigned __int128 limit = (unsigned __int128)m->p << 64, sum = (unsigned __int128)w[0] * dot->first[l];
+	unsigned __int128 limit = (unsigned __int128)m->p << 64,
+			  sum = (unsigned __int128)w[0] * dot->first[l];
 	for (size_t k = 1; k < dot->terms;) {
 		size_t end = dot->terms - k > m->run ? k + m->run : dot->terms;
 		for (; k < end; k++)
@@ -131,57 +140,57 @@ static inline uint64_t plain_dot_one(const struct sl_dot *dot, const struct sl_m
 	return sl_montgomery_reduce(m, sum);
 }
 
-static inline void plain_dot(const struct sl_dot *dot, uint64_t *const *out)
+static inline void sl_plain_dot(const struct sl_dot *dot, uint64_t *const *out)
 {
 	struct sl_montgomery m = sl_montgomery_of(dot->field->p);
 	for (uint32_t r = 0; r < dot->points; r++) {
 		const uint64_t *w = dot->weights + (size_t)r * SL_DOT_WORDS * dot->terms;
 		if (dot->field->mersenne31)
-			plain_dot31(dot, w, out[r]);
+			sl_plain_dot31(dot, w, out[r]);
 		else
 			for (size_t l = 0; l < dot->count; l++)
-				out[r][l] = plain_dot_one(dot, &m, w, l);
+				out[r][l] = sl_plain_dot_one(dot, &m, w, l);
 	}
 }
 
 /* --- packed vectors --- */
 
-static inline void plain_gather(const struct sl_field *field, uint64_t *restrict total, const uint8_t *const *packed,
-				uint32_t rows, size_t at, size_t count)
+static inline void sl_plain_gather(const struct sl_field *field, uint64_t *restrict total,
+				   const uint8_t *const *packed, uint32_t rows, size_t at, size_t count)
 {
 	uint64_t element[SL_KERNEL_BLOCK];
 	size_t from = at * field->bytes;
 	assert(count <= SL_KERNEL_BLOCK);
-	sl_unpack(total, packed[0] + from, count, field->bytes);
+	sl_bytes_unpack(total, packed[0] + from, count, field->bytes);
 	for (uint32_t r = 1; r < rows; r++) {
-		sl_unpack(element, packed[r] + from, count, field->bytes);
+		sl_bytes_unpack(element, packed[r] + from, count, field->bytes);
 		for (size_t l = 0; l < count; l++)
 			total[l] += element[l];
 	}
 }
 
-static inline uint64_t plain_greatest(const struct sl_field *field, const uint8_t *packed, size_t count)
+static inline uint64_t sl_plain_greatest(const struct sl_field *field, const uint8_t *packed, size_t count)
 {
 	uint64_t element[SL_KERNEL_BLOCK], greatest = 0;
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
-		size_t n = plain_block(count, at);
-		sl_unpack(element, packed + at * field->bytes, n, field->bytes);
+		size_t n = sl_plain_block(count, at);
+		sl_bytes_unpack(element, packed + at * field->bytes, n, field->bytes);
 		for (size_t l = 0; l < n; l++)
 			greatest = element[l] > greatest ? element[l] : greatest;
 	}
 	return greatest;
 }
 
-static inline uint64_t plain_take(const struct sl_field *field, uint64_t *restrict s, const uint8_t *packed, size_t count,
-				  bool add)
+static inline uint64_t sl_plain_take(const struct sl_field *field, uint64_t *restrict s,
+				     const uint8_t *packed, size_t count, bool add)
 {
 	uint64_t element[SL_KERNEL_BLOCK], greatest = 0;
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
-		size_t n = plain_block(count, at);
-		sl_unpack(element, packed + at * field->bytes, n, field->bytes);
+		size_t n = sl_plain_block(count, at);
+		sl_bytes_unpack(element, packed + at * field->bytes, n, field->bytes);
 		for (size_t l = 0; l < n; l++) {
 			greatest = element[l] > greatest ? element[l] : greatest;
-			s[at + l] = add ? sl_add(field, s[at + l], element[l]) : element[l];
+			s[at + l] = add ? sl_field_add(field, s[at + l], element[l]) : element[l];
 		}
 	}
 	sodium_memzero(element, sizeof element); /* it may have been a share */
@@ -191,26 +200,27 @@ static inline uint64_t plain_take(const struct sl_field *field, uint64_t *restri
 /* --- mixing --- */
 
 /* sum[l] += trunc((X_j - X_i) / d) for one neighbour j. */
-static inline void plain_mix_one(uint64_t *restrict sum, const uint64_t *restrict old, const uint8_t *restrict wire,
-				 const struct sl_divisor *divisor, size_t count)
+static inline void sl_plain_mix_one(uint64_t *restrict sum, const uint64_t *restrict old,
+				    const uint8_t *restrict wire, const struct sl_divisor *divisor,
+				    size_t count)
 {
 	for (size_t l = 0; l < count; l++) {
 		uint64_t v;
 		memcpy(&v, wire + 8 * l, sizeof v);
-		sum[l] += sl_quotient(divisor, le64toh(v) - old[l]);
+		sum[l] += sl_metropolis_quotient(divisor, le64toh(v) - old[l]);
 	}
 }
 
-static inline void plain_mix(int64_t *state, size_t count, const uint8_t *const *states,
-			     const struct sl_divisor *divisors, uint32_t degree)
+static inline void sl_plain_mix(int64_t *state, size_t count, const uint8_t *const *states,
+				const struct sl_divisor *divisors, uint32_t degree)
 {
 	uint64_t old[SL_KERNEL_BLOCK], sum[SL_KERNEL_BLOCK];
 	for (size_t at = 0; at < count; at += SL_KERNEL_BLOCK) {
-		size_t n = plain_block(count, at);
+		size_t n = sl_plain_block(count, at);
 		memcpy(old, state + at, n * sizeof *old);
 		memcpy(sum, old, n * sizeof *sum);
 		for (uint32_t r = 0; r < degree; r++)
-			plain_mix_one(sum, old, states[r] + 8 * at, &divisors[r], n);
+			sl_plain_mix_one(sum, old, states[r] + 8 * at, &divisors[r], n);
 		memcpy(state + at, sum, n * sizeof *sum);
 	}
 }

@@ -39,7 +39,8 @@ static void connect_pair(int ends[2])
 	int listener = socket(AF_INET, SOCK_STREAM, 0), size = SOCKET_BUFFER, one = 1;
 	struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t length = sizeof name;
-	sl_bare_insist(bind(listener, (struct sockaddr *)&name, length) == 0 && listen(listener, 1) == 0, "listen");
+	sl_bare_insist(bind(listener, (struct sockaddr *)&name, length) == 0 && listen(listener, 1) == 0,
+		       "listen");
 	getsockname(listener, (struct sockaddr *)&name, &length);
 	ends[0] = socket(AF_INET, SOCK_STREAM, 0);
 	sl_bare_insist(connect(ends[0], (struct sockaddr *)&name, length) == 0, "connect");
@@ -53,7 +54,8 @@ static void connect_pair(int ends[2])
 	}
 }
 
-static double run_both(void (*here)(int socket, void *argument), void (*there)(int socket, void *argument), void *argument)
+static double run_both(void (*here)(int socket, void *argument), void (*there)(int socket, void *argument),
+		       void *argument)
 {
 	int ends[2], report[2];
 	double theirs = 0;
@@ -87,10 +89,10 @@ struct load {
 	uint8_t piece[PIECE];
 };
 
-static SSL *shake(int socket, const struct sl_tls *tls, bool server)
+static SSL *handshake(int socket, const struct sl_tls *tls, bool server)
 {
 	SSL *ssl = SSL_new(tls->context);
-	struct sl_secure shown = {.member = -1};
+	struct sl_tls_session shown = {.member = -1};
 	SSL_set_app_data(ssl, &shown);
 	SSL_set_fd(ssl, socket);
 	sl_bare_insist((server ? SSL_accept(ssl) : SSL_connect(ssl)) == 1, "handshake");
@@ -100,9 +102,10 @@ static SSL *shake(int socket, const struct sl_tls *tls, bool server)
 static void tls_out(int socket, void *argument)
 {
 	struct load *load = argument;
-	SSL *ssl = shake(socket, load->dialler, false);
+	SSL *ssl = handshake(socket, load->dialler, false);
 	for (size_t at = 0; at < load->bytes; at += sizeof load->piece)
-		sl_bare_insist(SSL_write(ssl, load->piece, sizeof load->piece) == (int)sizeof load->piece, "SSL_write");
+		sl_bare_insist(SSL_write(ssl, load->piece, sizeof load->piece) == (int)sizeof load->piece,
+			       "SSL_write");
 	SSL_shutdown(ssl);
 	SSL_free(ssl);
 }
@@ -110,7 +113,7 @@ static void tls_out(int socket, void *argument)
 static void tls_in(int socket, void *argument)
 {
 	struct load *load = argument;
-	SSL *ssl = shake(socket, load->acceptor, true);
+	SSL *ssl = handshake(socket, load->acceptor, true);
 	while (SSL_read(ssl, load->piece, sizeof load->piece) > 0)
 		;
 	SSL_free(ssl);
@@ -150,7 +153,9 @@ void sl_bare_open(struct sl_bare_pair *pair, const char *within)
 	for (uint32_t i = 0; i < 2; i++)
 		identify(pair, i);
 	for (uint32_t i = 0; i < 2; i++)
-		sl_bare_insist(sl_tls_open(&pair->tls[i], &pair->identities[i], &pair->roster, &error) == SL_OK, error.text);
+		sl_bare_insist(sl_tls_open(&pair->tls[i], &pair->identities[i], &pair->roster, &error) ==
+				       SL_OK,
+			       error.text);
 }
 
 void sl_bare_close(struct sl_bare_pair *pair)

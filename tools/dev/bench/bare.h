@@ -1,4 +1,5 @@
-/* bare.h - TLS with nothing around it, between two processes over loopback: what an exchange of daemons is compared with.
+/* bare.h - TLS with nothing around it, between two processes over loopback: what an exchange of daemons is
+ * compared with.
  *
  * A failure ends the process with status 1.
  */

@@ -18,17 +18,20 @@ static int absent(struct sl_bench *bench, const char *what, const char *why)
 static int find(struct sl_bench *bench, const char *what, const char *file, char path[static PATH_MAX])
 {
 	char given[PATH_MAX], why[PATH_MAX + 64];
-	snprintf(given, sizeof given, "%s/%s", bench->options.baselines != NULL ? bench->options.baselines : "", file);
+	snprintf(given, sizeof given, "%s/%s",
+		 bench->options.baselines != NULL ? bench->options.baselines : "", file);
 	if (bench->options.baselines != NULL && realpath(given, path) != NULL)
 		return SL_OK;
-	snprintf(why, sizeof why, bench->options.baselines != NULL ? "there is no %s" : "give --baselines DIR, the folder of %s",
+	snprintf(why, sizeof why,
+		 bench->options.baselines != NULL ? "there is no %s"
+						  : "give --baselines DIR, the folder of %s",
 		 bench->options.baselines != NULL ? given : file);
 	return absent(bench, what, why);
 }
 
 /* Runs it; a program that is not there is a note, any other failure too: the case goes on without. */
-static int output_of(struct sl_bench *bench, const char *what, const char *const *argv, const char *const *environment,
-		     char **output)
+static int output_of(struct sl_bench *bench, const char *what, const char *const *argv,
+		     const char *const *environment, char **output)
 {
 	struct sl_error error = {0};
 	int rc = sl_bench_child(bench, argv, environment, output, &error);
@@ -65,15 +68,29 @@ static int compile(struct sl_bench *bench, const char *program)
 	return rc;
 }
 
-int sl_baseline_allreduce(struct sl_bench *bench, uint32_t learners, uint32_t floats, struct sl_figure *figure)
+int sl_baseline_allreduce(struct sl_bench *bench, uint32_t learners, uint32_t floats,
+			  struct sl_figure *figure)
 {
 	char count[16], most[16], line[64], program[PATH_MAX + 16], *output = NULL;
 	snprintf(program, sizeof program, "%s/allreduce", bench->folder);
 	snprintf(count, sizeof count, "%u", learners);
 	snprintf(most, sizeof most, "%u", floats);
 	snprintf(line, sizeof line, "type=u32,n=%u,", floats);
-	const char *const argv[] = {"mpirun", "--allow-run-as-root", "--oversubscribe", "-np", count, "--mca", "btl", "tcp,self",
-				    "--mca",  "pml",		     "ob1",		program, "bench", most, NULL};
+	const char *const argv[] = {"mpirun",
+				    "--allow-run-as-root",
+				    "--oversubscribe",
+				    "-np",
+				    count,
+				    "--mca",
+				    "btl",
+				    "tcp,self",
+				    "--mca",
+				    "pml",
+				    "ob1",
+				    program,
+				    "bench",
+				    most,
+				    NULL};
 	int rc = compile(bench, program);
 	if (rc == SL_OK)
 		rc = output_of(bench, mpi, argv, NULL, &output);
@@ -127,9 +144,11 @@ int sl_baseline_tls(struct sl_bench *bench, uint32_t samples, struct sl_figure *
 
 static const char octave[] = "the paper's simulation (Octave)";
 
-static int take_octave(struct sl_bench *bench, const char *output, struct sl_figure *share, struct sl_figure *iteration)
+static int take_octave(struct sl_bench *bench, const char *output, struct sl_figure *share,
+		       struct sl_figure *iteration)
 {
-	double seconds = number_in(output, "shares,", "share_part="), shares = number_in(output, "shares,", "shares_per_learner=");
+	double seconds = number_in(output, "shares,", "share_part="),
+	       shares = number_in(output, "shares,", "shares_per_learner=");
 	double step_s = number_in(output, "consensus,", "s_per_iter_per_learner=");
 	if (seconds <= 0 || shares <= 0 || step_s <= 0)
 		return absent(bench, octave, "its output is not what it was");
@@ -140,11 +159,13 @@ static int take_octave(struct sl_bench *bench, const char *output, struct sl_fig
 	return SL_OK;
 }
 
-int sl_baseline_octave(struct sl_bench *bench, uint32_t degree, struct sl_figure *share, struct sl_figure *iteration)
+int sl_baseline_octave(struct sl_bench *bench, uint32_t degree, struct sl_figure *share,
+		       struct sl_figure *iteration)
 {
 	char script[PATH_MAX], of[16], *output = NULL;
 	snprintf(of, sizeof of, "PP_DEG=%u", degree);
-	const char *const environment[] = {of, "PP_N=100", "PP_T=1", "PP_SHARE=gemm", "PP_CONS=loop", "OMP_NUM_THREADS=1", NULL};
+	const char *const environment[] = {
+		of, "PP_N=100", "PP_T=1", "PP_SHARE=gemm", "PP_CONS=loop", "OMP_NUM_THREADS=1", NULL};
 	const char *const argv[] = {"octave-cli", "--norc", "--quiet", script, NULL};
 	int rc = find(bench, octave, "paper_octave.m", script);
 	if (rc == SL_OK)

@@ -40,7 +40,8 @@ void sl_bench_watch_signals(void)
 static int open_folder(struct sl_bench *bench)
 {
 	char within[PATH_MAX - 32];
-	if (realpath(bench->options.folder, bench->folder) == NULL || strlen(bench->folder) >= sizeof within) {
+	if (realpath(bench->options.folder, bench->folder) == NULL ||
+	    strlen(bench->folder) >= sizeof within) {
 		fprintf(stderr, "starling-bench: --folder %s: %s\n", bench->options.folder, strerror(errno));
 		return SL_ERR_IO;
 	}
@@ -83,7 +84,8 @@ struct sl_figure *sl_bench_figure(struct sl_bench *bench, const char *unit, cons
 	return figure;
 }
 
-void sl_bench_ratio(struct sl_bench *bench, const struct sl_figure *above, const struct sl_figure *below, const char *name)
+void sl_bench_ratio(struct sl_bench *bench, const struct sl_figure *above, const struct sl_figure *below,
+		    const char *name)
 {
 	double ratio = sl_figure_spread(above).median / sl_figure_spread(below).median;
 	if (above->count > 0 && below->count > 0)
@@ -116,7 +118,10 @@ static void note_load(struct sl_bench *bench)
 {
 	double others = bench->result.others;
 	if (others >= OTHERS_NOTED)
-		sl_bench_note(bench, "other programs took %.0f %% of the processors meanwhile: times are longer for it", 100 * others);
+		sl_bench_note(
+			bench,
+			"other programs took %.0f %% of the processors meanwhile: times are longer for it",
+			100 * others);
 }
 
 /* Whether to go on. */
@@ -126,14 +131,14 @@ static bool run_case(struct sl_bench *bench, const struct sl_bench_case *c)
 	struct sl_cpu_clock from, to;
 	bench->name = c->name;
 	bench->result = (struct sl_bench_result){.figure_count = 0};
-	sl_cpu_clock_read(&from);
+	sl_machine_cpu_clock_read(&from);
 	int rc = c->run(bench, c, &error);
-	sl_cpu_clock_read(&to);
+	sl_machine_cpu_clock_read(&to);
 	if (bench->live)
 		fputs("\r\033[K", stderr);
 	if (rc == SL_PENDING || stopped != 0)
 		return false;
-	bench->result.others = sl_cpu_others(&from, &to);
+	bench->result.others = sl_machine_cpu_others(&from, &to);
 	bench->result.seconds = to.wall_s - from.wall_s;
 	note_load(bench);
 	bench->failed |= rc != SL_OK;
@@ -157,9 +162,9 @@ static int finish(struct sl_bench *bench)
 		return 128 + stopped;
 	}
 	if (bench->options.json) {
-		json_t *all = json_pack("{s:i, s:s, s:o, s:I, s:O}", "version", 1, "starling", SL_VERSION, "machine",
-					sl_machine_json(&bench->machine), "repeat", (json_int_t)bench->options.repeat, "cases",
-					bench->report);
+		json_t *all = json_pack("{s:i, s:s, s:o, s:I, s:O}", "version", 1, "starling", SL_VERSION,
+					"machine", sl_machine_json(&bench->machine), "repeat",
+					(json_int_t)bench->options.repeat, "cases", bench->report);
 		json_dumpf(all, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(9));
 		putchar('\n');
 		json_decref(all);

@@ -1,14 +1,15 @@
 /* bench.h - starling-bench: what a round costs on this machine, in named cases.
  *
  *   main.c      command line                            bench.c      the cases in turn
- *   cases.c     the table of cases                      show.c       as text while they run, as JSON at the end
- *   kernels.c   arithmetic alone, in this process       crowd.c      many learners in this process
+ *   cases.c     the table of cases                      show.c       as text while they run, as JSON at the
+ * end kernels.c   arithmetic alone, in this process       crowd.c      many learners in this process
  *   analysis.c  graph analysis                          records.c    durable records
  *   daemons.c   real daemons, over loopback             growth.c     growth with the work, as exponents
  *   baseline.c  comparisons of --vs                     child.c      programs run for their output
  *
- * A case gives figures, each of several samples. The measured values are printed with their spread and with the load of the
- * machine; there are no targets. All files are written to one folder, which is removed at the end.
+ * A case gives figures, each of several samples. The measured values are printed with their spread and with
+ * the load of the machine; there are no targets. All files are written to one folder, which is removed at the
+ * end.
  */
 #pragma once
 
@@ -84,7 +85,8 @@ bool sl_bench_stopped(void);
 struct sl_figure *sl_bench_figure(struct sl_bench *bench, const char *unit, const char *name, ...)
 	__attribute__((format(printf, 3, 4)));
 /* One of one sample: median over median. */
-void sl_bench_ratio(struct sl_bench *bench, const struct sl_figure *above, const struct sl_figure *below, const char *name);
+void sl_bench_ratio(struct sl_bench *bench, const struct sl_figure *above, const struct sl_figure *below,
+		    const char *name);
 /* A line below the figures. */
 void sl_bench_note(struct sl_bench *bench, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* What is being done now, on a terminal; SL_PENDING when the user wants an end. */
@@ -104,15 +106,18 @@ int sl_bench_growth(struct sl_bench *bench, const struct sl_bench_case *self, st
 
 /* ---- child.c ---- */
 
-/* Runs argv[0] (found on PATH) with "KEY=VALUE" more in its environment, to its end; *output is all that it printed,
- * malloced. SL_ERR_NOTFOUND: there is no such program. Its last words on standard error are in the error. */
-int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment, char **output,
-		   struct sl_error *error);
+/* Runs argv[0] (found on PATH) with "KEY=VALUE" more in its environment, to its end; *output is all that it
+ * printed, malloced. SL_ERR_NOTFOUND: there is no such program. Its last words on standard error are in the
+ * error. */
+int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment,
+		   char **output, struct sl_error *error);
 /* Interrupts the one that runs; for a signal handler. */
 void sl_bench_child_stop(void);
 
 /* ---- show.c ---- */
 
 void sl_bench_show_machine(const struct sl_bench *bench);
-void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error);
-json_t *sl_bench_case_json(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error);
+void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case *c,
+			const struct sl_error *error);
+json_t *sl_bench_case_json(const struct sl_bench *bench, const struct sl_bench_case *c,
+			   const struct sl_error *error);

@@ -4,8 +4,10 @@
 #include "tools/dev/bench/crowd.h"
 #include "tools/dev/bench/daemons.h"
 
-static const struct sl_crowd iteration = {
-	.learners = 100, .parameters = 2353, .topology = "regular:87", .set = {"mixing=metropolis", "sharing=additive"}};
+static const struct sl_crowd iteration = {.learners = 100,
+					  .parameters = 2353,
+					  .topology = "regular:87",
+					  .set = {"mixing=metropolis", "sharing=additive"}};
 
 static const struct sl_bench_daemons exchange[2] = {
 	{.learners = 3, .size = 1000000, .topology = "complete", .set = {"mixing=metropolis", "k=10"}},
@@ -18,10 +20,16 @@ static const struct sl_bench_daemons complete10 = {.learners = 10,
 						   .topology = "complete",
 						   .set = {"sharing=shamir", "mixing=exact"},
 						   .memory = true};
-static const struct sl_bench_daemons ring10 = {
-	.learners = 10, .size = 1000000, .topology = "ring", .set = {"sharing=seeded", "mixing=tree"}, .mpi = 1000000};
-static const struct sl_bench_daemons crowd100 = {
-	.learners = 100, .size = 100000, .topology = "neighbours:10", .set = {"sharing=seeded", "mixing=tree"}, .mpi = 100000};
+static const struct sl_bench_daemons ring10 = {.learners = 10,
+					       .size = 1000000,
+					       .topology = "ring",
+					       .set = {"sharing=seeded", "mixing=tree"},
+					       .mpi = 1000000};
+static const struct sl_bench_daemons crowd100 = {.learners = 100,
+						 .size = 100000,
+						 .topology = "neighbours:10",
+						 .set = {"sharing=seeded", "mixing=tree"},
+						 .mpi = 100000};
 static const struct sl_bench_daemons crowd100additive = {.learners = 100,
 							 .size = 100000,
 							 .topology = "neighbours:10",
@@ -39,7 +47,8 @@ const struct sl_bench_case sl_bench_cases[] = {
 	{"complete10", "daemons, N 10 complete, n 100,000, shamir + exact", sl_bench_daemons, &complete10},
 	{"ring10", "daemons, N 10 ring, n 1,000,000, seeded + tree", sl_bench_daemons, &ring10},
 	{"crowd100", "daemons, N 100, 10 neighbours, n 100,000, seeded + tree", sl_bench_daemons, &crowd100},
-	{"crowd100additive", "daemons, N 100, 10 neighbours, n 100,000, additive + exact", sl_bench_daemons, &crowd100additive},
+	{"crowd100additive", "daemons, N 100, 10 neighbours, n 100,000, additive + exact", sl_bench_daemons,
+	 &crowd100additive},
 	{"growth", "how time and memory grow with the work", sl_bench_growth, NULL},
 };
 const size_t sl_bench_case_count = sizeof sl_bench_cases / sizeof *sl_bench_cases;

@@ -22,7 +22,8 @@ static int file_of(const struct sl_bench *bench, const char *name)
 }
 
 /* Does not return. */
-static void become(const struct sl_bench *bench, const char *const *argv, const char *const *environment, int out, int err)
+static void become(const struct sl_bench *bench, const char *const *argv, const char *const *environment,
+		   int out, int err)
 {
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	for (size_t i = 0; environment != NULL && environment[i] != NULL; i++)
@@ -70,22 +71,25 @@ static int judge(const char *program, int status, int err, struct sl_error *erro
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return SL_OK;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXEC_FAILED)
-		return sl_fail(error, SL_ERR_NOTFOUND, "%s is not installed", program);
+		return sl_err_set(error, SL_ERR_NOTFOUND, "%s is not installed", program);
 	char *said = text_of(err);
 	size_t length = said != NULL ? strlen(said) : 0;
 	while (length > 0 && said[length - 1] == '\n')
 		said[--length] = '\0';
-	const char *last = length > LAST_WORDS ? said + length - LAST_WORDS : length > 0 ? said : "no word of why";
+	const char *last = length > LAST_WORDS ? said + length - LAST_WORDS
+			   : length > 0	       ? said
+					       : "no word of why";
 	if (strrchr(last, '\n') != NULL)
 		last = strrchr(last, '\n') + 1;
-	sl_fail(error, SL_ERR_IO, "%s ended with status %d: %s", strrchr(program, '/') != NULL ? strrchr(program, '/') + 1 : program,
-		WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), last);
+	sl_err_set(error, SL_ERR_IO, "%s ended with status %d: %s",
+		   strrchr(program, '/') != NULL ? strrchr(program, '/') + 1 : program,
+		   WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), last);
 	free(said);
 	return SL_ERR_IO;
 }
 
-int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment, char **output,
-		   struct sl_error *error)
+int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *const *environment,
+		   char **output, struct sl_error *error)
 {
 	int out = file_of(bench, "output"), err = file_of(bench, "errors"), rc;
 	*output = NULL;
@@ -94,11 +98,11 @@ int sl_bench_child(struct sl_bench *bench, const char *const *argv, const char *
 	if (child == 0)
 		become(bench, argv, environment, out, err);
 	if (child < 0)
-		rc = sl_fail(error, SL_ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
+		rc = sl_err_set(error, SL_ERR_IO, "cannot start %s: %s", argv[0], strerror(errno));
 	else
 		rc = judge(argv[0], await(child), err, error);
 	if (rc == SL_OK && (*output = text_of(out)) == NULL)
-		rc = sl_fail(error, SL_ERR_NOMEM, "out of memory");
+		rc = sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	if (out >= 0)
 		close(out);
 	if (err >= 0)

@@ -11,7 +11,7 @@ struct crowd_run {
 	struct sl_crowd_costs *costs;
 };
 
-static int train(void *context, struct swarm_training *training, struct sl_error *error)
+static int train(void *context, struct sl_runner_training *training, struct sl_error *error)
 {
 	const struct crowd_run *run = context;
 	uint64_t random = sl_random_seed(1, training->learner, training->draw);
@@ -29,31 +29,31 @@ static void reported(void *context, uint32_t learner, const struct sl_report *re
 		run->costs->exchanges = report->n[2];
 }
 
-static int play(const struct swarm_options *options, struct sl_crowd_costs *costs, struct sl_error *error)
+static int play(const struct sl_runner_options *options, struct sl_crowd_costs *costs, struct sl_error *error)
 {
-	struct swarm_figures figures;
-	struct swarm *swarm;
-	int rc = swarm_open(options, &swarm, error);
+	struct sl_runner_figures figures;
+	struct sl_runner *runner;
+	int rc = sl_runner_open(options, &runner, error);
 	if (rc != SL_OK)
 		return rc;
 	do
-		rc = swarm_step(swarm, error);
+		rc = sl_runner_step(runner, error);
 	while (rc == SL_PENDING && !sl_bench_stopped());
-	swarm_figures(swarm, &figures);
+	sl_runner_figures(runner, &figures);
 	costs->share_s = figures.seconds[SL_PHASE_SHARE];
 	costs->mix_s = figures.seconds[SL_PHASE_MIX];
-	swarm_close(swarm);
+	sl_runner_close(runner);
 	return rc;
 }
 
-static int settings_of(const struct sl_crowd *crowd, const struct sl_schedule *schedule, struct sl_settings *settings,
-		       struct sl_error *error)
+static int settings_of(const struct sl_crowd *crowd, const struct sl_schedule *schedule,
+		       struct sl_settings *settings, struct sl_error *error)
 {
 	const char *set[SL_CROWD_SETS + 2] = {"rounds=1", "gate=warn"};
 	size_t count = 2;
 	for (size_t i = 0; i < SL_CROWD_SETS && crowd->set[i] != NULL; i++)
 		set[count++] = crowd->set[i];
-	return swarm_settings(set, count, schedule, settings, error);
+	return sl_runner_settings(set, count, schedule, settings, error);
 }
 
 int sl_crowd_round(const struct sl_crowd *crowd, struct sl_crowd_costs *costs, struct sl_error *error)
@@ -61,15 +61,16 @@ int sl_crowd_round(const struct sl_crowd *crowd, struct sl_crowd_costs *costs, s
 	struct crowd_run run = {crowd, costs};
 	struct sl_settings settings;
 	struct sl_schedule schedule;
-	struct sl_topology_request request = {.text = crowd->topology, .learners = crowd->learners, .steps = 1, .seed = 1};
-	struct swarm_options options = {.learners = crowd->learners,
-					.settings = &settings,
-					.schedule = &schedule,
-					.parameters = crowd->parameters,
-					.seed = 1,
-					.train = train,
-					.reported = reported,
-					.context = &run};
+	struct sl_topology_request request = {
+		.text = crowd->topology, .learners = crowd->learners, .steps = 1, .seed = 1};
+	struct sl_runner_options options = {.learners = crowd->learners,
+					    .settings = &settings,
+					    .schedule = &schedule,
+					    .parameters = crowd->parameters,
+					    .seed = 1,
+					    .train = train,
+					    .reported = reported,
+					    .context = &run};
 	int rc = sl_topology_schedule(&request, &schedule, error);
 	if (rc != SL_OK)
 		return rc;
@@ -85,13 +86,13 @@ struct iteration_figures {
 };
 
 /* One sample of each. SL_ERR_NOTFOUND: but for Octave, which is not here. */
-static int iteration_pass(struct sl_bench *bench, const struct sl_crowd *crowd, const struct iteration_figures *f, bool octave,
-			  struct sl_error *error)
+static int iteration_pass(struct sl_bench *bench, const struct sl_crowd *crowd,
+			  const struct iteration_figures *f, bool octave, struct sl_error *error)
 {
 	struct sl_crowd_costs costs;
-	int rc = sl_kernel_iteration(100, 87, 2354, 10, 1, f->alone);
+	int rc = sl_bench_kernel_iteration(100, 87, 2354, 10, 1, f->alone);
 	if (rc != SL_OK)
-		return sl_fail(error, rc, "%s", sl_err_text(rc));
+		return sl_err_set(error, rc, "%s", sl_err_text(rc));
 	rc = sl_crowd_round(crowd, &costs, error);
 	if (rc != SL_OK)
 		return rc;

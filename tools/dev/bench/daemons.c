@@ -12,7 +12,8 @@
 
 /* ---- what a summary says, as figures ---- */
 
-/* A number of each round but the first; "parts_s.mix" lies in "parts_s". Rounds that do not say are left out. */
+/* A number of each round but the first; "parts_s.mix" lies in "parts_s". Rounds that do not say are left out.
+ */
 static void add_samples(struct sl_figure *figure, const json_t *rows, const char *path, double scale)
 {
 	const char *dot = strchr(path, '.');
@@ -30,30 +31,34 @@ static void figures_of(struct sl_bench *bench, const json_t *rows)
 	char path[32];
 	add_samples(sl_bench_figure(bench, "s", "  train"), rows, "train_s", 1);
 	for (int i = 0; i < SL_PARTS; i++) {
-		snprintf(path, sizeof path, "parts_s.%s", sl_part_names[i]);
-		add_samples(sl_bench_figure(bench, "s", "  %s", sl_part_names[i]), rows, path, 1);
+		snprintf(path, sizeof path, "parts_s.%s", sl_round_table_part_names[i]);
+		add_samples(sl_bench_figure(bench, "s", "  %s", sl_round_table_part_names[i]), rows, path, 1);
 	}
 	add_samples(sl_bench_figure(bench, "s", "CPU of all learners"), rows, "cpu_s", 1);
 	add_samples(sl_bench_figure(bench, "MB", "sent by all learners"), rows, "bytes", 1e-6);
 	add_samples(sl_bench_figure(bench, "MB", "memory of a learner, at most"), rows, "peak_bytes", 1e-6);
 }
 
-static int launch(struct sl_bench *bench, const struct sl_bench_daemons *what, const char *folder, const char *name,
-		  json_t **rows, struct sl_error *error)
+static int launch(struct sl_bench *bench, const struct sl_bench_daemons *what, const char *folder,
+		  const char *name, json_t **rows, struct sl_error *error)
 {
 	int rc = sl_bench_at(bench, name, 0, 0);
-	return rc == SL_OK ? sl_bench_launch(bench, what, bench->options.repeat + 1, folder, rows, error) : rc;
+	return rc == SL_OK ? sl_bench_launch(bench, what, bench->options.repeat + 1, folder, rows, error)
+			   : rc;
 }
 
 /* ---- one exchange ---- */
 
-/* From few iterations to many nothing grows but the exchanges: what these cost, both ends, mixing included. */
+/* From few iterations to many nothing grows but the exchanges: what these cost, both ends, mixing included.
+ */
 static void exchange_of(struct sl_figure *figure, const json_t *few, const json_t *many)
 {
 	for (size_t i = 1; i < json_array_size(few) && i < json_array_size(many); i++) {
 		const json_t *a = json_array_get(few, i), *b = json_array_get(many, i);
-		double cpu_s = json_number_value(json_object_get(b, "cpu_s")) - json_number_value(json_object_get(a, "cpu_s"));
-		double bytes = json_number_value(json_object_get(b, "bytes")) - json_number_value(json_object_get(a, "bytes"));
+		double cpu_s = json_number_value(json_object_get(b, "cpu_s")) -
+			       json_number_value(json_object_get(a, "cpu_s"));
+		double bytes = json_number_value(json_object_get(b, "bytes")) -
+			       json_number_value(json_object_get(a, "bytes"));
 		if (bytes > 0)
 			sl_figure_add(figure, 1e9 * cpu_s / bytes);
 	}
@@ -69,7 +74,8 @@ int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, 
 		rc = launch(bench, &pair[1], bench->folder, "many iterations", &many, error);
 	if (rc == SL_OK) {
 		exchange_of(figure, few, many);
-		struct sl_figure *tls = sl_bench_figure(bench, "ns a byte", "TLS with nothing around it, both ends");
+		struct sl_figure *tls =
+			sl_bench_figure(bench, "ns a byte", "TLS with nothing around it, both ends");
 		if (sl_baseline_tls(bench, bench->options.repeat, tls) == SL_OK)
 			sl_bench_ratio(bench, figure, tls, "over bare TLS");
 	}
@@ -91,26 +97,32 @@ static int allreduce(struct sl_bench *bench, const struct sl_bench_daemons *what
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
-/* Nothing but the bytes through bare TLS, and making and mixing what `additive` and `exact` make and mix, on all processors. */
-static int floor_of(struct sl_bench *bench, const struct sl_bench_daemons *what, const json_t *row, struct sl_figure *figure)
+/* Nothing but the bytes through bare TLS, and making and mixing what `additive` and `exact` make and mix, on
+ * all processors. */
+static int floor_of(struct sl_bench *bench, const struct sl_bench_daemons *what, const json_t *row,
+		    struct sl_figure *figure)
 {
 	struct sl_figure *tls = sl_bench_figure(bench, "ns a byte", "TLS with nothing around it, both ends");
 	struct sl_figure share = {.count = 0};
 	double degree = 2 * json_number_value(json_object_get(row, "edges")) / what->learners;
-	double exchanges = json_number_value(json_object_get(row, "steps")), elements = (double)what->size + 1;
+	double exchanges = json_number_value(json_object_get(row, "steps")),
+	       elements = (double)what->size + 1;
 	int rc = sl_baseline_tls(bench, bench->options.repeat, tls);
 	if (rc == SL_OK)
-		rc = sl_kernel_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree, bench->options.repeat, &share);
+		rc = sl_bench_kernel_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree,
+					    bench->options.repeat, &share);
 	if (rc != SL_OK)
 		return rc;
 	double bytes_ns = json_number_value(json_object_get(row, "bytes")) * sl_figure_spread(tls).median;
 	double made_ns = elements * (degree + 1) * sl_figure_spread(&share).median;
-	double mixed_ns = elements * degree * exchanges * sl_kernel_exact((uint32_t)degree);
-	sl_figure_add(figure, 1e-9 * (bytes_ns + what->learners * (made_ns + mixed_ns)) / (double)bench->machine.processors);
+	double mixed_ns = elements * degree * exchanges * sl_bench_kernel_exact((uint32_t)degree);
+	sl_figure_add(figure, 1e-9 * (bytes_ns + what->learners * (made_ns + mixed_ns)) /
+				      (double)bench->machine.processors);
 	return SL_OK;
 }
 
-static int rounds(struct sl_bench *bench, const struct sl_bench_daemons *what, struct sl_figure *round, struct sl_error *error)
+static int rounds(struct sl_bench *bench, const struct sl_bench_daemons *what, struct sl_figure *round,
+		  struct sl_error *error)
 {
 	json_t *rows = NULL;
 	int rc = launch(bench, what, bench->folder, "rounds of daemons", &rows, error);
@@ -128,7 +140,8 @@ static int rounds(struct sl_bench *bench, const struct sl_bench_daemons *what, s
 }
 
 /* Where records cost no disk. */
-static int rounds_in_memory(struct sl_bench *bench, const struct sl_bench_daemons *what, struct sl_error *error)
+static int rounds_in_memory(struct sl_bench *bench, const struct sl_bench_daemons *what,
+			    struct sl_error *error)
 {
 	json_t *rows = NULL;
 	char folder[] = MEMORY_FOLDER "/starling-bench-XXXXXX";
@@ -139,7 +152,8 @@ static int rounds_in_memory(struct sl_bench *bench, const struct sl_bench_daemon
 		return SL_OK;
 	}
 	int rc = launch(bench, what, folder, "rounds of daemons, on a tmpfs", &rows, error);
-	add_samples(sl_bench_figure(bench, "s", "the same with the records on a tmpfs"), rows, "aggregate_s", 1);
+	add_samples(sl_bench_figure(bench, "s", "the same with the records on a tmpfs"), rows, "aggregate_s",
+		    1);
 	json_decref(rows);
 	rmdir(folder);
 	return rc;

@@ -1,6 +1,8 @@
-/* daemons.h - rounds of real daemons over loopback, by `starling launch`: what the launcher's summary says of each.
+/* daemons.h - rounds of real daemons over loopback, by `starling launch`: what the launcher's summary says of
+ * each.
  *
- * The first round makes the links and is not counted. Nothing is trained (`trainer: noise`), unless the case says so.
+ * The first round makes the links and is not counted. Nothing is trained (`trainer: noise`), unless the case
+ * says so.
  */
 #pragma once
 
@@ -12,11 +14,11 @@ struct sl_bench_daemons {
 	uint32_t learners, size; /* size: n of noise; 0: the trainer that is usual */
 	const char *topology;
 	const char *set[SL_RUN_SETS]; /* "KEY=VALUE"; NULL after the last */
-	bool memory;  /* again with the run folder on a tmpfs */
-	bool floor;   /* and the least that it could take */
+	bool memory;		      /* again with the run folder on a tmpfs */
+	bool floor;		      /* and the least that it could take */
 	uint32_t mpi; /* floats that as many processes add up by MPI_Allreduce; 0: not compared */
 };
 
 /* One launch of `rounds` rounds in `folder`/run; *rows: "rounds" of its summary, all of them exact. */
-int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds, const char *folder,
-		    json_t **rows, struct sl_error *error);
+int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds,
+		    const char *folder, json_t **rows, struct sl_error *error);

@@ -37,6 +37,6 @@ json_t *sl_figure_json(const struct sl_figure *figure)
 	}
 	for (uint32_t i = 0; i < figure->count; i++)
 		json_array_append_new(samples, json_real(figure->samples[i]));
-	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "name", figure->name, "unit", figure->unit, "min", s.least,
-			 "median", s.median, "max", s.most, "samples", samples);
+	return json_pack("{s:s, s:s, s:f, s:f, s:f, s:o}", "name", figure->name, "unit", figure->unit, "min",
+			 s.least, "median", s.median, "max", s.most, "samples", samples);
 }

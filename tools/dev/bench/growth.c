@@ -2,8 +2,8 @@
  *
  *   share time   in a round of learners in this process, with n deg
  *   mixing time  the same, with n deg K
- *   memory       of a daemon at most, less what one with a model of hardly any size has, with n; chunks under way are a
- *                bounded part of it, so that it grows less than n does
+ *   memory       of a daemon at most, less what one with a model of hardly any size has, with n; chunks under
+ * way are a bounded part of it, so that it grows less than n does
  */
 #include <stdio.h>
 
@@ -30,7 +30,8 @@ static int round_of(const struct point *p, struct sl_crowd_costs *costs, struct 
 	char topology[16], k[16];
 	snprintf(topology, sizeof topology, "regular:%u", p->degree);
 	snprintf(k, sizeof k, "k=%u", p->k);
-	const struct sl_crowd crowd = {LEARNERS, p->n, topology, {"mixing=metropolis", "sharing=additive", k}};
+	const struct sl_crowd crowd = {
+		LEARNERS, p->n, topology, {"mixing=metropolis", "sharing=additive", k}};
 	return sl_crowd_round(&crowd, costs, error);
 }
 
@@ -42,8 +43,8 @@ static struct sl_figure *point_figure(struct sl_bench *bench, const struct point
 }
 
 /* One figure for the exponent, and one for each point. */
-static int time_of(struct sl_bench *bench, const struct point *points, size_t count, const char *name, bool mix,
-		   struct sl_error *error)
+static int time_of(struct sl_bench *bench, const struct point *points, size_t count, const char *name,
+		   bool mix, struct sl_error *error)
 {
 	struct sl_figure *fitted = sl_bench_figure(bench, "power", "%s", name), *figures[POINTS_MOST];
 	struct sl_crowd_costs costs = {.exchanges = 0};
@@ -98,7 +99,8 @@ static int memory(struct sl_bench *bench, struct sl_error *error)
 			break;
 		x[i] = sizes[i];
 		y[i] -= least;
-		sl_figure_add(sl_bench_figure(bench, "MB", "  n %u, less %.1f MB", sizes[i], least / 1e6), y[i] / 1e6);
+		sl_figure_add(sl_bench_figure(bench, "MB", "  n %u, less %.1f MB", sizes[i], least / 1e6),
+			      y[i] / 1e6);
 	}
 	if (rc == SL_OK)
 		sl_figure_add(fitted, sl_fit_exponent(x, y, SIZES));
@@ -108,8 +110,10 @@ static int memory(struct sl_bench *bench, struct sl_error *error)
 int sl_bench_growth(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
 {
 	(void)self;
-	int rc = time_of(bench, shares, sizeof shares / sizeof *shares, "share time with n deg", false, error);
+	int rc =
+		time_of(bench, shares, sizeof shares / sizeof *shares, "share time with n deg", false, error);
 	if (rc == SL_OK)
-		rc = time_of(bench, mixing, sizeof mixing / sizeof *mixing, "mixing time with n deg K", true, error);
+		rc = time_of(bench, mixing, sizeof mixing / sizeof *mixing, "mixing time with n deg K", true,
+			     error);
 	return rc == SL_OK ? memory(bench, error) : rc;
 }

@@ -1,4 +1,5 @@
-/* Arithmetic alone, in one thread of this process: making shares, with their randomness, and an iteration of mixing. */
+/* Arithmetic alone, in one thread of this process: making shares, with their randomness, and an iteration of
+ * mixing. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #define SHARES 2000000u /* a sample */
 #define PASSES 5u
 
-double sl_thread_ns(void)
+double sl_bench_thread_ns(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -28,20 +29,20 @@ double sl_thread_ns(void)
 struct maker {
 	struct sl_sharing sharing;
 	struct sl_arena arena;
-	struct sl_coins *coins;
+	struct sl_prg *randomness;
 	uint64_t *x, **rows, *scratch;
 };
 
 static int maker_take(struct maker *m, uint32_t degree)
 {
-	m->coins = SL_TAKE(&m->arena, degree, struct sl_coins);
-	m->x = SL_TAKE(&m->arena, BLOCK, uint64_t);
-	m->rows = SL_TAKE(&m->arena, degree + 1, uint64_t *);
-	m->scratch = SL_TAKE(&m->arena, sl_share_scratch(degree), uint64_t);
-	if (m->coins == NULL || m->x == NULL || m->rows == NULL || m->scratch == NULL)
+	m->randomness = SL_ARENA_TAKE(&m->arena, degree, struct sl_prg);
+	m->x = SL_ARENA_TAKE(&m->arena, BLOCK, uint64_t);
+	m->rows = SL_ARENA_TAKE(&m->arena, degree + 1, uint64_t *);
+	m->scratch = SL_ARENA_TAKE(&m->arena, sl_share_scratch(degree), uint64_t);
+	if (m->randomness == NULL || m->x == NULL || m->rows == NULL || m->scratch == NULL)
 		return SL_ERR_NOMEM;
 	for (uint32_t r = 0; r <= degree; r++)
-		if ((m->rows[r] = SL_TAKE(&m->arena, BLOCK, uint64_t)) == NULL)
+		if ((m->rows[r] = SL_ARENA_TAKE(&m->arena, BLOCK, uint64_t)) == NULL)
 			return SL_ERR_NOMEM;
 	return SL_OK;
 }
@@ -51,7 +52,8 @@ static int maker_open(struct maker *m, uint64_t p, uint32_t degree)
 	sl_id ids[SL_LEARNERS_MAX];
 	uint8_t key[SL_KEY_BYTES];
 	struct sl_field field;
-	size_t bytes = (degree + 4) * (BLOCK * sizeof(uint64_t) + sizeof(struct sl_coins) + 256) + 8 * sl_share_scratch(degree) + 65536;
+	size_t bytes = (degree + 4) * (BLOCK * sizeof(uint64_t) + sizeof(struct sl_prg) + 256) +
+		       8 * sl_share_scratch(degree) + 65536;
 	*m = (struct maker){.arena.base = NULL};
 	sl_arena_init(&m->arena, malloc(bytes), bytes);
 	if (m->arena.base == NULL)
@@ -60,26 +62,27 @@ static int maker_open(struct maker *m, uint64_t p, uint32_t degree)
 		ids[r] = r + 2;
 	int rc = sl_field_init(&field, p);
 	if (rc == SL_OK)
-		rc = sl_sharing_init(&m->sharing, &field, 1, ids, degree, &m->arena);
+		rc = sl_share_init(&m->sharing, &field, 1, ids, degree, &m->arena);
 	if (rc == SL_OK)
 		rc = maker_take(m, degree);
 	for (uint32_t r = 0; rc == SL_OK && r < degree; r++) {
 		randombytes_buf(key, sizeof key);
-		sl_coins_open(&m->coins[r], key);
+		sl_prg_open(&m->randomness[r], key);
 	}
 	return rc;
 }
 
-int sl_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples, struct sl_figure *figure)
+int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degree, uint32_t samples,
+			   struct sl_figure *figure)
 {
 	struct maker m;
 	size_t blocks = 1 + SHARES / ((size_t)BLOCK * (degree + 1));
 	int rc = maker_open(&m, p, degree);
 	for (uint32_t i = 0; rc == SL_OK && i <= samples; i++) {
-		double begun = sl_thread_ns();
+		double begun = sl_bench_thread_ns();
 		for (size_t b = 0; b < blocks; b++)
-			sl_share(&m.sharing, kind, m.coins, m.x, BLOCK, m.rows, m.scratch);
-		double spent = sl_thread_ns() - begun;
+			sl_share(&m.sharing, kind, m.randomness, m.x, BLOCK, m.rows, m.scratch);
+		double spent = sl_bench_thread_ns() - begun;
 		if (i > 0) /* the first warms up */
 			sl_figure_add(figure, spent / ((double)blocks * BLOCK * (degree + 1)));
 	}
@@ -109,10 +112,12 @@ static void share_figures_open(struct sl_bench *bench, struct share_figures *f)
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PRIMES; p++)
 			for (size_t d = 0; d < DEGREES; d++)
-				f->ours[k][p][d] = sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u", kinds[k].name,
-								   primes[p].bits, degrees[d]);
+				f->ours[k][p][d] =
+					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
+							kinds[k].name, primes[p].bits, degrees[d]);
 	for (size_t d = 0; bench->options.vs && d < DEGREES; d++)
-		f->octave[d] = sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
+		f->octave[d] =
+			sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
 }
 
 /* One sample of each. */
@@ -122,7 +127,8 @@ static int share_pass(const struct share_figures *f)
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PRIMES; p++)
 			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
-				rc = sl_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1, f->ours[k][p][d]);
+				rc = sl_bench_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1,
+							    f->ours[k][p][d]);
 	return rc;
 }
 
@@ -157,7 +163,7 @@ int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, s
 		if (rc == SL_OK)
 			rc = share_pass(&f);
 		if (rc < 0)
-			return sl_fail(error, rc, "%s", sl_err_text(rc));
+			return sl_err_set(error, rc, "%s", sl_err_text(rc));
 		if (rc == SL_OK && octave && octave_pass(bench, &f) != SL_OK)
 			octave = false;
 	}
@@ -168,7 +174,7 @@ int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, s
 
 /* ---- one iteration of exact, of a chunk ---- */
 
-double sl_kernel_exact(uint32_t degree)
+double sl_bench_kernel_exact(uint32_t degree)
 {
 	struct sl_field field;
 	uint64_t *x = calloc(SL_CHUNK_ELEMENTS, sizeof *x), *sum = calloc(SL_CHUNK_ELEMENTS, sizeof *sum);
@@ -183,9 +189,9 @@ double sl_kernel_exact(uint32_t degree)
 			states[r] = packed;
 	}
 	for (uint32_t i = 0; good && sl_field_init(&field, SL_P_MERSENNE31) == SL_OK && i < PASSES; i++) {
-		double begun = sl_thread_ns();
-		sl_blend_step(&field, x, sum, 7, SL_CHUNK_ELEMENTS, states, weights, degree);
-		double spent = (sl_thread_ns() - begun) / ((double)SL_CHUNK_ELEMENTS * degree);
+		double begun = sl_bench_thread_ns();
+		sl_vector_update(&field, x, sum, 7, SL_CHUNK_ELEMENTS, states, weights, degree);
+		double spent = (sl_bench_thread_ns() - begun) / ((double)SL_CHUNK_ELEMENTS * degree);
 		least = least < 0 || spent < least ? spent : least;
 	}
 	free(x);
@@ -210,12 +216,12 @@ struct field_of_states {
 static void step_one(struct field_of_states *f, uint32_t i)
 {
 	size_t row = f->elements * sizeof(int64_t);
-	const uint32_t *neighbours = sl_neighbours(&f->graph, i);
+	const uint32_t *neighbours = sl_graph_neighbours(&f->graph, i);
 	int64_t *state = (int64_t *)(f->next + i * row);
 	for (uint32_t r = 0; r < f->degree; r++)
 		f->states[r] = f->now + neighbours[r] * row;
 	memcpy(state, f->now + i * row, row);
-	sl_mix_step(state, f->elements, f->states, f->divisors, f->degree);
+	sl_metropolis_step(state, f->elements, f->states, f->divisors, f->degree);
 }
 
 static void step_all(struct field_of_states *f)
@@ -229,9 +235,9 @@ static void step_all(struct field_of_states *f)
 
 static int graph_of(struct field_of_states *f, struct sl_arena *arena)
 {
-	const struct sl_topology topology = {SL_TOPOLOGY_REGULAR, f->degree};
+	const struct sl_family topology = {SL_FAMILY_REGULAR, f->degree};
 	size_t count, room = (size_t)f->learners * (f->learners - 1) / 2;
-	struct sl_edge *edges = SL_TAKE(arena, room, struct sl_edge);
+	struct sl_edge *edges = SL_ARENA_TAKE(arena, room, struct sl_edge);
 	if (edges == NULL)
 		return SL_ERR_NOMEM;
 	int rc = sl_generate(&topology, f->learners, 1, 0, edges, room, &count, arena);
@@ -243,20 +249,20 @@ static int states_of(struct field_of_states *f, struct sl_arena *arena)
 	size_t row = f->elements * sizeof(int64_t);
 	f->now = sl_arena_take(arena, f->learners, row);
 	f->next = sl_arena_take(arena, f->learners, row);
-	f->divisors = SL_TAKE(arena, f->degree, struct sl_divisor);
-	f->states = SL_TAKE(arena, f->degree, const uint8_t *);
+	f->divisors = SL_ARENA_TAKE(arena, f->degree, struct sl_divisor);
+	f->states = SL_ARENA_TAKE(arena, f->degree, const uint8_t *);
 	if (f->now == NULL || f->next == NULL || f->divisors == NULL || f->states == NULL)
 		return SL_ERR_NOMEM;
 	randombytes_buf(f->now, f->learners * row);
 	for (size_t at = 7; at < f->learners * row; at += 8)
 		f->now[at] &= 0x3f; /* below 2^62 */
 	for (uint32_t r = 0; r < f->degree; r++)
-		sl_divisor_init(&f->divisors[r], f->degree + 1);
+		sl_metropolis_divisor_init(&f->divisors[r], f->degree + 1);
 	return SL_OK;
 }
 
-int sl_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations, uint32_t samples,
-			struct sl_figure *figure)
+int sl_bench_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations,
+			      uint32_t samples, struct sl_figure *figure)
 {
 	struct field_of_states f = {.learners = learners, .degree = degree, .elements = elements};
 	struct sl_arena arena;
@@ -266,11 +272,11 @@ int sl_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uin
 	if (rc == SL_OK)
 		rc = states_of(&f, &arena);
 	for (uint32_t i = 0; rc == SL_OK && i <= samples; i++) {
-		double begun = sl_thread_ns();
+		double begun = sl_bench_thread_ns();
 		for (uint32_t k = 0; k < iterations; k++)
 			step_all(&f);
 		if (i > 0)
-			sl_figure_add(figure, (sl_thread_ns() - begun) / 1e3 / iterations / learners);
+			sl_figure_add(figure, (sl_bench_thread_ns() - begun) / 1e3 / iterations / learners);
 	}
 	free(arena.base);
 	return rc;
@@ -282,13 +288,14 @@ static int measure_set(struct sl_bench *bench, const char *set)
 {
 	struct sl_figure *share = sl_bench_figure(bench, "ns a share", "shamir, 31 bits, degree 87, %s", set);
 	struct sl_figure *fixed = sl_bench_figure(bench, "us", "metropolis, n 32,768, degree 20, %s", set);
-	struct sl_figure *exact = sl_bench_figure(bench, "ns", "exact, for each element and neighbour, %s", set);
+	struct sl_figure *exact =
+		sl_bench_figure(bench, "ns", "exact, for each element and neighbour, %s", set);
 	uint32_t repeat = bench->options.repeat;
-	int rc = sl_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 87, repeat, share);
+	int rc = sl_bench_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 87, repeat, share);
 	if (rc == SL_OK)
-		rc = sl_kernel_iteration(24, 20, 32768, 2, repeat, fixed);
+		rc = sl_bench_kernel_iteration(24, 20, 32768, 2, repeat, fixed);
 	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++)
-		sl_figure_add(exact, sl_kernel_exact(20));
+		sl_figure_add(exact, sl_bench_kernel_exact(20));
 	return rc;
 }
 
@@ -304,7 +311,7 @@ int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *se
 			continue;
 		rc = measure_set(bench, sets[i]);
 		if (rc != SL_OK)
-			sl_fail(error, rc, "%s", sl_err_text(rc));
+			sl_err_set(error, rc, "%s", sl_err_text(rc));
 	}
 	sl_kernels_choose(NULL);
 	return rc;

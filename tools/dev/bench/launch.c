@@ -24,16 +24,17 @@ static void add_set(struct command *c, const char *assignment)
 	add(c, assignment);
 }
 
-static void compose(struct command *c, const char *program, const struct sl_bench_daemons *what, uint32_t rounds,
-		    const char *folder)
+static void compose(struct command *c, const char *program, const struct sl_bench_daemons *what,
+		    uint32_t rounds, const char *folder)
 {
 	*c = (struct command){.count = 0};
 	snprintf(c->folder, sizeof c->folder, "%s/run", folder);
 	snprintf(c->learners, sizeof c->learners, "%u", what->learners);
 	snprintf(c->rounds, sizeof c->rounds, "%u", rounds);
 	snprintf(c->size, sizeof c->size, "size=%u", what->size);
-	const char *const fixed[] = {program,	    "launch",	 "-n",		 c->learners, "--rounds", c->rounds,
-				     "--topology", what->topology, "--run-dir", c->folder,   "--json"};
+	const char *const fixed[] = {program,	  "launch",  "-n",	   c->learners,
+				     "--rounds",  c->rounds, "--topology", what->topology,
+				     "--run-dir", c->folder, "--json"};
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++)
 		add(c, fixed[i]);
 	if (what->size > 0) {
@@ -54,11 +55,12 @@ static int read_rows(const char *output, json_t **rows, struct sl_error *error)
 		return SL_OK;
 	json_decref(*rows);
 	*rows = NULL;
-	return sl_fail(error, SL_ERR_FORMAT, "the launcher's summary does not say that all rounds were the same");
+	return sl_err_set(error, SL_ERR_FORMAT,
+			  "the launcher's summary does not say that all rounds were the same");
 }
 
-int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds, const char *folder,
-		    json_t **rows, struct sl_error *error)
+int sl_bench_launch(struct sl_bench *bench, const struct sl_bench_daemons *what, uint32_t rounds,
+		    const char *folder, json_t **rows, struct sl_error *error)
 {
 	struct command c;
 	char *output = NULL;

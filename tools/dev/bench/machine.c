@@ -33,8 +33,8 @@ void sl_machine_look(struct sl_machine *machine)
 
 json_t *sl_machine_json(const struct sl_machine *machine)
 {
-	return json_pack("{s:I, s:s, s:f}", "processors", (json_int_t)machine->processors, "model", machine->model, "load",
-			 machine->load);
+	return json_pack("{s:I, s:s, s:f}", "processors", (json_int_t)machine->processors, "model",
+			 machine->model, "load", machine->load);
 }
 
 static double seconds(const struct rusage *usage)
@@ -43,7 +43,7 @@ static double seconds(const struct rusage *usage)
 	       1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-void sl_cpu_clock_read(struct sl_cpu_clock *clock)
+void sl_machine_cpu_clock_read(struct sl_cpu_clock *clock)
 {
 	struct rusage self = {0}, children = {0};
 	struct timespec now;
@@ -62,7 +62,7 @@ void sl_cpu_clock_read(struct sl_cpu_clock *clock)
 	clock->own_s = seconds(&self) + seconds(&children);
 }
 
-double sl_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to)
+double sl_machine_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to)
 {
 	double room = (to->wall_s - from->wall_s) * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	double others = (to->all_s - from->all_s) - (to->own_s - from->own_s);

@@ -12,10 +12,11 @@ struct sl_machine {
 void sl_machine_look(struct sl_machine *machine);
 json_t *sl_machine_json(const struct sl_machine *machine);
 
-/* CPU seconds since the machine was started, of all programs; and of this one with all that it has started and seen end. */
+/* CPU seconds since the machine was started, of all programs; and of this one with all that it has started
+ * and seen end. */
 struct sl_cpu_clock {
 	double wall_s, all_s, own_s;
 };
-void sl_cpu_clock_read(struct sl_cpu_clock *clock);
+void sl_machine_cpu_clock_read(struct sl_cpu_clock *clock);
 /* The part of the machine, 0 to 1, that programs not ours took between the two. */
-double sl_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to);
+double sl_machine_cpu_others(const struct sl_cpu_clock *from, const struct sl_cpu_clock *to);

@@ -15,9 +15,12 @@ const char *argp_program_version = "starling-bench " SL_VERSION;
 
 static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
-	{"vs", KEY_VS, NULL, 0, "compare with bare TLS, and with the baselines of --baselines; print ratios", 0},
-	{"baselines", KEY_BASELINES, "DIR", 0, "folder of allreduce.c (needs MPI) and paper_octave.m (needs Octave), for --vs", 0},
-	{"folder", KEY_FOLDER, "DIR", 0, "disk to write to, in a folder that is removed again ($TMPDIR or /tmp)", 0},
+	{"vs", KEY_VS, NULL, 0, "compare with bare TLS, and with the baselines of --baselines; print ratios",
+	 0},
+	{"baselines", KEY_BASELINES, "DIR", 0,
+	 "folder of allreduce.c (needs MPI) and paper_octave.m (needs Octave), for --vs", 0},
+	{"folder", KEY_FOLDER, "DIR", 0,
+	 "disk to write to, in a folder that is removed again ($TMPDIR or /tmp)", 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
@@ -31,9 +34,10 @@ static error_t take_name(struct argp_state *state, char *name)
 		return 0;
 	}
 	for (size_t i = 0; i < sl_bench_case_count; i++)
-		sl_nearest(name, sl_bench_cases[i].name, &best, &distance);
-	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name, best != NULL ? "; did you mean '" : "",
-		     best != NULL ? best : "", best != NULL ? "'?" : "; see 'starling-bench --help'");
+		sl_suggest(name, sl_bench_cases[i].name, &best, &distance);
+	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name,
+		     best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
+		     best != NULL ? "'?" : "; see 'starling-bench --help'");
 	return 0;
 }
 
@@ -65,17 +69,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const char doc_begin[] = "Measure what a round costs on this machine: all cases, or the named ones.\v"
 				"Cases:\n";
-static const char doc_end[] =
-	"\nEach figure is the median of its samples, with the smallest and the largest. Rounds of daemons are timed from the last "
-	"trained model to the last commit, over all learners. If other programs used the processors, the output says so.\n"
-	"\n"
-	"Examples:\n"
-	"  starling-bench\n"
-	"      all cases; some minutes\n"
-	"  starling-bench ring10 --repeat 3\n"
-	"  starling-bench --vs --json >bench.json\n"
-	"\n"
-	"Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
+static const char doc_end[] = "\nEach figure is the median of its samples, with the smallest and the "
+			      "largest. Rounds of daemons are timed from the last "
+			      "trained model to the last commit, over all learners. If other programs used "
+			      "the processors, the output says so.\n"
+			      "\n"
+			      "Examples:\n"
+			      "  starling-bench\n"
+			      "      all cases; some minutes\n"
+			      "  starling-bench ring10 --repeat 3\n"
+			      "  starling-bench --vs --json >bench.json\n"
+			      "\n"
+			      "Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
 /* Return the help text, with the table of cases; to free. */
 static char *help_text(void)

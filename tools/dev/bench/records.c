@@ -10,7 +10,7 @@
 static double wall_ms(void)
 {
 	struct sl_cpu_clock clock;
-	sl_cpu_clock_read(&clock);
+	sl_machine_cpu_clock_read(&clock);
 	return 1e3 * clock.wall_s;
 }
 
@@ -31,8 +31,9 @@ static int release(struct sl_store *store, sl_round t, uint32_t learners, struct
 	static struct sl_ready readys[SL_LEARNERS_MAX];
 	for (uint32_t i = 0; i < learners; i++)
 		readys[i] = (struct sl_ready){.id = i + 1, .t = t, .a = 1};
-	struct sl_persist persist = {
-		.what = {.kind = SL_PERSIST_RELEASED, .t = t, .a = 1}, .readys = readys, .ready_count = learners};
+	struct sl_persist persist = {.what = {.kind = SL_PERSIST_RELEASED, .t = t, .a = 1},
+				     .readys = readys,
+				     .ready_count = learners};
 	return sl_store_record(store, &persist, error);
 }
 
@@ -44,9 +45,11 @@ static int commit(struct sl_store *store, sl_round t, uint32_t learners, struct 
 	return sl_store_commit_round(store, &round, error);
 }
 
-static int measure(struct sl_bench *bench, struct sl_store *store, uint32_t learners, sl_round *t, struct sl_error *error)
+static int measure(struct sl_bench *bench, struct sl_store *store, uint32_t learners, sl_round *t,
+		   struct sl_error *error)
 {
-	static int (*const steps[])(struct sl_store *, sl_round, uint32_t, struct sl_error *) = {prepare, release, commit};
+	static int (*const steps[])(struct sl_store *, sl_round, uint32_t,
+				    struct sl_error *) = {prepare, release, commit};
 	static const char *const names[] = {"prepared", "released", "committed"};
 	struct sl_figure *figures[3];
 	int rc = SL_OK;
@@ -72,11 +75,12 @@ static int measure_page(struct sl_bench *bench, const char *folder, struct sl_er
 	char path[PATH_MAX + 32];
 	snprintf(path, sizeof path, "%s/page", folder);
 	FILE *file = fopen(path, "wb");
-	int rc = file != NULL ? SL_OK : sl_fail(error, SL_ERR_IO, "cannot write %s", path);
+	int rc = file != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot write %s", path);
 	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
 		double begun = wall_ms();
-		if (fwrite(page, 1, sizeof page, file) != sizeof page || fflush(file) != 0 || fsync(fileno(file)) != 0)
-			rc = sl_fail(error, SL_ERR_IO, "cannot write %s", path);
+		if (fwrite(page, 1, sizeof page, file) != sizeof page || fflush(file) != 0 ||
+		    fsync(fileno(file)) != 0)
+			rc = sl_err_set(error, SL_ERR_IO, "cannot write %s", path);
 		sl_figure_add(figure, wall_ms() - begun);
 	}
 	if (file != NULL)

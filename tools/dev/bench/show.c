@@ -10,7 +10,8 @@
 #define BESIDE_NAME 24u /* of a narrow row: the median and its unit */
 
 /* A narrow terminal gets the median alone; a name that is too long gets a line of its own. */
-static void show_row(const char *name, const char *least, const char *median, const char *most, const char *unit)
+static void show_row(const char *name, const char *least, const char *median, const char *most,
+		     const char *unit)
 {
 	size_t width = sl_terminal_width(stdout);
 	bool wide = width == 0 || width >= WIDE;
@@ -39,8 +40,8 @@ void sl_bench_show_machine(const struct sl_bench *bench)
 	if (bench->options.json)
 		return;
 	char line[SL_ERROR_BYTES];
-	snprintf(line, sizeof line, "%ld processor%s, %s; load %.1f; medians of %u", m->processors, m->processors == 1 ? "" : "s",
-		 m->model, m->load, bench->options.repeat);
+	snprintf(line, sizeof line, "%ld processor%s, %s; load %.1f; medians of %u", m->processors,
+		 m->processors == 1 ? "" : "s", m->model, m->load, bench->options.repeat);
 	show_line("", line);
 	show_row("", "min", "median", "max", "");
 	fflush(stdout);
@@ -49,7 +50,11 @@ void sl_bench_show_machine(const struct sl_bench *bench)
 /* Four digits that matter. */
 static void number(double value, char text[static 16])
 {
-	int digits = value >= 1000 || value == 0 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : value >= 0.1 ? 3 : 5;
+	int digits = value >= 1000 || value == 0 ? 0
+		     : value >= 100		 ? 1
+		     : value >= 10		 ? 2
+		     : value >= 0.1		 ? 3
+						 : 5;
 	snprintf(text, 16, "%.*f", digits, value);
 }
 
@@ -67,7 +72,8 @@ static void show_figure(const struct sl_figure *figure)
 	show_row(figure->name, least, median, most, figure->unit);
 }
 
-void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error)
+void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case *c,
+			const struct sl_error *error)
 {
 	const struct sl_bench_result *r = &bench->result;
 	if (bench->options.json)
@@ -84,7 +90,8 @@ void sl_bench_show_case(const struct sl_bench *bench, const struct sl_bench_case
 	fflush(stdout);
 }
 
-json_t *sl_bench_case_json(const struct sl_bench *bench, const struct sl_bench_case *c, const struct sl_error *error)
+json_t *sl_bench_case_json(const struct sl_bench *bench, const struct sl_bench_case *c,
+			   const struct sl_error *error)
 {
 	const struct sl_bench_result *r = &bench->result;
 	json_t *figures = json_array(), *notes = json_array();
@@ -93,7 +100,7 @@ json_t *sl_bench_case_json(const struct sl_bench *bench, const struct sl_bench_c
 			json_array_append_new(figures, sl_figure_json(&r->figures[i]));
 	for (uint32_t i = 0; i < r->note_count; i++)
 		json_array_append_new(notes, json_string(r->notes[i]));
-	return json_pack("{s:s, s:s, s:f, s:f, s:o, s:o, s:s?}", "case", c->name, "text", c->text, "seconds", r->seconds,
-			 "others", r->others, "figures", figures, "notes", notes, "error",
+	return json_pack("{s:s, s:s, s:f, s:f, s:o, s:o, s:s?}", "case", c->name, "text", c->text, "seconds",
+			 r->seconds, "others", r->others, "figures", figures, "notes", notes, "error",
 			 error->text[0] != '\0' ? error->text : NULL);
 }
