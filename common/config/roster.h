@@ -1,6 +1,6 @@
 /* roster.h - the learners that may take part: id, name, address and pin of each, ascending by id.
  *
- * The file is a YAML list of lines such as `starling init` prints:
+ * The file is a YAML list of lines such as `starling keygen` prints:
  *   - {id: 3, name: clinic-c, address: "10.0.0.3:7400", key: "sha256:9f86d0...(64 hex)"}
  * Errors read file:line:column. A roster owns its array.
  */

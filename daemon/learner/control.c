@@ -151,7 +151,7 @@ static const char *cannot_abort(const struct sl_core_status *status, json_int_t 
 	if (round != status->t)
 		return "this learner is in another round";
 	if (status->phase != SL_PHASE_RECOVER && status->phase != SL_PHASE_READY)
-		return "no attempt of that round is open here: there is nothing to abandon";
+		return "no attempt of that round is open here: there is nothing to abort";
 	return NULL;
 }
 
@@ -162,7 +162,7 @@ static json_t *op_abort(struct sl_daemon *daemon, json_t *request)
 	json_t *round = json_object_get(request, "round");
 	sl_core_status(daemon->core, &status);
 	if (!json_is_integer(round))
-		return refuse("abandon wants \"round\": a number");
+		return refuse("abort wants \"round\": a number");
 	const char *why = cannot_abort(&status, json_integer_value(round));
 	if (why != NULL)
 		return refuse(why);
@@ -179,18 +179,18 @@ static json_t *serve(struct client *client, const char *line, size_t bytes)
 	json_t *answer;
 	if (op == NULL)
 		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
-				"\"abandon\" | \"stop\", "
+				"\"abort\" | \"stop\", "
 				"...}");
 	else if (strcmp(op, "range") == 0)
 		answer = op_range(daemon, request);
 	else if (strcmp(op, "status") == 0)
 		answer = op_status(daemon);
-	else if (strcmp(op, "abandon") == 0)
+	else if (strcmp(op, "abort") == 0)
 		answer = op_abort(daemon, request);
 	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
 		answer = json_pack("{s:b}", "ok", 1);
 	else
-		answer = refuse("unknown op; there are range, status, watch, abandon and stop");
+		answer = refuse("unknown op; there are range, status, watch, abort and stop");
 	if (op != NULL && strcmp(op, "watch") == 0)
 		client->watching = true;
 	if (op != NULL && strcmp(op, "stop") == 0)

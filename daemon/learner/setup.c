@@ -29,8 +29,8 @@ static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 		return rc;
 	if (memcmp(daemon->identity.pin, daemon->roster.members[self].pin, SL_HASH_BYTES) != 0)
 		return sl_err_set(error, SL_ERR_INVALID,
-				  "%s: the line of id %u pins another key than the one in %s; `starling init "
-				  "--show` prints the right one",
+				  "%s: the line of id %u pins another key than the one in %s; `starling "
+				  "keygen --show` prints the right one",
 				  settings->roster, settings->id, settings->identity);
 	return SL_OK;
 }

@@ -99,8 +99,8 @@ static void open_site(struct site *s)
 	snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
 	snprintf(s->config, sizeof s->config, "%s/starlingd.yaml", s->folder);
 	snprintf(s->roster, sizeof s->roster, "%s/roster.yaml", s->folder);
-	const char *argv[] = {process_starling(), "init",  "--id", "1", "--name", "one",
-			      "--address",	  address, NULL};
+	const char *argv[] = {process_starling(), "keygen", "--id", "1", "--name", "one",
+			      "--address",	  address,  NULL};
 	process_run(&o, s->folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	snprintf(s->line, sizeof s->line, "%.255s", o.out);

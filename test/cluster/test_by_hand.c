@@ -1,4 +1,4 @@
-/* Daemons without a launcher: a roster of `starling init` lines, three processes, strangers, restarts. */
+/* Daemons without a launcher: a roster of `starling keygen` lines, three processes, strangers, restarts. */
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void write_text(const char *path, const char *mode, const char *text)
 	fclose(file);
 }
 
-/* `starling init` in folder i; its line goes to `roster`. */
+/* `starling keygen` in folder i; its line goes to `roster`. */
 static void init(struct hand *h, int i, int as_id, const char *roster)
 {
 	struct outcome o;
@@ -42,8 +42,8 @@ static void init(struct hand *h, int i, int as_id, const char *roster)
 	snprintf(name, sizeof name, "site-%d", i);
 	snprintf(address, sizeof address, "127.0.0.1:%u", h->ports[i - 1]);
 	assert_int_equal(mkdir(folder, 0700), 0);
-	const char *argv[] = {process_starling(), "init",  "--id", id, "--name", name,
-			      "--address",	  address, NULL};
+	const char *argv[] = {process_starling(), "keygen", "--id", id, "--name", name,
+			      "--address",	  address,  NULL};
 	process_run(&o, folder, 20, argv);
 	assert_int_equal(o.status, 0);
 	assert_memory_equal(o.out, "- {id: ", 7);

@@ -1,7 +1,7 @@
 #!/bin/sh
-# `starling bench` as a user meets it: bench.sh STARLING STARLINGD
+# starling-bench from the command line: bench.sh STARLING-BENCH STARLINGD
 set -eu
-starling=$(realpath "$1")
+bench=$(realpath "$1")
 fail() {
 	echo "$*" >&2
 	exit 1
@@ -16,25 +16,25 @@ trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 mkdir within
 
-[ "$(status "$starling" bench --help)" = 0 ] || fail "--help"
+[ "$(status "$bench" --help)" = 0 ] || fail "--help"
 grep -q "Examples:" out || fail "--help shows no examples"
-for name in kernels iteration exchange complete10 ring10 crowd100 crowd100additive growth; do
+for name in kernels instructions analysis records iteration exchange complete10 ring10 crowd100 crowd100additive growth; do
 	grep -q "^  $name " out || fail "--help does not name $name"
 done
 
 for wrong in "--repeat 0" "--repeat 101" "--repeat x" "--what" "--folder nowhere kernels"; do
 	# shellcheck disable=SC2086
-	[ "$(status "$starling" bench $wrong)" = 2 ] || fail "$wrong: not a usage error"
+	[ "$(status "$bench" $wrong)" = 2 ] || fail "$wrong: not a usage error"
 	[ -s err ] || fail "$wrong: says nothing"
 done
-[ "$(status "$starling" bench kernel)" = 2 ] || fail "kernel: not a usage error"
+[ "$(status "$bench" kernel)" = 2 ] || fail "kernel: not a usage error"
 grep -q "there is no case 'kernel'; did you mean 'kernels'?" err || fail "kernel: $(cat err)"
 
-[ "$(status "$starling" bench kernels --repeat 1 --folder within)" = 0 ] || fail "kernels: $(cat out err)"
+[ "$(status "$bench" kernels --repeat 1 --folder within)" = 0 ] || fail "kernels: $(cat out err)"
 grep -q "shamir, 31 bits, degree 87 .* ns a share" out || fail "kernels: $(cat out)"
 [ ! -s err ] || fail "progress in a pipe: $(cat err)"
 
-[ "$(status "$starling" bench kernels --repeat 2 --folder within --json --vs --baselines nowhere)" = 0 ] || fail "--json"
+[ "$(status "$bench" kernels --repeat 2 --folder within --json --vs --baselines nowhere)" = 0 ] || fail "--json"
 python3 - <<'PYTHON' || fail "not that JSON: $(cat out)"
 import json
 d = json.load(open("out"))
@@ -46,9 +46,17 @@ assert any("there is no nowhere/paper_octave.m" in note for note in case["notes"
 PYTHON
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
 
+[ "$(status "$bench" instructions analysis records --vs --repeat 1 --folder within)" = 0 ] || fail "small cases: $(cat out err)"
+for figure in 'metropolis.*portable' 'regular:10, N 1000: polynomial .* ms' 'committed, N 2000 .* ms'; do
+	grep -q "$figure" out || fail "no $figure: $(cat out)"
+done
+[ "$(status "$bench" kernels --vs --repeat 1 --folder within)" = 0 ] || fail "kernels --vs: $(cat out err)"
+grep -q 'give --baselines DIR, the folder of paper_octave.m' out || fail "kernels --vs: $(cat out)"
+[ -z "$(ls within)" ] || fail "left behind: $(ls within)"
+
 # Interrupted in the middle of a run of daemons: nothing is left, neither files nor processes.
-"$starling" bench demo --repeat 100 --folder within >out 2>err &
-bench=$!
+"$bench" demo --repeat 100 --folder within >out 2>err &
+pid=$!
 waited=0
 until ls within/*/run/learner-*/pid >pids 2>/dev/null && [ "$(wc -l <pids)" = 10 ]; do
 	waited=$((waited + 1))
@@ -56,12 +64,12 @@ until ls within/*/run/learner-*/pid >pids 2>/dev/null && [ "$(wc -l <pids)" = 10
 	sleep 0.1
 done
 daemons=$(cat within/*/run/learner-*/pid)
-kill -INT $bench
+kill -INT $pid
 code=0
-wait $bench || code=$?
+wait $pid || code=$?
 [ $code = 130 ] || fail "interrupted: status $code: $(cat err)"
 grep -q "interrupted" err || fail "interrupted, and says nothing"
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
-for pid in $daemons; do
-	[ ! -e "/proc/$pid" ] || fail "process $pid is left"
+for daemon in $daemons; do
+	[ ! -e "/proc/$daemon" ] || fail "process $daemon is left"
 done

@@ -322,7 +322,7 @@ TEST_WITH(test_a_pause_is_said, setup, teardown)
 	launcher_await(l, "out",
 		       "round 2 waits in RECOVER for learner-03 (3): nobody in reach holds its masked state; "
 		       "the round "
-		       "goes on by itself when it is back. If it is lost for good:\n  ./starling abandon "
+		       "goes on by itself when it is back. If it is lost for good:\n  ./starling abort "
 		       "--round 2 --run run\n");
 	kill(l->pid, SIGINT);
 	launcher_wait(l);

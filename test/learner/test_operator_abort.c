@@ -42,8 +42,8 @@ static void make(const struct site *s, int i, uint16_t port)
 	snprintf(name, sizeof name, "site-%d", i);
 	snprintf(address, sizeof address, "127.0.0.1:%u", port);
 	process_run(&o, folder, 20,
-		    (const char *const[]){process_starling(), "init", "--id", id, "--name", name, "--address",
-					  address, NULL});
+		    (const char *const[]){process_starling(), "keygen", "--id", id, "--name", name,
+					  "--address", address, NULL});
 	assert_int_equal(o.status, 0);
 	snprintf(path, sizeof path, "%s/roster.yaml", s->folder);
 	write_text(path, "a", o.out);
@@ -113,10 +113,10 @@ static void open_site(struct site *s, const char *point)
 	meet(s);
 }
 
-static void operator_abort(const struct site *s, struct outcome *o, const char *round, const char *yes)
+static void give_command(const struct site *s, struct outcome *o, const char *round, const char *yes)
 {
 	process_run(o, NULL, 30,
-		    (const char *const[]){process_starling(), "abandon", "--round", round, "--run", s->folder,
+		    (const char *const[]){process_starling(), "abort", "--round", round, "--run", s->folder,
 					  yes, NULL});
 }
 
@@ -130,7 +130,7 @@ static void expect_said(const struct outcome *o, int status, const char *out, co
 }
 
 /* Its masked state never left, and it never comes back. */
-TEST(a_lost_learner_holds_up_its_round_until_it_is_abandoned)
+TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 {
 	struct site s;
 	struct outcome o;
@@ -138,18 +138,18 @@ TEST(a_lost_learner_holds_up_its_round_until_it_is_abandoned)
 	assert_int_equal(process_wait(s.pids[LEARNERS - 1], 60), 128 + SIGKILL);
 	for (int i = 1; i < LEARNERS; i++)
 		expect_log(&s, i, "no linked learner has the masked state of site-4 (4)");
-	operator_abort(&s, &o, "1", NULL);
-	expect_said(&o, 2, "", "say --yes if it is meant");
-	operator_abort(&s, &o, "2", "--yes");
+	give_command(&s, &o, "1", NULL);
+	expect_said(&o, 2, "", "confirm with --yes");
+	give_command(&s, &o, "2", "--yes");
 	expect_said(&o, 1, "", "learner-01: this learner is in another round");
 	kill(s.pids[2], SIGSTOP);
-	operator_abort(&s, &o, "1", "--yes");
+	give_command(&s, &o, "1", "--yes");
 	kill(s.pids[2], SIGCONT);
 	expect_said(&o, 0, "learner-02: attempt ", "learner-04: not running");
-	expect_said(&o, 0, "learner-01: attempt ", "learner-03: does not answer, and is left out");
-	assert_non_null(strstr(o.out, " of round 1 is abandoned"));
-	assert_non_null(strstr(o.err, ", RECOVER; nobody in reach holds the masked state of site-4 (4)"));
-	operator_abort(&s, &o, "1", "--yes"); /* the others have nothing to abandon any more */
+	expect_said(&o, 0, "learner-01: attempt ", "learner-03: does not answer; left out");
+	assert_non_null(strstr(o.out, " of round 1 is aborted"));
+	assert_non_null(strstr(o.err, ", RECOVER; no learner in reach has the masked state of site-4 (4)"));
+	give_command(&s, &o, "1", "--yes"); /* the others have nothing to abort */
 	expect_said(&o, 0, "learner-03: attempt ", "learner-01: no attempt of that round is open here");
 	for (int i = 1; i < LEARNERS; i++) {
 		expect_log(&s, i, "\"event\":\"burned\"");
@@ -157,8 +157,8 @@ TEST(a_lost_learner_holds_up_its_round_until_it_is_abandoned)
 		expect_log(&s, i, "round 1 committed: 3 learners");
 	}
 	process_run(&o, NULL, 30,
-		    (const char *const[]){process_starling(), "abandon", "--round", "1", "--run",
-					  "/proc/self", "--yes", NULL});
+		    (const char *const[]){process_starling(), "abort", "--round", "1", "--run", "/proc/self",
+					  "--yes", NULL});
 	expect_said(&o, 2, "", "no learner in it: no NAME/control.sock");
 	process_remove(s.folder);
 }
@@ -182,7 +182,7 @@ TEST(one_that_comes_back_ends_the_pause)
 		expect_log(&s, i, "round 1 committed: 4 learners");
 	}
 	expect_log(&s, LEARNERS, "this learner had released its masked state");
-	operator_abort(&s, &o, "1", "--yes");
+	give_command(&s, &o, "1", "--yes");
 	expect_said(&o, 1, "", "learner-01: not running");
 	process_remove(s.folder);
 }

@@ -1,14 +1,14 @@
 #!/bin/sh
-# `starling reproduce` as a user starts it: argument 1 is the program.
+# starling-paper from the command line: paper.sh STARLING-PAPER
 set -eu
-starling=$(realpath "$1")
+paper=$(realpath "$1")
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir "$folder/bin" "$folder/here"
 cd "$folder/here"
 
 fail() {
-	echo "reproduce: $*" >&2
+	echo "paper: $*" >&2
 	exit 1
 }
 
@@ -33,20 +33,30 @@ chmod +x "$folder/bin/octave-cli"
 : >paper_octave.m
 PATH=$folder/bin:$PATH
 
-# All of it, in small: the page, the tables, and the claims as they have to come out.
-"$starling" reproduce --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
-[ "$(cut -c 1-2 err.txt | tr -d '\n')" = a:b:c:d:e:f:g:h:i: ] || fail "not a line for each part: $(cat err.txt)"
-has out.txt claim paper here verdict 'does not hold' all/report.html
-for file in report.html claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
+# All parts, in small: the report, the tables, the figures, and the claims as they have to come out.
+"$paper" --quick --octave paper_octave.m -o all >out.txt 2>err.txt || fail "ended with $?: $(cat err.txt out.txt)"
+[ "$(grep -v 'figures are not drawn' err.txt | cut -c 1-2 | tr -d '\n')" = a:b:c:d:e:f:g:h:i: ] || fail "not a line for each part: $(cat err.txt)"
+has out.txt claim paper here verdict 'does not hold' all/report.md
+for file in report.md figures.gp claims.csv a_trajectories.csv b_consensus.csv c_trajectories.csv c_norms.csv c_degrees.csv \
 	d_topologies.csv e_time.csv f_loss.csv g_numbers.csv h_growth.csv i_plan.csv; do
 	[ -s "all/$file" ] || fail "no $file"
 done
 [ "$(find all -name '.*' -type f | wc -l)" = 0 ] || fail "something is left: $(ls -A all)"
-[ "$(wc -c <all/report.html)" -lt 3000000 ] || fail "the page is large"
-grep -qiE 'https?:|<script|src=|@import|<link|nan|inf[^o]' all/report.html && fail "the page fetches, or has a number that is none"
+grep -qiE '\b(nan|inf)\b' all/report.md all/figures.gp && fail "a number that is none: $(grep -iE '\b(nan|inf)\b' all/report.md all/figures.gp)"
 for part in a b c d e f g h i; do
-	has all/report.html "id=\"$part\""
+	has all/report.md "## $part. "
 done
+for figure in a_trajectories b_consensus c_trajectories c_norms c_degrees e_time f_loss h_growth; do
+	has all/report.md "($figure.svg)" "($figure.csv)"
+	has all/figures.gp "set output '$figure.svg'"
+	if command -v gnuplot >/dev/null; then
+		grep -q '</svg>' "all/$figure.svg" || fail "no $figure.svg: $(cat err.txt)"
+	fi
+done
+if command -v gnuplot >/dev/null; then
+	(cd all && gnuplot figures.gp) >gnuplot.txt 2>&1 || fail "gnuplot: $(cat gnuplot.txt)"
+	[ ! -s gnuplot.txt ] || fail "gnuplot says: $(cat gnuplot.txt)"
+fi
 claim() { # PART, CLAIM, VERDICT
 	grep -E "^$1,\"?$2" all/claims.csv | grep -qE ",$3.?\$" || fail "$2: $(grep -E "$2" all/claims.csv)"
 }
@@ -61,24 +71,26 @@ claim e 'seconds for each share, 17 neighbours, K = 10' measured
 claim e 'seconds for each iteration, 17 neighbours' measured
 claim f 'its encoding' measured
 claim f 'averaging through an encoding' measured
-[ "$(grep -oE 'Other programs took [0-9]+ % of the processors' all/report.html | wc -l)" = 2 ] || fail "no load, or too much of it"
-[ "$(grep -c '^Octave,shares' all/e_time.csv)" = 2 ] || fail "not two times of Octave: $(cat all/e_time.csv)"
+[ "$(grep -oE 'Other programs took [0-9]+ % of the processors' all/report.md | wc -l)" = 2 ] || fail "no load, or too much of it"
+[ "$(grep -c '^Octave,shares' all/e_time.csv)" = 3 ] || fail "not three times of Octave: $(cat all/e_time.csv)"
 [ "$(awk -F, 'NR > 1 && $5 != 0' all/b_consensus.csv | wc -l)" = 0 ] || fail "a difference that is not 0"
 awk -F, 'NR > 1 && $8 != "" && $8 > $6 { exit 1 }' all/d_topologies.csv || fail "more iterations needed than the bound says"
 
 # A part alone, as JSON.
-"$starling" reproduce --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
+"$paper" --quick --only d -o one --json >one.json 2>err.txt || fail "--only ended with $?"
 [ "$(wc -l <err.txt)" = 1 ] || fail "more parts than asked for: $(cat err.txt)"
 has one.json '"part": "d"' '"broken": []' '"folder": "one"'
 grep -q '"part": "a"' one.json && fail "a part that nobody asked for"
-ls one | sort | tr '\n' ' ' | grep -qx 'claims.csv d_topologies.csv report.html ' || fail "files: $(ls one)"
+ls one | sort | tr '\n' ' ' | grep -qx 'claims.csv d_topologies.csv report.md ' || fail "files: $(ls one)"
 
-# Without Octave the report says so.
-PATH=${PATH#*:} "$starling" reproduce --quick --only e -o without >/dev/null 2>&1 || fail "without Octave it ended with $?"
-has without/report.html 'Not measured here'
+# Without Octave the report says so; without gnuplot the program says what to install, and the script stays.
+PATH=/nowhere "$paper" --quick --only e -o without >/dev/null 2>err.txt || fail "without Octave it ended with $?"
+has err.txt 'gnuplot is not installed (package gnuplot-nox)' 'cd without && gnuplot figures.gp'
+has without/figures.gp 'e_time.csv'
+has without/report.md 'Not measured here'
 
 # Ended early: no report and no folder, and status 130.
-"$starling" reproduce --only c -o early >out.txt 2>err.txt &
+"$paper" --only c -o early >out.txt 2>err.txt &
 pid=$!
 tries=0
 until [ -d early ] || [ $((tries += 1)) -gt 1000 ]; do
@@ -93,11 +105,11 @@ has err.txt 'interrupted; there is no report'
 [ ! -s out.txt ] || fail "interrupted, it has a table"
 
 # Bad input: one line, and nothing is written.
-refused() { # STATUS, WHY, then what `starling reproduce` is asked
+refused() { # STATUS, WHY, then what starling-paper is asked
 	wanted=$1 why=$2
 	shift 2
 	status=0
-	"$starling" reproduce "$@" >out.txt 2>err.txt || status=$?
+	"$paper" "$@" >out.txt 2>err.txt || status=$?
 	[ $status = "$wanted" ] || fail "$* ended with $status"
 	[ "$(grep -vc '^[a-i]: ' err.txt)" = 1 ] || fail "$* says: $(cat err.txt)"
 	has err.txt "$why"

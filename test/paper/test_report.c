@@ -8,8 +8,8 @@
 
 #include "tools/lib/csv.h"
 #include "tools/lib/fit.h"
-#include "tools/paper/page/folder.h"
-#include "tools/paper/page/grid.h"
+#include "tools/paper/folder.h"
+#include "tools/paper/grid.h"
 
 TEST(test_csv)
 {
@@ -38,6 +38,8 @@ TEST(test_fit)
 	assert_true(fabs(line.slope - 2) < 1e-12 && fabs(line.intercept - 3) < 1e-12);
 	assert_true(fabs(sl_fit_exponent(x, power, 4) - 2) < 1e-12);
 	assert_true(sl_fit_off(x, y, 4) < 1e-12);
+	assert_true(isnan(sl_fit_line(x, y, 2).slope) && isnan(sl_fit_exponent(x, y, 2)) &&
+		    isnan(sl_fit_off(x, y, 2)));
 	assert_true(sl_fit_off(x, power, 4) >
 		    1); /* a parabola is no line: at its foot it is off by more than its height */
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# 200,000 seeds that no other day plays: nightly.sh STARLING
+# Play 200,000 seeds, others every day: nightly.sh SIMTEST
 set -eu
 day=$(($(date +%s) / 86400))
-exec "$1" sim --seed $((day * 1000000)) --seeds 200000
+exec "$1" --seed $((day * 1000000)) --seeds 200000

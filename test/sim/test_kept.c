@@ -13,8 +13,8 @@ static void replay(const char *line)
 		fail_msg("not a seed: %s", line);
 	sl_sim_play(&(struct sl_sim_play){.seed = seed, .learners = learners, .rounds = rounds}, &outcome);
 	if (outcome.failed)
-		fail_msg("%s\n  starling sim --seed %llu --learners %u --rounds %u --trace", outcome.why,
-			 seed, learners, rounds);
+		fail_msg("%s\n  simtest --seed %llu --learners %u --rounds %u --trace", outcome.why, seed,
+			 learners, rounds);
 }
 
 TEST(test_kept)

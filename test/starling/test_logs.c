@@ -143,7 +143,7 @@ TEST_WITH(a_closed_pipe_is_quiet, folder_enter, folder_leave)
 	expect_file("status", "0\n");
 	expect_file("err", "");
 	assert_int_equal(sh("\"$S\" logs run > /dev/full 2> err"), 1);
-	expect_file("err", "starling: cannot write standard output: No space left on device\n");
+	expect_file("err", "starling logs: cannot write standard output: No space left on device\n");
 }
 
 /* ---- --follow ---- */
@@ -205,49 +205,74 @@ TEST_WITH(following_ends_with_its_reader, folder_enter, folder_leave)
 	expect_file("status", "0\n");
 }
 
-/* ---- the program and `starling init` ---- */
+/* ---- the program and `starling keygen` ---- */
 
 TEST_WITH(names_its_commands, folder_enter, folder_leave)
 {
-	assert_int_equal(sh("\"$S\" --help > out && grep -q '^  logs ' out && grep -q '^  init ' out"), 0);
+	assert_int_equal(sh("\"$S\" --help > out && grep -q '^  logs ' out && grep -q '^  keygen ' out"), 0);
 	assert_int_equal(sh("\"$S\" help logs > out && \"$S\" logs --help | cmp - out"), 0);
 	assert_int_equal(sh("\"$S\" help lgos 2> err"), 2);
 	expect_file("err", "starling: unknown command 'lgos'; did you mean 'logs'?\n");
 	assert_int_equal(sh("\"$S\" --version | grep -q '^starling [0-9]'"), 0);
 	assert_int_equal(sh("\"$S\" lgos 2> err"), 2);
 	expect_file("err", "starling: unknown command 'lgos'; did you mean 'logs'?\n");
+	assert_int_equal(sh("\"$S\" launch -n 3 --set --what=1 --lerners 3 2> err"), 2);
+	expect_file("err", "starling launch: unknown option '--lerners'; did you mean '--learners'?\n");
+	assert_int_equal(sh("\"$S\" topology show ring --stepps=3 2> err"), 2);
+	expect_file("err", "starling topology show: unknown option '--stepps'; did you mean '--steps'?\n");
+	assert_int_equal(sh("\"$S\" logs --hepl 2> err"), 2);
+	expect_file("err", "starling logs: unknown option '--hepl'; did you mean '--help'?\n");
+	assert_int_equal(sh("\"$S\" logs --colour 2> err"), 2);
+	assert_int_equal(sh("grep -q \"starling logs: unrecognized option '--colour'\" err"), 0);
 	assert_int_equal(sh("\"$S\" --colour 2> err"), 2);
 	expect_file("err", "starling: unknown option '--colour'; see 'starling --help'\n");
 	assert_int_equal(sh("\"$S\" > out 2> err"), 2);
 	expect_file("out", "");
 }
 
-TEST_WITH(init_prints_its_line_only, folder_enter, folder_leave)
+TEST_WITH(names_what_became_of_old_commands, folder_enter, folder_leave)
 {
-	assert_int_equal(sh("\"$S\" init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"),
+	static const char *const old[][2] = {{"init", "'starling keygen'"},
+					     {"abandon", "'starling abort'"},
+					     {"bench", "starling-bench"},
+					     {"sim", "simtest"},
+					     {"reproduce", "starling-paper"}};
+	for (size_t i = 0; i < sizeof old / sizeof *old; i++) {
+		char line[128];
+		snprintf(line, sizeof line, "\"$S\" %s --help > out 2> err", old[i][0]);
+		assert_int_equal(sh(line), 2);
+		snprintf(line, sizeof line, "grep -qF \"%s\" err && test $(wc -l < err) = 1", old[i][1]);
+		assert_int_equal(sh(line), 0);
+		expect_file("out", "");
+	}
+}
+
+TEST_WITH(keygen_prints_its_line_only, folder_enter, folder_leave)
+{
+	assert_int_equal(sh("\"$S\" keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster 2> err"),
 			 0);
 	assert_int_equal(sh("grep -Eqx -- '- \\{id: 3, name: clinic-c, address: \"10.0.0.3:7400\", key: "
 			    "\"sha256:[0-9a-f]{64}\"\\}' roster && test $(wc -l < roster) = 1"),
 			 0);
-	assert_int_equal(sh("\"$S\" init --show > shown && cmp roster shown"), 0);
-	assert_int_equal(sh("\"$S\" init --show --id 4 | sed 's/id: 4/id: 3/' > shown && cmp roster shown"),
+	assert_int_equal(sh("\"$S\" keygen --show > shown && cmp roster shown"), 0);
+	assert_int_equal(sh("\"$S\" keygen --show --id 4 | sed 's/id: 4/id: 3/' > shown && cmp roster shown"),
 			 0);
-	assert_int_equal(sh("\"$S\" init --id 3 --name c --address h:1 > out 2> err"), 2);
+	assert_int_equal(sh("\"$S\" keygen --id 3 --name c --address h:1 > out 2> err"), 2);
 	expect_file("out", "");
-	expect_file("err", "starling init: identity/key.pem: exists; an identity is never overwritten\n");
+	expect_file("err", "starling keygen: identity/key.pem: exists; an identity is never overwritten\n");
 }
 
-TEST_WITH(init_refuses_bad_words, folder_enter, folder_leave)
+TEST_WITH(keygen_refuses_bad_words, folder_enter, folder_leave)
 {
-	assert_int_equal(sh("\"$S\" init --id 0 --name c --address h:1 2> err"), 2);
-	expect_file("err", "starling init: --id: '0' is not a whole number from 1 to 4294967295\n");
-	assert_int_equal(sh("\"$S\" init --id 1 --name c 2> err"), 2);
+	assert_int_equal(sh("\"$S\" keygen --id 0 --name c --address h:1 2> err"), 2);
+	expect_file("err", "starling keygen: --id: '0' is not a whole number from 1 to 4294967295\n");
+	assert_int_equal(sh("\"$S\" keygen --id 1 --name c 2> err"), 2);
 	expect_file("err",
-		    "starling init: --id, --name and --address are needed; see 'starling init --help'\n");
-	assert_int_equal(sh("\"$S\" init --id 1 --name c --address h 2> err"), 2);
+		    "starling keygen: --id, --name and --address are needed; see 'starling keygen --help'\n");
+	assert_int_equal(sh("\"$S\" keygen --id 1 --name c --address h 2> err"), 2);
 	expect_file("err",
-		    "starling init: --address: 'h' is not an address; expected HOST:PORT or [IPV6]:PORT\n");
-	assert_int_equal(sh("\"$S\" init --show --dir none 2> err"), 2);
-	expect_file("err", "starling init: none/key.pem: No such file or directory\n");
+		    "starling keygen: --address: 'h' is not an address; expected HOST:PORT or [IPV6]:PORT\n");
+	assert_int_equal(sh("\"$S\" keygen --show --dir none 2> err"), 2);
+	expect_file("err", "starling keygen: none/key.pem: No such file or directory\n");
 	assert_int_equal(sh("test ! -e identity"), 0);
 }

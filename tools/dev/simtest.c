@@ -1,4 +1,4 @@
-/* `starling sim`: its command line, what it says while seeds are played, and at the end. */
+/* simtest: play seeds of the simulator, show progress and totals. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,50 +7,54 @@
 
 #include "tools/lib/option.h"
 #include "tools/dev/simtest_show.h"
+#include "tools/lib/command.h"
 #include "tools/lib/terminal.h"
 
 #define EXIT_VIOLATION 3
 #define FAILURES_MOST 20u
 #define SEEDS_USUAL 1000u
-#define PLAIN_S 10 /* between two lines of progress where there is no terminal */
+#define PLAIN_S 10 /* seconds between lines of progress without a terminal */
 
 enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_JSON, KEY_TRACE };
 
 struct command {
 	struct sl_sim_range range;
-	bool seed_said, json, trace, live;
+	bool seed_given, json, trace, live;
 	struct sl_sim_totals totals;
 	struct sl_sim_outcome last;
 	json_t *failures;
 	time_t shown;
 };
 
+const char *argp_program_version = "simtest " SL_VERSION;
+
 static const struct argp_option options[] = {
-	{"seed", KEY_SEED, "S", 0, "the first seed (1)", 0},
-	{"seeds", KEY_SEEDS, "COUNT", 0, "how many, one after the other (1000; with --seed 1)", 0},
-	{"learners", KEY_LEARNERS, "N", 0, "learners (7)", 0},
-	{"rounds", KEY_ROUNDS, "T", 0, "rounds (20)", 0},
-	{"jobs", 'j', "J", 0, "processes at once (one for each processor)", 0},
+	{"seed", KEY_SEED, "S", 0, "first seed (1)", 0},
+	{"seeds", KEY_SEEDS, "COUNT", 0, "number of seeds (1000; with --seed 1)", 0},
+	{"learners", KEY_LEARNERS, "N", 0, "number of learners (7)", 0},
+	{"rounds", KEY_ROUNDS, "T", 0, "number of rounds (20)", 0},
+	{"jobs", 'j', "J", 0, "processes at once (one per processor)", 0},
 	{"trace", KEY_TRACE, NULL, 0, "print every step of the seed as a line", 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
-static const char doc[] = "Play the protocol in one process: learners with the daemon's own code, on a "
-			  "network, disks and clocks drawn from a "
-			  "seed, with faults; check every step against its rules; then end the faults, and "
-			  "everybody has to finish.\v"
-			  "A seed with its learners and rounds decides a run to the last step. One that "
-			  "fails is printed with the command that "
-			  "plays it again.\n"
+static const char doc[] = "Play the protocol in one process, from seeds: learners with the daemon's own "
+			  "core, on a simulated network, disks and "
+			  "clocks, with faults. Every step is checked against the rules of the protocol. At "
+			  "the end the faults stop, and every "
+			  "learner has to finish.\v"
+			  "A seed with its numbers of learners and rounds decides a run to the last step. A "
+			  "seed that fails is printed with the "
+			  "command that replays it.\n"
 			  "\n"
 			  "Examples:\n"
-			  "  starling sim\n"
+			  "  simtest\n"
 			  "      a thousand seeds\n"
-			  "  starling sim --seed 5000 --seeds 10000 --jobs 2\n"
-			  "  starling sim --seed 4711 --trace | tail\n"
+			  "  simtest --seed 5000 --seeds 10000 --jobs 2\n"
+			  "  simtest --seed 4711 --trace | tail\n"
 			  "      one seed, step by step\n"
 			  "\n"
-			  "Exit status: 0 no rule was broken; 3 one was; 1 failed; 2 bad usage.\n";
+			  "Exit status: 0 no rule was broken; 3 a rule was broken; 1 failed; 2 bad usage.\n";
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -58,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case KEY_SEED:
 		c->range.seed = sl_number_or_usage(state, "--seed", arg, 0, UINT64_MAX / 2);
-		c->seed_said = true;
+		c->seed_given = true;
 		return 0;
 	case KEY_SEEDS:
 		c->range.seeds = sl_number_or_usage(state, "--seeds", arg, 1, UINT64_MAX / 2);
@@ -83,7 +87,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (c->range.seeds == 0)
-			c->range.seeds = c->seed_said || c->trace ? 1 : SEEDS_USUAL;
+			c->range.seeds = c->seed_given || c->trace ? 1 : SEEDS_USUAL;
 		if (c->trace && (c->range.seeds > 1 || c->json))
 			argp_failure(state, SL_EXIT_USAGE, 0,
 				     "--trace shows one seed, as text: leave out --seeds and --json");
@@ -94,7 +98,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 static const struct argp argp = {options, parse, NULL, doc, NULL, NULL, NULL};
 
-/* --- while it goes on --- */
+/* --- progress --- */
 
 static void clear_line(const struct command *c)
 {
@@ -118,7 +122,7 @@ static void replay_command(const struct command *c, uint64_t seed, char *text, s
 {
 	char word[256];
 	sl_terminal_shell_word(sl_command_program(), word, sizeof word);
-	snprintf(text, size, "%s sim --seed %llu --learners %u --rounds %u --trace", word,
+	snprintf(text, size, "%s --seed %llu --learners %u --rounds %u --trace", word,
 		 (unsigned long long)seed, c->range.learners, c->range.rounds);
 }
 
@@ -148,7 +152,7 @@ static bool each(void *context, const struct sl_sim_outcome *outcome)
 	return c->totals.failed < FAILURES_MOST;
 }
 
-/* --- at the end --- */
+/* --- totals --- */
 
 static void show_json(struct command *c)
 {
@@ -177,7 +181,8 @@ static void show_all(const struct command *c)
 	sl_simtest_show(t, stdout, sl_terminal_width(stdout));
 	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners,
 	       c->range.rounds, (unsigned long long)t->failed);
-	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu burned models.\n",
+	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated "
+	       "models.\n",
 	       faults, (unsigned long long)t->restarts, commits, (unsigned long long)t->recovered,
 	       (unsigned long long)t->caught_up, (unsigned long long)t->model_invalidated);
 	printf("%.0f million steps, %.0f hours of their time; %.0f seeds a second and processor.\n",
@@ -189,7 +194,7 @@ static int report(struct command *c, int rc, const struct sl_error *error)
 {
 	clear_line(c);
 	if (rc != SL_OK) {
-		fprintf(stderr, "starling sim: %s\n", error->text);
+		fprintf(stderr, "simtest: %s\n", error->text);
 		return SL_EXIT_FAILED;
 	}
 	if (c->json)
@@ -201,7 +206,7 @@ static int report(struct command *c, int rc, const struct sl_error *error)
 	return c->totals.failed > 0 ? EXIT_VIOLATION : 0;
 }
 
-int sl_cmd_simtest(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct command c = {.shown = time(NULL), .range = {.seed = 1, .learners = 7, .rounds = 20}};
@@ -209,8 +214,9 @@ int sl_cmd_simtest(int argc, char **argv)
 	c.range.jobs = processors < 1			     ? 1
 		       : processors > (long)SL_SIM_JOBS_MOST ? SL_SIM_JOBS_MOST
 							     : (uint32_t)processors;
-	if (argp_parse(&argp, argc, argv, 0, NULL, &c) != 0)
-		return SL_EXIT_USAGE;
+	sl_command_open(argc, argv);
+	sl_command_set_name(argv, "simtest");
+	sl_command_parse(&argp, argc, argv, &c);
 	c.failures = json_array();
 	c.live = isatty(STDERR_FILENO) && !c.json && !c.trace;
 	if (c.trace)

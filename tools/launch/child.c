@@ -2,7 +2,6 @@
  * holds the process of a learner that runs. */
 #include <errno.h>
 #include <fcntl.h>
-#include <libgen.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,25 +10,15 @@
 #include <unistd.h>
 
 #include "tools/launch/launch.h"
+#include "tools/lib/command.h"
 
 #define TAIL_BYTES 65536u
 #define TAIL_LINES 5u
 
-/* Beside this program as it was built, beside it as it is installed, or wherever PATH says. */
 void sl_child_program(char program[static PATH_MAX])
 {
-	char self[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	if (n > 0) {
-		self[n] = '\0';
-		const char *folder = dirname(self), *const places[] = {"../daemon/starlingd", "starlingd"};
-		for (size_t i = 0; i < 2; i++) {
-			int m = snprintf(program, PATH_MAX, "%s/%s", folder, places[i]);
-			if (m < PATH_MAX && access(program, X_OK) == 0)
-				return;
-		}
-	}
-	strcpy(program, "starlingd");
+	if (!sl_command_sibling("../daemon/starlingd", program)) /* in the build folder */
+		sl_command_sibling("starlingd", program);
 }
 
 void sl_child_judge(struct sl_learner *learner)

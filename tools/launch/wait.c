@@ -109,7 +109,7 @@ static void say_lost(struct sl_launch *launch, sl_round round, const char *who, 
 			 "If %s lost for good:",
 			 round, who, one ? "its masked state" : "their masked states",
 			 one ? "it is" : "they are", one ? "it is" : "they are");
-	snprintf(command, sizeof command, "abandon --round %u --run", round);
+	snprintf(command, sizeof command, "abort --round %u --run", round);
 	sl_launch_command(launch, "  ", command);
 }
 

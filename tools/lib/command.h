@@ -1,18 +1,20 @@
-/* command.h - what the `starling` program asks of its subcommands, and what it offers them.
+/* command.h - common parts of the command-line programs: setup, argument parsing, exit status, standard
+ * output.
  *
- * A subcommand parses its own arguments with argp; argv[0] reads "starling NAME". It returns the exit status:
- * 0 done, 1 failed at run time, 2 usage or bad input (SL_EXIT_USAGE, which argp's own errors give too).
- * Results go to standard output, everything else to standard error. SIGPIPE is ignored: a closed pipe is an
- * EPIPE.
+ * Exit status: 0 done, 1 failed at run time, 2 usage or bad input (argp's own errors too). Results go to
+ * standard output, everything else to standard error.
  */
 #pragma once
 
+#include <argp.h>
+#include <limits.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #define SL_EXIT_FAILED 1
 #define SL_EXIT_USAGE 2
+#define SL_EXIT_INTERRUPTED 130
 
+/* A command of `starling`; argv[0] of `run` reads "starling NAME". */
 struct sl_command {
 	const char *name;
 	const char *summary;
@@ -20,19 +22,30 @@ struct sl_command {
 };
 
 int sl_cmd_abort(int argc, char **argv);
-int sl_cmd_bench(int argc, char **argv);
-int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_keygen(int argc, char **argv);
 int sl_cmd_logs(int argc, char **argv);
 int sl_cmd_launch(int argc, char **argv);
-int sl_cmd_reproduce(int argc, char **argv);
-int sl_cmd_simtest(int argc, char **argv);
+int sl_cmd_estimate(int argc, char **argv);
 int sl_cmd_simulate(int argc, char **argv);
 int sl_cmd_topology(int argc, char **argv);
 
-/* How the user called this program: what a suggested command line begins with. */
+/* Prepare the process of a program: ignore SIGPIPE (a closed pipe is then EPIPE), fit argp's help to the
+ * terminal, give argp's errors the status SL_EXIT_USAGE, and report lost output when the process exits. */
+void sl_command_open(int argc, char **argv);
+
+/* Set the name that argp's messages begin with, and argv[0] with it. */
+void sl_command_set_name(char **argv, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Parse `argv` with argp into `input`. Exit with SL_EXIT_USAGE for an unknown option, naming the nearest one.
+ */
+void sl_command_parse(const struct argp *argp, int argc, char **argv, void *input);
+
+/* Return the name by which the user called this program, for suggested command lines. */
 const char *sl_command_program(void);
 
-/* For a command that writes much: called right after a failed write to standard output, it keeps errno for
- * the message with which the program ends. */
+/* Keep errno of a write to standard output that has just failed, for the message at exit. */
 void sl_command_output_failed(void);
+
+/* Write into `path` the program `name` in the folder of this one, and return true; without such a program,
+ * write `name` (to be found on PATH) and return false. */
+bool sl_command_sibling(const char *name, char path[static PATH_MAX]);

@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "common/mixing/spectrum.h"
-#include "tools/paper/page/page.h"
-#include "tools/paper/trace_chart.h"
+#include "tools/paper/document.h"
+#include "tools/paper/trace_plot.h"
 
 #define FLOATS 2353u
 #define WATCHED SL_RUNNER_COORDINATES_MAX
@@ -89,22 +89,25 @@ static int draw_all(struct sl_paper *r, struct sl_six *six, struct sl_error *err
 	if (out == NULL)
 		return error->code;
 	sl_trace_csv_open(&csv, out, SL_PAPER_LEARNERS);
-	sl_page_figure_open(r->page);
+	uint32_t measured = 0;
+	for (uint32_t i = 0; i < SL_SIX; i++)
+		measured += six[i].measured;
+	sl_document_figure(r, "c_trajectories", (measured + 2) / 3, 3);
 	for (uint32_t i = 0; i < SL_SIX; i++) {
 		if (!six[i].measured)
 			continue;
 		const struct sl_run_round *round = &six[i].run.rounds[0];
 		double level =
 			(double)sl_field_centred(&six[i].run.field, round->truth[0]) * round->trace.unit;
-		sl_trace_chart(&round->trace, six[i].name, "a coordinate of the model, as decoded", level,
-			       r->page);
+		sl_trace_plot(r, &round->trace, six[i].name, six[i].name,
+			      "a coordinate of the model, as decoded", level);
 		sl_trace_csv(&csv, &round->trace, six[i].name);
 	}
-	sl_page_figure_close(r->page, "c_trajectories.csv",
-			     "One coordinate, as each of the %u learners would decode it after k iterations; "
-			     "models drawn from "
-			     "[-1, 1]. Long runs have a logarithmic axis.",
-			     SL_PAPER_LEARNERS);
+	sl_document_caption(r,
+			    "One coordinate, as each of the %u learners would decode it after k iterations; "
+			    "models drawn from "
+			    "[-1, 1]. Long runs have a logarithmic axis.",
+			    SL_PAPER_LEARNERS);
 	return SL_OK;
 }
 
@@ -132,11 +135,10 @@ static void claim_right(struct sl_paper *r, const struct sl_six *six)
 
 static int part_c(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
-	sl_page_heading(r->page, "c", "c. Six topologies");
-	sl_page_text(r->page,
-		     "The paper's k-neighbour graphs of 100 learners are those in which i and j are "
-		     "neighbours iff (j-i) mod s is 1 "
-		     "or s-1, with s = 5, 10, 20: they give its eigenvalues to four digits (part d).");
+	sl_document_heading(r, "c. Six topologies");
+	sl_document_text(r, "The paper's k-neighbour graphs of 100 learners are those in which i and j are "
+			    "neighbours iff (j-i) mod s is 1 "
+			    "or s-1, with s = 5, 10, 20: they give its eigenvalues to four digits (part d).");
 	int rc = draw_all(r, six, error);
 	if (rc == SL_OK)
 		rc = sl_norms_graphs(r, six, error);

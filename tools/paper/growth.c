@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/paper/page/chart.h"
 #include "tools/lib/csv.h"
 #include "tools/lib/fit.h"
-#include "tools/paper/page/page.h"
 #include "tools/paper/memory.h"
 #include "tools/paper/run.h"
+#include "tools/paper/document.h"
 #include "tools/paper/step.h"
 
 #define LEARNERS 12u
@@ -33,9 +32,9 @@ static const struct point share_points[] = {{10000, 4, 0},   {20000, 4, 0},   {5
 					    {100000, 10, 0}, {200000, 10, 0}, {400000, 10, 0}};
 static const struct point mix_points[] = {{10000, 4, 40},  {20000, 4, 40},   {20000, 10, 40},
 					  {50000, 10, 40}, {100000, 10, 40}, {100000, 10, 100}};
-static const struct point quick_points[] = {{1000, 4, 20}, {4000, 4, 20}};
+static const struct point quick_points[] = {{1000, 4, 20}, {2000, 4, 20}, {4000, 4, 20}};
 static const uint32_t memory_floats[] = {30000, 100000, 300000, 1000000, 3000000};
-static const uint32_t quick_floats[] = {30000, 100000};
+static const uint32_t quick_floats[] = {30000, 60000, 100000};
 
 static int run_once(struct sl_paper *r, const struct growth *g, const struct point *p, struct sl_run *run,
 		    struct sl_error *error)
@@ -96,27 +95,14 @@ static int measure_memory(struct sl_paper *r, struct growth *g, struct sl_error 
 
 static void draw(struct sl_paper *r, const struct growth *g)
 {
-	double power = sl_fit_exponent(g->x_of, g->y_of, g->count), line[POINTS_MOST], middle = 0;
-	char label[32];
+	double power = sl_fit_exponent(g->x_of, g->y_of, g->count), middle = 0;
 	for (uint32_t i = 0; i < g->count; i++)
 		middle += log(g->y_of[i] / pow(g->x_of[i], power)) / g->count;
-	for (uint32_t i = 0; i < g->count; i++)
-		line[i] = exp(middle) * pow(g->x_of[i], power);
-	snprintf(label, sizeof label, "power %.3f", power);
-	struct sl_series series[] = {
-		{.label = label, .x = g->x_of, .y = line, .count = g->count, .pen = SL_PEN_1},
-		{.label = NULL,
-		 .x = g->x_of,
-		 .y = g->y_of,
-		 .count = g->count,
-		 .pen = SL_PEN_1,
-		 .dots = true}};
-	struct sl_chart chart = {.title = g->name,
-				 .x = {.label = g->what, .log = true},
-				 .y = {.label = g->y, .log = true},
-				 .series = series,
-				 .series_count = 2};
-	sl_page_chart_write(&chart, r->page);
+	sl_document_panel(r, g->name, g->what, g->y, "xy");
+	fprintf(r->plots.out,
+		"plot rows('h_growth.csv', '%s') using 3:4 with points pointtype 7 notitle, %.9g * x ** %.9g "
+		"title 'power %.3f'\n",
+		g->name, exp(middle), power, power);
 }
 
 static void claim(struct sl_paper *r, const struct growth *g, const char *claim)
@@ -154,16 +140,16 @@ static int write_part(struct sl_paper *r, const struct growth *growths, struct s
 		"shares: time grows linearly with n (shamir)",
 		"mixing: time grows linearly with n, neighbours and K",
 		"memory of a learner grows linearly with n"};
-	sl_page_heading(r->page, "h", "h. Growth");
-	sl_page_text(r->page,
-		     "Processor time of a learner in a round of %u learners, the least of %u; memory at most "
-		     "of a learner, three of "
-		     "them in this process. Lines are powers fitted by least squares.",
-		     LEARNERS, r->options.quick ? 1 : REPEATS);
-	sl_page_figure_open(r->page);
+	sl_document_heading(r, "h. Growth");
+	sl_document_text(r,
+			 "Processor time of a learner in a round of %u learners, the least of %u; memory at "
+			 "most of a learner, three of "
+			 "them in this process. Lines are powers fitted by least squares.",
+			 LEARNERS, r->options.quick ? 1 : REPEATS);
+	sl_document_figure(r, "h_growth", 2, 2);
 	for (uint32_t g = 0; g < GROWTHS; g++)
 		draw(r, &growths[g]);
-	sl_page_figure_close(r->page, "h_growth.csv", "A power of 1 is linear.");
+	sl_document_caption(r, "A power of 1 is linear.");
 	for (uint32_t g = 0; g < GROWTHS; g++)
 		claim(r, &growths[g], claims[g]);
 	return write_csv(r, growths, GROWTHS, error);
@@ -177,7 +163,7 @@ int sl_paper_growth(struct sl_paper *r, struct sl_error *error)
 	const struct point *shares = quick ? quick_points : share_points,
 			   *mixing = quick ? quick_points : mix_points;
 	uint32_t share_count = quick ? COUNT(quick_points) : COUNT(share_points);
-	struct growth growths[GROWTHS] = {{"Shares, additive",
+	struct growth growths[GROWTHS] = {{"shares (additive)",
 					   "n · neighbours",
 					   "seconds",
 					   "sharing=additive",
@@ -186,16 +172,16 @@ int sl_paper_growth(struct sl_paper *r, struct sl_error *error)
 					   SL_PHASE_SHARE,
 					   {0},
 					   {0}},
-					  {"Shares, shamir, 4 neighbours",
+					  {"shares (shamir) of 4 neighbours",
 					   "n · neighbours",
 					   "seconds",
 					   "sharing=shamir",
 					   shares,
-					   quick ? 2 : 3,
+					   3,
 					   SL_PHASE_SHARE,
 					   {0},
 					   {0}},
-					  {"Mixing, metropolis",
+					  {"mixing (metropolis)",
 					   "n · neighbours · K",
 					   "seconds",
 					   "sharing=additive",
@@ -204,7 +190,7 @@ int sl_paper_growth(struct sl_paper *r, struct sl_error *error)
 					   SL_PHASE_MIX,
 					   {0},
 					   {0}},
-					  {"Memory",
+					  {"memory",
 					   "n",
 					   "bytes",
 					   NULL,

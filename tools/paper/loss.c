@@ -7,18 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/paper/page/chart.h"
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
 #include "tools/paper/run.h"
 #include "tools/paper/step.h"
+#include "tools/paper/document.h"
 #include "tools/paper/trainers.h"
 
 #define ROUNDS_MOST 25u
 #define WORKERS_MOST 4u
 #define QUICK_LEARNERS 10u
-#define TRAINS 0.5  /* of what floats gain: who gains less has not learnt */
-#define EQUALS 0.02 /* of the floats' loss: who is as near is equal */
+#define TRAINS 0.5  /* of the gain of floats: less counts as not trained */
+#define EQUALS 0.02 /* of the loss of floats: a smaller difference counts as equal */
 
 enum way { FLOATS, WEIGHTED, LITERAL };
 
@@ -32,12 +31,12 @@ struct curve {
 
 #define CURVES 7u
 static const struct curve plan[CURVES] = {{"floats", FLOATS, "", 32, {0}},
-					  {"weighted, σ = 3", WEIGHTED, "decimals=3", 32, {0}},
-					  {"paper, σ = 2", LITERAL, "decimals=2", 32, {0}},
-					  {"paper, σ = 4", LITERAL, "decimals=4", 32, {0}},
+					  {"weighted σ = 3", WEIGHTED, "decimals=3", 32, {0}},
+					  {"paper σ = 2", LITERAL, "decimals=2", 32, {0}},
+					  {"paper σ = 4", LITERAL, "decimals=4", 32, {0}},
 					  {"floats", FLOATS, "", 1, {0}},
-					  {"weighted, σ = 3", WEIGHTED, "decimals=3", 1, {0}},
-					  {"paper, σ = 2", LITERAL, "decimals=2", 1, {0}}};
+					  {"weighted σ = 3", WEIGHTED, "decimals=3", 1, {0}},
+					  {"paper σ = 2", LITERAL, "decimals=2", 1, {0}}};
 #define OF_LARGE 4u /* the first curves are of 32 hidden units, the others of the paper's one */
 
 struct losses {
@@ -55,7 +54,7 @@ static int evaluate(struct sl_trainer *trainer, const float *model, double *mse,
 	return trainer->ops->evaluate(trainer, model, mse, error);
 }
 
-/* One round of plain averaging: what it is all about. */
+/* Train and average the models of one round as floats. */
 static int round_of_floats(struct sl_trainer *const *trainers, uint32_t learners, uint32_t round,
 			   float *model, float *own, double *sum, struct sl_error *error)
 {
@@ -170,7 +169,7 @@ static int measure(const struct losses *w, struct curve *c, struct sl_paper *own
 struct worker {
 	struct losses *losses;
 	pthread_t thread;
-	struct sl_paper own; /* what breaks is collected here, and told by the one thread that may */
+	struct sl_paper own; /* failed checks, for the report once all workers have ended */
 	struct sl_error error;
 	int rc;
 };
@@ -183,7 +182,7 @@ static void *work(void *context)
 	while (worker->rc == SL_OK && (i = atomic_fetch_add(&w->next, 1)) < CURVES)
 		worker->rc = measure(w, &w->curves[i], &worker->own, &worker->error);
 	if (worker->rc != SL_OK)
-		atomic_store(&w->next, CURVES); /* nobody begins another one */
+		atomic_store(&w->next, CURVES); /* no worker begins another one */
 	return NULL;
 }
 
@@ -241,25 +240,12 @@ static double last(const struct losses *w, uint32_t curve)
 
 static void draw(const struct losses *w, const char *title, uint32_t first, uint32_t end)
 {
-	double t[ROUNDS_MOST + 1];
-	struct sl_series series[CURVES];
-	for (uint32_t i = 0; i <= w->rounds; i++)
-		t[i] = i;
+	sl_document_panel(w->r, title, "round", "mean squared error of a pixel, on images held out", "y");
 	for (uint32_t i = first; i < end; i++)
-		series[i - first] = (struct sl_series){.label = w->curves[i].name,
-						       .x = t,
-						       .y = w->curves[i].mse,
-						       .count = w->rounds + 1,
-						       .pen = (enum sl_pen)(i - first)};
-	struct sl_chart chart = {
-		.title = title,
-		.width = 440,
-		.height = 280,
-		.x = {.label = "round"},
-		.y = {.label = "mean squared error of a pixel, on images held out", .log = true},
-		.series = series,
-		.series_count = end - first};
-	sl_page_chart_write(&chart, w->r->page);
+		fprintf(w->r->plots.out,
+			"%s rows('f_loss.csv', '%u,%s') using 3:4 with linespoints title '%s'%s",
+			i == first ? "plot" : "  ", w->curves[i].hidden_units, w->curves[i].name,
+			w->curves[i].name, i + 1 < end ? ", \\\n" : "\n");
 }
 
 static int write_csv(const struct losses *w, struct sl_error *error)
@@ -302,25 +288,24 @@ static void claim(struct losses *w, uint32_t floats)
 static int write_part(struct losses *w, struct sl_error *error)
 {
 	bool digits = strcmp(w->r->options.data, "digits") == 0;
-	sl_page_heading(w->r->page, "f", "f. Loss against rounds");
-	sl_page_text(w->r->page,
-		     "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as "
-		     "floats; by rounds of this code "
-		     "with the encoding `weighted` (integers of σ digits, weights added up beside them); and "
-		     "with the paper's, `paper` "
-		     "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that "
-		     "keeps the integer part of a "
-		     "parameter, and little of it if N is large.",
-		     w->learners,
-		     digits ? "digits that the program draws (no MNIST was given: --data)"
-			    : "the images given",
-		     w->learners);
-	sl_page_figure_open(w->r->page);
+	sl_document_heading(w->r, "f. Loss against rounds");
+	sl_document_text(w->r,
+			 "%u learners train an autoencoder on %s, dealt evenly. Their models are averaged as "
+			 "floats; by rounds of this code "
+			 "with the encoding `weighted` (integers of σ digits, weights added up beside them); "
+			 "and with the paper's, `paper` "
+			 "(weighted first, then truncated to σ digits): with weights of 1/%u and σ = 2 that "
+			 "keeps the integer part of a "
+			 "parameter, and little of it if N is large.",
+			 w->learners,
+			 digits ? "digits that the program draws (no MNIST was given: --data)"
+				: "the images given",
+			 w->learners);
+	sl_document_figure(w->r, "f_loss", 1, w->first == 0 ? 2 : 1);
 	if (w->first == 0)
 		draw(w, "32 hidden units, n = 50,992", 0, OF_LARGE);
 	draw(w, "1 hidden unit, n = 2,353, as in the paper", OF_LARGE, CURVES);
-	sl_page_figure_close(w->r->page, "f_loss.csv",
-			     "Every round's sum was checked against the plain sum of the encodings.");
+	sl_document_caption(w->r, "Every round's sum was checked against the plain sum of the encodings.");
 	if (w->first == 0)
 		claim(w, 0);
 	claim(w, OF_LARGE);

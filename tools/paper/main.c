@@ -1,4 +1,4 @@
-/* `starling reproduce`: its command line, and how it ends. */
+/* starling-paper: its command line and exit status. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,36 +7,38 @@
 #include "tools/lib/command.h"
 #include "tools/paper/reproduce.h"
 
+const char *argp_program_version = "starling-paper " SL_VERSION;
+
 enum { KEY_DATA = 256, KEY_QUICK, KEY_ONLY, KEY_OCTAVE, KEY_JSON };
 
 #define FOLDER_USUAL "reproduced"
-#define EXIT_INTERRUPTED 130
 
 static const struct argp_option options[] = {
-	{"output", 'o', "FOLDER", 0, "where the report goes (" FOLDER_USUAL ")", 0},
-	{"data", KEY_DATA, "DIR", 0, "folder of IDX images, as MNIST's (digits that the program draws)", 0},
-	{"only", KEY_ONLY, "PARTS", 0, "these parts only, as in d,e", 0},
-	{"quick", KEY_QUICK, NULL, 0, "smaller, and not all of it: seconds instead of minutes", 0},
+	{"output", 'o', "FOLDER", 0, "folder of the report (" FOLDER_USUAL ")", 0},
+	{"data", KEY_DATA, "DIR", 0,
+	 "folder of IDX images such as MNIST (default: digits drawn by the program)", 0},
+	{"only", KEY_ONLY, "PARTS", 0, "only these parts, as in d,e", 0},
+	{"quick", KEY_QUICK, NULL, 0, "smaller, and not everything: seconds instead of minutes", 0},
 	{"octave", KEY_OCTAVE, "FILE", 0,
-	 "the paper's simulation, for octave-cli (../shared/baselines/paper_octave.m)", 0},
+	 "the paper's simulation, paper_octave.m, run by octave-cli to compare times", 0},
 	{"json", KEY_JSON, NULL, 0, "print the table as JSON", 0},
 	{0}};
 
-static const char doc[] =
-	"Measure the figures and tables of the paper's evaluation with this code, and write a report of "
-	"them: one page with "
-	"pictures, and the numbers as CSV.\v"
-	"It ends with a table: what the paper claims, its number, the one found here, and whether the claim "
-	"holds.\n"
-	"\n"
-	"Examples:\n"
-	"  starling reproduce --data DIR\n"
-	"      all of it, in some minutes; then open reproduced/report.html\n"
-	"  starling reproduce --quick --only d -o table\n"
-	"\n"
-	"Exit status: 0 the report is written, whatever it finds of the paper; 1 failed, or this code does "
-	"not hold what it has "
-	"to; 2 bad usage, or input that is missing or damaged; 130 interrupted, and there is no report.\n";
+static const char doc[] = "Measure the figures and tables of the paper's evaluation with this code. Write a "
+			  "report (report.md), the numbers as CSV, "
+			  "and figures (SVG) if gnuplot is installed.\v"
+			  "At the end a table is printed: each claim of the paper, its number, the number "
+			  "measured here, and whether the claim "
+			  "holds.\n"
+			  "\n"
+			  "Examples:\n"
+			  "  starling-paper --data DIR\n"
+			  "      all parts, in some minutes; then read reproduced/report.md\n"
+			  "  starling-paper --quick --only d -o table\n"
+			  "\n"
+			  "Exit status: 0 the report is written, whichever claims hold; 1 failed, or this "
+			  "code does not do what it promises; 2 bad "
+			  "usage, or missing or damaged input; 130 interrupted, no report.\n";
 
 static void parse_parts(struct sl_paper_options *o, const char *text, struct argp_state *state)
 {
@@ -82,7 +84,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-/* The parts, behind the options. */
+/* List the parts in the help, before the examples. */
 static char *filter(int key, const char *text, void *input)
 {
 	(void)input;
@@ -103,28 +105,29 @@ static char *filter(int key, const char *text, void *input)
 
 static const struct argp argp = {options, parse, NULL, doc, NULL, filter, NULL};
 
-/* What was named is not there, or is not what it should be. */
+/* Return true if `rc` says that input is missing or damaged. */
 static bool is_bad_input(int rc)
 {
 	return rc == SL_ERR_NOTFOUND || rc == SL_ERR_FORMAT || rc == SL_ERR_RANGE;
 }
 
-int sl_cmd_reproduce(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	struct sl_paper r = {.options = {.folder = FOLDER_USUAL, .data = "digits", .parts = UINT32_MAX},
 			     .stopped = sl_bench_stopped};
 	struct sl_error error = {0};
-	if (argp_parse(&argp, argc, argv, 0, NULL, &r.options) != 0)
-		return SL_EXIT_USAGE;
+	sl_command_open(argc, argv);
+	sl_command_set_name(argv, "starling-paper");
+	sl_command_parse(&argp, argc, argv, &r.options);
 	r.live = isatty(STDERR_FILENO);
 	sl_bench_watch_signals();
 	int rc = sl_write_report(&r, &error);
 	if (rc == SL_PENDING) {
-		fputs("starling reproduce: interrupted; there is no report\n", stderr);
-		return EXIT_INTERRUPTED;
+		fputs("starling-paper: interrupted; there is no report\n", stderr);
+		return SL_EXIT_INTERRUPTED;
 	}
 	if (rc != SL_OK) {
-		fprintf(stderr, "starling reproduce: %s\n", error.text);
+		fprintf(stderr, "starling-paper: %s\n", error.text);
 		return is_bad_input(rc) ? SL_EXIT_USAGE : SL_EXIT_FAILED;
 	}
 	sl_paper_show(&r, stdout);

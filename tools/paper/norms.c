@@ -3,9 +3,8 @@
 #include <math.h>
 
 #include "common/mixing/spectrum.h"
-#include "tools/paper/page/chart.h"
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
+#include "tools/paper/document.h"
 #include "tools/paper/graphs.h"
 
 #define POINTS 60u
@@ -56,64 +55,49 @@ static int check_bound(struct sl_paper *r, const struct sl_six *one)
 	return rc;
 }
 
-static void draw_curves(struct sl_paper *r, const struct sl_six *six, const struct curve *curves)
+static void draw_curves(struct sl_paper *r, const struct sl_six *six)
 {
-	static const char *const short_names[SL_SIX] = {"complete", "40", "20", "10", "star", "line"};
-	double limit = 1 / (2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS));
-	struct sl_series series[SL_SIX];
-	struct sl_mark marks[] = {{true, limit, "1/(2p√N): K is reached below"},
-				  {false, SL_PAPER_K, "K = 10"}};
+	sl_document_figure(r, "c_norms", 1, 1);
+	sl_document_panel(r, "How fast the powers of A approach the mean", "iteration k", "‖N·Aᵏ − 11'‖",
+			  "xy");
+	sl_document_mark(r, 'y', 1 / (2 * (double)SL_PAPER_P * sqrt(SL_PAPER_LEARNERS)),
+			 "1/(2p√N): K is reached below");
+	sl_document_mark(r, 'x', SL_PAPER_K, "K = %u", SL_PAPER_K);
+	fprintf(r->plots.out, "plot [] [%g:%u]", NORM_LEAST, SL_PAPER_LEARNERS);
 	for (uint32_t i = 0; i < SL_SIX; i++)
-		series[i] = (struct sl_series){.label = six[i].eigen.mu < 1e-6 ? NULL : short_names[i],
-					       .x = curves[i].k,
-					       .y = curves[i].norm,
-					       .count = curves[i].count,
-					       .pen = (enum sl_pen)i};
-	struct sl_chart chart = {
-		.title = "How fast the powers of A approach the mean",
-		.width = 720,
-		.height = 300,
-		.x = {.label = "iteration k", .log = true},
-		.y = {.label = "‖N·Aᵏ − 11'‖", .log = true, .low = NORM_LEAST, .high = SL_PAPER_LEARNERS},
-		.series = series,
-		.series_count = SL_SIX,
-		.marks = marks,
-		.mark_count = 2};
-	sl_page_figure_open(r->page);
-	sl_page_chart_write(&chart, r->page);
-	sl_page_figure_close(r->page, "c_norms.csv",
-			     "Computed from the powers of the matrices. Numbers at the lines are neighbours; "
-			     "for the complete graph the "
-			     "norm is 0 from k = 1 on, up to rounding. A line straightens out at the rate of "
-			     "μ, the second largest "
-			     "modulus of an eigenvalue.");
+		if (six[i].eigen.mu > 1e-6)
+			fprintf(r->plots.out, " rows('c_norms.csv', '%s') using 2:3 with lines title '%s'%s",
+				six[i].name, six[i].name, i + 1 < SL_SIX ? "," : "\n");
+	sl_document_caption(r, "Computed from the powers of the matrices. For the complete graph the norm is "
+			       "0 from k = 1 on, up to "
+			       "rounding. A line straightens out at the rate of μ, the second largest "
+			       "modulus of an eigenvalue.");
 }
 
 int sl_norms_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
-	struct curve curves[SL_SIX];
+	struct curve c;
 	struct sl_csv csv;
 	FILE *out = sl_page_folder_file(&r->folder, "c_norms.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "graph,k,norm");
 	for (uint32_t i = 0; i < SL_SIX; i++) {
-		struct curve *c = &curves[i];
-		choose_k(c, six[i].eigen.mu);
-		int rc = sl_spectrum_power_norms(&six[i].graph.graph, c->k, c->count, c->norm);
+		choose_k(&c, six[i].eigen.mu);
+		int rc = sl_spectrum_power_norms(&six[i].graph.graph, c.k, c.count, c.norm);
 		if (rc == SL_OK)
 			rc = check_bound(r, &six[i]);
 		if (rc != SL_OK)
 			return sl_err_set(error, rc, "%s: %s", six[i].name, sl_err_text(rc));
-		check_curve(r, &six[i], c);
-		for (uint32_t k = 0; k < c->count; k++) {
+		check_curve(r, &six[i], &c);
+		for (uint32_t k = 0; k < c.count; k++) {
 			sl_csv_text(&csv, six[i].name);
-			sl_csv_real(&csv, c->k[k]);
-			sl_csv_real(&csv, c->norm[k]);
+			sl_csv_real(&csv, c.k[k]);
+			sl_csv_real(&csv, c.norm[k]);
 			sl_csv_end(&csv);
 		}
 	}
-	draw_curves(r, six, curves);
+	draw_curves(r, six);
 	return SL_OK;
 }
 
@@ -141,28 +125,19 @@ static int look_at(struct degrees *d, uint32_t i, struct sl_error *error)
 	return rc;
 }
 
-static void draw_degrees(struct sl_paper *r, const struct degrees *d, uint32_t enough, double mu_most)
+static void draw_degrees(struct sl_paper *r, uint32_t enough, double mu_most)
 {
-	char label[48];
-	snprintf(label, sizeof label, "%u neighbours", enough);
-	struct sl_series series = {.x = d->degree, .y = d->k, .count = DEGREES, .pen = SL_PEN_1};
-	struct sl_mark marks[] = {{true, SL_PAPER_K, "K = 10"}, {false, enough, label}};
-	struct sl_chart chart = {.title = "Iterations that the bound asks for",
-				 .width = 720,
-				 .height = 260,
-				 .x = {.label = "neighbours of each of 100 learners, random graphs"},
-				 .y = {.label = "K", .low = 0, .high = 25},
-				 .series = &series,
-				 .series_count = 1,
-				 .marks = marks,
-				 .mark_count = 2};
-	sl_page_figure_open(r->page);
-	sl_page_chart_write(&chart, r->page);
-	sl_page_figure_close(r->page, "c_degrees.csv",
-			     "K = %u meets the bound 2p√N·‖N·Aᴷ − 11'‖ < 1 only where μ ≤ %.4f. Random "
-			     "regular graphs of 100 learners "
-			     "get there at about %u neighbours.",
-			     SL_PAPER_K, mu_most, enough);
+	sl_document_figure(r, "c_degrees", 1, 1);
+	sl_document_panel(r, "Iterations that the bound asks for",
+			  "neighbours of each of 100 learners, random graphs", "K", "");
+	sl_document_mark(r, 'y', SL_PAPER_K, "K = %u", SL_PAPER_K);
+	sl_document_mark(r, 'x', enough, "%u neighbours", enough);
+	fputs("plot [] [0:25] 'c_degrees.csv' every ::1 using 1:3 with lines notitle\n", r->plots.out);
+	sl_document_caption(r,
+			    "K = %u meets the bound 2p√N·‖N·Aᴷ − 11'‖ < 1 only where μ ≤ %.4f. Random "
+			    "regular graphs of 100 learners "
+			    "get there at about %u neighbours.",
+			    SL_PAPER_K, mu_most, enough);
 }
 
 int sl_norms_degrees(struct sl_paper *r, struct sl_error *error)
@@ -186,7 +161,7 @@ int sl_norms_degrees(struct sl_paper *r, struct sl_error *error)
 	}
 	while (enough > DEGREE_LEAST && d.k[enough - 1 - DEGREE_LEAST] <= SL_PAPER_K)
 		enough--;
-	draw_degrees(r, &d, enough, mu_most);
+	draw_degrees(r, enough, mu_most);
 	sl_paper_claim(r, 'c', SL_HOLDS_NOT,
 		       "K = 10 meets the bound on K (\"verified\" for arbitrary topologies)", "K = 10",
 		       "only for μ ≤ %.4f: about %u neighbours of 100", mu_most, enough);

@@ -7,11 +7,9 @@
 #include <unistd.h>
 
 #define PROGRAM "octave-cli"
-#define SCRIPT_USUAL "../shared/baselines/paper_octave.m"
 #define SETTINGS_MOST 16u
 
-/* Whether PATH has such a program. */
-static bool installed(const char *program)
+bool sl_octave_installed(const char *program)
 {
 	char file[PATH_MAX];
 	const char *list = getenv("PATH");
@@ -30,13 +28,13 @@ int sl_octave_find(const struct sl_paper *r, char script[static PATH_MAX], bool 
 {
 	const char *given = r->options.octave;
 	*found = false;
-	if (realpath(given != NULL ? given : SCRIPT_USUAL, script) == NULL) {
-		snprintf(why, SL_OCTAVE_WHY_BYTES, "there is no paper_octave.m (--octave names it)");
-		return given == NULL ? SL_OK
-				     : sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", given, strerror(errno));
-	}
+	snprintf(why, SL_OCTAVE_WHY_BYTES, "no --octave paper_octave.m was given");
+	if (given == NULL)
+		return SL_OK;
+	if (realpath(given, script) == NULL)
+		return sl_err_set(error, SL_ERR_NOTFOUND, "%s: %s", given, strerror(errno));
 	snprintf(why, SL_OCTAVE_WHY_BYTES, "%s is not installed", PROGRAM);
-	*found = installed(PROGRAM);
+	*found = sl_octave_installed(PROGRAM);
 	return SL_OK;
 }
 

@@ -9,6 +9,9 @@
 
 #define SL_OCTAVE_WHY_BYTES 128u
 
+/* Return true if PATH has `program`. */
+bool sl_octave_installed(const char *program);
+
 /* Whether it can be run; otherwise `why` says what is missing. SL_ERR_NOTFOUND when the user has named a file
  * that is not there. */
 int sl_octave_find(const struct sl_paper *r, char script[static PATH_MAX], bool *found,

@@ -4,10 +4,9 @@
 
 #include "tools/dev/bench/daemons.h"
 #include "tools/estimate/estimate.h"
-#include "tools/paper/page/chart.h"
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
 #include "tools/paper/reproduce.h"
+#include "tools/paper/document.h"
 #include "tools/paper/step.h"
 
 #define ROUNDS 4u /* the first makes the links */
@@ -112,12 +111,6 @@ static void write_rows(struct plans *w, struct sl_csv *csv, uint32_t i)
 		 sl_estimate_sharing_names[c->sharing], sl_engine_name(c->engine));
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double planned = w->compared[i].planned[q], measured = w->compared[i].measured[q];
-		sl_page_row(w->r->page);
-		sl_page_cell(w->r->page, SL_CELL_TEXT, "%s", q == 0 ? name : "");
-		sl_page_cell(w->r->page, SL_CELL_TEXT, "%s", quantity_names[q]);
-		sl_page_cell(w->r->page, SL_CELL_NUMBER, "%.3g", planned);
-		sl_page_cell(w->r->page, SL_CELL_NUMBER, "%.3g", measured);
-		sl_page_cell(w->r->page, SL_CELL_NUMBER, "%.2f", measured / planned);
 		sl_csv_text(csv, name);
 		sl_csv_text(csv, quantity_names[q]);
 		sl_csv_real(csv, planned);
@@ -143,22 +136,19 @@ static void claim(struct plans *w, enum quantity q)
 
 static int write_part(struct plans *w, struct sl_error *error)
 {
-	static const char *const heads[] = {"learners", "what", "planned", "measured", "ratio"};
 	struct sl_csv csv;
 	FILE *out = sl_page_folder_file(&w->r->folder, "i_plan.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "case,quantity,planned,measured");
-	sl_page_heading(w->r->page, "i", "i. Plan against measured");
-	sl_page_text(w->r->page,
-		     "The estimates of `starling estimate`, and the median of %u rounds of as many daemons "
-		     "on this machine, over "
-		     "loopback, with TLS and durable records.",
-		     ROUNDS - 1);
-	sl_page_table_open(w->r->page, heads, 5);
+	sl_document_heading(w->r, "i. Plan against measured");
+	sl_document_text(w->r,
+			 "The estimates of `starling estimate`, and the median of %u rounds of as many "
+			 "daemons on this machine, over loopback, with TLS and durable records.",
+			 ROUNDS - 1);
 	for (uint32_t i = 0; i < w->count; i++)
 		write_rows(w, &csv, i);
-	sl_page_table_close(w->r->page, "i_plan.csv");
+	sl_document_data(w->r, "i_plan.csv");
 	for (enum quantity q = 0; q < QUANTITIES; q++)
 		claim(w, q);
 	return SL_OK;

@@ -8,7 +8,7 @@
 #include "common/field/share.h"
 #include "common/mixing/spectrum.h"
 #include "common/base/random.h"
-#include "tools/paper/page/page.h"
+#include "tools/paper/document.h"
 #include "tools/paper/step.h"
 
 /* ---- c_tau != 0: Lemma 2, by counting every polynomial over a small field ---- */
@@ -74,13 +74,13 @@ static int lemma(struct sl_paper *r, struct sl_error *error)
 		rc = sl_printed_share_distance(true, &uniform);
 	if (rc != SL_OK)
 		return sl_err_set(error, rc, "shares over a field of 7: %s", sl_err_text(rc));
-	sl_page_text(r->page,
-		     "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares exclude "
-		     "one secret. All polynomials "
-		     "over p = %u with τ = %u, counted: the shares of two colluders have a total variation "
-		     "distance of %.4f between two "
-		     "secrets. With all coefficients uniform, as here, it is %.4f: Lemma 2 holds.",
-		     SMALL_P, TAU, printed, uniform);
+	sl_document_text(r,
+			 "Shares. The paper draws the highest coefficient from 1..p-1. Then any τ shares "
+			 "exclude one secret. All polynomials "
+			 "over p = %u with τ = %u, counted: the shares of two colluders have a total "
+			 "variation distance of %.4f between two "
+			 "secrets. With all coefficients uniform, as here, it is %.4f: Lemma 2 holds.",
+			 SMALL_P, TAU, printed, uniform);
 	if (uniform != 0)
 		sl_paper_broken(r, "shares with uniform coefficients tell of the secret: distance %g",
 				uniform);
@@ -144,12 +144,12 @@ static void tell_rule(struct sl_paper *r, const struct sl_graph *graph, double m
 	uint32_t all = graph->n * STATES;
 	uint32_t printed = sl_printed_update_right(graph, true, SL_PAPER_P, k),
 		 meant = sl_printed_update_right(graph, false, SL_PAPER_P, k);
-	sl_page_text(r->page,
-		     "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, "
-		     "since the weights of a row add up "
-		     "to 1. 40 neighbours, %" PRIu64
-		     " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
-		     k, printed, all, meant);
+	sl_document_text(r,
+			 "The update rule prints s_i where s_j is meant; as printed, no learner ever moves, "
+			 "since the weights of a row add up "
+			 "to 1. 40 neighbours, %" PRIu64
+			 " iterations, real numbers: %u of %u states come out right as printed, %u as meant.",
+			 k, printed, all, meant);
 	sl_paper_claim(r, 'g',
 		       printed == all ? SL_HOLDS
 		       : meant == all ? SL_MISPRINT
@@ -173,7 +173,7 @@ static int rule(struct sl_paper *r, struct sl_error *error)
 
 int sl_paper_printed(struct sl_paper *r, struct sl_error *error)
 {
-	sl_page_heading(r->page, "g", "g. As printed");
+	sl_document_heading(r, "g. As printed");
 	int rc = lemma(r, error);
 	if (rc == SL_OK)
 		rc = rule(r, error);

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
 #include "tools/paper/printed.h"
 #include "tools/paper/step.h"
+#include "tools/paper/document.h"
 #include "tools/paper/ways.h"
 
 static const char *const graph_names[] = {"10 neighbours", "star", "line"};
@@ -24,29 +24,14 @@ struct table {
 					has it */
 };
 
-static void write_wrong(FILE *page, uint32_t wrong, uint32_t all)
-{
-	if (wrong == SL_WAY_REFUSED)
-		sl_page_cell(page, SL_CELL_NUMBER, "refused");
-	else
-		sl_page_cell(page, wrong > 0 ? SL_CELL_BAD : SL_CELL_NUMBER, "%u of %u", wrong, all);
-}
-
-static void write_trial(struct table *w, const char *graph, const char *p, const struct sl_trial *t,
+static void write_trial(struct table *w, const char *graph, const struct sl_trial *t,
 			const uint32_t wrong[SL_WAY_COUNT])
 {
-	uint32_t all = t->graph->n * SL_WAY_STATES;
-	sl_page_row(w->r->page);
-	sl_page_cell(w->r->page, SL_CELL_TEXT, "%s", graph);
-	sl_page_cell(w->r->page, SL_CELL_TEXT, "%s", p);
-	sl_page_cell(w->r->page, SL_CELL_NUMBER, "%" PRIu64, t->k);
 	sl_csv_text(&w->csv, graph);
 	sl_csv_whole(&w->csv, (int64_t)t->field.p);
 	sl_csv_whole(&w->csv, (int64_t)t->k);
-	for (uint32_t way = 0; way < SL_WAY_COUNT; way++) {
-		write_wrong(w->r->page, wrong[way], all);
+	for (uint32_t way = 0; way < SL_WAY_COUNT; way++)
 		sl_csv_real(&w->csv, wrong[way] == SL_WAY_REFUSED ? (double)NAN : (double)wrong[way]);
-	}
 	sl_csv_end(&w->csv);
 }
 
@@ -66,7 +51,7 @@ static int try_one(struct table *w, uint32_t g, uint32_t prime, const struct sl_
 		uint32_t wrong[SL_WAY_COUNT];
 		for (enum sl_way way = 0; way < SL_WAY_COUNT; way++)
 			wrong[way] = sl_ways_wrong(&t, way);
-		write_trial(w, graph_names[g], prime_texts[prime], &t, wrong);
+		write_trial(w, graph_names[g], &t, wrong);
 		check_ours(w, graph_names[g], prime_texts[prime], wrong);
 		if (wrong[SL_WAY_PRODUCT] > 0 && prime < w->fails_from[g])
 			w->fails_from[g] = prime;
@@ -109,9 +94,6 @@ static void claim(struct table *w)
 
 int sl_reals_printed(struct sl_paper *r, struct sl_error *error)
 {
-	static const char *const heads[] = {
-		"topology",    "p",	      "K", "wrong in float64", "float64, by differences",
-		"fixed point", "in the field"};
 	struct table w = {
 		.r = r, .graphs = r->options.quick ? 1 : GRAPHS, .fails_from = {PRIMES, PRIMES, PRIMES}};
 	FILE *out = sl_page_folder_file(&r->folder, "g_numbers.csv", error);
@@ -119,19 +101,18 @@ int sl_reals_printed(struct sl_paper *r, struct sl_error *error)
 		return error->code;
 	sl_csv_open(&w.csv, out,
 		    "topology,p,k,wrong_float64,wrong_float64_differences,wrong_fixed_point,wrong_field");
-	sl_page_text(
-		r->page,
+	sl_document_text(
+		r,
 		"Numbers. The paper mixes real numbers. Here are %u uniform states of each of %u learners, "
 		"mixed K times: in float64 "
 		"as the paper has it (A times s) and by differences, which is kinder to rounding; in fixed "
 		"point (metropolis; refused "
 		"where rounding is not provably harmless); and in the field (exact, in fewer iterations).",
 		SL_WAY_STATES, SL_PAPER_LEARNERS);
-	sl_page_table_open(r->page, heads, 3 + SL_WAY_COUNT);
 	int rc = SL_OK;
 	for (uint32_t g = 0; rc == SL_OK && g < w.graphs; g++)
 		rc = try_graph(&w, g, error);
-	sl_page_table_close(r->page, "g_numbers.csv");
+	sl_document_data(r, "g_numbers.csv");
 	claim(&w);
 	return rc;
 }

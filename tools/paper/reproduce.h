@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "tools/dev/bench/bench.h"
-#include "tools/paper/page/folder.h"
+#include "tools/paper/folder.h"
 
 /* The simulation of the paper's section Performance Evaluation. */
 #define SL_PAPER_LEARNERS 100u
@@ -43,16 +43,24 @@ struct sl_claim {
 struct sl_paper_options {
 	const char *folder;
 	const char *data;   /* "digits", or a folder of IDX files */
-	const char *octave; /* the paper's simulation, NULL: where it is usually found */
+	const char *octave; /* file of the paper's simulation; NULL: not compared */
 	uint32_t parts;	    /* bit 0: a */
 	bool quick, json;
+};
+
+/* Text in memory. */
+struct sl_document {
+	FILE *out;
+	char *text;
+	size_t bytes;
 };
 
 struct sl_paper {
 	struct sl_paper_options options;
 	struct sl_page_folder folder;
 	struct sl_bench *bench; /* what other programs are run with, and a folder for what they leave */
-	FILE *page;		/* the parts so far */
+	struct sl_document page, plots; /* the sections of report.md, and the commands of figures.gp */
+	const char *figure;		/* the one being written */
 	struct sl_claim claims[SL_CLAIMS_MOST];
 	uint32_t claim_count;
 	char broken[SL_BROKEN_MOST][256];

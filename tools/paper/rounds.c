@@ -3,12 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tools/paper/page/chart.h"
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
 #include "tools/paper/step.h"
 #include "tools/paper/run.h"
-#include "tools/paper/trace_chart.h"
+#include "tools/paper/trace_plot.h"
+#include "tools/paper/document.h"
 #include "tools/paper/trainers.h"
 
 #define PICKED 3u
@@ -67,19 +66,20 @@ static void draw_rounds(struct rounds *w)
 {
 	char title[64], what[64];
 	snprintf(what, sizeof what, "coordinate %u of the model, as decoded", picked[DRAWN] + 1);
-	sl_page_figure_open(w->r->page);
+	sl_document_figure(w->r, "a_trajectories", 2, 3);
 	for (uint32_t t = 0; t < SL_PAPER_ROUNDS; t++) {
 		const struct sl_run_round *round = &w->run.rounds[t];
 		snprintf(title, sizeof title, "Round %u: %s", t + 1, w->names[t]);
-		sl_trace_chart(&round->trace, title, what, decoded(w, round->sum, picked[DRAWN]), w->r->page);
+		sl_trace_plot(w->r, &round->trace, w->names[t], title, what,
+			      decoded(w, round->sum, picked[DRAWN]));
 	}
-	sl_page_figure_close(w->r->page, "a_trajectories.csv",
-			     "What each of the %u learners would decode if iteration k were its last. Early "
-			     "values lie anywhere "
-			     "in the field, since they are reduced mod p. Trajectories look settled before "
-			     "they are right: a value is right "
-			     "when it is the exact sum, and one that is off by the last digit is not.",
-			     w->learners);
+	sl_document_caption(w->r,
+			    "What each of the %u learners would decode if iteration k were its last. Early "
+			    "values lie anywhere "
+			    "in the field, since they are reduced mod p. Trajectories look settled before "
+			    "they are right: a value is right "
+			    "when it is the exact sum, and one that is off by the last digit is not.",
+			    w->learners);
 }
 
 static int tell_rounds(struct rounds *w, struct sl_error *error)
@@ -112,14 +112,14 @@ static int tell_rounds(struct rounds *w, struct sl_error *error)
 
 static int part_a(struct rounds *w, struct sl_error *error)
 {
-	sl_page_heading(w->r->page, "a", "a. Six rounds over changing graphs");
-	sl_page_text(w->r->page,
-		     "%u learners train an autoencoder of %zu parameters, p = %" PRIu64
-		     ", three decimal digits (encoding: weighted). "
-		     "In each round the learners are connected by another graph. K is computed from the "
-		     "graph, by each learner for "
-		     "itself; the paper takes K = %u.",
-		     w->learners, w->run.plan->parameters, SL_PAPER_P, SL_PAPER_K);
+	sl_document_heading(w->r, "a. Six rounds over changing graphs");
+	sl_document_text(w->r,
+			 "%u learners train an autoencoder of %zu parameters, p = %" PRIu64
+			 ", three decimal digits (encoding: weighted). "
+			 "In each round the learners are connected by another graph. K is computed from the "
+			 "graph, by each learner for "
+			 "itself; the paper takes K = %u.",
+			 w->learners, w->run.plan->parameters, SL_PAPER_P, SL_PAPER_K);
 	draw_rounds(w);
 	return tell_rounds(w, error);
 }
@@ -128,24 +128,13 @@ static int part_a(struct rounds *w, struct sl_error *error)
 
 static void draw_coordinate(struct rounds *w, uint32_t l)
 {
-	double t[SL_PAPER_ROUNDS], value[SL_PAPER_ROUNDS], difference[SL_PAPER_ROUNDS];
 	char title[32];
-	for (uint32_t i = 0; i < SL_PAPER_ROUNDS; i++) {
-		const struct sl_run_round *round = &w->run.rounds[i];
-		t[i] = i + 1;
-		value[i] = decoded(w, round->z, l);
-		difference[i] = fabs(value[i] - decoded(w, round->sum, l));
-	}
-	struct sl_series series[] = {
-		{.label = "consensus", .x = t, .y = value, .count = SL_PAPER_ROUNDS, .pen = SL_PEN_1},
-		{.label = "difference", .x = t, .y = difference, .count = SL_PAPER_ROUNDS, .pen = SL_PEN_2}};
 	snprintf(title, sizeof title, "Coordinate %u", l + 1);
-	struct sl_chart chart = {.title = title,
-				 .x = {.label = "round t"},
-				 .y = {.label = "value"},
-				 .series = series,
-				 .series_count = 2};
-	sl_page_chart_write(&chart, w->r->page);
+	sl_document_panel(w->r, title, "round", "value", "");
+	fprintf(w->r->plots.out,
+		"plot rows('b_consensus.csv', '%u') using 2:3 with linespoints title 'consensus', \\\n"
+		"  rows('b_consensus.csv', '%u') using 2:5 with linespoints title 'difference'\n",
+		l + 1, l + 1);
 }
 
 /* The largest distance of a decoded coordinate from the mean of the floats. */
@@ -190,17 +179,17 @@ static int part_b(struct rounds *w, struct sl_error *error)
 	uint64_t wrong = 0;
 	for (uint32_t t = 0; t < SL_PAPER_ROUNDS; t++)
 		wrong += w->run.rounds[t].wrong;
-	sl_page_heading(w->r->page, "b", "b. Consensus against ground truth");
-	sl_page_figure_open(w->r->page);
+	sl_document_heading(w->r, "b. Consensus against ground truth");
+	sl_document_figure(w->r, "b_consensus", 1, PICKED);
 	for (uint32_t i = 0; i < PICKED; i++)
 		draw_coordinate(w, picked[i]);
-	sl_page_figure_close(w->r->page, "b_consensus.csv",
-			     "The committed value, the same at all learners, and its difference from the "
-			     "mean of the encodings, "
-			     "which is summed up here without shares or mixing. Against the mean of the "
-			     "floats it is at most %.2g: "
-			     "half of the last digit that the encoding keeps.",
-			     furthest(w));
+	sl_document_caption(w->r,
+			    "The committed value, the same at all learners, and its difference from the mean "
+			    "of the encodings, "
+			    "which is summed up here without shares or mixing. Against the mean of the "
+			    "floats it is at most %.2g: "
+			    "half of the last digit that the encoding keeps.",
+			    furthest(w));
 	sl_paper_claim(w->r, 'b', differ + wrong == 0 ? SL_HOLDS : SL_HOLDS_NOT,
 		       "consensus minus ground truth is 0 at three coordinates", "0 in every round",
 		       "0 at %u of %u points; of all coordinates, rounds and learners %" PRIu64 " differ",

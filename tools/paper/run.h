@@ -13,7 +13,7 @@ struct sl_run_plan {
 	const char *what; /* for progress: "40 neighbours" */
 	uint32_t learners;
 	size_t parameters;
-	const struct sl_schedule *schedule; /* NULL: everybody with everybody */
+	const struct sl_schedule *schedule; /* NULL: complete */
 	const char *mixing;		    /* the engine */
 	const char *const *set;		    /* "KEY=VALUE", ending in NULL; p a number, weights equal */
 	const uint32_t *coordinates;	    /* ascending: what traces are of */

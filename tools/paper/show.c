@@ -1,25 +1,13 @@
-/* The table at the end. */
+/* Print the table of claims. */
 #include <jansson.h>
 #include <string.h>
 
-#include "tools/paper/page/grid.h"
+#include "tools/paper/grid.h"
 #include "tools/paper/reproduce.h"
 #include "tools/lib/terminal.h"
 
 #define COLUMNS 4u
 #define WIDTH_PIPED 110u
-#define WIDTH_LEAST 60u /* of a table; a narrower terminal gets a list */
-
-static void show_list(const struct sl_paper *r, FILE *out, size_t width)
-{
-	for (uint32_t i = 0; i < r->claim_count; i++) {
-		const struct sl_claim *c = &r->claims[i];
-		char line[1024];
-		snprintf(line, sizeof line, "%s\n  paper: %s\n  here: %s\n  %s\n", c->claim, c->paper,
-			 c->here, sl_paper_verdict_text(c->verdict));
-		sl_terminal_fill(out, line, width);
-	}
-}
 
 static void show_claims(const struct sl_paper *r, FILE *out)
 {
@@ -27,10 +15,6 @@ static void show_claims(const struct sl_paper *r, FILE *out)
 	static const uint32_t shares[COLUMNS] = {6, 4, 7, 0}, least[COLUMNS] = {0, 0, 0, 13};
 	size_t width = sl_terminal_width(out);
 	struct sl_grid grid;
-	if (width > 0 && width < WIDTH_LEAST) {
-		show_list(r, out, width);
-		return;
-	}
 	sl_page_grid_open(&grid, out, COLUMNS, shares, least,
 			  (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
 	sl_page_grid_row(&grid, heads);
@@ -47,7 +31,7 @@ static void show_text(const struct sl_paper *r, FILE *out)
 	show_claims(r, out);
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
 		fprintf(out, "BROKEN: %s\n", r->broken[i]);
-	fprintf(out, "\n%s/report.html\n", r->options.folder);
+	fprintf(out, "\n%s/report.md\n", r->options.folder);
 }
 
 static json_t *claims_json(const struct sl_paper *r)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
+#include "tools/paper/document.h"
 #include "tools/paper/graphs.h"
 
 #define FOUR_DIGITS 0.00005 /* half of the last one, and a little for the paper's own rounding */
@@ -16,12 +16,6 @@ static bool as_printed(const struct sl_six *one)
 static const struct sl_trace *trace_of(const struct sl_six *one)
 {
 	return one->measured ? &one->run.rounds[0].trace : NULL;
-}
-
-/* "12,5 %" of what was decoded at k. */
-static double percent_wrong(const struct sl_trace *trace, uint64_t k)
-{
-	return 100.0 * (double)sl_trace_wrong(trace, k) / ((double)trace->learners * trace->count);
 }
 
 static void write_csv(struct sl_csv *csv, const struct sl_six *one)
@@ -41,45 +35,10 @@ static void write_csv(struct sl_csv *csv, const struct sl_six *one)
 	sl_csv_end(csv);
 }
 
-static void write_verdict(FILE *page, const struct sl_six *one)
-{
-	const struct sl_trace *trace = trace_of(one);
-	if (!as_printed(one))
-		sl_page_cell(page, SL_CELL_BAD, "another λ₂");
-	else if (trace == NULL)
-		sl_page_cell(page, SL_CELL_TEXT, "λ₂ holds; mixing not measured");
-	else if (sl_trace_wrong(trace, one->k_lambda) > 0)
-		sl_page_cell(page, SL_CELL_BAD, "λ₂ holds, K from it does not: %.3g %% wrong there",
-			     percent_wrong(trace, one->k_lambda));
-	else
-		sl_page_cell(page, SL_CELL_GOOD, "holds");
-}
-
 /* An eigenvalue that is 0 but for rounding has no sign. */
 static double tidy(double eigenvalue)
 {
 	return fabs(eigenvalue) < 1e-9 ? 0 : eigenvalue;
-}
-
-static void write_row(FILE *page, const struct sl_six *one)
-{
-	const struct sl_trace *trace = trace_of(one);
-	sl_page_row(page);
-	sl_page_cell(page, SL_CELL_TEXT, "%s", one->name);
-	sl_page_cell(page, SL_CELL_NUMBER, "%.4f", one->paper);
-	sl_page_cell(page, SL_CELL_NUMBER, "%.6f", tidy(one->eigen.lambda_2));
-	sl_page_cell(page, SL_CELL_NUMBER, "%.6f", tidy(one->eigen.lambda_min));
-	sl_page_cell(page, SL_CELL_NUMBER, "%.6f", one->eigen.mu);
-	sl_page_cell(page, SL_CELL_NUMBER, "%" PRIu64, one->k_lambda);
-	sl_page_cell(page, SL_CELL_NUMBER, "%" PRIu64, one->k);
-	if (trace != NULL) {
-		sl_page_cell(page, SL_CELL_NUMBER, "%" PRIu64, sl_trace_settled(trace));
-		sl_page_cell(page, SL_CELL_NUMBER, "%.3g %%", percent_wrong(trace, SL_PAPER_K));
-	} else {
-		sl_page_cell(page, SL_CELL_NUMBER, "-");
-		sl_page_cell(page, SL_CELL_NUMBER, "-");
-	}
-	write_verdict(page, one);
 }
 
 static void claim_eigenvalues(struct sl_paper *r, const struct sl_six *six)
@@ -128,9 +87,6 @@ static void claim_ten(struct sl_paper *r, const struct sl_six *six)
 
 int sl_table_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
-	static const char *const heads[] = {
-		"topology",   "λ₂ (paper)",	 "λ₂",	   "λmin", "μ", "K from λ₂", "K by the bound",
-		"K observed", "wrong at K = 10", "verdict"};
 	struct sl_csv csv;
 	FILE *out = sl_page_folder_file(&r->folder, "d_topologies.csv", error);
 	if (out == NULL)
@@ -139,22 +95,19 @@ int sl_table_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *err
 		    "topology,lambda_2_paper,lambda_2,lambda_min,mu,k_bound,k_from_lambda_2,k_observed,wrong_"
 		    "at_k_from_lambda_2,"
 		    "wrong_at_10,decoded");
-	sl_page_heading(r->page, "d", "d. Eigenvalues and iterations");
-	sl_page_text(r->page,
-		     "K is the smallest integer with 2p·N^1.5·μᴷ < 1 (the paper's bound, through the "
-		     "spectral norm), where μ is the "
-		     "second largest modulus of an eigenvalue: on the 40- and 20-neighbour graphs that is "
-		     "|λmin|, not the λ₂ that the "
-		     "paper quotes. K observed is the least k from which every watched coordinate of every "
-		     "learner is decoded right, and "
-		     "stays right. p = %" PRIu64 ".",
-		     SL_PAPER_P);
-	sl_page_table_open(r->page, heads, sizeof heads / sizeof *heads);
-	for (uint32_t i = 0; i < SL_SIX; i++) {
+	sl_document_heading(r, "d. Eigenvalues and iterations");
+	sl_document_text(r,
+			 "K is the smallest integer with 2p·N^1.5·μᴷ < 1 (the paper's bound, through the "
+			 "spectral norm), where μ is the "
+			 "second largest modulus of an eigenvalue: on the 40- and 20-neighbour graphs that "
+			 "is |λmin|, not the λ₂ that the "
+			 "paper quotes. K observed is the least k from which every watched coordinate of "
+			 "every learner is decoded right, and "
+			 "stays right. p = %" PRIu64 ".",
+			 SL_PAPER_P);
+	sl_document_data(r, "d_topologies.csv");
+	for (uint32_t i = 0; i < SL_SIX; i++)
 		write_csv(&csv, &six[i]);
-		write_row(r->page, &six[i]);
-	}
-	sl_page_table_close(r->page, "d_topologies.csv");
 	claim_eigenvalues(r, six);
 	claim_lambda(r, six);
 	claim_ten(r, six);

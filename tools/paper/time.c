@@ -4,12 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/paper/page/chart.h"
 #include "tools/lib/csv.h"
 #include "tools/lib/fit.h"
-#include "tools/paper/page/page.h"
 #include "tools/paper/octave.h"
 #include "tools/paper/run.h"
+#include "tools/paper/document.h"
 #include "tools/paper/step.h"
 
 #define PAPER_SHARE_S 2.315e-6
@@ -176,7 +175,7 @@ static int measure_octave(struct times *w, struct sl_error *error)
 
 static double slope(const struct curve *c)
 {
-	return c->count > 1 ? sl_fit_line(c->x, c->y, c->count).slope : NAN;
+	return sl_fit_line(c->x, c->y, c->count).slope;
 }
 
 static void write_curve(struct sl_csv *csv, const struct curve *c, const char *over)
@@ -190,41 +189,25 @@ static void write_curve(struct sl_csv *csv, const struct curve *c, const char *o
 	}
 }
 
-/* Points with a line through them; and what the paper's slope comes to. */
-static void draw(struct times *w, const char *title, const char *what, const struct curve *const *curves,
-		 uint32_t count, double paper)
+/* Points with a line through them; and a line of the paper's slope. */
+static void draw(struct times *w, const char *title, const char *what, const char *over,
+		 const struct curve *const *curves, uint32_t count, double paper)
 {
-	const struct curve *first = curves[0];
-	double ends[2] = {first->x[0], first->x[first->count - 1]},
-	       line[2] = {paper * ends[0], paper * ends[1]};
-	struct sl_series series[10];
-	uint32_t used = 0;
-	series[used++] = (struct sl_series){
-		.label = "the paper's slope", .x = ends, .y = line, .count = 2, .pen = SL_PEN_TRUTH};
-	for (uint32_t i = 0; i < count; i++) {
-		const struct curve *c = curves[i];
-		struct sl_series s = {
-			.label = c->name, .x = c->x, .y = c->y, .count = c->count, .pen = (enum sl_pen)i};
-		series[used++] = s;
-		s.label = NULL;
-		s.dots = true;
-		series[used++] = s;
-	}
-	struct sl_chart chart = {.title = title,
-				 .height = 280,
-				 .width = 440,
-				 .x = {.label = what, .log = true},
-				 .y = {.label = "seconds of a learner in a round", .log = true},
-				 .series = series,
-				 .series_count = used};
-	sl_page_chart_write(&chart, w->r->page);
+	sl_document_panel(w->r, title, what, "seconds of a learner in a round", "xy");
+	fprintf(w->r->plots.out, "plot %.9g * x dashtype 2 linecolor 'black' title 'slope in the paper'",
+		paper);
+	for (uint32_t i = 0; i < count; i++)
+		if (curves[i]->count > 0)
+			fprintf(w->r->plots.out,
+				", \\\n  rows('e_time.csv', '%s,%s') using 3:4 with linespoints title '%s'",
+				curves[i]->name, over, curves[i]->name);
+	fputc('\n', w->r->plots.out);
 }
 
-static void say_octave(const struct times *w, double nanoseconds_or_microseconds, const char *unit,
-		       char *text, size_t size)
+static void say_octave(double value, const char *unit, char *text, size_t size)
 {
-	if (w->octave_found)
-		snprintf(text, size, "%.3g %s", nanoseconds_or_microseconds, unit);
+	if (isfinite(value))
+		snprintf(text, size, "%.3g %s", value, unit);
 	else
 		snprintf(text, size, "not measured");
 }
@@ -242,9 +225,9 @@ static void claim_linear(struct times *w, const struct curve *c, const char *cla
 static void claims(struct times *w)
 {
 	char octave_share[48], octave_loop[48], octave_product[48], share[64], iteration[64];
-	say_octave(w, 1e9 * slope(&w->octave), "ns", octave_share, sizeof octave_share);
-	say_octave(w, 1e6 * slope(&w->octave_loop), "µs", octave_loop, sizeof octave_loop);
-	say_octave(w, 1e6 * slope(&w->octave_product), "µs", octave_product, sizeof octave_product);
+	say_octave(1e9 * slope(&w->octave), "ns", octave_share, sizeof octave_share);
+	say_octave(1e6 * slope(&w->octave_loop), "µs", octave_loop, sizeof octave_loop);
+	say_octave(1e6 * slope(&w->octave_product), "µs", octave_product, sizeof octave_product);
 	snprintf(share, sizeof share, "seconds for each share, %u neighbours, K = %u", w->neighbours,
 		 SL_PAPER_K);
 	snprintf(iteration, sizeof iteration, "seconds for each iteration, %u neighbours", w->neighbours);
@@ -273,26 +256,26 @@ static int write_table(struct times *w, struct sl_error *error)
 		write_curve(&csv, shares[i], "shares");
 	for (uint32_t i = 0; i < 3; i++)
 		write_curve(&csv, mixing[i], "iterations");
-	sl_page_heading(w->r->page, "e", "e. Time");
-	sl_page_text(w->r->page,
-		     "%u learners with %u neighbours each, p = %" PRIu64
-		     ". Of this code: processor time of one thread in which all learners "
-		     "run, divided by their number; from the first share to the decoded mean (the paper's "
-		     "steps 4 to 14), every result "
-		     "checked. Of Octave (the paper's simulation, shares in its fastest form, one thread): "
-		     "its own clock.%s%s",
-		     w->learners, w->neighbours, SL_PAPER_P,
-		     w->octave_found ? "" : " Not measured here: ", w->octave_found ? "" : w->octave_why);
-	sl_page_figure_open(w->r->page);
-	draw(w, "Shares", "shares of a learner in a round", shares, 4, PAPER_SHARE_S);
-	draw(w, "Mixing", "iterations K", mixing, 3, PAPER_ITERATION_S);
-	sl_page_figure_close(w->r->page, "e_time.csv",
-			     "Both axes are logarithmic: lines of one slope differ by a factor. The paper "
-			     "does not say for which n it "
-			     "measured mixing, and its simulation multiplies the states of all learners by "
-			     "one matrix; ours are one "
-			     "learner's own work, at n = %u.",
-			     floats_of(w->hidden[0]));
+	sl_document_heading(w->r, "e. Time");
+	sl_document_text(w->r,
+			 "%u learners with %u neighbours each, p = %" PRIu64
+			 ". Of this code: processor time of one thread in which all learners "
+			 "run, divided by their number; from the first share to the decoded mean (the "
+			 "paper's steps 4 to 14), every result "
+			 "checked. Of Octave (the paper's simulation, shares in its fastest form, one "
+			 "thread): its own clock.%s%s",
+			 w->learners, w->neighbours, SL_PAPER_P,
+			 w->octave_found ? "" : " Not measured here: ", w->octave_found ? "" : w->octave_why);
+	sl_document_figure(w->r, "e_time", 1, 2);
+	draw(w, "Shares", "shares of a learner in a round", "shares", shares, 4, PAPER_SHARE_S);
+	draw(w, "Mixing", "iterations K", "iterations", mixing, 3, PAPER_ITERATION_S);
+	sl_document_caption(w->r,
+			    "Both axes are logarithmic: lines of one slope differ by a factor. The paper "
+			    "does not say for which n it "
+			    "measured mixing, and its simulation multiplies the states of all learners by "
+			    "one matrix; ours are one "
+			    "learner's own work, at n = %u.",
+			    floats_of(w->hidden[0]));
 	return SL_OK;
 }
 
@@ -324,14 +307,14 @@ int sl_paper_time(struct sl_paper *r, struct sl_error *error)
 			  .neighbours = quick ? 17 : SL_PAPER_NEIGHBOURS,
 			  .hidden = hidden,
 			  .iterations = iterations,
-			  .points = quick ? 2 : POINTS_MOST,
+			  .points = quick ? SL_FIT_LEAST : POINTS_MOST,
 			  .shamir = {.name = "shamir"},
 			  .additive = {.name = "additive"},
 			  .seeded = {.name = "seeded"},
 			  .octave = {.name = "Octave"},
 			  .mixing = {.name = "metropolis"},
-			  .octave_loop = {.name = "Octave, one by one"},
-			  .octave_product = {.name = "Octave, one product"}};
+			  .octave_loop = {.name = "Octave one by one"},
+			  .octave_product = {.name = "Octave one product"}};
 	sl_schedule_init(&w.schedule, w.learners);
 	int rc = measure_all(&w, error);
 	if (rc == SL_OK)

@@ -30,7 +30,7 @@ int sl_ways_trial_open(struct sl_trial *t, const struct sl_graph *graph, double 
 		return rc != SL_OK ? rc : SL_ERR_NOMEM;
 	uint64_t random = sl_random_seed(p, graph->n, t->k);
 	for (size_t i = 0; i < count_of(t); i++) {
-		t->s[i] = sl_random_next(&random) % p; /* nobody's secret */
+		t->s[i] = sl_random_next(&random) % p; /* not secret */
 		t->sums[i % STATES] = sl_field_add(&t->field, t->sums[i % STATES], t->s[i]);
 	}
 	return SL_OK;

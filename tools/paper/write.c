@@ -1,4 +1,4 @@
-/* The parts in order, and the page around them. */
+/* The parts in order, and the report of them. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -6,8 +6,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "tools/lib/command.h"
 #include "tools/lib/csv.h"
-#include "tools/paper/page/page.h"
+#include "tools/paper/document.h"
 #include "tools/paper/reproduce.h"
 
 struct part {
@@ -70,34 +71,18 @@ int sl_write_at(struct sl_paper *r, const char *what, double done)
 	return r->stopped != NULL && r->stopped() ? SL_PENDING : SL_OK;
 }
 
-/* ---- the page ---- */
-
-static void write_table(const struct sl_paper *r, FILE *out)
-{
-	static const char *const heads[] = {"", "claim", "paper", "here", "verdict"};
-	static const enum sl_cell kinds[] = {SL_CELL_GOOD, SL_CELL_BAD, SL_CELL_TEXT, SL_CELL_TEXT};
-	sl_page_table_open(out, heads, 5);
-	for (uint32_t i = 0; i < r->claim_count; i++) {
-		const struct sl_claim *c = &r->claims[i];
-		sl_page_row(out);
-		sl_page_cell(out, SL_CELL_TEXT, "%c", c->part);
-		sl_page_cell(out, SL_CELL_TEXT, "%s", c->claim);
-		sl_page_cell(out, SL_CELL_TEXT, "%s", c->paper);
-		sl_page_cell(out, SL_CELL_TEXT, "%s", c->here);
-		sl_page_cell(out, kinds[c->verdict], "%s", sl_paper_verdict_text(c->verdict));
-	}
-	sl_page_table_close(out, "claims.csv");
-}
+/* ---- report.md ---- */
 
 static void write_broken(const struct sl_paper *r, FILE *out)
 {
 	if (r->broken_count == 0)
 		return;
-	sl_page_heading(out, "broken", "This run is broken");
-	sl_page_text(out, "%u of the things that this code has to hold did not hold; believe nothing below.",
-		     r->broken_count);
+	fprintf(out,
+		"## This run is broken\n\n%u checks of this code failed; do not rely on anything below.\n\n",
+		r->broken_count);
 	for (uint32_t i = 0; i < r->broken_count && i < SL_BROKEN_MOST; i++)
-		sl_page_text(out, "%s", r->broken[i]);
+		fprintf(out, "- %s\n", r->broken[i]);
+	fputc('\n', out);
 }
 
 static void write_top(const struct sl_paper *r, FILE *out)
@@ -107,18 +92,22 @@ static void write_top(const struct sl_paper *r, FILE *out)
 	struct utsname machine = {.machine = ""};
 	uname(&machine);
 	strftime(day, sizeof day, "%Y-%m-%d", localtime(&now));
-	sl_page_open(out, "The paper's evaluation, reproduced");
-	sl_page_text(out,
-		     "Lu, Yu and Suri, Privacy-preserving Decentralized Federated Learning over Time-varying "
-		     "Communication Graph, "
-		     "section Performance Evaluation. Numbers under \"paper\" are the paper's. All others "
-		     "were computed by "
-		     "Starling " SL_VERSION " on %s, on a machine of %ld processors (%s)%s.",
-		     day, sysconf(_SC_NPROCESSORS_ONLN), machine.machine,
-		     r->options.quick ? ", with --quick: smaller, and not all of it" : "");
+	fprintf(out,
+		"# The paper's evaluation, measured again\n\n"
+		"Lu, Yu and Suri, *Privacy-preserving Decentralized Federated Learning over Time-varying "
+		"Communication Graph*, "
+		"section Performance Evaluation. Numbers under \"paper\" are the paper's. All others were "
+		"computed by Starling " SL_VERSION " on %s, on a machine of %ld processors (%s)%s.\n\n",
+		day, sysconf(_SC_NPROCESSORS_ONLN), machine.machine,
+		r->options.quick ? ", with --quick: smaller, and not all of it" : "");
 	write_broken(r, out);
-	sl_page_heading(out, "claims", "What holds, and what does not");
-	write_table(r, out);
+	fputs("## Claims\n\n| | claim | paper | here | verdict |\n|---|---|---|---|---|\n", out);
+	for (uint32_t i = 0; i < r->claim_count; i++) {
+		const struct sl_claim *c = &r->claims[i];
+		fprintf(out, "| %c | %s | %s | %s | %s |\n", c->part, c->claim, c->paper, c->here,
+			sl_paper_verdict_text(c->verdict));
+	}
+	fputc('\n', out);
 }
 
 static int write_claims_csv(struct sl_paper *r, struct sl_error *error)
@@ -141,21 +130,26 @@ static int write_claims_csv(struct sl_paper *r, struct sl_error *error)
 	return SL_OK;
 }
 
-static int write_page(struct sl_paper *r, const char *body, struct sl_error *error)
+static int write_report(struct sl_paper *r, struct sl_error *error)
 {
-	int rc = write_claims_csv(r, error);
-	FILE *out = rc == SL_OK ? sl_page_folder_file(&r->folder, "report.html", error) : NULL;
-	if (out == NULL)
-		return error->code;
-	write_top(r, out);
-	fputs(body, out);
-	sl_page_close(out);
-	return SL_OK;
+	char *top = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&top, &bytes);
+	int rc = out != NULL ? write_claims_csv(r, error)
+			     : sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
+	if (out != NULL) {
+		write_top(r, out);
+		fclose(out);
+	}
+	if (rc == SL_OK)
+		rc = sl_document_write(r, top, error);
+	free(top);
+	return rc;
 }
 
 /* ---- the parts ---- */
 
-/* Where nobody watches, a line for each part that begins. */
+/* Without a terminal, print a line when a part begins. */
 static void say_begun(const struct sl_paper *r, const char *letters)
 {
 	for (; !r->live && *letters != '\0'; letters++)
@@ -171,10 +165,10 @@ static int run_part(struct sl_paper *r, const struct part *part, struct sl_error
 	int rc = part->run(r, error);
 	sl_machine_cpu_clock_read(&to);
 	if (rc == SL_OK && part->timed)
-		sl_page_text(r->page,
-			     "Other programs took %.0f %% of the processors while this was measured: the "
-			     "more, the longer the times.",
-			     100 * sl_machine_cpu_others(&from, &to));
+		sl_document_text(r,
+				 "Other programs took %.0f %% of the processors while this was measured: the "
+				 "more, the longer the times.",
+				 100 * sl_machine_cpu_others(&from, &to));
 	return rc;
 }
 
@@ -195,31 +189,25 @@ static int run_parts(struct sl_paper *r, struct sl_error *error)
 
 static int write_all(struct sl_paper *r, struct sl_error *error)
 {
-	char *body = NULL;
-	size_t bytes = 0;
-	r->page = open_memstream(&body, &bytes);
-	if (r->page == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	int rc = run_parts(r, error);
-	fclose(r->page);
 	if (rc == SL_OK)
-		rc = write_page(r, body, error);
+		rc = write_report(r, error);
 	if (rc == SL_OK)
 		rc = sl_page_folder_commit(&r->folder, error);
-	free(body);
+	if (rc == SL_OK)
+		sl_document_draw(r);
 	return rc;
 }
 
 static int open_bench(struct sl_paper *r, char program[static PATH_MAX], struct sl_error *error)
 {
 	const char *temporary = getenv("TMPDIR");
-	ssize_t n = readlink("/proc/self/exe", program, PATH_MAX - 1);
-	program[n > 0 ? n : 0] = '\0';
+	sl_command_sibling("starling", program);
 	r->bench = calloc(1, sizeof *r->bench);
 	if (r->bench == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "%s", sl_err_text(SL_ERR_NOMEM));
 	r->bench->options.program = program;
-	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-reproduce-XXXXXX",
+	snprintf(r->bench->folder, sizeof r->bench->folder, "%s/starling-paper-XXXXXX",
 		 temporary != NULL && *temporary != '\0' ? temporary : "/tmp");
 	if (mkdtemp(r->bench->folder) != NULL)
 		return SL_OK;
@@ -246,7 +234,10 @@ int sl_write_report(struct sl_paper *r, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = open_bench(r, program, error);
 	if (rc == SL_OK)
+		rc = sl_document_open(r, error);
+	if (rc == SL_OK)
 		rc = write_all(r, error);
+	sl_document_close(r);
 	close_bench(r);
 	if (rc != SL_OK)
 		sl_page_folder_drop(&r->folder);

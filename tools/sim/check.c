@@ -73,8 +73,7 @@ static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, u
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
-/* Members that hang together, without those whom `out` takes out; count of them, and of those that are left
- * in all. */
+/* Count the members of one component, without those in `out`, and the members left in all. */
 static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out,
 		      uint32_t *left)
 {
@@ -123,11 +122,11 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 			if (*edge(sim, page, i, j) &&
 			    (!*edge(sim, page, j, i) || !sl_sim_link(sim, i, j)->possible))
 				sl_sim_fail(sim, "an edge %u-%u that cannot be", sim->ids[i], sim->ids[j]);
-	bool *nobody = calloc(sim->n, sizeof *nobody);
-	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, nobody))
+	bool *none = calloc(sim->n, sizeof *none);
+	if (view->n < sim->options.parameters.quorum || !in_one_piece(sim, page, none))
 		sl_sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
 			    (uint32_t)sim->options.parameters.quorum);
-	free(nobody);
+	free(none);
 	sim->fresh = page; /* for when what this step signs has been seen */
 	sl_sim_check_one_view(sim, page);
 }
@@ -261,8 +260,8 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
 		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
 	if (caught_up && sim->models[commit->t] == NULL)
-		sl_sim_fail(sim, "learner %u catches up with round %u, which nobody committed", sim->ids[i],
-			    commit->t);
+		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
+			    sim->ids[i], commit->t);
 	if (!caught_up && (page == NULL || commit->learners != page->n))
 		sl_sim_fail(sim, "learner %u commits for %u learners", sim->ids[i], commit->learners);
 	if (!caught_up)
@@ -308,7 +307,7 @@ void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_re
 		check_committed(sim, i, record->certificate);
 }
 
-/* --- who may be lost --- */
+/* --- learners that may be lost --- */
 
 static uint32_t position(const struct sl_sim_attempt *page, uint32_t i)
 {
@@ -449,10 +448,10 @@ static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, chunk->view);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		if (sl_bit(action->send.to, j) && !member(page, j))
-			sl_sim_fail(sim, "learner %u shows a masked state to %u, who is not in the view",
+			sl_sim_fail(sim, "learner %u shows a masked state to %u, which is not in the view",
 				    sim->ids[i], sim->ids[j]);
 		if (sim->ids[j] == chunk->origin && !page->released[j])
-			sl_sim_fail(sim, "learner %u shows the masked state of %u, who has not released it",
+			sl_sim_fail(sim, "learner %u shows the masked state of %u, which has not released it",
 				    sim->ids[i], sim->ids[j]);
 	}
 }
@@ -464,7 +463,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	if (m->kind == SL_MSG_MASKED)
 		check_masked(sim, i, action);
 	if (m->kind != SL_MSG_SHARE && m->kind != SL_MSG_STATE)
-		return; /* a Result is what everybody has */
+		return; /* every learner has the result */
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, m->chunk.view);
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
 		sl_sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);

@@ -1,7 +1,7 @@
-/* check.h - the rules that hold after every step of a simulation, kept by a bookkeeper outside the cores.
+/* check.h - the rules that hold after every step of a simulation, checked outside the cores.
  *
  *  - Z is the plain sum mod p of the encodings of exactly the view's participants; two commits of one round
- * are one.
+ * are equal.
  *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt
  * ended there, nor before its release is durable, nor after a fence; to members of the view only (protocol
  * 6).
@@ -10,9 +10,9 @@
  *  - Every iteration conserves the total of the states; no key of coins is used twice.
  *  - A fence is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
- *  - An edge is what both ends listed; an attempt has one view; nobody signs two things for one attempt; and
- * no Ready while another attempt, released by this learner, can be completed: one of its participants must
- * have fenced it (rule A).
+ *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
+ * and no Ready while another attempt, released by this learner, can be completed: one of its participants
+ * must have fenced it (rule A).
  *  - The gate held for every view that shared, whichever c learners pool what they see; phases move along
  * phase.h; actions and held buffers stay below their maxima.
  */
@@ -20,7 +20,7 @@
 
 #include "tools/sim/sim.h"
 
-/* What left in one iteration: a weighted sum over the coordinates, of so many learners. */
+/* The states sent in one iteration: a weighted sum over the coordinates, of `count` learners. */
 struct sl_sim_mixed {
 	unsigned __int128 total;
 	uint32_t count;
@@ -36,7 +36,7 @@ struct sl_sim_attempt {
 	uint32_t *members; /* roster indices */
 	bool *edge;	   /* roster x roster */
 	bool *ready, *ended, privacy_checked;
-	bool *released, *aborted; /* on whose disk it is so */
+	bool *released, *aborted; /* by roster index: on the disk of that learner */
 	uint64_t *draw;		  /* of the model that went in */
 	uint64_t **x;		  /* by roster index: its encoding */
 	float **theta;		  /* its model */
@@ -57,8 +57,8 @@ void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i);
 void sl_sim_check_free(struct sl_sim *sim);
 
-/* Whether others may wait for learner i for ever: it was Ready in an attempt that they are in, and nobody who
- * lives has its masked state or the result (protocol 6, the one thing that blocks). */
+/* Return true if others may wait for learner i for ever: it was Ready in an attempt that they are in, and no
+ * living learner has its masked state or the result. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */

@@ -1,6 +1,6 @@
-/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, nobody signs
- * two things for one attempt, and no Ready while a released attempt may still be completed by others
- * (protocol 6, rule A). */
+/* The rules on what learners sign: an edge is what both ends listed, an attempt has one view, no learner
+ * signs two things for one attempt, and no Ready while a released attempt may still be completed by others
+ * (safety rule). */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
@@ -85,7 +85,7 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 		}
 }
 
-/* Whoever restarts has another incarnation, and so another view. */
+/* A learner that restarts has another incarnation, and so another view. */
 static bool may_differ(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	for (uint32_t k = 0; k < page->n; k++)
@@ -109,7 +109,7 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 
 /* --- Readys --- */
 
-/* Their operators have: none of them will finish it, and if i does not, nobody does. */
+/* Their operators have aborted it: none of them will finish it, and without i none can. */
 static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
@@ -191,7 +191,7 @@ void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action 
 		check_abort(sim, i, &action->send.message.abort);
 }
 
-/* What it had promised to do, nobody does any more. */
+/* A promise of a crashed learner binds no one after its restart. */
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/sim/vectors.h"
+
 static void *copy(const void *bytes, size_t size)
 {
 	void *to = size == 0 ? NULL : malloc(size);
@@ -77,7 +79,7 @@ static void commit(struct sl_sim_disk *disk, struct sl_sim_record *record)
 	free(disk->result);
 	disk->result = record->packed;
 	disk->certificate = *record->certificate;
-	disk->result_bytes = (uint32_t)(64 - __builtin_clzll(record->certificate->p) + 7) / 8;
+	disk->result_bytes = sim_vectors_width(record->certificate->p);
 	record->packed = NULL;
 	forget_open(disk);
 	disk->aborted = disk->closed = 0;

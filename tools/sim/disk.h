@@ -1,11 +1,10 @@
-/* disk.h - what a learner's disk holds, played in memory: its last commit, its promises in the round after it
- * (protocol 6), and the spool of the attempt that they are of.
+/* disk.h - the disk of a simulated learner: its last commit and its release log of the round after it.
  */
 #pragma once
 
 #include "common/core/core.h"
 
-/* A persist action on its way to the disk: copies of all that it points to. */
+/* A persist action on its way to the disk, with copies of everything it points to. */
 struct sl_sim_record {
 	struct sl_durable what;
 	uint8_t *view;
@@ -31,8 +30,8 @@ struct sl_sim_disk {
 
 struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist);
 void sl_sim_record_free(struct sl_sim_record *record);
-/* From now on it survives a crash. Takes what it keeps out of the record. */
+/* Make `record` survive crashes; take its memory over. */
 void sl_sim_disk_write(struct sl_sim_disk *disk, struct sl_sim_record *record);
-/* What a start finds. */
+/* Fill in what a start finds on the disk. */
 void sl_sim_disk_read(const struct sl_sim_disk *disk, struct sl_core_config *config);
 void sl_sim_disk_free(struct sl_sim_disk *disk);

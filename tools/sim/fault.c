@@ -4,7 +4,7 @@
 #include "tools/sim/check.h"
 
 #define NOBODY UINT32_MAX
-#define LINK_DEAD_MS 6000u /* a link of which nothing is heard for that long (protocol 9) */
+#define LINK_DEAD_MS 6000u /* silence after which a link counts as lost */
 
 enum call { CALL_WANT, CALL_FIRE, CALL_AMBUSH, CALL_HEAL, CALL_DEAD };
 
@@ -379,7 +379,8 @@ static void lie_in_ambush(struct sl_sim_faults *f)
 		f->ambush.phase = SL_PHASE_DONE;
 	if (f->ambush.phase == SL_PHASE_READY && (f->mix.kinds >> SL_SIM_FAULT_CLOCK & 1) != 0 &&
 	    below(f, 2) == 0)
-		f->ambush.kind = SL_SIM_FAULT_CLOCK; /* it waits no longer for those who may have released */
+		f->ambush.kind =
+			SL_SIM_FAULT_CLOCK; /* it no longer waits for learners that may have released */
 }
 
 static void want_next(struct sl_sim_faults *f)
@@ -503,7 +504,8 @@ void sl_sim_faults_begin(struct sl_sim_faults *f, struct sl_sim *sim, const stru
 	lie_in_ambush(f);
 }
 
-/* Some of those who are down: their masked states are with the living, or were never promised. */
+/* Choose among the learners that are down: their masked states are with living learners, or were never
+ * promised. */
 static void lose_some(struct sl_sim_faults *f)
 {
 	uint32_t lost = 0;

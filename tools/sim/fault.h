@@ -1,7 +1,6 @@
-/* fault.h - what goes wrong in a run, drawn from a seed: which kind, to whom, in which phase of the victim's
- * round.
+/* fault.h - the faults of a run, drawn from a seed: kind, victim, and phase of the victim's round.
  *
- *   wanted --somebody enters the phase, or none does for a while--> on --its time is over, or sl_sim_calm-->
+ *   wanted --a learner enters the phase, or none does for a while--> on --its time is over, or sl_sim_calm-->
  * healed
  *
  * Swarm testing: a mix holds some of the kinds and a density; a run in which everything always fails finds
@@ -36,7 +35,7 @@ enum sl_sim_fault {
 };
 const char *sl_sim_fault_name(enum sl_sim_fault kind);
 
-/* Where in a step, or in what a step asked for, a crash comes. */
+/* Points of a crash: in a step, or in the work that a step asked for. */
 #define SL_SIM_POINTS_MOST 64u
 extern const uint32_t sl_sim_point_count;
 const char *sl_sim_point_name(uint32_t point);
@@ -47,7 +46,7 @@ struct sl_sim_mix {
 	uint32_t most;	    /* faults in all */
 	uint32_t down_most; /* learners that are down at a time */
 	bool to_the_end;    /* they do not stop before the last round is committed */
-	uint32_t lost_most; /* learners that never come back, of those who are down when all is calm */
+	uint32_t lost_most; /* learners that never come back, of those down when faults end */
 };
 
 struct sl_sim_tally {
@@ -57,7 +56,7 @@ struct sl_sim_tally {
 
 #define SL_SIM_FAULT_SLOTS 64u
 
-/* A fault that waits for somebody to enter a phase. */
+/* A fault that waits until a learner enters a phase. */
 struct sl_sim_want {
 	bool armed;
 	uint32_t serial;
@@ -71,14 +70,14 @@ struct sl_sim_faults {
 	uint64_t random;
 	struct sl_sim_want want;   /* of any phase, and not for long */
 	struct sl_sim_want ambush; /* of a phase that few are in, or not for long: until it comes */
-	bool calm;		   /* nothing goes wrong any more */
+	bool calm;		   /* faults have ended */
 	uint32_t count;
-	uint32_t point, pointed; /* whom a crash awaits at which point; SL_SIM_POINTS_MOST: nobody */
+	uint32_t point, pointed; /* learner and point of a pending crash; SL_SIM_POINTS_MOST: none */
 	uint64_t undo[SL_SIM_FAULT_SLOTS]; /* of a partition: one side of it */
 	struct sl_sim_tally tally;
 };
 
-/* From now on things go wrong in the sim, which is not started yet. */
+/* Begin to cause faults in `sim`, which is not started yet. */
 void sl_sim_faults_begin(struct sl_sim_faults *faults, struct sl_sim *sim, const struct sl_sim_mix *mix);
-/* Everything is healed, and everybody comes back, but for some without whom the others can go on. */
+/* End all faults and restart the learners that are down, except some that the others can do without. */
 void sl_sim_calm(struct sl_sim_faults *faults);

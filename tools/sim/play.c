@@ -38,7 +38,7 @@ static uint64_t pick(uint64_t *random, const uint64_t *of, size_t count)
 	pick(random, (const uint64_t[]){__VA_ARGS__},                                                        \
 	     sizeof((const uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t))
 
-/* All of them pass the gate when everybody is there. */
+/* Topologies that pass the privacy check when all learners are there. */
 static const char *draw_topology(uint64_t *random, uint32_t learners)
 {
 	uint64_t which = sl_sim_random(random) % 16;
@@ -125,7 +125,7 @@ static void sum_up(struct playing *p, struct sl_sim *sim)
 
 /* --- the run --- */
 
-/* Whether somebody has still to commit the last round. */
+/* Return true if a learner still has to commit the last round. */
 static bool unfinished(struct playing *p, struct sl_sim *sim)
 {
 	uint64_t committed = 0;
@@ -144,7 +144,7 @@ static bool unfinished(struct playing *p, struct sl_sim *sim)
 	return !all;
 }
 
-/* Whoever is late finds nobody when all others have finished and lingered: an operator starts them again. */
+/* A late learner finds no peer when all others have finished and stopped serving: restart them. */
 static void serve_again(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)

@@ -1,8 +1,8 @@
-/* play.h - one seed from beginning to end: a world drawn from it, faults for a while, then none, and
- * everybody must finish.
+/* play.h - one seed from beginning to end: a world drawn from it, faults for a while, then none, and every
+ * learner must finish.
  *
- *   faults --a round drawn from the seed is committed, or time is up--> calm --everybody has committed T-->
- * over | no commit for CALM_MOST_MS: fails
+ *   faults --a round drawn from the seed is committed, or time is up--> calm --every learner has committed
+ * T--> over | no commit for CALM_MOST_MS: fails
  *
  * The seed, the learners and the rounds decide everything; nothing else does. This file defines
  * sl_sim_failed: a program that plays seeds does not fail by itself.

@@ -63,7 +63,7 @@ static void work(const struct sl_sim_range *range, uint64_t seed, int out, volat
 						  .lines = range->lines},
 			    &outcome);
 		if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
-			_exit(1); /* nobody listens any more */
+			_exit(1); /* the parent has gone */
 	}
 	fflush(NULL);
 	_exit(0);

@@ -1,6 +1,7 @@
 /* Building, sweeps, and the clock. */
 #include "tools/sim/runner.h"
 
+#include <malloc.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,8 @@
 #include "tools/sim/runner_internal.h"
 
 #define STEP_S 30u
+#define MMAP_THRESHOLD                                                                                       \
+	(128 << 10)	/* fixed: most slots of a state file are never touched, and then take no memory */
 #define BARREN_LEAST 3u /* a schedule of one step gets this many chances, as with starling launch */
 
 void *sl_runner_grow(void *items, size_t *room, size_t count, size_t size)
@@ -44,18 +47,6 @@ int sl_runner_settings(const char *const *set, size_t count, const struct sl_sch
 	return rc;
 }
 
-/* Repeatable, and nobody's secret. */
-static void draw_bytes(void *context, uint8_t *bytes, size_t n)
-{
-	uint64_t *state = context;
-	for (size_t i = 0; i < n; i++) {
-		uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-		z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-		z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-		bytes[i] = (uint8_t)(z >> 56);
-	}
-}
-
 static int build_core(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 {
 	struct sl_runner_learner *l = &runner->learners[i];
@@ -76,17 +67,10 @@ static int build_workspace(struct sl_runner *runner, uint32_t i)
 	struct sl_runner_learner *l = &runner->learners[i];
 	struct sl_workspace *v = &l->workspace;
 	l->random = runner->options.seed * UINT64_C(0xd1342543de82ef95) + i;
-	v->n = runner->options.parameters;
-	v->weight = 1;
+	int rc = sim_vectors_open(v, runner->options.parameters, &l->random);
+	if (rc != SL_OK)
+		return rc;
 	v->clamp = runner->options.settings->clipping == SL_CLIPPING_CLAMP;
-	v->source = draw_bytes;
-	v->source_context = &l->random;
-	v->trained = calloc(v->n, sizeof *v->trained);
-	v->committed = calloc(v->n, sizeof *v->committed);
-	v->x = calloc(v->n + 1, sizeof *v->x);
-	v->s = calloc(v->n + 1, sizeof *v->s);
-	if (v->trained == NULL || v->committed == NULL || v->x == NULL || v->s == NULL)
-		return SL_ERR_NOMEM;
 	if (runner->options.initial != NULL)
 		memcpy(v->committed, runner->options.initial, v->n * sizeof *v->committed);
 	return SL_OK;
@@ -149,6 +133,7 @@ int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **r
 		return rc;
 	if (sodium_init() < 0)
 		abort();
+	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
 	struct sl_runner *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
@@ -175,22 +160,11 @@ static void close_learner(struct sl_runner *runner, uint32_t i)
 	sl_runner_drop(runner->workers[0], i);
 	for (size_t k = 0; k < l->said.count; k++)
 		if (l->said.items[k].piece != NULL) {
-			sl_runner_unread(l->said.items[k].piece, 0); /* nobody has heard it */
+			sl_runner_unread(l->said.items[k].piece, 0); /* not delivered */
 		}
-	sl_runner_end_state_file(l);
-	void *owned[] = {l->arena,
-			 l->scratch,
-			 l->workspace.trained,
-			 l->workspace.committed,
-			 l->workspace.x,
-			 l->workspace.s,
-			 l->inbox.items,
-			 l->work.items,
-			 l->said.items,
-			 l->sets.items,
-			 l->up,
-			 l->wanted,
-			 l->result};
+	sim_vectors_close(&l->workspace);
+	void *owned[] = {l->arena,	l->inbox.items, l->work.items, l->said.items,
+			 l->sets.items, l->up,		l->wanted,     l->result};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -235,7 +209,8 @@ static bool over(const struct sl_runner *runner)
 	return true;
 }
 
-/* A step that nobody commits in gives way to the next; the schedule as a whole must not. */
+/* Go on to the next step of the schedule after one without a commit; fail after a whole schedule without one.
+ */
 static int give_way(struct sl_runner *runner)
 {
 	const struct sl_schedule *schedule = runner->options.schedule;
@@ -247,7 +222,7 @@ static int give_way(struct sl_runner *runner)
 	return SL_PENDING;
 }
 
-/* Nobody has anything to do: time passes, to the next deadline. */
+/* Advance the clock to the next deadline: no learner has anything to do. */
 static int wait(struct sl_runner *runner)
 {
 	sl_ms step_ms = 1000 * (sl_ms)(runner->options.step_s != 0 ? runner->options.step_s : STEP_S);

@@ -1,18 +1,18 @@
-/* runner.h - N learner cores and their vaults in one process: the daemon's part, played with no sockets, no
- * disk, no faults and no waiting, as fast as the machine allows.
+/* runner.h - N learners in one process, with real jobs on threads, and without sockets, disk, faults or
+ * waiting.
  *
- * Time is in turns. In a sweep every learner that has mail takes it all, and works until it has vectors to
- * send; then everything said is delivered, in the order of the roster. So a sweep is the time of one message,
- * whoever computes first, and a run depends on its options alone. The clock moves, and a deadline comes, only
- * when nobody has anything to do.
+ * Time is in turns. In a sweep every learner that has mail takes all of it and works until it has vectors to
+ * send; then all messages are delivered, in the order of the roster. A sweep is the time of one message, in
+ * whichever order learners compute, and a run depends on its options alone. The clock advances to the next
+ * deadline only when no learner has work.
  *
  *        +-- turn 1: mail -> core -> jobs -> said --+
  *   -----+-- turn 2: mail -> core -> jobs -> said --+-- delivered ---> the next sweep
  *        +-- turn N: mail -> core -> jobs -> said --+
  *
- * Nobody lies here: no signature is made or checked, which is a shell's business. A vector that is sent is
- * packed once, and shared by those who receive it. Opened, stepped and closed by one thread; turns of one
- * sweep are taken by as many as there are workers, which changes nothing but the time.
+ * No signature is made or checked. A vector that is sent is packed once and shared by its receivers. One
+ * thread opens, steps and closes a run; the turns of a sweep are spread over the workers, which changes
+ * nothing but the time.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 #include "common/config/settings.h"
 #include "tools/lib/schedule.h"
 
-/* A model is wanted of a learner: start from `committed`. */
+/* A request to train a model, starting from `committed`. */
 struct sl_runner_training {
 	uint32_t learner;
 	sl_round t;
@@ -59,8 +59,8 @@ struct sl_runner_sample {
 struct sl_runner_options {
 	uint32_t learners;		    /* N, at least 2 */
 	const sl_id *ids;		    /* N, ascending; NULL: 1..N */
-	const struct sl_settings *settings; /* of all learners: the round, the radio; not who and where */
-	const struct sl_schedule *schedule; /* who is in range, a step a round; NULL: everybody */
+	const struct sl_settings *settings; /* of all learners, without identities and addresses */
+	const struct sl_schedule *schedule; /* learners in range of each other, a step a round; NULL: all */
 	size_t parameters;		    /* n, floats of a model */
 	const float *initial;		    /* the model before the first round; NULL: zeros */
 	uint64_t seed;			    /* of the coins */
@@ -71,6 +71,8 @@ struct sl_runner_options {
 	const uint32_t *coordinates; /* ascending, at most n: what `sampled` is told of */
 	uint32_t coordinate_count;
 
+	/* Bytes of a message as a frame, for sl_runner_bytes: sl_codec_bytes. NULL: not counted. */
+	size_t (*frame_bytes)(const struct sl_message *message);
 	/* SL_OK, or an error that ends the run. With several workers, called by them at once, for different
 	 * learners. */
 	int (*train)(void *context, struct sl_runner_training *training, struct sl_error *error);
@@ -85,7 +87,7 @@ struct sl_runner_figures {
 	sl_round committed; /* by all */
 	uint32_t steps;	    /* of the schedule that have begun, as they are played */
 	uint64_t sweeps;
-	enum sl_phase phase; /* of who is furthest behind, in round t, and how far that is */
+	enum sl_phase phase; /* of the learner furthest behind, in round t, and its progress */
 	sl_round t;
 	uint32_t permille;
 	double seconds[SL_PHASE_COUNT]; /* of processor time, of all learners together, by phase */
@@ -113,5 +115,5 @@ uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i);
 void sl_runner_close(struct sl_runner *runner);
 
 /* What the learner would take the mean for at coordinates[c], if this iteration were the last, but not
- * rounded to the field (protocol 7): for weights of 1, and literal encodings. */
+ * rounded to the field for weights of 1, and literal encodings. */
 double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c);

@@ -1,4 +1,4 @@
-/* Who hears what was said; links, which stand when one end wants them. */
+/* Delivery of messages, and links, which are up while one end wants them. */
 #include <string.h>
 
 #include "common/base/bytes.h"
@@ -61,7 +61,7 @@ static void hand_out(struct sl_runner *runner, uint32_t i, uint32_t j, struct sl
 		       (struct sl_runner_mail){.kind = SL_RUNNER_PAYLOAD, .peer = i, .piece = piece});
 }
 
-/* Where no link stands any more, nobody hears it. */
+/* Hand a message to its receivers; without a link it is lost. */
 static void spread(struct sl_runner *runner, uint32_t i, const struct sl_runner_said *said)
 {
 	const struct sl_runner_learner *l = &runner->learners[i];

@@ -1,9 +1,8 @@
-/* runner_internal.h - what a swarm is made of; private to swarm/.
+/* runner_internal.h - the parts of the in-process runner; private to runner_*.c.
  *
- *   swarm.c    building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs,
- * training, the disk sweep.c    workers take turns             piece.c  what is said, once for all radio.c
- * who is in range deliver.c  who hears it, links            look.c   sums and samples: what only the caller
- * of a simulation may see
+ *   runner.c   building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs,
+ * training, the disk sweep.c    workers take turns             piece.c  messages, packed once radio.c
+ * topology playback deliver.c  delivery, links                look.c   sums and samples for the caller
  *
  * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under
  * the lock.
@@ -14,11 +13,12 @@
 #include <stdatomic.h>
 
 #include "tools/sim/runner.h"
+#include "tools/sim/vectors.h"
 
-/* What somebody said: one for all who hear it, and gone when the last of them has read it. */
+/* A message, shared by its receivers and freed when the last of them has read it. */
 struct sl_runner_payload {
 	atomic_uint readers;
-	size_t frame_bytes; /* what it would be on the wire */
+	size_t frame_bytes; /* its size as a frame */
 	struct sl_message message;
 	_Alignas(64) uint8_t bytes[]; /* of a chunk; else what the message points to */
 };
@@ -39,7 +39,7 @@ struct sl_runner_mail {
 
 /* Something said in this turn; the sets lie in `sets`. */
 struct sl_runner_said {
-	struct sl_runner_payload *piece; /* NULL: to whom it wants links */
+	struct sl_runner_payload *piece; /* NULL: the set of wanted links */
 	uint32_t peer;			 /* or SL_NOBODY: to a set */
 	size_t set;
 };
@@ -63,9 +63,8 @@ struct sl_runner_work {
 
 struct sl_runner_learner {
 	struct sl_core *core;
-	void *arena, *scratch;
+	void *arena;
 	struct sl_workspace workspace;
-	size_t state_file_bytes;
 	const struct sl_view *view; /* of the last ENCODE or CHECK */
 	uint64_t random;	    /* of its coins */
 	SL_RUNNER_LIST(struct sl_runner_mail) inbox;
@@ -80,7 +79,8 @@ struct sl_runner_learner {
 	uint64_t *up, *wanted; /* links that stand, and those that it wants; bit sets over the roster */
 	enum sl_phase phase;
 	sl_round committed;
-	uint8_t *result; /* Z of it, packed, for who catches up */
+	uint8_t *result; /* Z of it, packed at the width of p, for learners that catch up */
+	uint64_t p;
 };
 
 /* The encodings of an attempt, added up as they are made. */
@@ -92,7 +92,7 @@ struct sl_runner_sum {
 	uint64_t z[]; /* n+1 */
 };
 
-/* Who takes turns. The first one is the caller's own thread. */
+/* A thread that takes turns. The first one is the caller's own. */
 struct sl_runner_worker {
 	struct sl_runner *runner;
 	pthread_t thread;
@@ -114,7 +114,7 @@ struct sl_runner {
 	uint32_t steps, barren; /* of the schedule; barren: in a row, without a commit */
 	sl_ms step_at;
 	uint64_t *ranges; /* of the present step, by learner */
-	sl_round first;	  /* the last round that somebody has committed */
+	sl_round first;	  /* the last round that a learner has committed */
 	double deliver_s;
 
 	struct sl_runner_worker *workers[SL_RUNNER_WORKERS_MAX];
@@ -160,7 +160,7 @@ void sl_runner_give_back(struct sl_runner_worker *worker, struct sl_buffer *list
 /* sweep.c */
 int sl_runner_workers_open(struct sl_runner *runner);
 void sl_runner_workers_close(struct sl_runner *runner);
-/* Everybody that has something to do takes a turn. */
+/* Let every learner that has work take a turn. */
 void sl_runner_sweep(struct sl_runner *runner);
 /* The worker's time since the last call was spent on this. */
 void sl_runner_tick(struct sl_runner_worker *worker, double *seconds);
@@ -169,7 +169,6 @@ void sl_runner_fail(struct sl_runner *runner, uint32_t i, const struct sl_error 
 
 /* work.c */
 void sl_runner_work(struct sl_runner_worker *worker, uint32_t i);
-void sl_runner_end_state_file(struct sl_runner_learner *learner);
 
 /* piece.c */
 void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action *action);

@@ -1,4 +1,4 @@
-/* What only a simulation can see: the sum of the secret encodings, and states on their way to the mean. */
+/* Values that only a simulation can see: the sum of the secret encodings, and states during mixing. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i)
 	const struct sl_runner_learner *l = &runner->learners[i];
 	pthread_mutex_lock(&runner->lock);
 	const struct sl_runner_sum *sum = find_sum(runner, l->view->h);
-	pthread_mutex_unlock(&runner->lock); /* nobody adds to it any more */
+	pthread_mutex_unlock(&runner->lock); /* it is complete */
 	return sum != NULL && sum->count == l->view->n &&
 	       memcmp(sum->z, l->workspace.s, l->view->elements * sizeof *sum->z) == 0;
 }

@@ -1,9 +1,8 @@
-/* What a learner says, packed once for all who hear it; a share is for one alone. */
+/* Messages of a learner, packed once for all receivers; a share has one receiver. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/wire/codec.h"
 #include "tools/sim/runner_internal.h"
 
 static struct sl_runner_payload *new_piece(const struct sl_message *message, size_t bytes)
@@ -22,13 +21,15 @@ void sl_runner_unread(struct sl_runner_payload *piece, uint32_t readers)
 		free(piece);
 }
 
-static void say(struct sl_runner_learner *l, struct sl_runner_payload *piece, uint32_t peer, size_t set)
+static void say(const struct sl_runner *runner, struct sl_runner_learner *l, struct sl_runner_payload *piece,
+		uint32_t peer, size_t set)
 {
 	struct sl_runner_said said = {.piece = piece, .peer = peer, .set = set};
 	SL_RUNNER_PUSH(l->said, said);
 	if (piece == NULL)
 		return;
-	piece->frame_bytes = sl_codec_bytes(&piece->message);
+	piece->frame_bytes =
+		runner->options.frame_bytes != NULL ? runner->options.frame_bytes(&piece->message) : 0;
 	l->spoke |= piece->message.kind >= SL_MSG_SHARE;
 }
 
@@ -49,11 +50,12 @@ static struct sl_runner_payload *chunk_piece(const struct sl_runner_learner *l, 
 	return piece;
 }
 
-static void say_shares(struct sl_runner_learner *l, const struct sl_message *m, struct sl_payload payload)
+static void say_shares(const struct sl_runner *runner, struct sl_runner_learner *l,
+		       const struct sl_message *m, struct sl_payload payload)
 {
 	const struct sl_view *view = l->view;
 	for (; payload.row < view->degree; payload.row++)
-		say(l, chunk_piece(l, m, &payload), sl_view_peer(view, payload.row), 0);
+		say(runner, l, chunk_piece(l, m, &payload), sl_view_peer(view, payload.row), 0);
 }
 
 static struct sl_runner_payload *control_piece(const struct sl_message *m)
@@ -76,18 +78,18 @@ void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action 
 {
 	struct sl_runner_learner *l = &runner->learners[i];
 	if (action->kind == SL_ACTION_LINKS) {
-		say(l, NULL, SL_NOBODY, keep_set(runner, l, action->to));
+		say(runner, l, NULL, SL_NOBODY, keep_set(runner, l, action->to));
 		return;
 	}
 	const struct sl_message *m = &action->send.message;
 	const struct sl_payload *payload = &action->send.payload;
 	if (payload->source == SL_SOURCE_SHARES) {
-		say_shares(l, m, *payload);
+		say_shares(runner, l, m, *payload);
 		return;
 	}
 	struct sl_runner_payload *piece =
 		payload->source != SL_SOURCE_NONE ? chunk_piece(l, m, payload) : control_piece(m);
-	say(l, piece, SL_NOBODY, keep_set(runner, l, action->send.to));
+	say(runner, l, piece, SL_NOBODY, keep_set(runner, l, action->send.to));
 	if (m->kind == SL_MSG_STATE)
 		sl_runner_look(runner, i, m->chunk.index, m->chunk.iteration);
 }

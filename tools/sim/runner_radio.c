@@ -1,4 +1,4 @@
-/* Who is in range: the next step of the schedule, to everybody, when a round has its first commit. */
+/* Topology playback: the next step of the schedule, for all learners, when a round has its first commit. */
 #include <string.h>
 
 #include "common/base/bytes.h"

@@ -1,8 +1,8 @@
-/* Workers take the turns of a sweep, each the next that nobody has; what they leave behind does not depend on
- * who it was.
+/* Workers take the turns of a sweep, each the next free one; the result does not depend on which worker took
+ * a turn.
  *
- * The caller's own thread takes turns too, and waits at the end only for those who have begun: a worker that
- * wakes up late costs nothing. */
+ * The caller's own thread takes turns too, and waits at the end only for workers that have begun: a worker
+ * that wakes up late costs nothing. */
 #include <stdlib.h>
 #include <time.h>
 

@@ -1,44 +1,8 @@
-/* What takes time: jobs, training, the disk that there is not. One thing at a time, in the order given. */
+/* Work of a learner: jobs, training, records. One thing at a time, in the order given. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
-#include "common/base/bytes.h"
 #include "tools/sim/runner_internal.h"
-
-/* --- memory of an attempt --- */
-
-static void ensure_scratch(struct sl_runner_learner *l, const struct sl_job *job)
-{
-	size_t need = sl_job_scratch(job->view);
-	if (l->workspace.scratch.size >= need)
-		return;
-	free(l->scratch);
-	l->scratch = malloc(need);
-	if (l->scratch == NULL)
-		abort();
-	sl_arena_init(&l->workspace.scratch, l->scratch, need);
-}
-
-void sl_runner_end_state_file(struct sl_runner_learner *l)
-{
-	struct sl_slots *state_file = &l->workspace.state_file;
-	if (state_file->base != NULL)
-		munmap(state_file->base, l->state_file_bytes);
-	state_file->base = NULL;
-}
-
-/* Most slots are never touched: mapped, they take no memory until they are. */
-static void open_state_file(struct sl_runner_learner *l, const struct sl_view *view)
-{
-	sl_runner_end_state_file(l);
-	l->state_file_bytes = sl_slot_bytes(view) * view->n;
-	void *base = mmap(NULL, l->state_file_bytes, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (base == MAP_FAILED)
-		abort();
-	l->workspace.state_file = (struct sl_slots){.base = base, .slot_bytes = sl_slot_bytes(view)};
-}
 
 /* --- jobs --- */
 
@@ -65,10 +29,7 @@ static void analysis(struct sl_runner *runner, struct sl_runner_learner *l, cons
 static void run(struct sl_runner *runner, uint32_t i, const struct sl_job *job, struct sl_job_result *result)
 {
 	struct sl_runner_learner *l = &runner->learners[i];
-	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE)
-		ensure_scratch(l, job);
-	if (job->kind == SL_JOB_ENCODE)
-		open_state_file(l, job->view);
+	sim_vectors_prepare(&l->workspace, job);
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		l->view = job->view;
 	if (job->kind == SL_JOB_CLOSE)
@@ -112,15 +73,6 @@ static void train(struct sl_runner_worker *w, uint32_t i, const struct sl_runner
 
 /* --- what is durable here is what the process remembers --- */
 
-static void keep_result(struct sl_runner_learner *l, uint64_t p)
-{
-	uint32_t width = (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
-	l->result = realloc(l->result, (l->workspace.n + 1) * width);
-	if (l->result == NULL)
-		abort();
-	sl_bytes_pack(l->result, l->workspace.s, l->workspace.n + 1, width);
-}
-
 static void tell_commit(struct sl_runner_worker *w, const struct sl_runner_commit *commit)
 {
 	const struct sl_runner_options *o = &w->runner->options;
@@ -149,15 +101,11 @@ static void commit(struct sl_runner_worker *w, uint32_t i, const struct sl_runne
 					  .total_weight = work->total_weight,
 					  .exact = own && w->runner->options.verify &&
 						   sl_runner_sum_check(w->runner, i)};
-	keep_result(l, work->p);
+	free(l->result);
+	l->result = sim_vectors_pack(&l->workspace, work->p);
+	l->p = work->p;
 	l->committed = work->durable.t;
 	tell_commit(w, &commit);
-}
-
-static void wipe(struct sl_runner_learner *l)
-{
-	sl_job_wipe(&l->workspace);
-	sl_runner_end_state_file(l);
 }
 
 void sl_runner_work(struct sl_runner_worker *w, uint32_t i)
@@ -177,7 +125,7 @@ void sl_runner_work(struct sl_runner_worker *w, uint32_t i)
 		sl_runner_event(w, i, &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work.durable});
 		break;
 	case SL_RUNNER_WIPE:
-		wipe(l);
+		sim_vectors_wipe(&l->workspace);
 		break;
 	}
 }

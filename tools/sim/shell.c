@@ -1,7 +1,6 @@
-/* What actions ask for, except what concerns links: work, training, disk, buffers. */
+/* Execute the actions of a core, except those on links: work, training, disk, buffers. */
 #include <stdlib.h>
 
-#include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
 /* --- buffers: handed in, and back exactly once --- */
@@ -43,35 +42,11 @@ void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list)
 
 /* --- work: one thing at a time, in the order given --- */
 
-/* Z, as others may ask for it. */
-static void pack_result(struct sl_sim *sim, uint32_t i, struct sl_sim_record *record)
-{
-	const struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->p) + 7) / 8;
-	record->packed = malloc((l->workspace.n + 1) * width);
-	sl_bytes_pack(record->packed, l->workspace.s, l->workspace.n + 1, width);
-}
-
-static void open_state_file(struct sl_sim_learner *l, const struct sl_view *view)
-{
-	free(l->workspace.state_file.base);
-	l->workspace.state_file = (struct sl_slots){.base = calloc(view->n, sl_slot_bytes(view)),
-						    .slot_bytes = sl_slot_bytes(view)};
-	l->slots = view->n;
-	l->own_slot = view->self;
-}
-
-static void end_state_file(struct sl_sim_learner *l)
-{
-	free(l->workspace.state_file.base);
-	l->workspace.state_file.base = NULL;
-}
-
 /* From now on it survives a crash, also one that comes before the core hears of it. */
 static void write_record(struct sl_sim *sim, uint32_t i, struct sl_sim_record *record)
 {
 	if (record->what.kind == SL_PERSIST_COMMIT)
-		pack_result(sim, i, record);
+		record->packed = sim_vectors_pack(&sim->learners[i].workspace, record->certificate->p);
 	sl_sim_check_durable(sim, i, record);
 	sl_sim_disk_write(&sim->learners[i].disk, record);
 }
@@ -84,25 +59,18 @@ static void run(struct sl_sim *sim, uint32_t i, struct sl_sim_work *work)
 	if (work->ran)
 		return;
 	work->ran = true;
-	if (work->kind == SL_SIM_WIPE) {
-		sl_job_wipe(workspace);
-		end_state_file(l);
-	}
+	if (work->kind == SL_SIM_WIPE)
+		sim_vectors_wipe(workspace);
 	if (work->kind == SL_SIM_PERSIST)
 		write_record(sim, i, work->record);
 	if (work->kind != SL_SIM_JOB)
 		return;
 	const struct sl_job *job = &work->job;
-	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
-		size_t need = sl_job_scratch(job->view);
-		if (workspace->scratch.size < need) {
-			free(l->scratch);
-			l->scratch = malloc(need);
-			sl_arena_init(&workspace->scratch, l->scratch, need);
-		}
+	sim_vectors_prepare(workspace, job);
+	if (job->kind == SL_JOB_ENCODE) {
+		l->slots = job->view->n;
+		l->own_slot = job->view->self;
 	}
-	if (job->kind == SL_JOB_ENCODE)
-		open_state_file(l, job->view);
 	sl_job_run(workspace, job, &work->result);
 	if (job->kind == SL_JOB_ENCODE && work->result.code == SL_OK) {
 		sl_sim_check_encoded(sim, i, job->view);
@@ -192,7 +160,7 @@ void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 	free_work(work);
 }
 
-/* What a stopped learner leaves behind. */
+/* Free the work and buffers of a stopped learner. */
 void sl_sim_halt(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
@@ -281,12 +249,10 @@ static void compute(struct sl_sim *sim, uint32_t i, const struct sl_job *job)
 
 static void wipe(struct sl_sim *sim, uint32_t i)
 {
-	if (sim->learners[i].work == NULL) {
-		sl_job_wipe(&sim->learners[i].workspace);
-		end_state_file(&sim->learners[i]);
-	} else {
+	if (sim->learners[i].work == NULL)
+		sim_vectors_wipe(&sim->learners[i].workspace);
+	else
 		give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_WIPE});
-	}
 }
 
 static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action)

@@ -1,37 +1,40 @@
-/* sim.h - N cores and their vaults in one process, under a virtual clock: the daemon's part, played from a
+/* sim.h - N cores in one process under a virtual clock, with the surroundings of a daemon simulated from a
  * seed.
  *
- * Everything that may happen in any order does: each directed link is a queue of its own with delays of its
- * own, jobs come back late (and run as early or as late as the core allows), training, disk and dialling take
- * random times. The same seed gives the same run. A checker that shares no code with the cores looks after
- * every step (check.h).
+ * The order of events is random wherever it may vary: each directed link is a queue with delays of its own,
+ * jobs return late (and run as early or as late as the core allows), training, disk and dialling take random
+ * times. The same seed gives the same run. A checker that shares no code with the cores checks every step
+ * (check.h).
  *
- *   world.c  building, the clock      verbs.c  what tests say      link.c  links and messages
- *   shell.c  what actions ask for     check.c  the rules           trace.c a step as a line
- *   disk.c   what survives a crash    signatures.c                 seen.c  hashes met before
+ *   world.c  building, the clock      verbs.c  verbs of tests       link.c  links and messages
+ *   shell.c  execution of actions     check.c  the rules            trace.c a step as a line
+ *   disk.c   records                  signatures.c                  seen.c  hashes met before
+ *   vectors.c memory of a learner, shared with the in-process runner (runner.h)
  */
 #pragma once
 
 #include <stdio.h>
 
+#include "common/base/random.h"
 #include "common/core/core.h"
 #include "tools/sim/disk.h"
 #include "tools/sim/seen.h"
 #include "tools/sim/trace.h"
+#include "tools/sim/vectors.h"
 
 #define SL_SIM_BUFFERS_MAX 4096u
 
 struct sl_sim_options {
 	uint64_t seed;
 	uint32_t learners;
-	const char *topology; /* whom a learner can reach; with `radio`, of each step. NULL: complete */
+	const char *topology;	     /* possible links; with `radio`, of each step. NULL: complete */
 	const struct sl_edge *edges; /* or these, edge_count of them */
 	uint32_t edge_count;
-	bool playback;			 /* told mode: a graph a round, the links of everybody possible */
+	bool playback;			 /* topology playback: a graph a round; all links are possible */
 	struct sl_parameters parameters; /* 0 where the default serves (see sl_sim_new) */
 	double clipping_range;		 /* 0: 16 */
 	uint32_t delay_ms;		 /* of links, jobs and disk, at most; 0: 20 */
-	bool signatures;		 /* real ones; else a tag in their place, and nobody checks it */
+	bool signatures;		 /* real signatures; else an unchecked tag in their place */
 };
 
 enum sl_sim_kind {
@@ -94,7 +97,6 @@ struct sl_sim_learner {
 	struct sl_core *core;
 	void *arena;
 	struct sl_workspace workspace;
-	void *scratch;
 	const struct sl_view *view; /* of the last ENCODE, or of the attempt that a start went on with */
 	struct sl_sim_work *work, **work_end;
 	uint64_t work_at, random;
@@ -116,7 +118,8 @@ struct sl_sim_learner {
 	bool disk_fails;	  /* the next write does */
 	bool down;		  /* crashed, and not restarted */
 	bool lost;		  /* .. and never will be */
-	bool aborted_by_operator; /* its operator has given an attempt up: rule A is his to answer for */
+	bool aborted_by_operator; /* its operator has aborted an attempt: the safety rule is then the
+				     operator's responsibility */
 	bool stopped, silent;	  /* silent: trains for ever; stopped before sl_sim_start: was never there */
 	int code;
 	/* the checker's */
@@ -167,9 +170,9 @@ struct sl_sim {
 	float **models; /* by round */
 	uint32_t playback_step, most_actions;
 	uint64_t steps;
-	FILE *lines;	 /* each step as a line; NULL: nobody reads them */
+	FILE *lines;	 /* each step as a line; NULL: not written */
 	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
-	bool liars;	 /* somebody signs two things for one attempt: no rule can hold on what it signed */
+	bool liars; /* a learner signs two things for one attempt: the rules on signatures do not apply */
 	/* Looks at, changes (true) or swallows (false) what learner i says to j. */
 	bool (*tap)(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *message);
 	/* Looks at or changes what a job of learner i found, as soon as it has run. */
@@ -180,7 +183,7 @@ struct sl_sim {
 			  const struct sl_sim_work *work);
 	void (*after_step)(struct sl_sim *sim, uint32_t i);
 	void (*call)(struct sl_sim *sim,
-		     const struct sl_sim_event *event); /* SL_SIM_CALL: whoever plays with the world */
+		     const struct sl_sim_event *event); /* SL_SIM_CALL: an event of the caller */
 	void *context;
 	struct sl_actions actions;
 	const struct sl_event *cause; /* of the actions, while they are carried out */
@@ -202,27 +205,28 @@ void sl_sim_fail(struct sl_sim *sim, const char *format, ...) __attribute__((for
 bool sl_sim_step(struct sl_sim *sim);	  /* false: nothing will ever happen again */
 uint64_t sl_sim_next(struct sl_sim *sim); /* when it will (us); UINT64_MAX */
 void sl_sim_elapse(struct sl_sim *sim, sl_ms ms);
-void sl_sim_run_until_round(struct sl_sim *sim, sl_round t);		  /* everybody has committed it */
+void sl_sim_run_until_round(struct sl_sim *sim, sl_round t);		  /* all learners have committed it */
 void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t); /* i has */
 void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase);
 const struct sl_sim_note *sl_sim_run_until_report(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,
 						  enum sl_reason reason);
 /* At every learner that is there, now or before. */
 void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum sl_reason reason);
-void sl_sim_run_until_done(struct sl_sim *sim); /* everybody has stopped with SL_OK */
+void sl_sim_run_until_done(struct sl_sim *sim); /* all learners have stopped with SL_OK */
 void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code);
 
 void sl_sim_cut(struct sl_sim *sim, uint32_t i, uint32_t j); /* falls now and cannot be dialled */
 void sl_sim_restore(struct sl_sim *sim, uint32_t i, uint32_t j);
 void sl_sim_join(struct sl_sim *sim, uint32_t i, uint32_t j); /* a link that could not be so far */
-void sl_sim_isolate(struct sl_sim *sim, uint32_t i);	      /* from everybody */
+void sl_sim_isolate(struct sl_sim *sim, uint32_t i);	      /* from all others */
 void sl_sim_rejoin(struct sl_sim *sim, uint32_t i);
 void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j); /* i -> j: keeps what is sent from now on */
 void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j);
 /* Posts a copy of what i said to j: late, in no order, and past the tap. */
 void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
 		 uint32_t delay_ms);
-void sl_sim_playback(struct sl_sim *sim, const char *topology, uint32_t step); /* tells everybody its range */
+void sl_sim_playback(struct sl_sim *sim, const char *topology,
+		     uint32_t step); /* tell all learners their neighbours */
 void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count);
 /* Gone in the middle of whatever it did. Its config becomes what its disk would start it with, and may be
  * changed. */
@@ -247,7 +251,10 @@ void sl_sim_expect_none(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind
 void sl_sim_sign(const struct sl_sim *sim, struct sl_message *message);
 
 /* Among the files. */
-uint64_t sl_sim_random(uint64_t *state);
+static inline uint64_t sl_sim_random(uint64_t *state)
+{
+	return sl_random_next(state);
+}
 uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max); /* us */
 void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event);
 void sl_sim_event_free(struct sl_sim_event *event);

@@ -28,7 +28,7 @@ static void __attribute__((format(printf, 2, 3))) say(struct sl_sim_trace *t, co
 		t->used += (size_t)n < sizeof t->text - t->used ? (size_t)n : sizeof t->text - t->used - 1;
 }
 
-/* An event may name somebody who is not there: the core has to refuse it. */
+/* An event may name a learner that does not exist: the core has to refuse it. */
 static sl_id who(const struct sl_sim_trace *t, uint32_t i)
 {
 	return i < t->count ? t->ids[i] : 0;
@@ -166,7 +166,7 @@ static void say_action(struct sl_sim_trace *t, const struct sl_action *a)
 	}
 }
 
-/* A hello to nobody and the like are the core's simplicity, not an effect. */
+/* A message without receivers is no effect. */
 static bool effect(const struct sl_sim_trace *t, const struct sl_action *a)
 {
 	if (a->kind != SL_ACTION_SEND)

@@ -12,14 +12,6 @@
 
 #define SPINS_MAX 1000u
 
-uint64_t sl_sim_random(uint64_t *state)
-{
-	uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
-}
-
 uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max)
 {
 	uint64_t most = (uint64_t)ms_max * 1000;
@@ -118,12 +110,6 @@ static void set_defaults(struct sl_sim *sim)
 	o->delay_ms = o->delay_ms != 0 ? o->delay_ms : 20;
 }
 
-static void random_bytes(void *context, uint8_t *bytes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		bytes[i] = (uint8_t)sl_sim_random(context);
-}
-
 static void build_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
@@ -151,14 +137,9 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
 	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
 	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
-	l->workspace = (struct sl_workspace){.n = p->n,
-					     .weight = 1 + sl_sim_random(&sim->random) % p->max_weight,
-					     .source = random_bytes,
-					     .source_context = &l->random,
-					     .trained = calloc(p->n, sizeof(float)),
-					     .committed = calloc(p->n, sizeof(float)),
-					     .x = calloc(p->n + 1, sizeof(uint64_t)),
-					     .s = calloc(p->n + 1, sizeof(uint64_t))};
+	if (sim_vectors_open(&l->workspace, p->n, &l->random) != SL_OK)
+		abort();
+	l->workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
 
 static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
@@ -318,18 +299,8 @@ static void free_learner(struct sl_sim *sim, uint32_t i)
 	sl_sim_halt(sim, i);
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		free(l->listed[k].named);
-	void *owned[] = {l->arena,
-			 l->scratch,
-			 l->workspace.trained,
-			 l->workspace.committed,
-			 l->workspace.x,
-			 l->workspace.s,
-			 l->wanted,
-			 l->workspace.state_file.base,
-			 l->signed_a,
-			 l->ready_a,
-			 l->aborted_a,
-			 l->held};
+	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->aborted_a, l->held};
+	sim_vectors_close(&l->workspace);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
@@ -386,7 +357,7 @@ void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us)
 		reckon(sim, i);
 }
 
-/* Lines are made for those who read them only: half of a run's time went into them. */
+/* Write the line of a step; only on request, since lines take half of a run's time. */
 static void tell(struct sl_sim *sim, uint32_t i, const struct sl_event *event)
 {
 	sl_sim_trace_cause(&sim->trace, event);

@@ -7,6 +7,7 @@
 #include "common/base/number.h"
 #include "common/field/encode.h"
 #include "tools/lib/option.h"
+#include "tools/lib/command.h"
 #include "tools/estimate/show.h"
 #include "tools/lib/schedule_graph.h"
 #include "tools/starling/topology.h"

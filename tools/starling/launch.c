@@ -5,6 +5,7 @@
 
 #include "common/graph/generate.h"
 #include "tools/launch/launch.h"
+#include "tools/lib/command.h"
 #include "tools/lib/option.h"
 
 enum {
@@ -163,7 +164,8 @@ int sl_cmd_launch(int argc, char **argv)
 	o.set = calloc((size_t)argc + 1, sizeof *o.set);
 	if (o.set == NULL)
 		return SL_EXIT_FAILED;
-	int status = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0 ? run(&o) : SL_EXIT_USAGE;
+	sl_command_parse(&argp, argc, argv, &o);
+	int status = run(&o);
 	free(o.set);
 	return status;
 }

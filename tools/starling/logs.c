@@ -276,7 +276,7 @@ int sl_cmd_logs(int argc, char **argv)
 	struct seen seen = {0};
 	struct sl_error error = {0};
 	int status = 0;
-	argp_parse(&argp, argc, argv, 0, NULL, &logs);
+	sl_command_parse(&argp, argc, argv, &logs);
 	if (sl_log_merge_open(&merge, logs.folder, logs.follow, &error) != SL_OK)
 		return fail(&error);
 	if (logs.follow) {

@@ -1,11 +1,7 @@
-#include <argp.h>
-#include <errno.h>
-#include <poll.h>
-#include <signal.h>
+/* `starling`: find the command, and run it. */
+#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/suggest.h"
 #include "tools/lib/command.h"
@@ -13,30 +9,37 @@
 
 static const struct sl_command commands[] = {
 	{"launch", "run a local cluster of learners, one process each", sl_cmd_launch},
-	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
+	{"logs", "show the logs of all learners as one stream, in order of time", sl_cmd_logs},
 	{"simulate", "run learners in this process, as fast as it can", sl_cmd_simulate},
-	{"sim", "play the protocol from seeds, with faults, and check every step", sl_cmd_simtest},
-	{"bench", "measure what a round costs on this machine", sl_cmd_bench},
+	{"topology", "generate, import, analyze, audit or augment topology schedules", sl_cmd_topology},
 	{"estimate", "estimate what a round costs, for each engine and way of sharing", sl_cmd_estimate},
-	{"reproduce", "measure the paper's figures with this code, and write a report", sl_cmd_reproduce},
-	{"logs", "show the learners' logs as one stream in time", sl_cmd_logs},
-	{"abandon", "give up an attempt that a learner lost for good holds up", sl_cmd_abort},
-	{"init", "make this learner's identity and print its roster line", sl_cmd_keygen},
+	{"keygen", "make a learner's identity and print its roster line", sl_cmd_keygen},
+	{"abort", "abort an attempt that cannot be finished because a learner is lost for good",
+	 sl_cmd_abort},
 };
 
-/* Commands of earlier versions, and their names today. */
-static const char *const renamed[][2] = {{"plan", "estimate"}};
-
 #define COMMANDS (sizeof commands / sizeof commands[0])
+
+/* Commands of earlier versions. */
+static const struct {
+	const char *name, *now;
+} renamed[] = {
+	{"abandon", "the command is called 'starling abort'"},
+	{"bench", "it is a program of its own, starling-bench, in the build folder"},
+	{"init", "the command is called 'starling keygen'"},
+	{"plan", "the command is called 'starling estimate'"},
+	{"reproduce", "it is a program of its own, starling-paper"},
+	{"sim", "it is a program of its own, simtest, in the build folder"},
+};
 
 static const char help_end[] =
 	"\nExamples:\n"
 	"  starling launch -n 10 --rounds 10\n"
-	"      ten learners on this machine, on digits it draws itself\n"
+	"      ten learners on this machine, trained on digits drawn by the program\n"
 	"  starling logs --follow RUNFOLDER\n"
-	"      what they do, in one stream\n"
-	"  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
-	"      a learner on a machine of its own\n"
+	"      their logs, as one stream\n"
+	"  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+	"      the identity of a learner on a machine of its own\n"
 	"\n"
 	"'starling help COMMAND' describes a command, 'starlingd --settings' lists every setting.\n";
 
@@ -46,7 +49,7 @@ static void print_help(FILE *out)
 	size_t width = sl_terminal_width(out);
 	sl_terminal_fill(out,
 			 "Usage: starling COMMAND [OPTION...]\n"
-			 "Federated averaging with no server: learners that share no model with anyone.\n\n"
+			 "Private federated averaging without a server.\n\n"
 			 "Commands:\n",
 			 width);
 	for (size_t i = 0; i < COMMANDS; i++) {
@@ -60,9 +63,9 @@ static int unknown_command(const char *name)
 {
 	const char *best = NULL;
 	size_t distance = SIZE_MAX;
-	for (size_t i = 0; i < sizeof renamed / sizeof *renamed; i++)
-		if (strcmp(name, renamed[i][0]) == 0) {
-			fprintf(stderr, "starling: '%s' is now called '%s'\n", name, renamed[i][1]);
+	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+		if (strcmp(name, renamed[i].name) == 0) {
+			fprintf(stderr, "starling: there is no command '%s': %s\n", name, renamed[i].now);
 			return SL_EXIT_USAGE;
 		}
 	for (size_t i = 0; i < COMMANDS; i++)
@@ -74,39 +77,16 @@ static int unknown_command(const char *name)
 	return SL_EXIT_USAGE;
 }
 
-/* argp believes in 80 columns until it is told otherwise. */
-static void fit_help(void)
-{
-	char format[96];
-	size_t width = sl_terminal_width(stdout);
-	if (width < 24 || width >= SL_WIDTH_USUAL)
-		return;
-	snprintf(format, sizeof format, "usage-indent=4,long-opt-col=4,opt-doc-col=%zu,rmargin=%zu",
-		 width < 50 ? 10 : width - 36, width - 1);
-	setenv("ARGP_HELP_FMT", format, 0);
-}
-
-static const char *program = "starling";
-
-const char *sl_command_program(void)
-{
-	return program;
-}
-
 static int run(const struct sl_command *command, int argc, char **argv)
 {
-	static char name[64]; /* argp keeps it */
-	snprintf(name, sizeof name, "starling %s", command->name);
-	argv[0] = name;
-	program_invocation_name = program_invocation_short_name = name;
-	argp_err_exit_status = SL_EXIT_USAGE;
-	fit_help();
+	sl_command_set_name(argv, "starling %s", command->name);
 	return command->run(argc, argv);
 }
 
-static int dispatch(int argc, char **argv)
+int main(int argc, char **argv)
 {
 	char help[] = "--help";
+	sl_command_open(argc, argv);
 	if (argc > 2 && strcmp(argv[1], "help") == 0) { /* help COMMAND: COMMAND --help */
 		memmove(argv + 1, argv + 2, (size_t)(argc - 2) * sizeof *argv);
 		argv[argc - 1] = help;
@@ -132,39 +112,4 @@ static int dispatch(int argc, char **argv)
 		if (strcmp(word, commands[i].name) == 0)
 			return run(&commands[i], argc - 1, argv + 1);
 	return unknown_command(word);
-}
-
-static int output_errno;
-
-void sl_command_output_failed(void)
-{
-	output_errno = errno;
-}
-
-/* errno of a write that failed long ago is lost; the pipe itself still knows. */
-static bool reader_gone(void)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
-}
-
-/* A result that could not be written is no result; but a reader that has seen enough (head) is no failure. */
-static void close_output(void)
-{
-	bool lost = ferror(stdout) != 0, gone = reader_gone();
-	errno = output_errno;
-	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
-		return;
-	dprintf(STDERR_FILENO, "starling: cannot write standard output%s%s\n", errno ? ": " : "",
-		errno ? strerror(errno) : "");
-	_exit(SL_EXIT_FAILED);
-}
-
-int main(int argc, char **argv)
-{
-	signal(SIGPIPE, SIG_IGN);
-	if (argc > 0)
-		program = argv[0];
-	atexit(close_output); /* also after argp's --help, which ends the program */
-	return dispatch(argc, argv);
 }

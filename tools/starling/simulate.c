@@ -2,18 +2,19 @@
 #include <argp.h>
 #include <stdlib.h>
 
+#include "tools/lib/command.h"
 #include "tools/lib/option.h"
 #include "tools/starling/simulate_run.h"
 
 enum { KEY_ROUNDS = 256, KEY_TOPOLOGY, KEY_DATA, KEY_SEED, KEY_SET, KEY_VERIFY, KEY_JSON, KEY_CSV, KEY_SAVE };
 
 static const struct argp_option options[] = {
-	{"learners", 'n', "N", 0, "how many (10, or what the schedule says)", 0},
+	{"learners", 'n', "N", 0, "number of learners (10, or that of the schedule)", 0},
 	{"rounds", KEY_ROUNDS, "T", 0, "rounds to commit (10)", 0},
-	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0, "who is in range of whom (regular:4, redrawn each step)",
-	 0},
+	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0, "topology schedule (regular:4, redrawn each step)", 0},
 	{"data", KEY_DATA, "DIR", 0, "folder of IDX files, or \"digits\", drawn by the program (digits)", 0},
-	{"seed", KEY_SEED, "S", 0, "of the initial model, of random topologies and of coins (1)", 0},
+	{"seed", KEY_SEED, "S", 0, "seed of the initial model, random topologies and share randomness (1)",
+	 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 	 "any daemon setting, each at most once (starlingd --settings lists them)", 0},
 	{"verify", KEY_VERIFY, NULL, 0, "compare each sum with the plain sum of the encodings", 0},
@@ -24,10 +25,10 @@ static const struct argp_option options[] = {
 	{0}};
 
 static const char doc[] =
-	"What launch does in daemons, in this process: the same learners, training and rounds, one after the "
-	"other, with no "
-	"network, no signatures and no disk.\v"
-	"The same options give the same models, bit for bit, and those that launch would commit.\n"
+	"Run the learners of `starling launch` in this process: the same training and rounds, without "
+	"network, signatures and "
+	"disk.\v"
+	"The same options give the same models, bit for bit; they are the models that launch commits.\n"
 	"\n"
 	"Examples:\n"
 	"  starling simulate -n 100 --topology neighbours:40\n"
@@ -35,8 +36,7 @@ static const char doc[] =
 	"sharing=additive\n"
 	"  starling simulate --topology walk.txt --data mnist --verify --csv rounds.csv\n"
 	"\n"
-	"The columns are those of launch; \"aggreg. s\" are seconds of the processor, of all learners "
-	"together.\n"
+	"The columns are those of launch; \"aggreg. s\" is processor time of all learners together.\n"
 	"\n"
 	"Exit status: 0 every round committed, and the same or exact; 1 failed or not exact; 2 bad input; "
 	"130 interrupted. "
@@ -111,7 +111,8 @@ int sl_cmd_simulate(int argc, char **argv)
 	o.plan.set = calloc((size_t)argc + 1, sizeof *o.plan.set);
 	if (o.plan.set == NULL)
 		return SL_EXIT_FAILED;
-	int status = argp_parse(&argp, argc, argv, 0, NULL, &o) == 0 ? run(&o) : SL_EXIT_USAGE;
+	sl_command_parse(&argp, argc, argv, &o);
+	int status = run(&o);
 	free(o.plan.set);
 	return status;
 }

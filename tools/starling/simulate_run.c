@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/model/trainer.h"
+#include "common/wire/codec.h"
 #include "daemon/runtime/process_usage.h"
 #include "tools/lib/command.h"
 
@@ -103,6 +104,7 @@ static int open_runner(struct sl_simulation *s, struct sl_error *error)
 					    .seed = s->plan.options.seed,
 					    .verify = s->plan.options.verify,
 					    .workers = processors > 1 ? (uint32_t)processors : 1,
+					    .frame_bytes = sl_codec_bytes,
 					    .train = train,
 					    .committed = sl_simulate_committed,
 					    .reported = sl_simulate_reported,

@@ -1,7 +1,6 @@
-/* simulate_run.h - `starling simulate`: what `starling launch` does in daemons, done by a swarm in this
- * process.
+/* simulate_run.h - `starling simulate`: the rounds of `starling launch`, by the in-process runner.
  *
- * The reports of the cores become the records that daemons log, and those the same table of rounds.
+ * Reports of the cores become the log records of daemons, and these the same table of rounds as in launch.
  */
 #pragma once
 
@@ -14,7 +13,7 @@ struct sl_simulation_options {
 	const char *csv, *save;	       /* file, folder; NULL: none */
 };
 
-/* What a learner has come to in this round. */
+/* Progress of a learner in the round. */
 struct sl_simulated {
 	double train_s;
 	uint64_t bytes; /* sent until its last commit */
@@ -43,17 +42,17 @@ struct sl_simulation {
 	bool save_made;	  /* its folder, here and now: goes again when nothing is saved */
 };
 
-/* Checks everything that can be checked, and reads the data. Nothing is left behind after an error. */
+/* Check all options and read the data. After an error nothing is left behind. */
 int sl_simulate_open(struct sl_simulation *simulation, const struct sl_simulation_options *options,
 		     struct sl_progress *progress, struct sl_error *error);
-/* Runs to the end, and says what came of it: the exit status. */
+/* Run to the end and print the result; return the exit status. */
 int sl_simulate_run(struct sl_simulation *simulation);
 void sl_simulate_close(struct sl_simulation *simulation);
 
-/* simulate_hear.c: what the swarm tells */
+/* simulate_records.c: callbacks of the runner */
 void sl_simulate_committed(void *context, const struct sl_runner_commit *commit);
 void sl_simulate_reported(void *context, uint32_t learner, const struct sl_report *report);
-/* Shows the rounds that are complete; at the end, the others too. */
+/* Show the complete rounds; at the end, the others too. */
 void sl_simulate_rows(struct sl_simulation *simulation, bool end);
 
 /* simulate_result.c */

@@ -101,10 +101,8 @@ char *sl_topology_families(int key, const char *text, void *input)
 
 void sl_topology_parse_args(const struct argp *argp, int argc, char **argv, void *input)
 {
-	static char name[64]; /* argp's messages begin with it */
-	snprintf(name, sizeof name, "starling topology %s", argv[0]);
-	argv[0] = name;
-	argp_parse(argp, argc, argv, 0, NULL, input);
+	sl_command_set_name(argv, "starling topology %s", argv[0]);
+	sl_command_parse(argp, argc, argv, input);
 }
 
 uint64_t sl_prime_or_usage(struct argp_state *state, const char *option, const char *text)

@@ -25,7 +25,7 @@ void sl_bare_insist(bool good, const char *what)
 	exit(1);
 }
 
-double sl_bare_cpu_ns(void)
+static double cpu_ns(void)
 {
 	struct rusage u;
 	getrusage(RUSAGE_SELF, &u);
@@ -54,8 +54,8 @@ static void connect_pair(int ends[2])
 	}
 }
 
-double sl_bare_both(void (*here)(int socket, void *argument), void (*there)(int socket, void *argument),
-		    void *argument)
+static double run_both(void (*here)(int socket, void *argument), void (*there)(int socket, void *argument),
+		       void *argument)
 {
 	int ends[2], report[2];
 	double theirs = 0;
@@ -64,12 +64,12 @@ double sl_bare_both(void (*here)(int socket, void *argument), void (*there)(int 
 	fflush(stdout);
 	pid_t child = fork();
 	sl_bare_insist(child >= 0, "fork");
-	double start = sl_bare_cpu_ns();
+	double start = cpu_ns();
 	if (child == 0)
 		there(ends[1], argument);
 	else
 		here(ends[0], argument);
-	double ours = sl_bare_cpu_ns() - start;
+	double ours = cpu_ns() - start;
 	if (child == 0) {
 		sl_bare_insist(write(report[1], &ours, sizeof ours) == sizeof ours, "report");
 		_exit(0);
@@ -88,24 +88,6 @@ struct load {
 	const struct sl_tls *dialler, *acceptor;
 	uint8_t piece[PIECE];
 };
-
-static void tcp_out(int socket, void *argument)
-{
-	struct load *load = argument;
-	for (size_t at = 0; at < load->bytes;) {
-		ssize_t n = write(socket, load->piece, sizeof load->piece);
-		sl_bare_insist(n > 0, "write");
-		at += (size_t)n;
-	}
-	shutdown(socket, SHUT_WR);
-}
-
-static void tcp_in(int socket, void *argument)
-{
-	struct load *load = argument;
-	while (read(socket, load->piece, sizeof load->piece) > 0)
-		;
-}
 
 static SSL *handshake(int socket, const struct sl_tls *tls, bool server)
 {
@@ -137,22 +119,15 @@ static void tls_in(int socket, void *argument)
 	SSL_free(ssl);
 }
 
-double sl_bare_tcp(size_t bytes)
-{
-	static struct load load;
-	load.bytes = bytes;
-	return sl_bare_both(tcp_out, tcp_in, &load);
-}
-
 double sl_bare_tls(const struct sl_bare_pair *pair, size_t bytes)
 {
 	static struct load load;
 	load = (struct load){.bytes = bytes, .dialler = &pair->tls[0], .acceptor = &pair->tls[1]};
 	memset(load.piece, 7, sizeof load.piece);
-	return sl_bare_both(tls_out, tls_in, &load);
+	return run_both(tls_out, tls_in, &load);
 }
 
-/* ---- who they are ---- */
+/* ---- identities ---- */
 
 static void identify(struct sl_bare_pair *pair, uint32_t i)
 {

@@ -9,8 +9,6 @@
 
 #include "tools/dev/bench/bare.h"
 
-#define USUAL_FOLDER "../shared/baselines"
-
 static int absent(struct sl_bench *bench, const char *what, const char *why)
 {
 	sl_bench_note(bench, "not compared with %s: %s", what, why);
@@ -19,12 +17,15 @@ static int absent(struct sl_bench *bench, const char *what, const char *why)
 
 static int find(struct sl_bench *bench, const char *what, const char *file, char path[static PATH_MAX])
 {
-	const char *folder = bench->options.baselines != NULL ? bench->options.baselines : USUAL_FOLDER;
-	char given[PATH_MAX], why[PATH_MAX + 32];
-	snprintf(given, sizeof given, "%s/%s", folder, file);
-	if (realpath(given, path) != NULL)
+	char given[PATH_MAX], why[PATH_MAX + 64];
+	snprintf(given, sizeof given, "%s/%s",
+		 bench->options.baselines != NULL ? bench->options.baselines : "", file);
+	if (bench->options.baselines != NULL && realpath(given, path) != NULL)
 		return SL_OK;
-	snprintf(why, sizeof why, "there is no %s", given);
+	snprintf(why, sizeof why,
+		 bench->options.baselines != NULL ? "there is no %s"
+						  : "give --baselines DIR, the folder of %s",
+		 bench->options.baselines != NULL ? given : file);
 	return absent(bench, what, why);
 }
 

@@ -42,13 +42,13 @@ static int open_folder(struct sl_bench *bench)
 	char within[PATH_MAX - 32];
 	if (realpath(bench->options.folder, bench->folder) == NULL ||
 	    strlen(bench->folder) >= sizeof within) {
-		fprintf(stderr, "starling bench: --folder %s: %s\n", bench->options.folder, strerror(errno));
+		fprintf(stderr, "starling-bench: --folder %s: %s\n", bench->options.folder, strerror(errno));
 		return SL_ERR_IO;
 	}
 	strcpy(within, bench->folder);
 	snprintf(bench->folder, sizeof bench->folder, "%s/starling-bench-XXXXXX", within);
 	if (mkdtemp(bench->folder) == NULL) {
-		fprintf(stderr, "starling bench: cannot make a folder in %s: %s\n", within, strerror(errno));
+		fprintf(stderr, "starling-bench: cannot make a folder in %s: %s\n", within, strerror(errno));
 		return SL_ERR_IO;
 	}
 	return SL_OK;
@@ -158,7 +158,7 @@ static bool is_wanted(const struct sl_bench *bench, const char *name)
 static int finish(struct sl_bench *bench)
 {
 	if (stopped != 0) {
-		fprintf(stderr, "starling bench: interrupted\n");
+		fprintf(stderr, "starling-bench: interrupted\n");
 		return 128 + stopped;
 	}
 	if (bench->options.json) {

@@ -1,14 +1,15 @@
-/* bench.h - `starling bench`: what a round costs on this machine, in named cases.
+/* bench.h - starling-bench: what a round costs on this machine, in named cases.
  *
- *   bench_command.c (tools/)  its command line       bench.c      the cases in turn
- *   cases.c     the table of them                    show.c       as text while they run, as JSON at the end
- *   kernels.c   arithmetic alone, in this process    crowd.c      many learners in this process (a swarm)
- *   daemons.c   real daemons, over loopback          growth.c     how costs grow, as exponents
- *   baseline.c  what others take for the like        child.c      programs that are run for their output
+ *   main.c      command line                            bench.c      the cases in turn
+ *   cases.c     the table of cases                      show.c       as text while they run, as JSON at the
+ * end kernels.c   arithmetic alone, in this process       crowd.c      many learners in this process
+ *   analysis.c  graph analysis                          records.c    durable records
+ *   daemons.c   real daemons, over loopback             growth.c     growth with the work, as exponents
+ *   baseline.c  comparisons of --vs                     child.c      programs run for their output
  *
- * A case gives figures, each of several samples. No targets stand here: what was measured is printed, with
- * its spread, and what may have disturbed it. Everything that is written lies in one folder, which is removed
- * at the end.
+ * A case gives figures, each of several samples. The measured values are printed with their spread and with
+ * the load of the machine; there are no targets. All files are written to one folder, which is removed at the
+ * end.
  */
 #pragma once
 
@@ -28,7 +29,7 @@ struct sl_bench_options {
 	size_t count;
 	uint32_t repeat;
 	bool json, vs;
-	const char *baselines; /* folder, or NULL: where it is usually found */
+	const char *baselines; /* folder of allreduce.c and paper_octave.m, or NULL */
 	const char *folder;    /* where the bench makes its own in */
 };
 
@@ -95,6 +96,9 @@ int sl_bench_at(struct sl_bench *bench, const char *what, uint32_t done, uint32_
 void sl_bench_take_away(const char *folder);
 
 int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_analysis(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
+int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_iteration(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);

@@ -1,4 +1,4 @@
-/* The cases, one for each line of what is to be reached, and the demo's round. */
+/* The table of cases. */
 #include <string.h>
 
 #include "tools/dev/bench/crowd.h"
@@ -44,6 +44,9 @@ static const struct sl_bench_daemons crowd100additive = {.learners = 100,
 
 const struct sl_bench_case sl_bench_cases[] = {
 	{"kernels", "making shares, with their randomness", sl_bench_kernels, NULL},
+	{"instructions", "shares and steps of mixing, by instruction set", sl_bench_instructions, NULL},
+	{"analysis", "graph analysis of a round", sl_bench_analysis, NULL},
+	{"records", "durable records of a round, on the disk of --folder", sl_bench_records, NULL},
 	{"iteration", "metropolis, N 100, 87 neighbours, n 2353", sl_bench_iteration, &iteration},
 	{"exchange", "large states, N 3, n 1,000,000", sl_bench_exchange, exchange},
 	{"demo", "daemons, N 10, 4 neighbours, as ./tools/demo", sl_bench_daemons, &demo},

@@ -1,5 +1,4 @@
-/* Programs that are run for their output. One at a time; whoever wants an end of the bench wants theirs
- * first. */
+/* Programs run for their output, one at a time. A signal that ends the bench is passed on to the program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>

@@ -7,6 +7,7 @@
 
 #include "common/field/vector.h"
 #include "common/graph/generate.h"
+#include "common/field/kernels.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
 #include "tools/dev/bench/baseline.h"
@@ -278,5 +279,40 @@ int sl_bench_kernel_iteration(uint32_t learners, uint32_t degree, size_t element
 			sl_figure_add(figure, (sl_bench_thread_ns() - begun) / 1e3 / iterations / learners);
 	}
 	free(arena.base);
+	return rc;
+}
+
+/* ---- instruction sets ---- */
+
+static int measure_set(struct sl_bench *bench, const char *set)
+{
+	struct sl_figure *share = sl_bench_figure(bench, "ns a share", "shamir, 31 bits, degree 87, %s", set);
+	struct sl_figure *fixed = sl_bench_figure(bench, "us", "metropolis, n 32,768, degree 20, %s", set);
+	struct sl_figure *exact =
+		sl_bench_figure(bench, "ns", "exact, for each element and neighbour, %s", set);
+	uint32_t repeat = bench->options.repeat;
+	int rc = sl_bench_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 87, repeat, share);
+	if (rc == SL_OK)
+		rc = sl_bench_kernel_iteration(24, 20, 32768, 2, repeat, fixed);
+	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++)
+		sl_figure_add(exact, sl_bench_kernel_exact(20));
+	return rc;
+}
+
+int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+{
+	static const char *const sets[] = {"portable", "avx2", "avx512"};
+	uint32_t count = sizeof sets / sizeof *sets;
+	int rc = SL_OK;
+	(void)self;
+	for (uint32_t i = 0; rc == SL_OK && i < count; i++) {
+		rc = sl_bench_at(bench, sets[i], i, count);
+		if (rc != SL_OK || sl_kernels_choose(sets[i]) != SL_OK) /* this machine does not have it */
+			continue;
+		rc = measure_set(bench, sets[i]);
+		if (rc != SL_OK)
+			sl_err_set(error, rc, "%s", sl_err_text(rc));
+	}
+	sl_kernels_choose(NULL);
 	return rc;
 }

@@ -1,22 +1,27 @@
-/* `starling bench`: its command line. */
+/* starling-bench: its command line. */
 #include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/number.h"
 #include "common/base/suggest.h"
 #include "tools/dev/bench/bench.h"
 #include "tools/lib/option.h"
+#include "tools/lib/command.h"
 
 enum { KEY_REPEAT = 256, KEY_JSON, KEY_VS, KEY_BASELINES, KEY_FOLDER };
 
+const char *argp_program_version = "starling-bench " SL_VERSION;
+
 static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
-	{"vs", KEY_VS, NULL, 0, "run the baselines that are installed beside it, and print ratios", 0},
+	{"vs", KEY_VS, NULL, 0, "compare with bare TLS, and with the baselines of --baselines; print ratios",
+	 0},
 	{"baselines", KEY_BASELINES, "DIR", 0,
-	 "where allreduce.c and paper_octave.m are (../shared/baselines)", 0},
+	 "folder of allreduce.c (needs MPI) and paper_octave.m (needs Octave), for --vs", 0},
 	{"folder", KEY_FOLDER, "DIR", 0,
-	 "where its own folder is made, and removed again; a disk that matters ($TMPDIR or /tmp)", 0},
+	 "disk to write to, in a folder that is removed again ($TMPDIR or /tmp)", 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
@@ -33,7 +38,7 @@ static error_t take_name(struct argp_state *state, char *name)
 		sl_suggest(name, sl_bench_cases[i].name, &best, &distance);
 	argp_failure(state, SL_EXIT_USAGE, 0, "there is no case '%s'%s%s%s", name,
 		     best != NULL ? "; did you mean '" : "", best != NULL ? best : "",
-		     best != NULL ? "'?" : "; see 'starling bench --help'");
+		     best != NULL ? "'?" : "; see 'starling-bench --help'");
 	return 0;
 }
 
@@ -63,23 +68,22 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char doc_begin[] =
-	"Measure what a round costs on this machine: all cases, or those that are named.\v"
-	"Cases:\n";
-static const char doc_end[] = "\nEach figure is the median of its samples, between the least and the most. "
-			      "Rounds of daemons are timed from the last "
-			      "trained model to the last commit, over all learners. A busy machine gives "
-			      "longer times, and the output says so.\n"
+static const char doc_begin[] = "Measure what a round costs on this machine: all cases, or the named ones.\v"
+				"Cases:\n";
+static const char doc_end[] = "\nEach figure is the median of its samples, with the smallest and the "
+			      "largest. Rounds of daemons are timed from the last "
+			      "trained model to the last commit, over all learners. If other programs used "
+			      "the processors, the output says so.\n"
 			      "\n"
 			      "Examples:\n"
-			      "  starling bench\n"
+			      "  starling-bench\n"
 			      "      all cases; some minutes\n"
-			      "  starling bench ring10 --repeat 3\n"
-			      "  starling bench --vs --json >bench.json\n"
+			      "  starling-bench ring10 --repeat 3\n"
+			      "  starling-bench --vs --json >bench.json\n"
 			      "\n"
 			      "Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 
-/* The help names the cases, as the table has them. To free. */
+/* Return the help text, with the table of cases; to free. */
 static char *help_text(void)
 {
 	char *text = NULL;
@@ -94,22 +98,23 @@ static char *help_text(void)
 	return fclose(out) == 0 ? text : NULL;
 }
 
-int sl_cmd_bench(int argc, char **argv)
+int main(int argc, char **argv)
 {
-	char program[PATH_MAX] = "starling";
+	char program[PATH_MAX];
 	struct sl_bench bench = {.options = {.program = program, .repeat = 5}};
 	char *doc = help_text();
 	const struct argp argp = {options, parse, "[CASE...]", doc, NULL, NULL, NULL};
 	const char *temporary = getenv("TMPDIR");
+	sl_command_open(argc, argv);
+	sl_command_set_name(argv, "starling-bench");
+	sl_command_sibling("starling", program);
 	bench.options.folder = temporary != NULL && *temporary != '\0' ? temporary : "/tmp";
 	bench.options.names = calloc((size_t)argc, sizeof(char *));
-	ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
-	if (n > 0)
-		program[n] = '\0';
 	int status = SL_EXIT_FAILED;
-	if (doc != NULL && bench.options.names != NULL)
-		status = argp_parse(&argp, argc, argv, 0, NULL, &bench.options) == 0 ? sl_bench_run(&bench)
-										     : SL_EXIT_USAGE;
+	if (doc != NULL && bench.options.names != NULL) {
+		sl_command_parse(&argp, argc, argv, &bench.options);
+		status = sl_bench_run(&bench);
+	}
 	free((void *)bench.options.names);
 	free(doc);
 	return status;

@@ -1,10 +1,8 @@
-#include "tools/paper/page/grid.h"
+#include "tools/paper/grid.h"
 
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
-
-#include "tools/paper/page/text.h"
 
 #define GAP 2u
 
@@ -21,6 +19,15 @@ void sl_page_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const 
 	uint32_t rest = total > taken ? total - taken : 0;
 	for (uint32_t c = 0; c < columns; c++)
 		grid->width[c] = least[c] + (parts > 0 ? rest * shares[c] / parts : 0);
+}
+
+/* Letters of UTF-8 in the first `bytes` bytes. */
+static size_t letters_of(const char *text, size_t bytes)
+{
+	size_t letters = 0;
+	for (size_t i = 0; i < bytes; i++)
+		letters += ((unsigned char)text[i] & 0xC0) != 0x80;
+	return letters;
 }
 
 /* The bytes of `text` that go into a line of `width` letters: whole words, or as much of one as fits. */
@@ -54,7 +61,7 @@ static const char *write_line(struct line *line, uint32_t width, const char *tex
 		fwrite(text, 1, bytes, line->out);
 		line->owed = 0;
 	}
-	line->owed += width + GAP - (uint32_t)sl_page_text_letters(text, bytes);
+	line->owed += width + GAP - (uint32_t)letters_of(text, bytes);
 	text += bytes;
 	return text + strspn(text, " ");
 }

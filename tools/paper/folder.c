@@ -1,4 +1,4 @@
-#include "tools/paper/page/folder.h"
+#include "tools/paper/folder.h"
 
 #include <assert.h>
 #include <errno.h>

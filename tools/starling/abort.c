@@ -1,4 +1,4 @@
-/* starling abandon - an operator's word that a released attempt will never be finished (protocol 6). */
+/* `starling abort`: tell learners that a released attempt will never be finished. */
 #include <argp.h>
 #include <dirent.h>
 #include <errno.h>
@@ -11,14 +11,15 @@
 
 #include "common/base/number.h"
 #include "common/base/err.h"
+#include "common/base/number.h"
 #include "common/base/types.h"
-#include "tools/lib/control_query.h"
 #include "tools/lib/command.h"
+#include "tools/lib/control_query.h"
 
-#define LEARNERS_MOST 64u /* named with --learner */
+#define LEARNERS_MOST 64u /* names given with --learner */
 #define ANSWER_MS 10000
 
-struct operator_abort {
+struct abort_command {
 	uint64_t round; /* 0: not given */
 	const char *run, *control;
 	const char *learners[LEARNERS_MOST]; /* ids or names; none: all of the run */
@@ -29,38 +30,39 @@ struct operator_abort {
 };
 
 static const struct argp_option options[] = {
-	{"round", 'r', "T", 0, "The round whose open attempt is to be abandoned (required)", 0},
+	{"round", 'r', "T", 0, "Round whose open attempt to abort (required)", 0},
 	{"run", 'd', "FOLDER", 0,
-	 "Every learner of this run folder, or of a folder of learners set up by hand", 0},
-	{"learner", 'l', "NAME", 0, "Only this learner of it, by its name or id; may be given several times",
-	 0},
-	{"control", 'c', "SOCKET", 0, "The learner whose control socket this is", 0},
-	{"yes", 'y', NULL, 0, "Do not ask", 0},
+	 "All learners of this run folder, or of a folder of learners set up by hand", 0},
+	{"learner", 'l', "NAME", 0, "Only this learner of the folder, by name or id; may be repeated", 0},
+	{"control", 'c', "SOCKET", 0, "The learner with this control socket", 0},
+	{"yes", 'y', NULL, 0, "Do not ask for confirmation", 0},
 	{0},
 };
 
-static const char doc[] = "Gives up an attempt that cannot be finished: a participant whose masked state "
-			  "nobody alive holds is lost for good."
-			  "\vTo be said to every learner that still waits; with --run, it is. It costs:\n"
-			  "- the models trained for the round are burned: each learner trains another one, "
-			  "which differs only by training noise;\n"
-			  "- a fork, if the lost learner had committed the round alone: when it comes back, "
-			  "its model is another one, and it is "
-			  "refused until its state folder is moved away.\n"
-			  "A learner that is only late or switched off is better waited for: the round goes "
-			  "on by itself when it is back.\n"
-			  "\n"
-			  "Examples:\n"
-			  "  starling abandon --round 7 --run RUNFOLDER\n"
-			  "  starling abandon --round 7 --run RUNFOLDER --learner learner-03 --yes\n"
-			  "  starling abandon --round 7 --control /run/starling/control.sock\n"
-			  "\n"
-			  "Exit status: 0 all that answer and had something to abandon have done so, 1 none "
-			  "had or one did not, 2 bad usage.";
+static const char doc[] =
+	"Abort an attempt that cannot be finished: one of its participants is lost for good, and no other "
+	"learner has its masked "
+	"state."
+	"\vTell every learner that still waits; with --run, all of them are told. The cost:\n"
+	"- the models trained for the round are invalidated: each learner trains another one, which differs "
+	"by training noise only;\n"
+	"- a fork, if the lost learner had committed the round alone: when it comes back, its model differs, "
+	"and it is refused "
+	"until its state folder is moved away.\n"
+	"If a learner is only late or switched off, wait for it instead: the round goes on by itself when it "
+	"is back.\n"
+	"\n"
+	"Examples:\n"
+	"  starling abort --round 7 --run RUNFOLDER\n"
+	"  starling abort --round 7 --run RUNFOLDER --learner learner-03 --yes\n"
+	"  starling abort --round 7 --control /run/starling/control.sock\n"
+	"\n"
+	"Exit status: 0 every learner that answered and had such an attempt has aborted it, 1 none had, or "
+	"one did not, 2 bad usage.";
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-	struct operator_abort *a = state->input;
+	struct abort_command *a = state->input;
 	switch (key) {
 	case 'r':
 		if (!sl_number_parse(value, 1, UINT32_MAX, &a->round))
@@ -88,8 +90,8 @@ static error_t parse(int key, char *value, struct argp_state *state)
 		if (a->round == 0)
 			argp_error(state, "--round T is required");
 		if ((a->run == NULL) == (a->control == NULL) || (a->learner_count > 0 && a->run == NULL))
-			argp_error(state,
-				   "say whose: --run FOLDER, with or without --learner, or --control SOCKET");
+			argp_error(state, "which learners? give --run FOLDER, with or without --learner, or "
+					  "--control SOCKET");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -98,9 +100,9 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 /* ---- which learners ---- */
 
-/* FOLDER/NAME is a learner's if it has a control socket, or had one: of `starling launch`, or set up by hand.
- */
-static bool find_socket(const struct operator_abort *a, const char *name, struct sl_control_query *one)
+/* Fill in `one` and return true if FOLDER/NAME is the folder of a learner: it has a control socket, or had
+ * one. */
+static bool find_socket(const struct abort_command *a, const char *name, struct sl_control_query *one)
 {
 	static const char *const places[] = {"/control.sock", "/state/control.sock", "/state/lock"};
 	char path[PATH_MAX];
@@ -123,12 +125,12 @@ static int visible(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static int find_run(struct operator_abort *a)
+static int find_run(struct abort_command *a)
 {
 	struct dirent **entries;
 	int count = scandir(a->run, &entries, visible, alphasort);
 	if (count < 0) {
-		fprintf(stderr, "starling abandon: %s: %s\n", a->run, strerror(errno));
+		fprintf(stderr, "starling abort: %s: %s\n", a->run, strerror(errno));
 		return SL_EXIT_USAGE;
 	}
 	a->asked = calloc((size_t)count + 1, sizeof *a->asked);
@@ -141,14 +143,14 @@ static int find_run(struct operator_abort *a)
 	if (a->count > 0)
 		return 0;
 	fprintf(stderr,
-		"starling abandon: %s: no learner in it: no NAME/control.sock, and no "
-		"NAME/state/control.sock; say --control SOCKET "
-		"for a learner whose socket is elsewhere\n",
+		"starling abort: %s: no learner in it: no NAME/control.sock, and no NAME/state/control.sock; "
+		"for a "
+		"learner whose socket is elsewhere, give --control SOCKET\n",
 		a->run);
 	return SL_EXIT_USAGE;
 }
 
-static int find_one(struct operator_abort *a)
+static int find_one(struct abort_command *a)
 {
 	const char *slash = strrchr(a->control, '/');
 	a->asked = calloc(1, sizeof *a->asked);
@@ -176,7 +178,7 @@ static long long number_of(const json_t *object, const char *key)
 	return (long long)json_integer_value(json_object_get(object, key));
 }
 
-/* As its folder is called, as it calls itself, or by its id, which the number in learner-03 is. */
+/* Return true if `name` is the learner's folder, its name, or its id (the number in learner-03). */
 static bool is_called(const struct sl_control_query *one, const char *name)
 {
 	uint64_t id;
@@ -188,7 +190,7 @@ static bool is_called(const struct sl_control_query *one, const char *name)
 	       (strncmp(one->shown, "learner-", 8) == 0 && id == strtoull(one->shown + 8, NULL, 10));
 }
 
-static bool wanted(const struct operator_abort *a, const struct sl_control_query *one)
+static bool wanted(const struct abort_command *a, const struct sl_control_query *one)
 {
 	for (size_t i = 0; i < a->learner_count; i++)
 		if (is_called(one, a->learners[i]))
@@ -196,25 +198,25 @@ static bool wanted(const struct operator_abort *a, const struct sl_control_query
 	return a->learner_count == 0;
 }
 
-/* ---- what they say ---- */
+/* ---- replies ---- */
 
-/* What the operator should know before he answers; who does not answer is not asked again. */
+/* Show the state of a learner to the operator, before the confirmation. */
 static void show(const struct sl_control_query *one)
 {
 	const char *awaits = text_of(one->reply, "awaits");
 	if (one->error != 0)
 		fprintf(stderr, "%s: not running (%s)\n", one->shown, strerror(one->error));
 	else if (one->reply == NULL)
-		fprintf(stderr, "%s: does not answer, and is left out\n", one->shown);
+		fprintf(stderr, "%s: does not answer; left out\n", one->shown);
 	else
 		fprintf(stderr, "%s: round %lld attempt %lld, %s%s%s\n", one->shown,
 			number_of(one->reply, "round"), number_of(one->reply, "attempt"),
 			text_of(one->reply, "phase"),
-			*awaits != '\0' ? "; nobody in reach holds the masked state of " : "", awaits);
+			*awaits != '\0' ? "; no learner in reach has the masked state of " : "", awaits);
 }
 
-/* 0: somebody can be told. */
-static int show_all(struct operator_abort *a)
+/* Show the wanted learners; return 0 if one of them answered, else the exit status. */
+static int show_all(struct abort_command *a)
 {
 	size_t named = 0, answering = 0;
 	for (size_t i = 0; i < a->count; i++) {
@@ -229,24 +231,25 @@ static int show_all(struct operator_abort *a)
 	}
 	if (named > 0)
 		return answering > 0 ? 0 : SL_EXIT_FAILED;
-	fprintf(stderr, "starling abandon: %s: no such learner in it\n", a->run);
+	fprintf(stderr, "starling abort: %s: no such learner in it\n", a->run);
 	return SL_EXIT_USAGE;
 }
 
-static bool tell(const struct operator_abort *a, const struct sl_control_query *one)
+static bool tell(const struct abort_command *a, const struct sl_control_query *one)
 {
 	if (json_is_true(json_object_get(one->reply, "ok"))) {
-		printf("%s: attempt %lld of round %llu is abandoned\n", one->shown,
+		printf("%s: attempt %lld of round %llu is aborted\n", one->shown,
 		       number_of(one->reply, "attempt"), (unsigned long long)a->round);
 		return true;
 	}
-	fprintf(stderr, "starling abandon: %s: %s\n", one->shown,
-		one->reply != NULL ? text_of(one->reply, "error") : "does not answer any more");
+	fprintf(stderr, "starling abort: %s: %s\n", one->shown,
+		one->reply != NULL ? text_of(one->reply, "error") : "no longer answers");
 	return false;
 }
 
-/* Who has nothing to abandon is no failure, if anybody had. */
-static int tell_all(const struct operator_abort *a)
+/* Return the exit status. A learner with nothing to abort is no failure if another one had such an attempt.
+ */
+static int tell_all(const struct abort_command *a)
 {
 	size_t done = 0, silent = 0;
 	for (size_t i = 0; i < a->count; i++) {
@@ -258,27 +261,27 @@ static int tell_all(const struct operator_abort *a)
 	return done > 0 && silent == 0 ? 0 : SL_EXIT_FAILED;
 }
 
-static int ask(struct operator_abort *a, json_t *request)
+static int request_all(struct abort_command *a, json_t *request)
 {
 	int rc =
 		request == NULL ? SL_ERR_NOMEM : sl_control_query_all(a->asked, a->count, request, ANSWER_MS);
 	json_decref(request);
 	if (rc != SL_OK)
-		fprintf(stderr, "starling abandon: out of memory\n");
+		fprintf(stderr, "starling abort: out of memory\n");
 	return rc;
 }
 
-/* ---- asking the operator ---- */
+/* ---- confirmation ---- */
 
-static bool confirmed(const struct operator_abort *a)
+static bool confirmed(const struct abort_command *a)
 {
 	char line[32] = "";
 	uint64_t typed;
 	fprintf(stderr,
-		"Abandoning burns the models trained for round %llu. If a lost learner had committed it "
+		"Aborting invalidates the models trained for round %llu. If a lost learner had committed it "
 		"alone, its model and yours\n"
-		"differ for ever (a fork). If it may come back, wait for it instead. Type the round's number "
-		"to go on: ",
+		"differ for ever (a fork). If it may come back, wait for it instead. Type the number of the "
+		"round to go on: ",
 		(unsigned long long)a->round);
 	if (fgets(line, sizeof line, stdin) == NULL)
 		return false;
@@ -286,34 +289,33 @@ static bool confirmed(const struct operator_abort *a)
 	return sl_number_parse(line, a->round, a->round, &typed);
 }
 
-static int execute_out(struct operator_abort *a)
+static int run(struct abort_command *a)
 {
-	if (ask(a, json_pack("{s:s}", "op", "status")) != SL_OK)
+	if (request_all(a, json_pack("{s:s}", "op", "status")) != SL_OK)
 		return SL_EXIT_FAILED;
 	int status = show_all(a);
 	if (status != 0)
 		return status;
 	if (!a->yes && !confirmed(a)) {
-		fprintf(stderr, "starling abandon: nothing was abandoned\n");
+		fprintf(stderr, "starling abort: nothing was aborted\n");
 		return SL_EXIT_FAILED;
 	}
-	if (ask(a, json_pack("{s:s, s:I}", "op", "abandon", "round", (json_int_t)a->round)) != SL_OK)
+	if (request_all(a, json_pack("{s:s, s:I}", "op", "abort", "round", (json_int_t)a->round)) != SL_OK)
 		return SL_EXIT_FAILED;
 	return tell_all(a);
 }
 
 int sl_cmd_abort(int argc, char **argv)
 {
-	struct operator_abort a = {0};
-	argp_parse(&(struct argp){options, parse, NULL, doc, NULL, NULL, NULL}, argc, argv, 0, NULL, &a);
+	struct abort_command a = {0};
+	sl_command_parse(&(struct argp){options, parse, NULL, doc, NULL, NULL, NULL}, argc, argv, &a);
 	if (!a.yes && !isatty(STDIN_FILENO)) {
-		fprintf(stderr,
-			"starling abandon: standard input is no terminal: say --yes if it is meant\n");
+		fprintf(stderr, "starling abort: standard input is no terminal: confirm with --yes\n");
 		return SL_EXIT_USAGE;
 	}
 	int status = a.run != NULL ? find_run(&a) : find_one(&a);
 	if (status == 0)
-		status = execute_out(&a);
+		status = run(&a);
 	for (size_t i = 0; i < a.count; i++)
 		json_decref(a.asked[i].reply);
 	free(a.asked);

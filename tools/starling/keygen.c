@@ -1,3 +1,4 @@
+/* `starling keygen`: make a learner's identity, or show its roster line. */
 #include <argp.h>
 #include <errno.h>
 #include <stdio.h>
@@ -6,14 +7,14 @@
 #include <unistd.h>
 
 #include "common/base/number.h"
-#include "daemon/net/identity.h"
 #include "common/config/roster.h"
+#include "daemon/net/identity.h"
 #include "tools/lib/command.h"
 
 #define MEMBER_FILE "member.yaml"
 #define FOLDER_BYTES 1024
 
-struct init {
+struct keygen {
 	struct sl_member member;
 	const char *folder;
 	bool show;
@@ -22,26 +23,25 @@ struct init {
 enum { KEY_ID = 256, KEY_NAME, KEY_ADDRESS, KEY_DIR, KEY_SHOW };
 
 static const struct argp_option options[] = {
-	{"id", KEY_ID, "ID", 0, "This learner's id, 1 or more, its own in the roster", 0},
-	{"name", KEY_NAME, "NAME", 0, "Its name: letters, digits, '.', '_' and '-'", 0},
-	{"address", KEY_ADDRESS, "HOST:PORT", 0, "Where the other learners reach it", 0},
-	{"dir", KEY_DIR, "DIR", 0, "Folder of the identity (default: identity)", 0},
-	{"show", KEY_SHOW, NULL, 0, "Make nothing; print the line of the identity in DIR", 0},
+	{"id", KEY_ID, "ID", 0, "Id of this learner, 1 or more, unique in the roster", 0},
+	{"name", KEY_NAME, "NAME", 0, "Name of this learner: letters, digits, '.', '_' and '-'", 0},
+	{"address", KEY_ADDRESS, "HOST:PORT", 0, "Address at which the other learners reach it", 0},
+	{"dir", KEY_DIR, "DIR", 0, "Folder of the identity (identity)", 0},
+	{"show", KEY_SHOW, NULL, 0, "Print the roster line of the identity in DIR, and make none", 0},
 	{0},
 };
 
-static const char doc[] = "Makes a learner's identity (a secret key and its certificate) and prints its line "
-			  "of the roster, which holds no "
-			  "secret.\v"
+static const char doc[] = "Make the identity of a learner (a secret key and its certificate) and print its "
+			  "roster line, which holds no secret.\v"
 			  "Examples:\n"
-			  "  starling init --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
-			  "  starling init --show --dir identity\n"
+			  "  starling keygen --id 3 --name clinic-c --address 10.0.0.3:7400 >> roster.yaml\n"
+			  "  starling keygen --show --dir identity\n"
 			  "\n"
-			  "key.pem in DIR is the secret: it stays on this machine, mode 0600. The printed "
-			  "line goes to everybody; all "
-			  "learners use one and the same roster.\n";
+			  "key.pem in DIR is the secret key, mode 0600: keep it on this machine. Give the "
+			  "printed line to every learner; all "
+			  "learners use the same roster.\n";
 
-/* argp ends the program here with status 2. */
+/* Exit with status 2 if `code` is an error. */
 static void take_text(struct argp_state *state, const char *option, int code, const struct sl_error *error)
 {
 	if (code != SL_OK)
@@ -50,8 +50,8 @@ static void take_text(struct argp_state *state, const char *option, int code, co
 
 static error_t parse(int key, char *value, struct argp_state *state)
 {
-	struct init *init = state->input;
-	struct sl_member *m = &init->member;
+	struct keygen *keygen = state->input;
+	struct sl_member *m = &keygen->member;
 	struct sl_error error = {0};
 	uint64_t id = 0;
 	switch (key) {
@@ -72,10 +72,10 @@ static error_t parse(int key, char *value, struct argp_state *state)
 	case KEY_DIR:
 		if (value[0] == '\0' || strlen(value) + sizeof MEMBER_FILE + 1 > FOLDER_BYTES)
 			argp_failure(state, SL_EXIT_USAGE, 0, "--dir: not a usable path");
-		init->folder = value;
+		keygen->folder = value;
 		return 0;
 	case KEY_SHOW:
-		init->show = true;
+		keygen->show = true;
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", value);
@@ -87,7 +87,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 
 static int fail(const struct sl_error *error)
 {
-	fprintf(stderr, "starling init: %s\n", error->text);
+	fprintf(stderr, "starling keygen: %s\n", error->text);
 	return error->code == SL_ERR_IO ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 }
 
@@ -96,16 +96,16 @@ static bool complete(const struct sl_member *m)
 	return m->id != 0 && m->name[0] != '\0' && m->address[0] != '\0';
 }
 
-static void member_path(const struct init *init, char path[static FOLDER_BYTES])
+static void member_path(const struct keygen *keygen, char path[static FOLDER_BYTES])
 {
-	snprintf(path, FOLDER_BYTES, "%s/" MEMBER_FILE, init->folder);
+	snprintf(path, FOLDER_BYTES, "%s/" MEMBER_FILE, keygen->folder);
 }
 
-/* The line is kept beside the key, so that --show needs nothing else. */
-static int keep_line(const struct init *init, const char *line, struct sl_error *error)
+/* Write the line beside the key, for --show. */
+static int keep_line(const struct keygen *keygen, const char *line, struct sl_error *error)
 {
 	char path[FOLDER_BYTES];
-	member_path(init, path);
+	member_path(keygen, path);
 	FILE *file = fopen(path, "we");
 	bool bad = file == NULL || fprintf(file, "%s\n", line) < 0;
 	if (file && fclose(file) != 0)
@@ -113,21 +113,22 @@ static int keep_line(const struct init *init, const char *line, struct sl_error 
 	return bad ? sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno)) : SL_OK;
 }
 
-/* What was given wins over what was kept. */
-static int recall(struct init *init, struct sl_error *error)
+/* Fill in fields that were not given from the line written beside the key. */
+static int recall(struct keygen *keygen, struct sl_error *error)
 {
 	char path[FOLDER_BYTES];
-	struct sl_member kept, *m = &init->member;
+	struct sl_member kept, *m = &keygen->member;
 	if (complete(m))
 		return SL_OK;
-	member_path(init, path);
+	member_path(keygen, path);
 	int code = sl_roster_member_load(path, &kept, error);
 	if (code == SL_ERR_NOTFOUND)
-		return sl_err_set(error, code, "%s does not say it; give --id, --name and --address", path);
+		return sl_err_set(error, code, "%s does not exist; give --id, --name and --address", path);
 	if (code != SL_OK)
 		return code;
 	if (memcmp(kept.pin, m->pin, sizeof kept.pin) != 0)
-		return sl_err_set(error, SL_ERR_CRYPTO, "%s: is of another key than key.pem beside it", path);
+		return sl_err_set(error, SL_ERR_CRYPTO,
+				  "%s: is the line of another key than the key.pem beside it", path);
 	m->id = m->id ? m->id : kept.id;
 	if (m->name[0] == '\0')
 		memcpy(m->name, kept.name, sizeof m->name);
@@ -136,56 +137,57 @@ static int recall(struct init *init, struct sl_error *error)
 	return SL_OK;
 }
 
-static int load_pin(struct init *init, struct sl_error *error)
+static int load_pin(struct keygen *keygen, struct sl_error *error)
 {
 	struct sl_identity identity;
-	int code = sl_identity_load(init->folder, &identity, error);
+	int code = sl_identity_load(keygen->folder, &identity, error);
 	if (code != SL_OK)
 		return code;
-	memcpy(init->member.pin, identity.pin, sizeof identity.pin);
+	memcpy(keygen->member.pin, identity.pin, sizeof identity.pin);
 	sl_identity_close(&identity);
 	return SL_OK;
 }
 
-static int show(struct init *init)
+static int show(struct keygen *keygen)
 {
 	char line[SL_MEMBER_TEXT_BYTES];
 	struct sl_error error = {0};
-	if (load_pin(init, &error) != SL_OK || recall(init, &error) != SL_OK)
+	if (load_pin(keygen, &error) != SL_OK || recall(keygen, &error) != SL_OK)
 		return fail(&error);
-	sl_roster_member_text(&init->member, line);
+	sl_roster_member_text(&keygen->member, line);
 	puts(line);
 	return 0;
 }
 
-static int make(struct init *init)
+static int make(struct keygen *keygen)
 {
 	char line[SL_MEMBER_TEXT_BYTES];
 	struct sl_error error = {0};
-	if (!complete(&init->member)) {
-		fputs("starling init: --id, --name and --address are needed; see 'starling init --help'\n",
+	if (!complete(&keygen->member)) {
+		fputs("starling keygen: --id, --name and --address are needed; see 'starling keygen "
+		      "--help'\n",
 		      stderr);
 		return SL_EXIT_USAGE;
 	}
-	if (sl_identity_create(init->folder, init->member.name, &error) != SL_OK ||
-	    load_pin(init, &error) != SL_OK)
+	if (sl_identity_create(keygen->folder, keygen->member.name, &error) != SL_OK ||
+	    load_pin(keygen, &error) != SL_OK)
 		return fail(&error);
-	sl_roster_member_text(&init->member, line);
+	sl_roster_member_text(&keygen->member, line);
 	puts(line);
-	if (keep_line(init, line, &error) != SL_OK)
+	if (keep_line(keygen, line, &error) != SL_OK)
 		return fail(&error);
 	fprintf(stderr,
-		"The secret key is %s/key.pem; it stays on this machine. The line above goes into the roster "
-		"of every "
-		"learner;\nthen: starlingd --config FILE, with 'identity: %s' and 'id: %u' in FILE.\n",
-		init->folder, init->folder, init->member.id);
+		"The secret key is %s/key.pem; keep it on this machine. Add the line above to the roster of "
+		"every learner.\n"
+		"Then start: starlingd --config FILE, with 'identity: %s' and 'id: %u' in FILE.\n",
+		keygen->folder, keygen->folder, keygen->member.id);
 	return 0;
 }
 
 int sl_cmd_keygen(int argc, char **argv)
 {
 	static const struct argp argp = {.options = options, .parser = parse, .doc = doc};
-	struct init init = {.folder = "identity"};
-	argp_parse(&argp, argc, argv, 0, NULL, &init);
-	return init.show ? show(&init) : make(&init);
+	struct keygen keygen = {.folder = "identity"};
+	sl_command_parse(&argp, argc, argv, &keygen);
+	return keygen.show ? show(&keygen) : make(&keygen);
 }

@@ -1,0 +1,111 @@
+/* Time until a record of a round is durable, on the disk of the bench's folder. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "daemon/store/store.h"
+#include "tools/dev/bench/bench.h"
+
+#define VIEW_BYTES_OF_ONE 176u /* of a learner with 20 neighbours */
+
+static double wall_ms(void)
+{
+	struct sl_cpu_clock clock;
+	sl_machine_cpu_clock_read(&clock);
+	return 1e3 * clock.wall_s;
+}
+
+static int prepare(struct sl_store *store, sl_round t, uint32_t learners, struct sl_error *error)
+{
+	static uint8_t view[VIEW_BYTES_OF_ONE * SL_LEARNERS_MAX];
+	struct sl_ready own = {.id = 1, .t = t, .a = 1};
+	struct sl_persist persist = {.what = {.kind = SL_PERSIST_PREPARED, .t = t, .a = 1},
+				     .view = view,
+				     .view_bytes = (size_t)VIEW_BYTES_OF_ONE * learners,
+				     .readys = &own,
+				     .ready_count = 1};
+	return sl_store_record(store, &persist, error);
+}
+
+static int release(struct sl_store *store, sl_round t, uint32_t learners, struct sl_error *error)
+{
+	static struct sl_ready readys[SL_LEARNERS_MAX];
+	for (uint32_t i = 0; i < learners; i++)
+		readys[i] = (struct sl_ready){.id = i + 1, .t = t, .a = 1};
+	struct sl_persist persist = {.what = {.kind = SL_PERSIST_RELEASED, .t = t, .a = 1},
+				     .readys = readys,
+				     .ready_count = learners};
+	return sl_store_record(store, &persist, error);
+}
+
+static int commit(struct sl_store *store, sl_round t, uint32_t learners, struct sl_error *error)
+{
+	struct sl_store_round round = {.t = t, .a = 1, .p = SL_P_MERSENNE31, .learners = learners};
+	snprintf(round.checkpoint, sizeof round.checkpoint, "round-%06u.safetensors", t);
+	snprintf(round.result, sizeof round.result, "result-%06u.safetensors", t);
+	return sl_store_commit_round(store, &round, error);
+}
+
+static int measure(struct sl_bench *bench, struct sl_store *store, uint32_t learners, sl_round *t,
+		   struct sl_error *error)
+{
+	static int (*const steps[])(struct sl_store *, sl_round, uint32_t,
+				    struct sl_error *) = {prepare, release, commit};
+	static const char *const names[] = {"prepared", "released", "committed"};
+	struct sl_figure *figures[3];
+	int rc = SL_OK;
+	for (int k = 0; k < 3; k++)
+		figures[k] = sl_bench_figure(bench, "ms", "%s, N %u", names[k], learners);
+	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
+		rc = sl_bench_at(bench, "records", i, bench->options.repeat);
+		++*t;
+		for (int k = 0; rc == SL_OK && k < 3; k++) {
+			double begun = wall_ms();
+			rc = steps[k](store, *t, learners, error);
+			sl_figure_add(figures[k], wall_ms() - begun);
+		}
+	}
+	return rc;
+}
+
+/* Write a page and wait until it is durable: what the disk takes without a database. */
+static int measure_page(struct sl_bench *bench, const char *folder, struct sl_error *error)
+{
+	static const char page[4096];
+	struct sl_figure *figure = sl_bench_figure(bench, "ms", "a page and fsync");
+	char path[PATH_MAX + 32];
+	snprintf(path, sizeof path, "%s/page", folder);
+	FILE *file = fopen(path, "wb");
+	int rc = file != NULL ? SL_OK : sl_err_set(error, SL_ERR_IO, "cannot write %s", path);
+	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
+		double begun = wall_ms();
+		if (fwrite(page, 1, sizeof page, file) != sizeof page || fflush(file) != 0 ||
+		    fsync(fileno(file)) != 0)
+			rc = sl_err_set(error, SL_ERR_IO, "cannot write %s", path);
+		sl_figure_add(figure, wall_ms() - begun);
+	}
+	if (file != NULL)
+		fclose(file);
+	return rc;
+}
+
+int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
+{
+	struct sl_member members[] = {{.id = 1}, {.id = 2}};
+	struct sl_roster roster = {.members = members, .size = 2};
+	struct sl_store_owner owner = {.run = "bench", .roster = &roster};
+	struct sl_store *store = NULL;
+	sl_round t = 0;
+	char folder[PATH_MAX + 16];
+	(void)self;
+	snprintf(folder, sizeof folder, "%s/records", bench->folder);
+	int rc = sl_store_open(&store, folder, &owner, error);
+	if (rc == SL_OK)
+		rc = measure_page(bench, folder, error);
+	if (rc == SL_OK)
+		rc = measure(bench, store, 20, &t, error);
+	if (rc == SL_OK)
+		rc = measure(bench, store, SL_LEARNERS_MAX, &t, error);
+	sl_store_close(store);
+	sl_bench_take_away(folder);
+	return rc;
+}

@@ -1,0 +1,192 @@
+#include "tools/lib/command.h"
+
+#include <errno.h>
+#include <libgen.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/suggest.h"
+#include "tools/lib/terminal.h"
+
+/* ---- standard output ---- */
+
+static int output_errno;
+
+void sl_command_output_failed(void)
+{
+	output_errno = errno;
+}
+
+/* errno of an earlier failed write is lost; the pipe itself still knows. */
+static bool reader_gone(void)
+{
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
+}
+
+/* Fail if the result could not be written; a reader that has read enough (head) is no failure. */
+static void close_output(void)
+{
+	bool lost = ferror(stdout) != 0, gone = reader_gone();
+	errno = output_errno;
+	if ((fclose(stdout) == 0 && !lost) || errno == EPIPE || gone)
+		return;
+	dprintf(STDERR_FILENO, "%s: cannot write standard output%s%s\n", program_invocation_short_name,
+		errno ? ": " : "", errno ? strerror(errno) : "");
+	_exit(SL_EXIT_FAILED);
+}
+
+/* ---- the process ---- */
+
+static const char *program = "starling";
+
+const char *sl_command_program(void)
+{
+	return program;
+}
+
+/* argp assumes 80 columns. */
+static void fit_help(void)
+{
+	char format[96];
+	size_t width = sl_terminal_width(stdout);
+	if (width < 24 || width >= SL_WIDTH_USUAL)
+		return;
+	snprintf(format, sizeof format, "usage-indent=4,long-opt-col=4,opt-doc-col=%zu,rmargin=%zu",
+		 width < 50 ? 10 : width - 36, width - 1);
+	setenv("ARGP_HELP_FMT", format, 0);
+}
+
+void sl_command_open(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN);
+	if (argc > 0)
+		program = argv[0];
+	argp_err_exit_status = SL_EXIT_USAGE;
+	fit_help();
+	atexit(close_output); /* argp's --help ends the program too */
+}
+
+void sl_command_set_name(char **argv, const char *format, ...)
+{
+	static char name[64]; /* argp keeps a pointer */
+	va_list args;
+	va_start(args, format);
+	vsnprintf(name, sizeof name, format, args);
+	va_end(args);
+	argv[0] = program_invocation_name = program_invocation_short_name = name;
+}
+
+bool sl_command_sibling(const char *name, char path[static PATH_MAX])
+{
+	char self[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	self[n > 0 ? n : 0] = '\0';
+	if (n > 0 && snprintf(path, PATH_MAX, "%s/%s", dirname(self), name) < PATH_MAX &&
+	    access(path, X_OK) == 0)
+		return true;
+	snprintf(path, PATH_MAX, "%s", name);
+	return false;
+}
+
+/* ---- options ---- */
+
+static const struct argp_option builtin[] = {{"help", '?', NULL, 0, NULL, 0},
+					     {"usage", 'u', NULL, 0, NULL, 0},
+					     {"version", 'V', NULL, 0, NULL, 0},
+					     {0}};
+
+typedef bool (*option_fn)(const struct argp_option *option, void *context);
+
+/* Call `each` with every option of `argp` and of its children, until one returns true; return that option, or
+ * NULL. */
+static const struct argp_option *find(const struct argp *argp, option_fn each, void *context)
+{
+	for (const struct argp_option *o = argp->options;
+	     o != NULL && (o->name != NULL || o->key != 0 || o->doc != NULL); o++)
+		if (each(o, context))
+			return o;
+	for (const struct argp_child *child = argp->children; child != NULL && child->argp != NULL; child++) {
+		const struct argp_option *found = find(child->argp, each, context);
+		if (found != NULL)
+			return found;
+	}
+	return NULL;
+}
+
+struct word {
+	const char *text; /* of a long option, without its "--" */
+	size_t letters;	  /* without its =VALUE */
+	const char *best; /* the nearest name */
+	size_t distance;
+};
+
+static bool begins(const struct argp_option *option, void *context)
+{
+	const struct word *word = context;
+	return option->name != NULL && strncmp(option->name, word->text, word->letters) == 0;
+}
+
+static bool compare(const struct argp_option *option, void *context)
+{
+	struct word *word = context;
+	char text[SL_NEAREST_BYTES];
+	if (option->name != NULL && word->letters < sizeof text) {
+		snprintf(text, sizeof text, "%.*s", (int)word->letters, word->text);
+		sl_suggest(text, option->name, &word->best, &word->distance);
+	}
+	return false;
+}
+
+static bool is_letter(const struct argp_option *option, void *context)
+{
+	return option->key == *(const char *)context;
+}
+
+/* Return the number of arguments that the option at argv[0] takes up: itself, and its value if that stands
+ * alone. */
+static int length_of(const struct argp *all, char **argv)
+{
+	const char *text = argv[0];
+	const struct argp_option *option = NULL;
+	if (strncmp(text, "--", 2) == 0) {
+		struct word word = {.text = text + 2, .letters = strcspn(text + 2, "=")};
+		option = text[2 + word.letters] == '=' ? NULL : find(all, begins, &word);
+	} else if (text[0] == '-') {
+		for (const char *at = text + 1; *at != '\0' && (option == NULL || option->arg == NULL); at++)
+			option = find(all, is_letter, (void *)at);
+		if (option != NULL && option->arg != NULL && option->key != text[strlen(text) - 1])
+			option = NULL; /* its value follows in the same argument */
+	}
+	return option != NULL && option->arg != NULL ? 2 : 1;
+}
+
+/* Exit if `text`, a long option, is unknown and one of the known ones is near it. */
+static void suggest(const struct argp *all, const char *text)
+{
+	struct word word = {.text = text + 2, .letters = strcspn(text + 2, "="), .distance = SIZE_MAX};
+	if (find(all, begins, &word) != NULL)
+		return;
+	find(all, compare, &word);
+	if (word.best == NULL)
+		return; /* argp refuses it */
+	fprintf(stderr, "%s: unknown option '--%.*s'; did you mean '--%s'?\n", program_invocation_short_name,
+		(int)word.letters, word.text, word.best);
+	exit(SL_EXIT_USAGE);
+}
+
+void sl_command_parse(const struct argp *argp, int argc, char **argv, void *input)
+{
+	const struct argp own = {.options = builtin};
+	const struct argp_child children[] = {{argp, 0, NULL, 0}, {&own, 0, NULL, 0}, {0}};
+	const struct argp all = {.children = children};
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i += length_of(&all, argv + i))
+		if (strncmp(argv[i], "--", 2) == 0)
+			suggest(&all, argv[i]);
+	argp_parse(argp, argc, argv, 0, NULL, input);
+}
