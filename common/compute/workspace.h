@@ -6,7 +6,7 @@
 
 #include "common/base/arena.h"
 #include "common/compute/slots.h"
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
 #include "common/mixing/analysis.h"

@@ -5,12 +5,12 @@
 static const char *const names[] = {
 	[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn", [SL_ERROR] = "error"};
 
-const char *sl_log_level_name(enum sl_level level)
+const char *sl_level_name(enum sl_level level)
 {
 	return names[level];
 }
 
-int sl_log_level_find(const char *name)
+int sl_level_find(const char *name)
 {
 	for (int i = SL_DEBUG; i <= SL_ERROR; i++)
 		if (strcmp(names[i], name) == 0)

@@ -6,10 +6,10 @@
 
 void sl_abort_heard(struct sl_core *core, uint32_t signer)
 {
-	sl_ledger_heard(core, signer);
+	sl_releases_heard(core, signer);
 	bool sharing = core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY;
 	if (sharing && core->view.position[signer] != UINT32_MAX &&
-	    sl_fence_given_up(core, signer, core->view.a))
+	    sl_releases_aborted(core, signer, core->view.a))
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer =
 			signer; /* the signer knows whether a pause helps */
 }
@@ -22,10 +22,10 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 {
 	bool known =
 		(core->view_checked && core->view.a == ready->a) || ready->a <= core->release_log.aborted;
-	if (core->t != core->started || ready->t != core->t || known || sl_ledger_has(core, ready->a) ||
+	if (core->t != core->started || ready->t != core->t || known || sl_releases_has(core, ready->a) ||
 	    sl_attempt_number_far(core, ready->a))
 		return;
-	if (ready->id == core->config.ids[core->config.self] && !sl_release_log_note(core, ready->a))
+	if (ready->id == core->config.ids[core->config.self] && !sl_releases_note(core, ready->a))
 		return;
 	core->pending_abort = ready->a > core->pending_abort ? ready->a : core->pending_abort;
 	core->seen = ready->a > core->seen ? ready->a : core->seen;
@@ -53,5 +53,5 @@ void sl_abort_pending(struct sl_core *core)
 	if (free && core->a <= core->pending_abort)
 		core->a = core->pending_abort + 1;
 	if (core->a > core->pending_abort)
-		sl_abort_own(core, core->pending_abort);
+		sl_releases_abort_own(core, core->pending_abort);
 }

@@ -54,13 +54,13 @@ bool sl_agree_advance(struct sl_core *core)
 	return true;
 }
 
-sl_ms sl_freeze_deadline(const struct sl_core *core)
+sl_ms sl_agree_deadline(const struct sl_core *core)
 {
 	return core->view_built || core->jobs > 0 ? SL_NEVER
 						  : core->at.progress + core->config.agreement_timeout_ms;
 }
 
-void sl_freeze_lost(struct sl_core *core, uint32_t peer)
+void sl_agree_lost(struct sl_core *core, uint32_t peer)
 {
 	if (sl_bit(core->tried_candidates, peer))
 		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
@@ -70,7 +70,7 @@ void sl_freeze_lost(struct sl_core *core, uint32_t peer)
  * release log is full: the attempt could not be recorded. */
 static bool worth_it(struct sl_core *core)
 {
-	uint32_t who = sl_abort_of_view(core);
+	uint32_t who = sl_releases_abort_of_view(core);
 	if (who != SL_NOBODY) {
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
 		return false;
@@ -225,5 +225,5 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 		return;
 	report_view(core);
 	core->view_checked = true;
-	sl_attempt_move(core, SL_PHASE_SHARE);
+	sl_move_to(core, SL_PHASE_SHARE);
 }

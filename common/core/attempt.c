@@ -60,7 +60,7 @@ void sl_attempt_leave(struct sl_core *core, enum sl_reason reason, bool model_in
 		sl_emit_report(core, SL_REPORT_MODEL_INVALIDATED)->model_invalidated.tolerance =
 			core->config.parameters.tolerance;
 	core->trained &= !model_invalidated;
-	sl_attempt_move(core, core->trained ? SL_PHASE_DISCOVER : SL_PHASE_TRAIN);
+	sl_move_to(core, core->trained ? SL_PHASE_DISCOVER : SL_PHASE_TRAIN);
 }
 
 struct sl_report *sl_attempt_fail(struct sl_core *core, enum sl_reason reason, bool refused)
@@ -76,7 +76,7 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	memcpy(core->failed, core->missing,
 	       sl_core_set_bytes(core)); /* later moves of this step reuse awaited */
 	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
-		sl_abort_own(core, core->a);
+		sl_releases_abort_own(core, core->a);
 	sl_ms pause = refused ? pause_ms(core) : 0;
 	sl_attempt_leave(core, reason, false);
 	if (refused && !core->stopped) {

@@ -58,7 +58,7 @@ bool sl_catchup_begin(struct sl_core *core)
 					    .back = core->phase};
 	memset(core->source, 0, sl_core_set_bytes(core));
 	sl_bit_set(core->source, from);
-	sl_attempt_move(core, SL_PHASE_CATCHUP);
+	sl_move_to(core, SL_PHASE_CATCHUP);
 	return true;
 }
 
@@ -73,7 +73,7 @@ void sl_catchup_enter(struct sl_core *core)
 static void leave(struct sl_core *core)
 {
 	core->epoch++; /* results of ABSORB jobs are late from here on */
-	sl_attempt_move(core, core->catchup.back);
+	sl_move_to(core, core->catchup.back);
 }
 
 /* The peer did not show the round that it claims. Its claim is unproven, so each request in vain doubles the
@@ -120,8 +120,8 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	}
 	if (certificate->count == 0)
 		sl_certificate_begin(certificate, d);
-	if (!sl_proof_agrees(certificate,
-			     d)) { /* an honest peer never shows both; which signer lied is unknown */
+	if (!sl_certificate_agrees(certificate,
+				   d)) { /* an honest peer never shows both; which signer lied is unknown */
 		sl_emit_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;

@@ -2,7 +2,7 @@
 
 #include "common/core/emit.h"
 
-bool sl_proof_agrees(const struct sl_certificate *certificate, const struct sl_digest *d)
+bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d)
 {
 	return certificate->t == d->t && certificate->a == d->a && certificate->p == d->p &&
 	       certificate->learners == d->learners && certificate->decimals == d->decimals &&
@@ -13,7 +13,7 @@ bool sl_proof_agrees(const struct sl_certificate *certificate, const struct sl_d
 
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d)
 {
-	if (!sl_proof_agrees(certificate, d) || certificate->count == SL_SIGNERS_MAX)
+	if (!sl_certificate_agrees(certificate, d) || certificate->count == SL_SIGNERS_MAX)
 		return;
 	for (uint32_t i = 0; i < certificate->count; i++)
 		if (certificate->digests[i].id == d->id)
@@ -84,7 +84,7 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
 	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
-	sl_send_chunk(core, core->single, &message, payload);
+	sl_emit_chunk(core, core->single, &message, payload);
 }
 
 void sl_certificate_signed(struct sl_core *core)

@@ -10,7 +10,7 @@ void sl_certificate_begin(struct sl_certificate *certificate, const struct sl_di
 /* Add the signer of `d`, if it says the same and has not signed yet. */
 void sl_certificate_add(struct sl_certificate *certificate, const struct sl_digest *d);
 /* Return true if `d` says the same as the certificate. */
-bool sl_proof_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
+bool sl_certificate_agrees(const struct sl_certificate *certificate, const struct sl_digest *d);
 
 /* Send the own digest over the link of core->single, which has come up: the last one may have lost it. */
 void sl_certificate_greet(struct sl_core *core);

@@ -135,16 +135,16 @@ bool sl_confirm_advance(struct sl_core *core)
 		return false;
 	if (!all)
 		sl_emit_report(core, SL_REPORT_WAITING)->set = core->missing;
-	sl_attempt_move(core, SL_PHASE_COMMIT);
+	sl_move_to(core, SL_PHASE_COMMIT);
 	return true;
 }
 
-sl_ms sl_settle_deadline(const struct sl_core *core)
+sl_ms sl_confirm_deadline(const struct sl_core *core)
 {
 	return core->at.result_known ? core->since + core->config.confirm_timeout_ms : SL_NEVER;
 }
 
-void sl_commit_enter(struct sl_core *core)
+void sl_confirm_commit_enter(struct sl_core *core)
 {
 	sl_emit_job(core, SL_JOB_DECODE, 0, NULL);
 	complete_certificate(core);
@@ -221,7 +221,7 @@ void sl_confirm_committed(struct sl_core *core)
 	sl_emit(core, SL_ACTION_WIPE);
 	core->epoch++;
 	core->view_built = false;
-	sl_attempt_move(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
+	sl_move_to(core, core->committed >= core->rounds ? SL_PHASE_DONE : SL_PHASE_TRAIN);
 }
 
 void sl_confirm_durable(struct sl_core *core)

@@ -5,13 +5,13 @@
 #include "common/core/state.h"
 
 bool sl_confirm_advance(struct sl_core *core);
-sl_ms sl_settle_deadline(const struct sl_core *core);
+sl_ms sl_confirm_deadline(const struct sl_core *core);
 /* CLOSE or SUM is done: Z is known. */
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result);
 /* A Digest has come. */
 void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_digest *digest);
 
-void sl_commit_enter(struct sl_core *core);
+void sl_confirm_commit_enter(struct sl_core *core);
 /* The own result is durable: report it and go on. */
 void sl_confirm_durable(struct sl_core *core);
 /* Make the result that core->making certifies durable. */

@@ -220,7 +220,7 @@ bool sl_discover_advance(struct sl_core *core)
 	}
 	candidates(core, core->tried_candidates);
 	core->reach_stale = true;
-	sl_attempt_move(core, SL_PHASE_AGREE);
+	sl_move_to(core, SL_PHASE_AGREE);
 	return true;
 }
 

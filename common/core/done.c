@@ -21,7 +21,7 @@ static bool awaits_result(const struct sl_core *core, uint32_t i)
 }
 
 /* Stop when no peer needs the last round any more, or after the time to serve. */
-bool sl_confirm_done_advance(struct sl_core *core)
+bool sl_done_advance(struct sl_core *core)
 {
 	bool waiting = false;
 	for (uint32_t i = 0; i < core->config.roster_size; i++)

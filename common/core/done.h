@@ -4,5 +4,5 @@
 #include "common/core/state.h"
 
 void sl_done_enter(struct sl_core *core);
-bool sl_confirm_done_advance(struct sl_core *core);
+bool sl_done_advance(struct sl_core *core);
 sl_ms sl_done_deadline(const struct sl_core *core);

@@ -50,7 +50,7 @@ void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_mess
 	action->send.own = own;
 }
 
-void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+void sl_emit_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
 		   struct sl_payload payload)
 {
 	sl_emit_send(core, to, message, true);

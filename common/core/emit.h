@@ -24,7 +24,7 @@ struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind ki
 /* Send `message` to the peers of `to`; `own`: it is to be signed with this learner's key. */
 void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
 /* Send `message`, a chunk whose bytes are where `payload` says. */
-void sl_send_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+void sl_emit_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
 		   struct sl_payload payload);
 /* Tell the peers of `to` round, attempt and standing. */
 void sl_emit_hello(struct sl_core *core, const uint64_t *to);

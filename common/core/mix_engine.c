@@ -39,7 +39,7 @@ void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint6
 	message.chunk.iteration = iteration;
 	message.chunk.index = chunk;
 	message.chunk.size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
-	sl_send_chunk(core, to, &message, (struct sl_payload){.source = SL_SOURCE_STATE});
+	sl_emit_chunk(core, to, &message, (struct sl_payload){.source = SL_SOURCE_STATE});
 }
 
 void sl_mix_finish(struct sl_core *core, uint32_t m, uint64_t end)

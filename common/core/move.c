@@ -4,7 +4,7 @@
 
 #include "common/core/emit.h"
 
-void sl_attempt_move(struct sl_core *core, enum sl_phase to)
+void sl_move_to(struct sl_core *core, enum sl_phase to)
 {
 	assert(sl_phase_allows(core->phase, to));
 	core->before = core->phase;

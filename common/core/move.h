@@ -7,4 +7,4 @@
 #include "common/core/state.h"
 
 /* Move to phase `to` and enter it. */
-void sl_attempt_move(struct sl_core *core, enum sl_phase to);
+void sl_move_to(struct sl_core *core, enum sl_phase to);

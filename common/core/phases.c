@@ -43,7 +43,7 @@ static bool is_prepared(const struct sl_core *core)
 
 static bool is_released(const struct sl_core *core)
 {
-	return has_view(core) && sl_ledger_has(core, core->a);
+	return has_view(core) && sl_releases_has(core, core->a);
 }
 
 static bool may_mix(const struct sl_core *core)
@@ -87,9 +87,9 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 			.status = SL_PEER_STATUS_READY,
 			.enter = sl_agree_enter,
 			.advance = sl_agree_advance,
-			.deadline = sl_freeze_deadline,
+			.deadline = sl_agree_deadline,
 			.fail = sl_attempt_abort,
-			.lost = sl_freeze_lost,
+			.lost = sl_agree_lost,
 			.invariant = is_open,
 		},
 	[SL_PHASE_SHARE] =
@@ -137,14 +137,14 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 		{
 			.status = SL_PEER_STATUS_OPEN,
 			.advance = sl_confirm_advance,
-			.deadline = sl_settle_deadline,
+			.deadline = sl_confirm_deadline,
 			.fail = sl_recover_fail,
 			.invariant = is_released,
 		},
 	[SL_PHASE_COMMIT] =
 		{
 			.status = SL_PEER_STATUS_OPEN,
-			.enter = sl_commit_enter,
+			.enter = sl_confirm_commit_enter,
 			.record = SL_PERSIST_COMMIT,
 			.durable = sl_confirm_durable,
 			.invariant = has_result,
@@ -172,7 +172,7 @@ const struct sl_phase_row sl_phases[SL_PHASE_COUNT] = {
 		{
 			.status = SL_PEER_STATUS_DONE,
 			.enter = sl_done_enter,
-			.advance = sl_confirm_done_advance,
+			.advance = sl_done_advance,
 			.deadline = sl_done_deadline,
 			.invariant = is_done,
 		},

@@ -79,9 +79,9 @@ static void release(struct sl_core *core)
 	struct sl_persist *persist = sl_emit_persist(core, SL_PERSIST_RELEASED, core->a);
 	persist->readys = core->at.readys;
 	persist->ready_count = core->view.n;
-	sl_release_log_use(core);
+	sl_releases_use(core);
 	memcpy(core->open_view, core->view.h, SL_HASH_BYTES);
-	sl_attempt_move(core, SL_PHASE_RELEASE);
+	sl_move_to(core, SL_PHASE_RELEASE);
 }
 
 /* The barrier: no learner releases its masked state before it holds a Ready of every participant. The largest
@@ -94,7 +94,7 @@ bool sl_ready_advance(struct sl_core *core)
 		return false;
 	if (sl_catchup_begin(core))
 		return true;
-	uint32_t who = sl_abort_of_view(core);
+	uint32_t who = sl_releases_abort_of_view(core);
 	if (who != SL_NOBODY) { /* came in CATCHUP */
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = who;
 		return true;
@@ -124,7 +124,7 @@ sl_ms sl_ready_deadline(const struct sl_core *core)
 
 void sl_ready_released(struct sl_core *core)
 {
-	uint32_t aborted = sl_abort_of_view(core), joined = core->at.joined;
+	uint32_t aborted = sl_releases_abort_of_view(core), joined = core->at.joined;
 	if (core->at.resumed || aborted != SL_NOBODY || joined != SL_NOBODY) { /* mixing cannot succeed */
 		enum sl_reason reason = core->at.resumed       ? SL_REASON_RESTARTED
 					: aborted != SL_NOBODY ? SL_REASON_ABORTED
@@ -134,5 +134,5 @@ void sl_ready_released(struct sl_core *core)
 			report->peer = aborted != SL_NOBODY ? aborted : joined;
 		return;
 	}
-	sl_attempt_move(core, SL_PHASE_MIX);
+	sl_move_to(core, SL_PHASE_MIX);
 }

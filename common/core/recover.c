@@ -71,7 +71,7 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 	core->epoch++; /* results of MIX jobs are late from here on */
 	keep_first_states(core);
 	sl_recover_begin(core);
-	sl_attempt_move(core, SL_PHASE_RECOVER);
+	sl_move_to(core, SL_PHASE_RECOVER);
 	return report;
 }
 
@@ -179,7 +179,7 @@ void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_req
 				     .row = position,
 				     .at = (size_t)request->index * SL_CHUNK_ELEMENTS *
 					   core->view.field.bytes};
-	sl_send_chunk(core, core->single, &message, payload);
+	sl_emit_chunk(core, core->single, &message, payload);
 }
 
 static void ask_more(struct sl_core *core, uint32_t position)
@@ -310,7 +310,7 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_RECOVERED);
 	report->recovered.learners = core->view.n;
 	report->recovered.fetched = core->at.fetched;
-	sl_attempt_move(core, SL_PHASE_CONFIRM);
+	sl_move_to(core, SL_PHASE_CONFIRM);
 	sl_confirm_result(core, result);
 }
 
@@ -322,10 +322,10 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
  * over. */
 static bool abort_attempt(struct sl_core *core)
 {
-	struct sl_used *used = sl_release_log_find(core, core->view.a);
+	struct sl_used *used = sl_releases_find(core, core->view.a);
 	struct sl_attempt_state *at = &core->at;
 	if (used == NULL || (!sl_release_log_may_proceed(used, sl_core_words(core)) &&
-			     !at->operator_aborted && !sl_abort_by_all(core)))
+			     !at->operator_aborted && !sl_releases_aborted_by_all(core)))
 		return false;
 	bool reusable = sl_release_log_may_reuse(&core->release_log, core->draws, core->view.agreed.tolerance,
 						 sl_core_words(core));
@@ -334,11 +334,12 @@ static bool abort_attempt(struct sl_core *core)
 	if (core->trained && !reusable && !at->operator_aborted &&
 	    core->now < at->hopeless_at + core->config.hello_timeout_ms)
 		return false;
-	uint32_t who = sl_abort_of_view(core);
+	uint32_t who = sl_releases_abort_of_view(core);
 	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : who;
 	sl_emit_persist(core, SL_PERSIST_CLOSED, core->view.a);
 	core->release_log.closed = core->view.a;
-	sl_abort_own(core, core->view.a); /* tells participants that come back that it is over here */
+	sl_releases_abort_own(core,
+			      core->view.a); /* tells participants that come back that it is over here */
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reusable);
 	return true;

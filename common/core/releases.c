@@ -3,7 +3,7 @@
 #include "common/core/emit.h"
 #include "common/core/relay.h"
 
-struct sl_used *sl_release_log_find(struct sl_core *core, sl_attempt a)
+struct sl_used *sl_releases_find(struct sl_core *core, sl_attempt a)
 {
 	for (uint32_t i = 0; i < core->release_log.count; i++)
 		if (core->release_log.used[i].a == a)
@@ -11,7 +11,7 @@ struct sl_used *sl_release_log_find(struct sl_core *core, sl_attempt a)
 	return NULL;
 }
 
-bool sl_ledger_has(const struct sl_core *core, sl_attempt a)
+bool sl_releases_has(const struct sl_core *core, sl_attempt a)
 {
 	for (uint32_t i = 0; i < core->release_log.count; i++)
 		if (core->release_log.used[i].a == a)
@@ -19,7 +19,7 @@ bool sl_ledger_has(const struct sl_core *core, sl_attempt a)
 	return false;
 }
 
-void sl_release_log_forget(struct sl_core *core)
+void sl_releases_forget(struct sl_core *core)
 {
 	core->release_log.count = 0;
 	core->release_log.aborted = core->release_log.closed = 0;
@@ -44,9 +44,9 @@ static struct sl_used *add_used(struct sl_core *core, sl_attempt a)
 	return &release_log->used[k];
 }
 
-bool sl_release_log_note(struct sl_core *core, sl_attempt a)
+bool sl_releases_note(struct sl_core *core, sl_attempt a)
 {
-	return sl_ledger_has(core, a) || add_used(core, a) != NULL;
+	return sl_releases_has(core, a) || add_used(core, a) != NULL;
 }
 
 /* Return true if `signer` has signed that it never released attempt `a` of round t. */
@@ -55,13 +55,12 @@ static bool covers(const struct sl_core *core, uint32_t signer, sl_attempt a)
 	const struct sl_abort_record *fr = &core->aborts[signer];
 	if (core->peers[signer].quarantined != 0)
 		return false; /* it may have forgotten what it released */
-	return fr->record.present && fr->abort.t == core->t &&
-	       sl_release_log_covers(&fr->abort, a);
+	return fr->record.present && fr->abort.t == core->t && sl_release_log_covers(&fr->abort, a);
 }
 
-void sl_release_log_use(struct sl_core *core)
+void sl_releases_use(struct sl_core *core)
 {
-	struct sl_used *used = sl_release_log_find(core, core->a);
+	struct sl_used *used = sl_releases_find(core, core->a);
 	if (used == NULL)
 		used = add_used(core, core->a); /* there was room at the privacy check */
 	used->draw = core->draws;
@@ -73,7 +72,7 @@ void sl_release_log_use(struct sl_core *core)
 	}
 }
 
-void sl_ledger_heard(struct sl_core *core, uint32_t signer)
+void sl_releases_heard(struct sl_core *core, uint32_t signer)
 {
 	for (uint32_t i = 0; i < core->release_log.count; i++) {
 		struct sl_used *used = &core->release_log.used[i];
@@ -84,13 +83,13 @@ void sl_ledger_heard(struct sl_core *core, uint32_t signer)
 
 /* --- the own Aborts --- */
 
-void sl_abort_own(struct sl_core *core, sl_attempt a)
+void sl_releases_abort_own(struct sl_core *core, sl_attempt a)
 {
 	core->release_log.aborted = a > core->release_log.aborted ? a : core->release_log.aborted;
 	sl_emit_persist(core, SL_PERSIST_ABORTED, a);
 }
 
-void sl_abort_durable(struct sl_core *core, sl_attempt a)
+void sl_releases_abort_durable(struct sl_core *core, sl_attempt a)
 {
 	struct sl_abort_record *fr = &core->aborts[core->config.self];
 	struct sl_abort *abort_record = &fr->abort;
@@ -112,28 +111,27 @@ void sl_abort_durable(struct sl_core *core, sl_attempt a)
 
 /* --- the Aborts of other learners --- */
 
-bool sl_fence_given_up(const struct sl_core *core, uint32_t signer, sl_attempt a)
+bool sl_releases_aborted(const struct sl_core *core, uint32_t signer, sl_attempt a)
 {
 	const struct sl_abort_record *fr = &core->aborts[signer];
-	bool known =
-		fr->record.present && fr->abort.t == core->t && core->peers[signer].quarantined == 0;
+	bool known = fr->record.present && fr->abort.t == core->t && core->peers[signer].quarantined == 0;
 	return covers(core, signer, a) || (known && a <= fr->abort.closed);
 }
 
-uint32_t sl_abort_of_view(const struct sl_core *core)
+uint32_t sl_releases_abort_of_view(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    sl_fence_given_up(core, core->view.members[i], core->view.a))
+		    sl_releases_aborted(core, core->view.members[i], core->view.a))
 			return core->view.members[i];
 	return SL_NOBODY;
 }
 
-bool sl_abort_by_all(const struct sl_core *core)
+bool sl_releases_aborted_by_all(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    !sl_fence_given_up(core, core->view.members[i], core->view.a))
+		    !sl_releases_aborted(core, core->view.members[i], core->view.a))
 			return false;
 	return true;
 }

@@ -6,28 +6,28 @@
 #include "common/core/state.h"
 
 /* Enter the present attempt as released, with what is known of its participants' Aborts. */
-void sl_release_log_use(struct sl_core *core);
+void sl_releases_use(struct sl_core *core);
 /* Enter attempt `a`, of which no more is known than that this learner's masked state may have left. Return
  * false if the log is full. */
-bool sl_release_log_note(struct sl_core *core, sl_attempt a);
+bool sl_releases_note(struct sl_core *core, sl_attempt a);
 /* Return true if attempt `a` is in the log. */
-bool sl_ledger_has(const struct sl_core *core, sl_attempt a);
+bool sl_releases_has(const struct sl_core *core, sl_attempt a);
 /* Return the entry of attempt `a`, or NULL. */
-struct sl_used *sl_release_log_find(struct sl_core *core, sl_attempt a);
+struct sl_used *sl_releases_find(struct sl_core *core, sl_attempt a);
 /* Note in every entry what the latest Abort of `signer` says. */
-void sl_ledger_heard(struct sl_core *core, uint32_t signer);
+void sl_releases_heard(struct sl_core *core, uint32_t signer);
 /* Empty the log: a new round begins. */
-void sl_release_log_forget(struct sl_core *core);
+void sl_releases_forget(struct sl_core *core);
 
 /* Abort all attempts up to `a` that are not in the log: on disk first. */
-void sl_abort_own(struct sl_core *core, sl_attempt a);
+void sl_releases_abort_own(struct sl_core *core, sl_attempt a);
 /* The own Abort up to `a` is on disk: sign it and flood it. */
-void sl_abort_durable(struct sl_core *core, sl_attempt a);
+void sl_releases_abort_durable(struct sl_core *core, sl_attempt a);
 
 /* Return true if `signer` has not released attempt `a`, or will not complete it. Participants that have not
  * released it need not do so either. */
-bool sl_fence_given_up(const struct sl_core *core, uint32_t signer, sl_attempt a);
+bool sl_releases_aborted(const struct sl_core *core, uint32_t signer, sl_attempt a);
 /* Return another participant of the view that has given the attempt up, or SL_NOBODY. */
-uint32_t sl_abort_of_view(const struct sl_core *core);
+uint32_t sl_releases_abort_of_view(const struct sl_core *core);
 /* Return true if all other participants have: without this learner none completes the attempt. */
-bool sl_abort_by_all(const struct sl_core *core);
+bool sl_releases_aborted_by_all(const struct sl_core *core);

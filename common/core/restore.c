@@ -41,12 +41,12 @@ bool sl_restore(struct sl_core *core)
 	sl_emit_report(core, SL_REPORT_RESUMED)->resumed.released = open->released;
 	if (!open->released) {
 		core->at.prepared = true;
-		sl_attempt_move(core, SL_PHASE_READY);
+		sl_move_to(core, SL_PHASE_READY);
 		return true;
 	}
-	sl_release_log_use(core);
+	sl_releases_use(core);
 	memcpy(core->open_view, core->view.h, SL_HASH_BYTES);
 	sl_recover_begin(core);
-	sl_attempt_move(core, SL_PHASE_RECOVER);
+	sl_move_to(core, SL_PHASE_RECOVER);
 	return true;
 }

@@ -169,7 +169,7 @@ bool sl_share_advance(struct sl_core *core)
 		next_job(core, in);
 	bool made = at->share_next == chunks && (!seeded(core) || at->expanded == chunks);
 	if (made && in == sl_view_share_count(&core->view)) {
-		sl_attempt_move(core, SL_PHASE_READY);
+		sl_move_to(core, SL_PHASE_READY);
 		return true;
 	}
 	return core->jobs == 0 && stalled(core);
@@ -183,7 +183,7 @@ static void shares_out(struct sl_core *core, uint32_t m)
 	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
 	message.chunk.index = m;
 	message.chunk.size = sl_view_share_bytes(&core->view, m);
-	sl_send_chunk(core, core->view_neighbours, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
+	sl_emit_chunk(core, core->view_neighbours, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
 void sl_share_made(struct sl_core *core, const struct sl_job_result *result)

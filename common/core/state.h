@@ -32,7 +32,7 @@
 struct sl_phase_row {
 	enum sl_peer_status
 		status; /* in the own Hello; in CATCHUP, that of the phase to which it goes back counts */
-	/* Begin the phase; core->before is the phase before it. Called by sl_attempt_move alone. */
+	/* Begin the phase; core->before is the phase before it. Called by sl_move_to alone. */
 	void (*enter)(struct sl_core *core);
 	/* Take a move that is due. Return true if the phase changed. */
 	bool (*advance)(struct sl_core *core);

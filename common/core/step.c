@@ -26,7 +26,7 @@ static bool abort_open_attempt(struct sl_core *core, const struct sl_open *open)
 {
 	if (!open->released) {
 		core->a = core->a > open->a ? core->a : open->a + 1;
-		sl_abort_own(core, open->a);
+		sl_releases_abort_own(core, open->a);
 		return true;
 	}
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
@@ -41,14 +41,14 @@ static void resume(struct sl_core *core)
 {
 	const struct sl_core_config *config = &core->config;
 	for (uint32_t i = 0; i < config->released_count; i++) {
-		sl_release_log_note(core, config->released[i]);
+		sl_releases_note(core, config->released[i]);
 		core->a = config->released[i] + 1;
 	}
 	core->release_log.closed = config->closed;
 	core->release_log.aborted = config->aborted;
 	core->a = config->aborted >= core->a ? config->aborted + 1 : core->a;
 	if (config->aborted > 0)
-		sl_abort_durable(core, config->aborted);
+		sl_releases_abort_durable(core, config->aborted);
 	if (config->open != NULL && sl_restore(core))
 		return;
 	if (config->open != NULL && !abort_open_attempt(core, config->open))
@@ -72,7 +72,7 @@ static void start(struct sl_core *core)
 	core->started = core->t;
 	sl_discover_links(core);
 	if (core->committed >= core->rounds && core->config.open == NULL)
-		sl_attempt_move(core, SL_PHASE_DONE);
+		sl_move_to(core, SL_PHASE_DONE);
 	else
 		resume(core);
 }
@@ -158,7 +158,7 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 				peer); /* it has committed another round, and dropped requests meanwhile */
 	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
 		core->rounds = hello->t; /* the others agreed on more rounds than are configured here */
-		sl_attempt_move(core, SL_PHASE_TRAIN);
+		sl_move_to(core, SL_PHASE_TRAIN);
 	}
 	if (went_on(core, peer))
 		sl_attempt_fail(core, SL_REASON_COMMITTED, false)->peer = peer;
@@ -243,7 +243,7 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 	const struct sl_phase_row *row = &core->phases[core->phase];
 	bool present = what->kind == SL_PERSIST_COMMIT || (what->t == core->t && what->a == core->a);
 	if (what->kind == SL_PERSIST_ABORTED && what->t == core->t)
-		sl_abort_durable(core, what->a);
+		sl_releases_abort_durable(core, what->a);
 	else if (row->durable != NULL && what->kind == row->record && present)
 		row->durable(core);
 }

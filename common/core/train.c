@@ -26,7 +26,7 @@ void sl_train_round(struct sl_core *core)
 	core->full_graph = false;
 	core->reach_stale = true; /* the overlay is another one */
 	memset(core->open_view, 0, SL_HASH_BYTES);
-	sl_release_log_forget(core);
+	sl_releases_forget(core);
 	for (uint32_t i = 0; i < core->config.roster_size; i++) {
 		const struct sl_link_state *ls = &core->links[i].state;
 		core->peers[i].jumped_to = 0;
@@ -54,5 +54,5 @@ void sl_train_done(struct sl_core *core)
 {
 	core->trained = true;
 	core->trained_at = core->now;
-	sl_attempt_move(core, SL_PHASE_DISCOVER);
+	sl_move_to(core, SL_PHASE_DISCOVER);
 }

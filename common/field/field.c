@@ -50,7 +50,7 @@ bool sl_field_is_prime(uint64_t n)
 	return true;
 }
 
-uint64_t sl_prime_from(uint64_t n)
+uint64_t sl_field_prime_from(uint64_t n)
 {
 	for (; n < UINT64_C(1) << 61; n++)
 		if (sl_field_is_prime(n))

@@ -23,7 +23,7 @@ int sl_field_init(struct sl_field *field, uint64_t p);
 bool sl_field_is_prime(uint64_t n);
 
 /* Return the smallest prime of at least n; 0 if there is none below 2^61. */
-uint64_t sl_prime_from(uint64_t n);
+uint64_t sl_field_prime_from(uint64_t n);
 
 /* Return `difference`, which is above -p and below p, mod p. Without a branch, which random signs would make
  * slow. */

@@ -76,14 +76,14 @@ uint64_t sl_spectrum_iterations(uint64_t p, uint32_t n, double mu)
 	return least < 0 ? 1 : (uint64_t)floor(least) + 1;
 }
 
-double sl_width_need_of(double n, double degree_max, double edges, double mu)
+double sl_spectrum_width_need_of(double n, double degree_max, double edges, double mu)
 {
 	return mu < 1 ? 8 * n * sqrt(2 * degree_max * edges) / (1 - mu) : INFINITY;
 }
 
 double sl_spectrum_width_need(const struct sl_graph *graph, double mu)
 {
-	return sl_width_need_of(graph->n, sl_graph_degree_max(graph), graph->edges, mu);
+	return sl_spectrum_width_need_of(graph->n, sl_graph_degree_max(graph), graph->edges, mu);
 }
 
 uint32_t sl_spectrum_p_bits(double need)

@@ -25,6 +25,6 @@ static inline uint32_t sl_spectrum_fraction_bits(uint32_t p_bits)
 /* Return what 2^f must reach for rounding to stay under 1/8: 8 n sqrt(2 degree_max edges) / (1 - mu). */
 double sl_spectrum_width_need(const struct sl_graph *graph, double mu);
 /* Return the same of a graph that is known only by these numbers. */
-double sl_width_need_of(double n, double degree_max, double edges, double mu);
+double sl_spectrum_width_need_of(double n, double degree_max, double edges, double mu);
 /* Return the most bits of a p with which 2^f reaches `need`, or 0. */
 uint32_t sl_spectrum_p_bits(double need);

@@ -1,18 +1,18 @@
 #include "common/protocol/message.h"
 
 /* The ends of the ranges of `encoding`, `sharing` and `mixing`. */
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "common/field/share.h"
 #include "common/mixing/engine.h"
 
-#define X(field, key, rule, low, high, text)                                                                      \
+#define X(field, key, rule, low, high, text)                                                                 \
 	{.name = #field,                                                                                     \
 	 .number = SL_PARAMETER_##field + 1,                                                                 \
 	 .offset = offsetof(struct sl_parameters, field),                                                    \
 	 .size = sizeof(uint64_t),                                                                           \
 	 .form = SL_FORM_U64,                                                                                \
 	 SL_RANGE(low, high, text)},
-const struct sl_message_field sl_parameter_fields[SL_PARAMETER_COUNT] = {SL_PARAMETERS(X)};
+const struct sl_message_field sl_message_parameter_fields[SL_PARAMETER_COUNT] = {SL_PARAMETERS(X)};
 #undef X
 
 #define X(kind, number, name, ...)                                                                           \

@@ -29,8 +29,8 @@
 	X(LINK_STATE, 2, link_state, "starling link state 2")                                                \
 	X(READY, 3, ready, "starling ready 1")                                                               \
 	X(DIGEST, 4, digest, "starling digest 2")                                                            \
-	X(REQUEST, 5, request, NULL)                                                                             \
-	X(ABORT, 6, abort, "starling fence 1")                                                        \
+	X(REQUEST, 5, request, NULL)                                                                         \
+	X(ABORT, 6, abort, "starling fence 1")                                                               \
 	X(HAVE, 7, have, NULL)
 
 /* Chunks of vectors. The struct of all of them is sl_chunk. */
@@ -60,7 +60,7 @@ enum sl_peer_status {
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
 	X(S, ENUM, 5, status, sl_peer_status, SL_PEER_STATUS_TRAINING, SL_PEER_STATUS_OPEN,                  \
-	  "unknown peer status")                                                                                \
+	  "unknown peer status")                                                                             \
 	X(S, RUN, 6, run)                                                                                    \
 	X(S, HASH, 7, roster)
 
@@ -80,19 +80,20 @@ enum sl_peer_status {
  *   max_degree  with more peers in range, the learner offers an overlay of this degree
  */
 #define SL_PARAMETERS(X)                                                                                     \
-	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                                 \
-	X(p, modulus, MOST, 0, SL_P_LAST, "modulus out of range")                                                           \
-	X(rounds, rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                             \
-	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                           \
-	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                                 \
-	X(decimals, decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                                          \
-	X(clipping_range, clipping_range, SAME, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")                          \
-	X(max_weight, max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                                \
-	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                          \
-	X(sharing, sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                            \
-	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                                 \
-	X(k, iterations, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                                   \
-	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                                         \
+	X(n, n, SAME, 1, SL_ELEMENTS_MAX - 1, "n out of range")                                              \
+	X(p, modulus, MOST, 0, SL_P_LAST, "modulus out of range")                                            \
+	X(rounds, rounds, MOST, 1, SL_ROUNDS_MAX, "rounds out of range")                                     \
+	X(quorum, quorum, MOST, 1, SL_LEARNERS_MAX, "quorum out of range")                                   \
+	X(tolerance, tolerance, SAME, 1, SL_LEARNERS_MAX - 2, "tolerance out of range")                      \
+	X(decimals, decimals, SAME, 0, SL_DECIMALS_MAX, "decimals out of range")                             \
+	X(clipping_range, clipping_range, SAME, 1, SL_DOUBLE_LAST,                                           \
+	  "clipping_range is not a positive number")                                                         \
+	X(max_weight, max_weight, MOST, 1, UINT64_MAX, "max_weight is 0")                                    \
+	X(encoding, encoding, SAME, 0, SL_ENCODING_PAPER, "unknown encoding")                                \
+	X(sharing, sharing, SAME, 0, SL_SHARING_SEEDED, "unknown sharing")                                   \
+	X(mixing, mixing, SAME, 0, SL_ENGINE_AUTO, "unknown mixing")                                         \
+	X(k, iterations, MOST, 0, SL_ITERATIONS_MAX, "k out of range")                                       \
+	X(iterations_rule, iterations_rule, SAME, 0, 1, "iterations_rule is neither 0 nor 1")                \
 	X(max_degree, max_degree, SAME, SL_DEGREE_LEAST, SL_LEARNERS_MAX, "max_degree out of range")
 
 #define X(name, ...) uint64_t name;
@@ -136,33 +137,33 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, ATTEMPT, 3, a)                                                                                  \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, KEY, 4, key)                                                                                    \
-	X(S, U64, 7, p, 3, SL_P_LAST, "modulus out of range")                                                      \
+	X(S, U64, 7, p, 3, SL_P_LAST, "modulus out of range")                                                \
 	X(S, U32, 8, learners, 2, SL_LEARNERS_MAX, "learners out of range")                                  \
-	X(S, U32, 9, decimals, 0, SL_DECIMALS_MAX, "decimals out of range")                                     \
+	X(S, U32, 9, decimals, 0, SL_DECIMALS_MAX, "decimals out of range")                                  \
 	X(S, U32, 10, encoding, 0, SL_ENCODING_PAPER, "unknown encoding")                                    \
-	X(S, U64, 11, clipping_range, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")                    \
+	X(S, U64, 11, clipping_range, 1, SL_DOUBLE_LAST, "clipping_range is not a positive number")          \
 	X(S, HASH, 5, view)                                                                                  \
 	X(S, HASH, 6, digest)                                                                                \
 	X(S, SIGNATURE, 12, signature)
 
 /* t: round of the vector; 0: the digests of the last result. index: chunk. a, origin: attempt and owner of
  * the masked state; 0: a result is requested. */
-#define SL_REQUEST_FIELDS(X, S)                                                                                  \
+#define SL_REQUEST_FIELDS(X, S)                                                                              \
 	X(S, U32, 1, t, 0, SL_ROUND_LAST, "round out of range")                                              \
 	X(S, U32, 2, index, 0, SL_CHUNKS_MAX - 1, "chunk index out of range")                                \
 	X(S, U32, 3, a, 0, SL_ATTEMPTS_MAX, "attempt out of range")                                          \
 	X(S, U32, 4, origin, 0, UINT32_MAX, NULL)
 
 /* Of round t the signer has released, and will ever release, no attempt up to a but those in `released`
- * (strictly ascending). Cumulative: the latest Abort of a learner replaces its earlier ones. closed: the signer
- * will finish none of `released` up to this one; 0: none is closed. */
+ * (strictly ascending). Cumulative: the latest Abort of a learner replaces its earlier ones. closed: the
+ * signer will finish none of `released` up to this one; 0: none is closed. */
 #define SL_ABORT_FIELDS(X, S)                                                                                \
 	X(S, ROUND, 3, t)                                                                                    \
 	X(S, ATTEMPT, 4, a)                                                                                  \
 	X(S, U32, 2, incarnation, 0, UINT32_MAX, NULL)                                                       \
 	X(S, ID, 1, id)                                                                                      \
 	X(S, KEY, 6, key)                                                                                    \
-	X(S, U32, 7, closed, 0, SL_ATTEMPTS_MAX, "closed attempt above a")                                       \
+	X(S, U32, 7, closed, 0, SL_ATTEMPTS_MAX, "closed attempt above a")                                   \
 	X(S, ARRAY, 5, released, count, SL_RELEASED_MAX, "too many released attempts")                       \
 	X(S, SIGNATURE, 8, signature)
 
@@ -213,7 +214,7 @@ struct sl_message_type {
 	const struct sl_message_field *fields; /* `count`, in the order of the list */
 };
 
-extern const struct sl_message_field sl_parameter_fields[SL_PARAMETER_COUNT];
+extern const struct sl_message_field sl_message_parameter_fields[SL_PARAMETER_COUNT];
 
 /* Return the type of messages of `kind`, or NULL for an unknown kind. */
 const struct sl_message_type *sl_message_type(uint32_t kind);

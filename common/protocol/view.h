@@ -8,7 +8,7 @@
 
 #include "common/mixing/engine.h"
 #include "common/protocol/message.h"
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "common/graph/graph.h"
 #include "common/field/share.h"
 

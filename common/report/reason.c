@@ -62,7 +62,7 @@ static const char *setting_of(const char *parameter)
 
 static void p_bound_text(const struct sl_report *r, char *text, size_t size)
 {
-	uint64_t p = r->why.p_bound.p, prime = sl_prime_from(r->why.p_bound.least);
+	uint64_t p = r->why.p_bound.p, prime = sl_field_prime_from(r->why.p_bound.least);
 	uint32_t bits = r->why.p_bound.bits_most;
 	char fewer[64] = "", larger[64] = "";
 	if (r->why.p_bound.decimals_most >= 0)
@@ -141,7 +141,7 @@ static bool view_text(const struct sl_roster *roster, const struct sl_report *r,
 	case SL_REASON_WIDTH:
 		snprintf(text, size,
 			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at "
-				    "least %.3g is needed): "
+			 "least %.3g is needed): "
 			 "set a modulus of at most %" PRIu32 " bits",
 			 r->why.width.fraction, r->why.width.need, r->why.width.p_bits_most);
 		return true;
@@ -272,7 +272,7 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 	case SL_REASON_RESULT:
 		snprintf(text, size,
 			 "the sum is not one of %" PRIu32 " models within clipping_range: a learner did not "
-							  "follow the protocol; the result is discarded",
+			 "follow the protocol; the result is discarded",
 			 r->why.result.learners);
 		break;
 	default:

@@ -11,7 +11,7 @@ static const char *parameters_flaw(const struct sl_parameters *q)
 {
 	const char *flaw = NULL;
 	for (uint32_t i = 0; i < SL_PARAMETER_COUNT && flaw == NULL; i++)
-		flaw = range_flaw(&sl_parameter_fields[i], ((const uint64_t *)q)[i]);
+		flaw = range_flaw(&sl_message_parameter_fields[i], ((const uint64_t *)q)[i]);
 	if (flaw == NULL && (q->p == 1 || q->p == 2))
 		flaw = "modulus out of range";
 	if (flaw == NULL && q->k < q->iterations_rule)

@@ -51,8 +51,8 @@ static void lend_bytes(void *to, const uint8_t *bytes, size_t size)
 static void lend_parameters(struct outgoing *out, const struct sl_message_field *f, const uint8_t *from)
 {
 	starling__parameters__init(&out->parameters);
-	for (const struct sl_message_field *p = sl_parameter_fields;
-	     p < sl_parameter_fields + SL_PARAMETER_COUNT; p++)
+	for (const struct sl_message_field *p = sl_message_parameter_fields;
+	     p < sl_message_parameter_fields + SL_PARAMETER_COUNT; p++)
 		memcpy(place(&out->parameters.base, p), from + p->offset, p->size);
 	*(Starling__Parameters **)place(&out->base, f) = &out->parameters;
 }
@@ -159,8 +159,8 @@ static const char *read_parameters(uint8_t *to, const Starling__Parameters *from
 {
 	if (from == NULL)
 		return "no parameters";
-	for (const struct sl_message_field *p = sl_parameter_fields;
-	     p < sl_parameter_fields + SL_PARAMETER_COUNT; p++)
+	for (const struct sl_message_field *p = sl_message_parameter_fields;
+	     p < sl_message_parameter_fields + SL_PARAMETER_COUNT; p++)
 		memcpy(to + p->offset, place(&from->base, p), p->size);
 	return NULL;
 }

@@ -126,7 +126,7 @@ static json_t *make_record(const struct sl_log *log, enum sl_level level, const 
 	utc(time, sizeof time);
 	json_t *record =
 		json_pack("{s:s, s:f, s:s, s:I, s:o, s:o, s:o}", "time", time, "mono_ms", monotonic_ms(),
-			  "level", sl_log_level_name(level), "learner", (json_int_t)log->id, "name",
+			  "level", sl_level_name(level), "learner", (json_int_t)log->id, "name",
 			  json_text(log->name), "event", json_text(event), "text", json_text(text));
 	if (record && fields)
 		json_object_update_missing(record, fields); /* a field never hides one of these */
@@ -201,7 +201,7 @@ size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_
 	clean(get(record, "event"), event, sizeof event);
 	clean(get(record, "text"), text, sizeof text);
 	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
-			 colour ? level_colour(sl_log_level_find(level)) : "", level, colour ? "\033[0m" : "",
+			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "",
 			 event, text);
 	assert(n > 0 && size >= SL_LOG_LINE_BYTES);
 	return (size_t)n;

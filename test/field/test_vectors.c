@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
 #include "common/mixing/spectrum.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "test/field/vectors_case.h"
 
 wide common_multiple(wide a, wide b)

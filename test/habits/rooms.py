@@ -67,5 +67,6 @@ def symbols(archive):
 		where, name, kind = line.split()[:3]
 		member = Path(where.rstrip(':').rpartition('[')[2].rstrip(']')).name
 		exported, imported = found.setdefault(member, (set(), set()))
-		(imported if kind in 'Uwv' else exported).add(name)
+		if not name.startswith('__odr_asan'):  # of the address sanitizer, beside each variable
+			(imported if kind in 'Uwv' else exported).add(name)
 	return found

@@ -36,7 +36,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "daemon/store/result.h"
 #include "common/model/autoencoder.h"
 

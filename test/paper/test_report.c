@@ -51,11 +51,11 @@ TEST(test_grid)
 	struct written w;
 	struct sl_grid grid;
 	write_open(&w);
-	sl_page_grid_open(&grid, w.out, 3, shares, least, 24); /* 8, 8 and 4, with two gaps of 2 */
-	sl_page_grid_row(&grid, cells);
-	sl_page_grid_rule(&grid);
+	sl_paper_grid_open(&grid, w.out, 3, shares, least, 24); /* 8, 8 and 4, with two gaps of 2 */
+	sl_paper_grid_row(&grid, cells);
+	sl_paper_grid_rule(&grid);
 	const char *const long_word[] = {"", "antidisestablished", "x"};
-	sl_page_grid_row(&grid, long_word);
+	sl_paper_grid_row(&grid, long_word);
 	char *text = write_close(&w);
 	assert_string_equal(text, "words     λ₂ λ₂ λ₂  end\n"
 				  "that go\n"
@@ -96,11 +96,11 @@ static void remove_place(const struct place *p)
 	assert_int_equal(rmdir(p->folder), 0); /* nothing else was left */
 }
 
-static void write_report(struct sl_page_folder *folder, const struct place *p, const char *text)
+static void write_report(struct sl_paper_folder *folder, const struct place *p, const char *text)
 {
 	struct sl_error error = {0};
-	assert_int_equal(sl_page_folder_open(folder, p->report, &error), SL_OK);
-	FILE *out = sl_page_folder_file(folder, "a.csv", &error);
+	assert_int_equal(sl_paper_folder_open(folder, p->report, &error), SL_OK);
+	FILE *out = sl_paper_folder_file(folder, "a.csv", &error);
 	assert_non_null(out);
 	fputs(text, out);
 }
@@ -119,19 +119,19 @@ static void content_is(const struct place *p, const char *expected)
 TEST(test_folder)
 {
 	struct place p;
-	struct sl_page_folder folder;
+	struct sl_paper_folder folder;
 	struct sl_error error = {0};
 	make_place(&p);
 	write_report(&folder, &p, "never");
-	sl_page_folder_drop(&folder); /* and its folder goes */
+	sl_paper_folder_drop(&folder); /* and its folder goes */
 	assert_int_equal(access(p.report, F_OK), -1);
 	write_report(&folder, &p, "first");
 	assert_false(is_there(&p, "a.csv"));
-	assert_int_equal(sl_page_folder_commit(&folder, &error), SL_OK);
+	assert_int_equal(sl_paper_folder_commit(&folder, &error), SL_OK);
 	content_is(&p, "first");
 	write_report(&folder, &p, "second");
 	content_is(&p, "first");
-	sl_page_folder_drop(&folder);
+	sl_paper_folder_drop(&folder);
 	content_is(&p, "first");
 	assert_false(is_there(&p, ".a.csv.part"));
 	remove_place(&p);
@@ -141,7 +141,7 @@ TEST(test_folder)
 TEST(test_full_disk)
 {
 	struct place p;
-	struct sl_page_folder folder;
+	struct sl_paper_folder folder;
 	struct sl_error error = {0};
 	make_place(&p);
 	write_report(&folder, &p, "x");
@@ -149,20 +149,20 @@ TEST(test_full_disk)
 	folder.files[0].out = fopen("/dev/full", "w");
 	assert_non_null(folder.files[0].out);
 	fputs("more than there is room for", folder.files[0].out);
-	assert_int_equal(sl_page_folder_commit(&folder, &error), SL_ERR_IO);
+	assert_int_equal(sl_paper_folder_commit(&folder, &error), SL_ERR_IO);
 	has(error.text, "a.csv: No space left on device");
 	assert_false(is_there(&p, "a.csv"));
-	sl_page_folder_drop(&folder);
+	sl_paper_folder_drop(&folder);
 	remove_place(&p);
 }
 
 TEST(test_no_folder)
 {
-	struct sl_page_folder folder;
+	struct sl_paper_folder folder;
 	struct sl_error error = {0};
-	assert_int_equal(sl_page_folder_open(&folder, "/dev/null/report", &error), SL_ERR_IO);
+	assert_int_equal(sl_paper_folder_open(&folder, "/dev/null/report", &error), SL_ERR_IO);
 	has(error.text, "/dev/null/report");
-	assert_int_equal(sl_page_folder_open(&folder, "/dev/null", &error),
+	assert_int_equal(sl_paper_folder_open(&folder, "/dev/null", &error),
 			 SL_ERR_IO); /* it exists; no folder, though */
-	sl_page_folder_drop(&folder);
+	sl_paper_folder_drop(&folder);
 }

@@ -9,7 +9,7 @@ static void augmented_is(const char *text, uint32_t c, const char *expected, con
 {
 	struct sl_schedule schedule = schedule_of(text), augmented, added;
 	struct sl_error error = {0};
-	assert_int_equal(sl_schedule_augment(&schedule, c, &augmented, &added, &error), SL_OK);
+	assert_int_equal(sl_augment_schedule(&schedule, c, &augmented, &added, &error), SL_OK);
 	char *got = print_schedule(&augmented), *got_added = print_schedule(&added);
 	assert_string_equal(got, expected);
 	assert_string_equal(got_added, expected_added);
@@ -35,7 +35,7 @@ static void check_steps(const char *family, uint32_t c)
 	struct sl_error error = {0};
 	struct sl_figures figures;
 	const struct sl_figures_request request = {.analysis.kappa_most = c + 1, .p = 1020431};
-	assert_int_equal(sl_schedule_augment(&schedule, c, &augmented, &added, &error), SL_OK);
+	assert_int_equal(sl_augment_schedule(&schedule, c, &augmented, &added, &error), SL_OK);
 	assert_int_equal(sl_figures_open(&figures, &augmented, &request), SL_OK);
 	assert_true(augmented.steps == 4 && added.steps == 4);
 	for (uint32_t s = 0; s < 4; s++) {
@@ -62,10 +62,10 @@ TEST(test_too_few_learners)
 {
 	struct sl_schedule schedule = schedule_of("learners 4\nstep 1-2\n"), augmented, added;
 	struct sl_error error = {0};
-	assert_int_equal(sl_schedule_augment(&schedule, 3, &augmented, &added, &error), SL_ERR_INVALID);
+	assert_int_equal(sl_augment_schedule(&schedule, 3, &augmented, &added, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, "4 learners cannot tolerate 3 that collude: at least 5 are needed");
 	assert_null(augmented.edges);
-	assert_int_equal(sl_schedule_augment(&schedule, 2, &augmented, &added, &error), SL_OK);
+	assert_int_equal(sl_augment_schedule(&schedule, 2, &augmented, &added, &error), SL_OK);
 	assert_int_equal(sl_schedule_count(&augmented, 0), 6);
 	sl_schedule_close(&schedule);
 	sl_schedule_close(&augmented);

@@ -66,7 +66,8 @@ static void ascend(uint32_t *items, uint32_t count, uint32_t step)
 static void make_parameters(struct sl_parameters *q)
 {
 	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++)
-		((uint64_t *)q)[i] = edge(sl_parameter_fields[i].least, sl_parameter_fields[i].most);
+		((uint64_t *)q)[i] =
+			edge(sl_message_parameter_fields[i].least, sl_message_parameter_fields[i].most);
 	if (q->p < 3)
 		q->p = 0;
 	if (q->k < q->iterations_rule)
@@ -269,7 +270,7 @@ static bool promises_link_state(const struct sl_link_state *ls)
 	const struct sl_parameters *q = &ls->parameters;
 	bool ranges = true;
 	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++)
-		ranges = ranges && in_range(SL_MSG_LINK_STATE, "parameters.", &sl_parameter_fields[i],
+		ranges = ranges && in_range(SL_MSG_LINK_STATE, "parameters.", &sl_message_parameter_fields[i],
 					    (const uint8_t *)q);
 	return ranges && q->p != 1 && q->p != 2 && positive(q->clipping_range) &&
 	       (q->iterations_rule == 0 || q->k > 0) && rising(ls->candidates, ls->count, UINT32_MAX);
@@ -296,8 +297,7 @@ static bool promises_rules(const struct sl_message *m)
 		return (m->request.a != 0) == (m->request.origin != 0) &&
 		       (m->request.a == 0 || m->request.t != 0);
 	case SL_MSG_ABORT:
-		return rising(m->abort.released, m->abort.count, m->abort.a) &&
-		       m->abort.closed <= m->abort.a;
+		return rising(m->abort.released, m->abort.count, m->abort.a) && m->abort.closed <= m->abort.a;
 	case SL_MSG_SHARE:
 	case SL_MSG_STATE:
 	case SL_MSG_RESULT:

@@ -55,7 +55,7 @@ TEST(lists_are_the_proto_file)
 		const struct sl_message_type *type = sl_message_type(kind);
 		expect_fields(described(kind), type->fields, type->count);
 	}
-	expect_fields(&starling__parameters__descriptor, sl_parameter_fields, SL_PARAMETER_COUNT);
+	expect_fields(&starling__parameters__descriptor, sl_message_parameter_fields, SL_PARAMETER_COUNT);
 	assert_null(sl_message_type(0));
 	assert_null(sl_message_type(SL_MESSAGE_KINDS));
 }
@@ -80,7 +80,7 @@ TEST(ranges_stand_twice)
 					 type->name);
 	}
 	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++) {
-		snprintf(name, sizeof name, "parameters.%s", sl_parameter_fields[i].name);
+		snprintf(name, sizeof name, "parameters.%s", sl_message_parameter_fields[i].name);
 		if (sample_bound_of(SL_MSG_LINK_STATE, name) == NULL)
 			fail_msg("sample_bounds has no row for %s", name);
 	}

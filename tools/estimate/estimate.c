@@ -128,7 +128,7 @@ static void cost_of(const struct sl_estimate_input *in, const struct sl_engine_c
 static void plan_metropolis(const struct sl_estimate_input *in, struct sl_estimated *planned)
 {
 	const struct sl_estimate_figures *g = &in->graph;
-	double need = sl_width_need_of((double)g->learners, g->degree_most, g->edges, g->mu);
+	double need = sl_spectrum_width_need_of((double)g->learners, g->degree_most, g->edges, g->mu);
 	planned->k = sl_spectrum_iterations(in->p, (uint32_t)g->learners, g->mu);
 	planned->p_bits_most = sl_spectrum_p_bits(need);
 	if (planned->p_bits_most > SL_MIXING_P_BITS_MAX)

@@ -184,7 +184,7 @@ static char *last_error(const char *log)
 		const char *end = strchrnul(line, '\n');
 		json_t *object = json_loadb(line, (size_t)(end - line), 0, NULL);
 		sl_record_read(&record, object);
-		if (record.level != NULL && sl_log_level_find(record.level) == SL_ERROR) {
+		if (record.level != NULL && sl_level_find(record.level) == SL_ERROR) {
 			free(found);
 			found = strdup(record.text != NULL ? record.text : "(without a text)");
 		}

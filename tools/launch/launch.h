@@ -65,7 +65,7 @@ int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_
 
 /* Warn of the steps that the privacy check will refuse (privacy_check.c). SL_ERR_REFUSED where it refuses all
  * of them. */
-int sl_plan_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
+int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
 /* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);

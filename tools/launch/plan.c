@@ -245,7 +245,7 @@ int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_
 		rc = check_data(plan, error);
 	if (rc == SL_OK)
 		rc = check_schedule(plan, progress, error);
-	return rc == SL_OK ? sl_plan_privacy_check(plan, progress, error) : rc;
+	return rc == SL_OK ? sl_launch_privacy_check(plan, progress, error) : rc;
 }
 
 static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress,

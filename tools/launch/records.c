@@ -118,7 +118,7 @@ static void hear_failed(struct sl_learner *l, struct sl_round_row *row, const st
 			  : record->text != NULL ? record->text
 						 : "no reason given";
 	bool follows = record->level != NULL &&
-		       sl_log_level_find(record->level) == SL_INFO; /* a peer's attempt failed first */
+		       sl_level_find(record->level) == SL_INFO; /* a peer's attempt failed first */
 	l->activity = SL_SEEKING;
 	if (follows && l->launch->reason[0] != '\0')
 		return;

@@ -23,7 +23,7 @@ static void delete_encoding_dumps(struct sl_launch *launch)
 	struct sl_error error = {0};
 	if (!launch->plan->options.verify)
 		return;
-	uint32_t left = sl_encoding_dump_delete(&launch->plan->folder, is_evidence, launch, &error);
+	uint32_t left = sl_launch_encoding_dump_delete(&launch->plan->folder, is_evidence, launch, &error);
 	if (left > 0)
 		fprintf(stderr, "starling launch: %u secret encoding%s could not be deleted: %s\n", left,
 			left == 1 ? "" : "s", error.text);

@@ -41,8 +41,8 @@ static uint32_t delete_in(const char *path, sl_encoding_dump_keep keep, const vo
 	return left;
 }
 
-uint32_t sl_encoding_dump_delete(const struct sl_run_folder *folder, sl_encoding_dump_keep keep,
-				 const void *context, struct sl_error *error)
+uint32_t sl_launch_encoding_dump_delete(const struct sl_run_folder *folder, sl_encoding_dump_keep keep,
+					const void *context, struct sl_error *error)
 {
 	char path[PATH_MAX];
 	uint32_t left = 0;

@@ -14,5 +14,5 @@ typedef bool (*sl_encoding_dump_keep)(const void *context, sl_round round);
 
 /* Once no learner runs any more: deletes them, but for those to be kept. Returns how many it could not
  * delete; the error names the first, and why. */
-uint32_t sl_encoding_dump_delete(const struct sl_run_folder *folder, sl_encoding_dump_keep keep,
-				 const void *context, struct sl_error *error);
+uint32_t sl_launch_encoding_dump_delete(const struct sl_run_folder *folder, sl_encoding_dump_keep keep,
+					const void *context, struct sl_error *error);

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "tools/lib/run_folder.h"
 
 struct sl_verify {

@@ -135,7 +135,7 @@ void sl_document_caption(struct sl_paper *r, const char *format, ...)
 
 int sl_document_write(struct sl_paper *r, const char *top, struct sl_error *error)
 {
-	FILE *page = sl_page_folder_file(&r->folder, "report.md", error);
+	FILE *page = sl_paper_folder_file(&r->folder, "report.md", error);
 	fflush(r->page.out);
 	fflush(r->plots.out);
 	if (page == NULL)
@@ -143,7 +143,7 @@ int sl_document_write(struct sl_paper *r, const char *top, struct sl_error *erro
 	fprintf(page, "%s%s", top, r->page.text);
 	if (r->plots.bytes == 0)
 		return SL_OK;
-	FILE *script = sl_page_folder_file(&r->folder, SCRIPT, error);
+	FILE *script = sl_paper_folder_file(&r->folder, SCRIPT, error);
 	if (script == NULL)
 		return error->code;
 	fprintf(script, "%s%s", preamble, r->plots.text);

@@ -8,10 +8,10 @@
 
 #define PATH_BYTES (SL_REPORT_PATH_BYTES + SL_REPORT_NAME_BYTES + 16)
 
-int sl_page_folder_open(struct sl_page_folder *folder, const char *path, struct sl_error *error)
+int sl_paper_folder_open(struct sl_paper_folder *folder, const char *path, struct sl_error *error)
 {
 	char inside[SL_REPORT_PATH_BYTES + 2];
-	*folder = (struct sl_page_folder){.made = false};
+	*folder = (struct sl_paper_folder){.made = false};
 	if (strlen(path) >= sizeof folder->path)
 		return sl_err_set(error, SL_ERR_RANGE, "the path of the report's folder is too long");
 	strcpy(folder->path, path);
@@ -24,13 +24,13 @@ int sl_page_folder_open(struct sl_page_folder *folder, const char *path, struct 
 	return SL_OK;
 }
 
-static void path_of(const struct sl_page_folder *folder, uint32_t file, bool part,
+static void path_of(const struct sl_paper_folder *folder, uint32_t file, bool part,
 		    char path[static PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, part ? "%s/.%s.part" : "%s/%s", folder->path, folder->files[file].name);
 }
 
-FILE *sl_page_folder_file(struct sl_page_folder *folder, const char *name, struct sl_error *error)
+FILE *sl_paper_folder_file(struct sl_paper_folder *folder, const char *name, struct sl_error *error)
 {
 	char path[PATH_BYTES];
 	uint32_t file = folder->count;
@@ -47,7 +47,7 @@ FILE *sl_page_folder_file(struct sl_page_folder *folder, const char *name, struc
 }
 
 /* Whether all of the file has reached the disk's care. */
-static bool close_file(struct sl_page_folder *folder, uint32_t file)
+static bool close_file(struct sl_paper_folder *folder, uint32_t file)
 {
 	FILE *out = folder->files[file].out;
 	folder->files[file].out = NULL;
@@ -57,7 +57,7 @@ static bool close_file(struct sl_page_folder *folder, uint32_t file)
 	return fclose(out) == 0 && !lost;
 }
 
-int sl_page_folder_commit(struct sl_page_folder *folder, struct sl_error *error)
+int sl_paper_folder_commit(struct sl_paper_folder *folder, struct sl_error *error)
 {
 	char part[PATH_BYTES], whole[PATH_BYTES];
 	for (uint32_t f = 0; f < folder->count; f++)
@@ -75,7 +75,7 @@ int sl_page_folder_commit(struct sl_page_folder *folder, struct sl_error *error)
 	return SL_OK;
 }
 
-void sl_page_folder_drop(struct sl_page_folder *folder)
+void sl_paper_folder_drop(struct sl_paper_folder *folder)
 {
 	char part[PATH_BYTES];
 	for (uint32_t f = 0; f < folder->count; f++) {

@@ -85,7 +85,7 @@ static int mix_one(struct sl_paper *r, struct sl_six *one, struct sl_error *erro
 static int draw_all(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&r->folder, "c_trajectories.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "c_trajectories.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_trace_csv_open(&csv, out, SL_PAPER_LEARNERS);

@@ -6,8 +6,8 @@
 
 #define GAP 2u
 
-void sl_page_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const uint32_t *shares,
-		       const uint32_t *least, uint32_t total)
+void sl_paper_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const uint32_t *shares,
+			const uint32_t *least, uint32_t total)
 {
 	uint32_t taken = GAP * (columns - 1), parts = 0;
 	assert(columns <= SL_GRID_COLUMNS_MOST);
@@ -66,7 +66,7 @@ static const char *write_line(struct line *line, uint32_t width, const char *tex
 	return text + strspn(text, " ");
 }
 
-void sl_page_grid_row(const struct sl_grid *grid, const char *const *cells)
+void sl_paper_grid_row(const struct sl_grid *grid, const char *const *cells)
 {
 	const char *left[SL_GRID_COLUMNS_MOST];
 	bool more = true;
@@ -82,7 +82,7 @@ void sl_page_grid_row(const struct sl_grid *grid, const char *const *cells)
 	}
 }
 
-void sl_page_grid_rule(const struct sl_grid *grid)
+void sl_paper_grid_rule(const struct sl_grid *grid)
 {
 	uint32_t total = GAP * (grid->columns - 1);
 	for (uint32_t c = 0; c < grid->columns; c++)

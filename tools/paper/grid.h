@@ -13,7 +13,7 @@ struct sl_grid {
 };
 
 /* A table of `total` letters: each column takes what it needs at least, and its share of the rest. */
-void sl_page_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const uint32_t *shares,
-		       const uint32_t *least, uint32_t total);
-void sl_page_grid_row(const struct sl_grid *grid, const char *const *cells);
-void sl_page_grid_rule(const struct sl_grid *grid);
+void sl_paper_grid_open(struct sl_grid *grid, FILE *out, uint32_t columns, const uint32_t *shares,
+			const uint32_t *least, uint32_t total);
+void sl_paper_grid_row(const struct sl_grid *grid, const char *const *cells);
+void sl_paper_grid_rule(const struct sl_grid *grid);

@@ -115,7 +115,7 @@ static void claim(struct sl_paper *r, const struct growth *g, const char *claim)
 static int write_csv(struct sl_paper *r, const struct growth *growths, uint32_t count, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&r->folder, "h_growth.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "h_growth.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "what,over,x,y,y_is");

@@ -251,7 +251,7 @@ static void draw(const struct losses *w, const char *title, uint32_t first, uint
 static int write_csv(const struct losses *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&w->r->folder, "f_loss.csv", error);
+	FILE *out = sl_paper_folder_file(&w->r->folder, "f_loss.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "hidden,averaging,round,mse");

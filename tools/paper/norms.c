@@ -78,7 +78,7 @@ int sl_norms_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *err
 {
 	struct curve c;
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&r->folder, "c_norms.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "c_norms.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "graph,k,norm");
@@ -146,7 +146,7 @@ int sl_norms_degrees(struct sl_paper *r, struct sl_error *error)
 	struct sl_csv csv;
 	double mu_most = pow(2 * (double)SL_PAPER_P * pow(SL_PAPER_LEARNERS, 1.5), -1.0 / SL_PAPER_K);
 	uint32_t enough = DEGREE_MOST + 1;
-	FILE *out = sl_page_folder_file(&r->folder, "c_degrees.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "c_degrees.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "neighbours,mu,k");

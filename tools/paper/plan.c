@@ -137,7 +137,7 @@ static void claim(struct plans *w, enum quantity q)
 static int write_part(struct plans *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&w->r->folder, "i_plan.csv", error);
+	FILE *out = sl_paper_folder_file(&w->r->folder, "i_plan.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "case,quantity,planned,measured");

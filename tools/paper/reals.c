@@ -96,7 +96,7 @@ int sl_reals_printed(struct sl_paper *r, struct sl_error *error)
 {
 	struct table w = {
 		.r = r, .graphs = r->options.quick ? 1 : GRAPHS, .fails_from = {PRIMES, PRIMES, PRIMES}};
-	FILE *out = sl_page_folder_file(&r->folder, "g_numbers.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "g_numbers.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&w.csv, out,

@@ -57,7 +57,7 @@ struct sl_document {
 
 struct sl_paper {
 	struct sl_paper_options options;
-	struct sl_page_folder folder;
+	struct sl_paper_folder folder;
 	struct sl_bench *bench; /* what other programs are run with, and a folder for what they leave */
 	struct sl_document page, plots; /* the sections of report.md, and the commands of figures.gp */
 	const char *figure;		/* the one being written */

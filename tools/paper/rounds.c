@@ -85,7 +85,7 @@ static void draw_rounds(struct rounds *w)
 static int tell_rounds(struct rounds *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&w->r->folder, "a_trajectories.csv", error);
+	FILE *out = sl_paper_folder_file(&w->r->folder, "a_trajectories.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_trace_csv_open(&csv, out, w->learners);
@@ -171,7 +171,7 @@ static uint32_t write_points(const struct rounds *w, struct sl_csv *csv)
 static int part_b(struct rounds *w, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&w->r->folder, "b_consensus.csv", error);
+	FILE *out = sl_paper_folder_file(&w->r->folder, "b_consensus.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "coordinate,round,consensus,truth,difference,mean_of_floats");

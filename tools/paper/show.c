@@ -15,14 +15,14 @@ static void show_claims(const struct sl_paper *r, FILE *out)
 	static const uint32_t shares[COLUMNS] = {6, 4, 7, 0}, least[COLUMNS] = {0, 0, 0, 13};
 	size_t width = sl_terminal_width(out);
 	struct sl_grid grid;
-	sl_page_grid_open(&grid, out, COLUMNS, shares, least,
-			  (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
-	sl_page_grid_row(&grid, heads);
-	sl_page_grid_rule(&grid);
+	sl_paper_grid_open(&grid, out, COLUMNS, shares, least,
+			   (uint32_t)(width == 0 ? WIDTH_PIPED : width) - 1);
+	sl_paper_grid_row(&grid, heads);
+	sl_paper_grid_rule(&grid);
 	for (uint32_t i = 0; i < r->claim_count; i++) {
 		const struct sl_claim *c = &r->claims[i];
 		const char *cells[COLUMNS] = {c->claim, c->paper, c->here, sl_paper_verdict_text(c->verdict)};
-		sl_page_grid_row(&grid, cells);
+		sl_paper_grid_row(&grid, cells);
 	}
 }
 

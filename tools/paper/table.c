@@ -88,7 +88,7 @@ static void claim_ten(struct sl_paper *r, const struct sl_six *six)
 int sl_table_graphs(struct sl_paper *r, struct sl_six *six, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&r->folder, "d_topologies.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "d_topologies.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out,

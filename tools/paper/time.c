@@ -248,7 +248,7 @@ static int write_table(struct times *w, struct sl_error *error)
 	const struct curve *shares[] = {&w->shamir, &w->additive, &w->seeded, &w->octave};
 	const struct curve *mixing[] = {&w->mixing, &w->octave_loop, &w->octave_product};
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&w->r->folder, "e_time.csv", error);
+	FILE *out = sl_paper_folder_file(&w->r->folder, "e_time.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "what,over,x,seconds");

@@ -113,7 +113,7 @@ static void write_top(const struct sl_paper *r, FILE *out)
 static int write_claims_csv(struct sl_paper *r, struct sl_error *error)
 {
 	struct sl_csv csv;
-	FILE *out = sl_page_folder_file(&r->folder, "claims.csv", error);
+	FILE *out = sl_paper_folder_file(&r->folder, "claims.csv", error);
 	if (out == NULL)
 		return error->code;
 	sl_csv_open(&csv, out, "part,claim,paper,here,verdict");
@@ -193,7 +193,7 @@ static int write_all(struct sl_paper *r, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = write_report(r, error);
 	if (rc == SL_OK)
-		rc = sl_page_folder_commit(&r->folder, error);
+		rc = sl_paper_folder_commit(&r->folder, error);
 	if (rc == SL_OK)
 		sl_document_draw(r);
 	return rc;
@@ -230,7 +230,7 @@ int sl_write_report(struct sl_paper *r, struct sl_error *error)
 {
 	char program[PATH_MAX];
 	clock_gettime(CLOCK_MONOTONIC, &r->begun);
-	int rc = sl_page_folder_open(&r->folder, r->options.folder, error);
+	int rc = sl_paper_folder_open(&r->folder, r->options.folder, error);
 	if (rc == SL_OK)
 		rc = open_bench(r, program, error);
 	if (rc == SL_OK)
@@ -240,7 +240,7 @@ int sl_write_report(struct sl_paper *r, struct sl_error *error)
 	sl_document_close(r);
 	close_bench(r);
 	if (rc != SL_OK)
-		sl_page_folder_drop(&r->folder);
+		sl_paper_folder_drop(&r->folder);
 	if (r->live)
 		fputs("\r\033[K", stderr);
 	return rc;

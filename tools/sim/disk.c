@@ -79,7 +79,7 @@ static void commit(struct sl_sim_disk *disk, struct sl_sim_record *record)
 	free(disk->result);
 	disk->result = record->packed;
 	disk->certificate = *record->certificate;
-	disk->result_bytes = sim_vectors_width(record->certificate->p);
+	disk->result_bytes = sl_sim_vectors_width(record->certificate->p);
 	record->packed = NULL;
 	forget_open(disk);
 	disk->aborted = disk->closed = 0;

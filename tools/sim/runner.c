@@ -67,7 +67,7 @@ static int build_workspace(struct sl_runner *runner, uint32_t i)
 	struct sl_runner_learner *l = &runner->learners[i];
 	struct sl_workspace *v = &l->workspace;
 	l->random = runner->options.seed * UINT64_C(0xd1342543de82ef95) + i;
-	int rc = sim_vectors_open(v, runner->options.parameters, &l->random);
+	int rc = sl_sim_vectors_open(v, runner->options.parameters, &l->random);
 	if (rc != SL_OK)
 		return rc;
 	v->clamp = runner->options.settings->clipping == SL_CLIPPING_CLAMP;
@@ -162,7 +162,7 @@ static void close_learner(struct sl_runner *runner, uint32_t i)
 		if (l->said.items[k].piece != NULL) {
 			sl_runner_unread(l->said.items[k].piece, 0); /* not delivered */
 		}
-	sim_vectors_close(&l->workspace);
+	sl_sim_vectors_close(&l->workspace);
 	void *owned[] = {l->arena,	l->inbox.items, l->work.items, l->said.items,
 			 l->sets.items, l->up,		l->wanted,     l->result};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)

@@ -29,7 +29,7 @@ static void analysis(struct sl_runner *runner, struct sl_runner_learner *l, cons
 static void run(struct sl_runner *runner, uint32_t i, const struct sl_job *job, struct sl_job_result *result)
 {
 	struct sl_runner_learner *l = &runner->learners[i];
-	sim_vectors_prepare(&l->workspace, job);
+	sl_sim_vectors_prepare(&l->workspace, job);
 	if (job->kind == SL_JOB_ENCODE || job->kind == SL_JOB_CHECK)
 		l->view = job->view;
 	if (job->kind == SL_JOB_CLOSE)
@@ -102,7 +102,7 @@ static void commit(struct sl_runner_worker *w, uint32_t i, const struct sl_runne
 					  .exact = own && w->runner->options.verify &&
 						   sl_runner_sum_check(w->runner, i)};
 	free(l->result);
-	l->result = sim_vectors_pack(&l->workspace, work->p);
+	l->result = sl_sim_vectors_pack(&l->workspace, work->p);
 	l->p = work->p;
 	l->committed = work->durable.t;
 	tell_commit(w, &commit);
@@ -125,7 +125,7 @@ void sl_runner_work(struct sl_runner_worker *w, uint32_t i)
 		sl_runner_event(w, i, &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work.durable});
 		break;
 	case SL_RUNNER_WIPE:
-		sim_vectors_wipe(&l->workspace);
+		sl_sim_vectors_wipe(&l->workspace);
 		break;
 	}
 }

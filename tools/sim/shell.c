@@ -46,7 +46,7 @@ void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list)
 static void write_record(struct sl_sim *sim, uint32_t i, struct sl_sim_record *record)
 {
 	if (record->what.kind == SL_PERSIST_COMMIT)
-		record->packed = sim_vectors_pack(&sim->learners[i].workspace, record->certificate->p);
+		record->packed = sl_sim_vectors_pack(&sim->learners[i].workspace, record->certificate->p);
 	sl_sim_check_durable(sim, i, record);
 	sl_sim_disk_write(&sim->learners[i].disk, record);
 }
@@ -60,13 +60,13 @@ static void run(struct sl_sim *sim, uint32_t i, struct sl_sim_work *work)
 		return;
 	work->ran = true;
 	if (work->kind == SL_SIM_WIPE)
-		sim_vectors_wipe(workspace);
+		sl_sim_vectors_wipe(workspace);
 	if (work->kind == SL_SIM_PERSIST)
 		write_record(sim, i, work->record);
 	if (work->kind != SL_SIM_JOB)
 		return;
 	const struct sl_job *job = &work->job;
-	sim_vectors_prepare(workspace, job);
+	sl_sim_vectors_prepare(workspace, job);
 	if (job->kind == SL_JOB_ENCODE) {
 		l->slots = job->view->n;
 		l->own_slot = job->view->self;
@@ -250,7 +250,7 @@ static void compute(struct sl_sim *sim, uint32_t i, const struct sl_job *job)
 static void wipe(struct sl_sim *sim, uint32_t i)
 {
 	if (sim->learners[i].work == NULL)
-		sim_vectors_wipe(&sim->learners[i].workspace);
+		sl_sim_vectors_wipe(&sim->learners[i].workspace);
 	else
 		give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_WIPE});
 }

@@ -11,7 +11,7 @@ static void random_bytes(void *context, uint8_t *bytes, size_t n)
 		bytes[i] = (uint8_t)sl_random_next(context);
 }
 
-int sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random)
+int sl_sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random)
 {
 	*workspace = (struct sl_workspace){.n = n,
 					   .weight = 1,
@@ -26,7 +26,7 @@ int sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random)
 	return whole ? SL_OK : SL_ERR_NOMEM;
 }
 
-void sim_vectors_close(struct sl_workspace *workspace)
+void sl_sim_vectors_close(struct sl_workspace *workspace)
 {
 	void *owned[] = {workspace->trained, workspace->committed,    workspace->x,
 			 workspace->s,	     workspace->scratch.base, workspace->state_file.base};
@@ -48,7 +48,7 @@ static void end_state_file(struct sl_workspace *workspace)
 	workspace->state_file.base = NULL;
 }
 
-void sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *job)
+void sl_sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *job)
 {
 	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
 		size_t need = sl_job_scratch(job->view);
@@ -65,20 +65,20 @@ void sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *jo
 	}
 }
 
-void sim_vectors_wipe(struct sl_workspace *workspace)
+void sl_sim_vectors_wipe(struct sl_workspace *workspace)
 {
 	sl_job_wipe(workspace);
 	end_state_file(workspace);
 }
 
-uint32_t sim_vectors_width(uint64_t p)
+uint32_t sl_sim_vectors_width(uint64_t p)
 {
 	return (uint32_t)(64 - __builtin_clzll(p) + 7) / 8;
 }
 
-uint8_t *sim_vectors_pack(const struct sl_workspace *workspace, uint64_t p)
+uint8_t *sl_sim_vectors_pack(const struct sl_workspace *workspace, uint64_t p)
 {
-	uint8_t *packed = insist(malloc((workspace->n + 1) * sim_vectors_width(p)));
-	sl_bytes_pack(packed, workspace->s, workspace->n + 1, sim_vectors_width(p));
+	uint8_t *packed = insist(malloc((workspace->n + 1) * sl_sim_vectors_width(p)));
+	sl_bytes_pack(packed, workspace->s, workspace->n + 1, sl_sim_vectors_width(p));
 	return packed;
 }

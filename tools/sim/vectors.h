@@ -7,16 +7,16 @@
 
 /* Allocate the vectors of a model of `n` floats; randomness comes from `*random`, repeatable. SL_ERR_NOMEM:
  * call close. */
-int sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random);
-void sim_vectors_close(struct sl_workspace *workspace);
+int sl_sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random);
+void sl_sim_vectors_close(struct sl_workspace *workspace);
 
 /* Make the memory that `job` needs: scratch memory before SURVEY and ENCODE, an empty state file before
  * ENCODE. */
-void sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *job);
+void sl_sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *job);
 /* Wipe the vectors and end the state file. */
-void sim_vectors_wipe(struct sl_workspace *workspace);
+void sl_sim_vectors_wipe(struct sl_workspace *workspace);
 
 /* Return the bytes of an element of Z as the result is sent: the width of p. */
-uint32_t sim_vectors_width(uint64_t p);
+uint32_t sl_sim_vectors_width(uint64_t p);
 /* Return Z, packed at that width; to free(). */
-uint8_t *sim_vectors_pack(const struct sl_workspace *workspace, uint64_t p);
+uint8_t *sl_sim_vectors_pack(const struct sl_workspace *workspace, uint64_t p);

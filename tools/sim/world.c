@@ -137,7 +137,7 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
 	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
 	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
-	if (sim_vectors_open(&l->workspace, p->n, &l->random) != SL_OK)
+	if (sl_sim_vectors_open(&l->workspace, p->n, &l->random) != SL_OK)
 		abort();
 	l->workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
@@ -300,7 +300,7 @@ static void free_learner(struct sl_sim *sim, uint32_t i)
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		free(l->listed[k].named);
 	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->aborted_a, l->held};
-	sim_vectors_close(&l->workspace);
+	sl_sim_vectors_close(&l->workspace);
 	sl_sim_disk_free(&l->disk);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/number.h"
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 #include "tools/lib/option.h"
 #include "tools/lib/command.h"
 #include "tools/estimate/show.h"

@@ -70,7 +70,7 @@ static error_t parse(int key, char *value, struct argp_state *state)
 			logs->learner_id = 0;
 		return 0;
 	case 'L':
-		logs->level = sl_log_level_find(value);
+		logs->level = sl_level_find(value);
 		if (logs->level < 0)
 			argp_failure(state, SL_EXIT_USAGE, 0,
 				     "--level: '%s' is not one of debug, info, warn, error", value);
@@ -105,7 +105,7 @@ static bool of_learner(const struct logs *logs, const struct sl_record *record)
 
 static bool wanted(const struct logs *logs, const struct sl_record *record)
 {
-	int known_level = record->level ? sl_log_level_find(record->level) : -1;
+	int known_level = record->level ? sl_level_find(record->level) : -1;
 	if (known_level >= 0 && known_level < logs->level)
 		return false;
 	return (logs->round == 0 || record->round == logs->round) && of_learner(logs, record);

@@ -103,7 +103,7 @@ static int run(const struct sl_topology_options *o, struct sl_error *error)
 	int rc = sl_topology_schedule(&o->request, &schedule, error);
 	if (rc != SL_OK)
 		return rc;
-	rc = sl_schedule_augment(&schedule, o->tolerance, &augmented, &added, error);
+	rc = sl_augment_schedule(&schedule, o->tolerance, &augmented, &added, error);
 	sl_schedule_close(&schedule);
 	if (rc != SL_OK)
 		return rc;

@@ -43,7 +43,7 @@ static int augment_step(struct work *w, uint32_t step, struct sl_schedule *augme
 	return sl_schedule_add(augmented, w->edges, had + missing);
 }
 
-int sl_schedule_augment(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *augmented,
+int sl_augment_schedule(const struct sl_schedule *schedule, uint32_t c, struct sl_schedule *augmented,
 			struct sl_schedule *added, struct sl_error *error)
 {
 	struct work w;

@@ -1,4 +1,4 @@
-#include "common/field/encode.h"
+#include "common/field/encoding.h"
 
 #include <assert.h>
 #include <math.h>

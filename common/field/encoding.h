@@ -1,4 +1,4 @@
-/* encode.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
+/* encoding.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
  *
  * weighted: x_l = m * rint(theta_l * 10^sigma) mod p for l < n, x_n = m.
  * literal:  x_l = trunc(10^sigma * w * theta_l) mod p from the exact rational w = m / m_total (the paper's),
