@@ -58,7 +58,7 @@
 	X(count, "count", WHOLE, "parameters clamped")                                                       \
 	X(released, "released", FLAG, "the masked state was released")                                       \
 	X(fetched, "fetched", WHOLE, "masked states received from peers")                                    \
-	X(operator_aborted, "abandoned", FLAG, "by the operator")                                            \
+	X(operator_aborted, "by_operator", FLAG, "by the operator")                                            \
 	X(signers, "signers", WHOLE, "learners that signed the digest")                                      \
 	X(came, "came", WHOLE, "learners in this view and not in the last")                                  \
 	X(left, "left", WHOLE, "learners in the last view and not in this")                                  \
@@ -125,7 +125,7 @@
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
 	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt "  \
 	  "goes on when one "                                                                                \
-	  "that has it connects. If none ever will: starling abandon --round {round} --control {control}")   \
+	  "that has it connects. If none ever will: starling abort --round {round} --control {control}")   \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all "      \
 	  "{learners} learners "                                                                             \
@@ -140,13 +140,13 @@
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked "   \
 	  "state")                                                                                           \
-	X(GIVEN_UP, "given_up", SL_WARN, "round attempt abandoned",                                          \
+	X(CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                                          \
 	  "round {round} attempt {attempt} is over: {who} has aborted it, so it cannot complete")            \
-	X(GIVEN_UP_BY_OPERATOR, "given_up", SL_WARN, "round attempt abandoned",                              \
+	X(CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",                              \
 	  "round {round} attempt {attempt} is over: the operator has aborted it")                            \
-	X(GIVEN_UP_AT_START, "given_up", SL_WARN, "round attempt",                                           \
+	X(CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                                           \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
-	X(BURNED, "burned", SL_WARN, "round attempt",                                                        \
+	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                                        \
 	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other " \
 	  "learners have "                                                                                   \
 	  "signed that theirs was not: the model is trained again; the new one differs only by training "    \
