@@ -654,7 +654,7 @@ TEST(test_operator_abort_out_of_place)
 	tell_durable(p, SL_PERSIST_PREPARED);
 	tell(p, other);
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	EXPECT("operator abort -> FAILED abandoned, persist aborted t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
+	EXPECT("operator abort -> FAILED operator abort, persist aborted t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
 	       "to 2, AGREE, "
 	       "link state of 1 a2 to 2",
 	       tell(p, operator_abort));
