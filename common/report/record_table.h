@@ -92,7 +92,7 @@
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
 	"train_s "                                                                                           \
-	"round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms settle_ms "        \
+	"round_bytes_sent round_bytes_received round_flood_bytes share_ms prepare_timeout_ms mix_ms confirm_timeout_ms "        \
 	"round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
@@ -106,7 +106,7 @@
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
-	  "{count} parameters were clamped to clipping_range {clip}")                                        \
+	  "{count} parameters were clamped to clipping_range {clipping_range}")                                        \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \
 	  "round {round} committed: {learners} learners, {engine}, margin {margin.4}, {aggregate_s.2} s, "   \
 	  "model {model}")                                                                                   \

@@ -67,7 +67,7 @@ static void start(struct site *s, const char *point)
 		snprintf(crash, sizeof crash, "STARLING_CRASH=%s", i == LEARNERS ? point : "");
 		s->pids[i - 1] =
 			process_start(folder, log,
-				      (const char *const[]){"/usr/bin/env", crash, process_starlingd(),
+				      (const char *const[]){"/usr/bin/env", crash, STARLINGD_TEST_PATH,
 							    "--config", "starlingd.yaml", NULL});
 	}
 }
