@@ -140,11 +140,11 @@
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked "   \
 	  "state")                                                                                           \
-	X(CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                                          \
+	X(ATTEMPT_CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                                          \
 	  "round {round} attempt {attempt} is over: {who} has aborted it, so it cannot complete")            \
-	X(CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",                              \
+	X(ATTEMPT_CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",                              \
 	  "round {round} attempt {attempt} is over: the operator has aborted it")                            \
-	X(CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                                           \
+	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                                           \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
 	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                                        \
 	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other " \
