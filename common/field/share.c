@@ -7,8 +7,9 @@
 #include "common/field/factor.h"
 #include "common/field/kernels/table.h"
 
-#define BLOCK 256u	    /* coordinates per block: 20 rows of coefficients are 40 KiB */
-#define STRIDE (BLOCK + 8u) /* not a power of two: the column of a coordinate would fall into one cache set  \
+#define BLOCK 256u /* coordinates per block: 20 rows of coefficients are 40 KiB */
+#define STRIDE                                                                                               \
+	(BLOCK + 8u)	    /* not a power of two: the column of a coordinate would fall into one cache set  \
 			     */
 #define WEIGHTS_MOST 65536u /* words of prepared weights, 512 KiB: those of all points up to degree 127 */
 

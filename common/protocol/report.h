@@ -25,13 +25,14 @@
 	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
 	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
 	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
-	X(CLOSED, "CLOSED") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the  \
+	X(CLOSED, "CLOSED") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the      \
 				   operator */                                                               \
-	X(MODEL_INVALIDATED, "INVALIDATED")	/* the model was released in an aborted attempt and is trained again */      \
-	X(REJECTED, "REJECTED") /* a message of `peer` is not acceptable */                                  \
-	X(BEHIND, "BEHIND")	/* `peer` has committed this round without this learner */                   \
-	X(STALE, "STALE")	/* `peer` is in an earlier round */                                          \
-	X(CAUGHT_UP, "CAUGHT UP")     /* a result is adopted from `peer` */                                  \
+	X(MODEL_INVALIDATED,                                                                                 \
+	  "INVALIDATED")	  /* the model was released in an aborted attempt and is trained again */    \
+	X(REJECTED, "REJECTED")	  /* a message of `peer` is not acceptable */                                \
+	X(BEHIND, "BEHIND")	  /* `peer` has committed this round without this learner */                 \
+	X(STALE, "STALE")	  /* `peer` is in an earlier round */                                        \
+	X(CAUGHT_UP, "CAUGHT UP") /* a result is adopted from `peer` */                                      \
 	X(QUARANTINED, "QUARANTINED") /* `peer` is excluded from this round */                               \
 	X(EVIDENCE, "EVIDENCE")	      /* `peer` signed two different link states for one attempt */          \
 	X(PRIVACY,                                                                                           \
@@ -61,11 +62,12 @@ enum sl_report_kind {
 	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
 	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
 	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
-	X(ITERATIONS_RULE, "iterations rule")	    /* metropolis: this graph needs more than the fixed iterations */        \
-	X(ABORTED, "aborted")	    /* `peer` has signed an Abort */                                         \
-	X(USED_UP, "used up")	    /* the release log is full */                                            \
-	X(OPERATOR_ABORT, "operator abort")   /* the operator aborts the attempt */                                    \
-	X(RESTARTED, "restarted")   /* this learner was restarted during the attempt */                      \
+	X(ITERATIONS_RULE,                                                                                   \
+	  "iterations rule")  /* metropolis: this graph needs more than the fixed iterations */              \
+	X(ABORTED, "aborted") /* `peer` has signed an Abort */                                               \
+	X(USED_UP, "used up") /* the release log is full */                                                  \
+	X(OPERATOR_ABORT, "operator abort") /* the operator aborts the attempt */                            \
+	X(RESTARTED, "restarted")	    /* this learner was restarted during the attempt */              \
 	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
 	X(JOINED, "joined") /* `peer` is already recovering the attempt */                                   \
 	X(BAD_STATE, "bad state")	/* `peer` sent a masked state with an element that is not in Z_p */  \

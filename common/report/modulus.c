@@ -10,7 +10,8 @@ int sl_modulus_check(const struct sl_settings *settings, uint32_t learners, sl_i
 		.kind = s->encoding, .decimals = s->decimals, .clipping_range = s->clipping_range};
 	const struct sl_roster none = {0};
 	uint32_t bits = sl_engine_p_bits(s->mixing);
-	uint64_t p = s->modulus != 0 ? s->modulus : sl_encoding_modulus(&encoding, learners, s->max_weight, bits),
+	uint64_t p = s->modulus != 0 ? s->modulus
+				     : sl_encoding_modulus(&encoding, learners, s->max_weight, bits),
 		 least = 0;
 	uint64_t largest = largest_id > learners ? largest_id : learners;
 	struct sl_report report = {.reason = SL_REASON_P_BOUND};

@@ -72,7 +72,8 @@ static enum sl_record_kind kind_of(const struct sl_report *report, const struct 
 		return report->resumed.released ? SL_RECORD_ATTEMPT_RESUMED_RELEASED
 						: SL_RECORD_ATTEMPT_RESUMED;
 	case SL_REPORT_CLOSED:
-		return report->peer == SL_NOBODY ? SL_RECORD_ATTEMPT_CLOSED_BY_OPERATOR : SL_RECORD_ATTEMPT_CLOSED;
+		return report->peer == SL_NOBODY ? SL_RECORD_ATTEMPT_CLOSED_BY_OPERATOR
+						 : SL_RECORD_ATTEMPT_CLOSED;
 	default:
 		return kinds[report->kind];
 	}

@@ -161,8 +161,7 @@ const char *tell_ready(struct driver *p, sl_id from, sl_id id, sl_attempt a)
 
 const char *tell_abort(struct driver *p, sl_id from, sl_id id, sl_attempt a, const sl_attempt *released)
 {
-	struct sl_message m = {.kind = SL_MSG_ABORT,
-			       .abort = {.id = id, .incarnation = 1, .t = 1, .a = a}};
+	struct sl_message m = {.kind = SL_MSG_ABORT, .abort = {.id = id, .incarnation = 1, .t = 1, .a = a}};
 	for (; released[m.abort.count] != 0; m.abort.count++)
 		m.abort.released[m.abort.count] = released[m.abort.count];
 	return tell_message(p, from, &m);

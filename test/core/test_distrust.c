@@ -186,7 +186,8 @@ static struct driver *overtaken(void)
 	tell_link(p, true, 3);
 	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
 	EXPECT("hello t5 ready from 3 ->", tell_hello(p, 3, 5, SL_PEER_STATUS_READY));
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to 3, link state of "
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to 3, link "
+	       "state of "
 	       "1 a1 to 2 3",
 	       tell_trained(p));
 	EXPECT("deadline -> WAITING 3, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",

@@ -290,7 +290,8 @@ TEST(test_a_holder_is_lost)
 TEST(test_window)
 {
 	struct driver *p = alone_with_its_own(MANY);
-	EXPECT("have 1 from 2 -> request t1 0 of 2 to 2, request t1 1 of 2 to 2, request t1 2 of 2 to 2, request t1 3 of 2 "
+	EXPECT("have 1 from 2 -> request t1 0 of 2 to 2, request t1 1 of 2 to 2, request t1 2 of 2 to 2, "
+	       "request t1 3 of 2 "
 	       "to 2",
 	       tell_have(p, 2, 2));
 	EXPECT("masked of 2 0 from 2 -> compute fetch, request t1 4 of 2 to 2", tell_masked(p, 2, 2, 0));
@@ -432,7 +433,8 @@ TEST(test_abort_in_ready)
 	       tell_abort(p, 4, 4, 1, NOTHING)); /* is not in it */
 	EXPECT("abort of 3 a1 from 3 -> abort of 3 a1 to 2 4",
 	       tell_abort(p, 3, 3, 1, RELEASED(1))); /* says that it did release */
-	EXPECT("abort of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3 4, "
+	EXPECT("abort of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3 "
+	       "4, "
 	       "hello t1 ready to 2 3 4, "
 	       "abort of 2 a1 to 2 4",
 	       tell_abort(p, 3, 2, 1, NOTHING));
@@ -446,8 +448,7 @@ TEST(test_aborts_that_do_not_count)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_agree(p);
-	struct sl_message m = {.kind = SL_MSG_ABORT,
-			       .abort = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
+	struct sl_message m = {.kind = SL_MSG_ABORT, .abort = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
 	EXPECT("abort of 2 a5 from 2 -> abort of 2 a5 to 3", tell_message(p, 2, &m)); /* it will matter */
 	m.abort.t = 0;
 	m.abort.id = 3;
@@ -504,7 +505,8 @@ TEST(test_model_invalidated)
 	EXPECT("abort of 2 a3 from 2 ->",
 	       tell_abort(p, 2, 2, 3, RELEASED(2))); /* again: two words of one are not two */
 	EXPECT("deadline ->", tell_time(p, 1999));
-	EXPECT("deadline -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, INVALIDATED, TRAIN, train "
+	EXPECT("deadline -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, INVALIDATED, TRAIN, "
+	       "train "
 	       "t1 draw 1, hello t1 training to 2",
 	       tell_time(p, 1));
 	driver_free(p, 0);
@@ -548,12 +550,12 @@ static const char *tell_closed(struct driver *p, sl_id from, sl_id id, sl_attemp
 {
 	struct sl_message m = {.kind = SL_MSG_ABORT,
 			       .abort = {.id = id,
-						.incarnation = 1,
-						.t = 1,
-						.a = a,
-						.count = 1,
-						.released = {a},
-						.closed = a}};
+					 .incarnation = 1,
+					 .t = 1,
+					 .a = a,
+					 .count = 1,
+					 .released = {a},
+					 .closed = a}};
 	return tell_message(p, from, &m);
 }
 
@@ -590,7 +592,8 @@ TEST(test_operator_abort)
 	while (!says(p, "have 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
 	tell_abort(p, 2, 2, 1, NOTHING); /* the others' moment is not waited for */
-	EXPECT("operator abort -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, INVALIDATED, TRAIN, train t1 "
+	EXPECT("operator abort -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, INVALIDATED, "
+	       "TRAIN, train t1 "
 	       "draw 1, hello t1 training to 2",
 	       tell_operator_abort(p));
 	const struct sl_report *report = &p->actions.items[0].report;
@@ -690,7 +693,8 @@ TEST(test_restart_prepared_and_aborted)
 	live_once(&kept, false);
 	struct driver *p = live_again(&kept);
 	tell_link(p, true, 2);
-	EXPECT("abort of 3 a1 from 2 -> FAILED aborted 3, persist aborted t1 a1, wipe, TRAIN, train t1 draw 0, "
+	EXPECT("abort of 3 a1 from 2 -> FAILED aborted 3, persist aborted t1 a1, wipe, TRAIN, train t1 draw "
+	       "0, "
 	       "hello t1 training to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
 	EXPECT("durable -> abort of 1 a1 to 2", tell_durable(p, SL_PERSIST_ABORTED));

@@ -57,7 +57,8 @@ static struct driver *behind(uint64_t n)
 	tell_hello(p, 3, 1, SL_PEER_STATUS_TRAINING);
 	EXPECT("hello t5 ready from 2 ->",
 	       tell_hello(p, 2, 5, SL_PEER_STATUS_READY)); /* first it has to finish training */
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to 2, link state of "
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to 2, link "
+	       "state of "
 	       "1 a1 to 2 3",
 	       tell_trained(p));
 	return p;
@@ -147,7 +148,8 @@ TEST(test_window)
 {
 	struct driver *p = behind(MANY);
 	tell_signed_by_two(p);
-	EXPECT("result 0 from 2 -> compute absorb, request t4 1 to 2, request t4 2 to 2, request t4 3 to 2, request t4 4 to "
+	EXPECT("result 0 from 2 -> compute absorb, request t4 1 to 2, request t4 2 to 2, request t4 3 to 2, "
+	       "request t4 4 to "
 	       "2",
 	       tell_result(p, 2, 4, 0));
 	EXPECT("result 1 from 2 -> compute absorb, request t4 5 to 2", tell_result(p, 2, 4, 1));
@@ -252,7 +254,8 @@ TEST(test_a_later_round)
 	       tell_hello(p, 2, 6, SL_PEER_STATUS_READY));
 	tell_signed(p, 2, 2, 5);
 	tell_signed(p, 2, 3, 5);
-	EXPECT("result 0 from 2 -> compute absorb, request t5 1 to 2, request t5 2 to 2, request t5 3 to 2, request t5 4 to "
+	EXPECT("result 0 from 2 -> compute absorb, request t5 1 to 2, request t5 2 to 2, request t5 3 to 2, "
+	       "request t5 4 to "
 	       "2",
 	       tell_result(p, 2, 5, 0)); /* what the earlier round was signed for does not count */
 	driver_free(p, 0);
@@ -281,7 +284,8 @@ TEST(test_another_server)
 	struct driver *p = behind(4);
 	tell_hello(p, 3, 5, SL_PEER_STATUS_READY);
 	EXPECT("deadline ->", tell_time(p, 9999));
-	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 "
+	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 "
+	       "0 "
 	       "to 3, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));

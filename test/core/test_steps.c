@@ -453,7 +453,8 @@ TEST(test_aborted_while_ready)
 	driver_ready(p);
 	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* waiting for Readys, it does not matter */
-	EXPECT("abort of 3 a1 from 2 -> FAILED aborted 3, persist aborted t1 a1, drop, wipe, DISCOVER, links 2 "
+	EXPECT("abort of 3 a1 from 2 -> FAILED aborted 3, persist aborted t1 a1, drop, wipe, DISCOVER, links "
+	       "2 "
 	       "3, hello t1 ready to 2, "
 	       "AGREE, link state of 1 a2 to 2",
 	       tell_abort(p, 2, 3, 1, LIST_OF_NONE));
@@ -481,7 +482,8 @@ TEST(test_started_again)
 	driver_share(p);
 	struct sl_message m = link_state_of(p, 2, 1, LIST(1, 3));
 	m.link_state.incarnation = 2;
-	EXPECT("link state of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 "
+	EXPECT("link state of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links "
+	       "2 "
 	       "3, hello t1 ready to 2 3, "
 	       "AGREE, link state of 1 a2 to 2 3, link state of 2 a1 to 2",
 	       tell_message(p, 3, &m));
@@ -654,7 +656,8 @@ TEST(test_operator_abort_out_of_place)
 	tell_durable(p, SL_PERSIST_PREPARED);
 	tell(p, other);
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	EXPECT("operator abort -> FAILED operator abort, persist aborted t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
+	EXPECT("operator abort -> FAILED operator abort, persist aborted t1 a1, wipe, DISCOVER, links 2, "
+	       "hello t1 ready "
 	       "to 2, AGREE, "
 	       "link state of 1 a2 to 2",
 	       tell(p, operator_abort));

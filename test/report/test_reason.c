@@ -63,8 +63,9 @@ TEST(test_differences)
 			 "ana (2) has sharing shamir, this learner seeded; set the same at all learners");
 	expect_parameter(0, "mixing", SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS,
 			 "ana (2) has mixing metropolis, this learner exact; set the same at all learners");
-	expect_parameter(0, "iterations_rule", 0, 1,
-			 "ana (2) has iterations_rule exactly, this learner at_least; set the same at all learners");
+	expect_parameter(
+		0, "iterations_rule", 0, 1,
+		"ana (2) has iterations_rule exactly, this learner at_least; set the same at all learners");
 	expect_parameter(2, "n", 8, 7,
 			 "cy (9) has a model (setting `hidden_units`) of size 7, this learner 8; set the "
 			 "same at all learners");

@@ -173,8 +173,8 @@ TEST(test_sentences)
 		      "7 parameters were clamped to clipping_range 0.5");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = 2}, "attempt_closed", SL_WARN,
 		      "round 3 attempt 1 is over: cy (9) has aborted it, so it cannot complete");
-	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "attempt_closed", SL_WARN,
-		      "round 3 attempt 1 is over: the operator has aborted it");
+	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "attempt_closed",
+		      SL_WARN, "round 3 attempt 1 is over: the operator has aborted it");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed", SL_INFO,
 		"round 3 attempt 1 goes on after a restart: this learner had released its masked state");

@@ -239,9 +239,9 @@ TEST(cut_short_anywhere)
 			sample_make(&sample, (enum sl_message_kind)kind);
 			uint8_t *frame = encode(&size);
 			for (size_t n = 0; n < size - SL_FRAME_HEADER_BYTES; n++)
-				assert_true(
-					!decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false) ||
-					kind == SL_MSG_REQUEST); /* without its last number: a Request for 0 */
+				assert_true(!decode(kind, frame + SL_FRAME_HEADER_BYTES, n, false) ||
+					    kind == SL_MSG_REQUEST); /* without its last number: a Request for
+									0 */
 			free(frame);
 		}
 }

@@ -5,12 +5,12 @@
 
 #include "common/base/bytes.h"
 
-static const char *const events[] = {"start",	 "link up", "link down", "message", "trained",
+static const char *const events[] = {"start",	 "link up", "link down", "message",	   "trained",
 				     "computed", "durable", "range",	 "operator abort", "deadline"};
 static const char *const standings[] = {"?", "training", "ready", "done", "open"};
-static const char *const jobs[] = {"?",	    "analysis", "encode", "share",  "gather", "expand",
-				   "commitment",  "mix",    "close",	"decode", "keep",   "fetch",
-				   "check", "sum",    "absorb", "adopt"};
+static const char *const jobs[] = {"?",		 "analysis", "encode", "share",	 "gather", "expand",
+				   "commitment", "mix",	     "close",  "decode", "keep",   "fetch",
+				   "check",	 "sum",	     "absorb", "adopt"};
 static const char *const records[] = {"?", "aborted", "prepared", "released", "closed", "commit"};
 
 const char *sl_sim_trace_job(enum sl_job_kind kind)
