@@ -8,6 +8,7 @@
 #include "common/model/trainer.h"
 #include "common/report/modulus.h"
 #include "tools/launch/launch.h"
+#include "tools/launch/run_fill.h"
 #include "tools/topology/topology.h"
 
 #define LEARNERS_USUAL 10u
@@ -187,7 +188,7 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		 "10"}, /* the radio names peers that a busy machine may take a while to link */
 		{"unsafe_dump_encoding", o->verify ? "true" : "false"},
 	};
-	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set,
+	return sl_run_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set,
 				  o->sets, error);
 }
 
