@@ -25,9 +25,11 @@ static int check_step(struct check *check, uint32_t step, struct sl_progress *pr
 		return SL_OK;
 	sl_figures_refusal(&check->figures, c, why, sizeof why);
 	if (check->refused++ < WARNINGS_MOST)
-		sl_progress_line(
-			progress, "warning: step %u will be %s: %s", step + 1,
-			check->plan->settings.privacy_check == SL_PRIVACY_WARN ? "logged as not private" : "refused", why);
+		sl_progress_line(progress, "warning: step %u will be %s: %s", step + 1,
+				 check->plan->settings.privacy_check == SL_PRIVACY_WARN
+					 ? "logged as not private"
+					 : "refused",
+				 why);
 	return SL_OK;
 }
 
@@ -38,7 +40,8 @@ static int conclude(const struct check *check, struct sl_progress *progress, str
 	if (check->refused > WARNINGS_MOST)
 		sl_progress_line(progress, "warning: and %u more of the %u steps",
 				 check->refused - WARNINGS_MOST, plan->schedule.steps);
-	if (check->refused < check->connected || check->refused == 0 || plan->settings.privacy_check == SL_PRIVACY_WARN)
+	if (check->refused < check->connected || check->refused == 0 ||
+	    plan->settings.privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "no step of %s tolerates %u colluding learner%s, so every round would be refused: "
