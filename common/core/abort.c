@@ -9,7 +9,7 @@ void sl_abort_heard(struct sl_core *core, uint32_t signer)
 	sl_ledger_heard(core, signer);
 	bool sharing = core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY;
 	if (sharing && core->view.position[signer] != UINT32_MAX &&
-	    sl_fence_given_up(core, signer, core->view.a))
+	    sl_releases_given_up(core, signer, core->view.a))
 		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer =
 			signer; /* the signer knows whether a pause helps */
 }

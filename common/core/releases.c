@@ -112,7 +112,7 @@ void sl_abort_durable(struct sl_core *core, sl_attempt a)
 
 /* --- the Aborts of other learners --- */
 
-bool sl_fence_given_up(const struct sl_core *core, uint32_t signer, sl_attempt a)
+bool sl_releases_given_up(const struct sl_core *core, uint32_t signer, sl_attempt a)
 {
 	const struct sl_abort_record *fr = &core->aborts[signer];
 	bool known =
@@ -124,7 +124,7 @@ uint32_t sl_abort_of_view(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    sl_fence_given_up(core, core->view.members[i], core->view.a))
+		    sl_releases_given_up(core, core->view.members[i], core->view.a))
 			return core->view.members[i];
 	return SL_NOBODY;
 }
@@ -133,7 +133,7 @@ bool sl_abort_by_all(const struct sl_core *core)
 {
 	for (uint32_t i = 0; i < core->view.n; i++)
 		if (core->view.members[i] != core->config.self &&
-		    !sl_fence_given_up(core, core->view.members[i], core->view.a))
+		    !sl_releases_given_up(core, core->view.members[i], core->view.a))
 			return false;
 	return true;
 }

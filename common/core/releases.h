@@ -26,7 +26,7 @@ void sl_abort_durable(struct sl_core *core, sl_attempt a);
 
 /* Return true if `signer` has not released attempt `a`, or will not complete it. Participants that have not
  * released it need not do so either. */
-bool sl_fence_given_up(const struct sl_core *core, uint32_t signer, sl_attempt a);
+bool sl_releases_given_up(const struct sl_core *core, uint32_t signer, sl_attempt a);
 /* Return another participant of the view that has given the attempt up, or SL_NOBODY. */
 uint32_t sl_abort_of_view(const struct sl_core *core);
 /* Return true if all other participants have: without this learner none completes the attempt. */

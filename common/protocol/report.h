@@ -25,9 +25,9 @@
 	X(RECOVERING, "RECOVERING") /* the attempt is released and goes on without mixing; reason */         \
 	X(RECOVERED, "RECOVERED")   /* all masked states of the attempt are here */                          \
 	X(RESUMED, "RESUMED")	    /* an attempt that a restart interrupted goes on */                      \
-	X(CLOSED, "GIVEN UP") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the  \
+	X(CLOSED, "CLOSED") /* the released attempt is aborted: `peer` has signed so, or SL_NOBODY: the  \
 				   operator */                                                               \
-	X(MODEL_INVALIDATED, "BURNED")	/* the model was released in an aborted attempt and is trained again */      \
+	X(MODEL_INVALIDATED, "INVALIDATED")	/* the model was released in an aborted attempt and is trained again */      \
 	X(REJECTED, "REJECTED") /* a message of `peer` is not acceptable */                                  \
 	X(BEHIND, "BEHIND")	/* `peer` has committed this round without this learner */                   \
 	X(STALE, "STALE")	/* `peer` is in an earlier round */                                          \
@@ -61,10 +61,10 @@ enum sl_report_kind {
 	X(HISTORY, "history")	    /* `peer` starts from another committed model */                         \
 	X(FEW, "few")		    /* fewer than c+2 learners */                                            \
 	X(TOLERANCE, "tolerance")   /* set: learners that could single out others */                         \
-	X(ITERATIONS_RULE, "k fixed")	    /* metropolis: this graph needs more than the fixed iterations */        \
-	X(ABORTED, "fenced")	    /* `peer` has signed an Abort */                                         \
+	X(ITERATIONS_RULE, "iterations rule")	    /* metropolis: this graph needs more than the fixed iterations */        \
+	X(ABORTED, "aborted")	    /* `peer` has signed an Abort */                                         \
 	X(USED_UP, "used up")	    /* the release log is full */                                            \
-	X(OPERATOR_ABORT, "abandoned")   /* the operator aborts the attempt */                                    \
+	X(OPERATOR_ABORT, "operator abort")   /* the operator aborts the attempt */                                    \
 	X(RESTARTED, "restarted")   /* this learner was restarted during the attempt */                      \
 	X(RECORD, "record") /* the record of a released attempt is damaged, or of another roster or model */ \
 	X(JOINED, "joined") /* `peer` is already recovering the attempt */                                   \
@@ -87,7 +87,7 @@ enum sl_reason {
 #undef X
 };
 
-/* Return the name in traces: "GIVEN UP", "k fixed". */
+/* Return the name in traces: "CLOSED", "k fixed". */
 const char *sl_report_name(enum sl_report_kind kind);
 const char *sl_report_reason_name(enum sl_reason reason);
 

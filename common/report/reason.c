@@ -53,9 +53,7 @@ const char *sl_reason_digest(const uint8_t *hash, const char *none, char text[st
 /* Return the setting that an operator changes to change the parameter. */
 static const char *setting_of(const char *parameter)
 {
-	return strcmp(parameter, "n") == 0		   ? "a model (setting `hidden_units`) of size"
-	       : strcmp(parameter, "iterations_rule") == 0 ? "k_rule"
-							   : parameter;
+	return strcmp(parameter, "n") == 0 ? "a model (setting `hidden_units`) of size" : parameter;
 }
 
 /* ---- reasons that concern the graph or the parameters ---- */

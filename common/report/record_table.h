@@ -58,7 +58,7 @@
 	X(count, "count", WHOLE, "parameters clamped")                                                       \
 	X(released, "released", FLAG, "the masked state was released")                                       \
 	X(fetched, "fetched", WHOLE, "masked states received from peers")                                    \
-	X(operator_aborted, "abandoned", FLAG, "by the operator")                                            \
+	X(operator_aborted, "by_operator", FLAG, "by the operator")                                            \
 	X(signers, "signers", WHOLE, "learners that signed the digest")                                      \
 	X(came, "came", WHOLE, "learners in this view and not in the last")                                  \
 	X(left, "left", WHOLE, "learners in the last view and not in this")                                  \
@@ -92,7 +92,7 @@
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
 	"train_s "                                                                                           \
-	"round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms settle_ms "        \
+	"round_bytes_sent round_bytes_received round_flood_bytes share_ms prepare_timeout_ms mix_ms confirm_timeout_ms "        \
 	"round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
@@ -106,7 +106,7 @@
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
-	  "{count} parameters were clamped to clipping_range {clip}")                                        \
+	  "{count} parameters were clamped to clipping_range {clipping_range}")                                        \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \
 	  "round {round} committed: {learners} learners, {engine}, margin {margin.4}, {aggregate_s.2} s, "   \
 	  "model {model}")                                                                                   \
@@ -125,7 +125,7 @@
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
 	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt "  \
 	  "goes on when one "                                                                                \
-	  "that has it connects. If none ever will: starling abandon --round {round} --control {control}")   \
+	  "that has it connects. If none ever will: starling abort --round {round} --control {control}")   \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all "      \
 	  "{learners} learners "                                                                             \
@@ -140,13 +140,13 @@
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked "   \
 	  "state")                                                                                           \
-	X(GIVEN_UP, "given_up", SL_WARN, "round attempt abandoned",                                          \
+	X(ATTEMPT_CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                                          \
 	  "round {round} attempt {attempt} is over: {who} has aborted it, so it cannot complete")            \
-	X(GIVEN_UP_BY_OPERATOR, "given_up", SL_WARN, "round attempt abandoned",                              \
+	X(ATTEMPT_CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",                              \
 	  "round {round} attempt {attempt} is over: the operator has aborted it")                            \
-	X(GIVEN_UP_AT_START, "given_up", SL_WARN, "round attempt",                                           \
+	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                                           \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
-	X(BURNED, "burned", SL_WARN, "round attempt",                                                        \
+	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                                        \
 	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other " \
 	  "learners have "                                                                                   \
 	  "signed that theirs was not: the model is trained again; the new one differs only by training "    \

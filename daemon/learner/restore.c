@@ -323,7 +323,7 @@ static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *e
 					      .t = daemon->core_config.committed + 1,
 					      .a = daemon->promises.a}};
 	struct sl_record record;
-	sl_record_init(&record, SL_RECORD_GIVEN_UP_AT_START);
+	sl_record_init(&record, SL_RECORD_ATTEMPT_CLOSED_AT_START);
 	record.round = aborted.what.t;
 	record.attempt = aborted.what.a;
 	record.reason = why;

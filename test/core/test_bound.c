@@ -41,7 +41,7 @@ static void expect_bound(struct driver *p)
 {
 	struct sl_core_status status;
 	for (int minute = 0; minute < 20; minute++)
-		assert_null(strstr(tell_time(p, 60000), "GIVEN UP"));
+		assert_null(strstr(tell_time(p, 60000), "CLOSED"));
 	sl_core_status(p->core, &status);
 	assert_int_equal(status.phase, SL_PHASE_RECOVER);
 	assert_int_equal(status.a, 1);
@@ -50,8 +50,8 @@ static void expect_bound(struct driver *p)
 /* Until a participant's fence is here: then it goes on at once, or when the others have had their moment. */
 static void expect_freed(struct driver *p)
 {
-	bool freed = strstr(tell_abort(p, 2, 2, 1, nothing), "GIVEN UP") != NULL;
-	assert_true(freed || strstr(tell_time(p, 2000), "GIVEN UP") != NULL);
+	bool freed = strstr(tell_abort(p, 2, 2, 1, nothing), "CLOSED") != NULL;
+	assert_true(freed || strstr(tell_time(p, 2000), "CLOSED") != NULL);
 }
 
 TEST(test_by_no_clock)

@@ -60,7 +60,7 @@ TEST(test_an_abort_of_everything)
 	driver_agree(p);
 	tell_abort(p, 2, 2, SL_ATTEMPTS_MAX, (const sl_attempt[]){0});
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	assert_true(says(p, "FAILED fenced 2"));
+	assert_true(says(p, "FAILED aborted 2"));
 	assert_false(says(p, "AGREE"));
 	driver_free(p, 0);
 }
@@ -111,7 +111,7 @@ static void spoil_attempt(struct driver *p, sl_attempt a)
 		driver_agree(p);
 	} else {
 		tell_link_state(p, 2, 2, a, LIST(1));
-		assert_true(says(p, "compute survey"));
+		assert_true(says(p, "compute analysis"));
 	}
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	tell_done(p, SL_JOB_ENCODE, SL_OK);
@@ -186,7 +186,7 @@ static struct driver *overtaken(void)
 	tell_link(p, true, 3);
 	tell_hello(p, 2, 1, SL_PEER_STATUS_READY);
 	EXPECT("hello t5 ready from 3 ->", tell_hello(p, 3, 5, SL_PEER_STATUS_READY));
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 3, link state of "
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to 3, link state of "
 	       "1 a1 to 2 3",
 	       tell_trained(p));
 	EXPECT("deadline -> WAITING 3, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3",
@@ -200,7 +200,7 @@ TEST(test_ahead_and_not_needed)
 	struct driver *p = overtaken();
 	tell_time(p, 50000);
 	assert_true(says(p, "AGREE, link state of 1 a2 to 2 3"));
-	EXPECT("link state of 2 a2 from 2 -> compute survey, link state of 2 a2 to 3",
+	EXPECT("link state of 2 a2 from 2 -> compute analysis, link state of 2 a2 to 3",
 	       tell_link_state(p, 2, 2, 2, LIST(1)));
 	driver_free(p, 0);
 }
@@ -280,7 +280,7 @@ TEST(test_k_out_of_proportion)
 	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2",
 	       tell_ready_with(p, 3, 2 * 3 + 17)); /* as good as none */
 	EXPECT("deadline -> WAITING 3", tell_time(p, 59999));
-	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 "
+	EXPECT("deadline -> FAILED stalled 3, persist aborted t1 a1, wipe, DISCOVER, links 2 3, hello t1 "
 	       "ready to 2 3, AGREE, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));

@@ -69,7 +69,7 @@ TEST(test_rolled_back)
 	tell_link_state(p, 2, 2, 1, LIST(1, 3, 4));
 	tell_link_state(p, 3, 3, 1, LIST(1, 4));
 	tell_link_state(p, 4, 4, 1, LIST(1, 3));
-	assert_true(says(p, "compute survey"));
+	assert_true(says(p, "compute analysis"));
 	assert_int_equal(p->view->n, 3);
 	driver_free(p, 0);
 }

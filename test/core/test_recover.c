@@ -48,7 +48,7 @@ TEST(test_ready_is_durable)
 	tell_payload(p, 3, SL_MSG_SHARE, 0, 0);
 	tell_done(p, SL_JOB_GATHER, SL_OK);
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
+	EXPECT("commitment done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	const struct sl_persist *persist = &p->actions.items[0].persist;
 	assert_int_equal(persist->ready_count, 1);
 	assert_int_equal(persist->readys[0].id, 1);
@@ -105,7 +105,7 @@ TEST(test_link_lost_in_release)
 	tell_ready(p, 2, 2, 1);
 	tell_ready(p, 3, 3, 1);
 	EXPECT("link down 3 ->", tell_link(p, false, 3));
-	EXPECT("durable -> MIX, RECOVERING link 3, RECOVER, hello t1 open to 2, compute check, hold to 2",
+	EXPECT("durable -> MIX, RECOVERING link 3, RECOVER, hello t1 open to 2, compute check, have to 2",
 	       tell_durable(p, SL_PERSIST_RELEASED));
 	driver_free(p, 0);
 }
@@ -119,7 +119,7 @@ static struct driver *recovering(void)
 	driver_release(p);
 	tell_payload(p, 3, SL_MSG_STATE, 0, 0);
 	EXPECT("link down 3 -> RECOVERING link 3, compute keep, RECOVER, hello t1 open to 2, compute check, "
-	       "hold to 2",
+	       "have to 2",
 	       tell_link(p, false, 3));
 	EXPECT("keep done ->", tell_done(p, SL_JOB_BACKUP, SL_OK));
 	return p;
@@ -129,20 +129,20 @@ TEST(test_recovery)
 {
 	struct sl_core_status status;
 	struct driver *p = recovering();
-	EXPECT("check done -> compute check, hold 0 to 2", tell_checked(p, true)); /* the own */
+	EXPECT("check done -> compute check, have 0 to 2", tell_checked(p, true)); /* the own */
 	EXPECT("check done -> compute check", tell_checked(p, false));		   /* 2's has not come */
-	EXPECT("check done -> hold 0 2 to 2", tell_checked(p, true));		   /* 3's is whole */
+	EXPECT("check done -> have 0 2 to 2", tell_checked(p, true));		   /* 3's is whole */
 	sl_core_status(p->core, &status);
 	assert_int_equal(status.permille, 666);
-	EXPECT("hold 1 from 2 -> ask t1 0 of 2 to 2", tell_have(p, 2, 2));
+	EXPECT("have 1 from 2 -> request t1 0 of 2 to 2", tell_have(p, 2, 2));
 	EXPECT("masked of 2 0 from 2 -> compute fetch, compute check", tell_masked(p, 2, 2, 0));
 	EXPECT("fetch done ->", tell_done(p, SL_JOB_FETCH, SL_OK));
-	EXPECT("check done -> compute sum, hold 0 1 2 to 2", tell_checked(p, true));
+	EXPECT("check done -> compute sum, have 0 1 2 to 2", tell_checked(p, true));
 	EXPECT("sum done -> RECOVERED, CONFIRM, digest to 2 3", tell_done(p, SL_JOB_SUM, SL_OK));
-	EXPECT("ask t1 0 of 3 from 2 -> masked of 3 0 to 2",
+	EXPECT("request t1 0 of 3 from 2 -> masked of 3 0 to 2",
 	       tell_request(p, 2, 1, 3, 0)); /* whoever still needs it */
 	EXPECT("digest from 2 -> COMMIT, compute decode, persist commit t1 a1", tell_digest(p, 2, 7));
-	EXPECT("ask t1 0 of 1 from 2 -> masked of 1 0 to 2", tell_request(p, 2, 1, 1, 0));
+	EXPECT("request t1 0 of 1 from 2 -> masked of 1 0 to 2", tell_request(p, 2, 1, 1, 0));
 	EXPECT("decode done ->", tell_done(p, SL_JOB_DECODE, SL_OK));
 	EXPECT("durable -> COMMITTED, wipe, DONE, hello t2 done to 2", tell_durable(p, SL_PERSIST_COMMIT));
 	driver_free(p, 0);
@@ -157,7 +157,7 @@ TEST(test_late_mix)
 	EXPECT("state 0 k0 from 3 -> compute mix", tell_payload(p, 3, SL_MSG_STATE, 0, 0));
 	EXPECT("state 0 k1 from 3 ->", tell_payload(p, 3, SL_MSG_STATE, 0, 1));
 	uint32_t epoch = p->epoch;
-	EXPECT("link down 3 -> RECOVERING link 3, drop, RECOVER, hello t1 open to 2, compute check, hold to "
+	EXPECT("link down 3 -> RECOVERING link 3, drop, RECOVER, hello t1 open to 2, compute check, have to "
 	       "2",
 	       tell_link(p, false, 3)); /* of k = 1 there is nothing to keep */
 	p->epoch = epoch;
@@ -170,12 +170,12 @@ TEST(test_another_recovers)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_release(p);
-	EXPECT("hold 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, compute check, hold "
+	EXPECT("have 0 1 from 2 -> RECOVERING joined 2, RECOVER, hello t1 open to 2 3, compute check, have "
 	       "to 2 3",
 	       tell_have(p, 2, 3));
-	EXPECT("hold 0 from 3 ->", tell_have(p, 3, 1));
+	EXPECT("have 0 from 3 ->", tell_have(p, 3, 1));
 	tell_checked(p, true);
-	EXPECT("check done -> compute check, ask t1 0 of 2 to 2", tell_checked(p, false));
+	EXPECT("check done -> compute check, request t1 0 of 2 to 2", tell_checked(p, false));
 	driver_free(p, 0);
 }
 
@@ -187,7 +187,7 @@ TEST(test_stall_in_mix)
 	tell_payload(p, 2, SL_MSG_STATE, 0, 0);
 	EXPECT("deadline ->", tell_time(p, 9999));
 	EXPECT("deadline -> RECOVERING stalled 3, compute keep, RECOVER, hello t1 open to 2 3, compute "
-	       "check, hold to 2 3",
+	       "check, have to 2 3",
 	       tell_time(p, 1));
 	driver_free(p, 0);
 }
@@ -211,7 +211,7 @@ TEST(test_what_mixing_cannot_use)
 	}
 	struct sl_job_result rough = {
 		.kind = SL_JOB_CLOSE, .epoch = p->epoch, .hash = {7}, .total = 3, .real = 0.375};
-	EXPECT("close done -> RECOVERING margin, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3",
+	EXPECT("close done -> RECOVERING margin, RECOVER, hello t1 open to 2 3, compute check, have to 2 3",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &rough}));
 	driver_free(p, 0);
 }
@@ -224,7 +224,7 @@ static struct driver *alone_with_its_own(uint64_t n)
 	struct driver *p = driver_new(4, n);
 	driver_release(p);
 	tell_link(p, false, 4);
-	EXPECT("check done -> compute check, hold 0 to 2 3", tell_checked(p, true));
+	EXPECT("check done -> compute check, have 0 to 2 3", tell_checked(p, true));
 	for (uint32_t i = 1; i < 4; i++)
 		tell_checked(p, false);
 	EXPECT("check done ->", p->trace.text);
@@ -235,12 +235,12 @@ static struct driver *alone_with_its_own(uint64_t n)
 TEST(test_two_holders)
 {
 	struct driver *p = alone_with_its_own(4);
-	EXPECT("hold 1 2 3 from 2 -> ask t1 0 of 2 to 2", tell_have(p, 2, 14));
-	EXPECT("hold 1 2 3 from 3 -> ask t1 0 of 3 to 3", tell_have(p, 3, 14));
-	EXPECT("masked of 3 0 from 3 -> compute fetch, compute check, ask t1 0 of 4 to 3",
+	EXPECT("have 1 2 3 from 2 -> request t1 0 of 2 to 2", tell_have(p, 2, 14));
+	EXPECT("have 1 2 3 from 3 -> request t1 0 of 3 to 3", tell_have(p, 3, 14));
+	EXPECT("masked of 3 0 from 3 -> compute fetch, compute check, request t1 0 of 4 to 3",
 	       tell_masked(p, 3, 3, 0));
 	tell_done(p, SL_JOB_FETCH, SL_OK);
-	EXPECT("check done -> hold 0 2 to 2 3", tell_checked(p, true));
+	EXPECT("check done -> have 0 2 to 2 3", tell_checked(p, true));
 	EXPECT("masked of 2 0 from 2 -> compute fetch, compute check", tell_masked(p, 2, 2, 0));
 	driver_free(p, 0);
 }
@@ -248,25 +248,25 @@ TEST(test_two_holders)
 TEST(test_a_wrong_masked_state)
 {
 	struct driver *p = alone_with_its_own(4);
-	EXPECT("hold 3 from 2 -> ask t1 0 of 4 to 2", tell_have(p, 2, 8));
-	EXPECT("hold 3 from 3 ->", tell_have(p, 3, 8)); /* it is on its way */
+	EXPECT("have 3 from 2 -> request t1 0 of 4 to 2", tell_have(p, 2, 8));
+	EXPECT("have 3 from 3 ->", tell_have(p, 3, 8)); /* it is on its way */
 	tell_masked(p, 2, 4, 0);
 	tell_done(p, SL_JOB_FETCH, SL_OK);
-	EXPECT("check done -> ask t1 0 of 4 to 3", tell_checked(p, false)); /* not of 2 again */
+	EXPECT("check done -> request t1 0 of 4 to 3", tell_checked(p, false)); /* not of 2 again */
 	tell_masked(p, 3, 4, 0);
 	tell_done(p, SL_JOB_FETCH, SL_OK);
-	EXPECT("check done -> hold 0 3 to 2 3", tell_checked(p, true));
+	EXPECT("check done -> have 0 3 to 2 3", tell_checked(p, true));
 	driver_free(p, 0);
 }
 
 TEST(test_nothing_comes)
 {
 	struct driver *p = alone_with_its_own(4);
-	EXPECT("hold 3 from 2 -> ask t1 0 of 4 to 2", tell_have(p, 2, 8));
+	EXPECT("have 3 from 2 -> request t1 0 of 4 to 2", tell_have(p, 2, 8));
 	tell_have(p, 3, 8);
 	assert_int_equal(sl_core_deadline(p->core), p->now + 10000);
 	EXPECT("deadline ->", tell_time(p, 9999));
-	assert_non_null(strstr(tell_time(p, 1), "ask t1 0 of 4 to 3"));
+	assert_non_null(strstr(tell_time(p, 1), "request t1 0 of 4 to 3"));
 	EXPECT("masked of 4 0 from 2 -> drop", tell_masked(p, 2, 4, 0)); /* too late */
 	EXPECT("link down 3 -> compute check", tell_link(p, false, 3));
 	EXPECT("check done ->", tell_checked(p, false));
@@ -280,9 +280,9 @@ TEST(test_a_holder_is_lost)
 	tell_have(p, 2, 8);
 	tell_have(p, 3, 8);
 	EXPECT("link down 2 -> compute check", tell_link(p, false, 2));
-	EXPECT("check done -> ask t1 0 of 4 to 3", tell_checked(p, false));
+	EXPECT("check done -> request t1 0 of 4 to 3", tell_checked(p, false));
 	assert_non_null(strstr(tell_link(p, true, 2),
-			       "link up 2 -> hello t1 open to 2, hold 0 to 2, ")); /* all anew */
+			       "link up 2 -> hello t1 open to 2, have 0 to 2, ")); /* all anew */
 	driver_free(p, 0);
 }
 
@@ -290,11 +290,11 @@ TEST(test_a_holder_is_lost)
 TEST(test_window)
 {
 	struct driver *p = alone_with_its_own(MANY);
-	EXPECT("hold 1 from 2 -> ask t1 0 of 2 to 2, ask t1 1 of 2 to 2, ask t1 2 of 2 to 2, ask t1 3 of 2 "
+	EXPECT("have 1 from 2 -> request t1 0 of 2 to 2, request t1 1 of 2 to 2, request t1 2 of 2 to 2, request t1 3 of 2 "
 	       "to 2",
 	       tell_have(p, 2, 2));
-	EXPECT("masked of 2 0 from 2 -> compute fetch, ask t1 4 of 2 to 2", tell_masked(p, 2, 2, 0));
-	EXPECT("masked of 2 1 from 2 -> compute fetch, ask t1 5 of 2 to 2", tell_masked(p, 2, 2, 1));
+	EXPECT("masked of 2 0 from 2 -> compute fetch, request t1 4 of 2 to 2", tell_masked(p, 2, 2, 0));
+	EXPECT("masked of 2 1 from 2 -> compute fetch, request t1 5 of 2 to 2", tell_masked(p, 2, 2, 1));
 	for (uint32_t m = 2; m < CHUNKS - 1; m++)
 		EXPECT(" -> compute fetch", strstr(tell_masked(p, 2, 2, m), " ->"));
 	EXPECT("masked of 2 5 from 2 -> compute fetch, compute check", tell_masked(p, 2, 2, CHUNKS - 1));
@@ -311,7 +311,7 @@ TEST(test_rejected_chunks)
 	EXPECT("masked of 2 1 from 2 -> REJECTED 2: a masked state out of order, drop",
 	       tell_masked(p, 2, 2, 1));
 	EXPECT("masked of 2 0 from 2 -> drop", tell_masked(p, 2, 2, 0)); /* before it offers it anew */
-	assert_non_null(strstr(tell_have(p, 2, 2), "ask t1 0 of 2 to 2"));
+	assert_non_null(strstr(tell_have(p, 2, 2), "request t1 0 of 2 to 2"));
 	driver_free(p, 0);
 }
 
@@ -377,27 +377,27 @@ static struct driver *without_4(void)
 TEST(test_who_is_answered)
 {
 	struct driver *p = without_4();
-	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* before the barrier, nobody */
+	EXPECT("request t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* before the barrier, nobody */
 	tell_ready(p, 2, 2, 1);
 	tell_ready(p, 3, 3, 1);
-	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* nor before it is durable */
+	EXPECT("request t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* nor before it is durable */
 	tell_durable(p, SL_PERSIST_RELEASED);
-	EXPECT("hold 0 from 4 -> REJECTED 4: says that it holds masked states of a view that it is not in",
+	EXPECT("have 0 from 4 -> REJECTED 4: says that it holds masked states of a view that it is not in",
 	       tell_have(p, 4, 1));
-	EXPECT("link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2 4, compute check, hold to 2",
+	EXPECT("link down 3 -> RECOVERING link 3, RECOVER, hello t1 open to 2 4, compute check, have to 2",
 	       tell_link(p, false, 3));
-	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* not checked yet */
-	EXPECT("check done -> compute check, hold 0 to 2", tell_checked(p, true));
-	EXPECT("ask t1 0 of 1 from 2 -> masked of 1 0 to 2", tell_request(p, 2, 1, 1, 0));
+	EXPECT("request t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* not checked yet */
+	EXPECT("check done -> compute check, have 0 to 2", tell_checked(p, true));
+	EXPECT("request t1 0 of 1 from 2 -> masked of 1 0 to 2", tell_request(p, 2, 1, 1, 0));
 	assert_true(p->actions.items[0].send.own);
 	assert_int_equal(p->actions.items[0].send.message.chunk.size, 5 * p->view->field.bytes);
-	EXPECT("ask t1 0 of 1 from 4 ->", tell_request(p, 4, 1, 1, 0)); /* of members for members */
-	EXPECT("ask t1 0 of 2 from 2 ->", tell_request(p, 2, 1, 2, 0)); /* not held */
-	EXPECT("ask t1 0 of 4 from 2 ->", tell_request(p, 2, 1, 4, 0)); /* there is none */
-	EXPECT("ask t1 0 of 9 from 2 ->", tell_request(p, 2, 1, 9, 0));
-	EXPECT("ask t1 1 of 1 from 2 ->", tell_request(p, 2, 1, 1, 1));
-	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 2, 1, 0)); /* another attempt */
-	EXPECT("ask t2 0 of 1 from 2 ->",
+	EXPECT("request t1 0 of 1 from 4 ->", tell_request(p, 4, 1, 1, 0)); /* of members for members */
+	EXPECT("request t1 0 of 2 from 2 ->", tell_request(p, 2, 1, 2, 0)); /* not held */
+	EXPECT("request t1 0 of 4 from 2 ->", tell_request(p, 2, 1, 4, 0)); /* there is none */
+	EXPECT("request t1 0 of 9 from 2 ->", tell_request(p, 2, 1, 9, 0));
+	EXPECT("request t1 1 of 1 from 2 ->", tell_request(p, 2, 1, 1, 1));
+	EXPECT("request t1 0 of 1 from 2 ->", tell_request(p, 2, 2, 1, 0)); /* another attempt */
+	EXPECT("request t2 0 of 1 from 2 ->",
 	       tell_message(p, 2,
 			    &(struct sl_message){.kind = SL_MSG_REQUEST,
 						 .request = {.t = 2, .a = 1, .origin = 1}}));
@@ -411,13 +411,13 @@ TEST(test_haves_that_do_not_count)
 	driver_release(p);
 	struct sl_message m = {.kind = SL_MSG_HAVE,
 			       .have = {.t = 1, .a = 1, .view = {0xee}, .size = 1, .held = held}};
-	EXPECT("hold 0 1 2 from 2 ->", tell_message(p, 2, &m)); /* another view */
+	EXPECT("have 0 1 2 from 2 ->", tell_message(p, 2, &m)); /* another view */
 	memcpy(m.have.view, p->view->h, SL_HASH_BYTES);
 	m.have.t = 2;
-	EXPECT("hold 0 1 2 from 2 ->", tell_message(p, 2, &m)); /* another round */
+	EXPECT("have 0 1 2 from 2 ->", tell_message(p, 2, &m)); /* another round */
 	m.have.t = 1;
 	m.have.size = 2;
-	EXPECT("hold 0 1 2 from 2 -> REJECTED 2: says that it holds masked states of a view that it is not "
+	EXPECT("have 0 1 2 from 2 -> REJECTED 2: says that it holds masked states of a view that it is not "
 	       "in",
 	       tell_message(p, 2, &m));
 	driver_free(p, 0);
@@ -428,15 +428,15 @@ TEST(test_haves_that_do_not_count)
 TEST(test_abort_in_ready)
 {
 	struct driver *p = without_4();
-	EXPECT("fence of 4 a1 from 4 -> fence of 4 a1 to 2 3",
+	EXPECT("abort of 4 a1 from 4 -> abort of 4 a1 to 2 3",
 	       tell_abort(p, 4, 4, 1, NOTHING)); /* is not in it */
-	EXPECT("fence of 3 a1 from 3 -> fence of 3 a1 to 2 4",
+	EXPECT("abort of 3 a1 from 3 -> abort of 3 a1 to 2 4",
 	       tell_abort(p, 3, 3, 1, RELEASED(1))); /* says that it did release */
-	EXPECT("fence of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 3 4, "
+	EXPECT("abort of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3 4, "
 	       "hello t1 ready to 2 3 4, "
-	       "fence of 2 a1 to 2 4",
+	       "abort of 2 a1 to 2 4",
 	       tell_abort(p, 3, 2, 1, NOTHING));
-	EXPECT("durable -> fence of 1 a1 to 2 3 4", tell_durable(p, SL_PERSIST_ABORTED));
+	EXPECT("durable -> abort of 1 a1 to 2 3 4", tell_durable(p, SL_PERSIST_ABORTED));
 	assert_int_equal(p->actions.items[0].send.message.abort.count, 0);
 	driver_free(p, 0);
 }
@@ -448,13 +448,13 @@ TEST(test_aborts_that_do_not_count)
 	driver_agree(p);
 	struct sl_message m = {.kind = SL_MSG_ABORT,
 			       .abort = {.id = 2, .incarnation = 1, .t = 2, .a = 5}};
-	EXPECT("fence of 2 a5 from 2 -> fence of 2 a5 to 3", tell_message(p, 2, &m)); /* it will matter */
+	EXPECT("abort of 2 a5 from 2 -> abort of 2 a5 to 3", tell_message(p, 2, &m)); /* it will matter */
 	m.abort.t = 0;
 	m.abort.id = 3;
-	EXPECT("fence of 3 a5 from 2 ->", tell_message(p, 2, &m));
-	EXPECT("fence of 1 a5 from 2 ->", tell_abort(p, 2, 1, 5, NOTHING));
-	EXPECT("fence of 9 a5 from 2 ->", tell_abort(p, 2, 9, 5, NOTHING));
-	EXPECT("survey done -> VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
+	EXPECT("abort of 3 a5 from 2 ->", tell_message(p, 2, &m));
+	EXPECT("abort of 1 a5 from 2 ->", tell_abort(p, 2, 1, 5, NOTHING));
+	EXPECT("abort of 9 a5 from 2 ->", tell_abort(p, 2, 9, 5, NOTHING));
+	EXPECT("analysis done -> VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	driver_free(p, 0);
 }
 
@@ -465,11 +465,11 @@ TEST(test_waiting_in_vain)
 	tell_ready(p, 2, 2, 1);
 	EXPECT("deadline -> WAITING 3", tell_time(p, 10000));
 	EXPECT("deadline -> WAITING 3", tell_time(p, 49999));
-	EXPECT("deadline -> FAILED stalled 3, persist fenced t1 a1, wipe, DISCOVER, links 2 3, hello t1 "
+	EXPECT("deadline -> FAILED stalled 3, persist aborted t1 a1, wipe, DISCOVER, links 2 3, hello t1 "
 	       "ready to 2 3, AGREE, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));
-	EXPECT("durable -> fence of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
+	EXPECT("durable -> abort of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
 	EXPECT("ready of 3 a1 from 3 -> ready of 3 a1 to 2", tell_ready(p, 3, 3, 1)); /* too late */
 	driver_free(p, 0);
 }
@@ -478,33 +478,33 @@ TEST(test_waiting_in_vain)
 TEST(test_given_up)
 {
 	struct driver *p = recovering();
-	while (!says(p, "hold 0 2 to 2"))
+	while (!says(p, "have 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
-	EXPECT("fence of 2 a1 from 2 ->",
+	EXPECT("abort of 2 a1 from 2 ->",
 	       tell_abort(p, 2, 2, 1, NOTHING)); /* it is dead; others have a moment to say so */
 	assert_int_equal(sl_core_deadline(p->core), p->now + 2000);
-	EXPECT("fence of 3 a1 from 2 -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, DISCOVER, "
+	EXPECT("abort of 3 a1 from 2 -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, DISCOVER, "
 	       "links 2 3, hello t1 ready to 2, AGREE, "
 	       "link state of 1 a2 to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
 	assert_int_equal(p->actions.items[0].report.peer, 1);
 	EXPECT("durable ->", tell_durable(p, SL_PERSIST_CLOSED));
-	EXPECT("ask t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* it is over */
+	EXPECT("request t1 0 of 1 from 2 ->", tell_request(p, 2, 1, 1, 0)); /* it is over */
 	driver_free(p, 0);
 }
 
 TEST(test_model_invalidated)
 {
 	struct driver *p = recovering();
-	while (!says(p, "hold 0 2 to 2"))
+	while (!says(p, "have 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
-	EXPECT("fence of 2 a1 from 2 ->", tell_abort(p, 2, 2, 1, RELEASED(1))); /* no proof of anything */
+	EXPECT("abort of 2 a1 from 2 ->", tell_abort(p, 2, 2, 1, RELEASED(1))); /* no proof of anything */
 	EXPECT("deadline ->", tell_time(p, 5000));
-	EXPECT("fence of 2 a2 from 2 ->", tell_abort(p, 2, 2, 2, RELEASED(2)));
-	EXPECT("fence of 2 a3 from 2 ->",
+	EXPECT("abort of 2 a2 from 2 ->", tell_abort(p, 2, 2, 2, RELEASED(2)));
+	EXPECT("abort of 2 a3 from 2 ->",
 	       tell_abort(p, 2, 2, 3, RELEASED(2))); /* again: two words of one are not two */
 	EXPECT("deadline ->", tell_time(p, 1999));
-	EXPECT("deadline -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, BURNED, TRAIN, train "
+	EXPECT("deadline -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, INVALIDATED, TRAIN, train "
 	       "t1 draw 1, hello t1 training to 2",
 	       tell_time(p, 1));
 	driver_free(p, 0);
@@ -517,7 +517,7 @@ static const struct sl_abort *abort_out(const struct driver *p)
 		if (a->kind == SL_ACTION_SEND && a->send.message.kind == SL_MSG_ABORT && a->send.own)
 			return &a->send.message.abort;
 	}
-	fail_msg("no fence in %s", p->trace.text);
+	fail_msg("no abort in %s", p->trace.text);
 	return NULL;
 }
 
@@ -530,12 +530,12 @@ TEST(test_released_is_listed)
 	assert_true(says(p, "AGREE, link state of 1 a2 to 2"));
 	tell_checked(p, true); /* late */
 	tell_link_state(p, 2, 2, 2, LIST(1));
-	assert_true(says(p, "compute survey"));
+	assert_true(says(p, "compute analysis"));
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	EXPECT("link down 2 -> FAILED link 2, persist fenced t1 a2, wipe, DISCOVER, links 2 3",
+	EXPECT("link down 2 -> FAILED link 2, persist aborted t1 a2, wipe, DISCOVER, links 2 3",
 	       tell_link(p, false, 2));
 	EXPECT("durable ->", tell_durable(p, SL_PERSIST_ABORTED));
-	assert_non_null(strstr(tell_link(p, true, 2), "fence of 1 a2 to 2"));
+	assert_non_null(strstr(tell_link(p, true, 2), "abort of 1 a2 to 2"));
 	const struct sl_abort *abort_record = abort_out(p);
 	assert_int_equal(abort_record->count, 1);
 	assert_int_equal(abort_record->released[0], 1);
@@ -561,14 +561,14 @@ TEST(test_closed_elsewhere)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_ready(p);
-	assert_true(strstr(tell_closed(p, 2, 2, 1), "FAILED fenced 2, persist fenced t1 a1") != NULL);
+	assert_true(strstr(tell_closed(p, 2, 2, 1), "FAILED aborted 2, persist aborted t1 a1") != NULL);
 	driver_free(p, 0);
 	p = recovering();
 	tell_closed(p, 2, 2, 1);
 	tell_time(p, 5000);
-	assert_null(strstr(p->trace.text, "GIVEN UP")); /* 3 may still finish it */
+	assert_null(strstr(p->trace.text, "CLOSED")); /* 3 may still finish it */
 	tell_closed(p, 2, 3, 1);
-	assert_non_null(strstr(tell_time(p, 2000), "GIVEN UP")); /* now nobody does, if this one does not */
+	assert_non_null(strstr(tell_time(p, 2000), "CLOSED")); /* now nobody does, if this one does not */
 	driver_free(p, 0);
 }
 
@@ -578,7 +578,7 @@ TEST(test_operator_aborted_is_told)
 	struct driver *p = recovering();
 	tell_operator_abort(p);
 	const char *told = tell_durable(p, SL_PERSIST_ABORTED);
-	assert_non_null(strstr(told, "fence of 1 a1"));
+	assert_non_null(strstr(told, "abort of 1 a1"));
 	const struct sl_abort *abort_record = abort_out(p);
 	assert_true(abort_record->count == 1 && abort_record->released[0] == 1 && abort_record->closed == 1);
 	driver_free(p, 0);
@@ -587,10 +587,10 @@ TEST(test_operator_aborted_is_told)
 TEST(test_operator_abort)
 {
 	struct driver *p = recovering();
-	while (!says(p, "hold 0 2 to 2"))
+	while (!says(p, "have 0 2 to 2"))
 		tell_checked(p, p->chunk[SL_JOB_CHECK] != 1);
 	tell_abort(p, 2, 2, 1, NOTHING); /* the others' moment is not waited for */
-	EXPECT("abandon -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, BURNED, TRAIN, train t1 "
+	EXPECT("operator abort -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, INVALIDATED, TRAIN, train t1 "
 	       "draw 1, hello t1 training to 2",
 	       tell_operator_abort(p));
 	const struct sl_report *report = &p->actions.items[0].report;
@@ -678,9 +678,9 @@ TEST(test_restart_prepared)
 	tell_ready_again(p, &kept, 2);
 	EXPECT("ready of 3 a1 from 3 -> persist released t1 a1, RELEASE, ready of 3 a1 to 2",
 	       tell_ready_again(p, &kept, 3));
-	EXPECT("durable -> RECOVERING restarted, RECOVER, hello t1 open to 2 3, compute check, hold to 2 3",
+	EXPECT("durable -> RECOVERING restarted, RECOVER, hello t1 open to 2 3, compute check, have to 2 3",
 	       tell_durable(p, SL_PERSIST_RELEASED)); /* there is nothing to mix with: the shares are gone */
-	EXPECT("check done -> compute check, hold 0 to 2 3", tell_checked(p, true));
+	EXPECT("check done -> compute check, have 0 to 2 3", tell_checked(p, true));
 	driver_free(p, 0);
 }
 
@@ -690,10 +690,10 @@ TEST(test_restart_prepared_and_aborted)
 	live_once(&kept, false);
 	struct driver *p = live_again(&kept);
 	tell_link(p, true, 2);
-	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, wipe, TRAIN, train t1 draw 0, "
+	EXPECT("abort of 3 a1 from 2 -> FAILED aborted 3, persist aborted t1 a1, wipe, TRAIN, train t1 draw 0, "
 	       "hello t1 training to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
-	EXPECT("durable -> fence of 1 a1 to 2", tell_durable(p, SL_PERSIST_ABORTED));
+	EXPECT("durable -> abort of 1 a1 to 2", tell_durable(p, SL_PERSIST_ABORTED));
 	assert_int_equal(abort_out(p)->incarnation, 2);
 	driver_free(p, 0);
 }
@@ -704,18 +704,18 @@ TEST(test_restart_released)
 	live_once(&kept, true);
 	struct driver *p = live_again(&kept);
 	EXPECT("start -> links 2 3, RESUMED, RECOVER, compute check", p->trace.text);
-	EXPECT("link up 2 -> hello t1 open to 2, hold to 2, ready of 1 a1 to 2, ready of 2 a1 to 2, ready of "
+	EXPECT("link up 2 -> hello t1 open to 2, have to 2, ready of 1 a1 to 2, ready of 2 a1 to 2, ready of "
 	       "3 a1 to 2",
 	       tell_link(p, true, 2));
 	assert_int_equal(p->actions.items[2].send.message.ready.id, 1);
-	EXPECT("check done -> compute check, hold 0 to 2",
+	EXPECT("check done -> compute check, have 0 to 2",
 	       tell_checked(p, true)); /* the own, from the spool */
-	EXPECT("check done -> compute check, hold 0 1 to 2", tell_checked(p, true));
+	EXPECT("check done -> compute check, have 0 1 to 2", tell_checked(p, true));
 	EXPECT("check done ->", tell_checked(p, false));
-	EXPECT("hold 0 1 2 from 2 -> ask t1 0 of 3 to 2", tell_have(p, 2, 7));
+	EXPECT("have 0 1 2 from 2 -> request t1 0 of 3 to 2", tell_have(p, 2, 7));
 	EXPECT("masked of 3 0 from 2 -> compute fetch, compute check", tell_masked(p, 2, 3, 0));
 	tell_done(p, SL_JOB_FETCH, SL_OK);
-	EXPECT("check done -> compute sum, hold 0 1 2 to 2", tell_checked(p, true));
+	EXPECT("check done -> compute sum, have 0 1 2 to 2", tell_checked(p, true));
 	EXPECT("sum done -> RECOVERED, CONFIRM, digest to 2 3", tell_done(p, SL_JOB_SUM, SL_OK));
 	driver_free(p, 0);
 }
@@ -727,7 +727,7 @@ TEST(test_restart_released_and_closed)
 	live_once(&kept, true);
 	struct driver *p = live_again(&kept);
 	tell_link(p, true, 2);
-	EXPECT("fence of 3 a1 from 2 -> GIVEN UP, persist dead t1 a1, persist fenced t1 a1, wipe, TRAIN, "
+	EXPECT("abort of 3 a1 from 2 -> CLOSED, persist closed t1 a1, persist aborted t1 a1, wipe, TRAIN, "
 	       "train t1 draw 0, hello t1 training to 2",
 	       tell_abort(p, 2, 3, 1, NOTHING));
 	driver_free(p, 0);
@@ -741,7 +741,7 @@ TEST(test_restart_and_too_late)
 	struct driver *p = live_again(&kept);
 	tell_link(p, true, 2);
 	EXPECT("hello t2 done from 2 ->", tell_hello(p, 2, 2, SL_PEER_STATUS_DONE));
-	EXPECT("check done -> CATCHUP, ask t0 0 to 2", tell_checked(p, true));
+	EXPECT("check done -> CATCHUP, request t0 0 to 2", tell_checked(p, true));
 	driver_free(p, 0);
 }
 
@@ -751,7 +751,7 @@ TEST(test_restart_with_a_damaged_view)
 	live_once(&kept, false);
 	kept.view[SL_VIEW_HEAD_BYTES] ^= 2; /* another member */
 	struct driver *p = live_again(&kept);
-	EXPECT("start -> links 2 3, persist fenced t1 a1, train t1 draw 0",
+	EXPECT("start -> links 2 3, persist aborted t1 a1, train t1 draw 0",
 	       p->trace.text); /* it is in no attempt that it cannot finish */
 	driver_free(p, 0);
 }
@@ -766,7 +766,7 @@ TEST(test_restart_with_promises)
 	p->config.released[1] = 4;
 	driver_start(p);
 	EXPECT("start -> links 2, train t1 draw 0", p->trace.text);
-	EXPECT("link up 2 -> hello t1 training to 2, fence of 1 a5 to 2", tell_link(p, true, 2));
+	EXPECT("link up 2 -> hello t1 training to 2, abort of 1 a5 to 2", tell_link(p, true, 2));
 	assert_int_equal(abort_out(p)->count, 2);
 	assert_int_equal(abort_out(p)->released[0], 2);
 	assert_int_equal(abort_out(p)->released[1], 4);
@@ -800,8 +800,8 @@ TEST(test_abort_pending)
 {
 	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	EXPECT("ready of 3 a2 from 2 -> persist fenced t1 a2", tell_unknown_ready(p, 3, 1, 2));
-	EXPECT("durable -> fence of 1 a2 to 2", tell_durable(p, SL_PERSIST_ABORTED));
+	EXPECT("ready of 3 a2 from 2 -> persist aborted t1 a2", tell_unknown_ready(p, 3, 1, 2));
+	EXPECT("durable -> abort of 1 a2 to 2", tell_durable(p, SL_PERSIST_ABORTED));
 	assert_int_equal(abort_out(p)->count, 0);
 	EXPECT("ready of 2 a1 from 2 ->", tell_unknown_ready(p, 2, 1, 1)); /* that says it all */
 	EXPECT("ready of 2 a2 from 2 ->", tell_unknown_ready(p, 2, 1, 2));
@@ -815,7 +815,7 @@ TEST(test_abort_pending)
 	tell_link_state(p, 2, 2, 3, LIST(1));
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	tell_link_state(p, 2, 2, 4, LIST(1));
-	assert_true(says(p, "FAILED superseded 2, persist fenced t1 a3"));
+	assert_true(says(p, "FAILED superseded 2, persist aborted t1 a3"));
 	tell_durable(p, SL_PERSIST_ABORTED);
 	assert_int_equal(abort_out(p)->count, 0);
 	driver_free(p, 0);
@@ -830,8 +830,8 @@ TEST(test_abort_pending_of_the_busy)
 	EXPECT("ready of 2 a3 from 2 -> ready of 2 a3 to 3",
 	       tell_unknown_ready(p, 2, 1, 3)); /* its own Ready stands */
 	tell_abort(p, 2, 2, 1, NOTHING);
-	assert_true(says(p, "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
-	assert_true(says(p, "persist fenced t1 a3"));
+	assert_true(says(p, "FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER"));
+	assert_true(says(p, "persist aborted t1 a3"));
 	sl_core_status(p->core, &status);
 	assert_int_equal(status.a, 4);
 	driver_free(p, 0);
@@ -887,11 +887,11 @@ TEST(test_own_ready_comes_back)
 {
 	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	EXPECT("ready of 1 a2 from 2 -> persist fenced t1 a2",
+	EXPECT("ready of 1 a2 from 2 -> persist aborted t1 a2",
 	       tell_unknown_ready(p, 1, 1, 2)); /* all up to it, but not it */
 	EXPECT("ready of 3 a2 from 2 ->", tell_unknown_ready(p, 3, 1, 2));
-	EXPECT("ready of 3 a3 from 2 -> persist fenced t1 a3", tell_unknown_ready(p, 3, 1, 3));
-	EXPECT("durable -> fence of 1 a3 to 2", tell_durable(p, SL_PERSIST_ABORTED));
+	EXPECT("ready of 3 a3 from 2 -> persist aborted t1 a3", tell_unknown_ready(p, 3, 1, 3));
+	EXPECT("durable -> abort of 1 a3 to 2", tell_durable(p, SL_PERSIST_ABORTED));
 	assert_int_equal(abort_out(p)->count, 1);
 	assert_int_equal(abort_out(p)->released[0], 2);
 	driver_free(p, 0);

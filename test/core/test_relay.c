@@ -75,7 +75,7 @@ TEST(test_an_abort_does_not_wait)
 {
 	struct driver *p = four();
 	tell_link_state(p, 2, 2, 1, LIST(1, 3));
-	EXPECT("fence of 2 a1 from 2 -> fence of 2 a1 to 3 4",
+	EXPECT("abort of 2 a1 from 2 -> abort of 2 a1 to 3 4",
 	       tell_abort(p, 2, 2, 1, (const sl_attempt[]){0}));
 	driver_free(p, 0);
 }

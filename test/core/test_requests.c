@@ -57,7 +57,7 @@ static struct driver *behind(uint64_t n)
 	tell_hello(p, 3, 1, SL_PEER_STATUS_TRAINING);
 	EXPECT("hello t5 ready from 2 ->",
 	       tell_hello(p, 2, 5, SL_PEER_STATUS_READY)); /* first it has to finish training */
-	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 to 2, link state of "
+	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 to 2, link state of "
 	       "1 a1 to 2 3",
 	       tell_trained(p));
 	return p;
@@ -138,7 +138,7 @@ TEST(test_a_ready_before_a_false_result)
 	tell_result_of(p, 2, 4, 0, 5);
 	tell_ready(p, 3, 3, 1);
 	tell_done(p, SL_JOB_ABSORB, SL_OK);
-	assert_non_null(strstr(tell_done(p, SL_JOB_ADOPT, SL_ERR_INVALID), "persist fenced t1 a1"));
+	assert_non_null(strstr(tell_done(p, SL_JOB_ADOPT, SL_ERR_INVALID), "persist aborted t1 a1"));
 	driver_free(p, 0);
 }
 
@@ -147,10 +147,10 @@ TEST(test_window)
 {
 	struct driver *p = behind(MANY);
 	tell_signed_by_two(p);
-	EXPECT("result 0 from 2 -> compute absorb, ask t4 1 to 2, ask t4 2 to 2, ask t4 3 to 2, ask t4 4 to "
+	EXPECT("result 0 from 2 -> compute absorb, request t4 1 to 2, request t4 2 to 2, request t4 3 to 2, request t4 4 to "
 	       "2",
 	       tell_result(p, 2, 4, 0));
-	EXPECT("result 1 from 2 -> compute absorb, ask t4 5 to 2", tell_result(p, 2, 4, 1));
+	EXPECT("result 1 from 2 -> compute absorb, request t4 5 to 2", tell_result(p, 2, 4, 1));
 	EXPECT("result 1 from 2 -> drop", tell_result(p, 2, 4, 1)); /* again */
 	EXPECT("result 2 from 2 -> compute absorb", tell_result(p, 2, 4, 2));
 	EXPECT("result 3 from 3 -> drop", tell_result(p, 3, 4, 3)); /* was not asked */
@@ -194,7 +194,7 @@ static void rejects(const char *why, sl_round t, uint32_t index, size_t elements
 	EXPECT(expected, tell_result_of(p, 2, t, index, elements));
 	EXPECT("deadline -> BEHIND 2, WAITING 2 3", tell_time(p, 10000)); /* not asked again */
 	EXPECT("hello t5 done from 2 ->", tell_hello(p, 2, 5, SL_PEER_STATUS_DONE));
-	EXPECT("hello t6 training from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
+	EXPECT("hello t6 training from 2 -> CATCHUP, request t0 0 to 2, link state of 1 a2 to 2 3",
 	       tell_hello(p, 2, 6, SL_PEER_STATUS_TRAINING)); /* before it is further, */
 	driver_free(p, 0);
 }
@@ -215,7 +215,7 @@ TEST(test_linked_anew)
 	tell_time(p, 10000);
 	tell_link(p, false, 2);
 	tell_link(p, true, 2);
-	EXPECT("hello t5 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
+	EXPECT("hello t5 ready from 2 -> CATCHUP, request t0 0 to 2, link state of 1 a2 to 2 3",
 	       tell_hello(p, 2, 5, SL_PEER_STATUS_READY)); /* or linked anew */
 	driver_free(p, 0);
 }
@@ -248,11 +248,11 @@ TEST(test_a_later_round)
 	EXPECT("digest from 2 -> REJECTED 2: digests of a later round than it stands in, DISCOVER, wipe, "
 	       "links 2 3, hello t1 ready to 2 3",
 	       tell_signed(p, 2, 2, 5));
-	EXPECT("hello t6 ready from 2 -> CATCHUP, ask t0 0 to 2, link state of 1 a2 to 2 3",
+	EXPECT("hello t6 ready from 2 -> CATCHUP, request t0 0 to 2, link state of 1 a2 to 2 3",
 	       tell_hello(p, 2, 6, SL_PEER_STATUS_READY));
 	tell_signed(p, 2, 2, 5);
 	tell_signed(p, 2, 3, 5);
-	EXPECT("result 0 from 2 -> compute absorb, ask t5 1 to 2, ask t5 2 to 2, ask t5 3 to 2, ask t5 4 to "
+	EXPECT("result 0 from 2 -> compute absorb, request t5 1 to 2, request t5 2 to 2, request t5 3 to 2, request t5 4 to "
 	       "2",
 	       tell_result(p, 2, 5, 0)); /* what the earlier round was signed for does not count */
 	driver_free(p, 0);
@@ -281,7 +281,7 @@ TEST(test_another_server)
 	struct driver *p = behind(4);
 	tell_hello(p, 3, 5, SL_PEER_STATUS_READY);
 	EXPECT("deadline ->", tell_time(p, 9999));
-	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, ask t0 0 "
+	EXPECT("deadline -> WAITING 2, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3, CATCHUP, request t0 0 "
 	       "to 3, "
 	       "link state of 1 a2 to 2 3",
 	       tell_time(p, 1));
@@ -317,15 +317,15 @@ TEST(test_answers)
 	certificate.digests[1] = digest_of(3, 4);
 	struct driver *p = ahead(&certificate);
 	memset(&certificate, 0, sizeof certificate); /* it is the core's now */
-	EXPECT("ask t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_request(p, 2, 0, 0));
+	EXPECT("request t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_request(p, 2, 0, 0));
 	assert_true(p->actions.items[0].send.own);
 	assert_false(p->actions.items[1].send.own); /* signed by 3 */
 	assert_int_equal(p->actions.items[1].send.message.digest.id, 3);
 	assert_int_equal(p->actions.items[2].send.message.chunk.size, SL_CHUNK_ELEMENTS * 4);
-	EXPECT("ask t4 5 from 2 -> result 5 to 2", tell_request(p, 2, 4, CHUNKS - 1));
-	EXPECT("ask t4 6 from 2 ->", tell_request(p, 2, 4, CHUNKS)); /* there is none */
-	EXPECT("ask t4 4294967295 from 2 ->", tell_request(p, 2, 4, UINT32_MAX));
-	EXPECT("ask t3 2 from 2 -> digest to 2, digest to 2, result 0 to 2",
+	EXPECT("request t4 5 from 2 -> result 5 to 2", tell_request(p, 2, 4, CHUNKS - 1));
+	EXPECT("request t4 6 from 2 ->", tell_request(p, 2, 4, CHUNKS)); /* there is none */
+	EXPECT("request t4 4294967295 from 2 ->", tell_request(p, 2, 4, UINT32_MAX));
+	EXPECT("request t3 2 from 2 -> digest to 2, digest to 2, result 0 to 2",
 	       tell_request(p, 2, 3, 2)); /* from the beginning */
 	driver_free(p, 0);
 }
@@ -333,11 +333,11 @@ TEST(test_answers)
 TEST(test_nothing_to_show)
 {
 	struct driver *p = ahead(NULL); /* its proof is lost */
-	EXPECT("ask t0 0 from 2 ->", tell_request(p, 2, 0, 0));
+	EXPECT("request t0 0 from 2 ->", tell_request(p, 2, 0, 0));
 	driver_free(p, 0);
 	p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	EXPECT("ask t0 0 from 2 ->", tell_request(p, 2, 0, 0));
+	EXPECT("request t0 0 from 2 ->", tell_request(p, 2, 0, 0));
 	driver_free(p, 0);
 }
 
@@ -351,11 +351,11 @@ TEST(test_not_before_it_is_durable)
 		tell_done(p, SL_JOB_MIX, SL_OK);
 	}
 	EXPECT("close done -> digest to 2", tell_done(p, SL_JOB_CLOSE, SL_OK));
-	EXPECT("ask t0 0 from 2 ->", tell_request(p, 2, 0, 0));
+	EXPECT("request t0 0 from 2 ->", tell_request(p, 2, 0, 0));
 	tell_digest(p, 2, 7);
 	tell_done(p, SL_JOB_DECODE, SL_OK);
-	EXPECT("ask t0 0 from 2 ->", tell_request(p, 2, 0, 0));
+	EXPECT("request t0 0 from 2 ->", tell_request(p, 2, 0, 0));
 	tell_durable(p, SL_PERSIST_COMMIT);
-	EXPECT("ask t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_request(p, 2, 0, 0));
+	EXPECT("request t0 0 from 2 -> digest to 2, digest to 2, result 0 to 2", tell_request(p, 2, 0, 0));
 	driver_free(p, 0);
 }

@@ -50,7 +50,7 @@ TEST(seeds_go_first)
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
 	EXPECT("expand done -> compute expand", tell_done(p, SL_JOB_EXPAND, SL_OK));
 	assert_int_equal(p->chunk[SL_JOB_EXPAND], SL_SEED_CHUNKS);
-	EXPECT("expand done -> READY, compute seal", tell_done(p, SL_JOB_EXPAND, SL_OK));
+	EXPECT("expand done -> READY, compute commitment", tell_done(p, SL_JOB_EXPAND, SL_OK));
 	driver_free(p, 0);
 }
 
@@ -64,7 +64,7 @@ TEST(seeds_expand_side_by_side)
 	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
 	EXPECT("expand done -> compute share", tell_done(p, SL_JOB_EXPAND, SL_OK));
 	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("expand done -> READY, compute seal", tell_done(p, SL_JOB_EXPAND, SL_OK));
+	EXPECT("expand done -> READY, compute commitment", tell_done(p, SL_JOB_EXPAND, SL_OK));
 	driver_free(p, 0);
 }
 
@@ -118,7 +118,7 @@ TEST(seeds_come_early)
 			EXPECT("share 0 from 2 ->", tell_seed(p, SL_KEY_BYTES, view));
 	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
 	EXPECT("share 0 from 4 ->", tell_payload(p, 4, SL_MSG_SHARE, 0, 0));
-	EXPECT("survey done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute "
+	EXPECT("analysis done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute "
 	       "gather, drop",
 	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK)); /* nothing to add them to yet */

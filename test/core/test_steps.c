@@ -19,15 +19,15 @@ TEST(test_a_round)
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* does not answer: is not waited for */
 	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2, AGREE, link state of 1 a1 to 2",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
-	EXPECT("link state of 2 a1 from 2 -> compute survey", tell_link_state(p, 2, 2, 1, LIST(1)));
+	EXPECT("link state of 2 a1 from 2 -> compute analysis", tell_link_state(p, 2, 2, 1, LIST(1)));
 	/* two learners: the mean tells each the model of the other; this gate only warns */
-	EXPECT("survey done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
+	EXPECT("analysis done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("encode done -> compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	EXPECT("share done -> share 0 to 2", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("share 0 from 2 -> compute gather, READY, compute seal",
+	EXPECT("share 0 from 2 -> compute gather, READY, compute commitment",
 	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
-	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
+	EXPECT("commitment done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	EXPECT("durable -> ready of 1 a1 to 2", tell_durable(p, SL_PERSIST_PREPARED));
 	EXPECT("ready of 2 a1 from 2 -> persist released t1 a1, RELEASE", tell_ready(p, 2, 2, 1));
 	EXPECT("durable -> MIX, state 0 k0 to 2", tell_durable(p, SL_PERSIST_RELEASED));
@@ -262,7 +262,7 @@ TEST(test_early_share)
 	driver_agree(p);
 	EXPECT("share 0 from 2 ->", tell_of_another_view(p, SL_MSG_SHARE, 1));
 	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("survey done -> VIEW, SHARE, compute encode, compute gather, drop",
+	EXPECT("analysis done -> VIEW, SHARE, compute encode, compute gather, drop",
 	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
 	driver_free(p, 0);
@@ -453,7 +453,7 @@ TEST(test_aborted_while_ready)
 	driver_ready(p);
 	EXPECT("state 0 k0 from 2 ->", tell_payload(p, 2, SL_MSG_STATE, 0, 0));
 	EXPECT("link down 3 ->", tell_link(p, false, 3)); /* waiting for Readys, it does not matter */
-	EXPECT("fence of 3 a1 from 2 -> FAILED fenced 3, persist fenced t1 a1, drop, wipe, DISCOVER, links 2 "
+	EXPECT("abort of 3 a1 from 2 -> FAILED aborted 3, persist aborted t1 a1, drop, wipe, DISCOVER, links 2 "
 	       "3, hello t1 ready to 2, "
 	       "AGREE, link state of 1 a2 to 2",
 	       tell_abort(p, 2, 3, 1, LIST_OF_NONE));
@@ -464,13 +464,13 @@ TEST(test_a_higher_attempt)
 {
 	struct driver *p = driver_new(3, 4);
 	driver_share(p);
-	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist fenced t1 a1, wipe, DISCOVER, "
+	EXPECT("link state of 2 a4 from 2 -> FAILED superseded 2, persist aborted t1 a1, wipe, DISCOVER, "
 	       "links 2 3, hello t1 ready to 2 3, "
 	       "AGREE, link state of 1 a4 to 2 3, link state of 2 a4 to 3",
 	       tell_link_state(p, 2, 2, 4, LIST(1, 3)));
 	EXPECT("share 0 from 2 -> drop",
 	       tell_of_another_view(p, SL_MSG_SHARE, 1)); /* of an attempt that ended */
-	EXPECT("durable -> fence of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
+	EXPECT("durable -> abort of 1 a1 to 2 3", tell_durable(p, SL_PERSIST_ABORTED));
 	driver_free(p, 0);
 }
 
@@ -481,7 +481,7 @@ TEST(test_started_again)
 	driver_share(p);
 	struct sl_message m = link_state_of(p, 2, 1, LIST(1, 3));
 	m.link_state.incarnation = 2;
-	EXPECT("link state of 2 a1 from 3 -> FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER, links 2 "
+	EXPECT("link state of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 "
 	       "3, hello t1 ready to 2 3, "
 	       "AGREE, link state of 1 a2 to 2 3, link state of 2 a1 to 2",
 	       tell_message(p, 3, &m));
@@ -618,10 +618,10 @@ TEST(test_prepared_too_late)
 	driver_share(p);
 	tell_payload(p, 2, SL_MSG_SHARE, 0, 0);
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	EXPECT("seal done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
+	EXPECT("commitment done -> persist prepared t1 a1", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	assert_int_equal(sl_core_deadline(p->core), SL_NEVER); /* it is the own disk that is awaited */
 	assert_non_null(strstr(tell_abort(p, 2, 2, 1, LIST_OF_NONE),
-			       "FAILED fenced 2, persist fenced t1 a1, wipe, DISCOVER"));
+			       "FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER"));
 	struct sl_durable late = p->asked[SL_PERSIST_PREPARED];
 	EXPECT("durable ->", tell_durable(p, SL_PERSIST_PREPARED));
 	tell_link_state(p, 2, 2, 2, LIST(1));
@@ -631,7 +631,7 @@ TEST(test_prepared_too_late)
 	tell_payload(p, 2, SL_MSG_SHARE, 0, 0);
 	EXPECT("durable ->", tell(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = late}));
 	tell_done(p, SL_JOB_GATHER, SL_OK);
-	EXPECT("seal done -> persist prepared t1 a2", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
+	EXPECT("commitment done -> persist prepared t1 a2", tell_done(p, SL_JOB_COMMITMENT, SL_OK));
 	EXPECT("durable -> ready of 1 a2 to 2", tell_durable(p, SL_PERSIST_PREPARED));
 	driver_free(p, 0);
 }
@@ -654,7 +654,7 @@ TEST(test_operator_abort_out_of_place)
 	tell_durable(p, SL_PERSIST_PREPARED);
 	tell(p, other);
 	assert_int_equal(p->code, SL_ERR_INVALID);
-	EXPECT("abandon -> FAILED abandoned, persist fenced t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
+	EXPECT("operator abort -> FAILED operator abort, persist aborted t1 a1, wipe, DISCOVER, links 2, hello t1 ready "
 	       "to 2, AGREE, "
 	       "link state of 1 a2 to 2",
 	       tell(p, operator_abort));

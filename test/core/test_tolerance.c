@@ -218,7 +218,7 @@ static struct driver *refused_driver(void)
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	tell_link_state(p, 2, 2, 1, (const sl_id[]){1, 0});
 	tell_link_state(p, 3, 3, 1, (const sl_id[]){1, 0});
-	assert_true(says(p, "compute survey"));
+	assert_true(says(p, "compute analysis"));
 	p->analysis.kappa = p->analysis.cut_count = 1;
 	tell_done(p, SL_JOB_ANALYSE, SL_OK);
 	assert_true(says(p, "FAILED tolerance 1, wipe, DISCOVER"));

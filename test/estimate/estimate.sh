@@ -63,4 +63,4 @@ for wrong in "" "bogus" "ring line" "apart.txt" "ring -n 1" "ring -n 1000001" \
 done
 [ "$(status sh -c "'$starling' estimate ring >/dev/full")" = 1 ] || fail "a full disk is no failure"
 [ "$(status "$starling" plan ring)" = 2 ] || fail "plan is still a command"
-grep -q "'plan' is now called 'estimate'" err || fail "the new name of plan: $(cat err)"
+grep -q "the command is called 'starling estimate'" err || fail "the new name of plan: $(cat err)"

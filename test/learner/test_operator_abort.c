@@ -67,7 +67,7 @@ static void start(struct site *s, const char *point)
 		snprintf(crash, sizeof crash, "STARLING_CRASH=%s", i == LEARNERS ? point : "");
 		s->pids[i - 1] =
 			process_start(folder, log,
-				      (const char *const[]){"/usr/bin/env", crash, process_starlingd(),
+				      (const char *const[]){"/usr/bin/env", crash, STARLINGD_TEST_PATH,
 							    "--config", "starlingd.yaml", NULL});
 	}
 }
@@ -152,7 +152,7 @@ TEST(a_lost_learner_holds_up_its_round_until_it_is_aborted)
 	give_command(&s, &o, "1", "--yes"); /* the others have nothing to abort */
 	expect_said(&o, 0, "learner-03: attempt ", "learner-01: no attempt of that round is open here");
 	for (int i = 1; i < LEARNERS; i++) {
-		expect_log(&s, i, "\"event\":\"burned\"");
+		expect_log(&s, i, "\"event\":\"model_invalidated\"");
 		assert_int_equal(process_wait(s.pids[i - 1], 60), 0);
 		expect_log(&s, i, "round 1 committed: 3 learners");
 	}

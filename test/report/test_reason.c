@@ -53,9 +53,9 @@ TEST_SETUP(prepare, NULL)
 
 TEST(test_differences)
 {
-	expect_parameter(1, "sigma", 4, 3,
+	expect_parameter(1, "decimals", 4, 3,
 			 "bo (5) has decimals 3, this learner 4; set the same at all learners");
-	expect_parameter(1, "clip", bits(16), bits(0.5),
+	expect_parameter(1, "clipping_range", bits(16), bits(0.5),
 			 "bo (5) has clipping_range 0.5, this learner 16; set the same at all learners");
 	expect_parameter(0, "sharing", 0, 1,
 			 "ana (2) has sharing additive, this learner shamir; set the same at all learners");
@@ -63,8 +63,8 @@ TEST(test_differences)
 			 "ana (2) has sharing shamir, this learner seeded; set the same at all learners");
 	expect_parameter(0, "mixing", SL_ENGINE_EXACT, SL_ENGINE_METROPOLIS,
 			 "ana (2) has mixing metropolis, this learner exact; set the same at all learners");
-	expect_parameter(0, "k_fixed", 0, 1,
-			 "ana (2) has k_rule fixed, this learner floor; set the same at all learners");
+	expect_parameter(0, "iterations_rule", 0, 1,
+			 "ana (2) has iterations_rule exactly, this learner at_least; set the same at all learners");
 	expect_parameter(2, "n", 8, 7,
 			 "cy (9) has a model (setting `hidden_units`) of size 7, this learner 8; set the "
 			 "same at all learners");
@@ -128,24 +128,21 @@ TEST(test_privacy_check)
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE,
 				  .set = &hub,
 				  .why.tolerance = {3, 1, 1, 2, 2, edges}},
-	       "this graph does not tolerate c = 1: ana (2) alone could learn sums over some of the others; "
-	       "2 more edges would be "
-	       "enough: 2-5, 5-9");
+	       "tolerance 1 is not met: ana (2) alone could learn sums over parts of the others' models; "
+	       "missing links: 2-5, 5-9");
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE,
 				  .set = &two,
 				  .why.tolerance = {3, 1, 1, 1, 1, edges}},
-	       "this graph does not tolerate c = 1: each of ana (2), bo (5) could learn sums over some of "
-	       "the others; 1 more edge would "
-	       "be enough: 2-5");
+	       "tolerance 1 is not met: any one of ana (2), bo (5) could learn sums over parts of the "
+	       "others' models; missing link: 2-5");
 	expect((struct sl_report){.reason = SL_REASON_TOLERANCE,
 				  .set = &two,
 				  .why.tolerance = {3, 2, 2, 9, 2, edges}},
-	       "this graph does not tolerate c = 2: ana (2), bo (5) together could learn sums over some of "
-	       "the others; 9 more edges "
-	       "would be enough: 2-5, 5-9 and 7 more");
+	       "tolerance 2 is not met: ana (2), bo (5) together could learn sums over parts of the others' "
+	       "models; missing links: 2-5, 5-9 and 7 more");
 	expect((struct sl_report){.reason = SL_REASON_FEW, .why.tolerance = {.learners = 2, .tolerance = 1}},
-	       "2 learners are too few for c = 1: with fewer than 3, the mean itself tells c of them about "
-	       "the others");
+	       "2 learners are too few for tolerance 1: colluding learners could compute the remaining model "
+	       "from the mean; at least 3 must take part");
 	expect((struct sl_report){.reason = SL_REASON_ITERATIONS_RULE, .why.iterations = {80, 10}},
 	       "iterations is fixed at 10 and this graph needs 80: raise iterations, or set iterations_rule: "
 	       "at_least");

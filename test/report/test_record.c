@@ -129,7 +129,7 @@ TEST(test_waiting)
 	expect_waiting(&report,
 		       "round 3 attempt 1: no linked learner has the masked state of bo (5), cy (9); the "
 		       "attempt goes on when one that "
-		       "has it connects. If none ever will: starling abandon --round 3 --control ",
+		       "has it connects. If none ever will: starling abort --round 3 --control ",
 		       2);
 	report.set = &none;
 	expect_waiting(&report, "round 3 attempt 1: collecting the masked states", 0);
@@ -171,9 +171,9 @@ TEST(test_sentences)
 		      "learner");
 	expect_record((struct sl_report){.kind = SL_REPORT_CLAMPED, .clamped = {7, 0.5}}, "clamped", SL_WARN,
 		      "7 parameters were clamped to clipping_range 0.5");
-	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = 2}, "given_up", SL_WARN,
+	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = 2}, "attempt_closed", SL_WARN,
 		      "round 3 attempt 1 is over: cy (9) has aborted it, so it cannot complete");
-	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "given_up", SL_WARN,
+	expect_record((struct sl_report){.kind = SL_REPORT_CLOSED, .peer = SL_NOBODY}, "attempt_closed", SL_WARN,
 		      "round 3 attempt 1 is over: the operator has aborted it");
 	expect_record(
 		(struct sl_report){.kind = SL_REPORT_RESUMED, .resumed = {true}}, "attempt_resumed", SL_INFO,

@@ -218,8 +218,8 @@ TEST_WITH(names_its_commands, folder_enter, folder_leave)
 	expect_file("err", "starling: unknown command 'lgos'; did you mean 'logs'?\n");
 	assert_int_equal(sh("\"$S\" launch -n 3 --set --what=1 --lerners 3 2> err"), 2);
 	expect_file("err", "starling launch: unknown option '--lerners'; did you mean '--learners'?\n");
-	assert_int_equal(sh("\"$S\" topology show ring --stepps=3 2> err"), 2);
-	expect_file("err", "starling topology show: unknown option '--stepps'; did you mean '--steps'?\n");
+	assert_int_equal(sh("\"$S\" topology analyze ring --stepps=3 2> err"), 2);
+	expect_file("err", "starling topology analyze: unknown option '--stepps'; did you mean '--steps'?\n");
 	assert_int_equal(sh("\"$S\" logs --hepl 2> err"), 2);
 	expect_file("err", "starling logs: unknown option '--hepl'; did you mean '--help'?\n");
 	assert_int_equal(sh("\"$S\" logs --colour 2> err"), 2);

@@ -98,7 +98,7 @@ json_t *sl_simtest_json(const struct sl_sim_totals *t)
 	return json_pack("{sI sI sI sf sI sI sI sI sI sI sf si si so so}", "seeds", (json_int_t)t->seeds,
 			 "failed", (json_int_t)t->failed, "steps", (json_int_t)t->steps, "virtual_s",
 			 (double)t->virtual_ms / 1000, "faults", (json_int_t)t->faults, "commits",
-			 (json_int_t)t->commits, "caught_up", (json_int_t)t->caught_up, "burned",
+			 (json_int_t)t->commits, "caught_up", (json_int_t)t->caught_up, "model_invalidated",
 			 (json_int_t)t->model_invalidated, "recovered", (json_int_t)t->recovered, "restarts",
 			 (json_int_t)t->restarts, "processor_s", t->seconds, "cells_hit", (int)enough,
 			 "cells", (int)all, "fault_by_phase", table(t), "crash_points", points);

@@ -6,12 +6,12 @@
 #include "common/base/bytes.h"
 
 static const char *const events[] = {"start",	 "link up", "link down", "message", "trained",
-				     "computed", "durable", "range",	 "abandon", "deadline"};
+				     "computed", "durable", "range",	 "operator abort", "deadline"};
 static const char *const standings[] = {"?", "training", "ready", "done", "open"};
-static const char *const jobs[] = {"?",	    "survey", "encode", "share",  "gather", "expand",
-				   "seal",  "mix",    "close",	"decode", "keep",   "fetch",
+static const char *const jobs[] = {"?",	    "analysis", "encode", "share",  "gather", "expand",
+				   "commitment",  "mix",    "close",	"decode", "keep",   "fetch",
 				   "check", "sum",    "absorb", "adopt"};
-static const char *const records[] = {"?", "fenced", "prepared", "released", "dead", "commit"};
+static const char *const records[] = {"?", "aborted", "prepared", "released", "closed", "commit"};
 
 const char *sl_sim_trace_job(enum sl_job_kind kind)
 {
@@ -57,15 +57,15 @@ static void say_message(struct sl_sim_trace *t, const struct sl_message *m)
 		say(t, "digest");
 		break;
 	case SL_MSG_REQUEST:
-		say(t, "ask t%u %u", m->request.t, m->request.index);
+		say(t, "request t%u %u", m->request.t, m->request.index);
 		if (m->request.origin != 0)
 			say(t, " of %u", m->request.origin);
 		break;
 	case SL_MSG_ABORT:
-		say(t, "fence of %u a%u", m->abort.id, m->abort.a);
+		say(t, "abort of %u a%u", m->abort.id, m->abort.a);
 		break;
 	case SL_MSG_HAVE:
-		say(t, "hold");
+		say(t, "have");
 		for (uint32_t i = 0; i < 8 * m->have.size; i++)
 			if (m->have.held[i / 8] >> (i % 8) & 1)
 				say(t, " %u", i);
