@@ -4,9 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/learner/actions.h"
+
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/persist.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/tasks.h"
+#include "daemon/runtime/failpoint.h"
 
 void sl_actions_free_buffers(struct sl_buffer *buffer)
 {
@@ -157,7 +163,7 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 static void execute_stop(struct sl_daemon *daemon, int code)
 {
 	if (code == SL_OK)
-		sl_daemon_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
+		sl_report_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
 	else
 		atomic_store(&daemon->failed, true);
 	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);

@@ -4,6 +4,10 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+#include "daemon/learner/actions.h"
+#include "daemon/learner/events.h"
+#include "daemon/learner/loop.h"
+
 void sl_daemon_stop(struct sl_daemon *daemon, int status)
 {
 	if (daemon->stopping)
@@ -48,9 +52,7 @@ void sl_daemon_close(struct sl_daemon *daemon)
 		daemon->trainer->ops->close(daemon->trainer);
 	if (daemon->log != NULL)
 		sl_log_close(daemon->log);
-	sl_state_file_close(&daemon->state_file);
-	sl_state_file_close(&daemon->kept);
-	sl_state_file_remove(&daemon->spare);
+	sl_masked_states_close(&daemon->masked_states);
 	sl_store_promises_close(&daemon->promises);
 	sl_store_close(daemon->store);
 	sl_identity_close(&daemon->identity);

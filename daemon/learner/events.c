@@ -4,9 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/learner/events.h"
+
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
+#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/runtime/failpoint.h"
 
 #define PEER_WARNING_MS 10000u
 #define TURN_EVENTS 256u /* then the loop looks at its clocks and signals again */
@@ -142,7 +147,7 @@ void sl_events_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
 	sl_record_peer(&record, &daemon->roster, peer);
 	record.reason = why;
 	record.unsaid = peer_warning->unsaid;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 	peer_warning->quiet_until = now + PEER_WARNING_MS;
 	peer_warning->unsaid = 0;
 }
@@ -172,7 +177,7 @@ static struct sl_buffer *to_buffer(struct sl_queued_event *h, const struct sl_ch
  * after it binds this learner from now on, and only a start takes promises up. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_daemon_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
+	sl_report_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }

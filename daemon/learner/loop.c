@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/events.h"
+#include "daemon/learner/loop.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/requests.h"
 
 #define LARGE_FLOATS (4u << 20)
 
@@ -29,7 +33,7 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	record.address = daemon->roster.members[peer].address;
 	record.reason = why;
 	if (!daemon->stopping)
-		sl_daemon_log(daemon, &record);
+		sl_report_log_record(daemon, &record);
 	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
@@ -49,7 +53,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 		sl_record_peer(&record, &daemon->roster, (uint32_t)expected);
 	record.address = address;
 	record.key = shown;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
 static void on_prepare(uv_prepare_t *handle)
@@ -65,7 +69,7 @@ static void on_check(uv_check_t *handle)
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
-	sl_daemon_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
+	sl_report_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
 	sl_daemon_stop(daemon, 0);
 }
 
@@ -117,14 +121,15 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	if (rc == SL_OK)
-		rc = sl_control_open(&daemon->control, daemon, s->control, error);
+		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, s->control,
+				     sl_requests_serve, daemon, error);
 	if (rc != SL_OK)
 		return rc;
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_LISTENING);
 	record.address = address;
 	record.incarnation = sl_store_incarnation(daemon->store);
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 	return SL_OK;
 }
 

@@ -8,7 +8,11 @@
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
 #include "daemon/runtime/failpoint.h"
+#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/events.h"
+#include "daemon/learner/persist.h"
+#include "daemon/learner/tasks.h"
 
 /* A persist action with copies of all that it points to. */
 struct record {
@@ -105,7 +109,7 @@ struct forgetting {
 static bool is_wanted(const void *context, sl_round t, sl_attempt a)
 {
 	const struct forgetting *forgetting = context;
-	return sl_masked_states_wanted(forgetting->daemon, forgetting->committed, t, a);
+	return sl_masked_states_wanted(&forgetting->daemon->masked_states, forgetting->committed, t, a);
 }
 
 static void run_forgetting(struct sl_task *base)
@@ -137,7 +141,7 @@ static void forget_before(struct sl_daemon *daemon, sl_round t)
 /* Its own masked state is there before it commits to it. */
 static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
-	int rc = sl_state_file_sync(&daemon->state_file, record->own_slot, error);
+	int rc = sl_state_file_sync(&daemon->masked_states.current, record->own_slot, error);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_PREPARED);
 	if (rc == SL_OK)
 		rc = sl_store_record(daemon->store, &record->persist, error);

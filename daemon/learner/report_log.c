@@ -10,9 +10,13 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/events.h"
+#include "daemon/learner/evidence.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/process_usage.h"
 
-void sl_daemon_log(struct sl_daemon *daemon, const struct sl_record *record)
+void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record)
 {
 	char text[SL_RECORD_TEXT_BYTES];
 	enum sl_level level = sl_record_level(record->kind);
@@ -22,20 +26,20 @@ void sl_daemon_log(struct sl_daemon *daemon, const struct sl_record *record)
 	sl_log(daemon->log, level, sl_record_event(record->kind), text, fields);
 }
 
-void sl_daemon_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason)
+void sl_report_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason)
 {
 	struct sl_record record;
 	sl_record_init(&record, kind);
 	record.reason = reason;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
-void sl_daemon_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round t)
+void sl_report_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round t)
 {
 	struct sl_record record;
 	sl_record_init(&record, kind);
 	record.round = record.rounds = t;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
 /* ---- the view and its forecast ---- */
@@ -158,7 +162,8 @@ static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, s
 {
 	char name[64];
 	struct sl_error error;
-	bool kept = sl_evidence_write(daemon, r, name, sizeof name, &error) == SL_OK;
+	bool kept = sl_evidence_write(daemon->settings, &daemon->core_config.scope, r, name, sizeof name,
+				      &error) == SL_OK;
 	record->kind = kept ? SL_RECORD_EQUIVOCATION : SL_RECORD_EQUIVOCATION_LOST;
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);
 }
@@ -197,5 +202,5 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		own_socket(daemon, control, sizeof control);
 		record.control = control;
 	}
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }

@@ -7,7 +7,9 @@
 #include <sodium.h>
 
 #include "common/wire/codec.h"
+#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/events.h"
 #include "test/lib/test.h"
 #include "test/wire/sample.h"
 

@@ -6,6 +6,9 @@
 
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/events.h"
+#include "daemon/learner/persist.h"
+#include "daemon/learner/tasks.h"
 #include "test/lib/test.h"
 
 static char trace[512];
@@ -144,8 +147,8 @@ static int setup(void **state)
 	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
 	(void)state;
 	daemon->settings = &settings;
-	daemon->kept = (struct sl_state_file){.t = 2, .a = 1};
-	daemon->spare = (struct sl_state_file){.t = 1, .a = 2};
+	daemon->masked_states.committed = (struct sl_state_file){.t = 2, .a = 1};
+	daemon->masked_states.spare = (struct sl_state_file){.t = 1, .a = 2};
 	daemon->workspace.n = 3;
 	daemon->workspace.s = calloc(4, sizeof *daemon->workspace.s);
 	daemon->workspace_view = &view;
