@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/loop.h"
 #include "daemon/learner/setup.h"
 
 #define OVERRIDES_MAX 64u
@@ -148,8 +149,8 @@ int main(int argc, char **argv)
 	if (status == 0 && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (status == 0)
-		status = sl_daemon_run(&daemon);
-	sl_daemon_close(&daemon);
+		status = sl_loop_run(&daemon);
+	sl_setup_close(&daemon);
 	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);
 	return status;

@@ -20,6 +20,7 @@
 #include "common/core/core.h"
 #include "common/model/trainer.h"
 #include "daemon/learner/control.h"
+#include "daemon/learner/event_queue.h"
 #include "daemon/learner/masked_states.h"
 #include "daemon/net/identity.h"
 #include "daemon/net/keys.h"
@@ -70,7 +71,7 @@ struct sl_daemon {
 	struct sl_control *control;
 	struct sl_worker compute, train, crypto;
 
-	struct sl_queued_event *event_queue, **event_queue_end;
+	struct sl_event_queue event_queue;
 	struct sl_core_config core_config;
 	struct sl_core *core;
 	void *core_memory;
@@ -106,9 +107,5 @@ struct sl_daemon {
 	int status; /* exit status */
 };
 
-/* Run until the learner has finished or was told to end; return the exit status. */
-int sl_daemon_run(struct sl_daemon *daemon);
 /* End in order: links say goodbye, workers finish. `status` is the exit status. */
 void sl_daemon_stop(struct sl_daemon *daemon, int status);
-/* Free whatever sl_setup_open or sl_setup_check opened. */
-void sl_daemon_close(struct sl_daemon *daemon);

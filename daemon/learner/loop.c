@@ -15,7 +15,7 @@
 static void on_up(void *context, uint32_t peer)
 {
 	((struct sl_daemon *)context)->link_faults[peer] = NULL;
-	sl_events_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
+	sl_event_queue_add(&((struct sl_daemon *)context)->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
@@ -34,12 +34,12 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	record.reason = why;
 	if (!daemon->stopping)
 		sl_report_log_record(daemon, &record);
-	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
-	sl_events_frame(context, peer, kind, payload, size);
+	sl_event_queue_frame(&((struct sl_daemon *)context)->event_queue, peer, kind, payload, size);
 }
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
@@ -131,6 +131,14 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	record.incarnation = sl_store_incarnation(daemon->store);
 	sl_report_log_record(daemon, &record);
 	return SL_OK;
+}
+
+int sl_loop_run(struct sl_daemon *daemon)
+{
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_START);
+	if (!daemon->stopping)
+		uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	return daemon->status;
 }
 
 /* Closing: whatever open reached. */

@@ -8,9 +8,8 @@
 #include "common/base/bytes.h"
 #include "common/model/checkpoint.h"
 #include "daemon/runtime/failpoint.h"
-#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/events.h"
+#include "daemon/learner/sign.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/tasks.h"
 
@@ -205,7 +204,8 @@ static void done(struct sl_task *base)
 	if (record->code == SL_OK) {
 		if (record->persist.what.kind == SL_PERSIST_COMMIT)
 			committed(record);
-		sl_events_new(daemon, SL_EVENT_DURABLE)->event.durable = record->persist.what;
+		sl_event_queue_add(&daemon->event_queue, SL_EVENT_DURABLE)->event.durable =
+			record->persist.what;
 	} else if (!daemon->stopping) { /* else it said why it stopped */
 		sl_tasks_fatal(daemon, record->error.text);
 	}
@@ -219,7 +219,7 @@ static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *cert
 		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
 		if (m.digest.id != daemon->settings->id)
 			continue;
-		sl_actions_sign(daemon, &m);
+		sl_sign_message(&daemon->identity, &daemon->core_config.scope, &m);
 		certificate->digests[i] = m.digest;
 	}
 }

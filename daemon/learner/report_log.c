@@ -10,11 +10,12 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/events.h"
 #include "daemon/learner/evidence.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/process_usage.h"
+
+#define PEER_WARNING_MS 10000u
 
 void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record)
 {
@@ -40,6 +41,24 @@ void sl_report_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_
 	sl_record_init(&record, kind);
 	record.round = record.rounds = t;
 	sl_report_log_record(daemon, &record);
+}
+
+void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
+{
+	struct sl_peer_warning *peer_warning = &daemon->peer_warnings[peer];
+	sl_ms now = uv_hrtime() / 1000000u;
+	struct sl_record record;
+	if (now < peer_warning->quiet_until) {
+		peer_warning->unsaid++;
+		return;
+	}
+	sl_record_init(&record, peer_warning->unsaid > 0 ? SL_RECORD_REJECTED_MORE : SL_RECORD_REJECTED);
+	sl_record_peer(&record, &daemon->roster, peer);
+	record.reason = why;
+	record.unsaid = peer_warning->unsaid;
+	sl_report_log_record(daemon, &record);
+	peer_warning->quiet_until = now + PEER_WARNING_MS;
+	peer_warning->unsaid = 0;
 }
 
 /* ---- the view and its forecast ---- */
@@ -181,7 +200,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 	struct sl_record record;
 	char control[PATH_MAX + SL_PATH_BYTES + 2];
 	if (r->kind == SL_REPORT_REJECTED) {
-		sl_events_warn(daemon, r->peer, r->rejected.text);
+		sl_report_log_warn(daemon, r->peer, r->rejected.text);
 		return;
 	}
 	sl_record_report(&record, r, &daemon->roster);

@@ -15,3 +15,5 @@ void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *reco
 void sl_report_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason);
 /* Log a record whose only field is round `t`. */
 void sl_report_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round t);
+/* Log that `peer` sent something unacceptable: the first time at once, then at most once in ten seconds. */
+void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why);

@@ -4,7 +4,6 @@
 
 #include "common/base/bytes.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/events.h"
 
 static json_t *refuse(const char *why)
 {
@@ -33,7 +32,7 @@ static json_t *op_range(struct sl_daemon *daemon, json_t *request)
 		sl_bit_set(set, (size_t)i);
 	}
 	daemon->step = (uint32_t)json_integer_value(step);
-	sl_events_range(daemon, set);
+	sl_event_queue_range(&daemon->event_queue, set, sl_bit_words(daemon->roster.size));
 	return json_pack("{s:b}", "ok", 1);
 }
 
@@ -83,7 +82,7 @@ static json_t *op_abort(struct sl_daemon *daemon, json_t *request)
 	const char *why = cannot_abort(&status, json_integer_value(round));
 	if (why != NULL)
 		return refuse(why);
-	sl_events_new(daemon, SL_EVENT_OPERATOR_ABORT)->event.round = status.t;
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_OPERATOR_ABORT)->event.round = status.t;
 	return json_pack("{s:b, s:i, s:i}", "ok", 1, "round", (int)status.t, "attempt", (int)status.a);
 }
 

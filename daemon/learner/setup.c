@@ -214,7 +214,7 @@ static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
 	daemon->masked_states.folder = settings->state;
-	daemon->event_queue_end = &daemon->event_queue;
+	sl_event_queue_init(&daemon->event_queue);
 	uv_loop_init(&daemon->loop);
 }
 
@@ -230,4 +230,37 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, 
 	forbid_core_files();
 	raise_descriptors();
 	return open_all(daemon, error);
+}
+
+void sl_setup_close(struct sl_daemon *daemon)
+{
+	sl_loop_close(daemon);
+	sl_control_free(daemon->control);
+	sl_links_free(daemon->links);
+	sl_tls_close(&daemon->tls);
+	sl_result_close(&daemon->result);
+	sl_result_close(&daemon->next_result);
+	sl_event_queue_close(&daemon->event_queue);
+	if (daemon->core != NULL)
+		sl_event_queue_free_buffers(sl_core_held(daemon->core)); /* shares of others: wiped */
+	free(daemon->core_memory);
+	sl_keys_close(&daemon->keys);
+	free(daemon->checked);
+	free(daemon->peer_warnings);
+	free(daemon->link_faults);
+	free(daemon->ids);
+	sodium_free(daemon->workspace.trained);
+	sodium_free(daemon->workspace.x);
+	sodium_free(daemon->workspace.s);
+	sodium_free(daemon->workspace.scratch.base);
+	free(daemon->workspace.committed);
+	if (daemon->trainer != NULL)
+		daemon->trainer->ops->close(daemon->trainer);
+	if (daemon->log != NULL)
+		sl_log_close(daemon->log);
+	sl_masked_states_close(&daemon->masked_states);
+	sl_store_promises_close(&daemon->promises);
+	sl_store_close(daemon->store);
+	sl_identity_close(&daemon->identity);
+	sl_roster_close(&daemon->roster);
 }

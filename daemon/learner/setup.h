@@ -10,3 +10,5 @@ int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, 
 /* Check all that sl_setup_open would refuse. Nothing is written, so that the check may run beside a running
  * daemon. */
 int sl_setup_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error);
+/* Free whatever sl_setup_open or sl_setup_check opened. */
+void sl_setup_close(struct sl_daemon *daemon);

@@ -10,9 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/events.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/tasks.h"
 
@@ -124,11 +122,11 @@ static void job_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	sl_actions_free_buffers(task->job.buffers);
+	sl_event_queue_free_buffers(task->job.buffers);
 	if (task->code != SL_OK) {
 		sl_tasks_fatal(daemon, task->error.text);
 	} else {
-		struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_COMPUTED);
+		struct sl_queued_event *h = sl_event_queue_add(&daemon->event_queue, SL_EVENT_COMPUTED);
 		h->result = task->result;
 		h->event.result = &h->result;
 	}
@@ -229,7 +227,7 @@ static void train_done(struct sl_task *base)
 	record.loss = training->loss;
 	record.samples = training->samples;
 	sl_report_log_record(daemon, &record);
-	sl_events_new(daemon, SL_EVENT_TRAINED);
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED);
 	free(task);
 }
 
