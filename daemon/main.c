@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/loop.h"
+#include "daemon/learner/setup.h"
 
 #define OVERRIDES_MAX 64u
 
@@ -141,14 +143,14 @@ int main(int argc, char **argv)
 	if (sl_settings_load(arguments.config, arguments.overrides, arguments.override_count, &settings,
 			     &error) != SL_OK)
 		return complain(&error);
-	int rc = arguments.check ? sl_daemon_check(&daemon, &settings, &error)
-				 : sl_daemon_open(&daemon, &settings, &error);
+	int rc = arguments.check ? sl_setup_check(&daemon, &settings, &error)
+				 : sl_setup_open(&daemon, &settings, &error);
 	int status = rc == SL_OK ? 0 : complain(&error);
 	if (status == 0 && arguments.check)
 		printf("%s: fine\n", arguments.config);
 	else if (status == 0)
-		status = sl_daemon_run(&daemon);
-	sl_daemon_close(&daemon);
+		status = sl_loop_run(&daemon);
+	sl_setup_close(&daemon);
 	if (daemon.restart_requested)
 		execv("/proc/self/exe", argv);
 	return status;

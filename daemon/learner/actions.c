@@ -4,28 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/learner/actions.h"
+
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
-
-void sl_actions_free_buffers(struct sl_buffer *buffer)
-{
-	while (buffer != NULL) {
-		struct sl_buffer *next = buffer->next;
-		sodium_memzero(buffer->memory, buffer->secret_size);
-		free(buffer->memory);
-		free(buffer);
-		buffer = next;
-	}
-}
-
-void sl_actions_sign(const struct sl_daemon *daemon, struct sl_message *m)
-{
-	uint8_t hash[SL_HASH_BYTES];
-	if (sl_canonical_message(&daemon->core_config.scope, m, hash))
-		crypto_sign_detached(sl_message_role(m, SL_ROLE_SIGNATURE), NULL, hash, sizeof hash,
-				     daemon->identity.sign_key);
-}
+#include "daemon/learner/sign.h"
+#include "daemon/learner/persist.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/tasks.h"
+#include "daemon/runtime/failpoint.h"
 
 static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t **piece)
 {
@@ -146,7 +134,7 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 		send_chunk(daemon, to, &m, action->send.payload);
 	} else {
 		if (action->send.own)
-			sl_actions_sign(daemon, &m);
+			sl_sign_message(&daemon->identity, &daemon->core_config.scope, &m);
 		send_control(daemon, to, &m);
 	}
 	enum sl_failpoint point = point_of(daemon, &m);
@@ -157,7 +145,7 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 static void execute_stop(struct sl_daemon *daemon, int code)
 {
 	if (code == SL_OK)
-		sl_daemon_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
+		sl_report_log_round(daemon, SL_RECORD_FINISHED, daemon->settings->rounds);
 	else
 		atomic_store(&daemon->failed, true);
 	sl_daemon_stop(daemon, code == SL_OK ? 0 : 1);
@@ -182,7 +170,7 @@ static void execute_one(struct sl_daemon *daemon, const struct sl_action *action
 		sl_links_want(daemon->links, action->to);
 		break;
 	case SL_ACTION_DROP:
-		sl_actions_free_buffers(action->buffers);
+		sl_event_queue_free_buffers(action->buffers);
 		break;
 	case SL_ACTION_WIPE:
 		sl_tasks_wipe(daemon);

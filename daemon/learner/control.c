@@ -10,8 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/base/bytes.h"
-#include "daemon/learner/daemon.h"
+#include "common/config/settings.h"
 
 #define LINE_BYTES (64u << 10)
 #define BACKLOG_BYTES (4u << 20) /* a watcher that does not read is let go */
@@ -26,7 +25,9 @@ struct client {
 };
 
 struct sl_control {
-	struct sl_daemon *daemon;
+	struct sl_log *log;
+	sl_control_serve_fn *serve;
+	void *context; /* of `serve` */
 	uv_pipe_t listener;
 	struct client *clients;
 	char path[SL_PATH_BYTES];
@@ -87,125 +88,15 @@ static void reply(struct client *client, json_t *object)
 	free(text);
 }
 
-static json_t *refuse(const char *why)
-{
-	return json_pack("{s:b, s:s}", "ok", 0, "error", why);
-}
-
-/* The operations. */
-
-static json_t *op_range(struct sl_daemon *daemon, json_t *request)
-{
-	json_t *peers = json_object_get(request, "peers"), *step = json_object_get(request, "step"), *peer;
-	size_t index;
-	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	if (daemon->settings->neighbours != SL_NEIGHBOURS_CONTROL)
-		return refuse("this learner takes its neighbours from the roster; set `neighbours: control` "
-			      "to set them here");
-	if (!json_is_array(peers) || !json_is_integer(step) || json_integer_value(step) < 0 ||
-	    json_integer_value(step) > UINT32_MAX)
-		return refuse("range wants \"step\": a number, \"peers\": [ids]");
-	json_array_foreach(peers, index, peer)
-	{
-		json_int_t id = json_integer_value(peer);
-		int i = json_is_integer(peer) && id > 0 && id <= UINT32_MAX
-				? sl_roster_find(&daemon->roster, (sl_id)id)
-				: -1;
-		if (i < 0)
-			return refuse("range names a learner that is not in the roster");
-		sl_bit_set(set, (size_t)i);
-	}
-	daemon->step = (uint32_t)json_integer_value(step);
-	sl_events_range(daemon, set);
-	return json_pack("{s:b}", "ok", 1);
-}
-
-static uint32_t progress(struct sl_daemon *daemon, const struct sl_core_status *status)
-{
-	return status->phase == SL_PHASE_TRAIN ? atomic_load(&daemon->training_permille) : status->permille;
-}
-
-static json_t *op_status(struct sl_daemon *daemon)
-{
-	struct sl_core_status status;
-	struct sl_links_figures figures;
-	const struct sl_member *self = &daemon->roster.members[daemon->self];
-	sl_core_status(daemon->core, &status);
-	sl_links_figures(daemon->links, &figures);
-	return json_pack(
-		"{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s}", "ok",
-		1, "id", (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt",
-		(int)status.a, "phase", sl_phase_name(status.phase), "progress",
-		(int)progress(daemon, &status), "learners", (int)status.learners, "mixing",
-		sl_engine_name(status.engine), "steps", (json_int_t)status.steps, "links", (int)figures.up,
-		"bytes_sent", (json_int_t)figures.bytes_sent, "bytes_received",
-		(json_int_t)figures.bytes_received, "round_bytes_sent",
-		(json_int_t)(figures.bytes_sent - daemon->figures.bytes_sent), "committed",
-		(int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing);
-}
-
-static const char *cannot_abort(const struct sl_core_status *status, json_int_t round)
-{
-	if (round <= status->committed)
-		return "that round is committed";
-	if (round != status->t)
-		return "this learner is in another round";
-	if (status->phase != SL_PHASE_RECOVER && status->phase != SL_PHASE_READY)
-		return "no attempt of that round is open here: there is nothing to abort";
-	return NULL;
-}
-
-/* Carried out in the loop's next turn; the log says what became of it. */
-static json_t *op_abort(struct sl_daemon *daemon, json_t *request)
-{
-	struct sl_core_status status;
-	json_t *round = json_object_get(request, "round");
-	sl_core_status(daemon->core, &status);
-	if (!json_is_integer(round))
-		return refuse("abort wants \"round\": a number");
-	const char *why = cannot_abort(&status, json_integer_value(round));
-	if (why != NULL)
-		return refuse(why);
-	sl_events_new(daemon, SL_EVENT_OPERATOR_ABORT)->event.round = status.t;
-	return json_pack("{s:b, s:i, s:i}", "ok", 1, "round", (int)status.t, "attempt", (int)status.a);
-}
-
-static json_t *serve(struct client *client, const char *line, size_t bytes)
-{
-	struct sl_daemon *daemon = client->control->daemon;
-	json_error_t error;
-	json_t *request = json_loadb(line, bytes, JSON_REJECT_DUPLICATES, &error);
-	const char *op = json_string_value(json_object_get(request, "op"));
-	json_t *answer;
-	if (op == NULL)
-		answer = refuse("a request is one line: {\"op\": \"range\" | \"status\" | \"watch\" | "
-				"\"abort\" | \"stop\", "
-				"...}");
-	else if (strcmp(op, "range") == 0)
-		answer = op_range(daemon, request);
-	else if (strcmp(op, "status") == 0)
-		answer = op_status(daemon);
-	else if (strcmp(op, "abort") == 0)
-		answer = op_abort(daemon, request);
-	else if (strcmp(op, "watch") == 0 || strcmp(op, "stop") == 0)
-		answer = json_pack("{s:b}", "ok", 1);
-	else
-		answer = refuse("unknown op; there are range, status, watch, abort and stop");
-	if (op != NULL && strcmp(op, "watch") == 0)
-		client->watching = true;
-	if (op != NULL && strcmp(op, "stop") == 0)
-		sl_daemon_stop(daemon, 0);
-	json_decref(request);
-	return answer;
-}
-
 /* Lines in. */
 
 static void take_lines(struct client *client)
 {
+	const struct sl_control *control = client->control;
 	char *start = client->line, *end = client->line + client->used, *newline;
 	while ((newline = memchr(start, '\n', (size_t)(end - start))) != NULL) {
-		reply(client, serve(client, start, (size_t)(newline - start)));
+		reply(client,
+		      control->serve(control->context, start, (size_t)(newline - start), &client->watching));
 		if (uv_is_closing((uv_handle_t *)&client->pipe))
 			return;
 		start = newline + 1;
@@ -294,26 +185,28 @@ static int listen_on(struct sl_control *control, struct sl_error *error)
 				    uv_strerror(rc));
 }
 
-int sl_control_open(struct sl_control **out, struct sl_daemon *daemon, const char *path,
-		    struct sl_error *error)
+int sl_control_open(struct sl_control **out, uv_loop_t *loop, struct sl_log *log, const char *path,
+		    sl_control_serve_fn *serve, void *context, struct sl_error *error)
 {
 	struct sl_control *control = calloc(1, sizeof *control);
 	*out = control;
 	if (control == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	control->daemon = daemon;
+	control->log = log;
+	control->serve = serve;
+	control->context = context;
 	snprintf(control->path, sizeof control->path, "%s", path);
-	uv_pipe_init(&daemon->loop, &control->listener, 0);
+	uv_pipe_init(loop, &control->listener, 0);
 	control->listener.data = control;
 	int rc = listen_on(control, error);
 	if (rc == SL_OK)
-		sl_log_watch_set(daemon->log, on_record, control);
+		sl_log_watch_set(log, on_record, control);
 	return rc;
 }
 
 void sl_control_close(struct sl_control *control)
 {
-	sl_log_watch_set(control->daemon->log, NULL, NULL);
+	sl_log_watch_set(control->log, NULL, NULL);
 	unlink(control->path);
 	uv_close((uv_handle_t *)&control->listener, NULL);
 	while (control->clients != NULL)

@@ -4,63 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/learner/events.h"
+
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
+#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/runtime/failpoint.h"
 
-#define PEER_WARNING_MS 10000u
 #define TURN_EVENTS 256u /* then the loop looks at its clocks and signals again */
-
-struct sl_queued_event *sl_events_new(struct sl_daemon *daemon, enum sl_event_kind kind)
-{
-	struct sl_queued_event *h = calloc(1, sizeof *h);
-	if (h == NULL)
-		abort(); /* a few hundred bytes: nothing can go on */
-	h->event.kind = kind;
-	*daemon->event_queue_end = h;
-	daemon->event_queue_end = &h->next;
-	return h;
-}
-
-void sl_events_frame(struct sl_daemon *daemon, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
-{
-	struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_MESSAGE);
-	h->frame = true;
-	h->event.peer = peer;
-	h->kind = kind;
-	h->payload = payload;
-	h->size = size;
-}
-
-void sl_events_range(struct sl_daemon *daemon, const uint64_t *range)
-{
-	size_t bytes = sl_bit_words(daemon->roster.size) * sizeof *range;
-	struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_RANGE);
-	h->range = malloc(bytes);
-	if (h->range == NULL)
-		abort();
-	memcpy(h->range, range, bytes);
-	h->event.range = h->range;
-}
-
-static void release(struct sl_queued_event *h)
-{
-	if (h->payload != NULL)
-		sodium_memzero(h->payload, h->size);
-	free(h->payload);
-	free(h->range);
-	free(h);
-}
-
-void sl_events_close(struct sl_daemon *daemon)
-{
-	while (daemon->event_queue != NULL) {
-		struct sl_queued_event *h = daemon->event_queue;
-		daemon->event_queue = h->next;
-		release(h);
-	}
-	daemon->event_queue_end = &daemon->event_queue;
-}
 
 /* Return where the last checked record of the kind of `m` by `signer` is remembered, or NULL: a Digest is not
  * flooded. */
@@ -129,50 +82,18 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 	return NULL;
 }
 
-void sl_events_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
-{
-	struct sl_peer_warning *peer_warning = &daemon->peer_warnings[peer];
-	sl_ms now = uv_hrtime() / 1000000u;
-	struct sl_record record;
-	if (now < peer_warning->quiet_until) {
-		peer_warning->unsaid++;
-		return;
-	}
-	sl_record_init(&record, peer_warning->unsaid > 0 ? SL_RECORD_REJECTED_MORE : SL_RECORD_REJECTED);
-	sl_record_peer(&record, &daemon->roster, peer);
-	record.reason = why;
-	record.unsaid = peer_warning->unsaid;
-	sl_daemon_log(daemon, &record);
-	peer_warning->quiet_until = now + PEER_WARNING_MS;
-	peer_warning->unsaid = 0;
-}
-
 /* Bytes that no learner of this version sends: the link is not worth keeping. */
 static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
-	sl_events_warn(daemon, peer, why);
+	sl_report_log_warn(daemon, peer, why);
 	sl_links_drop(daemon->links, peer, "it sent what cannot be accepted");
-}
-
-static struct sl_buffer *to_buffer(struct sl_queued_event *h, const struct sl_chunk *chunk)
-{
-	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
-	if (buffer == NULL)
-		return NULL;
-	/* The piece is the tail of the payload: the buffer takes over the whole of it. */
-	buffer->memory = h->payload;
-	buffer->secret_size = h->kind == SL_MSG_SHARE ? h->size : 0;
-	buffer->bytes = h->payload + (chunk->bytes - h->payload);
-	buffer->size = chunk->size;
-	h->payload = NULL;
-	return buffer;
 }
 
 /* The model of the last round on record could not be read, and is here again: what was promised in the round
  * after it binds this learner from now on, and only a start takes promises up. */
 static void start_again(struct sl_daemon *daemon)
 {
-	sl_daemon_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
+	sl_report_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
 	daemon->restart_requested = true;
 	sl_daemon_stop(daemon, 0);
 }
@@ -191,7 +112,7 @@ static void step(struct sl_daemon *daemon, struct sl_event *event)
 	if (rc == SL_OK)
 		sl_actions_execute(daemon, &daemon->actions);
 	else if (event->buffer != NULL)
-		sl_actions_free_buffers(event->buffer);
+		sl_event_queue_free_buffers(event->buffer);
 	if (committed && event->durable.t == daemon->committed_through)
 		start_again(daemon);
 }
@@ -209,12 +130,12 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	if (why == NULL)
 		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {
-		sl_events_warn(daemon, h->event.peer,
-			       why); /* who relays a record is not to blame for it: the link stays */
+		sl_report_log_warn(daemon, h->event.peer,
+				   why); /* who relays a record is not to blame for it: the link stays */
 	} else {
 		h->event.message = &decoded.message;
 		if (h->kind >= SL_MSG_SHARE)
-			h->event.buffer = to_buffer(h, &decoded.message.chunk);
+			h->event.buffer = sl_event_queue_buffer(h, &decoded.message.chunk);
 		step(daemon, &h->event);
 	}
 	sl_codec_close(&decoded);
@@ -223,7 +144,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 static void on_alarm(uv_timer_t *timer)
 {
 	struct sl_daemon *daemon = timer->data;
-	sl_events_new(daemon, SL_EVENT_DEADLINE);
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_DEADLINE);
 }
 
 static void arm(struct sl_daemon *daemon)
@@ -254,21 +175,18 @@ void sl_events_drain(struct sl_daemon *daemon)
 {
 	if (daemon->closed)
 		return;
-	bool any = daemon->event_queue != NULL;
-	for (uint32_t n = 0; n < TURN_EVENTS && daemon->event_queue != NULL && !daemon->stopping; n++) {
-		struct sl_queued_event *h = daemon->event_queue;
-		daemon->event_queue = h->next;
-		if (daemon->event_queue == NULL)
-			daemon->event_queue_end = &daemon->event_queue;
+	bool any = daemon->event_queue.first != NULL;
+	for (uint32_t n = 0; n < TURN_EVENTS && daemon->event_queue.first != NULL && !daemon->stopping; n++) {
+		struct sl_queued_event *h = sl_event_queue_take(&daemon->event_queue);
 		if (h->frame) {
 			step_frame(daemon, h);
 			sl_links_consumed(daemon->links, h->event.peer);
 		} else {
 			step(daemon, &h->event);
 		}
-		release(h);
+		sl_event_queue_free(h);
 	}
-	if (daemon->event_queue != NULL)
+	if (daemon->event_queue.first != NULL)
 		uv_idle_start(&daemon->busy, on_busy);
 	else
 		uv_idle_stop(&daemon->busy);

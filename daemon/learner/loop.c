@@ -5,13 +5,17 @@
 #include <string.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/events.h"
+#include "daemon/learner/loop.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/requests.h"
 
 #define LARGE_FLOATS (4u << 20)
 
 static void on_up(void *context, uint32_t peer)
 {
 	((struct sl_daemon *)context)->link_faults[peer] = NULL;
-	sl_events_new(context, SL_EVENT_LINK_UP)->event.peer = peer;
+	sl_event_queue_add(&((struct sl_daemon *)context)->event_queue, SL_EVENT_LINK_UP)->event.peer = peer;
 }
 
 static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
@@ -29,13 +33,13 @@ static void on_down(void *context, uint32_t peer, bool dialled, const char *why)
 	record.address = daemon->roster.members[peer].address;
 	record.reason = why;
 	if (!daemon->stopping)
-		sl_daemon_log(daemon, &record);
-	sl_events_new(daemon, SL_EVENT_LINK_DOWN)->event.peer = peer;
+		sl_report_log_record(daemon, &record);
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_LINK_DOWN)->event.peer = peer;
 }
 
 static void on_frame(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size)
 {
-	sl_events_frame(context, peer, kind, payload, size);
+	sl_event_queue_frame(&((struct sl_daemon *)context)->event_queue, peer, kind, payload, size);
 }
 
 static void on_refused(void *context, const char *address, int expected, const uint8_t *pin)
@@ -49,7 +53,7 @@ static void on_refused(void *context, const char *address, int expected, const u
 		sl_record_peer(&record, &daemon->roster, (uint32_t)expected);
 	record.address = address;
 	record.key = shown;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
 static void on_prepare(uv_prepare_t *handle)
@@ -65,7 +69,7 @@ static void on_check(uv_check_t *handle)
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_daemon *daemon = handle->data;
-	sl_daemon_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
+	sl_report_log_reason(daemon, SL_RECORD_STOPPING, number == SIGINT ? "interrupted" : "terminated");
 	sl_daemon_stop(daemon, 0);
 }
 
@@ -117,15 +121,24 @@ int sl_loop_listen(struct sl_daemon *daemon, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_links_open(&daemon->links, &config, error);
 	if (rc == SL_OK)
-		rc = sl_control_open(&daemon->control, daemon, s->control, error);
+		rc = sl_control_open(&daemon->control, &daemon->loop, daemon->log, s->control,
+				     sl_requests_serve, daemon, error);
 	if (rc != SL_OK)
 		return rc;
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_LISTENING);
 	record.address = address;
 	record.incarnation = sl_store_incarnation(daemon->store);
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 	return SL_OK;
+}
+
+int sl_loop_run(struct sl_daemon *daemon)
+{
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_START);
+	if (!daemon->stopping)
+		uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	return daemon->status;
 }
 
 /* Closing: whatever open reached. */

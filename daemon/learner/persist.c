@@ -9,6 +9,9 @@
 #include "common/model/checkpoint.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/sign.h"
+#include "daemon/learner/persist.h"
+#include "daemon/learner/tasks.h"
 
 /* A persist action with copies of all that it points to. */
 struct record {
@@ -105,7 +108,7 @@ struct forgetting {
 static bool is_wanted(const void *context, sl_round t, sl_attempt a)
 {
 	const struct forgetting *forgetting = context;
-	return sl_masked_states_wanted(forgetting->daemon, forgetting->committed, t, a);
+	return sl_masked_states_wanted(&forgetting->daemon->masked_states, forgetting->committed, t, a);
 }
 
 static void run_forgetting(struct sl_task *base)
@@ -137,7 +140,7 @@ static void forget_before(struct sl_daemon *daemon, sl_round t)
 /* Its own masked state is there before it commits to it. */
 static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
-	int rc = sl_state_file_sync(&daemon->state_file, record->own_slot, error);
+	int rc = sl_state_file_sync(&daemon->masked_states.current, record->own_slot, error);
 	sl_failpoint_reach(SL_FAILPOINT_BEFORE_PREPARED);
 	if (rc == SL_OK)
 		rc = sl_store_record(daemon->store, &record->persist, error);
@@ -201,7 +204,8 @@ static void done(struct sl_task *base)
 	if (record->code == SL_OK) {
 		if (record->persist.what.kind == SL_PERSIST_COMMIT)
 			committed(record);
-		sl_events_new(daemon, SL_EVENT_DURABLE)->event.durable = record->persist.what;
+		sl_event_queue_add(&daemon->event_queue, SL_EVENT_DURABLE)->event.durable =
+			record->persist.what;
 	} else if (!daemon->stopping) { /* else it said why it stopped */
 		sl_tasks_fatal(daemon, record->error.text);
 	}
@@ -215,7 +219,7 @@ static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *cert
 		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
 		if (m.digest.id != daemon->settings->id)
 			continue;
-		sl_actions_sign(daemon, &m);
+		sl_sign_message(&daemon->identity, &daemon->core_config.scope, &m);
 		certificate->digests[i] = m.digest;
 	}
 }

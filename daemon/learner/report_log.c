@@ -10,9 +10,14 @@
 #include "common/base/bytes.h"
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/evidence.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/process_usage.h"
 
-void sl_daemon_log(struct sl_daemon *daemon, const struct sl_record *record)
+#define PEER_WARNING_MS 10000u
+
+void sl_report_log_record(struct sl_daemon *daemon, const struct sl_record *record)
 {
 	char text[SL_RECORD_TEXT_BYTES];
 	enum sl_level level = sl_record_level(record->kind);
@@ -22,20 +27,38 @@ void sl_daemon_log(struct sl_daemon *daemon, const struct sl_record *record)
 	sl_log(daemon->log, level, sl_record_event(record->kind), text, fields);
 }
 
-void sl_daemon_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason)
+void sl_report_log_reason(struct sl_daemon *daemon, enum sl_record_kind kind, const char *reason)
 {
 	struct sl_record record;
 	sl_record_init(&record, kind);
 	record.reason = reason;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
-void sl_daemon_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round t)
+void sl_report_log_round(struct sl_daemon *daemon, enum sl_record_kind kind, sl_round t)
 {
 	struct sl_record record;
 	sl_record_init(&record, kind);
 	record.round = record.rounds = t;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
+}
+
+void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why)
+{
+	struct sl_peer_warning *peer_warning = &daemon->peer_warnings[peer];
+	sl_ms now = uv_hrtime() / 1000000u;
+	struct sl_record record;
+	if (now < peer_warning->quiet_until) {
+		peer_warning->unsaid++;
+		return;
+	}
+	sl_record_init(&record, peer_warning->unsaid > 0 ? SL_RECORD_REJECTED_MORE : SL_RECORD_REJECTED);
+	sl_record_peer(&record, &daemon->roster, peer);
+	record.reason = why;
+	record.unsaid = peer_warning->unsaid;
+	sl_report_log_record(daemon, &record);
+	peer_warning->quiet_until = now + PEER_WARNING_MS;
+	peer_warning->unsaid = 0;
 }
 
 /* ---- the view and its forecast ---- */
@@ -158,7 +181,8 @@ static void keep_evidence(struct sl_daemon *daemon, const struct sl_report *r, s
 {
 	char name[64];
 	struct sl_error error;
-	bool kept = sl_evidence_write(daemon, r, name, sizeof name, &error) == SL_OK;
+	bool kept = sl_evidence_write(daemon->settings, &daemon->core_config.scope, r, name, sizeof name,
+				      &error) == SL_OK;
 	record->kind = kept ? SL_RECORD_EQUIVOCATION : SL_RECORD_EQUIVOCATION_LOST;
 	record->file = sl_record_words(record, "%.128s", kept ? name : error.text);
 }
@@ -176,7 +200,7 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 	struct sl_record record;
 	char control[PATH_MAX + SL_PATH_BYTES + 2];
 	if (r->kind == SL_REPORT_REJECTED) {
-		sl_events_warn(daemon, r->peer, r->rejected.text);
+		sl_report_log_warn(daemon, r->peer, r->rejected.text);
 		return;
 	}
 	sl_record_report(&record, r, &daemon->roster);
@@ -197,5 +221,5 @@ void sl_report_log(struct sl_daemon *daemon, const struct sl_report *r)
 		own_socket(daemon, control, sizeof control);
 		record.control = control;
 	}
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }

@@ -8,6 +8,9 @@
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/restore.h"
+#include "daemon/learner/roster_change.h"
 
 int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
@@ -17,82 +20,19 @@ int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error
 		    : sl_store_open(&daemon->store, daemon->settings->state, &owner, error);
 }
 
-/* ---- another roster ---- */
-
-/* "bo (2), 7 (gone) and 3 more" */
-static void changed_text(const struct sl_daemon *daemon, const sl_id *ids, uint32_t count, char *text,
-			 size_t size)
-{
-	size_t used = 0;
-	text[0] = '\0';
-	for (uint32_t i = 0; i < count && i < SL_STORE_CHANGES_NAMED && used < size; i++) {
-		int at = sl_roster_find(&daemon->roster, ids[i]);
-		const char *before = i > 0 ? ", " : "";
-		used += (size_t)(at < 0 ? snprintf(text + used, size - used, "%s%" PRIu32 " (gone)", before,
-						   ids[i])
-					: snprintf(text + used, size - used, "%s%s (%" PRIu32 ")", before,
-						   daemon->roster.members[at].name, ids[i]));
-	}
-	if (count > SL_STORE_CHANGES_NAMED && used < size)
-		snprintf(text + used, size - used, " and %" PRIu32 " more", count - SL_STORE_CHANGES_NAMED);
-}
-
-static bool accepted(const struct sl_daemon *daemon, const char *hash)
-{
-	const char *given = daemon->settings->accept_roster;
-	return given[0] != '\0' && strncmp(given, hash, strlen(given)) == 0;
-}
-
-/* Differences between the roster and that of the last committed round. */
-struct roster_change {
-	uint32_t count; /* members that came, went or have another key */
-	struct sl_store_round last;
-	char who[320];
-	char hash[2 * SL_HASH_BYTES + 1]; /* of the present roster */
-};
-
-static int find_change(const struct sl_daemon *daemon, struct roster_change *change, struct sl_error *error)
-{
-	sl_id ids[SL_STORE_CHANGES_NAMED];
-	change->count = daemon->store ? sl_store_roster_changes(daemon->store, ids) : 0;
-	int rc = change->count == 0 ? SL_OK : sl_store_last_round(daemon->store, &change->last, error);
-	if (rc == SL_ERR_NOTFOUND)
-		change->count = 0; /* no round has committed */
-	if (rc != SL_OK || change->count == 0)
-		return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
-	changed_text(daemon, ids, change->count, change->who, sizeof change->who);
-	sodium_bin2hex(change->hash, sizeof change->hash, daemon->roster.hash, sizeof daemon->roster.hash);
-	return SL_OK;
-}
-
-/* More than one change at once is likely a mistake, and it is a way to single a learner out. */
-int sl_restore_check_roster(const struct sl_daemon *daemon, struct sl_error *error)
-{
-	struct roster_change change;
-	int rc = find_change(daemon, &change, error);
-	if (rc == SL_OK && change.count > 1 && !accepted(daemon, change.hash))
-		return sl_err_set(
-			error, SL_ERR_REFUSED,
-			"%s: %" PRIu32 " members came, went or have another key since round %" PRIu32
-			" committed: %.160s; if that is meant, start once with --set accept_roster=%.*s",
-			daemon->settings->roster, change.count, change.last.t, change.who,
-			(int)SL_ACCEPT_DIGITS, change.hash);
-	return rc;
-}
-
 int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
 {
-	struct roster_change change;
+	struct sl_roster_change change;
 	struct sl_record record;
-	int rc = find_change(daemon, &change, error);
+	int rc = sl_roster_change_find(daemon->store, &daemon->roster, &change, error);
 	if (rc != SL_OK || change.count == 0)
 		return rc;
 	sl_record_init(&record, SL_RECORD_ROSTER);
-	record.round = change.last.t;
+	record.round = change.since;
 	record.changes = change.count;
 	record.roster = change.hash;
-	record.whom = change.who;
-	sl_daemon_log(daemon, &record);
+	record.whom = change.members;
+	sl_report_log_record(daemon, &record);
 	return SL_OK;
 }
 
@@ -137,7 +77,7 @@ static void open_result(struct sl_daemon *daemon, const struct sl_store_round *r
 	sl_record_init(&record, SL_RECORD_RESULT);
 	record.round = round->t;
 	record.reason = flaw;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
 /* ---- the last model ---- */
@@ -146,7 +86,7 @@ static void begin_after(struct sl_daemon *daemon, sl_round t, const uint8_t dige
 {
 	daemon->core_config.committed = t;
 	memcpy(daemon->core_config.previous, digest, SL_HASH_BYTES);
-	sl_daemon_log_round(daemon, SL_RECORD_RESUMED, t);
+	sl_report_log_round(daemon, SL_RECORD_RESUMED, t);
 }
 
 static void begin_anew(struct sl_daemon *daemon)
@@ -180,7 +120,7 @@ static void lament(struct sl_daemon *daemon, const char *why, sl_round after)
 	record.reason = why;
 	record.model = after == 0 ? "the initial model"
 				  : sl_record_words(&record, "the checkpoint of round %" PRIu32, after);
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 }
 
 /* The newest on record that can be read. */
@@ -327,7 +267,7 @@ static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *e
 	record.round = aborted.what.t;
 	record.attempt = aborted.what.a;
 	record.reason = why;
-	sl_daemon_log(daemon, &record);
+	sl_report_log_record(daemon, &record);
 	int rc = sl_store_record(daemon->store, &aborted, error);
 	daemon->core_config.aborted = aborted.what.a;
 	daemon->promises.a = 0;
@@ -355,15 +295,15 @@ static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 	uint32_t own;
 	if (open_view(daemon, &view, &own) != SL_OK)
 		return refuse_view(daemon, error);
-	int rc = sl_masked_states_open(daemon, view.t, daemon->promises.a, view.n, sl_slot_bytes(&view),
-				       error);
+	int rc = sl_masked_states_open(&daemon->masked_states, &daemon->workspace, view.t, daemon->promises.a,
+				       view.n, sl_slot_bytes(&view), error);
 	if (rc != SL_OK)
 		return rc;
 	daemon->core_config.open = &daemon->promises.open;
 	if (daemon->promises.open.released || own_is_whole(daemon, &view, own))
 		return SL_OK;
 	daemon->core_config.open = NULL;
-	sl_masked_states_end(daemon);
+	sl_masked_states_end(&daemon->masked_states, &daemon->workspace, &(struct sl_store_round){0});
 	return give_up(daemon, "its own masked state is gone or damaged", error);
 }
 

@@ -9,6 +9,12 @@
 #include "common/config/core_config.h"
 #include "common/report/modulus.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/loop.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/restore.h"
+#include "daemon/learner/roster_change.h"
+#include "daemon/learner/setup.h"
+#include "daemon/learner/validate.h"
 
 /* Who we are, and whether the roster agrees. */
 
@@ -125,7 +131,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 static void warn(struct sl_daemon *daemon)
 {
 	if (daemon->settings->unsafe_dump_encoding)
-		sl_daemon_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
+		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
 }
 
 /* Load and check everything that can be wrong with the configuration, for a start and for --check (`peek`).
@@ -136,13 +142,14 @@ static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = check_modulus(daemon, error);
 	if (rc == SL_OK)
-		rc = sl_validate(daemon, error);
+		rc = sl_validate(daemon->settings, &daemon->roster, daemon->self, error);
 	if (rc == SL_OK)
 		rc = sl_trainer_open(daemon->settings, daemon->self, daemon->roster.size, &daemon->trainer,
 				     error);
 	if (rc == SL_OK)
 		rc = sl_restore_store(daemon, peek, error);
-	return rc == SL_OK ? sl_restore_check_roster(daemon, error) : rc;
+	return rc == SL_OK ? sl_roster_change_check(daemon->store, &daemon->roster, daemon->settings, error)
+			   : rc;
 }
 
 static int open_all(struct sl_daemon *daemon, struct sl_error *error)
@@ -206,20 +213,54 @@ static void begin(struct sl_daemon *daemon, const struct sl_settings *settings)
 {
 	memset(daemon, 0, sizeof *daemon);
 	daemon->settings = settings;
-	daemon->event_queue_end = &daemon->event_queue;
+	daemon->masked_states.folder = settings->state;
+	sl_event_queue_init(&daemon->event_queue);
 	uv_loop_init(&daemon->loop);
 }
 
-int sl_daemon_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+int sl_setup_check(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
 	begin(daemon, settings);
 	return validate(daemon, true, error);
 }
 
-int sl_daemon_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
+int sl_setup_open(struct sl_daemon *daemon, const struct sl_settings *settings, struct sl_error *error)
 {
 	begin(daemon, settings);
 	forbid_core_files();
 	raise_descriptors();
 	return open_all(daemon, error);
+}
+
+void sl_setup_close(struct sl_daemon *daemon)
+{
+	sl_loop_close(daemon);
+	sl_control_free(daemon->control);
+	sl_links_free(daemon->links);
+	sl_tls_close(&daemon->tls);
+	sl_result_close(&daemon->result);
+	sl_result_close(&daemon->next_result);
+	sl_event_queue_close(&daemon->event_queue);
+	if (daemon->core != NULL)
+		sl_event_queue_free_buffers(sl_core_held(daemon->core)); /* shares of others: wiped */
+	free(daemon->core_memory);
+	sl_keys_close(&daemon->keys);
+	free(daemon->checked);
+	free(daemon->peer_warnings);
+	free(daemon->link_faults);
+	free(daemon->ids);
+	sodium_free(daemon->workspace.trained);
+	sodium_free(daemon->workspace.x);
+	sodium_free(daemon->workspace.s);
+	sodium_free(daemon->workspace.scratch.base);
+	free(daemon->workspace.committed);
+	if (daemon->trainer != NULL)
+		daemon->trainer->ops->close(daemon->trainer);
+	if (daemon->log != NULL)
+		sl_log_close(daemon->log);
+	sl_masked_states_close(&daemon->masked_states);
+	sl_store_promises_close(&daemon->promises);
+	sl_store_close(daemon->store);
+	sl_identity_close(&daemon->identity);
+	sl_roster_close(&daemon->roster);
 }

@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/report_log.h"
+#include "daemon/learner/tasks.h"
 
 struct task {
 	struct sl_task base;
@@ -40,7 +42,7 @@ static struct task *task_new(struct sl_daemon *daemon, void (*run)(struct sl_tas
 void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
 	atomic_store(&daemon->failed, true);
-	sl_daemon_log_reason(daemon, SL_RECORD_FATAL, text);
+	sl_report_log_reason(daemon, SL_RECORD_FATAL, text);
 	sl_daemon_stop(daemon, 1);
 }
 
@@ -102,7 +104,8 @@ static void run_job(struct sl_task *base)
 		sl_err_set(&task->error, task->code, "out of memory for the vectors of this view");
 		return;
 	}
-	task->code = sl_masked_states_room(daemon, &task->job, &task->error);
+	task->code = sl_masked_states_reserve(&daemon->masked_states, &daemon->workspace, &task->job,
+					      &task->error);
 	if (task->code != SL_OK)
 		return;
 	sl_job_run(&daemon->workspace, &task->job, &task->result);
@@ -119,11 +122,11 @@ static void job_done(struct sl_task *base)
 {
 	struct task *task = (struct task *)base;
 	struct sl_daemon *daemon = task->daemon;
-	sl_actions_free_buffers(task->job.buffers);
+	sl_event_queue_free_buffers(task->job.buffers);
 	if (task->code != SL_OK) {
 		sl_tasks_fatal(daemon, task->error.text);
 	} else {
-		struct sl_queued_event *h = sl_events_new(daemon, SL_EVENT_COMPUTED);
+		struct sl_queued_event *h = sl_event_queue_add(&daemon->event_queue, SL_EVENT_COMPUTED);
 		h->result = task->result;
 		h->event.result = &h->result;
 	}
@@ -142,8 +145,10 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job)
 static void run_wipe(struct sl_task *base)
 {
 	struct sl_daemon *daemon = ((struct task *)base)->daemon;
+	struct sl_store_round last = {0};
 	sl_job_wipe(&daemon->workspace);
-	sl_masked_states_end(daemon);
+	sl_store_last_round(daemon->store, &last, NULL);
+	sl_masked_states_end(&daemon->masked_states, &daemon->workspace, &last);
 }
 
 static void free_task(struct sl_task *base)
@@ -176,7 +181,7 @@ static void evaluate_done(struct sl_task *base)
 	record.round = task->t;
 	record.mse = task->mse;
 	record.reason = task->error.text;
-	sl_daemon_log(task->daemon, &record);
+	sl_report_log_record(task->daemon, &record);
 	free(task);
 }
 
@@ -221,8 +226,8 @@ static void train_done(struct sl_task *base)
 	record.train_s = training->seconds;
 	record.loss = training->loss;
 	record.samples = training->samples;
-	sl_daemon_log(daemon, &record);
-	sl_events_new(daemon, SL_EVENT_TRAINED);
+	sl_report_log_record(daemon, &record);
+	sl_event_queue_add(&daemon->event_queue, SL_EVENT_TRAINED);
 	free(task);
 }
 

@@ -6,13 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/validate.h"
+#include "daemon/net/links.h"
 
 /* A round of fewer than c + 2 learners never passes the privacy check. */
-static int check_size(const struct sl_daemon *daemon, struct sl_error *error)
+static int check_size(const struct sl_settings *s, uint32_t size, struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
-	uint32_t size = daemon->roster.size, least = s->tolerance + 2;
+	uint32_t least = s->tolerance + 2;
 	if (size >= least || s->privacy_check == SL_PRIVACY_WARN)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
@@ -67,14 +67,14 @@ static int check_folders(const struct sl_settings *s, struct sl_error *error)
 	return rc == SL_OK && logs ? check_parent(s, "log", s->log, error) : rc;
 }
 
-int sl_validate(const struct sl_daemon *daemon, struct sl_error *error)
+int sl_validate(const struct sl_settings *s, const struct sl_roster *roster, uint32_t self,
+		struct sl_error *error)
 {
-	const struct sl_settings *s = daemon->settings;
-	const char *own = daemon->roster.members[daemon->self].address;
+	const char *own = roster->members[self].address;
 	uint32_t quorum;
-	int rc = sl_settings_quorum(s, daemon->roster.size, &quorum, error);
+	int rc = sl_settings_quorum(s, roster->size, &quorum, error);
 	if (rc == SL_OK)
-		rc = check_size(daemon, error);
+		rc = check_size(s, roster->size, error);
 	if (rc == SL_OK)
 		rc = check_folders(s, error);
 	return rc == SL_OK ? sl_links_check_address(s->listen[0] != '\0' ? s->listen : own, error) : rc;

@@ -14,6 +14,7 @@
 #include <sodium.h>
 
 #include "common/base/bytes.h"
+#include "tools/launch/run_fill.h"
 #include "tools/launch/verify.h"
 
 #define SETTINGS_MAX 32u
@@ -86,8 +87,7 @@ void group_open(struct group *group, uint32_t n, const char *const *settings)
 	while (settings[count] != NULL)
 		count++;
 	if (sodium_init() < 0 || sl_run_folder_open(&group->run, path, n, &error) != SL_OK ||
-	    sl_run_folder_fill(&group->run, usual, sizeof usual / sizeof *usual, settings, count, &error) !=
-		    SL_OK)
+	    sl_run_fill(&group->run, usual, sizeof usual / sizeof *usual, settings, count, &error) != SL_OK)
 		fail_msg("%s", error.text);
 	write_rosters(group);
 }

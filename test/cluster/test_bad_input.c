@@ -38,7 +38,7 @@ TEST(launch_refuses)
 {
 	static const char *const cases[][2] = {
 		{"--set sigmaa=3", "unknown key"},
-		{"--set decimals=3x", "sigma"},
+		{"--set decimals=3x", "decimals"},
 		{"--set modulus=2147483646", "prime"},
 		{"--set modulus=1020431", "1020431"}, /* too small at 4 decimals */
 		{"--set mixing=metropolis --set modulus=1152921504606846883",

@@ -27,7 +27,7 @@ ARROWS = {
 	'tools/topology': 'tools/lib common/mixing common/report',
 	'tools/sim': 'common/core tools/lib',
 	'tools/estimate': 'tools/lib tools/topology common/wire',
-	'tools/launch': 'tools/lib tools/topology common/report daemon/store',
+	'tools/launch': 'tools/lib tools/topology common/report daemon/store daemon/net',
 	'tools/starling': 'tools/launch tools/sim tools/estimate daemon/net',
 	'tools/dev': 'tools/starling daemon/learner',
 	'tools/paper': 'tools/starling tools/dev',

@@ -7,7 +7,10 @@
 #include <sodium.h>
 
 #include "common/wire/codec.h"
+#include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/sign.h"
+#include "daemon/learner/events.h"
 #include "test/lib/test.h"
 #include "test/wire/sample.h"
 
@@ -93,7 +96,7 @@ static int setup(void **state)
 	struct sl_error error;
 	struct sl_daemon *daemon = daemon_ = calloc(1, sizeof *daemon);
 	daemon->roster = (struct sl_roster){.members = members, .size = LEARNERS};
-	daemon->event_queue_end = &daemon->event_queue;
+	sl_event_queue_init(&daemon->event_queue);
 	sl_keys_open(&daemon->keys, &daemon->roster, "/dev/null", &error); /* and no folder */
 	daemon->peer_warnings = calloc(LEARNERS, sizeof *daemon->peer_warnings);
 	daemon->checked = calloc(LEARNERS, sizeof *daemon->checked);
@@ -107,7 +110,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	struct sl_daemon *daemon = daemon_;
-	sl_events_close(daemon);
+	sl_event_queue_close(&daemon->event_queue);
 	sl_links_close(daemon->links);
 	uv_close((uv_handle_t *)&daemon->alarm, NULL);
 	uv_close((uv_handle_t *)&daemon->busy, NULL);
@@ -133,7 +136,7 @@ static bool heard(const struct sl_message *message)
 	memcpy(payload, frame + header, size - header);
 	free(frame);
 	daemon_->peer_warnings[1] = (struct sl_peer_warning){0};
-	sl_events_frame(daemon_, 1, message->kind, payload, size - header);
+	sl_event_queue_frame(&daemon_->event_queue, 1, message->kind, payload, size - header);
 	sl_events_drain(daemon_);
 	return daemon_->peer_warnings[1].quiet_until == 0;
 }
@@ -159,7 +162,7 @@ static struct sl_message record(enum sl_message_kind kind, uint32_t signer)
 	struct sample *sample = &samples[next++ % 2];
 	sample_make(sample, kind);
 	set_signer(&sample->message, members[2].id, keys[2]);
-	sl_actions_sign(&signers[signer], &sample->message);
+	sl_sign_message(&signers[signer].identity, &signers[signer].core_config.scope, &sample->message);
 	return sample->message;
 }
 
@@ -233,7 +236,7 @@ TEST_WITH(its_key_is_the_pinned_one, setup, teardown)
 	assert_false(heard(&m)); /* nobody knows its key */
 	m = record(SL_MSG_LINK_STATE, 1);
 	set_signer(&m, members[2].id, keys[1]);
-	sl_actions_sign(&signers[1], &m);
+	sl_sign_message(&signers[1].identity, &signers[1].core_config.scope, &m);
 	assert_false(heard(&m)); /* in the name of 2, and good under the key that it brings along */
 	m = record(SL_MSG_READY, 1);
 	assert_false(heard(&m));
@@ -246,7 +249,7 @@ TEST_WITH(outsiders_are_not_heard, setup, teardown)
 {
 	struct sl_message m = record(SL_MSG_DIGEST, 2);
 	set_signer(&m, LEARNERS + 1, keys[2]);
-	sl_actions_sign(&signers[2], &m);
+	sl_sign_message(&signers[2].identity, &signers[2].core_config.scope, &m);
 	assert_false(heard(&m));
 }
 
@@ -260,7 +263,7 @@ TEST_WITH(another_run_is_not_heard, setup, teardown)
 	assert_false(heard(&m));
 	struct sl_message signed_there = record(SL_MSG_LINK_STATE, 2);
 	signers[2].core_config.scope.run[0] = 8;
-	sl_actions_sign(&signers[2], &signed_there);
+	sl_sign_message(&signers[2].identity, &signers[2].core_config.scope, &signed_there);
 	assert_false(heard(&signed_there));
 }
 

@@ -6,12 +6,9 @@
 #include <jansson.h>
 #include <sodium.h>
 
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/evidence.h"
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
-
-static struct sl_member members[] = {
-	{.id = 2, .name = "ana"}, {.id = 5, .name = "bo"}, {.id = 9, .name = "cy"}};
 
 static const char *hex_of(const json_t *statement, const char *field)
 {
@@ -31,7 +28,7 @@ TEST_WITH(test_evidence, folder_setup, folder_teardown)
 	struct sl_settings s = {.clipping_range = 16};
 	snprintf(s.run, sizeof s.run, "first");
 	snprintf(s.state, sizeof s.state, "%s", (const char *)*state);
-	struct sl_daemon daemon = {.settings = &s, .roster = {.members = members, .size = 3}};
+	struct sl_scope scope = {.run = {1}, .roster = {2}};
 	sl_id names[] = {2, 9};
 	struct sl_link_state first = {.id = 5,
 				      .t = 4,
@@ -46,13 +43,13 @@ TEST_WITH(test_evidence, folder_setup, folder_teardown)
 	char name[64], path[1200], hash[2 * SL_HASH_BYTES + 1];
 	uint8_t covered[SL_HASH_BYTES];
 	struct sl_error error;
-	assert_int_equal(sl_evidence_write(&daemon, &report, name, sizeof name, &error), SL_OK);
+	assert_int_equal(sl_evidence_write(&s, &scope, &report, name, sizeof name, &error), SL_OK);
 	assert_string_equal(name, "evidence-5-round-000004-attempt-2.json");
 	snprintf(path, sizeof path, "%s/%s", s.state, name);
 	json_t *file = json_load_file(path, 0, NULL), *both = json_object_get(file, "link_states");
 	assert_int_equal(json_array_size(both), 2);
-	sl_canonical_message(&daemon.core_config.scope,
-			     &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = second}}, covered);
+	sl_canonical_message(&scope, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = second}},
+			     covered);
 	sodium_bin2hex(hash, sizeof hash, covered, sizeof covered);
 	assert_string_equal(hex_of(json_array_get(both, 1), "signed"), hash);
 	assert_memory_equal(hex_of(json_array_get(both, 0), "signature"), "0100", 4);
@@ -60,5 +57,5 @@ TEST_WITH(test_evidence, folder_setup, folder_teardown)
 	assert_int_equal(json_array_size(json_object_get(json_array_get(both, 0), "candidates")), 2);
 	json_decref(file);
 	snprintf(s.state, sizeof s.state, "%s/nowhere", (const char *)*state);
-	assert_int_equal(sl_evidence_write(&daemon, &report, name, sizeof name, &error), SL_ERR_IO);
+	assert_int_equal(sl_evidence_write(&s, &scope, &report, name, sizeof name, &error), SL_ERR_IO);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/learner/daemon.h"
+#include "daemon/learner/masked_states.h"
 
 #define FILE_7_2 "attempt-000007-000002.spool"
 #define ELEMENTS 10
@@ -28,11 +28,13 @@ int __wrap_posix_fallocate64(int fd, off_t at, off_t size)
 /* --- a learner in an attempt of four, whose neighbours are positions 0 and 3 --- */
 
 struct learner {
-	struct sl_settings settings;
+	char folder[SL_PATH_BYTES];
 	struct sl_member members[5];
 	uint32_t neighbours[2], position[5];
 	struct sl_view view;
-	struct sl_daemon daemon;
+	struct sl_store *store;
+	struct sl_workspace workspace;
+	struct sl_masked_states states;
 };
 
 static void begin(struct learner *l, const char *folder)
@@ -41,8 +43,7 @@ static void begin(struct learner *l, const char *folder)
 	*l = (struct learner){.neighbours = {0, 3}};
 	asked[0] = '\0';
 	memcpy(l->position, positions, sizeof positions);
-	snprintf(l->settings.state, sizeof l->settings.state, "%s", folder);
-	snprintf(l->settings.run, sizeof l->settings.run, "a");
+	snprintf(l->folder, sizeof l->folder, "%s", folder);
 	for (uint32_t i = 0; i < 5; i++)
 		l->members[i].id = 10 * (i + 1);
 	l->view = (struct sl_view){
@@ -50,28 +51,24 @@ static void begin(struct learner *l, const char *folder)
 	l->view.neighbours = l->neighbours;
 	l->view.position = l->position;
 	assert_int_equal(sl_field_init(&l->view.field, 2147483647), SL_OK);
-	l->daemon.settings = &l->settings;
-	l->daemon.self = 2;
-	l->daemon.roster = (struct sl_roster){.members = l->members, .size = 5};
-	l->daemon.workspace_view = &l->view;
-	struct sl_store_owner owner = {.run = "a", .roster = &l->daemon.roster};
-	assert_int_equal(sl_store_open(&l->daemon.store, folder, &owner, NULL), SL_OK);
+	l->states.folder = l->folder;
+	struct sl_roster roster = {.members = l->members, .size = 5};
+	struct sl_store_owner owner = {.run = "a", .roster = &roster};
+	assert_int_equal(sl_store_open(&l->store, folder, &owner, NULL), SL_OK);
 }
 
 static void run_job(struct learner *l, enum sl_job_kind kind, struct sl_buffer *buffers)
 {
 	struct sl_job job = {.kind = kind, .view = &l->view, .buffers = buffers};
 	struct sl_error error;
-	if (sl_masked_states_room(&l->daemon, &job, &error) != SL_OK)
+	if (sl_masked_states_reserve(&l->states, &l->workspace, &job, &error) != SL_OK)
 		fail_msg("%s", error.text);
 }
 
 static void finish(struct learner *l)
 {
-	sl_state_file_close(&l->daemon.state_file);
-	sl_state_file_close(&l->daemon.kept);
-	sl_state_file_close(&l->daemon.spare);
-	sl_store_close(l->daemon.store);
+	sl_masked_states_close(&l->states);
+	sl_store_close(l->store);
 }
 
 /* --- tests --- */
@@ -86,7 +83,7 @@ TEST_WITH(room_before_each_job_that_writes, folder_setup, folder_teardown)
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
 	assert_int_equal(access(folder_path(*state, FILE_7_2), F_OK), 0);
-	assert_ptr_equal(l.daemon.workspace.state_file.base, l.daemon.state_file.base);
+	assert_ptr_equal(l.workspace.state_file.base, l.states.current.base);
 	run_job(&l, SL_JOB_GATHER, &first);
 	assert_string_equal(asked, "");
 	run_job(&l, SL_JOB_COMMITMENT, NULL);
@@ -112,12 +109,19 @@ TEST_WITH(room_before_first_states_are_kept, folder_setup, folder_teardown)
 	finish(&l);
 }
 
+static void end(struct learner *l)
+{
+	struct sl_store_round last = {0};
+	sl_store_last_round(l->store, &last, NULL);
+	sl_masked_states_end(&l->states, &l->workspace, &last);
+}
+
 static void commit(struct learner *l, sl_round t, sl_attempt a)
 {
 	struct sl_certificate certificate = {.t = t, .a = a, .p = 2147483647, .learners = 4};
 	struct sl_store_round round;
 	sl_store_round_fill(&round, &certificate, 4);
-	assert_int_equal(sl_store_commit_round(l->daemon.store, &round, NULL), SL_OK);
+	assert_int_equal(sl_store_commit_round(l->store, &round, NULL), SL_OK);
 }
 
 /* It ends with its attempt, unless that has become the round. */
@@ -129,9 +133,9 @@ TEST_WITH(only_what_committed_is_kept, folder_setup, folder_teardown)
 		run_job(&l, SL_JOB_ENCODE, NULL);
 		if (i > 0)
 			commit(&l, (sl_round)(5 + i), 2);
-		sl_masked_states_end(&l.daemon);
-		assert_null(l.daemon.workspace.state_file.base);
-		assert_int_equal(l.daemon.state_file.t, 0);
+		end(&l);
+		assert_null(l.workspace.state_file.base);
+		assert_int_equal(l.states.current.t, 0);
 		assert_int_equal(access(folder_path(*state, FILE_7_2), F_OK), i == 2 ? 0 : -1);
 	}
 	finish(&l);
@@ -154,11 +158,11 @@ TEST_WITH(a_file_serves_every_other_round, folder_setup, folder_teardown)
 		assert_true(files[t % 2] == 0 || files[t % 2] == status.st_ino);
 		files[t % 2] = status.st_ino;
 		commit(&l, t, 2);
-		assert_int_equal(sl_masked_states_wanted(&l.daemon, t, t - 1, 2),
+		assert_int_equal(sl_masked_states_wanted(&l.states, t, t - 1, 2),
 				 t > 8); /* it is the next one's */
-		assert_false(sl_masked_states_wanted(&l.daemon, t, t - 1, 1));
-		assert_false(sl_masked_states_wanted(&l.daemon, t, t - 2, 2));
-		sl_masked_states_end(&l.daemon);
+		assert_false(sl_masked_states_wanted(&l.states, t, t - 1, 1));
+		assert_false(sl_masked_states_wanted(&l.states, t, t - 2, 2));
+		end(&l);
 	}
 	assert_string_equal(asked, "1;1;"); /* room, once in each */
 	finish(&l);
@@ -176,9 +180,9 @@ TEST_WITH(another_shape_is_another_file, folder_setup, folder_teardown)
 		if (t == 10)
 			break;
 		commit(&l, t, 2);
-		sl_masked_states_end(&l.daemon);
+		end(&l);
 	}
-	assert_int_equal(l.daemon.state_file.slots, 3);
+	assert_int_equal(l.states.current.slots, 3);
 	assert_int_equal(access(folder_path(*state, "attempt-000008-000002.spool"), F_OK), -1);
 	finish(&l);
 }
@@ -186,7 +190,7 @@ TEST_WITH(another_shape_is_another_file, folder_setup, folder_teardown)
 static uint8_t nonce_of(const struct learner *l, enum sl_source source, uint32_t row, struct sl_chunk chunk)
 {
 	const struct sl_payload payload = {.source = source, .row = row};
-	sl_payload_nonce(&l->daemon.workspace, l->daemon.workspace_view, &payload, &chunk);
+	sl_payload_nonce(&l->workspace, &l->view, &payload, &chunk);
 	return chunk.nonce[31];
 }
 
@@ -198,17 +202,16 @@ TEST_WITH(nonces_go_with_first_chunks, folder_setup, folder_teardown)
 	begin(&l, *state);
 	run_job(&l, SL_JOB_ENCODE, NULL);
 	for (uint32_t i = 0; i < 4; i++) {
-		assert_int_equal(sl_state_file_reserve(&l.daemon.state_file, i, NULL), SL_OK);
-		memset(sl_slot_nonce(&l.daemon.workspace.state_file, i), 0xa0 + (int)i, SL_NONCE_BYTES);
-		memset(sl_slot_state(&l.daemon.workspace.state_file, i), 0xb0 + (int)i, 4 * ELEMENTS);
+		assert_int_equal(sl_state_file_reserve(&l.states.current, i, NULL), SL_OK);
+		memset(sl_slot_nonce(&l.workspace.state_file, i), 0xa0 + (int)i, SL_NONCE_BYTES);
+		memset(sl_slot_state(&l.workspace.state_file, i), 0xb0 + (int)i, 4 * ELEMENTS);
 	}
 	assert_int_equal(nonce_of(&l, SL_SOURCE_STATE, 0, (struct sl_chunk){0}), 0xa1);
 	assert_int_equal(nonce_of(&l, SL_SOURCE_STATE, 0, (struct sl_chunk){.iteration = 1}), 0);
 	assert_int_equal(nonce_of(&l, SL_SOURCE_SLOT, 3, (struct sl_chunk){0}), 0xa3);
 	assert_int_equal(nonce_of(&l, SL_SOURCE_SLOT, 2, (struct sl_chunk){.index = 1}), 0);
 	const struct sl_payload last = {.source = SL_SOURCE_SLOT, .row = 3, .at = 4 * ELEMENTS - sizeof out};
-	sl_payload_write(&l.daemon.workspace, l.daemon.workspace_view, &last,
-			 &(struct sl_chunk){.size = sizeof out}, NULL, out);
+	sl_payload_write(&l.workspace, &l.view, &last, &(struct sl_chunk){.size = sizeof out}, NULL, out);
 	assert_int_equal(out[3], 0xb3);
 	finish(&l);
 }

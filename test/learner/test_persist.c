@@ -6,6 +6,8 @@
 
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/persist.h"
+#include "daemon/learner/tasks.h"
 #include "test/lib/test.h"
 
 static char trace[512];
@@ -144,12 +146,12 @@ static int setup(void **state)
 	struct sl_daemon *daemon = learner_ = calloc(1, sizeof *daemon);
 	(void)state;
 	daemon->settings = &settings;
-	daemon->kept = (struct sl_state_file){.t = 2, .a = 1};
-	daemon->spare = (struct sl_state_file){.t = 1, .a = 2};
+	daemon->masked_states.committed = (struct sl_state_file){.t = 2, .a = 1};
+	daemon->masked_states.spare = (struct sl_state_file){.t = 1, .a = 2};
 	daemon->workspace.n = 3;
 	daemon->workspace.s = calloc(4, sizeof *daemon->workspace.s);
 	daemon->workspace_view = &view;
-	daemon->event_queue_end = &daemon->event_queue;
+	sl_event_queue_init(&daemon->event_queue);
 	uv_loop_init(&daemon->loop);
 	sl_worker_open(&daemon->compute, &daemon->loop);
 	trace[0] = '\0';
@@ -161,7 +163,7 @@ static int teardown(void **state)
 {
 	struct sl_daemon *daemon = learner_;
 	(void)state;
-	sl_events_close(daemon);
+	sl_event_queue_close(&daemon->event_queue);
 	free(daemon->workspace.s);
 	free(daemon);
 	return 0;
@@ -192,7 +194,7 @@ static void expect(const char *text, uint32_t durable)
 	assert_int_equal(uv_loop_close(&learner_->loop), 0);
 	assert_string_equal(trace, text);
 	uint32_t heard = 0;
-	for (const struct sl_queued_event *h = learner_->event_queue; h != NULL; h = h->next)
+	for (const struct sl_queued_event *h = learner_->event_queue.first; h != NULL; h = h->next)
 		heard += h->event.kind == SL_EVENT_DURABLE;
 	assert_int_equal(heard, durable);
 }

@@ -11,6 +11,8 @@
 #include "common/protocol/view_codec.h"
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
+#include "daemon/learner/restore.h"
+#include "daemon/learner/roster_change.h"
 
 #define N 3
 #define P 2147483647u
@@ -61,6 +63,7 @@ static void configure(struct learner *l, const char *folder)
 	l->trainer.ops = &ops;
 	l->settings.id = 1;
 	l->daemon.settings = &l->settings;
+	l->daemon.masked_states.folder = l->settings.state;
 	l->daemon.trainer = &l->trainer;
 	l->daemon.roster = (struct sl_roster){
 		.members = members, .size = member_count, .hash = {0x12, 0x34, 0x56, 0x78, 0x9a}};
@@ -71,7 +74,7 @@ static void configure(struct learner *l, const char *folder)
 static void finish(struct learner *l)
 {
 	sl_result_close(&l->daemon.result);
-	sl_state_file_close(&l->daemon.state_file);
+	sl_masked_states_close(&l->daemon.masked_states);
 	sl_store_promises_close(&l->daemon.promises);
 	if (l->daemon.log != NULL)
 		sl_log_close(l->daemon.log);
@@ -87,7 +90,7 @@ static int start(struct learner *l, struct sl_error *error)
 	if (rc == SL_OK)
 		rc = sl_log_open(&l->daemon.log, &l->settings, "site-1", error);
 	if (rc == SL_OK)
-		rc = sl_restore_check_roster(&l->daemon, error);
+		rc = sl_roster_change_check(l->daemon.store, &l->daemon.roster, &l->settings, error);
 	if (rc == SL_OK)
 		rc = sl_restore_log_roster(&l->daemon, error);
 	if (rc == SL_OK)
@@ -101,7 +104,8 @@ static int look(struct learner *l, const char *folder, struct sl_error *error)
 	*error = (struct sl_error){0};
 	configure(l, folder);
 	int rc = sl_restore_store(&l->daemon, true, error);
-	return rc == SL_OK ? sl_restore_check_roster(&l->daemon, error) : rc;
+	return rc == SL_OK ? sl_roster_change_check(l->daemon.store, &l->daemon.roster, &l->settings, error)
+			   : rc;
 }
 
 static void expect_said(const struct learner *l, const char *text, bool said)
@@ -597,7 +601,8 @@ TEST_WITH(a_check_finds_two_changes, setup, folder_teardown)
 		error.text,
 		"2 members came, went or have another key since round 1 committed: site-2 (2), site-4 (4)"));
 	strcpy(l.settings.accept_roster, "12345678");
-	assert_int_equal(sl_restore_check_roster(&l.daemon, &error), SL_OK);
+	assert_int_equal(sl_roster_change_check(l.daemon.store, &l.daemon.roster, &l.settings, &error),
+			 SL_OK);
 	finish(&l);
 	assert_int_equal(folder_count(*state), files);
 	finish(&running);

@@ -17,7 +17,7 @@ static bool open_result(const struct sl_learner *l, sl_round t, struct sl_result
 	char state[PATH_MAX];
 	struct sl_error error;
 	sl_run_folder_path(&plan->folder, l->index, "state", state);
-	return sl_result_open(state, plan->folder.name, plan->n, t, result, &error) == SL_OK;
+	return sl_result_open(state, plan->settings.run, plan->n, t, result, &error) == SL_OK;
 }
 
 static void adopt_certificate(struct sl_learner *l, struct sl_round_row *row,

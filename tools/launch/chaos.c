@@ -57,7 +57,8 @@ static uint32_t due(const struct sl_launch *launch)
 
 static bool is_last(const struct sl_launch *launch)
 {
-	return launch->rounds.most > 1 && launch->chaos.rounds + 1 >= launch->rounds.most;
+	return launch->rounds.most > 1 &&
+	       launch->chaos.rounds + 1 >= launch->rounds.most - launch->rounds.first;
 }
 
 static void on_moment(uv_timer_t *timer);

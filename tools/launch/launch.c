@@ -110,16 +110,34 @@ static int verify(const struct sl_launch *launch, const struct sl_round_row *row
 	return sl_verify_round(&v, error);
 }
 
+/* Return true if an earlier launch has deleted encodings of this round when it ended: the round was committed
+ * or released then. */
+static bool lost_encodings(const struct sl_launch *launch, const struct sl_round_row *row, int rc)
+{
+	const struct sl_resume *r = &launch->plan->resume;
+	return rc == SL_ERR_NOTFOUND && r->of != NULL && row->round <= r->committed + 1;
+}
+
+static void check(struct sl_launch *launch, struct sl_round_row *row, struct sl_error *error)
+{
+	int rc = verify(launch, row, error);
+	row->verified = rc == SL_OK;
+	if (lost_encodings(launch, row, rc)) {
+		sl_err_set(error, rc, "not recomputed: the interrupted run deleted its encodings");
+		return;
+	}
+	row->check_failed = !row->verified;
+	row->exact = row->exact && row->verified;
+}
+
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 {
 	struct sl_error error = {0};
 	row->exact = sl_round_table_agreed(row);
-	if (launch->plan->options.verify) {
-		row->verified = verify(launch, row, &error) == SL_OK;
-		row->check_failed = !row->verified;
-		row->exact = row->exact && row->verified;
-	}
+	if (launch->plan->options.verify)
+		check(launch, row, &error);
 	sl_progress_round(launch->progress, row);
+	sl_resume_write(launch);
 	if (error.text[0] != '\0')
 		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
 	if (row->round == launch->rounds.most)
@@ -230,7 +248,7 @@ static void spawn_all(struct sl_launch *launch)
 	sl_child_program(launch->program);
 	launch->last_tick_ms = uv_now(&launch->loop);
 	launch->moved_ms = launch->last_tick_ms;
-	launch->step = 1;
+	launch->step = launch->plan->resume.step > 0 ? launch->plan->resume.step : 1;
 	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++)
 		if (sl_child_spawn(&launch->learners[i], &error) != SL_OK)
 			sl_launch_fail(launch, "%s", error.text);
@@ -249,6 +267,7 @@ static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progre
 	sl_round_table_init(&launch->rounds, plan->learners, plan->settings.rounds);
 	for (uint32_t i = 0; i < plan->learners; i++)
 		init_learner(launch, i);
+	sl_resume_begin(launch);
 	return SL_OK;
 }
 

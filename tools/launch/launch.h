@@ -32,6 +32,7 @@ struct sl_launch_options {
 	const char *topology; /* NULL: not said */
 	const char *data;     /* NULL: not said */
 	const char *run_dir;  /* NULL: ./run-YYYYmmdd-HHMMSS */
+	const char *resume;   /* run folder of a run to resume; NULL: a new run */
 	uint64_t seed;
 	bool seed_said;
 	double step_s;
@@ -40,6 +41,17 @@ struct sl_launch_options {
 	const char **set; /* "KEY=VALUE" */
 	size_t sets;
 };
+
+/* State of a run that is resumed; all 0 in a new run. */
+struct sl_resume {
+	sl_round shown;	    /* last round whose line was printed */
+	sl_round first;	    /* last round that is not shown again */
+	sl_round committed; /* last round that some learner committed */
+	sl_round *of;	    /* last committed round of each learner; NULL in a new run */
+	uint32_t step;	    /* of the schedule, from 1 */
+};
+
+struct sl_launch;
 
 /* What is known before the first daemon starts. */
 struct sl_plan {
@@ -51,6 +63,8 @@ struct sl_plan {
 	uint64_t p;
 	size_t n; /* parameters of a model */
 	const char *topology;
+	char topology_text[128]; /* of a resumed run */
+	struct sl_resume resume;
 };
 
 /* Reads the schedule, makes and fills the run folder, and checks everything that can be checked now. After an
@@ -58,6 +72,16 @@ struct sl_plan {
 int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
 		 struct sl_error *error);
 void sl_plan_close(struct sl_plan *plan);
+/* Read the plan of the run in the folder options->resume, and check it as sl_plan_make does. Raise its rounds
+ * to options->rounds. Wait until no learner of an earlier launch is running. */
+int sl_plan_resume(struct sl_plan *plan, const struct sl_launch_options *options,
+		   struct sl_progress *progress, struct sl_error *error);
+/* Return true if all rounds are committed and shown: there is nothing to resume. */
+bool sl_plan_finished(const struct sl_plan *plan);
+/* Write the last shown round and the step into the run folder, for --resume. */
+void sl_resume_write(const struct sl_launch *launch);
+/* Set what the learners of `launch` have committed before. */
+void sl_resume_begin(struct sl_launch *launch);
 /* For a run without daemons, and without a folder: the options and the schedule; then, with settings and
  * learners set, the checks. */
 int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error);

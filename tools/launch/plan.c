@@ -8,6 +8,7 @@
 #include "common/model/trainer.h"
 #include "common/report/modulus.h"
 #include "tools/launch/launch.h"
+#include "tools/launch/run_fill.h"
 #include "tools/topology/topology.h"
 
 #define LEARNERS_USUAL 10u
@@ -187,8 +188,8 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		 "10"}, /* the radio names peers that a busy machine may take a while to link */
 		{"unsafe_dump_encoding", o->verify ? "true" : "false"},
 	};
-	return sl_run_folder_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set,
-				  o->sets, error);
+	return sl_run_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set, o->sets,
+			   error);
 }
 
 static int load_settings(struct sl_plan *plan, struct sl_error *error)
@@ -290,5 +291,6 @@ int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, 
 
 void sl_plan_close(struct sl_plan *plan)
 {
+	free(plan->resume.of);
 	sl_schedule_close(&plan->schedule);
 }

@@ -43,6 +43,7 @@ void sl_playback_next(struct sl_launch *launch)
 	launch->step++;
 	launch->idle_s = 0;
 	launch->reason[0] = '\0';
+	sl_resume_write(launch);
 	json_t **lists = make_lists(&launch->plan->schedule, index_of(launch, launch->step));
 	if (lists == NULL) {
 		sl_launch_fail(launch, "out of memory");

@@ -75,6 +75,8 @@ void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row)
 	if (row->step == 0)
 		row->step = launch->step;
 	row->first_ms = uv_now(&launch->loop);
+	if (row->round <= launch->plan->resume.committed)
+		return; /* committed under an earlier launch */
 	launch->barren = 0;
 	sl_chaos_committed(launch);
 	if (row->round < launch->rounds.most)

@@ -15,6 +15,8 @@
 static bool is_evidence(const void *context, sl_round round)
 {
 	const struct sl_launch *launch = context;
+	if (round <= launch->plan->resume.shown) /* kept by an earlier launch: its check failed */
+		return true;
 	return round <= launch->handed && launch->rounds.rows[round - 1].check_failed;
 }
 
@@ -27,7 +29,7 @@ static void delete_encoding_dumps(struct sl_launch *launch)
 	if (left > 0)
 		fprintf(stderr, "starling launch: %u secret encoding%s could not be deleted: %s\n", left,
 			left == 1 ? "" : "s", error.text);
-	for (uint32_t i = 0; i < launch->handed; i++)
+	for (uint32_t i = launch->rounds.first; i < launch->handed; i++)
 		if (is_evidence(launch, i + 1))
 			fprintf(stderr,
 				"starling launch: the check of round %u failed; kept as evidence, and "

@@ -48,7 +48,8 @@ static void show_run(struct sl_launch *launch)
 static void show_start(struct sl_launch *launch)
 {
 	uint32_t n = launch->plan->learners;
-	struct sl_bar bar = {.round = 1, .rounds = launch->rounds.most, .phase = "START"};
+	struct sl_bar bar = {
+		.round = launch->rounds.first + 1, .rounds = launch->rounds.most, .phase = "START"};
 	bar.part = (double)launch->greeted / n;
 	snprintf(bar.note, sizeof bar.note, "%u of %u are up", launch->greeted, n);
 	sl_progress_bar(launch->progress, &bar);

@@ -39,7 +39,7 @@ json_t *sl_summary_row(const struct sl_round_row *row)
 
 bool sl_summary_all_exact(const struct sl_launch *launch)
 {
-	for (uint32_t i = 0; i < launch->handed; i++)
+	for (uint32_t i = launch->rounds.first; i < launch->handed; i++)
 		if (!launch->rounds.rows[i].exact)
 			return false;
 	return launch->handed == launch->rounds.most;
@@ -47,7 +47,7 @@ bool sl_summary_all_exact(const struct sl_launch *launch)
 
 static bool all_verified(const struct sl_launch *launch)
 {
-	for (uint32_t i = 0; i < launch->handed; i++)
+	for (uint32_t i = launch->rounds.first; i < launch->handed; i++)
 		if (!launch->rounds.rows[i].verified)
 			return false;
 	return launch->handed == launch->rounds.most;
@@ -57,7 +57,7 @@ static bool all_verified(const struct sl_launch *launch)
 static json_t *rows_json(const struct sl_launch *launch)
 {
 	json_t *rows = json_array();
-	for (uint32_t i = 0; i < launch->handed; i++)
+	for (uint32_t i = launch->rounds.first; i < launch->handed; i++)
 		json_array_append_new(rows, sl_summary_row(&launch->rounds.rows[i]));
 	return rows;
 }
@@ -66,15 +66,18 @@ json_t *sl_summary(const struct sl_launch *launch)
 {
 	const struct sl_plan *plan = launch->plan;
 	const struct sl_round_row *rows = launch->rounds.rows;
-	uint32_t n = launch->handed;
+	uint32_t first = launch->rounds.first, n = launch->handed;
 	json_t *summary = json_pack(
 		"{s:i, s:s, s:I, s:I, s:o, s:s, s:I, s:s, s:I, s:b, s:b, s:o, s:o, s:I}", "version",
 		SUMMARY_VERSION, "starling", SL_VERSION, "learners", (json_int_t)plan->learners,
 		"rounds_asked", (json_int_t)launch->rounds.most, "rounds", rows_json(launch), "run_dir",
 		plan->folder.path, "seed", (json_int_t)plan->options.seed, "topology", plan->topology, "p",
 		(json_int_t)plan->p, "all_same", sl_summary_all_exact(launch), "verified",
-		all_verified(launch), "mse_first", real_or_null(n > 0, n > 0 ? rows[0].mse : 0), "mse_last",
-		real_or_null(n > 0, n > 0 ? rows[n - 1].mse : 0), "restarts", (json_int_t)launch->restarts);
+		all_verified(launch), "mse_first", real_or_null(n > first, n > first ? rows[first].mse : 0),
+		"mse_last", real_or_null(n > first, n > first ? rows[n - 1].mse : 0), "restarts",
+		(json_int_t)launch->restarts);
+	if (summary != NULL && plan->options.resume != NULL)
+		json_object_set_new(summary, "resumed_after", json_integer((json_int_t)first));
 	if (summary != NULL && plan->options.chaos > 0)
 		json_object_set_new(summary, "chaos", sl_chaos_json(launch));
 	if (summary != NULL && launch->failed)

@@ -43,7 +43,8 @@ static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v
 	round_path(v, learner, "reveal", "u64", r->path);
 	r->file = fopen(r->path, "re");
 	if (r->file == NULL)
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", r->path, strerror(errno));
+		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", r->path,
+				  strerror(errno));
 	if (fstat(fileno(r->file), &st) == 0 && st.st_size >= 24 && st.st_size % 8 == 0 &&
 	    fread(bytes, sizeof bytes, 1, r->file) == 1) {
 		sl_bytes_unpack(&r->p, bytes, 1, 8);

@@ -15,7 +15,7 @@ struct range {
 	uint32_t least, most;
 };
 
-/* What the system uses for connecting sockets. */
+/* Return the ports that the system hands out to connecting sockets. */
 static struct range ephemeral(void)
 {
 	struct range r = {32768, 60999};
@@ -28,8 +28,8 @@ static struct range ephemeral(void)
 	return r;
 }
 
-/* Where to look, with room for ten times the count: below the ephemeral range if possible, else above it,
- * else anywhere. */
+/* Return the ports to search, at least ten times `count`: below the ephemeral range if possible, else above
+ * it, else anywhere. */
 static struct range choose(uint32_t count)
 {
 	struct range taken = ephemeral();
@@ -43,16 +43,23 @@ static struct range choose(uint32_t count)
 	return (struct range){PORT_LEAST, PORT_MOST};
 }
 
-static bool is_free(uint32_t port)
+/* `reuse`: beside connections that have ended, as a learner listens. */
+static bool is_free(uint32_t port, int reuse)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return false;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &reuse, sizeof reuse);
 	bool bound = bind(fd, (struct sockaddr *)&address, sizeof address) == 0;
 	close(fd);
 	return bound;
+}
+
+bool sl_ports_free(uint16_t port)
+{
+	return is_free(port, 1);
 }
 
 static uint32_t start_anywhere(void)
@@ -64,14 +71,14 @@ static uint32_t start_anywhere(void)
 int sl_ports_find(uint16_t *ports, uint32_t count, struct sl_error *error)
 {
 	static bool begun;
-	static uint32_t next; /* where nobody in this program has looked yet */
+	static uint32_t next; /* the first port that this program has not tried yet */
 	struct range range = choose(count);
 	uint32_t size = range.most - range.least + 1, found = 0;
 	next = begun ? next : start_anywhere();
 	begun = true;
 	for (uint32_t i = 0; i < size && found < count; i++) {
 		next = (next + 1) % size;
-		if (is_free(range.least + next))
+		if (is_free(range.least + next, 0))
 			ports[found++] = (uint16_t)(range.least + next);
 	}
 	if (found == count)

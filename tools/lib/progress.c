@@ -78,6 +78,8 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 	snprintf(cells[TRAIN], SL_CELL_BYTES, "%.2f", row->train_s);
 	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
 	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
+	for (int i = EDGES; i <= MEGABYTES && row->edges == 0; i++)
+		snprintf(cells[i], SL_CELL_BYTES, "-"); /* known only as a result in the folders */
 	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
 }
 
@@ -123,7 +125,7 @@ void sl_progress_round(struct sl_progress *progress, const struct sl_round_row *
 static const char *verdict(const struct sl_round_table *rounds, uint32_t shown, bool verified)
 {
 	bool complete = shown == rounds->most;
-	for (uint32_t i = 0; i < shown; i++)
+	for (uint32_t i = rounds->first; i < shown; i++)
 		if (!rounds->rows[i].exact)
 			return complete ? "NOT ALL EXACT" : "not complete and NOT ALL EXACT";
 	return !complete  ? "not complete"
@@ -137,7 +139,7 @@ static void say_clamped(struct sl_progress *progress, const struct sl_round_tabl
 	char text[SL_THOUSANDS_BYTES];
 	uint64_t clamped = 0;
 	uint32_t count = 0;
-	for (uint32_t i = 0; i < shown; i++) {
+	for (uint32_t i = rounds->first; i < shown; i++) {
 		clamped += rounds->rows[i].clamped;
 		count += rounds->rows[i].clamped > 0;
 	}
@@ -152,12 +154,13 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 {
 	const struct sl_round_row *rows = rounds->rows;
 	char mse[64] = "";
-	if (shown == 0)
+	if (shown <= rounds->first)
 		return;
-	if (shown > 1 && !isnan(rows[0].mse))
-		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", rows[0].mse, rows[shown - 1].mse);
-	else if (!isnan(rows[0].mse))
-		snprintf(mse, sizeof mse, "; MSE %.6f", rows[0].mse);
+	const struct sl_round_row *first = &rows[rounds->first], *last = &rows[shown - 1];
+	if (last != first && !isnan(first->mse) && !isnan(last->mse))
+		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", first->mse, last->mse);
+	else if (!isnan(last->mse))
+		snprintf(mse, sizeof mse, "; MSE %.6f", last->mse);
 	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most,
 			 rounds->most == 1 ? "" : "s", verdict(rounds, shown, verified), mse);
 	say_clamped(progress, rounds, shown, clipping_range);

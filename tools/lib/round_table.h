@@ -60,6 +60,7 @@ struct sl_round_table {
 	uint32_t count, room;
 	uint32_t learners; /* of the roster */
 	sl_round most;	   /* T */
+	sl_round first;	   /* rounds up to this one belong to an earlier launch, and are not shown */
 };
 
 void sl_round_table_init(struct sl_round_table *rounds, uint32_t learners, sl_round most);

@@ -122,6 +122,12 @@ int sl_run_folder_path(const struct sl_run_folder *folder, uint32_t index, const
 	return n < 0 || n >= PATH_MAX ? SL_ERR_RANGE : SL_OK;
 }
 
+int sl_run_folder_file(const struct sl_run_folder *folder, const char *file, char path[static PATH_MAX])
+{
+	int n = snprintf(path, PATH_MAX, "%s/%s", folder->path, file);
+	return n < 0 || n >= PATH_MAX ? SL_ERR_RANGE : SL_OK;
+}
+
 static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *at)
 {
 	(void)st;

@@ -37,16 +37,8 @@ void sl_run_folder_learner_name(const struct sl_run_folder *folder, uint32_t ind
 int sl_run_folder_path(const struct sl_run_folder *folder, uint32_t index, const char *file,
 		       char path[static PATH_MAX]);
 
-/* One "key: value" line for every learner's configuration. */
-struct sl_run_setting {
-	const char *key, *value;
-};
-
-/* Identities, roster and configurations. `overrides` ("KEY=VALUE", each key once) come in place of what the
- * launcher would write. */
-int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
-		       size_t count, const char *const *overrides, size_t override_count,
-		       struct sl_error *error);
+/* RUN/FILE. SL_ERR_RANGE if it is too long for a path. */
+int sl_run_folder_file(const struct sl_run_folder *folder, const char *file, char path[static PATH_MAX]);
 
 /* Takes away what is in it, and itself if it was made by open. */
 void sl_run_folder_remove(const struct sl_run_folder *folder);

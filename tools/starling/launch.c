@@ -13,6 +13,7 @@ enum {
 	KEY_TOPOLOGY,
 	KEY_DATA,
 	KEY_RUN_DIR,
+	KEY_RESUME,
 	KEY_SEED,
 	KEY_SET,
 	KEY_VERIFY,
@@ -34,6 +35,7 @@ static const struct argp_option options[] = {
 	{"data", KEY_DATA, "DIR", 0, "folder of IDX files, or \"digits\", drawn by the program (digits)", 0},
 	{"run-dir", KEY_RUN_DIR, "DIR", 0,
 	 "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
+	{"resume", KEY_RESUME, "RUNFOLDER", 0, "resume the launched run in this folder", 0},
 	{"seed", KEY_SEED, "S", 0, "of the initial model and of random topologies (1)", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 	 "any daemon setting, each at most once (starlingd --settings lists them)", 0},
@@ -59,6 +61,23 @@ static double seconds_or_usage(struct argp_state *state, const char *text)
 	return value;
 }
 
+/* Refuse options that only a new run can have. */
+static void check_resume(struct argp_state *state, const struct sl_launch_options *o)
+{
+	const char *option = o->learners != 0	   ? "--learners"
+			     : o->topology != NULL ? "--topology"
+			     : o->data != NULL	   ? "--data"
+			     : o->run_dir != NULL  ? "--run-dir"
+			     : o->seed_said	   ? "--seed"
+			     : o->sets > 0	   ? "--set"
+						   : NULL;
+	if (option != NULL)
+		argp_failure(state, SL_EXIT_USAGE, 0,
+			     "--resume and %s: a resumed run keeps its settings; leave %s out, or start a "
+			     "new run without --resume",
+			     option, option);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct sl_launch_options *o = state->input;
@@ -77,6 +96,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case KEY_RUN_DIR:
 		o->run_dir = arg;
+		return 0;
+	case KEY_RESUME:
+		o->resume = arg;
 		return 0;
 	case KEY_SEED:
 		o->seed_said = true;
@@ -105,6 +127,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (o->no_restart && o->chaos > 0)
 			argp_failure(state, SL_EXIT_USAGE, 0,
 				     "--chaos and --no-restart: who is killed must be started again");
+		if (o->resume != NULL)
+			check_resume(state, o);
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_failure(state, SL_EXIT_USAGE, 0,
@@ -127,6 +151,7 @@ static const struct argp argp = {
 	"  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
 	"  starling launch --topology walk.txt --set decimals=3 --set split=by_label\n"
 	"  starling launch --verify --chaos 10\n"
+	"  starling launch --resume run-20261122-015350\n"
 	"  starling launch --json >summary.json\n"
 	"\n"
 	"A learner that dies is started again: at once, then after 0.25 s doubling to 5 s. Ten "
@@ -149,11 +174,20 @@ static int run(const struct sl_launch_options *o)
 	struct sl_plan plan;
 	struct sl_error error = {0};
 	sl_progress_open(&progress, o->json ? stderr : stdout, !o->json);
-	if (sl_plan_make(&plan, o, &progress, &error) != SL_OK) {
+	int rc = o->resume != NULL ? sl_plan_resume(&plan, o, &progress, &error)
+				   : sl_plan_make(&plan, o, &progress, &error);
+	if (rc != SL_OK) {
 		fprintf(stderr, "starling launch: %s\n", error.text);
 		return error.code == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 	}
-	int status = sl_launch_run(&plan, &progress);
+	int status = 0;
+	if (sl_plan_finished(&plan))
+		sl_progress_line(&progress,
+				 "all %u rounds of %s are committed: nothing to resume; add rounds with "
+				 "--rounds N",
+				 plan.settings.rounds, o->resume);
+	else
+		status = sl_launch_run(&plan, &progress);
 	sl_plan_close(&plan);
 	return status;
 }

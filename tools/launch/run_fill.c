@@ -1,16 +1,16 @@
-/* Filling the run folder: identities, the roster, one configuration a learner. */
+#include "tools/launch/run_fill.h"
+
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/config/roster.h"
 #include "daemon/net/identity.h"
 #include "tools/lib/ports.h"
-#include "tools/lib/run_folder.h"
 
-/* Text that grows; a failure shows when it is taken. */
+/* Text in memory. Errors are reported by text_write. */
 struct text {
 	FILE *out;
 	char *bytes;
@@ -24,7 +24,7 @@ static int text_open(struct text *t)
 	return t->out == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-/* Writes it to RUN/file and lets go of it. */
+/* Write `t` to RUN/file and free it. */
 static int text_write(struct text *t, const struct sl_run_folder *folder, const char *file,
 		      struct sl_error *error)
 {
@@ -36,7 +36,7 @@ static int text_write(struct text *t, const struct sl_run_folder *folder, const 
 	return rc;
 }
 
-/* Plain where YAML cannot misread it, else in double quotes. */
+/* Write a line "key: value". A value that YAML may read as something else is put in double quotes. */
 static void put_setting(FILE *out, const char *key, size_t key_length, const char *value)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789./_+";
@@ -121,12 +121,13 @@ static int make_learner(const struct sl_run_folder *folder, uint32_t index, uint
 static void put_member(FILE *out, const struct sl_run_folder *folder, uint32_t index, uint16_t port,
 		       const uint8_t pin[static SL_HASH_BYTES])
 {
-	char name[SL_NAME_BYTES];
-	sl_run_folder_learner_name(folder, index, name);
-	fprintf(out, "- {id: %u, name: %s, address: \"127.0.0.1:%u\", key: \"sha256:", index + 1, name, port);
-	for (size_t i = 0; i < SL_HASH_BYTES; i++)
-		fprintf(out, "%02x", pin[i]);
-	fputs("\"}\n", out);
+	char line[SL_MEMBER_TEXT_BYTES];
+	struct sl_member member = {.id = index + 1};
+	sl_run_folder_learner_name(folder, index, member.name);
+	snprintf(member.address, sizeof member.address, "127.0.0.1:%u", port);
+	memcpy(member.pin, pin, SL_HASH_BYTES);
+	sl_roster_member_text(&member, line);
+	fprintf(out, "%s\n", line);
 }
 
 static int write_roster(const struct sl_run_folder *folder, const uint16_t *ports, struct sl_error *error)
@@ -148,9 +149,8 @@ static int write_roster(const struct sl_run_folder *folder, const uint16_t *port
 	return rc;
 }
 
-int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings,
-		       size_t count, const char *const *overrides, size_t override_count,
-		       struct sl_error *error)
+int sl_run_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
+		const char *const *overrides, size_t override_count, struct sl_error *error)
 {
 	uint16_t *ports = calloc(folder->learners, sizeof *ports);
 	if (ports == NULL)
@@ -161,5 +161,114 @@ int sl_run_folder_fill(const struct sl_run_folder *folder, const struct sl_run_s
 	free(ports);
 	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
 		rc = write_config(folder, i, settings, count, overrides, override_count, error);
+	return rc;
+}
+
+/* ---- changes for a resumed run ---- */
+
+/* Return the content of RUN/file, malloced; NULL after an error. */
+static char *read_text(const struct sl_run_folder *folder, const char *file, struct sl_error *error)
+{
+	char path[PATH_MAX], *text = NULL;
+	size_t size = 0;
+	sl_run_folder_file(folder, file, path);
+	FILE *in = fopen(path, "re");
+	if (in == NULL || getdelim(&text, &size, '\0', in) < 0) {
+		sl_err_set(error, SL_ERR_IO, "%s: %s", path, in == NULL ? strerror(errno) : "empty");
+		free(text);
+		text = NULL;
+	}
+	if (in != NULL)
+		fclose(in);
+	return text;
+}
+
+static int set_rounds(const struct sl_run_folder *folder, uint32_t index, uint32_t rounds,
+		      struct sl_error *error)
+{
+	char name[SL_NAME_BYTES], file[SL_NAME_BYTES + 16], *text, *save = NULL;
+	struct text out;
+	sl_run_folder_learner_name(folder, index, name);
+	snprintf(file, sizeof file, "%s/config.yaml", name);
+	text = read_text(folder, file, error);
+	if (text == NULL)
+		return error->code;
+	if (text_open(&out) != SL_OK) {
+		free(text);
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", file);
+	}
+	for (char *line = strtok_r(text, "\n", &save); line != NULL; line = strtok_r(NULL, "\n", &save))
+		if (strncmp(line, "rounds:", strlen("rounds:")) != 0)
+			fprintf(out.out, "%s\n", line);
+	fprintf(out.out, "rounds: %u\n", rounds);
+	free(text);
+	return text_write(&out, folder, file, error);
+}
+
+int sl_run_fill_rounds(const struct sl_run_folder *folder, uint32_t rounds, struct sl_error *error)
+{
+	int rc = SL_OK;
+	for (uint32_t i = folder->learners; rc == SL_OK && i > 0; i--)
+		rc = set_rounds(folder, i - 1, rounds, error);
+	return rc;
+}
+
+static uint16_t port_of(const struct sl_member *member)
+{
+	const char *colon = strrchr(member->address, ':');
+	return colon != NULL ? (uint16_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+static bool is_port_of_any(const struct sl_roster *roster, uint16_t port)
+{
+	for (uint32_t i = 0; i < roster->size; i++)
+		if (port_of(&roster->members[i]) == port)
+			return true;
+	return false;
+}
+
+static int replace_port(struct sl_roster *roster, uint32_t index, struct sl_error *error)
+{
+	uint16_t port;
+	int rc;
+	do
+		rc = sl_ports_find(&port, 1, error);
+	while (rc == SL_OK && is_port_of_any(roster, port));
+	if (rc == SL_OK)
+		snprintf(roster->members[index].address, SL_ADDRESS_BYTES, "127.0.0.1:%u", port);
+	return rc;
+}
+
+static int rewrite_roster(const struct sl_run_folder *folder, const struct sl_roster *roster,
+			  struct sl_error *error)
+{
+	struct text text;
+	char line[SL_MEMBER_TEXT_BYTES];
+	if (text_open(&text) != SL_OK)
+		return sl_err_set(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
+	for (uint32_t i = 0; i < roster->size; i++) {
+		sl_roster_member_text(&roster->members[i], line);
+		fprintf(text.out, "%s\n", line);
+	}
+	return text_write(&text, folder, "roster.yaml", error);
+}
+
+int sl_run_fill_ports(const struct sl_run_folder *folder, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	struct sl_roster roster;
+	bool changed = false;
+	sl_run_folder_file(folder, "roster.yaml", path);
+	int rc = sl_roster_load(path, &roster, error);
+	if (rc != SL_OK)
+		return rc;
+	for (uint32_t i = 0; rc == SL_OK && i < roster.size; i++)
+		if (!sl_ports_free(port_of(&roster.members[i]))) {
+			rc = replace_port(&roster, i, error);
+			changed = true;
+		}
+	if (rc == SL_OK && changed)
+		rc = rewrite_roster(folder, &roster, error);
+	sl_roster_close(&roster);
 	return rc;
 }

@@ -1,0 +1,11 @@
+/* persist.h - write what must survive a crash, on the compute worker, in the order in which the core asks for
+ * it (PROTOCOL.md §14.1 What is durable before what is sent). */
+#pragma once
+
+#include "common/core/core.h"
+
+struct sl_daemon;
+
+/* Queue `persist`, with copies of everything that it points to. SL_EVENT_DURABLE follows the write; an error
+ * ends the learner. */
+void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist);

@@ -1,0 +1,24 @@
+/* restore.h - resume from the state folder: records, last committed model and result, open attempt
+ * (PROTOCOL.md §14.3 Restart).
+ *
+ * A start calls the functions in the order in which they stand here. The log is opened before
+ * sl_restore_log_roster.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+#include "common/base/err.h"
+
+struct sl_daemon;
+
+/* Open the records of the state folder. `peek`: open them for reading only; daemon->store is then NULL if
+ * there are none yet. */
+int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error);
+/* Log the change of the roster since the last committed round, if there is one. */
+int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error);
+/* Read the committed model into the workspace and set its round in the core's configuration. */
+int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error);
+/* Read the release log of the following round and reopen the attempt that the end of the process
+ * interrupted. */
+int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error);

@@ -1,0 +1,18 @@
+/* tasks.h - slow work off the loop thread: jobs on the compute worker, training and evaluation on the train
+ * worker. Each task reports its end as an event. */
+#pragma once
+
+#include "common/core/core.h"
+
+struct sl_daemon;
+
+/* Queue `job` on the compute worker. */
+void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job);
+/* Queue the training of round `t`; `draw` is the training nonce that the core chose. */
+void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
+/* Queue wiping the workspace and closing the state file of the attempt. */
+void sl_tasks_wipe(struct sl_daemon *daemon);
+/* Queue the evaluation of the model committed in round `t`. */
+void sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
+/* Log `text` and end the learner with status 1. Queued disk writes are skipped. */
+void sl_tasks_fatal(struct sl_daemon *daemon, const char *text);

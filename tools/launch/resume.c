@@ -1,0 +1,288 @@
+/* Resume a run from its run folder: read schedule, settings and progress, and continue after the last round.
+ *
+ * RUN/progress.txt holds the last shown round and the step of the schedule. It is not synced: if it is
+ * missing or damaged, the learners' records tell the last committed round.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/store/store.h"
+#include "tools/launch/launch.h"
+#include "tools/launch/run_fill.h"
+
+#define END_TRIES 100u /* of 0.1 s: learners end soon after their launcher */
+
+/* ---- the folder ---- */
+
+static int not_a_run(const char *path, const char *why, struct sl_error *error)
+{
+	return sl_err_set(
+		error, SL_ERR_INVALID,
+		"--resume %s: not a run folder (%s); name the folder that 'starling launch' printed "
+		"as \"run folder\"",
+		path, why);
+}
+
+static int open_folder(struct sl_plan *plan, struct sl_error *error)
+{
+	struct sl_run_folder *folder = &plan->folder;
+	const char *shown = plan->options.resume;
+	char path[PATH_MAX], *absolute = realpath(shown, NULL);
+	if (absolute == NULL)
+		return not_a_run(shown, strerror(errno), error);
+	bool fits = strlen(absolute) + 64 < sizeof folder->path && strlen(shown) < sizeof folder->shown;
+	if (fits) {
+		strcpy(folder->path, absolute);
+		strcpy(folder->shown, shown);
+	}
+	free(absolute);
+	if (!fits)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", shown);
+	sl_run_folder_file(folder, "schedule.txt", path);
+	if (access(path, R_OK) != 0)
+		return not_a_run(shown, "no schedule.txt in it", error);
+	return SL_OK;
+}
+
+/* Read the topology's name from the comment "# regular:4, seed 1" that opens the schedule. */
+static void read_topology(struct sl_plan *plan, const char *path)
+{
+	FILE *in = fopen(path, "re");
+	snprintf(plan->topology_text, sizeof plan->topology_text, "schedule.txt");
+	if (in != NULL && fscanf(in, "# %127[^,\n],", plan->topology_text) < 1)
+		snprintf(plan->topology_text, sizeof plan->topology_text, "schedule.txt");
+	if (in != NULL)
+		fclose(in);
+	plan->topology = plan->topology_text;
+}
+
+static int read_schedule(struct sl_plan *plan, struct sl_error *error)
+{
+	char path[PATH_MAX];
+	sl_run_folder_file(&plan->folder, "schedule.txt", path);
+	int rc = sl_schedule_read(path, &plan->schedule, error);
+	plan->learners = plan->folder.learners = plan->schedule.learners;
+	read_topology(plan, path);
+	return rc;
+}
+
+/* ---- settings ---- */
+
+static int read_settings(struct sl_plan *plan, struct sl_error *error)
+{
+	const char *const control = "control=/control.sock"; /* short, as the learner sees it in its folder */
+	struct sl_launch_options *o = &plan->options;
+	char path[PATH_MAX];
+	sl_run_folder_path(&plan->folder, 0, "config.yaml", path);
+	if (access(path, R_OK) != 0)
+		return not_a_run(o->resume, "no configuration of its learners in it", error);
+	int rc = sl_settings_load(path, &control, 1, &plan->settings, error);
+	if (rc != SL_OK)
+		return rc;
+	if (o->verify && !plan->settings.unsafe_dump_encoding)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "--resume and --verify: this run was started without --verify; leave it "
+				  "out, or start a new run");
+	if (o->rounds != 0 && o->rounds < plan->settings.rounds)
+		return sl_err_set(error, SL_ERR_INVALID,
+				  "--rounds %u: this run has %u rounds, and they can only be raised",
+				  o->rounds, plan->settings.rounds);
+	o->verify = plan->settings.unsafe_dump_encoding;
+	o->seed = plan->settings.seed;
+	return SL_OK;
+}
+
+static int raise_rounds(struct sl_plan *plan, struct sl_error *error)
+{
+	if (plan->options.rounds <= plan->settings.rounds)
+		return SL_OK;
+	int rc = sl_run_fill_rounds(&plan->folder, plan->options.rounds, error);
+	if (rc == SL_OK)
+		plan->settings.rounds = plan->options.rounds;
+	return rc;
+}
+
+/* ---- learners of an earlier launch ---- */
+
+/* Return true if learner `index` is running; `process` is its process id, 0 if unknown. */
+static bool is_running(const struct sl_plan *plan, uint32_t index, long *process)
+{
+	char path[PATH_MAX], text[32] = "";
+	sl_run_folder_path(&plan->folder, index, "state/lock", path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	bool held = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	*process = pread(fd, text, sizeof text - 1, 0) > 0 ? strtol(text, NULL, 10) : 0;
+	close(fd);
+	return held;
+}
+
+static int await_end(const struct sl_plan *plan, struct sl_error *error)
+{
+	uint32_t tries = 0;
+	long process = 0;
+	for (uint32_t i = 0; i < plan->learners;) {
+		if (!is_running(plan, i, &process)) {
+			i++;
+			continue;
+		}
+		if (++tries > END_TRIES)
+			return sl_err_set(error, SL_ERR_BUSY,
+					  "--resume %s: learner %u is running, as process %ld; end the run "
+					  "first",
+					  plan->options.resume, i + 1, process);
+		nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
+	}
+	return SL_OK;
+}
+
+/* ---- progress ---- */
+
+void sl_resume_write(const struct sl_launch *launch)
+{
+	char path[PATH_MAX], temporary[PATH_MAX];
+	sl_run_folder_file(&launch->plan->folder, "progress.txt", path);
+	sl_run_folder_file(&launch->plan->folder, "progress.txt.new", temporary);
+	FILE *out = fopen(temporary, "we");
+	if (out == NULL)
+		return; /* resuming works without it */
+	fprintf(out, "round %u\nstep %u\n", launch->handed, launch->step);
+	if (fclose(out) == 0)
+		rename(temporary, path);
+}
+
+static bool read_progress(struct sl_plan *plan)
+{
+	char path[PATH_MAX];
+	struct sl_resume *r = &plan->resume;
+	unsigned shown = 0, step = 0;
+	sl_run_folder_file(&plan->folder, "progress.txt", path);
+	FILE *in = fopen(path, "re");
+	if (in == NULL)
+		return false;
+	bool whole = fscanf(in, "round %u step %u", &shown, &step) == 2 && step > 0;
+	fclose(in);
+	if (whole)
+		*r = (struct sl_resume){.shown = shown, .step = step, .of = r->of};
+	return whole;
+}
+
+/* Read the last committed round of every learner. A learner whose records cannot be read reports that itself
+ * when it starts. */
+static void read_commits(struct sl_plan *plan, const struct sl_roster *roster)
+{
+	struct sl_resume *r = &plan->resume;
+	for (uint32_t i = 0; i < plan->learners && i < roster->size; i++) {
+		char state[PATH_MAX];
+		struct sl_store *store;
+		struct sl_store_round last;
+		struct sl_error ignored = {0};
+		struct sl_store_owner owner = {.run = plan->settings.run, .roster = roster};
+		memcpy(owner.pin, roster->members[i].pin, SL_HASH_BYTES);
+		sl_run_folder_path(&plan->folder, i, "state", state);
+		if (sl_store_peek(&store, state, &owner, &ignored) != SL_OK || store == NULL)
+			continue;
+		if (sl_store_last_round(store, &last, &ignored) == SL_OK)
+			r->of[i] = last.t;
+		sl_store_close(store);
+		r->committed = r->of[i] > r->committed ? r->of[i] : r->committed;
+	}
+}
+
+/* The result of the last committed round is still in the folders, and shown if it was not. Results of rounds
+ * before it are not. */
+static int find_progress(struct sl_plan *plan, struct sl_error *error)
+{
+	struct sl_resume *r = &plan->resume;
+	struct sl_roster roster;
+	char path[PATH_MAX];
+	sl_run_folder_file(&plan->folder, "roster.yaml", path);
+	int rc = sl_roster_load(path, &roster, error);
+	if (rc != SL_OK)
+		return rc;
+	r->of = calloc(plan->learners, sizeof *r->of);
+	if (r->of == NULL) {
+		sl_roster_close(&roster);
+		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	}
+	bool known = read_progress(plan);
+	read_commits(plan, &roster);
+	sl_roster_close(&roster);
+	if (!known)
+		*r = (struct sl_resume){.shown = r->committed, .committed = r->committed, .of = r->of};
+	r->committed = r->committed > r->shown ? r->committed : r->shown;
+	r->first = r->committed > r->shown ? r->committed - 1 : r->shown;
+	r->step = r->step > 0 ? r->step : r->committed + 1;
+	return SL_OK;
+}
+
+bool sl_plan_finished(const struct sl_plan *plan)
+{
+	return plan->resume.of != NULL && plan->resume.first >= plan->settings.rounds;
+}
+
+/* ---- the plan ---- */
+
+int sl_plan_resume(struct sl_plan *plan, const struct sl_launch_options *options,
+		   struct sl_progress *progress, struct sl_error *error)
+{
+	*plan = (struct sl_plan){.options = *options};
+	int rc = open_folder(plan, error);
+	if (rc == SL_OK)
+		rc = read_schedule(plan, error);
+	if (rc == SL_OK)
+		rc = read_settings(plan, error);
+	if (rc == SL_OK)
+		rc = await_end(plan, error);
+	if (rc == SL_OK)
+		rc = find_progress(plan, error);
+	if (rc == SL_OK)
+		rc = raise_rounds(plan, error);
+	if (rc == SL_OK && !sl_plan_finished(plan))
+		rc = sl_plan_check(plan, progress, error);
+	if (rc == SL_OK && !sl_plan_finished(plan))
+		rc = sl_run_fill_ports(&plan->folder, error);
+	if (rc != SL_OK)
+		sl_plan_close(plan);
+	return rc;
+}
+
+/* ---- the launch ---- */
+
+/* The last committed round, if it is shown again: its error on held-out images may never be reported again.
+ */
+static void prepare_last(struct sl_launch *launch)
+{
+	const struct sl_resume *r = &launch->plan->resume;
+	if (r->committed == r->first)
+		return;
+	struct sl_round_row *row = sl_round_table_at(&launch->rounds, r->committed);
+	if (row == NULL)
+		return;
+	row->mse = row->mu = NAN;
+	row->mse_known = true;
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (r->of[i] == r->committed)
+			sl_adopt(&launch->learners[i], r->committed);
+}
+
+void sl_resume_begin(struct sl_launch *launch)
+{
+	const struct sl_resume *r = &launch->plan->resume;
+	launch->rounds.first = launch->handed = r->first;
+	if (r->of == NULL)
+		return;
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		launch->learners[i].committed = r->of[i] < r->first ? r->of[i] : r->first;
+	if (r->first > 0)
+		sl_round_table_at(&launch->rounds, r->first);
+	prepare_last(launch);
+}
