@@ -40,8 +40,9 @@ TEST(launch_refuses)
 		{"--set sigmaa=3", "unknown key"},
 		{"--set decimals=3x", "sigma"},
 		{"--set modulus=2147483646", "prime"},
-		{"--set modulus=1020431", "1020431"},					 /* too small at 4 decimals */
-		{"--set mixing=metropolis --set modulus=1152921504606846883", "2^44"}, /* a prime of 60 bits */
+		{"--set modulus=1020431", "1020431"}, /* too small at 4 decimals */
+		{"--set mixing=metropolis --set modulus=1152921504606846883",
+		 "2^44"}, /* a prime of 60 bits */
 		{"--set mixing=metropolis --set decimals=12", "lower decimals"},
 		{"--set quorum=4", "quorum"},
 		{"--set weighting=samples", "max_weight"},

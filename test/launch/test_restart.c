@@ -171,3 +171,22 @@ TEST_WITH(test_last_encoding_counts, setup, teardown)
 	expect_exact(l, "+++");
 	assert_int_equal(launcher_count(l, "reveal-"), 0);
 }
+
+/* ---- resumed ---- */
+
+TEST_WITH(test_resume_of_no_run, setup, teardown)
+{
+	struct launcher *l = *state;
+	launcher_folder(l, "empty");
+	launcher_run_usual(l, "--resume empty");
+	expect_status(l, 2);
+	expect_text(l->err, "--resume empty: not a run folder (no schedule.txt in it); name the folder that");
+}
+
+TEST_WITH(test_resume_keeps_the_settings, setup, teardown)
+{
+	struct launcher *l = *state;
+	launcher_run_usual(l, "--resume run --seed 3");
+	expect_status(l, 2);
+	expect_text(l->err, "--resume and --seed: a resumed run keeps its settings");
+}
