@@ -72,6 +72,20 @@ void cluster_wait(struct cluster *cluster, double seconds)
 	load_summary(cluster);
 }
 
+void cluster_resume(struct cluster *cluster, double seconds, const char *rounds)
+{
+	const char *argv[] = {process_starling(),
+			      "launch",
+			      "--resume",
+			      cluster->run,
+			      rounds != NULL ? "--rounds" : NULL,
+			      rounds,
+			      NULL};
+	json_decref(cluster->summary);
+	process_run(&cluster->outcome, NULL, seconds, argv);
+	load_summary(cluster);
+}
+
 void cluster_kill(const struct cluster *cluster, uint32_t n, uint32_t i, int signal)
 {
 	char path[512];

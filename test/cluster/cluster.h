@@ -21,6 +21,8 @@ void cluster_start(struct cluster *cluster, const char *arguments);
 void cluster_wait(struct cluster *cluster, double seconds);
 /* The same on a schedule given as text. */
 void cluster_launch_on(struct cluster *cluster, double seconds, const char *schedule, const char *arguments);
+/* Run `starling launch --resume RUN`, with --rounds if `rounds` is not NULL, to its end. */
+void cluster_resume(struct cluster *cluster, double seconds, const char *rounds);
 void cluster_close(struct cluster *cluster);
 
 /* Every round committed, exact, and (verified) proved so; and as many rounds as that. */

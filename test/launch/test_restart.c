@@ -78,6 +78,7 @@ TEST_WITH(test_kill_by_hand, setup, teardown)
 	kill(l->pid, SIGINT);
 	launcher_wait(l);
 	expect_status(l, 130);
+	expect_text(l->out, "\nto continue: ./starling launch --resume run\n");
 	assert_int_equal(launcher_alive(l, 3), 0);
 }
 
@@ -170,4 +171,41 @@ TEST_WITH(test_last_encoding_counts, setup, teardown)
 	expect_status(l, 0);
 	expect_exact(l, "+++");
 	assert_int_equal(launcher_count(l, "reveal-"), 0);
+}
+
+/* ---- resumed ---- */
+
+TEST_WITH(test_resume_of_no_run, setup, teardown)
+{
+	struct launcher *l = *state;
+	launcher_folder(l, "empty");
+	launcher_run_usual(l, "--resume empty");
+	expect_status(l, 2);
+	expect_text(l->err, "--resume empty: not a run folder (no schedule.txt in it); name the folder that");
+}
+
+TEST_WITH(test_resume_keeps_the_settings, setup, teardown)
+{
+	struct launcher *l = *state;
+	launcher_run_usual(l, "--resume run --seed 3");
+	expect_status(l, 2);
+	expect_text(l->err, "--resume and --seed: a resumed run keeps its settings");
+}
+
+TEST_WITH(test_resume_with_more_rounds, setup, teardown)
+{
+	struct launcher *l = *state;
+	launcher_run(l, NULL, "-n 3 --rounds 2 --verify");
+	expect_status(l, 0);
+	launcher_run_usual(l, "--resume run");
+	expect_status(l, 0);
+	expect_text(l->out,
+		    "all 2 rounds of run are committed: nothing to resume; add rounds with --rounds N");
+	launcher_run_usual(l, "--resume run --rounds 4");
+	expect_status(l, 0);
+	expect_exact(l, "++");
+	expect_text(l->out, "\nrounds 3 to 4 of 4, all exact");
+	launcher_run_usual(l, "--resume run --rounds 3");
+	expect_status(l, 2);
+	expect_text(l->err, "--rounds 3: this run has 4 rounds, and they can only be raised");
 }

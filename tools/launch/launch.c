@@ -271,6 +271,22 @@ static int init(struct sl_launch *launch, struct sl_plan *plan, struct sl_progre
 	return SL_OK;
 }
 
+/* Print what the learners train, and on which data. */
+static void say_task(struct sl_launch *launch)
+{
+	const struct sl_settings *s = &launch->plan->settings;
+	const char *folder = strcmp(s->data, "digits") == 0 ? NULL : s->data;
+	if (s->trainer == SL_TRAINER_NOISE)
+		sl_progress_line(launch->progress, "%u learners draw random models of %zu parameters",
+				 launch->plan->learners, launch->plan->n);
+	else
+		sl_progress_line(
+			launch->progress, "%u learners train an autoencoder (%zu parameters) on %s%s",
+			launch->plan->learners, launch->plan->n,
+			folder != NULL ? "images from " : "handwriting-like digits drawn by the program",
+			folder != NULL ? folder : "");
+}
+
 int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 {
 	struct sl_launch launch;
@@ -280,6 +296,7 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress)
 	}
 	raise_descriptors();
 	watch_signals(&launch);
+	say_task(&launch);
 	spawn_all(&launch);
 	uv_run(&launch.loop, UV_RUN_DEFAULT);
 	uv_loop_close(&launch.loop);

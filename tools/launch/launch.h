@@ -8,8 +8,8 @@
  *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
  * over
  *
- * A learner that dies is started again (launch_revive), and told anew who is in range; what it committed and
- *could not say is looked up in its folder (launch_adopt).
+ * A learner that dies is started again (restart.c), and its neighbours are sent again; rounds that it
+ * committed without reporting them are looked up in its folder (adopt.c).
  *
  * The launcher is no coordinator: it tells each learner who is in range, and otherwise only listens.
  */
@@ -27,10 +27,10 @@
 
 struct sl_launch_options {
 	const char *program;  /* as the user called it */
-	uint32_t learners;    /* 0: not said */
-	uint32_t rounds;      /* 0: not said */
-	const char *topology; /* NULL: not said */
-	const char *data;     /* NULL: not said */
+	uint32_t learners;    /* 0: not given */
+	uint32_t rounds;      /* 0: not given */
+	const char *topology; /* NULL: not given */
+	const char *data;     /* NULL: not given */
 	const char *run_dir;  /* NULL: ./run-YYYYmmdd-HHMMSS */
 	const char *resume;   /* run folder of a run to resume; NULL: a new run */
 	uint64_t seed;
@@ -91,7 +91,7 @@ int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_
  * of them. */
 int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
-/* The encoding of the run, for the p bound and for decoding; the weight is nobody's. */
+/* The encoding of the run, for the p bound and for decoding; the weight is 1, not that of a learner. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);
 
 #define SL_DEATHS_MOST 10u /* within a minute: then the run ends */
@@ -182,11 +182,11 @@ struct sl_launch {
 	bool unwritten; /* summary.json */
 };
 
-/* Runs the plan to its end: the exit status. */
+/* Run the plan to its end; return the exit status. */
 int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress);
 
-/* launch_child.c: processes */
-/* If it has ended before its time, and all that it said is heard: it is started again, or fails the run. */
+/* child.c: processes */
+/* Start `learner` again, or fail the run, if it has ended early and all its records are read. */
 void sl_child_judge(struct sl_learner *learner);
 int sl_child_spawn(struct sl_learner *learner, struct sl_error *error);
 void sl_child_program(char program[static PATH_MAX]);
@@ -195,14 +195,14 @@ void sl_child_program(char program[static PATH_MAX]);
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
 void sl_child_kill_all(struct sl_launch *launch, int signal);
 
-/* launch_revive.c: deaths and new starts */
+/* restart.c: deaths and new starts */
 /* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the
  * learner died, is in `why` ("" where that is all). */
 bool sl_restart(struct sl_learner *learner, char *why, size_t size);
 void sl_restart_tick(struct sl_launch *launch, uint64_t now);
 bool sl_restart_pending(const struct sl_launch *launch);
 
-/* launch_chaos.c: the kills of --chaos */
+/* chaos.c: the kills of --chaos */
 void sl_chaos_open(struct sl_launch *launch);
 void sl_chaos_close(struct sl_launch *launch);
 void sl_chaos_begin(struct sl_launch *launch); /* all are up */
@@ -210,21 +210,21 @@ void sl_chaos_committed(struct sl_launch *launch);
 void sl_chaos_say(struct sl_launch *launch);
 json_t *sl_chaos_json(const struct sl_launch *launch);
 
-/* launch_hear.c: records and replies of the daemons */
+/* records.c: records and replies of the learners */
 extern const struct sl_control_client_events sl_records_events;
 void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row);
 
-/* launch_rows.c: which rounds are shown */
+/* rows.c: which rounds are shown */
 bool sl_rows_pending(const struct sl_launch *launch); /* the next one is committed by some */
 void sl_rows_tick(struct sl_launch *launch);
 /* It has said something of the round, which may be shown already. */
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
 
-/* launch_adopt.c: its rounds up to t are committed, and it did not come to say so */
+/* adopt.c: look up the rounds up to t, which the learner committed without reporting them */
 void sl_adopt(struct sl_learner *learner, sl_round t);
 
-/* launch_radio.c: who is in range */
-void sl_playback_next(struct sl_launch *launch); /* the next step, to everybody */
+/* playback.c: play the schedule */
+void sl_playback_next(struct sl_launch *launch); /* send the next step to all learners */
 void sl_playback_tell(struct sl_launch *launch,
 		      uint32_t index); /* the current step, to one that has just come */
 void sl_playback_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
@@ -234,18 +234,18 @@ void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribu
 void sl_launch_end(struct sl_launch *launch);
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
 
-/* launch_wait.c: why nothing moves */
+/* wait.c: why the run makes no progress */
 void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record);
 void sl_wait_moved(struct sl_learner *learner);
 void sl_wait_tick(struct sl_launch *launch, uint64_t now);
 void sl_wait_close(struct sl_launch *launch);
 
-/* launch_result.c: after the last child has ended; the exit status */
+/* result.c: write and print the result after the last learner has ended; return the exit status */
 int sl_launch_result(struct sl_launch *launch);
 /* A line to be copied, never broken: this program with `command` and the run folder. */
 void sl_launch_command(struct sl_launch *launch, const char *lead, const char *command);
 
-/* launch_show.c: the bar */
+/* show.c: the bar */
 void sl_launch_poll(struct sl_launch *launch);
 void sl_launch_show(struct sl_launch *launch);
 

@@ -105,5 +105,7 @@ int sl_launch_result(struct sl_launch *launch)
 			  launch->plan->settings.clipping_range, launch->plan->options.verify);
 	if (any_log(launch))
 		sl_launch_command(launch, "next: ", "logs");
+	if (any_log(launch) && launch->signal != 0)
+		sl_launch_command(launch, "to continue: ", "launch --resume");
 	return exit_status(launch);
 }

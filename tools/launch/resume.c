@@ -220,7 +220,7 @@ static int find_progress(struct sl_plan *plan, struct sl_error *error)
 		*r = (struct sl_resume){.shown = r->committed, .committed = r->committed, .of = r->of};
 	r->committed = r->committed > r->shown ? r->committed : r->shown;
 	r->first = r->committed > r->shown ? r->committed - 1 : r->shown;
-	r->step = r->step > 0 ? r->step : r->committed + 1;
+	r->step = r->step > r->committed ? r->step : r->committed + 1; /* each commit ends a step */
 	return SL_OK;
 }
 

@@ -79,7 +79,8 @@ static void fill_cells(const struct sl_round_row *row, char cells[COLUMNS][SL_CE
 	snprintf(cells[AGGREGATE], SL_CELL_BYTES, "%.2f", row->aggregate_s);
 	snprintf(cells[MEGABYTES], SL_CELL_BYTES, "%.2f", (double)row->bytes / 1e6);
 	for (int i = EDGES; i <= MEGABYTES && row->edges == 0; i++)
-		snprintf(cells[i], SL_CELL_BYTES, "-"); /* known only as a result in the folders */
+		if (i != MSE)
+			snprintf(cells[i], SL_CELL_BYTES, "-"); /* known only as a result in the folders */
 	snprintf(cells[MEAN], SL_CELL_BYTES, "%s", mean);
 }
 
@@ -153,7 +154,7 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 		       double clipping_range, bool verified)
 {
 	const struct sl_round_row *rows = rounds->rows;
-	char mse[64] = "";
+	char mse[64] = "", from[32] = "";
 	if (shown <= rounds->first)
 		return;
 	const struct sl_round_row *first = &rows[rounds->first], *last = &rows[shown - 1];
@@ -161,8 +162,13 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", first->mse, last->mse);
 	else if (!isnan(last->mse))
 		snprintf(mse, sizeof mse, "; MSE %.6f", last->mse);
-	sl_progress_line(progress, "%u of %u round%s, %s%s", shown, rounds->most,
-			 rounds->most == 1 ? "" : "s", verdict(rounds, shown, verified), mse);
+	if (rounds->first > 0)
+		snprintf(from, sizeof from, "rounds %u to ", rounds->first + 1);
+	sl_progress_line(progress, "%s%u of %u%s, %s%s", from, shown, rounds->most,
+			 rounds->first > 0   ? ""
+			 : rounds->most == 1 ? " round"
+					     : " rounds",
+			 verdict(rounds, shown, verified), mse);
 	say_clamped(progress, rounds, shown, clipping_range);
 }
 
