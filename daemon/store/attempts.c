@@ -1,6 +1,7 @@
 /* What a store holds of the attempts of a round that is not committed: those in which this learner is bound,
  * and up to which one it has given all up. */
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/store/store_internal.h"
+#include "daemon/store/members.h"
 
 static_assert(sizeof(struct sl_store_member) == 4 + SL_HASH_BYTES, "members go to disk as they are");
 
@@ -52,9 +52,9 @@ static sl_id id_at(const struct sl_store_roster *list, uint32_t i)
 	return i < list->size ? list->members[i].id : UINT32_MAX;
 }
 
-uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
+uint32_t sl_store_roster_differences(const struct sl_store_roster *old, const struct sl_store_roster *new,
+				     sl_id ids[static SL_STORE_CHANGES_NAMED])
 {
-	const struct sl_store_roster *old = &store->recorded, *new = &store->mine;
 	uint32_t count = 0;
 	for (uint32_t i = 0, j = 0; i < old->size || j < new->size;) {
 		sl_id was = id_at(old, i), is = id_at(new, j), id = was < is ? was : is;

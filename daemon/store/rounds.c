@@ -1,5 +1,6 @@
 /* The rounds that a store holds: one row each, the last one at hand. */
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static const char *flaw_of(const struct sl_store_round *round)
 	if (round->a < 1 || round->a > SL_ATTEMPTS_MAX)
 		return "attempt out of range";
 	if (round->p <= 2 || round->p >= P_END)
-		return "p out of range";
+		return "modulus out of range";
 	if (round->learners < 2 || round->learners > SL_LEARNERS_MAX)
 		return "learners out of range";
 	if (round->total_weight > INT64_MAX)

@@ -1,4 +1,5 @@
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <string.h>
 

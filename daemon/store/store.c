@@ -1,4 +1,5 @@
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -275,4 +276,9 @@ uint32_t sl_store_incarnation(const struct sl_store *store)
 bool sl_store_taken_over(const struct sl_store *store)
 {
 	return store->before > 0;
+}
+
+uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
+{
+	return sl_store_roster_differences(&store->recorded, &store->mine, ids);
 }
