@@ -1,4 +1,4 @@
-/* The members of a roster, as a store keeps them to tell who came and who went. */
+/* The members of a roster as a store records them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +46,8 @@ const char *sl_store_roster_flaw(const struct sl_store_roster *list)
 	return NULL;
 }
 
-/* Where neither list has more, UINT32_MAX; no learner has that id and is in both at that place. */
+/* Return the id at position i, or UINT32_MAX after the end: the larger of two ids never is the end of both
+ * lists. */
 static sl_id id_at(const struct sl_store_roster *list, uint32_t i)
 {
 	return i < list->size ? list->members[i].id : UINT32_MAX;
