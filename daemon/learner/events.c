@@ -52,7 +52,7 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		return NULL;
 	int signer = sl_roster_find(&daemon->roster, *id);
 	if (signer < 0)
-		return "signed by somebody outside the roster";
+		return "sent a record of a signer outside the roster";
 	uint8_t *slot = checked_slot(daemon, signer, m);
 	crypto_generichash(bytes, sizeof bytes, h->payload, h->size, NULL, 0);
 	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
@@ -64,7 +64,7 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		return rejection(daemon, signer, "has not shown its key yet");
 	sl_canonical_message(&daemon->core_config.scope, m, hash);
 	if (crypto_sign_verify_detached(signature, hash, sizeof hash, key) != 0)
-		return rejection(daemon, signer, "signed what does not verify (another run?)");
+		return rejection(daemon, signer, "has an invalid signature (another run?)");
 	if (slot != NULL)
 		memcpy(slot, bytes, sizeof bytes);
 	return NULL;
@@ -85,7 +85,7 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
 	sl_report_log_warn(daemon, peer, why);
-	sl_links_drop(daemon->links, peer, "it sent what cannot be accepted");
+	sl_links_drop(daemon->links, peer, "received an invalid frame");
 }
 
 /* Restart the program. The model of the last committed round could not be read at the start and has now been

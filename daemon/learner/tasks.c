@@ -87,8 +87,8 @@ static int check_promise(const struct sl_daemon *daemon, const struct sl_job *jo
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "this learner has committed round %" PRIu32
-			  ", its model cannot be read, and nobody in reach has it: "
-			  "start the learner again where somebody does",
+			  ", its model cannot be read, and no reachable peer has it; "
+			  "restart the learner within reach of a peer that has it",
 			  daemon->committed_through);
 }
 
