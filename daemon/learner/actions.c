@@ -1,10 +1,9 @@
-/* Carries out what a step asked for, in its order. */
+#include "daemon/learner/actions.h"
+
 #include <jansson.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "daemon/learner/actions.h"
 
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
@@ -20,7 +19,7 @@ static struct sl_frame *encode(const struct sl_message *m, bool vector, uint8_t 
 	size_t size = sl_codec_bytes(m);
 	struct sl_frame *frame = sl_link_frame_new(size, vector);
 	if (frame == NULL)
-		abort(); /* at most 257 KiB: nothing can go on */
+		abort(); /* at most 257 KiB: no way to continue */
 	frame->secret = m->kind == SL_MSG_SHARE;
 	sl_codec_encode(m, frame->bytes, size, piece);
 	return frame;
@@ -44,8 +43,8 @@ static void to_set(struct sl_daemon *daemon, const uint64_t *to, struct sl_frame
 
 #define UNREAD_MOST (8u * SL_CHUNK_BYTES_MAX)
 
-/* Return true if every peer of `to` reads what it was sent. Requests of other peers are ignored: they would
- * fill the memory. */
+/* Return true if the send queue of every peer of `to` has room. A request from a peer whose queue is full is
+ * ignored: the answers would fill the memory. */
 static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 {
 	for (uint32_t i = 0; i < daemon->roster.size; i++)
@@ -54,8 +53,8 @@ static bool reads(const struct sl_daemon *daemon, const uint64_t *to)
 	return true;
 }
 
-/* Return true if the bytes are at hand. The file of a result may have failed to open; the peer will ask
- * another one. */
+/* Return true if the bytes of `chunk` are available. The file of a result may have failed to open; the peer
+ * then requests the result elsewhere. */
 static bool at_hand(const struct sl_daemon *daemon, const struct sl_payload *payload,
 		    const struct sl_chunk *chunk)
 {
@@ -102,7 +101,7 @@ static void send_control(struct sl_daemon *daemon, const uint64_t *to, const str
 	to_set(daemon, to, frame);
 }
 
-/* For tests: which point is passed by sending this. */
+/* Return the failpoint that sending `m` reaches, or SL_FAILPOINT_COUNT. */
 static enum sl_failpoint point_of(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	bool own = m->kind == SL_MSG_LINK_STATE ? m->link_state.id == daemon->settings->id

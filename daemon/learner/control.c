@@ -13,7 +13,7 @@
 #include "common/config/settings.h"
 
 #define LINE_BYTES (64u << 10)
-#define BACKLOG_BYTES (4u << 20) /* a watcher that does not read is let go */
+#define BACKLOG_BYTES (4u << 20) /* a watcher that does not read is disconnected */
 
 struct client {
 	uv_pipe_t pipe;
@@ -88,7 +88,7 @@ static void reply(struct client *client, json_t *object)
 	free(text);
 }
 
-/* Lines in. */
+/* ---- requests ---- */
 
 static void take_lines(struct client *client)
 {
@@ -152,7 +152,7 @@ static void on_record(void *context, const char *line, size_t bytes)
 	}
 }
 
-/* Life. */
+/* ---- opening and closing ---- */
 
 static int bind_path(int fd, const char *path)
 {
@@ -169,7 +169,7 @@ static int listen_on(struct sl_control *control, struct sl_error *error)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0177); /* 0600 from the first moment */
-	unlink(control->path);	   /* ours: the state folder's lock is held */
+	unlink(control->path);	   /* a stale file: the lock of the state folder is held */
 	int rc = fd < 0 ? -1 : bind_path(fd, control->path);
 	umask(mask);
 	if (rc < 0 || listen(fd, 16) < 0) {

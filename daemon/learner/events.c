@@ -1,10 +1,9 @@
-/* From what happened to events: decode, check signatures, step the core. */
+#include "daemon/learner/events.h"
+
 #include <jansson.h>
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "daemon/learner/events.h"
 
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
@@ -13,9 +12,9 @@
 #include "daemon/learner/report_log.h"
 #include "daemon/runtime/failpoint.h"
 
-#define TURN_EVENTS 256u /* then the loop looks at its clocks and signals again */
+#define TURN_EVENTS 256u /* events per call; then the loop serves timers and signals */
 
-/* Return where the last checked record of the kind of `m` by `signer` is remembered, or NULL: a Digest is not
+/* Return the hash of the last verified record of the kind of `m` by `signer`, or NULL: a Digest is not
  * flooded. */
 static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct sl_message *m)
 {
@@ -31,7 +30,7 @@ static uint8_t *checked_slot(struct sl_daemon *daemon, int signer, const struct 
 	}
 }
 
-/* A record travels: its signer is named beside whoever passed it on. */
+/* Return a text that names the signer of a rejected record: the log names the peer that relayed it. */
 static const char *rejection(struct sl_daemon *daemon, int signer, const char *what)
 {
 	const struct sl_member *member = &daemon->roster.members[signer];
@@ -40,8 +39,8 @@ static const char *rejection(struct sl_daemon *daemon, int signer, const char *w
 	return daemon->rejection;
 }
 
-/* NULL: in order. A flooded record arrives over several links: of the one checked last its bytes are
- * remembered, all of them, so that copies cost one hash. */
+/* Verify the signature of `m` and return NULL, or the reason to reject it. A flooded record arrives over
+ * several links: the hash of all bytes of the last verified one is kept, so that a copy costs one hash. */
 static const char *check_signature(struct sl_daemon *daemon, const struct sl_queued_event *h,
 				   const struct sl_message *m)
 {
@@ -53,7 +52,7 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		return NULL;
 	int signer = sl_roster_find(&daemon->roster, *id);
 	if (signer < 0)
-		return "signed by somebody outside the roster";
+		return "sent a record of a signer outside the roster";
 	uint8_t *slot = checked_slot(daemon, signer, m);
 	crypto_generichash(bytes, sizeof bytes, h->payload, h->size, NULL, 0);
 	if (slot != NULL && memcmp(slot, bytes, sizeof bytes) == 0)
@@ -65,14 +64,14 @@ static const char *check_signature(struct sl_daemon *daemon, const struct sl_que
 		return rejection(daemon, signer, "has not shown its key yet");
 	sl_canonical_message(&daemon->core_config.scope, m, hash);
 	if (crypto_sign_verify_detached(signature, hash, sizeof hash, key) != 0)
-		return rejection(daemon, signer, "signed what does not verify (another run?)");
+		return rejection(daemon, signer, "has an invalid signature (another run?)");
 	if (slot != NULL)
 		memcpy(slot, bytes, sizeof bytes);
 	return NULL;
 }
 
-/* A Hello is the first thing that can tell a foreign run: it is said, and the peer is not heard. Another
- * roster is left to the link states, so that everybody hears of it. */
+/* Return the reason to reject a Hello of another run, otherwise NULL. A different roster is detected in the
+ * link states, so that every learner reports it. */
 static const char *check_hello(const struct sl_daemon *daemon, const struct sl_message *m)
 {
 	if (m->kind != SL_MSG_HELLO)
@@ -82,15 +81,16 @@ static const char *check_hello(const struct sl_daemon *daemon, const struct sl_m
 	return NULL;
 }
 
-/* Bytes that no learner of this version sends: the link is not worth keeping. */
+/* Warn about bytes that no learner of this version sends, and close the link. */
 static void reject(struct sl_daemon *daemon, uint32_t peer, const char *why)
 {
 	sl_report_log_warn(daemon, peer, why);
-	sl_links_drop(daemon->links, peer, "it sent what cannot be accepted");
+	sl_links_drop(daemon->links, peer, "received an invalid frame");
 }
 
-/* The model of the last round on record could not be read, and is here again: what was promised in the round
- * after it binds this learner from now on, and only a start takes promises up. */
+/* Restart the program. The model of the last committed round could not be read at the start and has now been
+ * fetched. The release log of the following round binds this learner from now on, and it is read at a start
+ * only. */
 static void start_again(struct sl_daemon *daemon)
 {
 	sl_report_log_round(daemon, SL_RECORD_AGAIN, daemon->committed_through);
@@ -130,8 +130,7 @@ static void step_frame(struct sl_daemon *daemon, struct sl_queued_event *h)
 	if (why == NULL)
 		why = check_signature(daemon, h, &decoded.message);
 	if (why != NULL) {
-		sl_report_log_warn(daemon, h->event.peer,
-				   why); /* who relays a record is not to blame for it: the link stays */
+		sl_report_log_warn(daemon, h->event.peer, why); /* the relay is not at fault: keep the link */
 	} else {
 		h->event.message = &decoded.message;
 		if (h->kind >= SL_MSG_SHARE)
@@ -156,7 +155,7 @@ static void arm(struct sl_daemon *daemon)
 		uv_timer_start(&daemon->alarm, on_alarm, due > now ? due - now : 0, 0);
 }
 
-/* What was sent has left: for tests, that is the place to die at. */
+/* Reach the failpoints passed in this step; everything sent before them has left. */
 static void crash(struct sl_daemon *daemon)
 {
 	for (int point = 0; point < SL_FAILPOINT_COUNT && daemon->passed != 0; point++)
@@ -165,7 +164,7 @@ static void crash(struct sl_daemon *daemon)
 	daemon->passed = 0;
 }
 
-/* Only its being active matters: the loop does not sleep on a full inbox. */
+/* An active idle handle keeps the loop from sleeping; the callback itself has no work. */
 static void on_busy(uv_idle_t *idle)
 {
 	(void)idle;

@@ -1,10 +1,9 @@
-/* Two signed records that contradict each other, kept as a file that anybody with the roster can check. */
+#include "daemon/learner/evidence.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <sodium.h>
 #include <stdio.h>
-
-#include "daemon/learner/evidence.h"
 
 static json_t *hex(const uint8_t *bytes, size_t size)
 {
@@ -22,7 +21,7 @@ static json_t *parameters(const struct sl_parameters *p)
 	return all;
 }
 
-/* What was signed, and what the signature covers of it (canon.h). */
+/* Return the signed link state as JSON, with the hash that its signature covers. */
 static json_t *statement(const struct sl_scope *scope, const struct sl_link_state *ls)
 {
 	uint8_t hash[SL_HASH_BYTES];

@@ -1,4 +1,5 @@
-/* The loop of one learner: its handles, its workers, its links and its control socket, and what they say. */
+#include "daemon/learner/loop.h"
+
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -6,7 +7,6 @@
 
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/events.h"
-#include "daemon/learner/loop.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/requests.h"
 
@@ -73,7 +73,8 @@ static void on_signal(uv_signal_t *handle, int number)
 	sl_daemon_stop(daemon, 0);
 }
 
-/* Whether TLS gets a thread of its own: for less, waking it up costs more than the loop's time is worth. */
+/* Return true if the model is large enough for TLS offload; for a smaller one, waking the worker costs more
+ * than it saves. */
 static bool is_large(const struct sl_daemon *daemon)
 {
 	return daemon->workspace.n >= LARGE_FLOATS;
@@ -141,7 +142,7 @@ int sl_loop_run(struct sl_daemon *daemon)
 	return daemon->status;
 }
 
-/* Closing: whatever open reached. */
+/* ---- closing ---- */
 
 static void close_handle(uv_handle_t *handle, void *argument)
 {
@@ -155,8 +156,8 @@ void sl_loop_close(struct sl_daemon *daemon)
 	daemon->stopping = true;
 	atomic_store(&daemon->stop_training, true);
 	if (daemon->compute.back.loop != NULL)
-		sl_worker_close(&daemon->compute); /* first: a last commit asks for its evaluation, which is
-						      still said */
+		sl_worker_close(&daemon->compute); /* first: the last commit queues an evaluation, which is
+						      still logged */
 	if (daemon->train.back.loop != NULL)
 		sl_worker_close(&daemon->train);
 	daemon->closed = true;
@@ -165,7 +166,7 @@ void sl_loop_close(struct sl_daemon *daemon)
 	if (daemon->links != NULL)
 		sl_links_close(daemon->links);
 	if (daemon->crypto.back.loop != NULL)
-		sl_worker_close(&daemon->crypto); /* last: what is away comes back, and says goodbye */
+		sl_worker_close(&daemon->crypto); /* last: offloaded links come back and say goodbye */
 	uv_run(&daemon->loop, UV_RUN_NOWAIT);
 	uv_walk(&daemon->loop, close_handle, NULL);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);

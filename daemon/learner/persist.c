@@ -1,5 +1,5 @@
-/* What must not be forgotten, carried out on the compute worker in the order in which the core asked
- * (protocol 6, 8). */
+#include "daemon/learner/persist.h"
+
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,6 @@
 #include "daemon/runtime/failpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/sign.h"
-#include "daemon/learner/persist.h"
 #include "daemon/learner/tasks.h"
 
 /* A persist action with copies of all that it points to. */
@@ -22,7 +21,7 @@ struct record {
 	struct sl_ready *readys;
 	struct sl_certificate certificate;
 	uint32_t own_slot;	 /* PREPARED: position in the view */
-	struct sl_result opened; /* COMMIT: what was written */
+	struct sl_result opened; /* COMMIT: the result file, opened */
 	int code;
 	struct sl_error error;
 };
@@ -37,7 +36,7 @@ static void free_record(struct record *record)
 
 /* ---- a commit ---- */
 
-/* Z, out of the vault, with what proves it. */
+/* Write the sum Z from the workspace, with its certificate. */
 static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {
@@ -70,7 +69,7 @@ static int write_checkpoint(const struct sl_daemon *daemon, const struct sl_stor
 	return rc;
 }
 
-/* The files, then the row that makes them count. */
+/* Write the files, then the row that makes them valid. */
 static int commit(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
 	struct sl_store_round round;
@@ -88,7 +87,7 @@ static int commit(struct sl_daemon *daemon, const struct record *record, struct 
 	return SL_OK;
 }
 
-/* Without its result this learner goes on, and has nothing to show to who asks. */
+/* Open the result for requests of peers. Without it the learner continues and cannot answer them. */
 static void open_result(struct record *record)
 {
 	const struct sl_daemon *daemon = record->daemon;
@@ -97,7 +96,7 @@ static void open_result(struct record *record)
 		record->opened = (struct sl_result){0};
 }
 
-/* ---- what the rounds before needed goes once the commit has been told: nobody waits for that ---- */
+/* ---- removal of the files of earlier rounds, after the commit was reported ---- */
 
 struct forgetting {
 	struct sl_task base;
@@ -116,7 +115,7 @@ static void run_forgetting(struct sl_task *base)
 	const struct forgetting *forgetting = (struct forgetting *)base;
 	const struct sl_settings *settings = forgetting->daemon->settings;
 	if (atomic_load(&forgetting->daemon->failed))
-		return; /* it may be the commit that failed */
+		return; /* the failed task may be the commit */
 	sl_result_forget(settings->state, settings->run, forgetting->committed);
 	sl_state_file_sweep(settings->state, is_wanted, forgetting);
 }
@@ -137,7 +136,7 @@ static void forget_before(struct sl_daemon *daemon, sl_round t)
 
 /* ---- promises ---- */
 
-/* Its own masked state is there before it commits to it. */
+/* Make the own masked state durable before the row that commits to it. */
 static int prepare(struct sl_daemon *daemon, const struct record *record, struct sl_error *error)
 {
 	int rc = sl_state_file_sync(&daemon->masked_states.current, record->own_slot, error);
@@ -182,7 +181,7 @@ static void run(struct sl_task *base)
 	}
 	record->code = execute_out(record);
 	if (record->code != SL_OK)
-		atomic_store(&record->daemon->failed, true); /* what is queued behind it rests on it */
+		atomic_store(&record->daemon->failed, true); /* later records depend on this one */
 	else if (record->persist.what.kind == SL_PERSIST_COMMIT)
 		open_result(record);
 }
@@ -206,13 +205,13 @@ static void done(struct sl_task *base)
 			committed(record);
 		sl_event_queue_add(&daemon->event_queue, SL_EVENT_DURABLE)->event.durable =
 			record->persist.what;
-	} else if (!daemon->stopping) { /* else it said why it stopped */
+	} else if (!daemon->stopping) { /* otherwise the reason is logged already */
 		sl_tasks_fatal(daemon, record->error.text);
 	}
 	free_record(record);
 }
 
-/* The core leaves signing to the shell. */
+/* Sign the own Digest: the core leaves signing to the daemon. */
 static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *certificate)
 {
 	for (uint32_t i = 0; i < certificate->count; i++) {

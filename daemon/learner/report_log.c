@@ -1,5 +1,5 @@
-/* The log of the daemon: reports of the core as records, with what only the daemon knows, and records of its
- * own. */
+#include "daemon/learner/report_log.h"
+
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -11,7 +11,6 @@
 #include "common/report/reason.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/evidence.h"
-#include "daemon/learner/report_log.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/runtime/process_usage.h"
 
@@ -63,9 +62,9 @@ void sl_report_log_warn(struct sl_daemon *daemon, uint32_t peer, const char *why
 
 /* ---- the view and its forecast ---- */
 
-/* Return the seconds that it takes to send what the view asks for, 0 if no link is measured: at the rate of
- * the last round, which includes its waits and arithmetic; before there is one, at the measured speed of the
- * slowest neighbour's link. */
+/* Return the forecast duration of sending the payload of the view in seconds, 0 if no link is measured. It
+ * uses the rate of the last round, which includes waiting and arithmetic, or before the first commit the
+ * speed of the slowest neighbour's link. */
 static double forecast_s(const struct sl_daemon *daemon, const struct sl_report *r, bool *at_most)
 {
 	double slowest = 0, count = 0;

@@ -71,7 +71,7 @@ static const char *cannot_abort(const struct sl_core_status *status, json_int_t 
 	return NULL;
 }
 
-/* Carried out in the loop's next turn; the log says what became of it. */
+/* The event queue executes it; the log reports the outcome. */
 static json_t *op_abort(struct sl_daemon *daemon, json_t *request)
 {
 	struct sl_core_status status;

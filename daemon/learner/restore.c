@@ -1,4 +1,5 @@
-/* What a learner goes on from: its records, the model that committed last, and what it can show of it. */
+#include "daemon/learner/restore.h"
+
 #include <inttypes.h>
 #include <jansson.h>
 #include <sodium.h>
@@ -9,7 +10,6 @@
 #include "common/model/checkpoint.h"
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
-#include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
 
 int sl_restore_store(struct sl_daemon *daemon, bool peek, struct sl_error *error)
@@ -38,7 +38,7 @@ int sl_restore_log_roster(struct sl_daemon *daemon, struct sl_error *error)
 
 /* ---- the last result ---- */
 
-/* Digests are bound to the run and to the roster. */
+/* Return true if the signatures of `certificate` verify for this run and roster. */
 static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_certificate *certificate)
 {
 	for (uint32_t i = 0; i < certificate->count; i++) {
@@ -51,7 +51,7 @@ static bool signatures_hold(const struct sl_daemon *daemon, const struct sl_cert
 	return true;
 }
 
-/* NULL when others may be shown it. */
+/* Return the reason why the result must not be served to peers, or NULL. */
 static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store_round *round)
 {
 	const struct sl_result *result = &daemon->result;
@@ -61,7 +61,8 @@ static const char *flaw_of(const struct sl_daemon *daemon, const struct sl_store
 	return signatures_hold(daemon, &result->certificate) ? NULL : "it was signed under another roster";
 }
 
-/* What others may ask for. Without it this learner goes on, and can show nothing before its next commit. */
+/* Open the result of `round` for requests of peers. Without it the learner continues and cannot answer
+ * requests before its next commit. */
 static void open_result(struct sl_daemon *daemon, const struct sl_store_round *round)
 {
 	const struct sl_settings *s = daemon->settings;
@@ -94,7 +95,8 @@ static void begin_anew(struct sl_daemon *daemon)
 	daemon->trainer->ops->initial(daemon->trainer, daemon->workspace.committed);
 }
 
-/* Into the vault, if it is what was committed: else SL_ERR_FORMAT or SL_ERR_NOTFOUND. */
+/* Read the model of `round` into the workspace. SL_ERR_FORMAT: the file is not the one that was committed;
+ * SL_ERR_NOTFOUND: it is missing. */
 static int read_model(struct sl_daemon *daemon, const struct sl_store_round *round, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
@@ -110,8 +112,9 @@ static int read_model(struct sl_daemon *daemon, const struct sl_store_round *rou
 	return SL_OK;
 }
 
-/* What it has promised stays promised: no other attempt of a round that is on record (tasks.c, store.h). */
-static void lament(struct sl_daemon *daemon, const char *why, sl_round after)
+/* Log that the committed model cannot be read. The learner still refuses other attempts of the recorded
+ * rounds. */
+static void log_damage(struct sl_daemon *daemon, const char *why, sl_round after)
 {
 	struct sl_record record;
 	sl_record_init(&record, SL_RECORD_DAMAGED);
@@ -123,7 +126,7 @@ static void lament(struct sl_daemon *daemon, const char *why, sl_round after)
 	sl_report_log_record(daemon, &record);
 }
 
-/* The newest on record that can be read. */
+/* Read the newest recorded model that is readable. */
 static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *last, struct sl_error *error)
 {
 	struct sl_store_round round = *last;
@@ -140,7 +143,7 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;
 	if (daemon->committed_through > 0)
-		lament(daemon, first.text, rc == SL_OK ? round.t : 0);
+		log_damage(daemon, first.text, rc == SL_OK ? round.t : 0);
 	if (rc == SL_ERR_NOTFOUND) {
 		begin_anew(daemon);
 		return SL_OK;
@@ -151,9 +154,9 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	return SL_OK;
 }
 
-/* ---- a folder of the time before there were records ---- */
+/* ---- a state folder without records ---- */
 
-/* What the files say of it; false where they do not agree, or there is no result. */
+/* Fill `round` from the files; return false if they contradict each other or the result is missing. */
 static bool round_of_files(const struct sl_daemon *daemon, const struct sl_checkpoint *c,
 			   struct sl_store_round *round)
 {
@@ -169,7 +172,7 @@ static bool round_of_files(const struct sl_daemon *daemon, const struct sl_check
 	return agree;
 }
 
-/* Its newest checkpoint is believed without a row, once; its row follows, as far as the files tell it. */
+/* Accept the newest checkpoint without a row, once, and write its row if the files allow it. */
 static int take_over(struct sl_daemon *daemon, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
@@ -197,11 +200,11 @@ static int take_over(struct sl_daemon *daemon, struct sl_error *error)
 
 /* ---- an attempt that was cut short ---- */
 
-/* Which files of masked states are still needed. */
+/* State files that are still needed: of the last committed round and of the open attempt. */
 struct wanted {
 	struct sl_store_round last;
 	sl_round t;
-	sl_attempt a; /* the open one */
+	sl_attempt a; /* of the open attempt */
 };
 
 static bool is_wanted(const void *context, sl_round t, sl_attempt a)
@@ -217,7 +220,8 @@ static void sweep(const struct sl_daemon *daemon)
 	sl_state_file_sweep(daemon->settings->state, is_wanted, &wanted);
 }
 
-/* The view, as far as its spool depends on it. SL_ERR_REFUSED: it is of another roster or run than h is. */
+/* Read the part of the view that its state file depends on. SL_ERR_REFUSED: roster, run or model size differ
+ * from those of the view. */
 static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
 {
 	const struct sl_open *open = &daemon->promises.open;
@@ -242,7 +246,7 @@ static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint3
 	return SL_ERR_REFUSED;
 }
 
-/* Whether the own masked state is as it was committed to. */
+/* Return true if the own masked state matches its commitment. */
 static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *view, uint32_t own)
 {
 	const struct sl_open *open = &daemon->promises.open;
@@ -256,8 +260,8 @@ static bool own_is_whole(const struct sl_daemon *daemon, const struct sl_view *v
 	return false;
 }
 
-/* Nothing of it was released here, nor will be: that may be said at any time. */
-static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *error)
+/* Abort the open attempt, which this learner has not released. */
+static int abort_attempt(struct sl_daemon *daemon, const char *why, struct sl_error *error)
 {
 	struct sl_persist aborted = {.what = {.kind = SL_PERSIST_ABORTED,
 					      .t = daemon->core_config.committed + 1,
@@ -274,11 +278,12 @@ static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *e
 	return rc;
 }
 
-/* Another roster's members are not known here, and who released must finish (protocol 6, rule A). */
+/* Abort an attempt of another roster or model size. A released attempt must be finished first (PROTOCOL.md
+ * §9.4 The safety rule), so that the start is refused. */
 static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 {
 	if (!daemon->promises.open.released)
-		return give_up(daemon, "its roster, or its model's size, was another one", error);
+		return abort_attempt(daemon, "its roster, or its model's size, was another one", error);
 	return sl_err_set(
 		error, SL_ERR_REFUSED,
 		"round %" PRIu32 " attempt %" PRIu32
@@ -287,8 +292,8 @@ static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 		daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
 }
 
-/* Its spool into the vault, and it into the core's configuration. What others hold of a lost one they will
- * show. */
+/* Open the state file of the attempt and set the attempt in the core's configuration. Masked states lost here
+ * are fetched from peers. */
 static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_view view;
@@ -304,15 +309,15 @@ static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 		return SL_OK;
 	daemon->core_config.open = NULL;
 	sl_masked_states_end(&daemon->masked_states, &daemon->workspace, &(struct sl_store_round){0});
-	return give_up(daemon, "its own masked state is gone or damaged", error);
+	return abort_attempt(daemon, "its own masked state is gone or damaged", error);
 }
 
 int sl_restore_promises(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_core_config *config = &daemon->core_config;
 	if (daemon->committed_through > 0)
-		return SL_OK; /* what is promised after that round binds it once that is here again: persist.c
-			       */
+		return SL_OK; /* the release log binds after the model has been fetched and the program
+				 restarted (events.c) */
 	int rc = sl_store_promises(daemon->store, config->committed + 1, &daemon->promises, error);
 	if (rc != SL_OK)
 		return rc;

@@ -1,4 +1,5 @@
-/* Everything that comes before the first event: identity, configuration, memory, loop, network. */
+#include "daemon/learner/setup.h"
+
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -13,10 +14,9 @@
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/restore.h"
 #include "daemon/learner/roster_change.h"
-#include "daemon/learner/setup.h"
 #include "daemon/learner/validate.h"
 
-/* Who we are, and whether the roster agrees. */
+/* ---- identity and roster ---- */
 
 static int load_identity(struct sl_daemon *daemon, struct sl_error *error)
 {
@@ -48,7 +48,7 @@ static int check_modulus(const struct sl_daemon *daemon, struct sl_error *error)
 	return sl_modulus_check(daemon->settings, size, daemon->roster.members[size - 1].id, &modulus, error);
 }
 
-/* The core's view of the configuration. */
+/* ---- configuration of the core ---- */
 
 static void set_scope(struct sl_daemon *daemon)
 {
@@ -79,7 +79,7 @@ static int set_core_config(struct sl_daemon *daemon, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Memory. */
+/* ---- memory ---- */
 
 static void system_randomness(void *context, uint8_t *bytes, size_t n)
 {
@@ -120,22 +120,22 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 	int rc = sl_keys_open(&daemon->keys, &daemon->roster, daemon->settings->state, error);
 	if (rc != SL_OK)
 		return rc;
-	sl_keys_learn(&daemon->keys, daemon->self, daemon->identity.public_key); /* own records come back */
+	sl_keys_learn(&daemon->keys, daemon->self,
+		      daemon->identity.public_key); /* own records return by the flood */
 	sl_arena_init(&arena, daemon->core_memory, bytes);
 	daemon->core = sl_core_init(&daemon->core_config, &arena);
 	return daemon->core != NULL ? SL_OK
 				    : sl_err_set(error, SL_ERR_NOMEM, "the core does not fit its memory");
 }
 
-/* What a configuration allows and its operator should know. */
+/* Log settings that weaken privacy. */
 static void warn(struct sl_daemon *daemon)
 {
 	if (daemon->settings->unsafe_dump_encoding)
 		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
 }
 
-/* Load and check everything that can be wrong with the configuration, for a start and for --check (`peek`).
- */
+/* Load and check the configuration and everything that it names, for a start and for --check (`peek`). */
 static int validate(struct sl_daemon *daemon, bool peek, struct sl_error *error)
 {
 	int rc = load_identity(daemon, error);
@@ -189,7 +189,7 @@ static int open_all(struct sl_daemon *daemon, struct sl_error *error)
 #define SANITIZED 0
 #endif
 
-/* A link is a descriptor; the soft limit is often 1,024. */
+/* Raise the limit of descriptors: each link takes one, and the soft limit is often 1,024. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -199,8 +199,8 @@ static void raise_descriptors(void)
 	}
 }
 
-/* Models and keys do not go into core files, nor to another process of this user. The leak sanitizer must
- * look. */
+/* Keep models and keys out of core files and from other processes of this user. The leak sanitizer needs
+ * access. */
 static void forbid_core_files(void)
 {
 	struct rlimit none = {0, 0};

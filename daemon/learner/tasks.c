@@ -1,4 +1,5 @@
-/* The slow work: jobs on the compute worker, training and evaluation on the train worker. */
+#include "daemon/learner/tasks.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -12,8 +13,6 @@
 
 #include "daemon/learner/daemon.h"
 #include "daemon/learner/report_log.h"
-#include "daemon/learner/tasks.h"
-
 struct task {
 	struct sl_task base;
 	struct sl_daemon *daemon;
@@ -46,9 +45,9 @@ void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 	sl_daemon_stop(daemon, 1);
 }
 
-/* Jobs. */
+/* ---- jobs ---- */
 
-/* The vault's scratch grows to what the view needs, and stays. */
+/* Grow the workspace's scratch memory to the size that the view of `job` needs. */
 static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *job)
 {
 	if (job->kind != SL_JOB_ANALYSE && job->kind != SL_JOB_ENCODE)
@@ -62,8 +61,8 @@ static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *j
 	return memory == NULL ? SL_ERR_NOMEM : SL_OK;
 }
 
-/* --verify: only where the configuration says unsafe_dump_encoding. Before any share is made, since sharing
- * wipes x. */
+/* Write the encoded model into the state folder (setting unsafe_dump_encoding, `simulate --verify`). This
+ * precedes sharing, which wipes x. */
 static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *view, struct sl_error *error)
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
@@ -80,15 +79,16 @@ static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *v
 	return good ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(saved));
 }
 
-/* Another attempt of a round that is on record would be another history of it. */
+/* Refuse to encode for a round that this learner has committed: a second result of that round would
+ * contradict the first. */
 static int check_promise(const struct sl_daemon *daemon, const struct sl_job *job, struct sl_error *error)
 {
 	if (job->kind != SL_JOB_ENCODE || job->view->t > daemon->committed_through)
 		return SL_OK;
 	return sl_err_set(error, SL_ERR_REFUSED,
 			  "this learner has committed round %" PRIu32
-			  ", its model cannot be read, and nobody in reach has it: "
-			  "start the learner again where somebody does",
+			  ", its model cannot be read, and no reachable peer has it; "
+			  "restart the learner within reach of a peer that has it",
 			  daemon->committed_through);
 }
 
@@ -111,7 +111,8 @@ static void run_job(struct sl_task *base)
 	sl_job_run(&daemon->workspace, &task->job, &task->result);
 	bool encoded = task->job.kind == SL_JOB_ENCODE && task->result.code == SL_OK;
 	if (task->job.kind == SL_JOB_DECODE && task->result.code != SL_OK) {
-		atomic_store(&daemon->failed, true); /* the checkpoint's task is next on this thread */
+		atomic_store(&daemon->failed,
+			     true); /* the next task on this thread would write the checkpoint */
 		task->code =
 			sl_err_set(&task->error, SL_ERR_INVALID, "the committed model could not be decoded");
 	} else if (encoded && daemon->settings->unsafe_dump_encoding)
@@ -161,7 +162,7 @@ void sl_tasks_wipe(struct sl_daemon *daemon)
 	sl_worker_add(&daemon->compute, &task_new(daemon, run_wipe, free_task)->base);
 }
 
-/* Training. */
+/* ---- training ---- */
 
 static void run_evaluate(struct sl_task *base)
 {
@@ -209,7 +210,7 @@ static void train_done(struct sl_task *base)
 	struct sl_daemon *daemon = task->daemon;
 	const struct sl_training *training = &task->training;
 	struct sl_record record;
-	if (task->code == SL_PENDING || daemon->stopping) { /* told to end */
+	if (task->code == SL_PENDING || daemon->stopping) { /* the learner was told to end */
 		free(task);
 		return;
 	}
@@ -231,7 +232,7 @@ static void train_done(struct sl_task *base)
 	free(task);
 }
 
-/* Each start of the daemon draws from elsewhere too: a model trained again must differ. */
+/* The incarnation is part of the nonce: a model that is trained again after a restart must differ. */
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw)
 {
 	struct task *task = task_new(daemon, run_train, train_done);

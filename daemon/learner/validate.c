@@ -1,12 +1,11 @@
-/* Checks of a configuration against its surroundings: roster, folders, address. A start and `starlingd
- * --check` share them. */
+#include "daemon/learner/validate.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/learner/validate.h"
 #include "daemon/net/links.h"
 
 /* A round of fewer than c + 2 learners never passes the privacy check. */

@@ -56,7 +56,7 @@ int sl_identity_certificate_key(X509 *certificate, uint8_t public_key[static SL_
 	return raw_public(X509_get0_pubkey(certificate), public_key);
 }
 
-/* ---- making one ---- */
+/* ---- create ---- */
 
 static int set_serial(X509 *certificate)
 {
@@ -80,8 +80,8 @@ static int set_subject(X509 *certificate, const char *name)
 static X509 *self_signed(EVP_PKEY *key, const char *name)
 {
 	X509 *c = X509_new();
-	/* from a day ago, because clocks differ; for 20 years, because the pin and not the date is what is
-	 * trusted */
+	/* valid from yesterday, because clocks differ, and for 20 years, because trust rests on the pin and
+	 * not on the date */
 	if (c && X509_set_version(c, X509_VERSION_3) == 1 && set_serial(c) && set_subject(c, name) &&
 	    X509_gmtime_adj(X509_getm_notBefore(c), -86400L) &&
 	    X509_time_adj_ex(X509_getm_notAfter(c), VALID_DAYS, 0, NULL) && X509_set_pubkey(c, key) == 1 &&
@@ -110,7 +110,7 @@ static int write_whole(int fd, const char *bytes, size_t n)
 	return fsync(fd);
 }
 
-/* Writes folder/name whole or not at all, and never over another file. */
+/* Write folder/name completely or not at all, and never over another file. */
 static int write_file(const char *folder, const char *name, BIO *pem, mode_t mode, struct sl_error *error)
 {
 	char path[PATH_MAX], temporary[PATH_MAX], *bytes = NULL;
@@ -157,7 +157,7 @@ static int write_both(const char *folder, EVP_PKEY *key, X509 *certificate, stru
 		code = write_file(folder, KEY_FILE, secret, 0600, error);
 	if (code == SL_OK && (code = write_file(folder, CERTIFICATE_FILE, public, 0644, error)) != SL_OK) {
 		path_in(path, folder, KEY_FILE);
-		unlink(path); /* ours: it was not there before */
+		unlink(path); /* made by this call */
 	}
 	BIO_free(secret);
 	BIO_free(public);
@@ -210,7 +210,7 @@ int sl_identity_create(const char *folder, const char *name, struct sl_error *er
 	return code;
 }
 
-/* ---- reading one ---- */
+/* ---- load ---- */
 
 static int check_mode(int fd, const char *path, struct sl_error *error)
 {
@@ -226,11 +226,10 @@ static int check_mode(int fd, const char *path, struct sl_error *error)
 	return SL_OK;
 }
 
-/* Reads a small file into guarded pages; *bytes is to be freed with sodium_free. */
+/* Read a small file into guarded pages; the caller frees *bytes with sodium_free. */
 static int read_file(const char *path, bool secret, char **bytes, int *n, struct sl_error *error)
 {
-	int fd = open(path,
-		      O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe under this name must not hold us up */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* do not block on a pipe of that name */
 	if (fd < 0)
 		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", path,
 				  strerror(errno));
@@ -244,7 +243,7 @@ static int read_file(const char *path, bool secret, char **bytes, int *n, struct
 	return code;
 }
 
-/* An encrypted key would make OpenSSL ask on the terminal. */
+/* Refuse an encrypted key: OpenSSL would prompt on the terminal. */
 static int no_password(char *buffer, int size, int writing, void *context)
 {
 	(void)buffer, (void)size, (void)writing, (void)context;
@@ -287,7 +286,7 @@ static int load_certificate(const char *path, struct sl_identity *identity, stru
 	return code;
 }
 
-/* The same secret key once more for libsodium, which signs the flooded records. */
+/* Copy the secret key for libsodium, which signs the flooded records. */
 static int derive_sign_key(struct sl_identity *identity, struct sl_error *error)
 {
 	uint8_t public_key[SL_KEY_BYTES];
@@ -333,7 +332,7 @@ int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl
 	return code;
 }
 
-/* Where the file system knows no locks, the state folder's must do. */
+/* On a file system without locks, the lock of the state folder must do. */
 int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error)
 {
 	char path[PATH_MAX];

@@ -17,19 +17,20 @@ struct sl_identity {
 	uint8_t public_key[SL_KEY_BYTES];
 	uint8_t *sign_key; /* libsodium secret key, crypto_sign_SECRETKEYBYTES on guarded pages */
 	uint8_t pin[SL_HASH_BYTES];
-	bool held; /* by a learner that runs */
-	int lock;  /* descriptor of key.pem while it is */
+	bool held; /* by a running learner */
+	int lock;  /* descriptor of key.pem while held */
 };
 
-/* Makes a new identity in `folder` (created 0700). SL_ERR_BUSY if it holds one already; nothing half-written.
- */
+/* Create an identity in `folder`, which is made with mode 0700. SL_ERR_BUSY: there is one already. An error
+ * leaves no partial files. */
 int sl_identity_create(const char *folder, const char *name, struct sl_error *error);
 int sl_identity_load(const char *folder, struct sl_identity *identity, struct sl_error *error);
-/* For a learner that runs: SL_ERR_BUSY when another one, on any state folder of this machine, holds it. */
+/* Lock the identity for a running learner. SL_ERR_BUSY: another learner of this machine, on any state folder,
+ * holds it. */
 int sl_identity_hold(const char *folder, struct sl_identity *identity, struct sl_error *error);
 void sl_identity_close(struct sl_identity *identity);
 
-/* SHA-256 of the DER SubjectPublicKeyInfo of an Ed25519 public key. */
+/* Compute the pin: SHA-256 of the DER SubjectPublicKeyInfo of an Ed25519 public key. */
 void sl_identity_pin(const uint8_t public_key[static SL_KEY_BYTES], uint8_t pin[static SL_HASH_BYTES]);
-/* The raw Ed25519 key of a certificate; SL_ERR_CRYPTO if it is of another kind. */
+/* Read the Ed25519 key of a certificate; SL_ERR_CRYPTO for any other kind. */
 int sl_identity_certificate_key(X509 *certificate, uint8_t public_key[static SL_KEY_BYTES]);

@@ -51,7 +51,7 @@ bool sl_keys_learn(struct sl_keys *keys, uint32_t signer, const uint8_t key[stat
 	memcpy(keys->keys[signer], key, SL_KEY_BYTES);
 	keys->known[signer] = true;
 	if (keys->file >= 0 && pwrite(keys->file, key, SL_KEY_BYTES, place_of(signer)) < 0) {
-		close(keys->file); /* whoever fills the disk is told elsewhere */
+		close(keys->file); /* a full disk is reported elsewhere */
 		keys->file = -1;
 	}
 	return true;

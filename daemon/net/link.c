@@ -71,9 +71,9 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	return link;
 }
 
-/* Out. */
+/* ---- sending ---- */
 
-/* What the kernel did not take at once. */
+/* A pending write of bytes that the kernel did not accept at once. */
 struct write {
 	uv_write_t request;
 	size_t size;
@@ -109,7 +109,7 @@ static void count_write(struct sl_link *link, size_t size)
 	link->sent = uv_now(link->links->config.loop);
 }
 
-/* The rest waits in libuv, behind what waits there already. */
+/* Queue the rest in libuv, behind earlier writes. */
 static int write_later(struct sl_link *link, uint8_t *bytes, size_t done, size_t size)
 {
 	struct write *write = malloc(sizeof *write);
@@ -129,7 +129,7 @@ static int write_later(struct sl_link *link, uint8_t *bytes, size_t done, size_t
 	return rc;
 }
 
-/* Hands what TLS has to say to the kernel. */
+/* Hand the output of TLS to the kernel. */
 static void flush(struct sl_link *link)
 {
 	size_t size = link->session.out_bytes;
@@ -155,8 +155,8 @@ static struct sl_frame *pop_control(struct sl_link *link)
 	return frame;
 }
 
-/* As many waiting control frames as fit one record, whole; 0: there is none, or the next one is larger than
- * that. */
+/* Fill the batch with as many whole control frames as fit one TLS record and return its size; 0: no frame
+ * waits, or the next one does not fit. */
 static size_t gather(struct sl_link *link, uint8_t batch[static SL_RECORD_BYTES])
 {
 	size_t size = 0;
@@ -215,7 +215,7 @@ static bool is_offloaded(const struct sl_link *link)
 	       sl_tls_offload_wanted(link->links, rest + link->vector_bytes);
 }
 
-/* What waits, as far as one write goes: control frames first, and vectors at once if they are few. */
+/* Encrypt waiting frames for one write: control frames first, and vectors if their size is small. */
 static void fill(struct sl_link *link)
 {
 	uint8_t *batch = link->links->batch;
@@ -238,7 +238,7 @@ static void fill(struct sl_link *link)
 		sl_tls_offload_fill(link);
 }
 
-/* Nothing is encrypted that the kernel would not take: it waits as frames, which links share. */
+/* Frames that the kernel would not accept stay unencrypted, because links share them. */
 void sl_link_pump(struct sl_link *link)
 {
 	while (link->state == SL_LINK_UP && link->in_flight == 0 && !link->offload.away) {
@@ -280,7 +280,7 @@ void sl_link_ping(struct sl_link *link)
 	sl_link_pump(link);
 }
 
-/* In. */
+/* ---- receiving ---- */
 
 static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, size_t size)
 {
@@ -291,7 +291,7 @@ static void hand_over(struct sl_link *link, uint32_t kind, uint8_t *payload, siz
 					  size);
 }
 
-/* Application data may come. */
+/* Return true in the states in which application data can arrive. */
 static bool agreed(const struct sl_link *link)
 {
 	return link->state == SL_LINK_OFFERED || link->state == SL_LINK_UP;
@@ -311,7 +311,7 @@ static const char *ending(const struct sl_link *link, int rc)
 	return sl_deframer_between(&link->deframer) ? "closed by the peer" : "truncated frame";
 }
 
-/* Nothing is left to decrypt, or nothing more comes. */
+/* Close the link if `rc` says that nothing more can be read from it. */
 static void look_at_end(struct sl_link *link, int rc)
 {
 	if (!agreed(link) || rc == SL_PENDING)
@@ -333,7 +333,7 @@ int sl_link_decrypt(struct sl_link *link, bool *whole)
 	return rc == SL_PENDING ? SL_OK : rc;
 }
 
-/* Into the frame that is coming in; the first byte of a link that is OFFERED makes it stand. */
+/* Decrypt the input into the frame under way. The first byte on an OFFERED link establishes it. */
 static int read_some(struct sl_link *link)
 {
 	struct sl_deframer *deframer = &link->deframer;
@@ -359,7 +359,7 @@ static void read_plaintext(struct sl_link *link)
 static void handshake(struct sl_link *link)
 {
 	int rc = sl_tls_session_handshake(&link->session);
-	flush(link); /* an alert, too, has to leave */
+	flush(link); /* an alert must be sent, too */
 	if (link->state != SL_LINK_HANDSHAKE || rc == SL_PENDING)
 		return;
 	if (rc != SL_OK) {
@@ -372,7 +372,7 @@ static void handshake(struct sl_link *link)
 		read_plaintext(link);
 }
 
-/* The buffer of a read that was used up; NULL: there is none. */
+/* Return the read buffer once its bytes are used up, or NULL. */
 static void give_back(struct sl_links *links, uint8_t *ciphertext)
 {
 	if (links->ciphertext == NULL)
@@ -399,7 +399,7 @@ static void take_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count
 		read_plaintext(link);
 	give_back(link->links, ciphertext);
 	if (link->state != SL_LINK_CLOSED)
-		flush(link); /* a key update may want an answer */
+		flush(link); /* a key update may require an answer */
 	mind_unread(link);
 }
 
@@ -408,12 +408,13 @@ static void take_as_offload(struct sl_link *link, uint8_t *ciphertext, size_t co
 	link->offload.ciphertext = ciphertext;
 	link->offload.bytes = count;
 	if (link->in_flight == 0)
-		fill(link); /* both ways in one */
+		fill(link); /* one offload for both directions */
 	if (link->state == SL_LINK_UP)
 		sl_tls_offload_send(link);
 }
 
-/* What was read, whose buffer is this one's now; or, count < 0, why nothing more is. */
+/* Process `count` bytes that were read; the buffer belongs to this function. `count` < 0: the reason why
+ * reading ended. */
 static void take_in(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 {
 	bool whole = sl_deframer_between(&link->deframer);
@@ -470,11 +471,11 @@ void sl_link_resume(struct sl_link *link)
 	if (!link->paused || link->unread > SL_UNREAD_MAX / 2 || link->state != SL_LINK_UP)
 		return;
 	link->paused = false;
-	link->heard = uv_now(link->links->config.loop); /* it was us who did not listen */
+	link->heard = uv_now(link->links->config.loop); /* this end had paused reading */
 	start_reading(link);
 }
 
-/* What was read while the bulk was away. */
+/* Process the read that arrived during the offload. */
 static void take_kept(struct sl_link *link)
 {
 	struct sl_tls_offload *offload = &link->offload;
@@ -515,7 +516,7 @@ void sl_link_returned(struct sl_link *link)
 	sl_link_pump(link);
 }
 
-/* Life. */
+/* ---- opening and closing ---- */
 
 static void begin(struct sl_link *link)
 {
@@ -581,7 +582,7 @@ static void on_closed(uv_handle_t *handle)
 		free(link);
 }
 
-/* Says goodbye, if there is somebody to say it to. */
+/* Say goodbye if the handshake has completed. */
 static void shut(struct sl_link *link)
 {
 	sl_tls_session_end(&link->session);
@@ -599,5 +600,5 @@ void sl_link_close(struct sl_link *link, const char *why)
 	forget(link->links, link);
 	sl_links_lost(link);
 	if (!link->offload.away)
-		shut(link); /* else when it is back */
+		shut(link); /* otherwise when the offload returns */
 }

@@ -1,37 +1,37 @@
-/* link.h - one connection; private to links.c, link.c and bulk.c.
+/* link.h - one connection; private to links.c, link.c and tls_offload.c.
  *
- *   dialled:   CONNECT --connected--> HANDSHAKE --pinned, Finished sent--> OFFERED --first byte--> UP
- *   accepted:                         HANDSHAKE --pinned, Finished read, it does not lose--> UP, a ping says
- * so any of them --> CLOSED (handle closing; freed in its close callback)
+ *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
+ *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
+ *   any of them --> CLOSED (handle closing; freed in its close callback)
  *
- * One link to a peer. S is the end with the smaller index, L the other one; s is a link that S dialled, l one
- * that L dialled. With TLS 1.3 the dialler is done before the acceptor has seen its Finished. It does not
- * take the link for standing yet: the acceptor has the last word, and its first byte is that word, so that
- * what stands at the dialler stood at the acceptor before. The acceptor, when the peer has shown its key,
- * decides by what it holds itself:
+ * Two learners hold one link. S is the end with the smaller roster index, L the other one; s is a link that S
+ * dialled, l one that L dialled. With TLS 1.3 the dialling end completes the handshake before the accepting
+ * end has read its Finished. The dialling end therefore waits for the first byte from the accepting end,
+ * which makes the final decision: a link that is up at the dialling end was up at the accepting end before.
+ * The accepting end decides by the links that it holds when the key of the peer is verified:
  *
- *   it holds                   L accepts s                   S accepts l
- *   nothing                    takes s                       takes l
- *   a dial before its Finished takes s, gives up its dial    takes l, gives up its dial: L cannot take what
- * was not offered a dial that is OFFERED     takes s, gives up its dial    turns l away: L takes s, or has
- * taken it its own link, UP           replaces it: S has lost l     turns l away, pings s: if L has lost s,
- * that shows the peer's link, UP        replaces it if the new one was accepted later: the peer dials only
- * what it has lost
+ *   link held                     L accepts s                  S accepts l
+ *   none                          accept s                     accept l
+ *   a dial before its Finished    accept s, cancel the dial    accept l, cancel the dial: L cannot accept it
+ *   a dial that is OFFERED        accept s, cancel the dial    reject l: L accepts or has accepted the dial
+ *   its own link, UP              replace it: S has lost l     reject l, ping s: this shows a lost s
+ *   the peer's link, UP           replace it if the new one was accepted later: only lost links are redialled
  *
- * A collision, all of it in flight at once:
+ * A collision, with both dials under way at once:
  *
- *   S  dials s ... Finished: OFFERED ... reads l's Finished: l turned away ........ reads the ping: s is UP
- *   L  dials l ... Finished: OFFERED ........ reads s's Finished: l given up, s is UP, ping
+ *   S  dials s ... Finished: OFFERED ... reads l's Finished: l rejected ........ reads the ping: s is UP
+ *   L  dials l ... Finished: OFFERED ........ reads s's Finished: l cancelled, s is UP, ping
  *
- * In whatever order these happen, S does not take l while L may take s, so that neither end gives up what the
- * other one keeps, and a collision tells each handler of one up and of nothing else. At most one of slot.up
- * and slot.dialling is set. (One thing can come late: the Finished of a dial that S gave up after offering
- * it, no longer wanted or without a word for 10 s. L takes it, reads its end behind it, and both dial again.)
+ * In every order of these events, S does not accept l while L may accept s, so that no end drops the link
+ * that the other one keeps, and each handler sees one `up` and nothing else. At most one of slot.up and
+ * slot.dialling is set. One event can be late: the Finished of a dial that S cancelled after offering it,
+ * because it was no longer wanted or got no byte for 10 s. L accepts it, then reads the end of the
+ * connection, and both dial again.
  *
- * Who no longer wants a link closes it only if it dialled it. The other end, if it still wants the link,
- * dials once and owns what comes of that, so that the two do not take turns; where radio lists only differ
- * for a moment, the second that L waits saves the dial. A link that stood less than STEADY_MS counts as a
- * failure in the backoff.
+ * An end that no longer wants a link closes it only if it dialled it. The other end, if it still wants the
+ * link, dials once and owns the result, so that the two do not alternate; if the neighbour lists differ only
+ * for a moment, the second that L waits saves the dial. A link that was up for less than STEADY_MS counts as
+ * a failure in the back-off.
  */
 #pragma once
 
@@ -48,16 +48,16 @@ struct sl_frame_queue {
 	struct sl_frame_node *head, **end;
 };
 
-#define SL_SEGMENT_BYTES (64u << 10) /* of a frame that are encrypted at once */
+#define SL_SEGMENT_BYTES (64u << 10) /* part of a frame that is encrypted at once */
 #define SL_TLS_OFFLOAD_SEGMENTS (SL_TLS_WRITE_BYTES / SL_SEGMENT_BYTES)
 
-/* Part of a frame. `last`: with it, the reference that the queue held. */
+/* Part of a frame. `last`: the segment carries the reference that the queue held. */
 struct sl_write_segment {
 	struct sl_frame *frame;
 	size_t at, count;
 	bool last;
 };
-/* A whole frame that came in and was not handed over yet. */
+/* A complete received frame, not handed over yet. */
 struct sl_arrived {
 	struct sl_arrived *next;
 	uint32_t kind;
@@ -65,27 +65,27 @@ struct sl_arrived {
 	size_t size;
 };
 
-/* What TLS has to do on the crypto worker, because it is much: decrypt what came, encrypt slices of vectors
- * (bulk.c). One a link at a time. While it is away the worker owns the link's `secure` and `splitter`: the
- * loop's thread leaves them alone, keeps one more read, and puts off the goodbye. */
+/* TLS work of a link on the crypto worker: decrypt received bytes, encrypt segments of vectors
+ * (tls_offload.c). At most one per link. During it, the worker owns the link's `session` and `deframer`; the
+ * loop thread keeps one more read and delays the goodbye. */
 struct sl_tls_offload {
 	struct sl_task task;
 	bool away;
-	uint8_t *ciphertext; /* NULL: nothing came */
+	uint8_t *ciphertext; /* received; NULL: none */
 	size_t bytes;
 	struct sl_write_segment segments[SL_TLS_OFFLOAD_SEGMENTS];
 	uint32_t segment_count;
-	struct sl_arrived *first, **end; /* in order */
-	int read, written;		 /* how it ended */
-	uint8_t *kept;			 /* what was read meanwhile; NULL: nothing */
-	ssize_t kept_bytes;		 /* or why nothing more is read, < 0; 0: neither */
+	struct sl_arrived *first, **end; /* in the order of arrival */
+	int read, written;		 /* results */
+	uint8_t *kept;			 /* read during the offload; NULL: nothing */
+	ssize_t kept_bytes;		 /* their count; < 0: why reading ended; 0: neither */
 };
 
 struct sl_link {
 	struct sl_links *links;
 	struct sl_link *next;
 	enum sl_link_state_kind state;
-	uint32_t peer; /* roster index; UINT32_MAX until an accepted peer has shown its key */
+	uint32_t peer; /* roster index; UINT32_MAX until the key of an accepted peer is verified */
 	bool dialled;
 	uint64_t number; /* counts links in the order in which they were dialled or accepted */
 	uv_tcp_t tcp;
@@ -98,28 +98,28 @@ struct sl_link {
 	struct sl_frame_queue control, vectors;
 	struct sl_frame *current; /* partly encrypted */
 	size_t current_at;
-	size_t in_flight; /* ciphertext that the kernel has not taken yet */
+	size_t in_flight; /* ciphertext that the kernel has not accepted yet */
 	struct sl_link_speed speed;
 	size_t control_bytes; /* waiting in `control` */
 	size_t vector_bytes;  /* waiting in `vectors` */
-	uint32_t unread;      /* frames handed over and not dealt with yet */
-	bool paused;	      /* not read until fewer are */
-	bool rejected;	      /* offered, and closed in order: the other end has another link, or ends */
-	uint64_t since, heard, sent; /* ms of the loop; since: begun, or up */
-	const char *why;	     /* of closing */
+	uint32_t unread;      /* frames handed over and not processed yet */
+	bool paused;	      /* reading stops until fewer are unread */
+	bool rejected;	      /* offered, then closed in order: the other end has another link or ends */
+	uint64_t since, heard, sent; /* loop time, ms; `since`: begin of the present state */
+	const char *why;	     /* reason of closing */
 };
 
 struct sl_slot {
 	struct sl_link *up, *dialling;
 	bool wanted, refused;
 	uint64_t retry_at, dialled_at;
-	uint64_t alone_since; /* wanted, or without a link, since */
+	uint64_t alone_since; /* time since which the peer is wanted without a link */
 	uint32_t failures;
 };
 
-#define SL_RECORD_BYTES (16u << 10) /* plaintext of a TLS record, at most */
+#define SL_RECORD_BYTES (16u << 10) /* largest plaintext of a TLS record */
 #define SL_UNKNOWN_PEERS_MAX 64u
-#define SL_HANDSHAKING_MAX 128u /* accepted connections that have not shown a pinned key yet */
+#define SL_HANDSHAKING_MAX 128u /* accepted connections without a verified key */
 #define SL_UNREAD_MAX 64u
 #define SL_READ_BYTES (256u << 10)
 
@@ -128,15 +128,15 @@ struct sl_links {
 	uv_tcp_t listener;
 	uv_timer_t tick;
 	struct sl_link *all;
-	uint64_t count;	       /* of links so far */
+	uint64_t count;	       /* links so far */
 	struct sl_slot *slots; /* by roster index */
 	uint8_t unknown_peers[SL_UNKNOWN_PEERS_MAX][SL_HASH_BYTES];
 	uint32_t unknown_peer_count;
 	struct sl_links_figures figures;
-	uint8_t *ciphertext; /* where the next read lands, SL_READ_BYTES; NULL: the last one is in a bulk */
-	uint8_t batch[SL_RECORD_BYTES]; /* control frames on their way into one record */
+	uint8_t *ciphertext;		/* buffer of the next read, SL_READ_BYTES; NULL: an offload has it */
+	uint8_t batch[SL_RECORD_BYTES]; /* control frames collected into one record */
 	uint32_t handshaking;
-	uint32_t open; /* links that are not freed yet */
+	uint32_t open; /* links not freed yet */
 	bool closing;
 };
 
@@ -148,36 +148,35 @@ void sl_link_pump(struct sl_link *link);
 void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
 void sl_link_ping(struct sl_link *link);
 void sl_link_resume(struct sl_link *link);
-/* The next part of what waits, at most SL_SEGMENT_BYTES; false: nothing waits. */
+/* Take the next segment of the waiting frames, at most SL_SEGMENT_BYTES; false: none waits. */
 bool sl_link_segment(struct sl_link *link, struct sl_write_segment *segment);
-/* Part of a vector, whatever else waits: between frames, control goes first. */
+/* Return true if the next segment is part of a vector: between frames, control frames go first. */
 bool sl_link_segment_is_vector(const struct sl_link *link);
-/* Decrypts into the frame that is coming in; *whole: that was the last of it. SL_PENDING: nothing is left to
- * decrypt; SL_ERR_NOTFOUND: the peer's orderly end; SL_ERR_CRYPTO; SL_ERR_FORMAT: of a frame; SL_ERR_NOMEM.
- */
+/* Decrypt into the frame under way; *whole: it is complete. SL_PENDING: nothing left to decrypt;
+ * SL_ERR_NOTFOUND: the peer said goodbye; SL_ERR_CRYPTO; SL_ERR_FORMAT: malformed frame; SL_ERR_NOMEM. */
 int sl_link_decrypt(struct sl_link *link, bool *whole);
-/* Of its socket; -1: closed. */
+/* Return the descriptor of the socket; -1: closed. */
 int sl_link_descriptor(const struct sl_link *link);
-/* Closes; the slot hears of it. Safe to call twice. */
+/* Close the link and report it to links.c. A second call has no effect. */
 void sl_link_close(struct sl_link *link, const char *why);
 
-/* The bulk is back: what it brought is handed over, and sent. */
+/* Finish an offload: hand over the frames it decrypted, send the bytes it encrypted. */
 void sl_link_returned(struct sl_link *link);
 
-/* bulk.c */
-/* Whether so many bytes are for the crypto worker. */
+/* tls_offload.c */
+/* Return true if `bytes` are enough for the crypto worker. */
 bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes);
-/* Takes slices of the vectors that wait, as much as a write takes. */
+/* Take segments of the waiting vectors, as many as one write holds. */
 void sl_tls_offload_fill(struct sl_link *link);
-/* Away, with the slices and the ciphertext; sl_link_returned says when it is back. */
+/* Send the segments and the ciphertext to the worker; sl_link_returned follows. */
 void sl_tls_offload_send(struct sl_link *link);
-/* What came in, in order; NULL: that was all. The caller frees it, and owns the payload. */
+/* Return the next decrypted frame, NULL: no more. The caller owns it and its payload. */
 struct sl_arrived *sl_tls_offload_next(struct sl_tls_offload *offload);
-/* No longer away, and empty: slices, ciphertext, and frames that nobody took. */
+/* End the offload: free its segments, ciphertext and remaining frames. */
 void sl_tls_offload_clear(struct sl_link *link);
 
-/* links.c: what a link tells its owner */
-/* The handshake is done at this end: the link is offered, or stands, or is turned away (false: closed). */
+/* links.c: reports of a link */
+/* Handle the end of the handshake at this end: the link is offered, up, or rejected (false: closed). */
 bool sl_links_handshake_done(struct sl_link *link);
 bool sl_links_established(struct sl_link *link);
 void sl_links_lost(struct sl_link *link);

@@ -17,22 +17,24 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SL_SPEED_WRITE_BYTES (64u << 10) /* a large write; of so much, too, the speed is known */
+#define SL_SPEED_WRITE_BYTES                                                                                 \
+	(64u << 10) /* a large write; also the acknowledged bytes from which on the speed counts as known */
 
-/* Zeroed: nothing is known yet. */
+/* Speed measurement of one link; zeroed before the first write. */
 struct sl_link_speed {
-	bool marked;		 /* a large write is on its way */
-	uint64_t acked, busy_us; /* the marks */
-	double bytes, us;	 /* since the start, older ones counting less and less */
+	bool marked;		 /* a large write is under way */
+	uint64_t acked, busy_us; /* counters at the last look */
+	double bytes, us;	 /* totals; older measurements count less */
 };
 
-/* A large write is about to be handed to the kernel. */
+/* Note that a large write is about to be handed to the kernel. */
 void sl_link_speed_begin(struct sl_link_speed *speed, int descriptor);
-/* Now and then while one is on its way. */
+/* Update the measurement while a large write is under way. */
 void sl_link_speed_look(struct sl_link_speed *speed, int descriptor);
 
-/* Bytes per second; 0: not known. *floor: nothing large was sent yet, it may be far more. */
+/* Return bytes per second, 0: unknown. *floor is set before the first large write: the speed may be far
+ * higher. */
 double sl_link_speed_of(const struct sl_link_speed *speed, int descriptor, bool *floor);
-/* The least round trip of the last minutes, as the kernel keeps it: the line's, without what waits before it.
- * 0: not known. */
+/* Return the smallest round trip of the last minutes in microseconds, as the kernel measures it, 0: unknown.
+ */
 uint32_t sl_link_speed_rtt_us(int descriptor);

@@ -19,7 +19,7 @@
 #define HEAD_START_MS 1000u
 #define STEADY_MS 2000u
 
-/* "host:port" or "[v6]:port" into its parts; the roster has checked the form. */
+/* Split "host:port" or "[v6]:port"; the roster has checked the form. */
 static void split_address(const char *address, char host[static SL_ADDRESS_BYTES], char port[static 8])
 {
 	const char *colon = strrchr(address, ':');
@@ -33,7 +33,7 @@ static void split_address(const char *address, char host[static SL_ADDRESS_BYTES
 	snprintf(port, 8, "%s", colon == NULL ? "0" : colon + 1);
 }
 
-/* Dialling. */
+/* ---- dialling ---- */
 
 static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *slot)
 {
@@ -49,7 +49,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int status, struct addrinfo *
 {
 	struct sl_link *link = request->data;
 	link->resolving = false;
-	if (link->links == NULL) { /* closed meanwhile, and only waiting for this */
+	if (link->links == NULL) { /* closed in the meantime; only this callback was pending */
 		uv_freeaddrinfo(found);
 		free(link);
 		return;
@@ -83,7 +83,7 @@ static void dial(struct sl_links *links, uint32_t peer)
 		sl_link_close(link, uv_strerror(rc));
 }
 
-/* The rule of link.h: of two links, the one dialled by this end stays. */
+/* Keep, of two links, the one dialled by this end (link.h). */
 static bool goes_first(const struct sl_links *links, uint32_t peer)
 {
 	return links->config.self < peer;
@@ -113,11 +113,11 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 		if (!wanted && slot->dialling != NULL)
 			sl_link_close(slot->dialling, "out of range");
 		if (may_dial(links, i, now) && now >= slot->dialled_at + RETRY_LEAST_MS)
-			dial(links, i); /* being asked is reason enough, however long the pause was to be */
+			dial(links, i); /* a new request ends the back-off */
 	}
 }
 
-/* What links tell. */
+/* ---- reports of links ---- */
 
 static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
 {
@@ -130,7 +130,7 @@ static void refuse(struct sl_link *link, int expected, const uint8_t *pin)
 	links->config.handler.refused(links->config.handler.context, text, expected, pin);
 }
 
-/* false: it is known already, or there are too many. */
+/* Remember an unknown key; return false if it is known already or the table is full. */
 static bool remember(struct sl_links *links, const uint8_t *pin)
 {
 	for (uint32_t i = 0; i < links->unknown_peer_count; i++)
@@ -142,7 +142,7 @@ static bool remember(struct sl_links *links, const uint8_t *pin)
 	return true;
 }
 
-/* A key that is in no roster line: said once for each roster line that it answers for, and once if it only
+/* Report a key without a roster line: once for each member in whose place it answers, and once if it only
  * connects. */
 void sl_links_unknown_peer(struct sl_link *link)
 {
@@ -159,7 +159,8 @@ void sl_links_unknown_peer(struct sl_link *link)
 	links->slots[link->peer].refused = true;
 }
 
-/* The id is what the pin says: it must be the dialled one, or another than one's own. */
+/* The pin determines the peer: the dialled member, or for an accepted link any other member than this
+ * learner. */
 static bool rightful(struct sl_link *link)
 {
 	struct sl_links *links = link->links;
@@ -173,7 +174,7 @@ static bool rightful(struct sl_link *link)
 	return false;
 }
 
-/* Whether a link that was accepted from a member has to go: the table of link.h. */
+/* Return true if an accepted link must be closed (table in link.h). */
 static bool loses(const struct sl_link *link, uint32_t member)
 {
 	const struct sl_slot *slot = &link->links->slots[member];
@@ -184,7 +185,7 @@ static bool loses(const struct sl_link *link, uint32_t member)
 	return slot->up != NULL || (slot->dialling != NULL && slot->dialling->state == SL_LINK_OFFERED);
 }
 
-/* Nothing has failed: the handler does not hear of it. */
+/* Close a link without a report to the handler: this is no failure. */
 static void abort_dial(struct sl_slot *slot)
 {
 	struct sl_link *link = slot->dialling;
@@ -197,7 +198,7 @@ static void reject_link(struct sl_link *link, struct sl_slot *slot)
 {
 	sl_link_close(link, "a second link");
 	if (slot->up != NULL && slot->up->in_flight == 0)
-		sl_link_ping(slot->up); /* the peer thinks that it has none */
+		sl_link_ping(slot->up); /* the peer has lost its end */
 }
 
 bool sl_links_handshake_done(struct sl_link *link)
@@ -237,7 +238,7 @@ bool sl_links_established(struct sl_link *link)
 	links->figures.up++;
 	links->config.handler.up(links->config.handler.context, link->peer);
 	if (!link->dialled && link->state == SL_LINK_UP)
-		sl_link_ping(link); /* the word that the dialler waits for */
+		sl_link_ping(link); /* the first byte that the dialler waits for */
 	return link->state == SL_LINK_UP;
 }
 
@@ -268,7 +269,7 @@ void sl_links_lost(struct sl_link *link)
 		links->config.handler.down(links->config.handler.context, link->peer, !stood, link->why);
 }
 
-/* The clock. */
+/* ---- timer ---- */
 
 static void tend(struct sl_link *link, uint64_t now)
 {
@@ -300,7 +301,7 @@ static void on_tick(uv_timer_t *timer)
 	}
 }
 
-/* Anybody can connect: those who show no key make room, the oldest first, so that they cannot take all
+/* Close the oldest connection without a pinned key when there are too many, so that strangers cannot take all
  * descriptors. */
 static void make_room(struct sl_links *links)
 {
@@ -328,7 +329,7 @@ static void on_accept(uv_stream_t *listener, int status)
 		sl_link_accept(link);
 }
 
-/* Out. */
+/* ---- sending ---- */
 
 void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame)
 {
@@ -347,7 +348,7 @@ void sl_links_consumed(struct sl_links *links, uint32_t peer)
 {
 	struct sl_link *link = links->slots[peer].up;
 	if (link == NULL || link->unread == 0)
-		return; /* a frame of a link that is gone */
+		return; /* a frame of a closed link */
 	link->unread--;
 	sl_link_resume(link);
 }
@@ -399,9 +400,9 @@ uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
 	return link == NULL ? 0 : sl_link_speed_rtt_us(sl_link_descriptor(link));
 }
 
-/* Life. */
+/* ---- opening and closing ---- */
 
-/* Resolve an address to listen on; `port` NULL: the port of `listen`. To be freed. */
+/* Resolve the address to listen on; `port` NULL: the port of `listen`. The caller frees the result. */
 static int resolve(const char *listen, const char *port, struct addrinfo **found, struct sl_error *error)
 {
 	char host[SL_ADDRESS_BYTES], own[8];

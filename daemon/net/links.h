@@ -1,17 +1,17 @@
-/* links.h - the live, mutually authenticated connections of one learner.
+/* links.h - the live, mutually authenticated connections of one learner (PROTOCOL.md §6.2 Links).
  *
- * Owns every socket between learners. Either end dials, so that a learner behind a one-way firewall has its
- * links whatever its place in the roster; the end with the smaller index goes first, the other one after a
- * second without a link. Two learners never hold two links: who accepts decides, by a rule that both know
- * (link.h). Who is to be dialled is told by sl_links_want; who dialled a link closes it when it is no longer
- * wanted here, and one that only the other end wants is kept. Each link: a TCP connection, TLS over it
- * (tls.h), frames over that (frame.h), two queues out. Control frames go first, between the frames of
- * vectors, and those that wait together share TLS records; about SL_LINK_QUEUE_BYTES of ciphertext wait in a
- * link at most, the rest as frames shared between links. What TLS has much to do with, vectors, it does on a
- * crypto worker (bulk.c); a little is done at once.
+ * Owns every socket between learners. Both ends may dial, so that a learner behind a one-way firewall gets
+ * its links independent of its roster index. The end with the smaller index dials first, the other one after
+ * a second without a link. Two learners never hold two links: the accepting end decides by a rule that both
+ * know (link.h). sl_links_want names the peers to dial. The end that dialled a link closes it when the link
+ * is no longer wanted there; a link that only the other end wants is kept. A link is a TCP connection with
+ * TLS (tls.h), frames (frame.h) and two send queues. Control frames are sent first, between the frames of
+ * vectors, and share TLS records. At most about SL_LINK_QUEUE_BYTES of ciphertext wait per link; the rest
+ * waits as frames that links share. Large amounts are encrypted and decrypted by a crypto worker
+ * (tls_offload.c), small ones at once.
  *
- *   want -> connect -> handshake (both pins checked) -> up ... frames, pings ... -> down -> retry 0.25 s ..
- * 15 s
+ *   want -> connect -> handshake (both pins verified) -> up ... frames, pings ... -> down -> retry in 0.25-15
+ * s
  */
 #pragma once
 
@@ -26,27 +26,27 @@
 /* One encoded message, shared by the links that send it. */
 struct sl_frame {
 	uint32_t references;
-	bool vector; /* goes behind control frames */
-	bool secret; /* wiped when the last reference goes */
+	bool vector; /* sent after control frames */
+	bool secret; /* wiped with the last reference */
 	size_t size;
 	uint8_t bytes[];
 };
-/* Not secret; one reference, held by the caller. NULL: out of memory. */
+/* Return a frame that is not secret, with one reference held by the caller; NULL: out of memory. */
 struct sl_frame *sl_link_frame_new(size_t size, bool vector);
 void sl_link_frame_release(struct sl_frame *frame);
 
-/* For each peer: up, down, up, down ..., and while no link stands any number of downs of dials that failed. A
- * link that takes another's place is a down and an up, because what was sent on the first may be lost. */
+/* Callbacks. Per peer, `up` and `down` alternate; while no link is up, each failed dial is another `down`.
+ * The replacement of a link is a `down` and an `up`, because frames sent on the first may be lost. */
 struct sl_links_handler {
 	void *context;
-	/* Both ends have checked the other's pin, and both hold this link. */
+	/* Both ends have verified the other's pin and hold this link. */
 	void (*up)(void *context, uint32_t peer);
-	/* why: a constant text, for the log. dialled: it never stood. */
+	/* `why`: a constant text for the log. `dialled`: the dial failed, the link was never up. */
 	void (*down)(void *context, uint32_t peer, bool dialled, const char *why);
-	/* The payload becomes the handler's (free it). */
+	/* `payload` passes to the handler, which frees it. */
 	void (*frame)(void *context, uint32_t peer, uint32_t kind, uint8_t *payload, size_t size);
-	/* Somebody without a place in the roster, or with another's key; called once for each key or address.
-	 */
+	/* A connection with a key without a roster line, or with another member's key; called once per key or
+	 * address. */
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 };
 
@@ -56,8 +56,8 @@ struct sl_links_config {
 	uint32_t self;
 	const struct sl_tls *tls;
 	const char *listen;
-	struct sl_worker *crypto; /* for what TLS has much to do with; it ends after sl_links_close. NULL:
-				     nothing is much */
+	struct sl_worker *crypto; /* worker for TLS offload, closed after sl_links_close; NULL: all TLS work
+				     runs on the loop thread */
 	struct sl_links_handler handler;
 };
 
@@ -66,33 +66,34 @@ struct sl_links;
 /* Check that `listen` can be resolved to an address of this machine. */
 int sl_links_check_address(const char *listen, struct sl_error *error);
 
-/* Listens. SL_ERR_BUSY when the port is in use, SL_ERR_INVALID for an address that cannot be bound. */
+/* Listen. SL_ERR_BUSY: the port is in use; SL_ERR_INVALID: the address cannot be bound. */
 int sl_links_open(struct sl_links **links, const struct sl_links_config *config, struct sl_error *error);
-/* Keeps links to the peers of a bit set over the roster, dials those it has to, closes those it dialled and
- * need not keep. */
+/* Keep links to the peers of `set`, bits over the roster: dial missing ones, close links to other peers that
+ * this end dialled. */
 void sl_links_want(struct sl_links *links, const uint64_t *set);
-/* Queues a frame (takes a reference of its own); nothing for a peer without a link. */
+/* Queue `frame` for `peer`, with a reference of its own. A peer without a link is skipped. */
 void sl_links_send(struct sl_links *links, uint32_t peer, struct sl_frame *frame);
-/* One frame of this peer was dealt with: a link is not read while too many wait. */
+/* Note that a frame of `peer` was processed: a link is not read while too many frames wait. */
 void sl_links_consumed(struct sl_links *links, uint32_t peer);
-/* Closes the link to a peer, if there is one; it may be dialled again. */
+/* Close the link to `peer`, if there is one; it may be dialled again. */
 void sl_links_drop(struct sl_links *links, uint32_t peer, const char *why);
-/* Writes what is queued: once per turn of the loop. */
+/* Write the queued frames; called after each drain of the event queue. */
 void sl_links_flush(struct sl_links *links);
 struct sl_links_figures {
 	uint32_t up;
-	uint64_t bytes_sent, bytes_received; /* of ciphertext, since the start */
-	uint64_t records_sent, writes;	     /* TLS records of frames; system calls that were asked for */
+	uint64_t bytes_sent, bytes_received; /* ciphertext since the start */
+	uint64_t records_sent, writes;	     /* TLS records that carry frames; write calls */
 };
 void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures);
-/* Bytes per second to a peer, as measured on its link (speed.h); 0: not known, or no link. Until something
- * large was sent it is a floor, which may be far too low. */
+/* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. Before the first
+ * large write the value is a floor. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer);
 bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer);
-/* The least round trip to a peer, microseconds; 0: not known, or no link. */
+/* Return the smallest round trip to `peer` in microseconds, 0: unknown or no link. */
 uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer);
-/* Bytes of vectors that wait for a peer to read; 0 without a link. */
+/* Return the bytes of vectors queued for `peer`, 0 without a link. */
 size_t sl_links_waiting(const struct sl_links *links, uint32_t peer);
-/* Says goodbye on every link and closes; the loop must run until its handles are gone, then sl_links_free. */
+/* Say goodbye on every link and close. The loop must run until the handles are closed; then call
+ * sl_links_free. */
 void sl_links_close(struct sl_links *links);
 void sl_links_free(struct sl_links *links);

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* AES-GCM keys are good for about 380 GB (RFC 8446, 5.5). */
+/* RFC 8446 section 5.5 limits an AES-GCM key to about 380 GB. */
 #define KEY_UPDATE_BYTES (UINT64_C(64) << 30)
 
-/* Room for what is written: a flight of the handshake, a few control frames; or a write of vectors. */
+/* Sizes of the output buffer: a handshake flight or a few control frames; a write of vectors. */
 #define OUT_SMALL 4096u
 #define OUT_LARGE (SL_TLS_WRITE_BYTES + SL_TLS_WRITE_BYTES / 64)
 
-/* The BIO: reads from secure->in, appends to secure->out. */
+/* The BIO reads from session->in and appends to session->out. */
 
 static int bio_read(BIO *bio, char *bytes, int size)
 {
@@ -69,7 +69,7 @@ static int bio_create(BIO *bio)
 
 static BIO_METHOD *bio_method(void)
 {
-	static BIO_METHOD *method; /* one table for the process, never changed once made */
+	static BIO_METHOD *method; /* one table per process, constant once made */
 	if (method != NULL)
 		return method;
 	method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "starling buffers");
@@ -82,7 +82,7 @@ static BIO_METHOD *bio_method(void)
 	return method;
 }
 
-/* In place of OpenSSL's chain building: the key is pinned, or it is nobody. */
+/* Verify the peer by its pin, in place of OpenSSL's chain building. */
 static int verify(X509_STORE_CTX *store, void *argument)
 {
 	struct sl_tls *tls = argument;
@@ -174,7 +174,7 @@ void sl_tls_session_close(struct sl_tls_session *session)
 	*session = (struct sl_tls_session){.member = -1, .dead = true};
 }
 
-/* What a call's failure means; after a fatal one the SSL is not used again. */
+/* Translate the failure of an SSL call; after a fatal one the SSL is not used again. */
 static int outcome(struct sl_tls_session *session, int rc)
 {
 	switch (SSL_get_error(session->ssl, rc)) {

@@ -1,11 +1,11 @@
-/* What TLS has much to do with, off the loop's thread: struct sl_tls_offload in link.h. */
+/* TLS offload: encrypt and decrypt large amounts on the crypto worker (struct sl_tls_offload in link.h). */
 #include <assert.h>
 #include <stdlib.h>
 #include <strings.h>
 
 #include "daemon/net/link.h"
 
-#define OFFLOAD_BYTES (64u << 10) /* what is less is done before a worker has woken up */
+#define OFFLOAD_BYTES (64u << 10) /* smaller amounts are done before a worker wakes up */
 
 bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes)
 {

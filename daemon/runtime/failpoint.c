@@ -1,4 +1,4 @@
-/* What starlingd does at a crash point. A program that links a file with this function of its own does that.
+/* The failpoint of starlingd: no effect. A program that links its own version of this function uses that one.
  */
 #include "daemon/runtime/failpoint.h"
 

@@ -1,4 +1,4 @@
-/* What starlingd-test does at a crash point. */
+/* The failpoint of starlingd-test: kill the process at the point that the environment names. */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static _Noreturn void misnamed(const char *wanted)
 	_Exit(2);
 }
 
-/* The point that is wanted, or SL_FAILPOINT_COUNT; the coming-by at which. */
+/* Read the point (SL_FAILPOINT_COUNT: none) and the number of the arrival from the environment. */
 static enum sl_failpoint wanted(long *count)
 {
 	const char *text = getenv("STARLING_CRASH");

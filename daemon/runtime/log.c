@@ -72,7 +72,7 @@ void sl_log_close(struct sl_log *log)
 	free(log);
 }
 
-/* The first failed write is told on standard error; the learner goes on without a log. */
+/* Report the first failed write on standard error; the learner continues without a log. */
 static void report_failure(struct sl_log *log)
 {
 	if (log->failed)
@@ -82,7 +82,7 @@ static void report_failure(struct sl_log *log)
 		strerror(errno));
 }
 
-/* One write a line, so that lines of several processes on one file do not mix. */
+/* One write per line, so that lines of several processes in one file do not mix. */
 static void write_line(struct sl_log *log, const char *bytes, size_t n)
 {
 	ssize_t written;
@@ -112,7 +112,7 @@ static void utc(char *out, size_t size)
 	snprintf(out + n, size - n, ".%03ldZ", t.tv_nsec / 1000000);
 }
 
-/* Text may quote what came from outside; what is not UTF-8 must not cost the record. */
+/* Text may quote received bytes: text that is not UTF-8 is replaced, so that the record is not lost. */
 static json_t *json_text(const char *text)
 {
 	json_t *s = json_string(text);
@@ -150,7 +150,7 @@ void sl_log(struct sl_log *log, enum sl_level level, const char *event, const ch
 			size_t used = sl_log_render(record, log->colour, line, sizeof line);
 			write_line(log, line, used);
 		} else {
-			json[n] = '\n'; /* in the place of its zero, for one write */
+			json[n] = '\n'; /* in place of the terminating zero, for one write */
 			write_line(log, json, n + 1);
 			json[n] = '\0';
 		}
@@ -170,7 +170,7 @@ static const char *get(const json_t *record, const char *key)
 	return s ? s : "";
 }
 
-/* Copies what a terminal may see: no control characters, neither ASCII's nor those at U+0080..U+009F. */
+/* Copy text for a terminal, without control characters (ASCII and U+0080..U+009F). */
 static void clean(const char *text, char *out, size_t size)
 {
 	size_t used = 0;

@@ -1,9 +1,9 @@
-/* log.h - the log of one learner: JSON lines (text on a terminal), one record a line.
+/* log.h - the log of one learner: one record per line, JSON in a file, text on a terminal.
  *
  * Every record has time (RFC 3339, UTC, ms), mono_ms (CLOCK_MONOTONIC, comparable between processes of one
- * machine), level, learner, event, and fields; the text form is made from the same record. Values of models,
- * shares, coins and keys are never passed here. Records also go to watchers (the control socket) as the same
- * JSON line.
+ * machine), level, learner, event and fields; the text form is made from the same record. Values of models,
+ * shares, random streams and keys are never passed here. Watchers (the control socket) receive the same JSON
+ * line.
  */
 #pragma once
 
@@ -11,9 +11,9 @@
 #include "common/config/level.h"
 #include "common/config/settings.h"
 
-#define SL_LOG_LINE_BYTES 4096u /* of the text form, with its newline and terminating zero */
+#define SL_LOG_LINE_BYTES 4096u /* size of the text form, with newline and terminating zero */
 
-/* One thread writes to a log, the one that runs the watcher. */
+/* A log; written by one thread, which also runs the watcher. */
 struct sl_log;
 
 /* Called with every record that passes the level, as one line of JSON without the newline. */
@@ -34,10 +34,10 @@ struct json_t;
 void sl_log(struct sl_log *log, enum sl_level level, const char *event, const char *text,
 	    struct json_t *fields);
 
-/* Colour is for terminals whose user has not set NO_COLOR. */
+/* Return true if `fd` is a terminal and NO_COLOR is not set. */
 bool sl_log_colour(int fd);
 
-/* The text form of a record, with its newline: "12:03:04.123 learner-03 info  committed  round 3 committed".
- * Control characters become '?', an overlong text is cut. `size` is at least SL_LOG_LINE_BYTES; returns bytes
- * written. */
+/* Write the text form of `record` with its newline: "12:03:04.123 learner-03 info committed round 3
+ * committed". Control characters become '?', an overlong text is cut. `size` is at least SL_LOG_LINE_BYTES.
+ * Return the bytes written. */
 size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_t size);

@@ -1,11 +1,11 @@
-/* process_usage.h - what this process has taken of the machine so far. */
+/* process_usage.h - CPU time and memory that this process has used so far. */
 #pragma once
 
 #include <stdint.h>
 
-/* Seconds of CPU of all its threads, user and system. */
+/* Return the CPU seconds of all threads, user and system. */
 double sl_process_usage_cpu_s(void);
 
-/* The most memory it has had resident at a time, in bytes; 0: the system does not say. (getrusage counts in
- * what the program that started this one had.) */
+/* Return the peak resident memory in bytes, 0: unknown. (getrusage would include the peak of the parent
+ * before exec.) */
 uint64_t sl_process_usage_peak_bytes(void);

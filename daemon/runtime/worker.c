@@ -21,7 +21,7 @@ static struct sl_task *take(struct sl_worker *worker)
 	return task;
 }
 
-/* Rings where nothing was waiting: else the loop has been rung for already. */
+/* Return `task` to the loop. Only the first waiting task wakes the loop, which collects all of them. */
 static void give_back(struct sl_worker *worker, struct sl_task *task)
 {
 	task->next = NULL;
@@ -64,7 +64,8 @@ static void on_back(uv_poll_t *poll, int status, int events)
 	eventfd_t rings;
 	(void)status;
 	(void)events;
-	eventfd_read(worker->bell, &rings); /* first: what is given back from here on rings again */
+	eventfd_read(worker->bell,
+		     &rings); /* first: a task that finishes from here on wakes the loop again */
 	deliver(worker);
 }
 

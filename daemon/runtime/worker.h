@@ -1,7 +1,7 @@
-/* worker.h - one thread that runs tasks in order, and gives each back to the loop when it is done.
+/* worker.h - one thread that runs tasks in order and returns each to the loop when it is done.
  *
- * The daemon has two or three: one computes, one trains, and for large models one has TLS's bulk (bulk.c).
- * The loop's thread adds tasks and gets their `done`; it never waits.
+ * The daemon has two or three workers: one computes, one trains, and for large models one runs the TLS
+ * offload. The loop thread adds tasks and receives their `done`; it never waits.
  */
 #pragma once
 
@@ -10,8 +10,8 @@
 
 struct sl_task {
 	struct sl_task *next;
-	void (*run)(struct sl_task *);	/* on the worker's thread */
-	void (*done)(struct sl_task *); /* on the loop's thread; owns the task from here on */
+	void (*run)(struct sl_task *);	/* on the worker thread */
+	void (*done)(struct sl_task *); /* on the loop thread; owns the task from here on */
 };
 
 struct sl_worker {
@@ -26,9 +26,9 @@ struct sl_worker {
 	bool closing;
 };
 
-/* Returns a libuv error code. */
+/* Start the thread; return a libuv error code. */
 int sl_worker_open(struct sl_worker *worker, uv_loop_t *loop);
 void sl_worker_add(struct sl_worker *worker, struct sl_task *task);
-/* Runs what was added, joins the thread, gives back what is done, and closes the handle (the loop must still
- * run once). */
+/* Run the queued tasks, join the thread, call the remaining `done` and close the handle. The loop must run
+ * once more. */
 void sl_worker_close(struct sl_worker *worker);

@@ -1,6 +1,6 @@
-/* What a store holds of the attempts of a round that is not committed: those in which this learner is bound,
- * and up to which one it has given all up. */
+/* The attempts of a round that is not committed: those that bind this learner, and the last aborted one. */
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED &&
 	      "a record makes the state of its name");
 static_assert(SL_ATTEMPT_PREPARED == 2, "as DROP_PREPARED has it");
 
-/* A row; its bytes are SQLite's, and go when the statement is reset. */
+/* A row; its bytes belong to SQLite and are valid until the statement is reset. */
 struct attempt {
 	sl_round t;
 	sl_attempt a;
@@ -30,7 +30,7 @@ struct attempt {
 	size_t view_bytes, ready_bytes;
 };
 
-/* Asked before an attempt is written and after it was read. */
+/* Return the reason why a row is invalid, or NULL; checked before writing and after reading. */
 static const char *flaw_of(const struct attempt *attempt)
 {
 	if (attempt->t < 1 || attempt->t > SL_ROUNDS_MAX)
@@ -50,7 +50,7 @@ static const char *flaw_of(const struct attempt *attempt)
 	return NULL;
 }
 
-/* ---- Readys, as bytes: id, K, commitment, signature; the rest is the attempt's ---- */
+/* ---- Readys as bytes: id, K, commitment, signature; the other fields are those of the attempt ---- */
 
 static void pack_ready(struct sl_writer *writer, const struct sl_ready *ready)
 {
@@ -79,7 +79,7 @@ static void unpack_ready(const struct attempt *attempt, uint32_t i, struct sl_re
 	memcpy(ready->signature, bytes + 12 + SL_HASH_BYTES, SL_SIG_BYTES);
 }
 
-/* Of the attempt, and of one view. */
+/* Return true if the Readys belong to the attempt and to one view. */
 static bool of_one_view(const struct sl_persist *persist)
 {
 	for (uint32_t i = 0; i < persist->ready_count; i++) {
@@ -91,7 +91,7 @@ static bool of_one_view(const struct sl_persist *persist)
 	return true;
 }
 
-/* The Readys of a record, to free(). */
+/* Return the Readys of a row; the caller frees them. */
 static uint8_t *pack_readys(const struct sl_persist *persist)
 {
 	size_t size = persist->ready_count * SL_STORE_READY_BYTES;
@@ -148,7 +148,7 @@ static int read_abort(struct sl_store *store, enum sl_statement which, sl_attemp
 	return rc;
 }
 
-/* 0: none was given up. */
+/* Read the last aborted attempt of round t into *a; 0: none. */
 static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 {
 	*a = 0;
@@ -160,7 +160,7 @@ static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
-/* Calls `each` for every attempt of round t, ascending; SL_OK, or the first other code. */
+/* Call `each` for every attempt of round t in ascending order; return SL_OK or the first other code. */
 static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *),
 		    void *context)
 {
@@ -178,14 +178,14 @@ static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, cons
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
-/* ---- what is on record of a round ---- */
+/* ---- the record of a round ---- */
 
 struct standing {
 	sl_attempt wanted;
-	struct attempt found;	/* of that number; state 0: there is none. Its bytes are copies, owned */
+	struct attempt found;	/* attempt of that number; state 0: none. Its bytes are owned copies */
 	uint8_t *view, *readys; /* they */
-	sl_attempt open;	/* the prepared or released one; 0: none */
-	uint32_t released;	/* attempts released or dead */
+	sl_attempt open;	/* prepared or released attempt; 0: none */
+	uint32_t released;	/* released or invalidated attempts */
 	sl_attempt aborted;
 };
 
@@ -227,10 +227,10 @@ static int refuse(struct sl_store *store, const struct sl_durable *what, const c
 			  store->path, what->a, what->t, names[what->kind], why);
 }
 
-/* The move that the diagram of store.h does not have, or NULL. */
+/* Return the reason why the diagram in store.h does not have this move, or NULL. */
 static const char *breach_of(const struct sl_durable *what, const struct standing *standing)
 {
-	enum sl_attempt_state from = standing->found.state; /* 0: nothing */
+	enum sl_attempt_state from = standing->found.state; /* 0: no row */
 	bool same = (int)from == (int)what->kind;
 	switch (what->kind) {
 	case SL_PERSIST_PREPARED:
@@ -250,7 +250,7 @@ static const char *breach_of(const struct sl_durable *what, const struct standin
 	}
 }
 
-/* The Readys that a record brings, and with PREPARED the view. */
+/* Return the reason why the Readys of a record (with PREPARED: and its view) are invalid, or NULL. */
 static int take(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
 	struct attempt *attempt = &standing->found;
@@ -272,7 +272,7 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 		       : sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
 }
 
-/* What is there already is not written again. */
+/* Write the attempt, unless it is on record in this state. */
 static int move(struct sl_store *store, const struct sl_persist *persist, struct standing *standing)
 {
 	struct attempt *attempt = &standing->found;
@@ -305,7 +305,7 @@ static int record_attempt(struct sl_store *store, const struct sl_persist *persi
 	return rc;
 }
 
-/* One transaction: the fence, and what was only prepared goes. */
+/* Record the abort and remove attempts that were only prepared, in one transaction. */
 static int abort_record(struct sl_store *store, const struct sl_durable *what)
 {
 	sl_attempt aborted;
@@ -340,7 +340,7 @@ int sl_store_record(struct sl_store *store, const struct sl_persist *persist, st
 	return sl_store_leave(store, rc == SL_OK ? record(store, persist) : rc, error);
 }
 
-/* ---- back ---- */
+/* ---- reading at a start ---- */
 
 static int check_aborts(struct sl_store *store)
 {
@@ -383,7 +383,7 @@ static int recall_open(const struct attempt *attempt, struct sl_promises *promis
 	return SL_OK;
 }
 
-/* More than can have been recorded is what two rows too many come to. */
+/* Report damage: there are more attempts than the rules allow. */
 static int recall(void *context, const struct attempt *attempt)
 {
 	struct sl_promises *promises = context;

@@ -1,11 +1,10 @@
-/* The store's database: made whole or not at all, looked through before it is believed, and asked with fixed
- * statements.
+/* The database of a store: created completely or not at all, checked completely when it is opened.
  *
- * The journal is a rollback journal that stays (PERSIST): a commit ends with its header overwritten and
- * synchronised. Not DELETE: with synchronous=FULL nobody synchronises the folder after the journal's removal,
- * so that a loss of power right after a commit can bring it back and undo the commit. Not WAL, a quarter of
- * the synchronisations: what was committed lies in the log for long, and a damaged page there takes all
- * commits behind it with it, in silence.
+ * The rollback journal stays (PERSIST): a commit ends when its header is overwritten and synchronised. With
+ * DELETE and synchronous=FULL the folder is not synchronised after the removal of the journal, so that a loss
+ * of power right after a commit can bring the journal back and undo the commit. WAL needs a quarter of the
+ * synchronisations, but committed pages stay in the log for long, and a damaged page there silently loses all
+ * later commits.
  */
 #include "daemon/store/store_internal.h"
 
@@ -15,10 +14,10 @@
 
 #define TEXT_OF(value) #value
 #define TEXT(value) TEXT_OF(value)
-#define APPLICATION 1397515362 /* "SLdb" in the file's header */
+#define APPLICATION 1397515362 /* "SLdb" in the header of the file */
 #define FORMAT 1
 
-/* A row's bytes: a view and Readys are the longest. */
+/* Largest row: a view and its Readys. */
 #define VALUE_BYTES_MAX (SL_STORE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_STORE_READY_BYTES + 4096u)
 
 static const char *const tables[] = {
@@ -60,13 +59,13 @@ int sl_store_damaged(struct sl_store *store, const char *table, const char *why)
 static int fail_system(struct sl_store *store, int code, const char *advice)
 {
 	int why = sqlite3_system_errno(store->db);
-	if (why == 0) /* a failed commit tells it elsewhere */
+	if (why == 0) /* the error of a failed commit is reported by the commit */
 		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
 	return sl_err_set(&store->error, SL_ERR_IO, "%s: %s; %s", store->path,
 			  why != 0 ? strerror(why) : sqlite3_errstr(code), advice);
 }
 
-/* What SQLite says went wrong last. */
+/* Report SQLite's last error. */
 static int fail(struct sl_store *store)
 {
 	int code = store->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(store->db);
@@ -86,7 +85,7 @@ static int fail(struct sl_store *store)
 			       ? sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
 			       : fail_system(store, code, "check the disk, then start the learner again");
 	case SQLITE_READONLY:
-		if (store->peek) /* a commit was cut short: the next start rolls it back before it reads */
+		if (store->peek) /* a commit was interrupted: the next start rolls it back before it reads */
 			return SL_ERR_NOTFOUND;
 		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
@@ -142,7 +141,7 @@ static int command(struct sl_store *store, const char *sql)
 	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_OK : fail(store);
 }
 
-/* The first column of the first row, as text. */
+/* Read the first column of the first row as text. */
 static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
 {
 	sqlite3_stmt *statement;
@@ -161,8 +160,8 @@ static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
 
 /* ---- open ---- */
 
-/* One thread at a time (store.h), so no locks inside; nothing that a file says may make a value longer than
- * ours. */
+/* Open without locks inside SQLite: one thread at a time uses a store (store.h). Limit the length of values
+ * that a damaged file can claim. */
 static int open_file(struct sl_store *store)
 {
 	assert(sqlite3_threadsafe() != 0);
@@ -176,7 +175,7 @@ static int open_file(struct sl_store *store)
 	return SL_OK;
 }
 
-/* Before anything is written into it. */
+/* Check the application id before anything is written into the file. */
 static int check_header(struct sl_store *store)
 {
 	char application[16], format[16];
@@ -194,7 +193,7 @@ static int check_header(struct sl_store *store)
 	return SL_OK;
 }
 
-/* No other table, index, view or trigger than ours. */
+/* Check that the file has no other table, index, view or trigger. */
 static int check_tables(struct sl_store *store)
 {
 	sqlite3_stmt *statement;
@@ -215,7 +214,7 @@ static int check_tables(struct sl_store *store)
 	return rc;
 }
 
-/* From here on the file is ours alone. */
+/* Take the file exclusively. */
 static int settle(struct sl_store *store)
 {
 	char mode[16] = "";
@@ -235,7 +234,7 @@ static int check_pages(struct sl_store *store)
 	char found[128] = "";
 	int rc = ask(store, "PRAGMA integrity_check(1)", found, sizeof found);
 	for (char *end = found; (end = strchr(end, '\n')) != NULL;)
-		*end = ' '; /* an error is one line */
+		*end = ' '; /* one line of text */
 	return rc == SL_OK && strcmp(found, "ok") != 0 ? sl_store_damaged(store, NULL, found) : rc;
 }
 
@@ -267,7 +266,7 @@ void sl_store_unload(struct sl_store *store)
 
 /* ---- make ---- */
 
-/* Without journal: a file that is not whole never gets its name. */
+/* Write without a journal: an incomplete file never gets its final name. */
 static int fill(struct sl_store *store)
 {
 	int rc = command(

@@ -1,5 +1,4 @@
-/* The store's folder: who holds it, how often a learner without a store had started, and names given to whole
- * files. */
+/* The folder of a store: its lock, the count of starts kept before there was a store, and durable renames. */
 #include "daemon/store/store_internal.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@
 #include "common/model/disk_error.h"
 
 #define COUNT_FILE "incarnation"
-#define MOVED "in " SL_STORE_FILE "\n" /* no number: who wants to count there ends */
+#define MOVED "in " SL_STORE_FILE "\n" /* not a number: a program that expects a count refuses it */
 
 void sl_store_path(const struct sl_store *store, const char *name, char path[static SL_STORE_PATH_BYTES])
 {
@@ -39,7 +38,7 @@ static int sync_path(const char *path, int flags)
 
 /* ---- the lock ---- */
 
-/* The holder writes its process into the file; that is for people, and may fail. */
+/* Write the process id into the lock file, for error messages; it may fail. */
 static void sign_lock(int fd)
 {
 	if (ftruncate(fd, 0) == 0)
@@ -59,7 +58,7 @@ static int fail_held(struct sl_store *store, const char *path, int fd)
 			  which);
 }
 
-/* Its own entry to disk, too. */
+/* Make the folder and its entry durable. */
 static int make_folder(const struct sl_store *store)
 {
 	char parent[SL_STORE_PATH_BYTES];
@@ -88,7 +87,7 @@ int sl_store_lock(struct sl_store *store)
 	return rc;
 }
 
-/* ---- whole files ---- */
+/* ---- durable rename ---- */
 
 int sl_store_name_file(struct sl_store *store, const char *from, const char *name)
 {
@@ -101,7 +100,7 @@ int sl_store_name_file(struct sl_store *store, const char *from, const char *nam
 	return SL_OK;
 }
 
-/* ---- the count before there was a store ---- */
+/* ---- count of starts before there was a store ---- */
 
 int sl_store_read_count(struct sl_store *store, uint32_t *count, bool *moved)
 {

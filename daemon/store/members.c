@@ -1,8 +1,8 @@
-/* The members of a roster, as a store keeps them to tell who came and who went. */
+/* The members of a roster as a store records them. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/store/store_internal.h"
+#include "daemon/store/members.h"
 
 static_assert(sizeof(struct sl_store_member) == 4 + SL_HASH_BYTES, "members go to disk as they are");
 
@@ -46,15 +46,16 @@ const char *sl_store_roster_flaw(const struct sl_store_roster *list)
 	return NULL;
 }
 
-/* Where neither list has more, UINT32_MAX; no learner has that id and is in both at that place. */
+/* Return the id at position i, or UINT32_MAX after the end: the larger of two ids never is the end of both
+ * lists. */
 static sl_id id_at(const struct sl_store_roster *list, uint32_t i)
 {
 	return i < list->size ? list->members[i].id : UINT32_MAX;
 }
 
-uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
+uint32_t sl_store_roster_differences(const struct sl_store_roster *old, const struct sl_store_roster *new,
+				     sl_id ids[static SL_STORE_CHANGES_NAMED])
 {
-	const struct sl_store_roster *old = &store->recorded, *new = &store->mine;
 	uint32_t count = 0;
 	for (uint32_t i = 0, j = 0; i < old->size || j < new->size;) {
 		sl_id was = id_at(old, i), is = id_at(new, j), id = was < is ? was : is;

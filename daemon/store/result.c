@@ -24,10 +24,10 @@
 
 #define FORMAT "starling-result-2"
 #define PATH_BYTES 4096u
-/* A pipe of that name must not hold us up. */
+/* Do not block on a pipe of that name. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 #define HEX(n) (2 * (n) + 1)
-#define SIGNER_BYTES (10 + 1 + 2 * SL_KEY_BYTES + 1 + 2 * SL_SIG_BYTES + 2) /* with ", " */
+#define SIGNER_BYTES (10 + 1 + 2 * SL_KEY_BYTES + 1 + 2 * SL_SIG_BYTES + 2) /* includes ", " */
 #define SIGNERS_BYTES (SL_SIGNERS_MAX * SIGNER_BYTES + 1)
 
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES])
@@ -35,7 +35,7 @@ void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES])
 	snprintf(name, SL_FILE_NAME_BYTES, "result-%06" PRIu32 ".safetensors", t);
 }
 
-/* "result-NNNNNN.safetensors", exactly as we name it; or the temporary file before it. */
+/* Parse "result-NNNNNN.safetensors" or the name of its temporary file. */
 static bool name_parse(const char *name, sl_round *t, bool *temporary)
 {
 	char again[SL_FILE_NAME_BYTES];
@@ -49,7 +49,7 @@ static bool name_parse(const char *name, sl_round *t, bool *temporary)
 	return *temporary || name[length] == '\0';
 }
 
-/* ---- what a result promises, written and read ---- */
+/* ---- checks before writing and after reading ---- */
 
 static bool agrees(const struct sl_digest *digest, const struct sl_certificate *certificate)
 {
@@ -100,7 +100,7 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 	return certificate_flaw(certificate);
 }
 
-/* The metadata's texts must all be there. */
+/* Check that all metadata texts are present. */
 static void checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
 			uint8_t sum[static SL_HASH_BYTES])
 {
@@ -146,7 +146,7 @@ static json_t *hash_text(const uint8_t hash[static SL_HASH_BYTES])
 	return json_string(sodium_bin2hex(text, sizeof text, hash, SL_HASH_BYTES));
 }
 
-/* NULL when the run's name is not UTF-8 or memory is short. */
+/* Return the metadata, or NULL if the name of the run is not UTF-8 or memory is short. */
 static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
 			 const uint8_t *z, size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
 {
@@ -183,8 +183,8 @@ static bool file_of_run(int folder, const char *name, const char *run)
 	return same;
 }
 
-/* What stays for some reason goes after the next round; nobody waits for it. Temporary files have no owner:
- * who writes into the folder holds its lock. */
+/* Remove old files. A file that cannot be removed now is removed after the next round. Temporary files are
+ * safe to remove: the lock of the folder excludes other writers. */
 void sl_result_forget(const char *folder, const char *run, sl_round limit)
 {
 	DIR *entries = opendir(folder);
@@ -226,8 +226,8 @@ struct file {
 
 static_assert(SL_KEY_BYTES == 32 && SL_SIG_BYTES == 64, "as signer_parse has them");
 
-/* The signer; returns where the next may stand, or NULL. Lenient: signers_parse compares with its own text.
- */
+/* Parse one signer; return the position of the next one, or NULL. The parser is lenient because signers_parse
+ * compares the text with its own encoding. */
 static const char *signer_parse(const char *text, struct sl_digest *digest)
 {
 	char id[11], key[HEX(SL_KEY_BYTES)], signature[HEX(SL_SIG_BYTES)];
@@ -242,9 +242,9 @@ static const char *signer_parse(const char *text, struct sl_digest *digest)
 	return text + used + strspn(text + used, ", ");
 }
 
-/* Each returns what is wrong, or NULL. */
+/* Each of the following checks returns the flaw or NULL. */
 
-/* Into the proof, the rest of which is known. */
+/* Read the signers into the certificate. */
 static const char *signers_parse(const char *text, struct sl_certificate *certificate)
 {
 	static const char *const form = "digests is not a list of ids, keys and signatures";
@@ -322,7 +322,7 @@ static const char *header_read(int fd, struct file *f)
 	return metadata_parse(f);
 }
 
-/* What must hold before z_bytes are mapped. */
+/* Check the header before the tensor is mapped. */
 static const char *content_flaw(int fd, const struct file *f, uint64_t n, sl_round t)
 {
 	if (f->certificate.t != t)
@@ -333,7 +333,7 @@ static const char *content_flaw(int fd, const struct file *f, uint64_t n, sl_rou
 	return flaw != NULL ? flaw : sl_safetensors_extent(fd, f->begin, f->z_bytes);
 }
 
-/* Maps the file into the result. */
+/* Map the file. */
 static int map(int fd, const struct file *f, struct sl_result *result)
 {
 	size_t size = f->begin + f->z_bytes;

@@ -1,13 +1,14 @@
-/* result.h - the last committed result on disk, to prove and to serve it after a restart (protocol 8,
- * catch-up).
+/* result.h - the last committed result on disk, to prove and serve it after a restart
+ * (PROTOCOL.md §11.2 The exchange, §14.2 What is kept and for how long).
  *
- * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z as they go on the wire
- * (little-endian, as many bytes each as p needs), and metadata {format, run, round, attempt, view, digest, p,
- * learners, n, sigma, encoding, clip, digests, checksum}. Nothing in it is secret from the participants: Z is
- * the committed sum. Written like a checkpoint: a file under its name is whole.
+ * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z in wire encoding (little-endian,
+ * as many bytes each as p needs), and metadata {format, run, round, attempt, view, digest, p, learners, n,
+ * sigma, encoding, clip, digests, checksum}. It holds no secret: every participant knows the committed sum Z.
+ * It is written under a temporary name, like a checkpoint.
  *
- * A result owns the map of its file, which outlives the file's name, but not its being cut: the folder is the
- * learner's alone (daemon/store.h). Whether Z hashes to D and the signatures hold is not looked at here.
+ * A result owns the map of its file. Removing the file is safe, truncating it is not: only the learner may
+ * write into the folder (store.h). This file does not check that Z hashes to the digest and that the
+ * signatures verify.
  */
 #pragma once
 
@@ -17,31 +18,31 @@
 
 struct sl_result {
 	struct sl_certificate certificate;
-	const uint8_t *z; /* read-only, in the map, 8-byte aligned; NULL: none */
+	const uint8_t *z; /* read-only part of the map, 8-byte aligned; NULL: none */
 	size_t z_bytes;	  /* (n+1) elements */
 	uint8_t checksum[SL_HASH_BYTES];
 	void *map;
 	size_t map_bytes;
 };
 
-/* Of a round: its name in the state folder. */
+/* Write the file name of the result of round `t`. */
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES]);
 
-/* Of `n` floats. SL_ERR_INVALID when open would refuse it (nothing is written), SL_ERR_IO. */
+/* Write a result of `n` parameters. SL_ERR_INVALID: sl_result_open would refuse it, nothing is written;
+ * SL_ERR_IO. */
 int sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate, uint64_t n,
 		    const uint8_t *z, size_t z_bytes, uint8_t checksum[static SL_HASH_BYTES],
 		    struct sl_error *error);
-/* Once a round is on record: the files of earlier rounds of this run go, and what writes cut short have left.
- */
+/* Remove the results of rounds before `t` of this run and temporary files of interrupted writes; called once
+ * round `t` is recorded. */
 void sl_result_forget(const char *folder, const char *run, sl_round t);
 
-/* The result of round t: reads all of it, for the checksum. SL_ERR_NOTFOUND when there is none, or another
- * run's; SL_ERR_FORMAT names file and reason: damaged, or of another n. Unless SL_OK, the result is empty. */
+/* Open the result of round `t` and verify its checksum. SL_ERR_NOTFOUND: there is none of this run;
+ * SL_ERR_FORMAT: damaged or of another n, the text names file and reason. On an error the result is empty. */
 int sl_result_open(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
 		   struct sl_error *error);
-/* The same of a file that this process has just written: its data are not read, and the checksum is not
- * looked at. */
+/* Open a file that this process has just written, without reading its data and verifying the checksum. */
 int sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t, struct sl_result *result,
 		   struct sl_error *error);
-/* An empty one may be closed. */
+/* Close a result; it may be empty. */
 void sl_result_close(struct sl_result *result);

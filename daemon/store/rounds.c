@@ -1,5 +1,6 @@
-/* The rounds that a store holds: one row each, the last one at hand. */
+/* The committed rounds of a store: one row each, the last one in memory. */
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #define P_END (UINT64_C(1) << 61)
 
-/* A name in the state folder, and in no other. */
+/* Return true if `name` is a file name without a folder. */
 static bool named(const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
@@ -18,7 +19,7 @@ static bool named(const char *name)
 	return length > 0 && length < SL_FILE_NAME_BYTES && name[0] != '.' && strspn(name, letters) == length;
 }
 
-/* Asked before a round is written and after it was read. */
+/* Return the reason why a row is invalid, or NULL; checked before writing and after reading. */
 static const char *flaw_of(const struct sl_store_round *round)
 {
 	if (round->t < 1 || round->t > SL_ROUNDS_MAX)
@@ -86,7 +87,7 @@ static int read_round(struct sl_store *store, struct sl_store_round *round)
 	return flaw == NULL ? rc : sl_store_damaged(store, "rounds", flaw);
 }
 
-/* The last one before `limit`; SL_ERR_NOTFOUND. */
+/* Find the last round before `limit`; SL_ERR_NOTFOUND. */
 static int find_before(struct sl_store *store, int64_t limit, struct sl_store_round *round)
 {
 	sqlite3_bind_int64(store->statements[SL_STATEMENT_ROUND], 1, limit);
@@ -106,7 +107,7 @@ int sl_store_read_last(struct sl_store *store)
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
-/* The same result of the same view; who signed it, and when, may differ. */
+/* Return true for the same result of the same view. Signers and time may differ. */
 static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
 {
 	return a->t == b->t && a->a == b->a && a->p == b->p && a->learners == b->learners &&
@@ -123,7 +124,7 @@ static int forget_before(struct sl_store *store, sl_round t)
 	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_FORGET_ABORTS) : rc;
 }
 
-/* The one that commits is the one on record. */
+/* Record the present roster: it is the one of the last commit. */
 static int put_roster(struct sl_store *store)
 {
 	sl_id changed[SL_STORE_CHANGES_NAMED];
@@ -134,7 +135,8 @@ static int put_roster(struct sl_store *store)
 	return sl_store_put_learner(store, &store->recorded, store->incarnation);
 }
 
-/* One transaction. What fails in it ends the store, and is undone when the file is closed or opened again. */
+/* Record a later round in one transaction. A failure ends the store and is rolled back when the file is
+ * closed or opened again. */
 static int add(struct sl_store *store, const struct sl_store_round *round)
 {
 	int rc = sl_store_run(store, SL_STATEMENT_BEGIN);
@@ -157,7 +159,7 @@ static bool same_files(const struct sl_store_round *a, const struct sl_store_rou
 	       strcmp(a->checkpoint, b->checkpoint) == 0 && strcmp(a->result, b->result) == 0;
 }
 
-/* With the files of now. */
+/* Record a known round again, with the present files. */
 static int again(struct sl_store *store, const struct sl_store_round *round,
 		 const struct sl_store_round *found)
 {

@@ -1,4 +1,5 @@
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <string.h>
 
@@ -10,7 +11,7 @@ static void hash_number(struct sl_row *row, uint64_t number)
 	crypto_generichash_update(&row->hash, bytes, sizeof bytes);
 }
 
-/* With its length before it, so that no two rows read alike. */
+/* Hash a value after its length, so that different rows have different hashes. */
 static void hash_bytes(struct sl_row *row, const void *bytes, size_t size)
 {
 	hash_number(row, size);
@@ -30,14 +31,14 @@ static sqlite3_stmt *statement(const struct sl_row *row)
 	return row->store->statements[row->which];
 }
 
-/* ---- in ---- */
+/* ---- writing ---- */
 
 static void bound(struct sl_row *row, int code)
 {
 	row->unbound = row->unbound || code != SQLITE_OK;
 }
 
-/* SQLite's integers are signed: the upper half comes back as it went. */
+/* SQLite's integers are signed: the conversion is undone when the value is read. */
 void sl_row_put_number(struct sl_row *row, uint64_t number)
 {
 	hash_number(row, number);
@@ -66,7 +67,7 @@ int sl_row_write(struct sl_row *row)
 	return sl_store_run(row->store, row->which);
 }
 
-/* ---- out ---- */
+/* ---- reading ---- */
 
 static void wrong(struct sl_row *row, const char *why)
 {
@@ -74,7 +75,7 @@ static void wrong(struct sl_row *row, const char *why)
 		row->wrong = why;
 }
 
-/* To be asked before the value, which SQLite would convert. */
+/* Check the type before the value is read, because SQLite would convert the value. */
 static bool is(const struct sl_row *row, int type)
 {
 	return sqlite3_column_type(statement(row), row->column) == type;
@@ -131,7 +132,7 @@ void sl_row_text(struct sl_row *row, char *text, size_t size)
 int sl_row_end(struct sl_row *row)
 {
 	uint8_t found[SL_HASH_BYTES] = {0}, sum[SL_HASH_BYTES];
-	crypto_generichash_state hash = row->hash; /* the hash is not hashed */
+	crypto_generichash_state hash = row->hash; /* the hash column is not part of the hash */
 	sl_row_bytes(row, found, sizeof found);
 	crypto_generichash_final(&hash, sum, sizeof sum);
 	if (memcmp(found, sum, sizeof sum) != 0)

@@ -21,7 +21,7 @@ static void name_of(sl_round t, sl_attempt a, char name[static SL_FILE_NAME_BYTE
 	snprintf(name, SL_FILE_NAME_BYTES, "attempt-%06" PRIu32 "-%06" PRIu32 ".spool", t, a);
 }
 
-/* Exactly as we name it. */
+/* Parse the name of a state file. */
 static bool name_parse(const char *name, sl_round *t, sl_attempt *a)
 {
 	char again[SL_FILE_NAME_BYTES];
@@ -39,7 +39,7 @@ static int fail(const struct sl_state_file *state_file, const char *folder, int 
 	return sl_disk_error(error, path, why);
 }
 
-/* The same where the folder's path is not at hand. */
+/* The same for an open folder. */
 static int fail_open(const struct sl_state_file *state_file, int why, struct sl_error *error)
 {
 	char link[32], folder[SL_PATH_BYTES] = "?";
@@ -55,7 +55,7 @@ static size_t bytes_of(const struct sl_state_file *state_file)
 	return state_file->slots * state_file->slot_bytes;
 }
 
-/* 0, or -1 with errno. */
+/* Return 0, or -1 with errno. */
 static int open_file(struct sl_state_file *state_file, const char *folder)
 {
 	char name[SL_FILE_NAME_BYTES];
@@ -81,7 +81,7 @@ static int map_file(struct sl_state_file *state_file)
 		return -1;
 	state_file->base = base;
 	madvise(base, bytes_of(state_file),
-		MADV_RANDOM); /* the slots around one are holes, and reading them ahead is for nothing */
+		MADV_RANDOM); /* the neighbouring slots are holes: no read-ahead */
 	return 0;
 }
 
@@ -112,7 +112,7 @@ int sl_state_file_reuse(struct sl_state_file *state_file, sl_round t, sl_attempt
 	state_file->t = t;
 	state_file->a = a;
 	for (uint32_t i = 0; i < state_file->slots; i++)
-		if (sl_bit(state_file->reserved, i)) /* another one is a hole */
+		if (sl_bit(state_file->reserved, i)) /* the other slots are holes */
 			memset(state_file->base + i * state_file->slot_bytes, 0, SL_NONCE_BYTES);
 	return SL_OK;
 }
@@ -158,8 +158,7 @@ int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struc
 
 int sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
-	/* msync is an fsync of that part of the file, with what it takes to read it back; the other slots may
-	 * be dirty. */
+	/* msync synchronises this part of the file and its metadata; the other slots may stay dirty. */
 	if (msync(state_file->base + slot * state_file->slot_bytes, state_file->slot_bytes, MS_SYNC) < 0 ||
 	    fsync(state_file->folder) < 0)
 		return fail_open(state_file, errno, error);

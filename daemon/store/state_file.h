@@ -1,17 +1,18 @@
 /* state_file.h - the masked states of one attempt as a file: state/attempt-000007-000002.spool, a slot for
  * each participant.
  *
- *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (core/job.h says what is in one)
+ *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (layout: common/compute/job.h)
  *
- * Vectors are kept here and not in memory: a learner that recovers holds all N of them. The file is sparse
- * and mapped. A slot is reserved before it is written, so that a full disk is an error and not a SIGBUS; the
- * own one is made durable before the Ready that commits to it. Nobody believes a slot that does not match its
- * commitment, so that the rest need no checksum and no synchronisation.
+ * Vectors are kept in a file and not in memory: a recovering learner holds all N of them. The file is sparse
+ * and mapped. A slot is reserved before it is written, so that a full disk is an error and not a SIGBUS. The
+ * own slot is durable before the Ready that commits to it is sent. The other slots need no checksum and no
+ * synchronisation: a slot is used only if it matches its commitment.
  *
- * To write a page of a new file costs several times what the bytes in it cost to copy: a file that is not
- * needed any more becomes the next attempt's, with every slot empty.
+ * Writing a page of a new file costs several times as much as copying its bytes. A file that is no longer
+ * needed is therefore reused for a later attempt, with every slot empty.
  *
- * A spool owns its map and its descriptor. Mode 0600: masked states are for members of the view only.
+ * A state file owns its map and descriptors. Its mode is 0600: masked states are for members of the view
+ * only.
  */
 #pragma once
 
@@ -19,7 +20,7 @@
 #include "common/base/types.h"
 
 struct sl_state_file {
-	sl_round t; /* 0: none is open */
+	sl_round t; /* 0: not open */
 	sl_attempt a;
 	uint32_t slots;
 	size_t slot_bytes;
@@ -28,23 +29,22 @@ struct sl_state_file {
 	int folder, fd;
 };
 
-/* Makes the file, or finds it as it was left; what has another size is begun again. SL_ERR_IO, SL_ERR_NOMEM.
- */
+/* Open the file of attempt `a` of round `t`, or make it; a file of another size is emptied. SL_ERR_IO,
+ * SL_ERR_NOMEM. */
 int sl_state_file_open(struct sl_state_file *state_file, const char *folder, sl_round t, sl_attempt a,
 		       uint32_t slots, size_t slot_bytes, struct sl_error *error);
-/* The file of an attempt that is over becomes another one's, which has as many slots, as large ones; they
- * hold nothing. */
+/* Reuse the file for another attempt with the same number and size of slots; all slots become empty. */
 int sl_state_file_reuse(struct sl_state_file *state_file, sl_round t, sl_attempt a, struct sl_error *error);
-/* The file stays. One that is not open may be closed. */
+/* Close the file and keep it on disk; it need not be open. */
 void sl_state_file_close(struct sl_state_file *state_file);
-/* The file goes. */
+/* Close and remove the file. */
 void sl_state_file_remove(struct sl_state_file *state_file);
 
-/* Room for a slot, before it is written for the first time. */
+/* Allocate disk space for `slot`, before it is written for the first time. */
 int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
-/* The slot, and the file's name, to the disk; an error is not to be tried again. */
+/* Make `slot` and the name of the file durable. After an error the call must not be repeated. */
 int sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
 
-/* Removes every spool in the folder that `keep` does not want. */
+/* Remove every state file in the folder for which `keep` returns false. */
 void sl_state_file_sweep(const char *folder, bool (*keep)(const void *context, sl_round t, sl_attempt a),
 			 const void *context);

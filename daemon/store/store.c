@@ -1,4 +1,5 @@
 #include "daemon/store/store_internal.h"
+#include "daemon/store/row.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,12 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- one call at a time, and none after the end ---- */
+/* ---- one call at a time, none after a fatal error ---- */
 
 int sl_store_enter(struct sl_store *store)
 {
 	bool used = atomic_flag_test_and_set(&store->used);
-	assert(!used); /* by another thread, or by who is told of attempts */
+	assert(!used); /* a call from another thread, or from a callback */
 	return store->ended ? store->error.code : SL_OK;
 }
 
@@ -27,7 +28,7 @@ int sl_store_leave(struct sl_store *store, int rc, struct sl_error *error)
 	return rc;
 }
 
-/* ---- whose it is, and how often it was opened ---- */
+/* ---- the row of the learner ---- */
 
 int sl_store_put_learner(struct sl_store *store, const struct sl_store_roster *roster, uint32_t incarnation)
 {
@@ -40,7 +41,7 @@ int sl_store_put_learner(struct sl_store *store, const struct sl_store_roster *r
 	return sl_row_write(&row);
 }
 
-/* The members into store->recorded, out of SQLite's bytes, which need not be aligned. */
+/* Copy the members into store->recorded; SQLite's bytes may be unaligned. */
 static const char *read_members(struct sl_store *store, struct sl_row *row)
 {
 	size_t size;
@@ -99,7 +100,7 @@ static int check_owner(struct sl_store *store)
 		store->path, shown);
 }
 
-/* One more, on disk before anything is signed with it. */
+/* Count this start durably, before anything is signed with the incarnation. */
 static int count_start(struct sl_store *store, uint32_t before)
 {
 	uint32_t last = store->incarnation > before ? store->incarnation : before;
@@ -111,7 +112,7 @@ static int count_start(struct sl_store *store, uint32_t before)
 
 /* ---- open ---- */
 
-/* SL_ERR_NOTFOUND: nothing there. */
+/* Check the file at store->path; SL_ERR_NOTFOUND: there is none. */
 static int look(struct sl_store *store)
 {
 	struct stat status;
@@ -119,12 +120,12 @@ static int look(struct sl_store *store)
 		return errno == ENOENT ? SL_ERR_NOTFOUND : sl_store_fail_file(store, store->path);
 	if (!S_ISREG(status.st_mode))
 		return sl_store_damaged(store, NULL, "it is not a regular file");
-	if (status.st_size == 0) /* SQLite would take it for a new one */
+	if (status.st_size == 0) /* SQLite would treat an empty file as a new database */
 		return sl_store_damaged(store, NULL, "it is empty");
 	return SL_OK;
 }
 
-/* Nothing of an earlier one may be left: a journal would be played back into the new file. */
+/* Remove files of an earlier database: SQLite would roll a journal back into the new file. */
 static int clear(struct sl_store *store, const char *name)
 {
 	char path[SL_STORE_PATH_BYTES];
@@ -141,7 +142,7 @@ static int make_empty(struct sl_store *store)
 	return SL_OK;
 }
 
-/* Whole, and then under its name. */
+/* Make the database under a temporary name, then rename it. */
 static int make(struct sl_store *store)
 {
 	static const char temporary[] = SL_STORE_FILE SL_TEMPORARY;
@@ -245,8 +246,7 @@ int sl_store_open(struct sl_store **store, const char *folder, const struct sl_s
 	return open_store(store, folder, owner, false, error);
 }
 
-/* A running learner may commit while the file is read without a lock, so that rows look damaged: look twice.
- */
+/* Read twice if rows look damaged: a running learner may commit while the file is read without a lock. */
 int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
 		  struct sl_error *error)
 {
@@ -254,7 +254,7 @@ int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_s
 	return rc == SL_ERR_FORMAT ? open_store(store, folder, owner, true, error) : rc;
 }
 
-/* The database before its lock. */
+/* Close the database before the lock is released. */
 void sl_store_close(struct sl_store *store)
 {
 	if (store == NULL)
@@ -275,4 +275,9 @@ uint32_t sl_store_incarnation(const struct sl_store *store)
 bool sl_store_taken_over(const struct sl_store *store)
 {
 	return store->before > 0;
+}
+
+uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
+{
+	return sl_store_roster_differences(&store->recorded, &store->mine, ids);
 }

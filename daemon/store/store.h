@@ -1,31 +1,28 @@
-/* store.h - what one learner must not forget, durably, in state/learner.db: its starts, its rounds, its
- * attempts.
+/* store.h - the durable records of one learner in state/learner.db: starts, rounds, release log
+ * (PROTOCOL.md §14.1 What is durable before what is sent, §9.3 The release log).
  *
- *   learner    one row: run, pin of the identity, roster that committed last, incarnation
- *   rounds     a row for each committed round. Its files come first, the row second: a file without a row is
- * ignored attempts   a row for each attempt that was prepared or released (protocol 6): view and Readys,
- * until a later round commits fences     a row for each round in which attempts were given up: up to which
- * one; as long
+ *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
+ *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
+ *   attempts   a row for each prepared or released attempt: view and Readys, until a later round commits
+ *   fences     a row for each round with aborted attempts: the last one aborted, until a later round commits
  *
- * SQLite with a rollback journal and synchronous=FULL: what a call returned SL_OK for is there after a crash
- * or a loss of power, whole; what it did not is there whole or not at all. Vectors are files, whose checksum
- * a row holds. Every row holds a hash of itself, and the file is looked through when it is opened: damage is
- * met before it is believed.
+ * SQLite runs with a rollback journal and synchronous=FULL. A call that returned SL_OK survives a crash or a
+ * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their
+ * checksum. Every row holds a hash of itself, and the whole file is checked when it is opened.
  *
- * A store owns state/lock, learner.db with its journal, and state/incarnation: a learner's count of starts
- * before there was a store is taken over, and from then on the file says where the count is. Whoever can read
- * only the older layout refuses it, and a learner.db that is gone is missed.
+ * A store owns state/lock, learner.db with its journal, and state/incarnation. That file held the count of
+ * starts before there was a store; now it says that the count is in learner.db.
  *
- * A disk that is full or fails, or a damaged file, ends a store: the same error is returned from then on,
- * nothing is tried again, and nothing recorded before is lost by it. The text names the file and what to do:
+ * A full or failing disk or a damaged file ends a store: every later call returns the same error, nothing is
+ * retried, and earlier records are kept. The text names the file and the remedy:
  *   SL_ERR_IO        the disk is full, failed, or does not let this user write
- *   SL_ERR_FORMAT    damaged, or not a learner's records
+ *   SL_ERR_FORMAT    damaged, or not the records of a learner
  *   SL_ERR_NOMEM     out of memory
- * SL_ERR_INVALID (a record that could not be read back) and SL_ERR_REFUSED (one that contradicts another)
- * change nothing.
+ * SL_ERR_INVALID (a record that could not be read back) and SL_ERR_REFUSED (a record that contradicts another
+ * one) change nothing.
  *
- * Threads: one at a time. The loop's thread opens and closes it; between, while the compute worker runs, that
- * worker alone calls it (its queue and its join hand the store over). Two at once is an assertion.
+ * Threads: one at a time. The loop thread opens and closes the store; while the compute worker runs, only
+ * that worker calls it. A concurrent call is an assertion failure.
  */
 #pragma once
 
@@ -37,7 +34,7 @@
 
 struct sl_store;
 
-/* Whose records they are. */
+/* Owner of the records. */
 struct sl_store_owner {
 	const char *run;		/* shorter than SL_NAME_BYTES */
 	uint8_t pin[SL_HASH_BYTES];	/* of the identity */
@@ -54,34 +51,33 @@ struct sl_store_round {
 	uint64_t total_weight;						 /* Z_n */
 	char checkpoint[SL_FILE_NAME_BYTES], result[SL_FILE_NAME_BYTES]; /* names in the state folder */
 	uint8_t checkpoint_sum[SL_HASH_BYTES], result_sum[SL_HASH_BYTES];
-	int64_t committed_at; /* unix seconds, for people; set by sl_store_commit_round */
+	int64_t committed_at; /* unix seconds, informative; set by sl_store_commit_round */
 };
 
-/* The moves that an attempt may make; one that is there may be recorded again.
+/* The moves of an attempt; a repeated record is accepted.
  *
- *      nothing ----> PREPARED ----> RELEASED ----> DEAD    nobody can complete it, or the operator has given
- * it up
- *                       |
- *                       v
- *      nothing -----> fenced, with all before it           given up, never released; as a number of the round
+ *   (none) ----> PREPARED ----> RELEASED ----> CLOSED    it cannot complete, or the operator aborted it
+ *                   |
+ *                   v
+ *   (none) ----> aborted, with all earlier ones          never released; one number per round
  *
- * One of a round is open, prepared or released, at a time (protocol 6, rule A).
+ * At most one attempt of a round is prepared or released (PROTOCOL.md §9.4 The safety rule).
  */
 enum sl_attempt_state {
-	SL_ATTEMPT_PREPARED = SL_PERSIST_PREPARED, /* before the own Ready leaves */
-	SL_ATTEMPT_RELEASED = SL_PERSIST_RELEASED, /* before the first masked state leaves */
+	SL_ATTEMPT_PREPARED = SL_PERSIST_PREPARED, /* recorded before the own Ready is sent */
+	SL_ATTEMPT_RELEASED = SL_PERSIST_RELEASED, /* recorded before the first masked state is sent */
 	SL_ATTEMPT_CLOSED = SL_PERSIST_CLOSED,
 };
 
-/* What this learner is bound by in a round that is not committed; as the core wants it at a start. */
+/* Release log of a round that is not committed, for the start of the core. */
 struct sl_promises {
-	sl_attempt aborted; /* the highest that was given up; 0: none */
-	sl_attempt closed;  /* the highest that is dead; 0: none */
+	sl_attempt aborted; /* last aborted attempt; 0: none */
+	sl_attempt closed;  /* last invalidated attempt; 0: none */
 	uint32_t released_count;
-	sl_attempt released[SL_RELEASED_MAX]; /* released or dead, ascending */
-	sl_attempt a;			      /* the open one; 0: none */
+	sl_attempt released[SL_RELEASED_MAX]; /* released or invalidated, ascending */
+	sl_attempt a;			      /* open attempt; 0: none */
 	struct sl_open open;
-	uint8_t *view; /* what `open` points to; owned */
+	uint8_t *view; /* memory of `open`; owned */
 	struct sl_ready *readys;
 };
 
@@ -96,10 +92,10 @@ int sl_store_open(struct sl_store **store, const char *folder, const struct sl_s
  * NULL also if there is no store yet. */
 int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
 		  struct sl_error *error);
-/* NULL may be closed. */
+/* Close the store; NULL has no effect. */
 void sl_store_close(struct sl_store *store);
 
-/* Starts of this learner, this one included: 1 or more, never the same twice. */
+/* Return the incarnation: the number of starts of this learner, this one included. */
 uint32_t sl_store_incarnation(const struct sl_store *store);
 /* Members that came, went or show another key since the last commit (before that: since the store was made);
  * the ids of the first of them, ascending. 0: the same roster. */
@@ -114,19 +110,19 @@ bool sl_store_taken_over(const struct sl_store *store);
  * recorded again with the files of now (its model had to be shown by others); SL_ERR_REFUSED for another
  * result of it, or an earlier round that is not. */
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
-/* Of a committed view, with the names of its files and without their checksums. */
+/* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,
 			 uint64_t total_weight);
-/* SL_ERR_NOTFOUND before the first commit. */
+/* Read the last committed round; SL_ERR_NOTFOUND before the first commit. */
 int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, struct sl_error *error);
-/* The last one before round t; SL_ERR_NOTFOUND when there is none. */
+/* Read the last committed round before `t`; SL_ERR_NOTFOUND: there is none. */
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);
 
-/* FENCED, PREPARED, RELEASED or DEAD. SL_ERR_REFUSED for a move that the diagram does not have, or a round
- * that is committed: then nothing may leave that rests on it. */
+/* Record ABORTED, PREPARED, RELEASED or CLOSED. SL_ERR_REFUSED: the diagram does not have this move, or the
+ * round is committed; nothing that depends on the record may then be sent. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
-/* Of round t; to be closed. An empty one may be closed. */
+/* Read the release log of round `t`; close it with sl_store_promises_close, which also takes a zeroed one. */
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,
 		      struct sl_error *error);
 void sl_store_promises_close(struct sl_promises *promises);

@@ -1,5 +1,5 @@
-/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A
- * kill cannot tell that: the system keeps what a process has written. */
+/* Order of the durable writes, and no write after a failed one (PROTOCOL.md §14.1 What is durable before what
+ * is sent). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
