@@ -74,10 +74,10 @@ int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, 
 void sl_plan_close(struct sl_plan *plan);
 /* Read the plan of the run in the folder options->resume, and check it as sl_plan_make does. Raise its rounds
  * to options->rounds. Wait until no learner of an earlier launch is running. */
-int sl_plan_resume(struct sl_plan *plan, const struct sl_launch_options *options,
+int sl_resume_plan(struct sl_plan *plan, const struct sl_launch_options *options,
 		   struct sl_progress *progress, struct sl_error *error);
 /* Return true if all rounds are committed and shown: there is nothing to resume. */
-bool sl_plan_finished(const struct sl_plan *plan);
+bool sl_resume_finished(const struct sl_plan *plan);
 /* Write the last shown round and the step into the run folder, for --resume. */
 void sl_resume_write(const struct sl_launch *launch);
 /* Set what the learners of `launch` have committed before. */

@@ -224,14 +224,14 @@ static int find_progress(struct sl_plan *plan, struct sl_error *error)
 	return SL_OK;
 }
 
-bool sl_plan_finished(const struct sl_plan *plan)
+bool sl_resume_finished(const struct sl_plan *plan)
 {
 	return plan->resume.of != NULL && plan->resume.first >= plan->settings.rounds;
 }
 
 /* ---- the plan ---- */
 
-int sl_plan_resume(struct sl_plan *plan, const struct sl_launch_options *options,
+int sl_resume_plan(struct sl_plan *plan, const struct sl_launch_options *options,
 		   struct sl_progress *progress, struct sl_error *error)
 {
 	*plan = (struct sl_plan){.options = *options};
@@ -246,9 +246,9 @@ int sl_plan_resume(struct sl_plan *plan, const struct sl_launch_options *options
 		rc = find_progress(plan, error);
 	if (rc == SL_OK)
 		rc = raise_rounds(plan, error);
-	if (rc == SL_OK && !sl_plan_finished(plan))
+	if (rc == SL_OK && !sl_resume_finished(plan))
 		rc = sl_plan_check(plan, progress, error);
-	if (rc == SL_OK && !sl_plan_finished(plan))
+	if (rc == SL_OK && !sl_resume_finished(plan))
 		rc = sl_run_fill_ports(&plan->folder, error);
 	if (rc != SL_OK)
 		sl_plan_close(plan);

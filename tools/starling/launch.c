@@ -174,14 +174,14 @@ static int run(const struct sl_launch_options *o)
 	struct sl_plan plan;
 	struct sl_error error = {0};
 	sl_progress_open(&progress, o->json ? stderr : stdout, !o->json);
-	int rc = o->resume != NULL ? sl_plan_resume(&plan, o, &progress, &error)
+	int rc = o->resume != NULL ? sl_resume_plan(&plan, o, &progress, &error)
 				   : sl_plan_make(&plan, o, &progress, &error);
 	if (rc != SL_OK) {
 		fprintf(stderr, "starling launch: %s\n", error.text);
 		return error.code == SL_ERR_NOMEM ? SL_EXIT_FAILED : SL_EXIT_USAGE;
 	}
 	int status = 0;
-	if (sl_plan_finished(&plan))
+	if (sl_resume_finished(&plan))
 		sl_progress_line(&progress,
 				 "all %u rounds of %s are committed: nothing to resume; add rounds with "
 				 "--rounds N",
