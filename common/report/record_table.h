@@ -58,7 +58,7 @@
 	X(count, "count", WHOLE, "parameters clamped")                                                       \
 	X(released, "released", FLAG, "the masked state was released")                                       \
 	X(fetched, "fetched", WHOLE, "masked states received from peers")                                    \
-	X(operator_aborted, "by_operator", FLAG, "by the operator")                                            \
+	X(operator_aborted, "by_operator", FLAG, "by the operator")                                          \
 	X(signers, "signers", WHOLE, "learners that signed the digest")                                      \
 	X(came, "came", WHOLE, "learners in this view and not in the last")                                  \
 	X(left, "left", WHOLE, "learners in the last view and not in this")                                  \
@@ -92,7 +92,8 @@
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
 	"train_s "                                                                                           \
-	"round_bytes_sent round_bytes_received round_flood_bytes share_ms prepare_timeout_ms mix_ms confirm_timeout_ms "        \
+	"round_bytes_sent round_bytes_received round_flood_bytes share_ms prepare_timeout_ms mix_ms "        \
+	"confirm_timeout_ms "                                                                                \
 	"round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
@@ -106,7 +107,7 @@
 	X(EXPOSED, "exposed", SL_WARN, "round attempt reason",                                               \
 	  "round {round} attempt {attempt} goes on, since privacy_check: warn is set: {reason}")             \
 	X(CLAMPED, "clamped", SL_WARN, "round count",                                                        \
-	  "{count} parameters were clamped to clipping_range {clipping_range}")                                        \
+	  "{count} parameters were clamped to clipping_range {clipping_range}")                              \
 	X(COMMITTED, "committed", SL_INFO, SL_COMMITTED_FIELDS,                                              \
 	  "round {round} committed: {learners} learners, {engine}, margin {margin.4}, {aggregate_s.2} s, "   \
 	  "model {model}")                                                                                   \
@@ -125,7 +126,7 @@
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
 	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt "  \
 	  "goes on when one "                                                                                \
-	  "that has it connects. If none ever will: starling abort --round {round} --control {control}")   \
+	  "that has it connects. If none ever will: starling abort --round {round} --control {control}")     \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all "      \
 	  "{learners} learners "                                                                             \
@@ -140,13 +141,13 @@
 	X(ATTEMPT_RESUMED_RELEASED, "attempt_resumed", SL_INFO, "round attempt released",                    \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had released its masked "   \
 	  "state")                                                                                           \
-	X(ATTEMPT_CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                                          \
+	X(ATTEMPT_CLOSED, "attempt_closed", SL_WARN, "round attempt operator_aborted",                       \
 	  "round {round} attempt {attempt} is over: {who} has aborted it, so it cannot complete")            \
-	X(ATTEMPT_CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",                              \
+	X(ATTEMPT_CLOSED_BY_OPERATOR, "attempt_closed", SL_WARN, "round attempt operator_aborted",           \
 	  "round {round} attempt {attempt} is over: the operator has aborted it")                            \
-	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                                           \
+	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                               \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
-	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                                        \
+	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                  \
 	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other " \
 	  "learners have "                                                                                   \
 	  "signed that theirs was not: the model is trained again; the new one differs only by training "    \
@@ -192,7 +193,8 @@
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
 	X(UNSAFE_REVEAL, "unsafe_reveal", SL_WARN, "",                                                       \
-	  "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do "  \
+	  "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; "    \
+	  "never do "                                                                                        \
 	  "this with real data")                                                                             \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
