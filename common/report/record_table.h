@@ -193,7 +193,8 @@
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
 	X(UNSAFE_REVEAL, "unsafe_reveal", SL_WARN, "",                                                       \
-	  "unsafe_reveal is set: this learner writes its secret encoding to disk in every round; never do "  \
+	  "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; "    \
+	  "never do "                                                                                        \
 	  "this with real data")                                                                             \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
