@@ -22,7 +22,7 @@ static json_t *parameters(const struct sl_parameters *p)
 	return all;
 }
 
-/* What was signed, and what the signature covers of it (canon.h). */
+/* What was signed, and what the signature covers of it (canonical.h). */
 static json_t *statement(const struct sl_scope *scope, const struct sl_link_state *ls)
 {
 	uint8_t hash[SL_HASH_BYTES];

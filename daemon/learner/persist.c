@@ -1,5 +1,5 @@
 /* What must not be forgotten, carried out on the compute worker in the order in which the core asked
- * (protocol 6, 8). */
+ * (PROTOCOL.md §14 Durability and restart). */
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static void free_record(struct record *record)
 
 /* ---- a commit ---- */
 
-/* Z, out of the vault, with what proves it. */
+/* Z, out of the workspace, with what proves it. */
 static int write_result(const struct sl_daemon *daemon, const struct sl_certificate *certificate,
 			uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
 {

@@ -94,7 +94,7 @@ static void begin_anew(struct sl_daemon *daemon)
 	daemon->trainer->ops->initial(daemon->trainer, daemon->workspace.committed);
 }
 
-/* Into the vault, if it is what was committed: else SL_ERR_FORMAT or SL_ERR_NOTFOUND. */
+/* Into the workspace, if it is what was committed: else SL_ERR_FORMAT or SL_ERR_NOTFOUND. */
 static int read_model(struct sl_daemon *daemon, const struct sl_store_round *round, struct sl_error *error)
 {
 	const struct sl_settings *s = daemon->settings;
@@ -217,7 +217,8 @@ static void sweep(const struct sl_daemon *daemon)
 	sl_state_file_sweep(daemon->settings->state, is_wanted, &wanted);
 }
 
-/* The view, as far as its spool depends on it. SL_ERR_REFUSED: it is of another roster or run than h is. */
+/* The view, as far as its state file depends on it. SL_ERR_REFUSED: it is of another roster or run than h is.
+ */
 static int open_view(const struct sl_daemon *daemon, struct sl_view *view, uint32_t *own)
 {
 	const struct sl_open *open = &daemon->promises.open;
@@ -274,7 +275,8 @@ static int give_up(struct sl_daemon *daemon, const char *why, struct sl_error *e
 	return rc;
 }
 
-/* Another roster's members are not known here, and who released must finish (protocol 6, rule A). */
+/* Another roster's members are not known here, and who released must finish (PROTOCOL.md §9.4 Safety rule).
+ */
 static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 {
 	if (!daemon->promises.open.released)
@@ -287,8 +289,8 @@ static int refuse_view(struct sl_daemon *daemon, struct sl_error *error)
 		daemon->core_config.committed + 1, daemon->promises.a, daemon->core_config.committed + 1);
 }
 
-/* Its spool into the vault, and it into the core's configuration. What others hold of a lost one they will
- * show. */
+/* Its state file into the workspace, and it into the core's configuration. What others hold of a lost one
+ * they will show. */
 static int open_attempt(struct sl_daemon *daemon, struct sl_error *error)
 {
 	struct sl_view view;

@@ -48,7 +48,7 @@ void sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 
 /* Jobs. */
 
-/* The vault's scratch grows to what the view needs, and stays. */
+/* The workspace's scratch grows to what the view needs, and stays. */
 static int ensure_scratch(struct sl_workspace *workspace, const struct sl_job *job)
 {
 	if (job->kind != SL_JOB_ANALYSE && job->kind != SL_JOB_ENCODE)

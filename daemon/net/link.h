@@ -1,4 +1,4 @@
-/* link.h - one connection; private to links.c, link.c and bulk.c.
+/* link.h - one connection; private to links.c, link.c and tls_offload.c.
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pinned, Finished sent--> OFFERED --first byte--> UP
  *   accepted:                         HANDSHAKE --pinned, Finished read, it does not lose--> UP, a ping says
@@ -29,9 +29,9 @@
  * it, no longer wanted or without a word for 10 s. L takes it, reads its end behind it, and both dial again.)
  *
  * Who no longer wants a link closes it only if it dialled it. The other end, if it still wants the link,
- * dials once and owns what comes of that, so that the two do not take turns; where radio lists only differ
- * for a moment, the second that L waits saves the dial. A link that stood less than STEADY_MS counts as a
- * failure in the backoff.
+ * dials once and owns what comes of that, so that the two do not take turns; where lists of peers in range
+ * only differ for a moment, the second that L waits saves the dial. A link that stood less than STEADY_MS
+ * counts as a failure in the backoff.
  */
 #pragma once
 
@@ -164,7 +164,7 @@ void sl_link_close(struct sl_link *link, const char *why);
 /* The bulk is back: what it brought is handed over, and sent. */
 void sl_link_returned(struct sl_link *link);
 
-/* bulk.c */
+/* tls_offload.c */
 /* Whether so many bytes are for the crypto worker. */
 bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes);
 /* Takes slices of the vectors that wait, as much as a write takes. */

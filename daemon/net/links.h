@@ -85,8 +85,8 @@ struct sl_links_figures {
 	uint64_t records_sent, writes;	     /* TLS records of frames; system calls that were asked for */
 };
 void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures);
-/* Bytes per second to a peer, as measured on its link (speed.h); 0: not known, or no link. Until something
- * large was sent it is a floor, which may be far too low. */
+/* Bytes per second to a peer, as measured on its link (link_speed.h); 0: not known, or no link. Until
+ * something large was sent it is a floor, which may be far too low. */
 double sl_links_speed(const struct sl_links *links, uint32_t peer);
 bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer);
 /* The least round trip to a peer, microseconds; 0: not known, or no link. */

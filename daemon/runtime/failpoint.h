@@ -9,15 +9,16 @@
 #include <assert.h>
 
 #define SL_FAILPOINTS(X)                                                                                     \
-	X(LINK_STATE_SENT, "link-state-sent")	/* the own one */                                            \
-	X(SHARES_SENT, "shares-sent")		/* the last chunk of them */                                 \
-	X(BEFORE_PREPARED, "before-prepared")	/* the own slot of the spool is durable, the row is not */   \
-	X(AFTER_PREPARED, "after-prepared")	/* the row is, and the Ready not sent */                     \
-	X(READY_SENT, "ready-sent")		/* the own one */                                            \
-	X(BEFORE_RELEASED, "before-released")	/* all Readys are there, the row is not */                   \
-	X(AFTER_RELEASED, "after-released")	/* the row is, and no masked state has left */               \
-	X(FIRST_STATE_SENT, "first-state-sent") /* the first chunk of the own masked state */                \
-	X(MIXING, "mixing")			/* a chunk of a later iteration was sent */                  \
+	X(LINK_STATE_SENT, "link-state-sent") /* the own one */                                              \
+	X(SHARES_SENT, "shares-sent")	      /* the last chunk of them */                                   \
+	X(BEFORE_PREPARED,                                                                                   \
+	  "before-prepared")		    /* the own slot of the state file is durable, the row is not */  \
+	X(AFTER_PREPARED, "after-prepared") /* the row is, and the Ready not sent */                         \
+	X(READY_SENT, "ready-sent")	    /* the own one */                                                \
+	X(BEFORE_RELEASED, "before-released")	      /* all Readys are there, the row is not */             \
+	X(AFTER_RELEASED, "after-released")	      /* the row is, and no masked state has left */         \
+	X(FIRST_STATE_SENT, "first-state-sent")	      /* the first chunk of the own masked state */          \
+	X(MIXING, "mixing")			      /* a chunk of a later iteration was sent */            \
 	X(BEFORE_COMMIT_FILES, "before-commit-files") /* checkpoint and result */                            \
 	X(BETWEEN_FILES_AND_ROW, "between-files-and-row")                                                    \
 	X(AFTER_COMMIT_ROW, "after-commit-row") /* and nobody was told */                                    \

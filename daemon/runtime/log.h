@@ -2,8 +2,8 @@
  *
  * Every record has time (RFC 3339, UTC, ms), mono_ms (CLOCK_MONOTONIC, comparable between processes of one
  * machine), level, learner, event, and fields; the text form is made from the same record. Values of models,
- * shares, coins and keys are never passed here. Records also go to watchers (the control socket) as the same
- * JSON line.
+ * shares, random elements and keys are never passed here. Records also go to watchers (the control socket) as
+ * the same JSON line.
  */
 #pragma once
 

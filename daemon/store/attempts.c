@@ -305,7 +305,7 @@ static int record_attempt(struct sl_store *store, const struct sl_persist *persi
 	return rc;
 }
 
-/* One transaction: the fence, and what was only prepared goes. */
+/* One transaction: the Abort, and what was only prepared goes. */
 static int abort_record(struct sl_store *store, const struct sl_durable *what)
 {
 	sl_attempt aborted;

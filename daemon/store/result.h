@@ -1,5 +1,5 @@
-/* result.h - the last committed result on disk, to prove and to serve it after a restart (protocol 8,
- * catch-up).
+/* result.h - the last committed result on disk, to prove and to serve it after a restart (PROTOCOL.md §11
+ * Catch-up).
  *
  * state/result-000003.safetensors: one U8 tensor "z", the n+1 elements of Z as they go on the wire
  * (little-endian, as many bytes each as p needs), and metadata {format, run, round, attempt, view, digest, p,

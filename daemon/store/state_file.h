@@ -1,7 +1,8 @@
 /* state_file.h - the masked states of one attempt as a file: state/attempt-000007-000002.spool, a slot for
  * each participant.
  *
- *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (core/job.h says what is in one)
+ *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (common/compute/slots.h says what
+ * is in one)
  *
  * Vectors are kept here and not in memory: a learner that recovers holds all N of them. The file is sparse
  * and mapped. A slot is reserved before it is written, so that a full disk is an error and not a SIGBUS; the
@@ -11,7 +12,7 @@
  * To write a page of a new file costs several times what the bytes in it cost to copy: a file that is not
  * needed any more becomes the next attempt's, with every slot empty.
  *
- * A spool owns its map and its descriptor. Mode 0600: masked states are for members of the view only.
+ * A state file owns its map and its descriptor. Mode 0600: masked states are for members of the view only.
  */
 #pragma once
 
@@ -45,6 +46,6 @@ int sl_state_file_reserve(struct sl_state_file *state_file, uint32_t slot, struc
 /* The slot, and the file's name, to the disk; an error is not to be tried again. */
 int sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
 
-/* Removes every spool in the folder that `keep` does not want. */
+/* Removes every state file in the folder that `keep` does not want. */
 void sl_state_file_sweep(const char *folder, bool (*keep)(const void *context, sl_round t, sl_attempt a),
 			 const void *context);

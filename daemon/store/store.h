@@ -2,10 +2,10 @@
  * attempts.
  *
  *   learner    one row: run, pin of the identity, roster that committed last, incarnation
- *   rounds     a row for each committed round. Its files come first, the row second: a file without a row is
- * ignored attempts   a row for each attempt that was prepared or released (protocol 6): view and Readys,
- * until a later round commits fences     a row for each round in which attempts were given up: up to which
- * one; as long
+ *   rounds     a row for each committed round; written after its files. Files without a row are ignored
+ *   attempts   a row for each attempt that was prepared or released: view and Readys (PROTOCOL.md
+ *              §14 Durability and restart); kept until a later round commits
+ *   fences     a row for each round with aborted attempts: the highest one; kept as long
  *
  * SQLite with a rollback journal and synchronous=FULL: what a call returned SL_OK for is there after a crash
  * or a loss of power, whole; what it did not is there whole or not at all. Vectors are files, whose checksum
@@ -59,13 +59,14 @@ struct sl_store_round {
 
 /* The moves that an attempt may make; one that is there may be recorded again.
  *
- *      nothing ----> PREPARED ----> RELEASED ----> DEAD    nobody can complete it, or the operator has given
- * it up
+ *      nothing ----> PREPARED ----> RELEASED ----> CLOSED    nobody can complete it, or the operator has
+ * given it up
  *                       |
  *                       v
- *      nothing -----> fenced, with all before it           given up, never released; as a number of the round
+ *      nothing -----> aborted, with all before it           given up, never released; as a number of the
+ * round
  *
- * One of a round is open, prepared or released, at a time (protocol 6, rule A).
+ * One of a round is open, prepared or released, at a time (PROTOCOL.md §9.4 Safety rule).
  */
 enum sl_attempt_state {
 	SL_ATTEMPT_PREPARED = SL_PERSIST_PREPARED, /* before the own Ready leaves */
@@ -123,7 +124,7 @@ int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, st
 int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_round *round,
 			  struct sl_error *error);
 
-/* FENCED, PREPARED, RELEASED or DEAD. SL_ERR_REFUSED for a move that the diagram does not have, or a round
+/* ABORTED, PREPARED, RELEASED or CLOSED. SL_ERR_REFUSED for a move that the diagram does not have, or a round
  * that is committed: then nothing may leave that rests on it. */
 int sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 /* Of round t; to be closed. An empty one may be closed. */

@@ -93,7 +93,7 @@ int sl_store_leave(struct sl_store *store, int rc, struct sl_error *error);
 /* The row of the learner, which says less than the store knows. */
 int sl_store_put_learner(struct sl_store *store, const struct sl_store_roster *roster, uint32_t incarnation);
 
-/* ---- store_roster.c ---- */
+/* ---- members.c ---- */
 
 /* Both hand over the members; SL_ERR_NOMEM. */
 int sl_store_roster_of(struct sl_store_roster *list, const struct sl_roster *roster);
@@ -102,18 +102,18 @@ void sl_store_roster_close(struct sl_store_roster *list);
 /* What is wrong, or NULL. */
 const char *sl_store_roster_flaw(const struct sl_store_roster *list);
 
-/* ---- store_round.c ---- */
+/* ---- rounds.c ---- */
 
 /* Reads the last round into store->last. */
 int sl_store_read_last(struct sl_store *store);
 
-/* ---- store_attempt.c ---- */
+/* ---- attempts.c ---- */
 
-/* Reads every attempt and fence: a row whose round is damaged would not be found, and not be missed, when it
+/* Reads every attempt and Abort: a row whose round is damaged would not be found, and not be missed, when it
  * is asked for. */
 int sl_store_check_attempts(struct sl_store *store);
 
-/* ---- store_folder.c: the files beside the database ---- */
+/* ---- folder.c: the files beside the database ---- */
 
 void sl_store_path(const struct sl_store *store, const char *name, char path[static SL_STORE_PATH_BYTES]);
 /* SL_ERR_IO with errno. */
@@ -129,7 +129,7 @@ int sl_store_move_count(struct sl_store *store);
 /* Gives a file of the folder that is whole and closed its name, durably. */
 int sl_store_name_file(struct sl_store *store, const char *from, const char *name);
 
-/* ---- store_database.c ---- */
+/* ---- database.c ---- */
 
 /* Fills the empty file at store->path with a database of the learner's row alone; nothing of it stays open.
  */
@@ -147,7 +147,7 @@ void sl_store_reset(struct sl_store *store, enum sl_statement which);
 /* Returns SL_ERR_FORMAT: the file is not as it was written. table may be NULL. */
 int sl_store_damaged(struct sl_store *store, const char *table, const char *why);
 
-/* ---- store_row.c ---- */
+/* ---- row.c ---- */
 
 /* One row on its way in or out, column by column in the statement's order; the last column is the hash of the
  * others. */
