@@ -1,7 +1,8 @@
-/* launch.h - `starling launch`: N daemons on this machine, the radio between them, and what they make of it.
+/* launch.h - `starling launch`: N daemons on this machine, the topology playback between them, and what they
+ *make of it.
  *
  * One libuv loop. Records of the daemons come in over their control sockets (control_client), are put
- * together into rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run -
+ * together into rounds (rounds), play the topology (playback.c) and show as progress; whatever ends the run -
  * the last round, a failure, a signal - goes through sl_launch_end, after which the loop runs on until no
  * child is left.
  *
@@ -185,7 +186,7 @@ struct sl_launch {
 /* Runs the plan to its end: the exit status. */
 int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress);
 
-/* launch_child.c: processes */
+/* child.c: processes */
 /* If it has ended before its time, and all that it said is heard: it is started again, or fails the run. */
 void sl_child_judge(struct sl_learner *learner);
 int sl_child_spawn(struct sl_learner *learner, struct sl_error *error);
@@ -195,14 +196,14 @@ void sl_child_program(char program[static PATH_MAX]);
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
 void sl_child_kill_all(struct sl_launch *launch, int signal);
 
-/* launch_revive.c: deaths and new starts */
+/* restart.c: deaths and new starts */
 /* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the
  * learner died, is in `why` ("" where that is all). */
 bool sl_restart(struct sl_learner *learner, char *why, size_t size);
 void sl_restart_tick(struct sl_launch *launch, uint64_t now);
 bool sl_restart_pending(const struct sl_launch *launch);
 
-/* launch_chaos.c: the kills of --chaos */
+/* chaos.c: the kills of --chaos */
 void sl_chaos_open(struct sl_launch *launch);
 void sl_chaos_close(struct sl_launch *launch);
 void sl_chaos_begin(struct sl_launch *launch); /* all are up */
@@ -210,20 +211,20 @@ void sl_chaos_committed(struct sl_launch *launch);
 void sl_chaos_say(struct sl_launch *launch);
 json_t *sl_chaos_json(const struct sl_launch *launch);
 
-/* launch_hear.c: records and replies of the daemons */
+/* records.c: records and replies of the daemons */
 extern const struct sl_control_client_events sl_records_events;
 void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row);
 
-/* launch_rows.c: which rounds are shown */
+/* rows.c: which rounds are shown */
 bool sl_rows_pending(const struct sl_launch *launch); /* the next one is committed by some */
 void sl_rows_tick(struct sl_launch *launch);
 /* It has said something of the round, which may be shown already. */
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
 
-/* launch_adopt.c: its rounds up to t are committed, and it did not come to say so */
+/* adopt.c: its rounds up to t are committed, and it did not come to say so */
 void sl_adopt(struct sl_learner *learner, sl_round t);
 
-/* launch_radio.c: who is in range */
+/* playback.c: who is in range */
 void sl_playback_next(struct sl_launch *launch); /* the next step, to everybody */
 void sl_playback_tell(struct sl_launch *launch,
 		      uint32_t index); /* the current step, to one that has just come */
@@ -234,18 +235,18 @@ void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribu
 void sl_launch_end(struct sl_launch *launch);
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
 
-/* launch_wait.c: why nothing moves */
+/* wait.c: why nothing moves */
 void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record);
 void sl_wait_moved(struct sl_learner *learner);
 void sl_wait_tick(struct sl_launch *launch, uint64_t now);
 void sl_wait_close(struct sl_launch *launch);
 
-/* launch_result.c: after the last child has ended; the exit status */
+/* result.c: after the last child has ended; the exit status */
 int sl_launch_result(struct sl_launch *launch);
 /* A line to be copied, never broken: this program with `command` and the run folder. */
 void sl_launch_command(struct sl_launch *launch, const char *lead, const char *command);
 
-/* launch_show.c: the bar */
+/* show.c: the bar */
 void sl_launch_poll(struct sl_launch *launch);
 void sl_launch_show(struct sl_launch *launch);
 
