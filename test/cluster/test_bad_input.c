@@ -40,8 +40,9 @@ TEST(launch_refuses)
 		{"--set sigmaa=3", "unknown key"},
 		{"--set decimals=3x", "decimals"},
 		{"--set modulus=2147483646", "prime"},
-		{"--set modulus=1020431", "1020431"},					 /* too small at 4 decimals */
-		{"--set mixing=metropolis --set modulus=1152921504606846883", "2^44"}, /* a prime of 60 bits */
+		{"--set modulus=1020431", "1020431"}, /* too small at 4 decimals */
+		{"--set mixing=metropolis --set modulus=1152921504606846883",
+		 "2^44"}, /* a prime of 60 bits */
 		{"--set mixing=metropolis --set decimals=12", "lower decimals"},
 		{"--set quorum=4", "quorum"},
 		{"--set weighting=samples", "max_weight"},
@@ -217,7 +218,8 @@ TEST(check_touches_nothing)
 	assert_int_equal(o.status, 0);
 	snprintf(path, sizeof path, "%s/state", s.folder);
 	assert_int_not_equal(access(path, F_OK), 0);
-	write_site(&s, "batch: 65536\n", ""); /* no training noise: a burned model would come out the same */
+	write_site(&s, "batch: 65536\n",
+		   ""); /* no training noise: an invalidated model would come out the same */
 	process_run(&o, NULL, 30,
 		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
 	assert_int_equal(o.status, 2);

@@ -1,4 +1,5 @@
-/* A graph that moves: disconnected steps, graphs that the gate refuses, learners left out that come back. */
+/* A graph that moves: disconnected steps, graphs that the privacy check refuses, learners left out that come
+ * back. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,8 +57,10 @@ TEST(a_gate_that_warns_shares)
 	assert_int_equal(cluster_real(&c, 2, "edges"), 5); /* the line */
 	for (uint32_t i = 1; i <= 6; i++) {
 		cluster_path(&c, 6, i, "log.jsonl", log, sizeof log);
-		assert_true(process_count(log, "goes on, since privacy_check: warn is set: tolerance 1 is not met") >=
-			    2);
+		assert_true(
+			process_count(log,
+				      "goes on, since privacy_check: warn is set: tolerance 1 is not met") >=
+			2);
 	}
 	cluster_close(&c);
 }

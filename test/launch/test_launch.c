@@ -288,7 +288,7 @@ TEST_WITH(test_wrong_reveal, setup, teardown)
 	expect_text(((struct launcher *)*state)->out, "the exact mean is ");
 }
 
-/* ---- the radio ---- */
+/* ---- the topology playback ---- */
 
 TEST_WITH(test_step_that_leads_nowhere, setup, teardown)
 {
@@ -361,11 +361,13 @@ TEST_WITH(test_bad_input, setup, teardown)
 	} cases[] = {
 		{"--set nonsense=1", "unknown key 'nonsense'"},
 		{"--set modulus=1020432", "not a prime"},
-		{"--set modulus=101", "modulus 101 is too small to hold the sum of 10 models with 4 decimals: "
-				"raise it to a prime of at least "},
+		{"--set modulus=101",
+		 "modulus 101 is too small to hold the sum of 10 models with 4 decimals: "
+		 "raise it to a prime of at least "},
 		{"--set decimals=12 --set mixing=metropolis",
 		 "no prime below 2^44 can hold the sum of 10 models"},
-		{"--set decimals=12 --set clipping_range=1e9", "no prime below 2^61 can hold the sum of 10 models"},
+		{"--set decimals=12 --set clipping_range=1e9",
+		 "no prime below 2^61 can hold the sum of 10 models"},
 		{"--set modulus=2305843009213693951 --set mixing=metropolis",
 		 "too large: the engine takes one below 2^44"},
 		{"--set id=3", "--set id=3: the launcher gives every learner its own id"},
@@ -378,7 +380,8 @@ TEST_WITH(test_bad_input, setup, teardown)
 		{"--topology never.txt", "never.txt: no step can commit"},
 		{"--topology never.txt -n 4", "never.txt: the schedule has 3 learners; -n 4 does not fit"},
 		{"--set unsafe_dump_encoding=true", "--set unsafe_dump_encoding=true: use --verify\n"},
-		{"--verify --set unsafe_dump_encoding=false", "--set unsafe_dump_encoding=false: use --verify\n"},
+		{"--verify --set unsafe_dump_encoding=false",
+		 "--set unsafe_dump_encoding=false: use --verify\n"},
 		{"--set decimals=3 --set decimals=2", "--set decimals=2: there is a --set decimals=3 too\n"},
 		{"--set rounds=3 --rounds 3", "--set rounds=3: there is a --rounds too\n"},
 		{"--set seed=3 --seed 2", "--set seed=3: there is a --seed too\n"},

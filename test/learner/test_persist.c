@@ -1,5 +1,5 @@
-/* What must not be forgotten is written in an order, and nothing behind what failed (protocol 6 and 8). A
- * kill cannot tell that: the system keeps what a process has written. */
+/* What must not be forgotten is written in an order, and nothing behind what failed (PROTOCOL.md §14
+ * Durability and restart). A kill cannot tell that: the system keeps what a process has written. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
