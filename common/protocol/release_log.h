@@ -1,5 +1,5 @@
-/* release_log.h - what this learner has promised and shown in the attempts of one round, and the two rules
- * that follow from it (PROTOCOL.md §9 Abort, safety rule, reuse rule): pure functions over what is known.
+/* release_log.h - the attempts of one round that this learner has aborted, released and closed, and the two
+ * rules that follow from them (PROTOCOL.md §9 Abort, safety rule, reuse rule): pure functions.
  */
 #pragma once
 
@@ -31,7 +31,8 @@ static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
 	return count;
 }
 
-/* Whether an Abort says that its signer never released attempt a of the Abort's round, and never will. */
+/* Return true if `abort_record` states that its signer never released attempt `a` of that round, and never
+ * will. */
 bool sl_release_log_covers(const struct sl_abort *abort_record, sl_attempt a);
 
 /* the safety rule, agreement: one participant that never released an attempt proves that nobody can complete

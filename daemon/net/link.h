@@ -10,13 +10,12 @@
  * what stands at the dialler stood at the acceptor before. The acceptor, when the peer has shown its key,
  * decides by what it holds itself:
  *
- *   it holds                   L accepts s                   S accepts l
- *   nothing                    takes s                       takes l
- *   a dial before its Finished takes s, gives up its dial    takes l, gives up its dial: L cannot take what
- * was not offered a dial that is OFFERED     takes s, gives up its dial    turns l away: L takes s, or has
- * taken it its own link, UP           replaces it: S has lost l     turns l away, pings s: if L has lost s,
- * that shows the peer's link, UP        replaces it if the new one was accepted later: the peer dials only
- * what it has lost
+ *   it holds                    L accepts s              S accepts l
+ *   nothing                     takes s                  takes l
+ *   a dial before its Finished  takes s, drops its dial  takes l, drops its dial
+ *   a dial that is OFFERED      takes s, drops its dial  closes l: L takes s, or has taken it
+ *   its own link, UP            replaces it              closes l, pings s to see if L has lost s
+ *   the peer's link, UP         replaces it if the new one was accepted later
  *
  * A collision, all of it in flight at once:
  *

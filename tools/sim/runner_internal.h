@@ -1,8 +1,13 @@
 /* runner_internal.h - the parts of the in-process runner; private to runner_*.c.
  *
- *   runner.c   building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs,
- * training, the disk sweep.c    workers take turns             piece.c  messages, packed once radio.c
- * topology playback deliver.c  delivery, links                look.c   sums and samples for the caller
+ *   runner.c           building, sweeps, the clock
+ *   runner_turn.c      queued events, the core, execution of its actions
+ *   runner_work.c      jobs, training, the disk
+ *   runner_sweep.c     distribution of the learners over worker threads
+ *   runner_piece.c     messages, packed once
+ *   runner_radio.c     topology playback
+ *   runner_deliver.c   delivery, links
+ *   runner_look.c      sums and samples for the caller
  *
  * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under
  * the lock.
