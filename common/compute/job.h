@@ -2,13 +2,14 @@
  * them on a worker thread.
  *
  *   job       input                             output
- *   SURVEY    graph of the view, c              analysis for the privacy check and for mixing
+ *   ANALYSE   graph of the view, c              analysis for the privacy check and for mixing
  *   ENCODE    model, weight                     x, fresh streams; seeded: the seeds
- *   SHARE m   x                                 the neighbours' shares of chunk m; the own share is added to
- * s GATHER    neighbours' shares                s += share; seeded: their streams EXPAND m  neighbours'
- * streams               s += stream SEAL      s                                 own slot, commitment H(s(0)
- * || nonce) MIX m     s, neighbours' states             next state; first states go to their slots, too CLOSE
- * last state                        Z, margin, D, total weight; SL_ERR_INVALID if N models cannot sum to Z
+ *   SHARE m   x                                 the neighbours' shares of chunk m; s += own share
+ *   GATHER    neighbours' shares                s += share; seeded: their streams
+ *   EXPAND m  neighbours' streams               s += stream
+ *   SEAL      s                                 own slot, commitment H(s(0) || nonce)
+ *   MIX m     s, neighbours' states             next state; first states go to their slots, too
+ *   CLOSE     last state                        Z, margin, D, total weight, or SL_ERR_INVALID
  *   DECODE    Z                                 committed model
  *   KEEP      neighbours' first states          their slots, where no MIX job does that
  *   FETCH     chunk of a masked state           slot of its owner                              \
@@ -60,7 +61,7 @@ struct sl_job_result {
 	int code;      /* SL_OK or an error */
 	uint32_t from; /* GATHER, MIX: with SL_ERR_INVALID, the neighbour whose elements are not of the field
 			*/
-	const struct sl_analysis *analysis; /* SURVEY: in the workspace, until the next one */
+	const struct sl_analysis *analysis; /* ANALYSE: in the workspace, until the next one */
 	double real;			    /* CLOSE: margin; SUM: 0 */
 	uint8_t hash[SL_HASH_BYTES];	    /* SEAL: commitment; CLOSE, SUM, ADOPT: D */
 	uint64_t total;			    /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */

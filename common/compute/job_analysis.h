@@ -1,4 +1,4 @@
-/* job_analysis.h - the analysis of a view's graph (common/mixing/analysis.h): the job SURVEY. Vertices are
+/* job_analysis.h - the analysis of a view's graph (common/mixing/analysis.h): the job ANALYSE. Vertices are
  * positions in the view. Owns nothing; works in the arena handed in, and leaves nothing there.
  */
 #pragma once

@@ -1,5 +1,5 @@
-/* exact (PROTOCOL.md §8.3 exact): s is x(k); the sum over k grows in vault->x, and a chunk's last MIX moves
- * it to s. */
+/* exact (PROTOCOL.md §8.3 exact): s is x(k); the sum over k grows in workspace->x, and a chunk's last MIX
+ * moves it to s. */
 #include <string.h>
 
 #include "common/compute/job_mix_row.h"

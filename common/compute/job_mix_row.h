@@ -18,8 +18,8 @@ struct sl_job_mix_row {
 	 * do. */
 	int (*take)(struct sl_workspace *workspace, const struct sl_view *view,
 		    const struct sl_buffer *buffer);
-	/* Make the state of exchange k+1, `count` elements from `at` on, of vault->states. NULL: taking them
-	 * was all. */
+	/* Make the state of exchange k+1, `count` elements from `at` on, of workspace->states. NULL: taking
+	 * them was all. */
 	void (*step)(struct sl_workspace *workspace, const struct sl_view *view, size_t at, size_t count,
 		     uint64_t k);
 	/* Make Z of the last state; return the rounding margin. NULL: the last state is Z. */

@@ -1,10 +1,14 @@
 /* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and SEAL (PROTOCOL.md §5.2 Sharing). Private
  * to the jobs.
  *
- *    shamir, additive   SHARE m: shares[r] is the share of neighbour r              GATHER: its share is
- * added to s seeded             ENCODE: shares[r] is the key of the own stream r            GATHER: its key
- * opens stream r of `theirs` SHARE m: the own streams are subtracted from s              EXPAND m: `theirs`
- * are added to s
+ *    shamir, additive
+ *       SHARE m    shares[r] is the share of neighbour r
+ *       GATHER     its share is added to s
+ *    seeded
+ *       ENCODE     shares[r] is the key of the own stream r
+ *       GATHER     the neighbour's key opens stream r of `theirs`
+ *       SHARE m    the own streams are subtracted from s
+ *       EXPAND m   `theirs` are added to s
  *
  * All of it lives in the scratch of the workspace, from ENCODE to SEAL.
  */

@@ -30,8 +30,8 @@ struct sl_workspace {
 	uint64_t *s; /* n+1: masked state, then the state of the engine, then Z */
 	struct sl_slots state_file;  /* slots of the view; open from ENCODE on, or from the start for an
 					attempt from disk */
-	struct sl_arena scratch;     /* at least sl_job_scratch(view) when SURVEY and ENCODE run */
-	struct sl_analysis analysis; /* of the last SURVEY */
+	struct sl_arena scratch;     /* at least sl_job_scratch(view) when ANALYSE and ENCODE run */
+	struct sl_analysis analysis; /* of the last ANALYSE */
 
 	/* in the scratch, from ENCODE on */
 	struct sl_sharing sharing;

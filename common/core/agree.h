@@ -11,5 +11,5 @@ bool sl_agree_advance(struct sl_core *core);
 sl_ms sl_agree_deadline(const struct sl_core *core);
 /* The link to `peer` fell: if it is a candidate, the attempt ends. */
 void sl_agree_lost(struct sl_core *core, uint32_t peer);
-/* SURVEY is done: go on to SHARE, or end the attempt. */
+/* ANALYSE is done: go on to SHARE, or end the attempt. */
 void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result);

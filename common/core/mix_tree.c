@@ -1,9 +1,10 @@
 /* tree (PROTOCOL.md §8.4 tree): sums go up, Z goes down, chunk by chunk.
  *
- *    leaf     sends its masked state to parent and keeper                   then waits for Z
- *    inner    sends its masked state to its keeper; adds the children's;    sends the sum up, then waits for
- * Z root     sends its masked state to its keeper; adds the children's:    that is Z all      send Z down to
- * their children
+ *    leaf     sends its masked state to its parent and its backup; waits for Z
+ *    inner    sends its masked state to its backup; adds the sums of its children; sends the
+ *             sum to its parent; waits for Z
+ *    root     sends its masked state to its backup; adds the sums of its children: that is Z
+ *    all      send Z to their children
  *
  * at->iteration is what the chunk waits for: SL_TREE_UP, from the children; SL_TREE_DOWN, from the parent;
  * END, nothing. A learner begins a chunk only when it has Z of the chunk sl_view_window before it, which

@@ -2,19 +2,30 @@
  *
  * A map of the room. A file includes the headers of files that stand below it, and of no others:
  *
- *    step            the entry point: start, links, Hello; one table each for messages and results of jobs
+ *    step            the entry point: start, links, Hello; a table for messages, a table for job results
  *    init            the arena
- *    phases          THE table: what happens on entering each phase, in it, at its deadline, and what holds
- * in it restore         an attempt that a crash cut short flood           received records: link states,
- * Readys, Aborts recover         RECOVER: collect all masked states of a released attempt and add them up mix
- * MIX, with one file for each engine: mix_exchange (exact, metropolis), mix_tree ready           READY,
- * RELEASE share           SHARE agree           AGREE, with view_build train discover  TRAIN and the
- * beginning of a round; DISCOVER catchup         CATCHUP confirm done    CONFIRM, COMMIT; DONE abort what
- * Aborts of other learners and of an earlier life mean for the present attempt attempt         the end of an
- * attempt releases        the release log of the round, the own Aborts certificate     signed digests of the
- * last committed round, for learners that catch up relay           records passed on over links;
- * attempt_number: how far one is believed overlay         the links of an attempt where there are too many
- *    move emit       the one function that changes the phase; actions
+ *    phases          the table of phases: enter, advance, deadline, fail, invariant
+ *    restore         an attempt that a crash cut short
+ *    flood           received records: link states, Readys, Aborts
+ *    recover         RECOVER: collect all masked states of a released attempt and add them up
+ *    mix             MIX; a file for each engine: mix_exchange (exact, metropolis), mix_tree
+ *    ready           READY, RELEASE
+ *    share           SHARE
+ *    agree           AGREE, with view_build
+ *    train           TRAIN and the beginning of a round
+ *    discover        DISCOVER
+ *    catchup         CATCHUP
+ *    confirm         CONFIRM, COMMIT
+ *    done            DONE
+ *    abort           effect of other learners' Aborts, and of pending aborts, on the attempt
+ *    attempt         the end of an attempt
+ *    releases        the release log of the round, the own Aborts
+ *    certificate     signed digests of the last committed round, for learners that catch up
+ *    relay           forwarding of records over links
+ *    attempt_number  limits on attempt numbers in messages of other learners
+ *    overlay         the candidates where more than max_degree peers are in range
+ *    move            the one function that changes the phase
+ *    emit            actions
  *    state           this file
  *
  * Handlers record what an event says. sl_core_step then calls the `advance` of the phase until no move is
@@ -62,7 +73,7 @@ struct sl_peer {
 	sl_ms ask_after;      /* no such request before */
 	sl_round unshown; /* round that the peer claims and for which it did not show the result; 0: none */
 	sl_round t;	  /* round in the last Hello */
-	enum sl_peer_status status; /* standing in the last Hello */
+	enum sl_peer_status status; /* status in the last Hello */
 	uint32_t incarnation;	    /* incarnation in the last Hello */
 	sl_round quarantined;	    /* round that the peer is kept out of; 0: none */
 	sl_round in_range;	    /* last round in which the peer was in range */

@@ -1,7 +1,7 @@
 /* engine.h - the engines that add up the masked states of a view, what each costs, and which of them a view
  * uses (PROTOCOL.md §8.5 Which engine a view uses).
  *
- * An engine has a row in three tables, one for each room that it reaches into, by its constant of enum
+ * An engine has a row in each of four tables by its constant of enum
  * sl_engine:
  *
  *    common/mixing/engine.c        its costs over a graph: names, widths, exchanges

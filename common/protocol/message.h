@@ -1,12 +1,12 @@
 /* message.h - the messages between learners, as plain structs. Room wire converts them to bytes and back.
  *
- *   Hello      to each link, when it comes up and when the sender's standing changes (PROTOCOL.md §6.6 Hello)
- *   LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
+ *   Hello      to each link, when it comes up and when the status of the sender changes (PROTOCOL.md §6.6
+ * Hello) LinkState  signed, flooded: candidates and parameters for one attempt (PROTOCOL.md §6.7 LinkState)
  *   Ready      signed, flooded: has all shares, commits to its masked state (PROTOCOL.md §6.8 Ready)
  *   Digest     signed, to neighbours and learners that catch up: the result (PROTOCOL.md §6.9 Digest)
- *   Ask        to one neighbour: requests a result or a masked state (PROTOCOL.md §6.10 Request)
- *   Fence      signed, flooded: attempts that the sender will never release (PROTOCOL.md §6.11 Abort)
- *   Hold       to the members of a released view: the masked states here (PROTOCOL.md §6.12 Have)
+ *   Request    to one neighbour: requests a result or a masked state (PROTOCOL.md §6.10 Request)
+ *   Abort      signed, flooded: attempts that the sender will never release (PROTOCOL.md §6.11 Abort)
+ *   Have       to the members of a released view: the masked states here (PROTOCOL.md §6.12 Have)
  *   Share, State, Result, Masked
  *              one chunk of a vector (PROTOCOL.md §6.13 Share, State, Result, Masked)
  *

@@ -1,5 +1,5 @@
-/* release_log.h - what this learner has promised and shown in the attempts of one round, and the two rules
- * that follow from it (protocol 6): pure functions over what is known.
+/* release_log.h - the attempts of one round that this learner has aborted, released and closed, and the two
+ * rules that follow from them (PROTOCOL.md §9 Abort, safety rule, reuse rule): pure functions.
  */
 #pragma once
 
@@ -31,13 +31,16 @@ static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
 	return count;
 }
 
-/* Whether a fence says that its signer never released attempt a of the fence's round, and never will. */
+/* Return true if `abort_record` states that its signer never released attempt `a` of that round, and never
+ * will. */
 bool sl_release_log_covers(const struct sl_abort *abort_record, sl_attempt a);
 
-/* Rule A, agreement: one participant that never released an attempt proves that nobody can complete it. */
+/* the safety rule, agreement: one participant that never released an attempt proves that nobody can complete
+ * it. */
 bool sl_release_log_may_proceed(const struct sl_used *used, size_t words);
 
-/* Rule B, privacy: a model may go into another attempt if in every attempt that it was released in at least
- * c+1 participants never released theirs: one of them is honest, and F3 of protocol 4 holds. */
+/* the reuse rule, privacy: a model may go into another attempt if in every attempt that it was released in at
+ * least c+1 participants never released theirs: one of them is honest, and F3 holds (PROTOCOL.md §2.3 What a
+ * coalition learns). */
 bool sl_release_log_may_reuse(const struct sl_release_log *release_log, uint64_t draw, uint64_t c,
 			      size_t words);

@@ -4,8 +4,8 @@
  * The field lists of message.h state the range of each field alone. Rules between fields stand in check.c:
  *
  *   LinkState        p is 0 or > 2; iterations_rule = 1 needs k >= 1; candidates strictly ascending from 1
- *   Ask              for a result: a and origin are 0; for a masked state: t, a and origin are not 0
- *   Fence            released attempts strictly ascending from 1 to a; dead at most a
+ *   Request          for a result: a and origin are 0; for a masked state: t, a and origin are not 0
+ *   Abort            released attempts strictly ascending from 1 to a; closed at most a
  *   Share, Result    iteration 0, origin 0, no nonce
  *   State            origin 0; a nonce exactly in chunk 0 of iteration 0
  *   Masked           iteration 0, origin not 0; a nonce exactly in chunk 0

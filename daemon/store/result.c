@@ -1,4 +1,4 @@
-/* result.c - Z and its proof as a file of one tensor (daemon/safetensors.h).
+/* result.c - Z and its proof as a file of one tensor (common/model/safetensors.h).
  *
  *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an
  * element

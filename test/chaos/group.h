@@ -18,8 +18,8 @@ struct group {
 	struct proxy *proxy;
 	uint16_t ports[PROXY_LEARNERS_MAX];
 	pid_t pids[PROXY_LEARNERS_MAX]; /* 0: does not run */
-	const char *program,
-		*crashing; /* of a learner; of one that is to die at a named place (daemon/crash.h) */
+	const char *program, *crashing; /* of a learner; of one that is to die at a named place
+					   (daemon/runtime/failpoint.h) */
 	char folder[128];
 };
 

@@ -1,4 +1,5 @@
-/* kill -9 at every named place of a round (daemon/crash.h), and a new start: no round is lost, none is wrong.
+/* kill -9 at every named place of a round (daemon/runtime/failpoint.h), and a new start: no round is lost,
+ * none is wrong.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -54,8 +54,8 @@ TEST_NIGHTLY(two_hundred_kills_of_a_majority)
 	survive(8, 200, 200, 1500, "--set quorum=majority --seed 2");
 }
 
-/* Several in every round, and a graph of pieces that move; a step that the gate refuses does not stand for
- * long. */
+/* Several in every round, and a graph of pieces that move; a step that the privacy check refuses does not
+ * stand for long. */
 TEST_NIGHTLY(many_kills_in_a_round)
 {
 	survive(8, 20, 80, 900, "--set quorum=majority --seed 3");

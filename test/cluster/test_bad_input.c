@@ -218,7 +218,8 @@ TEST(check_touches_nothing)
 	assert_int_equal(o.status, 0);
 	snprintf(path, sizeof path, "%s/state", s.folder);
 	assert_int_not_equal(access(path, F_OK), 0);
-	write_site(&s, "batch: 65536\n", ""); /* no training noise: a burned model would come out the same */
+	write_site(&s, "batch: 65536\n",
+		   ""); /* no training noise: an invalidated model would come out the same */
 	process_run(&o, NULL, 30,
 		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
 	assert_int_equal(o.status, 2);

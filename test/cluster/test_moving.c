@@ -1,4 +1,5 @@
-/* A graph that moves: disconnected steps, graphs that the gate refuses, learners left out that come back. */
+/* A graph that moves: disconnected steps, graphs that the privacy check refuses, learners left out that come
+ * back. */
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>

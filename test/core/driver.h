@@ -17,7 +17,7 @@ struct driver {
 	uint32_t epoch;					/* of the last job */
 	uint32_t chunk[SL_JOB_ADOPT + 1];		/* of the last job of each kind */
 	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the disk, the last of each kind */
-	struct sl_analysis analysis;			/* what SURVEY finds; kappa 2, degree of r 3 */
+	struct sl_analysis analysis;			/* what ANALYSE finds; kappa 2, degree of r 3 */
 	uint32_t given, back;				/* buffers */
 	int code;					/* of the last step */
 	struct sl_actions actions;
@@ -53,7 +53,7 @@ const char *tell_done(struct driver *p, enum sl_job_kind kind, int code);
 const char *tell_durable(struct driver *p, enum sl_persist_kind kind);
 const char *tell_time(struct driver *p, sl_ms ms); /* later: a deadline */
 
-/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at SURVEY.
+/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at ANALYSE.
  */
 void driver_agree(struct driver *p);
 /* On to the first share out; to the own Ready out; to (the first chunks of) the own masked state out. */

@@ -1,5 +1,5 @@
-/* AGREE (protocol 5): the larger value counts where that is the rule; where it is not, everybody says who is
- * odd, in what, and by how much, however far away it is. */
+/* AGREE (PROTOCOL.md §7 The round): the larger value counts where that is the rule; where it is not,
+ * everybody says who is odd, in what, and by how much, however far away it is. */
 #include <stdio.h>
 #include <stdlib.h>
 

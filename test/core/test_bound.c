@@ -1,5 +1,5 @@
-/* Who has released stays bound until somebody in the view has signed that it never did (protocol 6, rule A):
- * not by time, not by an outsider's word, and not by one who has lost some of its disk. */
+/* Who has released stays bound until somebody in the view has signed that it never did (PROTOCOL.md §9.4
+ * Safety rule): not by time, not by an outsider's word, and not by one who has lost some of its disk. */
 #include <string.h>
 
 #include "test/core/driver.h"
@@ -47,7 +47,7 @@ static void expect_bound(struct driver *p)
 	assert_int_equal(status.a, 1);
 }
 
-/* Until a participant's fence is here: then it goes on at once, or when the others have had their moment. */
+/* Until a participant's Abort is here: then it goes on at once, or when the others have had their moment. */
 static void expect_freed(struct driver *p)
 {
 	bool freed = strstr(tell_abort(p, 2, 2, 1, nothing), "CLOSED") != NULL;

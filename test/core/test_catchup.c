@@ -1,6 +1,6 @@
-/* Catch-up (protocol 8): who was away while the others went on has their last result in one go, and is with
- * them again; and whatever befalls its server on the way, it never has a wrong one. The checker compares
- * every model adopted. */
+/* Catch-up (PROTOCOL.md §11 Catch-up): who was away while the others went on has their last result in one go,
+ * and is with them again; and whatever befalls its server on the way, it never has a wrong one. The checker
+ * compares every model adopted. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Told mode: the radio names whom each learner reaches, step by step; and faults at random times. */
+/* neighbours: control. The topology playback names whom each learner reaches, step by step; and faults at
+ * random times. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* From silence to one view (protocol 5), whatever becomes of hellos and link states on the way; and how fast.
+/* From silence to one view (PROTOCOL.md §7 The round), whatever becomes of hellos and link states on the way;
+ * and how fast.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -288,7 +288,7 @@ TEST(test_k_out_of_proportion)
 	driver_free(p, 0);
 }
 
-/* --- the settle deadline --- */
+/* --- the confirm timeout --- */
 
 TEST(test_slow_close)
 {

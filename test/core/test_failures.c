@@ -58,7 +58,7 @@ TEST(test_cut_in_share)
 }
 
 /* Between the shares and the first states a link is not needed; if its other end still shared, that one
- * fences. */
+ * Aborts. */
 TEST(test_cut_in_ready)
 {
 	uint32_t first = 0;

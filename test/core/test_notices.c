@@ -1,5 +1,6 @@
 /* What a learner says of others, once: that somebody was left behind, that somebody signed two things, and
- * that the difference of two sums tells of few (protocol 5, 6). */
+ * that the difference of two sums tells of few (PROTOCOL.md §7 The round, §9 Abort, safety rule, reuse rule).
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -80,7 +81,7 @@ static const struct sl_report *report_of(const struct driver *p, enum sl_report_
 	return NULL;
 }
 
-/* What the puppet signs is marked with the number of candidates. */
+/* What the driven core signs is marked with the number of candidates. */
 static void expect_evidence(const struct driver *p, uint8_t first, uint8_t second)
 {
 	const struct sl_report *report = report_of(p, SL_REPORT_EVIDENCE);

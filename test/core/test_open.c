@@ -1,6 +1,7 @@
-/* A released attempt is finished, or stays open until it is known that nobody can complete it (protocol 6):
- * wherever links fall after release, two models of one round are never committed, and once everybody is back
- * they all go on. The checker looks at every Ready and at every commit. */
+/* A released attempt is finished, or stays open until it is known that nobody can complete it (PROTOCOL.md §9
+ * Abort, safety rule, reuse rule): wherever links fall after release, two models of one round are never
+ * committed, and once everybody is back they all go on. The checker looks at every Ready and at every commit.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
-/* With more learners in range than max_degree, a regular graph that all compute alike (protocol 5, DISCOVER):
- * sparse, but never so that one learner holds it together. */
+/* With more learners in range than max_degree, a regular graph that all compute alike (PROTOCOL.md §7 The
+ * round): sparse, but never so that one learner holds it together. */
 #include <stdio.h>
 #include <string.h>
 #include <stdlib.h>
@@ -130,8 +130,8 @@ TEST(test_in_range_of_half)
 	sl_sim_free(sim);
 }
 
-/* Of four or six whom a learner offers an edge, few offer one in return: the gate may refuse that, and it
- * would be the same at every attempt of the round. Then everybody in range is offered one. */
+/* Of four or six whom a learner offers an edge, few offer one in return: the privacy check may refuse that,
+ * and it would be the same at every attempt of the round. Then everybody in range is offered one. */
 TEST(test_too_thin)
 {
 	uint32_t refused = 0;

@@ -1,5 +1,5 @@
-/* Who comes back with less than it had is kept out of one round (protocol 5, AGREE); and whoever is left out,
- * for this or for being late, cannot keep the others from going on. */
+/* Who comes back with less than it had is kept out of one round (PROTOCOL.md §7.8 Agree on the view); and
+ * whoever is left out, for this or for being late, cannot keep the others from going on. */
 #include <stdio.h>
 #include <stdlib.h>
 

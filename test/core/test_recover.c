@@ -1,5 +1,6 @@
 /* From the own Ready to the end of an attempt, when not all goes well: what the disk has to know first, how a
- * released attempt is finished without mixing, and when it is given up (protocol 6). */
+ * released attempt is finished without mixing, and when it is given up (PROTOCOL.md §9 Abort, safety rule,
+ * reuse rule). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -424,7 +425,7 @@ TEST(test_haves_that_do_not_count)
 	driver_free(p, 0);
 }
 
-/* --- fences --- */
+/* --- Aborts --- */
 
 TEST(test_abort_in_ready)
 {
@@ -713,7 +714,7 @@ TEST(test_restart_released)
 	       tell_link(p, true, 2));
 	assert_int_equal(p->actions.items[2].send.message.ready.id, 1);
 	EXPECT("check done -> compute check, have 0 to 2",
-	       tell_checked(p, true)); /* the own, from the spool */
+	       tell_checked(p, true)); /* the own, from the state file */
 	EXPECT("check done -> compute check, have 0 1 to 2", tell_checked(p, true));
 	EXPECT("check done ->", tell_checked(p, false));
 	EXPECT("have 0 1 2 from 2 -> request t1 0 of 3 to 2", tell_have(p, 2, 7));
@@ -724,7 +725,7 @@ TEST(test_restart_released)
 	driver_free(p, 0);
 }
 
-/* There is no model to burn. */
+/* There is no model to invalidate. */
 TEST(test_restart_released_and_closed)
 {
 	struct kept kept;
@@ -778,7 +779,7 @@ TEST(test_restart_with_promises)
 	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
 	assert_true(says(p, "AGREE, link state of 1 a6 to 2"));
 	driver_free(p, 0);
-	p = driver_build(2, 4); /* released beyond what was fenced */
+	p = driver_build(2, 4); /* released beyond what was aborted */
 	p->config.aborted = 1;
 	p->config.released_count = 1;
 	p->config.released[0] = 4;

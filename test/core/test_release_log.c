@@ -1,4 +1,5 @@
-/* What a fence says, and the two rules that follow from fences (protocol 6), case by case. */
+/* What an Abort says, and the two rules that follow from Aborts (PROTOCOL.md §9 Abort, safety rule, reuse
+ * rule), case by case. */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,7 +52,7 @@ TEST(all_of_the_list_counts)
 		assert_int_equal(sl_release_log_covers(&abort_record, a), a % 2 == 1);
 }
 
-/* Who of a roster of up to 128 has fenced, as a bit set of two words. */
+/* Who of a roster of up to 128 has aborted, as a bit set of two words. */
 struct aborted {
 	uint64_t set[2];
 };

@@ -1,4 +1,5 @@
-/* Catch-up, word by word: what a learner asks, and what it answers from what it has on its disk (protocol 8).
+/* Catch-up, word by word: what a learner asks, and what it answers from what it has on its disk (PROTOCOL.md
+ * §11 Catch-up).
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* What a server of catch-up may fail to do, or do wrong (protocol 8): at whichever message, the learner ends
- * up with the right model, from somebody else. */
+/* What a server of catch-up may fail to do, or do wrong (PROTOCOL.md §11 Catch-up): at whichever message, the
+ * learner ends up with the right model, from somebody else. */
 #include <stdio.h>
 #include <stdlib.h>
 

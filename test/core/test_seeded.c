@@ -1,4 +1,5 @@
-/* `sharing: seeded` (protocol 3): a seed to each neighbour in place of a vector, and the same sum. */
+/* `sharing: seeded` (PROTOCOL.md §5 Randomness and shares): a seed to each neighbour in place of a vector,
+ * and the same sum. */
 #include <stdlib.h>
 
 #include <sodium.h>

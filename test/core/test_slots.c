@@ -1,4 +1,4 @@
-/* The masked states of an attempt, as jobs keep, check and add them up (protocol 6, finish). */
+/* The masked states of an attempt, as jobs keep, check and add them up (PROTOCOL.md §10 Recovery). */
 #include <stdlib.h>
 #include <string.h>
 

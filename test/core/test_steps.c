@@ -20,7 +20,7 @@ TEST(test_a_round)
 	EXPECT("trained -> DISCOVER, links 2 3, hello t1 ready to 2, AGREE, link state of 1 a1 to 2",
 	       tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED}));
 	EXPECT("link state of 2 a1 from 2 -> compute analysis", tell_link_state(p, 2, 2, 1, LIST(1)));
-	/* two learners: the mean tells each the model of the other; this gate only warns */
+	/* two learners: the mean tells each the model of the other; this privacy check only warns */
 	EXPECT("analysis done -> EXPOSED, VIEW, SHARE, compute encode", tell_done(p, SL_JOB_ANALYSE, SL_OK));
 	EXPECT("encode done -> compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
 	EXPECT("share done -> share 0 to 2", tell_done(p, SL_JOB_SHARE, SL_OK));

@@ -1,5 +1,5 @@
-/* The gate (protocol 5, GATE; 4, F2): shares only where no c learners can single out others, says who could,
- * and which edges are missing. */
+/* The privacy check (PROTOCOL.md §7.9 Privacy check; F2 of §2.3 What a coalition learns): shares only where
+ * no c learners can single out others, says who could, and which edges are missing. */
 #include "test/graph/brute.h"
 
 #include "common/base/bytes.h"
@@ -280,7 +280,8 @@ TEST(test_patience)
 
 /* --- every graph of up to five learners, against every coalition --- */
 
-/* c learners who pool what they see learn the sums of the components that they leave (protocol 4, F2). */
+/* c learners who pool what they see learn the sums of the components that they leave (PROTOCOL.md §2.3 What a
+ * coalition learns, F2). */
 static bool safe(const struct brute *graph, uint32_t c)
 {
 	for (uint32_t out = 0; out < 1u << graph->n; out++) {

@@ -1,5 +1,5 @@
-/* h tells one view from another: in each thing that link states say of it, and in nothing else (protocol 5,
- * AGREE). */
+/* h tells one view from another: in each thing that link states say of it, and in nothing else (PROTOCOL.md
+ * §7.8 Agree on the view). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -198,7 +198,7 @@ TEST(p_bounds)
 	uint64_t least;
 	int decimals;
 	assert_true(sl_encoding_bound(SL_P_MERSENNE31, &e, 6710, 1, &least,
-				      &decimals)); /* protocol 2 names this number */
+				      &decimals)); /* PROTOCOL.md §4 Arithmetic names this number */
 	assert_int_equal(least, 1 + 320000u * 6710 + 1);
 	assert_int_equal(decimals, 4);
 	assert_false(sl_encoding_bound(SL_P_MERSENNE31, &e, 6711, 1, &least, &decimals));

@@ -108,7 +108,7 @@ static __int128 total_of(const struct sl_runner *s, size_t l)
 	return total;
 }
 
-/* The rule of protocol 7, one edge at a time with C's own division. */
+/* The rule of PROTOCOL.md §8 Engines, one edge at a time with C's own division. */
 static void plain_mix(const struct sl_runner *s, int64_t *X)
 {
 	memcpy(X, s->X, s->graph.n * s->n * sizeof *X);

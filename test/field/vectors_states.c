@@ -104,8 +104,8 @@ void check_p_bound(struct round *v)
 		      json_is_true(member(v, "p_bound_holds")));
 }
 
-/* The same weights as elements of Z_p (protocol 7, exact): the field's own arithmetic, on every prime of the
- * file. */
+/* The same weights as elements of Z_p (PROTOCOL.md §8 Engines, exact): the field's own arithmetic, on every
+ * prime of the file. */
 static uint64_t field_weight(struct round *v, uint32_t i, uint32_t j)
 {
 	uint64_t left = 1;

@@ -103,7 +103,7 @@ static void become(const struct launcher *l, const char *fault, int terminal, bo
 static void start(struct launcher *l, const char *fault, int terminal, bool usual, const char *arguments)
 {
 	char words[2048];
-	/* the fakes have no gate; what the launcher itself says of one is tested by name */
+	/* the fakes have no privacy check; what the launcher itself says of one is tested by name */
 	snprintf(words, sizeof words, "%s%s", arguments,
 		 strstr(arguments, "privacy_check=") == NULL && strstr(arguments, "--resume") == NULL
 			 ? " --set privacy_check=warn"

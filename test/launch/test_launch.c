@@ -288,7 +288,7 @@ TEST_WITH(test_wrong_reveal, setup, teardown)
 	expect_text(((struct launcher *)*state)->out, "the exact mean is ");
 }
 
-/* ---- the radio ---- */
+/* ---- the topology playback ---- */
 
 TEST_WITH(test_step_that_leads_nowhere, setup, teardown)
 {

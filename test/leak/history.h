@@ -1,5 +1,5 @@
 /* history.h - the attempts of one round: who shared, with which model, and whose masked state left; and what
- * F2 and F3 allow a coalition to learn of it (protocol 4).
+ * F2 and F3 allow a coalition to learn of it (PROTOCOL.md §2.3 What a coalition learns).
  *
  * Sets of learners are bit masks. Shares no code with what it judges.
  */
@@ -31,7 +31,8 @@ struct history {
 struct attempt attempt_of(const struct brute *graph, uint32_t released);
 /* The same without some of its participants. */
 struct attempt attempt_without(const struct attempt *attempt, uint32_t gone);
-/* Whether nobody up to c others could part those who remain: what the gate asks (protocol 5). */
+/* Whether nobody up to c others could part those who remain: what the privacy check asks (PROTOCOL.md §7 The
+ * round). */
 bool attempt_bears(const struct attempt *attempt, uint32_t c);
 struct history history_of(uint32_t learners, size_t elements);
 void history_add(struct history *history, const struct attempt *attempt);

@@ -45,5 +45,5 @@ struct matrix map_learned(const struct map *map, uint32_t coalition);
 /* Whether it is exactly what history_allowed says: no more, no less. */
 bool map_as_allowed(const struct map *map, uint32_t coalition);
 /* .. and this no more than the sums over all the others in the attempts that these released, no model being
- * in two of them: what rule B and a gate that bears the coalition are for. */
+ * in two of them: what the reuse rule and a privacy check that bears the coalition are for. */
 bool map_only_results(const struct map *map, uint32_t coalition);

@@ -1,4 +1,5 @@
-/* seeds.h - what seeds stand for, as coins that are handed in (protocol 3, `seeded`).
+/* seeds.h - what seeds stand for, as coins that are handed in (PROTOCOL.md §5 Randomness and shares,
+ * `seeded`).
  *
  * Whoever is not shown a seed cannot tell its expansion from uniform coins. So a seed is but a name here: of
  * coins, at its owner and at whom it is sent to. A stream under a key that nobody drew fails the test.

@@ -1,4 +1,4 @@
-/* Views and vaults of the learners of a history. */
+/* Views and workspaces of the learners of a history. */
 #include "test/leak/stage.h"
 
 #include "common/compute/job_analysis.h"
@@ -129,7 +129,7 @@ void replay_open(struct replay *replay, const struct history *history, const str
 	assert_non_null(replay->rows);
 }
 
-/* As the view's survey would have it. */
+/* As the view's graph analysis would have it. */
 static void set_engine(struct fixture *fixture, struct sl_view *view, enum sl_engine engine)
 {
 	struct sl_job_result result;
@@ -146,7 +146,7 @@ void replay_speak(struct replay *replay, enum sl_engine engine)
 	replay->spoken_room = 1u << 16;
 	replay->spoken = malloc(replay->spoken_room);
 	assert_true(replay->spoken != NULL &&
-		    replay->history->count == 1); /* a vault keeps what it surveyed last */
+		    replay->history->count == 1); /* a workspace keeps what it analysed last */
 	for (uint32_t i = 0; i < replay->history->learners; i++)
 		set_engine(&replay->fixtures[i], &replay->fixtures[i].views[0], engine);
 }

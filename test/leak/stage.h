@@ -1,7 +1,7 @@
-/* stage.h - the attempts of a history, played by the real jobs on the vaults of its learners; everything that
- * leaves a vault is written down.
+/* stage.h - the attempts of a history, played by the real jobs on the workspaces of its learners; everything
+ * that leaves a workspace is written down.
  *
- * Owns vaults and views. A run takes inputs (all coins, learner by learner, then all models) and gives
+ * Owns workspaces and views. A run takes inputs (all coins, learner by learner, then all models) and gives
  * outputs, one element each; the same history gives the same list of rows each time.
  *
  *   ENCODE, SHARE -> rows for the neighbours --packed--> GATHER, EXPAND, SEAL -> masked state
@@ -18,7 +18,7 @@
 struct fixture { /* a learner's */
 	struct sl_workspace workspace;
 	struct random_script random_script;
-	uint8_t *slots;			   /* memory of its spool */
+	uint8_t *slots;			   /* memory of its state file */
 	uint8_t commitment[SL_HASH_BYTES]; /* as in its Ready */
 	struct sl_view views[HISTORY_ATTEMPTS];
 };

@@ -1,5 +1,6 @@
-/* What a coalition learns in several attempts of one round: what each of them allows, and, where rule B
- * decides on the models (protocol 6), nothing but sums over everybody else, each of models of its own. */
+/* What a coalition learns in several attempts of one round: what each of them allows, and, where the reuse
+ * rule decides on the models (PROTOCOL.md §9 Abort, safety rule, reuse rule), nothing but sums over everybody
+ * else, each of models of its own. */
 #include "common/protocol/release_log.h"
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
@@ -88,9 +89,9 @@ TEST(any_histories)
 	}
 }
 
-/* --- rule B --- */
+/* --- the reuse rule --- */
 
-/* What a learner would have in its ledger by now, and what that says of a model. */
+/* What a learner would have in its release log by now, and what that says of a model. */
 static bool reusable(const struct history *history, uint32_t learner, uint32_t draw, const uint32_t *aborts,
 		     uint32_t c)
 {
@@ -107,7 +108,7 @@ static bool reusable(const struct history *history, uint32_t learner, uint32_t d
 	return sl_release_log_may_reuse(&release_log, draw, c, 1);
 }
 
-/* Each takes its model of before, or the next one, as rule B says for c colluders. */
+/* Each takes its model of before, or the next one, as the reuse rule says for c colluders. */
 static void choose_models(const struct history *history, struct attempt *attempt, uint32_t *draws,
 			  const uint32_t *aborts, uint32_t c)
 {
@@ -241,7 +242,7 @@ TEST(long_rounds)
 
 /* --- each check can fail --- */
 
-/* All have released; one colluder fences. With one Fence too few the model of whoever is missing then is
+/* All have released; one colluder Aborts. With one Abort too few the model of whoever is missing then is
  * given away. */
 TEST(one_abort_too_few)
 {

@@ -128,7 +128,8 @@ TEST(indistinguishable_to_the_end)
 		}
 }
 
-/* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (protocol 7).
+/* 1 is a double eigenvalue of W mod 7: exact cannot, and what takes its place comes to the same (PROTOCOL.md
+ * §8 Engines).
  */
 TEST(double_eigenvalue)
 {

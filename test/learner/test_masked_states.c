@@ -1,5 +1,5 @@
-/* Which slots of the spool are given room before which job, what ends with an attempt, and what of a slot is
- * sent. */
+/* Which slots of the state file are given room before which job, what ends with an attempt, and what of a
+ * slot is sent. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 

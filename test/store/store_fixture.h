@@ -31,6 +31,6 @@ void expect_recorded(struct sl_store *store, enum sl_persist_kind kind, sl_round
 void expect_committed(struct sl_store *store, sl_round t);
 /* The last round is made_round(t) with a time of this decade; 0: none. */
 void expect_last(struct sl_store *store, sl_round t);
-/* "fenced 2, released 1 4, open 4 released by 7": of round t; "fenced 0, released, open 0" is nothing. All
+/* "aborted 2, released 1 4, open 4 released by 7": of round t; "aborted 0, released, open 0" is nothing. All
  * else as made. */
 void expect_promises(struct sl_store *store, sl_round t, const char *text);

@@ -20,7 +20,7 @@
 
 /* --- verbs --- */
 
-/* Two rounds, and of the third a fence, a dead attempt and one that is prepared; opened once. */
+/* Two rounds, and of the third an Abort, a dead attempt and one that is prepared; opened once. */
 static void make(const char *folder)
 {
 	struct sl_store *store = open_made(folder);

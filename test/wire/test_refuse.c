@@ -337,7 +337,7 @@ TEST(many_candidates)
 	expect_written(SL_MSG_LINK_STATE, "too many candidates");
 }
 
-/* 65,000 one-byte attempts, likewise; written one by one they are another form of the same fence. */
+/* 65,000 one-byte attempts, likewise; written one by one they are another form of the same Abort. */
 TEST(many_released)
 {
 	enum { RELEASED = 5 << 3 | 2, ONE_RELEASED = 5 << 3, KEY = 6 << 3 | 2, ABORT_SIGNATURE = 8 << 3 | 2 };

@@ -185,7 +185,7 @@ static int fill(struct sl_plan *plan, const char *data, struct sl_error *error)
 		{"seed", seed},
 		{"max_degree", degree},
 		{"hello_timeout",
-		 "10"}, /* the radio names peers that a busy machine may take a while to link */
+		 "10"}, /* the topology playback names peers that a busy machine may take a while to link */
 		{"unsafe_dump_encoding", o->verify ? "true" : "false"},
 	};
 	return sl_run_fill(&plan->folder, settings, sizeof settings / sizeof *settings, o->set, o->sets,

@@ -1,4 +1,4 @@
-/* The radio: plays the schedule, one step per committed round.
+/* Topology playback: play the schedule, one step per committed round.
  *
  * A step that leads nowhere is replaced. Its clock runs only while every learner looks for a view: training
  * takes as long as it takes, and an attempt that has a view either commits or fails by the daemons' own

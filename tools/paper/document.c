@@ -34,13 +34,13 @@ void sl_document_close(struct sl_paper *r)
 		if (parts[i]->out != NULL)
 			fclose(parts[i]->out);
 		free(parts[i]->text);
-		*parts[i] = (struct sl_document){NULL};
+		*parts[i] = (struct sl_document){.out = NULL};
 	}
 }
 
 /* ---- text ---- */
 
-static void write_text(FILE *out, const char *format, va_list arguments)
+static void __attribute__((format(printf, 2, 0))) write_text(FILE *out, const char *format, va_list arguments)
 {
 	vfprintf(out, format, arguments);
 	fputs("\n\n", out);

@@ -28,7 +28,8 @@ static bool forget_peak(void)
 {
 	malloc_trim(0);
 	FILE *out = fopen("/proc/self/clear_refs", "w");
-	return out != NULL && (fputs("5", out) >= 0) & (fclose(out) == 0);
+	bool written = out != NULL && fputs("5", out) >= 0;
+	return out != NULL && fclose(out) == 0 && written;
 }
 
 static int train(void *context, struct sl_runner_training *training, struct sl_error *error)

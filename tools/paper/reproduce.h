@@ -1,8 +1,8 @@
-/* reproduce.h - `starling reproduce`: the paper's evaluation, measured anew by this code, as a report.
+/* reproduce.h - starling-paper: the paper's evaluation, measured anew by this code, as a report.
  *
  *   write.c  the parts in order, the page around them     claims.c  what holds, what does not
- *   show.c   the table at the end                         run.c     rounds of a swarm, against plain sums
- *   rounds.c (a, b)  graphs.c norms.c table.c (c, d)  ...  a file or some for each part
+ *   show.c   the table at the end                         run.c     rounds of the in-process runner, against
+ * plain sums rounds.c (a, b)  graphs.c norms.c table.c (c, d)  ...  a file or some for each part
  *
  * The paper's numbers are quoted as the paper's; all others are computed in the run that prints them. What
  * the paper says and does not hold is a finding; what this code has to hold and does not is an error of ours

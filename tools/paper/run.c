@@ -96,7 +96,7 @@ void sl_run_close(struct sl_run *run)
 	run->encoded = NULL;
 }
 
-/* ---- what the swarm asks and tells ---- */
+/* ---- what the runner asks and tells ---- */
 
 static int make_model(struct sl_run *run, struct sl_runner_training *training, struct sl_error *error)
 {

@@ -1,4 +1,5 @@
-/* run.h - rounds of a swarm for a part of the report: every commit is checked against plain sums.
+/* run.h - rounds of the in-process runner for a part of the report: every commit is checked against plain
+ * sums.
  *
  * The sums are made here, of the models as they are trained, with nothing but the encoding: what all the
  * shares, the mixing and the rounding have to come to. A run owns them, and the traces; the plan is borrowed.

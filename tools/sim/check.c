@@ -5,7 +5,7 @@
 
 #include "common/base/bytes.h"
 
-/* --- the ledger: one page an attempt, opened when the first learner closes its view --- */
+/* --- the list of attempts: one entry for each, opened when the first learner closes its view --- */
 
 struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h)
 {
@@ -66,7 +66,7 @@ void sl_sim_check_free(struct sl_sim *sim)
 	}
 }
 
-/* --- the gate --- */
+/* --- the privacy check --- */
 
 static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j)
 {
@@ -144,7 +144,8 @@ static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page
 	}
 }
 
-/* By trying all coalitions of c: what the gate lets share (protocol 4, F2). */
+/* By trying all coalitions of c: what the privacy check lets share (PROTOCOL.md §2.3 What a coalition learns,
+ * F2). */
 static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
 	bool *out = calloc(sim->n, sizeof *out);
@@ -276,7 +277,7 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	}
 }
 
-/* What a fence on disk says: never released, and never will be. */
+/* What an Abort on disk says: never released, and never will be. */
 static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
 {
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];

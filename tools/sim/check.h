@@ -3,18 +3,18 @@
  *  - Z is the plain sum mod p of the encodings of exactly the view's participants; two commits of one round
  * are equal.
  *  - No masked state of an attempt leaves before every participant's Ready was emitted, nor after the attempt
- * ended there, nor before its release is durable, nor after a fence; to members of the view only (protocol
- * 6).
+ * ended there, nor before its release is durable, nor after an Abort; to members of the view only
+ * (PROTOCOL.md §9 Abort, safety rule, reuse rule).
  *  - A model is encoded again only if in every attempt that it was released in at least c+1 participants
- * never released theirs, and never will (rule B).
- *  - Every iteration conserves the total of the states; no key of coins is used twice.
- *  - A fence is on its signer's disk before it leaves, and names all that was released there.
+ * never released theirs, and never will (the reuse rule).
+ *  - Every iteration conserves the total of the states; no key of random streams is used twice.
+ *  - An Abort is on its signer's disk before it leaves, and names all that was released there.
  *  - Iteration k of a chunk leaves when every neighbour's k-1 has left: at most one ahead.
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
  * and no Ready while another attempt, released by this learner, can be completed: one of its participants
- * must have fenced it (rule A).
- *  - The gate held for every view that shared, whichever c learners pool what they see; phases move along
- * phase.h; actions and held buffers stay below their maxima.
+ * must have aborted it (the safety rule).
+ *  - The privacy check held for every view that shared, whichever c learners pool what they see; phases move
+ * along phase.h; actions and held buffers stay below their maxima.
  */
 #pragma once
 
@@ -63,7 +63,7 @@ bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */
 struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t *h);
-/* sl_sim_check_signed.c */
+/* check_signed.c */
 void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page);
 void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page);
 void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action *action);

@@ -156,7 +156,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 	check_rule_a(sim, i, ready);
 }
 
-/* --- fences --- */
+/* --- Aborts --- */
 
 static bool names(const struct sl_abort *abort_record, sl_attempt a)
 {

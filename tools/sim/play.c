@@ -89,7 +89,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
 	return sim;
 }
 
-/* So many may be lost: the others are a quorum, and pass the gate. */
+/* So many may be lost: the others are a quorum, and pass the privacy check. */
 static uint32_t spare(const struct sl_sim *sim)
 {
 	const struct sl_parameters *p = &sim->options.parameters;

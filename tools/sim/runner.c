@@ -240,7 +240,7 @@ static int wait(struct sl_runner *runner)
 	return SL_PENDING;
 }
 
-/* The radio's next step comes with the first commit of a round. */
+/* The topology playback's next step comes with the first commit of a round. */
 static void heed_commits(struct sl_runner *runner)
 {
 	sl_round latest = 0;

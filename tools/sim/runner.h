@@ -63,11 +63,11 @@ struct sl_runner_options {
 	const struct sl_schedule *schedule; /* learners in range of each other, a step a round; NULL: all */
 	size_t parameters;		    /* n, floats of a model */
 	const float *initial;		    /* the model before the first round; NULL: zeros */
-	uint64_t seed;			    /* of the coins */
+	uint64_t seed;			    /* of the randomness */
 	bool verify;
 	uint32_t workers; /* threads that take turns; 0, 1: none but the caller's */
-	uint32_t step_s; /* of the swarm's clock: a step of the schedule that leads to no commit gives way; 0:
-			    30 */
+	uint32_t step_s;  /* of the runner's clock: a step of the schedule that leads to no commit gives way;
+			     0:  30 */
 	const uint32_t *coordinates; /* ascending, at most n: what `sampled` is told of */
 	uint32_t coordinate_count;
 

@@ -1,8 +1,13 @@
 /* runner_internal.h - the parts of the in-process runner; private to runner_*.c.
  *
- *   runner.c   building, sweeps, the clock    turn.c   mail, the core, what it asks for   work.c   jobs,
- * training, the disk sweep.c    workers take turns             piece.c  messages, packed once radio.c
- * topology playback deliver.c  delivery, links                look.c   sums and samples for the caller
+ *   runner.c           building, sweeps, the clock
+ *   runner_turn.c      queued events, the core, execution of its actions
+ *   runner_work.c      jobs, training, the disk
+ *   runner_sweep.c     distribution of the learners over worker threads
+ *   runner_piece.c     messages, packed once
+ *   runner_radio.c     topology playback
+ *   runner_deliver.c   delivery, links
+ *   runner_look.c      sums and samples for the caller
  *
  * Within a sweep a learner belongs to the worker that has its turn; what is shared is const, atomic, or under
  * the lock.
@@ -150,14 +155,14 @@ void *sl_runner_grow(void *items, size_t *room, size_t count, size_t size);
 		(list).items[(list).count++] = (item);                                                       \
 	} while (0)
 
-/* turn.c */
+/* runner_turn.c */
 void sl_runner_turn(struct sl_runner_worker *worker, uint32_t i);
 /* A learner that has ended, or is about to. */
 void sl_runner_drop(struct sl_runner_worker *worker, uint32_t i);
 void sl_runner_event(struct sl_runner_worker *worker, uint32_t i, struct sl_event *event);
 void sl_runner_give_back(struct sl_runner_worker *worker, struct sl_buffer *list);
 
-/* sweep.c */
+/* runner_sweep.c */
 int sl_runner_workers_open(struct sl_runner *runner);
 void sl_runner_workers_close(struct sl_runner *runner);
 /* Let every learner that has work take a turn. */
@@ -167,22 +172,22 @@ void sl_runner_tick(struct sl_runner_worker *worker, double *seconds);
 /* Learner i ends the run. */
 void sl_runner_fail(struct sl_runner *runner, uint32_t i, const struct sl_error *error);
 
-/* work.c */
+/* runner_work.c */
 void sl_runner_work(struct sl_runner_worker *worker, uint32_t i);
 
-/* piece.c */
+/* runner_piece.c */
 void sl_runner_say(struct sl_runner *runner, uint32_t i, const struct sl_action *action);
 void sl_runner_unread(struct sl_runner_payload *piece,
 		      uint32_t readers); /* so many have read it, or will not */
 
-/* deliver.c: all that was said in this sweep */
+/* runner_deliver.c: all that was said in this sweep */
 void sl_runner_deliver(struct sl_runner *runner);
 void sl_runner_post(struct sl_runner *runner, uint32_t i, struct sl_runner_mail mail);
 
-/* radio.c */
+/* runner_radio.c */
 void sl_runner_playback_next(struct sl_runner *runner);
 
-/* look.c */
+/* runner_look.c */
 void sl_runner_sum_add(struct sl_runner *runner, uint32_t i);
 bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i);
 void sl_runner_sums_forget(struct sl_runner *runner, sl_round t); /* up to t */

@@ -6,7 +6,7 @@
 
 /* --- jobs --- */
 
-/* A view's graph is the same for all of it: surveyed once. */
+/* A view's graph is the same for all of it: analysed once. */
 static void analysis(struct sl_runner *runner, struct sl_runner_learner *l, const struct sl_job *job,
 		     struct sl_job_result *result)
 {

@@ -101,10 +101,10 @@ struct sl_sim_learner {
 	struct sl_sim_work *work, **work_end;
 	uint64_t work_at, random;
 	uint32_t training; /* generation */
-	uint64_t draw;	   /* of the model in the vault */
+	uint64_t draw;	   /* of the model in the workspace */
 	uint64_t *wanted;  /* by the last LINKS */
 	struct sl_sim_disk disk;
-	uint32_t slots, own_slot; /* of the spool */
+	uint32_t slots, own_slot; /* of the state file */
 	uint32_t life;		  /* crashes so far */
 	struct sl_sim_held *held;
 	uint32_t held_count, held_room;
@@ -130,7 +130,7 @@ struct sl_sim_learner {
 	struct sl_sim_listed listed[SL_SIM_LISTED_MAX]; /* its own link states, the latest first */
 	sl_attempt *signed_a;  /* by round: the highest attempt that it signed a link state for */
 	sl_attempt *ready_a;   /* .. a Ready for, in this life */
-	sl_attempt *aborted_a; /* .. and fenced on its disk */
+	sl_attempt *aborted_a; /* .. and aborted on its disk */
 };
 
 struct sl_sim_link { /* i -> j; what is symmetric stands in both */
@@ -164,7 +164,7 @@ struct sl_sim {
 	struct sl_sim_note *notes;
 	size_t note_count, note_room;
 	struct sl_sim_attempt *attempts, *fresh; /* check.c; the one opened in this step */
-	struct sl_sim_seen randomness, verdicts; /* keys of coins; signatures that were found good */
+	struct sl_sim_seen randomness, verdicts; /* keys of random streams; signatures that were found good */
 	struct sl_sim_keys *keys;		 /* signatures.c; NULL: none are real */
 	uint8_t (*digests)[SL_HASH_BYTES];
 	float **models; /* by round */
@@ -190,8 +190,8 @@ struct sl_sim {
 	struct sl_sim_trace trace;
 };
 
-/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, c = 1, a gate that only warns, sigma 4, clip 16,
- * equal weights, weighted, shamir. */
+/* Defaults: n = 8 floats, p auto, 1 round, majority quorum, c = 1, a privacy check that only warns, sigma 4,
+ * clip 16, equal weights, weighted, shamir. */
 struct sl_sim *sl_sim_new(const struct sl_sim_options *options);
 void sl_sim_start(struct sl_sim *sim);
 /* Fails when a buffer was not given back. */

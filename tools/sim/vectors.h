@@ -10,7 +10,7 @@
 int sl_sim_vectors_open(struct sl_workspace *workspace, size_t n, uint64_t *random);
 void sl_sim_vectors_close(struct sl_workspace *workspace);
 
-/* Make the memory that `job` needs: scratch memory before SURVEY and ENCODE, an empty state file before
+/* Make the memory that `job` needs: scratch memory before ANALYSE and ENCODE, an empty state file before
  * ENCODE. */
 void sl_sim_vectors_prepare(struct sl_workspace *workspace, const struct sl_job *job);
 /* Wipe the vectors and end the state file. */

@@ -26,7 +26,7 @@ static const struct {
 static double part_seconds(const struct sl_runner_figures *figures, size_t part)
 {
 	double seconds = 0;
-	for (int phase = parts[part].first; phase <= (int)parts[part].last; phase++)
+	for (int phase = (int)parts[part].first; phase <= (int)parts[part].last; phase++)
 		seconds += figures->seconds[phase];
 	return seconds;
 }

@@ -1,11 +1,17 @@
 /* bench.h - starling-bench: what a round costs on this machine, in named cases.
  *
- *   main.c      command line                            bench.c      the cases in turn
- *   cases.c     the table of cases                      show.c       as text while they run, as JSON at the
- * end kernels.c   arithmetic alone, in this process       crowd.c      many learners in this process
- *   analysis.c  graph analysis                          records.c    durable records
- *   daemons.c   real daemons, over loopback             growth.c     growth with the work, as exponents
- *   baseline.c  comparisons of --vs                     child.c      programs run for their output
+ *   main.c      command line
+ *   bench.c     the cases in turn
+ *   cases.c     the table of cases
+ *   show.c      results as text while the cases run, as JSON at the end
+ *   kernels.c   arithmetic alone, in this process
+ *   crowd.c     many learners in this process
+ *   analysis.c  graph analysis
+ *   records.c   durable records
+ *   daemons.c   real daemons, over loopback
+ *   growth.c    growth with the work, as exponents
+ *   baseline.c  comparisons of --vs
+ *   child.c     programs run for their output
  *
  * A case gives figures, each of several samples. The measured values are printed with their spread and with
  * the load of the machine; there are no targets. All files are written to one folder, which is removed at the

@@ -1,5 +1,5 @@
 /* crowd.h - rounds of many learners in this process, each with its own core and vectors, without sockets,
- * disk or waiting (tools/swarm): CPU seconds of one thread, by part of the round.
+ * disk or waiting (tools/sim/runner.c): CPU seconds of one thread, by part of the round.
  */
 #pragma once
 
