@@ -50,9 +50,9 @@
 	X(round_bytes_received, "round_bytes_received", WHOLE, "bytes since the last commit")                \
 	X(round_flood_bytes, "round_flood_bytes", WHOLE, "of them, link states and Readys")                  \
 	X(share_ms, "costs.share_ms", REAL, "when SHARE was entered, as mono_ms; null: never")               \
-	X(prepare_timeout_ms, "costs.ready_ms", REAL, "when READY was entered")                              \
+	X(ready_ms, "costs.ready_ms", REAL, "when READY was entered")                                        \
 	X(mix_ms, "costs.mix_ms", REAL, "when MIX was entered")                                              \
-	X(confirm_timeout_ms, "costs.settle_ms", REAL, "when CONFIRM was entered")                           \
+	X(confirm_ms, "costs.settle_ms", REAL, "when CONFIRM was entered")                                   \
 	X(round_cpu_s, "costs.round_cpu_s", REAL, "seconds of processor time since the last commit")         \
 	X(peak_bytes, "costs.peak_bytes", WHOLE, "largest memory of the process")                            \
 	X(count, "count", WHOLE, "parameters clamped")                                                       \
@@ -92,8 +92,8 @@
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
 	"train_s "                                                                                           \
-	"round_bytes_sent round_bytes_received round_flood_bytes share_ms prepare_timeout_ms mix_ms "        \
-	"confirm_timeout_ms "                                                                                \
+	"round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms "                  \
+	"confirm_ms "                                                                                        \
 	"round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */

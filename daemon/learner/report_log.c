@@ -130,9 +130,9 @@ static void add_costs(struct sl_daemon *daemon, struct sl_record *record)
 	double before = daemon->figures.cpu_s;
 	daemon->figures.cpu_s = sl_process_usage_cpu_s();
 	record->share_ms = entered_ms(daemon, SL_PHASE_SHARE);
-	record->prepare_timeout_ms = entered_ms(daemon, SL_PHASE_READY);
+	record->ready_ms = entered_ms(daemon, SL_PHASE_READY);
 	record->mix_ms = entered_ms(daemon, SL_PHASE_MIX);
-	record->confirm_timeout_ms = entered_ms(daemon, SL_PHASE_CONFIRM);
+	record->confirm_ms = entered_ms(daemon, SL_PHASE_CONFIRM);
 	record->round_cpu_s = daemon->figures.cpu_s - before;
 	record->peak_bytes = sl_process_usage_peak_bytes();
 }

@@ -108,8 +108,8 @@ const char *const sl_round_table_part_names[SL_PARTS] = {"agree", "share", "read
 /* fmax passes over what is not known, NaN. */
 static void add_costs(struct sl_round_row *row, const struct sl_record *record)
 {
-	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->prepare_timeout_ms, record->mix_ms,
-					   record->confirm_timeout_ms};
+	const double begun_ms[SL_PARTS] = {0, record->share_ms, record->ready_ms, record->mix_ms,
+					   record->confirm_ms};
 	for (int i = SL_PART_SHARE; i < SL_PARTS; i++)
 		row->begun_ms[i] = fmax(row->begun_ms[i], begun_ms[i]);
 	row->cpu_s += isnan(record->round_cpu_s) ? 0 : record->round_cpu_s;
