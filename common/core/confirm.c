@@ -90,7 +90,7 @@ void sl_confirm_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 		core->peers[peer].unshown = 0; /* it can show more than when it was asked last */
 	if (digest->id != core->config.ids[peer]) {
 		if (digest->t == core->t)
-			sl_emit_reject(core, peer, "a digest signed by somebody else");
+			sl_emit_reject(core, peer, "a digest signed by another learner");
 		return;
 	}
 	if (!sl_core_released(core) || memcmp(digest->view, core->view.h, SL_HASH_BYTES) != 0)

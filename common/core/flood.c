@@ -116,7 +116,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 	const struct sl_link_state *state = &message->link_state;
 	uint32_t signer = sl_core_index(core, state->id);
 	if (signer == UINT32_MAX) {
-		sl_emit_reject(core, from, "a link state of somebody outside the roster");
+		sl_emit_reject(core, from, "a link state of a learner outside the roster");
 		return;
 	}
 	if (!sl_relay_wanted(core, state) || sl_attempt_number_jumps(core, signer, state))
@@ -135,7 +135,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		}
 		bool news = !lr->record.present || lr->state.t != state->t || state->t >= core->t;
 		if (!store_candidates(core, lr, state)) {
-			sl_emit_reject(core, from, "a link state naming somebody outside the roster");
+			sl_emit_reject(core, from, "a link state naming a learner outside the roster");
 			return;
 		}
 		if (!news)

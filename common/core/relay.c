@@ -43,7 +43,7 @@ void sl_relay_own_ready(struct sl_core *core)
 	sl_relay_record(core, &core->readys[core->config.self].record, core->config.self);
 }
 
-void sl_relay_own_fence(struct sl_core *core)
+void sl_relay_own_abort(struct sl_core *core)
 {
 	sl_relay_record(core, &core->aborts[core->config.self].record, core->config.self);
 }

@@ -11,7 +11,7 @@ void sl_relay_record(struct sl_core *core, struct sl_record *record, uint32_t fr
  */
 void sl_relay_own_link_state(struct sl_core *core, const uint64_t *candidates);
 void sl_relay_own_ready(struct sl_core *core);
-void sl_relay_own_fence(struct sl_core *core);
+void sl_relay_own_abort(struct sl_core *core);
 /* Return true if a link state is passed on: it is of this round or a later one, or only says where its signer
  * stands. */
 bool sl_relay_wanted(const struct sl_core *core, const struct sl_link_state *state);

@@ -106,7 +106,7 @@ void sl_releases_abort_durable(struct sl_core *core, sl_attempt a)
 	memcpy(abort_record->key, core->config.key, SL_KEY_BYTES);
 	for (uint32_t i = 0; i < core->release_log.count && core->release_log.used[i].a <= a; i++)
 		abort_record->released[abort_record->count++] = core->release_log.used[i].a;
-	sl_relay_own_fence(core);
+	sl_relay_own_abort(core);
 }
 
 /* --- the Aborts of other learners --- */

@@ -10,9 +10,9 @@
 struct sl_used {
 	sl_attempt a;
 	uint64_t draw;	   /* of the model that went in */
-	uint64_t *members; /* bit set over the roster; nobody: not known any more, and settled before this
-			      start */
-	uint64_t *aborted; /* those of them who have signed that they never released it */
+	uint64_t *members; /* bit set over the roster; empty: an attempt of an earlier start, its participants
+			      are not known any more */
+	uint64_t *aborted; /* the members that have signed an Abort of this attempt */
 };
 
 struct sl_release_log {
@@ -35,8 +35,8 @@ static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
  * will. */
 bool sl_release_log_covers(const struct sl_abort *abort_record, sl_attempt a);
 
-/* the safety rule, agreement: one participant that never released an attempt proves that nobody can complete
- * it. */
+/* The safety rule (PROTOCOL.md §9.4 The safety rule): one participant that never released an attempt proves
+ * that nobody can complete it. */
 bool sl_release_log_may_proceed(const struct sl_used *used, size_t words);
 
 /* the reuse rule, privacy: a model may go into another attempt if in every attempt that it was released in at

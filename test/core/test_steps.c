@@ -136,11 +136,11 @@ TEST(test_records_of_outsiders)
 {
 	struct driver *p = driver_new(3, 4);
 	tell_link(p, true, 2);
-	EXPECT("link state of 9 a1 from 2 -> REJECTED 2: a link state of somebody outside the roster",
+	EXPECT("link state of 9 a1 from 2 -> REJECTED 2: a link state of a learner outside the roster",
 	       tell_link_state(p, 2, 9, 1, LIST(1)));
-	EXPECT("link state of 2 a1 from 2 -> REJECTED 2: a link state naming somebody outside the roster",
+	EXPECT("link state of 2 a1 from 2 -> REJECTED 2: a link state naming a learner outside the roster",
 	       tell_link_state(p, 2, 2, 1, LIST(1, 9)));
-	EXPECT("digest from 2 -> REJECTED 2: a digest signed by somebody else",
+	EXPECT("digest from 2 -> REJECTED 2: a digest signed by another learner",
 	       tell_message(
 		       p, 2,
 		       &(struct sl_message){.kind = SL_MSG_DIGEST, .digest = {.id = 3, .t = 1, .a = 1}}));
