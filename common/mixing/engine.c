@@ -55,9 +55,9 @@ static enum sl_engine cheapest(const struct sl_engine_costs *costs)
 	return best;
 }
 
-static enum sl_engine first_able(const struct sl_engine_costs *costs)
+static enum sl_engine first_able(enum sl_engine wanted, const struct sl_engine_costs *costs)
 {
-	enum sl_engine engine = 0;
+	enum sl_engine engine = wanted;
 	while (engine < last && sl_engine_exchanges(engine, costs) == 0)
 		engine++;
 	return engine;
@@ -113,7 +113,7 @@ enum sl_engine sl_engine_choose(enum sl_engine wanted, const struct sl_engine_co
 				uint64_t *exchanges)
 {
 	enum sl_engine_choice choice = sl_engine_rows[wanted].choice;
-	enum sl_engine engine = choice == SL_CHOICE_FIRST      ? first_able(costs)
+	enum sl_engine engine = choice == SL_CHOICE_FIRST      ? first_able(wanted, costs)
 				: choice == SL_CHOICE_CHEAPEST ? cheapest(costs)
 							       : wanted;
 	*exchanges = sl_engine_exchanges(engine, costs);
