@@ -11,10 +11,10 @@
  *              one chunk of a vector (PROTOCOL.md §6.13 Share, State, Result, Masked)
  *
  * Each message has one list of fields, in the order in which they are signed. The lists make the structs
- * below, the payload (wire/codec_*.c), what is signed (canonical.c), the range checks (wire/check.c) and the
- * random messages of the tests (test/wire/sample.c); fields.h explains the rows. A new field is a row here
- * and a line of proto/messages.proto. A new message is a row of SL_CONTROL_MESSAGES, its list, its .proto
- * message and a handler (message() in core/step.c).
+ * below, the payload (wire/codec_fields.c), what is signed (canonical.c), the range checks (wire/check.c) and
+ * the random messages of the tests (test/wire/sample.c); fields.h explains the rows. A new field is a row
+ * here and a line of proto/messages.proto. A new message is a row of SL_CONTROL_MESSAGES, its list, its
+ * .proto message and a handler (message() in core/step.c).
  *
  * Pointers are borrowed: in a received message until the end of the step, in an action until the next step.
  */
@@ -174,7 +174,7 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, HASH, 3, view)                                                                                  \
 	X(S, SPAN, 4, held, size, SL_LEARNERS_MAX / 8, "set of members out of range")
 
-/* In the order of the bytes on the wire (wire/codec_vector.c). iteration: k of a State; 0 in the others.
+/* In the order of the bytes on the wire, the elements last. iteration: k of a State; 0 in the others.
  * index: chunk m, the coordinates from m * SL_CHUNK_ELEMENTS on. origin: owner of a Masked; 0 in the others.
  * nonce: of the commitment, with chunk 0 of a masked state (State of k = 0, Masked); zeros in the others.
  * bytes: packed elements. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/random.h"
+
 static uint64_t stream;
 
 void sample_seed(void)
@@ -15,13 +17,9 @@ void sample_seed(void)
 	stream = seed;
 }
 
-/* splitmix64 */
 uint64_t sample_random(void)
 {
-	uint64_t z = stream += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-	return z ^ (z >> 31);
+	return sl_random_next(&stream);
 }
 
 uint64_t sample_range(uint64_t least, uint64_t most)

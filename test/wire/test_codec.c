@@ -7,7 +7,6 @@
 
 #include "common/wire/codec.h"
 #include "common/wire/frame.h"
-#include "proto/messages.pb-c.h"
 #include "test/lib/test.h"
 #include "test/wire/sample.h"
 
@@ -112,13 +111,6 @@ TEST(largest_link_state)
 	expect_back();
 }
 
-TEST(no_candidates)
-{
-	sample_make(&sample, SL_MSG_LINK_STATE);
-	sample.message.link_state.count = 0;
-	expect_back();
-}
-
 /* Fields of zero take no bytes: the header is the whole frame. */
 TEST(asking_for_the_last_result)
 {
@@ -154,53 +146,6 @@ TEST(largest_chunk)
 				    SL_FRAME_HEADER_BYTES + sl_frame_limit(kind));
 			expect_back();
 		}
-}
-
-TEST(largest_hold)
-{
-	sample_make(&sample, SL_MSG_HAVE);
-	sample.message.have.size = SL_LEARNERS_MAX / 8;
-	memset(sample.piece, 0xff, SL_LEARNERS_MAX / 8);
-	expect_back();
-}
-
-TEST(largest_fence)
-{
-	sample_make(&sample, SL_MSG_ABORT);
-	struct sl_abort *abort_record = &sample.message.abort;
-	abort_record->count = SL_RELEASED_MAX;
-	for (uint32_t i = 0; i < SL_RELEASED_MAX; i++)
-		abort_record->released[i] = SL_ATTEMPTS_MAX - SL_RELEASED_MAX + 1 + i;
-	abort_record->a = SL_ATTEMPTS_MAX;
-	expect_back();
-}
-
-/* The hand-written chunk is what protobuf-c packs, to the byte. */
-TEST(protobuf_agrees)
-{
-	for (int i = 0; i < 1000; i++) {
-		sample_make(&sample, (enum sl_message_kind)(SL_MSG_SHARE + i % 4));
-		const struct sl_chunk *chunk = &sample.message.chunk;
-		Starling__Chunk c = STARLING__CHUNK__INIT;
-		size_t size;
-		uint8_t *frame = encode(&size), *theirs = malloc(size);
-		assert_non_null(theirs);
-		c.t = chunk->t;
-		c.a = chunk->a;
-		c.view = (ProtobufCBinaryData){.len = SL_HASH_BYTES, .data = (uint8_t *)chunk->view};
-		c.iteration = chunk->iteration;
-		c.index = chunk->index;
-		c.origin = chunk->origin;
-		if (sl_message_nonce_due(sample.message.kind, chunk))
-			c.nonce =
-				(ProtobufCBinaryData){.len = SL_NONCE_BYTES, .data = (uint8_t *)chunk->nonce};
-		c.bytes = (ProtobufCBinaryData){.len = chunk->size, .data = (uint8_t *)chunk->bytes};
-		assert_int_equal(starling__chunk__get_packed_size(&c), size - SL_FRAME_HEADER_BYTES);
-		starling__chunk__pack(&c, theirs);
-		assert_memory_equal(theirs, frame + SL_FRAME_HEADER_BYTES, size - SL_FRAME_HEADER_BYTES);
-		free(theirs);
-		free(frame);
-	}
 }
 
 /* The caller fills in the elements afterwards; the decoder leaves them in place. */

@@ -1,19 +1,29 @@
-/* Control messages: the struct of message.h -> protobuf-c's struct -> bytes, and back. Both structs are
- * walked by the list of fields. Reading takes one block of memory, sized from the payload before protobuf-c
- * sees it, so that no payload makes it grow. */
+/* The struct of message.h -> protobuf-c's struct -> bytes, and back. Reading takes its memory from one block,
+ * sized from the payload before protobuf-c sees it, so that no payload makes it grow. */
+#include "common/wire/codec_fields.h"
+
 #include <assert.h>
-#include <stdlib.h>
+#include <sodium.h>
 #include <string.h>
 
 #include "common/base/arena.h"
-#include "common/wire/codec_parts.h"
 #include "proto/messages.pb-c.h"
 
 static const ProtobufCMessageDescriptor *const descriptors[SL_MESSAGE_KINDS] = {
 #define X(kind, number, name, ...) [number] = &starling__##name##__descriptor,
 	SL_CONTROL_MESSAGES(X)
 #undef X
+#define X(kind, number) [number] = &starling__chunk__descriptor,
+		SL_VECTOR_MESSAGES(X)
+#undef X
 };
+
+/* Return the number of fields of `message` that are handled here: all but the elements of a chunk. */
+static uint32_t fields_of(const struct sl_message *message)
+{
+	const struct sl_message_type *type = sl_message_type(message->kind);
+	return type->count - (type->vector ? 1 : 0);
+}
 
 /* Return the member of `m`, a struct of protobuf-c, that holds field `f`. protobuf-c sorts fields by number.
  */
@@ -67,7 +77,8 @@ static void lend_field(struct outgoing *out, const struct sl_message_field *f, c
 		memcpy(to, from, f->size);
 		break;
 	case SL_FORM_BYTES:
-		lend_bytes(to, from, f->size);
+		if (f->role != SL_ROLE_NONCE || !sodium_is_zero(from, f->size))
+			lend_bytes(to, from, f->size);
 		break;
 	case SL_FORM_SPAN:
 		lend_bytes(to, *(const uint8_t *const *)from, *(const size_t *)count);
@@ -91,18 +102,18 @@ static void lend_message(const struct sl_message *message, struct outgoing *out)
 	const ProtobufCMessageDescriptor *descriptor = descriptors[message->kind];
 	assert(descriptor->sizeof_message <= sizeof out->room);
 	descriptor->message_init(&out->base);
-	for (uint32_t i = 0; i < type->count; i++)
+	for (uint32_t i = 0; i < fields_of(message); i++)
 		lend_field(out, &type->fields[i], sl_message_body(message));
 }
 
-size_t sl_codec_control_bytes(const struct sl_message *message)
+size_t sl_codec_fields_bytes(const struct sl_message *message)
 {
 	struct outgoing out;
 	lend_message(message, &out);
 	return protobuf_c_message_get_packed_size(&out.base);
 }
 
-void sl_codec_control_write(const struct sl_message *message, uint8_t *payload, size_t size)
+void sl_codec_fields_write(const struct sl_message *message, uint8_t *payload, size_t size)
 {
 	struct outgoing out;
 	lend_message(message, &out);
@@ -111,11 +122,6 @@ void sl_codec_control_write(const struct sl_message *message, uint8_t *payload, 
 }
 
 /* --- unpacking --- */
-
-/* Honest messages need about 4 times their size (a packed id of one byte becomes four) and a few structs.
- * Thousands of empty unknown fields would need 30 times their size; the budget refuses them. */
-#define BUDGET_FACTOR 8u
-#define BUDGET_FLOOR 4096u
 
 struct budget {
 	struct sl_arena arena;
@@ -136,11 +142,16 @@ static void budget_free(void *data, void *piece)
 	(void)piece;
 }
 
-static const char *read_bytes(uint8_t *to, size_t size, const ProtobufCBinaryData *from)
+static const char *read_bytes(uint8_t *to, const struct sl_message_field *f, const ProtobufCBinaryData *from)
 {
-	if (from->len != size)
-		return "hash, key or signature of a wrong length";
-	memcpy(to, from->data, size);
+	bool nonce = f->role == SL_ROLE_NONCE;
+	if (nonce && from->len == 0)
+		return NULL;
+	if (from->len != f->size)
+		return "hash, key, signature or nonce of a wrong length";
+	if (nonce && sodium_is_zero(from->data, from->len))
+		return "a nonce of zeros";
+	memcpy(to, from->data, from->len);
 	return NULL;
 }
 
@@ -176,7 +187,7 @@ static const char *read_field(uint8_t *body, const struct sl_message_field *f, c
 		memcpy(to, from, f->size);
 		return NULL;
 	case SL_FORM_BYTES:
-		return read_bytes(to, f->size, span);
+		return read_bytes(to, f, span);
 	case SL_FORM_SPAN:
 		*(const uint8_t **)to = span->data;
 		*(size_t *)count = span->len;
@@ -198,7 +209,7 @@ static const char *read_message(const ProtobufCMessage *m, struct sl_message *me
 {
 	const struct sl_message_type *type = sl_message_type(message->kind);
 	const char *why = NULL;
-	for (uint32_t i = 0; i < type->count && why == NULL; i++)
+	for (uint32_t i = 0; i < fields_of(message) && why == NULL; i++)
 		why = read_field(sl_message_body(message), &type->fields[i], m);
 	return why;
 }
@@ -244,26 +255,17 @@ static bool canonical(const ProtobufCMessage *m, const uint8_t *payload, size_t 
 	return c.same && c.left == 0;
 }
 
-int sl_codec_control_read(const uint8_t *payload, size_t size, struct sl_message *message, void **memory,
-			  const char **why)
+const char *sl_codec_fields_read(const uint8_t *payload, size_t size, struct sl_message *message,
+				 void *memory)
 {
-	size_t room = BUDGET_FACTOR * size + BUDGET_FLOOR;
 	struct budget budget = {.spent = false};
 	ProtobufCAllocator allocator = {budget_alloc, budget_free, &budget};
-	*memory = malloc(room);
-	*why = "out of memory";
-	if (*memory == NULL)
-		return SL_ERR_NOMEM;
-	sl_arena_init(&budget.arena, *memory, room);
+	sl_arena_init(&budget.arena, memory, SL_CODEC_FIELDS_MEMORY(size));
 	ProtobufCMessage *m =
 		protobuf_c_message_unpack(descriptors[message->kind], &allocator, size, payload);
 	if (m == NULL)
-		*why = budget.spent ? "needs more memory than its size allows" : "not protobuf";
-	else if (unknown_fields(m))
-		*why = "unknown field";
-	else if (!canonical(m, payload, size))
-		*why = "not the canonical form";
-	else
-		*why = read_message(m, message);
-	return *why == NULL ? SL_OK : SL_ERR_FORMAT;
+		return budget.spent ? "needs more memory than its size allows" : "not protobuf";
+	if (unknown_fields(m))
+		return "unknown field";
+	return canonical(m, payload, size) ? read_message(m, message) : "not the canonical form";
 }
