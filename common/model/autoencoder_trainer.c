@@ -154,20 +154,6 @@ static void trainer_close(struct sl_trainer *trainer)
 
 static const struct sl_trainer_ops ops = {parameters, initial, train, evaluate, trainer_close};
 
-static int settings_check(const struct sl_settings *s, struct sl_error *error)
-{
-	if (s->hidden_units < 1 || sl_autoencoder_parameters(s->hidden_units) >= SL_ELEMENTS_MAX)
-		return sl_err_set(error, SL_ERR_RANGE,
-				  "hidden_units: %" PRIu32 ": a model must have 1 to %u parameters",
-				  s->hidden_units, SL_ELEMENTS_MAX - 1);
-	if (s->batch < 1 || s->epochs < 1)
-		return sl_err_set(error, SL_ERR_RANGE, "batch and epochs must be at least 1");
-	if (!(s->learning_rate > 0) || !isfinite(s->learning_rate))
-		return sl_err_set(error, SL_ERR_RANGE, "learning_rate must be greater than 0, not %g",
-				  s->learning_rate);
-	return SL_OK;
-}
-
 /* Allocate the memory that depends on the number of images. */
 static int memory_take(struct builtin *t, struct sl_error *error)
 {
@@ -191,9 +177,6 @@ int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint
 {
 	struct sl_deal deal = {s->split, rank, learners};
 	*trainer = NULL;
-	int rc = settings_check(s, error);
-	if (rc != SL_OK)
-		return rc;
 	struct builtin *t = calloc(1, sizeof *t);
 	if (t == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "trainer: out of memory");
@@ -204,7 +187,7 @@ int sl_autoencoder_trainer_open(const struct sl_settings *s, uint32_t rank, uint
 	t->rank = rank;
 	t->learning_rate = (float)s->learning_rate;
 	t->seed = s->seed;
-	rc = sl_images_dataset_load(s->data, &deal, &t->set, error);
+	int rc = sl_images_dataset_load(s->data, &deal, &t->set, error);
 	if (rc == SL_OK)
 		rc = memory_take(t, error);
 	if (rc != SL_OK) {

@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
-#include "common/model/digits.h"
-#include "common/model/idx.h"
 
 #define HELD_OUT 1000u
 #define SMALL_SET 2000u
@@ -65,36 +63,4 @@ uint8_t *sl_images_add(struct sl_images *images)
 		images->room = room;
 	}
 	return images->pixels + (size_t)images->count++ * SL_PIXELS;
-}
-
-/* Free the room that doubling left unused. */
-static void trim(struct sl_images *images)
-{
-	uint8_t *pixels = realloc(images->pixels, (size_t)images->count * SL_PIXELS);
-	if (pixels == NULL)
-		return;
-	images->pixels = pixels;
-	images->room = images->count;
-}
-
-int sl_images_dataset_load(const char *data, const struct sl_deal *deal, struct sl_dataset *set,
-			   struct sl_error *error)
-{
-	*set = (struct sl_dataset){0};
-	int rc = strcmp(data, "digits") == 0 ? sl_digits_load(deal, set, error)
-					     : sl_idx_load(data, deal, set, error);
-	if (rc != SL_OK) {
-		sl_images_dataset_free(set);
-		return rc;
-	}
-	trim(&set->mine);
-	trim(&set->held);
-	return SL_OK;
-}
-
-void sl_images_dataset_free(struct sl_dataset *set)
-{
-	free(set->mine.pixels);
-	free(set->held.pixels);
-	*set = (struct sl_dataset){0};
 }
