@@ -81,9 +81,3 @@ uint64_t sl_field_inverse(const struct sl_field *field, uint64_t a)
 	}
 	return result;
 }
-
-uint64_t sl_field_residue(const struct sl_field *field, int64_t v)
-{
-	assert(v < (int64_t)field->p && -v < (int64_t)field->p);
-	return v < 0 ? field->p - (uint64_t)-v : (uint64_t)v;
-}

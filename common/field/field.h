@@ -59,9 +59,6 @@ static inline uint64_t sl_field_mul(const struct sl_field *f, uint64_t a, uint64
 /* Return the inverse of a != 0 mod p. */
 uint64_t sl_field_inverse(const struct sl_field *field, uint64_t a);
 
-/* Return v mod p, for |v| < p. */
-uint64_t sl_field_residue(const struct sl_field *field, int64_t v);
-
 /* Return the centred representative: z if z <= (p-1)/2, else z - p. Without a branch: signs are
  * unpredictable. */
 static inline int64_t sl_field_centred(const struct sl_field *f, uint64_t z)

@@ -63,8 +63,3 @@ const struct sl_kernels *sl_kernels(void)
 	sl_kernels_choose(NULL);
 	return atomic_load_explicit(&chosen, memory_order_relaxed);
 }
-
-const char *sl_kernels_name(void)
-{
-	return sl_kernels()->name;
-}

@@ -10,5 +10,3 @@
 /* Choose the set `name`, or the best for NULL. Return SL_ERR_NOTFOUND for an unknown name, SL_ERR_REFUSED if
  * this machine does not support it. */
 int sl_kernels_choose(const char *name);
-/* Return the name of the set in use. */
-const char *sl_kernels_name(void);

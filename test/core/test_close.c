@@ -39,7 +39,7 @@ static int close_exact(const struct sl_view *view, const int64_t sums[ELEMENTS])
 	uint64_t s[ELEMENTS];
 	other.engine = SL_ENGINE_EXACT;
 	for (size_t l = 0; l < ELEMENTS; l++)
-		s[l] = sl_field_residue(&view->field, sums[l]);
+		s[l] = sl_field_lift(&view->field, (uint64_t)sums[l]);
 	struct sl_job_result result = run_close(&other, s);
 	for (size_t l = 0; l < ELEMENTS; l++)
 		assert_int_equal(sl_field_centred(&view->field, s[l]), sums[l]);
