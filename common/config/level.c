@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-static const char *const names[] = {
-	[SL_DEBUG] = "debug", [SL_INFO] = "info", [SL_WARN] = "warn", [SL_ERROR] = "error"};
+#define X(constant, name) name,
+static const char *const names[] = {SL_LEVELS(X)};
+#undef X
 
 const char *sl_level_name(enum sl_level level)
 {

@@ -1,7 +1,15 @@
 /* level.h - how severe a log record is. */
 #pragma once
 
-enum sl_level { SL_DEBUG, SL_INFO, SL_WARN, SL_ERROR };
+#define SL_LEVELS(X)                                                                                         \
+	X(DEBUG, "debug")                                                                                    \
+	X(INFO, "info")                                                                                      \
+	X(WARN, "warn")                                                                                      \
+	X(ERROR, "error")
+
+#define X(constant, name) SL_##constant,
+enum sl_level { SL_LEVELS(X) };
+#undef X
 
 /* Return the name, "info". */
 const char *sl_level_name(enum sl_level level);

@@ -1,8 +1,7 @@
 /* settings.h - the configuration of a learner: one struct, parsed once, constant afterwards.
  *
  * Each setting is a row of settings.def, which makes a field of struct sl_settings. Files are YAML. Unknown
- * and duplicate keys are refused; an error starts with file:line:column. A setting with a former name is
- * refused with its present one.
+ * and duplicate keys are refused; an error starts with file:line:column.
  */
 #pragma once
 

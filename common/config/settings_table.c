@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/config/level.h"
+
 #define SECONDS_MAX 86400
 #define HIDDEN_UNITS_MAX                                                                                     \
 	((SL_ELEMENTS_MAX - 785u) / 1569u) /* a vector has room for n + 1 = 1569 h + 785 elements */
@@ -18,6 +20,18 @@
 			NULL, 0                                                                              \
 		}                                                                                            \
 	}
+/* The words of a list X(constant, name). */
+#define NAMES(list, word)                                                                                    \
+	(const struct sl_setting_choice[])                                                                   \
+	{                                                                                                    \
+		list(word)                                                                                   \
+		{                                                                                            \
+			NULL, 0                                                                              \
+		}                                                                                            \
+	}
+#define LEVEL(constant, name) {name, SL_##constant},
+#define SHARING(constant, name) {name, SL_SHARING_##constant},
+#define ENGINE(constant, name) {name, SL_ENGINE_##constant},
 #define FIELD(key) offsetof(struct sl_settings, key), sizeof(((struct sl_settings *)0)->key)
 
 #define TEXT(group, key, kind, usual, choices, agreement, sentence)                                          \
@@ -45,57 +59,11 @@ const struct sl_setting sl_settings_table[SL_SETTINGS_ROWS] = {
 #include "common/config/settings.def"
 };
 
-/* Former names of keys (value NULL) and of values. */
-static const struct {
-	const char *key, *value, *now;
-} renamed[] = {
-	{"gate", NULL, "privacy_check"},
-	{"p", NULL, "modulus"},
-	{"sigma", NULL, "decimals"},
-	{"clip", NULL, "clipping_range"},
-	{"clip_policy", NULL, "clipping"},
-	{"weight", NULL, "weighting"},
-	{"coins", NULL, "randomness"},
-	{"k", NULL, "iterations"},
-	{"k_rule", NULL, "iterations_rule"},
-	{"degree_max", NULL, "max_degree"},
-	{"in_range", NULL, "neighbours"},
-	{"straggler_wait", NULL, "straggler_timeout"},
-	{"silent_wait", NULL, "hello_timeout"},
-	{"flood_wait", NULL, "agreement_timeout"},
-	{"ready_wait", NULL, "prepare_timeout"},
-	{"stall_wait", NULL, "stall_timeout"},
-	{"settle_wait", NULL, "confirm_timeout"},
-	{"linger", NULL, "serve_after_end"},
-	{"size", NULL, "noise_parameters"},
-	{"hidden", NULL, "hidden_units"},
-	{"unsafe_reveal", NULL, "unsafe_dump_encoding"},
-	{"privacy_check", "refuse", "enforce"},
-	{"encoding", "literal", "paper"},
-	{"randomness", "stream", "prg"},
-	{"iterations_rule", "floor", "at_least"},
-	{"iterations_rule", "fixed", "exactly"},
-	{"neighbours", "told", "control"},
-	{"split", "even", "iid"},
-	{"split", "label", "by_label"},
-};
-
 const struct sl_setting *sl_settings_table_find(const char *key)
 {
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
 		if (strcmp(sl_settings_table[i].key, key) == 0)
 			return &sl_settings_table[i];
-	return NULL;
-}
-
-const char *sl_settings_table_renamed(const char *key, const char *value)
-{
-	for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++) {
-		const char *old = renamed[i].value;
-		if (strcmp(renamed[i].key, key) == 0 &&
-		    (value ? old && strcmp(old, value) == 0 : old == NULL))
-			return renamed[i].now;
-	}
 	return NULL;
 }
 

@@ -13,6 +13,14 @@
 			     */
 #define WEIGHTS_MOST 65536u /* words of prepared weights, 512 KiB: those of all points up to degree 127 */
 
+const char *sl_share_kind_name(enum sl_sharing_kind kind)
+{
+#define X(constant, name) name,
+	static const char *const names[] = {SL_SHARINGS(X)};
+#undef X
+	return names[kind];
+}
+
 /* Return delta_r = prod over j != r of point_j / (point_j - point_r), the weight of point r at 0. */
 static uint64_t lagrange(const struct sl_sharing *sharing, uint32_t r)
 {

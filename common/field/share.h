@@ -10,7 +10,17 @@
 #include "common/base/arena.h"
 #include "common/field/prg.h"
 
-enum sl_sharing_kind { SL_SHARING_SHAMIR, SL_SHARING_ADDITIVE, SL_SHARING_SEEDED };
+#define SL_SHARINGS(X)                                                                                       \
+	X(SHAMIR, "shamir")                                                                                  \
+	X(ADDITIVE, "additive")                                                                              \
+	X(SEEDED, "seeded")
+
+#define X(constant, name) SL_SHARING_##constant,
+enum sl_sharing_kind { SL_SHARINGS(X) };
+#undef X
+#define SL_SHARING_KINDS ((uint32_t)SL_SHARING_SEEDED + 1u)
+
+const char *sl_share_kind_name(enum sl_sharing_kind kind);
 
 struct sl_sharing {
 	struct sl_field field;

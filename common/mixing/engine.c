@@ -101,11 +101,9 @@ const struct sl_engine_row sl_engine_rows[SL_ENGINES + 1] = {
 
 const char *sl_engine_name(enum sl_engine engine)
 {
-	static const char *const names[] = {
-#define X(constant, name) [SL_ENGINE_##constant] = name,
-		SL_ENGINE_NAMES(X)
+#define X(constant, name) name,
+	static const char *const names[] = {SL_ENGINE_NAMES(X)};
 #undef X
-	};
 	return names[engine];
 }
 

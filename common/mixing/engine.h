@@ -28,11 +28,9 @@
 	X(TREE, "tree")                                                                                      \
 	X(AUTO, "auto")
 
-enum sl_engine {
 #define X(constant, name) SL_ENGINE_##constant,
-	SL_ENGINE_NAMES(X)
+enum sl_engine { SL_ENGINE_NAMES(X) };
 #undef X
-};
 #define SL_ENGINES ((uint32_t)SL_ENGINE_AUTO) /* engines */
 
 #define SL_ITERATIONS_NONE (SL_ITERATIONS_MAX + 1u) /* as a K: metropolis cannot run */

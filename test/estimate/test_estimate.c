@@ -65,7 +65,7 @@ TEST(more_costs_more)
 	more.floats *= 2;
 	struct sl_estimated a = plan_of(&in), b = plan_of(&more);
 	for (uint32_t e = 0; e < SL_ENGINES; e++)
-		for (uint32_t s = 0; s < SL_ESTIMATE_SHARINGS; s++) {
+		for (uint32_t s = 0; s < SL_SHARING_KINDS; s++) {
 			const struct sl_estimate_cost *x = &a.costs[e][s], *y = &b.costs[e][s];
 			assert_true(x->possible && y->possible && x->exchanges == y->exchanges);
 			assert_true(y->bytes_mean > 1.9 * x->bytes_mean);

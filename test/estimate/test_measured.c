@@ -68,14 +68,14 @@ static void expect_bytes(const char *topology, uint32_t learners, enum sl_engine
 			 enum sl_sharing_kind sharing)
 {
 	char with[32], mixing[32];
-	snprintf(with, sizeof with, "sharing=%s", sl_estimate_sharing_names[sharing]);
+	snprintf(with, sizeof with, "sharing=%s", sl_share_kind_name(sharing));
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(engine));
 	const struct sl_bench_daemons what = {
 		learners, FLOATS, topology, {with, mixing, "privacy_check=warn"}, false, false, 0};
 	double planned = planned_bytes(topology, learners, engine, sharing),
 	       measured = measured_bytes(&what, planned);
 	print_message("%s of %u, %s, %s: %.0f planned, %.0f measured\n", topology, learners,
-		      sl_engine_name(engine), sl_estimate_sharing_names[sharing], planned, measured);
+		      sl_engine_name(engine), sl_share_kind_name(sharing), planned, measured);
 	assert_true(fabs(planned - measured) < 0.02 * measured);
 }
 

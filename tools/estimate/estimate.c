@@ -13,9 +13,6 @@
 #define PROCESS_BYTES 15e6			    /* of a learner without a model */
 #define FLOAT_BYTES 40.0			    /* of a learner, for each float */
 
-const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS] = {
-	[SL_SHARING_SHAMIR] = "shamir", [SL_SHARING_ADDITIVE] = "additive", [SL_SHARING_SEEDED] = "seeded"};
-
 /* ---- bytes ---- */
 
 static double on_the_wire(const struct sl_message *message)
@@ -146,7 +143,7 @@ void sl_estimate_cost_all(const struct sl_estimate_input *input, struct sl_estim
 	const struct sl_engine_costs costs = costs_of(input, &field, planned);
 	double flood = planned->flood_bytes / (double)input->graph.learners;
 	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
-		for (enum sl_sharing_kind s = SL_SHARING_SHAMIR; s < SL_ESTIMATE_SHARINGS; s++)
+		for (enum sl_sharing_kind s = SL_SHARING_SHAMIR; s < SL_SHARING_KINDS; s++)
 			cost_of(input, &costs, e, share_bytes(input, &field, s), flood,
 				&planned->costs[e][s]);
 	uint64_t exchanges;

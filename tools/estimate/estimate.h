@@ -22,9 +22,6 @@
 #include "common/mixing/engine.h"
 #include "tools/estimate/graph.h"
 
-#define SL_ESTIMATE_SHARINGS 3u
-extern const char *const sl_estimate_sharing_names[SL_ESTIMATE_SHARINGS]; /* by enum sl_sharing_kind */
-
 struct sl_estimate_input {
 	struct sl_estimate_figures graph;
 	uint64_t floats; /* n */
@@ -45,7 +42,7 @@ struct sl_estimated {
 	uint32_t p_bits_most;	  /* bits of the largest p with which metropolis can mix */
 	double flood_bytes;	  /* of all learners, about */
 	enum sl_engine automatic; /* the engine of `mixing: auto` */
-	struct sl_estimate_cost costs[SL_ENGINES][SL_ESTIMATE_SHARINGS];
+	struct sl_estimate_cost costs[SL_ENGINES][SL_SHARING_KINDS];
 };
 
 /* Compute the cost of each engine with each sharing; input->p is a prime. */

@@ -34,7 +34,7 @@ static void show_cost(const struct sl_estimate_input *input, const struct sl_est
 	char cells[COLUMNS][SL_CELL_BYTES] = {{0}}, line[SL_TABLE_LINE_BYTES];
 	const struct sl_estimate_cost *cost = &planned->costs[engine][sharing];
 	snprintf(cells[ENGINE], SL_CELL_BYTES, "%s", sl_engine_name(engine));
-	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_estimate_sharing_names[sharing]);
+	snprintf(cells[SHARING], SL_CELL_BYTES, "%s", sl_share_kind_name(sharing));
 	snprintf(cells[EXCHANGES], SL_CELL_BYTES, "%s%llu", certainty[certainty_of(&input->graph, engine)],
 		 (unsigned long long)cost->exchanges);
 	amount(cost->bytes_mean / 1e6, cells[EACH]);
@@ -98,7 +98,7 @@ void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_est
 	sl_table_header(table, COLUMNS, line);
 	fprintf(out, "%s\n", line);
 	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
-		for (uint32_t s = 0; s < SL_ESTIMATE_SHARINGS; s++)
+		for (uint32_t s = 0; s < SL_SHARING_KINDS; s++)
 			if (planned->costs[e][s].possible)
 				show_cost(input, planned, e, s, out);
 	show_impossible(input, planned, out);
@@ -108,9 +108,9 @@ void sl_estimate_show(const struct sl_estimate_input *input, const struct sl_est
 static json_t *cost_json(const struct sl_estimate_cost *cost, enum sl_engine engine, uint32_t sharing)
 {
 	return json_pack("{s:s, s:s, s:I, s:f, s:f, s:f, s:f}", "engine", sl_engine_name(engine), "sharing",
-			 sl_estimate_sharing_names[sharing], "exchanges", (json_int_t)cost->exchanges,
-			 "bytes_mean", cost->bytes_mean, "bytes_most", cost->bytes_most, "bytes_all",
-			 cost->bytes_all, "memory_bytes", cost->memory);
+			 sl_share_kind_name(sharing), "exchanges", (json_int_t)cost->exchanges, "bytes_mean",
+			 cost->bytes_mean, "bytes_most", cost->bytes_most, "bytes_all", cost->bytes_all,
+			 "memory_bytes", cost->memory);
 }
 
 static json_t *graph_json(const struct sl_estimate_figures *g)
@@ -128,7 +128,7 @@ json_t *sl_estimate_json(const struct sl_estimate_input *input, const struct sl_
 {
 	json_t *costs = json_array();
 	for (enum sl_engine e = SL_ENGINE_EXACT; e < SL_ENGINES; e++)
-		for (uint32_t s = 0; s < SL_ESTIMATE_SHARINGS; s++)
+		for (uint32_t s = 0; s < SL_SHARING_KINDS; s++)
 			if (planned->costs[e][s].possible)
 				json_array_append_new(costs, cost_json(&planned->costs[e][s], e, s));
 	return json_pack("{s:i, s:o, s:I, s:I, s:f, s:s, s:o}", "version", 1, "graph",

@@ -87,7 +87,7 @@ static int measure_one(struct plans *w, uint32_t i, struct sl_error *error)
 	char mixing[32], sharing[32];
 	json_t *rows = NULL;
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(c->engine));
-	snprintf(sharing, sizeof sharing, "sharing=%s", sl_estimate_sharing_names[c->sharing]);
+	snprintf(sharing, sizeof sharing, "sharing=%s", sl_share_kind_name(c->sharing));
 	const struct sl_bench_daemons what = {.learners = c->learners,
 					      .size = c->floats,
 					      .topology = c->topology,
@@ -107,8 +107,8 @@ static void write_rows(struct plans *w, struct sl_csv *csv, uint32_t i)
 {
 	const struct one *c = &w->cases[i];
 	char name[96];
-	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats,
-		 sl_estimate_sharing_names[c->sharing], sl_engine_name(c->engine));
+	snprintf(name, sizeof name, "%s, n = %u, %s + %s", c->name, c->floats, sl_share_kind_name(c->sharing),
+		 sl_engine_name(c->engine));
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double planned = w->compared[i].planned[q], measured = w->compared[i].measured[q];
 		sl_csv_text(csv, name);

@@ -91,15 +91,11 @@ int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degre
 }
 
 static const struct {
-	enum sl_sharing_kind kind;
-	const char *name;
-} kinds[] = {{SL_SHARING_SHAMIR, "shamir"}, {SL_SHARING_ADDITIVE, "additive"}, {SL_SHARING_SEEDED, "seeded"}};
-static const struct {
 	uint64_t p;
 	uint32_t bits;
 } primes[] = {{SL_P_MERSENNE31, 31}, {(UINT64_C(1) << 61) - 1, 61}};
 static const uint32_t degrees[] = {10, 87};
-#define KINDS (sizeof kinds / sizeof *kinds)
+#define KINDS SL_SHARING_KINDS
 #define PRIMES (sizeof primes / sizeof *primes)
 #define DEGREES (sizeof degrees / sizeof *degrees)
 
@@ -114,7 +110,8 @@ static void share_figures_open(struct sl_bench *bench, struct share_figures *f)
 			for (size_t d = 0; d < DEGREES; d++)
 				f->ours[k][p][d] =
 					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
-							kinds[k].name, primes[p].bits, degrees[d]);
+							sl_share_kind_name((enum sl_sharing_kind)k),
+							primes[p].bits, degrees[d]);
 	for (size_t d = 0; bench->options.vs && d < DEGREES; d++)
 		f->octave[d] =
 			sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
@@ -127,8 +124,8 @@ static int share_pass(const struct share_figures *f)
 	for (size_t k = 0; k < KINDS; k++)
 		for (size_t p = 0; p < PRIMES; p++)
 			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
-				rc = sl_bench_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1,
-							    f->ours[k][p][d]);
+				rc = sl_bench_kernel_shares((enum sl_sharing_kind)k, primes[p].p, degrees[d],
+							    1, f->ours[k][p][d]);
 	return rc;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/un.h>
 
+#include "common/base/number.h"
 #include "common/base/suggest.h"
 #include "common/config/roster.h"
 #include "common/config/settings_table.h"
@@ -69,9 +70,6 @@ static void describe(const struct sl_setting *row, char *out, size_t size)
 static int refuse(const struct sl_setting *row, const char *value, int code, struct sl_error *error)
 {
 	char wanted[256];
-	const char *now = sl_settings_table_renamed(row->key, value);
-	if (now)
-		return sl_err_set(error, code, "`%s: %s` is now `%s: %s`", row->key, value, row->key, now);
 	describe(row, wanted, sizeof wanted);
 	return sl_err_set(error, code, "%s must be %s, not '%.64s'", row->key, wanted, value);
 }
@@ -80,12 +78,7 @@ static int take_whole(const struct sl_setting *row, struct sl_settings *settings
 		      struct sl_error *error)
 {
 	uint64_t n = 0;
-	if (value[strspn(value, "0123456789")] != '\0')
-		return refuse(row, value, SL_ERR_INVALID, error);
-	for (const char *c = value; *c != '\0'; c++)
-		if (__builtin_mul_overflow(n, 10u, &n) || __builtin_add_overflow(n, (uint64_t)(*c - '0'), &n))
-			return refuse(row, value, SL_ERR_RANGE, error);
-	if (n < row->least || n > row->most)
+	if (!sl_number_parse(value, row->least, row->most, &n))
 		return refuse(row, value, SL_ERR_RANGE, error);
 	if (row->kind == SL_SETTING_PRIME && !sl_field_is_prime(n))
 		return sl_err_set(error, SL_ERR_INVALID, "%s: %s is not a prime", row->key, value);
@@ -175,10 +168,8 @@ static int take(const struct sl_setting *row, struct parse *parse, const char *v
 
 static int unknown_key(const char *name, struct sl_error *error)
 {
-	const char *best = NULL, *now = sl_settings_table_renamed(name, NULL);
+	const char *best = NULL;
 	size_t distance = SIZE_MAX;
-	if (now)
-		return sl_err_set(error, SL_ERR_INVALID, "`%s` is now `%s`", name, now);
 	for (size_t i = 0; i < SL_SETTINGS_ROWS; i++)
 		sl_suggest(name, sl_settings_table[i].key, &best, &distance);
 	if (best)
