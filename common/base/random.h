@@ -1,4 +1,4 @@
-/* random.h - repeatable randomness for training: initial weights, shuffles, drawn digits (splitmix64).
+/* random.h - repeatable randomness: initial weights, shuffles, drawn digits, drawn graphs (splitmix64).
  *
  * The numbers are the same on every machine and not secret. The randomness of shares comes from
  * common/field/prg.h.

@@ -3,39 +3,25 @@
 #include <math.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	bool takes; /* a parameter */
-} families[] = {
-	[SL_FAMILY_COMPLETE] = {"complete", false},
-	[SL_FAMILY_RING] = {"ring", false},
-	[SL_FAMILY_LINE] = {"line", false},
-	[SL_FAMILY_STAR] = {"star", false},
-	[SL_FAMILY_GRID] = {"grid", false},
-	[SL_FAMILY_NEAREST] = {"nearest", true},
-	[SL_FAMILY_NEIGHBOURS] = {"neighbours", true},
-	[SL_FAMILY_REGULAR] = {"regular", true},
-	[SL_FAMILY_GEOMETRIC] = {"geometric", true},
+/* A line of help for each family, which begins with its name and, if it takes a parameter, a colon. */
+static const char *const families[] = {
+	[SL_FAMILY_COMPLETE] = "complete      every pair",
+	[SL_FAMILY_RING] = "ring          each learner with the one before and the one after",
+	[SL_FAMILY_LINE] = "line          a ring without one link",
+	[SL_FAMILY_STAR] = "star          learner 1 with every other",
+	[SL_FAMILY_GRID] = "grid          a square lattice; the last row may be short",
+	[SL_FAMILY_NEAREST] = "nearest:K     a ring lattice, K/2 neighbours on either side (4)",
+	[SL_FAMILY_NEIGHBOURS] = "neighbours:K  of the paper: i~j iff (j-i) mod 2N/K is 1 or -1 (N/5)",
+	[SL_FAMILY_REGULAR] = "regular:D     random D-regular and connected, redrawn each step (4)",
+	[SL_FAMILY_GEOMETRIC] =
+		"geometric:R   points moving in the unit square, linked within R (sqrt(3 ln N / N)); "
+		"not always connected",
+	NULL,
 };
-
-#define FAMILIES (sizeof families / sizeof *families)
 
 const char *const *sl_family_help(void)
 {
-	static const char *const lines[] = {
-		"complete      every pair",
-		"ring          each learner with the one before and the one after",
-		"line          a ring without one link",
-		"star          learner 1 with every other",
-		"grid          a square lattice; the last row may be short",
-		"nearest:K     a ring lattice, K/2 neighbours on either side (4)",
-		"neighbours:K  of the paper: i~j iff (j-i) mod 2N/K is 1 or -1 (N/5)",
-		"regular:D     random D-regular and connected, redrawn each step (4)",
-		"geometric:R   points moving in the unit square, linked within R (sqrt(3 ln N / N)); "
-		"not always connected",
-		NULL,
-	};
-	return lines;
+	return families;
 }
 
 /* Read digits with at most one point, NAN for other text. strtod would take the point from the locale. */
@@ -110,45 +96,39 @@ static const char *shape_fault(const struct sl_family *topology, uint32_t n)
 	}
 }
 
-const char *sl_family_fault(const struct sl_family *topology, uint32_t n)
+static const char *size_fault(uint32_t n)
 {
-	if (n < 2 || n > SL_LEARNERS_MAX)
-		return "the number of learners must be 2 to 2000";
-	return shape_fault(topology, n);
+	return n < 2 || n > SL_LEARNERS_MAX ? "the number of learners must be 2 to 2000" : NULL;
 }
 
-/* Read family and parameter without checking that they fit `n`. */
-static int read_text(const char *text, uint32_t n, struct sl_family *topology, const char **error)
+const char *sl_family_fault(const struct sl_family *topology, uint32_t n)
 {
-	const char *colon = strchr(text, ':');
-	size_t length = colon != NULL ? (size_t)(colon - text) : strlen(text), kind = 0;
-	while (kind < FAMILIES &&
-	       (strlen(families[kind].name) != length || memcmp(families[kind].name, text, length) != 0))
-		kind++;
-	*error = "no such topology";
-	if (kind == FAMILIES)
-		return SL_ERR_INVALID;
-	*error = "this topology takes no parameter";
-	if (colon != NULL && !families[kind].takes)
-		return SL_ERR_INVALID;
-	topology->kind = (enum sl_family_kind)kind;
-	topology->parameter = colon != NULL ? number(colon + 1) : default_parameter(topology->kind, n);
-	*error = NULL;
-	return SL_OK;
+	const char *fault = size_fault(n);
+	return fault != NULL ? fault : shape_fault(topology, n);
 }
 
 int sl_family_read(const char *text, uint32_t n, struct sl_family *topology, const char **error)
 {
-	int rc = read_text(text, n, topology, error);
-	if (rc == SL_OK)
+	const char *colon = strchr(text, ':');
+	size_t length = strcspn(text, ":"), kind = 0;
+	while (families[kind] != NULL &&
+	       (strcspn(families[kind], ": ") != length || strncmp(families[kind], text, length) != 0))
+		kind++;
+	topology->kind = (enum sl_family_kind)kind;
+	if (families[kind] == NULL) {
+		*error = "no such topology";
+	} else if (colon != NULL && families[kind][length] != ':') {
+		*error = "this topology takes no parameter";
+	} else {
+		topology->parameter =
+			colon != NULL ? number(colon + 1) : default_parameter(topology->kind, n);
 		*error = shape_fault(topology, n);
+	}
 	return *error == NULL ? SL_OK : SL_ERR_INVALID;
 }
 
 int sl_family_parse(const char *text, uint32_t n, struct sl_family *topology, const char **error)
 {
-	int rc = read_text(text, n, topology, error);
-	if (rc == SL_OK)
-		*error = sl_family_fault(topology, n);
-	return *error == NULL ? SL_OK : SL_ERR_INVALID;
+	*error = size_fault(n);
+	return *error == NULL ? sl_family_read(text, n, topology, error) : SL_ERR_INVALID;
 }

@@ -4,35 +4,18 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/base/random.h"
 
 #define UNIT (1 << 20)		/* side of the square in which learners move */
 #define SPEED_LEAST (UNIT / 50) /* per step */
 #define SPEED_SPREAD (UNIT / 12)
 #define SWITCHES_PER_EDGE 20u /* enough to mix the circulant; changing it changes the graph of every seed */
 
-/* splitmix64: the same on every machine. Not for secrets. */
-struct random {
-	uint64_t state;
-};
-
-static uint64_t next(struct random *r)
+static uint64_t seeded(uint64_t seed, uint64_t which)
 {
-	uint64_t z = r->state += UINT64_C(0x9e3779b97f4a7c15);
-	z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-	return z ^ z >> 31;
-}
-
-static uint32_t below(struct random *r, uint32_t n)
-{
-	return (uint32_t)((next(r) >> 32) * n >> 32);
-}
-
-static struct random seeded(uint64_t seed, uint64_t which)
-{
-	struct random r = {seed};
-	r.state = next(&r) ^ which * UINT64_C(0xd1342543de82ef95);
-	return (struct random){next(&r)};
+	uint64_t state = seed;
+	state = sl_random_next(&state) ^ which * UINT64_C(0xd1342543de82ef95);
+	return sl_random_next(&state);
 }
 
 /* ---- families given by a rule on the pair a < b ---- */
@@ -109,12 +92,13 @@ static size_t circulant(struct lattice *m, uint32_t d, struct sl_edge *edges)
 
 /* Replace a-b, c-d by a-d, c-b where that leaves a simple graph, `tries` times. Degrees do not change. */
 static void switch_edges(struct lattice *m, struct sl_edge *edges, size_t count, size_t tries,
-			 struct random *r)
+			 uint64_t *random)
 {
 	while (tries-- > 0) {
-		struct sl_edge *e = &edges[below(r, (uint32_t)count)], *f = &edges[below(r, (uint32_t)count)];
+		struct sl_edge *e = &edges[sl_random_below(random, (uint32_t)count)],
+			       *f = &edges[sl_random_below(random, (uint32_t)count)];
 		struct sl_edge g = *f;
-		if (next(r) & 1)
+		if (sl_random_next(random) & 1)
 			g = (struct sl_edge){f->b, f->a};
 		if (e->a == g.a || e->a == g.b || e->b == g.a || e->b == g.b || has(m, e->a, g.b) ||
 		    has(m, g.a, e->b))
@@ -129,10 +113,10 @@ static void switch_edges(struct lattice *m, struct sl_edge *edges, size_t count,
 }
 
 /* Write a random ring. For d = 2, switching nearly always leaves several rings. */
-static size_t random_ring(struct lattice *m, struct sl_edge *edges, uint32_t *order, struct random *r)
+static size_t random_ring(struct lattice *m, struct sl_edge *edges, uint32_t *order, uint64_t *random)
 {
 	for (uint32_t v = 0; v < m->n; v++) {
-		uint32_t at = below(r, v + 1);
+		uint32_t at = sl_random_below(random, v + 1);
 		order[v] = order[at];
 		order[at] = v;
 	}
@@ -143,20 +127,20 @@ static size_t random_ring(struct lattice *m, struct sl_edge *edges, uint32_t *or
 	return m->n;
 }
 
-static int regular(struct lattice *m, uint32_t d, struct random *r, struct sl_arena *scratch)
+static int regular(struct lattice *m, uint32_t d, uint64_t *random, struct sl_arena *scratch)
 {
 	uint32_t *order = SL_ARENA_TAKE(scratch, m->n, uint32_t);
 	struct sl_edge *edges = SL_ARENA_TAKE(scratch, (size_t)m->n * d / 2 + 1, struct sl_edge);
 	if (order == NULL || edges == NULL)
 		return SL_ERR_NOMEM;
 	if (d == 2 && m->n > 2)
-		return random_ring(m, edges, order, r) > 0 ? SL_OK : SL_ERR_INVALID;
+		return random_ring(m, edges, order, random) > 0 ? SL_OK : SL_ERR_INVALID;
 	size_t count = circulant(m, d, edges);
 	uint32_t components = 0;
 	while (components != 1) { /* a random d-regular graph with d >= 3 is connected nearly always */
 		struct sl_graph graph;
 		size_t mark = sl_arena_mark(scratch);
-		switch_edges(m, edges, count, SWITCHES_PER_EDGE * count, r);
+		switch_edges(m, edges, count, SWITCHES_PER_EDGE * count, random);
 		int err = sl_graph_init(&graph, m->n, edges, count, scratch);
 		if (err != SL_OK)
 			return err;
@@ -172,14 +156,14 @@ static int regular(struct lattice *m, uint32_t d, struct random *r, struct sl_ar
 
 struct walker {
 	int64_t x, y, to_x, to_y, speed;
-	struct random random;
+	uint64_t random;
 };
 
 static void aim(struct walker *w)
 {
-	w->to_x = below(&w->random, UNIT);
-	w->to_y = below(&w->random, UNIT);
-	w->speed = SPEED_LEAST + below(&w->random, SPEED_SPREAD);
+	w->to_x = sl_random_below(&w->random, UNIT);
+	w->to_y = sl_random_below(&w->random, UNIT);
+	w->speed = SPEED_LEAST + sl_random_below(&w->random, SPEED_SPREAD);
 }
 
 static void walk(struct walker *w)
@@ -206,8 +190,8 @@ static int geometric(struct lattice *m, double radius, uint64_t seed, uint32_t s
 	for (uint32_t v = 0; v < m->n; v++) {
 		struct walker *w = &walkers[v];
 		w->random = seeded(seed, v);
-		w->x = below(&w->random, UNIT);
-		w->y = below(&w->random, UNIT);
+		w->x = sl_random_below(&w->random, UNIT);
+		w->y = sl_random_below(&w->random, UNIT);
 		aim(w);
 		for (uint32_t s = 0; s < step; s++)
 			walk(w);
@@ -249,12 +233,12 @@ int sl_generate(const struct sl_family *topology, uint32_t n, uint64_t seed, uin
 	bool drawn = topology->kind == SL_FAMILY_REGULAR || topology->kind == SL_FAMILY_GEOMETRIC;
 	int err = SL_OK;
 	if (drawn) {
-		struct random r = seeded(seed, step);
+		uint64_t random = seeded(seed, step);
 		m.bits = SL_ARENA_TAKE(scratch, sl_bit_words((size_t)n * n), uint64_t);
 		if (m.bits == NULL)
 			err = SL_ERR_NOMEM;
 		else if (topology->kind == SL_FAMILY_REGULAR)
-			err = regular(&m, (uint32_t)topology->parameter, &r, scratch);
+			err = regular(&m, (uint32_t)topology->parameter, &random, scratch);
 		else
 			err = geometric(&m, topology->parameter, seed, step, scratch);
 	}
