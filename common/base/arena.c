@@ -3,8 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALIGNMENT 64u
-
 void sl_arena_init(struct sl_arena *arena, void *base, size_t size)
 {
 	*arena = (struct sl_arena){.base = base, .size = size};
@@ -15,8 +13,8 @@ void *sl_arena_take(struct sl_arena *arena, size_t count, size_t bytes)
 	size_t want;
 	if (__builtin_mul_overflow(count, bytes, &want))
 		return NULL;
-	size_t misaligned = ((uintptr_t)arena->base + arena->used) % ALIGNMENT;
-	size_t pad = misaligned == 0 ? 0 : ALIGNMENT - misaligned;
+	size_t misaligned = ((uintptr_t)arena->base + arena->used) % SL_ARENA_ALIGNMENT;
+	size_t pad = misaligned == 0 ? 0 : SL_ARENA_ALIGNMENT - misaligned;
 	if (pad > arena->size - arena->used || want > arena->size - arena->used - pad)
 		return NULL;
 	void *piece = arena->base + arena->used + pad;

@@ -7,6 +7,8 @@
 
 #include "common/base/types.h"
 
+#define SL_ARENA_ALIGNMENT 64u /* of a piece, which costs at most as many bytes beside its own */
+
 struct sl_arena {
 	uint8_t *base;
 	size_t size;

@@ -3,8 +3,6 @@
 #include "common/graph/blocks.h"
 #include "common/graph/disjoint_paths.h"
 
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
-
 /* Edges are added to the skeleton, which lacks the same edges as the graph. */
 struct work {
 	uint32_t target;
@@ -282,8 +280,8 @@ size_t sl_augment_scratch(uint32_t n, uint32_t edges, uint32_t target)
 {
 	size_t added = most_added(n, edges, target), kept = (size_t)decisive(target) * n;
 	kept = kept < edges ? kept : edges;
-	size_t own = 3 * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
-	size_t sorting = (2 * ((size_t)n + 1) + 4 * added) * sizeof(uint32_t) + 4 * ALIGNMENT_BYTES_MOST;
+	size_t own = 3 * (n * sizeof(uint32_t) + SL_ARENA_ALIGNMENT);
+	size_t sorting = (2 * ((size_t)n + 1) + 4 * added) * sizeof(uint32_t) + 4 * SL_ARENA_ALIGNMENT;
 	return sl_sparse_certificate_bytes(n, kept + added) + sl_blocks_bytes(n) +
 	       sl_disjoint_paths_bytes(n) + own + sorting;
 }

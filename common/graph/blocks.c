@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 10u
 
 int sl_blocks_init(struct sl_blocks *blocks, uint32_t n, struct sl_arena *arena)
@@ -23,7 +22,7 @@ int sl_blocks_init(struct sl_blocks *blocks, uint32_t n, struct sl_arena *arena)
 
 size_t sl_blocks_bytes(uint32_t n)
 {
-	return PIECES * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
+	return PIECES * (n * sizeof(uint32_t) + SL_ARENA_ALIGNMENT);
 }
 
 struct walk {

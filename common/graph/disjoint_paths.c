@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 6u
 
 int sl_disjoint_paths_init(struct sl_disjoint_paths *disjoint, uint32_t n, struct sl_arena *arena)
@@ -23,7 +22,7 @@ int sl_disjoint_paths_init(struct sl_disjoint_paths *disjoint, uint32_t n, struc
 
 size_t sl_disjoint_paths_bytes(uint32_t n)
 {
-	return PIECES * (n * sizeof(uint32_t) + ALIGNMENT_BYTES_MOST);
+	return PIECES * (n * sizeof(uint32_t) + SL_ARENA_ALIGNMENT);
 }
 
 /* The end of a path: one vertex, or any vertex of a rank below `below`. */

@@ -3,7 +3,6 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 10u
 
 /* The vertices not yet scanned, in one list per score. */
@@ -117,7 +116,7 @@ int sl_sparse_certificate_init(struct sl_sparse_certificate *sparse, const struc
 /* 8 words per vertex are enough: k <= n, since no vertex has n neighbours. */
 size_t sl_sparse_certificate_bytes(uint32_t n, size_t edges)
 {
-	return (8 * ((size_t)n + 1) + 4 * edges) * sizeof(uint32_t) + PIECES * ALIGNMENT_BYTES_MOST;
+	return (8 * ((size_t)n + 1) + 4 * edges) * sizeof(uint32_t) + PIECES * SL_ARENA_ALIGNMENT;
 }
 
 bool sl_sparse_certificate_has(const struct sl_sparse_certificate *sparse, uint32_t a, uint32_t b)

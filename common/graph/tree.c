@@ -3,7 +3,6 @@
 #include <string.h>
 
 #define WORD_BITS 64u
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 
 /* The graph as rows of bits: a breadth-first search costs n^2 / 64 steps, however dense the graph is. */
 struct bits {
@@ -21,7 +20,7 @@ static uint32_t words_of(uint32_t n)
 size_t sl_tree_bytes(uint32_t n)
 {
 	return ((size_t)n + 1) * words_of(n) * sizeof(uint64_t) + (size_t)n * 4 * sizeof(uint32_t) +
-	       6 * ALIGNMENT_BYTES_MOST;
+	       6 * SL_ARENA_ALIGNMENT;
 }
 
 static int bits_init(struct bits *bits, const struct sl_graph *graph, struct sl_arena *arena)

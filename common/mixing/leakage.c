@@ -3,14 +3,13 @@
 #include <assert.h>
 #include <string.h>
 
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 #define PIECES 8u
 
 size_t sl_leakage_bytes(uint32_t n)
 {
 	size_t per_vertex = n * sizeof(uint64_t) + sizeof(uint64_t *) + sizeof(uint64_t) +
 			    3 * sizeof(uint32_t) + 2 * sizeof(bool);
-	return n * per_vertex + PIECES * ALIGNMENT_BYTES_MOST;
+	return n * per_vertex + PIECES * SL_ARENA_ALIGNMENT;
 }
 
 int sl_leakage_init(struct sl_leakage *leakage, uint32_t n, const struct sl_field *field,

@@ -5,9 +5,8 @@
 
 #include "common/field/prg.h"
 
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
-#define VECTORS 5u		 /* of n: x, next, sum, projection, and the inverses */
-#define SERIES 6u		 /* of n: the sequence takes two; C, B, a spare, and a product */
+#define VECTORS 5u /* of n: x, next, sum, projection, and the inverses */
+#define SERIES 6u  /* of n: the sequence takes two; C, B, a spare, and a product */
 #define PIECES 12u
 #define NEVER (UINT32_MAX / 2)
 
@@ -46,7 +45,7 @@ struct massey {
 size_t sl_minimal_polynomial_scratch(uint32_t n, uint32_t edges)
 {
 	return ((size_t)n + 1) * (VECTORS + SERIES) * sizeof(uint64_t) +
-	       (size_t)edges * sizeof(struct weighted) + PIECES * ALIGNMENT_BYTES_MOST;
+	       (size_t)edges * sizeof(struct weighted) + PIECES * SL_ARENA_ALIGNMENT;
 }
 
 /* Invert 1..n: 1/d = -(p div d) / (p mod d), from the inverses below d. */

@@ -5,11 +5,10 @@
 #include "common/base/blas.h"
 
 #define ROUND_UP 1e-12 /* above the error of dsyev for n <= SL_LEARNERS_MAX; K may only grow by it */
-#define ALIGNMENT_BYTES_MOST 64u /* of the arena, per piece */
 
 size_t sl_spectrum_scratch(uint32_t n)
 {
-	return ((size_t)n * n + n + sl_blas_eigenvalues_work(n)) * sizeof(double) + 3 * ALIGNMENT_BYTES_MOST;
+	return ((size_t)n * n + n + sl_blas_eigenvalues_work(n)) * sizeof(double) + 3 * SL_ARENA_ALIGNMENT;
 }
 
 /* Fill `w`, which arrives zeroed, with the dense Metropolis-Hastings matrix (paper eq. Metropolis-Hastings).

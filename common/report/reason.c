@@ -1,5 +1,6 @@
 #include "common/report/reason.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -107,63 +108,6 @@ static void privacy_text(const struct sl_roster *roster, const struct sl_report 
 	sl_privacy_text(&refusal, text, size);
 }
 
-static bool view_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
-{
-	char names[256];
-	sl_reason_names(roster, r->set, names, sizeof names);
-	switch (r->reason) {
-	case SL_REASON_FLOOD:
-		snprintf(text, size, "timed out waiting for the link state of %s", names);
-		return true;
-	case SL_REASON_ALONE:
-		snprintf(text, size, "no learner in range lists this one; a round needs %" PRIu64 " learners",
-			 r->why.quorum.quorum);
-		return true;
-	case SL_REASON_QUORUM:
-		snprintf(text, size,
-			 "%" PRIu32 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
-			 r->why.quorum.learners, r->why.quorum.quorum, names);
-		return true;
-	case SL_REASON_STALLED:
-		snprintf(text, size, "timed out waiting for data from %s", names);
-		return true;
-	case SL_REASON_P_BOUND:
-		p_bound_text(r, text, size);
-		return true;
-	case SL_REASON_P_IDS:
-		snprintf(text, size,
-			 "modulus %" PRIu64
-			 " is not larger than the number of learners and every id: raise it above %" PRIu64,
-			 r->why.p_ids.p, r->why.p_ids.largest);
-		return true;
-	case SL_REASON_WIDTH:
-		snprintf(text, size,
-			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at "
-			 "least %.3g is needed): "
-			 "set a modulus of at most %" PRIu32 " bits",
-			 r->why.width.fraction, r->why.width.need, r->why.width.p_bits_most);
-		return true;
-	case SL_REASON_ITERATIONS:
-		snprintf(text, size,
-			 "this graph needs %" PRIu64 " iterations and the limit is %" PRIu64
-			 ": add links, or set mixing: exact",
-			 r->why.iterations.need, r->why.iterations.limit);
-		return true;
-	case SL_REASON_ITERATIONS_RULE:
-		snprintf(text, size,
-			 "iterations is fixed at %" PRIu64 " and this graph needs %" PRIu64
-			 ": raise iterations, or set iterations_rule: at_least",
-			 r->why.iterations.limit, r->why.iterations.need);
-		return true;
-	case SL_REASON_FEW:
-	case SL_REASON_TOLERANCE:
-		privacy_text(roster, r, names, text, size);
-		return true;
-	default:
-		return false;
-	}
-}
-
 /* ---- reasons that concern one peer ---- */
 
 static void difference_text(const struct sl_report *r, const char *who, char *text, size_t size)
@@ -188,42 +132,82 @@ static void difference_text(const struct sl_report *r, const char *who, char *te
 	}
 }
 
-/* Sentences that only name the peer: before and after its name. */
+/* ---- all reasons ---- */
+
+/* Sentences that name nothing but learners: the text before and after them. */
 static const struct {
-	const char *before, *after;
-} around_peer[] = {
-	[SL_REASON_LINK] = {"the link to ", " was lost"},
-	[SL_REASON_EQUIVOCATION] = {"", " signed two different link states for one attempt"},
-	[SL_REASON_COMMITTED] = {"", " has committed this round without this learner"},
-	[SL_REASON_ABORTED] = {"", " has aborted the attempt"},
-	[SL_REASON_JOINED] = {"", " is recovering the attempt already"},
-	[SL_REASON_BAD_STATE] = {"", " sent a masked state with a value outside the field"},
-	[SL_REASON_BAD_SHARE] = {"", " sent a share with a value outside the field"},
-	[SL_REASON_MEMORY] = {NULL, NULL}, /* the last one: as many rows as reasons */
+	const char *before;
+	enum { NONE, PEER, SET } named;
+	const char *after;
+} around[] = {
+	[SL_REASON_LINK] = {"the link to ", PEER, " was lost"},
+	[SL_REASON_FLOOD] = {"timed out waiting for the link state of ", SET, ""},
+	[SL_REASON_STALLED] = {"timed out waiting for data from ", SET, ""},
+	[SL_REASON_EQUIVOCATION] = {"", PEER, " signed two different link states for one attempt"},
+	[SL_REASON_COMMITTED] = {"", PEER, " has committed this round without this learner"},
+	[SL_REASON_ABORTED] = {"", PEER, " has aborted the attempt"},
+	[SL_REASON_JOINED] = {"", PEER, " is recovering the attempt already"},
+	[SL_REASON_BAD_STATE] = {"", PEER, " sent a masked state with a value outside the field"},
+	[SL_REASON_BAD_SHARE] = {"", PEER, " sent a share with a value outside the field"},
+	[SL_REASON_RESTARTED] = {"this learner was restarted during the attempt", NONE, ""},
+	[SL_REASON_OPERATOR_ABORT] = {"the operator has aborted the attempt", NONE, ""},
+	[SL_REASON_MEMORY] = {"the view does not fit the memory reserved for it", NONE, ""},
 };
+static_assert(sizeof around / sizeof *around == SL_REASON_MEMORY + 1, "a row for each reason");
 
-static bool peer_text(const struct sl_roster *roster, const struct sl_report *r, char *text, size_t size)
-{
-	char who[SL_WHO_BYTES];
-	sl_reason_who(roster, r->peer, who);
-	if (around_peer[r->reason].before != NULL)
-		snprintf(text, size, "%s%s%s", around_peer[r->reason].before, who,
-			 around_peer[r->reason].after);
-	else if (r->reason == SL_REASON_SUPERSEDED)
-		snprintf(text, size, "%s started attempt %" PRIu32, who, r->why.attempt.a);
-	else if (r->reason == SL_REASON_PARAMETER || r->reason == SL_REASON_ROSTER ||
-		 r->reason == SL_REASON_HISTORY)
-		difference_text(r, who, text, size);
-	else
-		return false;
-	return true;
-}
-
-/* ---- reasons that concern this learner ---- */
-
-static void own_text(const struct sl_report *r, char *text, size_t size)
+/* Write the reason that `around` leaves out; `who` names the peer, `names` the learners of the set. */
+static void one_text(const struct sl_roster *roster, const struct sl_report *r, const char *who,
+		     const char *names, char *text, size_t size)
 {
 	switch (r->reason) {
+	case SL_REASON_ALONE:
+		snprintf(text, size, "no learner in range lists this one; a round needs %" PRIu64 " learners",
+			 r->why.quorum.quorum);
+		break;
+	case SL_REASON_QUORUM:
+		snprintf(text, size,
+			 "%" PRIu32 " learners are connected and the quorum is %" PRIu64 "; missing: %s",
+			 r->why.quorum.learners, r->why.quorum.quorum, names);
+		break;
+	case SL_REASON_P_BOUND:
+		p_bound_text(r, text, size);
+		break;
+	case SL_REASON_P_IDS:
+		snprintf(text, size,
+			 "modulus %" PRIu64
+			 " is not larger than the number of learners and every id: raise it above %" PRIu64,
+			 r->why.p_ids.p, r->why.p_ids.largest);
+		break;
+	case SL_REASON_WIDTH:
+		snprintf(text, size,
+			 "%" PRIu32 " fractional bits are too few for the rounding on this graph (2^f of at "
+			 "least %.3g is needed): set a modulus of at most %" PRIu32 " bits",
+			 r->why.width.fraction, r->why.width.need, r->why.width.p_bits_most);
+		break;
+	case SL_REASON_ITERATIONS:
+		snprintf(text, size,
+			 "this graph needs %" PRIu64 " iterations and the limit is %" PRIu64
+			 ": add links, or set mixing: exact",
+			 r->why.iterations.need, r->why.iterations.limit);
+		break;
+	case SL_REASON_ITERATIONS_RULE:
+		snprintf(text, size,
+			 "iterations is fixed at %" PRIu64 " and this graph needs %" PRIu64
+			 ": raise iterations, or set iterations_rule: at_least",
+			 r->why.iterations.limit, r->why.iterations.need);
+		break;
+	case SL_REASON_FEW:
+	case SL_REASON_TOLERANCE:
+		privacy_text(roster, r, names, text, size);
+		break;
+	case SL_REASON_SUPERSEDED:
+		snprintf(text, size, "%s started attempt %" PRIu32, who, r->why.attempt.a);
+		break;
+	case SL_REASON_PARAMETER:
+	case SL_REASON_ROSTER:
+	case SL_REASON_HISTORY:
+		difference_text(r, who, text, size);
+		break;
 	case SL_REASON_USED_UP:
 		snprintf(text, size,
 			 "this learner has released its masked state in %" PRIu32
@@ -243,12 +227,6 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 			" was released, and its record is damaged or belongs to another roster or model: put "
 			"back the earlier roster and settings until the round is committed",
 			r->why.attempt.a);
-		break;
-	case SL_REASON_RESTARTED:
-		snprintf(text, size, "this learner was restarted during the attempt");
-		break;
-	case SL_REASON_OPERATOR_ABORT:
-		snprintf(text, size, "the operator has aborted the attempt");
 		break;
 	case SL_REASON_MODEL:
 		snprintf(text, size,
@@ -274,12 +252,20 @@ static void own_text(const struct sl_report *r, char *text, size_t size)
 			 r->why.result.learners);
 		break;
 	default:
-		snprintf(text, size, "the view does not fit the memory reserved for it");
+		assert(false && "a reason without a sentence");
 	}
 }
 
 void sl_reason_text(const struct sl_roster *roster, const struct sl_report *report, char *text, size_t size)
 {
-	if (!peer_text(roster, report, text, size) && !view_text(roster, report, text, size))
-		own_text(report, text, size);
+	char who[SL_WHO_BYTES], names[256];
+	sl_reason_who(roster, report->peer, who);
+	sl_reason_names(roster, report->set, names, sizeof names);
+	if (around[report->reason].before == NULL) {
+		one_text(roster, report, who, names, text, size);
+		return;
+	}
+	const char *const named[] = {[NONE] = "", [PEER] = who, [SET] = names};
+	snprintf(text, size, "%s%s%s", around[report->reason].before, named[around[report->reason].named],
+		 around[report->reason].after);
 }

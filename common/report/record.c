@@ -19,7 +19,7 @@ static const struct {
 	enum type type;
 	size_t offset;
 } fields[SL_FIELD_COUNT] = {
-#define X(field, name, type, meaning) {#field, name, type, offsetof(struct sl_record, field)},
+#define X(field, name, type) {#field, name, type, offsetof(struct sl_record, field)},
 	SL_RECORD_FIELDS(X)
 #undef X
 };
@@ -53,7 +53,7 @@ void sl_record_init(struct sl_record *record, enum sl_record_kind kind)
 #define SET_FLAG(field)
 #define SET_TEXT(field)
 #define SET_IDS(field)
-#define X(field, name, type, meaning) SET_##type(field)
+#define X(field, name, type) SET_##type(field)
 	SL_RECORD_FIELDS(X)
 #undef X
 }

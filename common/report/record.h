@@ -24,7 +24,7 @@ enum sl_record_kind {
 };
 
 enum sl_record_field {
-#define X(field, name, type, meaning) SL_FIELD_##field,
+#define X(field, name, type) SL_FIELD_##field,
 	SL_RECORD_FIELDS(X)
 #undef X
 		SL_FIELD_COUNT
@@ -44,7 +44,7 @@ enum sl_record_field {
  * not copied. */
 struct sl_record {
 	enum sl_record_kind kind;
-#define X(field, name, type, meaning) SL_RECORD_##type field;
+#define X(field, name, type) SL_RECORD_##type field;
 	SL_RECORD_FIELDS(X)
 #undef X
 	bool has[SL_FIELD_COUNT];  /* after reading: the object has the field */

@@ -12,89 +12,87 @@
  */
 #pragma once
 
-/* X(field, name in JSON, type, meaning and unit). "a.b" is the key b of the object a. WHOLE: a whole number,
- * REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids. */
+/* X(field, name in JSON, type), with its meaning and unit. "a.b" is the key b of the object a. WHOLE: a whole
+ * number, REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids. */
 #define SL_RECORD_FIELDS(X)                                                                                  \
 	/* of every record; written by the log */                                                            \
-	X(time, "time", TEXT, "when it was written, RFC 3339 in UTC")                                        \
-	X(mono_ms, "mono_ms", REAL, "the same on CLOCK_MONOTONIC, milliseconds")                             \
-	X(level, "level", TEXT, "debug, info, warn or error")                                                \
-	X(learner, "learner", WHOLE, "id of the learner that wrote it")                                      \
-	X(name, "name", TEXT, "its name in the roster")                                                      \
-	X(event, "event", TEXT, "the kind of record")                                                        \
-	X(text, "text", TEXT, "the sentence")                                                                \
+	X(time, "time", TEXT)	     /* when it was written, RFC 3339 in UTC */                              \
+	X(mono_ms, "mono_ms", REAL)  /* the same on CLOCK_MONOTONIC, milliseconds */                         \
+	X(level, "level", TEXT)	     /* debug, info, warn or error */                                        \
+	X(learner, "learner", WHOLE) /* id of the learner that wrote it */                                   \
+	X(name, "name", TEXT)	     /* its name in the roster */                                            \
+	X(event, "event", TEXT)	     /* the kind of record */                                                \
+	X(text, "text", TEXT)	     /* the sentence */                                                      \
 	/* the round */                                                                                      \
-	X(round, "round", WHOLE, "round t")                                                                  \
-	X(attempt, "attempt", WHOLE, "attempt a of the round")                                               \
-	X(phase, "phase", TEXT, "phase of the round: PROTOCOL.md §7.1 Phases")                               \
-	X(peer, "peer", WHOLE, "id of the learner that the record is about")                                 \
-	X(reason, "reason", TEXT, "the cause, a sentence")                                                   \
-	X(waits_for, "for", TEXT, "what the learners are to do")                                             \
-	X(set, "learners", IDS, "learners that the record is about")                                         \
-	X(learners, "learners", WHOLE, "learners in the view")                                               \
-	X(edges, "edges", WHOLE, "edges of its graph")                                                       \
-	X(mixing, "mixing", TEXT, "engine")                                                                  \
-	X(steps, "steps", WHOLE, "exchanges of the engine")                                                  \
-	X(mu, "mu", REAL, "second largest eigenvalue; null unless the engine is metropolis")                 \
-	X(p, "p", WHOLE, "modulus")                                                                          \
-	X(forecast_bytes, "forecast_bytes", WHOLE, "bytes to send in this view")                             \
-	X(forecast_s, "forecast_s", REAL, "seconds that sending them takes; 0: no link is measured yet")     \
-	X(forecast_at_most, "forecast_at_most", FLAG, "forecast_s is an upper bound")                        \
-	X(margin, "margin", REAL, "distance of the sum from the integers it was rounded to")                 \
-	X(total_weight, "total_weight", WHOLE, "sum of the weights")                                         \
-	X(digest, "digest", TEXT, "of the committed model, hexadecimal")                                     \
-	X(checkpoint, "checkpoint", TEXT, "file name")                                                       \
-	X(aggregate_s, "aggregate_s", REAL, "seconds from the trained model to the commit")                  \
-	X(train_s, "train_s", REAL, "seconds of training")                                                   \
-	X(round_bytes_sent, "round_bytes_sent", WHOLE, "bytes since the last commit")                        \
-	X(round_bytes_received, "round_bytes_received", WHOLE, "bytes since the last commit")                \
-	X(round_flood_bytes, "round_flood_bytes", WHOLE, "of them, link states and Readys")                  \
-	X(share_ms, "costs.share_ms", REAL, "when SHARE was entered, as mono_ms; null: never")               \
-	X(ready_ms, "costs.ready_ms", REAL, "when READY was entered")                                        \
-	X(mix_ms, "costs.mix_ms", REAL, "when MIX was entered")                                              \
-	X(confirm_ms, "costs.settle_ms", REAL, "when CONFIRM was entered")                                   \
-	X(round_cpu_s, "costs.round_cpu_s", REAL, "seconds of processor time since the last commit")         \
-	X(peak_bytes, "costs.peak_bytes", WHOLE, "largest memory of the process")                            \
-	X(count, "count", WHOLE, "parameters clamped")                                                       \
-	X(released, "released", FLAG, "the masked state was released")                                       \
-	X(fetched, "fetched", WHOLE, "masked states received from peers")                                    \
-	X(operator_aborted, "by_operator", FLAG, "by the operator")                                          \
-	X(signers, "signers", WHOLE, "learners that signed the digest")                                      \
-	X(came, "came", WHOLE, "learners in this view and not in the last")                                  \
-	X(left, "left", WHOLE, "learners in the last view and not in this")                                  \
-	X(unsaid, "unsaid", WHOLE, "rejections of this peer since the last record of one")                   \
+	X(round, "round", WHOLE)       /* round t */                                                         \
+	X(attempt, "attempt", WHOLE)   /* attempt a of the round */                                          \
+	X(phase, "phase", TEXT)	       /* phase of the round: PROTOCOL.md §7.1 Phases */                    \
+	X(peer, "peer", WHOLE)	       /* id of the learner that the record is about */                      \
+	X(reason, "reason", TEXT)      /* the cause, a sentence */                                           \
+	X(waits_for, "for", TEXT)      /* what the learners are to do */                                     \
+	X(set, "learners", IDS)	       /* learners that the record is about */                               \
+	X(learners, "learners", WHOLE) /* learners in the view */                                            \
+	X(edges, "edges", WHOLE)       /* edges of its graph */                                              \
+	X(mixing, "mixing", TEXT)      /* engine */                                                          \
+	X(steps, "steps", WHOLE)       /* exchanges of the engine */                                         \
+	X(mu, "mu", REAL)	       /* second largest eigenvalue; null unless the engine is metropolis */ \
+	X(p, "p", WHOLE)	       /* modulus */                                                         \
+	X(forecast_bytes, "forecast_bytes", WHOLE) /* bytes to send in this view */                          \
+	X(forecast_s, "forecast_s", REAL) /* seconds that sending them takes; 0: no link is measured yet */  \
+	X(forecast_at_most, "forecast_at_most", FLAG) /* forecast_s is an upper bound */                     \
+	X(margin, "margin", REAL)	       /* distance of the sum from the integers it was rounded to */ \
+	X(total_weight, "total_weight", WHOLE) /* sum of the weights */                                      \
+	X(digest, "digest", TEXT)	       /* of the committed model, hexadecimal */                     \
+	X(checkpoint, "checkpoint", TEXT)      /* file name */                                               \
+	X(aggregate_s, "aggregate_s", REAL)    /* seconds from the trained model to the commit */            \
+	X(train_s, "train_s", REAL)	       /* seconds of training */                                     \
+	X(round_bytes_sent, "round_bytes_sent", WHOLE)	       /* bytes since the last commit */             \
+	X(round_bytes_received, "round_bytes_received", WHOLE) /* bytes since the last commit */             \
+	X(round_flood_bytes, "round_flood_bytes", WHOLE)       /* of them, link states and Readys */         \
+	X(share_ms, "costs.share_ms", REAL)	  /* when SHARE was entered, as mono_ms; null: never */      \
+	X(ready_ms, "costs.ready_ms", REAL)	  /* when READY was entered */                               \
+	X(mix_ms, "costs.mix_ms", REAL)		  /* when MIX was entered */                                 \
+	X(confirm_ms, "costs.settle_ms", REAL)	  /* when CONFIRM was entered */                             \
+	X(round_cpu_s, "costs.round_cpu_s", REAL) /* seconds of processor time since the last commit */      \
+	X(peak_bytes, "costs.peak_bytes", WHOLE)  /* largest memory of the process */                        \
+	X(count, "count", WHOLE)		  /* parameters clamped */                                   \
+	X(released, "released", FLAG)		  /* the masked state was released */                        \
+	X(fetched, "fetched", WHOLE)		  /* masked states received from peers */                    \
+	X(operator_aborted, "by_operator", FLAG)  /* by the operator */                                      \
+	X(signers, "signers", WHOLE)		  /* learners that signed the digest */                      \
+	X(came, "came", WHOLE)			  /* learners in this view and not in the last */            \
+	X(left, "left", WHOLE)			  /* learners in the last view and not in this */            \
+	X(unsaid, "unsaid", WHOLE)		  /* rejections of this peer since the last record of one */ \
 	/* the learner */                                                                                    \
-	X(rounds, "rounds", WHOLE, "rounds of the run")                                                      \
-	X(changes, "changes", WHOLE, "members that differ")                                                  \
-	X(roster, "roster", TEXT, "hash of the roster, hexadecimal")                                         \
-	X(committed, "committed", WHOLE, "last round that this learner committed")                           \
-	X(mse, "mse", REAL, "held-out mean squared error; null: the trainer has none")                       \
-	X(loss, "loss", REAL, "mean training loss of the last epoch")                                        \
-	X(samples, "samples", WHOLE, "training samples")                                                     \
-	X(address, "address", TEXT, "HOST:PORT")                                                             \
-	X(key, "key", TEXT, "pin of the key that was shown")                                                 \
-	X(incarnation, "incarnation", WHOLE, "number of this start")                                         \
+	X(rounds, "rounds", WHOLE)	     /* rounds of the run */                                         \
+	X(changes, "changes", WHOLE)	     /* members that differ */                                       \
+	X(roster, "roster", TEXT)	     /* hash of the roster, hexadecimal */                           \
+	X(committed, "committed", WHOLE)     /* last round that this learner committed */                    \
+	X(mse, "mse", REAL)		     /* held-out mean squared error; null: the trainer has none */   \
+	X(loss, "loss", REAL)		     /* mean training loss of the last epoch */                      \
+	X(samples, "samples", WHOLE)	     /* training samples */                                          \
+	X(address, "address", TEXT)	     /* HOST:PORT */                                                 \
+	X(key, "key", TEXT)		     /* pin of the key that was shown */                             \
+	X(incarnation, "incarnation", WHOLE) /* number of this start */                                      \
 	/* in sentences only */                                                                              \
-	X(who, "", TEXT, "the peer: ana (2)")                                                                \
-	X(whom, "", TEXT, "the set: ana (2), bo (5) and 3 more")                                             \
-	X(engine, "", TEXT, "the engine: exact, 7 exchanges")                                                \
-	X(forecast, "", TEXT, "what is to be sent")                                                          \
-	X(model, "", TEXT, "first digits of a digest, or where the model is from")                           \
-	X(theirs, "", TEXT, "first digits of the peer's digest")                                             \
-	X(counter, "", TEXT, "incarnation or round")                                                         \
-	X(shown, "", WHOLE, "value of the counter, or round, that the peer shows")                           \
-	X(known, "", WHOLE, "its last known value")                                                          \
-	X(limit, "", WHOLE, "number that the rule requires")                                                 \
-	X(clipping_range, "", REAL, "clipping range")                                                        \
-	X(control, "", TEXT, "path of the control socket, quoted for a shell")                               \
-	X(file, "", TEXT, "name of a file, or why it cannot be written")
+	X(who, "", TEXT)	    /* the peer: ana (2) */                                                  \
+	X(whom, "", TEXT)	    /* the set: ana (2), bo (5) and 3 more */                                \
+	X(engine, "", TEXT)	    /* the engine: exact, 7 exchanges */                                     \
+	X(forecast, "", TEXT)	    /* what is to be sent */                                                 \
+	X(model, "", TEXT)	    /* first digits of a digest, or where the model is from */               \
+	X(theirs, "", TEXT)	    /* first digits of the peer's digest */                                  \
+	X(counter, "", TEXT)	    /* incarnation or round */                                               \
+	X(shown, "", WHOLE)	    /* value of the counter, or round, that the peer shows */                \
+	X(known, "", WHOLE)	    /* its last known value */                                               \
+	X(limit, "", WHOLE)	    /* number that the rule requires */                                      \
+	X(clipping_range, "", REAL) /* clipping range */                                                     \
+	X(control, "", TEXT)	    /* path of the control socket, quoted for a shell */                     \
+	X(file, "", TEXT)	    /* name of a file, or why it cannot be written */
 
 #define SL_COMMITTED_FIELDS                                                                                  \
 	"round attempt learners edges mixing steps mu margin total_weight digest checkpoint aggregate_s "    \
-	"train_s "                                                                                           \
-	"round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms "                  \
-	"confirm_ms "                                                                                        \
-	"round_cpu_s peak_bytes"
+	"train_s round_bytes_sent round_bytes_received round_flood_bytes share_ms ready_ms mix_ms "          \
+	"confirm_ms round_cpu_s peak_bytes"
 
 /* X(kind, event, level, fields, sentence) */
 #define SL_RECORDS(X)                                                                                        \
@@ -125,16 +123,14 @@
 	  "round {round} attempt {attempt}: collecting the masked states")                                   \
 	X(WAITING_LOST, "waiting", SL_WARN, "round attempt phase waits_for set",                             \
 	  "round {round} attempt {attempt}: no linked learner has the masked state of {whom}; the attempt "  \
-	  "goes on when one "                                                                                \
-	  "that has it connects. If none ever will: starling abort --round {round} --control {control}")     \
+	  "goes on when one that has it connects. If none ever will: starling abort --round {round} "        \
+	  "--control {control}")                                                                             \
 	X(RECOVERING, "recovering", SL_WARN, "round attempt reason learners",                                \
 	  "round {round} attempt {attempt} goes on without mixing: {reason}; the masked states of all "      \
-	  "{learners} learners "                                                                             \
-	  "are collected")                                                                                   \
+	  "{learners} learners are collected")                                                               \
 	X(RECOVERED, "recovered", SL_INFO, "round attempt learners fetched",                                 \
 	  "round {round} attempt {attempt}: the masked states of all {learners} learners are added up, "     \
-	  "{fetched} of them "                                                                               \
-	  "received from peers")                                                                             \
+	  "{fetched} of them received from peers")                                                           \
 	X(ATTEMPT_RESUMED, "attempt_resumed", SL_INFO, "round attempt released",                             \
 	  "round {round} attempt {attempt} goes on after a restart: this learner had signed Ready and "      \
 	  "released nothing")                                                                                \
@@ -148,33 +144,30 @@
 	X(ATTEMPT_CLOSED_AT_START, "attempt_closed", SL_WARN, "round attempt",                               \
 	  "round {round} attempt {attempt}, which a restart interrupted, is aborted: {reason}")              \
 	X(MODEL_INVALIDATED, "model_invalidated", SL_WARN, "round attempt",                                  \
-	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} other " \
-	  "learners have "                                                                                   \
-	  "signed that theirs was not: the model is trained again; the new one differs only by training "    \
-	  "noise")                                                                                           \
+	  "the masked state of this model was released in an aborted attempt, and fewer than {limit} "       \
+	  "other learners have signed that theirs was not: the model is trained again; the new one "         \
+	  "differs only by training noise")                                                                  \
 	X(BEHIND, "behind", SL_WARN, "round attempt peer reason",                                            \
-	  "{who}: |round {round} was committed without this learner (the peer is in round {shown}), and no " \
-	  "linked learner "                                                                                  \
-	  "has sent its result; a learner is asked again when it links anew or commits another round")       \
+	  "{who}: |round {round} was committed without this learner (the peer is in round {shown}), and "    \
+	  "no linked learner has sent its result; a learner is asked again when it links anew or commits "   \
+	  "another round")                                                                                   \
 	X(STALE, "stale", SL_WARN, "round attempt peer reason",                                              \
 	  "{who}: |it is in round {shown} (its last committed model is {model}) and this learner in round "  \
-	  "{round}: it was "                                                                                 \
-	  "away, or started from an old checkpoint; its neighbours send it the results that it missed")      \
+	  "{round}: it was away, or started from an old checkpoint; its neighbours send it the results "     \
+	  "that it missed")                                                                                  \
 	X(CAUGHT_UP, "caught_up", SL_INFO, "round peer learners signers digest checkpoint",                  \
 	  "caught up with round {round} from {who}: {learners} learners, model {model}, signed by "          \
 	  "{signers}")                                                                                       \
 	X(QUARANTINED, "quarantined", SL_WARN, "round attempt peer reason",                                  \
 	  "{who}: |it shows {counter} {shown} and was seen with {known}: its disk was set back; it is "      \
-	  "excluded until round "                                                                            \
-	  "{round} is committed")                                                                            \
+	  "excluded until round {round} is committed")                                                       \
 	X(EQUIVOCATION, "equivocation", SL_WARN, "round attempt peer reason",                                \
 	  "{who}: |it signed two different link states for one attempt; both are kept in {file}")            \
 	X(EQUIVOCATION_LOST, "equivocation", SL_WARN, "round attempt peer reason",                           \
 	  "{who}: |it signed two different link states for one attempt; they cannot be kept: {file}")        \
 	X(PRIVACY, "privacy", SL_WARN, "round came left set",                                                \
 	  "round {round}: since the last round {came} came and {left} left ({whom}): fewer than {limit}, "   \
-	  "so the "                                                                                          \
-	  "difference of the two sums tells about them")                                                     \
+	  "so the difference of the two sums tells about them")                                              \
 	X(REJECTED, "rejected", SL_WARN, "peer reason unsaid", "{who}: {reason}")                            \
 	X(REJECTED_MORE, "rejected", SL_WARN, "peer reason unsaid",                                          \
 	  "{who}: {reason} (and {unsaid} more before)")                                                      \
@@ -185,8 +178,8 @@
 	  "{who}: |its result differs: {theirs}, here {model}; no mean of the two is taken, this learner "   \
 	  "stops")                                                                                           \
 	X(FATAL_EXHAUSTED, "fatal", SL_ERROR, "round reason",                                                \
-	  "|round {round} has used all of its {limit} attempts: this learner stops; remove the cause, then " \
-	  "start it again")                                                                                  \
+	  "|round {round} has used all of its {limit} attempts: this learner stops; remove the cause, "      \
+	  "then start it again")                                                                             \
 	/* the daemon: start and end */                                                                      \
 	X(LISTENING, "listening", SL_INFO, "address incarnation",                                            \
 	  "listening on {address}; start number {incarnation} of this learner")                              \
@@ -194,8 +187,7 @@
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
 	X(UNSAFE_REVEAL, "unsafe_reveal", SL_WARN, "",                                                       \
 	  "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; "    \
-	  "never do "                                                                                        \
-	  "this with real data")                                                                             \
+	  "never do this with real data")                                                                    \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \
 	X(RESULT, "result", SL_WARN, "round",                                                                \
 	  "the result of round {round} cannot be shown to others before the next commit: {reason}")          \
