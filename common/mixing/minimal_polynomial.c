@@ -10,7 +10,7 @@
 #define PIECES 12u
 #define NEVER (UINT32_MAX / 2)
 
-static_assert(SL_HASH_BYTES == SL_KEY_BYTES, "a seed is a key of coins");
+static_assert(SL_HASH_BYTES == SL_KEY_BYTES, "a seed is the key of a random stream");
 
 struct weighted {
 	uint32_t a, b;

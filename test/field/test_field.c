@@ -1,20 +1,7 @@
-#include "test/graph/unit.h"
+#include "test/field/elements.h"
 #include "test/lib/test.h"
 
 #include "common/field/field.h"
-
-static const uint64_t primes[] = {3,
-				  5,
-				  7,
-				  101,
-				  1020431,
-				  SL_P_MERSENNE31,
-				  (UINT64_C(1) << 36) - 5,
-				  (UINT64_C(1) << 40) - 87,
-				  (UINT64_C(1) << 44) - 17,
-				  (UINT64_C(1) << 61) - 1};
-
-#define PRIMES (sizeof primes / sizeof *primes)
 
 static bool prime_by_division(uint64_t n)
 {

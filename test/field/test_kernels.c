@@ -1,7 +1,7 @@
 /* Every kernel of every instruction set that this machine has, against plain C: the same bits, and nothing
  * written or read beyond the vectors (the sanitizers see the reads).
  */
-#include "test/graph/unit.h"
+#include "test/field/elements.h"
 #include "test/lib/test.h"
 
 #include <sodium.h>
@@ -15,38 +15,8 @@
 #define ROWS 101u /* terms of a dot, neighbours */
 #define GUARD 16u /* elements behind a vector that stay as they are */
 
-static const uint64_t primes[] = {3,
-				  5,
-				  251,
-				  257,
-				  65537,
-				  1020431,
-				  (UINT64_C(1) << 24) - 3,
-				  SL_P_MERSENNE31,
-				  (UINT64_C(1) << 32) - 5,
-				  (UINT64_C(1) << 36) - 5,
-				  (UINT64_C(1) << 40) - 87,
-				  (UINT64_C(1) << 41) - 21,
-				  (UINT64_C(1) << 42) - 11,
-				  (UINT64_C(1) << 44) - 17,
-				  (UINT64_C(1) << 48) - 59,
-				  (UINT64_C(1) << 49) - 81,
-				  (UINT64_C(1) << 56) - 5,
-				  (UINT64_C(3) << 59) + 17,
-				  (UINT64_C(1) << 61) - 1};
-#define PRIMES (sizeof primes / sizeof *primes)
-
 static const struct sl_kernels *const plain = &sl_kernels_portable;
 static const struct sl_kernels *tried; /* against plain */
-
-/* Elements that are 0 and p - 1 more often than chance has it. */
-static void any_elements(uint64_t *v, size_t count, uint64_t p, uint64_t *seed)
-{
-	for (size_t l = 0; l < count; l++) {
-		uint64_t die = any64(seed) % 4;
-		v[l] = die == 0 ? p - 1 : die == 1 ? 0 : any64(seed) % p;
-	}
-}
 
 /* 0, 1, .. SHORT, and some that are longer. */
 static size_t next_length(size_t n)
@@ -95,7 +65,7 @@ static int prepare_the_file(void **state)
 }
 TEST_SETUP(prepare_the_file, NULL)
 
-/* --- coins --- */
+/* --- randomness --- */
 
 TEST_EACH_SET(stream)
 {

@@ -1,4 +1,5 @@
-/* Shamir and additive sharing have one distribution: shown by trying every coin there is, for small fields.
+/* Shamir and additive sharing have one distribution: shown by trying all
+ * random numbers there are, for small fields.
  */
 #include "test/graph/unit.h"
 #include "test/lib/test.h"
@@ -17,7 +18,8 @@ static uint64_t power(uint64_t base, uint32_t exponent)
 	return exponent == 0 ? 1 : base * power(base, exponent - 1);
 }
 
-/* One sharing of x with coins c; the tuple of the neighbours' shares as a number in base p, the sum checked.
+/* Share x with the random numbers c. Return the tuple of the neighbours' shares as a number in base p, the
+ * sum checked.
  */
 static uint64_t shares_with(const struct sl_sharing *sharing, enum sl_sharing_kind kind, uint64_t x,
 			    uint32_t *c)
@@ -38,15 +40,15 @@ static uint64_t shares_with(const struct sl_sharing *sharing, enum sl_sharing_ki
 	return tuple;
 }
 
-/* histogram[tuple] over all coins c_1..c_tau in [least_last for c_tau, p). */
+/* Set histogram[tuple] over all c_1..c_tau in [least_last for c_tau, p). */
 static void enumerate(const struct sl_sharing *sharing, enum sl_sharing_kind kind, uint64_t x,
 		      uint32_t least_last, uint32_t *histogram)
 {
 	uint64_t p = sharing->field.p, tuples = power(p, sharing->degree);
 	memset(histogram, 0, tuples * sizeof *histogram);
-	for (uint64_t coin = 0; coin < tuples; coin++) {
+	for (uint64_t choice = 0; choice < tuples; choice++) {
 		uint32_t c[DEGREE_MOST];
-		uint64_t rest = coin;
+		uint64_t rest = choice;
 		for (uint32_t k = 0; k < sharing->degree; k++, rest /= p)
 			c[k] = (uint32_t)(rest % p);
 		if (c[sharing->degree - 1] >= least_last)
@@ -62,7 +64,7 @@ static bool uniform(const uint32_t *histogram, uint64_t tuples)
 	return true;
 }
 
-/* For every secret: each tuple of tau shares arises from exactly one choice of coins, with either generator.
+/* For every secret: each tuple of tau shares arises from exactly one choice of c, with either generator.
  */
 static void exhaustive(uint64_t p, uint32_t degree, const sl_id *ids)
 {
@@ -94,30 +96,6 @@ TEST(same_distribution)
 		exhaustive(7, 2, ids[i]);
 	}
 	exhaustive(7, 2, (const sl_id[]){6, 5, 1});
-}
-
-/* The stream of a generator: all coins (zero included) come from sl_prg, uniformly. One draw of many
- * coordinates with a full-period source must hit c_tau = 0 as often as any other value. */
-TEST(zero_is_drawn)
-{
-	enum { COUNT = 5 * 2000 };
-	static uint64_t x[COUNT], own[COUNT], share[COUNT], scratch[600];
-	uint64_t *shares[] = {share, own};
-	uint8_t memory[512], key[SL_KEY_BYTES] = {9};
-	struct sl_arena arena;
-	struct sl_sharing sharing;
-	struct sl_field field = field_of(5);
-	struct sl_prg randomness;
-	uint32_t seen[5] = {0};
-	sl_arena_init(&arena, memory, sizeof memory);
-	assert_int_equal(sl_share_init(&sharing, &field, 1, &(sl_id){2}, 1, &arena), SL_OK);
-	sl_prg_open(&randomness, key);
-	sl_share(&sharing, SL_SHARING_SHAMIR, &randomness, x, COUNT, shares,
-		 scratch); /* x = 0: share 0 iff c_1 = 0 */
-	for (size_t l = 0; l < COUNT; l++)
-		seen[share[l]]++;
-	for (int v = 0; v < 5; v++)
-		assert_in_range(seen[v], 1840, 2160); /* four standard deviations */
 }
 
 /* What sl_share computes in blocks, against Horner and the weight, one element at a time. */

@@ -1,5 +1,5 @@
 /* The exact engine's vectors, against 128-bit arithmetic one element at a time. */
-#include "test/graph/unit.h"
+#include "test/field/elements.h"
 #include "test/lib/test.h"
 
 #include "common/base/bytes.h"
@@ -7,28 +7,6 @@
 
 #define COUNT 1100u
 #define DEGREE_MOST 40u
-
-static const uint64_t primes[] = {3,
-				  5,
-				  7,
-				  101,
-				  257,
-				  65537,
-				  1020431,
-				  (UINT64_C(1) << 31) - 1,
-				  (UINT64_C(1) << 36) - 5,
-				  (UINT64_C(1) << 40) - 87,
-				  (UINT64_C(1) << 44) - 17,
-				  (UINT64_C(1) << 61) - 1};
-
-/* Elements that are 0 and p - 1 more often than chance has it. */
-static void any_elements(uint64_t *v, size_t count, uint64_t p, uint64_t *seed)
-{
-	for (size_t l = 0; l < count; l++) {
-		uint64_t die = any64(seed) % 4;
-		v[l] = die == 0 ? p - 1 : die == 1 ? 0 : any64(seed) % p;
-	}
-}
 
 static uint64_t product(uint64_t a, uint64_t b, uint64_t p)
 {
@@ -85,7 +63,7 @@ TEST(steps_follow_the_rule)
 {
 	static const size_t counts[] = {0, 1, 7, 64, COUNT};
 	static struct update b;
-	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
+	for (size_t i = 0; i < PRIMES; i++)
 		for (uint32_t degree = 0; degree <= DEGREE_MOST; degree += degree < 5 ? 1 : 7)
 			for (size_t c = 0; c < 5; c++) {
 				update_open(&b, primes[i], degree, counts[c]);
@@ -98,7 +76,7 @@ TEST(scaling)
 {
 	static uint64_t v[COUNT], was[COUNT];
 	uint64_t seed = 5;
-	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
+	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
 		uint64_t factors[] = {0, 1, field.p - 1, any64(&seed) % field.p};
 		for (size_t f = 0; f < 4; f++) {
@@ -116,7 +94,7 @@ TEST(taking)
 	static uint64_t s[COUNT], was[COUNT], v[COUNT];
 	static uint8_t packed[8 * COUNT + 1];
 	uint64_t seed = 6;
-	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
+	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
 		any_elements(s, COUNT, field.p, &seed);
 		any_elements(v, COUNT, field.p, &seed);
@@ -135,7 +113,7 @@ TEST(refusing)
 {
 	static uint64_t s[COUNT], v[COUNT];
 	static uint8_t packed[8 * COUNT];
-	for (size_t i = 0; i < sizeof primes / sizeof *primes; i++) {
+	for (size_t i = 0; i < PRIMES; i++) {
 		struct sl_field field = field_of(primes[i]);
 		uint64_t worst[] = {field.p, UINT64_MAX >> (64 - 8 * field.bytes)};
 		for (size_t at = 0; at < COUNT; at += at < 70 ? 1 : 99)
