@@ -17,7 +17,7 @@ static uint64_t power_of_ten(uint32_t digits)
 	return power;
 }
 
-/* Return m * rint(|theta| 10^sigma), at most MAGNITUDE_END. The product is an exact double. */
+/* Return m * rint(|theta| 10^decimals), at most MAGNITUDE_END. The product is an exact double. */
 static uint64_t weighted(const struct sl_encoding *encoding, uint64_t scale, double theta)
 {
 	double scaled = rint(fabs(theta) * (double)scale); /* ties to even */
@@ -41,9 +41,9 @@ static uint64_t divide_doubled(wide top, uint64_t bottom, int doublings)
 	return quotient < MAGNITUDE_END ? (uint64_t)quotient : MAGNITUDE_END;
 }
 
-/* Return floor(10^sigma |theta| m / m_total) exactly: theta is 24 bits times a power of two, so 40 + 24 + 64
- * bits hold the product, and floor(a / (2^k b)) = floor(floor(a / 2^k) / b). */
-static uint64_t literal(const struct sl_encoding *encoding, uint64_t scale, double theta)
+/* Return floor(10^decimals |theta| m / m_total) exactly: theta is 24 bits times a power of two, so 40 + 24 +
+ * 64 bits hold the product, and floor(a / (2^k b)) = floor(floor(a / 2^k) / b). */
+static uint64_t papers(const struct sl_encoding *encoding, uint64_t scale, double theta)
 {
 	int exponent;
 	uint64_t mantissa = (uint64_t)(frexp(fabs(theta), &exponent) * 0x1p24);
@@ -54,7 +54,7 @@ static uint64_t literal(const struct sl_encoding *encoding, uint64_t scale, doub
 	return divide_doubled(top, encoding->weight_total, exponent > 0 ? exponent : 0);
 }
 
-/* Return the largest float within the clip, so that a clamped value is a float. */
+/* Return the largest float within the clipping range, so that a clamped value is a float. */
 static float clip_float(double clipping_range)
 {
 	float f = clipping_range < (double)__FLT_MAX__ ? (float)clipping_range : __FLT_MAX__;
@@ -84,7 +84,7 @@ static int check_weight(const struct sl_field *field, const struct sl_encoding *
 struct encoder {
 	const struct sl_field *field;
 	const struct sl_encoding *encoding;
-	uint64_t scale, most; /* 10^sigma; (p-1)/2, the largest magnitude that has a sign */
+	uint64_t scale, most; /* 10^decimals; (p-1)/2, the largest magnitude that has a sign */
 	float edge;
 };
 
@@ -100,7 +100,7 @@ static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *
 		note->clamped++;
 		value = copysign((double)e->edge, value);
 	}
-	uint64_t magnitude = e->encoding->kind == SL_ENCODING_PAPER ? literal(e->encoding, e->scale, value)
+	uint64_t magnitude = e->encoding->kind == SL_ENCODING_PAPER ? papers(e->encoding, e->scale, value)
 								    : weighted(e->encoding, e->scale, value);
 	if (magnitude > e->most)
 		return refuse(note, l, value, SL_ERR_RANGE);
@@ -108,7 +108,7 @@ static int encode_one(const struct encoder *e, float theta, size_t l, uint64_t *
 	return SL_OK;
 }
 
-/* ---- a block of weighted values within the clip: no check per element ---- */
+/* ---- a block of weighted values within the clipping range: no check per element ---- */
 
 #define BLOCK 512u
 #define WHOLE                                                                                                \
@@ -207,7 +207,8 @@ static uint64_t shift_down(wide hi, uint64_t lo, int right)
 	return hi > UINT64_MAX ? UINT64_MAX : (uint64_t)hi;
 }
 
-/* Return floor(2 * 10^sigma * clip * factor) exactly: clip is 53 bits times a power of two. */
+/* Return floor(2 * 10^decimals * clipping_range * factor) exactly: the range is 53 bits times a power of two.
+ */
 static uint64_t twice_range(uint32_t decimals, double clipping_range, uint64_t factor)
 {
 	int exponent;

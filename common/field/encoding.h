@@ -1,8 +1,8 @@
 /* encoding.h - models to field elements and back (PROTOCOL.md §4.2 Encoding, §4.6 Decoding).
  *
- * weighted: x_l = m * rint(theta_l * 10^sigma) mod p for l < n, x_n = m.
- * literal:  x_l = trunc(10^sigma * w * theta_l) mod p from the exact rational w = m / m_total (the paper's),
- * x_n = 0.
+ * weighted: x_l = m * rint(theta_l * 10^decimals) mod p for l < n, x_n = m.
+ * paper:    x_l = trunc(10^decimals * w * theta_l) mod p from the exact rational w = m / m_total (the
+ * paper's), x_n = 0.
  */
 #pragma once
 
@@ -13,10 +13,10 @@ enum sl_encoding_kind { SL_ENCODING_WEIGHTED, SL_ENCODING_PAPER };
 struct sl_encoding {
 	enum sl_encoding_kind kind;
 	uint32_t decimals;     /* decimal digits, <= SL_DECIMALS_MAX */
-	double clipping_range; /* |theta| <= clip */
+	double clipping_range; /* |theta| <= clipping_range */
 	bool clamp;	       /* clipping: clamp and count instead of refusing */
 	uint64_t weight;       /* m_i */
-	uint64_t weight_total; /* literal only: sum of all m_j, known in advance */
+	uint64_t weight_total; /* paper only: sum of all m_j, known in advance */
 };
 
 /* Result of encoding: the first refused coordinate, or the number of clamped ones. */
@@ -27,21 +27,21 @@ struct sl_encode_note {
 };
 
 /* Encode the n floats `theta` into n+1 elements `x`. Return SL_ERR_INVALID for a NaN or an infinity,
- * SL_ERR_RANGE for |theta| > clip (note->index and note->value name the coordinate); no value ever wraps.
- * After an error x is unspecified. */
+ * SL_ERR_RANGE for |theta| > clipping_range (note->index and note->value name the coordinate); no value ever
+ * wraps. After an error x is unspecified. */
 int sl_encoding_encode(const struct sl_field *field, const struct sl_encoding *encoding, const float *theta,
 		       size_t n, uint64_t *x, struct sl_encode_note *note);
 
-/* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (10^sigma * Z_n), or / 10^sigma for
- * literal. The bits are the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0
+/* Decode the committed mean from Z (n+1 elements): centred(Z_l) / (10^decimals * Z_n), or / 10^decimals for
+ * paper. The bits are the same on every machine. Return SL_ERR_INVALID if the total weight Z_n is 0
  * (weighted). */
 int sl_encoding_decode(const struct sl_field *field, const struct sl_encoding *encoding, const uint64_t *z,
 		       size_t n, float *theta);
 
-/* Return true if p meets the bound p > 1 + 2*10^sigma*clip*M and p > M, where M = learners * max_weight
- * (literal: without M in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to `least` the smallest
- * integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest sigma that this p
- * allows (-1: none). Either may be NULL. */
+/* Return true if p meets the bound p > 1 + 2*10^decimals*clipping_range*M and p > M, where M = learners *
+ * max_weight (paper: without M in the first); PROTOCOL.md §4.5 Bounds on the modulus. Write to `least` the
+ * smallest integer that meets it (saturating at UINT64_MAX), and to `decimals_most` the largest decimals that
+ * this p allows (-1: none). Either may be NULL. */
 bool sl_encoding_bound(uint64_t p, const struct sl_encoding *encoding, uint64_t learners, uint64_t max_weight,
 		       uint64_t *least, int *decimals_most);
 

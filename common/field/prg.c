@@ -58,13 +58,13 @@ void sl_prg_fill(struct sl_prg *prg, const struct sl_field *field, uint64_t *out
 static void draw_into(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count,
 		      bool subtract)
 {
-	uint64_t coin[BLOCK];
+	uint64_t drawn[BLOCK];
 	for (size_t at = 0; at < count; at += BLOCK) {
 		size_t n = count - at < BLOCK ? count - at : BLOCK;
-		sl_prg_fill(prg, field, coin, n);
-		(subtract ? sl_kernels()->subtract : sl_kernels()->add)(field, s + at, coin, n);
+		sl_prg_fill(prg, field, drawn, n);
+		(subtract ? sl_kernels()->subtract : sl_kernels()->add)(field, s + at, drawn, n);
 	}
-	sodium_memzero(coin, sizeof coin);
+	sodium_memzero(drawn, sizeof drawn);
 }
 
 void sl_prg_add(struct sl_prg *prg, const struct sl_field *field, uint64_t *s, size_t count)

@@ -3,10 +3,10 @@
 #include "common/graph/blocks.h"
 #include "common/graph/disjoint_paths.h"
 
-/* Edges are added to the skeleton, which lacks the same edges as the graph. */
+/* Edges are added to the sparse certificate, which lacks the same edges as the graph. */
 struct work {
 	uint32_t target;
-	uint32_t present; /* edges of the skeleton before the additions */
+	uint32_t present; /* edges of the certificate before the additions */
 	struct sl_sparse_certificate sparse;
 	struct sl_blocks blocks;
 	struct sl_disjoint_paths disjoint;
@@ -162,7 +162,7 @@ static uint32_t non_neighbour(const struct work *w, uint32_t v)
 	return best;
 }
 
-/* Raise every degree to the target. A vertex below it has all its edges in the skeleton, so that its
+/* Raise every degree to the target. A vertex below it has all its edges in the certificate, so that its
  * neighbours there are its neighbours in the graph. */
 static void raise_degrees(struct work *w)
 {
@@ -270,7 +270,7 @@ static size_t most_added(uint32_t n, uint32_t edges, uint32_t target)
 	return most < pairs ? most : pairs;
 }
 
-/* Return the connectivity for which the skeleton is made: blocks need at least two. */
+/* Return the connectivity for which the certificate is made: blocks need at least two. */
 static uint32_t decisive(uint32_t target)
 {
 	return target < 2 ? 2 : target;

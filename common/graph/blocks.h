@@ -30,8 +30,8 @@ int sl_blocks_init(struct sl_blocks *blocks, uint32_t n, struct sl_arena *arena)
 /* Return the bytes of arena that sl_blocks_init takes. */
 size_t sl_blocks_bytes(uint32_t n);
 
-/* Find the blocks of a skeleton made for k >= 2, to which edges may have been added; `root` is the first
- * root, n >= 1. */
+/* Find the blocks of a sparse certificate made for k >= 2, to which edges may have been added; `root` is the
+ * first root, n >= 1. */
 void sl_blocks_find(struct sl_blocks *blocks, const struct sl_sparse_certificate *sparse, uint32_t root);
 
 /* Return whether `v` is a cut vertex. */

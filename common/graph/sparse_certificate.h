@@ -3,8 +3,8 @@
  *
  * Vertices are scanned in order of how many scanned neighbours they have (k or more count as k), and each
  * keeps its edges to the first k of those (Nagamochi and Ibaraki 1992). For every set S of fewer than k
- * vertices the skeleton without S then has the components of the graph without S, so a smallest cut below k
- * is the same in both, and so are the missing edges. At most k(n-1) edges. Lives in an arena; the graph is
+ * vertices the certificate without S then has the components of the graph without S, so a smallest cut below
+ * k is the same in both, and so are the missing edges. At most k(n-1) edges. Lives in an arena; the graph is
  * not kept.
  */
 #pragma once
@@ -24,7 +24,7 @@ struct sl_sparse_certificate {
 	uint32_t *rank;		 /* n; order[rank[v]] is v */
 };
 
-/* Loop over the arcs of `v`: for (SL_ARCS(skeleton, arc, v)); the neighbour is skeleton->to[arc]. */
+/* Loop over the arcs of `v`: for (SL_ARCS(sparse, arc, v)); the neighbour is sparse->to[arc]. */
 #define SL_ARCS(sparse, arc, v)                                                                              \
 	uint32_t arc = (sparse)->first[v];                                                                   \
 	arc != SL_NONE;                                                                                      \

@@ -73,7 +73,7 @@ enum sl_peer_status {
  *   p           prime of the field; 0: auto
  *   rounds      T
  *   tolerance   c; at least two learners do not collude
- *   clip        bits of a double
+ *   clipping_range   bits of a double
  *   max_weight  1: equal weights
  *   encoding    enum sl_encoding_kind; sharing: enum sl_sharing_kind; mixing: enum sl_engine
  *   k           floor under K; with iterations_rule, K itself
@@ -130,8 +130,8 @@ enum { SL_PARAMETERS(X) SL_PARAMETER_COUNT };
 	X(S, HASH, 6, commitment)                                                                            \
 	X(S, SIGNATURE, 7, signature)
 
-/* key: the signer's, which a learner that catches up may not know yet. p to clip (bits of a double): of the
- * view, needed to decode Z; learners is N. digest: D. */
+/* key: the signer's, which a learner that catches up may not know yet. p to clipping_range (bits of a
+ * double): of the view, needed to decode Z; learners is N. digest: D. */
 #define SL_DIGEST_FIELDS(X, S)                                                                               \
 	X(S, ROUND, 2, t)                                                                                    \
 	X(S, ATTEMPT, 3, a)                                                                                  \

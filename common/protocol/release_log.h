@@ -36,11 +36,11 @@ static inline uint32_t sl_bit_count(const uint64_t *set, size_t words)
 bool sl_release_log_covers(const struct sl_abort *abort_record, sl_attempt a);
 
 /* The safety rule (PROTOCOL.md §9.4 The safety rule): one participant that never released an attempt proves
- * that nobody can complete it. */
+ * that no learner can complete it. */
 bool sl_release_log_may_proceed(const struct sl_used *used, size_t words);
 
-/* the reuse rule, privacy: a model may go into another attempt if in every attempt that it was released in at
- * least c+1 participants never released theirs: one of them is honest, and F3 holds (PROTOCOL.md §2.3 What a
- * coalition learns). */
+/* The reuse rule, for privacy: a model may go into another attempt if in every attempt that it was released
+ * in at least c+1 participants never released theirs: one of them is honest, and F3 holds (PROTOCOL.md §2.3
+ * What a coalition learns). */
 bool sl_release_log_may_reuse(const struct sl_release_log *release_log, uint64_t draw, uint64_t c,
 			      size_t words);

@@ -89,7 +89,7 @@ enum sl_reason {
 #undef X
 };
 
-/* Return the name in traces: "CLOSED", "k fixed". */
+/* Return the name in traces: "CLOSED", "quorum". */
 const char *sl_report_name(enum sl_report_kind kind);
 const char *sl_report_reason_name(enum sl_reason reason);
 
@@ -185,7 +185,7 @@ struct sl_report {
 		} width;
 		struct {
 			uint64_t need, limit; /* K; the largest, or the one that is fixed */
-		} iterations;		      /* ITERATIONS, K_FIXED */
+		} iterations;		      /* ITERATIONS, ITERATIONS_RULE */
 		struct {
 			const char *name; /* constant */
 			uint64_t own, theirs;

@@ -5,7 +5,7 @@
  *   |   'S'  | version|  kind (le16)    |  payload bytes (le32)             | payload
  *   +--------+--------+-----------------+-----------------------------------+----------
  *
- * The splitter owns one payload buffer, into which the stream is read without a copy. A length is checked
+ * The deframer owns one payload buffer, into which the stream is read without a copy. A length is checked
  * against the limit of its kind before memory is allocated.
  */
 #pragma once

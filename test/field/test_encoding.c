@@ -110,7 +110,7 @@ TEST(refusals)
 	assert_int_equal(sl_encoding_encode(&field, &e, &one, 1, x, &note), SL_ERR_INVALID);
 }
 
-/* Nothing wraps, whatever the clip, the weight and the scale. */
+/* Nothing wraps, whatever the clipping range, the weight and the scale. */
 TEST(never_wraps)
 {
 	struct sl_field field = field_of(10007);
@@ -163,8 +163,8 @@ TEST(mean_comes_back)
 	assert_true(mean[0] == -1.2345f);
 }
 
-/* Blocks come to what elements one by one do (without a clip nothing is known beforehand), halves and signs
- * included; one value beyond the clip takes its whole block along the other way. */
+/* Blocks come to what elements one by one do (without a clipping range nothing is known beforehand), halves
+ * and signs included; one value beyond it takes its whole block along the other way. */
 TEST(blocks_against_elements)
 {
 	enum { N = 1500 };

@@ -205,7 +205,7 @@ static uint64_t weight_total(struct round *v)
 
 static void check_encoding(struct round *v)
 {
-	bool literal = strcmp(json_string_value(member(v, "mode")), "literal") == 0;
+	bool paper = strcmp(json_string_value(member(v, "mode")), "literal") == 0;
 	struct sl_encoding encoding = {.kind = SL_ENCODING_PAPER,
 				       .decimals = (uint32_t)vector_integer(member(v, "sigma")),
 				       .clipping_range = HUGE_VAL,
@@ -217,12 +217,12 @@ static void check_encoding(struct round *v)
 		encoding.weight = (uint64_t)vector_integer(vector_at(member(v, "m"), i));
 		for (size_t l = 0; l < v->n; l++)
 			theta[l] = (float)vector_real(vector_at(vector_at(member(v, "theta_hex"), i), l));
-		if (literal)
+		if (paper)
 			holds(v, "encode", i,
 			      sl_encoding_encode(&v->field, &encoding, theta, v->n, x, &note) == SL_OK);
 		for (size_t l = 0; l < v->n; l++) {
 			v->x[i * v->n + l] = (uint64_t)entry(v, "enc_mod_p", i, l);
-			if (literal) {
+			if (paper) {
 				same(v, "enc_mod_p", i, l, x[l], v->x[i * v->n + l]);
 				same(v, "enc", i, l, sl_field_centred(&v->field, x[l]),
 				     entry(v, "enc", i, l));
@@ -330,7 +330,7 @@ static void check_p_bound(struct round *v)
 {
 	struct sl_encoding encoding = {.kind = SL_ENCODING_WEIGHTED,
 				       .decimals = (uint32_t)vector_integer(member(v, "sigma")),
-				       .clipping_range = 1e-12 /* a clip of 0 is no clip */};
+				       .clipping_range = 1e-12 /* a clipping range of 0 is none */};
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++) {
 			double theta = vector_real(vector_at(vector_at(member(v, "theta_hex"), i), l));
@@ -447,7 +447,7 @@ static void check_decoding(struct round *v)
 {
 	struct sl_encoding encoding = {.kind = SL_ENCODING_PAPER,
 				       .decimals = (uint32_t)vector_integer(member(v, "sigma"))};
-	bool literal = strcmp(json_string_value(member(v, "mode")), "literal") == 0;
+	bool paper = strcmp(json_string_value(member(v, "mode")), "literal") == 0;
 	uint64_t *z = take(v, v->n + 1, sizeof *z);
 	float *theta = take(v, v->n, sizeof *theta);
 	for (size_t l = 0; l < v->n; l++) {
@@ -457,7 +457,7 @@ static void check_decoding(struct round *v)
 		same(v, "z_signed", 0, l, sl_field_centred(&v->field, z[l]),
 		     vector_integer(vector_at(member(v, "z_signed"), l)));
 	}
-	if (!literal) { /* the sum of the weights is the last element */
+	if (!paper) { /* the sum of the weights is the last element */
 		encoding.kind = SL_ENCODING_WEIGHTED;
 		z[v->n] = weight_total(v);
 	}

@@ -1,5 +1,5 @@
-/* brute.h - small graphs as bit masks, and what they bear by trying every coalition. Shares no code with
- * libmath.
+/* brute.h - small graphs as bit masks, and what they tolerate, by trying every coalition. Shares no code
+ * with the product.
  *
  * Graph number g on n vertices has edge number e iff bit e of g is set; edges are counted 0-1, 0-2, .., 1-2,
  * ..

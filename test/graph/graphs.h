@@ -1,4 +1,4 @@
-/* graphs.h - the graphs that the math suites ask about, and the memory they share.
+/* graphs.h - the graphs of the tests, and the memory they share.
  *
  * Each graph_of... empties the arena first: there is one graph at a time.
  */

@@ -69,15 +69,8 @@ TEST(random_graphs)
 		uint32_t n = 7 + (uint32_t)(any64(&seed) % 5);
 		struct brute b = brute_random(n, 15 + (uint32_t)(any64(&seed) % 80), &seed);
 		check(&b, n);
-	}
-}
-
-TEST(hinged_graphs)
-{
-	uint64_t seed = 13;
-	for (int round = 0; round < 600; round++) {
-		uint32_t n = 10 + (uint32_t)(any64(&seed) % 9), hinge = (uint32_t)(any64(&seed) % 5);
-		struct brute b = brute_hinged(n, hinge, 60 + (uint32_t)(any64(&seed) % 41), &seed);
+		uint32_t hinge = (uint32_t)(any64(&seed) % 5);
+		b = brute_hinged(n + 3 + n % 5, hinge, 60 + (uint32_t)(any64(&seed) % 41), &seed);
 		check(&b, 6);
 	}
 }
@@ -173,22 +166,6 @@ TEST(as_many_as_may_be)
 	assert_int_equal(count, SL_LEARNERS_MAX - 2);
 	for (uint32_t i = 0; i < count; i++)
 		assert_int_equal(vertices[i], i + 1);
-}
-
-/* Two halves of a view that three learners hold together: the message must name these three. */
-TEST(names_who_holds_it_together)
-{
-	struct sl_edge edges[2 * 20 * 19 / 2 + 20];
-	size_t m = 0;
-	for (uint32_t half = 0; half <= 17; half += 17) /* 0..19 and 17..36: they share 17, 18, 19 */
-		for (uint32_t a = half; a < half + 20; a++)
-			for (uint32_t b = a + 1; b < half + 20; b++)
-				edges[m++] = (struct sl_edge){a, b};
-	struct sl_graph graph = graph_of_edges(37, edges, m);
-	uint32_t kappa, cut[10];
-	assert_int_equal(sl_connectivity(&graph, 10, &kappa, cut, &arena), SL_OK);
-	assert_int_equal(kappa, 3);
-	assert_true(cut[0] == 17 && cut[1] == 18 && cut[2] == 19);
 }
 
 TEST(needs_its_scratch)

@@ -40,41 +40,35 @@ static void expect(uint32_t edge_count, uint32_t least, uint32_t most)
 
 TEST_SETUP(open_arena, close_arena)
 
-TEST(plain_families)
+TEST(families_by_a_rule)
 {
-	generate("complete", 10, 0, 0);
-	expect(45, 9, 9);
-	generate("ring", 10, 0, 0);
-	expect(10, 2, 2);
-	generate("ring", 2, 0, 0);
-	expect(1, 1, 1);
-	generate("line", 10, 0, 0);
-	expect(9, 1, 2);
+	static const struct {
+		const char *text;
+		uint32_t n, edges, least, most;
+	} cases[] = {
+		{"complete", 10, 45, 9, 9},
+		{"ring", 10, 10, 2, 2},
+		{"ring", 2, 1, 1, 1},
+		{"line", 10, 9, 1, 2},
+		{"star", 10, 9, 1, 9},
+		{"grid", 9, 12, 2, 4},
+		{"grid", 8, 10, 2, 4}, /* the last row is short: 3 + 3 + 2 */
+		{"grid", 5, 5, 1, 3},
+		{"nearest", 10, 20, 4, 4},
+		{"nearest:6", 7, 21, 6, 6},
+		{"neighbours:40", 100, 2000, 40, 40},
+		{"neighbours:20", 100, 1000, 20, 20},
+		{"neighbours", 100, 1000, 20, 20},
+		{"neighbours:10", 100, 500, 10, 10},
+		{"regular", 2, 1, 1, 1},
+		{"regular", 3, 3, 2, 2},
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		generate(cases[i].text, cases[i].n, 0, 0);
+		expect(cases[i].edges, cases[i].least, cases[i].most);
+	}
 	generate("star", 10, 0, 0);
-	expect(9, 1, 9);
 	assert_int_equal(sl_graph_degree(&graph, 0), 9);
-	generate("grid", 9, 0, 0);
-	expect(12, 2, 4);
-	generate("grid", 8, 0, 0); /* the last row is short: 3 + 3 + 2 */
-	expect(10, 2, 4);
-	generate("grid", 5, 0, 0);
-	expect(5, 1, 3);
-	generate("nearest", 10, 0, 0);
-	expect(20, 4, 4);
-	generate("nearest:6", 7, 0, 0);
-	expect(21, 6, 6);
-}
-
-TEST(papers_neighbours)
-{
-	generate("neighbours:40", 100, 0, 0);
-	expect(2000, 40, 40);
-	generate("neighbours:20", 100, 0, 0);
-	expect(1000, 20, 20);
-	generate("neighbours", 100, 0, 0);
-	expect(1000, 20, 20);
-	generate("neighbours:10", 100, 0, 0);
-	expect(500, 10, 10);
 	for (uint32_t n = 2; n < 60; n++) { /* the default always exists and is connected */
 		generate("neighbours", n, 0, 0);
 		assert_int_equal(sl_graph_components(&graph, NULL, &arena), 1);
@@ -106,10 +100,6 @@ TEST(regular)
 		generate("regular:3", 8, 1, step);
 		expect(12, 3, 3);
 	}
-	generate("regular", 2, 0, 0);
-	expect(1, 1, 1);
-	generate("regular", 3, 0, 0);
-	expect(3, 2, 2);
 }
 
 /* The circulant it starts from has 4-cycles everywhere; after the switches few edges are short. */
@@ -140,7 +130,6 @@ TEST(steps_and_seeds)
 	}
 }
 
-/* Known edges of a geometric step: a change of the generator would change everybody's experiments. */
 TEST(geometric_moves_a_little)
 {
 	size_t common = 0, first;

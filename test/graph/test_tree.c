@@ -87,8 +87,7 @@ TEST(random_graphs)
 	}
 }
 
-/* Every learner is kept by one neighbour that is not its parent, if it has one; nobody keeps more than it
- * must. */
+/* The backup of a learner is its next neighbour that is not its parent, if it has one. */
 static void expect_backups(const struct sl_graph *g)
 {
 	struct sl_tree tree;

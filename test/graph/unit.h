@@ -1,4 +1,5 @@
-/* unit.h - what every math suite includes: cmocka, memory, and a source of numbers that a seed repeats. */
+/* unit.h - what the tests of arithmetic and graphs include: cmocka, memory, and numbers that a seed repeats.
+ */
 #pragma once
 
 #include <setjmp.h>

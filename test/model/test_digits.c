@@ -59,29 +59,6 @@ TEST(ten_classes_about_equally)
 		assert_in_range(count[l], 900, 1100);
 }
 
-/* The slices of all learners by label: disjoint, covering, and of few labels each. */
-TEST(label_skew)
-{
-	uint8_t labels[9000], seen[9000] = {0};
-	for (uint32_t i = 0; i < 9000; i++)
-		labels[i] = sl_digits_label(i);
-	for (uint32_t r = 0; r < 10; r++) {
-		struct sl_deal deal = {SL_SPLIT_BY_LABEL, r, 10};
-		uint64_t *slice = sl_images_deal(&deal, labels, 9000);
-		unsigned kinds = 0;
-		for (uint32_t i = 0; i < 9000; i++) {
-			if (((slice[i / 64] >> (i % 64)) & 1) == 0)
-				continue;
-			seen[i]++;
-			kinds |= 1u << labels[i];
-		}
-		free(slice);
-		assert_in_range(__builtin_popcount(kinds), 1, 3);
-	}
-	for (uint32_t i = 0; i < 9000; i++)
-		assert_int_equal(seen[i], 1);
-}
-
 TEST(more_learners_than_images)
 {
 	struct sl_deal deal = {SL_SPLIT_IID, 0, 9001};

@@ -1,5 +1,5 @@
-/* The trainer without data: as many numbers as asked for, within the clip, and others for each rank, draw and
- * seed. */
+/* The trainer without data: as many numbers as asked for, within the clipping range, and others for each
+ * rank, draw and seed. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -48,7 +48,7 @@ TEST(each_draw_is_another)
 	assert_true(equal(trained(16, 1, 0, 1), trained(16, 2, 0, 1)) < SIZE / 100);
 }
 
-TEST(stays_within_the_clip)
+TEST(stays_within_the_clipping_range)
 {
 	static const double clips[] = {16, 0.1, 1e-9, 123456.7};
 	for (size_t c = 0; c < sizeof clips / sizeof *clips; c++) {
@@ -62,8 +62,8 @@ TEST(stays_within_the_clip)
 	}
 }
 
-/* The clip is a double, and the nearest float may lie above: here it is the least there is, 1.4e-45. */
-TEST(the_bound_is_no_rounded_clip)
+/* The range is a double, and the nearest float may lie above: here it is the least there is, 1.4e-45. */
+TEST(the_bound_is_not_rounded_up)
 {
 	float *model = trained(1e-45, 1, 0, 1);
 	for (size_t i = 0; i < SIZE; i++)

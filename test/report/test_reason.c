@@ -180,7 +180,7 @@ TEST(test_all_reasons)
 	for (int reason = SL_REASON_LINK; reason <= SL_REASON_MEMORY; reason++) {
 		struct sl_report report = {.reason = (enum sl_reason)reason, .set = &one};
 		if (reason == SL_REASON_PARAMETER)
-			report.why.parameter.name = "sigma";
+			report.why.parameter.name = "decimals";
 		sl_reason_text(&roster, &report, texts[reason], sizeof texts[reason]);
 		assert_true(strlen(texts[reason]) > 0);
 		for (int other = SL_REASON_LINK; other < reason; other++)

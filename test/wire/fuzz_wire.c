@@ -1,4 +1,4 @@
-/* Feed a byte stream to the splitter and each frame to the codec. An accepted message keeps its promises and
+/* Feed a byte stream to the deframer and each frame to the codec. An accepted message keeps its promises and
  * is encoded to the bytes that it came from. */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* stream.h - feed bytes to a splitter as a link does. */
+/* stream.h - feed bytes to a deframer as a link does. */
 #pragma once
 
 #include <string.h>

@@ -120,7 +120,7 @@ TEST(asking_for_the_last_result)
 	struct sl_decoded decoded;
 	const char *why;
 	assert_int_equal(sl_codec_decode(SL_MSG_REQUEST, NULL, 0, &decoded, &why),
-			 SL_OK); /* as the splitter has it */
+			 SL_OK); /* as the deframer has it */
 	assert_true(sample_equal(&decoded.message, &sample.message));
 	sl_codec_close(&decoded);
 }
@@ -175,7 +175,7 @@ TEST(piece_is_not_copied)
 	free(whole);
 }
 
-/* An Ask that lost its last number is another valid Ask; the frame knows where it ends. */
+/* A Request that lost its last number is another valid Request; the frame knows where it ends. */
 TEST(cut_short_anywhere)
 {
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++)

@@ -1,4 +1,4 @@
-/* The splitter: every way of cutting a stream gives the same frames, and every bad header is refused at its
+/* The deframer: every way of cutting a stream gives the same frames, and every bad header is refused at its
  * 8th byte. */
 #include <stddef.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include "test/lib/test.h"
 #include "test/wire/stream.h"
 
-/* --- what the splitter asks of the system --- */
+/* --- what the deframer asks of the system --- */
 
 static size_t asked, wiped; /* bytes, since the test began */
 static bool starve;
@@ -52,7 +52,7 @@ static const uint32_t kinds[] = {SL_MSG_HELLO,	 SL_MSG_LINK_STATE, SL_MSG_READY,
 				 SL_MSG_STATE,	 SL_MSG_RESULT,	    SL_MSG_MASKED, SL_FRAME_PING};
 #define KINDS (sizeof kinds / sizeof kinds[0])
 
-/* One take of all the bytes; the splitter is closed afterwards. */
+/* One take of all the bytes; the deframer is closed afterwards. */
 static int take_once(const uint8_t *bytes, size_t count, size_t *left)
 {
 	struct sl_deframer s = {0};

@@ -267,7 +267,7 @@ TEST(no_payload)
 	struct sl_decoded decoded;
 	const char *why;
 	for (uint32_t kind = 1; kind < SL_MESSAGE_KINDS; kind++) {
-		/* As the splitter has it: without memory. A sanitizer sees arithmetic on the null
+		/* As the deframer has it: without memory. A sanitizer sees arithmetic on the null
 		 * pointer. */
 		int err = sl_codec_decode(kind, NULL, 0, &decoded, &why);
 		assert_int_equal(err, kind == SL_MSG_REQUEST ? SL_OK : SL_ERR_FORMAT);
@@ -348,7 +348,7 @@ TEST(not_the_canonical_form)
 }
 
 /* Of all zeros or nearly: the shortest messages there are. */
-TEST(asks_of_another_form)
+TEST(requests_of_another_form)
 {
 	static const struct {
 		const char *bytes;
