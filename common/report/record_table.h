@@ -12,17 +12,12 @@
  */
 #pragma once
 
+#include "common/config/envelope.h"
+
 /* X(field, name in JSON, type), with its meaning and unit. "a.b" is the key b of the object a. WHOLE: a whole
  * number, REAL: a real number or null, FLAG: true or false, TEXT, IDS: a set of learners, an array of ids. */
 #define SL_RECORD_FIELDS(X)                                                                                  \
-	/* of every record; written by the log */                                                            \
-	X(time, "time", TEXT)	     /* when it was written, RFC 3339 in UTC */                              \
-	X(mono_ms, "mono_ms", REAL)  /* the same on CLOCK_MONOTONIC, milliseconds */                         \
-	X(level, "level", TEXT)	     /* debug, info, warn or error */                                        \
-	X(learner, "learner", WHOLE) /* id of the learner that wrote it */                                   \
-	X(name, "name", TEXT)	     /* its name in the roster */                                            \
-	X(event, "event", TEXT)	     /* the kind of record */                                                \
-	X(text, "text", TEXT)	     /* the sentence */                                                      \
+	SL_ENVELOPE_FIELDS(X)                                                                                \
 	/* the round */                                                                                      \
 	X(round, "round", WHOLE)       /* round t */                                                         \
 	X(attempt, "attempt", WHOLE)   /* attempt a of the round */                                          \

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/config/envelope.h"
+
 #define JSON_STYLE                                                                                           \
 	(JSON_COMPACT | JSON_REAL_PRECISION(15)) /* 17 digits would print 0.1 as 0.10000000000000001 */
 
@@ -112,6 +114,17 @@ static void utc(char *out, size_t size)
 	snprintf(out + n, size - n, ".%03ldZ", t.tv_nsec / 1000000);
 }
 
+/* The keys of the fields that every record has. */
+static const struct {
+#define X(field, ...) const char *field;
+	SL_ENVELOPE_FIELDS(X)
+#undef X
+} keys = {
+#define X(field, key, ...) key,
+	SL_ENVELOPE_FIELDS(X)
+#undef X
+};
+
 /* Text may quote received bytes: text that is not UTF-8 is replaced, so that the record is not lost. */
 static json_t *json_text(const char *text)
 {
@@ -124,10 +137,21 @@ static json_t *make_record(const struct sl_log *log, enum sl_level level, const 
 {
 	char time[40];
 	utc(time, sizeof time);
-	json_t *record =
-		json_pack("{s:s, s:f, s:s, s:I, s:o, s:o, s:o}", "time", time, "mono_ms", monotonic_ms(),
-			  "level", sl_level_name(level), "learner", (json_int_t)log->id, "name",
-			  json_text(log->name), "event", json_text(event), "text", json_text(text));
+#define X(field, ...) json_t *field;
+	struct {
+		SL_ENVELOPE_FIELDS(X)
+	} values = {.time = json_string(time),
+		    .mono_ms = json_real(monotonic_ms()),
+		    .level = json_string(sl_level_name(level)),
+		    .learner = json_integer((json_int_t)log->id),
+		    .name = json_text(log->name),
+		    .event = json_text(event),
+		    .text = json_text(text)};
+#undef X
+	json_t *record = json_object();
+#define X(field, ...) json_object_set_new(record, keys.field, values.field);
+	SL_ENVELOPE_FIELDS(X)
+#undef X
 	if (record && fields)
 		json_object_update_missing(record, fields); /* a field never hides one of these */
 	return record;
@@ -194,12 +218,12 @@ static const char *level_colour(int level)
 size_t sl_log_render(const struct json_t *record, bool colour, char *line, size_t size)
 {
 	char time[16], name[SL_NAME_BYTES], level[8], event[32], text[SL_LOG_LINE_BYTES / 2];
-	const char *stamp = get(record, "time");
+	const char *stamp = get(record, keys.time);
 	clean(strlen(stamp) >= 23 ? stamp + 11 : "", time, 13);
-	clean(get(record, "name"), name, sizeof name);
-	clean(get(record, "level"), level, sizeof level);
-	clean(get(record, "event"), event, sizeof event);
-	clean(get(record, "text"), text, sizeof text);
+	clean(get(record, keys.name), name, sizeof name);
+	clean(get(record, keys.level), level, sizeof level);
+	clean(get(record, keys.event), event, sizeof event);
+	clean(get(record, keys.text), text, sizeof text);
 	int n = snprintf(line, size, "%-12s %s %s%-5s%s %-10s %s\n", time, name,
 			 colour ? level_colour(sl_level_find(level)) : "", level, colour ? "\033[0m" : "",
 			 event, text);
