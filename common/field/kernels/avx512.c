@@ -52,30 +52,6 @@ static size_t sift(const struct sl_field *field, const uint8_t *packed, size_t c
 	return kept;
 }
 
-/* --- vectors --- */
-
-static void add(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count)
-{
-	__m512i p = all(field->p);
-	for (size_t l = 0; l < count; l += LANES) {
-		__mmask8 mask = lanes(count - l);
-		__m512i a = _mm512_maskz_loadu_epi64(mask, s + l), b = _mm512_maskz_loadu_epi64(mask, v + l);
-		_mm512_mask_storeu_epi64(s + l, mask, reduce_once(_mm512_add_epi64(a, b), p));
-	}
-}
-
-/* A difference below zero wraps around; adding p undoes that. */
-static void subtract(const struct sl_field *field, uint64_t *s, const uint64_t *v, size_t count)
-{
-	__m512i p = all(field->p);
-	for (size_t l = 0; l < count; l += LANES) {
-		__mmask8 mask = lanes(count - l);
-		__m512i a = _mm512_maskz_loadu_epi64(mask, s + l), b = _mm512_maskz_loadu_epi64(mask, v + l);
-		__m512i d = _mm512_sub_epi64(a, b);
-		_mm512_mask_storeu_epi64(s + l, mask, _mm512_min_epu64(d, _mm512_add_epi64(d, p)));
-	}
-}
-
 /* --- packed vectors --- */
 
 /* Compute one vector of sums, or AHEAD of them. */
@@ -114,11 +90,10 @@ static uint64_t greatest(const struct sl_field *field, const uint8_t *packed, si
 	return _mm512_reduce_max_epu64(most);
 }
 
-static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count,
-		     bool add_them)
+static uint64_t take(const struct sl_field *field, uint64_t *s, const uint8_t *packed, size_t count, bool add)
 {
 	struct shape shape = shape_of(field);
-	__m512i p = all(field->p), most = _mm512_setzero_si512(), keep = all(add_them ? UINT64_MAX : 0);
+	__m512i p = all(field->p), most = _mm512_setzero_si512(), keep = all(add ? UINT64_MAX : 0);
 	for (size_t l = 0; l < count; l += LANES) {
 		__mmask8 mask = lanes(count - l);
 		__m512i v = unpack(&shape, packed + l * shape.width, count - l);
@@ -133,8 +108,8 @@ const struct sl_kernels sl_kernels_avx512 = {
 	.name = "avx512",
 	.stream = sl_kernels_avx512_stream,
 	.sift = sift,
-	.add = add,
-	.subtract = subtract,
+	.add = sl_plain_add,
+	.subtract = sl_plain_subtract,
 	.multiply = sl_kernels_avx512_multiply,
 	.prepare = sl_kernels_avx512_prepare,
 	.dot = sl_kernels_avx512_dot,
