@@ -1,12 +1,11 @@
-/* Feed a byte stream to the deframer and each frame to the codec. An accepted message keeps its promises and
- * is encoded to the bytes that it came from. */
+/* Feed a byte stream to the deframer and each frame to the codec. An accepted message keeps the rules of
+ * check.h, as sl_codec_bytes asserts, and is encoded to the bytes that it came from. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/wire/codec.h"
 #include "common/wire/frame.h"
-#include "test/wire/sample.h"
 #include "test/wire/stream.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
@@ -29,10 +28,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 	while (stream_take(&s, &bytes, &count) == SL_OK) {
 		struct sl_decoded decoded;
 		const char *why;
-		if (sl_codec_decode(s.kind, s.payload, s.size, &decoded, &why) == SL_OK) {
-			assert(sample_promises(&decoded.message));
+		if (sl_codec_decode(s.kind, s.payload, s.size, &decoded, &why) == SL_OK)
 			expect_same(&decoded.message, &s);
-		}
 		sl_codec_close(&decoded);
 		sl_deframer_next(&s);
 	}

@@ -1,6 +1,5 @@
 #include "test/wire/sample.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,51 +142,7 @@ void sample_make(struct sample *sample, enum sl_message_kind kind)
 		make_chunk(kind, &m->chunk);
 }
 
-/* --- equality --- */
-
-static uint64_t number(const struct sl_message_field *f, const uint8_t *body)
-{
-	switch (f->form) {
-	case SL_FORM_U32:
-		return *(const uint32_t *)(body + f->offset);
-	case SL_FORM_U64:
-		return *(const uint64_t *)(body + f->offset);
-	case SL_FORM_LIST:
-	case SL_FORM_ARRAY:
-		return *(const uint32_t *)(body + f->count_offset);
-	case SL_FORM_SPAN:
-		return *(const size_t *)(body + f->count_offset);
-	case SL_FORM_BYTES:
-	case SL_FORM_PARAMETERS:
-		break;
-	}
-	return 0;
-}
-
-static bool same_field(const struct sl_message_field *f, const uint8_t *a, const uint8_t *b)
-{
-	bool outside = f->form == SL_FORM_LIST || f->form == SL_FORM_SPAN;
-	size_t size = (size_t)number(f, a) * (f->form == SL_FORM_SPAN ? 1 : sizeof(uint32_t));
-	if (number(f, a) != number(f, b))
-		return false;
-	if (f->form == SL_FORM_BYTES || f->form == SL_FORM_PARAMETERS)
-		return memcmp(a + f->offset, b + f->offset, f->size) == 0;
-	if (f->form == SL_FORM_ARRAY)
-		return memcmp(a + f->offset, b + f->offset, size) == 0;
-	return !outside || size == 0 ||
-	       memcmp(*(void *const *)(a + f->offset), *(void *const *)(b + f->offset), size) == 0;
-}
-
-bool sample_equal(const struct sl_message *a, const struct sl_message *b)
-{
-	const struct sl_message_type *type = sl_message_type(a->kind);
-	bool same = a->kind == b->kind;
-	for (uint32_t i = 0; same && i < type->count; i++)
-		same = same_field(&type->fields[i], sl_message_body(a), sl_message_body(b));
-	return same;
-}
-
-/* --- what is promised, from here on without the ranges of message.h --- */
+/* --- ranges, without those of message.h --- */
 
 #define NO_CLIP "clipping_range is not a positive number"
 
@@ -238,79 +193,4 @@ const struct sample_bound *sample_bound_of(uint32_t kind, const char *name)
 			return row;
 	}
 	return NULL;
-}
-
-static bool in_range(uint32_t kind, const char *prefix, const struct sl_message_field *f, const uint8_t *body)
-{
-	char name[64];
-	snprintf(name, sizeof name, "%s%s", prefix, f->name);
-	const struct sample_bound *row = sample_bound_of(kind, name);
-	return row == NULL || (row->least <= number(f, body) && number(f, body) <= row->most);
-}
-
-static bool rising(const uint32_t *items, uint32_t count, uint32_t most)
-{
-	for (uint32_t i = 0; i < count; i++)
-		if (items[i] <= (i == 0 ? 0 : items[i - 1]) || items[i] > most)
-			return false;
-	return true;
-}
-
-static bool positive(uint64_t bits)
-{
-	double value;
-	memcpy(&value, &bits, sizeof value);
-	return value > 0 && value < INFINITY;
-}
-
-static bool promises_link_state(const struct sl_link_state *ls)
-{
-	const struct sl_parameters *q = &ls->parameters;
-	bool ranges = true;
-	for (uint32_t i = 0; i < SL_PARAMETER_COUNT; i++)
-		ranges = ranges && in_range(SL_MSG_LINK_STATE, "parameters.", &sl_message_parameter_fields[i],
-					    (const uint8_t *)q);
-	return ranges && q->p != 1 && q->p != 2 && positive(q->clipping_range) &&
-	       (q->iterations_rule == 0 || q->k > 0) && rising(ls->candidates, ls->count, UINT32_MAX);
-}
-
-/* A nonce belongs to the first chunk of a masked state, an owner to every chunk of a Masked. */
-static bool promises_chunk(enum sl_message_kind kind, const struct sl_chunk *chunk)
-{
-	uint8_t any = 0;
-	for (size_t i = 0; i < sizeof chunk->nonce; i++)
-		any |= chunk->nonce[i];
-	bool masked = kind == SL_MSG_MASKED, begins = chunk->index == 0 && chunk->iteration == 0;
-	return (any != 0) == (begins && (masked || kind == SL_MSG_STATE)) && (chunk->origin != 0) == masked;
-}
-
-static bool promises_rules(const struct sl_message *m)
-{
-	switch (m->kind) {
-	case SL_MSG_LINK_STATE:
-		return promises_link_state(&m->link_state);
-	case SL_MSG_DIGEST:
-		return positive(m->digest.clipping_range);
-	case SL_MSG_REQUEST:
-		return (m->request.a != 0) == (m->request.origin != 0) &&
-		       (m->request.a == 0 || m->request.t != 0);
-	case SL_MSG_ABORT:
-		return rising(m->abort.released, m->abort.count, m->abort.a) && m->abort.closed <= m->abort.a;
-	case SL_MSG_SHARE:
-	case SL_MSG_STATE:
-	case SL_MSG_RESULT:
-	case SL_MSG_MASKED:
-		return promises_chunk(m->kind, &m->chunk);
-	default:
-		return true;
-	}
-}
-
-bool sample_promises(const struct sl_message *m)
-{
-	const struct sl_message_type *type = sl_message_type(m->kind);
-	bool ranges = type != NULL;
-	for (uint32_t i = 0; ranges && i < type->count; i++)
-		ranges = in_range(m->kind, "", &type->fields[i], sl_message_body(m));
-	return ranges && promises_rules(m);
 }

@@ -1,4 +1,4 @@
-/* sample.h - random valid messages, and a second statement of what makes a message valid.
+/* sample.h - random valid messages, and a second statement of the ranges of fields.
  *
  * The seed is SL_SEED from the environment or 1; a failing test prints it.
  */
@@ -23,9 +23,6 @@ uint64_t sample_range(uint64_t least, uint64_t most);
 /* Make a valid message of `kind` with random contents; values at the ends of their ranges are frequent. */
 void sample_make(struct sample *sample, enum sl_message_kind kind);
 
-/* Compare field by field, without padding and pointers. */
-bool sample_equal(const struct sl_message *a, const struct sl_message *b);
-
 /* The range of a field in literal numbers: independent of message.h, so that a range changed there fails a
  * test. */
 struct sample_bound {
@@ -40,7 +37,3 @@ extern const struct sample_bound sample_bounds[];
 extern const size_t sample_bounds_count;
 /* Return the range of field `name` of messages of `kind`, or NULL. */
 const struct sample_bound *sample_bound_of(uint32_t kind, const char *name);
-
-/* Return true if `message` keeps every range above and every rule of check.h, independently of
- * common/wire/check.c. */
-bool sample_promises(const struct sl_message *message);
