@@ -14,6 +14,7 @@
 #include "common/field/share.h"
 #include "common/field/vector.h"
 #include "common/mixing/spectrum.h"
+#include "test/graph/unit.h"
 #include "test/lib/test.h"
 
 #define ARENA_BYTES ((size_t)256 << 20)
@@ -22,26 +23,24 @@ typedef __int128 wide;
 
 /* ---- the file ---- */
 
-static _Noreturn void malformed(const char *what)
-{
-	fprintf(stderr, "vectors: not of the promised shape: %s\n", what);
-	exit(2);
-}
-
 static json_t *vector_member(json_t *object, const char *name)
 {
 	json_t *member = json_object_get(object, name);
 	if (member == NULL)
-		malformed(name);
+		fail_msg("no member %s", name);
 	return member;
 }
 
 static json_t *vector_at(json_t *array, size_t i)
 {
 	json_t *element = json_array_get(array, i);
-	if (element == NULL)
-		malformed("an array is too short");
+	assert_non_null(element);
 	return element;
+}
+
+static json_t *at2(json_t *array, size_t i, size_t j)
+{
+	return vector_at(vector_at(array, i), j);
 }
 
 static wide parse(const char *text, char end)
@@ -51,29 +50,20 @@ static wide parse(const char *text, char end)
 	size_t digits = 0;
 	for (text += negative; *text >= '0' && *text <= '9'; text++, digits++)
 		value = value * 10 + (*text - '0');
-	if (digits == 0 || digits > 38 || *text != end)
-		malformed("an integer");
+	assert_true(digits > 0 && digits <= 38 && *text == end);
 	return negative ? -value : value;
-}
-
-static const char *text_of(json_t *value)
-{
-	const char *text = json_string_value(value);
-	if (text == NULL)
-		malformed("a string");
-	return text;
 }
 
 /* Return a decimal integer, a string or a JSON integer. */
 static wide vector_integer(json_t *value)
 {
-	return json_is_integer(value) ? json_integer_value(value) : parse(text_of(value), '\0');
+	return json_is_integer(value) ? json_integer_value(value) : parse(json_string_value(value), '\0');
 }
 
 /* Read "num/den" or "num". */
 static void vector_ratio(json_t *value, wide *num, wide *den)
 {
-	const char *text = text_of(value), *slash = strchr(text, '/');
+	const char *text = json_string_value(value), *slash = strchr(text, '/');
 	*num = parse(text, slash != NULL ? '/' : '\0');
 	*den = slash != NULL ? parse(slash + 1, '\0') : 1;
 }
@@ -82,27 +72,9 @@ static void vector_ratio(json_t *value, wide *num, wide *den)
 static double vector_real(json_t *value)
 {
 	char *end;
-	double real = strtod(text_of(value), &end);
-	if (*end != '\0')
-		malformed("a real number");
+	double real = strtod(json_string_value(value), &end);
+	assert_int_equal(*end, '\0');
 	return real;
-}
-
-/* Return v in decimal, in one of a few buffers that take turns. */
-static const char *wide_text(wide v)
-{
-	static char buffers[4][48];
-	static unsigned turn;
-	char *at = buffers[turn++ % 4] + 47;
-	bool negative = v < 0;
-	unsigned __int128 rest = negative ? -(unsigned __int128)v : (unsigned __int128)v;
-	*at = '\0';
-	do
-		*--at = (char)('0' + (int)(rest % 10));
-	while ((rest /= 10) != 0);
-	if (negative)
-		*--at = '-';
-	return at;
 }
 
 /* ---- a case ---- */
@@ -119,7 +91,6 @@ struct round {
 	uint64_t *x;  /* encodings, [learner][coordinate] */
 	uint64_t *s0; /* initial masked states */
 	uint64_t K;
-	size_t checks, wrong;
 	struct sl_arena *arena;
 };
 
@@ -127,22 +98,16 @@ struct round {
 static void *take(struct round *v, size_t count, size_t bytes)
 {
 	void *piece = sl_arena_take(v->arena, count, bytes);
-	if (piece == NULL) {
-		fprintf(stderr, "%s: too large for this test\n", v->name);
-		exit(2);
-	}
+	assert_non_null(piece);
 	return piece;
 }
 
-/* Count one check; print a difference with case, learner, coordinate and both values. */
+/* Fail with case, learner, coordinate and both values if these differ. */
 static void same(struct round *v, const char *what, size_t learner, size_t coordinate, wide got, wide want)
 {
-	v->checks++;
-	if (got == want)
-		return;
-	v->wrong++;
-	printf("%s: %s: learner %zu, coordinate %zu: got %s, expected %s\n", v->name, what, learner,
-	       coordinate, wide_text(got), wide_text(want));
+	if (got != want)
+		fail_msg("%s: %s: learner %zu, coordinate %zu: got %lld, expected %lld", v->name, what,
+			 learner, coordinate, (long long)got, (long long)want);
 }
 
 static void holds(struct round *v, const char *what, size_t learner, bool truth)
@@ -158,7 +123,7 @@ static json_t *member(struct round *v, const char *name)
 /* Return element [i][l] of a member. */
 static wide entry(struct round *v, const char *name, size_t i, size_t l)
 {
-	return vector_integer(vector_at(vector_at(member(v, name), i), l));
+	return vector_integer(at2(member(v, name), i, l));
 }
 
 /* Return the position of an id; the number of learners if there is none. */
@@ -216,7 +181,7 @@ static void check_encoding(struct round *v)
 		struct sl_encode_note note;
 		encoding.weight = (uint64_t)vector_integer(vector_at(member(v, "m"), i));
 		for (size_t l = 0; l < v->n; l++)
-			theta[l] = (float)vector_real(vector_at(vector_at(member(v, "theta_hex"), i), l));
+			theta[l] = (float)vector_real(at2(member(v, "theta_hex"), i, l));
 		if (paper)
 			holds(v, "encode", i,
 			      sl_encoding_encode(&v->field, &encoding, theta, v->n, x, &note) == SL_OK);
@@ -275,7 +240,7 @@ static void check_learner_shares(struct round *v, uint32_t i)
 		neighbours[r] = v->ids[sl_graph_neighbours(&v->graph, i)[r]];
 	for (size_t l = 0; l < v->n; l++)
 		for (size_t k = 0; k < degree; k++)
-			rows[k * v->n + l] = (uint64_t)vector_integer(vector_at(vector_at(given, l), k));
+			rows[k * v->n + l] = (uint64_t)vector_integer(at2(given, l, k));
 	holds(v, "sharing", i,
 	      sl_share_init(&sharing, &v->field, v->ids[i], neighbours, degree, v->arena) == SL_OK);
 	share_with(v, &sharing, v->x + i * v->n, rows, shares);
@@ -286,8 +251,8 @@ static void check_learner_shares(struct round *v, uint32_t i)
 		same(v, "delta", i, position, sharing.delta[point], entry(v, "delta", i, position));
 		sl_share_evaluate(&sharing, point, v->x + i * v->n, rows, v->n, v->n, h);
 		for (size_t l = 0; l < v->n; l++) {
-			json_t *H = vector_at(vector_at(member(v, "H"), i), l);
-			json_t *S = vector_at(vector_at(member(v, "S"), i), l);
+			json_t *H = at2(member(v, "H"), i, l);
+			json_t *S = at2(member(v, "S"), i, l);
 			uint64_t *s0 = &v->s0[vertex_of(v, id) * v->n + l];
 			same(v, "H", i, l, h[l], vector_integer(vector_at(H, position)));
 			same(v, "S", i, l, shares[point][l], vector_integer(vector_at(S, position)));
@@ -314,7 +279,7 @@ static void check_weights(struct round *v)
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (uint32_t j = 0, r = 0; j < v->learners; j++) {
 			wide num, den;
-			vector_ratio(vector_at(vector_at(member(v, "mh"), i), j), &num, &den);
+			vector_ratio(at2(member(v, "mh"), i, j), &num, &den);
 			bool linked = r < sl_graph_degree(&v->graph, i) &&
 				      sl_graph_neighbours(&v->graph, i)[r] == j;
 			if (linked)
@@ -333,7 +298,7 @@ static void check_p_bound(struct round *v)
 				       .clipping_range = 1e-12 /* a clipping range of 0 is none */};
 	for (uint32_t i = 0; i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++) {
-			double theta = vector_real(vector_at(vector_at(member(v, "theta_hex"), i), l));
+			double theta = vector_real(at2(member(v, "theta_hex"), i, l));
 			double size = theta < 0 ? -theta : theta;
 			encoding.clipping_range =
 				size > encoding.clipping_range ? size : encoding.clipping_range;
@@ -378,8 +343,7 @@ static void check_field_mixing(struct round *v)
 				states[r] = packed + sl_graph_neighbours(&v->graph, i)[r] * bytes;
 			sl_vector_update(&v->field, x + i * v->n, sum, 0, v->n, states, weights, degree);
 			for (size_t l = 0; l < v->n; l++)
-				same(v, "x mod p", i, l, x[i * v->n + l],
-				     vector_integer(vector_at(vector_at(want, i), l)));
+				same(v, "x mod p", i, l, x[i * v->n + l], vector_integer(at2(want, i, l)));
 		}
 	}
 }
@@ -420,7 +384,7 @@ static void check_trace_at(struct round *v, json_t *trace, uint64_t k, const int
 	json_t *want = json_object_get(vector_member(trace, "X"), key);
 	for (uint32_t i = 0; want != NULL && i < v->learners; i++)
 		for (size_t l = 0; l < v->n; l++)
-			same(v, key, i, l, X[i * v->n + l], vector_integer(vector_at(vector_at(want, i), l)));
+			same(v, key, i, l, X[i * v->n + l], vector_integer(at2(want, i, l)));
 	holds(v, "trace at K", 0, want != NULL || k != v->K);
 }
 
@@ -471,32 +435,26 @@ static void check_decoding(struct round *v)
 	}
 }
 
-static size_t run_case(json_t *json, struct sl_arena *arena)
+static void run_case(json_t *json, struct sl_arena *arena)
 {
 	struct round v = {.json = json, .arena = arena};
 	sl_arena_reset(arena, 0);
 	open_case(&v);
 	json_t *trace = json_object_get(json, "fixed_point");
-	bool traced = trace != NULL && vector_integer(vector_member(trace, "width_bits")) <= 64;
-	if (v.wrong == 0) {
-		check_encoding(&v);
-		for (uint32_t i = 0; i < v.learners; i++) {
-			size_t mark = sl_arena_mark(arena);
-			check_learner_shares(&v, i);
-			sl_arena_reset(arena, mark);
-		}
-		check_masked_states(&v);
-		check_weights(&v);
-		check_spectrum(&v);
-		check_p_bound(&v);
-		check_field_mixing(&v);
-		if (traced)
-			check_mixing(&v, trace);
-		check_decoding(&v);
+	check_encoding(&v);
+	for (uint32_t i = 0; i < v.learners; i++) {
+		size_t mark = sl_arena_mark(arena);
+		check_learner_shares(&v, i);
+		sl_arena_reset(arena, mark);
 	}
-	printf("%-20s %s: %zu of %zu checks%s\n", v.name, v.wrong == 0 ? "ok" : "WRONG", v.checks - v.wrong,
-	       v.checks, traced ? "" : " (no trace: wider than 64 bits)");
-	return v.wrong;
+	check_masked_states(&v);
+	check_weights(&v);
+	check_spectrum(&v);
+	check_p_bound(&v);
+	check_field_mixing(&v);
+	if (trace != NULL && vector_integer(vector_member(trace, "width_bits")) <= 64)
+		check_mixing(&v, trace);
+	check_decoding(&v);
 }
 
 TEST(every_case_of_the_file)
@@ -506,17 +464,11 @@ TEST(every_case_of_the_file)
 	if (file == NULL)
 		fail_msg("%s:%d: %s", error.source, error.line, error.text);
 	json_t *cases = vector_member(file, "cases");
-	struct sl_arena arena;
-	void *memory = malloc(ARENA_BYTES);
-	size_t count = json_array_size(cases), wrong = 0;
-	assert_non_null(memory);
+	struct sl_arena arena = arena_of(ARENA_BYTES);
 	assert_string_equal(json_string_value(vector_member(file, "schema")), "ppdfl-vectors-1");
-	sl_arena_init(&arena, memory, ARENA_BYTES);
-	for (size_t c = 0; c < count; c++)
-		wrong += run_case(vector_at(cases, c), &arena) != 0;
-	printf("%zu of %zu cases right\n", count - wrong, count);
-	free(memory);
+	assert_true(json_array_size(cases) > 0);
+	for (size_t c = 0; c < json_array_size(cases); c++)
+		run_case(vector_at(cases, c), &arena);
+	arena_free(&arena);
 	json_decref(file);
-	assert_true(count > 0);
-	assert_int_equal(wrong, 0);
 }
