@@ -1,7 +1,5 @@
 #include "common/base/bytes.h"
 
-#include <endian.h>
-
 /* Each loop has one width, so that the compiler turns it into plain or vector loads and stores. */
 
 static void pack4(uint8_t *restrict out, const uint64_t *restrict in, size_t count)

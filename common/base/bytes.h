@@ -2,6 +2,7 @@
 #pragma once
 
 #include <assert.h>
+#include <endian.h>
 #include <string.h>
 
 #include "common/base/types.h"
@@ -22,18 +23,14 @@ static inline void sl_bytes_put(struct sl_writer *w, const void *bytes, size_t n
 
 static inline void sl_bytes_put_u64(struct sl_writer *w, uint64_t v)
 {
-	uint8_t b[8];
-	for (int i = 0; i < 8; i++)
-		b[i] = (uint8_t)(v >> (8 * i));
-	sl_bytes_put(w, b, sizeof b);
+	v = htole64(v);
+	sl_bytes_put(w, &v, sizeof v);
 }
 
 static inline void sl_bytes_put_u32(struct sl_writer *w, uint32_t v)
 {
-	uint8_t b[4];
-	for (int i = 0; i < 4; i++)
-		b[i] = (uint8_t)(v >> (8 * i));
-	sl_bytes_put(w, b, sizeof b);
+	v = htole32(v);
+	sl_bytes_put(w, &v, sizeof v);
 }
 
 /* Pack `count` integers at `width` bytes each, little-endian (1 <= width <= 8), and unpack them. */

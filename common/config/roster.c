@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/bytes.h"
+#include "common/base/number.h"
 #include "common/base/suggest.h"
 #include "common/config/yaml.h"
 
@@ -54,10 +55,8 @@ static bool host_fits(const char *host, size_t n)
 
 static bool port_fits(const char *port)
 {
-	if (*port == '\0' || strlen(port) > 5 || port[strspn(port, "0123456789")] != '\0')
-		return false;
-	unsigned long n = strtoul(port, NULL, 10);
-	return n >= 1 && n <= 65535;
+	uint64_t n;
+	return strlen(port) <= 5 && sl_number_parse(port, 1, 65535, &n);
 }
 
 int sl_roster_address_check(const char *address, struct sl_error *error)
@@ -77,10 +76,8 @@ int sl_roster_address_check(const char *address, struct sl_error *error)
 
 static int parse_id(const char *text, sl_id *id, struct sl_error *error)
 {
-	unsigned long long n = 0;
-	if (strlen(text) <= 10 && text[strspn(text, "0123456789")] == '\0')
-		n = strtoull(text, NULL, 10);
-	if (n < 1 || n > UINT32_MAX)
+	uint64_t n;
+	if (!sl_number_parse(text, 1, UINT32_MAX, &n))
 		return sl_err_set(error, SL_ERR_RANGE, "id must be a whole number from 1 to %u, not '%.64s'",
 				  UINT32_MAX, text);
 	*id = (sl_id)n;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/base/number.h"
 #include "common/model/disk_error.h"
 #include "common/config/settings.h"
 
@@ -149,12 +150,8 @@ const char *sl_safetensors_extent(int fd, uint64_t begin, uint64_t size)
 
 bool sl_safetensors_metadata_number(const char *text, uint64_t max, uint64_t *value)
 {
-	char *end;
-	if (text == NULL || text[0] < '0' || text[0] > '9' || (text[0] == '0' && text[1] != '\0'))
-		return false;
-	errno = 0;
-	*value = strtoull(text, &end, 10);
-	return errno == 0 && *end == '\0' && *value <= max;
+	bool padded = text != NULL && text[0] == '0' && text[1] != '\0';
+	return text != NULL && !padded && sl_number_parse(text, 0, max, value);
 }
 
 bool sl_safetensors_metadata_bytes(const char *text, uint8_t *bytes, size_t size)
