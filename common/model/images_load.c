@@ -1,4 +1,6 @@
 /* Loads a data set from its source. */
+#include "common/model/images.h"
+
 #include <stdlib.h>
 #include <string.h>
 

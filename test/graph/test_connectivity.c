@@ -171,7 +171,7 @@ TEST(as_many_as_may_be)
 TEST(needs_its_scratch)
 {
 	struct sl_graph graph = graph_of("grid", 60);
-	struct sl_arena tight = {.base = arena.base + arena.used + 1, /* out of line on purpose */
+	struct sl_arena tight = {.base = arena.base + arena.used + 1, /* misaligned on purpose */
 				 .size = sl_connectivity_scratch(60, graph.edges)};
 	uint32_t kappa, count, vertices[60];
 	assert_int_equal(sl_connectivity(&graph, 4, &kappa, NULL, &tight), SL_OK);

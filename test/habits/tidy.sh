@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fail on what clang-tidy 14 finds with the checks of .clang-tidy: tidy.sh BUILD. BUILD/tidy.passed is as old as the last run
-# that passed: if no header and no check has changed since, only the sources that have are looked at.
+# Fail on what clang-tidy 14 finds with the checks of .clang-tidy: tidy.sh BUILD. The time of BUILD/tidy.passed is that of the
+# last run that passed. If no header and no check has changed since then, only sources that have changed are checked.
 cd "$(dirname "$0")/../.." || exit 1
 version=$(clang-tidy --version 2>/dev/null | sed -n 's/.*version \([0-9]*\)\..*/\1/p')
 if [ "$version" != 14 ]; then

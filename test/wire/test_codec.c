@@ -1,5 +1,5 @@
-/* A payload that is decoded and encoded is the same: so is a message, whose literal payloads test_fields has.
- * One that is cut short or damaged is refused or is that of another message. */
+/* A payload that is accepted is encoded back to the same bytes; test_fields compares messages with literal
+ * payloads. A payload that is cut short or damaged is refused, or is that of another message. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
