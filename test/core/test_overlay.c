@@ -183,21 +183,21 @@ TEST(test_computed_alike)
 	assert_memory_not_equal(edge[0][0][0], edge[1][0][0], sizeof edge[0][0][0]);
 }
 
-/* Who starts first finds nobody who listens. Whoever answers later is taken for what it is, and all of them
- * are not forgotten. */
+/* The first learner finds no peer. Peers that answer later end their silence. */
 TEST(first_of_all)
 {
-	struct driver *p = driver_build(6, 4);
+	struct driver *p = driver_new(6, 4);
 	p->config.parameters.max_degree = SL_DEGREE_LEAST;
-	driver_start(p);
-	for (sl_id id = 2; id <= 6; id++)
-		tell_link(p, false, id);
-	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
+	play(p, "link down all\n"
+		"trained");
 	bool begun = false;
 	for (sl_id id = 2; id <= 6; id++) {
-		tell_link(p, true, id);
-		begun |= strstr(tell_hello(p, id, 1, SL_PEER_STATUS_READY), "AGREE") != NULL;
+		play(p,
+		     "link up %u\n"
+		     "hello t1 ready from %u",
+		     id, id);
+		begun |= driver_says(p, "AGREE");
 	}
 	assert_true(begun);
-	driver_free(p, 0);
+	driver_free(p);
 }

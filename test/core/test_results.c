@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
-#include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 

@@ -199,59 +199,41 @@ TEST(test_warn)
 
 /* --- after a refusal --- */
 
-static bool says(const struct driver *p, const char *text)
-{
-	return strstr(p->trace.text, text) != NULL;
-}
-
-/* Between 2 and 3, who cannot reach each other; 4 does not answer. */
+/* The view is 2 - 1 - 3; 4 does not answer. */
 static struct driver *refused_driver(void)
 {
-	struct driver *p = driver_build(4, 4);
+	struct driver *p = driver_new(4, 4);
 	p->config.privacy_check_warns = false;
-	driver_start(p);
-	for (sl_id id = 2; id <= 3; id++) {
-		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
-	}
-	tell_link(p, false, 4);
-	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
-	tell_link_state(p, 2, 2, 1, (const sl_id[]){1, 0});
-	tell_link_state(p, 3, 3, 1, (const sl_id[]){1, 0});
-	assert_true(says(p, "compute analysis"));
 	p->analysis.kappa = p->analysis.cut_count = 1;
-	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	assert_true(says(p, "FAILED tolerance 1, wipe, DISCOVER"));
-	assert_false(says(p, "AGREE"));
+	play(p, "link up 2 3\n"
+		"hello t1 ready from 2 3\n"
+		"link down 4\n"
+		"trained\n"
+		"link state names 1 from 2\n"
+		"link state names 1 from 3 -> *compute analysis*\n"
+		"analysis done -> FAILED tolerance 1, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3");
 	return p;
 }
 
-TEST(test_waits_for_its_time)
+TEST(pause_after_a_refusal)
 {
 	struct driver *p = refused_driver();
 	sl_ms pause = sl_core_deadline(p->core) - p->now;
 	assert_true(pause >= 250 && pause <= 500);
-	tell_time(p, pause - 1);
-	assert_false(says(p, "AGREE"));
-	tell_time(p, 1);
-	assert_true(says(p, "AGREE, link state of 1 a2 to 2 3"));
-	driver_free(p, 0);
+	play(p,
+	     "deadline +%u ->\n"
+	     "deadline +1 -> AGREE, link state of 1 a2 to 2 3",
+	     (uint32_t)pause - 1);
+	driver_free(p);
 }
 
-TEST(test_or_for_others)
-{
-	struct driver *p = refused_driver();
-	tell_link(p, true, 4);
-	tell_hello(p, 4, 1, SL_PEER_STATUS_TRAINING);
-	assert_false(says(p, "AGREE"));
-	tell_hello(p, 4, 1, SL_PEER_STATUS_READY);
-	assert_true(says(p, "AGREE, link state of 1 a2 to 2 3 4"));
-	driver_free(p, 0);
-	p = refused_driver();
-	tell_link(p, false, 3); /* fewer are others, too */
-	assert_true(says(p, "AGREE, link state of 1 a2 to 2"));
-	driver_free(p, 0);
-}
+/* Other candidates end the pause. */
+CASE(more_candidates, refused_driver(),
+     "link up 4\n"
+     "hello t1 training from 4 ->\n"
+     "hello t1 ready from 4 -> AGREE, link state of 1 a2 to 2 3 4")
+
+CASE(fewer_candidates, refused_driver(), "link down 3 -> *AGREE, link state of 1 a2 to 2*")
 
 /* Nobody turns up for an hour: a try now and then, no more. When somebody does, nobody's pause stands in the
  * way, and nobody who paused is said to be missing. */
