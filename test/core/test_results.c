@@ -10,6 +10,7 @@
 #define AWAY 3u
 #define CHUNKS (SL_WINDOW + 1u)
 #define MANY ((CHUNKS - 1) * SL_CHUNK_ELEMENTS + 3)
+#define TWO (SL_CHUNK_ELEMENTS + 3) /* chunks */
 #define FEW 8u
 
 /* What is the matter with the first one asked. */
@@ -141,7 +142,7 @@ static void wrong(enum sl_message_kind kind, uint32_t at,
 	trouble.kind = kind;
 	trouble.at = at;
 	trouble.change = change;
-	const struct sl_sim_note *note = come_back(&sim, 540 + at, kind == SL_MSG_RESULT ? MANY : FEW);
+	const struct sl_sim_note *note = come_back(&sim, 540 + at, kind == SL_MSG_RESULT ? TWO : FEW);
 	assert_true(trouble.done);
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);
@@ -210,9 +211,8 @@ TEST(test_wrong_results)
 		flip_first, flip_last, off_the_field,	next_index,
 		far_index,  shorter,   of_another_view, of_another_round};
 	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
-		for (uint32_t at = 0; at < CHUNKS; at += CHUNKS - 1)
+		for (uint32_t at = 0; at < 2; at++)
 			wrong(SL_MSG_RESULT, at, changes[k]);
-	wrong(SL_MSG_RESULT, 1, flip_first);
 }
 
 static void other_prime(const struct sl_sim *sim, struct sl_message *m)
