@@ -227,12 +227,11 @@ static void run_decode(struct sl_workspace *workspace, const struct sl_job *job,
 					  workspace->committed);
 }
 
-static void run_keep(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+static void run_backup(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	(void)result;
 	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-		sl_job_mix_keep(workspace, job->view,
-				b); /* elements that are not of the field will not match the commitment */
+		sl_job_mix_backup(workspace, job->view, b); /* a wrong state will not match its commitment */
 }
 
 /* --- the table --- */
@@ -242,8 +241,7 @@ enum slots {
 	NONE,
 	OWN,
 	SENDERS, /* of the neighbours that sent first states */
-	CHECKED, /* of position job->chunk; it is read through the map, where a hole on a full disk may be a
-		    SIGBUS */
+	CHECKED, /* of position job->chunk; reading a hole of a mapped file on a full disk may be a SIGBUS */
 	FETCHED, /* of the position that the chunk is from */
 };
 
@@ -255,7 +253,7 @@ static const struct {
 	[SL_JOB_SHARE] = {run_share, NONE},	 [SL_JOB_GATHER] = {run_gather, NONE},
 	[SL_JOB_EXPAND] = {run_expand, NONE},	 [SL_JOB_COMMITMENT] = {run_commitment, OWN},
 	[SL_JOB_MIX] = {run_mix, SENDERS},	 [SL_JOB_CLOSE] = {run_close, NONE},
-	[SL_JOB_DECODE] = {run_decode, NONE},	 [SL_JOB_BACKUP] = {run_keep, SENDERS},
+	[SL_JOB_DECODE] = {run_decode, NONE},	 [SL_JOB_BACKUP] = {run_backup, SENDERS},
 	[SL_JOB_FETCH] = {run_fetch, FETCHED},	 [SL_JOB_CHECK] = {run_check, CHECKED},
 	[SL_JOB_SUM] = {run_sum, NONE},		 [SL_JOB_ABSORB] = {run_gather, NONE},
 	[SL_JOB_ADOPT] = {run_adopt, NONE},

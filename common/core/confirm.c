@@ -49,8 +49,7 @@ static void refuse_result(struct sl_core *core)
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind == SL_JOB_CLOSE &&
-	    result->real >= MARGIN_LIMIT) { /* more than the bound on the fraction bits allows */
+	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) {
 		sl_attempt_fail(core, SL_REASON_MARGIN, false)->why.margin.distance = result->real;
 		return;
 	}

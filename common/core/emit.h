@@ -26,7 +26,7 @@ void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_mess
 /* Send `message`, a chunk whose bytes are where `payload` says. */
 void sl_emit_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
 		   struct sl_payload payload);
-/* Tell the peers of `to` round, attempt and standing. */
+/* Tell the peers of `to` round, attempt and status. */
 void sl_emit_hello(struct sl_core *core, const uint64_t *to);
 
 /* Give one chunk back unused. */

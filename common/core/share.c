@@ -60,7 +60,7 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 	sl_emit_drop(core, buffer);
 }
 
-/* Keep a chunk of a neighbour that agreed on the view before this learner did. */
+/* Keep a chunk of a peer that may have agreed on the view first. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
