@@ -27,14 +27,14 @@ void sl_recover_begin(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	memset(at->held, 0, sl_core_held_bytes(&core->view));
-	for (uint32_t i = 0; i < core->view.n; i++)
+	for (uint32_t i = 0; i < core->view.n; i++) {
 		at->slots[i] = SL_SLOT_UNSEEN;
+		at->holders[i].told = 0;
+	}
 	at->edition = 1;
 	at->held_count = at->fetched = 0;
 	at->checking = at->summing = at->operator_aborted = false;
 	at->over_since = SL_NEVER;
-	for (uint32_t i = 0; i < core->view.n; i++)
-		at->holders[i].told = 0;
 }
 
 /* Store the neighbours' first states that are not mixed yet; drop the other states that are held. */
@@ -154,29 +154,21 @@ static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
 
 void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
-	uint32_t origin = sl_core_index(core, request->origin), position = origin;
+	uint32_t origin = sl_core_index(core, request->origin);
 	bool open = core->view_checked && sl_core_released(core) && core->phase != SL_PHASE_RELEASE &&
 		    request->t == core->t && request->a == core->view.a;
 	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX ||
 	    request->index >= core->view.chunks)
 		return;
-	position = core->view.position[origin];
+	uint32_t position = core->view.position[origin];
 	if (position == UINT32_MAX || !has(core->at.held, position))
 		return;
-	struct sl_message message = {.kind = SL_MSG_MASKED};
-	message.chunk.t = core->t;
-	message.chunk.a = core->view.a;
-	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.origin = request->origin;
-	message.chunk.index = request->index;
-	message.chunk.size = chunk_bytes(core, request->index);
-	memset(core->single, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->single, peer);
-	struct sl_payload payload = {.source = SL_SOURCE_SLOT,
-				     .row = position,
-				     .at = (size_t)request->index * SL_CHUNK_ELEMENTS *
-					   core->view.field.bytes};
-	sl_emit_chunk(core, core->single, &message, payload);
+	struct sl_chunk chunk = {.origin = request->origin,
+				 .index = request->index,
+				 .size = chunk_bytes(core, request->index)};
+	size_t at = (size_t)request->index * SL_CHUNK_ELEMENTS * core->view.field.bytes;
+	sl_emit_chunk(core, sl_core_only(core, peer), SL_MSG_MASKED, chunk,
+		      (struct sl_payload){.source = SL_SOURCE_SLOT, .row = position, .at = at});
 }
 
 static void ask_more(struct sl_core *core, uint32_t position)

@@ -177,13 +177,9 @@ bool sl_share_advance(struct sl_core *core)
 
 static void shares_out(struct sl_core *core, uint32_t m)
 {
-	struct sl_message message = {.kind = SL_MSG_SHARE};
-	message.chunk.t = core->t;
-	message.chunk.a = core->a;
-	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.index = m;
-	message.chunk.size = sl_view_share_bytes(&core->view, m);
-	sl_emit_chunk(core, core->view_neighbours, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
+	sl_emit_chunk(core, core->view_neighbours, SL_MSG_SHARE,
+		      (struct sl_chunk){.index = m, .size = sl_view_share_bytes(&core->view, m)},
+		      (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
 void sl_share_made(struct sl_core *core, const struct sl_job_result *result)

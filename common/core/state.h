@@ -305,6 +305,14 @@ static inline size_t sl_core_held_bytes(const struct sl_view *view)
 	return (view->n + 7) / 8;
 }
 
+/* Return core->single, which is set to `peer` alone. */
+static inline const uint64_t *sl_core_only(struct sl_core *core, uint32_t peer)
+{
+	memset(core->single, 0, sl_core_set_bytes(core));
+	sl_bit_set(core->single, peer);
+	return core->single;
+}
+
 /* Return true if peer `i` is linked and has said that it is ready for round t. */
 static inline bool sl_core_peer_ready(const struct sl_core *core, uint32_t i)
 {

@@ -89,9 +89,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	}
 	sl_relay_forget(core, peer);
 	sl_recover_link(core, peer);
-	memset(core->single, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->single, peer);
-	sl_emit_hello(core, core->single);
+	sl_emit_hello(core, sl_core_only(core, peer));
 	sl_certificate_greet(core);
 }
 
