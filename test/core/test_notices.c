@@ -1,6 +1,5 @@
-/* What a learner says of others, once: that somebody was left behind, that somebody signed two things, and
- * that the difference of two sums tells of few (PROTOCOL.md §7 The round, §9 Abort, safety rule, reuse rule).
- */
+/* Reports about other learners: stale ones, equivocations, and privacy events (PROTOCOL.md §12.5 Equivocation
+ * and evidence, §12.7 Privacy events). */
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
@@ -22,8 +21,9 @@ static void restore_all(struct sl_sim *sim, uint32_t i)
 
 /* --- left behind --- */
 
-/* The last one on a line or a ring is away for two rounds; when it is back, everybody hears where it stands,
- * and with what, though few of them have a link to it. */
+/* The last learner is away for two rounds. When it is back, its round and digest reach all, also without a
+ * link to it.
+ */
 static void left_behind(uint64_t seed, const char *topology)
 {
 	struct sl_sim *sim = build(seed, 6, topology, 7);
@@ -54,7 +54,7 @@ TEST(stale)
 	}
 }
 
-TEST(nobody_is_stale)
+TEST(none_is_stale)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++) {
 		struct sl_sim *sim = build(1840 + seed, 6, "line", 4);
@@ -108,7 +108,7 @@ TEST(evidence_in_share)
 	driver_free(p);
 }
 
-/* To 1 it names one candidate fewer than to the others. */
+/* 0 names one candidate fewer to 1 than to the others. */
 static bool equivocate(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (m->kind == SL_MSG_LINK_STATE && i == 0 && j == 1 && m->link_state.a == 1 &&
@@ -146,7 +146,7 @@ TEST(evidence_in_a_crowd)
 	}
 }
 
-/* --- sums that tell of few --- */
+/* --- privacy events --- */
 
 #define PEOPLE 8u
 

@@ -1,6 +1,5 @@
-/* What is refused before the first share, and models that cannot be encoded: the reason, with its numbers. */
+/* Refusals before the first share, and models that cannot be encoded: the reason and its numbers. */
 #include <math.h>
-#include <stdio.h>
 
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -29,7 +28,7 @@ static void mix_by(struct sl_sim *sim, uint64_t mixing)
 
 /* --- the prime --- */
 
-TEST(test_p_bound)
+TEST(p_bound)
 {
 	struct sl_sim *sim = build(1020431, 4, 16);
 	sl_sim_start(sim);
@@ -42,7 +41,7 @@ TEST(test_p_bound)
 	sl_sim_free(sim);
 }
 
-TEST(test_p_auto_finds_none)
+TEST(p_auto_finds_none)
 {
 	for (uint64_t mixing = SL_ENGINE_EXACT; mixing <= SL_ENGINE_AUTO; mixing++) {
 		struct sl_sim *sim = build(0, 12, 1e9);
@@ -53,8 +52,8 @@ TEST(test_p_auto_finds_none)
 	}
 }
 
-/* Between 2^44 and 2^61, metropolis has none. */
-TEST(test_p_auto_of_an_engine)
+/* metropolis allows no prime above 2^44. */
+TEST(p_auto_of_an_engine)
 {
 	struct sl_sim *sim = build(0, 12, 16);
 	mix_by(sim, SL_ENGINE_METROPOLIS);
@@ -69,7 +68,7 @@ TEST(test_p_auto_of_an_engine)
 	sl_sim_free(sim);
 }
 
-TEST(test_p_not_above_ids)
+TEST(p_not_above_ids)
 {
 	struct sl_sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
 	sl_sim_start(sim);
@@ -79,7 +78,7 @@ TEST(test_p_not_above_ids)
 	sl_sim_free(sim);
 }
 
-TEST(test_p_not_prime)
+TEST(p_not_prime)
 {
 	struct sl_sim *sim = build(UINT64_C(2147483649), 4, 16);
 	sl_sim_start(sim);
@@ -89,7 +88,7 @@ TEST(test_p_not_prime)
 
 /* --- the width rule and K --- */
 
-TEST(test_width)
+TEST(width)
 {
 	struct sl_sim_options o = {
 		.seed = 22, .learners = 60, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
@@ -104,7 +103,7 @@ TEST(test_width)
 	sl_sim_free(sim);
 }
 
-TEST(test_width_on_short_line)
+TEST(width_on_short_line)
 {
 	struct sl_sim_options o = {
 		.seed = 23, .learners = 12, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
@@ -115,35 +114,13 @@ TEST(test_width_on_short_line)
 	sl_sim_free(sim);
 }
 
-TEST(test_iterations)
+TEST(iterations)
 {
 	struct sl_sim_options o = {.seed = 24, .learners = 3, .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.k = SL_ITERATIONS_MAX + 1;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
 	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->why.iterations.limit, SL_ITERATIONS_MAX);
-	sl_sim_free(sim);
-}
-
-static void thin_margin(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
-{
-	(void)sim;
-	if (i == 0 && result->kind == SL_JOB_CLOSE)
-		result->real = 0.375;
-}
-
-TEST(test_margin)
-{
-	struct sl_sim *sim = build(0, 0, 0);
-	mix_by(sim, SL_ENGINE_METROPOLIS);
-	sim->tap_result = thin_margin;
-	sl_sim_start(sim);
-	sl_sim_run_until_round(sim, 1);
-	assert_true(
-		sl_sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.why.margin.distance ==
-		0.375);
-	if (sl_sim_find(sim, 0, SL_REPORT_CAUGHT_UP, SL_REASON_NONE) == NULL)
-		sl_sim_expect(sim, 0, SL_REPORT_RECOVERED, SL_REASON_NONE);
 	sl_sim_free(sim);
 }
 
@@ -159,7 +136,7 @@ static const struct sl_report *with_model(struct sl_sim *sim, float value, enum 
 	return &sl_sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
 }
 
-TEST(test_not_a_number)
+TEST(not_a_number)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, NAN, SL_REASON_MODEL);
@@ -171,7 +148,7 @@ TEST(test_not_a_number)
 	sl_sim_free(sim);
 }
 
-TEST(test_above_clip)
+TEST(above_clip)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, -16.5f, SL_REASON_CLIP);
@@ -180,20 +157,7 @@ TEST(test_above_clip)
 	sl_sim_free(sim);
 }
 
-/* The others go on without the learner whose model is unfit. */
-TEST(test_others_go_on)
-{
-	struct sl_sim *sim = build(0, 0, 0);
-	with_model(sim, NAN, SL_REASON_MODEL);
-	sim->learners[1].silent = true;
-	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(
-		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 3);
-	sl_sim_run_until_done(sim);
-	sl_sim_free(sim);
-}
-
-TEST(test_clamped)
+TEST(clamped)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	sim->learners[1].workspace.clamp = true;
@@ -207,7 +171,7 @@ TEST(test_clamped)
 	sl_sim_free(sim);
 }
 
-TEST(test_weight_above_max)
+TEST(weight_above_max)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	sim->learners[1].workspace.weight = 2;

@@ -135,6 +135,7 @@ TEST(rounding_margin)
 	assert_string_equal(driver_step(p, (struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &rough}),
 			    "close done -> RECOVERING margin, RECOVER, hello t1 open to 2 3, compute check, "
 			    "have to 2 3");
+	assert_true(driver_report(p, SL_REPORT_RECOVERING)->why.margin.distance == 0.375);
 	driver_free(p);
 }
 
