@@ -111,7 +111,7 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	if (peer != core->catchup.from || d->t < core->t || d->t < certificate->t || whole(core))
 		return;
 	if (certificate->count > 0 && d->t > certificate->t) { /* without the Hello of a later round */
-		sl_emit_reject(core, peer, "digests of a later round than it stands in");
+		sl_emit_reject(core, peer, "digests of a later round than its Hello named");
 		give_up(core);
 		return;
 	}
@@ -150,14 +150,14 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 	const struct sl_catchup *c = &core->catchup;
 	if (c->certificate.count == 0 || buffer->t != c->certificate.t ||
 	    memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
-		return "a result that nobody has signed for";
+		return "a result without a digest";
 	if (c->certificate.count <= core->config.parameters.tolerance &&
 	    memcmp(c->certificate.view, core->open_view, SL_HASH_BYTES) != 0)
-		return "a result that too few have signed for: c+1 must, so that one of them is honest";
+		return "a result with digests of too few signers: c+1 are needed";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
 	if (buffer->index == 0 && !set_view(core))
-		return "a result over no field";
+		return "a result whose p is no prime";
 	const struct sl_view *view = &core->catchup.view;
 	if (buffer->size != sl_view_chunk_elements(view, buffer->index) * view->field.bytes)
 		return "a chunk of a result of the wrong size";

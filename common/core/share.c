@@ -23,7 +23,7 @@ void sl_share_enter(struct sl_core *core)
 static const char *check(const struct sl_core *core, int r, const struct sl_buffer *buffer)
 {
 	if (r < 0)
-		return "a share from somebody who is not a neighbour in this view";
+		return "a share from a peer that is not a neighbour in this view";
 	const struct sl_exchange *exchange = &core->exchange[r];
 	if (buffer->index >= sl_view_share_count(&core->view) || buffer->index != exchange->shares_in)
 		return "a share out of order";
@@ -65,7 +65,7 @@ static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *bu
 {
 	struct sl_peer *p = &core->peers[peer];
 	if (p->early_count >= 2 * SL_WINDOW) {
-		sl_emit_reject(core, peer, "too many shares before the view is closed");
+		sl_emit_reject(core, peer, "too many shares before the view is complete");
 		sl_emit_drop(core, buffer);
 		return;
 	}

@@ -118,7 +118,7 @@ void driver_free(struct driver *p)
 /* --- one line of a script --- */
 
 enum list { PLAIN, OF, FROM, NAMES, RELEASED, CLOSED, SIZE, LISTS };
-static const char *const list_names[LISTS] = {"", "of", "from", "names", "released", "closed", "size"};
+static const char *const list_names[LISTS] = {NULL, "of", "from", "names", "released", "closed", "size"};
 
 /* The words of a cause. */
 struct words {
@@ -134,12 +134,13 @@ static void add_all(const struct driver *p, struct words *w, enum list list, sl_
 			w->list[list][w->count[list]++] = id;
 }
 
-static enum list find_list(const char *word)
+/* Return the index of the first of `count` names with which `text` begins, or `count`. */
+static uint32_t find(const char *const *names, uint32_t count, const char *text)
 {
-	for (enum list k = OF; k < LISTS; k++)
-		if (strcmp(word, list_names[k]) == 0)
-			return k;
-	return PLAIN;
+	uint32_t k = 0;
+	while (k < count && (names[k] == NULL || strncmp(text, names[k], strlen(names[k])) != 0))
+		k++;
+	return k;
 }
 
 static void read_words(const struct driver *p, char *cause, struct words *w)
@@ -150,8 +151,8 @@ static void read_words(const struct driver *p, char *cause, struct words *w)
 	memset(w->field, 0xff, sizeof w->field);
 	for (char *word = strtok_r(cause, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
 		assert_true(w->count[list] < LIST_MAX);
-		enum list other = strcmp(w->head, "durable") == 0 ? PLAIN : find_list(word);
-		if (other != PLAIN) {
+		uint32_t other = strcmp(w->head, "durable") == 0 ? LISTS : find(list_names, LISTS, word);
+		if (other != LISTS) {
 			list = other;
 		} else if (isdigit(word[0]) || word[0] == '+' || word[0] == '-') {
 			w->list[list][w->count[list]++] = (uint32_t)strtol(word, NULL, 10);
@@ -179,23 +180,13 @@ static uint32_t single(const struct words *w, enum list list, uint32_t missing)
 }
 
 static const char *const messages[SL_MESSAGE_KINDS] = {
-	[SL_MSG_HELLO] = "hello ",  [SL_MSG_LINK_STATE] = "link state", [SL_MSG_READY] = "ready",
+	[SL_MSG_HELLO] = "hello",   [SL_MSG_LINK_STATE] = "link state", [SL_MSG_READY] = "ready",
 	[SL_MSG_DIGEST] = "digest", [SL_MSG_REQUEST] = "request",	[SL_MSG_ABORT] = "abort",
 	[SL_MSG_HAVE] = "have",	    [SL_MSG_SHARE] = "share",		[SL_MSG_STATE] = "state",
 	[SL_MSG_RESULT] = "result", [SL_MSG_MASKED] = "masked"};
-
-static enum sl_peer_status status_of(const char *head)
-{
-	static const char *const names[] = {[SL_PEER_STATUS_TRAINING] = "hello training",
-					    [SL_PEER_STATUS_READY] = "hello ready",
-					    [SL_PEER_STATUS_DONE] = "hello done",
-					    [SL_PEER_STATUS_OPEN] = "hello open"};
-	for (uint32_t k = SL_PEER_STATUS_TRAINING; k <= SL_PEER_STATUS_OPEN; k++)
-		if (strcmp(head, names[k]) == 0)
-			return k;
-	fail_msg("no such status: %s", head);
-	return 0;
-}
+static const char *const statuses[] = {NULL, "hello training", "hello ready", "hello done", "hello open"};
+static const char *const records[] = {
+	NULL, "durable aborted", "durable prepared", "durable released", "durable closed", "durable commit"};
 
 static void set_view(const struct driver *p, const struct words *w, uint8_t view[static SL_HASH_BYTES])
 {
@@ -232,8 +223,8 @@ static struct sl_message message_of(const struct driver *p, struct words *w, enu
 	uint32_t incarnation = field(w, 'i', 1), index = single(w, PLAIN, 0);
 	switch (kind) {
 	case SL_MSG_HELLO:
-		m.hello = (struct sl_hello){
-			.id = id, .incarnation = incarnation, .t = t, .a = a, .status = status_of(w->head)};
+		m.hello = (struct sl_hello){.id = id, .incarnation = incarnation, .t = t, .a = a};
+		m.hello.status = find(statuses, 5, w->head);
 		break;
 	case SL_MSG_LINK_STATE:
 		if (w->count[NAMES] == 0)
@@ -305,17 +296,11 @@ static struct sl_buffer *buffer_of(const struct driver *p, const struct words *w
 	return buffer;
 }
 
-/* Process a message from each peer of the list `from`. Return false if the words are no message. */
+/* Process a message from each peer of the list `from`. Return false if there is none. */
 static bool step_messages(struct driver *p, struct words *w)
 {
-	uint32_t kind = 0;
-	while (kind < SL_MESSAGE_KINDS &&
-	       (messages[kind] == NULL || (kind == SL_MSG_HELLO ? strncmp(w->head, messages[kind], 6)
-								: strcmp(w->head, messages[kind])) != 0))
-		kind++;
-	if (kind == SL_MESSAGE_KINDS)
-		return false;
-	for (uint32_t k = 0; k < w->count[FROM]; k++) {
+	uint32_t kind = find(messages, SL_MESSAGE_KINDS, w->head);
+	for (uint32_t k = 0; kind < SL_MESSAGE_KINDS && k < w->count[FROM]; k++) {
 		struct words own = *w;
 		sl_id from = w->list[FROM][k];
 		struct sl_message m = message_of(p, &own, kind, from);
@@ -324,7 +309,7 @@ static bool step_messages(struct driver *p, struct words *w)
 			event.buffer = buffer_of(p, w, &m);
 		driver_step(p, event);
 	}
-	return true;
+	return kind < SL_MESSAGE_KINDS && w->count[FROM] > 0;
 }
 
 /* Hand in the result of a job: "late"? NAME "done" or "failed". Return false if the words are none. */
@@ -354,22 +339,14 @@ static bool step_job(struct driver *p, const char *head)
 
 static bool step_durable(struct driver *p, const struct words *w)
 {
-	static const char *const records[] = {"?",
-					      "durable aborted",
-					      "durable prepared",
-					      "durable released",
-					      "durable closed",
-					      "durable commit"};
-	for (uint32_t kind = SL_PERSIST_ABORTED; kind <= SL_PERSIST_COMMIT; kind++) {
-		if (strcmp(w->head, records[kind]) != 0)
-			continue;
-		struct sl_durable what = p->asked[kind];
-		what = (struct sl_durable){kind, field(w, 't', what.t), field(w, 'a', what.a)};
-		assert_true(what.a > 0);
-		driver_step(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = what});
-		return true;
-	}
-	return false;
+	uint32_t kind = find(records, SL_PERSIST_COMMIT + 1, w->head);
+	if (kind > SL_PERSIST_COMMIT)
+		return false;
+	struct sl_durable what = p->asked[kind];
+	what = (struct sl_durable){kind, field(w, 't', what.t), field(w, 'a', what.a)};
+	assert_true(what.a > 0);
+	driver_step(p, (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = what});
+	return true;
 }
 
 static bool step_links(struct driver *p, const struct words *w)

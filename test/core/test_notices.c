@@ -150,7 +150,7 @@ TEST(evidence_in_a_crowd)
 
 #define PEOPLE 8u
 
-/* All of a set are in range of one another, and of nobody else. */
+/* Put the learners of `set` in range of each other, and no others. */
 static void gather(struct sl_sim *sim, uint64_t set)
 {
 	struct sl_edge edges[PEOPLE * PEOPLE];
@@ -174,7 +174,7 @@ static const struct sl_sim_note *privacy_note(const struct sl_sim *sim, uint32_t
 	return found;
 }
 
-/* By all who were in both rounds; the others do not know who was in the last one. */
+/* Learners that were in both rounds report the change; the others do not know it. */
 static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64_t now, uint64_t c)
 {
 	uint64_t changed = then ^ now;

@@ -55,8 +55,8 @@ TEST(signers)
 
 CASE(too_few_signers, behind(4),
      "digest t4 from 2\n"
-     "result 0 t4 from 2 -> REJECTED 2: a result that too few have signed for: c+1 must, so that one of them "
-     "is honest, drop, DISCOVER, wipe, links 2 3, hello t1 ready to 2 3")
+     "result 0 t4 from 2 -> REJECTED 2: a result with digests of too few signers: c+1 are needed, drop, "
+     "DISCOVER, wipe, links 2 3, hello t1 ready to 2 3")
 
 /* Readys that count on an earlier incarnation arrive while the result is written: the store takes no Abort of
  * a round that is over. */
@@ -120,8 +120,8 @@ static void expect_rejected(struct driver *p, const char *result, const char *wh
 
 TEST(rejected_chunks)
 {
-	expect_rejected(behind(MANY), "0 t4", "a result that nobody has signed for");
-	expect_rejected(with_digests(MANY), "0 t5", "a result that nobody has signed for");
+	expect_rejected(behind(MANY), "0 t4", "a result without a digest");
+	expect_rejected(with_digests(MANY), "0 t5", "a result without a digest");
 	expect_rejected(with_digests(MANY), "1 t4", "a chunk of a result out of order");
 	expect_rejected(with_digests(MANY), "6 t4", "a chunk of a result out of order");
 	expect_rejected(with_digests(MANY), "0 t4 size -4", "a chunk of a result of the wrong size");
@@ -150,7 +150,8 @@ CASE(adopt_fails, with_digests(4),
 CASE(a_later_round, with_digests(MANY),
      "result 0 t4 from 2\n"
      "absorb done\n"
-     "digest t5 from 2 -> REJECTED 2: digests of a later round than it stands in, DISCOVER, wipe, links 2 3, "
+     "digest t5 from 2 -> REJECTED 2: digests of a later round than its Hello named, DISCOVER, wipe, links 2 "
+     "3, "
      "hello t1 ready to 2 3\n"
      "hello t6 ready from 2 -> CATCHUP, request t0 0 to 2, link state of 1 a2 to 2 3\n"
      "digest t5 from 2\n"

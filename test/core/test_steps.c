@@ -137,7 +137,7 @@ static void many_early_chunks(uint64_t n, bool right)
 	struct driver *p = driver_agree(driver_new(100, n));
 	for (uint32_t m = 0; m < 2 * SL_WINDOW; m++)
 		play(p, "share %u from all ->", right ? m : 0);
-	play(p, "share 0 from 2 -> *too many shares before the view is closed*\n"
+	play(p, "share 0 from 2 -> *too many shares before the view is complete*\n"
 		"analysis done");
 	assert_true(p->actions.count < SL_ACTIONS_MAX);
 	driver_free(p);
@@ -228,7 +228,7 @@ CASE(tree_turns, by_tree(4, (const uint32_t[]){1, 1, 0, 2}),
      "state 0 k0 from 2 -> REJECTED 2: a state out of turn, drop\n"
      "state 0 k1 from 2 -> REJECTED 2: a state out of turn, drop\n"
      "state 0 k2 from 2 -> REJECTED 2: a state out of turn, drop\n" /* not before the own part has gone up */
-     "state 0 k3 from 2 -> REJECTED 2: a state after the last iteration, drop\n"
+     "state 0 k3 from 2 -> REJECTED 2: a state after the last exchange, drop\n"
      "state 0 k0 from 4 -> compute keep\n"
      "state 0 k0 from 4 -> REJECTED 4: a state out of turn, drop\n"
      "state 0 k0 from 3 -> REJECTED 3: a state out of turn, drop\n"

@@ -1,6 +1,6 @@
-/* What is secret for ever does not outlive its use (PROTOCOL.md §2.3 What a coalition learns): encodings, own
- * shares and coefficients go with the job that uses them, coins, seeds and the last rows when all shares are
- * made, the rest with the attempt. */
+/* Secrets are wiped after their last use (PROTOCOL.md §14.2 What is kept and for how long): encodings, own
+ * shares and coefficients by the job that uses them; streams, seeds and the last rows when all shares are
+ * made; the rest with the attempt. */
 #include <stdlib.h>
 #include <string.h>
 
