@@ -31,7 +31,6 @@ void random_script_read(void *context, uint8_t *bytes, size_t n)
 	}
 	for (size_t b = 0; b < n; b++)
 		bytes[b] = random_script->nonce[b] = (uint8_t)any64(&random_script->junk);
-	random_script->nonces++;
 }
 
 /* --- seeds --- */

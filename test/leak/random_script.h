@@ -19,7 +19,6 @@ struct random_script {
 	size_t count, next;
 	size_t elements;	       /* numbers in one filling of a stream */
 	uint64_t junk;		       /* state of the bits that do not matter */
-	uint32_t nonces;	       /* asked for so far */
 	uint8_t nonce[SL_NONCE_BYTES]; /* the last */
 };
 

@@ -114,24 +114,10 @@ static void commit(struct writing *writing, uint32_t i, const uint64_t *state)
 	struct sl_workspace *workspace = &fixture->workspace;
 	const struct sl_view *view = &fixture->views[writing->attempt];
 	struct sl_job_result result;
-	uint32_t nonces = fixture->random_script.nonces;
 	replay_work(fixture, writing->attempt, SL_JOB_COMMITMENT, NULL, &result);
 	memcpy(fixture->commitment, result.hash, sizeof result.hash);
 	for (size_t l = 0; l < view->elements; l++)
 		assert_true(workspace->s[l] == state[l]);
-	if (workspace->source != random_script_read)
-		return;
-	uint8_t packed[64], commitment[SL_HASH_BYTES],
-		*slot = sl_slot_state(&workspace->state_file, view->self);
-	assert_true(sl_slot_state_bytes(view) <= sizeof packed &&
-		    fixture->random_script.nonces == nonces + 1);
-	sl_bytes_pack(packed, state, view->elements, view->field.bytes);
-	sl_canonical_commitment(&workspace->scope, packed, sl_slot_state_bytes(view),
-				fixture->random_script.nonce, commitment);
-	assert_memory_equal(result.hash, commitment, sizeof commitment);
-	assert_memory_equal(slot, packed, sl_slot_state_bytes(view));
-	assert_memory_equal(sl_slot_nonce(&workspace->state_file, view->self), fixture->random_script.nonce,
-			    SL_NONCE_BYTES);
 }
 
 /* --- after the release --- */

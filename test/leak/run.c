@@ -260,8 +260,6 @@ static void play(struct run *run, struct sl_sim *sim)
 			calm = true;
 		}
 	}
-	for (uint32_t i = 0; i < sim->n; i++)
-		run->commits += sim->learners[i].committed;
 }
 
 void run_play(struct run *run, const struct run_options *options, const uint64_t *given, size_t given_count)

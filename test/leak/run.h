@@ -48,7 +48,6 @@ struct run {
 	} drawers[HISTORY_LEARNERS];
 	struct seeds seeds;
 	uint64_t digest; /* of all events without their values */
-	uint32_t commits;
 };
 
 /* Play the seed to its end. `given` may be NULL if given_count is 0. */

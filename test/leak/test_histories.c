@@ -60,29 +60,6 @@ static struct attempt any_attempt(uint32_t n, uint32_t c, uint64_t *seed)
 	}
 }
 
-TEST(any_histories)
-{
-	uint64_t seed = 4;
-	struct sl_field field = field_of(11);
-	for (int time = 0; time < 60; time++) {
-		uint32_t n = 3 + (uint32_t)(any64(&seed) % 3);
-		struct history history = history_of(n, 2);
-		struct probe probe;
-		for (int k = 0; k < 3; k++) {
-			struct attempt attempt = any_attempt(n, 0, &seed);
-			attempt.released = attempt.shown =
-				attempt.present & (uint32_t)(any64(&seed) | any64(&seed));
-			for (uint32_t i = 0; i < n; i++)
-				attempt.draw[i] = (uint32_t)(any64(&seed) % 2);
-			history_add(&history, &attempt);
-		}
-		probe_open(&probe, &history, &field, (enum sl_sharing_kind)(time % 2), MISTAKE_NONE);
-		for (uint32_t coalition = 0; coalition <= all_of(n); coalition++)
-			expect_allowed(&probe, coalition);
-		probe_close(&probe);
-	}
-}
-
 /* --- the reuse rule --- */
 
 /* Return true if the learner's release log allows it to use the model again. */
@@ -240,6 +217,8 @@ TEST(long_rounds)
 		}
 		probe_open(&probe, &history, &field, (enum sl_sharing_kind)(time % 2), MISTAKE_NONE);
 		assert_true(map_only_results(&probe.map, coalition));
+		for (uint32_t other = 0; other <= all_of(n); other++)
+			expect_allowed(&probe, other);
 		probe_close(&probe);
 	}
 }

@@ -11,7 +11,6 @@
 struct watch {
 	struct run run; /* of zeros */
 	struct map map;
-	uint32_t plays;
 };
 
 void watch_open(struct watch *watch, const struct run_options *options);
