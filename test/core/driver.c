@@ -476,6 +476,33 @@ struct driver *driver_commit(struct driver *p)
 	return p;
 }
 
+struct driver *driver_agree_without_4(void)
+{
+	struct driver *p = driver_new(4, 4);
+	play(p, "link up 2 3\n"
+		"hello t1 ready from 2 3\n"
+		"link down 4\n"
+		"trained\n"
+		"link state names 1 3 from 2\n"
+		"link state names 1 2 from 3 -> *compute analysis*");
+	return p;
+}
+
+struct driver *driver_ready_without_4(void)
+{
+	struct driver *p = driver_agree_without_4();
+	play(p, "analysis done\n"
+		"encode done\n"
+		"share done\n"
+		"link up 4\n"
+		"share 0 from 2 3\n"
+		"gather done\n"
+		"gather done\n"
+		"commitment done\n"
+		"durable prepared");
+	return p;
+}
+
 /* --- what came out --- */
 
 bool driver_says(const struct driver *p, const char *text)

@@ -81,6 +81,12 @@ struct driver *driver_release(struct driver *p);
 struct driver *driver_confirm(struct driver *p);
 struct driver *driver_commit(struct driver *p);
 
+/* Of four learners, 4 is not linked and not in the view: up to ANALYSE; up to the own Ready, 4 being linked
+ * by then.
+ */
+struct driver *driver_agree_without_4(void);
+struct driver *driver_ready_without_4(void);
+
 /* Return true if the last step's trace contains `text`. */
 bool driver_says(const struct driver *p, const char *text);
 /* Return the last step's report of `kind`, or the own message of `kind` that it sent; fail without one. */

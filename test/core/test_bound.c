@@ -7,22 +7,8 @@
 /* A view of 1, 2 and 3; 4 is in the roster and elsewhere. Released, and 3 is lost. */
 static struct driver *bound(void)
 {
-	struct driver *p = driver_new(4, 4);
-	play(p, "link up 2 3\n"
-		"hello t1 ready from 2 3\n"
-		"link down 4\n"
-		"trained\n"
-		"link state names 1 3 from 2\n"
-		"link state names 1 2 from 3\n"
-		"analysis done\n"
-		"encode done\n"
-		"share done\n"
-		"share 0 from 2 3\n"
-		"gather done\n"
-		"gather done\n"
-		"commitment done\n"
-		"durable prepared\n"
-		"ready from 2 3\n"
+	struct driver *p = driver_ready_without_4();
+	play(p, "ready from 2 3\n"
 		"durable released\n"
 		"link down 3 -> *RECOVER*");
 	return p;

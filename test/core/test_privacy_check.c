@@ -41,49 +41,45 @@ TEST(p_bound)
 	sl_sim_free(sim);
 }
 
-TEST(p_auto_finds_none)
+/* The p of the view, or that of the refusal; 0: `auto` finds none. */
+TEST(choice_of_p)
 {
-	for (uint64_t mixing = SL_ENGINE_EXACT; mixing <= SL_ENGINE_AUTO; mixing++) {
-		struct sl_sim *sim = build(0, 12, 1e9);
-		mix_by(sim, mixing);
+	static const struct {
+		uint64_t configured;
+		uint32_t decimals;
+		double clipping_range;
+		enum sl_engine mixing;
+		enum sl_reason reason;
+		uint64_t p;
+	} cases[] = {
+		{0, 12, 1e9, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e9, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e9, SL_ENGINE_TREE, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e9, SL_ENGINE_AUTO, SL_REASON_P_BOUND, 0},
+		{0, 12, 16, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0}, /* none above 2^44 */
+		{0, 12, 16, SL_ENGINE_EXACT, SL_REASON_NONE, (UINT64_C(1) << 61) - 1},
+		{7, 1, 0.01, SL_ENGINE_EXACT, SL_REASON_P_IDS,
+		 7}, /* meets the bound, but there is an id 11 */
+		{2147483649, 4, 16, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 2147483649}, /* not prime */
+	};
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct sl_sim *sim = build(cases[k].configured, cases[k].decimals, cases[k].clipping_range);
+		mix_by(sim, cases[k].mixing);
 		sl_sim_start(sim);
-		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
+		uint64_t p;
+		if (cases[k].reason == SL_REASON_NONE) {
+			sl_sim_run_until_done(sim);
+			p = sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.p;
+		} else if (cases[k].reason == SL_REASON_P_IDS) {
+			const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
+			p = report->why.p_ids.p;
+			assert_int_equal(report->why.p_ids.largest, 11);
+		} else {
+			p = refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p;
+		}
+		assert_int_equal(p, cases[k].p);
 		sl_sim_free(sim);
 	}
-}
-
-/* metropolis allows no prime above 2^44. */
-TEST(p_auto_of_an_engine)
-{
-	struct sl_sim *sim = build(0, 12, 16);
-	mix_by(sim, SL_ENGINE_METROPOLIS);
-	sl_sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
-	sl_sim_free(sim);
-	sim = build(0, 12, 16);
-	sl_sim_start(sim);
-	sl_sim_run_until_done(sim);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.p,
-			 (UINT64_C(1) << 61) - 1);
-	sl_sim_free(sim);
-}
-
-TEST(p_not_above_ids)
-{
-	struct sl_sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
-	sl_sim_start(sim);
-	const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
-	assert_int_equal(report->why.p_ids.p, 7);
-	assert_int_equal(report->why.p_ids.largest, 11);
-	sl_sim_free(sim);
-}
-
-TEST(p_not_prime)
-{
-	struct sl_sim *sim = build(UINT64_C(2147483649), 4, 16);
-	sl_sim_start(sim);
-	refusal(sim, SL_REASON_P_BOUND);
-	sl_sim_free(sim);
 }
 
 /* --- the width rule and K --- */

@@ -183,13 +183,7 @@ TEST(late_one_tries)
 }
 
 /* 4 is outside the view; 3 is in it. */
-CASE(signers_outside_the_view, driver_new(4, 4),
-     "link up 2 3\n"
-     "hello t1 ready from 2 3\n"
-     "link down 4\n"
-     "trained\n"
-     "link state names 1 3 from 2\n"
-     "link state names 1 2 from 3\n"
+CASE(signers_outside_the_view, driver_agree_without_4(),
      "analysis done\n"
      "link state of 4 a7 names 2 from 2 -> links 2 3 4, link state of 4 a7 to 3\n"
      "link state a5 names 1 2 from 3 -> *FAILED superseded 3*\n"

@@ -226,31 +226,9 @@ CASE(missing_owners, with_own_state(4),
 
 /* --- answers --- */
 
-/* Of four, 4 was not ready and is not in the view. */
-static struct driver *without_4(void)
-{
-	struct driver *p = driver_new(4, 4);
-	play(p, "link up 2 3\n"
-		"hello t1 ready from 2 3\n"
-		"link down 4\n"
-		"trained\n"
-		"link state names 1 3 from 2\n"
-		"link state names 1 2 from 3\n"
-		"analysis done\n"
-		"encode done\n"
-		"share done\n"
-		"link up 4\n"
-		"share 0 from 2 3\n"
-		"gather done\n"
-		"gather done\n"
-		"commitment done\n"
-		"durable prepared");
-	return p;
-}
-
 TEST(answers)
 {
-	struct driver *p = without_4();
+	struct driver *p = driver_ready_without_4();
 	play(p, "request 0 of 1 a1 from 2 ->\n"
 		"ready from 2 3\n"
 		"request 0 of 1 a1 from 2 ->\n" /* not before the release is durable */
@@ -280,7 +258,7 @@ CASE(haves_that_do_not_count, driver_release(driver_new(3, 4)),
 
 TEST(abort_in_ready)
 {
-	struct driver *p = without_4();
+	struct driver *p = driver_ready_without_4();
 	play(p, "abort of 4 a1 from 4 -> abort of 4 a1 to 2 3\n"	    /* no participant */
 		"abort of 3 a1 released 1 from 3 -> abort of 3 a1 to 2 4\n" /* it did release */
 		"abort of 2 a1 from 3 -> FAILED aborted 2, persist aborted t1 a1, wipe, DISCOVER, links 2 3 "
