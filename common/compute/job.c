@@ -120,6 +120,7 @@ static bool plausible(const struct sl_view *view, const uint64_t *z)
 	       greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
 }
 
+/* Fill in weight, D and, if Z is not plausible, the code. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
 	const uint64_t *z = workspace->s;
@@ -189,18 +190,21 @@ static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, st
 		judge(workspace, view, result);
 }
 
+static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	const struct sl_view *view = job->view;
+	result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
+					  workspace->committed);
+}
+
 /* Take Z from others if it hashes to the digest that they signed. */
 static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	const struct sl_view *view = job->view;
-	const uint64_t *z = workspace->s;
-	result->total = z[view->elements - 1];
-	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
-	if (!plausible(view, z) || memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
+	judge(workspace, job->view, result);
+	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
 		result->code = SL_ERR_INVALID;
-	else
-		result->code = sl_encoding_decode(&view->field, &view->encoding, z, workspace->n,
-						  workspace->committed);
+	if (result->code == SL_OK)
+		run_decode(workspace, job, result);
 }
 
 static void run_share(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -218,13 +222,6 @@ static void run_expand(struct sl_workspace *workspace, const struct sl_job *job,
 static void run_mix(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	result->code = sl_job_mix_step(workspace, job->view, job->chunk, job->buffers, &result->from);
-}
-
-static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
-{
-	const struct sl_view *view = job->view;
-	result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
-					  workspace->committed);
 }
 
 static void run_backup(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)

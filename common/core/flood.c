@@ -167,12 +167,13 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	if (signer == core->config.self)
 		return;
 	struct sl_ready_record *rr = &core->readys[signer];
-	if (rr->record.present &&
-	    (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
-		if (ready->t == rr->ready.t && ready->a == rr->ready.a)
-			sl_bit_set(rr->record.sent, from);
+	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
+					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
+				     : 1;
+	if (age == 0)
+		sl_bit_set(rr->record.sent, from);
+	if (age <= 0)
 		return;
-	}
 	rr->ready = *ready;
 	sl_relay_record(core, &rr->record, from);
 }

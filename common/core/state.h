@@ -39,7 +39,7 @@
 
 #define SL_WAIT_REPORT_MS 10000u /* between two reports of what a phase waits for */
 
-/* What one phase does: a row of the table in phases.c. A function that is NULL has nothing to do. */
+/* A phase: a row of the table in phases.c. A function may be NULL: there is nothing to do. */
 struct sl_phase_row {
 	enum sl_peer_status
 		status; /* in the own Hello; in CATCHUP, that of the phase to which it goes back counts */

@@ -243,7 +243,7 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 		row->durable(core);
 }
 
-/* Abort the open attempt on the operator's word (PROTOCOL.md §9.6 Abort by the operator). */
+/* Abort the open attempt (PROTOCOL.md §9.6 Abort by the operator). */
 static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)
