@@ -120,6 +120,7 @@ static bool plausible(const struct sl_view *view, const uint64_t *z)
 	       greatest(&view->field, z, (size_t)view->elements - 1) <= (uint64_t)limit;
 }
 
+/* Fill in weight, D and, if Z is not plausible, the code. */
 static void judge(struct sl_workspace *workspace, const struct sl_view *view, struct sl_job_result *result)
 {
 	const uint64_t *z = workspace->s;
@@ -189,18 +190,21 @@ static void run_sum(struct sl_workspace *workspace, const struct sl_job *job, st
 		judge(workspace, view, result);
 }
 
+static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+{
+	const struct sl_view *view = job->view;
+	result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
+					  workspace->committed);
+}
+
 /* Take Z from others if it hashes to the digest that they signed. */
 static void run_adopt(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
-	const struct sl_view *view = job->view;
-	const uint64_t *z = workspace->s;
-	result->total = z[view->elements - 1];
-	sl_canonical_result(&workspace->scope, view->h, z, view->elements, view->field.bytes, result->hash);
-	if (!plausible(view, z) || memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
+	judge(workspace, job->view, result);
+	if (memcmp(result->hash, job->expected, SL_HASH_BYTES) != 0)
 		result->code = SL_ERR_INVALID;
-	else
-		result->code = sl_encoding_decode(&view->field, &view->encoding, z, workspace->n,
-						  workspace->committed);
+	if (result->code == SL_OK)
+		run_decode(workspace, job, result);
 }
 
 static void run_share(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
@@ -220,19 +224,11 @@ static void run_mix(struct sl_workspace *workspace, const struct sl_job *job, st
 	result->code = sl_job_mix_step(workspace, job->view, job->chunk, job->buffers, &result->from);
 }
 
-static void run_decode(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
-{
-	const struct sl_view *view = job->view;
-	result->code = sl_encoding_decode(&view->field, &view->encoding, workspace->s, workspace->n,
-					  workspace->committed);
-}
-
-static void run_keep(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
+static void run_backup(struct sl_workspace *workspace, const struct sl_job *job, struct sl_job_result *result)
 {
 	(void)result;
 	for (const struct sl_buffer *b = job->buffers; b != NULL; b = b->next)
-		sl_job_mix_keep(workspace, job->view,
-				b); /* elements that are not of the field will not match the commitment */
+		sl_job_mix_backup(workspace, job->view, b); /* a wrong state will not match its commitment */
 }
 
 /* --- the table --- */
@@ -242,8 +238,7 @@ enum slots {
 	NONE,
 	OWN,
 	SENDERS, /* of the neighbours that sent first states */
-	CHECKED, /* of position job->chunk; it is read through the map, where a hole on a full disk may be a
-		    SIGBUS */
+	CHECKED, /* of position job->chunk; reading a hole of a mapped file on a full disk may be a SIGBUS */
 	FETCHED, /* of the position that the chunk is from */
 };
 
@@ -255,7 +250,7 @@ static const struct {
 	[SL_JOB_SHARE] = {run_share, NONE},	 [SL_JOB_GATHER] = {run_gather, NONE},
 	[SL_JOB_EXPAND] = {run_expand, NONE},	 [SL_JOB_COMMITMENT] = {run_commitment, OWN},
 	[SL_JOB_MIX] = {run_mix, SENDERS},	 [SL_JOB_CLOSE] = {run_close, NONE},
-	[SL_JOB_DECODE] = {run_decode, NONE},	 [SL_JOB_BACKUP] = {run_keep, SENDERS},
+	[SL_JOB_DECODE] = {run_decode, NONE},	 [SL_JOB_BACKUP] = {run_backup, SENDERS},
 	[SL_JOB_FETCH] = {run_fetch, FETCHED},	 [SL_JOB_CHECK] = {run_check, CHECKED},
 	[SL_JOB_SUM] = {run_sum, NONE},		 [SL_JOB_ABSORB] = {run_gather, NONE},
 	[SL_JOB_ADOPT] = {run_adopt, NONE},

@@ -7,11 +7,11 @@
  *   SHARE m   x                                 the neighbours' shares of chunk m; s += own share
  *   GATHER    neighbours' shares                s += share; seeded: their streams
  *   EXPAND m  neighbours' streams               s += stream
- *   SEAL      s                                 own slot, commitment H(s(0) || nonce)
+ *   COMMITMENT s                                own slot, commitment H(s(0) || nonce)
  *   MIX m     s, neighbours' states             next state; first states go to their slots, too
  *   CLOSE     last state                        Z, margin, D, total weight, or SL_ERR_INVALID
  *   DECODE    Z                                 committed model
- *   KEEP      neighbours' first states          their slots, where no MIX job does that
+ *   BACKUP    neighbours' first states          their slots, where no MIX job does that
  *   FETCH     chunk of a masked state           slot of its owner                              \
  *   CHECK i   slot i                            SL_OK if it matches the commitment              | RECOVER
  *   SUM       all slots                         as CLOSE                                       /
@@ -51,7 +51,8 @@ struct sl_job {
 	uint32_t chunk; /* CHECK: position of the slot */
 	const struct sl_view *view; /* borrowed until the core has the result */
 	const uint8_t *expected;    /* ADOPT: D; CHECK: the commitment; SL_HASH_BYTES */
-	struct sl_buffer *buffers;  /* GATHER, MIX, KEEP, FETCH, ABSORB: the shell frees them after the job */
+	struct sl_buffer
+		*buffers; /* GATHER, MIX, BACKUP, FETCH, ABSORB: the shell frees them after the job */
 };
 
 struct sl_job_result {
@@ -63,7 +64,7 @@ struct sl_job_result {
 			*/
 	const struct sl_analysis *analysis; /* ANALYSE: in the workspace, until the next one */
 	double real;			    /* CLOSE: margin; SUM: 0 */
-	uint8_t hash[SL_HASH_BYTES];	    /* SEAL: commitment; CLOSE, SUM, ADOPT: D */
+	uint8_t hash[SL_HASH_BYTES];	    /* COMMITMENT: commitment; CLOSE, SUM, ADOPT: D */
 	uint64_t total;			    /* CLOSE, SUM, ADOPT: Z_n; ENCODE: coordinates clamped */
 	struct sl_encode_note note;	    /* ENCODE */
 };

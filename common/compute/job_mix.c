@@ -7,8 +7,7 @@ static const struct sl_job_mix_row *const engines[] = {
 	[SL_ENGINE_EXACT] = &sl_job_mix_exact,
 	[SL_ENGINE_METROPOLIS] = &sl_job_mix_metropolis,
 	[SL_ENGINE_TREE] = &sl_job_mix_tree,
-	[SL_ENGINE_AUTO] = &sl_job_mix_exact, /* a view from disk, whose engine is not known: masked states
-						 over Z_p are kept */
+	[SL_ENGINE_AUTO] = &sl_job_mix_exact, /* a view from disk: its masked states are over Z_p */
 };
 static_assert(sizeof engines / sizeof *engines == SL_ENGINES + 1, "the arithmetic of each engine");
 
@@ -37,7 +36,7 @@ void sl_job_mix_write(const struct sl_workspace *workspace, const struct sl_view
 			      view->field.bytes);
 }
 
-int sl_job_mix_keep(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
+int sl_job_mix_backup(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
 {
 	const struct sl_job_mix_row *engine = engines[view->engine];
 	uint32_t position = view->neighbours[b->from];
@@ -55,7 +54,7 @@ int sl_job_mix_keep(struct sl_workspace *workspace, const struct sl_view *view, 
 static int take(struct sl_workspace *workspace, const struct sl_view *view, const struct sl_buffer *b)
 {
 	workspace->states[b->from] = b->bytes;
-	if (b->iteration == 0 && sl_job_mix_keep(workspace, view, b) != SL_OK)
+	if (b->iteration == 0 && sl_job_mix_backup(workspace, view, b) != SL_OK)
 		return SL_ERR_INVALID;
 	return engines[view->engine]->take == NULL ? SL_OK : engines[view->engine]->take(workspace, view, b);
 }

@@ -1,4 +1,4 @@
-/* job_mix.h - the jobs MIX, KEEP and CLOSE, by the engine of the view (PROTOCOL.md §8 Engines). Private to
+/* job_mix.h - the jobs MIX, BACKUP and CLOSE, by the engine of the view (PROTOCOL.md §8 Engines). Private to
  * the jobs. */
 #pragma once
 
@@ -10,9 +10,9 @@ int sl_job_mix_open(struct sl_workspace *workspace, const struct sl_view *view);
  * neighbour *from are not of the field. */
 int sl_job_mix_step(struct sl_workspace *workspace, const struct sl_view *view, uint32_t m,
 		    const struct sl_buffer *buffers, uint32_t *from);
-/* KEEP: write a chunk of a neighbour's masked state to its slot. SL_ERR_INVALID: it is not of the field. */
-int sl_job_mix_keep(struct sl_workspace *workspace, const struct sl_view *view,
-		    const struct sl_buffer *buffer);
+/* BACKUP: write a chunk of a neighbour's masked state to its slot. SL_ERR_INVALID: it is not of the field. */
+int sl_job_mix_backup(struct sl_workspace *workspace, const struct sl_view *view,
+		      const struct sl_buffer *buffer);
 /* The first half of CLOSE: s becomes Z. Return the rounding margin. */
 double sl_job_mix_close(struct sl_workspace *workspace, const struct sl_view *view);
 /* Write the bytes of a State that the core sends: sl_view_mixing_width(view) for each element of its chunk.

@@ -1,5 +1,5 @@
-/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and SEAL (PROTOCOL.md §5.2 Sharing). Private
- * to the jobs.
+/* job_share.h - shares in the jobs ENCODE, SHARE, GATHER, EXPAND and COMMITMENT (PROTOCOL.md §5.2 Sharing).
+ * Private to the jobs.
  *
  *    shamir, additive
  *       SHARE m    shares[r] is the share of neighbour r
@@ -10,7 +10,7 @@
  *       SHARE m    the own streams are subtracted from s
  *       EXPAND m   `theirs` are added to s
  *
- * All of it lives in the scratch of the workspace, from ENCODE to SEAL.
+ * All of it lives in the scratch of the workspace, from ENCODE to COMMITMENT.
  */
 #pragma once
 

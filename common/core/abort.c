@@ -10,14 +10,12 @@ void sl_abort_heard(struct sl_core *core, uint32_t signer)
 	bool sharing = core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY;
 	if (sharing && core->view.position[signer] != UINT32_MAX &&
 	    sl_releases_aborted(core, signer, core->view.a))
-		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer =
-			signer; /* the signer knows whether a pause helps */
+		sl_attempt_fail(core, SL_REASON_ABORTED, true)->peer = signer;
 }
 
-/* A view may contain this learner as it was before a crash. Had it sent its Ready in that attempt, the
- * attempt would be on record. So it never released, and aborts the attempt (PROTOCOL.md §14.3 Restart).
- * Exception: its own Ready comes back to it. Then the record was lost, and the learner must not deny a
- * release. */
+/* The view of an unknown attempt may contain an earlier incarnation. If that had sent its Ready, the attempt
+ * would be on record; so it never released. Exception: the own Ready comes back. Then the record was lost,
+ * and the attempt may have been released. */
 void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 {
 	bool known =
@@ -37,18 +35,12 @@ void sl_abort_unknown(struct sl_core *core, const struct sl_ready *ready)
 	report->why.attempt.a = core->pending_abort;
 }
 
-/* Return true if round t is committed, here or elsewhere. No learner needs an Abort of it then, and after the
- * commit the disk takes none. */
-static bool is_committed(const struct sl_core *core)
-{
-	return core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP;
-}
-
 void sl_abort_pending(struct sl_core *core)
 {
 	bool free = core->phase == SL_PHASE_TRAIN || core->phase == SL_PHASE_DISCOVER;
+	bool committed = core->phase == SL_PHASE_COMMIT || core->phase == SL_PHASE_CATCHUP; /* too late */
 	if (core->pending_abort <= core->release_log.aborted || core->pending_abort >= SL_ATTEMPTS_MAX ||
-	    is_committed(core))
+	    committed)
 		return;
 	if (free && core->a <= core->pending_abort)
 		core->a = core->pending_abort + 1;

@@ -66,9 +66,8 @@ void sl_agree_lost(struct sl_core *core, uint32_t peer)
 		sl_attempt_fail(core, SL_REASON_LINK, false)->peer = peer;
 }
 
-/* Return true if the attempt can succeed. It cannot if a participant has aborted it already, or if the
- * release log is full: the attempt could not be recorded. */
-static bool worth_it(struct sl_core *core)
+/* Return true if the attempt can succeed: no participant has aborted it, and the release log has room. */
+static bool may_succeed(struct sl_core *core)
 {
 	uint32_t who = sl_releases_abort_of_view(core);
 	if (who != SL_NOBODY) {
@@ -180,8 +179,8 @@ static bool set_engine(struct sl_core *core, const struct sl_analysis *analysis)
 	return true;
 }
 
-/* Return the number of vectors that this learner will send while mixing. By tree: its masked state to its
- * keeper and, as a leaf, to its parent; a sum to its parent; Z to its children. */
+/* Return the number of vectors that this learner will send while mixing. With tree: its masked state to its
+ * backup and, as a leaf, to its parent; a sum to its parent; Z to its children. */
 static uint64_t states_out(const struct sl_view *view)
 {
 	uint64_t count = 0;
@@ -221,7 +220,7 @@ void sl_agree_analysed(struct sl_core *core, const struct sl_job_result *result)
 		sl_attempt_fail(core, SL_REASON_MEMORY, true);
 		return;
 	}
-	if (!worth_it(core) || !tolerant(core, result->analysis) || !set_engine(core, result->analysis))
+	if (!may_succeed(core) || !tolerant(core, result->analysis) || !set_engine(core, result->analysis))
 		return;
 	report_view(core);
 	core->view_checked = true;

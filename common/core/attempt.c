@@ -6,8 +6,8 @@
 #include "common/core/move.h"
 #include "common/core/releases.h"
 
-/* Drop all of the attempt; the new epoch marks results of its jobs as late. The own Ready is not offered to
- * links that come up later: a participant that heard it then would release in vain. */
+/* Drop all of the attempt; results of its jobs are of an earlier epoch. The own Ready is withdrawn: with it,
+ * a participant might still release. */
 static void end_attempt(struct sl_core *core)
 {
 	core->readys[core->config.self].record.present = false;
@@ -33,8 +33,7 @@ static sl_ms pause_ms(const struct sl_core *core)
 }
 
 /* Go on to the next attempt number. No number is used twice: a signature for one attempt must not count for
- * another one of the same view. Return false at SL_ATTEMPTS_MAX, which years of failures or one liar reach.
- */
+ * another one of the same view. Return false at SL_ATTEMPTS_MAX. */
 static bool next_attempt(struct sl_core *core, enum sl_reason reason)
 {
 	sl_attempt highest = core->seen > core->a ? core->seen : core->a;
@@ -74,7 +73,7 @@ struct sl_report *sl_attempt_abort(struct sl_core *core, enum sl_reason reason, 
 	struct sl_report *report = sl_emit_report(core, SL_REPORT_FAILED);
 	report->reason = reason;
 	memcpy(core->failed, core->missing,
-	       sl_core_set_bytes(core)); /* later moves of this step reuse awaited */
+	       sl_core_set_bytes(core)); /* this step may write `missing` again */
 	if (core->phase == SL_PHASE_SHARE || core->phase == SL_PHASE_READY)
 		sl_releases_abort_own(core, core->a);
 	sl_ms pause = refused ? pause_ms(core) : 0;

@@ -6,7 +6,7 @@
 
 #include "common/core/state.h"
 
-/* Return true if attempt `a` is too far ahead for one learner's word. */
+/* Return true if attempt `a` is an attempt jump. */
 bool sl_attempt_number_far(const struct sl_core *core, sl_attempt a);
 /* Note the attempt of `signer`'s link state. Return true if it is an attempt jump of round t that fewer than
  * c+1 learners have signed for: the link state is then neither kept nor passed on. */

@@ -7,11 +7,9 @@
  *         | ---- Request t, chunk 1 .. --> |   SL_WINDOW ahead
  *         | <--- Result, chunk 1 .. ------ |
  *
- * Z is accepted if c+1 participants signed its digest: one of them is honest. Exception: for a view in which
- * this learner released its masked state, one signature is enough, since one participant may hold the result
- * alone. The learner then attests the result to all peers, so that two different results would be noticed
- * (PROTOCOL.md §11.4 Attested results). The bytes of the view are not needed: participants sign h, D, p and N
- * together. The model is decoded from Z. */
+ * Z is accepted if c+1 learners signed its digest (§11.3 Certificates and signers); for an own released
+ * attempt one is enough (§11.4 Attested results). The bytes of the view are not needed: signers sign h, D, p
+ * and N together. */
 #include "common/core/catchup.h"
 
 #include "common/core/certificate.h"
@@ -112,16 +110,14 @@ void sl_catchup_digest(struct sl_core *core, uint32_t peer, const struct sl_dige
 	struct sl_certificate *certificate = &core->catchup.certificate;
 	if (peer != core->catchup.from || d->t < core->t || d->t < certificate->t || whole(core))
 		return;
-	if (certificate->count > 0 &&
-	    d->t > certificate->t) { /* a peer that commits a later round says so in a Hello first */
-		sl_emit_reject(core, peer, "digests of a later round than it stands in");
+	if (certificate->count > 0 && d->t > certificate->t) { /* without the Hello of a later round */
+		sl_emit_reject(core, peer, "digests of a later round than its Hello named");
 		give_up(core);
 		return;
 	}
 	if (certificate->count == 0)
 		sl_certificate_begin(certificate, d);
-	if (!sl_certificate_agrees(certificate,
-				   d)) { /* an honest peer never shows both; which signer lied is unknown */
+	if (!sl_certificate_agrees(certificate, d)) { /* an honest peer never shows both */
 		sl_emit_reject(core, peer, "digests of one round that differ");
 		give_up(core);
 		return;
@@ -140,13 +136,11 @@ static bool set_view(struct sl_core *core)
 	memcpy(view->h, certificate->view, SL_HASH_BYTES);
 	view->n = certificate->learners;
 	view->agreed = core->config.parameters;
-	view->agreed.decimals =
-		certificate->decimals; /* as the participants agreed, not as configured here */
+	view->agreed.decimals = certificate->decimals; /* as agreed there, not as configured here */
 	view->agreed.encoding = certificate->encoding;
 	view->agreed.clipping_range = certificate->clipping_range;
 	sl_view_set_encoding(view);
-	if (certificate->learners >
-	    0) /* as large as p allows: the participants may have agreed on more than is configured here */
+	if (certificate->learners > 0) /* the agreed max_weight is unknown: as large as p allows */
 		view->max_weight = certificate->p / certificate->learners;
 	return certificate->learners > 0 && sl_field_init(&view->field, certificate->p) == SL_OK;
 }
@@ -156,14 +150,14 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 	const struct sl_catchup *c = &core->catchup;
 	if (c->certificate.count == 0 || buffer->t != c->certificate.t ||
 	    memcmp(buffer->view, c->certificate.view, SL_HASH_BYTES) != 0)
-		return "a result that nobody has signed for";
+		return "a result without a digest";
 	if (c->certificate.count <= core->config.parameters.tolerance &&
 	    memcmp(c->certificate.view, core->open_view, SL_HASH_BYTES) != 0)
-		return "a result that too few have signed for: c+1 must, so that one of them is honest";
+		return "a result with digests of too few signers: c+1 are needed";
 	if (buffer->index != c->in || buffer->index >= c->chunks)
 		return "a chunk of a result out of order";
 	if (buffer->index == 0 && !set_view(core))
-		return "a result over no field";
+		return "a result whose p is no prime";
 	const struct sl_view *view = &core->catchup.view;
 	if (buffer->size != sl_view_chunk_elements(view, buffer->index) * view->field.bytes)
 		return "a chunk of a result of the wrong size";
@@ -173,9 +167,8 @@ static const char *check(struct sl_core *core, const struct sl_buffer *buffer)
 void sl_catchup_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_catchup *c = &core->catchup;
-	bool again = buffer->t == c->certificate.t && buffer->index < c->in;
-	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again ||
-	    whole(core)) { /* `again`: it was requested twice */
+	bool again = /* it was requested twice */ buffer->t == c->certificate.t && buffer->index < c->in;
+	if (core->phase != SL_PHASE_CATCHUP || peer != c->from || again || whole(core)) {
 		sl_emit_drop(core, buffer);
 		return;
 	}

@@ -84,7 +84,7 @@ static void show_chunk(struct sl_core *core, uint32_t index)
 	message.chunk.index = index;
 	message.chunk.size = (size_t)count * field.bytes;
 	struct sl_payload payload = {.source = SL_SOURCE_RESULT, .at = (size_t)first * field.bytes};
-	sl_emit_chunk(core, core->single, &message, payload);
+	sl_emit_payload(core, core->single, &message, payload);
 }
 
 void sl_certificate_signed(struct sl_core *core)
@@ -107,8 +107,7 @@ void sl_certificate_ask(struct sl_core *core, uint32_t peer, const struct sl_req
 {
 	if (core->certificate.t == 0)
 		return; /* nothing to show */
-	memset(core->single, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->single, peer);
+	sl_core_only(core, peer);
 	if (request->t != core->certificate.t) {
 		show_digests(core, core->single, true);
 		core->peers[peer].few_shown = core->certificate.count <= core->config.parameters.tolerance;

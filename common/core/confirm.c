@@ -9,18 +9,18 @@
 
 static void digest_out(struct sl_core *core)
 {
-	struct sl_message message = {.kind = SL_MSG_DIGEST};
-	message.digest.id = core->config.ids[core->config.self];
-	message.digest.t = core->t;
-	message.digest.a = core->a;
+	struct sl_message message = {.kind = SL_MSG_DIGEST,
+				     .digest = {.id = core->config.ids[core->config.self],
+						.t = core->t,
+						.a = core->a,
+						.p = core->view.field.p,
+						.learners = core->view.n,
+						.decimals = (uint32_t)core->view.agreed.decimals,
+						.encoding = (uint32_t)core->view.agreed.encoding,
+						.clipping_range = core->view.agreed.clipping_range}};
 	memcpy(message.digest.key, core->config.key, SL_KEY_BYTES);
 	memcpy(message.digest.view, core->view.h, SL_HASH_BYTES);
 	memcpy(message.digest.digest, core->at.digest, SL_HASH_BYTES);
-	message.digest.p = core->view.field.p;
-	message.digest.learners = core->view.n;
-	message.digest.decimals = (uint32_t)core->view.agreed.decimals;
-	message.digest.encoding = (uint32_t)core->view.agreed.encoding;
-	message.digest.clipping_range = core->view.agreed.clipping_range;
 	sl_emit_send(core, core->view_neighbours, &message, true);
 	sl_certificate_begin(&core->making, &message.digest);
 	sl_certificate_add(&core->making, &message.digest);
@@ -49,8 +49,7 @@ static void refuse_result(struct sl_core *core)
 void sl_confirm_result(struct sl_core *core, const struct sl_job_result *result)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (result->kind == SL_JOB_CLOSE &&
-	    result->real >= MARGIN_LIMIT) { /* more than the bound on the fraction bits allows */
+	if (result->kind == SL_JOB_CLOSE && result->real >= MARGIN_LIMIT) {
 		sl_attempt_fail(core, SL_REASON_MARGIN, false)->why.margin.distance = result->real;
 		return;
 	}

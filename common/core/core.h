@@ -5,11 +5,13 @@
  * in-process runner.
  *
  * Ownership:
- *  - An event's pointers are borrowed for the length of the step. Exception: the `buffer` of a chunk message
- * becomes the core's. It comes back exactly once: in the job that uses it, or in a DROP action.
- *  - An action's pointers belong to the core and are valid until the next step; the view of a job, until its
- * result.
- *  - The core lives in the arena handed to sl_core_init; nothing is to be freed.
+ *
+ *   pointer                      owner    valid
+ *   in an event                  shell    during the step
+ *   `buffer` of a chunk message  core     until it comes back, once: in a job that uses it, or in a DROP
+ * action in an action                 core     until the next step view of a job                core until
+ * the job's result is handed in the core itself              shell    as long as the arena of sl_core_init;
+ * nothing else is to be freed
  *
  * To read the room: the diagram in common/protocol/phase.h, the table in phases.c, then the map in state.h.
  * To follow one event: sl_core_step in step.c.
@@ -23,7 +25,8 @@
 #include "common/protocol/phase.h"
 #include "common/protocol/report.h"
 
-/* An attempt that a crash cut short, as recorded on disk (PROTOCOL.md §14.3 Restart). */
+/* An attempt that was prepared or released, and neither aborted, closed nor committed, as recorded on disk
+ * (PROTOCOL.md §14.3 Restart). */
 struct sl_open {
 	bool released;
 	sl_attempt a;
@@ -42,49 +45,43 @@ struct sl_core_config {
 	uint8_t key[SL_KEY_BYTES]; /* own public key, sent with each link state */
 	uint32_t incarnation;
 	bool range_by_control; /* peers in range come by SL_EVENT_RANGE; false: they are the whole roster */
-	bool privacy_check_warns;	 /* where the privacy check fails, warn and go on */
-	sl_round committed;		 /* last committed round, 0: none */
-	uint8_t previous[SL_HASH_BYTES]; /* D of that round */
-	const struct sl_certificate
-		*certificate; /* its certificate, for learners that catch up; NULL: not at hand. Copied */
+	bool privacy_check_warns;		  /* where the privacy check fails, warn and go on */
+	sl_round committed;			  /* last committed round, 0: none */
+	uint8_t previous[SL_HASH_BYTES];	  /* D of that round */
+	const struct sl_certificate *certificate; /* of that round; NULL: not at hand. Copied */
 	/* Round committed + 1, as recorded on disk: */
 	sl_attempt aborted; /* highest aborted attempt; 0: none */
 	sl_attempt closed;  /* highest released attempt that was aborted; 0: none */
 	uint32_t released_count;
-	sl_attempt
-		released[SL_RELEASED_MAX]; /* attempts in which the masked state may have left, ascending */
+	sl_attempt released[SL_RELEASED_MAX]; /* attempts whose masked state may have left, ascending */
 	const struct sl_open
-		*open; /* attempt that was prepared or released, and neither aborted nor committed; NULL:
-			* none. Last used by SL_EVENT_START; its slots are in the workspace by then */
+		*open; /* NULL: none. Used up by SL_EVENT_START; its slots are in the workspace */
 	sl_ms straggler_timeout_ms, hello_timeout_ms, agreement_timeout_ms, prepare_timeout_ms,
 		stall_timeout_ms, confirm_timeout_ms, serve_after_end_ms;
-	sl_ms relay_ms; /* time for which a record is left to its signer to send to the candidates that it
-			   named */
+	sl_ms relay_ms; /* relay delay (PROTOCOL.md §7.6 Link states and the flood) */
 };
 
 enum sl_event_kind {
-	SL_EVENT_START,	    /* the first event, once */
-	SL_EVENT_LINK_UP,   /* peer: an authenticated link is up */
-	SL_EVENT_LINK_DOWN, /* peer: the link fell, or dialling failed */
-	SL_EVENT_MESSAGE,   /* peer, message[, buffer of a chunk]; signatures are checked already, with the
-			       pinned key */
-	SL_EVENT_TRAINED,   /* the model of the round is in the workspace */
-	SL_EVENT_COMPUTED,  /* result */
-	SL_EVENT_DURABLE,   /* durable: the record of that PERSIST action is on disk */
-	SL_EVENT_RANGE,	    /* range: the peers in range from the next attempt on */
-	SL_EVENT_OPERATOR_ABORT, /* round: the operator aborts its open attempt; SL_ERR_INVALID if there is
-				    none */
+	SL_EVENT_START,		 /* the first event, once */
+	SL_EVENT_LINK_UP,	 /* peer: an authenticated link is up */
+	SL_EVENT_LINK_DOWN,	 /* peer: the link fell, or dialling failed */
+	SL_EVENT_MESSAGE,	 /* peer, message[, buffer of a chunk]; the signature is verified */
+	SL_EVENT_TRAINED,	 /* the model of the round is in the workspace */
+	SL_EVENT_COMPUTED,	 /* result */
+	SL_EVENT_DURABLE,	 /* durable: the record of that PERSIST action is on disk */
+	SL_EVENT_RANGE,		 /* range: the peers in range from the next attempt on */
+	SL_EVENT_OPERATOR_ABORT, /* round: abort its open attempt; SL_ERR_INVALID if there is none */
 	SL_EVENT_DEADLINE,	 /* sl_core_deadline() has passed */
 };
 
 /* Records that a restart must find (PROTOCOL.md §14.1 What is durable before what is sent). */
 enum sl_persist_kind {
-	SL_PERSIST_ABORTED = 1, /* no attempt up to a is released any more, but those that were already */
+	SL_PERSIST_ABORTED = 1, /* no attempt up to a will be released any more */
 	SL_PERSIST_PREPARED,	/* the own slot, and the attempt with view and own Ready */
 	SL_PERSIST_RELEASED,	/* all Readys; before the masked state leaves */
-	SL_PERSIST_CLOSED, /* a released attempt that no learner can complete, or that the operator aborted */
-	SL_PERSIST_COMMIT, /* the committed model and Z, whose elements are as wide as the certificate's p;
-			      both are in the workspace */
+	SL_PERSIST_CLOSED,	/* this learner will not finish this released attempt */
+	SL_PERSIST_COMMIT,	/* model and Z, from the workspace; width of Z's elements: that of the
+				   certificate's p */
 };
 
 struct sl_durable {
@@ -112,8 +109,7 @@ enum sl_action_kind {
 	SL_ACTION_COMPUTE, /* job */
 	SL_ACTION_LINKS,   /* to: keep links to these peers, and to no others */
 	SL_ACTION_DROP,	   /* buffers: free them */
-	SL_ACTION_WIPE,	   /* the attempt is over: after the jobs given before, wipe the workspace and end the
-			      state file */
+	SL_ACTION_WIPE,	   /* after the jobs given before: wipe the workspace and end the state file */
 	SL_ACTION_REPORT,
 	SL_ACTION_STOP, /* code: the learner is done (SL_OK), or cannot go on */
 };
@@ -123,7 +119,7 @@ struct sl_persist {
 	const uint8_t *view; /* PREPARED: its bytes (view_codec.h) */
 	size_t view_bytes;
 	const struct sl_ready
-		*readys; /* PREPARED: the own; RELEASED: all, by position. The own one is unsigned */
+		*readys; /* PREPARED: the own; RELEASED: all, by position. The own is unsigned */
 	uint32_t ready_count;
 	uint64_t draw;				  /* PREPARED: training nonce of the model */
 	const struct sl_certificate *certificate; /* COMMIT: the own digest is unsigned */

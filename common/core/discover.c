@@ -5,7 +5,7 @@
 #include "common/core/move.h"
 #include "common/core/overlay.h"
 
-static void use_told(struct sl_core *core)
+static void use_range(struct sl_core *core)
 {
 	if (!core->have_next_range)
 		return;
@@ -14,7 +14,7 @@ static void use_told(struct sl_core *core)
 	core->have_next_range = false;
 	core->flood_dirty = true;
 	core->reach_stale = true;
-	core->half_since = SL_NEVER;
+	core->window_since = SL_NEVER;
 }
 
 static bool is_silent(const struct sl_core *core, uint32_t i)
@@ -85,9 +85,9 @@ void sl_discover_range(struct sl_core *core, const uint64_t *range)
 	for (uint32_t i = 0; i < core->config.roster_size; i++)
 		if (sl_bit(core->next_range, i) && !sl_bit(core->range, i))
 			core->peers[i].tried = false;
-	if (core->phase == SL_PHASE_DISCOVER ||
-	    (core->at.resumed && !core->have_range)) { /* an attempt from disk does not need a list */
-		use_told(core);
+	/* an attempt from disk has begun without a list */
+	if (core->phase == SL_PHASE_DISCOVER || (core->at.resumed && !core->have_range)) {
+		use_range(core);
 		core->not_before = 0;
 	}
 	sl_discover_links(core);
@@ -97,8 +97,8 @@ void sl_discover_enter(struct sl_core *core)
 {
 	if (core->before == SL_PHASE_CATCHUP)
 		sl_emit(core, SL_ACTION_WIPE); /* of the fetched chunks */
-	use_told(core);
-	core->half_since = SL_NEVER;
+	use_range(core);
+	core->window_since = SL_NEVER;
 	if (core->seen > core->a)
 		core->a = core->seen;
 	core->flood_dirty = true;
@@ -136,9 +136,9 @@ static struct census count_peers(struct sl_core *core, uint64_t *missing)
 
 static sl_ms window_end(const struct sl_core *core, const struct census *c)
 {
-	if (core->half_since == SL_NEVER)
+	if (core->window_since == SL_NEVER)
 		return SL_NEVER;
-	return core->half_since +
+	return core->window_since +
 	       (c->training > 0 ? core->config.straggler_timeout_ms : core->config.hello_timeout_ms);
 }
 
@@ -193,8 +193,8 @@ void sl_discover_notice(struct sl_core *core, uint32_t signer, const uint64_t *n
 	if (!news)
 		return;
 	sl_discover_links(core);
-	if (core->half_since != SL_NEVER)
-		core->half_since = core->now; /* wait for it as long as for the others */
+	if (core->window_since != SL_NEVER)
+		core->window_since = core->now; /* wait for it as long as for the others */
 }
 
 bool sl_discover_advance(struct sl_core *core)
@@ -208,10 +208,10 @@ bool sl_discover_advance(struct sl_core *core)
 	}
 	struct census c = count_peers(core, core->missing);
 	if (c.ready > 0 && c.ready >= c.training) {
-		if (core->half_since == SL_NEVER)
-			core->half_since = core->now;
+		if (core->window_since == SL_NEVER)
+			core->window_since = core->now;
 	} else {
-		core->half_since = SL_NEVER;
+		core->window_since = SL_NEVER;
 	}
 	bool close = c.ready > 0 && (c.ready == c.expected || core->now >= window_end(core, &c));
 	if (!close || pausing(core)) {
@@ -227,9 +227,9 @@ bool sl_discover_advance(struct sl_core *core)
 sl_ms sl_discover_deadline(const struct sl_core *core)
 {
 	sl_ms due = core->report_at;
-	if (core->half_since != SL_NEVER) {
-		sl_ms silent = core->half_since + core->config.hello_timeout_ms;
-		sl_ms straggler = core->half_since + core->config.straggler_timeout_ms;
+	if (core->window_since != SL_NEVER) {
+		sl_ms silent = core->window_since + core->config.hello_timeout_ms;
+		sl_ms straggler = core->window_since + core->config.straggler_timeout_ms;
 		if (silent > core->now && silent < due)
 			due = silent;
 		if (straggler > core->now && straggler < due)

@@ -50,8 +50,18 @@ void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_mess
 	action->send.own = own;
 }
 
-void sl_emit_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+void sl_emit_chunk(struct sl_core *core, const uint64_t *to, enum sl_message_kind kind, struct sl_chunk chunk,
 		   struct sl_payload payload)
+{
+	struct sl_message message = {.kind = kind, .chunk = chunk};
+	message.chunk.t = core->t;
+	message.chunk.a = core->view.a;
+	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
+	sl_emit_payload(core, to, &message, payload);
+}
+
+void sl_emit_payload(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+		     struct sl_payload payload)
 {
 	sl_emit_send(core, to, message, true);
 	core->out->items[core->out->count - 1].send.payload = payload;

@@ -23,10 +23,13 @@ struct sl_persist *sl_emit_persist(struct sl_core *core, enum sl_persist_kind ki
 
 /* Send `message` to the peers of `to`; `own`: it is to be signed with this learner's key. */
 void sl_emit_send(struct sl_core *core, const uint64_t *to, const struct sl_message *message, bool own);
-/* Send `message`, a chunk whose bytes are where `payload` says. */
-void sl_emit_chunk(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+/* Send a chunk of the attempt, whose bytes are where `payload` says. `chunk`: without t, a and view. */
+void sl_emit_chunk(struct sl_core *core, const uint64_t *to, enum sl_message_kind kind, struct sl_chunk chunk,
 		   struct sl_payload payload);
-/* Tell the peers of `to` round, attempt and standing. */
+/* Send `message`, a chunk whose bytes are where `payload` says. */
+void sl_emit_payload(struct sl_core *core, const uint64_t *to, const struct sl_message *message,
+		     struct sl_payload payload);
+/* Tell the peers of `to` round, attempt and status. */
 void sl_emit_hello(struct sl_core *core, const uint64_t *to);
 
 /* Give one chunk back unused. */

@@ -7,15 +7,25 @@
 #include "common/core/emit.h"
 #include "common/core/relay.h"
 
-static int compare_age(sl_round t, sl_attempt a, uint32_t incarnation, const struct sl_link_state *other)
+/* Compare two lists of numbers, the first number first: -1, 0 or 1. */
+static int compare(const uint32_t *one, const uint32_t *other, size_t count)
 {
-	if (t != other->t)
-		return t < other->t ? -1 : 1;
-	if (a != other->a)
-		return a < other->a ? -1 : 1;
-	if (incarnation != other->incarnation)
-		return incarnation < other->incarnation ? -1 : 1;
+	for (size_t k = 0; k < count; k++)
+		if (one[k] != other[k])
+			return one[k] < other[k] ? -1 : 1;
 	return 0;
+}
+
+static int compare_link_states(const struct sl_link_state *one, const struct sl_link_state *other)
+{
+	return compare((const uint32_t[]){one->t, one->a, one->incarnation},
+		       (const uint32_t[]){other->t, other->a, other->incarnation}, 3);
+}
+
+static int compare_aborts(const struct sl_abort *one, const struct sl_abort *other)
+{
+	return compare((const uint32_t[]){one->t, one->a, one->closed, one->incarnation},
+		       (const uint32_t[]){other->t, other->a, other->closed, other->incarnation}, 4);
 }
 
 static bool our_roster(const struct sl_core *core, const struct sl_link_state *state)
@@ -55,8 +65,8 @@ static bool outside(const struct sl_core *core, uint32_t signer)
 	return core->view_built && core->view.position[signer] == UINT32_MAX;
 }
 
-/* Return true if the view contains `signer` as it was before it started again. It has forgotten the attempt,
- * and what others agree on with it now is another view of the same number. */
+/* Return true if the view contains an earlier incarnation of `signer`, which has forgotten the attempt:
+ * others now agree with it on another view of the same number. */
 static bool started_again(const struct sl_core *core, uint32_t signer, const struct sl_link_state *state)
 {
 	return core->view_built && core->phase >= SL_PHASE_AGREE && core->phase <= SL_PHASE_SHARE &&
@@ -123,8 +133,7 @@ void sl_flood_link_state(struct sl_core *core, uint32_t from, const struct sl_me
 		return;
 	if (signer != core->config.self) {
 		struct sl_link_record *lr = &core->links[signer];
-		int age = lr->record.present ? compare_age(state->t, state->a, state->incarnation, &lr->state)
-					     : 1;
+		int age = lr->record.present ? compare_link_states(state, &lr->state) : 1;
 		if (age < 0)
 			return;
 		if (age == 0) {
@@ -158,25 +167,15 @@ void sl_flood_ready(struct sl_core *core, uint32_t from, const struct sl_message
 	if (signer == core->config.self)
 		return;
 	struct sl_ready_record *rr = &core->readys[signer];
-	if (rr->record.present &&
-	    (ready->t < rr->ready.t || (ready->t == rr->ready.t && ready->a <= rr->ready.a))) {
-		if (ready->t == rr->ready.t && ready->a == rr->ready.a)
-			sl_bit_set(rr->record.sent, from);
+	int age = rr->record.present ? compare((const uint32_t[]){ready->t, ready->a},
+					       (const uint32_t[]){rr->ready.t, rr->ready.a}, 2)
+				     : 1;
+	if (age == 0)
+		sl_bit_set(rr->record.sent, from);
+	if (age <= 0)
 		return;
-	}
 	rr->ready = *ready;
 	sl_relay_record(core, &rr->record, from);
-}
-
-static int compare_aborts(const struct sl_abort *a, const struct sl_abort *b)
-{
-	if (a->t != b->t)
-		return a->t < b->t ? -1 : 1;
-	if (a->a != b->a)
-		return a->a < b->a ? -1 : 1;
-	if (a->closed != b->closed)
-		return a->closed < b->closed ? -1 : 1;
-	return a->incarnation < b->incarnation ? -1 : a->incarnation > b->incarnation;
 }
 
 void sl_flood_abort(struct sl_core *core, uint32_t from, const struct sl_message *message)

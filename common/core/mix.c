@@ -57,7 +57,7 @@ void sl_mix_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 	buffer->from = (uint32_t)r;
 	due &= !(full && core->at.resumed); /* the window of the engine is unknown: more may be in order */
 	if (due && r < 0)
-		wrong = "a state from somebody who is not a neighbour in this view";
+		wrong = "a state from a peer that is not a neighbour in this view";
 	else if (due && full)
 		wrong = "too many states at once";
 	else if (due && core->phase == SL_PHASE_MIX)

@@ -32,14 +32,10 @@ bool sl_mix_is_held(const struct sl_exchange *exchange, uint32_t chunk, uint64_t
 
 void sl_mix_send(struct sl_core *core, const uint64_t *to, uint32_t chunk, uint64_t iteration)
 {
-	struct sl_message message = {.kind = SL_MSG_STATE};
-	message.chunk.t = core->t;
-	message.chunk.a = core->a;
-	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.iteration = iteration;
-	message.chunk.index = chunk;
-	message.chunk.size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
-	sl_emit_chunk(core, to, &message, (struct sl_payload){.source = SL_SOURCE_STATE});
+	size_t size = sl_view_chunk_elements(&core->view, chunk) * sl_view_mixing_width(&core->view);
+	sl_emit_chunk(core, to, SL_MSG_STATE,
+		      (struct sl_chunk){.iteration = iteration, .index = chunk, .size = size},
+		      (struct sl_payload){.source = SL_SOURCE_STATE});
 }
 
 void sl_mix_finish(struct sl_core *core, uint32_t m, uint64_t end)

@@ -12,7 +12,7 @@ static const char *check_turn(const struct sl_core *core, const struct sl_exchan
 {
 	if (b->iteration != exchange->states_in[b->index] || b->iteration > core->at.iteration[b->index] + 1)
 		return "a state out of turn";
-	return b->iteration >= core->view.steps ? "a state after the last iteration" : NULL;
+	return b->iteration >= core->view.steps ? "a state after the last exchange" : NULL;
 }
 
 static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buffer)

@@ -62,7 +62,7 @@ static const char *take(struct sl_core *core, uint32_t r, struct sl_buffer *buff
 	struct sl_exchange *exchange = &core->exchange[r];
 	uint32_t m = buffer->index;
 	if (buffer->iteration >= END)
-		return "a state after the last iteration";
+		return "a state after the last exchange";
 	if (!in_turn(core, r, buffer))
 		return "a state out of turn";
 	exchange->states_in[m] |= UINT64_C(1) << buffer->iteration;

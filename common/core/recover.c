@@ -1,16 +1,14 @@
 /* Collect the masked states of all participants and add them up (PROTOCOL.md §10.3 Asking and answering).
  *
- *    this learner                              another participant in RECOVER
- *         | ---- Have {own, first states} ------------> |   the masked states that it has, to all linked
- * participants | <--- Have --------------------------------- | | ---- Request origin, chunk 0 .. ---------->
- * |   SL_WINDOW ahead, one origin at a time from each participant | <--- Masked origin, chunk 0 ..
- * ------------ | | ---- Have {.. origin} --------------------> |   once checked against the commitment in its
- * owner's Ready
+ *    this learner                      another participant
+ *         | ---- Have {held} ------------> |   to all linked participants
+ *         | <--- Have {held} ------------- |
+ *         | ---- Request i, chunk 0 .. --> |   SL_WINDOW ahead, one i at a time from each participant
+ *         | <--- Masked i, chunk 0 .. ---- |
+ *         | ---- Have {held, i} ---------> |   when i's masked state matches the commitment in i's Ready
  *
- * The sum is as private as mixing (PROTOCOL.md §5.5 Why masked states may be shown). While it recovers, this
- * learner takes part in no other attempt of the round (safety rule). RECOVER ends when all masked states are
- * here, when a peer shows the committed result, or when an Abort proves that no learner can complete the
- * attempt. */
+ * RECOVER ends as §10.4 How recovery ends says. Until then this learner takes part in no other attempt of the
+ * round (§9.4 The safety rule). */
 #include "common/core/recover.h"
 
 #include "common/core/attempt.h"
@@ -29,17 +27,17 @@ void sl_recover_begin(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
 	memset(at->held, 0, sl_core_held_bytes(&core->view));
-	for (uint32_t i = 0; i < core->view.n; i++)
+	for (uint32_t i = 0; i < core->view.n; i++) {
 		at->slots[i] = SL_SLOT_UNSEEN;
+		at->holders[i].told = 0;
+	}
 	at->edition = 1;
 	at->held_count = at->fetched = 0;
 	at->checking = at->summing = at->operator_aborted = false;
-	at->hopeless_at = SL_NEVER;
-	for (uint32_t i = 0; i < core->view.n; i++)
-		at->holders[i].told = 0;
+	at->over_since = SL_NEVER;
 }
 
-/* Have the neighbours' first states kept that were not mixed yet; drop the other states that are held. */
+/* Store the neighbours' first states that are not mixed yet; drop the other states that are held. */
 static void keep_first_states(struct sl_core *core)
 {
 	struct sl_buffer *keep = NULL;
@@ -78,8 +76,7 @@ struct sl_report *sl_recover_fail(struct sl_core *core, enum sl_reason reason, b
 void sl_recover_enter(struct sl_core *core)
 {
 	if (core->before == SL_PHASE_CATCHUP)
-		core->at.edition++; /* requests that came meanwhile got no answer: what is held is told again
-				     */
+		core->at.edition++; /* requests during CATCHUP got no answer: send Have again */
 	else
 		sl_emit_hello(core, core->linked);
 }
@@ -157,29 +154,21 @@ static size_t chunk_bytes(const struct sl_core *core, uint32_t index)
 
 void sl_recover_request(struct sl_core *core, uint32_t peer, const struct sl_request *request)
 {
-	uint32_t origin = sl_core_index(core, request->origin), position = origin;
+	uint32_t origin = sl_core_index(core, request->origin);
 	bool open = core->view_checked && sl_core_released(core) && core->phase != SL_PHASE_RELEASE &&
 		    request->t == core->t && request->a == core->view.a;
 	if (!open || origin == UINT32_MAX || core->view.position[peer] == UINT32_MAX ||
 	    request->index >= core->view.chunks)
 		return;
-	position = core->view.position[origin];
+	uint32_t position = core->view.position[origin];
 	if (position == UINT32_MAX || !has(core->at.held, position))
 		return;
-	struct sl_message message = {.kind = SL_MSG_MASKED};
-	message.chunk.t = core->t;
-	message.chunk.a = core->view.a;
-	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.origin = request->origin;
-	message.chunk.index = request->index;
-	message.chunk.size = chunk_bytes(core, request->index);
-	memset(core->single, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->single, peer);
-	struct sl_payload payload = {.source = SL_SOURCE_SLOT,
-				     .row = position,
-				     .at = (size_t)request->index * SL_CHUNK_ELEMENTS *
-					   core->view.field.bytes};
-	sl_emit_chunk(core, core->single, &message, payload);
+	struct sl_chunk chunk = {.origin = request->origin,
+				 .index = request->index,
+				 .size = chunk_bytes(core, request->index)};
+	size_t at = (size_t)request->index * SL_CHUNK_ELEMENTS * core->view.field.bytes;
+	sl_emit_chunk(core, sl_core_only(core, peer), SL_MSG_MASKED, chunk,
+		      (struct sl_payload){.source = SL_SOURCE_SLOT, .row = position, .at = at});
 }
 
 static void ask_more(struct sl_core *core, uint32_t position)
@@ -197,8 +186,8 @@ static void ask_more(struct sl_core *core, uint32_t position)
 	}
 }
 
-/* Return the position of a missing masked state that `holder` has, or SL_NOBODY. Each learner begins with
- * another position, so that not all request the same. */
+/* Return the position of a missing masked state that `holder` has, or SL_NOBODY. Learners begin with
+ * different positions, so that they request different ones. */
 static uint32_t choose_origin(const struct sl_core *core, const struct sl_holder *holder)
 {
 	for (uint32_t k = 1; k < core->view.n; k++) {
@@ -272,8 +261,8 @@ void sl_recover_chunk(struct sl_core *core, uint32_t peer, struct sl_buffer *buf
 		return;
 	stop_fetching(core, holder);
 	core->at.slots[holder->origin] = SL_SLOT_UNSEEN;
-	holder->held[holder->origin / 8] &= (uint8_t) ~(
-		1u << (holder->origin % 8)); /* if it turns out wrong, it is not requested again */
+	/* if it does not match, it is not requested from this participant again */
+	holder->held[holder->origin / 8] &= (uint8_t) ~(1u << (holder->origin % 8));
 	core->at.fetched++;
 }
 
@@ -316,11 +305,10 @@ void sl_recover_summed(struct sl_core *core, const struct sl_job_result *result)
 
 /* --- ending --- */
 
-/* Abort the attempt if no learner can complete it: a participant has signed that it never released (safety
- * rule), all others that they will not complete it, or the operator says so. The model may be used again if
- * c+1 participants never released (reuse rule); wait a moment for their Aborts. Return true if the attempt is
+/* Close the attempt if the safety rule allows it, or the operator aborts it (PROTOCOL.md §9.4 The safety
+ * rule). Before the reuse rule invalidates the model, wait for more Aborts. Return true if the attempt is
  * over. */
-static bool abort_attempt(struct sl_core *core)
+static bool close_attempt(struct sl_core *core)
 {
 	struct sl_used *used = sl_releases_find(core, core->view.a);
 	struct sl_attempt_state *at = &core->at;
@@ -329,17 +317,16 @@ static bool abort_attempt(struct sl_core *core)
 		return false;
 	bool reusable = sl_release_log_may_reuse(&core->release_log, core->draws, core->view.agreed.tolerance,
 						 sl_core_words(core));
-	if (at->hopeless_at == SL_NEVER)
-		at->hopeless_at = core->now;
+	if (at->over_since == SL_NEVER)
+		at->over_since = core->now;
 	if (core->trained && !reusable && !at->operator_aborted &&
-	    core->now < at->hopeless_at + core->config.hello_timeout_ms)
+	    core->now < at->over_since + core->config.hello_timeout_ms)
 		return false;
 	uint32_t who = sl_releases_abort_of_view(core);
 	sl_emit_report(core, SL_REPORT_CLOSED)->peer = at->operator_aborted ? SL_NOBODY : who;
 	sl_emit_persist(core, SL_PERSIST_CLOSED, core->view.a);
 	core->release_log.closed = core->view.a;
-	sl_releases_abort_own(core,
-			      core->view.a); /* tells participants that come back that it is over here */
+	sl_releases_abort_own(core, core->view.a);
 	memset(core->open_view, 0, SL_HASH_BYTES);
 	sl_attempt_leave(core, SL_REASON_ABORTED, core->trained && !reusable);
 	return true;
@@ -376,11 +363,10 @@ static void drop_stalled(struct sl_core *core)
 bool sl_recover_advance(struct sl_core *core)
 {
 	struct sl_attempt_state *at = &core->at;
-	if (abort_attempt(core) || sl_catchup_begin(core))
+	if (close_attempt(core) || sl_catchup_begin(core))
 		return true;
-	if (at->summing || at->hopeless_at != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
-		return false; /* an aborted attempt shows no more masked states; a peer with the result is
-				 asked once the jobs are back */
+	if (at->summing || at->over_since != SL_NEVER || sl_catchup_source(core) != SL_NOBODY)
+		return false; /* show no more of a closed attempt; CATCHUP waits for the jobs */
 	drop_stalled(core);
 	check_next(core);
 	ask_holders(core);
@@ -396,8 +382,8 @@ bool sl_recover_advance(struct sl_core *core)
 sl_ms sl_recover_deadline(const struct sl_core *core)
 {
 	sl_ms due = core->report_at;
-	if (core->at.hopeless_at != SL_NEVER && core->at.hopeless_at + core->config.hello_timeout_ms < due)
-		due = core->at.hopeless_at + core->config.hello_timeout_ms;
+	if (core->at.over_since != SL_NEVER && core->at.over_since + core->config.hello_timeout_ms < due)
+		due = core->at.over_since + core->config.hello_timeout_ms;
 	for (uint32_t i = 0; i < core->view.n; i++) {
 		const struct sl_holder *holder = &core->at.holders[i];
 		if (holder->fetching && holder->progress + core->config.stall_timeout_ms < due)

@@ -36,7 +36,7 @@ bool sl_restore(struct sl_core *core)
 		return false;
 	}
 	core->a = core->view.a;
-	core->trained_at = core->now; /* the clock of the earlier life is gone */
+	core->trained_at = core->now; /* the earlier incarnation's clock is unknown */
 	core->at.resumed = true;
 	sl_emit_report(core, SL_REPORT_RESUMED)->resumed.released = open->released;
 	if (!open->released) {

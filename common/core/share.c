@@ -23,7 +23,7 @@ void sl_share_enter(struct sl_core *core)
 static const char *check(const struct sl_core *core, int r, const struct sl_buffer *buffer)
 {
 	if (r < 0)
-		return "a share from somebody who is not a neighbour in this view";
+		return "a share from a peer that is not a neighbour in this view";
 	const struct sl_exchange *exchange = &core->exchange[r];
 	if (buffer->index >= sl_view_share_count(&core->view) || buffer->index != exchange->shares_in)
 		return "a share out of order";
@@ -60,12 +60,12 @@ static void gather(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer
 	sl_emit_drop(core, buffer);
 }
 
-/* Keep a chunk of a neighbour that agreed on the view before this learner did. */
+/* Keep a chunk of a peer that may have agreed on the view first. */
 static void keep_early(struct sl_core *core, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_peer *p = &core->peers[peer];
 	if (p->early_count >= 2 * SL_WINDOW) {
-		sl_emit_reject(core, peer, "too many shares before the view is closed");
+		sl_emit_reject(core, peer, "too many shares before the view is complete");
 		sl_emit_drop(core, buffer);
 		return;
 	}
@@ -177,13 +177,9 @@ bool sl_share_advance(struct sl_core *core)
 
 static void shares_out(struct sl_core *core, uint32_t m)
 {
-	struct sl_message message = {.kind = SL_MSG_SHARE};
-	message.chunk.t = core->t;
-	message.chunk.a = core->a;
-	memcpy(message.chunk.view, core->view.h, SL_HASH_BYTES);
-	message.chunk.index = m;
-	message.chunk.size = sl_view_share_bytes(&core->view, m);
-	sl_emit_chunk(core, core->view_neighbours, &message, (struct sl_payload){.source = SL_SOURCE_SHARES});
+	sl_emit_chunk(core, core->view_neighbours, SL_MSG_SHARE,
+		      (struct sl_chunk){.index = m, .size = sl_view_share_bytes(&core->view, m)},
+		      (struct sl_payload){.source = SL_SOURCE_SHARES});
 }
 
 void sl_share_made(struct sl_core *core, const struct sl_job_result *result)

@@ -39,7 +39,7 @@
 
 #define SL_WAIT_REPORT_MS 10000u /* between two reports of what a phase waits for */
 
-/* What one phase does: a row of the table in phases.c. A function that is NULL has nothing to do. */
+/* A phase: a row of the table in phases.c. A function may be NULL: there is nothing to do. */
 struct sl_phase_row {
 	enum sl_peer_status
 		status; /* in the own Hello; in CATCHUP, that of the phase to which it goes back counts */
@@ -118,7 +118,7 @@ enum sl_slot {
 struct sl_holder {
 	uint8_t *held;	 /* what it has: a bit set over positions */
 	uint64_t *to;	 /* scratch of the requests to it */
-	uint32_t told;	 /* edition of the own `held` that it was told last; 0: none on this link */
+	uint32_t told;	 /* edition of the own `held` in the last Have to it; 0: none on this link */
 	uint32_t origin; /* position whose masked state is requested from it, while fetching */
 	bool fetching;
 	uint32_t asked, in; /* chunks requested, chunks received */
@@ -128,9 +128,9 @@ struct sl_holder {
 
 /* A neighbour in an attempt. */
 struct sl_exchange {
-	uint32_t shares_in;  /* chunks of shares received, in order */
-	uint64_t *states_in; /* per chunk, of exact and metropolis: the next exchange expected; of tree: bit
-			      * set over SL_TREE_OWN, UP and DOWN that have come */
+	uint32_t shares_in; /* chunks of shares received, in order */
+	uint64_t *
+		states_in; /* per chunk: next exchange expected; tree: bit set over the iterations received */
 	struct sl_buffer *held; /* states that wait for their turn */
 	uint32_t held_count;
 	bool digest_known;
@@ -150,14 +150,13 @@ struct sl_attempt_state {
 	uint8_t *view_bytes;	 /* the view as on disk, view_size bytes */
 	size_t view_size;
 	/* MIX */
-	uint64_t *iteration; /* per chunk, of exact and metropolis: exchanges done; of tree: what is expected
-				next */
-	uint32_t *have;	     /* per chunk: states held for the next MIX job */
-	bool *busy;	     /* per chunk: a MIX job is out */
-	uint32_t started;    /* chunks of which the first state was sent */
-	uint32_t finished;   /* chunks of which nothing more is expected */
-	uint32_t base;	     /* first chunk that is not finished */
-	uint64_t mixed;	     /* exchanges done, over all chunks, for status */
+	uint64_t *iteration;	 /* per chunk: exchanges done; tree: the iteration expected next */
+	uint32_t *have;		 /* per chunk: states held for the next MIX job */
+	bool *busy;		 /* per chunk: a MIX job is out */
+	uint32_t started;	 /* chunks of which the first state was sent */
+	uint32_t finished;	 /* chunks of which nothing more is expected */
+	uint32_t base;		 /* first chunk that is not finished */
+	uint64_t mixed;		 /* exchanges done, over all chunks, for status */
 	struct sl_buffer *given; /* of tree: masked states to be kept, collected within a step */
 	/* CONFIRM */
 	bool result_known;
@@ -167,14 +166,14 @@ struct sl_attempt_state {
 	/* RECOVER, by position: */
 	enum sl_slot *slots;
 	struct sl_holder *holders;
-	uint8_t *held;	     /* slots that are HELD, as a bit set */
-	uint32_t edition;    /* of `held`: raised with every change */
-	uint32_t held_count; /* slots that are HELD */
-	uint32_t fetched;    /* slots that were fetched from other participants */
-	uint32_t joined; /* a participant that recovered the attempt before this learner could; SL_NOBODY */
+	uint8_t *held;		/* slots that are HELD, as a bit set */
+	uint32_t edition;	/* of `held`: raised with every change */
+	uint32_t held_count;	/* slots that are HELD */
+	uint32_t fetched;	/* slots that were fetched from other participants */
+	uint32_t joined;	/* a participant that has sent a Have; SL_NOBODY */
 	bool checking, summing; /* a CHECK, the SUM job is out */
 	bool operator_aborted;	/* the operator aborts the attempt */
-	sl_ms hopeless_at;	/* time of the first participant's Abort; SL_NEVER */
+	sl_ms over_since;	/* since when no participant can complete the attempt; SL_NEVER */
 };
 
 /* A committed round, requested from a peer. */
@@ -200,8 +199,8 @@ struct sl_core {
 	sl_round t, committed;
 	sl_attempt a;
 	sl_attempt seen;	  /* highest attempt of t in a signed message */
-	sl_attempt pending_abort; /* highest attempt of t that an earlier life may have been in; 0: none */
-	sl_round started;	  /* round in which this life began */
+	sl_attempt pending_abort; /* highest attempt of t that an earlier incarnation may be in; 0: none */
+	sl_round started;	  /* round of the start */
 	sl_round rounds;	  /* T: the own, or the most that a view agreed on */
 
 	bool trained;	/* the model of round t is in the workspace */
@@ -212,15 +211,13 @@ struct sl_core {
 	uint8_t previous[SL_HASH_BYTES];   /* D */
 	struct sl_certificate certificate; /* its certificate; t = 0: none at hand */
 	struct sl_certificate making;	   /* the certificate of the round that is being committed */
-	bool attested;	       /* the last result was fetched, for a view in which this learner had released;
-				  countersigned by it */
+	bool attested; /* this learner attests the last result (PROTOCOL.md §11.4 Attested results) */
 	uint64_t total_weight; /* of the round that is being committed */
 	bool members_known;    /* `members` is filled: this learner took part in the last committed round */
 	uint64_t *members;     /* its participants */
 
 	struct sl_release_log release_log; /* releases and Aborts of round t */
-	uint8_t open_view[SL_HASH_BYTES]; /* h of the last attempt of t in which this learner released; zeros:
-					     none */
+	uint8_t open_view[SL_HASH_BYTES];  /* h of the last attempt of t that was released; zeros: none */
 
 	/* bit sets over the roster */
 	uint64_t *linked;	    /* links that are up */
@@ -230,8 +227,7 @@ struct sl_core {
 	uint64_t *view_neighbours;  /* neighbours in the view */
 	uint64_t *tried_candidates; /* candidates in the own link state */
 	uint64_t *reach;	    /* links over which records are flooded */
-	uint64_t *tree_own, *tree_up,
-		*tree_down; /* of tree: receivers of the own masked state, of a sum, of Z */
+	uint64_t *tree_own, *tree_up, *tree_down; /* tree: receivers of the masked state, of a sum, of Z */
 	/* .. of actions and reports, valid until the next step */
 	uint64_t *keep;		/* LINKS */
 	uint64_t *missing;	/* peers missing in the last wait or failure */
@@ -244,11 +240,10 @@ struct sl_core {
 	uint64_t *ready_set, *eligible;
 
 	bool have_range, have_next_range, reach_stale;
-	bool full_graph;   /* the privacy check refused the overlay of this round: offer an edge to every peer
-			      in range */
-	sl_ms not_before;  /* after a refusal: no new attempt before */
-	sl_ms half_since;  /* since when at least half of the peers that answer are ready; SL_NEVER */
-	uint32_t refusals; /* in this round */
+	bool full_graph;    /* the privacy check refused the overlay of this round */
+	sl_ms not_before;   /* after a refusal: no new attempt before */
+	sl_ms window_since; /* time at which the window of DISCOVER opened; SL_NEVER */
+	uint32_t refusals;  /* in this round */
 
 	struct sl_peer *peers; /* by roster index, as are */
 	struct sl_link_record *links;
@@ -308,6 +303,14 @@ static inline size_t sl_core_set_bytes(const struct sl_core *core)
 static inline size_t sl_core_held_bytes(const struct sl_view *view)
 {
 	return (view->n + 7) / 8;
+}
+
+/* Return core->single, which is set to `peer` alone. */
+static inline const uint64_t *sl_core_only(struct sl_core *core, uint32_t peer)
+{
+	memset(core->single, 0, sl_core_set_bytes(core));
+	sl_bit_set(core->single, peer);
+	return core->single;
 }
 
 /* Return true if peer `i` is linked and has said that it is ready for round t. */

@@ -89,9 +89,7 @@ static void link_up(struct sl_core *core, uint32_t peer)
 	}
 	sl_relay_forget(core, peer);
 	sl_recover_link(core, peer);
-	memset(core->single, 0, sl_core_set_bytes(core));
-	sl_bit_set(core->single, peer);
-	sl_emit_hello(core, core->single);
+	sl_emit_hello(core, sl_core_only(core, peer));
 	sl_certificate_greet(core);
 }
 
@@ -110,10 +108,8 @@ static void link_down(struct sl_core *core, uint32_t peer)
 		core->phases[core->phase].lost(core, peer);
 }
 
-/* Quarantine a peer that knows less of itself than is known here: it has lost part of its disk and may have
- * forgotten what it signed in this round (PROTOCOL.md §12.4 Quarantine). Exception: with a quorum of all, no
- * two groups can commit different results, and no round could commit without the peer. */
-static void look_back(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
+/* Quarantine a peer that has lost records (PROTOCOL.md §12.4 Quarantine). */
+static void check_counters(struct sl_core *core, uint32_t peer, const struct sl_hello *hello)
 {
 	struct sl_peer *p = &core->peers[peer];
 	bool restored = hello->incarnation < p->incarnation;
@@ -148,14 +144,13 @@ static void hello(struct sl_core *core, uint32_t peer, const struct sl_message *
 		sl_emit_reject(core, peer, "a hello in another learner's name");
 		return;
 	}
-	look_back(core, peer, hello);
+	check_counters(core, peer, hello);
 	bool later = hello->t > p->t;
 	p->hello = true;
 	p->t = hello->t;
 	p->status = hello->status;
 	if (later && core->phase == SL_PHASE_CATCHUP)
-		sl_catchup_lost(core,
-				peer); /* it has committed another round, and dropped requests meanwhile */
+		sl_catchup_lost(core, peer); /* it has committed another round, and dropped requests */
 	if (core->phase == SL_PHASE_DONE && hello->status != SL_PEER_STATUS_DONE && hello->t >= core->t) {
 		core->rounds = hello->t; /* the others agreed on more rounds than are configured here */
 		sl_move_to(core, SL_PHASE_TRAIN);
@@ -248,7 +243,7 @@ static void durable(struct sl_core *core, const struct sl_durable *what)
 		row->durable(core);
 }
 
-/* Abort the open attempt on the operator's word (PROTOCOL.md §9.6 Abort by the operator). */
+/* Abort the open attempt (PROTOCOL.md §9.6 Abort by the operator). */
 static void operator_abort(struct sl_core *core)
 {
 	if (core->phase == SL_PHASE_READY)

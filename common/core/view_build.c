@@ -28,8 +28,8 @@ static void visit(struct sl_core *core, uint32_t from, uint32_t to, uint32_t *qu
 	}
 }
 
-/* Search breadth first from this learner. Return the number of members, which `queue` holds; core->awaited
- * gets the candidates whose link states are missing. */
+/* Search breadth first from this learner. Return the number of members in `queue`; core->missing gets the
+ * candidates whose link states are missing. */
 static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *position)
 {
 	uint32_t count = 0, R = core->config.roster_size;
@@ -39,9 +39,7 @@ static uint32_t component(struct sl_core *core, uint32_t *queue, uint32_t *posit
 	queue[count++] = core->config.self;
 	position[core->config.self] = 0;
 	for (uint32_t next = 0; next < count; next++) {
-		const uint64_t *named =
-			link_of(core, queue[next])
-				->named; /* candidates outside the roster are not in `named` */
+		const uint64_t *named = link_of(core, queue[next])->named; /* those in the roster */
 		for (size_t w = 0; w < sl_core_words(core); w++)
 			for (uint64_t left = named[w]; left != 0; left &= left - 1)
 				visit(core, queue[next], (uint32_t)(64 * w) + (uint32_t)__builtin_ctzll(left),

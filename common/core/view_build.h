@@ -4,7 +4,7 @@
 #include "common/core/state.h"
 
 /* Build core->view from the link states of the attempt: the component of mutual edges that contains this
- * learner. Return SL_OK; SL_PENDING: core->awaited names the learners whose link states are missing;
+ * learner. Return SL_OK; SL_PENDING: core->missing names the learners whose link states are missing;
  * SL_ERR_REFUSED: the attempt has failed. */
 int sl_view_build(struct sl_core *core);
 /* Rebuild core->view from its bytes on disk (view_codec.h). Return false if they are not of this learner, or

@@ -1,9 +1,33 @@
-/* driver.h - one real core, alone: the test plays its peers, its worker and its disk, word by word.
+/* driver.h - one real core, alone. A test writes as a script what happens to it, and what it must do:
  *
- * Learner 1 is the core; 2, 3, .. are the test's. Every step comes back as its trace ("cause -> effect,
- * effect").
+ *	play(p, "link up 2 -> hello t1 training to 2\n"
+ *		"hello t1 ready from 2 3\n"
+ *		"trained -> DISCOVER, *, link state of 1 a1 to 2 3");
+ *
+ * A line is a cause, or a cause and the effects that it must have, both as tools/sim/trace.h writes them. In
+ * effects, * stands for any text; "invalid" says that the core refused the event. The
+ * first line starts the core.
+ *
+ *	start, trained, operator abort
+ *	link up ID .., link down ID ..
+ *	deadline +MS                         the clock goes on by MS, then a deadline
+ *	durable RECORD                       of the last PERSIST action of that kind; tN, aN: of another
+ *	JOB done, JOB failed, late JOB done  late: of the epoch before that of the last job
+ *	MESSAGE FIELDS from ID ..
+ *	due +MS, due never                   no event: checks the next deadline
+ *	holds N                              no event: N buffers may stay with the core at the end
+ *
+ * Several ids, or `all`, are as many events; the effects are those of the last one. Fields of messages, with
+ * what holds if they are missing: of ID, the signer (the sender); tN, round (1); aN, attempt (that of the
+ * view, or 1); iN, incarnation (1); kN (3; 0 for a state); vN, first byte of h, the others 0 (h of the last
+ * job's view); dN, first byte of a digest (7); names ID .., candidates (all others); released A ..;
+ * closed A; size +N, more bytes than are right; numbers: chunk of a vector, positions of a have.
+ *
+ * Learner 1 is the core; the test plays 2, 3, ...
  */
 #pragma once
+
+#include <string.h>
 
 #include "tools/sim/trace.h"
 
@@ -14,49 +38,58 @@ struct driver {
 	sl_id *ids;
 	sl_ms now;
 	const struct sl_view *view;			/* of the last job */
+	uint8_t h[SL_HASH_BYTES];			/* of that view; before the first job 9, 0, 0, .. */
 	uint32_t epoch;					/* of the last job */
-	uint32_t chunk[SL_JOB_ADOPT + 1];		/* of the last job of each kind */
-	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the disk, the last of each kind */
+	uint32_t chunk[SL_JOB_KINDS];			/* of the last job of each kind */
+	struct sl_durable asked[SL_PERSIST_COMMIT + 1]; /* of the last PERSIST action of each kind */
 	struct sl_analysis analysis;			/* what ANALYSE finds; kappa 2, degree of r 3 */
-	uint32_t given, back;				/* buffers */
+	uint32_t given, back, holds;			/* buffers; those that the core may keep at the end */
 	int code;					/* of the last step */
 	struct sl_actions actions;
 	struct sl_sim_trace trace;
 };
 
-/* `learners` in the roster, n floats; started, with nobody linked. In two steps, to change its configuration
- * between. */
+/* A case that is nothing but a script, played to the driver `begin`. */
+#define CASE(name, begin, script)                                                                            \
+	TEST(name)                                                                                           \
+	{                                                                                                    \
+		struct driver *p = begin;                                                                    \
+		play(p, script);                                                                             \
+		driver_free(p);                                                                              \
+	}
+
+/* Return a driver with `learners` in the roster and models of n floats. p->config and p->analysis may be
+ * changed; the first line of a script starts the core. */
 struct driver *driver_new(uint32_t learners, uint64_t n);
-struct driver *driver_build(uint32_t learners, uint64_t n);
-void driver_start(struct driver *p);
-/* Every buffer must be back, unless the core was cut short: then pass what it still holds. */
-void driver_free(struct driver *p, uint32_t held);
+/* Check that the core holds as many buffers as the script says, and free all. */
+void driver_free(struct driver *p);
 
-const char *tell(struct driver *p, struct sl_event event);
-const char *tell_link(struct driver *p, bool up, sl_id peer);
-const char *tell_message(struct driver *p, sl_id from, const struct sl_message *message);
-const char *tell_hello(struct driver *p, sl_id from, sl_round t, enum sl_peer_status status);
-/* Link state of `id` in attempt a naming the learners of `candidates` (0 ends the list). */
-struct sl_message link_state_of(const struct driver *p, sl_id id, sl_attempt a, const sl_id *candidates);
-const char *tell_link_state(struct driver *p, sl_id from, sl_id id, sl_attempt a, const sl_id *candidates);
-const char *tell_ready(struct driver *p, sl_id from, sl_id id, sl_attempt a);
-/* That of attempts up to a it released those in `released` (0 ends the list) and no others. */
-const char *tell_abort(struct driver *p, sl_id from, sl_id id, sl_attempt a, const sl_attempt *released);
-/* That it holds the masked states of these positions (bit 0: learner 1). */
-const char *tell_have(struct driver *p, sl_id from, uint8_t held);
-const char *tell_digest(struct driver *p, sl_id from, uint8_t first);
-const char *tell_payload(struct driver *p, sl_id from, enum sl_message_kind kind, uint32_t index,
-			 uint64_t iteration);
-const char *tell_masked(struct driver *p, sl_id from, sl_id origin, uint32_t index);
-const char *tell_done(struct driver *p, enum sl_job_kind kind, int code);
-/* What the last action of that kind asked for is on disk. */
-const char *tell_durable(struct driver *p, enum sl_persist_kind kind);
-const char *tell_time(struct driver *p, sl_ms ms); /* later: a deadline */
+/* Play a script: a format and its arguments. */
+#define play(p, ...) driver_play(p, __FILE__, __LINE__, __VA_ARGS__)
+void __attribute__((format(printf, 4, 5)))
+driver_play(struct driver *p, const char *file, int line, const char *script, ...);
+/* Process one event; return its trace. */
+const char *driver_step(struct driver *p, struct sl_event event);
 
-/* Everybody linked, trained and ready; all link states of attempt 1 heard: a complete graph. Ends at ANALYSE.
+/* Parts of a round, for a complete graph: all linked, trained and ready, and all link states of attempt 1
+ * heard, up to ANALYSE; up to the first share; up to the own Ready; up to the own masked state; up to the own
+ * digest; up to the committed round. */
+struct driver *driver_agree(struct driver *p);
+struct driver *driver_share(struct driver *p);
+struct driver *driver_ready(struct driver *p);
+struct driver *driver_release(struct driver *p);
+struct driver *driver_confirm(struct driver *p);
+struct driver *driver_commit(struct driver *p);
+
+/* Of four learners, 4 is not linked and not in the view: up to ANALYSE; up to the own Ready, 4 being linked
+ * by then.
  */
-void driver_agree(struct driver *p);
-/* On to the first share out; to the own Ready out; to (the first chunks of) the own masked state out. */
-void driver_share(struct driver *p);
-void driver_ready(struct driver *p);
-void driver_release(struct driver *p);
+struct driver *driver_agree_without_4(void);
+struct driver *driver_ready_without_4(void);
+
+/* Return true if the last step's trace contains `text`. */
+bool driver_says(const struct driver *p, const char *text);
+/* Return the last step's report of `kind`, or the own message of `kind` that it sent; fail without one. */
+const struct sl_report *driver_report(const struct driver *p, enum sl_report_kind kind);
+const struct sl_message *driver_sent(const struct driver *p, enum sl_message_kind kind);
+struct sl_core_status driver_status(const struct driver *p);

@@ -1,8 +1,5 @@
-/* AGREE (PROTOCOL.md §7 The round): the larger value counts where that is the rule; where it is not,
- * everybody says who is odd, in what, and by how much, however far away it is. */
-#include <stdio.h>
-#include <stdlib.h>
-
+/* AGREE (PROTOCOL.md §7.8 Agree on the view): the larger value of a parameter counts where that is the rule;
+ * else every learner reports the differing learner, parameter and values, on every topology. */
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
@@ -18,7 +15,6 @@ static struct sl_sim *build(uint32_t learners, const char *topology)
 	return sl_sim_new(&o);
 }
 
-/* Where K counts. */
 static struct sl_sim *build_metropolis(const char *topology, uint64_t k, bool fixed)
 {
 	struct sl_sim_options o = {.seed = 35, .learners = 5, .topology = topology};
@@ -34,13 +30,12 @@ static uint64_t *parameter(struct sl_sim *sim, uint32_t i, uint32_t which)
 
 /* --- the largest counts --- */
 
-/* Of the last commit. */
 static const struct sl_report *said(struct sl_sim *sim, uint32_t i, enum sl_report_kind kind)
 {
 	return &sl_sim_expect(sim, i, kind, SL_REASON_NONE)->report;
 }
 
-/* Learner 2 alone has it, of five on a line. Everybody's K, p, total weight. */
+/* Learner 2 alone has the value `most`; check K, p and total weight of all. */
 static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, uint64_t weight)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
@@ -59,7 +54,7 @@ static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, u
 	}
 }
 
-TEST(test_most)
+TEST(most)
 {
 	expect_most(SL_PARAMETER_k, 901, 901, P_31, 5);
 	expect_most(SL_PARAMETER_p, P_44, 0, P_44, 5);
@@ -67,8 +62,8 @@ TEST(test_most)
 	expect_most(SL_PARAMETER_quorum, 5, 0, P_31, 5);
 }
 
-/* The smaller of two configured primes gives way, like none configured at all. */
-TEST(test_larger_prime)
+/* Of two configured primes the larger one counts. */
+TEST(larger_prime)
 {
 	struct sl_sim *sim = build(4, "ring");
 	*parameter(sim, 0, SL_PARAMETER_p) = P_31;
@@ -80,8 +75,8 @@ TEST(test_larger_prime)
 	sl_sim_free(sim);
 }
 
-/* A larger max_weight may need a larger prime, everywhere. */
-TEST(test_weight_moves_the_prime)
+/* A larger max_weight may need a larger prime. */
+TEST(weight_moves_the_prime)
 {
 	struct sl_sim *sim = build(4, "line");
 	*parameter(sim, 1, SL_PARAMETER_max_weight) = 60000;
@@ -92,7 +87,7 @@ TEST(test_weight_moves_the_prime)
 	sl_sim_free(sim);
 }
 
-TEST(test_rounds)
+TEST(rounds)
 {
 	for (uint32_t few = 0; few < 4; few++) {
 		struct sl_sim_options o = {
@@ -106,8 +101,8 @@ TEST(test_rounds)
 	}
 }
 
-/* One learner's quorum is everybody's. */
-TEST(test_quorum)
+/* The largest quorum counts for all. */
+TEST(quorum)
 {
 	struct sl_sim *sim = build(5, "complete");
 	*parameter(sim, 2, SL_PARAMETER_quorum) = 5;
@@ -161,7 +156,7 @@ static void differs(uint32_t which, uint64_t own, uint64_t theirs, const char *n
 			differs_at(odd, topologies[t], which, own, theirs, name);
 }
 
-TEST(test_same)
+TEST(same)
 {
 	differs(SL_PARAMETER_n, 8, 7, "n");
 	differs(SL_PARAMETER_tolerance, 1, 2, "tolerance");
@@ -199,7 +194,7 @@ static const uint8_t *roster_of(const struct sl_core_config *config)
 	return config->scope.roster;
 }
 
-TEST(test_history)
+TEST(history)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sl_sim *sim = build(6, topologies[t]);
@@ -215,7 +210,7 @@ TEST(test_history)
 
 /* --- rosters --- */
 
-TEST(test_roster)
+TEST(roster)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sl_sim *sim = build(6, topologies[t]);
@@ -229,8 +224,7 @@ TEST(test_roster)
 	}
 }
 
-/* Learners 0 .. few-1 on a line; `odd` is the first, and its roster names `more`, who have links to it alone.
- */
+/* Learners 0 .. few-1 on a line; the roster of learner 0 names `more` others, with links to it alone. */
 static void larger_roster(uint32_t few, uint32_t more)
 {
 	struct sl_edge edges[64];
@@ -263,7 +257,7 @@ static void larger_roster(uint32_t few, uint32_t more)
 	sl_sim_free(sim);
 }
 
-TEST(test_a_larger_roster)
+TEST(a_larger_roster)
 {
 	larger_roster(5, 1);
 	larger_roster(4, 4);
@@ -289,7 +283,7 @@ static uint64_t need_of(const char *topology)
 	return need;
 }
 
-TEST(test_fixed_k)
+TEST(fixed_k)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		uint64_t need = need_of(topologies[t]);

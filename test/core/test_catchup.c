@@ -1,14 +1,9 @@
-/* Catch-up (PROTOCOL.md §11 Catch-up): who was away while the others went on has their last result in one go,
- * and is with them again; and whatever befalls its server on the way, it never has a wrong one. The checker
- * compares every model adopted. */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/base/bytes.h"
+/* Catch-up (PROTOCOL.md §11 Catch-up): a learner that was away adopts the last result and takes part again.
+ * The checker compares every adopted model. */
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
-#define AWAY 3u /* who is */
+#define AWAY 3u
 
 static struct sl_sim *build(struct sl_sim_options options)
 {
@@ -49,7 +44,7 @@ static const struct sl_sim_note *next_note(struct sl_sim *sim, const struct sl_s
 	sl_sim_fail(sim, "it never said %s again", sl_report_name(kind));
 }
 
-/* It took part in the round after the last one that it caught up with, and everybody with it. */
+/* AWAY commits the round after its last catch-up, with all others. */
 static void expect_together(struct sl_sim *sim, sl_round latest)
 {
 	const struct sl_sim_note *note = next_note(sim, caught_up(sim), SL_REPORT_COMMITTED);
@@ -60,7 +55,7 @@ static void expect_together(struct sl_sim *sim, sl_round latest)
 			    note->report.committed.learners);
 }
 
-/* --- who was away --- */
+/* --- a learner that was away --- */
 
 static void away_for(uint64_t seed, sl_round rounds)
 {
@@ -81,7 +76,7 @@ static void away_for(uint64_t seed, sl_round rounds)
 	sl_sim_free(sim);
 }
 
-TEST(test_away)
+TEST(away)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		away_for(100 + seed, 1);
@@ -98,8 +93,8 @@ static void finish_training(struct sl_sim *sim, uint32_t i)
 		    (struct sl_sim_event){.kind = SL_SIM_TRAINED, .learner = i, .generation = l->training});
 }
 
-/* Back while the others train: it is in their very next round. */
-TEST(test_the_next_round)
+/* It comes back while the others train: it takes part in their next round. */
+TEST(the_next_round)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		struct sl_sim *sim = begin(320 + seed, 6, 8);
@@ -122,7 +117,7 @@ TEST(test_the_next_round)
 	}
 }
 
-TEST(test_starts_late)
+TEST(starts_late)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim =
@@ -138,8 +133,8 @@ TEST(test_starts_late)
 	}
 }
 
-/* The model that it trains meanwhile is of a round that is over: dropped. */
-TEST(test_trains_slowly)
+/* Its model is of a round that is over, and is dropped. */
+TEST(trains_slowly)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 420, .parameters.rounds = 5});
 	for (uint32_t i = 0; i < AWAY; i++)
@@ -160,8 +155,8 @@ static bool hide_that_it_is_done(struct sl_sim *sim, uint32_t i, uint32_t j, str
 	return m->kind != SL_MSG_HELLO || m->hello.status != SL_PEER_STATUS_DONE || i == AWAY || j == AWAY;
 }
 
-/* Whatever is configured here: the result is theirs, and is read as they meant it. */
-TEST(test_other_settings)
+/* The result is decoded with the values that were agreed there, not with those configured here. */
+TEST(other_settings)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim = begin(440 + seed, 3, 8);
@@ -176,8 +171,8 @@ TEST(test_other_settings)
 	}
 }
 
-/* The others agreed on more rounds than it is configured for, and it has forgotten that by starting again. */
-TEST(test_fewer_rounds)
+/* The others agreed on more rounds than it is configured for; it is restarted. */
+TEST(fewer_rounds)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim = begin(460 + seed, 6, 8);
@@ -191,8 +186,8 @@ TEST(test_fewer_rounds)
 	}
 }
 
-/* The run is over, and the others linger. */
-TEST(test_after_the_last_round)
+/* The run is over, and the others serve its result. */
+TEST(after_the_last_round)
 {
 	struct sl_sim *sim = begin(430, 3, 8);
 	sim->tap = hide_that_it_is_done;
@@ -206,15 +201,15 @@ TEST(test_after_the_last_round)
 	sl_sim_free(sim);
 }
 
-/* What it serves comes from its disk: it has forgotten everything else. */
-TEST(test_a_restarted_server)
+/* A restarted learner serves the result from its disk. */
+TEST(a_restarted_server)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim = begin(440 + seed, 6, SL_CHUNK_ELEMENTS + 7);
 		leave_behind(sim, 1, 3);
 		sl_sim_crash(sim, 0);
 		sl_sim_restart(sim, 0);
-		sl_sim_restore(sim, 0, AWAY); /* and to nobody else */
+		sl_sim_restore(sim, 0, AWAY); /* to no other peer */
 		sl_sim_run_until_round(sim, 6);
 		assert_int_equal(caught_up(sim)->report.peer, 0);
 		assert_int_equal(caught_up(sim)->report.caught_up.signers, 3);
@@ -223,7 +218,7 @@ TEST(test_a_restarted_server)
 	}
 }
 
-/* --- while its server is busy --- */
+/* --- while the peer is busy --- */
 
 static bool lose_digests(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
@@ -231,7 +226,7 @@ static bool lose_digests(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 	return m->kind != SL_MSG_DIGEST || j != 0 || i != 1;
 }
 
-/* The third chunk, and what follows it. */
+/* Hold the third chunk and all that follows it. */
 static bool hold_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (i == 0 && j == AWAY && m->kind == SL_MSG_RESULT && m->chunk.index == 2)
@@ -239,9 +234,8 @@ static bool hold_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 	return true;
 }
 
-/* Digests that are held keep it in CONFIRM: it shows the round before, and is asked again when it has
- * committed. */
-TEST(test_requests_while_it_confirms)
+/* The peer waits in CONFIRM: it shows the round before, and is asked again after its commit. */
+TEST(requests_while_it_confirms)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim = begin(460 + seed, 4, 8);
@@ -261,8 +255,8 @@ TEST(test_requests_while_it_confirms)
 	}
 }
 
-/* Seven chunks; it has some of them when its server commits the next round. */
-TEST(test_another_commit_in_between)
+/* Seven chunks; some are here when the peer commits the next round. */
+TEST(another_commit_in_between)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(4); seed++) {
 		struct sl_sim *sim = build((struct sl_sim_options){
@@ -289,7 +283,7 @@ TEST(test_another_commit_in_between)
 
 /* --- parameters that were agreed on without it --- */
 
-TEST(test_agreed_without_it)
+TEST(agreed_without_it)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 450, .parameters.rounds = 4});
 	sim->learners[0].config.parameters.max_weight = 500;

@@ -1,5 +1,6 @@
-/* CLOSE takes no sum that N models within clip cannot have. */
-#include <stdio.h>
+/* CLOSE accepts only sums that N models within the clipping range can have (PROTOCOL.md §4.7 Plausibility of
+ * a sum).
+ */
 #include <string.h>
 
 #include "common/mixing/spectrum.h"
@@ -32,7 +33,7 @@ static struct sl_job_result run_close(const struct sl_view *view, uint64_t *s)
 	return result;
 }
 
-/* With exact it is the sum already. */
+/* With exact, the state is the sum. */
 static int close_exact(const struct sl_view *view, const int64_t sums[ELEMENTS])
 {
 	struct sl_view other = *view;
@@ -47,7 +48,7 @@ static int close_exact(const struct sl_view *view, const int64_t sums[ELEMENTS])
 	return result.code;
 }
 
-/* Of masked states that have met at sums[l] / N. */
+/* With metropolis, the state is sums[l] / N. */
 static int close_code(const struct sl_view *view, const int64_t sums[ELEMENTS])
 {
 	uint64_t s[ELEMENTS];
@@ -67,7 +68,7 @@ static int close_at(const struct sl_view *view, int64_t coordinate, int64_t tota
 	return close_code(view, sums);
 }
 
-TEST(test_equal_weights)
+TEST(equal_weights)
 {
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 1);
 	assert_int_equal(close_at(&view, 7, N), SL_OK);
@@ -76,7 +77,7 @@ TEST(test_equal_weights)
 			assert_int_equal(close_at(&view, 7, total), SL_ERR_INVALID);
 }
 
-TEST(test_weights_by_samples)
+TEST(weights_by_samples)
 {
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
 	assert_int_equal(close_at(&view, 7, 0), SL_ERR_INVALID);
@@ -86,8 +87,8 @@ TEST(test_weights_by_samples)
 	assert_int_equal(close_at(&view, 7, -1), SL_ERR_INVALID);
 }
 
-/* Every model at the clip, in every coordinate; and then a little beyond what rounding explains. */
-TEST(test_clip)
+/* Every model at the limit, in every coordinate; and a little beyond what rounding explains. */
+TEST(clip)
 {
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 50);
 	for (int64_t total = N; total <= N * 50; total += 7) {
@@ -103,7 +104,7 @@ TEST(test_clip)
 }
 
 /* The first and the last coordinate count like any other. */
-TEST(test_every_coordinate)
+TEST(every_coordinate)
 {
 	struct sl_view view = view_of(SL_ENCODING_WEIGHTED, 1);
 	for (size_t l = 0; l + 1 < ELEMENTS; l++) {
@@ -113,8 +114,8 @@ TEST(test_every_coordinate)
 	}
 }
 
-/* The paper's: each encodes its share of the mean, and no weight travels. */
-TEST(test_literal)
+/* `encoding: paper`: each learner encodes its part of the mean, and no weight. */
+TEST(paper)
 {
 	struct sl_view view = view_of(SL_ENCODING_PAPER, 1);
 	assert_int_equal(close_at(&view, EDGE, 0), SL_OK);
@@ -122,7 +123,7 @@ TEST(test_literal)
 	assert_int_equal(close_at(&view, EDGE + 2, 0), SL_ERR_INVALID);
 }
 
-/* What the core makes of it. */
+/* The learner stops. */
 static void tamper(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	(void)sim;
@@ -130,7 +131,7 @@ static void tamper(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 		result->code = SL_ERR_INVALID;
 }
 
-TEST(test_refused)
+TEST(refused)
 {
 	struct sl_sim_options o = {.seed = 3, .learners = 3};
 	struct sl_sim *sim = sl_sim_new(&o);

@@ -1,10 +1,7 @@
-/* From silence to one view (PROTOCOL.md §7 The round), whatever becomes of hellos and link states on the way;
- * and how fast.
- */
-#include <stdio.h>
+/* From DISCOVER to one view (PROTOCOL.md §7.4 Discover, §7.8 Agree on the view), with Hellos and link states
+ * late, lost or out of order; and how fast. */
 #include <stdlib.h>
 
-#include "common/base/bytes.h"
 #include "test/lib/test.h"
 #include "tools/sim/check.h"
 
@@ -23,7 +20,7 @@ static void end(struct sl_sim *sim)
 
 /* --- delayed, twice, out of order --- */
 
-/* Of every three: one as it is, one twice, one late and after what was said later. */
+/* Of every three records: deliver one as it is, one twice, and one late, after later ones. */
 static bool disorder_records(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (m->kind != SL_MSG_LINK_STATE && m->kind != SL_MSG_READY)
@@ -34,7 +31,7 @@ static bool disorder_records(struct sl_sim *sim, uint32_t i, uint32_t j, struct 
 	return what < 2;
 }
 
-/* No link does that to a hello. */
+/* The same for Hellos, although no link reorders them. */
 static bool disorder_all(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (m->kind != SL_MSG_HELLO)
@@ -61,15 +58,15 @@ static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t,
 	end(sim);
 }
 
-TEST(test_disorder)
+TEST(disorder)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(150); seed++) {
-		play(seed, disorder_records, true); /* nothing is lost, so nobody is left out */
+		play(seed, disorder_records, true); /* nothing is lost: all take part */
 		play(seed, disorder_all, false);
 	}
 }
 
-/* --- edges that are one's word only --- */
+/* --- edges that one end does not confirm --- */
 
 static const struct sl_sim_attempt *committed_page(const struct sl_sim *sim)
 {
@@ -86,14 +83,14 @@ static bool has_edge(const struct sl_sim *sim, uint32_t i, uint32_t j)
 	       committed_page(sim)->edge[(size_t)j * sim->n + i];
 }
 
-/* 1 hears 3, 3 does not hear 1; and the same from 4 to 0. */
+/* Lose the Hellos of 1 to 3 and of 0 to 4. */
 static bool deafen(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)sim;
 	return m->kind != SL_MSG_HELLO || !((i == 1 && j == 3) || (i == 0 && j == 4));
 }
 
-TEST(test_heard_one_way)
+TEST(heard_one_way)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		struct sl_sim *sim = build(900 + seed, 5, "complete", 1);
@@ -111,7 +108,7 @@ TEST(test_heard_one_way)
 	}
 }
 
-/* 0 says that it reaches 3, at the other end of a line. There is room for one more in the mail. */
+/* 0 names 3, at the other end of a line. The mail has room for one more candidate. */
 static bool boast_of_an_edge(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	(void)j;
@@ -122,7 +119,7 @@ static bool boast_of_an_edge(struct sl_sim *sim, uint32_t i, uint32_t j, struct 
 	return true;
 }
 
-TEST(test_listed_one_way)
+TEST(listed_one_way)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		struct sl_sim *sim = build(920 + seed, 4, "line", 1);
@@ -142,7 +139,7 @@ static bool first_of_2(const struct sl_sim *sim, const struct sl_message *m)
 	return m->kind == SL_MSG_LINK_STATE && m->link_state.id == sim->ids[2] && m->link_state.a == 1;
 }
 
-/* What 2 says from its first link state on. */
+/* Hold what 2 sends from its first link state on. */
 static bool hold_from_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (i == 2 && first_of_2(sim, m))
@@ -150,12 +147,12 @@ static bool hold_from_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, str
 	return true;
 }
 
-static struct sl_sim *late(uint64_t seed, sl_ms ms)
+static struct sl_sim *late_by(uint64_t seed, sl_ms ms)
 {
 	struct sl_sim *sim = build(seed, 5, "complete", 1);
 	sim->tap = hold_from_link_state;
 	sl_sim_start(sim);
-	sl_sim_run_until_phase(sim, 2, SL_PHASE_SHARE); /* it has everybody's */
+	sl_sim_run_until_phase(sim, 2, SL_PHASE_SHARE); /* it has all link states */
 	sl_sim_elapse(sim, ms);
 	for (uint32_t j = 0; j < 5; j++)
 		sl_sim_release(sim, 2, j);
@@ -179,10 +176,10 @@ static void expect_all_five(struct sl_sim *sim, sl_attempt least)
 	end(sim);
 }
 
-TEST(test_late)
+TEST(late)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
-		struct sl_sim *sim = late(940 + seed, 9000);
+		struct sl_sim *sim = late_by(940 + seed, 9000);
 		sl_sim_run_until_round(sim, 1);
 		for (uint32_t i = 0; i < 5; i++)
 			sl_sim_expect_none(sim, i, SL_REPORT_FAILED, SL_REASON_FLOOD);
@@ -190,10 +187,10 @@ TEST(test_late)
 	}
 }
 
-TEST(test_too_late)
+TEST(too_late)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
-		struct sl_sim *sim = late(960 + seed, 12000);
+		struct sl_sim *sim = late_by(960 + seed, 12000);
 		for (uint32_t i = 0; i < 5; i++)
 			if (i != 2)
 				expect_missing(sim, i, 1 << 2);
@@ -207,8 +204,8 @@ static bool lose_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, struct s
 	return i != 2 || !first_of_2(sim, m);
 }
 
-/* Whoever comes to its deadline says so; the others may hear of its next attempt first. */
-TEST(test_missing)
+/* The learner that comes to its deadline reports it; the others may receive its next attempt first. */
+TEST(missing)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		struct sl_sim *sim = build(980 + seed, 5, "ring", 1);
@@ -223,7 +220,7 @@ TEST(test_missing)
 			said++;
 		}
 		if (said == 0)
-			sl_sim_fail(sim, "nobody misses it");
+			sl_sim_fail(sim, "no learner misses it");
 		expect_all_five(sim, 2);
 	}
 }
@@ -233,8 +230,8 @@ static bool lose_at_the_end(struct sl_sim *sim, uint32_t i, uint32_t j, struct s
 	return i != 3 || j != 4 || !first_of_2(sim, m);
 }
 
-/* Only the last one of a line waits for it, and only it can say for whom. */
-TEST(test_missing_at_one)
+/* Only the last learner of a line waits for it. */
+TEST(missing_at_one)
 {
 	struct sl_sim *sim = build(999, 5, "line", 1);
 	sim->tap = lose_at_the_end;
@@ -246,8 +243,8 @@ TEST(test_missing_at_one)
 
 /* --- attempts --- */
 
-/* A line in two halves; each tries by itself, at its own pace, and counts by itself. */
-TEST(test_numbers_meet)
+/* A line in two halves, each with its own attempts. */
+TEST(numbers_meet)
 {
 	uint32_t differed = 0;
 	for (uint64_t seed = 0; seed < sl_sim_seeds(30); seed++) {
@@ -294,13 +291,12 @@ static uint32_t diameter(const struct sl_sim *sim)
 	return most;
 }
 
-/* Everybody has closed its view within twice the diameter times the largest delay, once the last window is
- * closed. */
+/* When the last window has closed, all have the view within twice the diameter times the largest delay. */
 static void closes_in_time(uint64_t seed, uint32_t learners, const char *topology)
 {
 	struct sl_sim *sim = build(seed, learners, topology, 1);
-	uint64_t last = 0,
-		 hop = sim->options.delay_ms * 1000 + 1 + learners; /* what queues is a microsecond apart */
+	uint64_t last = 0, hop = sim->options.delay_ms * 1000 + 1 +
+				 learners; /* queued messages are a microsecond apart */
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_VIEW, SL_REASON_NONE);
 	for (uint32_t i = 0; i < learners; i++)
@@ -316,7 +312,7 @@ static void closes_in_time(uint64_t seed, uint32_t learners, const char *topolog
 	sl_sim_free(sim);
 }
 
-TEST(test_speed)
+TEST(speed)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++)
 		for (uint32_t learners = 3; learners <= 12; learners++) {

@@ -1,5 +1,4 @@
-/* Which engine a view takes, and that all of them come to the same. */
-#include <stdio.h>
+/* The choice of the engine (PROTOCOL.md §8.5 Which engine a view uses); all engines yield the same sum. */
 #include <string.h>
 
 #include "test/lib/test.h"
@@ -15,7 +14,7 @@ static enum sl_engine choice(enum sl_engine wanted, struct sl_engine_costs costs
 	return engine;
 }
 
-TEST(what_is_wished_for)
+TEST(by_setting)
 {
 	struct sl_engine_costs all = {
 		.k = 9, .degree = 7, .depth = 2, .children = 3, .busiest = 4, .elements = 100, .width = 4};
@@ -26,12 +25,13 @@ TEST(what_is_wished_for)
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 9), SL_ENGINE_METROPOLIS);
 	all.k = SL_ITERATIONS_NONE;
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
-	all.k = 0; /* not asked: p is too wide */
+	all.k = 0; /* not computed: p is too wide */
 	assert_int_equal(choice(SL_ENGINE_EXACT, all, 4), SL_ENGINE_TREE);
 }
 
-/* A learner of ten sends its vector nine times, once each; the root of the tree nine times Z, after nine have
- * come. */
+/* On a complete graph of ten, a learner sends its vector to nine; the root of the tree receives nine and
+ * sends nine.
+ */
 TEST(cheapest)
 {
 	struct sl_engine_costs complete = {
@@ -61,7 +61,7 @@ TEST(cheapest)
 	assert_int_equal(choice(SL_ENGINE_AUTO, random, 120), SL_ENGINE_TREE);
 }
 
-/* The largest of everything does not wrap round to something cheap. */
+/* The price does not overflow at the limits. */
 TEST(no_overflow)
 {
 	struct sl_engine_costs most = {.k = SL_ITERATIONS_MAX,
@@ -74,14 +74,14 @@ TEST(no_overflow)
 	assert_int_equal(choice(SL_ENGINE_AUTO, most, 2), SL_ENGINE_TREE);
 }
 
-/* --- all come to the same --- */
+/* --- all engines yield the same sum --- */
 
 struct graph {
 	struct sl_edge edges[64];
 	uint32_t n, count;
 };
 
-/* A random tree, and some edges more. */
+/* Return a random tree with some more edges. */
 static struct graph random_graph(uint64_t *seed)
 {
 	struct graph g = {.n = 3 + (uint32_t)(sl_sim_random(seed) % 8)};
@@ -130,12 +130,12 @@ static void expect_smooth(const struct sl_sim *sim)
 	}
 }
 
-/* Z, which the checker has found to be the sum at every learner. */
+/* Return the engine and the model of a round; the checker verifies Z. */
 static struct outcome outcome_of(const struct sl_sim_options *o)
 {
 	struct sl_sim *sim = sl_sim_new(o);
 	for (uint32_t i = 0; i < sim->n; i++)
-		sim->learners[i].config.privacy_check_warns = true; /* lines and stars, too */
+		sim->learners[i].config.privacy_check_warns = true; /* allows lines and stars */
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	const struct sl_report *r = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
@@ -159,7 +159,7 @@ TEST(same_on_random_graphs)
 {
 	uint64_t seed = 7;
 	uint32_t took[SL_ENGINES] = {0}, instead[SL_ENGINES] = {0};
-	for (uint64_t number = 0; number < 1000; number++) {
+	for (uint64_t number = 0; number < 240; number++) {
 		struct graph g = random_graph(&seed);
 		struct sl_sim_options o = options_of(&g, number);
 		struct outcome first = {0};
@@ -175,13 +175,11 @@ TEST(same_on_random_graphs)
 			assert_memory_equal(outcome.z, first.z, sizeof first.z);
 		}
 	}
-	print_message("exact %u, metropolis %u (%u of them where r(1) = 0), tree %u\n", took[SL_ENGINE_EXACT],
-		      took[SL_ENGINE_METROPOLIS], instead[SL_ENGINE_METROPOLIS], took[SL_ENGINE_TREE]);
-	assert_true(took[SL_ENGINE_EXACT] > 800 && took[SL_ENGINE_METROPOLIS] > 700 &&
-		    took[SL_ENGINE_TREE] > 1000 && instead[SL_ENGINE_METROPOLIS] > 0);
+	assert_true(took[SL_ENGINE_EXACT] > 200 && took[SL_ENGINE_METROPOLIS] > 160 &&
+		    took[SL_ENGINE_TREE] > 240 && instead[SL_ENGINE_METROPOLIS] > 0);
 }
 
-/* Chunk after chunk up and down, more of them than may be under way. */
+/* More chunks than the window of the tree. */
 TEST(chunks_by_tree)
 {
 	static const char *const topologies[] = {"line", "ring", "star", "grid", "complete"};

@@ -1,15 +1,9 @@
-/* What a learner says of others, once: that somebody was left behind, that somebody signed two things, and
- * that the difference of two sums tells of few (PROTOCOL.md §7 The round, §9 Abort, safety rule, reuse rule).
- */
-#include <stdio.h>
-#include <stdlib.h>
-
+/* Reports about other learners: stale ones, equivocations, and privacy events (PROTOCOL.md §12.5 Equivocation
+ * and evidence, §12.7 Privacy events). */
 #include "common/base/bytes.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
-
-#define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
 
 static struct sl_sim *build(uint64_t seed, uint32_t learners, const char *topology, uint64_t rounds)
 {
@@ -27,8 +21,9 @@ static void restore_all(struct sl_sim *sim, uint32_t i)
 
 /* --- left behind --- */
 
-/* The last one on a line or a ring is away for two rounds; when it is back, everybody hears where it stands,
- * and with what, though few of them have a link to it. */
+/* The last learner is away for two rounds. When it is back, its round and digest reach all, also without a
+ * link to it.
+ */
 static void left_behind(uint64_t seed, const char *topology)
 {
 	struct sl_sim *sim = build(seed, 6, topology, 7);
@@ -51,7 +46,7 @@ static void left_behind(uint64_t seed, const char *topology)
 	sl_sim_free(sim);
 }
 
-TEST(test_stale)
+TEST(stale)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		left_behind(1800 + seed, "line");
@@ -59,7 +54,7 @@ TEST(test_stale)
 	}
 }
 
-TEST(test_nobody_is_stale)
+TEST(none_is_stale)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++) {
 		struct sl_sim *sim = build(1840 + seed, 6, "line", 4);
@@ -73,68 +68,47 @@ TEST(test_nobody_is_stale)
 
 /* --- two signatures for one attempt --- */
 
-static const struct sl_report *report_of(const struct driver *p, enum sl_report_kind kind)
-{
-	for (uint32_t i = 0; i < p->actions.count; i++)
-		if (p->actions.items[i].kind == SL_ACTION_REPORT && p->actions.items[i].report.kind == kind)
-			return &p->actions.items[i].report;
-	return NULL;
-}
-
-/* What the driven core signs is marked with the number of candidates. */
+/* The evidence has both link states, and their candidates. */
 static void expect_evidence(const struct driver *p, uint8_t first, uint8_t second)
 {
-	const struct sl_report *report = report_of(p, SL_REPORT_EVIDENCE);
-	assert_non_null(report);
+	const struct sl_report *report = driver_report(p, SL_REPORT_EVIDENCE);
 	assert_int_equal(report->peer, 1);
 	for (int k = 0; k < 2; k++) {
 		const struct sl_link_state *state = report->evidence[k];
 		assert_int_equal(state->id, 2);
 		assert_int_equal(state->count, k == 0 ? first : second);
-		assert_int_equal(state->signature[0], k == 0 ? first : second);
+		assert_int_equal(state->signature[0], state->count); /* so marks the driver */
 		for (uint32_t c = 0; c < state->count; c++)
 			assert_true(state->candidates[c] == (c == 0 ? 1 : 2 + c));
 	}
 }
 
-static void expect_no_evidence(const struct driver *p)
-{
-	assert_null(report_of(p, SL_REPORT_EVIDENCE));
-}
-
-TEST(test_evidence_before_freezing)
+/* Evidence is reported once a round, so that a liar cannot fill the disk. */
+TEST(evidence_in_train)
 {
 	struct driver *p = driver_new(4, 4);
-	for (sl_id id = 2; id <= 4; id++)
-		tell_link(p, true, id);
-	tell_link_state(p, 2, 2, 1, LIST(1));
-	tell_link_state(p, 3, 2, 1, LIST(1)); /* the same */
-	expect_no_evidence(p);
-	tell_link_state(p, 3, 2, 1, LIST(1, 3));
+	play(p, "link up 2 3 4\n"
+		"link state names 1 from 2\n"
+		"link state of 2 names 1 from 3 ->\n"
+		"link state of 2 names 1 3 from 3 -> EVIDENCE 2");
 	expect_evidence(p, 1, 2);
-	assert_null(strstr(p->trace.text, "FAILED")); /* there is no attempt yet */
-	tell_link_state(p, 3, 2, 1, LIST(1, 3));
-	tell_link_state(p, 4, 2, 1, LIST(1, 3, 4));
-	expect_no_evidence(p); /* said once */
-	tell_link_state(p, 2, 2, 2, LIST(1));
-	tell_link_state(p, 3, 2, 2, LIST(1, 3));
-	expect_no_evidence(p); /* once a round is enough: a liar must not fill our disk */
-	driver_free(p, 0);
+	play(p, "link state of 2 names 1 3 from 3 ->\n"
+		"link state of 2 from 4 ->\n"
+		"link state a2 names 1 from 2\n"
+		"link state of 2 a2 names 1 3 from 3 ->");
+	driver_free(p);
 }
 
-TEST(test_evidence_after_freezing)
+TEST(evidence_in_share)
 {
-	struct driver *p = driver_new(3, 4);
-	driver_share(p);
-	tell_link_state(p, 3, 2, 1, LIST(1));
+	struct driver *p = driver_share(driver_new(3, 4));
+	play(p, "link state of 2 a1 names 1 from 3 -> EVIDENCE 2, FAILED equivocation 2, *");
 	expect_evidence(p, 2, 1);
-	assert_non_null(strstr(p->trace.text, "FAILED equivocation 2"));
-	tell_link_state(p, 3, 2, 1, LIST(1));
-	expect_no_evidence(p);
-	driver_free(p, 0);
+	play(p, "link state of 2 a1 names 1 from 3 ->");
+	driver_free(p);
 }
 
-/* To 1 it names one candidate fewer than to the others. */
+/* 0 names one candidate fewer to 1 than to the others. */
 static bool equivocate(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (m->kind == SL_MSG_LINK_STATE && i == 0 && j == 1 && m->link_state.a == 1 &&
@@ -145,7 +119,7 @@ static bool equivocate(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_mes
 	return true;
 }
 
-TEST(test_evidence_in_a_crowd)
+TEST(evidence_in_a_crowd)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
 		struct sl_sim *sim = build(1850 + seed, 4, "complete", 1);
@@ -172,11 +146,11 @@ TEST(test_evidence_in_a_crowd)
 	}
 }
 
-/* --- sums that tell of few --- */
+/* --- privacy events --- */
 
 #define PEOPLE 8u
 
-/* All of a set are in range of one another, and of nobody else. */
+/* Put the learners of `set` in range of each other, and no others. */
 static void gather(struct sl_sim *sim, uint64_t set)
 {
 	struct sl_edge edges[PEOPLE * PEOPLE];
@@ -200,7 +174,7 @@ static const struct sl_sim_note *privacy_note(const struct sl_sim *sim, uint32_t
 	return found;
 }
 
-/* By all who were in both rounds; the others do not know who was in the last one. */
+/* Learners that were in both rounds report the change; the others do not know it. */
 static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64_t now, uint64_t c)
 {
 	uint64_t changed = then ^ now;
@@ -219,7 +193,7 @@ static void expect_privacy(struct sl_sim *sim, sl_round t, uint64_t then, uint64
 	}
 }
 
-TEST(test_privacy)
+TEST(privacy)
 {
 	static const uint64_t sets[] = {0xff, 0xff, 0x7f, 0x7f, 0xff, 0x3f, 0xff, 0x1f, 0xff,
 					0x7f, 0xbf, 0xf5, 0xfa, 0xff, 0xf1, 0xf1, 0xf8};

@@ -1,11 +1,6 @@
-/* A released attempt is finished, or stays open until it is known that nobody can complete it (PROTOCOL.md §9
- * Abort, safety rule, reuse rule): wherever links fall after release, two models of one round are never
- * committed, and once everybody is back they all go on. The checker looks at every Ready and at every commit.
- */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/base/bytes.h"
+/* A released attempt is finished, or stays open until no participant can complete it (PROTOCOL.md §9.4 The
+ * safety rule). Wherever links fall, no two results of a round are committed, and all go on when the links
+ * are back. The checker verifies every Ready and every commit. */
 #include "test/lib/test.h"
 #include "tools/sim/check.h"
 
@@ -40,11 +35,11 @@ static struct sl_sim *begin(uint64_t seed, uint32_t learners, const char *topolo
 	return begin_with(seed, learners, topology, 0);
 }
 
-/* --- the fork that would be --- */
+/* --- a result at one learner --- */
 
-/* Learner 0 has the result, and loses its link; the others lose theirs before they have it, and are a quorum
- * by themselves. False: with this seed somebody else had it too. */
-static bool tempt(struct sl_sim *sim)
+/* Learner 0 has the result and loses its link. The others lose theirs before they have it, and are a quorum.
+ * Return false if another learner had the result, too. */
+static bool isolate_result(struct sl_sim *sim)
 {
 	sl_sim_run_until_phase(sim, 0, SL_PHASE_CONFIRM);
 	for (uint32_t i = 0; i < 4; i++)
@@ -58,13 +53,13 @@ static bool tempt(struct sl_sim *sim)
 	return alone;
 }
 
-/* Its neighbour has its masked state: they come to the same result without it. The checker compares. */
-TEST(test_the_fork)
+/* Its neighbour holds its masked state: the others compute the same result. */
+TEST(one_result)
 {
 	uint32_t tried = 0;
 	for (uint64_t seed = 0; seed < sl_sim_seeds(100); seed++) {
 		struct sl_sim *sim = begin(2000 + seed, 5, "line");
-		if (tempt(sim)) {
+		if (isolate_result(sim)) {
 			tried++;
 			sl_sim_elapse(sim, 100000);
 			assert_true(committed_by(sim, 0, 4, 1));
@@ -80,10 +75,10 @@ TEST(test_the_fork)
 	assert_true(tried >= 10);
 }
 
-/* --- the one thing that blocks --- */
+/* --- a lost participant blocks the round --- */
 
-/* Learner 4 is gone for good after its Ready, and nobody has its masked state. */
-static struct sl_sim *lose_for_good(uint64_t seed, uint64_t quorum)
+/* Learner 4 is lost after its Ready, and no learner has its masked state. */
+static struct sl_sim *lose_participant(uint64_t seed, uint64_t quorum)
 {
 	struct sl_sim *sim = begin_with(seed, 5, "complete", quorum);
 	sl_sim_run_until_phase(sim, 4, SL_PHASE_RELEASE);
@@ -95,15 +90,15 @@ static struct sl_sim *lose_for_good(uint64_t seed, uint64_t quorum)
 		const struct sl_sim_note *note = NULL;
 		assert_true(sl_sim_count(sim, i, SL_REPORT_WAITING, SL_REASON_NONE, &note) > 0);
 		assert_int_equal(note->report.phase, SL_PHASE_RECOVER);
-		assert_int_equal(note->set, 1 << 4); /* it is named */
+		assert_int_equal(note->set, 1 << 4); /* the missing owner */
 		assert_int_equal(sim->learners[i].committed, 0);
 	}
 	return sim;
 }
 
-TEST(test_it_comes_back)
+TEST(it_comes_back)
 {
-	struct sl_sim *sim = lose_for_good(2500, 0);
+	struct sl_sim *sim = lose_participant(2500, 0);
 	sl_sim_restart(sim, 4);
 	sl_sim_run_until_round(sim, 1);
 	assert_int_equal(
@@ -113,13 +108,13 @@ TEST(test_it_comes_back)
 	sl_sim_free(sim);
 }
 
-TEST(test_operator_abort)
+TEST(operator_abort)
 {
-	struct sl_sim *sim = lose_for_good(2501, 0);
+	struct sl_sim *sim = lose_participant(2501, 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		sl_sim_deliver(
 			sim, i,
-			&(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 2}); /* not this one */
+			&(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 2}); /* another round */
 		assert_int_equal(sim->learners[i].phase, SL_PHASE_RECOVER);
 		sim->learners[i].aborted_by_operator = true;
 		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
@@ -136,12 +131,11 @@ TEST(test_operator_abort)
 	sl_sim_free(sim);
 }
 
-/* Everybody has to take part: the one that was lost comes back to an attempt that the others have given up,
- * and hears it. */
-TEST(test_back_after_operator_abort)
+/* With a quorum of all, the lost learner comes back to an attempt that the others have closed. */
+TEST(back_after_operator_abort)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
-		struct sl_sim *sim = lose_for_good(2520 + seed, 5);
+		struct sl_sim *sim = lose_participant(2520 + seed, 5);
 		for (uint32_t i = 0; i < 4; i++) {
 			sim->learners[i].aborted_by_operator = true;
 			sl_sim_deliver(sim, i,
@@ -159,7 +153,7 @@ TEST(test_back_after_operator_abort)
 
 /* --- random cuts after release --- */
 
-/* Some of the links, and for some time. */
+/* Cut some links for some time. */
 static void cut_some(struct sl_sim *sim, uint64_t *random)
 {
 	uint64_t percent = 20 + sl_sim_random(random) % 80;
@@ -182,7 +176,7 @@ static sl_round furthest(const struct sl_sim *sim)
 	return most;
 }
 
-TEST(test_random_cuts)
+TEST(random_cuts)
 {
 	static const char *const topologies[] = {"line", "ring", "complete", "star"};
 	static const enum sl_phase phases[] = {SL_PHASE_MIX, SL_PHASE_CONFIRM, SL_PHASE_MIX, SL_PHASE_COMMIT};
@@ -210,21 +204,4 @@ TEST(test_random_cuts)
 	}
 	assert_true(recovered > 500 && model_invalidated < 50);
 	assert_true(longest < 60000000);
-}
-
-/* What it released, or was about to, it finds on its disk. */
-TEST(test_a_crash)
-{
-	for (uint64_t seed = 0; seed < sl_sim_seeds(100); seed++) {
-		struct sl_sim *sim = begin(2200 + seed, 5, seed % 2 ? "ring" : "complete");
-		uint64_t random = seed;
-		uint32_t who = (uint32_t)(sl_sim_random(&random) % 5);
-		sl_sim_run_until_phase(sim, who, SL_PHASE_MIX);
-		sl_sim_elapse(sim, sl_sim_random(&random) % 100);
-		sl_sim_crash(sim, who);
-		sl_sim_elapse(sim, sl_sim_random(&random) % 3000);
-		sl_sim_restart(sim, who);
-		sl_sim_run_until_round(sim, furthest(sim) + 2);
-		sl_sim_free(sim);
-	}
 }

@@ -1,6 +1,5 @@
-/* What is refused before the first share, and models that cannot be encoded: the reason, with its numbers. */
+/* Refusals before the first share, and models that cannot be encoded: the reason and its numbers. */
 #include <math.h>
-#include <stdio.h>
 
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -29,7 +28,7 @@ static void mix_by(struct sl_sim *sim, uint64_t mixing)
 
 /* --- the prime --- */
 
-TEST(test_p_bound)
+TEST(p_bound)
 {
 	struct sl_sim *sim = build(1020431, 4, 16);
 	sl_sim_start(sim);
@@ -42,54 +41,50 @@ TEST(test_p_bound)
 	sl_sim_free(sim);
 }
 
-TEST(test_p_auto_finds_none)
+/* The p of the view, or that of the refusal; 0: `auto` finds none. */
+TEST(choice_of_p)
 {
-	for (uint64_t mixing = SL_ENGINE_EXACT; mixing <= SL_ENGINE_AUTO; mixing++) {
-		struct sl_sim *sim = build(0, 12, 1e9);
-		mix_by(sim, mixing);
+	static const struct {
+		uint64_t configured;
+		uint32_t decimals;
+		double clipping_range;
+		enum sl_engine mixing;
+		enum sl_reason reason;
+		uint64_t p;
+	} cases[] = {
+		{0, 12, 1e9, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e9, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e9, SL_ENGINE_TREE, SL_REASON_P_BOUND, 0},
+		{0, 12, 1e9, SL_ENGINE_AUTO, SL_REASON_P_BOUND, 0},
+		{0, 12, 16, SL_ENGINE_METROPOLIS, SL_REASON_P_BOUND, 0}, /* none above 2^44 */
+		{0, 12, 16, SL_ENGINE_EXACT, SL_REASON_NONE, (UINT64_C(1) << 61) - 1},
+		{7, 1, 0.01, SL_ENGINE_EXACT, SL_REASON_P_IDS,
+		 7}, /* meets the bound, but there is an id 11 */
+		{2147483649, 4, 16, SL_ENGINE_EXACT, SL_REASON_P_BOUND, 2147483649}, /* not prime */
+	};
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct sl_sim *sim = build(cases[k].configured, cases[k].decimals, cases[k].clipping_range);
+		mix_by(sim, cases[k].mixing);
 		sl_sim_start(sim);
-		assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
+		uint64_t p;
+		if (cases[k].reason == SL_REASON_NONE) {
+			sl_sim_run_until_done(sim);
+			p = sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.p;
+		} else if (cases[k].reason == SL_REASON_P_IDS) {
+			const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
+			p = report->why.p_ids.p;
+			assert_int_equal(report->why.p_ids.largest, 11);
+		} else {
+			p = refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p;
+		}
+		assert_int_equal(p, cases[k].p);
 		sl_sim_free(sim);
 	}
 }
 
-/* Between 2^44 and 2^61, metropolis has none. */
-TEST(test_p_auto_of_an_engine)
-{
-	struct sl_sim *sim = build(0, 12, 16);
-	mix_by(sim, SL_ENGINE_METROPOLIS);
-	sl_sim_start(sim);
-	assert_int_equal(refusal(sim, SL_REASON_P_BOUND)->why.p_bound.p, 0);
-	sl_sim_free(sim);
-	sim = build(0, 12, 16);
-	sl_sim_start(sim);
-	sl_sim_run_until_done(sim);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE)->report.view.p,
-			 (UINT64_C(1) << 61) - 1);
-	sl_sim_free(sim);
-}
-
-TEST(test_p_not_above_ids)
-{
-	struct sl_sim *sim = build(7, 1, 0.01); /* meets the bound, but learner 11 is no point of Z_7 */
-	sl_sim_start(sim);
-	const struct sl_report *report = refusal(sim, SL_REASON_P_IDS);
-	assert_int_equal(report->why.p_ids.p, 7);
-	assert_int_equal(report->why.p_ids.largest, 11);
-	sl_sim_free(sim);
-}
-
-TEST(test_p_not_prime)
-{
-	struct sl_sim *sim = build(UINT64_C(2147483649), 4, 16);
-	sl_sim_start(sim);
-	refusal(sim, SL_REASON_P_BOUND);
-	sl_sim_free(sim);
-}
-
 /* --- the width rule and K --- */
 
-TEST(test_width)
+TEST(width)
 {
 	struct sl_sim_options o = {
 		.seed = 22, .learners = 60, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
@@ -104,7 +99,7 @@ TEST(test_width)
 	sl_sim_free(sim);
 }
 
-TEST(test_width_on_short_line)
+TEST(width_on_short_line)
 {
 	struct sl_sim_options o = {
 		.seed = 23, .learners = 12, .topology = "line", .parameters.mixing = SL_ENGINE_METROPOLIS};
@@ -115,35 +110,13 @@ TEST(test_width_on_short_line)
 	sl_sim_free(sim);
 }
 
-TEST(test_iterations)
+TEST(iterations)
 {
 	struct sl_sim_options o = {.seed = 24, .learners = 3, .parameters.mixing = SL_ENGINE_METROPOLIS};
 	o.parameters.k = SL_ITERATIONS_MAX + 1;
 	struct sl_sim *sim = sl_sim_new(&o);
 	sl_sim_start(sim);
 	assert_int_equal(refusal(sim, SL_REASON_ITERATIONS)->why.iterations.limit, SL_ITERATIONS_MAX);
-	sl_sim_free(sim);
-}
-
-static void thin_margin(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
-{
-	(void)sim;
-	if (i == 0 && result->kind == SL_JOB_CLOSE)
-		result->real = 0.375;
-}
-
-TEST(test_margin)
-{
-	struct sl_sim *sim = build(0, 0, 0);
-	mix_by(sim, SL_ENGINE_METROPOLIS);
-	sim->tap_result = thin_margin;
-	sl_sim_start(sim);
-	sl_sim_run_until_round(sim, 1);
-	assert_true(
-		sl_sim_expect(sim, 0, SL_REPORT_RECOVERING, SL_REASON_MARGIN)->report.why.margin.distance ==
-		0.375);
-	if (sl_sim_find(sim, 0, SL_REPORT_CAUGHT_UP, SL_REASON_NONE) == NULL)
-		sl_sim_expect(sim, 0, SL_REPORT_RECOVERED, SL_REASON_NONE);
 	sl_sim_free(sim);
 }
 
@@ -159,7 +132,7 @@ static const struct sl_report *with_model(struct sl_sim *sim, float value, enum 
 	return &sl_sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
 }
 
-TEST(test_not_a_number)
+TEST(not_a_number)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, NAN, SL_REASON_MODEL);
@@ -171,7 +144,7 @@ TEST(test_not_a_number)
 	sl_sim_free(sim);
 }
 
-TEST(test_above_clip)
+TEST(above_clip)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	const struct sl_report *report = with_model(sim, -16.5f, SL_REASON_CLIP);
@@ -180,20 +153,7 @@ TEST(test_above_clip)
 	sl_sim_free(sim);
 }
 
-/* The others go on without the learner whose model is unfit. */
-TEST(test_others_go_on)
-{
-	struct sl_sim *sim = build(0, 0, 0);
-	with_model(sim, NAN, SL_REASON_MODEL);
-	sim->learners[1].silent = true;
-	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(
-		sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.learners, 3);
-	sl_sim_run_until_done(sim);
-	sl_sim_free(sim);
-}
-
-TEST(test_clamped)
+TEST(clamped)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	sim->learners[1].workspace.clamp = true;
@@ -207,7 +167,7 @@ TEST(test_clamped)
 	sl_sim_free(sim);
 }
 
-TEST(test_weight_above_max)
+TEST(weight_above_max)
 {
 	struct sl_sim *sim = build(0, 0, 0);
 	sim->learners[1].workspace.weight = 2;

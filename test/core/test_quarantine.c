@@ -1,107 +1,59 @@
-/* Who comes back with less than it had is kept out of one round (PROTOCOL.md §7.8 Agree on the view); and
- * whoever is left out, for this or for being late, cannot keep the others from going on. */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/base/bytes.h"
+/* A peer that has lost records is kept out of one round (PROTOCOL.md §12.4 Quarantine). A learner outside the
+ * view cannot keep the others from going on. */
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
-#define LIST(...) ((const sl_id[]){__VA_ARGS__, 0})
-#define EXPECT(text, trace) assert_string_equal(trace, text)
-
-static bool says(const struct driver *p, const char *text)
-{
-	return strstr(p->trace.text, text) != NULL;
-}
-
-static const struct sl_report *report_of(const struct driver *p, enum sl_report_kind kind)
-{
-	for (uint32_t i = 0; i < p->actions.count; i++)
-		if (p->actions.items[i].kind == SL_ACTION_REPORT && p->actions.items[i].report.kind == kind)
-			return &p->actions.items[i].report;
-	fail_msg("no %s in %s", sl_report_name(kind), p->trace.text);
-	return NULL;
-}
-
 /* --- quarantine --- */
 
-static const char *tell_hello_of(struct driver *p, sl_id from, uint32_t incarnation, sl_round t)
-{
-	return tell_message(p, from,
-			    &(struct sl_message){.kind = SL_MSG_HELLO,
-						 .hello = {.id = from,
-							   .incarnation = incarnation,
-							   .t = t,
-							   .a = 1,
-							   .status = SL_PEER_STATUS_READY}});
-}
-
-/* 2 has been heard of in its fifth incarnation, and loses its link. */
+/* 2 has sent Hello in its fifth incarnation, and its link is a new one. */
 static struct driver *acquainted(uint64_t quorum)
 {
-	struct driver *p = driver_build(4, 4);
+	struct driver *p = driver_new(4, 4);
 	p->config.parameters.quorum = quorum;
-	driver_start(p);
-	for (sl_id id = 2; id <= 4; id++)
-		tell_link(p, true, id);
-	tell_hello(p, 3, 1, SL_PEER_STATUS_READY);
-	tell_hello(p, 4, 1, SL_PEER_STATUS_READY);
-	tell_hello_of(p, 2, 5, 1);
-	tell_link(p, false, 2);
-	tell_link(p, true, 2);
+	play(p, "link up 2 3 4\n"
+		"hello t1 ready from 3 4\n"
+		"hello i5 t1 ready from 2\n"
+		"link down 2\n"
+		"link up 2");
 	return p;
 }
 
-TEST(test_rolled_back)
+TEST(rolled_back)
 {
 	struct driver *p = acquainted(3);
-	EXPECT("hello t1 ready from 2 -> QUARANTINED 2", tell_hello_of(p, 2, 4, 1));
-	const struct sl_report *report = report_of(p, SL_REPORT_QUARANTINED);
+	play(p, "hello i4 t1 ready from 2 -> QUARANTINED 2");
+	const struct sl_report *report = driver_report(p, SL_REPORT_QUARANTINED);
 	assert_string_equal(report->quarantined.counter, "incarnation");
 	assert_int_equal(report->quarantined.shown, 4);
 	assert_int_equal(report->quarantined.known, 5);
-	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 4, 1)); /* said once */
-	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 3, 1)); /* a round */
-	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
-	assert_true(says(p, "AGREE, link state of 1 a1 to 2 3 4"));
-	tell_link_state(p, 2, 2, 1, LIST(1, 3, 4));
-	tell_link_state(p, 3, 3, 1, LIST(1, 4));
-	tell_link_state(p, 4, 4, 1, LIST(1, 3));
-	assert_true(says(p, "compute analysis"));
+	play(p, "hello i4 t1 ready from 2 ->\n" /* reported once a round */
+		"hello i3 t1 ready from 2 ->\n"
+		"trained -> *AGREE, link state of 1 a1 to 2 3 4\n"
+		"link state from 2\n"
+		"link state names 1 4 from 3\n"
+		"link state names 1 3 from 4 -> *compute analysis*");
 	assert_int_equal(p->view->n, 3);
-	driver_free(p, 0);
+	driver_free(p);
 }
 
-/* All have to take part: no two groups can promise different things. */
-TEST(test_everybody_is_needed)
-{
-	struct driver *p = acquainted(4);
-	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 4, 1));
-	driver_free(p, 0);
-}
+/* With a quorum of all, no two disjoint views exist. */
+CASE(quorum_of_all, acquainted(4), "hello i4 t1 ready from 2 ->")
+CASE(a_higher_incarnation, acquainted(3), "hello i6 t1 ready from 2 ->")
 
-TEST(test_a_higher_incarnation)
+TEST(an_earlier_round)
 {
 	struct driver *p = acquainted(3);
-	EXPECT("hello t1 ready from 2 ->", tell_hello_of(p, 2, 6, 1));
-	driver_free(p, 0);
-}
-
-TEST(test_an_earlier_round)
-{
-	struct driver *p = acquainted(3);
-	tell_hello_of(p, 2, 5, 7);
-	EXPECT("hello t6 ready from 2 -> QUARANTINED 2", tell_hello_of(p, 2, 6, 6));
-	const struct sl_report *report = report_of(p, SL_REPORT_QUARANTINED);
+	play(p, "hello i5 t7 ready from 2\n"
+		"hello i6 t6 ready from 2 -> QUARANTINED 2");
+	const struct sl_report *report = driver_report(p, SL_REPORT_QUARANTINED);
 	assert_string_equal(report->quarantined.counter, "round");
 	assert_int_equal(report->quarantined.shown, 6);
 	assert_int_equal(report->quarantined.known, 7);
-	driver_free(p, 0);
+	driver_free(p);
 }
 
-#define OLD 3u /* who comes back with an old disk */
+#define OLD 3u /* the learner that comes back with an old disk */
 
 static void come_back_old(struct sl_sim *sim, uint32_t incarnation, sl_round committed)
 {
@@ -126,7 +78,7 @@ static uint64_t learners_of(struct sl_sim *sim, uint32_t i, sl_round t)
 	sl_sim_fail(sim, "learner %u did not commit round %u with others", sim->ids[i], t);
 }
 
-/* In round 3; the others are with it again from the next one on, at the latest from that after it. */
+/* Quarantine in round 3; from the next round on, at the latest from the one after it, all take part. */
 static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round committed)
 {
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .parameters.rounds = 6};
@@ -162,7 +114,7 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 	sl_sim_free(sim);
 }
 
-TEST(test_until_the_next_commit)
+TEST(until_the_next_commit)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		out_and_in_again(1600 + seed, 10, 0); /* has lost the model, */
@@ -170,7 +122,7 @@ TEST(test_until_the_next_commit)
 	}
 }
 
-/* --- those who are left out try again and again: in vain, but in nobody's way --- */
+/* --- a learner outside the view keeps trying --- */
 
 static uint32_t superseded(const struct sl_sim *sim, sl_round t)
 {
@@ -181,7 +133,7 @@ static uint32_t superseded(const struct sl_sim *sim, sl_round t)
 	return count;
 }
 
-/* Everything takes seconds, so that the one left out has time to try. */
+/* Every step takes seconds, so that the learner outside has time to try. */
 static struct sl_sim *slow(uint64_t seed)
 {
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .delay_ms = 4000, .parameters.rounds = 3};
@@ -194,7 +146,7 @@ static struct sl_sim *slow(uint64_t seed)
 	return sim;
 }
 
-TEST(test_quarantined_tries)
+TEST(quarantined_tries)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim = slow(1700 + seed);
@@ -202,15 +154,15 @@ TEST(test_quarantined_tries)
 		sl_sim_run_until_round(sim, 1);
 		come_back_old(sim, 8, 1);
 		sl_sim_run_until_commit(sim, 0, 2);
-		assert_true(superseded(sim, 2) <=
-			    6); /* by who has not heard yet that it is kept out, and not again and again */
+		/* only learners that do not know of the quarantine yet follow its attempts */
+		assert_true(superseded(sim, 2) <= 6);
 		assert_int_equal(learners_of(sim, 0, 2), 3);
 		sl_sim_run_until_round(sim, 3);
 		sl_sim_free(sim);
 	}
 }
 
-TEST(test_late_one_tries)
+TEST(late_one_tries)
 {
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim = slow(1720 + seed);
@@ -230,24 +182,9 @@ TEST(test_late_one_tries)
 	}
 }
 
-/* 4 is outside, whatever it counts to; 3 is not, though it counts to less. */
-TEST(test_who_ends_an_attempt)
-{
-	struct driver *p = driver_new(4, 4);
-	for (sl_id id = 2; id <= 3; id++) {
-		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
-	}
-	tell_link(p, false, 4);
-	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
-	tell_link_state(p, 2, 2, 1, LIST(1, 3));
-	tell_link_state(p, 3, 3, 1, LIST(1, 2));
-	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	tell_link_state(p, 2, 4, 7, LIST(2));
-	assert_false(says(p, "FAILED"));
-	tell_link_state(p, 2, 3, 5, LIST(1, 2));
-	assert_true(says(p, "FAILED superseded 3"));
-	tell_time(p, 2000); /* 4 is given time to answer: it is alive */
-	assert_true(says(p, "AGREE, link state of 1 a7 to 2 3"));
-	driver_free(p, 0);
-}
+/* 4 is outside the view; 3 is in it. */
+CASE(signers_outside_the_view, driver_agree_without_4(),
+     "analysis done\n"
+     "link state of 4 a7 names 2 from 2 -> links 2 3 4, link state of 4 a7 to 3\n"
+     "link state a5 names 1 2 from 3 -> *FAILED superseded 3*\n"
+     "deadline +2000 -> *AGREE, link state of 1 a7 to 2 3*") /* 4 is alive, and has time to answer */

@@ -1,5 +1,5 @@
-/* What an Abort says, and the two rules that follow from Aborts (PROTOCOL.md §9 Abort, safety rule, reuse
- * rule), case by case. */
+/* What an Abort says, and the two rules that rest on Aborts (PROTOCOL.md §9.2 What an Abort says, §9.4 The
+ * safety rule, §9.5 The reuse rule). */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -52,19 +52,19 @@ TEST(all_of_the_list_counts)
 		assert_int_equal(sl_release_log_covers(&abort_record, a), a % 2 == 1);
 }
 
-/* Who of a roster of up to 128 has aborted, as a bit set of two words. */
+/* The learners of a roster of up to 128 that have aborted, as a bit set of two words. */
 struct aborted {
 	uint64_t set[2];
 };
 
-TEST(rule_a)
+TEST(safety_rule)
 {
 	static const struct {
 		struct aborted aborted;
 		size_t words;
 		bool may;
 	} cases[] = {
-		{{{0, 0}}, 1, false}, /* nobody: it may complete yet */
+		{{{0, 0}}, 1, false}, /* no Abort: the attempt may complete */
 		{{{1, 0}}, 1, true},  /* one is proof enough */
 		{{{UINT64_C(1) << 63, 0}}, 1, true},
 		{{{6, 0}}, 1, true},
@@ -81,8 +81,8 @@ TEST(rule_a)
 	}
 }
 
-/* The models of two draws, 4 and 5: whether 4 may be used again. */
-TEST(rule_b)
+/* Models of the training nonces 3 to 5: may 4 be used again? */
+TEST(reuse_rule)
 {
 	static const struct {
 		uint32_t count;
@@ -94,7 +94,7 @@ TEST(rule_b)
 		bool may;
 	} cases[] = {
 		{0, {{0}}, 1, true},	    /* never released: always */
-		{0, {{4, {{0}}}}, 1, true}, /* what stands beyond the count is of no attempt */
+		{0, {{4, {{0}}}}, 1, true}, /* entries beyond the count do not count */
 		{1, {{4, {{0}}}}, 1, false},
 		{1, {{4, {{1}}}}, 1, false}, /* c: all of them may be colluders */
 		{1, {{4, {{3}}}}, 1, true},  /* c + 1: one of them is honest */

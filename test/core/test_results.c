@@ -1,23 +1,43 @@
-/* What a server of catch-up may fail to do, or do wrong (PROTOCOL.md §11 Catch-up): at whichever message, the
- * learner ends up with the right model, from somebody else. */
-#include <stdio.h>
-#include <stdlib.h>
+/* Faults of the peer that is asked in catch-up (PROTOCOL.md §11 Catch-up): at whichever message, the learner
+ * gets the right model from another peer. */
+#include <string.h>
 
-#include "common/base/bytes.h"
-#include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
 #define AWAY 3u
 #define CHUNKS (SL_WINDOW + 1u)
 #define MANY ((CHUNKS - 1) * SL_CHUNK_ELEMENTS + 3)
+#define TWO (SL_CHUNK_ELEMENTS + 3) /* chunks */
 #define FEW 8u
 
-/* What is the matter with the first one asked. */
+#define CLOSE_PRIME UINT64_C(2147483629) /* as wide as p, and close: its model is wrong by little */
+
+enum change {
+	FLIP_FIRST,
+	FLIP_LAST,
+	BEYOND_P,
+	NEXT_INDEX,
+	FAR_INDEX,
+	SHORTER,
+	ANOTHER_VIEW,
+	ANOTHER_ROUND,
+	OTHER_PRIME,
+	NO_PRIME,
+	MORE_LEARNERS,
+	NO_LEARNERS,
+	OTHER_RESULT,
+	OTHER_VIEW,
+	OTHER_ATTEMPT
+};
+
+static void change_message(const struct sl_sim *sim, struct sl_message *m, enum change how);
+
+/* The fault of the first peer that is asked. */
 static struct {
 	enum fault { NOTHING, LOSE, LOSE_ASK, FALL_SILENT, CUT, CHANGE } fault;
 	uint32_t at; /* which of its messages, from 0 */
-	void (*change)(const struct sl_sim *sim, struct sl_message *m);
+	enum change how;
 	enum sl_message_kind kind; /* CHANGE: only of these */
 	uint32_t server, said, asked;
 	bool done;
@@ -41,7 +61,7 @@ static bool meddle(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message
 		return false;
 	case CHANGE:
 		if (kind && trouble.said++ == trouble.at) {
-			trouble.change(sim, m);
+			change_message(sim, m, trouble.how);
 			trouble.done = true;
 		}
 		return true;
@@ -63,8 +83,7 @@ static bool tap(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m
 	return !answer || meddle(sim, i, j, m);
 }
 
-/* Round 2 is over, and AWAY comes back to it; the others stay where they are. Returns what it says in the
- * end. */
+/* AWAY comes back after round 2, in which the others stay. Return its last report. */
 static const struct sl_sim_note *come_back(struct sl_sim **made, uint64_t seed, uint64_t n)
 {
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .delay_ms = 5};
@@ -97,7 +116,7 @@ static void expect_caught_up(struct sl_sim *sim, const struct sl_sim_note *note)
 
 /* --- at every message --- */
 
-/* Until the transfer is over before the fault is due. */
+/* Put the fault at each message, until the transfer is over before it. */
 static void at_every_message(enum fault fault, uint32_t least, bool another)
 {
 	uint32_t at = 0;
@@ -115,34 +134,33 @@ static void at_every_message(enum fault fault, uint32_t least, bool another)
 	assert_in_range(at - 1, least, least + 10);
 }
 
-TEST(test_a_message_is_lost)
+TEST(a_message_is_lost)
 {
 	at_every_message(LOSE, 3 + CHUNKS, false);
 	at_every_message(LOSE_ASK, CHUNKS, true);
 }
 
-TEST(test_it_falls_silent)
+TEST(it_falls_silent)
 {
 	at_every_message(FALL_SILENT, 3 + CHUNKS, true);
 }
 
-TEST(test_its_link_falls)
+TEST(its_link_falls)
 {
 	at_every_message(CUT, 3 + CHUNKS, true);
 }
 
 /* --- wrong ones --- */
 
-/* Of `kind`, the one that comes `at`-th. */
-static void wrong(enum sl_message_kind kind, uint32_t at,
-		  void (*change)(const struct sl_sim *, struct sl_message *))
+/* Change the message of `kind` that comes `at`-th. */
+static void wrong(enum sl_message_kind kind, uint32_t at, enum change how)
 {
 	struct sl_sim *sim;
 	trouble.fault = CHANGE;
 	trouble.kind = kind;
 	trouble.at = at;
-	trouble.change = change;
-	const struct sl_sim_note *note = come_back(&sim, 540 + at, kind == SL_MSG_RESULT ? MANY : FEW);
+	trouble.how = how;
+	const struct sl_sim_note *note = come_back(&sim, 540 + at, kind == SL_MSG_RESULT ? TWO : FEW);
 	assert_true(trouble.done);
 	expect_caught_up(sim, note);
 	assert_int_not_equal(note->report.peer, trouble.server);
@@ -152,133 +170,63 @@ static void wrong(enum sl_message_kind kind, uint32_t at,
 	sl_sim_free(sim);
 }
 
-static uint8_t *bytes_of(struct sl_message *m)
+static void change_result(enum change how, struct sl_chunk *c)
 {
-	return (uint8_t *)(uintptr_t)m->chunk.bytes;
+	uint8_t *bytes = (uint8_t *)(uintptr_t)c->bytes;
+	bytes[0] ^= how == FLIP_FIRST;
+	bytes[c->size - 1] ^= how == FLIP_LAST;
+	if (how == BEYOND_P)
+		memset(bytes + 4, 0xff, 4);
+	c->index = how == FAR_INDEX ? UINT32_MAX : c->index + (how == NEXT_INDEX);
+	c->size -= how == SHORTER;
+	c->view[3] ^= how == ANOTHER_VIEW;
+	c->t += how == ANOTHER_ROUND;
 }
 
-static void flip_first(const struct sl_sim *sim, struct sl_message *m)
+TEST(wrong_results)
 {
-	(void)sim;
-	bytes_of(m)[0] ^= 1;
+	for (enum change how = FLIP_FIRST; how <= ANOTHER_ROUND; how++)
+		for (uint32_t at = 0; at < 2; at++)
+			wrong(SL_MSG_RESULT, at, how);
 }
 
-static void flip_last(const struct sl_sim *sim, struct sl_message *m)
+static void change_digest(enum change how, struct sl_digest *d)
 {
-	(void)sim;
-	bytes_of(m)[m->chunk.size - 1] ^= 1;
+	d->p = how == OTHER_PRIME ? CLOSE_PRIME : how == NO_PRIME ? 4 : d->p;
+	d->learners = how == MORE_LEARNERS ? 4 : how == NO_LEARNERS ? 0 : d->learners;
+	d->digest[0] ^= how == OTHER_RESULT;
+	d->view[0] ^= how == OTHER_VIEW;
+	d->a += how == OTHER_ATTEMPT;
 }
 
-static void off_the_field(const struct sl_sim *sim, struct sl_message *m)
+static void change_message(const struct sl_sim *sim, struct sl_message *m, enum change how)
 {
-	(void)sim;
-	memset(bytes_of(m) + 4, 0xff, 4);
-}
-
-static void next_index(const struct sl_sim *sim, struct sl_message *m)
-{
-	(void)sim;
-	m->chunk.index++;
-}
-
-static void far_index(const struct sl_sim *sim, struct sl_message *m)
-{
-	(void)sim;
-	m->chunk.index = UINT32_MAX;
-}
-
-static void shorter(const struct sl_sim *sim, struct sl_message *m)
-{
-	(void)sim;
-	m->chunk.size--;
-}
-
-static void of_another_view(const struct sl_sim *sim, struct sl_message *m)
-{
-	(void)sim;
-	m->chunk.view[3] ^= 1;
-}
-
-static void of_another_round(const struct sl_sim *sim, struct sl_message *m)
-{
-	(void)sim;
-	m->chunk.t++;
-}
-
-TEST(test_wrong_results)
-{
-	static void (*const changes[])(const struct sl_sim *, struct sl_message *) = {
-		flip_first, flip_last, off_the_field,	next_index,
-		far_index,  shorter,   of_another_view, of_another_round};
-	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
-		for (uint32_t at = 0; at < CHUNKS; at += CHUNKS - 1)
-			wrong(SL_MSG_RESULT, at, changes[k]);
-	wrong(SL_MSG_RESULT, 1, flip_first);
-}
-
-static void other_prime(const struct sl_sim *sim, struct sl_message *m)
-{
-	m->digest.p =
-		UINT64_C(2147483629); /* as wide, and close: a model that it decodes is wrong by little */
+	if (m->kind == SL_MSG_RESULT) {
+		change_result(how, &m->chunk);
+		return;
+	}
+	change_digest(how, &m->digest);
 	sl_sim_sign(sim, m);
 }
 
-static void no_prime(const struct sl_sim *sim, struct sl_message *m)
+/* The peer's own digest, and those of other signers. */
+TEST(wrong_digests)
 {
-	m->digest.p = 4;
-	sl_sim_sign(sim, m);
-}
-
-static void more_learners(const struct sl_sim *sim, struct sl_message *m)
-{
-	m->digest.learners = 4;
-	sl_sim_sign(sim, m);
-}
-
-static void no_learners(const struct sl_sim *sim, struct sl_message *m)
-{
-	m->digest.learners = 0;
-	sl_sim_sign(sim, m);
-}
-
-static void other_result(const struct sl_sim *sim, struct sl_message *m)
-{
-	m->digest.digest[0] ^= 1;
-	sl_sim_sign(sim, m);
-}
-
-static void other_view(const struct sl_sim *sim, struct sl_message *m)
-{
-	m->digest.view[0] ^= 1;
-	sl_sim_sign(sim, m);
-}
-
-static void other_attempt(const struct sl_sim *sim, struct sl_message *m)
-{
-	m->digest.a++;
-	sl_sim_sign(sim, m);
-}
-
-/* Its own, and those that it passes on. */
-TEST(test_wrong_digests)
-{
-	static void (*const changes[])(const struct sl_sim *, struct sl_message *) = {
-		other_prime, no_prime, more_learners, no_learners, other_result, other_view, other_attempt};
-	for (size_t k = 0; k < sizeof changes / sizeof *changes; k++)
+	for (enum change how = OTHER_PRIME; how <= OTHER_ATTEMPT; how++)
 		for (uint32_t at = 0; at < 3; at++)
-			wrong(SL_MSG_DIGEST, at, changes[k]);
+			wrong(SL_MSG_DIGEST, at, how);
 }
 
-/* In round 2; what it passes on later, when it serves, is not touched. */
+/* In round 2 only. */
 static bool lie_about_the_prime(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message *m)
 {
 	if (m->kind == SL_MSG_DIGEST && i == 1 && j != AWAY && m->digest.t == 2)
-		other_prime(sim, m);
+		change_message(sim, m, OTHER_PRIME);
 	return true;
 }
 
-/* The result was right, so the round was committed; but who shows its digest would not be believed. */
-TEST(test_a_neighbour_lied)
+/* A neighbour's wrong digest of a right result does not enter the certificate. */
+TEST(a_neighbour_lied)
 {
 	struct sl_sim_options o = {.seed = 560, .learners = 4, .parameters.rounds = 3};
 	struct sl_sim *sim = sl_sim_new(&o);

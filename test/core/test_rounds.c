@@ -1,6 +1,4 @@
-/* Whole rounds, nothing going wrong: every family of graphs, prime, sharing and encoding; chunks; weights;
- * orders. */
-#include <stdio.h>
+/* Whole rounds without faults: every family of graphs, prime, sharing and encoding; chunks; weights. */
 
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
@@ -20,7 +18,7 @@ static void play(const struct sl_sim_options *options)
 	sl_sim_free(sim);
 }
 
-/* Every prime, sharing and encoding in turn, so that each family and size meets several. */
+/* Take every prime, sharing and encoding in turn, so that each family and size meets several. */
 static struct sl_sim_options variant(uint32_t learners, const char *topology)
 {
 	static const uint64_t primes[] = {P_PAPER, P_31, P_44, 0};
@@ -34,7 +32,7 @@ static struct sl_sim_options variant(uint32_t learners, const char *topology)
 	return o;
 }
 
-TEST(test_families)
+TEST(families)
 {
 	static const struct {
 		const char *topology;
@@ -48,7 +46,7 @@ TEST(test_families)
 		}
 }
 
-TEST(test_combinations)
+TEST(combinations)
 {
 	for (uint32_t v = 0; v < 24; v++) {
 		struct sl_sim_options o = variant(5, "ring");
@@ -56,7 +54,7 @@ TEST(test_combinations)
 	}
 }
 
-TEST(test_weights_by_samples)
+TEST(weights_by_samples)
 {
 	for (uint32_t v = 0; v < 8; v++) {
 		struct sl_sim_options o = {.seed = 50 + v, .learners = 4, .topology = "ring"};
@@ -68,7 +66,7 @@ TEST(test_weights_by_samples)
 }
 
 /* Nine full chunks and five elements over: more than two windows of SL_WINDOW, and than one job's seeds. */
-TEST(test_chunks)
+TEST(chunks)
 {
 	struct sl_sim_options o = {.seed = 3, .learners = 3, .topology = "line"};
 	o.parameters.n = 9 * SL_CHUNK_ELEMENTS + 4;
@@ -84,23 +82,8 @@ TEST(test_chunks)
 	play(&o);
 }
 
-TEST(test_random_orders)
-{
-	static const char *const topologies[] = {"complete", "ring", "line", "star"};
-	for (uint32_t seed = 0; seed < 200; seed++) {
-		struct sl_sim_options o = {.seed = 7000 + seed,
-					   .learners = 4 + seed % 4,
-					   .topology = topologies[seed / 4 % 4],
-					   .delay_ms = 1 + seed % 5 * 60};
-		o.parameters.rounds = 2;
-		o.parameters.n = 1 + seed % 7;
-		o.parameters.sharing = seed % 3;
-		play(&o);
-	}
-}
-
 /* The same seed is the same run. */
-TEST(test_deterministic)
+TEST(deterministic)
 {
 	uint64_t steps[2], now[2];
 	for (int k = 0; k < 2; k++) {
@@ -114,18 +97,4 @@ TEST(test_deterministic)
 	}
 	assert_int_equal(steps[0], steps[1]);
 	assert_int_equal(now[0], now[1]);
-}
-
-/* K of the configuration is a floor. */
-TEST(test_k_floor)
-{
-	struct sl_sim_options o = {.seed = 12, .learners = 4};
-	o.parameters.k = 77;
-	o.parameters.mixing = SL_ENGINE_METROPOLIS;
-	struct sl_sim *sim = sl_sim_new(&o);
-	sl_sim_start(sim);
-	sl_sim_run_until_done(sim);
-	assert_int_equal(
-		sl_sim_expect(sim, 2, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.exchanges, 77);
-	sl_sim_free(sim);
 }

@@ -1,31 +1,18 @@
-/* `sharing: seeded` (PROTOCOL.md §5 Randomness and shares): a seed to each neighbour in place of a vector,
- * and the same sum. */
-#include <stdlib.h>
-
+/* `sharing: seeded` (PROTOCOL.md §5.2 Sharing): each neighbour gets a key instead of a vector; Z is the same.
+ */
 #include <sodium.h>
 
-#include "common/base/bytes.h"
 #include "test/core/driver.h"
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
-#define EXPECT(text, trace) assert_string_equal(trace, text)
 #define MANY (9 * SL_CHUNK_ELEMENTS) /* and one more: ten chunks, two jobs each way */
 
-static struct driver *driver_seeded(uint32_t learners, uint64_t n)
+static struct driver *seeded(uint32_t learners, uint64_t n)
 {
-	struct driver *p = driver_build(learners, n);
+	struct driver *p = driver_new(learners, n);
 	p->config.parameters.sharing = SL_SHARING_SEEDED;
-	driver_start(p);
-	return p;
-}
-
-static struct driver *driver_analysed(uint32_t learners, uint64_t n)
-{
-	struct driver *p = driver_seeded(learners, n);
-	driver_agree(p);
-	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	return p;
+	return driver_agree(p);
 }
 
 static int prepare(void **state)
@@ -39,108 +26,68 @@ TEST_SETUP(prepare, NULL)
 
 TEST(seeds_go_first)
 {
-	struct driver *p = driver_analysed(3, MANY);
-	EXPECT("encode done -> share 0 to 2 3, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
+	struct driver *p = seeded(3, MANY);
+	play(p, "analysis done\n"
+		"encode done -> share 0 to 2 3, compute share");
 	assert_int_equal(p->actions.items[0].send.message.chunk.size, SL_KEY_BYTES);
-	EXPECT("share 0 from 3 -> compute gather", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
-	EXPECT("share done -> compute share", tell_done(p, SL_JOB_SHARE, SL_OK)); /* 2's seed is missing */
+	play(p, "share 0 from 3 -> compute gather\n"
+		"gather done ->\n"
+		"share done -> compute share"); /* the seed of 2 is missing */
 	assert_int_equal(p->chunk[SL_JOB_SHARE], SL_SEED_CHUNKS);
-	EXPECT("share done ->", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("share 0 from 2 -> compute gather, compute expand", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK));
-	EXPECT("expand done -> compute expand", tell_done(p, SL_JOB_EXPAND, SL_OK));
+	play(p, "share done ->\n"
+		"share 0 from 2 -> compute gather, compute expand\n"
+		"gather done ->\n"
+		"expand done -> compute expand");
 	assert_int_equal(p->chunk[SL_JOB_EXPAND], SL_SEED_CHUNKS);
-	EXPECT("expand done -> READY, compute commitment", tell_done(p, SL_JOB_EXPAND, SL_OK));
-	driver_free(p, 0);
+	play(p, "expand done -> READY, compute commitment");
+	driver_free(p);
 }
 
-/* Where theirs are here in time, each part of the vector is done with before the next. */
-TEST(seeds_expand_side_by_side)
-{
-	struct driver *p = driver_analysed(2, MANY);
-	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("encode done -> share 0 to 2, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
-	tell_done(p, SL_JOB_GATHER, SL_OK);
-	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("expand done -> compute share", tell_done(p, SL_JOB_EXPAND, SL_OK));
-	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
-	EXPECT("expand done -> READY, compute commitment", tell_done(p, SL_JOB_EXPAND, SL_OK));
-	driver_free(p, 0);
-}
+/* If the neighbours' seeds are here in time, each part of the vector is finished before the next. */
+CASE(seeds_expand_side_by_side, seeded(2, MANY),
+     "analysis done\n"
+     "share 0 from 2 -> compute gather\n"
+     "encode done -> share 0 to 2, compute share\n"
+     "gather done\n"
+     "share done -> compute expand\n"
+     "expand done -> compute share\n"
+     "share done -> compute expand\n"
+     "expand done -> READY, compute commitment")
 
-TEST(seeds_come_once)
-{
-	struct driver *p = driver_analysed(3, MANY);
-	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
-	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
-	EXPECT("share 0 from 2 -> compute gather", tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 2 -> REJECTED 2: a share out of order, drop",
-	       tell_payload(p, 2, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 1 from 2 -> REJECTED 2: a share out of order, drop",
-	       tell_payload(p, 2, SL_MSG_SHARE, 1, 0));
-	driver_free(p, 0);
-}
+CASE(seeds_come_once, seeded(3, MANY),
+     "analysis done\n"
+     "encode done\n"
+     "share 1 from 2 -> REJECTED 2: a share out of order, drop\n"
+     "share 0 size -31 from 2 -> REJECTED 2: a share of the wrong size, drop\n"
+     "share 0 size -1 from 2 -> REJECTED 2: a share of the wrong size, drop\n"
+     "share 0 size +1 from 2 -> REJECTED 2: a share of the wrong size, drop\n"
+     "share 0 size +131040 from 2 -> REJECTED 2: a share of the wrong size, drop\n" /* a chunk of a vector */
+     "share 0 v238 from 2 -> drop\n"
+     "share 0 from 2 -> compute gather\n"
+     "share 0 from 2 -> REJECTED 2: a share out of order, drop\n"
+     "share 1 from 2 -> REJECTED 2: a share out of order, drop")
 
-static const char *tell_seed(struct driver *p, size_t size, uint8_t view)
-{
-	struct sl_message m = {.kind = SL_MSG_SHARE, .chunk = {.t = 1, .a = 1}};
-	struct sl_buffer *buffer = calloc(1, sizeof *buffer);
-	memcpy(m.chunk.view, p->view->h, SL_HASH_BYTES);
-	m.chunk.view[0] ^= view;
-	buffer->size = size;
-	buffer->bytes = calloc(1, size);
-	return tell(p,
-		    (struct sl_event){.kind = SL_EVENT_MESSAGE, .peer = 1, .message = &m, .buffer = buffer});
-}
+/* Some neighbours have agreed on the view before; 2 sends each seed twice, and for another view, too. */
+CASE(seeds_come_early, seeded(4, MANY),
+     "share 0 from 2 2 ->\n"
+     "share 0 v238 from 2 2 ->\n"
+     "share 0 from 3 4 ->\n"
+     "analysis done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute gather, drop\n"
+     "gather done ->\n"
+     "encode done -> share 0 to 2 3 4, compute share\n"
+     "share done -> compute expand")
 
-TEST(seeds_have_one_size)
+TEST(a_seed_is_missing)
 {
-	struct driver *p = driver_analysed(3, MANY);
-	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	const size_t wrong[] = {1, SL_KEY_BYTES - 1, SL_KEY_BYTES + 1,
-				SL_CHUNK_ELEMENTS * p->view->field.bytes};
-	for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
-		EXPECT("share 0 from 2 -> REJECTED 2: a share of the wrong size, drop",
-		       tell_seed(p, wrong[k], 0));
-	EXPECT("share 0 from 2 -> drop", tell_seed(p, SL_KEY_BYTES, 1)); /* of another view */
-	EXPECT("share 0 from 2 -> compute gather", tell_seed(p, SL_KEY_BYTES, 0));
-	driver_free(p, 0);
-}
-
-/* A neighbour that closed its view first. What is of the right view and no seed is told from one. */
-TEST(seeds_come_early)
-{
-	struct driver *p = driver_seeded(4, MANY);
-	driver_agree(p);
-	for (uint8_t view = 0; view < 2; view++)
-		for (int times = 0; times < 2; times++)
-			EXPECT("share 0 from 2 ->", tell_seed(p, SL_KEY_BYTES, view));
-	EXPECT("share 0 from 3 ->", tell_payload(p, 3, SL_MSG_SHARE, 0, 0));
-	EXPECT("share 0 from 4 ->", tell_payload(p, 4, SL_MSG_SHARE, 0, 0));
-	EXPECT("analysis done -> VIEW, SHARE, compute encode, REJECTED 2: a share out of order, compute "
-	       "gather, drop",
-	       tell_done(p, SL_JOB_ANALYSE, SL_OK));
-	EXPECT("gather done ->", tell_done(p, SL_JOB_GATHER, SL_OK)); /* nothing to add them to yet */
-	EXPECT("encode done -> share 0 to 2 3 4, compute share", tell_done(p, SL_JOB_ENCODE, SL_OK));
-	EXPECT("share done -> compute expand", tell_done(p, SL_JOB_SHARE, SL_OK));
-	driver_free(p, 0);
-}
-
-TEST(a_seed_is_owed)
-{
-	struct driver *p = driver_analysed(3, 4);
-	tell_done(p, SL_JOB_ENCODE, SL_OK);
-	tell_payload(p, 3, SL_MSG_SHARE, 0, 0);
-	tell_done(p, SL_JOB_GATHER, SL_OK);
-	tell_done(p, SL_JOB_SHARE, SL_OK);
-	assert_int_equal(sl_core_deadline(p->core), p->now + p->config.stall_timeout_ms);
-	tell_time(p, p->config.stall_timeout_ms);
-	assert_non_null(strstr(p->trace.text, "FAILED stalled"));
-	const struct sl_report *report = &p->actions.items[0].report;
-	assert_true(sl_bit(report->set, 1) && !sl_bit(report->set, 2));
-	driver_free(p, 0);
+	struct driver *p = seeded(3, 4);
+	play(p, "analysis done\n"
+		"encode done\n"
+		"share 0 from 3\n"
+		"gather done\n"
+		"share done\n"
+		"due +10000\n"
+		"deadline +10000 -> FAILED stalled 2, *");
+	driver_free(p);
 }
 
 /* --- whole rounds --- */
@@ -162,7 +109,7 @@ static void capture(struct sl_sim *sim, uint32_t i, struct sl_job_result *r)
 	assert_memory_equal(result.z, workspace->s, bytes);
 }
 
-static void play(uint64_t p, const char *topology, uint64_t n, enum sl_sharing_kind kind)
+static void run(uint64_t p, const char *topology, uint64_t n, enum sl_sharing_kind kind)
 {
 	struct sl_sim_options o = {.seed = p % 1000 + n, .learners = 6, .topology = topology};
 	o.parameters.p = p;
@@ -178,7 +125,7 @@ static void play(uint64_t p, const char *topology, uint64_t n, enum sl_sharing_k
 	sl_sim_free(sim);
 }
 
-/* The same models, and Z is the same whatever the shares are. */
+/* The same models give the same Z with each sharing. */
 TEST(one_sum)
 {
 	static const uint64_t primes[] = {1020431, SL_P_MERSENNE31, (UINT64_C(1) << 36) - 5,
@@ -188,7 +135,7 @@ TEST(one_sum)
 	for (uint32_t k = 0; k < 16; k++)
 		for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_SEEDED; kind++) {
 			uint64_t n = 1 + 3 * k;
-			play(primes[k % 4], topologies[k / 4], n, kind);
+			run(primes[k % 4], topologies[k / 4], n, kind);
 			if (kind != SL_SHARING_SHAMIR)
 				assert_memory_equal(z, result.z, (n + 1) * sizeof *z);
 			memcpy(z, result.z, sizeof z);
@@ -229,7 +176,7 @@ static uint64_t forecast(uint64_t n, enum sl_sharing_kind kind)
 	return bytes;
 }
 
-/* 32 bytes in all, whatever n is, and others for each neighbour; and what is forecast is as much less. */
+/* Each neighbour gets 32 bytes of its own, for every n; the forecast shrinks accordingly. */
 TEST(n_does_not_matter)
 {
 	for (uint64_t n = 1; n <= MANY; n *= 10) {

@@ -1,5 +1,5 @@
-/* The privacy check (PROTOCOL.md §7.9 Privacy check; F2 of §2.3 What a coalition learns): shares only where
- * no c learners can single out others, says who could, and which edges are missing. */
+/* The privacy check (PROTOCOL.md §7.9 Privacy check; F2 of §2.3 What a coalition learns): refusals name the
+ * cut and the missing edges. */
 #include "test/graph/brute.h"
 
 #include "common/base/bytes.h"
@@ -33,7 +33,7 @@ static const struct sl_sim_note *refusal(struct sl_sim *sim, uint32_t i, enum sl
 	return note;
 }
 
-static bool nobody_shared(const struct sl_sim *sim)
+static bool none_shared(const struct sl_sim *sim)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		for (uint32_t i = 0; i < sim->n; i++)
@@ -42,58 +42,8 @@ static bool nobody_shared(const struct sl_sim *sim)
 	return true;
 }
 
-/* What everybody says of it: the same. */
-static const struct sl_sim_note *refused(struct sl_sim *sim, uint64_t kappa, uint64_t c, uint64_t weak,
-					 uint64_t missing)
-{
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
-	for (uint32_t i = 0; i < sim->n; i++) {
-		const struct sl_sim_note *note = refusal(sim, i, SL_REASON_TOLERANCE);
-		assert_int_equal(note->report.why.tolerance.kappa, kappa);
-		assert_int_equal(note->report.why.tolerance.tolerance, c);
-		assert_int_equal(note->report.why.tolerance.missing, missing);
-		assert_int_equal(note->report.why.tolerance.edge_count, missing);
-		assert_int_equal(note->set, weak);
-	}
-	assert_true(nobody_shared(sim));
-	return sl_sim_find(sim, 0, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
-}
-
-/* With the edges that the refusal names, and no others. */
-static void mend(struct sl_sim *sim, const struct sl_sim_note *note)
-{
-	uint32_t edges = 0, missing = note->report.why.tolerance.edge_count;
-	struct sl_edge missed[SL_ADVICE_MAX];
-	memcpy(missed, note->edges, sizeof missed);
-	for (uint32_t i = 0; i < sim->n; i++)
-		for (uint32_t j = i + 1; j < sim->n; j++)
-			edges += sl_sim_link(sim, i, j)->possible;
-	for (uint32_t e = 0; e < missing; e++) {
-		assert_false(sl_sim_link(sim, missed[e].a, missed[e].b)->possible);
-		sl_sim_join(sim, missed[e].a, missed[e].b);
-	}
-	sl_sim_run_until_round(sim, 1);
-	assert_int_equal(sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report.committed.edges,
-			 edges + missing);
-	sl_sim_run_until_done(sim);
-}
-
-TEST(test_star)
-{
-	struct sl_sim *sim = begin(6, "star", 1);
-	mend(sim, refused(sim, 1, 1, 1 << 0, 4));
-	sl_sim_free(sim);
-}
-
-TEST(test_line)
-{
-	struct sl_sim *sim = begin(6, "line", 1);
-	mend(sim, refused(sim, 1, 1, 0x1e, 1));
-	sl_sim_free(sim);
-}
-
-/* Who is weak and what is missing is said of the roster, not of those who are there: 0 is not. */
-TEST(test_names)
+/* Cut and missing edges are named by roster index; learner 0 is absent. */
+TEST(names)
 {
 	static const struct sl_edge line[] = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 5}};
 	struct sl_sim *sim = sl_sim_new(
@@ -113,55 +63,9 @@ TEST(test_names)
 	sl_sim_free(sim);
 }
 
-TEST(test_ring)
-{
-	struct sl_sim *sim = begin(6, "ring", 1);
-	sl_sim_run_until_done(sim);
-	sl_sim_free(sim);
-	sim = begin(6, "ring", 2);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
-	const struct sl_sim_note *note = refusal(sim, 0, SL_REASON_TOLERANCE);
-	uint32_t cut = (uint32_t)note->set;
-	assert_int_equal(__builtin_popcount(cut), 2);
-	assert_false((cut & cut >> 1) != 0 || cut == 0x21); /* no two neighbours */
-	mend(sim, refused(sim, 2, 2, cut, note->report.why.tolerance.missing));
-	sl_sim_free(sim);
-}
-
-/* Fewer than c+2: whatever the graph, c of them learn the last one's model. */
-static void too_few(uint32_t learners, uint32_t absent, uint64_t c)
-{
-	struct sl_sim_options o = {.seed = 42, .learners = learners, .parameters.tolerance = c};
-	struct sl_sim *sim = sl_sim_new(&o);
-	for (uint32_t i = 0; i < learners; i++)
-		sim->learners[i].config.privacy_check_warns = false;
-	for (uint32_t i = learners - absent; i < learners; i++)
-		sim->learners[i].stopped = sim->learners[i].silent = true;
-	sl_sim_start(sim);
-	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_FEW);
-	for (uint32_t i = 0; i < learners - absent; i++) {
-		const struct sl_report *report = &refusal(sim, i, SL_REASON_FEW)->report;
-		assert_int_equal(report->why.tolerance.learners, learners - absent);
-		assert_int_equal(report->why.tolerance.tolerance, c);
-	}
-	assert_true(nobody_shared(sim));
-	sl_sim_free(sim);
-}
-
-TEST(test_few)
-{
-	too_few(2, 0, 1);
-	too_few(3, 1, 1);
-	too_few(3, 0, 2);
-	too_few(5, 2, 2);
-	struct sl_sim *sim = begin(4, "complete", 2); /* c+2 */
-	sl_sim_run_until_done(sim);
-	sl_sim_free(sim);
-}
-
 /* --- privacy_check: warn --- */
 
-/* The same words, in another place; and then it goes on. */
+/* `warn` reports the same as `enforce`, and goes on. */
 static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_reason reason)
 {
 	struct sl_sim *sim = begin(learners, topology, c);
@@ -188,7 +92,7 @@ static void warns(uint32_t learners, const char *topology, uint64_t c, enum sl_r
 	sl_sim_free(sim);
 }
 
-TEST(test_warn)
+TEST(warn)
 {
 	warns(6, "star", 1, SL_REASON_TOLERANCE);
 	warns(6, "line", 1, SL_REASON_TOLERANCE);
@@ -199,63 +103,44 @@ TEST(test_warn)
 
 /* --- after a refusal --- */
 
-static bool says(const struct driver *p, const char *text)
-{
-	return strstr(p->trace.text, text) != NULL;
-}
-
-/* Between 2 and 3, who cannot reach each other; 4 does not answer. */
+/* The view is 2 - 1 - 3; 4 does not answer. */
 static struct driver *refused_driver(void)
 {
-	struct driver *p = driver_build(4, 4);
+	struct driver *p = driver_new(4, 4);
 	p->config.privacy_check_warns = false;
-	driver_start(p);
-	for (sl_id id = 2; id <= 3; id++) {
-		tell_link(p, true, id);
-		tell_hello(p, id, 1, SL_PEER_STATUS_READY);
-	}
-	tell_link(p, false, 4);
-	tell(p, (struct sl_event){.kind = SL_EVENT_TRAINED});
-	tell_link_state(p, 2, 2, 1, (const sl_id[]){1, 0});
-	tell_link_state(p, 3, 3, 1, (const sl_id[]){1, 0});
-	assert_true(says(p, "compute analysis"));
 	p->analysis.kappa = p->analysis.cut_count = 1;
-	tell_done(p, SL_JOB_ANALYSE, SL_OK);
-	assert_true(says(p, "FAILED tolerance 1, wipe, DISCOVER"));
-	assert_false(says(p, "AGREE"));
+	play(p, "link up 2 3\n"
+		"hello t1 ready from 2 3\n"
+		"link down 4\n"
+		"trained\n"
+		"link state names 1 from 2\n"
+		"link state names 1 from 3 -> *compute analysis*\n"
+		"analysis done -> FAILED tolerance 1, wipe, DISCOVER, links 2 3 4, hello t1 ready to 2 3");
 	return p;
 }
 
-TEST(test_waits_for_its_time)
+TEST(pause_after_a_refusal)
 {
 	struct driver *p = refused_driver();
 	sl_ms pause = sl_core_deadline(p->core) - p->now;
 	assert_true(pause >= 250 && pause <= 500);
-	tell_time(p, pause - 1);
-	assert_false(says(p, "AGREE"));
-	tell_time(p, 1);
-	assert_true(says(p, "AGREE, link state of 1 a2 to 2 3"));
-	driver_free(p, 0);
+	play(p,
+	     "deadline +%u ->\n"
+	     "deadline +1 -> AGREE, link state of 1 a2 to 2 3",
+	     (uint32_t)pause - 1);
+	driver_free(p);
 }
 
-TEST(test_or_for_others)
-{
-	struct driver *p = refused_driver();
-	tell_link(p, true, 4);
-	tell_hello(p, 4, 1, SL_PEER_STATUS_TRAINING);
-	assert_false(says(p, "AGREE"));
-	tell_hello(p, 4, 1, SL_PEER_STATUS_READY);
-	assert_true(says(p, "AGREE, link state of 1 a2 to 2 3 4"));
-	driver_free(p, 0);
-	p = refused_driver();
-	tell_link(p, false, 3); /* fewer are others, too */
-	assert_true(says(p, "AGREE, link state of 1 a2 to 2"));
-	driver_free(p, 0);
-}
+/* Other candidates end the pause. */
+CASE(more_candidates, refused_driver(),
+     "link up 4\n"
+     "hello t1 training from 4 ->\n"
+     "hello t1 ready from 4 -> AGREE, link state of 1 a2 to 2 3 4")
 
-/* Nobody turns up for an hour: a try now and then, no more. When somebody does, nobody's pause stands in the
- * way, and nobody who paused is said to be missing. */
-TEST(test_patience)
+CASE(fewer_candidates, refused_driver(), "link down 3 -> *AGREE, link state of 1 a2 to 2*")
+
+/* Without change, an hour brings few attempts. A new edge ends the pauses at once. */
+TEST(patience)
 {
 	for (uint64_t seed = 0; seed < 10; seed++) {
 		uint32_t tries = 0;
@@ -280,8 +165,7 @@ TEST(test_patience)
 
 /* --- every graph of up to five learners, against every coalition --- */
 
-/* c learners who pool what they see learn the sums of the components that they leave (PROTOCOL.md §2.3 What a
- * coalition learns, F2). */
+/* Return true if no c learners learn more than the sum over all others (F2). */
 static bool safe(const struct brute *graph, uint32_t c)
 {
 	for (uint32_t out = 0; out < 1u << graph->n; out++) {
@@ -289,7 +173,7 @@ static bool safe(const struct brute *graph, uint32_t c)
 		if (size > c || size == graph->n)
 			continue;
 		if (size + 1 == graph->n || brute_components(graph, out) > 1)
-			return false; /* somebody's own model, or the sum of some of them */
+			return false; /* one model, or the sum of some */
 	}
 	return true;
 }
@@ -299,7 +183,7 @@ static bool parts(const struct brute *graph, uint32_t out)
 	return brute_components(graph, out) > 1;
 }
 
-/* The weak ones could do it: each of them alone, or all together. And the edges that are named do help. */
+/* The reported learners are cut vertices (kappa = 1) or a smallest cut, and the reported edges suffice. */
 static void expect_advice(const struct brute *graph, const struct sl_sim_note *note, uint32_t c)
 {
 	uint32_t weak = (uint32_t)note->set, kappa = note->report.why.tolerance.kappa;
@@ -338,12 +222,12 @@ static void try_graph(const struct brute *graph, uint64_t number, uint32_t c)
 		for (uint32_t i = 0; i < graph->n; i++)
 			if (reason == SL_REASON_TOLERANCE)
 				expect_advice(graph, refusal(sim, i, reason), c);
-		assert_true(nobody_shared(sim));
+		assert_true(none_shared(sim));
 	}
 	sl_sim_free(sim);
 }
 
-TEST(test_all_small_graphs)
+TEST(all_small_graphs)
 {
 	uint32_t tried = 0;
 	for (uint32_t n = 2; n <= 5; n++)

@@ -1,10 +1,5 @@
-/* Learners that walk about (random waypoint): a graph a step, whose pieces may be too small to go on, and
- * whoever missed rounds catches up when it meets somebody. Every committed round is exact: the checker sees
- * to that. */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "common/base/bytes.h"
+/* Learners that move (random waypoint). The graph of a step may have components without a quorum. A learner
+ * that missed rounds catches up when it meets another one. The checker verifies every committed round. */
 #include "test/lib/test.h"
 #include "tools/sim/sim.h"
 
@@ -21,7 +16,7 @@ static sl_round least(const struct sl_sim *sim)
 	return t;
 }
 
-/* A small prime keeps K small: it is the walk that is of interest. The run never comes to its end. */
+/* A small prime keeps K small. The run does not reach its last round. */
 static struct sl_sim *begin(uint64_t seed, sl_round rounds, uint64_t quorum)
 {
 	struct sl_sim_options o = {.seed = seed,
@@ -37,7 +32,7 @@ static struct sl_sim *begin(uint64_t seed, sl_round rounds, uint64_t quorum)
 	return sim;
 }
 
-/* Until everybody has committed what was the last one's next round, or the time of a step is over. */
+/* Play a step: until all have committed the next round of the last learner, or the step's time is over. */
 static void walk(struct sl_sim *sim, uint32_t step)
 {
 	uint64_t end = sim->now + STEP_MS * UINT64_C(1000);
@@ -55,28 +50,28 @@ static uint32_t count_all(const struct sl_sim *sim, enum sl_report_kind kind, en
 	return count;
 }
 
-/* Most of them go on without those who strayed. */
-TEST(test_majority)
+/* A quorum goes on without the others. */
+TEST(majority)
 {
 	uint32_t caught_up = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(25); seed++) {
-		struct sl_sim *sim = begin(5000 + seed, 30, 0);
+	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++) {
+		struct sl_sim *sim = begin(5000 + seed, 20, 0);
 		uint32_t step = 1;
-		for (; least(sim) < 30 && step < STEPS_MOST; step++)
+		for (; least(sim) < 20 && step < STEPS_MOST; step++)
 			walk(sim, step);
-		if (least(sim) < 30)
-			sl_sim_fail(sim, "somebody is in round %u after %u steps", least(sim) + 1, step);
+		if (least(sim) < 20)
+			sl_sim_fail(sim, "a learner is in round %u after %u steps", least(sim) + 1, step);
 		caught_up += count_all(sim, SL_REPORT_CAUGHT_UP, SL_REASON_NONE);
 		sl_sim_free(sim);
 	}
-	assert_true(caught_up > 100);
+	assert_true(caught_up > 20);
 }
 
-/* All of them, or none: in most steps they are in pieces, and wait for the next. */
-TEST(test_everybody)
+/* With a quorum of all, most steps commit nothing. */
+TEST(quorum_of_all)
 {
 	uint32_t waited = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < sl_sim_seeds(3); seed++) {
 		struct sl_sim *sim = begin(5100 + seed, 5, WALKERS);
 		uint32_t step = 1;
 		for (; least(sim) < 5 && step < STEPS_MOST; step++) {
@@ -88,5 +83,5 @@ TEST(test_everybody)
 			sl_sim_fail(sim, "in round %u after %u steps", least(sim) + 1, step);
 		sl_sim_free(sim);
 	}
-	assert_true(waited > 10);
+	assert_true(waited > 3);
 }

@@ -25,7 +25,7 @@ bool attempt_bears(const struct attempt *attempt, uint32_t c)
 {
 	if ((uint32_t)__builtin_popcount(attempt->present) < c + 2)
 		return false;
-	for (uint32_t gone = 0; gone <= everybody(attempt->graph.n); gone++)
+	for (uint32_t gone = 0; gone <= all_of(attempt->graph.n); gone++)
 		if ((uint32_t)__builtin_popcount(gone) <= c &&
 		    !connected(&attempt->graph, attempt->present & ~gone))
 			return false;
@@ -64,7 +64,7 @@ struct matrix history_allowed(const struct history *history, const struct sl_fie
 	for (const struct attempt *a = history->attempts; a < history->attempts + history->count; a++) {
 		uint32_t left = a->present & ~coalition;
 		while (left != 0) {
-			uint32_t gone = everybody(history->learners) & ~a->present;
+			uint32_t gone = all_of(history->learners) & ~a->present;
 			uint32_t part =
 				brute_reach(&a->graph, (uint32_t)__builtin_ctz(left), gone | coalition);
 			if ((part & ~a->released) == 0)

@@ -12,11 +12,11 @@ uint64_t map_predict(const struct map *map, size_t output, uint64_t base, const 
 uint32_t map_owner(const struct map *map, size_t input)
 {
 	const struct history *history = map->history;
-	size_t randomness = map->coin_start[history->learners];
+	size_t randomness = map->random_start[history->learners];
 	uint32_t i = 0;
 	if (input >= randomness)
 		return (uint32_t)((input - randomness) / (history->draws * history->elements));
-	while (input >= map->coin_start[i + 1])
+	while (input >= map->random_start[i + 1])
 		i++;
 	return i;
 }
@@ -55,7 +55,7 @@ struct matrix map_learned(const struct map *map, uint32_t coalition)
 {
 	struct matrix seen = map_seen(map, coalition);
 	matrix_reduce(&seen);
-	struct matrix learned = matrix_beyond(&seen, map->coin_start[map->history->learners]);
+	struct matrix learned = matrix_beyond(&seen, map->random_start[map->history->learners]);
 	matrix_free(&seen);
 	return learned;
 }

@@ -51,8 +51,7 @@ static void subtract(const struct sl_field *field, uint64_t *target, const uint6
 			target[c] = sl_field_sub(field, target[c], sl_field_mul(field, factor, source[c]));
 }
 
-/* Makes row `pivot` the only one with something in `column`, and that a 1. False: no row from `pivot` on has
- * anything there. */
+/* Make `column` zero except for a 1 in row `pivot`. Return false if it is zero from `pivot` on. */
 static bool clear_column(struct matrix *matrix, size_t pivot, size_t column)
 {
 	const struct sl_field *field = &matrix->field;

@@ -22,7 +22,7 @@ static void recover(struct probe *probe)
 	free(outputs);
 }
 
-/* Affine it is: some inputs that are no units come out as the map says. */
+/* The map is affine: it predicts the outputs of other inputs than units. */
 static void confirm(struct probe *probe)
 {
 	struct replay *replay = &probe->replay;
@@ -53,7 +53,7 @@ void probe_open(struct probe *probe, const struct history *history, const struct
 				  .rows = replay->rows,
 				  .own_sent = mistake == MISTAKE_OWN_SENT,
 				  .cells = matrix_of(field, replay->inputs)};
-	memcpy(probe->map.coin_start, replay->coin_start, sizeof replay->coin_start);
+	memcpy(probe->map.random_start, replay->random_start, sizeof replay->random_start);
 	probe->base = calloc(replay->outputs, sizeof *probe->base);
 	recover(probe);
 	confirm(probe);

@@ -1,14 +1,19 @@
 /* probe.h - the map that the real code computes, recovered from unit inputs. */
 #pragma once
 
-#include "test/leak/stage.h"
+#include "test/leak/replay.h"
 
-/* What a shell could do wrong, so that a test sees that it would be seen. */
+/* Deliberate mistakes, to show that the tests find them. */
 enum mistake {
 	MISTAKE_NONE,
-	MISTAKE_RANDOMNESS_TWICE, /* an attempt takes the coins of the one before */
-	MISTAKE_OWN_SENT,	  /* the own share goes out with the others */
+	MISTAKE_RANDOMNESS_TWICE, /* an attempt uses the random numbers of the one before */
+	MISTAKE_OWN_SENT,	  /* the own share is sent, too */
 };
+
+#define EACH_KIND(kind)                                                                                      \
+	enum sl_sharing_kind kind = SL_SHARING_SHAMIR;                                                       \
+	kind <= SL_SHARING_SEEDED;                                                                           \
+	kind++
 
 struct probe {
 	struct replay replay;
@@ -16,8 +21,8 @@ struct probe {
 	uint64_t *base; /* outputs of inputs 0 */
 };
 
-/* Runs the history once for each input, and a few times more to see that the map predicts it. history is
- * borrowed. */
+/* Run the history once for each input, and twice more to check the map's predictions. `history` is borrowed.
+ */
 void probe_open(struct probe *probe, const struct history *history, const struct sl_field *field,
 		enum sl_sharing_kind kind, enum mistake mistake);
 void probe_close(struct probe *probe);

@@ -54,7 +54,7 @@ static uint32_t attempt_number(struct run *run, const uint8_t *h)
 	return k;
 }
 
-/* The coins of one neighbour, in the attempt that the learner is in. */
+/* Draw the random numbers for one neighbour, in the learner's present attempt. */
 static void draw_randomness(struct drawer *drawer)
 {
 	struct run *run = drawer->run;
@@ -62,11 +62,11 @@ static void draw_randomness(struct drawer *drawer)
 	run->history.attempts[k].draw[drawer->learner] = drawer->draws - 1;
 	for (size_t e = 0; e < drawer->random_script.elements; e++)
 		drawer->randomness[e] = take_input(
-			run,
-			(struct input){.coin = true, .learner = drawer->learner, .attempt = k, .element = e});
+			run, (struct input){
+				     .random = true, .learner = drawer->learner, .attempt = k, .element = e});
 }
 
-/* An sl_key_source, of keys, nonces and streams. A filling of a stream gives the coins of one neighbour. */
+/* An sl_key_source of keys, nonces and streams. One filling of a stream is for one neighbour. */
 static void draw(void *context, uint8_t *bytes, size_t n)
 {
 	struct drawer *drawer = context;
@@ -85,12 +85,11 @@ static void own_seed(struct run *run, struct drawer *drawer, struct sl_prg *stre
 
 static void hold_seed(const struct run *run, struct sl_prg *stream)
 {
-	if (stream->source == NULL &&
-	    !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has come, and only now */
+	if (stream->source == NULL && !sodium_is_zero(stream->key, SL_KEY_BYTES)) /* it has just arrived */
 		seeds_hold(&run->seeds, stream);
 }
 
-/* Every stream is replaced as soon as it is open, and has given nothing yet. */
+/* Replace every stream when it is opened, before its first use. */
 static void replace_randomness(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	struct run *run = run_of(sim);
@@ -107,7 +106,7 @@ static void replace_randomness(struct sl_sim *sim, uint32_t i, struct sl_job_res
 		hold_seed(run, &workspace->theirs[r]);
 }
 
-/* Every model that a trainer gave is replaced, long before it is encoded. */
+/* Replace every trained model before it is encoded. */
 static void replace_models(struct run *run)
 {
 	for (uint32_t i = 0; i < run->options.learners; i++) {
@@ -155,7 +154,7 @@ static void hear_share(struct run *run, uint32_t i, uint32_t j, const struct sl_
 		put_output(run, (struct row){ROW_SHARE, k, i, j, e}, elements[e]);
 }
 
-/* The first time that the masked state of learner i leaves, its own process or another that has it. */
+/* Record the masked state of learner i when it is first sent, by i or by another holder. */
 static void put_state(struct run *run, uint32_t k, uint32_t i, const uint64_t *elements)
 {
 	struct attempt *attempt = &run->history.attempts[k];
@@ -166,8 +165,8 @@ static void put_state(struct run *run, uint32_t k, uint32_t i, const uint64_t *e
 		put_output(run, (struct row){ROW_STATE, k, i, i, e}, elements[e]);
 }
 
-/* What mixing starts from; of metropolis, it is s << f. What comes later is a function of these
- * (test_leak_replay.c). */
+/* Record states of exchange 0; with metropolis, s << f. Later states are functions of these (test_replay.c).
+ */
 static void hear_state(struct run *run, uint32_t i, const struct sl_chunk *chunk)
 {
 	uint64_t elements[16];
@@ -226,7 +225,7 @@ static struct sl_sim *build(struct run *run)
 		sim->learners[i].workspace.source_context = drawer;
 		sim->learners[i].config.privacy_check_warns = false;
 		sim->learners[i].config.prepare_timeout_ms =
-			200u << run->options.seed % 3; /* some give up while others release */
+			200u << run->options.seed % 3; /* some abort while others release */
 	}
 	sim->tap = hear;
 	sim->tap_result = replace_randomness;
@@ -261,8 +260,6 @@ static void play(struct run *run, struct sl_sim *sim)
 			calm = true;
 		}
 	}
-	for (uint32_t i = 0; i < sim->n; i++)
-		run->commits += sim->learners[i].committed;
 }
 
 void run_play(struct run *run, const struct run_options *options, const uint64_t *given, size_t given_count)

@@ -1,13 +1,12 @@
-/* run.h - one simulated run under faults, with coins and models that are handed in, and what learners said in
- * it.
+/* run.h - one simulated run under faults, with given random numbers and models, and the messages in it.
  *
- * Inputs and outputs are numbered as they come up. Which ones do depends on the seed alone: the same seed
- * gives the same lists, whatever the inputs are.
+ * Inputs and outputs are numbered in order of appearance. The lists depend on the seed alone, not on the
+ * values.
  */
 #pragma once
 
 #include "test/leak/map.h"
-#include "test/leak/seeds.h"
+#include "test/leak/random_script.h"
 #include "tools/sim/fault.h"
 
 #define RUN_FIELD SL_P_MERSENNE31
@@ -21,9 +20,9 @@ struct run_options {
 };
 
 struct input {
-	bool coin;
+	bool random; /* or a model */
 	uint32_t learner;
-	uint32_t attempt; /* of a coin: it is drawn for the shares of that one */
+	uint32_t attempt; /* of a random number: the attempt whose shares it is for */
 	uint32_t draw;	  /* of a model */
 	size_t element;
 };
@@ -48,10 +47,9 @@ struct run {
 		uint64_t randomness[16];
 	} drawers[HISTORY_LEARNERS];
 	struct seeds seeds;
-	uint64_t digest; /* of everything that happened, values aside */
-	uint32_t commits;
+	uint64_t digest; /* of all events without their values */
 };
 
-/* Plays the seed to its end. given may be NULL when given_count is 0. */
+/* Play the seed to its end. `given` may be NULL if given_count is 0. */
 void run_play(struct run *run, const struct run_options *options, const uint64_t *given, size_t given_count);
 void run_free(struct run *run);

@@ -1,14 +1,9 @@
-/* What a coalition learns in several attempts of one round: what each of them allows, and, where the reuse
- * rule decides on the models (PROTOCOL.md §9 Abort, safety rule, reuse rule), nothing but sums over everybody
- * else, each of models of its own. */
+/* What a coalition learns in several attempts of one round: what each of them allows; and, if the reuse rule
+ * decides on the models (PROTOCOL.md §9.5 The reuse rule), only sums over all others, no model being in two.
+ */
 #include "common/protocol/release_log.h"
 #include "test/leak/probe.h"
 #include "test/lib/test.h"
-
-#define EACH_KIND(kind)                                                                                      \
-	enum sl_sharing_kind kind = SL_SHARING_SHAMIR;                                                       \
-	kind <= SL_SHARING_SEEDED;                                                                           \
-	kind++
 
 static void expect_allowed(const struct probe *probe, uint32_t coalition)
 {
@@ -17,20 +12,19 @@ static void expect_allowed(const struct probe *probe, uint32_t coalition)
 			 probe->map.history->count, coalition);
 }
 
-/* --- any models, anybody released --- */
+/* --- any models and releases --- */
 
-/* Two attempts that both go as far as they can be asked about: each has released who is in `released`, of
- * every coalition. */
+/* Check two attempts with all sets of releases and all coalitions. */
 static void ask_pair(struct history *history, const struct sl_field *field, enum sl_sharing_kind kind)
 {
 	struct attempt *first = &history->attempts[0], *second = &history->attempts[1];
 	struct probe probe;
 	probe_open(&probe, history, field, kind, MISTAKE_NONE);
-	for (uint32_t a = 0; a <= everybody(history->learners); a++)
-		for (uint32_t b = 0; b <= everybody(history->learners); b++) {
+	for (uint32_t a = 0; a <= all_of(history->learners); a++)
+		for (uint32_t b = 0; b <= all_of(history->learners); b++) {
 			first->released = first->shown = a & first->present;
 			second->released = second->shown = b & second->present;
-			for (uint32_t coalition = 0; coalition <= everybody(history->learners); coalition++)
+			for (uint32_t coalition = 0; coalition <= all_of(history->learners); coalition++)
 				expect_allowed(&probe, coalition);
 		}
 	probe_close(&probe);
@@ -66,32 +60,9 @@ static struct attempt any_attempt(uint32_t n, uint32_t c, uint64_t *seed)
 	}
 }
 
-TEST(any_histories)
-{
-	uint64_t seed = 4;
-	struct sl_field field = field_of(11);
-	for (int time = 0; time < 60; time++) {
-		uint32_t n = 3 + (uint32_t)(any64(&seed) % 3);
-		struct history history = history_of(n, 2);
-		struct probe probe;
-		for (int k = 0; k < 3; k++) {
-			struct attempt attempt = any_attempt(n, 0, &seed);
-			attempt.released = attempt.shown =
-				attempt.present & (uint32_t)(any64(&seed) | any64(&seed));
-			for (uint32_t i = 0; i < n; i++)
-				attempt.draw[i] = (uint32_t)(any64(&seed) % 2);
-			history_add(&history, &attempt);
-		}
-		probe_open(&probe, &history, &field, (enum sl_sharing_kind)(time % 2), MISTAKE_NONE);
-		for (uint32_t coalition = 0; coalition <= everybody(n); coalition++)
-			expect_allowed(&probe, coalition);
-		probe_close(&probe);
-	}
-}
-
 /* --- the reuse rule --- */
 
-/* What a learner would have in its release log by now, and what that says of a model. */
+/* Return true if the learner's release log allows it to use the model again. */
 static bool reusable(const struct history *history, uint32_t learner, uint32_t draw, const uint32_t *aborts,
 		     uint32_t c)
 {
@@ -108,7 +79,7 @@ static bool reusable(const struct history *history, uint32_t learner, uint32_t d
 	return sl_release_log_may_reuse(&release_log, draw, c, 1);
 }
 
-/* Each takes its model of before, or the next one, as the reuse rule says for c colluders. */
+/* Let each learner use its last model or the next one, by the reuse rule for c colluders. */
 static void choose_models(const struct history *history, struct attempt *attempt, uint32_t *draws,
 			  const uint32_t *aborts, uint32_t c)
 {
@@ -119,13 +90,13 @@ static void choose_models(const struct history *history, struct attempt *attempt
 	}
 }
 
-/* Honest learners that released do not sign; colluders sign whatever helps. */
+/* Return the learners that abort: honest ones that have not released, and all colluders. */
 static uint32_t aborts_of(const struct attempt *attempt, uint32_t coalition)
 {
 	return attempt->present & (~attempt->released | coalition);
 }
 
-/* Whether they know one model by itself. */
+/* Return true if the coalition knows this one model. */
 static bool knows(const struct probe *probe, uint32_t coalition, uint32_t learner, uint32_t draw)
 {
 	const struct history *history = probe->map.history;
@@ -138,8 +109,8 @@ static bool knows(const struct probe *probe, uint32_t coalition, uint32_t learne
 	return known;
 }
 
-/* Two attempts, the second without `gone`: the first released by `released` of the others, the second by all.
- */
+/* Two attempts, the second without `gone`. `released` and the coalition release the first one, all the
+ * second. */
 static struct history retried(const struct attempt *attempt, uint32_t released, uint32_t gone,
 			      uint32_t coalition, uint32_t c)
 {
@@ -155,14 +126,14 @@ static struct history retried(const struct attempt *attempt, uint32_t released, 
 	return history;
 }
 
-/* Every graph that bears c, retried without nobody or one: who may have released, which c colluders. */
+/* Retry an attempt that tolerates c without `gone`, for all sets of releases and all coalitions of c. */
 static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone,
 			const struct sl_field *field)
 {
 	struct attempt second = attempt_without(attempt, gone);
 	if (!attempt_bears(attempt, c) || !attempt_bears(&second, c))
 		return;
-	for (uint32_t coalition = 0; coalition <= everybody(attempt->graph.n); coalition++) {
+	for (uint32_t coalition = 0; coalition <= all_of(attempt->graph.n); coalition++) {
 		uint32_t others = attempt->present & ~coalition, released = others;
 		if ((uint32_t)__builtin_popcount(coalition) > c)
 			continue;
@@ -180,7 +151,7 @@ static void ask_retries(const struct attempt *attempt, uint32_t c, uint32_t gone
 	}
 }
 
-/* Whether no other numbering of its vertices gives a lower number: one graph of each shape. */
+/* Return true if no other numbering of the vertices gives a lower number: one graph of each shape. */
 static bool first_of_its_shape(uint32_t n, uint64_t number)
 {
 	struct brute graph = brute_numbered(n, number);
@@ -192,28 +163,38 @@ static bool first_of_its_shape(uint32_t n, uint64_t number)
 		for (uint32_t u = 0; u < n; u++)
 			for (uint32_t v = u + 1; v < n; v++, e++)
 				other |= (uint64_t)brute_has(&graph, to[u], to[v]) << e;
-		if (taken == everybody(n) && other < number)
+		if (taken == all_of(n) && other < number)
 			return false;
 	}
 	return true;
 }
 
-TEST(retries)
+static void ask_all_retries(uint32_t n)
 {
 	struct sl_field field = field_of(7);
-	for (uint32_t n = 3; n <= 5; n++)
-		for (uint64_t number = 0; number < graphs_on(n); number++) {
-			struct brute graph = brute_numbered(n, number);
-			struct attempt attempt = attempt_of(&graph, 0);
-			if (!first_of_its_shape(n, number))
-				continue;
-			for (uint32_t c = 1; c <= 2; c++)
-				for (uint32_t gone = 0; gone <= n; gone++)
-					ask_retries(&attempt, c, gone < n ? 1u << gone : 0, &field);
-		}
+	for (uint64_t number = 0; number < graphs_on(n); number++) {
+		struct brute graph = brute_numbered(n, number);
+		struct attempt attempt = attempt_of(&graph, 0);
+		if (!first_of_its_shape(n, number))
+			continue;
+		for (uint32_t c = 1; c <= 2; c++)
+			for (uint32_t gone = 0; gone <= n; gone++)
+				ask_retries(&attempt, c, gone < n ? 1u << gone : 0, &field);
+	}
 }
 
-/* Rounds of five attempts: some expose everybody, some fail before, models as the rule says. */
+TEST(retries)
+{
+	ask_all_retries(3);
+	ask_all_retries(4);
+}
+
+TEST_NIGHTLY(retries_of_five)
+{
+	ask_all_retries(5);
+}
+
+/* Rounds of five attempts: all release in some, some fail before; models by the reuse rule. */
 TEST(long_rounds)
 {
 	uint64_t seed = 9;
@@ -236,14 +217,16 @@ TEST(long_rounds)
 		}
 		probe_open(&probe, &history, &field, (enum sl_sharing_kind)(time % 2), MISTAKE_NONE);
 		assert_true(map_only_results(&probe.map, coalition));
+		for (uint32_t other = 0; other <= all_of(n); other++)
+			expect_allowed(&probe, other);
 		probe_close(&probe);
 	}
 }
 
-/* --- each check can fail --- */
+/* --- mistakes are found --- */
 
-/* All have released; one colluder Aborts. With one Abort too few the model of whoever is missing then is
- * given away. */
+/* All have released; one colluder aborts. If one Abort too few is asked for, the model of the learner that is
+ * missing in the retry is known. */
 TEST(one_abort_too_few)
 {
 	struct sl_field field = field_of(7);
@@ -252,13 +235,13 @@ TEST(one_abort_too_few)
 	uint32_t coalition = 1, gone = 4;
 	for (EACH_KIND(kind)) {
 		struct probe probe;
-		struct history history = retried(&attempt, everybody(5), gone, coalition, 0);
+		struct history history = retried(&attempt, all_of(5), gone, coalition, 0);
 		probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
 		assert_false(map_only_results(&probe.map, coalition));
 		assert_true(knows(&probe, coalition, 2, 0));
 		assert_false(knows(&probe, coalition, 1, 0));
 		probe_close(&probe);
-		history = retried(&attempt, everybody(5), gone, coalition, 1);
+		history = retried(&attempt, all_of(5), gone, coalition, 1);
 		probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
 		assert_true(map_only_results(&probe.map, coalition));
 		assert_false(knows(&probe, coalition, 2, 0));
@@ -266,7 +249,7 @@ TEST(one_abort_too_few)
 	}
 }
 
-/* A learner forgets that it has released, and all of them forget with it. */
+/* A release is on no record. */
 TEST(shown_but_not_recorded)
 {
 	struct sl_field field = field_of(7);
@@ -274,17 +257,17 @@ TEST(shown_but_not_recorded)
 	struct attempt attempt = attempt_of(&whole, 0);
 	struct history history = retried(&attempt, 0, 2, 1, 1);
 	struct probe probe;
-	history.attempts[0].shown = everybody(4);
+	history.attempts[0].shown = all_of(4);
 	probe_open(&probe, &history, &field, SL_SHARING_SHAMIR, MISTAKE_NONE);
 	assert_false(map_only_results(&probe.map, 1));
 	assert_false(map_as_allowed(&probe.map, 1));
 	assert_true(knows(&probe, 1, 1, 0));
-	history.attempts[0].shown &= ~8u; /* all but one, and nothing is lost */
+	history.attempts[0].shown &= ~8u; /* all but one: that reveals nothing */
 	assert_true(map_only_results(&probe.map, 1));
 	probe_close(&probe);
 }
 
-/* New models, but the coins of before: the difference of two models shows, long before anybody is exposed. */
+/* New models with the same random numbers reveal the difference of two models, without any release. */
 TEST(randomness_twice)
 {
 	struct sl_field field = field_of(7);

@@ -3,21 +3,21 @@
 #define PREDICTIONS 2
 #define MODEL_MOST 1000 /* units, so that floats keep them */
 
-/* The columns: coins learner by learner, in the order in which they came up, then models. */
+/* Number the columns: random numbers, learner by learner in order of appearance, then models. */
 static size_t *number_columns(struct watch *watch)
 {
 	const struct run *run = &watch->run;
 	struct map *map = &watch->map;
 	size_t *column = calloc(run->input_count + 1, sizeof *column), next = 0;
 	for (uint32_t i = 0; i < run->options.learners; i++) {
-		map->coin_start[i] = next;
+		map->random_start[i] = next;
 		for (size_t k = 0; k < run->input_count; k++)
-			if (run->inputs[k].coin && run->inputs[k].learner == i)
+			if (run->inputs[k].random && run->inputs[k].learner == i)
 				column[k] = next++;
 	}
-	map->coin_start[run->options.learners] = next;
+	map->random_start[run->options.learners] = next;
 	for (size_t k = 0; k < run->input_count; k++)
-		if (!run->inputs[k].coin)
+		if (!run->inputs[k].random)
 			column[k] = next + history_model(&run->history, run->inputs[k].learner,
 							 run->inputs[k].draw, run->inputs[k].element);
 	map->inputs = next + history_models(&run->history);
@@ -28,13 +28,12 @@ static void replay(struct watch *watch, const uint64_t *given, struct run *run)
 {
 	const struct run *zeros = &watch->run;
 	run_play(run, &zeros->options, given, zeros->input_count);
-	watch->plays++;
 	assert_true(run->digest == zeros->digest && run->input_count == zeros->input_count);
 	assert_int_equal(run->output_count, zeros->output_count);
 	assert_memory_equal(run->inputs, zeros->inputs, zeros->input_count * sizeof *zeros->inputs);
 }
 
-/* Probes some inputs at once: of each attempt, or of none (UINT32_MAX), at most one. */
+/* Probe some inputs at once, at most one of each attempt. */
 static void probe_inputs(struct watch *watch, const size_t *column, const size_t *input, uint32_t attempts)
 {
 	const struct run *zeros = &watch->run;
@@ -54,17 +53,17 @@ static void probe_inputs(struct watch *watch, const size_t *column, const size_t
 	free(given);
 }
 
-/* The next coin of each attempt that has not been probed; false: there is none. */
+/* Choose the next unprobed random number of each attempt. Return false if there is none. */
 static bool next_randomness(const struct run *run, bool *probed, size_t *input)
 {
 	bool any = false;
 	for (uint32_t k = 0; k < HISTORY_ATTEMPTS; k++)
 		input[k] = SIZE_MAX;
 	for (size_t c = 0; c < run->input_count; c++) {
-		const struct input *coin = &run->inputs[c];
-		if (!coin->coin || probed[c] || input[coin->attempt] != SIZE_MAX)
+		const struct input *number = &run->inputs[c];
+		if (!number->random || probed[c] || input[number->attempt] != SIZE_MAX)
 			continue;
-		input[coin->attempt] = c;
+		input[number->attempt] = c;
 		probed[c] = any = true;
 	}
 	return any;
@@ -78,7 +77,7 @@ static void recover(struct watch *watch, const size_t *column)
 	while (next_randomness(zeros, probed, input))
 		probe_inputs(watch, column, input, HISTORY_ATTEMPTS);
 	for (size_t c = 0; c < zeros->input_count; c++)
-		if (!zeros->inputs[c].coin)
+		if (!zeros->inputs[c].random)
 			probe_inputs(watch, column, &c, 1);
 	free(probed);
 }
@@ -92,7 +91,7 @@ static void confirm(struct watch *watch, const size_t *column)
 	struct run run;
 	for (size_t c = 0; c < zeros->input_count; c++)
 		given[c] = inputs[column[c]] =
-			any64(&seed) % (zeros->inputs[c].coin ? zeros->field.p : MODEL_MOST);
+			any64(&seed) % (zeros->inputs[c].random ? zeros->field.p : MODEL_MOST);
 	replay(watch, given, &run);
 	for (size_t o = 0; o < run.output_count; o++)
 		assert_int_equal(run.outputs[o], map_predict(&watch->map, o, zeros->outputs[o], inputs));
@@ -103,7 +102,7 @@ static void confirm(struct watch *watch, const size_t *column)
 
 void watch_open(struct watch *watch, const struct run_options *options)
 {
-	*watch = (struct watch){.plays = 1};
+	*watch = (struct watch){0};
 	run_play(&watch->run, options, NULL, 0);
 	size_t *column = number_columns(watch);
 	struct map *map = &watch->map;

@@ -1,9 +1,8 @@
-/* watch.h - the map of a simulated run: of all that its learners said to each other, as the wire has it, in
- * all its attempts.
+/* watch.h - the map of a simulated run: of all messages in all its attempts.
  *
- * The seed is played once for zeros and once for each unit input; coins of different attempts are probed at
- * once. That they do not meet, and that the map is affine, is seen in runs with inputs of all kinds, which
- * the map has to predict.
+ * The seed is played once with zeros and once for each unit input; random numbers of different attempts are
+ * probed in one run. Runs with random inputs, which the map has to predict, show that this is allowed, and
+ * that the map is affine.
  */
 #pragma once
 
@@ -12,7 +11,6 @@
 struct watch {
 	struct run run; /* of zeros */
 	struct map map;
-	uint32_t plays;
 };
 
 void watch_open(struct watch *watch, const struct run_options *options);

@@ -177,7 +177,7 @@ static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 }
 
 /* The model of learner i may be used again. */
-static void check_rule_b(struct sl_sim *sim, uint32_t i, sl_round t)
+static void check_reuse_rule(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw &&
@@ -191,7 +191,7 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
-	check_rule_b(sim, i, view->t);
+	check_reuse_rule(sim, i, view->t);
 	if (page == NULL || !member(page, i) || page->x[i] != NULL)
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
 	if (!l->config.privacy_check_warns)

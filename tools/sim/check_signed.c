@@ -118,7 +118,7 @@ static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_at
 	return true;
 }
 
-static void check_rule_a(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
+static void check_safety_rule(struct sl_sim *sim, uint32_t i, const struct sl_ready *ready)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
@@ -153,7 +153,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
 	page->ready[i] = true;
-	check_rule_a(sim, i, ready);
+	check_safety_rule(sim, i, ready);
 }
 
 /* --- Aborts --- */

@@ -1,5 +1,5 @@
-/* Coins are uniform, and used once: from all words that bytes can make, and over a vector of more than one
- * chunk. */
+/* The random numbers of shares are uniform and used once (PROTOCOL.md §5 Randomness and shares): for all
+ * words of the source, and over a vector of more than one chunk. */
 #include <sodium.h>
 
 #include "common/base/bytes.h"
@@ -16,7 +16,7 @@ struct words {
 	uint32_t first, second, shift;
 };
 
-/* Two words that are looked at, then only rejected ones. Bits above those of p are noise. */
+/* Give two words, then only rejected ones. Bits above those of p are noise. */
 static void two_words(void *context, uint8_t *bytes, size_t n)
 {
 	const struct words *words = context;
@@ -28,7 +28,7 @@ static void two_words(void *context, uint8_t *bytes, size_t n)
 	bytes[1] = (uint8_t)(words->second | ~noise << words->shift);
 }
 
-/* Of all pairs of words in which one is taken, each share to the neighbour comes from equally many. */
+/* Of all pairs of words in which one is accepted, each share value comes from equally many. */
 static void count_words(uint64_t p, enum sl_sharing_kind kind)
 {
 	struct sl_field field = field_of(p);
@@ -76,7 +76,7 @@ TEST(uniform)
 
 /* --- a long vector --- */
 
-/* Never the same word twice; keys are kept. */
+/* A source that never repeats a word, and keeps its keys. */
 struct counter {
 	uint32_t words, keys;
 	uint8_t key[DEGREE][SL_KEY_BYTES];
@@ -130,7 +130,7 @@ static void close_long(struct long_vector *v)
 	replay_close(&v->replay);
 }
 
-/* What neighbour r makes of the rows that it is sent: of a seed, all of it. */
+/* Take chunk m of the shares as the neighbours do; expand a seed. */
 static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_t m)
 {
 	const struct sl_workspace *workspace = &v->replay.fixtures[0].workspace;
@@ -147,7 +147,7 @@ static void take_rows(struct long_vector *v, const struct sl_view *view, uint32_
 	}
 }
 
-/* The encoding: of a model of zeros, of weight 1. */
+/* The shares add up to the encoding of zeros with weight 1. */
 static void expect_total(const struct long_vector *v)
 {
 	for (size_t l = 0; l < ELEMENTS; l++) {
@@ -177,8 +177,8 @@ static void share_long(struct long_vector *v, bool from_os)
 	sl_job_wipe(workspace);
 }
 
-/* The shares of one coordinate as a map of coins and model, and its inverse: a row for each coin, then the
- * model. */
+/* Return the inverse of the map from random numbers and model to the shares of one coordinate: a row for each
+ * random number, then the model. */
 static struct matrix invert_sharing(enum sl_sharing_kind kind)
 {
 	struct sl_field field = field_of(SL_P_MERSENNE31);
@@ -188,7 +188,7 @@ static struct matrix invert_sharing(enum sl_sharing_kind kind)
 	struct probe probe;
 	history_add(&history, &attempt);
 	probe_open(&probe, &history, &field, kind, MISTAKE_NONE);
-	size_t model = probe.replay.coin_start[3];
+	size_t model = probe.replay.random_start[3];
 	struct matrix both = matrix_of(&field, 2 * (DEGREE + 1));
 	for (uint32_t r = 0; r <= DEGREE;
 	     r++) { /* the first rows are learner 0's: shares to 1 and 2, then its own */
@@ -203,19 +203,19 @@ static struct matrix invert_sharing(enum sl_sharing_kind kind)
 	return both;
 }
 
-/* From the shares back to the coins. */
+/* Compute the random numbers from the shares. */
 static void recover_randomness(struct long_vector *v, const struct matrix *inverse)
 {
 	const struct sl_field *field = &v->replay.field;
 	for (size_t l = 0; l < ELEMENTS; l++)
 		for (uint32_t c = 0; c < DEGREE; c++) {
-			uint64_t coin = 0;
+			uint64_t number = 0;
 			for (uint32_t r = 0; r <= DEGREE; r++)
-				coin = sl_field_add(field, coin,
-						    sl_field_mul(field,
-								 matrix_row(inverse, c)[DEGREE + 1 + r],
-								 v->shares[r][l]));
-			v->randomness[c][l] = coin;
+				number = sl_field_add(field, number,
+						      sl_field_mul(field,
+								   matrix_row(inverse, c)[DEGREE + 1 + r],
+								   v->shares[r][l]));
+			v->randomness[c][l] = number;
 		}
 }
 
@@ -224,15 +224,14 @@ static void expect_once(const struct long_vector *v)
 	uint8_t *used = calloc(v->counter.words, 1);
 	for (uint32_t c = 0; c < DEGREE; c++)
 		for (size_t l = 0; l < ELEMENTS; l++) {
-			uint64_t coin = v->randomness[c][l];
-			assert_true(coin < v->counter.words && !used[coin]);
-			used[coin] = 1;
+			uint64_t number = v->randomness[c][l];
+			assert_true(number < v->counter.words && !used[number]);
+			used[number] = 1;
 		}
 	free(used);
 }
 
-/* Of `randomness: os`, every coordinate of every neighbour has a word of its own; of keys, so has a second
- * attempt. */
+/* `randomness: os`: every coordinate of every neighbour has a word of its own, also in a second attempt. */
 TEST(from_the_system)
 {
 	for (enum sl_sharing_kind kind = SL_SHARING_SHAMIR; kind <= SL_SHARING_ADDITIVE; kind++) {
@@ -252,7 +251,7 @@ TEST(from_the_system)
 	}
 }
 
-/* Usually: a key for each attempt and neighbour, and of its stream each element once, in order. */
+/* `randomness: prg`: a key for each attempt and neighbour; each element of its stream once, in order. */
 TEST(from_keys)
 {
 	uint64_t *stream = calloc(ELEMENTS, sizeof *stream);

@@ -1,6 +1,9 @@
-/* The masked states of an attempt, as jobs keep, check and add them up (PROTOCOL.md §10 Recovery). */
+/* Jobs on the vectors of one learner: masked states are stored, checked and added up (PROTOCOL.md §10
+ * Recovery), and secrets are wiped after their last use (§14.2 What is kept and for how long). */
 #include <stdlib.h>
 #include <string.h>
+
+#include <sodium.h>
 
 #include "common/base/bytes.h"
 #include "common/compute/job.h"
@@ -10,12 +13,14 @@
 #define N 3u
 #define ELEMENTS (SL_CHUNK_ELEMENTS + 3u) /* two chunks */
 #define P ((UINT64_C(1) << 36) - 5)
+#define GRAPH_BYTES 4096u
 
-/* Learner 0 of three that all know each other, whose masked states come to 0 in every coordinate, and to the
- * weight N. */
+/* Learner 0 of three on a complete graph. The masked states `state` add up to 0 in every coordinate, and to
+ * the weight N. */
 struct attempt {
 	struct sl_view view;
 	struct sl_workspace workspace;
+	void *graph;
 	uint64_t state[N][ELEMENTS];
 	uint8_t nonce[N][SL_NONCE_BYTES];
 	uint64_t random;
@@ -47,46 +52,28 @@ static void draw_states(struct attempt *a)
 	}
 }
 
-static int setup(void **state)
+static void make_view(struct attempt *a, enum sl_sharing_kind kind)
 {
-	static const uint32_t neighbours[] = {1, 2};
-	struct attempt *a = *state = calloc(1, sizeof *a);
+	static const struct sl_edge edges[] = {{0, 1}, {0, 2}, {1, 2}};
+	static sl_id ids[] = {1, 2, 3};
+	struct sl_arena arena;
+	a->graph = malloc(GRAPH_BYTES);
+	sl_arena_init(&arena, a->graph, GRAPH_BYTES);
 	a->view = (struct sl_view){.n = N,
+				   .ids = ids,
 				   .elements = ELEMENTS,
 				   .chunks = 2,
 				   .max_weight = 1,
 				   .degree = 2,
-				   .neighbours = neighbours};
+				   .sharing = kind,
+				   .engine = SL_ENGINE_METROPOLIS};
 	a->view.encoding = (struct sl_encoding){
 		.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight_total = N};
-	a->view.engine = SL_ENGINE_METROPOLIS;
+	a->view.agreed.tolerance = 1;
+	assert_int_equal(sl_graph_init(&a->view.graph, N, edges, 3, &arena), SL_OK);
 	assert_int_equal(sl_field_init(&a->view.field, P), SL_OK);
 	a->view.fraction = sl_spectrum_fraction_bits(a->view.field.bits);
-	a->workspace = (struct sl_workspace){.n = ELEMENTS - 1, .source = source, .source_context = a};
-	a->workspace.s = calloc(ELEMENTS, sizeof *a->workspace.s);
-	a->workspace.states = calloc(2, sizeof *a->workspace.states);
-	a->workspace.x = calloc(ELEMENTS, sizeof *a->workspace.x);
-	a->workspace.weights = calloc(3, sizeof *a->workspace.weights);
-	a->workspace.divisors = calloc(2, sizeof *a->workspace.divisors);
-	for (uint32_t r = 0; r < 2; r++)
-		sl_metropolis_divisor_init(&a->workspace.divisors[r], N);
-	a->workspace.state_file.slot_bytes = sl_slot_bytes(&a->view);
-	a->workspace.state_file.base = calloc(N, a->workspace.state_file.slot_bytes);
-	draw_states(a);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct attempt *a = *state;
-	free(a->workspace.s);
-	free(a->workspace.x);
-	free(a->workspace.weights);
-	free(a->workspace.states);
-	free(a->workspace.divisors);
-	free(a->workspace.state_file.base);
-	free(a);
-	return 0;
+	a->view.neighbours = sl_graph_neighbours(&a->view.graph, 0);
 }
 
 static struct sl_job_result run(struct attempt *a, struct sl_job job)
@@ -97,7 +84,65 @@ static struct sl_job_result run(struct attempt *a, struct sl_job job)
 	return result;
 }
 
-/* What learner i has committed to. */
+static void run_well(struct attempt *a, enum sl_job_kind kind, uint32_t chunk)
+{
+	assert_int_equal(run(a, (struct sl_job){.kind = kind, .chunk = chunk}).code, SL_OK);
+}
+
+/* Encode a model. */
+static int setup_kind(void **state, enum sl_sharing_kind kind)
+{
+	struct attempt *a = *state = calloc(1, sizeof *a);
+	struct sl_workspace *w = &a->workspace;
+	make_view(a, kind);
+	size_t scratch = sl_job_scratch(&a->view);
+	*w = (struct sl_workspace){.n = ELEMENTS - 1, .weight = 1, .source = source, .source_context = a};
+	w->trained = calloc(ELEMENTS, sizeof *w->trained);
+	w->x = calloc(ELEMENTS, sizeof *w->x);
+	w->s = calloc(ELEMENTS, sizeof *w->s);
+	sl_arena_init(&w->scratch, calloc(1, scratch), scratch);
+	w->state_file.slot_bytes = sl_slot_bytes(&a->view);
+	w->state_file.base = calloc(N, w->state_file.slot_bytes);
+	for (size_t l = 0; l + 1 < ELEMENTS; l++)
+		w->trained[l] = 1.5f + (float)(l % 9);
+	draw_states(a);
+	run_well(a, SL_JOB_ENCODE, 0);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return setup_kind(state, SL_SHARING_SHAMIR);
+}
+
+static int setup_seeded(void **state)
+{
+	return setup_kind(state, SL_SHARING_SEEDED);
+}
+
+static int teardown(void **state)
+{
+	struct attempt *a = *state;
+	free(a->graph);
+	free(a->workspace.trained);
+	free(a->workspace.x);
+	free(a->workspace.s);
+	free(a->workspace.scratch.base);
+	free(a->workspace.state_file.base);
+	free(a);
+	return 0;
+}
+
+static int prepare(void **state)
+{
+	(void)state;
+	return sodium_init() < 0;
+}
+TEST_SETUP(prepare, NULL)
+
+/* --- slots --- */
+
+/* Compute the commitment of learner i. */
 static void commit(struct attempt *a, uint32_t i, uint8_t hash[static SL_HASH_BYTES])
 {
 	size_t bytes = sl_slot_state_bytes(&a->view);
@@ -112,7 +157,7 @@ static void draw_nonce(struct attempt *a, uint32_t i)
 	source(a, a->nonce[i], SL_NONCE_BYTES);
 }
 
-/* Whether the slot of i is taken for what i has committed to. */
+/* Return true if the slot of i matches its commitment. */
 static bool passes(struct attempt *a, uint32_t i)
 {
 	uint8_t hash[SL_HASH_BYTES];
@@ -149,7 +194,8 @@ static void fetch_all(struct attempt *a)
 	}
 }
 
-/* What learner i says in the first iteration: its masked state; for metropolis with f bits of fraction. */
+/* Return a chunk of learner i's state of exchange 0: its masked state; for metropolis with f bits of
+ * fraction. */
 static struct sl_buffer first_state(struct attempt *a, uint32_t i, uint32_t chunk)
 {
 	struct sl_buffer b = piece(a, i, chunk, (uint32_t)sl_view_mixing_width(&a->view));
@@ -172,12 +218,11 @@ static struct sl_job_result mix_first(struct attempt *a, uint32_t chunk, uint64_
 	return result;
 }
 
-TEST_WITH(sealed_is_what_is_committed_to, setup, teardown)
+TEST_WITH(commitment_of_the_slot, setup, teardown)
 {
 	struct attempt *a = *state;
 	uint8_t hash[SL_HASH_BYTES];
-	a->zeros = 2;	    /* zeros are no nonce: they stand for a slot that is not there */
-	a->view.degree = 0; /* no shares were made */
+	a->zeros = 2; /* a nonce of zeros stands for an empty slot */
 	memcpy(a->workspace.s, a->state[0], sizeof a->state[0]);
 	struct sl_job_result result = run(a, (struct sl_job){.kind = SL_JOB_COMMITMENT});
 	memcpy(a->nonce[0], sl_slot_nonce(&a->workspace.state_file, 0), SL_NONCE_BYTES);
@@ -197,7 +242,6 @@ TEST_WITH(first_states_are_kept, setup, teardown)
 	assert_true(passes(a, 1) && passes(a, 2));
 }
 
-/* Whatever exact makes of them then. */
 TEST_WITH(first_states_of_exact, setup, teardown)
 {
 	struct attempt *a = *state;
@@ -215,7 +259,7 @@ TEST_WITH(first_states_of_exact, setup, teardown)
 	}
 }
 
-/* A neighbour's state is of the field in every iteration. */
+/* A neighbour's state is of the field in every exchange. */
 TEST_WITH(later_states_are_of_the_field, setup, teardown)
 {
 	struct attempt *a = *state;
@@ -267,7 +311,7 @@ TEST_WITH(fetched_is_what_was_committed_to, setup, teardown)
 	assert_false(passes(a, 1));
 }
 
-/* Who commits to what is no element has committed to nothing. */
+/* A state outside the field does not pass, even if it matches its commitment. */
 TEST_WITH(committed_is_of_the_field, setup, teardown)
 {
 	struct attempt *a = *state;
@@ -299,11 +343,103 @@ TEST_WITH(each_is_added_once, setup, teardown)
 	free(z);
 }
 
-/* Not the sum of three models within clip. */
-TEST_WITH(a_sum_is_judged, setup, teardown)
+/* Not the sum of three models within the clipping range. */
+TEST_WITH(implausible_sum, setup, teardown)
 {
 	struct attempt *a = *state;
 	a->state[0][7] = sl_field_add(&a->view.field, a->state[0][7], P / 2);
 	fetch_all(a);
 	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_SUM}).code, SL_ERR_INVALID);
+}
+
+/* --- secrets --- */
+
+static bool wiped(const void *bytes, size_t size)
+{
+	return sodium_is_zero(bytes, size);
+}
+
+/* Make all shares: with seeds in one job. */
+static void share(struct attempt *a)
+{
+	for (uint32_t m = 0; m < a->view.chunks; m = sl_view_share_end(&a->view, m))
+		run_well(a, SL_JOB_SHARE, m);
+}
+
+TEST_WITH(when_the_shares_are_out, setup, teardown)
+{
+	struct attempt *a = *state;
+	size_t vector = ELEMENTS * sizeof *a->workspace.x;
+	assert_false(wiped(a->workspace.x, vector));
+	share(a);
+	assert_true(wiped(a->workspace.x, vector));
+	assert_false(wiped(a->workspace.s, vector));
+	for (uint32_t r = 0; r <= 2; r++)
+		assert_true(wiped(a->workspace.rows[r], 3 * sizeof **a->workspace.rows));
+	assert_false(wiped(a->workspace.shares[0], 3 * a->view.field.bytes)); /* to be sent */
+	assert_true(wiped(a->workspace.share_scratch, sl_share_scratch(2) * sizeof(uint64_t)));
+}
+
+/* Take the neighbours' seeds. */
+static void gather(struct attempt *a)
+{
+	uint8_t seed[2][SL_KEY_BYTES];
+	struct sl_buffer second = {.from = 1, .size = SL_KEY_BYTES, .bytes = seed[1]};
+	struct sl_buffer first = {.next = &second, .from = 0, .size = SL_KEY_BYTES, .bytes = seed[0]};
+	memset(seed, 0x17, sizeof seed);
+	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_GATHER, .buffers = &first}).code, SL_OK);
+}
+
+static bool stream_wiped(const struct sl_prg *stream)
+{
+	return wiped(stream->key, sizeof stream->key) && wiped(stream->buffer, sizeof stream->buffer);
+}
+
+TEST_WITH(when_all_shares_are_made, setup_seeded, teardown)
+{
+	struct attempt *a = *state;
+	for (uint32_t r = 0; r < 2; r++)
+		assert_false(wiped(a->workspace.shares[r], SL_KEY_BYTES));
+	share(a);
+	gather(a);
+	run_well(a, SL_JOB_EXPAND, 0);
+	for (uint32_t r = 0; r < 2; r++)
+		assert_false(stream_wiped(&a->workspace.randomness[r]) ||
+			     stream_wiped(&a->workspace.theirs[r]));
+	run_well(a, SL_JOB_COMMITMENT, 0);
+	for (uint32_t r = 0; r < 2; r++) {
+		assert_true(stream_wiped(&a->workspace.randomness[r]) &&
+			    stream_wiped(&a->workspace.theirs[r]));
+		assert_true(wiped(a->workspace.shares[r], SL_KEY_BYTES));
+	}
+}
+
+/* Early seeds of an attempt in which this learner's model could not be encoded are not stored. */
+TEST_WITH(when_nothing_is_encoded, setup_seeded, teardown)
+{
+	struct attempt *a = *state;
+	sl_job_wipe(&a->workspace);
+	a->workspace.weight = 0;
+	assert_int_equal(run(a, (struct sl_job){.kind = SL_JOB_ENCODE}).code, SL_ERR_REFUSED);
+	gather(a);
+	assert_true(wiped(a->workspace.scratch.base, a->workspace.scratch.size));
+}
+
+TEST_WITH(when_the_attempt_is_over, setup, teardown)
+{
+	struct attempt *a = *state;
+	for (int shared = 0; shared < 2; shared++) {
+		run_well(a, SL_JOB_ENCODE, 0);
+		if (shared == 1)
+			share(a);
+		sl_job_wipe(&a->workspace);
+		assert_true(wiped(a->workspace.x, ELEMENTS * sizeof *a->workspace.x));
+		assert_true(wiped(a->workspace.s, ELEMENTS * sizeof *a->workspace.s));
+		assert_true(wiped(a->workspace.scratch.base, a->workspace.scratch.size));
+	}
+}
+
+TEST_WITH(when_the_attempt_is_over_seeded, setup_seeded, teardown)
+{
+	when_the_attempt_is_over(state);
 }

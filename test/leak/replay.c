@@ -1,5 +1,5 @@
 /* Views and workspaces of the learners of a history. */
-#include "test/leak/stage.h"
+#include "test/leak/replay.h"
 
 #include "common/compute/job_analysis.h"
 #include "common/mixing/spectrum.h"
@@ -67,7 +67,7 @@ static void make_workspace(struct replay *replay, struct fixture *fixture, enum 
 	sl_arena_init(&workspace->scratch, memory, scratch);
 }
 
-/* One coin for each element of each neighbour's share: as many as the sharing has. */
+/* Return one random number for each element of each neighbour's share. */
 static size_t count_randomness(const struct replay *replay, uint32_t i)
 {
 	size_t randomness = 0;
@@ -96,7 +96,7 @@ static void open_fixture(struct replay *replay, uint32_t i, enum sl_sharing_kind
 	make_workspace(replay, fixture, kind, scratch + 64);
 	fixture->random_script = (struct random_script){
 		.field = &replay->field, .elements = replay->history->elements, .junk = i};
-	replay->coin_start[i + 1] = replay->coin_start[i] + count_randomness(replay, i);
+	replay->random_start[i + 1] = replay->random_start[i] + count_randomness(replay, i);
 }
 
 static size_t count_rows(const struct history *history)
@@ -123,13 +123,13 @@ void replay_open(struct replay *replay, const struct history *history, const str
 		for (uint32_t j = 0; j < history->learners; j++)
 			replay->mail[i][j] =
 				SL_ARENA_TAKE(&replay->arena, history->elements * 8 + SL_KEY_BYTES, uint8_t);
-	replay->inputs = replay->coin_start[history->learners] + history_models(history);
+	replay->inputs = replay->random_start[history->learners] + history_models(history);
 	replay->outputs = count_rows(history);
 	replay->rows = SL_ARENA_TAKE(&replay->arena, replay->outputs, struct row);
 	assert_non_null(replay->rows);
 }
 
-/* As the view's graph analysis would have it. */
+/* Set the engine as after the view's graph analysis. */
 static void set_engine(struct fixture *fixture, struct sl_view *view, enum sl_engine engine)
 {
 	struct sl_job_result result;
@@ -145,8 +145,8 @@ void replay_speak(struct replay *replay, enum sl_engine engine)
 {
 	replay->spoken_room = 1u << 16;
 	replay->spoken = malloc(replay->spoken_room);
-	assert_true(replay->spoken != NULL &&
-		    replay->history->count == 1); /* a workspace keeps what it analysed last */
+	assert_non_null(replay->spoken);
+	assert_int_equal(replay->history->count, 1); /* a workspace keeps its last analysis only */
 	for (uint32_t i = 0; i < replay->history->learners; i++)
 		set_engine(&replay->fixtures[i], &replay->fixtures[i].views[0], engine);
 }

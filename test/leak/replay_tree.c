@@ -1,12 +1,12 @@
-/* What learners say while they mix by tree. */
+/* The messages of learners that mix by tree. */
 #include "common/compute/job_mix.h"
-#include "test/leak/stage_parts.h"
+#include "test/leak/replay.h"
 
 struct climb {
 	struct replay *replay;
 	uint32_t attempt;
-	uint8_t states[HISTORY_LEARNERS][STATE_ROOM]; /* what each said last */
-	uint32_t through;			      /* bit set: whose turn is over */
+	uint8_t states[HISTORY_LEARNERS][STATE_ROOM]; /* last state sent by each learner */
+	uint32_t through;			      /* bit set of learners that are finished */
 };
 
 static const struct sl_view *view_of(const struct climb *climb, uint32_t i)
@@ -14,7 +14,7 @@ static const struct sl_view *view_of(const struct climb *climb, uint32_t i)
 	return &climb->replay->fixtures[i].views[climb->attempt];
 }
 
-/* Those of i's neighbours who are that to it. */
+/* Return the neighbours of i that have this role. */
 static uint32_t who(const struct climb *climb, uint32_t i, uint8_t role)
 {
 	const struct sl_view *view = view_of(climb, i);
@@ -55,7 +55,7 @@ static void go_up(struct climb *climb, uint32_t i)
 	uint32_t children = who(climb, i, SL_ROLE_CHILD);
 	if ((children & ~climb->through) != 0)
 		return;
-	say(climb, i, SL_TREE_OWN); /* to its keeper, and of a leaf to its parent */
+	say(climb, i, SL_TREE_OWN); /* to its backup, and of a leaf to its parent */
 	if (children != 0)
 		hear(climb, i, children, false);
 	if (children != 0 && who(climb, i, SL_ROLE_PARENT) != 0)
@@ -74,7 +74,7 @@ static void go_down(struct climb *climb, uint32_t i)
 	climb->through |= 1u << i;
 }
 
-static void everybody_once(struct climb *climb, void (*go)(struct climb *, uint32_t))
+static void all_once(struct climb *climb, void (*go)(struct climb *, uint32_t))
 {
 	uint32_t learners = climb->replay->history->learners,
 		 present = climb->replay->history->attempts[climb->attempt].present;
@@ -89,6 +89,6 @@ static void everybody_once(struct climb *climb, void (*go)(struct climb *, uint3
 void replay_mix_tree(struct replay *replay, uint32_t attempt)
 {
 	struct climb climb = {.replay = replay, .attempt = attempt};
-	everybody_once(&climb, go_up);
-	everybody_once(&climb, go_down);
+	all_once(&climb, go_up);
+	all_once(&climb, go_down);
 }

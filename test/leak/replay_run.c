@@ -1,7 +1,7 @@
 /* One run of a history: the jobs of its learners, attempt after attempt. */
 #include "common/base/bytes.h"
 #include "common/compute/job_mix.h"
-#include "test/leak/stage_parts.h"
+#include "test/leak/replay.h"
 
 struct writing {
 	struct replay *replay;
@@ -36,7 +36,7 @@ static bool all_zero(const uint64_t *elements, size_t count)
 	return any == 0;
 }
 
-/* The coins that the seeds of learner i stand for. */
+/* Let the seeds of a learner stand for its random numbers. */
 static void own_seeds(struct replay *replay, struct fixture *fixture, const struct sl_view *view)
 {
 	struct random_script *random_script = &fixture->random_script;
@@ -47,7 +47,7 @@ static void own_seeds(struct replay *replay, struct fixture *fixture, const stru
 	}
 }
 
-/* What a neighbour gets: its elements, or what stands for them. */
+/* Send a share, or the seed that stands for it, to a neighbour. */
 static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t *bytes,
 		 const struct sl_view *view)
 {
@@ -62,7 +62,7 @@ static void send(struct writing *writing, uint32_t i, uint32_t to, const uint8_t
 	free(elements);
 }
 
-/* The model goes in as its encoding: any element of the field, not only what a float encodes to. */
+/* The encoding is an input, not the model: any field element, not only encodings of floats. */
 static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 {
 	struct replay *replay = writing->replay;
@@ -81,7 +81,7 @@ static void share(struct writing *writing, uint32_t i, const uint64_t *x)
 		own_seeds(replay, fixture, view);
 	replay_work(fixture, writing->attempt, SL_JOB_SHARE, NULL, &result);
 	assert_true(all_zero(workspace->x, elements) &&
-		    all_zero(workspace->rows[view->degree], elements)); /* no longer needed */
+		    all_zero(workspace->rows[view->degree], elements)); /* wiped after use */
 	for (uint32_t r = 0; r < view->degree; r++)
 		send(writing, i, sl_view_peer(view, r), workspace->shares[r], view);
 	emit(writing, ROW_OWN, i, i, workspace->s);
@@ -107,32 +107,17 @@ static void gather(struct writing *writing, uint32_t i)
 	emit(writing, ROW_STATE, i, i, fixture->workspace.s);
 }
 
-/* What is announced before the release is a commitment under a nonce of its own; what mixing starts from, and
- * what others may fetch, is the state alone. */
-static void seal(struct writing *writing, uint32_t i, const uint64_t *state)
+/* The Ready has a commitment with a nonce. Mixing starts from the state alone, and so do fetches. */
+static void commit(struct writing *writing, uint32_t i, const uint64_t *state)
 {
 	struct fixture *fixture = &writing->replay->fixtures[i];
 	struct sl_workspace *workspace = &fixture->workspace;
 	const struct sl_view *view = &fixture->views[writing->attempt];
 	struct sl_job_result result;
-	uint32_t nonces = fixture->random_script.nonces;
 	replay_work(fixture, writing->attempt, SL_JOB_COMMITMENT, NULL, &result);
 	memcpy(fixture->commitment, result.hash, sizeof result.hash);
 	for (size_t l = 0; l < view->elements; l++)
 		assert_true(workspace->s[l] == state[l]);
-	if (workspace->source != random_script_read)
-		return;
-	uint8_t packed[64], commitment[SL_HASH_BYTES],
-		*slot = sl_slot_state(&workspace->state_file, view->self);
-	assert_true(sl_slot_state_bytes(view) <= sizeof packed &&
-		    fixture->random_script.nonces == nonces + 1);
-	sl_bytes_pack(packed, state, view->elements, view->field.bytes);
-	sl_canonical_commitment(&workspace->scope, packed, sl_slot_state_bytes(view),
-				fixture->random_script.nonce, commitment);
-	assert_memory_equal(result.hash, commitment, sizeof commitment);
-	assert_memory_equal(slot, packed, sl_slot_state_bytes(view));
-	assert_memory_equal(sl_slot_nonce(&workspace->state_file, view->self), fixture->random_script.nonce,
-			    SL_NONCE_BYTES);
 }
 
 /* --- after the release --- */
@@ -174,7 +159,7 @@ static void speak_states(struct replay *replay, uint32_t attempt, uint8_t *state
 	replay_say(replay, states, replay->history->learners * STATE_ROOM);
 }
 
-/* Its code says whether N models can sum to Z: here they need not. */
+/* The result's code is not checked: here Z need not be the sum of N models. */
 static void speak_result(struct replay *replay, uint32_t attempt, uint32_t i, enum sl_job_kind kind)
 {
 	struct fixture *fixture = &replay->fixtures[i];
@@ -211,7 +196,7 @@ static void mix(struct replay *replay, uint32_t attempt)
 			speak_result(replay, attempt, i, SL_JOB_CLOSE);
 }
 
-/* Every slot comes from its owner, who may have been lost since. */
+/* Fetch every slot from its owner. */
 static void fetch_all(struct replay *replay, uint32_t attempt, uint32_t i)
 {
 	struct fixture *fixture = &replay->fixtures[i];
@@ -253,7 +238,7 @@ static void play(struct writing *writing, const uint64_t *models)
 	for (uint32_t i = 0; i < history->learners; i++)
 		if (attempt->present >> i & 1) {
 			gather(writing, i);
-			seal(writing, i, writing->outputs + writing->count - history->elements);
+			commit(writing, i, writing->outputs + writing->count - history->elements);
 		}
 	if (replay->spoken != NULL && attempt->shown == attempt->present) {
 		mix(replay, writing->attempt);
@@ -271,11 +256,11 @@ void replay_run(struct replay *replay, const uint64_t *inputs, uint64_t *outputs
 	seeds_free(&replay->seeds);
 	for (uint32_t i = 0; i < replay->history->learners; i++) {
 		struct random_script *random_script = &replay->fixtures[i].random_script;
-		random_script->randomness = inputs + replay->coin_start[i];
-		random_script->count = replay->coin_start[i + 1] - replay->coin_start[i];
+		random_script->randomness = inputs + replay->random_start[i];
+		random_script->count = replay->random_start[i + 1] - replay->random_start[i];
 		random_script->next = 0;
 	}
 	for (; writing.attempt < replay->history->count; writing.attempt++)
-		play(&writing, inputs + replay->coin_start[replay->history->learners]);
+		play(&writing, inputs + replay->random_start[replay->history->learners]);
 	assert_int_equal(writing.count, replay->outputs);
 }
