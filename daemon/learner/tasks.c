@@ -67,7 +67,7 @@ static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *v
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
 	char path[SL_PATH_BYTES + 64];
-	snprintf(path, sizeof path, "%s/reveal-%06u.u64", daemon->settings->state, view->t);
+	snprintf(path, sizeof path, "%s/encoding-%06u.u64", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t bytes = (workspace->n + 1) * sizeof *workspace->x;
 	bool good = fd >= 0 &&

@@ -9,10 +9,10 @@
 #include "common/base/bytes.h"
 
 static const char *const names[] = {
-	[SL_PERSIST_ABORTED] = "given up",
+	[SL_PERSIST_ABORTED] = "aborted",
 	[SL_PERSIST_PREPARED] = "prepared",
 	[SL_PERSIST_RELEASED] = "released",
-	[SL_PERSIST_CLOSED] = "dead",
+	[SL_PERSIST_CLOSED] = "closed",
 };
 static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED &&
 		      SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
@@ -131,7 +131,7 @@ static int read_attempt(struct sl_store *store, enum sl_statement which, struct 
 
 static int write_abort(struct sl_store *store, sl_round t, sl_attempt a)
 {
-	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ABORT, "fences");
+	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ABORT, "aborts");
 	sl_row_put_number(&row, t);
 	sl_row_put_number(&row, a);
 	return sl_row_write(&row);
@@ -139,12 +139,12 @@ static int write_abort(struct sl_store *store, sl_round t, sl_attempt a)
 
 static int read_abort(struct sl_store *store, enum sl_statement which, sl_attempt *a)
 {
-	struct sl_row row = sl_row_begin(store, which, "fences");
+	struct sl_row row = sl_row_begin(store, which, "aborts");
 	sl_round t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	*a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
 	int rc = sl_row_end(&row);
 	if (rc == SL_OK && (t < 1 || t > SL_ROUNDS_MAX || *a < 1 || *a > SL_ATTEMPTS_MAX))
-		return sl_store_damaged(store, "fences", "round or attempt out of range");
+		return sl_store_damaged(store, "aborts", "round or attempt out of range");
 	return rc;
 }
 
@@ -235,7 +235,7 @@ static const char *breach_of(const struct sl_durable *what, const struct standin
 	switch (what->kind) {
 	case SL_PERSIST_PREPARED:
 		if (what->a <= standing->aborted)
-			return "it was given up";
+			return "it was aborted";
 		if (standing->open != 0 && standing->open != what->a)
 			return "another one is open";
 		return from == 0 || same ? NULL : "it went further";

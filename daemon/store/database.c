@@ -35,7 +35,7 @@ static const char *const tables[] = {
 	"NULL, "
 	"view BLOB NOT NULL, readys BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT "
 	"ROWID",
-	"CREATE TABLE fences (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
+	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 };
 #define TABLES (sizeof tables / sizeof tables[0])
 

@@ -30,10 +30,10 @@ struct sl_store;
 	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?)")              \
 	X(DROP_PREPARED, "DELETE FROM attempts WHERE t = ? AND a <= ? AND state = 2")                        \
 	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t < ?")                                               \
-	X(ABORT, "SELECT t, a, sum FROM fences WHERE t = ?")                                                 \
-	X(ALL_ABORTS, "SELECT t, a, sum FROM fences")                                                        \
-	X(PUT_ABORT, "REPLACE INTO fences (t, a, sum) VALUES (?,?,?)")                                       \
-	X(FORGET_ABORTS, "DELETE FROM fences WHERE t < ?")
+	X(ABORT, "SELECT t, a, sum FROM aborts WHERE t = ?")                                                 \
+	X(ALL_ABORTS, "SELECT t, a, sum FROM aborts")                                                        \
+	X(PUT_ABORT, "REPLACE INTO aborts (t, a, sum) VALUES (?,?,?)")                                       \
+	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t < ?")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,

@@ -4,7 +4,7 @@
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
  *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
  *   attempts   a row for each prepared or released attempt: view and Readys, until a later round commits
- *   fences     a row for each round with aborted attempts: the last one aborted, until a later round commits
+ *   aborts     a row for each round with aborted attempts: the last one aborted, until a later round commits
  *
  * SQLite runs with a rollback journal and synchronous=FULL. A call that returned SL_OK survives a crash or a
  * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their

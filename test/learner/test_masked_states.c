@@ -10,7 +10,7 @@
 
 #include "daemon/learner/masked_states.h"
 
-#define FILE_7_2 "attempt-000007-000002.spool"
+#define FILE_7_2 "attempt-000007-000002.states"
 #define ELEMENTS 10
 
 static char asked[256];
@@ -153,7 +153,7 @@ TEST_WITH(a_file_serves_every_other_round, folder_setup, folder_teardown)
 		l.view.t = t;
 		run_job(&l, SL_JOB_ENCODE, NULL);
 		run_job(&l, SL_JOB_COMMITMENT, NULL);
-		snprintf(name, sizeof name, "attempt-%06u-000002.spool", t);
+		snprintf(name, sizeof name, "attempt-%06u-000002.states", t);
 		assert_int_equal(stat(folder_path(*state, name), &status), 0);
 		assert_true(files[t % 2] == 0 || files[t % 2] == status.st_ino);
 		files[t % 2] = status.st_ino;
@@ -183,7 +183,7 @@ TEST_WITH(another_shape_is_another_file, folder_setup, folder_teardown)
 		end(&l);
 	}
 	assert_int_equal(l.states.current.slots, 3);
-	assert_int_equal(access(folder_path(*state, "attempt-000008-000002.spool"), F_OK), -1);
+	assert_int_equal(access(folder_path(*state, "attempt-000008-000002.states"), F_OK), -1);
 	finish(&l);
 }
 

@@ -35,7 +35,7 @@ int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, s
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
-	static const char *const names[] = {"?", "fenced", "prepared", "released", "dead"};
+	static const char *const names[] = {"?", "aborted", "prepared", "released", "closed"};
 	(void)store;
 	(void)error;
 	return said(names[persist->what.kind]);
@@ -97,7 +97,7 @@ void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, s
 				const void *context)
 {
 	(void)folder;
-	said("forget spools");
+	said("forget state files");
 	assert_true(keep(context, 4, 1)); /* others may still ask for it */
 	assert_true(keep(context, 2,
 			 1)); /* as they may for the one before, and who was shown a result has no other */
@@ -209,7 +209,7 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, forget results, forget spools", 1);
+	expect("checkpoint, result, row, forget results, forget state files", 1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
@@ -217,7 +217,7 @@ TEST_WITH(in_the_order_asked_for, setup, teardown)
 	persist(SL_PERSIST_ABORTED);
 	persist(SL_PERSIST_CLOSED);
 	persist(SL_PERSIST_ABORTED);
-	expect("fenced, dead, fenced", 3);
+	expect("aborted, closed, aborted", 3);
 }
 
 TEST_WITH(no_record_of_what_is_not_there, setup, teardown)

@@ -315,7 +315,7 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 /* --- an attempt that was cut short --- */
 
 #define SLOT 4096u
-static const char *const file_2_3 = "attempt-000002-000003.spool";
+static const char *const file_2_3 = "attempt-000002-000003.states";
 
 /* Attempt 3 of round 2, of learners 1, 2 and 3, without edges. */
 static size_t write_view(uint8_t *bytes, size_t size)
@@ -409,10 +409,10 @@ static void expect_open(const char *folder, sl_attempt aborted, uint32_t release
 TEST_WITH(one_that_was_prepared_goes_on, setup, folder_teardown)
 {
 	leave_open(*state, false);
-	folder_put(*state, "attempt-000002-000002.spool", "left", 4);
+	folder_put(*state, "attempt-000002-000002.states", "left", 4);
 	expect_open(*state, 0, 0, true, NULL);
 	expect_open(*state, 0, 0, true, NULL);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.spool"), F_OK), 0);
+	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.states"), F_OK), 0);
 }
 
 TEST_WITH(one_that_was_released_goes_on, setup, folder_teardown)
@@ -471,11 +471,11 @@ TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
 TEST_WITH(the_masked_states_of_the_last_round_stay, setup, folder_teardown)
 {
 	commit(*state, 1);
-	folder_put(*state, "attempt-000001-000002.spool", "kept", 4); /* rounds here commit in attempt 2 */
-	folder_put(*state, "attempt-000001-000001.spool", "left", 4);
+	folder_put(*state, "attempt-000001-000002.states", "kept", 4); /* rounds here commit in attempt 2 */
+	folder_put(*state, "attempt-000001-000001.states", "left", 4);
 	expect_start(*state, 1, 0, true, NULL);
-	assert_int_equal(access(folder_path(*state, "attempt-000001-000002.spool"), F_OK), 0);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.spool"), F_OK), 0);
+	assert_int_equal(access(folder_path(*state, "attempt-000001-000002.states"), F_OK), 0);
+	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.states"), F_OK), 0);
 }
 
 /* A model that cannot be read goes back behind what was promised: that waits until the model is there again.

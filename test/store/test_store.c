@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOTHING "fenced 0, released, open 0"
+#define NOTHING "aborted 0, released, open 0"
 
 /* --- verbs --- */
 
@@ -63,17 +63,17 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	expect_released(store, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 3);
 	for (int again = 0; again < 2; again++) {
 		expect_last(store, 0);
-		expect_promises(store, 1, "fenced 1, released, open 2 prepared by 3");
-		expect_promises(store, 2, "fenced 0, released 1, open 1 released by 2000");
+		expect_promises(store, 1, "aborted 1, released, open 2 prepared by 3");
+		expect_promises(store, 2, "aborted 0, released 1, open 1 released by 2000");
 		expect_promises(store, 3, NOTHING);
 		expect_promises(store, SL_ROUNDS_MAX,
-				"fenced 0, released 16777216, open 16777216 released by 3");
+				"aborted 0, released 16777216, open 16777216 released by 3");
 		store = reopen(store, *state);
 	}
 	expect_committed(store, 1);
 	for (int again = 0; again < 2; again++) {
 		expect_last(store, 1);
-		expect_promises(store, 2, "fenced 0, released 1, open 1 released by 2000");
+		expect_promises(store, 2, "aborted 0, released 1, open 1 released by 2000");
 		store = reopen(store, *state);
 	}
 	assert_int_equal(sl_store_incarnation(store), 5);
@@ -104,9 +104,9 @@ TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 	struct sl_store *store = open_made(*state);
 	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
 						     SL_PERSIST_CLOSED};
-	static const char *const texts[] = {"fenced 0, released, open 4 prepared by 5",
-					    "fenced 0, released 4, open 4 released by 5",
-					    "fenced 0, released 4, open 0"};
+	static const char *const texts[] = {"aborted 0, released, open 4 prepared by 5",
+					    "aborted 0, released 4, open 4 released by 5",
+					    "aborted 0, released 4, open 0"};
 	for (int i = 0; i < 3; i++)
 		for (int again = 0; again < 2; again++) {
 			expect_recorded(store, kinds[i], 1, 4, 5);
@@ -115,11 +115,11 @@ TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
 			expect_promises(store, 1, texts[i]);
 		}
 	expect_released(store, 1, 5, 3);
-	expect_promises(store, 1, "fenced 0, released 4 5, open 5 released by 3");
+	expect_promises(store, 1, "aborted 0, released 4 5, open 5 released by 3");
 	sl_store_close(store);
 }
 
-/* All up to the one that is given up; what was released stays. */
+/* All up to the one that is aborted; what was released stays. */
 TEST_WITH(an_abort_covers_what_was_before, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
@@ -127,17 +127,17 @@ TEST_WITH(an_abort_covers_what_was_before, folder_setup, folder_teardown)
 	expect_recorded(store, SL_PERSIST_CLOSED, 1, 2, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 4, 3);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 3, 0);
-	expect_promises(store, 1, "fenced 3, released 2, open 4 prepared by 3");
+	expect_promises(store, 1, "aborted 3, released 2, open 4 prepared by 3");
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	for (int again = 0; again < 2; again++) {
-		expect_promises(store, 1, "fenced 4, released 2, open 0");
+		expect_promises(store, 1, "aborted 4, released 2, open 0");
 		store = reopen(store, *state);
 	}
 	expect_released(store, 1, 5, 3);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 5, 0);
-	expect_promises(store, 1, "fenced 5, released 2 5, open 5 released by 3");
+	expect_promises(store, 1, "aborted 5, released 2 5, open 5 released by 3");
 	sl_store_close(store);
 }
 
@@ -150,9 +150,9 @@ TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
 	expect_refused(*state, store, &persist, SL_ERR_REFUSED, reason)
 	REFUSED(SL_PERSIST_RELEASED, 1,
 		"attempt 1 of round 7 is not recorded as released: it is not prepared");
-	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as closed: it is not released");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
-	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as closed: it is not released");
 	REFUSED(SL_PERSIST_PREPARED, 2,
 		"attempt 2 of round 7 is not recorded as prepared: another one is open");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
@@ -163,11 +163,11 @@ TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
 	REFUSED(SL_PERSIST_RELEASED, 1,
 		"attempt 1 of round 7 is not recorded as released: it is not prepared");
 	expect_recorded(store, SL_PERSIST_ABORTED, 7, 3, 4);
-	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was given up");
-	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was given up");
+	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was aborted");
+	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was aborted");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 4, 4); /* a refusal is not the end */
 	store = reopen(store, *state);
-	expect_promises(store, 7, "fenced 3, released 1, open 4 prepared by 4");
+	expect_promises(store, 7, "aborted 3, released 1, open 4 prepared by 4");
 	sl_store_close(store);
 #undef REFUSED
 }
@@ -182,7 +182,7 @@ TEST_WITH(it_does_not_become_another, folder_setup, folder_teardown)
 		readys[i].view[31]++;
 	expect_refused(*state, store, &released, SL_ERR_REFUSED,
 		       "attempt 1 of round 7 is not recorded as released: it has another view");
-	expect_promises(store, 7, "fenced 0, released, open 1 prepared by 4");
+	expect_promises(store, 7, "aborted 0, released, open 1 prepared by 4");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
 	sl_store_close(store);
 }
@@ -199,7 +199,7 @@ TEST_WITH(no_more_are_released_than_fit, folder_setup, folder_teardown)
 	expect_refused(*state, store, &one_more, SL_ERR_REFUSED,
 		       "attempt 17 of round 7 is not recorded as released: too many were");
 	expect_promises(store, 7,
-			"fenced 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
+			"aborted 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
 	sl_store_close(store);
 }
 
@@ -215,7 +215,7 @@ TEST_WITH(rounds_only_go_up, folder_setup, folder_teardown)
 	expect_refused(*state, store, &prepared, SL_ERR_REFUSED,
 		       "attempt 9 of round 4 is not recorded as prepared: the round is committed");
 	expect_refused(*state, store, &aborted, SL_ERR_REFUSED,
-		       "attempt 9 of round 3 is not recorded as given up: the round is committed");
+		       "attempt 9 of round 3 is not recorded as aborted: the round is committed");
 	round.digest[0]++;
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
 	assert_string_equal(
@@ -317,8 +317,8 @@ TEST_WITH(a_commit_forgets_what_was_before, folder_setup, folder_teardown)
 	for (int again = 0; again < 2; again++) {
 		expect_promises(store, 1, NOTHING);
 		expect_promises(store, 2, NOTHING);
-		expect_promises(store, 3, "fenced 1, released 2, open 2 released by 3");
-		expect_promises(store, 4, "fenced 1, released 2, open 2 released by 3");
+		expect_promises(store, 3, "aborted 1, released 2, open 2 released by 3");
+		expect_promises(store, 4, "aborted 1, released 2, open 2 released by 3");
 		store = reopen(store, *state);
 	}
 	sl_store_close(store);
@@ -360,7 +360,7 @@ TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 		     "the Readys are not of one view");
 	store = reopen(store, *state);
 	expect_promises(store, 7, NOTHING);
-	expect_promises(store, 8, "fenced 0, released, open 1 prepared by 2");
+	expect_promises(store, 8, "aborted 0, released, open 1 prepared by 2");
 	sl_store_close(store);
 }
 
@@ -404,7 +404,7 @@ TEST_WITH(only_rounds_that_can_be_read_are_written, folder_setup, folder_teardow
 static void *use(void *store)
 {
 	for (;;)
-		expect_promises(store, 1, "fenced 0, released, open 1 prepared by 2000");
+		expect_promises(store, 1, "aborted 0, released, open 1 prepared by 2000");
 	return NULL;
 }
 

@@ -19,7 +19,7 @@
 
 /* --- one history, in steps; each is acknowledged when its call returns --- */
 
-#define CALLS 5u   /* to a round: given up, prepared, released, dead, committed */
+#define CALLS 5u   /* to a round: aborted, prepared, released, closed, committed */
 #define MANY 1200u /* learners: more than a page of them */
 
 static uint32_t learners_of(sl_round t)
@@ -45,8 +45,8 @@ static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 static unsigned steps_of_round(struct sl_store *store, sl_round t)
 {
 	char prepared[64], released[64];
-	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared,
-				     released, "fenced 1, released 2, open 0"};
+	const char *const texts[] = {"aborted 0, released, open 0", "aborted 1, released, open 0", prepared,
+				     released, "aborted 1, released 2, open 0"};
 	struct sl_promises promises;
 	struct sl_error error;
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
@@ -55,8 +55,8 @@ static unsigned steps_of_round(struct sl_store *store, sl_round t)
 			 : promises.a != 0	     ? 2
 						     : promises.aborted;
 	sl_store_promises_close(&promises);
-	snprintf(prepared, sizeof prepared, "fenced 1, released, open 2 prepared by %u", learners_of(t));
-	snprintf(released, sizeof released, "fenced 1, released 2, open 2 released by %u", learners_of(t));
+	snprintf(prepared, sizeof prepared, "aborted 1, released, open 2 prepared by %u", learners_of(t));
+	snprintf(released, sizeof released, "aborted 1, released 2, open 2 released by %u", learners_of(t));
 	expect_promises(store, t, texts[steps]);
 	return steps;
 }

@@ -20,7 +20,7 @@
 
 /* --- verbs --- */
 
-/* Two rounds, and of the third an Abort, a dead attempt and one that is prepared; opened once. */
+/* Two rounds, and of the third an Abort, a closed attempt and one that is prepared; opened once. */
 static void make(const char *folder)
 {
 	struct sl_store *store = open_made(folder);
@@ -98,7 +98,7 @@ static void tamper(const char *folder, const char *sql)
 		"checkpoint, "
 		"checkpoint_sum, result, result_sum, committed_at);"
 		"UPDATE attempts SET sum = seal('attempts', t, a, state, h, view, readys);"
-		"UPDATE fences SET sum = seal('fences', t, a)";
+		"UPDATE aborts SET sum = seal('aborts', t, a)";
 	sqlite3 *db;
 	char *why = NULL;
 	assert_int_equal(sqlite3_open(folder_path(folder, DATABASE), &db), SQLITE_OK);
@@ -158,7 +158,7 @@ static bool opens_as_made(const char *folder)
 		rc = sl_store_promises(store, 3, &promises, &error);
 		sl_store_promises_close(&promises);
 		if (rc == SL_OK)
-			expect_promises(store, 3, "fenced 1, released 2, open 3 prepared by 4");
+			expect_promises(store, 3, "aborted 1, released 2, open 3 prepared by 4");
 	}
 	sl_store_close(store);
 	if ((rc != SL_OK && rc != SL_ERR_FORMAT && rc != SL_ERR_IO) || strchr(error.text, '\n') != NULL)
@@ -287,8 +287,8 @@ TEST_WITH(the_exact_file, make_in_folder, folder_teardown)
 		     "fbdfbf8ddcc8159f292f9a0c96e5e18cf52896237eb04f51862b504df3cb9ee2");
 	expect_first(*state, "SELECT lower(hex(sum)) FROM attempts WHERE a = 3",
 		     "9145bf6578ab0ff9662a2c73bbc97e1b9280ed6242cba7f7c206c9a3a2d98101");
-	expect_first(*state, "SELECT lower(hex(sum)) FROM fences",
-		     "88c9facb764f632bb8e5bd1f9c55a3998b9ca5f9f860f8a781d4b25cdea909f2");
+	expect_first(*state, "SELECT lower(hex(sum)) FROM aborts",
+		     "d3e0d778f0baba9cb6ace2207a2003ac17dc04db79c0cf467d4d300ef42700cd");
 	expect_first(*state, "SELECT hex(readys) FROM attempts WHERE a = 3",
 		     "03000000FFFFFFFFFFFFFFFF5255585B5E6164676A6D707376797C7F8285888B8E9194979A9DA0A3A6A9ACA"
 		     "F5356595C5F6265686B6E71"
@@ -338,7 +338,7 @@ TEST_WITH(rows_match_their_sums, make_in_folder, folder_teardown)
 	EXPECT_EACH(change, "learner", learner);
 	EXPECT_EACH(change, "rounds", rounds);
 	EXPECT_EACH(change, "attempts", attempts);
-	EXPECT_EACH(change, "fences", aborts);
+	EXPECT_EACH(change, "aborts", aborts);
 }
 
 #define AT_A_TIME 60u /* rounds with attempts of all learners are more than SQLite keeps in memory */
@@ -427,7 +427,7 @@ TEST_WITH(hostile_aborts, make_in_folder, folder_teardown)
 		{"a = 16777217", "round or attempt out of range"},
 		{"a = -1", number},
 	};
-	EXPECT_EACH(tamper, "fences", cases);
+	EXPECT_EACH(tamper, "aborts", cases);
 }
 
 /* Rows that nobody can have recorded together. */
