@@ -30,8 +30,8 @@
  *
  * An end that no longer wants a link closes it only if it dialled it. The other end, if it still wants the
  * link, dials once and owns the result, so that the two do not alternate; if the neighbour lists differ only
- * for a moment, the second that L waits saves the dial. A link that was up for less than STEADY_MS counts as
- * a failure in the back-off.
+ * for a moment, the second that L waits saves the dial. A link that was up for less than timing.steady counts
+ * as a failure in the back-off.
  */
 #pragma once
 

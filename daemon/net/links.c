@@ -10,14 +10,14 @@
 #include "common/base/bytes.h"
 #include "daemon/net/link.h"
 
-#define TICK_MS 100u
-#define PING_MS 2000u
-#define DEAD_MS 6000u
-#define HANDSHAKE_MS 10000u
-#define RETRY_LEAST_MS 250u
-#define RETRY_MOST_MS 15000u
-#define HEAD_START_MS 1000u
-#define STEADY_MS 2000u
+static const struct sl_links_timing usual = {.tick = 100,
+					     .ping = 2000,
+					     .silence = 6000,
+					     .handshake = 10000,
+					     .retry_least = 250,
+					     .retry_most = 15000,
+					     .head_start = 1000,
+					     .steady = 2000};
 
 /* Split "host:port" or "[v6]:port"; the roster has checked the form. */
 static void split_address(const char *address, char host[static SL_ADDRESS_BYTES], char port[static 8])
@@ -38,9 +38,10 @@ static void split_address(const char *address, char host[static SL_ADDRESS_BYTES
 static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *slot)
 {
 	uint32_t shift = slot->failures < 7 ? slot->failures : 7;
-	uint64_t pause = (uint64_t)RETRY_LEAST_MS << shift;
-	if (pause > RETRY_MOST_MS)
-		pause = RETRY_MOST_MS;
+	const struct sl_links_timing *timing = links->config.timing;
+	uint64_t pause = (uint64_t)timing->retry_least << shift;
+	if (pause > timing->retry_most)
+		pause = timing->retry_most;
 	uint64_t jitter = (uv_hrtime() / 1000 + links->config.self * 7919u) % (pause / 4 + 1);
 	return pause - jitter;
 }
@@ -92,7 +93,7 @@ static bool goes_first(const struct sl_links *links, uint32_t peer)
 static bool may_dial(const struct sl_links *links, uint32_t peer, uint64_t now)
 {
 	const struct sl_slot *slot = &links->slots[peer];
-	uint64_t wait = goes_first(links, peer) ? 0 : HEAD_START_MS;
+	uint64_t wait = goes_first(links, peer) ? 0 : links->config.timing->head_start;
 	return slot->wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->alone_since + wait;
 }
 
@@ -105,14 +106,14 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 		if (wanted && !slot->wanted) {
 			slot->failures = 0;
 			slot->alone_since = now;
-			slot->retry_at = slot->dialled_at + RETRY_LEAST_MS;
+			slot->retry_at = slot->dialled_at + links->config.timing->retry_least;
 		}
 		slot->wanted = wanted;
 		if (!wanted && slot->up != NULL && slot->up->dialled)
 			sl_link_close(slot->up, "out of range");
 		if (!wanted && slot->dialling != NULL)
 			sl_link_close(slot->dialling, "out of range");
-		if (may_dial(links, i, now) && now >= slot->dialled_at + RETRY_LEAST_MS)
+		if (may_dial(links, i, now) && now >= slot->dialled_at + links->config.timing->retry_least)
 			dial(links, i); /* a new request ends the back-off */
 	}
 }
@@ -258,7 +259,7 @@ void sl_links_lost(struct sl_link *link)
 		slot->up = NULL;
 		slot->alone_since = now;
 		links->figures.up--;
-		if (now >= link->since + STEADY_MS)
+		if (now >= link->since + links->config.timing->steady)
 			slot->failures = 0;
 	} else {
 		slot->dialling = NULL;
@@ -273,17 +274,19 @@ void sl_links_lost(struct sl_link *link)
 
 static void tend(struct sl_link *link, uint64_t now)
 {
+	const struct sl_links_timing *timing = link->links->config.timing;
 	if (link->state != SL_LINK_UP) {
-		if (now > link->since + HANDSHAKE_MS)
+		if (now > link->since + timing->handshake)
 			sl_link_close(link, "no answer");
 		return;
 	}
 	sl_link_speed_look(&link->speed, sl_link_descriptor(link));
-	if (!link->paused && !link->offload.away && now > link->heard + DEAD_MS) {
+	if (!link->paused && !link->offload.away && now > link->heard + timing->silence) {
 		sl_link_close(link, "silent for 6 s");
 		return;
 	}
-	if (now > link->sent + PING_MS && (link->in_flight == 0 || link->control_bytes > SL_LINK_QUEUE_BYTES))
+	if (now > link->sent + timing->ping &&
+	    (link->in_flight == 0 || link->control_bytes > SL_LINK_QUEUE_BYTES))
 		sl_link_ping(link);
 }
 
@@ -455,6 +458,8 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	if (links == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	links->config = *config;
+	if (config->timing == NULL)
+		links->config.timing = &usual;
 	links->slots = calloc(config->roster->size, sizeof *links->slots);
 	uv_tcp_init(config->loop, &links->listener);
 	uv_timer_init(config->loop, &links->tick);
@@ -463,7 +468,7 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = bind_listener(links, error);
 	if (rc == SL_OK)
-		uv_timer_start(&links->tick, on_tick, TICK_MS, TICK_MS);
+		uv_timer_start(&links->tick, on_tick, links->config.timing->tick, links->config.timing->tick);
 	return rc;
 }
 

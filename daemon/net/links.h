@@ -50,8 +50,21 @@ struct sl_links_handler {
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 };
 
+/* Intervals of the links, ms. */
+struct sl_links_timing {
+	uint32_t tick;	    /* of the timer that looks at all links and dials */
+	uint32_t ping;	    /* after which a link that sends nothing sends a ping */
+	uint32_t silence;   /* after which a link that receives nothing is closed */
+	uint32_t handshake; /* longest duration of one */
+	uint32_t retry_least,
+		retry_most;  /* pause after the first failed dial, doubled with each further one */
+	uint32_t head_start; /* in which only the end with the smaller index dials */
+	uint32_t steady;     /* after which the loss of a link is not a failure in the back-off */
+};
+
 struct sl_links_config {
 	uv_loop_t *loop;
+	const struct sl_links_timing *timing; /* NULL: the usual one */
 	const struct sl_roster *roster;
 	uint32_t self;
 	const struct sl_tls *tls;

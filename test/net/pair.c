@@ -126,6 +126,14 @@ void net_open(struct net *net)
 	memset(net, 0, sizeof *net);
 	snprintf(net->folder, sizeof net->folder, "/tmp/starling-test-XXXXXX");
 	assert_non_null(mkdtemp(net->folder));
+	net->timing = (struct sl_links_timing){.tick = 10,
+					       .ping = 2000,
+					       .silence = 6000,
+					       .handshake = 10000,
+					       .retry_least = 25,
+					       .retry_most = 1500,
+					       .head_start = 100,
+					       .steady = 200};
 	net->roster = (struct sl_roster){.members = net->members, .size = 2};
 	for (uint32_t i = 0; i < 2; i++)
 		identify(net, i);
@@ -194,6 +202,7 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 	struct end *end = &pair->ends[i];
 	*end = (struct end){.pair = pair};
 	struct sl_links_config config = {.loop = &pair->net->loop,
+					 .timing = &pair->net->timing,
 					 .roster = &pair->roster,
 					 .self = i,
 					 .tls = tls,

@@ -11,7 +11,9 @@
 struct net {
 	char folder[32];
 	uv_loop_t loop;
-	struct sl_worker crypto; /* of both ends */
+	struct sl_worker crypto;       /* of both ends */
+	struct sl_links_timing timing; /* of the pairs that are opened from now on: a tenth of the usual one,
+					  but for pings, silence and handshakes */
 	struct emulators emulators;
 	struct sl_identity identities[2];
 	struct sl_member members[2]; /* keys; the addresses are each pair's own */

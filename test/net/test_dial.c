@@ -9,10 +9,10 @@
 #include "test/lib/test.h"
 #include "test/net/pair.h"
 
-#define PAIRS 240
-#define HEAD_START_MS 1000
+#define PAIRS 96
+#define HEAD_START_MS 100
 #define WAIT_MS 15000
-#define QUIET_MS 4000 /* no longer than the second's wait and a pause: who flaps is seen */
+#define QUIET_MS 300 /* longer than the head start and a pause: a link that flaps is seen */
 
 struct crowd {
 	struct pair *pairs;
@@ -50,8 +50,8 @@ static void open_all(struct net *net, struct pair *pairs)
 	}
 }
 
-/* Each pair has its instant, at which the second end has waited its second; the first end dials up to 20 ms
- * before or after it. A few pairs at a time: the handshakes of all would take longer than the roads. */
+/* Each pair has its instant, at which the head start is over for the second end; the first end dials up to 20
+ * ms before or after it. A few pairs at a time: the handshakes of all would take longer than the roads. */
 static void start_all(struct net *net, struct pair *pairs)
 {
 	uint64_t start = uv_now(&net->loop);
@@ -63,7 +63,9 @@ static void start_all(struct net *net, struct pair *pairs)
 			const struct {
 				int end;
 				uint64_t at;
-			} wants[3] = {{1, begin}, {0, begin + 980 + i * 7 % 41}, {1, begin + HEAD_START_MS}};
+			} wants[3] = {{1, begin},
+				      {0, begin + HEAD_START_MS - 20 + i * 7 % 41},
+				      {1, begin + HEAD_START_MS}};
 			for (int k = 0; k < 3; k++)
 				if (!told[i][k] && ms >= wants[k].at) {
 					told[i][k] = true;
@@ -143,7 +145,7 @@ static void offer_both(struct pair *pair, struct net *net)
 static void expect_one(struct pair *pair, struct net *net, bool by_first)
 {
 	assert_true(net_until(net, WAIT_MS, pair_settled, pair));
-	net_elapse(net, 1500);
+	net_elapse(net, QUIET_MS);
 	pair_expect_clean(pair);
 	assert_int_equal(end_link(&pair->ends[0])->dialled, by_first);
 	assert_int_equal(pair->emulators[0].opened, 1);

@@ -58,7 +58,7 @@ static double send_vectors(struct net *net, struct pair *pair, uint32_t count)
 	end_flush(&pair->ends[0]);
 	assert_true(net_until(net, 20000, arrived, pair));
 	double took = (double)(uv_hrtime() - start) / 1e9;
-	net_elapse(net, 150); /* a tick has looked */
+	net_elapse(net, 30); /* a tick has looked */
 	return took;
 }
 
@@ -98,7 +98,7 @@ static void dawdle(struct net *net, struct pair *pair)
 {
 	uint64_t before = pair->emulators[1].bytes_per_s;
 	pair->emulators[1].bytes_per_s = 50000;
-	for (int k = 0; k < 100; k++) {
+	for (int k = 0; k < 20; k++) {
 		end_send(&pair->ends[0], 1000, false);
 		end_flush(&pair->ends[0]);
 		net_elapse(net, 1);
@@ -117,13 +117,13 @@ TEST(the_speed_is_the_roads)
 	dawdle(&net, &pair);
 	double took = send_vectors(&net, &pair, 8);
 	expect_about(&pair, 8, took);
-	net_elapse(&net, 500);
+	net_elapse(&net, 200);
 	dawdle(&net, &pair);
 	took += send_vectors(&net, &pair, 1);
 	expect_about(&pair, 9, took);
-	for (int k = 0; k < 20; k++)
+	for (int k = 0; k < 8; k++)
 		took += send_vectors(&net, &pair, 1);
-	expect_about(&pair, 29, took);
+	expect_about(&pair, 17, took);
 	close_linked(&net, &pair);
 }
 
@@ -143,7 +143,7 @@ TEST(a_look_during_the_first_exchange)
 	for (uint32_t k = 0; k < 24; k++)
 		end_send(&pair.ends[0], VECTOR, true);
 	end_flush(&pair.ends[0]);
-	net_elapse(&net, 800);
+	net_elapse(&net, 400);
 	assert_true(net_until(&net, 5000, has_a_speed, &pair));
 	expect_about(&pair, pair.ends[1].received, (double)(uv_hrtime() - start) / 1e9);
 	close_linked(&net, &pair);

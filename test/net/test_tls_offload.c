@@ -81,7 +81,7 @@ TEST(both_ways_at_once)
 	open_both(&b);
 	uint32_t away = 0;
 	b.pair.emulators[0].bytes_per_s = b.pair.emulators[1].bytes_per_s = 20u << 20;
-	for (int k = 0; k < 10; k++) {
+	for (int k = 0; k < 5; k++) {
 		send_vectors(&b.pair.ends[0], 10);
 		send_vectors(&b.pair.ends[1], 10);
 		away += is_away(&b.pair.ends[0]) + is_away(&b.pair.ends[1]);
