@@ -10,8 +10,8 @@
  * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their
  * checksum. Every row holds a hash of itself, and the whole file is checked when it is opened.
  *
- * A store owns state/lock, learner.db with its journal, and state/incarnation. That file held the count of
- * starts before there was a store; now it says that the count is in learner.db.
+ * A store owns state/lock, learner.db with its journal, and state/has-records, an empty file that shows that
+ * the folder has had a learner.db.
  *
  * A full or failing disk or a damaged file ends a store: every later call returns the same error, nothing is
  * retried, and earlier records are kept. The text names the file and the remedy:
@@ -101,10 +101,6 @@ uint32_t sl_store_incarnation(const struct sl_store *store);
  * the ids of the first of them, ascending. 0: the same roster. */
 #define SL_STORE_CHANGES_NAMED 4u
 uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED]);
-/* Whether the learner had started before there was a store: checkpoints without a row may be from that time.
- */
-bool sl_store_taken_over(const struct sl_store *store);
-
 /* Records a round later than the last, whose files are durable by now; in the same transaction the attempts
  * of rounds before it are forgotten (its own stay: who has not finished it may ask). One that is on record is
  * recorded again with the files of now (its model had to be shown by others); SL_ERR_REFUSED for another

@@ -495,51 +495,6 @@ TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 	expect_open(*state, 0, 1, true, NULL);
 }
 
-/* --- a folder of the time before --- */
-
-TEST_WITH(an_older_folder_is_taken_over, setup, folder_teardown)
-{
-	struct sl_store_round round;
-	folder_put(*state, "incarnation", "41\n", 3);
-	write_files(*state, 1, &round);
-	write_files(*state, 2, &round);
-	expect_start(*state, 2, 0, true, "continuing after round 2");
-	write_files(*state, 3, &round); /* and the power went */
-	expect_start(*state, 2, 0, true, NULL);
-	damage(*state, "round-000002.safetensors");
-	expect_start(*state, 0, 2, false, "from the initial model");
-}
-
-/* Without a result there is no row; the checkpoint is believed until a round commits. */
-TEST_WITH(an_older_folder_without_a_result, setup, folder_teardown)
-{
-	struct sl_store_round round;
-	folder_put(*state, "incarnation", "41\n", 3);
-	write_files(*state, 2, &round);
-	damage(*state, "result-000002.safetensors");
-	expect_start(*state, 2, 0, false, NULL);
-	expect_start(*state, 2, 0, false, NULL);
-	commit(*state, 3);
-	expect_start(*state, 3, 0, true, NULL);
-}
-
-TEST_WITH(an_older_folder_with_damage, setup, folder_teardown)
-{
-	struct sl_store_round round;
-	char text[1024];
-	folder_put(*state, "incarnation", "41\n", 3);
-	write_files(*state, 1, &round);
-	write_files(*state, 2, &round);
-	damage(*state, "round-000002.safetensors");
-	snprintf(text, sizeof text,
-		 "%s: damaged: the model does not match its checksum; remove the file to go on from the "
-		 "round before",
-		 folder_path(*state, "round-000002.safetensors"));
-	expect_refused(*state, SL_ERR_FORMAT, text);
-	remove(folder_path(*state, "round-000002.safetensors"));
-	expect_start(*state, 1, 0, true, NULL);
-}
-
 /* --- another roster --- */
 
 TEST_WITH(one_change_is_said, setup, folder_teardown)

@@ -39,7 +39,6 @@ TEST_WITH(a_new_one, folder_setup, folder_teardown)
 	assert_int_equal(sl_store_incarnation(store), 1);
 	sl_id changed[SL_STORE_CHANGES_NAMED];
 	assert_int_equal(sl_store_roster_changes(store, changed), 0);
-	assert_false(sl_store_taken_over(store));
 	assert_int_equal(sl_store_last_round(store, &round, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, folder_path(*state, DATABASE ": no round is committed"));
 	expect_promises(store, 1, NOTHING);

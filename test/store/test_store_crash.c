@@ -254,13 +254,13 @@ TEST_WITH(an_old_journal_is_not_played_back, folder_setup, folder_teardown)
 		disk_off();
 		disk_restart(DISK_ALL);
 		remove(folder_path(*state, DATABASE));
-		remove(folder_path(*state, "incarnation"));
+		remove(folder_path(*state, "has-records"));
 		struct sl_store *store = open_made(*state);
 		assert_int_equal(sl_store_incarnation(store), 1);
 		assert_int_equal(steps_of(store), 0);
 		sl_store_close(store);
 		remove(folder_path(*state, DATABASE));
-		remove(folder_path(*state, "incarnation"));
+		remove(folder_path(*state, "has-records"));
 	}
 }
 
@@ -446,7 +446,7 @@ static void as_nobody(const char *folder, bool on)
 	if (geteuid() != 0 && on)
 		return;
 	if (on) {
-		static const char *const files[] = {"", DATABASE, DATABASE "-journal", "lock", "incarnation"};
+		static const char *const files[] = {"", DATABASE, DATABASE "-journal", "lock", "has-records"};
 		for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 			if (chown(folder_path(folder, files[i]), NOBODY, NOBODY) < 0)
 				assert_true(i > 0);
