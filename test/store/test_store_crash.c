@@ -19,8 +19,8 @@
 
 /* --- one history, in steps; each is acknowledged when its call returns --- */
 
-#define CALLS 5u   /* to a round: aborted, prepared, released, closed, committed */
-#define MANY 1200u /* learners: more than a page of them */
+#define CALLS 5u  /* to a round: aborted, prepared, released, closed, committed */
+#define MANY 120u /* learners: more than a page of them */
 
 static uint32_t learners_of(sl_round t)
 {
@@ -141,7 +141,7 @@ TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 	print_message("seed %llu\n", (unsigned long long)seed);
 	srand48((long)seed);
 	uint32_t incarnation = 0;
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 30; i++) {
 		struct mark mark =
 			kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
 		struct sl_store *store = open_made(*state);
@@ -399,9 +399,9 @@ static int fill_disk(const char *folder)
 	struct sl_error error = {0};
 	unsigned steps = 0;
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("tmpfs", folder, "tmpfs", 0, "size=2m") < 0)
+	    mount("tmpfs", folder, "tmpfs", 0, "size=256k") < 0)
 		return 77;
-	static uint8_t ballast[1 << 20];
+	static uint8_t ballast[128 << 10];
 	folder_put(folder, "ballast", ballast, sizeof ballast);
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
