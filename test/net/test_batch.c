@@ -24,7 +24,7 @@ static void open_sending(struct sending *s)
 	assert_true(net_until(&s->net, 2000, pair_settled, &s->pair));
 	net_elapse(&s->net, 20);
 	s->end = &s->pair.ends[0];
-	sl_links_figures(s->end->links, &s->before);
+	s->before = *sl_links_figures(s->end->links);
 	s->records = s->pair.emulators[1].records[THERE];
 }
 
@@ -38,20 +38,18 @@ static bool arrived(void *argument)
 static bool emulator_has_seen_all(void *argument)
 {
 	const struct sending *s = argument;
-	struct sl_links_figures now;
-	sl_links_figures(s->end->links, &now);
-	return s->pair.emulators[1].records[THERE] - s->records == now.records_sent - s->before.records_sent;
+	const struct sl_links_figures *now = sl_links_figures(s->end->links);
+	return s->pair.emulators[1].records[THERE] - s->records == now->records_sent - s->before.records_sent;
 }
 
 /* What went out since the opening, by the figures and by what the road saw; all of it arrives. */
 static void expect(struct sending *s, uint64_t records, uint64_t writes)
 {
-	struct sl_links_figures now;
+	const struct sl_links_figures *now = sl_links_figures(s->end->links);
 	end_flush(s->end);
 	assert_true(net_until(&s->net, 2000, arrived, s));
-	sl_links_figures(s->end->links, &now);
-	assert_int_equal(now.records_sent - s->before.records_sent, records);
-	assert_int_equal(now.writes - s->before.writes, writes);
+	assert_int_equal(now->records_sent - s->before.records_sent, records);
+	assert_int_equal(now->writes - s->before.writes, writes);
 	assert_true(net_until(&s->net, 2000, emulator_has_seen_all, s));
 	pair_close(&s->pair);
 	net_close(&s->net);

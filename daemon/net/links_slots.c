@@ -1,4 +1,5 @@
-#include "daemon/net/links.h"
+/* links_slots.c - a slot for each peer: when to dial, which of two links to keep, what to report. */
+#include "daemon/net/link.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
-#include "daemon/net/link.h"
 
 static const struct sl_links_timing usual = {.tick = 100,
 					     .ping = 2000,
@@ -329,7 +329,7 @@ static void on_accept(uv_stream_t *listener, int status)
 	if (uv_accept(listener, (uv_stream_t *)&link->tcp) < 0)
 		sl_link_close(link, "cannot accept");
 	else
-		sl_link_accept(link);
+		sl_link_begin(link);
 }
 
 /* ---- sending ---- */
@@ -372,35 +372,16 @@ void sl_links_flush(struct sl_links *links)
 	}
 }
 
-void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures)
+const struct sl_links_figures *sl_links_figures(const struct sl_links *links)
 {
-	*figures = links->figures;
+	return &links->figures;
 }
 
-static double speed(const struct sl_links *links, uint32_t peer, bool *floor)
+double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor)
 {
 	const struct sl_link *link = links->slots[peer].up;
 	*floor = true;
 	return link == NULL ? 0 : sl_link_speed_of(&link->speed, sl_link_descriptor(link), floor);
-}
-
-double sl_links_speed(const struct sl_links *links, uint32_t peer)
-{
-	bool floor;
-	return speed(links, peer, &floor);
-}
-
-bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer)
-{
-	bool floor;
-	speed(links, peer, &floor);
-	return floor;
-}
-
-uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
-{
-	const struct sl_link *link = links->slots[peer].up;
-	return link == NULL ? 0 : sl_link_speed_rtt_us(sl_link_descriptor(link));
 }
 
 /* ---- opening and closing ---- */
