@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -124,6 +125,7 @@ void net_open(struct net *net)
 {
 	struct sl_error error = {0};
 	memset(net, 0, sizeof *net);
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
 	snprintf(net->folder, sizeof net->folder, "/tmp/starling-test-XXXXXX");
 	assert_non_null(mkdtemp(net->folder));
 	net->timing = (struct sl_links_timing){.tick = 10,
@@ -234,6 +236,15 @@ void pair_open(struct pair *pair, struct net *net)
 	pair_open_with(pair, net, 1, &net->tls[1]);
 }
 
+struct pair *pair_alone(void)
+{
+	static struct net net;
+	static struct pair pair;
+	net_open(&net);
+	pair_open(&pair, &net);
+	return &pair;
+}
+
 static bool empty(void *argument)
 {
 	const struct pair *pair = argument;
@@ -259,6 +270,17 @@ void pair_close(struct pair *pair)
 		emulator_leave(&pair->net->emulators, &pair->emulators[i]);
 		sl_links_free(pair->ends[i].links);
 	}
+}
+
+void pair_end(struct pair *pair)
+{
+	pair_close(pair);
+	net_close(pair->net);
+}
+
+void pair_await(struct pair *pair, uint64_t ms, bool (*condition)(void *))
+{
+	assert_true(net_until(pair->net, ms, condition, pair));
 }
 
 void pair_want(struct pair *pair, int end, bool wanted)

@@ -66,6 +66,11 @@ void pair_open(struct pair *pair, struct net *net);
 /* With another TLS for one end, which may know other keys. */
 void pair_open_with(struct pair *pair, struct net *net, uint32_t end, const struct sl_tls *tls);
 void pair_close(struct pair *pair);
+/* A pair in a loop of its own; one at a time. */
+struct pair *pair_alone(void);
+void pair_end(struct pair *pair);
+/* Turn until the condition holds of the pair; fail the test after `ms`. */
+void pair_await(struct pair *pair, uint64_t ms, bool (*condition)(void *));
 void pair_want(struct pair *pair, int end, bool wanted);
 /* Queues a numbered frame of `size` payload bytes, at least 4; end_flush sends. */
 void end_send(struct end *end, size_t size, bool vector);

@@ -12,24 +12,23 @@
 #define WAIT_MS 60000u
 
 struct flood {
-	struct net net;
-	struct pair pair; /* the strangers connect to the second end */
+	struct pair *pair; /* the strangers connect to the second end */
 	int strangers[STRANGERS];
 	uint32_t most; /* connections without a verified key at one time */
 };
 
 static void turn(struct flood *f)
 {
-	net_turn(&f->net);
-	if (f->pair.ends[1].links->handshaking > f->most)
-		f->most = f->pair.ends[1].links->handshaking;
+	net_turn(f->pair->net);
+	if (f->pair->ends[1].links->handshaking > f->most)
+		f->most = f->pair->ends[1].links->handshaking;
 }
 
 /* `burst`: number of connections between two turns of the learner. */
 static void connect_all(struct flood *f, size_t burst)
 {
 	struct sockaddr_in name = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	name.sin_port = htons(f->pair.emulators[1].target);
+	name.sin_port = htons(f->pair->emulators[1].target);
 	for (size_t k = 0; k < STRANGERS; k++) {
 		f->strangers[k] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		assert_true(f->strangers[k] >= 0);
@@ -59,27 +58,25 @@ static bool both_up(void *argument)
 {
 	struct flood *f = argument;
 	turn(f);
-	return f->pair.ends[0].up && f->pair.ends[1].up;
+	return f->pair->ends[0].up && f->pair->ends[1].up;
 }
 
 static void flood_leaves_room(size_t burst)
 {
 	struct flood *f = calloc(1, sizeof *f);
-	net_open(&f->net);
-	pair_open(&f->pair, &f->net);
+	f->pair = pair_alone();
 	connect_all(f, burst);
-	assert_true(net_until(&f->net, WAIT_MS, enough_rejected, f));
+	assert_true(net_until(f->pair->net, WAIT_MS, enough_rejected, f));
 	assert_in_range(f->most, 2, SL_HANDSHAKING_MAX);
 	assert_true(rejected(f, 0) && !rejected(f, STRANGERS - 1)); /* the oldest are closed */
-	pair_want(&f->pair, 0, true);
-	assert_true(net_until(&f->net, WAIT_MS, both_up, f));
-	assert_int_equal(f->pair.ends[1].links->figures.up, 1);
-	assert_true(f->pair.ends[1].links->handshaking < SL_HANDSHAKING_MAX); /* the link is none of them */
+	pair_want(f->pair, 0, true);
+	assert_true(net_until(f->pair->net, WAIT_MS, both_up, f));
+	assert_int_equal(f->pair->ends[1].links->figures.up, 1);
+	assert_true(f->pair->ends[1].links->handshaking < SL_HANDSHAKING_MAX); /* the link is none of them */
 	assert_in_range(f->most, 2, SL_HANDSHAKING_MAX);
 	for (size_t k = 0; k < STRANGERS; k++)
 		close(f->strangers[k]);
-	pair_close(&f->pair);
-	net_close(&f->net);
+	pair_end(f->pair);
 	free(f);
 }
 
