@@ -8,7 +8,7 @@
 #include "test/lib/test.h"
 #include "test/net/pair.h"
 
-#define PAIRS 96
+#define PAIRS 64
 #define HEAD_START_MS 100
 #define WAIT_MS 15000
 #define QUIET_MS 200 /* longer than the head start and a pause: a link that flaps is seen */
