@@ -9,7 +9,6 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/sign.h"
 #include "daemon/learner/events.h"
 #include "test/lib/test.h"
 #include "test/wire/sample.h"
@@ -162,7 +161,7 @@ static struct sl_message record(enum sl_message_kind kind, uint32_t signer)
 	struct sample *sample = &samples[next++ % 2];
 	sample_make(sample, kind);
 	set_signer(&sample->message, members[2].id, keys[2]);
-	sl_sign_message(&signers[signer].identity, &signers[signer].core_config.scope, &sample->message);
+	sl_daemon_sign(&signers[signer], &sample->message);
 	return sample->message;
 }
 
@@ -236,7 +235,7 @@ TEST_WITH(its_key_is_the_pinned_one, setup, teardown)
 	assert_false(heard(&m)); /* nobody knows its key */
 	m = record(SL_MSG_LINK_STATE, 1);
 	set_signer(&m, members[2].id, keys[1]);
-	sl_sign_message(&signers[1].identity, &signers[1].core_config.scope, &m);
+	sl_daemon_sign(&signers[1], &m);
 	assert_false(heard(&m)); /* in the name of 2, and good under the key that it brings along */
 	m = record(SL_MSG_READY, 1);
 	assert_false(heard(&m));
@@ -249,7 +248,7 @@ TEST_WITH(outsiders_are_not_heard, setup, teardown)
 {
 	struct sl_message m = record(SL_MSG_DIGEST, 2);
 	set_signer(&m, LEARNERS + 1, keys[2]);
-	sl_sign_message(&signers[2].identity, &signers[2].core_config.scope, &m);
+	sl_daemon_sign(&signers[2], &m);
 	assert_false(heard(&m));
 }
 
@@ -263,7 +262,7 @@ TEST_WITH(another_run_is_not_heard, setup, teardown)
 	assert_false(heard(&m));
 	struct sl_message signed_there = record(SL_MSG_LINK_STATE, 2);
 	signers[2].core_config.scope.run[0] = 8;
-	sl_sign_message(&signers[2].identity, &signers[2].core_config.scope, &signed_there);
+	sl_daemon_sign(&signers[2], &signed_there);
 	assert_false(heard(&signed_there));
 }
 
