@@ -13,6 +13,8 @@
 #include "test/lib/test.h"
 #include "test/wire/sample.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
 #define LEARNERS 3 /* 0 is the daemon's; 1 relays what 2 has signed */
 
 static struct sl_daemon *daemon_;
@@ -27,7 +29,6 @@ static const enum sl_message_kind signed_kinds[] = {SL_MSG_LINK_STATE, SL_MSG_RE
 static size_t wiped; /* bytes, since the test began */
 
 void __real_sodium_memzero(void *bytes, size_t size);
-void __wrap_sodium_memzero(void *bytes, size_t size);
 
 void __wrap_sodium_memzero(void *bytes, size_t size)
 {
@@ -40,8 +41,6 @@ void __wrap_sodium_memzero(void *bytes, size_t size)
 static uint32_t verified;
 
 int __real_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
-				       unsigned long long size, const unsigned char *key);
-int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
 				       unsigned long long size, const unsigned char *key);
 
 int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,

@@ -10,6 +10,8 @@
 #include "daemon/learner/tasks.h"
 #include "test/lib/test.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
 static char trace[512];
 static const char *broken; /* what fails */
 
@@ -22,7 +24,6 @@ static int said(const char *what)
 
 /* --- in place of the disk --- */
 
-int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
 int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
 	char text[32];
@@ -32,7 +33,6 @@ int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, s
 	return said(text);
 }
 
-int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
 	static const char *const names[] = {"?", "aborted", "prepared", "released", "closed"};
@@ -41,8 +41,6 @@ int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *pers
 	return said(names[persist->what.kind]);
 }
 
-int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
-				 struct sl_error *error);
 int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
 				 struct sl_error *error)
 {
@@ -53,8 +51,6 @@ int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_r
 }
 
 int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
-			       struct sl_error *error);
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
 			       struct sl_error *error)
 {
 	(void)folder;
@@ -64,9 +60,6 @@ int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpo
 	return said("checkpoint");
 }
 
-int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
-			   uint64_t n, const uint8_t *z, size_t z_bytes,
-			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
 int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
 			   uint64_t n, const uint8_t *z, size_t z_bytes,
 			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
@@ -82,7 +75,6 @@ int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_
 	return said("result");
 }
 
-void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t);
 void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 {
 	(void)folder;
@@ -91,8 +83,6 @@ void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 	said("forget results");
 }
 
-void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
-				const void *context);
 void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
 				const void *context)
 {
@@ -107,8 +97,6 @@ void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, s
 }
 
 int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
-			  struct sl_result *result, struct sl_error *error);
-int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
 			  struct sl_result *result, struct sl_error *error)
 {
 	(void)folder;
@@ -120,14 +108,12 @@ int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_ro
 	return SL_ERR_NOTFOUND;
 }
 
-void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
 void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t)
 {
 	(void)daemon;
 	(void)t;
 }
 
-void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text);
 void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
 	(void)text;

@@ -12,17 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
 /* --- what the writer asks of the system, in order --- */
 
 static char asked[256];
 static int fsyncs_left; /* until one fails; below 0: none does */
 
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __real_renameat(int from, const char *old, int to, const char *new);
-int __wrap_renameat(int from, const char *old, int to, const char *new);
 int __real_unlinkat(int folder, const char *name, int flags);
-int __wrap_unlinkat(int folder, const char *name, int flags);
 
 static void note(const char *what, const char *name)
 {

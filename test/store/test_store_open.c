@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
 /* --- what is asked of the system in the folder, in order --- */
 
 static char asked[256];
 static int fsyncs_left; /* until one fails; below 0: none does */
 
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __real_rename(const char *old, const char *new);
-int __wrap_rename(const char *old, const char *new);
 
 static void note(const char *what, const char *name)
 {
