@@ -1,5 +1,5 @@
-/* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox,
- * before a core that has not started. */
+/* Signed messages are accepted only from their signers, and shares are wiped: the event queue in front of a
+ * core that has not started. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +194,7 @@ TEST_WITH(its_signer_signed_it, setup, teardown)
 	for (size_t k = 0; k < KINDS; k++) {
 		struct sl_message m = record(signed_kinds[k], 2), forged = record(signed_kinds[k], 1);
 		assert_true(heard(&m));
-		assert_true(heard(&m)); /* once more, by way of somebody else */
+		assert_true(heard(&m)); /* again, over another link */
 		assert_false(heard(&forged));
 		signature_of(&m)[0] ^= 1;
 		assert_false(heard(&m));
@@ -231,7 +231,7 @@ TEST_WITH(copies_are_not_verified_again, setup, teardown)
 TEST_WITH(its_key_is_the_pinned_one, setup, teardown)
 {
 	struct sl_message m = record(SL_MSG_READY, 2);
-	assert_false(heard(&m)); /* nobody knows its key */
+	assert_false(heard(&m)); /* its key is unknown */
 	m = record(SL_MSG_LINK_STATE, 1);
 	set_signer(&m, members[2].id, keys[1]);
 	sl_daemon_sign(&signers[1], &m);
@@ -287,9 +287,9 @@ TEST_WITH(a_share_that_went_is_wiped, setup, teardown)
 {
 	static uint8_t row[1000];
 	static uint8_t *shares[] = {row};
-	static uint32_t neighbour[] = {1}, everybody[] = {0, 1, 2};
+	static uint32_t neighbour[] = {1}, all[] = {0, 1, 2};
 	struct sl_actions *actions = &daemon_->actions;
-	const struct sl_view view = {.degree = 1, .chunks = 9, .neighbours = neighbour, .members = everybody};
+	const struct sl_view view = {.degree = 1, .chunks = 9, .neighbours = neighbour, .members = all};
 	daemon_->workspace_view = &view;
 	daemon_->workspace.shares = shares;
 	actions->count = 1;

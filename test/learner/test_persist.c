@@ -90,7 +90,7 @@ void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, s
 	said("forget state files");
 	assert_true(keep(context, 4, 1)); /* others may still ask for it */
 	assert_true(keep(context, 2,
-			 1)); /* as they may for the one before, and who was shown a result has no other */
+			 1)); /* peers may request the round before, and a fetched result has no other copy */
 	assert_true(keep(context, 1, 2)); /* becomes the next attempt's */
 	assert_false(keep(context, 3, 1));
 	assert_false(keep(context, 1, 1));

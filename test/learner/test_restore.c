@@ -1,4 +1,4 @@
-/* What a learner goes on from when it starts, and what it does not believe. */
+/* What a learner continues from when it starts, and which files it refuses. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -257,7 +257,7 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 	damage(*state, "round-000001.safetensors");
 	expect_start(*state, 0, 3, false,
 		     "going on from the initial model until a peer sends the result of round 3");
-	commit(*state, 3); /* somebody did */
+	commit(*state, 3); /* a peer did */
 	expect_start(*state, 3, 0, true, NULL);
 }
 
@@ -379,7 +379,7 @@ static void leave_open(const char *folder, bool released)
 	finish(&l);
 }
 
-/* Starts; the core is told of an attempt that is open (and released) or given up, or of nothing. */
+/* Starts; the core is told of an attempt that is open (and released) or aborted, or of nothing. */
 static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open,
 			const char *said)
 {
@@ -423,7 +423,7 @@ TEST_WITH(one_that_was_released_goes_on, setup, folder_teardown)
 	expect_open(*state, 0, 1, true, NULL); /* the others may have what is gone */
 }
 
-/* Nobody can have got it: it was never released. */
+/* It was never released, so that no peer has it. */
 TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 {
 	leave_open(*state, false);
@@ -436,7 +436,7 @@ TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 	expect_open(*state, 3, 0, false, NULL);
 }
 
-/* Its members mean somebody else now. */
+/* The ids mean other learners now. */
 TEST_WITH(another_roster_does_not_forget_what_was_released, setup, folder_teardown)
 {
 	struct learner l;

@@ -157,7 +157,8 @@ static bool all_closed(void *argument)
 void net_close(struct net *net)
 {
 	char command[64];
-	assert_true(net_until(net, 5000, all_closed, net)); /* handles close, and roads free what is closed */
+	assert_true(net_until(net, 5000, all_closed,
+			      net)); /* handles close, and emulators free closed connections */
 	emulators_close(&net->emulators);
 	sl_worker_close(&net->crypto);
 	uv_run(&net->loop, UV_RUN_DEFAULT);
@@ -173,7 +174,7 @@ void net_close(struct net *net)
 void net_turn(struct net *net)
 {
 	uint64_t before = uv_now(&net->loop);
-	uv_run(&net->loop, UV_RUN_ONCE); /* the roads' clock ends it */
+	uv_run(&net->loop, UV_RUN_ONCE); /* the emulators' clock ends it */
 	uint64_t took = uv_now(&net->loop) - before;
 	net->attended_ms += took < TURN_MOST_MS ? took : TURN_MOST_MS;
 }

@@ -11,7 +11,7 @@ struct sending {
 	struct pair *pair;
 	struct end *end;
 	struct sl_links_figures before;
-	uint64_t records; /* that the road had seen */
+	uint64_t records; /* that the emulator had seen */
 };
 
 static void open_sending(struct sending *s)
@@ -40,7 +40,7 @@ static bool emulator_has_seen_all(void *argument)
 	       now->records_sent - s->before.records_sent;
 }
 
-/* What went out since the opening, by the figures and by what the road saw; all of it arrives. */
+/* Compare what was sent since the opening, by the figures and by the emulator; all of it arrives. */
 static void expect(struct sending *s, uint64_t records, uint64_t writes)
 {
 	const struct sl_links_figures *now = sl_links_figures(s->end->links);
@@ -138,8 +138,7 @@ TEST_BOTH(control_frames_pass_between_vectors)
 	pair_end(s.pair);
 }
 
-/* Where frames end in records is nobody's business: small ones, and vectors of which each ends somewhere
- * else. */
+/* Frames may end anywhere in a record: small ones, and vectors that all end elsewhere. */
 TEST_BOTH(frames_of_all_sizes_arrive)
 {
 	struct sending s;

@@ -1,5 +1,4 @@
-/* Either end dials, and one link stands: collisions, one-way roads, ends that know of a loss at different
- * times. */
+/* Either end dials, and one link is up: collisions, and networks that let only one end connect. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +35,7 @@ static bool all_heard(void *argument)
 	return true;
 }
 
-/* The delays of a road differ with the seed. */
+/* Give each pair delays of its own. */
 static void open_all(struct net *net, struct pair *pairs)
 {
 	static const uint32_t jitters[] = {0, 3, 15, 60};
@@ -50,7 +49,7 @@ static void open_all(struct net *net, struct pair *pairs)
 }
 
 /* Each pair has its instant, at which the head start is over for the second end; the first end dials up to 20
- * ms before or after it. A few pairs at a time: the handshakes of all would take longer than the roads. */
+ * ms before or after it. A few pairs at a time: the handshakes of all would take longer than the delays. */
 static void start_all(struct net *net, struct pair *pairs)
 {
 	uint64_t start = uv_now(&net->loop);
@@ -117,7 +116,7 @@ TEST(at_the_same_instant)
 	free(pairs);
 }
 
-/* Interleavings, step by step. Held: what a road lets pass of each connection, in pieces. */
+/* Interleavings, step by step. `pass`: pieces of each connection that the emulator lets through. */
 
 static bool both_offered(void *argument)
 {
@@ -182,7 +181,7 @@ TEST(the_winners_offer_first)
 	struct pair *pair = offer_both();
 	emulator_let_pass(&pair->emulators[1]);
 	pair_await(pair, WAIT_MS, first_is_up);
-	emulator_let_pass(&pair->emulators[0]); /* a Finished of a link that is given up */
+	emulator_let_pass(&pair->emulators[0]); /* a Finished of a cancelled link */
 	expect_one(pair, true);
 }
 
@@ -240,7 +239,7 @@ TEST(the_second_is_slow)
 	one_is_slow(1);
 }
 
-/* One-way roads. */
+/* Networks that let only one end connect. */
 
 static void open_one_way(struct net *net, struct pair pairs[4])
 {

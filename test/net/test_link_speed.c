@@ -1,4 +1,4 @@
-/* What a link knows of its speed: nothing, a floor, and what a road of known speed lets through. */
+/* What a link knows of its speed: nothing, a floor, and the limit of an emulator. */
 #include <stdint.h>
 
 #include "test/lib/test.h"

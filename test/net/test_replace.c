@@ -104,7 +104,7 @@ static bool first_offered(void *argument)
 	return dial != NULL && dial->state == SL_LINK_OFFERED;
 }
 
-/* A dial that is given up may still be on the road when the next one has arrived. */
+/* A cancelled dial may still be under way when the next one has arrived. */
 TEST(an_older_link_does_not_come_back)
 {
 	struct pair *pair = pair_alone();
@@ -125,7 +125,7 @@ TEST(an_older_link_does_not_come_back)
 	pair_end(pair);
 }
 
-/* Who wants, and who does not. */
+/* One end wants the link, the other does not. */
 
 static bool none_left(void *argument)
 {
@@ -207,7 +207,7 @@ static bool both_came_again(void *argument)
 	return pair->emulators[0].opened > 1 && pair->emulators[1].opened > 1;
 }
 
-/* The dialler has done its part of the handshake, and yet no link ever stood. */
+/* The dialling end has done its part of the handshake, and yet the link was never up. */
 TEST(a_refused_key_is_never_up)
 {
 	struct mismatch m;
@@ -221,7 +221,7 @@ TEST(a_refused_key_is_never_up)
 	close_mismatch(&m);
 }
 
-/* It answers for somebody, and it connects: that is one thing to say. */
+/* The key answers in place of a member, and it connects: one report. */
 TEST(a_wrong_key_is_said_once)
 {
 	struct mismatch m;
@@ -236,7 +236,7 @@ TEST(a_wrong_key_is_said_once)
 	close_mismatch(&m);
 }
 
-/* Known, but not the one that was dialled: an address does not make a learner. */
+/* A known key, but not that of the dialled member: an address does not identify a learner. */
 TEST(another_learners_key_is_never_up)
 {
 	struct mismatch m;

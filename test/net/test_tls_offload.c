@@ -81,8 +81,8 @@ TEST(a_little_is_done_at_once)
 	pair_end(pair);
 }
 
-/* Whoever ends it, and wherever what is away is then: nothing is lost but what was under way, and the next
- * link is whole. */
+/* Either end closes the link at any point of an offload: only frames under way are lost, and the next link
+ * works. */
 TEST(a_link_ends_while_it_is_away)
 {
 	struct pair *pair = open_both();
@@ -145,8 +145,8 @@ static bool paused(void *argument)
 	return end_link(&pair->ends[1])->paused;
 }
 
-/* Who does not deal with what came is not read to, but for what was under way; and hears the rest when it
- * has. */
+/* A link whose frames are not consumed is no longer read, except for what was under way; it receives the rest
+ * afterwards. */
 TEST(a_reader_that_lags_is_waited_for)
 {
 	struct pair *pair = open_both();

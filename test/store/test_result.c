@@ -278,7 +278,7 @@ TEST_WITH(a_full_disk_leaves_the_old_one, setup, folder_teardown)
 	assert_true(there(*state, "result-000002.safetensors"));
 }
 
-/* Who catches up may still be fetching it. */
+/* A peer that catches up may still be fetching it. */
 TEST_WITH(the_map_outlives_the_file, setup, folder_teardown)
 {
 	struct sl_result result;

@@ -315,6 +315,6 @@ TEST_WITH(other_things_of_its_name, folder_setup, folder_teardown)
 	assert_int_equal(mkdir(path, 0700), 0);
 	expect_third(*state, SL_ERR_FORMAT, "shorter than a header");
 	remove(path);
-	assert_int_equal(mkfifo(path, 0600), 0); /* and nobody writes */
+	assert_int_equal(mkfifo(path, 0600), 0); /* without a writer */
 	expect_third(*state, SL_ERR_FORMAT, "shorter than a header");
 }

@@ -119,7 +119,7 @@ TEST_WITH(what_was_written_is_found, setup, folder_teardown)
 	sl_state_file_close(&state_file);
 }
 
-/* Holes for those who have not sent anything. */
+/* The slots of learners that have not sent anything are holes. */
 TEST_WITH(it_takes_as_much_room_as_was_written, setup, folder_teardown)
 {
 	struct stat status;

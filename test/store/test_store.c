@@ -258,7 +258,7 @@ TEST_WITH(one_result_of_a_round, folder_setup, folder_teardown)
 	sl_store_close(store);
 }
 
-/* A model that was damaged, and shown again by somebody who has other signatures of it. */
+/* A damaged model, fetched again from a peer with other signatures. */
 TEST_WITH(the_same_result_with_the_files_of_now, folder_setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);

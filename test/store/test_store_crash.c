@@ -27,7 +27,7 @@ static uint32_t learners_of(sl_round t)
 	return t % 2 == 0 ? MANY : 3;
 }
 
-/* Step s of the history: 0 gives up attempt 1 of round 1, 1 prepares attempt 2. */
+/* Step s of the history: 0 aborts attempt 1 of round 1, 1 prepares attempt 2. */
 static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 {
 	static const enum sl_persist_kind kinds[] = {SL_PERSIST_ABORTED, SL_PERSIST_PREPARED,
@@ -156,7 +156,7 @@ TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 
 /* --- loss of power --- */
 
-/* Opens, and goes on from `steps` as far as it gets, two rounds at most; what was acknowledged. */
+/* Open, and continue from `steps` for two rounds or up to a failure; return what was acknowledged. */
 static struct mark go_on(const char *folder, unsigned steps)
 {
 	struct sl_store_owner owner = made_owner();
@@ -243,7 +243,7 @@ TEST_WITH(power_is_lost, folder_setup, folder_teardown)
 	free_image(&image);
 }
 
-/* Of a store that was taken away. */
+/* The journal of a removed store. */
 TEST_WITH(an_old_journal_is_not_played_back, folder_setup, folder_teardown)
 {
 	for (unsigned at = 1; at < 20; at++) {
@@ -284,7 +284,7 @@ TEST_WITH(four_synchronisations_to_a_commit, folder_setup, folder_teardown)
 
 /* --- failures --- */
 
-/* Says no more than it said, and does nothing. */
+/* Expect that each call returns the first error and changes nothing. */
 static void expect_ended(struct sl_store *store, const struct sl_error *first)
 {
 	struct sl_error error;
@@ -318,7 +318,7 @@ static void expect_one_line(const char *folder, const struct sl_error *error)
 	fail_msg("%s", error->text);
 }
 
-/* As go_on, with the one failure told to somebody. */
+/* As go_on, up to the one failure, which must be reported. */
 static struct mark go_on_to_failure(const char *folder, unsigned steps)
 {
 	struct sl_store_owner owner = made_owner();

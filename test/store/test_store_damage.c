@@ -1,5 +1,4 @@
-/* Databases as a broken disk, another program or a stranger would leave them: refused with a reason, never
- * believed. */
+/* Databases damaged by a disk or changed by another program are refused with a reason. */
 #include "test/lib/test.h"
 #include "test/store/disk.h"
 #include "test/store/store_fixture.h"
@@ -49,7 +48,7 @@ static void put(const char *folder, const void *bytes, size_t size)
 	folder_put(folder, DATABASE, bytes, size);
 }
 
-/* Another program's hand in it. */
+/* Change the database by another program. */
 static void change(const char *folder, const char *sql)
 {
 	sqlite3 *db;
@@ -89,7 +88,7 @@ static void seal(sqlite3_context *context, int count, sqlite3_value **values)
 	sqlite3_result_blob(context, sum, sizeof sum, SQLITE_TRANSIENT);
 }
 
-/* A change by somebody who knows how rows are hashed. */
+/* Change the database as a program that hashes the rows again. */
 static void tamper(const char *folder, const char *sql)
 {
 	static const char seals[] =
@@ -134,7 +133,7 @@ static void expect_each(const char *folder, void (*hand)(const char *, const cha
 #define EXPECT_EACH(hand, table, cases)                                                                      \
 	expect_each(*state, hand, table, cases, sizeof(cases) / sizeof(cases)[0])
 
-/* --- cut, flipped, of somebody else --- */
+/* --- cut, flipped, of another program --- */
 
 TEST_WITH(an_empty_one_is_not_a_new_one, make_in_folder, folder_teardown)
 {
@@ -240,7 +239,7 @@ TEST_WITH(no_file_at_all, make_in_folder, folder_teardown)
 	assert_int_equal(mkdir(path, 0700), 0);
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is not a regular file"));
 	remove(path);
-	assert_int_equal(mkfifo(path, 0600), 0); /* and nobody writes */
+	assert_int_equal(mkfifo(path, 0600), 0); /* without a writer */
 	expect_open(*state, SL_ERR_FORMAT, DAMAGED("it is not a regular file"));
 }
 
@@ -425,7 +424,7 @@ TEST_WITH(hostile_aborts, make_in_folder, folder_teardown)
 	EXPECT_EACH(tamper, "aborts", cases);
 }
 
-/* Rows that nobody can have recorded together. */
+/* Rows that the rules never allow together. */
 TEST_WITH(two_that_are_open, make_in_folder, folder_teardown)
 {
 	struct sl_promises promises;
@@ -485,7 +484,7 @@ TEST_WITH(hostile_learners, make_in_folder, folder_teardown)
 	EXPECT_EACH(tamper, "learner", cases);
 }
 
-/* STRICT tables take no other type; who writes the pages himself meets the check of the whole file. */
+/* STRICT tables take no other type; a change of the pages is found by the check of the whole file. */
 TEST_WITH(other_types, make_in_folder, folder_teardown)
 {
 	change(*state,

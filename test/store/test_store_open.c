@@ -1,4 +1,4 @@
-/* How a store comes to be, whose it is, and who else is kept out of it. */
+/* Opening a store: how it is made, which run and identity it belongs to, and the lock. */
 #include "test/lib/test.h"
 #include "test/store/store_fixture.h"
 
@@ -77,7 +77,7 @@ static void expect_changes(struct sl_store *store, const char *text)
 	assert_string_equal(found, text);
 }
 
-/* --- whose it is --- */
+/* --- run, identity, roster, lock --- */
 
 TEST_WITH(only_its_user_may_read, setup, folder_teardown)
 {
@@ -156,7 +156,7 @@ TEST_WITH(another_roster_is_told_until_a_commit, setup, folder_teardown)
 	sl_store_close(store);
 }
 
-/* Who came, who went, who shows another key. */
+/* Added and removed members, and members with another key. */
 TEST_WITH(changed_members_are_named, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
@@ -202,7 +202,7 @@ TEST_WITH(the_second_is_told_who_was_first, setup, folder_teardown)
 	expect_incarnation(*state, 2);
 }
 
-/* Somebody looks with another program: at the start it is in the way, later it waits. */
+/* Another program has the file open: it blocks a start; later it has to wait. */
 TEST_WITH(another_program, setup, folder_teardown)
 {
 	sqlite3 *other;
