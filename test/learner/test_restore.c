@@ -98,6 +98,14 @@ static int start(struct learner *l, struct sl_error *error)
 	return rc == SL_OK ? sl_restore_promises(&l->daemon, error) : rc;
 }
 
+static void expect_started(struct learner *l, const char *folder)
+{
+	struct sl_error error;
+	configure(l, folder);
+	if (start(l, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
 /* As --check does it. */
 static int look(struct learner *l, const char *folder, struct sl_error *error)
 {
@@ -126,10 +134,7 @@ static void expect_start(const char *folder, sl_round t, sl_round committed_thro
 			 const char *said)
 {
 	struct learner l;
-	struct sl_error error;
-	configure(&l, folder);
-	if (start(&l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	expect_started(&l, folder);
 	assert_int_equal(l.daemon.core_config.committed, t);
 	assert_int_equal(l.daemon.committed_through, committed_through);
 	assert_int_equal(l.daemon.core_config.certificate != NULL, shows);
@@ -196,9 +201,7 @@ static void commit(const char *folder, sl_round t)
 	struct learner l;
 	struct sl_store_round round;
 	struct sl_error error = {0};
-	configure(&l, folder);
-	if (start(&l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	expect_started(&l, folder);
 	write_files(folder, t, &round);
 	if (sl_store_commit_round(l.daemon.store, &round, &error) != SL_OK)
 		fail_msg("%s", error.text);
@@ -358,8 +361,7 @@ static void leave_open(const char *folder, bool released)
 	struct sl_ready readys[3] = {
 		{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	commit(folder, 1);
-	configure(&l, folder);
-	assert_int_equal(start(&l, &error), SL_OK);
+	expect_started(&l, folder);
 	assert_int_equal(sl_state_file_open(&state_file, folder, 2, 3, 3, SLOT, &error), SL_OK);
 	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
 	slot = state_file.base;
@@ -384,10 +386,7 @@ static void expect_open(const char *folder, sl_attempt aborted, uint32_t release
 			const char *said)
 {
 	struct learner l;
-	struct sl_error error;
-	configure(&l, folder);
-	if (start(&l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	expect_started(&l, folder);
 	const struct sl_core_config *config = &l.daemon.core_config;
 	assert_int_equal(config->aborted, aborted);
 	assert_int_equal(config->released_count, released);
@@ -485,9 +484,7 @@ TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 	leave_open(*state, true);
 	damage(*state, "round-000001.safetensors");
 	struct learner l;
-	struct sl_error error;
-	configure(&l, *state);
-	assert_int_equal(start(&l, &error), SL_OK);
+	expect_started(&l, *state);
 	assert_int_equal(l.daemon.committed_through, 1);
 	assert_int_equal(l.daemon.core_config.released_count, 0);
 	finish(&l);
@@ -543,8 +540,7 @@ TEST_WITH(a_check_finds_two_changes, setup, folder_teardown)
 	assert_int_equal(folder_count(*state), 0);
 	finish(&l);
 	commit(*state, 1);
-	configure(&running, *state);
-	assert_int_equal(start(&running, &error), SL_OK);
+	expect_started(&running, *state);
 	uint32_t starts = sl_store_incarnation(running.daemon.store);
 	size_t files = folder_count(*state);
 	member_count = 4;
@@ -563,8 +559,7 @@ TEST_WITH(a_check_finds_two_changes, setup, folder_teardown)
 	finish(&running);
 	members[1].pin[5] ^= 1;
 	member_count = 3;
-	configure(&running, *state);
-	assert_int_equal(start(&running, &error), SL_OK);
+	expect_started(&running, *state);
 	assert_int_equal(sl_store_incarnation(running.daemon.store), starts + 1);
 	finish(&running);
 }

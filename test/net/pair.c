@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -121,9 +122,19 @@ static void open_spare(uv_loop_t *loop)
 	uv_run(loop, UV_RUN_NOWAIT);
 }
 
+/* Raise the limit of descriptors: a crowd of pairs takes more than the usual 1,024. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void net_open(struct net *net)
 {
 	struct sl_error error = {0};
+	raise_descriptors();
 	memset(net, 0, sizeof *net);
 	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
 	snprintf(net->folder, sizeof net->folder, "/tmp/starling-test-XXXXXX");

@@ -2,7 +2,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "test/lib/test.h"
 #include "test/net/pair.h"
@@ -73,17 +72,6 @@ static void start_all(struct net *net, struct pair *pairs)
 		net_turn(net);
 	}
 }
-
-static int prepare(void **state)
-{
-	(void)state;
-	struct rlimit limit;
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return 0;
-}
-TEST_SETUP(prepare, NULL)
 
 TEST(at_the_same_instant)
 {

@@ -1,7 +1,6 @@
 /* Connections that say nothing make room for each other, and for a learner. */
 #include <arpa/inet.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -79,17 +78,6 @@ static void flood_leaves_room(size_t burst)
 	pair_end(f->pair);
 	free(f);
 }
-
-static int prepare(void **state)
-{
-	(void)state;
-	struct rlimit limit;
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-	return 0;
-}
-TEST_SETUP(prepare, NULL)
 
 TEST(one_after_the_other)
 {
