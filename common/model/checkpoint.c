@@ -7,7 +7,6 @@
  */
 #include "common/model/checkpoint.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -167,77 +166,17 @@ static int file_read(const char *path, const char *run, sl_round round, size_t n
 	return rc;
 }
 
-/* Parse "round-NNNNNN.safetensors", exactly as sl_checkpoint_name writes it. */
-static bool name_parse(const char *name, sl_round *round)
-{
-	char again[SL_FILE_NAME_BYTES];
-	if (sscanf(name, "round-%7" SCNu32, round) != 1)
-		return false;
-	sl_checkpoint_name(*round, again);
-	return strcmp(name, again) == 0;
-}
-
-/* Return the highest round below `limit` that has a file; 0: none. */
-static sl_round highest_below(DIR *entries, sl_round limit)
-{
-	sl_round highest = 0, round;
-	const struct dirent *entry;
-	rewinddir(entries);
-	while ((entry = readdir(entries)) != NULL)
-		if (name_parse(entry->d_name, &round) && round < limit && round > highest)
-			highest = round;
-	return highest;
-}
-
-/* Read the checkpoint of `round` in `folder`. */
-static int round_read(const char *folder, const char *run, sl_round round, size_t n,
-		      struct sl_checkpoint *found, float *model, struct sl_error *error)
-{
-	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
-	sl_checkpoint_name(round, name);
-	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
-	return file_read(path, run, round, n, found, model, error);
-}
-
 int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n,
 		       struct sl_checkpoint *checkpoint, float *model, struct sl_error *error)
 {
 	struct sl_checkpoint found = {0};
-	char name[SL_FILE_NAME_BYTES];
+	char name[SL_FILE_NAME_BYTES], path[PATH_BYTES];
 	sl_checkpoint_name(round, name);
-	int rc = round_read(folder, run, round, n, &found, model, error);
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path is too long", folder);
+	int rc = file_read(path, run, round, n, &found, model, error);
 	if (rc == SL_ERR_NOTFOUND)
-		return sl_err_set(error, rc, "%s/%s: the checkpoint is missing or belongs to another run",
-				  folder, name);
-	if (rc == SL_OK)
-		*checkpoint = found;
-	return rc;
-}
-
-/* Read the newest checkpoint of `run`, skipping files of other runs. */
-static int latest_in(DIR *entries, const char *folder, const char *run, size_t n, struct sl_checkpoint *found,
-		     float *model, struct sl_error *error)
-{
-	sl_round round = SL_ROUNDS_MAX + 1;
-	while ((round = highest_below(entries, round)) > 0) {
-		int rc = round_read(folder, run, round, n, found, model, error);
-		if (rc != SL_ERR_NOTFOUND)
-			return rc;
-	}
-	return sl_err_set(error, SL_ERR_NOTFOUND, "%s: no checkpoint of run %s", folder, run);
-}
-
-int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct sl_checkpoint *checkpoint,
-			 float *model, struct sl_error *error)
-{
-	struct sl_checkpoint found = {0};
-	DIR *entries = opendir(folder);
-	if (entries == NULL)
-		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", folder,
-				  strerror(errno));
-	int rc = latest_in(entries, folder, run, n, &found, model, error);
-	closedir(entries);
+		return sl_err_set(error, rc, "%s: the checkpoint is missing or belongs to another run", path);
 	if (rc == SL_OK)
 		*checkpoint = found;
 	return rc;

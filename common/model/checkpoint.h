@@ -34,6 +34,3 @@ int sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, co
  * the file. */
 int sl_checkpoint_read(const char *folder, const char *run, sl_round round, size_t n,
 		       struct sl_checkpoint *checkpoint, float *model, struct sl_error *error);
-/* Read the newest checkpoint of `run`, in a folder without records of rounds; otherwise as above. */
-int sl_checkpoint_latest(const char *folder, const char *run, size_t n, struct sl_checkpoint *checkpoint,
-			 float *model, struct sl_error *error);

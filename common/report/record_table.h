@@ -180,7 +180,7 @@
 	  "listening on {address}; start number {incarnation} of this learner")                              \
 	X(ROSTER, "roster", SL_WARN, "changes roster",                                                       \
 	  "the roster is not that of round {round}, which committed last: {whom}")                           \
-	X(UNSAFE_REVEAL, "unsafe_reveal", SL_WARN, "",                                                       \
+	X(UNSAFE_DUMP_ENCODING, "unsafe_dump_encoding", SL_WARN, "",                                         \
 	  "unsafe_dump_encoding is set: this learner writes its secret encoding to disk in every round; "    \
 	  "never do this with real data")                                                                    \
 	X(RESUMED, "resumed", SL_INFO, "round", "continuing after round {round}, from its checkpoint")       \

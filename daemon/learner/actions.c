@@ -8,7 +8,6 @@
 #include "common/base/bytes.h"
 #include "common/wire/codec.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/sign.h"
 #include "daemon/learner/persist.h"
 #include "daemon/learner/report_log.h"
 #include "daemon/learner/tasks.h"
@@ -133,7 +132,7 @@ static void execute_send(struct sl_daemon *daemon, const struct sl_action *actio
 		send_chunk(daemon, to, &m, action->send.payload);
 	} else {
 		if (action->send.own)
-			sl_sign_message(&daemon->identity, &daemon->core_config.scope, &m);
+			sl_daemon_sign(daemon, &m);
 		send_control(daemon, to, &m);
 	}
 	enum sl_failpoint point = point_of(daemon, &m);

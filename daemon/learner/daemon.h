@@ -107,5 +107,7 @@ struct sl_daemon {
 	int status; /* exit status */
 };
 
+/* Sign `message` with the own key, if messages of its kind carry a signature. */
+void sl_daemon_sign(const struct sl_daemon *daemon, struct sl_message *message);
 /* End in order: links say goodbye, workers finish. `status` is the exit status. */
 void sl_daemon_stop(struct sl_daemon *daemon, int status);

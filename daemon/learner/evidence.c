@@ -21,21 +21,37 @@ static json_t *parameters(const struct sl_parameters *p)
 	return all;
 }
 
+static json_t *list(const uint32_t *items, uint32_t count)
+{
+	json_t *all = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(all, json_integer(items[i]));
+	return all;
+}
+
+/* The JSON of a field of link state `ls`, by its type (common/protocol/fields.h). */
+#define FIELD_U32(name, ...) json_integer(ls->name)
+#define FIELD_ID FIELD_U32
+#define FIELD_ROUND FIELD_U32
+#define FIELD_ATTEMPT FIELD_U32
+#define FIELD_HASH(name, ...) hex(ls->name, sizeof ls->name)
+#define FIELD_KEY FIELD_HASH
+#define FIELD_ROSTER FIELD_HASH
+#define FIELD_SIGNATURE FIELD_HASH
+#define FIELD_LIST(name, count, ...) list(ls->name, ls->count)
+#define FIELD_PARAMETERS(name, ...) parameters(&ls->name)
+
 /* Return the signed link state as JSON, with the hash that its signature covers. */
 static json_t *statement(const struct sl_scope *scope, const struct sl_link_state *ls)
 {
 	uint8_t hash[SL_HASH_BYTES];
-	json_t *candidates = json_array();
-	for (uint32_t i = 0; i < ls->count; i++)
-		json_array_append_new(candidates, json_integer(ls->candidates[i]));
+	json_t *all = json_object();
+#define X(S, type, number, name, ...) json_object_set_new(all, #name, FIELD_##type(name, __VA_ARGS__));
+	SL_LINK_STATE_FIELDS(X, S)
+#undef X
 	sl_canonical_message(scope, &(struct sl_message){SL_MSG_LINK_STATE, {.link_state = *ls}}, hash);
-	return json_pack("{s:I, s:I, s:I, s:I, s:o, s:o, s:I, s:o, s:o, s:o, s:o, s:o}", "id",
-			 (json_int_t)ls->id, "incarnation", (json_int_t)ls->incarnation, "round",
-			 (json_int_t)ls->t, "attempt", (json_int_t)ls->a, "key", hex(ls->key, sizeof ls->key),
-			 "roster", hex(ls->roster, sizeof ls->roster), "roster_size",
-			 (json_int_t)ls->roster_size, "parameters", parameters(&ls->parameters), "previous",
-			 hex(ls->previous, sizeof ls->previous), "candidates", candidates, "signed",
-			 hex(hash, sizeof hash), "signature", hex(ls->signature, sizeof ls->signature));
+	json_object_set_new(all, "signed", hex(hash, sizeof hash));
+	return all;
 }
 
 int sl_evidence_write(const struct sl_settings *settings, const struct sl_scope *scope,

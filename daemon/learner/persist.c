@@ -9,7 +9,6 @@
 #include "common/model/checkpoint.h"
 #include "daemon/runtime/failpoint.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/sign.h"
 #include "daemon/learner/tasks.h"
 
 /* A persist action with copies of all that it points to. */
@@ -96,44 +95,6 @@ static void open_result(struct record *record)
 		record->opened = (struct sl_result){0};
 }
 
-/* ---- removal of the files of earlier rounds, after the commit was reported ---- */
-
-struct forgetting {
-	struct sl_task base;
-	const struct sl_daemon *daemon;
-	sl_round committed;
-};
-
-static bool is_wanted(const void *context, sl_round t, sl_attempt a)
-{
-	const struct forgetting *forgetting = context;
-	return sl_masked_states_wanted(&forgetting->daemon->masked_states, forgetting->committed, t, a);
-}
-
-static void run_forgetting(struct sl_task *base)
-{
-	const struct forgetting *forgetting = (struct forgetting *)base;
-	const struct sl_settings *settings = forgetting->daemon->settings;
-	if (atomic_load(&forgetting->daemon->failed))
-		return; /* the failed task may be the commit */
-	sl_result_forget(settings->state, settings->run, forgetting->committed);
-	sl_state_file_sweep(settings->state, is_wanted, forgetting);
-}
-
-static void free_forgetting(struct sl_task *base)
-{
-	free(base);
-}
-
-static void forget_before(struct sl_daemon *daemon, sl_round t)
-{
-	struct forgetting *forgetting = calloc(1, sizeof *forgetting);
-	if (forgetting == NULL)
-		abort();
-	*forgetting = (struct forgetting){{.run = run_forgetting, .done = free_forgetting}, daemon, t};
-	sl_worker_add(&daemon->compute, &forgetting->base);
-}
-
 /* ---- promises ---- */
 
 /* Make the own masked state durable before the row that commits to it. */
@@ -218,7 +179,7 @@ static void sign_own(const struct sl_daemon *daemon, struct sl_certificate *cert
 		struct sl_message m = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
 		if (m.digest.id != daemon->settings->id)
 			continue;
-		sl_sign_message(&daemon->identity, &daemon->core_config.scope, &m);
+		sl_daemon_sign(daemon, &m);
 		certificate->digests[i] = m.digest;
 	}
 }
@@ -254,5 +215,5 @@ void sl_persist_add(struct sl_daemon *daemon, const struct sl_persist *persist)
 		record->own_slot = daemon->workspace_view->self;
 	sl_worker_add(&daemon->compute, &record->base);
 	if (persist->what.kind == SL_PERSIST_COMMIT)
-		forget_before(daemon, persist->what.t);
+		sl_tasks_forget(daemon, persist->what.t);
 }

@@ -72,21 +72,20 @@ static double forecast_s(const struct sl_daemon *daemon, const struct sl_report 
 	if (daemon->figures.rate > 0)
 		return (double)r->view.bytes / daemon->figures.rate;
 	for (uint32_t i = 0; i < daemon->roster.size; i++) {
-		double speed = sl_bit(r->set, i) ? sl_links_speed(daemon->links, i) : 0;
+		bool floor = false;
+		double speed = sl_bit(r->set, i) ? sl_links_speed(daemon->links, i, &floor) : 0;
 		count += sl_bit(r->set, i);
 		if (speed <= 0)
 			continue;
 		slowest = slowest == 0 || speed < slowest ? speed : slowest;
-		*at_most = *at_most || sl_links_speed_is_floor(daemon->links, i);
+		*at_most = *at_most || floor;
 	}
 	return slowest > 0 ? (double)r->view.bytes / count / slowest : 0;
 }
 
 static void add_view(struct sl_daemon *daemon, const struct sl_report *r, struct sl_record *record)
 {
-	struct sl_links_figures now;
-	sl_links_figures(daemon->links, &now);
-	daemon->figures.view_bytes = now.bytes_sent;
+	daemon->figures.view_bytes = sl_links_figures(daemon->links)->bytes_sent;
 	daemon->figures.view_ms = uv_hrtime() / 1000000u;
 	record->forecast_s = forecast_s(daemon, r, &record->forecast_at_most);
 	double megabytes = (double)r->view.bytes / 1e6;
@@ -139,18 +138,17 @@ static void add_costs(struct sl_daemon *daemon, struct sl_record *record)
 
 static void add_commit(struct sl_daemon *daemon, struct sl_record *record)
 {
-	struct sl_links_figures now;
+	const struct sl_links_figures *now = sl_links_figures(daemon->links);
 	struct sl_figures_round *last = &daemon->figures;
-	sl_links_figures(daemon->links, &now);
 	record->checkpoint = daemon->checkpoint;
 	record->train_s = last->train_s;
-	record->round_bytes_sent = now.bytes_sent - last->bytes_sent;
-	record->round_bytes_received = now.bytes_received - last->bytes_received;
+	record->round_bytes_sent = now->bytes_sent - last->bytes_sent;
+	record->round_bytes_received = now->bytes_received - last->bytes_received;
 	record->round_flood_bytes = last->flood_bytes;
 	add_costs(daemon, record);
-	measure_rate(daemon, now.bytes_sent);
-	last->bytes_sent = now.bytes_sent;
-	last->bytes_received = now.bytes_received;
+	measure_rate(daemon, now->bytes_sent);
+	last->bytes_sent = now->bytes_sent;
+	last->bytes_received = now->bytes_received;
 	last->flood_bytes = 0;
 }
 

@@ -44,19 +44,18 @@ static uint32_t progress(struct sl_daemon *daemon, const struct sl_core_status *
 static json_t *op_status(struct sl_daemon *daemon)
 {
 	struct sl_core_status status;
-	struct sl_links_figures figures;
+	const struct sl_links_figures *figures = sl_links_figures(daemon->links);
 	const struct sl_member *self = &daemon->roster.members[daemon->self];
 	sl_core_status(daemon->core, &status);
-	sl_links_figures(daemon->links, &figures);
 	return json_pack(
 		"{s:b, s:I, s:s, s:i, s:i, s:s, s:i, s:i, s:s, s:I, s:i, s:I, s:I, s:I, s:i, s:i, s:s}", "ok",
 		1, "id", (json_int_t)self->id, "name", self->name, "round", (int)status.t, "attempt",
 		(int)status.a, "phase", sl_phase_name(status.phase), "progress",
 		(int)progress(daemon, &status), "learners", (int)status.learners, "mixing",
-		sl_engine_name(status.engine), "steps", (json_int_t)status.steps, "links", (int)figures.up,
-		"bytes_sent", (json_int_t)figures.bytes_sent, "bytes_received",
-		(json_int_t)figures.bytes_received, "round_bytes_sent",
-		(json_int_t)(figures.bytes_sent - daemon->figures.bytes_sent), "committed",
+		sl_engine_name(status.engine), "steps", (json_int_t)status.steps, "links", (int)figures->up,
+		"bytes_sent", (json_int_t)figures->bytes_sent, "bytes_received",
+		(json_int_t)figures->bytes_received, "round_bytes_sent",
+		(json_int_t)(figures->bytes_sent - daemon->figures.bytes_sent), "committed",
 		(int)status.committed, "step", (int)daemon->step, "awaits", daemon->missing);
 }
 

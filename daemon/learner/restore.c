@@ -154,50 +154,6 @@ static int read_rounds(struct sl_daemon *daemon, const struct sl_store_round *la
 	return SL_OK;
 }
 
-/* ---- a state folder without records ---- */
-
-/* Fill `round` from the files; return false if they contradict each other or the result is missing. */
-static bool round_of_files(const struct sl_daemon *daemon, const struct sl_checkpoint *c,
-			   struct sl_store_round *round)
-{
-	const struct sl_settings *s = daemon->settings;
-	struct sl_result result;
-	if (sl_result_open(s->state, s->run, daemon->workspace.n, c->round, &result, NULL) != SL_OK)
-		return false;
-	sl_store_round_fill(round, &result.certificate, c->total_weight);
-	memcpy(round->checkpoint_sum, c->checksum, SL_HASH_BYTES);
-	memcpy(round->result_sum, result.checksum, SL_HASH_BYTES);
-	bool agree = memcmp(c->digest, round->digest, SL_HASH_BYTES) == 0;
-	sl_result_close(&result);
-	return agree;
-}
-
-/* Accept the newest checkpoint without a row, once, and write its row if the files allow it. */
-static int take_over(struct sl_daemon *daemon, struct sl_error *error)
-{
-	const struct sl_settings *s = daemon->settings;
-	struct sl_checkpoint checkpoint;
-	struct sl_store_round round;
-	int rc = sl_checkpoint_latest(s->state, s->run, daemon->workspace.n, &checkpoint,
-				      daemon->workspace.committed, error);
-	if (rc == SL_ERR_NOTFOUND) {
-		begin_anew(daemon);
-		return SL_OK;
-	}
-	if (rc == SL_ERR_FORMAT && error != NULL) {
-		size_t used = strlen(error->text);
-		snprintf(error->text + used, sizeof error->text - used,
-			 "; remove the file to go on from the round before");
-	}
-	if (rc != SL_OK)
-		return rc;
-	begin_after(daemon, checkpoint.round, checkpoint.digest);
-	if (!round_of_files(daemon, &checkpoint, &round))
-		return SL_OK;
-	open_result(daemon, &round);
-	return sl_store_commit_round(daemon->store, &round, error);
-}
-
 /* ---- an attempt that was cut short ---- */
 
 /* State files that are still needed: of the last committed round and of the open attempt. */
@@ -339,8 +295,6 @@ int sl_restore_model(struct sl_daemon *daemon, struct sl_error *error)
 		return read_rounds(daemon, &last, error);
 	if (rc != SL_ERR_NOTFOUND)
 		return rc;
-	if (sl_store_taken_over(daemon->store))
-		return take_over(daemon, error);
 	begin_anew(daemon); /* files without a row are not looked at */
 	return SL_OK;
 }

@@ -132,7 +132,7 @@ static int open_core(struct sl_daemon *daemon, struct sl_error *error)
 static void warn(struct sl_daemon *daemon)
 {
 	if (daemon->settings->unsafe_dump_encoding)
-		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_REVEAL, NULL);
+		sl_report_log_reason(daemon, SL_RECORD_UNSAFE_DUMP_ENCODING, NULL);
 }
 
 /* Load and check the configuration and everything that it names, for a start and for --check (`peek`). */

@@ -67,7 +67,7 @@ static int encoding_dump(const struct sl_daemon *daemon, const struct sl_view *v
 {
 	const struct sl_workspace *workspace = &daemon->workspace;
 	char path[SL_PATH_BYTES + 64];
-	snprintf(path, sizeof path, "%s/reveal-%06u.u64", daemon->settings->state, view->t);
+	snprintf(path, sizeof path, "%s/encoding-%06u.u64", daemon->settings->state, view->t);
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	size_t bytes = (workspace->n + 1) * sizeof *workspace->x;
 	bool good = fd >= 0 &&
@@ -160,6 +160,31 @@ static void free_task(struct sl_task *base)
 void sl_tasks_wipe(struct sl_daemon *daemon)
 {
 	sl_worker_add(&daemon->compute, &task_new(daemon, run_wipe, free_task)->base);
+}
+
+/* ---- files of earlier rounds ---- */
+
+static bool is_wanted(const void *context, sl_round t, sl_attempt a)
+{
+	const struct task *task = context;
+	return sl_masked_states_wanted(&task->daemon->masked_states, task->t, t, a);
+}
+
+static void run_forget(struct sl_task *base)
+{
+	const struct task *task = (struct task *)base;
+	const struct sl_settings *settings = task->daemon->settings;
+	if (atomic_load(&task->daemon->failed))
+		return; /* the failed task may be the commit */
+	sl_result_forget(settings->state, settings->run, task->t);
+	sl_state_file_sweep(settings->state, is_wanted, task);
+}
+
+void sl_tasks_forget(struct sl_daemon *daemon, sl_round t)
+{
+	struct task *task = task_new(daemon, run_forget, free_task);
+	task->t = t;
+	sl_worker_add(&daemon->compute, &task->base);
 }
 
 /* ---- training ---- */

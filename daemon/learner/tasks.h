@@ -12,6 +12,8 @@ void sl_tasks_compute(struct sl_daemon *daemon, const struct sl_job *job);
 void sl_tasks_train(struct sl_daemon *daemon, sl_round t, uint64_t draw);
 /* Queue wiping the workspace and closing the state file of the attempt. */
 void sl_tasks_wipe(struct sl_daemon *daemon);
+/* Queue the removal of the files that the commit of round `t` makes useless. */
+void sl_tasks_forget(struct sl_daemon *daemon, sl_round t);
 /* Queue the evaluation of the model committed in round `t`. */
 void sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
 /* Log `text` and end the learner with status 1. Queued disk writes are skipped. */

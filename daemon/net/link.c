@@ -1,51 +1,9 @@
+/* link.c - a link from its first byte to its last: handshake, received frames, end. */
 #include "daemon/net/link.h"
 
-#include <sodium.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define SOCKET_BUFFER (256 << 10) /* autotuned buffers of a hundred daemons fall into TCP memory pressure */
-
-struct sl_frame *sl_link_frame_new(size_t size, bool vector)
-{
-	struct sl_frame *frame = malloc(sizeof *frame + size);
-	if (frame == NULL)
-		return NULL;
-	frame->references = 1;
-	frame->vector = vector;
-	frame->secret = false;
-	frame->size = size;
-	return frame;
-}
-
-void sl_link_frame_release(struct sl_frame *frame)
-{
-	if (frame == NULL || --frame->references > 0)
-		return;
-	if (frame->secret)
-		sodium_memzero(frame->bytes, frame->size);
-	free(frame);
-}
-
-static void push(struct sl_frame_queue *queue, struct sl_frame_node *node)
-{
-	node->next = NULL;
-	*queue->end = node;
-	queue->end = &node->next;
-}
-
-static struct sl_frame *pop(struct sl_frame_queue *queue)
-{
-	struct sl_frame_node *node = queue->head;
-	if (node == NULL)
-		return NULL;
-	queue->head = node->next;
-	if (queue->head == NULL)
-		queue->end = &queue->head;
-	struct sl_frame *frame = node->frame;
-	free(node);
-	return frame;
-}
 
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 {
@@ -69,215 +27,6 @@ struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled)
 	links->all = link;
 	links->open++;
 	return link;
-}
-
-/* ---- sending ---- */
-
-/* A pending write of bytes that the kernel did not accept at once. */
-struct write {
-	uv_write_t request;
-	size_t size;
-	uint8_t *bytes;
-};
-
-static void on_written(uv_write_t *request, int status)
-{
-	struct write *write = (struct write *)request;
-	struct sl_link *link = request->handle->data;
-	link->in_flight -= write->size;
-	free(write->bytes);
-	free(write);
-	if (status < 0)
-		sl_link_close(link, status == UV_ECANCELED ? "closed" : uv_strerror(status));
-	else if (link->state == SL_LINK_UP)
-		sl_link_pump(link);
-}
-
-int sl_link_descriptor(const struct sl_link *link)
-{
-	int descriptor = -1;
-	uv_fileno((const uv_handle_t *)&link->tcp, &descriptor);
-	return descriptor;
-}
-
-static void count_write(struct sl_link *link, size_t size)
-{
-	if (size >= SL_SPEED_WRITE_BYTES)
-		sl_link_speed_begin(&link->speed, sl_link_descriptor(link));
-	link->links->figures.bytes_sent += size;
-	link->links->figures.writes++;
-	link->sent = uv_now(link->links->config.loop);
-}
-
-/* Queue the rest in libuv, behind earlier writes. */
-static int write_later(struct sl_link *link, uint8_t *bytes, size_t done, size_t size)
-{
-	struct write *write = malloc(sizeof *write);
-	if (write == NULL) {
-		free(bytes);
-		return UV_ENOMEM;
-	}
-	*write = (struct write){.size = size - done, .bytes = bytes};
-	link->in_flight += write->size;
-	uv_buf_t buffer = uv_buf_init((char *)bytes + done, (unsigned)write->size);
-	int rc = uv_write(&write->request, (uv_stream_t *)&link->tcp, &buffer, 1, on_written);
-	if (rc < 0) {
-		link->in_flight -= write->size;
-		free(bytes);
-		free(write);
-	}
-	return rc;
-}
-
-/* Hand the output of TLS to the kernel. */
-static void flush(struct sl_link *link)
-{
-	size_t size = link->session.out_bytes;
-	if (size == 0 || uv_is_closing((uv_handle_t *)&link->tcp))
-		return;
-	count_write(link, size);
-	uint8_t *bytes = sl_tls_session_take(&link->session);
-	uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)size);
-	int rc = uv_try_write((uv_stream_t *)&link->tcp, &buffer, 1);
-	if (rc == (int)size)
-		free(bytes);
-	else
-		rc = write_later(link, bytes, rc < 0 ? 0 : (size_t)rc, size);
-	if (rc < 0)
-		sl_link_close(link, uv_strerror(rc));
-}
-
-static struct sl_frame *pop_control(struct sl_link *link)
-{
-	struct sl_frame *frame = pop(&link->control);
-	if (frame != NULL)
-		link->control_bytes -= frame->size;
-	return frame;
-}
-
-/* Fill the batch with as many whole control frames as fit one TLS record and return its size; 0: no frame
- * waits, or the next one does not fit. */
-static size_t gather(struct sl_link *link, uint8_t batch[static SL_RECORD_BYTES])
-{
-	size_t size = 0;
-	while (link->control.head != NULL && link->control.head->frame->size <= SL_RECORD_BYTES - size) {
-		struct sl_frame *frame = pop_control(link);
-		memcpy(batch + size, frame->bytes, frame->size);
-		size += frame->size;
-		sl_link_frame_release(frame);
-	}
-	return size;
-}
-
-static bool next_frame(struct sl_link *link)
-{
-	if (link->current == NULL) {
-		link->current = pop_control(link);
-		if (link->current == NULL && (link->current = pop(&link->vectors)) != NULL)
-			link->vector_bytes -= link->current->size;
-		link->current_at = 0;
-	}
-	return link->current != NULL;
-}
-
-bool sl_link_segment(struct sl_link *link, struct sl_write_segment *segment)
-{
-	if (!next_frame(link))
-		return false;
-	struct sl_frame *frame = link->current;
-	size_t left = frame->size - link->current_at,
-	       count = left < SL_SEGMENT_BYTES ? left : SL_SEGMENT_BYTES;
-	*segment = (struct sl_write_segment){
-		.frame = frame, .at = link->current_at, .count = count, .last = count == left};
-	link->links->figures.records_sent += (count + SL_RECORD_BYTES - 1) / SL_RECORD_BYTES;
-	link->current_at += count;
-	if (segment->last)
-		link->current = NULL;
-	return true;
-}
-
-bool sl_link_segment_is_vector(const struct sl_link *link)
-{
-	const struct sl_frame *frame = link->current;
-	return frame != NULL ? frame->vector : link->control.head == NULL && link->vectors.head != NULL;
-}
-
-static void encrypt(struct sl_link *link, const uint8_t *bytes, size_t count)
-{
-	if (sl_tls_session_write(&link->session, bytes, count) != SL_OK)
-		sl_link_close(link, "TLS error while sending");
-}
-
-static bool is_offloaded(const struct sl_link *link)
-{
-	size_t rest = link->current == NULL ? 0 : link->current->size - link->current_at;
-	return sl_link_segment_is_vector(link) &&
-	       sl_tls_offload_wanted(link->links, rest + link->vector_bytes);
-}
-
-/* Encrypt waiting frames for one write: control frames first, and vectors if their size is small. */
-static void fill(struct sl_link *link)
-{
-	uint8_t *batch = link->links->batch;
-	struct sl_write_segment segment;
-	while (link->state == SL_LINK_UP &&
-	       link->session.out_bytes + SL_SEGMENT_BYTES <= SL_TLS_WRITE_BYTES) {
-		size_t size = link->current == NULL ? gather(link, batch) : 0;
-		if (size > 0) {
-			link->links->figures.records_sent++;
-			encrypt(link, batch, size);
-		} else if (!is_offloaded(link) && sl_link_segment(link, &segment)) {
-			encrypt(link, segment.frame->bytes + segment.at, segment.count);
-			if (segment.last)
-				sl_link_frame_release(segment.frame);
-		} else {
-			break;
-		}
-	}
-	if (link->state == SL_LINK_UP && is_offloaded(link))
-		sl_tls_offload_fill(link);
-}
-
-/* Frames that the kernel would not accept stay unencrypted, because links share them. */
-void sl_link_pump(struct sl_link *link)
-{
-	while (link->state == SL_LINK_UP && link->in_flight == 0 && !link->offload.away) {
-		fill(link);
-		if (link->offload.segment_count > 0)
-			sl_tls_offload_send(link);
-		else if (link->state != SL_LINK_UP || link->session.out_bytes == 0)
-			return;
-		else
-			flush(link);
-	}
-}
-
-void sl_link_queue(struct sl_link *link, struct sl_frame *frame)
-{
-	struct sl_frame_node *node = malloc(sizeof *node);
-	if (node == NULL) {
-		sl_link_close(link, "out of memory");
-		return;
-	}
-	node->frame = frame;
-	frame->references++;
-	*(frame->vector ? &link->vector_bytes : &link->control_bytes) += frame->size;
-	push(frame->vector ? &link->vectors : &link->control, node);
-}
-
-void sl_link_ping(struct sl_link *link)
-{
-	if (link->control_bytes > SL_LINK_QUEUE_BYTES) {
-		sl_link_close(link, "it does not read what it is sent");
-		return;
-	}
-	struct sl_frame *frame = sl_link_frame_new(SL_FRAME_HEADER_BYTES, false);
-	if (frame == NULL)
-		return;
-	sl_frame_header(frame->bytes, SL_FRAME_PING, 0);
-	sl_link_queue(link, frame);
-	sl_link_frame_release(frame);
-	sl_link_pump(link);
 }
 
 /* ---- receiving ---- */
@@ -359,7 +108,7 @@ static void read_plaintext(struct sl_link *link)
 static void handshake(struct sl_link *link)
 {
 	int rc = sl_tls_session_handshake(&link->session);
-	flush(link); /* an alert must be sent, too */
+	sl_link_write(link); /* an alert must be sent, too */
 	if (link->state != SL_LINK_HANDSHAKE || rc == SL_PENDING)
 		return;
 	if (rc != SL_OK) {
@@ -381,7 +130,7 @@ static void give_back(struct sl_links *links, uint8_t *ciphertext)
 		free(ciphertext);
 }
 
-static void mind_unread(struct sl_link *link)
+static void pause_reading(struct sl_link *link)
 {
 	if (link->state != SL_LINK_UP || link->unread <= SL_UNREAD_MAX)
 		return;
@@ -389,7 +138,7 @@ static void mind_unread(struct sl_link *link)
 	uv_read_stop((uv_stream_t *)&link->tcp);
 }
 
-static void take_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count)
+static void process_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count)
 {
 	link->session.in = ciphertext;
 	link->session.in_bytes = count;
@@ -399,23 +148,23 @@ static void take_at_once(struct sl_link *link, uint8_t *ciphertext, size_t count
 		read_plaintext(link);
 	give_back(link->links, ciphertext);
 	if (link->state != SL_LINK_CLOSED)
-		flush(link); /* a key update may require an answer */
-	mind_unread(link);
+		sl_link_write(link); /* a key update may require an answer */
+	pause_reading(link);
 }
 
-static void take_as_offload(struct sl_link *link, uint8_t *ciphertext, size_t count)
+static void process_offloaded(struct sl_link *link, uint8_t *ciphertext, size_t count)
 {
 	link->offload.ciphertext = ciphertext;
 	link->offload.bytes = count;
 	if (link->in_flight == 0)
-		fill(link); /* one offload for both directions */
+		sl_link_encrypt(link); /* one offload for both directions */
 	if (link->state == SL_LINK_UP)
 		sl_tls_offload_send(link);
 }
 
 /* Process `count` bytes that were read; the buffer belongs to this function. `count` < 0: the reason why
  * reading ended. */
-static void take_in(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
+static void process(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 {
 	bool whole = sl_deframer_between(&link->deframer);
 	if (count < 0)
@@ -423,9 +172,9 @@ static void take_in(struct sl_link *link, uint8_t *ciphertext, ssize_t count)
 				    : whole	    ? "closed by the peer without goodbye"
 						    : "truncated frame");
 	else if (link->state == SL_LINK_UP && sl_tls_offload_wanted(link->links, (size_t)count))
-		take_as_offload(link, ciphertext, (size_t)count);
+		process_offloaded(link, ciphertext, (size_t)count);
 	else
-		take_at_once(link, ciphertext, (size_t)count);
+		process_at_once(link, ciphertext, (size_t)count);
 }
 
 static void on_allocate(uv_handle_t *handle, size_t suggested, uv_buf_t *buffer)
@@ -452,7 +201,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 		links->ciphertext = NULL;
 	}
 	if (!link->offload.away) {
-		take_in(link, ciphertext, count);
+		process(link, ciphertext, count);
 		return;
 	}
 	link->offload.kept = ciphertext;
@@ -476,7 +225,7 @@ void sl_link_resume(struct sl_link *link)
 }
 
 /* Process the read that arrived during the offload. */
-static void take_kept(struct sl_link *link)
+static void process_kept(struct sl_link *link)
 {
 	struct sl_tls_offload *offload = &link->offload;
 	uint8_t *ciphertext = offload->kept;
@@ -485,7 +234,7 @@ static void take_kept(struct sl_link *link)
 		return;
 	offload->kept = NULL;
 	offload->kept_bytes = 0;
-	take_in(link, ciphertext, count);
+	process(link, ciphertext, count);
 	if (link->state == SL_LINK_UP && !link->paused)
 		start_reading(link);
 }
@@ -509,16 +258,16 @@ void sl_link_returned(struct sl_link *link)
 		sl_link_close(link, "TLS error while sending");
 	else
 		look_at_end(link, offload->read);
-	flush(link);
-	mind_unread(link);
+	sl_link_write(link);
+	pause_reading(link);
 	if (link->state == SL_LINK_UP)
-		take_kept(link);
+		process_kept(link);
 	sl_link_pump(link);
 }
 
 /* ---- opening and closing ---- */
 
-static void begin(struct sl_link *link)
+void sl_link_begin(struct sl_link *link)
 {
 	int size = SOCKET_BUFFER;
 	uv_send_buffer_size((uv_handle_t *)&link->tcp, &size);
@@ -539,7 +288,7 @@ static void on_connect(uv_connect_t *request, int status)
 	if (status < 0)
 		sl_link_close(link, uv_strerror(status));
 	else
-		begin(link);
+		sl_link_begin(link);
 }
 
 void sl_link_connect(struct sl_link *link, const struct sockaddr *address)
@@ -547,11 +296,6 @@ void sl_link_connect(struct sl_link *link, const struct sockaddr *address)
 	int rc = uv_tcp_connect(&link->connect, &link->tcp, address, on_connect);
 	if (rc < 0)
 		sl_link_close(link, uv_strerror(rc));
-}
-
-void sl_link_accept(struct sl_link *link)
-{
-	begin(link);
 }
 
 static void forget(struct sl_links *links, struct sl_link *link)
@@ -567,10 +311,7 @@ static void forget(struct sl_links *links, struct sl_link *link)
 static void on_closed(uv_handle_t *handle)
 {
 	struct sl_link *link = handle->data;
-	struct sl_frame *frame;
-	while ((frame = pop(&link->control)) != NULL || (frame = pop(&link->vectors)) != NULL)
-		sl_link_frame_release(frame);
-	sl_link_frame_release(link->current);
+	sl_link_discard(link);
 	sl_tls_offload_clear(link);
 	free(link->offload.kept);
 	sl_deframer_close(&link->deframer);
@@ -586,7 +327,7 @@ static void on_closed(uv_handle_t *handle)
 static void shut(struct sl_link *link)
 {
 	sl_tls_session_end(&link->session);
-	flush(link);
+	sl_link_write(link);
 	if (!uv_is_closing((uv_handle_t *)&link->tcp))
 		uv_close((uv_handle_t *)&link->tcp, on_closed);
 }

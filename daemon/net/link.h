@@ -1,4 +1,4 @@
-/* link.h - one connection; private to links.c, link.c and tls_offload.c.
+/* link.h - one connection; private to link.c, link_send.c, links_slots.c and tls_offload.c.
  *
  *   dialled:   CONNECT --connected--> HANDSHAKE --pin verified, Finished sent--> OFFERED --first byte--> UP
  *   accepted:  HANDSHAKE --pin verified, Finished read, not rejected--> UP, announced by a ping
@@ -30,8 +30,8 @@
  *
  * An end that no longer wants a link closes it only if it dialled it. The other end, if it still wants the
  * link, dials once and owns the result, so that the two do not alternate; if the neighbour lists differ only
- * for a moment, the second that L waits saves the dial. A link that was up for less than STEADY_MS counts as
- * a failure in the back-off.
+ * for a moment, the second that L waits saves the dial. A link that was up for less than timing.steady counts
+ * as a failure in the back-off.
  */
 #pragma once
 
@@ -143,31 +143,37 @@ struct sl_links {
 /* link.c */
 struct sl_link *sl_link_new(struct sl_links *links, uint32_t peer, bool dialled);
 void sl_link_connect(struct sl_link *link, const struct sockaddr *address);
-void sl_link_accept(struct sl_link *link);
-void sl_link_pump(struct sl_link *link);
-void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
-void sl_link_ping(struct sl_link *link);
+/* Begin the handshake on a connected socket. */
+void sl_link_begin(struct sl_link *link);
+/* Read again once few frames are unread. */
 void sl_link_resume(struct sl_link *link);
-/* Take the next segment of the waiting frames, at most SL_SEGMENT_BYTES; false: none waits. */
-bool sl_link_segment(struct sl_link *link, struct sl_write_segment *segment);
-/* Return true if the next segment is part of a vector: between frames, control frames go first. */
-bool sl_link_segment_is_vector(const struct sl_link *link);
 /* Decrypt into the frame under way; *whole: it is complete. SL_PENDING: nothing left to decrypt;
  * SL_ERR_NOTFOUND: the peer said goodbye; SL_ERR_CRYPTO; SL_ERR_FORMAT: malformed frame; SL_ERR_NOMEM. */
 int sl_link_decrypt(struct sl_link *link, bool *whole);
-/* Return the descriptor of the socket; -1: closed. */
-int sl_link_descriptor(const struct sl_link *link);
-/* Close the link and report it to links.c. A second call has no effect. */
-void sl_link_close(struct sl_link *link, const char *why);
-
 /* Finish an offload: hand over the frames it decrypted, send the bytes it encrypted. */
 void sl_link_returned(struct sl_link *link);
+/* Close the link and report it to links_slots.c. A second call has no effect. */
+void sl_link_close(struct sl_link *link, const char *why);
+
+/* link_send.c */
+/* Queue `frame`, with a reference of its own. */
+void sl_link_queue(struct sl_link *link, struct sl_frame *frame);
+void sl_link_ping(struct sl_link *link);
+/* Encrypt waiting frames for one write: control frames first, and vectors if their size is small. Large ones
+ * become segments of the offload. */
+void sl_link_encrypt(struct sl_link *link);
+/* Hand the output of TLS to the kernel. */
+void sl_link_write(struct sl_link *link);
+/* Encrypt and write while the kernel accepts bytes. */
+void sl_link_pump(struct sl_link *link);
+/* Release the frames that were not sent. */
+void sl_link_discard(struct sl_link *link);
+/* Return the descriptor of the socket; -1: closed. */
+int sl_link_descriptor(const struct sl_link *link);
 
 /* tls_offload.c */
 /* Return true if `bytes` are enough for the crypto worker. */
 bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes);
-/* Take segments of the waiting vectors, as many as one write holds. */
-void sl_tls_offload_fill(struct sl_link *link);
 /* Send the segments and the ciphertext to the worker; sl_link_returned follows. */
 void sl_tls_offload_send(struct sl_link *link);
 /* Return the next decrypted frame, NULL: no more. The caller owns it and its payload. */
@@ -175,7 +181,7 @@ struct sl_arrived *sl_tls_offload_next(struct sl_tls_offload *offload);
 /* End the offload: free its segments, ciphertext and remaining frames. */
 void sl_tls_offload_clear(struct sl_link *link);
 
-/* links.c: reports of a link */
+/* links_slots.c: reports of a link */
 /* Handle the end of the handshake at this end: the link is offered, up, or rejected (false: closed). */
 bool sl_links_handshake_done(struct sl_link *link);
 bool sl_links_established(struct sl_link *link);

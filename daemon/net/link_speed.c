@@ -63,11 +63,3 @@ double sl_link_speed_of(const struct sl_link_speed *speed, int descriptor, bool 
 		return speed->bytes * 1e6 / (speed->us + RESOLUTION_US);
 	return ask(descriptor, &info) ? floor_of(&info) : 0;
 }
-
-uint32_t sl_link_speed_rtt_us(int descriptor)
-{
-	struct tcp_info info;
-	if (!ask(descriptor, &info))
-		return 0;
-	return info.tcpi_min_rtt != UINT32_MAX && info.tcpi_min_rtt > 0 ? info.tcpi_min_rtt : info.tcpi_rtt;
-}

@@ -35,6 +35,3 @@ void sl_link_speed_look(struct sl_link_speed *speed, int descriptor);
 /* Return bytes per second, 0: unknown. *floor is set before the first large write: the speed may be far
  * higher. */
 double sl_link_speed_of(const struct sl_link_speed *speed, int descriptor, bool *floor);
-/* Return the smallest round trip of the last minutes in microseconds, as the kernel measures it, 0: unknown.
- */
-uint32_t sl_link_speed_rtt_us(int descriptor);

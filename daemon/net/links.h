@@ -50,8 +50,21 @@ struct sl_links_handler {
 	void (*refused)(void *context, const char *address, int expected, const uint8_t *pin);
 };
 
+/* Intervals of the links, ms. */
+struct sl_links_timing {
+	uint32_t tick;	    /* of the timer that looks at all links and dials */
+	uint32_t ping;	    /* after which a link that sends nothing sends a ping */
+	uint32_t silence;   /* after which a link that receives nothing is closed */
+	uint32_t handshake; /* longest duration of one */
+	uint32_t retry_least,
+		retry_most;  /* pause after the first failed dial, doubled with each further one */
+	uint32_t head_start; /* in which only the end with the smaller index dials */
+	uint32_t steady;     /* after which the loss of a link is not a failure in the back-off */
+};
+
 struct sl_links_config {
 	uv_loop_t *loop;
+	const struct sl_links_timing *timing; /* NULL: the usual one */
 	const struct sl_roster *roster;
 	uint32_t self;
 	const struct sl_tls *tls;
@@ -84,13 +97,10 @@ struct sl_links_figures {
 	uint64_t bytes_sent, bytes_received; /* ciphertext since the start */
 	uint64_t records_sent, writes;	     /* TLS records that carry frames; write calls */
 };
-void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures);
-/* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. Before the first
- * large write the value is a floor. */
-double sl_links_speed(const struct sl_links *links, uint32_t peer);
-bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer);
-/* Return the smallest round trip to `peer` in microseconds, 0: unknown or no link. */
-uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer);
+const struct sl_links_figures *sl_links_figures(const struct sl_links *links);
+/* Return the measured bytes per second to `peer` (link_speed.h), 0: unknown or no link. *floor is set before
+ * the first large write and without a link. */
+double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor);
 /* Return the bytes of vectors queued for `peer`, 0 without a link. */
 size_t sl_links_waiting(const struct sl_links *links, uint32_t peer);
 /* Say goodbye on every link and close. The loop must run until the handles are closed; then call

@@ -12,14 +12,6 @@ bool sl_tls_offload_wanted(const struct sl_links *links, size_t bytes)
 	return links->config.crypto != NULL && bytes >= OFFLOAD_BYTES;
 }
 
-void sl_tls_offload_fill(struct sl_link *link)
-{
-	struct sl_tls_offload *offload = &link->offload;
-	assert(!offload->away && offload->segment_count == 0);
-	while (offload->segment_count < SL_TLS_OFFLOAD_SEGMENTS && sl_link_segment_is_vector(link))
-		sl_link_segment(link, &offload->segments[offload->segment_count++]);
-}
-
 /* ---- on the crypto worker ---- */
 
 static int keep(struct sl_tls_offload *offload, struct sl_deframer *deframer)

@@ -1,5 +1,5 @@
 /* The attempts of a round that is not committed: those that bind this learner, and the last aborted one. */
-#include "daemon/store/store_internal.h"
+#include "daemon/store/records.h"
 #include "daemon/store/row.h"
 
 #include <inttypes.h>
@@ -9,10 +9,10 @@
 #include "common/base/bytes.h"
 
 static const char *const names[] = {
-	[SL_PERSIST_ABORTED] = "given up",
+	[SL_PERSIST_ABORTED] = "aborted",
 	[SL_PERSIST_PREPARED] = "prepared",
 	[SL_PERSIST_RELEASED] = "released",
-	[SL_PERSIST_CLOSED] = "dead",
+	[SL_PERSIST_CLOSED] = "closed",
 };
 static_assert(SL_ATTEMPT_PREPARED == (int)SL_PERSIST_PREPARED &&
 		      SL_ATTEMPT_RELEASED == (int)SL_PERSIST_RELEASED &&
@@ -39,10 +39,11 @@ static const char *flaw_of(const struct attempt *attempt)
 		return "attempt out of range";
 	if (attempt->state < SL_ATTEMPT_PREPARED || attempt->state > SL_ATTEMPT_CLOSED)
 		return "unknown state";
-	if (attempt->view == NULL || attempt->view_bytes < 1 || attempt->view_bytes > SL_STORE_VIEW_BYTES_MAX)
+	if (attempt->view == NULL || attempt->view_bytes < 1 ||
+	    attempt->view_bytes > SL_DATABASE_VIEW_BYTES_MAX)
 		return "the view is too long, or none";
-	size_t count = attempt->ready_bytes / SL_STORE_READY_BYTES;
-	if (attempt->readys == NULL || attempt->ready_bytes % SL_STORE_READY_BYTES != 0 ||
+	size_t count = attempt->ready_bytes / SL_DATABASE_READY_BYTES;
+	if (attempt->readys == NULL || attempt->ready_bytes % SL_DATABASE_READY_BYTES != 0 ||
 	    count > SL_LEARNERS_MAX)
 		return "the Readys are not a list";
 	if (attempt->state == SL_ATTEMPT_PREPARED ? count != 1 : count < 2)
@@ -70,7 +71,7 @@ static uint64_t number_at(const uint8_t *bytes, size_t size)
 
 static void unpack_ready(const struct attempt *attempt, uint32_t i, struct sl_ready *ready)
 {
-	const uint8_t *bytes = attempt->readys + i * SL_STORE_READY_BYTES;
+	const uint8_t *bytes = attempt->readys + i * SL_DATABASE_READY_BYTES;
 	*ready = (struct sl_ready){.t = attempt->t, .a = attempt->a};
 	ready->id = (sl_id)number_at(bytes, 4);
 	ready->k = number_at(bytes + 4, 8);
@@ -94,7 +95,7 @@ static bool of_one_view(const struct sl_persist *persist)
 /* Return the Readys of a row; the caller frees them. */
 static uint8_t *pack_readys(const struct sl_persist *persist)
 {
-	size_t size = persist->ready_count * SL_STORE_READY_BYTES;
+	size_t size = persist->ready_count * SL_DATABASE_READY_BYTES;
 	struct sl_writer writer = {.bytes = malloc(size), .size = size};
 	for (uint32_t i = 0; i < persist->ready_count && writer.bytes != NULL; i++)
 		pack_ready(&writer, &persist->readys[i]);
@@ -105,7 +106,7 @@ static uint8_t *pack_readys(const struct sl_persist *persist)
 
 static int write_attempt(struct sl_store *store, const struct attempt *attempt)
 {
-	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ATTEMPT, "attempts");
+	struct sl_row row = sl_row_begin(&store->database, SL_STATEMENT_PUT_ATTEMPT, "attempts");
 	sl_row_put_number(&row, attempt->t);
 	sl_row_put_number(&row, attempt->a);
 	sl_row_put_number(&row, (uint64_t)attempt->state);
@@ -115,36 +116,38 @@ static int write_attempt(struct sl_store *store, const struct attempt *attempt)
 	return sl_row_write(&row);
 }
 
-static int read_attempt(struct sl_store *store, enum sl_statement which, struct attempt *attempt)
+static int read_attempt(struct sl_database *database, enum sl_statement which, struct attempt *attempt)
 {
-	struct sl_row row = sl_row_begin(store, which, "attempts");
+	struct sl_row row = sl_row_begin(database, which, "attempts");
 	attempt->t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	attempt->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
 	attempt->state = (enum sl_attempt_state)sl_row_number(&row, SL_ATTEMPT_CLOSED);
 	sl_row_bytes(&row, attempt->h, SL_HASH_BYTES);
-	attempt->view = sl_row_blob(&row, SL_STORE_VIEW_BYTES_MAX, &attempt->view_bytes);
-	attempt->readys = sl_row_blob(&row, SL_LEARNERS_MAX * SL_STORE_READY_BYTES, &attempt->ready_bytes);
+	attempt->view = sl_row_blob(&row, SL_DATABASE_VIEW_BYTES_MAX, &attempt->view_bytes);
+	attempt->readys = sl_row_blob(&row, SL_LEARNERS_MAX * SL_DATABASE_READY_BYTES, &attempt->ready_bytes);
 	int rc = sl_row_end(&row);
 	const char *flaw = rc == SL_OK ? flaw_of(attempt) : NULL;
-	return flaw == NULL ? rc : sl_store_damaged(store, "attempts", flaw);
+	return flaw == NULL ? rc : sl_database_damaged(database, "attempts", flaw);
 }
 
 static int write_abort(struct sl_store *store, sl_round t, sl_attempt a)
 {
-	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ABORT, "fences");
+	struct sl_row row = sl_row_begin(&store->database, SL_STATEMENT_PUT_ABORT, "aborts");
 	sl_row_put_number(&row, t);
 	sl_row_put_number(&row, a);
 	return sl_row_write(&row);
 }
 
-static int read_abort(struct sl_store *store, enum sl_statement which, sl_attempt *a)
+/* Read the attempt of an abort into *context. */
+static int read_abort(struct sl_database *database, enum sl_statement which, void *context)
 {
-	struct sl_row row = sl_row_begin(store, which, "fences");
+	sl_attempt *a = context;
+	struct sl_row row = sl_row_begin(database, which, "aborts");
 	sl_round t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	*a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
 	int rc = sl_row_end(&row);
 	if (rc == SL_OK && (t < 1 || t > SL_ROUNDS_MAX || *a < 1 || *a > SL_ATTEMPTS_MAX))
-		return sl_store_damaged(store, "fences", "round or attempt out of range");
+		return sl_database_damaged(database, "aborts", "round or attempt out of range");
 	return rc;
 }
 
@@ -152,29 +155,8 @@ static int read_abort(struct sl_store *store, enum sl_statement which, sl_attemp
 static int find_abort(struct sl_store *store, sl_round t, sl_attempt *a)
 {
 	*a = 0;
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_ABORT], 1, t);
-	int rc = sl_store_next(store, SL_STATEMENT_ABORT);
-	if (rc == SL_OK)
-		rc = read_abort(store, SL_STATEMENT_ABORT, a);
-	sl_store_reset(store, SL_STATEMENT_ABORT);
-	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
-}
-
-/* Call `each` for every attempt of round t in ascending order; return SL_OK or the first other code. */
-static int for_each(struct sl_store *store, sl_round t, int (*each)(void *, const struct attempt *),
-		    void *context)
-{
-	struct attempt attempt;
-	int rc;
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_ATTEMPTS], 1, t);
-	while ((rc = sl_store_next(store, SL_STATEMENT_ATTEMPTS)) == SL_OK) {
-		rc = read_attempt(store, SL_STATEMENT_ATTEMPTS, &attempt);
-		if (rc == SL_OK)
-			rc = each(context, &attempt);
-		if (rc != SL_OK)
-			break;
-	}
-	sl_store_reset(store, SL_STATEMENT_ATTEMPTS);
+	sl_database_bind(&store->database, SL_STATEMENT_ABORT, 1, t);
+	int rc = sl_database_each(&store->database, SL_STATEMENT_ABORT, read_abort, a);
 	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
@@ -197,34 +179,39 @@ static uint8_t *copy(const uint8_t *bytes, size_t size)
 	return to;
 }
 
-static int look_at(void *context, const struct attempt *attempt)
+static int look_at(struct sl_database *database, enum sl_statement which, void *context)
 {
 	struct standing *s = context;
-	if (attempt->state != SL_ATTEMPT_CLOSED)
-		s->open = attempt->a;
-	s->released += attempt->state != SL_ATTEMPT_PREPARED;
-	if (attempt->a != s->wanted)
+	struct attempt attempt;
+	int rc = read_attempt(database, which, &attempt);
+	if (rc != SL_OK)
+		return rc;
+	if (attempt.state != SL_ATTEMPT_CLOSED)
+		s->open = attempt.a;
+	s->released += attempt.state != SL_ATTEMPT_PREPARED;
+	if (attempt.a != s->wanted)
 		return SL_OK;
-	s->found = *attempt;
-	s->found.view = s->view = copy(attempt->view, attempt->view_bytes);
-	s->found.readys = s->readys = copy(attempt->readys, attempt->ready_bytes);
-	return s->view == NULL || s->readys == NULL ? SL_ERR_NOMEM : SL_OK;
+	s->found = attempt;
+	s->found.view = s->view = copy(attempt.view, attempt.view_bytes);
+	s->found.readys = s->readys = copy(attempt.readys, attempt.ready_bytes);
+	return s->view == NULL || s->readys == NULL ? sl_database_no_memory(database) : SL_OK;
 }
 
 static int look(struct sl_store *store, const struct sl_durable *what, struct standing *standing)
 {
 	*standing = (struct standing){.wanted = what->a};
-	int rc = for_each(store, what->t, look_at, standing);
-	return rc == SL_OK ? find_abort(store, what->t, &standing->aborted) : rc;
+	sl_database_bind(&store->database, SL_STATEMENT_ATTEMPTS, 1, what->t);
+	int rc = sl_database_each(&store->database, SL_STATEMENT_ATTEMPTS, look_at, standing);
+	return rc == SL_OK || rc == SL_ERR_NOTFOUND ? find_abort(store, what->t, &standing->aborted) : rc;
 }
 
 /* ---- record ---- */
 
 static int refuse(struct sl_store *store, const struct sl_durable *what, const char *why)
 {
-	return sl_err_set(&store->error, SL_ERR_REFUSED,
+	return sl_err_set(&store->database.error, SL_ERR_REFUSED,
 			  "%s: attempt %" PRIu32 " of round %" PRIu32 " is not recorded as %s: %s",
-			  store->path, what->a, what->t, names[what->kind], why);
+			  store->database.path, what->a, what->t, names[what->kind], why);
 }
 
 /* Return the reason why the diagram in store.h does not have this move, or NULL. */
@@ -235,7 +222,7 @@ static const char *breach_of(const struct sl_durable *what, const struct standin
 	switch (what->kind) {
 	case SL_PERSIST_PREPARED:
 		if (what->a <= standing->aborted)
-			return "it was given up";
+			return "it was aborted";
 		if (standing->open != 0 && standing->open != what->a)
 			return "another one is open";
 		return from == 0 || same ? NULL : "it went further";
@@ -255,21 +242,19 @@ static int take(struct sl_store *store, const struct sl_persist *persist, struct
 {
 	struct attempt *attempt = &standing->found;
 	if (persist->ready_count == 0 || !of_one_view(persist))
-		return sl_err_set(&store->error, SL_ERR_INVALID,
-				  "%s: not recorded: the Readys are not of one view", store->path);
+		return sl_err_set(&store->database.error, SL_ERR_INVALID,
+				  "%s: not recorded: the Readys are not of one view", store->database.path);
 	if (attempt->state != 0 && memcmp(attempt->h, persist->readys[0].view, SL_HASH_BYTES) != 0)
 		return refuse(store, &persist->what, "it has another view");
 	memcpy(attempt->h, persist->readys[0].view, SL_HASH_BYTES);
 	free(standing->readys);
 	attempt->readys = standing->readys = pack_readys(persist);
-	attempt->ready_bytes = persist->ready_count * SL_STORE_READY_BYTES;
+	attempt->ready_bytes = persist->ready_count * SL_DATABASE_READY_BYTES;
 	if (persist->what.kind == SL_PERSIST_PREPARED) {
 		attempt->view = persist->view;
 		attempt->view_bytes = persist->view_bytes;
 	}
-	return standing->readys != NULL
-		       ? SL_OK
-		       : sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+	return standing->readys != NULL ? SL_OK : sl_database_no_memory(&store->database);
 }
 
 /* Write the attempt, unless it is on record in this state. */
@@ -287,17 +272,15 @@ static int move(struct sl_store *store, const struct sl_persist *persist, struct
 	attempt->a = persist->what.a;
 	attempt->state = (enum sl_attempt_state)persist->what.kind;
 	const char *flaw = flaw_of(attempt);
-	return flaw == NULL
-		       ? write_attempt(store, attempt)
-		       : sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+	return flaw == NULL ? write_attempt(store, attempt)
+			    : sl_err_set(&store->database.error, SL_ERR_INVALID, "%s: not recorded: %s",
+					 store->database.path, flaw);
 }
 
 static int record_attempt(struct sl_store *store, const struct sl_persist *persist)
 {
 	struct standing standing;
 	int rc = look(store, &persist->what, &standing);
-	if (rc == SL_ERR_NOMEM)
-		sl_err_set(&store->error, rc, "%s: out of memory", store->path);
 	if (rc == SL_OK)
 		rc = move(store, persist, &standing);
 	free(standing.view);
@@ -312,14 +295,14 @@ static int abort_record(struct sl_store *store, const struct sl_durable *what)
 	int rc = find_abort(store, what->t, &aborted);
 	if (rc != SL_OK || aborted >= what->a)
 		return rc;
-	rc = sl_store_run(store, SL_STATEMENT_BEGIN);
+	rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = write_abort(store, what->t, what->a);
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_DROP_PREPARED], 1, what->t);
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_DROP_PREPARED], 2, what->a);
+	sl_database_bind(&store->database, SL_STATEMENT_DROP_PREPARED, 1, what->t);
+	sl_database_bind(&store->database, SL_STATEMENT_DROP_PREPARED, 2, what->a);
 	if (rc == SL_OK)
-		rc = sl_store_run(store, SL_STATEMENT_DROP_PREPARED);
-	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_COMMIT) : rc;
+		rc = sl_database_run(&store->database, SL_STATEMENT_DROP_PREPARED);
+	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_COMMIT) : rc;
 }
 
 static int record(struct sl_store *store, const struct sl_persist *persist)
@@ -327,8 +310,9 @@ static int record(struct sl_store *store, const struct sl_persist *persist)
 	const struct sl_durable *what = &persist->what;
 	bool ranged = what->t >= 1 && what->t <= SL_ROUNDS_MAX && what->a >= 1 && what->a <= SL_ATTEMPTS_MAX;
 	if (!ranged || what->kind < SL_PERSIST_ABORTED || what->kind > SL_PERSIST_CLOSED)
-		return sl_err_set(&store->error, SL_ERR_INVALID,
-				  "%s: not recorded: kind, round or attempt out of range", store->path);
+		return sl_err_set(&store->database.error, SL_ERR_INVALID,
+				  "%s: not recorded: kind, round or attempt out of range",
+				  store->database.path);
 	if (what->t <= store->last.t)
 		return refuse(store, what, "the round is committed");
 	return what->kind == SL_PERSIST_ABORTED ? abort_record(store, what) : record_attempt(store, persist);
@@ -342,31 +326,25 @@ int sl_store_record(struct sl_store *store, const struct sl_persist *persist, st
 
 /* ---- reading at a start ---- */
 
-static int check_aborts(struct sl_store *store)
+static int check_attempt(struct sl_database *database, enum sl_statement which, void *context)
 {
-	sl_attempt a;
-	int rc;
-	while ((rc = sl_store_next(store, SL_STATEMENT_ALL_ABORTS)) == SL_OK)
-		if ((rc = read_abort(store, SL_STATEMENT_ALL_ABORTS, &a)) != SL_OK)
-			break;
-	sl_store_reset(store, SL_STATEMENT_ALL_ABORTS);
-	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+	struct attempt attempt;
+	(void)context;
+	return read_attempt(database, which, &attempt);
 }
 
 int sl_store_check_attempts(struct sl_store *store)
 {
-	struct attempt attempt;
-	int rc;
-	while ((rc = sl_store_next(store, SL_STATEMENT_ALL_ATTEMPTS)) == SL_OK)
-		if ((rc = read_attempt(store, SL_STATEMENT_ALL_ATTEMPTS, &attempt)) != SL_OK)
-			break;
-	sl_store_reset(store, SL_STATEMENT_ALL_ATTEMPTS);
-	return rc == SL_ERR_NOTFOUND ? check_aborts(store) : rc;
+	sl_attempt a;
+	int rc = sl_database_each(&store->database, SL_STATEMENT_ALL_ATTEMPTS, check_attempt, NULL);
+	if (rc == SL_OK || rc == SL_ERR_NOTFOUND)
+		rc = sl_database_each(&store->database, SL_STATEMENT_ALL_ABORTS, read_abort, &a);
+	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
 }
 
 static int recall_open(const struct attempt *attempt, struct sl_promises *promises)
 {
-	uint32_t count = (uint32_t)(attempt->ready_bytes / SL_STORE_READY_BYTES);
+	uint32_t count = (uint32_t)(attempt->ready_bytes / SL_DATABASE_READY_BYTES);
 	promises->view = copy(attempt->view, attempt->view_bytes);
 	promises->readys = calloc(count, sizeof *promises->readys);
 	if (promises->view == NULL || promises->readys == NULL)
@@ -383,29 +361,29 @@ static int recall_open(const struct attempt *attempt, struct sl_promises *promis
 	return SL_OK;
 }
 
-/* Report damage: there are more attempts than the rules allow. */
-static int recall(void *context, const struct attempt *attempt)
+static int recall(struct sl_database *database, enum sl_statement which, void *context)
 {
 	struct sl_promises *promises = context;
-	bool open = attempt->state != SL_ATTEMPT_CLOSED, released = attempt->state != SL_ATTEMPT_PREPARED;
+	struct attempt attempt;
+	int rc = read_attempt(database, which, &attempt);
+	if (rc != SL_OK)
+		return rc;
+	bool open = attempt.state != SL_ATTEMPT_CLOSED, released = attempt.state != SL_ATTEMPT_PREPARED;
 	if ((open && promises->a != 0) || (released && promises->released_count == SL_RELEASED_MAX))
-		return SL_ERR_FORMAT;
+		return sl_database_damaged(database, "attempts",
+					   "more than one is open, or too many were released");
 	if (released)
-		promises->released[promises->released_count++] = attempt->a;
+		promises->released[promises->released_count++] = attempt.a;
 	if (!open)
-		promises->closed = attempt->a;
-	return open ? recall_open(attempt, promises) : SL_OK;
+		promises->closed = attempt.a;
+	return open && recall_open(&attempt, promises) != SL_OK ? sl_database_no_memory(database) : SL_OK;
 }
 
 static int read_promises(struct sl_store *store, sl_round t, struct sl_promises *promises)
 {
-	store->error.code = SL_OK;
-	int rc = for_each(store, t, recall, promises);
-	if (rc == SL_ERR_NOMEM)
-		sl_err_set(&store->error, rc, "%s: out of memory", store->path);
-	if (rc == SL_ERR_FORMAT && store->error.code == SL_OK)
-		rc = sl_store_damaged(store, "attempts", "more than one is open, or too many were released");
-	return rc == SL_OK ? find_abort(store, t, &promises->aborted) : rc;
+	sl_database_bind(&store->database, SL_STATEMENT_ATTEMPTS, 1, t);
+	int rc = sl_database_each(&store->database, SL_STATEMENT_ATTEMPTS, recall, promises);
+	return rc == SL_OK || rc == SL_ERR_NOTFOUND ? find_abort(store, t, &promises->aborted) : rc;
 }
 
 int sl_store_promises(struct sl_store *store, sl_round t, struct sl_promises *promises,

@@ -1,4 +1,4 @@
-/* The database of a store: created completely or not at all, checked completely when it is opened.
+/* database.c - created completely or not at all, checked completely when it is opened.
  *
  * The rollback journal stays (PERSIST): a commit ends when its header is overwritten and synchronised. With
  * DELETE and synchronous=FULL the folder is not synchronised after the removal of the journal, so that a loss
@@ -6,10 +6,9 @@
  * synchronisations, but committed pages stay in the log for long, and a damaged page there silently loses all
  * later commits.
  */
-#include "daemon/store/store_internal.h"
+#include "daemon/store/database.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_OF(value) #value
@@ -18,12 +17,12 @@
 #define FORMAT 1
 
 /* Largest row: a view and its Readys. */
-#define VALUE_BYTES_MAX (SL_STORE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_STORE_READY_BYTES + 4096u)
+#define VALUE_BYTES_MAX (SL_DATABASE_VIEW_BYTES_MAX + SL_LEARNERS_MAX * SL_DATABASE_READY_BYTES + 4096u)
 
 static const char *const tables[] = {
 	"CREATE TABLE learner (one INTEGER PRIMARY KEY, run TEXT NOT NULL, pin BLOB NOT NULL, members BLOB "
 	"NOT NULL, "
-	"incarnation INTEGER NOT NULL, before INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
+	"incarnation INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 	"CREATE TABLE rounds (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, view BLOB NOT NULL, digest BLOB NOT "
 	"NULL, "
 	"p INTEGER NOT NULL, learners INTEGER NOT NULL, total_weight INTEGER NOT NULL, checkpoint TEXT NOT "
@@ -35,7 +34,7 @@ static const char *const tables[] = {
 	"NULL, "
 	"view BLOB NOT NULL, readys BLOB NOT NULL, sum BLOB NOT NULL, PRIMARY KEY (t, a)) STRICT, WITHOUT "
 	"ROWID",
-	"CREATE TABLE fences (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
+	"CREATE TABLE aborts (t INTEGER PRIMARY KEY, a INTEGER NOT NULL, sum BLOB NOT NULL) STRICT",
 };
 #define TABLES (sizeof tables / sizeof tables[0])
 
@@ -47,112 +46,132 @@ static const char *const statements[SL_STATEMENT_COUNT] = {
 
 /* ---- errors ---- */
 
-int sl_store_damaged(struct sl_store *store, const char *table, const char *why)
+int sl_database_damaged(struct sl_database *database, const char *table, const char *why)
 {
-	return sl_err_set(&store->error, SL_ERR_FORMAT,
+	return sl_err_set(&database->error, SL_ERR_FORMAT,
 			  "%s: file is damaged: %s%s%s; move the state folder away, and start again when the "
 			  "others have "
 			  "committed another round: they have the result",
-			  store->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
+			  database->path, table == NULL ? "" : table, table == NULL ? "" : ": ", why);
 }
 
-static int fail_system(struct sl_store *store, int code, const char *advice)
+int sl_database_no_memory(struct sl_database *database)
 {
-	int why = sqlite3_system_errno(store->db);
+	return sl_err_set(&database->error, SL_ERR_NOMEM, "%s: out of memory", database->path);
+}
+
+static int fail_system(struct sl_database *database, int code, const char *advice)
+{
+	int why = sqlite3_system_errno(database->sqlite);
 	if (why == 0) /* the error of a failed commit is reported by the commit */
-		sqlite3_file_control(store->db, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
-	return sl_err_set(&store->error, SL_ERR_IO, "%s: %s; %s", store->path,
+		sqlite3_file_control(database->sqlite, "main", SQLITE_FCNTL_LAST_ERRNO, &why);
+	return sl_err_set(&database->error, SL_ERR_IO, "%s: %s; %s", database->path,
 			  why != 0 ? strerror(why) : sqlite3_errstr(code), advice);
 }
 
 /* Report SQLite's last error. */
-static int fail(struct sl_store *store)
+static int fail(struct sl_database *database)
 {
-	int code = store->db == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(store->db);
+	int code = database->sqlite == NULL ? SQLITE_NOMEM : sqlite3_extended_errcode(database->sqlite);
 	switch (code & 0xff) {
 	case SQLITE_NOMEM:
-		return sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
+		return sl_database_no_memory(database);
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
-		return sl_err_set(&store->error, SL_ERR_BUSY, "%s: another program has it open; end it first",
-				  store->path);
+		return sl_err_set(&database->error, SL_ERR_BUSY,
+				  "%s: another program has it open; end it first", database->path);
 	case SQLITE_FULL:
-		return sl_err_set(&store->error, SL_ERR_IO,
+		return sl_err_set(&database->error, SL_ERR_IO,
 				  "%s: the disk is full; make room, then start the learner again",
-				  store->path);
+				  database->path);
 	case SQLITE_IOERR:
 		return code == SQLITE_IOERR_NOMEM
-			       ? sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path)
-			       : fail_system(store, code, "check the disk, then start the learner again");
+			       ? sl_database_no_memory(database)
+			       : fail_system(database, code, "check the disk, then start the learner again");
 	case SQLITE_READONLY:
-		if (store->peek) /* a commit was interrupted: the next start rolls it back before it reads */
+		if (database->peek) /* a commit was interrupted: the next start rolls it back before it reads
+				     */
 			return SL_ERR_NOTFOUND;
 		__attribute__((fallthrough));
 	case SQLITE_CANTOPEN:
 	case SQLITE_PERM:
-		return fail_system(store, code, "give the learner permission to write there");
+		return fail_system(database, code, "give the learner permission to write there");
 	case SQLITE_ERROR:
-		return sl_store_damaged(store, NULL, sqlite3_errmsg(store->db));
+		return sl_database_damaged(database, NULL, sqlite3_errmsg(database->sqlite));
 	default:
-		return sl_store_damaged(store, NULL, sqlite3_errstr(code & 0xff));
+		return sl_database_damaged(database, NULL, sqlite3_errstr(code & 0xff));
 	}
 }
 
 /* ---- statements ---- */
 
-void sl_store_reset(struct sl_store *store, enum sl_statement which)
+static void reset(struct sl_database *database, enum sl_statement which)
 {
-	sqlite3_reset(store->statements[which]);
-	sqlite3_clear_bindings(store->statements[which]);
+	sqlite3_reset(database->statements[which]);
+	sqlite3_clear_bindings(database->statements[which]);
 }
 
-int sl_store_next(struct sl_store *store, enum sl_statement which)
+void sl_database_bind(struct sl_database *database, enum sl_statement which, int at, int64_t value)
 {
-	int code = sqlite3_step(store->statements[which]);
-	if (code == SQLITE_ROW)
-		return SL_OK;
-	return code == SQLITE_DONE ? SL_ERR_NOTFOUND : fail(store);
+	sqlite3_bind_int64(database->statements[which], at, value);
 }
 
-int sl_store_run(struct sl_store *store, enum sl_statement which)
+int sl_database_run(struct sl_database *database, enum sl_statement which)
 {
-	int rc = sl_store_next(store, which);
-	assert(rc != SL_OK);
-	sl_store_reset(store, which);
-	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
-}
-
-static int prepare(struct sl_store *store, const char *sql, sqlite3_stmt **statement)
-{
-	int code = sqlite3_prepare_v3(store->db, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
-	return code == SQLITE_OK ? SL_OK : fail(store);
-}
-
-static int prepare_all(struct sl_store *store)
-{
-	int rc = SL_OK;
-	for (int i = 0; i < SL_STATEMENT_COUNT && rc == SL_OK; i++)
-		rc = prepare(store, statements[i], &store->statements[i]);
+	int code = sqlite3_step(database->statements[which]);
+	assert(code != SQLITE_ROW);
+	int rc = code == SQLITE_DONE ? SL_OK : fail(database);
+	reset(database, which);
 	return rc;
 }
 
-static int command(struct sl_store *store, const char *sql)
+int sl_database_each(struct sl_database *database, enum sl_statement which,
+		     int (*each)(struct sl_database *database, enum sl_statement which, void *context),
+		     void *context)
 {
-	return sqlite3_exec(store->db, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_OK : fail(store);
+	int code, rc = SL_ERR_NOTFOUND;
+	while ((code = sqlite3_step(database->statements[which])) == SQLITE_ROW) {
+		rc = each(database, which, context);
+		if (rc != SL_OK)
+			break;
+	}
+	if (code != SQLITE_ROW && code != SQLITE_DONE)
+		rc = fail(database);
+	reset(database, which);
+	return rc;
+}
+
+static int prepare(struct sl_database *database, const char *sql, sqlite3_stmt **statement)
+{
+	int code = sqlite3_prepare_v3(database->sqlite, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+	return code == SQLITE_OK ? SL_OK : fail(database);
+}
+
+static int prepare_all(struct sl_database *database)
+{
+	int rc = SL_OK;
+	for (int i = 0; i < SL_STATEMENT_COUNT && rc == SL_OK; i++)
+		rc = prepare(database, statements[i], &database->statements[i]);
+	return rc;
+}
+
+static int command(struct sl_database *database, const char *sql)
+{
+	return sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK ? SL_OK : fail(database);
 }
 
 /* Read the first column of the first row as text. */
-static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
+static int ask(struct sl_database *database, const char *sql, char *text, size_t size)
 {
 	sqlite3_stmt *statement;
-	int rc = prepare(store, sql, &statement);
+	int rc = prepare(database, sql, &statement);
 	if (rc != SL_OK)
 		return rc;
 	if (sqlite3_step(statement) == SQLITE_ROW) {
 		const unsigned char *found = sqlite3_column_text(statement, 0);
 		sqlite3_snprintf((int)size, text, "%s", found == NULL ? (const unsigned char *)"" : found);
 	} else {
-		rc = fail(store);
+		rc = fail(database);
 	}
 	sqlite3_finalize(statement);
 	return rc;
@@ -162,43 +181,43 @@ static int ask(struct sl_store *store, const char *sql, char *text, size_t size)
 
 /* Open without locks inside SQLite: one thread at a time uses a store (store.h). Limit the length of values
  * that a damaged file can claim. */
-static int open_file(struct sl_store *store)
+static int open_file(struct sl_database *database)
 {
 	assert(sqlite3_threadsafe() != 0);
-	int flags = store->peek ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
-	int code = sqlite3_open_v2(store->path, &store->db, flags | SQLITE_OPEN_NOMUTEX,
-				   store->peek ? "unix-none" : NULL);
+	int flags = database->peek ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int code = sqlite3_open_v2(database->path, &database->sqlite, flags | SQLITE_OPEN_NOMUTEX,
+				   database->peek ? "unix-none" : NULL);
 	if (code != SQLITE_OK)
-		return fail(store);
-	sqlite3_extended_result_codes(store->db, 1);
-	sqlite3_limit(store->db, SQLITE_LIMIT_LENGTH, (int)VALUE_BYTES_MAX);
+		return fail(database);
+	sqlite3_extended_result_codes(database->sqlite, 1);
+	sqlite3_limit(database->sqlite, SQLITE_LIMIT_LENGTH, (int)VALUE_BYTES_MAX);
 	return SL_OK;
 }
 
 /* Check the application id before anything is written into the file. */
-static int check_header(struct sl_store *store)
+static int check_header(struct sl_database *database)
 {
 	char application[16], format[16];
-	int rc = ask(store, "PRAGMA application_id", application, sizeof application);
+	int rc = ask(database, "PRAGMA application_id", application, sizeof application);
 	if (rc == SL_OK)
-		rc = ask(store, "PRAGMA user_version", format, sizeof format);
+		rc = ask(database, "PRAGMA user_version", format, sizeof format);
 	if (rc != SL_OK)
 		return rc;
 	if (strcmp(application, TEXT(APPLICATION)) != 0)
-		return sl_store_damaged(store, NULL, "not a learner's records");
+		return sl_database_damaged(database, NULL, "not a learner's records");
 	if (strcmp(format, TEXT(FORMAT)) != 0)
-		return sl_err_set(&store->error, SL_ERR_FORMAT,
+		return sl_err_set(&database->error, SL_ERR_FORMAT,
 				  "%s: written by another version of starlingd (format %s, not %s)",
-				  store->path, format, TEXT(FORMAT));
+				  database->path, format, TEXT(FORMAT));
 	return SL_OK;
 }
 
 /* Check that the file has no other table, index, view or trigger. */
-static int check_tables(struct sl_store *store)
+static int check_tables(struct sl_database *database)
 {
 	sqlite3_stmt *statement;
 	size_t found = 0;
-	int code, rc = prepare(store, "SELECT sql FROM sqlite_schema ORDER BY rowid", &statement);
+	int code, rc = prepare(database, "SELECT sql FROM sqlite_schema ORDER BY rowid", &statement);
 	if (rc != SL_OK)
 		return rc;
 	bool same = true;
@@ -207,84 +226,73 @@ static int check_tables(struct sl_store *store)
 		same = sql != NULL && found < TABLES && strcmp(sql, tables[found++]) == 0;
 	}
 	if (code != SQLITE_DONE && code != SQLITE_ROW)
-		rc = fail(store);
+		rc = fail(database);
 	else if (!same || found != TABLES)
-		rc = sl_store_damaged(store, NULL, "its tables are not those of a learner");
+		rc = sl_database_damaged(database, NULL, "its tables are not those of a learner");
 	sqlite3_finalize(statement);
 	return rc;
 }
 
-/* Take the file exclusively. */
-static int settle(struct sl_store *store)
+static int take_exclusively(struct sl_database *database)
 {
 	char mode[16] = "";
 	int rc = command(
-		store,
+		database,
 		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL; PRAGMA cell_size_check = ON; "
 		"PRAGMA temp_store = MEMORY");
 	if (rc == SL_OK)
-		rc = ask(store, "PRAGMA journal_mode = PERSIST", mode, sizeof mode);
+		rc = ask(database, "PRAGMA journal_mode = PERSIST", mode, sizeof mode);
 	if (rc == SL_OK && strcmp(mode, "persist") != 0)
-		rc = sl_err_set(&store->error, SL_ERR_IO, "%s: its journal cannot be kept", store->path);
+		rc = sl_err_set(&database->error, SL_ERR_IO, "%s: its journal cannot be kept",
+				database->path);
 	return rc;
 }
 
-static int check_pages(struct sl_store *store)
+static int check_pages(struct sl_database *database)
 {
 	char found[128] = "";
-	int rc = ask(store, "PRAGMA integrity_check(1)", found, sizeof found);
+	int rc = ask(database, "PRAGMA integrity_check(1)", found, sizeof found);
 	for (char *end = found; (end = strchr(end, '\n')) != NULL;)
 		*end = ' '; /* one line of text */
-	return rc == SL_OK && strcmp(found, "ok") != 0 ? sl_store_damaged(store, NULL, found) : rc;
+	return rc == SL_OK && strcmp(found, "ok") != 0 ? sl_database_damaged(database, NULL, found) : rc;
 }
 
-int sl_store_load(struct sl_store *store)
+int sl_database_open(struct sl_database *database)
 {
-	int rc = open_file(store);
+	int rc = open_file(database);
 	if (rc == SL_OK)
-		rc = check_header(store);
+		rc = check_header(database);
 	if (rc == SL_OK)
-		rc = check_tables(store);
-	if (rc == SL_OK && !store->peek)
-		rc = settle(store);
+		rc = check_tables(database);
+	if (rc == SL_OK && !database->peek)
+		rc = take_exclusively(database);
 	if (rc == SL_OK)
-		rc = check_pages(store);
+		rc = check_pages(database);
 	if (rc == SL_OK)
-		rc = prepare_all(store);
+		rc = prepare_all(database);
 	return rc;
 }
 
-void sl_store_unload(struct sl_store *store)
+void sl_database_close(struct sl_database *database)
 {
 	for (int i = 0; i < SL_STATEMENT_COUNT; i++) {
-		sqlite3_finalize(store->statements[i]);
-		store->statements[i] = NULL;
+		sqlite3_finalize(database->statements[i]);
+		database->statements[i] = NULL;
 	}
-	sqlite3_close(store->db);
-	store->db = NULL;
+	sqlite3_close(database->sqlite);
+	database->sqlite = NULL;
 }
 
 /* ---- make ---- */
 
-/* Write without a journal: an incomplete file never gets its final name. */
-static int fill(struct sl_store *store)
+int sl_database_make(struct sl_database *database)
 {
-	int rc = command(
-		store,
-		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; "
-		"PRAGMA application_id = " TEXT(APPLICATION) "; PRAGMA user_version = " TEXT(FORMAT));
+	int rc = open_file(database);
+	if (rc == SL_OK)
+		rc = command(database, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; "
+				       "PRAGMA synchronous = OFF; PRAGMA application_id = " TEXT(
+					       APPLICATION) "; PRAGMA user_version = " TEXT(FORMAT));
 	for (size_t i = 0; i < TABLES && rc == SL_OK; i++)
-		rc = command(store, tables[i]);
-	if (rc == SL_OK)
-		rc = prepare_all(store);
-	return rc == SL_OK ? sl_store_put_learner(store, &store->mine, store->incarnation) : rc;
-}
-
-int sl_store_make(struct sl_store *store)
-{
-	int rc = open_file(store);
-	if (rc == SL_OK)
-		rc = fill(store);
-	sl_store_unload(store);
-	return rc;
+		rc = command(database, tables[i]);
+	return rc == SL_OK ? prepare_all(database) : rc;
 }

@@ -1,14 +1,21 @@
 /* database.h - the SQLite file of a store and its prepared statements.
  *
- * A function that fails writes the text into store->error and returns the code.
+ * Owns the connection and the statements. A function that fails writes the text into the database's `error`
+ * and returns the code.
  */
 #pragma once
 
 #include <sqlite3.h>
 
 #include "common/base/err.h"
+#include "common/protocol/view_codec.h"
+#include "daemon/store/folder.h"
 
-struct sl_store;
+/* Size of a Ready on disk: id, K, commitment, signature. */
+#define SL_DATABASE_READY_BYTES (4u + 8u + SL_HASH_BYTES + SL_SIG_BYTES)
+/* Size of the largest view: all learners, each linked to each. */
+#define SL_DATABASE_VIEW_BYTES_MAX                                                                           \
+	(sl_view_bytes(SL_LEARNERS_MAX, (size_t)SL_LEARNERS_MAX * (SL_LEARNERS_MAX - 1) / 2))
 
 #define SL_ATTEMPT_COLUMNS "t, a, state, h, view, readys, sum"
 #define SL_ROUND_COLUMNS                                                                                     \
@@ -19,21 +26,20 @@ struct sl_store;
 #define SL_STATEMENTS(X)                                                                                     \
 	X(BEGIN, "BEGIN IMMEDIATE")                                                                          \
 	X(COMMIT, "COMMIT")                                                                                  \
-	X(LEARNER, "SELECT run, pin, members, incarnation, before, sum FROM learner WHERE one = 1")          \
+	X(LEARNER, "SELECT run, pin, members, incarnation, sum FROM learner WHERE one = 1")                  \
 	X(PUT_LEARNER,                                                                                       \
-	  "REPLACE INTO learner (run, pin, members, incarnation, before, sum, one) VALUES (?,?,?,?,?,?,1)")  \
+	  "REPLACE INTO learner (run, pin, members, incarnation, sum, one) VALUES (?,?,?,?,?,1)")            \
 	X(ROUND, "SELECT " SL_ROUND_COLUMNS " FROM rounds WHERE t < ? ORDER BY t DESC LIMIT 1")              \
 	X(PUT_ROUND, "REPLACE INTO rounds (" SL_ROUND_COLUMNS ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)")        \
-	X(ATTEMPT, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE t = ? AND a = ?")                      \
 	X(ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts WHERE t = ? ORDER BY a")                    \
 	X(ALL_ATTEMPTS, "SELECT " SL_ATTEMPT_COLUMNS " FROM attempts")                                       \
 	X(PUT_ATTEMPT, "REPLACE INTO attempts (" SL_ATTEMPT_COLUMNS ") VALUES (?,?,?,?,?,?,?)")              \
 	X(DROP_PREPARED, "DELETE FROM attempts WHERE t = ? AND a <= ? AND state = 2")                        \
 	X(FORGET_ATTEMPTS, "DELETE FROM attempts WHERE t < ?")                                               \
-	X(ABORT, "SELECT t, a, sum FROM fences WHERE t = ?")                                                 \
-	X(ALL_ABORTS, "SELECT t, a, sum FROM fences")                                                        \
-	X(PUT_ABORT, "REPLACE INTO fences (t, a, sum) VALUES (?,?,?)")                                       \
-	X(FORGET_ABORTS, "DELETE FROM fences WHERE t < ?")
+	X(ABORT, "SELECT t, a, sum FROM aborts WHERE t = ?")                                                 \
+	X(ALL_ABORTS, "SELECT t, a, sum FROM aborts")                                                        \
+	X(PUT_ABORT, "REPLACE INTO aborts (t, a, sum) VALUES (?,?,?)")                                       \
+	X(FORGET_ABORTS, "DELETE FROM aborts WHERE t < ?")
 
 enum sl_statement {
 #define X(name, sql) SL_STATEMENT_##name,
@@ -42,20 +48,33 @@ enum sl_statement {
 		SL_STATEMENT_COUNT
 };
 
-/* Fill the empty file at store->path with a database that holds the row of the learner; leave nothing open.
- */
-int sl_store_make(struct sl_store *store);
-/* Open the database at store->path, check all of it and prepare the statements. */
-int sl_store_load(struct sl_store *store);
-/* Close the database. */
-void sl_store_unload(struct sl_store *store);
+struct sl_database {
+	char path[SL_FOLDER_PATH_BYTES];
+	bool peek; /* opened for reading only, also beside a running learner */
+	sqlite3 *sqlite;
+	sqlite3_stmt *statements[SL_STATEMENT_COUNT];
+	struct sl_error error;
+};
 
+/* Open the empty file at `path` and make the tables, without a journal: the file is not durable before it is
+ * closed and synchronised. */
+int sl_database_make(struct sl_database *database);
+/* Open the database at `path`, check all of it and prepare the statements. */
+int sl_database_open(struct sl_database *database);
+/* Close the database, which need not be open. */
+void sl_database_close(struct sl_database *database);
+
+/* Bind the number `value` to parameter `at` of a statement. */
+void sl_database_bind(struct sl_database *database, enum sl_statement which, int at, int64_t value);
 /* Run a statement that returns no rows. */
-int sl_store_run(struct sl_store *store, enum sl_statement which);
-/* Step to the next row: SL_OK, or SL_ERR_NOTFOUND after the last one (without a text). The row can be read
- * until sl_store_reset. */
-int sl_store_next(struct sl_store *store, enum sl_statement which);
-void sl_store_reset(struct sl_store *store, enum sl_statement which);
+int sl_database_run(struct sl_database *database, enum sl_statement which);
+/* Call `each` for every row of a statement, until it returns another code than SL_OK. SL_ERR_NOTFOUND: there
+ * was no row (without a text). */
+int sl_database_each(struct sl_database *database, enum sl_statement which,
+		     int (*each)(struct sl_database *database, enum sl_statement which, void *context),
+		     void *context);
 
 /* Report that `table` (NULL: the file) is not as it was written; return SL_ERR_FORMAT. */
-int sl_store_damaged(struct sl_store *store, const char *table, const char *why);
+int sl_database_damaged(struct sl_database *database, const char *table, const char *why);
+/* Report that memory is short; return SL_ERR_NOMEM. */
+int sl_database_no_memory(struct sl_database *database);

@@ -1,28 +1,20 @@
-/* The folder of a store: its lock, the count of starts kept before there was a store, and durable renames. */
-#include "daemon/store/store_internal.h"
+#include "daemon/store/folder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/model/disk_error.h"
 
-#define COUNT_FILE "incarnation"
-#define MOVED "in " SL_STORE_FILE "\n" /* not a number: a program that expects a count refuses it */
+#define MARK_FILE "has-records"
 
-void sl_store_path(const struct sl_store *store, const char *name, char path[static SL_STORE_PATH_BYTES])
+void sl_folder_path(const char *folder, const char *name, char path[static SL_FOLDER_PATH_BYTES])
 {
-	snprintf(path, SL_STORE_PATH_BYTES, "%s/%s", store->folder, name);
-}
-
-int sl_store_fail_file(struct sl_store *store, const char *path)
-{
-	return sl_disk_error(&store->error, path, errno);
+	snprintf(path, SL_FOLDER_PATH_BYTES, "%s/%s", folder, name);
 }
 
 static int sync_path(const char *path, int flags)
@@ -45,7 +37,7 @@ static void sign_lock(int fd)
 		dprintf(fd, "%ld\n", (long)getpid());
 }
 
-static int fail_held(struct sl_store *store, const char *path, int fd)
+static int fail_held(const char *path, int fd, struct sl_error *error)
 {
 	char text[32] = "";
 	ssize_t size = pread(fd, text, sizeof text - 1, 0);
@@ -53,91 +45,67 @@ static int fail_held(struct sl_store *store, const char *path, int fd)
 	char which[48] = "";
 	if (pid > 0)
 		snprintf(which, sizeof which, ", as process %ld", pid);
-	return sl_err_set(&store->error, SL_ERR_BUSY,
+	return sl_err_set(error, SL_ERR_BUSY,
 			  "%s: another starlingd is running on this state folder%s; end it first", path,
 			  which);
 }
 
 /* Make the folder and its entry durable. */
-static int make_folder(const struct sl_store *store)
+static int make_folder(const char *folder)
 {
-	char parent[SL_STORE_PATH_BYTES];
-	sl_store_path(store, "..", parent);
-	if (mkdir(store->folder, 0700) < 0)
+	char parent[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(folder, "..", parent);
+	if (mkdir(folder, 0700) < 0)
 		return errno == EEXIST ? 0 : -1;
 	return sync_path(parent, O_RDONLY | O_DIRECTORY);
 }
 
-int sl_store_lock(struct sl_store *store)
+int sl_folder_lock(const char *folder, int *lock, struct sl_error *error)
 {
-	char path[SL_STORE_PATH_BYTES];
-	if (make_folder(store) < 0)
-		return sl_store_fail_file(store, store->folder);
-	sl_store_path(store, "lock", path);
+	char path[SL_FOLDER_PATH_BYTES];
+	if (make_folder(folder) < 0)
+		return sl_disk_error(error, folder, errno);
+	sl_folder_path(folder, "lock", path);
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return sl_store_fail_file(store, path);
+		return sl_disk_error(error, path, errno);
 	if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
 		sign_lock(fd);
-		store->lock = fd;
+		*lock = fd;
 		return SL_OK;
 	}
-	int rc = errno == EWOULDBLOCK ? fail_held(store, path, fd) : sl_store_fail_file(store, path);
+	int rc = errno == EWOULDBLOCK ? fail_held(path, fd, error) : sl_disk_error(error, path, errno);
 	close(fd);
 	return rc;
 }
 
-/* ---- durable rename ---- */
+/* ---- durable names ---- */
 
-int sl_store_name_file(struct sl_store *store, const char *from, const char *name)
+int sl_folder_rename(const char *folder, const char *from, const char *name, struct sl_error *error)
 {
-	char old[SL_STORE_PATH_BYTES], path[SL_STORE_PATH_BYTES];
-	sl_store_path(store, from, old);
-	sl_store_path(store, name, path);
+	char old[SL_FOLDER_PATH_BYTES], path[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(folder, from, old);
+	sl_folder_path(folder, name, path);
 	if (sync_path(old, O_RDWR) < 0 || rename(old, path) < 0 ||
-	    sync_path(store->folder, O_RDONLY | O_DIRECTORY) < 0)
-		return sl_store_fail_file(store, path);
+	    sync_path(folder, O_RDONLY | O_DIRECTORY) < 0)
+		return sl_disk_error(error, path, errno);
 	return SL_OK;
 }
 
-/* ---- count of starts before there was a store ---- */
-
-int sl_store_read_count(struct sl_store *store, uint32_t *count, bool *moved)
+bool sl_folder_marked(const char *folder)
 {
-	char path[SL_STORE_PATH_BYTES], text[32] = "", *end = text;
-	*count = 0;
-	*moved = false;
-	sl_store_path(store, COUNT_FILE, path);
-	FILE *file = fopen(path, "re");
-	if (file == NULL)
-		return errno == ENOENT ? SL_OK : sl_store_fail_file(store, path);
-	bool read = fgets(text, sizeof text, file) != NULL;
-	fclose(file);
-	*moved = strcmp(text, MOVED) == 0;
-	unsigned long value = strtoul(text, &end, 10);
-	bool number = read && end != text && (*end == '\n' || *end == '\0') && value < UINT32_MAX;
-	if (!number && !*moved)
-		return sl_err_set(&store->error, SL_ERR_FORMAT, "%s: line 1: not a count of starts", path);
-	*count = (uint32_t)value;
-	return SL_OK;
+	char path[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(folder, MARK_FILE, path);
+	return access(path, F_OK) == 0;
 }
 
-static int write_moved(const char *path)
+int sl_folder_mark(const char *folder, struct sl_error *error)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	char path[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(folder, MARK_FILE, path);
+	int fd = open(path, O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return -1;
-	ssize_t wrote = write(fd, MOVED, strlen(MOVED));
-	if (wrote >= 0 && wrote < (ssize_t)strlen(MOVED))
-		errno = ENOSPC;
-	return close(fd) == 0 && wrote == (ssize_t)strlen(MOVED) ? 0 : -1;
-}
-
-int sl_store_move_count(struct sl_store *store)
-{
-	char path[SL_STORE_PATH_BYTES];
-	sl_store_path(store, COUNT_FILE SL_TEMPORARY, path);
-	if (write_moved(path) < 0)
-		return sl_store_fail_file(store, path);
-	return sl_store_name_file(store, COUNT_FILE SL_TEMPORARY, COUNT_FILE);
+		return sl_disk_error(error, path, errno);
+	close(fd);
+	return sync_path(folder, O_RDONLY | O_DIRECTORY) == 0 ? SL_OK : sl_disk_error(error, path, errno);
 }

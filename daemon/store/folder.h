@@ -1,24 +1,22 @@
-/* folder.h - the files beside the database: lock, count of starts, durable renames. */
+/* folder.h - the files beside the database: the lock, the mark of a folder that has records, durable renames.
+ *
+ * A function that fails writes file, cause and remedy into `error` and returns the code.
+ */
 #pragma once
 
+#include "common/base/err.h"
 #include "common/config/settings.h"
 
-#define SL_STORE_FILE "learner.db"
-#define SL_STORE_PATH_BYTES (SL_PATH_BYTES + 32)
+#define SL_FOLDER_PATH_BYTES (SL_PATH_BYTES + 32)
 
-struct sl_store;
+/* Write the path of file `name` of `folder` into `path`. */
+void sl_folder_path(const char *folder, const char *name, char path[static SL_FOLDER_PATH_BYTES]);
 
-/* Write the path of file `name` of the store's folder into `path`. */
-void sl_store_path(const struct sl_store *store, const char *name, char path[static SL_STORE_PATH_BYTES]);
-/* Report errno for `path`; return SL_ERR_IO. */
-int sl_store_fail_file(struct sl_store *store, const char *path);
-
-/* Make the folder and take its lock into store->lock; SL_ERR_BUSY: another process holds it. */
-int sl_store_lock(struct sl_store *store);
-/* Read state/incarnation: the count of starts kept there (0: none), or set *moved if the file says that the
- * count is in the store. */
-int sl_store_read_count(struct sl_store *store, uint32_t *count, bool *moved);
-/* Write durably into state/incarnation that the count is in the store. */
-int sl_store_move_count(struct sl_store *store);
+/* Make the folder and take its lock, a descriptor, into *lock; SL_ERR_BUSY: another process holds it. */
+int sl_folder_lock(const char *folder, int *lock, struct sl_error *error);
+/* Return true if the folder has the mark. */
+bool sl_folder_marked(const char *folder);
+/* Mark the folder durably: from now on a missing database is a lost one. */
+int sl_folder_mark(const char *folder, struct sl_error *error);
 /* Rename the complete, closed file `from` of the folder to `name`, durably. */
-int sl_store_name_file(struct sl_store *store, const char *from, const char *name);
+int sl_folder_rename(const char *folder, const char *from, const char *name, struct sl_error *error);

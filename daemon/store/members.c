@@ -1,8 +1,7 @@
-/* The members of a roster as a store records them. */
+#include "daemon/store/members.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "daemon/store/members.h"
 
 static_assert(sizeof(struct sl_store_member) == 4 + SL_HASH_BYTES, "members go to disk as they are");
 
@@ -16,17 +15,6 @@ int sl_store_roster_of(struct sl_store_roster *list, const struct sl_roster *ros
 		list->members[i].id = roster->members[i].id;
 		memcpy(list->members[i].pin, roster->members[i].pin, SL_HASH_BYTES);
 	}
-	return SL_OK;
-}
-
-int sl_store_roster_copy(struct sl_store_roster *list, const struct sl_store_roster *from)
-{
-	struct sl_store_member *members = calloc(from->size, sizeof *members);
-	if (members == NULL)
-		return SL_ERR_NOMEM;
-	memcpy(members, from->members, from->size * sizeof *members);
-	sl_store_roster_close(list);
-	*list = (struct sl_store_roster){.size = from->size, .members = members};
 	return SL_OK;
 }
 

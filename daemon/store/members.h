@@ -14,9 +14,8 @@ struct sl_store_roster {
 	struct sl_store_member *members; /* owned; ids ascend */
 };
 
-/* Copy the members of `roster` or `from` into `list`, which owns them; SL_ERR_NOMEM. */
+/* Copy the members of `roster` into `list`, which owns them; SL_ERR_NOMEM. */
 int sl_store_roster_of(struct sl_store_roster *list, const struct sl_roster *roster);
-int sl_store_roster_copy(struct sl_store_roster *list, const struct sl_store_roster *from);
 void sl_store_roster_close(struct sl_store_roster *list);
 /* Return the reason why `list` is not a roster, or NULL. */
 const char *sl_store_roster_flaw(const struct sl_store_roster *list);

@@ -1,11 +1,10 @@
-/* result.c - Z and its proof as a file of one tensor (common/model/safetensors.h).
+/* result.c - Z and its certificate as a file of one tensor (common/model/safetensors.h).
  *
  *   {"__metadata__":{...},"z":{"data_offsets":[0,b(n+1)],"dtype":"U8","shape":[b(n+1)]}}, then Z, b bytes an
  * element
  *
- * "digests" is "ID KEY SIGNATURE" of each signer, separated by ", "; the rest of a signed digest is the same
- * for all. The checksum is BLAKE2b-256 of Z and then of every other metadata text with its terminating zero,
- * in alphabetical order: nothing in the file can change unseen.
+ * "digests" is the payload of each signer's Digest message in hexadecimal, separated by spaces. The checksum
+ * is BLAKE2b-256 of Z and of the other metadata as JSON: nothing in the file can change unseen.
  */
 #include "daemon/store/result.h"
 
@@ -15,20 +14,22 @@
 #include <inttypes.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "common/core/certificate.h"
 #include "common/field/field.h"
 #include "common/wire/check.h"
+#include "common/wire/codec.h"
 
-#define FORMAT "starling-result-2"
+#define FORMAT "starling-result-3"
 #define PATH_BYTES 4096u
 /* Do not block on a pipe of that name. */
 #define OPEN_FLAGS (O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-#define HEX(n) (2 * (n) + 1)
-#define SIGNER_BYTES (10 + 1 + 2 * SL_KEY_BYTES + 1 + 2 * SL_SIG_BYTES + 2) /* includes ", " */
-#define SIGNERS_BYTES (SL_SIGNERS_MAX * SIGNER_BYTES + 1)
+#define DIGEST_BYTES 512u /* more than the frame of a Digest */
+#define DIGESTS_BYTES (SL_SIGNERS_MAX * (2 * DIGEST_BYTES + 1))
 
 void sl_result_name(sl_round t, char name[static SL_FILE_NAME_BYTES])
 {
@@ -51,16 +52,6 @@ static bool name_parse(const char *name, sl_round *t, bool *temporary)
 
 /* ---- checks before writing and after reading ---- */
 
-static bool agrees(const struct sl_digest *digest, const struct sl_certificate *certificate)
-{
-	return digest->t == certificate->t && digest->a == certificate->a && digest->p == certificate->p &&
-	       digest->learners == certificate->learners && digest->decimals == certificate->decimals &&
-	       digest->encoding == certificate->encoding &&
-	       digest->clipping_range == certificate->clipping_range &&
-	       memcmp(digest->view, certificate->view, sizeof certificate->view) == 0 &&
-	       memcmp(digest->digest, certificate->digest, sizeof certificate->digest) == 0;
-}
-
 static bool signed_before(const struct sl_certificate *certificate, uint32_t i)
 {
 	for (uint32_t j = 0; j < i; j++)
@@ -80,7 +71,7 @@ static const char *certificate_flaw(const struct sl_certificate *certificate)
 		const char *flaw = sl_check_message(&message); /* it will be sent */
 		if (flaw != NULL)
 			return flaw;
-		if (!agrees(&certificate->digests[i], certificate))
+		if (!sl_certificate_agrees(certificate, &certificate->digests[i]))
 			return "digests that do not agree";
 		if (signed_before(certificate, i))
 			return "two digests of one signer";
@@ -100,70 +91,56 @@ static const char *result_flaw(const struct sl_certificate *certificate, uint64_
 	return certificate_flaw(certificate);
 }
 
-/* Check that all metadata texts are present. */
-static void checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
+/* Hash Z and `metadata`, which have no checksum yet; false: out of memory. */
+static bool checksum_of(const json_t *metadata, const uint8_t *z, size_t z_bytes,
 			uint8_t sum[static SL_HASH_BYTES])
 {
-	static const char *const keys[] = {"attempt", "clip",	  "digest", "digests", "encoding",
-					   "format",  "learners", "n",	    "p",       "round",
-					   "run",     "sigma",	  "view"};
 	crypto_generichash_state state;
+	char *text = json_dumps(metadata, JSON_COMPACT | JSON_SORT_KEYS);
+	if (text == NULL)
+		return false;
 	crypto_generichash_init(&state, NULL, 0, SL_HASH_BYTES);
 	crypto_generichash_update(&state, z, z_bytes);
-	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-		const char *text = json_string_value(json_object_get(metadata, keys[i]));
-		crypto_generichash_update(&state, (const uint8_t *)text, strlen(text) + 1);
-	}
+	crypto_generichash_update(&state, (const uint8_t *)text, strlen(text));
 	crypto_generichash_final(&state, sum, SL_HASH_BYTES);
-}
-
-static void signers_text(const struct sl_certificate *certificate, char text[static SIGNERS_BYTES])
-{
-	char key[HEX(SL_KEY_BYTES)], signature[HEX(SL_SIG_BYTES)];
-	size_t used = 0;
-	text[0] = '\0';
-	for (uint32_t i = 0; i < certificate->count; i++) {
-		const struct sl_digest *d = &certificate->digests[i];
-		sodium_bin2hex(key, sizeof key, d->key, sizeof d->key);
-		sodium_bin2hex(signature, sizeof signature, d->signature, sizeof d->signature);
-		used += (size_t)snprintf(text + used, SIGNERS_BYTES - used, "%s%" PRIu32 " %s %s",
-					 i > 0 ? ", " : "", d->id, key, signature);
-	}
+	free(text);
+	return true;
 }
 
 /* ---- writing ---- */
 
-static json_t *number_text(uint64_t value)
+static void digests_text(const struct sl_certificate *certificate, char text[static DIGESTS_BYTES])
 {
-	char text[24];
-	snprintf(text, sizeof text, "%" PRIu64, value);
-	return json_string(text);
+	uint8_t frame[DIGEST_BYTES];
+	size_t used = 0;
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
+		size_t size = sl_codec_bytes(&message);
+		assert(size <= sizeof frame);
+		sl_codec_encode(&message, frame, size, NULL);
+		if (i > 0)
+			text[used++] = ' ';
+		sodium_bin2hex(text + used, DIGESTS_BYTES - used, frame + SL_FRAME_HEADER_BYTES,
+			       size - SL_FRAME_HEADER_BYTES);
+		used += 2 * (size - SL_FRAME_HEADER_BYTES);
+	}
 }
 
-static json_t *hash_text(const uint8_t hash[static SL_HASH_BYTES])
-{
-	char text[HEX(SL_HASH_BYTES)];
-	return json_string(sodium_bin2hex(text, sizeof text, hash, SL_HASH_BYTES));
-}
-
-/* Return the metadata, or NULL if the name of the run is not UTF-8 or memory is short. */
+/* Return the header, or NULL if the name of the run is not UTF-8 or memory is short. */
 static json_t *header_of(const char *run, const struct sl_certificate *certificate, uint64_t n,
 			 const uint8_t *z, size_t z_bytes, uint8_t sum[static SL_HASH_BYTES])
 {
-	char signers[SIGNERS_BYTES];
-	signers_text(certificate, signers);
+	char digests[DIGESTS_BYTES], number[24], text[2 * SL_HASH_BYTES + 1];
+	digests_text(certificate, digests);
+	snprintf(number, sizeof number, "%" PRIu64, n);
 	json_t *metadata =
-		json_pack("{s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "format", FORMAT, "run",
-			  run, "digests", signers, "round", number_text(certificate->t), "attempt",
-			  number_text(certificate->a), "p", number_text(certificate->p), "learners",
-			  number_text(certificate->learners), "n", number_text(n), "view",
-			  hash_text(certificate->view), "digest", hash_text(certificate->digest), "sigma",
-			  number_text(certificate->decimals), "encoding", number_text(certificate->encoding),
-			  "clip", number_text(certificate->clipping_range));
-	if (metadata == NULL)
+		json_pack("{s:s,s:s,s:s,s:s}", "format", FORMAT, "run", run, "n", number, "digests", digests);
+	if (metadata == NULL || !checksum_of(metadata, z, z_bytes, sum)) {
+		json_decref(metadata);
 		return NULL;
-	checksum_of(metadata, z, z_bytes, sum);
-	json_object_set_new(metadata, "checksum", hash_text(sum));
+	}
+	sodium_bin2hex(text, sizeof text, sum, SL_HASH_BYTES);
+	json_object_set_new(metadata, "checksum", json_string(text));
 	return json_pack("{s:o,s:{s:s,s:[I],s:[I,I]}}", "__metadata__", metadata, "z", "dtype", "U8", "shape",
 			 (json_int_t)z_bytes, "data_offsets", (json_int_t)0, (json_int_t)z_bytes);
 }
@@ -215,8 +192,8 @@ int sl_result_write(const char *folder, const char *run, const struct sl_certifi
 /* ---- reading ---- */
 
 struct file {
-	json_t *header; /* owned */
-	const json_t *metadata;
+	json_t *header;	  /* owned */
+	json_t *metadata; /* of it, from metadata_parse on without the checksum */
 	const char *run;
 	uint64_t n;
 	struct sl_certificate certificate;
@@ -224,84 +201,53 @@ struct file {
 	uint64_t begin, z_bytes; /* of the data */
 };
 
-static_assert(SL_KEY_BYTES == 32 && SL_SIG_BYTES == 64, "as signer_parse has them");
-
-/* Parse one signer; return the position of the next one, or NULL. The parser is lenient because signers_parse
- * compares the text with its own encoding. */
-static const char *signer_parse(const char *text, struct sl_digest *digest)
-{
-	char id[11], key[HEX(SL_KEY_BYTES)], signature[HEX(SL_SIG_BYTES)];
-	uint64_t number;
-	int used = 0;
-	if (sscanf(text, "%10[0-9] %64[0-9a-f] %128[0-9a-f]%n", id, key, signature, &used) != 3 ||
-	    !sl_safetensors_metadata_number(id, UINT32_MAX, &number) ||
-	    !sl_safetensors_metadata_bytes(key, digest->key, sizeof digest->key) ||
-	    !sl_safetensors_metadata_bytes(signature, digest->signature, sizeof digest->signature))
-		return NULL;
-	digest->id = (sl_id)number;
-	return text + used + strspn(text + used, ", ");
-}
-
 /* Each of the following checks returns the flaw or NULL. */
 
-/* Read the signers into the certificate. */
-static const char *signers_parse(const char *text, struct sl_certificate *certificate)
+/* Read the Digest in `length` hexadecimal digits into the certificate; the first one begins it. */
+static const char *digest_parse(const char *text, size_t length, struct sl_certificate *certificate)
 {
-	static const char *const form = "digests is not a list of ids, keys and signatures";
-	char again[SIGNERS_BYTES];
-	for (const char *at = text; *at != '\0'; certificate->count++) {
-		if (certificate->count == SL_SIGNERS_MAX)
-			return "too many digests";
-		struct sl_digest *digest = &certificate->digests[certificate->count];
-		*digest = (struct sl_digest){.t = certificate->t,
-					     .a = certificate->a,
-					     .p = certificate->p,
-					     .learners = certificate->learners,
-					     .decimals = certificate->decimals,
-					     .encoding = certificate->encoding,
-					     .clipping_range = certificate->clipping_range};
-		memcpy(digest->view, certificate->view, sizeof digest->view);
-		memcpy(digest->digest, certificate->digest, sizeof digest->digest);
-		at = signer_parse(at, digest);
-		if (at == NULL)
-			return form;
-	}
-	signers_text(certificate, again);
-	return strcmp(text, again) == 0 ? NULL : form;
+	uint8_t payload[DIGEST_BYTES];
+	size_t size;
+	const char *end, *why = NULL;
+	struct sl_decoded decoded;
+	if (sodium_hex2bin(payload, sizeof payload, text, length, NULL, &size, &end) != 0 ||
+	    end != text + length)
+		return "digests is not a list of Digests";
+	if (sl_codec_decode(SL_MSG_DIGEST, payload, size, &decoded, &why) != SL_OK)
+		return why;
+	if (certificate->count == 0)
+		sl_certificate_begin(certificate, &decoded.message.digest);
+	certificate->digests[certificate->count++] = decoded.message.digest;
+	sl_codec_close(&decoded);
+	return NULL;
+}
+
+static const char *digests_parse(const char *text, struct sl_certificate *certificate)
+{
+	const char *flaw, *at = text;
+	do {
+		size_t length = strcspn(at, " ");
+		flaw = certificate->count == SL_SIGNERS_MAX ? "too many digests"
+							    : digest_parse(at, length, certificate);
+		at += length;
+	} while (flaw == NULL && *at++ == ' ');
+	return flaw;
 }
 
 static const char *metadata_parse(struct file *f)
 {
-	const char *format, *round, *attempt, *view, *digest, *p, *learners, *n, *digests, *checksum;
-	const char *decimals, *encoding, *clipping_range;
-	uint64_t t, a, count, digits, kind;
-	if (json_unpack((json_t *)f->metadata, "{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s!}",
-			"format", &format, "run", &f->run, "round", &round, "attempt", &attempt, "view",
-			&view, "digest", &digest, "p", &p, "learners", &learners, "n", &n, "digests",
-			&digests, "checksum", &checksum, "sigma", &decimals, "encoding", &encoding, "clip",
-			&clipping_range) != 0)
+	const char *format, *n, *digests, *checksum;
+	if (json_unpack(f->metadata, "{s:s,s:s,s:s,s:s,s:s!}", "format", &format, "run", &f->run, "n", &n,
+			"digests", &digests, "checksum", &checksum) != 0)
 		return "the metadata are not those of a result";
 	if (strcmp(format, FORMAT) != 0)
 		return "the format is not " FORMAT;
-	if (!sl_safetensors_metadata_number(round, UINT32_MAX, &t) ||
-	    !sl_safetensors_metadata_number(attempt, UINT32_MAX, &a) ||
-	    !sl_safetensors_metadata_number(p, UINT64_MAX, &f->certificate.p) ||
-	    !sl_safetensors_metadata_number(learners, UINT32_MAX, &count) ||
-	    !sl_safetensors_metadata_number(n, UINT64_MAX, &f->n) ||
-	    !sl_safetensors_metadata_number(decimals, UINT32_MAX, &digits) ||
-	    !sl_safetensors_metadata_number(encoding, UINT32_MAX, &kind) ||
-	    !sl_safetensors_metadata_number(clipping_range, UINT64_MAX, &f->certificate.clipping_range))
-		return "round, attempt, p, learners, n, sigma, encoding or clip is no number";
-	if (!sl_safetensors_metadata_bytes(view, f->certificate.view, sizeof f->certificate.view) ||
-	    !sl_safetensors_metadata_bytes(digest, f->certificate.digest, sizeof f->certificate.digest) ||
-	    !sl_safetensors_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
-		return "view, digest or checksum is not 64 hexadecimal digits";
-	f->certificate.t = (sl_round)t;
-	f->certificate.a = (sl_attempt)a;
-	f->certificate.learners = (uint32_t)count;
-	f->certificate.decimals = (uint32_t)digits;
-	f->certificate.encoding = (uint32_t)kind;
-	return signers_parse(digests, &f->certificate);
+	if (!sl_safetensors_metadata_number(n, UINT64_MAX, &f->n))
+		return "n is no number";
+	if (!sl_safetensors_metadata_bytes(checksum, f->checksum, sizeof f->checksum))
+		return "checksum is not 64 hexadecimal digits";
+	json_object_del(f->metadata, "checksum");
+	return digests_parse(digests, &f->certificate);
 }
 
 static const char *header_read(int fd, struct file *f)
@@ -352,8 +298,8 @@ static int map(int fd, const struct file *f, struct sl_result *result)
 static bool undamaged(const struct file *f, const struct sl_result *result)
 {
 	uint8_t sum[SL_HASH_BYTES];
-	checksum_of(f->metadata, result->z, result->z_bytes, sum);
-	return memcmp(sum, f->checksum, sizeof sum) == 0;
+	return checksum_of(f->metadata, result->z, result->z_bytes, sum) &&
+	       memcmp(sum, f->checksum, sizeof sum) == 0;
 }
 
 static int no_result(const char *folder, const char *run, sl_round t, struct sl_error *error)

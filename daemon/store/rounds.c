@@ -1,5 +1,5 @@
 /* The committed rounds of a store: one row each, the last one in memory. */
-#include "daemon/store/store_internal.h"
+#include "daemon/store/records.h"
 #include "daemon/store/row.h"
 
 #include <inttypes.h>
@@ -51,7 +51,7 @@ void sl_store_round_fill(struct sl_store_round *round, const struct sl_certifica
 
 static int write_round(struct sl_store *store, const struct sl_store_round *round)
 {
-	struct sl_row row = sl_row_begin(store, SL_STATEMENT_PUT_ROUND, "rounds");
+	struct sl_row row = sl_row_begin(&store->database, SL_STATEMENT_PUT_ROUND, "rounds");
 	sl_row_put_number(&row, round->t);
 	sl_row_put_number(&row, round->a);
 	sl_row_put_bytes(&row, round->view, SL_HASH_BYTES);
@@ -67,9 +67,10 @@ static int write_round(struct sl_store *store, const struct sl_store_round *roun
 	return sl_row_write(&row);
 }
 
-static int read_round(struct sl_store *store, struct sl_store_round *round)
+static int read_round(struct sl_database *database, enum sl_statement which, void *context)
 {
-	struct sl_row row = sl_row_begin(store, SL_STATEMENT_ROUND, "rounds");
+	struct sl_store_round *round = context;
+	struct sl_row row = sl_row_begin(database, which, "rounds");
 	round->t = (sl_round)sl_row_number(&row, UINT32_MAX);
 	round->a = (sl_attempt)sl_row_number(&row, UINT32_MAX);
 	sl_row_bytes(&row, round->view, SL_HASH_BYTES);
@@ -84,18 +85,14 @@ static int read_round(struct sl_store *store, struct sl_store_round *round)
 	round->committed_at = (int64_t)sl_row_number(&row, UINT64_MAX);
 	int rc = sl_row_end(&row);
 	const char *flaw = rc == SL_OK ? flaw_of(round) : NULL;
-	return flaw == NULL ? rc : sl_store_damaged(store, "rounds", flaw);
+	return flaw == NULL ? rc : sl_database_damaged(database, "rounds", flaw);
 }
 
 /* Find the last round before `limit`; SL_ERR_NOTFOUND. */
 static int find_before(struct sl_store *store, int64_t limit, struct sl_store_round *round)
 {
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_ROUND], 1, limit);
-	int rc = sl_store_next(store, SL_STATEMENT_ROUND);
-	if (rc == SL_OK)
-		rc = read_round(store, round);
-	sl_store_reset(store, SL_STATEMENT_ROUND);
-	return rc;
+	sl_database_bind(&store->database, SL_STATEMENT_ROUND, 1, limit);
+	return sl_database_each(&store->database, SL_STATEMENT_ROUND, read_round, round);
 }
 
 int sl_store_read_last(struct sl_store *store)
@@ -118,10 +115,10 @@ static bool same(const struct sl_store_round *a, const struct sl_store_round *b)
 
 static int forget_before(struct sl_store *store, sl_round t)
 {
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_ATTEMPTS], 1, t);
-	sqlite3_bind_int64(store->statements[SL_STATEMENT_FORGET_ABORTS], 1, t);
-	int rc = sl_store_run(store, SL_STATEMENT_FORGET_ATTEMPTS);
-	return rc == SL_OK ? sl_store_run(store, SL_STATEMENT_FORGET_ABORTS) : rc;
+	sl_database_bind(&store->database, SL_STATEMENT_FORGET_ATTEMPTS, 1, t);
+	sl_database_bind(&store->database, SL_STATEMENT_FORGET_ABORTS, 1, t);
+	int rc = sl_database_run(&store->database, SL_STATEMENT_FORGET_ATTEMPTS);
+	return rc == SL_OK ? sl_database_run(&store->database, SL_STATEMENT_FORGET_ABORTS) : rc;
 }
 
 /* Record the present roster: it is the one of the last commit. */
@@ -130,16 +127,15 @@ static int put_roster(struct sl_store *store)
 	sl_id changed[SL_STORE_CHANGES_NAMED];
 	if (sl_store_roster_changes(store, changed) == 0)
 		return SL_OK;
-	if (sl_store_roster_copy(&store->recorded, &store->mine) != SL_OK)
-		return sl_err_set(&store->error, SL_ERR_NOMEM, "%s: out of memory", store->path);
-	return sl_store_put_learner(store, &store->recorded, store->incarnation);
+	store->recorded = &store->present;
+	return sl_store_put_learner(store);
 }
 
 /* Record a later round in one transaction. A failure ends the store and is rolled back when the file is
  * closed or opened again. */
 static int add(struct sl_store *store, const struct sl_store_round *round)
 {
-	int rc = sl_store_run(store, SL_STATEMENT_BEGIN);
+	int rc = sl_database_run(&store->database, SL_STATEMENT_BEGIN);
 	if (rc == SL_OK)
 		rc = write_round(store, round);
 	if (rc == SL_OK)
@@ -147,7 +143,7 @@ static int add(struct sl_store *store, const struct sl_store_round *round)
 	if (rc == SL_OK)
 		rc = put_roster(store);
 	if (rc == SL_OK)
-		rc = sl_store_run(store, SL_STATEMENT_COMMIT);
+		rc = sl_database_run(&store->database, SL_STATEMENT_COMMIT);
 	if (rc == SL_OK)
 		store->last = *round;
 	return rc;
@@ -175,7 +171,8 @@ static int commit(struct sl_store *store, const struct sl_store_round *given)
 	const char *flaw = flaw_of(&round);
 	round.committed_at = time(NULL);
 	if (flaw != NULL)
-		return sl_err_set(&store->error, SL_ERR_INVALID, "%s: not recorded: %s", store->path, flaw);
+		return sl_err_set(&store->database.error, SL_ERR_INVALID, "%s: not recorded: %s",
+				  store->database.path, flaw);
 	if (round.t > store->last.t)
 		return add(store, &round);
 	struct sl_store_round found;
@@ -184,9 +181,9 @@ static int commit(struct sl_store *store, const struct sl_store_round *given)
 		return again(store, &round, &found);
 	if (rc != SL_OK && rc != SL_ERR_NOTFOUND)
 		return rc;
-	return sl_err_set(&store->error, SL_ERR_REFUSED,
+	return sl_err_set(&store->database.error, SL_ERR_REFUSED,
 			  "%s: round %" PRIu32 " is not recorded: round %" PRIu32 " is committed already",
-			  store->path, round.t, store->last.t);
+			  store->database.path, round.t, store->last.t);
 }
 
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error)
@@ -203,7 +200,8 @@ int sl_store_round_before(struct sl_store *store, sl_round t, struct sl_store_ro
 	if (rc == SL_OK)
 		rc = find_before(store, t, &found);
 	if (rc == SL_ERR_NOTFOUND)
-		sl_err_set(&store->error, rc, "%s: no round before %" PRIu32 " is committed", store->path, t);
+		sl_err_set(&store->database.error, rc, "%s: no round before %" PRIu32 " is committed",
+			   store->database.path, t);
 	if (rc == SL_OK)
 		*round = found;
 	return sl_store_leave(store, rc, error);
@@ -213,7 +211,8 @@ int sl_store_last_round(struct sl_store *store, struct sl_store_round *round, st
 {
 	int rc = sl_store_enter(store);
 	if (rc == SL_OK && store->last.t == 0)
-		rc = sl_err_set(&store->error, SL_ERR_NOTFOUND, "%s: no round is committed", store->path);
+		rc = sl_err_set(&store->database.error, SL_ERR_NOTFOUND, "%s: no round is committed",
+				store->database.path);
 	if (rc == SL_OK)
 		*round = store->last;
 	return sl_store_leave(store, rc, error);

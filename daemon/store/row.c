@@ -1,4 +1,3 @@
-#include "daemon/store/store_internal.h"
 #include "daemon/store/row.h"
 
 #include <string.h>
@@ -18,9 +17,9 @@ static void hash_bytes(struct sl_row *row, const void *bytes, size_t size)
 	crypto_generichash_update(&row->hash, bytes, size);
 }
 
-struct sl_row sl_row_begin(struct sl_store *store, enum sl_statement which, const char *table)
+struct sl_row sl_row_begin(struct sl_database *database, enum sl_statement which, const char *table)
 {
-	struct sl_row row = {.store = store, .which = which, .table = table};
+	struct sl_row row = {.database = database, .which = which, .table = table};
 	crypto_generichash_init(&row.hash, NULL, 0, SL_HASH_BYTES);
 	hash_bytes(&row, table, strlen(table));
 	return row;
@@ -28,7 +27,7 @@ struct sl_row sl_row_begin(struct sl_store *store, enum sl_statement which, cons
 
 static sqlite3_stmt *statement(const struct sl_row *row)
 {
-	return row->store->statements[row->which];
+	return row->database->statements[row->which];
 }
 
 /* ---- writing ---- */
@@ -63,8 +62,8 @@ int sl_row_write(struct sl_row *row)
 	crypto_generichash_final(&row->hash, sum, sizeof sum);
 	bound(row, sqlite3_bind_blob64(statement(row), ++row->column, sum, sizeof sum, SQLITE_STATIC));
 	if (row->unbound)
-		return sl_err_set(&row->store->error, SL_ERR_NOMEM, "%s: out of memory", row->store->path);
-	return sl_store_run(row->store, row->which);
+		return sl_database_no_memory(row->database);
+	return sl_database_run(row->database, row->which);
 }
 
 /* ---- reading ---- */
@@ -137,5 +136,5 @@ int sl_row_end(struct sl_row *row)
 	crypto_generichash_final(&hash, sum, sizeof sum);
 	if (memcmp(found, sum, sizeof sum) != 0)
 		wrong(row, "a row does not match its checksum");
-	return row->wrong == NULL ? SL_OK : sl_store_damaged(row->store, row->table, row->wrong);
+	return row->wrong == NULL ? SL_OK : sl_database_damaged(row->database, row->table, row->wrong);
 }

@@ -7,7 +7,7 @@
 #include "daemon/store/database.h"
 
 struct sl_row {
-	struct sl_store *store;
+	struct sl_database *database;
 	enum sl_statement which;
 	const char *table;
 	int column;
@@ -17,7 +17,7 @@ struct sl_row {
 };
 
 /* Begin to write or read a row of `table` with statement `which`. */
-struct sl_row sl_row_begin(struct sl_store *store, enum sl_statement which, const char *table);
+struct sl_row sl_row_begin(struct sl_database *database, enum sl_statement which, const char *table);
 
 /* Write a column. The bytes and the text must live until sl_row_write. */
 void sl_row_put_number(struct sl_row *row, uint64_t number);

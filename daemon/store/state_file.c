@@ -18,7 +18,7 @@
 
 static void name_of(sl_round t, sl_attempt a, char name[static SL_FILE_NAME_BYTES])
 {
-	snprintf(name, SL_FILE_NAME_BYTES, "attempt-%06" PRIu32 "-%06" PRIu32 ".spool", t, a);
+	snprintf(name, SL_FILE_NAME_BYTES, "attempt-%06" PRIu32 "-%06" PRIu32 ".states", t, a);
 }
 
 /* Parse the name of a state file. */

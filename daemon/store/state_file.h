@@ -1,4 +1,4 @@
-/* state_file.h - the masked states of one attempt as a file: state/attempt-000007-000002.spool, a slot for
+/* state_file.h - the masked states of one attempt as a file: state/attempt-000007-000002.states, a slot for
  * each participant.
  *
  *   | slot of position 0 | slot of position 1 | ...     `slot_bytes` each (layout: common/compute/job.h)

@@ -4,14 +4,14 @@
  *   learner    one row: run, pin of the identity, roster of the last commit, incarnation
  *   rounds     a row for each committed round; its files are written first, a file without a row is ignored
  *   attempts   a row for each prepared or released attempt: view and Readys, until a later round commits
- *   fences     a row for each round with aborted attempts: the last one aborted, until a later round commits
+ *   aborts     a row for each round with aborted attempts: the last one aborted, until a later round commits
  *
  * SQLite runs with a rollback journal and synchronous=FULL. A call that returned SL_OK survives a crash or a
  * loss of power; an interrupted call survives completely or not at all. Vectors are files; a row holds their
  * checksum. Every row holds a hash of itself, and the whole file is checked when it is opened.
  *
- * A store owns state/lock, learner.db with its journal, and state/incarnation. That file held the count of
- * starts before there was a store; now it says that the count is in learner.db.
+ * A store owns state/lock, learner.db with its journal, and state/has-records, an empty file that shows that
+ * the folder has had a learner.db.
  *
  * A full or failing disk or a damaged file ends a store: every later call returns the same error, nothing is
  * retried, and earlier records are kept. The text names the file and the remedy:
@@ -81,7 +81,7 @@ struct sl_promises {
 	struct sl_ready *readys;
 };
 
-/* Makes the folder (0700) and the store if there is none, and counts this start, durably. *store is NULL
+/* Make the folder (0700) and the store if there is none, and count this start, durably. *store is NULL
  * unless SL_OK. SL_ERR_BUSY names the process that holds it; SL_ERR_REFUSED: the records of another run or
  * identity; SL_ERR_NOTFOUND: the folder has had a store, which is gone; SL_ERR_RANGE: the path or the run's
  * name is too long. */
@@ -101,14 +101,10 @@ uint32_t sl_store_incarnation(const struct sl_store *store);
  * the ids of the first of them, ascending. 0: the same roster. */
 #define SL_STORE_CHANGES_NAMED 4u
 uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED]);
-/* Whether the learner had started before there was a store: checkpoints without a row may be from that time.
- */
-bool sl_store_taken_over(const struct sl_store *store);
-
-/* Records a round later than the last, whose files are durable by now; in the same transaction the attempts
- * of rounds before it are forgotten (its own stay: who has not finished it may ask). One that is on record is
- * recorded again with the files of now (its model had to be shown by others); SL_ERR_REFUSED for another
- * result of it, or an earlier round that is not. */
+/* Record a round later than the last, whose files are durable; in the same transaction remove the attempts of
+ * earlier rounds. Those of the round itself stay: peers that have not finished it may request them. A round
+ * on record is recorded again with its present files, after its model was fetched from peers. SL_ERR_REFUSED:
+ * another result of a recorded round, or an earlier round that is not on record. */
 int sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round, struct sl_error *error);
 /* Fill `round` from a certificate, with the names of the files and without their checksums. */
 void sl_store_round_fill(struct sl_store_round *round, const struct sl_certificate *certificate,

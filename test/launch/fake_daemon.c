@@ -170,7 +170,7 @@ static void write_encoding_dump(const struct fake *f, unsigned round)
 {
 	uint64_t x[PARAMETERS + 2] = {field.p};
 	char path[64];
-	snprintf(path, sizeof path, "state/reveal-%06u.u64", round);
+	snprintf(path, sizeof path, "state/encoding-%06u.u64", round);
 	encode(f->id, round, x + 1);
 	if (faulty(f, "reveal") || (faulty(f, "redo") && access("once", F_OK) != 0))
 		x[2] = sl_field_add(&field, x[2], 1);

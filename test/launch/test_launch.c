@@ -54,7 +54,7 @@ TEST_WITH(test_three_rounds, setup, teardown)
 	json_decref(summary);
 	json_decref(printed);
 	expect_exact(l, "+++");
-	assert_false(launcher_has(l, "run/learner-01/state/reveal-000001.u64"));
+	assert_false(launcher_has(l, "run/learner-01/state/encoding-000001.u64"));
 	assert_true(launcher_has(l, "run/schedule.txt"));
 }
 
@@ -168,11 +168,11 @@ TEST_WITH(test_interrupt_deletes_encodings, setup, teardown)
 	launcher_start(l, "1:stall:2", -1, "-n 3 --rounds 2 --verify");
 	launcher_await(l, "out", "  exact\n");
 	launcher_await(l, "run/learner-02/log.jsonl", "\"round\":2");
-	launcher_await(l, "run/learner-02/state/reveal-000002.u64", "");
+	launcher_await(l, "run/learner-02/state/encoding-000002.u64", "");
 	kill(l->pid, SIGINT);
 	launcher_wait(l);
 	expect_status(l, 130);
-	assert_int_equal(launcher_count(l, "reveal-"), 0);
+	assert_int_equal(launcher_count(l, "encoding-"), 0);
 }
 
 TEST_WITH(test_failure_deletes_encodings, setup, teardown)
@@ -180,7 +180,7 @@ TEST_WITH(test_failure_deletes_encodings, setup, teardown)
 	struct launcher *l = *state;
 	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --verify --no-restart");
 	expect_status(l, 1);
-	assert_int_equal(launcher_count(l, "reveal-"), 0);
+	assert_int_equal(launcher_count(l, "encoding-"), 0);
 }
 
 TEST_WITH(test_encodings_that_cannot_be_deleted, setup, teardown)
@@ -188,7 +188,8 @@ TEST_WITH(test_encodings_that_cannot_be_deleted, setup, teardown)
 	struct launcher *l = *state;
 	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --verify");
 	launcher_await(l, "out", "learners are up");
-	launcher_folder(l, "run/learner-02/state/reveal-000007.u64"); /* a folder is no file to be unlinked */
+	launcher_folder(l,
+			"run/learner-02/state/encoding-000007.u64"); /* a folder is no file to be unlinked */
 	kill(l->pid, SIGINT);
 	launcher_wait(l);
 	expect_text(l->err, "starling launch: 1 secret encoding could not be deleted: ");
@@ -268,10 +269,10 @@ TEST_WITH(test_flipped_bit, setup, teardown)
 	expect_status(l, 1);
 	expect_exact(l, "+-+");
 	expect_text(l->out, "learner-03/state/round-000002.safetensors: parameter 2 is ");
-	assert_true(launcher_has(l, "run/learner-01/state/reveal-000002.u64")); /* kept: it is evidence */
+	assert_true(launcher_has(l, "run/learner-01/state/encoding-000002.u64")); /* kept: it is evidence */
 	expect_text(l->err, "the check of round 2 failed; kept as evidence, and secret: "
-			    "run/learner-*/state/reveal-000002.u64\n");
-	assert_int_equal(launcher_count(l, "reveal-"), 4);
+			    "run/learner-*/state/encoding-000002.u64\n");
+	assert_int_equal(launcher_count(l, "encoding-"), 4);
 }
 
 TEST_WITH(test_flipped_bit_passes_unverified, setup, teardown)
@@ -349,7 +350,7 @@ TEST_WITH(test_the_encoding_of_who_is_absent_counts, setup, teardown)
 	launcher_run(l, "3:sleep:2", "-n 3 --rounds 2 --verify");
 	expect_status(l, 0);
 	expect_text(l->out, "  exact, 1 absent\n");
-	assert_int_equal(launcher_count(l, "reveal-"), 0);
+	assert_int_equal(launcher_count(l, "encoding-"), 0);
 }
 
 /* ---- bad input: one line, status 2, nothing left behind ---- */

@@ -170,7 +170,7 @@ TEST_WITH(test_last_encoding_counts, setup, teardown)
 	launcher_run(l, "3:redo:2", "-n 3 --rounds 3 --verify");
 	expect_status(l, 0);
 	expect_exact(l, "+++");
-	assert_int_equal(launcher_count(l, "reveal-"), 0);
+	assert_int_equal(launcher_count(l, "encoding-"), 0);
 }
 
 /* ---- resumed ---- */

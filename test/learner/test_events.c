@@ -1,5 +1,5 @@
-/* What is signed is heard only if its signer signed it, and of shares nothing stays: the daemon's inbox,
- * before a core that has not started. */
+/* Signed messages are accepted only from their signers, and shares are wiped: the event queue in front of a
+ * core that has not started. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,10 +9,11 @@
 #include "common/wire/codec.h"
 #include "daemon/learner/actions.h"
 #include "daemon/learner/daemon.h"
-#include "daemon/learner/sign.h"
 #include "daemon/learner/events.h"
 #include "test/lib/test.h"
 #include "test/wire/sample.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
 
 #define LEARNERS 3 /* 0 is the daemon's; 1 relays what 2 has signed */
 
@@ -28,7 +29,6 @@ static const enum sl_message_kind signed_kinds[] = {SL_MSG_LINK_STATE, SL_MSG_RE
 static size_t wiped; /* bytes, since the test began */
 
 void __real_sodium_memzero(void *bytes, size_t size);
-void __wrap_sodium_memzero(void *bytes, size_t size);
 
 void __wrap_sodium_memzero(void *bytes, size_t size)
 {
@@ -41,8 +41,6 @@ void __wrap_sodium_memzero(void *bytes, size_t size)
 static uint32_t verified;
 
 int __real_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
-				       unsigned long long size, const unsigned char *key);
-int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
 				       unsigned long long size, const unsigned char *key);
 
 int __wrap_crypto_sign_verify_detached(const unsigned char *signature, const unsigned char *m,
@@ -162,7 +160,7 @@ static struct sl_message record(enum sl_message_kind kind, uint32_t signer)
 	struct sample *sample = &samples[next++ % 2];
 	sample_make(sample, kind);
 	set_signer(&sample->message, members[2].id, keys[2]);
-	sl_sign_message(&signers[signer].identity, &signers[signer].core_config.scope, &sample->message);
+	sl_daemon_sign(&signers[signer], &sample->message);
 	return sample->message;
 }
 
@@ -196,7 +194,7 @@ TEST_WITH(its_signer_signed_it, setup, teardown)
 	for (size_t k = 0; k < KINDS; k++) {
 		struct sl_message m = record(signed_kinds[k], 2), forged = record(signed_kinds[k], 1);
 		assert_true(heard(&m));
-		assert_true(heard(&m)); /* once more, by way of somebody else */
+		assert_true(heard(&m)); /* again, over another link */
 		assert_false(heard(&forged));
 		signature_of(&m)[0] ^= 1;
 		assert_false(heard(&m));
@@ -233,10 +231,10 @@ TEST_WITH(copies_are_not_verified_again, setup, teardown)
 TEST_WITH(its_key_is_the_pinned_one, setup, teardown)
 {
 	struct sl_message m = record(SL_MSG_READY, 2);
-	assert_false(heard(&m)); /* nobody knows its key */
+	assert_false(heard(&m)); /* its key is unknown */
 	m = record(SL_MSG_LINK_STATE, 1);
 	set_signer(&m, members[2].id, keys[1]);
-	sl_sign_message(&signers[1].identity, &signers[1].core_config.scope, &m);
+	sl_daemon_sign(&signers[1], &m);
 	assert_false(heard(&m)); /* in the name of 2, and good under the key that it brings along */
 	m = record(SL_MSG_READY, 1);
 	assert_false(heard(&m));
@@ -249,7 +247,7 @@ TEST_WITH(outsiders_are_not_heard, setup, teardown)
 {
 	struct sl_message m = record(SL_MSG_DIGEST, 2);
 	set_signer(&m, LEARNERS + 1, keys[2]);
-	sl_sign_message(&signers[2].identity, &signers[2].core_config.scope, &m);
+	sl_daemon_sign(&signers[2], &m);
 	assert_false(heard(&m));
 }
 
@@ -263,7 +261,7 @@ TEST_WITH(another_run_is_not_heard, setup, teardown)
 	assert_false(heard(&m));
 	struct sl_message signed_there = record(SL_MSG_LINK_STATE, 2);
 	signers[2].core_config.scope.run[0] = 8;
-	sl_sign_message(&signers[2].identity, &signers[2].core_config.scope, &signed_there);
+	sl_daemon_sign(&signers[2], &signed_there);
 	assert_false(heard(&signed_there));
 }
 
@@ -289,9 +287,9 @@ TEST_WITH(a_share_that_went_is_wiped, setup, teardown)
 {
 	static uint8_t row[1000];
 	static uint8_t *shares[] = {row};
-	static uint32_t neighbour[] = {1}, everybody[] = {0, 1, 2};
+	static uint32_t neighbour[] = {1}, all[] = {0, 1, 2};
 	struct sl_actions *actions = &daemon_->actions;
-	const struct sl_view view = {.degree = 1, .chunks = 9, .neighbours = neighbour, .members = everybody};
+	const struct sl_view view = {.degree = 1, .chunks = 9, .neighbours = neighbour, .members = all};
 	daemon_->workspace_view = &view;
 	daemon_->workspace.shares = shares;
 	actions->count = 1;

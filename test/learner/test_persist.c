@@ -10,6 +10,8 @@
 #include "daemon/learner/tasks.h"
 #include "test/lib/test.h"
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
 static char trace[512];
 static const char *broken; /* what fails */
 
@@ -22,7 +24,6 @@ static int said(const char *what)
 
 /* --- in place of the disk --- */
 
-int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error);
 int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, struct sl_error *error)
 {
 	char text[32];
@@ -32,17 +33,14 @@ int __wrap_sl_state_file_sync(struct sl_state_file *state_file, uint32_t slot, s
 	return said(text);
 }
 
-int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error);
 int __wrap_sl_store_record(struct sl_store *store, const struct sl_persist *persist, struct sl_error *error)
 {
-	static const char *const names[] = {"?", "fenced", "prepared", "released", "dead"};
+	static const char *const names[] = {"?", "aborted", "prepared", "released", "closed"};
 	(void)store;
 	(void)error;
 	return said(names[persist->what.kind]);
 }
 
-int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
-				 struct sl_error *error);
 int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_round *round,
 				 struct sl_error *error)
 {
@@ -53,8 +51,6 @@ int __wrap_sl_store_commit_round(struct sl_store *store, const struct sl_store_r
 }
 
 int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
-			       struct sl_error *error);
-int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpoint, const float *model,
 			       struct sl_error *error)
 {
 	(void)folder;
@@ -64,9 +60,6 @@ int __wrap_sl_checkpoint_write(const char *folder, struct sl_checkpoint *checkpo
 	return said("checkpoint");
 }
 
-int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
-			   uint64_t n, const uint8_t *z, size_t z_bytes,
-			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error);
 int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_certificate *certificate,
 			   uint64_t n, const uint8_t *z, size_t z_bytes,
 			   uint8_t checksum[static SL_HASH_BYTES], struct sl_error *error)
@@ -82,7 +75,6 @@ int __wrap_sl_result_write(const char *folder, const char *run, const struct sl_
 	return said("result");
 }
 
-void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t);
 void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 {
 	(void)folder;
@@ -92,22 +84,18 @@ void __wrap_sl_result_forget(const char *folder, const char *run, sl_round t)
 }
 
 void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
-				const void *context);
-void __wrap_sl_state_file_sweep(const char *folder, bool (*keep)(const void *, sl_round, sl_attempt),
 				const void *context)
 {
 	(void)folder;
-	said("forget spools");
+	said("forget state files");
 	assert_true(keep(context, 4, 1)); /* others may still ask for it */
 	assert_true(keep(context, 2,
-			 1)); /* as they may for the one before, and who was shown a result has no other */
+			 1)); /* peers may request the round before, and a fetched result has no other copy */
 	assert_true(keep(context, 1, 2)); /* becomes the next attempt's */
 	assert_false(keep(context, 3, 1));
 	assert_false(keep(context, 1, 1));
 }
 
-int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
-			  struct sl_result *result, struct sl_error *error);
 int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_round t,
 			  struct sl_result *result, struct sl_error *error)
 {
@@ -120,14 +108,12 @@ int __wrap_sl_result_show(const char *folder, const char *run, uint64_t n, sl_ro
 	return SL_ERR_NOTFOUND;
 }
 
-void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t);
 void __wrap_sl_tasks_evaluate(struct sl_daemon *daemon, sl_round t)
 {
 	(void)daemon;
 	(void)t;
 }
 
-void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text);
 void __wrap_sl_tasks_fatal(struct sl_daemon *daemon, const char *text)
 {
 	(void)text;
@@ -209,7 +195,7 @@ TEST_WITH(own_state_before_its_record, setup, teardown)
 TEST_WITH(files_before_their_row, setup, teardown)
 {
 	persist(SL_PERSIST_COMMIT);
-	expect("checkpoint, result, row, forget results, forget spools", 1);
+	expect("checkpoint, result, row, forget results, forget state files", 1);
 }
 
 TEST_WITH(in_the_order_asked_for, setup, teardown)
@@ -217,7 +203,7 @@ TEST_WITH(in_the_order_asked_for, setup, teardown)
 	persist(SL_PERSIST_ABORTED);
 	persist(SL_PERSIST_CLOSED);
 	persist(SL_PERSIST_ABORTED);
-	expect("fenced, dead, fenced", 3);
+	expect("aborted, closed, aborted", 3);
 }
 
 TEST_WITH(no_record_of_what_is_not_there, setup, teardown)

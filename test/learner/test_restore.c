@@ -1,4 +1,4 @@
-/* What a learner goes on from when it starts, and what it does not believe. */
+/* What a learner continues from when it starts, and which files it refuses. */
 #include "test/lib/folder.h"
 #include "test/lib/test.h"
 
@@ -98,6 +98,14 @@ static int start(struct learner *l, struct sl_error *error)
 	return rc == SL_OK ? sl_restore_promises(&l->daemon, error) : rc;
 }
 
+static void expect_started(struct learner *l, const char *folder)
+{
+	struct sl_error error;
+	configure(l, folder);
+	if (start(l, &error) != SL_OK)
+		fail_msg("%s", error.text);
+}
+
 /* As --check does it. */
 static int look(struct learner *l, const char *folder, struct sl_error *error)
 {
@@ -126,10 +134,7 @@ static void expect_start(const char *folder, sl_round t, sl_round committed_thro
 			 const char *said)
 {
 	struct learner l;
-	struct sl_error error;
-	configure(&l, folder);
-	if (start(&l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	expect_started(&l, folder);
 	assert_int_equal(l.daemon.core_config.committed, t);
 	assert_int_equal(l.daemon.committed_through, committed_through);
 	assert_int_equal(l.daemon.core_config.certificate != NULL, shows);
@@ -196,9 +201,7 @@ static void commit(const char *folder, sl_round t)
 	struct learner l;
 	struct sl_store_round round;
 	struct sl_error error = {0};
-	configure(&l, folder);
-	if (start(&l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	expect_started(&l, folder);
 	write_files(folder, t, &round);
 	if (sl_store_commit_round(l.daemon.store, &round, &error) != SL_OK)
 		fail_msg("%s", error.text);
@@ -257,7 +260,7 @@ TEST_WITH(a_damaged_checkpoint_falls_back, setup, folder_teardown)
 	damage(*state, "round-000001.safetensors");
 	expect_start(*state, 0, 3, false,
 		     "going on from the initial model until a peer sends the result of round 3");
-	commit(*state, 3); /* somebody did */
+	commit(*state, 3); /* a peer did */
 	expect_start(*state, 3, 0, true, NULL);
 }
 
@@ -315,7 +318,7 @@ TEST_WITH(a_result_need_not_be_there, setup, folder_teardown)
 /* --- an attempt that was cut short --- */
 
 #define SLOT 4096u
-static const char *const file_2_3 = "attempt-000002-000003.spool";
+static const char *const file_2_3 = "attempt-000002-000003.states";
 
 /* Attempt 3 of round 2, of learners 1, 2 and 3, without edges. */
 static size_t write_view(uint8_t *bytes, size_t size)
@@ -358,8 +361,7 @@ static void leave_open(const char *folder, bool released)
 	struct sl_ready readys[3] = {
 		{.id = 1, .t = 2, .a = 3}, {.id = 2, .t = 2, .a = 3}, {.id = 3, .t = 2, .a = 3}};
 	commit(folder, 1);
-	configure(&l, folder);
-	assert_int_equal(start(&l, &error), SL_OK);
+	expect_started(&l, folder);
 	assert_int_equal(sl_state_file_open(&state_file, folder, 2, 3, 3, SLOT, &error), SL_OK);
 	assert_int_equal(sl_state_file_reserve(&state_file, 0, &error), SL_OK);
 	slot = state_file.base;
@@ -379,15 +381,12 @@ static void leave_open(const char *folder, bool released)
 	finish(&l);
 }
 
-/* Starts; the core is told of an attempt that is open (and released) or given up, or of nothing. */
+/* Starts; the core is told of an attempt that is open (and released) or aborted, or of nothing. */
 static void expect_open(const char *folder, sl_attempt aborted, uint32_t released, bool open,
 			const char *said)
 {
 	struct learner l;
-	struct sl_error error;
-	configure(&l, folder);
-	if (start(&l, &error) != SL_OK)
-		fail_msg("%s", error.text);
+	expect_started(&l, folder);
 	const struct sl_core_config *config = &l.daemon.core_config;
 	assert_int_equal(config->aborted, aborted);
 	assert_int_equal(config->released_count, released);
@@ -409,10 +408,10 @@ static void expect_open(const char *folder, sl_attempt aborted, uint32_t release
 TEST_WITH(one_that_was_prepared_goes_on, setup, folder_teardown)
 {
 	leave_open(*state, false);
-	folder_put(*state, "attempt-000002-000002.spool", "left", 4);
+	folder_put(*state, "attempt-000002-000002.states", "left", 4);
 	expect_open(*state, 0, 0, true, NULL);
 	expect_open(*state, 0, 0, true, NULL);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.spool"), F_OK), 0);
+	assert_int_not_equal(access(folder_path(*state, "attempt-000002-000002.states"), F_OK), 0);
 }
 
 TEST_WITH(one_that_was_released_goes_on, setup, folder_teardown)
@@ -423,7 +422,7 @@ TEST_WITH(one_that_was_released_goes_on, setup, folder_teardown)
 	expect_open(*state, 0, 1, true, NULL); /* the others may have what is gone */
 }
 
-/* Nobody can have got it: it was never released. */
+/* It was never released, so that no peer has it. */
 TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 {
 	leave_open(*state, false);
@@ -436,7 +435,7 @@ TEST_WITH(a_prepared_state_that_is_lost_is_given_up, setup, folder_teardown)
 	expect_open(*state, 3, 0, false, NULL);
 }
 
-/* Its members mean somebody else now. */
+/* The ids mean other learners now. */
 TEST_WITH(another_roster_does_not_forget_what_was_released, setup, folder_teardown)
 {
 	struct learner l;
@@ -471,11 +470,11 @@ TEST_WITH(another_roster_gives_up_what_was_prepared, setup, folder_teardown)
 TEST_WITH(the_masked_states_of_the_last_round_stay, setup, folder_teardown)
 {
 	commit(*state, 1);
-	folder_put(*state, "attempt-000001-000002.spool", "kept", 4); /* rounds here commit in attempt 2 */
-	folder_put(*state, "attempt-000001-000001.spool", "left", 4);
+	folder_put(*state, "attempt-000001-000002.states", "kept", 4); /* rounds here commit in attempt 2 */
+	folder_put(*state, "attempt-000001-000001.states", "left", 4);
 	expect_start(*state, 1, 0, true, NULL);
-	assert_int_equal(access(folder_path(*state, "attempt-000001-000002.spool"), F_OK), 0);
-	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.spool"), F_OK), 0);
+	assert_int_equal(access(folder_path(*state, "attempt-000001-000002.states"), F_OK), 0);
+	assert_int_not_equal(access(folder_path(*state, "attempt-000001-000001.states"), F_OK), 0);
 }
 
 /* A model that cannot be read goes back behind what was promised: that waits until the model is there again.
@@ -485,59 +484,12 @@ TEST_WITH(promises_wait_for_their_round, setup, folder_teardown)
 	leave_open(*state, true);
 	damage(*state, "round-000001.safetensors");
 	struct learner l;
-	struct sl_error error;
-	configure(&l, *state);
-	assert_int_equal(start(&l, &error), SL_OK);
+	expect_started(&l, *state);
 	assert_int_equal(l.daemon.committed_through, 1);
 	assert_int_equal(l.daemon.core_config.released_count, 0);
 	finish(&l);
 	commit(*state, 1);
 	expect_open(*state, 0, 1, true, NULL);
-}
-
-/* --- a folder of the time before --- */
-
-TEST_WITH(an_older_folder_is_taken_over, setup, folder_teardown)
-{
-	struct sl_store_round round;
-	folder_put(*state, "incarnation", "41\n", 3);
-	write_files(*state, 1, &round);
-	write_files(*state, 2, &round);
-	expect_start(*state, 2, 0, true, "continuing after round 2");
-	write_files(*state, 3, &round); /* and the power went */
-	expect_start(*state, 2, 0, true, NULL);
-	damage(*state, "round-000002.safetensors");
-	expect_start(*state, 0, 2, false, "from the initial model");
-}
-
-/* Without a result there is no row; the checkpoint is believed until a round commits. */
-TEST_WITH(an_older_folder_without_a_result, setup, folder_teardown)
-{
-	struct sl_store_round round;
-	folder_put(*state, "incarnation", "41\n", 3);
-	write_files(*state, 2, &round);
-	damage(*state, "result-000002.safetensors");
-	expect_start(*state, 2, 0, false, NULL);
-	expect_start(*state, 2, 0, false, NULL);
-	commit(*state, 3);
-	expect_start(*state, 3, 0, true, NULL);
-}
-
-TEST_WITH(an_older_folder_with_damage, setup, folder_teardown)
-{
-	struct sl_store_round round;
-	char text[1024];
-	folder_put(*state, "incarnation", "41\n", 3);
-	write_files(*state, 1, &round);
-	write_files(*state, 2, &round);
-	damage(*state, "round-000002.safetensors");
-	snprintf(text, sizeof text,
-		 "%s: damaged: the model does not match its checksum; remove the file to go on from the "
-		 "round before",
-		 folder_path(*state, "round-000002.safetensors"));
-	expect_refused(*state, SL_ERR_FORMAT, text);
-	remove(folder_path(*state, "round-000002.safetensors"));
-	expect_start(*state, 1, 0, true, NULL);
 }
 
 /* --- another roster --- */
@@ -588,8 +540,7 @@ TEST_WITH(a_check_finds_two_changes, setup, folder_teardown)
 	assert_int_equal(folder_count(*state), 0);
 	finish(&l);
 	commit(*state, 1);
-	configure(&running, *state);
-	assert_int_equal(start(&running, &error), SL_OK);
+	expect_started(&running, *state);
 	uint32_t starts = sl_store_incarnation(running.daemon.store);
 	size_t files = folder_count(*state);
 	member_count = 4;
@@ -608,8 +559,7 @@ TEST_WITH(a_check_finds_two_changes, setup, folder_teardown)
 	finish(&running);
 	members[1].pin[5] ^= 1;
 	member_count = 3;
-	configure(&running, *state);
-	assert_int_equal(start(&running, &error), SL_OK);
+	expect_started(&running, *state);
 	assert_int_equal(sl_store_incarnation(running.daemon.store), starts + 1);
 	finish(&running);
 }

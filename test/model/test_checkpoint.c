@@ -33,11 +33,11 @@ static void write_round(const char *folder, const char *run, sl_round round)
 		fail_msg("%s", error.text);
 }
 
-static int latest(const char *folder, size_t n, struct sl_checkpoint *c, struct sl_error *error)
+static int first(const char *folder, size_t n, struct sl_checkpoint *c, struct sl_error *error)
 {
 	float model[N + 1];
 	*error = (struct sl_error){0};
-	return sl_checkpoint_latest(folder, "a", n, c, model, error);
+	return sl_checkpoint_read(folder, "a", 1, n, c, model, error);
 }
 
 TEST_WITH(the_exact_bytes, folder_setup, folder_teardown)
@@ -73,7 +73,7 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	assert_int_equal(sl_checkpoint_write(*state, &wrote, floats, &error), SL_OK);
 	sl_checkpoint_name(wrote.round, name);
 	assert_string_equal(name, "round-1000000.safetensors");
-	assert_int_equal(sl_checkpoint_latest(*state, wrote.run, N, &read, model, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, N, &read, model, &error), SL_OK);
 	assert_string_equal(read.run, wrote.run);
 	assert_int_equal(read.round, wrote.round);
 	assert_int_equal(read.learners, wrote.learners);
@@ -81,7 +81,7 @@ TEST_WITH(round_trip, folder_setup, folder_teardown)
 	assert_memory_equal(read.digest, wrote.digest, SL_HASH_BYTES);
 	assert_memory_equal(read.checksum, wrote.checksum, SL_HASH_BYTES);
 	assert_memory_equal(model, floats, sizeof floats);
-	assert_int_equal(sl_checkpoint_latest(*state, wrote.run, 0, &read, NULL, &error), SL_OK);
+	assert_int_equal(sl_checkpoint_read(*state, wrote.run, wrote.round, 0, &read, NULL, &error), SL_OK);
 }
 
 TEST_WITH(shapes_of_an_autoencoder, folder_setup, folder_teardown)
@@ -97,25 +97,6 @@ TEST_WITH(shapes_of_an_autoencoder, folder_setup, folder_teardown)
 	bytes[size] = 0;
 	assert_non_null(strstr((char *)bytes + 8, "\"shapes\":\"W1 2x784, b1 2, W2 784x2, b2 784\""));
 	free(bytes);
-}
-
-TEST_WITH(the_newest_of_the_own_run, folder_setup, folder_teardown)
-{
-	struct sl_checkpoint c;
-	struct sl_error error;
-	assert_int_equal(latest(*state, N, &c, &error), SL_ERR_NOTFOUND);
-	write_round(*state, "a", 1);
-	write_round(*state, "a", 12);
-	write_round(*state, "a", 9);
-	write_round(*state, "b", 13);
-	folder_put(*state, "round-000014.safetensors.tmp", "half", 4);
-	folder_put(*state, "round-15.safetensors", "not our name", 12);
-	folder_put(*state, "notes.txt", "", 0);
-	assert_int_equal(latest(*state, N, &c, &error), SL_OK);
-	assert_int_equal(c.round, 12);
-	assert_int_equal(sl_checkpoint_latest(*state, "c", 0, &c, NULL, &error), SL_ERR_NOTFOUND);
-	assert_int_equal(sl_checkpoint_latest(folder_path(*state, "no"), "a", 0, &c, NULL, &error),
-			 SL_ERR_NOTFOUND);
 }
 
 /* Whatever else is there. */
@@ -148,7 +129,7 @@ static void expect_damage(const char *folder, const void *bytes, size_t size, co
 	char text[256];
 	snprintf(text, sizeof text, FIRST ": %s", reason);
 	folder_put(folder, FIRST, bytes, size);
-	assert_int_equal(latest(folder, N, &c, &error), SL_ERR_FORMAT);
+	assert_int_equal(first(folder, N, &c, &error), SL_ERR_FORMAT);
 	assert_string_equal(error.text, folder_path(folder, text));
 	assert_int_equal(c.round, 77); /* untouched */
 }
@@ -233,7 +214,7 @@ TEST_WITH(another_n_is_refused, folder_setup, folder_teardown)
 	struct sl_checkpoint c;
 	struct sl_error error;
 	write_round(*state, "a", 1);
-	assert_int_equal(latest(*state, N + 1, &c, &error), SL_ERR_INVALID);
+	assert_int_equal(first(*state, N + 1, &c, &error), SL_ERR_INVALID);
 	assert_string_equal(error.text, folder_path(*state, FIRST ": a model of 3 floats, expected 4"));
 }
 

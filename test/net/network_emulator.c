@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define PIECE (64u << 10)
-#define WAITING_MAX (128u << 10) /* then the road is not read; less where it is slow, */
-#define SLOW_WAITING_MAX 1u	 /* so that who sends feels its speed */
+#define WAITING_MAX (128u << 10) /* bytes that wait before reading stops; with a limit of speed */
+#define SLOW_WAITING_MAX 1u	 /* fewer, so that the sender feels the limit */
 #define SOCKET_BUFFER (32 << 10)
 
 struct piece {
@@ -35,7 +35,7 @@ struct trip {
 	uv_tcp_t ends[2]; /* the dialler's, the acceptor's */
 	uv_connect_t connect;
 	bool connected, lost, tell;
-	uint32_t number; /* on its road, from 1 */
+	uint32_t number; /* among those of its emulator, from 1 */
 	uint32_t open;	 /* handles */
 	struct lane lanes[2];
 };

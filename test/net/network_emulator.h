@@ -3,7 +3,7 @@
  *
  * What it reads is a piece (a flight of the handshake, a write of frames); pieces of a connection stay in
  * order. It delays them, holds them back, loses them together with the connection's end, and counts TLS
- * records. One clock of 1 ms serves all roads of a test.
+ * records. One clock of 1 ms serves all emulators of a test.
  */
 #pragma once
 
@@ -45,6 +45,8 @@ void emulator_open(struct emulators *emulators, struct emulator *emulator, uint1
 void emulator_close(struct emulator *emulator);
 void emulator_leave(struct emulators *emulators, struct emulator *emulator);
 /* From now on nothing of the present connections passes, and neither end hears that the other one closed.
- * With `tell`, who still sends is answered with a reset, as by a host that does not know the connection. */
+ * With `tell`, an end that still sends is answered with a reset, as by a host that does not know the
+ * connection.
+ */
 void emulator_lose(struct emulator *emulator, bool tell);
 void emulator_let_pass(struct emulator *emulator);

@@ -2,11 +2,13 @@
 
 #include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -120,12 +122,31 @@ static void open_spare(uv_loop_t *loop)
 	uv_run(loop, UV_RUN_NOWAIT);
 }
 
+/* Raise the limit of descriptors: a crowd of pairs takes more than the usual 1,024. */
+static void raise_descriptors(void)
+{
+	struct rlimit limit;
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 void net_open(struct net *net)
 {
 	struct sl_error error = {0};
+	raise_descriptors();
 	memset(net, 0, sizeof *net);
+	signal(SIGPIPE, SIG_IGN); /* as the daemon does */
 	snprintf(net->folder, sizeof net->folder, "/tmp/starling-test-XXXXXX");
 	assert_non_null(mkdtemp(net->folder));
+	net->timing = (struct sl_links_timing){.tick = 10,
+					       .ping = 2000,
+					       .silence = 6000,
+					       .handshake = 10000,
+					       .retry_least = 25,
+					       .retry_most = 1500,
+					       .head_start = 100,
+					       .steady = 200};
 	net->roster = (struct sl_roster){.members = net->members, .size = 2};
 	for (uint32_t i = 0; i < 2; i++)
 		identify(net, i);
@@ -147,7 +168,8 @@ static bool all_closed(void *argument)
 void net_close(struct net *net)
 {
 	char command[64];
-	assert_true(net_until(net, 5000, all_closed, net)); /* handles close, and roads free what is closed */
+	assert_true(net_until(net, 5000, all_closed,
+			      net)); /* handles close, and emulators free closed connections */
 	emulators_close(&net->emulators);
 	sl_worker_close(&net->crypto);
 	uv_run(&net->loop, UV_RUN_DEFAULT);
@@ -163,7 +185,7 @@ void net_close(struct net *net)
 void net_turn(struct net *net)
 {
 	uint64_t before = uv_now(&net->loop);
-	uv_run(&net->loop, UV_RUN_ONCE); /* the roads' clock ends it */
+	uv_run(&net->loop, UV_RUN_ONCE); /* the emulators' clock ends it */
 	uint64_t took = uv_now(&net->loop) - before;
 	net->attended_ms += took < TURN_MOST_MS ? took : TURN_MOST_MS;
 }
@@ -194,6 +216,7 @@ static uint16_t listen_as(struct pair *pair, uint32_t i, const struct sl_tls *tl
 	struct end *end = &pair->ends[i];
 	*end = (struct end){.pair = pair};
 	struct sl_links_config config = {.loop = &pair->net->loop,
+					 .timing = &pair->net->timing,
 					 .roster = &pair->roster,
 					 .self = i,
 					 .tls = tls,
@@ -225,6 +248,15 @@ void pair_open(struct pair *pair, struct net *net)
 	pair_open_with(pair, net, 1, &net->tls[1]);
 }
 
+struct pair *pair_alone(void)
+{
+	static struct net net;
+	static struct pair pair;
+	net_open(&net);
+	pair_open(&pair, &net);
+	return &pair;
+}
+
 static bool empty(void *argument)
 {
 	const struct pair *pair = argument;
@@ -250,6 +282,17 @@ void pair_close(struct pair *pair)
 		emulator_leave(&pair->net->emulators, &pair->emulators[i]);
 		sl_links_free(pair->ends[i].links);
 	}
+}
+
+void pair_end(struct pair *pair)
+{
+	pair_close(pair);
+	net_close(pair->net);
+}
+
+void pair_await(struct pair *pair, uint64_t ms, bool (*condition)(void *))
+{
+	assert_true(net_until(pair->net, ms, condition, pair));
 }
 
 void pair_want(struct pair *pair, int end, bool wanted)

@@ -1,4 +1,4 @@
-/* A handshake without sockets: who gets through, and that nothing of one gets another one through. */
+/* Handshakes without sockets: which keys are accepted, and that no handshake helps another one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "test/lib/test.h"
 #include "test/net/pair.h"
 
-/* Somebody with another program: OpenSSL as it comes, beside learner 1 of a net. */
+/* Another program: plain OpenSSL, which connects to learner 1 of a net. */
 struct unknown_pin {
 	SSL_CTX *context;
 	SSL *ssl;
@@ -24,7 +24,7 @@ static int on_session(SSL *ssl, SSL_SESSION *session)
 	return 0;
 }
 
-/* identity NULL: it has no certificate to show. */
+/* `identity` NULL: no certificate. */
 static void stranger_open(struct unknown_pin *s, const struct sl_identity *identity)
 {
 	s->context = SSL_CTX_new(TLS_client_method());
@@ -56,7 +56,7 @@ static void stranger_close(struct unknown_pin *s)
 	ERR_clear_error();
 }
 
-/* What the learner makes of it. */
+/* Return the result at the learner. */
 static int handshake(struct unknown_pin *s, struct sl_tls_session *learner)
 {
 	uint8_t byte;
@@ -95,7 +95,7 @@ TEST_WITH(who_is_in_the_roster, NULL, NULL)
 	stranger_close(&s);
 }
 
-/* A resumed session would be somebody whose key nobody looked at. */
+/* A resumed session would skip the check of the key. */
 TEST_WITH(no_session_comes_back, NULL, NULL)
 {
 	const struct net *net = *state;

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/core/certificate.h"
+
 const uint8_t made_z[Z_BYTES] = {1, 0, 0, 0, 0xfe, 0xff, 0xff, 0x7f, 7, 6, 5, 4, 0x10, 0x27, 0, 0};
 
 static void fill(uint8_t *bytes, size_t size, unsigned first)
@@ -13,28 +15,17 @@ static void fill(uint8_t *bytes, size_t size, unsigned first)
 
 struct sl_certificate certificate_of(sl_round t, uint32_t signers)
 {
-	struct sl_certificate certificate = {.t = t,
-					     .a = 5,
-					     .p = P31,
-					     .learners = 20,
-					     .decimals = 4,
-					     .clipping_range = CLIP_16,
-					     .count = signers};
-	fill(certificate.view, sizeof certificate.view, 1);
-	fill(certificate.digest, sizeof certificate.digest, 2);
+	struct sl_certificate certificate;
+	struct sl_digest d = {
+		.t = t, .a = 5, .p = P31, .learners = 20, .decimals = 4, .clipping_range = CLIP_16};
+	fill(d.view, sizeof d.view, 1);
+	fill(d.digest, sizeof d.digest, 2);
+	sl_certificate_begin(&certificate, &d);
 	for (uint32_t i = 0; i < signers; i++) {
-		struct sl_digest *d = &certificate.digests[i];
-		*d = (struct sl_digest){.id = 70 - i,
-					.t = t,
-					.a = 5,
-					.p = P31,
-					.learners = 20,
-					.decimals = 4,
-					.clipping_range = CLIP_16};
-		memcpy(d->view, certificate.view, sizeof d->view);
-		memcpy(d->digest, certificate.digest, sizeof d->digest);
-		fill(d->key, sizeof d->key, 10 + 2 * i);
-		fill(d->signature, sizeof d->signature, 11 + 2 * i);
+		d.id = 70 - i;
+		fill(d.key, sizeof d.key, 10 + 2 * i);
+		fill(d.signature, sizeof d.signature, 11 + 2 * i);
+		sl_certificate_add(&certificate, &d);
 	}
 	return certificate;
 }

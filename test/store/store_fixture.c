@@ -162,7 +162,7 @@ void expect_promises(struct sl_store *store, sl_round t, const char *text)
 	struct sl_error error = {0};
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
 		fail_msg("%s", error.text);
-	int used = snprintf(found, sizeof found, "fenced %u, released", promises.aborted);
+	int used = snprintf(found, sizeof found, "aborted %u, released", promises.aborted);
 	for (uint32_t i = 0; i < promises.released_count; i++)
 		used += snprintf(found + used, sizeof found - (size_t)used, " %u", promises.released[i]);
 	used += snprintf(found + used, sizeof found - (size_t)used, ", open %u", promises.a);

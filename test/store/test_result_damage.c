@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "common/wire/codec.h"
+
 /* --- verbs --- */
 
 static uint8_t *third(const char *folder, size_t *size)
@@ -35,23 +37,19 @@ static void expect_replaced(const char *folder, const char *what, const char *wi
 	free(bytes);
 }
 
-/* The checksum over again: Z, then the other texts by name. */
+/* Compute the checksum again: of Z, then of the other metadata. */
 static void seal(json_t *metadata, const uint8_t *z)
 {
 	crypto_generichash_state state;
 	uint8_t sum[SL_HASH_BYTES];
 	char text[2 * SL_HASH_BYTES + 1];
-	static const char *const names[] = {"attempt", "clip",	   "digest", "digests", "encoding",
-					    "format",  "learners", "n",	     "p",	"round",
-					    "run",     "sigma",	   "view"};
+	json_object_del(metadata, "checksum");
+	char *rest = json_dumps(metadata, JSON_COMPACT | JSON_SORT_KEYS);
 	crypto_generichash_init(&state, NULL, 0, sizeof sum);
 	crypto_generichash_update(&state, z, Z_BYTES);
-	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-		const char *value = json_string_value(json_object_get(metadata, names[i]));
-		if (value != NULL)
-			crypto_generichash_update(&state, (const uint8_t *)value, strlen(value) + 1);
-	}
+	crypto_generichash_update(&state, (const uint8_t *)rest, strlen(rest));
 	crypto_generichash_final(&state, sum, sizeof sum);
+	free(rest);
 	sodium_bin2hex(text, sizeof text, sum, sizeof sum);
 	json_object_set_new(metadata, "checksum", json_string(text));
 }
@@ -169,8 +167,7 @@ TEST_WITH(damaged_elements, folder_setup, folder_teardown)
 		bytes[i] ^= 0x80;
 	}
 	free(bytes);
-	expect_replaced(*state, "70 0a0d", "70 0a0e", reason);
-	expect_replaced(*state, "\"attempt\":\"5\"", "\"attempt\":\"6\"", reason);
+	expect_replaced(*state, "\"digests\":\"0846", "\"digests\":\"0847", reason);
 }
 
 TEST_WITH(header_lengths_are_bounded, folder_setup, folder_teardown)
@@ -232,8 +229,7 @@ TEST_WITH(sizes_are_those_of_n, folder_setup, folder_teardown)
 
 TEST_WITH(metadata_are_complete, folder_setup, folder_teardown)
 {
-	static const char *const names[] = {"format", "run", "round",	 "attempt", "view",    "digest",
-					    "p",      "n",   "learners", "digests", "checksum"};
+	static const char *const names[] = {"format", "run", "n", "digests", "checksum"};
 	const char *reason = "the metadata are not those of a result";
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
 		tamper(*state, names[i], NULL);
@@ -245,49 +241,27 @@ TEST_WITH(metadata_are_complete, folder_setup, folder_teardown)
 	expect_third(*state, SL_ERR_FORMAT, reason);
 }
 
-#define HASH "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff"
-
 /* Each with a right checksum, so that it is this rule which speaks. */
 TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 {
-	const char *number = "round, attempt, p, learners, n, sigma, encoding or clip is no number",
-		   *prime = "p is not a prime between 2 and 2^61";
-	const char *hash = "view, digest or checksum is not 64 hexadecimal digits";
+	const char *hash = "checksum is not 64 hexadecimal digits",
+		   *list = "digests is not a list of Digests",
+		   *length = "hash, key or signature of a wrong length";
 	const char *const cases[][3] = {
-		{"attempt", "6", NULL}, /* a right checksum makes it another result */
-		{"format", "starling-result-1", "the format is not starling-result-2"},
-		{"round", "4", "holds another round"},
-		{"round", "03", number},
-		{"round", "4294967299", number},
-		{"attempt", "4294967301", number},
-		{"attempt", "-1", number},
-		{"attempt", "0", "attempt out of range"},
-		{"attempt", "16777217", "attempt out of range"},
-		{"p", "18446744073709551616", number},
-		{"p", "", number},
-		{"p", "0", prime},
-		{"p", "2147483646", prime},
-		{"p", "2305843009213693967", prime}, /* of 62 bits */
-		{"p", "2147483629", NULL},	     /* another prime of 4 bytes */
-		{"p", "3", "z is not n+1 elements"},
-		{"p", "4294967311", "z is not n+1 elements"},
-		{"learners", "1", "learners out of range"},
-		{"learners", "2001", "learners out of range"},
-		{"learners", "4294967316", number},
+		{"format", "starling-result-2", "the format is not starling-result-3"},
 		{"n", "4", "a result of another n"},
-		{"n", "18446744073709551619", number},
-		{"n", "0x3", number},
-		{"n", "3 ", number},
-		{"view", HASH, NULL},
-		{"view", HASH "0", hash},
-		{"view", HASH "-", hash},
-		{"view", "", hash},
-		{"digest", HASH, NULL},
-		{"digest", "z0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", hash},
-		{"digest", "A0112233445566778899aabbccddeeff00112233445566778899aabbccddeeff", hash},
-		{"checksum", HASH, "damaged: it does not match its checksum"},
+		{"n", "18446744073709551619", "n is no number"},
+		{"n", "0x3", "n is no number"},
+		{"n", "3 ", "n is no number"},
+		{"checksum", "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff",
+		 "damaged: it does not match its checksum"},
 		{"checksum", "00", hash},
 		{"checksum", "", hash},
+		{"digests", "", length},
+		{"digests", " ", length},
+		{"digests", "084", list},
+		{"digests", "08x6", list},
+		{"digests", "0846", length},
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		expect_tampered(*state, cases[i][0], cases[i][1], cases[i][2]);
@@ -295,47 +269,44 @@ TEST_WITH(metadata_are_checked, folder_setup, folder_teardown)
 	expect_third(*state, SL_ERR_NOTFOUND, NULL);
 }
 
-#define SIGNED(id) id " " HASH " " HASH HASH
-
-TEST_WITH(signers_are_checked, folder_setup, folder_teardown)
+/* Replace the digests by those of `certificate` and `more`. */
+static void expect_certificate(const char *folder, const struct sl_certificate *certificate, const char *more,
+			       const char *reason)
 {
-	const char *form = "digests is not a list of ids, keys and signatures";
-	const char *const cases[][2] = {
-		{SIGNED("1"), NULL},
-		{SIGNED("4294967295") ", " SIGNED("2"), NULL},
-		{"", "no digest, or too many"},
-		{SIGNED("0"), "id is 0"},
-		{SIGNED("7") ", " SIGNED("8") ", " SIGNED("7"), "two digests of one signer"},
-		{SIGNED("4294967296"), form},
-		{SIGNED("01"), form},
-		{SIGNED("-1"), form},
-		{SIGNED("1") ",", form},
-		{SIGNED("1") ", ", form},
-		{SIGNED("1") "," SIGNED("2"), form},
-		{SIGNED("1") SIGNED("2"), form},
-		{SIGNED("1") ";" SIGNED("2"), form},
-		{" " SIGNED("1"), form},
-		{SIGNED("1") "0", form},
-		{"1 " HASH " " HASH, form},
-		{"1 " HASH, form},
-		{"1 " HASH "00 " HASH HASH, form},
-		{"1  " HASH " " HASH HASH, form},
-		{"1\n" HASH " " HASH HASH, form},
-		{"1", form},
-		{"none", form},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-		expect_tampered(*state, "digests", cases[i][0], cases[i][1]);
+	char text[(SL_SIGNERS_MAX + 1) * 600] = "";
+	for (uint32_t i = 0; i < certificate->count; i++) {
+		struct sl_message message = {.kind = SL_MSG_DIGEST, .digest = certificate->digests[i]};
+		uint8_t frame[300];
+		size_t size = sl_codec_bytes(&message), used = strlen(text);
+		sl_codec_encode(&message, frame, size, NULL);
+		if (i > 0)
+			text[used++] = ' ';
+		sodium_bin2hex(text + used, sizeof text - used, frame + SL_FRAME_HEADER_BYTES,
+			       size - SL_FRAME_HEADER_BYTES);
+	}
+	strcat(text, more);
+	expect_tampered(folder, "digests", text, reason);
 }
 
-TEST_WITH(not_too_many_signers, folder_setup, folder_teardown)
+TEST_WITH(certificates_are_checked, folder_setup, folder_teardown)
 {
-	char text[(SL_SIGNERS_MAX + 1) * 256] = "";
-	for (unsigned i = 1; i <= SL_SIGNERS_MAX + 1; i++) {
-		size_t used = strlen(text);
-		snprintf(text + used, sizeof text - used, "%s%u " HASH " " HASH HASH, i > 1 ? ", " : "", i);
-		expect_tampered(*state, "digests", text, i <= SL_SIGNERS_MAX ? NULL : "too many digests");
-	}
+	struct sl_certificate good = certificate_of(3, 2), bad = certificate_of(4, 2);
+	expect_certificate(*state, &good, "", NULL);
+	expect_certificate(*state, &bad, "", "holds another round");
+	bad = good;
+	bad.digests[1].id = bad.digests[0].id;
+	expect_certificate(*state, &bad, "", "two digests of one signer");
+	bad = good;
+	bad.digests[1].view[0] ^= 1;
+	expect_certificate(*state, &bad, "", "digests that do not agree");
+	bad.count = 1;
+	bad.digests[0].p = 4;
+	expect_certificate(*state, &bad, "", "p is not a prime between 2 and 2^61");
+	bad.digests[0].p = 3;
+	expect_certificate(*state, &bad, "", "z is not n+1 elements");
+	bad = certificate_of(3, SL_SIGNERS_MAX);
+	expect_certificate(*state, &bad, "", NULL);
+	expect_certificate(*state, &bad, " 0846", "too many digests");
 }
 
 TEST_WITH(other_things_of_its_name, folder_setup, folder_teardown)
@@ -344,6 +315,6 @@ TEST_WITH(other_things_of_its_name, folder_setup, folder_teardown)
 	assert_int_equal(mkdir(path, 0700), 0);
 	expect_third(*state, SL_ERR_FORMAT, "shorter than a header");
 	remove(path);
-	assert_int_equal(mkfifo(path, 0600), 0); /* and nobody writes */
+	assert_int_equal(mkfifo(path, 0600), 0); /* without a writer */
 	expect_third(*state, SL_ERR_FORMAT, "shorter than a header");
 }

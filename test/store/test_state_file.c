@@ -13,7 +13,9 @@
 
 #include "daemon/store/state_file.h"
 
-#define FILE_7_2 "attempt-000007-000002.spool"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
+#define FILE_7_2 "attempt-000007-000002.states"
 #define SLOT 8192u
 
 /* --- what is asked of the system, in order --- */
@@ -28,11 +30,8 @@ static void note(const char *what)
 }
 
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __real_msync(void *address, size_t size, int flags);
-int __wrap_msync(void *address, size_t size, int flags);
 int __real_posix_fallocate64(int fd, off_t at, off_t size);
-int __wrap_posix_fallocate64(int fd, off_t at, off_t size);
 
 static bool failing(void)
 {
@@ -120,7 +119,7 @@ TEST_WITH(what_was_written_is_found, setup, folder_teardown)
 	sl_state_file_close(&state_file);
 }
 
-/* Holes for those who have not sent anything. */
+/* The slots of learners that have not sent anything are holes. */
 TEST_WITH(it_takes_as_much_room_as_was_written, setup, folder_teardown)
 {
 	struct stat status;
@@ -177,7 +176,7 @@ TEST_WITH(a_file_is_used_again, setup, folder_teardown)
 	write_slot(&state_file, 2, 1);
 	assert_string_equal(asked, "");
 	assert_int_equal(folder_count(*state), 1);
-	assert_int_equal(stat(folder_path(*state, "attempt-000009-000001.spool"), &after), 0);
+	assert_int_equal(stat(folder_path(*state, "attempt-000009-000001.states"), &after), 0);
 	assert_int_equal(after.st_ino, before.st_ino);
 	assert_int_equal(sl_state_file_sync(&state_file, 2, NULL), SL_OK);
 	assert_string_equal(asked, "slot;folder;"); /* its new name, too */
@@ -241,11 +240,11 @@ static bool of_7_or_9(const void *context, sl_round t, sl_attempt a)
 TEST_WITH(leftovers_are_swept, setup, folder_teardown)
 {
 	static const char *const names[] = {FILE_7_2,
-					    "attempt-000009-000001.spool",
-					    "attempt-000009-000002.spool",
-					    "attempt-000001-000001.spool",
-					    "attempt-1-1.spool",
-					    "attempt-000001-000001.spool.x"};
+					    "attempt-000009-000001.states",
+					    "attempt-000009-000002.states",
+					    "attempt-000001-000001.states",
+					    "attempt-1-1.states",
+					    "attempt-000001-000001.states.x"};
 	for (int i = 0; i < 6; i++)
 		folder_put(*state, names[i], "x", 1);
 	sl_state_file_sweep(*state, of_7_or_9, &fails);
@@ -257,7 +256,7 @@ TEST_WITH(the_largest_numbers, setup, folder_teardown)
 {
 	struct sl_state_file state_file = open_state_file(*state, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 2);
 	sl_state_file_close(&state_file);
-	assert_true(there(*state, "attempt-1000000-16777216.spool"));
+	assert_true(there(*state, "attempt-1000000-16777216.states"));
 	sl_state_file_sweep(*state, of_7_or_9, &fails);
 	assert_int_equal(folder_count(*state), 0);
 }

@@ -9,18 +9,32 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define NOTHING "fenced 0, released, open 0"
+#define NOTHING "aborted 0, released, open 0"
 
 /* --- verbs --- */
 
-static struct sl_store *reopen(struct sl_store *store, const char *folder)
+static struct sl_store *store; /* of the case */
+
+static int setup(void **state)
 {
-	sl_store_close(store);
-	return open_made(folder);
+	int rc = folder_setup(state);
+	store = rc == 0 ? open_made(*state) : NULL;
+	return rc;
 }
 
-static void expect_refused(const char *folder, struct sl_store *store, const struct sl_persist *persist,
-			   int code, const char *reason)
+static int teardown(void **state)
+{
+	sl_store_close(store);
+	return folder_teardown(state);
+}
+
+static void reopen(const char *folder)
+{
+	sl_store_close(store);
+	store = open_made(folder);
+}
+
+static void expect_refused(const char *folder, const struct sl_persist *persist, int code, const char *reason)
 {
 	struct sl_error error = {0};
 	char text[256];
@@ -31,128 +45,116 @@ static void expect_refused(const char *folder, struct sl_store *store, const str
 
 /* --- what comes back --- */
 
-TEST_WITH(a_new_one, folder_setup, folder_teardown)
+TEST_WITH(a_new_one, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_store_round round;
 	struct sl_error error;
 	assert_int_equal(sl_store_incarnation(store), 1);
 	sl_id changed[SL_STORE_CHANGES_NAMED];
 	assert_int_equal(sl_store_roster_changes(store, changed), 0);
-	assert_false(sl_store_taken_over(store));
 	assert_int_equal(sl_store_last_round(store, &round, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, folder_path(*state, DATABASE ": no round is committed"));
 	expect_promises(store, 1, NOTHING);
-	sl_store_close(store);
 	sl_store_close(NULL);
 }
 
 /* PREPARED, and RELEASED. */
-static void expect_released(struct sl_store *store, sl_round t, sl_attempt a, uint32_t count)
+static void expect_released(sl_round t, sl_attempt a, uint32_t count)
 {
 	expect_recorded(store, SL_PERSIST_PREPARED, t, a, count);
 	expect_recorded(store, SL_PERSIST_RELEASED, t, a, count);
 }
 
-TEST_WITH(round_trip, folder_setup, folder_teardown)
+TEST_WITH(round_trip, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 2, 3);
-	expect_released(store, 2, 1, SL_LEARNERS_MAX);
-	expect_released(store, SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 3);
+	expect_released(2, 1, SL_LEARNERS_MAX);
+	expect_released(SL_ROUNDS_MAX, SL_ATTEMPTS_MAX, 3);
 	for (int again = 0; again < 2; again++) {
 		expect_last(store, 0);
-		expect_promises(store, 1, "fenced 1, released, open 2 prepared by 3");
-		expect_promises(store, 2, "fenced 0, released 1, open 1 released by 2000");
+		expect_promises(store, 1, "aborted 1, released, open 2 prepared by 3");
+		expect_promises(store, 2, "aborted 0, released 1, open 1 released by 2000");
 		expect_promises(store, 3, NOTHING);
 		expect_promises(store, SL_ROUNDS_MAX,
-				"fenced 0, released 16777216, open 16777216 released by 3");
-		store = reopen(store, *state);
+				"aborted 0, released 16777216, open 16777216 released by 3");
+		reopen(*state);
 	}
 	expect_committed(store, 1);
 	for (int again = 0; again < 2; again++) {
 		expect_last(store, 1);
-		expect_promises(store, 2, "fenced 0, released 1, open 1 released by 2000");
-		store = reopen(store, *state);
+		expect_promises(store, 2, "aborted 0, released 1, open 1 released by 2000");
+		reopen(*state);
 	}
 	assert_int_equal(sl_store_incarnation(store), 5);
-	sl_store_close(store);
 }
 
 /* SQLite's numbers are signed, and end at 2^63. */
-TEST_WITH(the_largest_numbers, folder_setup, folder_teardown)
+TEST_WITH(the_largest_numbers, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(SL_ROUNDS_MAX), found;
 	round.a = SL_ATTEMPTS_MAX;
 	round.learners = SL_LEARNERS_MAX;
 	round.total_weight = INT64_MAX;
 	memset(round.checkpoint, 'x', sizeof round.checkpoint - 1);
 	assert_int_equal(sl_store_commit_round(store, &round, NULL), SL_OK);
-	store = reopen(store, *state);
+	reopen(*state);
 	assert_int_equal(sl_store_last_round(store, &found, NULL), SL_OK);
 	assert_true(found.t == SL_ROUNDS_MAX && found.a == SL_ATTEMPTS_MAX &&
 		    found.learners == SL_LEARNERS_MAX);
 	assert_true(found.total_weight == INT64_MAX);
 	assert_string_equal(found.checkpoint, round.checkpoint);
-	sl_store_close(store);
 }
 
-TEST_WITH(an_attempt_moves_on, folder_setup, folder_teardown)
+TEST_WITH(an_attempt_moves_on, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	static const enum sl_persist_kind kinds[] = {SL_PERSIST_PREPARED, SL_PERSIST_RELEASED,
 						     SL_PERSIST_CLOSED};
-	static const char *const texts[] = {"fenced 0, released, open 4 prepared by 5",
-					    "fenced 0, released 4, open 4 released by 5",
-					    "fenced 0, released 4, open 0"};
+	static const char *const texts[] = {"aborted 0, released, open 4 prepared by 5",
+					    "aborted 0, released 4, open 4 released by 5",
+					    "aborted 0, released 4, open 0"};
 	for (int i = 0; i < 3; i++)
 		for (int again = 0; again < 2; again++) {
 			expect_recorded(store, kinds[i], 1, 4, 5);
 			expect_promises(store, 1, texts[i]);
-			store = reopen(store, *state);
+			reopen(*state);
 			expect_promises(store, 1, texts[i]);
 		}
-	expect_released(store, 1, 5, 3);
-	expect_promises(store, 1, "fenced 0, released 4 5, open 5 released by 3");
-	sl_store_close(store);
+	expect_released(1, 5, 3);
+	expect_promises(store, 1, "aborted 0, released 4 5, open 5 released by 3");
 }
 
-/* All up to the one that is given up; what was released stays. */
-TEST_WITH(an_abort_covers_what_was_before, folder_setup, folder_teardown)
+/* All up to the one that is aborted; what was released stays. */
+TEST_WITH(an_abort_covers_what_was_before, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
-	expect_released(store, 1, 2, 3);
+	expect_released(1, 2, 3);
 	expect_recorded(store, SL_PERSIST_CLOSED, 1, 2, 0);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 4, 3);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 3, 0);
-	expect_promises(store, 1, "fenced 3, released 2, open 4 prepared by 3");
+	expect_promises(store, 1, "aborted 3, released 2, open 4 prepared by 3");
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 4, 0);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 1, 0);
 	for (int again = 0; again < 2; again++) {
-		expect_promises(store, 1, "fenced 4, released 2, open 0");
-		store = reopen(store, *state);
+		expect_promises(store, 1, "aborted 4, released 2, open 0");
+		reopen(*state);
 	}
-	expect_released(store, 1, 5, 3);
+	expect_released(1, 5, 3);
 	expect_recorded(store, SL_PERSIST_ABORTED, 1, 5, 0);
-	expect_promises(store, 1, "fenced 5, released 2 5, open 5 released by 3");
-	sl_store_close(store);
+	expect_promises(store, 1, "aborted 5, released 2 5, open 5 released by 3");
 }
 
-TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
+TEST_WITH(it_does_not_move_back, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_persist persist;
 #define REFUSED(kind, a, reason)                                                                             \
 	persist = made_persist(kind, 7, a, 4);                                                               \
-	expect_refused(*state, store, &persist, SL_ERR_REFUSED, reason)
+	expect_refused(*state, &persist, SL_ERR_REFUSED, reason)
 	REFUSED(SL_PERSIST_RELEASED, 1,
 		"attempt 1 of round 7 is not recorded as released: it is not prepared");
-	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as closed: it is not released");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
-	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as dead: it is not released");
+	REFUSED(SL_PERSIST_CLOSED, 1, "attempt 1 of round 7 is not recorded as closed: it is not released");
 	REFUSED(SL_PERSIST_PREPARED, 2,
 		"attempt 2 of round 7 is not recorded as prepared: another one is open");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
@@ -163,59 +165,53 @@ TEST_WITH(it_does_not_move_back, folder_setup, folder_teardown)
 	REFUSED(SL_PERSIST_RELEASED, 1,
 		"attempt 1 of round 7 is not recorded as released: it is not prepared");
 	expect_recorded(store, SL_PERSIST_ABORTED, 7, 3, 4);
-	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was given up");
-	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was given up");
+	REFUSED(SL_PERSIST_PREPARED, 2, "attempt 2 of round 7 is not recorded as prepared: it was aborted");
+	REFUSED(SL_PERSIST_PREPARED, 3, "attempt 3 of round 7 is not recorded as prepared: it was aborted");
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 4, 4); /* a refusal is not the end */
-	store = reopen(store, *state);
-	expect_promises(store, 7, "fenced 3, released 1, open 4 prepared by 4");
-	sl_store_close(store);
+	reopen(*state);
+	expect_promises(store, 7, "aborted 3, released 1, open 4 prepared by 4");
 #undef REFUSED
 }
 
-TEST_WITH(it_does_not_become_another, folder_setup, folder_teardown)
+TEST_WITH(it_does_not_become_another, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_persist released = made_persist(SL_PERSIST_RELEASED, 7, 1, 4);
 	struct sl_ready *readys = (struct sl_ready *)released.readys;
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 1, 4);
 	for (int i = 0; i < 4; i++)
 		readys[i].view[31]++;
-	expect_refused(*state, store, &released, SL_ERR_REFUSED,
+	expect_refused(*state, &released, SL_ERR_REFUSED,
 		       "attempt 1 of round 7 is not recorded as released: it has another view");
-	expect_promises(store, 7, "fenced 0, released, open 1 prepared by 4");
+	expect_promises(store, 7, "aborted 0, released, open 1 prepared by 4");
 	expect_recorded(store, SL_PERSIST_RELEASED, 7, 1, 4);
-	sl_store_close(store);
 }
 
-TEST_WITH(no_more_are_released_than_fit, folder_setup, folder_teardown)
+TEST_WITH(no_more_are_released_than_fit, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	for (sl_attempt a = 1; a <= SL_RELEASED_MAX; a++) {
-		expect_released(store, 7, a, 2);
+		expect_released(7, a, 2);
 		expect_recorded(store, SL_PERSIST_CLOSED, 7, a, 0);
 	}
 	expect_recorded(store, SL_PERSIST_PREPARED, 7, 17, 2);
 	struct sl_persist one_more = made_persist(SL_PERSIST_RELEASED, 7, 17, 2);
-	expect_refused(*state, store, &one_more, SL_ERR_REFUSED,
+	expect_refused(*state, &one_more, SL_ERR_REFUSED,
 		       "attempt 17 of round 7 is not recorded as released: too many were");
 	expect_promises(store, 7,
-			"fenced 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
-	sl_store_close(store);
+			"aborted 0, released 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16, open 17 prepared by 2");
 }
 
-TEST_WITH(rounds_only_go_up, folder_setup, folder_teardown)
+TEST_WITH(rounds_only_go_up, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(4);
 	struct sl_persist prepared = made_persist(SL_PERSIST_PREPARED, 4, 9, 4),
 			  aborted = made_persist(SL_PERSIST_ABORTED, 3, 9, 4);
 	struct sl_error error;
 	expect_committed(store, 4);
 	expect_committed(store, 4);
-	expect_refused(*state, store, &prepared, SL_ERR_REFUSED,
+	expect_refused(*state, &prepared, SL_ERR_REFUSED,
 		       "attempt 9 of round 4 is not recorded as prepared: the round is committed");
-	expect_refused(*state, store, &aborted, SL_ERR_REFUSED,
-		       "attempt 9 of round 3 is not recorded as given up: the round is committed");
+	expect_refused(*state, &aborted, SL_ERR_REFUSED,
+		       "attempt 9 of round 3 is not recorded as aborted: the round is committed");
 	round.digest[0]++;
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
 	assert_string_equal(
@@ -226,19 +222,17 @@ TEST_WITH(rounds_only_go_up, folder_setup, folder_teardown)
 	assert_string_equal(
 		error.text,
 		folder_path(*state, DATABASE ": round 3 is not recorded: round 4 is committed already"));
-	store = reopen(store, *state);
+	reopen(*state);
 	assert_int_equal(sl_store_commit_round(store, &round, &error), SL_ERR_REFUSED);
 	expect_last(store, 4);
 	expect_committed(store, 9);
-	store = reopen(store, *state);
+	reopen(*state);
 	expect_last(store, 9);
-	sl_store_close(store);
 }
 
 /* Each field of the round that is last counts. */
-TEST_WITH(one_result_of_a_round, folder_setup, folder_teardown)
+TEST_WITH(one_result_of_a_round, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	const struct sl_store_round good = made_round(4);
 	struct sl_store_round bad;
 	expect_committed(store, 4);
@@ -256,13 +250,11 @@ TEST_WITH(one_result_of_a_round, folder_setup, folder_teardown)
 	ANOTHER(bad.digest[31]++);
 	ANOTHER(bad.checkpoint_sum[31]++);
 	expect_last(store, 4);
-	sl_store_close(store);
 }
 
-/* A model that was damaged, and shown again by somebody who has other signatures of it. */
-TEST_WITH(the_same_result_with_the_files_of_now, folder_setup, folder_teardown)
+/* A damaged model, fetched again from a peer with other signatures. */
+TEST_WITH(the_same_result_with_the_files_of_now, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_store_round round = made_round(4), found;
 	for (sl_round t = 3; t <= 5; t++)
 		expect_committed(store, t);
@@ -274,25 +266,23 @@ TEST_WITH(the_same_result_with_the_files_of_now, folder_setup, folder_teardown)
 		assert_int_equal(sl_store_round_before(store, 5, &found, NULL), SL_OK);
 		assert_int_equal(found.t, 4);
 		assert_string_equal(found.result, "another");
-		store = reopen(store, *state);
+		reopen(*state);
 	}
 	round = made_round(5);
 	round.result_sum[31]++;
 	assert_int_equal(sl_store_commit_round(store, &round, NULL), SL_OK);
 	assert_int_equal(sl_store_last_round(store, &found, NULL), SL_OK);
 	assert_memory_equal(found.result_sum, round.result_sum, SL_HASH_BYTES);
-	sl_store_close(store);
 }
 
-TEST_WITH(earlier_rounds_stay, folder_setup, folder_teardown)
+TEST_WITH(earlier_rounds_stay, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_store_round found = {.t = 77};
 	struct sl_error error;
 	static const sl_round committed[] = {2, 3, 9};
 	for (int i = 0; i < 3; i++)
 		expect_committed(store, committed[i]);
-	store = reopen(store, *state);
+	reopen(*state);
 	sl_round t = SL_ROUNDS_MAX;
 	for (int i = 2; i >= 0; i--, t = found.t) {
 		struct sl_store_round want = made_round(committed[i]);
@@ -303,39 +293,35 @@ TEST_WITH(earlier_rounds_stay, folder_setup, folder_teardown)
 	assert_int_equal(sl_store_round_before(store, 2, &found, &error), SL_ERR_NOTFOUND);
 	assert_string_equal(error.text, folder_path(*state, DATABASE ": no round before 2 is committed"));
 	assert_int_equal(found.t, 2);
-	sl_store_close(store);
 }
 
-TEST_WITH(a_commit_forgets_what_was_before, folder_setup, folder_teardown)
+TEST_WITH(a_commit_forgets_what_was_before, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	for (sl_round t = 1; t <= 4; t++) {
 		expect_recorded(store, SL_PERSIST_ABORTED, t, 1, 0);
-		expect_released(store, t, 2, 3);
+		expect_released(t, 2, 3);
 	}
 	expect_committed(store, 3);
 	for (int again = 0; again < 2; again++) {
 		expect_promises(store, 1, NOTHING);
 		expect_promises(store, 2, NOTHING);
-		expect_promises(store, 3, "fenced 1, released 2, open 2 released by 3");
-		expect_promises(store, 4, "fenced 1, released 2, open 2 released by 3");
-		store = reopen(store, *state);
+		expect_promises(store, 3, "aborted 1, released 2, open 2 released by 3");
+		expect_promises(store, 4, "aborted 1, released 2, open 2 released by 3");
+		reopen(*state);
 	}
-	sl_store_close(store);
 }
 
 /* --- what could not be read back --- */
 
-TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
+TEST_WITH(only_what_can_be_read_is_written, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_persist bad;
 	expect_recorded(store, SL_PERSIST_PREPARED, 8, 1, 2);
 #define NOT_RECORDED(kind, t, change, reason)                                                                \
 	do {                                                                                                 \
 		bad = made_persist(kind, t, 1, 2);                                                           \
 		change;                                                                                      \
-		expect_refused(*state, store, &bad, SL_ERR_INVALID, "not recorded: " reason);                \
+		expect_refused(*state, &bad, SL_ERR_INVALID, "not recorded: " reason);                       \
 	} while (0)
 	for (int kind = SL_PERSIST_ABORTED; kind <= SL_PERSIST_CLOSED; kind++) {
 		static const char out[] = "not recorded: kind, round or attempt out of range";
@@ -343,7 +329,7 @@ TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 		for (int i = 0; i < 4; i++) {
 			bad.what.t = i == 0 ? 0 : i == 1 ? SL_ROUNDS_MAX + 1 : 7;
 			bad.what.a = i == 2 ? 0 : i == 3 ? SL_ATTEMPTS_MAX + 1 : 1;
-			expect_refused(*state, store, &bad, SL_ERR_INVALID, out);
+			expect_refused(*state, &bad, SL_ERR_INVALID, out);
 		}
 	}
 	NOT_RECORDED(SL_PERSIST_COMMIT, 7, (void)0, "kind, round or attempt out of range");
@@ -358,15 +344,13 @@ TEST_WITH(only_what_can_be_read_is_written, folder_setup, folder_teardown)
 		     "the Readys are not of one view");
 	NOT_RECORDED(SL_PERSIST_RELEASED, 8, ((struct sl_ready *)bad.readys)[1].view[0]++,
 		     "the Readys are not of one view");
-	store = reopen(store, *state);
+	reopen(*state);
 	expect_promises(store, 7, NOTHING);
-	expect_promises(store, 8, "fenced 0, released, open 1 prepared by 2");
-	sl_store_close(store);
+	expect_promises(store, 8, "aborted 0, released, open 1 prepared by 2");
 }
 
-TEST_WITH(only_rounds_that_can_be_read_are_written, folder_setup, folder_teardown)
+TEST_WITH(only_rounds_that_can_be_read_are_written, setup, teardown)
 {
-	struct sl_store *store = open_made(*state);
 	struct sl_store_round bad;
 	struct sl_error error;
 	char text[128];
@@ -394,54 +378,49 @@ TEST_WITH(only_rounds_that_can_be_read_are_written, folder_setup, folder_teardow
 	NOT_COMMITTED(strcpy(bad.result, "x\n"), "a file's name is not one");
 	NOT_COMMITTED((memset(bad.result, 'x', sizeof bad.result), bad.checkpoint_sum[0] = 0),
 		      "a file's name is not one");
-	store = reopen(store, *state);
+	reopen(*state);
 	expect_last(store, 0);
-	sl_store_close(store);
 }
 
 /* --- one call at a time --- */
 
-static void *use(void *store)
+static void *use(void *nothing)
 {
 	for (;;)
-		expect_promises(store, 1, "fenced 0, released, open 1 prepared by 2000");
-	return NULL;
+		expect_promises(store, 1, "aborted 0, released, open 1 prepared by 2000");
+	return nothing;
 }
 
-TEST_WITH(two_calls_at_once_are_a_bug, folder_setup, folder_teardown)
+TEST_WITH(two_calls_at_once_are_a_bug, setup, teardown)
 {
 	int status;
 	pthread_t thread;
-	struct sl_store *store = open_made(*state);
 	expect_recorded(store, SL_PERSIST_PREPARED, 1, 1, SL_LEARNERS_MAX);
 	pid_t child = fork();
 	if (child == 0) {
 		fclose(stderr);
 		signal(SIGABRT, SIG_DFL);
 		alarm(60);
-		if (pthread_create(&thread, NULL, use, store) == 0)
-			use(store);
+		if (pthread_create(&thread, NULL, use, NULL) == 0)
+			use(NULL);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	sl_store_close(store);
 }
 
 /* Opened on one thread, used on another, closed on the first: the daemon's way. */
-static void *work(void *store)
+static void *work(void *nothing)
 {
-	expect_released(store, 1, 1, 2);
+	expect_released(1, 1, 2);
 	expect_committed(store, 1);
-	return NULL;
+	return nothing;
 }
 
-TEST_WITH(another_thread, folder_setup, folder_teardown)
+TEST_WITH(another_thread, setup, teardown)
 {
 	pthread_t thread;
-	struct sl_store *store = open_made(*state);
-	assert_int_equal(pthread_create(&thread, NULL, work, store), 0);
+	assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
 	assert_int_equal(pthread_join(thread, NULL), 0);
 	expect_last(store, 1);
-	sl_store_close(store);
 }

@@ -19,15 +19,15 @@
 
 /* --- one history, in steps; each is acknowledged when its call returns --- */
 
-#define CALLS 5u   /* to a round: given up, prepared, released, dead, committed */
-#define MANY 1200u /* learners: more than a page of them */
+#define CALLS 5u  /* to a round: aborted, prepared, released, closed, committed */
+#define MANY 120u /* learners: more than a page of them */
 
 static uint32_t learners_of(sl_round t)
 {
 	return t % 2 == 0 ? MANY : 3;
 }
 
-/* Step s of the history: 0 gives up attempt 1 of round 1, 1 prepares attempt 2. */
+/* Step s of the history: 0 aborts attempt 1 of round 1, 1 prepares attempt 2. */
 static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 {
 	static const enum sl_persist_kind kinds[] = {SL_PERSIST_ABORTED, SL_PERSIST_PREPARED,
@@ -45,8 +45,8 @@ static int step(struct sl_store *store, unsigned s, struct sl_error *error)
 static unsigned steps_of_round(struct sl_store *store, sl_round t)
 {
 	char prepared[64], released[64];
-	const char *const texts[] = {"fenced 0, released, open 0", "fenced 1, released, open 0", prepared,
-				     released, "fenced 1, released 2, open 0"};
+	const char *const texts[] = {"aborted 0, released, open 0", "aborted 1, released, open 0", prepared,
+				     released, "aborted 1, released 2, open 0"};
 	struct sl_promises promises;
 	struct sl_error error;
 	if (sl_store_promises(store, t, &promises, &error) != SL_OK)
@@ -55,8 +55,8 @@ static unsigned steps_of_round(struct sl_store *store, sl_round t)
 			 : promises.a != 0	     ? 2
 						     : promises.aborted;
 	sl_store_promises_close(&promises);
-	snprintf(prepared, sizeof prepared, "fenced 1, released, open 2 prepared by %u", learners_of(t));
-	snprintf(released, sizeof released, "fenced 1, released 2, open 2 released by %u", learners_of(t));
+	snprintf(prepared, sizeof prepared, "aborted 1, released, open 2 prepared by %u", learners_of(t));
+	snprintf(released, sizeof released, "aborted 1, released 2, open 2 released by %u", learners_of(t));
 	expect_promises(store, t, texts[steps]);
 	return steps;
 }
@@ -141,7 +141,7 @@ TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 	print_message("seed %llu\n", (unsigned long long)seed);
 	srand48((long)seed);
 	uint32_t incarnation = 0;
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 30; i++) {
 		struct mark mark =
 			kill_after(*state, (unsigned)(lrand48() % 12), (unsigned)(lrand48() % 1500));
 		struct sl_store *store = open_made(*state);
@@ -156,7 +156,7 @@ TEST_WITH(killed_in_the_middle, folder_setup, folder_teardown)
 
 /* --- loss of power --- */
 
-/* Opens, and goes on from `steps` as far as it gets, two rounds at most; what was acknowledged. */
+/* Open, and continue from `steps` for two rounds or up to a failure; return what was acknowledged. */
 static struct mark go_on(const char *folder, unsigned steps)
 {
 	struct sl_store_owner owner = made_owner();
@@ -243,7 +243,7 @@ TEST_WITH(power_is_lost, folder_setup, folder_teardown)
 	free_image(&image);
 }
 
-/* Of a store that was taken away. */
+/* The journal of a removed store. */
 TEST_WITH(an_old_journal_is_not_played_back, folder_setup, folder_teardown)
 {
 	for (unsigned at = 1; at < 20; at++) {
@@ -254,13 +254,13 @@ TEST_WITH(an_old_journal_is_not_played_back, folder_setup, folder_teardown)
 		disk_off();
 		disk_restart(DISK_ALL);
 		remove(folder_path(*state, DATABASE));
-		remove(folder_path(*state, "incarnation"));
+		remove(folder_path(*state, "has-records"));
 		struct sl_store *store = open_made(*state);
 		assert_int_equal(sl_store_incarnation(store), 1);
 		assert_int_equal(steps_of(store), 0);
 		sl_store_close(store);
 		remove(folder_path(*state, DATABASE));
-		remove(folder_path(*state, "incarnation"));
+		remove(folder_path(*state, "has-records"));
 	}
 }
 
@@ -284,7 +284,7 @@ TEST_WITH(four_synchronisations_to_a_commit, folder_setup, folder_teardown)
 
 /* --- failures --- */
 
-/* Says no more than it said, and does nothing. */
+/* Expect that each call returns the first error and changes nothing. */
 static void expect_ended(struct sl_store *store, const struct sl_error *first)
 {
 	struct sl_error error;
@@ -318,7 +318,7 @@ static void expect_one_line(const char *folder, const struct sl_error *error)
 	fail_msg("%s", error->text);
 }
 
-/* As go_on, with the one failure told to somebody. */
+/* As go_on, up to the one failure, which must be reported. */
 static struct mark go_on_to_failure(const char *folder, unsigned steps)
 {
 	struct sl_store_owner owner = made_owner();
@@ -399,9 +399,9 @@ static int fill_disk(const char *folder)
 	struct sl_error error = {0};
 	unsigned steps = 0;
 	if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
-	    mount("tmpfs", folder, "tmpfs", 0, "size=2m") < 0)
+	    mount("tmpfs", folder, "tmpfs", 0, "size=256k") < 0)
 		return 77;
-	static uint8_t ballast[1 << 20];
+	static uint8_t ballast[128 << 10];
 	folder_put(folder, "ballast", ballast, sizeof ballast);
 	struct sl_store_owner owner = made_owner();
 	struct sl_store *store;
@@ -446,7 +446,7 @@ static void as_nobody(const char *folder, bool on)
 	if (geteuid() != 0 && on)
 		return;
 	if (on) {
-		static const char *const files[] = {"", DATABASE, DATABASE "-journal", "lock", "incarnation"};
+		static const char *const files[] = {"", DATABASE, DATABASE "-journal", "lock", "has-records"};
 		for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
 			if (chown(folder_path(folder, files[i]), NOBODY, NOBODY) < 0)
 				assert_true(i > 0);

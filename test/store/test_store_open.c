@@ -1,4 +1,4 @@
-/* How a store comes to be, whose it is, and who else is kept out of it. */
+/* Opening a store: how it is made, which run and identity it belongs to, and the lock. */
 #include "test/lib/test.h"
 #include "test/store/store_fixture.h"
 
@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* functions that the linker wraps */
+
 /* --- what is asked of the system in the folder, in order --- */
 
 static char asked[256];
 static int fsyncs_left; /* until one fails; below 0: none does */
 
 int __real_fsync(int fd);
-int __wrap_fsync(int fd);
 int __real_rename(const char *old, const char *new);
-int __wrap_rename(const char *old, const char *new);
 
 static void note(const char *what, const char *name)
 {
@@ -58,11 +58,6 @@ static bool there(const char *folder, const char *name)
 	return access(folder_path(folder, name), F_OK) == 0;
 }
 
-static void put_count(const char *folder, const char *text)
-{
-	folder_put(folder, "incarnation", text, strlen(text));
-}
-
 static void expect_incarnation(const char *folder, uint32_t count)
 {
 	struct sl_store *store = open_made(folder);
@@ -82,7 +77,7 @@ static void expect_changes(struct sl_store *store, const char *text)
 	assert_string_equal(found, text);
 }
 
-/* --- whose it is --- */
+/* --- run, identity, roster, lock --- */
 
 TEST_WITH(only_its_user_may_read, setup, folder_teardown)
 {
@@ -161,7 +156,7 @@ TEST_WITH(another_roster_is_told_until_a_commit, setup, folder_teardown)
 	sl_store_close(store);
 }
 
-/* Who came, who went, who shows another key. */
+/* Added and removed members, and members with another key. */
 TEST_WITH(changed_members_are_named, setup, folder_teardown)
 {
 	struct sl_store_owner owner = made_owner();
@@ -207,7 +202,7 @@ TEST_WITH(the_second_is_told_who_was_first, setup, folder_teardown)
 	expect_incarnation(*state, 2);
 }
 
-/* Somebody looks with another program: at the start it is in the way, later it waits. */
+/* Another program has the file open: it blocks a start; later it has to wait. */
 TEST_WITH(another_program, setup, folder_teardown)
 {
 	sqlite3 *other;
@@ -228,8 +223,7 @@ TEST_WITH(another_program, setup, folder_teardown)
 TEST_WITH(made_whole_then_named, setup, folder_teardown)
 {
 	struct sl_store *store = open_made(*state);
-	assert_string_equal(asked, "fsync file;name " DATABASE
-				   ";fsync folder;fsync file;name incarnation;fsync folder;");
+	assert_string_equal(asked, "fsync file;name " DATABASE ";fsync folder;fsync folder;");
 	asked[0] = '\0';
 	sl_store_close(store);
 	store = open_made(*state);
@@ -246,11 +240,10 @@ TEST_WITH(a_failed_fsync_names_nothing, setup, folder_teardown)
 	fsyncs_left = 1;
 	expect_open(*state, SL_ERR_IO,
 		    DATABASE ": Input/output error; check the disk, then start the learner again");
-	put_count(*state, "41\n");
 	fsyncs_left = 0;
 	expect_open(*state, SL_ERR_IO,
-		    "incarnation: Input/output error; check the disk, then start the learner again");
-	expect_incarnation(*state, 43); /* that start was counted */
+		    "has-records: Input/output error; check the disk, then start the learner again");
+	expect_incarnation(*state, 2); /* that start was counted */
 }
 
 /* What an earlier store or a crash left is no part of the new one. */
@@ -261,37 +254,6 @@ TEST_WITH(leftovers_go, setup, folder_teardown)
 	expect_incarnation(*state, 1);
 	assert_false(there(*state, DATABASE ".tmp"));
 	expect_incarnation(*state, 2);
-}
-
-TEST_WITH(the_count_is_taken_over, setup, folder_teardown)
-{
-	put_count(*state, "41\n");
-	for (uint32_t count = 42; count <= 43; count++) {
-		struct sl_store *store = open_made(*state);
-		assert_int_equal(sl_store_incarnation(store), count);
-		assert_true(sl_store_taken_over(store));
-		sl_store_close(store);
-	}
-	put_count(*state, "60\n"); /* an older daemon ran, somehow */
-	expect_incarnation(*state, 61);
-	put_count(*state, "9\n");
-	expect_incarnation(*state, 62);
-	remove(folder_path(*state, "incarnation"));
-	expect_incarnation(*state, 63);
-}
-
-TEST_WITH(counts_are_checked, setup, folder_teardown)
-{
-	static const char *const bad[] = {
-		"", "\n", "x\n", "-1\n", "4294967295\n", "7 8\n", "in learner.d\n", "in learner.db"};
-	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-		put_count(*state, bad[i]);
-		expect_open(*state, SL_ERR_FORMAT, "incarnation: line 1: not a count of starts");
-		assert_false(there(*state, DATABASE));
-	}
-	put_count(*state, "4294967294\n");
-	expect_incarnation(*state, UINT32_MAX);
-	expect_open(*state, SL_ERR_FORMAT, NULL);
 }
 
 TEST_WITH(one_that_is_gone_is_missed, setup, folder_teardown)

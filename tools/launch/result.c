@@ -34,7 +34,7 @@ static void delete_encoding_dumps(struct sl_launch *launch)
 			fprintf(stderr,
 				"starling launch: the check of round %u failed; kept as evidence, and "
 				"secret: "
-				"%s/learner-*/state/reveal-%06u.u64\n",
+				"%s/learner-*/state/encoding-%06u.u64\n",
 				i + 1, launch->plan->folder.shown, i + 1);
 }
 

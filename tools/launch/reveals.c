@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The round of "reveal-000003.u64"; 0: another file. */
+/* The round of "encoding-000003.u64"; 0: another file. */
 static sl_round round_of(const char *file)
 {
 	unsigned long round = 0;
 	char *end = NULL;
-	if (strncmp(file, "reveal-", 7) == 0)
-		round = strtoul(file + 7, &end, 10);
+	if (strncmp(file, "encoding-", 9) == 0)
+		round = strtoul(file + 9, &end, 10);
 	return end != NULL && strcmp(end, ".u64") == 0 ? (sl_round)round : 0;
 }
 

@@ -1,7 +1,7 @@
 /* reveals.h - the secret encodings that learners of a --verify run leave in their state folders, and their
  * end.
  *
- * reveal-000003.u64 is the encoding of round 3. A check that succeeds deletes those of its round at once
+ * encoding-000003.u64 is the encoding of round 3. A check that succeeds deletes those of its round at once
  * (verify.h); an attempt that failed, a round that was not finished or a learner that was left out leave some
  * over.
  */

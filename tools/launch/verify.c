@@ -40,7 +40,7 @@ static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v
 {
 	uint8_t bytes[8];
 	struct stat st;
-	round_path(v, learner, "reveal", "u64", r->path);
+	round_path(v, learner, "encoding", "u64", r->path);
 	r->file = fopen(r->path, "re");
 	if (r->file == NULL)
 		return sl_err_set(error, errno == ENOENT ? SL_ERR_NOTFOUND : SL_ERR_IO, "%s: %s", r->path,
@@ -196,7 +196,7 @@ static void delete_encoding_dumps(const struct sl_verify *v)
 {
 	char path[PATH_MAX];
 	for (uint32_t i = 0; i < v->folder->learners; i++) {
-		round_path(v, i, "reveal", "u64", path);
+		round_path(v, i, "encoding", "u64", path);
 		unlink(path);
 	}
 }

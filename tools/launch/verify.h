@@ -1,7 +1,7 @@
 /* verify.h - whether a committed model is the exact mean, bit for bit. For local runs whose learners reveal
  * their encodings.
  *
- * reveal-000003.u64 in a learner's state folder: p, then the n+1 field elements that it encoded in round 3,
+ * encoding-000003.u64 in a learner's state folder: p, then the n+1 field elements that it encoded in round 3,
  * as 64-bit little-endian integers. Their sum mod p, decoded, must be the model in every learner's
  * checkpoint, and the checkpoints must be the same bytes.
  */

@@ -1,4 +1,5 @@
-#include "daemon/net/links.h"
+/* links_slots.c - a slot for each peer: when to dial, which of two links to keep, what to report. */
+#include "daemon/net/link.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -8,16 +9,15 @@
 #include <unistd.h>
 
 #include "common/base/bytes.h"
-#include "daemon/net/link.h"
 
-#define TICK_MS 100u
-#define PING_MS 2000u
-#define DEAD_MS 6000u
-#define HANDSHAKE_MS 10000u
-#define RETRY_LEAST_MS 250u
-#define RETRY_MOST_MS 15000u
-#define HEAD_START_MS 1000u
-#define STEADY_MS 2000u
+static const struct sl_links_timing usual = {.tick = 100,
+					     .ping = 2000,
+					     .silence = 6000,
+					     .handshake = 10000,
+					     .retry_least = 250,
+					     .retry_most = 15000,
+					     .head_start = 1000,
+					     .steady = 2000};
 
 /* Split "host:port" or "[v6]:port"; the roster has checked the form. */
 static void split_address(const char *address, char host[static SL_ADDRESS_BYTES], char port[static 8])
@@ -38,9 +38,10 @@ static void split_address(const char *address, char host[static SL_ADDRESS_BYTES
 static uint64_t retry_pause(const struct sl_links *links, const struct sl_slot *slot)
 {
 	uint32_t shift = slot->failures < 7 ? slot->failures : 7;
-	uint64_t pause = (uint64_t)RETRY_LEAST_MS << shift;
-	if (pause > RETRY_MOST_MS)
-		pause = RETRY_MOST_MS;
+	const struct sl_links_timing *timing = links->config.timing;
+	uint64_t pause = (uint64_t)timing->retry_least << shift;
+	if (pause > timing->retry_most)
+		pause = timing->retry_most;
 	uint64_t jitter = (uv_hrtime() / 1000 + links->config.self * 7919u) % (pause / 4 + 1);
 	return pause - jitter;
 }
@@ -92,7 +93,7 @@ static bool goes_first(const struct sl_links *links, uint32_t peer)
 static bool may_dial(const struct sl_links *links, uint32_t peer, uint64_t now)
 {
 	const struct sl_slot *slot = &links->slots[peer];
-	uint64_t wait = goes_first(links, peer) ? 0 : HEAD_START_MS;
+	uint64_t wait = goes_first(links, peer) ? 0 : links->config.timing->head_start;
 	return slot->wanted && slot->up == NULL && slot->dialling == NULL && now >= slot->alone_since + wait;
 }
 
@@ -105,14 +106,14 @@ void sl_links_want(struct sl_links *links, const uint64_t *set)
 		if (wanted && !slot->wanted) {
 			slot->failures = 0;
 			slot->alone_since = now;
-			slot->retry_at = slot->dialled_at + RETRY_LEAST_MS;
+			slot->retry_at = slot->dialled_at + links->config.timing->retry_least;
 		}
 		slot->wanted = wanted;
 		if (!wanted && slot->up != NULL && slot->up->dialled)
 			sl_link_close(slot->up, "out of range");
 		if (!wanted && slot->dialling != NULL)
 			sl_link_close(slot->dialling, "out of range");
-		if (may_dial(links, i, now) && now >= slot->dialled_at + RETRY_LEAST_MS)
+		if (may_dial(links, i, now) && now >= slot->dialled_at + links->config.timing->retry_least)
 			dial(links, i); /* a new request ends the back-off */
 	}
 }
@@ -258,7 +259,7 @@ void sl_links_lost(struct sl_link *link)
 		slot->up = NULL;
 		slot->alone_since = now;
 		links->figures.up--;
-		if (now >= link->since + STEADY_MS)
+		if (now >= link->since + links->config.timing->steady)
 			slot->failures = 0;
 	} else {
 		slot->dialling = NULL;
@@ -273,17 +274,19 @@ void sl_links_lost(struct sl_link *link)
 
 static void tend(struct sl_link *link, uint64_t now)
 {
+	const struct sl_links_timing *timing = link->links->config.timing;
 	if (link->state != SL_LINK_UP) {
-		if (now > link->since + HANDSHAKE_MS)
+		if (now > link->since + timing->handshake)
 			sl_link_close(link, "no answer");
 		return;
 	}
 	sl_link_speed_look(&link->speed, sl_link_descriptor(link));
-	if (!link->paused && !link->offload.away && now > link->heard + DEAD_MS) {
+	if (!link->paused && !link->offload.away && now > link->heard + timing->silence) {
 		sl_link_close(link, "silent for 6 s");
 		return;
 	}
-	if (now > link->sent + PING_MS && (link->in_flight == 0 || link->control_bytes > SL_LINK_QUEUE_BYTES))
+	if (now > link->sent + timing->ping &&
+	    (link->in_flight == 0 || link->control_bytes > SL_LINK_QUEUE_BYTES))
 		sl_link_ping(link);
 }
 
@@ -326,7 +329,7 @@ static void on_accept(uv_stream_t *listener, int status)
 	if (uv_accept(listener, (uv_stream_t *)&link->tcp) < 0)
 		sl_link_close(link, "cannot accept");
 	else
-		sl_link_accept(link);
+		sl_link_begin(link);
 }
 
 /* ---- sending ---- */
@@ -369,35 +372,16 @@ void sl_links_flush(struct sl_links *links)
 	}
 }
 
-void sl_links_figures(const struct sl_links *links, struct sl_links_figures *figures)
+const struct sl_links_figures *sl_links_figures(const struct sl_links *links)
 {
-	*figures = links->figures;
+	return &links->figures;
 }
 
-static double speed(const struct sl_links *links, uint32_t peer, bool *floor)
+double sl_links_speed(const struct sl_links *links, uint32_t peer, bool *floor)
 {
 	const struct sl_link *link = links->slots[peer].up;
 	*floor = true;
 	return link == NULL ? 0 : sl_link_speed_of(&link->speed, sl_link_descriptor(link), floor);
-}
-
-double sl_links_speed(const struct sl_links *links, uint32_t peer)
-{
-	bool floor;
-	return speed(links, peer, &floor);
-}
-
-bool sl_links_speed_is_floor(const struct sl_links *links, uint32_t peer)
-{
-	bool floor;
-	speed(links, peer, &floor);
-	return floor;
-}
-
-uint32_t sl_links_rtt_us(const struct sl_links *links, uint32_t peer)
-{
-	const struct sl_link *link = links->slots[peer].up;
-	return link == NULL ? 0 : sl_link_speed_rtt_us(sl_link_descriptor(link));
 }
 
 /* ---- opening and closing ---- */
@@ -455,6 +439,8 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 	if (links == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	links->config = *config;
+	if (config->timing == NULL)
+		links->config.timing = &usual;
 	links->slots = calloc(config->roster->size, sizeof *links->slots);
 	uv_tcp_init(config->loop, &links->listener);
 	uv_timer_init(config->loop, &links->tick);
@@ -463,7 +449,7 @@ int sl_links_open(struct sl_links **out, const struct sl_links_config *config, s
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	int rc = bind_listener(links, error);
 	if (rc == SL_OK)
-		uv_timer_start(&links->tick, on_tick, TICK_MS, TICK_MS);
+		uv_timer_start(&links->tick, on_tick, links->config.timing->tick, links->config.timing->tick);
 	return rc;
 }
 

@@ -1,0 +1,296 @@
+/* open.c - open, check and close a store. */
+#include "daemon/store/records.h"
+#include "daemon/store/row.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/model/disk_error.h"
+#include "common/model/safetensors.h"
+
+#define DATABASE_FILE "learner.db"
+
+/* ---- one call at a time, none after a fatal error ---- */
+
+int sl_store_enter(struct sl_store *store)
+{
+	bool used = atomic_flag_test_and_set(&store->used);
+	assert(!used); /* a call from another thread, or from a callback */
+	return store->ended ? store->database.error.code : SL_OK;
+}
+
+int sl_store_leave(struct sl_store *store, int rc, struct sl_error *error)
+{
+	if (rc != SL_OK && rc != SL_ERR_INVALID && rc != SL_ERR_REFUSED && rc != SL_ERR_NOTFOUND)
+		store->ended = true;
+	if (rc != SL_OK && error != NULL)
+		*error = store->database.error;
+	atomic_flag_clear(&store->used);
+	return rc;
+}
+
+/* ---- the row of the learner ---- */
+
+int sl_store_put_learner(struct sl_store *store)
+{
+	struct sl_row row = sl_row_begin(&store->database, SL_STATEMENT_PUT_LEARNER, "learner");
+	sl_row_put_text(&row, store->run);
+	sl_row_put_bytes(&row, store->pin, SL_HASH_BYTES);
+	sl_row_put_bytes(&row, store->recorded->members,
+			 store->recorded->size * sizeof *store->recorded->members);
+	sl_row_put_number(&row, store->incarnation);
+	return sl_row_write(&row);
+}
+
+/* Copy the members into store->read; SQLite's bytes may be unaligned. */
+static const char *read_members(struct sl_store *store, struct sl_row *row)
+{
+	size_t size;
+	struct sl_store_roster *list = &store->read;
+	const void *bytes = sl_row_blob(row, SL_LEARNERS_MAX * sizeof *list->members, &size);
+	if (bytes == NULL || size % sizeof *list->members != 0)
+		return "the roster is no list of members";
+	list->members = malloc(size);
+	if (list->members == NULL)
+		return "out of memory";
+	memcpy(list->members, bytes, size);
+	list->size = (uint32_t)(size / sizeof *list->members);
+	return sl_store_roster_flaw(list);
+}
+
+static int refuse_owner(struct sl_store *store, const char *run, const uint8_t pin[static SL_HASH_BYTES])
+{
+	char shown[SL_PIN_TEXT_BYTES];
+	const char *path = store->database.path;
+	if (strcmp(run, store->run) != 0)
+		return sl_err_set(
+			&store->database.error, SL_ERR_REFUSED,
+			"%s: holds the records of run %s, not of %s; give each run a state folder of its own",
+			path, run, store->run);
+	if (memcmp(pin, store->pin, SL_HASH_BYTES) == 0)
+		return SL_OK;
+	sl_roster_pin_text(pin, shown);
+	return sl_err_set(
+		&store->database.error, SL_ERR_REFUSED,
+		"%s: holds the records of another identity, %s; give each learner a state folder of its own",
+		path, shown);
+}
+
+static int read_learner(struct sl_database *database, enum sl_statement which, void *context)
+{
+	struct sl_store *store = context;
+	char run[SL_NAME_BYTES];
+	uint8_t pin[SL_HASH_BYTES];
+	struct sl_row row = sl_row_begin(database, which, "learner");
+	sl_row_text(&row, run, SL_NAME_BYTES);
+	sl_row_bytes(&row, pin, SL_HASH_BYTES);
+	const char *flaw = read_members(store, &row);
+	store->recorded = &store->read;
+	store->incarnation = (uint32_t)sl_row_number(&row, UINT32_MAX);
+	int rc = sl_row_end(&row);
+	if (rc == SL_OK && flaw != NULL)
+		rc = sl_database_damaged(database, "learner", flaw);
+	return rc == SL_OK ? refuse_owner(store, run, pin) : rc;
+}
+
+static int check_learner(struct sl_store *store)
+{
+	int rc = sl_database_each(&store->database, SL_STATEMENT_LEARNER, read_learner, store);
+	return rc == SL_ERR_NOTFOUND ? sl_database_damaged(&store->database, "learner", "the row is missing")
+				     : rc;
+}
+
+/* Count this start durably, before anything is signed with the incarnation. */
+static int count_start(struct sl_store *store)
+{
+	if (store->incarnation == UINT32_MAX)
+		return sl_database_damaged(&store->database, "learner", "no start can be counted any more");
+	store->incarnation++;
+	return sl_store_put_learner(store);
+}
+
+/* ---- open ---- */
+
+static int fail_file(struct sl_store *store, const char *path)
+{
+	return sl_disk_error(&store->database.error, path, errno);
+}
+
+/* Check the file of the database; SL_ERR_NOTFOUND: there is none. */
+static int look(struct sl_store *store)
+{
+	struct stat status;
+	if (stat(store->database.path, &status) < 0)
+		return errno == ENOENT ? SL_ERR_NOTFOUND : fail_file(store, store->database.path);
+	if (!S_ISREG(status.st_mode))
+		return sl_database_damaged(&store->database, NULL, "it is not a regular file");
+	if (status.st_size == 0) /* SQLite would treat an empty file as a new database */
+		return sl_database_damaged(&store->database, NULL, "it is empty");
+	return SL_OK;
+}
+
+/* Remove a file of an earlier database: SQLite would roll a journal back into the new file. */
+static int clear(struct sl_store *store, const char *name)
+{
+	char path[SL_FOLDER_PATH_BYTES];
+	sl_folder_path(store->folder, name, path);
+	return unlink(path) == 0 || errno == ENOENT ? SL_OK : fail_file(store, path);
+}
+
+static int make_empty(struct sl_store *store)
+{
+	int fd = open(store->database.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail_file(store, store->database.path);
+	close(fd);
+	return SL_OK;
+}
+
+/* Fill an empty file with a database that holds the row of the learner. */
+static int fill(struct sl_store *store)
+{
+	store->recorded = &store->present;
+	int rc = sl_database_make(&store->database);
+	if (rc == SL_OK)
+		rc = sl_store_put_learner(store);
+	sl_database_close(&store->database);
+	return rc;
+}
+
+/* Make the database under a temporary name, then rename it. */
+static int make(struct sl_store *store)
+{
+	static const char temporary[] = DATABASE_FILE SL_TEMPORARY;
+	sl_folder_path(store->folder, temporary, store->database.path);
+	int rc = clear(store, temporary);
+	if (rc == SL_OK)
+		rc = clear(store, DATABASE_FILE "-journal");
+	if (rc == SL_OK)
+		rc = make_empty(store);
+	if (rc == SL_OK)
+		rc = fill(store);
+	if (rc == SL_OK)
+		rc = sl_folder_rename(store->folder, temporary, DATABASE_FILE, &store->database.error);
+	sl_folder_path(store->folder, DATABASE_FILE, store->database.path);
+	return rc;
+}
+
+/* Find the database or make it; SL_ERR_NOTFOUND: a new folder with `peek`, or one that has lost its database.
+ */
+static int find(struct sl_store *store, bool marked)
+{
+	int rc = look(store);
+	if (rc != SL_ERR_NOTFOUND)
+		return rc;
+	if (!marked)
+		return store->database.peek ? SL_ERR_NOTFOUND : make(store);
+	return sl_err_set(&store->database.error, SL_ERR_NOTFOUND,
+			  "%s: is gone, and with it what this learner has promised to others; put it back, "
+			  "or move the state "
+			  "folder away and start again when the others have committed another round",
+			  store->database.path);
+}
+
+static int open_records(struct sl_store *store)
+{
+	bool marked = sl_folder_marked(store->folder), peek = store->database.peek;
+	int rc = find(store, marked);
+	if (rc == SL_OK)
+		rc = sl_database_open(&store->database);
+	if (rc == SL_OK)
+		rc = check_learner(store);
+	if (rc == SL_OK)
+		rc = sl_store_read_last(store);
+	if (rc == SL_OK)
+		rc = sl_store_check_attempts(store);
+	if (rc == SL_OK && !peek)
+		rc = count_start(store);
+	if (rc == SL_OK && !peek && !marked)
+		rc = sl_folder_mark(store->folder, &store->database.error);
+	return rc;
+}
+
+static struct sl_store *new_store(const char *folder, const struct sl_store_owner *owner)
+{
+	struct sl_store *store = calloc(1, sizeof *store);
+	if (store == NULL)
+		return NULL;
+	store->lock = -1;
+	atomic_flag_clear(&store->used);
+	strcpy(store->folder, folder);
+	strcpy(store->run, owner->run);
+	memcpy(store->pin, owner->pin, sizeof store->pin);
+	sl_folder_path(folder, DATABASE_FILE, store->database.path);
+	if (sl_store_roster_of(&store->present, owner->roster) == SL_OK)
+		return store;
+	free(store);
+	return NULL;
+}
+
+static int open_store(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		      bool peek, struct sl_error *error)
+{
+	*store = NULL;
+	if (strlen(folder) >= SL_PATH_BYTES || strlen(owner->run) >= SL_NAME_BYTES)
+		return sl_err_set(error, SL_ERR_RANGE, "%s: the folder's path or the run's name is too long",
+				  folder);
+	struct sl_store *opened = new_store(folder, owner);
+	if (opened == NULL)
+		return sl_err_set(error, SL_ERR_NOMEM, "%s: out of memory", folder);
+	opened->database.peek = peek;
+	int rc = peek ? SL_OK : sl_folder_lock(folder, &opened->lock, &opened->database.error);
+	if (rc == SL_OK)
+		rc = open_records(opened);
+	if (rc == SL_OK) {
+		*store = opened;
+		return SL_OK;
+	}
+	if (peek && rc == SL_ERR_NOTFOUND && opened->database.error.code == SL_OK)
+		rc = SL_OK; /* no store yet */
+	if (error != NULL)
+		*error = opened->database.error;
+	sl_store_close(opened);
+	return rc;
+}
+
+int sl_store_open(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		  struct sl_error *error)
+{
+	return open_store(store, folder, owner, false, error);
+}
+
+/* Read twice if rows look damaged: a running learner may commit while the file is read without a lock. */
+int sl_store_peek(struct sl_store **store, const char *folder, const struct sl_store_owner *owner,
+		  struct sl_error *error)
+{
+	int rc = open_store(store, folder, owner, true, error);
+	return rc == SL_ERR_FORMAT ? open_store(store, folder, owner, true, error) : rc;
+}
+
+/* Close the database before the lock is released. */
+void sl_store_close(struct sl_store *store)
+{
+	if (store == NULL)
+		return;
+	sl_database_close(&store->database);
+	if (store->lock >= 0)
+		close(store->lock);
+	sl_store_roster_close(&store->present);
+	sl_store_roster_close(&store->read);
+	free(store);
+}
+
+uint32_t sl_store_incarnation(const struct sl_store *store)
+{
+	return store->incarnation;
+}
+
+uint32_t sl_store_roster_changes(const struct sl_store *store, sl_id ids[static SL_STORE_CHANGES_NAMED])
+{
+	return sl_store_roster_differences(store->recorded, &store->present, ids);
+}
