@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -438,6 +439,7 @@ static void open_all(struct fake *f)
 int main(int argc, char **argv)
 {
 	static struct fake f;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* with its launcher */
 	if (argc < 3 || strcmp(argv[1], "--config") != 0)
 		return 2;
 	sl_field_init(&field, SL_P_MERSENNE31);
