@@ -7,7 +7,9 @@
 #include "test/chaos/proxy.h"
 
 #define SLEEPER 4u
-#define SETTINGS "rounds=10000 quorum=majority hello_timeout=1 prepare_timeout=5 stall_timeout=2 "
+#define SETTINGS                                                                                             \
+	"rounds=10000 quorum=majority hello_timeout=1 prepare_timeout=5 stall_timeout=2 "                    \
+	"agreement_timeout=3 confirm_timeout=2 "
 
 static void expect_more(const struct cluster *c, uint32_t i, int than)
 {
@@ -25,7 +27,7 @@ static void sleep_and_catch_up(struct cluster *training, unsigned seconds)
 {
 	struct cluster *mixing = cluster_new();
 	int before[2], own[2];
-	cluster_open(training, 6, SETTINGS "max_degree=4 hidden_units=22 epochs=10");
+	cluster_open(training, 6, SETTINGS "max_degree=4 hidden_units=11");
 	cluster_open(mixing, 4, SETTINGS "mixing=metropolis iterations=200");
 	struct proxy *proxy = proxy_between(mixing);
 	struct cluster *const both[] = {training, mixing};
