@@ -1,5 +1,5 @@
-/* Everything that can be said about a run before it runs. What is wrong is found here, in one line, with
- * nothing left behind. */
+/* The plan of a run: options, schedule, run folder. Errors are found before a daemon starts, and leave no
+ * file behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define LEARNERS_USUAL 10u
 #define ROUNDS_USUAL 10u
 #define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
-#define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
+#define REDRAWS_MOST 1000u /* a longer run plays its schedule again from the start */
 
 /* These differ between learners, or the launcher cannot work without its own value. */
 static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity",  "state",
@@ -28,25 +28,23 @@ static bool is_of(const char *key, const char *assignment)
 
 static int check_override(const char *assignment, struct sl_error *error)
 {
-	size_t length = strcspn(assignment, "=");
-	if (is_of("unsafe_dump_encoding",
-		  assignment)) /* whoever only sets it would have nobody to delete the secrets */
+	if (is_of("unsafe_dump_encoding", assignment)) /* only --verify deletes the secrets again */
 		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
 	int rc = sl_settings_check(assignment, error);
 	if (rc != SL_OK)
 		return rc;
 	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
+		if (is_of(reserved[i], assignment))
 			return sl_err_set(error, SL_ERR_INVALID,
 					  "--set %s: the launcher gives every learner its own %s", assignment,
 					  reserved[i]);
 	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
 		return sl_err_set(error, SL_ERR_INVALID,
-				  "--set %s: the launcher lives on the records of level info", assignment);
+				  "--set %s: the launcher needs the records of level info", assignment);
 	return SL_OK;
 }
 
-/* Which of two values was meant, nobody knows. */
+/* Refuse a setting that is given twice. */
 static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_error *error)
 {
 	const struct {
@@ -65,7 +63,7 @@ static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_er
 	return SL_OK;
 }
 
-/* A --set that has an option of its own is that option; true if it was. */
+/* Take a --set that has an option of its own as that option; return true if it has. */
 static bool take_set(struct sl_launch_options *o, const char *assignment)
 {
 	const char *value = strchr(assignment, '=') + 1;
@@ -162,7 +160,7 @@ static int name_folder(struct sl_plan *plan, struct sl_error *error)
 	return sl_run_folder_open(&plan->folder, plan->options.run_dir, plan->learners, error);
 }
 
-/* "digits", or where the folder is from everywhere: daemons run in folders of their own. Malloced. */
+/* Return "digits" or the absolute path of the folder, malloced: daemons run in folders of their own. */
 static char *absolute_data(const char *data, struct sl_error *error)
 {
 	char *path = strcmp(data, "digits") == 0 ? strdup(data) : realpath(data, NULL);
@@ -210,7 +208,7 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 	return rc;
 }
 
-/* What every learner would find out for itself: unusable images, or too few. */
+/* Open the data as a learner does: images may be unusable, or too few. */
 static int check_data(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_trainer *trainer;
