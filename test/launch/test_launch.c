@@ -329,9 +329,9 @@ CLUSTER_TEST(interrupt_deletes_encodings)
 
 CLUSTER_TEST(encodings_that_cannot_be_deleted)
 {
-	fake_start(c, "1:stall:1", "-n 2 --rounds 9 --verify");
+	fake_start(c, "1:stall:1", "-n 2 --rounds 100000 --verify");
 	await(c, "out", "learners are up");
-	make_folder(c, "run/learner-02/state/reveal-000009.u64"); /* unlink fails for a folder */
+	make_folder(c, "run/learner-02/state/reveal-100000.u64"); /* unlink fails for a folder */
 	interrupt(c);
 	expect_text(c->outcome.err, "starling launch: a secret encoding could not be deleted: ");
 }
