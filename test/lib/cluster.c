@@ -12,7 +12,8 @@
 
 #define WORDS_MAX 48u
 #define DEADLINE_S 120.0 /* of a condition; an order of magnitude more than it takes */
-#define END_S 240.0	 /* of a run */
+#define TEND_S 240.0	 /* of cluster_tend */
+#define LAUNCH_S 1500.0	 /* of a launched run; the usual ones end in a few seconds */
 
 struct words {
 	char text[1024];
@@ -229,7 +230,7 @@ static bool tend(struct cluster *c, uint32_t i, int *deaths)
 
 int cluster_tend(struct cluster *c)
 {
-	double end = process_now() + END_S;
+	double end = process_now() + TEND_S;
 	int deaths = 0;
 	for (uint32_t over = 0; over < c->run.learners; process_look_again()) {
 		over = 0;
@@ -239,7 +240,7 @@ int cluster_tend(struct cluster *c)
 			continue;
 		for (uint32_t i = 1; i <= c->run.learners; i++)
 			show_log(c, i);
-		fail_msg("%u of %u have ended in %g s", over, c->run.learners, END_S);
+		fail_msg("%u of %u have ended in %g s", over, c->run.learners, TEND_S);
 	}
 	return deaths;
 }
@@ -305,7 +306,7 @@ void cluster_launch_start(struct cluster *c, const char *arguments)
 
 void cluster_launch_wait(struct cluster *c)
 {
-	c->outcome.status = process_wait(c->launcher, END_S);
+	c->outcome.status = process_wait(c->launcher, LAUNCH_S);
 	c->launcher = 0;
 	process_read(cluster_path(c, 0, "out"), c->outcome.out, sizeof c->outcome.out);
 	process_read(cluster_path(c, 0, "err"), c->outcome.err, sizeof c->outcome.err);
