@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <uv.h>
@@ -11,12 +12,11 @@
 #define QUEUE_BYTES (1u << 20) /* of a direction: what is read ahead of a slow reader */
 #define NEVER UINT64_MAX
 
-/* A direction, from -> to: its faults, and what has passed. Under the lock. */
+/* The faults of a direction, from -> to. Under the lock. */
 struct way {
 	uint32_t delay_ms;
 	bool swallow, stall;
 	uint64_t left; /* bytes until the connection ends; NEVER */
-	uint64_t passed;
 };
 
 struct listener {
@@ -39,7 +39,7 @@ struct piece {
 /* One end of a connection, and what is to be written to the other. */
 struct stream {
 	uv_tcp_t tcp;
-	uv_timer_t later; /* when the first piece is due */
+	uv_timer_t later; /* fires when the first piece is due */
 	struct connection *connection;
 	struct stream *other;
 	uint32_t from, to; /* of what is read here */
@@ -66,7 +66,7 @@ struct proxy {
 	uint32_t learners;
 	uint16_t real[PROXY_LEARNERS_MAX];
 	struct way ways[PROXY_LEARNERS_MAX][PROXY_LEARNERS_MAX];
-	bool reset[PROXY_LEARNERS_MAX][PROXY_LEARNERS_MAX], apart[PROXY_LEARNERS_MAX][PROXY_LEARNERS_MAX];
+	bool reset[PROXY_LEARNERS_MAX][PROXY_LEARNERS_MAX];
 	struct listener listeners[PROXY_LEARNERS_MAX][PROXY_LEARNERS_MAX];
 	struct connection *connections;
 	bool ending;
@@ -110,7 +110,7 @@ static void close_connection(struct connection *c, bool reset)
 static void flush(struct stream *s);
 static void read_or_not(struct stream *s);
 
-/* All is written of one that has ended: there are no half-open connections here, TLS ends both ways. */
+/* Close the connection once all that was read from an end that has closed is written: TLS ends both ways. */
 static void finish(struct stream *s)
 {
 	if (s->ended && s->waiting == 0)
@@ -160,8 +160,9 @@ static void flush(struct stream *s)
 	finish(s);
 }
 
-/* What becomes of bytes that have come: how many go on, and when. *last: the connection ends behind them. */
-static size_t suffer(struct stream *s, size_t size, uint32_t *delay_ms, bool *last)
+/* Return how many of the bytes that were read are passed on, and after which delay; *last: the connection
+ * ends behind them. */
+static size_t apply_faults(struct stream *s, size_t size, uint32_t *delay_ms, bool *last)
 {
 	struct proxy *proxy = s->connection->proxy;
 	pthread_mutex_lock(&proxy->lock);
@@ -175,7 +176,6 @@ static size_t suffer(struct stream *s, size_t size, uint32_t *delay_ms, bool *la
 		way->left -= passes;
 	}
 	*delay_ms = way->delay_ms;
-	way->passed += passes;
 	pthread_mutex_unlock(&proxy->lock);
 	return passes;
 }
@@ -184,7 +184,7 @@ static void take(struct stream *s, const char *bytes, size_t size)
 {
 	uint32_t delay_ms;
 	bool last;
-	size_t passes = suffer(s, size, &delay_ms, &last);
+	size_t passes = apply_faults(s, size, &delay_ms, &last);
 	struct piece *piece = passes > 0 ? malloc(sizeof *piece + passes) : NULL;
 	if (piece != NULL) {
 		*piece = (struct piece){.stream = s, .size = passes};
@@ -281,12 +281,9 @@ static void on_connection(uv_stream_t *server, int status)
 	proxy->connections = c;
 	init_stream(c, &c->dialler, &c->target, l->from, l->to);
 	init_stream(c, &c->target, &c->dialler, l->to, l->from);
-	pthread_mutex_lock(&proxy->lock);
-	bool apart = proxy->apart[l->from][l->to];
-	pthread_mutex_unlock(&proxy->lock);
 	struct sockaddr_in address = loopback(proxy->real[l->to]);
 	c->connect.data = c;
-	if (uv_accept(server, (uv_stream_t *)&c->dialler.tcp) < 0 || apart ||
+	if (uv_accept(server, (uv_stream_t *)&c->dialler.tcp) < 0 ||
 	    uv_tcp_connect(&c->connect, &c->target.tcp, (const struct sockaddr *)&address, on_connected) <
 		    0) {
 		close_connection(c, true);
@@ -403,6 +400,33 @@ void proxy_close(struct proxy *proxy)
 	free(proxy);
 }
 
+static void write_roster(const struct proxy *proxy, const struct cluster *c, uint32_t i, const char *whole)
+{
+	FILE *out = fopen(cluster_path(c, i, "roster.yaml"), "we");
+	assert_non_null(out);
+	for (uint32_t j = 1; j <= c->run.learners; j++) { /* a line: ... address: "127.0.0.1:PORT", ... */
+		const char *port = strstr(whole, "127.0.0.1:") + strlen("127.0.0.1:");
+		const char *end = strchr(port, '\n') + 1;
+		fprintf(out, "%.*s%u%.*s", (int)(port - whole), whole,
+			j == i ? c->ports[i - 1] : proxy_port(proxy, i, j),
+			(int)(end - port - (ptrdiff_t)strspn(port, "0123456789")),
+			port + strspn(port, "0123456789"));
+		whole = end;
+	}
+	fclose(out);
+}
+
+struct proxy *proxy_between(struct cluster *c)
+{
+	char whole[8192];
+	struct proxy *proxy = proxy_open(c->ports, c->run.learners);
+	process_read(cluster_path(c, 0, "run/roster.yaml"), whole, sizeof whole);
+	for (uint32_t i = 1; i <= c->run.learners; i++)
+		write_roster(proxy, c, i, whole);
+	c->usual = "neighbours=roster roster=roster.yaml";
+	return proxy;
+}
+
 /* ---- faults ---- */
 
 static struct way *begin(struct proxy *proxy, uint32_t from, uint32_t to)
@@ -421,6 +445,13 @@ void proxy_delay(struct proxy *proxy, uint32_t from, uint32_t to, uint32_t ms)
 {
 	begin(proxy, from, to)->delay_ms = ms;
 	apply(proxy);
+}
+
+void proxy_delay_all(struct proxy *proxy, uint32_t ms)
+{
+	for (uint32_t i = 1; i <= proxy->learners; i++)
+		for (uint32_t j = 1; j <= proxy->learners; j++)
+			proxy_delay(proxy, i, j, ms);
 }
 
 void proxy_swallow(struct proxy *proxy, uint32_t from, uint32_t to, bool on)
@@ -446,19 +477,4 @@ void proxy_reset(struct proxy *proxy, uint32_t a, uint32_t b)
 	begin(proxy, a, b);
 	proxy->reset[a - 1][b - 1] = proxy->reset[b - 1][a - 1] = true;
 	apply(proxy);
-}
-
-void proxy_apart(struct proxy *proxy, uint32_t a, uint32_t b, bool on)
-{
-	begin(proxy, a, b);
-	proxy->apart[a - 1][b - 1] = proxy->apart[b - 1][a - 1] = on;
-	proxy->reset[a - 1][b - 1] = proxy->reset[b - 1][a - 1] = on;
-	apply(proxy);
-}
-
-uint64_t proxy_passed(struct proxy *proxy, uint32_t from, uint32_t to)
-{
-	uint64_t passed = begin(proxy, from, to)->passed;
-	pthread_mutex_unlock(&proxy->lock);
-	return passed;
 }

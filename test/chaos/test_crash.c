@@ -1,19 +1,11 @@
-/* kill -9 at every named place of a round (daemon/runtime/failpoint.h), and a new start: no round is lost,
- * none is wrong.
- */
-#include <stdint.h>
+/* kill -9 at every named place of a round (daemon/runtime/failpoint.h), and a new start: every round commits,
+ * and is exact. */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "daemon/runtime/failpoint.h"
-#include "test/chaos/group.h"
-#include "test/lib/test.h"
+#include "test/lib/cluster.h"
 
-#define LEARNERS 4u
 #define ROUNDS 3u
-#define SECONDS 60.0
-#define TOGETHER 5u
 
 static const char *const names[] = {
 #define X(name, text) [SL_FAILPOINT_##name] = text,
@@ -21,92 +13,105 @@ static const char *const names[] = {
 #undef X
 };
 
-/* Those that a round without faults comes by. */
-static bool is_usual(enum sl_failpoint point)
-{
-	return point != SL_FAILPOINT_RECOVERING && point != SL_FAILPOINT_CATCHING_UP;
-}
+/* A kind of round. */
+struct kind {
+	uint32_t learners;
+	const char *settings;
+	int mixing; /* which time it comes by `mixing` is in the middle of the second round */
+};
 
-static void begin(struct group *g, const char *serve_after_end, const char *more)
-{
-	char rounds[16];
-	snprintf(rounds, sizeof rounds, "rounds=%u", ROUNDS);
-	group_open(g, LEARNERS, (const char *const[]){rounds, "iterations=30", serve_after_end, more, NULL});
-}
+/* Complete graphs and the paper's mixing. */
+static const struct kind paper = {4, "rounds=3 mixing=metropolis iterations=30 serve_after_end=0.5", 40};
+/* Graphs that are not complete and are drawn anew for each round, vectors of some chunks, and seeded shares.
+ * prepare_timeout is longer than the test: a learner that waits for it in vain fails the test. */
+static const struct kind usual = {6,
+				  "rounds=3 max_degree=4 sharing=seeded trainer=noise noise_parameters=70000 "
+				  "prepare_timeout=600 serve_after_end=2",
+				  2};
 
-/* In round 2, which is when it comes by for the second time; of mixing, in the middle. */
-static void name_moment(enum sl_failpoint point, char text[static 64])
-{
-	snprintf(text, 64, "%s:%u", names[point], point == SL_FAILPOINT_MIXING ? 40 : 2);
-}
-
-static void end(struct group *g, enum sl_failpoint point, int least)
+static void end(struct cluster *c, enum sl_failpoint point, int least)
 {
 	double from = process_now();
-	int deaths = group_tend(g, SECONDS);
+	int deaths = cluster_tend(c);
 	print_message("%s: %d killed, over after %.1f s\n", names[point], deaths, process_now() - from);
-	if (deaths < least)
-		fail_msg("%s: %d killed, %d expected", names[point], deaths, least);
-	group_expect_exact(g, ROUNDS);
-	group_close(g);
+	assert_true(deaths >= least);
+	assert_int_equal(cluster_expect_exact(c), ROUNDS);
 }
 
-static void start(struct group *g, enum sl_failpoint point, bool all)
+static struct cluster *start(const struct kind *kind, enum sl_failpoint point, bool all)
 {
 	char moment[64];
-	begin(g, "serve_after_end=0.5", NULL);
-	name_moment(point, moment);
-	for (uint32_t i = 1; i <= LEARNERS; i++)
-		group_start(g, i, all || i == 2 ? moment : NULL);
+	struct cluster *c = cluster_new();
+	cluster_open(c, kind->learners, kind->settings);
+	snprintf(moment, sizeof moment, "%s:%d", names[point],
+		 point == SL_FAILPOINT_MIXING ? kind->mixing : 2); /* in round 2 */
+	for (uint32_t i = 1; i <= kind->learners; i++)
+		if (all || i == 2)
+			cluster_start_failing(c, i, moment);
+		else
+			cluster_start(c, i, "");
+	return c;
 }
 
-/* Some groups at a time: they wait more than they compute. */
-static void die_everywhere(bool all)
+/* Die at each of the failpoints first, first + stride, ... that a round without faults passes. Some clusters
+ * run at once: they wait more than they compute. */
+static void die_everywhere(const struct kind *kind, bool all, enum sl_failpoint first, unsigned stride)
 {
-	struct group groups[TOGETHER];
-	enum sl_failpoint points[TOGETHER];
-	for (enum sl_failpoint point = 0; point < SL_FAILPOINT_COUNT;) {
+	enum { TOGETHER = 5 };
+	enum sl_failpoint points[TOGETHER], point = first;
+	while (point < SL_FAILPOINT_COUNT) {
+		struct cluster *clusters[TOGETHER];
 		uint32_t count = 0;
-		for (; point < SL_FAILPOINT_COUNT && count < TOGETHER; point++) {
-			if (!is_usual(point))
+		for (; point < SL_FAILPOINT_COUNT && count < TOGETHER; point += stride) {
+			if (point == SL_FAILPOINT_RECOVERING || point == SL_FAILPOINT_CATCHING_UP)
 				continue;
 			points[count] = point;
-			start(&groups[count++], point, all);
+			clusters[count++] = start(kind, point, all);
 		}
-		for (uint32_t i = 0; i < count; i++)
-			end(&groups[i], points[i], 1);
+		for (uint32_t i = 0; i < count; i++) {
+			end(clusters[i], points[i], 1);
+			cluster_free(clusters[i], true);
+		}
 	}
 }
 
-TEST(one_dies_everywhere)
+/* What each has on disk is all that there is. */
+TEST(all_die_at_every_second_place)
 {
-	die_everywhere(false);
+	die_everywhere(&usual, true, 0, 2);
 }
 
-/* All of them, at the same place: what each has on disk is all that there is. */
-TEST_NIGHTLY(all_die_everywhere)
+TEST(one_dies_at_every_other_place)
 {
-	die_everywhere(true);
+	die_everywhere(&usual, false, 1, 2);
+}
+
+TEST_NIGHTLY(die_everywhere_in_all_ways)
+{
+	die_everywhere(&usual, false, 0, 1);
+	die_everywhere(&usual, true, 0, 1);
+	die_everywhere(&paper, false, 0, 1);
+	die_everywhere(&paper, true, 0, 1);
 }
 
 /* 3 dies while it mixes, and 2 when it hears of that. */
-TEST(one_dies_while_it_recovers)
+CLUSTER_TEST(one_dies_while_it_recovers)
 {
-	struct group g;
-	begin(&g, "serve_after_end=0.5", NULL);
-	for (uint32_t i = 1; i <= LEARNERS; i++)
-		group_start(&g, i, i == 3 ? "mixing:40" : i == 2 ? "recovering" : NULL);
-	end(&g, SL_FAILPOINT_RECOVERING, 2);
+	cluster_open(c, 4, paper.settings);
+	cluster_start(c, 1, "");
+	cluster_start_failing(c, 2, "recovering");
+	cluster_start_failing(c, 3, "mixing:40");
+	cluster_start(c, 4, "");
+	end(c, SL_FAILPOINT_RECOVERING, 2);
 }
 
-/* 4 comes when a round has gone by, and dies while it is shown that. */
-TEST(one_dies_while_it_catches_up)
+/* 4 comes when a round has gone by, and dies while it is shown that. The others serve until it is back. */
+CLUSTER_TEST(one_dies_while_it_catches_up)
 {
-	struct group g;
-	begin(&g, "serve_after_end=4", "quorum=majority"); /* the others stay until it is back */
-	for (uint32_t i = 1; i < LEARNERS; i++)
-		group_start(&g, i, NULL);
-	group_expect(&g, 1, "\"event\":\"committed\"", 30);
-	group_start(&g, 4, "catching-up");
-	end(&g, SL_FAILPOINT_CATCHING_UP, 1);
+	cluster_open(c, 4, "rounds=3 mixing=metropolis iterations=30 serve_after_end=4 quorum=majority");
+	for (uint32_t i = 1; i <= 3; i++)
+		cluster_start(c, i, "");
+	cluster_expect(c, 1, "\"event\":\"committed\"");
+	cluster_start_failing(c, 4, "catching-up");
+	end(c, SL_FAILPOINT_CATCHING_UP, 1);
 }

@@ -1,27 +1,24 @@
-/* A disk that is full: the learner stops and says so, loses nothing that is committed, and goes on when there
- * is room.
+/* A full disk: the learner stops with an error, loses nothing that is committed, and continues when there is
+ * room.
  *
- * Its state folder is a small file system of its own, in a mount namespace of this program: skipped where
- * that is not permitted.
+ * Its state folder is a small file system, in a mount namespace of this program: skipped where that is not
+ * permitted.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "test/chaos/group.h"
-#include "test/lib/test.h"
+#include "test/lib/cluster.h"
 
 #define LEARNERS 4u
 #define DISK_BYTES "4194304"
 
-/* A namespace in which this program may mount; as another user than root, one in which it is root. */
+/* Enter a namespace in which this program may mount. A user who is not root becomes root in it. */
 static bool enter(void)
 {
 	uid_t uid = getuid();
@@ -39,17 +36,10 @@ static bool enter(void)
 	return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
-static bool mount_disk(const struct group *g, char *path, size_t size)
-{
-	group_path(g, 2, "state", path, size);
-	return mount("starling-test", path, "tmpfs", MS_NOSUID | MS_NODEV, "size=" DISK_BYTES ",mode=0700") ==
-	       0;
-}
-
-/* All but so many bytes are taken. */
+/* Leave so many bytes. */
 static void fill(const char *disk, size_t leave)
 {
-	char path[4200];
+	char path[PATH_MAX];
 	struct statvfs st;
 	snprintf(path, sizeof path, "%s/filler", disk);
 	assert_int_equal(statvfs(disk, &st), 0);
@@ -63,56 +53,52 @@ static void fill(const char *disk, size_t leave)
 
 static void free_room(const char *disk)
 {
-	char path[4200];
+	char path[PATH_MAX];
 	snprintf(path, sizeof path, "%s/filler", disk);
 	assert_int_equal(unlink(path), 0);
 }
 
-/* With so much room left a round may still be done: then the next one is not. */
-static void full_and_freed(struct group *g, const char *disk, size_t leave)
+static int expect_end(struct cluster *c)
 {
-	int status = 0, said = group_count(g, 2, "\"event\":\"fatal\"");
-	double end = process_now() + 60;
-	fill(disk, leave);
-	while (!group_ended(g, 2, &status) && process_now() < end)
-		process_look_again();
-	assert_int_equal(status, 1);
-	int fatal = group_count(g, 2, "\"event\":\"fatal\"") - said;
-	print_message("%zu bytes left: ended with status %d, %d fatal\n", leave, status, fatal);
-	assert_int_equal(fatal, 1);
-	group_start(g, 2, NULL); /* without room: it gets no further, and loses nothing by it */
-	end = process_now() + 60;
-	while (!group_ended(g, 2, &status) && process_now() < end)
-		process_look_again();
+	int status = cluster_wait(c, 2);
 	assert_int_not_equal(status, 0);
-	free_room(disk);
-	int committed = group_count(g, 2, "\"event\":\"committed\"");
-	group_start(g, 2, NULL);
-	end = process_now() + 60;
-	while (group_count(g, 2, "\"event\":\"committed\"") < committed + 2 && process_now() < end)
-		process_look_again();
-	assert_true(group_count(g, 2, "\"event\":\"committed\"") >= committed + 2);
+	return status;
 }
 
-TEST(a_full_disk_loses_nothing)
+/* With so much room left a round may still be done: then the next one is not. */
+static void full_and_freed(struct cluster *c, const char *disk, size_t leave)
 {
-	struct group g;
-	char disk[4096];
+	int fatal = cluster_count(c, 2, "\"event\":\"fatal\"");
+	fill(disk, leave);
+	assert_int_equal(expect_end(c), 1);
+	assert_int_equal(cluster_count(c, 2, "\"event\":\"fatal\""), fatal + 1);
+	cluster_start(c, 2, ""); /* without room it gets no further, and loses nothing by it */
+	expect_end(c);
+	free_room(disk);
+	int committed = cluster_committed(c, 2);
+	double end = process_now() + 60;
+	cluster_start(c, 2, "");
+	while (cluster_committed(c, 2) < committed + 2 && process_now() < end)
+		process_look_again();
+	assert_true(cluster_committed(c, 2) >= committed + 2);
+}
+
+CLUSTER_TEST(a_full_disk_loses_nothing)
+{
 	static const size_t leave[] = {0, 20480, 65536};
-	group_open(&g, LEARNERS, (const char *const[]){"rounds=10000", "iterations=20", "epochs=10", NULL});
-	if (!enter() || !mount_disk(&g, disk, sizeof disk)) {
-		group_close(&g);
+	cluster_open(c, LEARNERS, "rounds=10000 mixing=metropolis iterations=20 epochs=10");
+	const char *disk = cluster_path(c, 2, "state");
+	if (!enter() || mount("starling-test", disk, "tmpfs", MS_NOSUID | MS_NODEV,
+			      "size=" DISK_BYTES ",mode=0700") != 0) {
 		print_message("no file system may be mounted here: %s\n", strerror(errno));
+		process_remove(c->folder);
 		skip();
 	}
-	group_start_all(&g);
-	group_expect(&g, 2, "round 1 committed", 60);
+	cluster_start_all(c, "");
+	cluster_expect(c, 2, "round 1 committed");
 	for (size_t i = 0; i < sizeof leave / sizeof *leave; i++)
-		full_and_freed(&g, disk, leave[i]);
-	for (uint32_t i = 1; i <= LEARNERS; i++)
-		group_signal(&g, i, SIGTERM);
-	group_finish(&g, 30);
-	group_expect_exact(&g, group_committed(&g));
-	umount2(disk, MNT_DETACH);
-	group_close(&g);
+		full_and_freed(c, cluster_path(c, 2, "state"), leave[i]);
+	cluster_stop(c);
+	assert_true(cluster_expect_exact(c) > 0);
+	umount2(cluster_path(c, 2, "state"), MNT_DETACH);
 }

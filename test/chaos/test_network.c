@@ -1,95 +1,75 @@
-/* Rounds over links that are slow, break, fall silent in one direction, or stop: every round ends, and exact.
+/* Rounds over links that are slow, break, fall silent in one direction, or stop: every round ends, and is
+ * exact.
  *
- * k = 200 makes mixing long enough to be met in the middle of it.
+ * With 200 iterations and 5 ms for each direction, mixing is long enough to be hit in the middle.
  */
-#include <stdint.h>
-#include <stdlib.h>
+#include "test/chaos/proxy.h"
 
-#include "test/chaos/group.h"
-#include "test/lib/test.h"
-
-#define SECONDS 120.0
-
-static const char *const long_mixing[] = {"iterations=200", "rounds=2", "stall_timeout=4",
-					  "serve_after_end=1", NULL};
-
-static void begin(struct group *g)
+static struct proxy *begin(struct cluster *c, const char *settings)
 {
-	group_open(g, 4, long_mixing);
+	cluster_open(c, 4, settings);
+	struct proxy *proxy = proxy_between(c);
+	proxy_delay_all(proxy, 5);
+	return proxy;
+}
+
+static void end(struct cluster *c, struct proxy *proxy)
+{
+	cluster_finish(c);
+	assert_int_equal(cluster_expect_exact(c), 2);
+	proxy_close(proxy);
+}
+
+#define LONG_MIXING "rounds=2 mixing=metropolis iterations=200 stall_timeout=2 serve_after_end=1"
+
+CLUSTER_TEST(delays_of_all_kinds)
+{
+	struct proxy *proxy = begin(c, "rounds=2 mixing=metropolis iterations=20 serve_after_end=1");
 	for (uint32_t i = 1; i <= 4; i++)
 		for (uint32_t j = 1; j <= 4; j++)
-			if (i != j)
-				proxy_delay(g->proxy, i, j, 5); /* a round of a second and more */
-	group_start_all(g);
+			proxy_delay(proxy, i, j, 7 * i + 11 * j);
+	cluster_start_all(c, "");
+	end(c, proxy);
 }
 
-static void end(struct group *g)
+/* In a handshake, in DISCOVER, in the middle of mixing inside a frame, and in the rounds that follow. */
+CLUSTER_TEST(lost_connections)
 {
-	group_finish(g, SECONDS);
-	group_expect_exact(g, 2);
-	group_close(g);
-}
-
-TEST(delays_of_all_kinds)
-{
-	struct group g;
-	group_open(&g, 4, (const char *const[]){"iterations=20", "rounds=2", "serve_after_end=1", NULL});
-	for (uint32_t i = 1; i <= 4; i++)
-		for (uint32_t j = 1; j <= 4; j++)
-			if (i != j)
-				proxy_delay(g.proxy, i, j, 7 * i + 11 * j);
-	group_start_all(&g);
-	end(&g);
-}
-
-/* In DISCOVER, in the middle of mixing, and once more in whatever comes of that. */
-TEST(lost_connections)
-{
-	struct group g;
-	begin(&g);
-	group_expect_phase(&g, 1, 1, "DISCOVER", 30);
-	proxy_reset(g.proxy, 1, 2);
-	group_expect_phase(&g, 3, 1, "MIX", 30);
-	proxy_reset(g.proxy, 3, 4);
-	proxy_reset(g.proxy, 1, 4);
-	group_expect_phase(&g, 2, 2, "MIX", 60);
-	proxy_reset(g.proxy, 2, 3);
-	end(&g);
-}
-
-/* Inside a record of TLS, inside a frame, wherever that is. */
-TEST(truncated_connections)
-{
-	struct group g;
-	begin(&g);
-	proxy_truncate(g.proxy, 1, 2, 700); /* of a handshake */
-	group_expect_phase(&g, 3, 1, "MIX", 60);
-	proxy_truncate(g.proxy, 3, 4, 50001);
-	group_expect(&g, 4, "link to learner-03 (3), ", 60);
-	end(&g);
+	struct proxy *proxy = begin(c, LONG_MIXING);
+	proxy_truncate(proxy, 1, 2, 700);
+	cluster_start_all(c, "");
+	cluster_expect_phase(c, 3, 1, "DISCOVER");
+	proxy_reset(proxy, 1, 3);
+	cluster_expect_phase(c, 3, 1, "MIX");
+	proxy_truncate(proxy, 3, 4, 50001);
+	cluster_expect(c, 4, "link to learner-03 (3), ");
+	cluster_expect_phase(c, 2, 2, "MIX");
+	proxy_reset(proxy, 2, 3);
+	proxy_reset(proxy, 1, 4);
+	end(c, proxy);
 }
 
 /* 2 hears 1 no more, and 1 hears 2: longer than a link lives without a byte. */
-TEST(one_way_cut)
+CLUSTER_TEST(one_way_cut)
 {
-	struct group g;
-	begin(&g);
-	group_expect_phase(&g, 1, 1, "MIX", 30);
-	proxy_swallow(g.proxy, 1, 2, true);
-	group_expect(&g, 2, "link to learner-01 (1), ", 30);
-	proxy_swallow(g.proxy, 1, 2, false);
-	end(&g);
+	struct proxy *proxy = begin(c, LONG_MIXING);
+	cluster_start_all(c, "");
+	cluster_expect_phase(c, 1, 1, "MIX");
+	proxy_swallow(proxy, 1, 2, true);
+	cluster_expect(c, 2, "link to learner-01 (1), ");
+	proxy_swallow(proxy, 1, 2, false);
+	end(c, proxy);
 }
 
-TEST(stalled_links)
+CLUSTER_TEST(stalled_links)
 {
-	struct group g;
-	begin(&g);
-	group_expect_phase(&g, 1, 1, "MIX", 30);
-	proxy_stall(g.proxy, 1, 3, true);
-	proxy_stall(g.proxy, 3, 1, true);
-	group_expect(&g, 3, "link to learner-01 (1), ", 30);
-	proxy_stall(g.proxy, 1, 3, false);
-	proxy_stall(g.proxy, 3, 1, false);
-	end(&g);
+	struct proxy *proxy = begin(c, LONG_MIXING);
+	cluster_start_all(c, "");
+	cluster_expect_phase(c, 1, 1, "MIX");
+	proxy_stall(proxy, 1, 3, true);
+	proxy_stall(proxy, 3, 1, true);
+	cluster_expect(c, 3, "link to learner-01 (1), ");
+	proxy_stall(proxy, 1, 3, false);
+	proxy_stall(proxy, 3, 1, false);
+	end(c, proxy);
 }

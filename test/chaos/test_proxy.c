@@ -1,4 +1,4 @@
-/* The proxy itself: bytes go through unchanged, and each fault is what it says. */
+/* The proxy itself: bytes go through unchanged, and each fault does what proxy.h says. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "test/chaos/proxy.h"
-#include "test/cluster/process.h"
 #include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
@@ -105,8 +104,6 @@ TEST(bytes_go_through)
 	say(l.target, "and back");
 	expect(l.target, "there");
 	expect(l.dialler, "and back");
-	assert_int_equal(proxy_passed(l.proxy, 1, 2), 5);
-	assert_int_equal(proxy_passed(l.proxy, 2, 1), 8);
 	close(l.dialler);
 	expect_end(l.target);
 	dial(&l); /* again */
@@ -119,14 +116,14 @@ TEST(a_delay_keeps_the_order)
 {
 	struct line l;
 	open_line(&l);
-	proxy_delay(l.proxy, 1, 2, 2000);
+	proxy_delay(l.proxy, 1, 2, 400);
 	double from = process_now();
 	for (int i = 0; i < 3; i++)
 		say(l.dialler, (const char *const[]){"one ", "two ", "three"}[i]);
 	say(l.target, "at once");
 	expect(l.dialler, "at once");
 	expect(l.target, "one two three");
-	assert_true(process_now() - from >= 1); /* the proxy's clock may be behind by a turn */
+	assert_true(process_now() - from >= 0.2); /* the clock of the proxy's loop may be behind */
 	close_line(&l);
 }
 
@@ -175,28 +172,17 @@ TEST(a_connection_ends_in_the_middle)
 	close_line(&l);
 }
 
-TEST(who_is_kept_apart_finds_nobody)
+TEST(a_reset_ends_both)
 {
 	struct line l;
 	open_line(&l);
-	proxy_apart(l.proxy, 2, 1, true);
-	expect_end(l.dialler);
-	expect_end(l.target);
-	struct sockaddr_in address = loopback(proxy_port(l.proxy, 1, 2));
-	int again = make_socket();
-	if (connect(again, (struct sockaddr *)&address, sizeof address) == 0)
-		expect_end(again);
-	assert_false(readable(l.listener, 100));
-	close(again);
-	proxy_apart(l.proxy, 2, 1, false);
-	process_look_again();
-	dial(&l);
 	proxy_reset(l.proxy, 1, 2);
 	expect_end(l.dialler);
+	expect_end(l.target);
 	close_line(&l);
 }
 
-/* A reader that is slow holds the writer up, and nothing is lost of much. */
+/* A slow reader holds up the writer, and no byte is lost. */
 TEST(much_goes_through_slowly)
 {
 	struct line l;
@@ -219,7 +205,7 @@ TEST(much_goes_through_slowly)
 	close_line(&l);
 }
 
-/* Of two groups that are opened one after the other, neither listens yet. */
+/* Two clusters that are opened before either of them listens have different ports. */
 TEST(ports_are_given_once)
 {
 	static bool given[65536];

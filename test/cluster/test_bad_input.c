@@ -1,250 +1,145 @@
-/* Bad input: one clear line, exit status 2, nothing half-written, nobody started. */
+/* A daemon refuses bad input with one clear line and its exit status, before it makes any file. */
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "test/cluster/cluster.h"
+#include "test/lib/process.h"
 #include "test/lib/test.h"
 #include "tools/lib/ports.h"
 
-static void expect_one_line(const char *text)
-{
-	const char *newline = strchr(text, '\n');
-	if (newline == NULL || newline[1] != '\0')
-		print_error("not one line:\n%s\n", text);
-	assert_non_null(newline);
-	assert_int_equal(newline[1], '\0');
-}
-
-static void refuse_launch(const char *arguments, const char *needle)
-{
-	struct cluster c;
-	cluster_launch(&c, 60, arguments);
-	if (c.outcome.status != 2 || strstr(c.outcome.err, needle) == NULL)
-		print_error("%s: status %d\n%s%s", arguments, c.outcome.status, c.outcome.out, c.outcome.err);
-	assert_int_equal(c.outcome.status, 2);
-	assert_non_null(strstr(c.outcome.err, needle));
-	expect_one_line(c.outcome.err);
-	assert_int_not_equal(access(c.run, F_OK), 0);
-	assert_false(process_alive(c.folder));
-	cluster_close(&c);
-}
-
-TEST(launch_refuses)
-{
-	static const char *const cases[][2] = {
-		{"--set sigmaa=3", "unknown key"},
-		{"--set decimals=3x", "decimals"},
-		{"--set modulus=2147483646", "prime"},
-		{"--set modulus=1020431", "1020431"}, /* too small at 4 decimals */
-		{"--set mixing=metropolis --set modulus=1152921504606846883",
-		 "2^44"}, /* a prime of 60 bits */
-		{"--set mixing=metropolis --set decimals=12", "lower decimals"},
-		{"--set quorum=4", "quorum"},
-		{"--set weighting=samples", "max_weight"},
-		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
-		{"--topology nonsense", "nonsense"},
-		{"--topology regular:11", "regular"},
-		{"--data /nonexistent", "/nonexistent"},
-	};
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-		refuse_launch(cases[i][0], cases[i][1]);
-}
-
-static void write_file(const char *path, mode_t mode, const char *text)
-{
-	FILE *file = fopen(path, "we");
-	assert_non_null(file);
-	fputs(text, file);
-	fclose(file);
-	chmod(path, mode);
-}
-
-static void refuse_schedule(const char *text, const char *needle)
-{
-	char folder[64], path[96], arguments[160];
-	process_folder(folder, sizeof folder);
-	snprintf(path, sizeof path, "%s/walk.txt", folder);
-	write_file(path, 0600, text);
-	snprintf(arguments, sizeof arguments, "-n 4 --topology %s", path);
-	refuse_launch(arguments, needle);
-	process_remove(folder);
-}
-
-TEST(schedules_are_checked)
-{
-	refuse_schedule("learners 4\nstep 1-2 2-9\n", "walk.txt:2");
-	refuse_schedule("learners 4\nstep 1-2 3-4\nstep 1-3\n", "no step");
-	refuse_schedule("learners 4\nstep 1-1\n", "walk.txt:2");
-	refuse_schedule("", "walk.txt");
-}
-
-/* A learner of its own, with one thing wrong at a time. */
+/* A folder as an operator makes it, with an identity of `starling keygen`. */
 struct site {
-	char folder[64], config[128], roster[96];
-	char line[256];
-	uint16_t port;
+	char folder[64], config[128], roster[96], state[96], key[96];
+	char line[256]; /* its roster line */
+	char log[96];
 };
 
-static void open_site(struct site *s)
+static int open_site(void **state)
 {
+	struct site *s = calloc(1, sizeof *s);
 	struct outcome o;
-	char address[32];
 	struct sl_error error;
+	uint16_t port;
+	char address[32];
 	process_folder(s->folder, sizeof s->folder);
-	assert_int_equal(sl_ports_find(&s->port, 1, &error), SL_OK);
-	snprintf(address, sizeof address, "127.0.0.1:%u", s->port);
+	assert_int_equal(sl_ports_find(&port, 1, &error), SL_OK);
+	snprintf(address, sizeof address, "127.0.0.1:%u", port);
 	snprintf(s->config, sizeof s->config, "%s/starlingd.yaml", s->folder);
 	snprintf(s->roster, sizeof s->roster, "%s/roster.yaml", s->folder);
-	const char *argv[] = {process_starling(), "keygen", "--id", "1", "--name", "one",
-			      "--address",	  address,  NULL};
-	process_run(&o, s->folder, 20, argv);
+	snprintf(s->state, sizeof s->state, "%s/state", s->folder);
+	snprintf(s->log, sizeof s->log, "%s/log.jsonl", s->folder);
+	snprintf(s->key, sizeof s->key, "%s/identity/key.pem", s->folder);
+	process_run(&o, s->folder,
+		    (const char *const[]){STARLING_PATH, "keygen", "--id", "1", "--name", "one", "--address",
+					  address, NULL});
 	assert_int_equal(o.status, 0);
 	snprintf(s->line, sizeof s->line, "%.255s", o.out);
+	*state = s;
+	return 0;
 }
 
-#define OTHER(id, name, port, digit)                                                                         \
+static int close_site(void **state)
+{
+	process_remove(((struct site *)*state)->folder);
+	free(*state);
+	return 0;
+}
+
+#define MEMBER(id, name, port, digit)                                                                        \
 	"- {id: " id ", name: " name ", address: \"127.0.0.1:" port "\", key: "                              \
 	"\"sha256:00112233445566778899aabbccddeeff00112233445566778899aabbccddeef" digit "\"}\n"
-static const char other[] = OTHER("2", "two", "7998", "f"), third[] = OTHER("3", "three", "7997", "e");
+#define TWO MEMBER("2", "two", "7998", "f")
+#define THREE MEMBER("3", "three", "7997", "e")
 
 static void write_site(const struct site *s, const char *more_config, const char *more_roster)
 {
 	char text[1024];
 	snprintf(text, sizeof text,
-		 "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\n%s", more_config);
-	write_file(s->config, 0600, text);
-	snprintf(text, sizeof text, "%s%s%s%s", s->line, other, third, more_roster);
-	write_file(s->roster, 0600, text);
+		 "run: r\nid: 1\nroster: roster.yaml\nidentity: identity\nstate: state\nlog: log.jsonl\n%s",
+		 more_config);
+	process_write(s->config, text);
+	snprintf(text, sizeof text, "%s%s", s->line, more_roster);
+	process_write(s->roster, text);
 }
 
-/* The same, with a roster of one line and `roster`. */
-static void write_site_of(const struct site *s, const char *more_config, const char *roster)
+static void run(const struct site *s, const char *mode, struct outcome *o)
 {
-	char text[1024];
-	write_site(s, more_config, "");
-	snprintf(text, sizeof text, "%s%s", s->line, roster);
-	write_file(s->roster, 0600, text);
+	process_run(o, s->folder,
+		    (const char *const[]){STARLINGD_PATH, "--config", "starlingd.yaml", mode, NULL});
 }
 
-/* A start and --check refuse alike, and before anything is made. */
-static void refuse_daemon_with(const struct site *s, int status, const char *needle)
+/* A start and --check refuse alike. */
+static void refuse(const struct site *s, int status, const char *part)
 {
 	static const char *const modes[] = {"--check", NULL};
-	char state[96];
-	snprintf(state, sizeof state, "%s/state", s->folder);
-	for (int i = 0; i < 2; i++) {
+	for (size_t i = 0; i < 2; i++) {
 		struct outcome o;
-		process_run(
-			&o, NULL, 30,
-			(const char *const[]){process_starlingd(), "--config", s->config, modes[i], NULL});
-		if (o.status != status || strstr(o.err, needle) == NULL)
-			print_error("wanted '%s', status %d\n%s%s", needle, o.status, o.out, o.err);
-		assert_int_equal(o.status, status);
-		assert_non_null(strstr(o.err, needle));
-		expect_one_line(o.err);
-		assert_int_not_equal(access(state, F_OK), 0);
+		run(s, modes[i], &o);
+		const char *newline = strchr(o.err, '\n');
+		if (o.status != status || strstr(o.err, part) == NULL || newline == NULL ||
+		    newline[1] != '\0')
+			fail_msg("wanted '%s' in one line, status %d; status %d\n%s%s", part, status,
+				 o.status, o.out, o.err);
+		assert_int_not_equal(access(s->state, F_OK), 0);
 	}
 }
 
-static void refuse_daemon(const struct site *s, const char *needle)
+TEST_WITH(daemon_refuses, open_site, close_site)
 {
-	refuse_daemon_with(s, 2, needle);
-}
-
-TEST(daemon_refuses)
-{
-	struct site s;
-	char path[96];
-	open_site(&s);
-	write_site(&s, "colour: red\n", "");
-	refuse_daemon(&s, "starlingd.yaml:6:1: unknown key");
-	write_site(&s, "id: 1\n", "");
-	refuse_daemon(&s, "starlingd.yaml:6:1:");
-	write_site(&s, "modulus: 1020431\ndecimals: 5\n", "");
-	refuse_daemon(&s, "raise it to a prime of at least ");
-	write_site(&s, "", "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n");
-	refuse_daemon(&s, "roster.yaml:4:");
-	write_site(&s, "", other);
-	refuse_daemon(&s, "roster.yaml:4:");
-	write_site(&s, "data: nowhere\n", "");
-	refuse_daemon(&s, "nowhere");
-	snprintf(path, sizeof path, "%s/identity/key.pem", s.folder);
-	write_site(&s, "", "");
-	chmod(path, 0644);
-	refuse_daemon(&s, "key.pem: mode 0644");
-	chmod(path, 0600);
-	write_site(&s, "listen: \"192.0.2.1:7999\"\n", ""); /* an address of no machine (RFC 5737) */
-	refuse_daemon_with(&s, 1, "192.0.2.1:7999");	    /* it may be there later: a unit tries again */
-	write_site(&s, "listen: \"no-such-host.invalid:7999\"\n", "");
-	refuse_daemon(&s, "no-such-host.invalid:7999");
-	process_remove(s.folder);
-}
-
-TEST(daemon_refuses_surroundings)
-{
-	struct site s;
-	char same[512];
-	open_site(&s);
-	write_site_of(&s, "", other);
-	refuse_daemon(&s, "2 learners are too few for tolerance: 1");
-	write_site(&s, "tolerance: 2\n", "");
-	refuse_daemon(&s, "3 learners are too few for tolerance: 2");
-	snprintf(same, sizeof same, "%s" OTHER("3", "three", "7998", "e"), other);
-	write_site_of(&s, "", same);
-	refuse_daemon(&s, "roster.yaml:3:");
-	write_site(&s, "accept_roster: zzz\n", "");
-	refuse_daemon(&s, "starlingd.yaml:6:16: accept_roster");
-	write_site(&s, "control: nowhere/control.sock\n", "");
-	refuse_daemon_with(&s, 1, "nowhere/: No such file or directory");
-	write_site(&s, "log: nowhere/log.jsonl\n", "");
-	refuse_daemon_with(&s, 1, "nowhere/: No such file or directory");
-	process_remove(s.folder);
-}
-
-TEST(check_touches_nothing)
-{
-	struct site s;
+	static const struct {
+		const char *config, *roster, *error;
+		int status; /* 1: it may be mended without the operator: a unit tries again */
+	} cases[] = {
+		{"colour: red\n", TWO THREE, "starlingd.yaml:7:1: unknown key", 2},
+		{"id: 1\n", TWO THREE, "starlingd.yaml:7:1:", 2},
+		{"modulus: 1020431\ndecimals: 5\n", TWO THREE, "raise it to a prime of at least ", 2},
+		{"data: nowhere\n", TWO THREE, "nowhere", 2},
+		{"tolerance: 2\n", TWO THREE, "3 learners are too few for tolerance: 2", 2},
+		{"accept_roster: zzz\n", TWO THREE, "starlingd.yaml:7:16: accept_roster", 2},
+		{"control: nowhere/control.sock\n", TWO THREE, "nowhere/: No such file or directory", 1},
+		/* an address of no machine (RFC 5737) */
+		{"listen: \"192.0.2.1:7999\"\n", TWO THREE, "192.0.2.1:7999", 1},
+		{"listen: \"no-such-host.invalid:7999\"\n", TWO THREE, "no-such-host.invalid:7999", 2},
+		/* no training noise: an invalidated model would come out the same */
+		{"batch: 65536\n", TWO THREE, "batch", 2},
+		{"", TWO THREE "- {id: 0, name: z, address: \"127.0.0.1:1\", key: \"sha256:aa\"}\n",
+		 "roster.yaml:4:", 2},
+		{"", TWO THREE TWO, "roster.yaml:4:", 2},
+		{"", TWO MEMBER("3", "three", "7998", "e"), "roster.yaml:3:", 2},
+		{"", TWO, "2 learners are too few for tolerance: 1", 2},
+	};
+	const struct site *s = *state;
 	struct outcome o;
-	char path[96];
-	open_site(&s);
-	write_site(&s, "", "");
-	process_run(&o, NULL, 30,
-		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		write_site(s, cases[i].config, cases[i].roster);
+		refuse(s, cases[i].status, cases[i].error);
+	}
+	write_site(s, "", TWO THREE);
+	chmod(s->key, 0644);
+	refuse(s, 2, "key.pem: mode 0644");
+	chmod(s->key, 0600);
+	run(s, "--check", &o); /* with nothing wrong it leaves nothing behind either */
 	assert_int_equal(o.status, 0);
-	snprintf(path, sizeof path, "%s/state", s.folder);
-	assert_int_not_equal(access(path, F_OK), 0);
-	write_site(&s, "batch: 65536\n",
-		   ""); /* no training noise: an invalidated model would come out the same */
-	process_run(&o, NULL, 30,
-		    (const char *const[]){process_starlingd(), "--config", s.config, "--check", NULL});
-	assert_int_equal(o.status, 2);
-	assert_non_null(strstr(o.err, "batch"));
-	process_remove(s.folder);
+	assert_int_not_equal(access(s->state, F_OK), 0);
 }
 
-TEST(port_in_use_is_said)
+TEST_WITH(what_is_in_use_is_said, open_site, close_site)
 {
-	struct site s;
-	char log[96], second[512];
-	open_site(&s);
-	write_site(&s, "log: log.jsonl\n", "");
-	snprintf(log, sizeof log, "%s/log.jsonl", s.folder);
-	pid_t first = process_start(NULL, log,
-				    (const char *const[]){process_starlingd(), "--config", s.config, NULL});
-	assert_true(process_expect(log, "\"event\":\"listening\"", 20));
-	write_site(&s, "log: log.jsonl\n", "");
-	snprintf(second, sizeof second, "state=%s/state2", s.folder);
+	static const char *const command[] = {STARLINGD_PATH, "--config", "starlingd.yaml", NULL};
+	const struct site *s = *state;
 	struct outcome o;
-	process_run(&o, NULL, 30,
-		    (const char *const[]){process_starlingd(), "--config", s.config, "--set", second, NULL});
+	write_site(s, "", TWO THREE);
+	pid_t first = process_start(s->folder, s->log, s->log, command);
+	assert_true(process_expect(s->log, "\"event\":\"listening\"", NULL, 60));
+	run(s, NULL, &o);
+	assert_int_equal(o.status, 1);
+	assert_non_null(strstr(o.err, "another starlingd is running"));
+	run(s, "--set=state=state2", &o);
 	assert_int_equal(o.status, 1);
 	assert_non_null(strstr(o.err, "port is in use"));
-	kill(first, 15);
-	assert_int_equal(process_wait(first, 20), 0);
-	process_remove(s.folder);
+	assert_int_equal(kill(first, SIGTERM), 0);
+	assert_int_equal(process_wait(first, 60), 0);
 }

@@ -1,101 +1,108 @@
-/* How a launched cluster ends: nobody is left behind, and what happened is said. */
+/* How a launched cluster ends, what becomes of learners that are killed, and runs that are resumed. */
+#include <netinet/in.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "test/cluster/cluster.h"
-#include "test/lib/test.h"
+#include "test/lib/cluster.h"
 
-struct running {
-	struct cluster c;
-	pid_t pid;
-	char log[192];
-};
+#define COMMITTED "\"event\":\"committed\""
 
-static void begin(struct running *r, const char *learners, const char *topology, const char *option)
+static json_int_t summary_number(const struct cluster *c, const char *name)
 {
-	process_folder(r->c.folder, sizeof r->c.folder);
-	snprintf(r->c.run, sizeof r->c.run, "%s/run", r->c.folder);
-	snprintf(r->log, sizeof r->log, "%s/launch.txt", r->c.folder);
-	const char *argv[] = {
-		process_starling(), "launch",	  "-n",	    learners, "--rounds",	"1000", "--run-dir",
-		r->c.run,	    "--topology", topology, "--set",  "hidden_units=1", option, NULL};
-	r->pid = process_start(NULL, r->log, argv);
+	return json_integer_value(json_object_get(c->summary, name));
 }
 
-static void wait_round(struct running *r, uint32_t n)
+/* ---- ends ---- */
+
+CLUSTER_TEST(killed_launcher_takes_its_learners_along)
 {
-	char path[512];
-	cluster_path(&r->c, n, 1, "log.jsonl", path, sizeof path);
-	assert_true(process_expect(path, "\"event\":\"committed\"", 60));
+	cluster_launch_start(c, "-n 4 --rounds 1000 --set hidden_units=1");
+	cluster_expect(c, 1, COMMITTED);
+	kill(c->launcher, SIGKILL);
+	cluster_launch_wait(c);
+	cluster_expect_all(c, "\"event\":\"stopping\"");
+	for (int i = 0; i < 500 && process_alive(c->folder); i++)
+		process_look_again();
+	assert_false(process_alive(c->folder));
 }
 
-TEST(interrupt_leaves_nobody)
+/* A model that outgrows its clipping range ends the run with the learner, the phase and the number. */
+CLUSTER_TEST(model_above_clipping_range_ends_the_run)
 {
-	struct running r;
-	begin(&r, "4", "complete", NULL);
-	wait_round(&r, 4);
-	kill(r.pid, SIGINT);
-	assert_int_equal(process_wait(r.pid, 30), 130);
-	assert_false(process_alive(r.c.folder));
-	process_remove(r.c.folder);
+	cluster_launch(c, "-n 3 --rounds 3 --set hidden_units=1 --set clipping_range=0.01");
+	expect_outcome(c, 1, "", "clipping_range");
+	expect_outcome(c, 1, "", "learner-0");
+	expect_outcome(c, 1, "", "SHARE");
+	assert_false(process_alive(c->folder));
 }
 
-TEST(killed_learner_is_named)
-{
-	struct running r;
-	begin(&r, "4", "complete", "--no-restart");
-	wait_round(&r, 4);
-	cluster_kill(&r.c, 4, 3, SIGKILL);
-	assert_int_equal(process_wait(r.pid, 60), 1);
-	assert_true(process_count(r.log, "learner-03") > 0);
-	assert_false(process_alive(r.c.folder));
-	process_remove(r.c.folder);
-}
+/* ---- killed, and started again ---- */
 
-TEST(killed_launcher_takes_its_learners_along)
+/* Two of them, while no quorum is in range: the launcher tells them their neighbours anew. */
+CLUSTER_TEST(killed_while_seeking)
 {
-	struct running r;
-	char path[512];
-	begin(&r, "4", "complete", NULL);
-	wait_round(&r, 4);
-	kill(r.pid, SIGKILL);
-	process_wait(r.pid, 10);
-	for (uint32_t i = 1; i <= 4; i++) {
-		cluster_path(&r.c, 4, i, "log.jsonl", path, sizeof path);
-		assert_true(process_expect(path, "\"event\":\"stopping\"", 30));
+	cluster_schedule(c, "learners 4\nstep 1-2 3-4\nstep 1-2 2-3 3-4 1-4\n");
+	cluster_launch_start(
+		c, "-n 4 --rounds 1 --verify --step-seconds 3 --topology s.txt --set hidden_units=1");
+	for (uint32_t i = 2; i <= 3; i++) {
+		cluster_expect(c, i, "\"event\":\"attempt_failed\"");
+		cluster_kill(c, i);
 	}
-	for (int i = 0; i < 500 && process_alive(r.c.folder); i++)
-		usleep(20000);
-	assert_false(process_alive(r.c.folder));
-	process_remove(r.c.folder);
+	cluster_launch_wait(c);
+	cluster_expect_rounds(c, 1, true);
+	assert_int_equal(summary_number(c, "restarts"), 2);
 }
 
-/* Steps 2 and 3 are disconnected: they pass, and the run goes on. */
-TEST(disconnected_steps_pass)
+/* ---- resumed ---- */
+
+/* Every round after the first `shown` is there, exact and verified. */
+static void resume(struct cluster *c, const char *more, uint32_t shown, uint32_t rounds)
 {
-	struct cluster c;
-	cluster_launch_on(
-		&c, 120, "learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 3-4\nstep\nstep 1-2 1-3 1-4\n",
-		"-n 4 --rounds 2 --verify --step-seconds 2 --set hidden_units=1 --set privacy_check=warn");
-	cluster_expect_exact(&c, 2, true);
-	assert_int_equal(cluster_real(&c, 0, "edges"), 4);
-	assert_int_equal(cluster_real(&c, 1, "edges"), 3);
-	cluster_close(&c);
+	char arguments[64];
+	snprintf(arguments, sizeof arguments, "--resume run%s", more);
+	cluster_launch(c, arguments);
+	cluster_expect_rounds(c, rounds - shown, true);
+	assert_int_equal(summary_number(c, "resumed_after"), shown);
+	for (uint32_t i = 0; i < rounds - shown; i++)
+		assert_true(cluster_figure(c, i, "round") == shown + i + 1);
+	for (uint32_t t = 1; t <= rounds; t++)
+		cluster_expect_same_checkpoints(c, 4, t);
 }
 
-/* A model that outgrows its clip ends the run with the learner, the phase and the number. */
-TEST(model_above_clip_ends_the_run)
+CLUSTER_TEST(launcher_killed_and_resumed)
 {
-	struct cluster c;
-	cluster_launch(&c, 60, "-n 3 --rounds 3 --set hidden_units=1 --set clipping_range=0.01");
-	assert_int_equal(c.outcome.status, 1);
-	assert_non_null(strstr(c.outcome.err, "clipping_range"));
-	assert_non_null(strstr(c.outcome.err, "learner-0"));
-	assert_non_null(strstr(c.outcome.err, "SHARE"));
-	assert_false(process_alive(c.folder));
-	cluster_close(&c);
+	char text[64];
+	unsigned shown = 0;
+	cluster_launch_start(c, "-n 4 --rounds 6 --verify --set hidden_units=1 --set epochs=20");
+	cluster_expect(c, 3, COMMITTED);
+	kill(c->launcher, SIGKILL);
+	cluster_launch_wait(c);
+	process_read(cluster_path(c, 0, "run/progress.txt"), text, sizeof text);
+	assert_int_equal(sscanf(text, "round %u", &shown), 1);
+	assert_true(shown < 6);
+	cluster_launch(c, "--resume run");
+	uint32_t after = (uint32_t)summary_number(c, "resumed_after");
+	assert_in_range(after, shown, shown + 1);
+	cluster_expect_rounds(c, 6 - after, true);
+	resume(c, " --rounds 8", 6, 8);
+}
+
+/* A port of the roster is taken by another program in the meantime. */
+CLUSTER_TEST(resumed_on_another_port)
+{
+	char text[4096];
+	unsigned port = 0;
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	cluster_launch(c, "-n 4 --rounds 1 --verify --set hidden_units=1");
+	process_read(cluster_path(c, 0, "run/roster.yaml"), text, sizeof text);
+	assert_int_equal(sscanf(text, "%*[^\"]\"127.0.0.1:%u", &port), 1);
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	address.sin_port = htons((uint16_t)port);
+	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &(int){1}, sizeof(int)), 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof address), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	resume(c, " --rounds 3", 1, 3);
+	close(fd);
 }

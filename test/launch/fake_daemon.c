@@ -30,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -322,7 +323,7 @@ static void hear_range(struct fake *f, const json_t *request)
 	if (f->round == f->rounds)
 		return;
 	if (json_array_size(json_object_get(request, "peers")) > 0) {
-		/* whoever comes late has missed steps in which the others, who wait for nobody, committed */
+		/* a fake that comes late has missed steps, in which the others committed without it */
 		json_int_t missed =
 			f->heard ? 0 : json_integer_value(json_object_get(request, "step")) - 1 - f->round;
 		f->heard = true;
@@ -333,7 +334,8 @@ static void hear_range(struct fake *f, const json_t *request)
 	}
 	f->heard = true;
 	record(f, "warn", "attempt_failed",
-	       json_pack("{s:I, s:s}", "round", (json_int_t)f->round + 1, "reason", "nobody is in range"));
+	       json_pack("{s:I, s:s}", "round", (json_int_t)f->round + 1, "reason",
+			 "no learner is in range"));
 }
 
 /* ---- the control socket ---- */
@@ -438,6 +440,7 @@ static void open_all(struct fake *f)
 int main(int argc, char **argv)
 {
 	static struct fake f;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* with its launcher */
 	if (argc < 3 || strcmp(argv[1], "--config") != 0)
 		return 2;
 	sl_field_init(&field, SL_P_MERSENNE31);

@@ -1,361 +1,425 @@
-/* The launcher against fake daemons: what it reports, what it finds out, and that it leaves nobody behind. */
-#include <stddef.h>
-#include <stdint.h>
+/* The launcher against fake daemons (fake_daemon.c): what it reports, what it finds out, which learners it
+ * starts again, and that it leaves no process behind. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <fcntl.h>
 #include <unistd.h>
 
-#include "test/launch/launcher.h"
-#include "test/lib/test.h"
+#include "test/lib/cluster.h"
 
-static const char starling[] = STARLING_PATH, fake[] = FAKE_DAEMON_PATH;
+/* A folder whose control sockets have paths that are too long for an address. */
+#define DEEP                                                                                                 \
+	"00000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000" \
+	"00000000001"
 
-static int setup(void **state)
+/* Start the launcher in a folder with a fake daemon beside it; `fault` as in fake_daemon.c, or NULL. The
+ * fakes have no privacy check: that of the launcher warns unless a test names it. */
+static void fake_start(struct cluster *c, const char *fault, const char *arguments)
 {
-	*state = calloc(1, sizeof(struct launcher));
-	launcher_open(*state, starling, fake);
-	return 0;
+	char all[1024];
+	bool said = strstr(arguments, "privacy_check=") != NULL || strstr(arguments, "--resume") != NULL;
+	snprintf(all, sizeof all, "%s%s", arguments, said ? "" : " --set privacy_check=warn");
+	if (strcmp(c->starling, STARLING_PATH) == 0)
+		cluster_copy_programs(c, FAKE_DAEMON_PATH);
+	setenv("FAKE_FAULT", fault != NULL ? fault : "", 1);
+	setenv("TERM", "xterm", 1);
+	cluster_launch_start(c, all);
 }
 
-static int teardown(void **state)
+static void fake_run(struct cluster *c, const char *fault, const char *arguments)
 {
-	launcher_close(*state);
-	free(*state);
-	return 0;
+	fake_start(c, fault, arguments);
+	cluster_launch_wait(c);
 }
 
-/* ---- a good run ---- */
-
-TEST_WITH(test_three_rounds, setup, teardown)
+/* Expect which rounds are exact, such as "++-". */
+static void expect_exact(const struct cluster *c, const char *pattern)
 {
-	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 4 --rounds 3 --verify --json");
-	expect_status(l, 0);
-	assert_int_equal(launcher_alive(l, 4), 0);
-	json_t *summary = launcher_summary(l), *printed = json_loads(l->out, 0, NULL);
-	assert_true(json_equal(summary, printed));
-	assert_int_equal(json_integer_value(json_object_get(summary, "learners")), 4);
-	assert_string_equal(json_string_value(json_object_get(summary, "topology")), "complete");
-	assert_true(json_is_true(json_object_get(summary, "verified")));
-	assert_true(json_number_value(json_object_get(summary, "mse_first")) == 0.5);
-	for (size_t i = 0; i < 3; i++) {
-		assert_int_equal((int)figure(summary, i, "round"), (int)i + 1);
-		assert_int_equal((int)figure(summary, i, "step"), (int)i + 1);
-		assert_int_equal((int)figure(summary, i, "steps"), 33);
-		assert_int_equal((int)figure(summary, i, "bytes"), 4000);
-		assert_true(figure(summary, i, "train_s") == 0.25);
+	assert_int_equal(json_array_size(json_object_get(c->summary, "rounds")), strlen(pattern));
+	for (size_t i = 0; pattern[i] != '\0'; i++)
+		assert_int_equal((int)cluster_figure(c, i, "same"), pattern[i] == '+');
+	assert_int_equal(json_is_true(json_object_get(c->summary, "all_same")), strchr(pattern, '-') == NULL);
+}
+
+static void await(const struct cluster *c, const char *file, const char *text)
+{
+	if (!process_expect(cluster_path(c, 0, file), text, NULL, 60))
+		fail_msg("\"%s\" never stood in %s", text, file);
+}
+
+static void make_folder(const struct cluster *c, const char *name)
+{
+	assert_int_equal(mkdir(cluster_path(c, 0, name), 0755), 0);
+}
+
+static bool has(const struct cluster *c, const char *file)
+{
+	return access(cluster_path(c, 0, file), F_OK) == 0;
+}
+
+/* Return how many files in the run folder have a name that begins so. */
+static int count_files(const struct cluster *c, const char *prefix)
+{
+	struct outcome o;
+	char pattern[32];
+	int count = 0;
+	snprintf(pattern, sizeof pattern, "%s*", prefix);
+	process_run(
+		&o, NULL,
+		(const char *const[]){"/usr/bin/find", c->run.path, "-name", pattern, "-type", "f", NULL});
+	for (const char *line = o.out; (line = strchr(line, '\n')) != NULL; line++)
+		count++;
+	return count;
+}
+
+static void expect_nothing_left(const struct cluster *c)
+{
+	assert_false(process_alive(c->folder));
+	if (access(cluster_path(c, 0, "run"), F_OK) == 0)
+		assert_int_equal(count_files(c, "pid"), 0);
+}
+
+/* ---- runs without a word from outside ---- */
+
+static const struct {
+	const char *fault, *arguments, *exact; /* exact: NULL: not looked at */
+	int status, restarts, reveals;	       /* reveals: encodings that are left */
+	const char *out[3], *err;
+} runs[] = {
+	/* good ones */
+	{NULL,
+	 "-n 2 --rounds 2",
+	 "++",
+	 0,
+	 0,
+	 0,
+	 {"  same\n", "aggreg. s        MB  mean\n",
+	  "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
+	  "0.500000 -> 0.250000\nnext: ./starling logs run\n"},
+	 ""},
+	{NULL,
+	 "-n 2 --rounds 1 --run-dir it's",
+	 NULL,
+	 0,
+	 0,
+	 0,
+	 {"run folder it's\n", "next: ./starling logs 'it'\\''s'\n"},
+	 ""},
+	{NULL, "-n 2 --rounds 1 --run-dir run/" DEEP, NULL, 0, 0, 0, {NULL}, ""},
+	{"1:late:2", "-n 2 --rounds 2", "++", 0, 0, 0, {"MSE 0.500000 -> 0.250000\n"}, ""},
+	{"1:clamp:2",
+	 "-n 2 --rounds 2",
+	 "++",
+	 0,
+	 0,
+	 0,
+	 {"  same, clamped 47,000\n", "\nclamped 47,000 parameters to 16 in 1 round\n"},
+	 ""},
+	{"2:linger", "-n 2 --rounds 1", "+", 0, 0, 0, {NULL}, ""},
+	/* wrong results */
+	{"2:digest:2", "-n 4 --rounds 3", "+-+", 1, 0, 0, {"NOT EXACT"}, ""},
+	{"3:margin:1", "-n 4 --rounds 2", "-+", 1, 0, 0, {NULL}, ""},
+	{"3:flip:2", "-n 4 --rounds 3", "+++", 0, 0, 0, {NULL}, ""},
+	{"3:flip:2",
+	 "-n 4 --rounds 3 --verify",
+	 "+-+",
+	 1,
+	 0,
+	 4,
+	 {"learner-03/state/round-000002.safetensors: parameter 2 is "},
+	 "the check of round 2 failed; kept as evidence, and secret: "
+	 "run/learner-*/state/encoding-000002.u64\n"},
+	{"1:reveal:3", "-n 4 --rounds 3 --verify", "++-", 1, 0, 4, {"the exact mean is "}, ""},
+	/* the schedule */
+	{NULL,
+	 "--topology split.txt --rounds 1 --step-seconds 0.3",
+	 "+",
+	 0,
+	 0,
+	 0,
+	 {"warning: step 1 of the schedule is disconnected: 3 parts",
+	  "step 1 (disconnected) passed after 0.3 s without a commit: learner-0"},
+	 ""},
+	{"2:stall:2",
+	 "-n 3 --rounds 3 --step-seconds 0.2",
+	 NULL,
+	 1,
+	 0,
+	 0,
+	 {NULL},
+	 "no round committed in 3 steps, the whole schedule"},
+	/* the launcher neither waits for the report of a stopped learner nor leaves out its encoding */
+	{"2:sleep:2", "-n 3 --rounds 3", "+++", 0, 0, 0, {"  same, 1 absent\n"}, ""},
+	{"3:sleep:2", "-n 3 --rounds 2 --verify", "++", 0, 0, 0, {"  exact, 1 absent\n"}, ""},
+	/* learners that die and are started again */
+	{"2:crash:2",
+	 "-n 3 --rounds 3 --verify",
+	 "+++",
+	 0,
+	 1,
+	 0,
+	 {"learner-02 (2) was killed by SIGKILL in round 2; started again (2nd start)\n"},
+	 ""},
+	{"2:quit:2",
+	 "-n 3 --rounds 3",
+	 "+++",
+	 0,
+	 1,
+	 0,
+	 {"learner-02 (2) ended with status 0 in round 2; started again (2nd start)\n"},
+	 ""},
+	/* what they did not come to say */
+	{"2:mute:2", "-n 3 --rounds 3 --verify --set hidden_units=1", "+++", 0, 1, 0, {NULL}, ""},
+	{"2:mute:2", "-n 2 --rounds 2 --set hidden_units=1", "++", 0, 1, 0, {NULL}, ""},
+	{"3:redo:2", "-n 3 --rounds 3 --verify", "+++", 0, 1, 0, {NULL}, ""},
+	/* learners that die and are not started again */
+	{"2:die:2",
+	 "-n 3 --rounds 3 --verify --no-restart",
+	 NULL,
+	 1,
+	 0,
+	 0,
+	 {NULL},
+	 "learner-02 (2) ended with status 3 in round 2: the test wants this to end\nlast words of the "
+	 "fake\n"},
+	{"2:again:2",
+	 "-n 3 --rounds 3",
+	 NULL,
+	 1,
+	 9,
+	 0,
+	 {"; starts again in 4 s (7th start)\n", "; starts again in 5 s (10th start)\n"},
+	 "starling launch: learner-02 died 10 times within a minute: learner-02 (2) was killed by SIGKILL in "
+	 "round 2\n"},
+	{"3:early",
+	 "-n 3 --rounds 3",
+	 NULL,
+	 1,
+	 2,
+	 0,
+	 {NULL},
+	 "learner-03 died 3 times before it was up: learner-03 (3) was killed by SIGKILL before it was up\n"},
+	{"1:usage",
+	 "-n 2 --rounds 2",
+	 NULL,
+	 1,
+	 0,
+	 0,
+	 {NULL},
+	 "learner-01 (1) ended with status 2 before it was up\nconfig.yaml:1:1: what"},
+	{"1:final:2",
+	 "-n 2 --rounds 3",
+	 NULL,
+	 1,
+	 0,
+	 0,
+	 {NULL},
+	 "learner-01 (1) ended with status 1 in round 2: the model is above its clipping_range"},
+};
+
+static void expect_run(const struct cluster *c, size_t k)
+{
+	print_message("%s %s\n", runs[k].fault != NULL ? runs[k].fault : "", runs[k].arguments);
+	expect_outcome(c, runs[k].status, "", runs[k].err);
+	for (size_t i = 0; i < 3 && runs[k].out[i] != NULL; i++)
+		expect_text(c->outcome.out, runs[k].out[i]);
+	if (runs[k].status == 0)
+		assert_string_equal(c->outcome.err, "");
+	assert_null(strpbrk(c->outcome.out, "\r\033")); /* no terminal */
+	if (runs[k].exact != NULL)
+		expect_exact(c, runs[k].exact);
+	if (c->summary != NULL)
+		assert_int_equal(json_integer_value(json_object_get(c->summary, "restarts")),
+				 runs[k].restarts);
+	assert_int_equal(count_files(c, "encoding-"), runs[k].reveals);
+	expect_nothing_left(c);
+}
+
+/* All at once: they wait more than they compute. */
+TEST(runs_end_as_they_should)
+{
+	enum { COUNT = sizeof runs / sizeof *runs };
+	struct cluster *clusters[COUNT];
+	for (size_t k = 0; k < COUNT; k++) {
+		clusters[k] = cluster_new();
+		process_write(cluster_path(clusters[k], 0, "split.txt"), "learners 3\nstep\nstep 1-2 2-3\n");
+		if (strstr(runs[k].arguments, DEEP) != NULL)
+			make_folder(clusters[k], "run");
+		fake_start(clusters[k], runs[k].fault, runs[k].arguments);
 	}
-	json_decref(summary);
+	for (size_t k = 0; k < COUNT; k++) {
+		cluster_launch_wait(clusters[k]);
+		expect_run(clusters[k], k);
+		cluster_free(clusters[k], true);
+	}
+}
+
+/* ---- what it writes ---- */
+
+CLUSTER_TEST(summary_of_three_rounds)
+{
+	fake_run(c, NULL, "-n 4 --rounds 3 --verify --json --set decimals=4 --set hello_timeout=3");
+	expect_outcome(c, 0, "", "");
+	json_t *printed = json_loads(c->outcome.out, 0, NULL);
+	assert_true(json_equal(c->summary, printed));
 	json_decref(printed);
-	expect_exact(l, "+++");
-	assert_false(launcher_has(l, "run/learner-01/state/encoding-000001.u64"));
-	assert_true(launcher_has(l, "run/schedule.txt"));
+	assert_int_equal(json_integer_value(json_object_get(c->summary, "learners")), 4);
+	assert_string_equal(json_string_value(json_object_get(c->summary, "topology")), "complete");
+	assert_true(json_is_true(json_object_get(c->summary, "verified")));
+	assert_true(json_number_value(json_object_get(c->summary, "mse_first")) == 0.5);
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const names[] = {"steps", "bytes", "train_s", "absent", "clamped"};
+		static const double values[] = {33, 4000, 0.25, 0, 0};
+		assert_true(cluster_figure(c, i, "round") == (double)i + 1);
+		assert_true(cluster_figure(c, i, "step") == (double)i + 1);
+		for (size_t f = 0; f < sizeof names / sizeof *names; f++)
+			assert_true(cluster_figure(c, i, names[f]) == values[f]);
+	}
+	expect_exact(c, "+++");
+	assert_true(has(c, "run/schedule.txt"));
+	await(c, "run/learner-02/config.yaml", "decimals: 4\n");
+	await(c, "run/learner-02/config.yaml", "rounds: 3\n");
+	await(c, "run/learner-02/config.yaml", "hello_timeout: 3\n");
 }
 
-TEST_WITH(test_plain_lines_in_a_pipe, setup, teardown)
+CLUSTER_TEST(two_at_once_have_two_folders)
 {
-	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 2 --rounds 2");
-	expect_status(l, 0);
-	expect_text(l->out, "  same\n");
-	expect_text(l->out,
-		    "2 of 2 rounds, all the same (exact by construction; --verify recomputes it); MSE "
-		    "0.500000 -> 0.250000\nnext: ./starling logs run\n");
-	expect_text(l->out, "aggreg. s        MB  mean\n");
-	assert_null(strpbrk(l->out, "\r\033"));
-	assert_string_equal(l->err, "");
-}
-
-TEST_WITH(test_settings_reach_the_daemons, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 2 --set decimals=2 --set rounds=1 --set hello_timeout=3");
-	expect_status(l, 0);
-	expect_text(l->out, "1 of 1 round, all the same (exact by construction; --verify recomputes it); MSE "
-			    "0.500000\n");
-	launcher_await(l, "run/learner-02/config.yaml", "decimals: 2\n");
-	launcher_await(l, "run/learner-02/config.yaml", "rounds: 1\n");
-	launcher_await(l, "run/learner-02/config.yaml", "hello_timeout: 3\n");
-}
-
-TEST_WITH(test_words_for_a_shell, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 2 --rounds 1 --run-dir it's");
-	expect_status(l, 0);
-	expect_text(l->out, "run folder it's\n");
-	expect_text(l->out, "next: ./starling logs 'it'\\''s'\n");
-}
-
-TEST_WITH(test_clamped_parameters_are_said, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, "1:clamp:2", "-n 2 --rounds 2");
-	expect_status(l, 0);
-	expect_text(l->out, "  same, clamped 47,000\n");
-	expect_text(l->out, "\nclamped 47,000 parameters to 16 in 1 round\n");
-	json_t *summary = launcher_summary(l);
-	assert_true(figure(summary, 0, "clamped") == 0 && figure(summary, 1, "clamped") == 47000);
-	json_decref(summary);
-}
-
-TEST_WITH(test_evaluated_after_finished, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, "1:late:2", "-n 2 --rounds 2");
-	expect_status(l, 0);
-	expect_text(l->out, "MSE 0.500000 -> 0.250000\n");
-}
-
-TEST_WITH(test_two_at_once_have_two_folders, setup, teardown)
-{
-	struct launcher *l = *state;
+	struct outcome o;
+	cluster_copy_programs(c, FAKE_DAEMON_PATH);
 	/* the usual name, for this second and the next few */
 	for (time_t t = time(NULL), end = t + 20; t < end; t++) {
-		char path[PATH_MAX], name[64];
+		char name[64];
 		struct tm tm;
 		strftime(name, sizeof name, "run-%Y%m%d-%H%M%S", localtime_r(&t, &tm));
-		snprintf(path, sizeof path, "%.3000s/%s", l->folder, name);
-		assert_int_equal(mkdir(path, 0755), 0);
+		make_folder(c, name);
 	}
-	launcher_run_usual(l, "-n 2 --rounds 1");
-	expect_status(l, 0);
-	expect_text(l->out, "-2\n");
+	process_run(&o, c->folder,
+		    (const char *const[]){"./starling", "launch", "-n", "2", "--rounds", "1", "--set",
+					  "privacy_check=warn", NULL});
+	assert_int_equal(o.status, 0);
+	expect_text(o.out, "-2\n");
 }
 
-TEST_WITH(test_deep_folder, setup, teardown)
+/* ---- interrupted ---- */
+
+static void interrupt(struct cluster *c)
 {
-	struct launcher *l = *state;
-	char arguments[512], deep[400] = "run";
-	char path[PATH_MAX];
-	for (int i = 0; i < 3; i++) {
-		snprintf(path, sizeof path, "%.3000s/%s", l->folder, deep);
-		assert_int_equal(mkdir(path, 0755), 0);
-		size_t used = strlen(deep);
-		snprintf(deep + used, sizeof deep - used, "/%060d", i);
-	}
-	snprintf(arguments, sizeof arguments, "-n 2 --rounds 1 --run-dir %s", deep);
-	launcher_run(l, NULL, arguments);
-	expect_status(l, 0);
+	kill(c->launcher, SIGINT);
+	cluster_launch_wait(c);
+	expect_outcome(c, 130, "\nto continue: ./starling launch --resume run\n", "");
+	expect_nothing_left(c);
 }
 
-/* ---- ends ---- */
-
-TEST_WITH(test_interrupt, setup, teardown)
+CLUSTER_TEST(interrupt_deletes_encodings)
 {
-	struct launcher *l = *state;
-	launcher_start(l, "1:stall:1", -1, "-n 3 --rounds 2");
-	launcher_await(l, "out", "learners are up");
-	assert_int_equal(launcher_alive(l, 3), 3);
-	kill(l->pid, SIGINT);
-	launcher_wait(l);
-	expect_status(l, 130);
-	assert_int_equal(launcher_alive(l, 3), 0);
-	json_t *summary = launcher_summary(l);
-	assert_string_equal(json_string_value(json_object_get(summary, "error")), "interrupted");
-	json_decref(summary);
+	fake_start(c, "1:stall:2", "-n 3 --rounds 2 --verify");
+	await(c, "out", "  exact\n");
+	await(c, "run/learner-02/log.jsonl", "\"round\":2");
+	await(c, "run/learner-02/state/encoding-000002.u64", "");
+	interrupt(c);
+	assert_string_equal(json_string_value(json_object_get(c->summary, "error")), "interrupted");
+	assert_int_equal(count_files(c, "encoding-"), 0);
 }
 
-TEST_WITH(test_interrupt_deletes_encodings, setup, teardown)
+CLUSTER_TEST(encodings_that_cannot_be_deleted)
 {
-	struct launcher *l = *state;
-	launcher_start(l, "1:stall:2", -1, "-n 3 --rounds 2 --verify");
-	launcher_await(l, "out", "  exact\n");
-	launcher_await(l, "run/learner-02/log.jsonl", "\"round\":2");
-	launcher_await(l, "run/learner-02/state/encoding-000002.u64", "");
-	kill(l->pid, SIGINT);
-	launcher_wait(l);
-	expect_status(l, 130);
-	assert_int_equal(launcher_count(l, "encoding-"), 0);
+	fake_start(c, "1:stall:1", "-n 2 --rounds 100000 --verify");
+	await(c, "out", "learners are up");
+	make_folder(c, "run/learner-02/state/encoding-100000.u64"); /* unlink fails for a folder */
+	interrupt(c);
+	expect_text(c->outcome.err, "starling launch: a secret encoding could not be deleted: ");
 }
 
-TEST_WITH(test_failure_deletes_encodings, setup, teardown)
+CLUSTER_TEST(second_interrupt_kills)
 {
-	struct launcher *l = *state;
-	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --verify --no-restart");
-	expect_status(l, 1);
-	assert_int_equal(launcher_count(l, "encoding-"), 0);
+	cluster_schedule(c, "learners 2\nstep\nstep 1-2\n");
+	fake_start(c, "2:linger", "--rounds 2 --topology s.txt");
+	await(c, "out", "learners are up");
+	kill(c->launcher, SIGINT);
+	await(c, "run/learner-02/stderr.txt", "does not hear");
+	interrupt(c);
 }
 
-TEST_WITH(test_encodings_that_cannot_be_deleted, setup, teardown)
+CLUSTER_TEST(killed_child_ends_a_run_without_restarts)
 {
-	struct launcher *l = *state;
-	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --verify");
-	launcher_await(l, "out", "learners are up");
-	launcher_folder(l,
-			"run/learner-02/state/encoding-000007.u64"); /* a folder is no file to be unlinked */
-	kill(l->pid, SIGINT);
-	launcher_wait(l);
-	expect_text(l->err, "starling launch: 1 secret encoding could not be deleted: ");
+	fake_start(c, "1:stall:1", "-n 2 --rounds 2 --no-restart");
+	await(c, "out", "learners are up");
+	cluster_kill(c, 2);
+	cluster_launch_wait(c);
+	expect_outcome(c, 1, "", "learner-02 (2) was killed by SIGKILL ");
+	expect_nothing_left(c);
 }
 
-TEST_WITH(test_second_interrupt_kills, setup, teardown)
+CLUSTER_TEST(pauses_before_restarts_grow)
 {
-	struct launcher *l = *state;
-	launcher_start(l, "2:linger", -1, "-n 2 --rounds 100 --topology s.txt");
-	launcher_wait(l); /* no such file: status 2 */
-	expect_status(l, 2);
-	launcher_write(l, "s.txt", "learners 2\nstep\nstep 1-2\n");
-	launcher_start(l, "2:linger", -1, "--rounds 2 --topology s.txt");
-	launcher_await(l, "out", "learners are up");
-	kill(l->pid, SIGINT);
-	launcher_await(l, "run/learner-02/stderr.txt", "does not hear");
-	kill(l->pid, SIGINT);
-	launcher_wait(l);
-	expect_status(l, 130);
-	assert_int_equal(launcher_alive(l, 2), 0);
+	fake_start(c, "1:stall:2", "-n 3 --rounds 2 --step-seconds 1");
+	await(c, "out", "  same\n");
+	cluster_kill(c, 3); /* in round 2 or, if it was quicker, after it */
+	await(c, "out", "learner-03 (3) was killed by SIGKILL ");
+	await(c, "out", "; started again (2nd start)");
+	cluster_kill(c, 3);
+	await(c, "out", "; starts again in 0.25 s (3rd start)");
+	cluster_kill(c, 3);
+	await(c, "out", "; starts again in 0.5 s (4th start)");
+	interrupt(c);
 }
 
-TEST_WITH(test_stubborn_child, setup, teardown)
+/* The cause of the first death is not given for the second. */
+CLUSTER_TEST(last_words_are_of_the_last_start)
 {
-	struct launcher *l = *state;
-	launcher_run(l, "2:linger", "-n 2 --rounds 1");
-	expect_status(l, 0);
-	assert_int_equal(launcher_alive(l, 2), 0);
+	fake_start(c, "2:die:2", "-n 3 --rounds 3");
+	await(c, "out",
+	      "learner-02 (2) ended with status 3 in round 2: the test wants this to end; started again");
+	await(c, "out", "starts again in 0.5 s");
+	interrupt(c);
+	assert_null(strstr(c->outcome.out, "last words"));
 }
 
-TEST_WITH(test_dying_child, setup, teardown)
+CLUSTER_TEST(a_wait_for_a_lost_learner_is_said)
 {
-	struct launcher *l = *state;
-	launcher_run(l, "2:die:2", "-n 3 --rounds 3 --no-restart");
-	expect_status(l, 1);
-	expect_text(l->err, "learner-02 (2) ended with status 3 in round 2: the test wants this to end\nlast "
-			    "words of the fake\n");
-	assert_int_equal(launcher_alive(l, 3), 0);
-	json_t *summary = launcher_summary(l);
-	expect_text(json_string_value(json_object_get(summary, "error")), "learner-02 (2) ended");
-	json_decref(summary);
+	fake_start(c, "2:lost:2", "-n 3 --rounds 3");
+	await(c, "out",
+	      "round 2 waits in RECOVER for the masked state of learner-03 (3), which no learner in reach "
+	      "has; the "
+	      "round continues when a learner that has it is back. If it is lost for good:\n");
+	await(c, "out", "  ./starling abort --round 2 --run run\n");
+	interrupt(c);
 }
 
-TEST_WITH(test_killed_child, setup, teardown)
+/* ---- resumed ---- */
+
+CLUSTER_TEST(resume_with_more_rounds)
 {
-	struct launcher *l = *state;
-	launcher_start(l, "1:stall:1", -1, "-n 2 --rounds 2 --no-restart");
-	launcher_await(l, "out", "learners are up");
-	launcher_kill(l, 2);
-	launcher_wait(l);
-	expect_status(l, 1);
-	expect_text(l->err, "learner-02 (2) was killed by SIGKILL ");
-	assert_int_equal(launcher_alive(l, 2), 0);
-}
-
-/* ---- wrong results are found ---- */
-
-TEST_WITH(test_other_digest, setup, teardown)
-{
-	launcher_run(*state, "2:digest:2", "-n 4 --rounds 3");
-	expect_status(*state, 1);
-	expect_exact(*state, "+-+");
-	expect_text(((struct launcher *)*state)->out, "NOT EXACT");
-}
-
-TEST_WITH(test_wide_margin, setup, teardown)
-{
-	launcher_run(*state, "3:margin:1", "-n 4 --rounds 2");
-	expect_status(*state, 1);
-	expect_exact(*state, "-+");
-}
-
-TEST_WITH(test_flipped_bit, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, "3:flip:2", "-n 4 --rounds 3 --verify");
-	expect_status(l, 1);
-	expect_exact(l, "+-+");
-	expect_text(l->out, "learner-03/state/round-000002.safetensors: parameter 2 is ");
-	assert_true(launcher_has(l, "run/learner-01/state/encoding-000002.u64")); /* kept: it is evidence */
-	expect_text(l->err, "the check of round 2 failed; kept as evidence, and secret: "
-			    "run/learner-*/state/encoding-000002.u64\n");
-	assert_int_equal(launcher_count(l, "encoding-"), 4);
-}
-
-TEST_WITH(test_flipped_bit_passes_unverified, setup, teardown)
-{
-	launcher_run(*state, "3:flip:2", "-n 4 --rounds 3");
-	expect_status(*state, 0);
-}
-
-TEST_WITH(test_wrong_reveal, setup, teardown)
-{
-	launcher_run(*state, "1:reveal:3", "-n 4 --rounds 3 --verify");
-	expect_status(*state, 1);
-	expect_exact(*state, "++-");
-	expect_text(((struct launcher *)*state)->out, "the exact mean is ");
-}
-
-/* ---- the topology playback ---- */
-
-TEST_WITH(test_step_that_leads_nowhere, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_write(l, "s.txt", "learners 3\nstep\nstep 1-2 2-3\n");
-	launcher_run(l, NULL, "--topology s.txt --rounds 1 --step-seconds 0.3");
-	expect_status(l, 0);
-	expect_text(l->out, "warning: step 1 of the schedule is disconnected: 3 parts");
-	expect_text(l->out, "step 1 (disconnected) passed after 0.3 s without a commit: learner-0");
-	json_t *summary = launcher_summary(l);
-	assert_int_equal((int)figure(summary, 0, "step"), 2);
-	json_decref(summary);
-}
-
-TEST_WITH(test_schedule_that_leads_nowhere, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, "2:stall:2", "-n 3 --rounds 3 --step-seconds 0.2");
-	expect_status(l, 1);
-	expect_text(l->err, "no round committed in 3 steps, the whole schedule");
-	json_t *summary = launcher_summary(l);
-	assert_int_equal(json_array_size(json_object_get(summary, "rounds")), 1);
-	assert_true(json_is_false(json_object_get(summary, "all_same")));
-	json_decref(summary);
-}
-
-TEST_WITH(test_a_pause_is_said, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_start(l, "2:lost:2", -1, "-n 3 --rounds 3");
-	launcher_await(l, "out",
-		       "round 2 waits in RECOVER for learner-03 (3): nobody in reach holds its masked state; "
-		       "the round "
-		       "goes on by itself when it is back. If it is lost for good:\n  ./starling abort "
-		       "--round 2 --run run\n");
-	kill(l->pid, SIGINT);
-	launcher_wait(l);
-	expect_status(l, 130);
-}
-
-/* Nobody waits for its report: not for the rows, not for the end. */
-TEST_WITH(test_who_does_not_answer_is_absent, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, "2:sleep:2", "-n 3 --rounds 3");
-	expect_status(l, 0);
-	expect_exact(l, "+++");
-	expect_text(l->out, "  same, 1 absent\n");
-	json_t *summary = launcher_summary(l);
-	assert_int_equal((int)figure(summary, 0, "absent"), 0);
-	assert_int_equal((int)figure(summary, 1, "absent"), 1);
-	json_decref(summary);
-}
-
-TEST_WITH(test_the_encoding_of_who_is_absent_counts, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, "3:sleep:2", "-n 3 --rounds 2 --verify");
-	expect_status(l, 0);
-	expect_text(l->out, "  exact, 1 absent\n");
-	assert_int_equal(launcher_count(l, "encoding-"), 0);
+	fake_run(c, NULL, "-n 3 --rounds 2 --verify");
+	expect_outcome(c, 0, "", "");
+	fake_run(c, NULL, "--resume run");
+	expect_outcome(
+		c, 0, "all 2 rounds of run are committed: nothing to resume; add rounds with --rounds N", "");
+	fake_run(c, NULL, "--resume run --rounds 4");
+	expect_outcome(c, 0, "\nrounds 3 to 4 of 4, all exact; MSE of these rounds 0.166667 -> 0.125000\n",
+		       "");
+	expect_exact(c, "++");
+	fake_run(c, NULL, "--resume run --rounds 3");
+	expect_outcome(c, 2, "", "--rounds 3: this run has 4 rounds, and they can only be raised");
+	fake_run(c, NULL, "--resume run --seed 3");
+	expect_outcome(c, 2, "", "--resume and --seed: a resumed run keeps its settings");
+	fake_run(c, NULL, "-n 2 --rounds 1");
+	expect_outcome(c, 2, "", "run: exists and is not an empty folder");
+	make_folder(c, "empty");
+	fake_run(c, NULL, "--resume empty");
+	expect_outcome(c, 2, "",
+		       "--resume empty: not a run folder (no schedule.txt in it); name the folder that");
 }
 
 /* ---- bad input: one line, status 2, nothing left behind ---- */
 
-TEST_WITH(test_bad_input, setup, teardown)
+CLUSTER_TEST(bad_input)
 {
 	static const struct {
 		const char *arguments, *error;
@@ -393,42 +457,50 @@ TEST_WITH(test_bad_input, setup, teardown)
 		{"--data few", "images are too few for 10 learners"},
 		{"--data few -n 2", "few/train-images-idx3-ubyte: offset 16: "},
 		{"--data few -n 2 --set split=by_label", "no train-labels-idx1-ubyte"},
+		{"--set decimals=3x", "decimals"},
+		{"--set encoding=paper --set weighting=samples --set max_weight=9000", "paper"},
+		{"--topology range.txt", "range.txt:2"},
+		{"--topology loop.txt", "loop.txt:2"},
+		{"--topology none.txt", "none.txt"},
+		{"-n 5 --topology star --set privacy_check=enforce",
+		 "no step of star tolerates 1 colluding learner"},
+		{"-n 2 --set privacy_check=enforce", "2 learners are too few for tolerance 1"},
 		{"--chaos 0", "--chaos 0: must be"},
-		{"--chaos 3 --no-restart", "--chaos and --no-restart: who is killed must be started again"},
+		{"--chaos 3 --no-restart",
+		 "--chaos and --no-restart: a learner that is killed must be started again"},
 		{"extra", "starling launch: unexpected argument 'extra'"},
 		{"-n 1", "-n 1: must be a whole number from 2 to 2000"},
 		{"--rounds x", "--rounds x: must be"},
 		{"--run-dir no/such/folder",
 		 "no/such/folder: cannot make the run folder: no/such does not exist\n"},
 	};
-	struct launcher *l = *state;
-	launcher_write(l, "bad.txt", "learners 3\nstep 1-2\nstep 2_3\n");
-	launcher_folder(l, "few"); /* five images, it says */
-	launcher_write_bytes(l, "few/train-images-idx3-ubyte", "\0\0\10\3\0\0\0\5\0\0\0\34\0\0\0\34", 16);
-	launcher_write(l, "never.txt", "learners 3\nstep 1-2\nstep 2-3\n");
+	static const char *const schedules[][2] = {
+		{"bad.txt", "learners 3\nstep 1-2\nstep 2_3\n"},
+		{"never.txt", "learners 3\nstep 1-2\nstep 2-3\n"},
+		{"range.txt", "learners 4\nstep 1-2 2-9\n"},
+		{"loop.txt", "learners 4\nstep 1-1\n"},
+		{"none.txt", ""},
+	};
+	for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
+		process_write(cluster_path(c, 0, schedules[i][0]), schedules[i][1]);
+	make_folder(c, "few"); /* the header tells of five images */
+	FILE *images = fopen(cluster_path(c, 0, "few/train-images-idx3-ubyte"), "we");
+	assert_non_null(images);
+	assert_int_equal(fwrite("\0\0\10\3\0\0\0\5\0\0\0\34\0\0\0\34", 1, 16, images), 16);
+	fclose(images);
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		launcher_run(l, NULL, cases[i].arguments);
-		expect_text(l->err, cases[i].error);
-		expect_status(l, 2);
-		assert_false(launcher_has(l, "run"));
+		fake_run(c, NULL, cases[i].arguments);
+		expect_outcome(c, 2, "", cases[i].error);
+		const char *newline = strchr(c->outcome.err, '\n');
+		assert_true(newline != NULL && newline[1] == '\0');
+		assert_false(has(c, "run"));
 	}
-}
-
-TEST_WITH(test_folder_in_use, setup, teardown)
-{
-	struct launcher *l = *state;
-	launcher_run(l, NULL, "-n 2 --rounds 1");
-	expect_status(l, 0);
-	launcher_run(l, NULL, "-n 2 --rounds 1");
-	expect_status(l, 2);
-	expect_text(l->err, "run: exists and is not an empty folder");
-	assert_true(launcher_has(l, "run/summary.json"));
 }
 
 /* ---- on a terminal ---- */
 
 /* Runs it on a terminal that is so wide; what that got to see. */
-static void run_on_terminal(struct launcher *l, unsigned short columns, const char *fault,
+static void run_on_terminal(struct cluster *c, unsigned short columns, const char *fault,
 			    const char *arguments, char *seen, size_t size_seen)
 {
 	size_t used = 0;
@@ -439,31 +511,30 @@ static void run_on_terminal(struct launcher *l, unsigned short columns, const ch
 	int terminal = open(ptsname(master), O_RDWR | O_NOCTTY);
 	assert_true(terminal >= 0);
 	assert_int_equal(ioctl(terminal, TIOCSWINSZ, &size), 0);
-	launcher_start(l, fault, terminal, arguments);
+	c->terminal = ptsname(master);
+	fake_start(c, fault, arguments);
 	close(terminal);
 	for (ssize_t n; (n = read(master, seen + used, size_seen - 1 - used)) > 0;)
 		used += (size_t)n;
 	seen[used] = '\0';
 	close(master);
-	launcher_wait(l);
+	cluster_launch_wait(c);
 }
 
-TEST_WITH(test_bar_on_a_terminal, setup, teardown)
+CLUSTER_TEST(bar_on_a_terminal)
 {
-	struct launcher *l = *state;
 	char seen[65536];
-	run_on_terminal(l, 40, "2:stall:2", "-n 3 --rounds 2 --step-seconds 0.5", seen, sizeof seen);
-	expect_status(l, 1);
+	run_on_terminal(c, 40, "2:stall:2", "-n 3 --rounds 2 --step-seconds 0.5", seen, sizeof seen);
+	expect_outcome(c, 1, "", "");
 	expect_text(seen, "\rround 2 of 2  DISCOVER  83% 2 of 3…\033[K");
 	expect_text(seen, "\r\033[K");
 }
 
-TEST_WITH(test_rows_fit_80_columns, setup, teardown)
+CLUSTER_TEST(rows_fit_80_columns)
 {
-	struct launcher *l = *state;
 	char seen[65536];
-	run_on_terminal(l, 80, "2:clamp:1", "-n 2 --rounds 1", seen, sizeof seen);
-	expect_status(l, 0);
+	run_on_terminal(c, 80, "2:clamp:1", "-n 2 --rounds 1", seen, sizeof seen);
+	expect_outcome(c, 0, "", "");
 	expect_text(seen, "round learners   edges   steps       MSE  train s aggreg. s        MB  mean\r\n");
 	expect_text(seen, "  same,\r\n        clamped 47,000\r\n"); /* a remark is wrapped */
 }

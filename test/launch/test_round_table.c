@@ -103,7 +103,7 @@ TEST(test_a_round_in_parts)
 	sl_round_table_close(&rounds);
 }
 
-/* Who recovered never mixed, and says so with a null. */
+/* A learner that recovered never mixed, and reports null. */
 TEST(test_parts_that_are_not_known)
 {
 	struct sl_round_table rounds;
@@ -191,7 +191,7 @@ TEST(test_who_was_left_out_does_not_count)
 	sl_round_table_member(row, 2, 1); /* of an attempt that failed */
 	sl_round_table_shown(row, 2, "aa");
 	assert_false(sl_round_table_complete(row));
-	sl_round_table_shown(row, 1, "ab"); /* nobody is left out of the comparison */
+	sl_round_table_shown(row, 1, "ab"); /* it is compared all the same */
 	assert_false(sl_round_table_agreed(row));
 	assert_int_equal(row->who[0], 1);
 	sl_round_table_close(&rounds);

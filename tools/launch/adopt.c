@@ -1,8 +1,8 @@
-/* What a learner committed and did not come to say, because it died in between: looked up in its folder.
+/* Look up rounds that a learner committed without reporting them, because it died in between.
  *
- * Its last result says how it came by it: the first signer is the learner itself, or the round was shown to
- * it by others. Of rounds before that there is no result any more, and maybe no model: it may have been shown
- * a later round.
+ * The first signer of its last result is the learner itself if it took part; otherwise the learner adopted
+ * the result from a peer. Results of earlier rounds are deleted, and there may be no model of them: it may
+ * have adopted a later round.
  */
 #include <sodium.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* The kills of --chaos: SIGKILL to whichever learner is up, at moments that the seed draws. Only this
- * launcher's own children, each by its own process.
+/* The kills of --chaos: SIGKILL to a random learner that is up, at random moments. Learner and moment follow
+ * from the seed.
  *
  * The kills are spread over the rounds. Those of a round come at random within a time as long as the shortest
- * round so far took, so that every phase has its share; what a round is too short for comes in the next, and
- * in the last one all that are owed come at once.
+ * round so far, so that every phase is hit. Kills that a round was too short for come in the next round; in
+ * the last one they come at once.
  */
 #include <jansson.h>
 #include <signal.h>
@@ -11,9 +11,9 @@
 #include "common/base/random.h"
 #include "tools/launch/launch.h"
 
-#define SPAN_FIRST_MS 500u /* of round 1, which nobody has measured */
+#define SPAN_FIRST_MS 500u /* of round 1, before any is measured */
 #define SPAN_LEAST_MS 20u
-#define AGAIN_MS 10u	   /* nobody was up */
+#define AGAIN_MS 10u	   /* no learner was up */
 #define STREAM 0x6b696c6cu /* other numbers than the topology draws from the same seed */
 
 void sl_chaos_open(struct sl_launch *launch)
@@ -46,8 +46,8 @@ static struct sl_learner *pick(struct sl_launch *launch)
 	return NULL;
 }
 
-/* Kills that should have been by the end of the round that is going on; the last round is for those that came
- * late. */
+/* Return the number of kills due by the end of the present round. The last round is for those that are late.
+ */
 static uint32_t due(const struct sl_launch *launch)
 {
 	uint64_t of = launch->rounds.most > 1 ? launch->rounds.most - 1 : 1;
@@ -70,7 +70,7 @@ static void draw_next(struct sl_launch *launch)
 	if (owed == 0)
 		return;
 	double span = is_last(launch) ? 0 : (double)chaos->span_ms;
-	double most = 2.0 * span / (owed + 1); /* half of it in the mean, so many times */
+	double most = 2.0 * span / (owed + 1); /* on average half of it, owed + 1 times */
 	uv_timer_start(&chaos->timer, on_moment, (uint64_t)sl_random_in(&chaos->random, 0, most), 0);
 }
 
@@ -98,7 +98,7 @@ void sl_chaos_begin(struct sl_launch *launch)
 	draw_next(launch);
 }
 
-/* Until the next commit after a kill. */
+/* Take the time from the kills since the last commit. */
 static void answer(struct sl_chaos *chaos, uint64_t now)
 {
 	if (chaos->unanswered == 0)
@@ -119,8 +119,7 @@ void sl_chaos_committed(struct sl_launch *launch)
 	chaos->rounds++;
 	answer(chaos, now);
 	if (!launch->ending)
-		draw_next(launch); /* anew: a moment that was drawn for a longer round would miss many short
-				      ones */
+		draw_next(launch); /* a moment drawn for a longer round would miss many short ones */
 }
 
 void sl_chaos_say(struct sl_launch *launch)
@@ -133,10 +132,8 @@ void sl_chaos_say(struct sl_launch *launch)
 		sl_progress_line(launch->progress, "chaos: %u of %u kills, then the run was over",
 				 chaos->kills, asked);
 	else if (chaos->unanswered > 0)
-		sl_progress_line(
-			launch->progress,
-			"chaos: %u kills, the last one when all rounds had been committed by somebody",
-			chaos->kills);
+		sl_progress_line(launch->progress, "chaos: %u kills, the last one after the last commit",
+				 chaos->kills);
 	else
 		sl_progress_line(launch->progress,
 				 "chaos: %u kills; the next commit came %.1f s after the last one",

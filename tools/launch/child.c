@@ -1,5 +1,5 @@
-/* The daemons as processes: where the program is, how one is started, why one has died. RUN/learner-03/pid
- * holds the process of a learner that runs. */
+/* The daemons as processes: their program, start and end. RUN/learner-03/pid holds the process id while one
+ * runs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ static void on_child_exit(uv_process_t *process, int64_t status, int signal)
 	sl_child_judge(l);
 }
 
-/* For whoever wants to end one learner. A run goes on without. */
+/* Write the process id for users that want to end one learner. Without it the run continues. */
 static void write_pid(const struct sl_learner *l)
 {
 	char path[PATH_MAX];
@@ -78,7 +78,7 @@ static size_t size_of(const struct sl_learner *l, const char *file)
 	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
 }
 
-/* What is said of a learner's last start begins anew. */
+/* Reset what belongs to one start of a learner. */
 static void begin(struct sl_learner *l)
 {
 	l->starts++;

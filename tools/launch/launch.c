@@ -23,19 +23,7 @@ static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 /* ---- ending ---- */
 
-void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
-{
-	if (launch->failed || launch->ending)
-		return;
-	va_list args;
-	va_start(args, format);
-	vsnprintf(launch->error, sizeof launch->error, format, args);
-	va_end(args);
-	launch->failed = true;
-	sl_launch_end(launch);
-}
-
-/* Asks each daemon to end: over its control socket, or by a signal if it is not to be reached. */
+/* Ask a daemon to end: over its control socket, or by a signal if there is no connection. */
 static void ask_to_end(struct sl_learner *l)
 {
 	if (!l->spawned || l->exited)
@@ -46,7 +34,7 @@ static void ask_to_end(struct sl_learner *l)
 		uv_process_kill(&l->process, SIGTERM);
 }
 
-void sl_launch_end(struct sl_launch *launch)
+static void end(struct sl_launch *launch)
 {
 	if (launch->ending)
 		return;
@@ -57,19 +45,31 @@ void sl_launch_end(struct sl_launch *launch)
 		ask_to_end(&launch->learners[i]);
 }
 
+void sl_launch_fail(struct sl_launch *launch, const char *format, ...)
+{
+	if (launch->failed || launch->ending)
+		return;
+	va_list args;
+	va_start(args, format);
+	vsnprintf(launch->error, sizeof launch->error, format, args);
+	va_end(args);
+	launch->failed = true;
+	end(launch);
+}
+
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct sl_launch *launch = handle->data;
 	bool again = launch->signal != 0;
 	launch->signal = number;
-	sl_launch_end(launch);
+	end(launch);
 	if (again) {
 		launch->end_stage = 2;
 		sl_child_kill_all(launch, SIGKILL);
 	}
 }
 
-/* Nothing holds the loop after this. */
+/* Close what holds the loop. */
 static void let_go(struct sl_launch *launch)
 {
 	uv_close((uv_handle_t *)&launch->tick, NULL);
@@ -96,7 +96,7 @@ static void tick_ending(struct sl_launch *launch, uint64_t now)
 
 /* ---- running ---- */
 
-/* Who is absent took part, and needs no model. */
+/* A learner of the view that is absent takes part, but need not have the model. */
 static int verify(const struct sl_launch *launch, const struct sl_round_row *row, struct sl_error *error)
 {
 	uint64_t who[(SL_LEARNERS_MAX + 63) / 64] = {0}, excused[(SL_LEARNERS_MAX + 63) / 64] = {0};
@@ -141,36 +141,30 @@ void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row)
 	if (error.text[0] != '\0')
 		sl_progress_line(launch->progress, "round %u: %s", row->round, error.text);
 	if (row->round == launch->rounds.most)
-		sl_launch_end(launch);
+		end(launch);
 }
 
-static void tick_starting(struct sl_launch *launch, uint64_t now)
+/* Connect to daemons that have started, and fail if one has no connection for long. */
+static void tick_connections(struct sl_launch *launch, uint64_t now)
 {
 	uint64_t deadline = START_MS + START_MS_A_LEARNER * launch->plan->learners;
-	for (uint32_t i = 0; i < launch->plan->learners; i++) {
+	for (uint32_t i = 0; i < launch->plan->learners && !launch->ending; i++) {
 		struct sl_learner *l = &launch->learners[i];
-		if (l->connected || l->exited)
+		if (l->exited)
 			continue;
-		if (now - l->started_ms > deadline)
+		if (l->lost_ms != 0 && now - l->lost_ms > LOST_MS)
+			sl_launch_fail(launch,
+				       "the control connection to %s ended (%s), and the daemon runs on",
+				       l->name, l->lost_why);
+		else if (!l->connected && now - l->started_ms > deadline)
 			sl_launch_fail(launch, "%s has no control socket after %llu s", l->name,
 				       (unsigned long long)deadline / 1000);
-		if (!launch->ending)
+		else if (!l->connected)
 			sl_control_client_connect(&l->control, l->folder);
 	}
 }
 
-static void tick_lost(struct sl_launch *launch, uint64_t now)
-{
-	for (uint32_t i = 0; i < launch->plan->learners; i++) {
-		const struct sl_learner *l = &launch->learners[i];
-		if (l->lost_ms != 0 && !l->exited && now - l->lost_ms > LOST_MS)
-			sl_launch_fail(launch,
-				       "the control connection to %s ended (%s), and the daemon runs on",
-				       l->name, l->lost_why);
-	}
-}
-
-/* What a daemon said before it ended may still be on its way. */
+/* Return true if records of a daemon that has ended may still arrive. */
 static bool any_talks(const struct sl_launch *launch)
 {
 	for (uint32_t i = 0; i < launch->plan->learners; i++)
@@ -190,8 +184,7 @@ static void on_tick(uv_timer_t *timer)
 		return;
 	}
 	sl_restart_tick(launch, now);
-	tick_starting(launch, now);
-	tick_lost(launch, now);
+	tick_connections(launch, now);
 	if (launch->running == 0 && !any_talks(launch) && !sl_restart_pending(launch))
 		sl_launch_fail(launch, "the daemons have ended, and round %u was not heard to its end",
 			       launch->handed + 1);

@@ -1,17 +1,17 @@
-/* launch.h - `starling launch`: N daemons on this machine, the radio between them, and what they make of it.
+/* launch.h - `starling launch`: run N daemons on this machine, play a topology schedule to them, and show
+ *their rounds.
  *
- * One libuv loop. Records of the daemons come in over their control sockets (control_client), are put
- * together into rounds (rounds), move the radio (launch_radio) and show as progress; whatever ends the run -
- * the last round, a failure, a signal - goes through sl_launch_end, after which the loop runs on until no
- * child is left.
+ * One libuv loop. The daemons' log records come over their control sockets (tools/lib/control_client). They
+ *are put together into rounds (tools/lib/round_table), which move the schedule on (playback.c) and are shown
+ *(rows.c). The last round, a failure and a signal end the run; the loop then runs until no child is left.
  *
  *	starting --all connected--> running --last round, failure, signal--> ending --no child, no handle-->
- * over
+ *over
  *
- * A learner that dies is started again (restart.c), and its neighbours are sent again; rounds that it
- * committed without reporting them are looked up in its folder (adopt.c).
+ * A learner that dies is started again (restart.c), and is told its neighbours again. Rounds that it
+ *committed without reporting them are looked up in its folder (adopt.c).
  *
- * The launcher is no coordinator: it tells each learner who is in range, and otherwise only listens.
+ * The launcher does not coordinate rounds: it tells each learner its neighbours, and otherwise only listens.
  */
 #pragma once
 
@@ -67,8 +67,8 @@ struct sl_plan {
 	struct sl_resume resume;
 };
 
-/* Reads the schedule, makes and fills the run folder, and checks everything that can be checked now. After an
- * error nothing is left behind. warn: disconnected steps. */
+/* Read the schedule, make and fill the run folder, and check all that can be checked now. Warn of
+ * disconnected steps. After an error no file is left. */
 int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
 		 struct sl_error *error);
 void sl_plan_close(struct sl_plan *plan);
@@ -82,16 +82,16 @@ bool sl_resume_finished(const struct sl_plan *plan);
 void sl_resume_write(const struct sl_launch *launch);
 /* Set what the learners of `launch` have committed before. */
 void sl_resume_begin(struct sl_launch *launch);
-/* For a run without daemons, and without a folder: the options and the schedule; then, with settings and
- * learners set, the checks. */
+/* For a run without daemons and folder: read options and schedule; then, with settings and learners set,
+ * check. */
 int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error);
 int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
-/* Warn of the steps that the privacy check will refuse (privacy_check.c). SL_ERR_REFUSED where it refuses all
- * of them. */
+/* Warn of the steps that the privacy check will refuse (privacy_check.c). Return SL_ERR_REFUSED if it refuses
+ * all. */
 int sl_launch_privacy_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_error *error);
 
-/* The encoding of the run, for the p bound and for decoding; the weight is 1, not that of a learner. */
+/* Return the encoding of the run, for decoding; the weight is 1, not that of a learner. */
 struct sl_encoding sl_plan_encoding(const struct sl_plan *plan);
 
 #define SL_DEATHS_MOST 10u /* within a minute: then the run ends */
@@ -169,7 +169,7 @@ struct sl_launch {
 
 	uint32_t step;			 /* steps begun, from 1; 0: none yet */
 	uint32_t barren;		 /* steps in a row that passed without a commit */
-	double idle_s;			 /* under this step: nobody trained and nobody was in a view */
+	double idle_s;			 /* under this step: no learner trained or was in a view */
 	char reason[SL_ERROR_BYTES];	 /* why the last attempt failed */
 	uint64_t moved_ms, wait_said_ms; /* the last step of anybody; the last word of a wait, 0: none */
 
@@ -190,14 +190,14 @@ int sl_launch_run(struct sl_plan *plan, struct sl_progress *progress);
 void sl_child_judge(struct sl_learner *learner);
 int sl_child_spawn(struct sl_learner *learner, struct sl_error *error);
 void sl_child_program(char program[static PATH_MAX]);
-/* "learner-03 (3) ended with status 1 in round 4: " and what it last said; `lines`: the last lines of its
- * standard error below that. */
+/* Write "learner-03 (3) ended with status 1 in round 4: " and its last error; with `lines` the last lines of
+ * its standard error below that. */
 void sl_child_explain(const struct sl_learner *learner, bool lines, char *text, size_t size);
 void sl_child_kill_all(struct sl_launch *launch, int signal);
 
 /* restart.c: deaths and new starts */
-/* Whether this death leads to a new start; says so. Otherwise the run is to fail; why, in addition to how the
- * learner died, is in `why` ("" where that is all). */
+/* Return true, and print it, if the learner will be started again. Otherwise the run fails; `why` tells the
+ * reason in addition to how the learner died, or is "". */
 bool sl_restart(struct sl_learner *learner, char *why, size_t size);
 void sl_restart_tick(struct sl_launch *launch, uint64_t now);
 bool sl_restart_pending(const struct sl_launch *launch);
@@ -215,23 +215,22 @@ extern const struct sl_control_client_events sl_records_events;
 void sl_records_first_commit(struct sl_launch *launch, struct sl_round_row *row);
 
 /* rows.c: which rounds are shown */
-bool sl_rows_pending(const struct sl_launch *launch); /* the next one is committed by some */
+bool sl_rows_pending(const struct sl_launch *launch); /* some learner has committed the next one */
 void sl_rows_tick(struct sl_launch *launch);
-/* It has said something of the round, which may be shown already. */
+/* The learner has reported something of a round that may be shown already. */
 void sl_rows_late(struct sl_learner *learner, struct sl_round_row *row);
 
 /* adopt.c: look up the rounds up to t, which the learner committed without reporting them */
 void sl_adopt(struct sl_learner *learner, sl_round t);
 
 /* playback.c: play the schedule */
-void sl_playback_next(struct sl_launch *launch); /* send the next step to all learners */
-void sl_playback_tell(struct sl_launch *launch,
-		      uint32_t index); /* the current step, to one that has just come */
-void sl_playback_tick(struct sl_launch *launch, double elapsed_s); /* replaces a step that leads nowhere */
+void sl_playback_next(struct sl_launch *launch);		 /* send the next step to all learners */
+void sl_playback_tell(struct sl_launch *launch, uint32_t index); /* send the current step to one learner */
+void sl_playback_tick(struct sl_launch *launch,
+		      double elapsed_s); /* replace a step in which no round commits */
 
-/* launch.c: how it ends */
+/* launch.c: the end of the run */
 void sl_launch_fail(struct sl_launch *launch, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void sl_launch_end(struct sl_launch *launch);
 void sl_launch_round_done(struct sl_launch *launch, struct sl_round_row *row);
 
 /* wait.c: why the run makes no progress */
@@ -242,7 +241,7 @@ void sl_wait_close(struct sl_launch *launch);
 
 /* result.c: write and print the result after the last learner has ended; return the exit status */
 int sl_launch_result(struct sl_launch *launch);
-/* A line to be copied, never broken: this program with `command` and the run folder. */
+/* Print a command line that can be copied: this program with `command` and the run folder. */
 void sl_launch_command(struct sl_launch *launch, const char *lead, const char *command);
 
 /* show.c: the bar */
@@ -252,4 +251,5 @@ void sl_launch_show(struct sl_launch *launch);
 /* summary.c */
 json_t *sl_summary_row(const struct sl_round_row *row);
 json_t *sl_summary(const struct sl_launch *launch);
-bool sl_summary_all_exact(const struct sl_launch *launch);
+/* Return true if all rounds are shown and exact (or verified). */
+bool sl_summary_all(const struct sl_launch *launch, bool verified);

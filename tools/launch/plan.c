@@ -1,5 +1,5 @@
-/* Everything that can be said about a run before it runs. What is wrong is found here, in one line, with
- * nothing left behind. */
+/* The plan of a run: options, schedule, run folder. Errors are found before a daemon starts, and leave no
+ * file behind. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define LEARNERS_USUAL 10u
 #define ROUNDS_USUAL 10u
 #define REDRAWS_SPARE 10u  /* moving learners are not connected in every step */
-#define REDRAWS_MOST 1000u /* a longer run hears its schedule again from the start */
+#define REDRAWS_MOST 1000u /* a longer run plays its schedule again from the start */
 
 /* These differ between learners, or the launcher cannot work without its own value. */
 static const char *const reserved[] = {"id",	  "listen", "roster",	  "identity",  "state",
@@ -26,46 +26,35 @@ static bool is_of(const char *key, const char *assignment)
 	return strncmp(assignment, key, length) == 0 && assignment[length] == '=';
 }
 
-static int check_override(const char *assignment, struct sl_error *error)
-{
-	size_t length = strcspn(assignment, "=");
-	if (is_of("unsafe_dump_encoding",
-		  assignment)) /* whoever only sets it would have nobody to delete the secrets */
-		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", assignment);
-	int rc = sl_settings_check(assignment, error);
-	if (rc != SL_OK)
-		return rc;
-	for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
-		if (strlen(reserved[i]) == length && strncmp(reserved[i], assignment, length) == 0)
-			return sl_err_set(error, SL_ERR_INVALID,
-					  "--set %s: the launcher gives every learner its own %s", assignment,
-					  reserved[i]);
-	if (strcmp(assignment, "log_level=warn") == 0 || strcmp(assignment, "log_level=error") == 0)
-		return sl_err_set(error, SL_ERR_INVALID,
-				  "--set %s: the launcher lives on the records of level info", assignment);
-	return SL_OK;
-}
-
-/* Which of two values was meant, nobody knows. */
-static int check_twice(const struct sl_launch_options *o, size_t i, struct sl_error *error)
+/* Check --set number i, against those before it too. */
+static int check_set(const struct sl_launch_options *o, size_t i, struct sl_error *error)
 {
 	const struct {
 		const char *key;
 		bool said;
 	} options[] = {{"rounds", o->rounds != 0}, {"seed", o->seed_said}, {"data", o->data != NULL}};
-	size_t length = strcspn(o->set[i], "=") + 1;
-	for (size_t j = 0; j < i; j++)
-		if (strncmp(o->set[i], o->set[j], length) == 0)
-			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --set %s too",
-					  o->set[i], o->set[j]);
-	for (size_t j = 0; j < sizeof options / sizeof *options; j++)
-		if (options[j].said && is_of(options[j].key, o->set[i]))
-			return sl_err_set(error, SL_ERR_INVALID, "--set %s: there is a --%s too", o->set[i],
-					  options[j].key);
-	return SL_OK;
+	const char *set = o->set[i];
+	char why[SL_ERROR_BYTES] = "";
+	if (is_of("unsafe_dump_encoding", set)) /* only --verify deletes the secrets again */
+		return sl_err_set(error, SL_ERR_INVALID, "--set %s: use --verify", set);
+	int rc = sl_settings_check(set, error);
+	if (rc != SL_OK)
+		return rc;
+	if (strcmp(set, "log_level=warn") == 0 || strcmp(set, "log_level=error") == 0)
+		snprintf(why, sizeof why, "the launcher needs the records of level info");
+	for (size_t k = 0; k < sizeof reserved / sizeof *reserved; k++)
+		if (is_of(reserved[k], set))
+			snprintf(why, sizeof why, "the launcher gives every learner its own %s", reserved[k]);
+	for (size_t k = 0; k < i; k++)
+		if (strncmp(set, o->set[k], strcspn(set, "=") + 1) == 0)
+			snprintf(why, sizeof why, "there is a --set %s too", o->set[k]);
+	for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+		if (options[k].said && is_of(options[k].key, set))
+			snprintf(why, sizeof why, "there is a --%s too", options[k].key);
+	return *why == '\0' ? SL_OK : sl_err_set(error, SL_ERR_INVALID, "--set %s: %s", set, why);
 }
 
-/* A --set that has an option of its own is that option; true if it was. */
+/* Take a --set that has an option of its own as that option; return true if it has. */
 static bool take_set(struct sl_launch_options *o, const char *assignment)
 {
 	const char *value = strchr(assignment, '=') + 1;
@@ -84,11 +73,8 @@ static int plan_options(struct sl_launch_options *o, struct sl_error *error)
 {
 	size_t kept = 0;
 	int rc = SL_OK;
-	for (size_t i = 0; rc == SL_OK && i < o->sets; i++) {
-		rc = check_override(o->set[i], error);
-		if (rc == SL_OK)
-			rc = check_twice(o, i, error);
-	}
+	for (size_t i = 0; rc == SL_OK && i < o->sets; i++)
+		rc = check_set(o, i, error);
 	for (size_t i = 0; rc == SL_OK && i < o->sets; i++)
 		if (!take_set(o, o->set[i]))
 			o->set[kept++] = o->set[i];
@@ -162,7 +148,7 @@ static int name_folder(struct sl_plan *plan, struct sl_error *error)
 	return sl_run_folder_open(&plan->folder, plan->options.run_dir, plan->learners, error);
 }
 
-/* "digits", or where the folder is from everywhere: daemons run in folders of their own. Malloced. */
+/* Return "digits" or the absolute path of the folder, malloced: daemons run in folders of their own. */
 static char *absolute_data(const char *data, struct sl_error *error)
 {
 	char *path = strcmp(data, "digits") == 0 ? strdup(data) : realpath(data, NULL);
@@ -210,7 +196,7 @@ static int load_settings(struct sl_plan *plan, struct sl_error *error)
 	return rc;
 }
 
-/* What every learner would find out for itself: unusable images, or too few. */
+/* Open the data as a learner does: images may be unusable, or too few. */
 static int check_data(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_trainer *trainer;
@@ -249,29 +235,22 @@ int sl_plan_check(struct sl_plan *plan, struct sl_progress *progress, struct sl_
 	return rc == SL_OK ? sl_launch_privacy_check(plan, progress, error) : rc;
 }
 
-static int plan_folder(struct sl_plan *plan, const char *data, struct sl_progress *progress,
-		       struct sl_error *error)
-{
-	int rc = name_folder(plan, error);
-	if (rc != SL_OK)
-		return rc;
-	rc = fill(plan, data, error);
-	if (rc == SL_OK)
-		rc = load_settings(plan, error);
-	if (rc == SL_OK)
-		rc = sl_plan_check(plan, progress, error);
-	if (rc == SL_OK)
-		rc = write_schedule(plan, error);
-	if (rc != SL_OK)
-		sl_run_folder_remove(&plan->folder);
-	return rc;
-}
-
 int sl_plan_begin(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_error *error)
 {
 	*plan = (struct sl_plan){.options = *options};
 	int rc = plan_options(&plan->options, error);
 	return rc == SL_OK ? plan_schedule(plan, error) : rc;
+}
+
+static int fill_and_check(struct sl_plan *plan, const char *data, struct sl_progress *progress,
+			  struct sl_error *error)
+{
+	int rc = fill(plan, data, error);
+	if (rc == SL_OK)
+		rc = load_settings(plan, error);
+	if (rc == SL_OK)
+		rc = sl_plan_check(plan, progress, error);
+	return rc == SL_OK ? write_schedule(plan, error) : rc;
 }
 
 int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, struct sl_progress *progress,
@@ -282,7 +261,9 @@ int sl_plan_make(struct sl_plan *plan, const struct sl_launch_options *options, 
 	if (rc == SL_OK && (data = absolute_data(plan->options.data, error)) == NULL)
 		rc = error->code;
 	if (rc == SL_OK)
-		rc = plan_folder(plan, data, progress, error);
+		rc = name_folder(plan, error);
+	if (rc == SL_OK && (rc = fill_and_check(plan, data, progress, error)) != SL_OK)
+		sl_run_folder_remove(&plan->folder);
 	free(data);
 	if (rc != SL_OK)
 		sl_plan_close(plan);

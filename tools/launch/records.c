@@ -39,24 +39,19 @@ static void ended(void *context, const char *reason)
 
 /* ---- records ---- */
 
-/* Every attempt encodes again: the count of the last one stands. */
-static void set_clamped(struct sl_learner *l, struct sl_round_row *row, uint64_t count)
-{
-	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, count);
-	l->clamped_round = row->round;
-	l->clamped = count;
-}
-
+/* Every attempt encodes again: the count of the last one stands. A record without a count has 0. */
 static void hear_clamped(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
-	set_clamped(l, row, record->count);
+	sl_round_table_clamped(row, l->clamped_round == row->round ? l->clamped : 0, record->count);
+	l->clamped_round = row->round;
+	l->clamped = record->count;
 }
 
 static void hear_trained(struct sl_learner *l, struct sl_round_row *row, const struct sl_record *record)
 {
 	l->activity = SL_SEEKING;
 	sl_wait_moved(l);
-	set_clamped(l, row, 0); /* those of an invalidated model are void */
+	hear_clamped(l, row, record); /* 0: parameters of an invalidated model do not count */
 	sl_round_table_trained(row, record);
 }
 

@@ -1,6 +1,6 @@
-/* Deaths and new starts. The first death of a minute is answered at once, later ones after pauses that grow;
- * who dies again and again, or never comes up, ends the run. What --chaos has killed is not held against a
- * learner. */
+/* Deaths and new starts. After the first death within a minute a learner is started again at once, later
+ * after growing pauses. A learner that dies too often, or never comes up, ends the run. Kills of --chaos do
+ * not count. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #define PAUSE_MS 250u
 #define PAUSE_MOST_MS 5000u
 #define EARLY_MOST 3u	  /* deaths in a row before it was up */
-#define STATUS_UNUSABLE 2 /* of starlingd: a configuration, a roster or data that only people can mend */
+#define STATUS_UNUSABLE 2 /* of starlingd: configuration, roster or data are unusable */
 
 static void remember(struct sl_learner *l, uint64_t now)
 {

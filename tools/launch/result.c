@@ -1,5 +1,6 @@
-/* What a run came to, once no learner runs any more: secrets deleted, summary.json, the last lines, the exit
- * status. */
+/* The result of a run, after the last learner has ended: delete secrets, write summary.json, print the last
+ * lines. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,35 +8,36 @@
 
 #include "tools/lib/command.h"
 #include "tools/launch/launch.h"
-#include "tools/launch/reveals.h"
 #include "tools/lib/terminal.h"
 
 /* ---- the encodings of --verify ---- */
 
-static bool is_evidence(const void *context, sl_round round)
+static void delete_encoding_dumps_of(const struct sl_launch *launch, sl_round round)
 {
-	const struct sl_launch *launch = context;
-	if (round <= launch->plan->resume.shown) /* kept by an earlier launch: its check failed */
-		return true;
-	return round <= launch->handed && launch->rounds.rows[round - 1].check_failed;
+	char file[32], path[PATH_MAX];
+	snprintf(file, sizeof file, "state/encoding-%06u.u64", round);
+	for (uint32_t i = 0; i < launch->plan->learners; i++)
+		if (sl_run_folder_path(&launch->plan->folder, i, file, path) == SL_OK && unlink(path) != 0 &&
+		    errno != ENOENT)
+			fprintf(stderr, "starling launch: a secret encoding could not be deleted: %s: %s\n",
+				path, strerror(errno));
 }
 
-static void delete_encoding_dumps(struct sl_launch *launch)
+/* Delete what attempts that failed, an unfinished round and learners that were left out have left over.
+ * Encodings of rounds whose check failed are kept as evidence, also those of an earlier launch. */
+static void delete_encoding_dumps(const struct sl_launch *launch)
 {
-	struct sl_error error = {0};
 	if (!launch->plan->options.verify)
 		return;
-	uint32_t left = sl_launch_encoding_dump_delete(&launch->plan->folder, is_evidence, launch, &error);
-	if (left > 0)
-		fprintf(stderr, "starling launch: %u secret encoding%s could not be deleted: %s\n", left,
-			left == 1 ? "" : "s", error.text);
-	for (uint32_t i = launch->rounds.first; i < launch->handed; i++)
-		if (is_evidence(launch, i + 1))
+	for (sl_round t = launch->plan->resume.shown + 1; t <= launch->rounds.most; t++)
+		if (t > launch->handed || !launch->rounds.rows[t - 1].check_failed)
+			delete_encoding_dumps_of(launch, t);
+		else
 			fprintf(stderr,
 				"starling launch: the check of round %u failed; kept as evidence, and "
 				"secret: "
 				"%s/learner-*/state/encoding-%06u.u64\n",
-				i + 1, launch->plan->folder.shown, i + 1);
+				t, launch->plan->folder.shown, t);
 }
 
 /* ---- summary.json ---- */
@@ -89,7 +91,7 @@ static int exit_status(const struct sl_launch *launch)
 {
 	if (launch->signal != 0)
 		return 128 + launch->signal;
-	return !launch->failed && !launch->unwritten && sl_summary_all_exact(launch) ? 0 : SL_EXIT_FAILED;
+	return !launch->failed && !launch->unwritten && sl_summary_all(launch, false) ? 0 : SL_EXIT_FAILED;
 }
 
 int sl_launch_result(struct sl_launch *launch)

@@ -34,17 +34,12 @@ static int open_folder(struct sl_plan *plan, struct sl_error *error)
 {
 	struct sl_run_folder *folder = &plan->folder;
 	const char *shown = plan->options.resume;
-	char path[PATH_MAX], *absolute = realpath(shown, NULL);
-	if (absolute == NULL)
+	char path[PATH_MAX];
+	if (realpath(shown, folder->path) == NULL)
 		return not_a_run(shown, strerror(errno), error);
-	bool fits = strlen(absolute) + 64 < sizeof folder->path && strlen(shown) < sizeof folder->shown;
-	if (fits) {
-		strcpy(folder->path, absolute);
-		strcpy(folder->shown, shown);
-	}
-	free(absolute);
-	if (!fits)
+	if (strlen(folder->path) + 64 >= sizeof folder->path || strlen(shown) >= sizeof folder->shown)
 		return sl_err_set(error, SL_ERR_RANGE, "%s: the path is too long", shown);
+	strcpy(folder->shown, shown);
 	sl_run_folder_file(folder, "schedule.txt", path);
 	if (access(path, R_OK) != 0)
 		return not_a_run(shown, "no schedule.txt in it", error);
@@ -125,7 +120,7 @@ static bool is_running(const struct sl_plan *plan, uint32_t index, long *process
 	return held;
 }
 
-static int await_end(const struct sl_plan *plan, struct sl_error *error)
+static int await_end(struct sl_plan *plan, struct sl_error *error)
 {
 	uint32_t tries = 0;
 	long process = 0;
@@ -234,18 +229,12 @@ bool sl_resume_finished(const struct sl_plan *plan)
 int sl_resume_plan(struct sl_plan *plan, const struct sl_launch_options *options,
 		   struct sl_progress *progress, struct sl_error *error)
 {
+	static int (*const steps[])(struct sl_plan *, struct sl_error *) = {
+		open_folder, read_schedule, read_settings, await_end, find_progress, raise_rounds};
+	int rc = SL_OK;
 	*plan = (struct sl_plan){.options = *options};
-	int rc = open_folder(plan, error);
-	if (rc == SL_OK)
-		rc = read_schedule(plan, error);
-	if (rc == SL_OK)
-		rc = read_settings(plan, error);
-	if (rc == SL_OK)
-		rc = await_end(plan, error);
-	if (rc == SL_OK)
-		rc = find_progress(plan, error);
-	if (rc == SL_OK)
-		rc = raise_rounds(plan, error);
+	for (size_t i = 0; rc == SL_OK && i < sizeof steps / sizeof *steps; i++)
+		rc = steps[i](plan, error);
 	if (rc == SL_OK && !sl_resume_finished(plan))
 		rc = sl_plan_check(plan, progress, error);
 	if (rc == SL_OK && !sl_resume_finished(plan))

@@ -1,6 +1,6 @@
-/* When a round's row is shown, in order, each once: when all of its view have the model, or those who do not
- * are not to be awaited. Who answers within LATE_MS is; for the last round, and for --verify, whoever answers
- * at all. */
+/* Show the rows of rounds, in order. A row is shown when all learners of the view have the model. A learner
+ * that lacks it is awaited for LATE_MS while it answers on its control socket; for the last round and for
+ * --verify without that limit. */
 #include "common/base/bytes.h"
 #include "tools/launch/launch.h"
 

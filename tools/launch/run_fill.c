@@ -95,70 +95,64 @@ static int write_config(const struct sl_run_folder *folder, uint32_t index,
 	return text_write(&text, folder, file, error);
 }
 
-static int make_learner(const struct sl_run_folder *folder, uint32_t index, uint8_t pin[static SL_HASH_BYTES],
-			struct sl_error *error)
+static int make_folder(const struct sl_run_folder *folder, uint32_t index, const char *file, mode_t mode,
+		       struct sl_error *error)
 {
-	char path[PATH_MAX], name[SL_NAME_BYTES];
+	char path[PATH_MAX];
+	sl_run_folder_path(folder, index, file, path);
+	return mkdir(path, mode) == 0 ? SL_OK : sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+static int make_learner(const struct sl_run_folder *folder, uint32_t index, uint16_t port,
+			struct sl_member *member, struct sl_error *error)
+{
+	char path[PATH_MAX];
 	struct sl_identity identity = {0};
-	sl_run_folder_learner_name(folder, index, name);
-	sl_run_folder_path(folder, index, "", path);
-	if (mkdir(path, 0755) != 0)
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
-	sl_run_folder_path(folder, index, "state", path);
-	if (mkdir(path, 0700) != 0)
-		return sl_err_set(error, SL_ERR_IO, "%s: %s", path, strerror(errno));
+	*member = (struct sl_member){.id = index + 1};
+	sl_run_folder_learner_name(folder, index, member->name);
+	snprintf(member->address, sizeof member->address, "127.0.0.1:%u", port);
 	sl_run_folder_path(folder, index, "identity", path);
-	int rc = sl_identity_create(path, name, error);
+	int rc = make_folder(folder, index, "", 0755, error);
+	if (rc == SL_OK)
+		rc = make_folder(folder, index, "state", 0700, error);
+	if (rc == SL_OK)
+		rc = sl_identity_create(path, member->name, error);
 	if (rc == SL_OK)
 		rc = sl_identity_load(path, &identity, error);
 	if (rc != SL_OK)
 		return rc;
-	memcpy(pin, identity.pin, SL_HASH_BYTES);
+	memcpy(member->pin, identity.pin, SL_HASH_BYTES);
 	sl_identity_close(&identity);
 	return SL_OK;
 }
 
-static void put_member(FILE *out, const struct sl_run_folder *folder, uint32_t index, uint16_t port,
-		       const uint8_t pin[static SL_HASH_BYTES])
-{
-	char line[SL_MEMBER_TEXT_BYTES];
-	struct sl_member member = {.id = index + 1};
-	sl_run_folder_learner_name(folder, index, member.name);
-	snprintf(member.address, sizeof member.address, "127.0.0.1:%u", port);
-	memcpy(member.pin, pin, SL_HASH_BYTES);
-	sl_roster_member_text(&member, line);
-	fprintf(out, "%s\n", line);
-}
-
-static int write_roster(const struct sl_run_folder *folder, const uint16_t *ports, struct sl_error *error)
+static int write_roster(const struct sl_run_folder *folder, const struct sl_member *members,
+			struct sl_error *error)
 {
 	struct text text;
-	uint8_t pin[SL_HASH_BYTES];
-	int rc = SL_OK;
+	char line[SL_MEMBER_TEXT_BYTES];
 	if (text_open(&text) != SL_OK)
 		return sl_err_set(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
-	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++) {
-		rc = make_learner(folder, i, pin, error);
-		if (rc == SL_OK)
-			put_member(text.out, folder, i, ports[i], pin);
+	for (uint32_t i = 0; i < folder->learners; i++) {
+		sl_roster_member_text(&members[i], line);
+		fprintf(text.out, "%s\n", line);
 	}
-	if (rc == SL_OK)
-		return text_write(&text, folder, "roster.yaml", error);
-	fclose(text.out);
-	free(text.bytes);
-	return rc;
+	return text_write(&text, folder, "roster.yaml", error);
 }
 
 int sl_run_fill(const struct sl_run_folder *folder, const struct sl_run_setting *settings, size_t count,
 		const char *const *overrides, size_t override_count, struct sl_error *error)
 {
 	uint16_t *ports = calloc(folder->learners, sizeof *ports);
-	if (ports == NULL)
-		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
-	int rc = sl_ports_find(ports, folder->learners, error);
+	struct sl_member *members = calloc(folder->learners, sizeof *members);
+	int rc = ports != NULL && members != NULL ? sl_ports_find(ports, folder->learners, error)
+						  : sl_err_set(error, SL_ERR_NOMEM, "out of memory");
+	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
+		rc = make_learner(folder, i, ports[i], &members[i], error);
 	if (rc == SL_OK)
-		rc = write_roster(folder, ports, error);
+		rc = write_roster(folder, members, error);
 	free(ports);
+	free(members);
 	for (uint32_t i = 0; rc == SL_OK && i < folder->learners; i++)
 		rc = write_config(folder, i, settings, count, overrides, override_count, error);
 	return rc;
@@ -239,20 +233,6 @@ static int replace_port(struct sl_roster *roster, uint32_t index, struct sl_erro
 	return rc;
 }
 
-static int rewrite_roster(const struct sl_run_folder *folder, const struct sl_roster *roster,
-			  struct sl_error *error)
-{
-	struct text text;
-	char line[SL_MEMBER_TEXT_BYTES];
-	if (text_open(&text) != SL_OK)
-		return sl_err_set(error, SL_ERR_NOMEM, "roster.yaml: out of memory");
-	for (uint32_t i = 0; i < roster->size; i++) {
-		sl_roster_member_text(&roster->members[i], line);
-		fprintf(text.out, "%s\n", line);
-	}
-	return text_write(&text, folder, "roster.yaml", error);
-}
-
 int sl_run_fill_ports(const struct sl_run_folder *folder, struct sl_error *error)
 {
 	char path[PATH_MAX];
@@ -268,7 +248,7 @@ int sl_run_fill_ports(const struct sl_run_folder *folder, struct sl_error *error
 			changed = true;
 		}
 	if (rc == SL_OK && changed)
-		rc = rewrite_roster(folder, &roster, error);
+		rc = write_roster(folder, roster.members, error);
 	sl_roster_close(&roster);
 	return rc;
 }

@@ -12,7 +12,7 @@
 
 #define CHUNK 8192u /* elements read at a time: memory stays at Z and one model */
 
-/* What is being put together: Z, then the model it decodes to. */
+/* The sum Z of the encodings, then the model that it decodes to. */
 struct sum {
 	struct sl_field field;
 	uint64_t *z; /* n+1 */
@@ -55,7 +55,7 @@ static int encoding_dump_open(struct encoding_dump *r, const struct sl_verify *v
 	return sl_err_set(error, SL_ERR_FORMAT, "%s: not an encoding", r->path);
 }
 
-/* The first encoding says what p and n are. */
+/* Take p and n from the first encoding. */
 static int sum_begin(struct sum *sum, const struct encoding_dump *r, struct sl_error *error)
 {
 	if (sl_field_init(&sum->field, r->p) != SL_OK || r->elements - 1 > SL_ELEMENTS_MAX)
@@ -139,32 +139,22 @@ static int check_model(const struct sum *sum, const struct sl_verify *v, uint32_
 	return rc;
 }
 
-/* Whole files, byte for byte: nothing in a checkpoint may differ between learners. */
-static int same_bytes(FILE *a, FILE *b)
-{
-	uint8_t x[CHUNK], y[CHUNK];
-	size_t n, m;
-	do {
-		n = fread(x, 1, sizeof x, a);
-		m = fread(y, 1, sizeof y, b);
-		if (n != m || memcmp(x, y, n) != 0)
-			return SL_ERR_INVALID;
-	} while (n > 0);
-	return ferror(a) || ferror(b) ? SL_ERR_IO : SL_OK;
-}
-
+/* Whole files: nothing in a checkpoint may differ between learners. */
 static int check_same(const struct sl_verify *v, uint32_t first, uint32_t learner, struct sl_error *error)
 {
 	char path[PATH_MAX], other[PATH_MAX];
 	round_path(v, first, "round", "safetensors", path);
 	round_path(v, learner, "round", "safetensors", other);
 	FILE *a = fopen(path, "re"), *b = fopen(other, "re");
-	int rc = a != NULL && b != NULL ? same_bytes(a, b) : SL_ERR_IO;
+	int x = EOF, y = EOF;
+	while (a != NULL && b != NULL && (x = getc_unlocked(a)) == (y = getc_unlocked(b)) && x != EOF)
+		;
+	bool same = x == y && a != NULL && b != NULL && !ferror(a) && !ferror(b);
 	if (a != NULL)
 		fclose(a);
 	if (b != NULL)
 		fclose(b);
-	return rc == SL_OK ? SL_OK : sl_err_set(error, rc, "%s: not the same bytes as %s", other, path);
+	return same ? SL_OK : sl_err_set(error, SL_ERR_INVALID, "%s: not the same bytes as %s", other, path);
 }
 
 static bool has_model(const struct sl_verify *v, uint32_t learner)
@@ -188,7 +178,7 @@ static int check_checkpoints(const struct sum *sum, const struct sl_verify *v, s
 			first = i;
 	}
 	if (rc == SL_OK && first == UINT32_MAX)
-		rc = sl_err_set(error, SL_ERR_NOTFOUND, "nobody has the model of round %u", v->round);
+		rc = sl_err_set(error, SL_ERR_NOTFOUND, "no learner has the model of round %u", v->round);
 	return rc;
 }
 
@@ -209,13 +199,11 @@ int sl_verify_round(const struct sl_verify *verify, struct sl_error *error)
 		if (sl_bit(verify->who, i))
 			rc = add_learner(&sum, verify, i, error);
 	if (rc == SL_OK && sum.z == NULL)
-		rc = sl_err_set(error, SL_ERR_INVALID, "nobody has committed");
-	if (rc == SL_OK) {
-		rc = sl_encoding_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model);
-		if (rc != SL_OK)
-			sl_err_set(error, rc,
-				   "the sum of the encodings does not decode: the total weight is 0");
-	}
+		rc = sl_err_set(error, SL_ERR_INVALID, "no learner has committed");
+	if (rc == SL_OK &&
+	    sl_encoding_decode(&sum.field, &verify->encoding, sum.z, sum.n, sum.model) != SL_OK)
+		rc = sl_err_set(error, SL_ERR_INVALID,
+				"the sum of the encodings does not decode: the total weight is 0");
 	if (rc == SL_OK)
 		rc = check_checkpoints(&sum, verify, error);
 	if (rc == SL_OK)

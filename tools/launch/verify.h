@@ -1,4 +1,4 @@
-/* verify.h - whether a committed model is the exact mean, bit for bit. For local runs whose learners reveal
+/* verify.h - check that a committed model is the exact mean, bit for bit, in local runs whose learners dump
  * their encodings.
  *
  * encoding-000003.u64 in a learner's state folder: p, then the n+1 field elements that it encoded in round 3,
@@ -12,13 +12,13 @@
 
 struct sl_verify {
 	const struct sl_run_folder *folder;
-	struct sl_encoding encoding; /* kind and sigma are used */
+	struct sl_encoding encoding; /* kind and decimals are used */
 	sl_round round;
 	const uint64_t *who; /* bit set over the roster: the learners of the view */
 	const uint64_t
 		*passed; /* those of them that need not have the model, because they have a later one */
 };
 
-/* SL_OK: exact; the revealed encodings of the round are deleted. Otherwise error->text says what differs, and
- * where, and the encodings are kept for whoever looks for the reason. */
+/* Return SL_OK if it is exact, and delete the encodings of the round. Otherwise error->text names the file
+ * and what differs, and the encodings are kept. */
 int sl_verify_round(const struct sl_verify *verify, struct sl_error *error);

@@ -100,15 +100,14 @@ static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32
 		snprintf(text + used, size - used, " and %u more", count - named);
 }
 
-static void say_lost(struct sl_launch *launch, sl_round round, const char *who, bool one)
+static void say_lost(struct sl_launch *launch, sl_round round, const char *who)
 {
 	char command[64];
-	sl_progress_line(launch->progress,
-			 "round %u waits in RECOVER for %s: nobody in reach holds %s; the round goes on by "
-			 "itself when %s back. "
-			 "If %s lost for good:",
-			 round, who, one ? "its masked state" : "their masked states",
-			 one ? "it is" : "they are", one ? "it is" : "they are");
+	sl_progress_line(
+		launch->progress,
+		"round %u waits in RECOVER for the masked state of %s, which no learner in reach has; "
+		"the round continues when a learner that has it is back. If it is lost for good:",
+		round, who);
 	snprintf(command, sizeof command, "abort --round %u --run", round);
 	sl_launch_command(launch, "  ", command);
 }
@@ -125,7 +124,7 @@ static void say(struct sl_launch *launch, const struct sl_learner *l, uint64_t n
 		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1,
 				 record.text != NULL ? record.text : "waits");
 	else if (l->waiting_phase == SL_PHASE_RECOVER)
-		say_lost(launch, l->waiting_round, who, count == 1);
+		say_lost(launch, l->waiting_round, who);
 	else
 		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", l->waiting_round,
 				 sl_phase_name(l->waiting_phase), who,

@@ -159,7 +159,8 @@ void sl_progress_total(struct sl_progress *progress, const struct sl_round_table
 		return;
 	const struct sl_round_row *first = &rows[rounds->first], *last = &rows[shown - 1];
 	if (last != first && !isnan(first->mse) && !isnan(last->mse))
-		snprintf(mse, sizeof mse, "; MSE %.6f -> %.6f", first->mse, last->mse);
+		snprintf(mse, sizeof mse, "; MSE %s%.6f -> %.6f", rounds->first > 0 ? "of these rounds " : "",
+			 first->mse, last->mse);
 	else if (!isnan(last->mse))
 		snprintf(mse, sizeof mse, "; MSE %.6f", last->mse);
 	if (rounds->first > 0)

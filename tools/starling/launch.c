@@ -30,13 +30,13 @@ enum {
 static const struct argp_option options[] = {
 	{"learners", 'n', "N", 0, "how many daemons (10, or what the schedule says)", 0},
 	{"rounds", KEY_ROUNDS, "T", 0, "rounds to commit (10)", 0},
-	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0, "who is in range of whom (regular:4, redrawn each step)",
-	 0},
+	{"topology", KEY_TOPOLOGY, "NAME|FILE", 0,
+	 "which learners are in range of each other (regular:4, redrawn each step)", 0},
 	{"data", KEY_DATA, "DIR", 0, "folder of IDX files, or \"digits\", drawn by the program (digits)", 0},
 	{"run-dir", KEY_RUN_DIR, "DIR", 0,
 	 "new or empty folder for everything that the run writes (./run-DATE-TIME)", 0},
 	{"resume", KEY_RESUME, "RUNFOLDER", 0, "resume the launched run in this folder", 0},
-	{"seed", KEY_SEED, "S", 0, "of the initial model and of random topologies (1)", 0},
+	{"seed", KEY_SEED, "S", 0, "seed of the initial model and of random topologies (1)", 0},
 	{"set", KEY_SET, "KEY=VALUE", 0,
 	 "any daemon setting, each at most once (starlingd --settings lists them)", 0},
 	{"verify", KEY_VERIFY, NULL, 0,
@@ -45,7 +45,7 @@ static const struct argp_option options[] = {
 	{"step-seconds", KEY_STEP_SECONDS, "S", 0,
 	 "give up a step of the schedule when all learners have looked for each other this long (30)", 0},
 	{"chaos", KEY_CHAOS, "KILLS", 0,
-	 "kill a learner with SIGKILL, whichever and whenever --seed says, so many times; each is started "
+	 "kill learners with SIGKILL, KILLS times in all; --seed decides which and when; each is started "
 	 "again",
 	 0},
 	{"no-restart", KEY_NO_RESTART, NULL, 0, "a learner that dies ends the run", 0},
@@ -125,8 +125,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (o->no_restart && o->chaos > 0)
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--chaos and --no-restart: who is killed must be started again");
+			argp_failure(
+				state, SL_EXIT_USAGE, 0,
+				"--chaos and --no-restart: a learner that is killed must be started again");
 		if (o->resume != NULL)
 			check_resume(state, o);
 		return 0;
@@ -144,8 +145,8 @@ static const struct argp argp = {
 	parse,
 	NULL,
 	"Run N daemons on this machine: identities, roster and logs in a run "
-	"folder, a radio that plays the topology "
-	"schedule, a line per round. Nothing is left running at the end.\v"
+	"folder; play the topology schedule to them and print "
+	"a line per round. Nothing is left running at the end.\v"
 	"Examples:\n"
 	"  starling launch\n"
 	"  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"
@@ -159,7 +160,7 @@ static const struct argp argp = {
 	"\n"
 	"In the last column, \"same\" says that all learners committed the same model, "
 	"which is the exact mean by construction; \"exact\" that --verify has "
-	"recomputed it from the encodings; \"NOT EXACT\" neither. A narrow terminal "
+	"recomputed it from the encodings; \"NOT EXACT\" that it differs. A narrow terminal "
 	"gets fewer columns, a wide one or a pipe also the megabytes sent and the engine.\n"
 	"\n"
 	"Exit status: 0 every round committed, and the same or exact; 1 failed or not "

@@ -1,4 +1,4 @@
-#include "test/cluster/process.h"
+#include "test/lib/process.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -7,11 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#define PAUSE_NS 20000000L /* between two looks at a condition */
+#define PAUSE_NS 20000000L
+#define RUN_S 60.0
 
 double process_now(void)
 {
@@ -25,70 +27,43 @@ void process_look_again(void)
 	nanosleep(&(struct timespec){0, PAUSE_NS}, NULL);
 }
 
-/* Whoever is still running when the test program ends, however it ends, is ended with it. */
-#define STARTED_MAX 64
-static pid_t started[STARTED_MAX];
-static size_t started_count;
-
-static void end_started(void)
-{
-	for (size_t i = 0; i < started_count; i++)
-		if (started[i] > 0)
-			kill(started[i], SIGKILL);
-}
-
-static void remember(pid_t pid)
-{
-	size_t i = 0;
-	if (started_count == 0)
-		atexit(end_started);
-	while (i < started_count && started[i] != 0)
-		i++;
-	if (i < STARTED_MAX)
-		started[i] = pid;
-	started_count += i == started_count && i < STARTED_MAX;
-}
-
-static void ended(pid_t pid)
-{
-	for (size_t i = 0; i < started_count; i++)
-		if (started[i] == pid)
-			started[i] = 0;
-}
-
-void process_forget(pid_t pid)
-{
-	ended(pid);
-}
-
 static pid_t spawn(const char *folder, int out, int err, const char *const *argv)
 {
-	pid_t pid = fork();
-	if (pid != 0)
+	pid_t parent = getpid(), pid = fork();
+	if (pid < 0)
+		abort();
+	if (pid > 0)
 		return pid;
-	dup2(out, STDOUT_FILENO);
-	dup2(err, STDERR_FILENO);
-	if (folder != NULL && chdir(folder) < 0)
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0 ||
+	    (folder != NULL && chdir(folder) < 0))
 		_exit(126);
 	execv(argv[0], (char *const *)argv);
 	_exit(127);
+}
+
+bool process_ended(pid_t pid, int *status)
+{
+	int raw = 0;
+	if (waitpid(pid, &raw, WNOHANG) == 0)
+		return false;
+	*status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+	return true;
 }
 
 int process_wait(pid_t pid, double seconds)
 {
 	double end = process_now() + seconds;
 	int status;
-	while (waitpid(pid, &status, WNOHANG) == 0) {
+	while (!process_ended(pid, &status)) {
 		if (process_now() > end) {
 			kill(pid, SIGKILL);
-			waitpid(pid, &status, 0);
-			ended(pid);
+			waitpid(pid, NULL, 0);
 			return -1;
 		}
 		process_look_again();
 	}
-	ended(pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	return status;
 }
 
 static void read_back(int fd, char *text, size_t size)
@@ -98,7 +73,7 @@ static void read_back(int fd, char *text, size_t size)
 	close(fd);
 }
 
-static int scratch(void)
+static int open_scratch(void)
 {
 	char name[] = "/tmp/starling-out-XXXXXX";
 	int fd = mkostemp(name, O_CLOEXEC);
@@ -106,25 +81,25 @@ static int scratch(void)
 	return fd;
 }
 
-void process_run(struct outcome *outcome, const char *folder, double seconds, const char *const *argv)
+void process_run(struct outcome *outcome, const char *folder, const char *const *argv)
 {
-	int out = scratch(), err = scratch();
-	pid_t pid = spawn(folder, out, err, argv);
-	outcome->status = process_wait(pid, seconds);
+	int out = open_scratch(), err = open_scratch();
+	outcome->status = process_wait(spawn(folder, out, err, argv), RUN_S);
 	read_back(out, outcome->out, sizeof outcome->out);
 	read_back(err, outcome->err, sizeof outcome->err);
 }
 
-pid_t process_start(const char *folder, const char *log, const char *const *argv)
+pid_t process_start(const char *folder, const char *out, const char *err, const char *const *argv)
 {
-	int fd = open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-	pid_t pid = spawn(folder, fd, fd, argv);
-	close(fd);
-	remember(pid);
+	int to = open(out, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+	int errors = open(err, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	pid_t pid = spawn(folder, to, errors, argv);
+	close(to);
+	close(errors);
 	return pid;
 }
 
-int process_count(const char *path, const char *text)
+int process_count(const char *path, const char *text, const char *other)
 {
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
@@ -133,21 +108,36 @@ int process_count(const char *path, const char *text)
 	if (file == NULL)
 		return -1;
 	while (getline(&line, &room, file) > 0)
-		count += strstr(line, text) != NULL;
+		count += strstr(line, text) != NULL && (other == NULL || strstr(line, other) != NULL);
 	free(line);
 	fclose(file);
 	return count;
 }
 
-bool process_expect(const char *path, const char *text, double seconds)
+bool process_expect(const char *path, const char *text, const char *other, double seconds)
 {
 	double end = process_now() + seconds;
-	while (process_count(path, text) <= 0) {
+	while (process_count(path, text, other) <= 0) {
 		if (process_now() > end)
 			return false;
 		process_look_again();
 	}
 	return true;
+}
+
+void process_read(const char *path, char *text, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	text[0] = '\0';
+	if (fd >= 0)
+		read_back(fd, text, size);
+}
+
+void process_write(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+	if (file == NULL || fputs(text, file) < 0 || fclose(file) != 0)
+		abort();
 }
 
 static bool works_in(const char *pid, const char *folder)
@@ -162,13 +152,11 @@ static bool works_in(const char *pid, const char *folder)
 bool process_alive(const char *folder)
 {
 	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	char self[32];
+	const struct dirent *entry;
 	bool found = false;
-	snprintf(self, sizeof self, "%d", (int)getpid());
 	while ((entry = readdir(proc)) != NULL)
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && strcmp(entry->d_name, self) != 0)
-			found |= works_in(entry->d_name, folder);
+		found |=
+			entry->d_name[0] >= '1' && entry->d_name[0] <= '9' && works_in(entry->d_name, folder);
 	closedir(proc);
 	return found;
 }
@@ -191,14 +179,4 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 void process_remove(const char *path)
 {
 	nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
-const char *process_starling(void)
-{
-	return getenv("STARLING") != NULL ? getenv("STARLING") : STARLING_PATH;
-}
-
-const char *process_starlingd(void)
-{
-	return getenv("STARLINGD") != NULL ? getenv("STARLINGD") : STARLINGD_PATH;
 }

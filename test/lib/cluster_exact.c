@@ -1,0 +1,127 @@
+/* What the learners of a cluster committed, from their logs and their encodings. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test/lib/cluster.h"
+#include "tools/launch/verify.h"
+
+struct round {
+	json_int_t attempt, learners; /* of its view: of a commit, or of the last view that was logged */
+	bool committed, fatal;
+	uint64_t members, has_model; /* bit i - 1: learner i */
+	char digest[2 * SL_HASH_BYTES + 1];
+};
+
+struct history {
+	const struct cluster *c;
+	struct round *rounds; /* [t - 1] */
+	uint32_t count;	      /* of rounds */
+	uint32_t last[CLUSTER_MAX];
+};
+
+typedef void (*hear)(struct history *h, uint32_t i, struct round *round, const json_t *record,
+		     const char *event);
+
+static json_int_t number(const json_t *record, const char *name)
+{
+	return json_integer_value(json_object_get(record, name));
+}
+
+static struct round *round_at(struct history *h, json_int_t t)
+{
+	if (t < 1)
+		return NULL;
+	if (t > h->count) {
+		h->rounds = reallocarray(h->rounds, (size_t)t, sizeof *h->rounds);
+		assert_non_null(h->rounds);
+		memset(h->rounds + h->count, 0, ((size_t)t - h->count) * sizeof *h->rounds);
+		h->count = (uint32_t)t;
+	}
+	return &h->rounds[t - 1];
+}
+
+/* Call `each` for the records of learner i. The last line of a learner that was killed may be half a record.
+ */
+static void read_log(struct history *h, uint32_t i, hear each)
+{
+	char *line = NULL;
+	size_t size = 0;
+	FILE *log = fopen(cluster_path(h->c, i, "log.jsonl"), "re");
+	assert_non_null(log);
+	while (getline(&line, &size, log) > 0) {
+		json_t *record = json_loads(line, 0, NULL);
+		const char *event = json_string_value(json_object_get(record, "event"));
+		struct round *round = round_at(h, number(record, "round"));
+		if (event != NULL && round != NULL)
+			each(h, i, round, record, event);
+		json_decref(record);
+	}
+	free(line);
+	fclose(log);
+}
+
+/* Find the attempt that committed. If all learners died before one could log it, it is the last one. */
+static void find_attempt(struct history *h, uint32_t i, struct round *round, const json_t *record,
+			 const char *event)
+{
+	bool committed = strcmp(event, "committed") == 0;
+	if (committed || (strcmp(event, "view") == 0 && !round->committed &&
+			  number(record, "attempt") >= round->attempt)) {
+		round->attempt = number(record, "attempt");
+		round->learners = number(record, "learners");
+	}
+	round->fatal |= strcmp(event, "fatal") == 0;
+	if (!committed && strcmp(event, "caught_up") != 0)
+		return;
+	round->committed |= committed;
+	round->has_model |= UINT64_C(1) << (i - 1);
+	uint32_t t = (uint32_t)(round - h->rounds) + 1;
+	h->last[i - 1] = t > h->last[i - 1] ? t : h->last[i - 1];
+	const char *digest = json_string_value(json_object_get(record, "digest"));
+	if (round->digest[0] == '\0')
+		snprintf(round->digest, sizeof round->digest, "%s", digest);
+	assert_string_equal(round->digest, digest); /* never two models of one round */
+}
+
+static void find_members(struct history *h, uint32_t i, struct round *round, const json_t *record,
+			 const char *event)
+{
+	(void)h;
+	if (strcmp(event, "view") == 0 && number(record, "attempt") == round->attempt)
+		round->members |= UINT64_C(1) << (i - 1);
+}
+
+static void check(const struct history *h, uint32_t t)
+{
+	const struct round *round = &h->rounds[t - 1];
+	struct sl_error error = {0};
+	uint64_t excused = ~round->has_model;
+	const struct sl_verify verify = {
+		.folder = &h->c->run,
+		.encoding = {.kind = SL_ENCODING_WEIGHTED, .decimals = 4, .clipping_range = 16, .weight = 1},
+		.round = t,
+		.who = &round->members,
+		.passed = &excused,
+	};
+	assert_true(round->attempt > 0 && !round->fatal);
+	assert_int_equal(__builtin_popcountll(round->members), round->learners);
+	if (sl_verify_round(&verify, &error) != SL_OK)
+		fail_msg("round %u: %s", t, error.text);
+}
+
+uint32_t cluster_expect_exact(const struct cluster *c)
+{
+	struct history h = {.c = c};
+	uint32_t least = UINT32_MAX;
+	for (uint32_t i = 1; i <= c->run.learners; i++)
+		read_log(&h, i, find_attempt);
+	for (uint32_t i = 1; i <= c->run.learners; i++)
+		read_log(&h, i, find_members);
+	for (uint32_t i = 0; i < c->run.learners; i++)
+		least = h.last[i] < least ? h.last[i] : least;
+	for (uint32_t t = 1; t <= least; t++)
+		check(&h, t);
+	free(h.rounds);
+	return least;
+}
