@@ -127,7 +127,7 @@ TEST(test_starts_late)
 	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
 		struct sl_sim *sim =
 			build((struct sl_sim_options){.seed = 400 + seed, .parameters.rounds = 6});
-		sim->learners[AWAY].stopped = true;
+		sim->learners[AWAY].host.stopped = true;
 		sl_sim_start(sim);
 		sl_sim_run_until_commit(sim, 0, 2);
 		sl_sim_restart(sim, AWAY);
@@ -143,7 +143,7 @@ TEST(test_trains_slowly)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 420, .parameters.rounds = 5});
 	for (uint32_t i = 0; i < AWAY; i++)
-		sim->learners[i].config.straggler_timeout_ms = 3000;
+		sim->learners[i].host.config.straggler_timeout_ms = 3000;
 	sim->learners[AWAY].silent = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_commit(sim, 0, 3);
@@ -168,7 +168,7 @@ TEST(test_other_settings)
 		sim->tap = hide_that_it_is_done;
 		leave_behind(sim, 1, 3);
 		sl_sim_crash(sim, AWAY);
-		sim->learners[AWAY].config.parameters.decimals = 5;
+		sim->learners[AWAY].host.config.parameters.decimals = 5;
 		sl_sim_restart(sim, AWAY);
 		sl_sim_rejoin(sim, AWAY);
 		sl_sim_run_until_commit(sim, AWAY, 3); /* the checker compares the models */
@@ -183,7 +183,7 @@ TEST(test_fewer_rounds)
 		struct sl_sim *sim = begin(460 + seed, 6, 8);
 		sl_sim_run_until_commit(sim, AWAY, 3);
 		sl_sim_crash(sim, AWAY);
-		sim->learners[AWAY].config.parameters.rounds = 2;
+		sim->learners[AWAY].host.config.parameters.rounds = 2;
 		sl_sim_restart(sim, AWAY);
 		sl_sim_run_until_round(sim, 6);
 		sl_sim_run_until_done(sim);
@@ -268,7 +268,7 @@ TEST(test_another_commit_in_between)
 		struct sl_sim *sim = build((struct sl_sim_options){
 			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
 		for (uint32_t i = 0; i < AWAY; i++)
-			sim->learners[i].config.straggler_timeout_ms = 500;
+			sim->learners[i].host.config.straggler_timeout_ms = 500;
 		sl_sim_start(sim);
 		leave_behind(sim, 1, 2);
 		sim->tap = hold_results;
@@ -292,9 +292,9 @@ TEST(test_another_commit_in_between)
 TEST(test_agreed_without_it)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 450, .parameters.rounds = 4});
-	sim->learners[0].config.parameters.max_weight = 500;
-	sim->learners[0].workspace.weight = 400;
-	sim->learners[1].config.parameters.p = (UINT64_C(1) << 44) - 17;
+	sim->learners[0].host.config.parameters.max_weight = 500;
+	sim->learners[0].host.workspace.weight = 400;
+	sim->learners[1].host.config.parameters.p = (UINT64_C(1) << 44) - 17;
 	sl_sim_start(sim);
 	leave_behind(sim, 1, 2);
 	sl_sim_rejoin(sim, AWAY);

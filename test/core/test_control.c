@@ -50,7 +50,7 @@ TEST(test_disconnected_step_waits)
 {
 	struct sl_sim *sim = begin(60, 5, "geometric:0.001", 1);
 	sl_sim_elapse(sim, 60000);
-	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
+	assert_int_equal(sim->learners[0].host.phase, SL_PHASE_DISCOVER);
 	sl_sim_expect(sim, 0, SL_REPORT_WAITING, SL_REASON_NONE);
 	sl_sim_expect_none(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE);
 	sl_sim_playback(sim, "ring", 1);
@@ -69,7 +69,7 @@ TEST(test_moving_learners)
 		o.parameters.quorum = 6;
 		struct sl_sim *sim = sl_sim_new(&o);
 		sl_sim_start(sim);
-		for (uint32_t step = 1; step < 20 && sim->learners[0].committed == 0; step++) {
+		for (uint32_t step = 1; step < 20 && sim->learners[0].host.committed == 0; step++) {
 			sl_sim_elapse(sim, 20000);
 			sl_sim_playback(sim, "geometric:0.3", step);
 		}
@@ -85,8 +85,8 @@ TEST(test_round_waits_for_the_radio)
 	struct sl_sim *sim = begin(80, 4, "ring", 2);
 	sl_sim_run_until_round(sim, 1);
 	sl_sim_elapse(sim, 60000); /* trained for round 2, but told nothing */
-	assert_int_equal(sim->learners[0].committed, 1);
-	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
+	assert_int_equal(sim->learners[0].host.committed, 1);
+	assert_int_equal(sim->learners[0].host.phase, SL_PHASE_DISCOVER);
 	sl_sim_playback(sim, "line", 1);
 	sl_sim_run_until_done(sim);
 	sl_sim_free(sim);
@@ -108,7 +108,7 @@ TEST(test_catching_up_within_a_step)
 		sl_sim_playback_edges(sim, without_3, 3);
 		for (uint32_t i = 0; i < 3; i++)
 			sl_sim_run_until_commit(sim, i, 2);
-		assert_int_equal(sim->learners[3].phase, SL_PHASE_DISCOVER);
+		assert_int_equal(sim->learners[3].host.phase, SL_PHASE_DISCOVER);
 		sl_sim_rejoin(sim, 3);
 		sl_sim_playback(sim, "complete", 2); /* once */
 		sl_sim_run_until_round(sim, 3);
@@ -123,13 +123,13 @@ TEST(test_links_out_of_range_are_closed)
 {
 	struct sl_sim *sim = begin(81, 6, "complete", 4);
 	sl_sim_run_until_round(sim, 1);
-	assert_true(sl_bit(sim->learners[0].wanted, 3));
+	assert_true(sl_bit(sim->learners[0].host.wanted, 3));
 	for (uint32_t t = 1; t < 4; t++) {
 		sl_sim_playback(sim, "ring", t);
 		sl_sim_run_until_round(sim, t + 1);
 	}
-	assert_false(sl_bit(sim->learners[0].wanted, 3));
-	assert_true(sl_bit(sim->learners[0].wanted, 1));
+	assert_false(sl_bit(sim->learners[0].host.wanted, 3));
+	assert_true(sl_bit(sim->learners[0].host.wanted, 1));
 	sl_sim_free(sim);
 }
 

@@ -256,8 +256,8 @@ TEST(test_numbers_meet)
 		sl_sim_cut(sim, 2, 3);
 		sl_sim_start(sim);
 		sl_sim_elapse(sim, 20000 + seed * 7000);
-		sl_core_status(sim->learners[0].core, &left);
-		sl_core_status(sim->learners[5].core, &right);
+		sl_core_status(sim->learners[0].host.core, &left);
+		sl_core_status(sim->learners[5].host.core, &right);
 		differed += left.a != right.a;
 		sl_sim_restore(sim, 2, 3);
 		uint64_t since = sim->now;

@@ -135,17 +135,17 @@ static struct outcome outcome_of(const struct sl_sim_options *o)
 {
 	struct sl_sim *sim = sl_sim_new(o);
 	for (uint32_t i = 0; i < sim->n; i++)
-		sim->learners[i].config.privacy_check_warns = true; /* lines and stars, too */
+		sim->learners[i].host.config.privacy_check_warns = true; /* lines and stars, too */
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	const struct sl_report *r = &sl_sim_expect(sim, 0, SL_REPORT_COMMITTED, SL_REASON_NONE)->report;
 	struct outcome outcome = {.engine = r->committed.engine, .steps = r->committed.exchanges};
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
-		assert_int_equal(l->committed, 1);
+		assert_int_equal(l->host.committed, 1);
 		for (uint64_t e = 0; e < o->parameters.n; e++) {
 			uint64_t bits = 0;
-			memcpy(&bits, &l->workspace.committed[e], sizeof(float));
+			memcpy(&bits, &l->host.workspace.committed[e], sizeof(float));
 			assert_true(i == 0 || outcome.z[e] == bits);
 			outcome.z[e] = bits;
 		}
@@ -193,7 +193,7 @@ TEST(chunks_by_tree)
 		o.parameters.sharing = SL_SHARING_SEEDED;
 		struct sl_sim *sim = sl_sim_new(&o);
 		for (uint32_t i = 0; i < sim->n; i++)
-			sim->learners[i].config.privacy_check_warns = true;
+			sim->learners[i].host.config.privacy_check_warns = true;
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
 		assert_int_equal(

@@ -91,7 +91,7 @@ TEST(test_cut_until_restored)
 		assert_int_equal(note->report.why.quorum.learners, 2);
 		assert_int_equal(note->report.why.quorum.quorum, 3);
 		sl_sim_elapse(sim, 40000);
-		assert_int_equal(sim->learners[0].committed, 0);
+		assert_int_equal(sim->learners[0].host.committed, 0);
 		sl_sim_restore(sim, 1, 2);
 		end(sim);
 	}
@@ -163,7 +163,7 @@ TEST(test_absent_peer)
 {
 	struct sl_sim_options o = {.seed = 7, .learners = 5};
 	struct sl_sim *sim = sl_sim_new(&o);
-	sim->learners[4].silent = sim->learners[4].stopped = true;
+	sim->learners[4].silent = sim->learners[4].host.stopped = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_round(sim, 1);
 	assert_int_equal(committed_learners(sim, 0), 4);
@@ -176,14 +176,14 @@ TEST(test_quorum)
 	struct sl_sim_options o = {.seed = 8, .learners = 5};
 	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 2; i < 5; i++)
-		sim->learners[i].silent = sim->learners[i].stopped = true;
+		sim->learners[i].silent = sim->learners[i].host.stopped = true;
 	sl_sim_start(sim);
 	const struct sl_sim_note *note = sl_sim_run_until_report(sim, 0, SL_REPORT_FAILED, SL_REASON_QUORUM);
 	assert_int_equal(note->report.why.quorum.learners, 2);
 	assert_int_equal(note->report.why.quorum.quorum, 3);
 	assert_int_equal(note->set, 0x1c); /* who is missing */
 	sl_sim_elapse(sim, 300000);
-	assert_int_equal(sim->learners[0].committed, 0);
+	assert_int_equal(sim->learners[0].host.committed, 0);
 	assert_null(sim->attempts);	/* not even a view */
 	assert_true(sim->steps < 2000); /* it pauses between its tries */
 	sl_sim_free(sim);
@@ -303,7 +303,7 @@ TEST(test_diverged)
 	sl_sim_run_until_stopped(sim, 1, SL_ERR_REFUSED);
 	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_DIVERGED, SL_REASON_NONE)->report.peer, 0);
 	sl_sim_expect_none(sim, 1, SL_REPORT_COMMITTED, SL_REASON_NONE);
-	assert_int_equal(sim->learners[1].committed, 0);
+	assert_int_equal(sim->learners[1].host.committed, 0);
 	sl_sim_free(sim);
 }
 

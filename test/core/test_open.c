@@ -30,7 +30,7 @@ static void restore_all(struct sl_sim *sim)
 static bool committed_by(const struct sl_sim *sim, uint32_t first, uint32_t last, sl_round t)
 {
 	for (uint32_t i = first; i <= last; i++)
-		if (sim->learners[i].committed < t)
+		if (sim->learners[i].host.committed < t)
 			return false;
 	return true;
 }
@@ -52,7 +52,7 @@ static bool tempt(struct sl_sim *sim)
 	sl_sim_elapse(sim, 500);
 	bool alone = true;
 	for (uint32_t i = 1; i < 5; i++)
-		alone &= sim->learners[i].committed == 0;
+		alone &= sim->learners[i].host.committed == 0;
 	for (uint32_t i = 1; i < 4; i++)
 		sl_sim_restore(sim, i, i + 1);
 	return alone;
@@ -96,7 +96,7 @@ static struct sl_sim *lose_for_good(uint64_t seed, uint64_t quorum)
 		assert_true(sl_sim_count(sim, i, SL_REPORT_WAITING, SL_REASON_NONE, &note) > 0);
 		assert_int_equal(note->report.phase, SL_PHASE_RECOVER);
 		assert_int_equal(note->set, 1 << 4); /* it is named */
-		assert_int_equal(sim->learners[i].committed, 0);
+		assert_int_equal(sim->learners[i].host.committed, 0);
 	}
 	return sim;
 }
@@ -120,7 +120,7 @@ TEST(test_operator_abort)
 		sl_sim_deliver(
 			sim, i,
 			&(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 2}); /* not this one */
-		assert_int_equal(sim->learners[i].phase, SL_PHASE_RECOVER);
+		assert_int_equal(sim->learners[i].host.phase, SL_PHASE_RECOVER);
 		sim->learners[i].aborted_by_operator = true;
 		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
 		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE)->report.peer,
@@ -178,7 +178,7 @@ static sl_round furthest(const struct sl_sim *sim)
 {
 	sl_round most = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		most = sim->learners[i].committed > most ? sim->learners[i].committed : most;
+		most = sim->learners[i].host.committed > most ? sim->learners[i].host.committed : most;
 	return most;
 }
 

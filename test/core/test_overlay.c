@@ -96,8 +96,8 @@ static struct sl_sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_
 	uint64_t random = seed;
 	size_t count = 0;
 	for (uint32_t i = 0; i < learners; i++) {
-		sim->learners[i].config.range_by_control = true;
-		sim->learners[i].config.privacy_check_warns = false;
+		sim->learners[i].host.config.range_by_control = true;
+		sim->learners[i].host.config.privacy_check_warns = false;
 		for (uint32_t j = i + 1; j < learners; j++)
 			if (sl_sim_random(&random) % 100 < percent)
 				edges[count++] = (struct sl_edge){i, j};
@@ -160,7 +160,7 @@ static struct sl_sim *with_roster(uint64_t seed, uint8_t roster)
 {
 	struct sl_sim *sim = build(seed, 40, 8, 2);
 	for (uint32_t i = 0; i < 40; i++)
-		sim->learners[i].config.scope.roster[0] = roster;
+		sim->learners[i].host.config.scope.roster[0] = roster;
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	return sim;

@@ -105,7 +105,7 @@ TEST(test_an_earlier_round)
 
 static void come_back_old(struct sl_sim *sim, uint32_t incarnation, sl_round committed)
 {
-	struct sl_core_config *config = &sim->learners[OLD].config;
+	struct sl_core_config *config = &sim->learners[OLD].host.config;
 	sl_sim_crash(sim, OLD);
 	config->incarnation = incarnation;
 	if (committed == 0) {
@@ -131,7 +131,7 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 {
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .parameters.rounds = 6};
 	struct sl_sim *sim = sl_sim_new(&o);
-	sim->learners[OLD].config.incarnation = 9;
+	sim->learners[OLD].host.config.incarnation = 9;
 	sl_sim_start(sim);
 	sl_sim_run_until_round(sim, 2);
 	for (uint32_t i = 0; i < OLD; i++)
@@ -187,9 +187,9 @@ static struct sl_sim *slow(uint64_t seed)
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .delay_ms = 4000, .parameters.rounds = 3};
 	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 0; i < 4; i++) {
-		sim->learners[i].config.stall_timeout_ms = 60000;
-		sim->learners[i].config.straggler_timeout_ms = 5000;
-		sim->learners[i].config.incarnation = 9;
+		sim->learners[i].host.config.stall_timeout_ms = 60000;
+		sim->learners[i].host.config.straggler_timeout_ms = 5000;
+		sim->learners[i].host.config.incarnation = 9;
 	}
 	return sim;
 }

@@ -15,9 +15,9 @@
 
 static sl_round least(const struct sl_sim *sim)
 {
-	sl_round t = sim->learners[0].committed;
+	sl_round t = sim->learners[0].host.committed;
 	for (uint32_t i = 1; i < sim->n; i++)
-		t = sim->learners[i].committed < t ? sim->learners[i].committed : t;
+		t = sim->learners[i].host.committed < t ? sim->learners[i].host.committed : t;
 	return t;
 }
 

@@ -58,7 +58,7 @@ static uint32_t attempt_number(struct run *run, const uint8_t *h)
 static void draw_randomness(struct drawer *drawer)
 {
 	struct run *run = drawer->run;
-	uint32_t k = attempt_number(run, run->faults.sim->learners[drawer->learner].view->h);
+	uint32_t k = attempt_number(run, run->faults.sim->learners[drawer->learner].host.view->h);
 	run->history.attempts[k].draw[drawer->learner] = drawer->draws - 1;
 	for (size_t e = 0; e < drawer->random_script.elements; e++)
 		drawer->randomness[e] = take_input(
@@ -94,7 +94,7 @@ static void hold_seed(const struct run *run, struct sl_prg *stream)
 static void replace_randomness(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	struct run *run = run_of(sim);
-	struct sl_workspace *workspace = &sim->learners[i].workspace;
+	struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	bool opened = result->kind == SL_JOB_ENCODE && result->code == SL_OK;
 	bool seeded = run->options.kind == SL_SHARING_SEEDED;
 	for (uint32_t r = 0; opened && r < workspace->sharing.degree; r++) {
@@ -118,7 +118,7 @@ static void replace_models(struct run *run)
 		drawer->draws = l->training;
 		for (uint32_t e = 0; e < run->options.floats; e++) {
 			struct input input = {.learner = i, .draw = drawer->draws - 1, .element = e};
-			l->workspace.trained[e] = (float)((double)take_input(run, input) * UNIT);
+			l->host.workspace.trained[e] = (float)((double)take_input(run, input) * UNIT);
 		}
 		if (drawer->draws > run->history.draws)
 			run->history.draws = drawer->draws;
@@ -222,10 +222,10 @@ static struct sl_sim *build(struct run *run)
 							       .count = run->options.floats + 1,
 							       .elements = run->options.floats + 1,
 							       .junk = i};
-		sim->learners[i].workspace.source = draw;
-		sim->learners[i].workspace.source_context = drawer;
-		sim->learners[i].config.privacy_check_warns = false;
-		sim->learners[i].config.prepare_timeout_ms =
+		sim->learners[i].host.workspace.source = draw;
+		sim->learners[i].host.workspace.source_context = drawer;
+		sim->learners[i].host.config.privacy_check_warns = false;
+		sim->learners[i].host.config.prepare_timeout_ms =
 			200u << run->options.seed % 3; /* some give up while others release */
 	}
 	sim->tap = hear;
@@ -246,7 +246,8 @@ static bool over(const struct run *run, const struct sl_sim *sim)
 {
 	bool all = true;
 	for (uint32_t i = 0; i < sim->n; i++)
-		all &= sim->learners[i].stopped && sim->learners[i].committed == run->options.rounds;
+		all &= sim->learners[i].host.stopped &&
+		       sim->learners[i].host.committed == run->options.rounds;
 	return all || sim->now > END_US || run->history.count == HISTORY_ATTEMPTS;
 }
 
@@ -262,7 +263,7 @@ static void play(struct run *run, struct sl_sim *sim)
 		}
 	}
 	for (uint32_t i = 0; i < sim->n; i++)
-		run->commits += sim->learners[i].committed;
+		run->commits += sim->learners[i].host.committed;
 }
 
 void run_play(struct run *run, const struct run_options *options, const uint64_t *given, size_t given_count)

@@ -194,20 +194,20 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	check_rule_b(sim, i, view->t);
 	if (page == NULL || !member(page, i) || page->x[i] != NULL)
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
-	if (!l->config.privacy_check_warns)
+	if (!l->host.config.privacy_check_warns)
 		check_privacy(sim, page);
 	page->x[i] = malloc(view->elements * sizeof(uint64_t));
-	memcpy(page->x[i], l->workspace.x, view->elements * sizeof(uint64_t));
-	page->theta[i] = malloc(l->workspace.n * sizeof(float));
-	memcpy(page->theta[i], l->workspace.trained, l->workspace.n * sizeof(float));
-	page->weight[i] = l->workspace.weight;
+	memcpy(page->x[i], l->host.workspace.x, view->elements * sizeof(uint64_t));
+	page->theta[i] = malloc(l->host.workspace.n * sizeof(float));
+	memcpy(page->theta[i], l->host.workspace.trained, l->host.workspace.n * sizeof(float));
+	page->weight[i] = l->host.workspace.weight;
 	page->draw[i] = l->draw;
 }
 
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
-	const uint64_t *z = sim->learners[i].workspace.s;
+	const uint64_t *z = sim->learners[i].host.workspace.s;
 	for (uint32_t k = 0; k < page->n; k++)
 		if (page->x[page->members[k]] == NULL)
 			sl_sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
@@ -225,7 +225,7 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 /* The committed model against the plain mean of the models, in doubles: sigma digits are kept of each. */
 static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
-	const struct sl_workspace *workspace = &sim->learners[i].workspace;
+	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
 	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
@@ -255,11 +255,11 @@ static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i,
 static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	size_t bytes = l->workspace.n * sizeof(float);
+	size_t bytes = l->host.workspace.n * sizeof(float);
 	const struct sl_sim_attempt *page = latest(sim, i, commit->t);
-	bool caught_up = l->phase == SL_PHASE_CATCHUP;
-	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
-		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
+	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
+	if (caught_up ? commit->t <= l->host.committed : commit->t != l->host.committed + 1)
+		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->host.committed);
 	if (caught_up && sim->models[commit->t] == NULL)
 		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
 			    sim->ids[i], commit->t);
@@ -270,9 +270,9 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 	if (sim->models[commit->t] == NULL) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
 		sim->models[commit->t] = malloc(bytes);
-		memcpy(sim->models[commit->t], l->workspace.committed, bytes);
+		memcpy(sim->models[commit->t], l->host.workspace.committed, bytes);
 	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
-		   memcmp(sim->models[commit->t], l->workspace.committed, bytes) != 0) {
+		   memcmp(sim->models[commit->t], l->host.workspace.committed, bytes) != 0) {
 		sl_sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
 	}
 }
@@ -320,14 +320,14 @@ static uint32_t position(const struct sl_sim_attempt *page, uint32_t i)
 
 static bool lives(const struct sl_sim *sim, uint32_t j)
 {
-	return !sim->learners[j].lost && sim->learners[j].core != NULL;
+	return !sim->learners[j].lost && sim->learners[j].host.core != NULL;
 }
 
 static bool holds(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j, uint32_t i)
 {
-	const struct sl_sim_disk *disk = &sim->learners[j].disk;
-	const struct sl_slots *state_file = &sim->learners[j].workspace.state_file,
-			      *own = &sim->learners[i].workspace.state_file;
+	const struct sl_sim_disk *disk = &sim->learners[j].host.disk;
+	const struct sl_slots *state_file = &sim->learners[j].host.workspace.state_file,
+			      *own = &sim->learners[i].host.workspace.state_file;
 	size_t at = position(page, i) * own->slot_bytes;
 	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
 	       state_file->base != NULL && own->base != NULL &&
@@ -341,7 +341,7 @@ static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 		uint32_t j = page->members[k];
 		if (j == i || !lives(sim, j))
 			continue;
-		if (sim->learners[j].disk.certificate.t >= page->t || page->aborted[j] ||
+		if (sim->learners[j].host.disk.certificate.t >= page->t || page->aborted[j] ||
 		    holds(sim, page, j, i))
 			return false;
 		waits = true;
@@ -360,7 +360,7 @@ bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	for (uint32_t r = 0; r < view->degree; r++)
-		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].workspace.randomness[r].key))
+		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].host.workspace.randomness[r].key))
 			sl_sim_fail(sim, "learner %u draws coins from a key that was used before",
 				    sim->ids[i]);
 }
@@ -383,15 +383,16 @@ static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t itera
 /* A weighted sum of what i is about to send: of integers for metropolis, mod p for the others. */
 static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
 {
-	const struct sl_view *view = l->view;
+	const struct sl_view *view = l->host.view;
 	bool rounds = sl_engine_rows[view->engine].rounds;
 	uint32_t shift = rounds && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
 	uint64_t weight = 1;
 	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST;
 	     e++, weight = weight * 6364136223846793005u + 2)
-		total += rounds ? (unsigned __int128)(__int128)(int64_t)(l->workspace.s[e] << shift) * weight
-				: (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) %
+		total += rounds ? (unsigned __int128)(__int128)(int64_t)(l->host.workspace.s[e] << shift) *
+					  weight
+				: (unsigned __int128)l->host.workspace.s[e] * (weight % view->field.p) %
 					  view->field.p;
 	return total;
 }
@@ -410,7 +411,7 @@ static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attemp
 	const struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_sim_mixed *mixed = mixed_of(page, iteration);
 	mixed->total += weigh_state(l, page->elements, iteration);
-	if (!sl_engine_rows[l->view->engine].rounds)
+	if (!sl_engine_rows[l->host.view->engine].rounds)
 		mixed->total %= page->p;
 	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
 		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
@@ -428,7 +429,7 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 	if (page->ended[i] || !page->released[i])
 		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
 			    page->ended[i] ? "gave up" : "has not released on its disk");
-	bool tree = !sl_engine_rows[sim->learners[i].view->engine].to_all;
+	bool tree = !sl_engine_rows[sim->learners[i].host.view->engine].to_all;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
 			    (uint32_t)chunk->iteration, (long long)*out);
@@ -469,7 +470,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
 		sl_sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
 	bool some = m->kind == SL_MSG_STATE &&
-		    !sl_engine_rows[sim->learners[i].view->engine].to_all; /* of them */
+		    !sl_engine_rows[sim->learners[i].host.view->engine].to_all; /* of them */
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
 			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours",
@@ -516,18 +517,18 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)
 		return;
-	if (!sl_phase_allows(l->phase, report->phase))
-		sl_sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
+	if (!sl_phase_allows(l->host.phase, report->phase))
+		sl_sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->host.phase),
 			    sl_phase_name(report->phase));
-	l->phase = report->phase;
-	if (l->phase == SL_PHASE_AGREE)
+	l->host.phase = report->phase;
+	if (l->host.phase == SL_PHASE_AGREE)
 		l->agreed_at = sim->now;
 }
 
 static void check_held(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t most = 2 * (l->view != NULL ? sl_engine_window_most(&l->view->costs) : SL_WINDOW);
+	uint32_t most = 2 * (l->host.view != NULL ? sl_engine_window_most(&l->host.view->costs) : SL_WINDOW);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < l->held_count; k++)
@@ -544,14 +545,12 @@ void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *
 	if (sim->fresh != NULL)
 		sl_sim_check_edges(sim, sim->fresh);
 	sim->fresh = NULL;
-	sl_core_status(l->core, &status);
-	if (status.phase != l->phase && status.t <= sim->options.parameters.rounds)
+	sl_core_status(l->host.core, &status);
+	if (status.phase != l->host.phase && status.t <= sim->options.parameters.rounds)
 		sl_sim_fail(sim, "learner %u is in %s and said %s", sim->ids[i], sl_phase_name(status.phase),
-			    sl_phase_name(l->phase));
+			    sl_phase_name(l->host.phase));
 	if (status.permille > 1000)
 		sl_sim_fail(sim, "learner %u is at %u permille", sim->ids[i], status.permille);
-	if (actions->count > sim->most_actions)
-		sim->most_actions = actions->count;
 	if (actions->count >= SL_ACTIONS_MAX)
 		sl_sim_fail(sim, "learner %u: %u actions in one step", sim->ids[i], actions->count);
 	check_held(sim, i);

@@ -51,8 +51,6 @@ static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_lin
 	listed->t = state->t;
 	listed->a = state->a;
 	listed->incarnation = state->incarnation;
-	sl_attempt *highest = &l->signed_a[state->t <= sim->options.parameters.rounds ? state->t : 0];
-	*highest = state->a > *highest ? state->a : *highest;
 }
 
 /* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done
@@ -65,7 +63,7 @@ static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page
 		const struct sl_sim_listed *listed = &sim->learners[i].listed[k];
 		if (listed->t != page->t || listed->a != page->a)
 			continue;
-		known |= listed->incarnation == sim->learners[i].config.incarnation;
+		known |= listed->incarnation == sim->learners[i].host.config.incarnation;
 		if (sl_bit(listed->named, j) == lists)
 			return true;
 	}
@@ -142,7 +140,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
 	if (page->ready[i])
 		return; /* again, over a new link */
-	const struct sl_sim_disk *disk = &sim->learners[i].disk;
+	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	if (disk->a != ready->a || memcmp(disk->readys[0].view, ready->view, SL_HASH_BYTES) != 0)
 		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
 			    ready->a);
@@ -168,7 +166,7 @@ static bool names(const struct sl_abort *abort_record, sl_attempt a)
 
 static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *abort_record)
 {
-	const struct sl_sim_disk *disk = &sim->learners[i].disk;
+	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	if (disk->certificate.t < abort_record->t &&
 	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
 		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i],
@@ -198,8 +196,8 @@ void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		if (member(page,
 			   i)) /* what is not on its disk its successor is not in; what is, it is in again */
-			page->ended[i] =
-				l->disk.a == 0 || memcmp(l->disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
+			page->ended[i] = l->host.disk.a == 0 ||
+					 memcmp(l->host.disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
-	l->phase = SL_PHASE_TRAIN;
+	l->host.phase = SL_PHASE_TRAIN;
 }

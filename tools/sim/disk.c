@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/sim/vectors.h"
-
 static void *copy(const void *bytes, size_t size)
 {
 	void *to = size == 0 ? NULL : malloc(size);
@@ -13,17 +11,21 @@ static void *copy(const void *bytes, size_t size)
 	return to;
 }
 
-struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist)
+struct sl_sim_record *sl_sim_record_new(const struct sl_persist *persist, bool whole)
 {
-	struct sl_sim_record *record = malloc(sizeof *record);
-	*record = (struct sl_sim_record){
-		.what = persist->what,
-		.view = copy(persist->view, persist->view_bytes),
-		.view_bytes = persist->view_bytes,
-		.readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys),
-		.ready_count = persist->ready_count,
-		.certificate = copy(persist->certificate,
-				    persist->certificate == NULL ? 0 : sizeof *persist->certificate)};
+	struct sl_sim_record *record = calloc(1, sizeof *record);
+	if (record == NULL)
+		abort();
+	record->what = persist->what;
+	record->total_weight = persist->total_weight;
+	record->certificate =
+		copy(persist->certificate, persist->certificate == NULL ? 0 : sizeof *persist->certificate);
+	if (whole) {
+		record->view = copy(persist->view, persist->view_bytes);
+		record->view_bytes = persist->view_bytes;
+		record->readys = copy(persist->readys, persist->ready_count * sizeof *persist->readys);
+		record->ready_count = persist->ready_count;
+	}
 	return record;
 }
 
@@ -79,7 +81,6 @@ static void commit(struct sl_sim_disk *disk, struct sl_sim_record *record)
 	free(disk->result);
 	disk->result = record->packed;
 	disk->certificate = *record->certificate;
-	disk->result_bytes = sl_sim_vectors_width(record->certificate->p);
 	record->packed = NULL;
 	forget_open(disk);
 	disk->aborted = disk->closed = 0;

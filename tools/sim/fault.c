@@ -29,10 +29,10 @@ struct point {
 	int part; /* of the record, message, job, phase; -1: there is none */
 };
 #define REQUEST(r) "before it asks for " #r, ASKED, SL_ACTION_PERSIST, SL_PERSIST_##r
-#define WRITTEN(r) "when " #r " is written", DONE_UNTOLD, SL_SIM_PERSIST, SL_PERSIST_##r
+#define WRITTEN(r) "when " #r " is written", DONE_UNTOLD, SL_WORK_PERSIST, SL_PERSIST_##r
 #define SEND(m) "before it sends " #m, ASKED, SL_ACTION_SEND, SL_MSG_##m
 #define MOVE(p) "as it enters " #p, ASKED, SL_ACTION_REPORT, SL_PHASE_##p
-#define JOB(j) "when " #j " has run", DONE_UNTOLD, SL_SIM_JOB, SL_JOB_##j
+#define JOB(j) "when " #j " has run", DONE_UNTOLD, SL_WORK_JOB, SL_JOB_##j
 static const struct point points[] = {
 	{REQUEST(ABORTED)},
 	{REQUEST(PREPARED)},
@@ -106,8 +106,7 @@ static int part_of_action(const struct sl_action *action)
 	}
 }
 
-static bool at_point(const struct point *point, const struct sl_action *action,
-		     const struct sl_sim_work *work)
+static bool at_point(const struct point *point, const struct sl_action *action, const struct sl_work *work)
 {
 	if ((point->when == ASKED) != (action != NULL))
 		return false;
@@ -116,7 +115,7 @@ static bool at_point(const struct point *point, const struct sl_action *action,
 	if ((int)work->kind != point->kind)
 		return false;
 	return point->part ==
-	       (work->kind == SL_SIM_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
+	       (work->kind == SL_WORK_PERSIST ? (int)work->record->what.kind : (int)work->job.kind);
 }
 
 /* --- chance --- */
@@ -391,16 +390,16 @@ static void want_next(struct sl_sim_faults *f)
 static void strike(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i)
 {
 	const struct sl_sim_learner *l = &f->sim->learners[i];
-	if (l->stopped || l->core == NULL || (kills(kind) && down(f->sim) >= f->mix.down_most))
+	if (l->host.stopped || l->host.core == NULL || (kills(kind) && down(f->sim) >= f->mix.down_most))
 		return;
 	f->count++;
-	f->tally.hit[kind][l->phase]++;
+	f->tally.hit[kind][l->host.phase]++;
 	apply(f, kind, i);
 }
 
 static bool met(struct sl_sim_want *want, const struct sl_sim_learner *l)
 {
-	if (!want->armed || l->phase != want->phase)
+	if (!want->armed || l->host.phase != want->phase)
 		return false;
 	want->armed = false;
 	return true;
@@ -409,7 +408,7 @@ static bool met(struct sl_sim_want *want, const struct sl_sim_learner *l)
 static void after_step(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_faults *f = sim->context;
-	if (sim->learners[i].stopped)
+	if (sim->learners[i].host.stopped)
 		return;
 	if (met(&f->want, &sim->learners[i])) {
 		uint64_t us = below(f, 2) == 0 ? 0 : below(f, sim->options.delay_ms * UINT64_C(1000) + 1);
@@ -445,7 +444,7 @@ static void dead(struct sl_sim_faults *f, enum sl_sim_fault kind, uint32_t i, ui
 		sl_sim_cut(sim, i, j);
 	else if (kind == SL_SIM_FAULT_PAUSE && sim->learners[i].paused_until > sim->now)
 		sl_sim_isolate(sim, i);
-	else if (kind == SL_SIM_FAULT_CRASH && f->pointed == i && !sim->learners[i].stopped) {
+	else if (kind == SL_SIM_FAULT_CRASH && f->pointed == i && !sim->learners[i].host.stopped) {
 		sl_sim_crash(sim, i); /* the point was never met */
 		come_back_after(f, i, kind);
 	}
@@ -479,7 +478,7 @@ static void called(struct sl_sim *sim, const struct sl_sim_event *event)
 }
 
 static bool at_failpoint(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
-			 const struct sl_sim_work *work)
+			 const struct sl_work *work)
 {
 	struct sl_sim_faults *f = sim->context;
 	if (f->pointed != i || f->calm || !at_point(&points[f->point], action, work))

@@ -83,7 +83,7 @@ static struct sl_sim *build(const struct sl_sim_play *play, uint64_t *random)
 	bool warn = sl_sim_random(random) % 4 == 0, skewed = sl_sim_random(random) % 2 == 0;
 	sim->lines = play->lines;
 	for (uint32_t i = 0; i < sim->n; i++) {
-		sim->learners[i].config.privacy_check_warns = warn;
+		sim->learners[i].host.config.privacy_check_warns = warn;
 		sim->learners[i].ahead = skewed ? sl_sim_random(random) % (UINT64_C(1) << 50) : 0;
 	}
 	return sim;
@@ -132,10 +132,10 @@ static bool unfinished(struct playing *p, struct sl_sim *sim)
 	bool all = true;
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
-		committed += l->committed;
-		p->best = l->committed > p->best ? l->committed : p->best;
-		all &= l->stopped && l->down == l->lost;
-		if (l->stopped && !l->down && l->code != SL_OK)
+		committed += l->host.committed;
+		p->best = l->host.committed > p->best ? l->host.committed : p->best;
+		all &= l->host.stopped && l->down == l->lost;
+		if (l->host.stopped && !l->down && l->code != SL_OK)
 			sl_sim_fail(sim, "learner %u ends with %d", sim->ids[i], l->code);
 	}
 	if (committed != p->committed)
@@ -148,7 +148,7 @@ static bool unfinished(struct playing *p, struct sl_sim *sim)
 static void serve_again(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
-		if (sim->learners[i].stopped && !sim->learners[i].lost) {
+		if (sim->learners[i].host.stopped && !sim->learners[i].lost) {
 			sl_sim_crash(sim, i);
 			sl_sim_restart(sim, i);
 		}
@@ -158,10 +158,10 @@ static void complain(struct sl_sim *sim, const struct playing *p)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
-		if (!l->stopped)
+		if (!l->host.stopped)
 			sl_sim_fail(sim, "all is well since %llu s, but learner %u stays in %s of round %u",
 				    (unsigned long long)((sim->now - p->progress) / 1000000), sim->ids[i],
-				    sl_phase_name(l->phase), l->committed + 1);
+				    sl_phase_name(l->host.phase), l->host.committed + 1);
 	}
 }
 
@@ -186,9 +186,10 @@ static void in_calm(struct playing *p, struct sl_sim *sim)
 			complain(sim, p);
 	}
 	for (uint32_t i = 0; i < sim->n; i++)
-		if (!sim->learners[i].lost && sim->learners[i].committed != sim->options.parameters.rounds)
+		if (!sim->learners[i].lost &&
+		    sim->learners[i].host.committed != sim->options.parameters.rounds)
 			sl_sim_fail(sim, "learner %u ends in round %u", sim->ids[i],
-				    sim->learners[i].committed);
+				    sim->learners[i].host.committed);
 }
 
 static void play_on(struct playing *p, struct sl_sim *sim, sl_round until)

@@ -131,11 +131,6 @@ void sl_runner_workers_close(struct sl_runner *runner)
 		struct sl_runner_worker *w = runner->workers[k];
 		if (k > 0)
 			pthread_join(w->thread, NULL);
-		while (w->spare != NULL) {
-			struct sl_buffer *buffer = w->spare;
-			w->spare = buffer->next;
-			free(buffer);
-		}
 		free(w);
 	}
 }

@@ -15,7 +15,7 @@ struct sl_sim_keys {
 static bool canonical(const struct sl_sim *sim, const struct sl_message *m, uint8_t *hash, sl_id *id,
 		      uint8_t **signature)
 {
-	if (!sl_canonical_message(&sim->learners[0].config.scope, m, hash))
+	if (!sl_canonical_message(&sim->learners[0].host.config.scope, m, hash))
 		return false;
 	*id = *(sl_id *)sl_message_role(m, SL_ROLE_SIGNER);
 	*signature = sl_message_role(m, SL_ROLE_SIGNATURE);
@@ -52,7 +52,7 @@ void sl_sim_signatures_begin(struct sl_sim *sim)
 	for (uint32_t i = 0; i < sim->n; i++) {
 		uint8_t seed[crypto_sign_SEEDBYTES] = {(uint8_t)i, (uint8_t)(i >> 8), 1};
 		crypto_sign_seed_keypair(sim->keys[i].public, sim->keys[i].secret, seed);
-		memcpy(sim->learners[i].config.key, sim->keys[i].public, SL_KEY_BYTES);
+		memcpy(sim->learners[i].host.config.key, sim->keys[i].public, SL_KEY_BYTES);
 	}
 }
 

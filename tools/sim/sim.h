@@ -8,8 +8,10 @@
  *
  *   world.c  building, the clock      verbs.c  verbs of tests       link.c  links and messages
  *   shell.c  execution of actions     check.c  the rules            trace.c a step as a line
- *   disk.c   records                  signatures.c                  seen.c  hashes met before
- *   vectors.c memory of a learner, shared with the in-process runner (runner.h)
+ *   signatures.c                      seen.c   hashes met before
+ *
+ * A learner and its messages are those of hosted.h and packet.h, shared with the in-process runner
+ * (runner.h).
  */
 #pragma once
 
@@ -17,10 +19,9 @@
 
 #include "common/base/random.h"
 #include "common/core/core.h"
-#include "tools/sim/disk.h"
+#include "tools/sim/packet.h"
 #include "tools/sim/seen.h"
 #include "tools/sim/trace.h"
-#include "tools/sim/vectors.h"
 
 #define SL_SIM_BUFFERS_MAX 4096u
 
@@ -49,38 +50,20 @@ enum sl_sim_kind {
 	SL_SIM_CALL
 };
 
-struct sl_sim_mail {
-	struct sl_message message;
-	sl_id *candidates;
-	uint8_t *bytes;
-};
-
 struct sl_sim_event {
 	uint64_t at, seq; /* us */
 	enum sl_sim_kind kind;
 	uint32_t learner, peer;
 	uint32_t generation; /* of the link, or of the training */
 	uint32_t life; /* of the learner: what was meant for one that crashed does not reach its successor */
-	struct sl_sim_mail *mail;
+	struct sl_packet *packet;
 	uint64_t *range;
-};
-
-/* What a learner's worker has to do, in order. */
-enum sl_sim_work_kind { SL_SIM_JOB, SL_SIM_WIPE, SL_SIM_PERSIST };
-struct sl_sim_work {
-	struct sl_sim_work *next;
-	enum sl_sim_work_kind kind;
-	struct sl_job job;
-	struct sl_sim_record *record; /* PERSIST */
-	bool ran;
-	struct sl_job_result result;
 };
 
 /* A buffer that the core was given and has not given back. */
 struct sl_sim_held {
 	struct sl_buffer *buffer;
 	uint32_t peer;
-	enum sl_message_kind kind;
 	bool working; /* in a job */
 };
 
@@ -93,17 +76,10 @@ struct sl_sim_listed {
 };
 
 struct sl_sim_learner {
-	struct sl_core_config config; /* may be changed before sl_sim_start */
-	struct sl_core *core;
-	void *arena;
-	struct sl_workspace workspace;
-	const struct sl_view *view; /* of the last ENCODE, or of the attempt that a start went on with */
-	struct sl_sim_work *work, **work_end;
-	uint64_t work_at, random;
-	uint32_t training; /* generation */
-	uint64_t draw;	   /* of the model in the workspace */
-	uint64_t *wanted;  /* by the last LINKS */
-	struct sl_sim_disk disk;
+	struct sl_hosted host;	  /* its config may be changed before sl_sim_start */
+	uint64_t work_at;	  /* us: when its latest work is done */
+	uint32_t training;	  /* generation */
+	uint64_t draw;		  /* of the model in the workspace */
 	uint32_t slots, own_slot; /* of the state file */
 	uint32_t life;		  /* crashes so far */
 	struct sl_sim_held *held;
@@ -120,24 +96,21 @@ struct sl_sim_learner {
 	bool lost;		  /* .. and never will be */
 	bool aborted_by_operator; /* its operator has aborted an attempt: the safety rule is then the
 				     operator's responsibility */
-	bool stopped, silent;	  /* silent: trains for ever; stopped before sl_sim_start: was never there */
+	bool silent;		  /* trains for ever; stopped before sl_sim_start: was never there */
 	int code;
 	/* the checker's */
-	enum sl_phase phase;
-	sl_round committed;
 	uint64_t agreed_at,
 		viewed_at; /* us: its own link state of the present attempt went out; its view was closed */
 	struct sl_sim_listed listed[SL_SIM_LISTED_MAX]; /* its own link states, the latest first */
-	sl_attempt *signed_a;  /* by round: the highest attempt that it signed a link state for */
-	sl_attempt *ready_a;   /* .. a Ready for, in this life */
-	sl_attempt *aborted_a; /* .. and aborted on its disk */
+	sl_attempt *ready_a;   /* by round: the highest attempt that it signed a Ready for, in this life */
+	sl_attempt *aborted_a; /* .. that it aborted on its disk */
 };
 
 struct sl_sim_link { /* i -> j; what is symmetric stands in both */
 	bool possible, cut, up, held, refused;
 	uint32_t generation, slow_ms;
 	uint64_t up_at, last; /* when its other end hears that it stands; when the latest message arrives */
-	struct sl_sim_mail **kept;
+	struct sl_packet **kept;
 	uint32_t kept_count;
 };
 
@@ -168,7 +141,6 @@ struct sl_sim {
 	struct sl_sim_keys *keys;		 /* signatures.c; NULL: none are real */
 	uint8_t (*digests)[SL_HASH_BYTES];
 	float **models; /* by round */
-	uint32_t playback_step, most_actions;
 	uint64_t steps;
 	FILE *lines;	 /* each step as a line; NULL: not written */
 	uint64_t digest; /* of all steps so far: two runs that have the same one are the same */
@@ -180,7 +152,7 @@ struct sl_sim {
 	/* Whether learner i crashes here: before it does what `action` asks for, or (NULL) when work is done
 	 * and not told. */
 	bool (*failpoint)(struct sl_sim *sim, uint32_t i, const struct sl_action *action,
-			  const struct sl_sim_work *work);
+			  const struct sl_work *work);
 	void (*after_step)(struct sl_sim *sim, uint32_t i);
 	void (*call)(struct sl_sim *sim,
 		     const struct sl_sim_event *event); /* SL_SIM_CALL: an event of the caller */
@@ -269,13 +241,11 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j);
 void sl_sim_fall(struct sl_sim *sim, uint32_t i, uint32_t j); /* both ways */
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
 void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event);
-void sl_sim_mail_free(struct sl_sim_mail *mail);
 /* shell.c */
 void sl_sim_execute(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
 void sl_sim_work_due(struct sl_sim *sim, uint32_t i);
 void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation);
-void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind,
-		 struct sl_buffer *buffer);
+void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, struct sl_buffer *buffer);
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list);
 void sl_sim_halt(struct sl_sim *sim, uint32_t i);
 void sl_sim_unlink(struct sl_sim *sim, uint32_t i,

@@ -29,8 +29,8 @@ void sl_sim_run_until_round(struct sl_sim *sim, sl_round t)
 {
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
-		while (!sim->learners[i].silent && sim->learners[i].committed < t) {
-			if (sim->learners[i].stopped)
+		while (!sim->learners[i].silent && sim->learners[i].host.committed < t) {
+			if (sim->learners[i].host.stopped)
 				sl_sim_fail(sim, "learner %u stopped with %d", sim->ids[i],
 					    sim->learners[i].code);
 			go_on(sim, since, "a commit");
@@ -40,14 +40,14 @@ void sl_sim_run_until_round(struct sl_sim *sim, sl_round t)
 void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	uint64_t since = sim->now;
-	while (sim->learners[i].committed < t)
+	while (sim->learners[i].host.committed < t)
 		go_on(sim, since, "a commit");
 }
 
 void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase)
 {
 	uint64_t since = sim->now;
-	while (sim->learners[i].phase != phase)
+	while (sim->learners[i].host.phase != phase)
 		go_on(sim, since, sl_phase_name(phase));
 }
 
@@ -71,7 +71,7 @@ void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum
 {
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
-		while (!sim->learners[i].stopped && sl_sim_find(sim, i, kind, reason) == NULL)
+		while (!sim->learners[i].host.stopped && sl_sim_find(sim, i, kind, reason) == NULL)
 			go_on(sim, since,
 			      kind == SL_REPORT_FAILED ? sl_report_reason_name(reason)
 						       : sl_report_name(kind));
@@ -80,7 +80,7 @@ void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum
 void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code)
 {
 	uint64_t since = sim->now;
-	while (!sim->learners[i].stopped)
+	while (!sim->learners[i].host.stopped)
 		go_on(sim, since, "a stop");
 	if (sim->learners[i].code != code)
 		sl_sim_fail(sim, "learner %u stopped with %d, not %d", sim->ids[i], sim->learners[i].code,
@@ -149,7 +149,7 @@ void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
 						  .learner = j,
 						  .peer = i,
 						  .generation = link->generation,
-						  .mail = link->kept[m]});
+						  .packet = link->kept[m]});
 	}
 	link->kept_count = 0;
 }
@@ -181,7 +181,6 @@ void sl_sim_playback(struct sl_sim *sim, const char *text, uint32_t step)
 	if (sl_family_parse(text, sim->n, &topology, &error) != SL_OK ||
 	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
 		sl_sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
-	sim->playback_step = step;
 	sl_sim_playback_edges(sim, edges, count);
 	free(edges);
 }

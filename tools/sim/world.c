@@ -88,7 +88,7 @@ static struct sl_sim_event pop(struct sl_sim *sim)
 
 void sl_sim_event_free(struct sl_sim_event *event)
 {
-	sl_sim_mail_free(event->mail);
+	sl_packet_drop(event->packet);
 	free(event->range);
 }
 
@@ -114,32 +114,28 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	const struct sl_parameters *p = &sim->options.parameters;
-	l->config = (struct sl_core_config){.self = i,
-					    .roster_size = sim->n,
-					    .ids = sim->ids,
-					    .parameters = *p,
-					    .incarnation = 1,
-					    .range_by_control = sim->options.playback,
-					    .privacy_check_warns = true,
-					    .straggler_timeout_ms = 60000,
-					    .hello_timeout_ms = 2000,
-					    .agreement_timeout_ms = 10000,
-					    .relay_ms = 500,
-					    .prepare_timeout_ms = 60000,
-					    .stall_timeout_ms = 10000,
-					    .confirm_timeout_ms = 10000,
-					    .serve_after_end_ms = 30000};
-	l->random = sim->options.seed * 1000003u + i;
-	l->work_end = &l->work;
-	l->wanted = calloc(sl_bit_words(sim->n), sizeof *l->wanted);
+	const struct sl_core_config config = {.self = i,
+					      .roster_size = sim->n,
+					      .ids = sim->ids,
+					      .parameters = *p,
+					      .incarnation = 1,
+					      .range_by_control = sim->options.playback,
+					      .privacy_check_warns = true,
+					      .straggler_timeout_ms = 60000,
+					      .hello_timeout_ms = 2000,
+					      .agreement_timeout_ms = 10000,
+					      .relay_ms = 500,
+					      .prepare_timeout_ms = 60000,
+					      .stall_timeout_ms = 10000,
+					      .confirm_timeout_ms = 10000,
+					      .serve_after_end_ms = 30000};
+	if (sl_hosted_open(&l->host, &config, sim->options.seed * 1000003u + i) != SL_OK)
+		abort();
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		l->listed[k].named = calloc(sl_bit_words(sim->n), sizeof(uint64_t));
-	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
 	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
 	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
-	if (sl_sim_vectors_open(&l->workspace, p->n, &l->random) != SL_OK)
-		abort();
-	l->workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
+	l->host.workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
 
 static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
@@ -212,15 +208,8 @@ struct sl_sim *sl_sim_new(const struct sl_sim_options *options)
 static void start_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	size_t bytes = sl_core_bytes(&l->config);
-	struct sl_arena arena;
-	l->arena = malloc(bytes);
-	sl_arena_init(&arena, l->arena, bytes);
-	l->core = sl_core_init(&l->config, &arena);
-	l->workspace.scope = l->config.scope;
-	l->committed = l->config.committed;
 	sim->due[i] = UINT64_MAX;
-	if (l->core == NULL)
+	if (sl_hosted_start(&l->host) != SL_OK)
 		sl_sim_fail(sim, "the arena is too small");
 	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 100),
 		    (struct sl_sim_event){.kind = SL_SIM_START, .learner = i});
@@ -229,7 +218,7 @@ static void start_learner(struct sl_sim *sim, uint32_t i)
 void sl_sim_start(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
-		if (!sim->learners[i].stopped)
+		if (!sim->learners[i].host.stopped)
 			start_learner(sim, i);
 	if (sim->options.playback)
 		sl_sim_playback(sim, sim->options.topology != NULL ? sim->options.topology : "complete", 0);
@@ -238,19 +227,19 @@ void sl_sim_start(struct sl_sim *sim)
 static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	l->stopped = l->down = true;
+	l->host.stopped = l->down = true;
 	sim->due[i] = UINT64_MAX;
 	sl_sim_halt(sim, i);
 	sl_sim_unlink(sim, i, notice_ms);
 	sl_sim_check_crashed(sim, i);
 	l->life++;
-	l->view = NULL;
-	l->config.incarnation++;
-	memset(l->workspace.x, 0xa5,
-	       (l->workspace.n + 1) * sizeof *l->workspace.x); /* of memory, nothing is left */
-	memset(l->workspace.s, 0xa5, (l->workspace.n + 1) * sizeof *l->workspace.s);
-	memset(l->workspace.trained, 0xff, l->workspace.n * sizeof *l->workspace.trained);
-	sl_sim_disk_read(&l->disk, &l->config);
+	l->host.view = NULL;
+	l->host.config.incarnation++;
+	memset(l->host.workspace.x, 0xa5,
+	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* of memory, nothing is left */
+	memset(l->host.workspace.s, 0xa5, (l->host.workspace.n + 1) * sizeof *l->host.workspace.s);
+	memset(l->host.workspace.trained, 0xff, l->host.workspace.n * sizeof *l->host.workspace.trained);
+	sl_sim_disk_read(&l->host.disk, &l->host.config);
 }
 
 void sl_sim_crash(struct sl_sim *sim, uint32_t i)
@@ -273,35 +262,34 @@ void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
 	end_life(sim, i, notice_ms);
-	for (uint32_t k = 0; l->workspace.state_file.base != NULL && k < l->slots; k++)
+	for (uint32_t k = 0; l->host.workspace.state_file.base != NULL && k < l->slots; k++)
 		if (k != l->own_slot)
-			tear(sim, l->workspace.state_file.base + k * l->workspace.state_file.slot_bytes,
-			     l->workspace.state_file.slot_bytes);
+			tear(sim,
+			     l->host.workspace.state_file.base + k * l->host.workspace.state_file.slot_bytes,
+			     l->host.workspace.state_file.slot_bytes);
 }
 
 void sl_sim_restart(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	free(l->arena);
-	l->stopped = l->down = false;
+	l->host.stopped = l->down = false;
 	l->paused_until = 0;
 	l->disk_fails = false;
 	l->code = 0;
 	l->work_at = 0;
-	memset(l->wanted, 0, sl_bit_words(sim->n) * sizeof *l->wanted);
+	memset(l->host.wanted, 0, sl_bit_words(sim->n) * sizeof *l->host.wanted);
 	start_learner(sim, i);
 }
 
 static void free_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	l->stopped = true;
+	l->host.stopped = true;
 	sl_sim_halt(sim, i);
 	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
 		free(l->listed[k].named);
-	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->aborted_a, l->held};
-	sl_sim_vectors_close(&l->workspace);
-	sl_sim_disk_free(&l->disk);
+	void *owned[] = {l->ready_a, l->aborted_a, l->held};
+	sl_hosted_close(&l->host);
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -314,7 +302,7 @@ void sl_sim_free(struct sl_sim *sim)
 		sl_sim_event_free(&sim->heap[--sim->heap_count]);
 	for (size_t k = 0; k < (size_t)sim->n * sim->n; k++) {
 		for (uint32_t m = 0; m < sim->links[k].kept_count; m++)
-			sl_sim_mail_free(sim->links[k].kept[m]);
+			sl_packet_drop(sim->links[k].kept[m]);
 		free(sim->links[k].kept);
 	}
 	for (sl_round t = 0; t < sim->options.parameters.rounds + 2; t++)
@@ -334,7 +322,7 @@ void sl_sim_free(struct sl_sim *sim)
 static void reckon(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	sl_ms due = l->stopped ? SL_NEVER : sl_core_deadline(l->core);
+	sl_ms due = l->host.stopped ? SL_NEVER : sl_core_deadline(l->host.core);
 	sim->due[i] = due == SL_NEVER ? UINT64_MAX : due * 1000 > l->ahead ? due * 1000 - l->ahead : 0;
 	if (sim->due[i] < l->paused_until)
 		sim->due[i] = l->paused_until;
@@ -385,7 +373,7 @@ void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
 	struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t life = l->life;
 	event->now = (sim->now + l->ahead) / 1000;
-	int rc = sl_core_step(l->core, event, &sim->actions);
+	int rc = sl_core_step(l->host.core, event, &sim->actions);
 	if (rc != SL_OK) {
 		if (sim->actions.count != 0)
 			sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
@@ -440,7 +428,7 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 	case SL_SIM_CALL:
 		return;
 	}
-	if (!l->stopped)
+	if (!l->host.stopped)
 		sl_sim_deliver(sim, event->learner, &e);
 }
 
