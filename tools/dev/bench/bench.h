@@ -10,7 +10,7 @@
  *   records.c   durable records
  *   daemons.c   real daemons, over loopback
  *   growth.c    growth with the work, as exponents
- *   baseline.c  comparisons of --vs
+ *   bare.c      TLS with nothing around it, for comparison
  *   child.c     programs run for their output
  *
  * A case gives figures, each of several samples. The measured values are printed with their spread and with
@@ -34,9 +34,8 @@ struct sl_bench_options {
 	const char *const *names; /* of the cases to run; count 0: all */
 	size_t count;
 	uint32_t repeat;
-	bool json, vs;
-	const char *baselines; /* folder of allreduce.c and paper_octave.m, or NULL */
-	const char *folder;    /* where the bench makes its own in */
+	bool json;
+	const char *folder; /* where the bench makes its own in */
 };
 
 #define SL_FIGURES_MOST 32u

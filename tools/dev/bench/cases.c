@@ -26,16 +26,12 @@ static const struct sl_bench_daemons complete10 = {.learners = 10,
 						   .topology = "complete",
 						   .set = {"sharing=shamir", "mixing=exact"},
 						   .memory = true};
-static const struct sl_bench_daemons ring10 = {.learners = 10,
-					       .size = 1000000,
-					       .topology = "ring",
-					       .set = {"sharing=seeded", "mixing=tree"},
-					       .mpi = 1000000};
+static const struct sl_bench_daemons ring10 = {
+	.learners = 10, .size = 1000000, .topology = "ring", .set = {"sharing=seeded", "mixing=tree"}};
 static const struct sl_bench_daemons crowd100 = {.learners = 100,
 						 .size = 100000,
 						 .topology = "neighbours:10",
-						 .set = {"sharing=seeded", "mixing=tree"},
-						 .mpi = 100000};
+						 .set = {"sharing=seeded", "mixing=tree"}};
 static const struct sl_bench_daemons crowd100additive = {.learners = 100,
 							 .size = 100000,
 							 .topology = "neighbours:10",

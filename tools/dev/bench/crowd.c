@@ -1,7 +1,6 @@
 #include "tools/dev/bench/crowd.h"
 
 #include "common/base/random.h"
-#include "tools/dev/bench/baseline.h"
 #include "tools/dev/bench/kernels.h"
 #include "tools/sim/runner.h"
 #include "tools/topology/topology.h"
@@ -81,41 +80,22 @@ int sl_crowd_round(const struct sl_crowd *crowd, struct sl_crowd_costs *costs, s
 	return rc;
 }
 
-struct iteration_figures {
-	struct sl_figure *alone, *whole, *octave;
-};
-
-/* One sample of each. SL_ERR_NOTFOUND: but for Octave, which is not here. */
-static int iteration_pass(struct sl_bench *bench, const struct sl_crowd *crowd,
-			  const struct iteration_figures *f, bool octave, struct sl_error *error)
-{
-	struct sl_crowd_costs costs;
-	int rc = sl_bench_kernel_iteration(100, 87, 2354, 10, 1, f->alone);
-	if (rc != SL_OK)
-		return sl_err_set(error, rc, "%s", sl_err_text(rc));
-	rc = sl_crowd_round(crowd, &costs, error);
-	if (rc != SL_OK)
-		return rc;
-	sl_figure_add(f->whole, 1e6 * costs.mix_s / (double)(costs.exchanges * crowd->learners));
-	return octave ? sl_baseline_octave(bench, 87, NULL, f->octave) : SL_OK;
-}
-
 int sl_bench_iteration(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
 {
 	const struct sl_crowd *crowd = self->details;
-	bool octave = bench->options.vs;
-	struct iteration_figures f;
-	int rc = SL_OK;
-	f.alone = sl_bench_figure(bench, "us", "an iteration, arithmetic alone");
-	f.whole = sl_bench_figure(bench, "us", "an iteration, in a round");
-	f.octave = sl_bench_figure(bench, "us", "Octave, a learner at a time");
-	for (uint32_t i = 0; rc == SL_OK && i < bench->options.repeat; i++) {
-		rc = sl_bench_at(bench, "rounds of 100 learners", i, bench->options.repeat);
+	struct sl_figure *alone = sl_bench_figure(bench, "us", "an iteration, arithmetic alone");
+	struct sl_figure *whole = sl_bench_figure(bench, "us", "an iteration, in a round");
+	struct sl_crowd_costs costs;
+	uint32_t repeat = bench->options.repeat;
+	int rc = sl_bench_kernel_iteration(100, 87, 2354, 10, repeat, alone);
+	if (rc != SL_OK)
+		return sl_err_set(error, rc, "%s", sl_err_text(rc));
+	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++) {
+		rc = sl_bench_at(bench, "rounds of 100 learners", i, repeat);
 		if (rc == SL_OK)
-			rc = iteration_pass(bench, crowd, &f, octave, error);
-		if (rc == SL_ERR_NOTFOUND)
-			rc = octave = SL_OK;
+			rc = sl_crowd_round(crowd, &costs, error);
+		if (rc == SL_OK)
+			sl_figure_add(whole, 1e6 * costs.mix_s / (double)(costs.exchanges * crowd->learners));
 	}
-	sl_bench_ratio(bench, f.octave, f.whole, "Octave over a round");
 	return rc;
 }

@@ -16,7 +16,6 @@ struct sl_bench_daemons {
 	const char *set[SL_RUN_SETS]; /* "KEY=VALUE"; NULL after the last */
 	bool memory;		      /* again with the run folder on a tmpfs */
 	bool floor;		      /* and the least that it could take */
-	uint32_t mpi; /* floats that as many processes add up by MPI_Allreduce; 0: not compared */
 };
 
 /* One launch of `rounds` rounds in `folder`/run; *rows: "rounds" of its summary, all of them exact. */

@@ -10,7 +10,6 @@
 #include "common/field/kernels.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
-#include "tools/dev/bench/baseline.h"
 #include "tools/dev/bench/kernels.h"
 
 #define BLOCK 2048u	/* coordinates at a time, as a learner makes them */
@@ -103,73 +102,22 @@ static const uint32_t degrees[] = {10, 87};
 #define PRIMES (sizeof primes / sizeof *primes)
 #define DEGREES (sizeof degrees / sizeof *degrees)
 
-struct share_figures {
-	struct sl_figure *ours[KINDS][PRIMES][DEGREES], *octave[DEGREES];
-};
-
-static void share_figures_open(struct sl_bench *bench, struct share_figures *f)
-{
-	for (size_t k = 0; k < KINDS; k++)
-		for (size_t p = 0; p < PRIMES; p++)
-			for (size_t d = 0; d < DEGREES; d++)
-				f->ours[k][p][d] =
-					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
-							kinds[k].name, primes[p].bits, degrees[d]);
-	for (size_t d = 0; bench->options.vs && d < DEGREES; d++)
-		f->octave[d] =
-			sl_bench_figure(bench, "ns a share", "Octave, p = 1020431, degree %u", degrees[d]);
-}
-
-/* One sample of each. */
-static int share_pass(const struct share_figures *f)
-{
-	int rc = SL_OK;
-	for (size_t k = 0; k < KINDS; k++)
-		for (size_t p = 0; p < PRIMES; p++)
-			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
-				rc = sl_bench_kernel_shares(kinds[k].kind, primes[p].p, degrees[d], 1,
-							    f->ours[k][p][d]);
-	return rc;
-}
-
-/* SL_ERR_NOTFOUND: there is none. */
-static int octave_pass(struct sl_bench *bench, const struct share_figures *f)
-{
-	int rc = SL_OK;
-	for (size_t d = 0; rc == SL_OK && d < DEGREES; d++)
-		rc = sl_baseline_octave(bench, degrees[d], f->octave[d], NULL);
-	return rc;
-}
-
-static void share_ratios(struct sl_bench *bench, const struct share_figures *f)
-{
-	char name[64];
-	for (size_t d = 0; d < DEGREES; d++) {
-		snprintf(name, sizeof name, "Octave over shamir, degree %u", degrees[d]);
-		sl_bench_ratio(bench, f->octave[d], f->ours[0][0][d], name);
-	}
-}
-
 int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error)
 {
-	struct share_figures f;
-	uint32_t repeat = bench->options.repeat;
-	bool octave = bench->options.vs;
 	int rc = SL_OK;
 	(void)self;
-	share_figures_open(bench, &f);
-	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++) {
-		rc = sl_bench_at(bench, "shares", i, repeat);
-		if (rc == SL_OK)
-			rc = share_pass(&f);
-		if (rc < 0)
-			return sl_err_set(error, rc, "%s", sl_err_text(rc));
-		if (rc == SL_OK && octave && octave_pass(bench, &f) != SL_OK)
-			octave = false;
-	}
-	if (octave)
-		share_ratios(bench, &f);
-	return rc;
+	for (size_t k = 0; k < KINDS; k++)
+		for (size_t p = 0; p < PRIMES; p++)
+			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++) {
+				struct sl_figure *figure =
+					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
+							kinds[k].name, primes[p].bits, degrees[d]);
+				rc = sl_bench_at(bench, figure->name, 0, 0);
+				if (rc == SL_OK)
+					rc = sl_bench_kernel_shares(kinds[k].kind, primes[p].p, degrees[d],
+								    bench->options.repeat, figure);
+			}
+	return rc < 0 ? sl_err_set(error, rc, "%s", sl_err_text(rc)) : rc;
 }
 
 /* ---- one iteration of exact, of a chunk ---- */
