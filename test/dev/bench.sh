@@ -18,7 +18,7 @@ mkdir within
 
 [ "$(status "$bench" --help)" = 0 ] || fail "--help"
 grep -q "Examples:" out || fail "--help shows no examples"
-for name in kernels instructions analysis records iteration exchange complete10 ring10 crowd100 crowd100additive growth; do
+for name in kernels instructions analysis records exchange complete10 ring10 crowd100 crowd100additive; do
 	grep -q "^  $name " out || fail "--help does not name $name"
 done
 

@@ -1,5 +1,4 @@
-/* What cases are made of: children, rounds of three real daemons, rounds in
- * this process. */
+/* What cases are made of: children, rounds of three real daemons, kernels. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,7 +7,6 @@
 #include <unistd.h>
 
 #include "test/lib/test.h"
-#include "tools/dev/bench/crowd.h"
 #include "tools/dev/bench/daemons.h"
 #include "tools/dev/bench/kernels.h"
 
@@ -117,19 +115,6 @@ TEST_WITH(a_launch_that_fails_says_why, open_bench, close_bench)
 		SL_ERR_IO);
 	assert_non_null(strstr(
 		error.text, "ended with status 2: starling launch: --set colour=blue: unknown key 'colour'"));
-}
-
-TEST_WITH(a_round_in_this_process_is_timed_by_its_parts, open_bench, close_bench)
-{
-	static const struct sl_crowd crowd = {.learners = 6,
-					      .parameters = 500,
-					      .topology = "complete",
-					      .set = {"sharing=additive", "mixing=metropolis"}};
-	struct sl_crowd_costs costs;
-	struct sl_error error = {0};
-	if (sl_crowd_round(&crowd, &costs, &error) != SL_OK)
-		fail_msg("%s", error.text);
-	assert_true(costs.share_s > 0 && costs.mix_s > 0 && costs.exchanges > 0);
 }
 
 TEST_WITH(kernels_give_as_many_samples_as_asked, open_bench, close_bench)

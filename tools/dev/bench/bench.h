@@ -5,11 +5,9 @@
  *   cases.c     the table of cases
  *   show.c      results as text while the cases run, as JSON at the end
  *   kernels.c   arithmetic alone, in this process
- *   crowd.c     many learners in this process
  *   analysis.c  graph analysis
  *   records.c   durable records
  *   daemons.c   real daemons, over loopback
- *   growth.c    growth with the work, as exponents
  *   bare.c      TLS with nothing around it, for comparison
  *   child.c     programs run for their output
  *
@@ -104,10 +102,8 @@ int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, s
 int sl_bench_instructions(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_analysis(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_records(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
-int sl_bench_iteration(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
-int sl_bench_growth(struct sl_bench *bench, const struct sl_bench_case *self, struct sl_error *error);
 
 /* ---- child.c ---- */
 
