@@ -25,7 +25,7 @@ static struct sl_sim *build_metropolis(const char *topology, uint64_t k, bool fi
 
 static uint64_t *parameter(struct sl_sim *sim, uint32_t i, uint32_t which)
 {
-	return (uint64_t *)&sim->learners[i].config.parameters + which;
+	return (uint64_t *)&sim->learners[i].host.config.parameters + which;
 }
 
 /* --- the largest counts --- */
@@ -42,7 +42,7 @@ static void expect_most(uint32_t which, uint64_t most, uint64_t k, uint64_t p, u
 		struct sl_sim *sim =
 			k == 0 ? build(5, topologies[t]) : build_metropolis(topologies[t], 0, false);
 		*parameter(sim, 2, which) = most;
-		sim->learners[2].workspace.weight = weight - 4;
+		sim->learners[2].host.workspace.weight = weight - 4;
 		sl_sim_start(sim);
 		sl_sim_run_until_done(sim);
 		for (uint32_t i = 0; i < 5; i++) {
@@ -106,7 +106,7 @@ TEST(quorum)
 {
 	struct sl_sim *sim = build(5, "complete");
 	*parameter(sim, 2, SL_PARAMETER_quorum) = 5;
-	sim->learners[4].silent = sim->learners[4].stopped = true;
+	sim->learners[4].silent = sim->learners[4].host.stopped = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_QUORUM);
 	for (uint32_t i = 0; i < 4; i++) {
@@ -144,7 +144,7 @@ static void differs_at(uint32_t odd, const char *topology, uint32_t which, uint6
 		assert_string_equal(report->why.parameter.name, name);
 		assert_int_equal(report->why.parameter.own, i == odd ? theirs : own);
 		assert_int_equal(report->why.parameter.theirs, i == odd ? own : theirs);
-		assert_int_equal(sim->learners[i].committed, 0);
+		assert_int_equal(sim->learners[i].host.committed, 0);
 	}
 	sl_sim_free(sim);
 }
@@ -179,8 +179,9 @@ static void expect_hashes(struct sl_sim *sim, enum sl_reason reason,
 		const uint8_t *own = roster ? note->report.why.roster.own : note->report.why.history.own;
 		const uint8_t *theirs =
 			roster ? note->report.why.roster.theirs : note->report.why.history.theirs;
-		assert_memory_equal(own, hash(&sim->learners[i].config), SL_HASH_BYTES);
-		assert_memory_equal(theirs, hash(&sim->learners[note->report.peer].config), SL_HASH_BYTES);
+		assert_memory_equal(own, hash(&sim->learners[i].host.config), SL_HASH_BYTES);
+		assert_memory_equal(theirs, hash(&sim->learners[note->report.peer].host.config),
+				    SL_HASH_BYTES);
 	}
 }
 
@@ -198,7 +199,7 @@ TEST(history)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sl_sim *sim = build(6, topologies[t]);
-		sim->learners[5].config.previous[31] = 1;
+		sim->learners[5].host.config.previous[31] = 1;
 		sl_sim_start(sim);
 		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_HISTORY);
 		for (uint32_t i = 0; i < 6; i++)
@@ -214,7 +215,7 @@ TEST(roster)
 {
 	for (uint32_t t = 0; t < TOPOLOGIES; t++) {
 		struct sl_sim *sim = build(6, topologies[t]);
-		sim->learners[0].config.scope.roster[7] = 1; /* an address in it is another one, say */
+		sim->learners[0].host.config.scope.roster[7] = 1; /* an address in it is another one, say */
 		sl_sim_start(sim);
 		sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
 		for (uint32_t i = 0; i < 6; i++)
@@ -237,8 +238,8 @@ static void larger_roster(uint32_t few, uint32_t more)
 	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 0; i < few + more; i++) {
 		bool larger = i == 0 || i >= few;
-		sim->learners[i].config.roster_size = larger ? few + more : few;
-		sim->learners[i].config.scope.roster[7] = larger;
+		sim->learners[i].host.config.roster_size = larger ? few + more : few;
+		sim->learners[i].host.config.scope.roster[7] = larger;
 	}
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_ROSTER);
@@ -294,7 +295,7 @@ TEST(fixed_k)
 				&sl_sim_expect(sim, i, SL_REPORT_FAILED, SL_REASON_ITERATIONS_RULE)->report;
 			assert_int_equal(report->why.iterations.limit, need - 1);
 			assert_int_equal(report->why.iterations.need, need);
-			assert_int_equal(sim->learners[i].committed, 0);
+			assert_int_equal(sim->learners[i].host.committed, 0);
 		}
 		sl_sim_free(sim);
 		for (uint64_t k = need; k <= need + 100; k += 100) {

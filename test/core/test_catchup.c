@@ -78,7 +78,7 @@ static void away_for(uint64_t seed, sl_round rounds)
 
 TEST(away)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		away_for(100 + seed, 1);
 		away_for(200 + seed, 3);
 	}
@@ -96,7 +96,7 @@ static void finish_training(struct sl_sim *sim, uint32_t i)
 /* It comes back while the others train: it takes part in their next round. */
 TEST(the_next_round)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = begin(320 + seed, 6, 8);
 		leave_behind(sim, 1, 2);
 		for (uint32_t i = 0; i < AWAY; i++)
@@ -119,10 +119,10 @@ TEST(the_next_round)
 
 TEST(starts_late)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim =
 			build((struct sl_sim_options){.seed = 400 + seed, .parameters.rounds = 6});
-		sim->learners[AWAY].stopped = true;
+		sim->learners[AWAY].host.stopped = true;
 		sl_sim_start(sim);
 		sl_sim_run_until_commit(sim, 0, 2);
 		sl_sim_restart(sim, AWAY);
@@ -138,7 +138,7 @@ TEST(trains_slowly)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 420, .parameters.rounds = 5});
 	for (uint32_t i = 0; i < AWAY; i++)
-		sim->learners[i].config.straggler_timeout_ms = 3000;
+		sim->learners[i].host.config.straggler_timeout_ms = 3000;
 	sim->learners[AWAY].silent = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_commit(sim, 0, 3);
@@ -158,12 +158,12 @@ static bool hide_that_it_is_done(struct sl_sim *sim, uint32_t i, uint32_t j, str
 /* The result is decoded with the values that were agreed there, not with those configured here. */
 TEST(other_settings)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(440 + seed, 3, 8);
 		sim->tap = hide_that_it_is_done;
 		leave_behind(sim, 1, 3);
 		sl_sim_crash(sim, AWAY);
-		sim->learners[AWAY].config.parameters.decimals = 5;
+		sim->learners[AWAY].host.config.parameters.decimals = 5;
 		sl_sim_restart(sim, AWAY);
 		sl_sim_rejoin(sim, AWAY);
 		sl_sim_run_until_commit(sim, AWAY, 3); /* the checker compares the models */
@@ -174,11 +174,11 @@ TEST(other_settings)
 /* The others agreed on more rounds than it is configured for; it is restarted. */
 TEST(fewer_rounds)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(460 + seed, 6, 8);
 		sl_sim_run_until_commit(sim, AWAY, 3);
 		sl_sim_crash(sim, AWAY);
-		sim->learners[AWAY].config.parameters.rounds = 2;
+		sim->learners[AWAY].host.config.parameters.rounds = 2;
 		sl_sim_restart(sim, AWAY);
 		sl_sim_run_until_round(sim, 6);
 		sl_sim_run_until_done(sim);
@@ -204,7 +204,7 @@ TEST(after_the_last_round)
 /* A restarted learner serves the result from its disk. */
 TEST(a_restarted_server)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(440 + seed, 6, SL_CHUNK_ELEMENTS + 7);
 		leave_behind(sim, 1, 3);
 		sl_sim_crash(sim, 0);
@@ -237,7 +237,7 @@ static bool hold_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
 /* The peer waits in CONFIRM: it shows the round before, and is asked again after its commit. */
 TEST(requests_while_it_confirms)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(460 + seed, 4, 8);
 		leave_behind(sim, 1, 2);
 		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
@@ -258,11 +258,11 @@ TEST(requests_while_it_confirms)
 /* Seven chunks; some are here when the peer commits the next round. */
 TEST(another_commit_in_between)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(4); seed++) {
+	for (uint64_t seed = 0; seed < 4; seed++) {
 		struct sl_sim *sim = build((struct sl_sim_options){
 			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
 		for (uint32_t i = 0; i < AWAY; i++)
-			sim->learners[i].config.straggler_timeout_ms = 500;
+			sim->learners[i].host.config.straggler_timeout_ms = 500;
 		sl_sim_start(sim);
 		leave_behind(sim, 1, 2);
 		sim->tap = hold_results;
@@ -286,9 +286,9 @@ TEST(another_commit_in_between)
 TEST(agreed_without_it)
 {
 	struct sl_sim *sim = build((struct sl_sim_options){.seed = 450, .parameters.rounds = 4});
-	sim->learners[0].config.parameters.max_weight = 500;
-	sim->learners[0].workspace.weight = 400;
-	sim->learners[1].config.parameters.p = (UINT64_C(1) << 44) - 17;
+	sim->learners[0].host.config.parameters.max_weight = 500;
+	sim->learners[0].host.workspace.weight = 400;
+	sim->learners[1].host.config.parameters.p = (UINT64_C(1) << 44) - 17;
 	sl_sim_start(sim);
 	leave_behind(sim, 1, 2);
 	sl_sim_rejoin(sim, AWAY);

@@ -35,7 +35,7 @@ TEST(disconnected_step_waits)
 {
 	struct sl_sim *sim = begin(60, 5, "geometric:0.001", 1);
 	sl_sim_elapse(sim, 60000);
-	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
+	assert_int_equal(sim->learners[0].host.phase, SL_PHASE_DISCOVER);
 	sl_sim_expect(sim, 0, SL_REPORT_WAITING, SL_REASON_NONE);
 	sl_sim_expect_none(sim, 0, SL_REPORT_VIEW, SL_REASON_NONE);
 	sl_sim_playback(sim, "ring", 1);
@@ -49,8 +49,8 @@ TEST(round_waits_for_a_list)
 	struct sl_sim *sim = begin(80, 4, "ring", 2);
 	sl_sim_run_until_round(sim, 1);
 	sl_sim_elapse(sim, 60000); /* trained for round 2, without a list */
-	assert_int_equal(sim->learners[0].committed, 1);
-	assert_int_equal(sim->learners[0].phase, SL_PHASE_DISCOVER);
+	assert_int_equal(sim->learners[0].host.committed, 1);
+	assert_int_equal(sim->learners[0].host.phase, SL_PHASE_DISCOVER);
 	sl_sim_playback(sim, "line", 1);
 	sl_sim_run_until_done(sim);
 	sl_sim_free(sim);
@@ -71,7 +71,7 @@ TEST(catching_up_within_a_step)
 		sl_sim_playback_edges(sim, without_3, 3);
 		for (uint32_t i = 0; i < 3; i++)
 			sl_sim_run_until_commit(sim, i, 2);
-		assert_int_equal(sim->learners[3].phase, SL_PHASE_DISCOVER);
+		assert_int_equal(sim->learners[3].host.phase, SL_PHASE_DISCOVER);
 		sl_sim_rejoin(sim, 3);
 		sl_sim_playback(sim, "complete", 2); /* once */
 		sl_sim_run_until_round(sim, 3);
@@ -86,12 +86,12 @@ TEST(links_out_of_range_are_closed)
 {
 	struct sl_sim *sim = begin(81, 6, "complete", 4);
 	sl_sim_run_until_round(sim, 1);
-	assert_true(sl_bit(sim->learners[0].wanted, 3));
+	assert_true(sl_bit(sim->learners[0].host.wanted, 3));
 	for (uint32_t t = 1; t < 4; t++) {
 		sl_sim_playback(sim, "ring", t);
 		sl_sim_run_until_round(sim, t + 1);
 	}
-	assert_false(sl_bit(sim->learners[0].wanted, 3));
-	assert_true(sl_bit(sim->learners[0].wanted, 1));
+	assert_false(sl_bit(sim->learners[0].host.wanted, 3));
+	assert_true(sl_bit(sim->learners[0].host.wanted, 1));
 	sl_sim_free(sim);
 }

@@ -60,7 +60,7 @@ static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t,
 
 TEST(disorder)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(150); seed++) {
+	for (uint64_t seed = 0; seed < 150; seed++) {
 		play(seed, disorder_records, true); /* nothing is lost: all take part */
 		play(seed, disorder_all, false);
 	}
@@ -92,7 +92,7 @@ static bool deafen(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message
 
 TEST(heard_one_way)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = build(900 + seed, 5, "complete", 1);
 		sim->tap = deafen;
 		sl_sim_start(sim);
@@ -121,7 +121,7 @@ static bool boast_of_an_edge(struct sl_sim *sim, uint32_t i, uint32_t j, struct 
 
 TEST(listed_one_way)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = build(920 + seed, 4, "line", 1);
 		sim->tap = boast_of_an_edge;
 		sim->liars = true;
@@ -178,7 +178,7 @@ static void expect_all_five(struct sl_sim *sim, sl_attempt least)
 
 TEST(late)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = late_by(940 + seed, 9000);
 		sl_sim_run_until_round(sim, 1);
 		for (uint32_t i = 0; i < 5; i++)
@@ -189,7 +189,7 @@ TEST(late)
 
 TEST(too_late)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = late_by(960 + seed, 12000);
 		for (uint32_t i = 0; i < 5; i++)
 			if (i != 2)
@@ -207,7 +207,7 @@ static bool lose_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, struct s
 /* The learner that comes to its deadline reports it; the others may receive its next attempt first. */
 TEST(missing)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = build(980 + seed, 5, "ring", 1);
 		uint32_t said = 0;
 		sim->tap = lose_link_state;
@@ -247,14 +247,14 @@ TEST(missing_at_one)
 TEST(numbers_meet)
 {
 	uint32_t differed = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(30); seed++) {
+	for (uint64_t seed = 0; seed < 30; seed++) {
 		struct sl_sim *sim = build(1000 + seed, 6, "line", 1);
 		struct sl_core_status left, right;
 		sl_sim_cut(sim, 2, 3);
 		sl_sim_start(sim);
 		sl_sim_elapse(sim, 20000 + seed * 7000);
-		sl_core_status(sim->learners[0].core, &left);
-		sl_core_status(sim->learners[5].core, &right);
+		sl_core_status(sim->learners[0].host.core, &left);
+		sl_core_status(sim->learners[5].host.core, &right);
 		differed += left.a != right.a;
 		sl_sim_restore(sim, 2, 3);
 		uint64_t since = sim->now;
@@ -314,7 +314,7 @@ static void closes_in_time(uint64_t seed, uint32_t learners, const char *topolog
 
 TEST(speed)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++)
+	for (uint64_t seed = 0; seed < 5; seed++)
 		for (uint32_t learners = 3; learners <= 12; learners++) {
 			closes_in_time(1100 + seed, learners, "ring");
 			closes_in_time(1200 + seed, learners, "line");

@@ -95,7 +95,7 @@ TEST(cut_until_restored)
 		assert_int_equal(note->report.why.quorum.learners, 2);
 		assert_int_equal(note->report.why.quorum.quorum, 3);
 		sl_sim_elapse(sim, 40000);
-		assert_int_equal(sim->learners[0].committed, 0);
+		assert_int_equal(sim->learners[0].host.committed, 0);
 		sl_sim_restore(sim, 1, 2);
 		end(sim);
 	}
@@ -158,7 +158,7 @@ TEST(absent_peer)
 {
 	struct sl_sim_options o = {.seed = 7, .learners = 5};
 	struct sl_sim *sim = sl_sim_new(&o);
-	sim->learners[4].silent = sim->learners[4].stopped = true;
+	sim->learners[4].silent = sim->learners[4].host.stopped = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_round(sim, 1);
 	assert_int_equal(committed_learners(sim, 0), 4);

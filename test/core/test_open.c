@@ -25,7 +25,7 @@ static void restore_all(struct sl_sim *sim)
 static bool committed_by(const struct sl_sim *sim, uint32_t first, uint32_t last, sl_round t)
 {
 	for (uint32_t i = first; i <= last; i++)
-		if (sim->learners[i].committed < t)
+		if (sim->learners[i].host.committed < t)
 			return false;
 	return true;
 }
@@ -47,7 +47,7 @@ static bool isolate_result(struct sl_sim *sim)
 	sl_sim_elapse(sim, 500);
 	bool alone = true;
 	for (uint32_t i = 1; i < 5; i++)
-		alone &= sim->learners[i].committed == 0;
+		alone &= sim->learners[i].host.committed == 0;
 	for (uint32_t i = 1; i < 4; i++)
 		sl_sim_restore(sim, i, i + 1);
 	return alone;
@@ -57,7 +57,7 @@ static bool isolate_result(struct sl_sim *sim)
 TEST(one_result)
 {
 	uint32_t tried = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(100); seed++) {
+	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct sl_sim *sim = begin(2000 + seed, 5, "line");
 		if (isolate_result(sim)) {
 			tried++;
@@ -91,7 +91,7 @@ static struct sl_sim *lose_participant(uint64_t seed, uint64_t quorum)
 		assert_true(sl_sim_count(sim, i, SL_REPORT_WAITING, SL_REASON_NONE, &note) > 0);
 		assert_int_equal(note->report.phase, SL_PHASE_RECOVER);
 		assert_int_equal(note->set, 1 << 4); /* the missing owner */
-		assert_int_equal(sim->learners[i].committed, 0);
+		assert_int_equal(sim->learners[i].host.committed, 0);
 	}
 	return sim;
 }
@@ -115,7 +115,7 @@ TEST(operator_abort)
 		sl_sim_deliver(
 			sim, i,
 			&(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 2}); /* another round */
-		assert_int_equal(sim->learners[i].phase, SL_PHASE_RECOVER);
+		assert_int_equal(sim->learners[i].host.phase, SL_PHASE_RECOVER);
 		sim->learners[i].aborted_by_operator = true;
 		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_OPERATOR_ABORT, .round = 1});
 		assert_int_equal(sl_sim_expect(sim, i, SL_REPORT_CLOSED, SL_REASON_NONE)->report.peer,
@@ -134,7 +134,7 @@ TEST(operator_abort)
 /* With a quorum of all, the lost learner comes back to an attempt that the others have closed. */
 TEST(back_after_operator_abort)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = lose_participant(2520 + seed, 5);
 		for (uint32_t i = 0; i < 4; i++) {
 			sim->learners[i].aborted_by_operator = true;
@@ -172,7 +172,7 @@ static sl_round furthest(const struct sl_sim *sim)
 {
 	sl_round most = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		most = sim->learners[i].committed > most ? sim->learners[i].committed : most;
+		most = sim->learners[i].host.committed > most ? sim->learners[i].host.committed : most;
 	return most;
 }
 
@@ -182,7 +182,7 @@ TEST(random_cuts)
 	static const enum sl_phase phases[] = {SL_PHASE_MIX, SL_PHASE_CONFIRM, SL_PHASE_MIX, SL_PHASE_COMMIT};
 	uint32_t model_invalidated = 0, recovered = 0;
 	uint64_t longest = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(500); seed++) {
+	for (uint64_t seed = 0; seed < 500; seed++) {
 		struct sl_sim *sim = begin(3000 + seed, 4 + (uint32_t)(seed % 4), topologies[seed / 2 % 4]);
 		uint64_t random = seed;
 		sl_sim_run_until_phase(sim, (uint32_t)(sl_sim_random(&random) % sim->n), phases[seed % 4]);

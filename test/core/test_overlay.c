@@ -92,8 +92,8 @@ static struct sl_sim *in_range_of_some(uint64_t seed, uint32_t learners, uint64_
 	uint64_t random = seed;
 	size_t count = 0;
 	for (uint32_t i = 0; i < learners; i++) {
-		sim->learners[i].config.range_by_control = true;
-		sim->learners[i].config.privacy_check_warns = false;
+		sim->learners[i].host.config.range_by_control = true;
+		sim->learners[i].host.config.privacy_check_warns = false;
 		for (uint32_t j = i + 1; j < learners; j++)
 			if (sl_sim_random(&random) % 100 < percent)
 				edges[count++] = (struct sl_edge){i, j};
@@ -113,7 +113,7 @@ static uint32_t times_refused(const struct sl_sim *sim)
 
 TEST(half_in_range)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(2); seed++) {
+	for (uint64_t seed = 0; seed < 2; seed++) {
 		struct sl_sim *sim = in_range_of_some(4200 + seed, 40, 16, 50);
 		sl_sim_run_until_done(sim);
 		expect_overlay(sim, 16);
@@ -127,7 +127,7 @@ TEST(half_in_range)
 TEST(too_thin)
 {
 	uint32_t refused = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(6); seed++) {
+	for (uint64_t seed = 0; seed < 6; seed++) {
 		struct sl_sim *sim = in_range_of_some(4300 + seed, 40, 4 + seed % 3, 50);
 		sl_sim_run_until_round(sim, 1);
 		assert_true(sim->now < 20000000);
@@ -152,7 +152,7 @@ static struct sl_sim *with_roster(uint64_t seed, uint8_t roster)
 {
 	struct sl_sim *sim = build(seed, 20, 8, 2);
 	for (uint32_t i = 0; i < 20; i++)
-		sim->learners[i].config.scope.roster[0] = roster;
+		sim->learners[i].host.config.scope.roster[0] = roster;
 	sl_sim_start(sim);
 	sl_sim_run_until_done(sim);
 	return sim;

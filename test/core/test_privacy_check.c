@@ -16,14 +16,14 @@ static const struct sl_report *refusal(struct sl_sim *sim, enum sl_reason reason
 {
 	const struct sl_report *report = &sl_sim_run_until_report(sim, 0, SL_REPORT_FAILED, reason)->report;
 	assert_int_equal(report->phase, SL_PHASE_AGREE);
-	assert_int_equal(sim->learners[0].committed, 0);
+	assert_int_equal(sim->learners[0].host.committed, 0);
 	return report;
 }
 
 static void mix_by(struct sl_sim *sim, uint64_t mixing)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
-		sim->learners[i].config.parameters.mixing = mixing;
+		sim->learners[i].host.config.parameters.mixing = mixing;
 }
 
 /* --- the prime --- */
@@ -126,9 +126,9 @@ static const struct sl_report *with_model(struct sl_sim *sim, float value, enum 
 {
 	sl_sim_start(sim);
 	sl_sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
-	sim->learners[1].workspace.trained[3] = value;
+	sim->learners[1].host.workspace.trained[3] = value;
 	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
-	assert_int_equal(sim->learners[1].committed, 0);
+	assert_int_equal(sim->learners[1].host.committed, 0);
 	return &sl_sim_expect(sim, 1, SL_REPORT_FAILED, reason)->report;
 }
 
@@ -156,11 +156,11 @@ TEST(above_clip)
 TEST(clamped)
 {
 	struct sl_sim *sim = build(0, 0, 0);
-	sim->learners[1].workspace.clamp = true;
+	sim->learners[1].host.workspace.clamp = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_phase(sim, 1, SL_PHASE_DISCOVER);
-	sim->learners[1].workspace.trained[3] = 16.00001f;
-	sim->learners[1].workspace.trained[5] = -16.00001f;
+	sim->learners[1].host.workspace.trained[3] = 16.00001f;
+	sim->learners[1].host.workspace.trained[5] = -16.00001f;
 	sl_sim_run_until_done(sim);
 	assert_int_equal(sl_sim_expect(sim, 1, SL_REPORT_CLAMPED, SL_REASON_NONE)->report.clamped.count, 2);
 	sl_sim_expect_none(sim, 0, SL_REPORT_CLAMPED, SL_REASON_NONE);
@@ -170,7 +170,7 @@ TEST(clamped)
 TEST(weight_above_max)
 {
 	struct sl_sim *sim = build(0, 0, 0);
-	sim->learners[1].workspace.weight = 2;
+	sim->learners[1].host.workspace.weight = 2;
 	sl_sim_start(sim);
 	sl_sim_run_until_stopped(sim, 1, SL_ERR_INVALID);
 	const struct sl_report *report = &sl_sim_expect(sim, 1, SL_REPORT_FAILED, SL_REASON_WEIGHT)->report;

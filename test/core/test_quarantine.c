@@ -57,7 +57,7 @@ TEST(an_earlier_round)
 
 static void come_back_old(struct sl_sim *sim, uint32_t incarnation, sl_round committed)
 {
-	struct sl_core_config *config = &sim->learners[OLD].config;
+	struct sl_core_config *config = &sim->learners[OLD].host.config;
 	sl_sim_crash(sim, OLD);
 	config->incarnation = incarnation;
 	if (committed == 0) {
@@ -83,7 +83,7 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 {
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .parameters.rounds = 6};
 	struct sl_sim *sim = sl_sim_new(&o);
-	sim->learners[OLD].config.incarnation = 9;
+	sim->learners[OLD].host.config.incarnation = 9;
 	sl_sim_start(sim);
 	sl_sim_run_until_round(sim, 2);
 	for (uint32_t i = 0; i < OLD; i++)
@@ -116,7 +116,7 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 
 TEST(until_the_next_commit)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		out_and_in_again(1600 + seed, 10, 0); /* has lost the model, */
 		out_and_in_again(1650 + seed, 8, 2);  /* or only the count of its starts */
 	}
@@ -139,16 +139,16 @@ static struct sl_sim *slow(uint64_t seed)
 	struct sl_sim_options o = {.seed = seed, .learners = 4, .delay_ms = 4000, .parameters.rounds = 3};
 	struct sl_sim *sim = sl_sim_new(&o);
 	for (uint32_t i = 0; i < 4; i++) {
-		sim->learners[i].config.stall_timeout_ms = 60000;
-		sim->learners[i].config.straggler_timeout_ms = 5000;
-		sim->learners[i].config.incarnation = 9;
+		sim->learners[i].host.config.stall_timeout_ms = 60000;
+		sim->learners[i].host.config.straggler_timeout_ms = 5000;
+		sim->learners[i].host.config.incarnation = 9;
 	}
 	return sim;
 }
 
 TEST(quarantined_tries)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = slow(1700 + seed);
 		sl_sim_start(sim);
 		sl_sim_run_until_round(sim, 1);
@@ -164,7 +164,7 @@ TEST(quarantined_tries)
 
 TEST(late_one_tries)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = slow(1720 + seed);
 		sim->learners[OLD].silent = true;
 		sl_sim_start(sim);

@@ -100,7 +100,7 @@ static struct {
 
 static void capture(struct sl_sim *sim, uint32_t i, struct sl_job_result *r)
 {
-	const struct sl_workspace *workspace = &sim->learners[i].workspace;
+	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	size_t bytes = (workspace->n + 1) * sizeof *workspace->s;
 	if (r->kind != SL_JOB_CLOSE)
 		return;

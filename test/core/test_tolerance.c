@@ -11,7 +11,7 @@ static struct sl_sim *build(struct sl_sim_options options, bool warn)
 {
 	struct sl_sim *sim = sl_sim_new(&options);
 	for (uint32_t i = 0; i < sim->n; i++)
-		sim->learners[i].config.privacy_check_warns = warn;
+		sim->learners[i].host.config.privacy_check_warns = warn;
 	sl_sim_start(sim);
 	return sim;
 }
@@ -49,8 +49,8 @@ TEST(names)
 	struct sl_sim *sim = sl_sim_new(
 		&(struct sl_sim_options){.seed = 41, .learners = 6, .edges = line, .edge_count = 5});
 	for (uint32_t i = 0; i < 6; i++)
-		sim->learners[i].config.privacy_check_warns = false;
-	sim->learners[0].stopped = sim->learners[0].silent = true;
+		sim->learners[i].host.config.privacy_check_warns = false;
+	sim->learners[0].host.stopped = sim->learners[0].silent = true;
 	sl_sim_start(sim);
 	sl_sim_run_until_all_say(sim, SL_REPORT_FAILED, SL_REASON_TOLERANCE);
 	for (uint32_t i = 1; i < 6; i++) {

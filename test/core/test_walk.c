@@ -10,9 +10,9 @@
 
 static sl_round least(const struct sl_sim *sim)
 {
-	sl_round t = sim->learners[0].committed;
+	sl_round t = sim->learners[0].host.committed;
 	for (uint32_t i = 1; i < sim->n; i++)
-		t = sim->learners[i].committed < t ? sim->learners[i].committed : t;
+		t = sim->learners[i].host.committed < t ? sim->learners[i].host.committed : t;
 	return t;
 }
 
@@ -54,7 +54,7 @@ static uint32_t count_all(const struct sl_sim *sim, enum sl_report_kind kind, en
 TEST(majority)
 {
 	uint32_t caught_up = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++) {
+	for (uint64_t seed = 0; seed < 5; seed++) {
 		struct sl_sim *sim = begin(5000 + seed, 20, 0);
 		uint32_t step = 1;
 		for (; least(sim) < 20 && step < STEPS_MOST; step++)
@@ -71,7 +71,7 @@ TEST(majority)
 TEST(quorum_of_all)
 {
 	uint32_t waited = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(3); seed++) {
+	for (uint64_t seed = 0; seed < 3; seed++) {
 		struct sl_sim *sim = begin(5100 + seed, 5, WALKERS);
 		uint32_t step = 1;
 		for (; least(sim) < 5 && step < STEPS_MOST; step++) {

@@ -18,7 +18,7 @@ mkdir within
 
 [ "$(status "$bench" --help)" = 0 ] || fail "--help"
 grep -q "Examples:" out || fail "--help shows no examples"
-for name in kernels instructions analysis records iteration exchange complete10 ring10 crowd100 crowd100additive growth; do
+for name in kernels instructions analysis records exchange complete10 ring10 crowd100 crowd100additive; do
 	grep -q "^  $name " out || fail "--help does not name $name"
 done
 
@@ -34,7 +34,7 @@ grep -q "there is no case 'kernel'; did you mean 'kernels'?" err || fail "kernel
 grep -q "shamir, 31 bits, degree 87 .* ns a share" out || fail "kernels: $(cat out)"
 [ ! -s err ] || fail "progress in a pipe: $(cat err)"
 
-[ "$(status "$bench" kernels --repeat 2 --folder within --json --vs --baselines nowhere)" = 0 ] || fail "--json"
+[ "$(status "$bench" kernels --repeat 2 --folder within --json)" = 0 ] || fail "--json"
 python3 - <<'PYTHON' || fail "not that JSON: $(cat out)"
 import json
 d = json.load(open("out"))
@@ -42,16 +42,13 @@ d = json.load(open("out"))
 assert d["machine"]["processors"] >= 1 and d["repeat"] == 2 and case["case"] == "kernels" and case["error"] is None
 for f in case["figures"]:
     assert f["min"] <= f["median"] <= f["max"] and len(f["samples"]) == 2 and f["unit"] == "ns a share", f
-assert any("there is no nowhere/paper_octave.m" in note for note in case["notes"])
 PYTHON
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
 
-[ "$(status "$bench" instructions analysis records --vs --repeat 1 --folder within)" = 0 ] || fail "small cases: $(cat out err)"
+[ "$(status "$bench" instructions analysis records --repeat 1 --folder within)" = 0 ] || fail "small cases: $(cat out err)"
 for figure in 'metropolis.*portable' 'regular:10, N 1000: polynomial .* ms' 'committed, N 2000 .* ms'; do
 	grep -q "$figure" out || fail "no $figure: $(cat out)"
 done
-[ "$(status "$bench" kernels --vs --repeat 1 --folder within)" = 0 ] || fail "kernels --vs: $(cat out err)"
-grep -q 'give --baselines DIR, the folder of paper_octave.m' out || fail "kernels --vs: $(cat out)"
 [ -z "$(ls within)" ] || fail "left behind: $(ls within)"
 
 # Interrupted in the middle of a run of daemons: nothing is left, neither files nor processes.

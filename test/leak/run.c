@@ -93,7 +93,7 @@ static void hold_seed(const struct run *run, struct sl_prg *stream)
 static void replace_randomness(struct sl_sim *sim, uint32_t i, struct sl_job_result *result)
 {
 	struct run *run = run_of(sim);
-	struct sl_workspace *workspace = &sim->learners[i].workspace;
+	struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	bool opened = result->kind == SL_JOB_ENCODE && result->code == SL_OK;
 	bool seeded = run->options.kind == SL_SHARING_SEEDED;
 	for (uint32_t r = 0; opened && r < workspace->sharing.degree; r++) {
@@ -221,10 +221,10 @@ static struct sl_sim *build(struct run *run)
 							       .count = run->options.floats + 1,
 							       .elements = run->options.floats + 1,
 							       .junk = i};
-		sim->learners[i].workspace.source = draw;
-		sim->learners[i].workspace.source_context = drawer;
-		sim->learners[i].config.privacy_check_warns = false;
-		sim->learners[i].config.prepare_timeout_ms =
+		sim->learners[i].host.workspace.source = draw;
+		sim->learners[i].host.workspace.source_context = drawer;
+		sim->learners[i].host.config.privacy_check_warns = false;
+		sim->learners[i].host.config.prepare_timeout_ms =
 			200u << run->options.seed % 3; /* some abort while others release */
 	}
 	sim->tap = hear;
@@ -245,7 +245,7 @@ static bool over(const struct run *run, const struct sl_sim *sim)
 {
 	bool all = true;
 	for (uint32_t i = 0; i < sim->n; i++)
-		all &= sim->learners[i].stopped && sim->learners[i].committed == run->options.rounds;
+		all &= sim->learners[i].host.stopped && sim->learners[i].host.committed == run->options.rounds;
 	return all || sim->now > END_US || run->history.count == HISTORY_ATTEMPTS;
 }
 

@@ -30,11 +30,7 @@ grep -q "^seed 5: ok after .*digest" last || fail "the last line: $(cat last)"
 "$simtest" --seed 5 --learners 5 --rounds 4 --trace | tail -n 1 | cmp - last || fail "another last line"
 "$simtest" --seed 5 --learners 5 --rounds 4 | cmp - last || fail "another last line without --trace"
 
-[ "$(status "$simtest" --seed 1 --seeds 3 --rounds 3 --json)" = 0 ] || fail "--json"
-python3 -c 'import json; d = json.load(open("out")); assert d["seeds"] == 3 and d["failed"] == 0 and d["failures"] == []' ||
-	fail "not that JSON: $(cat out)"
-
-for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "--trace --json" "extra" "--what"; do
+for wrong in "--seeds 0" "--learners 2" "--rounds x" "--jobs 0" "--trace --seeds 2" "extra" "--what"; do
 	# shellcheck disable=SC2086
 	[ "$(status "$simtest" $wrong)" = 2 ] || fail "$wrong: not a usage error"
 	[ -s err ] || fail "$wrong: says nothing"

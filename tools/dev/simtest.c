@@ -6,23 +6,24 @@
 #include <unistd.h>
 
 #include "tools/lib/option.h"
-#include "tools/dev/simtest_show.h"
 #include "tools/lib/command.h"
 #include "tools/lib/terminal.h"
+#include "tools/sim/play.h"
 
 #define EXIT_VIOLATION 3
 #define FAILURES_MOST 20u
 #define SEEDS_USUAL 1000u
-#define PLAIN_S 10 /* seconds between lines of progress without a terminal */
+#define PLAIN_S 10	     /* seconds between lines of progress without a terminal */
+#define CELL_ENOUGH 100u     /* times that a fault met a phase */
+#define SEEDS_TELLING 10000u /* in a shorter run few cells are hit that often */
 
-enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_JSON, KEY_TRACE };
+enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_TRACE };
 
 struct command {
-	struct sl_sim_range range;
-	bool seed_given, json, trace, live;
+	struct sl_sim_play range;
+	bool seed_given, trace, live;
 	struct sl_sim_totals totals;
 	struct sl_sim_outcome last;
-	json_t *failures;
 	time_t shown;
 };
 
@@ -35,7 +36,6 @@ static const struct argp_option options[] = {
 	{"rounds", KEY_ROUNDS, "T", 0, "number of rounds (20)", 0},
 	{"jobs", 'j', "J", 0, "processes at once (one per processor)", 0},
 	{"trace", KEY_TRACE, NULL, 0, "print every step of the seed as a line", 0},
-	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
 	{0}};
 
 static const char doc[] = "Play the protocol in one process, from seeds: learners with the daemon's own "
@@ -79,18 +79,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_TRACE:
 		c->trace = true;
 		return 0;
-	case KEY_JSON:
-		c->json = true;
-		return 0;
 	case ARGP_KEY_ARG:
 		argp_failure(state, SL_EXIT_USAGE, 0, "'%s' is not an option", arg);
 		return 0;
 	case ARGP_KEY_END:
 		if (c->range.seeds == 0)
 			c->range.seeds = c->seed_given || c->trace ? 1 : SEEDS_USUAL;
-		if (c->trace && (c->range.seeds > 1 || c->json))
-			argp_failure(state, SL_EXIT_USAGE, 0,
-				     "--trace shows one seed, as text: leave out --seeds and --json");
+		if (c->trace && c->range.seeds > 1)
+			argp_failure(state, SL_EXIT_USAGE, 0, "--trace shows one seed: leave out --seeds");
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -118,26 +114,15 @@ static void show_progress(struct command *c)
 	fflush(stderr);
 }
 
-static void replay_command(const struct command *c, uint64_t seed, char *text, size_t size)
+static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome)
 {
 	char word[256];
 	sl_terminal_shell_word(sl_command_program(), word, sizeof word);
-	snprintf(text, size, "%s --seed %llu --learners %u --rounds %u --trace", word,
-		 (unsigned long long)seed, c->range.learners, c->range.rounds);
-}
-
-static void tell_failure(struct command *c, const struct sl_sim_outcome *outcome)
-{
-	char replay[512];
-	replay_command(c, outcome->seed, replay, sizeof replay);
 	clear_line(c);
-	if (c->json)
-		json_array_append_new(c->failures, json_pack("{sI ss ss}", "seed", (json_int_t)outcome->seed,
-							     "why", outcome->why, "replay", replay));
-	else if (c->trace)
-		printf("FAILED: %s\n", outcome->why);
-	else
-		printf("FAILED: %s\n  %s\n", outcome->why, replay);
+	printf("FAILED: %s\n", outcome->why);
+	if (!c->trace)
+		printf("  %s --seed %llu --learners %u --rounds %u --trace\n", word,
+		       (unsigned long long)outcome->seed, c->range.learners, c->range.rounds);
 	fflush(stdout);
 }
 
@@ -154,13 +139,27 @@ static bool each(void *context, const struct sl_sim_outcome *outcome)
 
 /* --- totals --- */
 
-static void show_json(struct command *c)
+/* Print how often each fault met each phase, and how often a crash came at each point. */
+static void show_table(const struct sl_sim_totals *t)
 {
-	json_t *report = sl_simtest_json(&c->totals);
-	json_object_set(report, "failures", c->failures);
-	json_dumpf(report, stdout, JSON_INDENT(2));
+	uint32_t enough = 0;
+	fputs("\nfault in phase", stdout);
+	for (uint32_t p = 0; p < SL_PHASE_COUNT; p++)
+		printf("%9s", sl_phase_name((enum sl_phase)p));
+	for (uint32_t k = 0; k < SL_SIM_FAULT_COUNT; k++) {
+		printf("\n%-14s", sl_sim_fault_name((enum sl_sim_fault)k));
+		for (uint32_t p = 0; p < SL_PHASE_COUNT; p++) {
+			printf("%9llu", (unsigned long long)t->hit[k][p]);
+			enough += t->hit[k][p] >= CELL_ENOUGH;
+		}
+	}
+	fputs("\n\ncrashes at a point\n", stdout);
+	for (uint32_t k = 0; k < sl_sim_point_count; k++)
+		printf("%-29s%9llu\n", sl_sim_point_name(k), (unsigned long long)t->point[k]);
 	putchar('\n');
-	json_decref(report);
+	if (t->seeds >= SEEDS_TELLING)
+		printf("%u of %u cells hit %u times or more.\n", enough, SL_SIM_FAULT_COUNT * SL_PHASE_COUNT,
+		       CELL_ENOUGH);
 }
 
 static void show_one(const struct command *c)
@@ -178,7 +177,7 @@ static void show_all(const struct command *c)
 	sl_terminal_thousands(t->seeds, seeds);
 	sl_terminal_thousands(t->faults, faults);
 	sl_terminal_thousands(t->commits, commits);
-	sl_simtest_show(t, stdout, sl_terminal_width(stdout));
+	show_table(t);
 	printf("%s seeds of %u learners and %u rounds: %llu failed.\n", seeds, c->range.learners,
 	       c->range.rounds, (unsigned long long)t->failed);
 	printf("%s faults, %llu restarts, %s commits, %llu recoveries, %llu catch-ups, %llu invalidated "
@@ -197,9 +196,7 @@ static int report(struct command *c, int rc, const struct sl_error *error)
 		fprintf(stderr, "simtest: %s\n", error->text);
 		return SL_EXIT_FAILED;
 	}
-	if (c->json)
-		show_json(c);
-	else if (c->range.seeds == 1)
+	if (c->range.seeds == 1)
 		show_one(c);
 	else
 		show_all(c);
@@ -217,11 +214,8 @@ int main(int argc, char **argv)
 	sl_command_open(argc, argv);
 	sl_command_set_name(argv, "simtest");
 	sl_command_parse(&argp, argc, argv, &c);
-	c.failures = json_array();
-	c.live = isatty(STDERR_FILENO) && !c.json && !c.trace;
+	c.live = isatty(STDERR_FILENO) && !c.trace;
 	if (c.trace)
 		c.range.lines = stdout;
-	int status = report(&c, sl_sim_range_run(&c.range, each, &c, &error), &error);
-	json_decref(c.failures);
-	return status;
+	return report(&c, sl_sim_range_run(&c.range, each, &c, &error), &error);
 }

@@ -17,7 +17,7 @@ struct sl_sim_attempt *sl_sim_check_find(const struct sl_sim *sim, const uint8_t
 
 static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view *view)
 {
-	struct sl_sim_attempt *page = calloc(1, sizeof *page);
+	struct sl_sim_attempt *page = sl_sim_alloc(sim, 1, sizeof *page);
 	*page = (struct sl_sim_attempt){.next = sim->attempts,
 					.t = view->t,
 					.a = view->a,
@@ -27,43 +27,15 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 					.elements = view->elements};
 	sim->attempts = page;
 	memcpy(page->h, view->h, SL_HASH_BYTES);
-	page->members = calloc(view->n, sizeof *page->members);
-	page->edge = calloc((size_t)sim->n * sim->n, sizeof *page->edge);
-	page->ready = calloc(sim->n, sizeof *page->ready);
-	page->ended = calloc(sim->n, sizeof *page->ended);
-	page->released = calloc(sim->n, sizeof *page->released);
-	page->aborted = calloc(sim->n, sizeof *page->aborted);
-	page->draw = calloc(sim->n, sizeof *page->draw);
-	page->x = calloc(sim->n, sizeof *page->x);
-	page->theta = calloc(sim->n, sizeof *page->theta);
-	page->weight = calloc(sim->n, sizeof *page->weight);
-	page->out = malloc((size_t)sim->n * view->chunks * sizeof *page->out);
+	page->members = sl_sim_copy(sim, view->members, view->n * sizeof *page->members);
+	page->edge = sl_sim_alloc(sim, (size_t)sim->n * sim->n, sizeof *page->edge);
+	page->of = sl_sim_alloc(sim, sim->n, sizeof *page->of);
+	for (uint32_t k = 0; k < view->n; k++)
+		page->of[view->members[k]].in = true;
+	page->out = sl_sim_alloc(sim, (size_t)sim->n * view->chunks, sizeof *page->out);
 	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
 		page->out[k] = -1;
-	memcpy(page->members, view->members, view->n * sizeof *page->members);
 	return page;
-}
-
-static void close_page(struct sl_sim *sim, struct sl_sim_attempt *page)
-{
-	for (uint32_t i = 0; i < sim->n; i++) {
-		free(page->x[i]);
-		free(page->theta[i]);
-	}
-	void *owned[] = {page->members, page->edge,  page->ready,  page->ended,	   page->x,
-			 page->theta,	page->out,   page->weight, page->released, page->aborted,
-			 page->draw,	page->mixed, page};
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
-}
-
-void sl_sim_check_free(struct sl_sim *sim)
-{
-	while (sim->attempts != NULL) {
-		struct sl_sim_attempt *page = sim->attempts;
-		sim->attempts = page->next;
-		close_page(sim, page);
-	}
 }
 
 /* --- the privacy check --- */
@@ -73,20 +45,18 @@ static bool *edge(const struct sl_sim *sim, const struct sl_sim_attempt *page, u
 	return &page->edge[(size_t)i * sim->n + j];
 }
 
-/* Count the members of one component, without those in `out`, and the members left in all. */
-static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out,
-		      uint32_t *left)
+/* Return true if the members are connected without those in `out`. */
+static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out)
 {
-	uint32_t *queue = calloc(sim->n, sizeof *queue), count = 0;
+	uint32_t *queue = calloc(sim->n, sizeof *queue), count, left = 0;
 	bool *seen = calloc(sim->n, sizeof *seen);
-	*left = 0;
 	for (uint32_t k = page->n; k-- > 0;)
 		if (!out[page->members[k]]) {
 			queue[0] = page->members[k];
-			++*left;
+			left++;
 		}
 	seen[queue[0]] = true;
-	count = *left > 0;
+	count = left > 0;
 	for (uint32_t next = 0; next < count; next++)
 		for (uint32_t j = 0; j < sim->n; j++)
 			if (*edge(sim, page, queue[next], j) && !seen[j] && !out[j]) {
@@ -95,13 +65,7 @@ static uint32_t reach(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 			}
 	free(queue);
 	free(seen);
-	return count;
-}
-
-static bool in_one_piece(const struct sl_sim *sim, const struct sl_sim_attempt *page, const bool *out)
-{
-	uint32_t left;
-	return reach(sim, page, out, &left) == left;
+	return count == left;
 }
 
 void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
@@ -127,16 +91,17 @@ void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view)
 		sl_sim_fail(sim, "a view of %u learners, quorum %u, or in pieces", view->n,
 			    (uint32_t)sim->options.parameters.quorum);
 	free(none);
-	sim->fresh = page; /* for when what this step signs has been seen */
+	sim->fresh = page; /* its edges are checked when this step's messages have been */
 	sl_sim_check_one_view(sim, page);
 }
 
-/* Takes `more` of the members from k on out, in every way. */
+/* Check the graph without any `more` of the members from k on. */
 static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page, bool *out, uint32_t k,
 			   uint64_t more)
 {
 	if (!in_one_piece(sim, page, out))
-		sl_sim_fail(sim, "they share t%u a%u, and few can single out others", page->t, page->a);
+		sl_sim_fail(sim, "t%u a%u is shared, but a small coalition can learn parts of the sum",
+			    page->t, page->a);
 	for (; more > 0 && k < page->n; k++) {
 		out[page->members[k]] = true;
 		try_coalitions(sim, page, out, k + 1, more - 1);
@@ -144,8 +109,8 @@ static void try_coalitions(struct sl_sim *sim, const struct sl_sim_attempt *page
 	}
 }
 
-/* By trying all coalitions of c: what the privacy check lets share (PROTOCOL.md §2.3 What a coalition learns,
- * F2). */
+/* Try all coalitions of c learners on a view in which a learner shares (PROTOCOL.md §2.3 What a coalition
+ * learns, F2). */
 static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
 	bool *out = calloc(sim->n, sizeof *out);
@@ -158,32 +123,24 @@ static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 	free(out);
 }
 
-/* --- what goes in, and what comes out --- */
-
-static bool member(const struct sl_sim_attempt *page, uint32_t i)
-{
-	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] == i)
-			return true;
-	return false;
-}
+/* --- encodings and results --- */
 
 static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		count += page->aborted[i];
+		count += page->of[i].aborted;
 	return count;
 }
 
-/* The model of learner i may be used again. */
+/* Check the reuse rule: learner i may encode its model again. */
 static void check_reuse_rule(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw &&
-		    page->released[i] && aborts(sim, page) < sim->options.parameters.tolerance + 1)
+		if (page->t == t && page->of[i].x != NULL && page->of[i].draw == sim->learners[i].draw &&
+		    page->of[i].released && aborts(sim, page) < sim->options.parameters.tolerance + 1)
 			sl_sim_fail(sim,
-				    "learner %u encodes a model that it released in a%u, which %u fenced",
+				    "learner %u encodes a model that it released in a%u, which %u aborted",
 				    sim->ids[i], page->a, aborts(sim, page));
 }
 
@@ -192,29 +149,27 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	check_reuse_rule(sim, i, view->t);
-	if (page == NULL || !member(page, i) || page->x[i] != NULL)
+	if (page == NULL || !page->of[i].in || page->of[i].x != NULL)
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
-	if (!l->config.privacy_check_warns)
+	if (!l->host.config.privacy_check_warns)
 		check_privacy(sim, page);
-	page->x[i] = malloc(view->elements * sizeof(uint64_t));
-	memcpy(page->x[i], l->workspace.x, view->elements * sizeof(uint64_t));
-	page->theta[i] = malloc(l->workspace.n * sizeof(float));
-	memcpy(page->theta[i], l->workspace.trained, l->workspace.n * sizeof(float));
-	page->weight[i] = l->workspace.weight;
-	page->draw[i] = l->draw;
+	page->of[i].x = sl_sim_copy(sim, l->host.workspace.x, view->elements * sizeof(uint64_t));
+	page->of[i].theta = sl_sim_copy(sim, l->host.workspace.trained, l->host.workspace.n * sizeof(float));
+	page->of[i].weight = l->host.workspace.weight;
+	page->of[i].draw = l->draw;
 }
 
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
-	const uint64_t *z = sim->learners[i].workspace.s;
+	const uint64_t *z = sim->learners[i].host.workspace.s;
 	for (uint32_t k = 0; k < page->n; k++)
-		if (page->x[page->members[k]] == NULL)
+		if (page->of[page->members[k]].x == NULL)
 			sl_sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
 	for (uint64_t e = 0; e < page->elements; e++) {
 		unsigned __int128 sum = 0;
 		for (uint32_t k = 0; k < page->n; k++)
-			sum += page->x[page->members[k]][e];
+			sum += page->of[page->members[k]].x[e];
 		if (z[e] != (uint64_t)(sum % page->p))
 			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
 				    sim->ids[i], page->t, page->a, (unsigned long long)e,
@@ -222,19 +177,20 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 	}
 }
 
-/* The committed model against the plain mean of the models, in doubles: sigma digits are kept of each. */
+/* Compare the committed model with the plain mean of the models, in doubles. Encoding keeps some decimals of
+ * each. */
 static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attempt *page)
 {
-	const struct sl_workspace *workspace = &sim->learners[i].workspace;
+	const struct sl_workspace *workspace = &sim->learners[i].host.workspace;
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
 	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
-		weights += literal ? 1 : (double)page->weight[page->members[k]];
+		weights += literal ? 1 : (double)page->of[page->members[k]].weight;
 	for (size_t e = 0; e < workspace->n; e++) {
 		double sum = 0;
 		for (uint32_t k = 0; k < page->n; k++) {
 			uint32_t j = page->members[k];
-			sum += (literal ? 1 : (double)page->weight[j]) * (double)page->theta[j][e];
+			sum += (literal ? 1 : (double)page->of[j].weight) * (double)page->of[j].theta[e];
 		}
 		double off = fabs((double)workspace->committed[e] - sum / weights);
 		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
@@ -247,7 +203,7 @@ static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i,
 {
 	const struct sl_sim_attempt *best = NULL;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->x[i] != NULL && (best == NULL || page->a > best->a))
+		if (page->t == t && page->of[i].x != NULL && (best == NULL || page->a > best->a))
 			best = page;
 	return best;
 }
@@ -255,11 +211,11 @@ static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i,
 static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_certificate *commit)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	size_t bytes = l->workspace.n * sizeof(float);
+	size_t bytes = l->host.workspace.n * sizeof(float);
 	const struct sl_sim_attempt *page = latest(sim, i, commit->t);
-	bool caught_up = l->phase == SL_PHASE_CATCHUP;
-	if (caught_up ? commit->t <= l->committed : commit->t != l->committed + 1)
-		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->committed);
+	bool caught_up = l->host.phase == SL_PHASE_CATCHUP;
+	if (caught_up ? commit->t <= l->host.committed : commit->t != l->host.committed + 1)
+		sl_sim_fail(sim, "learner %u commits %u after %u", sim->ids[i], commit->t, l->host.committed);
 	if (caught_up && sim->models[commit->t] == NULL)
 		sl_sim_fail(sim, "learner %u catches up with round %u, which no learner committed",
 			    sim->ids[i], commit->t);
@@ -269,36 +225,35 @@ static void check_committed(struct sl_sim *sim, uint32_t i, const struct sl_cert
 		check_mean(sim, i, page);
 	if (sim->models[commit->t] == NULL) {
 		memcpy(sim->digests[commit->t], commit->digest, SL_HASH_BYTES);
-		sim->models[commit->t] = malloc(bytes);
-		memcpy(sim->models[commit->t], l->workspace.committed, bytes);
+		sim->models[commit->t] = sl_sim_copy(sim, l->host.workspace.committed, bytes);
 	} else if (memcmp(sim->digests[commit->t], commit->digest, SL_HASH_BYTES) != 0 ||
-		   memcmp(sim->models[commit->t], l->workspace.committed, bytes) != 0) {
+		   memcmp(sim->models[commit->t], l->host.workspace.committed, bytes) != 0) {
 		sl_sim_fail(sim, "learner %u commits another model of round %u", sim->ids[i], commit->t);
 	}
 }
 
-/* What an Abort on disk says: never released, and never will be. */
+/* An Abort on disk: attempts up to what->a that are not released never will be. */
 static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durable *what)
 {
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
 	*highest = what->a > *highest ? what->a : *highest;
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == what->t && page->a <= what->a && member(page, i) && !page->released[i])
-			page->aborted[i] = page->ended[i] = true;
+		if (page->t == what->t && page->a <= what->a && page->of[i].in && !page->of[i].released)
+			page->of[i].aborted = page->of[i].ended = true;
 }
 
-static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
+static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, record->readys[0].view);
-	if (page == NULL || !member(page, i) || page->a != record->what.a || record->ready_count != page->n)
+	if (page == NULL || !page->of[i].in || page->a != record->what.a || record->ready_count != page->n)
 		sl_sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i],
 			    record->what.a);
-	if (page->aborted[i] || page->ended[i])
+	if (page->of[i].aborted || page->of[i].ended)
 		sl_sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
-	page->released[i] = true;
+	page->of[i].released = true;
 }
 
-void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
+void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record)
 {
 	if (record->what.kind == SL_PERSIST_ABORTED)
 		check_aborted(sim, i, &record->what);
@@ -320,16 +275,16 @@ static uint32_t position(const struct sl_sim_attempt *page, uint32_t i)
 
 static bool lives(const struct sl_sim *sim, uint32_t j)
 {
-	return !sim->learners[j].lost && sim->learners[j].core != NULL;
+	return !sim->learners[j].lost && sim->learners[j].host.core != NULL;
 }
 
 static bool holds(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t j, uint32_t i)
 {
-	const struct sl_sim_disk *disk = &sim->learners[j].disk;
-	const struct sl_slots *state_file = &sim->learners[j].workspace.state_file,
-			      *own = &sim->learners[i].workspace.state_file;
+	const struct sl_sim_disk *disk = &sim->learners[j].host.disk;
+	const struct sl_slots *state_file = &sim->learners[j].host.workspace.state_file,
+			      *own = &sim->learners[i].host.workspace.state_file;
 	size_t at = position(page, i) * own->slot_bytes;
-	return disk->a != 0 && memcmp(disk->readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
+	return disk->open.a != 0 && memcmp(disk->open.readys[0].view, page->h, SL_HASH_BYTES) == 0 &&
 	       state_file->base != NULL && own->base != NULL &&
 	       memcmp(state_file->base + at, own->base + at, own->slot_bytes) == 0;
 }
@@ -341,7 +296,7 @@ static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 		uint32_t j = page->members[k];
 		if (j == i || !lives(sim, j))
 			continue;
-		if (sim->learners[j].disk.certificate.t >= page->t || page->aborted[j] ||
+		if (sim->learners[j].host.disk.certificate.t >= page->t || page->of[j].aborted ||
 		    holds(sim, page, j, i))
 			return false;
 		waits = true;
@@ -352,7 +307,7 @@ static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page, i) && page->ready[i] && !page->aborted[i] && needed_in(sim, page, i))
+		if (page->of[i].in && page->of[i].ready && !page->of[i].aborted && needed_in(sim, page, i))
 			return true;
 	return false;
 }
@@ -360,57 +315,61 @@ bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
 {
 	for (uint32_t r = 0; r < view->degree; r++)
-		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].workspace.randomness[r].key))
-			sl_sim_fail(sim, "learner %u draws coins from a key that was used before",
+		if (!sl_sim_seen_add(&sim->randomness, sim->learners[i].host.workspace.randomness[r].key))
+			sl_sim_fail(sim, "learner %u uses a key of random streams a second time",
 				    sim->ids[i]);
 }
 
-/* --- what leaves --- */
+/* --- vectors that are sent --- */
 
 #define CONSERVED_MOST 64u /* coordinates */
 
-static struct sl_sim_mixed *mixed_of(struct sl_sim_attempt *page, uint64_t iteration)
+static struct sl_sim_mixed *mixed_of(struct sl_sim *sim, struct sl_sim_attempt *page, uint64_t iteration)
 {
 	if (iteration >= page->mixed_room) {
 		size_t room = iteration * 2 + 16;
-		page->mixed = realloc(page->mixed, room * sizeof *page->mixed);
-		memset(page->mixed + page->mixed_room, 0, (room - page->mixed_room) * sizeof *page->mixed);
+		struct sl_sim_mixed *mixed = sl_sim_alloc(sim, room, sizeof *mixed);
+		if (page->mixed != NULL)
+			memcpy(mixed, page->mixed, page->mixed_room * sizeof *mixed);
+		page->mixed = mixed;
 		page->mixed_room = room;
 	}
 	return &page->mixed[iteration];
 }
 
-/* A weighted sum of what i is about to send: of integers for metropolis, mod p for the others. */
+/* Return a weighted sum of the state that l sends: over the integers for metropolis, mod p for the others. */
 static unsigned __int128 weigh_state(const struct sl_sim_learner *l, uint64_t elements, uint64_t iteration)
 {
-	const struct sl_view *view = l->view;
+	const struct sl_view *view = l->host.view;
 	bool rounds = sl_engine_rows[view->engine].rounds;
 	uint32_t shift = rounds && iteration == 0 ? view->fraction : 0; /* the first MIX does it */
 	unsigned __int128 total = 0;
 	uint64_t weight = 1;
 	for (uint64_t e = 0; e < elements && e < CONSERVED_MOST;
 	     e++, weight = weight * 6364136223846793005u + 2)
-		total += rounds ? (unsigned __int128)(__int128)(int64_t)(l->workspace.s[e] << shift) * weight
-				: (unsigned __int128)l->workspace.s[e] * (weight % view->field.p) %
+		total += rounds ? (unsigned __int128)(__int128)(int64_t)(l->host.workspace.s[e] << shift) *
+					  weight
+				: (unsigned __int128)l->host.workspace.s[e] * (weight % view->field.p) %
 					  view->field.p;
 	return total;
 }
 
-/* By tree: what comes down is the sum of what was released. */
+/* Engine tree: the state that goes down is the sum of the released states. */
 static void check_sum(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page)
 {
-	const struct sl_sim_mixed *own = mixed_of(page, SL_TREE_OWN);
+	const struct sl_sim_mixed *own = mixed_of(sim, page, SL_TREE_OWN);
 	if (own->count != page->n ||
 	    weigh_state(&sim->learners[i], page->elements, SL_TREE_DOWN) % page->p != own->total)
-		sl_sim_fail(sim, "a%u: what learner %u sends down is not the sum", page->a, sim->ids[i]);
+		sl_sim_fail(sim, "a%u: learner %u sends down another vector than the sum", page->a,
+			    sim->ids[i]);
 }
 
 static void check_conserved(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *page, uint64_t iteration)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	struct sl_sim_mixed *mixed = mixed_of(page, iteration);
+	struct sl_sim_mixed *mixed = mixed_of(sim, page, iteration);
 	mixed->total += weigh_state(l, page->elements, iteration);
-	if (!sl_engine_rows[l->view->engine].rounds)
+	if (!sl_engine_rows[l->host.view->engine].rounds)
 		mixed->total %= page->p;
 	if (++mixed->count == page->n && mixed->total != page->mixed[0].total)
 		sl_sim_fail(sim, "a%u: iteration %llu changes the total", page->a,
@@ -422,13 +381,13 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 {
 	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
 	for (uint32_t k = 0; k < page->n; k++)
-		if (!page->ready[page->members[k]])
+		if (!page->of[page->members[k]].ready)
 			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
 				    sim->ids[page->members[k]]);
-	if (page->ended[i] || !page->released[i])
+	if (page->of[i].ended || !page->of[i].released)
 		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
-			    page->ended[i] ? "gave up" : "has not released on its disk");
-	bool tree = !sl_engine_rows[sim->learners[i].view->engine].to_all;
+			    page->of[i].ended ? "gave up" : "has not released on its disk");
+	bool tree = !sl_engine_rows[sim->learners[i].host.view->engine].to_all;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
 			    (uint32_t)chunk->iteration, (long long)*out);
@@ -448,10 +407,10 @@ static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	const struct sl_chunk *chunk = &action->send.message.chunk;
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, chunk->view);
 	for (uint32_t j = 0; j < sim->n; j++) {
-		if (sl_bit(action->send.to, j) && !member(page, j))
+		if (sl_bit(action->send.to, j) && !page->of[j].in)
 			sl_sim_fail(sim, "learner %u shows a masked state to %u, which is not in the view",
 				    sim->ids[i], sim->ids[j]);
-		if (sim->ids[j] == chunk->origin && !page->released[j])
+		if (sim->ids[j] == chunk->origin && !page->of[j].released)
 			sl_sim_fail(sim, "learner %u shows the masked state of %u, which has not released it",
 				    sim->ids[i], sim->ids[j]);
 	}
@@ -469,18 +428,18 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 	if (page == NULL || page->t != m->chunk.t || page->a != m->chunk.a)
 		sl_sim_fail(sim, "learner %u sends a vector of no view", sim->ids[i]);
 	bool some = m->kind == SL_MSG_STATE &&
-		    !sl_engine_rows[sim->learners[i].view->engine].to_all; /* of them */
+		    !sl_engine_rows[sim->learners[i].host.view->engine].to_all; /* of them */
 	for (uint32_t j = 0; j < sim->n; j++)
 		if (sl_bit(action->send.to, j) != *edge(sim, page, i, j) && !(some && *edge(sim, page, i, j)))
 			sl_sim_fail(sim, "learner %u sends a vector to others than its neighbours",
 				    sim->ids[i]);
 	if (m->kind == SL_MSG_STATE)
 		check_state(sim, i, page, &m->chunk);
-	else if (page->ended[i])
+	else if (page->of[i].ended)
 		sl_sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
 }
 
-/* --- what is said --- */
+/* --- reports and steps --- */
 
 static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
@@ -504,8 +463,8 @@ static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == report->t && page->a == report->a && member(page, i))
-			page->ended[i] = true;
+		if (page->t == report->t && page->a == report->a && page->of[i].in)
+			page->of[i].ended = true;
 }
 
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
@@ -516,18 +475,18 @@ void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report 
 		ended(sim, i, report);
 	if (report->kind != SL_REPORT_PHASE)
 		return;
-	if (!sl_phase_allows(l->phase, report->phase))
-		sl_sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->phase),
+	if (!sl_phase_allows(l->host.phase, report->phase))
+		sl_sim_fail(sim, "learner %u moves from %s to %s", sim->ids[i], sl_phase_name(l->host.phase),
 			    sl_phase_name(report->phase));
-	l->phase = report->phase;
-	if (l->phase == SL_PHASE_AGREE)
+	l->host.phase = report->phase;
+	if (l->host.phase == SL_PHASE_AGREE)
 		l->agreed_at = sim->now;
 }
 
 static void check_held(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	uint32_t most = 2 * (l->view != NULL ? sl_engine_window_most(&l->view->costs) : SL_WINDOW);
+	uint32_t most = 2 * (l->host.view != NULL ? sl_engine_window_most(&l->host.view->costs) : SL_WINDOW);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		uint32_t count = 0;
 		for (uint32_t k = 0; k < l->held_count; k++)
@@ -544,14 +503,12 @@ void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *
 	if (sim->fresh != NULL)
 		sl_sim_check_edges(sim, sim->fresh);
 	sim->fresh = NULL;
-	sl_core_status(l->core, &status);
-	if (status.phase != l->phase && status.t <= sim->options.parameters.rounds)
+	sl_core_status(l->host.core, &status);
+	if (status.phase != l->host.phase && status.t <= sim->options.parameters.rounds)
 		sl_sim_fail(sim, "learner %u is in %s and said %s", sim->ids[i], sl_phase_name(status.phase),
-			    sl_phase_name(l->phase));
+			    sl_phase_name(l->host.phase));
 	if (status.permille > 1000)
 		sl_sim_fail(sim, "learner %u is at %u permille", sim->ids[i], status.permille);
-	if (actions->count > sim->most_actions)
-		sim->most_actions = actions->count;
 	if (actions->count >= SL_ACTIONS_MAX)
 		sl_sim_fail(sim, "learner %u: %u actions in one step", sim->ids[i], actions->count);
 	check_held(sim, i);

@@ -13,7 +13,7 @@
  *  - An edge is what both ends listed; an attempt has one view; no learner signs two things for one attempt;
  * and no Ready while another attempt, released by this learner, can be completed: one of its participants
  * must have aborted it (the safety rule).
- *  - The privacy check held for every view that shared, whichever c learners pool what they see; phases move
+ *  - The privacy check held for every view that shared, against every coalition of c learners; phases move
  * along phase.h; actions and held buffers stay below their maxima.
  */
 #pragma once
@@ -26,6 +26,17 @@ struct sl_sim_mixed {
 	uint32_t count;
 };
 
+/* The part of one learner in an attempt. */
+struct sl_sim_part {
+	bool in; /* the view */
+	bool ready, ended;
+	bool released, aborted; /* on its disk */
+	uint64_t draw;		/* of the model that went in */
+	uint64_t *x;		/* its encoding; NULL: none yet */
+	float *theta;		/* its model */
+	uint64_t weight;
+};
+
 struct sl_sim_attempt {
 	struct sl_sim_attempt *next;
 	uint8_t h[SL_HASH_BYTES];
@@ -33,32 +44,27 @@ struct sl_sim_attempt {
 	sl_attempt a;
 	uint32_t n, chunks;
 	uint64_t p, elements;
-	uint32_t *members; /* roster indices */
-	bool *edge;	   /* roster x roster */
-	bool *ready, *ended, privacy_checked;
-	bool *released, *aborted; /* by roster index: on the disk of that learner */
-	uint64_t *draw;		  /* of the model that went in */
-	uint64_t **x;		  /* by roster index: its encoding */
-	float **theta;		  /* its model */
-	uint64_t *weight;
+	uint32_t *members;	/* roster indices */
+	bool *edge;		/* roster x roster */
+	struct sl_sim_part *of; /* by roster index */
+	bool privacy_checked;
 	int64_t *out;		    /* roster x chunks: last iteration that left; -1 */
 	struct sl_sim_mixed *mixed; /* by iteration, of chunk 0 */
 	size_t mixed_room;
 };
 
-void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at SPECTRUM */
+void sl_sim_check_view(struct sl_sim *sim, const struct sl_view *view);		       /* at ANALYSE */
 void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *view); /* after ENCODE */
 void sl_sim_check_prg(struct sl_sim *sim, uint32_t i, const struct sl_view *view);     /* likewise */
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view);  /* after CLOSE */
-void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record);
+void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_persist *record);
 void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *action);
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report);
 void sl_sim_check_step(struct sl_sim *sim, uint32_t i, const struct sl_actions *actions);
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i);
-void sl_sim_check_free(struct sl_sim *sim);
 
-/* Return true if others may wait for learner i for ever: it was Ready in an attempt that they are in, and no
- * living learner has its masked state or the result. */
+/* Return true if other learners may wait for learner i for ever: it was Ready in one of their attempts, and
+ * no living learner has its masked state or the result. */
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i);
 
 /* Among the files. */

@@ -6,14 +6,6 @@
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
-static bool member(const struct sl_sim_attempt *page, uint32_t i)
-{
-	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] == i)
-			return true;
-	return false;
-}
-
 static uint32_t index_of(const struct sl_sim *sim, sl_id id)
 {
 	uint32_t i = 0;
@@ -51,12 +43,10 @@ static void check_link_state(struct sl_sim *sim, uint32_t i, const struct sl_lin
 	listed->t = state->t;
 	listed->a = state->a;
 	listed->incarnation = state->incarnation;
-	sl_attempt *highest = &l->signed_a[state->t <= sim->options.parameters.rounds ? state->t : 0];
-	*highest = state->a > *highest ? state->a : *highest;
 }
 
-/* Whether i signed, for this attempt, that it lists j, or that it does not: after a restart it may have done
- * both, and what it signed since may not have left it. */
+/* Return true if learner i may have signed, for this attempt, that it lists j (or, without `lists`, that it
+ * does not). After a restart it may have signed both, and the newer link state may not have been sent. */
 static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i, uint32_t j,
 		     bool lists)
 {
@@ -65,7 +55,7 @@ static bool may_list(const struct sl_sim *sim, const struct sl_sim_attempt *page
 		const struct sl_sim_listed *listed = &sim->learners[i].listed[k];
 		if (listed->t != page->t || listed->a != page->a)
 			continue;
-		known |= listed->incarnation == sim->learners[i].config.incarnation;
+		known |= listed->incarnation == sim->learners[i].host.config.incarnation;
 		if (sl_bit(listed->named, j) == lists)
 			return true;
 	}
@@ -81,7 +71,8 @@ void sl_sim_check_edges(struct sl_sim *sim, const struct sl_sim_attempt *page)
 			bool one = may_list(sim, page, i, j, edge), both = may_list(sim, page, j, i, edge);
 			if (edge ? !one || !both : !one && !both)
 				sl_sim_fail(sim, "t%u a%u: the edge %u-%u is %s", page->t, page->a,
-					    sim->ids[i], sim->ids[j], edge ? "one's word only" : "missing");
+					    sim->ids[i], sim->ids[j],
+					    edge ? "listed by one end only" : "missing");
 		}
 }
 
@@ -101,7 +92,7 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 		    may_differ(sim, other))
 			continue;
 		for (uint32_t k = 0; k < page->n; k++)
-			if (member(other, page->members[k]))
+			if (other->of[page->members[k]].in)
 				sl_sim_fail(sim, "t%u a%u has two views, and %u is in both", page->t, page->a,
 					    sim->ids[page->members[k]]);
 	}
@@ -109,7 +100,8 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 
 /* --- Readys --- */
 
-/* Their operators have aborted it: none of them will finish it, and without i none can. */
+/* Return true if the operators of all other members have aborted the attempt: without i, none can finish it.
+ */
 static bool given_up_by_all_but(const struct sl_sim *sim, const struct sl_sim_attempt *page, uint32_t i)
 {
 	for (uint32_t k = 0; k < page->n; k++)
@@ -122,11 +114,11 @@ static void check_safety_rule(struct sl_sim *sim, uint32_t i, const struct sl_re
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
-		    !member(page, i) || !page->released[i])
+		    !page->of[i].in || !page->of[i].released)
 			continue;
 		bool closed = sim->learners[i].aborted_by_operator || given_up_by_all_but(sim, page, i);
 		for (uint32_t k = 0; k < page->n; k++)
-			closed |= page->aborted[page->members[k]];
+			closed |= page->of[page->members[k]].aborted;
 		if (!closed)
 			sl_sim_fail(sim,
 				    "learner %u is ready for a%u, but it released a%u, which may be complete",
@@ -138,21 +130,21 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
 	sl_attempt *last = &sim->learners[i].ready_a[ready->t];
-	if (page == NULL || page->ended[i])
+	if (page == NULL || page->of[i].ended)
 		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
-	if (page->ready[i])
+	if (page->of[i].ready)
 		return; /* again, over a new link */
-	const struct sl_sim_disk *disk = &sim->learners[i].disk;
-	if (disk->a != ready->a || memcmp(disk->readys[0].view, ready->view, SL_HASH_BYTES) != 0)
+	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
+	if (disk->open.a != ready->a || memcmp(disk->open.readys[0].view, ready->view, SL_HASH_BYTES) != 0)
 		sl_sim_fail(sim, "learner %u is ready for a%u, which is not on its disk", sim->ids[i],
 			    ready->a);
 	if (ready->a <= sim->learners[i].aborted_a[ready->t])
-		sl_sim_fail(sim, "learner %u is ready for a%u, and fenced all up to a%u", sim->ids[i],
+		sl_sim_fail(sim, "learner %u is ready for a%u, and aborted all up to a%u", sim->ids[i],
 			    ready->a, sim->learners[i].aborted_a[ready->t]);
 	if (ready->a <= *last)
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
-	page->ready[i] = true;
+	page->of[i].ready = true;
 	check_safety_rule(sim, i, ready);
 }
 
@@ -168,13 +160,13 @@ static bool names(const struct sl_abort *abort_record, sl_attempt a)
 
 static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *abort_record)
 {
-	const struct sl_sim_disk *disk = &sim->learners[i].disk;
+	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	if (disk->certificate.t < abort_record->t &&
 	    (disk->t != abort_record->t || disk->aborted < abort_record->a))
-		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i],
+		sl_sim_fail(sim, "learner %u signs an Abort of a%u, which is not on its disk", sim->ids[i],
 			    abort_record->a);
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == abort_record->t && page->a <= abort_record->a && page->released[i] &&
+		if (page->t == abort_record->t && page->a <= abort_record->a && page->of[i].released &&
 		    !names(abort_record, page->a))
 			sl_sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
 }
@@ -191,15 +183,15 @@ void sl_sim_check_signed(struct sl_sim *sim, uint32_t i, const struct sl_action 
 		check_abort(sim, i, &action->send.message.abort);
 }
 
-/* A promise of a crashed learner binds no one after its restart. */
+/* Forget the promises of a crashed learner that are not on its disk. */
 void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page,
-			   i)) /* what is not on its disk its successor is not in; what is, it is in again */
-			page->ended[i] =
-				l->disk.a == 0 || memcmp(l->disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
+		if (page->of[i].in) /* the next life is in the attempt if it is on the disk */
+			page->of[i].ended =
+				l->host.disk.open.a == 0 ||
+				memcmp(l->host.disk.open.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
-	l->phase = SL_PHASE_TRAIN;
+	l->host.phase = SL_PHASE_TRAIN;
 }

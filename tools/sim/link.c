@@ -1,49 +1,40 @@
-/* Links and what travels on them: every directed link is a queue, in order, with its own delays. */
+/* Links and their messages: every directed link is a queue, in order, with its own delays. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
-void sl_sim_mail_free(struct sl_sim_mail *mail)
-{
-	if (mail == NULL)
-		return;
-	free(mail->candidates);
-	free(mail->bytes);
-	free(mail);
-}
-
 /* --- links: one stands when an end wants it, it is possible and not cut --- */
 
 static bool wants(const struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	return !l->stopped && l->core != NULL && sl_bit(l->wanted, j);
+	return !l->host.stopped && l->host.core != NULL && sl_bit(l->host.wanted, j);
 }
 
 static void side_up(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
-	struct sl_sim_link *in = sl_sim_link(sim, j, i); /* what j says reaches i after i knows of the link */
+	struct sl_sim_link *in = sl_sim_link(sim, j, i); /* messages of j arrive after i knows of the link */
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms);
 	at = at > in->last ? at : in->last + 1; /* after the end of the link before */
 	in->up = true;
 	in->refused = false;
 	in->generation++;
 	in->last = in->up_at = at;
-	sl_sim_post(sim, at, (struct sl_sim_event){.kind = SL_SIM_LINK_UP, .learner = i, .peer = j});
+	sl_sim_post_core(sim, at, SL_EVENT_LINK_UP, i, j);
 }
 
 static void side_down(struct sl_sim *sim, uint32_t i, uint32_t j)
 {
 	struct sl_sim_link *out = sl_sim_link(sim, i, j), *in = sl_sim_link(sim, j, i);
 	uint64_t at = sim->now + sl_sim_delay(sim, 5);
-	out->generation++; /* what is on its way is lost */
+	out->generation++; /* packets on their way are lost */
 	while (out->kept_count > 0)
-		sl_sim_mail_free(out->kept[--out->kept_count]);
+		sl_packet_drop(out->kept[--out->kept_count]);
 	out->up = false;
-	in->last = at > in->last ? at : in->last + 1; /* an up that has not been told yet comes first */
-	sl_sim_post(sim, in->last, (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
+	in->last = at > in->last ? at : in->last + 1; /* after a LINK_UP that is still on its way */
+	sl_sim_post_core(sim, in->last, SL_EVENT_LINK_DOWN, i, j);
 }
 
 void sl_sim_fall(struct sl_sim *sim, uint32_t i, uint32_t j)
@@ -59,15 +50,14 @@ void sl_sim_dial(struct sl_sim *sim, uint32_t i, uint32_t j)
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
 	if (!wants(sim, i, j) || link->up)
 		return;
-	if (!link->possible || link->cut || sim->learners[j].stopped) {
-		if (!link->refused) /* once is enough: it goes on dialling, and goes on failing */
-			sl_sim_post(sim, sim->now,
-				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = i, .peer = j});
+	if (!link->possible || link->cut || sim->learners[j].host.stopped) {
+		if (!link->refused) /* reported once, however often it is dialled */
+			sl_sim_post_core(sim, sim->now, SL_EVENT_LINK_DOWN, i, j);
 		link->refused = true;
 		return;
 	}
 	struct sl_core_status status;
-	sl_core_status(sim->learners[j].core, &status);
+	sl_core_status(sim->learners[j].host.core, &status);
 	if (status.t == 0) { /* it is not up yet */
 		sl_sim_post(sim, sim->now + 250000,
 			    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
@@ -81,13 +71,13 @@ void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	uint64_t was[SL_LEARNERS_MAX / 64 + 1];
-	memcpy(was, l->wanted, sl_bit_words(sim->n) * sizeof *set);
-	memcpy(l->wanted, set, sl_bit_words(sim->n) * sizeof *set);
+	memcpy(was, l->host.wanted, sl_bit_words(sim->n) * sizeof *set);
+	memcpy(l->host.wanted, set, sl_bit_words(sim->n) * sizeof *set);
 	for (uint32_t j = 0; j < sim->n; j++) {
 		struct sl_sim_link *link = sl_sim_link(sim, i, j);
 		if (sl_bit(set, j) && !link->up) {
-			link->refused &=
-				was[j / 64] >> (j % 64) & 1; /* asked anew, it says anew that it fails */
+			link->refused &= was[j / 64] >> (j % 64) &
+					 1; /* a failure is reported again when the link is wanted again */
 			sl_sim_post(sim, sim->now + sl_sim_delay(sim, 50),
 				    (struct sl_sim_event){.kind = SL_SIM_DIAL, .learner = i, .peer = j});
 		} else if (!sl_bit(set, j) && link->up && !wants(sim, j, i)) {
@@ -98,131 +88,96 @@ void sl_sim_want(struct sl_sim *sim, uint32_t i, const uint64_t *set)
 
 /* --- messages --- */
 
-static void copy_candidates(struct sl_sim_mail *mail)
-{
-	struct sl_link_state *state = &mail->message.link_state;
-	mail->candidates = calloc(state->count + 1, sizeof(sl_id));
-	memcpy(mail->candidates, state->candidates, state->count * sizeof(sl_id));
-	state->candidates = mail->candidates;
-}
-
-static void copy_held(struct sl_sim_mail *mail)
-{
-	struct sl_have *have = &mail->message.have;
-	mail->bytes = malloc(have->size);
-	memcpy(mail->bytes, have->held, have->size);
-	have->held = mail->bytes;
-}
-
-/* Copy the bytes of a chunk for peer `j` to where it stays until it arrives. */
-static void copy_chunk(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_payload payload,
-		       struct sl_sim_mail *mail)
-{
-	const struct sl_sim_learner *l = &sim->learners[i];
-	struct sl_chunk *chunk = &mail->message.chunk;
-	if (payload.source == SL_SOURCE_SHARES) {
-		int r = sl_view_neighbour(l->view, j);
-		if (r < 0)
-			sl_sim_fail(sim, "a share of learner %u to %u, who is no neighbour", sim->ids[i],
-				    sim->ids[j]);
-		payload.row = (uint32_t)r;
-	}
-	mail->bytes = malloc(chunk->size);
-	chunk->bytes = mail->bytes;
-	sl_payload_nonce(&l->workspace, l->view, &payload, chunk);
-	sl_payload_write(&l->workspace, l->view, &payload, chunk, l->disk.result, mail->bytes);
-}
-
-static struct sl_sim_mail *write_mail(struct sl_sim *sim, uint32_t i, uint32_t j,
-				      const struct sl_message *message, struct sl_payload payload)
-{
-	struct sl_sim_mail *mail = malloc(sizeof *mail);
-	*mail = (struct sl_sim_mail){.message = *message};
-	if (message->kind == SL_MSG_LINK_STATE)
-		copy_candidates(mail);
-	if (message->kind == SL_MSG_HAVE)
-		copy_held(mail);
-	if (payload.source != SL_SOURCE_NONE)
-		copy_chunk(sim, i, j, payload, mail);
-	return mail;
-}
-
-static void keep(struct sl_sim_link *link, struct sl_sim_mail *mail)
+static void keep(struct sl_sim_link *link, struct sl_packet *packet)
 {
 	link->kept = realloc(link->kept, (link->kept_count + 1) * sizeof *link->kept);
-	link->kept[link->kept_count++] = mail;
+	link->kept[link->kept_count++] = packet;
 }
 
-static void post_mail(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_sim_mail *mail)
+/* The packet arrives at time `at`, unless its link falls before. */
+static void post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, uint64_t at, struct sl_packet *packet)
+{
+	sl_sim_post(sim, at,
+		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
+					  .learner = j,
+					  .peer = i,
+					  .generation = sl_sim_link(sim, i, j)->generation,
+					  .packet = packet});
+}
+
+static void send_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_packet *packet)
 {
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
-	if (sim->tap != NULL && !sim->tap(sim, i, j, &mail->message)) {
-		sl_sim_mail_free(mail);
+	if (sim->tap != NULL && !sim->tap(sim, i, j, &packet->message)) {
+		sl_packet_drop(packet);
 		return;
 	}
 	if (link->held) {
-		keep(link, mail);
+		keep(link, packet);
 		return;
 	}
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + link->slow_ms);
 	link->last = at > link->last ? at : link->last + 1;
-	sl_sim_post(sim, link->last,
-		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-					  .learner = j,
-					  .peer = i,
-					  .generation = link->generation,
-					  .mail = mail});
+	post_packet(sim, i, j, link->last, packet);
+}
+
+void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	struct sl_sim_link *link = sl_sim_link(sim, i, j);
+	link->held = false;
+	for (uint32_t m = 0; m < link->kept_count; m++) {
+		link->last = (link->last > sim->now ? link->last : sim->now) +
+			     sl_sim_delay(sim, sim->options.delay_ms);
+		post_packet(sim, i, j, link->last, link->kept[m]);
+	}
+	link->kept_count = 0;
 }
 
 void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
 		 uint32_t delay_ms)
 {
-	struct sl_sim_mail *mail = calloc(1, sizeof *mail);
-	mail->message = *message;
-	if (message->kind == SL_MSG_LINK_STATE)
-		copy_candidates(mail);
-	if (message->kind == SL_MSG_HAVE)
-		copy_held(mail);
-	if (message->kind >= SL_MSG_SHARE) {
-		mail->bytes = malloc(message->chunk.size);
-		memcpy(mail->bytes, message->chunk.bytes, message->chunk.size);
-		mail->message.chunk.bytes = mail->bytes;
-	}
 	uint64_t at = sim->now + sl_sim_delay(sim, delay_ms), up = sl_sim_link(sim, i, j)->up_at;
-	sl_sim_post(sim, at > up ? at : up + 1,
-		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-					  .learner = j,
-					  .peer = i,
-					  .generation = sl_sim_link(sim, i, j)->generation,
-					  .mail = mail});
+	post_packet(sim, i, j, at > up ? at : up + 1, sl_packet_copy(message));
+}
+
+/* Which of the shares is for learner `j`. */
+static uint32_t row_of(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	int r = sl_view_neighbour(sim->learners[i].host.view, j);
+	if (r < 0)
+		sl_sim_fail(sim, "a share of learner %u to %u, which is no neighbour", sim->ids[i],
+			    sim->ids[j]);
+	return (uint32_t)r;
 }
 
 void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	struct sl_message message = action->send.message;
+	struct sl_payload payload = action->send.payload;
 	sl_sim_check_sent(sim, i, action);
 	if (action->send.own)
 		sl_sim_sign(sim, &message);
-	for (uint32_t j = 0; j < sim->n; j++)
-		if (sl_bit(action->send.to, j) &&
-		    sl_sim_link(sim, i, j)->up) /* or it has fallen, and i does not know it yet */
-			post_mail(sim, i, j, write_mail(sim, i, j, &message, action->send.payload));
+	for (uint32_t j = 0; j < sim->n; j++) {
+		if (!sl_bit(action->send.to, j) ||
+		    !sl_sim_link(sim, i, j)->up) /* it has fallen, and i does not know it yet */
+			continue;
+		if (payload.source == SL_SOURCE_SHARES)
+			payload.row = row_of(sim, i, j);
+		send_packet(sim, i, j, sl_packet_new(&sim->learners[i].host, &message, &payload));
+	}
 }
 
 void sl_sim_mail_arrives(struct sl_sim *sim, const struct sl_sim_event *event)
 {
-	const struct sl_message *m = &event->mail->message;
+	const struct sl_message *m = &event->packet->message;
 	struct sl_event e = {.kind = SL_EVENT_MESSAGE, .peer = event->peer, .message = m};
 	if (event->generation != sl_sim_link(sim, event->peer, event->learner)->generation ||
-	    sim->learners[event->learner].stopped)
+	    sim->learners[event->learner].host.stopped)
 		return; /* fell with its link */
 	sl_sim_signatures_verify(sim, event->learner, m);
 	if (m->kind >= SL_MSG_SHARE) {
-		e.buffer = calloc(1, sizeof *e.buffer);
-		e.buffer->size = m->chunk.size;
-		e.buffer->bytes = malloc(m->chunk.size);
-		memcpy(e.buffer->bytes, m->chunk.bytes, m->chunk.size);
-		sl_sim_give(sim, event->learner, event->peer, m->kind, e.buffer);
+		e.buffer = sl_packet_lend(event->packet);
+		sl_sim_give(sim, event->learner, event->peer, e.buffer);
 	}
 	sl_sim_deliver(sim, event->learner, &e);
 }

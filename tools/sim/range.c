@@ -1,9 +1,8 @@
-#include "tools/sim/range.h"
+#include "tools/sim/play.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <malloc.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,17 +12,12 @@
 
 static_assert(sizeof(struct sl_sim_outcome) <= PIPE_BUF, "an outcome goes through a pipe whole");
 
-struct worker {
-	pid_t pid; /* 0: it has finished */
-	int pipe;
-	volatile uint64_t *seed; /* that it plays; shared with it */
-};
-
 struct running {
-	const struct sl_sim_range *range;
-	struct worker workers[SL_SIM_JOBS_MOST];
-	struct pollfd polls[SL_SIM_JOBS_MOST];
-	uint64_t *seeds;
+	const struct sl_sim_play *range;
+	uint64_t end;
+	pid_t workers[SL_SIM_JOBS_MOST]; /* 0: none */
+	volatile uint64_t *seeds;	 /* that each worker plays; shared with it */
+	bool more;			 /* outcomes are wanted */
 };
 
 void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
@@ -48,20 +42,18 @@ void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
 
 /* --- a worker --- */
 
-static void work(const struct sl_sim_range *range, uint64_t seed, int out, volatile uint64_t *at)
+/* Play the seeds of a worker from *seed on; *seed is always the one that is played. */
+static void work(const struct running *running, volatile uint64_t *seed, int out)
 {
+	struct sl_sim_play play = *running->range;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	mallopt(M_TRIM_THRESHOLD, 1 << 28); /* a world is built and torn down a hundred times a second: */
 	mallopt(M_MMAP_THRESHOLD, 1 << 28); /* its memory stays here */
 	mallopt(M_TOP_PAD, 1 << 24);
-	for (; seed < range->seed + range->seeds; seed += range->jobs) {
+	for (; *seed < running->end; *seed += play.jobs) {
 		struct sl_sim_outcome outcome;
-		*at = seed;
-		sl_sim_play(&(struct sl_sim_play){.seed = seed,
-						  .learners = range->learners,
-						  .rounds = range->rounds,
-						  .lines = range->lines},
-			    &outcome);
+		play.seed = *seed;
+		sl_sim_play(&play, &outcome);
 		if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
 			_exit(1); /* the parent has gone */
 	}
@@ -69,107 +61,96 @@ static void work(const struct sl_sim_range *range, uint64_t seed, int out, volat
 	_exit(0);
 }
 
-static int start(struct running *running, uint32_t w, uint64_t seed, struct sl_error *error)
-{
-	struct worker *worker = &running->workers[w];
-	int ends[2];
-	if (pipe(ends) != 0)
-		return sl_err_set(error, SL_ERR_IO, "cannot make a pipe: %s", strerror(errno));
-	fflush(NULL);
-	worker->seed = &running->seeds[w];
-	worker->pid = fork();
-	if (worker->pid == 0) {
-		close(ends[0]);
-		work(running->range, seed, ends[1], worker->seed);
-	}
-	close(ends[1]);
-	worker->pipe = ends[0];
-	running->polls[w] = (struct pollfd){.fd = ends[0], .events = POLLIN};
-	return worker->pid > 0 ? SL_OK
-			       : sl_err_set(error, SL_ERR_IO, "cannot start a process: %s", strerror(errno));
-}
-
 /* --- the others --- */
 
-static bool take(const struct worker *worker, struct sl_sim_outcome *outcome)
+/* Start a worker wherever seeds are left. */
+static int start(struct running *running, const int ends[2], struct sl_error *error)
 {
-	ssize_t n;
-	do
-		n = read(worker->pipe, outcome, sizeof *outcome);
-	while (n < 0 && errno == EINTR);
-	return n == (ssize_t)sizeof *outcome;
+	fflush(NULL);
+	for (uint32_t w = 0; w < running->range->jobs; w++) {
+		pid_t pid = running->seeds[w] < running->end ? fork() : 0;
+		if (pid < 0)
+			return sl_err_set(error, SL_ERR_IO, "cannot start a process: %s", strerror(errno));
+		if (pid == 0 && running->seeds[w] < running->end) {
+			close(ends[0]);
+			work(running, &running->seeds[w], ends[1]);
+		}
+		running->workers[w] = pid;
+	}
+	return SL_OK;
 }
 
-/* It has finished, or died of a seed: then the next worker begins after that one. */
-static int ended(struct running *running, uint32_t w, sl_sim_each each, void *context, struct sl_error *error)
+/* Pass each outcome on, until all workers have ended. */
+static void listen_to(struct running *running, int pipe, sl_sim_each each, void *context)
 {
-	struct worker *worker = &running->workers[w];
-	struct sl_sim_outcome outcome = {.seed = *worker->seed, .failed = true};
-	const struct sl_sim_range *range = running->range;
+	struct sl_sim_outcome outcome;
+	ssize_t n = 1;
+	while (running->more && n != 0) {
+		n = read(pipe, &outcome, sizeof outcome);
+		if (n == (ssize_t)sizeof outcome)
+			running->more = each(context, &outcome);
+		else if (n < 0 && errno != EINTR)
+			n = 0;
+	}
+}
+
+/* Wait for worker `w`. If it died, its seed has failed; the seeds after it are left for the next worker. */
+static void await(struct running *running, uint32_t w, sl_sim_each each, void *context)
+{
+	struct sl_sim_outcome outcome = {.failed = true};
 	int status = 0;
-	waitpid(worker->pid, &status, 0);
-	close(worker->pipe);
-	worker->pid = 0;
-	running->polls[w].fd = -1;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return SL_OK;
+	if (!running->more)
+		kill(running->workers[w], SIGTERM);
+	waitpid(running->workers[w], &status, 0);
+	running->workers[w] = 0;
+	if (!running->more || running->seeds[w] >= running->end)
+		return;
+	outcome.seed = running->seeds[w];
+	running->seeds[w] += running->range->jobs;
 	snprintf(outcome.why, sizeof outcome.why, "seed %llu: the learners' own code gave up: %s",
 		 (unsigned long long)outcome.seed,
 		 WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "it ended");
-	if (!each(context, &outcome) || outcome.seed + range->jobs >= range->seed + range->seeds)
-		return SL_OK;
-	return start(running, w, outcome.seed + range->jobs, error);
+	running->more = each(context, &outcome);
 }
 
-static void stop_all(struct running *running)
+/* Play the seeds that are left. */
+static int play_on(struct running *running, sl_sim_each each, void *context, struct sl_error *error)
 {
+	int ends[2];
+	if (pipe(ends) != 0)
+		return sl_err_set(error, SL_ERR_IO, "cannot make a pipe: %s", strerror(errno));
+	int rc = start(running, ends, error);
+	running->more &= rc == SL_OK;
+	close(ends[1]);
+	listen_to(running, ends[0], each, context);
 	for (uint32_t w = 0; w < running->range->jobs; w++)
-		if (running->workers[w].pid > 0) {
-			kill(running->workers[w].pid, SIGTERM);
-			waitpid(running->workers[w].pid, NULL, 0);
-			close(running->workers[w].pipe);
-		}
+		if (running->workers[w] > 0)
+			await(running, w, each, context);
+	close(ends[0]);
+	return rc;
 }
 
-static int listen_to(struct running *running, sl_sim_each each, void *context, struct sl_error *error)
+static bool unfinished(const struct running *running)
 {
-	for (;;) {
-		uint32_t alive = 0;
-		for (uint32_t w = 0; w < running->range->jobs; w++)
-			alive += running->workers[w].pid > 0;
-		if (alive == 0)
-			return SL_OK;
-		if (poll(running->polls, running->range->jobs, -1) < 0 && errno != EINTR)
-			return sl_err_set(error, SL_ERR_IO, "poll: %s", strerror(errno));
-		for (uint32_t w = 0; w < running->range->jobs; w++) {
-			struct sl_sim_outcome outcome;
-			if (running->workers[w].pid <= 0 || running->polls[w].revents == 0)
-				continue;
-			bool more = take(&running->workers[w], &outcome);
-			if (more && !each(context, &outcome))
-				return SL_OK;
-			if (!more && ended(running, w, each, context, error) != SL_OK)
-				return error->code;
-		}
-	}
+	bool left = false;
+	for (uint32_t w = 0; w < running->range->jobs; w++)
+		left |= running->seeds[w] < running->end;
+	return left && running->more;
 }
 
-int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context,
-		     struct sl_error *error)
+int sl_sim_range_run(const struct sl_sim_play *range, sl_sim_each each, void *context, struct sl_error *error)
 {
-	struct running running = {.range = range};
+	struct running running = {.range = range, .end = range->seed + range->seeds, .more = true};
 	size_t bytes = range->jobs * sizeof *running.seeds;
-	running.seeds = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (running.seeds == MAP_FAILED)
+	void *shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
 		return sl_err_set(error, SL_ERR_NOMEM, "no memory to share: %s", strerror(errno));
+	running.seeds = shared;
+	for (uint32_t w = 0; w < range->jobs; w++)
+		running.seeds[w] = range->seed + w;
 	int rc = SL_OK;
-	for (uint32_t w = 0; w < range->jobs && rc == SL_OK; w++) {
-		running.polls[w].fd = -1;
-		rc = w < range->seeds ? start(&running, w, range->seed + w, error) : SL_OK;
-	}
-	if (rc == SL_OK)
-		rc = listen_to(&running, each, context, error);
-	stop_all(&running);
-	munmap(running.seeds, bytes);
+	while (rc == SL_OK && unfinished(&running))
+		rc = play_on(&running, each, context, error);
+	munmap(shared, bytes);
 	return rc;
 }

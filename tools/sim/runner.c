@@ -10,21 +10,11 @@
 #include "common/config/core_config.h"
 #include "tools/sim/runner_internal.h"
 
-#define STEP_S 30u
+#define STEP_MS 30000u /* of the runner's clock: a step of the schedule without a commit gives way */
 #define MMAP_THRESHOLD                                                                                       \
-	(128 << 10)	/* fixed: most slots of a state file are never touched, and then take no memory */
-#define BARREN_LEAST 3u /* a schedule of one step gets this many chances, as with starling launch */
-
-void *sl_runner_grow(void *items, size_t *room, size_t count, size_t size)
-{
-	if (count <= *room)
-		return items;
-	*room = count + *room / 2 + 16;
-	items = reallocarray(items, *room, size);
-	if (items == NULL)
-		abort(); /* in the middle of a step */
-	return items;
-}
+	(128 << 10)	  /* fixed: most slots of a state file are never touched, and then take no memory */
+#define TOP_PAD (8 << 20) /* packets of a sweep are freed and allocated again in the next one */
+#define BARREN_LEAST 3u	  /* a schedule of one step gets this many chances, as with starling launch */
 
 /* --- building --- */
 
@@ -47,45 +37,23 @@ int sl_runner_settings(const char *const *set, size_t count, const struct sl_sch
 	return rc;
 }
 
-static int build_core(struct sl_runner *runner, uint32_t i, uint32_t quorum)
+static int build_learner(struct sl_runner *runner, uint32_t i, uint32_t quorum)
 {
+	const struct sl_runner_options *o = &runner->options;
 	struct sl_runner_learner *l = &runner->learners[i];
 	struct sl_core_config config = {
 		.self = i, .roster_size = runner->n, .ids = runner->ids, .incarnation = 1};
-	struct sl_arena arena;
-	sl_core_config_set(&config, runner->options.settings, runner->options.parameters, quorum);
-	config.range_by_control = runner->options.schedule != NULL;
-	size_t bytes = sl_core_bytes(&config);
-	l->arena = malloc(bytes);
-	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
-	l->core = sl_core_init(&config, &arena);
-	return l->core != NULL ? SL_OK : SL_ERR_NOMEM;
-}
-
-static int build_workspace(struct sl_runner *runner, uint32_t i)
-{
-	struct sl_runner_learner *l = &runner->learners[i];
-	struct sl_workspace *v = &l->workspace;
-	l->random = runner->options.seed * UINT64_C(0xd1342543de82ef95) + i;
-	int rc = sl_sim_vectors_open(v, runner->options.parameters, &l->random);
-	if (rc != SL_OK)
-		return rc;
-	v->clamp = runner->options.settings->clipping == SL_CLIPPING_CLAMP;
-	if (runner->options.initial != NULL)
-		memcpy(v->committed, runner->options.initial, v->n * sizeof *v->committed);
-	return SL_OK;
-}
-
-static int build_learner(struct sl_runner *runner, uint32_t i, uint32_t quorum)
-{
-	struct sl_runner_learner *l = &runner->learners[i];
+	sl_core_config_set(&config, o->settings, o->parameters, quorum);
+	config.range_by_control = o->schedule != NULL;
+	int rc = sl_hosted_open(&l->host, &config, o->seed * UINT64_C(0xd1342543de82ef95) + i);
+	l->said_end = &l->said;
 	l->up = calloc(runner->words, sizeof *l->up);
-	l->wanted = calloc(runner->words, sizeof *l->wanted);
-	l->phase = SL_PHASE_TRAIN;
-	if (l->up == NULL || l->wanted == NULL)
+	if (rc != SL_OK || l->up == NULL)
 		return SL_ERR_NOMEM;
-	int rc = build_workspace(runner, i);
-	return rc == SL_OK ? build_core(runner, i, quorum) : rc;
+	l->host.workspace.clamp = o->settings->clipping == SL_CLIPPING_CLAMP;
+	if (o->initial != NULL)
+		memcpy(l->host.workspace.committed, o->initial, o->parameters * sizeof *o->initial);
+	return sl_hosted_start(&l->host);
 }
 
 static int check(const struct sl_runner_options *o, struct sl_error *error)
@@ -115,7 +83,7 @@ static int build(struct sl_runner *runner, uint32_t quorum, struct sl_error *err
 	if (runner->todo == NULL || runner->ids == NULL || runner->learners == NULL || runner->ranges == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++)
-		runner->ids[i] = runner->options.ids != NULL ? runner->options.ids[i] : i + 1;
+		runner->ids[i] = i + 1;
 	for (uint32_t i = 0; i < n; i++)
 		if (build_learner(runner, i, quorum) != SL_OK)
 			return sl_err_set(error, SL_ERR_NOMEM, "out of memory at learner %u of %u", i + 1, n);
@@ -134,6 +102,7 @@ int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **r
 	if (sodium_init() < 0)
 		abort();
 	mallopt(M_MMAP_THRESHOLD, MMAP_THRESHOLD);
+	mallopt(M_TOP_PAD, TOP_PAD);
 	struct sl_runner *s = calloc(1, sizeof *s);
 	if (s == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
@@ -155,18 +124,13 @@ int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **r
 static void close_learner(struct sl_runner *runner, uint32_t i)
 {
 	struct sl_runner_learner *l = &runner->learners[i];
-	if (!l->stopped && l->core != NULL)
-		sl_runner_give_back(runner->workers[0], sl_core_held(l->core));
-	sl_runner_drop(runner->workers[0], i);
-	for (size_t k = 0; k < l->said.count; k++)
-		if (l->said.items[k].piece != NULL) {
-			sl_runner_unread(l->said.items[k].piece, 0); /* not delivered */
-		}
-	sl_sim_vectors_close(&l->workspace);
-	void *owned[] = {l->arena,	l->inbox.items, l->work.items, l->said.items,
-			 l->sets.items, l->up,		l->wanted,     l->result};
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
+	if (!l->host.stopped && l->host.core != NULL)
+		sl_packet_give_back(sl_core_held(l->host.core));
+	sl_runner_drop(runner, i);
+	sl_runner_said_free(l);
+	sl_hosted_close(&l->host);
+	free(l->inbox);
+	free(l->up);
 }
 
 void sl_runner_close(struct sl_runner *runner)
@@ -186,11 +150,30 @@ void sl_runner_close(struct sl_runner *runner)
 
 /* --- the clock --- */
 
+/* Begin the next step of the schedule, for all learners. */
+static void play_next(struct sl_runner *runner)
+{
+	const struct sl_schedule *schedule = runner->options.schedule;
+	runner->step_at = runner->now;
+	runner->steps++;
+	if (schedule == NULL)
+		return;
+	uint32_t step = (runner->steps - 1) % schedule->steps;
+	const struct sl_edge *edges = sl_schedule_edges(schedule, step);
+	memset(runner->ranges, 0, runner->n * runner->words * sizeof *runner->ranges);
+	for (size_t e = 0; e < sl_schedule_count(schedule, step); e++) {
+		sl_bit_set(runner->ranges + edges[e].a * runner->words, edges[e].b);
+		sl_bit_set(runner->ranges + edges[e].b * runner->words, edges[e].a);
+	}
+	for (uint32_t i = 0; i < runner->n; i++)
+		sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_EVENT_RANGE});
+}
+
 static void begin(struct sl_runner *runner)
 {
 	for (uint32_t i = 0; i < runner->n; i++)
-		sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_RUNNER_START});
-	sl_runner_playback_next(runner);
+		sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_EVENT_START});
+	play_next(runner);
 }
 
 static bool idle(const struct sl_runner *runner)
@@ -204,7 +187,7 @@ static bool idle(const struct sl_runner *runner)
 static bool over(const struct sl_runner *runner)
 {
 	for (uint32_t i = 0; i < runner->n; i++)
-		if (!runner->learners[i].stopped)
+		if (!runner->learners[i].host.stopped)
 			return false;
 	return true;
 }
@@ -218,15 +201,14 @@ static int give_way(struct sl_runner *runner)
 	if (++runner->barren >= most)
 		return sl_err_set(&runner->error, SL_ERR_REFUSED, "no round committed in %u steps",
 				  runner->barren);
-	sl_runner_playback_next(runner);
+	play_next(runner);
 	return SL_PENDING;
 }
 
 /* Advance the clock to the next deadline: no learner has anything to do. */
 static int wait(struct sl_runner *runner)
 {
-	sl_ms step_ms = 1000 * (sl_ms)(runner->options.step_s != 0 ? runner->options.step_s : STEP_S);
-	sl_ms due = SL_NEVER, limit = runner->step_at + step_ms;
+	sl_ms due = SL_NEVER, limit = runner->step_at + STEP_MS;
 	for (uint32_t i = 0; i < runner->n; i++)
 		due = runner->learners[i].due < due ? runner->learners[i].due : due;
 	if (due > limit) {
@@ -236,7 +218,7 @@ static int wait(struct sl_runner *runner)
 	runner->now = due > runner->now ? due : runner->now;
 	for (uint32_t i = 0; i < runner->n; i++)
 		if (runner->learners[i].due <= runner->now)
-			sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_RUNNER_DEADLINE});
+			sl_runner_post(runner, i, (struct sl_runner_mail){.kind = SL_EVENT_DEADLINE});
 	return SL_PENDING;
 }
 
@@ -245,14 +227,15 @@ static void heed_commits(struct sl_runner *runner)
 {
 	sl_round latest = 0;
 	for (uint32_t i = 0; i < runner->n; i++)
-		latest = runner->learners[i].committed > latest ? runner->learners[i].committed : latest;
+		latest = runner->learners[i].host.committed > latest ? runner->learners[i].host.committed
+								     : latest;
 	if (latest == runner->first)
 		return;
 	runner->first = latest;
 	runner->barren = 0;
 	sl_runner_sums_forget(runner, latest > 1 ? latest - 2 : 0);
 	if (latest < runner->options.settings->rounds)
-		sl_runner_playback_next(runner);
+		play_next(runner);
 }
 
 int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
@@ -265,7 +248,7 @@ int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
 	if (rc == SL_PENDING) {
 		sl_runner_sweep(runner);
 		sl_runner_deliver(runner);
-		sl_runner_tick(runner->workers[0], &runner->deliver_s);
+		sl_runner_tick(&runner->workers[0], &runner->deliver_s);
 		runner->sweeps++;
 		heed_commits(runner);
 	}
@@ -275,15 +258,6 @@ int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
 		return runner->error.code;
 	}
 	return over(runner) ? SL_OK : rc;
-}
-
-int sl_runner_run(struct sl_runner *runner, struct sl_error *error)
-{
-	int rc;
-	do
-		rc = sl_runner_step(runner, error);
-	while (rc == SL_PENDING);
-	return rc;
 }
 
 /* --- figures --- */
@@ -302,10 +276,10 @@ void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures 
 	figures->deliver_s = runner->deliver_s;
 	for (uint32_t w = 0; w < runner->worker_count; w++)
 		for (int p = 0; p < SL_PHASE_COUNT; p++)
-			figures->seconds[p] += runner->workers[w]->seconds[p];
+			figures->seconds[p] += runner->workers[w].seconds[p];
 	for (uint32_t i = 0; i < runner->n; i++) {
 		struct sl_core_status s;
-		sl_core_status(runner->learners[i].core, &s);
+		sl_core_status(runner->learners[i].host.core, &s);
 		if (s.committed < figures->committed)
 			figures->committed = s.committed;
 		if (s.t > figures->t || (s.t == figures->t && s.phase >= figures->phase))

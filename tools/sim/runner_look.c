@@ -1,5 +1,4 @@
 /* Values that only a simulation can see: the sum of the secret encodings, and states during mixing. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +17,7 @@ static struct sl_runner_sum *find_sum(const struct sl_runner *runner, const uint
 void sl_runner_sum_add(struct sl_runner *runner, uint32_t i)
 {
 	const struct sl_runner_learner *l = &runner->learners[i];
-	const struct sl_view *view = l->view;
+	const struct sl_view *view = l->host.view;
 	pthread_mutex_lock(&runner->lock);
 	struct sl_runner_sum *sum = find_sum(runner, view->h);
 	if (sum == NULL) {
@@ -32,7 +31,7 @@ void sl_runner_sum_add(struct sl_runner *runner, uint32_t i)
 	}
 	sum->count++;
 	for (uint64_t e = 0; e < view->elements; e++)
-		sum->z[e] = sl_field_add(&view->field, sum->z[e], l->workspace.x[e]);
+		sum->z[e] = sl_field_add(&view->field, sum->z[e], l->host.workspace.x[e]);
 	pthread_mutex_unlock(&runner->lock);
 }
 
@@ -40,10 +39,10 @@ bool sl_runner_sum_check(struct sl_runner *runner, uint32_t i)
 {
 	const struct sl_runner_learner *l = &runner->learners[i];
 	pthread_mutex_lock(&runner->lock);
-	const struct sl_runner_sum *sum = find_sum(runner, l->view->h);
+	const struct sl_runner_sum *sum = find_sum(runner, l->host.view->h);
 	pthread_mutex_unlock(&runner->lock); /* it is complete */
-	return sum != NULL && sum->count == l->view->n &&
-	       memcmp(sum->z, l->workspace.s, l->view->elements * sizeof *sum->z) == 0;
+	return sum != NULL && sum->count == l->host.view->n &&
+	       memcmp(sum->z, l->host.workspace.s, l->host.view->elements * sizeof *sum->z) == 0;
 }
 
 void sl_runner_sums_forget(struct sl_runner *runner, sl_round t)
@@ -71,11 +70,12 @@ static void sample(struct sl_runner *runner, uint32_t i, uint64_t k, size_t low,
 	uint32_t first = 0, count = 0;
 	while (first < o->coordinate_count && o->coordinates[first] < low)
 		first++;
-	uint32_t shift = k == 0 && sl_engine_rows[l->view->engine].rounds ? l->view->fraction
-									  : 0; /* the first MIX does it */
+	uint32_t shift = k == 0 && sl_engine_rows[l->host.view->engine].rounds
+				 ? l->host.view->fraction
+				 : 0; /* the first MIX does it */
 	for (; first + count < o->coordinate_count && o->coordinates[first + count] < high; count++)
-		raw[count] = l->workspace.s[o->coordinates[first + count]] << shift;
-	struct sl_runner_sample sample = {i, k, l->view, o->coordinates + first, count, raw};
+		raw[count] = l->host.workspace.s[o->coordinates[first + count]] << shift;
+	struct sl_runner_sample sample = {i, k, l->host.view, o->coordinates + first, count, raw};
 	if (count == 0)
 		return;
 	pthread_mutex_lock(&runner->lock);
@@ -92,20 +92,7 @@ void sl_runner_look(struct sl_runner *runner, uint32_t i, uint32_t chunk, uint64
 
 void sl_runner_look_closing(struct sl_runner *runner, uint32_t i)
 {
-	const struct sl_view *view = runner->learners[i].view;
+	const struct sl_view *view = runner->learners[i].host.view;
 	if (runner->options.sampled != NULL)
 		sample(runner, i, view->steps, 0, view->elements);
-}
-
-double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c)
-{
-	const struct sl_view *view = sample->view;
-	double p = (double)view->field.p,
-	       sum = ldexp((double)(int64_t)sample->raw[c], -(int)view->fraction) * view->n;
-	double scale = view->encoding.kind == SL_ENCODING_WEIGHTED ? view->n : 1;
-	for (uint32_t d = 0; d < view->encoding.decimals; d++)
-		scale *= 10;
-	sum = fmod(sum, p);
-	sum = sum > p / 2 ? sum - p : sum < -p / 2 ? sum + p : sum;
-	return sum / scale;
 }

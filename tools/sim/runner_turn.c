@@ -1,46 +1,18 @@
-/* A learner's turn: its mail through the core, and then what the core asked for. */
-#include <stdlib.h>
+/* A learner's turn: its mail through the core, and then the work that the core asked for, in order. */
 #include <string.h>
 
 #include "tools/sim/runner_internal.h"
 
-/* --- chunks: read where they lie --- */
-
-static struct sl_buffer *lend(struct sl_runner_worker *w, struct sl_runner_payload *piece)
-{
-	struct sl_buffer *buffer = w->spare;
-	if (buffer != NULL)
-		w->spare = buffer->next;
-	else if ((buffer = malloc(sizeof *buffer)) == NULL)
-		abort();
-	buffer->next = NULL;
-	buffer->bytes = piece->bytes;
-	buffer->size = piece->message.chunk.size;
-	buffer->memory = piece;
-	return buffer;
-}
-
-void sl_runner_give_back(struct sl_runner_worker *w, struct sl_buffer *list)
-{
-	while (list != NULL) {
-		struct sl_buffer *next = list->next;
-		sl_runner_unread(list->memory, 1);
-		list->next = w->spare;
-		w->spare = list;
-		list = next;
-	}
-}
-
-/* --- what the core asks for --- */
+/* --- actions --- */
 
 static void stop(struct sl_runner *runner, uint32_t i, int code)
 {
-	struct sl_runner_learner *l = &runner->learners[i];
+	struct sl_hosted *host = &runner->learners[i].host;
 	struct sl_error error;
-	l->stopped = true;
+	host->stopped = true;
 	if (code == SL_OK)
 		return;
-	sl_err_set(&error, code, "learner %u ended in round %u (%s)", runner->ids[i], l->committed + 1,
+	sl_err_set(&error, code, "learner %u ended in round %u (%s)", runner->ids[i], host->committed + 1,
 		   sl_err_text(code));
 	sl_runner_fail(runner, i, &error);
 }
@@ -48,10 +20,10 @@ static void stop(struct sl_runner *runner, uint32_t i, int code)
 static void report(struct sl_runner_worker *w, uint32_t i, const struct sl_report *report)
 {
 	const struct sl_runner_options *o = &w->runner->options;
-	struct sl_runner_learner *l = &w->runner->learners[i];
+	struct sl_hosted *host = &w->runner->learners[i].host;
 	if (report->kind == SL_REPORT_PHASE) {
-		sl_runner_tick(w, &w->seconds[l->phase]);
-		l->phase = report->phase;
+		sl_runner_tick(w, &w->seconds[host->phase]);
+		host->phase = report->phase;
 	}
 	if (o->reported == NULL)
 		return;
@@ -60,34 +32,7 @@ static void report(struct sl_runner_worker *w, uint32_t i, const struct sl_repor
 	pthread_mutex_unlock(&w->runner->lock);
 }
 
-static void keep_commit(struct sl_runner_work *work, const struct sl_persist *persist)
-{
-	if (persist->what.kind != SL_PERSIST_COMMIT)
-		return;
-	memcpy(work->digest, persist->certificate->digest, SL_HASH_BYTES);
-	work->p = persist->certificate->p;
-	work->total_weight = persist->total_weight;
-}
-
-static void add_work(struct sl_runner_learner *l, const struct sl_action *action)
-{
-	struct sl_runner_work work = {.kind = SL_RUNNER_WIPE};
-	if (action->kind == SL_ACTION_COMPUTE) {
-		work.kind = SL_RUNNER_JOB;
-		work.job = action->job;
-	} else if (action->kind == SL_ACTION_TRAIN) {
-		work.kind = SL_RUNNER_TRAIN;
-		work.durable.t = action->train.t;
-		work.draw = action->train.draw;
-	} else if (action->kind == SL_ACTION_PERSIST) {
-		work.kind = SL_RUNNER_PERSIST;
-		work.durable = action->persist.what;
-		keep_commit(&work, &action->persist);
-	}
-	SL_RUNNER_PUSH(l->work, work);
-}
-
-static void carry(struct sl_runner_worker *w, uint32_t i, const struct sl_action *action)
+static void execute(struct sl_runner_worker *w, uint32_t i, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_SEND:
@@ -98,10 +43,10 @@ static void carry(struct sl_runner_worker *w, uint32_t i, const struct sl_action
 	case SL_ACTION_TRAIN:
 	case SL_ACTION_PERSIST:
 	case SL_ACTION_WIPE:
-		add_work(&w->runner->learners[i], action);
+		sl_hosted_ask(&w->runner->learners[i].host, action, false);
 		break;
 	case SL_ACTION_DROP:
-		sl_runner_give_back(w, action->buffers);
+		sl_packet_give_back(action->buffers);
 		break;
 	case SL_ACTION_REPORT:
 		report(w, i, &action->report);
@@ -112,57 +57,156 @@ static void carry(struct sl_runner_worker *w, uint32_t i, const struct sl_action
 	}
 }
 
-void sl_runner_event(struct sl_runner_worker *w, uint32_t i, struct sl_event *event)
+static void step(struct sl_runner_worker *w, uint32_t i, struct sl_event *event)
 {
 	event->now = w->runner->now;
-	if (sl_core_step(w->runner->learners[i].core, event, &w->actions) != SL_OK) {
-		sl_runner_give_back(w, event->buffer);
+	if (sl_core_step(w->runner->learners[i].host.core, event, &w->actions) != SL_OK) {
+		sl_packet_give_back(event->buffer);
 		return;
 	}
 	for (uint32_t k = 0; k < w->actions.count; k++)
-		carry(w, i, &w->actions.items[k]);
+		execute(w, i, &w->actions.items[k]);
 }
 
-/* --- the mail --- */
+/* --- work --- */
 
-static void read_piece(struct sl_runner_worker *w, uint32_t i, const struct sl_runner_mail *mail)
+/* Run ANALYSE. The graph of a view is the same for all its learners and analysed once. */
+static void analyse(struct sl_runner *runner, struct sl_hosted *host, struct sl_work *work)
 {
-	struct sl_runner_payload *piece = mail->piece;
-	struct sl_event event = {.kind = SL_EVENT_MESSAGE, .peer = mail->peer, .message = &piece->message};
-	if (piece->message.kind >= SL_MSG_SHARE) {
-		event.buffer = lend(w, piece);
-		sl_runner_event(w, i, &event);
-	} else {
-		sl_runner_event(w, i, &event);
-		sl_runner_unread(piece, 1);
+	const struct sl_job *job = &work->job;
+	pthread_mutex_lock(&runner->lock);
+	if (runner->analysis_code != SL_OK || memcmp(runner->analysis_h, job->view->h, SL_HASH_BYTES) != 0) {
+		sl_hosted_run(host, work);
+		runner->analysis = host->workspace.analysis;
+		runner->analysis_code = work->result.code;
+		memcpy(runner->analysis_h, job->view->h, SL_HASH_BYTES);
 	}
+	host->workspace.analysis = runner->analysis; /* exact mixes by it */
+	work->result = (struct sl_job_result){.kind = job->kind,
+					      .epoch = job->epoch,
+					      .chunk = job->chunk,
+					      .code = runner->analysis_code,
+					      .analysis = &host->workspace.analysis};
+	pthread_mutex_unlock(&runner->lock);
 }
 
-static void take(struct sl_runner_worker *w, uint32_t i, const struct sl_runner_mail *mail)
+static void compute(struct sl_runner *runner, uint32_t i, struct sl_work *work)
 {
-	static const enum sl_event_kind kinds[] = {[SL_RUNNER_START] = SL_EVENT_START,
-						   [SL_RUNNER_LINK_UP] = SL_EVENT_LINK_UP,
-						   [SL_RUNNER_LINK_DOWN] = SL_EVENT_LINK_DOWN,
-						   [SL_RUNNER_RANGE] = SL_EVENT_RANGE,
-						   [SL_RUNNER_DEADLINE] = SL_EVENT_DEADLINE};
-	if (mail->kind == SL_RUNNER_PAYLOAD) {
-		read_piece(w, i, mail);
+	struct sl_hosted *host = &runner->learners[i].host;
+	if (work->job.kind == SL_JOB_CLOSE)
+		sl_runner_look_closing(runner, i);
+	if (work->job.kind == SL_JOB_ANALYSE)
+		analyse(runner, host, work);
+	else
+		sl_hosted_run(host, work);
+	if (work->job.kind == SL_JOB_ENCODE && work->result.code == SL_OK && runner->options.verify)
+		sl_runner_sum_add(runner, i);
+	sl_packet_give_back(work->job.buffers);
+}
+
+static int train(struct sl_runner *runner, uint32_t i, const struct sl_work *work)
+{
+	const struct sl_runner_options *o = &runner->options;
+	struct sl_workspace *workspace = &runner->learners[i].host.workspace;
+	struct sl_error error = {0};
+	struct sl_runner_training training = {.learner = i,
+					      .t = work->t,
+					      .draw = work->draw,
+					      .committed = workspace->committed,
+					      .model = workspace->trained,
+					      .weight = 1};
+	int rc = o->train(o->context, &training, &error);
+	if (rc != SL_OK)
+		sl_runner_fail(runner, i, &error);
+	else
+		workspace->weight = training.weight;
+	return rc;
+}
+
+static void tell_commit(struct sl_runner_worker *w, uint32_t i, const struct sl_persist *record)
+{
+	const struct sl_runner_options *o = &w->runner->options;
+	struct sl_hosted *host = &w->runner->learners[i].host;
+	bool own = host->phase == SL_PHASE_COMMIT;
+	struct sl_runner_commit commit = {.learner = i,
+					  .t = record->what.t,
+					  .step = w->runner->steps,
+					  .view = own ? host->view : NULL,
+					  .model = host->workspace.committed,
+					  .z = host->workspace.s,
+					  .digest = record->certificate->digest,
+					  .p = record->certificate->p,
+					  .total_weight = record->total_weight,
+					  .exact = own && o->verify && sl_runner_sum_check(w->runner, i)};
+	host->committed = record->what.t;
+	if (o->committed == NULL)
 		return;
-	}
-	const uint64_t *range = w->runner->ranges + i * w->runner->words;
-	struct sl_event event = {.kind = kinds[mail->kind], .peer = mail->peer, .range = range};
-	sl_runner_event(w, i, &event);
+	sl_runner_tick(w, &w->seconds[host->phase]);
+	pthread_mutex_lock(&w->runner->lock);
+	o->committed(o->context, &commit);
+	pthread_mutex_unlock(&w->runner->lock);
+	sl_runner_tick(w, &w->elsewhere_s); /* to look at models is no learner's work */
 }
 
-void sl_runner_drop(struct sl_runner_worker *w, uint32_t i)
+/* Do the oldest work and tell the core. */
+static void work_once(struct sl_runner_worker *w, uint32_t i)
+{
+	struct sl_hosted *host = &w->runner->learners[i].host;
+	struct sl_work *work = sl_hosted_take(host);
+	struct sl_event event = {.kind = SL_EVENT_COMPUTED, .result = &work->result};
+	bool tell = true;
+	switch (work->kind) {
+	case SL_WORK_JOB:
+		compute(w->runner, i, work);
+		break;
+	case SL_WORK_TRAIN:
+		event = (struct sl_event){.kind = SL_EVENT_TRAINED};
+		tell = train(w->runner, i, work) == SL_OK;
+		break;
+	case SL_WORK_PERSIST:
+		event = (struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what};
+		sl_hosted_run(host, work);
+		if (work->record.what.kind == SL_PERSIST_COMMIT)
+			tell_commit(w, i, &work->record);
+		break;
+	case SL_WORK_WIPE:
+		sl_hosted_run(host, work);
+		tell = false;
+		break;
+	}
+	if (tell)
+		step(w, i, &event);
+	sl_hosted_done(work);
+}
+
+/* --- mail --- */
+
+/* Hand the next event of the inbox to the core. */
+static void take(struct sl_runner_worker *w, uint32_t i)
 {
 	struct sl_runner_learner *l = &w->runner->learners[i];
-	for (; l->inbox_done < l->inbox.count; l->inbox_done++)
-		if (l->inbox.items[l->inbox_done].piece != NULL)
-			sl_runner_unread(l->inbox.items[l->inbox_done].piece, 1);
-	for (; l->work_done < l->work.count; l->work_done++)
-		if (l->work.items[l->work_done].kind == SL_RUNNER_JOB)
-			sl_runner_give_back(w, l->work.items[l->work_done].job.buffers);
+	const struct sl_runner_mail *mail = &l->inbox[l->inbox_done++];
+	struct sl_packet *packet = mail->packet;
+	struct sl_event event = {
+		.kind = mail->kind, .peer = mail->peer, .range = w->runner->ranges + i * w->runner->words};
+	if (packet != NULL)
+		event.message = &packet->message;
+	if (packet != NULL && packet->message.kind >= SL_MSG_SHARE)
+		event.buffer = sl_packet_lend(packet);
+	step(w, i, &event);
+	sl_packet_drop(packet);
+}
+
+void sl_runner_drop(struct sl_runner *runner, uint32_t i)
+{
+	struct sl_runner_learner *l = &runner->learners[i];
+	for (; l->inbox_done < l->inbox_count; l->inbox_done++)
+		sl_packet_drop(l->inbox[l->inbox_done].packet);
+	while (l->host.work != NULL) {
+		struct sl_work *work = sl_hosted_take(&l->host);
+		sl_packet_give_back(work->job.buffers);
+		sl_hosted_done(work);
+	}
 	l->due = SL_NEVER;
 }
 
@@ -170,15 +214,13 @@ void sl_runner_turn(struct sl_runner_worker *w, uint32_t i)
 {
 	struct sl_runner_learner *l = &w->runner->learners[i];
 	l->spoke = false;
-	while (l->inbox_done < l->inbox.count && !l->stopped)
-		take(w, i, &l->inbox.items[l->inbox_done++]);
-	while (l->work_done < l->work.count && !l->stopped && !l->spoke)
-		sl_runner_work(w, i);
-	l->due = sl_core_deadline(l->core);
-	if (l->stopped)
-		sl_runner_drop(w, i);
-	l->inbox_done = l->inbox.count = 0;
-	if (l->work_done == l->work.count)
-		l->work_done = l->work.count = 0;
-	sl_runner_tick(w, &w->seconds[l->phase]);
+	while (l->inbox_done < l->inbox_count && !l->host.stopped)
+		take(w, i);
+	while (l->host.work != NULL && !l->host.stopped && !l->spoke)
+		work_once(w, i);
+	l->due = sl_core_deadline(l->host.core);
+	if (l->host.stopped)
+		sl_runner_drop(w->runner, i);
+	l->inbox_done = l->inbox_count = 0;
+	sl_runner_tick(w, &w->seconds[l->host.phase]);
 }

@@ -5,8 +5,7 @@
 
 /* --- buffers: handed in, and back exactly once --- */
 
-void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_kind kind,
-		 struct sl_buffer *buffer)
+void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, struct sl_buffer *buffer)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	if (l->held_count == SL_SIM_BUFFERS_MAX)
@@ -15,7 +14,7 @@ void sl_sim_give(struct sl_sim *sim, uint32_t i, uint32_t peer, enum sl_message_
 		l->held_room = l->held_room * 2 + 16;
 		l->held = realloc(l->held, l->held_room * sizeof *l->held);
 	}
-	l->held[l->held_count++] = (struct sl_sim_held){.buffer = buffer, .peer = peer, .kind = kind};
+	l->held[l->held_count++] = (struct sl_sim_held){.buffer = buffer, .peer = peer};
 }
 
 static struct sl_sim_held *find_held(struct sl_sim *sim, uint32_t i, const struct sl_buffer *buffer)
@@ -30,48 +29,18 @@ static struct sl_sim_held *find_held(struct sl_sim *sim, uint32_t i, const struc
 void sl_sim_take_back(struct sl_sim *sim, uint32_t i, struct sl_buffer *list)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	while (list != NULL) {
-		struct sl_buffer *next = list->next;
-		*find_held(sim, i, list) = l->held[l->held_count - 1];
+	for (const struct sl_buffer *b = list; b != NULL; b = b->next) {
+		*find_held(sim, i, b) = l->held[l->held_count - 1];
 		l->held_count--;
-		free(list->bytes);
-		free(list);
-		list = next;
 	}
+	sl_packet_give_back(list);
 }
 
 /* --- work: one thing at a time, in the order given --- */
 
-/* From now on it survives a crash, also one that comes before the core hears of it. */
-static void write_record(struct sl_sim *sim, uint32_t i, struct sl_sim_record *record)
+static void check_job(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 {
-	if (record->what.kind == SL_PERSIST_COMMIT)
-		record->packed = sl_sim_vectors_pack(&sim->learners[i].workspace, record->certificate->p);
-	sl_sim_check_durable(sim, i, record);
-	sl_sim_disk_write(&sim->learners[i].disk, record);
-}
-
-/* A job runs between the moment it was asked for and the moment its result is told; which one is chance. */
-static void run(struct sl_sim *sim, uint32_t i, struct sl_sim_work *work)
-{
-	struct sl_sim_learner *l = &sim->learners[i];
-	struct sl_workspace *workspace = &l->workspace;
-	if (work->ran)
-		return;
-	work->ran = true;
-	if (work->kind == SL_SIM_WIPE)
-		sl_sim_vectors_wipe(workspace);
-	if (work->kind == SL_SIM_PERSIST)
-		write_record(sim, i, work->record);
-	if (work->kind != SL_SIM_JOB)
-		return;
 	const struct sl_job *job = &work->job;
-	sl_sim_vectors_prepare(workspace, job);
-	if (job->kind == SL_JOB_ENCODE) {
-		l->slots = job->view->n;
-		l->own_slot = job->view->self;
-	}
-	sl_job_run(workspace, job, &work->result);
 	if (job->kind == SL_JOB_ENCODE && work->result.code == SL_OK) {
 		sl_sim_check_encoded(sim, i, job->view);
 		sl_sim_check_prg(sim, i, job->view);
@@ -83,46 +52,43 @@ static void run(struct sl_sim *sim, uint32_t i, struct sl_sim_work *work)
 	sl_sim_take_back(sim, i, job->buffers);
 }
 
-static bool fails(const struct sl_sim_learner *l, const struct sl_sim_work *work)
+/* Run work at a random time between the request and the event of its result. A record survives a crash from
+ * then on, even before the core knows that it is durable. */
+static void run(struct sl_sim *sim, uint32_t i, struct sl_work *work)
 {
-	return work->kind == SL_SIM_PERSIST && !work->ran && l->disk_fails;
+	struct sl_sim_learner *l = &sim->learners[i];
+	if (work->ran)
+		return;
+	if (work->kind == SL_WORK_PERSIST)
+		sl_sim_check_durable(sim, i, &work->record);
+	if (work->kind == SL_WORK_JOB && work->job.kind == SL_JOB_ENCODE) {
+		l->slots = work->job.view->n;
+		l->own_slot = work->job.view->self;
+	}
+	sl_hosted_run(&l->host, work);
+	if (work->kind == SL_WORK_JOB)
+		check_job(sim, i, work);
+}
+
+static bool fails(const struct sl_sim_learner *l, const struct sl_work *work)
+{
+	return work->kind == SL_WORK_PERSIST && !work->ran && l->disk_fails;
 }
 
 static void run_all(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	for (struct sl_sim_work *work = l->work; work != NULL && !fails(l, work); work = work->next)
+	for (struct sl_work *work = l->host.work; work != NULL && !fails(l, work); work = work->next)
 		run(sim, i, work);
 }
 
-static void free_work(struct sl_sim_work *work)
-{
-	sl_sim_record_free(work->record);
-	free(work);
-}
-
-static struct sl_sim_work *take_work(struct sl_sim_learner *l)
-{
-	struct sl_sim_work *work = l->work;
-	l->work = work->next;
-	if (l->work == NULL)
-		l->work_end = &l->work;
-	return work;
-}
-
-static void give_work(struct sl_sim *sim, uint32_t i, struct sl_sim_work work)
+static void give_work(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	struct sl_sim_work *w = malloc(sizeof *w);
-	*w = work;
-	w->next = NULL;
-	*l->work_end = w;
-	l->work_end = &w->next;
+	sl_hosted_ask(&l->host, action, true);
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + l->slow_ms);
 	l->work_at = at > l->work_at ? at : l->work_at + 1;
 	sl_sim_post(sim, l->work_at, (struct sl_sim_event){.kind = SL_SIM_WORK, .learner = i});
-	if (work.kind == SL_SIM_JOB && (work.job.kind == SL_JOB_ENCODE || work.job.kind == SL_JOB_CHECK))
-		l->view = work.job.view;
 	if (sl_sim_random(&sim->random) % 2 == 0)
 		run_all(sim, i);
 }
@@ -130,45 +96,44 @@ static void give_work(struct sl_sim *sim, uint32_t i, struct sl_sim_work work)
 void sl_sim_work_due(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	if (l->stopped || l->work == NULL)
+	if (l->host.stopped || l->host.work == NULL)
 		return;
-	if (l->work->kind == SL_SIM_JOB && l->work->job.kind == l->stuck) {
+	if (l->host.work->kind == SL_WORK_JOB && l->host.work->job.kind == l->stuck) {
 		sl_sim_post(sim, sim->now + 50000, (struct sl_sim_event){.kind = SL_SIM_WORK, .learner = i});
 		return;
 	}
-	if (fails(l, l->work)) {
-		sl_sim_crash(sim,
-			     i); /* it may not go on as if it were written; on the disk is what was there */
+	if (fails(l, l->host.work)) {
+		sl_sim_crash(sim, i); /* the disk keeps the older record */
 		return;
 	}
-	run(sim, i, l->work);
-	if (sim->failpoint != NULL && sim->failpoint(sim, i, NULL, l->work)) {
+	run(sim, i, l->host.work);
+	if (sim->failpoint != NULL && sim->failpoint(sim, i, NULL, l->host.work)) {
 		sl_sim_crash(sim, i);
 		return;
 	}
-	struct sl_sim_work *work = take_work(l);
-	while (l->work != NULL && l->work->kind == SL_SIM_WIPE && !l->work->ran)
-		run(sim, i, l->work); /* before the core hears of the job that it waited for */
-	if (work->kind == SL_SIM_JOB)
+	struct sl_work *work = sl_hosted_take(&l->host);
+	while (l->host.work != NULL && l->host.work->kind == SL_WORK_WIPE && !l->host.work->ran)
+		run(sim, i, l->host.work); /* before the event of the job that it waited for */
+	if (work->kind == SL_WORK_JOB)
 		sl_sim_deliver(sim, i,
 			       &(struct sl_event){.kind = SL_EVENT_COMPUTED, .result = &work->result});
-	if (work->kind == SL_SIM_PERSIST && work->record->what.kind == SL_PERSIST_COMMIT)
-		l->committed = work->record->what.t;
-	if (work->kind == SL_SIM_PERSIST)
+	if (work->kind == SL_WORK_PERSIST && work->record.what.kind == SL_PERSIST_COMMIT)
+		l->host.committed = work->record.what.t;
+	if (work->kind == SL_WORK_PERSIST)
 		sl_sim_deliver(sim, i,
-			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record->what});
-	free_work(work);
+			       &(struct sl_event){.kind = SL_EVENT_DURABLE, .durable = work->record.what});
+	sl_hosted_done(work);
 }
 
 /* Free the work and buffers of a stopped learner. */
 void sl_sim_halt(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	while (l->work != NULL) {
-		struct sl_sim_work *work = take_work(l);
-		if (work->kind == SL_SIM_JOB && !work->ran)
+	while (l->host.work != NULL) {
+		struct sl_work *work = sl_hosted_take(&l->host);
+		if (work->kind == SL_WORK_JOB && !work->ran)
 			sl_sim_take_back(sim, i, work->job.buffers);
-		free_work(work);
+		sl_hosted_done(work);
 	}
 	while (l->held_count > 0) { /* a core that the end of the test cut short still has some */
 		l->held[0].buffer->next = NULL;
@@ -180,7 +145,7 @@ static void stop(struct sl_sim *sim, uint32_t i, int code)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t working = 0;
-	l->stopped = true;
+	l->host.stopped = true;
 	sim->due[i] = UINT64_MAX;
 	l->code = code;
 	for (uint32_t k = 0; k < l->held_count; k++)
@@ -199,10 +164,9 @@ void sl_sim_unlink(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 		if (link->up) {
 			link->last = (link->last > sim->now ? link->last : sim->now) +
 				     notice_ms * UINT64_C(1000) + 1;
-			sl_sim_post(sim, link->last,
-				    (struct sl_sim_event){.kind = SL_SIM_LINK_DOWN, .learner = j, .peer = i});
+			sl_sim_post_core(sim, link->last, SL_EVENT_LINK_DOWN, j, i);
 		}
-		link->up = back->up = false; /* what it said before still arrives */
+		link->up = back->up = false; /* its last messages still arrive */
 	}
 }
 
@@ -214,10 +178,10 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 	draw |= (uint64_t)l->life << 12;
 	uint64_t random = sim->options.seed ^ ((uint64_t)t << 40 | draw << 20 | i);
 	l->draw = draw;
-	for (uint64_t l_ = 0; l_ < l->workspace.n; l_++) {
+	for (uint64_t l_ = 0; l_ < l->host.workspace.n; l_++) {
 		double unit = (double)(sl_sim_random(&random) >> 11) * 0x1p-52 - 1.0;
 		double clipping_range = sim->options.clipping_range != 0 ? sim->options.clipping_range : 16.0;
-		l->workspace.trained[l_] = (float)(unit * clipping_range);
+		l->host.workspace.trained[l_] = (float)(unit * clipping_range);
 	}
 	if (!l->silent)
 		sl_sim_post(sim, sim->now + sl_sim_delay(sim, l->training_ms != 0 ? l->training_ms : 500),
@@ -225,15 +189,9 @@ static void train(struct sl_sim *sim, uint32_t i, sl_round t, uint64_t draw)
 				    .kind = SL_SIM_TRAINED, .learner = i, .generation = ++l->training});
 }
 
-void sl_sim_train_done(struct sl_sim *sim, uint32_t i, uint32_t generation)
+static void compute(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
-	struct sl_sim_learner *l = &sim->learners[i];
-	if (!l->stopped && generation == l->training)
-		sl_sim_deliver(sim, i, &(struct sl_event){.kind = SL_EVENT_TRAINED});
-}
-
-static void compute(struct sl_sim *sim, uint32_t i, const struct sl_job *job)
-{
+	const struct sl_job *job = &action->job;
 	for (struct sl_buffer *b = job->buffers; b != NULL; b = b->next) {
 		struct sl_sim_held *held = find_held(sim, i, b);
 		if (held->working)
@@ -244,24 +202,23 @@ static void compute(struct sl_sim *sim, uint32_t i, const struct sl_job *job)
 		sl_sim_check_view(sim, job->view);
 		sim->learners[i].viewed_at = sim->now;
 	}
-	give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_JOB, .job = *job});
+	give_work(sim, i, action);
 }
 
-static void wipe(struct sl_sim *sim, uint32_t i)
+static void wipe(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
-	if (sim->learners[i].work == NULL)
-		sl_sim_vectors_wipe(&sim->learners[i].workspace);
+	struct sl_hosted *host = &sim->learners[i].host;
+	if (host->work == NULL)
+		sl_hosted_run(host, &(struct sl_work){.kind = SL_WORK_WIPE});
 	else
-		give_work(sim, i, (struct sl_sim_work){.kind = SL_SIM_WIPE});
+		give_work(sim, i, action);
 }
 
 static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 {
 	switch (action->kind) {
 	case SL_ACTION_PERSIST:
-		give_work(sim, i,
-			  (struct sl_sim_work){.kind = SL_SIM_PERSIST,
-					       .record = sl_sim_record_new(&action->persist)});
+		give_work(sim, i, action);
 		break;
 	case SL_ACTION_SEND:
 		sl_sim_send(sim, i, action);
@@ -270,7 +227,7 @@ static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action
 		train(sim, i, action->train.t, action->train.draw);
 		break;
 	case SL_ACTION_COMPUTE:
-		compute(sim, i, &action->job);
+		compute(sim, i, action);
 		break;
 	case SL_ACTION_LINKS:
 		sl_sim_want(sim, i, action->to);
@@ -279,7 +236,7 @@ static void carry(struct sl_sim *sim, uint32_t i, const struct sl_action *action
 		sl_sim_take_back(sim, i, action->buffers);
 		break;
 	case SL_ACTION_WIPE:
-		wipe(sim, i);
+		wipe(sim, i, action);
 		break;
 	case SL_ACTION_REPORT:
 		sl_sim_check_report(sim, i, &action->report);

@@ -1,5 +1,5 @@
-/* What learners sign: mostly a tag in the place of a signature, since to sign and to verify are the shell's;
- * in some runs real ones, each verified once, which shows that what is passed on is what was signed. */
+/* Signatures. Mostly a tag in their place, since signing and verifying are tasks of the shell; in some runs
+ * real ones, each verified once: a relayed message is the one that was signed. */
 #include <sodium.h>
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@ struct sl_sim_keys {
 static bool canonical(const struct sl_sim *sim, const struct sl_message *m, uint8_t *hash, sl_id *id,
 		      uint8_t **signature)
 {
-	if (!sl_canonical_message(&sim->learners[0].config.scope, m, hash))
+	if (!sl_canonical_message(&sim->learners[0].host.config.scope, m, hash))
 		return false;
 	*id = *(sl_id *)sl_message_role(m, SL_ROLE_SIGNER);
 	*signature = sl_message_role(m, SL_ROLE_SIGNATURE);
@@ -48,11 +48,11 @@ void sl_sim_sign(const struct sl_sim *sim, struct sl_message *m)
 
 void sl_sim_signatures_begin(struct sl_sim *sim)
 {
-	sim->keys = calloc(sim->n, sizeof *sim->keys);
+	sim->keys = sl_sim_alloc(sim, sim->n, sizeof *sim->keys);
 	for (uint32_t i = 0; i < sim->n; i++) {
 		uint8_t seed[crypto_sign_SEEDBYTES] = {(uint8_t)i, (uint8_t)(i >> 8), 1};
 		crypto_sign_seed_keypair(sim->keys[i].public, sim->keys[i].secret, seed);
-		memcpy(sim->learners[i].config.key, sim->keys[i].public, SL_KEY_BYTES);
+		memcpy(sim->learners[i].host.config.key, sim->keys[i].public, SL_KEY_BYTES);
 	}
 }
 
@@ -63,12 +63,12 @@ static void verify(struct sl_sim *sim, uint32_t receiver, const struct sl_messag
 	if (!canonical(sim, m, hash, &id, &signature))
 		return;
 	crypto_generichash(verdict, sizeof verdict, signature, SL_SIG_BYTES, hash, sizeof hash);
-	if (sl_sim_seen_has(&sim->verdicts, verdict))
+	if (!sl_sim_seen_add(&sim->verdicts, verdict))
 		return;
 	const struct sl_sim_keys *keys = keys_of(sim, id);
 	if (keys == NULL || crypto_sign_verify_detached(signature, hash, sizeof hash, keys->public) != 0)
-		sl_sim_fail(sim, "learner %u hears what %u did not sign", sim->ids[receiver], id);
-	sl_sim_seen_add(&sim->verdicts, verdict);
+		sl_sim_fail(sim, "learner %u receives a message that %u did not sign", sim->ids[receiver],
+			    id);
 }
 
 void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *message)

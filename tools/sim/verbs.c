@@ -1,9 +1,7 @@
-/* The verbs in which a run is told: wait for a condition under a virtual deadline, break a link, look at what
- * was said. */
+/* Verbs of tests: wait for a condition under a virtual deadline, break a link, look at reports. */
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
-#include "common/graph/generate.h"
 #include "tools/sim/sim.h"
 
 #define WAIT_US (UINT64_C(3600) * 1000 * 1000)
@@ -14,7 +12,7 @@ static void go_on(struct sl_sim *sim, uint64_t since, const char *what)
 	if (sim->now > since + WAIT_US)
 		sl_sim_fail(sim, "waited an hour for %s", what);
 	if (!sl_sim_step(sim))
-		sl_sim_fail(sim, "nothing happens any more, waiting for %s", what);
+		sl_sim_fail(sim, "no event is left, waiting for %s", what);
 }
 
 void sl_sim_elapse(struct sl_sim *sim, sl_ms ms)
@@ -29,8 +27,8 @@ void sl_sim_run_until_round(struct sl_sim *sim, sl_round t)
 {
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
-		while (!sim->learners[i].silent && sim->learners[i].committed < t) {
-			if (sim->learners[i].stopped)
+		while (!sim->learners[i].silent && sim->learners[i].host.committed < t) {
+			if (sim->learners[i].host.stopped)
 				sl_sim_fail(sim, "learner %u stopped with %d", sim->ids[i],
 					    sim->learners[i].code);
 			go_on(sim, since, "a commit");
@@ -40,14 +38,14 @@ void sl_sim_run_until_round(struct sl_sim *sim, sl_round t)
 void sl_sim_run_until_commit(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	uint64_t since = sim->now;
-	while (sim->learners[i].committed < t)
+	while (sim->learners[i].host.committed < t)
 		go_on(sim, since, "a commit");
 }
 
 void sl_sim_run_until_phase(struct sl_sim *sim, uint32_t i, enum sl_phase phase)
 {
 	uint64_t since = sim->now;
-	while (sim->learners[i].phase != phase)
+	while (sim->learners[i].host.phase != phase)
 		go_on(sim, since, sl_phase_name(phase));
 }
 
@@ -71,7 +69,7 @@ void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum
 {
 	uint64_t since = sim->now;
 	for (uint32_t i = 0; i < sim->n; i++)
-		while (!sim->learners[i].stopped && sl_sim_find(sim, i, kind, reason) == NULL)
+		while (!sim->learners[i].host.stopped && sl_sim_find(sim, i, kind, reason) == NULL)
 			go_on(sim, since,
 			      kind == SL_REPORT_FAILED ? sl_report_reason_name(reason)
 						       : sl_report_name(kind));
@@ -80,7 +78,7 @@ void sl_sim_run_until_all_say(struct sl_sim *sim, enum sl_report_kind kind, enum
 void sl_sim_run_until_stopped(struct sl_sim *sim, uint32_t i, int code)
 {
 	uint64_t since = sim->now;
-	while (!sim->learners[i].stopped)
+	while (!sim->learners[i].host.stopped)
 		go_on(sim, since, "a stop");
 	if (sim->learners[i].code != code)
 		sl_sim_fail(sim, "learner %u stopped with %d, not %d", sim->ids[i], sim->learners[i].code,
@@ -137,23 +135,6 @@ void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j)
 	sl_sim_link(sim, i, j)->held = true;
 }
 
-void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
-{
-	struct sl_sim_link *link = sl_sim_link(sim, i, j);
-	link->held = false;
-	for (uint32_t m = 0; m < link->kept_count; m++) {
-		link->last = (link->last > sim->now ? link->last : sim->now) +
-			     sl_sim_delay(sim, sim->options.delay_ms);
-		sl_sim_post(sim, link->last,
-			    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-						  .learner = j,
-						  .peer = i,
-						  .generation = link->generation,
-						  .mail = link->kept[m]});
-	}
-	link->kept_count = 0;
-}
-
 void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
@@ -165,32 +146,16 @@ void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size
 				sl_bit_set(range, edges[e].a);
 		}
 		sl_sim_post(sim, sim->now + 100000 + sl_sim_delay(sim, 300),
-			    (struct sl_sim_event){.kind = SL_SIM_RANGE, .learner = i, .range = range});
+			    (struct sl_sim_event){.event = SL_EVENT_RANGE, .learner = i, .range = range});
 	}
 }
 
 void sl_sim_playback(struct sl_sim *sim, const char *text, uint32_t step)
 {
-	static uint8_t memory[1 << 20];
-	struct sl_arena arena;
-	struct sl_family topology;
-	const char *error = NULL;
-	size_t count = 0, room = (size_t)sim->n * sim->n;
+	size_t room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
-	sl_arena_init(&arena, memory, sizeof memory);
-	if (sl_family_parse(text, sim->n, &topology, &error) != SL_OK ||
-	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
-		sl_sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
-	sim->playback_step = step;
-	sl_sim_playback_edges(sim, edges, count);
+	sl_sim_playback_edges(sim, edges, sl_sim_edges(sim, text, step, edges, room));
 	free(edges);
-}
-
-uint32_t sl_sim_seeds(uint32_t usual)
-{
-	const char *more = getenv("SIM_MORE");
-	int factor = more == NULL ? 1 : atoi(more);
-	return factor > 1 ? usual * (uint32_t)factor : usual;
 }
 
 const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,

@@ -42,7 +42,7 @@ struct sl_sim_link *sl_sim_link(const struct sl_sim *sim, uint32_t i, uint32_t j
 	return &sim->links[(size_t)i * sim->n + j];
 }
 
-/* --- the queue of what is going to happen: a binary heap by time, then by order of posting --- */
+/* --- the event queue: a binary heap by time, then by order of posting --- */
 
 static bool before(const struct sl_sim_event *a, const struct sl_sim_event *b)
 {
@@ -69,6 +69,12 @@ void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event)
 	push(sim, event);
 }
 
+void sl_sim_post_core(struct sl_sim *sim, uint64_t at, enum sl_event_kind event, uint32_t learner,
+		      uint32_t peer)
+{
+	sl_sim_post(sim, at, (struct sl_sim_event){.event = event, .learner = learner, .peer = peer});
+}
+
 static struct sl_sim_event pop(struct sl_sim *sim)
 {
 	struct sl_sim_event top = sim->heap[0], last = sim->heap[--sim->heap_count];
@@ -88,8 +94,30 @@ static struct sl_sim_event pop(struct sl_sim *sim)
 
 void sl_sim_event_free(struct sl_sim_event *event)
 {
-	sl_sim_mail_free(event->mail);
+	sl_packet_drop(event->packet);
 	free(event->range);
+}
+
+/* --- memory --- */
+
+struct sl_sim_memory {
+	struct sl_sim_memory *next;
+	_Alignas(16) uint8_t bytes[];
+};
+
+void *sl_sim_alloc(struct sl_sim *sim, size_t count, size_t size)
+{
+	struct sl_sim_memory *memory = calloc(1, sizeof *memory + count * size);
+	if (memory == NULL)
+		abort();
+	memory->next = sim->memory;
+	sim->memory = memory;
+	return memory->bytes;
+}
+
+void *sl_sim_copy(struct sl_sim *sim, const void *from, size_t bytes)
+{
+	return memcpy(sl_sim_alloc(sim, 1, bytes), from, bytes);
 }
 
 /* --- building --- */
@@ -114,36 +142,31 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	const struct sl_parameters *p = &sim->options.parameters;
-	l->config = (struct sl_core_config){.self = i,
-					    .roster_size = sim->n,
-					    .ids = sim->ids,
-					    .parameters = *p,
-					    .incarnation = 1,
-					    .range_by_control = sim->options.playback,
-					    .privacy_check_warns = true,
-					    .straggler_timeout_ms = 60000,
-					    .hello_timeout_ms = 2000,
-					    .agreement_timeout_ms = 10000,
-					    .relay_ms = 500,
-					    .prepare_timeout_ms = 60000,
-					    .stall_timeout_ms = 10000,
-					    .confirm_timeout_ms = 10000,
-					    .serve_after_end_ms = 30000};
-	l->random = sim->options.seed * 1000003u + i;
-	l->work_end = &l->work;
-	l->wanted = calloc(sl_bit_words(sim->n), sizeof *l->wanted);
-	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
-		l->listed[k].named = calloc(sl_bit_words(sim->n), sizeof(uint64_t));
-	l->signed_a = calloc(p->rounds + 2, sizeof *l->signed_a);
-	l->ready_a = calloc(p->rounds + 2, sizeof *l->ready_a);
-	l->aborted_a = calloc(p->rounds + 2, sizeof *l->aborted_a);
-	if (sl_sim_vectors_open(&l->workspace, p->n, &l->random) != SL_OK)
+	const struct sl_core_config config = {.self = i,
+					      .roster_size = sim->n,
+					      .ids = sim->ids,
+					      .parameters = *p,
+					      .incarnation = 1,
+					      .range_by_control = sim->options.playback,
+					      .privacy_check_warns = true,
+					      .straggler_timeout_ms = 60000,
+					      .hello_timeout_ms = 2000,
+					      .agreement_timeout_ms = 10000,
+					      .relay_ms = 500,
+					      .prepare_timeout_ms = 60000,
+					      .stall_timeout_ms = 10000,
+					      .confirm_timeout_ms = 10000,
+					      .serve_after_end_ms = 30000};
+	if (sl_hosted_open(&l->host, &config, sim->options.seed * 1000003u + i) != SL_OK)
 		abort();
-	l->workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
+	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
+		l->listed[k].named = sl_sim_alloc(sim, sl_bit_words(sim->n), sizeof(uint64_t));
+	l->ready_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->ready_a);
+	l->aborted_a = sl_sim_alloc(sim, p->rounds + 2, sizeof *l->aborted_a);
+	l->host.workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
 
-static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
-		       size_t room)
+size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)
 {
 	static uint8_t memory[1 << 20];
 	struct sl_arena arena;
@@ -169,14 +192,14 @@ static void build_links(struct sl_sim *sim)
 {
 	size_t room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
-	sim->links = calloc(room, sizeof *sim->links);
+	sim->links = sl_sim_alloc(sim, room, sizeof *sim->links);
 	const char *text = sim->options.topology;
 	if (sim->options.edges != NULL)
 		make_possible(sim, sim->options.edges, sim->options.edge_count);
 	else
 		make_possible(sim, edges,
-			      edges_of(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
-				       edges, room));
+			      sl_sim_edges(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
+					   edges, room));
 	free(edges);
 }
 
@@ -189,11 +212,11 @@ struct sl_sim *sl_sim_new(const struct sl_sim_options *options)
 	sim->n = options->learners;
 	sim->random = options->seed;
 	set_defaults(sim);
-	sim->ids = calloc(sim->n, sizeof *sim->ids);
-	sim->learners = calloc(sim->n, sizeof *sim->learners);
-	sim->due = malloc(sim->n * sizeof *sim->due);
-	sim->digests = calloc(sim->options.parameters.rounds + 2, sizeof *sim->digests);
-	sim->models = calloc(sim->options.parameters.rounds + 2, sizeof *sim->models);
+	sim->ids = sl_sim_alloc(sim, sim->n, sizeof *sim->ids);
+	sim->learners = sl_sim_alloc(sim, sim->n, sizeof *sim->learners);
+	sim->due = sl_sim_alloc(sim, sim->n, sizeof *sim->due);
+	sim->digests = sl_sim_alloc(sim, sim->options.parameters.rounds + 2, sizeof *sim->digests);
+	sim->models = sl_sim_alloc(sim, sim->options.parameters.rounds + 2, sizeof *sim->models);
 	for (uint32_t i = 0; i < sim->n; i++)
 		sim->ids[i] = 3 * i + 2;
 	sim->trace.ids = sim->ids;
@@ -212,24 +235,16 @@ struct sl_sim *sl_sim_new(const struct sl_sim_options *options)
 static void start_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	size_t bytes = sl_core_bytes(&l->config);
-	struct sl_arena arena;
-	l->arena = malloc(bytes);
-	sl_arena_init(&arena, l->arena, bytes);
-	l->core = sl_core_init(&l->config, &arena);
-	l->workspace.scope = l->config.scope;
-	l->committed = l->config.committed;
 	sim->due[i] = UINT64_MAX;
-	if (l->core == NULL)
+	if (sl_hosted_start(&l->host) != SL_OK)
 		sl_sim_fail(sim, "the arena is too small");
-	sl_sim_post(sim, sim->now + sl_sim_delay(sim, 100),
-		    (struct sl_sim_event){.kind = SL_SIM_START, .learner = i});
+	sl_sim_post_core(sim, sim->now + sl_sim_delay(sim, 100), SL_EVENT_START, i, 0);
 }
 
 void sl_sim_start(struct sl_sim *sim)
 {
 	for (uint32_t i = 0; i < sim->n; i++)
-		if (!sim->learners[i].stopped)
+		if (!sim->learners[i].host.stopped)
 			start_learner(sim, i);
 	if (sim->options.playback)
 		sl_sim_playback(sim, sim->options.topology != NULL ? sim->options.topology : "complete", 0);
@@ -238,19 +253,19 @@ void sl_sim_start(struct sl_sim *sim)
 static void end_life(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	l->stopped = l->down = true;
+	l->host.stopped = l->down = true;
 	sim->due[i] = UINT64_MAX;
 	sl_sim_halt(sim, i);
 	sl_sim_unlink(sim, i, notice_ms);
 	sl_sim_check_crashed(sim, i);
 	l->life++;
-	l->view = NULL;
-	l->config.incarnation++;
-	memset(l->workspace.x, 0xa5,
-	       (l->workspace.n + 1) * sizeof *l->workspace.x); /* of memory, nothing is left */
-	memset(l->workspace.s, 0xa5, (l->workspace.n + 1) * sizeof *l->workspace.s);
-	memset(l->workspace.trained, 0xff, l->workspace.n * sizeof *l->workspace.trained);
-	sl_sim_disk_read(&l->disk, &l->config);
+	l->host.view = NULL;
+	l->host.config.incarnation++;
+	memset(l->host.workspace.x, 0xa5,
+	       (l->host.workspace.n + 1) * sizeof *l->host.workspace.x); /* memory is lost */
+	memset(l->host.workspace.s, 0xa5, (l->host.workspace.n + 1) * sizeof *l->host.workspace.s);
+	memset(l->host.workspace.trained, 0xff, l->host.workspace.n * sizeof *l->host.workspace.trained);
+	sl_sim_disk_read(&l->host.disk, &l->host.config);
 }
 
 void sl_sim_crash(struct sl_sim *sim, uint32_t i)
@@ -258,7 +273,7 @@ void sl_sim_crash(struct sl_sim *sim, uint32_t i)
 	end_life(sim, i, 0);
 }
 
-/* What was written and not made durable: it may be there, or gone, or in part one or the other. */
+/* A slot that was written and not synchronised is kept, or lost, or damaged. */
 static void tear(struct sl_sim *sim, uint8_t *slot, size_t size)
 {
 	uint64_t how = sl_sim_random(&sim->random);
@@ -273,37 +288,32 @@ void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
 	end_life(sim, i, notice_ms);
-	for (uint32_t k = 0; l->workspace.state_file.base != NULL && k < l->slots; k++)
+	for (uint32_t k = 0; l->host.workspace.state_file.base != NULL && k < l->slots; k++)
 		if (k != l->own_slot)
-			tear(sim, l->workspace.state_file.base + k * l->workspace.state_file.slot_bytes,
-			     l->workspace.state_file.slot_bytes);
+			tear(sim,
+			     l->host.workspace.state_file.base + k * l->host.workspace.state_file.slot_bytes,
+			     l->host.workspace.state_file.slot_bytes);
 }
 
 void sl_sim_restart(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	free(l->arena);
-	l->stopped = l->down = false;
+	l->host.stopped = l->down = false;
 	l->paused_until = 0;
 	l->disk_fails = false;
 	l->code = 0;
 	l->work_at = 0;
-	memset(l->wanted, 0, sl_bit_words(sim->n) * sizeof *l->wanted);
+	memset(l->host.wanted, 0, sl_bit_words(sim->n) * sizeof *l->host.wanted);
 	start_learner(sim, i);
 }
 
 static void free_learner(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
-	l->stopped = true;
+	l->host.stopped = true;
 	sl_sim_halt(sim, i);
-	for (uint32_t k = 0; k < SL_SIM_LISTED_MAX; k++)
-		free(l->listed[k].named);
-	void *owned[] = {l->arena, l->wanted, l->signed_a, l->ready_a, l->aborted_a, l->held};
-	sl_sim_vectors_close(&l->workspace);
-	sl_sim_disk_free(&l->disk);
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
+	sl_hosted_close(&l->host);
+	free(l->held);
 }
 
 void sl_sim_free(struct sl_sim *sim)
@@ -314,18 +324,19 @@ void sl_sim_free(struct sl_sim *sim)
 		sl_sim_event_free(&sim->heap[--sim->heap_count]);
 	for (size_t k = 0; k < (size_t)sim->n * sim->n; k++) {
 		for (uint32_t m = 0; m < sim->links[k].kept_count; m++)
-			sl_sim_mail_free(sim->links[k].kept[m]);
+			sl_packet_drop(sim->links[k].kept[m]);
 		free(sim->links[k].kept);
 	}
-	for (sl_round t = 0; t < sim->options.parameters.rounds + 2; t++)
-		free(sim->models[t]);
-	sl_sim_check_free(sim);
 	sl_sim_seen_free(&sim->randomness);
 	sl_sim_seen_free(&sim->verdicts);
-	void *owned[] = {sim->keys,	sim->due, sim->heap,	sim->notes,  sim->links,
-			 sim->learners, sim->ids, sim->digests, sim->models, sim};
-	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
-		free(owned[k]);
+	free(sim->heap);
+	free(sim->notes);
+	while (sim->memory != NULL) {
+		struct sl_sim_memory *memory = sim->memory;
+		sim->memory = memory->next;
+		free(memory);
+	}
+	free(sim);
 }
 
 /* --- the clock --- */
@@ -334,7 +345,7 @@ void sl_sim_free(struct sl_sim *sim)
 static void reckon(struct sl_sim *sim, uint32_t i)
 {
 	const struct sl_sim_learner *l = &sim->learners[i];
-	sl_ms due = l->stopped ? SL_NEVER : sl_core_deadline(l->core);
+	sl_ms due = l->host.stopped ? SL_NEVER : sl_core_deadline(l->host.core);
 	sim->due[i] = due == SL_NEVER ? UINT64_MAX : due * 1000 > l->ahead ? due * 1000 - l->ahead : 0;
 	if (sim->due[i] < l->paused_until)
 		sim->due[i] = l->paused_until;
@@ -343,7 +354,7 @@ static void reckon(struct sl_sim *sim, uint32_t i)
 void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until)
 {
 	if (until < sim->learners[i].paused_until)
-		return; /* what waits for the end of the longer one would be overtaken */
+		return; /* the events that wait for the end of the longer pause keep their order */
 	sim->learners[i].paused_until = until;
 	if (sim->due[i] < until)
 		sim->due[i] = until;
@@ -385,7 +396,7 @@ void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
 	struct sl_sim_learner *l = &sim->learners[i];
 	uint32_t life = l->life;
 	event->now = (sim->now + l->ahead) / 1000;
-	int rc = sl_core_step(l->core, event, &sim->actions);
+	int rc = sl_core_step(l->host.core, event, &sim->actions);
 	if (rc != SL_OK) {
 		if (sim->actions.count != 0)
 			sl_sim_fail(sim, "learner %u: actions of a step that was refused", i);
@@ -409,18 +420,13 @@ void sl_sim_deliver(struct sl_sim *sim, uint32_t i, struct sl_event *event)
 static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 {
 	struct sl_sim_learner *l = &sim->learners[event->learner];
-	struct sl_event e = {.peer = event->peer, .range = event->range};
+	struct sl_event e = {.kind = event->event, .peer = event->peer, .range = event->range};
 	if (event->kind == SL_SIM_CALL)
 		sim->call(sim, event);
 	if (event->kind == SL_SIM_CALL || event->life != l->life)
 		return;
 	switch (event->kind) {
-	case SL_SIM_START:
-		e.kind = SL_EVENT_START;
-		break;
-	case SL_SIM_LINK_UP:
-	case SL_SIM_LINK_DOWN:
-		e.kind = event->kind == SL_SIM_LINK_UP ? SL_EVENT_LINK_UP : SL_EVENT_LINK_DOWN;
+	case SL_SIM_CORE:
 		break;
 	case SL_SIM_DIAL:
 		sl_sim_dial(sim, event->learner, event->peer);
@@ -429,22 +435,21 @@ static void happen(struct sl_sim *sim, struct sl_sim_event *event)
 		sl_sim_mail_arrives(sim, event);
 		return;
 	case SL_SIM_TRAINED:
-		sl_sim_train_done(sim, event->learner, event->generation);
-		return;
+		if (event->generation != l->training)
+			return;
+		e.kind = SL_EVENT_TRAINED;
+		break;
 	case SL_SIM_WORK:
 		sl_sim_work_due(sim, event->learner);
 		return;
-	case SL_SIM_RANGE:
-		e.kind = SL_EVENT_RANGE;
-		break;
 	case SL_SIM_CALL:
 		return;
 	}
-	if (!l->stopped)
+	if (!l->host.stopped)
 		sl_sim_deliver(sim, event->learner, &e);
 }
 
-/* Whose deadline is next, and when (us). A core that asks again and again for the same moment spins. */
+/* Return the next deadline (us) and its learner. */
 static uint64_t next_deadline(struct sl_sim *sim, uint32_t *who)
 {
 	uint64_t least = UINT64_MAX;

@@ -1,13 +1,7 @@
 /* The table of cases. */
 #include <string.h>
 
-#include "tools/dev/bench/crowd.h"
 #include "tools/dev/bench/daemons.h"
-
-static const struct sl_crowd iteration = {.learners = 100,
-					  .parameters = 2353,
-					  .topology = "regular:87",
-					  .set = {"mixing=metropolis", "sharing=additive"}};
 
 static const struct sl_bench_daemons exchange[2] = {
 	{.learners = 3,
@@ -26,16 +20,12 @@ static const struct sl_bench_daemons complete10 = {.learners = 10,
 						   .topology = "complete",
 						   .set = {"sharing=shamir", "mixing=exact"},
 						   .memory = true};
-static const struct sl_bench_daemons ring10 = {.learners = 10,
-					       .size = 1000000,
-					       .topology = "ring",
-					       .set = {"sharing=seeded", "mixing=tree"},
-					       .mpi = 1000000};
+static const struct sl_bench_daemons ring10 = {
+	.learners = 10, .size = 1000000, .topology = "ring", .set = {"sharing=seeded", "mixing=tree"}};
 static const struct sl_bench_daemons crowd100 = {.learners = 100,
 						 .size = 100000,
 						 .topology = "neighbours:10",
-						 .set = {"sharing=seeded", "mixing=tree"},
-						 .mpi = 100000};
+						 .set = {"sharing=seeded", "mixing=tree"}};
 static const struct sl_bench_daemons crowd100additive = {.learners = 100,
 							 .size = 100000,
 							 .topology = "neighbours:10",
@@ -47,7 +37,6 @@ const struct sl_bench_case sl_bench_cases[] = {
 	{"instructions", "shares and steps of mixing, by instruction set", sl_bench_instructions, NULL},
 	{"analysis", "graph analysis of a round", sl_bench_analysis, NULL},
 	{"records", "durable records of a round, on the disk of --folder", sl_bench_records, NULL},
-	{"iteration", "metropolis, N 100, 87 neighbours, n 2353", sl_bench_iteration, &iteration},
 	{"exchange", "large states, N 3, n 1,000,000", sl_bench_exchange, exchange},
 	{"demo", "daemons, N 10, 4 neighbours, as ./tools/demo", sl_bench_daemons, &demo},
 	{"complete10", "daemons, N 10 complete, n 100,000, shamir + exact", sl_bench_daemons, &complete10},
@@ -55,7 +44,6 @@ const struct sl_bench_case sl_bench_cases[] = {
 	{"crowd100", "daemons, N 100, 10 neighbours, n 100,000, seeded + tree", sl_bench_daemons, &crowd100},
 	{"crowd100additive", "daemons, N 100, 10 neighbours, n 100,000, additive + exact", sl_bench_daemons,
 	 &crowd100additive},
-	{"growth", "how time and memory grow with the work", sl_bench_growth, NULL},
 };
 const size_t sl_bench_case_count = sizeof sl_bench_cases / sizeof *sl_bench_cases;
 

@@ -4,15 +4,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/dev/bench/baseline.h"
+#include "tools/dev/bench/bare.h"
 #include "tools/dev/bench/kernels.h"
 #include "tools/lib/round_table.h"
 
 #define MEMORY_FOLDER "/dev/shm"
 
-/* ---- what a summary says, as figures ---- */
+/* ---- figures of a summary ---- */
 
-/* A number of each round but the first; "parts_s.mix" lies in "parts_s". Rounds that do not say are left out.
+/* A number of each round but the first; "parts_s.mix" lies in "parts_s". Rounds without it are left out.
  */
 static void add_samples(struct sl_figure *figure, const json_t *rows, const char *path, double scale)
 {
@@ -49,8 +49,8 @@ static int launch(struct sl_bench *bench, const struct sl_bench_daemons *what, c
 
 /* ---- one exchange ---- */
 
-/* From few iterations to many nothing grows but the exchanges: what these cost, both ends, mixing included.
- */
+/* The difference between many and few iterations is the cost of the exchanges: CPU of both ends, mixing
+ * included. */
 static void exchange_of(struct sl_figure *figure, const json_t *few, const json_t *many)
 {
 	for (size_t i = 1; i < json_array_size(few) && i < json_array_size(many); i++) {
@@ -76,8 +76,8 @@ int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, 
 		exchange_of(figure, few, many);
 		struct sl_figure *tls =
 			sl_bench_figure(bench, "ns a byte", "TLS with nothing around it, both ends");
-		if (sl_baseline_tls(bench, bench->options.repeat, tls) == SL_OK)
-			sl_bench_ratio(bench, figure, tls, "over bare TLS");
+		rc = sl_bare_tls(bench, bench->options.repeat, tls, error);
+		sl_bench_ratio(bench, figure, tls, "over bare TLS");
 	}
 	json_decref(few);
 	json_decref(many);
@@ -86,28 +86,16 @@ int sl_bench_exchange(struct sl_bench *bench, const struct sl_bench_case *self, 
 
 /* ---- a round ---- */
 
-/* One sample, before the rounds or after them. */
-static int allreduce(struct sl_bench *bench, const struct sl_bench_daemons *what, struct sl_figure *figure)
-{
-	if (!bench->options.vs || what->mpi == 0)
-		return SL_OK;
-	int rc = sl_bench_at(bench, "MPI_Allreduce", 0, 0);
-	if (rc == SL_OK)
-		rc = sl_baseline_allreduce(bench, what->learners, what->mpi, figure);
-	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
-}
-
-/* Nothing but the bytes through bare TLS, and making and mixing what `additive` and `exact` make and mix, on
- * all processors. */
+/* The bytes through bare TLS and the arithmetic of `additive` and `exact`, on all processors. */
 static int floor_of(struct sl_bench *bench, const struct sl_bench_daemons *what, const json_t *row,
-		    struct sl_figure *figure)
+		    struct sl_figure *figure, struct sl_error *error)
 {
 	struct sl_figure *tls = sl_bench_figure(bench, "ns a byte", "TLS with nothing around it, both ends");
 	struct sl_figure share = {.count = 0};
 	double degree = 2 * json_number_value(json_object_get(row, "edges")) / what->learners;
 	double exchanges = json_number_value(json_object_get(row, "steps")),
 	       elements = (double)what->size + 1;
-	int rc = sl_baseline_tls(bench, bench->options.repeat, tls);
+	int rc = sl_bare_tls(bench, bench->options.repeat, tls, error);
 	if (rc == SL_OK)
 		rc = sl_bench_kernel_shares(SL_SHARING_ADDITIVE, SL_P_MERSENNE31, (uint32_t)degree,
 					    bench->options.repeat, &share);
@@ -132,14 +120,14 @@ static int rounds(struct sl_bench *bench, const struct sl_bench_daemons *what, s
 	}
 	if (rc == SL_OK && what->floor) {
 		struct sl_figure *least = sl_bench_figure(bench, "s", "its floor: bytes and arithmetic");
-		rc = floor_of(bench, what, json_array_get(rows, 1), least);
+		rc = floor_of(bench, what, json_array_get(rows, 1), least, error);
 		sl_bench_ratio(bench, round, least, "over its floor");
 	}
 	json_decref(rows);
-	return rc == SL_ERR_NOTFOUND ? SL_OK : rc;
+	return rc;
 }
 
-/* Where records cost no disk. */
+/* The same with records on a tmpfs. */
 static int rounds_in_memory(struct sl_bench *bench, const struct sl_bench_daemons *what,
 			    struct sl_error *error)
 {
@@ -163,14 +151,8 @@ int sl_bench_daemons(struct sl_bench *bench, const struct sl_bench_case *self, s
 {
 	const struct sl_bench_daemons *what = self->details;
 	struct sl_figure *round = sl_bench_figure(bench, "s", "last trained to last commit");
-	struct sl_figure *mpi = sl_bench_figure(bench, "s", "MPI_Allreduce over tcp, in the clear");
-	int rc = allreduce(bench, what, mpi);
-	if (rc == SL_OK)
-		rc = rounds(bench, what, round, error);
-	if (rc == SL_OK)
-		rc = allreduce(bench, what, mpi);
+	int rc = rounds(bench, what, round, error);
 	if (rc == SL_OK)
 		rc = rounds_in_memory(bench, what, error);
-	sl_bench_ratio(bench, round, mpi, "over MPI_Allreduce");
 	return rc;
 }

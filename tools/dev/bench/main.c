@@ -10,16 +10,12 @@
 #include "tools/lib/option.h"
 #include "tools/lib/command.h"
 
-enum { KEY_REPEAT = 256, KEY_JSON, KEY_VS, KEY_BASELINES, KEY_FOLDER };
+enum { KEY_REPEAT = 256, KEY_JSON, KEY_FOLDER };
 
 const char *argp_program_version = "starling-bench " SL_VERSION;
 
 static const struct argp_option options[] = {
 	{"repeat", KEY_REPEAT, "COUNT", 0, "samples of each figure (5)", 0},
-	{"vs", KEY_VS, NULL, 0, "compare with bare TLS, and with the baselines of --baselines; print ratios",
-	 0},
-	{"baselines", KEY_BASELINES, "DIR", 0,
-	 "folder of allreduce.c (needs MPI) and paper_octave.m (needs Octave), for --vs", 0},
 	{"folder", KEY_FOLDER, "DIR", 0,
 	 "disk to write to, in a folder that is removed again ($TMPDIR or /tmp)", 0},
 	{"json", KEY_JSON, NULL, 0, "print the result as JSON", 0},
@@ -52,12 +48,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case KEY_JSON:
 		o->json = true;
 		return 0;
-	case KEY_VS:
-		o->vs = true;
-		return 0;
-	case KEY_BASELINES:
-		o->baselines = arg;
-		return 0;
 	case KEY_FOLDER:
 		o->folder = arg;
 		return 0;
@@ -79,7 +69,7 @@ static const char doc_end[] = "\nEach figure is the median of its samples, with 
 			      "  starling-bench\n"
 			      "      all cases; some minutes\n"
 			      "  starling-bench ring10 --repeat 3\n"
-			      "  starling-bench --vs --json >bench.json\n"
+			      "  starling-bench --json >bench.json\n"
 			      "\n"
 			      "Exit status: 0 done; 1 a case failed; 2 bad usage; 130 interrupted.\n";
 

@@ -5,26 +5,18 @@
 #include "tools/dev/bench/bench.h"
 #include "tools/lib/terminal.h"
 
-#define WIDE 80u /* columns of a whole row */
-#define WIDE_NAME 37u
-#define BESIDE_NAME 24u /* of a narrow row: the median and its unit */
+#define NAME_WIDTH 37u
 
-/* A narrow terminal gets the median alone; a name that is too long gets a line of its own. */
+/* A name that is too long gets a line of its own. */
 static void show_row(const char *name, const char *least, const char *median, const char *most,
 		     const char *unit)
 {
-	size_t width = sl_terminal_width(stdout);
-	bool wide = width == 0 || width >= WIDE;
-	size_t room = wide ? WIDE_NAME : width > BESIDE_NAME ? width - BESIDE_NAME : 0;
-	if (strlen(name) > room) {
+	if (strlen(name) > NAME_WIDTH) {
 		printf("  %s\n", name);
 		name = "";
 	}
-	const char *gap = *unit == '\0' ? "" : " ";
-	if (wide)
-		printf("  %-*s %9s %9s %9s%s%s\n", (int)room, name, least, median, most, gap, unit);
-	else
-		printf("  %-*s %9s%s%s\n", (int)room, name, median, gap, unit);
+	printf("  %-*s %9s %9s %9s%s%s\n", (int)NAME_WIDTH, name, least, median, most,
+	       *unit == '\0' ? "" : " ", unit);
 }
 
 static void show_line(const char *lead, const char *text)

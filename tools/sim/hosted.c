@@ -1,0 +1,157 @@
+#include "tools/sim/hosted.h"
+
+#include <stdlib.h>
+
+#include "common/base/bytes.h"
+#include "common/base/random.h"
+
+/* --- memory --- */
+
+static void random_bytes(void *context, uint8_t *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (uint8_t)sl_random_next(context);
+}
+
+/* Memory cannot be refused in the middle of an attempt. */
+static void *insist(void *memory)
+{
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+int sl_hosted_open(struct sl_hosted *l, const struct sl_core_config *config, uint64_t random)
+{
+	size_t n = config->parameters.n;
+	*l = (struct sl_hosted){.config = *config, .random = random, .phase = SL_PHASE_TRAIN};
+	l->work_end = &l->work;
+	l->wanted = calloc(sl_bit_words(config->roster_size), sizeof *l->wanted);
+	l->workspace = (struct sl_workspace){.n = n,
+					     .weight = 1,
+					     .source = random_bytes,
+					     .source_context = &l->random,
+					     .trained = calloc(n, sizeof(float)),
+					     .committed = calloc(n, sizeof(float)),
+					     .x = calloc(n + 1, sizeof(uint64_t)),
+					     .s = calloc(n + 1, sizeof(uint64_t))};
+	const struct sl_workspace *v = &l->workspace;
+	bool whole = l->wanted != NULL && v->trained != NULL && v->committed != NULL && v->x != NULL &&
+		     v->s != NULL;
+	return whole ? SL_OK : SL_ERR_NOMEM;
+}
+
+int sl_hosted_start(struct sl_hosted *l)
+{
+	size_t bytes = sl_core_bytes(&l->config);
+	struct sl_arena arena;
+	free(l->arena);
+	l->arena = malloc(bytes);
+	sl_arena_init(&arena, l->arena, l->arena != NULL ? bytes : 0);
+	l->core = sl_core_init(&l->config, &arena);
+	l->workspace.scope = l->config.scope;
+	l->committed = l->config.committed;
+	return l->core != NULL ? SL_OK : SL_ERR_NOMEM;
+}
+
+static void end_state_file(struct sl_workspace *workspace)
+{
+	free(workspace->state_file.base);
+	workspace->state_file.base = NULL;
+}
+
+void sl_hosted_close(struct sl_hosted *l)
+{
+	struct sl_workspace *v = &l->workspace;
+	void *owned[] = {l->arena, l->wanted, v->trained, v->committed, v->x, v->s, v->scratch.base};
+	end_state_file(v);
+	sl_sim_disk_free(&l->disk);
+	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
+		free(owned[k]);
+}
+
+/* --- work --- */
+
+struct sl_work *sl_hosted_ask(struct sl_hosted *l, const struct sl_action *action, bool whole)
+{
+	struct sl_work *work = insist(calloc(1, sizeof *work));
+	if (action->kind == SL_ACTION_COMPUTE) {
+		work->kind = SL_WORK_JOB;
+		work->job = action->job;
+		if (action->job.kind == SL_JOB_ENCODE || action->job.kind == SL_JOB_CHECK)
+			l->view = action->job.view;
+	} else if (action->kind == SL_ACTION_PERSIST) {
+		work->kind = SL_WORK_PERSIST;
+		work->record = sl_sim_disk_copy(&action->persist, whole);
+	} else if (action->kind == SL_ACTION_TRAIN) {
+		work->kind = SL_WORK_TRAIN;
+		work->t = action->train.t;
+		work->draw = action->train.draw;
+	} else {
+		work->kind = SL_WORK_WIPE;
+	}
+	*l->work_end = work;
+	l->work_end = &work->next;
+	return work;
+}
+
+/* Make scratch memory before ANALYSE and ENCODE, and an empty state file before ENCODE. */
+static void prepare(struct sl_workspace *workspace, const struct sl_job *job)
+{
+	if (job->kind == SL_JOB_ANALYSE || job->kind == SL_JOB_ENCODE) {
+		size_t need = sl_job_scratch(job->view);
+		if (workspace->scratch.size < need) {
+			free(workspace->scratch.base);
+			sl_arena_init(&workspace->scratch, insist(malloc(need)), need);
+		}
+	}
+	if (job->kind == SL_JOB_ENCODE) {
+		size_t bytes = sl_slot_bytes(job->view);
+		end_state_file(workspace);
+		workspace->state_file =
+			(struct sl_slots){.base = insist(calloc(job->view->n, bytes)), .slot_bytes = bytes};
+	}
+}
+
+/* Make a record durable, a commit with Z packed at the width of p. */
+static void write_record(struct sl_hosted *l, struct sl_persist *record)
+{
+	size_t count = l->workspace.n + 1;
+	uint8_t *result = NULL;
+	if (record->what.kind == SL_PERSIST_COMMIT) {
+		uint32_t width = (uint32_t)(64 - __builtin_clzll(record->certificate->p) + 7) / 8;
+		result = insist(malloc(count * width));
+		sl_bytes_pack(result, l->workspace.s, count, width);
+	}
+	sl_sim_disk_write(&l->disk, record, result);
+}
+
+void sl_hosted_run(struct sl_hosted *l, struct sl_work *work)
+{
+	work->ran = true;
+	if (work->kind == SL_WORK_WIPE) {
+		sl_job_wipe(&l->workspace);
+		end_state_file(&l->workspace);
+	} else if (work->kind == SL_WORK_PERSIST) {
+		write_record(l, &work->record);
+	} else if (work->kind == SL_WORK_JOB) {
+		prepare(&l->workspace, &work->job);
+		sl_job_run(&l->workspace, &work->job, &work->result);
+	}
+}
+
+struct sl_work *sl_hosted_take(struct sl_hosted *l)
+{
+	struct sl_work *work = l->work;
+	if (work != NULL)
+		l->work = work->next;
+	if (l->work == NULL)
+		l->work_end = &l->work;
+	return work;
+}
+
+void sl_hosted_done(struct sl_work *work)
+{
+	sl_sim_disk_drop(&work->record);
+	free(work);
+}
