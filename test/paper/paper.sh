@@ -1,24 +1,9 @@
 #!/bin/sh
 # starling-paper from the command line: paper.sh STARLING-PAPER
-set -eu
-paper=$(realpath "$1")
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+. "${0%/*}/../lib/head.sh"
+paper=$program
 mkdir "$folder/bin" "$folder/here"
 cd "$folder/here"
-
-fail() {
-	echo "paper: $*" >&2
-	exit 1
-}
-
-has() { # FILE, then what stands in it
-	file=$1
-	shift
-	for part in "$@"; do
-		grep -qF -e "$part" "$file" || fail "no $part in $file: $(head -c 3000 "$file")"
-	done
-}
 
 # An Octave that is quick: it prints what the paper's simulation prints, as its environment asks.
 cat >"$folder/bin/octave-cli" <<'END'
@@ -48,7 +33,7 @@ for part in a b c d e f g h i; do
 done
 for figure in a_trajectories b_consensus c_trajectories c_norms c_degrees e_time f_loss h_growth; do
 	has all/report.md "($figure.svg)" "($figure.csv)"
-	has all/figures.gp "set output '$figure.svg'"
+	has all/figures.gp "figure('$figure',"
 	if command -v gnuplot >/dev/null; then
 		grep -q '</svg>' "all/$figure.svg" || fail "no $figure.svg: $(cat err.txt)"
 	fi
@@ -117,7 +102,7 @@ refused() { # STATUS, WHY, then what starling-paper is asked
 }
 refused 2 '--only a,z: letters from a to' --only a,z -o bad
 refused 2 '--only : letters' --only '' -o bad
-refused 2 "'c' is not an option" -o bad c
+refused 2 "unexpected argument 'c'" -o bad c
 refused 2 'nowhere.m: No such file' --quick --only e --octave nowhere.m -o bad
 refused 2 'nowhere' --quick --only a --data nowhere -o bad
 refused 1 'cannot make the folder no/such' --quick --only d -o no/such

