@@ -72,7 +72,7 @@ static const struct sl_sim_attempt *committed_page(const struct sl_sim *sim)
 {
 	const struct sl_sim_attempt *best = NULL;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->x[0] != NULL && (best == NULL || page->a > best->a))
+		if (page->of[0].x != NULL && (best == NULL || page->a > best->a))
 			best = page;
 	return best;
 }

@@ -142,10 +142,10 @@ static struct outcome outcome_of(const struct sl_sim_options *o)
 	struct outcome outcome = {.engine = r->committed.engine, .steps = r->committed.exchanges};
 	for (uint32_t i = 0; i < sim->n; i++) {
 		const struct sl_sim_learner *l = &sim->learners[i];
-		assert_int_equal(l->committed, 1);
+		assert_int_equal(l->host.committed, 1);
 		for (uint64_t e = 0; e < o->parameters.n; e++) {
 			uint64_t bits = 0;
-			memcpy(&bits, &l->workspace.committed[e], sizeof(float));
+			memcpy(&bits, &l->host.workspace.committed[e], sizeof(float));
 			assert_true(i == 0 || outcome.z[e] == bits);
 			outcome.z[e] = bits;
 		}

@@ -58,7 +58,7 @@ static uint32_t attempt_number(struct run *run, const uint8_t *h)
 static void draw_randomness(struct drawer *drawer)
 {
 	struct run *run = drawer->run;
-	uint32_t k = attempt_number(run, run->faults.sim->learners[drawer->learner].view->h);
+	uint32_t k = attempt_number(run, run->faults.sim->learners[drawer->learner].host.view->h);
 	run->history.attempts[k].draw[drawer->learner] = drawer->draws - 1;
 	for (size_t e = 0; e < drawer->random_script.elements; e++)
 		drawer->randomness[e] = take_input(
@@ -117,7 +117,7 @@ static void replace_models(struct run *run)
 		drawer->draws = l->training;
 		for (uint32_t e = 0; e < run->options.floats; e++) {
 			struct input input = {.learner = i, .draw = drawer->draws - 1, .element = e};
-			l->workspace.trained[e] = (float)((double)take_input(run, input) * UNIT);
+			l->host.workspace.trained[e] = (float)((double)take_input(run, input) * UNIT);
 		}
 		if (drawer->draws > run->history.draws)
 			run->history.draws = drawer->draws;
@@ -245,7 +245,8 @@ static bool over(const struct run *run, const struct sl_sim *sim)
 {
 	bool all = true;
 	for (uint32_t i = 0; i < sim->n; i++)
-		all &= sim->learners[i].host.stopped && sim->learners[i].host.committed == run->options.rounds;
+		all &= sim->learners[i].host.stopped &&
+		       sim->learners[i].host.committed == run->options.rounds;
 	return all || sim->now > END_US || run->history.count == HISTORY_ATTEMPTS;
 }
 

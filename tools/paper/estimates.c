@@ -68,7 +68,7 @@ static int measure(struct sl_paper *r, const struct experiment *e, struct compar
 	char mixing[32], sharing[32];
 	json_t *rows = NULL;
 	snprintf(mixing, sizeof mixing, "mixing=%s", sl_engine_name(e->engine));
-	snprintf(sharing, sizeof sharing, "sharing=%s", sl_estimate_sharing_names[e->sharing]);
+	snprintf(sharing, sizeof sharing, "sharing=%s", sl_share_kind_name(e->sharing));
 	const struct sl_bench_daemons what = {.learners = e->learners,
 					      .size = e->floats,
 					      .topology = e->topology,
@@ -83,8 +83,8 @@ static int measure(struct sl_paper *r, const struct experiment *e, struct compar
 static void write_rows(FILE *csv, const struct experiment *e, struct compared *c)
 {
 	char name[96];
-	snprintf(name, sizeof name, "%s, n = %u, %s + %s", e->name, e->floats,
-		 sl_estimate_sharing_names[e->sharing], sl_engine_name(e->engine));
+	snprintf(name, sizeof name, "%s, n = %u, %s + %s", e->name, e->floats, sl_share_kind_name(e->sharing),
+		 sl_engine_name(e->engine));
 	for (enum quantity q = 0; q < QUANTITIES; q++) {
 		double ratio = c->measured[q] / c->planned[q];
 		sl_csv_print(csv, "%s,%s,%g,%g\n", name, quantity_names[q], c->planned[q], c->measured[q]);

@@ -52,7 +52,8 @@ static const struct sl_usage usage = {
 	.common = sl_run_options,
 	.check = check,
 	.doc = "Run N daemons on this machine: identities, roster and logs in a run "
-	       "folder; play the topology schedule to them and print a line per round. Nothing is left running at the end.\v"
+	       "folder; play the topology schedule to them and print a line per round. Nothing is left "
+	       "running at the end.\v"
 	       "Examples:\n"
 	       "  starling launch\n"
 	       "  starling launch -n 12 --rounds 20 --topology geometric:0.5 --verify\n"

@@ -106,11 +106,13 @@ int sl_bench_kernels(struct sl_bench *bench, const struct sl_bench_case *self, s
 			for (size_t d = 0; rc == SL_OK && d < DEGREES; d++) {
 				struct sl_figure *figure =
 					sl_bench_figure(bench, "ns a share", "%s, %u bits, degree %u",
-							sl_share_kind_name((enum sl_sharing_kind)k), primes[p].bits, degrees[d]);
+							sl_share_kind_name((enum sl_sharing_kind)k),
+							primes[p].bits, degrees[d]);
 				rc = sl_bench_at(bench, figure->name, 0, 0);
 				if (rc == SL_OK)
-					rc = sl_bench_kernel_shares((enum sl_sharing_kind)k, primes[p].p, degrees[d],
-								    bench->options.repeat, figure);
+					rc = sl_bench_kernel_shares((enum sl_sharing_kind)k, primes[p].p,
+								    degrees[d], bench->options.repeat,
+								    figure);
 			}
 	return rc < 0 ? sl_err_set(error, rc, "%s", sl_err_text(rc)) : rc;
 }
