@@ -231,7 +231,7 @@ TEST_WITH(power_is_lost, folder_setup, folder_teardown)
 	expect_kept(*state, &whole, begun, 0);
 	assert_true(all > 50);
 	for (unsigned at = 1; at <= all; at++)
-		for (unsigned seed = 0; seed < 6; seed++) {
+		for (unsigned seed = 0; seed < 4; seed++) {
 			put_image(*state, &image);
 			disk_on(1000 * at + seed);
 			disk_cut_at(at);
