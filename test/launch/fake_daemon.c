@@ -282,8 +282,9 @@ static void commit(struct fake *f)
 		return;
 	if (strcmp(f->fault, "lost") == 0 && t >= f->fault_round) {
 		record(f, "warn", "waiting",
-		       json_pack("{s:I, s:s, s:s, s:[i]}", "round", round, "phase", "RECOVER", "for",
-				 "masked states", "learners", 3));
+		       json_pack("{s:I, s:s, s:s, s:[i], s:s}", "round", round, "phase", "RECOVER", "for",
+				 "masked states", "learners", 3, "text",
+				 "no masked state of learner-03 (3). If none ever will: x"));
 		return;
 	}
 	record(f, "info", "view",

@@ -65,16 +65,6 @@ static void write_summary(struct sl_launch *launch)
 
 /* ---- the last lines ---- */
 
-static bool any_log(const struct sl_launch *launch)
-{
-	char path[PATH_MAX];
-	for (uint32_t i = 0; i < launch->plan->learners; i++)
-		if (sl_run_folder_path(&launch->plan->folder, i, "log.jsonl", path) == SL_OK &&
-		    access(path, F_OK) == 0)
-			return true;
-	return false;
-}
-
 void sl_launch_command(struct sl_launch *launch, const char *lead, const char *command)
 {
 	char program[PATH_MAX + 64], folder[PATH_MAX + 64];
@@ -96,6 +86,7 @@ static int exit_status(const struct sl_launch *launch)
 
 int sl_launch_result(struct sl_launch *launch)
 {
+	char log[PATH_MAX];
 	write_summary(launch);
 	if (launch->failed)
 		fprintf(stderr, "starling launch: %s\n", launch->error);
@@ -105,9 +96,10 @@ int sl_launch_result(struct sl_launch *launch)
 	sl_chaos_say(launch);
 	sl_progress_total(launch->progress, &launch->rounds, launch->handed,
 			  launch->plan->settings.clipping_range, launch->plan->options.verify);
-	if (any_log(launch))
-		sl_launch_command(launch, "next: ", "logs");
-	if (any_log(launch) && launch->signal != 0)
+	if (sl_run_folder_path(&launch->plan->folder, 0, "log.jsonl", log) != SL_OK || access(log, F_OK) != 0)
+		return exit_status(launch); /* no learner came up */
+	sl_launch_command(launch, "next: ", "logs");
+	if (launch->signal != 0)
 		sl_launch_command(launch, "to continue: ", "launch --resume");
 	return exit_status(launch);
 }

@@ -1,14 +1,13 @@
-/* Say in one line why the run makes no progress, and which learners it waits for: from the records `waiting`.
- */
+/* Print why the run makes no progress, from the records `waiting`: what the learner closest to the cause
+ * waits for. */
 #include <stdio.h>
+#include <string.h>
 
-#include "common/base/bytes.h"
 #include "tools/launch/launch.h"
 
 #define STILL_MS 10000u /* without progress of any learner; daemons write `waiting` as often */
 #define AGAIN_MS 30000u
 #define FRESH_MS 15000u /* a wait that is not reported again is over */
-#define NAMED_MOST 4u
 
 void sl_wait_heard(struct sl_learner *learner, const struct sl_record *record)
 {
@@ -60,75 +59,22 @@ static const struct sl_learner *nearest(const struct sl_launch *launch, uint64_t
 	return best;
 }
 
-/* Add the learners that are awaited in the phase and round of `as` to `set`; return how many. */
-static uint32_t missing(const struct sl_launch *launch, const struct sl_learner *as, uint64_t now,
-			uint64_t *set)
+/* Print what the learner waits for, in the words of its record. If a masked state is missing, name the
+ * command for this run folder in place of the record's command for one learner. */
+static void say(struct sl_launch *launch, const struct sl_learner *l)
 {
-	const json_t *ids, *id;
-	uint32_t n = launch->plan->learners, count = 0;
-	size_t at;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct sl_learner *l = &launch->learners[i];
-		if (!is_fresh(l, now) || l->waiting_round != as->waiting_round ||
-		    l->waiting_phase != as->waiting_phase)
-			continue;
-		ids = ids_of(l);
-		json_array_foreach(ids, at, id)
-		{
-			json_int_t value = json_integer_value(id);
-			if (value < 1 || value > n || sl_bit(set, (size_t)value - 1))
-				continue;
-			sl_bit_set(set, (size_t)value - 1);
-			count++;
-		}
-	}
-	return count;
-}
-
-/* "learner-03 (3), learner-05 (5) and 4 more" */
-static void name_all(const struct sl_launch *launch, const uint64_t *set, uint32_t count, char *text,
-		     size_t size)
-{
-	uint32_t named = 0;
-	size_t used = 0;
-	*text = '\0';
-	for (uint32_t i = 0; i < launch->plan->learners && named < NAMED_MOST && used < size; i++)
-		if (sl_bit(set, i))
-			used += (size_t)snprintf(text + used, size - used, "%s%s (%u)",
-						 named++ > 0 ? ", " : "", launch->learners[i].name, i + 1);
-	if (count > named && used < size)
-		snprintf(text + used, size - used, " and %u more", count - named);
-}
-
-static void say_lost(struct sl_launch *launch, sl_round round, const char *who)
-{
-	char command[64];
-	sl_progress_line(
-		launch->progress,
-		"round %u waits in RECOVER for the masked state of %s, which no learner in reach has; "
-		"the round continues when a learner that has it is back. If it is lost for good:",
-		round, who);
-	snprintf(command, sizeof command, "abort --round %u --run", round);
-	sl_launch_command(launch, "  ", command);
-}
-
-static void say(struct sl_launch *launch, const struct sl_learner *l, uint64_t now)
-{
-	uint64_t set[(SL_LEARNERS_MAX + 63) / 64] = {0};
-	char who[NAMED_MOST * (SL_NAME_BYTES + 16) + 32];
 	struct sl_record record;
-	uint32_t count = missing(launch, l, now, set);
-	name_all(launch, set, count, who, sizeof who);
+	char command[64];
 	sl_record_read(&record, l->waiting);
-	if (count == 0)
-		sl_progress_line(launch->progress, "%s (%u): %s", l->name, l->index + 1,
-				 record.text != NULL ? record.text : "waits");
-	else if (l->waiting_phase == SL_PHASE_RECOVER)
-		say_lost(launch, l->waiting_round, who);
-	else
-		sl_progress_line(launch->progress, "round %u waits in %s for %s %s", l->waiting_round,
-				 sl_phase_name(l->waiting_phase), who,
-				 record.waits_for != NULL ? record.waits_for : "");
+	const char *text = record.text != NULL ? record.text : "waits";
+	bool lost = l->waiting_phase == SL_PHASE_RECOVER && json_array_size(ids_of(l)) > 0;
+	const char *remedy = lost ? strstr(text, " If none ever will:") : NULL;
+	int length = (int)(remedy != NULL ? (size_t)(remedy - text) : strlen(text));
+	sl_progress_line(launch->progress, "%s (%u): %.*s%s", l->name, l->index + 1, length, text,
+			 lost ? " If none ever will:" : "");
+	snprintf(command, sizeof command, "abort --round %u --run", l->waiting_round);
+	if (lost)
+		sl_launch_command(launch, "  ", command);
 }
 
 void sl_wait_tick(struct sl_launch *launch, uint64_t now)
@@ -140,7 +86,7 @@ void sl_wait_tick(struct sl_launch *launch, uint64_t now)
 	if (l == NULL)
 		return;
 	launch->wait_said_ms = now;
-	say(launch, l, now);
+	say(launch, l);
 }
 
 void sl_wait_close(struct sl_launch *launch)
