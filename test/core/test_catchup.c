@@ -83,7 +83,7 @@ static void away_for(uint64_t seed, sl_round rounds)
 
 TEST(test_away)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		away_for(100 + seed, 1);
 		away_for(200 + seed, 3);
 	}
@@ -101,7 +101,7 @@ static void finish_training(struct sl_sim *sim, uint32_t i)
 /* Back while the others train: it is in their very next round. */
 TEST(test_the_next_round)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = begin(320 + seed, 6, 8);
 		leave_behind(sim, 1, 2);
 		for (uint32_t i = 0; i < AWAY; i++)
@@ -124,7 +124,7 @@ TEST(test_the_next_round)
 
 TEST(test_starts_late)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim =
 			build((struct sl_sim_options){.seed = 400 + seed, .parameters.rounds = 6});
 		sim->learners[AWAY].host.stopped = true;
@@ -163,7 +163,7 @@ static bool hide_that_it_is_done(struct sl_sim *sim, uint32_t i, uint32_t j, str
 /* Whatever is configured here: the result is theirs, and is read as they meant it. */
 TEST(test_other_settings)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(440 + seed, 3, 8);
 		sim->tap = hide_that_it_is_done;
 		leave_behind(sim, 1, 3);
@@ -179,7 +179,7 @@ TEST(test_other_settings)
 /* The others agreed on more rounds than it is configured for, and it has forgotten that by starting again. */
 TEST(test_fewer_rounds)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(460 + seed, 6, 8);
 		sl_sim_run_until_commit(sim, AWAY, 3);
 		sl_sim_crash(sim, AWAY);
@@ -209,7 +209,7 @@ TEST(test_after_the_last_round)
 /* What it serves comes from its disk: it has forgotten everything else. */
 TEST(test_a_restarted_server)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(440 + seed, 6, SL_CHUNK_ELEMENTS + 7);
 		leave_behind(sim, 1, 3);
 		sl_sim_crash(sim, 0);
@@ -243,7 +243,7 @@ static bool hold_results(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_m
  * committed. */
 TEST(test_requests_while_it_confirms)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = begin(460 + seed, 4, 8);
 		leave_behind(sim, 1, 2);
 		sl_sim_run_until_phase(sim, 0, SL_PHASE_MIX);
@@ -264,7 +264,7 @@ TEST(test_requests_while_it_confirms)
 /* Seven chunks; it has some of them when its server commits the next round. */
 TEST(test_another_commit_in_between)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(4); seed++) {
+	for (uint64_t seed = 0; seed < 4; seed++) {
 		struct sl_sim *sim = build((struct sl_sim_options){
 			.seed = 480 + seed, .parameters = {.rounds = 4, .n = 7 * SL_CHUNK_ELEMENTS - 1}});
 		for (uint32_t i = 0; i < AWAY; i++)

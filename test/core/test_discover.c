@@ -63,7 +63,7 @@ static void play(uint64_t seed, bool (*tap)(struct sl_sim *, uint32_t, uint32_t,
 
 TEST(test_disorder)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(150); seed++) {
+	for (uint64_t seed = 0; seed < 150; seed++) {
 		play(seed, disorder_records, true); /* nothing is lost, so nobody is left out */
 		play(seed, disorder_all, false);
 	}
@@ -75,7 +75,7 @@ static const struct sl_sim_attempt *committed_page(const struct sl_sim *sim)
 {
 	const struct sl_sim_attempt *best = NULL;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->x[0] != NULL && (best == NULL || page->a > best->a))
+		if (page->of[0].x != NULL && (best == NULL || page->a > best->a))
 			best = page;
 	return best;
 }
@@ -95,7 +95,7 @@ static bool deafen(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_message
 
 TEST(test_heard_one_way)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = build(900 + seed, 5, "complete", 1);
 		sim->tap = deafen;
 		sl_sim_start(sim);
@@ -124,7 +124,7 @@ static bool boast_of_an_edge(struct sl_sim *sim, uint32_t i, uint32_t j, struct 
 
 TEST(test_listed_one_way)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = build(920 + seed, 4, "line", 1);
 		sim->tap = boast_of_an_edge;
 		sim->liars = true;
@@ -181,7 +181,7 @@ static void expect_all_five(struct sl_sim *sim, sl_attempt least)
 
 TEST(test_late)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = late(940 + seed, 9000);
 		sl_sim_run_until_round(sim, 1);
 		for (uint32_t i = 0; i < 5; i++)
@@ -192,7 +192,7 @@ TEST(test_late)
 
 TEST(test_too_late)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = late(960 + seed, 12000);
 		for (uint32_t i = 0; i < 5; i++)
 			if (i != 2)
@@ -210,7 +210,7 @@ static bool lose_link_state(struct sl_sim *sim, uint32_t i, uint32_t j, struct s
 /* Whoever comes to its deadline says so; the others may hear of its next attempt first. */
 TEST(test_missing)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = build(980 + seed, 5, "ring", 1);
 		uint32_t said = 0;
 		sim->tap = lose_link_state;
@@ -250,7 +250,7 @@ TEST(test_missing_at_one)
 TEST(test_numbers_meet)
 {
 	uint32_t differed = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(30); seed++) {
+	for (uint64_t seed = 0; seed < 30; seed++) {
 		struct sl_sim *sim = build(1000 + seed, 6, "line", 1);
 		struct sl_core_status left, right;
 		sl_sim_cut(sim, 2, 3);
@@ -318,7 +318,7 @@ static void closes_in_time(uint64_t seed, uint32_t learners, const char *topolog
 
 TEST(test_speed)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(5); seed++)
+	for (uint64_t seed = 0; seed < 5; seed++)
 		for (uint32_t learners = 3; learners <= 12; learners++) {
 			closes_in_time(1100 + seed, learners, "ring");
 			closes_in_time(1200 + seed, learners, "line");

@@ -62,7 +62,7 @@ static bool tempt(struct sl_sim *sim)
 TEST(test_the_fork)
 {
 	uint32_t tried = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(100); seed++) {
+	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct sl_sim *sim = begin(2000 + seed, 5, "line");
 		if (tempt(sim)) {
 			tried++;
@@ -140,7 +140,7 @@ TEST(test_operator_abort)
  * and hears it. */
 TEST(test_back_after_operator_abort)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(20); seed++) {
+	for (uint64_t seed = 0; seed < 20; seed++) {
 		struct sl_sim *sim = lose_for_good(2520 + seed, 5);
 		for (uint32_t i = 0; i < 4; i++) {
 			sim->learners[i].aborted_by_operator = true;
@@ -188,7 +188,7 @@ TEST(test_random_cuts)
 	static const enum sl_phase phases[] = {SL_PHASE_MIX, SL_PHASE_CONFIRM, SL_PHASE_MIX, SL_PHASE_COMMIT};
 	uint32_t model_invalidated = 0, recovered = 0;
 	uint64_t longest = 0;
-	for (uint64_t seed = 0; seed < sl_sim_seeds(500); seed++) {
+	for (uint64_t seed = 0; seed < 500; seed++) {
 		struct sl_sim *sim = begin(3000 + seed, 4 + (uint32_t)(seed % 4), topologies[seed / 2 % 4]);
 		uint64_t random = seed;
 		sl_sim_run_until_phase(sim, (uint32_t)(sl_sim_random(&random) % sim->n), phases[seed % 4]);
@@ -215,7 +215,7 @@ TEST(test_random_cuts)
 /* What it released, or was about to, it finds on its disk. */
 TEST(test_a_crash)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(100); seed++) {
+	for (uint64_t seed = 0; seed < 100; seed++) {
 		struct sl_sim *sim = begin(2200 + seed, 5, seed % 2 ? "ring" : "complete");
 		uint64_t random = seed;
 		uint32_t who = (uint32_t)(sl_sim_random(&random) % 5);

@@ -164,7 +164,7 @@ static void out_and_in_again(uint64_t seed, uint32_t incarnation, sl_round commi
 
 TEST(test_until_the_next_commit)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		out_and_in_again(1600 + seed, 10, 0); /* has lost the model, */
 		out_and_in_again(1650 + seed, 8, 2);  /* or only the count of its starts */
 	}
@@ -196,7 +196,7 @@ static struct sl_sim *slow(uint64_t seed)
 
 TEST(test_quarantined_tries)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = slow(1700 + seed);
 		sl_sim_start(sim);
 		sl_sim_run_until_round(sim, 1);
@@ -212,7 +212,7 @@ TEST(test_quarantined_tries)
 
 TEST(test_late_one_tries)
 {
-	for (uint64_t seed = 0; seed < sl_sim_seeds(10); seed++) {
+	for (uint64_t seed = 0; seed < 10; seed++) {
 		struct sl_sim *sim = slow(1720 + seed);
 		sim->learners[OLD].silent = true;
 		sl_sim_start(sim);

@@ -37,7 +37,7 @@ static bool nobody_shared(const struct sl_sim *sim)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
 		for (uint32_t i = 0; i < sim->n; i++)
-			if (page->x[i] != NULL)
+			if (page->of[i].x != NULL)
 				return false;
 	return true;
 }

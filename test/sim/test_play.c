@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "test/lib/test.h"
-#include "tools/sim/range.h"
+#include "tools/sim/play.h"
 
 #define SEEDS 12u
 
@@ -86,8 +86,8 @@ static void play_range(uint32_t jobs, struct heard *heard)
 	memset(heard, 0, sizeof *heard);
 	assert_int_equal(
 		sl_sim_range_run(
-			&(struct sl_sim_range){.seeds = SEEDS, .learners = 5, .rounds = 6, .jobs = jobs},
-			hear, heard, &error),
+			&(struct sl_sim_play){.seeds = SEEDS, .learners = 5, .rounds = 6, .jobs = jobs}, hear,
+			heard, &error),
 		SL_OK);
 	assert_int_equal(heard->count, SEEDS);
 }

@@ -8,7 +8,7 @@
 #include "tools/lib/option.h"
 #include "tools/lib/command.h"
 #include "tools/lib/terminal.h"
-#include "tools/sim/range.h"
+#include "tools/sim/play.h"
 
 #define EXIT_VIOLATION 3
 #define FAILURES_MOST 20u
@@ -20,7 +20,7 @@
 enum { KEY_SEED = 256, KEY_SEEDS, KEY_LEARNERS, KEY_ROUNDS, KEY_TRACE };
 
 struct command {
-	struct sl_sim_range range;
+	struct sl_sim_play range;
 	bool seed_given, trace, live;
 	struct sl_sim_totals totals;
 	struct sl_sim_outcome last;

@@ -29,14 +29,9 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 	memcpy(page->h, view->h, SL_HASH_BYTES);
 	page->members = calloc(view->n, sizeof *page->members);
 	page->edge = calloc((size_t)sim->n * sim->n, sizeof *page->edge);
-	page->ready = calloc(sim->n, sizeof *page->ready);
-	page->ended = calloc(sim->n, sizeof *page->ended);
-	page->released = calloc(sim->n, sizeof *page->released);
-	page->aborted = calloc(sim->n, sizeof *page->aborted);
-	page->draw = calloc(sim->n, sizeof *page->draw);
-	page->x = calloc(sim->n, sizeof *page->x);
-	page->theta = calloc(sim->n, sizeof *page->theta);
-	page->weight = calloc(sim->n, sizeof *page->weight);
+	page->of = calloc(sim->n, sizeof *page->of);
+	for (uint32_t k = 0; k < view->n; k++)
+		page->of[view->members[k]].in = true;
 	page->out = malloc((size_t)sim->n * view->chunks * sizeof *page->out);
 	for (size_t k = 0; k < (size_t)sim->n * view->chunks; k++)
 		page->out[k] = -1;
@@ -47,12 +42,10 @@ static struct sl_sim_attempt *open_page(struct sl_sim *sim, const struct sl_view
 static void close_page(struct sl_sim *sim, struct sl_sim_attempt *page)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
-		free(page->x[i]);
-		free(page->theta[i]);
+		free(page->of[i].x);
+		free(page->of[i].theta);
 	}
-	void *owned[] = {page->members, page->edge,  page->ready,  page->ended,	   page->x,
-			 page->theta,	page->out,   page->weight, page->released, page->aborted,
-			 page->draw,	page->mixed, page};
+	void *owned[] = {page->members, page->edge, page->of, page->out, page->mixed, page};
 	for (size_t k = 0; k < sizeof owned / sizeof *owned; k++)
 		free(owned[k]);
 }
@@ -160,19 +153,11 @@ static void check_privacy(struct sl_sim *sim, struct sl_sim_attempt *page)
 
 /* --- what goes in, and what comes out --- */
 
-static bool member(const struct sl_sim_attempt *page, uint32_t i)
-{
-	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] == i)
-			return true;
-	return false;
-}
-
 static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *page)
 {
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < sim->n; i++)
-		count += page->aborted[i];
+		count += page->of[i].aborted;
 	return count;
 }
 
@@ -180,8 +165,8 @@ static uint32_t aborts(const struct sl_sim *sim, const struct sl_sim_attempt *pa
 static void check_rule_b(struct sl_sim *sim, uint32_t i, sl_round t)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->x[i] != NULL && page->draw[i] == sim->learners[i].draw &&
-		    page->released[i] && aborts(sim, page) < sim->options.parameters.tolerance + 1)
+		if (page->t == t && page->of[i].x != NULL && page->of[i].draw == sim->learners[i].draw &&
+		    page->of[i].released && aborts(sim, page) < sim->options.parameters.tolerance + 1)
 			sl_sim_fail(sim,
 				    "learner %u encodes a model that it released in a%u, which %u fenced",
 				    sim->ids[i], page->a, aborts(sim, page));
@@ -192,16 +177,16 @@ void sl_sim_check_encoded(struct sl_sim *sim, uint32_t i, const struct sl_view *
 	struct sl_sim_learner *l = &sim->learners[i];
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	check_rule_b(sim, i, view->t);
-	if (page == NULL || !member(page, i) || page->x[i] != NULL)
+	if (page == NULL || !page->of[i].in || page->of[i].x != NULL)
 		sl_sim_fail(sim, "learner %u encodes for a view that is not its own, or twice", sim->ids[i]);
 	if (!l->host.config.privacy_check_warns)
 		check_privacy(sim, page);
-	page->x[i] = malloc(view->elements * sizeof(uint64_t));
-	memcpy(page->x[i], l->host.workspace.x, view->elements * sizeof(uint64_t));
-	page->theta[i] = malloc(l->host.workspace.n * sizeof(float));
-	memcpy(page->theta[i], l->host.workspace.trained, l->host.workspace.n * sizeof(float));
-	page->weight[i] = l->host.workspace.weight;
-	page->draw[i] = l->draw;
+	page->of[i].x = malloc(view->elements * sizeof(uint64_t));
+	memcpy(page->of[i].x, l->host.workspace.x, view->elements * sizeof(uint64_t));
+	page->of[i].theta = malloc(l->host.workspace.n * sizeof(float));
+	memcpy(page->of[i].theta, l->host.workspace.trained, l->host.workspace.n * sizeof(float));
+	page->of[i].weight = l->host.workspace.weight;
+	page->of[i].draw = l->draw;
 }
 
 void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *view)
@@ -209,12 +194,12 @@ void sl_sim_check_closed(struct sl_sim *sim, uint32_t i, const struct sl_view *v
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, view->h);
 	const uint64_t *z = sim->learners[i].host.workspace.s;
 	for (uint32_t k = 0; k < page->n; k++)
-		if (page->x[page->members[k]] == NULL)
+		if (page->of[page->members[k]].x == NULL)
 			sl_sim_fail(sim, "a result without the encoding of %u", sim->ids[page->members[k]]);
 	for (uint64_t e = 0; e < page->elements; e++) {
 		unsigned __int128 sum = 0;
 		for (uint32_t k = 0; k < page->n; k++)
-			sum += page->x[page->members[k]][e];
+			sum += page->of[page->members[k]].x[e];
 		if (z[e] != (uint64_t)(sum % page->p))
 			sl_sim_fail(sim, "learner %u, t%u a%u, coordinate %llu: Z is %llu, the sum %llu",
 				    sim->ids[i], page->t, page->a, (unsigned long long)e,
@@ -229,12 +214,12 @@ static void check_mean(struct sl_sim *sim, uint32_t i, const struct sl_sim_attem
 	bool literal = sim->options.parameters.encoding == SL_ENCODING_PAPER;
 	double unit = pow(10, -(double)sim->options.parameters.decimals), weights = 0;
 	for (uint32_t k = 0; k < page->n; k++)
-		weights += literal ? 1 : (double)page->weight[page->members[k]];
+		weights += literal ? 1 : (double)page->of[page->members[k]].weight;
 	for (size_t e = 0; e < workspace->n; e++) {
 		double sum = 0;
 		for (uint32_t k = 0; k < page->n; k++) {
 			uint32_t j = page->members[k];
-			sum += (literal ? 1 : (double)page->weight[j]) * (double)page->theta[j][e];
+			sum += (literal ? 1 : (double)page->of[j].weight) * (double)page->of[j].theta[e];
 		}
 		double off = fabs((double)workspace->committed[e] - sum / weights);
 		if (!(off <= unit * (literal ? page->n : 0.5) + 1e-5))
@@ -247,7 +232,7 @@ static const struct sl_sim_attempt *latest(const struct sl_sim *sim, uint32_t i,
 {
 	const struct sl_sim_attempt *best = NULL;
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == t && page->x[i] != NULL && (best == NULL || page->a > best->a))
+		if (page->t == t && page->of[i].x != NULL && (best == NULL || page->a > best->a))
 			best = page;
 	return best;
 }
@@ -283,19 +268,19 @@ static void check_aborted(struct sl_sim *sim, uint32_t i, const struct sl_durabl
 	sl_attempt *highest = &sim->learners[i].aborted_a[what->t];
 	*highest = what->a > *highest ? what->a : *highest;
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == what->t && page->a <= what->a && member(page, i) && !page->released[i])
-			page->aborted[i] = page->ended[i] = true;
+		if (page->t == what->t && page->a <= what->a && page->of[i].in && !page->of[i].released)
+			page->of[i].aborted = page->of[i].ended = true;
 }
 
 static void check_released(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, record->readys[0].view);
-	if (page == NULL || !member(page, i) || page->a != record->what.a || record->ready_count != page->n)
+	if (page == NULL || !page->of[i].in || page->a != record->what.a || record->ready_count != page->n)
 		sl_sim_fail(sim, "learner %u releases in a%u, which it is not in", sim->ids[i],
 			    record->what.a);
-	if (page->aborted[i] || page->ended[i])
+	if (page->of[i].aborted || page->of[i].ended)
 		sl_sim_fail(sim, "learner %u releases a%u, which it has given up", sim->ids[i], page->a);
-	page->released[i] = true;
+	page->of[i].released = true;
 }
 
 void sl_sim_check_durable(struct sl_sim *sim, uint32_t i, const struct sl_sim_record *record)
@@ -341,7 +326,7 @@ static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 		uint32_t j = page->members[k];
 		if (j == i || !lives(sim, j))
 			continue;
-		if (sim->learners[j].host.disk.certificate.t >= page->t || page->aborted[j] ||
+		if (sim->learners[j].host.disk.certificate.t >= page->t || page->of[j].aborted ||
 		    holds(sim, page, j, i))
 			return false;
 		waits = true;
@@ -352,7 +337,7 @@ static bool needed_in(const struct sl_sim *sim, const struct sl_sim_attempt *pag
 bool sl_sim_check_needed(const struct sl_sim *sim, uint32_t i)
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page, i) && page->ready[i] && !page->aborted[i] && needed_in(sim, page, i))
+		if (page->of[i].in && page->of[i].ready && !page->of[i].aborted && needed_in(sim, page, i))
 			return true;
 	return false;
 }
@@ -423,12 +408,12 @@ static void check_state(struct sl_sim *sim, uint32_t i, struct sl_sim_attempt *p
 {
 	int64_t *out = &page->out[(size_t)i * page->chunks + chunk->index];
 	for (uint32_t k = 0; k < page->n; k++)
-		if (!page->ready[page->members[k]])
+		if (!page->of[page->members[k]].ready)
 			sl_sim_fail(sim, "learner %u releases a%u before %u is ready", sim->ids[i], page->a,
 				    sim->ids[page->members[k]]);
-	if (page->ended[i] || !page->released[i])
+	if (page->of[i].ended || !page->of[i].released)
 		sl_sim_fail(sim, "learner %u shows its state in a%u, which it %s", sim->ids[i], page->a,
-			    page->ended[i] ? "gave up" : "has not released on its disk");
+			    page->of[i].ended ? "gave up" : "has not released on its disk");
 	bool tree = !sl_engine_rows[sim->learners[i].host.view->engine].to_all;
 	if ((int64_t)chunk->iteration <= *out || (!tree && (int64_t)chunk->iteration != *out + 1))
 		sl_sim_fail(sim, "learner %u: chunk %u, iteration %u after %lld", sim->ids[i], chunk->index,
@@ -449,10 +434,10 @@ static void check_masked(struct sl_sim *sim, uint32_t i, const struct sl_action 
 	const struct sl_chunk *chunk = &action->send.message.chunk;
 	const struct sl_sim_attempt *page = sl_sim_check_find(sim, chunk->view);
 	for (uint32_t j = 0; j < sim->n; j++) {
-		if (sl_bit(action->send.to, j) && !member(page, j))
+		if (sl_bit(action->send.to, j) && !page->of[j].in)
 			sl_sim_fail(sim, "learner %u shows a masked state to %u, which is not in the view",
 				    sim->ids[i], sim->ids[j]);
-		if (sim->ids[j] == chunk->origin && !page->released[j])
+		if (sim->ids[j] == chunk->origin && !page->of[j].released)
 			sl_sim_fail(sim, "learner %u shows the masked state of %u, which has not released it",
 				    sim->ids[i], sim->ids[j]);
 	}
@@ -477,7 +462,7 @@ void sl_sim_check_sent(struct sl_sim *sim, uint32_t i, const struct sl_action *a
 				    sim->ids[i]);
 	if (m->kind == SL_MSG_STATE)
 		check_state(sim, i, page, &m->chunk);
-	else if (page->ended[i])
+	else if (page->of[i].ended)
 		sl_sim_fail(sim, "learner %u shares in an attempt that it gave up", sim->ids[i]);
 }
 
@@ -505,8 +490,8 @@ static void note(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 static void ended(struct sl_sim *sim, uint32_t i, const struct sl_report *report)
 {
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == report->t && page->a == report->a && member(page, i))
-			page->ended[i] = true;
+		if (page->t == report->t && page->a == report->a && page->of[i].in)
+			page->of[i].ended = true;
 }
 
 void sl_sim_check_report(struct sl_sim *sim, uint32_t i, const struct sl_report *report)

@@ -26,6 +26,17 @@ struct sl_sim_mixed {
 	uint32_t count;
 };
 
+/* The part of one learner in an attempt. */
+struct sl_sim_part {
+	bool in; /* the view */
+	bool ready, ended;
+	bool released, aborted; /* on its disk */
+	uint64_t draw;		/* of the model that went in */
+	uint64_t *x;		/* its encoding; NULL: none yet */
+	float *theta;		/* its model */
+	uint64_t weight;
+};
+
 struct sl_sim_attempt {
 	struct sl_sim_attempt *next;
 	uint8_t h[SL_HASH_BYTES];
@@ -33,14 +44,10 @@ struct sl_sim_attempt {
 	sl_attempt a;
 	uint32_t n, chunks;
 	uint64_t p, elements;
-	uint32_t *members; /* roster indices */
-	bool *edge;	   /* roster x roster */
-	bool *ready, *ended, privacy_checked;
-	bool *released, *aborted; /* by roster index: on the disk of that learner */
-	uint64_t *draw;		  /* of the model that went in */
-	uint64_t **x;		  /* by roster index: its encoding */
-	float **theta;		  /* its model */
-	uint64_t *weight;
+	uint32_t *members;	/* roster indices */
+	bool *edge;		/* roster x roster */
+	struct sl_sim_part *of; /* by roster index */
+	bool privacy_checked;
 	int64_t *out;		    /* roster x chunks: last iteration that left; -1 */
 	struct sl_sim_mixed *mixed; /* by iteration, of chunk 0 */
 	size_t mixed_room;

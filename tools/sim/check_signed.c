@@ -6,14 +6,6 @@
 #include "common/base/bytes.h"
 #include "tools/sim/check.h"
 
-static bool member(const struct sl_sim_attempt *page, uint32_t i)
-{
-	for (uint32_t k = 0; k < page->n; k++)
-		if (page->members[k] == i)
-			return true;
-	return false;
-}
-
 static uint32_t index_of(const struct sl_sim *sim, sl_id id)
 {
 	uint32_t i = 0;
@@ -99,7 +91,7 @@ void sl_sim_check_one_view(struct sl_sim *sim, const struct sl_sim_attempt *page
 		    may_differ(sim, other))
 			continue;
 		for (uint32_t k = 0; k < page->n; k++)
-			if (member(other, page->members[k]))
+			if (other->of[page->members[k]].in)
 				sl_sim_fail(sim, "t%u a%u has two views, and %u is in both", page->t, page->a,
 					    sim->ids[page->members[k]]);
 	}
@@ -120,11 +112,11 @@ static void check_rule_a(struct sl_sim *sim, uint32_t i, const struct sl_ready *
 {
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next) {
 		if (page->t != ready->t || memcmp(page->h, ready->view, SL_HASH_BYTES) == 0 ||
-		    !member(page, i) || !page->released[i])
+		    !page->of[i].in || !page->of[i].released)
 			continue;
 		bool closed = sim->learners[i].aborted_by_operator || given_up_by_all_but(sim, page, i);
 		for (uint32_t k = 0; k < page->n; k++)
-			closed |= page->aborted[page->members[k]];
+			closed |= page->of[page->members[k]].aborted;
 		if (!closed)
 			sl_sim_fail(sim,
 				    "learner %u is ready for a%u, but it released a%u, which may be complete",
@@ -136,9 +128,9 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 {
 	struct sl_sim_attempt *page = sl_sim_check_find(sim, ready->view);
 	sl_attempt *last = &sim->learners[i].ready_a[ready->t];
-	if (page == NULL || page->ended[i])
+	if (page == NULL || page->of[i].ended)
 		sl_sim_fail(sim, "learner %u is ready for a view that it does not have", sim->ids[i]);
-	if (page->ready[i])
+	if (page->of[i].ready)
 		return; /* again, over a new link */
 	const struct sl_sim_disk *disk = &sim->learners[i].host.disk;
 	if (disk->a != ready->a || memcmp(disk->readys[0].view, ready->view, SL_HASH_BYTES) != 0)
@@ -150,7 +142,7 @@ static void check_ready(struct sl_sim *sim, uint32_t i, const struct sl_ready *r
 	if (ready->a <= *last)
 		sl_sim_fail(sim, "learner %u is ready for a%u after a%u", sim->ids[i], ready->a, *last);
 	*last = ready->a;
-	page->ready[i] = true;
+	page->of[i].ready = true;
 	check_rule_a(sim, i, ready);
 }
 
@@ -172,7 +164,7 @@ static void check_abort(struct sl_sim *sim, uint32_t i, const struct sl_abort *a
 		sl_sim_fail(sim, "learner %u signs a fence of a%u, which is not on its disk", sim->ids[i],
 			    abort_record->a);
 	for (const struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (page->t == abort_record->t && page->a <= abort_record->a && page->released[i] &&
+		if (page->t == abort_record->t && page->a <= abort_record->a && page->of[i].released &&
 		    !names(abort_record, page->a))
 			sl_sim_fail(sim, "learner %u signs that it never released a%u", sim->ids[i], page->a);
 }
@@ -194,10 +186,10 @@ void sl_sim_check_crashed(struct sl_sim *sim, uint32_t i)
 {
 	struct sl_sim_learner *l = &sim->learners[i];
 	for (struct sl_sim_attempt *page = sim->attempts; page != NULL; page = page->next)
-		if (member(page,
-			   i)) /* what is not on its disk its successor is not in; what is, it is in again */
-			page->ended[i] = l->host.disk.a == 0 ||
-					 memcmp(l->host.disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
+		if (page->of[i].in) /* what is not on its disk its successor is not in; what is, it is in
+				       again */
+			page->of[i].ended = l->host.disk.a == 0 ||
+					    memcmp(l->host.disk.readys[0].view, page->h, SL_HASH_BYTES) != 0;
 	memset(l->ready_a, 0, (sim->options.parameters.rounds + 2) * sizeof *l->ready_a);
 	l->host.phase = SL_PHASE_TRAIN;
 }

@@ -95,7 +95,18 @@ static void keep(struct sl_sim_link *link, struct sl_packet *packet)
 	link->kept[link->kept_count++] = packet;
 }
 
-static void post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_packet *packet)
+/* The packet arrives at time `at`, unless its link falls before. */
+static void post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, uint64_t at, struct sl_packet *packet)
+{
+	sl_sim_post(sim, at,
+		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
+					  .learner = j,
+					  .peer = i,
+					  .generation = sl_sim_link(sim, i, j)->generation,
+					  .packet = packet});
+}
+
+static void send_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_packet *packet)
 {
 	struct sl_sim_link *link = sl_sim_link(sim, i, j);
 	if (sim->tap != NULL && !sim->tap(sim, i, j, &packet->message)) {
@@ -108,24 +119,26 @@ static void post_packet(struct sl_sim *sim, uint32_t i, uint32_t j, struct sl_pa
 	}
 	uint64_t at = sim->now + sl_sim_delay(sim, sim->options.delay_ms + link->slow_ms);
 	link->last = at > link->last ? at : link->last + 1;
-	sl_sim_post(sim, link->last,
-		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-					  .learner = j,
-					  .peer = i,
-					  .generation = link->generation,
-					  .packet = packet});
+	post_packet(sim, i, j, link->last, packet);
+}
+
+void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
+{
+	struct sl_sim_link *link = sl_sim_link(sim, i, j);
+	link->held = false;
+	for (uint32_t m = 0; m < link->kept_count; m++) {
+		link->last = (link->last > sim->now ? link->last : sim->now) +
+			     sl_sim_delay(sim, sim->options.delay_ms);
+		post_packet(sim, i, j, link->last, link->kept[m]);
+	}
+	link->kept_count = 0;
 }
 
 void sl_sim_echo(struct sl_sim *sim, uint32_t i, uint32_t j, const struct sl_message *message,
 		 uint32_t delay_ms)
 {
 	uint64_t at = sim->now + sl_sim_delay(sim, delay_ms), up = sl_sim_link(sim, i, j)->up_at;
-	sl_sim_post(sim, at > up ? at : up + 1,
-		    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-					  .learner = j,
-					  .peer = i,
-					  .generation = sl_sim_link(sim, i, j)->generation,
-					  .packet = sl_packet_copy(message)});
+	post_packet(sim, i, j, at > up ? at : up + 1, sl_packet_copy(message));
 }
 
 /* Which of the shares is for learner `j`. */
@@ -151,7 +164,7 @@ void sl_sim_send(struct sl_sim *sim, uint32_t i, const struct sl_action *action)
 			continue;
 		if (payload.source == SL_SOURCE_SHARES)
 			payload.row = row_of(sim, i, j);
-		post_packet(sim, i, j, sl_packet_new(&sim->learners[i].host, &message, &payload));
+		send_packet(sim, i, j, sl_packet_new(&sim->learners[i].host, &message, &payload));
 	}
 }
 

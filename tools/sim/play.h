@@ -4,18 +4,21 @@
  *   faults --a round drawn from the seed is committed, or time is up--> calm --every learner has committed
  * T--> over | no commit for CALM_MOST_MS: fails
  *
- * The seed, the learners and the rounds decide everything; nothing else does. This file defines
- * sl_sim_failed: a program that plays seeds does not fail by itself.
+ * A range of seeds is played by several processes: an assertion of the core ends one seed, and another
+ * process goes on after it. The seed, the learners and the rounds decide a run; the other seeds and processes
+ * do not. This file defines sl_sim_failed: a program that plays seeds does not fail by itself.
  */
 #pragma once
 
+#include "common/base/err.h"
 #include "tools/sim/fault.h"
 
 struct sl_sim_play {
-	uint64_t seed;
+	uint64_t seed, seeds; /* the first one; how many, of a range */
 	uint32_t learners;
 	sl_round rounds;
-	FILE *lines; /* each step as a line; NULL: none */
+	uint32_t jobs; /* processes at once, of a range */
+	FILE *lines;   /* each step as a line; NULL: none */
 };
 
 #define SL_SIM_WHY_BYTES 1024u
@@ -32,3 +35,23 @@ struct sl_sim_outcome {
 };
 
 void sl_sim_play(const struct sl_sim_play *play, struct sl_sim_outcome *outcome);
+
+/* range.c */
+#define SL_SIM_JOBS_MOST 256u
+
+/* What a range of seeds adds up to. */
+struct sl_sim_totals {
+	uint64_t seeds, failed, steps, virtual_ms, faults, commits, caught_up, model_invalidated, recovered,
+		restarts;
+	uint64_t hit[SL_SIM_FAULT_COUNT][SL_PHASE_COUNT];
+	uint64_t point[SL_SIM_POINTS_MOST];
+	double seconds; /* of processor time, of all workers */
+};
+void sl_sim_totals_add(struct sl_sim_totals *totals, const struct sl_sim_outcome *outcome);
+
+/* Told each outcome; false: no more. */
+typedef bool (*sl_sim_each)(void *context, const struct sl_sim_outcome *outcome);
+
+/* SL_ERR_IO when no process can be had. */
+int sl_sim_range_run(const struct sl_sim_play *range, sl_sim_each each, void *context,
+		     struct sl_error *error);

@@ -1,4 +1,4 @@
-#include "tools/sim/range.h"
+#include "tools/sim/play.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 static_assert(sizeof(struct sl_sim_outcome) <= PIPE_BUF, "an outcome goes through a pipe whole");
 
 struct running {
-	const struct sl_sim_range *range;
+	const struct sl_sim_play *range;
 	uint64_t end;
 	pid_t workers[SL_SIM_JOBS_MOST]; /* 0: none */
 	volatile uint64_t *seeds;	 /* that each worker plays; shared with it */
@@ -45,18 +45,15 @@ void sl_sim_totals_add(struct sl_sim_totals *t, const struct sl_sim_outcome *o)
 /* Play from *seed on, and keep it at what is being played. */
 static void work(const struct running *running, volatile uint64_t *seed, int out)
 {
-	const struct sl_sim_range *range = running->range;
+	struct sl_sim_play play = *running->range;
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	mallopt(M_TRIM_THRESHOLD, 1 << 28); /* a world is built and torn down a hundred times a second: */
 	mallopt(M_MMAP_THRESHOLD, 1 << 28); /* its memory stays here */
 	mallopt(M_TOP_PAD, 1 << 24);
-	for (; *seed < running->end; *seed += range->jobs) {
+	for (; *seed < running->end; *seed += play.jobs) {
 		struct sl_sim_outcome outcome;
-		sl_sim_play(&(struct sl_sim_play){.seed = *seed,
-						  .learners = range->learners,
-						  .rounds = range->rounds,
-						  .lines = range->lines},
-			    &outcome);
+		play.seed = *seed;
+		sl_sim_play(&play, &outcome);
 		if (write(out, &outcome, sizeof outcome) != (ssize_t)sizeof outcome)
 			_exit(1); /* the parent has gone */
 	}
@@ -141,8 +138,7 @@ static bool unfinished(const struct running *running)
 	return left && running->more;
 }
 
-int sl_sim_range_run(const struct sl_sim_range *range, sl_sim_each each, void *context,
-		     struct sl_error *error)
+int sl_sim_range_run(const struct sl_sim_play *range, sl_sim_each each, void *context, struct sl_error *error)
 {
 	struct running running = {.range = range, .end = range->seed + range->seeds, .more = true};
 	size_t bytes = range->jobs * sizeof *running.seeds;

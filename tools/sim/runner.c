@@ -10,7 +10,7 @@
 #include "common/config/core_config.h"
 #include "tools/sim/runner_internal.h"
 
-#define STEP_S 30u
+#define STEP_MS 30000u /* of the runner's clock: a step of the schedule without a commit gives way */
 #define MMAP_THRESHOLD                                                                                       \
 	(128 << 10)	  /* fixed: most slots of a state file are never touched, and then take no memory */
 #define TOP_PAD (8 << 20) /* packets of a sweep are freed and allocated again in the next one */
@@ -83,7 +83,7 @@ static int build(struct sl_runner *runner, uint32_t quorum, struct sl_error *err
 	if (runner->todo == NULL || runner->ids == NULL || runner->learners == NULL || runner->ranges == NULL)
 		return sl_err_set(error, SL_ERR_NOMEM, "out of memory");
 	for (uint32_t i = 0; i < n; i++)
-		runner->ids[i] = runner->options.ids != NULL ? runner->options.ids[i] : i + 1;
+		runner->ids[i] = i + 1;
 	for (uint32_t i = 0; i < n; i++)
 		if (build_learner(runner, i, quorum) != SL_OK)
 			return sl_err_set(error, SL_ERR_NOMEM, "out of memory at learner %u of %u", i + 1, n);
@@ -208,8 +208,7 @@ static int give_way(struct sl_runner *runner)
 /* Advance the clock to the next deadline: no learner has anything to do. */
 static int wait(struct sl_runner *runner)
 {
-	sl_ms step_ms = 1000 * (sl_ms)(runner->options.step_s != 0 ? runner->options.step_s : STEP_S);
-	sl_ms due = SL_NEVER, limit = runner->step_at + step_ms;
+	sl_ms due = SL_NEVER, limit = runner->step_at + STEP_MS;
 	for (uint32_t i = 0; i < runner->n; i++)
 		due = runner->learners[i].due < due ? runner->learners[i].due : due;
 	if (due > limit) {
@@ -259,15 +258,6 @@ int sl_runner_step(struct sl_runner *runner, struct sl_error *error)
 		return runner->error.code;
 	}
 	return over(runner) ? SL_OK : rc;
-}
-
-int sl_runner_run(struct sl_runner *runner, struct sl_error *error)
-{
-	int rc;
-	do
-		rc = sl_runner_step(runner, error);
-	while (rc == SL_PENDING);
-	return rc;
 }
 
 /* --- figures --- */

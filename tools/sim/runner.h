@@ -58,16 +58,13 @@ struct sl_runner_sample {
 
 struct sl_runner_options {
 	uint32_t learners;		    /* N, at least 2 */
-	const sl_id *ids;		    /* N, ascending; NULL: 1..N */
 	const struct sl_settings *settings; /* of all learners, without identities and addresses */
 	const struct sl_schedule *schedule; /* learners in range of each other, a step a round; NULL: all */
 	size_t parameters;		    /* n, floats of a model */
 	const float *initial;		    /* the model before the first round; NULL: zeros */
 	uint64_t seed;			    /* of the randomness */
 	bool verify;
-	uint32_t workers; /* threads that take turns; 0, 1: none but the caller's */
-	uint32_t step_s;  /* of the runner's clock: a step of the schedule that leads to no commit gives way;
-			     0:  30 */
+	uint32_t workers;	     /* threads that take turns; 0, 1: none but the caller's */
 	const uint32_t *coordinates; /* ascending, at most n: what `sampled` is told of */
 	uint32_t coordinate_count;
 
@@ -107,13 +104,7 @@ int sl_runner_open(const struct sl_runner_options *options, struct sl_runner **r
 /* A sweep. SL_PENDING: there is more to do; SL_OK: every learner has committed all rounds; else it has
  * failed. */
 int sl_runner_step(struct sl_runner *runner, struct sl_error *error);
-/* Sweeps until the end. */
-int sl_runner_run(struct sl_runner *runner, struct sl_error *error);
 void sl_runner_figures(const struct sl_runner *runner, struct sl_runner_figures *figures);
 /* Bytes of frames that learner i has sent since the start: what TLS adds to them is not counted. */
 uint64_t sl_runner_bytes(const struct sl_runner *runner, uint32_t i);
 void sl_runner_close(struct sl_runner *runner);
-
-/* What the learner would take the mean for at coordinates[c], if this iteration were the last, but not
- * rounded to the field for weights of 1, and literal encodings. */
-double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c);

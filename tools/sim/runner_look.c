@@ -1,5 +1,4 @@
 /* Values that only a simulation can see: the sum of the secret encodings, and states during mixing. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,17 +95,4 @@ void sl_runner_look_closing(struct sl_runner *runner, uint32_t i)
 	const struct sl_view *view = runner->learners[i].host.view;
 	if (runner->options.sampled != NULL)
 		sample(runner, i, view->steps, 0, view->elements);
-}
-
-double sl_runner_estimate(const struct sl_runner_sample *sample, uint32_t c)
-{
-	const struct sl_view *view = sample->view;
-	double p = (double)view->field.p,
-	       sum = ldexp((double)(int64_t)sample->raw[c], -(int)view->fraction) * view->n;
-	double scale = view->encoding.kind == SL_ENCODING_WEIGHTED ? view->n : 1;
-	for (uint32_t d = 0; d < view->encoding.decimals; d++)
-		scale *= 10;
-	sum = fmod(sum, p);
-	sum = sum > p / 2 ? sum - p : sum < -p / 2 ? sum + p : sum;
-	return sum / scale;
 }

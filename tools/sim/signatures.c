@@ -63,12 +63,11 @@ static void verify(struct sl_sim *sim, uint32_t receiver, const struct sl_messag
 	if (!canonical(sim, m, hash, &id, &signature))
 		return;
 	crypto_generichash(verdict, sizeof verdict, signature, SL_SIG_BYTES, hash, sizeof hash);
-	if (sl_sim_seen_has(&sim->verdicts, verdict))
+	if (!sl_sim_seen_add(&sim->verdicts, verdict))
 		return;
 	const struct sl_sim_keys *keys = keys_of(sim, id);
 	if (keys == NULL || crypto_sign_verify_detached(signature, hash, sizeof hash, keys->public) != 0)
 		sl_sim_fail(sim, "learner %u hears what %u did not sign", sim->ids[receiver], id);
-	sl_sim_seen_add(&sim->verdicts, verdict);
 }
 
 void sl_sim_signatures_verify(struct sl_sim *sim, uint32_t receiver, const struct sl_message *message)

@@ -137,8 +137,8 @@ struct sl_sim {
 	struct sl_sim_note *notes;
 	size_t note_count, note_room;
 	struct sl_sim_attempt *attempts, *fresh; /* check.c; the one opened in this step */
-	struct sl_sim_seen randomness, verdicts; /* keys of random streams; signatures that were found good */
-	struct sl_sim_keys *keys;		 /* signatures.c; NULL: none are real */
+	void *randomness, *verdicts; /* seen.h: keys of random streams; signatures that were found good */
+	struct sl_sim_keys *keys;    /* signatures.c; NULL: none are real */
 	uint8_t (*digests)[SL_HASH_BYTES];
 	float **models; /* by round */
 	uint64_t steps;
@@ -209,8 +209,6 @@ void sl_sim_lose_power(struct sl_sim *sim, uint32_t i, uint32_t notice_ms);
 /* Nothing reaches it, and it does nothing, until then (us). Its links are no concern of this. */
 void sl_sim_pause(struct sl_sim *sim, uint32_t i, uint64_t until);
 void sl_sim_clock_jump(struct sl_sim *sim, uint32_t i, uint64_t us); /* its clock does */
-/* How many seeds to try: `usual`, times the environment's SIM_MORE. */
-uint32_t sl_sim_seeds(uint32_t usual);
 /* How often i said it; the last one in *last, unless that is NULL or there is none. */
 uint32_t sl_sim_count(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind, enum sl_reason reason,
 		      const struct sl_sim_note **last);
@@ -227,6 +225,8 @@ static inline uint64_t sl_sim_random(uint64_t *state)
 {
 	return sl_random_next(state);
 }
+/* Generate the named topology in its step `step`; return the number of edges. */
+size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room);
 uint64_t sl_sim_delay(struct sl_sim *sim, uint32_t ms_max); /* us */
 void sl_sim_post(struct sl_sim *sim, uint64_t at, struct sl_sim_event event);
 void sl_sim_event_free(struct sl_sim_event *event);

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "common/base/bytes.h"
-#include "common/graph/generate.h"
 #include "tools/sim/sim.h"
 
 #define WAIT_US (UINT64_C(3600) * 1000 * 1000)
@@ -137,23 +136,6 @@ void sl_sim_hold(struct sl_sim *sim, uint32_t i, uint32_t j)
 	sl_sim_link(sim, i, j)->held = true;
 }
 
-void sl_sim_release(struct sl_sim *sim, uint32_t i, uint32_t j)
-{
-	struct sl_sim_link *link = sl_sim_link(sim, i, j);
-	link->held = false;
-	for (uint32_t m = 0; m < link->kept_count; m++) {
-		link->last = (link->last > sim->now ? link->last : sim->now) +
-			     sl_sim_delay(sim, sim->options.delay_ms);
-		sl_sim_post(sim, link->last,
-			    (struct sl_sim_event){.kind = SL_SIM_MAIL,
-						  .learner = j,
-						  .peer = i,
-						  .generation = link->generation,
-						  .packet = link->kept[m]});
-	}
-	link->kept_count = 0;
-}
-
 void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size_t count)
 {
 	for (uint32_t i = 0; i < sim->n; i++) {
@@ -171,25 +153,10 @@ void sl_sim_playback_edges(struct sl_sim *sim, const struct sl_edge *edges, size
 
 void sl_sim_playback(struct sl_sim *sim, const char *text, uint32_t step)
 {
-	static uint8_t memory[1 << 20];
-	struct sl_arena arena;
-	struct sl_family topology;
-	const char *error = NULL;
-	size_t count = 0, room = (size_t)sim->n * sim->n;
+	size_t room = (size_t)sim->n * sim->n;
 	struct sl_edge *edges = calloc(room, sizeof *edges);
-	sl_arena_init(&arena, memory, sizeof memory);
-	if (sl_family_parse(text, sim->n, &topology, &error) != SL_OK ||
-	    sl_generate(&topology, sim->n, sim->options.seed, step, edges, room, &count, &arena) != SL_OK)
-		sl_sim_fail(sim, "no %s graph on %u vertices", text, sim->n);
-	sl_sim_playback_edges(sim, edges, count);
+	sl_sim_playback_edges(sim, edges, sl_sim_edges(sim, text, step, edges, room));
 	free(edges);
-}
-
-uint32_t sl_sim_seeds(uint32_t usual)
-{
-	const char *more = getenv("SIM_MORE");
-	int factor = more == NULL ? 1 : atoi(more);
-	return factor > 1 ? usual * (uint32_t)factor : usual;
 }
 
 const struct sl_sim_note *sl_sim_find(const struct sl_sim *sim, uint32_t i, enum sl_report_kind kind,

@@ -138,8 +138,7 @@ static void build_learner(struct sl_sim *sim, uint32_t i)
 	l->host.workspace.weight = 1 + sl_sim_random(&sim->random) % p->max_weight;
 }
 
-static size_t edges_of(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges,
-		       size_t room)
+size_t sl_sim_edges(struct sl_sim *sim, const char *text, uint32_t step, struct sl_edge *edges, size_t room)
 {
 	static uint8_t memory[1 << 20];
 	struct sl_arena arena;
@@ -171,8 +170,8 @@ static void build_links(struct sl_sim *sim)
 		make_possible(sim, sim->options.edges, sim->options.edge_count);
 	else
 		make_possible(sim, edges,
-			      edges_of(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
-				       edges, room));
+			      sl_sim_edges(sim, text == NULL || sim->options.playback ? "complete" : text, 0,
+					   edges, room));
 	free(edges);
 }
 
