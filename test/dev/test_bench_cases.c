@@ -121,7 +121,7 @@ TEST_WITH(kernels_give_as_many_samples_as_asked, open_bench, close_bench)
 {
 	struct sl_figure f = {.count = 0};
 	assert_int_equal(sl_bench_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 5, 2, &f), SL_OK);
-	assert_int_equal(sl_bench_kernel_iteration(6, 3, 100, 2, 2, &f), SL_OK);
+	assert_int_equal(sl_bench_kernel_metropolis(3, 100, 2, &f), SL_OK);
 	assert_int_equal(f.count, 4);
 	for (uint32_t i = 0; i < 4; i++)
 		assert_true(f.samples[i] > 0);

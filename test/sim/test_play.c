@@ -28,14 +28,6 @@ static void expect_same(const struct sl_sim_outcome *a, const struct sl_sim_outc
 	assert_memory_equal(&a->tally, &b->tally, sizeof a->tally);
 }
 
-TEST(test_same_again)
-{
-	for (uint64_t seed = 0; seed < SEEDS; seed++) {
-		struct sl_sim_outcome first = play(seed, NULL), second = play(seed, NULL);
-		expect_same(&first, &second);
-	}
-}
-
 TEST(test_seeds_differ)
 {
 	uint64_t last = 0;

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "common/field/vector.h"
-#include "common/graph/generate.h"
 #include "common/field/kernels.h"
 #include "common/field/metropolis.h"
 #include "common/field/share.h"
@@ -150,84 +149,34 @@ double sl_bench_kernel_exact(uint32_t degree)
 	return least;
 }
 
-/* ---- one iteration of metropolis, of N learners with one another's states ---- */
+/* ---- one iteration of metropolis ---- */
 
-struct field_of_states {
-	uint32_t learners, degree;
-	size_t elements;
-	struct sl_graph graph;
-	uint8_t *now, *next; /* N rows as they are on the wire */
-	struct sl_divisor *divisors;
-	const uint8_t **states;
-};
-
-static void step_one(struct field_of_states *f, uint32_t i)
+int sl_bench_kernel_metropolis(uint32_t degree, size_t elements, uint32_t samples, struct sl_figure *figure)
 {
-	size_t row = f->elements * sizeof(int64_t);
-	const uint32_t *neighbours = sl_graph_neighbours(&f->graph, i);
-	int64_t *state = (int64_t *)(f->next + i * row);
-	for (uint32_t r = 0; r < f->degree; r++)
-		f->states[r] = f->now + neighbours[r] * row;
-	memcpy(state, f->now + i * row, row);
-	sl_metropolis_step(state, f->elements, f->states, f->divisors, f->degree);
-}
-
-static void step_all(struct field_of_states *f)
-{
-	for (uint32_t i = 0; i < f->learners; i++)
-		step_one(f, i);
-	uint8_t *old = f->now;
-	f->now = f->next;
-	f->next = old;
-}
-
-static int graph_of(struct field_of_states *f, struct sl_arena *arena)
-{
-	const struct sl_family topology = {SL_FAMILY_REGULAR, f->degree};
-	size_t count, room = (size_t)f->learners * (f->learners - 1) / 2;
-	struct sl_edge *edges = SL_ARENA_TAKE(arena, room, struct sl_edge);
-	if (edges == NULL)
-		return SL_ERR_NOMEM;
-	int rc = sl_generate(&topology, f->learners, 1, 0, edges, room, &count, arena);
-	return rc == SL_OK ? sl_graph_init(&f->graph, f->learners, edges, count, arena) : rc;
-}
-
-static int states_of(struct field_of_states *f, struct sl_arena *arena)
-{
-	size_t row = f->elements * sizeof(int64_t);
-	f->now = sl_arena_take(arena, f->learners, row);
-	f->next = sl_arena_take(arena, f->learners, row);
-	f->divisors = SL_ARENA_TAKE(arena, f->degree, struct sl_divisor);
-	f->states = SL_ARENA_TAKE(arena, f->degree, const uint8_t *);
-	if (f->now == NULL || f->next == NULL || f->divisors == NULL || f->states == NULL)
-		return SL_ERR_NOMEM;
-	randombytes_buf(f->now, f->learners * row);
-	for (size_t at = 7; at < f->learners * row; at += 8)
-		f->now[at] &= 0x3f; /* below 2^62 */
-	for (uint32_t r = 0; r < f->degree; r++)
-		sl_metropolis_divisor_init(&f->divisors[r], f->degree + 1);
-	return SL_OK;
-}
-
-int sl_bench_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations,
-			      uint32_t samples, struct sl_figure *figure)
-{
-	struct field_of_states f = {.learners = learners, .degree = degree, .elements = elements};
-	struct sl_arena arena;
-	size_t bytes = 16 * elements * learners + 64 * (size_t)learners * learners + (8 << 20);
-	sl_arena_init(&arena, malloc(bytes), bytes);
-	int rc = arena.base == NULL ? SL_ERR_NOMEM : graph_of(&f, &arena);
-	if (rc == SL_OK)
-		rc = states_of(&f, &arena);
-	for (uint32_t i = 0; rc == SL_OK && i <= samples; i++) {
-		double begun = sl_bench_thread_ns();
-		for (uint32_t k = 0; k < iterations; k++)
-			step_all(&f);
-		if (i > 0)
-			sl_figure_add(figure, (sl_bench_thread_ns() - begun) / 1e3 / iterations / learners);
+	size_t row = elements * sizeof(int64_t);
+	uint8_t *rows =
+		malloc((degree + 1) * row); /* the neighbours' as they are on the wire, then the own */
+	struct sl_divisor *divisors = calloc(degree, sizeof *divisors);
+	const uint8_t **states = calloc(degree, sizeof *states);
+	bool good = rows != NULL && divisors != NULL && states != NULL;
+	if (good)
+		randombytes_buf(rows, (degree + 1) * row);
+	for (size_t at = 7; good && at < (degree + 1) * row; at += 8)
+		rows[at] &= 0x3f; /* below 2^62 */
+	for (uint32_t r = 0; good && r < degree; r++) {
+		states[r] = rows + r * row;
+		sl_metropolis_divisor_init(&divisors[r], degree + 1);
 	}
-	free(arena.base);
-	return rc;
+	for (uint32_t i = 0; good && i <= samples; i++) {
+		double begun = sl_bench_thread_ns();
+		sl_metropolis_step((int64_t *)(rows + degree * row), elements, states, divisors, degree);
+		if (i > 0) /* the first warms up */
+			sl_figure_add(figure, (sl_bench_thread_ns() - begun) / 1e3);
+	}
+	free(rows);
+	free(divisors);
+	free(states);
+	return good ? SL_OK : SL_ERR_NOMEM;
 }
 
 /* ---- instruction sets ---- */
@@ -241,7 +190,7 @@ static int measure_set(struct sl_bench *bench, const char *set)
 	uint32_t repeat = bench->options.repeat;
 	int rc = sl_bench_kernel_shares(SL_SHARING_SHAMIR, SL_P_MERSENNE31, 87, repeat, share);
 	if (rc == SL_OK)
-		rc = sl_bench_kernel_iteration(24, 20, 32768, 2, repeat, fixed);
+		rc = sl_bench_kernel_metropolis(20, 32768, repeat, fixed);
 	for (uint32_t i = 0; rc == SL_OK && i < repeat; i++)
 		sl_figure_add(exact, sl_bench_kernel_exact(20));
 	return rc;

@@ -14,6 +14,5 @@ int sl_bench_kernel_shares(enum sl_sharing_kind kind, uint64_t p, uint32_t degre
 /* ns for an element of a neighbour's state, mixed in by `exact` at p = 2^31-1; negative: out of memory. */
 double sl_bench_kernel_exact(uint32_t degree);
 
-/* Microseconds for one learner's iteration of metropolis, all learners of a random regular graph in turn. */
-int sl_bench_kernel_iteration(uint32_t learners, uint32_t degree, size_t elements, uint32_t iterations,
-			      uint32_t samples, struct sl_figure *figure);
+/* Microseconds for one learner's iteration of metropolis. */
+int sl_bench_kernel_metropolis(uint32_t degree, size_t elements, uint32_t samples, struct sl_figure *figure);
